@@ -194,7 +194,7 @@ sub is_allowed {
 sub hits_in {
     my ($name, $line, $kind, $text) = @_;
     my ($any, $some) = @{rules_for($kind)};
-    $text =~ s/`[a-z0-9_.]+`/' ' x length $&/ge if $kind ne 'string'; # names of members and options
+    $text =~ s/[`"][a-z0-9_.]+[`"]/' ' x length $&/ge if $kind ne 'string'; # names of members and options
     (my $flat = lc $text) =~ s/\s+/ /g;
     return () unless $flat =~ $any;
     my $is_member = $kind eq 'string' && $text =~ /^[a-z0-9_.\/]+$/; # a member, column, value or file

@@ -23,7 +23,7 @@ static int by_ratio(const void *a, const void *b)
     return (x->t_s > y->t_s) - (x->t_s < y->t_s);
 }
 
-/* Of all classes together the weighted median does best: no class decides alone. Rows are sorted by ratio. */
+/* Over all classes the weighted median is best: no class dominates. Rows are sorted by ratio. */
 static double middle(const struct oc_baseline_row **row, size_t n)
 {
     double total = 0, sum = 0;
@@ -37,13 +37,14 @@ static double middle(const struct oc_baseline_row **row, size_t n)
     return NAN;
 }
 
-/* Of one class the factor that gets sums right. dtype OC_CLASS_COUNT: kernels of all types. */
+/* For one class the factor that makes the sums equal. dtype OC_CLASS_COUNT: kernels of all types. */
 static double class_sum(const struct oc_baseline_row **row, size_t n, unsigned cls, unsigned dtype)
 {
     double time = 0, roof = 0;
     for (size_t i = 0; i < n; i++) {
         const struct oc_cal_point *p = &row[i]->point;
-        double r = oc_curve_roofline(p), share = row[i]->weight * row[i]->weight; /* of its network's time */
+        double r = oc_curve_roofline(p),
+               share = row[i]->weight * row[i]->weight; /* share of its network's time */
         if (p->cls != cls || (dtype != OC_CLASS_COUNT && p->dtype != dtype) || !(r > 0))
             continue;
         time += share;
@@ -66,7 +67,7 @@ static double ln_size(double v)
     return v > 1 ? log(v) : 0;
 }
 
-/* The nearest kernel of the class, of the same type if there is one; its time goes with the roofline. */
+/* The nearest kernel of the class, of the same type if possible; its time is scaled with the roofline. */
 static double nearest(const struct oc_baseline_row *const *train, size_t n, const struct oc_cal_point *p)
 {
     double best = INFINITY, t = NAN, flop = ln_size(p->flop), bytes = ln_size(p->bytes);

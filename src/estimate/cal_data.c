@@ -39,7 +39,7 @@ static int by_model(const void *a, const void *b)
     return c ? c : by_double(x->plain_s, y->plain_s);
 }
 
-/* Everything that can make a difference, so that what remains equal is interchangeable. */
+/* Compares all properties, so that equal samples are interchangeable. */
 static int by_datum(const void *a, const void *b)
 {
     const struct oc_cal_datum *x = a, *y = b;
@@ -65,7 +65,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The i-th name in order goes to fold i mod n: recordings of one name stay together. */
+/* The i-th name in order is assigned to fold i mod n: recordings of one name stay together. */
 static void deal(struct oc_arena *a, struct oc_cal_data *d, uint32_t folds, bool by_family)
 {
     const char **name = OC_NEW_ARRAY(a, d->n_model + 1, const char *);

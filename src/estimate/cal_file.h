@@ -1,18 +1,23 @@
-/* Files of calibrations. Layout (hwdb/calibration.rng is the schema):
+/* Calibration files. Layout (hwdb/calibration.rng is the schema):
  *
- *   calibration version="2" device runtime [runtime-version] [threads] [tool] [created] checksum samples
- * models rejected run        dram llc fix gap tau rho z80 z95        rates and sizes of the device, whole
- * runs again      ERRORS                                  of a signature, from model to model key class
- * [dtype] kind [parent] n models flop-min flop-max bytes-min bytes-max ec-known em-known lomo-error lambda
- * peak [residual]       class: a class of kernels, or "group:compute" ... curve    t0 ec w-half em b-half p
- * wc alpha tile-m tile-n align errors   ERRORS forest     lo hi tree nodes  v "FEATURE LEFT VALUE;..." ;
- * FEATURE -1: an answer kernel     id t sd n                               a measured signature
+ *   calibration version="2" device runtime [runtime-version] [threads] [tool] [created]
+ *               checksum samples models rejected
+ *     run       dram llc fix gap tau rho z80 z95     rates and sizes of the device, whole runs
+ *     again     ERRORS                               of a signature, from model to model
+ *     key       class [dtype] kind [parent] n models flop-min flop-max bytes-min bytes-max
+ *               ec-known em-known lomo-error lambda peak [residual]
+ *               class: a class of kernels, or "group:compute" ...
+ *       curve   t0 ec w-half em b-half p wc alpha tile-m tile-n align
+ *       errors  ERRORS
+ *     forest    lo hi
+ *       tree    nodes v "FEATURE LEFT VALUE;..."     FEATURE -1: a leaf
+ *     kernel    id t sd n                            a measured signature
  *
- *   ERRORS: n sd bias bounds d80 d95 (lists, blanks between)
+ *   ERRORS: n sd bias bounds d80 d95 (lists, separated by blanks)
  *
- * Times are seconds, sizes FLOPs and bytes, rates per second; numbers are written so that they read back as
- * the same bits. parent and residual are positions of keys and forests, from 0. All that is not listed, is
- * out of range, or could make an answer endless is an error with its line. */
+ * Times are seconds, sizes FLOPs and bytes, rates per second; numbers are written so that they round-trip
+ * exactly. parent and residual are indices of keys and forests, from 0. Unknown elements, values out of
+ * range, and cycles are errors with their line. */
 #ifndef OC_CAL_FILE_H
 #define OC_CAL_FILE_H
 
@@ -27,7 +32,7 @@
 #define OC_CAL_MAX_TREE_NODES   65535u /* of a tree */
 #define OC_CAL_MAX_FOREST_NODES 4000000u
 #define OC_CAL_MAX_SIGNATURES   1000000u
-#define OC_CAL_MAX_TEXT         100u /* bytes of a name */
+#define OC_CAL_MAX_TEXT         100u /* limit of a name in bytes */
 
 /* oc_calibration_load, oc_calibration_write: see onnxcost.h. */
 
@@ -35,7 +40,7 @@
 int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_calibration **out,
                     struct oc_err *err);
 
-/* Can the text stand in the file: short, UTF-8, no control characters? */
+/* Whether the text may be written to the file: short, UTF-8, no control characters. */
 bool oc_cal_text_ok(const char *s);
 
 /* ---- private to cal_read.c and cal_write.c: attributes that are plain numbers ----------------------------
@@ -56,7 +61,7 @@ struct oc_cal_attrs {
 extern const struct oc_cal_attrs oc_cal_run_attrs, oc_cal_key_attrs, oc_cal_curve_attrs, oc_cal_forest_attrs;
 extern const char *const oc_cal_kind_names[OC_CAL_KIND_COUNT];
 
-/* ERRORS, in their order. */
+/* The elements of ERRORS, in order. */
 struct oc_cal_error_list {
     const char *name;
     size_t offset, n; /* in struct oc_cal_errors */

@@ -7,14 +7,14 @@
 #include "estimate/lm.h"
 
 #define HUBER      0.15
-#define COARSE     8 /* iterations that tell choices apart */
+#define COARSE     8 /* iterations per candidate when comparing discrete choices */
 #define FINE       40
 #define STARTS     4
 #define FAR_EC     2.3
-#define BETTER     0.98 /* a choice that is not the plain one must lower the loss to this */
-#define BOUND_BY   2.0  /* Tc / Tm from which a sample says something of Ec */
-#define VISIBLE    0.25 /* and the part of its time that must be */
-#define KNOWN_FROM 3    /* samples */
+#define BETTER     0.98 /* a non-default choice must reduce the loss to this factor */
+#define BOUND_BY   2.0  /* Tc / Tm from which a sample constrains Ec */
+#define VISIBLE    0.25 /* and its minimum share of the time */
+#define KNOWN_FROM 3    /* number of samples */
 
 struct run {
     const struct oc_cfit_set *set;
@@ -81,7 +81,7 @@ static void residuals(void *user, const double *x, double *r)
 static const double low[OC_CFIT_PARAMS] = {-25, -12, -32, -9, -32, 0};
 static const double high[OC_CFIT_PARAMS] = {0, 3.5, 2, 3.5, 2, 2.0794415416798357 /* ln 8 */};
 
-/* Weights of mean 1, so that priors weigh the same whatever the classes of a model. */
+/* Weights of mean 1, so that priors have the same weight for any number of classes. */
 static void set_weights(const struct oc_cfit_set *set, double *w)
 {
     double sum = 0;
@@ -141,8 +141,8 @@ struct best {
 
 static const double powers[] = {1, 2, 4, INFINITY};
 
-/* From the start, and from where computing is ten times slower: what the least of two evils is, a low Ec or a
- * low Em, does not show in between. */
+/* Fits from the start and from a point with ten times slower computing: the minimum may be at a low Ec or at
+ * a low Em, and local search does not cross between them. */
 static void try_choice(struct oc_cfit_row *row, size_t n, const struct oc_cfit_choice *choice,
                        const struct oc_cfit_prior *prior, const struct oc_cfit_theta *start, bool far,
                        double better, struct best *best)
@@ -161,7 +161,7 @@ static void try_choice(struct oc_cfit_row *row, size_t n, const struct oc_cfit_c
     }
 }
 
-/* Each p with several starts: which of them is right shows in the last per cent of the loss. */
+/* Each p with several starts: the best p differs only in the last per cent of the loss. */
 static void choose_power(const struct oc_cfit_row *row, size_t n, const struct oc_cfit_prior *prior,
                          struct best *best)
 {

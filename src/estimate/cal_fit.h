@@ -1,11 +1,11 @@
-/* One curve fitted to the data of one key: its continuous parameters by least squares, its discrete ones by
- * trying. Knows nothing of keys, folds and files. */
+/* Fits one curve to the data of one key: continuous parameters by least squares, discrete ones by
+ * enumeration. */
 #ifndef OC_CAL_FIT_H
 #define OC_CAL_FIT_H
 
 #include "estimate/cal_data.h"
 
-/* Logarithms, so that all of them are of one size: t0, Ec, w_half / P, Em, b_half / W (times in s), Wc. */
+/* Logarithms, so that all have a similar scale: t0, Ec, w_half / P, Em, b_half / W (times in s), Wc. */
 enum oc_cfit_param { OC_CFIT_T0, OC_CFIT_EC, OC_CFIT_TW, OC_CFIT_EM, OC_CFIT_TB, OC_CFIT_WC, OC_CFIT_PARAMS };
 struct oc_cfit_theta {
     double x[OC_CFIT_PARAMS];
@@ -16,7 +16,8 @@ struct oc_cfit_choice {
     uint32_t align, tile_m, tile_n;
 };
 
-/* A datum as the fit sees it. ec_off and em_off: of its class over the reference class (groups), else 1. */
+/* A datum in the form of the fit. ec_off and em_off: of its class over the reference class (groups), else 1.
+ */
 struct oc_cfit_row {
     const struct oc_cal_datum *datum;
     double q, ec_off, em_off, peak;
@@ -28,7 +29,7 @@ struct oc_cfit_set {
 };
 
 struct oc_cfit_prior {
-    struct oc_cfit_theta mean, sd; /* sd 0: held */
+    struct oc_cfit_theta mean, sd; /* sd 0: fixed */
     double lambda;
 };
 
@@ -38,12 +39,12 @@ double oc_cfit_ln_time(const struct oc_cfit_theta *theta, const struct oc_cfit_c
                        const struct oc_cfit_row *row, struct oc_curve_parts *parts);
 void oc_cfit_align_rows(struct oc_cfit_row *row, size_t n, const struct oc_cfit_choice *choice); /* sets q */
 
-/* From theta, with the choice as it is; q must be set. Returns the loss. */
+/* From theta, with the current discrete choice; q must be set. Returns the loss. */
 double oc_cfit_refine(const struct oc_cfit_set *set, const struct oc_cfit_choice *choice,
                       const struct oc_cfit_prior *prior, unsigned iterations, struct oc_cfit_theta *theta);
 
 #define OC_CFIT_ALPHAS 4
-struct oc_cfit_space { /* what is tried */
+struct oc_cfit_space { /* number of choices tried */
     double alpha[OC_CFIT_ALPHAS];
     unsigned n_alpha;
     bool align, tiles;
@@ -53,7 +54,7 @@ double oc_cfit_search(struct oc_cfit_row *row, size_t n, const struct oc_cfit_sp
                       const struct oc_cfit_prior *prior, struct oc_cfit_choice *choice,
                       struct oc_cfit_theta *theta);
 
-/* Which efficiencies the rows say something about: some are bound by it, visibly. */
+/* Which efficiencies the rows constrain: some rows are clearly bound by it. */
 void oc_cfit_known(const struct oc_cfit_set *set, const struct oc_cfit_choice *choice,
                    const struct oc_cfit_theta *theta, bool *ec_known, bool *em_known);
 

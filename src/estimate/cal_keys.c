@@ -6,20 +6,20 @@
 
 #define MIN_SIGNATURES  8
 #define MIN_DECADES     1.0
-#define CONSTANT_UNLESS 0.8 /* of the constant's error that a curve must reach */
-#define STEPS           12  /* iterations of a fit that starts at a good place */
+#define CONSTANT_UNLESS 0.8 /* a curve must reach this fraction of the constant's error */
+#define STEPS           12  /* iterations of a fit with a good start */
 #define HELD_LOSS       1.05
 
-/* ln-sd of a group about the shipped prior, of a class about its group, of a type about its class. */
+/* ln-sd of a group around the shipped prior, of a class around its group, of a type around its class */
 static const double level_sd[3][OC_CFIT_PARAMS] = {
     {1.0, OC_PRIOR_LN_SD, 1.5, OC_PRIOR_LN_SD, 1.5, 0.7},
     {0.7, 1.0, 1.0, OC_PRIOR_LN_SD, 1.0, 0.5},
     {0.3, 0.5, 0.7, 0.3, 0.7, 0.3},
 };
-#define GAIN_SD    0.3 /* of the bandwidth of a cache that the device's file gives */
-#define FAR        0.7 /* errors beyond it are failures, one as bad as the other, when choices are compared */
-#define LIGHT_SD   1.5 /* of Ec of classes that hardly compute, which no table knows */
-#define ASSUMED_SD 2.0 /* of an efficiency against a stand-in for a peak */
+#define GAIN_SD    0.3 /* for the bandwidth of a cache given in the device's file */
+#define FAR        0.7 /* cap of errors when choices are compared: larger ones are equally bad */
+#define LIGHT_SD   1.5 /* prior sd of Ec for classes that hardly compute, which the table does not list */
+#define ASSUMED_SD 2.0 /* of an efficiency relative to a substitute peak */
 
 static const double lambdas[] = {1, 0.1, 10};
 
@@ -129,7 +129,7 @@ static double held_out_error(const struct oc_key_fit *k, const struct oc_cfit_th
     return weight > 0 ? sum / weight : 0;
 }
 
-struct held { /* parameters that the data say nothing of stay at their priors */
+struct held { /* parameters without data stay at their priors */
     bool param[OC_CFIT_PARAMS];
 };
 
@@ -160,13 +160,13 @@ static void fit_folds(const struct oc_key_tree *t, const struct oc_key_fit *k, c
     free(copy);
 }
 
-/* The weight of the prior that predicts held-out models best. */
+/* Selects the weight of the prior that predicts held-out models best. */
 static void fit_lambda(const struct oc_key_tree *t, struct oc_key_fit *k, const struct held *h)
 {
     size_t n = (size_t)t->data->n_fold + 1;
     struct oc_cfit_theta *theta = oc_xmalloc(n * sizeof(*theta)), *best = oc_xmalloc(n * sizeof(*theta));
     k->curve_error = INFINITY;
-    /* a group is only where its classes start from: no need to be choosy */
+    /* a group is only the start of its classes: a coarse fit is enough */
     for (size_t i = 0; i < (level_of(k) ? OC_COUNT(lambdas) : 1); i++) {
         fit_folds(t, k, h, lambdas[i], theta);
         double error = held_out_error(k, theta);
@@ -181,7 +181,7 @@ static void fit_lambda(const struct oc_key_tree *t, struct oc_key_fit *k, const 
     free(best);
 }
 
-/* ---- the constant that a curve must beat ------------------------------------------------------------------
+/* ---- the constant that a curve must improve on ------------------------------------------------------------
  */
 
 struct weighted {
@@ -255,7 +255,7 @@ static int by_signature(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Kernels without a signature count as different ones. */
+/* Kernels without a signature count as distinct. */
 size_t oc_key_distinct(const struct oc_key_fit *k)
 {
     uint64_t *s = oc_xmalloc((k->n + 1) * sizeof(*s));
@@ -283,7 +283,7 @@ static void take_parent(const struct oc_key_tree *t, struct oc_key_fit *k)
     k->curve_error = held_out_error(k, k->theta);
 }
 
-/* Efficiencies that no sample shows stay at the prior, unless the data contradict it. */
+/* Efficiencies without samples stay at the prior, unless the data contradict it. */
 static struct held hold_unknown(const struct oc_key_tree *t, struct oc_key_fit *k)
 {
     uint32_t all = t->data->n_fold;
@@ -385,7 +385,7 @@ static void set_offsets(const struct oc_key_tree *t, struct oc_key_fit *k)
     }
 }
 
-/* NULL: no data belong to it. */
+/* NULL: the key has no data. */
 static struct oc_key_fit *add_key(struct oc_key_tree *t, unsigned cls, unsigned dtype, int32_t parent)
 {
     const struct oc_cal_data *d = t->data;
@@ -436,14 +436,14 @@ static void add_types(struct oc_key_tree *t, int32_t parent)
 
 static void set_alpha(struct oc_key_tree *t, const struct oc_device *d)
 {
-    const struct oc_hw_level *cache[2] = {NULL, NULL}; /* the last and the one before it */
+    const struct oc_hw_level *cache[2] = {NULL, NULL}; /* the last and the previous one */
     unsigned n = 0;
     for (size_t i = d->n_level > 1 ? d->n_level - 1 : 0; i-- > 0 && n < 2;)
         if (d->level[i].size && d->level[i].size->value > 0)
             cache[n++] = &d->level[i];
     t->alpha[t->n_alpha++] = OC_PRIOR_ALPHA;
     if (cache[1] && cache[1]->size->value < cache[0]->size->value)
-        for (int part = 1; part <= 4; part *= 2) /* halves */
+        for (int part = 1; part <= 4; part *= 2) /* bisection */
             t->alpha[t->n_alpha++] = part * 0.5 * cache[1]->size->value / cache[0]->size->value;
 }
 

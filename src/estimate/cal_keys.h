@@ -1,5 +1,5 @@
-/* The tree of keys (group, class, class and type) with the fits of each: one for all data, one for each fold
- * without it. */
+/* The tree of keys (group, class, class and type) and their fits: one on all data, and one per fold without
+ * the fold's data. */
 #ifndef OC_CAL_KEYS_H
 #define OC_CAL_KEYS_H
 
@@ -9,17 +9,17 @@
 struct oc_key_fit {
     uint8_t cls, dtype, kind; /* as in struct oc_cal_key */
     int32_t parent;
-    double ec_shift, em_shift; /* ln, from the parent's parameters to this one's */
+    double ec_shift, em_shift; /* ln, offset from the parent's parameters */
     double peak;
     struct oc_cfit_row *row;
     size_t n;
     struct oc_cfit_choice choice;
-    struct oc_cfit_theta *theta; /* [n_fold + 1]: the last is of all data */
-    double *constant;            /* ln of time over roofline, the same */
+    struct oc_cfit_theta *theta; /* [n_fold + 1]: the last one is fitted to all data */
+    double *constant;            /* ln of time over roofline, for the same folds */
     double lambda;
     bool ec_known, em_known;
     double curve_error, constant_error; /* weighted mean |ln ratio| of held-out rows */
-    int32_t same_as;                    /* its only type is all of that class: copied from there; -1 */
+    int32_t same_as;                    /* its only type has all data of the class: copied from there; -1 */
 };
 
 struct oc_key_tree {
@@ -29,7 +29,7 @@ struct oc_key_tree {
     unsigned n_alpha;
     struct oc_key_fit *key;
     size_t n_key;
-    struct oc_leaf { /* of each datum */
+    struct oc_leaf { /* key of each datum */
         int32_t key;
         size_t row;
     } * leaf;
@@ -38,9 +38,10 @@ struct oc_key_tree {
 void oc_key_tree_fit(struct oc_arena *a, const struct oc_cal_data *data, const struct oc_device *device,
                      struct oc_key_tree *out);
 
-/* ln of what the fits without a fold (n_fold: with all) say of a row of the key. */
+/* ln of the predictions, by the fits without a fold (n_fold: all data), for a row of the key. */
 double oc_key_ln_time(const struct oc_key_fit *key, uint32_t fold, size_t row);
-size_t oc_key_distinct(const struct oc_key_fit *key); /* signatures; kernels without one count each */
+size_t
+oc_key_distinct(const struct oc_key_fit *key); /* number of signatures; kernels without one count each */
 struct oc_cal_curve oc_key_curve(const struct oc_key_fit *key, uint32_t fold, double dram_bytes_per_s);
 
 #endif

@@ -35,8 +35,8 @@ struct reader {
     uint32_t *root;
     const struct oc_forest **forest;
     size_t n_node, cap_key, cap_signature, cap_node, n_root, cap_root, cap_forest;
-    size_t n_forest_node; /* of all forests */
-    struct oc_forest now; /* being read */
+    size_t n_forest_node; /* total of all forests */
+    struct oc_forest now; /* current element */
 };
 
 /* ---- attributes -----------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ static int get_u32(struct reader *r, const struct oc_xml_elem *e, const char *na
     return rc;
 }
 
-/* A position in a list that may be given: -1 without. */
+/* An optional index into a list: -1 if absent. */
 static int get_index(struct reader *r, const struct oc_xml_elem *e, const char *name, int32_t *out)
 {
     uint64_t v;
@@ -120,7 +120,7 @@ static int get_attrs(struct reader *r, const struct oc_xml_elem *e, const struct
     return 0;
 }
 
-/* Exactly n numbers, blanks between, from lo to hi. */
+/* Exactly n numbers from lo to hi, separated by blanks. */
 static bool parse_list(const char *text, double lo, double hi, double *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -177,7 +177,8 @@ static int start_calibration(void *user, const struct oc_xml_elem *e)
     struct oc_calibration *c = r->cal;
     const char *version = oc_xml_get(e, "version");
     if (strcmp(version, "2") != 0)
-        return oc_xml_fail(r->xml, "version '%.20s' is not known (this program reads version 2)", version);
+        return oc_xml_fail(r->xml, "version '%.20s' is not supported (this program reads version 2)",
+                           version);
     return get_text(r, e, "device", &c->device) || get_text(r, e, "runtime", &c->runtime) ||
                    get_text(r, e, "runtime-version", &c->runtime_version) ||
                    get_text(r, e, "tool", &c->tool_version) || get_text(r, e, "created", &c->created) ||
@@ -192,7 +193,7 @@ static int once(struct reader *r, bool *flag)
 {
     bool again = *flag;
     *flag = true;
-    return again ? oc_xml_fail(r->xml, "stands twice") : 0;
+    return again ? oc_xml_fail(r->xml, "is given twice") : 0;
 }
 
 static int start_run(void *user, const struct oc_xml_elem *e)
@@ -242,7 +243,7 @@ static int start_key(void *user, const struct oc_xml_elem *e)
         return -1;
     for (size_t i = 0; i < r->cal->n_key; i++)
         if (r->key[i].cls == k.cls && r->key[i].dtype == k.dtype)
-            return oc_xml_fail(r->xml, "stands twice");
+            return oc_xml_fail(r->xml, "is given twice");
     OC_GROW(r->key, r->cal->n_key, r->cap_key);
     r->key[r->cal->n_key++] = k;
     r->has_curve = r->has_errors = false;
@@ -334,14 +335,14 @@ static int start_nodes(void *user, const struct oc_xml_elem *e)
         if (r->n_node - r->root[r->n_root - 1] >= OC_CAL_MAX_TREE_NODES)
             return oc_xml_fail(r->xml, "a tree of more than %u nodes", OC_CAL_MAX_TREE_NODES);
         if (r->n_forest_node++ >= OC_CAL_MAX_FOREST_NODES)
-            return oc_xml_fail(r->xml, "more than %u nodes in all", OC_CAL_MAX_FOREST_NODES);
+            return oc_xml_fail(r->xml, "more than %u nodes in total", OC_CAL_MAX_FOREST_NODES);
         OC_GROW(r->node, r->n_node, r->cap_node);
         r->node[r->n_node++] = node;
     }
     return 0;
 }
 
-/* Children stand behind their parents, so that every way down ends. */
+/* Children come after their parents, so that every path ends. */
 static int end_tree(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
@@ -352,7 +353,8 @@ static int end_tree(void *user, const struct oc_xml_elem *e)
     for (size_t i = 0; i < n; i++) {
         const struct oc_forest_node *x = &r->node[first + i];
         if (x->feature >= 0 && (x->left <= i || (size_t)x->left + 1 >= n))
-            return oc_xml_fail(r->xml, "node %zu goes to %u, which is not behind it in the tree", i, x->left);
+            return oc_xml_fail(r->xml, "node %zu refers to %u, which is not after it in the tree", i,
+                               x->left);
     }
     return 0;
 }
@@ -394,27 +396,27 @@ static int start_kernel(void *user, const struct oc_xml_elem *e)
         get_attrs(r, e, &(struct oc_cal_attrs){plain, OC_COUNT(plain)}, &s))
         return -1;
     if (n && r->signature[n - 1].signature >= s.signature)
-        return oc_xml_fail(r->xml, "kernels are in the order of their ids, each once");
+        return oc_xml_fail(r->xml, "kernels must be sorted by id, without duplicates");
     OC_GROW(r->signature, r->cal->n_signature, r->cap_signature);
     r->signature[r->cal->n_signature++] = s;
     return 0;
 }
 
-/* Positions are in their lists, and the way from key to parent ends. */
+/* Indices are valid, and the path from each key to its root ends. */
 static int end_calibration(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
     struct oc_calibration *c = r->cal;
     (void)e;
     if (!r->has_run || !r->has_again)
-        return oc_xml_fail(r->xml, "'run' and 'again' are missing");
+        return oc_xml_fail(r->xml, "'run' or 'again' is missing");
     for (size_t i = 0; i < c->n_key; i++) {
         if (r->key[i].residual >= (int32_t)c->n_forest)
-            return oc_xml_fail(r->xml, "key %zu: there is no forest %d", i, r->key[i].residual);
+            return oc_xml_fail(r->xml, "key %zu: forest %d does not exist", i, r->key[i].residual);
         size_t steps = 0;
         for (int32_t k = r->key[i].parent; k >= 0; k = r->key[k].parent)
             if (k >= (int32_t)c->n_key || steps++ > c->n_key)
-                return oc_xml_fail(r->xml, "key %zu: its parents lead nowhere", i);
+                return oc_xml_fail(r->xml, "key %zu: its parents form a cycle", i);
     }
     return 0;
 }

@@ -7,7 +7,7 @@
 #define MIN_ROWS 40
 #define DEPTH    10
 #define MIN_LEAF 4
-#define BETTER   0.97 /* of the curves' error that curves and forest must reach */
+#define BETTER   0.97 /* curves and forest together must reach this fraction of the curves' error */
 #define NEAREST  0.95
 #define FAR      0.7
 
@@ -16,12 +16,12 @@ double oc_residual_apply(double t_s, double answer, const struct oc_cal_point *p
     return fmax(t_s * exp(answer), NEAREST * p->roof_s);
 }
 
-/* The data of a group, side by side. */
+/* The data of a group as columns. */
 struct table {
     const struct oc_key_tree *tree;
     size_t *datum;
     size_t n;
-    double *x, *y, *weight; /* y: residuals of the fit at hand */
+    double *x, *y, *weight; /* y: residuals of the current fit */
 };
 
 static double ln_base(const struct oc_key_tree *t, size_t i, uint32_t fold)
@@ -53,7 +53,7 @@ static void free_table(struct table *t)
     free(t->weight);
 }
 
-/* A forest of the rows that are not in the fold (n_fold: of all). */
+/* A forest trained on the rows outside of the fold (n_fold: on all rows). */
 static const struct oc_forest *forest_without(const struct table *t, uint32_t fold, struct oc_arena *a)
 {
     const struct oc_cal_data *d = t->tree->data;
@@ -73,7 +73,7 @@ static const struct oc_forest *forest_without(const struct table *t, uint32_t fo
     return f;
 }
 
-/* ln times of the rows of the fold with the forest that has not seen them */
+/* ln times of the fold's rows, predicted by the forest trained without them */
 static void answer_fold(const struct table *t, uint32_t fold, double *ln_time)
 {
     struct oc_arena a = {0};

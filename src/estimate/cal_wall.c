@@ -7,8 +7,8 @@
 #include "estimate/conformal.h"
 
 #define ROUNDS       10
-#define HUBER        0.05   /* of the wall time */
-#define GAP_LOWEST   (-0.9) /* of a short kernel: what a profiler may add to each */
+#define HUBER        0.05   /* share of the wall time */
+#define GAP_LOWEST   (-0.9) /* of a short kernel: maximum profiling overhead per kernel */
 #define SPREAD_LEAST 0.01
 #define SPREAD_USUAL 0.05
 
@@ -22,7 +22,7 @@ static int by_double(const void *a, const void *b)
  */
 
 struct wall {
-    double n, rest, scale, weight; /* kernels, wall less their time, wall time */
+    double n, rest, scale, weight; /* kernel time, wall time minus kernel time, wall time */
 };
 
 static size_t collect_walls(const struct oc_cal_data *d, struct wall *out)
@@ -39,8 +39,8 @@ static size_t collect_walls(const struct oc_cal_data *d, struct wall *out)
     return n;
 }
 
-/* Weighted least squares of rest / scale; t_fix >= 0. A small ridge on the gap settles what one size cannot.
- */
+/* Weighted least squares of rest / scale; t_fix >= 0. A small ridge regularises the gap when all models have
+ * one size. */
 static void solve(const struct wall *w, size_t n, double lowest_gap, double *fix, double *gap)
 {
     double s11 = 0, s12 = 0, s22 = 0, b1 = 0, b2 = 0;
@@ -114,7 +114,7 @@ static double median_ln(const struct seen *s, size_t n)
     return (s[(n - 1) / 2].ln_t + s[n / 2].ln_t) / 2;
 }
 
-/* Each recording of the signature against the median of those of other networks. */
+/* Compares each recording of the signature with the median of those of other networks. */
 static size_t held_against(const struct seen *s, size_t n, struct seen *others, double *r, double *t)
 {
     size_t out = 0;

@@ -99,7 +99,7 @@ static void key(FILE *f, const struct oc_cal_key *k)
     fputs("  </key>\n", f);
 }
 
-/* A line holds what fits into an attribute. */
+/* A line has as many entries as fit into an attribute. */
 static void tree(FILE *f, const struct oc_forest_node *node, uint32_t n)
 {
     enum { A_LINE = 24 }; /* of at most 36 bytes each */

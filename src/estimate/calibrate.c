@@ -10,7 +10,7 @@
 #include "estimate/conformal.h"
 
 #define MAX_FOLDS 40
-#define UNSURE    0.6 /* ln-sd where nothing could be held out */
+#define UNSURE    0.6 /* ln-sd where no held-out data exist */
 
 struct making {
     struct oc_calibration *cal;
@@ -42,7 +42,7 @@ static void count_key(const struct making *m, const struct oc_key_fit *k, struct
         const struct oc_cal_datum *d = datum_of(k, i);
         set_extent(d->point.flop, &out->flop_min, &out->flop_max);
         set_extent(d->point.bytes, &out->bytes_min, &out->bytes_max);
-        out->n_model += d->model != last; /* rows are in the order of models */
+        out->n_model += d->model != last; /* rows are sorted by model */
         last = d->model;
     }
     (void)m;
@@ -61,7 +61,7 @@ static double median_of(double *v, size_t n)
     return n ? (v[(n - 1) / 2] + v[n / 2]) / 2 : NAN;
 }
 
-/* Errors of held-out rows: of groups with the curve of the group, of the rest as they are predicted. */
+/* Errors of held-out rows: for groups with the group's curve, for others as predicted. */
 static void set_errors(const struct making *m, const struct oc_key_fit *k, struct oc_cal_key *out)
 {
     const struct oc_cal_errors *parent = k->parent >= 0 ? &m->cal->key[k->parent].errors : NULL;
@@ -139,7 +139,7 @@ static void set_forests(struct making *m)
 /* ---- models ----------------------------------------------------------------------------------------------
  */
 
-/* as predict.c has it of a predicted time */
+/* as predict.c does for a predicted time */
 static double kernel_sd(const struct making *m, size_t datum)
 {
     const struct oc_cal_errors *e = &m->cal->key[m->tree.leaf[datum].key].errors;
@@ -201,7 +201,7 @@ static void make(struct making *m, const struct oc_device *device, const struct 
     struct oc_arena scratch = {0};
     struct oc_calibration *cal = m->cal;
     oc_key_tree_fit(&scratch, &m->data, device, &m->tree);
-    /* forests are kept, the rest of the residuals with them */
+    /* keeps the forests, frees the other residual data */
     m->tree.arena = &cal->arena;
     oc_residuals_fit(&m->tree, opts->no_forest, &m->residual);
     cal->dram_bytes_per_s = m->data.item[0].point.dram_bytes_per_s;
@@ -227,7 +227,7 @@ int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device
     oc_cal_data_make(&scratch, set, device, opts->folds ? opts->folds : MAX_FOLDS, opts->by_family, &m.data);
     if (!m.data.n) {
         oc_arena_free(&scratch);
-        return oc_fail(err, OC_EARG, "cannot calibrate: no kernel has a measured time and known counts");
+        return oc_fail(err, OC_EARG, "cannot calibrate: no kernel has both a measured time and known counts");
     }
     m.cal = oc_xmalloc(sizeof(*m.cal));
     *m.cal = (struct oc_calibration){0};

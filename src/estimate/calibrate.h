@@ -1,18 +1,19 @@
-/* From measured kernels to a calibration: a curve for each class and type, shrunk to its relatives', error
- * bars from folds that leave models out. The order of samples and models does not matter, to the bit. */
+/* Fits a calibration to measured kernels: a curve for each class and type, with shrinkage towards related
+ * curves, and error bars from cross-validation by model. The result is bit-identical for any order of samples
+ * and models. */
 #ifndef OC_CALIBRATE_H
 #define OC_CALIBRATE_H
 
 #include "estimate/calibration.h"
 
 struct oc_calibrate_opts {
-    uint32_t folds; /* that models are dealt to for errors and choices; 0: one a model_id, 40 at most */
-    bool by_family; /* folds never part a family */
-    bool no_forest; /* curves only */
-    const char *tool_version, *created; /* go into the calibration; NULL: "" */
+    uint32_t folds; /* number of folds for errors and choices; 0: one per model_id, at most 40 */
+    bool by_family; /* keep families in one fold */
+    bool no_forest; /* no residual forests */
+    const char *tool_version, *created; /* stored in the calibration; NULL: "" */
 };
 
-/* -1: no sample with a known time and known counts. *out is freed by oc_calibration_free. */
+/* -1: no sample has both a known time and known counts. *out is freed by oc_calibration_free. */
 int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device,
                  const struct oc_calibrate_opts *opts, struct oc_calibration **out, struct oc_err *err);
 

@@ -1,4 +1,4 @@
-/* The public functions about calibrations and their validation, over samples as they were read. */
+/* The public functions for calibrations and their validation, on samples already read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +12,12 @@
 static int need_device(const struct oc_samples *s, struct oc_err *err)
 {
     if (!s->device)
-        return oc_fail(err, OC_EARG, "the device that was measured is not known");
+        return oc_fail(err, OC_EARG, "the measured device is unknown");
     if (!oc_cal_text_ok(s->set.device) || !oc_cal_text_ok(s->set.runtime) ||
         !oc_cal_text_ok(s->set.runtime_version))
         return oc_fail(err, OC_EARG,
-                       "the names of device, runtime and version are not short texts of one line");
-    return s->set.n ? 0 : oc_fail(err, OC_EARG, "no kernel of the recordings can be used");
+                       "the names of device, runtime and version must be short texts of one line");
+    return s->set.n ? 0 : oc_fail(err, OC_EARG, "no kernel of the recordings is usable");
 }
 
 static uint32_t rejected(const struct oc_samples *s)
@@ -38,7 +38,7 @@ int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibr
                                   .created = opts->created};
     *out = NULL;
     if (opts->created && !oc_cal_text_ok(opts->created))
-        return oc_fail(err, OC_EARG, "the date of the calibration is not a short text");
+        return oc_fail(err, OC_EARG, "the date of the calibration must be a short text");
     if (need_device(samples, err) || oc_calibrate(&samples->set, samples->device, &o, out, err))
         return -1;
     (*out)->n_rejected += rejected(samples);

@@ -45,7 +45,7 @@ static void set_moments(const double *r, size_t n, struct oc_cal_errors *out)
     out->bias = n ? sum / (double)n : 0;
     for (size_t i = 0; i < n; i++)
         squares += r[i] * r[i];
-    out->sd = n ? sqrt(squares / (double)n) : 0; /* about 0: predictions are not corrected for the bias */
+    out->sd = n ? sqrt(squares / (double)n) : 0; /* centred at 0: predictions are not corrected for bias */
 }
 
 static void set_bounds(const double *t_s, size_t n, double *copy, struct oc_cal_errors *out)
@@ -120,7 +120,8 @@ double oc_conformal_variance(double share, double sd, double repeats, double rho
     return repeats * each * each * sd * sd * (1 + (fmax(repeats, 1) - 1) * rho);
 }
 
-/* The random effect of a model, about 0: its second moment less what its kernels explain. */
+/* Variance of a model's random effect (mean 0): its second moment minus the variance explained by its
+ * kernels. */
 static double tau_squared(const struct oc_model_error *e, size_t n)
 {
     double sum = 0;

@@ -1,36 +1,35 @@
-/* Error bars from errors of predictions that had not seen what they predict: split-conformal quantiles, which
- * hold for samples of any distribution, and what whole models have in common. */
+/* Conformal prediction: error bars from held-out predictions as split-conformal quantiles, valid for any
+ * distribution, and the error common to whole models. */
 #ifndef OC_CONFORMAL_H
 #define OC_CONFORMAL_H
 
 #include "estimate/calibration.h"
 
-#define OC_CONFORMAL_MIN     20 /* fewer errors than this: the parent's, inflated */
+#define OC_CONFORMAL_MIN     20 /* with fewer errors: the parent's quantiles, inflated */
 #define OC_CONFORMAL_INFLATE 1.5
 
-/* The smallest value that at least ceil((n + 1) * level) of n values do not exceed; of fewer values than that
- * takes, the largest. NAN for n 0. Sorts v. */
+/* The smallest value not exceeded by at least ceil((n + 1) * level) of n values; with too few values, the
+ * largest. NAN for n 0. Sorts v. */
 double oc_conformal_quantile(double *v, size_t n, double level);
 
-/* r: ln(T / prediction), t: predictions. Bins hold a third of the errors each; fewer than 3 *
- * OC_CONFORMAL_MIN errors are one bin. parent: for n < OC_CONFORMAL_MIN; NULL: r's own quantiles, inflated.
- */
+/* r: ln(T / prediction), t: predictions. Each bin has a third of the errors; fewer than 3 * OC_CONFORMAL_MIN
+ * errors form one bin. parent: for n < OC_CONFORMAL_MIN; NULL: r's own quantiles, inflated. */
 void oc_conformal_make(const double *r, const double *t_s, size_t n, const struct oc_cal_errors *parent,
                        struct oc_cal_errors *out);
 unsigned oc_conformal_bin(const struct oc_cal_errors *e, double t_s);
-/* The sd that goes with the 80 % interval of a prediction: failures far out do not widen it. */
+/* The sd that corresponds to the 80 % interval of a prediction: robust against outliers. */
 double oc_conformal_sd(const struct oc_cal_errors *e, double t_s);
-/* What is assumed where nothing was measured: a normal distribution of this sd. */
+/* Default without measurements: a normal distribution of this sd. */
 void oc_conformal_assume(double sd, struct oc_cal_errors *out);
 
-/* Of one model with known times: u = ln(measured / predicted), v = variance that its kernels explain. */
+/* Of one model with known times: u = ln(measured / predicted), v = variance explained by its kernels. */
 struct oc_model_error {
     double u, v;
 };
 #define OC_CONFORMAL_RHO 0.8
-/* Kernels of one model: share of its time, sd of its error, how often it is in the model. */
+/* Kernels of one model: share of its time, sd of the error, number per run. */
 double oc_conformal_variance(double share, double sd, double repeats, double rho);
-/* tau, z80, z95 (of |u| / sqrt(tau^2 + v), 10 models or more; else those of a normal distribution). */
+/* tau, z80, z95 (of |u| / sqrt(tau^2 + v) for at least 10 models; else those of a normal distribution). */
 void oc_conformal_models(const struct oc_model_error *e, size_t n, struct oc_calibration *out);
 
 #endif

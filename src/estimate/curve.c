@@ -3,16 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-#define WINOGRAD_CAP        2.0 /* F(2x2,3x3) does 2.25 times fewer multiplications than the direct method */
+#define WINOGRAD_CAP        2.0 /* F(2x2,3x3) needs 2.25 times fewer multiplications than the direct method */
 #define EFFICIENCY_CAP      1.05
-#define ASSUMED_CAP         32.0 /* against a stand-in for a peak */
+#define ASSUMED_CAP         32.0 /* relative to a substitute peak */
 #define ROOF_PART           0.95
-#define LIGHT_EC            0.3 /* where the table has no Ec */
+#define LIGHT_EC            0.3 /* default where the table has no Ec */
 #define ASSUMED_FLOP_PER_S  1e11
 #define ASSUMED_BYTES_PER_S 1e10
 
-/* Assumptions (latency-estimator B.8), in the order of enum oc_cal_device; classes that it does not list
- * stand between those that are like them. */
+/* Assumptions (latency-estimator B.8), in the order of enum oc_cal_device; classes that are not listed there
+ * use values between those of similar classes. */
 struct prior_row {
     double ec[OC_CAL_DEVICE_COUNT], em[OC_CAL_DEVICE_COUNT];
 };
@@ -59,7 +59,7 @@ enum oc_cal_device oc_cal_device_kind(const struct oc_device *device)
     return kind && !strcmp(kind, "npu") ? OC_CAL_NPU : OC_CAL_CPU;
 }
 
-/* ---- what the device says of a kernel -------------------------------------------------------------------
+/* ---- properties of a kernel on a device -------------------------------------------------------------------
  */
 
 struct unit_sum {
@@ -68,7 +68,7 @@ struct unit_sum {
     bool assumed;
 };
 
-/* Some peak of the device, for a class of arithmetic that its file does not have. */
+/* A substitute peak of the device for a class of arithmetic without a peak in its file. */
 static double stand_in_peak(const struct oc_device *d)
 {
     static const uint8_t order[] = {OC_CLASS_F32, OC_CLASS_F16, OC_CLASS_BF16, OC_CLASS_F64,
@@ -113,7 +113,7 @@ static bool known(const struct oc_hw_figure *f)
     return f && f->value > 0;
 }
 
-/* Bytes a second that a level copies where the file has that, else the highest rate it has; 0: not known. */
+/* Copy bandwidth of a level if the file has it, else its highest bandwidth; 0: unknown. */
 static double copies(const struct oc_device *d, const struct oc_hw_level *l)
 {
     for (size_t i = 0; i < d->n_figure; i++) {
@@ -124,7 +124,7 @@ static double copies(const struct oc_device *d, const struct oc_hw_level *l)
     return known(l->bandwidth) ? l->bandwidth->value : 0;
 }
 
-/* The cache before the last one. That of a GPU is emptied between kernels. */
+/* The cache before the last level. That of a GPU is empty between kernels. */
 static void set_near(const struct oc_device *d, const struct oc_hw_level *llc, double act,
                      struct oc_cal_point *p)
 {
@@ -136,8 +136,8 @@ static void set_near(const struct oc_device *d, const struct oc_hw_level *llc, d
     p->near_gain = rate > 0 && next > 0 ? fmax(1, rate / next) : 1;
 }
 
-/* The least time of the bytes: they fill the levels from the nearest on, and all levels work at once. A level
- * whose bandwidth is not known takes no time. */
+/* Lower bound of the memory time: the bytes fill the levels from the nearest on, and all levels transfer at
+ * once. A level of unknown bandwidth takes no time. */
 static double nearest_s(const struct oc_device *d, double bytes)
 {
     double most = 0;
@@ -152,8 +152,8 @@ static double nearest_s(const struct oc_device *d, double bytes)
     return most;
 }
 
-/* A recurrent layer reads its recurrent weights, N x H of N x K, again at every step but the first; H from
- * the states it writes. Of M rows and `batch` steps. */
+/* A recurrent layer reads its recurrent weights, N x H of N x K, again in every step but the first; H from
+ * the states it writes. M rows and `batch` steps. */
 static void set_recurrence(const struct oc_kernel *k, double llc_bytes, struct oc_cal_point *p)
 {
     double steps = k->batch, element = k->n * k->k > 0 ? (double)k->rd_wt / (k->n * k->k) : 0;
@@ -195,7 +195,7 @@ static bool winograd(const struct oc_kernel *k)
            k->stride <= 1 && k->dilation <= 1;
 }
 
-/* Multiprocessors, compute units: what a wave of tiles fills. Cores take tiles one by one. */
+/* Units that share tiles: multiprocessors, compute units. CPU cores take tiles one by one. */
 static double wave_units(const struct oc_device *d)
 {
     if (oc_cal_device_kind(d) == OC_CAL_CPU)
@@ -268,7 +268,7 @@ double oc_curve_wave(const struct oc_cal_point *p, uint32_t tile_m, uint32_t til
     return fullness(tiles, p->units);
 }
 
-/* not fmax and fmin: no argument is ever NAN here, and this is where fits spend their time */
+/* not fmax and fmin: no argument is ever NAN here, and fits spend most of their time here */
 static inline double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -300,22 +300,23 @@ static inline double power_sum(double a, double b, double p)
     return high * pow(1 + pow(q, p), 1 / p);
 }
 
-/* What of a working set a cache serves that it fills so much; the rest goes on to the next one. */
+/* Share of a working set served by a cache at this fill ratio; the next level serves the rest. */
 static inline double served(double alpha, double fill)
 {
     return fill <= alpha ? 1 : alpha / fill;
 }
 
-/* Bytes that fill so much of the last cache: alpha of it serves them wc times faster than DRAM, which serves
- * the rest. A working set that is a little larger than the cache is a little slower, not all at once. */
+/* Bytes of this size relative to the last cache: alpha of the cache serves them wc times faster than DRAM,
+ * which serves the rest. The transition is smooth: a working set slightly larger than the cache is slightly
+ * slower. */
 static inline double cached_s(const struct oc_cal_curve *c, double dram_s, double fill)
 {
     double part = served(c->alpha, fill);
     return dram_s * (part / c->wc + (1 - part));
 }
 
-/* Activations are what the kernel before has just written: they may still be in the caches of the cores. How
- * much of these counts is not fitted: few kernels are near the border. */
+/* Activations were just written by the previous kernel and may still be in the cores' caches. Their share is
+ * not fitted: few kernels are near the transition. */
 static inline double activations_s(const struct oc_cal_curve *c, const struct oc_cal_point *p)
 {
     double near = p->near_gain > 1 ? served(OC_PRIOR_ALPHA, p->near_fill) : 0;

@@ -17,7 +17,7 @@ static int choose_rules(struct oc_estimate *e, const char *name, struct oc_err *
     e->rules = ort && oc_cal_device_kind(e->device) == OC_CAL_CPU ? OC_FUSE_ORT_CPU : OC_FUSE_GENERIC;
     unsigned given = name ? oc_fusion_rules_by_name(name) : e->rules;
     if (given == OC_FUSE_COUNT)
-        return oc_fail(err, OC_EARG, "unknown fusion rules '%s'; there are: onnxruntime, generic, none",
+        return oc_fail(err, OC_EARG, "unknown fusion rules '%s'; available: onnxruntime, generic, none",
                        name);
     e->rules = (enum oc_fusion_rules)given;
     return 0;
@@ -51,7 +51,7 @@ static void take_recorded(struct oc_estimate *e)
 /* ---- what is predicted -----------------------------------------------------------------------------------
  */
 
-/* Nothing to compute and nothing to move: no longer than a launch takes. */
+/* No operations and no bytes: takes only the launch overhead. */
 static void band_of_launch(const struct oc_estimate *e, const struct oc_kernel *k, struct oc_prediction *p)
 {
     p->lo80_s = p->lo95_s = 0;
@@ -144,7 +144,7 @@ int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device 
                               .measured_kernels_s = (double)NAN,
                               .measured_run_s = (double)NAN};
     if (oc_cal_device_kind(device) == OC_CAL_GPU)
-        e->asynchronous = "the host issues kernels and the device works behind it";
+        e->asynchronous = "the host launches kernels asynchronously";
     if (make(e, opts, err)) {
         oc_estimate_free(e);
         *out = NULL;

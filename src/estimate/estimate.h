@@ -1,5 +1,5 @@
-/* How long a model will take on a device: its kernels, from a profile or from a plan of what the runtime
- * fuses, each with what is predicted of it, and the whole. */
+/* Latency estimate of a model on a device: its kernels, from a profile or from a fusion plan, each with its
+ * prediction, and the total. */
 #ifndef OC_ESTIMATE_H
 #define OC_ESTIMATE_H
 
@@ -10,14 +10,14 @@ struct oc_estimate {
     struct oc_arena arena;
     const struct oc_analysis *analysis;
     const struct oc_device *device;
-    const struct oc_calibration *cal; /* NULL: bands only */
-    const struct oc_join *join;       /* NULL: the kernels are planned */
-    enum oc_fusion_rules rules;       /* of the plan */
+    const struct oc_calibration *cal; /* NULL: intervals only */
+    const struct oc_join *join;       /* NULL: the kernels come from the fusion plan */
+    enum oc_fusion_rules rules;       /* rules of the fusion plan */
     struct oc_kernel_list list;
     struct oc_prediction *prediction; /* of one execution, by kernel */
     double *measured_s;               /* of one execution; NULL: not measured */
     struct oc_model_prediction total;
-    double band_lo_s, band_hi_s; /* of a run: the sum of the bands; where there is no calibration */
+    double band_lo_s, band_hi_s;               /* of a run: the sum of the intervals; without a calibration */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels that nothing can be said of */
     unsigned width_chars;                      /* of the text for people; 0: no limit */
@@ -27,7 +27,7 @@ struct oc_estimate {
 
 /* oc_estimate_make, oc_estimate_free: see onnxcost.h. */
 
-/* Seconds of a run that the kernel takes: the middle of the band where there is no point; NAN. */
+/* Seconds of a run for the kernel: the centre of the interval if there is no point estimate; NAN. */
 double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i);
 
 #endif

@@ -9,7 +9,7 @@
 #define MAX_DEPTH 12
 #define MIN_LEAF  8
 #define BINS      32
-#define TRY       9 /* features looked at for a split */
+#define TRY       9 /* features tried per split */
 #define SEED      0x9e3779b97f4a7c15u
 
 static const char *const feature_names[OC_FOREST_FEATURES] = {
@@ -104,8 +104,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* ---- the data, each feature in at most BINS bins of equal population -------------------------------------
- */
+/* ---- the data, binned: at most BINS bins of equal population per feature
+ * ----------------------------------- */
 
 struct grove {
     size_t n;
@@ -115,10 +115,10 @@ struct grove {
     unsigned bins[OC_FOREST_FEATURES];
     struct oc_forest_opts opts;
     uint64_t random;
-    uint32_t *row; /* rows of the tree that grows, with repetitions; nodes are ranges of it */
+    uint32_t *row; /* rows of the current tree (bootstrap sample); nodes are ranges of it */
 };
 
-/* Values up to edge[b] are in bin b; the edges lie half way between neighbours. */
+/* Values up to edge[b] are in bin b; edges are midpoints between neighbouring values. */
 static void set_edges(struct grove *g, unsigned f, double *sorted)
 {
     size_t n = g->n;
@@ -131,7 +131,7 @@ static void set_edges(struct grove *g, unsigned f, double *sorted)
         if (i == 0 || i >= n)
             continue;
         double edge = sorted[i - 1] + (sorted[i] - sorted[i - 1]) / 2;
-        edge = (double)(float)edge; /* as the tree stores it */
+        edge = (double)(float)edge; /* as stored in the tree */
         if ((bins == 0 || edge > g->edge[f][bins - 1]) && edge < sorted[n - 1])
             g->edge[f][bins++] = edge;
     }
@@ -174,7 +174,7 @@ struct sums {
 
 struct split {
     double gain;
-    unsigned feature, bin; /* rows of bins up to it go left */
+    unsigned feature, bin; /* rows with bins up to it go left */
 };
 
 static void add_row(struct sums *s, double w, double y)
@@ -243,7 +243,7 @@ struct pending {
     uint32_t depth;
 };
 
-/* Nodes in the order of their making, children in pairs; returns how many. */
+/* Nodes in creation order, children in pairs; returns their number. */
 static uint32_t grow(struct grove *g, struct oc_forest_node *node, struct pending *todo)
 {
     uint32_t n_node = 1;

@@ -4,7 +4,7 @@
 
 #include "estimate/fusion_plan.h"
 
-/* A kernel by the nodes that it launches: folded ones and such without effect say nothing. */
+/* Identifies a kernel by its launched nodes: folded nodes and those without effect are ignored. */
 struct set {
     uint64_t id;
     size_t item;
@@ -69,7 +69,7 @@ void oc_fusion_compare(const struct oc_model *m, const struct oc_analysis *a,
             k++;
         if (k == plan->n || p[k].id != r[i].id)
             continue;
-        k++; /* each planned one once */
+        k++; /* each planned kernel matches once */
         out->equal++;
         equal += t > 0 ? t : 0;
     }

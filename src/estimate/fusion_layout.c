@@ -1,13 +1,13 @@
-/* ONNX Runtime's blocked layout (NCHWc) for float convolutions and pools on x86: which operators take part,
- * what is fused to them there (residuals, activations), and where layouts change. After nchwc_transformer.cc
- * of ONNX Runtime, in its order: nodes from the inputs on, each looks at the layout of what it reads. */
+/* ONNX Runtime's blocked layout (NCHWc) for float convolutions and pools on x86: which operators use it, what
+ * is fused to them there (residuals, activations), and where layouts change. Follows nchwc_transformer.cc of
+ * ONNX Runtime, in its order: from the inputs on, each node depends on the layout of its inputs. */
 #include <string.h>
 
 #include "base/ck.h"
 #include "estimate/fusion_plan.h"
 #include "estimate/signature.h"
 
-enum { BLOCK = 16, ALIGN = 4 }; /* channels: of a block with AVX-512, and what inputs must be multiples of */
+enum { BLOCK = 16, ALIGN = 4 }; /* channels: block size with AVX-512, and the required multiple for inputs */
 
 struct layout {
     struct oc_fuse *f;
@@ -49,7 +49,7 @@ static void insert(struct layout *l, uint32_t value, bool to_blocked)
     k->work.bytes = k->rd_act + k->wr;
     k->work.launches = 1;
     k->work.unknown = !known;
-    u->why = known ? NULL : "its shape is not known";
+    u->why = known ? NULL : "its shape is unknown";
     k->signature = known ? oc_kernel_signature_inserted(k, to_blocked ? "ReorderInput" : "ReorderOutput") : 0;
     l->out->n++;
 }
@@ -143,7 +143,7 @@ static bool same_shapes(const struct oc_fuse *f, uint32_t node)
     return first != NULL;
 }
 
-/* A residual is added by the convolution that made one side of it, if nobody else reads that. */
+/* A residual is fused into the convolution that produces one side of it, if that has no other reader. */
 static bool sum(struct layout *l, uint32_t at)
 {
     struct oc_fuse *f = l->f;
@@ -217,7 +217,7 @@ static void leave(struct layout *l, uint32_t at)
     }
 }
 
-/* Not in the blocked layout: a residual with its activation is fused all the same where nobody else looks. */
+/* Outside of the blocked layout: a residual with its activation is fused if it has no other reader. */
 static void plain_sum(struct oc_fuse *f, uint32_t at)
 {
     struct oc_fuse_group *g = &f->group[at];

@@ -1,10 +1,10 @@
-/* Operators that models spell out and runtimes know: layer normalisation, GELU with its two approximations.
- * Each is found from the one node that is rare in it. */
+/* Decomposed operators that runtimes recognise: layer normalisation, GELU with its two approximations. Each
+ * is searched from its rarest node. */
 #include <string.h>
 
 #include "estimate/fusion_plan.h"
 
-/* Nodes of a pattern found so far. */
+/* Nodes matched so far. */
 struct found {
     const struct oc_fuse *f;
     uint32_t node[16];
@@ -17,7 +17,7 @@ static uint32_t producer(const struct oc_fuse *f, uint32_t value, const char *ty
     return node != OC_NONE && f->owner[node] != OC_NONE && oc_fuse_is(f, node, types) ? node : OC_NONE;
 }
 
-/* Takes the node that makes the value. */
+/* Adds the producer of the value. */
 static uint32_t up(struct found *x, uint32_t value, const char *types)
 {
     uint32_t node = producer(x->f, value, types);
@@ -26,7 +26,7 @@ static uint32_t up(struct found *x, uint32_t value, const char *types)
     return node;
 }
 
-/* Takes the only user of the node's output. */
+/* Adds the only user of the node's output. */
 static uint32_t down(struct found *x, uint32_t node, const char *types)
 {
     uint32_t user = node == OC_NONE ? OC_NONE : oc_fuse_user(x->f, x->f->m->node[node].out[0]);
@@ -36,7 +36,7 @@ static uint32_t down(struct found *x, uint32_t node, const char *types)
     return user;
 }
 
-/* The operand that is no constant; OC_NONE unless exactly one is. */
+/* The operand that is not a constant; OC_NONE unless exactly one is. */
 static uint32_t variable(const struct oc_fuse *f, uint32_t node)
 {
     if (node == OC_NONE || f->m->node[node].n_in != 2)
@@ -60,7 +60,7 @@ static bool take_all(struct oc_fuse *f, const struct found *x, uint32_t last, co
     uint32_t into = f->owner[last], out = f->m->node[last].out[0];
     for (unsigned i = 0; i < x->n; i++)
         if (f->group[f->owner[x->node[i]]].rule || f->owner[x->node[i]] == OC_NONE)
-            return false; /* another pattern has it */
+            return false; /* already in another pattern */
     for (unsigned i = 0; i < x->n; i++)
         if (f->owner[x->node[i]] != into)
             oc_fuse_merge(f, into, f->owner[x->node[i]], out, rule, type);
@@ -87,8 +87,7 @@ static void layer_norm(struct oc_fuse *f, uint32_t sqrt_node)
     take_all(f, &x, end, "layer norm", "LayerNormalization");
 }
 
-/* What stands behind 1 + erf(..) or 1 + tanh(..): times x and one half, in any order. Returns the last node.
- */
+/* After 1 + erf(..) or 1 + tanh(..): times x and one half, in any order. Returns the last node. */
 static uint32_t half_of(struct found *x, uint32_t one_more, uint32_t in)
 {
     const struct oc_fuse *f = x->f;
@@ -148,7 +147,7 @@ static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
     }
 }
 
-/* Gathers with the indices 0, 1, 2 ... along an axis, all of it: one Split. */
+/* Gathers with the indices 0, 1, 2 ... that cover an axis: one Split. */
 static bool takes_one(const struct oc_fuse *f, uint32_t node, uint32_t from, int64_t *axis, int64_t *index)
 {
     const struct oc_attr *at = oc_node_attr(&f->m->node[node], "axis");

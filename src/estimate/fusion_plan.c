@@ -51,7 +51,8 @@ uint32_t oc_fuse_input(const struct oc_fuse *f, uint32_t node, uint32_t slot)
     return slot < n->n_in && n->in[slot] != OC_NONE ? oc_fuse_source(f, n->in[slot]) : OC_NONE;
 }
 
-/* Reads of a value, behind dropped nodes too, and of its twins; reads by one group count once. */
+/* Reads of a value, including those through dropped nodes and of its duplicates; reads by one group count
+ * once. */
 struct users {
     const struct oc_fuse *f;
     uint32_t n, last, last_owner;
@@ -188,7 +189,7 @@ static bool values_known(const struct oc_fuse *f, const struct oc_node *n)
     return n->n_out > 0;
 }
 
-/* Operators without effect: an optimizer takes them out, and the analysis calls them views. */
+/* Operators without effect: removed by an optimizer, or views in the analysis. */
 static bool changes_nothing(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node *n = &f->m->node[node];
@@ -212,8 +213,8 @@ static bool never_runs(const struct oc_fuse *f, uint32_t node)
            n->kind == OC_NODE_CALL || !c->trips;
 }
 
-/* What the runtime computes when it loads the model. The analysis also knows sizes that only the inputs of a
- * run decide; the runtime knows them if the model declares all. */
+/* Values that the runtime computes when it loads the model. The analysis also has sizes that depend on the
+ * run's inputs; the runtime has them only if the model declares all of them. */
 static bool is_folded(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node *n = &f->m->node[node];

@@ -1,13 +1,13 @@
-/* What a runtime fuses behind what: rules of two links, applied along every chain of single users. */
+/* Producer-consumer fusion: rules with two links, applied along every chain of single users. */
 #include <string.h>
 
 #include "estimate/fusion_plan.h"
 
 struct link {
     const struct oc_fuse *f;
-    const struct oc_fuse_group *g; /* what there is */
+    const struct oc_fuse_group *g; /* the producer */
     uint32_t next;                 /* the only user of its result */
-    uint32_t other;                /* for two operands: the one that is not the result; OC_NONE */
+    uint32_t other;                /* for two operands: the other operand; OC_NONE */
 };
 
 static bool in_first_slot(const struct link *l)
@@ -15,7 +15,7 @@ static bool in_first_slot(const struct link *l)
     return oc_fuse_input(l->f, l->next, 0) == l->g->out;
 }
 
-/* Weights are constants: what follows can be multiplied into them. */
+/* Constant weights: a following scale can be folded into them. */
 static bool constant_weights(const struct link *l)
 {
     return oc_fuse_const(l->f, oc_fuse_input(l->f, l->g->core, 1));
@@ -27,7 +27,7 @@ static bool has_bias(const struct link *l)
     return n->n_in > 2 && n->in[2] != OC_NONE;
 }
 
-/* One number for each output channel, or one for all: [C,1,1] or [1,C,1,1]. */
+/* One number per output channel, or a single one: [C,1,1] or [1,C,1,1]. */
 static bool per_channel(const struct link *l)
 {
     const struct oc_shape *s = oc_fuse_shape(l->f, l->other), *y = oc_fuse_shape(l->f, l->g->out);
@@ -50,7 +50,7 @@ static bool conv_scale(const struct link *l)
     return constant_weights(l) && !l->g->activated && per_channel(l);
 }
 
-/* ONNX Runtime adds to a bias that is not there, or is a constant. */
+/* ONNX Runtime folds an Add into an absent or constant bias. */
 static bool conv_shift(const struct link *l)
 {
     return conv_scale(l) && (!has_bias(l) || oc_fuse_const(l->f, oc_fuse_input(l->f, l->g->core, 2)));
@@ -92,7 +92,7 @@ static bool is_float(const struct link *l)
     return l->g->out != OC_NONE && l->f->a->type[l->g->out].dtype == OC_DT_FLOAT;
 }
 
-/* C = A B + c with matrices of two dimensions is a Gemm. */
+/* C = A B + c with two-dimensional matrices is a Gemm. */
 static bool matrix_bias(const struct link *l)
 {
     const struct oc_shape *a = oc_fuse_shape(l->f, oc_fuse_input(l->f, l->g->core, 0));
@@ -108,7 +108,7 @@ static bool any_bias(const struct link *l)
     return oc_fuse_const(l->f, l->other) && s && s->rank <= 1 && !l->g->activated;
 }
 
-/* x * Sigmoid(x), maybe with a factor before. */
+/* x * Sigmoid(x), optionally with a factor before. */
 static bool gates_itself(const struct link *l)
 {
     uint32_t x = oc_fuse_input(l->f, l->g->core, 0);
@@ -168,8 +168,8 @@ static bool pointwise(const struct link *l)
     "Pow "                                                                                                   \
     "Cast "
 
-/* The first row that fits holds; rows of one pass are tried along a chain until none does. becomes NULL: the
- * type stays; core: the group is then built around the node that was fused. */
+/* The first matching row applies; rows of one pass are tried along a chain until none matches. becomes NULL:
+ * the type is unchanged; core: the fused node becomes the main node. */
 static const struct {
     unsigned pass, rules;
     const char *rule, *from, *to; /* from: type of the group */

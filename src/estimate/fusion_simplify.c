@@ -1,5 +1,5 @@
-/* What an optimizer does before it fuses: equal nodes become one, shapes that are put together from the sizes
- * of what they are for become constants, and what nobody reads any more goes. */
+/* Simplifications before fusion: common subexpressions are merged, shapes computed from sizes of their own
+ * data become constants, and dead nodes are removed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static bool is_plain_op(const struct oc_fuse *f, uint32_t node)
     return op && !(op->flags & (OC_F_NO_FOLD | OC_F_CONTROL)) && op->op_class != OC_OP_GENERATE;
 }
 
-/* What nodes that compute the same have in common; false: it cannot be told. */
+/* Key of nodes that compute the same; false: not comparable. */
 static bool key_of(const struct oc_fuse *f, uint32_t node, struct oc_buf *key)
 {
     const struct oc_node *n = &f->m->node[node];
@@ -89,7 +89,7 @@ static uint32_t made_by(const struct oc_fuse *f, uint32_t value, const char *typ
     return node != OC_NONE && oc_fuse_is(f, node, types) ? node : OC_NONE;
 }
 
-/* Does the value hold the size of dimension `axis` of something that has as much there as `data` has? */
+/* Whether the value is the size of dimension `axis` of a tensor with the same size there as `data`. */
 static bool is_size_of(const struct oc_fuse *f, uint32_t value, uint32_t data, unsigned axis)
 {
     uint32_t unsqueeze = made_by(f, value, " Unsqueeze ");
@@ -135,7 +135,7 @@ static void fold_shapes(struct oc_fuse *f)
     }
 }
 
-/* ---- what nobody reads -----------------------------------------------------------------------------------
+/* ---- dead nodes ------------------------------------------------------------------------------------------
  */
 
 static bool is_read(const struct oc_fuse *f, uint32_t node)

@@ -1,12 +1,12 @@
-/* What a runtime launches, as the estimator sees it: one kernel, which may be several nodes fused, with its
- * class, its work and its sizes. Numbers only; where they come from is not told, so measured kernels (a join)
- * and planned ones (a fusion plan) are the same thing. Sizes are counts of elements, times seconds. */
+/* One kernel launched by a runtime, possibly of several fused nodes, with its class, its work and its sizes.
+ * The same type is used for measured kernels (a join) and planned ones (a fusion plan). Sizes are counts of
+ * elements, times seconds. */
 #ifndef OC_KERNEL_H
 #define OC_KERNEL_H
 
 #include "estimate/roofline.h"
 
-/* Classes with a curve of their own (kernel_class.c has their names, groups and the operators of each). */
+/* Classes with their own curves (kernel_class.c has their names, groups and operators). */
 enum oc_kernel_class {
     OC_KC_GEMM,
     OC_KC_GEMV, /* min(M, N) <= 4 */
@@ -31,7 +31,7 @@ enum oc_kernel_class {
     OC_KC_GATHER, /* and scatter */
     OC_KC_SORT,   /* TopK, NonMaxSuppression */
     OC_KC_CONTROL,
-    OC_KC_REORDER, /* layouts that the runtime inserted */
+    OC_KC_REORDER, /* layout changes inserted by the runtime */
     OC_KC_OTHER,
     OC_KC_COUNT
 };
@@ -39,31 +39,32 @@ enum oc_kernel_class {
 enum oc_kernel_group { OC_KG_COMPUTE, OC_KG_MEMORY, OC_KG_IRREGULAR, OC_KG_COUNT };
 
 const char *oc_kernel_class_name(unsigned cls);     /* "conv_1x1" */
-unsigned oc_kernel_class_by_name(const char *name); /* OC_KC_COUNT if none */
+unsigned oc_kernel_class_by_name(const char *name); /* OC_KC_COUNT if unknown */
 enum oc_kernel_group oc_kernel_class_group(unsigned cls);
 const char *oc_kernel_group_name(unsigned group); /* "compute" */
 
 struct oc_kernel {
     uint8_t cls;   /* enum oc_kernel_class */
-    uint8_t dtype; /* enum oc_class of the arithmetic; of the data where there is none; I32 for products of
-                      I8 that are left as sums */
+    uint8_t dtype; /* enum oc_class of the arithmetic; of the data where there is none; I32 for products of I8
+                      with 32-bit results */
     struct oc_work work; /* operations by unit and class; bytes: those that cross its border */
     uint64_t rd_act, rd_wt, wr;
     /* The contraction: C[M,N] = A[M,K] B[K,N], `batch` times. A convolution: M output channels of a group, N
-     * output positions of all images, K taps, batch the groups. 0: it has none, or sizes are not known. */
+     * output positions of all images, K taps, batch the groups. 0: none, or unknown sizes. */
     double m, n, k, batch;
     double kernel_h, kernel_w, stride, dilation, groups; /* of windows; 0: no window */
     double channels_in;
-    /* How it walks through memory: elements next to each other that are handled alike. 1: every element of a
-     * row is somewhere else; 0: all at once, or not known (kernel_walk.h). */
+    /* Memory access pattern: length of contiguous runs of elements. 1: every element of a row is elsewhere;
+     * 0: fully contiguous, or unknown (kernel_walk.h). */
     double run;
-    uint8_t function;      /* the transcendental primitive it does most of (enum oc_prim), 0: none */
-    double steps;          /* of a recurrent layer, one behind the other; else 0 */
-    uint64_t reload_bytes; /* weights that every step but the first reads again; not in rd_wt */
+    uint8_t function;      /* its most frequent transcendental primitive (enum oc_prim), 0: none */
+    double steps;          /* of a recurrent layer, in sequence; else 0 */
+    uint64_t reload_bytes; /* weights read again in every step but the first; not in rd_wt */
     uint32_t members;      /* nodes in it */
-    uint64_t signature;    /* class, type, all sizes and attributes that decide the work; 0: not known */
-    uint32_t node;         /* that gives it its class; OC_NONE */
-    const char *label;     /* for people; may be NULL */
+    uint64_t
+        signature;     /* hash of class, type, all sizes and attributes that determine the work; 0: unknown */
+    uint32_t node;     /* node that determines its class; OC_NONE */
+    const char *label; /* display name; may be NULL */
 };
 
 #endif

@@ -58,10 +58,10 @@ const char *oc_kernel_group_name(unsigned group)
     return group < OC_KG_COUNT ? name[group] : "none";
 }
 
-/* What the class of an operator's table row means here; sizes and attributes refine those of contractions. */
+/* Maps the class of an operator's table row; sizes and attributes refine contractions. */
 static const uint8_t of_op_class[OC_OP_CLASS_COUNT] = {
     [OC_OP_OTHER] = OC_KC_OTHER,
-    [OC_OP_VIEW] = OC_KC_CONTROL, /* nothing moves: all of its time is that of a launch */
+    [OC_OP_VIEW] = OC_KC_CONTROL, /* no bytes move: only launch overhead */
     [OC_OP_COPY] = OC_KC_COPY,
     [OC_OP_ELEMENTWISE] = OC_KC_ELEMENTWISE,
     [OC_OP_REDUCE] = OC_KC_REDUCE,
@@ -81,10 +81,10 @@ static const uint8_t of_op_class[OC_OP_CLASS_COUNT] = {
     [OC_OP_LAYOUT] = OC_KC_TRANSPOSE,
 };
 
-/* Operators whose kernels are not what others of their row's class are; by name in any domain. */
+/* Operators whose kernels differ from others of their class; by name in any domain. */
 static const struct {
     uint8_t cls;
-    const char *names; /* parted by blanks, one before and one behind each */
+    const char *names; /* separated by blanks, with one at both ends */
 } exceptions[] = {
     {OC_KC_ACTIVATION,
      " Acos Acosh Asin Asinh Atan Atanh BiasGelu BiasSplitGelu Celu Cos Cosh Elu Erf Exp FastGelu Gelu Log "

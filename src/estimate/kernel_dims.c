@@ -18,7 +18,7 @@ static double attr_int(const struct oc_kernel_view *v, const char *name, double 
     return at && at->type == OC_ATTR_INT ? (double)at->i : otherwise;
 }
 
-/* The i-th number of a list; i = 1: the product of all behind the first. */
+/* The i-th number of a list; i = 1: the product of all after the first. */
 static double attr_ints(const struct oc_kernel_view *v, const char *name, unsigned i, double otherwise)
 {
     const struct oc_attr *at = oc_node_attr(v->node, name);
@@ -76,7 +76,7 @@ static void conv(const struct oc_kernel_view *v, struct oc_kernel *k)
     k->cls = conv_class(k, (double)w->dim[1].v);
 }
 
-/* C[M/g * taps, inputs] = W[.., C/g] X: what is then added up into the output. */
+/* C[M/g * taps, inputs] = W[.., C/g] X: summed into the output afterwards. */
 static void conv_transposed(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
     const struct oc_shape *w = oc_view_input(v, 1), *x = oc_view_input(v, 0);
@@ -111,7 +111,7 @@ static bool is_plain(double x)
     return x >= 1 && x == floor(x);
 }
 
-/* Which input is the right matrix. */
+/* Index of the right matrix among the inputs. */
 static uint32_t right_slot(const struct oc_kernel_view *v)
 {
     static const char *const late[] = {"QLinearMatMul", "QGemm", "QOrderedMatMul"};
@@ -132,7 +132,7 @@ static void gemm(const struct oc_kernel_view *v, struct oc_kernel *k)
     k->cls = fmin(k->m, k->n) <= GEMV_MAX ? OC_KC_GEMV : k->batch > 1 ? OC_KC_BATCHED_GEMM : OC_KC_GEMM;
 }
 
-/* Queries M against N keys of K numbers, for each head of each sequence. */
+/* Queries M and keys N with K elements, for each head of each sequence. */
 static void attention(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
     const struct oc_shape *q = oc_view_input(v, 0), *o = oc_view_output(v);
@@ -153,7 +153,7 @@ static void attention(const struct oc_kernel_view *v, struct oc_kernel *k)
         k->cls = OC_KC_ATTENTION_DECODE;
 }
 
-/* Steps one behind the other: each M sequences by N gates with K inputs and states. */
+/* Sequential steps: each M sequences by N gates with K inputs and states. */
 static void rnn(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
     const struct oc_shape *x = oc_view_input(v, 0), *w = oc_view_input(v, 1), *r = oc_view_input(v, 2);
@@ -170,7 +170,7 @@ static void rnn(const struct oc_kernel_view *v, struct oc_kernel *k)
     k->k = (double)x->dim[2].v + (hidden > 0 ? hidden : last(r, 0));
     k->batch = (double)x->dim[batch_first ? 1 : 0].v * (double)w->dim[0].v;
     k->steps = k->batch;
-    double states = oc_view_product(r, 0, r->rank); /* of all directions, read anew in every step */
+    double states = oc_view_product(r, 0, r->rank); /* of all directions, read in every step */
     uint32_t slot = v->node->in[2];
     double bytes = states * oc_dtype_info(v->a->type[slot].dtype)->bits / 8;
     double steps = (double)x->dim[batch_first ? 1 : 0].v;

@@ -1,5 +1,4 @@
-/* Sizes of a kernel from the node that gives it its class: the contraction it is, its window, and the class
- * that these make of it. */
+/* Sizes of a kernel from its main node: the contraction, the window, and the class refined by them. */
 #ifndef OC_KERNEL_DIMS_H
 #define OC_KERNEL_DIMS_H
 
@@ -7,7 +6,7 @@
 #include "estimate/kernel.h"
 
 /* k->cls is that of the operator (kernel_class.h) and is refined; m, n, k, batch, the window and channels_in
- * are set, to 0 what a size is not known of. For one execution of the node. */
+ * are set, 0 for unknown sizes. For one execution of the node. */
 void oc_kernel_dims(const struct oc_model *m, const struct oc_analysis *a, uint32_t node,
                     struct oc_kernel *k);
 

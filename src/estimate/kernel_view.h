@@ -1,5 +1,4 @@
-/* A node with what is known of its tensors, for those who read sizes of kernels from it. Private to
- * kernel_dims.c and kernel_walk.c. */
+/* A node with its known tensor sizes, input of kernel_dims.c and kernel_walk.c, which share it. */
 #ifndef OC_KERNEL_VIEW_H
 #define OC_KERNEL_VIEW_H
 
@@ -8,10 +7,10 @@
 struct oc_kernel_view {
     const struct oc_node *node;
     const struct oc_analysis *a;
-    double macs; /* of one execution; 0: none, or not known */
+    double macs; /* of one execution; 0: none, or unknown */
 };
 
-/* NULL: no tensor, or some size is not known. */
+/* NULL: no tensor, or some size is unknown. */
 static inline const struct oc_shape *oc_view_shape(const struct oc_kernel_view *v, uint32_t value)
 {
     const struct oc_type *t = value == OC_NONE ? NULL : &v->a->type[value];

@@ -19,7 +19,7 @@ static unsigned axis_of(const struct oc_kernel_view *v, const struct oc_shape *s
     return axis < 0 ? 0 : axis > s->rank ? s->rank : (unsigned)axis;
 }
 
-/* Trailing dimensions that keep their place stay together. */
+/* Trailing dimensions that keep their position are contiguous. */
 static double transpose(const struct oc_kernel_view *v)
 {
     const struct oc_shape *x = oc_view_input(v, 0);
@@ -34,7 +34,7 @@ static double transpose(const struct oc_kernel_view *v)
     return from_axis(x, kept);
 }
 
-/* Concat, Split: what is behind the axis, and the axis itself. */
+/* Concat, Split: the dimensions from the axis on. */
 static double joined(const struct oc_kernel_view *v)
 {
     const struct oc_shape *in = oc_view_input(v, 0), *out = oc_view_output(v);
@@ -43,7 +43,7 @@ static double joined(const struct oc_kernel_view *v)
     return s && s->rank ? from_axis(s, axis_of(v, s, 0)) : 0;
 }
 
-/* Gather: what is behind the axis. */
+/* Gather: the dimensions after the axis. */
 static double picked(const struct oc_kernel_view *v)
 {
     const struct oc_shape *x = oc_view_input(v, 0);
@@ -51,7 +51,7 @@ static double picked(const struct oc_kernel_view *v)
     return x && axis < x->rank ? from_axis(x, axis + 1) : 0;
 }
 
-/* A row of the last axis is next to each other; of another axis nothing is. */
+/* A row of the last axis is contiguous; other axes are not. */
 static double row(const struct oc_kernel_view *v)
 {
     const struct oc_shape *x = oc_view_input(v, 0);
@@ -61,7 +61,7 @@ static double row(const struct oc_kernel_view *v)
     return axis + 1 >= x->rank ? (double)x->dim[x->rank - 1].v : 1;
 }
 
-/* Reductions: of the last axes a row each; of others the elements behind are handled side by side. */
+/* Reductions: rows of the last axes; of other axes, the elements after them are processed together. */
 static double reduced(const struct oc_kernel_view *v)
 {
     const struct oc_shape *x = oc_view_input(v, 0), *o = oc_view_output(v);
@@ -71,7 +71,7 @@ static double reduced(const struct oc_kernel_view *v)
     return out > 0 ? from_axis(x, 0) / out : 0;
 }
 
-/* The longest tail over which an operand either has everything or one element. */
+/* The longest tail over which each operand has either all elements or one. */
 static double broadcast(const struct oc_kernel_view *v)
 {
     const struct oc_shape *o = oc_view_output(v);
@@ -82,7 +82,7 @@ static double broadcast(const struct oc_kernel_view *v)
         const struct oc_shape *x = oc_view_input(v, i);
         if (!x || x->rank > o->rank || from_axis(x, 0) == 1 || from_axis(x, 0) == from_axis(o, 0))
             continue;
-        unsigned pad = o->rank - x->rank, at = o->rank, kind = 0; /* 1: all of it, 2: one element */
+        unsigned pad = o->rank - x->rank, at = o->rank, kind = 0; /* 1: all elements, 2: one element */
         double n = 1;
         for (; at > 0; at--) {
             int64_t whole = o->dim[at - 1].v, has = at > pad ? x->dim[at - 1 - pad].v : 1;

@@ -1,12 +1,11 @@
-/* How a kernel walks through memory, and what functions it computes: sizes that decide how fast the same
- * bytes and operations go. */
+/* Memory access pattern and functions of a kernel: they determine the speed of equal bytes and operations. */
 #ifndef OC_KERNEL_WALK_H
 #define OC_KERNEL_WALK_H
 
 #include "analyze/analysis.h"
 #include "estimate/kernel.h"
 
-/* Sets run and function of the kernel from the node that gives it its class. */
+/* Sets run and function of the kernel from its main node. */
 void oc_kernel_walk(const struct oc_model *m, const struct oc_analysis *a, uint32_t node,
                     struct oc_kernel *k);
 

@@ -22,7 +22,7 @@ void oc_kernel_maker_close(struct oc_kernel_maker *k)
     oc_index_free(&k->x);
 }
 
-/* The row of an operator that only its name is known of: as ONNX has it, else as ONNX Runtime. */
+/* The row of an operator known only by name: that of ONNX, else of ONNX Runtime. */
 static const struct oc_op *op_of_type(const char *type)
 {
     static const char *const domain[] = {"", "com.microsoft", "com.microsoft.nchwc"};
@@ -32,8 +32,7 @@ static const struct oc_op *op_of_type(const char *type)
     return op;
 }
 
-/* The node whose work the others are fused to: most MACs, else most other operations, else the first one that
- * is launched at all. */
+/* The main node of a fused kernel: most MACs, else most other operations, else the first launched node. */
 static uint32_t core_of(const struct oc_kernel_maker *k, const uint32_t *node, uint32_t n)
 {
     uint32_t best = node[0];
@@ -46,7 +45,8 @@ static uint32_t core_of(const struct oc_kernel_maker *k, const uint32_t *node, u
     return best;
 }
 
-/* Quantized kernels compute what the model writes as floats between dequantization and quantization. */
+/* Quantized kernels execute what the model writes as float operators between dequantization and quantization.
+ */
 static bool is_integer_type(const char *type)
 {
     static const char *const names[] = {"QGemm",       "QAttention",           "MatMulInteger",
@@ -68,7 +68,7 @@ static void to_integers(struct oc_work *w)
         }
 }
 
-/* The sums of products as they are, 32 bits each: another path of runtimes than that of quantized results. */
+/* Integer products with 32-bit results: runtimes use other kernels than for quantized results. */
 static bool leaves_sums(const char *type)
 {
     return !strcmp(type, "ConvInteger") || !strcmp(type, "MatMulInteger");
@@ -122,7 +122,7 @@ static void set_bytes(struct oc_kernel_use *u, const struct oc_join_rec *r)
     k->rd_wt = r->rd_wt;
     k->wr = r->wr;
     u->known = r->bytes_known && r->quality != OC_UNKNOWN && !k->work.unknown;
-    u->why = u->known ? NULL : r->note ? r->note : "its counts are not known";
+    u->why = u->known ? NULL : r->note ? r->note : "its counts are unknown";
 }
 
 static uint64_t bytes_of(const struct oc_kernel_maker *k, uint32_t value)
@@ -131,7 +131,7 @@ static uint64_t bytes_of(const struct oc_kernel_maker *k, uint32_t value)
     return value != OC_NONE && oc_type_bytes(&k->a->type[value], &bytes) ? bytes : 0;
 }
 
-/* A transposition that only moves dimensions of one element could be a view; runtimes that launch it copy. */
+/* A transposition that only moves dimensions of size 1 could be a view; runtimes that launch it copy. */
 static void copy_views(const struct oc_kernel_maker *m, struct oc_kernel *k)
 {
     const struct oc_node *n = &m->m->node[k->node];
@@ -187,7 +187,7 @@ static uint8_t inserted_class(const char *bucket)
     return !strcmp(bucket, "casts") ? OC_KC_ELEMENTWISE : OC_KC_COPY;
 }
 
-/* A kernel that the runtime inserted: it moves what its recorded shapes say. */
+/* A runtime-inserted kernel: its bytes are those of its recorded shapes. */
 static void make_inserted(const struct oc_prof_rec *p, const struct oc_join_rec *r, struct oc_kernel_use *out)
 {
     struct oc_kernel *k = &out->kernel;
@@ -203,7 +203,8 @@ static void make_inserted(const struct oc_prof_rec *p, const struct oc_join_rec 
     k->signature = out->known ? oc_kernel_signature_inserted(k, p->op_type) : 0;
 }
 
-/* The provider has no float16 and computes in float, with casts around: recorded types are float only. */
+/* The provider has no float16 arithmetic and computes in float, with casts around: recorded types are float
+ * only. */
 static bool ran_in_float(const struct oc_prof_rec *p, const struct oc_kernel *k)
 {
     bool seen = false;
@@ -255,7 +256,7 @@ void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_k
         u->kernel.label = p->name;
         if (r->n_node && r->quality == OC_UNKNOWN) {
             u->known = false;
-            u->why = r->note ? r->note : "its counts are not known";
+            u->why = r->note ? r->note : "its counts are unknown";
         }
         out->n++;
     }

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #define ITERATIONS 50
-#define STEP       1e-4 /* of the numeric derivative; parameters are logarithms, of the order of 1 */
+#define STEP       1e-4 /* step of the numeric derivative; parameters are logarithms, of the order of 1 */
 #define ENOUGH     1e-6 /* relative gain at which a fit ends */
 #define DAMP_START 1e-2
 #define DAMP_MAX   1e8
-#define BAD        1e3 /* stands for a residual that is not finite */
+#define BAD        1e3 /* replaces a residual that is not finite */
 
 static double residual(double r)
 {
@@ -78,7 +78,7 @@ struct normal { /* J'WJ and J'Wr of half the loss */
     double a[OC_LM_MAX][OC_LM_MAX], g[OC_LM_MAX];
 };
 
-/* jac[j][i] = d r_i / d x_j; columns of parameters that are held stay 0. */
+/* jac[j][i] = d r_i / d x_j; columns of fixed parameters stay 0. */
 static void jacobian(const struct oc_lm_problem *p, const double *x, const double *r, double *jac)
 {
     double moved[OC_LM_MAX];
@@ -161,7 +161,7 @@ static bool propose(const struct oc_lm_problem *p, const struct normal *eq, cons
     return true;
 }
 
-/* One step that lowers the loss, with as much damping as that takes. */
+/* One step that lowers the loss, with the smallest sufficient damping. */
 static bool improve(const struct oc_lm_problem *p, const struct normal *eq, double *x, double *r,
                     double *loss, double *damp)
 {
@@ -195,7 +195,8 @@ double oc_lm_fit(const struct oc_lm_problem *p, double *x, double *work)
     return loss;
 }
 
-/* Signs of the parameters in each start: rows of a Hadamard matrix, so that starts differ in half of them. */
+/* Signs of the parameters in each start: rows of a Hadamard matrix, so that any two starts differ in half of
+ * them. */
 static double start_sign(unsigned start, unsigned j)
 {
     return start == 0 ? 0 : __builtin_parity((start - 1) & (j + 1)) ? -1 : 1;

@@ -1,5 +1,5 @@
-/* Least squares for a handful of parameters: Levenberg-Marquardt with a numeric Jacobian, a robust loss and
- * Gaussian priors. Deterministic, allocates nothing that it keeps, knows nothing of kernels. */
+/* Least squares for a few parameters: Levenberg-Marquardt with a numeric Jacobian, a robust loss and Gaussian
+ * priors. Deterministic; allocates no persistent memory. */
 #ifndef OC_LM_H
 #define OC_LM_H
 
@@ -8,17 +8,17 @@
 
 #define OC_LM_MAX 8
 
-/* Fills r[n] for the parameters x; values that are not finite count as a very bad fit. */
+/* Fills r[n] for the parameters x; non-finite values count as a very bad fit. */
 typedef void (*oc_lm_residuals)(void *user, const double *x, double *r);
 
 struct oc_lm_problem {
-    size_t n;   /* residuals; may be 0: the prior is the answer */
+    size_t n;   /* residuals; may be 0: the result is the prior */
     unsigned k; /* parameters, 1 .. OC_LM_MAX */
     oc_lm_residuals residuals;
     void *user;
     const double *weight;     /* [n]; NULL: 1 */
-    double huber;             /* residuals beyond it count linearly; 0: squares throughout */
-    const double *prior, *sd; /* [k]; NULL: none. sd 0: the parameter is held at its start */
+    double huber;             /* residuals beyond it count linearly; 0: squares only */
+    const double *prior, *sd; /* [k]; NULL: none. sd 0: the parameter is fixed at its start */
     double lambda;            /* weight of the priors */
     const double *lo, *hi;    /* [k]; NULL: no bounds */
     unsigned max_iterations;  /* 0: 50 */
@@ -31,8 +31,8 @@ double oc_lm_loss(const struct oc_lm_problem *p, const double *x, double *work);
  */
 double oc_lm_fit(const struct oc_lm_problem *p, double *x, double *work);
 
-/* Starts from `prior` and from points +- 1 sd around it, in a fixed pattern of `starts` (1 .. 8); the best.
- */
+/* Starts from `prior` and from points +- 1 sd around it, in a fixed pattern of `starts` (1 .. 8); returns the
+ * best. */
 double oc_lm_fit_multi(const struct oc_lm_problem *p, const double *start, unsigned starts, double *x,
                        double *work);
 

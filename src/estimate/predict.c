@@ -8,9 +8,9 @@
 #include "estimate/curve.h"
 #include "estimate/forest.h"
 
-#define WIDER     1.5 /* for each step away from the kernels that were measured */
+#define WIDER     1.5 /* for each evidence level below measured kernels */
 #define PRIOR_SD  0.7 /* of a time from priors: a factor of two */
-#define BAND_HIGH 0.9 /* efficiencies between which a band lies */
+#define BAND_HIGH 0.9 /* efficiencies that bound the interval */
 #define BAND_LOW  0.3
 #define DISTANCE  0.2 /* widening = ln(decades + 1) times it */
 #define Z80       1.2815515655446004
@@ -96,7 +96,7 @@ static void set_parts(const struct asking *a, const struct oc_curve_parts *c, st
 /* ---- the rungs of the ladder
  * --------------------------------------------------------------------------------- */
 
-/* Where the curve of a key comes from: its own class, or its group only. */
+/* Whether a key's curve comes from its own class or only from its group. */
 static bool rests_on_group(const struct oc_calibration *cal, const struct oc_cal_key *k)
 {
     size_t steps = 0;

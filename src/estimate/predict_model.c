@@ -7,11 +7,11 @@
 
 #define Z80           1.2815515655446004
 #define Z95           1.9599639845400545
-#define TAU_UNKNOWN   0.3  /* of a model that nothing was measured for */
-#define ISSUE_ASSUMED 5e-6 /* of a kernel by the host */
+#define TAU_UNKNOWN   0.3  /* sd for a model without any measurement */
+#define ISSUE_ASSUMED 5e-6 /* launch time per kernel on the host */
 #define SYNC_ASSUMED  1e-5
 
-/* The middle of a band, for sums that must not forget it. */
+/* The geometric mean of an interval, so that sums include all kernels. */
 static double time_of(const struct oc_prediction *p)
 {
     if (p->t_s > 0)
@@ -33,7 +33,7 @@ static int by_signature(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Sum over signatures of their part of Var(ln T). */
+/* Sum over signatures of their contribution to Var(ln T). */
 static double variance(const struct oc_model_part *part, size_t n, double kernels_s, double rho)
 {
     struct like *v = oc_xmalloc((n + 1) * sizeof(*v));
@@ -76,8 +76,8 @@ static void add_part(struct oc_model_prediction *m, const struct oc_model_part *
     }
 }
 
-/* Two clocks in order: c += issue; g = max(c, g) + T. `repeats` equal kernels at once: the device waits for
- * the first, or for the last, or never. */
+/* Two clocks in order: c += issue; g = max(c, g) + T. Closed form for `repeats` equal kernels: the device
+ * waits for the first, for the last, or never. */
 static double replay(const struct oc_model_part *part, size_t n, double issue_s, double sync_s)
 {
     double c = 0, g = 0;
@@ -122,7 +122,7 @@ static void set_interval(const struct oc_calibration *cal, const struct oc_model
     m->tau = cal ? cal->tau : TAU_UNKNOWN;
     m->z80 = cal && cal->z80 > 0 ? cal->z80 : Z80;
     m->z95 = cal && cal->z95 > 0 ? cal->z95 : Z95;
-    /* what was measured itself has no part in the common error of curves */
+    /* measured kernels do not share the common error of the curves */
     double tau = m->tau * (1 - m->share[OC_EVIDENCE_EXACT]);
     m->sd =
         sqrt(tau * tau + variance(part, n, m->kernels_s, cal && cal->rho > 0 ? cal->rho : OC_CONFORMAL_RHO));

@@ -1,5 +1,5 @@
-/* The time of a model on a device that was calibrated: its kernels as the runtime fuses them, each with what
- * was learnt, and the whole with its interval. */
+/* The time of a model on a calibrated device: its kernels after fusion, each with its prediction, and the
+ * total with its interval. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const uint8_t part_of_bound[OC_BOUND_COUNT] = {
     [OC_BOUND_CACHE] = OC_SPAN_CACHE,
 };
 
-/* The node that a kernel is built around tells its class; layouts that the runtime inserts have none. */
+/* The main node of a kernel determines its class; inserted layout changes have none. */
 static unsigned class_of(const struct oc_estimate *e, const struct oc_kernel_use *u)
 {
     uint32_t node = u->kernel.node != OC_NONE ? u->kernel.node : u->n_node ? u->node[0] : OC_NONE;
@@ -64,7 +64,8 @@ void oc_span_calibrated(const struct oc_span_in *in, struct oc_span *whole, stru
     whole->lo_s = e->total.lo80_s;
     whole->mid_s = e->total.t_s;
     whole->hi_s = e->total.hi80_s;
-    whole->part_s[OC_SPAN_OVERHEAD] += fmax(e->total.t_s - kernels, 0); /* between kernels, and of the run */
+    whole->part_s[OC_SPAN_OVERHEAD] +=
+        fmax(e->total.t_s - kernels, 0); /* gaps between kernels, and the fixed time of the run */
     whole->unknown_kernels = e->n_unknown;
     if (!(whole->mid_s > 0))
         oc_span_unknown(whole, "estimate");

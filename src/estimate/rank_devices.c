@@ -11,7 +11,7 @@
 
 struct brief { /* of a device at a batch */
     double lo_s, mid_s, hi_s;
-    int limit; /* enum oc_span_part; -1: not known */
+    int limit; /* enum oc_span_part; -1: unknown */
     int fits;  /* enum oc_fits */
     bool done;
 };
@@ -21,26 +21,26 @@ struct maker {
     const struct oc_rank_opts *o;
     struct oc_rank_loads *loads;
     struct oc_arena arena;
-    struct oc_map at; /* batch to index of `brief` */
+    struct oc_map at; /* from batch to index in `brief` */
     struct brief **brief;
     uint32_t n_brief, cap_brief;
     struct oc_err *err;
 };
 
-/* ---- what was asked for -------------------------------------------------------------------------------- */
+/* ---- requested options --------------------------------------------------------------------------------- */
 
 static int take_devices(struct maker *k)
 {
     struct oc_rank *r = k->r;
     if (!k->o->n_device)
-        return oc_fail(k->err, OC_EARG, "no device to compare");
+        return oc_fail(k->err, OC_EARG, "no device to compare: name devices or use --devices");
     r->n_device = k->o->n_device;
     r->device = OC_NEW_ARRAY(&r->arena, r->n_device, const struct oc_device *);
     for (size_t i = 0; i < r->n_device; i++) {
         const struct oc_device *d = r->device[i] = k->o->device[i];
         for (size_t j = 0; j < i; j++)
             if (!strcmp(r->device[j]->info.id, d->info.id) && !strcmp(r->device[j]->info.file, d->info.file))
-                return oc_fail(k->err, OC_EARG, "device '%s' is there twice", d->info.id);
+                return oc_fail(k->err, OC_EARG, "device '%s' is listed twice", d->info.id);
     }
     return 0;
 }
@@ -52,10 +52,10 @@ static int take_type(struct maker *k)
     k->r->as = name ? oc_recast_by_name(name) : NULL;
     for (size_t i = 0; name && !k->r->as && oc_recast_name(i); i++)
         known = oc_printf(a, "%s%s%s", known, i ? ", " : "", oc_recast_name(i));
-    return name && !k->r->as ? oc_fail(k->err, OC_EARG, "no type is called '%.60s': %s", name, known) : 0;
+    return name && !k->r->as ? oc_fail(k->err, OC_EARG, "unknown type '%.60s': %s", name, known) : 0;
 }
 
-/* A calibration is of one device, whatever the figures of its file. */
+/* A calibration applies to one device, even if its file has other figures. */
 static int take_calibration(struct maker *k)
 {
     struct oc_rank *r = k->r;
@@ -67,7 +67,7 @@ static int take_calibration(struct maker *k)
     if (!c)
         return 0;
     if (r->as)
-        return oc_fail(k->err, OC_EARG, "a calibration tells nothing of the model as %s", r->as->name);
+        return oc_fail(k->err, OC_EARG, "a calibration does not apply to the model as %s", r->as->name);
     if (r->calibrated == r->n_device)
         return oc_fail(k->err, OC_EARG, "the calibration is of '%s', which is not among the devices",
                        c->device);
@@ -86,7 +86,7 @@ static int take_order(struct maker *k)
             k->r->sort = orders[i];
             return 0;
         }
-    return oc_fail(k->err, OC_EARG, "no order is called '%.60s': time, throughput, energy", sort);
+    return oc_fail(k->err, OC_EARG, "unknown order '%.60s': choose from time, throughput, energy", sort);
 }
 
 static int take_symbol(struct maker *k)
@@ -94,16 +94,16 @@ static int take_symbol(struct maker *k)
     struct oc_rank *r = k->r;
     const char *name = k->o->batch_dim;
     if (name && !oc_batch_has_symbol(k->r->model, name))
-        return oc_fail(k->err, OC_EARG, "no input has a dimension '%.60s'", name);
+        return oc_fail(k->err, OC_EARG, "no input has a dimension named '%.60s'", name);
     r->symbol = name ? name : oc_batch_symbol(r->model);
-    r->no_batch = r->symbol ? NULL : "the model fixes its batch";
+    r->no_batch = r->symbol ? NULL : "the model has a fixed batch";
     if (!r->symbol && k->o->n_batch)
-        return oc_fail(k->err, OC_EARG, "other batches cannot be asked for: %s", r->no_batch);
+        return oc_fail(k->err, OC_EARG, "other batches are not possible: %s", r->no_batch);
     if (k->o->n_batch > OC_RANK_MAX_TABLES)
         return oc_fail(k->err, OC_EARG, "more than %d batches", OC_RANK_MAX_TABLES);
     for (size_t i = 0; i < k->o->n_batch; i++)
         if (k->o->batch[i] < 1 || k->o->batch[i] > OC_RANK_MAX_BATCH)
-            return oc_fail(k->err, OC_EARG, "a batch is a number from 1 to %lld, not %lld",
+            return oc_fail(k->err, OC_EARG, "a batch must be from 1 to %lld, not %lld",
                            (long long)OC_RANK_MAX_BATCH, (long long)k->o->batch[i]);
     return 0;
 }
@@ -164,11 +164,11 @@ static void span_at(struct maker *k, size_t device, const struct oc_rank_load *l
     oc_span_of(&in, whole, by_class);
 }
 
-/* What is sorted by: the middle, and the ends that overlap. NAN: no place. */
+/* Sort key: the centre, and the ends of the interval for overlap. NAN: no rank. */
 struct key {
     double lo, mid, hi;
     uint32_t index;
-    unsigned last_group; /* 1: does not fit, 2: not known */
+    unsigned last_group; /* 1: does not fit, 2: unknown */
 };
 
 static struct key key_of(const struct oc_rank_row *row, const char *sort, uint32_t index)
@@ -317,7 +317,7 @@ static int fastest_at(void *ctx, int64_t batch)
     return best;
 }
 
-struct asked { /* about one device, or two */
+struct asked { /* messages about one device, or two */
     struct maker *k;
     size_t first, second;
 };
@@ -384,14 +384,14 @@ static void look_at_batches(struct maker *k)
         most = k->o->batch[i] > most ? k->o->batch[i] : most;
     r->max_batch = oc_rank_loads_span(k->loads, most);
     if (r->max_batch < most)
-        r->no_larger = "with larger ones the model cannot be analysed as well";
+        r->no_larger = "the analysis fails for larger batches";
     if (r->max_batch)
         make_phases(k);
     else
-        r->no_batch = "the model cannot be analysed with a batch of 1";
+        r->no_batch = "the analysis fails for a batch of 1";
 }
 
-/* How many inferences a run makes, if it is another dimension that changes. */
+/* Inferences per run if another dimension than the batch varies. */
 static void count_samples(struct maker *k)
 {
     struct oc_rank *r = k->r;
@@ -409,7 +409,7 @@ static void take_assumptions(struct maker *k)
     for (uint32_t i = 0; i < a->n_assumption; i++) {
         const struct oc_assumption *x = &a->assumption[i];
         if (k->o->n_batch && !strcmp(x->what, "dim") && !strcmp(x->name, k->r->symbol))
-            continue; /* it was asked for */
+            continue; /* it was requested */
         list[k->r->n_assumption++] =
             (struct oc_assumption){oc_strdup(to, x->what), oc_strdup(to, x->name), oc_strdup(to, x->value),
                                    oc_strdup(to, x->reason)};

@@ -8,37 +8,37 @@
 #include "base/ck.h"
 #include "base/map.h"
 
-#define MOST_PARTS    20000000u /* counts that are kept of all analyses together */
-#define LAW_ANALYSES  48        /* spent on straight lines */
+#define MOST_PARTS    20000000u /* total number of counts stored */
+#define LAW_ANALYSES  48        /* share used for straight lines */
 #define MOST_ANALYSES 600
-#define MOST_NODES    10000000u /* analysed, in all analyses */
-#define MOST_ITEMS    200000u   /* kept of all loads together */
+#define MOST_NODES    10000000u /* nodes analysed, in total */
+#define MOST_ITEMS    200000u   /* items stored in all loads */
 
-/* The counts of struct oc_work, one after the other. */
+/* The counts of struct oc_work as an array. */
 enum { WORDS = offsetof(struct oc_work, unknown) / sizeof(uint64_t) };
 
 struct part {
     uint64_t slot, v;
 };
 
-struct snap { /* one analysis: the counts of each node that are not 0 */
+struct snap { /* one analysis: the non-zero counts of each node */
     int64_t batch;
     struct part *part;
     uint32_t n_part, cap_part;
-    uint32_t *first;   /* by node, and one behind the last */
-    uint8_t *op_class; /* by node; OC_OP_CLASS_COUNT: not launched or not known */
+    uint32_t *first;   /* by node, plus the end */
+    uint8_t *op_class; /* by node; OC_OP_CLASS_COUNT: not launched or unknown */
     struct oc_rank_load total;
 };
 
-struct line { /* counts of the batches between two analyses */
+struct line { /* interpolated counts between two analysed batches */
     const struct snap *lo, *hi;
 };
 
 struct oc_rank_loads {
     const struct oc_model *m;
-    const struct oc_recast *as;   /* NULL: not asked for */
+    const struct oc_recast *as;   /* NULL: not requested */
     struct oc_analysis *analysis; /* the first one */
-    struct oc_analysis *latest;   /* that was asked for; NULL */
+    struct oc_analysis *latest;   /* last requested; NULL */
     int64_t latest_batch;
     struct oc_arena arena;
     struct oc_batch_opts batch;
@@ -48,7 +48,7 @@ struct oc_rank_loads {
     uint32_t n_snap, cap_snap;
     struct line *line;
     uint32_t n_line, cap_line;
-    struct oc_rank_load **load; /* those asked for */
+    struct oc_rank_load **load; /* requested batches */
     uint32_t n_load, cap_load;
     uint64_t n_item;
     unsigned analyses;
@@ -68,7 +68,7 @@ static void take_work(struct snap *s, const struct oc_work *w)
     }
 }
 
-/* In another type, if one is asked for. */
+/* Converts to another type, if requested. */
 static struct oc_work work_of(const struct oc_analysis *a, uint32_t node, const struct oc_recast *as)
 {
     struct oc_work w = {0};
@@ -124,7 +124,7 @@ static struct snap *snap_of(const struct oc_analysis *a, int64_t batch, const st
     return s;
 }
 
-/* Fewer of large models. */
+/* Fewer for large models. */
 static unsigned most_analyses(const struct oc_model *m)
 {
     uint32_t n = MOST_NODES / (m->n_node + 1);
@@ -136,8 +136,7 @@ static struct oc_analysis *analyse(struct oc_rank_loads *l, int64_t batch, struc
     struct oc_analysis *a;
     unsigned most = most_analyses(l->m);
     if (l->analyses >= most) {
-        oc_fail(err, OC_ELIMIT, "more than %u analyses: the counts follow no straight line in the batch",
-                most);
+        oc_fail(err, OC_ELIMIT, "more than %u analyses: the counts are not linear in the batch", most);
         return NULL;
     }
     oc_batch_opts_set(&l->batch, batch);
@@ -191,7 +190,7 @@ static const struct snap *get_snap(struct oc_rank_loads *l, int64_t batch)
 
 /* ---- straight lines ------------------------------------------------------------------------------------ */
 
-/* The value at n of the line through (x0, a) and (x1, b); false: that is no whole number, or it falls. */
+/* The value at n of the line through (x0, a) and (x1, b); false: not an integer, or decreasing. */
 static bool on_line(uint64_t a, uint64_t b, int64_t x0, int64_t x1, int64_t n, uint64_t *out)
 {
     uint64_t run = (uint64_t)(x1 - x0);
@@ -212,7 +211,8 @@ static bool totals_on_line(const struct oc_rank_load *a, const struct oc_rank_lo
            on_line(a->peak_bytes, b->peak_bytes, a->batch, b->batch, m->batch, &v) && v == m->peak_bytes;
 }
 
-/* The same nodes with the same counts, each count of the one in the middle on the line between the others. */
+/* Whether the three analyses have the same nodes and counts, and each count of the second one is on the line
+ * between the others. */
 static bool is_line(const struct oc_rank_loads *l, const struct snap *a, const struct snap *m,
                     const struct snap *b)
 {
@@ -238,7 +238,7 @@ static bool may_look_on(const struct oc_rank_loads *l)
     return l->analyses < LAW_ANALYSES && parts < MOST_PARTS;
 }
 
-/* Halves what is no line, on a scale of ratios. */
+/* Bisects ranges that are not linear, on a logarithmic scale. */
 static void find_lines(struct oc_rank_loads *l, const struct snap *lo, const struct snap *hi)
 {
     int64_t middle = (int64_t)sqrt((double)lo->batch * (double)hi->batch);
@@ -257,7 +257,7 @@ static void find_lines(struct oc_rank_loads *l, const struct snap *lo, const str
     find_lines(l, m, hi);
 }
 
-/* As much is known as at the first batch. */
+/* At most as many unknowns as at the first batch. */
 static const struct snap *get_known(struct oc_rank_loads *l, int64_t batch)
 {
     const struct snap *s = get_snap(l, batch);
@@ -286,7 +286,7 @@ static void part_at(const struct snap *lo, const struct snap *hi, int64_t batch,
         on_line(lo->part[i].v, hi->part[i].v, lo->batch, hi->batch, batch, &out->v);
 }
 
-struct merge { /* equal nodes become one item */
+struct merge { /* equal nodes are merged to one item */
     struct oc_arena arena;
     struct oc_map seen;
     struct oc_rank_item *item;

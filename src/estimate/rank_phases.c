@@ -17,7 +17,7 @@ static void begin(struct search *s, int64_t from, int what)
         s->phase[s->n++] = (struct oc_rank_phase){from, what};
 }
 
-/* All changes between lo, where `is` holds, and hi, where `end` does. */
+/* Bisects all changes between lo, where `is` applies, and hi, where `end` does. */
 static void find_changes(struct search *s, int64_t lo, int is, int64_t hi, int end)
 {
     while (is != end && s->n < OC_MOST_PHASES) {

@@ -25,7 +25,7 @@ const char *oc_span_part_name(unsigned part)
 
 const char *oc_span_evidence_name(unsigned evidence)
 {
-    return evidence == OC_SPAN_CALIBRATED ? "calibration" : "roofline band";
+    return evidence == OC_SPAN_CALIBRATED ? "calibration" : "roofline interval";
 }
 
 double oc_band_middle(void)
@@ -49,8 +49,8 @@ static bool has_vector_peak(const struct oc_device *d, unsigned cls)
     return oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback);
 }
 
-/* Takes element-wise work out that the device has no peak for; returns how many operations. Multiply-adds
- * stay: without their peak nothing can be said. */
+/* Removes element-wise work without a peak on the device; returns its operations. Multiply-adds stay: without
+ * their peak the time is unknown. */
 static double leave_out(const struct oc_device *d, struct oc_work *w, uint32_t *classes)
 {
     double out = 0;
@@ -78,7 +78,7 @@ void oc_span_unknown(struct oc_span *s, const char *what)
         snprintf(s->missing, sizeof(s->missing), "no %s", what);
 }
 
-/* Too much to be left out: the times are not known. */
+/* Too much to leave out: the times are unknown. */
 static void judge_left_out(struct oc_span *s, double out, double all)
 {
     s->left_out_part = out > 0 ? out / all : 0;

@@ -1,8 +1,7 @@
-/* How long a device takes for a load: the one place that says so, for the comparison of devices. Without
- * measurements that is a band: kernels reach between 30 % and 90 % of the speed that their roofline allows
- * (shared experience, no figure of a vendor), and every launched operator costs the overhead of the device's
- * file on top. A device that was calibrated has an estimate with its interval. Times are in seconds, NAN is
- * "not known". */
+/* Time of a device for a load, for the comparison of devices. Without measurements it is an interval: kernels
+ * reach between 30 % and 90 % of their roofline speed (an assumption, not a figure of a vendor), plus the
+ * launch overhead in the device's file for every operator. A calibrated device has an estimate with its
+ * interval. Times are in seconds, NAN is "unknown". */
 #ifndef OC_RANK_SPAN_H
 #define OC_RANK_SPAN_H
 
@@ -12,32 +11,33 @@
 #define OC_BAND_LEAST 0.3
 #define OC_BAND_MOST  0.9
 
-/* Where the time goes: each operator's to what limits it, launches apart. */
+/* Breakdown of the time: each operator's time counts for its bound, launches separately. */
 enum oc_span_part {
     OC_SPAN_VECTOR,
     OC_SPAN_MATRIX,
     OC_SPAN_SPECIAL,
     OC_SPAN_MEMORY, /* DRAM */
-    OC_SPAN_CACHE,  /* a memory before it */
+    OC_SPAN_CACHE,  /* a memory level before it */
     OC_SPAN_OVERHEAD,
     OC_SPAN_PARTS
 };
 const char *oc_span_part_name(unsigned part); /* "compute:vector", "DRAM" ... */
 
 enum oc_span_evidence { OC_SPAN_BAND, OC_SPAN_CALIBRATED };
-const char *oc_span_evidence_name(unsigned evidence); /* "roofline band", "calibration" */
+const char *oc_span_evidence_name(unsigned evidence); /* "roofline interval", "calibration" */
 
 struct oc_span {
     uint8_t evidence; /* enum oc_span_evidence */
-    /* Of a band, mid is the middle on a scale of ratios, an efficiency of 52 %. With a calibration: the
-     * estimate and its 80 % interval; classes have the sums of their kernels. */
+    /* Of an interval, mid is the geometric mean, an efficiency of 52 %. With a calibration: the estimate and
+     * its 80 % interval; classes have the sums of their kernels. */
     double lo_s, mid_s, hi_s;
     double part_s[OC_SPAN_PARTS]; /* of mid */
-    /* Arithmetic without a peak in the device's file that the times leave out: its classes, one bit each, and
-     * its part of the operations. Never multiply-adds; more than OC_SPAN_LEFT_OUT makes the times unknown. */
+    /* Arithmetic without a peak in the device's file that the times exclude: its classes as a bit set, and
+     * its share of the operations. Never multiply-adds; more than OC_SPAN_LEFT_OUT makes the times unknown.
+     */
     uint32_t left_out;
     double left_out_part;
-    uint32_t unknown_kernels; /* that an estimate leaves out: nothing can be said of them */
+    uint32_t unknown_kernels; /* kernels without a prediction, not in the estimate */
     char missing[48];         /* why the times are not known; "": they are */
 };
 #define OC_SPAN_LEFT_OUT 0.01
@@ -47,20 +47,21 @@ double oc_band_middle(void); /* the efficiency of mid */
 struct oc_span_in {
     const struct oc_device *device;
     const struct oc_rank_load *load;
-    bool cache; /* of a band: bytes count at the nearest memory that can have them, as in struct oc_roof_opts
+    bool cache; /* of an interval: bytes count at the nearest level that can contain them, as in struct
+                 * oc_roof_opts
                  */
-    const struct oc_calibration *cal;   /* of this device; NULL: a band */
+    const struct oc_calibration *cal;   /* of this device; NULL: interval only */
     const struct oc_analysis *analysis; /* at the batch of the load; needed with cal only */
 };
 
 /* by_class: one for each enum oc_op_class, or NULL. */
 void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class);
 
-/* Private: the answer with a calibration (rank_calibrated.c), and one that is not known, with why. */
+/* Private: the result with a calibration (rank_calibrated.c), and an unknown one with its reason. */
 void oc_span_calibrated(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class);
 void oc_span_unknown(struct oc_span *s, const char *what);
 
-/* What takes the most of the time; OC_SPAN_PARTS: nothing does, or it is not known. */
+/* The part with the most time; OC_SPAN_PARTS: none, or unknown. */
 unsigned oc_span_limit(const struct oc_span *s);
 
 #endif

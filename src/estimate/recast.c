@@ -134,7 +134,7 @@ static void add_work(struct oc_recasting *s, const struct oc_work *w)
     }
 }
 
-/* Of one launch: narrow if it has a contraction, as it was if a member stays. */
+/* Of one launch: narrow if it contains a contraction, unchanged if a member is unchanged. */
 static enum change change_of_tensors(const struct oc_recast *to, const struct oc_analysis *a,
                                      const uint32_t *node, uint32_t n)
 {
@@ -168,7 +168,7 @@ void oc_recast_add(const struct oc_recast *to, const struct oc_analysis *a, cons
     }
 }
 
-/* bytes x after / before, exact where that fits 64 bits; before is not less than after. */
+/* bytes x after / before, exact if it fits 64 bits; before is at least after. */
 static uint64_t scale(uint64_t bytes, uint64_t before, uint64_t after)
 {
     uint64_t product;

@@ -1,17 +1,17 @@
-/* The same work in another data type, for "what if this ran in fp16": which arithmetic changes its class and
- * what tensors weigh then. Bytes are whole numbers: those of tensors of less than a byte an element rounded
- * up, those of an operator that moves parts of its tensors, as Gather does, rounded down.
+/* Converts work to another data type, for what-if questions such as "run this in fp16": changes the
+ * arithmetic class and the sizes of tensors. Bytes are integers: for tensors with less than a byte per
+ * element rounded up, for operators that move parts of their tensors, such as Gather, rounded down.
  *
- *  fp16, bf16   every float tensor takes 16 bits; float arithmetic is done in that class, but for
- *               normalisations, softmax, reductions and transcendental functions, which stay as they are
- *  fp8, int8, int4   convolutions and matrix products multiply in that class and move tensors of that width,
- *               biases apart; copies, pooling, resizing and element-wise operators without transcendental
- *               functions move such tensors too, their arithmetic stays; the rest (normalisations, softmax,
- *               reductions, attention, recurrent ...) stays as it is
- *  ...-weights  only the weights of convolutions and matrix products shrink; the arithmetic stays
+ *  fp16, bf16       every float tensor takes 16 bits; float arithmetic is in that class, except
+ *                   normalisations, softmax, reductions and transcendental functions
+ *  fp8, int8, int4  convolutions and matrix products multiply in that class and move tensors of that
+ *                   width, except biases; copies, pooling, resizing and element-wise operators
+ *                   without transcendental functions also move such tensors, with unchanged
+ *                   arithmetic; all others (attention, recurrent ...) are unchanged
+ *  ...-weights      only the weights of convolutions and matrix products shrink
  *
- * Scales and zero points are not counted, nor is converting between types. What is not float, or as narrow
- * already, stays. */
+ * Scales, zero points and type conversions are not counted. Tensors that are not float, or already as
+ * narrow, are unchanged. */
 #ifndef OC_RECAST_H
 #define OC_RECAST_H
 
@@ -22,21 +22,21 @@ struct oc_recast {
     const char *name; /* "fp16" */
     uint8_t cls, bits;
     bool weights_only;
-    const char *note; /* what stays, for people */
+    const char *note; /* description of what is unchanged */
 };
 const struct oc_recast *oc_recast_by_name(const char *name); /* NULL: none */
 const char *oc_recast_name(size_t i);                        /* NULL past the end */
 
 /* Of nodes: operations in the other type, and the bytes of their tensors before and after. */
 struct oc_recasting {
-    struct oc_work work;          /* operations alone */
+    struct oc_work work;          /* operations only */
     uint64_t before[3], after[3]; /* activations read, constants read, written */
 };
-/* Adds nodes that are one launch: of narrow types, one that has a convolution or product moves narrow tensors
- * altogether, one that has not and has a member that stays, stays. */
+/* Adds nodes of one launch: for narrow types, a launch with a convolution or product has only narrow tensors;
+ * one without, and with an unchanged member, is unchanged. */
 void oc_recast_add(const struct oc_recast *to, const struct oc_analysis *a, const uint32_t *node, uint32_t n,
                    struct oc_recasting *sum);
-/* *work, whose nodes have all been added, in the other type. Bytes change as their tensors do. */
+/* Converts work, whose nodes have all been added, to the other type. Bytes scale with their tensors. */
 void oc_recast_finish(const struct oc_recasting *sum, struct oc_work *work);
 
 #endif

@@ -26,7 +26,7 @@ static bool is_file(const char *path)
     return access(path, R_OK) == 0;
 }
 
-/* A file's name without its folder and what `onnxcost record` or people put behind it. */
+/* A file's name without its folder and the suffixes of `onnxcost record`. */
 static char *stem_of(struct oc_arena *a, const char *path)
 {
     static const char *const suffix[] = {
@@ -77,7 +77,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What is not told, from the names of the files. */
+/* Derives missing values from the file names. */
 static int complete(struct oc_recordings *r, struct oc_recording_files *f, struct oc_err *err)
 {
     struct oc_arena *a = &r->arena;
@@ -88,10 +88,10 @@ static int complete(struct oc_recordings *r, struct oc_recording_files *f, struc
     if (!f->model)
         f->model = find_model(a, f->profile);
     if (!f->model)
-        return oc_fail(
-            err, OC_ENOTFOUND,
-            "no model for '%s': '%s.onnx' is not beside it; name the model before it, or in a list",
-            f->profile, stem);
+        return oc_fail(err, OC_ENOTFOUND,
+                       "no model for '%s': '%s.onnx' is not in its folder; name the model before the "
+                       "profile, or in a list",
+                       f->profile, stem);
     f->name = f->name ? f->name : stem;
     if (!f->id) {
         char *id = stem_of(a, f->model), *at = strchr(id, '@');
@@ -142,14 +142,14 @@ static int read_header(struct list *l, const struct oc_str *field, size_t n)
             c++;
         if (c == N_COLUMN)
             return oc_csv_fail(l->csv, l->err,
-                               "unknown column '%.*s'; there are: profile, model, optimized, name, id, "
+                               "unknown column '%.*s'; columns: profile, model, optimized, name, id, "
                                "family, dims, plain_ms, warmup",
                                (int)field[i].n, field[i].s);
         if (l->column[c] != OC_CSV_NONE)
             return oc_csv_fail(l->csv, l->err, "column '%s' twice", columns[c]);
         l->column[c] = i;
     }
-    return l->column[PROFILE] == OC_CSV_NONE ? oc_csv_fail(l->csv, l->err, "no column 'profile'") : 0;
+    return l->column[PROFILE] == OC_CSV_NONE ? oc_csv_fail(l->csv, l->err, "column 'profile' is missing") : 0;
 }
 
 /* NULL: empty. */
@@ -180,7 +180,7 @@ static int read_row(struct list *l, const struct oc_str *field, size_t n)
     struct oc_str warmup = oc_csv_at(field, n, l->column[WARMUP]);
     uint64_t runs;
     if (!f.profile)
-        return oc_csv_fail(l->csv, l->err, "no profile is named");
+        return oc_csv_fail(l->csv, l->err, "no profile is given");
     if (plain.n && (!oc_csv_number(plain, &f.plain_s, NULL) || !(f.plain_s > 0) || isinf(f.plain_s)))
         return oc_csv_fail(l->csv, l->err, "plain_ms is not a time: '%.*s'", (int)plain.n, plain.s);
     f.plain_s *= 1e-3;
@@ -231,7 +231,7 @@ int oc_recordings_find(const char *const *path, size_t n, struct oc_recordings *
         struct oc_recording_files f = {
             .profile = path[i], .model = model, .dims = "", .plain_s = (double)NAN, .warmup = -1};
         if (ends_with(path[i], ".optimized.onnx"))
-            continue; /* goes with its profile */
+            continue; /* kept with its profile */
         if (ends_with(path[i], ".onnx"))
             model = path[i];
         else

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define BALANCED_WITHIN 0.9 /* the runner-up reaches this part of the first */
+#define BALANCED_WITHIN 0.9 /* two limits count as equal if the second reaches this share of the first */
 
 static const char *const bound_names[OC_BOUND_COUNT] = {
     [OC_BOUND_VECTOR] = "compute:vector",
@@ -39,7 +39,7 @@ struct units {
     struct busiest top[OC_HW_UNIT_COUNT];
 };
 
-/* The first thing that was missing is the one to tell. */
+/* Reports the first missing figure. */
 __attribute__((format(printf, 2, 3))) static void set_missing(struct oc_roof *r, const char *fmt, ...)
 {
     if (r->missing[0])
@@ -117,7 +117,7 @@ unsigned oc_roof_levels(const struct oc_device *d)
     return d->n_level < OC_ROOF_LEVELS ? (unsigned)d->n_level : OC_ROOF_LEVELS;
 }
 
-/* The last one is DRAM, also where there are more than are told apart. */
+/* The last one is DRAM, also if there are more levels than are distinguished. */
 const struct oc_hw_level *oc_roof_level(const struct oc_device *d, unsigned i)
 {
     return &d->level[i + 1 == oc_roof_levels(d) ? d->n_level - 1 : i];
@@ -133,7 +133,7 @@ static uint64_t at_most(double bytes, uint64_t limit)
     return bytes < (double)limit ? (uint64_t)bytes : limit;
 }
 
-/* What is read or written by launches, one after the other, fills the levels from the nearest on. */
+/* Bytes read or written by launches, in sequence, fill the levels from the nearest on. */
 static void fill_levels(const struct oc_device *d, uint64_t bytes, uint64_t launches, struct oc_roof *r)
 {
     unsigned last = r->n_level - 1;
@@ -145,7 +145,7 @@ static void fill_levels(const struct oc_device *d, uint64_t bytes, uint64_t laun
     r->level_bytes[last] += bytes;
 }
 
-/* Of the `all` constants of a run each level can have kept its size: that share of these is in it. */
+/* Of the `all` constants of a run, each level can retain at most its size: that share of these is in it. */
 static void share_levels(const struct oc_device *d, uint64_t bytes, uint64_t all, struct oc_roof *r)
 {
     unsigned last = r->n_level - 1;
@@ -158,7 +158,7 @@ static void share_levels(const struct oc_device *d, uint64_t bytes, uint64_t all
     r->level_bytes[last] += left;
 }
 
-/* A loop's later trips read the constants of its first one again, with nothing but the body between. */
+/* Later trips of a loop reuse the constants of the first one, with only the body in between. */
 static void place_bytes(const struct oc_device *d, const struct oc_work *w, const struct oc_roof_opts *o,
                         struct oc_roof *r)
 {
@@ -174,7 +174,7 @@ static void place_bytes(const struct oc_device *d, const struct oc_work *w, cons
     fill_levels(d, w->bytes > told ? w->bytes - told : 0, w->launches, r);
 }
 
-/* t_mem(m) = bytes_m / bw(m); the slowest level counts. */
+/* t_mem(m) = bytes_m / bw(m); the slowest level determines the time. */
 static double memory_time(const struct oc_device *d, const struct oc_work *w, const struct oc_roof_opts *o,
                           struct oc_roof *r)
 {
@@ -200,7 +200,7 @@ static double memory_time(const struct oc_device *d, const struct oc_work *w, co
     return slowest;
 }
 
-/* ridge = peak / bw(DRAM), for the class that keeps the busiest unit busiest */
+/* ridge = peak / bw(DRAM), for the class with the most time on the busiest unit */
 static double ridge_point(const struct units *u)
 {
     const struct oc_hw_level *dram = oc_device_dram(u->device);
@@ -208,7 +208,7 @@ static double ridge_point(const struct units *u)
     return dram && dram->bandwidth && peak > 0 ? peak / dram->bandwidth->value : NAN;
 }
 
-struct ranking { /* of what could be the limit */
+struct ranking { /* number of candidate limits */
     double first, second;
     enum oc_bound bound;
     const char *name;
@@ -223,7 +223,7 @@ static void rank(struct ranking *k, double t, enum oc_bound bound, const char *n
     }
 }
 
-/* Each unit, or all of them one after the other, and each memory level. */
+/* Each unit, or their sum without overlap, and each memory level. */
 static void slowest(const struct oc_device *d, enum oc_overlap overlap, struct oc_roof *r)
 {
     struct ranking k = {.bound = OC_BOUND_DRAM, .name = bound_names[OC_BOUND_DRAM]};

@@ -26,7 +26,7 @@ int oc_sample_dims_parse(const char *text, struct oc_arena *a, struct oc_sample_
         size_t n = strcspn(p, "; "), name = strcspn(p, "=; ");
         int64_t v;
         if (n && (!name || name >= n || !parse_number(p + name + 1, n - name - 1, &v)))
-            return oc_fail(err, OC_EFORMAT, "dims '%s': '%.*s' is not NAME=NUMBER", text, (int)n, p);
+            return oc_fail(err, OC_EFORMAT, "dims '%s': '%.*s' must be NAME=NUMBER", text, (int)n, p);
         if (n)
             out->bind[out->n++] = (struct oc_bind){.symbol = oc_strndup(a, p, name), .value = v};
         p += n + (p[n] != 0);

@@ -1,4 +1,4 @@
-/* "batch=4;sequence=128": numbers for symbolic dimensions, as lists of recordings have them. */
+/* "batch=4;sequence=128": numbers for symbolic dimensions, the format in lists of recordings. */
 #ifndef OC_SAMPLE_DIMS_H
 #define OC_SAMPLE_DIMS_H
 

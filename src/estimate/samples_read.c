@@ -81,7 +81,7 @@ static double per_call(double ns, double calls)
     return ns * 1e-9 / calls;
 }
 
-/* Its own time, of the device where that is known, in a run. */
+/* Its own time in a run, device time if recorded. */
 static double own_ns(const struct oc_prof_rec *p)
 {
     return isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
@@ -118,7 +118,7 @@ static enum oc_reject_reason judge(const struct reading *r, const struct oc_kern
     return (s->p90_s - s->p10_s) / s->t_s > MAX_SPREAD ? OC_REJECT_SPREAD : OC_REJECT_COUNT;
 }
 
-/* Percentiles are those of the whole record: they say nothing of a record's own time when others nest in it,
+/* Percentiles are those of the whole record: they do not describe a record's own time when others nest in it,
  * and such records are not used. */
 static void take(struct reading *r, const struct oc_kernel_use *u)
 {
@@ -165,7 +165,7 @@ static int by_place(const void *a, const void *b)
     return (x->kernel.node > y->kernel.node) - (x->kernel.node < y->kernel.node);
 }
 
-/* n equal kernels in the order of their times: the median of each figure, the first one's label. */
+/* n equal kernels sorted by time: the median of each figure, the label of the first one. */
 static struct oc_sample merged(const struct oc_sample *s, size_t n)
 {
     struct oc_sample out = s[n / 2];
@@ -220,7 +220,7 @@ static int take_all(struct reading *r, struct oc_err *err)
     if (open_files(r, err) || analyze(r, err))
         return -1;
     if (r->profile->functions)
-        return oc_fail(err, OC_EUNSUPPORTED, "'%s' has functions of a program, not operators of a model",
+        return oc_fail(err, OC_EUNSUPPORTED, "'%s' is a profile of functions, not of a model's operators",
                        r->files->profile);
     add_model(r);
     oc_kernels_of_join(r->join, &r->join->arena, &list);
@@ -263,7 +263,7 @@ static int read_one(struct oc_samples *out, const struct oc_samples_opts *opts,
     if (!rc && !out->set.n_model)
         out->set.runtime = oc_strdup(&out->arena, opts->runtime ? opts->runtime : r.profile->format);
     if (!rc && !r.n_found)
-        oc_diag_add(&out->diags, OC_WARNING, "W-no-samples", f->name, "none of its kernels can be used");
+        oc_diag_add(&out->diags, OC_WARNING, "W-no-samples", f->name, "none of its kernels is usable");
     if (!rc) {
         append(all, &r);
         out->set.n_model++;

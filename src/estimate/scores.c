@@ -54,7 +54,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Between the two nearest values, as spreadsheets do it. */
+/* Quantile with linear interpolation between the two nearest values. */
 static double quantile(double *v, size_t n, double q)
 {
     if (!n)
@@ -89,7 +89,7 @@ static double part(size_t k, size_t n)
 }
 
 struct columns {
-    double *measured, *predicted, *work; /* of those that count */
+    double *measured, *predicted, *work; /* number of items that count */
     size_t n;
 };
 

@@ -12,7 +12,7 @@ static void hash(uint64_t *h, const void *data, size_t n)
         *h = (*h ^ p[i]) * UINT64_C(0x100000001b3);
 }
 
-/* Byte by byte, so that it does not depend on the machine. */
+/* Byte by byte, so that the hash is independent of the machine's byte order. */
 static void number(uint64_t *h, uint64_t v)
 {
     unsigned char b[8];
@@ -44,7 +44,7 @@ static void sizes(uint64_t *h, const struct oc_kernel *k)
         size(h, v[i]);
 }
 
-/* A contraction with what is fused behind it: activations by name, a residual shows in the bytes. */
+/* A contraction with its fused operators: activations by name, a residual changes the bytes. */
 static void fused(uint64_t *h, const struct oc_model *m, const struct oc_analysis *a,
                   const struct oc_kernel *k, const uint32_t *node, uint32_t n)
 {
@@ -75,8 +75,7 @@ static void shapes(uint64_t *h, const struct oc_analysis *a, const uint32_t *val
     }
 }
 
-/* Numbers in the order of their names would be the same in any file; files keep an order of their own, so the
- * hashes are added up. */
+/* Attributes are unordered: their hashes are added. */
 static void attributes(uint64_t *h, const struct oc_node *n)
 {
     uint64_t sum = 0;

@@ -29,11 +29,11 @@ const char *oc_predictor_name(unsigned predictor)
     return predictor < OC_PREDICTOR_COUNT ? predictor_names[predictor] : "";
 }
 
-/* A sample, and what was predicted of it when its network was not known. */
+/* A sample with its held-out prediction. */
 struct item {
     struct oc_baseline_row row;
     bool usable, unseen;
-    uint32_t fold; /* that leaves it out */
+    uint32_t fold; /* index of the fold that leaves it out */
     double t[OC_PREDICTOR_COUNT];
     struct oc_prediction prediction[2]; /* OC_PREDICTOR_CURVES, OC_PREDICTOR_FULL */
 };
@@ -61,7 +61,7 @@ static bool kept(const struct run *r, size_t i, uint32_t fold)
     return r->item[i].usable && r->item[i].fold != fold;
 }
 
-/* The samples that are not held; models stay, so that their numbers do. */
+/* Samples outside of the fold; models stay, so that indices are valid. */
 static struct oc_sample_set rest_of(const struct run *r, uint32_t fold, struct oc_arena *a)
 {
     struct oc_sample_set rest = *r->set;
@@ -108,7 +108,7 @@ static void predict_held(struct run *r, uint32_t fold, const struct oc_calibrati
     }
 }
 
-/* parts of a held-out model: all its kernels, or those that were not seen */
+/* parts of a held-out model: all kernels, or those without a measured signature */
 static size_t parts_of(const struct run *r, uint32_t fold, uint32_t model, bool unseen_only,
                        struct oc_model_part *part)
 {
@@ -123,7 +123,7 @@ static size_t parts_of(const struct run *r, uint32_t fold, uint32_t model, bool 
     return n;
 }
 
-/* Of the sum of the kernels alone, without what a run takes beside them. */
+/* Of the sum of the kernels alone, without the other time of a run. */
 static void of_kernels(struct oc_model_prediction *m)
 {
     double scale = m->t_s > 0 ? m->kernels_s / m->t_s : 1;
@@ -140,7 +140,7 @@ static double wall_of(const struct oc_sample_model *m)
     return m->plain_s > 0 ? m->plain_s : m->run_s > 0 ? m->run_s : NAN;
 }
 
-/* Its samples are nearly all that it runs; otherwise their sum says nothing of the run. */
+/* Whether its samples cover nearly all of its run; otherwise their sum does not describe the run. */
 static bool covered(const struct run *r, uint32_t model)
 {
     double sum = 0, all = r->set->model[model].kernels_s;
@@ -194,7 +194,7 @@ static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
     return rc;
 }
 
-/* Two threads take every other fold each; a fold writes only what belongs to the networks it leaves out. */
+/* Two threads process alternate folds; a fold writes only results of the networks it leaves out. */
 struct worker {
     struct run *run;
     uint32_t first;
@@ -424,7 +424,7 @@ int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
     set_models(&r);
     set_folds(&r);
     int rc = r.n_fold < 2
-                 ? oc_fail(err, OC_EARG, "cannot validate: measured kernels of two %s or more are needed",
+                 ? oc_fail(err, OC_EARG, "cannot validate: needs measured kernels of at least two %s",
                            r.opts->by_family ? "families" : "networks")
                  : 0;
     if (!rc)

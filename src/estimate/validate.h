@@ -1,6 +1,6 @@
-/* How far predictions can be trusted: each network (or family) in turn is left out, the calibration made
- * without it, error bars too, and held against what was measured. Simple predictors stand beside for
- * comparison. */
+/* Cross-validation of predictions: each network (or family) is left out in turn, a calibration with error
+ * bars is fitted without it, and its predictions are compared with the measurements. Simple predictors are
+ * included for comparison. */
 #ifndef OC_VALIDATE_H
 #define OC_VALIDATE_H
 
@@ -8,7 +8,7 @@
 
 enum oc_predictor {
     OC_PREDICTOR_CURVES, /* the calibration, exact signatures not used */
-    OC_PREDICTOR_FULL,   /* the calibration as it answers: signatures measured in other models first */
+    OC_PREDICTOR_FULL,   /* the calibration as used: measured signatures of other models first */
     OC_PREDICTOR_ROOFLINE,
     OC_PREDICTOR_GLOBAL,  /* roofline times one factor */
     OC_PREDICTOR_CLASS,   /* roofline times a factor for each class */
@@ -32,13 +32,13 @@ struct oc_model_scores {
 };
 
 struct oc_predictor_scores {
-    struct oc_kernel_scores all, seen, unseen; /* by whether other models have the signature */
+    struct oc_kernel_scores all, seen, unseen; /* by whether other models contain the signature */
     struct oc_model_scores models;             /* sums over all kernels of a recording */
     struct oc_model_scores models_unseen;      /* over its kernels with unseen signatures */
-    struct oc_model_scores runs; /* wall time (plain_s, else run_s) of recordings that have it */
+    struct oc_model_scores runs; /* wall time (plain_s, else run_s) of recordings that have one */
 };
 
-/* A held-out recording. *_unseen_s: over its kernels with unseen signatures; NAN: it has none. */
+/* A held-out recording. *_unseen_s: over its kernels with unseen signatures; NAN: none. */
 struct oc_validated_model {
     uint32_t model; /* index in the sample set */
     uint32_t fold;
@@ -53,7 +53,7 @@ struct oc_validated_model {
 struct oc_validated_class {
     uint8_t cls;
     size_t n;
-    double time_share;              /* of all measured kernel time */
+    double time_share;              /* share of all measured kernel time */
     struct oc_kernel_scores unseen; /* of OC_PREDICTOR_CURVES */
 };
 

@@ -1,4 +1,4 @@
-/* A validation with the samples it is of, for reports. */
+/* A validation with its samples, for reports. */
 #ifndef OC_VALIDATION_H
 #define OC_VALIDATION_H
 

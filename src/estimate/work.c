@@ -2,7 +2,7 @@
 
 #include "base/ck.h"
 
-/* What the special unit computes (cost-semantics section 2). */
+/* Primitives of the special unit (cost-semantics section 2). */
 static bool is_special(unsigned prim)
 {
     switch (prim) {
@@ -27,8 +27,8 @@ static bool is_free(unsigned prim)
     return prim == OC_CVT || prim == OC_DEQ;
 }
 
-/* The class of work on one side of the histogram. A node has one class for all but its MACs; what is on the
- * other side is the address and zero-point arithmetic of quantized operators, or their requantization. */
+/* The class of work on one side of the histogram. A node has one class for all but its MACs; the other side
+ * contains the address and zero-point arithmetic of quantized operators, or their requantization. */
 static unsigned class_of(const struct oc_node_cost *k, bool is_int)
 {
     if (oc_class_is_int(k->rest_class) == is_int)

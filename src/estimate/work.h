@@ -7,8 +7,8 @@
 #include "analyze/analysis.h"
 #include "estimate/roofline.h"
 
-/* Adds one node. Nodes of a fused group add up to the group's operations; its bytes and launches are then set
- * by the caller. An overflow makes the work unknown. */
+/* Adds one node. Nodes of a fused group add up to the group's operations; the caller then sets its bytes and
+ * launches. An overflow makes the work unknown. */
 void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost);
 
 #endif

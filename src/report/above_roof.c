@@ -5,8 +5,8 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 
-/* ONNX Runtime and PyTorch write whole microseconds, Paddle's report and TensorRT tenths; a few steps of
- * the clock are noise. */
+/* ONNX Runtime and PyTorch record whole microseconds, Paddle's report and TensorRT tenths; a few clock steps
+ * are noise. */
 static double shortest_s(const struct oc_profile *p)
 {
     return p && (strcmp(p->format, "onnxruntime") == 0 || strcmp(p->format, "kineto") == 0) ? 3e-6 : 5e-7;
@@ -22,7 +22,7 @@ static bool names_gpu(const char *device)
     return false;
 }
 
-/* "CPU" against a graphics card, or the other way round; an unnamed device says nothing. */
+/* A profile of a CPU with a device file of a GPU, or vice versa; an unnamed device is not compared. */
 static bool other_kind(const struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
@@ -33,7 +33,7 @@ static bool other_kind(const struct oc_report *r)
     return (strcmp(kind, "gpu") == 0 && cpu && !gpu) || (strcmp(kind, "cpu") == 0 && gpu);
 }
 
-/* Windows of more than one element moved by one: Winograd's and Fourier's algorithms multiply less. */
+/* Stride 1 windows of more than one element: Winograd and FFT algorithms multiply less. */
 static bool fast_convolution(const struct oc_report *r, const struct oc_row *row)
 {
     const struct oc_join *j = r->in->join;
@@ -55,8 +55,7 @@ static bool fast_convolution(const struct oc_report *r, const struct oc_row *row
     return false;
 }
 
-/* What the operator before left in the largest cache need not come from memory again: does that explain it?
- */
+/* Whether input bytes left in the last-level cache by the previous operator explain the difference. */
 static bool fits_cache(const struct oc_report *r, const struct oc_work *work, double time_s)
 {
     const struct oc_hw_level *dram = oc_device_dram(r->in->device);
@@ -68,7 +67,7 @@ static bool fits_cache(const struct oc_report *r, const struct oc_work *work, do
     return false;
 }
 
-/* A row that the runtime added: its bytes are those of the recorded shapes, and a view may move none. */
+/* A runtime-inserted row: its bytes are those of the recorded shapes, and a view may move none. */
 static bool added_view(const struct oc_report *r, const struct oc_row *row)
 {
     const struct oc_join *j = r->in->join;
@@ -77,7 +76,7 @@ static bool added_view(const struct oc_report *r, const struct oc_row *row)
     return op && op->op_class == OC_OP_VIEW;
 }
 
-/* A kernel does one convolution or product, hardly ever more. */
+/* A kernel performs one convolution or product, rarely more. */
 static bool too_many_nodes(const struct oc_report *r, const struct oc_row *row)
 {
     const struct oc_join *j = r->in->join;
@@ -94,16 +93,16 @@ const char *oc_above_roof_reason(const struct oc_report *r, const struct oc_row 
                                  const struct oc_work *work, const struct oc_roof *roof)
 {
     if (row->time_s / r->runs < shortest_s(r->in->profile))
-        return "too short for the clock";
+        return "too short for the clock resolution";
     if (too_many_nodes(r, row))
-        return "nodes were put to it that others may have run (see --explain-match)";
+        return "some of its nodes may belong to other records (see --explain-match)";
     if (added_view(r, row))
-        return "a view that the runtime added: it may move nothing";
+        return "a runtime-inserted view: it may move no bytes";
     if (other_kind(r))
         return "measured on another kind of device";
     if (roof->bound == OC_BOUND_DRAM && !r->o->cache && fits_cache(r, work, row->time_s / r->runs))
-        return "fed from a cache";
+        return "input served from a cache";
     if (roof->comp_s >= roof->mem_s && fast_convolution(r, row))
         return "Winograd or FFT: fewer multiplications than counted";
-    return "another device or clock than that of the hardware file";
+    return "device or clock differs from the hardware file";
 }

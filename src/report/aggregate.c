@@ -11,7 +11,7 @@
 /* ---- one column ------------------------------------------------------------------------------------------
  */
 
-/* With gaps numpy falls back to adding one after the other. */
+/* With gaps numpy falls back to sequential summation. */
 static double plain_sum(const double *v, size_t n)
 {
     double sum = v[0];
@@ -44,12 +44,12 @@ bool oc_reduction_read(const char *text, struct oc_reduction *out)
            out->percent <= 100;
 }
 
-/* As numpy: the value at (n - 1) * percent / 100 of the sorted ones, counted from 0. */
+/* As in numpy: the value at (n - 1) * percent / 100 of the sorted ones, counted from 0, interpolated. */
 static double percentile(double *v, size_t n, double percent)
 {
     double at = (double)(n - 1) * percent / 100;
     size_t low = (size_t)at;
-    oc_stat_of(OC_STAT_MIN, v, n); /* sorts */
+    oc_stat_of(OC_STAT_MIN, v, n); /* sorts v */
     return low + 1 < n ? v[low] + (v[low + 1] - v[low]) * (at - (double)low) : v[n - 1];
 }
 
@@ -73,8 +73,8 @@ double oc_aggregate_of(struct oc_reduction how, double *v, size_t n)
  */
 
 struct reduced {
-    size_t offset;         /* of the double in struct oc_row */
-    enum oc_aggregate how; /* OC_AGG_NONE: as asked for */
+    size_t offset;         /* offset of the double in struct oc_row */
+    enum oc_aggregate how; /* OC_AGG_NONE: the requested aggregation */
 };
 
 static const struct reduced columns[] = {
@@ -94,7 +94,7 @@ static double number_at(const void *in, size_t offset)
     return v;
 }
 
-/* The worst of the members'; members without a cost make a lower bound of the rest. */
+/* The worst quality of the members; members without a cost make the sum a lower bound. */
 static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, uint32_t n)
 {
     uint32_t seen[OC_UNKNOWN + 1] = {0};
@@ -108,7 +108,7 @@ static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, u
     return lower ? OC_LOWER : seen[OC_UPPER] ? OC_UPPER : OC_EXACT;
 }
 
-/* A limit after the other, all as asked for. */
+/* Aggregates every limit with the requested function. */
 static const struct oc_row_limits *reduce_limits(const struct oc_rows *in, const uint32_t *member, uint32_t n,
                                                  struct oc_reduction how, double *column)
 {
@@ -149,8 +149,7 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
     return row;
 }
 
-/* Members of all groups, group after group, each in the order of the rows; start[g] is where group g begins.
- */
+/* Members of all groups, sorted by group, then in row order; start[g] is the first member of group g. */
 static uint32_t group(const struct oc_rows *in, uint32_t *member, uint32_t *start)
 {
     struct oc_map seen = {.arena = in->arena};

@@ -20,7 +20,7 @@ static void add_limits(struct oc_row_limits *sum, const struct oc_row_limits *l)
         double a, b;
         memcpy(&a, (const char *)sum + at, sizeof(a));
         memcpy(&b, (const char *)l + at, sizeof(b));
-        a += isnan(b) ? 0 : b; /* NAN: a level that the device does not have */
+        a += isnan(b) ? 0 : b; /* NAN: the device has no such level */
         memcpy((char *)sum + at, &a, sizeof(a));
     }
 }

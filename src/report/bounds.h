@@ -1,5 +1,5 @@
-/* What the hardware allows for the whole report: sums over the rows that have a limit, and how the time
- * spreads over what bounds it. Seconds; NAN: not known. */
+/* Roofline of the whole report: sums over the rows with a limit, and how the time is distributed over what
+ * bounds it. Seconds; NAN: unknown. */
 #ifndef OC_BOUNDS_H
 #define OC_BOUNDS_H
 
@@ -13,10 +13,10 @@ struct oc_bound_share {
 };
 
 struct oc_bounds {
-    double roof_s;                /* sum of the rows' least times */
+    double roof_s;                /* sum of the rows' roofline times */
     double time_s;                /* measured time of the same rows; NAN without times */
-    double wasted_s;              /* time less roof */
-    uint32_t rows, missing;       /* with and without a limit */
+    double wasted_s;              /* time minus roofline time */
+    uint32_t rows, missing;       /* rows with and without a limit */
     struct oc_row_limits limits;  /* sums of the rows with a limit */
     struct oc_bound_share *share; /* longest first; in the report's arena */
     uint32_t n_share;
@@ -24,7 +24,7 @@ struct oc_bounds {
 
 void oc_bounds_of(struct oc_report *r, struct oc_bounds *out);
 
-/* A share of all that has a limit: of the measured time, without times of the roofline's. */
+/* Its share of all rows with a limit: of the measured time, or without times of the roofline time. */
 double oc_bound_fraction(const struct oc_bounds *b, const struct oc_bound_share *s);
 
 #endif

@@ -35,7 +35,7 @@ uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out
                 .name = name, .time_ns = NAN, .kernel_ns = NAN, .total_ns = NAN, .total_kernel_ns = NAN};
             sum[at].of_profile = p->rec[i].bucket != NULL;
         }
-        /* NOLINTBEGIN(clang-analyzer-core.NullDereference): a name that is not new has its place in sum[] */
+        /* NOLINTBEGIN(clang-analyzer-core.NullDereference): a known name has its index in sum[] */
         add(&sum[at].time_ns, p->rec[i].self_ns);
         add(&sum[at].kernel_ns, p->rec[i].kernel_ns);
         add(&sum[at].total_ns, p->rec[i].total_ns);

@@ -38,7 +38,7 @@ static void add_functions(struct sums *s, const struct oc_profile *p)
     }
 }
 
-/* Operator types to their class, by the list of operators. */
+/* Operator types to their class, by the table of operators. */
 static const char *operator_class(const char *type)
 {
     for (size_t i = 0; i < oc_op_count(); i++) {

@@ -69,7 +69,7 @@ static bool without_groups(const struct oc_report *r)
     return !oc_report_grouped(r->o);
 }
 
-/* Exact counts of one row: of its node, or of the nodes that its record covers. */
+/* Exact counts of one row: of its node, or of the nodes covered by its record. */
 struct counts {
     uint64_t flops, ops, rd_act, rd_wt, wr, macs, params;
     bool ops_known, bytes_known;
@@ -94,7 +94,7 @@ static struct counts counts_of_one_run(const struct oc_line *l)
     return (struct counts){k->flops, k->ops, k->rd_act, k->rd_wt, k->wr, k->macs, k->params, known, known};
 }
 
-/* For all the runs that the row's time stands for. */
+/* Scales to all the runs in the row's time. */
 static struct counts counts_of(const struct oc_line *l)
 {
     struct counts k = counts_of_one_run(l);
@@ -121,7 +121,7 @@ static const char *first_shape(const struct oc_row_shape *s, uint32_t n)
     {                                                                                                        \
         c->number = (value);                                                                                 \
     }
-/* A number of the row, and exactly where it is that of one run of one row. */
+/* A figure of the row, with the exact value when it is of one run of one row. */
 #define EXACT_CELL(name, value, field)                                                                       \
     static void name(const struct oc_line *l, struct oc_field *c)                                            \
     {                                                                                                        \
@@ -181,7 +181,7 @@ static void get_quality(const struct oc_line *l, struct oc_field *c)
     c->text = names[l->row->quality <= OC_UNKNOWN ? l->row->quality : OC_UNKNOWN];
 }
 
-/* "{1,3,224,224}" to "1x3x224x224"; shapes with expressions stay as they are. */
+/* "{1,3,224,224}" to "1x3x224x224"; shapes with expressions are unchanged. */
 static const char *plain_shape(struct oc_arena *arena, const char *text)
 {
     size_t n = strlen(text);
@@ -194,7 +194,7 @@ static const char *plain_shape(struct oc_arena *arena, const char *text)
     return *out ? out : "scalar";
 }
 
-/* Every shape of one side, "1x3x224x224;64x3x7x7". */
+/* All shapes of one side, "1x3x224x224;64x3x7x7". */
 static const char *all_shapes(const struct oc_line *l, const struct oc_row_shape *s, uint32_t n)
 {
     struct oc_buf b = {0};
@@ -207,7 +207,7 @@ static const char *all_shapes(const struct oc_line *l, const struct oc_row_shape
     return text;
 }
 
-/* Names of the nodes that the row covers. */
+/* Names of the nodes covered by the row. */
 static const char *all_nodes(const struct oc_line *l)
 {
     if (!l->r->in->join || l->row->record == OC_NONE || l->row->count != 1)
@@ -236,7 +236,7 @@ static bool with_bounds(const struct oc_report *r)
     return with_hardware(r) && without_groups(r);
 }
 
-/* A column is a row. */
+/* One row per column. */
 /* clang-format off */
 const struct oc_column oc_columns[] = {
     {.key = "rank", .title = "#", .kind = OC_FIELD_COUNT, .use = BOTH, .get = get_rank},
@@ -250,7 +250,7 @@ const struct oc_column oc_columns[] = {
     {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 10,
      .drop = 2, .available = without_groups, .get = get_type},
     {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 40,
-     .available = with_groups, .get = get_type}, /* what the group has in common */
+     .available = with_groups, .get = get_type}, /* common values of the group */
     {.key = "count", .title = "count", .kind = OC_FIELD_COUNT, .use = BOTH, .available = with_groups,
      .get = get_count},
     {.key = "flo", .title = "FLOPs", .kind = OC_FIELD_SI, .use = BOTH, .quality = true, .available = with_costs,
@@ -381,7 +381,7 @@ const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
                : text;
 }
 
-/* RFC 4180: quoted when it has to be, quotes doubled. */
+/* RFC 4180: quoted when necessary, quotes doubled. */
 static void csv_text(struct oc_buf *out, const char *s)
 {
     if (!strpbrk(s, ",\"\r\n")) {

@@ -6,10 +6,10 @@
 #include "report/rows_build.h"
 #include "report/what_if.h"
 
-/* The rows so far. Of the first `n_first` it is known that they come before all others that were seen. */
+/* The rows so far. The first `n_first` are known to precede all others seen. */
 struct best {
     const struct oc_select *s;
-    struct oc_row *row, *spare; /* room for `cap`, for `top` */
+    struct oc_row *row, *spare; /* allocated for `cap`, for `top` */
     const struct oc_row **order;
     uint32_t top, cap, n, n_first;
 };
@@ -24,7 +24,7 @@ bool oc_few_rows_do(const struct oc_report *r)
            (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
 }
 
-/* Puts the rows that are kept into order and drops those behind the last that is wanted. */
+/* Sorts the kept rows and drops those after the last requested one. */
 static void settle(struct best *b)
 {
     for (uint32_t i = 0; i < b->n; i++)
@@ -37,7 +37,8 @@ static void settle(struct best *b)
     b->n = b->n_first = n;
 }
 
-/* A row that comes behind all that are wanted: the last of them is before it, or equal and came earlier. */
+/* Whether a row comes after all requested ones: the last of them precedes it, or is equal and came earlier.
+ */
 static bool too_late(const struct best *b, const struct oc_row *row)
 {
     return b->n_first == b->top && oc_select_before(b->s, &b->row[b->top - 1], row);

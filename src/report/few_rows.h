@@ -1,17 +1,17 @@
-/* The rows of a report that shows a few of a model's nodes and asks nothing of the others: rows are made one
- * after another, and only those that come first so far are kept. The outcome is that of making all rows and
- * choosing from them, without the memory for a row of every node. */
+/* Top-k selection for reports that show only a few of a model's nodes: rows are made in sequence, and only
+ * the best so far are kept. The result equals that of making all rows and selecting from them, without the
+ * memory for a row per node. */
 #ifndef OC_FEW_ROWS_H
 #define OC_FEW_ROWS_H
 
 #include "report/report.h"
 #include "report/select.h"
 
-/* Whether the report can be made so: of an analysis alone, without hardware, groups and questions about what
- * if. The format must not look at r->all.row, which stays empty; r->all.n will be how many rows there are. */
+/* Whether the report can be made this way: from an analysis alone, without hardware, groups and what-if
+ * steps. The format must not use r->all.row, which stays empty; r->all.n is the number of rows. */
 bool oc_few_rows_do(const struct oc_report *r);
 
-/* Fills r->shown, and in place of oc_report_rows the number and the sums of all rows. */
+/* Fills r->shown and, instead of oc_report_rows, the number and the sums of all rows. */
 int oc_few_rows_choose(struct oc_report *r, const struct oc_select *s, struct oc_err *err);
 
 #endif

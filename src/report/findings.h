@@ -1,5 +1,4 @@
-/* The findings of all that a report is about: its model, analysis, profile and join, one source after the
- * other. */
+/* The warnings of all sources of a report: its model, analysis, profile and join, in this order. */
 #ifndef OC_FINDINGS_H
 #define OC_FINDINGS_H
 
@@ -7,7 +6,7 @@
 
 enum { OC_FINDING_SOURCES = 4 };
 
-/* How many findings a source has, and in *d where they are, valid as long as the source. 0: *d is not set. */
+/* Number of warnings of a source, and in *d the list, valid as long as the source. 0: *d is not set. */
 size_t oc_findings_of(const struct oc_report_in *in, unsigned source, const struct oc_diag **d);
 
 const char *oc_severity_name(const struct oc_diag *d); /* "warning" */

@@ -4,7 +4,7 @@
 
 #include "base/ck.h"
 
-/* Which row has a node; OC_NONE. */
+/* The row of a node; OC_NONE. */
 static uint32_t *rows_of_nodes(struct oc_report *r)
 {
     uint32_t *of = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, uint32_t);
@@ -31,7 +31,7 @@ static bool is_elementwise(const struct oc_analysis *a, const uint32_t *node, ui
     return n > 0;
 }
 
-/* Nodes that another one can be put behind: what computes or copies, as often as that one runs. */
+/* Nodes that another one can be fused to: those that compute or copy, executed as often as that one. */
 static bool can_take(const struct oc_analysis *a, uint32_t node, uint64_t trips)
 {
     const struct oc_node_cost *k = &a->cost[node];
@@ -40,11 +40,11 @@ static bool can_take(const struct oc_analysis *a, uint32_t node, uint64_t trips)
 }
 
 struct link {      /* a tensor between two rows */
-    uint32_t from; /* row that makes it */
+    uint32_t from; /* row that produces it */
     uint64_t bytes;
 };
 
-/* How often these nodes read a value. */
+/* Number of reads of a value by these nodes. */
 static uint32_t reads(const struct oc_model *m, const uint32_t *node, uint32_t n, uint32_t value)
 {
     uint32_t count = 0;
@@ -54,7 +54,7 @@ static uint32_t reads(const struct oc_model *m, const uint32_t *node, uint32_t n
     return count;
 }
 
-/* Behind views: the value whose memory it is. Stops where somebody else reads it. */
+/* Follows views to the value that owns the memory. Stops where another node reads it. */
 static uint32_t memory_of(const struct oc_analysis *a, uint32_t value)
 {
     const struct oc_model *m = a->model;
@@ -69,7 +69,7 @@ static uint32_t memory_of(const struct oc_analysis *a, uint32_t value)
     }
 }
 
-/* The latest of the rows that make what these nodes, and nobody else, read in the size that they write. */
+/* The latest row that produces a value which these nodes only read, in the size that they write. */
 static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, uint32_t row,
                            const uint32_t *node, uint32_t n)
 {
@@ -112,7 +112,7 @@ static bool add_work(struct oc_work *to, const struct oc_work *w)
     return ok;
 }
 
-/* Both rows as one launch, without writing and reading what lies between. */
+/* Both rows as one launch, without writing and reading the intermediate. */
 static bool join_work(const struct oc_work *a, const struct oc_work *b, uint64_t between, struct oc_work *out)
 {
     *out = *a;
@@ -124,7 +124,7 @@ static bool join_work(const struct oc_work *a, const struct oc_work *b, uint64_t
     return true;
 }
 
-/* The producer's time moves as its roofline does, and is not longer than both were. */
+/* The producer's time scales with its roofline, and does not exceed the sum of both. */
 static void join_time(struct oc_what_if *x, struct oc_what_if_row *to, struct oc_what_if_row *from,
                       const struct oc_work *work)
 {

@@ -8,7 +8,8 @@
 struct keying {
     struct oc_report *r; /* may be NULL */
     struct oc_arena *arena;
-    const char **kernel; /* by record: the name of most of its device time; NULL until wanted */
+    const char *
+        *kernel; /* by record: the name of the kernel with most of its device time; NULL until needed */
     unsigned depth;
 };
 
@@ -52,7 +53,7 @@ static const char *by_rule(struct keying *k, const struct oc_row *row)
 }
 
 /* "/encoder/layer.3/attention/self/MatMul" to "/encoder/layer.3" for a depth of 2; names without slashes are
- * cut at dots, as parameters are named: "encoder.layer.3.conv1". */
+ * split at dots, as parameter names are: "encoder.layer.3.conv1". */
 static const char *by_module(struct keying *k, const struct oc_row *row)
 {
     uint32_t node = node_of(k, row);
@@ -91,7 +92,7 @@ static const char *by_signature(struct keying *k, const struct oc_row *row)
                : text;
 }
 
-/* What the kernels' names say, else the type of the first input. */
+/* Precision by the kernels' names, else the type of the first input. */
 static const char *by_precision(struct keying *k, const struct oc_row *row)
 {
     const struct oc_prof_rec *rec = record_of(k, row);
@@ -192,7 +193,7 @@ void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, 
         for (size_t b = 0; b < n; b++) {
             k.depth = by[b].depth;
             const char *part = keys[by[b].what].rule(&k, &rows->row[i]);
-            /* a type may be empty: MegEngine's tool then shows an empty one */
+            /* a type may be empty: MegEngine's tool then prints an empty one */
             part = part && (*part || n == 1) ? part : "(unknown)";
             text = text ? oc_printf(rows->arena, "%s | %s", text, part) : part;
         }

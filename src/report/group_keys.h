@@ -1,5 +1,5 @@
-/* By what rows are put together (--group-by): type, module path, signature (type and shapes), provider,
- * precision, kernel, what bounds them, how they were joined; several at once make one key. */
+/* Keys of --group-by: type, module path, signature (type and shapes), provider, precision, kernel, bound,
+ * join rule; several can be combined. */
 #ifndef OC_GROUP_KEYS_H
 #define OC_GROUP_KEYS_H
 
@@ -12,12 +12,12 @@ struct oc_group_by {
     uint8_t depth; /* of module paths, 0: the whole path */
 };
 
-/* "type,module:2". OC_EARG naming the option and its choices. */
+/* Parses "type,module:2". OC_EARG names the option and its choices. */
 int oc_group_by_read(const char *option, const char *text, struct oc_group_by out[OC_MAX_GROUP_KEYS],
                      size_t *n, struct oc_err *err);
 
-/* Sets `group` of the rows; keys of which nothing is known are "(unknown)". r NULL: the rows are all there is
- * (MegEngine's own report). */
+/* Sets `group` of the rows; unknown keys are "(unknown)". r NULL: only the rows are available (MegEngine's
+ * own report). */
 void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, struct oc_rows *rows);
 
 #endif

@@ -1,6 +1,5 @@
-/* Columns of what the hardware allows: a time for each unit that has work and for each memory level that the
- * device has, named after it ("vector_ns", "l2_ns"), and how much of the measured time they would be busy;
- * and the time after all steps of what_if.h. */
+/* Roofline columns: a time for each unit with work and each memory level of the device, named after it
+ * ("vector_ns", "l2_ns"), their shares of the measured time, and the time after all steps of what_if.h. */
 #ifndef OC_LIMIT_COLUMNS_H
 #define OC_LIMIT_COLUMNS_H
 

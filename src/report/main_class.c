@@ -1,11 +1,11 @@
-/* In which arithmetic a report's work is done, mostly: the peak that its summary names. */
+/* The dominant arithmetic class of a report: selects the peak shown in the summary. */
 #include <math.h>
 
 #include "join/join.h"
 #include "profile/kernel_names.h"
 #include "report/report.h"
 
-/* Class of the most MACs: what the peak of the model is measured in. */
+/* Class of the most MACs: selects the peak of the model. */
 static unsigned main_class(const struct oc_analysis *a)
 {
     double macs[OC_CLASS_COUNT] = {0};
@@ -18,8 +18,7 @@ static unsigned main_class(const struct oc_analysis *a)
     return best;
 }
 
-/* Precision in which the runtime spent most of its time, as far as the profile tells; OC_CLASS_NONE: it does
- * not. */
+/* Precision of most of the measured time, if recorded; else OC_CLASS_NONE. */
 static unsigned measured_class(const struct oc_profile *p)
 {
     double ns[OC_CLASS_COUNT] = {0}, known = 0, all = 0;

@@ -27,7 +27,8 @@ static size_t hex_digits(const char *s, size_t want)
     return n;
 }
 
-/* An escape at s ("\..."): \Z is the very end, \uXXXX and \UXXXXXXXX are characters. Returns its length. */
+/* An escape at s ("\..."): \Z is the end of the text, \uXXXX and \UXXXXXXXX are characters. Returns its
+ * length. */
 static size_t put_escape(const char *s, struct oc_buf *out)
 {
     size_t digits = s[1] == 'u' ? 4 : s[1] == 'U' ? 8 : 0;
@@ -44,7 +45,7 @@ static size_t put_escape(const char *s, struct oc_buf *out)
     return n;
 }
 
-/* "{,n}" counts from 0. Returns the length of what was taken. */
+/* "{,n}" counts from 0. Returns the length consumed. */
 static size_t put_open_brace(const char *s, struct oc_buf *out)
 {
     size_t digits = s[1] == ',' ? strspn(s + 2, "0123456789") : 0;
@@ -163,7 +164,7 @@ int oc_pattern_version(char *version, size_t version_cap, char *file, size_t fil
     Dl_info where;
     if (lib.config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof(text))
         lib.config(PCRE2_CONFIG_VERSION, text);
-    snprintf(version, version_cap, "%.*s", (int)strcspn(text, " "), text); /* a date stands behind it */
+    snprintf(version, version_cap, "%.*s", (int)strcspn(text, " "), text); /* followed by a date */
     file[0] = '\0';
     if (dladdr((void *)(uintptr_t)lib.config, &where) && where.dli_fname)
         snprintf(file, file_cap, "%s", where.dli_fname);

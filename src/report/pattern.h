@@ -1,5 +1,5 @@
 /* Name filters: regular expressions in Python's syntax, matched from the start of a name as re.match does
- * (the end is free). PCRE2 does the work; what it reads differently is translated before. */
+ * (the end is free). PCRE2 matches; syntax that differs is translated before. */
 #ifndef OC_PATTERN_H
 #define OC_PATTERN_H
 
@@ -7,15 +7,15 @@
 
 struct oc_pattern;
 
-/* Freed by oc_pattern_free. Errors: OC_EARG with the place in the expression, OC_ELIBRARY without
- * PCRE2. */
+/* Freed by oc_pattern_free. Errors: OC_EARG with the position in the expression, OC_ELIBRARY without PCRE2.
+ */
 int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err);
 void oc_pattern_free(struct oc_pattern *p);
 
-/* 1: matches, 0: does not, -1: gave up (OC_ELIMIT: the expression backtracks without end). */
+/* 1: matches, 0: does not, -1: failed (OC_ELIMIT: the expression backtracks too much). */
 int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err *err);
 
-/* PCRE2's, "10.42", and the file it was loaded from. */
+/* Version of PCRE2, "10.42", and the file it was loaded from. */
 int oc_pattern_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err);
 
 #endif

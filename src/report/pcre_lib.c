@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/load_library.h"
 
-/* The names as they are in the library: the header's are macros. */
+/* The names in the library: the header's are macros. */
 #define SYMBOL(name, member)                                                                                 \
     {                                                                                                        \
         name "_8", offsetof(struct oc_pcre_lib, member)                                                      \

@@ -25,9 +25,9 @@ struct run {
 };
 
 struct sorter {
-    struct item *item, *spare; /* spare: room for a half */
+    struct item *item, *spare; /* spare: buffer for half of the array */
     size_t total;
-    size_t gallop; /* wins in a row that start galloping */
+    size_t gallop; /* consecutive wins that start galloping */
     struct run run[MAX_RUNS];
     unsigned n_run;
 };
@@ -63,7 +63,7 @@ static size_t take_run(struct item *a, size_t n)
     return i;
 }
 
-/* a[0..sorted) is in order: inserts the rest one by one. */
+/* a[0..sorted) is sorted: inserts the rest by binary insertion. */
 static void insert_rest(struct item *a, size_t n, size_t sorted)
 {
     for (size_t i = sorted ? sorted : 1; i < n; i++) {
@@ -92,13 +92,14 @@ static size_t shortest_run(size_t n)
 /* ---- galloping -------------------------------------------------------------------------------------------
  */
 
-/* Is a[i] left of the place of the key? Equal items are left of it only when looking for the right end. */
+/* Whether a[i] is left of the position of the key. Equal items are left of it only when searching for the
+ * right end. */
 static bool is_left(const struct item *a, size_t i, const struct item *key, bool right_end)
 {
     return right_end ? !less(key, &a[i]) : less(&a[i], key);
 }
 
-/* How many of a[0..n) stand before the key: searches from `hint` outwards in steps 1, 3, 7, ... */
+/* Number of items of a[0..n) before the key: exponential search from `hint` in steps 1, 3, 7, ... */
 static size_t gallop(const struct item *key, const struct item *a, size_t n, size_t hint, bool right_end)
 {
     size_t step = 1, done = 0, lo, hi;
@@ -124,10 +125,10 @@ static size_t gallop(const struct item *key, const struct item *a, size_t n, siz
 /* ---- merging ---------------------------------------------------------------------------------------------
  */
 
-/* The state of a merge. Upwards: the first run was moved to the spare room and out runs from its place;
- * downwards: the second one was moved, out runs from the end, and everything is mirrored. */
+/* State of a merge. Upwards: the first run was moved to the spare buffer and the output starts at its place;
+ * downwards: the second run was moved, the output starts at the end, and everything is mirrored. */
 struct merge {
-    struct item *a, *b, *out; /* what is left of the two runs: a[0..na), b[0..nb) */
+    struct item *a, *b, *out; /* rest of the two runs: a[0..na), b[0..nb) */
     size_t na, nb;
 };
 
@@ -147,7 +148,7 @@ static void take_b_up(struct merge *m, size_t k)
     m->nb -= k;
 }
 
-/* Downwards `out` points behind the next free place. */
+/* Downwards, `out` points after the next free place. */
 static void take_a_down(struct merge *m, size_t k)
 {
     m->na -= k;
@@ -162,7 +163,7 @@ static void take_b_down(struct merge *m, size_t k)
     memmove(m->out, m->b + m->nb, k * sizeof(*m->b));
 }
 
-/* One by one until one side has won `gallop` times in a row. False: finished. */
+/* Merges one by one until one side wins `gallop` times in a row. False: finished. */
 static bool step_up(struct sorter *s, struct merge *m)
 {
     size_t won_a = 0, won_b = 0;
@@ -205,7 +206,7 @@ static bool step_down(struct sorter *s, struct merge *m)
     return true;
 }
 
-/* Whole stretches at a time while that pays. False: finished. */
+/* Gallops: moves whole stretches while that pays off. False: finished. */
 static bool gallop_up(struct sorter *s, struct merge *m)
 {
     size_t from_a, from_b;
@@ -256,7 +257,7 @@ static bool gallop_down(struct sorter *s, struct merge *m)
     return true;
 }
 
-/* na <= nb. The last of a is known to belong behind all of b. */
+/* na <= nb. The last item of a belongs after all of b. */
 static void merge_up(struct sorter *s, struct item *a, size_t na, struct item *b, size_t nb)
 {
     memcpy(s->spare, a, na * sizeof(*a));
@@ -270,7 +271,7 @@ static void merge_up(struct sorter *s, struct item *a, size_t na, struct item *b
     take_a_up(&m, m.na);
 }
 
-/* na > nb. The first of b is known to belong before all of a. */
+/* na > nb. The first item of b belongs before all of a. */
 static void merge_down(struct sorter *s, struct item *a, size_t na, struct item *b, size_t nb)
 {
     memcpy(s->spare, b, nb * sizeof(*b));
@@ -308,8 +309,8 @@ static void merge_at(struct sorter *s, unsigned i)
 /* ---- the order of merges ---------------------------------------------------------------------------------
  */
 
-/* Number of leading bits, plus one, that the middles of two neighbouring runs have in common as fractions of
- * the whole. */
+/* Power of a border: number of leading bits, plus one, that the midpoints of two neighbouring runs have in
+ * common as fractions of the whole. */
 static int border_power(size_t at, size_t n, size_t next, size_t total)
 {
     size_t a = 2 * at + n, b = a + n + next;

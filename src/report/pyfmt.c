@@ -22,7 +22,7 @@ static bool not_finite(double v, char *buf)
     return true;
 }
 
-/* printf with the point that the locale has replaced by '.'. */
+/* printf with the locale's decimal point replaced by '.'. */
 static void print(char *buf, const char *format, int decimals, double v)
 {
     const char *point = localeconv()->decimal_point;
@@ -34,7 +34,7 @@ static void print(char *buf, const char *format, int decimals, double v)
     }
 }
 
-/* Removes the zeros (and a bare point) that end the mantissa of "d.dde+XX". */
+/* Removes trailing zeros (and a trailing point) from the mantissa of "d.dde+XX". */
 static void trim_mantissa(char *text)
 {
     char *e = strchr(text, 'e'), *end = e;
@@ -102,7 +102,8 @@ static bool ascii_space(char c)
     return c == ' ' || (c >= 9 && c <= 13);
 }
 
-/* Digits of any script to 0-9 and blanks beyond ASCII to ' ', as int() and float() do; false: no number. */
+/* Maps digits of any script to 0-9 and blanks beyond ASCII to ' ', as int() and float() do; false: not a
+ * number. */
 static bool to_ascii(const char *s, size_t n, struct oc_buf *out)
 {
     for (const char *end = s + n; s < end;) {
@@ -118,7 +119,7 @@ static bool to_ascii(const char *s, size_t n, struct oc_buf *out)
     return out->n > 0;
 }
 
-/* Strips blanks and takes out the underscores that stand between two digits. False: a misplaced one. */
+/* Strips blanks and removes underscores between two digits. False: a misplaced underscore. */
 static bool normalise(struct oc_buf *b)
 {
     size_t from = 0, to = b->n, k = 0;
@@ -223,7 +224,7 @@ bool oc_py_is_number(const char *s, size_t n)
 /* ---- sums ------------------------------------------------------------------------------------------------
  */
 
-/* Pairwise summation as numpy does it, in blocks of 128 with eight accumulators. */
+/* Pairwise summation as in numpy, in blocks of 128 with eight accumulators. */
 static double pairwise(const double *v, size_t n)
 {
     if (n < 8) {

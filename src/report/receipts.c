@@ -107,7 +107,7 @@ static void heading(struct writer *w, uint32_t node)
     }
 }
 
-/* Dimensions that come from the same place stand together. */
+/* Groups dimensions of the same origin. */
 static void dimensions(struct writer *w, uint32_t value, bool own)
 {
     const struct oc_analysis *a = w->in->analysis;
@@ -211,7 +211,7 @@ static void histogram(struct writer *w, const struct oc_receipt *r, const struct
     oc_buf_str(&w->out, count(w, r->flops));
     if (convention)
         oc_buf_printf(&w->out, "  (as %s counts: %s%s)", convention,
-                      r->parts.macs ? oc_printf(w->arena, "%u a MAC, else ", (unsigned)r->parts.unit) : "",
+                      r->parts.macs ? oc_printf(w->arena, "%u per MAC, else ", (unsigned)r->parts.unit) : "",
                       r->parts.mac_text ? r->parts.mac_text : r->parts.rest_text);
     oc_buf_char(&w->out, '\n');
 }
@@ -224,7 +224,7 @@ static void totals(struct writer *w, const struct oc_node_cost *k)
     label(w, "executions");
     oc_buf_str(&w->out, count(w, k->trips));
     if (k->quality != OC_UNKNOWN)
-        oc_buf_printf(&w->out, ": %s FLOPs, %s bytes in all", count(w, k->flops + k->ops),
+        oc_buf_printf(&w->out, ": %s FLOPs, %s bytes in total", count(w, k->flops + k->ops),
                       count(w, k->rd_act + k->rd_wt + k->wr));
     oc_buf_char(&w->out, '\n');
     label(w, "quality");

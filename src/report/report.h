@@ -1,5 +1,5 @@
-/* One report in the making: what it is about, the rows, and what the writers need to know of all of them.
- * rows_build.c fills it, the writers (out_term, out_csv, out_json) read it. Public side: oc_report_write. */
+/* The data of one report: its sources, the rows, and the totals for the writers. rows_build.c fills it, the
+ * writers (out_term, out_csv, out_json) read it. Public interface: oc_report_write. */
 #ifndef OC_REPORT_H
 #define OC_REPORT_H
 
@@ -14,27 +14,27 @@ struct oc_what_if;
 struct oc_advice;
 
 struct oc_report {
-    uint32_t *why; /* nodes whose receipts are wanted: o->n_why */
+    uint32_t *why; /* nodes with a requested cost breakdown: o->n_why */
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;
-    struct oc_rows all;               /* every row that the source has; only counted: see few_rows.h */
-    struct oc_rows shown;             /* filtered, aggregated, ordered, cut */
-    struct oc_rows groups;            /* JSON with --aggregate: the groups; `shown` then has their members */
-    uint32_t *place;                  /* JSON: by record, its place among the rows that are written */
-    double runs;                      /* runs that a time stands for: 1, or all used ones with --stat sum */
-    double total_s;                   /* what shares of time refer to; NAN without times */
-    double total_flo;                 /* known operations of all rows */
-    bool has_time;                    /* some row has a time */
-    uint32_t n_too_fast;              /* rows that took less than the hardware allows */
-    const struct oc_what_if *what_if; /* NULL: not asked for */
-    const struct oc_advice *advice;   /* likewise */
+    struct oc_rows all;    /* every row of the source; only counted: see few_rows.h */
+    struct oc_rows shown;  /* filtered, aggregated, sorted, truncated */
+    struct oc_rows groups; /* JSON with --aggregate: the groups; `shown` then contains their members */
+    uint32_t *place;       /* JSON: by record, its index among the written rows */
+    double runs;           /* number of runs in a time: 1, or all used ones with --stat sum */
+    double total_s;        /* the 100 % of time shares; NAN without times */
+    double total_flo;      /* known operations of all rows */
+    bool has_time;         /* at least one row has a time */
+    uint32_t n_too_fast;   /* rows faster than their roofline time */
+    const struct oc_what_if *what_if; /* NULL: not requested */
+    const struct oc_advice *advice;   /* NULL: not requested */
     struct oc_column *extra;          /* columns of the hardware (limit_columns.h) */
     size_t n_extra;
-    struct oc_roof_opts roof; /* how rows are held against the hardware */
+    struct oc_roof_opts roof; /* roofline options of the rows */
 };
 
-/* Seconds to nanoseconds, without the dust of the conversion (a thousandth of a nanosecond is kept). */
+/* Seconds to nanoseconds, rounded to a thousandth to remove the conversion error. */
 static inline double oc_ns_of(double s)
 {
     return fabs(s) < 9e3 ? round(s * 1e12) / 1e3 : s * 1e9;
@@ -45,17 +45,17 @@ static inline bool oc_report_grouped(const struct oc_report_opts *o)
     return o->aggregate || o->group_by;
 }
 
-/* Rows of the analysis, of the join, or of the profile alone, whichever the report is about. */
+/* Rows of the analysis, of the join, or of the profile alone, depending on the sources. */
 void oc_report_rows(struct oc_report *r);
-/* What only shown rows need: ids, info cells, shapes. */
+/* Data for shown rows only: ids, info cells, shapes. */
 void oc_report_finish(struct oc_report *r);
 
-/* Limits of the hardware for every row, when the report has a device. */
+/* Roofline of every row, when the report has a device. */
 void oc_report_roofs(struct oc_report *r);
-/* How the options want work to be held against a device; a may be NULL. */
+/* Roofline options from the report options; a may be NULL. */
 struct oc_roof_opts oc_report_roof_opts(const struct oc_report_opts *o, const struct oc_analysis *a);
 
-/* The block above the table: short lines "label  text", in the arena. */
+/* The summary above the table: short lines "label text", in the arena. */
 struct oc_summary_line {
     const char *label, *text;
     bool detail; /* not one of the main lines */
@@ -64,11 +64,10 @@ struct oc_summary {
     struct oc_summary_line *line;
     uint32_t n, cap;
 };
-/* Class (OC_CLASS_F16 ...) that did most of the time of the profile if it tells, else most MACs of the model.
- */
+/* Class (OC_CLASS_F16 ...) of most of the profile's time if recorded, else of most MACs of the model. */
 unsigned oc_report_class(const struct oc_report *r);
 
-void oc_report_summary(struct oc_report *r, struct oc_summary *s); /* free(s->line) */
+void oc_report_summary(struct oc_report *r, struct oc_summary *s); /* free with free(s->line) */
 
 void oc_out_term(struct oc_report *r, FILE *f);
 void oc_out_csv(struct oc_report *r, FILE *f);

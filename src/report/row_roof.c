@@ -10,7 +10,7 @@
 _Static_assert((int)OC_ROW_UNITS == (int)OC_HW_UNIT_COUNT && (int)OC_ROW_LEVELS == (int)OC_ROOF_LEVELS,
                "rows have all limits");
 
-/* Of the constants those that a run reads: not all rows of a table of embeddings. */
+/* Constants read by a run: of an embedding table not all rows. */
 struct oc_roof_opts oc_report_roof_opts(const struct oc_report_opts *o, const struct oc_analysis *a)
 {
     struct oc_roof_opts opts = {.overlap = OC_OVERLAP_UNITS, .cache = o->cache};
@@ -35,7 +35,7 @@ static const struct oc_row_limits *new_limits(struct oc_arena *arena, const stru
     return l;
 }
 
-/* What the hardware allows for a row: of its node, or of the nodes that the row covers. */
+/* Roofline of a row: of its node, or of the nodes covered by the row. */
 static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
@@ -53,8 +53,8 @@ static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_wo
     }
 }
 
-/* A group of fused nodes computes what its members compute, in one launch, and moves the bytes of the group.
- */
+/* A group of fused nodes computes what its members compute, in one launch, and moves only the bytes at the
+ * group's border. */
 static void work_of(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
 {
     const struct oc_analysis *a = r->in->analysis;
@@ -77,8 +77,7 @@ static void work_of(const struct oc_report *r, const struct oc_row *row, struct 
     work->unknown = work->unknown || !j->bytes_known || (j->n_node && j->quality == OC_UNKNOWN);
 }
 
-/* Without a model: the counts of the row, in the class of the first recorded input, or that of the kernels.
- */
+/* Without a model: the counts of the row, in the class of the first recorded input or of the kernels. */
 static bool work_of_record(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[row->record];
@@ -87,7 +86,7 @@ static bool work_of_record(const struct oc_report *r, const struct oc_row *row, 
     *work = (struct oc_work){.launches = rec->calls_per_run > 1 ? (uint64_t)rec->calls_per_run : 1};
     if (cls == OC_CLASS_NONE || !(row->computation >= 0) || !(row->memory >= 0))
         return false;
-    bool split = row->macs >= 0; /* how much of it a matrix unit would take */
+    bool split = row->macs >= 0; /* share on the matrix unit */
     if (!split && unit == OC_UNIT_UNKNOWN && r->in->device->peak[OC_HW_MATRIX][cls])
         return false;
     work->macs[cls] = split                    ? (uint64_t)row->macs
@@ -99,8 +98,8 @@ static bool work_of_record(const struct oc_report *r, const struct oc_row *row, 
     return true;
 }
 
-/* Where the names of the kernels tell in what precision and where a record's multiply-adds ran, that is the
- * peak to hold it against, whatever the model's types say. */
+/* If the kernel names show the precision and the unit of a record's multiply-adds, the roofline uses that
+ * peak, whatever the model's types are. */
 static void use_kernels(const struct oc_prof_rec *rec, struct oc_work *work)
 {
     unsigned cls = oc_precision_class(rec->precision);
@@ -130,8 +129,8 @@ static bool sum_types(const struct oc_type *t, uint32_t n, uint64_t *sum)
     return true;
 }
 
-/* The recorded types tell that a runtime put the float operators of a quantized model, with what converts
- * around them, into one that multiplies and moves bytes. */
+/* By the recorded types, a runtime may have fused the float operators of a quantized model, with the
+ * conversions around them, into one quantized operator. */
 static void use_recorded_types(const struct oc_prof_rec *rec, struct oc_work *work)
 {
     uint64_t macs = 0, rd, wr, moved;
@@ -147,7 +146,7 @@ static void use_recorded_types(const struct oc_prof_rec *rec, struct oc_work *wo
     if (!sum_types(rec->in, rec->n_in, &rd) || !sum_types(rec->out, rec->n_out, &wr))
         return;
     if (rd < work->weight_bytes && !oc_add_u64(rd, work->weight_bytes, &rd))
-        return; /* ONNX Runtime leaves out weights that it has packed */
+        return; /* ONNX Runtime does not record weights that it has packed */
     if (!rd || !wr || !oc_add_u64(rd, wr, &moved) || moved >= work->bytes)
         return;
     work->bytes = moved;

@@ -168,7 +168,7 @@ static void set_record_types(struct oc_report *r, struct oc_row *row, const stru
     row->out_state = rec->has_out ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
 }
 
-/* Time that stands in the table: of the device when the source has it, else the record's own host time. */
+/* The time shown in the table: of the device if the source has it, else the record's own host time. */
 static void set_record_times(struct oc_row *row, const struct oc_prof_rec *rec)
 {
     bool device = !isnan(rec->kernel_ns);
@@ -204,14 +204,14 @@ struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t i)
     return row;
 }
 
-/* What the recorded shapes tell, where the source has no figures of its own. */
+/* Figures derived from the recorded shapes, where the source has none. */
 static void set_recorded_cost(struct oc_report *r, struct oc_row *row, const struct oc_prof_rec *rec)
 {
     struct oc_record_cost k;
     if (!isnan(rec->flop) || !isnan(rec->bytes) || (!rec->has_in && !rec->has_out))
         return;
     oc_record_cost(r->in->profile, rec, &r->arena, &k);
-    double calls = rec->calls_per_run; /* the time is that of all calls of a run */
+    double calls = rec->calls_per_run; /* the time covers all calls in a run */
     row->quality = k.quality;
     if (k.quality != OC_UNKNOWN) {
         row->computation = calls * ((double)k.flops + (double)k.ops);

@@ -2,7 +2,7 @@
 #include "report/rows_build.h"
 
 /* Rows of a join: one for each operator record of the profile, with the cost of the nodes it covers. Time
- * outside of operators (the profile's own buckets) has no row; the summary tells it. */
+ * outside of operators (the profile's own buckets) has no row; it is in the summary. */
 static void set_cost(struct oc_row *row, const struct oc_join_rec *j)
 {
     row->quality = j->quality;
@@ -38,7 +38,7 @@ static void add_time(double *sum, double s)
         *sum = isnan(*sum) ? s : *sum + s;
 }
 
-/* What a record did through other records belongs to its row: device time where any of them has some. */
+/* Time of the records nested in a record belongs to its row: device time if any of them has it. */
 static void add_parts(struct oc_report *r, const uint32_t *row_of)
 {
     const struct oc_profile *p = r->in->profile;

@@ -14,9 +14,9 @@
 
 struct oc_order_column {
     const char *name;
-    size_t offset; /* of a double in struct oc_row, when the others are NULL */
+    size_t offset; /* offset of a double in struct oc_row, if the others are NULL */
     double (*number)(const struct oc_row *);
-    int (*compare)(const struct oc_row *, const struct oc_row *); /* of rows whose key is known */
+    int (*compare)(const struct oc_row *, const struct oc_row *); /* for rows with a known key */
     bool (*known)(const struct oc_row *);
 };
 
@@ -28,7 +28,7 @@ static int compare_dims(const struct oc_row_shape *a, const struct oc_row_shape 
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Lists of lists of numbers, the first difference decides. */
+/* Lexicographic comparison of lists of lists of numbers. */
 static int compare_shapes(const struct oc_row_shape *a, uint32_t na, const struct oc_row_shape *b,
                           uint32_t nb)
 {
@@ -159,8 +159,7 @@ static int choose(const char *option, const char *value, const char *const *choi
 static int read_bound(const char *option, const char *text, double *out, struct oc_err *err)
 {
     if (text && !oc_py_float(text, strlen(text), out))
-        return oc_fail(err, OC_EARG, "invalid value '%.80s' for %s: a number of seconds is needed", text,
-                       option);
+        return oc_fail(err, OC_EARG, "invalid value '%.80s' for %s: needs a number of seconds", text, option);
     return 0;
 }
 
@@ -194,7 +193,7 @@ static bool find_order(const struct oc_select *s, const char *name, size_t n, st
     return out->own || out->column;
 }
 
-/* "type,+time": each key may have its own direction. */
+/* Parses "type,+time": each key may have its own direction. */
 static int read_order(struct oc_select *s, const char *text, struct oc_err *err)
 {
     for (const char *at = text; at; at = *at ? at + 1 : NULL) {
@@ -236,7 +235,7 @@ static int read_patterns(struct oc_select *s, const struct oc_report_opts *o, st
 {
     s->pattern = oc_xmalloc((o->n_name_pattern + 1) * sizeof(struct oc_pattern *));
     for (size_t i = 0; i < o->n_name_pattern; i++) {
-        if (!o->name_pattern[i][0]) /* an empty expression filters nothing */
+        if (!o->name_pattern[i][0]) /* an empty expression matches every row */
             continue;
         if (oc_pattern_compile(o->name_pattern[i], &s->pattern[s->n_pattern], err) != 0)
             return -1;
@@ -293,7 +292,7 @@ static bool listed(const char *text, const char *const *list, size_t n)
     return false;
 }
 
-/* Names of other tools for the same element type. */
+/* Element type names of other tools. */
 static const char *usual_name(const char *dtype)
 {
     static const char *const names[][2] = {{"float", "float32"}, {"double", "float64"}};
@@ -305,7 +304,7 @@ static const char *usual_name(const char *dtype)
 
 static bool dtype_listed(const struct oc_select *s, const struct oc_row *row)
 {
-    bool any = false; /* an empty name filters nothing */
+    bool any = false; /* an empty name matches every row */
     for (size_t i = 0; i < s->n_input_dtype; i++)
         any = any || s->input_dtype[i][0];
     if (!any)
@@ -317,7 +316,7 @@ static bool dtype_listed(const struct oc_select *s, const struct oc_row *row)
     return false;
 }
 
-/* 1, 0, or -1 when a pattern gave up. */
+/* 1, 0, or -1 when matching a pattern failed. */
 static int name_matches(const struct oc_select *s, const struct oc_row *row, struct oc_err *err)
 {
     int hit = s->n_pattern == 0;
@@ -326,7 +325,7 @@ static int name_matches(const struct oc_select *s, const struct oc_row *row, str
     return hit;
 }
 
-/* Rows that are chosen, by their addresses: a row is large, and a report may show a few of a million. */
+/* Selected rows, by address: rows are large, and a report may show a few of a million. */
 struct chosen {
     const struct oc_row **row;
     uint32_t n;
@@ -383,11 +382,11 @@ static double chosen_time(const struct oc_select *s, const struct oc_row *row, e
     return s->kern ? row->kern_time_s : row->time_s;
 }
 
-/* Puts the chosen time into time_s; drops the rows without one or outside the bounds. */
+/* Sets time_s to the selected time; drops rows without one or outside the bounds. */
 static void keep_timed(const struct oc_select *s, enum oc_time_of time, struct oc_arena *arena,
                        struct chosen *rows)
 {
-    bool own = time == OC_TIME_DEVICE && !s->kern; /* the time that stands in the row already */
+    bool own = time == OC_TIME_DEVICE && !s->kern; /* already in time_s */
     struct oc_row *copy = own ? NULL : OC_NEW_ARRAY(arena, rows->n, struct oc_row);
     uint32_t n = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
@@ -425,7 +424,7 @@ static int compare_ranked(const void *x, const void *y, void *arg)
     return c ? c : (i > k) - (i < k);
 }
 
-/* Ranks of the rows by an ordering that has no number: equal rows get equal keys. */
+/* Ranks of the rows by a non-numeric ordering: equal rows get equal keys. */
 static void rank_by_compare(const struct ranking *r, uint32_t n, double *key)
 {
     struct ranking copy = *r;
@@ -459,7 +458,7 @@ bool oc_select_before(const struct oc_select *s, const struct oc_row *first, con
     return s->order[0].ascending ? x < y : x > y;
 }
 
-/* Cells of a column: texts, or numbers; a row without one has neither. */
+/* Cells of a column: texts or numbers; neither for a row without a value. */
 struct cells {
     const char **text;
     double *number;
@@ -480,7 +479,7 @@ static struct cells cells_of(const struct oc_select *s, const struct oc_column *
     return out;
 }
 
-/* The rows that have a key, into `at`, and their keys. */
+/* Collects the rows that have a key into `at`, and their keys. */
 static uint32_t find_keys(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
                           const struct chosen *rows, uint32_t *at, double *key)
 {
@@ -501,7 +500,7 @@ static uint32_t find_keys(const struct oc_select *s, const struct oc_order *o, s
     return n;
 }
 
-/* Rows with a key first, in order; then the others as they stand. */
+/* Rows with a key first, sorted; then the others in their previous order. */
 static void sort_rows(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
                       const struct chosen *rows)
 {
@@ -538,18 +537,18 @@ static uint32_t cut_to(int64_t top, uint32_t n)
 uint32_t oc_select_first(const struct oc_select *s, const struct oc_row **row, uint32_t n)
 {
     struct oc_arena scratch = {0};
-    for (size_t i = s->n_order; i-- > 0;) /* the sort is stable */
+    for (size_t i = s->n_order; i-- > 0;) /* stable sort */
         sort_rows(s, &s->order[i], &scratch, &(struct chosen){row, n});
     oc_arena_free(&scratch);
     return cut_to(s->top, n);
 }
 
-/* The groups of the chosen rows instead of them. */
+/* Replaces the selected rows by their groups. */
 static void reduce_chosen(const struct oc_select *s, struct chosen *rows, struct oc_rows *out)
 {
     struct oc_rows in = *out;
     copy_rows(rows, &in);
-    oc_group_keys(s->report, s->by, s->n_by, &in); /* none: all together */
+    oc_group_keys(s->report, s->by, s->n_by, &in); /* none: one group */
     oc_rows_aggregate(&in, s->aggregate, out);
     *rows = (struct chosen){OC_NEW_ARRAY(out->arena, out->n, const struct oc_row *), out->n};
     for (uint32_t i = 0; i < out->n; i++)

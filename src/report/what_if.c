@@ -74,7 +74,7 @@ double oc_what_if_moved(double time_s, const struct oc_what_if_row *was, const s
     return (was->roof_s > 0 ? kernel_s * (row->roof_s / was->roof_s) : row->roof_s) + overhead_of(row);
 }
 
-/* What a run takes beside its rows; with rows that overlap nothing can be said. */
+/* Time of a run outside of its rows; unknown if rows overlap. */
 static double beside(const struct oc_report *r, double rows_s)
 {
     const struct oc_profile *p = r->in->profile;
@@ -120,7 +120,7 @@ static void set_time(struct oc_what_if *x, struct oc_what_if_step *s, struct oc_
     row->time_s = time_s;
 }
 
-/* The row's limits were those of `was` and have changed: its time follows. */
+/* Scales the row's time when its limits changed from `was`. */
 static void follow(struct oc_what_if *x, struct oc_what_if_step *s, struct oc_what_if_row *row,
                    const struct oc_what_if_row *was)
 {
@@ -141,11 +141,10 @@ static void follow(struct oc_what_if *x, struct oc_what_if_step *s, struct oc_wh
 static int fuse(struct oc_what_if *x, struct oc_err *err)
 {
     if (strcmp(x->r->o->fuse, "elementwise") != 0)
-        return oc_fail(err, OC_EARG, "--fuse knows elementwise, not '%.40s'", x->r->o->fuse);
-    struct oc_what_if_step *s =
-        begin(x, "element-wise operators fused",
-              "they join the operator that makes what they read, if nobody else reads it: what lies between "
-              "moves no bytes, and there is one launch");
+        return oc_fail(err, OC_EARG, "--fuse takes elementwise, not '%.40s'", x->r->o->fuse);
+    struct oc_what_if_step *s = begin(x, "element-wise operators fused",
+                                      "fused into the producer of their input if it has no other reader: the "
+                                      "intermediate moves no bytes, and there is one launch");
     s->rows = oc_fuse_rows(x);
     end(x, s);
     return 0;
@@ -163,7 +162,7 @@ static const struct oc_recast *read_type(const char *name, struct oc_err *err)
     return to;
 }
 
-/* The work of every row in the other type. Constants of a run shrink with those of the rows. */
+/* The work of every row in the other type. The constants of a run shrink with those of the rows. */
 static void recast_rows(struct oc_what_if *x, const struct oc_recast *to)
 {
     struct oc_recasting *sum = OC_NEW_ARRAY(&x->r->arena, x->r->all.n, struct oc_recasting);
@@ -196,9 +195,9 @@ static int recast(struct oc_what_if *x, struct oc_err *err)
     recast_rows(x, to);
     struct oc_what_if_step *s =
         begin(x, oc_printf(&x->r->arena, "as %s", to->name),
-              oc_printf(&x->r->arena, "%s; each row as far from its roofline as before", to->note));
+              oc_printf(&x->r->arena, "%s; each row keeps its ratio to the roofline", to->note));
     for (uint32_t i = 0; i < x->r->all.n; i++) {
-        /* A copy is the same by the bit. */
+        /* A copy is bit-identical. */
         /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
         bool same = !memcmp(&was[i].work, &x->row[i].work, sizeof(was[i].work));
         oc_what_if_limit(x, &x->row[i]);
@@ -213,7 +212,7 @@ static void move_to(struct oc_what_if *x, const struct oc_device *device)
 {
     x->device = device;
     struct oc_what_if_step *s = begin(x, oc_printf(&x->r->arena, "on %s", oc_device_info(device).name),
-                                      "each row as far from its roofline as here");
+                                      "each row keeps its ratio to the roofline");
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         struct oc_what_if_row was = x->row[i];
         oc_what_if_limit(x, &x->row[i]);
@@ -226,13 +225,13 @@ static void move_to(struct oc_what_if *x, const struct oc_device *device)
 /* ---- KEY=VALUE -------------------------------------------------------------------------------------------
  */
 
-struct key { /* which rows */
+struct key { /* selector of rows */
     const char *text;
     enum { BY_ALL, BY_TYPE, BY_CLASS, BY_NAME } by;
     struct oc_pattern *pattern;
 };
 
-/* Class of the row's node with the most multiply-adds, of several. */
+/* Class of the node with the most multiply-adds among the row's nodes. */
 static const char *class_of(const struct oc_report *r, uint32_t row)
 {
     uint32_t n, one, best = 0;
@@ -268,7 +267,7 @@ static int try_key(const struct oc_report *r, struct key *k, struct oc_err *err)
     return 1;
 }
 
-/* A prefix says what it is; else the first of type, class and name that is there. */
+/* A prefix selects the field; else the first matching one of type, class and name. */
 static int find_key(const struct oc_report *r, const char *text, struct key *k, struct oc_err *err)
 {
     static const char *const prefix[] = {[BY_TYPE] = "type:", [BY_CLASS] = "class:", [BY_NAME] = "name:"};
@@ -287,10 +286,10 @@ static int find_key(const struct oc_report *r, const char *text, struct key *k, 
         k->text = this_one ? text + n : text;
         rc = try_key(r, k, err);
     }
-    return rc > 0
-               ? oc_fail(err, OC_EARG,
-                         "--what-if: '%.80s' is no type, class or name of an operator in this report", text)
-               : rc;
+    return rc > 0 ? oc_fail(err, OC_EARG,
+                            "--what-if: '%.80s' is not a type, class or name of an operator in this report",
+                            text)
+                  : rc;
 }
 
 static void at_efficiency(struct oc_what_if *x, const struct key *k, double efficiency,
@@ -320,8 +319,7 @@ static void faster(struct oc_what_if *x, const struct key *k, double times, stru
 static int bad_value(const char *text, struct oc_err *err)
 {
     return oc_fail(err, OC_EARG,
-                   "--what-if '%.80s': KEY=80%% (of the roofline), KEY=2x (as fast) or hw=NAME is needed",
-                   text);
+                   "--what-if '%.80s': needs KEY=80%% (of the roofline), KEY=2x (faster) or hw=NAME", text);
 }
 
 static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
@@ -334,21 +332,19 @@ static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
         (unit != '%' && unit != 'x') || (unit == '%' && v > 100))
         return bad_value(text, err);
     if (unit == '%' && !x->device)
-        return oc_fail(err, OC_EARG, "--what-if '%.80s' is about a roofline: name the hardware with --hw",
-                       text);
+        return oc_fail(err, OC_EARG, "--what-if '%.80s' needs a roofline: name the hardware with --hw", text);
     char *name = oc_strndup(&x->r->arena, text, (size_t)(equals - text));
     struct key k;
     int rc = find_key(x->r, name, &k, err);
     if (rc == 0 && unit == '%') {
         struct oc_what_if_step *s =
             begin(x, oc_printf(&x->r->arena, "%s at %g %% of the roofline", name, v),
-                  x->r->has_time ? "rows that are faster, or bound by overhead, keep their time"
-                                 : "with the overhead of the launches");
+                  x->r->has_time ? "rows that are faster or overhead-bound keep their time"
+                                 : "including launch overhead");
         at_efficiency(x, &k, v / 100, s, err);
         end(x, s);
     } else if (rc == 0) {
-        struct oc_what_if_step *s =
-            begin(x, oc_printf(&x->r->arena, "%s %g times as fast", name, v), "given");
+        struct oc_what_if_step *s = begin(x, oc_printf(&x->r->arena, "%s %gx faster", name, v), "given");
         faster(x, &k, v, s, err);
         end(x, s);
     }
