@@ -23,7 +23,7 @@ struct cap {
 static const struct cap caps_of[] = {
     [OC_CAP_FILE_BYTES] = {"file-bytes", "B", TI, 1, INT64_MAX, "bytes",
                            "size of a model, profile or weights file"},
-    [OC_CAP_DEPTH] = {"depth", "", 64, 1, 256, "nesting depth of graphs",
+    [OC_CAP_DEPTH] = {"depth", "", 64, 1, 256, "levels of nested graphs",
                       "nesting depth of If, Loop and Scan bodies and function calls"},
     [OC_CAP_NODES] = {"nodes", "", 4000000, 1, 1000000000, "nodes",
                       "nodes of a model, including bodies and expanded functions"},

@@ -103,7 +103,7 @@ static void opaque_operators_have_unknown_cost(void **state)
     oc_b_node(b, "com.microsoft::EPContext", NULL, "x", "y", "");
     struct result r = run(b);
     assert_int_equal(r.total.unknown_nodes, 1);
-    assert_string_equal(r.a->cost[0].note, "what the operator does is not in the model");
+    assert_string_equal(r.a->cost[0].note, "the model does not define what the operator computes");
     assert_string_equal(oc_type_text(&r.a->arena, r.a->exprs, &r.a->type[r.m->node[0].out[0]]), "float[9,2]");
     result_free(&r);
 }

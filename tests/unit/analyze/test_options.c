@@ -179,7 +179,7 @@ static void named_weights_scale_primitives(void **state)
     const struct oc_analyze_opts o = {.weights = "/nowhere/flop"};
     struct oc_run r = oc_run_model(softmax_model(), &o);
     assert_null(r.a);
-    assert_non_null(strstr(r.err.msg, "weights are unit, hw, mac or a file: "));
+    assert_non_null(strstr(r.err.msg, "--weights takes unit, hw, mac or a file: "));
     oc_run_free(&r);
 }
 

@@ -145,7 +145,7 @@ static void nodes_are_found_by_name_label_or_index(void **state)
     assert_int_equal(find_node(&r, "Conv_0"), 0); /* by its type as well */
     assert_int_equal(find_node(&r, "2"), 2);
     assert_int_equal(oc_find_node(r.m, "con", &node, &r.err), -1);
-    assert_string_equal(r.err.msg, "no node is called 'con'; there are 'conv'");
+    assert_string_equal(r.err.msg, "no node is named 'con'; similar names: 'conv'");
     assert_int_equal(oc_find_node(r.m, "4", &node, &r.err), -1);
     assert_int_equal(oc_find_node(r.m, "", &node, &r.err), -1);
     run_free(&r);

@@ -290,7 +290,7 @@ static void output_may_not_overwrite_the_model_or_its_weights(void **state)
     assert_non_null(t.data);
     free(t.data);
     assert_null(annotate_to(m, p.model, &err).data);
-    assert_non_null(strstr(err.msg, "it is the model itself"));
+    assert_non_null(strstr(err.msg, "it is the input model"));
     assert_null(annotate_to(m, p.weights, &err).data);
     assert_non_null(strstr(err.msg, "it holds the weights of the model"));
     assert_null(annotate_to(m, p.inside, &err).data);

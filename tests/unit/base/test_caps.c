@@ -46,7 +46,7 @@ static void message_names_the_limit_and_its_option(void **state)
                         "more than 4000000 nodes (--limit nodes=N)");
     /* 256 is the maximum: no hint */
     assert_string_equal(oc_cap_text(&caps, OC_CAP_DEPTH, 0, text),
-                        "more than 256 levels of graphs inside each other");
+                        "more than 256 levels of nested graphs");
     assert_int_equal(oc_cap_fail(&caps, OC_CAP_NODES, 9, &err), -1);
     assert_int_equal(err.code, OC_ELIMIT);
     assert_string_equal(err.msg, "9 nodes: more than 7 (--limit nodes=N)");
@@ -90,10 +90,10 @@ static void rejects_malformed_limits(void **state)
     static const struct {
         const char *text, *why;
     } bad[] = {
-        {"", "--limit : no such limit; onnxcost help limits has them all"},
-        {"=5", "--limit =5: no such limit; onnxcost help limits has them all"},
-        {"node=5", "--limit node=5: no such limit; onnxcost help limits has them all"},
-        {"nodes5=5", "--limit nodes5=5: no such limit; onnxcost help limits has them all"},
+        {"", "--limit : no such limit; onnxcost help limits lists all of them"},
+        {"=5", "--limit =5: no such limit; onnxcost help limits lists all of them"},
+        {"node=5", "--limit node=5: no such limit; onnxcost help limits lists all of them"},
+        {"nodes5=5", "--limit nodes5=5: no such limit; onnxcost help limits lists all of them"},
         {"nodes", "--limit nodes needs a value: nodes=N"},
         {"nodes=", "--limit nodes=: not a number"},
         {"nodes=x", "--limit nodes=x: not a number"},
@@ -103,7 +103,7 @@ static void rejects_malformed_limits(void **state)
         {"nodes=0", "--limit nodes=0: a number from 1 to 1000000000 is needed"},
         {"depth=257", "--limit depth=257: a number from 1 to 256 is needed"},
         {"nodes=99999999999999999999", "--limit nodes=99999999999999999999: not a number"},
-        {"tensor-rank=65", "--limit tensor-rank=65: this limit is fixed"},
+        {"tensor-rank=65", "--limit tensor-rank=65: this limit is fixed and cannot be changed"},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
         struct oc_caps caps = {.external_anywhere = false};

@@ -180,12 +180,12 @@ static void depth(void **state)
     save_nested("three.onnx", 3);
     both_sides("three.onnx", "depth", 3);
     save_nested("deepest.onnx", 256);
-    refused("deepest.onnx", "more than 64 levels of graphs inside each other (--limit depth=N)");
+    refused("deepest.onnx", "more than 64 levels of nested graphs (--limit depth=N)");
     passes("deepest.onnx --limit depth=256"); /* the stack is deep enough for the most that can be set */
     passes("memory deepest.onnx --limit depth=256");
     passes("deepest.onnx --limit depth=256 -f html -o deepest.html");
     save_nested("deeper.onnx", 257);
-    refused("deeper.onnx --limit depth=256", "more than 256 levels of graphs inside each other");
+    refused("deeper.onnx --limit depth=256", "more than 256 levels of nested graphs");
 }
 
 /* F0 is two Relu, Fi calls F(i-1) twice; n calls of the last. */
@@ -219,7 +219,7 @@ static void functions(void **state)
     both_sides("functions.onnx", "nodes", 15);
     both_sides("functions.onnx", "depth", 3);
     save_functions("bomb.onnx", 60);
-    refused("bomb.onnx", "more than 1000000 nodes out of functions (--limit function-nodes=N)");
+    refused("bomb.onnx", "more than 1000000 nodes from functions (--limit function-nodes=N)");
     refused("bomb.onnx --limit function-nodes=1G --limit nodes=100k", "more than 100000 (--limit nodes=N)");
 }
 
@@ -299,7 +299,7 @@ static void memory(void **state)
     (void)state;
     save_folded("folded.onnx", 50);
     passes("folded.onnx");
-    refused("folded.onnx --limit folded-bytes=1MiB", "more than 1048576 bytes of values that are followed");
+    refused("folded.onnx --limit folded-bytes=1MiB", "more than 1048576 bytes of tracked values");
     refused("folded.onnx --limit analysis-memory=1MiB", "(--limit analysis-memory=N)");
     save_folded("many.onnx", 20000); /* 3 GB of them */
     refused("many.onnx", "(--limit folded-bytes=N)");

@@ -197,7 +197,7 @@ static void mistakes_name_the_line(void **state)
     static const struct {
         const char *from, *to, *says;
     } wrong[] = {
-        {"version=\"2\"", "version=\"7\"", "version '7' is not known"},
+        {"version=\"2\"", "version=\"7\"", "version '7' is not supported"},
         {" ec=\"0.30000000000000004\"", "", "missing ec"},
         {" ec=\"0.30000000000000004\"", " ec=\"nan\"", "ec 'nan' is not a number"},
         {" ec=\"0.30000000000000004\"", " ec=\"-1\"", "ec '-1' is not a number"},
@@ -221,7 +221,7 @@ static void mistakes_name_the_line(void **state)
         {"id=\"0000000000000001\"", "id=\"1\"", "sixteen hexadecimal digits"},
         {"<again ",
          "<run dram=\"0\" llc=\"0\" fix=\"0\" gap=\"0\" tau=\"0\" rho=\"0\" z80=\"0\" z95=\"0\"/><again ",
-         "stands twice"},
+         "is given twice"},
     };
     struct example x;
     size_t n;

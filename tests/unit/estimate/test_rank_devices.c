@@ -327,7 +327,7 @@ static void recast_changes_bytes_and_peaks(void **state)
     o.as = "fp17";
     struct oc_err err;
     assert_int_equal(oc_rank_make(l.model, &o, &r, &err), -1);
-    assert_non_null(strstr(err.msg, "no type is called 'fp17': fp16, bf16"));
+    assert_non_null(strstr(err.msg, "unknown type 'fp17': fp16, bf16"));
     unload(&l);
 }
 

@@ -129,7 +129,7 @@ static void function_profile_gives_no_samples(void **state)
     struct oc_samples *s;
     struct oc_err err = {0};
     assert_int_equal(oc_samples_read(path, 1, &opts, &s, &err), -1);
-    if (!strstr(err.msg, "has functions of a program, not operators of a model"))
+    if (!strstr(err.msg, "is a profile of functions, not of a model's operators"))
         fail_msg("%s", err.msg);
     unlink(model);
     unlink(profile);

@@ -198,16 +198,16 @@ static const struct {
     {"=5", "expected KEY=VALUE"},
     {"bandwidth=5GB/s", "expected UNIT.CLASS"},
     {"dram.=5GB/s", "expected UNIT.CLASS"},
-    {"dram.bandwidth=5", "is no value in MB/s, GB/s or TB/s"},
-    {"dram.bandwidth=-5GB/s", "is no value in"},
-    {"dram.bandwidth=1e3GB/s", "is no value in"},
-    {"dram.bandwidth=nanGB/s", "is no value in"},
+    {"dram.bandwidth=5", "is not a value in MB/s, GB/s or TB/s"},
+    {"dram.bandwidth=-5GB/s", "is not a value in"},
+    {"dram.bandwidth=1e3GB/s", "is not a value in"},
+    {"dram.bandwidth=nanGB/s", "is not a value in"},
     {"dram.speed=5GB/s", "unknown key"},
     {"L3.size=5MB", "has no memory 'L3'"},
     {"vector.f17=5TFLOP/s", "unknown class 'f17'"},
-    {"vector.f32=5TOP/s", "is no value in GFLOP/s"},
+    {"vector.f32=5TOP/s", "is not a value in GFLOP/s"},
     {"clock.turbo=5GHz", "no turbo clock to start from"},
-    {"overhead=5", "is no value in ns, us or ms"},
+    {"overhead=5", "is not a value in ns, us or ms"},
 };
 
 static void rejects_invalid_hw_settings(void **state)

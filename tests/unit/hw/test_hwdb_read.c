@@ -121,7 +121,7 @@ static const struct {
      "<peak class=\"f16\" value=\"312\" dense=\"yes\" clock=\"boost\" basis=\"vendor\" accumulate=\"f32\" "
      "source=\"ds\"/>",
      "cannot read 'x.xml': line 10: device 'a100': peak 'f16': missing unit"},
-    {2, "<hwdb version=\"2\">", "line 2: version '2' is not known (this program reads version 1)"},
+    {2, "<hwdb version=\"2\">", "line 2: version '2' is not supported (this program reads version 1)"},
     {2, "<hwdb>", "line 2: missing version"},
     {2, "<hwdb version=\"1\" xmlns=\"urn:x\">", "line 2: unknown attribute 'xmlns'"},
     {2, "<hardware version=\"1\">", "line 2: unknown element 'hardware'"},
@@ -134,7 +134,7 @@ static const struct {
     {5, "<device id=\"a100\" name=\"A\" vendor=\"V\" kind=\"gpu\" watts=\"1\">",
      "line 5: device 'a100': unknown attribute 'watts'"},
     {6, "<alias name=\"A100\"/>",
-     "line 6: device 'a100': alias 'A100': name 'A100' is taken by device 'a100'"},
+     "line 6: device 'a100': alias 'A100': name 'A100' is already used by device 'a100'"},
     {6, "<nick name=\"x\"/>", "line 6: device 'a100': unknown element 'nick'"},
     {6, "<alias name=\"x\">text</alias>", "line 6: text outside of attributes"},
     {7, "<count of=\"SM\" value=\"many\" basis=\"vendor\" source=\"ds\"/>",
@@ -146,14 +146,14 @@ static const struct {
      "basis 'hearsay': expected vendor, derived, measured or assumed"},
     {7, "<count of=\"SM\" value=\"3\" basis=\"vendor\"/>", "count 'SM': missing source"},
     {7, "<count of=\"SM\" value=\"3\" basis=\"derived\" source=\"ds\"/>", "basis 'derived' needs a formula"},
-    {7, "<count of=\"SM\" value=\"3\" basis=\"assumed\"/>", "basis 'assumed' needs a note that says why"},
+    {7, "<count of=\"SM\" value=\"3\" basis=\"assumed\"/>", "basis 'assumed' needs a note with the reason"},
     {7, "<count of=\"SM\" value=\"3\" basis=\"vendor\" source=\"ds ds ds ds\"/>", "more than 3 sources"},
     {7, "<count of=\"SM\" value=\"3\" unit=\"MHz\" basis=\"vendor\" source=\"ds\"/>",
      "unknown attribute 'unit'"},
     {7, "<count of=\"SM\" value=\"3\" basis=\"vendor\" source=\"ds\" formula=\"1 * 2\"/>",
-     "formula gives 2, value says 3"},
+     "formula gives 2, value is 3"},
     {7, "<count of=\"SM\" value=\"3\" basis=\"vendor\" source=\"ds\" formula=\"three\"/>",
-     "formula 'three' is not understood at 'three'"},
+     "formula 'three': syntax error at 'three'"},
     {8, "<count of=\"SM\" value=\"3\" basis=\"vendor\" source=\"ds\"/>",
      "line 8: device 'a100': count 'SM': given twice"},
     {8, "<clock kind=\"boost\" value=\"1500\" unit=\"mhz\" basis=\"vendor\" source=\"ds\"/>",
@@ -190,16 +190,16 @@ static const struct {
     {21, LATENCY LATENCY, "latency 'x': given twice"},
     {14, "<unit kind=\"matrix\" name=\"again\">", "line 14: device 'a100': unit 'matrix': given twice"},
     {14, "<unit kind=\"special\" name=\"sfu\">", "expected GOP/s, TOP/s or POP/s"},
-    {16, "<fallback class=\"bf16\" to=\"f32\" note=\"x\"/>", "only class 'f16' to 'f32' on the vector unit"},
+    {16, "<fallback class=\"bf16\" to=\"f32\" note=\"x\"/>", "a fallback is allowed only from class 'f16' to 'f32' on the vector unit"},
     {15,
      "<peak class=\"f64\" value=\"3\" unit=\"TFLOP/s\" dense=\"yes\" clock=\"boost\" basis=\"measured\" "
      "source=\"ds\"/>",
-     "fallback 'f16' needs a vector peak 'f32' and none of its own"},
+     "fallback 'f16' needs a vector peak 'f32', and no peak 'f16'"},
     {18, "<memory name=\"L2\"><size value=\"41\" unit=\"GB\" basis=\"vendor\" source=\"ds\"/></memory>",
      "memory 'DRAM' is not larger than the level before it"},
     {18, "<memory name=\"L2\"><bandwidth value=\"1\" unit=\"TB/s\" basis=\"vendor\" source=\"ds\"/></memory>",
      "memory 'DRAM' is not slower than the level before it"},
-    {18, "<memory name=\"L2\"/>", "memory 'L2' has neither size nor bandwidth"},
+    {18, "<memory name=\"L2\"/>", "memory 'L2' needs a size or a bandwidth"},
     {18, "<memory name=\"DRAM\"/>", "line 19: device 'a100': memory 'DRAM': given twice"},
     {19, "<memory name=\"HBM\"><size value=\"40\" unit=\"GB\" basis=\"vendor\" source=\"ds\"/>",
      "the last memory level is 'HBM', not DRAM"},
@@ -334,7 +334,7 @@ static void rejects_too_many_names(void **state)
     text = text_with(0, NULL);
     assert_int_equal(read_text(text, strlen(text), &arena, &full, &err), -1);
     assert_int_equal(err.code, OC_ELIMIT);
-    assert_non_null(strstr(err.msg, "cannot read 'x.xml': more than 10000 devices in all"));
+    assert_non_null(strstr(err.msg, "cannot read 'x.xml': more than 10000 devices in total"));
     free(text);
     oc_arena_free(&arena);
 }
@@ -359,7 +359,7 @@ static void hw_settings_follow_the_rules_of_files(void **state)
         fail_msg("%s", err.msg);
     assert_int_equal(oc_device_change(&arena, list.item[list.n - 1], &power, 1, &changed, &err), -1);
     assert_int_equal(err.code, OC_ELIMIT);
-    assert_non_null(strstr(err.msg, "--hw-set power.idle: the device has 256 figures already"));
+    assert_non_null(strstr(err.msg, "--hw-set power.idle: the device already has 256 figures"));
     free(text);
     free(list.item);
     oc_arena_free(&arena);

@@ -40,8 +40,8 @@ static void overlaps_and_misalignment_are_found(void **state)
         {{49, 0, 0}, 0, 150, "buffers 0 and 1 overlap in step 1"}, /* the new one below */
         {{0, 20, 0}, 0, 150, "buffers 0 and 1 overlap in step 1"}, /* inside */
         {{0, 0, 0}, 0, 150, "buffers 0 and 1 overlap in step 1"},  /* at the same place */
-        {{0, 101, 0}, 0, 150, "buffer 1 lies outside the block"},
-        {{0, UINT64_MAX - 10, 0}, 0, 150, "buffer 1 lies outside the block"}, /* its end wraps around */
+        {{0, 101, 0}, 0, 150, "buffer 1 is outside the block"},
+        {{0, UINT64_MAX - 10, 0}, 0, 150, "buffer 1 is outside the block"}, /* its end wraps around */
         {{0, 100, 32}, 64, 192, "buffer 1 is not aligned to 64 bytes"},
         {{0, 128, 32}, 64, 192, "buffer 2 is not aligned to 64 bytes"},
     };
@@ -69,7 +69,7 @@ static void empty_buffers_conflict_with_nothing(void **state)
     (void)state;
     const struct oc_box box[] = {{8, 0, 2}, {0, 1, 1}};
     assert_string_equal(verdict(box, (const uint64_t[]){0, 4}, 2, 0, 8), "sound");
-    assert_string_equal(verdict(box, (const uint64_t[]){0, 9}, 2, 0, 8), "buffer 1 lies outside the block");
+    assert_string_equal(verdict(box, (const uint64_t[]){0, 9}, 2, 0, 8), "buffer 1 is outside the block");
 }
 
 /* The verdict equals that of comparing every pair of boxes. */

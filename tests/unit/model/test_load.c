@@ -279,7 +279,7 @@ static void rejects_broken_graphs(void **state)
     load_fails(b, "node 'm' of type Relu: input 'nowhere' is not defined");
     b = one_relu();
     oc_b_node(b, "Relu", "m", "x", "y", "");
-    load_fails(b, "value 'y' is written twice");
+    load_fails(b, "value 'y' is defined twice");
     b = one_relu();
     oc_b_output(b, "q", NULL);
     load_fails(b, "graph output 'q' is not defined");
@@ -318,7 +318,7 @@ static void rejects_deep_nesting(void **state)
         oc_b_close(b);
     }
     oc_b_output(b, "y", NULL);
-    load_fails(b, "more than 64 levels of graphs inside each other (--limit depth=N)");
+    load_fails(b, "more than 64 levels of nested graphs (--limit depth=N)");
 }
 
 /* A function that calls another twice, fifty levels deep, expands to 2^50 nodes. */
@@ -341,7 +341,7 @@ static void rejects_exponential_function_expansion(void **state)
     oc_b_input(b, "x", "float[1]");
     oc_b_node(b, "my::F49", "call", "x", "y", "");
     oc_b_output(b, "y", NULL);
-    load_fails(b, "more than 1000000 nodes out of functions (--limit function-nodes=N)");
+    load_fails(b, "more than 1000000 nodes from functions (--limit function-nodes=N)");
 }
 
 static void truncated_models_are_rejected_at_every_length(void **state)

@@ -15,7 +15,7 @@ static void contrib_misc_infers_shapes(void **state)
         {"com.microsoft:RelativePositionBias", 1, "max_distance=128", "float[32,8] int64[1]{5} int64[1]{6}",
          "y", "float[1,8,5,6]"},
         {"com.microsoft:RelativePositionBias", 1, "max_distance=128", "float[32,8] int64[1]{-5} int64[1]{6}",
-         "y", "error: a length of -5"},
+         "y", "error: invalid length -5"},
         {"com.microsoft:MurmurHash3", 1, "", "int64[5]", "y", "uint32[5]"},
         {"com.microsoft:MurmurHash3", 1, "positive=0", "int64[5]", "y", "int32[5]"},
         {"com.microsoft:DynamicTimeWarping", 1, "", "float[1,5,6]", "y", "int32[2,node.1]"},
@@ -40,7 +40,7 @@ static void contrib_misc_infers_shapes(void **state)
          "float[] int64[] float[1] float[2] float[1] float[2] float[1] float[2]", "yyyy",
          "float[1] float[2] float[1] float[2]"},
         {"ai.onnx.preview.training:Momentum", 1, "", "float[] int64[] float[2] float[2]", "yy",
-         "error: 4 inputs: not 3 for every parameter"},
+         "error: 4 inputs are not 3 for every parameter"},
     };
     (void)state;
     op_check_shapes(rows, OC_COUNT(rows));

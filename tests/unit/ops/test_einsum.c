@@ -21,20 +21,20 @@ static void einsum_infers_shapes(void **state)
         {"Einsum", 12, "equation=bhid,bhjd->bhij", "float[B,4,S,32] float[B,4,T,32]", "y", "float[B,4,S,T]"},
         {"Einsum", 12, "equation=aB,Bc->ac", "float[2,3] float[3,4]", "y", "float[2,4]"}, /* case matters */
         {"Einsum", 12, "equation=ij,jk->ik", "float[2,3] float[4,5]", "y",
-         "error: sizes 3 and 4 under one label"},
+         "error: a label has sizes 3 and 4"},
         {"Einsum", 12, "equation=ij->ik", "float[2,3]", "y", "error: equation*"},
         {"Einsum", 12, "equation=ij,jk->ik", "float[2,3]", "y", "error: *"},
         {"Einsum", 12, "equation=ijk->i", "float[2,3]", "y",
-         "error: operand 0 has rank 2, its term 3 labels"},
+         "error: operand 0 has rank 2 but its term has 3 labels"},
         {"Einsum", 12, "equation=i$->i", "float[2,3]", "y", "error: *"},
         {"Einsum", 12, "equation=ij,jk->ik", "float float[3,4]", "y", "float[...]"},
-        {"Einsum", 12, "", "float[2]", "y", "error: no equation"},
+        {"Einsum", 12, "", "float[2]", "y", "error: attribute 'equation' is missing"},
         {"Einsum", 12, "equation=i...$->i", "float[2,3]", "y", "error: malformed equation 'i...$->i'"},
         {"Einsum", 12, "equation=ij->i$", "float[2,3]", "y", "error: malformed equation 'ij->i$'"},
         {"Einsum", 12, "equation=ij,jk", "float[2,3]", "y",
-         "error: equation 'ij,jk' has not one term for each of 1 operands"},
+         "error: equation 'ij,jk' does not have one term for each of 1 operands"},
         {"Einsum", 12, "equation=ij->ij", "float[2,3] float[3]", "y",
-         "error: equation 'ij->ij' has not one term for each of 2 operands"},
+         "error: equation 'ij->ij' does not have one term for each of 2 operands"},
     };
     (void)state;
     op_check_shapes(rows, OC_COUNT(rows));

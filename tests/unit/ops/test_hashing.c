@@ -11,16 +11,16 @@ static const struct op_shape_row shapes[] = {
     {MS "NGramHashMapping", 1, "max_ngram_size=3 n_head_per_ngram=4 pad_id=0", "int64[B,S] int64[3] int64[8]",
      "yy", "int64[B,S,8] int64[B,2]"},
     {MS "NGramHashMapping", 1, "max_ngram_size=1 n_head_per_ngram=4 pad_id=0", "int64[B,S] int64[3] int64[8]",
-     "y", "error: max_ngram_size 1, n_head_per_ngram 4"},
+     "y", "error: invalid max_ngram_size 1, n_head_per_ngram 4"},
     {MS "VarlenNGramHashMapping", 1, "max_ngram_size=3 n_head_per_ngram=4 pad_id=0",
      "int32[T] int32[3] int32[8] int32[5]", "yyy", "int32[T,8] int32[4,2] int32[4,2]"},
     {MS "VarlenNGramHashMapping", 1, "max_ngram_size=3 n_head_per_ngram=4 pad_id=0",
-     "int32[2,3] int32[3] int32[8] int32[5]", "y", "error: ids of rank 2"},
+     "int32[2,3] int32[3] int32[8] int32[5]", "y", "error: invalid ids rank 2"},
     {MS "NGramRepeatBlock", 1, "ngram_size=3", "int64[2,9] float[2,100]", "y", "float[2,100]"},
     /* torch's unfold: (9 - 3)/2 + 1 windows */
     {MS "UnfoldTensor", 1, "dim=1 size=3 step=2", "float[4,9,5]", "y", "float[4,4,5,3]"},
-    {MS "UnfoldTensor", 1, "size=6", "float[4,9,5]", "y", "error: windows of 6 every 1 of an axis of 5"},
-    {MS "UnfoldTensor", 1, "dim=4 size=1", "float[4,9,5]", "y", "error: dim 4 is outside of rank 3"},
+    {MS "UnfoldTensor", 1, "size=6", "float[4,9,5]", "y", "error: a window of 6 with step 1 does not fit an axis of 5"},
+    {MS "UnfoldTensor", 1, "dim=4 size=1", "float[4,9,5]", "y", "error: dim 4 is out of range for rank 3"},
 };
 
 static const struct op_cost_row costs[] = {

@@ -27,7 +27,7 @@ static const struct op_shape_row shapes[] = {
     {"Resize", 13, "", "float[5] - float[1]!{0.6}", "y", "float[3]"},
     {"Resize", 13, "", "float[10] - float[1]!{0.7}", "y", "float[7]"},
     {"Resize", 13, "", "float[5] - float[1]", "y", "float[node.0]"},
-    {"Resize", 13, "", "float[5]", "y", "error: there are neither scales nor sizes"},
+    {"Resize", 13, "", "float[5]", "y", "error: neither scales nor sizes are given"},
     {"Resize", 13, "", "float[5,5] - float[1]!{2}", "y", "error: 1 scales or sizes for 2 axes"},
     {"GridSample", 16, "mode=bilinear", "float[N,3,8,8] float[N,4,5,2]", "y", "float[N,3,4,5]"},
     {"GridSample", 20, "", "float[1,3,8,8,8] float[1,4,5,6,3]", "y", "float[1,3,4,5,6]"},

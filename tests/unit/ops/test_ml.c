@@ -44,10 +44,10 @@ static const struct op_shape_row shapes[] = {
     {ML "LinearClassifier", 1, "classlabels_strings=[\"a\",\"b\"] intercepts=[0.5]", "float[4]", "yy",
      "string[1] float[1,2]"},
     {ML "LinearClassifier", 1, "classlabels_ints=[0,1,2]", "float[2,3,4]", "yy",
-     "error: the samples must be [N,F] or [F], not of rank 3"},
+     "error: the samples must be [N,F] or [F], got rank 3"},
     {ML "LinearRegressor", 1, "", "float[N,4]", "y", "float[N,1]"},
     {ML "LinearRegressor", 1, "targets=3", "int64[N,4]", "y", "float[N,3]"},
-    {ML "LinearRegressor", 1, "targets=0", "int64[N,4]", "y", "error: 0 targets"},
+    {ML "LinearRegressor", 1, "targets=0", "int64[N,4]", "y", "error: invalid number of targets 0"},
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3]", "float[N,4]", "yy", "int64[N] float[N,4]"},
     /* raw scores of the 6 pairs of 4 classes; probabilities are per class */
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3] vectors_per_class=[1,1,2,1]", "float[N,4]", "yy",
@@ -56,7 +56,7 @@ static const struct op_shape_row shapes[] = {
      "float[N,4]", "yy", "int64[N] float[N,4]"},
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1] vectors_per_class=[1,1]", "float[N,4]", "yy",
      "int64[N] float[N,2]"},
-    {ML "SVMClassifier", 1, "", "float[N,4]", "yy", "error: has no class labels"},
+    {ML "SVMClassifier", 1, "", "float[N,4]", "yy", "error: class labels are missing"},
     {ML "SVMRegressor", 1, "", "float[N,4]", "y", "float[N,1]"},
 };
 

@@ -18,7 +18,7 @@ static const struct op_shape_row shapes[] = {
     {ML "TreeEnsembleClassifier", 1, "classlabels_int64s=[0,1,2]", "float[N,4]", "yy", "int64[N] float[N,3]"},
     {ML "TreeEnsembleClassifier", 3, "classlabels_strings=[\"a\",\"b\"]", "double[N,4]", "yy",
      "string[N] float[N,2]"},
-    {ML "TreeEnsembleClassifier", 3, "", "double[N,4]", "yy", "error: has no class labels"},
+    {ML "TreeEnsembleClassifier", 3, "", "double[N,4]", "yy", "error: class labels are missing"},
     {ML "TreeEnsembleRegressor", 1, "n_targets=2", "int64[N,4]", "y", "float[N,2]"},
     {ML "TreeEnsemble", 5, "n_targets=2", "double[N,4]", "y", "double[N,2]"},
     {ML "TreeEnsemble", 5, "", "float", "y", "float[rows,1]"},
@@ -80,34 +80,34 @@ struct broken {
 };
 
 static const struct broken broken[] = {
-    {ML "TreeEnsembleRegressor", "nodes_treeids=[0] nodes_nodeids=[0]", "has no nodes_modes"},
+    {ML "TreeEnsembleRegressor", "nodes_treeids=[0] nodes_nodeids=[0]", "nodes_modes is missing"},
     {ML "TreeEnsembleRegressor", "nodes_treeids=[0] nodes_nodeids=[0,1] nodes_modes=[\"LEAF\"]",
      "the lists of nodes have different lengths"},
     {ML "TreeEnsembleRegressor",
      "nodes_treeids=[3] nodes_nodeids=[0] nodes_truenodeids=[7] nodes_falsenodeids=[0] "
      "nodes_modes=[\"BRANCH_LT\"]",
-     "tree 3 has no node 7"},
+     "tree 3: node 7 does not exist"},
     /* a node that is its own child, and one with the same child twice */
     {ML "TreeEnsembleRegressor",
      "nodes_treeids=[0] nodes_nodeids=[0] nodes_truenodeids=[0] nodes_falsenodeids=[0] "
      "nodes_modes=[\"BRANCH_LT\"]",
-     "the nodes are no trees: there is no root"},
+     "the nodes do not form trees: there is no root"},
     {ML "TreeEnsemble",
      "nodes_featureids=[0,0] nodes_truenodeids=[1,0] nodes_trueleafs=[0,1] nodes_falsenodeids=[1,0] "
      "nodes_falseleafs=[0,1] tree_roots=[0]",
-     "the nodes are no trees: one is reached twice"},
+     "the nodes do not form trees: a node is reached twice"},
     {ML "TreeEnsemble",
      "nodes_featureids=[0] nodes_truenodeids=[5] nodes_trueleafs=[0] nodes_falsenodeids=[0] "
      "nodes_falseleafs=[1] "
      "tree_roots=[0]",
-     "there is no node 5"},
+     "node 5 does not exist"},
     {ML "TreeEnsemble",
      "nodes_featureids=[0] nodes_truenodeids=[0] nodes_trueleafs=[1] nodes_falsenodeids=[0] "
      "nodes_falseleafs=[1] "
      "tree_roots=[-1]",
-     "there is no node -1 to be a root"},
+     "root node -1 does not exist"},
     {ML "TreeEnsemble", "nodes_featureids=[0,1] nodes_truenodeids=[0] nodes_trueleafs=[1]",
-     "nodes_truenodeids and nodes_trueleafs have 1 and 1 elements, not 2"},
+     "nodes_truenodeids and nodes_trueleafs have 1 and 1 elements, expected 2"},
 };
 
 static void trees_with_cycles_or_shared_children_are_rejected(void **state)

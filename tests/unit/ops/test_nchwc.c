@@ -20,10 +20,10 @@ static void nchwc_infers_shapes(void **state)
          "float[1,24,56,56]"},
         {"com.microsoft.nchwc:ReorderOutput", 1, "channels=24 channels_last=1", "float[1,32,56,57]", "y",
          "float[1,56,57,24]"},
-        {"com.microsoft.nchwc:ReorderOutput", 1, "", "float[1,32,56,56]", "y", "error: channels 0"},
+        {"com.microsoft.nchwc:ReorderOutput", 1, "", "float[1,32,56,56]", "y", "error: invalid channels 0"},
         {"com.microsoft.nchwc:Upsample", 1, "scales=[1,1,2,3]", "float[1,16,5,5]", "y", "float[1,16,10,15]"},
         {"com.microsoft.nchwc:Upsample", 1, "scales=[1,1,2]", "float[1,16,5,5]", "y",
-         "error: scales has 3 numbers, not 4"},
+         "error: scales has 3 elements, expected 4"},
     };
     static const struct op_hist_row costs[] = {
         {"com.microsoft.nchwc:ReorderInput", 1, "", "float[1,24,5,5]", "y",

@@ -20,7 +20,7 @@ static void opaque_cost_is_unknown_with_a_reason(void **state)
         op_case_run(&t, opaque[i], 1, "", "float[2] float[3] int64[1] int64[4]", "y");
         assert_int_equal(t.rc, 0);
         assert_true(t.ctx.unknown);
-        assert_string_equal(t.ctx.assumption, "what the operator does is not in the model");
+        assert_string_equal(t.ctx.assumption, "the model does not define what the operator computes");
         assert_true(t.ctx.op->flags & OC_F_NO_FOLD); /* also without inputs */
         op_case_free(&t);
     }

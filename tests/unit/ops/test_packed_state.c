@@ -19,11 +19,11 @@ static const struct op_shape_row shapes[] = {
     {MS "GatedDeltaNet", 1, "", "float16[B,S,1,4] float16[B,S,1,4] float16[B,S,2,5]", "yy",
      "float16[B,S,2,5] float[B,2,5,4]"},
     {MS "GatedDeltaNet", 1, "", "float16[3,4] float16[3,4] float16[3,2,5]", "y",
-     "error: a key of rank 2 and a value of rank 3"},
+     "error: invalid key rank 2 and value rank 3"},
     {MS "VarlenCausalConvWithState", 1, "dilation=2 state_update_capacity=3",
      "float[T,8] float[8,1,4] int32[3] float[8] float[2,8,6]", "yyy", "float[T,8] float[2,8,6] float[2,3,8]"},
     {MS "VarlenCausalConvWithState", 1, "dilation=0", "float[T,8] float[8,1,4] int32[3]", "yy",
-     "error: dilation 0"},
+     "error: invalid dilation 0"},
     {MS "EngramGate", 1, "", "float[1,2,3,4] float[1,2,3,4] float[1,2,4] float[3,4] float[3,4]", "y",
      "float[1,2,3,4]"},
 };

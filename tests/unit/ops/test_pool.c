@@ -28,7 +28,7 @@ static void pool_infers_shapes(void **state)
         {"LpPool", 1, "kernel_shape=[2,2] p=2.0", "float[1,3,8,8]", "y", "float[1,3,7,7]"},
         {"LpPool", 18, "kernel_shape=[2,2] ceil_mode=1 strides=[2,2]", "float[1,3,7,7]", "y",
          "float[1,3,4,4]"},
-        {"MaxPool", 12, "", "float[1,3,8]", "y", "error: no kernel_shape"},
+        {"MaxPool", 12, "", "float[1,3,8]", "y", "error: kernel_shape is missing"},
         {"MaxPool", 12, "kernel_shape=[9]", "float[1,3,8]", "y", "error: a window of 9 does not fit*"},
         {"MaxPool", 12, "kernel_shape=[2,2]", "float", "y", "float[...]"},
         {"MaxPool", 12, "kernel_shape=[2,2] strides=[2,2]", "float[N,3,H,8]", "y", "float[N,3,floor(H/2),4]"},

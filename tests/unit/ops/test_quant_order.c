@@ -14,13 +14,13 @@ static const struct op_shape_row shapes[] = {
      "float16[node.0,node.1,node.2]"},
     {MS "QOrderedMatMul", 1, "", "int8[2,5,8] float[] int8[8,6] float[] float[]", "y", "int8[2,5,6]"},
     {MS "QOrderedMatMul", 1, "", "int8[2,5,8] float[] int8[7,6] float[] float[]", "y",
-     "error: inner dimensions differ: 8 against 7"},
+     "error: inner dimensions differ: 8 and 7"},
     {MS "QOrderedLayerNormalization", 1, "axis=-1", "int8[2,5,8] float[] float16[8] float16[8] float[]", "y",
      "int8[2,5,8]"},
     {MS "QEmbedLayerNormalization", 1, "", "int32[2,5] - uint8[100,8] uint8[50,8] - uint8[8] uint8[8]", "yy",
      "float[2,5,8] int32[2]"},
     {MS "QEmbedLayerNormalization", 1, "", "int32[5] - uint8[100,8]", "y",
-     "error: ids of rank 1 and a table of rank 2"},
+     "error: invalid ids rank 1 and table rank 2"},
 };
 
 static const struct op_cost_row costs[] = {

@@ -8,7 +8,7 @@
 static const struct op_shape_row shapes[] = {
     {"Cast", 1, "to=DOUBLE", "float[2,N]", "y", "double[2,N]"},
     {"Cast", 13, "to=7", "float[2,N]", "y", "int64[2,N]"},
-    {"Cast", 13, "to=99", "float[2]", "y", "error: attribute 'to' names no element type"},
+    {"Cast", 13, "to=99", "float[2]", "y", "error: attribute 'to' is not an element type"},
     {"CastLike", 15, "", "float[2] int8[7]", "y", "int8[2]"},
     {"QuantizeLinear", 10, "", "float[2,N] float[] int8[]", "y", "int8[2,N]"},
     {"QuantizeLinear", 13, "", "float[2,N] float[]", "y", "uint8[2,N]"},

@@ -15,7 +15,7 @@ static const struct op_shape_row shapes[] = {
      "float[] int64[] float[3] double[N] float[3] double[N] float[3] double[N] float[3] double[N]", "yyyyyy",
      "float[3] double[N] float[3] double[N] float[3] double[N]"},
     {T "Adam", 1, "", "float[] int64[] float[3] float[3] float[3]", "yyy",
-     "error: 5 inputs: not 4 for every parameter"},
+     "error: 5 inputs are not 4 for every parameter"},
     {T "Adagrad", 1, "", "float[] int64[] float[2] float[3] float[2] float[3] float[2] float[3]", "yyyy",
      "float[2] float[3] float[2] float[3]"},
     {T "Momentum", 1, "", "float[] int64[] float[2,2] float[2,2] float[2,2]", "yy", "float[2,2] float[2,2]"},
@@ -51,7 +51,7 @@ static void gradient_cost_is_unknown(void **state)
     struct op_case t;
     op_case_run(&t, T "Gradient", 1, "xs=[\"a\"] y=c", "float[2] float[3]", "y");
     assert_true(t.ctx.unknown);
-    assert_string_equal(t.ctx.assumption, "the work of a gradient is not in its node");
+    assert_string_equal(t.ctx.assumption, "the node does not define the work of the gradient");
     op_case_free(&t);
 }
 

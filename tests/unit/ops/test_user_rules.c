@@ -181,7 +181,7 @@ static void rejects_negative_amounts(void **state)
     op_case_init_row(&t, find(rules, "t", "Half", 1), 1, "", "float[1,8]", "y");
     assert_int_equal(op_case_shape(&t), 0);
     assert_int_equal(op_case_cost(&t), -1); /* 0*3 - 1 */
-    assert_string_equal(t.err.msg, "x.xml:2: count ADD: -1 is below 0");
+    assert_string_equal(t.err.msg, "x.xml:2: count ADD: -1 is negative");
     op_case_free(&t);
     oc_op_rules_free(rules);
 }
@@ -291,11 +291,11 @@ static const struct {
     {"<op domain=\"t\" since=\"1\"/>", "line 2: op 't': missing name"},
     {"<op domain=\"t\" name=\"A\" since=\"0\"/>", "since '0' is not a number from 1 to 32767"},
     {"<op domain=\"t\" name=\"A\" since=\"1x\"/>", "since '1x' is not a number from 1 to 32767"},
-    {"<op domain=\"t\" name=\"A\" since=\"3\" until=\"2\"/>", "until 2 is before since 3"},
+    {"<op domain=\"t\" name=\"A\" since=\"3\" until=\"2\"/>", "until 2 is lower than since 3"},
     {"<op domain=\"t\" name=\"A\" since=\"1\" class=\"big\"/>",
-     "class 'big' is not one of those of 'onnxcost ops'"},
+     "class 'big' is not a class of 'onnxcost ops'"},
     {"<op domain=\"t\" name=\"A\" since=\"1\" class=\"control\"/>", "class 'control' is not one of those"},
-    {"<op domain=\"t\" name=\"A\" since=\"1\" slots=\".x\"/>", "slots: 'x' is none of . m q b n s e t"},
+    {"<op domain=\"t\" name=\"A\" since=\"1\" slots=\".x\"/>", "slots: 'x' is not one of . m q b n s e t"},
     {"<op domain=\"t\" name=\"A\" since=\"1\" override=\"true\"/>", "override 'true': expected yes or no"},
     {"<op domain=\"t\" name=\"A\" since=\"1\" cost=\"1\"/>", "unknown attribute 'cost'"},
     {"<op domain=\"ai.onnx\" name=\"Loop\" since=\"1\"/>",
@@ -312,16 +312,16 @@ static const struct {
      "output: dtype: unknown element type 'real'"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><output shape=\"3\"/></op>",
      "output: shape: a shape is expected"},
-    {"<op domain=\"t\" name=\"A\" since=\"1\"><output shape=\"out0\"/></op>", "shape: out0 is not known yet"},
+    {"<op domain=\"t\" name=\"A\" since=\"1\"><output shape=\"out0\"/></op>", "shape: out0 is not available yet"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"n\" value=\"N(out0)\"/><output "
      "shape=\"[n]\"/></op>",
-     "shape: 'n' speaks of out0, which is not known yet"},
+     "shape: 'n' uses out0, which is not available yet"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"n\" value=\"N(out0)\"/><let name=\"m\" "
      "value=\"n\"/>"
      "<output shape=\"[m]\"/></op>",
-     "shape: 'm' speaks of out0, which is not known yet"},
+     "shape: 'm' uses out0, which is not available yet"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><output index=\"1\"/><output index=\"0\"/></op>",
-     "output '0': outputs stand in order"},
+     "output '0': outputs must be in order"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><output index=\"4096\"/></op>",
      "index '4096' is not a number from 0"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"n\" value=\"n\"/></op>",
@@ -330,7 +330,7 @@ static const struct {
      "value=\"1\"/></op>",
      "let 'n': given twice"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"in0\" value=\"1\"/></op>",
-     "let 'in0': a name has letters, digits and _, and is not that of a tensor"},
+     "let 'in0': a name consists of letters, digits and _, and is not a tensor name"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"9x\" value=\"1\"/></op>", "let '9x': a name has"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"a-b\" value=\"1\"/></op>", "let 'a-b': a name has"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><read index=\"0\" bytes=\"1\"/><read index=\"0\" "

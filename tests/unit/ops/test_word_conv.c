@@ -10,7 +10,7 @@
 static const struct op_shape_row shapes[] = {
     {MS "WordConvEmbedding", 1, "", "int32[N,20] float[12,1,3,8] float[12] float[100,8]", "y", "float[N,12]"},
     {MS "WordConvEmbedding", 1, "", "int32[N,20] float[12,3,8] float[12] float[100,8]", "y",
-     "error: a weight of rank 3"},
+     "error: invalid weight rank 3"},
 };
 
 static const struct op_cost_row costs[] = {

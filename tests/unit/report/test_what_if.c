@@ -247,7 +247,7 @@ static void wrong_questions(void **state)
     static const struct {
         const char *wish, *as, *fuse, *message;
     } bad[] = {
-        {"Conv=80%", NULL, NULL, "'Conv' is no type, class or name"},
+        {"Conv=80%", NULL, NULL, "'Conv' is not a type, class or name"},
         {"MatMul=0%", NULL, NULL, "KEY=80% (of the roofline)"},
         {"MatMul=101%", NULL, NULL, "KEY=80% (of the roofline)"},
         {"MatMul", NULL, NULL, "KEY=80% (of the roofline)"},

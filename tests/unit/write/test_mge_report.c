@@ -175,7 +175,7 @@ static void wrong_options_are_refused(void **state)
     refuses(&p, (struct oc_report_opts){.print_only = "all"},
             "invalid value 'all' for --print-only: choose from summary, device, host");
     refuses(&p, (struct oc_report_opts){.min_time = "1ms"},
-            "invalid value '1ms' for --min-time: a number of seconds is needed");
+            "invalid value '1ms' for --min-time: needs a number of seconds");
     refuses(&p, (struct oc_report_opts){.order_by = "+colour"},
             "cannot order by 'colour': choose from time, computation, memory, flops, bandwidth, opr_id, "
             "in_shapes, "
