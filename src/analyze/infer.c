@@ -218,7 +218,7 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
 
 /* Reports once that a rule of the user's file is used, or why it is not. */
 static void report_rule(struct oc_engine *e, const struct oc_node *n, const struct oc_user_rule_info *rule,
-                      bool used)
+                        bool used)
 {
     if (e->rule_seen[rule->index])
         return;

@@ -235,8 +235,7 @@ static const struct oc_type *in_type(const struct oc_engine *e, const struct oc_
     return slot < n->n_in && n->in[slot] != OC_NONE ? &e->a->type[n->in[slot]] : &none;
 }
 
-/* ---- Loop: inputs M, cond, states; body inputs iteration, cond, states; body outputs cond, states, scans
- * --- */
+/* ---- Loop: inputs M, cond, states; body inputs iteration, cond, states; body outputs cond, states, scans */
 
 /* Whether the condition is always true: given as true or omitted, and passed through by the body. */
 static bool always_true(struct oc_engine *e, const struct oc_node *n, const struct loop *l)

@@ -239,8 +239,7 @@ static void model_entries(void *ctx, struct oc_buf *out)
     oc_arena_free(&a->scratch);
 }
 
-/* ---- where it goes ---------------------------------------------------------------------------------------
- */
+/* ---- output path -------------------------------------------------------------------------------------- */
 
 static bool same_file(const char *a, const char *b)
 {
@@ -289,8 +288,7 @@ static int check_place(struct annotating *a, const char *out, struct oc_err *err
     return rc;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------
- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 static void index_nodes(struct annotating *a)
 {

@@ -338,7 +338,7 @@ bool oc_json_string(struct oc_json *j, struct oc_str *out)
     return true;
 }
 
-/* ---- skipping ----------------------------------------------------------------------------------------- */
+/* ---- skip values -------------------------------------------------------------------------------------- */
 
 /* State of a container being skipped: one bit per level, and whether the scan is inside a string. */
 struct nest {

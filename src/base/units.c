@@ -186,7 +186,7 @@ bool oc_parse_scaled(const char *s, const char *unit, double *out)
     return isfinite(*out);
 }
 
-/* ---- whole numbers with units -------------------------------------------------------------------------- */
+/* ---- integers with units ------------------------------------------------------------------------------ */
 
 typedef unsigned __int128 wide;
 

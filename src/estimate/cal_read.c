@@ -442,8 +442,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
 };
 static const struct oc_xml_format format = {specs, E_KINDS, OC_CAL_MAX_FILE_BYTES};
 
-/* ---- whole files ----------------------------------------------------------------------------------------
- */
+/* ---- files -------------------------------------------------------------------------------------------- */
 
 static void keep(struct reader *r)
 {

@@ -174,8 +174,7 @@ static void set_models(struct making *m)
     free(e);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------
- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 static const char *copy_text(struct oc_calibration *cal, const char *s)
 {

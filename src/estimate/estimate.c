@@ -8,8 +8,7 @@
 #include "base/diag.h"
 #include "estimate/curve.h"
 
-/* ---- which kernels ---------------------------------------------------------------------------------------
- */
+/* ---- kernels ------------------------------------------------------------------------------------------ */
 
 static int choose_rules(struct oc_estimate *e, const char *name, struct oc_err *err)
 {
@@ -48,8 +47,7 @@ static void take_recorded(struct oc_estimate *e)
     oc_fusion_compare(e->analysis->model, e->analysis, &plan, &e->list, run_s, &e->match);
 }
 
-/* ---- what is predicted -----------------------------------------------------------------------------------
- */
+/* ---- predictions -------------------------------------------------------------------------------------- */
 
 /* No operations and no bytes: takes only the launch overhead. */
 static void band_of_launch(const struct oc_estimate *e, const struct oc_kernel *k, struct oc_prediction *p)

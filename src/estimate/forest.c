@@ -104,8 +104,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* ---- the data, binned: at most BINS bins of equal population per feature
- * ----------------------------------- */
+/* ---- the data, binned: at most BINS bins of equal population per feature ----------------------------- */
 
 struct grove {
     size_t n;

@@ -70,8 +70,7 @@ static void need_plain(struct layout *l, uint32_t value)
     l->f->plain[value] = true;
 }
 
-/* ---- who takes part --------------------------------------------------------------------------------------
- */
+/* ---- operators in the blocked layout ------------------------------------------------------------------ */
 
 static bool can_block_conv(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {

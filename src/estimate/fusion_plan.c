@@ -20,8 +20,7 @@ unsigned oc_fusion_rules_by_name(const char *name)
     return i;
 }
 
-/* ---- what rules ask --------------------------------------------------------------------------------------
- */
+/* ---- queries for rules -------------------------------------------------------------------------------- */
 
 bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types)
 {
@@ -156,8 +155,7 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
     b->n_node = 0;
 }
 
-/* ---- what runs at all ------------------------------------------------------------------------------------
- */
+/* ---- launched nodes ----------------------------------------------------------------------------------- */
 
 static bool sizes_declared(const struct oc_model *m)
 {

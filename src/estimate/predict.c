@@ -44,8 +44,7 @@ static bool same_device(const struct oc_calibration *cal, const struct oc_device
     return !cal->device || !*cal->device || !device->info.id || !strcmp(cal->device, device->info.id);
 }
 
-/* ---- intervals
- * --------------------------------------------------------------------------------------------- */
+/* ---- intervals --------------------------------------------------------------------------------------- */
 
 static void set_interval(struct oc_prediction *p, double d80, double d95)
 {
@@ -93,8 +92,7 @@ static void set_parts(const struct asking *a, const struct oc_curve_parts *c, st
     p->bound = (uint8_t)bound_of(a, c);
 }
 
-/* ---- the rungs of the ladder
- * --------------------------------------------------------------------------------- */
+/* ---- evidence levels --------------------------------------------------------------------------------- */
 
 /* Whether a key's curve comes from its own class or only from its group. */
 static bool rests_on_group(const struct oc_calibration *cal, const struct oc_cal_key *k)

@@ -409,7 +409,7 @@ const struct oc_rank_load *oc_rank_load_at(struct oc_rank_loads *l, int64_t batc
     return remember(l, load);
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 int oc_rank_loads_make(const struct oc_model *m, const struct oc_analyze_opts *opts,
                        const struct oc_recast *as, const char *symbol, struct oc_rank_loads **out,

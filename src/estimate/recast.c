@@ -37,8 +37,7 @@ const char *oc_recast_name(size_t i)
     return i < OC_COUNT(types) ? types[i].name : NULL;
 }
 
-/* ---- what changes ----------------------------------------------------------------------------------------
- */
+/* ---- conversion rules --------------------------------------------------------------------------------- */
 
 enum change { KEEPS, MOVES /* narrow tensors, arithmetic as before */, COMPUTES /* in the class too */ };
 

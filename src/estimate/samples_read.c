@@ -239,8 +239,7 @@ static void close_files(struct reading *r)
     oc_model_free(r->model);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------------
- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 struct samples_list {
     struct oc_sample *item;

@@ -55,8 +55,7 @@ static bool set_json(struct oc_scan_row *row, const struct oc_scan_field *f, str
     return oc_json_peek(j) == OC_JSON_NUMBER && oc_json_raw(j, &s) && set_text(row, f, s, a);
 }
 
-/* ---- which rows are taken over --------------------------------------------------------------------------
- */
+/* ---- rows that are reused ----------------------------------------------------------------------------- */
 
 static bool may_be_gone(const char *code)
 {

@@ -48,8 +48,8 @@ static void check_type(const struct oc_hw_check *c, const struct oc_hw_level *le
     double bytes = 8 * number_before(level->type, " channel") + number_before(level->type, " bit") / 8;
     if (rate <= 0 || bytes <= 0 || fabs(rate * bytes - f->value) <= ROUNDING * f->value)
         return;
-    oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: %s gives %.6g GB/s, value is %s",
-                     oc_hw_check_name(c, f), level->type, rate * bytes / 1e9, f->text);
+    oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: %s gives %.6g GB/s, value is %s", oc_hw_check_name(c, f),
+                     level->type, rate * bytes / 1e9, f->text);
 }
 
 static double most_of(const char *type)

@@ -133,8 +133,7 @@ static void check_range(const struct oc_hw_check *c, const struct oc_hw_figure *
     }
 }
 
-/* ---- a device, a file, all --------------------------------------------------------------------------------
- */
+/* ---- checks of a device, a file, the database --------------------------------------------------------- */
 
 static void check_device(struct oc_hw_lint *l, const struct oc_hw_check *c)
 {
@@ -242,8 +241,7 @@ void oc_hw_lint_free(struct oc_hw_lint *l)
     free(l);
 }
 
-/* ---- as text, CSV and JSON
- * ---------------------------------------------------------------------------------- */
+/* ---- as text, CSV and JSON --------------------------------------------------------------------------- */
 
 int oc_hw_lint_write(const struct oc_hw_lint *l, const char *format, FILE *out, struct oc_err *err)
 {

@@ -124,7 +124,7 @@ static bool is_paged(const struct oc_model *m, const struct oc_kv_pair *p)
     return p->reader != OC_NONE && !strcmp(m->node[p->reader].op_type, "PagedAttention");
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 struct finder {
     const struct oc_model *m;

@@ -162,8 +162,7 @@ void oc_llm_free(struct oc_llm *l)
     free(l);
 }
 
-/* ---- what callers see -----------------------------------------------------------------------------------
- */
+/* ---- accessors ---------------------------------------------------------------------------------------- */
 
 const struct oc_llm_facts *oc_llm_facts(const struct oc_llm *l)
 {

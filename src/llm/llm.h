@@ -165,7 +165,7 @@ struct oc_llm_device {
     const char *left_out; /* work without a peak, not in the bounds, NULL */
 };
 
-/* ---- everything --------------------------------------------------------------------------------------- */
+/* ---- result ------------------------------------------------------------------------------------------- */
 
 struct oc_llm_weights { /* constants with the same storage format */
     const char *label;  /* "float16", "4 bits in blocks of 32" */

@@ -129,7 +129,7 @@ static struct oc_llm_roof sum_of(const struct oc_llm_roof *a, const struct oc_ll
                                 .missing = a->missing ? a->missing : b->missing};
 }
 
-/* ---- what fits ----------------------------------------------------------------------------------------- */
+/* ---- memory capacity ---------------------------------------------------------------------------------- */
 
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c)
 {
@@ -228,8 +228,7 @@ static struct oc_llm_limit limit_of(struct held *h, enum fit_of of)
     return largest(&f);
 }
 
-/* ---- batch size from which decode is compute-bound
- * ----------------------------------------------------------- */
+/* ---- batch size from which decode is compute-bound --------------------------------------------------- */
 
 enum { NO = 0, YES = 1, NOT_KNOWN = -1 };
 
@@ -311,8 +310,7 @@ static struct oc_llm_limit first_compute_bound(struct held *h)
     return (struct oc_llm_limit){.known = true, .v = hi};
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------
- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
 {

@@ -209,7 +209,7 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
     oc_arena_free(&scratch);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 static void keep_assumptions(struct oc_llm *l, const struct oc_analysis *a)
 {

@@ -223,7 +223,7 @@ static void find_branches(struct roles *r)
     }
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 static int cache_roles(struct roles *r, const struct oc_kv_cache_info *kv)
 {

@@ -46,9 +46,7 @@ static const struct oc_stream_kernel *find_kernel(uint32_t features, unsigned mo
     return NULL;
 }
 
-/* ---- the memory to work with
- * -------------------------------------------------------------------------------
- */
+/* ---- the memory to work with ------------------------------------------------------------------------- */
 
 struct touching {
     struct probe *p;
@@ -85,9 +83,7 @@ static int get_block(struct probe *p, struct oc_err *err)
     return 0;
 }
 
-/* ---- where levels end
- * --------------------------------------------------------------------------------------
- */
+/* ---- sizes of levels --------------------------------------------------------------------------------- */
 
 static size_t whole_steps(double bytes)
 {
@@ -190,9 +186,7 @@ static void find_levels(struct probe *p, const struct oc_machine *m, struct oc_l
     dram->all = (struct oc_stream_place){p->block, p->stride, p->touched};
 }
 
-/* ---- how fast they are
- * -------------------------------------------------------------------------------------
- */
+/* ---- bandwidths -------------------------------------------------------------------------------------- */
 
 static void measure_mode(struct probe *p, struct oc_level_rates *l, unsigned mode, bool dram)
 {

@@ -115,9 +115,7 @@ static bool has_hypervisor(void)
     return strstr(flags, " hypervisor") || access("/sys/hypervisor/type", R_OK) == 0;
 }
 
-/* ---- caches
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- caches ------------------------------------------------------------------------------------------ */
 
 static bool cache_text(unsigned cpu, unsigned index, const char *what, char *out, size_t cap)
 {

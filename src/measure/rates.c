@@ -169,7 +169,7 @@ struct oc_rate oc_rate_of_stream(struct oc_team *team, unsigned active, const st
     return oc_rate_of(team, active, &task, effort);
 }
 
-/* ---- time itself --------------------------------------------------------------------------------------- */
+/* ---- clock -------------------------------------------------------------------------------------------- */
 
 static void nothing(void *user, unsigned index)
 {

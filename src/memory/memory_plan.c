@@ -102,8 +102,7 @@ static int add_values(struct level *v)
     return rc;
 }
 
-/* ---- bodies
- * ------------------------------------------------------------------------------------------------ */
+/* ---- bodies ------------------------------------------------------------------------------------------ */
 
 static int plan_body(struct builder *b, uint32_t body, uint64_t *size)
 {
@@ -158,8 +157,7 @@ static int add_blocks(struct level *v)
     return rc;
 }
 
-/* ---- a graph
- * ----------------------------------------------------------------------------------------------- */
+/* ---- a graph ----------------------------------------------------------------------------------------- */
 
 static int place(struct level *v)
 {
@@ -195,8 +193,7 @@ static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *
     return rc;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------------------- */
+/* ---- public functions -------------------------------------------------------------------------------- */
 
 static struct oc_lives_opts lives_opts(const struct oc_analysis *a, const struct oc_plan_opts *o)
 {

@@ -1,6 +1,6 @@
-/* Greedy orders by priority rules: the step that frees most, the one that needs the fewest bytes, the most recently
- * started branch, file order; steps that free at least what they allocate always go first. Also on the
- * reversed problem. */
+/* Greedy orders by priority rules: the step that frees most, the one that needs the fewest bytes, the most
+ * recently started branch, file order; steps that free at least what they allocate always go first. Also on
+ * the reversed problem. */
 #include <stdlib.h>
 #include <string.h>
 

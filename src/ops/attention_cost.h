@@ -42,7 +42,8 @@ bool oc_kv_shared(const struct oc_op_ctx *c, bool by_itself);
 
 /* Bytes of one cache (cost-semantics 5.6). Slots of the past among the inputs and of the present among the
  * outputs; sizes in elements: per token, over all sequences and heads; tokens in the past, visible tokens,
- * and new ones. A separate buffer for the present is written in full, for which the past is read once more. */
+ * and new ones. A separate buffer for the present is written in full, for which the past is read once more.
+ */
 struct oc_kv_cache {
     unsigned past_slot, present_slot;
     uint64_t token, past, seen, fresh;

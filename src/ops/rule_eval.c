@@ -65,8 +65,8 @@ static int size(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc
         return 0;
     }
     if (!oc_axis(at, s->rank, &axis))
-        return oc_op_fail(env->c, "%s has no axis %lld: its rank is %u", tensor_name(env, e),
-                          (long long)at, s->rank);
+        return oc_op_fail(env->c, "%s has no axis %lld: its rank is %u", tensor_name(env, e), (long long)at,
+                          s->rank);
     *out = s->dim[axis];
     return 0;
 }

@@ -73,8 +73,7 @@ static int bad_expression(struct reader *r, const char *attribute, const struct 
     return oc_xml_fail(r->xml, "%s%s%s", attribute, *attribute ? ": " : "", s->why);
 }
 
-/* ---- op
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- op ---------------------------------------------------------------------------------------------- */
 
 static int start_rules(void *user, const struct oc_xml_elem *e)
 {
@@ -311,8 +310,7 @@ static int start_bytes(void *user, const struct oc_xml_elem *e)
     return add_amount(r, e, kind, (unsigned)index, oc_xml_get(e, "bytes"));
 }
 
-/* ---- files
- * -------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------- */
 
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_RULES] = {"op-rules", OC_XML_ROOT, NULL, false, "version", "", start_rules, NULL},

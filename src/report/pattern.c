@@ -16,8 +16,7 @@ struct oc_pattern {
     pcre2_match_data *match;
 };
 
-/* ---- from Python's syntax to PCRE2's
- * ----------------------------------------------------------------------- */
+/* ---- from Python's syntax to PCRE2's ----------------------------------------------------------------- */
 
 static size_t hex_digits(const char *s, size_t want)
 {

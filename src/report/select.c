@@ -9,8 +9,7 @@
 #include "report/py_order.h"
 #include "report/pyfmt.h"
 
-/* ---- the columns of --order-by
- * ----------------------------------------------------------------------------- */
+/* ---- the columns of --order-by ----------------------------------------------------------------------- */
 
 struct oc_order_column {
     const char *name;
@@ -136,8 +135,7 @@ static double order_key(const struct oc_order_column *c, const struct oc_row *ro
     return v;
 }
 
-/* ---- reading the options
- * ----------------------------------------------------------------------------------- */
+/* ---- reading the options ----------------------------------------------------------------------------- */
 
 static int choose(const char *option, const char *value, const char *const *choice, size_t n, size_t *out,
                   struct oc_err *err)
@@ -372,8 +370,7 @@ int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struc
     return 0;
 }
 
-/* ---- times, order, cut
- * ------------------------------------------------------------------------------------- */
+/* ---- times, order, cut ------------------------------------------------------------------------------- */
 
 static double chosen_time(const struct oc_select *s, const struct oc_row *row, enum oc_time_of time)
 {

@@ -352,8 +352,7 @@ static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
     return rc;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------
- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 static int check(const struct oc_report *r, struct oc_err *err)
 {

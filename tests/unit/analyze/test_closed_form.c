@@ -326,7 +326,7 @@ static void rejects_invalid_sweeps(void **state)
     const struct oc_bind bind = {"batch", 2};
     const struct oc_analyze_opts bound = {.bind = &bind, .n_bind = 1};
     expect_sweep_error(&l, NULL, &(struct oc_sweep_axis){"nonsense", one, 1}, 1,
-                       "no dimension is called 'nonsense'");
+                       "no dimension is named 'nonsense'");
     expect_sweep_error(&l, NULL, &(struct oc_sweep_axis){"batch", one, 0}, 1, "has no sizes");
     expect_sweep_error(&l, &bound, &(struct oc_sweep_axis){"batch", one, 1}, 1, "both bound and swept");
     expect_sweep_error(&l, NULL, (const struct oc_sweep_axis[]){{"batch", one, 1}, {"batch", one, 1}}, 2,

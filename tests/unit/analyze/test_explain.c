@@ -98,7 +98,7 @@ static void differences_have_the_correct_reasons(void **state)
     struct oc_builder *b = small();
     explain(&p, b, NULL, "fvcore");
     check_sums(&p);
-    assert_int_equal(reason_delta(&p, "Conv", "a MAC counts 2 -> 1"), -9216);
+    assert_int_equal(reason_delta(&p, "Conv", "one MAC counts 2 -> 1"), -9216);
     assert_int_equal(reason_delta(&p, "Conv", "bias"), -256);
     assert_int_equal(reason_delta(&p, "Relu", "element-wise work"), -1024);
     pair_free(&p);
@@ -108,7 +108,7 @@ static void differences_have_the_correct_reasons(void **state)
     pair_free(&p);
     explain(&p, b, "fvcore", "onnx-tool");
     check_sums(&p);
-    assert_int_equal(reason_delta(&p, "ConvTranspose", "every output element takes a whole window"),
+    assert_int_equal(reason_delta(&p, "ConvTranspose", "every output element uses a whole window"),
                      16384 - 4096);
     pair_free(&p);
     oc_b_free(b);

@@ -108,7 +108,7 @@ static void breakdown_contains_the_bytes_of_each_tensor(void **state)
     assert_int_equal(x.in[1].whole, 32768);
     assert_string_equal(x.in[1].why, "the same tensor as input 0");
     assert_true(oc_recount_node(recount, find_node(&r, "flat"), true, &x));
-    assert_string_equal(x.in[0].why, "a view: nothing moves");
+    assert_string_equal(x.in[0].why, "a view: no bytes move");
     assert_int_equal(x.formula.n_term, 0);
     oc_recount_free(recount);
     run_free(&r);
@@ -185,8 +185,8 @@ static void breakdown_of_stored_weights_in_loops(void **state)
     assert_int_equal(r.a->cost[find_node(&r, "mm")].trips, 5);
     assert_false(oc_recount_node(recount, find_node(&r, "dq"), true, &x));
     assert_string_equal(oc_node_reason(&r.a->cost[find_node(&r, "dq")]),
-                        "weights are dequantized by those who read them");
-    assert_string_equal(oc_node_reason(&r.a->cost[find_node(&r, "loop")]), "its body carries the cost");
+                        "weights are dequantized by their consumers");
+    assert_string_equal(oc_node_reason(&r.a->cost[find_node(&r, "loop")]), "its cost is that of its body");
     oc_recount_free(recount);
     run_free(&r);
 }

@@ -272,10 +272,10 @@ static void missing_and_duplicate_elements_are_rejected(void **state)
     size_t n;
     fill(&x);
     expect_error_without(&x, "<curve", "<errors", "a curve and its errors are missing");
-    expect_error_without(&x, "<again", "<key", "'run' and 'again' are missing");
+    expect_error_without(&x, "<again", "<key", "'run' or 'again' is missing");
     x.key[1].cls = x.key[0].cls;
     x.key[1].dtype = x.key[0].dtype;
-    expect_read_error(text_of(&x.cal, &n), "stands twice");
+    expect_read_error(text_of(&x.cal, &n), "is given twice");
 }
 
 /* Inserts `n` times `part` before `from`. */
@@ -309,7 +309,7 @@ static void rejects_files_beyond_the_size_limits(void **state)
                            OC_CAL_MAX_SIGNATURES, "<kernel", "more than 1000000 kernels");
     char *tree = t_many("<tree>", FULL_NODES, 600, "</tree>"); /* 60,000 nodes each */
     expect_error_with_many("</calibration>", FOREST, tree, OC_CAL_MAX_FOREST_NODES / 60000 + 1,
-                           "</forest></calibration>", "more than 4000000 nodes in all");
+                           "</forest></calibration>", "more than 4000000 nodes in total");
     free(tree);
 }
 

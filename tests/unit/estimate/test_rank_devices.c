@@ -375,7 +375,7 @@ static void calibrated_device_has_an_estimate(void **state)
     expect_rank_error(&l, o, "the calibration is of 'narrow', which is not among the devices");
     o.n_device = 2;
     o.as = "fp16";
-    expect_rank_error(&l, o, "a calibration tells nothing of the model as fp16");
+    expect_rank_error(&l, o, "a calibration does not apply to the model as fp16");
     unload(&l);
 }
 
@@ -459,20 +459,20 @@ static void rejects_invalid_options(void **state)
     struct oc_device a = wide(), b = wide();
     const struct oc_device *const twice[] = {&a, &b};
     struct oc_rank_opts one = {.device = twice, .n_device = 1}, o = one;
-    expect_rank_error(&l, (struct oc_rank_opts){0}, "no device to compare");
+    expect_rank_error(&l, (struct oc_rank_opts){0}, "no device to compare: name devices or use --devices");
     expect_rank_error(&l, (struct oc_rank_opts){.device = twice, .n_device = 2},
-                      "device 'wide' is there twice");
+                      "device 'wide' is listed twice");
     o.sort = "price";
-    expect_rank_error(&l, o, "no order is called 'price': time, throughput, energy");
+    expect_rank_error(&l, o, "unknown order 'price': choose from time, throughput, energy");
     o = one;
     o.batch_dim = "M";
-    expect_rank_error(&l, o, "no input has a dimension 'M'");
+    expect_rank_error(&l, o, "no input has a dimension named 'M'");
     o = one;
     o.batch = zero;
     o.n_batch = 1;
-    expect_rank_error(&l, o, "a batch is a number from 1 to 1048576, not 0");
+    expect_rank_error(&l, o, "a batch must be from 1 to 1048576, not 0");
     o.batch = two;
-    expect_rank_error(&fixed, o, "other batches cannot be asked for: the model fixes its batch");
+    expect_rank_error(&fixed, o, "other batches are not possible: the model has a fixed batch");
     struct oc_rank *r = rank(&fixed, one);
     const struct oc_rank_phase *p;
     assert_int_equal(oc_rank_max_batch(r), 0);

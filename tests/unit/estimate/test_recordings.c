@@ -140,10 +140,10 @@ static void rejects_invalid_lists(void **state)
 {
     (void)state;
     expect_list_error("", "no profile is given");
-    expect_list_error("model\nx\n", "no column 'profile'");
+    expect_list_error("model\nx\n", "column 'profile' is missing");
     expect_list_error("profile,modell\n", "unknown column 'modell'");
     expect_list_error("profile,profile\n", "column 'profile' twice");
-    expect_list_error("profile,model\n,x\n", "line 2: no profile is named");
+    expect_list_error("profile,model\n,x\n", "line 2: no profile is given");
     expect_list_error("profile,model,plain_ms\na,b,-1\n", "plain_ms is not a time: '-1'");
     expect_list_error("profile,model,warmup\na,b,many\n", "warmup is not a number of runs: 'many'");
     expect_list_error("profile\nt1/lost.profile.json\n", "no model for");

@@ -130,9 +130,9 @@ static void rejects_missing_and_circular_bases(void **state)
 {
     (void)state;
     expect_build_error("<device id=\"a\" name=\"a\" base=\"b\"/>\n<device id=\"b\" name=\"b\" base=\"a\"/>",
-                       "cannot read 'x.xml': line 3: device 'a': bases go round: a, b, a");
+                       "cannot read 'x.xml': line 3: device 'a': bases form a cycle: a, b, a");
     expect_build_error("<device id=\"a\" name=\"a\" base=\"a\"/>",
-                       "line 3: device 'a': bases go round: a, a");
+                       "line 3: device 'a': bases form a cycle: a, a");
     expect_build_error("<device id=\"a\" name=\"a\" base=\"none\"/>",
                        "line 3: device 'a': base 'none' is not in this file");
     expect_build_error("<device id=\"a\" name=\"a\" kind=\"gpu\"/>", "line 3: device 'a': missing vendor");
@@ -155,7 +155,7 @@ static void inheritance_depth_is_limited(void **state)
                 strcat(text, line);
             }
             if (depth == 9) {
-                expect_build_error(text, "more than 8 bases, one above the other");
+                expect_build_error(text, "more than 8 levels of bases");
                 continue;
             }
             struct files f = {0};

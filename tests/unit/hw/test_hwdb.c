@@ -138,7 +138,7 @@ static void unknown_device_lists_near_names(void **state)
     assert_null(d);
     oc_hwdb_free(db);
     db = open_folder("none");
-    expect_error(oc_hwdb_find(db, "beta", &d, &err), &err, OC_ENOTFOUND, "no hardware files were found");
+    expect_error(oc_hwdb_find(db, "beta", &d, &err), &err, OC_ENOTFOUND, "no hardware files found");
     oc_hwdb_free(db);
 }
 
@@ -229,7 +229,7 @@ static void rejects_unusable_folders(void **state)
     path_in(path, sizeof(path), "many");
     expect_error(oc_hwdb_open(path, &db, &err), &err, OC_ELIMIT, "more than 1000 files");
     db = open_folder("none");
-    expect_error(oc_hwdb_lint(db, NULL, 0, &lint, &err), &err, OC_ENOTFOUND, "no hardware files were found");
+    expect_error(oc_hwdb_lint(db, NULL, 0, &lint, &err), &err, OC_ENOTFOUND, "no hardware files found");
     oc_hwdb_free(db);
 }
 

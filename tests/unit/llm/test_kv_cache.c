@@ -336,7 +336,7 @@ static void model_of_one_token_has_no_prefill(void **state)
     struct case_ c = expect_ok(b, &plain);
     struct oc_llm_counts k;
     assert_false(oc_llm_run(c.l, OC_LLM_PART_PREFILL, &k));
-    assert_non_null(strstr(c.l->prefill_failure, "1 new token at a time, not 4"));
+    assert_non_null(strstr(c.l->prefill_failure, "1 new token per run, not 4"));
     assert_int_equal(count_part(&c, OC_LLM_PART_FIRST).kv_read, 2 * 4 * 128);
     assert_false(oc_llm_run(c.l, OC_LLM_PART_WHOLE, &k));
     case_free(&c);
@@ -361,7 +361,7 @@ static void fixed_length_cache_has_constant_step_cost(void **state)
     add_cache(b, "past_key_values.0.key", "present.0.key", "float[1,4,past,8]", "h", 2);
     c = analyze_case(b, &plain); /* of 2 sequences */
     assert_null(c.l);
-    assert_non_null(strstr(c.err.msg, "fixes the batch at 1, not 2"));
+    assert_non_null(strstr(c.err.msg, "has a fixed batch of 1, not 2"));
     case_free(&c);
 }
 
@@ -450,7 +450,7 @@ static void cost_without_a_closed_form_is_unknown(void **state)
 static void graphs_without_a_cache_are_rejected(void **state)
 {
     (void)state;
-    expect_error(begin_model("int64[batch,sequence]"), OC_EUNSUPPORTED, "no key-value cache");
+    expect_error(begin_model("int64[batch,sequence]"), OC_EUNSUPPORTED, "no KV cache");
     /* a past without present */
     struct oc_builder *b = begin_model("int64[batch,sequence]");
     oc_b_input(b, "past_key_values.0.key", "float[batch,4,past,8]");
@@ -491,7 +491,7 @@ static void contradicting_symbol_roles_are_rejected(void **state)
     (void)state;
     struct oc_builder *b = begin_model("int64[batch,n]");
     add_cache(b, "past_key_values.0.key", "present.0.key", "float[batch,4,n,8]", "h", 2);
-    expect_error(b, OC_EUNSUPPORTED, "'n' counts both tokens in the cache and new tokens");
+    expect_error(b, OC_EUNSUPPORTED, "'n' has two roles: tokens in the cache and new tokens");
     b = oc_b_new(17);
     oc_b_input(b, "y", "float[batch,4,1,8]");
     add_cache(b, "past_key_values.0.key", "present.0.key", "float[batch,4,past,8]", "y", 2);

@@ -210,7 +210,7 @@ static void rejects_unknown_sizes(void **state)
     struct made m = make_plan(b, &(struct oc_analyze_opts){.no_defaults = true}, NULL);
     assert_null(m.p);
     assert_string_equal(m.err.msg,
-                        "cannot plan memory: the size of 'x' is not known (--dim and --shape give sizes)");
+                        "cannot plan memory: the size of 'x' is unknown (set it with --dim or --shape)");
     made_free(&m);
 
     b = oc_b_new(17);
@@ -219,7 +219,7 @@ static void rejects_unknown_sizes(void **state)
     oc_b_output(b, "t", NULL);
     m = make_plan(b, NULL, NULL);
     assert_null(m.p);
-    assert_string_equal(m.err.msg, "cannot plan memory: how long the strings of 's' are is not known");
+    assert_string_equal(m.err.msg, "cannot plan memory: the string lengths of 's' are unknown");
     made_free(&m);
 
     /* an upper bound is a valid size: NonZero gives at most 1 x 64 positions of 8 bytes */

@@ -70,9 +70,9 @@ static void expect_attribute_error(unsigned number, const void *data, size_t n, 
 static void rejects_truncated_attribute_lists(void **state)
 {
     (void)state;
-    expect_attribute_error(7, "\0\0\0", 3, "attribute 'a': a list is cut off"); /* a float has four bytes */
+    expect_attribute_error(7, "\0\0\0", 3, "attribute 'a': a list is truncated"); /* a float has four bytes */
     expect_attribute_error(8, "\x80", 1,
-                           "attribute 'a': a list is cut off"); /* a varint that continues past the end */
+                           "attribute 'a': a list is truncated"); /* a varint that continues past the end */
 }
 
 /* ---- graphs beyond the limits -------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static void rejects_strings_beyond_the_limit(void **state)
         struct oc_builder *b = oc_b_new(17);
         oc_b_input(b, "x", "float[1]");
         oc_b_node(b, node[i].op_type, node[i].name, "x", node[i].output, node[i].attribute);
-        expect_builder_error(b, &caps, "30 bytes in one piece: more than 20 (--limit string-bytes=N)");
+        expect_builder_error(b, &caps, "30 bytes in one string: more than 20 (--limit string-bytes=N)");
     }
 #undef LONG
 }
@@ -216,7 +216,7 @@ static void rejects_function_that_writes_an_omitted_input(void **state)
     oc_b_close(b);
     oc_b_input(b, "x", "float[1]");
     oc_b_node(b, "my::F", "call", "x", "y", "");
-    expect_builder_error(b, NULL, "a node writes an input of its function");
+    expect_builder_error(b, NULL, "a node overwrites an input of its function");
 }
 
 int main(void)

@@ -195,7 +195,7 @@ static void failures_name_the_line(void **state)
                                                 "<read index=\"0\" bytes=\"attr.n\"/></op>" TAIL);
     struct op_case t;
     run(&t, rules, "t", "A", "", "float[2]", "yy");
-    assert_string_equal(t.err.msg, "x.xml:4: output 1: in0 has no axis 3: its rank is 1");
+    assert_string_equal(t.err.msg, "axis x.xml:4: output 1: in0 of 3 does not exist: its rank is 1");
     op_case_free(&t);
     op_case_init_row(&t, find(rules, "t", "A", 1), 1, "", "float[2]", "y"); /* no second output: no failure */
     assert_int_equal(op_case_shape(&t), 0);
@@ -397,7 +397,7 @@ static void rejects_files_beyond_the_limits(void **state)
     (void)state;
     static const char op[] = "<op domain=\"t\" name=\"A\" since=\"1\">";
     expect_read_error_of_many(op, "<output/>", 65, "", "more than 64 outputs");
-    expect_read_error_of_many(op, "<count prim=\"ADD\" n=\"1\"/>", 129, "", "more than 128 amounts");
+    expect_read_error_of_many(op, "<count prim=\"ADD\" n=\"1\"/>", 129, "", "more than 128 counts");
     expect_read_error_of_many(op, "<let name=\"n%u\" value=\"1\"/>", 33, "", "more than 32 names");
     expect_read_error_of_many("", "<op domain=\"t\" name=\"A%u\" since=\"1\"/>", 10001, "",
                               "more than 10000 operators");
@@ -424,7 +424,7 @@ static void rejects_deeply_nested_names(void **state)
         oc_buf_str(&text, "\"/>");
     }
     oc_buf_str(&text, "</op>" TAIL);
-    expect_read_error(text.data, text.n, "let 'n4': too deep with the names it uses"); /* 4*250 > 1000 */
+    expect_read_error(text.data, text.n, "let 'n4': nested too deeply, including the names it uses"); /* 4*250 > 1000 */
     oc_buf_free(&text);
 }
 
