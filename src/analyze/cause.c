@@ -81,7 +81,7 @@ static uint32_t step_back(const struct oc_engine *e, uint32_t v)
 /* The graph input, or else the value, that determines the unknown value v. Results are memoised in every
  * value on the path: operands precede their nodes, so each walk ends, and all walks together visit each value
  * once. */
-static uint32_t decider(struct oc_engine *e, uint32_t v)
+static uint32_t find_root_cause(struct oc_engine *e, uint32_t v)
 {
     uint32_t end = v, next;
     if (!e->decider) {
@@ -125,7 +125,7 @@ static uint32_t lost_by_inputs(struct oc_engine *e, const struct oc_node *n, con
             return lost;
     }
     uint32_t operand = asked < n->n_in ? n->in[asked] : unknown_operand(e, n, op);
-    return operand == OC_NONE ? OC_NONE : decider(e, operand);
+    return operand == OC_NONE ? OC_NONE : find_root_cause(e, operand);
 }
 
 /* The output of an executed body may be the cause. */

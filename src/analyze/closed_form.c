@@ -108,7 +108,7 @@ static uint64_t trouble_at(const struct probe *p, struct oc_trust *trust)
 }
 
 /* Halves or doubles a default that does not suit the model (a sequence of 128 for 77 positions). */
-static void settle(struct oc_closed_form *f, struct probe *p)
+static void adjust_default(struct oc_closed_form *f, struct probe *p)
 {
     static const struct {
         int64_t times, over;
@@ -180,7 +180,7 @@ static int make(struct oc_closed_form *f, const struct oc_analyze_opts *opts, st
                        f->n_symbol, MAX_OPEN);
     struct oc_bind *bind = OC_NEW_ARRAY(&f->arena, opts->n_bind + f->n_symbol, struct oc_bind);
     bind_symbols(f, opts, &p, bind);
-    settle(f, &p);
+    adjust_default(f, &p);
     const struct oc_fit_in in = {.eval = evaluate,
                                  .ctx = &p,
                                  .n_var = f->n_symbol,

@@ -199,7 +199,7 @@ struct rest {
     bool macs, flops, ops, transcendentals, rd_act, rd_wt, wr, prim[2][OC_PRIM_COUNT];
 };
 
-static uint64_t half(uint64_t v, bool *rest)
+static uint64_t halve(uint64_t v, bool *rest)
 {
     bool odd = v & 1, up = odd && *rest;
     *rest ^= odd;
@@ -211,16 +211,16 @@ static void halve_node(struct oc_engine *e, struct oc_node_cost *k, struct rest 
     struct oc_prim_count *hist = OC_NEW_ARRAY(&e->a->arena, k->n_hist, struct oc_prim_count);
     for (unsigned i = 0; i < k->n_hist; i++) {
         hist[i] = k->hist[i];
-        hist[i].n = half(hist[i].n, &r->prim[hist[i].is_int][hist[i].prim]);
+        hist[i].n = halve(hist[i].n, &r->prim[hist[i].is_int][hist[i].prim]);
     }
     k->hist = hist;
-    k->macs = half(k->macs, &r->macs);
-    k->flops = half(k->flops, &r->flops);
-    k->ops = half(k->ops, &r->ops);
-    k->transcendentals = half(k->transcendentals, &r->transcendentals);
-    k->rd_act = half(k->rd_act, &r->rd_act);
-    k->rd_wt = half(k->rd_wt, &r->rd_wt);
-    k->wr = half(k->wr, &r->wr);
+    k->macs = halve(k->macs, &r->macs);
+    k->flops = halve(k->flops, &r->flops);
+    k->ops = halve(k->ops, &r->ops);
+    k->transcendentals = halve(k->transcendentals, &r->transcendentals);
+    k->rd_act = halve(k->rd_act, &r->rd_act);
+    k->rd_wt = halve(k->rd_wt, &r->rd_wt);
+    k->wr = halve(k->wr, &r->wr);
 }
 
 static void halve_graph(struct oc_engine *e, uint32_t graph, struct rest *r)

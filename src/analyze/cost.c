@@ -115,8 +115,8 @@ static bool add_checked(uint64_t *sum, uint64_t v)
 }
 
 /* Weighted sums of one side of the histogram, and its list of non-zero primitives. */
-static bool weigh(const uint64_t *hist, const uint32_t *w, uint64_t trips, bool is_int, uint64_t *sum,
-                  struct oc_node_cost *out, struct oc_prim_count *list)
+static bool sum_weighted(const uint64_t *hist, const uint32_t *w, uint64_t trips, bool is_int, uint64_t *sum,
+                         struct oc_node_cost *out, struct oc_prim_count *list)
 {
     uint64_t any = 0;
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
@@ -185,8 +185,8 @@ static bool store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost
     const uint32_t *w = e->a->weights.w;
     struct oc_prim_count list[2 * OC_PRIM_COUNT];
     out->n_hist = 0;
-    if (!weigh(k->hist_f, w, trips, false, &out->flops, out, list) ||
-        !weigh(k->hist_i, w, trips, true, &out->ops, out, list) || !sum_bytes(e, n, k, trips, out))
+    if (!sum_weighted(k->hist_f, w, trips, false, &out->flops, out, list) ||
+        !sum_weighted(k->hist_i, w, trips, true, &out->ops, out, list) || !sum_bytes(e, n, k, trips, out))
         return false;
     out->hist = keep_hist(e, list, out->n_hist);
     out->mac_class = out->macs ? k->mac_class : OC_CLASS_NONE;

@@ -151,7 +151,7 @@ static bool piece_holds(const struct search *s, const struct line *l)
     return true;
 }
 
-static void hold(const struct search *s, struct line *l)
+static void start_range(const struct search *s, struct line *l)
 {
     int64_t x = centre_of(s, s->slot);
     *l = (struct line){.axis = {.start = x, .step = 1},
@@ -185,7 +185,7 @@ static void find_line(const struct search *s, struct line *out)
         out->range.piece = true;
         return;
     }
-    hold(s, out);
+    start_range(s, out);
 }
 
 /* ---- all variables ----------------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ static bool is_new(struct search *s)
 }
 
 /* Compares at points inside the ranges; points without a value are skipped. */
-static bool confirm(struct search *s, struct oc_fit_result *r, unsigned n, uint64_t seed)
+static bool verify_points(struct search *s, struct oc_fit_result *r, unsigned n, uint64_t seed)
 {
     for (unsigned i = 0; i < n; i++) {
         uint64_t actual, expected;
@@ -264,7 +264,7 @@ static bool try_degree(struct search *s, const struct oc_rpoly_axis *axis, unsig
         (values_of(s, axis, point, n, value) && !oc_rpoly_fit(axis, s->f->n_slot, point, value, n, &r->poly)))
         r->state = OC_FIT_TOO_LARGE;
     else if (r->poly.den)
-        ok = confirm(s, r, FIRST_CHECKS, 1) && confirm(s, r, MORE_CHECKS, 2) &&
+        ok = verify_points(s, r, FIRST_CHECKS, 1) && verify_points(s, r, MORE_CHECKS, 2) &&
              (r->checked || !has_more_points(r, s->f->n_slot, n));
     oc_map_free(&s->used);
     free(point);

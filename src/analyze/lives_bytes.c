@@ -9,7 +9,7 @@ uint8_t oc_live_worse(uint8_t a, uint8_t b)
     return a > b ? a : b;
 }
 
-static uint64_t unknown(uint8_t *quality)
+static uint64_t unknown_bytes(uint8_t *quality)
 {
     *quality = OC_UNKNOWN;
     return 0;
@@ -19,17 +19,17 @@ static uint64_t tensor_bytes(const struct oc_analysis *a, const struct oc_type *
 {
     uint64_t bytes = 0, count = 1;
     if (!t->shape.ranked || t->dtype == OC_DT_UNDEFINED)
-        return unknown(quality);
+        return unknown_bytes(quality);
     for (unsigned i = 0; i < t->shape.rank; i++) {
         int64_t d = oc_dim_max_value(a->exprs, t->shape.dim[i]);
         if (d < 0 || !oc_mul_u64(count, (uint64_t)d, &count))
-            return unknown(quality);
+            return unknown_bytes(quality);
         if (!oc_is_known(t->shape.dim[i]))
             *quality = oc_live_worse(*quality, OC_UPPER);
     }
     if (t->dtype == OC_DT_STRING && count)
         *quality = oc_live_worse(*quality, OC_LOWER);
-    return oc_bytes_of(t->dtype, count, &bytes) ? bytes : unknown(quality);
+    return oc_bytes_of(t->dtype, count, &bytes) ? bytes : unknown_bytes(quality);
 }
 
 static uint64_t type_bytes(const struct oc_analysis *a, const struct oc_type *t, uint8_t *quality);
@@ -39,14 +39,14 @@ static uint64_t sequence_bytes(const struct oc_analysis *a, const struct oc_type
     uint64_t bytes = 0;
     int64_t n = t->shape.ranked && t->shape.rank == 1 ? oc_dim_max_value(a->exprs, t->shape.dim[0]) : -1;
     if (n < 0 || (n > 0 && !t->elem))
-        return unknown(quality);
+        return unknown_bytes(quality);
     if (!oc_is_known(t->shape.dim[0]))
         *quality = oc_live_worse(*quality, OC_UPPER);
     for (int64_t i = 0; t->item && i < n; i++)
         if (!oc_add_u64(bytes, type_bytes(a, &t->item[i], quality), &bytes))
-            return unknown(quality);
+            return unknown_bytes(quality);
     if (!t->item && n > 0 && !oc_mul_u64((uint64_t)n, type_bytes(a, t->elem, quality), &bytes))
-        return unknown(quality);
+        return unknown_bytes(quality);
     return bytes;
 }
 
@@ -58,12 +58,12 @@ static uint64_t type_bytes(const struct oc_analysis *a, const struct oc_type *t,
     case OC_T_SEQUENCE:
         return sequence_bytes(a, t, quality);
     case OC_T_OPTIONAL:
-        return t->elem ? type_bytes(a, t->elem, quality) : unknown(quality);
+        return t->elem ? type_bytes(a, t->elem, quality) : unknown_bytes(quality);
     case OC_T_MAP: /* strings count as 0, with quality OC_LOWER */
         *quality = oc_live_worse(*quality, OC_LOWER);
         return 0;
     default:
-        return unknown(quality);
+        return unknown_bytes(quality);
     }
 }
 
@@ -77,5 +77,5 @@ uint64_t oc_live_bytes(const struct oc_live_builder *b, uint32_t value, uint8_t 
         return 0;
     bytes = type_bytes(b->a, t, quality);
     rest = b->o.align > 1 ? bytes % b->o.align : 0;
-    return rest && !oc_add_u64(bytes, b->o.align - rest, &bytes) ? unknown(quality) : bytes;
+    return rest && !oc_add_u64(bytes, b->o.align - rest, &bytes) ? unknown_bytes(quality) : bytes;
 }

@@ -28,7 +28,7 @@ static const struct cache_op cache_ops[] = {
     {MS, "PagedAttention", {{3, 1}, {4, 2}}, ALWAYS, 0},
 };
 
-static bool asked(const struct cache_op *op, const struct oc_node *n)
+static bool is_requested(const struct cache_op *op, const struct oc_node *n)
 {
     const struct oc_attr *a = oc_node_attr(n, "past_present_share_buffer");
     return (a && a->i) || (op->length && op->length < n->n_in && n->in[op->length] != OC_NONE);
@@ -40,7 +40,7 @@ static bool shares(const struct cache_op *op, const struct oc_node *n, enum oc_k
         return true;
     if (share != OC_KV_AUTO)
         return share == OC_KV_ON;
-    return op->shared == ALWAYS || (op->shared == IF_ASKED && asked(op, n));
+    return op->shared == ALWAYS || (op->shared == IF_ASKED && is_requested(op, n));
 }
 
 uint32_t oc_cache_slot(const struct oc_node *n, uint32_t output, enum oc_kv_share share)

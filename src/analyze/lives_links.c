@@ -26,7 +26,7 @@ struct links {
     struct list touch, needs;
 };
 
-static uint32_t *none(size_t n)
+static uint32_t *alloc_none(size_t n)
 {
     uint32_t *p = oc_xmalloc((n + 1) * sizeof(*p));
     memset(p, 0xff, n * sizeof(*p));
@@ -39,7 +39,7 @@ static void put(struct list *l, uint32_t v)
     l->v[l->n++] = v;
 }
 
-static void need(struct links *k, uint32_t step, uint32_t before)
+static void add_need(struct links *k, uint32_t step, uint32_t before)
 {
     if (before == OC_NONE || before == step || k->needed_by[before] == step)
         return;
@@ -68,11 +68,11 @@ static void note(const struct links *k, uint32_t *of, uint32_t step, uint32_t va
         of[b] = step;
 }
 
-static void reads(struct links *k, uint32_t step, uint32_t value)
+static void add_reads(struct links *k, uint32_t step, uint32_t value)
 {
     if (value == OC_NONE)
         return;
-    need(k, step, k->made_by[value]);
+    add_need(k, step, k->made_by[value]);
     touch(k, step, value);
 }
 
@@ -86,11 +86,11 @@ static bool overwrites(const struct links *k, uint32_t step, uint32_t buffer)
 static void order_writes(struct links *k, uint32_t step, uint32_t buffer)
 {
     if (k->written_by[buffer] != OC_NONE)
-        need(k, step, k->written_by[buffer]);
+        add_need(k, step, k->written_by[buffer]);
     if (overwrites(k, step, buffer)) {
         for (uint32_t v = k->visited[buffer]; v != OC_NONE; v = k->visit[v].before)
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): visited[] has indices into visit[] */
-            need(k, step, k->visit[v].step);
+            add_need(k, step, k->visit[v].step);
         k->visited[buffer] = OC_NONE;
         k->written_by[buffer] = step;
     } else {
@@ -105,12 +105,12 @@ static void step_links(struct links *k, uint32_t step)
     const struct oc_node *n = &k->m->node[k->l->step[step]];
     uint32_t from = k->touch.n;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        reads(k, step, n->in[i]);
+        add_reads(k, step, n->in[i]);
         note(k, k->in_of, step, n->in[i]);
     }
     uint32_t c = oc_first_capture(k->m->capture, k->m->n_capture, k->l->step[step]);
     for (; c < k->m->n_capture && k->m->capture[c].node == k->l->step[step]; c++)
-        reads(k, step, k->m->capture[c].value);
+        add_reads(k, step, k->m->capture[c].value);
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] != OC_NONE)
             k->made_by[n->out[i]] = step;
@@ -121,7 +121,7 @@ static void step_links(struct links *k, uint32_t step)
         order_writes(k, step, k->touch.v[i]);
 }
 
-static const uint32_t *keep(struct oc_lives *l, uint32_t *list, size_t n)
+static const uint32_t *copy_list(struct oc_lives *l, uint32_t *list, size_t n)
 {
     uint32_t *p = OC_NEW_ARRAY(&l->arena, n, uint32_t);
     if (n)
@@ -135,15 +135,15 @@ struct oc_lives_links oc_lives_links(struct oc_lives *l)
     const struct oc_model *m = l->a->model;
     struct links k = {.l = l,
                       .m = m,
-                      .made_by = none(m->n_value),
-                      .touched_by = none(l->n_life),
-                      .needed_by = none(l->n_step),
-                      .written_by = none(l->n_life),
-                      .in_of = none(l->n_life),
-                      .out_of = none(l->n_life),
-                      .visited = none(l->n_life)};
-    k.touch.at = none((size_t)l->n_step + 1);
-    k.needs.at = none((size_t)l->n_step + 1);
+                      .made_by = alloc_none(m->n_value),
+                      .touched_by = alloc_none(l->n_life),
+                      .needed_by = alloc_none(l->n_step),
+                      .written_by = alloc_none(l->n_life),
+                      .in_of = alloc_none(l->n_life),
+                      .out_of = alloc_none(l->n_life),
+                      .visited = alloc_none(l->n_life)};
+    k.touch.at = alloc_none((size_t)l->n_step + 1);
+    k.needs.at = alloc_none((size_t)l->n_step + 1);
     for (uint32_t i = 0; i < l->n_step; i++) {
         k.touch.at[i] = k.touch.n;
         k.needs.at[i] = k.needs.n;
@@ -159,8 +159,8 @@ struct oc_lives_links oc_lives_links(struct oc_lives *l)
     free(k.out_of);
     free(k.visited);
     free(k.visit);
-    return (struct oc_lives_links){.touch_at = keep(l, k.touch.at, (size_t)l->n_step + 1),
-                                   .touch = keep(l, k.touch.v, k.touch.n),
-                                   .needs_at = keep(l, k.needs.at, (size_t)l->n_step + 1),
-                                   .needs = keep(l, k.needs.v, k.needs.n)};
+    return (struct oc_lives_links){.touch_at = copy_list(l, k.touch.at, (size_t)l->n_step + 1),
+                                   .touch = copy_list(l, k.touch.v, k.touch.n),
+                                   .needs_at = copy_list(l, k.needs.at, (size_t)l->n_step + 1),
+                                   .needs = copy_list(l, k.needs.v, k.needs.n)};
 }

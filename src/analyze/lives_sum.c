@@ -19,7 +19,7 @@ static void carried(const struct oc_live_walk *w, uint32_t *from, uint32_t *to)
     }
 }
 
-static void hold(struct oc_live_walk *w, uint32_t value)
+static void extend_life(struct oc_live_walk *w, uint32_t value)
 {
     if (w->n && value != OC_NONE)
         oc_live_used(w, value, w->n - 1);
@@ -32,7 +32,7 @@ static void borders(struct oc_live_walk *w, bool main_graph)
     if (!main_graph)
         carried(w, &from, &to);
     for (uint32_t i = from; i < to; i++)
-        hold(w, w->g->input[i]);
+        extend_life(w, w->g->input[i]);
     for (uint32_t i = 0; i < w->g->n_output && !main_graph; i++) {
         uint32_t s = oc_live_own(w, w->g->output[i]);
         if (s < OC_LIFE_CALLER && !w->b->slot[s].l.input)
@@ -78,7 +78,7 @@ static void sum_lives(struct oc_live_walk *w)
         w->live[i] += w->live[i - 1];
 }
 
-static uint64_t once(const struct oc_live_walk *w, uint32_t value, uint32_t step)
+static uint64_t count_once(const struct oc_live_walk *w, uint32_t value, uint32_t step)
 {
     uint32_t i = oc_live_own(w, value);
     if (i >= OC_LIFE_CALLER || w->b->slot[i].counted == step + 1)
@@ -95,15 +95,15 @@ static uint64_t node_needs(const struct oc_live_walk *w, uint32_t step)
     const struct oc_node *n = &m->node[w->step[step]];
     uint64_t sum = 0;
     for (uint32_t k = 0; k < n->n_in; k++)
-        sum += once(w, n->in[k], step);
+        sum += count_once(w, n->in[k], step);
     uint32_t c = oc_first_capture(m->capture, m->n_capture, w->step[step]);
     for (; c < m->n_capture && m->capture[c].node == w->step[step]; c++)
-        sum += once(w, m->capture[c].value, step);
+        sum += count_once(w, m->capture[c].value, step);
     for (uint32_t k = 0; k < n->n_in; k++)
         if (oc_live_may_reuse(w, step, n->in[k]))
-            once(w, n->out[0], step);
+            count_once(w, n->out[0], step);
     for (uint32_t k = 0; k < n->n_out; k++)
-        sum += once(w, n->out[k], step);
+        sum += count_once(w, n->out[k], step);
     return sum;
 }
 

@@ -74,7 +74,7 @@ static bool needs_memory(const struct oc_live_builder *b, uint32_t value)
     return !constant && !scalar && on_device(b, value);
 }
 
-static void born(struct oc_live_walk *w, uint32_t value, uint32_t step)
+static void create_buffer(struct oc_live_walk *w, uint32_t value, uint32_t step)
 {
     struct oc_live_builder *b = w->b;
     if (value == OC_NONE || b->of[value] != OC_LIFE_NONE || !needs_memory(b, value))
@@ -159,7 +159,7 @@ static void outputs_born(struct oc_live_walk *w, uint32_t step)
                 continue;
         }
         if (source == OC_LIFE_NONE)
-            born(w, v, step);
+            create_buffer(w, v, step);
     }
 }
 
@@ -172,7 +172,7 @@ static void inputs_born(struct oc_live_walk *w, bool main_graph)
             b->of[v] = OC_LIFE_CALLER;
             continue;
         }
-        born(w, v, 0);
+        create_buffer(w, v, 0);
         if (b->n > at) {
             b->slot[at].l.input = true;
             b->slot[at].fixed = !main_graph;
@@ -180,7 +180,7 @@ static void inputs_born(struct oc_live_walk *w, bool main_graph)
     }
 }
 
-static void follow(struct oc_live_walk *w)
+static void walk_steps(struct oc_live_walk *w)
 {
     const struct oc_model *m = w->b->m;
     for (uint32_t i = 0; i < w->n; i++) {
@@ -215,13 +215,13 @@ void oc_live_walk(struct oc_live_builder *b, uint32_t graph, bool main_graph, st
     w->live = oc_xcalloc((size_t)w->n + 2, sizeof(*w->live));
     w->inner = oc_xcalloc((size_t)w->n + 1, sizeof(*w->inner));
     inputs_born(w, main_graph);
-    follow(w);
+    walk_steps(w);
     oc_live_reuse(w);
     oc_live_sum(w, main_graph);
 }
 
 /* A report may walk the same body again. */
-static void forget(struct oc_live_walk *w)
+static void reset_values(struct oc_live_walk *w)
 {
     struct oc_live_builder *b = w->b;
     for (uint32_t i = 0; i < w->g->n_input; i++)
@@ -239,7 +239,7 @@ static void forget(struct oc_live_walk *w)
 void oc_live_walk_end(struct oc_live_walk *w, bool main_graph)
 {
     if (!main_graph)
-        forget(w);
+        reset_values(w);
     free(w->step);
     free(w->live);
     free(w->inner);

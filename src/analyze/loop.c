@@ -64,7 +64,7 @@ static struct oc_type next_type(struct oc_engine *e, const struct loop *l, uint3
     return t->kind == OC_T_NONE ? l->type[i] : *t;
 }
 
-static int follow(struct oc_engine *e, struct loop *l)
+static int unroll(struct oc_engine *e, struct loop *l)
 {
     size_t diags = e->a->diags.n;
     uint32_t failed = e->n_failed;
@@ -88,17 +88,17 @@ static int follow(struct oc_engine *e, struct loop *l)
 }
 
 /* Dims already unknown need no new name. */
-static bool widens(const struct oc_type *a, const struct oc_type *b)
+static bool is_wider(const struct oc_type *a, const struct oc_type *b)
 {
     if (a->kind != b->kind || a->dtype != b->dtype || a->shape.ranked != b->shape.ranked)
         return true;
     for (unsigned k = 0; a->shape.ranked && k < a->shape.rank && k < b->shape.rank; k++)
         if (oc_is_known(a->shape.dim[k]) && !oc_is_known(b->shape.dim[k]))
             return true;
-    return a->elem && b->elem && a->elem != b->elem && widens(a->elem, b->elem);
+    return a->elem && b->elem && a->elem != b->elem && is_wider(a->elem, b->elem);
 }
 
-static int settle(struct oc_engine *e, struct loop *l)
+static int find_fixed_point(struct oc_engine *e, struct loop *l)
 {
     size_t diags = e->a->diags.n;
     uint32_t failed = e->n_failed;
@@ -121,7 +121,7 @@ static int settle(struct oc_engine *e, struct loop *l)
                 merged.shape = oc_shape_unranked();
             bool widened = !same_type(&merged, &l->type[i]);
             if (round > 0)
-                widened = widened && widens(&l->type[i], &merged);
+                widened = widened && is_wider(&l->type[i], &merged);
             if (widened)
                 l->type[i] = merged;
             changed |= widened;
@@ -135,7 +135,7 @@ static int settle(struct oc_engine *e, struct loop *l)
 static int infer_body(struct oc_engine *e, struct loop *l)
 {
     bool few = oc_is_known(l->trips) && l->trips.v > 0 && l->trips.v <= MAX_UNROLL;
-    return few ? follow(e, l) : settle(e, l);
+    return few ? unroll(e, l) : find_fixed_point(e, l);
 }
 
 /* The trip count given by --trip for this node. */

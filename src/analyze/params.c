@@ -90,7 +90,7 @@ static uint16_t use_of(const struct oc_engine *e, const struct oc_node *n, const
 }
 
 /* Nearest of two nodes + 1, 0: none. */
-static uint32_t earlier(uint32_t a, uint32_t b)
+static uint32_t earlier_node(uint32_t a, uint32_t b)
 {
     return a && (!b || a < b) ? a : b;
 }
@@ -115,7 +115,7 @@ static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use
             by = user[n->out[0]];
         }
         use[v] |= u;
-        user[v] = earlier(user[v], by);
+        user[v] = earlier_node(user[v], by);
     }
 }
 
@@ -265,7 +265,7 @@ static void merge_same(struct oc_engine *e, struct constants *k)
     for (uint32_t v = 0; v < e->m->n_value; v++) {
         uint32_t one = k->same[v];
         k->use[one] |= k->use[v];
-        k->user[one] = earlier(k->user[one], k->user[v]);
+        k->user[one] = earlier_node(k->user[one], k->user[v]);
     }
 }
 

@@ -73,7 +73,7 @@ size_t oc_rpoly_points(const struct oc_rpoly_axis *axis, unsigned n_var, unsigne
     return n;
 }
 
-static bool below(const struct oc_pow *a, const struct oc_pow *b, unsigned n_var)
+static bool is_below(const struct oc_pow *a, const struct oc_pow *b, unsigned n_var)
 {
     for (unsigned k = 0; k < n_var; k++)
         if (a->of[k] > b->of[k])
@@ -99,7 +99,7 @@ static bool differences(const struct oc_pow *point, const uint64_t *value, size_
         c[i] = (wide)value[i];
         for (size_t j = 0; j < i; j++) {
             wide t = -c[j];
-            if (!t || !below(&point[j], &point[i], n_var))
+            if (!t || !is_below(&point[j], &point[i], n_var))
                 continue;
             for (unsigned k = 0; k < n_var; k++)
                 if (!mul(t, choose(point[i].of[k], point[j].of[k]), &t))
@@ -167,7 +167,7 @@ static bool multiply_out(factors *f, const struct oc_pow *point, const wide *c, 
             return false;
         for (size_t j = 0; j <= i; j++) {
             wide t = scaled;
-            if (!below(&point[j], &point[i], n_var))
+            if (!is_below(&point[j], &point[i], n_var))
                 continue;
             for (unsigned k = 0; k < n_var; k++)
                 if (!mul(t, f[k][point[i].of[k]][point[j].of[k]], &t))

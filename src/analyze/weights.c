@@ -90,7 +90,7 @@ static bool parse_weight(struct word w, uint32_t *out)
 }
 
 /* Maximum length shown in messages. */
-static int shown(struct word w)
+static int shown_length(struct word w)
 {
     return w.n < 40 ? (int)w.n : 40;
 }
@@ -105,14 +105,15 @@ static int read_line(const char *p, const char *end, struct oc_weights *out, boo
         return oc_fail(err, OC_EFORMAT,
                        "unknown primitive '%.*s'; primitives: MAC ADD MUL CMP DIV RND SQRT EXP LOG "
                        "SIN TAN TANH SIG ERF POW RNG BIT CVT DEQ",
-                       shown(key), key.s);
+                       shown_length(key), key.s);
     if (given[prim])
         return oc_fail(err, OC_EFORMAT, "duplicate weight for %s", oc_prim_name(prim));
     if (!parse_weight(value, &out->w[prim]) || more.n)
-        return oc_fail(
-            err, OC_EFORMAT, "%s needs an integer from 0 to %u, not '%.*s'", oc_prim_name(prim), MAX_WEIGHT,
-            more.n ? shown((struct word){value.s, (size_t)(more.s + more.n - value.s)}) : shown(value),
-            value.s);
+        return oc_fail(err, OC_EFORMAT, "%s needs an integer from 0 to %u, not '%.*s'", oc_prim_name(prim),
+                       MAX_WEIGHT,
+                       more.n ? shown_length((struct word){value.s, (size_t)(more.s + more.n - value.s)})
+                              : shown_length(value),
+                       value.s);
     given[prim] = true;
     return 0;
 }

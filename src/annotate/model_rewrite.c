@@ -115,7 +115,7 @@ static void copy(struct walk *w, const uint8_t *from, size_t n)
     }
 }
 
-static uint64_t keep(struct walk *w, const uint8_t *from, const uint8_t *end)
+static uint64_t copy_bytes(struct walk *w, const uint8_t *from, const uint8_t *end)
 {
     copy(w, from, (size_t)(end - from));
     return (uint64_t)(end - from);
@@ -196,7 +196,7 @@ static int message(struct walk *w, enum kind kind, const uint8_t *data, size_t n
         uint64_t more = 0;
         if (inner == NONE && !dropped)
             continue;
-        *size += keep(w, kept, at);
+        *size += copy_bytes(w, kept, at);
         if (inner != NONE && child(w, inner, &f, depth, &more) != 0)
             return -1;
         *size += more;
@@ -205,7 +205,7 @@ static int message(struct walk *w, enum kind kind, const uint8_t *data, size_t n
     if (in.bad)
         return damaged(w, in.bad, in.why);
     if (n)
-        *size += keep(w, kept, data + n);
+        *size += copy_bytes(w, kept, data + n);
     *size += add_entries(w, kind, data);
     if (!w->f)
         w->size[place] = *size;

@@ -30,7 +30,7 @@ struct oc_json {
 /* ---- window and errors -------------------------------------------------------------------------------- */
 
 /* Extends the window by more bytes; the byte at the cursor stays and becomes the first one. */
-static bool more(struct oc_json *j)
+static bool extend_window(struct oc_json *j)
 {
     if (j->at_end)
         return false;
@@ -43,7 +43,7 @@ static bool more(struct oc_json *j)
 static int byte_behind(struct oc_json *j, size_t i)
 {
     while (j->pos + i >= j->n)
-        if (!more(j))
+        if (!extend_window(j))
             return -1;
     return (unsigned char)j->win[j->pos + i];
 }
@@ -151,7 +151,7 @@ unsigned oc_json_depth(const struct oc_json *j)
 /* ---- tokens ------------------------------------------------------------------------------------------- */
 
 /* Whether the quote at cursor + quote closes its string. */
-static inline bool closes(struct oc_json *j, size_t quote)
+static inline bool closes_string(struct oc_json *j, size_t quote)
 {
     size_t i = quote + 1;
     int c = byte_at(j, i);
@@ -179,7 +179,7 @@ static inline size_t scan_string(struct oc_json *j, bool is_name, bool *escaped)
                 return 0;
             i += 2;
         } else if (c == '"') {
-            if (is_name || closes(j, i))
+            if (is_name || closes_string(j, i))
                 return i;
             i++;
         } /* else the window grew: continue */
@@ -369,7 +369,7 @@ static inline size_t step(struct oc_json *j, struct nest *t, char c, size_t i)
         if (c == '\\')
             return 2;
         if (c == '"')
-            t->in_string = !closes(j, i);
+            t->in_string = !closes_string(j, i);
         return 1;
     }
     t->in_string = c == '"';
@@ -484,7 +484,7 @@ void oc_json_unread(struct oc_json *j, struct oc_str text)
 
 struct oc_str oc_json_ahead(struct oc_json *j, size_t at_least)
 {
-    while (j->n - j->pos < at_least && more(j))
+    while (j->n - j->pos < at_least && extend_window(j))
         continue;
     return (struct oc_str){j->win + j->pos, j->failed ? 0 : j->n - j->pos};
 }

@@ -17,7 +17,7 @@ static void new_line(const struct oc_json_out *w)
 }
 
 /* Writes the separator before a value or a key: comma, line break. */
-static void before(struct oc_json_out *w)
+static void write_separator(struct oc_json_out *w)
 {
     if (w->after_key) {
         w->after_key = false;
@@ -31,7 +31,7 @@ static void before(struct oc_json_out *w)
 
 static void begin(struct oc_json_out *w, char c)
 {
-    before(w);
+    write_separator(w);
     putc(c, w->f);
     w->depth++;
     w->need_comma = false;
@@ -48,7 +48,7 @@ static void end(struct oc_json_out *w, char c)
 
 static void plain(struct oc_json_out *w, const char *text)
 {
-    before(w);
+    write_separator(w);
     fputs(text, w->f);
     w->need_comma = true;
 }
@@ -143,7 +143,7 @@ static void quoted(FILE *f, const char *text)
 
 void oc_jw_key(struct oc_json_out *w, const char *key)
 {
-    before(w);
+    write_separator(w);
     quoted(w->f, key);
     fputs(w->pretty ? ": " : ":", w->f);
     w->after_key = true;
@@ -155,7 +155,7 @@ void oc_jw_string(struct oc_json_out *w, const char *s)
         oc_jw_null(w);
         return;
     }
-    before(w);
+    write_separator(w);
     quoted(w->f, s);
     w->need_comma = true;
 }
@@ -169,7 +169,7 @@ void oc_jw_u64(struct oc_json_out *w, uint64_t v)
 
 void oc_jw_i64(struct oc_json_out *w, int64_t v)
 {
-    before(w);
+    write_separator(w);
     fprintf(w->f, "%" PRId64, v);
     w->need_comma = true;
 }

@@ -168,13 +168,13 @@ static const uint32_t digit_zeros[] = {
     0x16AC0, 0x16B50, 0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6, 0x1E140, 0x1E2F0, 0x1E950, 0x1FBF0,
 };
 
-static bool continues(const char *p, const char *end)
+static bool is_continuation(const char *p, const char *end)
 {
     return p < end && ((unsigned char)*p & 0xC0) == 0x80;
 }
 
 /* Sequence length and the lead byte's payload bits; 0: not a lead byte. */
-static unsigned lead(unsigned char c, uint32_t *bits)
+static unsigned decode_lead(unsigned char c, uint32_t *bits)
 {
     unsigned n = c >= 0xC2 && c <= 0xDF ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
     *bits = c & (0x7Fu >> n);
@@ -190,9 +190,9 @@ uint32_t oc_utf8_next(const char **p, const char *end)
     if (c < 0x80)
         return c;
     uint32_t cp = 0;
-    unsigned n = lead(c, &cp);
+    unsigned n = decode_lead(c, &cp);
     for (unsigned i = 1; i < n; i++) {
-        if (!continues(s + i, end))
+        if (!is_continuation(s + i, end))
             return OC_BAD_BYTE + c;
         cp = cp << 6 | ((unsigned char)s[i] & 0x3Fu);
     }

@@ -191,7 +191,7 @@ bool oc_parse_scaled(const char *s, const char *unit, double *out)
 typedef unsigned __int128 wide;
 
 /* digits * 10^exp10 * 2^shift, rounded down. */
-static bool whole(uint64_t digits, int64_t exp10, unsigned shift, uint64_t *out)
+static bool scale_integer(uint64_t digits, int64_t exp10, unsigned shift, uint64_t *out)
 {
     wide v = (wide)digits << shift; /* below 2^124 */
     for (; exp10 > 0 && v; exp10--) {
@@ -220,13 +220,13 @@ bool oc_parse_count(const char *s, const char *unit, uint64_t *out)
     if (!take_apart(s, digits, &d) || d.inexact || end - at > 2)
         return false;
     if (end == at)
-        return whole(d.digits, d.exp10, 0, out);
+        return scale_integer(d.digits, d.exp10, 0, out);
     const char *hit = strchr(big, s[at] == 'K' ? 'k' : s[at]);
     if (!hit || (end - at == 2 && s[at + 1] != 'i'))
         return false;
     unsigned step = (unsigned)(hit - big) + 1;
-    return end - at == 2 ? whole(d.digits, d.exp10, 10 * step, out)
-                         : whole(d.digits, d.exp10 + 3 * (int64_t)step, 0, out);
+    return end - at == 2 ? scale_integer(d.digits, d.exp10, 10 * step, out)
+                         : scale_integer(d.digits, d.exp10 + 3 * (int64_t)step, 0, out);
 }
 
 /* ---- printing ----------------------------------------------------------------------------------------- */

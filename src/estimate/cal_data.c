@@ -66,7 +66,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The i-th name in order is assigned to fold i mod n: recordings of one name stay together. */
-static void deal(struct oc_arena *a, struct oc_cal_data *d, uint32_t folds, bool by_family)
+static void assign_folds(struct oc_arena *a, struct oc_cal_data *d, uint32_t folds, bool by_family)
 {
     const char **name = OC_NEW_ARRAY(a, d->n_model + 1, const char *);
     for (size_t i = 0; i < d->n_model; i++)
@@ -124,7 +124,7 @@ static void merge(struct oc_cal_data *d)
     d->n = out;
 }
 
-static void weigh(struct oc_cal_data *d)
+static void set_weights(struct oc_cal_data *d)
 {
     for (size_t i = 0, end; i < d->n; i = end) {
         struct oc_cal_model *m = &d->model[d->item[i].model];
@@ -201,11 +201,11 @@ void oc_cal_data_make(struct oc_arena *a, const struct oc_sample_set *set, const
     qsort(out->model, out->n_model, sizeof(*out->model), by_model);
     for (size_t i = 0; i < set->n_model; i++)
         rank[out->model[i].index] = (uint32_t)i;
-    deal(a, out, folds, by_family);
+    assign_folds(a, out, folds, by_family);
     copy_items(set, device, rank, out);
     qsort(out->item, out->n, sizeof(*out->item), by_datum);
     merge(out);
-    weigh(out);
+    set_weights(out);
     for (size_t i = 0; i < out->n; i++)
         out->item[i].fold = out->model[out->item[i].model].fold;
     out->checksum = checksum(out);

@@ -108,7 +108,8 @@ static bool has_fold(const struct oc_key_fit *k, uint32_t fold)
     return false;
 }
 
-static struct oc_cfit_set without(const struct oc_key_fit *k, uint32_t fold, struct oc_cfit_row *copy)
+static struct oc_cfit_set rows_without_fold(const struct oc_key_fit *k, uint32_t fold,
+                                            struct oc_cfit_row *copy)
 {
     size_t n = 0;
     for (size_t i = 0; i < k->n; i++)
@@ -133,7 +134,7 @@ struct held { /* parameters without data stay at their priors */
     bool param[OC_CFIT_PARAMS];
 };
 
-static void hold(const struct held *h, struct oc_cfit_prior *p, struct oc_cfit_theta *start)
+static void hold_parameters(const struct held *h, struct oc_cfit_prior *p, struct oc_cfit_theta *start)
 {
     for (unsigned j = 0; j < OC_CFIT_PARAMS; j++)
         if (h->param[j]) {
@@ -151,10 +152,11 @@ static void fit_folds(const struct oc_key_tree *t, const struct oc_key_fit *k, c
         theta[f] = f == all ? k->theta[all] : theta[all];
         if (f < all && !has_fold(k, f))
             continue;
-        struct oc_cfit_set set = f == all ? (struct oc_cfit_set){k->row, k->n} : without(k, f, copy);
+        struct oc_cfit_set set =
+            f == all ? (struct oc_cfit_set){k->row, k->n} : rows_without_fold(k, f, copy);
         struct oc_cfit_prior p = prior_of(t, k, f);
         p.lambda = lambda;
-        hold(h, &p, &theta[f]);
+        hold_parameters(h, &p, &theta[f]);
         oc_cfit_refine(&set, &k->choice, &p, STEPS, &theta[f]);
     }
     free(copy);
@@ -294,7 +296,7 @@ static struct held hold_unknown(const struct oc_key_tree *t, struct oc_key_fit *
     h.param[OC_CFIT_EM] = h.param[OC_CFIT_TB] = !k->em_known;
     struct oc_cfit_prior p = prior_of(t, k, all), held_prior = p;
     struct oc_cfit_theta free_theta = k->theta[all], theta = k->theta[all];
-    hold(&h, &held_prior, &theta);
+    hold_parameters(&h, &held_prior, &theta);
     double held_loss = oc_cfit_refine(&set, &k->choice, &held_prior, STEPS, &theta);
     double loss = oc_cfit_refine(&set, &k->choice, &p, 1, &free_theta);
     if (held_loss > HELD_LOSS * loss + 1e-6 * (double)k->n)

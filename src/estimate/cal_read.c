@@ -189,7 +189,7 @@ static int start_calibration(void *user, const struct oc_xml_elem *e)
                : 0;
 }
 
-static int once(struct reader *r, bool *flag)
+static int expect_once(struct reader *r, bool *flag)
 {
     bool again = *flag;
     *flag = true;
@@ -199,13 +199,13 @@ static int once(struct reader *r, bool *flag)
 static int start_run(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
-    return once(r, &r->has_run) || get_attrs(r, e, &oc_cal_run_attrs, r->cal) ? -1 : 0;
+    return expect_once(r, &r->has_run) || get_attrs(r, e, &oc_cal_run_attrs, r->cal) ? -1 : 0;
 }
 
 static int start_again(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
-    return once(r, &r->has_again) || get_errors(r, e, &r->cal->again) ? -1 : 0;
+    return expect_once(r, &r->has_again) || get_errors(r, e, &r->cal->again) ? -1 : 0;
 }
 
 static int get_class(struct reader *r, const struct oc_xml_elem *e, struct oc_cal_key *k)
@@ -261,7 +261,7 @@ static int start_curve(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
     struct oc_cal_curve *c = &r->key[r->cal->n_key - 1].curve;
-    if (once(r, &r->has_curve) || get_attrs(r, e, &oc_cal_curve_attrs, c))
+    if (expect_once(r, &r->has_curve) || get_attrs(r, e, &oc_cal_curve_attrs, c))
         return -1;
     return c->align >= 1 && c->align <= 65536 && c->tile_m <= 65536 && c->tile_n <= 65536
                ? 0
@@ -271,7 +271,7 @@ static int start_curve(void *user, const struct oc_xml_elem *e)
 static int start_errors(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
-    return once(r, &r->has_errors) || get_errors(r, e, &r->key[r->cal->n_key - 1].errors) ? -1 : 0;
+    return expect_once(r, &r->has_errors) || get_errors(r, e, &r->key[r->cal->n_key - 1].errors) ? -1 : 0;
 }
 
 /* ---- forests --------------------------------------------------------------------------------------------
@@ -444,7 +444,7 @@ static const struct oc_xml_format format = {specs, E_KINDS, OC_CAL_MAX_FILE_BYTE
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-static void keep(struct reader *r)
+static void copy_to_arena(struct reader *r)
 {
     struct oc_calibration *c = r->cal;
     const struct oc_forest **forest = OC_NEW_ARRAY(&c->arena, c->n_forest, const struct oc_forest *);
@@ -467,7 +467,7 @@ int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_cali
     struct reader r = {.cal = c};
     int rc = oc_xml_read(&format, name, data, n, &c->arena, &r, &r.xml, err);
     if (!rc)
-        keep(&r);
+        copy_to_arena(&r);
     free(r.key);
     free(r.signature);
     free(r.node);

@@ -124,7 +124,7 @@ static void forest(FILE *f, const struct oc_forest *x)
     fputs("  </forest>\n", f);
 }
 
-static void head(FILE *f, const struct oc_calibration *c)
+static void write_head(FILE *f, const struct oc_calibration *c)
 {
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"2\"", f);
     attr_text(f, "device", c->device);
@@ -148,7 +148,7 @@ static void head(FILE *f, const struct oc_calibration *c)
 
 void oc_calibration_write(const struct oc_calibration *c, FILE *f)
 {
-    head(f, c);
+    write_head(f, c);
     errors(f, "  ", "again", &c->again);
     for (size_t i = 0; i < c->n_key; i++)
         key(f, &c->key[i]);

@@ -108,7 +108,7 @@ static const struct oc_hw_level *last_cache(const struct oc_device *d)
     return NULL;
 }
 
-static bool known(const struct oc_hw_figure *f)
+static bool is_known(const struct oc_hw_figure *f)
 {
     return f && f->value > 0;
 }
@@ -121,7 +121,7 @@ static double copies(const struct oc_device *d, const struct oc_hw_level *l)
         if (f->mode && !f->cores && !strcmp(f->mode, "copy") && !strcmp(f->group, l->name))
             return f->value;
     }
-    return known(l->bandwidth) ? l->bandwidth->value : 0;
+    return is_known(l->bandwidth) ? l->bandwidth->value : 0;
 }
 
 /* The cache before the last level. That of a GPU is empty between kernels. */
@@ -129,7 +129,7 @@ static void set_near(const struct oc_device *d, const struct oc_hw_level *llc, d
                      struct oc_cal_point *p)
 {
     const struct oc_hw_level *near = llc > d->level ? llc - 1 : NULL;
-    if (!near || !known(near->size) || oc_cal_device_kind(d) != OC_CAL_CPU)
+    if (!near || !is_known(near->size) || oc_cal_device_kind(d) != OC_CAL_CPU)
         return;
     double rate = copies(d, near), next = copies(d, llc);
     p->near_fill = act / near->size->value;
@@ -144,8 +144,8 @@ static double nearest_s(const struct oc_device *d, double bytes)
     for (size_t i = 0; i < d->n_level && bytes > 0; i++) {
         const struct oc_hw_level *l = &d->level[i];
         bool last = i + 1 == d->n_level;
-        double part = last || !known(l->size) ? bytes : fmin(bytes, l->size->value);
-        if (known(l->bandwidth))
+        double part = last || !is_known(l->size) ? bytes : fmin(bytes, l->size->value);
+        if (is_known(l->bandwidth))
             most = fmax(most, part / l->bandwidth->value);
         bytes -= part;
     }
@@ -169,7 +169,7 @@ static void set_memory(const struct oc_device *d, const struct oc_kernel *k, uin
                        struct oc_cal_point *p)
 {
     const struct oc_hw_level *dram = oc_device_dram(d), *llc = last_cache(d);
-    p->tm_assumed = !dram || !known(dram->bandwidth);
+    p->tm_assumed = !dram || !is_known(dram->bandwidth);
     p->dram_bytes_per_s = p->tm_assumed ? ASSUMED_BYTES_PER_S : dram->bandwidth->value;
     double wt = (double)k->rd_wt, act = (double)k->rd_act + (double)k->wr;
     if (wt + act <= 0)
@@ -184,7 +184,7 @@ static void set_memory(const struct oc_device *d, const struct oc_kernel *k, uin
         p->act_fill = act / llc->size->value;
         p->wt_fill = const_bytes == UINT64_MAX ? INFINITY : (double)const_bytes / llc->size->value;
         p->llc_gain =
-            known(llc->bandwidth) && !p->tm_assumed ? llc->bandwidth->value / p->dram_bytes_per_s : 0;
+            is_known(llc->bandwidth) && !p->tm_assumed ? llc->bandwidth->value / p->dram_bytes_per_s : 0;
         set_near(d, llc, act, p);
     }
 }
@@ -301,7 +301,7 @@ static inline double power_sum(double a, double b, double p)
 }
 
 /* Share of a working set served by a cache at this fill ratio; the next level serves the rest. */
-static inline double served(double alpha, double fill)
+static inline double served_share(double alpha, double fill)
 {
     return fill <= alpha ? 1 : alpha / fill;
 }
@@ -311,7 +311,7 @@ static inline double served(double alpha, double fill)
  * slower. */
 static inline double cached_s(const struct oc_cal_curve *c, double dram_s, double fill)
 {
-    double part = served(c->alpha, fill);
+    double part = served_share(c->alpha, fill);
     return dram_s * (part / c->wc + (1 - part));
 }
 
@@ -319,7 +319,7 @@ static inline double cached_s(const struct oc_cal_curve *c, double dram_s, doubl
  * not fitted: few kernels are near the transition. */
 static inline double activations_s(const struct oc_cal_curve *c, const struct oc_cal_point *p)
 {
-    double near = p->near_gain > 1 ? served(OC_PRIOR_ALPHA, p->near_fill) : 0;
+    double near = p->near_gain > 1 ? served_share(OC_PRIOR_ALPHA, p->near_fill) : 0;
     return cached_s(c, p->act_s, p->act_fill) * (near / p->near_gain + (1 - near));
 }
 

@@ -268,7 +268,7 @@ static uint32_t grow(struct grove *g, struct oc_forest_node *node, struct pendin
     return n_node;
 }
 
-static void bag(struct grove *g)
+static void draw_sample(struct grove *g)
 {
     for (size_t i = 0; i < g->n; i++)
         g->row[i] = (uint32_t)(next_random(&g->random) % g->n);
@@ -295,14 +295,14 @@ static struct oc_forest_opts complete(const struct oc_forest_opts *opts)
     return o;
 }
 
-static void plant(struct oc_arena *a, struct grove *g, struct oc_forest *f)
+static void grow_forest(struct oc_arena *a, struct grove *g, struct oc_forest *f)
 {
     size_t most = ((size_t)2 << g->opts.depth);
     struct pending *todo = oc_xmalloc(most * sizeof(*todo));
     struct oc_forest_node *node = oc_xmalloc(most * g->opts.trees * sizeof(*node));
     for (uint32_t t = 0; t < f->n_tree; t++) {
         f->root[t] = f->n_node;
-        bag(g);
+        draw_sample(g);
         f->n_node += grow(g, node + f->n_node, todo);
     }
     f->root[f->n_tree] = f->n_node;
@@ -326,7 +326,7 @@ const struct oc_forest *oc_forest_fit(struct oc_arena *a, const double *x, const
     f->n_tree = g.opts.trees;
     f->root = OC_NEW_ARRAY(a, (size_t)f->n_tree + 1, uint32_t);
     set_limits(f, y, n);
-    plant(a, &g, f);
+    grow_forest(a, &g, f);
     free(g.bin);
     free(g.row);
     return f;

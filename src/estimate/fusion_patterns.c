@@ -18,7 +18,7 @@ static uint32_t producer(const struct oc_fuse *f, uint32_t value, const char *ty
 }
 
 /* Adds the producer of the value. */
-static uint32_t up(struct found *x, uint32_t value, const char *types)
+static uint32_t match_producer(struct found *x, uint32_t value, const char *types)
 {
     uint32_t node = producer(x->f, value, types);
     if (node != OC_NONE)
@@ -27,7 +27,7 @@ static uint32_t up(struct found *x, uint32_t value, const char *types)
 }
 
 /* Adds the only user of the node's output. */
-static uint32_t down(struct found *x, uint32_t node, const char *types)
+static uint32_t match_user(struct found *x, uint32_t node, const char *types)
 {
     uint32_t user = node == OC_NONE ? OC_NONE : oc_fuse_user(x->f, x->f->m->node[node].out[0]);
     if (user == OC_NONE || !oc_fuse_is(x->f, user, types))
@@ -73,14 +73,14 @@ static bool take_all(struct oc_fuse *f, const struct found *x, uint32_t last, co
 static void layer_norm(struct oc_fuse *f, uint32_t sqrt_node)
 {
     struct found x = {.f = f, .node = {sqrt_node}, .n = 1};
-    uint32_t sum = up(&x, oc_fuse_input(f, sqrt_node, 0), " Add ");
-    uint32_t mean = sum == OC_NONE ? OC_NONE : up(&x, variable(f, sum), " ReduceMean ");
-    uint32_t square = mean == OC_NONE ? OC_NONE : up(&x, oc_fuse_input(f, mean, 0), " Pow Mul ");
-    uint32_t away = square == OC_NONE ? OC_NONE : up(&x, oc_fuse_input(f, square, 0), " Sub ");
-    if (away == OC_NONE || up(&x, oc_fuse_input(f, away, 1), " ReduceMean ") == OC_NONE)
+    uint32_t sum = match_producer(&x, oc_fuse_input(f, sqrt_node, 0), " Add ");
+    uint32_t mean = sum == OC_NONE ? OC_NONE : match_producer(&x, variable(f, sum), " ReduceMean ");
+    uint32_t square = mean == OC_NONE ? OC_NONE : match_producer(&x, oc_fuse_input(f, mean, 0), " Pow Mul ");
+    uint32_t away = square == OC_NONE ? OC_NONE : match_producer(&x, oc_fuse_input(f, square, 0), " Sub ");
+    if (away == OC_NONE || match_producer(&x, oc_fuse_input(f, away, 1), " ReduceMean ") == OC_NONE)
         return;
-    uint32_t quotient = down(&x, sqrt_node, " Div ");
-    uint32_t product = down(&x, quotient, " Mul "), end = down(&x, product, " Add ");
+    uint32_t quotient = match_user(&x, sqrt_node, " Div ");
+    uint32_t product = match_user(&x, quotient, " Mul "), end = match_user(&x, product, " Add ");
     if (end == OC_NONE || oc_fuse_input(f, quotient, 0) != f->m->node[away].out[0] ||
         variable(f, product) == OC_NONE || variable(f, end) == OC_NONE)
         return;
@@ -91,15 +91,15 @@ static void layer_norm(struct oc_fuse *f, uint32_t sqrt_node)
 static uint32_t half_of(struct found *x, uint32_t one_more, uint32_t in)
 {
     const struct oc_fuse *f = x->f;
-    uint32_t product = down(x, one_more, " Mul ");
+    uint32_t product = match_user(x, one_more, " Mul ");
     if (product == OC_NONE)
         return OC_NONE;
     uint32_t other = partner(f, product, f->m->node[one_more].out[0]);
     if (other == in || oc_fuse_const(f, other)) {
-        uint32_t next = down(x, product, " Mul ");
+        uint32_t next = match_user(x, product, " Mul ");
         return next != OC_NONE && (variable(f, next) != OC_NONE || other != in) ? next : OC_NONE;
     }
-    uint32_t half = up(x, other, " Mul ");
+    uint32_t half = match_producer(x, other, " Mul ");
     return half != OC_NONE && variable(f, half) == in ? product : OC_NONE;
 }
 
@@ -107,8 +107,8 @@ static uint32_t half_of(struct found *x, uint32_t one_more, uint32_t in)
 static void gelu(struct oc_fuse *f, uint32_t erf)
 {
     struct found x = {.f = f, .node = {erf}, .n = 1};
-    uint32_t scaled = up(&x, oc_fuse_input(f, erf, 0), " Div Mul "), in = variable(f, scaled);
-    uint32_t one_more = in == OC_NONE ? OC_NONE : down(&x, erf, " Add ");
+    uint32_t scaled = match_producer(&x, oc_fuse_input(f, erf, 0), " Div Mul "), in = variable(f, scaled);
+    uint32_t one_more = in == OC_NONE ? OC_NONE : match_user(&x, erf, " Add ");
     uint32_t end = one_more == OC_NONE ? OC_NONE : half_of(&x, one_more, in);
     if (end != OC_NONE && take_all(f, &x, end, "gelu", "Gelu")) {
         f->group[f->owner[end]].core = scaled;
@@ -120,8 +120,8 @@ static void gelu(struct oc_fuse *f, uint32_t erf)
 static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
 {
     struct found x = {.f = f, .node = {tanh_node}, .n = 1};
-    uint32_t scaled = up(&x, oc_fuse_input(f, tanh_node, 0), " Mul ");
-    uint32_t sum = scaled == OC_NONE ? OC_NONE : up(&x, variable(f, scaled), " Add ");
+    uint32_t scaled = match_producer(&x, oc_fuse_input(f, tanh_node, 0), " Mul ");
+    uint32_t sum = scaled == OC_NONE ? OC_NONE : match_producer(&x, variable(f, scaled), " Add ");
     if (sum == OC_NONE)
         return;
     uint32_t a = producer(f, oc_fuse_input(f, sum, 0), " Mul "),
@@ -131,15 +131,15 @@ static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
         return;
     x.node[x.n++] = cubic;
     uint32_t in = partner(f, sum, f->m->node[cubic].out[0]);
-    uint32_t power = up(&x, variable(f, cubic), " Pow Mul ");
+    uint32_t power = match_producer(&x, variable(f, cubic), " Pow Mul ");
     if (power == OC_NONE)
         return;
     if (oc_fuse_is(f, power, " Mul ")) { /* x * (x * x) */
         uint32_t square = partner(f, power, in);
-        if (square == OC_NONE || up(&x, square, " Mul ") == OC_NONE)
+        if (square == OC_NONE || match_producer(&x, square, " Mul ") == OC_NONE)
             return;
     }
-    uint32_t one_more = down(&x, tanh_node, " Add ");
+    uint32_t one_more = match_user(&x, tanh_node, " Add ");
     uint32_t end = one_more == OC_NONE ? OC_NONE : half_of(&x, one_more, in);
     if (end != OC_NONE && take_all(f, &x, end, "fast gelu", "FastGelu")) {
         f->group[f->owner[end]].core = power;

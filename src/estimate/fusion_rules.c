@@ -56,7 +56,7 @@ static bool conv_shift(const struct link *l)
     return conv_scale(l) && (!has_bias(l) || oc_fuse_const(l->f, oc_fuse_input(l->f, l->g->core, 2)));
 }
 
-static bool bare(const struct link *l)
+static bool accepts_activation(const struct link *l)
 {
     return !l->g->activated && in_first_slot(l);
 }
@@ -67,7 +67,7 @@ static bool clip_is_constant(const struct link *l)
     for (uint32_t i = 1; i < n->n_in; i++)
         if (n->in[i] != OC_NONE && !oc_fuse_const(l->f, n->in[i]))
             return false;
-    return bare(l);
+    return accepts_activation(l);
 }
 
 static bool same_shape(const struct link *l)
@@ -187,9 +187,9 @@ static const struct {
     {1, ORT, "bias+gelu", " Add ", " Gelu ", bias_of_gelu, "BiasGelu", true, false, true},
     {1, ORT, "bias+gelu", " Add ", " FastGelu ", bias_of_gelu, "FastGelu", true, false, true},
     {1, BOTH, "x*sigmoid", " Sigmoid ", " Mul ", gates_itself, "QuickGelu", true, false, false},
-    {1, ORT, "conv+act", " Conv ", ACTIVATIONS, bare, "FusedConv", true, false, false},
+    {1, ORT, "conv+act", " Conv ", ACTIVATIONS, accepts_activation, "FusedConv", true, false, false},
     {1, ORT, "conv+act", " Conv ", " Clip ", clip_is_constant, "FusedConv", true, false, false},
-    {1, ORT, "gemm+act", " Gemm ", ACTIVATIONS, bare, "FusedGemm", true, false, false},
+    {1, ORT, "gemm+act", " Gemm ", ACTIVATIONS, accepts_activation, "FusedGemm", true, false, false},
     {1, ORT, "matmul*scale", " MatMul FusedMatMul ", " Mul Div ", scaled_product, "FusedMatMul", false, false,
      false},
     {1, ORT, "scale*matmul", " Mul Div ", " MatMul FusedMatMul ", factor_before, "FusedMatMul", false, false,
@@ -198,14 +198,15 @@ static const struct {
      false, true},
     {1, GEN, "conv+residual", " Conv ", " Add ", residual, NULL, false, true, false},
     {1, GEN, "gemm+residual", " MatMul Gemm ", " Add ", residual, NULL, false, true, false},
-    {1, GEN, "conv+act", " Conv ConvTranspose ", ACTIVATIONS " HardSwish Elu ", bare, NULL, true, false,
-     false},
+    {1, GEN, "conv+act", " Conv ConvTranspose ", ACTIVATIONS " HardSwish Elu ", accepts_activation, NULL,
+     true, false, false},
     {1, GEN, "conv+act", " Conv ConvTranspose ", " Clip ", clip_is_constant, NULL, true, false, false},
-    {1, GEN, "gemm+act", " MatMul Gemm ", ACTIVATIONS " Clip Gelu ", bare, NULL, true, false, false},
+    {1, GEN, "gemm+act", " MatMul Gemm ", ACTIVATIONS " Clip Gelu ", accepts_activation, NULL, true, false,
+     false},
     {2, GEN, "pointwise", POINTWISE, POINTWISE, pointwise, NULL, false, false, false},
 };
 
-static bool listed(const char *names, const char *name)
+static bool is_listed(const char *names, const char *name)
 {
     size_t n = strlen(name);
     for (const char *p = strstr(names, name); n && p; p = strstr(p + 1, name))
@@ -236,8 +237,9 @@ static bool extend(struct oc_fuse *f, uint32_t at, unsigned pass)
     if (from == at)
         return false;
     for (size_t i = 0; i < OC_COUNT(table); i++) {
-        if (table[i].pass != pass || !(table[i].rules & 1u << f->rules) || !listed(table[i].from, g->type) ||
-            !listed(table[i].to, f->group[from].type) || !table[i].fits(&l))
+        if (table[i].pass != pass || !(table[i].rules & 1u << f->rules) ||
+            !is_listed(table[i].from, g->type) || !is_listed(table[i].to, f->group[from].type) ||
+            !table[i].fits(&l))
             continue;
         uint32_t core = f->group[from].core, out = f->group[from].out;
         oc_fuse_merge(f, at, from, out, table[i].rule, table[i].becomes);

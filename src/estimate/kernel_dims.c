@@ -7,7 +7,7 @@
 
 #define GEMV_MAX 4 /* rows or columns */
 
-static double last(const struct oc_shape *s, unsigned back)
+static double dim_from_end(const struct oc_shape *s, unsigned back)
 {
     return s->rank > back ? (double)s->dim[s->rank - 1 - back].v : 1;
 }
@@ -126,8 +126,8 @@ static void gemm(const struct oc_kernel_view *v, struct oc_kernel *k)
         return;
     bool batched = o->rank > 2 && (!b || b->rank > 2) && strcmp(v->node->op_type, "MatMulNBits") != 0;
     k->k = v->macs / outputs;
-    k->n = last(o, 0);
-    k->m = batched ? last(o, 1) : outputs / k->n;
+    k->n = dim_from_end(o, 0);
+    k->m = batched ? dim_from_end(o, 1) : outputs / k->n;
     k->batch = outputs / (k->m * k->n);
     k->cls = fmin(k->m, k->n) <= GEMV_MAX ? OC_KC_GEMV : k->batch > 1 ? OC_KC_BATCHED_GEMM : OC_KC_GEMM;
 }
@@ -144,7 +144,7 @@ static void attention(const struct oc_kernel_view *v, struct oc_kernel *k)
     if (!(heads >= 1))
         return;
     k->m = (double)q->dim[split ? 2 : 1].v;
-    k->k = split ? last(q, 0) : last(o, 0) / heads;
+    k->k = split ? dim_from_end(q, 0) : dim_from_end(o, 0) / heads;
     k->batch = (double)q->dim[0].v * heads;
     bool projects = !strcmp(v->node->op_type, "Attention") && !strcmp(v->node->domain, "com.microsoft");
     double keys = v->macs / (2 * k->k * k->m * k->batch);
@@ -167,7 +167,7 @@ static void rnn(const struct oc_kernel_view *v, struct oc_kernel *k)
                ? (double)w->dim[2].v
            : hidden > 0 ? (double)w->dim[1].v
                         : gates;
-    k->k = (double)x->dim[2].v + (hidden > 0 ? hidden : last(r, 0));
+    k->k = (double)x->dim[2].v + (hidden > 0 ? hidden : dim_from_end(r, 0));
     k->batch = (double)x->dim[batch_first ? 1 : 0].v * (double)w->dim[0].v;
     k->steps = k->batch;
     double states = oc_view_product(r, 0, r->rank); /* of all directions, read in every step */

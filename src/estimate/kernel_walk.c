@@ -44,7 +44,7 @@ static double joined(const struct oc_kernel_view *v)
 }
 
 /* Gather: the dimensions after the axis. */
-static double picked(const struct oc_kernel_view *v)
+static double gathered_run(const struct oc_kernel_view *v)
 {
     const struct oc_shape *x = oc_view_input(v, 0);
     unsigned axis = x ? axis_of(v, x, 0) : 0;
@@ -101,7 +101,7 @@ static const struct {
     uint8_t cls;
     double (*run)(const struct oc_kernel_view *v);
 } walks[] = {
-    {OC_KC_TRANSPOSE, transpose},  {OC_KC_COPY, joined},    {OC_KC_GATHER, picked},
+    {OC_KC_TRANSPOSE, transpose},  {OC_KC_COPY, joined},    {OC_KC_GATHER, gathered_run},
     {OC_KC_SOFTMAX, row},          {OC_KC_REDUCE, reduced}, {OC_KC_ELEMENTWISE, broadcast},
     {OC_KC_ACTIVATION, broadcast}, {OC_KC_SORT, row},
 };

@@ -55,7 +55,7 @@ static void set_interval(struct oc_prediction *p, double d80, double d95)
     p->hi95_s = p->t_s * exp(d95);
 }
 
-static double outside(double v, double min, double max)
+static double distance_outside(double v, double min, double max)
 {
     if (v <= 0 || max <= 0)
         return 0;
@@ -64,8 +64,8 @@ static double outside(double v, double min, double max)
 
 static void set_distance(const struct asking *a, const struct oc_cal_key *k, struct oc_prediction *p)
 {
-    p->decades = fmax(outside(a->point.flop, k->flop_min, k->flop_max),
-                      outside(a->point.bytes, k->bytes_min, k->bytes_max));
+    p->decades = fmax(distance_outside(a->point.flop, k->flop_min, k->flop_max),
+                      distance_outside(a->point.bytes, k->bytes_min, k->bytes_max));
     p->extrapolated = p->decades > 1e-9;
     p->widening = p->extrapolated ? log(p->decades + 1) * DISTANCE : 0;
 }

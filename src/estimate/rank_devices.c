@@ -110,8 +110,8 @@ static int take_symbol(struct maker *k)
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
-static enum oc_fits fits(const struct oc_device *d, const struct oc_rank_load *load, uint64_t *needs,
-                         uint64_t *capacity)
+static enum oc_fits fits_memory(const struct oc_device *d, const struct oc_rank_load *load, uint64_t *needs,
+                                uint64_t *capacity)
 {
     const struct oc_hw_level *dram = oc_device_dram(d);
     *needs = *capacity = 0;
@@ -142,7 +142,7 @@ static struct oc_rank_row row_of(const struct oc_rank *r, const struct oc_device
                               .calibrated = s->evidence == OC_SPAN_CALIBRATED,
                               .missing = s->missing[0] ? s->missing : NULL,
                               .limit = oc_span_part_name(limit)};
-    row.fits = fits(d, load, &row.need_bytes, &row.capacity_bytes);
+    row.fits = fits_memory(d, load, &row.need_bytes, &row.capacity_bytes);
     return row;
 }
 
@@ -298,7 +298,7 @@ static const struct brief *brief_of(struct maker *k, size_t device, int64_t batc
     span_at(k, device, load, &s, NULL);
     unsigned limit = oc_span_limit(&s);
     *b = (struct brief){s.lo_s, s.mid_s, s.hi_s, limit < OC_SPAN_PARTS ? (int)limit : -1, 0, true};
-    b->fits = (int)fits(k->r->device[device], load, &needs, &capacity);
+    b->fits = (int)fits_memory(k->r->device[device], load, &needs, &capacity);
     return b;
 }
 

@@ -164,7 +164,7 @@ const struct oc_analysis *oc_rank_analysis_at(struct oc_rank_loads *l, int64_t b
     return l->latest;
 }
 
-static const struct snap *keep(struct oc_rank_loads *l, struct snap *s)
+static const struct snap *store_snap(struct oc_rank_loads *l, struct snap *s)
 {
     if (!s)
         return NULL;
@@ -185,7 +185,7 @@ static const struct snap *get_snap(struct oc_rank_loads *l, int64_t batch)
 {
     struct oc_err unused;
     const struct snap *s = known_snap(l, batch);
-    return s ? s : keep(l, snap_at(l, batch, &unused));
+    return s ? s : store_snap(l, snap_at(l, batch, &unused));
 }
 
 /* ---- straight lines ------------------------------------------------------------------------------------ */
@@ -372,7 +372,7 @@ static void forget_loads(struct oc_rank_loads *l)
     l->n_item = 0;
 }
 
-static const struct oc_rank_load *remember(struct oc_rank_loads *l, struct oc_rank_load *load)
+static const struct oc_rank_load *store_load(struct oc_rank_loads *l, struct oc_rank_load *load)
 {
     if (l->n_item + load->n_item > MOST_ITEMS)
         forget_loads(l);
@@ -398,15 +398,15 @@ const struct oc_rank_load *oc_rank_load_at(struct oc_rank_loads *l, int64_t batc
     const struct snap *s = known_snap(l, batch);
     const struct line *line = s ? NULL : line_at(l, batch);
     if (s)
-        return remember(l, load_of(l, s, NULL, batch));
+        return store_load(l, load_of(l, s, NULL, batch));
     if (line)
-        return remember(l, load_of(l, line->lo, line->hi, batch));
+        return store_load(l, load_of(l, line->lo, line->hi, batch));
     struct snap *own = snap_at(l, batch, err);
     if (!own)
         return NULL;
     struct oc_rank_load *load = load_of(l, own, NULL, batch);
     snap_free(own);
-    return remember(l, load);
+    return store_load(l, load);
 }
 
 /* ---- public functions --------------------------------------------------------------------------------- */
@@ -426,7 +426,7 @@ int oc_rank_loads_make(const struct oc_model *m, const struct oc_analyze_opts *o
         oc_batch_opts_init(&l->batch, &l->arena, m, opts, symbol);
         l->base = now;
     }
-    keep(l, snap_of(a, l->base, as));
+    store_snap(l, snap_of(a, l->base, as));
     l->analysis = a;
     *out = l;
     return 0;

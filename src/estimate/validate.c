@@ -51,12 +51,12 @@ struct run {
 /* ---- one fold --------------------------------------------------------------------------------------------
  */
 
-static bool held(const struct run *r, size_t i, uint32_t fold)
+static bool is_held_out(const struct run *r, size_t i, uint32_t fold)
 {
     return r->item[i].usable && r->item[i].fold == fold;
 }
 
-static bool kept(const struct run *r, size_t i, uint32_t fold)
+static bool is_training(const struct run *r, size_t i, uint32_t fold)
 {
     return r->item[i].usable && r->item[i].fold != fold;
 }
@@ -71,7 +71,7 @@ static struct oc_sample_set rest_of(const struct run *r, uint32_t fold, struct o
     bool *used = OC_NEW_ARRAY(a, r->set->n_model + 1, bool);
     rest.n = rest.n_model = 0;
     for (size_t i = 0; i < r->set->n; i++)
-        if (kept(r, i, fold))
+        if (is_training(r, i, fold))
             used[r->set->item[i].model] = true;
     for (size_t m = 0; m < r->set->n_model; m++)
         if (used[m]) {
@@ -79,7 +79,7 @@ static struct oc_sample_set rest_of(const struct run *r, uint32_t fold, struct o
             rest.model[rest.n_model++] = r->set->model[m];
         }
     for (size_t i = 0; i < r->set->n; i++)
-        if (kept(r, i, fold)) {
+        if (is_training(r, i, fold)) {
             rest.item[rest.n] = r->set->item[i];
             rest.item[rest.n++].model = number[r->set->item[i].model];
         }
@@ -93,7 +93,7 @@ static void predict_held(struct run *r, uint32_t fold, const struct oc_calibrati
     oc_baselines_fit(train, n, &simple);
     for (size_t i = 0; i < r->set->n; i++) {
         struct item *x = &r->item[i];
-        if (!held(r, i, fold))
+        if (!is_held_out(r, i, fold))
             continue;
         const struct oc_kernel *k = &r->set->item[i].kernel;
         struct oc_predict_opts opts = {.const_bytes = r->set->model[r->set->item[i].model].const_bytes};
@@ -116,7 +116,7 @@ static size_t parts_of(const struct run *r, uint32_t fold, uint32_t model, bool 
     size_t n = 0;
     for (size_t i = 0; i < r->set->n; i++) {
         const struct item *x = &r->item[i];
-        if (held(r, i, fold) && r->set->item[i].model == model && (!unseen_only || x->unseen))
+        if (is_held_out(r, i, fold) && r->set->item[i].model == model && (!unseen_only || x->unseen))
             part[n++] = (struct oc_model_part){&x->prediction[predictor],
                                                r->set->item[i].repeats ? r->set->item[i].repeats : 1};
     }
@@ -184,7 +184,7 @@ static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
             OC_NEW_ARRAY(&a, r->set->n + 1, const struct oc_baseline_row *);
         size_t n = 0;
         for (size_t i = 0; i < r->set->n; i++)
-            if (kept(r, i, fold))
+            if (is_training(r, i, fold))
                 train[n++] = &r->item[i].row;
         predict_held(r, fold, cal, train, n);
         predict_models(r, cal, fold);

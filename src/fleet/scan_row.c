@@ -55,7 +55,7 @@ void oc_scan_row_clear(struct oc_scan_row *row)
     }
 }
 
-static const char *some(const char *s)
+static const char *text_or_null(const char *s)
 {
     return *s ? s : NULL;
 }
@@ -73,11 +73,11 @@ void oc_scan_result_texts(struct oc_scan_result *r)
                                        [OC_EOUTPUT] = "output",
                                        [OC_ELIBRARY] = "library",
                                        [OC_ESTOPPED] = "stopped"};
-    r->row.hash = some(r->hash);
-    r->row.producer = some(r->producer);
-    r->row.domains = some(r->domains);
-    r->row.error = some(r->error);
-    r->row.error_file = some(r->error_file);
+    r->row.hash = text_or_null(r->hash);
+    r->row.producer = text_or_null(r->producer);
+    r->row.domains = text_or_null(r->domains);
+    r->row.error = text_or_null(r->error);
+    r->row.error_file = text_or_null(r->error_file);
     r->row.quality = quality[r->quality];
     r->row.peak_quality = quality[r->peak_quality];
     r->row.error_code = r->no_memory ? "memory" : r->crashed ? "crash" : code[r->error_code];

@@ -21,7 +21,7 @@ static const struct {
     {"HBM2e", 3.6},    {"HBM3e", 9.8},  {"HBM2", 2.43},    {"HBM3", 6.4},
 };
 
-static bool begins(const char *text, const char *with)
+static bool starts_with(const char *text, const char *with)
 {
     size_t n = strlen(with);
     for (size_t i = 0; i < n; i++)
@@ -55,7 +55,7 @@ static void check_type(const struct oc_hw_check *c, const struct oc_hw_level *le
 static double most_of(const char *type)
 {
     for (size_t i = 0; i < OC_COUNT(rates); i++)
-        if (begins(type, rates[i].type))
+        if (starts_with(type, rates[i].type))
             return rates[i].max;
     return 0;
 }

@@ -8,7 +8,7 @@
 #include "hw/hw_table.h"
 #include "hw/hwdb.h"
 
-static int done(struct oc_hw_table *t, const char *format, FILE *out, struct oc_err *err)
+static int write_table(struct oc_hw_table *t, const char *format, FILE *out, struct oc_err *err)
 {
     oc_hw_table_print(t, format, out);
     oc_hw_table_free(t);
@@ -93,7 +93,7 @@ int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, unsigned width_ch
         return -1;
     for (size_t i = 0; i < n; i++)
         list_row(&t, device[i]);
-    return done(&t, format, out, err);
+    return write_table(&t, format, out, err);
 }
 
 /* ---- one device ---------------------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ int oc_device_write(const struct oc_device *d, const char *format, FILE *out, st
         return oc_device_describe(d, out, err);
     for (size_t i = 0; i < d->n_figure; i++)
         figure_row(&t, &d->figure[i]);
-    return done(&t, format, out, err);
+    return write_table(&t, format, out, err);
 }
 
 /* ---- two devices --------------------------------------------------------------------------------------- */
@@ -259,5 +259,5 @@ int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, c
     diff_group(&t, "power", a, b);
     diff_group(&t, "overhead", a, b);
     diff_group(&t, "latency", a, b);
-    return done(&t, format, out, err);
+    return write_table(&t, format, out, err);
 }

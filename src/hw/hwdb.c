@@ -196,7 +196,7 @@ static int read_all(struct oc_hwdb *db, struct oc_err *err)
 }
 
 /* Whether the text of a name occurs in the file. Most lookups then parse only one file. */
-static bool mentions(const char *path, const char *folded)
+static bool file_contains(const char *path, const char *folded)
 {
     struct oc_file file;
     if (oc_file_map(path, OC_HW_MAX_FILE_BYTES, &file, NULL))
@@ -249,7 +249,7 @@ int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **
          pass++) /* the second pass parses all files: a name may be written with character references */
         for (size_t i = 0; i < db->n_file; i++) {
             struct hw_file *f = &db->file[i];
-            if (!f->read && pass == 0 && !mentions(f->path, folded))
+            if (!f->read && pass == 0 && !file_contains(f->path, folded))
                 continue;
             if (read_one(db, f, err))
                 return -1;

@@ -127,7 +127,7 @@ static bool holds_at(const struct search *s, const struct oc_llm_piece *p, int64
     return c != NULL;
 }
 
-static bool holds(const struct search *s, const struct oc_llm_piece *p)
+static bool piece_holds(const struct search *s, const struct oc_llm_piece *p)
 {
     int64_t n = p->to - p->from;
     if (n < 8) {
@@ -140,7 +140,7 @@ static bool holds(const struct search *s, const struct oc_llm_piece *p)
            holds_at(s, p, p->from + n / 4) && holds_at(s, p, p->from + n / 4 * 3 + 1);
 }
 
-static void keep(struct search *s, const struct oc_llm_piece *p)
+static void append_piece(struct search *s, const struct oc_llm_piece *p)
 {
     OC_GROW(s->out->piece, s->out->n_piece, s->out->cap_piece);
     s->out->piece[s->out->n_piece++] = *p;
@@ -153,8 +153,8 @@ static int cover(struct search *s, int64_t from, int64_t to)
     *p = (struct oc_llm_piece){.from = from, .to = to};
     unsigned degree = to - from < TOKEN_DEGREE ? (unsigned)(to - from) : TOKEN_DEGREE;
     int rc = 0;
-    if (fit_piece(s, p, degree) && holds(s, p)) {
-        keep(s, p);
+    if (fit_piece(s, p, degree) && piece_holds(s, p)) {
+        append_piece(s, p);
     } else {
         free_piece(p);
         int64_t middle = from + (to - from) / 2;

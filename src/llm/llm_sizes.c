@@ -50,7 +50,7 @@ static const char *symbol_at(const struct roles *r, uint32_t value, unsigned axi
     return d.v < 0 ? oc_printf(r->arena, "%s.%u", v->name, axis) : NULL;
 }
 
-static int give(struct roles *r, const char *symbol, unsigned role)
+static int assign_role(struct roles *r, const char *symbol, unsigned role)
 {
     uint32_t at = oc_map_get(&r->by_symbol, symbol, strlen(symbol));
     if (at != OC_NONE)
@@ -72,7 +72,7 @@ static int give_axis(struct roles *r, uint32_t value, unsigned axis, unsigned ro
     if (symbol && is_arithmetic(symbol))
         return 0;
     if (symbol)
-        return give(r, symbol, role);
+        return assign_role(r, symbol, role);
     const struct oc_shape *s = &r->m->value[value].declared->shape;
     if (s->ranked && axis < s->rank && r->out->fixed[role] < 0)
         r->out->fixed[role] = s->dim[axis].v;
@@ -146,12 +146,13 @@ static int mask_roles(struct roles *r, uint32_t value)
     const char *last = symbol_at(r, value, rank - 1);
     if (last && is_arithmetic(last) && rank == 2)
         r->out->mask = value;
-    if (last && !is_arithmetic(last) && !given_role(r, last) && give(r, last, OC_LLM_TOTAL))
+    if (last && !is_arithmetic(last) && !given_role(r, last) && assign_role(r, last, OC_LLM_TOTAL))
         return -1;
     if (rank != 4)
         return 0;
     const char *queries = symbol_at(r, value, 2);
-    return queries && !is_arithmetic(queries) && !given_role(r, queries) ? give(r, queries, OC_LLM_NEW) : 0;
+    return queries && !is_arithmetic(queries) && !given_role(r, queries) ? assign_role(r, queries, OC_LLM_NEW)
+                                                                         : 0;
 }
 
 /* position_ids[batch, new], or with a leading axis of three kinds */
@@ -159,7 +160,7 @@ static int position_roles(struct roles *r, uint32_t value)
 {
     unsigned rank = r->m->value[value].declared->shape.rank;
     const char *last = symbol_at(r, value, rank - 1);
-    return last && !is_arithmetic(last) && !given_role(r, last) ? give(r, last, OC_LLM_NEW) : 0;
+    return last && !is_arithmetic(last) && !given_role(r, last) ? assign_role(r, last, OC_LLM_NEW) : 0;
 }
 
 static int other_roles(struct roles *r, uint32_t value)
@@ -173,11 +174,12 @@ static int other_roles(struct roles *r, uint32_t value)
     for (unsigned axis = 0; axis < rank; axis++) {
         const char *symbol = symbol_at(r, value, axis);
         unsigned role = symbol && v->declared->shape.dim[axis].expr ? role_of_name(symbol) : OC_LLM_ROLES;
-        if (role != OC_LLM_ROLES && !is_arithmetic(symbol) && !given_role(r, symbol) && give(r, symbol, role))
+        if (role != OC_LLM_ROLES && !is_arithmetic(symbol) && !given_role(r, symbol) &&
+            assign_role(r, symbol, role))
             return -1;
         if (symbol && role == OC_LLM_ROLES && axis == 0 && rank == 2 && !given_role(r, symbol) &&
             !is_arithmetic(symbol) && (is_mask(v) || contains(v->name, "position_ids")) &&
-            give(r, symbol, OC_LLM_BATCH))
+            assign_role(r, symbol, OC_LLM_BATCH))
             return -1;
     }
     return 0;

@@ -54,7 +54,7 @@ static void size_blocks(const struct oc_machine *m, struct oc_level_effort *e)
     e->least_bytes = most < 768 * MIB ? (size_t)most : 768 * MIB;
 }
 
-static void say(const struct oc_hw_measure_opts *o, const char *what)
+static void report_progress(const struct oc_hw_measure_opts *o, const char *what)
 {
     if (o->progress)
         o->progress(o->user, what);
@@ -70,7 +70,7 @@ static void measure_peaks(struct oc_team *team, const struct oc_hw_measure_opts 
             continue;
         struct oc_peak_rate *p = &m->peak[m->n_peak++];
         snprintf(text, sizeof(text), "%s %s, %s", oc_hw_unit_name(k->unit), oc_class_name(k->cls), k->isa);
-        say(o, text);
+        report_progress(o, text);
         p->kernel = k;
         p->one = oc_rate_of_peak(team, 1, k, &plan->peak);
         p->all = m->threads > 1 ? oc_rate_of_peak(team, m->threads, k, &plan->peak) : p->one;
@@ -95,7 +95,7 @@ static int measure_all(struct oc_team *team, const struct oc_hw_measure_opts *o,
     double start = oc_seconds();
     if (!o->quick)
         size_blocks(&m->machine, &plan->level);
-    say(o, "clock");
+    report_progress(o, "clock");
     m->clock[0] = oc_rate_of_clock(team, 1, &plan->warm);
     m->clock[0] = oc_rate_of_clock(team, 1, &plan->clock);
     m->clock[1] = m->threads > 1 ? oc_rate_of_clock(team, m->threads, &plan->clock) : m->clock[0];

@@ -106,7 +106,7 @@ struct oc_rate oc_rate_of(struct oc_team *team, unsigned active, const struct oc
 /* ---- arithmetic ---------------------------------------------------------------------------------------- */
 
 /* Sink for results: keeps the compiler from removing the loop. */
-static void keep(double result)
+static void use_result(double result)
 {
     static _Thread_local volatile double sink;
     sink = result;
@@ -117,7 +117,7 @@ static void peak_work(const struct oc_task *task, unsigned index, uint64_t round
 {
     const struct oc_peak_kernel *k = task->what;
     (void)index;
-    keep(k->run(rounds, 1, 2, 0));
+    use_result(k->run(rounds, 1, 2, 0));
 }
 
 struct oc_rate oc_rate_of_peak(struct oc_team *team, unsigned active, const struct oc_peak_kernel *kernel,
@@ -130,7 +130,7 @@ struct oc_rate oc_rate_of_peak(struct oc_team *team, unsigned active, const stru
 static void chain_work(const struct oc_task *task, unsigned index, uint64_t rounds)
 {
     (void)task;
-    keep((double)oc_chain_run(rounds, rounds | index, ~rounds));
+    use_result((double)oc_chain_run(rounds, rounds | index, ~rounds));
 }
 
 struct oc_rate oc_rate_of_clock(struct oc_team *team, unsigned active, const struct oc_effort *effort)
@@ -158,7 +158,7 @@ static void stream_work(const struct oc_task *task, unsigned index, uint64_t rou
     uint64_t sum = 0;
     while (rounds--)
         sum ^= s->kernel->run(a, a + n, a + 2 * n, n);
-    keep((double)sum);
+    use_result((double)sum);
 }
 
 struct oc_rate oc_rate_of_stream(struct oc_team *team, unsigned active, const struct oc_stream_kernel *kernel,

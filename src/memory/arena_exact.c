@@ -32,7 +32,7 @@ static uint64_t height_at(const struct tree *t, uint32_t i)
     return h;
 }
 
-static bool hopeless(const struct tree *t, uint64_t floor)
+static bool is_pruned(const struct tree *t, uint64_t floor)
 {
     for (uint32_t k = 0; k < t->f->n_step; k++) {
         uint64_t h = t->rest[k] && floor > t->height[k] ? floor : t->height[k];
@@ -98,7 +98,7 @@ static void descend(struct tree *t, uint32_t depth, struct choice last)
     }
     struct choice *c = t->choice + (size_t)depth * f->n;
     uint64_t *saved = t->saved + (size_t)depth * f->n_step;
-    uint32_t n = hopeless(t, last.at) ? 0 : choices(t, last, c);
+    uint32_t n = is_pruned(t, last.at) ? 0 : choices(t, last, c);
     memcpy(saved, t->height, f->n_step * sizeof(*saved));
     for (uint32_t k = 0; k < n && f->work && f->best > f->target; k++) {
         put(t, c[k].box, c[k].at, true);

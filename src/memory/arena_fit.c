@@ -57,7 +57,7 @@ static void find_pairs(struct oc_fit *f)
             f->earlier[f->start[k + 1]++] = i;
 }
 
-static void weigh(struct oc_fit *f)
+static void sum_live_bytes(struct oc_fit *f)
 {
     memset(f->weight, 0, ((size_t)f->n_step + 1) * sizeof(*f->weight));
     for (uint32_t i = 0; i < f->n; i++) {
@@ -85,7 +85,7 @@ void oc_fit_open(struct oc_fit *f, const struct oc_box *box, uint32_t n, uint64_
                           .stamp = oc_xmalloc((size_t)n * sizeof(*s->stamp))};
     memset(s->stamp, 0, (size_t)n * sizeof(*s->stamp));
     f->scratch = s;
-    weigh(f);
+    sum_live_bytes(f);
     find_pairs(f);
 }
 

@@ -183,7 +183,7 @@ static int by_first_keyed(const void *a, const void *b)
     return order ? order : (x->i < y->i ? -1 : x->i > y->i);
 }
 
-static uint64_t rounded(uint64_t bytes, uint64_t align)
+static uint64_t round_up(uint64_t bytes, uint64_t align)
 {
     uint64_t over = align > 1 ? bytes % align : 0;
     return over ? bytes + (align - over) : bytes;
@@ -197,7 +197,7 @@ static int check(const struct oc_box *box, uint32_t n, uint64_t align, struct oc
         if (box[i].last < box[i].first)
             return oc_fail(err, OC_EARG, "buffer %u ends before it begins", i);
         if ((align > 1 && !oc_add_u64(box[i].bytes, align - 1, &room)) ||
-            !oc_add_u64(sum, rounded(box[i].bytes, align), &sum) || sum > INT64_MAX)
+            !oc_add_u64(sum, round_up(box[i].bytes, align), &sum) || sum > INT64_MAX)
             return oc_fail(err, OC_ELIMIT,
                            "cannot plan memory: the sizes of the buffers add up to more than 2^63 bytes");
     }
@@ -233,7 +233,7 @@ static void take_boxes(struct planner *p, const struct oc_box *box, uint32_t n, 
     for (uint32_t i = 0; i < n; i++)
         if (box[i].bytes) {
             sorted[p->n] = (struct keyed){box[i], i};
-            sorted[p->n++].box.bytes = rounded(box[i].bytes, align);
+            sorted[p->n++].box.bytes = round_up(box[i].bytes, align);
         }
     qsort(sorted, p->n, sizeof(*sorted), by_first_keyed);
     p->box = oc_xmalloc(((size_t)p->n + 1) * sizeof(*p->box));
@@ -287,8 +287,8 @@ uint64_t oc_boxes_live(const struct oc_box *box, uint32_t n, uint64_t align)
     uint64_t live = 0, most = 0;
     for (uint32_t i = 0, gone = 0; i < n; i++) {
         for (; last[gone].first < first[i].first; gone++)
-            live -= rounded(last[gone].bytes, align);
-        live += rounded(first[i].bytes, align);
+            live -= round_up(last[gone].bytes, align);
+        live += round_up(first[i].bytes, align);
         most = live > most ? live : most;
     }
     free(first);

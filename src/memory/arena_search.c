@@ -14,7 +14,7 @@ struct search {
     uint64_t random;
 };
 
-static uint32_t below(struct search *s, uint32_t n)
+static uint32_t random_below(struct search *s, uint32_t n)
 {
     s->random ^= s->random << 13;
     s->random ^= s->random >> 7;
@@ -28,7 +28,7 @@ static uint32_t pick_top(struct search *s)
     uint32_t seen = 0, found = 0;
     for (uint32_t k = 0; k < s->f->n; k++) {
         uint32_t i = s->order[k];
-        if (s->offset[i] + s->f->box[i].bytes == s->size && below(s, ++seen) == 0)
+        if (s->offset[i] + s->f->box[i].bytes == s->size && random_below(s, ++seen) == 0)
             found = k;
     }
     return found;
@@ -41,12 +41,12 @@ static void move_earlier(uint32_t *order, uint32_t from, uint32_t to)
     order[to] = i;
 }
 
-static void shake(struct search *s)
+static void perturb_order(struct search *s)
 {
     struct oc_fit *f = s->f;
     memcpy(s->order, f->best_order, f->n * sizeof(*s->order));
     for (uint32_t k = 0; k < 3; k++) {
-        uint32_t a = below(s, f->n), b = below(s, f->n);
+        uint32_t a = random_below(s, f->n), b = random_below(s, f->n);
         move_earlier(s->order, a > b ? a : b, a > b ? b : a);
     }
     memcpy(f->order, s->order, f->n * sizeof(*s->order));
@@ -58,7 +58,7 @@ static void shake(struct search *s)
 static bool change(struct search *s)
 {
     struct oc_fit *f = s->f;
-    uint32_t from = pick_top(s), to = from ? below(s, from) : 0;
+    uint32_t from = pick_top(s), to = from ? random_below(s, from) : 0;
     memcpy(f->order, s->order, f->n * sizeof(*s->order));
     move_earlier(f->order, from, to);
     uint64_t size = oc_fit_order(f, false, s->size, "search");
@@ -87,7 +87,7 @@ void oc_fit_search(struct oc_fit *f)
         if (change(&s))
             idle = 0;
         if (idle == PATIENCE) {
-            shake(&s);
+            perturb_order(&s);
             idle = 0;
         }
         oc_fit_spend(f, f->n);

@@ -227,7 +227,7 @@ static bool has_bodies(const struct oc_lives *l)
 }
 
 /* Checks that both views of liveness agree in file order. */
-static bool agree(const struct oc_lives *l, const struct oc_order_graph *g, const uint32_t *order)
+static bool views_agree(const struct oc_lives *l, const struct oc_order_graph *g, const uint32_t *order)
 {
     uint32_t n = l->n_life, *first = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*first)), *last = first + n;
     bool same = oc_order_peak(g, order, NULL) == l->peak;
@@ -247,7 +247,7 @@ static int find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, 
     for (uint32_t i = 0; i < l->n_step; i++)
         order[i] = i;
     p->reorder = (struct oc_reorder){.before = l->peak, .after = l->peak, .lower = l->lower, .parts = 1};
-    if (!agree(l, g, order))
+    if (!views_agree(l, g, order))
         rc = oc_fail(err, OC_EUNSUPPORTED, "internal error: the live ranges of buffers and nodes differ");
     if (reorder && !rc) {
         oc_reorder_make(g, 0, order, &p->reorder);

@@ -37,7 +37,7 @@ void oc_order_link(struct oc_arena *arena, struct oc_order_graph *g)
 }
 
 /* Bytes of the buffers that a step touches, excluding one kind. */
-static uint64_t touched(const struct oc_order_graph *g, uint32_t s, const bool *without)
+static uint64_t touched_bytes(const struct oc_order_graph *g, uint32_t s, const bool *without)
 {
     uint64_t sum = 0;
     for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++)
@@ -59,9 +59,10 @@ uint64_t oc_order_lower(const struct oc_order_graph *g)
 {
     uint64_t most = 0, first = UINT64_MAX, last = UINT64_MAX;
     for (uint32_t s = 0; s < g->n_step; s++) {
-        uint64_t sum = g->base + g->inner[s] + touched(g, s, NULL);
+        uint64_t sum = g->base + g->inner[s] + touched_bytes(g, s, NULL);
         most = sum > most ? sum : most;
-        uint64_t new = g->inner[s] + touched(g, s, g->input), old = g->inner[s] + touched(g, s, g->output);
+        uint64_t new = g->inner[s] + touched_bytes(g, s, g->input),
+                 old = g->inner[s] + touched_bytes(g, s, g->output);
         if (g->needs_at[s] == g->needs_at[s + 1] && new < first)
             first = new;
         if (g->user_at[s] == g->user_at[s + 1] && old < last)
@@ -134,7 +135,7 @@ struct part {
 };
 
 /* Whether the buffer is touched before or after the part. */
-static void outside(const struct part *p, uint32_t buffer, bool *before, bool *behind)
+static void used_outside(const struct part *p, uint32_t buffer, bool *before, bool *behind)
 {
     for (uint32_t k = p->g->by_at[buffer]; k < p->g->by_at[buffer + 1]; k++) {
         uint32_t at = p->where[p->g->by[k]];
@@ -182,7 +183,7 @@ static uint32_t number(struct part *p, uint32_t buffer)
     p->bytes[x] = p->g->bytes[buffer];
     p->input[x] = p->g->input[buffer];
     p->output[x] = p->g->output[buffer];
-    outside(p, buffer, &p->input[x], &p->output[x]);
+    used_outside(p, buffer, &p->input[x], &p->output[x]);
     if (p->input[x])
         p->out.base -= p->bytes[x];
     return x;

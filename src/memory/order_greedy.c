@@ -40,7 +40,7 @@ static void least_taken(const struct pick *p, struct key *k)
     k->b = p->delta;
 }
 
-static void newest(const struct pick *p, struct key *k)
+static void newest_touch(const struct pick *p, struct key *k)
 {
     k->a = p->delta <= 0 ? INT64_MIN : -(int64_t)p->age;
     k->b = p->delta;
@@ -53,9 +53,9 @@ static void as_listed(const struct pick *p, struct key *k)
 }
 
 typedef void rule_fn(const struct pick *p, struct key *k);
-static rule_fn *const rules[] = {most_freed, least_taken, newest, as_listed};
+static rule_fn *const rules[] = {most_freed, least_taken, newest_touch, as_listed};
 
-static bool less(const struct key *x, const struct key *y)
+static bool key_less(const struct key *x, const struct key *y)
 {
     if (x->a != y->a)
         return x->a < y->a;
@@ -68,7 +68,7 @@ static void push(struct greedy *q, struct key k)
 {
     OC_GROW(q->heap, q->n_heap, q->cap);
     uint32_t i = q->n_heap++;
-    for (; i && less(&k, &q->heap[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i && key_less(&k, &q->heap[(i - 1) / 2]); i = (i - 1) / 2)
         q->heap[i] = q->heap[(i - 1) / 2];
     q->heap[i] = k;
 }
@@ -78,9 +78,9 @@ static struct key pop(struct greedy *q)
     struct key top = q->heap[0], last = q->heap[--q->n_heap];
     uint32_t i = 0;
     for (uint32_t k; (k = 2 * i + 1) < q->n_heap; i = k) {
-        if (k + 1 < q->n_heap && less(&q->heap[k + 1], &q->heap[k]))
+        if (k + 1 < q->n_heap && key_less(&q->heap[k + 1], &q->heap[k]))
             k++;
-        if (!less(&q->heap[k], &last))
+        if (!key_less(&q->heap[k], &last))
             break;
         q->heap[i] = q->heap[k];
     }

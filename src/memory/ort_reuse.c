@@ -106,7 +106,7 @@ static void learn_node(struct oc_ort_shapes *s, uint32_t node)
             s->inferred[n->out[k]] = known;
 }
 
-static void learn(const struct oc_lives *l, struct oc_ort_shapes *s)
+static void infer_shapes(const struct oc_lives *l, struct oc_ort_shapes *s)
 {
     const struct oc_graph *g = &s->open->model->graph[0];
     for (uint32_t i = 0; i < g->n_input; i++)
@@ -236,7 +236,7 @@ void oc_ort_reuse(const struct oc_lives *l, struct oc_ort_shapes *s, uint32_t *i
         oc_out_of_memory(l->n_life);
     for (uint32_t i = 0; i < l->n_life; i++)
         into[i] = i;
-    learn(l, s);
+    infer_shapes(l, s);
     for (uint32_t i = 0; i < l->n_step; i++)
         each_read(&r, i, count);
     for (uint32_t i = 0; i < l->n_step; i++)

@@ -64,7 +64,7 @@ static void sort_lives(const struct oc_lives *l, const struct oc_life *life, boo
     free(next);
 }
 
-static void look(struct run *r, uint32_t node)
+static void update_peak(struct run *r, uint32_t node)
 {
     uint64_t requested = r->arena.requested - r->kept_requested, in_use = r->arena.in_use - r->kept_in_use;
     if (requested > r->seen.max_requested || r->seen.requested_at == OC_NONE) {
@@ -155,7 +155,7 @@ static void run_body(struct run *r, const struct oc_lives *l, uint32_t step)
         oc_lives_free(inner);
     }
     if (all != OC_NONE) {
-        look(r, node);
+        update_peak(r, node);
         oc_ort_arena_give(&r->arena, all);
     }
 }
@@ -174,7 +174,7 @@ static void run_graph(struct run *r, const struct oc_lives *l)
         oc_ort_arena_give(&r->arena,
                           oc_ort_arena_take(&r->arena, conv_workspace(l->a, &m->node[l->step[s]])));
         run_body(r, l, s);
-        look(r, l->step[s]);
+        update_peak(r, l->step[s]);
         for (uint32_t i = b.last_at[s]; i < b.last_at[s + 1]; i++)
             oc_ort_arena_give(&r->arena, chunk[b.last[i]]);
     }

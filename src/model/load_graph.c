@@ -381,7 +381,7 @@ static int new_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, 
 }
 
 /* Prefetches the slot of the next node's first output: in large models most lookups miss the cache. */
-static void foresee(const struct oc_scope *sc, struct oc_wire rest, uint32_t field)
+static void prefetch_outputs(const struct oc_scope *sc, struct oc_wire rest, uint32_t field)
 {
     struct oc_field f;
     if (!oc_wire_next(&rest, &f) || f.num != field || f.type != OC_WIRE_LEN)
@@ -409,7 +409,7 @@ int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, ui
     for (uint32_t i = 0; i < n && !rc && oc_wire_next(&w, &f);)
         if (f.num == field && f.type == OC_WIRE_LEN) {
             if (n >= MANY_NODES)
-                foresee(sc, w, field);
+                prefetch_outputs(sc, w, field);
             rc = new_node(l, sc, (struct oc_view){f.data, f.n}, i++);
         }
     if (rc == 0)

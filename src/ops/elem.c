@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static struct oc_elem unknown(void)
+static struct oc_elem unknown_elem(void)
 {
     return (struct oc_elem){.kind = OC_E_UNKNOWN};
 }
@@ -75,17 +75,17 @@ bool oc_elem_same(const struct oc_elem *a, const struct oc_elem *b)
 
 static struct oc_elem checked(bool ok, const int64_t *v)
 {
-    return ok ? integer(oc_known(*v)) : unknown();
+    return ok ? integer(oc_known(*v)) : unknown_elem();
 }
 
 static struct oc_elem int_pow(int64_t a, int64_t b)
 {
     if (b < 0 || b > 63)
-        return a == 1 || (b > 63 && a == 0) ? integer(oc_known(a)) : unknown();
+        return a == 1 || (b > 63 && a == 0) ? integer(oc_known(a)) : unknown_elem();
     int64_t r = 1;
     for (int64_t i = 0; i < b; i++)
         if (!oc_mul_i64(r, a, &r))
-            return unknown();
+            return unknown_elem();
     return integer(oc_known(r));
 }
 
@@ -117,7 +117,7 @@ static struct oc_elem known_ints(unsigned op, int64_t a, int64_t b)
     case OC_EL_MAX:
         return integer(oc_known(a > b ? a : b));
     default:
-        return unknown();
+        return unknown_elem();
     }
 }
 
@@ -135,17 +135,17 @@ static struct oc_elem expr_ints(struct oc_exprs *x, unsigned op, struct oc_dim a
         struct oc_dim q;
         if (!oc_is(b, 0) && oc_dim_divides(x, a, b, &q))
             return integer(q);
-        return natural ? integer(oc_dim_floordiv(x, a, b)) : unknown();
+        return natural ? integer(oc_dim_floordiv(x, a, b)) : unknown_elem();
     }
     case OC_EL_MOD:
     case OC_EL_FMOD:
-        return natural ? integer(oc_dim_mod(x, a, b)) : unknown();
+        return natural ? integer(oc_dim_mod(x, a, b)) : unknown_elem();
     case OC_EL_MIN:
         return integer(oc_dim_min(x, a, b));
     case OC_EL_MAX:
         return integer(oc_dim_max(x, a, b));
     default:
-        return unknown();
+        return unknown_elem();
     }
 }
 
@@ -162,12 +162,12 @@ static struct oc_elem known_reals(unsigned op, unsigned dtype, double a, double 
     case OC_EL_MUL:
         return real(dtype, a * b);
     case OC_EL_DIV:
-        return b == 0 ? unknown() : real(dtype, a / b);
+        return b == 0 ? unknown_elem() : real(dtype, a / b);
     case OC_EL_FMOD:
-        return b == 0 ? unknown() : real(dtype, fmod(a, b));
+        return b == 0 ? unknown_elem() : real(dtype, fmod(a, b));
     case OC_EL_MOD:
         m = b == 0 ? 0 : fmod(a, b);
-        return b == 0 ? unknown() : real(dtype, m != 0 && (m < 0) != (b < 0) ? m + b : m);
+        return b == 0 ? unknown_elem() : real(dtype, m != 0 && (m < 0) != (b < 0) ? m + b : m);
     case OC_EL_POW:
         return real(dtype, pow(a, b));
     case OC_EL_MIN:
@@ -175,7 +175,7 @@ static struct oc_elem known_reals(unsigned op, unsigned dtype, double a, double 
     case OC_EL_MAX:
         return real(dtype, a > b ? a : b);
     default:
-        return unknown();
+        return unknown_elem();
     }
 }
 
@@ -192,7 +192,7 @@ static struct oc_elem linear_sum(struct oc_exprs *x, unsigned dtype, const struc
         return ratio(dtype, a->i, a->r + s * b->r, add);
     if (a->r == b->r)
         return ratio(dtype, s > 0 ? oc_dim_add(x, a->i, b->i) : oc_dim_sub(x, a->i, b->i), a->r, add);
-    return unknown();
+    return unknown_elem();
 }
 
 static struct oc_elem linear_reals(struct oc_exprs *x, unsigned op, unsigned dtype, const struct linear *a,
@@ -210,7 +210,7 @@ static struct oc_elem linear_reals(struct oc_exprs *x, unsigned op, unsigned dty
             return ratio(dtype, b->i, b->r * a->add, b->add * a->add);
         if (a->add == 0 && b->add == 0)
             return ratio(dtype, oc_dim_mul(x, a->i, b->i), a->r * b->r, 0);
-        return unknown();
+        return unknown_elem();
     case OC_EL_DIV:
         if (b->r == 0 && b->add != 0)
             return ratio(dtype, a->i, a->r / b->add, a->add / b->add);
@@ -218,9 +218,9 @@ static struct oc_elem linear_reals(struct oc_exprs *x, unsigned op, unsigned dty
         if (b->r != 0 && a->r != 0 && a->add == 0 && b->add == 0 && oc_same_dim(a->i, b->i) &&
             oc_dim_min_value(x, a->i) > 0)
             return real(dtype, a->r / b->r);
-        return unknown();
+        return unknown_elem();
     default:
-        return unknown();
+        return unknown_elem();
     }
 }
 
@@ -278,7 +278,7 @@ static struct oc_elem compare(struct oc_exprs *x, unsigned op, const struct oc_e
                    : op == OC_EL_GT ? ABOVE
                                     : ABOVE | SAME;
     if ((can & yes) && (can & ~yes))
-        return unknown();
+        return unknown_elem();
     return integer(oc_known((can & yes) != 0));
 }
 
@@ -292,7 +292,7 @@ static struct oc_elem logic(unsigned op, const struct oc_elem *a, const struct o
     if (op == OC_EL_OR && (va || vb))
         return integer(oc_known(1));
     if (!ka || !kb)
-        return unknown();
+        return unknown_elem();
     return integer(oc_known(op == OC_EL_AND ? va && vb : op == OC_EL_OR ? va || vb : va != vb));
 }
 
@@ -305,20 +305,20 @@ struct oc_elem oc_elem_op(struct oc_exprs *x, unsigned op, unsigned dtype, const
         return compare(x, op, a, b);
     if (!is_float(dtype)) {
         if (a->kind != OC_E_INT || b->kind != OC_E_INT)
-            return unknown();
+            return unknown_elem();
         bool known = oc_is_known(a->i) && oc_is_known(b->i);
         return known ? known_ints(op, a->i.v, b->i.v) : expr_ints(x, op, a->i, b->i);
     }
     struct linear l, m;
     if (!as_linear(a, &l) || !as_linear(b, &m))
-        return unknown();
+        return unknown_elem();
     if (l.r == 0 && m.r == 0)
         return known_reals(op, dtype, l.add, m.add);
     if (op == OC_EL_MIN || op == OC_EL_MAX) {
         unsigned can = order(x, a, b);
         bool not_above = !(can & ABOVE), not_below = !(can & BELOW);
         if (!not_above && !not_below)
-            return unknown();
+            return unknown_elem();
         return not_above == (op == OC_EL_MIN) ? *a : *b;
     }
     return linear_reals(x, op, dtype, &l, &m);
@@ -347,13 +347,13 @@ static struct oc_elem round_ratio(struct oc_exprs *x, unsigned fn, unsigned dtyp
 {
     int64_t p, q, s;
     if (!rational(a->r, a->add, &p, &q, &s))
-        return unknown();
+        return unknown_elem();
     struct oc_dim n = oc_dim_add(x, oc_dim_mul(x, a->i, oc_known(p)), oc_known(s));
     if (q == 1)
         return ratio(dtype, n, 1, 0);
     if (fn == OC_EL_FLOOR)
         return ratio(dtype, oc_dim_floordiv(x, n, oc_known(q)), 1, 0);
-    return fn == OC_EL_CEIL ? ratio(dtype, oc_dim_ceildiv(x, n, oc_known(q)), 1, 0) : unknown();
+    return fn == OC_EL_CEIL ? ratio(dtype, oc_dim_ceildiv(x, n, oc_known(q)), 1, 0) : unknown_elem();
 }
 
 static double real_fn(unsigned fn, double v)
@@ -383,29 +383,29 @@ static double real_fn(unsigned fn, double v)
 static struct oc_elem int_fn(struct oc_exprs *x, unsigned fn, struct oc_dim d)
 {
     if (fn == OC_EL_NOT)
-        return oc_is_known(d) ? integer(oc_known(d.v == 0)) : unknown();
+        return oc_is_known(d) ? integer(oc_known(d.v == 0)) : unknown_elem();
     bool negative = oc_is_known(d) && d.v < 0;
     if (fn == OC_EL_NEG || (fn == OC_EL_ABS && negative))
-        return oc_is(d, INT64_MIN) ? unknown() : integer(oc_dim_sub(x, oc_known(0), d));
-    return fn == OC_EL_ABS && oc_dim_min_value(x, d) >= 0 ? integer(d) : unknown();
+        return oc_is(d, INT64_MIN) ? unknown_elem() : integer(oc_dim_sub(x, oc_known(0), d));
+    return fn == OC_EL_ABS && oc_dim_min_value(x, d) >= 0 ? integer(d) : unknown_elem();
 }
 
 struct oc_elem oc_elem_fn(struct oc_exprs *x, unsigned fn, unsigned dtype, const struct oc_elem *a)
 {
     if (!is_float(dtype))
-        return a->kind == OC_E_INT ? int_fn(x, fn, a->i) : unknown();
+        return a->kind == OC_E_INT ? int_fn(x, fn, a->i) : unknown_elem();
     struct linear l;
     if (!as_linear(a, &l))
-        return unknown();
+        return unknown_elem();
     if (l.r == 0) {
         double v = real_fn(fn, l.add);
-        return isnan(v) ? unknown() : real(dtype, v);
+        return isnan(v) ? unknown_elem() : real(dtype, v);
     }
     struct oc_elem e = {.kind = OC_E_RATIO, .i = l.i, .r = l.r, .add = l.add};
     if (fn == OC_EL_NEG)
         return ratio(dtype, l.i, -l.r, -l.add);
     if (fn == OC_EL_ABS)
-        return l.r > 0 && l.add >= 0 && oc_dim_min_value(x, l.i) >= 0 ? e : unknown();
+        return l.r > 0 && l.add >= 0 && oc_dim_min_value(x, l.i) >= 0 ? e : unknown_elem();
     return fn == OC_EL_FLOOR || fn == OC_EL_CEIL || fn == OC_EL_ROUND ? round_ratio(x, fn, dtype, &e)
-                                                                      : unknown();
+                                                                      : unknown_elem();
 }

@@ -85,7 +85,7 @@ static bool take(struct reader *r, char c)
     return true;
 }
 
-static void must(struct reader *r, char c)
+static void expect_char(struct reader *r, char c)
 {
     if (!take(r, c))
         r->bad = true;
@@ -124,7 +124,7 @@ static uint64_t number(struct reader *r, uint64_t v)
     return v;
 }
 
-static uint64_t unknown(struct reader *r)
+static uint64_t mark_unknown(struct reader *r)
 {
     r->known = false;
     return 0;
@@ -164,7 +164,7 @@ static uint64_t elements(struct reader *r)
     const struct oc_type *t = NULL;
     if (!tensor(r, word(r), &t))
         r->bad = true;
-    must(r, ')');
+    expect_char(r, ')');
     return number(r, oc_c_elems(r->c, t));
 }
 
@@ -173,16 +173,16 @@ static uint64_t dimensions(struct reader *r, const struct oc_type *t)
 {
     int64_t from = 0, to = 0;
     bool has_from = number_at(r, &from), range = take(r, ':'), has_to = range && number_at(r, &to);
-    must(r, ']');
+    expect_char(r, ']');
     if (!has_from && !range)
         r->bad = true;
     if (!t || !t->shape.ranked)
-        return number(r, unknown(r));
+        return number(r, mark_unknown(r));
     int64_t rank = t->shape.rank;
     from += from < 0 ? rank : 0;
     to = !range ? from + 1 : has_to ? to + (to < 0 ? rank : 0) : rank;
     if (from < 0 || to > rank || (!range && from >= rank))
-        return number(r, unknown(r));
+        return number(r, mark_unknown(r));
     return number(r, from < to ? oc_c_range(r->c, &t->shape, (unsigned)from, (unsigned)to) : 1);
 }
 
@@ -220,11 +220,11 @@ static uint64_t condition(struct reader *r)
     if (take(r, ':'))
         otherwise = word(r);
     bool differs = take(r, '!');
-    must(r, '=');
+    expect_char(r, '=');
     if (!differs)
-        must(r, '=');
+        expect_char(r, '=');
     struct span value = word(r);
-    must(r, ']');
+    expect_char(r, ']');
     snprintf(name, sizeof(name), "%.*s", (int)left.n, left.s);
     return number(r, equals(r, name, otherwise, value) != differs);
 }
@@ -242,7 +242,7 @@ static bool prim_of(struct span s, unsigned *prim)
     return false;
 }
 
-static void remember(struct reader *r, const char *name, const char *expr, uint64_t v, bool known)
+static void record_name(struct reader *r, const char *name, const char *expr, uint64_t v, bool known)
 {
     unsigned prim;
     if (prim_of((struct span){name, strlen(name)}, &prim))
@@ -295,7 +295,7 @@ static uint64_t run(struct reader *r, struct span text, bool *known, char **numb
     return v;
 }
 
-static uint64_t named(struct reader *r, struct span s)
+static uint64_t eval_name(struct reader *r, struct span s)
 {
     struct span text;
     uint64_t v = 0;
@@ -308,13 +308,13 @@ static uint64_t named(struct reader *r, struct span s)
         return number(r, v);
     }
     if (find_reported(r->c, name, &v)) {
-        remember(r, name, NULL, v, true);
+        record_name(r, name, NULL, v, true);
         return number(r, v);
     }
     if (defined)
         v = run(r, text, &known, NULL);
     known &= defined;
-    remember(r, name, defined ? oc_strndup(r->c->arena, text.s, text.n) : NULL, v, known);
+    record_name(r, name, defined ? oc_strndup(r->c->arena, text.s, text.n) : NULL, v, known);
     r->known &= known;
     return number(r, v);
 }
@@ -335,11 +335,11 @@ static uint64_t function(struct reader *r, struct span name)
     oc_buf_printf(&r->numbers, "%s(", names[which]);
     uint64_t a = expression(r), b = 0;
     if (which > 0) {
-        must(r, ',');
+        expect_char(r, ',');
         oc_buf_str(&r->numbers, ", ");
         b = expression(r);
     }
-    must(r, ')');
+    expect_char(r, ')');
     oc_buf_char(&r->numbers, ')');
     switch (which) {
     case 0:
@@ -349,7 +349,7 @@ static uint64_t function(struct reader *r, struct span name)
     case 2:
         return a < b ? a : b;
     default:
-        return b ? a / b + (a % b ? 1 : 0) : unknown(r);
+        return b ? a / b + (a % b ? 1 : 0) : mark_unknown(r);
     }
 }
 
@@ -361,7 +361,7 @@ static uint64_t nested(struct reader *r)
     }
     oc_buf_char(&r->numbers, '(');
     uint64_t v = expression(r);
-    must(r, ')');
+    expect_char(r, ')');
     oc_buf_char(&r->numbers, ')');
     r->depth--;
     return v;
@@ -394,7 +394,7 @@ static uint64_t factor(struct reader *r)
         r->p++;
         return dimensions(r, t);
     }
-    return named(r, s);
+    return eval_name(r, s);
 }
 
 static uint64_t product(struct reader *r)
@@ -407,9 +407,9 @@ static uint64_t product(struct reader *r)
         oc_buf_char(&r->numbers, times ? '*' : '/');
         next = factor(r);
         if (times)
-            v = oc_mul_u64(v, next, &v) ? v : unknown(r);
+            v = oc_mul_u64(v, next, &v) ? v : mark_unknown(r);
         else
-            v = next ? v / next : unknown(r);
+            v = next ? v / next : mark_unknown(r);
     }
 }
 
@@ -423,9 +423,9 @@ static uint64_t expression(struct reader *r)
         oc_buf_str(&r->numbers, plus ? " + " : " - ");
         next = product(r);
         if (plus)
-            v = oc_add_u64(v, next, &v) ? v : unknown(r);
+            v = oc_add_u64(v, next, &v) ? v : mark_unknown(r);
         else
-            v = v >= next ? v - next : unknown(r);
+            v = v >= next ? v - next : mark_unknown(r);
     }
 }
 

@@ -255,7 +255,7 @@ static const char *post_transform(struct oc_op_ctx *c)
     return oc_attr_s(c, "post_transform", "NONE");
 }
 
-static uint64_t rounded(struct oc_op_ctx *c, long double v)
+static uint64_t round_count(struct oc_op_ctx *c, long double v)
 {
     if (v < 9.0e18L)
         return (uint64_t)llroundl(v);
@@ -274,11 +274,12 @@ static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     uint64_t s = oc_c_dim(c, rows);
     oc_ml_float(c, k);
-    uint64_t compares = rounded(c, (long double)s * depths);
+    uint64_t compares = round_count(c, (long double)s * depths);
     oc_tell(c, "depths", compares);
     oc_add(c, k, OC_CMP, compares);
     if (f.leaves) {
-        uint64_t votes = rounded(c, (long double)s * f.n_root * (long double)f.votes / (long double)f.leaves);
+        uint64_t votes =
+            round_count(c, (long double)s * f.n_root * (long double)f.votes / (long double)f.leaves);
         oc_tell(c, "votes", votes);
         oc_add(c, k, OC_ADD, votes);
     }

@@ -45,7 +45,7 @@ static struct oc_elem fit(struct oc_op_ctx *c, struct oc_dim d, const struct oc_
 }
 
 /* Converts a real to an integer: truncated if known, floored if non-negative, exact otherwise. */
-static struct oc_elem whole(struct oc_op_ctx *c, const struct oc_elem *e)
+static struct oc_elem to_integer(struct oc_op_ctx *c, const struct oc_elem *e)
 {
     double v;
     if (oc_elem_known_real(e, &v))
@@ -87,7 +87,7 @@ static struct oc_elem cast_elem(struct oc_op_ctx *c, const struct oc_elem *e, un
         return to_bool(c, e);
     if (info->kind != OC_KIND_INT)
         return no_elem;
-    struct oc_elem i = e->kind == OC_E_INT ? *e : whole(c, e);
+    struct oc_elem i = e->kind == OC_E_INT ? *e : to_integer(c, e);
     return i.kind == OC_E_INT ? fit(c, i.i, info, info->name[0] != 'u') : no_elem;
 }
 

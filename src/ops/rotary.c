@@ -22,7 +22,7 @@ static bool head_size(struct oc_op_ctx *c, const struct oc_shape *x, struct oc_d
 }
 
 /* Rotated elements: all, or rotary_embedding_dim of every head. */
-static uint64_t turned(struct oc_op_ctx *c, const struct oc_shape *x)
+static uint64_t rotated_elements(struct oc_op_ctx *c, const struct oc_shape *x)
 {
     int64_t part = oc_attr_i(c, "rotary_embedding_dim", 0);
     uint64_t n = oc_c_in(c, 0);
@@ -41,7 +41,7 @@ static int cost_rotary(struct oc_op_ctx *c, struct oc_cost *k)
         c->unknown = true;
         return 0;
     }
-    oc_add_rope(c, k, turned(c, x));
+    oc_add_rope(c, k, rotated_elements(c, x));
     if (!oc_in(c, kind->positions) || !cache->ranked || cache->rank == 0)
         return 0;
     uint64_t rows = oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_dim(c, x->dim[x->rank == 4 ? 2 : 1]));

@@ -26,13 +26,13 @@ static const struct oc_shape *ranked(const struct oc_type *t)
     return t && (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE) && t->shape.ranked ? &t->shape : NULL;
 }
 
-static int need(const struct oc_rule_env *env, const struct oc_rule_expr *e)
+static int require_known(const struct oc_rule_env *env, const struct oc_rule_expr *e)
 {
     return tensor(env, e) ? 0 : oc_op_fail(env->c, "%s is absent", tensor_name(env, e));
 }
 
 /* An unknown number, printed as its expression. */
-static struct oc_dim unknown(struct oc_rule_env *env, const struct oc_rule_expr *e, int64_t max)
+static struct oc_dim fresh_dim(struct oc_rule_env *env, const struct oc_rule_expr *e, int64_t max)
 {
     struct oc_buf text = {.max = 4096};
     oc_rule_print_names(e, &text);
@@ -57,11 +57,11 @@ static int size(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc
     int64_t at;
     bool known;
     unsigned axis;
-    if (need(env, e) || index_of(env, e->a, &at, &known))
+    if (require_known(env, e) || index_of(env, e->a, &at, &known))
         return -1;
     const struct oc_shape *s = ranked(tensor(env, e));
     if (!s || !known) {
-        *out = unknown(env, e, -1);
+        *out = fresh_dim(env, e, -1);
         return 0;
     }
     if (!oc_axis(at, s->rank, &axis))
@@ -76,7 +76,7 @@ static int range(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned
 {
     int64_t from = 0, to = 0;
     bool from_known = true, to_known = true;
-    if (need(env, e) || (e->a && index_of(env, e->a, &from, &from_known)) ||
+    if (require_known(env, e) || (e->a && index_of(env, e->a, &from, &from_known)) ||
         (e->b && index_of(env, e->b, &to, &to_known)))
         return -1;
     const struct oc_shape *s = ranked(tensor(env, e));
@@ -98,16 +98,16 @@ static int product(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
     if (known < 0)
         return -1;
     *out = known ? oc_shape_count_range(env->c->exprs, ranked(tensor(env, e)), first, last)
-                 : unknown(env, e, -1);
+                 : fresh_dim(env, e, -1);
     return 0;
 }
 
 static int rank(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    if (need(env, e))
+    if (require_known(env, e))
         return -1;
     const struct oc_shape *s = ranked(tensor(env, e));
-    *out = s ? oc_known(s->rank) : unknown(env, e, OC_MAX_RANK);
+    *out = s ? oc_known(s->rank) : fresh_dim(env, e, OC_MAX_RANK);
     return 0;
 }
 
@@ -115,7 +115,7 @@ static int elements(struct oc_rule_env *env, const struct oc_rule_expr *e, struc
 {
     const struct oc_type *t = tensor(env, e);
     const struct oc_shape *s = ranked(t);
-    *out = s ? oc_shape_count(env->c->exprs, s) : t ? unknown(env, e, -1) : oc_known(0);
+    *out = s ? oc_shape_count(env->c->exprs, s) : t ? fresh_dim(env, e, -1) : oc_known(0);
     return 0;
 }
 
@@ -123,7 +123,7 @@ static int bytes(struct oc_rule_env *env, const struct oc_rule_expr *e, struct o
 {
     const struct oc_type *t = tensor(env, e);
     if (t && (!ranked(t) || t->dtype == OC_DT_UNDEFINED)) {
-        *out = unknown(env, e, -1);
+        *out = fresh_dim(env, e, -1);
         return 0;
     }
     elements(env, e, out);
@@ -157,7 +157,7 @@ static int value(struct oc_rule_env *env, const struct oc_rule_expr *e, struct o
 {
     int64_t at = 0;
     bool known = true;
-    if (need(env, e) || (e->a && index_of(env, e->a, &at, &known)))
+    if (require_known(env, e) || (e->a && index_of(env, e->a, &at, &known)))
         return -1;
     const struct oc_data *d = oc_in_value(env->c, e->slot);
     if (d && !e->a && d->n != 1)
@@ -166,7 +166,7 @@ static int value(struct oc_rule_env *env, const struct oc_rule_expr *e, struct o
         return oc_op_fail(env->c, "%s: element %lld is out of range, it has %u", tensor_name(env, e),
                           (long long)at, d->n);
     if (!d || !known || !element(&d->e[at], out))
-        *out = unknown(env, e, -1);
+        *out = fresh_dim(env, e, -1);
     return 0;
 }
 
@@ -179,7 +179,7 @@ static const struct oc_attr *attribute(const struct oc_rule_env *env, const char
     return a && a->type != OC_ATTR_NONE ? a : NULL;
 }
 
-static int whole(const struct oc_rule_env *env, const char *name, double v, struct oc_dim *out)
+static int to_integer(const struct oc_rule_env *env, const char *name, double v, struct oc_dim *out)
 {
     if (!(v >= -9e15 && v <= 9e15) || (double)(int64_t)v != v)
         return oc_op_fail(env->c, "attribute '%.60s' is %g, not a whole number", name, v);
@@ -198,7 +198,7 @@ static int attr(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc
     if (!a)
         return absent(env, e, out);
     if (a->type == OC_ATTR_FLOAT)
-        return whole(env, e->text, (double)a->f, out);
+        return to_integer(env, e->text, (double)a->f, out);
     if (a->type != OC_ATTR_INT)
         return oc_op_fail(env->c, "attribute '%.60s' is not an integer", e->text);
     *out = oc_known(a->i);
@@ -222,14 +222,14 @@ static int attr_item(struct oc_rule_env *env, const struct oc_rule_expr *e, stru
     if (index_of(env, e->a, &at, &known))
         return -1;
     if (!known) {
-        *out = unknown(env, e, -1);
+        *out = fresh_dim(env, e, -1);
         return 0;
     }
     at += at < 0 ? (int64_t)a->n : 0;
     if (at < 0 || at >= a->n)
         return oc_op_fail(env->c, "attribute '%.60s' has %u elements", e->text, a->n);
     if (a->type == OC_ATTR_FLOATS)
-        return whole(env, e->text, (double)a->floats[at], out);
+        return to_integer(env, e->text, (double)a->floats[at], out);
     *out = oc_known(a->ints[at]);
     return 0;
 }
@@ -259,7 +259,7 @@ static int attr_is(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
 /* ---- arithmetic ------------------------------------------------------------------------------------------
  */
 
-static int let(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int eval_let(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     size_t i = (size_t)e->number;
     if (!env->done[i] && number(env, env->let[i].expr, &env->value[i]))
@@ -278,7 +278,7 @@ static int logarithm(struct oc_rule_env *env, const struct oc_rule_expr *e, stru
     if (oc_is_known(a))
         *out = oc_known(oc_clog2(a.v > 0 ? (uint64_t)a.v : 0));
     else
-        *out = unknown(env, e, max < 0 ? 63 : (int64_t)oc_clog2((uint64_t)max));
+        *out = fresh_dim(env, e, max < 0 ? 63 : (int64_t)oc_clog2((uint64_t)max));
     return 0;
 }
 
@@ -302,7 +302,7 @@ static int binary(struct oc_rule_env *env, const struct oc_rule_expr *e, struct 
 }
 
 /* 1, 0, or -1 where the ranges do not decide. */
-static int less(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
+static int compare_less(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     struct oc_dim d = oc_dim_sub(x, a, b);
     if (oc_is_known(d))
@@ -318,7 +318,7 @@ static int equal(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     struct oc_dim d = oc_dim_sub(x, a, b);
     if (oc_is_known(d))
         return d.v == 0;
-    return less(x, a, b) == 1 || less(x, b, a) == 1 ? 0 : -1;
+    return compare_less(x, a, b) == 1 || compare_less(x, b, a) == 1 ? 0 : -1;
 }
 
 static int opposite(int answer)
@@ -334,15 +334,15 @@ static int compare(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
         return -1;
     int answer = e->kind == R_EQ   ? equal(x, a, b)
                  : e->kind == R_NE ? opposite(equal(x, a, b))
-                 : e->kind == R_LT ? less(x, a, b)
-                 : e->kind == R_GT ? less(x, b, a)
-                 : e->kind == R_LE ? opposite(less(x, b, a))
-                                   : opposite(less(x, a, b));
-    *out = answer < 0 ? unknown(env, e, 1) : oc_known(answer);
+                 : e->kind == R_LT ? compare_less(x, a, b)
+                 : e->kind == R_GT ? compare_less(x, b, a)
+                 : e->kind == R_LE ? opposite(compare_less(x, b, a))
+                                   : opposite(compare_less(x, a, b));
+    *out = answer < 0 ? fresh_dim(env, e, 1) : oc_known(answer);
     return 0;
 }
 
-static int either(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int eval_either(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     struct oc_dim when, b, c;
     if (number(env, e->a, &when))
@@ -353,7 +353,7 @@ static int either(struct oc_rule_env *env, const struct oc_rule_expr *e, struct 
         return -1;
     int64_t max_b = oc_dim_max_value(env->c->exprs, b), max_c = oc_dim_max_value(env->c->exprs, c);
     int64_t max = max_b < 0 || max_c < 0 ? -1 : max_b > max_c ? max_b : max_c;
-    *out = oc_same_dim(b, c) ? b : unknown(env, e, max);
+    *out = oc_same_dim(b, c) ? b : fresh_dim(env, e, max);
     return 0;
 }
 
@@ -376,14 +376,14 @@ static int constant(struct oc_rule_env *env, const struct oc_rule_expr *e, struc
 typedef int rule_fn(struct oc_rule_env *, const struct oc_rule_expr *, struct oc_dim *);
 
 static rule_fn *const rules[] = {
-    [R_NUMBER] = constant,   [R_PRODUCT] = product, [R_LET] = let,         [R_SIZE] = size,
+    [R_NUMBER] = constant,   [R_PRODUCT] = product, [R_LET] = eval_let,    [R_SIZE] = size,
     [R_ELEMENTS] = elements, [R_RANK] = rank,       [R_BYTES] = bytes,     [R_HAS] = has,
     [R_VALUE] = value,       [R_ATTR] = attr,       [R_ATTR_IS] = attr_is, [R_ATTR_ITEM] = attr_item,
     [R_ATTR_LEN] = attr_len, [R_NEG] = negative,    [R_CLOG2] = logarithm, [R_ADD] = binary,
     [R_SUB] = binary,        [R_MUL] = binary,      [R_DIV] = binary,      [R_CEIL] = binary,
     [R_MOD] = binary,        [R_MIN] = binary,      [R_MAX] = binary,      [R_EQ] = compare,
     [R_NE] = compare,        [R_LT] = compare,      [R_LE] = compare,      [R_GT] = compare,
-    [R_GE] = compare,        [R_IF] = either,
+    [R_GE] = compare,        [R_IF] = eval_either,
 };
 
 static int number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
@@ -436,7 +436,7 @@ static int add_axes(struct oc_rule_env *env, const struct oc_rule_expr *e, struc
 
 static int add_values(struct oc_rule_env *env, const struct oc_rule_expr *e, struct builder *b)
 {
-    if (need(env, e))
+    if (require_known(env, e))
         return -1;
     const struct oc_shape *s = ranked(tensor(env, e));
     const struct oc_data *d = oc_in_value(env->c, e->slot);
@@ -507,7 +507,7 @@ int oc_rule_dtype(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigne
     if (e->kind == R_DTYPE_OF) {
         const struct oc_type *t = tensor(env, e);
         *out = t && (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE) ? t->dtype : OC_DT_UNDEFINED;
-        return need(env, e);
+        return require_known(env, e);
     }
     int64_t code = e->number;
     const struct oc_attr *a = e->kind == R_DTYPE_ATTR ? attribute(env, e->text) : NULL;

@@ -56,7 +56,7 @@ static bool take(struct parser *p, const char *sign)
     return true;
 }
 
-static void must(struct parser *p, const char *sign)
+static void expect_sign(struct parser *p, const char *sign)
 {
     if (take(p, sign))
         return;
@@ -81,12 +81,12 @@ static struct span word(struct parser *p)
     return s;
 }
 
-static bool is(struct span s, const char *text)
+static bool span_equals(struct span s, const char *text)
 {
     return strlen(text) == s.n && memcmp(s.s, text, s.n) == 0;
 }
 
-static const char *keep(struct parser *p, struct span s)
+static const char *copy_span(struct parser *p, struct span s)
 {
     return oc_strndup(p->scope->arena, s.s, s.n);
 }
@@ -98,8 +98,8 @@ static struct oc_rule_expr *node(struct parser *p, enum rule_kind kind)
     return e;
 }
 
-static struct oc_rule_expr *two(struct parser *p, enum rule_kind kind, struct oc_rule_expr *a,
-                                struct oc_rule_expr *b)
+static struct oc_rule_expr *make_binary(struct parser *p, enum rule_kind kind, struct oc_rule_expr *a,
+                                        struct oc_rule_expr *b)
 {
     struct oc_rule_expr *e = node(p, kind);
     e->a = a;
@@ -151,9 +151,9 @@ static bool range(struct parser *p, struct oc_rule_expr *e)
     bool is_range = from_first || take(p, ":");
     if (is_range && !take(p, "]")) {
         e->b = number(p);
-        must(p, "]");
+        expect_sign(p, "]");
     } else if (!is_range) {
-        must(p, "]");
+        expect_sign(p, "]");
     }
     return is_range;
 }
@@ -187,17 +187,17 @@ static const char *quoted(struct parser *p)
         return NULL;
     struct span s = {p->p, strcspn(p->p, "'")};
     p->p += s.n;
-    must(p, "'");
-    return keep(p, s);
+    expect_sign(p, "'");
+    return copy_span(p, s);
 }
 
 static const char *attr_name(struct parser *p)
 {
-    must(p, ".");
+    expect_sign(p, ".");
     struct span s = word(p);
     if (s.n == 0)
         complain(p, "expected an attribute name after 'attr.'");
-    return keep(p, s);
+    return copy_span(p, s);
 }
 
 static struct oc_rule_expr *factor(struct parser *p);
@@ -228,7 +228,7 @@ static struct oc_rule_expr *attribute(struct parser *p)
     if (take(p, "[")) {
         e->kind = R_ATTR_ITEM;
         e->a = number(p);
-        must(p, "]");
+        expect_sign(p, "]");
     }
     if (take(p, "|") && (e->otherwise = quoted(p)) == NULL)
         e->b = factor(p);
@@ -250,17 +250,17 @@ static struct oc_rule_expr *value(struct parser *p)
 static struct oc_rule_expr *length(struct parser *p)
 {
     struct oc_rule_expr *e = node(p, R_ATTR_LEN);
-    must(p, "attr");
+    expect_sign(p, "attr");
     e->text = attr_name(p);
     return e;
 }
 
 /* floor(a/b), ceil(a/b), ceil(a, b) */
-static struct oc_rule_expr *rounded(struct parser *p, bool up)
+static struct oc_rule_expr *parse_rounded(struct parser *p, bool up)
 {
     struct oc_rule_expr *a = number(p);
     if (up && take(p, ","))
-        return two(p, R_CEIL, a, number(p));
+        return make_binary(p, R_CEIL, a, number(p));
     if (a->kind != R_DIV)
         complain(p, "%s needs a quotient, such as %s(in0[2]/2)", up ? "ceil" : "floor",
                  up ? "ceil" : "floor");
@@ -272,17 +272,17 @@ static struct oc_rule_expr *rounded(struct parser *p, bool up)
 static struct oc_rule_expr *pair(struct parser *p, enum rule_kind kind)
 {
     struct oc_rule_expr *a = number(p);
-    must(p, ",");
-    return two(p, kind, a, number(p));
+    expect_sign(p, ",");
+    return make_binary(p, kind, a, number(p));
 }
 
-static struct oc_rule_expr *either(struct parser *p)
+static struct oc_rule_expr *parse_if(struct parser *p)
 {
     struct oc_rule_expr *e = node(p, R_IF);
     e->a = number(p);
-    must(p, ",");
+    expect_sign(p, ",");
     e->b = number(p);
-    must(p, ",");
+    expect_sign(p, ",");
     e->c = number(p);
     return e;
 }
@@ -314,7 +314,7 @@ static struct oc_rule_expr *arguments(struct parser *p, const struct function *f
     case F_TENSOR:
         return of_tensor(p, f->kind);
     case F_ONE:
-        return two(p, f->kind, number(p), NULL);
+        return make_binary(p, f->kind, number(p), NULL);
     case F_PAIR:
         return pair(p, f->kind);
     case F_VALUE:
@@ -322,20 +322,20 @@ static struct oc_rule_expr *arguments(struct parser *p, const struct function *f
     case F_LENGTH:
         return length(p);
     case F_FLOOR:
-        return rounded(p, false);
+        return parse_rounded(p, false);
     case F_CEIL:
-        return rounded(p, true);
+        return parse_rounded(p, true);
     default:
-        return either(p);
+        return parse_if(p);
     }
 }
 
 static struct oc_rule_expr *function(struct parser *p, struct span name)
 {
     for (size_t i = 0; i < OC_COUNT(functions); i++)
-        if (is(name, functions[i].name)) {
+        if (span_equals(name, functions[i].name)) {
             struct oc_rule_expr *e = arguments(p, &functions[i]);
-            must(p, ")");
+            expect_sign(p, ")");
             return e;
         }
     complain(p, "unknown function '%.*s'", (int)(name.n < 40 ? name.n : 40), name.s);
@@ -344,12 +344,12 @@ static struct oc_rule_expr *function(struct parser *p, struct span name)
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
 
-static struct oc_rule_expr *let(struct parser *p, struct span name)
+static struct oc_rule_expr *find_let(struct parser *p, struct span name)
 {
     struct oc_rule_expr *e = node(p, R_LET);
     for (unsigned i = 0; i < p->scope->n_let; i++) {
         const struct oc_rule_let *l = &p->scope->let[i];
-        if (!is(name, l->name))
+        if (!span_equals(name, l->name))
             continue;
         e->number = i;
         e->text = l->name;
@@ -363,17 +363,17 @@ static struct oc_rule_expr *let(struct parser *p, struct span name)
     return e;
 }
 
-static struct oc_rule_expr *named(struct parser *p, struct span name)
+static struct oc_rule_expr *parse_name(struct parser *p, struct span name)
 {
     bool is_out;
     uint16_t slot;
     if (is_tensor(name, &is_out, &slot))
         return size(p, name);
-    if (is(name, "attr") && *p->p == '.')
+    if (span_equals(name, "attr") && *p->p == '.')
         return attribute(p);
     if (take(p, "("))
         return function(p, name);
-    return let(p, name);
+    return find_let(p, name);
 }
 
 static struct oc_rule_expr *literal(struct parser *p, struct span digits)
@@ -385,13 +385,13 @@ static struct oc_rule_expr *literal(struct parser *p, struct span digits)
     return e;
 }
 
-static struct oc_rule_expr *innermost(struct parser *p)
+static struct oc_rule_expr *parse_primary(struct parser *p)
 {
     if (take(p, "-"))
-        return two(p, R_NEG, factor(p), NULL);
+        return make_binary(p, R_NEG, factor(p), NULL);
     if (take(p, "(")) {
         struct oc_rule_expr *e = number(p);
-        must(p, ")");
+        expect_sign(p, ")");
         return e;
     }
     struct span s = word(p);
@@ -402,7 +402,7 @@ static struct oc_rule_expr *innermost(struct parser *p)
             complain(p, "a number is missing at the end");
         return node(p, R_NUMBER);
     }
-    return isdigit((unsigned char)*s.s) ? literal(p, s) : named(p, s);
+    return isdigit((unsigned char)*s.s) ? literal(p, s) : parse_name(p, s);
 }
 
 /* Limits the recursion: every recursive call passes here. */
@@ -412,7 +412,7 @@ static struct oc_rule_expr *factor(struct parser *p)
         complain(p, "nested deeper than %d levels", MAX_NESTING);
         return node(p, R_NUMBER);
     }
-    struct oc_rule_expr *e = innermost(p);
+    struct oc_rule_expr *e = parse_primary(p);
     p->depth--;
     return e;
 }
@@ -422,9 +422,9 @@ static struct oc_rule_expr *product(struct parser *p)
     struct oc_rule_expr *e = factor(p);
     while (!p->bad) {
         if (take(p, "*"))
-            e = two(p, R_MUL, e, factor(p));
+            e = make_binary(p, R_MUL, e, factor(p));
         else if (take(p, "/"))
-            e = two(p, R_DIV, e, factor(p));
+            e = make_binary(p, R_DIV, e, factor(p));
         else
             break;
     }
@@ -436,9 +436,9 @@ static struct oc_rule_expr *sum(struct parser *p)
     struct oc_rule_expr *e = product(p);
     while (!p->bad) {
         if (take(p, "+"))
-            e = two(p, R_ADD, e, product(p));
+            e = make_binary(p, R_ADD, e, product(p));
         else if (take(p, "-"))
-            e = two(p, R_SUB, e, product(p));
+            e = make_binary(p, R_SUB, e, product(p));
         else
             break;
     }
@@ -454,7 +454,7 @@ static struct oc_rule_expr *number(struct parser *p)
     struct oc_rule_expr *e = sum(p);
     for (size_t i = 0; i < OC_COUNT(compare) && !p->bad; i++)
         if (take(p, compare[i].sign))
-            return two(p, compare[i].kind, e, sum(p));
+            return make_binary(p, compare[i].kind, e, sum(p));
     return e;
 }
 
@@ -490,7 +490,7 @@ static void items(struct parser *p, struct oc_rule_expr *e, struct oc_rule_expr 
     do
         add_item(p, e, &all, one(p));
     while (!p->bad && take(p, ","));
-    must(p, end);
+    expect_sign(p, end);
     keep_items(p, e, &all);
 }
 
@@ -521,14 +521,14 @@ static struct oc_rule_expr *shape_part(struct parser *p)
     struct span name = word(p);
     if (is_tensor(name, &is_out, &slot))
         return axes(p, name);
-    if (is(name, "value") && take(p, "(")) {
+    if (span_equals(name, "value") && take(p, "(")) {
         e = of_tensor(p, R_VALUES);
         if (e->is_out)
             complain(p, "value() takes an input");
-        must(p, ")");
+        expect_sign(p, ")");
         return e;
     }
-    if (is(name, "broadcast") && take(p, "(")) {
+    if (span_equals(name, "broadcast") && take(p, "(")) {
         e->kind = R_BROADCAST;
         items(p, e, tensor, ")");
         if (!e->n_item)
@@ -566,7 +566,7 @@ static struct oc_rule_expr *dtype(struct parser *p)
     struct oc_rule_expr *e = node(p, R_DTYPE);
     const char *start = p->p;
     struct span s = word(p);
-    if (is(s, "attr") && *p->p == '.') {
+    if (span_equals(s, "attr") && *p->p == '.') {
         e->kind = R_DTYPE_ATTR;
         e->text = attr_name(p);
         e->number = take(p, "|") ? (int64_t)dtype_name(p) : -1;

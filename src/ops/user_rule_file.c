@@ -136,7 +136,7 @@ size_t oc_rule_key(const char *domain, const char *name, char key[OC_RULE_KEY_BY
     return n > 0 && n < OC_RULE_KEY_BYTES ? (size_t)n : 0;
 }
 
-static bool overlap(const struct oc_op *a, const struct oc_op *b)
+static bool versions_overlap(const struct oc_op *a, const struct oc_op *b)
 {
     return (!a->until || b->since <= a->until) && (!b->until || a->since <= b->until);
 }
@@ -152,7 +152,7 @@ static int link_rule(struct reader *r)
         return oc_xml_fail(r->xml, "domain and name have more than %d bytes", OC_RULE_KEY_BYTES - 2);
     own->next = oc_map_get(&all->by_name, key, n);
     for (uint32_t i = own->next; i != OC_NONE; i = all->rule[i]->next)
-        if (overlap(&all->rule[i]->op, &own->op))
+        if (versions_overlap(&all->rule[i]->op, &own->op))
             return oc_xml_fail(r->xml, "its versions overlap those of the rule in line %u",
                                all->rule[i]->line);
     if (all->n == MAX_RULES)

@@ -25,7 +25,7 @@ bool oc_few_rows_do(const struct oc_report *r)
 }
 
 /* Sorts the kept rows and drops those after the last requested one. */
-static void settle(struct best *b)
+static void select_best(struct best *b)
 {
     for (uint32_t i = 0; i < b->n; i++)
         b->order[i] = &b->row[i];
@@ -73,10 +73,10 @@ static int choose(struct oc_report *r, struct best *b, struct oc_err *err)
             return -1;
         b->n += (uint32_t)passes;
         if (b->n == b->cap)
-            settle(b);
+            select_best(b);
         b->row[b->n] = oc_row_blank();
     }
-    settle(b);
+    select_best(b);
     return 0;
 }
 

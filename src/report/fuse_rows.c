@@ -45,7 +45,7 @@ struct link {      /* a tensor between two rows */
 };
 
 /* Number of reads of a value by these nodes. */
-static uint32_t reads(const struct oc_model *m, const uint32_t *node, uint32_t n, uint32_t value)
+static uint32_t count_reads(const struct oc_model *m, const uint32_t *node, uint32_t n, uint32_t value)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -83,7 +83,7 @@ static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, u
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < m->node[node[i]].n_in; k++) {
             uint32_t v = m->node[node[i]].in[k];
-            if (v == OC_NONE || m->value[v].graph_output || reads(m, node, n, v) != m->value[v].n_use)
+            if (v == OC_NONE || m->value[v].graph_output || count_reads(m, node, n, v) != m->value[v].n_use)
                 continue;
             uint32_t producer = m->value[memory_of(a, v)].producer;
             if (producer == OC_NONE || row_of[producer] == OC_NONE ||

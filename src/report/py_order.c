@@ -35,7 +35,7 @@ struct sorter {
 /* ---- runs ------------------------------------------------------------------------------------------------
  */
 
-static bool less(const struct item *a, const struct item *b)
+static bool item_less(const struct item *a, const struct item *b)
 {
     return a->key < b->key;
 }
@@ -55,8 +55,8 @@ static size_t take_run(struct item *a, size_t n)
     if (n < 2)
         return n;
     size_t i = 2;
-    bool down = less(&a[1], &a[0]);
-    while (i < n && less(&a[i], &a[i - 1]) == down)
+    bool down = item_less(&a[1], &a[0]);
+    while (i < n && item_less(&a[i], &a[i - 1]) == down)
         i++;
     if (down)
         reverse(a, i);
@@ -71,7 +71,7 @@ static void insert_rest(struct item *a, size_t n, size_t sorted)
         size_t lo = 0, hi = i;
         while (lo < hi) {
             size_t mid = lo + (hi - lo) / 2;
-            if (less(&pivot, &a[mid]))
+            if (item_less(&pivot, &a[mid]))
                 hi = mid;
             else
                 lo = mid + 1;
@@ -96,7 +96,7 @@ static size_t shortest_run(size_t n)
  * right end. */
 static bool is_left(const struct item *a, size_t i, const struct item *key, bool right_end)
 {
-    return right_end ? !less(key, &a[i]) : less(&a[i], key);
+    return right_end ? !item_less(key, &a[i]) : item_less(&a[i], key);
 }
 
 /* Number of items of a[0..n) before the key: exponential search from `hint` in steps 1, 3, 7, ... */
@@ -168,7 +168,7 @@ static bool step_up(struct sorter *s, struct merge *m)
 {
     size_t won_a = 0, won_b = 0;
     while (won_a < s->gallop && won_b < s->gallop) {
-        if (less(m->b, m->a)) {
+        if (item_less(m->b, m->a)) {
             take_b_up(m, 1);
             won_b++;
             won_a = 0;
@@ -189,7 +189,7 @@ static bool step_down(struct sorter *s, struct merge *m)
 {
     size_t won_a = 0, won_b = 0;
     while (won_a < s->gallop && won_b < s->gallop) {
-        if (less(&m->b[m->nb - 1], &m->a[m->na - 1])) {
+        if (item_less(&m->b[m->nb - 1], &m->a[m->na - 1])) {
             take_a_down(m, 1);
             won_a++;
             won_b = 0;

@@ -282,7 +282,7 @@ void oc_select_free(struct oc_select *s)
 /* ---- filtering -------------------------------------------------------------------------------------------
  */
 
-static bool listed(const char *text, const char *const *list, size_t n)
+static bool is_listed(const char *text, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (text && strcmp(text, list[i]) == 0)
@@ -308,8 +308,8 @@ static bool dtype_listed(const struct oc_select *s, const struct oc_row *row)
     if (!any)
         return true;
     for (uint32_t i = 0; i < row->n_in_dtype; i++)
-        if (listed(row->in_dtype[i], s->input_dtype, s->n_input_dtype) ||
-            listed(usual_name(row->in_dtype[i]), s->input_dtype, s->n_input_dtype))
+        if (is_listed(row->in_dtype[i], s->input_dtype, s->n_input_dtype) ||
+            is_listed(usual_name(row->in_dtype[i]), s->input_dtype, s->n_input_dtype))
             return true;
     return false;
 }
@@ -331,7 +331,7 @@ struct chosen {
 
 int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct oc_err *err)
 {
-    if ((s->n_type && !listed(row->type, s->type, s->n_type)) || !dtype_listed(s, row))
+    if ((s->n_type && !is_listed(row->type, s->type, s->n_type)) || !dtype_listed(s, row))
         return 0;
     return name_matches(s, row, err);
 }

@@ -75,7 +75,7 @@ double oc_what_if_moved(double time_s, const struct oc_what_if_row *was, const s
 }
 
 /* Time of a run outside of its rows; unknown if rows overlap. */
-static double beside(const struct oc_report *r, double rows_s)
+static double time_outside_rows(const struct oc_report *r, double rows_s)
 {
     const struct oc_profile *p = r->in->profile;
     double run_s = p && !p->functions ? p->run_ns * 1e-9 : NAN;
@@ -121,8 +121,8 @@ static void set_time(struct oc_what_if *x, struct oc_what_if_step *s, struct oc_
 }
 
 /* Scales the row's time when its limits changed from `was`. */
-static void follow(struct oc_what_if *x, struct oc_what_if_step *s, struct oc_what_if_row *row,
-                   const struct oc_what_if_row *was)
+static void scale_row_time(struct oc_what_if *x, struct oc_what_if_step *s, struct oc_what_if_row *row,
+                           const struct oc_what_if_row *was)
 {
     double time_s = row->time_s;
     if (isnan(was->roof_s))
@@ -202,7 +202,7 @@ static int recast(struct oc_what_if *x, struct oc_err *err)
         bool same = !memcmp(&was[i].work, &x->row[i].work, sizeof(was[i].work));
         oc_what_if_limit(x, &x->row[i]);
         if (takes_part(x, i) && !(same && isnan(was[i].roof_s)))
-            follow(x, s, &x->row[i], &was[i]);
+            scale_row_time(x, s, &x->row[i], &was[i]);
     }
     end(x, s);
     return 0;
@@ -217,7 +217,7 @@ static void move_to(struct oc_what_if *x, const struct oc_device *device)
         struct oc_what_if_row was = x->row[i];
         oc_what_if_limit(x, &x->row[i]);
         if (takes_part(x, i))
-            follow(x, s, &x->row[i], &was);
+            scale_row_time(x, s, &x->row[i], &was);
     }
     end(x, s);
 }
@@ -244,7 +244,7 @@ static const char *class_of(const struct oc_report *r, uint32_t row)
     return oc_op_class_name(r->in->analysis->cost[node[best]].op_class);
 }
 
-static int matches(const struct oc_report *r, const struct key *k, uint32_t i, struct oc_err *err)
+static int match_row(const struct oc_report *r, const struct key *k, uint32_t i, struct oc_err *err)
 {
     const struct oc_row *row = &r->all.row[i];
     if (k->by == BY_TYPE)
@@ -260,7 +260,7 @@ static int try_key(const struct oc_report *r, struct key *k, struct oc_err *err)
     if (k->by == BY_NAME && oc_pattern_compile(k->text, &k->pattern, err) != 0)
         return -1;
     for (uint32_t i = 0; i < r->all.n; i++) {
-        int m = matches(r, k, i, err);
+        int m = match_row(r, k, i, err);
         if (m != 0)
             return m < 0 ? -1 : 0;
     }
@@ -297,7 +297,7 @@ static void at_efficiency(struct oc_what_if *x, const struct key *k, double effi
 {
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         struct oc_what_if_row *row = &x->row[i];
-        if (!takes_part(x, i) || matches(x->r, k, i, err) <= 0)
+        if (!takes_part(x, i) || match_row(x->r, k, i, err) <= 0)
             continue;
         double t = row->roof_s / efficiency;
         if (!x->r->has_time)
@@ -308,11 +308,11 @@ static void at_efficiency(struct oc_what_if *x, const struct key *k, double effi
     }
 }
 
-static void faster(struct oc_what_if *x, const struct key *k, double times, struct oc_what_if_step *s,
-                   struct oc_err *err)
+static void apply_factor(struct oc_what_if *x, const struct key *k, double times, struct oc_what_if_step *s,
+                         struct oc_err *err)
 {
     for (uint32_t i = 0; i < x->r->all.n; i++)
-        if (takes_part(x, i) && matches(x->r, k, i, err) > 0)
+        if (takes_part(x, i) && match_row(x->r, k, i, err) > 0)
             set_time(x, s, &x->row[i], x->row[i].time_s / times);
 }
 
@@ -345,7 +345,7 @@ static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
         end(x, s);
     } else if (rc == 0) {
         struct oc_what_if_step *s = begin(x, oc_printf(&x->r->arena, "%s %gx faster", name, v), "given");
-        faster(x, &k, v, s, err);
+        apply_factor(x, &k, v, s, err);
         end(x, s);
     }
     oc_pattern_free(k.pattern);
@@ -394,7 +394,7 @@ int oc_what_if_make(struct oc_report *r, struct oc_err *err)
     x->step = OC_NEW_ARRAY(&r->arena, r->o->n_what_if + 2, struct oc_what_if_step);
     for (uint32_t i = 0; i < r->all.n; i++)
         start_row(x, i);
-    x->beside_s = beside(r, x->now_s);
+    x->beside_s = time_outside_rows(r, x->now_s);
     if (all_steps(x, err) != 0)
         return -1;
     for (uint32_t i = 0; i < r->all.n; i++) {

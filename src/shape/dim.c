@@ -44,7 +44,7 @@ static bool is_beyond(struct oc_dim d)
     return d.expr >= OC_MAX_EXPRS;
 }
 
-static struct oc_dim beyond(struct oc_exprs *x)
+static struct oc_dim overflow_dim(struct oc_exprs *x)
 {
     if (x->n_beyond < UINT32_MAX - OC_MAX_EXPRS)
         x->n_beyond++;
@@ -79,7 +79,7 @@ struct oc_dim oc_poly_dim(struct oc_exprs *x, const struct poly *p)
     const char *key;
     if (id >= OC_MAX_EXPRS || x->n_term > OC_MAX_STORED_TERMS) {
         id = oc_map_get(&x->forms, (const char *)p->t, p->n * sizeof(*p->t));
-        return id == OC_NONE ? beyond(x) : (struct oc_dim){.expr = id};
+        return id == OC_NONE ? overflow_dim(x) : (struct oc_dim){.expr = id};
     }
     if (!oc_map_add(&x->forms, (const char *)p->t, p->n * sizeof(*p->t), &id, &key))
         return (struct oc_dim){.expr = id};
@@ -103,7 +103,7 @@ struct oc_dim oc_atom_dim(struct oc_exprs *x, uint32_t atom)
 static struct oc_dim add_atom(struct oc_exprs *x, const struct atom *a)
 {
     if (x->n_expr >= OC_MAX_EXPRS || x->n_atom >= OC_MAX_EXPRS)
-        return beyond(x);
+        return overflow_dim(x);
     if (x->n_atom == 0) {
         OC_GROW(x->atom, x->n_atom, x->cap_atom);
         x->atom[x->n_atom++] = (struct atom){0};
@@ -177,7 +177,7 @@ static struct range quotient_range(struct range a, struct range b, bool ceil)
     return (struct range){b.hi == INT64_MAX || b.hi == 0 ? 0 : a.lo / b.hi, hi};
 }
 
-static int64_t below(int64_t hi)
+static int64_t decrement_bound(int64_t hi)
 {
     return hi == INT64_MAX ? hi : hi - 1;
 }
@@ -190,7 +190,8 @@ static struct range atom_range(const struct oc_exprs *x, unsigned kind, struct o
     case ATOM_CEIL:
         return quotient_range(a, b, kind == ATOM_CEIL);
     case ATOM_MOD:
-        return b.lo < 0 ? anything : (struct range){0, a.lo >= 0 && a.hi < b.hi ? a.hi : below(b.hi)};
+        return b.lo < 0 ? anything
+                        : (struct range){0, a.lo >= 0 && a.hi < b.hi ? a.hi : decrement_bound(b.hi)};
     case ATOM_MIN:
         return (struct range){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
     case ATOM_MAX:
@@ -206,7 +207,7 @@ static struct range atom_range(const struct oc_exprs *x, unsigned kind, struct o
 static struct oc_dim composite(struct oc_exprs *x, unsigned kind, struct oc_dim a, struct oc_dim b)
 {
     if (is_beyond(a) || is_beyond(b))
-        return beyond(x);
+        return overflow_dim(x);
     struct {
         int64_t a, b;
         uint32_t a_expr, b_expr;
@@ -226,7 +227,7 @@ static struct oc_dim composite(struct oc_exprs *x, unsigned kind, struct oc_dim 
     return d;
 }
 
-static bool before(struct oc_dim a, struct oc_dim b)
+static bool sorts_before(struct oc_dim a, struct oc_dim b)
 {
     return a.expr != b.expr ? a.expr < b.expr : a.v <= b.v;
 }
@@ -234,7 +235,7 @@ static bool before(struct oc_dim a, struct oc_dim b)
 /* For commutative operations. */
 static struct oc_dim symmetric(struct oc_exprs *x, unsigned kind, struct oc_dim a, struct oc_dim b)
 {
-    return before(a, b) ? composite(x, kind, a, b) : composite(x, kind, b, a);
+    return sorts_before(a, b) ? composite(x, kind, a, b) : composite(x, kind, b, a);
 }
 
 /* ---- arithmetic ---- */
@@ -487,10 +488,10 @@ static struct oc_dim extreme(struct oc_exprs *x, unsigned kind, struct oc_dim a,
     if (oc_same_dim(a, b))
         return a;
     if (is_beyond(a) || is_beyond(b))
-        return beyond(x);
+        return overflow_dim(x);
     if (ordered(x, a, b, kind == ATOM_MAX, &d) || absorbed(x, kind, a, b, &d) || absorbed(x, kind, b, a, &d))
         return d;
-    return before(a, b) ? composite(x, kind, b, a) : composite(x, kind, a, b); /* a number comes last */
+    return sorts_before(a, b) ? composite(x, kind, b, a) : composite(x, kind, a, b); /* a number comes last */
 }
 
 struct oc_dim oc_dim_min(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)

@@ -15,7 +15,7 @@ const char *oc_cut_text(struct oc_arena *a, const char *s, size_t n)
     return oc_printf(a, "%.*s...", (int)head, s);
 }
 
-static const char *keep(struct oc_exprs *x, struct oc_buf *b)
+static const char *finish_text(struct oc_exprs *x, struct oc_buf *b)
 {
     const char *s = oc_cut_text(x->arena, b->data ? b->data : "", b->n);
     oc_buf_free(b);
@@ -83,7 +83,7 @@ const char *oc_poly_text(struct oc_exprs *x, const struct term *t, uint32_t n)
             add_term(&b, x, &t[i], false);
     if (!lead && n && t[n - 1].degree == 0)
         add_term(&b, x, &t[n - 1], false);
-    return keep(x, &b);
+    return finish_text(x, &b);
 }
 
 static void add_operand(struct oc_buf *b, const char *text)
@@ -109,7 +109,7 @@ const char *oc_atom_text(struct oc_exprs *x, unsigned kind, struct oc_dim da, st
     }
     if (kind != ATOM_SUM && kind != ATOM_PRODUCT)
         oc_buf_char(&b, ')');
-    return keep(x, &b);
+    return finish_text(x, &b);
 }
 
 const char *oc_dim_text(struct oc_exprs *x, struct oc_dim d)

@@ -89,7 +89,7 @@ static void add_dims(struct oc_buf *b, struct oc_exprs *x, const struct oc_shape
     }
 }
 
-static const char *keep(struct oc_arena *a, struct oc_buf *b)
+static const char *finish_text(struct oc_arena *a, struct oc_buf *b)
 {
     const char *s = oc_strndup(a, b->data ? b->data : "", b->n);
     oc_buf_free(b);
@@ -104,7 +104,7 @@ const char *oc_shape_text(struct oc_arena *a, struct oc_exprs *x, const struct o
         return "scalar";
     struct oc_buf b = {0};
     add_dims(&b, x, s, sep);
-    return keep(a, &b);
+    return finish_text(a, &b);
 }
 
 static void add_tensor(struct oc_buf *b, struct oc_exprs *x, const struct oc_type *t)
@@ -140,7 +140,7 @@ const char *oc_type_text(struct oc_arena *a, struct oc_exprs *x, const struct oc
 {
     struct oc_buf b = {0};
     add_type(&b, x, t, 0);
-    return keep(a, &b);
+    return finish_text(a, &b);
 }
 
 bool oc_axis(int64_t axis, unsigned rank, unsigned *out)

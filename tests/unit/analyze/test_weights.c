@@ -54,11 +54,11 @@ static void mistakes_in_weight_files_name_the_line(void **state)
         {"MAC 2\nFOO 3\n", ": line 2: unknown primitive 'FOO'; primitives: MAC ADD", 2},
         {"mac 2", ": line 1: unknown primitive 'mac'", 1},
         {"MAC 2\n#\nMAC 2", ": line 3: duplicate weight for MAC", 3},
-        {"EXP", ": line 1: EXP needs one whole number up to 1000000, not ''", 1},
+        {"EXP", ": line 1: EXP needs an integer from 0 to 1000000, not ''", 1},
         {"EXP 1.5", ": line 1: EXP needs an integer from 0 to 1000000, not '1.5'", 1},
         {"EXP -1", ": line 1: EXP needs an integer from 0 to 1000000, not '-1'", 1},
         {"EXP 1000001", ": line 1: EXP needs an integer from 0 to 1000000, not '1000001'", 1},
-        {"EXP 99999999999999999999", ": line 1: EXP needs one whole number", 1},
+        {"EXP 99999999999999999999", ": line 1: EXP needs an integer", 1},
         {"EXP 1 2", ": line 1: EXP needs an integer from 0 to 1000000, not '1 2'", 1},
         {"EXP=1", ": line 1: unknown primitive 'EXP=1'", 1},
     };

@@ -292,7 +292,7 @@ static void output_may_not_overwrite_the_model_or_its_weights(void **state)
     assert_null(annotate_to(m, p.model, &err).data);
     assert_non_null(strstr(err.msg, "it is the input model"));
     assert_null(annotate_to(m, p.weights, &err).data);
-    assert_non_null(strstr(err.msg, "it holds the weights of the model"));
+    assert_non_null(strstr(err.msg, "this file contains the weights of the model"));
     assert_null(annotate_to(m, p.inside, &err).data);
     assert_non_null(strstr(err.msg, "must stand beside the model"));
     oc_model_free(m);

@@ -103,7 +103,7 @@ static void rejects_malformed_limits(void **state)
         {"nodes=0", "--limit nodes=0: a number from 1 to 1000000000 is needed"},
         {"depth=257", "--limit depth=257: a number from 1 to 256 is needed"},
         {"nodes=99999999999999999999", "--limit nodes=99999999999999999999: not a number"},
-        {"tensor-rank=65", "--limit tensor-rank=65: this limit is fixed and cannot be changed and cannot be changed"},
+        {"tensor-rank=65", "--limit tensor-rank=65: this limit is fixed and cannot be changed"},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
         struct oc_caps caps = {.external_anywhere = false};

@@ -101,7 +101,7 @@ static void a_cut_file_is_named(void **state)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), CLI_INPUT);
     snprintf(want, sizeof(want),
-             "onnxcost: cannot read '%s/in?[2J': the file was truncated, or its disk failed, while it was read\n",
+             "onnxcost: cannot read '%s/in?[2J': it was cut, or its disk failed, while it was read\n",
              folder);
     assert_string_equal(said, want);
     assert_int_equal(access(output, F_OK), -1);

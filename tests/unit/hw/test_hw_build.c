@@ -206,7 +206,7 @@ static const struct {
     {"L3.size=5MB", "has no memory 'L3'"},
     {"vector.f17=5TFLOP/s", "unknown class 'f17'"},
     {"vector.f32=5TOP/s", "is not a value in GFLOP/s"},
-    {"clock.turbo=5GHz", "no turbo clock to start from"},
+    {"clock.turbo=5GHz", "no turbo clock to scale from"},
     {"overhead=5", "is not a value in ns, us or ms"},
 };
 

@@ -49,7 +49,7 @@ static const struct {
     {10, PEAK("f32", "", V("1.1", "TFLOP/s") " formula=\"10 SM * 100 FLOP/cycle * 1 GHz\""), 10,
      "device 'd': peak 'f32': formula gives 1e+12 FLOP/s, value is 1.1e+12"},
     {10, PEAK("f32", "", V("1.1", "TFLOP/s") " formula=\"11 SM * 100 FLOP/cycle * 1 GHz\""), 10,
-     "vector f32: formula has 11 SM, the device has has 10"},
+     "vector f32: formula has 11 SM, the device has 10"},
     {10, PEAK("f32", "", V("1.2", "TFLOP/s") " formula=\"10 SM * 100 FLOP/cycle * 1.2 GHz\""), 10,
      "vector f32: formula has 1.2 GHz, the device's boost clock is 1 GHz"},
     {10, PEAK("f32", "", V("1", "TFLOP/s")), 10, "vector f32: needs a formula"},

@@ -62,12 +62,12 @@ static void rejects_invalid_partial_values(void **state)
         {PEAK("cores=\"0\"" V("1", "GFLOP/s")), "", "cores '0': expected a whole number above 0"},
         {PEAK("cores=\"two\"" V("1", "GFLOP/s")), "", "cores 'two'"},
         {PEAK("cores=\"\"" V("1", "GFLOP/s")), "", "is empty"},
-        {PEAK("cores=\"1\"" V("1", "GFLOP/s")), "<bandwidth" V("9", "GB/s") "/>", "no dense peak"},
+        {PEAK("cores=\"1\"" V("1", "GFLOP/s")), "<bandwidth" V("9", "GB/s") "/>", "needs a dense peak"},
         {PEAK(V("1", "GFLOP/s")),
          "<bandwidth mode=\"read\"" V("9", "GB/s") "/><bandwidth mode=\"read\"" V("8", "GB/s") "/>",
          "given twice"},
         {PEAK(V("1", "GFLOP/s")), "<bandwidth mode=\"read\"" V("9", "GB/s") "/>",
-         "neither size nor bandwidth"},
+         "needs a size or a bandwidth"},
     };
     (void)state;
     for (size_t i = 0; i < OC_COUNT(cases); i++) {

@@ -206,7 +206,7 @@ static void device_files_are_read_by_path(void **state)
     path_in(path, sizeof(path), "one/a.xml");
     assert_string_equal(oc_device_info(find(db, path)).id, "alpha-100");
     path_in(path, sizeof(path), "one/b.xml");
-    expect_error(oc_hwdb_get(db, path, &d, &err), &err, OC_EARG, "has 2 devices: name one as");
+    expect_error(oc_hwdb_get(db, path, &d, &err), &err, OC_EARG, "has 2 devices: select one with");
     snprintf(with_id, sizeof(with_id), "%s#Gamma", path);
     assert_string_equal(oc_device_info(find(db, with_id)).id, "gamma");
     snprintf(with_id, sizeof(with_id), "%s#gama", path);

@@ -454,7 +454,7 @@ static void graphs_without_a_cache_are_rejected(void **state)
     /* a past without present */
     struct oc_builder *b = begin_model("int64[batch,sequence]");
     oc_b_input(b, "past_key_values.0.key", "float[batch,4,past,8]");
-    expect_error(b, OC_EUNSUPPORTED, "no present of this past");
+    expect_error(b, OC_EUNSUPPORTED, "no present output matches this past");
     /* a present computed from something else */
     b = begin_model("int64[batch,sequence]");
     oc_b_input(b, "past_key_values.0.key", "float[batch,4,past,8]");
@@ -495,7 +495,7 @@ static void contradicting_symbol_roles_are_rejected(void **state)
     b = oc_b_new(17);
     oc_b_input(b, "y", "float[batch,4,1,8]");
     add_cache(b, "past_key_values.0.key", "present.0.key", "float[batch,4,past,8]", "y", 2);
-    expect_error(b, OC_EUNSUPPORTED, "no input holds the new tokens");
+    expect_error(b, OC_EUNSUPPORTED, "no input for the new tokens");
 }
 
 /* ---- malformed input ---- */

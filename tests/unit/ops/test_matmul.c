@@ -37,7 +37,7 @@ static void matmul_infers_shapes(void **state)
          "float16[2,5,64] uint8[10,2,16] float16[20]", "y", "float16[2,5,10]"},
         {"com.microsoft:MatMulNBits", 1, "K=64 N=10 bits=4 block_size=32",
          "float16[2,5,32] uint8[10,2,16] float16[20]", "y",
-         "error: the last axis of the input differs from K: 32 andainst 64"},
+         "error: the last axis of the input differs from K: 32 and 64"},
         {"com.microsoft:MatMulBnb4", 1, "K=64 N=10 block_size=64 quant_type=1",
          "float[3,64] uint8[320] float[10]", "y", "float[3,10]"},
         {"com.microsoft:MatMulBnb4", 1, "K=64 N=10 block_size=64 quant_type=1 transB=0",

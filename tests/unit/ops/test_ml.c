@@ -47,7 +47,7 @@ static const struct op_shape_row shapes[] = {
      "error: the samples must be [N,F] or [F], got rank 3"},
     {ML "LinearRegressor", 1, "", "float[N,4]", "y", "float[N,1]"},
     {ML "LinearRegressor", 1, "targets=3", "int64[N,4]", "y", "float[N,3]"},
-    {ML "LinearRegressor", 1, "targets=0", "int64[N,4]", "y", "invalid number of targets error: invalid number of 0"},
+    {ML "LinearRegressor", 1, "targets=0", "int64[N,4]", "y", "error: invalid number of targets 0"},
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3]", "float[N,4]", "yy", "int64[N] float[N,4]"},
     /* raw scores of the 6 pairs of 4 classes; probabilities are per class */
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3] vectors_per_class=[1,1,2,1]", "float[N,4]", "yy",

@@ -20,7 +20,7 @@ static const struct op_shape_row shapes[] = {
     {"DFT", 20, "onesided=1", "float[1,16,8,1] - int64[]!{-3}", "y", "float[1,9,8,2]"},
     {"DFT", 20, "onesided=1", "float[1,16,1] - int64[]", "y", "float[node.0,node.1,2]"},
     {"DFT", 20, "", "float[1,16,1] - int64[]", "y", "float[1,16,2]"},
-    {"DFT", 20, "", "float[1,16,1] - int64[]!{2}", "y", "error: axis 2 is not a signal axis is out of range for rank 3"},
+    {"DFT", 20, "", "float[1,16,1] - int64[]!{2}", "y", "error: axis 2 is not a signal axis of rank 3"},
     {"DFT", 20, "", "float[4]", "y", "error: needs a signal axis *"},
     {"DFT", 20, "", "float[1,16,1] int64[]", "y", "float[1,dft_length,2]"},
     {"DFT", 20, "", "float[1,16,1] int64[]!{-1}", "y", "error: invalid transform length -1"},

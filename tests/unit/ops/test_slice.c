@@ -18,7 +18,7 @@ static const struct op_shape_row shapes[] = {
     {"Slice", 13, "", "float[0] int64[1]!{-1} int64[1]!{-100} int64[1]!{0} int64[1]!{-1}", "y", "float[0]"},
     {"Slice", 13, "", "float[5] int64[1]!{4} int64[1]!{1}", "y", "float[0]"},
     {"Slice", 13, "", "float[5] int64[1]!{1} int64[1]!{4} int64[1]!{0} int64[1]!{0}", "y", "error: invalid step 0"},
-    {"Slice", 13, "", "float[5] int64[1]!{1} int64[2]!{4,4}", "y", "starts, ends and axes differ in length: error: 1, 2, 1"},
+    {"Slice", 13, "", "float[5] int64[1]!{1} int64[2]!{4,4}", "y", "error: starts, ends and axes differ in length: 1, 2, 1"},
     {"Slice", 13, "", "float[5] int64[1]!{1} int64[1]!{4} int64[1]!{1}", "y",
      "error: axis 1 is out of range for rank 1"},
     /* unknown sizes and bounds */

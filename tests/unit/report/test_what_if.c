@@ -255,7 +255,7 @@ static void wrong_questions(void **state)
         {"MatMul=nanx", NULL, NULL, "KEY=80% (of the roofline)"},
         {"name:(=2x", NULL, NULL, ""},
         {NULL, "f32", NULL, "choose from fp16, bf16"},
-        {NULL, NULL, "everything", "--fuse knows elementwise"},
+        {NULL, NULL, "everything", "--fuse takes elementwise"},
     };
     struct made x = make(NULL);
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
