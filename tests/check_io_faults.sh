@@ -56,7 +56,7 @@ problems=$(
         # shellcheck disable=SC2086 # words
         run_with_fault "$where:/$f" "truncate -s 0 $f" $job -o o/out
         [ "$rc" -eq 3 ] || echo "$f: exit code $rc"
-        [ "$(cat err)" = "onnxcost: cannot read '$f': the file was truncated, or its disk failed, while it was read" ] || echo "$f: $(cat err)"
+        [ "$(cat err)" = "onnxcost: cannot read '$f': it was cut, or its disk failed, while it was read" ] || echo "$f: $(cat err)"
         [ -z "$(ls o)" ] || echo "$f: leaves $(ls o)"
         cp kept "$f"
         # shellcheck disable=SC2086

@@ -56,7 +56,7 @@ expect 2 'needs NAME=' 'endless range' "$onnxcost" model.onnx --sweep 'batch=1..
 expect 2 'needs NAME=' 'too many sizes' "$onnxcost" model.onnx --sweep batch=1..1000000
 expect 2 'one at a time' '--formula with --sweep' "$onnxcost" model.onnx --formula --sweep batch=1
 expect 2 '--top does not go with --formula' '--formula with --top' "$onnxcost" model.onnx --formula --top 3
-expect 2 "no dimension is called 'nonsense'" 'sweep of an unknown dimension' "$onnxcost" model.onnx --sweep nonsense=1
+expect 2 "no dimension is named 'nonsense'" 'sweep of an unknown dimension' "$onnxcost" model.onnx --sweep nonsense=1
 expect 2 'opr-name|expression|pattern' 'broken expression' "$onnxcost" model.onnx --opr-name '('
 
 ../onnxzoo bert_base -o bert.onnx

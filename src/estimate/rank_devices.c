@@ -33,7 +33,7 @@ static int take_devices(struct maker *k)
 {
     struct oc_rank *r = k->r;
     if (!k->o->n_device)
-        return oc_fail(k->err, OC_EARG, "no device to compare: name devices or use --devices");
+        return oc_fail(k->err, OC_EARG, "no device to compare");
     r->n_device = k->o->n_device;
     r->device = OC_NEW_ARRAY(&r->arena, r->n_device, const struct oc_device *);
     for (size_t i = 0; i < r->n_device; i++) {

@@ -25,7 +25,7 @@ const char *oc_span_part_name(unsigned part)
 
 const char *oc_span_evidence_name(unsigned evidence)
 {
-    return evidence == OC_SPAN_CALIBRATED ? "calibration" : "roofline interval";
+    return evidence == OC_SPAN_CALIBRATED ? "calibration" : "roofline band";
 }
 
 double oc_band_middle(void)

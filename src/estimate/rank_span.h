@@ -24,7 +24,7 @@ enum oc_span_part {
 const char *oc_span_part_name(unsigned part); /* "compute:vector", "DRAM" ... */
 
 enum oc_span_evidence { OC_SPAN_BAND, OC_SPAN_CALIBRATED };
-const char *oc_span_evidence_name(unsigned evidence); /* "roofline interval", "calibration" */
+const char *oc_span_evidence_name(unsigned evidence); /* "roofline band", "calibration" */
 
 struct oc_span {
     uint8_t evidence; /* enum oc_span_evidence */

@@ -294,7 +294,7 @@ static void output_may_not_overwrite_the_model_or_its_weights(void **state)
     assert_null(annotate_to(m, p.weights, &err).data);
     assert_non_null(strstr(err.msg, "this file contains the weights of the model"));
     assert_null(annotate_to(m, p.inside, &err).data);
-    assert_non_null(strstr(err.msg, "must stand beside the model"));
+    assert_non_null(strstr(err.msg, "must be next to the model"));
     oc_model_free(m);
     unlink(p.weights);
     unlink(p.model);

@@ -459,7 +459,7 @@ static void rejects_invalid_options(void **state)
     struct oc_device a = wide(), b = wide();
     const struct oc_device *const twice[] = {&a, &b};
     struct oc_rank_opts one = {.device = twice, .n_device = 1}, o = one;
-    expect_rank_error(&l, (struct oc_rank_opts){0}, "no device to compare: name devices or use --devices");
+    expect_rank_error(&l, (struct oc_rank_opts){0}, "no device to compare");
     expect_rank_error(&l, (struct oc_rank_opts){.device = twice, .n_device = 2},
                       "device 'wide' is listed twice");
     o.sort = "price";

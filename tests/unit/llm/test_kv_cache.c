@@ -460,14 +460,14 @@ static void graphs_without_a_cache_are_rejected(void **state)
     oc_b_input(b, "past_key_values.0.key", "float[batch,4,past,8]");
     oc_b_node(b, "Concat", NULL, "h,h", "present.0.key", "axis=2");
     oc_b_output(b, "present.0.key", NULL);
-    expect_error(b, OC_EUNSUPPORTED, "not made from it");
+    expect_error(b, OC_EUNSUPPORTED, "not computed from it");
     /* no shape of keys */
     b = begin_model("int64[batch,sequence]");
     add_cache(b, "past_key_values.0.key", "present.0.key", "float[batch]", "h", 0);
-    expect_error(b, OC_EUNSUPPORTED, "not that of keys or values");
+    expect_error(b, OC_EUNSUPPORTED, "does not match keys or values");
     b = begin_model("int64[batch,sequence]");
     add_cache(b, "past_key_values.0.key", "present.0.key", "float", "h", 0);
-    expect_error(b, OC_EUNSUPPORTED, "not that of keys or values");
+    expect_error(b, OC_EUNSUPPORTED, "does not match keys or values");
 }
 
 /* One rejected pair leaves the others valid. */

@@ -42,7 +42,7 @@ static const struct op_shape_row shapes[] = {
     {"Split", 11, "axis=-1 split=[1,5]", "float[2,6]", "yy", "float[2,1] float[2,5]"},
     {"Split", 13, "axis=1", "float[2,6] int64[2]!{2,4}", "yy", "float[2,2] float[2,4]"},
     {"Split", 13, "axis=1", "float[2,6] int64[2]!{2,5}", "yy",
-     "error: the parts have 7 elements, the axis *"},
+     "error: the parts have 7 elements in total*"},
     {"Split", 13, "axis=1", "float[2,6] int64[2]", "yy", "float[2,node.1] float[2,node.1]"},
     /* shape-inference section 8 h */
     {"Split", 18, "num_outputs=3", "float[10]", "yyy", "float[4] float[4] float[2]"},
@@ -57,7 +57,7 @@ static const struct op_shape_row shapes[] = {
     {"Pad", 2, "pads=[0,1,0,-2]", "float[2,3]", "y", "float[2,2]"},
     {"Pad", 13, "", "float[N,3] int64[4]!{1,0,1,2}", "y", "float[N + 2,5]"},
     {"Pad", 18, "", "float[N,3,4] int64[4]!{1,0,1,2} - int64[2]!{-1,0}", "y", "float[N + 2,3,6]"},
-    {"Pad", 13, "", "float[2,3] int64[4]!{0,0,0,-4}", "y", "error: axis 1 of {2,3} is padded to invalid size invalid size -1"},
+    {"Pad", 13, "", "float[2,3] int64[4]!{0,0,0,-4}", "y", "error: axis 1 of {2,3} is padded to invalid size -1"},
     {"Pad", 13, "", "float[2,3] int64[3]!{0,0,0}", "y", "error: 3 pads for 2 axes"},
     {"Pad", 13, "", "float[2,3] int64[4]", "y", "float[node.0,node.1]"},
     {"com.microsoft:Pad", 1, "", "float[2,3] int64[4]!{0,1,0,1}", "y", "float[2,5]"},

@@ -311,7 +311,7 @@ static const struct {
     {"<op domain=\"t\" name=\"A\" since=\"1\"><output dtype=\"real\"/></op>",
      "output: dtype: unknown element type 'real'"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><output shape=\"3\"/></op>",
-     "output: shape: a shape is expected"},
+     "output: shape: expected a shape"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><output shape=\"out0\"/></op>", "shape: out0 is not available yet"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"n\" value=\"N(out0)\"/><output "
      "shape=\"[n]\"/></op>",
@@ -331,8 +331,8 @@ static const struct {
      "let 'n': given twice"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"in0\" value=\"1\"/></op>",
      "let 'in0': a name consists of letters, digits and _, and is not a tensor name"},
-    {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"9x\" value=\"1\"/></op>", "let '9x': a name has"},
-    {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"a-b\" value=\"1\"/></op>", "let 'a-b': a name has"},
+    {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"9x\" value=\"1\"/></op>", "let '9x': a name consists"},
+    {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"a-b\" value=\"1\"/></op>", "let 'a-b': a name consists"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><read index=\"0\" bytes=\"1\"/><read index=\"0\" "
      "bytes=\"2\"/></op>",
      "read '0': given twice"},
