@@ -364,7 +364,7 @@ static void each_mistake_has_its_own_message(void **state)
         snprintf(text, sizeof(text), HEAD "%s" TAIL, broken[i].inside);
         expect_read_error(text, strlen(text), broken[i].message);
     }
-    expect_read_error("<op-rules version=\"2\"/>", 23, "version '2' is not known");
+    expect_read_error("<op-rules version=\"2\"/>", 23, "version '2' is not supported");
     expect_read_error("<op-rules/>", 11, "missing version");
     expect_read_error("<hwdb version=\"1\"/>", 19, "unknown element 'hwdb'");
     expect_read_error("", 0, "the file is empty");
