@@ -38,7 +38,7 @@ check_bound() {
         if (!(roof > 0) || !(time > 0) || !(rows > 0)) print "no roofline: " roof " of " time
         else if (roof > time) print "faster than its roofline: " time " ns, not " roof
         if (missing != 0) print missing " rows without a limit" }')
-    explained=$(sed -n 's/.*rows above 100 % of the roofline: //p' "$work/summary" | grep -oE '(^|, )[0-9]+ \([^)]+\)' |
+    explained=$(sed -n 's/.*efficiency above 100 % in [0-9]* of [0-9]* operators: //p' "$work/summary" | grep -oE '(^|, )[0-9]+ \([^)]+\)' |
         grep -oE '[0-9]+ ' | awk '{ n += $1 } END { print n + 0 }')
     [ "$explained" = "${5:-none}" ] || problem="$problem; ${5:-no} rows above 100 %, $explained with a reason"
     printf '# %-28s %9.3f ms of %9.3f ms  %5.1f %%  rows above: %s\n' "$title" "$(echo "$1" | awk '{ print $1 / 1e6 }')" \

@@ -16,8 +16,8 @@ static const struct {
      "why two tools print different totals"},
     {"explain", "onnxcost explain bert.onnx --convention onnxcost --convention torch",
      "MatMul and Gemm, as PyTorch counts them"},
-    {"explain", "onnxcost explain resnet50.onnx --convention fvcore --convention torch -f csv",
-     "the terms as CSV"},
+    {"explain", "onnxcost explain resnet50.onnx --convention fvcore --convention torch -f json",
+     "the terms as JSON"},
     {"compare", "onnxcost compare resnet50.onnx --hw t4 --hw l4 --hw a10", "the fastest of three devices"},
     {"compare", "onnxcost compare resnet50.onnx --hw kind=gpu --batch 1,8,64 --sort throughput",
      "all GPUs at three batch sizes"},
@@ -84,7 +84,7 @@ static const struct {
     {"-d, --dim NAME=N", "number for a symbolic dimension: batch=8"},
     {"-s, --shape INPUT=SHAPE", "shape of an input: x=1x3x224x224"},
     {"-a, --all", "the table of all operators (-t N: of the N largest)"},
-    {"-v, --verbose", "all lines of the summary: time accounting, assumptions"},
+    {"-v, --verbose", "the whole summary: time accounting, assumptions"},
     {"-f, --format FORMAT", "table, csv, json, markdown, html, trace"},
     {"-o, --output FILE", "write to a file"},
 };
@@ -219,8 +219,6 @@ int cmd_help(const struct cli_opts *o)
         return cli_fail(CLI_USAGE, "no command or topic is called '%s'; try onnxcost help", word);
     if (page)
         return cli_help_page(o, word);
-    if (about && !strcmp(about->name, "help"))
-        about = NULL;
     struct cli_output out;
     int rc = cli_output_open(o->output, &out);
     if (rc)

@@ -33,6 +33,13 @@ __attribute__((format(printf, 3, 4))) static void say(struct view *v, const char
     oc_plain_say(label, LABEL, width(v), text, v->f);
 }
 
+/* A paragraph above a table. */
+static void put_note(struct view *v, const char *text)
+{
+    fputc('\n', v->f);
+    oc_plain_wrap(0, width(v), text, v->f);
+}
+
 static const char *bytes(struct view *v, double n)
 {
     char buf[48];
@@ -245,10 +252,10 @@ static void put_forms_of(struct view *v, enum oc_llm_phase phase, const char *ti
         if (!text)
             continue;
         if (!any)
-            fprintf(v->f,
-                    "\n%s from %" PRId64 " to %" PRId64
-                    ", verified against the analysis at %u further points\n",
-                    title, law->from, law->to, law->checked);
+            put_note(v, oc_printf(&v->arena,
+                                  "%s from %" PRId64 " to %" PRId64
+                                  ", verified against the analysis at %u further points",
+                                  title, law->from, law->to, law->checked));
         any = true;
         fprintf(v->f, "  %-26s = %s\n", form.title, text);
     }
@@ -297,9 +304,10 @@ static void put_roofs(struct view *v)
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
-    fprintf(v->f, "\nlower bounds: roofline times at the dense peak rates and the bandwidth of the device "
-                  "file when each\noperator reads and writes DRAM (fused: only weights and KV cache do, "
-                  "intermediates stay on chip)\n");
+    put_note(
+        v, "lower bounds: roofline times at the dense peak rates and the bandwidth of the device file when "
+           "each operator reads and writes DRAM (fused: only weights and KV cache do, intermediates stay on "
+           "chip)");
     oc_plain_row(&t, head);
     for (size_t i = 0; i < v->l->n_device; i++)
         for (size_t k = 0; k < n; k++)

@@ -479,8 +479,11 @@ static void print_head(struct printer *p)
 {
     const struct oc_profile *pr = p->s->profile;
     char buf[48];
-    oc_print_line(p->f, "%s: %s%s%s%s%s", pr->path, pr->format, pr->producer[0] ? ", " : "", pr->producer,
+    struct oc_buf b = {0};
+    oc_buf_printf(&b, "%s: %s%s%s%s%s", pr->path, pr->format, pr->producer[0] ? ", " : "", pr->producer,
                   pr->device[0] ? ", " : "", pr->device);
+    oc_plain_wrap(0, p->o->width_chars, b.data, p->f);
+    oc_buf_free(&b);
     if (!isnan(p->s->total_ns))
         fprintf(p->f, "total %s (%s)", oc_format_time_ns(p->s->total_ns, buf, sizeof(buf)), p->s->total_is);
     else

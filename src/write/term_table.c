@@ -60,12 +60,15 @@ static struct oc_term_column *next_to_drop(struct oc_term_table *t)
 }
 
 /* The widest column that can shrink. */
-static struct oc_term_column *widest_shrinkable(struct oc_term_table *t)
+enum { SHORTEST = 6 }; /* where even the minimum widths do not fit */
+
+static struct oc_term_column *widest_shrinkable(struct oc_term_table *t, bool all)
 {
     struct oc_term_column *best = NULL;
     for (size_t i = 0; i < t->n_column; i++) {
         struct oc_term_column *c = &t->column[i];
-        if (c->width > floor_width(c) && (!best || c->width > best->width))
+        size_t title = text_width(c->title), least = title > SHORTEST ? title : SHORTEST;
+        if (c->width > (all && c->min_width ? least : floor_width(c)) && (!best || c->width > best->width))
             best = c;
     }
     return best;
@@ -76,8 +79,9 @@ static void fit(struct oc_term_table *t)
     struct oc_term_column *c;
     while (total_width(t, floor_width) > t->width_chars && (c = next_to_drop(t)))
         c->width = 0;
-    while (total_width(t, full_width) > t->width_chars && (c = widest_shrinkable(t)))
-        c->width--;
+    for (unsigned all = 0; all < 2; all++)
+        while (total_width(t, full_width) > t->width_chars && (c = widest_shrinkable(t, all)))
+            c->width--;
     for (size_t i = 0; i < t->n_column; i++)
         if (t->column[i].width && t->column[i].min_width)
             oc_short_names(t->arena, t->cell + i, t->n_column, t->n_row, t->column[i].width);
