@@ -37,6 +37,7 @@ static void write_table(struct oc_diff_view *v, FILE *f)
     if (gaps)
         oc_print_line(f, "%s", gaps);
     plain(v, oc_diff_kinds, true, f);
+    plain(v, oc_diff_fusions, true, f);
     plain(v, oc_diff_list, true, f);
     if (v->n_row < v->n_wanted)
         fprintf(f, "%u of %u rows that differ; --top 0 shows all\n", v->n_row, v->n_wanted);
@@ -62,6 +63,7 @@ static void write_markdown(struct oc_diff_view *v, FILE *f)
     if (gaps)
         fprintf(f, "%s\n\n", gaps);
     markdown(v, oc_diff_kinds, f);
+    markdown(v, oc_diff_fusions, f);
     markdown(v, oc_diff_list, f);
     if (v->n_row < v->n_wanted)
         fprintf(f, "%u of %u rows that differ\n\n", v->n_row, v->n_wanted);

@@ -135,6 +135,8 @@ static void put_row(const struct oc_term_table *t, const char *const *cell, cons
 
 static void put(struct oc_buf *b, FILE *f)
 {
+    while (b->n && b->data[b->n - 1] == ' ')
+        b->n--;
     oc_buf_char(b, '\n');
     fwrite(b->data, 1, b->n, f);
     oc_buf_clear(b);
