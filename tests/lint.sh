@@ -1,6 +1,6 @@
 #!/bin/sh
-# The static checks of `make lint` beside clang-tidy's, which make has kept file by file below build/lint; then what all of
-# them found. The rules stand in .clang-tidy, .clang-format, .shellcheckrc and below; exit code 1: something was found.
+# The static checks of `make lint` in addition to clang-tidy, whose output make caches per file in build/lint; prints all
+# problems. The rules are in .clang-tidy, .clang-format, .shellcheckrc and below; exit code 1: there are problems.
 # usage: tests/lint.sh      (CLANG_FORMAT CLANG_TIDY CPPCHECK SHELLCHECK name other programs; JOBS)
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -9,7 +9,7 @@ work=build/lint
 mkdir -p "$work/cppcheck"
 found=$work/findings.txt
 
-# C: one line a finding; clang-tidy tells those of a header with each file that includes it
+# C: one line per problem; clang-tidy repeats those of a header for each file that includes it
 find src models -name '*.c' | sort >"$work/sources"
 sed "s|^|$work/|; s|c\$|tidy|" "$work/sources" | xargs cat | sed "s|^$PWD/||" |
     grep -E '^[^ :]+:[0-9]+:[0-9]+: (warning|error):' | sort -u >"$work/tidy.found"
@@ -24,7 +24,7 @@ find src models tests -name '*.[ch]' | sort | xargs "$CLANG_FORMAT" --dry-run 2>
 xargs "$SHELLCHECK" -f gcc <"$work/scripts" >"$work/shell.found" 2>&1
 # plain words
 tests/words.sh | grep -v '^words: ' >"$work/words.found"
-# files of data against their schemas
+# data files are validated with their schemas
 validate() { # schema files...
     schema=$1
     shift
@@ -48,6 +48,6 @@ cat "$work"/*.found >"$found"
 cat "$found"
 rules=$("$CLANG_TIDY" --list-checks | grep -c '^  ')
 files=$(cat "$work/sources" "$work/scripts" | wc -l)
-printf 'lint: %d files, %d rules of clang-tidy, cppcheck, clang-format, shellcheck, xmllint, words: %d findings\n' \
+printf 'lint: %d files, %d rules of clang-tidy, cppcheck, clang-format, shellcheck, xmllint, words: %d problems\n' \
     "$files" "$rules" "$(wc -l <"$found")"
 [ ! -s "$found" ]

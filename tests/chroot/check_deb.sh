@@ -1,6 +1,6 @@
 #!/bin/sh
-# The packages of `make deb` in a system that has nothing else: a chroot of debootstrap (root and a mirror are needed;
-# SUITE and MIRROR choose another one). Prints TAP.
+# Tests the packages of `make deb` in a minimal system: a debootstrap chroot (needs root and a mirror; SUITE and
+# MIRROR select another one). Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build/release}" "${SUITE:=bookworm}" "${MIRROR:=http://deb.debian.org/debian}"
@@ -11,7 +11,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 n=0
 bad=0
-result() { # passed? title details
+result() { # exit code, title, details
     n=$((n + 1))
     if [ "$1" -eq 0 ]; then
         echo "ok $n - $2"
@@ -42,19 +42,19 @@ awk '/^```c$/ { p = 1; next } /^```/ { p = 0 } p' src/doc/library.md >"$root/try
 
 # ---- the program
 install './onnxcost_*.deb' './onnxcost-data_*.deb'
-result $? 'the program installs with what it needs' "$(tail -n 3 build/deb-chroot.txt)"
+result $? 'program installs with its dependencies' "$(tail -n 3 build/deb-chroot.txt)"
 text=$(in_chroot onnxcost --version)
-[ "$text" = "$("$BUILD/onnxcost" --version)" ]; result $? 'it starts' "$text"
+[ "$text" = "$("$BUILD/onnxcost" --version)" ]; result $? 'installed program starts' "$text"
 (cd "$root/try" && COLUMNS=120 "$OLDPWD/$BUILD/onnxcost" resnet50.onnx --profile profile.json.gz --hw a100 --top 5) >build/deb-want.txt 2>&1
 in_chroot sh -c 'cd /try && COLUMNS=120 onnxcost resnet50.onnx --profile profile.json.gz --hw a100 --top 5' >build/deb-got.txt 2>&1
 cmp -s build/deb-want.txt build/deb-got.txt && grep -q 'A100' build/deb-got.txt
-result $? 'a model with its profile and a device' "$(diff build/deb-want.txt build/deb-got.txt | head -n 3)"
+result $? 'report of a model with profile and device equals that of the tree' "$(diff build/deb-want.txt build/deb-got.txt | head -n 3)"
 text=$(in_chroot sh -c 'cd / && onnxcost hw lint; onnxcost hw list | wc -l')
 [ "$text" = "$(cd / && "$OLDPWD/$BUILD/onnxcost" hw lint; "$OLDPWD/$BUILD/onnxcost" hw list | wc -l)" ]
-result $? 'every device is there' "$text"
+result $? 'all devices are installed' "$text"
 text=$(in_chroot sh -c 'onnxcost /usr/share/doc/onnxcost/copyright' 2>&1)
 case $text in *"cannot read '/usr/share/doc/onnxcost/copyright'"*) true ;; *) false ;; esac
-result $? 'a file that is not a model is refused' "$text"
+result $? 'file that is not a model is rejected' "$text"
 install man-db bash-completion bash
 text=$(in_chroot man -w onnxcost)
 [ "$text" = /usr/share/man/man1/onnxcost.1.gz ]; result $? 'man finds the page' "$text"
@@ -63,8 +63,8 @@ case $text in *onnxcost-metrics*4) true ;; *) false ;; esac
 result $? 'pages of commands and topics are installed' "$text"
 in_chroot sh -c 'MANWIDTH=78 man --warnings onnxcost 2>/try/warnings' >build/deb-man.txt
 grep -q 'where the time and memory of a neural network go' build/deb-man.txt && [ ! -s "$root/try/warnings" ]
-result $? 'and shows it' "$(head -n 3 "$root/try/warnings" build/deb-man.txt)"
-in_chroot man -k onnxcost | grep -q '^onnxcost (1)'; result $? 'and apropos finds it' ''
+result $? 'man prints the page without warnings' "$(head -n 3 "$root/try/warnings" build/deb-man.txt)"
+in_chroot man -k onnxcost | grep -q '^onnxcost (1)'; result $? 'apropos finds the page' ''
 text=$(in_chroot bash --norc -c '. /usr/share/bash-completion/bash_completion; _completion_loader onnxcost
     COMP_WORDS=(onnxcost model.onnx --hw rtx-409) COMP_CWORD=3; _onnxcost onnxcost rtx-409 --hw; echo "${COMPREPLY[@]}"')
 [ "$text" = rtx-4090 ]; result $? 'bash completes' "$text"
@@ -76,19 +76,19 @@ text=$(in_chroot zsh -f -c 'autoload -Uz compinit; compinit -u -D; echo $_comps[
 
 # ---- the library
 install './libonnxcost0_*.deb' './libonnxcost-dev_*.deb' gcc libc6-dev pkg-config
-result $? 'the library installs with what it needs' "$(tail -n 3 build/deb-chroot.txt)"
+result $? 'library installs with its dependencies' "$(tail -n 3 build/deb-chroot.txt)"
 sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/doc/library.md | sed 1d | grep . >build/deb-want.txt
 in_chroot sh -c 'cd /try && cc -Wall -Wextra -Werror -o heaviest heaviest.c $(pkg-config --cflags --libs onnxcost) &&
     ./heaviest resnet50.onnx profile.json.gz' >build/deb-got.txt 2>&1
-cmp -s build/deb-want.txt build/deb-got.txt; result $? 'the example links with pkg-config and runs' "$(head -n 3 build/deb-got.txt)"
-in_chroot sh -c 'ldd /try/heaviest' | grep -q 'libonnxcost.so.0 => /'; result $? 'with the shared library' "$(in_chroot ldd /try/heaviest)"
+cmp -s build/deb-want.txt build/deb-got.txt; result $? 'example links with pkg-config and runs' "$(head -n 3 build/deb-got.txt)"
+in_chroot sh -c 'ldd /try/heaviest' | grep -q 'libonnxcost.so.0 => /'; result $? 'example is linked with the shared library' "$(in_chroot ldd /try/heaviest)"
 in_chroot sh -c 'cd /try && cc -o alone heaviest.c $(pkg-config --cflags onnxcost) -Wl,-Bstatic -lonnxcost -Wl,-Bdynamic \
     $(pkg-config --static --libs onnxcost | sed s/-lonnxcost//) && ./alone resnet50.onnx profile.json.gz' >build/deb-got.txt 2>&1
-cmp -s build/deb-want.txt build/deb-got.txt; result $? 'and with the static one' "$(head -n 3 build/deb-got.txt)"
+cmp -s build/deb-want.txt build/deb-got.txt; result $? 'example links with the static library and runs' "$(head -n 3 build/deb-got.txt)"
 
-# ---- and away again
+# ---- removal
 in_chroot apt-get -q purge -y onnxcost onnxcost-data libonnxcost0 libonnxcost-dev >build/deb-chroot.txt 2>&1
 left=$(find "$root" -xdev -path "$root/try" -prune -o -path "$root/var/lib/dpkg/info" -prune -o -iname '*onnxcost*' -print)
-[ -z "$left" ]; result $? 'nothing is left of it' "$left"
+[ -z "$left" ]; result $? 'purge leaves no files' "$left"
 echo "1..$n"
 exit $bad

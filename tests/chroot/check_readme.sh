@@ -12,7 +12,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 n=0
 bad=0
-result() { # passed? title details
+result() { # exit code, title, details
     n=$((n + 1))
     if [ "$1" -eq 0 ]; then
         echo "ok $n - $2"
@@ -65,7 +65,7 @@ while read -r line; do
     'make demo') demo=$(grep -c 'Conv' "$log") ;;
     esac
 done <build/readme-lines.txt
-[ "${demo:-0}" -gt 5 ]; result $? 'the demo shows a report' "${demo:-nothing}"
+[ "${demo:-0}" -gt 5 ]; result $? 'make demo prints a report' "${demo:-nothing}"
 text=$(in_chroot onnxcost --version --verbose | grep -E '^(commit|data|libxml2)' | tr '\n' ' ')
 case $text in *"$(git rev-parse --short=12 HEAD)"*2.*) true ;; *) false ;; esac
 result $? 'the installed program prints its commit and finds its data' "$text"
@@ -83,7 +83,7 @@ for document in README.md src/doc/tutorial-*.md; do
         "$(diff "$document" build/readme-got.txt | head -n 4 | tr '\n' ' ')"
 done
 text=$(in_chroot sh -c 'cd /onnxcost && git status --porcelain | grep -vE " (model\..*|baseline.xml|node_modules/|package.*json)$"')
-[ -z "$text" ]; result $? 'the clone is as it was' "$text"
+[ -z "$text" ]; result $? 'the clone has no changed files' "$text"
 in_chroot sh -c 'cd /onnxcost && make uninstall' >"$log" 2>&1
 left=$(find "$root/usr/local" -type f; find "$root/usr/local" -iname "*onnxcost*")
 [ -z "$left" ]; result $? 'make uninstall leaves nothing' "$left"
