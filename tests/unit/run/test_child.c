@@ -1,4 +1,4 @@
-/* Work in a process of its own: what comes back, and what is made of its ends. */
+/* Work in a child process: the messages that arrive, and how its ends are reported. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static int talks(void *arg, struct oc_child *c, struct oc_err *err)
     return 0;
 }
 
-static void messages(void **state)
+static void messages_arrive_in_order(void **state)
 {
     (void)state;
     struct heard h = {0};
@@ -103,7 +103,7 @@ static int leaves(void *arg, struct oc_child *c, struct oc_err *err)
     _exit(7);
 }
 
-static void ends(void **state)
+static void ends_are_reported_as_errors(void **state)
 {
     (void)state;
     struct heard h = {0};
@@ -140,7 +140,7 @@ static void on_alarm(int signal_number)
     ringing->stop = signal_number;
 }
 
-static void stopped(void **state)
+static void stop_request_ends_the_child(void **state)
 {
     (void)state;
     struct heard h = {0};
@@ -155,9 +155,9 @@ static void stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages),
-        cmocka_unit_test(ends),
-        cmocka_unit_test(stopped),
+        cmocka_unit_test(messages_arrive_in_order),
+        cmocka_unit_test(ends_are_reported_as_errors),
+        cmocka_unit_test(stop_request_ends_the_child),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Contents made up for inputs: within the range of their type and of what the model does with them. */
+/* Generated input contents: within the range of their type and of their use in the model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,10 +20,10 @@ struct made {
     struct oc_err err;
 };
 
-/* Loads the model and makes all inputs of its main graph; dimensions are those declared. Returns the result
+/* Loads the model and generates all inputs of its main graph with the declared dimensions. Returns the result
  * of oc_make_inputs. */
-static int make(struct made *m, struct oc_builder *b, const struct oc_value_bind *given, size_t n_given,
-                uint64_t seed)
+static int make_inputs(struct made *m, struct oc_builder *b, const struct oc_value_bind *given,
+                       size_t n_given, uint64_t seed)
 {
     size_t n_bytes;
     *m = (struct made){0};
@@ -45,14 +45,14 @@ static int make(struct made *m, struct oc_builder *b, const struct oc_value_bind
     return oc_make_inputs(m->model, given, n_given, seed, m->in, m->n, &m->arena, &m->err);
 }
 
-static void drop(struct made *m)
+static void made_free(struct made *m)
 {
     oc_arena_free(&m->arena);
     oc_model_free(m->model);
     free(m->bytes);
 }
 
-static const int64_t *longs(const struct made *m, size_t i)
+static const int64_t *int64_data(const struct made *m, size_t i)
 {
     return m->in[i].data;
 }
@@ -66,13 +66,13 @@ static struct oc_builder *with_input(const char *name, const char *type)
     return b;
 }
 
-static void reals(void **state)
+static void floats_are_uniform_and_seeded(void **state)
 {
     (void)state;
     struct made m, again, other;
-    assert_int_equal(make(&m, with_input("x", "float[10,100]"), NULL, 0, 1), 0);
-    assert_int_equal(make(&again, with_input("x", "float[10,100]"), NULL, 0, 1), 0);
-    assert_int_equal(make(&other, with_input("x", "float[10,100]"), NULL, 0, 2), 0);
+    assert_int_equal(make_inputs(&m, with_input("x", "float[10,100]"), NULL, 0, 1), 0);
+    assert_int_equal(make_inputs(&again, with_input("x", "float[10,100]"), NULL, 0, 1), 0);
+    assert_int_equal(make_inputs(&other, with_input("x", "float[10,100]"), NULL, 0, 2), 0);
     const float *x = m.in[0].data;
     double sum = 0, least = 0, most = 0;
     for (int i = 0; i < 1000; i++) {
@@ -88,12 +88,12 @@ static void reals(void **state)
     assert_int_equal(m.in[0].size_bytes, 4000);
     assert_memory_equal(m.in[0].data, again.in[0].data, 4000);
     assert_memory_not_equal(m.in[0].data, other.in[0].data, 4000);
-    drop(&m);
-    drop(&again);
-    drop(&other);
+    made_free(&m);
+    made_free(&again);
+    made_free(&other);
 }
 
-static double half(uint16_t h)
+static double half_to_double(uint16_t h)
 {
     double v = (h & 0x3ff) / 1024.0 + 1;
     int exponent = (h >> 10 & 0x1f) - 15;
@@ -104,35 +104,35 @@ static double half(uint16_t h)
     return h & 0x8000 ? -v : v;
 }
 
-static void narrow_reals(void **state)
+static void float16_and_bfloat16_are_converted(void **state)
 {
     (void)state;
     struct made m;
-    assert_int_equal(make(&m, with_input("x", "float16[500]"), NULL, 0, 1), 0);
+    assert_int_equal(make_inputs(&m, with_input("x", "float16[500]"), NULL, 0, 1), 0);
     double most = 0;
     for (int i = 0; i < 500; i++) {
-        double v = half(((const uint16_t *)m.in[0].data)[i]);
+        double v = half_to_double(((const uint16_t *)m.in[0].data)[i]);
         assert_true(v >= -1 && v <= 1);
         most = v > most ? v : most;
     }
     assert_true(most > 0.9);
-    drop(&m);
+    made_free(&m);
     /* 2.5 = 1.25 * 2: exponent 16, fraction 0x100; 1e9 is too large, 1e-9 too small */
     const struct oc_value_bind given = {"x", "2.5,-2.5,1e9,1e-9,0"};
-    assert_int_equal(make(&m, with_input("x", "float16[5]"), &given, 1, 1), 0);
+    assert_int_equal(make_inputs(&m, with_input("x", "float16[5]"), &given, 1, 1), 0);
     const uint16_t want16[] = {0x4100, 0xc100, 0x7c00, 0, 0};
     assert_memory_equal(m.in[0].data, want16, sizeof(want16));
-    drop(&m);
+    made_free(&m);
     /* bfloat16 is the upper half of a float: 2.5f is 0x40200000 */
     const struct oc_value_bind more = {"x", "2.5,-2.5"};
-    assert_int_equal(make(&m, with_input("x", "bfloat16[2]"), &more, 1, 1), 0);
+    assert_int_equal(make_inputs(&m, with_input("x", "bfloat16[2]"), &more, 1, 1), 0);
     const uint16_t want[] = {0x4020, 0xc020};
     assert_memory_equal(m.in[0].data, want, sizeof(want));
-    drop(&m);
+    made_free(&m);
 }
 
 /* Ids go through Cast and Reshape into a table of 50 rows, the segments into one of 3; a Gather along axis 1
- * looks up in its columns (7 of them); a table behind DequantizeLinear has 11 rows; the last ids are in no
+ * looks up columns (7 of them); a table after DequantizeLinear has 11 rows; the last ids are used in no
  * table. */
 static struct oc_builder *lookups(void)
 {
@@ -160,11 +160,11 @@ static struct oc_builder *lookups(void)
     return b;
 }
 
-static void ids(void **state)
+static void ids_are_within_the_rows_of_their_table(void **state)
 {
     (void)state;
     struct made m;
-    assert_int_equal(make(&m, lookups(), NULL, 0, 1), 0);
+    assert_int_equal(make_inputs(&m, lookups(), NULL, 0, 1), 0);
     assert_string_equal(m.in[0].content, "0 to 49");
     assert_string_equal(m.in[1].content, "0 to 2");
     assert_string_equal(m.in[2].content, "0 to 6");
@@ -175,18 +175,19 @@ static void ids(void **state)
         int32_t id = ((const int32_t *)m.in[0].data)[i];
         assert_in_range(id, 0, 49);
         seen[id] = true;
-        assert_in_range(longs(&m, 1)[i], 0, 2);
-        assert_in_range(longs(&m, 4)[i], 0, 1);
+        assert_in_range(int64_data(&m, 1)[i], 0, 2);
+        assert_in_range(int64_data(&m, 4)[i], 0, 1);
     }
     size_t different = 0;
     for (int i = 0; i < 50; i++)
         different += seen[i];
-    assert_true(different > 40); /* 400 draws of 50: one is missed with a chance of 50 * 0.98^400 = 1.5 % */
-    drop(&m);
+    assert_true(different >
+                40); /* 400 draws of 50: one value is missing with probability 50 * 0.98^400 = 1.5 % */
+    made_free(&m);
 }
 
 /* In a function, and in the fused embedding of optimized models. */
-static void hidden_tables(void **state)
+static void ids_of_tables_in_functions_and_fused_embeddings(void **state)
 {
     (void)state;
     struct made m;
@@ -200,10 +201,10 @@ static void hidden_tables(void **state)
     oc_b_init(b, "g", "float[8]");
     oc_b_node(b, "com.microsoft::EmbedLayerNormalization", "e", "ids,seg,word,pos,kind,g,g", "y,z", "");
     oc_b_output(b, "y", NULL);
-    assert_int_equal(make(&m, b, NULL, 0, 1), 0);
+    assert_int_equal(make_inputs(&m, b, NULL, 0, 1), 0);
     assert_string_equal(m.in[0].content, "0 to 999");
     assert_string_equal(m.in[1].content, "0 to 1");
-    drop(&m);
+    made_free(&m);
 
     b = oc_b_new(17);
     oc_b_opset(b, "local", 1);
@@ -215,9 +216,9 @@ static void hidden_tables(void **state)
     oc_b_node(b, "Constant", "k", "", "t", "value=float[5,1]{1,2,3,4,5}");
     oc_b_node(b, "Gather", "g", "t,i", "o", "");
     oc_b_close(b);
-    assert_int_equal(make(&m, b, NULL, 0, 1), 0);
+    assert_int_equal(make_inputs(&m, b, NULL, 0, 1), 0);
     assert_string_equal(m.in[0].content, "0 to 4");
-    drop(&m);
+    made_free(&m);
 }
 
 static struct oc_builder *named(void)
@@ -236,14 +237,14 @@ static struct oc_builder *named(void)
     return b;
 }
 
-static void by_name(void **state)
+static void masks_and_positions_are_recognized_by_name(void **state)
 {
     (void)state;
     struct made m;
-    assert_int_equal(make(&m, named(), NULL, 0, 1), 0);
+    assert_int_equal(make_inputs(&m, named(), NULL, 0, 1), 0);
     for (int i = 0; i < 10; i++) {
-        assert_int_equal(longs(&m, 0)[i], 1);
-        assert_int_equal(longs(&m, 1)[i], i % 5);
+        assert_int_equal(int64_data(&m, 0)[i], 1);
+        assert_int_equal(int64_data(&m, 1)[i], i % 5);
     }
     assert_string_equal(m.in[1].content, "0, 1 ... 4");
     assert_int_equal(((const int32_t *)m.in[2].data)[1], 77);
@@ -255,43 +256,43 @@ static void by_name(void **state)
     for (int i = 0; i < 300; i++)
         most = ((const uint8_t *)m.in[6].data)[i] > most ? ((const uint8_t *)m.in[6].data)[i] : most;
     assert_true(most > 200);
-    assert_int_equal(longs(&m, 7)[0], 1);
-    drop(&m);
+    assert_int_equal(int64_data(&m, 7)[0], 1);
+    made_free(&m);
 }
 
-static void strings(void **state)
+static void string_inputs_have_a_text(void **state)
 {
     (void)state;
     struct made m;
-    assert_int_equal(make(&m, with_input("s", "string[2]"), NULL, 0, 1), 0);
+    assert_int_equal(make_inputs(&m, with_input("s", "string[2]"), NULL, 0, 1), 0);
     assert_string_equal(((const char **)m.in[0].data)[1], "text");
-    drop(&m);
+    made_free(&m);
     const struct oc_value_bind given = {"s", "hello"};
-    assert_int_equal(make(&m, with_input("s", "string[2]"), &given, 1, 1), 0);
+    assert_int_equal(make_inputs(&m, with_input("s", "string[2]"), &given, 1, 1), 0);
     assert_string_equal(((const char **)m.in[0].data)[1], "hello");
-    drop(&m);
+    made_free(&m);
 }
 
-static void given(void **state)
+static void given_values_are_used(void **state)
 {
     (void)state;
     struct made m;
     const struct oc_value_bind one = {"k", "7"}, three = {"k", "1,-2,3"}, two = {"k", "1,2"},
                                word = {"k", "1,x,3"};
-    assert_int_equal(make(&m, with_input("k", "int64[3]"), &one, 1, 1), 0);
-    assert_true(longs(&m, 0)[0] == 7 && longs(&m, 0)[2] == 7);
+    assert_int_equal(make_inputs(&m, with_input("k", "int64[3]"), &one, 1, 1), 0);
+    assert_true(int64_data(&m, 0)[0] == 7 && int64_data(&m, 0)[2] == 7);
     assert_string_equal(m.in[0].content, "7");
-    drop(&m);
-    assert_int_equal(make(&m, with_input("k", "int64[3]"), &three, 1, 1), 0);
-    assert_true(longs(&m, 0)[0] == 1 && longs(&m, 0)[1] == -2 && longs(&m, 0)[2] == 3);
-    drop(&m);
-    assert_int_equal(make(&m, with_input("k", "int64[3]"), &two, 1, 1), -1);
+    made_free(&m);
+    assert_int_equal(make_inputs(&m, with_input("k", "int64[3]"), &three, 1, 1), 0);
+    assert_true(int64_data(&m, 0)[0] == 1 && int64_data(&m, 0)[1] == -2 && int64_data(&m, 0)[2] == 3);
+    made_free(&m);
+    assert_int_equal(make_inputs(&m, with_input("k", "int64[3]"), &two, 1, 1), -1);
     assert_string_equal(m.err.msg, "--value k: 2 numbers for 3 elements");
     assert_int_equal(m.err.code, OC_EARG);
-    drop(&m);
-    assert_int_equal(make(&m, with_input("k", "int64[3]"), &word, 1, 1), -1);
+    made_free(&m);
+    assert_int_equal(make_inputs(&m, with_input("k", "int64[3]"), &word, 1, 1), -1);
     assert_string_equal(m.err.msg, "--value k: 'x' is no number");
-    drop(&m);
+    made_free(&m);
 }
 
 static void write_bytes(const char *path, const void *data, size_t n)
@@ -302,7 +303,7 @@ static void write_bytes(const char *path, const void *data, size_t n)
     fclose(f);
 }
 
-static void from_file(void **state)
+static void values_are_read_from_files(void **state)
 {
     (void)state;
     /* TensorProto: dims (field 1) 2, data_type (2) 1 = float, raw_data (9) 1.0f and 2.0f */
@@ -315,41 +316,41 @@ static void from_file(void **state)
     snprintf(text, sizeof(text), "@%s", path);
     const struct oc_value_bind bind = {"x", text};
     struct made m;
-    assert_int_equal(make(&m, with_input("x", "float[1,2]"), &bind, 1, 1), 0);
+    assert_int_equal(make_inputs(&m, with_input("x", "float[1,2]"), &bind, 1, 1), 0);
     assert_true(((const float *)m.in[0].data)[0] == 1 && ((const float *)m.in[0].data)[1] == 2);
-    drop(&m);
-    assert_int_equal(make(&m, with_input("x", "float[3]"), &bind, 1, 1), -1);
+    made_free(&m);
+    assert_int_equal(make_inputs(&m, with_input("x", "float[3]"), &bind, 1, 1), -1);
     assert_non_null(strstr(m.err.msg, "has 2 elements of float, the input 3 of float"));
-    drop(&m);
-    assert_int_equal(make(&m, with_input("x", "int32[2]"), &bind, 1, 1), -1);
+    made_free(&m);
+    assert_int_equal(make_inputs(&m, with_input("x", "int32[2]"), &bind, 1, 1), -1);
     assert_non_null(strstr(m.err.msg, "the input 2 of int32"));
-    drop(&m);
+    made_free(&m);
     unlink(path);
-    assert_int_equal(make(&m, with_input("x", "float[2]"), &bind, 1, 1), -1);
-    drop(&m);
+    assert_int_equal(make_inputs(&m, with_input("x", "float[2]"), &bind, 1, 1), -1);
+    made_free(&m);
 }
 
-static void refused(void **state)
+static void rejects_oversized_and_mismatched_inputs(void **state)
 {
     (void)state;
     struct made m;
     /* 2^31 floats are 8 GiB; 2^62 elements overflow in bytes */
-    assert_int_equal(make(&m, with_input("x", "float[2147483648]"), NULL, 0, 1), -1);
+    assert_int_equal(make_inputs(&m, with_input("x", "float[2147483648]"), NULL, 0, 1), -1);
     assert_int_equal(m.err.code, OC_ELIMIT);
     assert_non_null(strstr(m.err.msg, "input 'x' would take more than 4 GiB"));
-    drop(&m);
-    assert_int_equal(make(&m, with_input("x", "int64[4611686018427387904,8]"), NULL, 0, 1), -1);
+    made_free(&m);
+    assert_int_equal(make_inputs(&m, with_input("x", "int64[4611686018427387904,8]"), NULL, 0, 1), -1);
     assert_int_equal(m.err.code, OC_ELIMIT);
-    drop(&m);
-    assert_int_equal(make(&m, with_input("x", "int4[8]"), NULL, 0, 1), -1);
+    made_free(&m);
+    assert_int_equal(make_inputs(&m, with_input("x", "int4[8]"), NULL, 0, 1), -1);
     assert_int_equal(m.err.code, OC_EUNSUPPORTED);
-    drop(&m);
-    /* nothing is something */
-    assert_int_equal(make(&m, with_input("past", "float[1,0,4]"), NULL, 0, 1), 0);
+    made_free(&m);
+    /* an empty value is not a value */
+    assert_int_equal(make_inputs(&m, with_input("past", "float[1,0,4]"), NULL, 0, 1), 0);
     assert_int_equal(m.in[0].elements, 0);
     assert_string_equal(m.in[0].content, "empty");
     assert_non_null(m.in[0].data);
-    drop(&m);
+    made_free(&m);
 }
 
 /* A sampling rate, say: the branch of 16000 is the one that the model was made for. */
@@ -362,21 +363,26 @@ static void scalar_is_a_constant_that_the_model_compares_it_with(void **state)
         oc_b_init(b, "rate", "int64[]{16000}");
         oc_b_node(b, compared ? "Equal" : "Add", "n", "rate,sr", "z", "");
         oc_b_output(b, "z", compared ? "bool[]" : "int64[]");
-        assert_int_equal(make(&m, b, NULL, 0, 1), 0);
-        assert_int_equal(longs(&m, 0)[0], compared ? 16000 : 1);
+        assert_int_equal(make_inputs(&m, b, NULL, 0, 1), 0);
+        assert_int_equal(int64_data(&m, 0)[0], compared ? 16000 : 1);
         assert_true(m.in[0].guessed);
-        drop(&m);
+        made_free(&m);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reals),   cmocka_unit_test(narrow_reals),
-        cmocka_unit_test(ids),     cmocka_unit_test(by_name),
-        cmocka_unit_test(strings), cmocka_unit_test(hidden_tables),
-        cmocka_unit_test(given),   cmocka_unit_test(from_file),
-        cmocka_unit_test(refused), cmocka_unit_test(scalar_is_a_constant_that_the_model_compares_it_with),
+        cmocka_unit_test(floats_are_uniform_and_seeded),
+        cmocka_unit_test(float16_and_bfloat16_are_converted),
+        cmocka_unit_test(ids_are_within_the_rows_of_their_table),
+        cmocka_unit_test(masks_and_positions_are_recognized_by_name),
+        cmocka_unit_test(string_inputs_have_a_text),
+        cmocka_unit_test(ids_of_tables_in_functions_and_fused_embeddings),
+        cmocka_unit_test(given_values_are_used),
+        cmocka_unit_test(values_are_read_from_files),
+        cmocka_unit_test(rejects_oversized_and_mismatched_inputs),
+        cmocka_unit_test(scalar_is_a_constant_that_the_model_compares_it_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

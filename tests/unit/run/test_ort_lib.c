@@ -1,4 +1,4 @@
-/* What is made of libraries that are ONNX Runtime's, are not, or only look so (tests/fake_ort). */
+/* Results for libraries that are ONNX Runtime, that are not, or that only resemble it (tests/fake_ort). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static const char *fake(void)
     return path;
 }
 
-/* Opens the library as it behaves in that mode; the error's text, NULL: it is usable. */
+/* Opens the library in that mode; returns the text of the error, NULL: it is usable. */
 static const char *open_as(const char *mode)
 {
     static struct oc_err err;
@@ -37,7 +37,7 @@ static const char *open_as(const char *mode)
     return rc ? err.msg : NULL;
 }
 
-static void usable(void **state)
+static void usable_library_is_opened(void **state)
 {
     (void)state;
     struct oc_ort ort;
@@ -52,7 +52,7 @@ static void usable(void **state)
     assert_int_equal(err.code, OC_EFORMAT);
 }
 
-static void wrong(void **state)
+static void unusable_libraries_have_an_error(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
@@ -77,7 +77,7 @@ static void wrong(void **state)
     assert_null(open_as(""));
 }
 
-/* The path of the C library, from what is mapped. */
+/* The path of the C library, from the memory map. */
 static void libc_path(char *out, size_t cap)
 {
     char line[512];
@@ -94,7 +94,7 @@ static void libc_path(char *out, size_t cap)
         fclose(f);
 }
 
-static void other_files(void **state)
+static void files_that_are_not_ort_are_rejected(void **state)
 {
     (void)state;
     struct oc_ort ort;
@@ -111,7 +111,7 @@ static void other_files(void **state)
     assert_non_null(strstr(err.msg, "not an ONNX Runtime library (it has no function OrtGetApiBase)"));
 }
 
-static void by_environment(void **state)
+static void library_is_found_by_environment_variable(void **state)
 {
     (void)state;
     struct oc_ort ort;
@@ -121,7 +121,7 @@ static void by_environment(void **state)
     setenv("ONNXRUNTIME_LIB", "no_such_file.so", 1);
     assert_int_equal(oc_ort_open(NULL, &ort, &err), -1);
     assert_non_null(strstr(err.msg, "ONNXRUNTIME_LIB: cannot load './no_such_file.so': "));
-    /* the option wins */
+    /* the option takes precedence */
     assert_int_equal(oc_ort_open(fake(), &ort, &err), 0);
     setenv("ONNXRUNTIME_LIB", fake(), 1);
     assert_int_equal(oc_ort_open(NULL, &ort, &err), 0);
@@ -152,7 +152,7 @@ static int position(const char *const *place, size_t n, const char *part)
     return -1;
 }
 
-static void places(void **state)
+static void standard_locations_are_searched_in_order(void **state)
 {
     (void)state;
     char dir[] = "/tmp/oc_ort_XXXXXX", path[512], lists[1024], command[64];
@@ -195,8 +195,11 @@ static void places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(usable),         cmocka_unit_test(wrong),  cmocka_unit_test(other_files),
-        cmocka_unit_test(by_environment), cmocka_unit_test(places),
+        cmocka_unit_test(usable_library_is_opened),
+        cmocka_unit_test(unusable_libraries_have_an_error),
+        cmocka_unit_test(files_that_are_not_ort_are_rejected),
+        cmocka_unit_test(library_is_found_by_environment_variable),
+        cmocka_unit_test(standard_locations_are_searched_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

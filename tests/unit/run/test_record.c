@@ -1,5 +1,5 @@
-/* Whole recordings with a library that imitates ONNX Runtime (tests/fake_ort), and with a real one where it
- * is found. */
+/* Whole recordings with a library that imitates ONNX Runtime (tests/fake_ort), and with a real one if it is
+ * found. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static int files_in_dir(void)
     return n;
 }
 
-/* y = relu(x + table[id]): "act" is the node that the imitation's profile tells of. */
+/* y = relu(x + table[id]): "act" is the node that the fake profile contains. */
 static const char *write_model(const char *name)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -83,7 +83,7 @@ static int record(struct session *s, const char *model, const struct oc_analyze_
     return oc_record(s->model, s->analysis, &o, &s->recording, &s->err);
 }
 
-static void drop(struct session *s)
+static void session_free(struct session *s)
 {
     oc_recording_free(s->recording);
     oc_analysis_free(s->analysis);
@@ -97,7 +97,7 @@ static void remove_files(void)
     assert_int_equal(files_in_dir(), 1); /* the model */
 }
 
-static void whole(void **state)
+static void recording_writes_profile_and_optimized_model(void **state)
 {
     (void)state;
     struct session s;
@@ -120,8 +120,8 @@ static void whole(void **state)
     assert_int_equal(info.plain.runs, 4);
     assert_int_equal(files_in_dir(), 3);
 
-    /* 4 runs and 2 before them, 10 us and one more each: without the first two the median is of 12, 13, 14,
-     * 15 */
+    /* 4 runs after 2 warm-up runs, 10 us and one more each: without the first two the median is of 12, 13,
+     * 14, 15 */
     const struct oc_profile_opts opts = {.warmup = 2};
     struct oc_profile *p;
     struct oc_join *join;
@@ -144,12 +144,12 @@ static void whole(void **state)
     oc_join_free(join);
     oc_model_free(optimized);
     oc_profile_close(p);
-    drop(&s);
+    session_free(&s);
     unsetenv("FAKE_ORT");
     remove_files();
 }
 
-static void in_a_folder(void **state)
+static void recording_into_a_folder(void **state)
 {
     (void)state;
     struct session s;
@@ -161,10 +161,10 @@ static void in_a_folder(void **state)
                      0);
     assert_string_equal(oc_recording_info(s.recording).profile, in_dir("there/model.profile.json"));
     assert_int_equal(access(in_dir("there/model.optimized.onnx"), R_OK), 0);
-    drop(&s);
+    session_free(&s);
     unlink(in_dir("there/model.optimized.onnx"));
     unlink(in_dir("there/model.profile.json"));
-    assert_int_equal(rmdir(folder), 0); /* nothing else is in it */
+    assert_int_equal(rmdir(folder), 0); /* the folder contains nothing else */
 }
 
 /* The text of a recording by the imitation in a mode; runs 0: by the rule. */
@@ -185,7 +185,7 @@ static char *text_of(const char *mode, uint32_t runs, const char *budget)
     FILE *f = open_memstream(&text, &n);
     oc_recording_write(s.recording, f);
     fclose(f);
-    drop(&s);
+    session_free(&s);
     remove_files();
     return text;
 }
@@ -222,12 +222,12 @@ static void assumptions_are_named_in_failures_and_in_the_files(void **state)
     if (!strstr(s.err.msg, "shapes do not fit. Assumed inputs: ") || !strstr(s.err.msg, assumed) ||
         !strstr(s.err.msg, "set with --value id=..."))
         fail_msg("%s", s.err.msg);
-    drop(&s);
+    session_free(&s);
     const struct oc_bind bind = {"batch", 5};
     const struct oc_analyze_opts all_given = {.bind = &bind, .n_bind = 1};
     assert_int_equal(record(&s, path, &all_given, (struct oc_record_opts){.library = fake()}), -1);
     assert_null(strstr(s.err.msg, "Assumed"));
-    drop(&s);
+    session_free(&s);
     unsetenv("FAKE_ORT");
     if (record(&s, path, NULL, (struct oc_record_opts){.library = fake()}))
         fail_msg("%s", s.err.msg);
@@ -249,7 +249,7 @@ static void assumptions_are_named_in_failures_and_in_the_files(void **state)
     assert_non_null(memmem(text, n, "onnxcost.assumed_inputs", 23));
     oc_model_free(optimized);
     oc_profile_close(p);
-    drop(&s);
+    session_free(&s);
     remove_files();
 }
 
@@ -263,13 +263,13 @@ static void missing_folders_are_made(void **state)
                (struct oc_record_opts){.library = fake(), .output = output}))
         fail_msg("%s", s.err.msg);
     assert_string_equal(oc_recording_info(s.recording).profile, in_dir("new/deep/model.profile.json"));
-    drop(&s);
+    session_free(&s);
     assert_int_equal(
         unlink(in_dir("new/deep/model.optimized.onnx")) | unlink(in_dir("new/deep/model.profile.json")), 0);
     assert_int_equal(rmdir(in_dir("new/deep")) | rmdir(in_dir("new")), 0);
 }
 
-static void misbehaving(void **state)
+static void failures_of_the_library_are_errors(void **state)
 {
     (void)state;
     static const struct {
@@ -297,42 +297,42 @@ static void misbehaving(void **state)
         if (!strstr(s.err.msg, cases[i].text) || s.err.code != cases[i].code)
             fail_msg("%s: %d %s", cases[i].mode, s.err.code, s.err.msg);
         assert_null(s.recording);
-        drop(&s);
-        assert_int_equal(files_in_dir(), 1); /* the model alone */
+        session_free(&s);
+        assert_int_equal(files_in_dir(), 1); /* only the model */
     }
     unsetenv("FAKE_ORT");
 }
 
-static void refused(void **state)
+static void rejects_invalid_options(void **state)
 {
     (void)state;
     struct session s;
     const char *path = write_model("model.onnx");
     assert_int_equal(record(&s, path, NULL, (struct oc_record_opts){.library = fake(), .level = "most"}), -1);
     assert_non_null(strstr(s.err.msg, "unknown optimization level 'most'"));
-    drop(&s);
+    session_free(&s);
     assert_int_equal(record(&s, path, NULL, (struct oc_record_opts){.library = fake(), .runs = 900000}), -1);
     assert_non_null(strstr(s.err.msg, "with 3 nodes that is 333333 runs"));
-    drop(&s);
+    session_free(&s);
     const struct oc_analyze_opts open = {.no_defaults = true};
     assert_int_equal(record(&s, path, &open, (struct oc_record_opts){.library = fake()}), -1);
     assert_non_null(strstr(s.err.msg, "input 'x': dimension 0 is not known"));
-    drop(&s);
+    session_free(&s);
     assert_int_equal(
         record(&s, path, NULL, (struct oc_record_opts){.library = fake(), .output = "/dev/null/x"}), -1);
     assert_int_equal(s.err.code, OC_EOUTPUT);
-    drop(&s);
+    session_free(&s);
     assert_int_equal(files_in_dir(), 1);
-    /* a model that stands where the optimized one would come */
+    /* a model at the path of the optimized one */
     assert_int_equal(rename(path, in_dir("m.optimized.onnx")), 0);
     assert_int_equal(record(&s, in_dir("m.optimized.onnx"), NULL, (struct oc_record_opts){.library = fake()}),
                      -1);
     assert_non_null(strstr(s.err.msg, "would be overwritten"));
-    drop(&s);
+    session_free(&s);
     unlink(in_dir("m.optimized.onnx"));
 }
 
-static void without_weights(void **state)
+static void missing_weights_are_an_error(void **state)
 {
     (void)state;
     struct session s;
@@ -345,7 +345,7 @@ static void without_weights(void **state)
     oc_b_free(b);
     assert_int_equal(record(&s, in_dir("model.onnx"), NULL, (struct oc_record_opts){.library = fake()}), -1);
     assert_non_null(strstr(s.err.msg, "its weights are absent: 'w' should be in 'gone.data' beside it"));
-    drop(&s);
+    session_free(&s);
     b = oc_b_new(17);
     oc_b_input(b, "x", "float[2]");
     oc_b_init(b, "w", "float[2]");
@@ -355,7 +355,7 @@ static void without_weights(void **state)
     oc_b_free(b);
     assert_int_equal(record(&s, in_dir("model.onnx"), NULL, (struct oc_record_opts){.library = fake()}), -1);
     assert_non_null(strstr(s.err.msg, "its weights are absent: 'w' has no data"));
-    drop(&s);
+    session_free(&s);
 }
 
 static int setup(void **state)
@@ -378,11 +378,11 @@ int main(void)
         cmocka_unit_test(time_budget_ends_slow_runs_and_is_reported),
         cmocka_unit_test(missing_folders_are_made),
         cmocka_unit_test(assumptions_are_named_in_failures_and_in_the_files),
-        cmocka_unit_test(whole),
-        cmocka_unit_test(in_a_folder),
-        cmocka_unit_test(misbehaving),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(without_weights),
+        cmocka_unit_test(recording_writes_profile_and_optimized_model),
+        cmocka_unit_test(recording_into_a_folder),
+        cmocka_unit_test(failures_of_the_library_are_errors),
+        cmocka_unit_test(rejects_invalid_options),
+        cmocka_unit_test(missing_weights_are_an_error),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
