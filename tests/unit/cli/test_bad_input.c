@@ -1,5 +1,5 @@
-/* What the program does with broken and hostile files: exit code 3, one line on standard error that names the
- * file, nothing on standard output. The files are made here. */
+/* Behaviour for broken and hostile files: exit code 3, one line on standard error that names the file, no
+ * standard output. The files are generated here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static size_t slurp(const char *path, char *buf, size_t cap)
     return n;
 }
 
-/* Runs the program in a shell with the given arguments; 20 s at most. */
+/* Runs the program in a shell with the given arguments; at most 20 s. */
 static struct result run(const char *arguments)
 {
     char command[1024], out[128], err[128], buf[4096];
@@ -59,15 +59,15 @@ static struct result run(const char *arguments)
     return r;
 }
 
-/* The file is refused as input, in one line that names it and has the words. */
-static void refused(const char *name, const char *more, const char *words)
+/* The file is rejected as input, in one line that names it and contains the words. */
+static void expect_rejected(const char *name, const char *more, const char *words)
 {
     char arguments[512];
     snprintf(arguments, sizeof(arguments), "%s/%s %s", dir, name, more);
     struct result r = run(arguments);
     if (r.exit_code != 3 || r.err_lines != 1 || r.out_bytes || !strstr(r.err, name) || !strstr(r.err, words))
-        fail_msg("%s: exit %d, %zu bytes out, wanted '%s' in: %s", arguments, r.exit_code, r.out_bytes, words,
-                 r.err);
+        fail_msg("%s: exit %d, %zu bytes out, expected '%s' in: %s", arguments, r.exit_code, r.out_bytes,
+                 words, r.err);
 }
 
 static void write_file(const char *name, const void *data, size_t n)
@@ -89,25 +89,25 @@ static void save(struct oc_builder *b, const char *name)
     oc_b_free(b);
 }
 
-static void test_not_a_file_we_know(void **state)
+static void unknown_file_is_rejected(void **state)
 {
     (void)state;
     char path[256];
     write_file("empty", "", 0);
-    refused("empty", "", "empty");
+    expect_rejected("empty", "", "empty");
     snprintf(path, sizeof(path), "%s/folder", dir);
     assert_int_equal(mkdir(path, 0700), 0);
-    refused("folder", "", "directory");
+    expect_rejected("folder", "", "directory");
     write_file("text.txt", "just some words\nand more of them\n", 33);
-    refused("text.txt", "", "");
+    expect_rejected("text.txt", "", "");
     write_file("words.onnx", "just some words\nand more of them\n", 33);
-    refused("words.onnx", "", "");
+    expect_rejected("words.onnx", "", "");
     write_file("unknown.json", "{\"hello\": [1, 2, 3], \"world\": {}}\n", 34);
-    refused("unknown.json", "", "");
-    refused("missing.onnx", "", "No such file");
+    expect_rejected("unknown.json", "", "");
+    expect_rejected("missing.onnx", "", "No such file");
 }
 
-static void test_unknown_profile(void **state)
+static void unknown_profile_lists_the_formats(void **state)
 {
     (void)state;
     char more[512];
@@ -122,11 +122,11 @@ static void test_unknown_profile(void **state)
     assert_int_equal(r.exit_code, 3);
     assert_int_equal(r.err_lines, 1);
     assert_non_null(strstr(r.err, "profile.json"));
-    assert_non_null(strstr(r.err, "onnxruntime")); /* the formats tried are named */
+    assert_non_null(strstr(r.err, "onnxruntime")); /* the tried formats are named */
 }
 
-/* A real model cut at every 64th of its length is refused with the place, or says nothing wrong. */
-static void test_truncated_model(void **state)
+/* A real model truncated at every 64th of its length is rejected with the offset, or is valid. */
+static void truncated_model_is_rejected_with_an_offset(void **state)
 {
     (void)state;
     char path[256];
@@ -140,21 +140,21 @@ static void test_truncated_model(void **state)
     assert_true(n > 10000);
     for (int i = 1; i < 64; i++) {
         write_file("cut.onnx", bytes, n * (size_t)i / 64);
-        refused("cut.onnx", "", "offset");
+        expect_rejected("cut.onnx", "", "offset");
     }
 }
 
-static void test_deep_nesting(void **state)
+static void deep_nesting_is_rejected(void **state)
 {
     (void)state;
     char command[512];
     snprintf(command, sizeof(command), "%s/onnxzoo nest --depth 10000 -o %s/nest.onnx >/dev/null 2>&1",
              getenv("BUILD") ? getenv("BUILD") : "build/release", dir);
     assert_int_equal(system(command), 0);
-    refused("nest.onnx", "", "more than 64 levels of nested graphs");
+    expect_rejected("nest.onnx", "", "more than 64 levels of nested graphs");
 }
 
-static void test_huge_dim(void **state)
+static void huge_dimension_is_rejected(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -162,17 +162,17 @@ static void test_huge_dim(void **state)
     oc_b_node(b, "Relu", "wide", "x", "y", "");
     oc_b_output(b, "y", NULL);
     save(b, "huge.onnx");
-    refused("huge.onnx", "", "wide");
+    expect_rejected("huge.onnx", "", "wide");
     b = oc_b_new(17);
     oc_b_input(b, "x", "float[1]");
     oc_b_init(b, "weight", "float[4611686018427387904,3]");
     oc_b_node(b, "Mul", "m", "x,weight", "y", "");
     oc_b_output(b, "y", NULL);
     save(b, "weight.onnx");
-    refused("weight.onnx", "", "weight");
+    expect_rejected("weight.onnx", "", "weight");
 }
 
-static void test_cycle(void **state)
+static void cycle_is_rejected(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -180,7 +180,7 @@ static void test_cycle(void **state)
     oc_b_node(b, "Relu", "laying", "hen", "egg", "");
     oc_b_output(b, "egg", NULL);
     save(b, "cycle.onnx");
-    refused("cycle.onnx", "", "cycle through node 'chicken'");
+    expect_rejected("cycle.onnx", "", "cycle through node 'chicken'");
 }
 
 static int set_up(void **state)
@@ -200,9 +200,12 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_not_a_file_we_know), cmocka_unit_test(test_unknown_profile),
-        cmocka_unit_test(test_truncated_model),    cmocka_unit_test(test_deep_nesting),
-        cmocka_unit_test(test_huge_dim),           cmocka_unit_test(test_cycle),
+        cmocka_unit_test(unknown_file_is_rejected),
+        cmocka_unit_test(unknown_profile_lists_the_formats),
+        cmocka_unit_test(truncated_model_is_rejected_with_an_offset),
+        cmocka_unit_test(deep_nesting_is_rejected),
+        cmocka_unit_test(huge_dimension_is_rejected),
+        cmocka_unit_test(cycle_is_rejected),
     };
     return cmocka_run_group_tests_name("cli/bad_input", tests, set_up, tear_down);
 }

@@ -1,6 +1,6 @@
-/* What is left of a program that is ended by a signal: in a process of its own, which installs the handlers,
- * has a file half written, maps another and cuts it before it reads. */
-#include "cli/fault.c" /* the program is no library */
+/* Cleanup of a program ended by a signal: a child process installs the handlers, has a partial output file,
+ * maps another file and truncates it before reading. */
+#include "cli/fault.c" /* a program, not a library */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,8 +48,8 @@ static int teardown(void **state)
     return rmdir(folder);
 }
 
-/* Runs `act` in a child; returns how it ended, its standard error in `said`. */
-static int child(void (*act)(void), char *said, size_t cap)
+/* Runs `act` in a child; returns its wait status, its standard error in `message`. */
+static int run_child(void (*act)(void), char *said, size_t cap)
 {
     write_file(input, (size_t)PAGES * (size_t)sysconf(_SC_PAGESIZE));
     write_file(output, 3);
@@ -93,11 +93,11 @@ static void cut_and_read(void)
     (void)last;
 }
 
-static void a_cut_file_is_named(void **state)
+static void truncated_input_is_named(void **state)
 {
     (void)state;
     char said[1024], want[256];
-    int status = child(cut_and_read, said, sizeof(said));
+    int status = run_child(cut_and_read, said, sizeof(said));
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), CLI_INPUT);
     snprintf(want, sizeof(want),
@@ -107,7 +107,7 @@ static void a_cut_file_is_named(void **state)
     assert_int_equal(access(output, F_OK), -1);
 }
 
-/* A range that was unmapped is nobody's: what lies there now is no file that was read. */
+/* An unmapped range is no longer watched: a fault in a later mapping is not reported as a file. */
 static void read_another_map(void)
 {
     struct oc_file f = map_input();
@@ -120,11 +120,11 @@ static void read_another_map(void)
     (void)p[n - 1];
 }
 
-static void another_bus_error_stays_one(void **state)
+static void other_bus_error_keeps_its_signal(void **state)
 {
     (void)state;
     char said[1024];
-    int status = child(read_another_map, said, sizeof(said));
+    int status = run_child(read_another_map, said, sizeof(said));
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGBUS);
     assert_null(strstr(said, "cannot read"));
@@ -133,15 +133,15 @@ static void another_bus_error_stays_one(void **state)
 
 static void end(void)
 {
-    raise(SIGHUP); /* ignored before, as nohup does */
+    raise(SIGHUP); /* ignored before, as with nohup */
     raise(SIGTERM);
 }
 
-static void what_is_half_written_goes(void **state)
+static void partial_output_is_removed(void **state)
 {
     (void)state;
     char said[256];
-    int status = child(end, said, sizeof(said));
+    int status = run_child(end, said, sizeof(said));
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGTERM);
     assert_int_equal(access(output, F_OK), -1);
@@ -158,11 +158,11 @@ static void end_in_a_child(void)
     _exit(0);
 }
 
-static void a_child_removes_nothing(void **state)
+static void child_process_removes_nothing(void **state)
 {
     (void)state;
     char said[256];
-    int status = child(end_in_a_child, said, sizeof(said));
+    int status = run_child(end_in_a_child, said, sizeof(said));
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     assert_int_equal(access(output, F_OK), 0);
@@ -174,11 +174,11 @@ static void finish_and_end(void)
     raise(SIGTERM);
 }
 
-static void what_is_finished_stays(void **state)
+static void complete_output_remains(void **state)
 {
     (void)state;
     char said[256];
-    int status = child(finish_and_end, said, sizeof(said));
+    int status = run_child(finish_and_end, said, sizeof(said));
     assert_true(WIFSIGNALED(status));
     assert_int_equal(access(output, F_OK), 0);
 }
@@ -186,9 +186,9 @@ static void what_is_finished_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cut_file_is_named),       cmocka_unit_test(another_bus_error_stays_one),
-        cmocka_unit_test(what_is_half_written_goes), cmocka_unit_test(a_child_removes_nothing),
-        cmocka_unit_test(what_is_finished_stays),
+        cmocka_unit_test(truncated_input_is_named),  cmocka_unit_test(other_bus_error_keeps_its_signal),
+        cmocka_unit_test(partial_output_is_removed), cmocka_unit_test(child_process_removes_nothing),
+        cmocka_unit_test(complete_output_remains),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

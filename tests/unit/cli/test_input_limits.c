@@ -1,6 +1,6 @@
-/* Limits of input (base/caps.h), each from both sides: what has just as much as it may is read, one less of
- * the limit and it is refused with exit code 3 and the name of the limit; the option lets it pass. Then files
- * that are made to eat time or memory, within bounds of both. */
+/* Input limits (base/caps.h), each from both sides: input at the limit is read, with the limit one lower it
+ * is rejected with exit code 3 and the name of the limit, and the option raises it. Then files designed to
+ * use much time or memory, within bounds of both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static const char *build_dir(void)
     return getenv("BUILD") ? getenv("BUILD") : "build/release";
 }
 
-/* Sanitizers take terabytes of addresses. */
+/* Sanitizers reserve terabytes of address space. */
 static bool sanitized(void)
 {
     return strstr(build_dir(), "release") == NULL;
@@ -52,7 +52,7 @@ static void slurp(const char *name, char *buf, size_t cap)
     buf[n] = '\0';
 }
 
-/* Runs the program in the folder of the files: 20 s at most (60 with a sanitizer), 1 GiB of addresses. */
+/* Runs the program in the folder of the files: at most 20 s (60 with a sanitizer), 1 GiB of address space. */
 static const struct result *run(const char *arguments)
 {
     static struct result r;
@@ -69,35 +69,35 @@ static const struct result *run(const char *arguments)
     return &r;
 }
 
-static void passes(const char *arguments)
+static void expect_accepted(const char *arguments)
 {
     const struct result *r = run(arguments);
     if (r->exit_code != 0)
         fail_msg("onnxcost %s: exit code %d: %s", arguments, r->exit_code, r->err);
 }
 
-/* In one line, without any output. */
-static void refused(const char *arguments, const char *words)
+/* In one line, without output. */
+static void expect_rejected(const char *arguments, const char *words)
 {
     const struct result *r = run(arguments);
     const char *end = strchr(r->err, '\n');
     if (r->exit_code != 3 || r->out[0] || !end || end[1] || !strstr(r->err, words))
-        fail_msg("onnxcost %s: exit code %d, wanted '%s' in: %s", arguments, r->exit_code, words, r->err);
+        fail_msg("onnxcost %s: exit code %d, expected '%s' in: %s", arguments, r->exit_code, words, r->err);
 }
 
-/* The file has just so many. */
-static void both_sides(const char *arguments, const char *limit, unsigned long long at)
+/* The file has exactly `at` items. */
+static void check_limit(const char *arguments, const char *limit, unsigned long long at)
 {
     char line[512], words[80];
     snprintf(words, sizeof(words), "(--limit %s=N)", limit);
     snprintf(line, sizeof(line), "%s --limit %s=%llu", arguments, limit, at);
-    passes(line);
+    expect_accepted(line);
     snprintf(line, sizeof(line), "%s --limit %s=%llu", arguments, limit, at - 1);
-    refused(line, words);
+    expect_rejected(line, words);
     snprintf(words, sizeof(words), "more than %llu ", at - 1);
     if (!strstr(run(line)->err, words)) {
         snprintf(words, sizeof(words), "more than %llu (", at - 1);
-        refused(line, words);
+        expect_rejected(line, words);
     }
 }
 
@@ -121,8 +121,7 @@ static size_t save(struct oc_builder *b, const char *name)
     return n;
 }
 
-/* ---- models ---------------------------------------------------------------------------------------------
- */
+/* ---- models -------------------------------------------------------------------------------------------- */
 
 static struct oc_builder *chain(unsigned n)
 {
@@ -140,16 +139,17 @@ static struct oc_builder *chain(unsigned n)
     return b;
 }
 
-static void size_and_nodes(void **state)
+static void file_size_and_node_limits(void **state)
 {
     (void)state;
     size_t n = save(chain(5), "chain.onnx");
-    both_sides("chain.onnx", "file-bytes", n);
-    both_sides("chain.onnx", "nodes", 5);
-    refused("chain.onnx --limit nodes=4", "cannot read 'chain.onnx': 5 nodes: more than 4 (--limit nodes=N)");
-    both_sides("memory chain.onnx", "nodes", 5); /* other commands take it as well */
-    both_sides("diff chain.onnx chain.onnx", "nodes", 5);
-    passes("scan chain.onnx --limit nodes=5");
+    check_limit("chain.onnx", "file-bytes", n);
+    check_limit("chain.onnx", "nodes", 5);
+    expect_rejected("chain.onnx --limit nodes=4",
+                    "cannot read 'chain.onnx': 5 nodes: more than 4 (--limit nodes=N)");
+    check_limit("memory chain.onnx", "nodes", 5); /* other commands have the option too */
+    check_limit("diff chain.onnx chain.onnx", "nodes", 5);
+    expect_accepted("scan chain.onnx --limit nodes=5");
     assert_int_equal(run("scan chain.onnx --limit nodes=4")->exit_code, 1); /* a row with an error */
 }
 
@@ -174,18 +174,18 @@ static void save_nested(const char *name, int depth)
     save(b, name);
 }
 
-static void depth(void **state)
+static void nesting_depth_limit(void **state)
 {
     (void)state;
     save_nested("three.onnx", 3);
-    both_sides("three.onnx", "depth", 3);
+    check_limit("three.onnx", "depth", 3);
     save_nested("deepest.onnx", 256);
-    refused("deepest.onnx", "more than 64 levels of nested graphs (--limit depth=N)");
-    passes("deepest.onnx --limit depth=256"); /* the stack is deep enough for the most that can be set */
-    passes("memory deepest.onnx --limit depth=256");
-    passes("deepest.onnx --limit depth=256 -f html -o deepest.html");
+    expect_rejected("deepest.onnx", "more than 64 levels of nested graphs (--limit depth=N)");
+    expect_accepted("deepest.onnx --limit depth=256"); /* the stack suffices for the maximum */
+    expect_accepted("memory deepest.onnx --limit depth=256");
+    expect_accepted("deepest.onnx --limit depth=256 -f html -o deepest.html");
     save_nested("deeper.onnx", 257);
-    refused("deeper.onnx --limit depth=256", "more than 256 levels of nested graphs");
+    expect_rejected("deeper.onnx --limit depth=256", "more than 256 levels of nested graphs");
 }
 
 /* F0 is two Relu, Fi calls F(i-1) twice; n calls of the last. */
@@ -211,19 +211,20 @@ static void save_functions(const char *name, int levels)
     save(b, name);
 }
 
-static void functions(void **state)
+static void function_limits(void **state)
 {
     (void)state;
     save_functions("functions.onnx", 3); /* 2 + 4 + 8 nodes, and the call itself */
-    both_sides("functions.onnx", "function-nodes", 14);
-    both_sides("functions.onnx", "nodes", 15);
-    both_sides("functions.onnx", "depth", 3);
+    check_limit("functions.onnx", "function-nodes", 14);
+    check_limit("functions.onnx", "nodes", 15);
+    check_limit("functions.onnx", "depth", 3);
     save_functions("bomb.onnx", 60);
-    refused("bomb.onnx", "more than 1000000 nodes from functions (--limit function-nodes=N)");
-    refused("bomb.onnx --limit function-nodes=1G --limit nodes=100k", "more than 100000 (--limit nodes=N)");
+    expect_rejected("bomb.onnx", "more than 1000000 nodes from functions (--limit function-nodes=N)");
+    expect_rejected("bomb.onnx --limit function-nodes=1G --limit nodes=100k",
+                    "more than 100000 (--limit nodes=N)");
 }
 
-/* A loop in a loop ... around a Concat that grows its state by one; trips 0: as many as an input says. */
+/* Nested loops around a Concat that grows its state by one; trips 0: given by an input. */
 static void save_loops(const char *name, int depth, int trips)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -263,21 +264,22 @@ static void save_loops(const char *name, int depth, int trips)
     save(b, name);
 }
 
-static void loops(void **state)
+static void loop_limits(void **state)
 {
     (void)state;
-    save_loops("loop.onnx", 1, 5); /* 2 nodes; Concat is looked at five times: 1 + 5 - 2 */
-    both_sides("loop.onnx", "repeats", 4);
+    save_loops("loop.onnx", 1, 5); /* 2 nodes; Concat is evaluated five times: 1 + 5 - 2 */
+    check_limit("loop.onnx", "repeats", 4);
     save_loops("known.onnx", 12, 64); /* 64^12 */
-    refused("known.onnx", "(--limit repeats=N)");
+    expect_rejected("known.onnx", "(--limit repeats=N)");
     save_loops("open.onnx", 60, 0); /* at least 2^60 */
-    refused("open.onnx", "(--limit repeats=N)");
-    const struct result *r = run("scan -f csv open.onnx chain.onnx"); /* one bad model is a row, no end */
+    expect_rejected("open.onnx", "(--limit repeats=N)");
+    const struct result *r =
+        run("scan -f csv open.onnx chain.onnx"); /* one rejected model is a row, the scan continues */
     assert_int_equal(r->exit_code, 1);
     assert_non_null(strstr(r->out, "(--limit repeats=N)"));
 }
 
-/* 4096 numbers plus one, so many times over: every sum is known. */
+/* 4096 numbers plus one, many times: every sum is folded. */
 static void save_folded(const char *name, int n)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -294,15 +296,15 @@ static void save_folded(const char *name, int n)
     save(b, name);
 }
 
-static void memory(void **state)
+static void memory_limits(void **state)
 {
     (void)state;
     save_folded("folded.onnx", 50);
-    passes("folded.onnx");
-    refused("folded.onnx --limit folded-bytes=1MiB", "more than 1048576 bytes of tracked values");
-    refused("folded.onnx --limit analysis-memory=1MiB", "(--limit analysis-memory=N)");
+    expect_accepted("folded.onnx");
+    expect_rejected("folded.onnx --limit folded-bytes=1MiB", "more than 1048576 bytes of tracked values");
+    expect_rejected("folded.onnx --limit analysis-memory=1MiB", "(--limit analysis-memory=N)");
     save_folded("many.onnx", 20000); /* 3 GB of them */
-    refused("many.onnx", "(--limit folded-bytes=N)");
+    expect_rejected("many.onnx", "(--limit folded-bytes=N)");
 
     struct oc_builder *b = chain(1);
     struct oc_buf text = {0};
@@ -313,13 +315,13 @@ static void memory(void **state)
     oc_b_output(b, "w", NULL);
     save(b, "list.onnx");
     oc_buf_free(&text);
-    passes("list.onnx");
-    both_sides("list.onnx", "list-elements", 200000);
-    refused("list.onnx --limit model-memory=1MiB",
-            "more than 1048576 bytes of memory for a model (--limit model-memory=N)");
+    expect_accepted("list.onnx");
+    check_limit("list.onnx", "list-elements", 200000);
+    expect_rejected("list.onnx --limit model-memory=1MiB",
+                    "more than 1048576 bytes of memory for a model (--limit model-memory=N)");
 }
 
-static void tensors(void **state)
+static void tensor_limits(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -328,22 +330,23 @@ static void tensors(void **state)
     oc_b_node(b, "Einsum", NULL, "x,w,x", "y", "equation='i,i,i->i'");
     oc_b_output(b, "y", NULL);
     save(b, "tensor.onnx");
-    both_sides("tensor.onnx", "tensor-elements", 7);
-    both_sides("tensor.onnx", "einsum-operands", 3);
-    both_sides("tensor.onnx", "string-bytes", 8); /* equation */
+    check_limit("tensor.onnx", "tensor-elements", 7);
+    check_limit("tensor.onnx", "einsum-operands", 3);
+    check_limit("tensor.onnx", "string-bytes", 8); /* equation */
     b = oc_b_new(17);
     oc_b_input(b, "x", "float[1]");
     oc_b_init(b, "w", "float[1048576,1048577]");
     oc_b_node(b, "Mul", NULL, "x,w", "y", "");
     oc_b_output(b, "y", NULL);
     save(b, "large.onnx");
-    refused("large.onnx",
-            "tensor 'w': 1099512676352 elements: more than 1099511627776 (--limit tensor-elements=N)");
-    passes("large.onnx --limit tensor-elements=2Ti");
+    expect_rejected(
+        "large.onnx",
+        "tensor 'w': 1099512676352 elements: more than 1099511627776 (--limit tensor-elements=N)");
+    expect_accepted("large.onnx --limit tensor-elements=2Ti");
 }
 
-/* Shapes of 2^40 elements are numbers, nothing of that size is made. */
-static void huge_shapes(void **state)
+/* Shapes of 2^40 elements are only numbers: nothing of that size is allocated. */
+static void huge_shapes_are_not_allocated(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -363,11 +366,11 @@ static void huge_shapes(void **state)
     for (size_t i = 0; i < 5; i++)
         oc_b_output(b, out[i], NULL);
     save(b, "shapes.onnx");
-    passes("shapes.onnx");
+    expect_accepted("shapes.onnx");
     assert_non_null(strstr(run("shapes.onnx -f csv")->out, "1099511627776"));
 }
 
-static void many_operands(void **state)
+static void thousands_of_operands_are_rejected_in_bounded_time(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -383,13 +386,12 @@ static void many_operands(void **state)
     save(b, "operands.onnx");
     oc_buf_free(&in);
     oc_buf_free(&equation);
-    refused("operands.onnx", "5000 operands: more than 256 (--limit einsum-operands=N)");
-    passes("operands.onnx --limit einsum-operands=5000");
-    passes("operands.onnx --limit einsum-operands=5000 --einsum optimal");
+    expect_rejected("operands.onnx", "5000 operands: more than 256 (--limit einsum-operands=N)");
+    expect_accepted("operands.onnx --limit einsum-operands=5000");
+    expect_accepted("operands.onnx --limit einsum-operands=5000 --einsum optimal");
 }
 
-/* ---- profiles -------------------------------------------------------------------------------------------
- */
+/* ---- profiles ------------------------------------------------------------------------------------------ */
 
 static void add_events(struct oc_buf *text, int n)
 {
@@ -399,7 +401,7 @@ static void add_events(struct oc_buf *text, int n)
             i ? ",\n" : "", i, 10 * i);
 }
 
-static void traces(void **state)
+static void trace_limits(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
@@ -407,9 +409,9 @@ static void traces(void **state)
     add_events(&text, 9);
     oc_buf_str(&text, "]}\n");
     write_file("trace.json", text.data, text.n);
-    both_sides("trace.json", "events", 9);
-    both_sides("summary trace.json", "events", 9);
-    both_sides("trace.json", "file-bytes", text.n);
+    check_limit("trace.json", "events", 9);
+    check_limit("summary trace.json", "events", 9);
+    check_limit("trace.json", "file-bytes", text.n);
     oc_buf_clear(&text);
     oc_buf_str(&text, "[\n");
     for (int i = 0; i < 4; i++)
@@ -421,23 +423,23 @@ static void traces(void **state)
             i ? ",\n" : "", 10 * i, i, i);
     oc_buf_str(&text, "]\n");
     write_file("ort.json", text.data, text.n);
-    both_sides("ort.json", "events", 4);
+    check_limit("ort.json", "events", 4);
     oc_buf_free(&text);
 }
 
 #define MAP " --map name=name,type=type,time=time_us:us"
 
-static void tables(void **state)
+static void table_limits(void **state)
 {
     (void)state;
     static const char text[] = "name,type,time_us,note,note\nconv,Conv,5,,\nrelu,Relu,7,,\n\"a,b\",Add,9,,\n";
     write_file("table.csv", text, strlen(text));
-    both_sides("table.csv" MAP, "table-rows", 3);
-    both_sides("table.csv" MAP, "csv-columns", 5);
-    both_sides("table.csv" MAP, "csv-row-bytes", strlen("name,type,time_us,note,note"));
+    check_limit("table.csv" MAP, "table-rows", 3);
+    check_limit("table.csv" MAP, "csv-columns", 5);
+    check_limit("table.csv" MAP, "csv-row-bytes", strlen("name,type,time_us,note,note"));
 }
 
-static void wide_tables(void **state)
+static void row_width_limits(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
@@ -446,24 +448,24 @@ static void wide_tables(void **state)
         oc_buf_str(&text, ",1");
     oc_buf_str(&text, "\n");
     write_file("wide.csv", text.data, text.n);
-    refused("wide.csv" MAP, "line 2: more than 8192 columns (--limit csv-columns=N)");
-    passes("wide.csv" MAP " --limit csv-columns=1000003");
+    expect_rejected("wide.csv" MAP, "line 2: more than 8192 columns (--limit csv-columns=N)");
+    expect_accepted("wide.csv" MAP " --limit csv-columns=1000003");
     oc_buf_clear(&text);
     for (int i = 0; i < 1000000; i++)
         oc_buf_str(&text, "column,");
     oc_buf_str(&text, "name,type,time_us\n");
     write_file("header.csv", text.data, text.n);
-    refused("header.csv" MAP, "more than 8192 columns (--limit csv-columns=N)");
+    expect_rejected("header.csv" MAP, "more than 8192 columns (--limit csv-columns=N)");
     oc_buf_clear(&text);
     oc_buf_str(&text, "name,type,time_us\nconv,Conv,5");
     for (int i = 0; i < 1 << 20; i++)
         oc_buf_str(&text, ";0123456789ABCDEF0123456789ABCDE");
     write_file("long.csv", text.data, text.n);
     oc_buf_free(&text);
-    refused("long.csv" MAP, "line 2: more than 16777216 bytes in a row (--limit csv-row-bytes=N)");
+    expect_rejected("long.csv" MAP, "line 2: more than 16777216 bytes in a row (--limit csv-row-bytes=N)");
 }
 
-/* A gzip member of these bytes, `times` in a row. */
+/* A gzip member of these bytes, repeated `times`. */
 static void write_gz(const char *name, const char *const *piece, const size_t *n, const int *times, int count)
 {
     char path[256];
@@ -488,8 +490,8 @@ static void write_gz(const char *name, const char *const *piece, const size_t *n
     assert_int_equal(fclose(f), 0);
 }
 
-/* A trace with 64 MiB of `fill` between its events, so many times; `open` and `close` stand around it.
- * Returns the size of the text but for that. */
+/* A trace with 64 MiB of `fill` between its events, repeated; enclosed by `open` and `close`. Returns the
+ * size of the fill. */
 static size_t write_bomb(const char *name, char fill, int times, const char *open, const char *close)
 {
     const size_t size = (size_t)64 << 20;
@@ -512,24 +514,24 @@ static size_t write_bomb(const char *name, char fill, int times, const char *ope
     return n[0] + n[2];
 }
 
-static void compressed(void **state)
+static void gzip_ratio_limit(void **state)
 {
     (void)state;
     unsigned long long n = write_bomb("some.json.gz", ' ', 1, "", "");
-    refused("some.json.gz", "more than 200 bytes out of each byte of gzip data (--limit gz-ratio=N)");
-    passes("some.json.gz --limit gz-ratio=1032");
-    both_sides("some.json.gz --limit gz-ratio=1032", "gz-bytes", n + (64 << 20));
-    /* 1 GiB of blanks, of zeros, and a string of as much */
+    expect_rejected("some.json.gz", "more than 200 bytes out of each byte of gzip data (--limit gz-ratio=N)");
+    expect_accepted("some.json.gz --limit gz-ratio=1032");
+    check_limit("some.json.gz --limit gz-ratio=1032", "gz-bytes", n + (64 << 20));
+    /* 1 GiB of blanks, of zeros, and a string of that size */
     write_bomb("blanks.json.gz", ' ', 16, "", "");
-    refused("blanks.json.gz", "(--limit gz-ratio=N)");
-    refused("summary blanks.json.gz", "(--limit gz-ratio=N)");
+    expect_rejected("blanks.json.gz", "(--limit gz-ratio=N)");
+    expect_rejected("summary blanks.json.gz", "(--limit gz-ratio=N)");
     write_bomb("zeros.json.gz", '\0', 16, "", "");
-    refused("zeros.json.gz", "");
+    expect_rejected("zeros.json.gz", "");
     write_bomb("string.json.gz", 'x', 8, "{\"name\":\"", "\"},");
-    refused("string.json.gz --limit gz-ratio=1032", "(--limit gz-value-bytes=N)");
+    expect_rejected("string.json.gz --limit gz-ratio=1032", "(--limit gz-value-bytes=N)");
 }
 
-static void long_values(void **state)
+static void long_values_are_limited(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
@@ -542,13 +544,15 @@ static void long_values(void **state)
     add_events(&text, 2);
     oc_buf_str(&text, "]}\n");
     write_file("string.json", text.data, text.n);
-    refused("string.json --limit string-bytes=1200000", "(--limit string-bytes=N)"); /* the event is longer */
-    passes("string.json --limit string-bytes=1200100");
+    expect_rejected("string.json --limit string-bytes=1200000",
+                    "(--limit string-bytes=N)"); /* the event is longer */
+    expect_accepted("string.json --limit string-bytes=1200100");
     const char *piece[] = {text.data};
     const int once = 1;
     write_gz("value.json.gz", piece, &text.n, &once, 1);
-    passes("value.json.gz --limit gz-value-bytes=2MB");
-    refused("value.json.gz --limit gz-value-bytes=300kB", "more than 300000 bytes in one value of gzip data");
+    expect_accepted("value.json.gz --limit gz-value-bytes=2MB");
+    expect_rejected("value.json.gz --limit gz-value-bytes=300kB",
+                    "more than 300000 bytes in one value of gzip data");
     oc_buf_clear(&text);
     /* a number of 10^8 digits */
     oc_buf_str(&text, "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"op\",\"pid\":1,\"tid\":1,\"name\":\"n\","
@@ -561,8 +565,8 @@ static void long_values(void **state)
     add_events(&text, 2);
     oc_buf_str(&text, "]}\n");
     write_file("number.json", text.data, text.n);
-    refused("number.json", "more than 67108864 (--limit string-bytes=N)");
-    passes("number.json --limit string-bytes=200M"); /* no number after all: one event is left out */
+    expect_rejected("number.json", "more than 67108864 (--limit string-bytes=N)");
+    expect_accepted("number.json --limit string-bytes=200M"); /* not a number: one event is skipped */
     /* a million arrays */
     memset(digits, '[', 1000000);
     digits[1000000] = '\0';
@@ -575,13 +579,12 @@ static void long_values(void **state)
     oc_buf_free(&text);
 }
 
-/* ---- what is no file of its own -------------------------------------------------------------------------
- */
+/* ---- special files ---- */
 
-static void no_plain_files(void **state)
+static void special_files_are_rejected(void **state)
 {
     (void)state;
-    refused("scan --files-from /dev/zero", "cannot read '/dev/zero'");
+    expect_rejected("scan --files-from /dev/zero", "cannot read '/dev/zero'");
     static const char *const what[] = {"/dev/zero", "pipe", ".", "/dev/tty0", "pipe.link"};
     static const char *const how[] = {"%s",
                                       "memory %s",
@@ -605,13 +608,12 @@ static void no_plain_files(void **state)
         for (size_t k = 0; k < sizeof(how) / sizeof(how[0]); k++) {
             snprintf(line, sizeof(line), how[k], what[i]);
             int code = run(line)->exit_code;
-            if (code != 3 && code != 2) /* never a hang, which would be 124 */
+            if (code != 3 && code != 2) /* never a hang, which would give 124 */
                 fail_msg("onnxcost %s: exit code %d", line, code);
         }
 }
 
-/* ---- weights in files of their own ----------------------------------------------------------------------
- */
+/* ---- external weights ---- */
 
 /* Reshape needs the two numbers of the file: x is then 6 by 2. */
 static void save_external(const char *name, const char *location)
@@ -625,7 +627,7 @@ static void save_external(const char *name, const char *location)
     save(b, name);
 }
 
-static bool reads(const char *options)
+static bool reads_file(const char *options)
 {
     char line[256];
     snprintf(line, sizeof(line), "model/m.onnx %s -f csv", options);
@@ -642,7 +644,7 @@ static void make_link(const char *to, const char *name)
     assert_int_equal(symlink(to, path), 0);
 }
 
-static void external_data(void **state)
+static void external_data_stays_below_the_model_folder(void **state)
 {
     (void)state;
     static const int64_t shape[] = {6, 2};
@@ -680,7 +682,7 @@ static void external_data(void **state)
         {"./in.bin", true, true, NULL},
         {"sub/in.bin", true, true, NULL},
         {"inner/in.bin", true, true, NULL},
-        {"round/in.bin", true, true, NULL}, /* a link that leads back */
+        {"round/in.bin", true, true, NULL}, /* a link that points back inside */
         {"absolute", true, true, NULL},
         {"../outside/canary", false, true, "W-external-path"},
         {"sub/../../outside/canary", false, true, "W-external-path"},
@@ -699,32 +701,31 @@ static void external_data(void **state)
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         save_external("model/m.onnx", all[i].location);
-        if (reads("") != all[i].inside || reads("--external-data inside") != all[i].inside)
+        if (reads_file("") != all[i].inside || reads_file("--external-data inside") != all[i].inside)
             fail_msg("'%s' is %sread", all[i].location, all[i].inside ? "not " : "");
         bool told = all[i].code ? strstr(run("model/m.onnx -f csv")->err, all[i].code) != NULL : true;
         if (!told)
             fail_msg("'%s': no %s", all[i].location, all[i].code);
-        if (reads("--external-data anywhere") != all[i].anywhere)
-            fail_msg("'%s' is %sread when anything is allowed", all[i].location,
+        if (reads_file("--external-data anywhere") != all[i].anywhere)
+            fail_msg("'%s' is %sread when all paths are allowed", all[i].location,
                      all[i].anywhere ? "not " : "");
     }
-    /* ONNX Runtime is not handed what is refused here */
+    /* ONNX Runtime does not get rejected files */
     save_external("model/m.onnx", "link");
     const struct result *r = run("record model/m.onnx -o recorded --ort-lib /nonexistent");
     if (r->exit_code != 3 || !strstr(r->err, "refused: not a path inside the model's folder"))
         fail_msg("exit code %d: %s", r->exit_code, r->err);
 }
 
-/* ---- XML ------------------------------------------------------------------------------------------------
- */
+/* ---- XML ----------------------------------------------------------------------------------------------- */
 
-static void xml(void **state)
+static void xml_bombs_and_external_entities_are_rejected(void **state)
 {
     (void)state;
     char path[256];
     struct oc_buf bomb = {0}, text = {0};
     snprintf(path, sizeof(path), "%s/canary", dir);
-    assert_int_equal(mkfifo(path, 0600), 0); /* who opens it waits */
+    assert_int_equal(mkfifo(path, 0600), 0); /* opening it would block */
     save(chain(1), "chain.onnx");
     oc_buf_str(&bomb, "<?xml version=\"1.0\"?>\n<!DOCTYPE b [<!ENTITY a \"aaaaaaaaaa\">");
     for (char c = 'b'; c < 'm'; c++) {
@@ -754,14 +755,15 @@ static void xml(void **state)
     for (size_t i = 0; i < sizeof(file) / sizeof(file[0]); i++) {
         write_file("x.xml", file[i], strlen(file[i]));
         for (size_t k = 0; k < sizeof(how) / sizeof(how[0]); k++)
-            refused(how[k], i < 5 ? "document types and entities are not allowed" : "unknown element");
+            expect_rejected(how[k],
+                            i < 5 ? "document types and entities are not allowed" : "unknown element");
     }
     oc_buf_free(&bomb);
     oc_buf_free(&text);
 }
 
-/* Types inside of types: message in message, never deeper than sixteen. */
-static void deep_types(void **state)
+/* Nested types: one message in another, never deeper than sixteen. */
+static void deeply_nested_types_are_rejected(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
@@ -775,13 +777,13 @@ static void deep_types(void **state)
     oc_b_node(b, "Identity", NULL, "x", "y", "");
     oc_b_output(b, "y", NULL);
     save(b, "types.onnx");
-    refused("types.onnx", "type: nested deeper than 16");
+    expect_rejected("types.onnx", "type: nested deeper than 16");
     oc_buf_free(&text);
-    passes("chain.onnx --limit depth=256");
+    expect_accepted("chain.onnx --limit depth=256");
 }
 
-/* What the list says of constants that stand elsewhere. */
-static void fixed_limits(void **state)
+/* The listed values of constants defined elsewhere. */
+static void fixed_limits_are_listed_with_their_values(void **state)
 {
     (void)state;
     static const struct {
@@ -805,7 +807,7 @@ static void fixed_limits(void **state)
     }
 }
 
-static void wrong_options(void **state)
+static void rejects_malformed_limit_options(void **state)
 {
     (void)state;
     static const char *const bad[] = {"nodes", "nodes=", "nodes=0", "nodes=x", "node=5", "tensor-rank=65"};
@@ -817,7 +819,7 @@ static void wrong_options(void **state)
     assert_int_equal(run("chain.onnx --external-data sideways")->exit_code, 2);
     assert_int_equal(run("hw list --limit nodes=5")->exit_code, 2);
     assert_int_equal(run("chain.onnx --limit nodes=0x10")->exit_code, 2);
-    passes("chain.onnx --limit nodes=1 --limit nodes=1k"); /* the last one counts */
+    expect_accepted("chain.onnx --limit nodes=1 --limit nodes=1k"); /* the last one counts */
 }
 
 static int set_up(void **state)
@@ -842,25 +844,25 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(size_and_nodes),
-        cmocka_unit_test(depth),
-        cmocka_unit_test(functions),
-        cmocka_unit_test(loops),
-        cmocka_unit_test(memory),
-        cmocka_unit_test(tensors),
-        cmocka_unit_test(huge_shapes),
-        cmocka_unit_test(many_operands),
-        cmocka_unit_test(traces),
-        cmocka_unit_test(tables),
-        cmocka_unit_test(wide_tables),
-        cmocka_unit_test(compressed),
-        cmocka_unit_test(long_values),
-        cmocka_unit_test(no_plain_files),
-        cmocka_unit_test(external_data),
-        cmocka_unit_test(fixed_limits),
-        cmocka_unit_test(xml),
-        cmocka_unit_test(deep_types),
-        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(file_size_and_node_limits),
+        cmocka_unit_test(nesting_depth_limit),
+        cmocka_unit_test(function_limits),
+        cmocka_unit_test(loop_limits),
+        cmocka_unit_test(memory_limits),
+        cmocka_unit_test(tensor_limits),
+        cmocka_unit_test(huge_shapes_are_not_allocated),
+        cmocka_unit_test(thousands_of_operands_are_rejected_in_bounded_time),
+        cmocka_unit_test(trace_limits),
+        cmocka_unit_test(table_limits),
+        cmocka_unit_test(row_width_limits),
+        cmocka_unit_test(gzip_ratio_limit),
+        cmocka_unit_test(long_values_are_limited),
+        cmocka_unit_test(special_files_are_rejected),
+        cmocka_unit_test(external_data_stays_below_the_model_folder),
+        cmocka_unit_test(fixed_limits_are_listed_with_their_values),
+        cmocka_unit_test(xml_bombs_and_external_entities_are_rejected),
+        cmocka_unit_test(deeply_nested_types_are_rejected),
+        cmocka_unit_test(rejects_malformed_limit_options),
     };
     return cmocka_run_group_tests_name("cli/input_limits", tests, set_up, tear_down);
 }

@@ -1,5 +1,5 @@
-/* --strict: the report is printed all the same, and the exit code is 1 when anything is assumed, conflicting
- * or unknown. */
+/* --strict: the report is printed, and the exit code is 1 when anything is assumed, conflicting or unknown.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ static struct oc_builder *relu(const char *in, const char *out)
     return b;
 }
 
-static void test_exit_codes(void **state)
+static void strict_exit_code_reports_assumptions_conflicts_and_unknowns(void **state)
 {
     (void)state;
     check(relu("float[2,3]", "float[2,3]"), 0);
@@ -74,7 +74,7 @@ static void test_exit_codes(void **state)
     check(b, 1);
     b = relu("float[2,3]", NULL);
     oc_b_input(b, "w", "float[4,5]");
-    oc_b_node(b, "MatMul", "m", "y,w", "z", ""); /* shapes that do not fit */
+    oc_b_node(b, "MatMul", "m", "y,w", "z", ""); /* incompatible shapes */
     oc_b_output(b, "z", NULL);
     check(b, 1);
     b = relu("float[1,4,8,8]", NULL);
@@ -88,6 +88,7 @@ static void test_exit_codes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exit_codes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strict_exit_code_reports_assumptions_conflicts_and_unknowns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
