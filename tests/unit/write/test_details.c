@@ -11,8 +11,8 @@ static const char *bound_cell(struct oc_arena *a, const struct oc_row *row)
     return row->bound_by ? oc_printf(a, "%s\nbound", row->bound_by) : "N/A";
 }
 
-/* Rows of a static analysis: no times, a column more. */
-static void rows_without_times(void **state)
+/* Rows of a static analysis: no times, one additional column. */
+static void rows_without_times_have_no_time_columns(void **state)
 {
     (void)state;
     static const char *const info[] = {"conv1", "Conv"};
@@ -56,8 +56,8 @@ static void rows_without_times(void **state)
     oc_arena_free(&a);
 }
 
-/* One cell makes its column as wide in every row: lists of shapes can be cut. */
-static void long_lists_of_shapes_can_be_cut(void **state)
+/* One cell determines the width of its column in every row: lists of shapes can be truncated. */
+static void long_shape_lists_are_truncated(void **state)
 {
     (void)state;
     static const char *const info[] = {"n", "Sum"};
@@ -87,8 +87,8 @@ static void long_lists_of_shapes_can_be_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_without_times),
-        cmocka_unit_test(long_lists_of_shapes_can_be_cut),
+        cmocka_unit_test(rows_without_times_have_no_time_columns),
+        cmocka_unit_test(long_shape_lists_are_truncated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

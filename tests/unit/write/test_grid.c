@@ -1,4 +1,4 @@
-/* Expected tables are what tabulate 0.8.9 prints. */
+/* Expected tables are the output of tabulate 0.8.9. */
 #include "write/grid.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static void print_texts(enum oc_grid_style style, const char *const *header, con
     oc_arena_free(&a);
 }
 
-static void records_have_no_rule_inside(void **state)
+static void records_have_no_inner_rule(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {{"a\nlonger", "x"}, {" b ", "卷积\ny\nz"}};
@@ -50,7 +50,7 @@ static void records_have_no_rule_inside(void **state)
                 "╘════════╧═════╛\n");
 }
 
-static void numbers_are_aligned_on_the_point(void **state)
+static void numbers_are_aligned_at_the_decimal_point(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {{"1", "1.5"}, {"22", "2357350.5"}, {" 3", "nan"}, {"-4", "1e-5"}};
@@ -75,7 +75,7 @@ static void one_text_makes_a_text_column(void **state)
                 "| 1e5    | False |\n");
 }
 
-static void cells_of_several_lines(void **state)
+static void cells_with_several_lines(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {{"{1,2}\n -[2,1]", "a"}, {"", "b\r\nc"}};
@@ -88,7 +88,7 @@ static void cells_of_several_lines(void **state)
                 "|         | c   |\n");
 }
 
-static void floats_keep_their_text_among_texts(void **state)
+static void floats_in_text_columns_are_unchanged(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -118,11 +118,11 @@ static void floats_keep_their_text_among_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_have_no_rule_inside),
-        cmocka_unit_test(numbers_are_aligned_on_the_point),
+        cmocka_unit_test(records_have_no_inner_rule),
+        cmocka_unit_test(numbers_are_aligned_at_the_decimal_point),
         cmocka_unit_test(one_text_makes_a_text_column),
-        cmocka_unit_test(cells_of_several_lines),
-        cmocka_unit_test(floats_keep_their_text_among_texts),
+        cmocka_unit_test(cells_with_several_lines),
+        cmocka_unit_test(floats_in_text_columns_are_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Whatever a name holds, it stays in its cell and does nothing there. */
+/* Any name stays in its cell and has no effect there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static void check(void (*put)(struct oc_buf *, const char *), const char *in, co
     oc_buf_free(&b);
 }
 
-static void test_plain_names_are_code(void **state)
+static void plain_names_are_code(void **state)
 {
     (void)state;
     check(oc_md_code, "/layer1/conv_2/Conv", "`/layer1/conv_2/Conv`");
@@ -25,8 +25,9 @@ static void test_plain_names_are_code(void **state)
     check(oc_md_code, "@user #12 http://a.b <b> *x* _y_ [l](u)", "`@user #12 http://a.b <b> *x* _y_ [l](u)`");
 }
 
-/* A bar would end the cell and a backtick the span, so everything but letters and digits is a reference. */
-static void test_hostile_names_are_references(void **state)
+/* A bar would end the cell and a backtick the span, so everything except letters and digits is an entity
+ * reference. */
+static void hostile_names_are_entity_references(void **state)
 {
     (void)state;
     check(oc_md_code, "a|b", "<code>a&#124;b</code>");
@@ -36,23 +37,23 @@ static void test_hostile_names_are_references(void **state)
     check(oc_md_code, " x", "<code>&#32;x</code>");
 }
 
-static void test_control_characters(void **state)
+static void control_characters_are_replaced(void **state)
 {
     (void)state;
     check(oc_md_code, "a\nb\r\tc\x7f", "`a?b??c?`");
     check(oc_md_code,
           "\xe2\x80\xae"
           "abc",
-          "`?abc`"); /* U+202E turns the direction */
+          "`?abc`"); /* U+202E reverses the direction */
     check(oc_md_code,
           "a\xff"
           "b",
           "`a?b`");                              /* not UTF-8 */
-    check(oc_md_code, "\xc3\xa4", "`\xc3\xa4`"); /* a letter stays */
+    check(oc_md_code, "\xc3\xa4", "`\xc3\xa4`"); /* a letter is kept */
 }
 
-/* 53 columns from the start, an ellipsis, 106 from the end: 160 in all. */
-static void test_long_names_lose_their_middle(void **state)
+/* 53 columns from the start, an ellipsis, 106 from the end: 160 in total. */
+static void long_names_are_shortened_in_the_middle(void **state)
 {
     (void)state;
     char name[1001], want[200];
@@ -63,7 +64,7 @@ static void test_long_names_lose_their_middle(void **state)
     check(oc_md_code, name, want);
 }
 
-static void test_text(void **state)
+static void text_is_escaped(void **state)
 {
     (void)state;
     check(oc_md_text, "73.7 ms  (13.57 inferences/s, operators busy 98.8 %)",
@@ -80,11 +81,11 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_names_are_code),
-        cmocka_unit_test(test_hostile_names_are_references),
-        cmocka_unit_test(test_control_characters),
-        cmocka_unit_test(test_long_names_lose_their_middle),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(plain_names_are_code),
+        cmocka_unit_test(hostile_names_are_entity_references),
+        cmocka_unit_test(control_characters_are_replaced),
+        cmocka_unit_test(long_names_are_shortened_in_the_middle),
+        cmocka_unit_test(text_is_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The memory report: ONNX Runtime's own figures of a first run against ours, and whether a model fits. */
+/* The memory report: ONNX Runtime's values of a first run compared with ours, and whether a model fits. */
 #include "write/memory_report.h"
 
 #include <setjmp.h>
@@ -13,9 +13,7 @@
 #include "support/run_model.h"
 #include "zoo.h"
 
-/* ---- measured
- * ----------------------------------------------------------------------------------------------
- */
+/* ---- measured memory ----------------------------------------------------------------------------------- */
 
 struct compared {
     struct oc_model *m;
@@ -40,7 +38,7 @@ static void compare(struct compared *c, const struct oc_value_bind *value)
         fail_msg("%s", err.msg);
 }
 
-static void drop(struct compared *c)
+static void compared_free(struct compared *c)
 {
     oc_memory_free(c->memory);
     oc_analysis_free(c->a);
@@ -50,27 +48,28 @@ static void drop(struct compared *c)
     oc_model_free(c->m);
 }
 
-static double apart(uint64_t before, uint64_t ours, uint64_t measured)
+static double relative_difference(uint64_t before, uint64_t ours, uint64_t measured)
 {
     double d = (double)(before + ours) / (double)measured - 1;
     return d < 0 ? -d : d;
 }
 
 /* Requested within 1 %, in use within 5 %. */
-static void is_near(const struct compared *c, const char *name)
+static void check_near(const struct compared *c, const char *name)
 {
     const struct oc_prof_memory *p = c->memory->measured.seen;
     const struct oc_ort_run *r = &c->memory->measured.ours;
     assert_non_null(p);
-    double requested = apart(p->before_requested, r->max_requested, p->max_requested),
-           in_use = apart(p->before_in_use, r->max_in_use, p->max_in_use);
-    print_message("%s: requested %.3f %%, in use %.3f %% apart\n", name, requested * 100, in_use * 100);
+    double requested = relative_difference(p->before_requested, r->max_requested, p->max_requested),
+           in_use = relative_difference(p->before_in_use, r->max_in_use, p->max_in_use);
+    print_message("%s: difference of requested %.3f %%, in use %.3f %%\n", name, requested * 100,
+                  in_use * 100);
     if (requested > 0.01 || in_use > 0.05)
-        fail_msg("%s: requested %.2f %%, in use %.2f %% apart", name, requested * 100, in_use * 100);
+        fail_msg("%s: difference of requested %.2f %%, in use %.2f %%", name, requested * 100, in_use * 100);
 }
 
-/* max mem_bytes_requested_in_use and mem_bytes_in_use of the first run in the file (read with a script that
- * takes the events inside the first model_run), and what is in use before its first node. */
+/* max mem_bytes_requested_in_use and mem_bytes_in_use of the first run in the file (computed by a script from
+ * the events inside the first model_run), and the bytes in use before its first node. */
 static const struct sample {
     const char *model, *profile, *value;
     struct oc_prof_memory want;
@@ -98,7 +97,7 @@ static const struct sample {
      11673600},
 };
 
-static void test_samples(void **state)
+static void sample_recordings_agree_with_the_plan(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(samples); i++) {
@@ -124,11 +123,11 @@ static void test_samples(void **state)
         struct oc_lives_opts lo = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
         struct oc_lives *l = oc_lives_make(c.a, 0, &lo);
         assert_int_equal(l->peak, s->peak);
-        if (apart(s->want.before_requested, l->peak, s->want.max_requested) > 0.01)
-            fail_msg("%s: the peak is more than 1 %% apart", s->model);
+        if (relative_difference(s->want.before_requested, l->peak, s->want.max_requested) > 0.01)
+            fail_msg("%s: the peak differs by more than 1 %%", s->model);
         oc_lives_free(l);
-        is_near(&c, s->model);
-        drop(&c);
+        check_near(&c, s->model);
+        compared_free(&c);
     }
 }
 
@@ -141,8 +140,8 @@ static struct oc_builder *zoo_builder(struct zoo *z, const char *name)
     return z->b;
 }
 
-/* Our own recordings of the zoo. */
-static void test_zoo_recordings(void **state)
+/* Recordings of zoo models. */
+static void zoo_recordings_agree_with_the_plan(void **state)
 {
     static const struct {
         const char *model, *profile;
@@ -162,17 +161,15 @@ static void test_zoo_recordings(void **state)
             oc_model_load_mem(bytes, n, NULL, &c.m, &err))
             fail_msg("%s", err.msg);
         compare(&c, NULL);
-        is_near(&c, made[i].model);
+        check_near(&c, made[i].model);
         assert_false(c.memory->measured.other_graph);
-        drop(&c);
+        compared_free(&c);
         free(bytes);
         zoo_free(&z);
     }
 }
 
-/* ---- fit
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- fit ----------------------------------------------------------------------------------------------- */
 
 /* w of 1,000,000 floats; x [N, 1000000] to t to y: two tensors of 4,000,000 * N at a time. 16,000,000,000
  * bytes hold w and (16e9 - 4e6) / 8e6 = 1999.5 of them. */
@@ -195,7 +192,7 @@ struct asked {
     struct oc_err err;
 };
 
-static struct asked ask(struct oc_builder *b, const struct oc_analyze_opts *o, const char *device)
+static struct asked query_fit(struct oc_builder *b, const struct oc_analyze_opts *o, const char *device)
 {
     struct asked q = {.r = oc_run_model(b, o)};
     static const struct oc_analyze_opts none = {0};
@@ -208,19 +205,19 @@ static struct asked ask(struct oc_builder *b, const struct oc_analyze_opts *o, c
     return q;
 }
 
-static void answered(struct asked *q)
+static void asked_free(struct asked *q)
 {
     oc_memory_free(q->m);
     oc_hwdb_free(q->db);
     oc_run_free(&q->r);
 }
 
-static void test_fit(void **state)
+static void fit_reports_the_maximum_batch(void **state)
 {
     (void)state;
     struct oc_bind n = {"N", 1000};
     struct oc_analyze_opts o = {.bind = &n, .n_bind = 1};
-    struct asked q = ask(growing(), &o, "t4"); /* 16 GiB */
+    struct asked q = query_fit(growing(), &o, "t4"); /* 16 GiB */
     struct oc_memory_info i = oc_memory_info(q.m);
     assert_int_equal(i.fits, OC_FITS_YES);
     assert_int_equal(i.capacity_bytes, 17179869184u);
@@ -229,52 +226,52 @@ static void test_fit(void **state)
     assert_string_equal(i.batch, "N");
     assert_int_equal(i.largest_batch, 2146);
     assert_false(i.batch_bounded);
-    answered(&q);
+    asked_free(&q);
     n.value = 2147; /* 17,180,000,000 */
-    q = ask(growing(), &o, "t4");
+    q = query_fit(growing(), &o, "t4");
     i = oc_memory_info(q.m);
     assert_int_equal(i.fits, OC_FITS_NO);
     assert_int_equal(i.largest_batch, 2146);
-    answered(&q);
+    asked_free(&q);
 }
 
-/* A shape that was given is that of the present size only. */
-static void test_fit_with_a_given_shape(void **state)
+/* A given shape applies only to the current size. */
+static void fit_with_a_given_shape_has_no_maximum_batch(void **state)
 {
     (void)state;
     int64_t dim[] = {7, 1000000};
     struct oc_shape_bind x = {.input = "x", .rank = 2, .dim = dim};
     struct oc_analyze_opts o = {.shape = &x, .n_shape = 1};
-    struct asked q = ask(growing(), &o, "t4");
+    struct asked q = query_fit(growing(), &o, "t4");
     assert_int_equal(oc_memory_info(q.m).largest_batch, 2146);
     assert_int_equal(oc_memory_info(q.m).footprint_bytes, 4000000 + 7 * 8000000);
     assert_int_equal(dim[0], 7);
-    answered(&q);
+    asked_free(&q);
 }
 
-static void test_fit_without_an_answer(void **state)
+static void fit_without_an_answer_is_unknown(void **state)
 {
     (void)state;
-    struct asked q = ask(growing(), NULL, "epyc-7763");
+    struct asked q = query_fit(growing(), NULL, "epyc-7763");
     assert_null(q.m);
     assert_string_equal(q.err.msg, "the hardware file has no memory size for 'epyc-7763'");
-    answered(&q);
+    asked_free(&q);
     struct oc_builder *b = oc_b_new(17);
     oc_b_opset(b, "private", 1);
     oc_b_input(b, "x", "float[2]");
     oc_b_node(b, "private::Odd", "odd", "x", "y", "");
     oc_b_node(b, "Exp", "e", "y", "z", "");
     oc_b_output(b, "z", NULL);
-    q = ask(b, NULL, "t4");
+    q = query_fit(b, NULL, "t4");
     assert_int_equal(oc_memory_info(q.m).fits, OC_FITS_UNKNOWN);
     assert_int_equal(oc_memory_info(q.m).quality, OC_UNKNOWN);
     assert_null(oc_memory_info(q.m).batch); /* the first dimension is a number */
-    answered(&q);
+    asked_free(&q);
 }
 
-/* Live at the peak in a body, largest first; the If's own tensors beside it. t is 1024 bytes, read in the
- * branch; u 1024 in it; y, the output, 1024. */
-static void test_live_set(void **state)
+/* Live at the peak in a body, largest first, together with the tensors of the If. t is 1024 bytes, read in
+ * the branch; u 1024 in it; y, the output, 1024. */
+static void live_set_of_a_body_is_listed(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -311,7 +308,7 @@ static void test_live_set(void **state)
     oc_run_free(&r);
 }
 
-static char *written(const struct oc_memory *m, const char *format)
+static char *write_memory(const struct oc_memory *m, const char *format)
 {
     char *text = NULL;
     size_t n = 0;
@@ -323,9 +320,9 @@ static char *written(const struct oc_memory *m, const char *format)
     return text;
 }
 
-/* The JSON adds up: buffers that are live at a step to its bytes, the live set to the peak, constants by
- * class to all of them; an unknown size is null. */
-static void test_json_adds_up(void **state)
+/* The JSON adds up: buffers live at a step to its bytes, the live set to the peak, constants by class to all
+ * of them; an unknown size is null. */
+static void json_adds_up(void **state)
 {
     (void)state;
     struct zoo z;
@@ -338,7 +335,7 @@ static void test_json_adds_up(void **state)
     struct oc_memory_opts o = {.top = 1};
     struct oc_err err;
     assert_int_equal(oc_memory_make(r.a, &o, &m, &err), 0);
-    char *text = written(m, "json");
+    char *text = write_memory(m, "json");
     struct t_json j = t_json_read(text);
     uint64_t n = t_whole(&j, "steps.n"), *live = calloc(n + 1, sizeof(*live)), sum = 0, constants = 0;
     for (uint64_t i = 0; i < t_whole(&j, "buffers.n"); i++)
@@ -364,7 +361,7 @@ static void test_json_adds_up(void **state)
     zoo_free(&z);
 }
 
-static void test_unknown_sizes(void **state)
+static void unknown_sizes_are_reported(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -378,7 +375,7 @@ static void test_unknown_sizes(void **state)
     struct oc_memory_opts o = {.top = 0};
     struct oc_err err;
     assert_int_equal(oc_memory_make(r.a, &o, &m, &err), 0);
-    char *text = written(m, "json"), *table = written(m, NULL);
+    char *text = write_memory(m, "json"), *table = write_memory(m, NULL);
     struct t_json j = t_json_read(text);
     assert_true(t_is_null(&j, "activations.peak_bytes") && t_is_null(&j, "footprint.bytes"));
     assert_int_equal(t_whole(&j, "activations.known_bytes"), 8); /* x */
@@ -394,8 +391,7 @@ static void test_unknown_sizes(void **state)
     oc_run_free(&r);
 }
 
-/* ---- memory statistics in a profile ---------------------------------------------------------------------
- */
+/* ---- memory statistics in a profile -------------------------------------------------------------------- */
 
 #define EVENT(name, ts, req, reqd, use, used)                                                                \
     "{\"cat\":\"Node\",\"pid\":1,\"tid\":1,\"dur\":2,\"ts\":" ts ",\"ph\":\"X\",\"name\":\"" name            \
@@ -406,9 +402,9 @@ static void test_unknown_sizes(void **state)
     "{\"cat\":\"Session\",\"pid\":1,\"tid\":1,\"dur\":" dur ",\"ts\":" ts                                    \
     ",\"ph\":\"X\",\"name\":\"model_run\",\"args\":{}}"
 
-/* The first run only, and the node that started first although it is written later (control flow). A delta
- * can be negative: 900 after it gave 50 back is 950 before. */
-static void test_first_run_of_a_profile(void **state)
+/* Only the first run, and the node that started first although it is written later (control flow). A delta
+ * can be negative: 900 after it freed 50 is 950 before. */
+static void only_the_first_run_of_a_profile_counts(void **state)
 {
     (void)state;
     struct oc_err err;
@@ -426,12 +422,12 @@ static void test_first_run_of_a_profile(void **state)
     oc_profile_close(p);
     p = t_profile_text("[" EVENT("a", "10", "10", "11", "0", "0") RUN("5", "50") "]",
                        &(struct oc_profile_opts){.warmup = -1}, &err);
-    assert_false(p->memory.known); /* more was taken than is there */
+    assert_false(p->memory.known); /* more was allocated than exists */
     oc_profile_close(p);
 }
 
-/* Graphs as the runtime saved them after optimization, with the profile of the session that did. */
-static void test_optimized_graphs(void **state)
+/* Graphs as the runtime saved them after optimization, with the profile of that session. */
+static void optimized_graphs_agree_with_their_profile(void **state)
 {
     static const char *const pair[][2] = {
         {"models/profiles/bert_base.all.optimized.onnx", "models/profiles/bert_base.all.t1.json.gz"},
@@ -455,24 +451,24 @@ static void test_optimized_graphs(void **state)
             oc_model_load(pair[i][0], NULL, &c.m, &err))
             fail_msg("%s", err.msg);
         compare(&c, NULL);
-        is_near(&c, pair[i][0]);
-        drop(&c);
+        check_near(&c, pair[i][0]);
+        compared_free(&c);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_zoo_recordings),
-        cmocka_unit_test(test_optimized_graphs),
-        cmocka_unit_test(test_fit),
-        cmocka_unit_test(test_fit_with_a_given_shape),
-        cmocka_unit_test(test_fit_without_an_answer),
-        cmocka_unit_test(test_json_adds_up),
-        cmocka_unit_test(test_unknown_sizes),
-        cmocka_unit_test(test_live_set),
-        cmocka_unit_test(test_first_run_of_a_profile),
+        cmocka_unit_test(sample_recordings_agree_with_the_plan),
+        cmocka_unit_test(zoo_recordings_agree_with_the_plan),
+        cmocka_unit_test(optimized_graphs_agree_with_their_profile),
+        cmocka_unit_test(fit_reports_the_maximum_batch),
+        cmocka_unit_test(fit_with_a_given_shape_has_no_maximum_batch),
+        cmocka_unit_test(fit_without_an_answer_is_unknown),
+        cmocka_unit_test(json_adds_up),
+        cmocka_unit_test(unknown_sizes_are_reported),
+        cmocka_unit_test(live_set_of_a_body_is_listed),
+        cmocka_unit_test(only_the_first_run_of_a_profile_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

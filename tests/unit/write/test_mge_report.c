@@ -1,4 +1,4 @@
-/* The report of MegEngine dumps against recorded output of profile_analyze, byte for byte. */
+/* The report of MegEngine dumps compared with recorded output of profile_analyze, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,19 +71,19 @@ static int run_cases(const char *folder, const char *list, const char *dump)
     return n;
 }
 
-static void equals_the_original(void **state)
+static void report_equals_the_original_tool(void **state)
 {
     (void)state;
     assert_int_equal(run_cases(OWN, "CASES.tsv", NULL), 42);
 }
 
-static void goes_on_where_the_original_fails(void **state)
+static void report_continues_where_the_original_fails(void **state)
 {
     (void)state;
     assert_int_equal(run_cases(OWN, "CASES_OWN.tsv", NULL), 10);
 }
 
-static void equals_the_recorded_samples(void **state)
+static void report_equals_the_recorded_samples(void **state)
 {
     (void)state;
     if (access(SAMPLE_DUMP, R_OK) != 0) {
@@ -93,9 +93,9 @@ static void equals_the_recorded_samples(void **state)
     assert_int_equal(run_cases(SAMPLES, "CASES.tsv", SAMPLE_DUMP), 23);
 }
 
-/* Pairwise summation over blocks of 128 shows in the last digits: of 300 times, adding one after the other
+/* Pairwise summation in blocks of 128 differs in the last digits: sequential addition of 300 times
  * gives 45.179999999999936. */
-static void sums_as_numpy_does(void **state)
+static void sums_equal_numpy(void **state)
 {
     (void)state;
     char *text = NULL;
@@ -145,7 +145,7 @@ static void integer_times_stay_integers(void **state)
     mge_free(&p);
 }
 
-static void refuses(const struct oc_profile *p, struct oc_report_opts o, const char *message)
+static void expect_report_error(const struct oc_profile *p, struct oc_report_opts o, const char *message)
 {
     struct oc_err err = {0};
     assert_null(mge_report_text(p, &o, &err));
@@ -153,40 +153,43 @@ static void refuses(const struct oc_profile *p, struct oc_report_opts o, const c
     assert_string_equal(err.msg, message);
 }
 
-static void wrong_options_are_refused(void **state)
+static void rejects_invalid_options(void **state)
 {
     (void)state;
     struct oc_profile p;
     struct oc_err err = {0};
     const char *pattern[] = {"a("};
     assert_int_equal(mge_read_file(OWN "/empty.json", &p, &err), 0);
-    refuses(&p, (struct oc_report_opts){.aggregate_by = "type"},
-            "--aggregate-by needs --aggregate max, min, sum or mean");
-    refuses(&p, (struct oc_report_opts){.aggregate = "average"},
-            "invalid value 'average' for --aggregate: choose from max, min, sum, mean, median, count, or a "
-            "percentile "
-            "such as p90");
-    refuses(&p, (struct oc_report_opts){.aggregate = "sum", .aggregate_by = "name"},
-            "invalid value 'name' for --aggregate-by: choose from type, module[:DEPTH], signature, provider, "
-            "precision, "
-            "kernel, bound, rule");
-    refuses(&p, (struct oc_report_opts){.top_end_key = "start"},
-            "invalid value 'start' for --top-end-key: choose from end, kern");
-    refuses(&p, (struct oc_report_opts){.print_only = "all"},
-            "invalid value 'all' for --print-only: choose from summary, device, host");
-    refuses(&p, (struct oc_report_opts){.min_time = "1ms"},
-            "invalid value '1ms' for --min-time: needs a number of seconds");
-    refuses(&p, (struct oc_report_opts){.order_by = "+colour"},
-            "cannot order by 'colour': choose from time, computation, memory, flops, bandwidth, opr_id, "
-            "in_shapes, "
-            "out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self, "
-            "gap, wasted, name, type");
-    refuses(&p, (struct oc_report_opts){.name_pattern = pattern, .n_name_pattern = 1},
-            "invalid pattern 'a(': missing closing parenthesis (at character 2)");
+    expect_report_error(&p, (struct oc_report_opts){.aggregate_by = "type"},
+                        "--aggregate-by needs --aggregate max, min, sum or mean");
+    expect_report_error(
+        &p, (struct oc_report_opts){.aggregate = "average"},
+        "invalid value 'average' for --aggregate: choose from max, min, sum, mean, median, count, or a "
+        "percentile "
+        "such as p90");
+    expect_report_error(
+        &p, (struct oc_report_opts){.aggregate = "sum", .aggregate_by = "name"},
+        "invalid value 'name' for --aggregate-by: choose from type, module[:DEPTH], signature, provider, "
+        "precision, "
+        "kernel, bound, rule");
+    expect_report_error(&p, (struct oc_report_opts){.top_end_key = "start"},
+                        "invalid value 'start' for --top-end-key: choose from end, kern");
+    expect_report_error(&p, (struct oc_report_opts){.print_only = "all"},
+                        "invalid value 'all' for --print-only: choose from summary, device, host");
+    expect_report_error(&p, (struct oc_report_opts){.min_time = "1ms"},
+                        "invalid value '1ms' for --min-time: needs a number of seconds");
+    expect_report_error(
+        &p, (struct oc_report_opts){.order_by = "+colour"},
+        "cannot order by 'colour': choose from time, computation, memory, flops, bandwidth, opr_id, "
+        "in_shapes, "
+        "out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self, "
+        "gap, wasted, name, type");
+    expect_report_error(&p, (struct oc_report_opts){.name_pattern = pattern, .n_name_pattern = 1},
+                        "invalid pattern 'a(': missing closing parenthesis (at character 2)");
     mge_free(&p);
 }
 
-static void a_full_disk_is_an_error(void **state)
+static void full_disk_is_an_error(void **state)
 {
     (void)state;
     struct oc_profile p;
@@ -208,10 +211,13 @@ static void a_full_disk_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_original),         cmocka_unit_test(goes_on_where_the_original_fails),
-        cmocka_unit_test(equals_the_recorded_samples), cmocka_unit_test(sums_as_numpy_does),
-        cmocka_unit_test(integer_times_stay_integers), cmocka_unit_test(wrong_options_are_refused),
-        cmocka_unit_test(a_full_disk_is_an_error),
+        cmocka_unit_test(report_equals_the_original_tool),
+        cmocka_unit_test(report_continues_where_the_original_fails),
+        cmocka_unit_test(report_equals_the_recorded_samples),
+        cmocka_unit_test(sums_equal_numpy),
+        cmocka_unit_test(integer_times_stay_integers),
+        cmocka_unit_test(rejects_invalid_options),
+        cmocka_unit_test(full_disk_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

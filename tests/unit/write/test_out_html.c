@@ -1,4 +1,4 @@
-/* The HTML report: its data parses and adds up, names stay data, nothing is loaded from anywhere. */
+/* The HTML report: its data parses and adds up, names are data, nothing is loaded from another file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void write_page(struct fixture *x, const struct oc_report_in *in)
 }
 
 /* Conv: 4*8*8 outputs of 3*3*3 taps: 6,912 MACs, without bias 13,824 FLOPs. Relu: 256. Mystery: unknown. */
-static void load(struct fixture *x)
+static void fixture_init(struct fixture *x)
 {
     size_t n;
     struct oc_err err;
@@ -53,7 +53,7 @@ static void load(struct fixture *x)
     write_page(x, &(struct oc_report_in){.model = x->model, .analysis = x->analysis});
 }
 
-static void unload(struct fixture *x)
+static void fixture_free(struct fixture *x)
 {
     free(x->page);
     oc_analysis_free(x->analysis);
@@ -94,8 +94,8 @@ static void close_data(struct reader *r)
     oc_stream_close(r->s);
 }
 
-/* Puts the reader before the value of the member; the others are passed by. */
-static void go_to(struct oc_json *j, const char *name)
+/* Moves the reader to the value of the member; the others are skipped. */
+static void seek_member(struct oc_json *j, const char *name)
 {
     struct oc_str key;
     while (oc_json_member(j, &key)) {
@@ -106,14 +106,14 @@ static void go_to(struct oc_json *j, const char *name)
     fail_msg("no member '%s'", name);
 }
 
-/* Sum of the numbers of a column, and how many are unknown. */
+/* Sum of the numbers of a column, and the number of unknown values. */
 static double sum_of(const struct fixture *x, const char *wanted, unsigned *unknown)
 {
     struct reader r = open_data(x);
     double sum = 0, v;
     bool found = false;
     *unknown = 0;
-    go_to(r.j, "columns");
+    seek_member(r.j, "columns");
     oc_json_enter(r.j);
     while (oc_json_item(r.j)) {
         struct oc_str key, text;
@@ -142,12 +142,12 @@ static double sum_of(const struct fixture *x, const char *wanted, unsigned *unkn
     return sum;
 }
 
-static void test_data_adds_up(void **state)
+static void data_adds_up(void **state)
 {
     (void)state;
     struct fixture x;
     unsigned unknown;
-    load(&x);
+    fixture_init(&x);
     assert_true(sum_of(&x, "macs", &unknown) == 6912);
     assert_int_equal(unknown, 1);
     assert_true(sum_of(&x, "flo", &unknown) == 13824 + 256);
@@ -156,20 +156,20 @@ static void test_data_adds_up(void **state)
     assert_true(sum_of(&x, "bytes", &unknown) == 768 + 432 + 1024 + 2048);
     struct reader r = open_data(&x);
     int64_t macs;
-    go_to(r.j, "totals");
+    seek_member(r.j, "totals");
     oc_json_enter(r.j);
-    go_to(r.j, "macs");
+    seek_member(r.j, "macs");
     assert_true(oc_json_i64(r.j, &macs));
     assert_int_equal(macs, 6912);
     close_data(&r);
-    unload(&x);
+    fixture_free(&x);
 }
 
-static void test_whole_document_parses(void **state)
+static void document_parses(void **state)
 {
     (void)state;
     struct fixture x;
-    load(&x);
+    fixture_init(&x);
     struct reader r = open_data(&x);
     struct oc_str key;
     unsigned members = 0;
@@ -181,16 +181,16 @@ static void test_whole_document_parses(void **state)
     assert_false(oc_json_truncated(r.j));
     assert_true(members >= 15);
     close_data(&r);
-    unload(&x);
+    fixture_free(&x);
 }
 
-/* Nothing in the data can end its element or open a comment, and the name is there as it was. */
-static void test_hostile_names(void **state)
+/* The data cannot end its element or open a comment, and the name is unchanged. */
+static void hostile_names_stay_data(void **state)
 {
     (void)state;
     struct fixture x;
     size_t n;
-    load(&x);
+    fixture_init(&x);
     const char *data = data_of(x.page, &n);
     for (size_t i = 0; i < n; i++)
         assert_false(data[i] == '<' || data[i] == '>' || data[i] == '&');
@@ -198,22 +198,22 @@ static void test_hostile_names(void **state)
     assert_null(memmem(data, n, "\xe2\x80\xa9", 3));
     struct reader r = open_data(&x);
     struct oc_str text = {0};
-    go_to(r.j, "columns");
+    seek_member(r.j, "columns");
     oc_json_enter(r.j);
     oc_json_item(r.j);
     oc_json_enter(r.j);
-    go_to(r.j, "values");
+    seek_member(r.j, "values");
     oc_json_enter(r.j);
     oc_json_item(r.j);
     assert_true(oc_json_string(r.j, &text));
     assert_int_equal(text.n, strlen(HOSTILE));
     assert_memory_equal(text.s, HOSTILE, text.n);
     close_data(&r);
-    unload(&x);
+    fixture_free(&x);
 }
 
-/* Two events of one thread, one inside the other: 80 us and 20 us; whatever their names are. */
-static void test_timeline(void **state)
+/* Two events of one thread, one inside the other: 80 us and 20 us, with hostile names. */
+static void timeline_events_nest(void **state)
 {
     (void)state;
     static const char trace[] =
@@ -233,31 +233,31 @@ static void test_timeline(void **state)
     data_of(x.page, &n); /* the name has not ended it: */
     struct reader r = open_data(&x);
     double ns;
-    go_to(r.j, "timeline");
+    seek_member(r.j, "timeline");
     oc_json_enter(r.j);
-    go_to(r.j, "length_ns");
+    seek_member(r.j, "length_ns");
     assert_true(oc_json_double(r.j, &ns) && ns == 80000);
-    go_to(r.j, "start");
+    seek_member(r.j, "start");
     oc_json_enter(r.j);
     assert_true(oc_json_item(r.j) && oc_json_double(r.j, &ns) && ns == 0);
     assert_true(oc_json_item(r.j) && oc_json_double(r.j, &ns) && ns == 10000);
     assert_false(oc_json_item(r.j));
-    go_to(r.j, "dur");
+    seek_member(r.j, "dur");
     oc_json_enter(r.j);
     assert_true(oc_json_item(r.j) && oc_json_double(r.j, &ns) && ns == 80000);
     assert_true(oc_json_item(r.j) && oc_json_double(r.j, &ns) && ns == 20000);
     close_data(&r);
-    unload(&x);
+    fixture_free(&x);
     oc_profile_close(p);
 }
 
-static void test_loads_nothing(void **state)
+static void page_loads_nothing(void **state)
 {
     (void)state;
     static const char *const loads[] = {"src=", "href=\"http", "href='http",     "@import",
                                         "url(", "fetch(",      "XMLHttpRequest", "import("};
     struct fixture x;
-    load(&x);
+    fixture_init(&x);
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         if (strstr(x.page, loads[i]))
             fail_msg("the page has '%s'", loads[i]);
@@ -265,15 +265,17 @@ static void test_loads_nothing(void **state)
     assert_non_null(strstr(x.page, "Chart.js Contributors")); /* its licence */
     assert_null(strstr(x.page, "@js@"));
     assert_memory_equal(x.page + x.n - 8, "</html>\n", 8);
-    unload(&x);
+    fixture_free(&x);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_data_adds_up),  cmocka_unit_test(test_whole_document_parses),
-        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_timeline),
-        cmocka_unit_test(test_loads_nothing),
+        cmocka_unit_test(data_adds_up),
+        cmocka_unit_test(document_parses),
+        cmocka_unit_test(hostile_names_stay_data),
+        cmocka_unit_test(timeline_events_nest),
+        cmocka_unit_test(page_loads_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Tables of Markdown keep their shape whatever names hold, and have the numbers of the report. */
+/* Markdown tables keep their columns for any name, and contain the numbers of the report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct fixture {
     struct oc_analysis *analysis;
 };
 
-static void load(struct fixture *x)
+static void fixture_init(struct fixture *x)
 {
     size_t n;
     struct oc_err err;
@@ -37,7 +37,7 @@ static void load(struct fixture *x)
         fail_msg("%s", err.msg);
 }
 
-static void unload(struct fixture *x)
+static void fixture_free(struct fixture *x)
 {
     oc_analysis_free(x->analysis);
     oc_model_free(x->model);
@@ -57,8 +57,8 @@ static char *report(const struct fixture *x, struct oc_report_opts o)
     return text;
 }
 
-/* Bars of one line, as a table of GitHub sees them: those behind a backslash are text. */
-static size_t bars(const char *line, size_t n)
+/* Bars of one line as GitHub's parser sees them: a bar after a backslash is text. */
+static size_t count_bars(const char *line, size_t n)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
@@ -66,7 +66,7 @@ static size_t bars(const char *line, size_t n)
     return count;
 }
 
-/* Every line that is not part of a table, all lines of a table with the same number of bars. */
+/* Lines outside tables are ignored; all lines of a table have the same number of bars. */
 static size_t check_tables(const char *text)
 {
     size_t tables = 0, width = 0;
@@ -74,11 +74,11 @@ static size_t check_tables(const char *text)
         size_t n = strcspn(p, "\n");
         if (n && p[0] == '|') {
             tables += !width;
-            width = width ? width : bars(p, n);
-            assert_int_equal(bars(p, n), width);
+            width = width ? width : count_bars(p, n);
+            assert_int_equal(count_bars(p, n), width);
             assert_int_equal(p[n - 1], '|');
         } else {
-            assert_int_equal(bars(p, n), 0);
+            assert_int_equal(count_bars(p, n), 0);
             width = 0;
         }
         p += n + (p[n] == '\n');
@@ -86,43 +86,43 @@ static size_t check_tables(const char *text)
     return tables;
 }
 
-/* summary, rows, more, assumptions (N = 1), findings */
-static void test_tables_keep_their_shape(void **state)
+/* summary, rows, more, assumptions (N = 1), warnings */
+static void tables_keep_their_columns(void **state)
 {
     (void)state;
     struct fixture x;
-    load(&x);
+    fixture_init(&x);
     char *text = report(&x, (struct oc_report_opts){.format = "markdown"});
     assert_int_equal(check_tables(text), 5);
     assert_non_null(strstr(text, "`@everybody`"));
     assert_non_null(strstr(text, "<code>&#96;r&#96;</code>"));
     assert_null(strstr(text, "\n@everybody"));
-    const char *end = strstr(text, "</details>"); /* the name's own is not there */
+    const char *end = strstr(text, "</details>"); /* the bar of the name is escaped */
     assert_non_null(end);
     assert_string_equal(end, "</details>\n");
     free(text);
-    unload(&x);
+    fixture_free(&x);
 }
 
 /* Conv: 4*8*8 outputs of 3*3*3 taps: 6,912 MACs; without bias 13,824 FLOPs; Relu adds 256. */
-static void test_numbers(void **state)
+static void numbers_equal_the_report(void **state)
 {
     (void)state;
     struct fixture x;
-    load(&x);
+    fixture_init(&x);
     char *text = report(&x, (struct oc_report_opts){.format = "md"});
     assert_non_null(strstr(text, "| cost | at least 6,912 MACs, 14,080 FLOPs, "));
     assert_non_null(strstr(text, "| counts are | "));
     assert_non_null(strstr(text, "1 of 3 nodes are not exact"));
     free(text);
-    unload(&x);
+    fixture_free(&x);
 }
 
-static void test_parts_and_rows(void **state)
+static void parts_and_rows_can_be_selected(void **state)
 {
     (void)state;
     struct fixture x;
-    load(&x);
+    fixture_init(&x);
     char *text = report(
         &x, (struct oc_report_opts){.format = "md", .print_only = "device", .has_top = true, .top = 1});
     assert_int_equal(check_tables(text), 1);
@@ -133,30 +133,30 @@ static void test_parts_and_rows(void **state)
     assert_int_equal(check_tables(text), 4);
     assert_null(strstr(text, "operator |"));
     free(text);
-    unload(&x);
+    fixture_free(&x);
 }
 
-static void test_no_place_for_receipts(void **state)
+static void breakdowns_are_rejected(void **state)
 {
     (void)state;
     struct fixture x;
     struct oc_err err;
     const char *why[] = {"0"};
-    load(&x);
+    fixture_init(&x);
     struct oc_report_opts o = {.format = "markdown", .why = why, .n_why = 1};
     struct oc_report_in in = {.model = x.model, .analysis = x.analysis};
     assert_int_equal(oc_report_write(&in, &o, stderr, &err), -1);
     assert_string_equal(err.msg, "--why supports the formats table and json, not markdown");
-    unload(&x);
+    fixture_free(&x);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables_keep_their_shape),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_parts_and_rows),
-        cmocka_unit_test(test_no_place_for_receipts),
+        cmocka_unit_test(tables_keep_their_columns),
+        cmocka_unit_test(numbers_equal_the_report),
+        cmocka_unit_test(parts_and_rows_can_be_selected),
+        cmocka_unit_test(breakdowns_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Node data for Model Explorer: its form, ids of nodes, and what bodies and functions add up to. */
+/* Node data for Model Explorer: its format, ids of nodes, and sums of bodies and functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,13 +64,13 @@ static struct oc_builder *graph(void)
     return b;
 }
 
-static void test_document(void **state)
+static void document_has_the_format_of_model_explorer(void **state)
 {
     (void)state;
     char *text = NULL, *p;
     struct oc_err err;
     assert_int_equal(report(graph(), "macs", &text, &err), 0);
-    /* blanks and newlines say nothing */
+    /* blanks and newlines are not significant */
     char *packed = malloc(strlen(text) + 1);
     assert_non_null(packed);
     p = packed;
@@ -80,7 +80,7 @@ static void test_document(void **state)
     *p = '\0';
     assert_string_equal(packed,
                         "{\"g\":{\"results\":{"
-                        "\"first\":{\"value\":24}," /* the name is not the only one */
+                        "\"first\":{\"value\":24}," /* the name is not unique */
                         "\"second\":{\"value\":24},"
                         "\"third\":{\"value\":24},"  /* no name */
                         "\"choice\":{\"value\":48}," /* the body that runs */
@@ -92,7 +92,7 @@ static void test_document(void **state)
 }
 
 /* Ratios do not add up: a node with a body has none. 48 FLOPs over 24 + 48 + 32 bytes. */
-static void test_ratio(void **state)
+static void ratios_of_bodies_are_omitted(void **state)
 {
     (void)state;
     char *text = NULL;
@@ -104,7 +104,7 @@ static void test_ratio(void **state)
     free(text);
 }
 
-static void test_refused(void **state)
+static void rejects_orders_without_numbers(void **state)
 {
     (void)state;
     char *text = NULL;
@@ -123,9 +123,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_document),
-        cmocka_unit_test(test_ratio),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(document_has_the_format_of_model_explorer),
+        cmocka_unit_test(ratios_of_bodies_are_omitted),
+        cmocka_unit_test(rejects_orders_without_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Traces of a model alone: nodes in the order of execution, bodies inside the node that runs them, memory
- * beside them. With profiles: tests/check_trace.sh. */
+/* Traces of a model alone: nodes in execution order, bodies inside the node that runs them, with a memory
+ * counter. With profiles: tests/check_trace.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,16 +112,16 @@ static void trace(struct oc_builder *b, struct seen *s)
     free(bytes);
 }
 
-static void assert_slice(const struct slice *s, const char *name, double ts, double dur)
+static void check_slice(const struct slice *s, const char *name, double ts, double dur)
 {
     assert_string_equal(s->name, name);
     assert_true(s->ts > ts - 1e-9 && s->ts < ts + 1e-9);
     assert_true(s->dur > dur - 1e-9 && s->dur < dur + 1e-9);
 }
 
-/* first, then the If around its two nodes, then the function around its one, then last: a microsecond each.
+/* first, then the If around its two nodes, then the function around its one, then last: one microsecond each.
  */
-static void test_bodies_are_inside(void **state)
+static void bodies_are_inside_their_node(void **state)
 {
     (void)state;
     struct seen s;
@@ -149,17 +149,17 @@ static void test_bodies_are_inside(void **state)
     oc_b_close(b);
     trace(b, &s);
     assert_int_equal(s.n, 7);
-    assert_slice(&s.slice[0], "first", 0, 1);
-    assert_slice(&s.slice[1], "choice", 1, 2);
-    assert_slice(&s.slice[2], "t1", 1, 1);
-    assert_slice(&s.slice[3], "t2", 2, 1);
-    assert_slice(&s.slice[4], "call", 3, 1);
-    assert_slice(&s.slice[5], "call/inner", 3, 1);
-    assert_slice(&s.slice[6], "last", 4, 1);
+    check_slice(&s.slice[0], "first", 0, 1);
+    check_slice(&s.slice[1], "choice", 1, 2);
+    check_slice(&s.slice[2], "t1", 1, 1);
+    check_slice(&s.slice[3], "t2", 2, 1);
+    check_slice(&s.slice[4], "call", 3, 1);
+    check_slice(&s.slice[5], "call/inner", 3, 1);
+    check_slice(&s.slice[6], "last", 4, 1);
 }
 
-/* Two tensors of 32 bytes at once in each step. */
-static void test_memory(void **state)
+/* Two tensors of 32 bytes live in each step. */
+static void memory_counter_follows_the_steps(void **state)
 {
     (void)state;
     struct seen s;
@@ -177,8 +177,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bodies_are_inside),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(bodies_are_inside_their_node),
+        cmocka_unit_test(memory_counter_follows_the_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The JSON report as a machine holds it against itself: sums, references in both directions, times that add
- * up to what was read, and the CSV with the same numbers. */
+/* Consistency of the JSON report: sums, references in both directions, times that add up to the imported
+ * time, and the CSV with the same numbers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static struct t_json json_of(const struct made *x, struct oc_report_opts o)
     return j;
 }
 
-/* x[b,8] W[8,4] -> Relu, Mystery; also integer work. */
+/* x[b,8] W[8,4] -> Relu, Mystery; also integer operations. */
 static void load_model(struct made *x, const char *batch)
 {
     size_t n;
@@ -121,7 +121,7 @@ static void join(struct made *x)
 }
 
 /* Own times of the rows without a bucket and of all buckets. */
-static double all_time(const struct t_json *j)
+static double total_self_time(const struct t_json *j)
 {
     double ns = 0;
     for (unsigned i = 0; i < t_whole(j, "join.rows.n"); i++)
@@ -156,7 +156,7 @@ static void totals_are_sums_over_nodes(void **state)
     free_made(&x);
 }
 
-/* 2 runs of 100 us and 40 us of loading were read, whatever becomes of the rows. */
+/* 2 runs of 100 us and 40 us of loading were imported, whatever the rows are. */
 static void time_is_conserved(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void time_is_conserved(void **state)
                 join(&x);
             }
             struct t_json j = json_of(&x, (struct oc_report_opts){0});
-            assert_true(all_time(&j) == (mean ? 100e3 : 200e3) + 40e3);
+            assert_true(total_self_time(&j) == (mean ? 100e3 : 200e3) + 40e3);
             assert_true(t_number(&j, "totals.time_ns") == (mean ? 100e3 : 200e3));
             t_json_free(&j);
             free_made(&x);
@@ -209,8 +209,8 @@ static void nodes_and_rows_refer_to_each_other(void **state)
     free_made(&x);
 }
 
-/* An inserted operator computes nothing, which is known; of one that no rule places nothing is known. */
-static void overhead_is_zero_and_unmatched_is_null(void **state)
+/* An inserted operator computes nothing, which is known; costs of an unmatched one are unknown. */
+static void overhead_is_zero_and_unattributed_is_null(void **state)
 {
     (void)state;
     struct made x = {0};
@@ -237,7 +237,8 @@ static void overhead_is_zero_and_unmatched_is_null(void **state)
     free_made(&x);
 }
 
-/* Without a model the recorded shapes tell: Relu of 2x4 floats. MatMul: 2x4 outputs, 8 products each. */
+/* Without a model the recorded shapes give the costs: Relu of 2x4 floats. MatMul: 2x4 outputs, 8 products
+ * each. */
 static void rows_of_a_profile_alone_have_costs(void **state)
 {
     (void)state;
@@ -256,8 +257,8 @@ static void rows_of_a_profile_alone_have_costs(void **state)
     free_made(&x);
 }
 
-/* MegEngine writes host and device times side by side, and its own FLO and bytes. */
-static void megengine_keeps_both_times(void **state)
+/* MegEngine writes host and device times, and its own operations and bytes. */
+static void megengine_reports_both_times(void **state)
 {
     (void)state;
     static const char dump[] =
@@ -283,12 +284,12 @@ static void megengine_keeps_both_times(void **state)
     t_json_free(&j);
     char *csv = write_report(&x, &(struct oc_report_opts){.format = "csv"});
     assert_non_null(strstr(csv, ",125000000,"));       /* host_time_ns */
-    assert_non_null(strstr(csv, "\r\n2,,,1,b,Copy,")); /* a time that is no number is still a row */
+    assert_non_null(strstr(csv, "\r\n2,,,1,b,Copy,")); /* an event with an invalid time is still a row */
     free(csv);
     free_made(&x);
 }
 
-static void groups_stand_beside_their_members(void **state)
+static void groups_are_listed_with_their_members(void **state)
 {
     (void)state;
     struct made x = {0};
@@ -296,7 +297,7 @@ static void groups_stand_beside_their_members(void **state)
     struct t_json j = json_of(
         &x, (struct oc_report_opts){.aggregate = "sum", .aggregate_by = "type", .has_top = true, .top = 1});
     assert_int_equal(t_whole(&j, "nodes.n"), 4);
-    assert_int_equal(t_whole(&j, "groups.n"), 1); /* --top is about groups */
+    assert_int_equal(t_whole(&j, "groups.n"), 1); /* --top applies to groups */
     assert_string_equal(t_text(&j, "groups[0].op_type"), "MatMul");
     assert_int_equal(t_whole(&j, "groups[0].operations"), 2 * 2 * 8 * 4);
     assert_true(t_is_null(&j, "groups[0].time_ns"));
@@ -327,8 +328,8 @@ static bool near(double a, double b)
  * launch. x[1048576,8] W[8,4]: fc   2 * 1048576*8*4 = 67,108,864 FLOP / 19.5e12 = 3,441.480 ns (1048576*8 +
  * 8*4 + 1048576*4) * 4 = 50,331,776 bytes / 1555e9 = 32,367.702 ns: memory is slower act  1048576*4 * (4 read
  * + 4 written) = 33,554,432 bytes / 1555e9 = 21,578.413 ns x[2,8]: act moves 64 bytes, 0.0412 ns: the launch
- * takes longer. Ridge 19.5e12 / 1555e9 = 12.5 FLO/B. */
-static void rooflines_by_hand(void **state)
+ * takes longer. Ridge 19.5e12 / 1555e9 = 12.5 FLOP/B. */
+static void rooflines_equal_hand_calculation(void **state)
 {
     (void)state;
     struct made x = {0};
@@ -352,9 +353,9 @@ static void rooflines_by_hand(void **state)
     free_made(&x);
 }
 
-/* act: 64 bytes / 1555e9 = 41.16 ps of 20 us, in both runs: an efficiency of 2.058e-6. Had it taken no time,
- * it would have been faster than the hardware allows, which is told. */
-static void efficiency_by_hand(void **state)
+/* act: 64 bytes / 1555e9 = 41.16 ps of 20 us, in both runs: an efficiency of 2.058e-6. A time of 0 would be
+ * faster than the hardware allows, which is reported. */
+static void efficiency_equals_hand_calculation(void **state)
 {
     (void)state;
     struct made x = {0};
@@ -384,7 +385,7 @@ static void efficiency_by_hand(void **state)
     free_made(&x);
 }
 
-/* 2^50 + 1 rows: every count is odd beyond what a double holds. */
+/* 2^50 + 1 rows: every count is odd and exceeds the precision of a double. */
 static void integers_are_exact(void **state)
 {
     (void)state;
@@ -403,8 +404,8 @@ static void integers_are_exact(void **state)
     free_made(&x);
 }
 
-/* fc takes half of each run: FLOPs, bytes and rates of all forms of the report follow from the same minimum.
- */
+/* fc takes half of each run: FLOPs, bytes and rates in all formats of the report follow from the same
+ * minimum. */
 static const char *const noisy_profile =
     "[\n" EVENT("Session", "model_run", 0, 400, "") NODE("fc", "MatMul", 1, 200, "")
         EVENT("Session", "model_run", 1000, 1100, "") NODE("fc", "MatMul", 1001, 550, "")
@@ -412,7 +413,7 @@ static const char *const noisy_profile =
                 EVENT("Session", "model_run", 4000, 600, "") NODE("fc", "MatMul", 4001, 300, "")
                     EVENT("Session", "model_run", 5000, 900, "") NODE("fc", "MatMul", 5001, 450, "") "]\n";
 
-static void holds(const struct made *x, const char *format, const char *const *text, size_t n)
+static void expect_texts(const struct made *x, const char *format, const char *const *text, size_t n)
 {
     char *out = write_report(x, &(struct oc_report_opts){.format = format});
     for (size_t i = 0; i < n; i++)
@@ -421,7 +422,7 @@ static void holds(const struct made *x, const char *format, const char *const *t
     free(out);
 }
 
-static void rates_of_every_form_use_the_statistic_of_the_latency(void **state)
+static void rates_in_every_format_use_the_statistic_of_the_latency(void **state)
 {
     (void)state;
     struct made x = {0};
@@ -444,10 +445,10 @@ static void rates_of_every_form_use_the_statistic_of_the_latency(void **state)
     static const char *const page[] = {"\"statistic\":\"min\"", "\"run_ns\":200000", "\"flops_per_s\":640000",
                                        "\"inferences_per_s\":5000"};
     static const char *const csv[] = {"1,100000,1,1,fc,MatMul,128,1280000,"};
-    holds(&x, NULL, people, 4);
-    holds(&x, "markdown", people, 4);
-    holds(&x, "html", page, 4);
-    holds(&x, "csv", csv, 1);
+    expect_texts(&x, NULL, people, 4);
+    expect_texts(&x, "markdown", people, 4);
+    expect_texts(&x, "html", page, 4);
+    expect_texts(&x, "csv", csv, 1);
     free_made(&x);
 }
 
@@ -457,14 +458,14 @@ int main(void)
         cmocka_unit_test(totals_are_sums_over_nodes),
         cmocka_unit_test(time_is_conserved),
         cmocka_unit_test(nodes_and_rows_refer_to_each_other),
-        cmocka_unit_test(overhead_is_zero_and_unmatched_is_null),
+        cmocka_unit_test(overhead_is_zero_and_unattributed_is_null),
         cmocka_unit_test(rows_of_a_profile_alone_have_costs),
-        cmocka_unit_test(megengine_keeps_both_times),
-        cmocka_unit_test(groups_stand_beside_their_members),
-        cmocka_unit_test(rooflines_by_hand),
-        cmocka_unit_test(efficiency_by_hand),
+        cmocka_unit_test(megengine_reports_both_times),
+        cmocka_unit_test(groups_are_listed_with_their_members),
+        cmocka_unit_test(rooflines_equal_hand_calculation),
+        cmocka_unit_test(efficiency_equals_hand_calculation),
         cmocka_unit_test(integers_are_exact),
-        cmocka_unit_test(rates_of_every_form_use_the_statistic_of_the_latency),
+        cmocka_unit_test(rates_in_every_format_use_the_statistic_of_the_latency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 static const char *const head[] = {"status", "+/- MACs", "operator"};
 static const char *const rows[][3] = {{"added", "+1.00 M", "conv|<1>"}, {"same", "0", "a"}};
 
-static struct oc_sheet make(void)
+static struct oc_sheet make_sheet(void)
 {
     struct oc_sheet s = {.kinds = "tnc", .head = head};
     for (size_t i = 0; i < OC_COUNT(rows); i++)
@@ -19,11 +19,11 @@ static struct oc_sheet make(void)
     return s;
 }
 
-static char *written(void (*write)(const struct oc_sheet *s, FILE *f))
+static char *write_text(void (*write)(const struct oc_sheet *s, FILE *f))
 {
     char *text = NULL;
     size_t n;
-    struct oc_sheet s = make();
+    struct oc_sheet s = make_sheet();
     FILE *f = open_memstream(&text, &n);
     assert_non_null(f);
     write(&s, f);
@@ -37,31 +37,31 @@ static void plain(const struct oc_sheet *s, FILE *f)
     oc_sheet_plain(s, 0, false, f);
 }
 
-static void for_the_terminal(void **state)
+static void sheet_prints_as_text(void **state)
 {
     (void)state;
-    char *text = written(plain);
+    char *text = write_text(plain);
     assert_string_equal(text, "status  +/- MACs  operator\n"
                               "added    +1.00 M  conv|<1>\n"
                               "same           0  a\n");
     free(text);
 }
 
-static void as_markdown(void **state)
+static void sheet_prints_as_markdown(void **state)
 {
     (void)state;
-    char *text = written(oc_sheet_markdown);
+    char *text = write_text(oc_sheet_markdown);
     const char *want = "| status | +/- MACs | operator |\n| --- | ---: | --- |\n| added | +1.00 M | ";
     assert_memory_equal(text, want, strlen(want));
-    assert_null(strstr(text, "conv|<")); /* no cell of its own */
+    assert_null(strstr(text, "conv|<")); /* not a separate cell */
     assert_non_null(strstr(text, "\n| same | 0 | `a` |\n\n"));
     free(text);
 }
 
-static void as_html(void **state)
+static void sheet_prints_as_html(void **state)
 {
     (void)state;
-    struct oc_sheet s = make();
+    struct oc_sheet s = make_sheet();
     struct oc_buf b = {0};
     s.title = "A & B";
     oc_sheet_html(&s, "added removed", &b);
@@ -77,9 +77,9 @@ static void as_html(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(for_the_terminal),
-        cmocka_unit_test(as_markdown),
-        cmocka_unit_test(as_html),
+        cmocka_unit_test(sheet_prints_as_text),
+        cmocka_unit_test(sheet_prints_as_markdown),
+        cmocka_unit_test(sheet_prints_as_html),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

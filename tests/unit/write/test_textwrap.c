@@ -1,4 +1,4 @@
-/* Expected lines are what textwrap.wrap(width=30) of CPython 3.11 gives, except where a width is named. */
+/* Expected lines are the output of textwrap.wrap(width=30) of CPython 3.11, except where a width is given. */
 #include "write/textwrap.h"
 
 #include <setjmp.h>
@@ -38,7 +38,7 @@ static void breaks_at_hyphens(void **state)
     check("ab-1cd", 4, "ab-|1cd");
 }
 
-static void keeps_and_drops_blanks(void **state)
+static void blanks_are_kept_and_dropped_like_python(void **state)
 {
     (void)state;
     check("", 30, "");
@@ -46,18 +46,18 @@ static void keeps_and_drops_blanks(void **state)
     check(" lead", 30, " lead");
     check("trail   ", 30, "trail");
     check("tab\there", 30, "tab     here");
-    check("ab\n\tcd", 30, "ab         cd"); /* the column starts again behind a newline */
+    check("ab\n\tcd", 30, "ab         cd"); /* the column restarts after a newline */
     check("one two three", 7, "one two|three");
 }
 
-static void counts_characters(void **state)
+static void width_counts_characters(void **state)
 {
     (void)state;
     check("卷积卷积卷积", 4, "卷积卷积|卷积");
     check("über-größe", 6, "über-|größe");
     check("a\xff"
           "b",
-          2, "a\xff|b"); /* a broken byte is a character and survives */
+          2, "a\xff|b"); /* an invalid byte is one character and is preserved */
 }
 
 int main(void)
@@ -65,8 +65,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(breaks_long_words),
         cmocka_unit_test(breaks_at_hyphens),
-        cmocka_unit_test(keeps_and_drops_blanks),
-        cmocka_unit_test(counts_characters),
+        cmocka_unit_test(blanks_are_kept_and_dropped_like_python),
+        cmocka_unit_test(width_counts_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

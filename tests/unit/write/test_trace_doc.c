@@ -1,5 +1,4 @@
-/* Whatever is added in whatever order: metadata first, events by time, slices of a lane inside one another or
- * apart. */
+/* For any order of insertion: metadata first, events by time, slices of a lane nested or disjoint. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,8 +26,8 @@ static char *write(struct oc_trace *t)
     return text;
 }
 
-/* How many lines begin so. */
-static unsigned lines(const char *text, const char *begin)
+/* Number of lines that begin with `begin`. */
+static unsigned count_lines(const char *text, const char *begin)
 {
     unsigned n = 0;
     for (const char *p = text; (p = strstr(p, begin)); p++)
@@ -36,7 +35,7 @@ static unsigned lines(const char *text, const char *begin)
     return n;
 }
 
-static void test_document(void **state)
+static void document_has_metadata_and_sorted_events(void **state)
 {
     (void)state;
     struct oc_trace t = {0};
@@ -62,8 +61,8 @@ static void test_document(void **state)
     oc_trace_free(&t);
 }
 
-/* The inner one was added first and begins with the outer one; lengths of slices that touch are kept. */
-static void test_nested_slices_share_a_lane(void **state)
+/* The inner slice was added first and begins with the outer one; lengths of adjacent slices are preserved. */
+static void nested_slices_share_a_lane(void **state)
 {
     (void)state;
     struct oc_trace t = {0};
@@ -79,8 +78,8 @@ static void test_nested_slices_share_a_lane(void **state)
     oc_trace_free(&t);
 }
 
-/* 0..10, 5..15, 7..17 overlap by pairs: three lanes; 20..30 fits on the first one again. */
-static void test_overlapping_slices_get_copies(void **state)
+/* 0..10, 5..15, 7..17 overlap in pairs: three lanes; 20..30 fits on the first one again. */
+static void overlapping_slices_get_copies_of_the_lane(void **state)
 {
     (void)state;
     struct oc_trace t = {0};
@@ -93,14 +92,13 @@ static void test_overlapping_slices_get_copies(void **state)
     assert_int_equal(t.left_out, 0);
     assert_int_equal(t.slice[3].lane, 0);
     assert_non_null(strstr(text, "\"l (3)\""));
-    assert_int_equal(lines(text, "{\"ph\":\"X\""), 4);
+    assert_int_equal(count_lines(text, "{\"ph\":\"X\""), 4);
     free(text);
     oc_trace_free(&t);
 }
 
-/* A thousand slices that all overlap: 64 lanes, the others are told. Times that are no numbers are left out.
- */
-static void test_limits(void **state)
+/* A thousand overlapping slices: 64 lanes, the others are counted in a message. Invalid times are skipped. */
+static void lanes_are_limited_and_invalid_times_skipped(void **state)
 {
     (void)state;
     struct oc_trace t = {0};
@@ -119,10 +117,10 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_document),
-        cmocka_unit_test(test_nested_slices_share_a_lane),
-        cmocka_unit_test(test_overlapping_slices_get_copies),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(document_has_metadata_and_sorted_events),
+        cmocka_unit_test(nested_slices_share_a_lane),
+        cmocka_unit_test(overlapping_slices_get_copies_of_the_lane),
+        cmocka_unit_test(lanes_are_limited_and_invalid_times_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void becomes(const char *from, const char *to)
+static void check_escaped(const char *from, const char *to)
 {
     struct oc_buf b = {0};
     oc_xml_text(&b, from);
@@ -18,38 +18,38 @@ static void becomes(const char *from, const char *to)
 static void markup_is_escaped(void **state)
 {
     (void)state;
-    becomes("", "");
-    becomes("plain text", "plain text");
-    becomes("<a href=\"x\">&'", "&lt;a href=&quot;x&quot;&gt;&amp;'");
-    becomes("]]>", "]]&gt;");
-    becomes("&lt;", "&amp;lt;");
+    check_escaped("", "");
+    check_escaped("plain text", "plain text");
+    check_escaped("<a href=\"x\">&'", "&lt;a href=&quot;x&quot;&gt;&amp;'");
+    check_escaped("]]>", "]]&gt;");
+    check_escaped("&lt;", "&amp;lt;");
 }
 
-static void line_ends_survive(void **state)
+static void line_ends_are_preserved(void **state)
 {
     (void)state;
-    becomes("a\nb\tc\rd", "a&#10;b&#9;c&#13;d");
+    check_escaped("a\nb\tc\rd", "a&#10;b&#9;c&#13;d");
 }
 
-/* XML 1.0 may hold none of these, not even as references. */
-static void what_xml_may_not_hold(void **state)
+/* XML 1.0 allows none of these, not even as references. */
+static void characters_invalid_in_xml_are_replaced(void **state)
 {
     (void)state;
-    becomes("\x01\x1b[31m\x7f", "\xef\xbf\xbd\xef\xbf\xbd[31m\xef\xbf\xbd");
-    becomes("\xc2\x85", "\xef\xbf\xbd");                             /* U+0085 */
-    becomes("\xef\xbf\xbe", "\xef\xbf\xbd");                         /* U+FFFE */
-    becomes("\xed\xa0\x80", "\xef\xbf\xbd");                         /* half of a surrogate pair */
-    becomes("\xff\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* broken UTF-8 */
-    becomes("a\xe2\x82", "a\xef\xbf\xbd\xef\xbf\xbd");               /* cut off */
+    check_escaped("\x01\x1b[31m\x7f", "\xef\xbf\xbd\xef\xbf\xbd[31m\xef\xbf\xbd");
+    check_escaped("\xc2\x85", "\xef\xbf\xbd");                             /* U+0085 */
+    check_escaped("\xef\xbf\xbe", "\xef\xbf\xbd");                         /* U+FFFE */
+    check_escaped("\xed\xa0\x80", "\xef\xbf\xbd");                         /* half of a surrogate pair */
+    check_escaped("\xff\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* invalid UTF-8 */
+    check_escaped("a\xe2\x82", "a\xef\xbf\xbd\xef\xbf\xbd");               /* truncated */
 }
 
-static void other_alphabets(void **state)
+static void other_alphabets_are_unchanged(void **state)
 {
     (void)state;
-    becomes("\xc3\xa9 \xe5\x8d\xb7 \xf0\x9f\x98\x80", "\xc3\xa9 \xe5\x8d\xb7 \xf0\x9f\x98\x80");
+    check_escaped("\xc3\xa9 \xe5\x8d\xb7 \xf0\x9f\x98\x80", "\xc3\xa9 \xe5\x8d\xb7 \xf0\x9f\x98\x80");
 }
 
-static void an_attribute(void **state)
+static void attribute_is_quoted(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
@@ -61,9 +61,11 @@ static void an_attribute(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(markup_is_escaped),     cmocka_unit_test(line_ends_survive),
-        cmocka_unit_test(what_xml_may_not_hold), cmocka_unit_test(other_alphabets),
-        cmocka_unit_test(an_attribute),
+        cmocka_unit_test(markup_is_escaped),
+        cmocka_unit_test(line_ends_are_preserved),
+        cmocka_unit_test(characters_invalid_in_xml_are_replaced),
+        cmocka_unit_test(other_alphabets_are_unchanged),
+        cmocka_unit_test(attribute_is_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
