@@ -1,5 +1,4 @@
-/* Rows that are made and dropped one after another: what is left must be what choosing from all rows leaves.
- */
+/* Rows that are created and dropped in sequence: the result must equal that of selecting from all rows. */
 #include "report/few_rows.h"
 
 #include <setjmp.h>
@@ -12,8 +11,8 @@
 
 #include "support/build.h"
 
-/* More rows than are kept at a time, sizes that come again and again, nodes without a name, one that nobody
- * knows and one that is folded. */
+/* More rows than are stored at once, repeated sizes, nodes without a name, an unknown operator and a folded
+ * one. */
 enum { NODES = 700 };
 
 struct fixture {
@@ -61,7 +60,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void expect_same(const struct oc_row *x, const struct oc_row *y)
+static void check_equal_rows(const struct oc_row *x, const struct oc_row *y)
 {
     assert_int_equal(x->node, y->node);
     assert_string_equal(x->name, y->name);
@@ -88,21 +87,21 @@ static void compare(const struct fixture *f, const struct oc_report_opts *o, uin
     assert_int_equal(oc_select_init(&s, o, &few, 20, "computation", &err), 0);
     assert_int_equal(oc_few_rows_choose(&few, &s, &err), 0);
     oc_select_free(&s);
-    assert_int_equal(few.all.n, NODES); /* all but the folded one */
+    assert_int_equal(few.all.n, NODES); /* all except the folded one */
     assert_int_equal(few.all.n, all.all.n);
     assert_null(few.all.row);
     assert_memory_equal(&few.total_flo, &all.total_flo, sizeof(double));
     assert_true(few.shown.n >= least);
     assert_int_equal(few.shown.n, all.shown.n);
     for (uint32_t i = 0; i < few.shown.n; i++)
-        expect_same(&few.shown.row[i], &all.shown.row[i]);
+        check_equal_rows(&few.shown.row[i], &all.shown.row[i]);
     oc_arena_free(&all.arena);
     oc_arena_free(&few.arena);
 }
 
 #define O(...) &((struct oc_report_opts){__VA_ARGS__})
 
-static void orders(void **state)
+static void orders_equal_those_of_all_rows(void **state)
 {
     static const char *const order[] = {"computation",  "+computation", "memory",       "+opr_id",
                                         "opr_id",       "name",         "+name",        "type",
@@ -115,7 +114,7 @@ static void orders(void **state)
     compare(*state, O(0), 20);
 }
 
-static void filters(void **state)
+static void filters_equal_those_of_all_rows(void **state)
 {
     const char *type[] = {"Exp", "Mystery"}, *name[] = {"n1", "Relu_.*"}, *dtype[] = {"float32"};
     compare(*state, O(.type = type, .n_type = 2), 20);
@@ -124,7 +123,7 @@ static void filters(void **state)
     compare(*state, O(.input_dtype = dtype, .n_input_dtype = 1, .has_top = true, .top = 5), 5);
 }
 
-static void needs_all_rows(void **state)
+static void requests_that_need_all_rows_are_declined(void **state)
 {
     const struct fixture *f = *state;
     struct oc_report_in in = {.model = f->model, .analysis = f->analysis};
@@ -148,7 +147,8 @@ static void needs_all_rows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(orders), cmocka_unit_test(filters),
-                                       cmocka_unit_test(needs_all_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(orders_equal_those_of_all_rows),
+                                       cmocka_unit_test(filters_equal_those_of_all_rows),
+                                       cmocka_unit_test(requests_that_need_all_rows_are_declined)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

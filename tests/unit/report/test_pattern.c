@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void matches_as_python_does(void **state)
+static void patterns_match_like_python(void **state)
 {
     (void)state;
     static const struct {
@@ -32,7 +32,7 @@ static void matches_as_python_does(void **state)
     }
 }
 
-static void bad_patterns_are_named(void **state)
+static void invalid_patterns_are_named(void **state)
 {
     (void)state;
     struct oc_pattern *p;
@@ -43,7 +43,7 @@ static void bad_patterns_are_named(void **state)
     oc_pattern_free(NULL);
 }
 
-static void endless_backtracking_gives_up(void **state)
+static void catastrophic_backtracking_is_stopped(void **state)
 {
     (void)state;
     struct oc_pattern *p;
@@ -61,9 +61,9 @@ static void endless_backtracking_gives_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches_as_python_does),
-        cmocka_unit_test(bad_patterns_are_named),
-        cmocka_unit_test(endless_backtracking_gives_up),
+        cmocka_unit_test(patterns_match_like_python),
+        cmocka_unit_test(invalid_patterns_are_named),
+        cmocka_unit_test(catastrophic_backtracking_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,13 +9,14 @@
 
 #define MANY 5000
 
-static void is_stable(void **state)
+static void sort_is_stable(void **state)
 {
     (void)state;
     static double key[MANY];
     static uint32_t order[MANY];
     uint32_t r = 12345;
-    for (uint32_t runs = 1; runs <= 1000; runs *= 10) { /* sawteeth of many lengths, with many equal keys */
+    for (uint32_t runs = 1; runs <= 1000;
+         runs *= 10) { /* sawtooth sequences of many lengths, with many equal keys */
         for (uint32_t i = 0; i < MANY; i++) {
             r = r * 1664525 + 1013904223;
             key[i] = i % runs == 0 ? r >> 20 : key[i - 1] + (double)(r >> 31);
@@ -32,8 +33,8 @@ static void is_stable(void **state)
     assert_int_equal(order[0], 0);
 }
 
-/* As sorted() of CPython 3.11 leaves it. */
-static void nan_goes_where_python_leaves_it(void **state)
+/* The result of sorted() of CPython 3.11. */
+static void nan_is_sorted_like_python(void **state)
 {
     (void)state;
     static const double key[] = {3, NAN, 1, 2, NAN, 0, 5, 4};
@@ -44,8 +45,9 @@ static void nan_goes_where_python_leaves_it(void **state)
         assert_int_equal(order[i], expected[i]);
 }
 
-/* Beyond 63 keys merges come in. sum over i of i * order[i] is a fingerprint; the number is Python's. */
-static void nan_among_many(void **state)
+/* Merges start beyond 63 keys. The sum over i of i * order[i] is a fingerprint; the number was computed by
+ * Python. */
+static void nan_among_many_is_sorted_like_python(void **state)
 {
     (void)state;
     static double key[700];
@@ -65,9 +67,9 @@ static void nan_among_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_stable),
-        cmocka_unit_test(nan_goes_where_python_leaves_it),
-        cmocka_unit_test(nan_among_many),
+        cmocka_unit_test(sort_is_stable),
+        cmocka_unit_test(nan_is_sorted_like_python),
+        cmocka_unit_test(nan_among_many_is_sorted_like_python),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

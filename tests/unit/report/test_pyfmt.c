@@ -1,4 +1,4 @@
-/* Expected texts are what CPython 3.11 and numpy 1.24 give. */
+/* Expected texts are the output of CPython 3.11 and numpy 1.24. */
 #include "report/pyfmt.h"
 
 #include <locale.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static void three_digits(void **state)
+static void three_digit_format_equals_python(void **state)
 {
     (void)state;
     static const struct {
@@ -44,11 +44,11 @@ static void three_digits(void **state)
         assert_string_equal(oc_py_general3(cases[i].v, buf), cases[i].text);
 }
 
-static void other_formats(void **state)
+static void other_formats_equal_python(void **state)
 {
     (void)state;
     char buf[OC_PY_NUM];
-    assert_string_equal(oc_py_fixed(0.125, 2, buf), "0.12"); /* exactly half: to even */
+    assert_string_equal(oc_py_fixed(0.125, 2, buf), "0.12"); /* a tie: to even */
     assert_string_equal(oc_py_fixed(-0.0, 1, buf), "-0.0");
     assert_string_equal(oc_py_fixed(NAN, 1, buf), "nan");
     assert_int_equal(strlen(oc_py_fixed(-1.7976931348623157e308, 4, buf)), 315);
@@ -60,14 +60,14 @@ static void other_formats(void **state)
     assert_string_equal(oc_py_repr(1e16, buf), "1e+16");
 }
 
-static void prefixes(void **state)
+static void unit_prefixes_are_selected(void **state)
 {
     (void)state;
     const char *p;
     assert_true(oc_py_scaled(999, 1000, &p) == 999 && !*p);
     assert_true(oc_py_scaled(1000, 1000, &p) == 1 && *p == 'K');
     assert_true(oc_py_scaled(1024.0 * 1024, 1024, &p) == 1 && *p == 'M');
-    assert_true(oc_py_scaled(5e18, 1000, &p) == 5000 && *p == 'P'); /* there is nothing above P */
+    assert_true(oc_py_scaled(5e18, 1000, &p) == 5000 && *p == 'P'); /* there is no prefix above P */
     assert_true(oc_py_scaled(-5e6, 1000, &p) == -5e6 && !*p);
     assert_true(isinf(oc_py_scaled(INFINITY, 1000, &p)) && !*p);
     assert_true(isnan(oc_py_scaled(NAN, 1000, &p)) && !*p);
@@ -75,7 +75,7 @@ static void prefixes(void **state)
 
 enum { NONE, INT, NUM };
 
-static void what_reads_as_a_number(void **state)
+static void detects_text_that_python_reads_as_a_number(void **state)
 {
     (void)state;
     static const struct {
@@ -144,7 +144,7 @@ static void what_reads_as_a_number(void **state)
 }
 
 /* 0.1 added 129 times: numpy splits at 64 and adds in eight lanes. */
-static void sums(void **state)
+static void sums_equal_numpy(void **state)
 {
     (void)state;
     double v[129], plain = 0;
@@ -163,7 +163,7 @@ static void sums(void **state)
     assert_true(oc_np_max(w + 2, 2) == 5 && oc_np_min(w + 2, 2) == -1);
 }
 
-static void no_locale(void **state)
+static void formats_are_independent_of_the_locale(void **state)
 {
     (void)state;
     char buf[OC_PY_NUM];
@@ -181,9 +181,12 @@ static void no_locale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_digits), cmocka_unit_test(other_formats),
-        cmocka_unit_test(prefixes),     cmocka_unit_test(what_reads_as_a_number),
-        cmocka_unit_test(sums),         cmocka_unit_test(no_locale),
+        cmocka_unit_test(three_digit_format_equals_python),
+        cmocka_unit_test(other_formats_equal_python),
+        cmocka_unit_test(unit_prefixes_are_selected),
+        cmocka_unit_test(detects_text_that_python_reads_as_a_number),
+        cmocka_unit_test(sums_equal_numpy),
+        cmocka_unit_test(formats_are_independent_of_the_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Reports as machines read them: the JSON parses back and adds up, the CSV keeps its shape whatever the names
- * hold, tables fit the width. */
+/* Reports as other programs read them: the JSON parses and adds up, the CSV keeps its columns for any name,
+ * tables fit the width. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,8 @@ struct fixture {
     struct oc_analysis *analysis;
 };
 
-/* Two convolutions, an operator that nobody knows, and a name that every format has to quote. */
-static void load(struct fixture *x)
+/* Two convolutions, an unknown operator, and a name that every format must quote. */
+static void fixture_init(struct fixture *x)
 {
     size_t n;
     struct oc_err err;
@@ -40,7 +40,7 @@ static void load(struct fixture *x)
         fail_msg("%s", err.msg);
 }
 
-static void unload(struct fixture *x)
+static void fixture_free(struct fixture *x)
 {
     oc_analysis_free(x->analysis);
     oc_model_free(x->model);
@@ -60,7 +60,7 @@ static char *report(const struct fixture *x, const struct oc_report_opts *o)
     return text;
 }
 
-/* What the test wants to know of the JSON. */
+/* The members of the JSON that the test reads. */
 struct seen {
     uint64_t n_nodes, n_null, n_unnamed, macs_of_nodes, macs_total, unknown_nodes;
     bool schema, told;
@@ -151,7 +151,7 @@ static void json_parses_back(void **state)
 {
     (void)state;
     struct fixture x = {0};
-    load(&x);
+    fixture_init(&x);
     char *text = report(&x, &(struct oc_report_opts){.format = "json"});
     struct seen s = read_back(text);
     assert_true(s.schema);
@@ -159,29 +159,29 @@ static void json_parses_back(void **state)
     assert_int_equal(s.n_unnamed, 1);
     assert_int_equal(s.n_null, 1); /* the unknown operator: null, not 0 */
     assert_int_equal(s.unknown_nodes, 1);
-    /* 8*8 places * 4 channels * 27 taps + 8*8 * 2 * 4 */
+    /* 8*8 positions * 4 channels * 27 taps + 8*8 * 2 * 4 */
     assert_int_equal(s.macs_total, 6912 + 512);
     assert_int_equal(s.macs_of_nodes, s.macs_total);
     assert_true(s.told);
     free(text);
-    unload(&x);
+    fixture_free(&x);
 }
 
-static void json_keeps_totals_when_rows_are_chosen(void **state)
+static void json_totals_are_independent_of_the_selected_rows(void **state)
 {
     (void)state;
     struct fixture x = {0};
-    load(&x);
+    fixture_init(&x);
     char *text = report(&x, &(struct oc_report_opts){.format = "json", .has_top = true, .top = 1});
     struct seen s = read_back(text);
     assert_int_equal(s.n_nodes, 1);
     assert_int_equal(s.macs_of_nodes, 6912);
     assert_int_equal(s.macs_total, 6912 + 512);
     free(text);
-    unload(&x);
+    fixture_free(&x);
 }
 
-/* Fields of the first line of *p, quotes respected; *p moves to the next line. */
+/* Number of fields of the first line of *p, respecting quotes; *p moves to the next line. */
 static unsigned count_fields(const char **p)
 {
     unsigned n = 1;
@@ -196,11 +196,11 @@ static unsigned count_fields(const char **p)
     return n;
 }
 
-static void csv_keeps_its_shape(void **state)
+static void csv_keeps_its_columns(void **state)
 {
     (void)state;
     struct fixture x = {0};
-    load(&x);
+    fixture_init(&x);
     char *text = report(&x, &(struct oc_report_opts){.format = "csv"});
     const char *p = text;
     unsigned header = count_fields(&p), rows = 0;
@@ -211,11 +211,11 @@ static void csv_keeps_its_shape(void **state)
     assert_non_null(strstr(text, "3,m,Mystery,,")); /* unknown is empty */
     assert_non_null(strstr(text, ",csv_version\r\n"));
     free(text);
-    unload(&x);
+    fixture_free(&x);
 }
 
 /* Every byte that is not the continuation of a UTF-8 character. */
-static unsigned characters(const char *s, const char *end)
+static unsigned count_characters(const char *s, const char *end)
 {
     unsigned n = 0;
     for (; s < end; s++)
@@ -227,17 +227,17 @@ static void tables_fit_the_width(void **state)
 {
     (void)state;
     struct fixture x = {0};
-    load(&x);
+    fixture_init(&x);
     for (unsigned width = 40; width < 160; width += 7) {
         char *text = report(&x, &(struct oc_report_opts){.width_chars = width, .print_only = "device"});
         for (const char *p = text, *end; *p; p = end + 1) {
             end = strchr(p, '\n');
             assert_non_null(end);
-            assert_in_range(characters(p, end), 1, width);
+            assert_in_range(count_characters(p, end), 1, width);
         }
         free(text);
     }
-    unload(&x);
+    fixture_free(&x);
 }
 
 static void unknown_options_are_errors(void **state)
@@ -245,7 +245,7 @@ static void unknown_options_are_errors(void **state)
     (void)state;
     struct fixture x = {0};
     struct oc_err err;
-    load(&x);
+    fixture_init(&x);
     struct oc_report_in in = {.model = x.model, .analysis = x.analysis}, nothing = {0};
     assert_int_equal(oc_report_write(&in, &(struct oc_report_opts){.format = "yaml"}, stdout, &err), -1);
     assert_int_equal(err.code, OC_EARG);
@@ -253,15 +253,15 @@ static void unknown_options_are_errors(void **state)
     assert_int_equal(err.code, OC_EARG);
     assert_int_equal(oc_report_write(&nothing, &(struct oc_report_opts){0}, stdout, &err), -1);
     assert_int_equal(err.code, OC_EARG);
-    unload(&x);
+    fixture_free(&x);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_parses_back),
-        cmocka_unit_test(json_keeps_totals_when_rows_are_chosen),
-        cmocka_unit_test(csv_keeps_its_shape),
+        cmocka_unit_test(json_totals_are_independent_of_the_selected_rows),
+        cmocka_unit_test(csv_keeps_its_columns),
         cmocka_unit_test(tables_fit_the_width),
         cmocka_unit_test(unknown_options_are_errors),
     };

@@ -70,11 +70,11 @@ static void expect(void **state, struct oc_report_opts o, enum oc_time_of time, 
 
 #define O(...) ((struct oc_report_opts){__VA_ARGS__})
 
-static void filters(void **state)
+static void filters_select_rows(void **state)
 {
     const char *type[] = {"Conv", "Add"}, *name[] = {"b", ".*3"}, *nothing[] = {""};
     expect(state, O(0), OC_TIME_NONE, "a1 b1 a2 b2 a3 c");
-    expect(state, O(0), OC_TIME_DEVICE, "a1 b1 a2 b2 c"); /* a3 was not timed */
+    expect(state, O(0), OC_TIME_DEVICE, "a1 b1 a2 b2 c"); /* a3 has no time */
     expect(state, O(.type = type, .n_type = 2), OC_TIME_NONE, "a1 a2 a3 c");
     expect(state, O(.name_pattern = name, .n_name_pattern = 2), OC_TIME_NONE, "b1 b2 a3");
     expect(state, O(.name_pattern = nothing, .n_name_pattern = 1), OC_TIME_NONE, "a1 b1 a2 b2 a3 c");
@@ -89,7 +89,7 @@ static void bounds_are_inclusive(void **state)
     expect(state, O(.min_time = "3"), OC_TIME_NONE, "a1 b1 a2 b2 a3 c");
 }
 
-static void orders_and_cuts(void **state)
+static void orders_and_top_select_rows(void **state)
 {
     expect(state, O(.order_by = "time"), OC_TIME_DEVICE, "c a2 a1 b1 b2");
     expect(state, O(.order_by = "+time", .has_top = true, .top = 3), OC_TIME_DEVICE, "b1 b2 a1");
@@ -109,7 +109,7 @@ static void by_type(struct oc_rows *rows)
         rows->row[i].group = rows->row[i].type;
 }
 
-static void aggregates(void **state)
+static void rows_are_aggregated_by_type(void **state)
 {
     struct fixture *f = *state;
     struct oc_rows out;
@@ -126,22 +126,22 @@ static void aggregates(void **state)
                 1.5); /* 6 over all four */
     assert_false(oc_num_known(oc_aggregate_of((struct oc_reduction){.how = OC_AGG_SUM}, none, 1)));
     assert_true(isnan(oc_aggregate_of((struct oc_reduction){.how = OC_AGG_MAX}, measured, 2)));
-    assert_true(oc_num_known(oc_aggregate_of((struct oc_reduction){.how = OC_AGG_SUM}, measured,
-                                             2))); /* a nan, but a measured one */
+    assert_true(oc_num_known(
+        oc_aggregate_of((struct oc_reduction){.how = OC_AGG_SUM}, measured, 2))); /* a nan, but measured */
     expect(state, O(.aggregate = "sum", .aggregate_by = "type", .order_by = "time"), OC_TIME_DEVICE,
            "Conv Relu");
     expect(state, O(.aggregate = "max"), OC_TIME_DEVICE, "all");
 }
 
-static void several_keys(void **state)
+static void several_order_keys(void **state)
 {
     expect(state, O(.order_by = "+type,time"), OC_TIME_NONE, "a3 c a2 a1 b1 b2");
     expect(state, O(.order_by = "time,+computation"), OC_TIME_NONE, "c a2 a1 b1 b2 a3");
     expect(state, O(.order_by = "count,+opr_id,computation"), OC_TIME_NONE, "c a1 a2 a3 b1 b2");
 }
 
-/* 3, 4 and 9: the median is 4; p90 lies at 1.8 of 0..2: 4 + 0.8 * (9 - 4); p0 and p100 are the ends. */
-static void percentiles(void **state)
+/* 3, 4 and 9: the median is 4; p90 is at 1.8 of 0..2: 4 + 0.8 * (9 - 4); p0 and p100 are the ends. */
+static void percentiles_are_interpolated(void **state)
 {
     (void)state;
     static const struct {
@@ -161,7 +161,7 @@ static void percentiles(void **state)
         assert_false(oc_reduction_read(wrong[i], &how));
 }
 
-static void groups(void **state)
+static void rows_are_grouped_by_key(void **state)
 {
     struct fixture *f = *state;
     static const char *const name[] = {"/a/b/c/conv", "/a/b/relu", "/a/x/conv", "plain", "a.b.add", "/top"};
@@ -194,19 +194,19 @@ static void group_quality_is_the_worst(void **state)
     oc_rows_aggregate(&f->all, (struct oc_reduction){.how = OC_AGG_SUM}, &out);
     assert_int_equal(out.row[0].quality, OC_EST);     /* an upper bound, one missing */
     assert_int_equal(out.row[1].quality, OC_UPPER);   /* with an exact one */
-    assert_int_equal(out.row[2].quality, OC_UNKNOWN); /* nothing but unknown */
+    assert_int_equal(out.row[2].quality, OC_UNKNOWN); /* only unknown */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(filters, setup, teardown),
+        cmocka_unit_test_setup_teardown(filters_select_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(bounds_are_inclusive, setup, teardown),
-        cmocka_unit_test_setup_teardown(orders_and_cuts, setup, teardown),
-        cmocka_unit_test_setup_teardown(aggregates, setup, teardown),
-        cmocka_unit_test_setup_teardown(several_keys, setup, teardown),
-        cmocka_unit_test(percentiles),
-        cmocka_unit_test_setup_teardown(groups, setup, teardown),
+        cmocka_unit_test_setup_teardown(orders_and_top_select_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_are_aggregated_by_type, setup, teardown),
+        cmocka_unit_test_setup_teardown(several_order_keys, setup, teardown),
+        cmocka_unit_test(percentiles_are_interpolated),
+        cmocka_unit_test_setup_teardown(rows_are_grouped_by_key, setup, teardown),
         cmocka_unit_test_setup_teardown(group_quality_is_the_worst, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What-if steps of a small model on a made-up device, against arithmetic by hand. */
+/* What-if steps of a small model on a synthetic device, compared with hand calculations. */
 #include "report/report.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ struct made {
     struct oc_device device;
 };
 
-/* Worked case 15, MatMul {1,128,768} x {768,3072}, and a Relu behind it. */
+/* Worked case 15, MatMul {1,128,768} x {768,3072}, followed by a Relu. */
 static struct made make(const char *profile)
 {
     size_t n;
@@ -105,7 +105,7 @@ static struct t_json json_of(const struct made *x, struct oc_report_opts o)
     return j;
 }
 
-static void assert_ns(const struct t_json *j, double want, const char *path)
+static void check_ns(const struct t_json *j, double want, const char *path)
 {
     double got = t_number(j, "what_if.%s", path);
     if (!(fabs(got - want) <= 0.0011)) /* times are given in thousandths of a nanosecond */
@@ -118,7 +118,7 @@ static void assert_ns(const struct t_json *j, double want, const char *path)
  * as fp16: half the bytes, 57,016.32 ns; MACs 603,979,776 / 40e12 = 15,099.494 ns; + 5,000
  * MatMul at 50 %: 57,016.32 / 0.5 + 5,000 = 119,032.64 ns
  * on the other: (119,032.64 - 5,000) x 28,508.16 / 57,016.32 + 1,000 = 58,016.32 ns */
-static void steps_without_times(void **state)
+static void steps_on_roofline_times(void **state)
 {
     (void)state;
     struct made x = make(NULL);
@@ -129,16 +129,16 @@ static void steps_without_times(void **state)
         &x, (struct oc_report_opts){
                 .fuse = "elementwise", .as = "fp16", .what_if = wish, .what_if_device = on, .n_what_if = 2});
     assert_string_equal(t_text(&j, "what_if.basis"), "roofline");
-    assert_ns(&j, 155489.92, "now_ns");
-    assert_ns(&j, 119032.64, "steps[0].after_ns");
-    assert_ns(&j, 36457.28, "steps[0].saved_ns");
+    check_ns(&j, 155489.92, "now_ns");
+    check_ns(&j, 119032.64, "steps[0].after_ns");
+    check_ns(&j, 36457.28, "steps[0].saved_ns");
     assert_int_equal(t_whole(&j, "what_if.steps[0].rows"), 1);
-    assert_ns(&j, 62016.32, "steps[1].after_ns");
-    assert_ns(&j, 119032.64, "steps[2].after_ns");
+    check_ns(&j, 62016.32, "steps[1].after_ns");
+    check_ns(&j, 119032.64, "steps[2].after_ns");
     assert_string_equal(t_text(&j, "what_if.steps[2].what"), "MatMul at 50 % of the roofline");
-    assert_ns(&j, 58016.32, "steps[3].after_ns");
+    check_ns(&j, 58016.32, "steps[3].after_ns");
     assert_string_equal(t_text(&j, "what_if.steps[3].what"), "on Other");
-    assert_ns(&j, 58016.32, "then_ns");
+    check_ns(&j, 58016.32, "then_ns");
     assert_true(t_number(&j, "nodes[1].what_if_time_ns") == 0); /* part of the MatMul */
     assert_true(t_is_null(&j, "what_if.steps[0].missing"));
     t_json_free(&j);
@@ -151,38 +151,38 @@ static void steps_without_times(void **state)
 #define NODE(name, type, ts, dur)                                                                            \
     EVENT("Node", name "_kernel_time", ts, dur,                                                              \
           "\"op_name\" : \"" type "\",\"provider\" : \"CPUExecutionProvider\",\"node_index\" : \"0\"")
-/* MatMul 200 us, Relu 40 us, 10 us of the run outside of them */
+/* MatMul 200 us, Relu 40 us, 10 us of the run outside operators */
 static const char *const measured =
     "[\n" EVENT("Session", "session_initialization", 0, 40, "") EVENT("Session", "model_run", 100, 250, "")
         NODE("fc", "MatMul", 101, 200) NODE("act", "Relu", 302, 40) "]\n";
 
 /* MatMul at 80 %: 114,032.64 / 0.8 = 142,540.8 ns, 57,459.2 ns less. Relu at 10 % would take 314 us: it keeps
  * its 40 us; twice as fast: 20 us. */
-static void steps_of_measured_times(void **state)
+static void steps_on_measured_times(void **state)
 {
     (void)state;
     struct made x = make(measured);
     const char *const wish[] = {"MatMul=80%", "elementwise=10%", "name:a.t=2x"};
     struct t_json j = json_of(&x, (struct oc_report_opts){.what_if = wish, .n_what_if = 3});
     assert_string_equal(t_text(&j, "what_if.basis"), "measured");
-    assert_ns(&j, 240000, "now_ns");
-    assert_ns(&j, 10000, "beside_ns");
-    assert_ns(&j, 182540.8, "steps[0].after_ns");
-    assert_ns(&j, 57459.2, "steps[0].saved_ns");
-    assert_ns(&j, 182540.8, "steps[1].after_ns");
+    check_ns(&j, 240000, "now_ns");
+    check_ns(&j, 10000, "beside_ns");
+    check_ns(&j, 182540.8, "steps[0].after_ns");
+    check_ns(&j, 57459.2, "steps[0].saved_ns");
+    check_ns(&j, 182540.8, "steps[1].after_ns");
     assert_int_equal(t_whole(&j, "what_if.steps[1].rows"), 1);
     assert_int_equal(t_whole(&j, "what_if.steps[1].rows_as_before"), 1);
-    assert_ns(&j, 162540.8, "steps[2].after_ns");
+    check_ns(&j, 162540.8, "steps[2].after_ns");
     assert_true(fabs(t_number(&j, "what_if.steps[2].speedup_in_all") - 240000 / 162540.8) < 1e-9);
-    assert_ns(&j, 162540.8, "then_ns");
+    check_ns(&j, 162540.8, "then_ns");
     assert_true(fabs(t_number(&j, "nodes[0].what_if_time_ns") - 142540.8) < 0.0011);
     t_json_free(&j);
     free_made(&x);
 }
 
-/* int8-weights: 9,437,184 B of weights become 2,359,296; 4,325,376 B in all take 43,253.76 ns, the arithmetic
- * 60,397.9776 ns is the limit then: 200,000 x 60,397.9776 / 114,032.64 = 105,931.0... ns. Relu has no
- * weights. Four bits: the same limit. Fused: MatMul keeps its 200 us, for its roofline stays. */
+/* int8-weights: 9,437,184 B of weights become 2,359,296; 4,325,376 B in total take 43,253.76 ns, then the
+ * arithmetic of 60,397.9776 ns is the limit: 200,000 x 60,397.9776 / 114,032.64 = 105,931.0... ns. Relu has
+ * no weights. Four bits: the same limit. Fused: MatMul keeps its 200 us because its roofline is unchanged. */
 static void measured_times_follow_the_roofline(void **state)
 {
     (void)state;
@@ -191,25 +191,25 @@ static void measured_times_follow_the_roofline(void **state)
     static const char *const type[] = {"int8-weights", "int4-weights"};
     for (size_t i = 0; i < 2; i++) {
         struct t_json j = json_of(&x, (struct oc_report_opts){.as = type[i]});
-        assert_ns(&j, matmul + 40000, "then_ns");
+        check_ns(&j, matmul + 40000, "then_ns");
         assert_int_equal(t_whole(&j, "what_if.steps[0].rows_as_before"), 1);
         t_json_free(&j);
     }
     struct t_json j = json_of(&x, (struct oc_report_opts){.fuse = "elementwise"});
-    assert_ns(&j, 200000, "then_ns");
+    check_ns(&j, 200000, "then_ns");
     t_json_free(&j);
     free_made(&x);
 }
 
-/* No i8 peak: the MatMul is not known, and neither is the sum. Relu moves a quarter of its bytes: 10 us. */
-static void a_missing_peak_is_unknown(void **state)
+/* No i8 peak: the time of the MatMul and the sum are unknown. Relu moves a quarter of its bytes: 10 us. */
+static void missing_peak_makes_the_step_unknown(void **state)
 {
     (void)state;
     struct made x = make(measured);
     struct t_json j = json_of(&x, (struct oc_report_opts){.as = "int8"});
     assert_true(t_is_null(&j, "what_if.then_ns") && t_is_null(&j, "what_if.steps[0].after_ns") &&
                 t_is_null(&j, "what_if.steps[0].saved_ns"));
-    assert_ns(&j, 10000, "steps[0].after_at_least_ns");
+    check_ns(&j, 10000, "steps[0].after_at_least_ns");
     assert_int_equal(t_whole(&j, "what_if.steps[0].rows_unknown"), 1);
     assert_string_equal(t_text(&j, "what_if.steps[0].missing"), "vector i8 peak");
     assert_true(t_is_null(&j, "nodes[0].what_if_time_ns"));
@@ -225,10 +225,10 @@ static const char *const quantized =
     "[\n" EVENT("Session", "session_initialization", 0, 40, "") EVENT("Session", "model_run", 100, 250, "")
         TYPED("fc", "MatMul", 101, 200, "{\"uint8\":[1,128,768]}", "{\"uint8\":[1,128,3072]}") "]\n";
 
-/* The record says that 8-bit tensors went in and out: the MACs are held against the i8 peak, 603,979,776 /
- * 40e12 = 15,099.494 ns; 98,304 B are read, 393,216 B written, and the weights, which it does not tell, as
- * the model has them: 9,437,184 B. */
-static void recorded_types_tell_the_arithmetic(void **state)
+/* The recorded inputs and outputs are 8-bit tensors: the MACs use the i8 peak, 603,979,776 / 40e12 =
+ * 15,099.494 ns; 98,304 B are read, 393,216 B written, and the weights, which are not recorded, have the size
+ * in the model: 9,437,184 B. */
+static void recorded_types_select_the_arithmetic(void **state)
 {
     (void)state;
     struct made x = make(quantized);
@@ -241,7 +241,7 @@ static void recorded_types_tell_the_arithmetic(void **state)
     free_made(&x);
 }
 
-static void wrong_questions(void **state)
+static void rejects_invalid_steps(void **state)
 {
     (void)state;
     static const struct {
@@ -275,12 +275,12 @@ static void wrong_questions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_without_times),
-        cmocka_unit_test(steps_of_measured_times),
+        cmocka_unit_test(steps_on_roofline_times),
+        cmocka_unit_test(steps_on_measured_times),
         cmocka_unit_test(measured_times_follow_the_roofline),
-        cmocka_unit_test(a_missing_peak_is_unknown),
-        cmocka_unit_test(recorded_types_tell_the_arithmetic),
-        cmocka_unit_test(wrong_questions),
+        cmocka_unit_test(missing_peak_makes_the_step_unknown),
+        cmocka_unit_test(recorded_types_select_the_arithmetic),
+        cmocka_unit_test(rejects_invalid_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
