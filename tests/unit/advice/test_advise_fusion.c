@@ -37,7 +37,7 @@ static void unfoldable_normalization_is_not_reported(void **state)
 {
     struct advised x;
     (void)state;
-    /* the result of the convolution is an output, too */
+    /* the result of the convolution is also an output */
     advise_case(&x, conv_bn_relu(true), "conv,Conv,,60\nbn,BatchNormalization,,30\nrelu,Relu,,10\n", NULL);
     expect_none(&x, "conv-norm");
 }
@@ -65,7 +65,7 @@ static void model_without_profile_gives_infos(void **state)
     expect_finding(&x, "conv-norm", 1, NAN, NAN);
 }
 
-/* The residual must still be read: two thirds of the bytes vanish. */
+/* The residual must still be read: two thirds of the bytes are saved. */
 static void residuals_are_reported(void **state)
 {
     struct advised x;
@@ -102,13 +102,12 @@ static void parts_of_gelu_are_reported(void **state)
                 NULL);
     const struct oc_advice_item *f = finding(&x, "fused-pattern");
     assert_non_null(f);
-    assert_int_equal(f->n_proof, 4);               /* of five, one stays */
+    assert_int_equal(f->n_proof, 4);               /* of five kernels, one remains */
     assert_null(finding(&x, "elementwise-chain")); /* they are reported once */
     advised_free(&x);
 }
 
-/* ---- chains ---------------------------------------------------------------------------------------------
- */
+/* ---- element-wise chains ---- */
 
 /* Three operators on [64,64] floats: 16384 bytes a tensor; after a reduction, which is not element-wise. */
 static struct oc_builder *chain(bool read_twice)
@@ -137,7 +136,7 @@ static void chains_are_reported_once(void **state)
     const struct oc_advice_item *f = finding(&x, "elementwise-chain");
     assert_non_null(f);
     assert_true(f->saved_bytes == 4 * 16384);            /* two results, written and read */
-    expect_finding(&x, "elementwise-chain", 3, 0, 30e3); /* 60 less the longest */
+    expect_finding(&x, "elementwise-chain", 3, 0, 30e3); /* 60 minus the longest */
     advise_case(&x, chain(true), table, NULL);
     expect_none(&x, "elementwise-chain");
 }

@@ -1,7 +1,6 @@
 #include "unit/advice/advice_case.h"
 
-/* ---- layout ---------------------------------------------------------------------------------------------
- */
+/* ---- layout -------------------------------------------------------------------------------------------- */
 
 /* x, Transpose, Conv: an NHWC model whose convolution is NCHW. */
 static struct oc_builder *nhwc(const char *perm)
@@ -58,13 +57,12 @@ static void runtime_conversions_are_reported(void **state)
     expect_finding(&x, "layout", 2, 0, 15e3);
     advise_case(&x, NULL, "b,Conv,CPU,80\n", NULL);
     expect_none(&x, "layout");
-    /* a thousandth of a run is nothing to talk about */
+    /* a thousandth of a run is not worth reporting */
     advise_case(&x, NULL, "a,ReorderInput,CPU,1\nb,Conv,CPU,2000\n", NULL);
     expect_none(&x, "layout");
 }
 
-/* ---- copies and fallbacks -------------------------------------------------------------------------------
- */
+/* ---- copies and fallbacks ------------------------------------------------------------------------------ */
 
 static void copies_are_reported(void **state)
 {
@@ -104,7 +102,7 @@ static void shape_operators_on_the_cpu_are_not_fallbacks(void **state)
     expect_none(&x, "fallback");
     advise_case(&x, NULL, "c,Conv,,80\ns,Relu,,20\n", NULL); /* no providers are recorded */
     expect_none(&x, "fallback");
-    /* arithmetic of shapes is known by its values */
+    /* shape arithmetic is recognized by its values */
     struct oc_builder *b = oc_b_new(17);
     oc_b_input(b, "x", "float[N,16]");
     oc_b_init(b, "one", "int64[]{1}");

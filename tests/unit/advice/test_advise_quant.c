@@ -1,6 +1,6 @@
 #include "unit/advice/advice_case.h"
 
-static struct oc_builder *start(void)
+static struct oc_builder *begin_model(void)
 {
     struct oc_builder *b = oc_b_new(17);
     oc_b_input(b, "in", "float[1,8,8,8]");
@@ -18,7 +18,7 @@ static struct oc_builder *start(void)
 static void recommended_placement_is_not_reported(void **state)
 {
     struct advised x;
-    struct oc_builder *b = start();
+    struct oc_builder *b = begin_model();
     (void)state;
     oc_b_node(b, "Conv", "conv", "x,w", "y", "");
     oc_b_node(b, "Relu", "relu", "y", "r", "");
@@ -32,7 +32,7 @@ static void recommended_placement_is_not_reported(void **state)
 static void qdq_between_convolution_and_activation_is_reported(void **state)
 {
     struct advised x;
-    struct oc_builder *b = start();
+    struct oc_builder *b = begin_model();
     (void)state;
     oc_b_node(b, "Conv", "conv", "x,w", "y", "");
     oc_b_node(b, "QuantizeLinear", "q1", "y,t", "z", "");
@@ -51,7 +51,7 @@ static void qdq_between_convolution_and_activation_is_reported(void **state)
 static void requantization_is_reported(void **state)
 {
     struct advised x;
-    struct oc_builder *b = start();
+    struct oc_builder *b = begin_model();
     (void)state;
     oc_b_node(b, "QuantizeLinear", "again", "x,t", "z", "");
     oc_b_node(b, "DequantizeLinear", "d1", "z,t", "v", "");
@@ -64,7 +64,7 @@ static void requantization_is_reported(void **state)
 static void half_quantized_product_is_reported(void **state)
 {
     struct advised x;
-    struct oc_builder *b = start();
+    struct oc_builder *b = begin_model();
     (void)state;
     oc_b_node(b, "Conv", "conv", "x,wf", "out", "");
     oc_b_output(b, "out", NULL);
@@ -73,8 +73,8 @@ static void half_quantized_product_is_reported(void **state)
     assert_non_null(f);
     assert_string_equal(f->proof[0].name, "conv");
     expect_finding(&x, "qdq-places", 1, NAN, NAN);
-    /* weights alone in integers are compression */
-    b = start();
+    /* integer weights alone are compression */
+    b = begin_model();
     oc_b_node(b, "Conv", "conv", "in,w", "out", "");
     oc_b_output(b, "out", NULL);
     oc_b_output(b, "x", NULL);
@@ -82,13 +82,14 @@ static void half_quantized_product_is_reported(void **state)
     expect_none(&x, "qdq-places");
 }
 
-/* Two quantized convolutions whose sum is in floats; with the residual quantized it is as NVIDIA advises. */
+/* Two quantized convolutions whose sum is in floats; with a quantized residual it follows NVIDIA's guidance.
+ */
 static void float_residual_is_reported(void **state)
 {
     struct advised x;
     (void)state;
     for (int quantized = 0; quantized < 2; quantized++) {
-        struct oc_builder *b = start();
+        struct oc_builder *b = begin_model();
         oc_b_node(b, "Conv", "conv", "x,w", "y", "");
         oc_b_node(b, "Relu", "relu", "in", "skip", "");
         if (quantized) {
@@ -108,14 +109,14 @@ static void float_residual_is_reported(void **state)
 static void separate_qdq_kernels_are_reported(void **state)
 {
     struct advised x;
-    struct oc_builder *b = start();
+    struct oc_builder *b = begin_model();
     (void)state;
     oc_b_node(b, "Softmax", "soft", "x", "y", "");
     oc_b_node(b, "QuantizeLinear", "q1", "y,t", "z", "");
     oc_b_node(b, "DequantizeLinear", "d1", "z,t", "v", "");
     oc_b_node(b, "Conv", "conv", "v,w", "out", "");
     oc_b_output(b, "out", NULL);
-    /* q0 reads the model's input: somebody has to */
+    /* q0 reads the model's input: it is needed */
     advise_case(&x, b,
                 "q0,QuantizeLinear,,10\nd0,DequantizeLinear,,10\nsoft,Softmax,,20\nq1,QuantizeLinear,,10\n"
                 "conv,QLinearConv,,50\n",

@@ -1,6 +1,6 @@
 #include "unit/advice/advice_case.h"
 
-/* Flattens x with a shape that is computed: Shape, Gather, Unsqueeze, Concat, Reshape. */
+/* Flattens x with a computed shape: Shape, Gather, Unsqueeze, Concat, Reshape. */
 static struct oc_builder *flatten(const char *type)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -30,7 +30,7 @@ static void dynamic_dimensions_are_reported(void **state)
     const struct oc_advice_item *f = finding(&x, "dynamic-shapes");
     assert_non_null(f);
     assert_non_null(strstr(f->found, "dynamic dimensions (batch)"));
-    expect_finding(&x, "dynamic-shapes", 4, 26e3, 26e3); /* not Exp, not Reshape: these work on data */
+    expect_finding(&x, "dynamic-shapes", 4, 26e3, 26e3); /* not Exp, not Reshape: these process data */
     advise_case(&x, flatten("float[?,16,4]"), times, NULL);
     f = finding(&x, "dynamic-shapes");
     assert_non_null(f);
@@ -48,7 +48,7 @@ static void fixed_dimensions_are_not_reported(void **state)
     expect_none(&x, "dynamic-shapes");
 }
 
-/* What depends on the contents of an input would not become a constant. */
+/* Data-dependent sizes would not become constants. */
 static void data_dependent_shapes_are_not_reported(void **state)
 {
     struct advised x;

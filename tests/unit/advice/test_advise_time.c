@@ -72,18 +72,18 @@ static void traced(struct advised *x, double busy_until_us, double load_us)
     advised_report(x);
 }
 
-static void done(struct advised *x)
+static void traced_free(struct advised *x)
 {
     oc_arena_free(&x->r.arena);
 }
 
-static void near(double got, double want)
+static void check_near(double got, double want)
 {
     if (!(fabs(got - want) < 1e-3))
         fail_msg("%.4f, not %.4f", got, want);
 }
 
-/* Busy 200-300, 300-400, 900-1000: idle for 700 us of the run, 500 of them at once. */
+/* Busy 200-300, 300-400, 900-1000: idle for 700 us of the run, 500 us of them contiguous. */
 static void idle_device_is_reported(void **state)
 {
     struct advised x;
@@ -91,27 +91,27 @@ static void idle_device_is_reported(void **state)
     traced(&x, 400, 200);
     const struct oc_advice_item *f = finding(&x, "idle");
     assert_non_null(f);
-    near(f->high_ns, 700 * US);
-    near(f->low_ns, 0);
+    check_near(f->high_ns, 700 * US);
+    check_near(f->low_ns, 0);
     assert_int_equal(f->severity, OC_ADVICE_HIGH);
     assert_int_equal(f->n_proof, 3); /* the device, and two gaps */
-    near(f->proof[1].time_ns, 500 * US);
+    check_near(f->proof[1].time_ns, 500 * US);
     assert_string_equal(f->proof[1].name, "before gemm");
     assert_string_equal(f->proof[1].text, "after gemm");
     assert_string_equal(f->proof[2].text, "from the start of the run");
-    near(f->proof[2].time_ns, 200 * US);
-    done(&x);
+    check_near(f->proof[2].time_ns, 200 * US);
+    traced_free(&x);
 }
 
 static void busy_device_is_not_reported(void **state)
 {
     struct advised x;
     (void)state;
-    run[0].start_ns = 150 * US; /* 50 of 850 us without work: less than a tenth */
+    run[0].start_ns = 150 * US; /* 50 of 850 us idle: less than a tenth */
     traced(&x, 900, 0);
     assert_null(finding(&x, "idle"));
     run[0].start_ns = 0;
-    done(&x);
+    traced_free(&x);
 }
 
 /* 200 of 1000 us: a fifth of the step. */
@@ -122,12 +122,12 @@ static void data_loading_is_reported(void **state)
     traced(&x, 900, 200);
     const struct oc_advice_item *f = finding(&x, "dataloader");
     assert_non_null(f);
-    near(f->high_ns, 200 * US);
+    check_near(f->high_ns, 200 * US);
     assert_non_null(strstr(f->found, "20.0 % of a step"));
-    done(&x);
+    traced_free(&x);
     traced(&x, 900, 40); /* less than a twentieth */
     assert_null(finding(&x, "dataloader"));
-    done(&x);
+    traced_free(&x);
 }
 
 static void device_copies_are_reported(void **state)
@@ -137,13 +137,13 @@ static void device_copies_are_reported(void **state)
     traced(&x, 900, 0);
     const struct oc_advice_item *f = finding(&x, "copies");
     assert_non_null(f);
-    near(f->high_ns, 100 * US);
+    check_near(f->high_ns, 100 * US);
     assert_non_null(strstr(f->found, "pageable memory"));
     assert_int_equal(f->n_proof, 1);
-    done(&x);
+    traced_free(&x);
 }
 
-/* Operators of a CPU: 300 of 1000 us are in none of them. */
+/* Operators of a CPU: 300 of 1000 us are outside operators. */
 static void time_outside_operators_is_reported(void **state)
 {
     struct advised x;
@@ -156,8 +156,7 @@ static void time_outside_operators_is_reported(void **state)
     expect_finding(&x, "idle", 1, 0, 300 * US);
 }
 
-/* ---- tiny kernels ---------------------------------------------------------------------------------------
- */
+/* ---- tiny kernels -------------------------------------------------------------------------------------- */
 
 /* Nine operators on two numbers take 4 us each, one on a million takes 1000 us: a launch is 4 us. */
 static void tiny_kernels_are_reported(void **state)
@@ -184,7 +183,7 @@ static void tiny_kernels_are_reported(void **state)
     expect_finding(&x, "tiny-kernels", 9, 0, 36e3);
 }
 
-/* As long, but with work to do: 100,000 elements in 4 us are as fast as anything in this run. */
+/* The same time, but real work: 100,000 elements in 4 us are as fast as anything in this run. */
 static void short_kernels_with_work_are_not_reported(void **state)
 {
     struct advised x;
@@ -205,8 +204,8 @@ static void short_kernels_with_work_are_not_reported(void **state)
     expect_none(&x, "tiny-kernels");
 }
 
-/* Times of the device do not hold the launch (5 us by the hardware file): while a kernel of 2 us runs, the
- * next one is still being launched. Ten of them: 30 us, of the 100 us in which the device waits. */
+/* Device times do not contain the launch (5 us in the hardware file): while a kernel of 2 us runs, the next
+ * one is still being launched. Ten of them: 30 us of the 100 us in which the device waits. */
 static void short_device_kernels_need_a_launch_time(void **state)
 {
     static const struct oc_hw_figure five = {.value = 5e-6, .basis = OC_BASIS_ASSUMED};
@@ -225,8 +224,8 @@ static void short_device_kernels_need_a_launch_time(void **state)
     const struct oc_advice_item *f = finding(&x, "tiny-kernels");
     assert_non_null(f);
     assert_non_null(strstr(f->basis, "assumed figure"));
-    near(f->high_ns, 30 * US);
-    x.profile->run_ns = 130 * US; /* the device waits for 10 us only */
+    check_near(f->high_ns, 30 * US);
+    x.profile->run_ns = 130 * US; /* the device waits only 10 us */
     advised_report(&x);
     expect_finding(&x, "tiny-kernels", 10, 0, 10 * US);
 }

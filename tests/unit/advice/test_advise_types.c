@@ -18,11 +18,11 @@ static struct oc_device device(const char *vendor, const struct oc_hw_figure *f1
     return d;
 }
 
-/* ---- f32 ------------------------------------------------------------------------------------------------
- */
+/* ---- f32 ----------------------------------------------------------------------------------------------- */
 
 /* [512,512] x [512,512]: 2 * 512^3 = 268,435,456 FLOP: 26,843.5456 ns in f32, 6,710.8864 ns in f16; bytes 3 *
- * 1 MiB at 100 GB/s: 31,457.28 ns, halved 15,728.64 ns. So the roofline falls from 31,457.28 to 15,728.64. */
+ * 1 MiB at 100 GB/s: 31,457.28 ns, halved 15,728.64 ns. So the roofline time falls from 31,457.28 to
+ * 15,728.64. */
 static struct oc_builder *product(const char *type)
 {
     char text[64];
@@ -41,7 +41,7 @@ static void f32_products_are_reported(void **state)
     const struct oc_device d = device("NVIDIA", &f16_peak), slower = device("NVIDIA", &less);
     (void)state;
     advise_case(&x, product("float"), "m,MatMul,CUDAExecutionProvider,80\n", &d);
-    expect_finding(&x, "fp32", 1, 0, 40e3); /* half of its time, as the roofline */
+    expect_finding(&x, "fp32", 1, 0, 40e3); /* half of its time, as the roofline time */
     advise_case(&x, product("float"), NULL, &d);
     expect_finding(&x, "fp32", 1, NAN, 31457.28 - 15728.64);
     advise_case(&x, product("float16"), NULL, &d);
@@ -83,8 +83,7 @@ static void quantized_products_are_not_reported(void **state)
     expect_none(&x, "fp32");
 }
 
-/* ---- channels -------------------------------------------------------------------------------------------
- */
+/* ---- channels ------------------------------------------------------------------------------------------ */
 
 /* A convolution after another one, so that its input is not the network's. */
 static struct oc_builder *conv(int in, int out, const char *type)
@@ -110,9 +109,10 @@ static void unaligned_channels_are_reported(void **state)
     const struct oc_device d = device("NVIDIA", &f16_peak), other = device("Acme", &f16_peak);
     (void)state;
     advise_case(&x, conv(24, 20, "float16"), NULL, &d);
-    expect_finding(&x, "alignment", 1, NAN, NAN); /* 24 is a multiple of 8, 20 is none */
+    expect_finding(&x, "alignment", 1, NAN, NAN); /* 24 is a multiple of 8, 20 is not */
     advise_case(&x, conv(20, 16, "float16"), NULL, &d);
-    expect_finding(&x, "alignment", 2, NAN, NAN); /* the first one writes 20, the second one reads them */
+    expect_finding(&x, "alignment", 2, NAN,
+                   NAN); /* the first one writes 20 channels, the second one reads them */
     advise_case(&x, conv(24, 40, "float16"), NULL, &d);
     expect_none(&x, "alignment");
     advise_case(&x, conv(24, 20, "float16"), NULL, &other);
@@ -134,7 +134,7 @@ static void unaligned_channels_have_a_saving(void **state)
     expect_finding(&x, "alignment", 1, 0, 10e3 - 1.8432);
 }
 
-/* The input's own channels, and depthwise convolutions, are as they are. */
+/* The input's own channels, and depthwise convolutions, are given. */
 static void channels_of_inputs_are_not_reported(void **state)
 {
     struct advised x;

@@ -15,7 +15,7 @@ struct both {
     struct oc_alignment al;
 };
 
-static void align(struct both *t, struct oc_builder *a, struct oc_builder *b)
+static void align_models(struct both *t, struct oc_builder *a, struct oc_builder *b)
 {
     *t = (struct both){0};
     t->a = oc_run_model(a, NULL);
@@ -23,7 +23,7 @@ static void align(struct both *t, struct oc_builder *a, struct oc_builder *b)
     oc_align(t->a.a, t->b.a, &t->arena, &t->al);
 }
 
-static void done(struct both *t)
+static void both_free(struct both *t)
 {
     oc_arena_free(&t->arena);
     oc_run_free(&t->a);
@@ -39,7 +39,7 @@ static uint32_t partner(const struct both *t, uint32_t a)
     return b;
 }
 
-/* "Relu r1 x y; ..." one node a line: type, name ("-": none), inputs, outputs */
+/* "Relu r1 x y; ..." one node per line: type, name ("-": none), inputs, outputs */
 static struct oc_builder *chain(const char *const *line, size_t n)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -60,23 +60,23 @@ static void names_match_before_structure(void **state)
     (void)state;
     struct both t;
     /* another order: the names decide */
-    align(&t, CHAIN("Relu first x a", "Relu second a b", "Tanh third b c"),
-          CHAIN("Relu second x a", "Relu first a b", "Tanh third b c"));
+    align_models(&t, CHAIN("Relu first x a", "Relu second a b", "Tanh third b c"),
+                 CHAIN("Relu second x a", "Relu first a b", "Tanh third b c"));
     assert_int_equal(partner(&t, 0), 1);
     assert_int_equal(partner(&t, 1), 0);
     assert_int_equal(partner(&t, 2), 2);
     assert_int_equal(t.al.rule[0], OC_ALIGN_NAME);
-    done(&t);
-    /* as other tools write them */
-    align(&t, CHAIN("Relu /block/act x a"), CHAIN("Relu block.act x b"));
+    both_free(&t);
+    /* names in the style of other tools */
+    align_models(&t, CHAIN("Relu /block/act x a"), CHAIN("Relu block.act x b"));
     assert_int_equal(partner(&t, 0), 0);
     assert_int_equal(t.al.rule[0], OC_ALIGN_PLAIN);
-    done(&t);
+    both_free(&t);
     /* the name stays, the type changes */
-    align(&t, CHAIN("Relu act x a", "Tanh end a b"), CHAIN("Sigmoid act x a", "Tanh end a b"));
+    align_models(&t, CHAIN("Relu act x a", "Tanh end a b"), CHAIN("Sigmoid act x a", "Tanh end a b"));
     assert_int_equal(partner(&t, 0), 0);
     assert_int_equal(t.al.rule[0], OC_ALIGN_NAME);
-    done(&t);
+    both_free(&t);
 }
 
 /* A node inserted at the front changes all later numbers: they must not decide. */
@@ -84,25 +84,26 @@ static void generated_numbers_are_ignored(void **state)
 {
     (void)state;
     struct both t;
-    align(&t, CHAIN("Tanh Tanh_0 x 1", "Relu Relu_0 1 2", "Tanh Tanh_1 2 3", "Exp Exp_0 3 4"),
-          CHAIN("Tanh Tanh_0 x 1", "Tanh Tanh_1 1 2", "Relu Relu_0 2 3", "Tanh Tanh_2 3 4", "Exp Exp_0 4 5"));
+    align_models(
+        &t, CHAIN("Tanh Tanh_0 x 1", "Relu Relu_0 1 2", "Tanh Tanh_1 2 3", "Exp Exp_0 3 4"),
+        CHAIN("Tanh Tanh_0 x 1", "Tanh Tanh_1 1 2", "Relu Relu_0 2 3", "Tanh Tanh_2 3 4", "Exp Exp_0 4 5"));
     assert_int_equal(partner(&t, 1), 2); /* Relu */
     assert_int_equal(partner(&t, 2), 3); /* the next Tanh: Tanh_2 */
     assert_int_equal(partner(&t, 3), 4);
-    done(&t);
+    both_free(&t);
 }
 
 static void nodes_without_names_match_by_structure(void **state)
 {
     (void)state;
     struct both t;
-    align(&t, CHAIN("Relu - x 1", "Tanh - 1 2", "Exp - 2 3"),
-          CHAIN("Relu - x 9", "Abs - 9 8", "Tanh - 8 7", "Exp - 7 6"));
+    align_models(&t, CHAIN("Relu - x 1", "Tanh - 1 2", "Exp - 2 3"),
+                 CHAIN("Relu - x 9", "Abs - 9 8", "Tanh - 8 7", "Exp - 7 6"));
     assert_int_equal(partner(&t, 0), 0);
     assert_int_equal(partner(&t, 1), 2);
     assert_int_equal(partner(&t, 2), 3);
     assert_int_equal(t.al.a_of_b[1], OC_NONE);
-    done(&t);
+    both_free(&t);
 }
 
 /* The weights keep their names when nothing else does. */
@@ -121,12 +122,12 @@ static void nodes_match_by_their_weights(void **state)
         oc_b_node(m[s], "Add", NULL, "1,2", "3", "");
         oc_b_output(m[s], "3", "float[2,8]");
     }
-    align(&t, m[0], m[1]);
+    align_models(&t, m[0], m[1]);
     assert_int_equal(partner(&t, 0), 1);
     assert_int_equal(partner(&t, 1), 0);
     assert_int_equal(t.al.rule[0], OC_ALIGN_WEIGHT);
     assert_int_equal(partner(&t, 2), 2);
-    done(&t);
+    both_free(&t);
 }
 
 static void generated_names_are_recognized(void **state)
@@ -155,13 +156,13 @@ static void fused_and_plain_types_match(void **state)
         oc_b_node(m[s], s ? "com.microsoft::FusedConv" : "Conv", NULL, s ? "x,p" : "x,w", s ? "5" : "1", "");
         oc_b_output(m[s], s ? "5" : "1", "float[1,4,6,6]");
     }
-    align(&t, m[0], m[1]);
+    align_models(&t, m[0], m[1]);
     assert_int_equal(partner(&t, 0), 0);
     assert_int_equal(t.al.rule[0], OC_ALIGN_KIN);
-    done(&t);
+    both_free(&t);
 }
 
-/* A file may declare an attribute a tensor and give none: every type, with and without content. */
+/* A file may declare an attribute a tensor without giving one: every type, with and without content. */
 static void attributes_without_content_are_compared(void **state)
 {
     (void)state;

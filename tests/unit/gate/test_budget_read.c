@@ -9,7 +9,7 @@
 #include "gate/limits.h"
 #include "support/many.h"
 
-static struct oc_budget *empty(void)
+static struct oc_budget *empty_budget(void)
 {
     struct oc_budget *b;
     struct oc_err err;
@@ -27,7 +27,7 @@ static void budget_file_sets_limits(void **state)
                                "  <limit metric=\"params\" max=\"15M\" module=\"layer4\"/>\n"
                                "  <forbid type=\"Sequence*\"/>\n"
                                "</budget>\n";
-    struct oc_budget *b = empty();
+    struct oc_budget *b = empty_budget();
     struct oc_err err = {0};
     if (oc_budget_read_mem(b, "b.xml", text, strlen(text), &err))
         fail_msg("%s", err.msg);
@@ -69,7 +69,7 @@ static void errors_name_file_and_line(void **state)
         {"<limit metric=\"macs\" max=\"1\"", ""},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
-        struct oc_budget *b = empty();
+        struct oc_budget *b = empty_budget();
         struct oc_err err = {0};
         char text[512];
         snprintf(text, sizeof(text), "<budget version=\"1\">\n%s\n</budget>\n", bad[i].inside);
@@ -84,7 +84,7 @@ static void errors_name_file_and_line(void **state)
 static void too_many_limits_are_refused(void **state)
 {
     (void)state;
-    struct oc_budget *b = empty();
+    struct oc_budget *b = empty_budget();
     struct oc_err err = {0};
     char *text = t_many("<budget version=\"1\">", "<limit metric=\"macs\" max=\"1\"/>", 10001, "</budget>");
     assert_int_equal(oc_budget_read_mem(b, "b.xml", text, strlen(text), &err), -1);
@@ -104,7 +104,7 @@ static void baseline_sets_limits_with_tolerance(void **state)
 {
     (void)state;
     struct oc_err err = {0};
-    struct oc_budget *b = empty();
+    struct oc_budget *b = empty_budget();
     assert_int_equal(baseline(b,
                               "<value metric=\"macs\" is=\"1000\"/>"
                               "<value metric=\"params\" is=\"1000\" tolerance=\"5%\"/>"
@@ -118,7 +118,7 @@ static void baseline_sets_limits_with_tolerance(void **state)
     assert_true(b->limit[2].at.v == 2.2e6); /* 10 % by default */
     assert_true(b->limit[3].at.v == 0.45);
     oc_budget_free(b);
-    b = empty(); /* the command line wins */
+    b = empty_budget(); /* the command line takes precedence */
     assert_int_equal(
         baseline(b, "<value metric=\"latency\" is=\"2 ms\" tolerance=\"5%\"/>", "latency=1ms", &err), 0);
     assert_true(b->limit[0].at.v == 3e6);
@@ -129,7 +129,7 @@ static uint64_t macs_limit(const char *in_file, const char *given)
 {
     char value[128];
     struct oc_err err;
-    struct oc_budget *b = empty();
+    struct oc_budget *b = empty_budget();
     snprintf(value, sizeof(value), "<value metric=\"macs\" is=\"1000\"%s/>", in_file);
     if (baseline(b, value, given, &err))
         fail_msg("%s", err.msg);
@@ -152,11 +152,11 @@ static void tolerance_of_the_metric_overrides_that_of_all_and_that_of_the_file(v
     assert_int_equal(macs_limit(" tolerance=\"5%\"", "0"), 1000);
 }
 
-static void baseline_has_limits_set_by_hand(void **state)
+static void baseline_preserves_limits_set_by_hand(void **state)
 {
     (void)state;
     struct oc_err err = {0};
-    struct oc_budget *b = empty();
+    struct oc_budget *b = empty_budget();
     assert_int_equal(baseline(b,
                               "<value metric=\"macs\" is=\"1000\"/><limit metric=\"latency\" max=\"80ms\"/>"
                               "<forbid type=\"Loop\"/>",
@@ -193,7 +193,7 @@ static void wrong_baselines_are_refused(void **state)
         {"<forbid/>", NULL, "type"},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
-        struct oc_budget *b = empty();
+        struct oc_budget *b = empty_budget();
         struct oc_err err = {0};
         assert_int_equal(baseline(b, bad[i].values, bad[i].tolerance, &err), -1);
         if (!strstr(err.msg, bad[i].message))
@@ -212,7 +212,7 @@ int main(void)
         cmocka_unit_test(baseline_sets_limits_with_tolerance),
         cmocka_unit_test(wrong_baselines_are_refused),
         cmocka_unit_test(tolerance_of_the_metric_overrides_that_of_all_and_that_of_the_file),
-        cmocka_unit_test(baseline_has_limits_set_by_hand),
+        cmocka_unit_test(baseline_preserves_limits_set_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

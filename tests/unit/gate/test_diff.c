@@ -13,7 +13,7 @@
 #include "support/run_model.h"
 
 /* x [1,3,8,8] -> conv1 (out channels, 3x3, same size) -> act -> ... */
-static struct oc_run make(unsigned channels, const char *act, bool tail)
+static struct oc_run make_run(unsigned channels, const char *act, bool tail)
 {
     char weight[64];
     struct oc_builder *b = oc_b_new(17);
@@ -28,7 +28,7 @@ static struct oc_run make(unsigned channels, const char *act, bool tail)
     return oc_run_model(b, NULL);
 }
 
-static struct oc_diff *diff(const struct oc_run *a, const struct oc_run *b)
+static struct oc_diff *diff_runs(const struct oc_run *a, const struct oc_run *b)
 {
     struct oc_report_in p = {.model = a->m, .analysis = a->a}, q = {.model = b->m, .analysis = b->a};
     struct oc_diff *d = NULL;
@@ -38,7 +38,7 @@ static struct oc_diff *diff(const struct oc_run *a, const struct oc_run *b)
     return d;
 }
 
-static const struct oc_diff_row *row(const struct oc_diff *d, const char *name)
+static const struct oc_diff_row *find_row(const struct oc_diff *d, const char *name)
 {
     for (uint32_t i = 0; i < d->n_row; i++)
         if (!strcmp(d->row[i].name, name) || !strcmp(d->row[i].name_b, name))
@@ -47,7 +47,7 @@ static const struct oc_diff_row *row(const struct oc_diff *d, const char *name)
     return NULL;
 }
 
-static void end(struct oc_diff *d, struct oc_run *a, struct oc_run *b)
+static void free_all(struct oc_diff *d, struct oc_run *a, struct oc_run *b)
 {
     oc_diff_free(d);
     oc_run_free(a);
@@ -57,34 +57,35 @@ static void end(struct oc_diff *d, struct oc_run *a, struct oc_run *b)
 static void equal_models_have_equal_rows(void **state)
 {
     (void)state;
-    struct oc_run a = make(4, "Relu", false), b = make(4, "Relu", false);
-    struct oc_diff *d = diff(&a, &b);
+    struct oc_run a = make_run(4, "Relu", false), b = make_run(4, "Relu", false);
+    struct oc_diff *d = diff_runs(&a, &b);
     assert_int_equal(d->n_row, 2);
     assert_int_equal(oc_diff_info(d).same, 2);
     assert_false(oc_diff_info(d).different);
-    end(d, &a, &b);
+    free_all(d, &a, &b);
 }
 
 static void rows_are_changed_added_or_removed(void **state)
 {
     (void)state;
-    struct oc_run a = make(4, "Relu", true), b = make(6, "Sigmoid", false);
-    struct oc_diff *d = diff(&a, &b);
+    struct oc_run a = make_run(4, "Relu", true), b = make_run(6, "Sigmoid", false);
+    struct oc_diff *d = diff_runs(&a, &b);
     struct oc_diff_total t;
-    /* 3*3*3 = 27 MACs for each of 8*8 places and each channel: 64 * 27 = 1728 a channel, two more of them */
-    const struct oc_diff_row *r = row(d, "/conv1");
+    /* 3*3*3 = 27 MACs for each of 8*8 positions and each channel: 64 * 27 = 1728 per channel, two more
+     * channels */
+    const struct oc_diff_row *r = find_row(d, "/conv1");
     assert_int_equal(r->status, OC_DIFF_CHANGED);
     assert_int_equal(r->change, OC_DIFF_SHAPES | OC_DIFF_COSTS);
     assert_string_equal(r->what, "out0 1x4x8x8 -> 1x6x8x8; in1 4x3x3x3 -> 6x3x3x3");
     assert_true(oc_diff_delta(r, OC_DIFF_MACS) == 2 * 1728);
-    /* 2 * 27 parameters and 4 bytes for each, read; 2 * 64 floats more written */
+    /* 2 * 27 parameters of 4 bytes more are read; 2 * 64 floats more are written */
     assert_true(oc_diff_delta(r, OC_DIFF_PARAMS) == 54);
     assert_true(oc_diff_delta(r, OC_DIFF_BYTES) == 54 * 4 + 128 * 4);
-    r = row(d, "/act");
+    r = find_row(d, "/act");
     assert_int_equal(r->status, OC_DIFF_CHANGED);
     assert_true(r->change & OC_DIFF_TYPE);
     assert_non_null(strstr(r->what, "Relu -> Sigmoid"));
-    r = row(d, "/tail");
+    r = find_row(d, "/tail");
     assert_int_equal(r->status, OC_DIFF_REMOVED);
     /* reads and writes 4 * 64 floats */
     assert_true(oc_diff_delta(r, OC_DIFF_BYTES) == -2048);
@@ -101,33 +102,33 @@ static void rows_are_changed_added_or_removed(void **state)
     assert_int_equal(oc_diff_info(d).removed, 1);
     assert_int_equal(oc_diff_info(d).added, 0);
     assert_true(oc_diff_info(d).different);
-    end(d, &a, &b);
+    free_all(d, &a, &b);
 }
 
-/* What is not known on a side has no difference; the sum says how much it leaves out. */
+/* An unknown value on one side has no difference; the sum reports how many rows it excludes. */
 static void unknown_rows_are_counted(void **state)
 {
     (void)state;
-    struct oc_run a = make(4, "Relu", false), b = make(6, "acme::Relu", false);
-    struct oc_diff *d = diff(&a, &b);
+    struct oc_run a = make_run(4, "Relu", false), b = make_run(6, "acme::Relu", false);
+    struct oc_diff *d = diff_runs(&a, &b);
     struct oc_diff_total t;
-    const struct oc_diff_row *r = row(d, "/act");
+    const struct oc_diff_row *r = find_row(d, "/act");
     assert_true(oc_diff_known(r, 0, OC_DIFF_FLOPS));
     assert_false(oc_diff_known(r, 1, OC_DIFF_FLOPS));
     assert_true(oc_diff_delta(r, OC_DIFF_FLOPS) != oc_diff_delta(r, OC_DIFF_FLOPS)); /* nan */
     oc_diff_total(d, OC_DIFF_FLOPS, &t);
     assert_int_equal(t.unknown_rows, 1);
-    /* Relu on 4 * 64 elements is what a has in it */
+    /* Relu on 4 * 64 elements, which only a has */
     assert_true(t.unknown_n[0] == 256 && t.unknown_n[1] == 0);
     assert_true(t.rows_delta == 2 * 2 * 1728);
     assert_true(t.n[1] - t.n[0] == t.rows_delta + t.unknown_n[1] - t.unknown_n[0]);
-    end(d, &a, &b);
+    free_all(d, &a, &b);
 }
 
 static void two_shapes_of_one_model_differ_in_costs(void **state)
 {
     (void)state;
-    struct oc_run a = make(4, "Relu", false);
+    struct oc_run a = make_run(4, "Relu", false);
     const struct oc_bind bind = {"N", 8};
     const struct oc_analyze_opts opts = {.bind = &bind, .n_bind = 1};
     struct oc_analysis *eight;
@@ -142,7 +143,7 @@ static void two_shapes_of_one_model_differ_in_costs(void **state)
     oc_diff_total(d, OC_DIFF_PARAMS, &t);
     assert_true(t.n[0] == 108 && t.n[1] == 108 && !t.rows_delta);
     assert_int_equal(oc_diff_info(d).changed, 2);
-    assert_int_equal(row(d, "/conv1")->rule, OC_ALIGN_SAME);
+    assert_int_equal(find_row(d, "/conv1")->rule, OC_ALIGN_SAME);
     oc_diff_free(d);
     /* exchanged sides change the sign of every difference */
     assert_int_equal(oc_diff_make(&q, &p, NULL, &d, &err), 0);
@@ -156,14 +157,14 @@ static void two_shapes_of_one_model_differ_in_costs(void **state)
 static void rows_follow_both_orders(void **state)
 {
     (void)state;
-    struct oc_run a = make(4, "Relu", false), b = make(4, "Relu", true);
-    struct oc_diff *d = diff(&a, &b);
+    struct oc_run a = make_run(4, "Relu", false), b = make_run(4, "Relu", true);
+    struct oc_diff *d = diff_runs(&a, &b);
     assert_int_equal(d->n_row, 3);
     assert_string_equal(d->row[0].name, "/conv1");
     assert_string_equal(d->row[1].name, "/act");
     assert_string_equal(d->row[2].name_b, "/tail");
     assert_int_equal(d->row[2].status, OC_DIFF_ADDED);
-    end(d, &a, &b);
+    free_all(d, &a, &b);
 }
 
 struct profiled {
@@ -177,7 +178,7 @@ static void record(struct profiled *x, bool tail, const char *table)
 {
     struct oc_err err = {0};
     const struct oc_profile_opts opts = {.map = "name=name,type=type,time=time:us"};
-    x->run = make(4, "Relu", tail);
+    x->run = make_run(4, "Relu", tail);
     x->profile = t_profile_text(table, &opts, &err);
     if (!x->profile || oc_join_make(x->run.m, x->run.a, x->profile, NULL, &x->join, &err))
         fail_msg("%s", err.msg);
@@ -185,8 +186,8 @@ static void record(struct profiled *x, bool tail, const char *table)
 }
 
 /* A: one kernel for convolution and activation. B: one kernel for three nodes, of which the third has no
- * partner in A: it is counted, and the pair of the convolution gives the text. */
-static void fused_rows_report_how_many_nodes_they_have(void **state)
+ * partner in A: it is counted, and the row is named after the pair of the convolution. */
+static void fused_rows_report_the_number_of_their_nodes(void **state)
 {
     (void)state;
     struct profiled p[2];
@@ -196,7 +197,7 @@ static void fused_rows_report_how_many_nodes_they_have(void **state)
     record(&p[1], true, "name,type,time\n/conv1 + /act + /tail,Conv,9\n");
     if (oc_diff_make(&p[0].in, &p[1].in, NULL, &d, &err))
         fail_msg("%s", err.msg);
-    const struct oc_diff_row *r = row(d, "/conv1");
+    const struct oc_diff_row *r = find_row(d, "/conv1");
     assert_int_equal(r->side[0].n_node, 2);
     assert_int_equal(r->side[1].n_node, 3);
     assert_int_equal(r->status, OC_DIFF_CHANGED);
@@ -208,12 +209,12 @@ static void fused_rows_report_how_many_nodes_they_have(void **state)
     oc_diff_free(d);
     if (oc_diff_make(&p[1].in, &p[0].in, NULL, &d, &err))
         fail_msg("%s", err.msg);
-    assert_string_equal(row(d, "/conv1")->what, "3 -> 2 nodes");
+    assert_string_equal(find_row(d, "/conv1")->what, "3 -> 2 nodes");
     oc_diff_free(d);
     if (oc_diff_make(&p[1].in, &p[1].in, NULL, &d, &err))
         fail_msg("%s", err.msg);
-    assert_int_equal(row(d, "/conv1")->status, OC_DIFF_SAME);
-    assert_string_equal(row(d, "/conv1")->what, "");
+    assert_int_equal(find_row(d, "/conv1")->status, OC_DIFF_SAME);
+    assert_string_equal(find_row(d, "/conv1")->what, "");
     oc_diff_free(d);
     for (unsigned i = 0; i < 2; i++) {
         oc_join_free(p[i].join);
@@ -222,10 +223,10 @@ static void fused_rows_report_how_many_nodes_they_have(void **state)
     }
 }
 
-static void bytes_of_the_whole_graph_are_refused(void **state)
+static void bytes_of_the_whole_graph_are_rejected(void **state)
 {
     (void)state;
-    struct oc_run a = make(4, "Relu", false);
+    struct oc_run a = make_run(4, "Relu", false);
     const struct oc_analyze_opts opts = {.graph_bytes = true};
     struct oc_analysis *other;
     struct oc_err err;
@@ -246,8 +247,8 @@ int main(void)
         cmocka_unit_test(unknown_rows_are_counted),
         cmocka_unit_test(two_shapes_of_one_model_differ_in_costs),
         cmocka_unit_test(rows_follow_both_orders),
-        cmocka_unit_test(fused_rows_report_how_many_nodes_they_have),
-        cmocka_unit_test(bytes_of_the_whole_graph_are_refused),
+        cmocka_unit_test(fused_rows_report_the_number_of_their_nodes),
+        cmocka_unit_test(bytes_of_the_whole_graph_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

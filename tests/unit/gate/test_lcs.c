@@ -9,7 +9,7 @@
 
 struct found {
     const uint64_t *a, *b;
-    uint32_t *partner; /* by place in a */
+    uint32_t *partner; /* by position in a */
     uint32_t n;
 };
 
@@ -23,7 +23,7 @@ static void note(void *user, uint32_t i, uint32_t j)
 }
 
 /* Number of pairs; they must be in the same order on both sides. */
-static uint32_t common(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m)
+static uint32_t count_common(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m)
 {
     struct found f = {.a = a, .b = b, .partner = malloc((n + 1) * sizeof(uint32_t))};
     assert_non_null(f.partner);
@@ -40,7 +40,7 @@ static uint32_t common(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_
     return f.n;
 }
 
-static uint32_t common_text(const char *a, const char *b)
+static uint32_t count_common_text(const char *a, const char *b)
 {
     uint64_t x[64], y[64];
     uint32_t n = (uint32_t)strlen(a), m = (uint32_t)strlen(b);
@@ -48,18 +48,18 @@ static uint32_t common_text(const char *a, const char *b)
         x[i] = (uint64_t)a[i];
     for (uint32_t i = 0; i < m; i++)
         y[i] = (uint64_t)b[i];
-    return common(x, n, y, m);
+    return count_common(x, n, y, m);
 }
 
 static void short_sequences_are_exact(void **state)
 {
     (void)state;
-    assert_int_equal(common_text("", ""), 0);
-    assert_int_equal(common_text("abc", ""), 0);
-    assert_int_equal(common_text("abc", "abc"), 3);
-    assert_int_equal(common_text("abcabba", "cbabac"), 4);
-    assert_int_equal(common_text("nematode knowledge", "empty bottle"), 7);
-    assert_int_equal(common_text("ab", "ba"), 1);
+    assert_int_equal(count_common_text("", ""), 0);
+    assert_int_equal(count_common_text("abc", ""), 0);
+    assert_int_equal(count_common_text("abc", "abc"), 3);
+    assert_int_equal(count_common_text("abcabba", "cbabac"), 4);
+    assert_int_equal(count_common_text("nematode knowledge", "empty bottle"), 7);
+    assert_int_equal(count_common_text("ab", "ba"), 1);
 }
 
 static uint64_t next(uint64_t *state)
@@ -68,8 +68,8 @@ static uint64_t next(uint64_t *state)
     return *state >> 33;
 }
 
-/* The textbook's table. */
-static uint32_t slowly(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m)
+/* The textbook dynamic programming table. */
+static uint32_t reference_lcs(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m)
 {
     uint32_t *row = calloc(m + 2, sizeof(*row)), *above = calloc(m + 2, sizeof(*above));
     assert_true(row && above);
@@ -94,13 +94,13 @@ static void random_sequences_equal_the_textbook_algorithm(void **state)
             a[i] = next(&seed) % letters;
         for (uint32_t i = 0; i < m; i++)
             b[i] = next(&seed) % letters;
-        assert_int_equal(common(a, n, b, m), slowly(a, n, b, m));
+        assert_int_equal(count_common(a, n, b, m), reference_lcs(a, n, b, m));
     }
 }
 
 enum { LONG = 100000 };
 
-/* A sequence with every hundredth member taken out is found again, whatever repeats in it. */
+/* A sequence with every hundredth member removed is matched, with many repeated members. */
 static void long_sequences_with_few_changes_match(void **state)
 {
     (void)state;
@@ -108,16 +108,16 @@ static void long_sequences_with_few_changes_match(void **state)
     uint32_t m = 0;
     assert_true(a && b);
     for (uint32_t i = 0; i < LONG; i++)
-        a[i] = i % 50 ? next(&seed) % 4 : 1000 + i; /* marks to hold on to */
+        a[i] = i % 50 ? next(&seed) % 4 : 1000 + i; /* unique anchors */
     for (uint32_t i = 0; i < LONG; i++)
         if (i % 100 != 37)
             b[m++] = a[i];
-    assert_int_equal(common(a, LONG, b, m), m);
+    assert_int_equal(count_common(a, LONG, b, m), m);
     free(a);
     free(b);
 }
 
-/* Nothing to hold on to, nothing in common but letters: it ends soon, with something. */
+/* No anchors, only common letters: it terminates soon with some result. */
 static void long_random_sequences_stay_in_order(void **state)
 {
     (void)state;
@@ -127,10 +127,10 @@ static void long_random_sequences_stay_in_order(void **state)
         a[i] = next(&seed) % 3;
         b[i] = next(&seed) % 3;
     }
-    assert_true(common(a, LONG, b, LONG) > 1000);
+    assert_true(count_common(a, LONG, b, LONG) > 1000);
     for (uint32_t i = 0; i < LONG; i++)
         b[i] = 7;
-    assert_int_equal(common(a, LONG, b, LONG), 0);
+    assert_int_equal(count_common(a, LONG, b, LONG), 0);
     free(a);
     free(b);
 }

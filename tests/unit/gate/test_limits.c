@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void counts_are_exact(void **state)
+static void counts_are_parsed_exactly(void **state)
 {
     (void)state;
     static const struct {
@@ -14,7 +14,7 @@ static void counts_are_exact(void **state)
         enum oc_gate_metric metric;
         uint64_t n;
     } good[] = {
-        {"4.1G", OC_GATE_MACS, 4100000000u}, /* in doubles 4.1 * 1e9 is a little less: 4099999999 */
+        {"4.1G", OC_GATE_MACS, 4100000000u}, /* in doubles 4.1 * 1e9 is slightly less: 4099999999 */
         {"4089184256", OC_GATE_MACS, 4089184256u},
         {"9007199254740993", OC_GATE_MACS, 9007199254740993u}, /* 2^53 + 1: not a double */
         {"1.8 GMACs", OC_GATE_MACS, 1800000000u},
@@ -44,7 +44,7 @@ static void times_and_shares_need_their_units(void **state)
     assert_true(oc_gate_parse(OC_GATE_LATENCY, "12ms", &v) && v.v == 12e6);
     assert_true(oc_gate_parse(OC_GATE_LATENCY, "3.668 ms", &v) && v.v == 3668000);
     assert_true(oc_gate_parse(OC_GATE_LATENCY, "1s", &v) && v.v == 1e9);
-    assert_false(oc_gate_parse(OC_GATE_LATENCY, "12", &v)); /* of what? */
+    assert_false(oc_gate_parse(OC_GATE_LATENCY, "12", &v)); /* percent of what? */
     assert_false(oc_gate_parse(OC_GATE_LATENCY, "-1ms", &v));
     assert_true(oc_gate_parse(OC_GATE_EFFICIENCY, "30%", &v) && v.v == 0.3);
     assert_true(oc_gate_parse(OC_GATE_EFFICIENCY, "0.3", &v) && v.v == 0.3);
@@ -67,7 +67,8 @@ static void numbers_are_printed_with_units(void **state)
     oc_arena_free(&a);
 }
 
-static struct oc_gate_number moved(enum oc_gate_metric m, struct oc_gate_number base, const char *text)
+static struct oc_gate_number apply_tolerance(enum oc_gate_metric m, struct oc_gate_number base,
+                                             const char *text)
 {
     struct oc_tolerance t;
     assert_true(oc_tolerance_parse(m, text, &t));
@@ -79,17 +80,18 @@ static void tolerances_are_shares_or_amounts(void **state)
     (void)state;
     struct oc_gate_number macs = {.n = 4089184256u}, ms = {.v = 10e6}, half = {.v = 0.5};
     struct oc_tolerance t;
-    assert_true(moved(OC_GATE_MACS, macs, "0").n == 4089184256u);
-    assert_true(moved(OC_GATE_MACS, macs, "1000").n == 4089185256u);
+    assert_true(apply_tolerance(OC_GATE_MACS, macs, "0").n == 4089184256u);
+    assert_true(apply_tolerance(OC_GATE_MACS, macs, "1000").n == 4089185256u);
     /* 5 % of 4089184256 is 204459212.8 */
-    assert_true(moved(OC_GATE_MACS, macs, "5%").n == 4089184256u + 204459212u);
+    assert_true(apply_tolerance(OC_GATE_MACS, macs, "5%").n == 4089184256u + 204459212u);
     /* 0.0000001 % of it is 4.089 */
-    assert_true(moved(OC_GATE_MACS, macs, "0.0000001%").n == 4089184260u);
-    assert_true(moved(OC_GATE_MACS, (struct oc_gate_number){.n = UINT64_MAX}, "5%").n == UINT64_MAX);
-    assert_true(moved(OC_GATE_LATENCY, ms, "2 ms").v == 12e6);
-    assert_true(moved(OC_GATE_LATENCY, ms, "0").v == 10e6);
-    assert_true(moved(OC_GATE_LATENCY, ms, "50%").v == 15e6);
-    assert_true(moved(OC_GATE_EFFICIENCY, half, "50%").v == 0.25);
+    assert_true(apply_tolerance(OC_GATE_MACS, macs, "0.0000001%").n == 4089184260u);
+    assert_true(apply_tolerance(OC_GATE_MACS, (struct oc_gate_number){.n = UINT64_MAX}, "5%").n ==
+                UINT64_MAX);
+    assert_true(apply_tolerance(OC_GATE_LATENCY, ms, "2 ms").v == 12e6);
+    assert_true(apply_tolerance(OC_GATE_LATENCY, ms, "0").v == 10e6);
+    assert_true(apply_tolerance(OC_GATE_LATENCY, ms, "50%").v == 15e6);
+    assert_true(apply_tolerance(OC_GATE_EFFICIENCY, half, "50%").v == 0.25);
     assert_false(oc_tolerance_parse(OC_GATE_MACS, "some", &t));
     assert_false(oc_tolerance_parse(OC_GATE_MACS, "-5%", &t));
     assert_false(oc_tolerance_parse(OC_GATE_LATENCY, "5", &t));
@@ -126,12 +128,9 @@ static void modules_match_by_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_exact),
-        cmocka_unit_test(times_and_shares_need_their_units),
-        cmocka_unit_test(numbers_are_printed_with_units),
-        cmocka_unit_test(tolerances_are_shares_or_amounts),
-        cmocka_unit_test(patterns_match_types),
-        cmocka_unit_test(modules_match_by_path),
+        cmocka_unit_test(counts_are_parsed_exactly),      cmocka_unit_test(times_and_shares_need_their_units),
+        cmocka_unit_test(numbers_are_printed_with_units), cmocka_unit_test(tolerances_are_shares_or_amounts),
+        cmocka_unit_test(patterns_match_types),           cmocka_unit_test(modules_match_by_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

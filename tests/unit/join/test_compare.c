@@ -1,4 +1,5 @@
-/* Profiles side by side: rows that no profile cuts through, times added up and never split. */
+/* Several profiles of one model: rows that no kernel of any profile crosses, times added up and never split.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,9 +65,9 @@ static void make(struct oc_profile *p, const char *format, const struct given *g
                                          .bytes = g[i].flop * 2};
 }
 
-/* A names every node; B fused conv + bn + relu, and mm + add: two rows. A: 10 + 5 + 3 and 20 + 2 us.
- * C has kernels for the first set only; what Nsight Compute counted is in D, whose times do not count. */
-static void rows_of_several_sources(void **state)
+/* A names every node; B fused conv + bn + relu, and mm + add: two rows. A: 10 + 5 + 3 and 20 + 2 us. C has
+ * kernels only for the first group; Nsight Compute's counters are in D, whose times do not count. */
+static void rows_of_several_sources_are_merged(void **state)
 {
     (void)state;
     static const struct given a[] = {{"conv", "Conv", 10e3, NAN, NAN},
@@ -102,7 +103,7 @@ static void rows_of_several_sources(void **state)
     assert_int_equal(first->cost.n_node, 3);
     assert_int_equal(second->cost.n_node, 2);
     assert_int_equal(first->cost.macs, 64 * 4 * 4); /* 8*8*4 outputs of 4 channels */
-    assert_int_equal(first->cost.rd_act, 1024);     /* x; what is between the members stays inside */
+    assert_int_equal(first->cost.rd_act, 1024);     /* x; tensors between the members stay inside */
     assert_int_equal(first->cost.wr, 1024);
     assert_true(first->cell[0].time_ns == 18e3 && first->cell[0].records == 3 && !first->cell[0].device);
     assert_true(first->cell[1].time_ns == 12e3 && second->cell[1].time_ns == 11e3);
@@ -110,7 +111,7 @@ static void rows_of_several_sources(void **state)
     assert_true(isnan(second->cell[2].time_ns) && second->cell[2].records == 0);
     assert_true(first->cell[3].flop == 5000 && first->cell[3].bytes == 10000);
     assert_true(x.total_ns[0] == 40e3 && x.total_ns[1] == 23e3 && x.beside_ns[1] == 1e3);
-    assert_int_equal(first->chosen, 2); /* kernels before the host's clock; never those of Nsight Compute */
+    assert_int_equal(first->chosen, 2); /* kernel times before host times; never those of Nsight Compute */
     assert_int_equal(second->chosen, 0);
     oc_compare_free(&x);
     for (int i = 0; i < 4; i++) {
@@ -123,7 +124,7 @@ static void rows_of_several_sources(void **state)
 }
 
 /* Nsight Systems, TensorRT, device times of a runtime, its host times, Nsight Compute. */
-static void ranks(void **state)
+static void sources_are_ranked_by_the_quality_of_their_times(void **state)
 {
     (void)state;
     static const struct {
@@ -140,6 +141,7 @@ static void ranks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_several_sources), cmocka_unit_test(ranks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_several_sources_are_merged),
+                                       cmocka_unit_test(sources_are_ranked_by_the_quality_of_their_times)};
     return cmocka_run_group_tests_name("join/compare", tests, NULL, NULL);
 }

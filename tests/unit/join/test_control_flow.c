@@ -1,4 +1,4 @@
-/* What a profile shows of control flow: which branch has times, how often a body ran. */
+/* Control flow in a profile: the branch with times, and the trip count of a body. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct oc_model *load(struct oc_builder *b, uint8_t **bytes)
     return m;
 }
 
-/* Records with nothing but names, types and calls. */
+/* Records with only names, types and calls. */
 struct seen {
     const char *name, *type;
     double calls_per_run;
@@ -65,7 +65,7 @@ static struct oc_builder *if_model(void)
     return b;
 }
 
-static void check_if(const struct seen *seen, uint32_t n, int64_t wanted) /* -1: nothing is known */
+static void check_if(const struct seen *seen, uint32_t n, int64_t wanted) /* -1: unknown */
 {
     uint8_t *bytes;
     struct oc_profile p;
@@ -84,7 +84,7 @@ static void check_if(const struct seen *seen, uint32_t n, int64_t wanted) /* -1:
     free(bytes);
 }
 
-static void test_branches(void **state)
+static void branch_with_records_was_executed(void **state)
 {
     (void)state;
     check_if((const struct seen[]){{"if", "If", 1, OC_NONE}, {"yes", "Relu", 1, 0}}, 2, 1);
@@ -94,7 +94,7 @@ static void test_branches(void **state)
              -1);
 }
 
-static void test_trips(void **state)
+static void trip_count_follows_from_calls(void **state)
 {
     (void)state;
     uint8_t *bytes;
@@ -131,6 +131,7 @@ static void test_trips(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_branches), cmocka_unit_test(test_trips)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(branch_with_records_was_executed),
+                                       cmocka_unit_test(trip_count_follows_from_calls)};
     return cmocka_run_group_tests_name("join/control_flow", tests, NULL, NULL);
 }

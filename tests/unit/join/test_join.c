@@ -11,7 +11,7 @@
 #include "support/build.h"
 #include "support/profiles.h"
 
-/* A model, a profile and what becomes of them. */
+/* A model, a profile and their join. */
 struct joined {
     uint8_t *bytes, *optimized_bytes;
     struct oc_model *m, *o;
@@ -32,7 +32,7 @@ static struct oc_model *load(struct oc_builder *b, uint8_t **bytes)
     return m;
 }
 
-/* Events one after another in one run: "name|OpType|index|inputs|outputs" each; shapes may be left out. */
+/* Events in sequence in one run: "name|OpType|index|inputs|outputs" each; shapes may be omitted. */
 static struct oc_profile *trace(const char *const *event, size_t n)
 {
     struct oc_buf b = {0};
@@ -80,7 +80,7 @@ static void join(struct joined *x)
     free(control);
 }
 
-static void shut(struct joined *x)
+static void joined_free(struct joined *x)
 {
     oc_join_free(x->j);
     oc_analysis_free(x->a);
@@ -91,7 +91,7 @@ static void shut(struct joined *x)
     free(x->optimized_bytes);
 }
 
-static const struct oc_join_rec *rec(const struct joined *x, const char *name)
+static const struct oc_join_rec *find_record(const struct joined *x, const char *name)
 {
     const struct oc_prof_rec *r = t_rec(x->p, name);
     assert_non_null(r);
@@ -106,7 +106,7 @@ static double rec_time(const struct joined *x, const char *name)
 /* "conv1 bn1 relu1" */
 static void assert_nodes(const struct joined *x, const char *name, const char *want, const char *rule)
 {
-    const struct oc_join_rec *r = rec(x, name);
+    const struct oc_join_rec *r = find_record(x, name);
     char text[500] = "", label[100];
     for (uint32_t i = 0; i < r->n_node; i++)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "",
@@ -141,7 +141,7 @@ static struct oc_builder *residual(bool named)
 
 #define F(d) "{\"float\":[" d "]}"
 
-static void exact_names(void **state)
+static void nodes_match_by_exact_name(void **state)
 {
     (void)state;
     static const char *const event[] = {
@@ -159,16 +159,17 @@ static void exact_names(void **state)
     join(&x);
     assert_nodes(&x, "conv1", "conv1", "name");
     assert_nodes(&x, "bias", "bias", "name");
-    assert_true(rec(&x, "conv1")->confidence == 1);
-    assert_int_equal(rec(&x, "conv1")->macs, 2 * 4 * 64 * 36); /* batch 2 from the profile: N*M*OH*OW * C*9 */
+    assert_true(find_record(&x, "conv1")->confidence == 1);
+    assert_int_equal(find_record(&x, "conv1")->macs,
+                     2 * 4 * 64 * 36); /* batch 2 from the profile: N*M*OH*OW * C*9 */
     assert_true(x.j->time_matched_fraction == 1 && x.j->flops_matched_fraction == 1);
     assert_int_equal(x.j->nodes_without_time, 0);
     assert_int_equal(x.j->n_unmatched, 0);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* The same as the public interface tells it. */
-static void told(void **state)
+/* The same through the public interface. */
+static void public_interface_returns_the_same_records(void **state)
 {
     (void)state;
     static const char *const event[] = {"conv1|Conv|0|" F("2,4,8,8") "," F("4,4,3,3") "|" F("2,4,8,8"),
@@ -182,13 +183,13 @@ static void told(void **state)
     assert_string_equal(r.op_type, "Conv");
     assert_string_equal(r.rule, "name");
     assert_true(r.n_node == 3 && r.node[0] == 0 && r.node[2] == 2 && !r.bucket); /* Conv, norm and Relu */
-    assert_true(r.confidence == rec(&x, "conv1")->confidence && r.confidence > 0.5);
+    assert_true(r.confidence == find_record(&x, "conv1")->confidence && r.confidence > 0.5);
     assert_int_equal(r.macs, 2 * 4 * 64 * 36);
     assert_int_equal(r.quality, OC_EXACT);
     assert_true(r.time_ns == rec_time(&x, "conv1"));
     assert_int_equal(oc_join_node(x.j, 1, &r), 0);
     assert_string_equal(r.name, "conv1");
-    assert_int_equal(oc_join_node(x.j, 4, &r), -1); /* no record has the second convolution */
+    assert_int_equal(oc_join_node(x.j, 4, &r), -1); /* no record contains the second convolution */
     assert_int_equal(oc_join_node(x.j, 1000, &r), -1);
 
     size_t operators = 0, n = oc_join_records(x.j);
@@ -204,11 +205,11 @@ static void told(void **state)
     assert_true(t.nodes_ns == rec_time(&x, "conv1") && t.added_ns == rec_time(&x, "reorder"));
     assert_true(t.unmatched_ns == 0 && t.flops_share > 0 && t.flops_share < 1);
     assert_true(fabs(t.time_share - t.nodes_ns / (t.nodes_ns + t.added_ns)) < 1e-12);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* extended: FusedConv keeps the Conv's name, MatMul+Add becomes Gemm under the MatMul's name. */
-static void fused_groups(void **state)
+/* extended: FusedConv keeps the Conv's name, MatMul+Add becomes Gemm with the MatMul's name. */
+static void fused_records_match_their_group(void **state)
 {
     (void)state;
     static const char *const event[] = {"conv1|FusedConv|0", "conv2|FusedConv|3",
@@ -219,8 +220,9 @@ static void fused_groups(void **state)
     assert_nodes(&x, "conv1", "conv1 bn1 relu1", "name");
     assert_nodes(&x, "conv2", "conv2 add2 relu2", "name");
     assert_nodes(&x, "mm/MatMulAddFusion", "mm bias", "fused name");
-    const struct oc_join_rec *r = rec(&x, "conv2");
-    /* border, batch 1: r1 once although Conv and Add read it, w2 in; r2 out. 4*8*8 floats are 1024 bytes */
+    const struct oc_join_rec *r = find_record(&x, "conv2");
+    /* group border, batch 1: r1 once although Conv and Add read it, w2 in; r2 out. 4*8*8 floats are 1024
+     * bytes */
     assert_true(r->bytes_known);
     assert_int_equal(r->rd_act, 1024);
     assert_int_equal(r->rd_wt, 4 * 4 * 4);
@@ -228,12 +230,12 @@ static void fused_groups(void **state)
     assert_int_equal(r->macs, 256 * 4);
     assert_int_equal(r->flops, 2 * 256 * 4 + 256 + 256); /* the products, Add and Relu */
     assert_true(x.j->flops_matched_fraction == 1);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* all: blocked convolutions under the name of their output; layout conversions of their own. 1.10: "fused x"
- */
-static void blocked_names(void **state)
+/* all: blocked convolutions are named after their output; layout conversions are separate records. 1.10:
+ * "fused x" */
+static void blocked_convolutions_match_by_their_output_name(void **state)
 {
     (void)state;
     static const char *const event[] = {
@@ -245,7 +247,7 @@ static void blocked_names(void **state)
         "gemm|Gemm|25",
         "InsertedCast_y|Cast|26",
         "Memcpy_token_1|MemcpyToHost|27",
-        "nobody|Foo|28",
+        "unknown|Foo|28",
         "Reshape_token_34|Reshape|29|" F("3,32,8,8") "|" F("3,2,8,8,16"), /* into blocks of 16 channels */
         "Reshape_token_35|Reshape|30|" F("3,2,8,8,16") "|" F("3,32,8,8"), /* and back */
         "Reshape_token_36|Reshape|31|" F("3,32,8,8") "|" F("3,32,4,2,8"), /* takes the height apart */
@@ -254,29 +256,30 @@ static void blocked_names(void **state)
     x.m = load(residual(true), &x.bytes);
     join(&x);
     assert_nodes(&x, "r1_nchwc", "conv1 bn1 relu1", "output tensor");
-    assert_int_equal(rec(&x, "r1_nchwc")->macs, 3 * 4 * 64 * 36); /* batch 3 from the blocked convolution */
+    assert_int_equal(find_record(&x, "r1_nchwc")->macs,
+                     3 * 4 * 64 * 36); /* batch 3 from the blocked convolution */
     assert_nodes(&x, "fused conv2", "conv2 add2 relu2", "fused name");
     assert_nodes(&x, "gemm", "mm bias", "order");
-    assert_string_equal(rec(&x, "ReorderOutput_token_7")->bucket, "layout");
-    assert_int_equal(rec(&x, "ReorderOutput_token_7")->rd_act, 3 * 16 * 64 * 4);
-    assert_int_equal(rec(&x, "ReorderOutput_token_7")->wr, 3 * 4 * 64 * 4);
-    assert_int_equal(rec(&x, "ReorderOutput_token_7")->flops, 0);
-    assert_string_equal(rec(&x, "Reshape")->bucket, "inserted");
-    assert_string_equal(rec(&x, "Reshape_token_9")->bucket, "inserted");
-    assert_string_equal(rec(&x, "Reshape_token_34")->bucket, "layout");
-    assert_string_equal(rec(&x, "Reshape_token_35")->bucket, "layout");
-    assert_string_equal(rec(&x, "Reshape_token_36")->bucket, "inserted");
-    assert_string_equal(rec(&x, "InsertedCast_y")->bucket, "casts");
-    assert_string_equal(rec(&x, "Memcpy_token_1")->bucket, "copies");
-    assert_string_equal(rec(&x, "nobody")->bucket, "unmatched");
-    assert_int_equal(rec(&x, "nobody")->quality, OC_UNKNOWN);
+    assert_string_equal(find_record(&x, "ReorderOutput_token_7")->bucket, "layout");
+    assert_int_equal(find_record(&x, "ReorderOutput_token_7")->rd_act, 3 * 16 * 64 * 4);
+    assert_int_equal(find_record(&x, "ReorderOutput_token_7")->wr, 3 * 4 * 64 * 4);
+    assert_int_equal(find_record(&x, "ReorderOutput_token_7")->flops, 0);
+    assert_string_equal(find_record(&x, "Reshape")->bucket, "inserted");
+    assert_string_equal(find_record(&x, "Reshape_token_9")->bucket, "inserted");
+    assert_string_equal(find_record(&x, "Reshape_token_34")->bucket, "layout");
+    assert_string_equal(find_record(&x, "Reshape_token_35")->bucket, "layout");
+    assert_string_equal(find_record(&x, "Reshape_token_36")->bucket, "inserted");
+    assert_string_equal(find_record(&x, "InsertedCast_y")->bucket, "casts");
+    assert_string_equal(find_record(&x, "Memcpy_token_1")->bucket, "copies");
+    assert_string_equal(find_record(&x, "unknown")->bucket, "unmatched");
+    assert_int_equal(find_record(&x, "unknown")->quality, OC_UNKNOWN);
     assert_int_equal(x.j->n_unmatched, 1);
     assert_true(x.j->mapped_ns == 30e3 && x.j->overhead_ns == 80e3 && x.j->unmatched_ns == 10e3);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* Unnamed nodes are counted without Constants; what was made later has indices past the end. */
-static void unnamed_nodes(void **state)
+/* Unnamed nodes are counted without Constants; nodes created later have indices past the end. */
+static void unnamed_nodes_match_by_index(void **state)
 {
     (void)state;
     static const char *const event[] = {"Conv_0|Conv|0",     "BatchNormalization_1|BatchNormalization|1",
@@ -289,10 +292,10 @@ static void unnamed_nodes(void **state)
     assert_nodes(&x, "FusedConv_55", "Conv_4 Add_5 Relu_6", "order"); /* labels count the Constant */
     assert_nodes(&x, "MatMul_6", "MatMul_7", "index");
     assert_nodes(&x, "Add_7", "Add_8", "index");
-    shut(&x);
+    joined_free(&x);
 }
 
-static void the_optimized_model(void **state)
+static void records_match_through_the_optimized_model(void **state)
 {
     (void)state;
     static const char *const event[] = {"a|Conv|0", "strange_nchwc|Conv|1", "ReorderOutput|ReorderOutput|2",
@@ -312,13 +315,13 @@ static void the_optimized_model(void **state)
     assert_nodes(&x, "a", "conv1 bn1 relu1", "optimized model");
     assert_nodes(&x, "strange_nchwc", "conv2 add2 relu2", "optimized model");
     assert_nodes(&x, "Gemm_3", "mm bias", "optimized model");
-    assert_string_equal(rec(&x, "ReorderOutput")->bucket, "layout");
+    assert_string_equal(find_record(&x, "ReorderOutput")->bucket, "layout");
     assert_true(x.j->flops_matched_fraction == 1);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* The same names in both branches; what ran decides, and the analysis follows. */
-static void branches(void **state)
+/* The same names in both branches; the executed branch decides, and the analysis follows. */
+static void names_in_both_branches_match_the_executed_one(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(13);
@@ -348,16 +351,16 @@ static void branches(void **state)
         NULL, &e);
     assert_non_null(x.p);
     join(&x);
-    const struct oc_join_rec *r = rec(&x, "work");
+    const struct oc_join_rec *r = find_record(&x, "work");
     assert_int_equal(r->n_node, 1);
     assert_string_equal(x.m->node[r->node[0]].op_type, "Relu");
-    assert_int_equal(r->flops, 48); /* 3 x 16, the input's shape being that of the profile */
+    assert_int_equal(r->flops, 48); /* 3 x 16, with the input shape of the profile */
     assert_int_equal(x.a->total.macs, 0);
     assert_true(x.j->flops_matched_fraction == 1);
-    shut(&x);
+    joined_free(&x);
 }
 
-static void other_shapes_are_not_costed(void **state)
+static void records_with_other_shapes_have_no_costs(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(13);
@@ -369,13 +372,13 @@ static void other_shapes_are_not_costed(void **state)
     x.m = load(b, &x.bytes);
     join(&x);
     assert_nodes(&x, "r", "r", "name");
-    assert_int_equal(rec(&x, "r")->quality, OC_UNKNOWN);
+    assert_int_equal(find_record(&x, "r")->quality, OC_UNKNOWN);
     assert_int_equal(x.j->diags.n, 1);
     assert_string_equal(x.j->diags.item[0].code, "W-shape-differs");
-    shut(&x);
+    joined_free(&x);
 }
 
-static void layer_norm_and_gelu(void **state)
+static void layer_norm_and_gelu_groups(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(13);
@@ -399,13 +402,13 @@ static void layer_norm_and_gelu(void **state)
     join(&x);
     assert_nodes(&x, "sub/LayerNormFusion/", "mean sub pow var sqrt div scale", "fused name");
     assert_nodes(&x, "sig/QuickGeluFusion", "sig swish", "fused name");
-    assert_int_equal(rec(&x, "sub/LayerNormFusion/")->rd_act, 2 * 8 * 4);
-    assert_int_equal(rec(&x, "sub/LayerNormFusion/")->wr, 2 * 8 * 4);
-    shut(&x);
+    assert_int_equal(find_record(&x, "sub/LayerNormFusion/")->rd_act, 2 * 8 * 4);
+    assert_int_equal(find_record(&x, "sub/LayerNormFusion/")->wr, 2 * 8 * 4);
+    joined_free(&x);
 }
 
-/* Gelu groups whose names tell nothing, one after the other: each grows from its Erf. A sum before it that is
- * in no other record is the bias. */
+/* Consecutive Gelu groups with meaningless names: each grows from its Erf. A sum before it that is in no
+ * other record is the bias. */
 static void gelu_without_a_name(void **state)
 {
     (void)state;
@@ -437,12 +440,12 @@ static void gelu_without_a_name(void **state)
     assert_nodes(&x, "BiasGelu", "Add0_1 Div0_2 Erf0_3 Add0_4 Mul0_5 Mul0_6", "order");
     assert_nodes(&x, "Gelu_token_3", "Div1_2 Erf1_3 Add1_4 Mul1_5 Mul1_6", "order");
     assert_true(x.j->time_matched_fraction == 1 && x.j->flops_matched_fraction == 1);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* Names as ONNX Runtime 1.30 gave them to a quantized model at level all: the convolution was made anew in
- * NHWC, each operator has its dequantizers before it and its quantizer behind it. */
-static void quantized_operators(void **state)
+/* Names written by ONNX Runtime 1.30 for a quantized model at level all: the convolution was created again in
+ * NHWC, each operator has its dequantizers before it and its quantizer after it. */
+static void quantized_operators_contain_their_dequantizers(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(13);
@@ -454,7 +457,7 @@ static void quantized_operators(void **state)
     oc_b_node(b, "Conv", "conv2", "a,w", "c", "");
     oc_b_node(b, "QuantizeLinear", "q2", "c,s,z", "cq", "");
     oc_b_node(b, "DequantizeLinear", "dq2", "cq,s,z", "cd", "");
-    oc_b_node(b, "Add", "add", "cd,a", "d", ""); /* reads dq1 as well: that is part of the first reader */
+    oc_b_node(b, "Add", "add", "cd,a", "d", ""); /* also reads dq1, which belongs to the first reader */
     oc_b_node(b, "QuantizeLinear", "q3", "d,s,z", "dq", "");
     oc_b_node(b, "DequantizeLinear", "dq3", "dq,s,z", "dd", "");
     oc_b_node(b, "GlobalAveragePool", "pool", "dd", "p", "");
@@ -469,15 +472,15 @@ static void quantized_operators(void **state)
     assert_nodes(&x, "conv2_token_1", "dq1 conv2 q2", "fused name");
     assert_nodes(&x, "add", "dq2 add q3", "name");
     assert_nodes(&x, "pool", "dq3 pool q4", "name");
-    assert_string_equal(rec(&x, "Transpose")->bucket, "layout");
-    assert_string_equal(rec(&x, "Transpose_token_0")->bucket, "layout");
+    assert_string_equal(find_record(&x, "Transpose")->bucket, "layout");
+    assert_string_equal(find_record(&x, "Transpose_token_0")->bucket, "layout");
     assert_int_equal(x.j->n_unmatched, 0);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* Names as ONNX Runtime 1.30 gave them at level extended: the sum of two branches goes to the normalization,
+/* Names written by ONNX Runtime 1.30 at level extended: the sum of two branches belongs to the normalization,
  * not to the product before it; reshapes around the product are inserted. */
-static void skip_layer_normalization(void **state)
+static void skip_layer_normalization_contains_the_sum(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(14);
@@ -507,14 +510,14 @@ static void skip_layer_normalization(void **state)
     join(&x);
     assert_nodes(&x, "mm/MatMulAddFusion", "mm bias", "fused name");
     assert_nodes(&x, "SkipLayerNormalization", "skip mean sub pow var eps sqrt div scale shift", "order");
-    assert_string_equal(rec(&x, "gemm_input_reshape")->bucket, "inserted");
-    assert_string_equal(rec(&x, "gemm_output_reshape")->bucket, "inserted");
+    assert_string_equal(find_record(&x, "gemm_input_reshape")->bucket, "inserted");
+    assert_string_equal(find_record(&x, "gemm_output_reshape")->bucket, "inserted");
     assert_true(x.j->flops_matched_fraction == 1);
-    shut(&x);
+    joined_free(&x);
 }
 
 /* Three Gathers of one tensor became one Split. */
-static void split_of_gathers(void **state)
+static void split_replaces_gathers(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(13);
@@ -532,10 +535,10 @@ static void split_of_gathers(void **state)
     x.m = load(b, &x.bytes);
     join(&x);
     assert_nodes(&x, "q/GatherSliceToSplitFusion/", "q k", "fused name");
-    shut(&x);
+    joined_free(&x);
 }
 
-static void inlined_branches(void **state)
+static void inlined_branches_match_by_name(void **state)
 {
     (void)state;
     static const char *const event[] = {"If_3_then_branch__Inline_0__conv1|Conv|0",
@@ -545,12 +548,12 @@ static void inlined_branches(void **state)
     join(&x);
     assert_nodes(&x, event[0] ? "If_3_then_branch__Inline_0__conv1" : "", "conv1 bn1 relu1", "inlined name");
     assert_nodes(&x, "If_3_else_branch__Inline_12__r2_nchwc", "conv2 add2 relu2", "output tensor");
-    shut(&x);
+    joined_free(&x);
 }
 
 /* A float16 model where the provider computes in float: names of tensors, and of nodes after them, get a
- * mark. */
-static void without_float16(void **state)
+ * prefix. */
+static void float16_model_computed_in_float(void **state)
 {
     (void)state;
     static const char *const event[] = {"InsertedPrecisionFreeCast_r1_nchwc|Conv|0",
@@ -561,11 +564,11 @@ static void without_float16(void **state)
     join(&x);
     assert_nodes(&x, "InsertedPrecisionFreeCast_r1_nchwc", "conv1 bn1 relu1", "output tensor");
     assert_nodes(&x, "InsertedPrecisionFreeCast_r2_nchwc", "conv2 add2 relu2", "output tensor");
-    assert_string_equal(rec(&x, "InsertedPrecisionFreeCast_r1")->bucket, "casts");
-    shut(&x);
+    assert_string_equal(find_record(&x, "InsertedPrecisionFreeCast_r1")->bucket, "casts");
+    joined_free(&x);
 }
 
-static void without_float16_optimized(void **state)
+static void float16_model_computed_in_float_with_the_optimized_model(void **state)
 {
     (void)state;
     static const char *const event[] = {"InsertedPrecisionFreeCast_r1_nchwc|Conv|0",
@@ -583,16 +586,15 @@ static void without_float16_optimized(void **state)
     x.o = load(b, &x.optimized_bytes);
     join(&x);
     assert_nodes(&x, "InsertedPrecisionFreeCast_r1_nchwc", "conv1 bn1 relu1", "optimized model");
-    shut(&x);
+    joined_free(&x);
 }
 
-/* ---- recorded files --------------------------------------------------------------------------------------
- */
+/* ---- recorded files ------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *model, *profile, *optimized;
     uint64_t macs,
-        executed;    /* of the model; by the recorded shapes: blocks of 16 channels pad at level all */
+        executed;    /* of the model; from the recorded shapes: blocks of 16 channels pad at level all */
     double at_least; /* of the time on nodes or in named overhead rows */
     double flops;
 } sample[] = {
@@ -641,8 +643,9 @@ static void open_sample(struct joined *x, size_t i)
     join(x);
 }
 
-/* No node is counted in two records that ran in the same place, and the groups' work is the model's. */
-static void assert_groups_are_apart(const struct joined *x)
+/* No node is counted in two records that ran in the same scope, and the costs of the groups add up to those
+ * of the model. */
+static void check_groups_are_disjoint(const struct joined *x)
 {
     uint8_t *seen = calloc(x->m->n_node, 1);
     for (uint32_t i = 0; i < x->p->n_rec; i++)
@@ -651,7 +654,7 @@ static void assert_groups_are_apart(const struct joined *x)
     free(seen);
 }
 
-static void recorded_profiles(void **state)
+static void recorded_profiles_are_matched(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(sample); i++) {
@@ -663,7 +666,7 @@ static void recorded_profiles(void **state)
         assert_true((x.j->mapped_ns + x.j->overhead_ns) / all >= sample[i].at_least);
         assert_true(x.j->flops_matched_fraction >= sample[i].flops);
         assert_true(fabs(all - t_self_ns(x.p, NULL)) < 0.5);
-        assert_groups_are_apart(&x);
+        check_groups_are_disjoint(&x);
         const struct oc_join_time *t = &x.j->host;
         assert_true(fabs(t->imported_ns - t->nodes_ns - t->groups_ns - t->buckets_ns) < 1);
         assert_true(t->imported_ns == x.p->imported_ns && fabs(t->lost_ns) < 1);
@@ -682,12 +685,12 @@ static void recorded_profiles(void **state)
         for (uint32_t k = 0; k < x.p->n_rec; k++)
             macs += x.j->rec[k].macs;
         assert_int_equal(macs, x.a->total.macs);
-        shut(&x);
+        joined_free(&x);
     }
 }
 
-/* The exact join and the one by names agree on all groups. */
-static void rules_agree_with_the_optimized_model(void **state)
+/* The exact join and the join by names agree on all groups. */
+static void name_rules_agree_with_the_optimized_model(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(sample); i++) {
@@ -710,32 +713,32 @@ static void rules_agree_with_the_optimized_model(void **state)
             differ += !same;
         }
         assert_int_equal(differ, 0);
-        shut(&exact);
-        shut(&named);
+        joined_free(&exact);
+        joined_free(&named);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_names),
-        cmocka_unit_test(told),
-        cmocka_unit_test(fused_groups),
-        cmocka_unit_test(blocked_names),
-        cmocka_unit_test(unnamed_nodes),
-        cmocka_unit_test(the_optimized_model),
-        cmocka_unit_test(branches),
-        cmocka_unit_test(other_shapes_are_not_costed),
-        cmocka_unit_test(layer_norm_and_gelu),
+        cmocka_unit_test(nodes_match_by_exact_name),
+        cmocka_unit_test(public_interface_returns_the_same_records),
+        cmocka_unit_test(fused_records_match_their_group),
+        cmocka_unit_test(blocked_convolutions_match_by_their_output_name),
+        cmocka_unit_test(unnamed_nodes_match_by_index),
+        cmocka_unit_test(records_match_through_the_optimized_model),
+        cmocka_unit_test(names_in_both_branches_match_the_executed_one),
+        cmocka_unit_test(records_with_other_shapes_have_no_costs),
+        cmocka_unit_test(layer_norm_and_gelu_groups),
         cmocka_unit_test(gelu_without_a_name),
-        cmocka_unit_test(quantized_operators),
-        cmocka_unit_test(skip_layer_normalization),
-        cmocka_unit_test(split_of_gathers),
-        cmocka_unit_test(inlined_branches),
-        cmocka_unit_test(without_float16),
-        cmocka_unit_test(without_float16_optimized),
-        cmocka_unit_test(recorded_profiles),
-        cmocka_unit_test(rules_agree_with_the_optimized_model),
+        cmocka_unit_test(quantized_operators_contain_their_dequantizers),
+        cmocka_unit_test(skip_layer_normalization_contains_the_sum),
+        cmocka_unit_test(split_replaces_gathers),
+        cmocka_unit_test(inlined_branches_match_by_name),
+        cmocka_unit_test(float16_model_computed_in_float),
+        cmocka_unit_test(float16_model_computed_in_float_with_the_optimized_model),
+        cmocka_unit_test(recorded_profiles_are_matched),
+        cmocka_unit_test(name_rules_agree_with_the_optimized_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

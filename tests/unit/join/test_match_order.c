@@ -1,4 +1,4 @@
-/* Runtimes without names of nodes: types of other frameworks, alignment by order, groups, parts. */
+/* Runtimes without node names: types of other frameworks, alignment by order, groups, parts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,7 @@
 #include "support/profiles.h"
 #include "zoo.h"
 
-/* ---- a model and a profile made of lines -----------------------------------------------------------------
- */
+/* ---- a model and a profile built from lines ---- */
 
 struct joined {
     uint8_t *bytes;
@@ -33,7 +32,7 @@ static void load(struct joined *x, struct oc_builder *b)
         fail_msg("%s", e.msg);
 }
 
-static struct oc_prof_rec *add(struct joined *x, const char *name, const char *type)
+static struct oc_prof_rec *add_record(struct joined *x, const char *name, const char *type)
 {
     double none = (double)NAN;
     struct oc_profile *p = &x->p;
@@ -59,7 +58,7 @@ static struct oc_prof_rec *add(struct joined *x, const char *name, const char *t
     return &p->rec[p->n_rec++];
 }
 
-static void start(struct joined *x, const char *format, size_t room)
+static void begin_profile(struct joined *x, const char *format, size_t room)
 {
     x->p = (struct oc_profile){.format = format,
                                .producer = "",
@@ -78,7 +77,7 @@ static void join(struct joined *x)
         fail_msg("%s", e.msg);
 }
 
-static void shut(struct joined *x)
+static void joined_free(struct joined *x)
 {
     oc_join_free(x->j);
     oc_analysis_free(x->a);
@@ -135,10 +134,9 @@ static struct oc_builder *net(void)
     return b;
 }
 
-/* ---- types -----------------------------------------------------------------------------------------------
- */
+/* ---- types --------------------------------------------------------------------------------------------- */
 
-static void types_of_frameworks(void **state)
+static void types_of_frameworks_map_to_onnx(void **state)
 {
     (void)state;
     static const struct {
@@ -173,12 +171,11 @@ static void types_of_frameworks(void **state)
     oc_arena_free(&a);
 }
 
-/* ---- order -----------------------------------------------------------------------------------------------
- */
+/* ---- order --------------------------------------------------------------------------------------------- */
 
-/* Paddle: an extra scale and a fetch that no node has; bn1 was folded away. Every type has as many records as
- * nodes but batch normalization (none) and relu (2 of 2), so that all are at 0.4 + 0.2. */
-static void paddle_by_order(void **state)
+/* Paddle: an extra scale and a fetch without a node; bn1 was folded. Every type has as many records as nodes
+ * except batch normalization (none) and relu (2 of 2), so that all have confidence 0.4 + 0.2. */
+static void paddle_records_match_by_order(void **state)
 {
     (void)state;
     static const char *const op[] = {
@@ -188,11 +185,11 @@ static void paddle_by_order(void **state)
     struct oc_builder *b = net();
     load(&x, b);
     oc_b_free(b);
-    start(&x, "paddle", OC_COUNT(op));
+    begin_profile(&x, "paddle", OC_COUNT(op));
     for (size_t i = 0; i < OC_COUNT(op); i++)
-        add(&x, op[i], op[i]);
+        add_record(&x, op[i], op[i]);
     join(&x);
-    assert_nodes(&x, 1, "conv1 bn1", "by order", 0.6); /* grown: nothing else names bn1 */
+    assert_nodes(&x, 1, "conv1 bn1", "by order", 0.6); /* extended group: no other record names bn1 */
     assert_nodes(&x, 2, "relu1", "by order", 0.6);
     assert_nodes(&x, 3, "conv2", "by order", 0.6);
     assert_nodes(&x, 4, "add2", "by order", 0.6);
@@ -203,11 +200,11 @@ static void paddle_by_order(void **state)
     assert_nodes(&x, 9, "soft", "by order", 0.6);
     assert_string_equal(x.j->rec[0].bucket, "unmatched");
     assert_string_equal(x.j->rec[10].bucket, "unmatched");
-    shut(&x);
+    joined_free(&x);
 }
 
-/* One relu is missing: only the shape tells which. 0.7: the shape speaks for it, the numbers do not agree. */
-static void shapes_break_ties(void **state)
+/* One relu is missing: only the shape decides which. 0.7: the shape supports it, the counts differ. */
+static void shapes_resolve_ambiguous_order(void **state)
 {
     (void)state;
     static const int big[] = {1, 4, 8, 8}, small[] = {1, 4, 4, 4};
@@ -221,18 +218,18 @@ static void shapes_break_ties(void **state)
         oc_b_output(b, "y", NULL);
         load(&x, b);
         oc_b_free(b);
-        start(&x, "pytorch", 1);
-        struct oc_prof_rec *r = add(&x, "aten::relu", "");
+        begin_profile(&x, "pytorch", 1);
+        struct oc_prof_rec *r = add_record(&x, "aten::relu", "");
         r->in = shape(&x, 4, which ? small : big);
         r->n_in = 1;
         r->has_in = true;
         join(&x);
         assert_nodes(&x, 0, which ? "second" : "first", "by order", 0.7);
-        shut(&x);
+        joined_free(&x);
     }
 }
 
-static void tvm_functions(void **state)
+static void tvm_functions_match_groups(void **state)
 {
     (void)state;
     static const char *const op[] = {"tvmgen_default_fused_nn_conv2d_multiply_add_nn_relu",
@@ -245,31 +242,30 @@ static void tvm_functions(void **state)
     struct oc_builder *b = net();
     load(&x, b);
     oc_b_free(b);
-    start(&x, "generic", OC_COUNT(op));
+    begin_profile(&x, "generic", OC_COUNT(op));
     for (size_t i = 0; i < OC_COUNT(op); i++)
-        add(&x, op[i], "");
+        add_record(&x, op[i], "");
     join(&x);
     assert_int_equal(x.j->n_unmatched, 0);
     assert_nodes(&x, 1, "conv2 add2 relu2", "by order", 0.6);
     assert_nodes(&x, 4, "dense", "by order", 0.6);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* ---- several calls, parts --------------------------------------------------------------------------------
- */
+/* ---- several calls, parts ---- */
 
 /* Both convolutions in one record; both relus in a record of twice as many calls: two executions. */
-static void one_record_for_several_nodes(void **state)
+static void one_record_matches_several_nodes(void **state)
 {
     (void)state;
     struct joined x = {0};
     struct oc_builder *b = net();
     load(&x, b);
     oc_b_free(b);
-    start(&x, "pytorch", 3);
-    add(&x, "aten::conv2d", "")->calls_per_run = 2;
-    add(&x, "aten::relu", "")->calls_per_run = 4;
-    add(&x, "aten::addmm", "");
+    begin_profile(&x, "pytorch", 3);
+    add_record(&x, "aten::conv2d", "")->calls_per_run = 2;
+    add_record(&x, "aten::relu", "")->calls_per_run = 4;
+    add_record(&x, "aten::addmm", "");
     join(&x);
     assert_true(x.j->rec[0].n_node >= 2);
     assert_string_equal(x.j->rec[0].rule, "by type");
@@ -277,22 +273,22 @@ static void one_record_for_several_nodes(void **state)
     assert_nodes(&x, 1, "relu1 relu2", "by type", 0.3);
     assert_int_equal(x.j->rec[1].flops, 2 * 2 * 256);
     assert_nodes(&x, 2, "dense", "by order", 0.6);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* aten::conv2d does its work through aten::convolution: one row, its cost once. */
-static void parts_stand_with_the_whole(void **state)
+/* aten::conv2d works through aten::convolution: one row, its cost once. */
+static void parts_belong_to_the_row_of_the_whole(void **state)
 {
     (void)state;
     struct joined x = {0};
     struct oc_builder *b = net();
     load(&x, b);
     oc_b_free(b);
-    start(&x, "pytorch", 4);
-    add(&x, "aten::conv2d", "");
-    add(&x, "aten::convolution", "")->parent = 0;
-    add(&x, "aten::cudnn_convolution", "")->parent = 1;
-    add(&x, "aten::conv2d", "");
+    begin_profile(&x, "pytorch", 4);
+    add_record(&x, "aten::conv2d", "");
+    add_record(&x, "aten::convolution", "")->parent = 0;
+    add_record(&x, "aten::cudnn_convolution", "")->parent = 1;
+    add_record(&x, "aten::conv2d", "");
     join(&x);
     assert_int_equal(x.j->rec[0].part_of, OC_NONE);
     assert_int_equal(x.j->rec[1].part_of, 0);
@@ -302,11 +298,10 @@ static void parts_stand_with_the_whole(void **state)
     assert_int_equal(x.j->rec[2].macs, 0);
     assert_true(x.j->mapped_ns == 4000);
     assert_int_equal(x.j->rec[3].node[0], 3);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* ---- whole models ----------------------------------------------------------------------------------------
- */
+/* ---- whole models -------------------------------------------------------------------------------------- */
 
 static const char *paddle_type(const char *onnx)
 {
@@ -332,8 +327,8 @@ static const char *paddle_type(const char *onnx)
 }
 
 /* Every operator of a zoo model that Paddle has under such a name, between others that the model lacks: each
- * comes to its own node, though names say nothing. */
-static void whole_models(void **state)
+ * matches its own node without using names. */
+static void whole_models_match_by_order(void **state)
 {
     (void)state;
     static const char *const model[] = {"resnet18", "resnet50", "mobilenetv2", "vgg16", "bert_base"};
@@ -345,16 +340,16 @@ static void whole_models(void **state)
         made->build(&z);
         load(&x, z.b);
         uint32_t *node = calloc(x.m->n_node * 2, sizeof(*node)), n = 0;
-        start(&x, "paddle", (size_t)x.m->n_node * 2);
+        begin_profile(&x, "paddle", (size_t)x.m->n_node * 2);
         for (uint32_t i = 0; i < x.m->n_node; i++) {
             const char *type = paddle_type(x.m->node[i].op_type);
             if (i % 7 == 3) {
                 node[n++] = OC_NONE;
-                add(&x, "memcpy_h2d", "memcpy_h2d");
+                add_record(&x, "memcpy_h2d", "memcpy_h2d");
             }
             if (type) {
                 node[n++] = i;
-                add(&x, type, type);
+                add_record(&x, type, type);
             }
         }
         join(&x);
@@ -371,14 +366,14 @@ static void whole_models(void **state)
         print_message("%s: %u of %u\n", model[k], right, all);
         assert_int_equal(right, all);
         free(node);
-        shut(&x);
+        joined_free(&x);
         zoo_free(&z);
     }
 }
 
-/* A real step of training of torchvision's ResNet-50 on a V100: all 175 nodes of the forward pass are found
- * by type, order and shape, among 1622 records; the backward pass is told apart. */
-static void a_recorded_forward_pass(void **state)
+/* A recorded training step of torchvision's ResNet-50 on a V100: all 175 nodes of the forward pass are found
+ * by type, order and shape among 1622 records; the backward pass is distinguished. */
+static void recorded_forward_pass_is_found_in_a_training_step(void **state)
 {
     (void)state;
     const char *path = t_sample("pytorch/resnet50_train_v100.pt.trace.json.gz");
@@ -426,8 +421,8 @@ static void a_recorded_forward_pass(void **state)
     zoo_free(&z);
 }
 
-/* 10,000 records on 10,000 nodes, every tenth of either side missing on the other one. */
-static void long_sequences(void **state)
+/* 10,000 records on 10,000 nodes, every tenth of each side missing on the other one. */
+static void long_sequences_match_in_bounded_time(void **state)
 {
     (void)state;
     enum { N = 10000 };
@@ -451,37 +446,38 @@ static void long_sequences(void **state)
     oc_b_output(b, in, NULL);
     load(&x, b);
     oc_b_free(b);
-    start(&x, "pytorch", N);
+    begin_profile(&x, "pytorch", N);
     uint32_t given = 0, right = 0;
     static int want[N];
     for (int i = 0; i < N; i++) {
         if (kind[i] / 5 % 10 == 0)
             continue;
         want[given++] = i;
-        add(&x, aten[kind[i] % 5], "");
+        add_record(&x, aten[kind[i] % 5], "");
     }
     clock_t t = clock();
     join(&x);
     print_message("%u records on %d nodes: %.2f s\n", given, N, (double)(clock() - t) / CLOCKS_PER_SEC);
-    for (uint32_t i = 0; i < given; i++) /* any longest pairing has all; few runs of one type are ambiguous */
+    for (uint32_t i = 0; i < given;
+         i++) /* a longest common subsequence contains all; short runs of one type are ambiguous */
         right += x.j->rec[i].n_node == 1 && x.j->rec[i].node[0] == (uint32_t)want[i];
     assert_int_equal(x.j->n_unmatched, 0);
     assert_true(right > given / 10 * 7);
-    shut(&x);
+    joined_free(&x);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_of_frameworks),
-        cmocka_unit_test(paddle_by_order),
-        cmocka_unit_test(shapes_break_ties),
-        cmocka_unit_test(tvm_functions),
-        cmocka_unit_test(one_record_for_several_nodes),
-        cmocka_unit_test(parts_stand_with_the_whole),
-        cmocka_unit_test(whole_models),
-        cmocka_unit_test(a_recorded_forward_pass),
-        cmocka_unit_test(long_sequences),
+        cmocka_unit_test(types_of_frameworks_map_to_onnx),
+        cmocka_unit_test(paddle_records_match_by_order),
+        cmocka_unit_test(shapes_resolve_ambiguous_order),
+        cmocka_unit_test(tvm_functions_match_groups),
+        cmocka_unit_test(one_record_matches_several_nodes),
+        cmocka_unit_test(parts_belong_to_the_row_of_the_whole),
+        cmocka_unit_test(whole_models_match_by_order),
+        cmocka_unit_test(recorded_forward_pass_is_found_in_a_training_step),
+        cmocka_unit_test(long_sequences_match_in_bounded_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

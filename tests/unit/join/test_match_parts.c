@@ -1,4 +1,4 @@
-/* Names that list nodes: TensorRT's layers, metadata markers, NVTX ranges, names that tools changed. */
+/* Names that list nodes: TensorRT layers, metadata markers, NVTX ranges, names changed by tools. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "join/join.h"
 #include "support/build.h"
 
-/* conv -> relu -> a.b/c (Conv) -> "x + y" (Add) -> tail (Relu), and side (Sigmoid) beside a.b/c */
+/* conv -> relu -> a.b/c (Conv) -> "x + y" (Add) -> tail (Relu), and side (Sigmoid) parallel to a.b/c */
 static struct oc_model *model(uint8_t **bytes)
 {
     struct oc_builder *b = oc_b_new(13);
@@ -42,10 +42,11 @@ static const struct {
     {"relu || conv", "conv relu", "name parts", NULL, 0.95},
     {"PWN(relu, tail)", "relu tail", "name parts", NULL, 0.95},
     {"PWN(PWN(relu), PWN(conv + tail))", "conv relu tail", "name parts", NULL, 0.95},
-    {"layer.weight + QuantizeLinear_8 + conv", "conv", "name parts", NULL, 0.475}, /* a weight, one unknown */
+    {"layer.weight + QuantizeLinear_8 + conv", "conv", "name parts", NULL,
+     0.475}, /* a weight, one unknown name */
     {"node_of_t4", "Sigmoid_3", "name parts", NULL, 0.95},
     {"{ForeignNode[conv...x + y]}", "conv relu /a.b/c Sigmoid_3 x + y", "range", NULL, 0.8},
-    {"{ForeignNode[/a.b/c...tail]}", "/a.b/c x + y tail", "range", NULL, 0.8}, /* not beside the path */
+    {"{ForeignNode[/a.b/c...tail]}", "/a.b/c x + y tail", "range", NULL, 0.8}, /* not on the path */
     {"{ForeignNode[conv...nobody]}", "", NULL, "unmatched", 0},
     {"{ForeignNode[conv", "", NULL, "unmatched", 0},
     {"/a_b/c_myl109_2", "/a.b/c", "plain name", NULL, 0.7},
@@ -65,7 +66,7 @@ static const struct {
      "name parts", NULL, 0.95},
 };
 
-static void names(void **state)
+static void listed_names_match_nodes(void **state)
 {
     (void)state;
     uint8_t *bytes;
@@ -107,6 +108,6 @@ static void names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(listed_names_match_nodes)};
     return cmocka_run_group_tests_name("join/match_parts", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Layers of TensorRT engines put to nodes. No engine of the recordings has its model here: names are made
- * from the zoo's nodes as the recordings have theirs. */
+/* Layers of TensorRT engines matched with nodes. No engine of the recordings has its model here: names are
+ * built from the zoo's nodes in the style of the recordings. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void join(struct joined *x, const char *profile)
         fail_msg("%s", e.msg);
 }
 
-static void shut(struct joined *x)
+static void joined_free(struct joined *x)
 {
     oc_join_free(x->j);
     oc_analysis_free(x->a);
@@ -59,15 +59,14 @@ static void shut(struct joined *x)
     free(x->bytes);
 }
 
-/* ---- profiles --------------------------------------------------------------------------------------------
- */
+/* ---- profiles ------------------------------------------------------------------------------------------ */
 
-static void begin(struct oc_buf *b)
+static void begin_layers(struct oc_buf *b)
 {
     oc_buf_str(b, "[\n  { \"count\" : 10 }\n");
 }
 
-static void layer(struct oc_buf *b, const char *name, double us)
+static void add_layer(struct oc_buf *b, const char *name, double us)
 {
     oc_buf_printf(b,
                   ", { \"name\" : \"%s\", \"timeMs\" : %g, \"averageMs\" : %g, \"medianMs\" : %g, "
@@ -90,7 +89,7 @@ static uint32_t next_of(const struct oc_model *m, uint32_t node)
     return found;
 }
 
-static bool is(const struct oc_model *m, uint32_t node, const char *type)
+static bool has_type(const struct oc_model *m, uint32_t node, const char *type)
 {
     return node != OC_NONE && strcmp(m->node[node].op_type, type) == 0;
 }
@@ -98,57 +97,56 @@ static bool is(const struct oc_model *m, uint32_t node, const char *type)
 static bool has_conv_between(const struct oc_model *m, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first + 1; i < end; i++)
-        if (is(m, i, "Conv"))
+        if (has_type(m, i, "Conv"))
             return true;
     return false;
 }
 
-/* "Conv + Add + Relu", "Conv + PWN(Clip)": the normalisation went into the weights and has no name; a sum
- * goes with the later of the convolutions that it adds. */
-static void convolution(struct oc_buf *b, const struct oc_model *m, uint32_t node)
+/* "Conv + Add + Relu", "Conv + PWN(Clip)": the normalization was folded into the weights and has no name; a
+ * sum belongs to the later of the convolutions that it adds. */
+static void add_convolution(struct oc_buf *b, const struct oc_model *m, uint32_t node)
 {
     struct oc_buf name = {0};
     oc_buf_str(&name, m->node[node].name);
     uint32_t at = next_of(m, node);
-    if (is(m, at, "BatchNormalization"))
+    if (has_type(m, at, "BatchNormalization"))
         at = next_of(m, at);
-    if (is(m, at, "Add") && has_conv_between(m, node, at)) {
+    if (has_type(m, at, "Add") && has_conv_between(m, node, at)) {
         at = OC_NONE;
-    } else if (is(m, at, "Add")) {
+    } else if (has_type(m, at, "Add")) {
         oc_buf_printf(&name, " + %s", m->node[at].name);
         at = next_of(m, at);
     }
-    if (is(m, at, "Relu"))
+    if (has_type(m, at, "Relu"))
         oc_buf_printf(&name, " + %s", m->node[at].name);
-    else if (is(m, at, "Clip"))
+    else if (has_type(m, at, "Clip"))
         oc_buf_printf(&name, " + PWN(%s)", m->node[at].name);
-    layer(b, name.data, 40);
+    add_layer(b, name.data, 40);
     oc_buf_free(&name);
 }
 
-/* As TensorRT 8 names the layers of a network of convolutions, after the ResNet-18 recordings. */
-static char *network(const struct oc_model *m)
+/* Layer names of a convolutional network in the style of TensorRT 8, after the ResNet-18 recordings. */
+static char *make_network_profile(const struct oc_model *m)
 {
     struct oc_buf b = {0};
     char name[200];
-    begin(&b);
-    layer(&b, "Reformatting CopyNode for Input Tensor 0 to /conv1/Conv", 5);
+    begin_layers(&b);
+    add_layer(&b, "Reformatting CopyNode for Input Tensor 0 to /conv1/Conv", 5);
     for (uint32_t i = 0; i < m->n_node; i++) {
-        if (is(m, i, "Conv"))
-            convolution(&b, m, i);
-        else if (is(m, i, "MaxPool") || is(m, i, "GlobalAveragePool") || is(m, i, "Gemm"))
-            layer(&b, m->node[i].name, 7);
-        if (is(m, i, "Gemm")) {
+        if (has_type(m, i, "Conv"))
+            add_convolution(&b, m, i);
+        else if (has_type(m, i, "MaxPool") || has_type(m, i, "GlobalAveragePool") || has_type(m, i, "Gemm"))
+            add_layer(&b, m->node[i].name, 7);
+        if (has_type(m, i, "Gemm")) {
             snprintf(name, sizeof(name), "reshape_after_%s", m->node[i].name);
-            layer(&b, name, 0);
+            add_layer(&b, name, 0);
         }
     }
     oc_buf_str(&b, "]\n");
     return b.data;
 }
 
-/* ---- everything is somewhere -----------------------------------------------------------------------------
- */
+/* ---- coverage ---- */
 
 static uint64_t macs_on_records(const struct oc_join *j)
 {
@@ -158,11 +156,11 @@ static uint64_t macs_on_records(const struct oc_join *j)
     return sum;
 }
 
-static void assert_complete(const struct joined *x, uint64_t macs, double overhead_ns)
+static void check_complete(const struct joined *x, uint64_t macs, double overhead_ns)
 {
     const struct oc_join *j = x->j;
     for (uint32_t i = 0; i < j->n_unmatched; i++)
-        print_message("unmatched: %s\n", x->p->rec[j->unmatched[i]].name);
+        print_message("unattributed: %s\n", x->p->rec[j->unmatched[i]].name);
     assert_int_equal(j->n_unmatched, 0);
     for (uint32_t i = 0; i < x->m->n_node; i++)
         if (x->a->cost[i].state == OC_NODE_NORMAL && x->a->cost[i].flops && j->node_rec[i] == OC_NONE)
@@ -176,7 +174,7 @@ static void assert_complete(const struct joined *x, uint64_t macs, double overhe
     assert_true(fabs(j->host.lost_ns) < 1e-3);
 }
 
-/* MACs as models/zoo_list.c has them from the papers; 5 us of reformatting. */
+/* MACs from models/zoo_list.c; 5 us of reformatting. */
 static void networks_of_convolutions_are_covered(void **state)
 {
     (void)state;
@@ -187,15 +185,15 @@ static void networks_of_convolutions_are_covered(void **state)
     for (size_t i = 0; i < OC_COUNT(row); i++) {
         struct joined x;
         load_zoo(&x, row[i].name);
-        char *text = network(x.m);
+        char *text = make_network_profile(x.m);
         join(&x, text);
-        assert_complete(&x, row[i].macs, 5000);
+        check_complete(&x, row[i].macs, 5000);
         free(text);
-        shut(&x);
+        joined_free(&x);
     }
 }
 
-static const struct oc_join_rec *rec(const struct joined *x, const char *name)
+static const struct oc_join_rec *find_record(const struct joined *x, const char *name)
 {
     const struct oc_prof_rec *r = t_rec(x->p, name);
     assert_non_null(r);
@@ -204,7 +202,7 @@ static const struct oc_join_rec *rec(const struct joined *x, const char *name)
 
 static void assert_nodes(const struct joined *x, const char *name, const char *want, const char *rule)
 {
-    const struct oc_join_rec *r = rec(x, name);
+    const struct oc_join_rec *r = find_record(x, name);
     struct oc_buf text = {0};
     char label[200];
     oc_buf_str(&text, "");
@@ -217,26 +215,26 @@ static void assert_nodes(const struct joined *x, const char *name, const char *w
     oc_buf_free(&text);
 }
 
-static void folded_normalisation_goes_with_its_convolution(void **state)
+static void folded_normalization_belongs_to_its_convolution(void **state)
 {
     (void)state;
     struct joined x;
     load_zoo(&x, "resnet18");
-    char *text = network(x.m);
+    char *text = make_network_profile(x.m);
     join(&x, text);
     assert_nodes(&x, "/conv1/Conv + /relu/Relu", "/conv1/Conv /bn1/BatchNormalization /relu/Relu",
                  "name parts");
     assert_nodes(&x, "/maxpool/MaxPool", "/maxpool/MaxPool", "name");
-    const struct oc_join_rec *r = rec(&x, "Reformatting CopyNode for Input Tensor 0 to /conv1/Conv");
+    const struct oc_join_rec *r = find_record(&x, "Reformatting CopyNode for Input Tensor 0 to /conv1/Conv");
     assert_string_equal(r->bucket, "layout");
-    assert_string_equal(rec(&x, "reshape_after_/fc/Gemm")->bucket, "no-op");
+    assert_string_equal(find_record(&x, "reshape_after_/fc/Gemm")->bucket, "no-op");
     free(text);
-    shut(&x);
+    joined_free(&x);
 }
 
 /* BERT as one region; then as regions of its own blocks with two products named outside of them. MACs of 12
  * encoder layers at 128 tokens, and the pooler: 11,174,215,680. */
-static void regions_hold_what_nobody_names(void **state)
+static void regions_contain_the_unnamed_nodes(void **state)
 {
     (void)state;
     static const char *const whole[] = {
@@ -258,22 +256,21 @@ static void regions_hold_what_nobody_names(void **state)
         struct joined x;
         struct oc_buf b = {0};
         load_zoo(&x, "bert_base");
-        begin(&b);
+        begin_layers(&b);
         for (size_t k = 0; k < row[i].n; k++)
-            layer(&b, row[i].name[k], row[i].name[k][0] == '[' ? 2 : 100);
+            add_layer(&b, row[i].name[k], row[i].name[k][0] == '[' ? 2 : 100);
         oc_buf_str(&b, "]\n");
         join(&x, b.data);
-        assert_complete(&x, 11174215680, row[i].overhead_ns);
+        check_complete(&x, 11174215680, row[i].overhead_ns);
         oc_buf_free(&b);
-        shut(&x);
+        joined_free(&x);
     }
 }
 
-/* ---- rules -----------------------------------------------------------------------------------------------
- */
+/* ---- rules --------------------------------------------------------------------------------------------- */
 
 /* conv -> bn -> relu -> "a + b" (Conv) -> sum with relu -> y; weights w, v */
-static struct oc_builder *small(void)
+static struct oc_builder *make_model(void)
 {
     struct oc_builder *b = oc_b_new(13);
     oc_b_input(b, "x", "float[N,4,8,8]");
@@ -292,18 +289,18 @@ static struct oc_builder *small(void)
 static void join_layers(struct joined *x, const char *const *name, size_t n)
 {
     struct oc_buf b = {0};
-    struct oc_builder *model = small();
+    struct oc_builder *model = make_model();
     load(x, model);
     oc_b_free(model);
-    begin(&b);
+    begin_layers(&b);
     for (size_t i = 0; i < n; i++)
-        layer(&b, name[i], 10);
+        add_layer(&b, name[i], 10);
     oc_buf_str(&b, "]\n");
     join(x, b.data);
     oc_buf_free(&b);
 }
 
-static void names_lead_to_nodes(void **state)
+static void names_match_nodes(void **state)
 {
     (void)state;
     static const char *const name[] = {
@@ -321,15 +318,16 @@ static void names_lead_to_nodes(void **state)
     struct joined x;
     join_layers(&x, name, OC_COUNT(name));
     assert_nodes(&x, name[0], "/m.0/conv /m.0/bn Relu_2", "name parts");
-    assert_true(fabs(rec(&x, name[0])->confidence - 0.95 * 2 / 3) < 1e-9); /* QuantizeLinear_3 is nobody */
+    assert_true(fabs(find_record(&x, name[0])->confidence - 0.95 * 2 / 3) <
+                1e-9); /* QuantizeLinear_3 is not a node */
     assert_nodes(&x, name[1], "a + b sum", "name parts");
-    assert_true(rec(&x, name[1])->confidence == 0.95);
+    assert_true(find_record(&x, name[1])->confidence == 0.95);
     for (size_t i = 2; i < OC_COUNT(name); i++)
-        assert_string_equal(rec(&x, name[i])->bucket, bucket[i - 2]);
-    shut(&x);
+        assert_string_equal(find_record(&x, name[i])->bucket, bucket[i - 2]);
+    joined_free(&x);
 }
 
-static void changed_names_lead_to_nodes(void **state)
+static void changed_names_match_nodes(void **state)
 {
     (void)state;
     static const char *const name[] = {"/m_0/conv_myl7_2", "d"};
@@ -337,12 +335,12 @@ static void changed_names_lead_to_nodes(void **state)
     join_layers(&x, name, OC_COUNT(name));
     assert_nodes(&x, name[0], "/m.0/conv /m.0/bn Relu_2", "plain name");
     assert_nodes(&x, name[1], "a + b sum", "tensor name");
-    shut(&x);
+    joined_free(&x);
 }
 
-/* Two layers list the same node: the longer one has its cost, the other is a part of it. Named first, a node
- * of one layer is not taken by a region. */
-static void markers_come_first(void **state)
+/* Two layers list the same node: the longer one has its cost, the other is a part of it. A node named by one
+ * layer is not assigned to a region. */
+static void markers_take_precedence(void **state)
 {
     (void)state;
     static const char layers[] =
@@ -353,13 +351,13 @@ static void markers_come_first(void **state)
         "Layer: a + "
         "b]\\u001f[ONNX Layer: gone]\"}], \"Bindings\": [\"x\"]}";
     struct joined x = {0};
-    struct oc_builder *model = small();
+    struct oc_builder *model = make_model();
     struct oc_err e;
     load(&x, model);
     oc_b_free(model);
     x.p = t_profile_text(layers, NULL, &e);
     assert_non_null(x.p);
-    x.p->rec[0].self_ns = x.p->rec[0].kernel_ns = 5; /* a profile beside it would tell */
+    x.p->rec[0].self_ns = x.p->rec[0].kernel_ns = 5; /* a profile would decide */
     x.p->rec[1].self_ns = x.p->rec[1].kernel_ns = 9;
     x.p->rec[2].self_ns = x.p->rec[2].kernel_ns = 1;
     struct oc_analyze_opts opts = {0};
@@ -368,12 +366,12 @@ static void markers_come_first(void **state)
     assert_nodes(&x, "k2", "/m.0/conv", "marker");
     assert_nodes(&x, "k1", "/m.0/bn Relu_2", "marker");
     assert_nodes(&x, "sum", "a + b sum", "marker");
-    assert_true(rec(&x, "sum")->confidence == 0.5);
-    shut(&x);
+    assert_true(find_record(&x, "sum")->confidence == 0.5);
+    joined_free(&x);
 }
 
-/* An engine for 32 pictures beside an analysis for one: no figure of the analysis stands beside its times. */
-static void other_batches_are_told(void **state)
+/* An engine for 32 images with an analysis for one: no value of the analysis is printed with its times. */
+static void other_batch_of_the_engine_is_reported(void **state)
 {
     (void)state;
     static const char layers[] =
@@ -382,7 +380,7 @@ static void other_batches_are_told(void **state)
         "\"Dimensions\": [32,4,8,8], \"Format/Datatype\": \"Half\"}], \"Outputs\": [{\"Name\": \"c\", "
         "\"Dimensions\": [32,4,8,8], \"Format/Datatype\": \"Half\"}]}], \"Bindings\": [\"x\"]}";
     struct joined x = {0};
-    struct oc_builder *model = small();
+    struct oc_builder *model = make_model();
     struct oc_err e;
     load(&x, model);
     oc_b_free(model);
@@ -394,19 +392,19 @@ static void other_batches_are_told(void **state)
         fail_msg("%s", e.msg);
     assert_int_equal(x.j->rec[0].quality, OC_UNKNOWN);
     assert_true(x.j->diags.n >= 1);
-    shut(&x);
+    joined_free(&x);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_of_convolutions_are_covered),
-        cmocka_unit_test(folded_normalisation_goes_with_its_convolution),
-        cmocka_unit_test(regions_hold_what_nobody_names),
-        cmocka_unit_test(names_lead_to_nodes),
-        cmocka_unit_test(changed_names_lead_to_nodes),
-        cmocka_unit_test(markers_come_first),
-        cmocka_unit_test(other_batches_are_told),
+        cmocka_unit_test(folded_normalization_belongs_to_its_convolution),
+        cmocka_unit_test(regions_contain_the_unnamed_nodes),
+        cmocka_unit_test(names_match_nodes),
+        cmocka_unit_test(changed_names_match_nodes),
+        cmocka_unit_test(markers_take_precedence),
+        cmocka_unit_test(other_batch_of_the_engine_is_reported),
     };
     return cmocka_run_group_tests_name("join/match_trt", tests, NULL, NULL);
 }

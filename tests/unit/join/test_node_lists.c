@@ -1,5 +1,5 @@
-/* Joins of models of which only the node lists are kept (their weights are too large for samples): names,
- * types and tensors are all that the rules need. */
+/* Joins of models of which only node lists are stored (their weights are too large for samples): names, types
+ * and tensors are all that the rules need. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static char *read_sample(const char *name)
 }
 
 /* Next cell of a line; empty cells are empty texts. */
-static char *cell(char **at)
+static char *next_cell(char **at)
 {
     char *start = *at, *end = start + strcspn(start, "\t");
     *at = *end ? end + 1 : end;
@@ -37,12 +37,12 @@ static char *cell(char **at)
 
 struct listed {
     struct oc_builder *b;
-    struct oc_map seen; /* tensors that a node makes or that are inputs already */
+    struct oc_map seen; /* tensors that a node produces or that are inputs */
     struct oc_arena arena;
     char last[200];
 };
 
-/* Weights are not in the lists: a name that nobody makes becomes an initializer. */
+/* Weights are not in the lists: a name without a producer becomes an initializer. */
 static void declare(struct listed *l, const char *names)
 {
     char text[2000], *save = NULL;
@@ -62,9 +62,10 @@ static void declare(struct listed *l, const char *names)
 static void add_line(struct listed *l, char *line, bool nodes)
 {
     char *at = line, type[200];
-    cell(&at);
-    cell(&at);
-    const char *name = cell(&at), *op = cell(&at), *domain = cell(&at), *in = cell(&at), *out = cell(&at);
+    next_cell(&at);
+    next_cell(&at);
+    const char *name = next_cell(&at), *op = next_cell(&at), *domain = next_cell(&at), *in = next_cell(&at),
+               *out = next_cell(&at);
     if (!nodes) {
         uint32_t v = 1;
         char text[2000], *save = NULL;
@@ -82,7 +83,7 @@ static void add_line(struct listed *l, char *line, bool nodes)
 
 static struct oc_model *model_of_list(const char *name, uint8_t **bytes)
 {
-    free(read_sample(name)); /* skips the test where there are no samples, before anything is made */
+    free(read_sample(name)); /* skips the test without samples, before anything is allocated */
     struct listed l = {.b = oc_b_new(11)};
     l.seen.arena = &l.arena;
     for (int nodes = 0; nodes < 2; nodes++) {
@@ -107,7 +108,7 @@ static struct oc_model *model_of_list(const char *name, uint8_t **bytes)
 
 static const struct {
     const char *profile, *original, *optimized;
-    double named; /* least share of the time on nodes or in named overhead rows */
+    double named; /* minimum share of the time on nodes or in named overhead rows */
 } sample[] = {
     {"ppocrv4_det.ort1.30.disabled.3runs.json.gz", "ppocrv4_det.original.nodes.tsv", NULL, 1},
     {"ppocrv4_det.ort1.30.all.3runs.json", "ppocrv4_det.original.nodes.tsv", NULL, 0.99},
@@ -121,7 +122,7 @@ static const struct {
      "ppocrv4_rec.ort1.30.all.optimized.nodes.tsv", 1},
 };
 
-static void lists_join(void **state)
+static void recorded_node_lists_are_matched(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(sample); i++) {
@@ -137,10 +138,10 @@ static void lists_join(void **state)
         if (oc_profile_open(t_sample(path), NULL, &p, &e) != 0 || oc_join_make(m, NULL, p, o, &j, &e) != 0)
             fail_msg("%s", e.msg);
         double all = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
-        print_message("%s%s: %.1f %% on nodes, %.1f %% overhead\n", sample[i].profile,
+        print_message("%s%s: %.1f %% attributed, %.1f %% overhead\n", sample[i].profile,
                       o ? " and optimized" : "", 100 * j->mapped_ns / all, 100 * j->overhead_ns / all);
         for (uint32_t k = 0; k < j->n_unmatched && k < 10; k++)
-            print_message("  unmatched: %s (%s)\n", p->rec[j->unmatched[k]].name,
+            print_message("  unattributed: %s (%s)\n", p->rec[j->unmatched[k]].name,
                           p->rec[j->unmatched[k]].op_type);
         uint8_t *seen = calloc(m->n_node + 1, 1);
         for (uint32_t r = 0; r < p->n_rec; r++)
@@ -160,7 +161,7 @@ static void lists_join(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_join),
+        cmocka_unit_test(recorded_node_lists_are_matched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

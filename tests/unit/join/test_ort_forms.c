@@ -1,5 +1,5 @@
-/* What ONNX Runtime makes of operators: normalizations as convolutions, functions inlined. The names are
- * those of recordings of DenseNet-121 and MobileNetV3 with version 1.30. */
+/* Operators rewritten by ONNX Runtime: normalizations as convolutions, inlined functions. The names are from
+ * recordings of DenseNet-121 and MobileNetV3 with version 1.30. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void join(struct joined *x, struct oc_builder *b, struct oc_builder *opti
     assert_int_equal(x->j->diags.n, 0);
 }
 
-static void shut(struct joined *x)
+static void joined_free(struct joined *x)
 {
     oc_join_free(x->j);
     oc_profile_close(x->p);
@@ -53,7 +53,7 @@ static void shut(struct joined *x)
     free(x->optimized_bytes);
 }
 
-static const struct oc_join_rec *rec(const struct joined *x, const char *name)
+static const struct oc_join_rec *find_record(const struct joined *x, const char *name)
 {
     const struct oc_prof_rec *r = t_rec(x->p, name);
     assert_non_null(r);
@@ -62,7 +62,7 @@ static const struct oc_join_rec *rec(const struct joined *x, const char *name)
 
 static void assert_nodes(const struct joined *x, const char *name, const char *want)
 {
-    const struct oc_join_rec *r = rec(x, name);
+    const struct oc_join_rec *r = find_record(x, name);
     char text[200] = "";
     for (uint32_t i = 0; i < r->n_node; i++)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "",
@@ -70,7 +70,7 @@ static void assert_nodes(const struct joined *x, const char *name, const char *w
     assert_string_equal(text, want);
 }
 
-/* ---- a normalization as a convolution ----------------------------------------------------------------- */
+/* ---- a normalization as a convolution ------------------------------------------------------------------ */
 
 static struct oc_builder *dense(void)
 {
@@ -96,24 +96,24 @@ static void check_norm(const struct joined *x)
 {
     assert_nodes(x, "n_bn_nchwc", "norm relu");
     assert_nodes(x, "tanh", "tanh");
-    assert_int_equal(rec(x, "n_bn_nchwc")->macs, 0);
-    assert_int_equal(rec(x, "n_bn_nchwc")->executed_macs, 2048);
+    assert_int_equal(find_record(x, "n_bn_nchwc")->macs, 0);
+    assert_int_equal(find_record(x, "n_bn_nchwc")->executed_macs, 2048);
     assert_int_equal(x->j->executed.more, 1);
     assert_int_equal(x->j->executed.padded, 0);
     assert_int_equal(x->j->executed.padding_macs, 0);
 }
 
-static void norm_by_name(void **state)
+static void normalization_as_convolution_matches_by_name(void **state)
 {
     (void)state;
     struct joined x = {0};
     join(&x, dense(), NULL, dense_trace);
-    assert_string_equal(rec(&x, "n_bn_nchwc")->rule, "fused name");
+    assert_string_equal(find_record(&x, "n_bn_nchwc")->rule, "fused name");
     check_norm(&x);
-    shut(&x);
+    joined_free(&x);
 }
 
-static void norm_by_optimized_model(void **state)
+static void normalization_as_convolution_matches_through_the_optimized_model(void **state)
 {
     (void)state;
     struct joined x = {0};
@@ -126,14 +126,14 @@ static void norm_by_optimized_model(void **state)
     oc_b_node(b, "Tanh", "tanh", "t2", "y", "");
     oc_b_output(b, "y", NULL);
     join(&x, dense(), b, dense_trace);
-    assert_string_equal(rec(&x, "n_bn_nchwc")->rule, "optimized model");
+    assert_string_equal(find_record(&x, "n_bn_nchwc")->rule, "optimized model");
     check_norm(&x);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* ---- an inlined function ------------------------------------------------------------------------------ */
+/* ---- an inlined function ------------------------------------------------------------------------------- */
 
-/* The first HardSwish goes into the convolution, that behind the product stays and is inlined. */
+/* The first HardSwish is fused into the convolution, the one after the product is inlined. */
 static struct oc_builder *swish(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -162,23 +162,23 @@ static void check_swish(const struct joined *x)
     assert_nodes(x, "gemm", "gemm");
     assert_nodes(x, "HardSigmoid_226", "act2");
     assert_nodes(x, "Mul_227", "act2");
-    assert_true(rec(x, "HardSigmoid_226")->flops > 0); /* once, not with every part */
-    assert_int_equal(rec(x, "Mul_227")->flops, 0);
-    assert_int_equal(rec(x, "HardSigmoid_226")->part_of, OC_NONE);
-    assert_int_equal(rec(x, "Mul_227")->part_of, t_rec(x->p, "HardSigmoid_226") - x->p->rec);
+    assert_true(find_record(x, "HardSigmoid_226")->flops > 0); /* once, not with every part */
+    assert_int_equal(find_record(x, "Mul_227")->flops, 0);
+    assert_int_equal(find_record(x, "HardSigmoid_226")->part_of, OC_NONE);
+    assert_int_equal(find_record(x, "Mul_227")->part_of, t_rec(x->p, "HardSigmoid_226") - x->p->rec);
 }
 
-static void inlined_function(void **state)
+static void inlined_function_matches_its_node(void **state)
 {
     (void)state;
     struct joined x = {0};
     join(&x, swish(), NULL, swish_trace);
     check_swish(&x);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* Its nodes have no names and lost their numbers: no reason to doubt that it ran. */
-static void inlined_in_optimized_model(void **state)
+/* Its nodes have no names and no indices: still attributed. */
+static void inlined_function_matches_through_the_optimized_model(void **state)
 {
     (void)state;
     struct joined x = {0};
@@ -194,13 +194,13 @@ static void inlined_in_optimized_model(void **state)
     oc_b_output(b, "y", NULL);
     join(&x, swish(), b, swish_trace);
     check_swish(&x);
-    shut(&x);
+    joined_free(&x);
 }
 
-/* ---- quantized, in another layout --------------------------------------------------------------------- */
+/* ---- quantized, in another layout ---- */
 
-/* Integers x to convolution, pool and sum with DequantizeLinear before and QuantizeLinear behind each. The
- * scales are one for all. */
+/* Integers x to convolution, pool and sum with DequantizeLinear before and QuantizeLinear after each. One
+ * scale for all. */
 static struct oc_builder *qdq(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -233,9 +233,9 @@ static const char qdq_trace[] =
                 EVENT(70, "sum", "QLinearAdd", 23, U8("1,8,8,16") "," U8("1,8,8,16"), U8("1,8,8,16"))
                     EVENT(90, "Transpose_token_7", "Transpose", 24, U8("1,8,8,16"), U8("1,16,8,8")) "]";
 
-/* The nodes behind the integers that an operator reads, whoever else reads them. The weight of 16 x 16 x 9
- * bytes is read with its 16 scales and zero points as it is stored: 2304 + 64 + 16. */
-static void quantized_by_optimized_model(void **state)
+/* The nodes that produce the integers read by an operator, whoever else reads them. The weight of 16 x 16 x 9
+ * bytes is read with its 16 scales and zero points as stored: 2304 + 64 + 16. */
+static void quantized_layout_matches_through_the_optimized_model(void **state)
 {
     (void)state;
     struct joined x = {0};
@@ -248,18 +248,18 @@ static void quantized_by_optimized_model(void **state)
     oc_b_node(b, "Transpose", "Transpose_token_7", "sum", "y", "perm=0,3,1,2");
     oc_b_output(b, "y", NULL);
     join(&x, qdq(), b, qdq_trace);
-    assert_string_equal(rec(&x, "conv_token_1")->rule, "optimized model");
+    assert_string_equal(find_record(&x, "conv_token_1")->rule, "optimized model");
     assert_nodes(&x, "conv_token_1", "dx conv relu qr");
-    assert_int_equal(rec(&x, "conv_token_1")->rd_wt, 2304 + 64 + 16 + 4 + 1);
-    assert_int_equal(rec(&x, "conv_token_1")->rd_act, 1024);
-    assert_int_equal(rec(&x, "conv_token_1")->wr, 1024);
+    assert_int_equal(find_record(&x, "conv_token_1")->rd_wt, 2304 + 64 + 16 + 4 + 1);
+    assert_int_equal(find_record(&x, "conv_token_1")->rd_act, 1024);
+    assert_int_equal(find_record(&x, "conv_token_1")->wr, 1024);
     assert_nodes(&x, "pool_token_4", "dr pool qp");
     assert_nodes(&x, "sum", "dr dp sum qt");
-    shut(&x);
+    joined_free(&x);
 }
 
-/* Each user of a DequantizeLinear gets one of its own: the second is not in the model. */
-static void duplicated_dequantizer(void **state)
+/* Each user of a DequantizeLinear gets its own copy: the second is not in the model. */
+static void duplicated_dequantizer_is_inserted(void **state)
 {
     (void)state;
     struct joined x = {0};
@@ -279,18 +279,18 @@ static void duplicated_dequantizer(void **state)
                      EVENT(70, "tanh", "Tanh", 2, F("64"), F("64")) "]");
     assert_nodes(&x, "d", "d");
     assert_nodes(&x, "d/duplicated", "");
-    shut(&x);
+    joined_free(&x);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norm_by_name),
-        cmocka_unit_test(norm_by_optimized_model),
-        cmocka_unit_test(inlined_function),
-        cmocka_unit_test(inlined_in_optimized_model),
-        cmocka_unit_test(quantized_by_optimized_model),
-        cmocka_unit_test(duplicated_dequantizer),
+        cmocka_unit_test(normalization_as_convolution_matches_by_name),
+        cmocka_unit_test(normalization_as_convolution_matches_through_the_optimized_model),
+        cmocka_unit_test(inlined_function_matches_its_node),
+        cmocka_unit_test(inlined_function_matches_through_the_optimized_model),
+        cmocka_unit_test(quantized_layout_matches_through_the_optimized_model),
+        cmocka_unit_test(duplicated_dequantizer_is_inserted),
     };
     return cmocka_run_group_tests_name("join/ort_forms", tests, NULL, NULL);
 }

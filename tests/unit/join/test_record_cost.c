@@ -34,7 +34,7 @@ static struct fixture cost_of(const char *name, const char *op, const char *in, 
     return f;
 }
 
-static void shut(struct fixture *f)
+static void fixture_free(struct fixture *f)
 {
     oc_profile_close(f->p);
     oc_arena_free(&f->a);
@@ -52,12 +52,12 @@ static const struct row rows[] = {
     /* 1*4*8*8 outputs, 3*3*3 taps each, bias: 2 * 256 * 27 + 256 */
     {"Conv", "[{\"float\":[1,3,8,8]},{\"float\":[4,3,3,3]},{\"float\":[4]}]", "[{\"float\":[1,4,8,8]}]", 6912,
      14080, 0, OC_EXACT, true, (192 + 108 + 4) * 4, 1024},
-    /* depthwise: one input channel a filter: 256 * 9 */
+    /* depthwise: one input channel per filter: 256 * 9 */
     {"Conv", "[{\"float\":[1,4,8,8]},{\"float\":[4,1,3,3]}]", "[{\"float\":[1,4,8,8]}]", 2304, 4608, 0,
      OC_EXACT, true, (256 + 36) * 4, 1024},
     {"FusedConv", "[{\"float\":[1,4,8,8]},{\"float\":[4,1,3,3]}]", "[{\"float\":[1,4,8,8]}]", 2304, 4608, 0,
      OC_LOWER, true, (256 + 36) * 4, 1024},
-    /* a filter that does not fit the input is no filter */
+    /* a filter that does not fit the input is not a filter */
     {"Conv", "[{\"float\":[1,4,8,8]},{\"float\":[4,3,3,3]}]", "[{\"float\":[1,4,8,8]}]", 0, 0, 0, OC_UNKNOWN,
      true, 0, 0},
     {"Conv", "[{\"float\":[1,4,8,8]}]", "[{\"float\":[1,4,8,8]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
@@ -91,7 +91,7 @@ static const struct row rows[] = {
      OC_UNKNOWN, false, 0, 0},
 };
 
-static void counts(void **state)
+static void costs_follow_from_recorded_shapes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(rows); i++) {
@@ -108,7 +108,7 @@ static void counts(void **state)
             assert_int_equal(f.cost.rd, r->rd);
             assert_int_equal(f.cost.wr, r->wr);
         }
-        shut(&f);
+        fixture_free(&f);
     }
 }
 
@@ -120,11 +120,11 @@ static void blocked_channels_are_an_upper_bound(void **state)
                 "[{\"float\":[1,16,8,8]}]");
     assert_int_equal(f.cost.quality, OC_UPPER);
     assert_int_equal(f.cost.macs, 16 * 64 * 27);
-    shut(&f);
+    fixture_free(&f);
 }
 
-/* What is exact here must be what the model's analysis says of the same node. */
-static void agrees_with_the_model(void **state)
+/* Exact costs must equal those of the model's analysis for the same node. */
+static void exact_costs_equal_the_analysis(void **state)
 {
     (void)state;
     struct oc_err e;
@@ -173,9 +173,9 @@ static void agrees_with_the_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts),
+        cmocka_unit_test(costs_follow_from_recorded_shapes),
         cmocka_unit_test(blocked_channels_are_an_upper_bound),
-        cmocka_unit_test(agrees_with_the_model),
+        cmocka_unit_test(exact_costs_equal_the_analysis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
