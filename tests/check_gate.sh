@@ -1,5 +1,5 @@
 #!/bin/sh
-# Differences and limits from the command line: sums, exit codes, messages, and what other programs read.
+# Differences and limits from the command line: sums, exit codes, messages, and formats for other programs.
 # Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -89,7 +89,7 @@ sums '"macs": 0' 'MobileNetV2 and its quantized operators' mobilenetv2.onnx mobi
 sums '' 'BERT and GPT-2' bert_base.onnx gpt2.onnx
 # seven more images: 7 * 1814073344
 sums '"macs": 12698513408' 'batch 1 and 8' resnet18.onnx --dim batch=1 --b-dim batch=8
-sums '"macs": 12698513408' 'the same by a shape' resnet18.onnx --b-shape input=8x3x224x224
+sums '"macs": 12698513408' 'batch 1 and 8 given as a shape' resnet18.onnx --b-shape input=8x3x224x224
 sums '"macs": 0' 'two devices' resnet50.onnx --hw a100 --hw t4
 sums '"macs": 0' 'two thread counts' mobilenetv2.onnx -p "$top/models/profiles/mobilenetv2.all.t1.json.gz" \
     -p "$top/models/profiles/mobilenetv2.all.t2.json.gz" --hw "$top/models/profiles/machine.t1.xml" \
@@ -99,7 +99,7 @@ sums '' 'unoptimized and optimized graph' resnet50.onnx "$top/models/profiles/re
 sums '' 'two optimization levels' resnet50.onnx -p "$top/models/profiles/resnet50.disabled.t1.json.gz" \
     -p "$top/models/profiles/resnet50.all.t1.json.gz" \
     --b-optimized-model "$top/models/profiles/resnet50.all.optimized.onnx"
-sums '"macs": 0' 'no profile and none' crnn.onnx crnn.onnx
+sums '"macs": 0' 'models without profiles' crnn.onnx crnn.onnx
 if [ -n "$samples" ]; then
     sums '"time": -5401000.0' 'PP-OCR at disabled and all' "$samples/ppocr_cls.onnx" \
         -p "$samples/ppocr_cls.ort1.30.disabled.2runs.json" -p "$samples/ppocr_cls.ort1.30.all.2runs.json" \
@@ -115,43 +115,43 @@ else
     skip_named 'PP-OCR at disabled and all' 'samples are not there'
 fi
 
-expect 0 '0 changed, 0 added, 0 removed' 'nothing differs' diff resnet18.onnx resnet18.onnx --exit-code
-expect 1 '34 changed, 106 added' 'something differs, with --exit-code' diff resnet18.onnx resnet50.onnx --exit-code
-expect 0 '34 changed, 106 added' 'something differs, without' diff resnet18.onnx resnet50.onnx
-expect 2 'needs two profiles, two devices' 'one model and nothing else' diff resnet18.onnx
-expect 2 'a profile for each' 'two models and one profile' diff resnet18.onnx resnet50.onnx \
+expect 0 '0 changed, 0 added, 0 removed' 'equal models have no differences' diff resnet18.onnx resnet18.onnx --exit-code
+expect 1 '34 changed, 106 added' '--exit-code gives 1 for differences' diff resnet18.onnx resnet50.onnx --exit-code
+expect 0 '34 changed, 106 added' 'differences give 0 without --exit-code' diff resnet18.onnx resnet50.onnx
+expect 2 'needs two profiles, two devices' 'one model without profiles is rejected' diff resnet18.onnx
+expect 2 'a profile for each' 'two models with one profile are rejected' diff resnet18.onnx resnet50.onnx \
     -p "$top/models/profiles/resnet18.all.t1.json.gz"
-expect 2 'one or two models' 'three models' diff resnet18.onnx resnet50.onnx crnn.onnx
-expect 2 'sorted by' 'no such order' diff resnet18.onnx resnet50.onnx --sort size
-expect 2 'no diff of them' 'bytes of the whole graph' diff resnet18.onnx resnet50.onnx --bytes graph
-expect 3 'cannot read' 'no such file' diff resnet18.onnx missing.onnx
-expect 4 'cannot write' 'no place to write' diff resnet18.onnx resnet50.onnx -o missing/out
+expect 2 'one or two models' 'three models are rejected' diff resnet18.onnx resnet50.onnx crnn.onnx
+expect 2 'sorted by' 'unknown --sort is rejected' diff resnet18.onnx resnet50.onnx --sort size
+expect 2 'no diff of them' '--bytes graph is rejected' diff resnet18.onnx resnet50.onnx --bytes graph
+expect 3 'cannot read' 'missing file is an error' diff resnet18.onnx missing.onnx
+expect 4 'cannot write' 'missing output folder is an error' diff resnet18.onnx resnet50.onnx -o missing/out
 for format in table csv json markdown html; do
     "$onnxcost" diff resnet18.onnx resnet50.onnx --format $format >one 2>/dev/null
     "$onnxcost" diff resnet18.onnx resnet50.onnx --format $format >two 2>/dev/null
     [ -s one ] && cmp -s one two
-    passed $? "the same output twice: $format"
+    passed $? "output is deterministic: $format"
 done
 "$onnxcost" diff resnet18.onnx resnet50.onnx --format html -t 0 >diff.html && xmllint --html --noout diff.html 2>err
-passed $? 'the page is HTML' "$(cat err)"
+passed $? 'HTML is well-formed' "$(cat err)"
 [ "$(grep -cE '<script|https?://|src=' diff.html)" -eq 0 ]
-passed $? 'the page loads nothing'
+passed $? 'HTML loads nothing'
 "$onnxcost" diff resnet18.onnx resnet50.onnx --format csv | python3 -c '
 import csv, sys
 rows = list(csv.DictReader(sys.stdin))
 assert len(rows) == 175 and sum(int(r["macs_delta"]) for r in rows) == 2275110912, len(rows)'
-passed $? 'the CSV adds up'
+passed $? 'CSV adds up'
 
 # ---- limits: ResNet-50 has 4089184256 MACs and 25557032 parameters
-expect 0 '1 of 1 limits passed' 'as many MACs as allowed' check resnet50.onnx --max-macs 4089184256
-expect 1 'macs: 4,089,184,256 exceeds the limit of 4089184255 by 1 ' 'one MAC too many' check resnet50.onnx \
+expect 0 '1 of 1 limits passed' 'MACs at the limit pass' check resnet50.onnx --max-macs 4089184256
+expect 1 'macs: 4,089,184,256 exceeds the limit of 4089184255 by 1 ' 'one MAC over the limit fails' check resnet50.onnx \
     --max-macs 4089184255
 expect 0 'limits passed' 'a limit with a unit' check resnet50.onnx --max-macs 4.1G --max-params 25.6M
-expect 1 '0 of 2 limits passed, 2 failed' 'all reasons' check resnet50.onnx --max-macs 4G --max-params 25M
-expect 1 'type Relu is forbidden' 'a forbidden operator' check resnet50.onnx --forbid-op Relu
+expect 1 '0 of 2 limits passed, 2 failed' 'all failed limits are listed' check resnet50.onnx --max-macs 4G --max-params 25M
+expect 1 'type Relu is forbidden' 'forbidden operator fails' check resnet50.onnx --forbid-op Relu
 expect 1 'needs a profile .* or a device' 'a latency without a profile and a device is inconclusive' check resnet50.onnx --max-latency 1s
-expect 0 'passed +latency' 'an estimate within the limit' check resnet50.onnx --max-latency 1s --hw a100
-expect 1 'latency: .* exceeds the limit of 1us' 'an estimate beyond it' check resnet50.onnx --max-latency 1us --hw a100
+expect 0 'passed +latency' 'estimate within the limit passes' check resnet50.onnx --max-latency 1s --hw a100
+expect 1 'latency: .* exceeds the limit of 1us' 'estimate over the limit fails' check resnet50.onnx --max-latency 1us --hw a100
 expect 1 'inconclusive .*latency' 'an estimate whose interval holds the limit is inconclusive' check resnet50.onnx --max-latency 1ms --hw a100
 expect 1 'efficiency: .* is below the limit of 90%' 'efficiency' check resnet50.onnx --min-efficiency 90% \
     -p "$top/models/profiles/resnet50.all.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
@@ -163,30 +163,30 @@ expect 2 'there is no limit' 'no limit' check resnet50.onnx
 expect 2 'is not a limit for macs' 'a wrong limit' check resnet50.onnx --max-macs many
 expect 2 'is not a limit for latency' 'a time without a unit' check resnet50.onnx --max-latency 12
 expect 3 'cannot read' 'no such model' check missing.onnx --max-macs 1G
-expect 4 'cannot write' 'no place to write' check resnet50.onnx --max-macs 9G -o missing/out
+expect 4 'cannot write' 'missing output folder is an error' check resnet50.onnx --max-macs 9G -o missing/out
 
 # ---- budgets and baselines
 budget=$top/hwdb/budget/budget.rng
-expect 0 '12 of 12 limits passed' 'the example of a budget' check resnet50.onnx --budget "$top/hwdb/budget/example.xml"
+expect 0 '12 of 12 limits passed' 'example budget passes' check resnet50.onnx --budget "$top/hwdb/budget/example.xml"
 sed 's/max="4.1G"/max="4.0G"/' "$top/hwdb/budget/example.xml" >tight.xml
-expect 1 'macs: 4,089,184,256 exceeds the limit of 4.0G by 89,184,256' 'a tighter one' check resnet50.onnx --budget tight.xml
-expect 1 'tight.xml:10' 'with its file and line' check resnet50.onnx --budget tight.xml
+expect 1 'macs: 4,089,184,256 exceeds the limit of 4.0G by 89,184,256' 'tighter budget fails' check resnet50.onnx --budget tight.xml
+expect 1 'tight.xml:10' 'failed limit names its file and line' check resnet50.onnx --budget tight.xml
 sed 's/metric="opset"/metric="opsets"/' tight.xml >wrong.xml
-expect 3 "cannot read 'wrong.xml': line 14: .*unknown metric 'opsets'.*opset" 'a wrong one' check resnet50.onnx --budget wrong.xml
-expect 3 "cannot read 'missing.xml'" 'a missing one' check resnet50.onnx --budget missing.xml
+expect 3 "cannot read 'wrong.xml': line 14: .*unknown metric 'opsets'.*opset" 'invalid budget is an error' check resnet50.onnx --budget wrong.xml
+expect 3 "cannot read 'missing.xml'" 'missing budget is an error' check resnet50.onnx --budget missing.xml
 profile=$top/models/profiles/resnet50
 expect 0 '' 'a baseline is saved' check resnet50.onnx --save-baseline base.xml -p "$profile.all.t1.json.gz" \
     --hw "$top/models/profiles/machine.t1.xml"
 [ "$(grep -c '<value' base.xml)" -eq 10 ] && grep -q 'metric="macs" is="4089184256"' base.xml
-passed $? 'with ten figures' "$(cat base.xml)"
-expect 0 '10 of 10 limits passed' 'nothing has changed' check resnet50.onnx --baseline base.xml \
+passed $? 'saved baseline has ten values' "$(cat base.xml)"
+expect 0 '10 of 10 limits passed' 'unchanged model passes its baseline' check resnet50.onnx --baseline base.xml \
     -p "$profile.all.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
-expect 1 'latency: 73.717 ms exceeds the limit of 56.3294 ms' 'a slower run' check resnet50.onnx --baseline base.xml \
+expect 1 'latency: 73.717 ms exceeds the limit of 56.3294 ms' 'slower run fails' check resnet50.onnx --baseline base.xml \
     -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
-expect 0 '10 of 10 limits passed' 'a wider tolerance' check resnet50.onnx --baseline base.xml --tolerance latency=50% \
+expect 0 '10 of 10 limits passed' 'wider tolerance passes' check resnet50.onnx --baseline base.xml --tolerance latency=50% \
     --tolerance efficiency=20% -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
 "$onnxcost" check resnet50.onnx --save-baseline counts.xml
-expect 0 '8 of 8 limits passed' 'counts alone' check resnet50.onnx --baseline counts.xml
+expect 0 '8 of 8 limits passed' 'baseline of counts only' check resnet50.onnx --baseline counts.xml
 sed 's/4089184256/4089184255/' counts.xml >one.xml
 expect 1 'macs: 4,089,184,256 exceeds the limit of 4,089,184,255 \(baseline\) by 1 ' 'one MAC more than the baseline' \
     check resnet50.onnx --baseline one.xml
@@ -237,11 +237,11 @@ passed $? 'tolerances, limits and comments stay' "$problems
 $(cat saved.xml)"
 cp saved.xml again.xml
 "$onnxcost" check resnet50.onnx --save-baseline again.xml 2>/dev/null && cmp -s saved.xml again.xml
-passed $? 'saved twice it is the same file'
-expect 1 '10 of 12 limits passed, 2 inconclusive' 'its limits are checked' check resnet50.onnx --baseline saved.xml
+passed $? 'baseline saved twice is the same file'
+expect 1 '10 of 12 limits passed, 2 inconclusive' 'limits of a saved baseline are checked' check resnet50.onnx --baseline saved.xml
 expect 1 '12 of 13 limits passed, 1 failed' 'limits of the command line are added' check resnet50.onnx \
     --baseline saved.xml --tolerance latency=90% -p "$profile.disabled.t1.json.gz" --max-latency 60ms
-expect 0 '12 of 12' 'with a profile all of them' check resnet50.onnx --baseline saved.xml -p "$profile.all.t1.json.gz"
+expect 0 '12 of 12' 'with a profile all limits are checked' check resnet50.onnx --baseline saved.xml -p "$profile.all.t1.json.gz"
 printf '<baseline version="1"/>' >bare.xml
 "$onnxcost" check resnet50.onnx --save-baseline bare.xml && "$onnxcost" check resnet50.onnx --baseline bare.xml >out 2>&1 &&
     grep -q '8 of 8' out
@@ -250,7 +250,7 @@ echo 'do not lose this' >notes.txt
 expect 3 "cannot read 'notes.txt'.*updated only if it is a baseline" 'a file that is not a baseline is not overwritten' \
     check resnet50.onnx --save-baseline notes.txt
 [ "$(cat notes.txt)" = 'do not lose this' ]
-passed $? 'it is unchanged'
+passed $? 'file that is not a baseline is unchanged'
 cp "$top/hwdb/budget/example.xml" budget.xml
 expect 3 'updated only if it is a baseline' 'a budget is not overwritten' check resnet50.onnx --save-baseline budget.xml
 
@@ -267,9 +267,9 @@ problems=$(for edit in 's/version="1"/version="2"/' 's/metric="macs" max/metric=
     [ $? -eq 3 ] || echo "the reader accepts $edit"
 done)
 [ -z "$problems" ]
-passed $? 'schema and reader refuse the same' "$problems"
+passed $? 'schema and reader reject the same files' "$problems"
 
-# ---- what other programs read: names that want to get out of their quotes
+# ---- formats for other programs: names with quotes and markup
 python3 - hostile.onnx <<'EOF'
 import sys
 
@@ -349,11 +349,11 @@ junit kept.junit 1 0
 "$onnxcost" check resnet50.onnx --max-macs 4089184255 --format junit >over.junit 2>over.err
 junit over.junit 1 1 'by 1 '
 grep -q 'onnxcost: macs: 4,089,184,256 exceeds' over.err
-passed $? 'reasons are on standard error too' "$(cat over.err)"
+passed $? 'failed limits are also printed on standard error' "$(cat over.err)"
 "$onnxcost" check resnet50.onnx --max-latency 60ms -p "$profile.all.t1.json.gz" --format junit | grep -q 'time="0.0512085"'
-passed $? 'a latency is the time of its case'
+passed $? 'latency is the time of its JUnit case'
 
-# The rules of SARIF 2.1.0 that matter, written down apart from the writer.
+# The relevant rules of SARIF 2.1.0, implemented independently of the writer.
 cat >sarif.py <<'EOF'
 import json, sys, urllib.parse
 d = json.load(open(sys.argv[1]))
@@ -386,7 +386,7 @@ for want in sys.argv[4:]:
 EOF
 sarif() { # file results model names...
     python3 sarif.py "$@" 2>err
-    passed $? "$1: the rules of SARIF" "$(tail -n 1 err)"
+    passed $? "$1 follows the rules of SARIF" "$(tail -n 1 err)"
 }
 sarif hostile.sarif 4 hostile.onnx "]]>\"<&'" 'unknown <to> us'
 cp resnet18.onnx 'with blank & "quote".onnx'
@@ -396,7 +396,7 @@ sarif blank.sarif 2 'with blank & "quote".onnx' /conv1/Conv
 sarif kept.sarif 0 resnet50.onnx
 "$onnxcost" diff hostile.onnx resnet18.onnx --format html -t 0 >hostile.html
 ! grep -qE '<(to|&)' hostile.html && xmllint --html --noout hostile.html 2>/dev/null
-passed $? 'hostile names in the page'
+passed $? 'hostile names are escaped in HTML'
 
 # ---- annotations of GitHub Actions and the step summary
 cat >annotations.py <<'EOF'

@@ -1,6 +1,5 @@
 #!/bin/sh
-# onnxcost record: what it says without a library and with wrong ones, and real recordings where ONNX Runtime is
-# found (ONNXRUNTIME_LIB, the usual places, or what `make corpus` has installed). Prints TAP; downloads nothing.
+# onnxcost record: messages without a library and with unusable ones, and real recordings if ONNX Runtime is found (ONNXRUNTIME_LIB, the usual places, or what `make corpus` has installed). Prints TAP; downloads nothing.
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
@@ -13,17 +12,17 @@ export PATH="$PWD/$BUILD:$PATH" LC_ALL=C COLUMNS=120
 onnxzoo="$PWD/$BUILD/onnxzoo"
 fake="$PWD/$BUILD/fake_ort.so"
 cd "$work" || exit 1
-# title, exit code, text of standard error, arguments of record: nothing is printed and no file is left
-refuses() {
+# title, exit code, text of standard error, arguments of record: no output and no files
+expect_failure() {
     title=$1 code=$2 text=$3
     shift 3
     onnxcost record "$@" -o refused >out 2>err </dev/null
     rc=$?
     problem=
     [ $rc -eq "$code" ] || problem="exit code $rc, not $code"
-    grep -qF -- "$text" err || problem="$problem; it says: $(cat err)"
+    grep -qF -- "$text" err || problem="$problem; stderr: $(cat err)"
     [ -s out ] && problem="$problem; printed: $(head -n 1 out)"
-    [ -z "$(find . -maxdepth 1 \( -name 'refused*' -o -name '.onnxcost*' \))" ] || problem="$problem; files are left: $(find . -maxdepth 1 | tr '\n' ' ')"
+    [ -z "$(find . -maxdepth 1 \( -name 'refused*' -o -name '.onnxcost*' \))" ] || problem="$problem; files remain: $(find . -maxdepth 1 | tr '\n' ' ')"
     result "$title" "$problem"
 }
 
@@ -31,47 +30,47 @@ refuses() {
 "$onnxzoo" mobilenetv2 --weights random -o net.onnx >/dev/null
 
 # ---- without ONNX Runtime, or with something else -----------------------------------------------------------
-refuses 'a file that is not there' 4 "--ort-lib: cannot load './none.so'" net.onnx --ort-lib none.so
-refuses 'a file that is no library' 4 "--ort-lib: cannot load './net.onnx'" net.onnx --ort-lib net.onnx
-FAKE_ORT=old refuses 'an old library' 4 'ONNX Runtime 1.3.0 is too old: 1.10 needed' net.onnx --ort-lib "$fake"
-FAKE_ORT=no_api refuses 'no API' 4 'does not offer version 10 of its API' net.onnx --ort-lib "$fake"
-FAKE_ORT=crash_loading refuses 'a crash' 4 'ONNX Runtime crashed while loading the model (Aborted)' net.onnx --ort-lib "$fake"
-FAKE_ORT=bad_model refuses 'a model that is refused' 3 "cannot load 'net.onnx': protobuf parsing failed" net.onnx --ort-lib "$fake"
-refuses 'weights that are absent' 3 "its weights are absent: 'conv1.weight' should be in 'empty.onnx.data'" empty.onnx --ort-lib "$fake"
-refuses 'weights that are absent: the zoo can write them' 3 'onnxzoo MODEL --weights random' empty.onnx --ort-lib "$fake"
-refuses 'a time budget without a unit that exists' 2 "--time-budget needs a time such as 90s, 5min or 500ms, not '5 parsecs'" net.onnx --time-budget '5 parsecs' --ort-lib "$fake"
-refuses 'no runs' 2 '--runs needs a number from 1' net.onnx --runs 0 --ort-lib "$fake"
-refuses 'two models' 2 'record needs one model' net.onnx empty.onnx
-refuses 'a profile is given' 2 'record makes the profile itself' net.onnx -p x.json
-refuses 'no such model' 3 "nothing.onnx" nothing.onnx
-refuses 'sizes that are too large' 3 "input 'input' would take more than 4 GiB" net.onnx -d batch=100000 --ort-lib "$fake"
-refuses 'sizes that do not fit' 2 "input 'input' has 4 dimensions, not 2" net.onnx -s input=3x4 --ort-lib "$fake"
+expect_failure 'missing library is an error' 4 "--ort-lib: cannot load './none.so'" net.onnx --ort-lib none.so
+expect_failure 'file that is not a library is an error' 4 "--ort-lib: cannot load './net.onnx'" net.onnx --ort-lib net.onnx
+FAKE_ORT=old expect_failure 'old library is an error' 4 'ONNX Runtime 1.3.0 is too old: 1.10 needed' net.onnx --ort-lib "$fake"
+FAKE_ORT=no_api expect_failure 'library without the API version is an error' 4 'does not offer version 10 of its API' net.onnx --ort-lib "$fake"
+FAKE_ORT=crash_loading expect_failure 'crash while loading is an error' 4 'ONNX Runtime crashed while loading the model (Aborted)' net.onnx --ort-lib "$fake"
+FAKE_ORT=bad_model expect_failure 'model rejected by the library is an error' 3 "cannot load 'net.onnx': protobuf parsing failed" net.onnx --ort-lib "$fake"
+expect_failure 'absent weights are an error' 3 "its weights are absent: 'conv1.weight' should be in 'empty.onnx.data'" empty.onnx --ort-lib "$fake"
+expect_failure 'weights that are absent: the zoo can write them' 3 'onnxzoo MODEL --weights random' empty.onnx --ort-lib "$fake"
+expect_failure 'a time budget without a unit that exists' 2 "--time-budget needs a time such as 90s, 5min or 500ms, not '5 parsecs'" net.onnx --time-budget '5 parsecs' --ort-lib "$fake"
+expect_failure '--runs 0 is rejected' 2 '--runs needs a number from 1' net.onnx --runs 0 --ort-lib "$fake"
+expect_failure 'two models are rejected' 2 'record needs one model' net.onnx empty.onnx
+expect_failure '-p is rejected' 2 'record makes the profile itself' net.onnx -p x.json
+expect_failure 'missing model is an error' 3 "nothing.onnx" nothing.onnx
+expect_failure 'sizes beyond 4 GiB are rejected' 3 "input 'input' would take more than 4 GiB" net.onnx -d batch=100000 --ort-lib "$fake"
+expect_failure 'shape of another rank is rejected' 2 "input 'input' has 4 dimensions, not 2" net.onnx -s input=3x4 --ort-lib "$fake"
 
 FAKE_ORT=prints onnxcost record net.onnx --ort-lib "$fake" --runs 3 -o fake/ >out 2>err
 rc=$?
-result 'the imitation is recorded, what it prints is kept away' "$([ $rc -eq 0 ] && grep -q '^runtime     ONNX Runtime 1.16.0' out &&
+result 'fake library is recorded, its output is suppressed' "$([ $rc -eq 0 ] && grep -q '^runtime     ONNX Runtime 1.16.0' out &&
     grep -q '^profiled    .*profiling overhead .*x' out && ! grep -q 'must not be seen' out err && [ -s fake/net.profile.json ] || cat out err)"
 
 rm -f fake/*
 FAKE_ORT=prints onnxcost record net.onnx --ort-lib "$fake" --runs 3 --warmup 0 -o fake >out 2>err
 sh -c "$(sed -n 's/^table *//p' out)" >table 2>>err
-result 'the command that it tells shows the table of all runs' "$(grep -q '^latency .* of 3 runs' table || cat out err table)"
+result 'printed command shows the table of all runs' "$(grep -q '^latency .* of 3 runs' table || cat out err table)"
 
-# nothing is found where nothing is: only where the machine has none installed
+# the search fails: only testable if the machine has no ONNX Runtime
 if (unset ONNXRUNTIME_LIB NODE_PATH VIRTUAL_ENV CONDA_PREFIX; HOME=/nonexistent; export HOME
     mkdir -p /tmp/oc_nowhere.$$ && cd /tmp/oc_nowhere.$$ && onnxcost record "$work/net.onnx" -o "$work/refused" >"$work/out" 2>"$work/err"); then
-    skip_named 'without a library' 'ONNX Runtime is installed here'
+    skip_named 'without a library' 'ONNX Runtime is installed'
 else
-    result 'without a library it says how to get one' "$(grep -q 'npm install --ignore-scripts onnxruntime-node, or: python3 -m venv .venv' err || cat err)"
+    result 'without a library the message says how to install it' "$(grep -q 'npm install --ignore-scripts onnxruntime-node, or: python3 -m venv .venv' err || cat err)"
 fi
 rm -rf /tmp/oc_nowhere.$$ refused.*
 
 # ---- a real one --------------------------------------------------------------------------------------------------
 [ -d "$top/build/corpus/node_modules" ] && NODE_PATH=${NODE_PATH:+$NODE_PATH:}$top/build/corpus/node_modules && export NODE_PATH
-# a sanitizer's memory is not for what it did not build: leaks of the runtime are its own
+# leaks of the runtime are not tested
 case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" ;; esac
-# title model arguments: every nanosecond of the profile is placed, all nodes are matched, a table is printed
-records() {
+# title model arguments: all profiled time is attributed, all nodes are matched, a table is printed
+expect_recording() {
     title=$1 model=$2
     shift 2
     onnxcost record "$model" --runs 2 "$@" --report -t 3 -o real >out 2>err </dev/null
@@ -99,18 +98,18 @@ else
     result 'quick start: a model with weights is recorded and reported' "$([ $rc -eq 0 ] && [ -s quick/model.profile.json ] &&
         grep -qE '^time        .* of [0-9]+ runs' out && grep -q '^latency' out && grep -q Conv out || cat out err)"
     rm -rf quick model.onnx
-    records 'zoo: mobilenetv2' net.onnx
+    expect_recording 'zoo: mobilenetv2' net.onnx
     "$onnxzoo" resnet50 --weights random -o resnet50.onnx >/dev/null
-    records 'zoo: resnet50' resnet50.onnx --threads 1
+    expect_recording 'zoo: resnet50' resnet50.onnx --threads 1
     rm -f resnet50.onnx
     "$onnxzoo" bert_base --weights random -o bert.onnx >/dev/null
-    records 'zoo: bert_base' bert.onnx -d sequence=16 -d batch=1
+    expect_recording 'zoo: bert_base' bert.onnx -d sequence=16 -d batch=1
     rm -f bert.onnx
     if [ -d "$samples" ]; then
         for level in disabled basic extended all; do
-            records "ppocr_cls, $level" "$samples/ppocr_cls.onnx" -s x=1x3x48x192 --opt-level $level
+            expect_recording "ppocr_cls, $level" "$samples/ppocr_cls.onnx" -s x=1x3x48x192 --opt-level $level
         done
-        records 'silero' "$samples/silero_vad_legacy.onnx" -s input=1x1536 -s sr=scalar --value sr=16000
+        expect_recording 'silero' "$samples/silero_vad_legacy.onnx" -s input=1x1536 -s sr=scalar --value sr=16000
         onnxcost record "$samples/silero_vad_legacy.onnx" --runs 2 -o guessed >out 2>err </dev/null
         rc=$?
         result 'silero without options: sizes that fit, marked as assumed' "$([ $rc -eq 0 ] &&
@@ -118,15 +117,15 @@ else
             grep -q '^assumed     sr: contents = 16000; set with --value sr=' out && grep -q 'contents = 16000' guessed.profile.json ||
             cat out err)"
         rm -f guessed.*
-        refuses 'a run that fails names what was assumed' 3 'Assumed inputs: ' "$samples/silero_vad_legacy.onnx" -s input=1x3
+        expect_failure 'a run that fails names what was assumed' 3 'Assumed inputs: ' "$samples/silero_vad_legacy.onnx" -s input=1x3
     else
         skip_named ppocr_cls 'no samples'
     fi
-    # the shape is fine for onnxcost, the model is not for the runtime
+    # onnxcost infers the shapes, the runtime rejects the model
     sed 's/Clip/Clop/g' net.onnx >broken.onnx
-    refuses 'an operator that ONNX Runtime does not know' 3 "ONNX Runtime cannot load 'broken.onnx':" broken.onnx
+    expect_failure 'operator unknown to ONNX Runtime is an error' 3 "ONNX Runtime cannot load 'broken.onnx':" broken.onnx
     onnxcost record net.onnx --runs 1 --report -f json -o real >out 2>err
-    result 'JSON alone on standard output' "$(head -c 1 out | grep -q '{' && grep -q '^runtime' err || head -n 3 out err)"
+    result 'only JSON is printed on standard output' "$(head -c 1 out | grep -q '{' && grep -q '^runtime' err || head -n 3 out err)"
     rm -f real.*
 fi
 cd "$top" && rm -rf "$work"
