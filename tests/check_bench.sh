@@ -55,7 +55,7 @@ cat >"$work/slow" <<'S'
 S
 chmod +x "$work/slow"
 printf '%s\n' "each	a	3	1	-	-	a	true \$each" "each	b	3	1	-	-	b	$work/slow \$each" >"$work/c.tsv"
-printf '%s\n' "median	a	-	-	b	median speedup	>= 1" "least	a	-	-	b	min speedup	>= 1000" >"$work/t.tsv"
+printf '%s\n' "median	a	-	-	b	median speedup	>= 1" "minimum	a	-	-	b	min speedup	>= 1000" >"$work/t.tsv"
 run
 expect_line 'median speedup over a list' '^median .*>= 1 met'
 expect_line 'minimum speedup over a list names the item' '^ +two$'

@@ -75,7 +75,7 @@ expect_quiet 0 'element type by its usual name' "$onnxcost" profile.json -f csv 
 [ "$(wc -l <out)" -eq 2 ]; passed $? 'element type by its usual name: one row' "$(cat out)"
 "$onnxcost" model.onnx -p profile.json --optimized-model model.onnx >out 2>err
 grep -q '1 of the 1 operators of the profile are not in the optimized model' out
-passed $? 'optimized model of another model is a warning' "$(grep findings out)"
+passed $? 'optimized model of another model is a warning' "$(grep warnings out)"
 
 # ---- input
 : >empty.onnx

@@ -77,7 +77,7 @@ static void last_level_cache_speeds_up_activations(void **state)
 /* 2 MB of per-core caches before the last level; they copy 60 GB/s and the last level 30; 0.6 of them is
  * used. 1 MB would take half of its time in the last level (10 us at 5 x DRAM), but 100 GB/s is the physical
  * limit; of 4 MB, 0.3 is cached: 40 us * (0.3 / 2 + 0.7). Without copy rates the highest rates are used: 100
- * / 100 is no gain. On a GPU nothing stays cached. */
+ * / 100 gives no gain. On a GPU nothing stays cached. */
 static void per_core_caches_speed_up_small_kernels(void **state)
 {
     (void)state;

@@ -48,14 +48,14 @@ static void splits_rows(void **state)
     (void)state;
     struct table t = open_text("\xef\xbb\xbf"
                                "a,b , c\r\n"
-                               "\"x,y\",\"he said \"\"no\"\"\",\"\"\r\n"
+                               "\"x,y\",\"he wrote \"\"no\"\"\",\"\"\r\n"
                                "\r\n"
                                "\"two\nlines\",5' 3\",\"q\"tail ,\n"
                                "last",
                                ',');
     assert_string_equal(next_row(t.c), "a|b|c");
     assert_int_equal(oc_csv_offset(t.c), 3);
-    assert_string_equal(next_row(t.c), "x,y|he said \"no\"|");
+    assert_string_equal(next_row(t.c), "x,y|he wrote \"no\"|");
     assert_int_equal(oc_csv_line_number(t.c), 2);
     assert_string_equal(next_row(t.c), "");
     assert_string_equal(next_row(t.c), "two\nlines|5' 3\"|qtail|");

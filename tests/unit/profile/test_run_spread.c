@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "support/profiles.h"
 
-static void quartiles_and_interval_by_hand(void **state)
+static void quartiles_and_interval_equal_hand_calculation(void **state)
 {
     (void)state;
     double v[] = {5, 1, 3, 4, 2};
@@ -33,7 +33,7 @@ static void quartiles_and_interval_by_hand(void **state)
     assert_true(oc_run_spread_error(&s) == 6.0 / 112);
 }
 
-static void one_run_has_no_spread_and_none_has_no_times(void **state)
+static void one_run_has_no_spread_and_no_run_has_no_times(void **state)
 {
     (void)state;
     double v[] = {7};
@@ -44,7 +44,7 @@ static void one_run_has_no_spread_and_none_has_no_times(void **state)
     assert_true(s.n == 0 && isnan(s.min_ns) && isnan(oc_run_spread_error(&s)) && !oc_run_spread_noisy(&s));
 }
 
-static void an_outlier_is_counted_and_is_no_spread(void **state)
+static void outlier_is_counted_and_does_not_widen_the_spread(void **state)
 {
     (void)state;
     double v[] = {10, 10.1, 10.2, 10.1, 50, 10, 10.2};
@@ -153,9 +153,9 @@ static void importers_without_run_times_use_the_sums_of_their_layers(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quartiles_and_interval_by_hand),
-        cmocka_unit_test(one_run_has_no_spread_and_none_has_no_times),
-        cmocka_unit_test(an_outlier_is_counted_and_is_no_spread),
+        cmocka_unit_test(quartiles_and_interval_equal_hand_calculation),
+        cmocka_unit_test(one_run_has_no_spread_and_no_run_has_no_times),
+        cmocka_unit_test(outlier_is_counted_and_does_not_widen_the_spread),
         cmocka_unit_test(noise_turns_the_median_into_the_minimum),
         cmocka_unit_test(all_times_of_a_noisy_profile_are_minima),
         cmocka_unit_test(importers_without_run_times_use_the_sums_of_their_layers),

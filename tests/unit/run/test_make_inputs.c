@@ -354,7 +354,7 @@ static void rejects_oversized_and_mismatched_inputs(void **state)
 }
 
 /* A sampling rate, say: the branch of 16000 is the one that the model was made for. */
-static void scalar_is_a_constant_that_the_model_compares_it_with(void **state)
+static void compared_scalar_gets_the_constant_of_the_comparison(void **state)
 {
     (void)state;
     for (int compared = 0; compared < 2; compared++) {
@@ -382,7 +382,7 @@ int main(void)
         cmocka_unit_test(given_values_are_used),
         cmocka_unit_test(values_are_read_from_files),
         cmocka_unit_test(rejects_oversized_and_mismatched_inputs),
-        cmocka_unit_test(scalar_is_a_constant_that_the_model_compares_it_with),
+        cmocka_unit_test(compared_scalar_gets_the_constant_of_the_comparison),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -253,7 +253,7 @@ static void assumptions_are_named_in_failures_and_in_the_files(void **state)
     remove_files();
 }
 
-static void missing_folders_are_made(void **state)
+static void missing_folders_are_created(void **state)
 {
     (void)state;
     struct session s;
@@ -376,7 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noisy_runs_give_the_minimum_and_a_warning),
         cmocka_unit_test(time_budget_ends_slow_runs_and_is_reported),
-        cmocka_unit_test(missing_folders_are_made),
+        cmocka_unit_test(missing_folders_are_created),
         cmocka_unit_test(assumptions_are_named_in_failures_and_in_the_files),
         cmocka_unit_test(recording_writes_profile_and_optimized_model),
         cmocka_unit_test(recording_into_a_folder),
