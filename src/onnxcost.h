@@ -49,6 +49,21 @@ struct oc_err {
     char msg[768];
 };
 
+/* A name that is not among the valid ones. */
+struct oc_unknown {
+    const char *what;         /* "device", "column" */
+    const char *where;        /* "for --order-by", "in 'my.xml'"; NULL: nowhere else */
+    const char *given;        /* the name ... */
+    size_t given_n;           /* ... and its length, 0: up to its end */
+    const char *const *valid; /* `n` names */
+    size_t n;
+    const char *more; /* what else is valid, or where the list is when it is too long for a message; NULL */
+};
+/* Fails with "unknown WHAT 'GIVEN' WHERE; did you mean 'NAME'? Valid: A, B, C". Returns -1. */
+int oc_fail_unknown(struct oc_err *err, enum oc_code code, const struct oc_unknown *u);
+/* The name that `given` is probably a misspelling of (edit distance, letter case ignored); NULL: none. */
+const char *oc_nearest_name(const char *given, const char *const *valid, size_t n);
+
 enum oc_severity { OC_INFO, OC_WARNING, OC_ERROR };
 
 /* A warning or note; the work continued. `code` is a short stable tag such as "W-shape-conflict". */
@@ -56,6 +71,11 @@ struct oc_diag {
     enum oc_severity severity;
     const char *code, *where, *text;
 };
+
+/* Findings that a program shows before anything else. */
+#define OC_DIAG_WRONG_MODEL  "E-wrong-model"  /* no operator of the profile is in the model */
+#define OC_DIAG_OTHER_MODEL  "W-other-model"  /* only some are, or with other shapes */
+#define OC_DIAG_OTHER_DEVICE "W-other-device" /* a CPU profile with a GPU, or the reverse */
 
 /* Called when memory cannot be allocated, here or in a library used: bytes requested, 0 if unknown. Must not
  * return; nothing was printed, and every handle of the thread is unusable. NULL: abort(). */
@@ -455,13 +475,18 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
                         struct oc_profile ***out, size_t *n_out, struct oc_err *err);
 void oc_profile_close(struct oc_profile *p);
 size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out);
-bool oc_profile_format_known(const char *name);              /* a name for oc_profile_opts.format */
+/* OC_EARG: not a name for oc_profile_opts.format. */
+int oc_profile_format_check(const char *name, struct oc_err *err);
 const char *oc_profile_importer(const struct oc_profile *p); /* "onnxruntime", "megengine" ... */
 
 enum oc_file_kind { OC_FILE_MODEL, OC_FILE_PROFILE };
-/* Classifies by content. A file that is neither counts as the more similar kind, so that its reader can
- * report the error. */
+/* Classifies by content. Fails for a file that is recognized as something else (an archive, a model of another
+ * framework, a web page). Any other file counts as the more similar kind, so that its reader can report the
+ * error. */
 int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err);
+
+/* Name of the format in which the file is a profile; NULL: none, or several. */
+const char *oc_profile_recognize(const char *path);
 
 /* Names and titles of the importers; false past the end. */
 bool oc_profile_format(size_t index, const char **name, const char **title);
@@ -901,6 +926,11 @@ struct oc_report_in {
     const struct oc_join *join;
     const struct oc_device *device;
 };
+
+/* The findings that say that profile, model and device do not belong together (OC_DIAG_...), most serious
+ * first; texts live as long as the parts of `in`. A program shows them before the report, which has them
+ * among its findings. Returns how many, at most `max`. */
+size_t oc_headlines(const struct oc_report_in *in, struct oc_diag *out, size_t max);
 
 /* Writes the report. OC_EARG: the options do not apply. Check failed writes with ferror(f). */
 int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,

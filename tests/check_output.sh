@@ -39,8 +39,8 @@ expect 2 "unknown schema 'memory'" 'unknown schema' "$onnxcost" schema memory
 expect_quiet 0 'hardware' "$onnxcost" hw list
 expect 2 "no file is given" 'no arguments' "$onnxcost"
 expect 2 "unknown option '--nonsense'" 'unknown option' "$onnxcost" --nonsense
-expect 2 "several options begin with '--s'" 'ambiguous option' "$onnxcost" --s
-expect 2 "a value is missing after '--dim'" 'missing value' "$onnxcost" model.onnx --dim
+expect 2 "option '--s' is ambiguous: --stat" 'ambiguous option' "$onnxcost" --s
+expect 2 "--dim needs a value: --dim NAME=N" 'missing value' "$onnxcost" model.onnx --dim
 expect 2 'one of' 'wrong choice' "$onnxcost" model.onnx --format yaml
 expect 2 "no format 'md'; there are: table" 'format of another command' "$onnxcost" hw list --format md
 expect 2 'needs an integer' 'wrong number' "$onnxcost" model.onnx --top many
@@ -49,7 +49,7 @@ expect 2 'needs NAME=N' 'malformed --dim' "$onnxcost" model.onnx --dim batch=x
 expect 2 'needs INPUT=' 'malformed --shape' "$onnxcost" model.onnx --shape input=1x
 expect 2 'needs INPUT=' 'negative --shape' "$onnxcost" model.onnx --shape input=-1x3
 expect 2 'no such|unknown|nonsense' 'unknown hardware' "$onnxcost" model.onnx --hw nonsense
-expect 2 "has no option --dim" 'option of another command' "$onnxcost" ops --dim a=1
+expect 2 "--dim is an option of" 'option of another command' "$onnxcost" ops --dim a=1
 expect 2 'order by' 'unknown order' "$onnxcost" model.onnx --order-by nonsense
 expect 2 'needs NAME=' 'malformed --sweep' "$onnxcost" model.onnx --sweep batch=1,
 expect 2 'needs NAME=' 'endless range' "$onnxcost" model.onnx --sweep 'batch=1..9*1'

@@ -87,11 +87,13 @@ static void check_opsets(struct oc_engine *e)
 
 static int unknown_convention(struct oc_engine *e)
 {
-    const char *names = "", *name;
-    for (size_t i = 0; (name = oc_convention_name(i)); i++)
-        names = oc_printf(&e->a->arena, "%s%s%s", names, i ? ", " : "", name);
-    return oc_fail(e->err, OC_EARG, "unknown counting convention '%.60s'; available: %s", e->o->convention,
-                   names);
+    const char *names[32];
+    size_t n = 0;
+    for (; n < OC_COUNT(names) && (names[n] = oc_convention_name(n)); n++)
+        continue;
+    return oc_fail_unknown(
+        e->err, OC_EARG,
+        &(struct oc_unknown){.what = "convention", .given = e->o->convention, .valid = names, .n = n});
 }
 
 static const struct oc_assumption *assumed_dim(const struct oc_engine *e, const struct oc_value *v,

@@ -128,8 +128,16 @@ static int no_such(const char *text, size_t n, struct oc_err *err)
     for (size_t i = 0; i < OC_COUNT(fixed); i++)
         if (strlen(fixed[i].name) == n && memcmp(text, fixed[i].name, n) == 0)
             return oc_fail(err, OC_EARG, "--limit %.60s: this limit is fixed and cannot be changed", text);
-    return oc_fail(err, OC_EARG, "--limit %.60s: no such limit; onnxcost help limits lists all of them",
-                   text);
+    const char *names[OC_CAP_COUNT];
+    for (size_t i = 0; i < OC_CAP_COUNT; i++)
+        names[i] = caps_of[i].name;
+    return oc_fail_unknown(err, OC_EARG,
+                           &(struct oc_unknown){.what = "limit",
+                                                .given = n ? text : "",
+                                                .given_n = n,
+                                                .valid = names,
+                                                .n = OC_CAP_COUNT,
+                                                .more = "onnxcost help limits explains them"});
 }
 
 int oc_caps_set(struct oc_caps *caps, const char *text, struct oc_err *err)

@@ -67,7 +67,8 @@ static int check_kind(const char *path, const struct stat *st, struct size_limit
 {
     uint64_t size = (uint64_t)st->st_size;
     if (S_ISDIR(st->st_mode))
-        return cannot_read(err, path, OC_EIO, "is a directory");
+        return cannot_read(err, path, OC_EIO,
+                           "is a directory: give a file (onnxcost scan reads all models of a directory)");
     if (!S_ISREG(st->st_mode))
         return cannot_read(err, path, OC_EIO, "is not a regular file");
     if (!max.bytes || size <= max.bytes)
@@ -100,14 +101,38 @@ static int map_fd(int fd, const char *path, struct size_limit max, struct oc_fil
     return 0;
 }
 
+static bool is_url(const char *path)
+{
+    size_t n = strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789");
+    return n > 1 && strncmp(path + n, "://", 3) == 0;
+}
+
+static int cannot_open(struct oc_err *err, const char *path, int error)
+{
+    if (error == ENOENT && is_url(path))
+        return cannot_read(err, path, OC_EIO, "this is a URL, and only files are read: download it first");
+    return cannot_read(err, path, OC_EIO, strerror(error));
+}
+
+/* "-" is standard input, which must be a regular file: it is read more than once. */
+static int map_input(struct size_limit max, struct oc_file *out, struct oc_err *err)
+{
+    struct stat st;
+    if (fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode))
+        return cannot_read(err, "-", OC_EIO, "standard input is not a regular file");
+    return map_fd(STDIN_FILENO, "-", max, out, err);
+}
+
 static int map_file(const char *path, struct size_limit max, struct oc_file *out, struct oc_err *err)
 {
     *out = (struct oc_file){0};
+    if (!strcmp(path, "-"))
+        return map_input(max, out, err);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not block on a pipe without a writer */
     if (fd < 0)
         oc_check_memory(errno);
     if (fd < 0)
-        return cannot_read(err, path, OC_EIO, strerror(errno));
+        return cannot_open(err, path, errno);
     int rc = map_fd(fd, path, max, out, err);
     close(fd);
     return rc;

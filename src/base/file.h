@@ -11,7 +11,7 @@ struct oc_file {
     bool mapped;
 };
 
-/* Maps a regular file read-only. Errors name the path: no such file, is a directory, larger than max_bytes
+/* Maps a regular file read-only; "-" is standard input. Errors name the path: no such file, is a directory, larger than max_bytes
  * (0: no limit). Does not touch page contents. If the file is truncated later, touching the missing pages
  * raises SIGBUS (oc_set_map_watch). */
 int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err);

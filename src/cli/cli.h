@@ -22,6 +22,14 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the library's error with its place and returns the exit code that fits it. */
 int cli_fail_err(const struct oc_err *err);
 
+/* Warns, before the report, that profile, model and device do not belong together. Returns 0, or CLI_INPUT
+ * after a message: no operator of the profile is in the model, and there is no --force. */
+int cli_check_pair(const struct cli_opts *o, const struct oc_report_in *in);
+bool cli_is_headline(const struct oc_diag *d); /* printed by cli_check_pair */
+
+/* oc_model_load. Says when the file is a profile. Returns 0, or the exit code after a message. */
+int cli_load_model(const char *path, const struct cli_opts *o, struct oc_model **model);
+
 /* The device of --hw with what --hw-set changes. Opens *db if it is not open yet. Returns 0, or the exit code
  * after a message. */
 int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb **db,

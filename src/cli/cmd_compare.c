@@ -53,8 +53,8 @@ static int make(struct comparison *c)
         return rc;
     if (o->calibration && oc_calibration_load(o->calibration, &c->calibration, &err))
         return cli_fail_err(&err);
-    if (oc_model_load(o->word.item[0], &c->o->caps, &c->model, &err))
-        return cli_fail_err(&err);
+    if ((rc = cli_load_model(o->word.item[0], o, &c->model)) != 0)
+        return rc;
     struct oc_analyze_opts analyze = cli_analyze_opts(o, &c->shapes);
     struct oc_rank_opts opts = {.analyze = &analyze,
                                 .device = c->devices.item,

@@ -7,6 +7,7 @@
 #include "cli/cmd_memory.h"
 #include "cli/devices.h"
 #include "cli/fault.h"
+#include "cli/filters.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/shapes.h"
@@ -65,7 +66,7 @@ static int find_files(struct job *j)
             return cli_fail_err(&err);
         if (kind == OC_FILE_PROFILE && j->o->profile_format == NULL && j->o->profile.n && !j->model_path &&
             w->n == 1)
-            return cli_fail(CLI_INPUT, "cannot read '%s': this is a profile, not an ONNX model", w->item[i]);
+            return cli_load_model(w->item[i], j->o, &j->model); /* which says what is wrong with it */
         if (kind == OC_FILE_PROFILE) {
             add_profile(j, w->item[i]);
             continue;
@@ -78,9 +79,33 @@ static int find_files(struct job *j)
 }
 
 /* What was asked for in vain: numbers of a model that is not there. */
+/* Options that do nothing without a profile. */
+static int check_profile_options(const struct job *j)
+{
+    const struct cli_opts *o = j->o;
+    const struct {
+        const char *name;
+        bool given;
+    } of_profile[] = {{"map", o->map != NULL},
+                      {"min-time", o->min_time != NULL},
+                      {"max-time", o->max_time != NULL},
+                      {"profile-format", o->profile_format != NULL},
+                      {"kernel-names", o->kernel_names != NULL},
+                      {"stat", o->stat != NULL},
+                      {"warmup", o->warmup.set},
+                      {"combine", o->combine},
+                      {"partial", o->partial}};
+    for (size_t i = 0; i < sizeof(of_profile) / sizeof(of_profile[0]) && !j->profile_path; i++)
+        if (of_profile[i].given)
+            return cli_fail(CLI_USAGE, "--%s needs a profile: give it with --profile FILE",
+                            of_profile[i].name);
+    return cli_check_order(o->order_by, j->profile_path != NULL, o->hw.n > 0);
+}
+
 static int check_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
+    struct oc_err err;
     const struct {
         const char *name;
         bool given;
@@ -104,12 +129,11 @@ static int check_options(struct job *j)
         return memory;
     if (o->optimized_model && !j->profile_path)
         return cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile");
-    if (o->profile_format && !oc_profile_format_known(o->profile_format))
-        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost help profiles lists them)",
-                        o->profile_format);
+    if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
+        return cli_fail_err(&err);
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
         return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
-    return 0;
+    return check_profile_options(j);
 }
 
 static int check_function(struct job *j)
@@ -119,11 +143,10 @@ static int check_function(struct job *j)
 
 static int load_model(struct job *j)
 {
-    struct oc_err err;
     if (!j->model_path)
         return 0;
     cli_progress_say(j->progress, "loading", j->model_path);
-    return oc_model_load(j->model_path, &j->o->caps, &j->model, &err) ? cli_fail_err(&err) : 0;
+    return cli_load_model(j->model_path, j->o, &j->model);
 }
 
 static int load_profile(struct job *j)
@@ -150,8 +173,9 @@ static int load_profile(struct job *j)
         return cli_fail_err(&err);
     j->profile = j->list[0];
     if (j->n_list > 1 && !j->model)
-        return cli_fail(CLI_USAGE,
-                        "several profiles stand side by side beside their model: give the model too");
+        return cli_fail(
+            CLI_USAGE, "several profiles need their model: onnxcost MODEL -p A -p B; alone, one profile at a "
+                       "time");
     if (j->n_list > 1 && j->o->advise)
         return cli_fail(CLI_USAGE, "--advise goes with one profile");
     if (j->n_list > 1 && j->o->optimized_model)
@@ -169,6 +193,11 @@ static int find_device(struct job *j)
                         j->o->roofline ? "--roofline" : "--cache on");
     if (!j->o->hw.n)
         return j->o->hw_set.n ? cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw") : 0;
+    if (j->o->hw.n > 1)
+        return cli_fail(
+            CLI_USAGE,
+            "--hw: a report has one device, not %zu; several: onnxcost compare MODEL --hw A --hw B",
+            j->o->hw.n);
     return cli_find_device(j->o, cli_hw(j->o), &j->hwdb, &j->device);
 }
 
@@ -211,8 +240,9 @@ static int join(struct job *j)
     struct oc_err err;
     if (!j->model || !j->profile)
         return 0;
-    if (j->o->optimized_model && oc_model_load(j->o->optimized_model, &j->o->caps, &j->optimized, &err))
-        return cli_fail_err(&err);
+    int rc = j->o->optimized_model ? cli_load_model(j->o->optimized_model, j->o, &j->optimized) : 0;
+    if (rc)
+        return rc;
     j->joins = cli_xcalloc(j->n_list, sizeof(struct oc_join *));
     for (size_t i = 0; i < j->n_list; i++)
         if (oc_join_make(j->model, j->analysis, j->list[i], j->optimized, &j->joins[i], &err))
@@ -289,6 +319,21 @@ static int compare(struct job *j, const struct oc_report_opts *opts, FILE *f, st
 }
 
 /* The model with what the report knows, into a file of its own. */
+/* Before anything is written. */
+static int check_pairs(struct job *j)
+{
+    int rc = 0;
+    if (j->analysis && !j->profile)
+        cli_check_filters(j->o, j->analysis);
+    for (size_t i = 0; i < j->n_list && !rc; i++)
+        rc = cli_check_pair(j->o, &(struct oc_report_in){.model = j->model,
+                                                         .analysis = j->analysis,
+                                                         .profile = j->list[i],
+                                                         .join = j->joins ? j->joins[i] : NULL,
+                                                         .device = j->device});
+    return rc;
+}
+
 static int annotate(struct job *j)
 {
     const char *path = j->o->annotate;
@@ -348,7 +393,7 @@ static size_t warn_about(const struct oc_diag *d, size_t n, size_t before, bool 
     for (size_t i = 0; i < n; i++) {
         if (d[i].severity == OC_INFO)
             continue;
-        if (print && before + found < MAX_WARNINGS)
+        if (print && before + found < MAX_WARNINGS && !cli_is_headline(&d[i]))
             cli_warn("%s%s%s [%s]", d[i].where ? d[i].where : "", d[i].where && *d[i].where ? ": " : "",
                      d[i].text, d[i].code);
         found++;
@@ -430,9 +475,9 @@ static void show_host_times(const struct job *j)
 
 static int run(struct job *j)
 {
-    static int (*const steps[])(struct job *) = {find_files, check_options, check_function,
-                                                 load_model, load_profile,  find_device,
-                                                 analyze,    join,          annotate};
+    static int (*const steps[])(struct job *) = {find_files,   check_options, check_function, load_model,
+                                                 load_profile, find_device,   analyze,        join,
+                                                 check_pairs,  annotate};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](j);

@@ -53,13 +53,14 @@ static int read_files(struct job *j)
     struct oc_err err;
     const struct oc_profile_opts opts = {
         .format = o->profile_format, .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1, .caps = &o->caps};
-    if ((o->calibration && oc_calibration_load(o->calibration, &j->cal, &err)) ||
-        oc_model_load(model_path(o), &o->caps, &j->model, &err) ||
-        (o->profile.n && o->optimized_model &&
-         oc_model_load(o->optimized_model, &o->caps, &j->optimized, &err)) ||
-        (o->profile.n && oc_profile_open(o->profile.item[0], &opts, &j->profile, &err)))
+    if (o->calibration && oc_calibration_load(o->calibration, &j->cal, &err))
         return cli_fail_err(&err);
-    return 0;
+    int rc = cli_load_model(model_path(o), o, &j->model);
+    if (!rc && o->profile.n && o->optimized_model)
+        rc = cli_load_model(o->optimized_model, o, &j->optimized);
+    if (!rc && o->profile.n && oc_profile_open(o->profile.item[0], &opts, &j->profile, &err))
+        rc = cli_fail_err(&err);
+    return rc;
 }
 
 static int analyze(struct job *j)

@@ -24,10 +24,10 @@ static int analyze(struct pair *p)
         return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
                         (long long)p->o->default_dim.v);
     int rc = cli_shapes_parse(p->o, NULL, 0, &p->shapes);
+    if (!rc)
+        rc = cli_load_model(p->o->word.item[0], p->o, &p->model);
     if (rc)
         return rc;
-    if (oc_model_load(p->o->word.item[0], &p->o->caps, &p->model, &err))
-        return cli_fail_err(&err);
     struct oc_analyze_opts opts = cli_analyze_opts(p->o, &p->shapes);
     for (int i = 0; i < 2; i++) {
         opts.convention = names->n == 2 ? names->item[i] : i ? names->item[0] : NULL;

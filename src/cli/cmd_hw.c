@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/output.h"
@@ -46,6 +48,10 @@ static int lint(struct hw_job *j)
     struct oc_hw_lint *l;
     struct oc_err err;
     const struct oc_hw_finding *finding;
+    for (size_t i = 1; i < j->o->word.n; i++)
+        if (access(j->o->word.item[i], R_OK) != 0)
+            return cli_fail(CLI_INPUT, "cannot read '%s': %s: give a hardware file (XML)", j->o->word.item[i],
+                            strerror(errno));
     if (oc_hwdb_lint(j->db, j->o->word.item + 1, j->o->word.n - 1, &l, &err))
         return cli_fail_err(&err);
     int rc = oc_hw_lint_write(l, j->o->format, j->out.f, &err) ? cli_output_fail(&j->out, &err)

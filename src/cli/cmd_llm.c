@@ -60,8 +60,8 @@ static int make(struct view *v)
         rc = take_batch(v, &batch);
     if (rc)
         return rc;
-    if (oc_model_load(v->o->word.item[0], &v->o->caps, &v->model, &err))
-        return cli_fail_err(&err);
+    if ((rc = cli_load_model(v->o->word.item[0], v->o, &v->model)) != 0)
+        return rc;
     struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->shapes);
     struct oc_llm_opts opts = {.analyze = &analyze,
                                .batch = batch,

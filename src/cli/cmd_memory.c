@@ -68,8 +68,9 @@ static int read_files(struct memory_job *j)
     struct oc_err err;
     if (o->word.n != 1)
         return cli_fail(CLI_USAGE, "'memory' needs one model: onnxcost memory MODEL [options]");
-    if (oc_model_load(o->word.item[0], &o->caps, &j->model, &err))
-        return cli_fail_err(&err);
+    int rc = cli_load_model(o->word.item[0], o, &j->model);
+    if (rc)
+        return rc;
     const struct oc_profile_opts opts = {.format = o->profile_format, .warmup = -1, .caps = &o->caps};
     if (o->profile.n && oc_profile_open(o->profile.item[o->profile.n - 1], &opts, &j->profile, &err))
         return cli_fail_err(&err);

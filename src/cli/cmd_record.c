@@ -53,14 +53,8 @@ static int check_options(struct job *j)
 
 static int load(struct job *j)
 {
-    struct oc_err err;
-    enum oc_file_kind kind;
-    if (oc_file_kind(j->path, &kind, &err))
-        return cli_fail_err(&err);
-    if (kind == OC_FILE_PROFILE)
-        return cli_fail(CLI_INPUT, "cannot read '%s': this is a profile, not an ONNX model", j->path);
     cli_progress_say(j->progress, "loading", j->path);
-    return oc_model_load(j->path, &j->o->caps, &j->model, &err) ? cli_fail_err(&err) : 0;
+    return cli_load_model(j->path, j->o, &j->model);
 }
 
 static int analyze(struct job *j)

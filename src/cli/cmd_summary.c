@@ -21,9 +21,8 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
                                    .caps = &o->caps};
     if (!o->word.n)
         return cli_fail(CLI_USAGE, "'summary' needs a profile: onnxcost summary PROFILE...");
-    if (o->profile_format && !oc_profile_format_known(o->profile_format))
-        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost help profiles lists them)",
-                        o->profile_format);
+    if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
+        return cli_fail_err(&err);
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
         return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
     if (o->partial)

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/help_pages.h"
+#include "cli/unknown.h"
 #include "cli/output.h"
 
 /* At least three for each command, the first three are shown; tests/check_examples.sh runs them all. */
@@ -216,7 +217,7 @@ int cmd_help(const struct cli_opts *o)
     bool page = !o->help && !about && cli_is_page(word), lists = !o->help && !strcmp(word, "man");
     bool options = !o->help && !strcmp(word, "options");
     if (o->word.n && !about && !o->help && !page && !lists && !options)
-        return cli_fail(CLI_USAGE, "no command or topic is called '%s'; try onnxcost help", word);
+        return cli_fail_command(word);
     if (page)
         return cli_help_page(o, word);
     struct cli_output out;

@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 #include "cli/fault.h"
 #include "cli/limit_arg.h"
+#include "cli/stdin_file.h"
+#include "cli/unknown.h"
 #include "cli/xmem.h"
 
 const struct cli_command cli_commands[] = {
@@ -88,19 +90,6 @@ static const struct cli_command *take_command(struct cli_opts *o)
     return c;
 }
 
-/* Other forms are those of single commands, which say so themselves; these write a table for all they do not
- * know. */
-static bool has_format(const struct cli_command *c, const char *format)
-{
-    static const char *const forms[] = {"table", "compact", "csv", "json"};
-    if (!format || c->mask == CLI_ALL || !(c->mask & (CLI_HW | CLI_CALIBRATE)))
-        return true;
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-        if (!strcmp(forms[i], format))
-            return true;
-    return false;
-}
-
 static int run(int argc, char **argv, struct cli_opts *o)
 {
     char why[512];
@@ -113,13 +102,16 @@ static int run(int argc, char **argv, struct cli_opts *o)
     if (!o->word.n && !o->profile.n)
         return cli_fail(CLI_USAGE, "no file is given; try: onnxcost model.onnx, or onnxcost --help");
     const struct cli_command *c = take_command(o);
-    const char *foreign = cli_foreign_option(argc, argv, c->mask);
-    if (foreign)
-        return cli_fail(CLI_USAGE, "'%s' has no option --%s", c->name, foreign);
-    if (!has_format(c, o->format))
-        return cli_fail(CLI_USAGE, "'%s' has no format '%s'; there are: table, csv, json", c->name,
-                        o->format);
-    int rc = cli_take_limits(o);
+    const char *value, *foreign = cli_foreign_option(argc, argv, c->mask, &value);
+    int rc = c == &cli_commands[0] && o->word.n ? cli_check_command(o->word.item[0]) : 0;
+    if (!rc && foreign)
+        rc = cli_fail_foreign_option(foreign, value, c->mask);
+    if (!rc)
+        rc = cli_check_format(o->format, c->mask);
+    if (!rc)
+        rc = cli_take_limits(o);
+    if (!rc)
+        rc = cli_take_stdin(o);
     return rc ? rc : c->run(o);
 }
 

@@ -58,3 +58,36 @@ int cli_fail_err(const struct oc_err *err)
         return cli_fail(code, "cannot read '%s': %s%s", err->file, err->msg, place);
     return cli_fail(code, "%s%s", err->msg, place);
 }
+
+int cli_load_model(const char *path, const struct cli_opts *o, struct oc_model **model)
+{
+    struct oc_err err;
+    if (!oc_model_load(path, &o->caps, model, &err))
+        return 0;
+    const char *format = err.code == OC_EFORMAT ? oc_profile_recognize(path) : NULL;
+    if (format)
+        return cli_fail(
+            CLI_INPUT,
+            "cannot read '%s': this is a profile (format %s), not an ONNX model: give the model, and the "
+            "profile with --profile where the command takes one",
+            path, format);
+    return cli_fail_err(&err);
+}
+
+bool cli_is_headline(const struct oc_diag *d)
+{
+    return !strcmp(d->code, OC_DIAG_WRONG_MODEL) || !strcmp(d->code, OC_DIAG_OTHER_MODEL) ||
+           !strcmp(d->code, OC_DIAG_OTHER_DEVICE);
+}
+
+int cli_check_pair(const struct cli_opts *o, const struct oc_report_in *in)
+{
+    struct oc_diag d[4];
+    size_t n = oc_headlines(in, d, sizeof(d) / sizeof(d[0]));
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(d[i].code, OC_DIAG_WRONG_MODEL) && !o->force)
+            return cli_fail(CLI_INPUT, "%s --force reports it all the same [%s]", d[i].text, d[i].code);
+        cli_warn("%s%s%s [%s]", d[i].where, *d[i].where ? ": " : "", d[i].text, d[i].code);
+    }
+    return 0;
+}

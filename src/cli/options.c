@@ -1,10 +1,13 @@
 #include "cli/options.h"
+#include "cli/cli.h"
+#include "cli/unknown.h"
 #include "cli/xmem.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AT(field) offsetof(struct cli_opts, field)
 
@@ -75,8 +78,9 @@ const struct cli_option cli_options[] = {
      AT(default_dim)},
     {"no-defaults", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL, "leave dimensions without a number unknown",
      NULL, AT(no_defaults)},
-    {"force", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL, "--shape may change numbers that the model declares",
-     NULL, AT(force)},
+    {"force", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
+     "--shape may change numbers that the model declares; a profile of another model is reported", NULL,
+     AT(force)},
 
     {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_DIFF, "N",
      "rows", "20; 3 for MegEngine files; all in CSV and JSON",
@@ -365,12 +369,6 @@ const struct cli_option cli_options[] = {
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(cli_options[0]);
 
-static int say(char *why, size_t cap, const char *text, const char *subject, const char *more)
-{
-    snprintf(why, cap, "%s '%s'%s", text, subject, more);
-    return -1;
-}
-
 /* An exact name, or the only option that begins so. NULL with *n_found telling 0 or several. */
 static const struct cli_option *by_name(const char *name, size_t n, size_t *n_found)
 {
@@ -398,7 +396,7 @@ static const struct cli_option *by_letter(char letter)
     return NULL;
 }
 
-static bool is_choice(const char *choices, const char *value)
+bool cli_is_choice(const char *choices, const char *value)
 {
     size_t n = strlen(value);
     for (const char *p = choices; p; p = strchr(p, '|'), p = p ? p + 1 : NULL)
@@ -429,8 +427,18 @@ static void list_add(struct cli_list *l, const char *text)
     l->item[l->n++] = text;
 }
 
-static int store(const struct cli_option *p, const char *value, struct cli_opts *o, char *why, size_t cap)
+/* One argument of argv seen as options: which one, and its value (maybe the next argument). */
+struct taken {
+    const struct cli_option *p;
+    const char *value;
+    int used;      /* arguments consumed */
+    unsigned mask; /* of the command, for suggestions */
+};
+
+static int store(const struct taken *t, struct cli_opts *o, char *why, size_t cap)
 {
+    const struct cli_option *p = t->p;
+    const char *value = t->value;
     void *field = (char *)o + p->offset;
     switch (p->kind) {
     case CLI_FLAG:
@@ -448,8 +456,9 @@ static int store(const struct cli_option *p, const char *value, struct cli_opts 
         ((struct cli_int *)field)->set = true;
         return 0;
     case CLI_CHOICE:
-        if (!is_choice(p->arg, value)) {
-            snprintf(why, cap, "--%s is one of %s, not '%s'", p->name, p->arg, value);
+        if (!cli_is_choice(p->arg, value)) {
+            cli_say_choice(p->name, !strcmp(p->name, "format") ? cli_formats(t->mask) : p->arg, value, why,
+                           cap);
             return -1;
         }
         *(const char **)field = value;
@@ -460,12 +469,25 @@ static int store(const struct cli_option *p, const char *value, struct cli_opts 
     }
 }
 
-/* One argument of argv seen as options: which one, and its value (maybe the next argument). */
-struct taken {
-    const struct cli_option *p;
-    const char *value;
-    int used; /* arguments consumed */
-};
+static int say_no_option(const char *argument, size_t n_found, unsigned mask, char *why, size_t cap)
+{
+    size_t n = strcspn(argument, "="), used;
+    if (!n_found) {
+        cli_say_unknown_option(argument, mask, why, cap);
+        return -1;
+    }
+    used = (size_t)snprintf(why, cap, "option '%.*s' is ambiguous:", (int)(n < 60 ? n : 60), argument);
+    for (size_t i = 0; i < cli_n_options && used < cap; i++)
+        if (!strncmp(cli_options[i].name, argument + 2, n - 2))
+            used += (size_t)snprintf(why + used, cap - used, " --%s", cli_options[i].name);
+    return -1;
+}
+
+static int say_no_value(const char *argument, const struct cli_option *p, char *why, size_t cap)
+{
+    snprintf(why, cap, "%s needs a value: --%s %s", argument, p->name, p->arg);
+    return -1;
+}
 
 static int take_long(int left, char **argv, struct taken *t, char *why, size_t cap)
 {
@@ -473,16 +495,17 @@ static int take_long(int left, char **argv, struct taken *t, char *why, size_t c
     size_t n = strcspn(name, "="), found;
     t->p = by_name(name, n, &found);
     if (!t->p)
-        return say(why, cap, found ? "several options begin with" : "unknown option", argv[0],
-                   "; try onnxcost --help");
+        return say_no_option(argv[0], found, t->mask, why, cap);
     t->used = 1;
     t->value = name[n] ? name + n + 1 : NULL;
+    if (t->p->kind == CLI_FLAG && t->value)
+        snprintf(why, cap, "--%s takes no value: '%s' has one", t->p->name, argv[0]);
     if (t->p->kind == CLI_FLAG)
-        return t->value ? say(why, cap, "no value is allowed in", argv[0], "") : 0;
+        return t->value ? -1 : 0;
     if (!t->value && t->p->kind == CLI_MAYBE)
         return 0;
     if (!t->value && left < 2)
-        return say(why, cap, "a value is missing after", argv[0], "");
+        return say_no_value(argv[0], t->p, why, cap);
     if (!t->value) {
         t->value = argv[1];
         t->used = 2;
@@ -495,13 +518,13 @@ static int take_short(int left, char **argv, struct taken *t, char *why, size_t 
 {
     t->p = by_letter(argv[0][1]);
     if (!t->p || (t->p->kind == CLI_FLAG && argv[0][2]))
-        return say(why, cap, "unknown option", argv[0], "; try onnxcost --help");
+        return say_no_option(argv[0], 0, t->mask, why, cap);
     t->used = 1;
     t->value = argv[0][2] ? argv[0] + 2 : NULL;
     if (t->p->kind == CLI_FLAG || t->value)
         return 0;
     if (left < 2)
-        return say(why, cap, "a value is missing after", argv[0], "");
+        return say_no_value(argv[0], t->p, why, cap);
     t->value = argv[1];
     t->used = 2;
     return 0;
@@ -512,16 +535,39 @@ static int take(int left, char **argv, struct taken *t, char *why, size_t cap)
     return argv[0][1] == '-' ? take_long(left, argv, t, why, cap) : take_short(left, argv, t, why, cap);
 }
 
+/* "--dim batch 8": the value has no '=', and a number that is no file follows. */
+static bool lacks_equals(int left, char **argv, const struct taken *t, char *why, size_t cap)
+{
+    const char *next = left > t->used ? argv[t->used] : "";
+    if (!t->p || t->p->kind != CLI_LIST || !strstr(t->p->arg, "=") || strchr(t->p->arg, '|') ||
+        strchr(t->value, '=') || !strchr("0123456789", *next) || !*next || access(next, F_OK) == 0)
+        return false;
+    snprintf(why, cap, "--%s needs %s: write --%s %s=%s", t->p->name, t->p->arg, t->p->name, t->value, next);
+    return true;
+}
+
+/* Of the first argument that is the name of a command; else of the command without a name. */
+static unsigned find_mask(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        for (size_t k = 0; k < cli_n_commands; k++)
+            if (!strcmp(argv[i], cli_commands[k].name))
+                return cli_commands[k].mask;
+    return CLI_COST;
+}
+
 int cli_parse(int argc, char **argv, struct cli_opts *o, char *why, size_t why_cap)
 {
     bool only_words = false;
+    unsigned mask = find_mask(argc, argv);
     for (int i = 1; i < argc;) {
-        struct taken t = {.used = 1};
+        struct taken t = {.used = 1, .mask = mask};
         if (only_words || argv[i][0] != '-' || !argv[i][1]) {
             list_add(&o->word, argv[i]);
         } else if (!strcmp(argv[i], "--")) {
             only_words = true;
-        } else if (take(argc - i, argv + i, &t, why, why_cap) || store(t.p, t.value, o, why, why_cap)) {
+        } else if (take(argc - i, argv + i, &t, why, why_cap) ||
+                   lacks_equals(argc - i, argv + i, &t, why, why_cap) || store(&t, o, why, why_cap)) {
             return -1;
         }
         i += t.used;
@@ -529,16 +575,19 @@ int cli_parse(int argc, char **argv, struct cli_opts *o, char *why, size_t why_c
     return 0;
 }
 
-const char *cli_foreign_option(int argc, char **argv, unsigned mask)
+const char *cli_foreign_option(int argc, char **argv, unsigned mask, const char **value)
 {
     char why[256];
     for (int i = 1; i < argc;) {
-        struct taken t = {.used = 1};
+        struct taken t = {.used = 1, .mask = mask};
         if (!strcmp(argv[i], "--"))
             return NULL;
+        *value = NULL;
         if (argv[i][0] == '-' && argv[i][1] && !take(argc - i, argv + i, &t, why, sizeof(why)) &&
-            !(t.p->mask & mask))
+            !(t.p->mask & mask)) {
+            *value = t.value;
             return t.p->name;
+        }
         i += t.used;
     }
     return NULL;

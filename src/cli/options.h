@@ -144,7 +144,11 @@ struct cli_opts {
 int cli_parse(int argc, char **argv, struct cli_opts *o, char *why, size_t why_cap);
 void cli_opts_free(struct cli_opts *o);
 
-/* Whether the option was one that the command understands. Returns NULL, or the name of the offender. */
-const char *cli_foreign_option(int argc, char **argv, unsigned mask);
+/* Whether the options are those of the command. Returns NULL, or the name of the first one that is not, and
+ * in *value its value (NULL: none). */
+const char *cli_foreign_option(int argc, char **argv, unsigned mask, const char **value);
+
+/* Is `value` one of the `choices`, which are separated by '|'? */
+bool cli_is_choice(const char *choices, const char *value);
 
 #endif

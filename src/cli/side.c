@@ -42,12 +42,14 @@ static int read_files(const struct cli_opts *o, struct cli_side *s)
                                          .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
                                          .stat = cli_stat(o->stat),
                                          .caps = &o->caps};
-    if (!s->same_model && oc_model_load(s->model_path, &o->caps, &s->model, &err))
-        return cli_fail_err(&err);
+    int rc = s->same_model ? 0 : cli_load_model(s->model_path, o, &s->model);
+    if (rc)
+        return rc;
     s->in.model = s->same_model ? s->same_model : s->model;
-    if ((s->profile_path && oc_profile_open(s->profile_path, &opts, &s->profile, &err)) ||
-        (s->optimized_path && oc_model_load(s->optimized_path, &o->caps, &s->optimized, &err)))
+    if (s->profile_path && oc_profile_open(s->profile_path, &opts, &s->profile, &err))
         return cli_fail_err(&err);
+    if (s->optimized_path && (rc = cli_load_model(s->optimized_path, o, &s->optimized)) != 0)
+        return rc;
     s->in.profile = s->profile;
     return s->hw ? cli_find_device(o, s->hw, &s->hwdb, &s->in.device) : 0;
 }
@@ -70,7 +72,7 @@ static int analyze(const struct cli_opts *o, struct cli_side *s)
     if (s->profile && oc_join_make(s->in.model, s->analysis, s->profile, s->optimized, &s->join, &err))
         return cli_fail_err(&err);
     s->in.join = s->join;
-    return 0;
+    return cli_check_pair(o, &s->in);
 }
 
 int cli_side_open(const struct cli_opts *o, struct cli_side *s)

@@ -47,12 +47,9 @@ static int take_devices(struct maker *k)
 
 static int take_type(struct maker *k)
 {
-    struct oc_arena *a = &k->r->arena;
-    const char *name = k->o->as, *known = "";
+    const char *name = k->o->as;
     k->r->as = name ? oc_recast_by_name(name) : NULL;
-    for (size_t i = 0; name && !k->r->as && oc_recast_name(i); i++)
-        known = oc_printf(a, "%s%s%s", known, i ? ", " : "", oc_recast_name(i));
-    return name && !k->r->as ? oc_fail(k->err, OC_EARG, "unknown type '%.60s': %s", name, known) : 0;
+    return name && !k->r->as ? oc_recast_unknown(name, k->err) : 0;
 }
 
 /* A calibration applies to one device, even if its file has other figures. */
@@ -86,7 +83,10 @@ static int take_order(struct maker *k)
             k->r->sort = orders[i];
             return 0;
         }
-    return oc_fail(k->err, OC_EARG, "unknown order '%.60s': choose from time, throughput, energy", sort);
+    return oc_fail_unknown(
+        k->err, OC_EARG,
+        &(struct oc_unknown){
+            .what = "key", .where = "for --sort", .given = sort, .valid = orders, .n = OC_COUNT(orders)});
 }
 
 static int take_symbol(struct maker *k)

@@ -37,6 +37,18 @@ const char *oc_recast_name(size_t i)
     return i < OC_COUNT(types) ? types[i].name : NULL;
 }
 
+int oc_recast_unknown(const char *name, struct oc_err *err)
+{
+    const char *names[32];
+    size_t n = 0;
+    for (; n < OC_COUNT(names) && (names[n] = oc_recast_name(n)); n++)
+        continue;
+    return oc_fail_unknown(
+        err, OC_EARG,
+        &(struct oc_unknown){
+            .what = "data type", .where = "for --as", .given = name, .valid = names, .n = n});
+}
+
 /* ---- conversion rules --------------------------------------------------------------------------------- */
 
 enum change { KEEPS, MOVES /* narrow tensors, arithmetic as before */, COMPUTES /* in the class too */ };

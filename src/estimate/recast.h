@@ -26,6 +26,7 @@ struct oc_recast {
 };
 const struct oc_recast *oc_recast_by_name(const char *name); /* NULL: none */
 const char *oc_recast_name(size_t i);                        /* NULL past the end */
+int oc_recast_unknown(const char *name, struct oc_err *err); /* fails: --as has no such type */
 
 /* Of nodes: operations in the other type, and the bytes of their tensors before and after. */
 struct oc_recasting {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/diag.h"
 #include "base/units.h"
 
@@ -52,13 +51,14 @@ enum oc_gate_metric oc_gate_metric_of(const char *name, size_t n)
 
 int oc_gate_metric_fail(struct oc_err *err, const char *name, size_t n, bool of_baselines)
 {
-    struct oc_buf valid = {0};
+    const char *names[OC_GATE_METRICS];
+    size_t count = 0;
     for (unsigned i = 0; i < OC_GATE_METRICS; i++)
         if (of_baselines ? oc_gate_info[i].baseline : i != OC_GATE_PRESENT)
-            oc_buf_printf(&valid, "%s%s", valid.n ? ", " : "", oc_gate_info[i].name);
-    oc_fail(err, OC_EARG, "unknown metric '%.*s'; valid: %s", n < 40 ? (int)n : 40, name, valid.data);
-    oc_buf_free(&valid);
-    return -1;
+            names[count++] = oc_gate_info[i].name;
+    return oc_fail_unknown(
+        err, OC_EARG,
+        &(struct oc_unknown){.what = "metric", .given = name, .given_n = n, .valid = names, .n = count});
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */

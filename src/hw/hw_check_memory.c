@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "hw/figure.h"
 
 #define WORDS    24   /* number of formula factors examined */
@@ -25,7 +26,7 @@ static bool starts_with(const char *text, const char *with)
 {
     size_t n = strlen(with);
     for (size_t i = 0; i < n; i++)
-        if (oc_hw_fold_char(text[i]) != oc_hw_fold_char(with[i]))
+        if (oc_fold_char(text[i]) != oc_fold_char(with[i]))
             return false;
     return true;
 }

@@ -71,13 +71,46 @@ static int put_in(struct change *c, const struct oc_hw_entry *x)
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
+static int unknown_class(const struct change *c)
+{
+    const char *names[OC_CLASS_COUNT];
+    size_t n = 0;
+    for (unsigned cls = 0; cls < OC_CLASS_COUNT; cls++)
+        if (cls != OC_CLASS_NONE)
+            names[n++] = oc_class_name(cls);
+    return oc_fail_unknown(
+        c->err, OC_EARG,
+        &(struct oc_unknown){
+            .what = "number type", .where = "for --hw-set", .given = c->what, .valid = names, .n = n});
+}
+
+/* Of the kinds of keys; a memory's name stands for itself. */
+static int unknown_key(const struct change *c)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
+        names[n++] = oc_printf(c->arena, "%s.f32", oc_hw_unit_name(u));
+    for (size_t i = 0; i < c->draft->n_level && n + 8 < OC_COUNT(names); i++) {
+        names[n++] = oc_printf(c->arena, "%s.bandwidth", c->draft->level[i].name);
+        names[n++] = oc_printf(c->arena, "%s.size", c->draft->level[i].name);
+    }
+    names[n++] = "clock.boost";
+    names[n++] = "power.TDP";
+    names[n++] = "overhead";
+    return oc_fail_unknown(
+        c->err, OC_EARG,
+        &(struct oc_unknown){
+            .what = "key", .where = "for --hw-set", .given = c->key, .valid = names, .n = n});
+}
+
 static int set_peak(struct change *c)
 {
     struct oc_hw_entry x = {.role = ROLE_PEAK, .cls = oc_class_by_name(c->what)};
     while (strcmp(oc_hw_unit_name(x.unit), c->group) != 0)
         x.unit++;
     if (x.cls == OC_CLASS_NONE)
-        return oc_fail(c->err, OC_EARG, "--hw-set %.60s: unknown class '%.20s'", c->key, c->what);
+        return unknown_class(c);
     bool ops = x.unit == OC_HW_SPECIAL || oc_class_is_int(x.cls);
     if (read_value(c, ops ? OC_Q_OP_PER_S : OC_Q_FLOP_PER_S, &x.fig))
         return -1;
@@ -96,8 +129,7 @@ static int set_level(struct change *c)
         if (same_name(c->arena, c->draft->level[i].name, c->group))
             level = &c->draft->level[i];
     if (!level)
-        return oc_fail(c->err, OC_EARG, "--hw-set %.60s: the device '%.60s' has no memory '%.40s'", c->key,
-                       c->draft->dev->info.id, c->group);
+        return unknown_key(c);
     c->group = level->name;
     if (read_value(c, x.role == ROLE_SIZE ? OC_Q_BYTES : OC_Q_BYTES_PER_S, &x.fig))
         return -1;
@@ -164,7 +196,7 @@ static int apply(struct change *c)
         return set_plain(c, OC_Q_SECONDS, ROLE_OVERHEAD);
     if (strcmp(c->what, "size") == 0 || strcmp(c->what, "bandwidth") == 0)
         return set_level(c);
-    return oc_fail(c->err, OC_EARG, "--hw-set %.60s: unknown key", c->key);
+    return unknown_key(c);
 }
 
 /* "overhead" applies to any runtime. */

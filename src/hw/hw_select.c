@@ -1,6 +1,7 @@
 /* Selects devices by kind and vendor. */
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/diag.h"
 #include "hw/hwdb.h"
 
@@ -9,7 +10,7 @@ static bool same(const char *text, size_t n, const char *name)
     if (!name || strlen(name) != n)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (oc_hw_fold_char(text[i]) != oc_hw_fold_char(name[i]))
+        if (oc_fold_char(text[i]) != oc_fold_char(name[i]))
             return false;
     return true;
 }

@@ -1,3 +1,4 @@
+#include "base/suggest.h"
 #include "hw/hwdb.h"
 
 #include "base/c_locale.h"
@@ -203,7 +204,7 @@ static bool file_contains(const char *path, const char *folded)
         return true; /* the reader reports what is wrong */
     size_t n = strlen(folded), size = (size_t)file.size_bytes, i = 0, k = 0;
     for (; k < n && i + n <= size; i++)
-        for (k = 0; k < n && oc_hw_fold_char((char)file.data[i + k]) == folded[k];)
+        for (k = 0; k < n && oc_fold_char((char)file.data[i + k]) == folded[k];)
             k++;
     oc_file_unmap(&file);
     return n > 0 && k == n;
@@ -236,9 +237,7 @@ static int not_found(struct oc_hwdb *db, const char *name, struct oc_err *err)
         return oc_fail(err, OC_ENOTFOUND,
                        "no device '%.60s': no hardware files found (set ONNXCOST_HWDB to their folder)",
                        name);
-    const char *near = oc_hw_near_names(&db->arena, name, db->devices.item, db->devices.n);
-    return oc_fail(err, OC_ENOTFOUND, "no device '%.60s' in the hardware files%s", name,
-                   *near ? near : " (onnxcost hw list shows them)");
+    return oc_hw_unknown(err, name, NULL, db->devices.item, db->devices.n);
 }
 
 int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **out, struct oc_err *err)
@@ -281,13 +280,12 @@ int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const s
     if (!n)
         return oc_fail(err, OC_EFORMAT, "cannot read '%s': no device in it", file);
     if (!id && n > 1)
-        return oc_fail(err, OC_EARG, "'%s' has %zu devices: select one with %s#ID%s", file, n, file,
-                       oc_hw_near_names(&db->arena, "", device, n));
+        return oc_fail(err, OC_EARG, "'%s' has %zu devices: select one with %s#ID, such as %s#%s", file, n, file,
+                       file, device[0]->info.id);
     *out = id ? search(device, n, oc_hw_name_fold(&db->arena, id)) : device[0];
     if (*out)
         return 0;
-    return oc_fail(err, OC_ENOTFOUND, "no device '%.60s' in '%s'%s", id, file,
-                   oc_hw_near_names(&db->arena, id, device, n));
+    return oc_hw_unknown(err, id, file, device, n);
 }
 
 int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_device **out,

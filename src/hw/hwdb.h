@@ -82,12 +82,11 @@ const char *oc_hwdb_file(const struct oc_hwdb *db,
 int oc_device_change(struct oc_arena *a, const struct oc_device *device, const char *const *set, size_t n,
                      const struct oc_device **out, struct oc_err *err);
 
-/* Normalised name for comparison: ignores case, and treats '-', '_' and blank as equal. */
-char oc_hw_fold_char(char c);
+/* The one spelling of a name (oc_fold_char). */
 char *oc_hw_name_fold(struct oc_arena *arena, const char *name);
 
-/* "; near names: a, b" for a name that was not found, or "" (arena memory). Names are normalised. */
-const char *oc_hw_near_names(struct oc_arena *arena, const char *name, struct oc_device *const *device,
-                             size_t n_device);
+/* Fails: no such device, with suggestions. `where`: the file that was searched, NULL: all hardware files. */
+int oc_hw_unknown(struct oc_err *err, const char *name, const char *where, struct oc_device *const *device,
+                  size_t n_device);
 
 #endif

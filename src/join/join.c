@@ -332,6 +332,7 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     for (uint32_t i = 0; i < p->n_rec; i++)
         take_match(j, &x, i, &costs);
     oc_join_executed(j);
+    oc_join_check_model(j);
     sum_times(j);
     account_time(j, false, &j->host);
     account_time(j, true, &j->device);

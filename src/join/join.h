@@ -89,6 +89,10 @@ struct oc_match {
     uint32_t inner_of;       /* record that contains this one, on the same nodes; OC_NONE */
 };
 
+/* Adds the finding that profile and model do not belong together, and takes the counts from records whose
+ * shapes contradict the model. After oc_join_executed. */
+void oc_join_check_model(struct oc_join *j); /* mismatch.c */
+
 /* Indexes over a model, for name lookup and graph traversal in both directions. */
 struct oc_graph_index {
     const struct oc_model *m;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/file_type.h"
 #include "model/loader.h"
 
 struct top { /* fields of ModelProto */
@@ -14,6 +15,15 @@ struct top { /* fields of ModelProto */
     struct oc_view *function, *opset;
     uint32_t n_function, n_opset, cap_function, cap_opset;
 };
+
+/* `why` is what the wire format says, for files that nobody recognizes. */
+static int not_a_model(struct oc_loader *l, struct oc_view v, const void *at, const char *why)
+{
+    const struct oc_signature *is = oc_recognize(l->m->path, v.data, v.n);
+    if (is)
+        return oc_load_fail(l, OC_EFORMAT, NULL, "this is %s, not an ONNX model: %s", is->what, is->todo);
+    return oc_load_fail(l, OC_EFORMAT, at, "not an ONNX model%s%s", *why ? ": " : "", why);
+}
 
 static int walk_model(struct oc_loader *l, struct oc_view v, struct top *t)
 {
@@ -40,7 +50,7 @@ static int walk_model(struct oc_loader *l, struct oc_view v, struct top *t)
         }
     }
     if (w.bad && !t->graph.data && !l->m->ir_version)
-        return oc_load_fail(l, OC_EFORMAT, w.bad, "not an ONNX model: %s", w.why);
+        return not_a_model(l, v, w.bad, w.why);
     return oc_load_end(l, &w, "model");
 }
 
@@ -68,9 +78,10 @@ static int load_all(struct oc_loader *l, struct oc_view v, struct top *t)
         return oc_load_fail(l, OC_EFORMAT, NULL, "the file is empty");
     if (walk_model(l, v, t))
         return -1;
+    if (!t->graph.data && (!l->m->ir_version || oc_recognize(l->m->path, v.data, v.n)))
+        return not_a_model(l, v, NULL, "");
     if (!t->graph.data)
-        return oc_load_fail(l, OC_EFORMAT, NULL,
-                            l->m->ir_version ? "the model has no graph" : "not an ONNX model");
+        return oc_load_fail(l, OC_EFORMAT, NULL, "the model has no graph");
     if (load_opsets(l, t) || oc_load_functions(l, t->function, t->n_function))
         return -1;
     struct oc_scope main_scope = {.names = {.arena = &l->m->arena}, .owner = OC_NONE, .opsets = &l->opsets};

@@ -4,6 +4,7 @@
 #include "base/c_locale.h"
 #include "base/ascii.h"
 #include "base/buf.h"
+#include "base/file_type.h"
 #include "profile/profile.h"
 
 #define PEEK_BYTES  ((size_t)64 << 10)
@@ -76,14 +77,16 @@ static int read_peek(const char *path, size_t bytes, struct oc_arena *a, struct 
     size_t skip = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (skip < n && oc_is_space((unsigned char)data[skip]))
         skip++;
+    peek->raw = data;
+    peek->n_raw = n;
     peek->data = data + skip;
     peek->n = n - skip;
     return 0;
 }
 
-static int fail_file(struct oc_err *err, const char *path, enum oc_code code, const char *what)
+static int fail_as(struct oc_err *err, const char *path, const struct oc_signature *is, const char *wanted)
 {
-    oc_fail(err, code, "cannot read '%s': %s", path, what);
+    oc_fail(err, OC_EFORMAT, "cannot read '%s': this is %s, not %s: %s", path, is->what, wanted, is->todo);
     return oc_err_at(err, path, 0, 0);
 }
 
@@ -115,82 +118,32 @@ static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, 
     return oc_err_at(err, peek->path, 0, 0);
 }
 
-static bool is_text(const struct oc_peek *peek)
+/* Most models begin with their ir_version, field 1 as a varint: a control character that no profile begins
+ * with. The others are found by what they are not. */
+static bool begins_as_model(const struct oc_peek *peek)
 {
-    size_t odd = 0;
-    for (size_t i = 0; i < peek->n; i++) {
-        unsigned char c = (unsigned char)peek->data[i];
-        odd += c < 32 && !oc_is_space(c);
-    }
-    return odd * 100 <= peek->n;
+    return peek->n >= 2 && peek->data[0] == 0x08 && peek->data[1] > 0;
 }
 
+/* Nobody reads it: says what it is, as far as that is known. */
 static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
 {
+    const struct oc_signature *is = oc_recognize(peek->path, peek->raw, peek->n_raw);
+    if (is)
+        return fail_as(err, peek->path, is, "a profile");
     struct oc_buf names = {0};
     for (size_t i = 0; i < OC_COUNT(importers); i++)
         oc_buf_printf(&names, "%s%s", i ? ", " : "", importers[i]->name);
-    oc_fail(err, OC_EFORMAT, "cannot read '%s': %s of no known profile format (tried %s)", peek->path,
-            is_text(peek) ? "text" : "binary data", names.data);
+    if (begins_as_model(peek))
+        oc_fail(
+            err, OC_EFORMAT,
+            "cannot read '%s': this is an ONNX model, not a profile: give the model first and its profile "
+            "with --profile",
+            peek->path);
+    else
+        oc_fail(err, OC_EFORMAT, "cannot read '%s': %s of no known profile format (tried %s)", peek->path,
+                oc_is_text(peek->data, peek->n) ? "text" : "binary data", names.data);
     oc_buf_free(&names);
-    return oc_err_at(err, peek->path, 0, 0);
-}
-
-/* ---- files that need an export with the vendor's tool -------------------------------------------------- */
-
-struct advice {
-    const char *magic;  /* the first bytes, NULL: any */
-    const char *suffix; /* and the end of the name, NULL: any */
-    const char *what, *command;
-};
-
-#define EXPORT_ENGINE                                                                                        \
-    "trtexec --loadEngine=FILE --profilingVerbosity=detailed --exportProfile=x.profile.json "                \
-    "--exportLayerInfo=x.graph.json"
-#define EXPORT_NSYS   "nsys export --type sqlite --output x.sqlite FILE"
-#define EXPORT_QDSTRM "QdstrmImporter -i FILE, then nsys export --type sqlite"
-#define EXPORT_NCU    "ncu --import FILE --csv --page raw"
-
-static const struct advice advices[] = {
-    {"QDSTRM", NULL, "an Nsight Systems recording", EXPORT_QDSTRM},
-    {NULL, ".qdstrm", "an Nsight Systems recording", EXPORT_QDSTRM},
-    {NULL, ".nsys-rep", "an Nsight Systems report", EXPORT_NSYS},
-    {NULL, ".qdrep", "an Nsight Systems report", EXPORT_NSYS},
-    {"NVR\0", NULL, "an Nsight Compute report", EXPORT_NCU},
-    {NULL, ".ncu-rep", "an Nsight Compute report", EXPORT_NCU},
-    {"ftrt", NULL, "a TensorRT engine", EXPORT_ENGINE},
-    {"ptrt", NULL, "a TensorRT engine", EXPORT_ENGINE},
-    {NULL, ".trt", "a TensorRT engine", EXPORT_ENGINE},
-    {NULL, ".engine", "a TensorRT engine", EXPORT_ENGINE},
-    {NULL, ".plan", "a TensorRT engine", EXPORT_ENGINE},
-    {"PERFILE2", NULL, "a perf recording", "perf report --stdio -n -t, -i FILE"},
-    {NULL, ".pstats", "Python's profile data",
-     "python3 -c 'import pstats; pstats.Stats(\"FILE\").print_stats()'"},
-};
-
-static bool ends_with(const char *s, const char *suffix)
-{
-    size_t n = strlen(s), k = strlen(suffix);
-    return n >= k && strcmp(s + n - k, suffix) == 0;
-}
-
-/* The export command for a binary file that only the vendor's tool can read; NULL: not such a file. */
-static const struct advice *advice_for(const struct oc_peek *peek)
-{
-    for (size_t i = 0; i < OC_COUNT(advices); i++) {
-        const struct advice *a = &advices[i];
-        size_t n = a->magic ? strlen(a->magic) : 0;
-        if (peek->n >= n && (!n || memcmp(peek->data, a->magic, n) == 0) &&
-            (!a->suffix || ends_with(peek->path, a->suffix)) && (n || !is_text(peek)))
-            return a;
-    }
-    return NULL;
-}
-
-static int fail_with_export(const struct oc_peek *peek, const struct advice *a, struct oc_err *err)
-{
-    oc_fail(err, OC_EFORMAT, "cannot read '%s': it is %s; export it with: %s", peek->path, a->what,
-            a->command);
     return oc_err_at(err, peek->path, 0, 0);
 }
 
@@ -202,9 +155,19 @@ static const struct oc_importer *importer_named(const char *name)
     return NULL;
 }
 
-bool oc_profile_format_known(const char *name)
+static int no_such_format(const char *name, struct oc_err *err)
 {
-    return importer_named(name) != NULL;
+    const char *names[OC_COUNT(importers)];
+    for (size_t i = 0; i < OC_COUNT(importers); i++)
+        names[i] = importers[i]->name;
+    return oc_fail_unknown(
+        err, OC_EARG,
+        &(struct oc_unknown){.what = "profile format", .given = name, .valid = names, .n = OC_COUNT(names)});
+}
+
+int oc_profile_format_check(const char *name, struct oc_err *err)
+{
+    return importer_named(name) ? 0 : no_such_format(name, err);
 }
 
 int oc_profile_probe(const char *path, const char *format, const struct oc_importer **out, unsigned *part,
@@ -215,20 +178,19 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
     struct oc_bid bid = {0};
     int rc = read_peek(path, PEEK_BYTES, &a, &peek, err);
     *out = NULL;
-    if (rc == 0 && peek.n == 0)
-        rc = fail_file(err, path, OC_EFORMAT, "file is empty");
+    if (rc == 0 && peek.n == 0) {
+        oc_fail(err, OC_EFORMAT, "cannot read '%s': file is empty", path);
+        rc = oc_err_at(err, path, 0, 0);
+    }
     if (rc == 0 && format) {
         *out = importer_named(format);
         if (*out)
             (*out)->probe(&peek, &bid);
         else
-            rc = oc_fail(err, OC_EARG, "unknown profile format '%s'", format);
+            rc = no_such_format(format, err);
     } else if (rc == 0) {
         rc = best_bid(&peek, out, &bid, err);
-        const struct advice *advice = rc == 0 && !bid.score ? advice_for(&peek) : NULL;
-        if (advice)
-            rc = fail_with_export(&peek, advice, err);
-        else if (rc == 0 && !bid.score)
+        if (rc == 0 && !bid.score)
             rc = unknown_format(&peek, err);
     }
     *part = bid.part;
@@ -236,14 +198,7 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
     return rc;
 }
 
-/* Most models begin with ir_version, field 1 as a varint: a control character that no profile begins with.
- * Other models are detected by excluding known formats. */
-static bool begins_as_model(const struct oc_peek *peek)
-{
-    return peek->n >= 2 && peek->data[0] == 0x08 && peek->data[1] > 0;
-}
-
-/* Whether any importer matches. */
+/* By one importer or more. */
 static bool is_profile(const struct oc_peek *peek)
 {
     const struct oc_importer *imp;
@@ -256,12 +211,24 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
     OC_C_LOCALE;
     struct oc_arena a = {0};
     struct oc_peek peek;
+    const struct oc_signature *is;
     int rc = read_peek(path, FIRST_BYTES, &a, &peek, err);
     if (rc == 0 && begins_as_model(&peek))
         *out = OC_FILE_MODEL;
-    else if (rc == 0 && (rc = read_peek(path, PEEK_BYTES, &a, &peek, err)) == 0)
-        *out = (peek.n && is_text(&peek)) || is_profile(&peek) || advice_for(&peek) ? OC_FILE_PROFILE
-                                                                                    : OC_FILE_MODEL;
+    else if (rc == 0 && (rc = read_peek(path, PEEK_BYTES, &a, &peek, err)) == 0 && !is_profile(&peek) &&
+             (is = oc_recognize(path, peek.raw, peek.n_raw)))
+        rc = fail_as(err, path, is, "an ONNX model or a profile");
+    else if (rc == 0)
+        *out =
+            (peek.n && oc_is_text(peek.data, peek.n)) || is_profile(&peek) ? OC_FILE_PROFILE : OC_FILE_MODEL;
     oc_arena_free(&a);
     return rc;
+}
+
+const char *oc_profile_recognize(const char *path)
+{
+    OC_C_LOCALE;
+    const struct oc_importer *imp;
+    unsigned part;
+    return oc_profile_probe(path, NULL, &imp, &part, NULL) ? NULL : imp->name;
 }

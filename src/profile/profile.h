@@ -156,6 +156,8 @@ struct oc_peek {
     const char *path; /* file name: weak evidence only */
     const char *data; /* the first bytes, decompressed, BOM and white space skipped */
     size_t n;
+    const char *raw; /* the same without skipping */
+    size_t n_raw;
     bool whole; /* data is the whole file */
 };
 

@@ -262,6 +262,8 @@ int oc_sqlite_open(const char *path, const struct oc_caps *caps, struct oc_sqlit
 {
     struct oc_sqlite *db = *out = new_db(caps);
     struct oc_buf uri = {0};
+    if (!strcmp(path, "-"))
+        path = "/proc/self/fd/0";
     int rc = check_file(path, &db->size_bytes, err) || load(&db->lib, err) ? -1 : 0;
     if (rc == 0) {
         add_uri(&uri, path);

@@ -31,9 +31,21 @@ static const struct sort_key *key_named(const char *name)
     return NULL;
 }
 
-bool oc_summary_sort_known(const char *key)
+int oc_summary_sort_check(const char *key, struct oc_err *err)
 {
-    return key_named(key) != NULL;
+    const char *names[OC_COUNT(sort_keys)];
+    if (key_named(key))
+        return 0;
+    for (size_t i = 0; i < OC_COUNT(sort_keys); i++)
+        names[i] = sort_keys[i].name;
+    bool time = key && oc_casecmp(key, "time") == 0;
+    return oc_fail_unknown(err, OC_EARG,
+                           &(struct oc_unknown){.what = "key",
+                                                .where = "for --sort of summaries",
+                                                .given = key ? key : "",
+                                                .valid = names,
+                                                .n = OC_COUNT(names),
+                                                .more = time ? "time is CPUTotal or GPUTotal" : NULL});
 }
 
 static double figure_of(const struct oc_times *t, enum figure f)

@@ -60,7 +60,7 @@ struct oc_spread { /* over runs */
 
 struct oc_sum_table_opts {
     bool per_thread, op_detail;
-    const char *sort;        /* sort key of the operator tables, see oc_summary_sort_known; NULL: CPUTotal */
+    const char *sort;        /* sort key of the operator tables, see oc_summary_sort_check; NULL: CPUTotal */
     const char *search;      /* only names that contain this text, ignoring case; NULL: all */
     double samples_per_step; /* 0: unknown */
     const struct oc_kernel_names *kernel_names; /* given by the user, NULL: none */
@@ -92,7 +92,7 @@ void oc_time_summary_free(struct oc_time_summary *s);
 
 /* Keys: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax, GPUMin; case is ignored. The Min keys
  * sort ascending. */
-bool oc_summary_sort_known(const char *key);
+int oc_summary_sort_check(const char *key, struct oc_err *err); /* OC_EARG: no such key */
 
 /* ---- private to time_summary.c and time_items.c -------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
 #include "onnxcost.h"
 
-enum { OC_FINDING_SOURCES = 4 };
+enum { OC_FINDING_SOURCES = 5 };
 
 /* Number of warnings of a source, and in *d the list, valid as long as the source. 0: *d is not set. */
 size_t oc_findings_of(const struct oc_report_in *in, unsigned source, const struct oc_diag **d);

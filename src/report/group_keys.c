@@ -159,13 +159,21 @@ static int read_one(const char *option, const char *s, size_t n, struct oc_group
         *out = (struct oc_group_by){.what = (uint8_t)i, .depth = (uint8_t)depth};
         return 0;
     }
-    struct oc_buf list = {.max = 400};
+    const char *names[OC_COUNT(keys)];
+    char where[60];
     for (size_t i = 0; i < OC_COUNT(keys); i++)
-        oc_buf_printf(&list, "%s%s%s", i ? ", " : "", keys[i].name, keys[i].has_depth ? "[:DEPTH]" : "");
-    oc_fail(err, OC_EARG, "invalid value '%.*s' for %s: choose from %s", (int)(n < 80 ? n : 80), s, option,
-            list.data);
-    oc_buf_free(&list);
-    return -1;
+        names[i] = keys[i].name;
+    snprintf(where, sizeof(where), "for %s", option);
+    if (!n)
+        return oc_fail(err, OC_EARG, "%s: a key is missing, such as type or module:2", option);
+    return oc_fail_unknown(err, OC_EARG,
+                           &(struct oc_unknown){.what = "key",
+                                                .where = where,
+                                                .given = s,
+                                                .given_n = n,
+                                                .valid = names,
+                                                .n = OC_COUNT(names),
+                                                .more = "module:DEPTH"});
 }
 
 int oc_group_by_read(const char *option, const char *text, struct oc_group_by out[OC_MAX_GROUP_KEYS],

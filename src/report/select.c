@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/units.h"
 #include "report/py_order.h"
 #include "report/pyfmt.h"
 
@@ -140,36 +141,48 @@ static double order_key(const struct oc_order_column *c, const struct oc_row *ro
 static int choose(const char *option, const char *value, const char *const *choice, size_t n, size_t *out,
                   struct oc_err *err)
 {
-    struct oc_buf list = {.max = 400};
-    for (size_t i = 0; i < n; i++) {
+    char where[60];
+    for (size_t i = 0; i < n; i++)
         if (strcmp(value, choice[i]) == 0) {
             *out = i;
-            oc_buf_free(&list);
             return 0;
         }
-        oc_buf_printf(&list, "%s%s", i ? ", " : "", choice[i]);
-    }
-    oc_fail(err, OC_EARG, "invalid value '%.80s' for %s: choose from %s", value, option, list.data);
-    oc_buf_free(&list);
-    return -1;
+    snprintf(where, sizeof(where), "for %s", option);
+    return oc_fail_unknown(
+        err, OC_EARG,
+        &(struct oc_unknown){.what = "value", .where = where, .given = value, .valid = choice, .n = n});
 }
 
 static int read_bound(const char *option, const char *text, double *out, struct oc_err *err)
 {
-    if (text && !oc_py_float(text, strlen(text), out))
-        return oc_fail(err, OC_EARG, "invalid value '%.80s' for %s: needs a number of seconds", text, option);
+    size_t n = text ? strlen(text) : 0;
+    double ns;
+    if (!text || oc_py_float(text, n, out))
+        return 0;
+    if (text[n - (n > 0)] != 's' || !oc_parse_scaled(text, "s", &ns))
+        return oc_fail(err, OC_EARG,
+                       "invalid value '%.80s' for %s: give a time such as 5us, 1.5ms or 0.001 (seconds)",
+                       text, option);
+    *out = ns;
     return 0;
 }
 
 static int fail_column(const struct oc_select *s, const char *name, size_t n, struct oc_err *err)
 {
-    struct oc_buf list = {.max = 400};
-    for (size_t i = 0; i < OC_COUNT(order_columns); i++)
-        oc_buf_printf(&list, "%s%s", i ? ", " : "", order_columns[i].name);
-    oc_fail(err, OC_EARG, "cannot order by '%.*s': choose from %s%s", (int)(n < 80 ? n : 80), name, list.data,
-            s->report ? ", or a column of --format csv" : "");
-    oc_buf_free(&list);
-    return -1;
+    const char *names[OC_COUNT(order_columns)];
+    for (size_t i = 0; i < OC_COUNT(names); i++)
+        names[i] = order_columns[i].name;
+    if (!n)
+        return oc_fail(err, OC_EARG, "--order-by: the name of a column is missing, such as time or macs");
+    return oc_fail_unknown(
+        err, OC_EARG,
+        &(struct oc_unknown){.what = "column",
+                             .where = "for --order-by",
+                             .given = name,
+                             .given_n = n,
+                             .valid = names,
+                             .n = OC_COUNT(names),
+                             .more = s->report ? "and the columns of --format csv" : NULL});
 }
 
 static bool same_name(const char *name, const char *text, size_t n)
@@ -211,12 +224,15 @@ static int read_order(struct oc_select *s, const char *text, struct oc_err *err)
 
 static int read_aggregate(struct oc_select *s, const struct oc_report_opts *o, struct oc_err *err)
 {
+    static const char *const reductions[] = {"max", "min", "sum", "mean", "median", "count"};
     if (o->aggregate && !oc_reduction_read(o->aggregate, &s->aggregate))
-        return oc_fail(
-            err, OC_EARG,
-            "invalid value '%.80s' for --aggregate: choose from max, min, sum, mean, median, count, or "
-            "a percentile such as p90",
-            o->aggregate);
+        return oc_fail_unknown(err, OC_EARG,
+                               &(struct oc_unknown){.what = "value",
+                                                    .where = "for --aggregate",
+                                                    .given = o->aggregate,
+                                                    .valid = reductions,
+                                                    .n = OC_COUNT(reductions),
+                                                    .more = "and percentiles such as p90"});
     const char *by = o->group_by ? o->group_by : o->aggregate_by;
     if (!by)
         return 0;

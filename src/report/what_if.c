@@ -153,12 +153,8 @@ static int fuse(struct oc_what_if *x, struct oc_err *err)
 static const struct oc_recast *read_type(const char *name, struct oc_err *err)
 {
     const struct oc_recast *to = oc_recast_by_name(name);
-    struct oc_buf list = {.max = 200};
-    for (size_t i = 0; !to && oc_recast_name(i); i++)
-        oc_buf_printf(&list, "%s%s", i ? ", " : "", oc_recast_name(i));
     if (!to)
-        oc_fail(err, OC_EARG, "invalid value '%.40s' for --as: choose from %s", name, list.data);
-    oc_buf_free(&list);
+        oc_recast_unknown(name, err);
     return to;
 }
 

@@ -81,6 +81,18 @@ static void sort_rows(struct oc_diff_view *v, unsigned metric)
     free(p);
 }
 
+static int unknown_order(const char *sort, struct oc_err *err)
+{
+    const char *names[OC_DIFF_ROOFLINE + 2];
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
+        names[m] = oc_diff_metric_names[m].key;
+    names[OC_DIFF_ROOFLINE + 1] = "order";
+    return oc_fail_unknown(
+        err, OC_EARG,
+        &(struct oc_unknown){
+            .what = "key", .where = "for --sort", .given = sort, .valid = names, .n = OC_COUNT(names)});
+}
+
 static int find_order(const struct oc_diff_view *v, bool whole, unsigned *metric, struct oc_err *err)
 {
     static const unsigned usual[] = {OC_DIFF_TIME,  OC_DIFF_ROOFLINE, OC_DIFF_MACS,
@@ -91,13 +103,7 @@ static int find_order(const struct oc_diff_view *v, bool whole, unsigned *metric
         for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
             if (strcmp(oc_diff_metric_names[m].key, sort) == 0)
                 *metric = m;
-        return *metric < OC_DIFF_METRICS || strcmp(sort, "order") == 0
-                   ? 0
-                   : oc_fail(
-                         err, OC_EARG,
-                         "a diff can be sorted by macs, flops, ops, bytes, params, time, roofline or order, "
-                         "not by '%s'",
-                         sort);
+        return *metric < OC_DIFF_METRICS || strcmp(sort, "order") == 0 ? 0 : unknown_order(sort, err);
     }
     for (size_t i = OC_COUNT(usual); i-- > 0 && !whole;)
         if (differs(v->d, usual[i]))

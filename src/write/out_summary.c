@@ -517,17 +517,24 @@ void oc_summary_table(const struct oc_time_summary *s, const struct oc_summary_o
 
 /* ---- report ------------------------------------------------------------------------------------------ */
 
+static int unknown_view(const char *name, struct oc_err *err)
+{
+    const char *names[OC_VIEW_COUNT];
+    for (unsigned v = 0; v < OC_VIEW_COUNT; v++)
+        names[v] = oc_views[v].name;
+    return oc_fail_unknown(
+        err, OC_EARG,
+        &(struct oc_unknown){.what = "view", .given = name, .valid = names, .n = OC_VIEW_COUNT});
+}
+
 static int check(const struct oc_summary_opts *o, struct oc_err *err)
 {
     if (o->format && strcmp(o->format, "table") && strcmp(o->format, "csv") && strcmp(o->format, "json"))
         return oc_fail(err, OC_EARG, "a summary has no format '%s'; valid: table, csv, json", o->format);
     if (!(unit_ns(o->time_unit) > 0))
         return oc_fail(err, OC_EARG, "unknown unit of time '%s'; valid: s, ms, us, ns", o->time_unit);
-    if (o->sort && !oc_summary_sort_known(o->sort))
-        return oc_fail(err, OC_EARG,
-                       "unknown sort key '%s'; valid: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, "
-                       "GPUMax, GPUMin",
-                       o->sort);
+    if (o->sort && oc_summary_sort_check(o->sort, err))
+        return -1;
     if (o->has_top && o->top < 0)
         return oc_fail(err, OC_EARG, "a summary cannot leave out the last %" PRId64 " rows", -o->top);
     for (size_t i = 0; i < o->n_view; i++) {
@@ -535,8 +542,7 @@ static int check(const struct oc_summary_opts *o, struct oc_err *err)
         while (v < OC_VIEW_COUNT && strcmp(oc_views[v].name, o->view[i]))
             v++;
         if (v == OC_VIEW_COUNT)
-            return oc_fail(err, OC_EARG, "unknown view '%s' (onnxcost summary --help lists them)",
-                           o->view[i]);
+            return unknown_view(o->view[i], err);
     }
     return 0;
 }

@@ -48,7 +48,9 @@ static void errors_name_the_path(void **state)
     assert_int_equal(e.code, OC_EIO);
     assert_string_equal(e.msg, "cannot read '/no/such/file': No such file or directory");
     assert_int_equal(oc_file_map("/tmp", 0, &f, &e), -1);
-    assert_string_equal(e.msg, "cannot read '/tmp': is a directory");
+    assert_string_equal(
+        e.msg,
+        "cannot read '/tmp': is a directory: give a file (onnxcost scan reads all models of a directory)");
     assert_int_equal(oc_file_map("/dev/null", 0, &f, &e), -1);
     assert_non_null(strstr(e.msg, "is not a regular file"));
     assert_int_equal(mkfifo(path, 0600), 0);

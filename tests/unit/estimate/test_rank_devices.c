@@ -327,7 +327,7 @@ static void recast_changes_bytes_and_peaks(void **state)
     o.as = "fp17";
     struct oc_err err;
     assert_int_equal(oc_rank_make(l.model, &o, &r, &err), -1);
-    assert_non_null(strstr(err.msg, "unknown type 'fp17': fp16, bf16"));
+    assert_non_null(strstr(err.msg, "unknown data type 'fp17' for --as; did you mean 'fp16'"));
     unload(&l);
 }
 
@@ -463,7 +463,7 @@ static void rejects_invalid_options(void **state)
     expect_rank_error(&l, (struct oc_rank_opts){.device = twice, .n_device = 2},
                       "device 'wide' is listed twice");
     o.sort = "price";
-    expect_rank_error(&l, o, "unknown order 'price': choose from time, throughput, energy");
+    expect_rank_error(&l, o, "unknown key 'price' for --sort; valid: time, throughput, energy");
     o = one;
     o.batch_dim = "M";
     expect_rank_error(&l, o, "no input has a dimension named 'M'");

@@ -59,6 +59,8 @@ static void invalid_input_is_rejected_by_every_probe(void **state)
         {"[]", 2, "text of no known profile format (tried "},
         {"[{\"cat\":\"x\"}]", 13, "text of no known profile format (tried "},
         {"\x08\x07\x12\x00\x01\x02\xff\xfe\x00\x00\x03", 11,
+         "this is an ONNX model, not a profile: give the model first"},
+        {"\x03\x07\x12\x00\x01\x02\xff\xfe\x00\x00\x03", 11,
          "binary data of no known profile format (tried "},
         {"\x1f\x8b\x08\x00\x00", 5, "file is empty"},
     };
@@ -80,9 +82,11 @@ static void binary_and_ambiguous_files_have_a_hint(void **state)
     static const struct {
         const char *data, *want;
     } row[] = {
-        {"QDSTRM ...", "it is an Nsight Systems recording; export it with: QdstrmImporter -i FILE"},
-        {"ftrt ...", "it is a TensorRT engine; export it with: trtexec --loadEngine=FILE"},
-        {"PERFILE2 ...", "it is a perf recording; export it with: perf report --stdio"},
+        {"QDSTRM ...",
+         "this is an Nsight Systems recording, not a profile: export it: QdstrmImporter -i FILE"},
+        {"ftrt ...",
+         "this is a TensorRT engine, not a profile: export its profile: trtexec --loadEngine=FILE"},
+        {"PERFILE2 ...", "this is a perf recording, not a profile: export it: perf report --stdio"},
         {"{\"graph_exec\": \"==PROF== \"}", "it may be 'megengine' (graph_exec) or 'ncu' (output of Nsight "
                                             "Compute): choose one with --profile-format"},
     };
@@ -104,11 +108,13 @@ static void errors_name_the_path(void **state)
     assert_string_equal(e.msg, "cannot read '/no/such': No such file or directory");
     assert_null(p);
     assert_int_equal(oc_profile_open("/tmp", NULL, &p, &e), -1);
-    assert_string_equal(e.msg, "cannot read '/tmp': is a directory");
+    assert_string_equal(
+        e.msg,
+        "cannot read '/tmp': is a directory: give a file (onnxcost scan reads all models of a directory)");
     struct oc_profile_opts opts = {.format = "no-such-format", .warmup = -1};
     assert_null(t_profile_text("[{}]", &opts, &e));
-    assert_string_equal(e.msg, "unknown profile format 'no-such-format'");
-    opts.format = "onnxruntime"; /* forced on another format */
+    assert_non_null(strstr(e.msg, "unknown profile format 'no-such-format'; valid: onnxruntime, "));
+    opts.format = "onnxruntime"; /* forced on what is none */
     assert_null(t_profile_text("{}", &opts, &e));
     assert_non_null(strstr(e.msg, "expected an array of events (offset 0)"));
     assert_null(t_profile_text("[{}]", &opts, &e));

@@ -190,10 +190,10 @@ static void search_filters_operators(void **state)
 static void sort_keys_are_known(void **state)
 {
     (void)state;
-    assert_true(oc_summary_sort_known("cputotal"));
-    assert_true(oc_summary_sort_known("GPUMin"));
-    assert_false(oc_summary_sort_known("CPU"));
-    assert_false(oc_summary_sort_known(NULL));
+    assert_int_equal(oc_summary_sort_check("cputotal", NULL), 0);
+    assert_int_equal(oc_summary_sort_check("GPUMin", NULL), 0);
+    assert_int_equal(oc_summary_sort_check("CPU", NULL), -1);
+    assert_int_equal(oc_summary_sort_check(NULL, NULL), -1);
 }
 
 static void empty_profile_has_unknown_totals(void **state)

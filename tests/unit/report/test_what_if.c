@@ -254,7 +254,7 @@ static void rejects_invalid_steps(void **state)
         {"=2x", NULL, NULL, "KEY=80% (of the roofline)"},
         {"MatMul=nanx", NULL, NULL, "KEY=80% (of the roofline)"},
         {"name:(=2x", NULL, NULL, ""},
-        {NULL, "f32", NULL, "choose from fp16, bf16"},
+        {NULL, "f32", NULL, "valid: fp16, bf16"},
         {NULL, NULL, "everything", "--fuse takes elementwise"},
     };
     struct made x = make(NULL);

@@ -1,0 +1,162 @@
+#include "base/file_type.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/ascii.h"
+
+enum { LOOK_BYTES = 4096 }; /* for `with` */
+
+struct row {
+    const char *magic; /* bytes at `at`, NULL: any; text that begins so, in any letter case, with `text` */
+    unsigned short n, at;
+    bool text;
+    const char *with;   /* is somewhere in the first LOOK_BYTES, NULL: any */
+    const char *suffix; /* end of the name, NULL: any */
+    struct oc_signature is;
+};
+
+#define BYTES(bytes) .magic = (bytes), .n = sizeof(bytes) - 1
+#define TEXT(start)  .magic = (start), .n = sizeof(start) - 1, .text = true
+
+#define EXPORT_ENGINE                                                                                        \
+    "export its profile: trtexec --loadEngine=FILE --profilingVerbosity=detailed "                           \
+    "--exportProfile=x.profile.json --exportLayerInfo=x.graph.json"
+#define EXPORT_NSYS   "export it: nsys export --type sqlite --output x.sqlite FILE"
+#define EXPORT_QDSTRM "export it: QdstrmImporter -i FILE, then nsys export --type sqlite"
+#define EXPORT_NCU    "export it: ncu --import FILE --csv --page raw"
+#define EXPORT_TORCH                                                                                         \
+    "export the model in Python: torch.onnx.export(model, inputs, \"model.onnx\") (a checkpoint needs its "  \
+    "model class)"
+#define EXPORT_KERAS "convert it: python -m tf2onnx.convert --keras FILE --output model.onnx"
+#define EXPORT_TF    "convert it: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"
+
+/* The first row that fits. */
+static const struct row rows[] = {
+    /* downloads that went wrong */
+    {TEXT("version https://git-lfs.github.com/spec/"),
+     .is = {"a Git LFS pointer", "fetch the file: git lfs pull"}},
+    {TEXT("<!doctype html"), .is = {"an HTML page", "download the file itself, not the page about it"}},
+    {TEXT("<html"), .is = {"an HTML page", "download the file itself, not the page about it"}},
+    {TEXT("<?xml"), .with = "<Error>",
+     .is = {"an XML error reply of a server", "read it, and download the file again"}},
+    {TEXT("{\"error\""), .is = {"a JSON error reply of a server", "read it, and download the file again"}},
+    {TEXT("{\"message\""), .is = {"a JSON error reply of a server", "read it, and download the file again"}},
+    {TEXT("{\"detail\""), .is = {"a JSON error reply of a server", "read it, and download the file again"}},
+    /* other forms of ONNX */
+    {TEXT("ir_version:"),
+     .is = {"an ONNX model in protobuf's text form",
+            "convert it: onnx.save(onnx.load(\"FILE\", format=\"textproto\"), \"model.onnx\")"}},
+    {TEXT("{"), .with = "\"irVersion\"",
+     .is = {"an ONNX model as JSON",
+            "convert it: onnx.save(onnx.load(\"FILE\", format=\"json\"), \"model.onnx\")"}},
+    {TEXT("<"), .with = "ir_version:",
+     .is = {"an ONNX model in ONNX's text syntax",
+            "convert it: onnx.save(onnx.parser.parse_model(open(\"FILE\").read()), \"model.onnx\")"}},
+    {BYTES("ORTM"), .at = 4,
+     .is = {"a model in ORT format", "give the ONNX model that it was made from: ORT format cannot be read"}},
+    /* other frameworks */
+    {BYTES("PK\3\4"), .with = "data.pkl", .is = {"a PyTorch file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .with = "constants.pkl", .is = {"a TorchScript file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .with = ".npy", .is = {"a NumPy archive (.npz)", "give an ONNX model or a profile"}},
+    {BYTES("PK\3\4"), .suffix = ".keras", .is = {"a Keras model", EXPORT_KERAS}},
+    {BYTES("PK\3\4"), .suffix = ".pt", .is = {"a PyTorch file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .suffix = ".pth", .is = {"a PyTorch file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .suffix = ".pt2", .is = {"a PyTorch file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .is = {"a zip archive", "unpack it: unzip FILE"}},
+    {BYTES("PK\5\6"), .is = {"an empty zip archive", "give an ONNX model or a profile"}},
+    {BYTES("\x80\2"), .is = {"a Python pickle (maybe a PyTorch checkpoint)", EXPORT_TORCH}},
+    {BYTES("\x80\3"), .is = {"a Python pickle (maybe a PyTorch checkpoint)", EXPORT_TORCH}},
+    {BYTES("\x80\4"), .is = {"a Python pickle (maybe a PyTorch checkpoint)", EXPORT_TORCH}},
+    {BYTES("\x80\5"), .is = {"a Python pickle (maybe a PyTorch checkpoint)", EXPORT_TORCH}},
+    {BYTES("TFL3"), .at = 4,
+     .is = {"a TensorFlow Lite model",
+            "convert it: python -m tf2onnx.convert --tflite FILE --output model.onnx"}},
+    {BYTES("\x89HDF\r\n\x1a\n"), .is = {"an HDF5 file (maybe a Keras model)", EXPORT_KERAS}},
+    {BYTES("GGUF"), .is = {"a GGUF model of llama.cpp",
+                           "export the original model: optimum-cli export onnx --model NAME FOLDER"}},
+    {BYTES("\0\0\0\0{\""), .at = 4,
+     .is = {"a safetensors file (weights without a graph)",
+            "export the model: optimum-cli export onnx --model NAME FOLDER"}},
+    {.suffix = "saved_model.pb", .is = {"a TensorFlow SavedModel", EXPORT_TF}},
+    {.suffix = ".mlmodel", .is = {"a Core ML model", "give the ONNX model that it was made from"}},
+    {TEXT("<?xml"), .with = "<net ",
+     .is = {"an OpenVINO IR model", "give the ONNX model that it was made from"}},
+    {BYTES("ML\xefR"), .is = {"MLIR bytecode", "give the ONNX model that it was made from"}},
+    {BYTES("\x93NUMPY"), .is = {"a NumPy array", "give an ONNX model or a profile"}},
+    /* engines and reports that only their own tool can read */
+    {BYTES("QDSTRM"), .is = {"an Nsight Systems recording", EXPORT_QDSTRM}},
+    {.suffix = ".qdstrm", .is = {"an Nsight Systems recording", EXPORT_QDSTRM}},
+    {.suffix = ".nsys-rep", .is = {"an Nsight Systems report", EXPORT_NSYS}},
+    {.suffix = ".qdrep", .is = {"an Nsight Systems report", EXPORT_NSYS}},
+    {BYTES("NVR\0"), .is = {"an Nsight Compute report", EXPORT_NCU}},
+    {.suffix = ".ncu-rep", .is = {"an Nsight Compute report", EXPORT_NCU}},
+    {BYTES("ftrt"), .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {BYTES("ptrt"), .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {.suffix = ".trt", .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {.suffix = ".engine", .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {.suffix = ".plan", .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {BYTES("PERFILE2"), .is = {"a perf recording", "export it: perf report --stdio -n -t, -i FILE"}},
+    {.suffix = ".pstats",
+     .is = {"Python's profile data",
+            "print it: python3 -c 'import pstats; pstats.Stats(\"FILE\").print_stats()'"}},
+    /* containers */
+    {BYTES("\x1f\x8b"),
+     .is = {"a gzip file", "decompress it with gunzip (of .gz files only profiles are read)"}},
+    {BYTES("\xfd"
+           "7zXZ\0"),
+     .is = {"an xz file", "decompress it: unxz FILE"}},
+    {BYTES("\x28\xb5\x2f\xfd"), .is = {"a zstd file", "decompress it: unzstd FILE"}},
+    {BYTES("BZh"), .is = {"a bzip2 file", "decompress it: bunzip2 FILE"}},
+    {BYTES("7z\xbc\xaf\x27\x1c"), .is = {"a 7-Zip archive", "unpack it: 7z x FILE"}},
+    {BYTES("ustar"), .at = 257, .is = {"a tar archive", "unpack it: tar xf FILE"}},
+    {BYTES("\x7f"
+           "ELF"),
+     .is = {"a program or shared library (ELF)", "give an ONNX model or a profile"}},
+    {BYTES("\x89PNG"), .is = {"an image (PNG)", "give an ONNX model or a profile"}},
+    {BYTES("\xff\xd8\xff"), .is = {"an image (JPEG)", "give an ONNX model or a profile"}},
+    {BYTES("%PDF-"), .is = {"a PDF document", "give an ONNX model or a profile"}},
+};
+
+bool oc_is_text(const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    size_t odd = 0;
+    for (size_t i = 0; i < n; i++)
+        odd += p[i] < 32 && !oc_is_space((char)p[i]);
+    return odd * 100 <= n;
+}
+
+static bool ends_with(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), k = strlen(suffix);
+    return n >= k && oc_ncasecmp(s + n - k, suffix, k) == 0;
+}
+
+static bool fits(const struct row *r, const char *path, const char *data, size_t n, bool text)
+{
+    if (r->suffix && !ends_with(path, r->suffix))
+        return false;
+    if (r->with && !memmem(data, n < LOOK_BYTES ? n : LOOK_BYTES, r->with, strlen(r->with)))
+        return false;
+    if (!r->magic)
+        return !text;
+    if (r->text)
+        return n >= r->n && oc_ncasecmp(data, r->magic, r->n) == 0;
+    return n >= (size_t)r->at + r->n && memcmp(data + r->at, r->magic, r->n) == 0;
+}
+
+const struct oc_signature *oc_recognize(const char *path, const void *data, size_t n)
+{
+    const char *p = data;
+    size_t skip = n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (skip < n && oc_is_space(p[skip]))
+        skip++;
+    bool text = oc_is_text(data, n < LOOK_BYTES ? n : LOOK_BYTES);
+    for (size_t i = 0; i < OC_COUNT(rows); i++) {
+        size_t from = rows[i].text ? skip : 0;
+        if (fits(&rows[i], path, p + from, n - from, text))
+            return &rows[i].is;
+    }
+    return NULL;
+}
