@@ -480,9 +480,9 @@ int oc_profile_format_check(const char *name, struct oc_err *err);
 const char *oc_profile_importer(const struct oc_profile *p); /* "onnxruntime", "megengine" ... */
 
 enum oc_file_kind { OC_FILE_MODEL, OC_FILE_PROFILE };
-/* Classifies by content. Fails for a file that is recognized as something else (an archive, a model of another
- * framework, a web page). Any other file counts as the more similar kind, so that its reader can report the
- * error. */
+/* Classifies by content. Fails for a file that is recognized as something else (an archive, a model of
+ * another framework, a web page). Any other file counts as the more similar kind, so that its reader can
+ * report the error. */
 int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err);
 
 /* Name of the format in which the file is a profile; NULL: none, or several. */

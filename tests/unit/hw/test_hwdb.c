@@ -245,7 +245,7 @@ static void full_disk_is_reported(void **state)
         skip();
     setvbuf(f, NULL, _IONBF, 0);
     assert_int_equal(oc_hwdb_lint(db, NULL, 0, &lint, &err), 0);
-    expect_error(oc_hw_lint_write(lint, "text", f, &err), &err, OC_EOUTPUT, "cannot write the findings");
+    expect_error(oc_hw_lint_write(lint, "text", f, &err), &err, OC_EOUTPUT, "cannot write the problems");
     expect_error(oc_hwdb_write_list(db, "csv", 0, f, &err), &err, OC_EOUTPUT, "cannot write the devices");
     fclose(f);
     oc_hw_lint_free(lint);
