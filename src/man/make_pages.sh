@@ -10,7 +10,7 @@ version=$(sed -n 's/^#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
 # the folder is debian/ when a package is built
 changelog=src/deb/changelog
 [ -e "$changelog" ] || changelog=debian/changelog
-date=$(sed -n '/^ -- /{s/.*, *\([0-9]*\) \([A-Z][a-z]*\) \([0-9]*\) .*/\2 \1, \3/p;q;}' src/deb/changelog)
+date=$(sed -n '/^ -- /{s/.*, *\([0-9]*\) \([A-Z][a-z]*\) \([0-9]*\) .*/\2 \1, \3/p;q;}' "$changelog")
 mkdir -p "$out"
 rm -f "$out"/onnxcost*
 for page in src/man/*.[157]; do
