@@ -1278,8 +1278,10 @@ int oc_baseline_write(const struct oc_report_in *in, const struct oc_estimate *e
                       struct oc_baseline_kept *kept, FILE *f, struct oc_err *err);
 /* One line for the i-th limit, in the order of the budget; NULL past the end. */
 const char *oc_check_reason(const struct oc_check *c, size_t index, enum oc_check_result *result);
-/* "table" (NULL), "csv", "json", "markdown", "junit", "sarif", "github" (annotations of GitHub Actions) */
-int oc_check_write(const struct oc_check *c, const char *format, FILE *out, struct oc_err *err);
+/* "table" (NULL), "csv", "json", "markdown", "junit", "sarif", "github" (annotations of GitHub Actions);
+ * width_chars: of the table, 0: no limit */
+int oc_check_write(const struct oc_check *c, const char *format, unsigned width_chars, FILE *out,
+                   struct oc_err *err);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -149,7 +149,7 @@ static void print_reasons(const struct check_job *j)
 
 static int write_markdown(const void *check, FILE *f, struct oc_err *err)
 {
-    return oc_check_write(check, "markdown", f, err);
+    return oc_check_write(check, "markdown", 0, f, err);
 }
 
 static int write_check(struct check_job *j)
@@ -163,7 +163,8 @@ static int write_check(struct check_job *j)
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
-    int failed = oc_check_write(j->check, format, out.f, &err) ? cli_fail_err(&err) : 0;
+    int failed =
+        oc_check_write(j->check, format, cli_width(&out, &o->width), out.f, &err) ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);
     rc = failed ? failed : rc ? rc : cli_step_summary(o, write_markdown, j->check);
     if (rc)

@@ -99,7 +99,9 @@ void oc_advice_text(const struct oc_advice *a, const struct oc_report_opts *o, s
     for (uint32_t i = 0; i < a->n; i++) {
         const struct oc_advice_item *k = a->item[i];
         fputc('\n', f);
-        oc_print_line(f, "%u  %s  [%s, %s]", i + 1, k->title, oc_advice_severity_name(k->severity), k->id);
+        oc_plain_say(oc_printf(arena, "%u", i + 1), 3, width,
+                     oc_printf(arena, "%s  [%s, %s]", k->title, oc_advice_severity_name(k->severity), k->id),
+                     f);
         oc_plain_say("   found", LABEL + 1, width, k->found, f);
         oc_plain_say("   saves", LABEL + 1, width,
                      k->basis ? oc_printf(arena, "%s: %s", saving(k, a->whole, arena), k->basis)

@@ -54,32 +54,41 @@ const char *oc_check_assumption(struct oc_arena *a, const struct oc_check *c, ui
 
 /* ---- for people ---------------------------------------------------------------------------------------- */
 
-static void fill_sheet(const struct oc_check *c, struct oc_arena *a, struct oc_sheet *s)
+/* Narrower tables leave out what is in brackets: other units, baseline and tolerance. */
+enum { FULL_WIDTH = 140 };
+
+static const char *cell_text(struct oc_arena *a, const char *text, bool brief)
+{
+    const char *bracket = brief ? strstr(text, " (") : NULL;
+    return bracket ? oc_strndup(a, text, (size_t)(bracket - text)) : text;
+}
+
+static void fill_sheet(const struct oc_check *c, struct oc_arena *a, bool brief, struct oc_sheet *s)
 {
     static const char *const head[] = {"result", "what", "figure", "limit", "from"};
     *s = (struct oc_sheet){.kinds = "ttttc", .head = head};
     for (size_t i = 0; i < c->n; i++) {
         const struct oc_verdict *v = &c->verdict[i];
-        const char *cell[] = {oc_check_result_name(v->result), v->title, v->value, v->bound,
-                              origin(a, v->limit)};
+        const char *cell[] = {oc_check_result_name(v->result), v->title, cell_text(a, v->value, brief),
+                              cell_text(a, v->bound, brief), origin(a, v->limit)};
         oc_sheet_row(s, cell);
     }
 }
 
-static void write_table(const struct oc_check *c, FILE *f)
+static void write_table(const struct oc_check *c, unsigned width, FILE *f)
 {
     struct oc_arena a = {0};
     const char *text;
     struct oc_sheet s;
-    fill_sheet(c, &a, &s);
-    oc_sheet_plain(&s, 0, false, f);
+    fill_sheet(c, &a, width && width < FULL_WIDTH, &s);
+    oc_sheet_plain(&s, width, false, f);
     fputc('\n', f);
     for (size_t i = 0; i < c->n; i++)
         if (c->verdict[i].result != OC_CHECK_PASSED)
-            oc_plain_say(oc_check_result_name(c->verdict[i].result), 14, 0, c->verdict[i].reason, f);
-    oc_plain_say("summary", 14, 0, oc_check_summary(&a, c), f);
+            oc_plain_say(oc_check_result_name(c->verdict[i].result), 14, width, c->verdict[i].reason, f);
+    oc_plain_say("summary", 14, width, oc_check_summary(&a, c), f);
     for (uint32_t i = 0; (text = oc_check_assumption(&a, c, i)); i++)
-        oc_plain_say(i ? "" : "assumptions", 14, 0, text, f);
+        oc_plain_say(i ? "" : "assumptions", 14, width, text, f);
     oc_sheet_free(&s);
     oc_arena_free(&a);
 }
@@ -90,7 +99,7 @@ static void write_markdown(const struct oc_check *c, FILE *f)
     struct oc_buf b = {0};
     struct oc_sheet s;
     const char *text;
-    fill_sheet(c, &a, &s);
+    fill_sheet(c, &a, false, &s);
     oc_buf_str(&b, "### onnxcost check: ");
     oc_md_code(&b, *c->in->model->path ? c->in->model->path : "model");
     oc_buf_printf(&b, "\n\n%s\n\n", oc_check_summary(&a, c));
@@ -204,16 +213,21 @@ static void write_json(const struct oc_check *c, FILE *f)
 
 /* ---- choice -------------------------------------------------------------------------------------------- */
 
-int oc_check_write(const struct oc_check *c, const char *format, FILE *out, struct oc_err *err)
+int oc_check_write(const struct oc_check *c, const char *format, unsigned width_chars, FILE *out,
+                   struct oc_err *err)
 {
     static const struct {
         const char *name;
         void (*write)(const struct oc_check *c, FILE *f);
-    } forms[] = {{"table", write_table},       {"csv", write_csv},         {"json", write_json},
-                 {"markdown", write_markdown}, {"md", write_markdown},     {"junit", oc_check_junit},
-                 {"sarif", oc_check_sarif},    {"github", oc_check_github}};
+    } forms[] = {{"csv", write_csv},         {"json", write_json},      {"markdown", write_markdown},
+                 {"md", write_markdown},     {"junit", oc_check_junit}, {"sarif", oc_check_sarif},
+                 {"github", oc_check_github}};
+    if (!format || strcmp(format, "table") == 0) {
+        write_table(c, width_chars, out);
+        return 0;
+    }
     for (size_t i = 0; i < OC_COUNT(forms); i++)
-        if (!format || strcmp(forms[i].name, format) == 0) {
+        if (strcmp(forms[i].name, format) == 0) {
             forms[i].write(c, out);
             return 0;
         }

@@ -70,7 +70,7 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
         print_note(&x->step[i], a, f);
     double then_s = x->n_step ? x->step[x->n_step - 1].after_s : NAN;
     if (x->beside_s > 0 && !x->unknown)
-        fprintf(f, "%-11s %s instead of %s, if the %s outside operators stay unchanged\n", "latency",
+        fprintf(f, "%-11s %s instead of %s, if the %s outside operators stays\n", "latency",
                 duration(a, then_s + x->beside_s), duration(a, x->now_s + x->beside_s),
                 duration(a, x->beside_s));
 }

@@ -47,7 +47,7 @@ static void report_all(const struct oc_report_in *in, const struct oc_budget *bu
         abort();
     for (size_t i = 0; i < OC_COUNT(format); i++) {
         FILE *f = fopen("/dev/null", "w");
-        if (!f || oc_check_write(check, format[i], f, &err))
+        if (!f || oc_check_write(check, format[i], 0, f, &err))
             abort();
         fclose(f);
     }
