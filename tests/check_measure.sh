@@ -27,13 +27,13 @@ expect_failure() {
 onnxcost hw measure --quick -o here.xml >out 2>err
 rc=$?
 result 'quick measurement writes the file and prints nothing' "$([ $rc -eq 0 ] && [ -s here.xml ] && [ ! -s out ] || { echo "exit code $rc"; cat err out; })"
-result 'warning says that the measurement was quick' "$(grep -q 'a quick trial' err || cat err)"
+result 'warning says that the measurement was quick' "$(grep -q 'quick trial' err || cat err)"
 if command -v xmllint >/dev/null 2>&1; then
     result 'written file is valid against the schema' "$(xmllint --nonet --noout --relaxng "$schema" here.xml 2>&1 | grep -v ' validates$')"
 else
     result 'written file is valid against the schema' 'xmllint is missing (package libxml2-utils)'
 fi
-result 'hw lint has no warnings' "$(onnxcost hw lint here.xml 2>&1 | grep -v ': 0 findings$')"
+result 'hw lint has no warnings' "$(onnxcost hw lint here.xml 2>&1 | grep -v ': 0 problems$')"
 onnxcost hw show ./here.xml --format csv >figures.csv 2>err
 result 'hw show reads the file' "$(cat err)"
 # values of the whole device: no cores, no mode (columns by name)

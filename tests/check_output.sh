@@ -60,11 +60,11 @@ expect 2 "no dimension is named 'nonsense'" 'sweep of an unknown dimension' "$on
 expect 2 'opr-name|expression|pattern' 'broken expression' "$onnxcost" model.onnx --opr-name '('
 
 ../onnxzoo bert_base -o bert.onnx
-expect 2 "there are: 'batch' 'sequence'\$" 'each symbolic dimension is listed once' "$onnxcost" bert.onnx --dim seq=384
+expect 2 "open dimensions: 'batch' 'sequence'\$" 'each symbolic dimension is listed once' "$onnxcost" bert.onnx --dim seq=384
 printf '[{"cat" : "Session","pid" :1,"tid" :1,"dur" :9,"ts" :1,"ph" : "X","name" :"model_run","args" : {}},
 {"cat" : "Node","pid" :1,"tid" :1,"dur" :5,"ts" :2,"ph" : "X","name" :"a_kernel_time","args" : {"op_name" : "Relu","input_type_shape" : [{"float":[2]}]}}]
 ' >profile.json
-expect 2 'there are: mge, ' 'unknown convention lists the known ones' "$onnxcost" model.onnx --convention nonsense
+expect 2 'available: mge, ' 'unknown convention lists the known ones' "$onnxcost" model.onnx --convention nonsense
 expect 2 'unknown profile format' 'unknown profile format without a profile' "$onnxcost" model.onnx --profile-format nonsense
 expect 2 'number of runs' 'negative --warmup without a profile' "$onnxcost" model.onnx --warmup -1
 expect 2 'needs NODE=N' 'malformed --trip' "$onnxcost" model.onnx --trip x

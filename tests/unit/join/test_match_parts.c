@@ -47,7 +47,7 @@ static const struct {
     {"node_of_t4", "Sigmoid_3", "name parts", NULL, 0.95},
     {"{ForeignNode[conv...x + y]}", "conv relu /a.b/c Sigmoid_3 x + y", "range", NULL, 0.8},
     {"{ForeignNode[/a.b/c...tail]}", "/a.b/c x + y tail", "range", NULL, 0.8}, /* not on the path */
-    {"{ForeignNode[conv...nobody]}", "", NULL, "unmatched", 0},
+    {"{ForeignNode[conv...absent]}", "", NULL, "unmatched", 0},
     {"{ForeignNode[conv", "", NULL, "unmatched", 0},
     {"/a_b/c_myl109_2", "/a.b/c", "plain name", NULL, 0.7},
     {"__myl_MulMaxSubExpSum_myl109_3", "", NULL, "generated kernels", 0},
