@@ -100,5 +100,5 @@ expect_usage_error() { # pattern title arguments...
     check "$([ $code -eq 2 ] && grep -qE "$pattern" "$work/err" || echo "$code $(cat "$work/err")")" "$title"
 }
 expect_usage_error 'no groups' '--group-by is rejected' "$work/resnet18.onnx" -f trace --group-by type
-expect_usage_error '--why supports the formats table and json' '--why is rejected' "$work/resnet18.onnx" -f trace --why 0
+expect_usage_error 'supports the formats table and json' '--why is rejected' "$work/resnet18.onnx" -f trace --why 0
 finish
