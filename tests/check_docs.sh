@@ -87,6 +87,16 @@ problems=$(for document in src/doc/tutorial-*.md; do
     done
 done)
 result 'tutorials answer in at most 3 commands, with figures of their transcripts' "$problems"
+# shellcheck disable=SC2016 # Markdown
+problems=$(python3 -c '
+import sys
+for name in sys.argv[1:]:
+    shown = False
+    for line in open(name, encoding="utf-8"):
+        if line.startswith("```"): shown = line.startswith("```console")
+        elif shown and len(line.rstrip("\n")) > 80: print("%s: %s" % (name, line.rstrip("\n")))
+' README.md src/doc/tutorial-*.md)
+result 'transcripts of README and tutorials fit 80 columns' "$problems"
 result 'the README has at most 200 lines' "$([ "$(wc -l <README.md)" -le 200 ] || wc -l README.md)"
 result 'there are options' "$([ "$(wc -l <"$work/options")" -gt 40 ] || wc -l <"$work/options")"
 # options of other programs, which the documents name
