@@ -610,9 +610,9 @@ struct oc_device_info oc_device_info(const struct oc_device *device);
 size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figure **out);
 
 /* What `onnxcost hw` prints. format: table (NULL), csv or json; numbers of CSV and JSON are in base units.
- * The list has a line a device; of one device a line a figure; two stand side by side with the ratio second /
- * first of the peaks as they are used (the dense one of each unit and class), memories, counts, clocks,
- * power, overhead. */
+ * The list has one line per device, one device one line per figure; two devices are shown with the ratio
+ * second / first of the peaks as they are used (the dense one of each unit and class), memories, counts,
+ * clocks, power, overhead. */
 int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, unsigned width_chars, FILE *out,
                        struct oc_err *err);
 int oc_device_write(const struct oc_device *device, const char *format, FILE *out, struct oc_err *err);
@@ -721,7 +721,7 @@ struct oc_record_opts {
     const char *time_budget; /* of both sessions, "60s" (NULL), "5min": no run begins that would exceed it,
                                 but one run is measured in each session; with `runs` and NULL: none */
     uint64_t seed;           /* of random contents */
-    void (*progress)(void *arg, const char *what); /* "loading the model"; NULL: not told */
+    void (*progress)(void *arg, const char *what); /* "loading the model"; NULL: not reported */
     void *progress_arg;
     const volatile int *stop; /* set to non-zero by a signal handler: ends the recording; NULL: none */
 };
@@ -839,8 +839,8 @@ int oc_validation_write(const struct oc_validation_result *validation, const cha
                         struct oc_err *err);
 
 struct oc_estimate_opts {
-    const struct oc_calibration *calibration; /* NULL: only a band, from the roofline */
-    const struct oc_join *join; /* kernels as recorded, with their times beside; NULL: a plan of them */
+    const struct oc_calibration *calibration; /* NULL: only an interval, from the roofline */
+    const struct oc_join *join; /* kernels as recorded, shown with their times; NULL: from the fusion plan */
     const char *fusion;         /* rules of the plan: "onnxruntime", "generic", "none"; NULL: as fits */
     unsigned width_chars;       /* of the text for people; 0: no limit */
 };
@@ -873,7 +873,7 @@ struct oc_report_opts {
     bool verbose; /* the table's summary has all lines, not only the main ones */
     bool has_top;
     int64_t top; /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, 10 below a
-                    table of operator types where nothing is asked for, else 20 */
+                    table of operator types by default, else 20 */
     const char *const
         *name_pattern; /* regular expressions matched from the start of the name, combined with or */
     size_t n_name_pattern;

@@ -66,7 +66,7 @@ try() { # where command line
 # ---- the help
 commands=$(onnxcost help options | sed -n 's/^\(usage:\)\{0,1\} *onnxcost \([a-z]*\)\( .*\)\{0,1\}$/\2/p' | sort -u)
 for command in $commands; do
-    # shellcheck disable=SC2086 # no command is no argument
+    # shellcheck disable=SC2086 # an empty command adds no argument
     onnxcost help $command | sed -n '/^Examples/,/^$/s/^  \(onnxcost .*\)/\1/p' | sed 's/   *[^ ].*//; s/ *$//' >"lines.$command"
     if [ ! -s "lines.$command" ] && [ "$command" != cost ]; then
         result "help $command" 'no examples'

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 : "${JOBS:=2}" "${CLANG_FORMAT:=clang-format}" "${CLANG_TIDY:=clang-tidy}" "${CPPCHECK:=cppcheck}" "${SHELLCHECK:=shellcheck}"
 work=build/lint
 mkdir -p "$work/cppcheck"
-found=$work/findings.txt
+found=$work/problems.txt
 
 # C: one line per problem; clang-tidy repeats those of a header for each file that includes it
 find src models -name '*.c' | sort >"$work/sources"

@@ -96,8 +96,8 @@ int oc_infer_graph(struct oc_engine *e, uint32_t graph);
 
 bool oc_data_fully_known(const struct oc_data *d);
 
-/* cause.c: sets root_cause of the outputs, whose types are final; asked: the slot whose value the shape rule
- * could not get, OC_NONE */
+/* cause.c: sets root_cause of the outputs, whose types are final; `asked`: the slot whose value the shape
+ * rule could not get, OC_NONE */
 void oc_mark_root_cause(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t asked);
 /* "a size depends on 'x'", for a value with a root cause */
 const char *oc_cause_text(const struct oc_engine *e, uint32_t value);

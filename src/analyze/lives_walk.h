@@ -1,4 +1,4 @@
-/* Private to lives*.c: liveness state of a graph and its bodies. */
+/* Private to the files of liveness analysis: liveness state of a graph and its bodies. */
 #ifndef OC_LIVES_WALK_H
 #define OC_LIVES_WALK_H
 

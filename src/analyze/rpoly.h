@@ -40,8 +40,8 @@ size_t oc_rpoly_points(const struct oc_rpoly_axis *axis, unsigned n_var, unsigne
 bool oc_rpoly_fit(const struct oc_rpoly_axis *axis, unsigned n_var, const struct oc_pow *point,
                   const uint64_t *value, size_t n, struct oc_rpoly *out);
 
-/* Degree of the polynomial through equidistant values: the smallest whose next differences vanish, with at
- * least `checks` of these. -1: none. */
+/* Degree of the polynomial through equidistant values: the smallest whose next differences vanish, with a
+ * minimum of `checks` of these. -1: none. */
 int oc_rpoly_degree(const uint64_t *value, size_t n, unsigned checks);
 
 /* False: not an integer from 0 to UINT64_MAX, or overflow. */

@@ -31,7 +31,7 @@ static char *program_path(struct oc_arena *a)
     return n > 0 ? oc_strndup(a, path, (size_t)n) : NULL;
 }
 
-/* The file that this code was loaded from. NULL: unknown, or the loader knows only a relative name. */
+/* The file that this code was loaded from. NULL: unknown, or the loader has only a relative name. */
 static char *library_path(struct oc_arena *a)
 {
     static const char here = 0;

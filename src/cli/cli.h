@@ -1,5 +1,4 @@
-/* What the parts of the program share: exit codes, messages, commands. The program uses onnxcost.h only.
- * It knows nothing of formats and rules. */
+/* Shared by the parts of the program: exit codes, messages, commands. The program uses only onnxcost.h. */
 #ifndef OC_CLI_H
 #define OC_CLI_H
 

@@ -33,8 +33,9 @@ static int save(const struct cli_opts *o, const struct oc_calibration *cal)
     return cli_output_close(&out, true);
 }
 
-/* The table stands on standard output, unless the file does. */
-static int tell(const struct cli_opts *o, const struct oc_calibration *cal, const struct oc_samples *samples)
+/* The table goes to standard output, unless the file does. */
+static int print_result(const struct cli_opts *o, const struct oc_calibration *cal,
+                        const struct oc_samples *samples)
 {
     struct cli_output out;
     struct oc_err err;
@@ -67,7 +68,7 @@ static int calibrate(const struct cli_opts *o, const struct oc_samples *samples)
     if (oc_calibration_make(samples, &opts, &cal, &err))
         return cli_fail_err(&err);
     int rc = save(o, cal);
-    rc = rc ? rc : tell(o, cal, samples);
+    rc = rc ? rc : print_result(o, cal, samples);
     oc_calibration_free(cal);
     return rc;
 }

@@ -297,7 +297,7 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
     };
 }
 
-/* Below the table; beside CSV and JSON on standard error. */
+/* Below the table; for CSV and JSON on standard error. */
 static int fit(struct job *j, FILE *f)
 {
     bool table = !j->o->format || is(j->o->format, "table") || is(j->o->format, "compact");
@@ -382,7 +382,7 @@ static int write_report(struct job *j)
     return rc ? rc : failed;
 }
 
-/* ---- findings ---------------------------------------------------------------------------------------------
+/* ---- warnings ---------------------------------------------------------------------------------------------
  */
 
 enum { MAX_WARNINGS = 5 };
@@ -447,7 +447,7 @@ static int strict_result(const struct job *j, size_t n_findings)
         return 0;
     return cli_fail(
         CLI_FINDINGS,
-        "strict: findings: %zu, nodes without a cost: %zu, estimated nodes: %zu, assumptions: %zu",
+        "strict: warnings: %zu, nodes without a cost: %zu, estimated nodes: %zu, assumptions: %zu",
         n_findings, unknown, estimated, assumed);
 }
 

@@ -46,7 +46,7 @@ static int sort_files(struct diff_job *j)
 }
 
 /* The first of a list for A, the second for B; one for both. */
-static const char *of(const struct cli_list *l, unsigned side)
+static const char *side_value(const struct cli_list *l, unsigned side)
 {
     return !l->n ? NULL : l->item[side < l->n ? side : l->n - 1];
 }
@@ -57,9 +57,9 @@ static int choose_sides(struct diff_job *j)
     if (o->hw.n > 2)
         return cli_fail(CLI_USAGE, "'diff' takes one device for each side, not %zu", o->hw.n);
     for (unsigned s = 0; s < 2; s++) {
-        j->side[s].model_path = of(&j->model, s);
-        j->side[s].profile_path = of(&j->profile, s);
-        j->side[s].hw = of(&o->hw, s);
+        j->side[s].model_path = side_value(&j->model, s);
+        j->side[s].profile_path = side_value(&j->profile, s);
+        j->side[s].hw = side_value(&o->hw, s);
     }
     j->side[0].optimized_path = o->optimized_model;
     j->side[1].optimized_path = o->b_optimized_model;

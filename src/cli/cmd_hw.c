@@ -61,7 +61,7 @@ static int lint(struct hw_job *j)
     return rc;
 }
 
-static void say_progress(void *user, const char *what)
+static void print_progress(void *user, const char *what)
 {
     cli_progress_say(user, "measuring", what);
 }
@@ -77,7 +77,7 @@ static int measure(struct hw_job *j)
     struct cli_progress *progress = cli_progress_start();
     const struct oc_hw_measure_opts opts = {.threads = o->threads.set ? (uint32_t)o->threads.v : 0,
                                             .quick = o->quick,
-                                            .progress = say_progress,
+                                            .progress = print_progress,
                                             .user = progress};
     int rc = oc_hw_measure(&opts, &m, &err) ? CLI_ENVIRONMENT : CLI_OK;
     cli_progress_stop(progress);
@@ -96,7 +96,7 @@ static int measure(struct hw_job *j)
 
 static const struct hw_part {
     const char *name;
-    size_t min, max; /* words behind it */
+    size_t min, max; /* number of words after it */
     int (*run)(struct hw_job *j);
 } parts[] = {
     {"list", 0, 0, list},       {"show", 1, 1, show}, {"diff", 2, 2, diff}, {"lint", 0, SIZE_MAX - 1, lint},

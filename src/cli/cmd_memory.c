@@ -24,7 +24,7 @@ struct memory_job {
     struct oc_hwdb *hwdb;
     const struct oc_device *device;
     struct oc_memory *memory;
-    struct oc_memory_plan *plan; /* NULL: not asked for */
+    struct oc_memory_plan *plan; /* NULL: not requested */
 };
 
 int cli_check_memory(const struct cli_opts *o)
@@ -113,7 +113,7 @@ static int plan(struct memory_job *j)
     return rc ? rc : cli_save_plan(j->o, j->plan);
 }
 
-/* The plan stands below the tables. As CSV and JSON, --reorder gives the order and not the report. */
+/* The plan is printed below the tables. As CSV and JSON, --reorder prints the order instead of the report. */
 static int write_parts(const struct memory_job *j, const char *format, FILE *f)
 {
     struct oc_err err;

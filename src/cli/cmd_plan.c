@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 
-/* By the end of the name, else by --format; JSON if neither tells. */
+/* By the file name extension, else by --format; default JSON. */
 static const char *form_of(const struct cli_opts *o)
 {
     const char *dot = strrchr(o->plan, '.'), *slash = strrchr(o->plan, '/');

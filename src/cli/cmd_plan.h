@@ -8,7 +8,7 @@
 /* Whether the options go together. Returns 0 or the exit code after a message. */
 int cli_check_plan(const struct cli_opts *o);
 
-/* *out stays NULL when no plan is asked for. Returns 0 or the exit code after a message. */
+/* *out stays NULL when no plan is requested. Returns 0 or the exit code after a message. */
 int cli_make_plan(const struct cli_opts *o, const struct oc_analysis *a, struct oc_memory_plan **out);
 
 /* Writes the file of --plan, if any. Returns 0 or the exit code after a message. */

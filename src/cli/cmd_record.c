@@ -8,7 +8,7 @@
 #include "cli/progress.h"
 #include "cli/shapes.h"
 
-/* Set by the first SIGINT or SIGTERM, so that no half of a recording stays behind. */
+/* Set by the first SIGINT or SIGTERM, so that no partial recording remains. */
 static volatile int stopped;
 
 struct job {
@@ -115,8 +115,8 @@ static int record(struct job *j)
     return rc ? cli_fail_err(&err) : 0;
 }
 
-/* How to see the table later. Readers leave out one run at the start unless they are told otherwise. */
-static void tell_how(const struct job *j, FILE *f)
+/* Prints the command for the table. Readers drop one run at the start by default. */
+static void print_hint(const struct job *j, FILE *f)
 {
     struct oc_record_info info = oc_recording_info(j->recording);
     char text[3 * 4096 + 64]; /* paths */
@@ -127,8 +127,8 @@ static void tell_how(const struct job *j, FILE *f)
     fputc('\n', f);
 }
 
-/* What was recorded stands on standard output, above a table but not inside of other forms. */
-static int tell(struct job *j)
+/* Prints the summary on standard output, above a table but not inside of other formats. */
+static int print_summary(struct job *j)
 {
     const char *format = j->o->format;
     bool apart = j->o->report && format && strcmp(format, "table") && strcmp(format, "compact");
@@ -144,7 +144,7 @@ static int tell(struct job *j)
     if (j->o->report)
         fputc('\n', out.f);
     else
-        tell_how(j, out.f);
+        print_hint(j, out.f);
     return cli_output_close(&out, true);
 }
 
@@ -169,7 +169,7 @@ int cmd_record(const struct cli_opts *o)
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     cli_progress_stop(j.progress);
-    rc = rc ? rc : tell(&j);
+    rc = rc ? rc : print_summary(&j);
     rc = rc || !o->report ? rc : report(&j);
     oc_recording_free(j.recording);
     oc_analysis_free(j.analysis);

@@ -31,7 +31,7 @@ struct job {
     struct cli_progress *progress;
     struct oc_scan_writer *writer;
     FILE *out;
-    bool journal; /* rows that were kept stand in the file already */
+    bool journal; /* rows that were reused are already in the file */
     size_t n, n_done, n_errors;
 };
 
@@ -99,7 +99,7 @@ static int take_paths(struct job *j)
     for (size_t i = 0; i < j->o->word.n; i++)
         add_path(j, j->o->word.item[i]);
     if (j->o->null && !j->o->files_from)
-        return cli_fail(CLI_USAGE, "--null tells how the names in a --files-from list are parted");
+        return cli_fail(CLI_USAGE, "--null sets the separator of a --files-from list");
     if (!j->o->word.n && !j->o->files_from)
         return cli_fail(CLI_USAGE, "'scan' needs models, folders of models, or --files-from");
     return take_list(j);
@@ -115,8 +115,8 @@ static void append(char **text, const char *a, const char *b)
     snprintf(*text + old, n - old, "%s=%s\n", a, b);
 }
 
-/* The options that decide what stands in a row: those that every analysis takes, but for its form. */
-static void tell_settings(struct job *j)
+/* The options that affect a row: those of the analysis, except its format. */
+static void describe_settings(struct job *j)
 {
     append(&j->settings, "onnxcost", ONNXCOST_VERSION);
     for (size_t i = 0; i < cli_n_options; i++) {
@@ -174,7 +174,7 @@ static int take_options(struct job *j)
     rc = rc ? rc : cli_shapes_parse(o, NULL, 0, &j->shapes);
     if (rc)
         return rc;
-    tell_settings(j);
+    describe_settings(j);
     j->analyze = cli_analyze_opts(o, &j->shapes);
     j->scan_opts = (struct oc_scan_opts){.analyze = &j->analyze,
                                          .caps = &o->caps,
@@ -214,7 +214,7 @@ static void on_signals(void (*handler)(int))
     sigaction(SIGTERM, &action, NULL);
 }
 
-/* A failure of writing is told by whoever closes the file. */
+/* Write failures are reported when the file is closed. */
 static int run(struct job *j, FILE *f, bool more)
 {
     struct oc_err err;
@@ -250,7 +250,7 @@ static int write_once(struct job *j)
 /* ---- --resume -------------------------------------------------------------------------------------------
  */
 
-/* Rows are added behind the last whole line. *more: there are lines. */
+/* Appends rows after the last complete line. *more: there are lines. */
 static FILE *open_journal(const char *path, bool *more)
 {
     FILE *f = fopen(path, "a+");

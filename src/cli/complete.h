@@ -8,7 +8,7 @@
 
 enum complete_what { COMPLETE_FILES = 1, COMPLETE_DEVICES = 2, COMPLETE_OPERATORS = 4 };
 
-/* What may stand at a place: some of these words, or names of enum complete_what. */
+/* Candidates at a position: some of these words, or names of enum complete_what. */
 struct complete_value {
     unsigned what;
     char words[600]; /* with blanks between them; "": none */
@@ -17,8 +17,8 @@ struct complete_value {
 /* The value of an option; empty for one that takes none, or any text. */
 void complete_option(const struct cli_option *p, struct complete_value *out);
 
-/* What stands behind a command: the words that its usage lists, each with what stands behind it in turn, or,
- * for a command without such words, names. Returns how many; word "": the command itself. */
+/* Arguments of a command: the words in its usage, each with its own arguments, or, for a command without such
+ * words, names. Returns their number; word "": the command itself. */
 enum { COMPLETE_MAX_WORDS = 16 };
 struct complete_word {
     char word[24];

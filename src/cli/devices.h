@@ -6,7 +6,7 @@
 #include "onnxcost.h"
 
 struct cli_devices {
-    struct oc_hwdb *db; /* NULL until one was asked for */
+    struct oc_hwdb *db; /* NULL until one is requested */
     const struct oc_device **item;
     size_t n, cap;
 };

@@ -1,5 +1,5 @@
-/* Signals that end the program: what is half written is removed, and a mapped file that was cut while it was
- * read is named instead of a sudden death. Knows nothing of what the files hold. */
+/* Handlers of signals that end the program: temporary files are removed, and a mapped file that was truncated
+ * while it was read is named in a message. */
 #ifndef OC_CLI_FAULT_H
 #define OC_CLI_FAULT_H
 
@@ -12,8 +12,8 @@ void cli_fault_install(void);
 void cli_fault_remove(const char *path);
 void cli_fault_forget(const char *path);
 
-/* From here to cli_fault_stop_over the first SIGINT does not end the program but sets the flag that is
- * returned; the second one ends it. Also where SIGINT had been ignored: somebody asks for it. */
+/* Until cli_fault_stop_over the first SIGINT sets the returned flag instead of ending the program; the second
+ * one ends it. Also if SIGINT was ignored before. */
 const volatile int *cli_fault_stop_begin(void);
 void cli_fault_stop_over(void);
 

@@ -115,8 +115,8 @@ static int run(int argc, char **argv, struct cli_opts *o)
     return rc ? rc : c->run(o);
 }
 
-/* A file must not get the number of a standard stream that is not open: messages would land in it. What
- * stands there instead cannot be used, as before; messages go nowhere. */
+/* Opens /dev/null for closed standard streams: otherwise an output file could get the descriptor of a
+ * standard stream and receive messages. */
 static void fill_streams(void)
 {
     static const int way[] = {O_WRONLY, O_RDONLY, O_WRONLY};
@@ -125,8 +125,8 @@ static void fill_streams(void)
             _exit(CLI_ENVIRONMENT);
 }
 
-/* Memory is given back when the program ends, which is soon: by default each large piece costs a mapping, and
- * each time the top of the heap is free it goes back to the kernel to be asked for again. */
+/* Keeps freed memory until the program ends: by default malloc maps each large piece and returns the free top
+ * of the heap to the kernel, only to request it again. */
 static void keep_memory(void)
 {
     mallopt(M_MMAP_THRESHOLD, 4 << 20);

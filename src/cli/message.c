@@ -10,7 +10,7 @@ static void print_line(const char *prefix, const char *fmt, va_list ap)
 {
     char text[2048];
     vsnprintf(text, sizeof(text), fmt, ap);
-    const char *wipe = isatty(STDERR_FILENO) ? "\r\033[K" : ""; /* a progress line may stand there */
+    const char *wipe = isatty(STDERR_FILENO) ? "\r\033[K" : ""; /* a progress line may be there */
     fprintf(stderr, "%sonnxcost: %s%s\n", wipe, prefix, oc_make_visible(text));
 }
 
@@ -49,8 +49,8 @@ int cli_fail_err(const struct oc_err *err)
     else if (err->offset_bytes)
         snprintf(place, sizeof(place), " (offset %llu)", (unsigned long long)err->offset_bytes);
     int code = (size_t)err->code < sizeof(exit_of) ? exit_of[err->code] : CLI_INPUT;
-    bool whole =
-        !strncmp(err->msg, "cannot read '", 13); /* the reader has said the file, lines, and some offsets */
+    bool whole = !strncmp(err->msg, "cannot read '",
+                          13); /* the reader's message has the file, lines, and some offsets */
     if (whole)
         return cli_fail(code == CLI_USAGE && err->code == OC_ENOTFOUND ? CLI_INPUT : code, "%s%s", err->msg,
                         err->line || strstr(err->msg, place) ? "" : place);

@@ -13,12 +13,13 @@
 
 const struct cli_option cli_options[] = {
     {"profile", 'p', CLI_LIST, CLI_COST | CLI_MEMORY | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "FILE", NULL,
-     NULL, "measured profile to put beside the model; several stand side by side (repeatable)", "Input",
+     NULL, "measured profile to join with the model; several are compared (repeatable)", "Input",
      AT(profile)},
     {"combine", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "of several profiles the best time for each row: kernels of Nsight Systems, TensorRT's profile, device "
+     "with several profiles, the most accurate time of each row: kernels of Nsight Systems, TensorRT's "
+     "profile, device "
      "times, "
-     "host times; counters of Nsight Compute beside it",
+     "host times; and counters of Nsight Compute",
      NULL, AT(combine)},
     {"profile-format", 0, CLI_TEXT,
      CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "NAME", NULL,
@@ -31,7 +32,7 @@ const struct cli_option cli_options[] = {
      "time='CPU Time':ms gives a unit",
      NULL, AT(map)},
     {"kernel-names", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "FILE", NULL, NULL,
-     "XML file with what names of kernels tell: precision, unit, class, library", NULL, AT(kernel_names)},
+     "XML file with rules for kernel names: precision, unit, class, library", NULL, AT(kernel_names)},
     {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N",
      "runs", "the first of two or more; none in summaries", "runs of the profile to leave out", NULL,
      AT(warmup)},
@@ -42,7 +43,7 @@ const struct cli_option cli_options[] = {
     {"hw", 0, CLI_LIST,
      CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK,
      "NAME|FILE", NULL, NULL,
-     "hardware to hold the operators against (see: onnxcost hw list); llm and compare: several, by commas or "
+     "hardware for the roofline (see: onnxcost hw list); llm and compare: several, by commas or "
      "with the option repeated; compare: all, kind=gpu, vendor=NAME, vendor=NAME+kind=cpu too",
      NULL, AT(hw)},
     {"hw-set", 0, CLI_LIST,
@@ -58,7 +59,7 @@ const struct cli_option cli_options[] = {
     {"op-rules", 0, CLI_TEXT, CLI_SHAPED, "FILE", NULL, NULL,
      "XML file with shapes and costs of operators that have no rule here", NULL, AT(op_rules)},
     {"limit", 0, CLI_LIST, CLI_READS, "NAME=N", NULL, NULL,
-     "how much a file may ask for: nodes=8M, file-bytes=2GiB ...; onnxcost help limits has them all "
+     "resource limit for untrusted input: nodes=8M, file-bytes=2GiB ...; onnxcost help limits lists them "
      "(repeatable)",
      NULL, AT(limit)},
     {"external-data", 0, CLI_CHOICE, CLI_READS, "inside|anywhere", NULL, "inside",
@@ -126,13 +127,13 @@ const struct cli_option cli_options[] = {
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact|ascii", NULL, "grid for MegEngine files, else compact",
      "form of the table; ascii: a grid of ASCII characters", NULL, AT(style)},
     {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "with --hw: columns with the least time of each unit and memory level", NULL, AT(roofline)},
+     "with --hw: columns with the roofline time of each unit and memory level", NULL, AT(roofline)},
     {"advise", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "what could be faster: findings with the rows that prove them, what they would save, and what to do",
-     NULL, AT(advise)},
+     "optimization suggestions with their evidence, estimated saving, and what to do", NULL, AT(advise)},
     {"what-if", 0, CLI_LIST, CLI_COST, "KEY=80%|KEY=2x|hw=NAME", NULL, NULL,
-     "what the model would take if these operators (type, class or pattern of names; all) reached so much of "
-     "their roofline, or were so much faster, or on other hardware; each on top of those before (repeatable)",
+     "what the model would take if these operators (type, class or pattern of names; all) ran at so much of "
+     "their roofline, or were so much faster, or ran on other hardware; steps are applied in sequence "
+     "(repeatable)",
      NULL, AT(what_if)},
     {"as", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE,
      "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights", NULL, NULL,
@@ -142,7 +143,8 @@ const struct cli_option cli_options[] = {
     {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,
      "how the counts of this operator came about: name, TYPE_INDEX or index (repeatable)", NULL, AT(why)},
     {"explain-match", 0, CLI_MAYBE, CLI_COST, "[=NAME]", NULL, NULL,
-     "by what rule each record of the profile, or the named one, was put to nodes, or why not (repeatable)",
+     "the rule that joined each record of the profile, or the named one, with nodes, or why none did "
+     "(repeatable)",
      NULL, AT(explain_match)},
     {"print-only", 0, CLI_CHOICE, CLI_COST, "summary|device|host", NULL, NULL, "one part of the report", NULL,
      AT(print_only)},
@@ -291,9 +293,9 @@ const struct cli_option cli_options[] = {
      "the measured kernels with all that a calibration sees of them, as CSV or JSON, and nothing else",
      "Estimates", AT(dump_samples)},
     {"calibration", 0, CLI_TEXT, CLI_ESTIMATE | CLI_COMPARE | CLI_CHECK, "FILE", NULL, NULL,
-     "what calibrate has written; without it there is only a band", NULL, AT(calibration)},
+     "file written by calibrate; without it the estimate is an interval", NULL, AT(calibration)},
     {"fusion", 0, CLI_CHOICE, CLI_ESTIMATE | CLI_CHECK, "onnxruntime|generic|none", NULL,
-     "as fits calibration and device", "what the runtime is assumed to fuse, where no profile tells", NULL,
+     "as fits calibration and device", "assumed fusion rules of the runtime, if no profile is given", NULL,
      AT(fusion)},
     {"by-family", 0, CLI_FLAG, CLI_MEASURED, NULL, NULL, NULL,
      "families of networks, not single networks, are left out together", NULL, AT(by_family)},
@@ -513,7 +515,7 @@ static int take_long(int left, char **argv, struct taken *t, char *why, size_t c
     return 0;
 }
 
-/* -t 3, -t3; flags may stand together (-hV), which nobody needs: one letter an argument. */
+/* -t 3, -t3; combined flags (-hV) are not supported: one letter per argument. */
 static int take_short(int left, char **argv, struct taken *t, char *why, size_t cap)
 {
     t->p = by_letter(argv[0][1]);

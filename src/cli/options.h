@@ -13,7 +13,7 @@ enum cli_kind {
     CLI_TEXT,   /* const char *, the last one wins */
     CLI_CHOICE, /* const char *, one of `arg` separated by | */
     CLI_LIST,   /* struct cli_list, repeatable */
-    CLI_MAYBE,  /* the same; the value, behind '=', may be left out: "" */
+    CLI_MAYBE,  /* the same; the value, after '=', is optional: "" */
     CLI_INT     /* struct cli_int */
 };
 
@@ -71,7 +71,7 @@ struct cli_int {
 
 struct cli_opts {
     const char *command;
-    struct cli_list word; /* what is no option */
+    struct cli_list word; /* arguments that are not options */
     bool help, version, verbose;
     /* input */
     struct cli_list profile, hw, hw_set;

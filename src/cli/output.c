@@ -20,7 +20,7 @@ static int fail_write(const char *path, int error)
                     strerror(error));
 }
 
-/* ---- the stream: writes all or knows why not
+/* ---- the stream: records the first failed write
  * ---------------------------------------------------------------
  */
 
@@ -66,9 +66,9 @@ static int open_stream(struct cli_output *out, int fd)
     return 0;
 }
 
-/* To the disk before the file takes the place of another: after a crash of the machine the name has the old
- * bytes or the new ones, and a disk that fails is known now. Some file systems cannot do that, which is no
- * failure. The folder may wait: both of its states are whole. Returns errno or 0. */
+/* Syncs the file before it replaces another: after a crash of the machine the name has the old bytes or the
+ * new ones, and a failing disk is detected. File systems without fsync support are accepted. The folder is
+ * not synced: both of its states are consistent. Returns errno or 0. */
 static int sync_file(int fd)
 {
     int rc;

@@ -14,17 +14,17 @@ struct cli_output {
     FILE *f;
     const char *path; /* NULL: standard output */
     bool terminal;
-    struct cli_sink *sink; /* behind f */
+    struct cli_sink *sink; /* owner of f */
     bool unsaid;           /* a write has failed, and the message is to come from cli_output_close */
     char *target;          /* what the temporary becomes; NULL: written directly (a device, a pipe) */
-    char *temporary;       /* beside the target */
+    char *temporary;       /* next to the target */
 };
 
 /* path NULL or "-": standard output. Returns 0, or the exit code after a message. */
 int cli_output_open(const char *path, struct cli_output *out);
 
-/* Says why the library could not write into f. When that is what became of the output, cli_output_close knows
- * it better, and says it. Returns the exit code. */
+/* Reports why the library could not write into f. If the output itself failed, cli_output_close reports that
+ * instead. Returns the exit code. */
 int cli_output_fail(struct cli_output *out, const struct oc_err *err);
 
 /* Flushes, checks every write and puts the file into its place (keep), or removes the temporary.

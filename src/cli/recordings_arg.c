@@ -25,7 +25,7 @@ static int read_samples(const struct cli_opts *o, struct cli_measured *m)
     return rc ? cli_fail_err(&err) : 0;
 }
 
-static void tell(const struct oc_samples *samples)
+static void print_warnings(const struct oc_samples *samples)
 {
     const struct oc_diag *d;
     size_t n = oc_samples_diags(samples, &d);
@@ -38,7 +38,7 @@ int cli_measured_read(const struct cli_opts *o, const char *command, struct cli_
     const int64_t most = 1000000;
     *out = (struct cli_measured){0};
     if (!o->word.n)
-        return cli_fail(CLI_USAGE, "%s needs recordings: profiles beside their models, or lists of them",
+        return cli_fail(CLI_USAGE, "%s needs recordings: profiles next to their models, or lists of them",
                         command);
     if (o->threads.set && (o->threads.v < 1 || o->threads.v > most))
         return cli_fail(CLI_USAGE, "--threads needs a number of at least 1, not %lld",
@@ -51,7 +51,7 @@ int cli_measured_read(const struct cli_opts *o, const char *command, struct cli_
     int rc = o->hw.n ? cli_find_device(o, cli_hw(o), &out->hwdb, &out->device) : 0;
     rc = rc ? rc : read_samples(o, out);
     if (!rc)
-        tell(out->samples);
+        print_warnings(out->samples);
     return rc;
 }
 

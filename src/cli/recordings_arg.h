@@ -1,4 +1,4 @@
-/* RECORDINGS... on the command line, with --hw and what else tells of them: the measured kernels. */
+/* RECORDINGS... on the command line, with --hw and related options: reads the measured kernels. */
 #ifndef OC_CLI_RECORDINGS_ARG_H
 #define OC_CLI_RECORDINGS_ARG_H
 

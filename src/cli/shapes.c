@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/xmem.h"
 
-/* A number >= 0 at *s, which moves behind it. */
+/* Parses a number >= 0 at *s and advances *s. */
 static bool take_number(const char **s, int64_t *out)
 {
     char *end;

@@ -11,7 +11,7 @@ struct cli_sizes {
     size_t n, cap;
 };
 
-/* False: it is no list, or too long. `out` begins empty; its memory is freed by the caller in any case. */
+/* False: not a list, or too long. `out` is initially empty; the caller frees its memory in any case. */
 bool cli_sizes_parse(const char *text, struct cli_sizes *out);
 
 #endif

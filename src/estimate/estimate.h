@@ -19,9 +19,9 @@ struct oc_estimate {
     struct oc_model_prediction total;
     double band_lo_s, band_hi_s;               /* of a run: the sum of the intervals; without a calibration */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
-    uint32_t n_unknown;                        /* kernels that nothing can be said of */
+    uint32_t n_unknown;                        /* kernels without a prediction */
     unsigned width_chars;                      /* of the text for people; 0: no limit */
-    const char *asynchronous;                  /* NULL: kernels run one behind the other; else why not */
+    const char *asynchronous;                  /* NULL: kernels run sequentially; else the execution mode */
     struct oc_fusion_match match; /* of the plan with what was recorded; recorded 0: nothing was */
 };
 

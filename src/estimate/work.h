@@ -1,5 +1,5 @@
-/* Work of a roofline from the costs of nodes. The one unit of operations, in counts, rates and peaks of float
- * and integer types alike: 2 for a MAC, 0 for a type conversion, 1 for the rest. FLOP names operations of
+/* Work of a roofline from the costs of nodes. The unit of operations, in counts, rates and peaks of float and
+ * integer types: 2 for a MAC, 0 for a type conversion, 1 for the rest. FLOP names operations of
  * float types, OP those of integer types. */
 #ifndef OC_WORK_H
 #define OC_WORK_H

@@ -54,7 +54,7 @@ struct oc_formula {
 /* The formula of a row; NULL: no cost rule. */
 const char *oc_formula_text(const struct oc_op *op);
 
-/* Evaluates the formula of c->op with the sizes of c and the values in c->told, after the cost rule ran.
+/* Evaluates the formula of c->op with the sizes of c and the values in `told`, after the cost rule ran.
  * Texts are in c->arena. Returns 0, or -1 if the formula is malformed: a bug in the row. */
 int oc_formula_read(struct oc_op_ctx *c, struct oc_formula *out);
 

@@ -58,7 +58,7 @@ struct oc_roof_opts oc_report_roof_opts(const struct oc_report_opts *o, const st
 /* The summary above the table: short lines "label text", in the arena. */
 struct oc_summary_line {
     const char *label, *text;
-    bool detail; /* not one of the main lines */
+    bool detail; /* shown only with -v */
 };
 struct oc_summary {
     struct oc_summary_line *line;

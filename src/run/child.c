@@ -20,7 +20,7 @@ struct message {
     char text[1024];
     struct oc_err err;
 };
-/* a whole message is written at once */
+/* a message is written atomically */
 _Static_assert(sizeof(struct message) <= PIPE_BUF, "message too long");
 
 struct oc_child {
@@ -38,7 +38,7 @@ static void send(struct oc_child *c, const struct message *m)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            _exit(1); /* nobody listens any more */
+            _exit(1); /* the reader is gone */
         p += n;
         left -= (size_t)n;
     }
@@ -110,7 +110,7 @@ static bool receive(int fd, const volatile int *stop, struct message *m)
     return true;
 }
 
-/* Returns the last message, its kind MSG_STAGE if the end came without one. */
+/* Returns the last message; its kind is MSG_STAGE if the worker ended without one. */
 static void listen_to(int fd, const struct oc_child_listener *l, struct message *last, char *stage,
                       size_t cap)
 {
@@ -130,7 +130,7 @@ static void listen_to(int fd, const struct oc_child_listener *l, struct message 
     }
 }
 
-/* The last line that is not empty, at most 200 bytes of it. */
+/* The last non-empty line, at most 200 bytes of it. */
 static void last_line(FILE *f, char *out, size_t cap)
 {
     char tail[1024];
@@ -148,7 +148,7 @@ static void last_line(FILE *f, char *out, size_t cap)
     snprintf(out, cap, "%.200s", line ? line + 1 : tail);
 }
 
-static int tell_end(const char *who, int status, const char *stage, FILE *output, struct oc_err *err)
+static int report_end(const char *who, int status, const char *stage, FILE *output, struct oc_err *err)
 {
     char line[256];
     last_line(output, line, sizeof(line));
@@ -170,7 +170,7 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     char stage[1024] = "it was started";
     struct message last = {.kind = MSG_STAGE};
     if (pipe(fd))
-        return oc_fail(err, OC_EIO, "cannot make a pipe: %s", strerror(errno));
+        return oc_fail(err, OC_EIO, "cannot create a pipe: %s", strerror(errno));
     FILE *output = tmpfile();
     pid_t pid = fork();
     if (pid == 0) {
@@ -190,9 +190,9 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     if (pid < 0)
         rc = oc_fail(err, OC_EIO, "cannot start a process: %s", strerror(errno));
     else if (last.kind == MSG_STAGE && listener->stop && *listener->stop)
-        rc = oc_fail(err, OC_EUNSUPPORTED, "broken off while %s", stage);
+        rc = oc_fail(err, OC_EUNSUPPORTED, "interrupted while %s", stage);
     else if (last.kind == MSG_STAGE)
-        rc = tell_end(who, status, stage, output, err);
+        rc = report_end(who, status, stage, output, err);
     else if (last.kind == MSG_ERROR)
         rc = (*err = last.err, -1);
     if (output)

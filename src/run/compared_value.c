@@ -1,4 +1,4 @@
-/* Which value a scalar may have: constants that the model compares it with (a sampling rate, a mode). */
+/* Allowed values of a scalar: constants that the model compares it with (a sampling rate, a mode). */
 #include <string.h>
 
 #include "run/make_inputs.h"

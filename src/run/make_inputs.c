@@ -62,7 +62,7 @@ static uint16_t bfloat16_of(double d)
     return (uint16_t)(u >> 16);
 }
 
-/* Towards zero; what is too small becomes 0, what is too large infinite. */
+/* Rounds towards zero; underflow becomes 0, overflow infinite. */
 static uint16_t float16_of(double d)
 {
     float f = (float)d;
@@ -184,7 +184,7 @@ static int64_t longest_other(const struct maker *k, const struct oc_run_input *i
     return longest;
 }
 
-/* Most positive value of the type, plus one. */
+/* Maximum of the type, plus one. */
 static uint64_t room(const struct oc_run_input *in)
 {
     const struct oc_dtype_info *t = oc_dtype_info(in->dtype);
@@ -221,7 +221,7 @@ static int make_up(struct maker *k, struct oc_run_input *in)
         fill_strings(in, "text");
     } else if (t->kind == OC_KIND_NONE || small) {
         return oc_fail(k->err, OC_EUNSUPPORTED,
-                       "input '%s': nothing can be made up for the element type %s; "
+                       "input '%s': no contents can be generated for element type %s; "
                        "--value INPUT=@file.pb gives it",
                        name_of(k, in), t->name);
     } else if (has(name_of(k, in), "mask")) {
@@ -267,7 +267,7 @@ static int from_text(struct maker *k, struct oc_run_input *in, const char *text)
     for (const char *p = text;; p++) {
         size_t n = strcspn(p, ",");
         if (!parse_number(p, n, &v))
-            return bad_value(k, in, oc_printf(k->a, "'%.*s' is no number", (int)n, p));
+            return bad_value(k, in, oc_printf(k->a, "'%.*s' is not a number", (int)n, p));
         if (count < in->elements)
             put(in->dtype, in->data, count, v);
         count++;
@@ -299,12 +299,12 @@ static int from_file(struct maker *k, struct oc_run_input *in, const char *path)
                                  (unsigned long long)t.elements, oc_dtype_info(t.dtype)->name,
                                  (unsigned long long)in->elements, oc_dtype_info(in->dtype)->name));
     else if (!oc_tensor_bytes_open(holder, &t, &bytes))
-        rc = bad_value(k, in, oc_printf(k->a, "'%s' has no numbers", path));
+        rc = bad_value(k, in, oc_printf(k->a, "'%s' is not numeric", path));
     else {
         if (bytes.size_bytes == in->size_bytes)
             memcpy(in->data, bytes.data, (size_t)bytes.size_bytes);
         else
-            rc = bad_value(k, in, oc_printf(k->a, "'%s' is cut off", path));
+            rc = bad_value(k, in, oc_printf(k->a, "'%s' is truncated", path));
         oc_tensor_bytes_close(&bytes);
     }
     oc_model_free(holder);
@@ -343,7 +343,7 @@ static int measure(struct maker *k, struct oc_run_input *in)
     in->size_bytes = size;
     if (!fits || size > MAX_INPUT_BYTES)
         return oc_fail(k->err, OC_ELIMIT,
-                       "input '%s' would take more than 4 GiB; --dim and --shape say its size",
+                       "input '%s' would take more than 4 GiB; set its size with --dim or --shape",
                        name_of(k, in));
     in->data = oc_alloc(k->a, (size_t)size + 16);
     return 0;

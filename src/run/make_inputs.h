@@ -1,5 +1,5 @@
-/* Inputs made up for a run of a model: the shapes are the caller's, the contents random within what the model
- * can take. Knows nothing of who runs it. */
+/* Generates inputs for a run of a model: the shapes are the caller's, the contents random within the range
+ * that the model accepts. */
 #ifndef OC_MAKE_INPUTS_H
 #define OC_MAKE_INPUTS_H
 
@@ -12,8 +12,8 @@ struct oc_run_input {
     const int64_t *dim; /* >= 0 */
     uint64_t elements, size_bytes;
     void *data;          /* packed elements, never NULL. Strings: const char *[elements] */
-    const char *content; /* for people: "-1 to 1", "0 to 30521", "1" */
-    bool guessed;        /* a single integer or boolean that nobody gave */
+    const char *content; /* description: "-1 to 1", "0 to 30521", "1" */
+    bool guessed;        /* a single integer or boolean without a given value */
 };
 
 /* Fills what follows `dim` in each of `in`, whose other fields are set; memory is the arena's. By type and
@@ -28,10 +28,10 @@ struct oc_run_input {
 int oc_make_inputs(const struct oc_model *m, const struct oc_value_bind *given, size_t n_given, uint64_t seed,
                    struct oc_run_input *in, size_t n, struct oc_arena *a, struct oc_err *err);
 
-/* How many rows the smallest table has in which elements of the value are looked up; 0: none is known. */
+/* Rows of the smallest table in which elements of the value are looked up; 0: none is known. */
 uint64_t oc_table_rows(const struct oc_model *m, uint32_t value, struct oc_arena *a);
 
-/* A constant that an Equal of the model compares the value with, the first in the file. False: none does. */
+/* The first constant in the file that an Equal of the model compares the value with. False: none does. */
 bool oc_compared_value(const struct oc_model *m, uint32_t value, int64_t *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where ONNX Runtime's library may be. */
+/* Possible locations of ONNX Runtime's library. */
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 struct places {
     struct oc_arena *a;
-    const char **item; /* heap while it grows */
+    const char **item; /* heap, growing */
     size_t n, cap;
 };
 
@@ -24,7 +24,7 @@ static void add(struct places *p, const char *file)
     p->item[p->n++] = oc_strdup(p->a, file);
 }
 
-/* Later names first: they are the newer versions. */
+/* Later names first: newer versions. */
 static void add_matching(struct places *p, const char *pattern)
 {
     glob_t g;
@@ -35,7 +35,7 @@ static void add_matching(struct places *p, const char *pattern)
     globfree(&g);
 }
 
-/* Of a folder that has lib/python3.x: a virtual environment, /usr, ~/.local, conda. */
+/* In a folder with lib/python3.x: a virtual environment, /usr, ~/.local, conda. */
 static void add_python(struct places *p, const char *prefix)
 {
     static const char *const below[] = {"lib/python3*/site-packages", "lib/python3*/dist-packages",
@@ -63,7 +63,7 @@ static void add_node_path(struct places *p, const char *list)
     }
 }
 
-/* node_modules here and in every folder above, as node looks. */
+/* node_modules here and in every parent folder, in node's search order. */
 static void add_node_above(struct places *p)
 {
     char *here = getcwd(NULL, 0);

@@ -46,7 +46,7 @@ static int not_ort(const char *file, const char *why, struct oc_err *err)
     return oc_fail(err, OC_ELIBRARY, "cannot use '%s': not an ONNX Runtime library (%s)", file, why);
 }
 
-/* "1.30.0", "1.23.0-dev": the two numbers in front. */
+/* "1.30.0", "1.23.0-dev": the first two numbers. */
 static bool parse_version(const char *s, int64_t *major, int64_t *minor)
 {
     size_t n = strspn(s, "0123456789");
@@ -61,17 +61,17 @@ static int check_version(struct oc_ort *ort, const char *version, struct oc_err 
 {
     int64_t major, minor;
     if (!version || strnlen(version, sizeof(ort->version)) >= sizeof(ort->version))
-        return not_ort(ort->file, "it tells no version", err);
+        return not_ort(ort->file, "it has no version", err);
     snprintf(ort->version, sizeof(ort->version), "%s", version);
     if (!parse_version(version, &major, &minor))
-        return not_ort(ort->file, "its version is no number", err);
+        return not_ort(ort->file, "its version is not a number", err);
     if (major < 1 || (major == 1 && minor < OC_ORT_MIN_VERSION))
         return oc_fail(err, OC_ELIBRARY, "cannot use '%s': ONNX Runtime %s is too old: 1.%d needed",
                        ort->file, version, OC_ORT_MIN_VERSION);
     return 0;
 }
 
-/* An error that is made must come back as it is: this finds tables that are no OrtApi. */
+/* Creates an error and reads it back: detects tables that are not an OrtApi. */
 static int try_status(const struct oc_ort *ort, struct oc_err *err)
 {
     static const char text[] = "a test by onnxcost";
@@ -104,7 +104,7 @@ static int take_functions(struct oc_ort *ort, const struct api_base *base, struc
     return try_status(ort, err);
 }
 
-/* dlerror's texts often begin with the file again. */
+/* dlerror's texts often begin with the file name: skip it. */
 static const char *why_not(const char *file)
 {
     const char *text = dlerror();
@@ -118,7 +118,7 @@ static int open_file(const char *file, struct oc_ort *ort, struct oc_err *err)
 {
     *ort = (struct oc_ort){0};
     snprintf(ort->file, sizeof(ort->file), "%s", file);
-    /* A relative path without a slash would be looked up as a library's name. */
+    /* dlopen would search a relative path without a slash in the library path. */
     ort->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!ort->handle)
         return oc_fail(err, OC_ELIBRARY, "cannot load '%s': %s", file, why_not(file));
@@ -127,7 +127,7 @@ static int open_file(const char *file, struct oc_ort *ort, struct oc_err *err)
     if (!found)
         return not_ort(file, "it has no function OrtGetApiBase", err);
     memcpy(&get_base, &found, sizeof(found));
-    /* Where the linker found it. */
+    /* File found by the linker. */
     Dl_info where;
     if (dladdr(found, &where) && where.dli_fname)
         snprintf(ort->file, sizeof(ort->file), "%s", where.dli_fname);

@@ -85,9 +85,7 @@ struct oc_ort {
     struct ort_status *(*add_config)(struct ort_options *, const char *key, const char *value);
 };
 
-/* Loads the library and tries it: version, API, and whether an error comes back as it went in. `file` NULL:
- * the one that $ONNXRUNTIME_LIB names, else the first that works of the usual places. Errors are OC_ELIBRARY;
- * without any library they say how to get one. The library stays loaded. */
+/* Loads and tests the library: version, API, and whether an error can be read back. */
 int oc_ort_open(const char *file, struct oc_ort *out, struct oc_err *err);
 
 /* Files that may be the library, in the order in which they are tried: what the dynamic linker finds, Python

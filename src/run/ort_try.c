@@ -1,4 +1,4 @@
-/* Is there an ONNX Runtime, which, and where? Asked of the library itself, in a process of its own. */
+/* Finds ONNX Runtime and its version. The library is loaded in a separate process. */
 #include <string.h>
 
 #include "base/c_locale.h"

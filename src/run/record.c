@@ -1,4 +1,4 @@
-/* A model run by ONNX Runtime, for its time and for its profile. */
+/* Runs a model with ONNX Runtime to measure its time and record its profile. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,12 +23,12 @@ enum { LIBRARY, VERSION, PROFILE };
 enum {
     ORT_LOG_ERROR = 3,
     ORT_ARENA_ALLOCATOR = 1,
-    MAX_EVENTS = 1000000,  /* what ONNX Runtime keeps of a profile */
+    MAX_EVENTS = 1000000,  /* maximum number of profile events in ONNX Runtime */
     ENOUGH_EVENTS = 20000, /* of a profile of runs by the rule: about 10 MB */
     MOST_RUNS = 100000,
 };
 static const double NS_PER_S = 1e9;
-/* Above this the optimized model's weights go into a file of their own: a protobuf cannot pass 2 GiB, and
+/* Above this size the optimized model's weights go to an external file: a protobuf cannot exceed 2 GiB, and
  * optimization may pad weights. */
 #define LARGE_MODEL_BYTES (UINT64_C(1) << 30)
 
@@ -49,7 +49,7 @@ struct job {
     int level;
     double budget_ns; /* of both sessions; 0: none */
     struct oc_record_files files;
-    /* what comes back */
+    /* results */
     double field[2][N_FIELDS];
     const char *library, *version, *profile;
 };
@@ -267,7 +267,7 @@ static int run_all(struct worker *w, bool profiled)
     return 0;
 }
 
-/* The process ends afterwards: only sessions, which hold threads and memory, are released. */
+/* The process exits afterwards: only sessions, which hold threads and memory, are released. */
 static int work(void *arg, struct oc_child *c, struct oc_err *err)
 {
     struct worker w = {.j = arg, .c = c, .err = err};
@@ -314,7 +314,7 @@ static int level_of(const char *name, int *out, struct oc_err *err)
                    name);
 }
 
-/* Where a model without weights is known to get them. */
+/* How to get the weights of a model that lacks them. */
 static const char *zoo_hint(const struct oc_model *m)
 {
     bool zoo = m->producer_name && !strcmp(m->producer_name, "onnxzoo");
@@ -331,13 +331,13 @@ static int no_data(const struct oc_model *m, const struct oc_tensor *t, struct o
         return 0;
     if (!oc_tensor_bytes_open(m, t, &b))
         return oc_fail(err, OC_EFORMAT,
-                       "cannot run '%s': its weights are absent: '%s' should be in '%s' beside it%s", m->path,
-                       t->name, t->external_path, zoo_hint(m));
+                       "cannot run '%s': its weights are absent: '%s' should be in '%s' next to it%s",
+                       m->path, t->name, t->external_path, zoo_hint(m));
     oc_tensor_bytes_close(&b);
     return 0;
 }
 
-/* The runtime would open the file that has been refused here. */
+/* The runtime would open a file that was rejected here. */
 static int check_folder(const struct oc_model *m, struct oc_err *err)
 {
     for (size_t i = 0; i < m->diags.n; i++)
@@ -399,14 +399,14 @@ static int check_opts(struct job *j, struct oc_err *err)
 static int take_input(struct job *j, const struct oc_input_info *info, uint32_t value, struct oc_err *err)
 {
     if (!info->tensor)
-        return oc_fail(err, OC_EUNSUPPORTED, "input '%s' is not a tensor: its contents cannot be made up",
+        return oc_fail(err, OC_EUNSUPPORTED, "input '%s' is not a tensor: its contents cannot be generated",
                        info->name);
     for (uint32_t i = 0; i < info->rank; i++)
         if (info->dim[i] < 0)
-            return oc_fail(err, OC_EARG, "input '%s': dimension %u is not known; --dim or --shape gives it",
+            return oc_fail(err, OC_EARG, "input '%s': dimension %u is unknown; set it with --dim or --shape",
                            info->name, i);
     if (!info->known)
-        return oc_fail(err, OC_EARG, "input '%s': its shape is not known; --shape %s=... gives it",
+        return oc_fail(err, OC_EARG, "input '%s': its shape is unknown; set it with --shape %s=...",
                        info->name, info->name);
     int64_t *dim = OC_NEW_ARRAY(j->a, info->rank, int64_t);
     if (info->rank)
@@ -450,7 +450,7 @@ static struct oc_record_time time_of(const double *field)
                                    .spread = field[SPREAD]};
 }
 
-/* What of an input nobody gave, and the options that give it; NULL: nothing. */
+/* The assumptions about an input, and the options that replace them; NULL: none. */
 static const char *assumed_text(const struct job *j, size_t i)
 {
     const struct oc_run_input *in = &j->input[i];

@@ -30,7 +30,7 @@ static bool same_file(const char *a, const char *b)
     return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
-/* What the names of the files begin with. */
+/* Prefix of the file names. */
 static const char *prefix_of(const char *model, const char *output, struct oc_arena *a)
 {
     const char *base = base_of(model);
@@ -44,7 +44,7 @@ static const char *prefix_of(const char *model, const char *output, struct oc_ar
     return is_folder(output) ? oc_printf(a, "%s/%.*s", output, (int)n, base) : oc_strdup(a, output);
 }
 
-/* As mkdir -p; `path` ends with '/'. */
+/* Like mkdir -p; `path` ends with '/'. */
 static int make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -79,8 +79,8 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
     return 0;
 }
 
-/* The runtime leaves its files to the system; they go to the disk before they take the place of others. Some
- * file systems cannot do that, which is no failure. */
+/* The runtime does not sync its files; they are synced before they replace others. File systems without fsync
+ * support are accepted. */
 static bool on_disk(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
@@ -102,8 +102,8 @@ static int move(const char *from, const char *to, struct oc_err *err)
     return oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", to, strerror(errno));
 }
 
-/* The runtime does not look whether it could write its profile, the last byte of which closes an array; a
- * model of no bytes is none. */
+/* The runtime does not check whether its profile was written completely; the last byte must close an array.
+ * An empty model is invalid. */
 static int check_whole(const char *path, const char *shown, char last, struct oc_err *err)
 {
     char end[16];
@@ -159,7 +159,7 @@ static int mark_model(const char *path, const char *assumed, struct oc_err *err)
     return rc;
 }
 
-/* How many bytes at the end of the file close the array. */
+/* Number of bytes at the end of the file that close the array. */
 static long closing_bytes(const char *path)
 {
     char end[16];
@@ -173,7 +173,7 @@ static long closing_bytes(const char *path)
     return got && end[got - 1] == ']' ? n + 1 : 0;
 }
 
-/* A metadata event before the bracket that closes the array of events. */
+/* Inserts a metadata event before the bracket that closes the array of events. */
 static int mark_profile(const char *path, const char *assumed, struct oc_err *err)
 {
     struct oc_buf b = {0};

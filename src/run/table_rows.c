@@ -1,16 +1,15 @@
-/* Which values ids may have: followed from an input to the tables that it is looked up in. */
+/* Valid values of ids: follows an input to the tables in which it is looked up. */
 #include <string.h>
 
 #include "run/make_inputs.h"
 
-/* Operators whose elements are those of inputs. */
+/* Operators that pass elements of their inputs through. */
 static const char *const carriers[] = {"Cast",    "Identity", "Reshape",   "Squeeze", "Unsqueeze",
                                        "Flatten", "Slice",    "Transpose", "Expand",  "Tile",
                                        "Concat",  "Split",    "Clip",      "Where",   "Pad",
                                        "Gather",  "Min",      "Max",       "CastLike"};
 
-/* Slots with indices, and the tables that belong to them. `by_axis`: along the attribute "axis", else the
- * first. */
+/* Slots with indices, and their tables. `by_axis`: along the attribute "axis", else the first axis. */
 static const struct lookup {
     const char *op_type;
     uint8_t index, table;
@@ -26,7 +25,7 @@ static const struct lookup {
 
 struct follow {
     const struct oc_model *m;
-    bool *carries; /* by value: elements of the input */
+    bool *carries; /* by value: has elements of the input */
     uint64_t rows;
 };
 
@@ -38,7 +37,7 @@ static bool is_carrier(const char *type)
     return false;
 }
 
-/* Dimension `axis` of a constant, also behind nodes that keep its shape; 0: not known. */
+/* Dimension `axis` of a constant, also after nodes that keep its shape; 0: unknown. */
 static uint64_t constant_dim(const struct oc_model *m, uint32_t value, int64_t axis)
 {
     for (int depth = 0; depth < 4 && value != OC_NONE; depth++) {
@@ -86,7 +85,7 @@ static void pass_on(struct follow *f, const struct oc_node *n)
     }
     if (!is_carrier(n->op_type))
         return;
-    /* the table of a Gather is data too: looked-up elements of the input are its elements */
+    /* the table of a Gather is data, too: looked-up elements of the input are its elements */
     bool from = carried(f, n, 0);
     for (uint32_t i = 1; i < n->n_in && !from; i++)
         from = carried(f, n, i) && strcmp(n->op_type, "Gather");

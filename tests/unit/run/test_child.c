@@ -149,7 +149,7 @@ static void stop_request_ends_the_child(void **state)
     ringing = &h;
     sigaction(SIGALRM, &action, NULL);
     assert_int_equal(run(waits, NULL, &h, &err), -1);
-    assert_string_equal(err.msg, "broken off while waiting");
+    assert_string_equal(err.msg, "interrupted while waiting");
 }
 
 int main(void)

@@ -58,8 +58,8 @@ static void unusable_libraries_have_an_error(void **state)
     static const char *const cases[][2] = {
         {"no_base", "not an ONNX Runtime library (OrtGetApiBase gives nothing)"},
         {"empty_base", "not an ONNX Runtime library (OrtGetApiBase gives nothing)"},
-        {"no_number", "not an ONNX Runtime library (it tells no version)"},
-        {"words", "not an ONNX Runtime library (its version is no number)"},
+        {"no_number", "not an ONNX Runtime library (it has no version)"},
+        {"words", "not an ONNX Runtime library (its version is not a number)"},
         {"old", "ONNX Runtime 1.3.0 is too old: 1.10 needed"},
         {"ancient", "ONNX Runtime 0.5.0 is too old: 1.10 needed"},
         {"no_api", "ONNX Runtime 1.16.0 does not offer version 10 of its API"},
