@@ -100,9 +100,7 @@ static void check_shapes(struct oc_join *j, uint32_t rec)
     struct compared c = can_compare(j, p, n);
     if ((runtime && (!plain || !p->n_out)) || !shapes_differ(&c))
         return;
-    r->quality = OC_UNKNOWN;
-    r->bytes_known = false;
-    r->note = "the profile was recorded with different shapes";
+    oc_join_set_other_shapes(r);
     oc_diag_add(&j->diags, OC_WARNING, "W-shape-differs", p->name, "the profile has %s %s, the analysis %s",
                 c.what, oc_shape_text(&j->arena, j->profile->exprs, &c.recorded->shape, "x"),
                 oc_shape_text(&j->arena, j->analysis->exprs, &c.model->shape, "x"));
@@ -117,8 +115,7 @@ static void check_macs(struct oc_join *j, uint32_t rec)
         return;
     oc_diag_add(&j->diags, OC_WARNING, "W-shape-differs", p->name,
                 "the profile has %" PRIu64 " MACs, the analysis %" PRIu64, p->macs, r->macs);
-    r->quality = OC_UNKNOWN;
-    r->note = "the profile was recorded with different shapes";
+    oc_join_set_other_shapes(r);
 }
 
 /* ---- coverage ------------------------------------------------------------------------------------------ */

@@ -26,6 +26,7 @@ struct oc_join_rec {
     bool executed_known;    /* the recorded shapes determine the executed MACs ... */
     uint64_t executed_macs; /* ... per run, padding included */
     const char *note;       /* reason for the quality; NULL */
+    bool other_shapes;      /* the recorded shapes contradict the model: no counts */
 };
 
 struct oc_join_bucket {
@@ -92,6 +93,8 @@ struct oc_match {
 /* Adds the finding that profile and model do not belong together, and takes the counts from records whose
  * shapes contradict the model. After oc_join_executed. */
 void oc_join_check_model(struct oc_join *j); /* mismatch.c */
+/* The record has other shapes than the nodes: takes its counts. */
+void oc_join_set_other_shapes(struct oc_join_rec *r);
 
 /* Indexes over a model, for name lookup and graph traversal in both directions. */
 struct oc_graph_index {

@@ -40,6 +40,14 @@ static bool contradicts(const struct oc_join *j, uint32_t rec)
     return r->executed_macs / padding > r->macs;
 }
 
+void oc_join_set_other_shapes(struct oc_join_rec *r)
+{
+    r->quality = OC_UNKNOWN;
+    r->bytes_known = false;
+    r->other_shapes = true;
+    r->note = "the profile was recorded with different shapes";
+}
+
 struct evidence {
     uint32_t ops, mapped, other_shapes; /* records */
     double all_ns, mapped_ns, other_ns;
@@ -49,7 +57,6 @@ struct evidence {
 /* Rates of rows with other shapes would be those of other work. */
 static void collect(struct oc_join *j, struct evidence *e)
 {
-    static const char other[] = "the profile was recorded with other shapes";
     for (uint32_t i = 0; i < j->profile->n_rec; i++) {
         const struct oc_prof_rec *p = &j->profile->rec[i];
         struct oc_join_rec *r = &j->rec[i];
@@ -62,12 +69,9 @@ static void collect(struct oc_join *j, struct evidence *e)
         e->mapped++;
         e->mapped_ns += own_time(p);
         bool differs = contradicts(j, i);
-        if (differs) {
-            r->quality = OC_UNKNOWN;
-            r->bytes_known = false;
-            r->note = other;
-        }
-        if (!r->note || strcmp(r->note, other) != 0)
+        if (differs)
+            oc_join_set_other_shapes(r);
+        if (!r->other_shapes)
             continue;
         e->first = e->first == OC_NONE && differs ? i : e->first;
         e->other_shapes++;

@@ -285,7 +285,7 @@ static struct outcome run(const struct hostile *h, char *const argv[], int err)
 static bool passed_probe(const struct outcome *o)
 {
     static const char *const refused[] = {"of no known profile format", ": choose one with",
-                                          "not an ONNX model", "file is empty", "export"};
+                                          "not an ONNX model", "not a profile", "file is empty"};
     if (WEXITSTATUS(o->status) != 3)
         return true;
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)

@@ -378,6 +378,70 @@ static void records_with_other_shapes_have_no_costs(void **state)
     joined_free(&x);
 }
 
+/* Four Relus r0 to r3 in a row. */
+static struct joined join_chain(const char *const *event, size_t n)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_node(b, "Relu", "r0", "x", "a", "");
+    oc_b_node(b, "Relu", "r1", "a", "b", "");
+    oc_b_node(b, "Relu", "r2", "b", "c", "");
+    oc_b_node(b, "Relu", "r3", "c", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct joined x = {.p = trace(event, n)};
+    x.m = load(b, &x.bytes);
+    join(&x);
+    return x;
+}
+
+static const struct oc_diag *find_finding(const struct joined *x, const char *code)
+{
+    for (size_t i = 0; i < x->j->diags.n; i++)
+        if (strcmp(x->j->diags.item[i].code, code) == 0)
+            return &x->j->diags.item[i];
+    return NULL;
+}
+
+#define RELU(name, index) name "|Relu|" index "|" F("2,8") "|" F("2,8")
+
+static void profile_of_another_model_is_reported(void **state)
+{
+    (void)state;
+    static const char *const other[] = {"/q/MatMul|MatMul|0", "/k/MatMul|MatMul|1", "/v/MatMul|MatMul|2",
+                                        "/s/Softmax|Softmax|3"};
+    static const char *const own[] = {RELU("r0", "0"), RELU("r1", "1"), RELU("r2", "2"), RELU("r3", "3")};
+    struct joined x = join_chain(other, 4);
+    const struct oc_diag *d = find_finding(&x, OC_DIAG_WRONG_MODEL);
+    assert_non_null(d);
+    assert_int_equal(d->severity, OC_ERROR);
+    assert_string_equal(d->text, "no operator of this profile is in this model: wrong model or profile?");
+    joined_free(&x);
+    x = join_chain(other, 3); /* may be subgraphs that the runtime compiled: no verdict */
+    assert_null(find_finding(&x, OC_DIAG_WRONG_MODEL));
+    joined_free(&x);
+    x = join_chain(own, 4);
+    assert_null(find_finding(&x, OC_DIAG_WRONG_MODEL));
+    assert_null(find_finding(&x, OC_DIAG_OTHER_MODEL));
+    joined_free(&x);
+}
+
+static void profile_that_fits_in_part_is_a_warning_with_shares(void **state)
+{
+    (void)state;
+    static const char *const event[] = {RELU("r0", "0"), "r1|Relu|1|" F("4,8") "|" F("4,8"),
+                                        "/k/MatMul|MatMul|2", "/s/Softmax|Softmax|3"};
+    struct joined x = join_chain(event, 4);
+    const struct oc_diag *d = find_finding(&x, OC_DIAG_OTHER_MODEL);
+    assert_non_null(d);
+    assert_int_equal(d->severity, OC_WARNING);
+    assert_non_null(strstr(d->text,
+                           "50.0 % of the operator time is on operators of this model, 25.0 % with other "
+                           "shapes; first: r1: "));
+    assert_int_equal(find_record(&x, "r0")->quality, OC_EXACT);
+    assert_int_equal(find_record(&x, "r1")->quality, OC_UNKNOWN);
+    joined_free(&x);
+}
+
 static void layer_norm_and_gelu_groups(void **state)
 {
     (void)state;
@@ -729,6 +793,8 @@ int main(void)
         cmocka_unit_test(records_match_through_the_optimized_model),
         cmocka_unit_test(names_in_both_branches_match_the_executed_one),
         cmocka_unit_test(records_with_other_shapes_have_no_costs),
+        cmocka_unit_test(profile_of_another_model_is_reported),
+        cmocka_unit_test(profile_that_fits_in_part_is_a_warning_with_shares),
         cmocka_unit_test(layer_norm_and_gelu_groups),
         cmocka_unit_test(gelu_without_a_name),
         cmocka_unit_test(quantized_operators_contain_their_dequantizers),

@@ -1,0 +1,56 @@
+#include "base/file_type.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/arena.h"
+
+static const struct {
+    const char *path, *data, *what; /* NULL: not recognized */
+    size_t n;
+} files[] = {
+    {"m", "GGUF\3\0\0\0", "a GGUF model of llama.cpp", 8},
+    {"m", "GGU", NULL, 3},
+    {"m", "\x1c\0\0\0TFL3", "a TensorFlow Lite model", 8},
+    {"m", "\x20\0\0\0ORTM", "a model in ORT format", 8},
+    {"m", "\x20\0\0\0\0\0\0\0{\"w\"", "a safetensors file (weights without a graph)", 12},
+    {"m", "\xef\xbb\xbf \n<HTML>", "an HTML page", 11}, /* byte order mark, blanks, letter case */
+    {"m", "PK\3\4....m/data.pkl", "a PyTorch file", 18},
+    {"m", "PK\3\4....readme", "a zip archive", 14},
+    {"M.PT", "PK\3\4....readme", "a PyTorch file", 14},
+    {"x.engine", "\1\2\3\4", "a TensorRT engine", 4},
+    {"x.engine", "only text", NULL, 9}, /* a suffix is no evidence for a text */
+    {"m.onnx", "\x08\x07\x12\x01x:", NULL, 6},
+    {"empty", "", NULL, 0},
+};
+
+static void first_bytes_or_suffix_name_the_file(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(files); i++) {
+        const struct oc_signature *is = oc_recognize(files[i].path, files[i].data, files[i].n);
+        if ((is == NULL) != (files[i].what == NULL) || (is && strcmp(is->what, files[i].what) != 0))
+            fail_msg("row %zu: %s", i, is ? is->what : "not recognized");
+        assert_true(!is || strlen(is->todo) > 5);
+    }
+}
+
+static void signature_beyond_the_data_is_not_read(void **state)
+{
+    (void)state;
+    char tar[262] = {0};
+    memcpy(tar + 257, "ustar", 5);
+    assert_string_equal(oc_recognize("m", tar, sizeof(tar))->what, "a tar archive");
+    assert_null(oc_recognize("m", tar, sizeof(tar) - 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_bytes_or_suffix_name_the_file),
+        cmocka_unit_test(signature_beyond_the_data_is_not_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
