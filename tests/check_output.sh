@@ -41,8 +41,8 @@ expect 2 "no file is given" 'no arguments' "$onnxcost"
 expect 2 "unknown option '--nonsense'" 'unknown option' "$onnxcost" --nonsense
 expect 2 "option '--s' is ambiguous: --stat" 'ambiguous option' "$onnxcost" --s
 expect 2 "--dim needs a value: --dim NAME=N" 'missing value' "$onnxcost" model.onnx --dim
-expect 2 'one of' 'wrong choice' "$onnxcost" model.onnx --format yaml
-expect 2 "no format 'md'; there are: table" 'format of another command' "$onnxcost" hw list --format md
+expect 2 "unknown value 'yaml' for --format; did you mean '[a-z]*'[?] Valid: table, " 'wrong choice' "$onnxcost" model.onnx --format yaml
+expect 2 'is a format of .*, not of this command; valid: table, ' 'format of another command' "$onnxcost" hw list --format md
 expect 2 'needs an integer' 'wrong number' "$onnxcost" model.onnx --top many
 expect 2 'batch' 'unknown dimension lists the known ones' "$onnxcost" model.onnx --dim nonsense=1
 expect 2 'needs NAME=N' 'malformed --dim' "$onnxcost" model.onnx --dim batch=x
@@ -50,7 +50,7 @@ expect 2 'needs INPUT=' 'malformed --shape' "$onnxcost" model.onnx --shape input
 expect 2 'needs INPUT=' 'negative --shape' "$onnxcost" model.onnx --shape input=-1x3
 expect 2 'no such|unknown|nonsense' 'unknown hardware' "$onnxcost" model.onnx --hw nonsense
 expect 2 "--dim is an option of" 'option of another command' "$onnxcost" ops --dim a=1
-expect 2 'order by' 'unknown order' "$onnxcost" model.onnx --order-by nonsense
+expect 2 "unknown column 'nonsense' for --order-by; valid: time, " 'unknown order' "$onnxcost" model.onnx --order-by nonsense
 expect 2 'needs NAME=' 'malformed --sweep' "$onnxcost" model.onnx --sweep batch=1,
 expect 2 'needs NAME=' 'endless range' "$onnxcost" model.onnx --sweep 'batch=1..9*1'
 expect 2 'needs NAME=' 'too many sizes' "$onnxcost" model.onnx --sweep batch=1..1000000
@@ -64,7 +64,7 @@ expect 2 "open dimensions: 'batch' 'sequence'\$" 'each symbolic dimension is lis
 printf '[{"cat" : "Session","pid" :1,"tid" :1,"dur" :9,"ts" :1,"ph" : "X","name" :"model_run","args" : {}},
 {"cat" : "Node","pid" :1,"tid" :1,"dur" :5,"ts" :2,"ph" : "X","name" :"a_kernel_time","args" : {"op_name" : "Relu","input_type_shape" : [{"float":[2]}]}}]
 ' >profile.json
-expect 2 'available: mge, ' 'unknown convention lists the known ones' "$onnxcost" model.onnx --convention nonsense
+expect 2 "unknown convention 'nonsense'; valid: mge, " 'unknown convention lists the known ones' "$onnxcost" model.onnx --convention nonsense
 expect 2 'unknown profile format' 'unknown profile format without a profile' "$onnxcost" model.onnx --profile-format nonsense
 expect 2 'number of runs' 'negative --warmup without a profile' "$onnxcost" model.onnx --warmup -1
 expect 2 'needs NODE=N' 'malformed --trip' "$onnxcost" model.onnx --trip x

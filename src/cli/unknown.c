@@ -207,7 +207,7 @@ static const struct {
     const char *formats;
 } formats_of[] = {
     {CLI_COST, "table|compact|csv|json|markdown|md|html|trace|model-explorer"},
-    {CLI_DIFF, "table|csv|json|markdown|md|html"},
+    {CLI_DIFF, "table|csv|json|markdown|md|html|github"},
     {CLI_CHECK, "table|csv|json|markdown|md|junit|sarif|github"},
     {CLI_SCAN, "table|csv|ndjson|json"},
     {CLI_EXPLAIN, "table|json"},

@@ -105,6 +105,8 @@ static void compare_attrs(struct comparing *x)
     struct oc_arena *a = &x->d->arena;
     const struct oc_node *p = x->node[0], *q = x->node[1];
     for (uint32_t i = 0; i < p->n_attr; i++) {
+        if (oc_node_attr(p, p->attr[i].name) != &p->attr[i])
+            continue; /* a repeated name: rules read the first */
         const struct oc_attr *other = oc_node_attr(q, p->attr[i].name);
         if (!other || !oc_attr_same(&p->attr[i], other))
             found(x, OC_DIFF_ATTRS, "%.60s %s -> %s", p->attr[i].name,
