@@ -72,7 +72,7 @@ struct oc_diag {
     const char *code, *where, *text;
 };
 
-/* Findings that a program shows before anything else. */
+/* Warnings that a program shows before anything else. */
 #define OC_DIAG_WRONG_MODEL  "E-wrong-model"  /* no operator of the profile is in the model */
 #define OC_DIAG_OTHER_MODEL  "W-other-model"  /* only some are, or with other shapes */
 #define OC_DIAG_OTHER_DEVICE "W-other-device" /* a CPU profile with a GPU, or the reverse */
@@ -927,9 +927,9 @@ struct oc_report_in {
     const struct oc_device *device;
 };
 
-/* The findings that say that profile, model and device do not belong together (OC_DIAG_...), most serious
+/* The warnings that profile, model and device do not belong together (OC_DIAG_...), most serious
  * first; texts live as long as the parts of `in`. A program shows them before the report, which has them
- * among its findings. Returns how many, at most `max`. */
+ * among its warnings. Returns how many, at most `max`. */
 size_t oc_headlines(const struct oc_report_in *in, struct oc_diag *out, size_t max);
 
 /* Writes the report. OC_EARG: the options do not apply. Check failed writes with ferror(f). */

@@ -100,7 +100,7 @@ size_t oc_suggest(const char *given, const char *const *name, size_t n, size_t *
         near[k] = i;
         found += found < max;
     }
-    size_t kept = 0; /* beside a near miss the others are noise */
+    size_t kept = 0; /* next to a close match the others are noise */
     while (kept < found && at[kept] <= at[0] + (at[0] > 1))
         kept++;
     return kept;

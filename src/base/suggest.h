@@ -4,7 +4,7 @@
 
 #include "onnxcost.h"
 
-/* Names are equal without letter case, and with '-', '_' and blank alike. */
+/* Normalises a character of a name: ignores case, and treats '-', '_' and blank as equal. */
 char oc_fold_char(char c);
 
 /* Indices of the names that `given` is probably a misspelling of, nearest first; returns how many, at most

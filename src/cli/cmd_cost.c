@@ -78,7 +78,6 @@ static int find_files(struct job *j)
     return 0;
 }
 
-/* What was asked for in vain: numbers of a model that is not there. */
 /* Options that do nothing without a profile. */
 static int check_profile_options(const struct job *j)
 {
@@ -318,7 +317,7 @@ static int compare(struct job *j, const struct oc_report_opts *opts, FILE *f, st
     return rc;
 }
 
-/* The model with what the report knows, into a file of its own. */
+/* Writes the annotated model to its own file. */
 /* Before anything is written. */
 static int check_pairs(struct job *j)
 {

@@ -38,7 +38,7 @@ static void check_types(const struct cli_opts *o, const struct oc_analysis *a)
     free(type);
 }
 
-/* Operators whose name matches; SIZE_MAX: the expression is not one of POSIX, nobody knows. */
+/* Operators whose name matches; SIZE_MAX: unknown, the expression is not a POSIX one. */
 static size_t count_names(const struct oc_analysis *a, const char *before, const char *pattern, int flags)
 {
     char text[300];

@@ -371,7 +371,7 @@ const struct cli_option cli_options[] = {
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(cli_options[0]);
 
-/* An exact name, or the only option that begins so. NULL with *n_found telling 0 or several. */
+/* An exact name, or the only option with this prefix. NULL with *n_found 0 or several. */
 static const struct cli_option *by_name(const char *name, size_t n, size_t *n_found)
 {
     const struct cli_option *found = NULL;
@@ -471,7 +471,7 @@ static int store(const struct taken *t, struct cli_opts *o, char *why, size_t ca
     }
 }
 
-static int say_no_option(const char *argument, size_t n_found, unsigned mask, char *why, size_t cap)
+static int fail_no_option(const char *argument, size_t n_found, unsigned mask, char *why, size_t cap)
 {
     size_t n = strcspn(argument, "="), used;
     if (!n_found) {
@@ -485,7 +485,7 @@ static int say_no_option(const char *argument, size_t n_found, unsigned mask, ch
     return -1;
 }
 
-static int say_no_value(const char *argument, const struct cli_option *p, char *why, size_t cap)
+static int fail_no_value(const char *argument, const struct cli_option *p, char *why, size_t cap)
 {
     snprintf(why, cap, "%s needs a value: --%s %s", argument, p->name, p->arg);
     return -1;
@@ -497,7 +497,7 @@ static int take_long(int left, char **argv, struct taken *t, char *why, size_t c
     size_t n = strcspn(name, "="), found;
     t->p = by_name(name, n, &found);
     if (!t->p)
-        return say_no_option(argv[0], found, t->mask, why, cap);
+        return fail_no_option(argv[0], found, t->mask, why, cap);
     t->used = 1;
     t->value = name[n] ? name + n + 1 : NULL;
     if (t->p->kind == CLI_FLAG && t->value)
@@ -507,7 +507,7 @@ static int take_long(int left, char **argv, struct taken *t, char *why, size_t c
     if (!t->value && t->p->kind == CLI_MAYBE)
         return 0;
     if (!t->value && left < 2)
-        return say_no_value(argv[0], t->p, why, cap);
+        return fail_no_value(argv[0], t->p, why, cap);
     if (!t->value) {
         t->value = argv[1];
         t->used = 2;
@@ -520,13 +520,13 @@ static int take_short(int left, char **argv, struct taken *t, char *why, size_t 
 {
     t->p = by_letter(argv[0][1]);
     if (!t->p || (t->p->kind == CLI_FLAG && argv[0][2]))
-        return say_no_option(argv[0], 0, t->mask, why, cap);
+        return fail_no_option(argv[0], 0, t->mask, why, cap);
     t->used = 1;
     t->value = argv[0][2] ? argv[0] + 2 : NULL;
     if (t->p->kind == CLI_FLAG || t->value)
         return 0;
     if (left < 2)
-        return say_no_value(argv[0], t->p, why, cap);
+        return fail_no_value(argv[0], t->p, why, cap);
     t->value = argv[1];
     t->used = 2;
     return 0;
@@ -537,7 +537,7 @@ static int take(int left, char **argv, struct taken *t, char *why, size_t cap)
     return argv[0][1] == '-' ? take_long(left, argv, t, why, cap) : take_short(left, argv, t, why, cap);
 }
 
-/* "--dim batch 8": the value has no '=', and a number that is no file follows. */
+/* "--dim batch 8": the value has no '=', and a number that is not a file follows. */
 static bool lacks_equals(int left, char **argv, const struct taken *t, char *why, size_t cap)
 {
     const char *next = left > t->used ? argv[t->used] : "";

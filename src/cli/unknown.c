@@ -13,7 +13,7 @@ static const struct instead {
     const char *name;
     unsigned mask; /* commands for which the advice holds */
     const char *use;
-    const char *before_value; /* the value is put behind this; NULL: `use` stands alone */
+    const char *before_value; /* the value is appended to this; NULL: `use` has no value */
 } insteads[] = {
     {"batch", CLI_SHAPED, "--dim batch=N", "--dim batch="},
     {"batch-size", CLI_LLM | CLI_COMPARE, "--batch N", "--batch "},

@@ -90,7 +90,7 @@ struct oc_match {
     uint32_t inner_of;       /* record that contains this one, on the same nodes; OC_NONE */
 };
 
-/* Adds the finding that profile and model do not belong together, and takes the counts from records whose
+/* Adds the warning that profile and model do not belong together, and takes the counts from records whose
  * shapes contradict the model. After oc_join_executed. */
 void oc_join_check_model(struct oc_join *j); /* mismatch.c */
 /* The record has other shapes than the nodes: takes its counts. */

@@ -26,8 +26,8 @@ static bool is_blocked(const char *name)
     return n > 6 && strcmp(name + n - 6, "_nchwc") == 0;
 }
 
-/* The recorded shapes give other MACs than the nodes have. Padding adds some; trips of a loop are no matter
- * of shapes. */
+/* The recorded shapes give other MACs than the nodes have. Padding adds some; trips of a loop do not
+ * depend on shapes. */
 static bool contradicts(const struct oc_join *j, uint32_t rec)
 {
     const struct oc_join_rec *r = &j->rec[rec];

@@ -16,7 +16,7 @@ struct top { /* fields of ModelProto */
     uint32_t n_function, n_opset, cap_function, cap_opset;
 };
 
-/* `why` is what the wire format says, for files that nobody recognizes. */
+/* `why`: the error of the wire format, for unrecognised files. */
 static int not_a_model(struct oc_loader *l, struct oc_view v, const void *at, const char *why)
 {
     const struct oc_signature *is = oc_recognize(l->m->path, v.data, v.n);

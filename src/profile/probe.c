@@ -125,7 +125,7 @@ static bool begins_as_model(const struct oc_peek *peek)
     return peek->n >= 2 && peek->data[0] == 0x08 && peek->data[1] > 0;
 }
 
-/* Nobody reads it: says what it is, as far as that is known. */
+/* No reader accepts the file: the message names its format if it is recognised. */
 static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
 {
     const struct oc_signature *is = oc_recognize(peek->path, peek->raw, peek->n_raw);

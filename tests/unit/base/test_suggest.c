@@ -20,7 +20,7 @@ static void nearest_name_by_edit_distance(void **state)
         {"Convolution", "Conv"}, /* begins with the name */
         {"convtranpose", "ConvTranspose"},
         {"MatMull", "MatMul"},
-        {"FusedMatMul", "com.microsoft:FusedMatMul"}, /* behind the domain */
+        {"FusedMatMul", "com.microsoft:FusedMatMul"}, /* after the domain */
         {"ul", NULL},                                 /* inside a word only */
         {"Softmax", NULL},
         {"", NULL},

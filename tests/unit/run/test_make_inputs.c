@@ -291,7 +291,7 @@ static void given_values_are_used(void **state)
     assert_int_equal(m.err.code, OC_EARG);
     made_free(&m);
     assert_int_equal(make_inputs(&m, with_input("k", "int64[3]"), &word, 1, 1), -1);
-    assert_string_equal(m.err.msg, "--value k: 'x' is no number");
+    assert_string_equal(m.err.msg, "--value k: 'x' is not a number");
     made_free(&m);
 }
 
