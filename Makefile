@@ -287,7 +287,8 @@ $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(FUZZ_MAIN)) \
                $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $^ $(WRITER_LIBS)
-$(BUILD)/fuzz/fuzz_options: $(call obj,src/cli/options.c)
+# the parser of options, with what its messages need: the program without main
+$(BUILD)/fuzz/fuzz_options: $(call obj,$(filter-out src/cli/main.c,$(CLI_SRC)))
 
 # libxml2: headers only, the library is loaded when an XML file is read
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)

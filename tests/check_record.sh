@@ -73,11 +73,11 @@ case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}det
 expect_recording() {
     title=$1 model=$2
     shift 2
-    onnxcost record "$model" --runs 2 "$@" --report -t 3 -o real >out 2>err </dev/null
+    COLUMNS=200 onnxcost record "$model" --runs 2 "$@" --report -v -t 3 -o real >out 2>err </dev/null
     rc=$?
     problem=
     [ $rc -eq 0 ] || problem="exit code $rc: $(cat err)"
-    grep -q '^coverage .* 0\.0 % unmatched; FLOPs: 100\.0 %' out || problem="$problem; $(grep ^coverage out)"
+    grep -q '^attribution .* 0\.0 % unattributed; FLOPs: 100\.0 %' out || problem="$problem; $(grep ^attribution out)"
     grep -q '^# ' out && grep -q '^3 ' out || problem="$problem; no table"
     grep -q '^profiled    .*profiling overhead .*x' out || problem="$problem; no factor"
     [ -s real.profile.json ] && [ -s real.optimized.onnx ] || problem="$problem; files are missing"

@@ -52,8 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         if (!why[0])
             abort();
     } else {
-        for (unsigned bit = 0; bit < 21; bit++)
-            cli_foreign_option(argc, argv, 1U << bit);
+        for (unsigned bit = 0; bit < 21; bit++) {
+            const char *value;
+            cli_foreign_option(argc, argv, 1U << bit, &value);
+        }
         take_limits(&o);
     }
     cli_opts_free(&o);

@@ -21,7 +21,7 @@ static const struct {
     {"m", "PK\3\4....readme", "a zip archive", 14},
     {"M.PT", "PK\3\4....readme", "a PyTorch file", 14},
     {"x.engine", "\1\2\3\4", "a TensorRT engine", 4},
-    {"x.engine", "only text", NULL, 9}, /* a suffix is no evidence for a text */
+    {"x.engine", "only text", NULL, 9}, /* a suffix does not decide for text */
     {"m.onnx", "\x08\x07\x12\x01x:", NULL, 6},
     {"empty", "", NULL, 0},
 };
