@@ -299,8 +299,9 @@ const char *oc_closed_form_text(const struct oc_closed_form *f, enum oc_metric m
 bool oc_closed_form_at(const struct oc_closed_form *f, enum oc_metric m, const int64_t *at, uint64_t *out);
 /* Number of formulas that are missing, hold only for some sizes, or are not exact. */
 size_t oc_closed_form_findings(const struct oc_closed_form *f);
-int oc_closed_form_write(const struct oc_closed_form *formula, const char *format, FILE *f,
-                         struct oc_err *err);
+/* format: table (NULL), csv or json; width_chars: of the table, 0: no limit */
+int oc_closed_form_write(const struct oc_closed_form *formula, const char *format, unsigned width_chars,
+                         FILE *f, struct oc_err *err);
 
 struct oc_sweep_axis {
     const char *symbol;
@@ -324,7 +325,8 @@ int oc_sweep_make(const struct oc_model *model, const struct oc_analyze_opts *op
 void oc_sweep_free(struct oc_sweep *s);
 size_t oc_sweep_rows(const struct oc_sweep *s, const struct oc_sweep_row **out);
 size_t oc_sweep_findings(const struct oc_sweep *s); /* number of rows without totals or with inexact ones */
-int oc_sweep_write(const struct oc_sweep *s, const char *format, FILE *out, struct oc_err *err);
+int oc_sweep_write(const struct oc_sweep *s, const char *format, unsigned width_chars, FILE *out,
+                   struct oc_err *err);
 
 /* ---- language models with a KV cache ----------------------------------------------------------------- */
 
@@ -426,7 +428,7 @@ struct oc_op_info {
 size_t oc_op_count(void);
 void oc_op_get(size_t index, struct oc_op_info *out); /* index < oc_op_count(); sorted by family */
 /* The list of all as "table" (NULL), "csv" or "json"; domain "" is printed as "ai.onnx". */
-int oc_ops_write(const char *format, FILE *f, struct oc_err *err);
+int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_err *err);
 
 /* ---- profiles: measurements of a runtime ------------------------------------------------------------- */
 
@@ -615,9 +617,10 @@ size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figu
  * clocks, power, overhead. */
 int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, unsigned width_chars, FILE *out,
                        struct oc_err *err);
-int oc_device_write(const struct oc_device *device, const char *format, FILE *out, struct oc_err *err);
-int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, const char *format, FILE *out,
-                         struct oc_err *err);
+int oc_device_write(const struct oc_device *device, const char *format, unsigned width_chars, FILE *out,
+                    struct oc_err *err);
+int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, const char *format,
+                         unsigned width_chars, FILE *out, struct oc_err *err);
 
 /* Checks hardware files: reports every error of the reader, and whether formulas use the device's own counts
  * and clocks, whether a sparse rate is declared dense, ranges, and names across files. path: files to check,
@@ -636,7 +639,7 @@ int oc_hw_lint_write(const struct oc_hw_lint *lint, const char *format, FILE *ou
 void oc_hw_lint_free(struct oc_hw_lint *lint);
 
 /* All about a device as text: one line per figure with value, basis and source. */
-int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err *err);
+int oc_device_describe(const struct oc_device *device, unsigned width_chars, FILE *out, struct oc_err *err);
 
 /* Measures this machine: peaks of every class and instruction set, clocks, bandwidths of caches and memory,
  * on one core and on all, the time of a parallel region and of a clock reading. Rates are the best of many
@@ -655,8 +658,8 @@ const struct oc_device *oc_hw_measurement_device(const struct oc_hw_measurement 
 size_t oc_hw_measurement_diags(const struct oc_hw_measurement *m,
                                const struct oc_diag **out); /* warnings about the figures */
 /* format "xml": the device file (hwdb/hwdb.rng) that --hw reads; else as oc_device_write. */
-int oc_hw_measurement_write(const struct oc_hw_measurement *m, const char *format, FILE *out,
-                            struct oc_err *err);
+int oc_hw_measurement_write(const struct oc_hw_measurement *m, const char *format, unsigned width_chars,
+                            FILE *out, struct oc_err *err);
 
 /* ---- joins: records of a profile and nodes of a model ------------------------------------------------ */
 
@@ -1074,8 +1077,8 @@ int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_ro
 /* Rows as "table" (NULL), "csv", "ndjson" (one JSON object per line), or "json". `more`: appends to existing
  * rows. The table is written at the end, the others row by row. OC_EARG: no such format. */
 struct oc_scan_writer;
-int oc_scan_writer_open(const char *format, bool more, FILE *f, struct oc_scan_writer **out,
-                        struct oc_err *err);
+int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FILE *f,
+                        struct oc_scan_writer **out, struct oc_err *err);
 void oc_scan_writer_row(struct oc_scan_writer *w, const struct oc_scan_row *row);
 void oc_scan_writer_close(struct oc_scan_writer *w); /* check failures with ferror */
 
@@ -1164,7 +1167,8 @@ const char *oc_convention_name(size_t index); /* for oc_analyze_opts.convention;
 /* Compares two analyses of the model with different conventions: the difference of their FLOPs and OPs by
  * operator type and reason. format: "table" (NULL) or "json". */
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
-                     const struct oc_analysis *second, const char *format, FILE *f, struct oc_err *err);
+                     const struct oc_analysis *second, const char *format, unsigned width_chars, FILE *f,
+                     struct oc_err *err);
 
 /* ---- diff: compare two reports ----------------------------------------------------------------------- */
 

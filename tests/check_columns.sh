@@ -15,6 +15,12 @@ unset NO_COLOR
 for name in resnet50 resnet18 bert_base; do "$BUILD/onnxzoo" $name -o "$work/$name.onnx"; done
 "$BUILD/onnxzoo" llama --size 1b -o "$work/llama.onnx"
 profiles=$PWD/models/profiles
+# names that are wider than the screen and differ at their end
+long=$work/exported_from_a_training_framework_in_november/quantized_and_optimized_for_inference/opset17
+mkdir -p "$long"
+for name in resnet50 resnet18 bert_base; do cp "$work/$name.onnx" "$long/${name}_with_a_name_that_says_everything_about_its_history_v2.onnx"; done
+cp "$profiles/resnet50.all.t1.json.gz" "$long/resnet50_on_a_machine_with_a_long_name_and_all_optimizations.json.gz"
+echo broken >"$work/broken.onnx"
 
 fits() { # title command...
     title=$1
@@ -48,6 +54,33 @@ fits 'memory' "$onnxcost" memory "$work/bert_base.onnx"
 fits 'compare' "$onnxcost" compare "$work/resnet50.onnx" --hw t4,l4,a10
 fits 'diff' "$onnxcost" diff "$work/resnet50.onnx" "$work/resnet18.onnx"
 fits 'summary' "$onnxcost" summary "$profiles/resnet50.all.t1.json.gz"
+fits 'scan' "$onnxcost" scan "$work/resnet18.onnx" "$work/broken.onnx" "$work/bert_base.onnx"
+fits 'scan of long names' "$onnxcost" scan "$long" "$work/resnet18.onnx"
+for name in resnet18 resnet50 bert_base; do grep -q "${name}_" "$work/out"; passed $? "scan of long names keeps $name" "$(cat "$work/out")"; done
+grep -q 'not shown at 80 columns: nodes, FLOPs, bytes' "$work/out"; passed $? 'scan names its dropped columns' "$(tail -n 3 "$work/out")"
+fits 'ops' "$onnxcost" ops
+grep -q 'not shown at 80 columns: .*formula' "$work/out"; passed $? 'ops names its dropped columns' "$(tail -n 1 "$work/out")"
+for device in $("$onnxcost" hw list -f csv | tail -n +2 | cut -d, -f1); do fits "hw show $device" "$onnxcost" hw show "$device"; done
+fits 'hw diff' "$onnxcost" hw diff a100 xeon-platinum-8480-plus
+for pair in fvcore,xla mge,torch calflops,onnx-tool; do
+    fits "explain ${pair%,*} and ${pair#*,}" "$onnxcost" explain "$work/bert_base.onnx" --convention "${pair%,*}" --convention "${pair#*,}"
+    head -n 1 "$work/out" | grep -q "${pair%,*} .*${pair#*,} "; passed $? "explain shows both counts of $pair" "$(head -n 1 "$work/out")"
+done
+fits 'formulas' "$onnxcost" "$work/bert_base.onnx" --formula
+"$onnxcost" "$work/bert_base.onnx" --formula --width 0 2>/dev/null | tr -d ' \n' >"$work/whole"
+tr -d ' \n' <"$work/out" | cmp -s - "$work/whole"; passed $? 'a broken formula has all of its terms' ''
+fits 'sweep' "$onnxcost" "$work/bert_base.onnx" --sweep batch=1,2,4
+fits 'estimate' "$onnxcost" estimate "$long"/resnet50_with*.onnx --hw t4
+fits 'long names' "$onnxcost" "$long"/resnet50_with*.onnx -p "$long"/resnet50_on*.json.gz --hw t4 -v
+fits 'compare of long names' "$onnxcost" compare "$long"/resnet50_with*.onnx --hw t4,l4,a10
+fits 'diff of long names' "$onnxcost" diff "$long"/resnet50_with*.onnx "$long"/resnet18_with*.onnx
+fits 'memory of long names' "$onnxcost" memory "$long"/bert_base_with*.onnx
+fits 'summary of long names' "$onnxcost" summary "$long"/resnet50_on*.json.gz
+for width in 60 70 80 90; do
+    COLUMNS=$width "$onnxcost" "$work/resnet50.onnx" -p "$profiles/resnet50.all.t1.json.gz" --hw t4 -v >"$work/out" 2>/dev/null
+    lone=$(grep -nE '^ *(%|ms|us|GFLOP/s|GB/s|MiB|MB)[,;.)]*( |$)' "$work/out")
+    [ -s "$work/out" ] && [ -z "$lone" ]; passed $? "no unit starts a line at $width columns" "$lone"
+done
 fits 'help' "$onnxcost" -h
 [ "$(wc -l <"$work/out")" -le 40 ]; passed $? 'help has at most 40 lines' "$(wc -l <"$work/out")"
 for command in options cost record hw diff check memory; do fits "help $command" "$onnxcost" help $command; done

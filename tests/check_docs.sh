@@ -22,7 +22,7 @@ documents=$(ls README.md src/doc/*.md)
 
 # Names of the operators by domain.
 operators() {
-    onnxcost ops | awk 'NR > 1 && !seen[$1 " " $2]++ { names[$1] = names[$1] " " $2; if (!(($1) in known)) { known[$1] = 1; order[++k] = $1 } }
+    onnxcost ops -w 0 | awk 'NR > 1 && !seen[$1 " " $2]++ { names[$1] = names[$1] " " $2; if (!(($1) in known)) { known[$1] = 1; order[++k] = $1 } }
         END { for (i = 1; i <= k; i++) print order[i] ":" names[order[i]] }' | sort | while IFS=: read -r domain names; do
         echo
         # shellcheck disable=SC2086 # names are meant to be split

@@ -44,7 +44,8 @@ static int write_explanation(const struct pair *p)
     int rc = cli_output_open(p->o->output, &out);
     if (rc)
         return rc;
-    int failed = oc_explain_write(p->model, p->analysis[0], p->analysis[1], p->o->format, out.f, &err)
+    int failed = oc_explain_write(p->model, p->analysis[0], p->analysis[1], p->o->format,
+                                  cli_width(&out, &p->o->width), out.f, &err)
                      ? cli_fail_err(&err)
                      : 0;
     rc = cli_output_close(&out, !failed);

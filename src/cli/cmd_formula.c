@@ -100,8 +100,9 @@ static int write_made(const struct cli_opts *o, const struct made *m)
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
-    int failed = m->formula ? oc_closed_form_write(m->formula, format, out.f, &err)
-                            : oc_sweep_write(m->sweep, format, out.f, &err);
+    unsigned width = cli_width(&out, &o->width);
+    int failed = m->formula ? oc_closed_form_write(m->formula, format, width, out.f, &err)
+                            : oc_sweep_write(m->sweep, format, width, out.f, &err);
     failed = failed ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);
     return failed ? failed : rc;

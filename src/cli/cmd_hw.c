@@ -25,7 +25,7 @@ static int show(struct hw_job *j)
     const struct oc_device *d;
     struct oc_err err;
     int rc = cli_find_device(j->o, j->o->word.item[1], &j->db, &d);
-    if (!rc && oc_device_write(d, j->o->format, j->out.f, &err))
+    if (!rc && oc_device_write(d, j->o->format, cli_width(&j->out, &j->o->width), j->out.f, &err))
         rc = cli_output_fail(&j->out, &err);
     return rc;
 }
@@ -39,8 +39,9 @@ static int diff(struct hw_job *j)
         if (rc)
             return rc;
     }
-    return oc_device_write_diff(d[0], d[1], j->o->format, j->out.f, &err) ? cli_output_fail(&j->out, &err)
-                                                                          : 0;
+    return oc_device_write_diff(d[0], d[1], j->o->format, cli_width(&j->out, &j->o->width), j->out.f, &err)
+               ? cli_output_fail(&j->out, &err)
+               : 0;
 }
 
 static int lint(struct hw_job *j)
@@ -88,7 +89,8 @@ static int measure(struct hw_job *j)
     size_t n = oc_hw_measurement_diags(m, &diag);
     for (size_t i = 0; i < n; i++)
         cli_warn("%s: %s", diag[i].where, diag[i].text);
-    if (oc_hw_measurement_write(m, o->output && !o->format ? "xml" : o->format, j->out.f, &err))
+    if (oc_hw_measurement_write(m, o->output && !o->format ? "xml" : o->format, cli_width(&j->out, &o->width),
+                                j->out.f, &err))
         rc = cli_output_fail(&j->out, &err);
     oc_hw_measurement_free(m);
     return rc;

@@ -224,7 +224,7 @@ static int run(struct job *j, FILE *f, bool more)
     if (!j->n)
         cli_warn("no model was found in '%s'%s: a folder is searched for files named *.onnx",
                  j->paths.n ? j->paths.item[0] : "(no path)", j->paths.n > 1 ? " and the others" : "");
-    if (oc_scan_writer_open(j->format, more, f, &j->writer, &err))
+    if (oc_scan_writer_open(j->format, more, cli_width_of(j->o), f, &j->writer, &err))
         return cli_fail_err(&err);
     j->progress = cli_progress_start();
     int rc = oc_scan_run(j->scan, on_row, j, NULL, &err) && !ferror(f) ? cli_fail_err(&err) : 0;

@@ -3,6 +3,7 @@
 #include "hw/hwdb.h"
 
 #include "base/diag.h"
+#include "base/wrap.h"
 
 #include <string.h>
 
@@ -29,6 +30,7 @@ enum { COL_FIGURE, COL_VALUE, COL_BASIS, COL_CLOCK, COL_SOURCE, COL_COUNT };
 struct text {
     const char *(*line)[COL_COUNT]; /* a heading and one line per figure */
     size_t n_line, width[COL_COUNT];
+    unsigned width_chars;
     const struct oc_hw_source **source; /* in the order of first use: [1], [2] ... */
     size_t n_source;
 };
@@ -93,58 +95,67 @@ static void layout(struct text *t, struct oc_arena *a, const struct oc_device *d
 static void print_line(FILE *out, const struct text *t, size_t i)
 {
     struct oc_buf b = {0};
-    for (size_t c = 0; c + 1 < COL_COUNT; c++)
+    size_t indent = 0;
+    for (size_t c = 0; c + 1 < COL_COUNT; c++) {
         oc_buf_printf(&b, "%-*s  ", (int)t->width[c], t->line[i][c]);
-    oc_print_line(out, "%s%s", b.data, t->line[i][COL_COUNT - 1]);
+        indent += t->width[c] + 2;
+    }
+    oc_plain_say(oc_make_visible(b.data), indent, t->width_chars, t->line[i][COL_COUNT - 1], out);
     oc_buf_free(&b);
 }
 
-static void print_figures(const struct oc_device *d, FILE *out, struct oc_arena *a)
+static void print_figures(const struct oc_device *d, unsigned width_chars, FILE *out, struct oc_arena *a)
 {
-    struct text t = {0};
+    struct text t = {.width_chars = width_chars};
     layout(&t, a, d);
     print_line(out, &t, 0);
     for (size_t i = 0; i < d->n_figure; i++) {
         print_line(out, &t, i + 1);
         if (d->figure[i].formula)
-            oc_print_line(out, "    = %s", d->figure[i].formula);
+            oc_plain_say("    =", 6, width_chars, d->figure[i].formula, out);
         if (d->figure[i].note)
-            oc_print_line(out, "    %s", d->figure[i].note);
+            oc_plain_say("", 4, width_chars, d->figure[i].note, out);
     }
     if (d->f16_fallback)
-        fprintf(out, "f16 work runs on the vector unit at its f32 peak\n");
+        oc_plain_say("", 0, width_chars, "f16 work runs on the vector unit at its f32 peak", out);
     fprintf(out, "%s", t.n_source ? "\n" : "");
     for (size_t i = 0; i < t.n_source; i++) {
         const struct oc_hw_source *s = t.source[i];
-        oc_print_line(out, "[%zu] %s%s%s", i + 1, s->title, s->section ? ", " : "",
-                      s->section ? s->section : "");
+        oc_plain_say(oc_printf(a, "[%zu]", i + 1), 4, width_chars,
+                     oc_printf(a, "%s%s%s", s->title, s->section ? ", " : "", s->section ? s->section : ""),
+                     out);
         if (s->url)
-            oc_print_line(out, "    %s", s->url);
+            oc_plain_say("", 4, width_chars, s->url, out);
     }
 }
 
-int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err *err)
+int oc_device_describe(const struct oc_device *device, unsigned width_chars, FILE *out, struct oc_err *err)
 {
     OC_C_LOCALE;
     const struct oc_device_info *info = &device->info;
     struct oc_arena scratch = {0};
-    oc_print_line(out, "%s: %s (%s, %s)", info->id, info->name, info->vendor, info->kind);
-    struct oc_buf also = {0};
+    const char *also = "";
     for (size_t i = 0; i < info->n_alias; i++)
-        oc_buf_printf(&also, "%s%s", i ? ", " : "also: ", info->alias[i]);
-    if (also.n)
-        oc_print_line(out, "%s", also.data);
-    oc_buf_free(&also);
-    if (info->sku)
-        oc_print_line(out, "sku: %s", info->sku);
-    if (info->base)
-        oc_print_line(out, "base: %s", info->base);
-    oc_print_line(out, "file: %s", info->file);
+        also = oc_printf(&scratch, "%s%s%s", also, i ? ", " : "", info->alias[i]);
+    const struct {
+        const char *label, *text;
+    } line[] = {
+        {"", oc_printf(&scratch, "%s: %s (%s, %s)", info->id, info->name, info->vendor, info->kind)},
+        {"also: ", *also ? also : NULL},
+        {"sku: ", info->sku},
+        {"base: ", info->base},
+        {"file: ", info->file},
+    };
+    for (size_t i = 0; i < OC_COUNT(line); i++)
+        if (line[i].text)
+            oc_plain_say(line[i].label, strlen(line[i].label), width_chars, line[i].text, out);
     for (size_t i = 0; i < info->n_set; i++)
-        oc_print_line(out, "set: %s = %s (in the file: %s)", info->set[i].key, info->set[i].value,
-                      info->set[i].before ? info->set[i].before : "nothing");
+        oc_plain_say("set: ", 5, width_chars,
+                     oc_printf(&scratch, "%s = %s (in the file: %s)", info->set[i].key, info->set[i].value,
+                               info->set[i].before ? info->set[i].before : "nothing"),
+                     out);
     fprintf(out, "\n");
-    print_figures(device, out, &scratch);
+    print_figures(device, width_chars, out, &scratch);
     oc_arena_free(&scratch);
     return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the device '%s'", info->id) : 0;
 }

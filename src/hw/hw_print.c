@@ -5,6 +5,7 @@
 #include "base/c_locale.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/wrap.h"
 #include "hw/hw_table.h"
 #include "hw/hwdb.h"
 
@@ -140,13 +141,14 @@ static void figure_row(struct oc_hw_table *t, const struct oc_hw_figure *f)
     memcpy(oc_hw_row(t), cell, sizeof(cell));
 }
 
-int oc_device_write(const struct oc_device *d, const char *format, FILE *out, struct oc_err *err)
+int oc_device_write(const struct oc_device *d, const char *format, unsigned width_chars, FILE *out,
+                    struct oc_err *err)
 {
     OC_C_LOCALE;
     struct oc_arena arena = {0};
     struct oc_hw_table t = {.arena = &arena, .column = figure_columns, .n_column = OC_COUNT(figure_columns)};
     if (!format || (strcmp(format, "csv") != 0 && strcmp(format, "json") != 0))
-        return oc_device_describe(d, out, err);
+        return oc_device_describe(d, width_chars, out, err);
     for (size_t i = 0; i < d->n_figure; i++)
         figure_row(&t, &d->figure[i]);
     return write_table(&t, format, out, err);
@@ -241,15 +243,18 @@ static void diff_levels(struct oc_hw_table *t, const struct oc_device *a, const 
     }
 }
 
-int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, const char *format, FILE *out,
-                         struct oc_err *err)
+int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, const char *format,
+                         unsigned width_chars, FILE *out, struct oc_err *err)
 {
     struct oc_arena arena = {0};
-    struct oc_hw_table t = {.arena = &arena, .column = diff_columns, .n_column = OC_COUNT(diff_columns)};
+    struct oc_hw_table t = {.arena = &arena,
+                            .column = diff_columns,
+                            .n_column = OC_COUNT(diff_columns),
+                            .width_chars = width_chars};
     bool text = !format || (strcmp(format, "csv") != 0 && strcmp(format, "json") != 0);
     if (text) {
-        oc_print_line(out, "first   %s: %s", a->info.id, a->info.name);
-        oc_print_line(out, "second  %s: %s", b->info.id, b->info.name);
+        oc_plain_say("first", 8, width_chars, oc_printf(&arena, "%s: %s", a->info.id, a->info.name), out);
+        oc_plain_say("second", 8, width_chars, oc_printf(&arena, "%s: %s", b->info.id, b->info.name), out);
         fputs("ratio   second / first\n\n", out);
     }
     diff_peaks(&t, a, b);

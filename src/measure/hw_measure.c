@@ -170,12 +170,12 @@ size_t oc_hw_measurement_diags(const struct oc_hw_measurement *h, const struct o
     return h->diags.n;
 }
 
-int oc_hw_measurement_write(const struct oc_hw_measurement *h, const char *format, FILE *out,
-                            struct oc_err *err)
+int oc_hw_measurement_write(const struct oc_hw_measurement *h, const char *format, unsigned width_chars,
+                            FILE *out, struct oc_err *err)
 {
     OC_C_LOCALE;
     if (!format || strcmp(format, "xml") != 0)
-        return oc_device_write(h->list.item[0], format, out, err);
+        return oc_device_write(h->list.item[0], format, width_chars, out, err);
     fwrite(h->xml.data, 1, h->xml.n, out);
     return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the device file") : 0;
 }

@@ -6,6 +6,7 @@
 
 struct closed_form_out {
     const struct oc_closed_form *f;
+    unsigned width_chars;
     struct oc_buf b; /* scratch */
 };
 

@@ -82,7 +82,7 @@ static void write_json(FILE *f)
     fputc('\n', f);
 }
 
-int oc_ops_write(const char *format, FILE *f, struct oc_err *err)
+int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_err *err)
 {
     OC_C_LOCALE;
     bool csv = format && strcmp(format, "csv") == 0, json = format && strcmp(format, "json") == 0;
@@ -93,7 +93,8 @@ int oc_ops_write(const char *format, FILE *f, struct oc_err *err)
         return 0;
     }
     struct oc_arena a = {0};
-    struct oc_plain_table t = {.n_row = 0};
+    static const uint8_t drop[] = {0, 0, 0, 0, 1, 2, 3};
+    struct oc_plain_table t = {.width_chars = width_chars, .drop = drop, .min_text = UINT8_MAX};
     fill(&t, &a);
     if (csv)
         oc_plain_csv(&t, LIST_VERSION_TEXT, f);

@@ -14,14 +14,21 @@ static bool same_sizes(const struct oc_fit_result *a, const struct oc_fit_result
     return true;
 }
 
+enum { LABEL = 12 };
+
+/* Lines that start with a label of `indent` columns are continued below their text. */
+static void end_line_at(struct closed_form_out *o, size_t indent, FILE *f)
+{
+    const char *text = o->b.data ? o->b.data : "";
+    size_t n = strlen(text) < indent ? strlen(text) : indent;
+    fprintf(f, "%.*s", (int)n, text);
+    oc_plain_wrap(indent, o->width_chars, text + n, f);
+    oc_buf_clear(&o->b);
+}
+
 static void end_line(struct closed_form_out *o, FILE *f)
 {
-    struct oc_buf line = {0};
-    oc_plain_text(&line, o->b.data ? o->b.data : "");
-    oc_buf_char(&line, '\n');
-    fwrite(line.data, 1, line.n, f);
-    oc_buf_free(&line);
-    oc_buf_clear(&o->b);
+    end_line_at(o, 0, f);
 }
 
 /* ---- variables ----------------------------------------------------------------------------------------- */
@@ -32,7 +39,7 @@ static void put_open(struct closed_form_out *o, FILE *f)
     for (unsigned k = 0; k < o->f->n_slot; k++)
         oc_buf_printf(&o->b, "%s%s", k ? ", " : "", o->f->slot_name[k]);
     oc_buf_str(&o->b, o->f->n_slot ? "" : "none: the formulas are numbers");
-    end_line(o, f);
+    end_line_at(o, LABEL, f);
     const struct oc_fit_var *var = oc_fit_vars(o->f->fit);
     for (unsigned k = 0; k < o->f->n_symbol; k++) {
         if (var[k].role == OC_FIT_TIED)
@@ -44,11 +51,11 @@ static void put_open(struct closed_form_out *o, FILE *f)
                               ? "too many variables"
                               : "other sizes give inconsistent shapes or unknown costs");
         if (o->b.n)
-            end_line(o, f);
+            end_line_at(o, LABEL, f);
     }
     if (o->f->trust.unknown_nodes) {
         oc_buf_printf(&o->b, "excluded    %" PRIu64 " nodes of unknown cost", o->f->trust.unknown_nodes);
-        end_line(o, f);
+        end_line_at(o, LABEL, f);
     }
 }
 
@@ -70,7 +77,7 @@ static void put_group(struct closed_form_out *o, unsigned first, bool *done, FIL
     if (o->f->n_slot) {
         oc_buf_str(&o->b, "for ");
         oc_closed_form_sizes(&o->b, o->f, &r[first]);
-        end_line(o, f);
+        end_line_at(o, strlen("for "), f);
     }
     for (unsigned m = first; m < OC_METRIC_COUNT; m++) {
         if (done[m] || !o->f->text[m] || !same_sizes(&r[first], &r[m], o->f->n_slot))
@@ -78,7 +85,7 @@ static void put_group(struct closed_form_out *o, unsigned first, bool *done, FIL
         done[m] = true;
         oc_buf_printf(&o->b, "  %-*s %2s %s", title_width(), oc_metric_info((enum oc_metric)m)->title,
                       oc_closed_form_sign(o->f, (enum oc_metric)m), o->f->text[m]);
-        end_line(o, f);
+        end_line_at(o, (size_t)title_width() + 6, f);
     }
 }
 
@@ -91,7 +98,7 @@ static void put_missing(struct closed_form_out *o, FILE *f)
                       oc_closed_form_missing(o->f, (enum oc_metric)m));
         for (unsigned k = 0; k < o->f->n_slot; k++)
             oc_buf_printf(&o->b, "%s%s", k ? ", " : "", o->f->slot_name[k]);
-        end_line(o, f);
+        end_line_at(o, LABEL, f);
     }
 }
 
@@ -191,7 +198,7 @@ static void write_text(struct closed_form_out *o, FILE *f)
     uint32_t checked = UINT32_MAX;
     if (o->f->model->path[0]) {
         oc_buf_printf(&o->b, "model       %s", o->f->model->path);
-        end_line(o, f);
+        end_line_at(o, LABEL, f);
     }
     put_open(o, f);
     end_line(o, f);
@@ -215,17 +222,17 @@ static void write_text(struct closed_form_out *o, FILE *f)
                       "verified    every formula equals the analysis at %" PRIu32
                       " or more further points (%" PRIu32 " analyses)",
                       checked, o->f->analyses);
-    end_line(o, f);
+    end_line_at(o, LABEL, f);
 }
 
-int oc_closed_form_write(const struct oc_closed_form *formula, const char *format, FILE *f,
-                         struct oc_err *err)
+int oc_closed_form_write(const struct oc_closed_form *formula, const char *format, unsigned width_chars,
+                         FILE *f, struct oc_err *err)
 {
     static const struct {
         const char *name;
         void (*write)(struct closed_form_out *, FILE *);
     } formats[] = {{"table", write_text}, {"csv", oc_closed_form_csv}, {"json", oc_closed_form_json}};
-    struct closed_form_out o = {.f = formula};
+    struct closed_form_out o = {.f = formula, .width_chars = width_chars};
     for (size_t i = 0; i < OC_COUNT(formats); i++) {
         if (format && strcmp(format, formats[i].name))
             continue;

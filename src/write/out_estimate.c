@@ -11,7 +11,7 @@
 #include "write/kernel_fields.h"
 #include "write/plain_table.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 1, LABEL = 12 };
 
 struct estimate_out {
     const struct oc_estimate *e;
@@ -126,33 +126,44 @@ static void write_kernels(struct estimate_out *o, size_t top, FILE *f)
     oc_plain_free(&t);
 }
 
+static void put_line(struct estimate_out *o, FILE *f, const char *label, const char *text)
+{
+    oc_plain_say(label, LABEL, o->e->width_chars, text, f);
+}
+
 static void write_prediction(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
     const struct oc_model_prediction *t = &e->total;
     if (!e->cal) {
-        fprintf(f,
-                "prediction  %s to %s per run: efficiency 90 %% to 30 %% of the roofline plus launch "
-                "overhead; no calibration\n",
-                time_text(o, e->band_lo_s), time_text(o, e->band_hi_s));
+        put_line(
+            o, f, "prediction",
+            oc_printf(&o->arena,
+                      "%s to %s per run: efficiency 90 %% to 30 %% of the roofline plus launch overhead; "
+                      "no calibration",
+                      time_text(o, e->band_lo_s), time_text(o, e->band_hi_s)));
         return;
     }
-    fprintf(f, "prediction  %s per run; 80 %%: %s to %s, 95 %%: %s to %s\n", time_text(o, t->t_s),
-            time_text(o, t->lo80_s), time_text(o, t->hi80_s), time_text(o, t->lo95_s),
-            time_text(o, t->hi95_s));
-    fprintf(f, "parts       %s kernels, %s between kernels, %s outside kernels\n", time_text(o, t->kernels_s),
-            time_text(o, t->gaps_s), time_text(o, t->fix_s));
-    fputs("basis      ", f);
-    for (unsigned i = 0, any = 0; i < OC_EVIDENCE_COUNT; i++)
+    put_line(o, f, "prediction",
+             oc_printf(&o->arena, "%s per run; 80 %%: %s to %s, 95 %%: %s to %s", time_text(o, t->t_s),
+                       time_text(o, t->lo80_s), time_text(o, t->hi80_s), time_text(o, t->lo95_s),
+                       time_text(o, t->hi95_s)));
+    put_line(o, f, "parts",
+             oc_printf(&o->arena, "%s kernels, %s between kernels, %s outside kernels",
+                       time_text(o, t->kernels_s), time_text(o, t->gaps_s), time_text(o, t->fix_s)));
+    const char *basis = "";
+    for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)
         if (t->share[i] > 0)
-            fprintf(f, "%s %s %.1f %%", any++ ? "," : "", oc_evidence_name(i), 100 * t->share[i]);
+            basis = oc_printf(&o->arena, "%s%s%s %.1f %%", basis, *basis ? ", " : "", oc_evidence_name(i),
+                              100 * t->share[i]);
     if (t->extrapolated > 0)
-        fprintf(f, "; extrapolated sizes %.1f %%", 100 * t->extrapolated);
-    fputc('\n', f);
+        basis = oc_printf(&o->arena, "%s; extrapolated sizes %.1f %%", basis, 100 * t->extrapolated);
+    put_line(o, f, "basis", basis);
     double parts = t->compute_s + t->memory_s + t->t0_s;
     if (parts > 0)
-        fprintf(f, "bound by    compute %.1f %%, memory %.1f %%, launches %.1f %%\n",
-                100 * t->compute_s / parts, 100 * t->memory_s / parts, 100 * t->t0_s / parts);
+        put_line(o, f, "bound by",
+                 oc_printf(&o->arena, "compute %.1f %%, memory %.1f %%, launches %.1f %%",
+                           100 * t->compute_s / parts, 100 * t->memory_s / parts, 100 * t->t0_s / parts));
 }
 
 static void write_measured(struct estimate_out *o, FILE *f)
@@ -160,11 +171,13 @@ static void write_measured(struct estimate_out *o, FILE *f)
     const struct oc_estimate *e = o->e;
     if (!e->measured_s)
         return;
-    fprintf(f, "measured    %s kernels, %s per run with the profiler", time_text(o, e->measured_kernels_s),
-            time_text(o, e->measured_run_s));
+    const char *error = "";
     if (e->cal && e->total.kernels_s > 0 && e->measured_kernels_s > 0)
-        fprintf(f, "; predicted kernels %+.1f %%", 100 * (e->total.kernels_s / e->measured_kernels_s - 1));
-    fputc('\n', f);
+        error = oc_printf(&o->arena, "; predicted kernels %+.1f %%",
+                          100 * (e->total.kernels_s / e->measured_kernels_s - 1));
+    put_line(o, f, "measured",
+             oc_printf(&o->arena, "%s kernels, %s per run with the profiler%s",
+                       time_text(o, e->measured_kernels_s), time_text(o, e->measured_run_s), error));
 }
 
 static uint32_t fused(const struct oc_kernel_list *l)
@@ -184,27 +197,28 @@ static const char *threads_of(struct estimate_out *o, const struct oc_calibratio
 static void write_head(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
-    oc_print_line(f, "model       %s", e->analysis->model->path);
-    oc_print_line(f, "device      %s", e->device->info.id);
+    struct oc_arena *a = &o->arena;
+    put_line(o, f, "model", e->analysis->model->path);
+    put_line(o, f, "device", e->device->info.id);
     if (e->cal)
-        oc_print_line(f, "calibration %s, %s%s%s%s; %" PRIu32 " kernels from %" PRIu32 " recordings",
-                      e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "",
-                      e->cal->runtime_version, threads_of(o, e->cal), e->cal->n_sample, e->cal->n_model);
-    if (e->join)
-        fprintf(f,
-                "kernels     %zu recorded, %u fused; the fusion plan (%s) predicts %u of them, %.1f %% of "
-                "the time\n",
-                e->list.n, fused(&e->list), oc_fusion_rules_name(e->rules), e->match.equal,
-                100 * e->match.equal_time);
-    else if (e->rules == OC_FUSE_NONE)
-        fprintf(f, "kernels     %zu: one per node of the model\n", e->list.n);
-    else
-        fprintf(f, "kernels     %zu predicted (fusion rules: %s), %u fused\n", e->list.n,
-                oc_fusion_rules_name(e->rules), fused(&e->list));
+        put_line(o, f, "calibration",
+                 oc_printf(a, "%s, %s%s%s%s; %" PRIu32 " kernels from %" PRIu32 " recordings", e->cal->device,
+                           e->cal->runtime, *e->cal->runtime_version ? " " : "", e->cal->runtime_version,
+                           threads_of(o, e->cal), e->cal->n_sample, e->cal->n_model));
+    put_line(
+        o, f, "kernels",
+        e->join
+            ? oc_printf(
+                  a, "%zu recorded, %u fused; the fusion plan (%s) predicts %u of them, %.1f %% of the time",
+                  e->list.n, fused(&e->list), oc_fusion_rules_name(e->rules), e->match.equal,
+                  100 * e->match.equal_time)
+        : e->rules == OC_FUSE_NONE ? oc_printf(a, "%zu: one per node of the model", e->list.n)
+                                   : oc_printf(a, "%zu predicted (fusion rules: %s), %u fused", e->list.n,
+                                               oc_fusion_rules_name(e->rules), fused(&e->list)));
     if (e->n_unknown)
-        fprintf(f, "unknown     %u kernels: excluded from the sums\n", e->n_unknown);
+        put_line(o, f, "unknown", oc_printf(a, "%u kernels: excluded from the sums", e->n_unknown));
     if (e->asynchronous)
-        oc_print_line(f, "assumed     %s", e->asynchronous);
+        put_line(o, f, "assumed", e->asynchronous);
     write_prediction(o, f);
     write_measured(o, f);
     fputc('\n', f);

@@ -1,13 +1,13 @@
 /* The difference between two conventions: a table, or JSON. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/c_locale.h"
 #include "analyze/explain.h"
 #include "base/units.h"
+#include "base/wrap.h"
 #include "onnxcost.h"
 #include "write/json_keys.h"
-
-enum { NAME = 23, NUMBER = 18 }; /* 80 columns */
 
 static const char *signed_count(int64_t v, char *buf, size_t cap)
 {
@@ -25,29 +25,109 @@ static int64_t difference(const uint64_t count[2])
     return (int64_t)(count[1] - count[0]);
 }
 
-static void row(FILE *f, const char *name, const uint64_t count[2])
+/* Columns: name, two counts, difference. A reason spans the name and the counts. */
+enum { GAP = 2, NUMBERS = 3 };
+
+struct layout {
+    const struct oc_explanation *x;
+    size_t name, number[NUMBERS]; /* widths; 0: not shown */
+    size_t reason;                /* longest */
+    FILE *f;
+};
+
+static const char *number_text(const uint64_t count[2], unsigned column, char *buf, size_t cap)
 {
-    char a[40], b[40], d[40];
-    fprintf(f, "%-*s %*s %*s %*s\n", NAME, name, NUMBER, oc_format_count(count[0], a, sizeof(a)), NUMBER,
-            oc_format_count(count[1], b, sizeof(b)), NUMBER, signed_count(difference(count), d, sizeof(d)));
+    return column < 2 ? oc_format_count(count[column], buf, cap) : signed_count(difference(count), buf, cap);
 }
 
-static void write_text(const struct oc_explanation *x, FILE *f)
+static void widen(size_t *width, size_t n)
 {
-    char name[128], d[40];
-    fprintf(f, "%-*s %*s %*s %*s\n", NAME, "operator type, reason", NUMBER, x->name[0], NUMBER, x->name[1],
-            NUMBER, "difference");
-    for (uint32_t i = 0; i < x->n_type; i++) {
-        const struct oc_explain_type *t = &x->type[i];
+    *width = n > *width ? n : *width;
+}
+
+static void measure_row(struct layout *l, const char *name, const uint64_t count[2])
+{
+    char buf[40];
+    widen(&l->name, strlen(name));
+    for (unsigned i = 0; i < NUMBERS; i++)
+        widen(&l->number[i], strlen(number_text(count, i, buf, sizeof(buf))));
+}
+
+static void print_row(struct layout *l, const char *name, const uint64_t count[2])
+{
+    const char *const title[NUMBERS] = {l->x->name[0], l->x->name[1], "difference"};
+    char buf[40];
+    fprintf(l->f, "%-*s", (int)l->name, name);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (l->number[i])
+            fprintf(l->f, "  %*s", (int)l->number[i],
+                    count ? number_text(count, i, buf, sizeof(buf)) : title[i]);
+    fputc('\n', l->f);
+}
+
+static size_t span(const struct layout *l)
+{
+    size_t width = l->name;
+    for (unsigned i = 0; i < 2; i++)
+        width += l->number[i] ? GAP + l->number[i] : 0;
+    return width;
+}
+
+static void fit(struct layout *l, unsigned width_chars)
+{
+    size_t behind = GAP + l->number[2], room = width_chars > behind ? width_chars - behind : 1;
+    for (unsigned i = 2; width_chars && i-- > 0;)
+        if (span(l) > room)
+            l->number[i] = 0;
+    size_t reason = width_chars && l->reason > room ? room : l->reason;
+    l->name += reason > span(l) ? reason - span(l) : 0;
+}
+
+/* A reason that is wider than the span has lines of its own. */
+static void print_reason(const struct layout *l, const struct oc_explain_term *t)
+{
+    char d[40];
+    size_t width = span(l) - GAP;
+    bool fits = strlen(t->reason) <= width;
+    if (!fits)
+        oc_plain_say("", GAP, (unsigned)span(l), t->reason, l->f);
+    fprintf(l->f, "  %-*s  %*s\n", (int)width, fits ? t->reason : "", (int)l->number[2],
+            signed_count(t->difference, d, sizeof(d)));
+}
+
+/* Calls `row` for each type; prints or measures the reasons. */
+static void put_types(struct layout *l, void (*row)(struct layout *, const char *, const uint64_t *))
+{
+    char name[128];
+    for (uint32_t i = 0; i < l->x->n_type; i++) {
+        const struct oc_explain_type *t = &l->x->type[i];
         if (!t->count[0] && !t->count[1])
             continue;
-        snprintf(name, sizeof(name), "%.80s (%llu)", t->op_type, (unsigned long long)t->nodes);
-        row(f, name, t->count);
-        for (uint32_t k = 0; k < t->n_term; k++)
-            fprintf(f, "  %-*s %*s\n", NAME + 2 * NUMBER, t->term[k].reason, NUMBER,
-                    signed_count(t->term[k].difference, d, sizeof(d)));
+        snprintf(name, sizeof(name), "%.80s (%" PRIu64 ")", t->op_type, t->nodes);
+        row(l, name, t->count);
+        for (uint32_t k = 0; k < t->n_term; k++) {
+            if (row == print_row)
+                print_reason(l, &t->term[k]);
+            widen(&l->reason, strlen(t->term[k].reason) + GAP);
+        }
     }
-    row(f, "all", x->count);
+    row(l, "all", l->x->count);
+}
+
+static void write_text(const struct oc_explanation *x, unsigned width_chars, FILE *f)
+{
+    static const char first[] = "operator type, reason";
+    struct layout l = {.x = x,
+                       .name = strlen(first),
+                       .number = {strlen(x->name[0]), strlen(x->name[1]), strlen("difference")},
+                       .f = f};
+    put_types(&l, measure_row);
+    fit(&l, width_chars);
+    print_row(&l, first, NULL);
+    put_types(&l, print_row);
+    if (!l.number[1])
+        fprintf(f, "(not shown at %u columns: %s%s%s; use --width or -f json)\n", width_chars,
+                l.number[0] ? "" : x->name[0], l.number[0] ? "" : ", ", x->name[1]);
 }
 
 static void write_type(struct oc_json_out *w, const struct oc_explain_type *t)
@@ -97,7 +177,8 @@ static void write_json(const struct oc_explanation *x, const struct oc_model *m,
 }
 
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
-                     const struct oc_analysis *second, const char *format, FILE *f, struct oc_err *err)
+                     const struct oc_analysis *second, const char *format, unsigned width_chars, FILE *f,
+                     struct oc_err *err)
 {
     OC_C_LOCALE;
     const struct oc_analysis *const both[2] = {first, second};
@@ -110,7 +191,7 @@ int oc_explain_write(const struct oc_model *model, const struct oc_analysis *fir
     if (json)
         write_json(&x, model, f);
     else
-        write_text(&x, f);
+        write_text(&x, width_chars, f);
     oc_explanation_free(&x);
     return 0;
 }

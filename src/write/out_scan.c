@@ -12,15 +12,15 @@
 #include "write/json_keys.h"
 
 #define CSV_VERSION "1"
-enum { JSON_VERSION = 1 };
+enum { JSON_VERSION = 1, MIN_MODEL = 36, LABEL = 11 };
 
 struct oc_scan_writer {
     const struct form *form;
     FILE *f;
     bool more;
     struct oc_json_out json;
-    struct oc_arena arena; /* cells of the table */
-    struct oc_plain_table table;
+    struct oc_arena arena;              /* cells of the table */
+    struct oc_plain_table table, notes; /* notes: label and text */
     uint64_t n, n_errors, n_duplicates;
 };
 
@@ -168,19 +168,27 @@ static void table_begin(struct oc_scan_writer *w)
 {
     static const char *const head[] = {"nodes", "params", "MACs",    "FLOPs",
                                        "bytes", "peak",   "quality", "model"};
+    static const uint8_t drop[] = {3, 2, 0, 4, 5, 1, 0, 0};
     w->table.n_col = OC_COUNT(head);
+    w->table.drop = drop;
+    w->table.min_text = MIN_MODEL;
     oc_plain_row(&w->table, head);
 }
 
-static const char *place(struct oc_scan_writer *w, const struct oc_scan_row *row)
+/* Below the table: errors and duplicates, whose texts are not shortened. */
+static void add_note(struct oc_scan_writer *w, const struct oc_scan_row *row)
 {
-    const char *same = row->duplicate_of;
-    if (!row->error)
-        return oc_printf(&w->arena, "%s%s%s", row->path, same ? " = " : "", same ? same : "");
-    size_t n = strlen(row->path), head = strlen("cannot read ''");
-    bool told = !strncmp(row->error, "cannot read '", 13) && !strncmp(row->error + 13, row->path, n);
-    bool prefixed = told && !strncmp(row->error + 13 + n, "': ", 3);
-    return oc_printf(&w->arena, "%s: %s", row->path, prefixed ? row->error + head + n + 2 : row->error);
+    size_t n = strlen(row->path), head = strlen("cannot read '");
+    const char *error = row->error ? row->error : "";
+    if (!row->error && !row->duplicate_of)
+        return;
+    if (!strncmp(error, "cannot read '", head) && !strncmp(error + head, row->path, n) &&
+        !strncmp(error + head + n, "': ", 3))
+        error += head + n + 3;
+    const char *const cell[] = {row->error ? "error" : "duplicate",
+                                row->error ? oc_printf(&w->arena, "%s: %s", row->path, error)
+                                           : oc_printf(&w->arena, "%s = %s", row->path, row->duplicate_of)};
+    oc_plain_row(&w->notes, cell);
 }
 
 static void table_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
@@ -199,13 +207,16 @@ static void table_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
                           row->error     ? "error"
                           : row->quality ? row->quality
                                          : "-",
-                          place(w, row)};
+                          oc_strdup(&w->arena, row->path)};
     oc_plain_row(&w->table, cell);
+    add_note(w, row);
 }
 
 static void table_end(struct oc_scan_writer *w)
 {
     oc_plain_print(&w->table, 1, w->f);
+    for (size_t i = 0; i < w->notes.n_row; i++)
+        oc_plain_say(w->notes.cell[2 * i], LABEL, w->table.width_chars, w->notes.cell[2 * i + 1], w->f);
     fprintf(w->f, "\n%" PRIu64 " model%s, %" PRIu64 " error%s, %" PRIu64 " duplicate%s\n", w->n,
             w->n == 1 ? "" : "s", w->n_errors, w->n_errors == 1 ? "" : "s", w->n_duplicates,
             w->n_duplicates == 1 ? "" : "s");
@@ -220,8 +231,8 @@ static const struct form forms[] = {
     {"json", json_begin, json_row, json_end},
 };
 
-int oc_scan_writer_open(const char *format, bool more, FILE *f, struct oc_scan_writer **out,
-                        struct oc_err *err)
+int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FILE *f,
+                        struct oc_scan_writer **out, struct oc_err *err)
 {
     OC_C_LOCALE;
     *out = NULL;
@@ -229,7 +240,8 @@ int oc_scan_writer_open(const char *format, bool more, FILE *f, struct oc_scan_w
         if (format && strcmp(forms[i].name, format))
             continue;
         struct oc_scan_writer *w = oc_xmalloc(sizeof(*w));
-        *w = (struct oc_scan_writer){.form = &forms[i], .f = f, .more = more};
+        *w = (struct oc_scan_writer){
+            .form = &forms[i], .f = f, .more = more, .table.width_chars = width_chars, .notes.n_col = 2};
         if (w->form->begin)
             w->form->begin(w);
         *out = w;
@@ -253,6 +265,7 @@ void oc_scan_writer_close(struct oc_scan_writer *w)
     if (w->form->end)
         w->form->end(w);
     oc_plain_free(&w->table);
+    oc_plain_free(&w->notes);
     oc_arena_free(&w->arena);
     free(w);
 }

@@ -8,7 +8,7 @@
 #include "write/json_keys.h"
 #include "write/plain_table.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 1, MIN_NOTE = 33 }; /* "510 of 1097 nodes of unknown cost" */
 
 struct sweep_out {
     const struct oc_sweep *s;
@@ -89,6 +89,10 @@ static void write_table(struct sweep_out *o, FILE *f)
     human_row(o, NULL, shown);
     for (size_t i = 0; i < o->s->n_row; i++)
         human_row(o, &o->s->row[i], shown);
+    uint8_t *drop = OC_NEW_ARRAY(&o->arena, o->table.n_col, uint8_t); /* not the sizes and the note */
+    for (size_t i = o->s->n_axis; i + 1 < o->table.n_col; i++)
+        drop[i] = (uint8_t)(i + 1);
+    o->table.drop = drop;
     oc_plain_print(&o->table, 1, f);
 }
 
@@ -157,14 +161,15 @@ static void write_json(struct sweep_out *o, FILE *f)
     fputc('\n', f);
 }
 
-int oc_sweep_write(const struct oc_sweep *s, const char *format, FILE *f, struct oc_err *err)
+int oc_sweep_write(const struct oc_sweep *s, const char *format, unsigned width_chars, FILE *f,
+                   struct oc_err *err)
 {
     OC_C_LOCALE;
     static const struct {
         const char *name;
         void (*write)(struct sweep_out *, FILE *);
     } formats[] = {{"table", write_table}, {"csv", write_csv}, {"json", write_json}};
-    struct sweep_out o = {.s = s};
+    struct sweep_out o = {.s = s, .table.width_chars = width_chars, .table.min_text = MIN_NOTE};
     for (size_t i = 0; i < OC_COUNT(formats); i++) {
         if (format && strcmp(format, formats[i].name))
             continue;

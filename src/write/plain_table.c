@@ -24,70 +24,6 @@ void oc_plain_free(struct oc_plain_table *t)
     *t = (struct oc_plain_table){0};
 }
 
-static void visible(struct oc_buf *b, const char *p, size_t n)
-{
-    for (const char *end = p + n; p < end;) {
-        const char *from = p;
-        if (oc_uni_is_hidden(oc_utf8_next(&p, end)))
-            oc_buf_char(b, '?');
-        else
-            oc_buf_add(b, from, (size_t)(p - from));
-    }
-}
-
-void oc_plain_text(struct oc_buf *b, const char *s)
-{
-    visible(b, s, strlen(s));
-}
-
-/* End of the part that fits in `room` columns, at least one character. */
-static const char *fitting_end(const char *p, const char *end, size_t room)
-{
-    size_t used = 0;
-    const char *next = p;
-    while (p < end) {
-        used += oc_uni_columns(oc_utf8_next(&next, end));
-        if (used > room)
-            break;
-        p = next;
-    }
-    return p;
-}
-
-void oc_plain_wrap(size_t indent, size_t width, const char *text, FILE *f)
-{
-    struct oc_buf b = {0};
-    size_t room = width > indent + 1 ? width - indent : 1, used = 0;
-    for (const char *p = text; *p;) {
-        const char *end = strchrnul(p, ' ');
-        size_t n = oc_utf8_columns(p, (size_t)(end - p));
-        if (width && used && used + 1 + n > room) {
-            oc_buf_printf(&b, "\n%*s", (int)indent, "");
-            used = 0;
-        } else if (used) {
-            oc_buf_char(&b, ' ');
-            used++;
-        }
-        for (const char *cut; width && n > room && (cut = fitting_end(p, end, room)) > p; p = cut) {
-            visible(&b, p, (size_t)(cut - p)); /* a word longer than a line */
-            oc_buf_printf(&b, "\n%*s", (int)indent, "");
-            n -= oc_utf8_columns(p, (size_t)(cut - p));
-        }
-        visible(&b, p, (size_t)(end - p));
-        used += n;
-        p = end + (*end == ' ');
-    }
-    oc_buf_char(&b, '\n');
-    fwrite(b.data, 1, b.n, f);
-    oc_buf_free(&b);
-}
-
-void oc_plain_say(const char *label, size_t label_width, size_t width, const char *text, FILE *f)
-{
-    fprintf(f, "%-*s", (int)label_width, label);
-    oc_plain_wrap(label_width, width, text, f);
-}
-
 void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *arena)
 {
     for (size_t c = 0; c < n_first; c++) {
@@ -167,7 +103,7 @@ static void print_fitted(const struct oc_plain_table *t, size_t n_left, FILE *f)
         for (size_t r = 1; r < t->n_row; r++)
             fitted.cell[(r - 1) * t->n_col + c] =
                 without_padding(&arena, t->cell[r * t->n_col + c], &out->left);
-        out->min_width = out->left ? SHORTEST_TEXT : 0;
+        out->min_width = !out->left ? 0 : t->min_text ? t->min_text : SHORTEST_TEXT;
         out->drop = t->drop ? t->drop[c] : (uint8_t)c;
     }
     oc_term_table_print(&fitted, f);

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/wrap.h"
 
 struct oc_plain_table {
     size_t n_col;
@@ -12,6 +13,7 @@ struct oc_plain_table {
     size_t n_row, cap_row;
     size_t width_chars;  /* for people; 0: no limit. A table that is wider is fitted as in term_table.h */
     const uint8_t *drop; /* by column, as in term_table.h; NULL: the last columns are left out first */
+    uint8_t min_text;    /* texts keep at least this width while there are columns to drop; 0: 14 */
     bool bold_head, headless; /* headless: no titles in the first row; where it is too wide, the last columns
                                  are left out */
 };
@@ -28,16 +30,5 @@ void oc_plain_free(struct oc_plain_table *t);
 
 /* Left-aligns the first n_first columns too: pads their cells to equal width. */
 void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *arena);
-
-/* One line of text. */
-void oc_plain_text(struct oc_buf *b, const char *s);
-
-/* The text wrapped between words to `width` (0: not wrapped); its first line continues a line of `indent`
- * columns, the others are indented by `indent`. Longer words are cut. */
-void oc_plain_wrap(size_t indent, size_t width, const char *text, FILE *f);
-
-/* "label       text", wrapped between words to `width` (0: not wrapped); the text starts at column
- * `label_width`. */
-void oc_plain_say(const char *label, size_t label_width, size_t width, const char *text, FILE *f);
 
 #endif

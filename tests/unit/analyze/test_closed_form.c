@@ -249,7 +249,7 @@ static void closed_form_marks_upper_bounds(void **state)
     assert_int_equal(oc_trust_quality(&f->trust, OC_METRIC_MACS), OC_UPPER);
     assert_int_equal(oc_closed_form_findings(f), OC_METRIC_COUNT - 1); /* all except the parameters */
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(oc_closed_form_write(f, NULL, out, &err), 0);
+    assert_int_equal(oc_closed_form_write(f, NULL, 0, out, &err), 0);
     fclose(out);
     assert_non_null(strstr(text, "MACs             <= 160*n\n"));
     free(text);
@@ -356,8 +356,8 @@ static void sweep_row_that_overflows_fails_alone(void **state)
     assert_true(row[1].failure || row[1].quality == OC_UNKNOWN);
     assert_int_equal(oc_sweep_findings(s), 1);
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(oc_sweep_write(s, "json", out, &err), 0);
-    assert_int_equal(oc_sweep_write(s, "yaml", out, &err), -1);
+    assert_int_equal(oc_sweep_write(s, "json", 0, out, &err), 0);
+    assert_int_equal(oc_sweep_write(s, "yaml", 0, out, &err), -1);
     fclose(out);
     assert_non_null(strstr(text, "\"macs\": 1814073344"));
     free(text);

@@ -120,7 +120,7 @@ static void run(struct seen *s, const struct oc_scan_opts *opts, const char *kep
     }
     if (format) {
         f = fopen(path("rows"), "w");
-        assert_int_equal(oc_scan_writer_open(format, false, f, &s->writer, &err), 0);
+        assert_int_equal(oc_scan_writer_open(format, false, 0, f, &s->writer, &err), 0);
     }
     assert_int_equal(oc_scan_run(scan, on_row, s, &done, &err), 0);
     assert_int_equal(done, s->n);

@@ -261,7 +261,7 @@ static void description_lists_every_value(void **state)
     struct oc_err err = {0};
     FILE *f = open_memstream(&text, &n);
     assert_non_null(f);
-    assert_int_equal(oc_device_describe(find(db, "alpha-100"), f, &err), 0);
+    assert_int_equal(oc_device_describe(find(db, "alpha-100"), 0, f, &err), 0);
     assert_int_equal(fclose(f), 0);
     assert_non_null(strstr(text, "alpha-100: first (V, cpu)\nalso: Big Alpha\n"));
     assert_non_null(strstr(text, "vector f32  1 TFLOP/s  vendor  base   [1]\n"));
@@ -270,7 +270,7 @@ static void description_lists_every_value(void **state)
     f = fopen("/dev/full", "w");
     if (f) {
         setvbuf(f, NULL, _IONBF, 0);
-        expect_error(oc_device_describe(find(db, "alpha-100"), f, &err), &err, OC_EOUTPUT, "cannot write");
+        expect_error(oc_device_describe(find(db, "alpha-100"), 0, f, &err), &err, OC_EOUTPUT, "cannot write");
         fclose(f);
     }
     oc_hwdb_free(db);
