@@ -39,6 +39,15 @@ if command -v script >/dev/null; then
     expect_colour no '--color never' "$onnxcost" resnet18.onnx --color never
     expect_colour yes '--color always overrides NO_COLOR' NO_COLOR=1 "$onnxcost" resnet18.onnx --color always
     expect_colour no 'not into a pipe' "$onnxcost" resnet18.onnx '|' cat
+    for width in 60 200; do # a table that is fitted, and one that is whole
+        on_terminal $width "$onnxcost diff resnet18.onnx bert.onnx" >out
+        grep -q "${esc}\[31m+[0-9.,]* *[A-Za-z]*${esc}\[39m" out; passed $? "colour: diff shows growth in red at $width columns" "$(head -n 20 out)"
+        grep -q "${esc}\[32m-[0-9]" out; passed $? "colour: diff shows decrease in green at $width columns" "$(head -n 20 out)"
+        on_terminal $width "$onnxcost diff resnet18.onnx resnet18.onnx -A batch=1 -B batch=1" >out
+        grep -q "${esc}\[3[12]m" out; [ $? -eq 1 ]; passed $? "colour: diff of equal models has none at $width columns" "$(head -n 20 out)"
+    done
+    expect_colour no 'diff with NO_COLOR' NO_COLOR=1 "$onnxcost" diff resnet18.onnx bert.onnx
+    expect_colour no 'diff into a pipe' "$onnxcost" diff resnet18.onnx bert.onnx '|' cat
     for width in 40 60 80 200; do
         text=$(on_terminal $width "$onnxcost resnet18.onnx -p $profile --hw a100 --color never" | sed -n '/^Time by/,$p' | wc -L)
         [ "$text" -le $width ] && [ "$text" -gt 20 ]; passed $? "table fits a terminal of $width columns" "the table has $text"

@@ -11,6 +11,7 @@ static void plain(struct oc_diff_view *v, void (*make)(struct oc_diff_view *, st
 {
     struct oc_sheet s;
     make(v, &s);
+    s.changes = true;
     if (s.n_row && gap)
         fputc('\n', f);
     if (s.n_row)

@@ -94,7 +94,8 @@ static void print_fitted(const struct oc_plain_table *t, size_t n_left, FILE *f)
                                    .n_column = t->n_col,
                                    .n_row = (uint32_t)t->n_row - 1,
                                    .width_chars = (unsigned)t->width_chars,
-                                   .color = t->bold_head};
+                                   .color = t->bold_head,
+                                   .changes = t->changes};
     fitted.cell = OC_NEW_ARRAY(&arena, (t->n_row - 1) * t->n_col, const char *);
     for (size_t c = 0; c < t->n_col; c++) {
         struct oc_term_column *out = &fitted.column[c];
@@ -121,7 +122,7 @@ static void print_row(const struct oc_plain_table *t, size_t r, const size_t *wi
         bool left = c + n_left >= t->n_col;
         size_t pad = width[c] - oc_utf8_count(s, strlen(s));
         oc_buf_pad(b, ' ', (c && width[c] ? GAP : 0) + (left ? 0 : pad));
-        oc_plain_text(b, s);
+        oc_put_change(b, s, t->bold_head && t->changes && !left);
         oc_buf_pad(b, ' ', left ? pad : 0);
     }
     while (b->n && b->data[b->n - 1] == ' ')

@@ -14,6 +14,7 @@ struct oc_plain_table {
     size_t width_chars;  /* for people; 0: no limit. A table that is wider is fitted as in term_table.h */
     const uint8_t *drop; /* by column, as in term_table.h; NULL: the last columns are left out first */
     uint8_t min_text;    /* texts keep at least this width while there are columns to drop; 0: 14 */
+    bool changes;        /* colours for differences, as in term_table.h; needs bold_head */
     bool bold_head, headless; /* headless: no titles in the first row; where it is too wide, the last columns
                                  are left out */
 };

@@ -52,8 +52,11 @@ void oc_sheet_plain(const struct oc_sheet *s, unsigned width_chars, bool color, 
 {
     size_t n = columns(s);
     struct oc_arena arena = {0};
-    struct oc_plain_table t = {
-        .n_col = n, .width_chars = width_chars, .bold_head = color && s->head, .headless = !s->head};
+    struct oc_plain_table t = {.n_col = n,
+                               .width_chars = width_chars,
+                               .bold_head = color && s->head,
+                               .headless = !s->head,
+                               .changes = s->changes};
     if (s->head)
         oc_plain_row(&t, s->head);
     for (size_t i = 0; i < s->n_row; i++)

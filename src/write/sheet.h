@@ -9,6 +9,7 @@ struct oc_sheet {
     const char *title;       /* NULL: none */
     const char *kinds;       /* one letter per column: 't' text, 'c' names from files, 'n' numbers */
     const char *const *head; /* NULL: none */
+    bool changes;            /* numbers with a sign are differences: coloured on a terminal */
     const char **cell;       /* heap */
     size_t n_row, cap_row;
 };

@@ -105,11 +105,21 @@ static void put_bar(struct oc_buf *b, const char *text, size_t width, double sha
     oc_buf_pad(b, ' ', width > n + behind ? width - n - behind : 0);
 }
 
-static void put_cell(struct oc_buf *b, const struct oc_term_column *c, const char *text, bool last)
+void oc_put_change(struct oc_buf *b, const char *text, bool changes)
+{
+    const char *sign = text + strspn(text, "<> ");
+    bool change = changes && (*sign == '+' || *sign == '-') && sign[1] >= '0' && sign[1] <= '9';
+    oc_buf_str(b, !change ? "" : *sign == '+' ? "\033[31m" : "\033[32m");
+    oc_plain_text(b, text);
+    oc_buf_str(b, change ? "\033[39m" : "");
+}
+
+static void put_cell(struct oc_buf *b, const struct oc_term_column *c, const char *text, bool last,
+                     bool changes)
 {
     size_t n = text_width(text), pad = n < c->width ? c->width - n : 0;
     oc_buf_pad(b, ' ', c->left ? 0 : pad);
-    oc_buf_str(b, text);
+    oc_put_change(b, text, changes && !c->left);
     oc_buf_pad(b, ' ', c->left && !last ? pad : 0);
 }
 
@@ -129,7 +139,7 @@ static void put_row(const struct oc_term_table *t, const char *const *cell, cons
         if (c == first && share && t->color && t->column[c].left)
             put_bar(b, text, t->column[c].width, *share);
         else
-            put_cell(b, &t->column[c], text, c == last);
+            put_cell(b, &t->column[c], text, c == last, t->color && t->changes);
     }
 }
 

@@ -4,6 +4,7 @@
 #define OC_TERM_TABLE_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 #include <stdio.h>
 
@@ -24,10 +25,13 @@ struct oc_term_table {
     const char **cell; /* row-major, n_column a row; texts from files: control characters are replaced */
     uint32_t n_row;
     unsigned width_chars; /* 0: no limit */
-    bool color;
-    const double *share; /* by row, 0 to 1: share bar in the background of the first column with colour; or
-                          * NULL */
+    bool color, changes;  /* changes: differences are red if they grew, green if they shrank */
+    const double *share;  /* by row, 0 to 1: share bar in the background of the first column with colour; or
+                           * NULL */
 };
+
+/* Appends the text of a cell. "+1.2 MB", "< +0.1 %" are red, "-3 us", "> -0.1 %" green if `changes`. */
+void oc_put_change(struct oc_buf *b, const char *text, bool changes);
 
 /* Prints the table; changes widths and cells. */
 void oc_term_table_print(struct oc_term_table *t, FILE *f);
