@@ -344,7 +344,7 @@ static const char *human_number(struct oc_arena *arena, const struct oc_column *
     case OC_FIELD_SI:
         return oc_strdup(arena, oc_format_si(v, "", buf, sizeof(buf)));
     case OC_FIELD_BYTES:
-        return oc_strdup(arena, oc_format_bytes(v, buf, sizeof(buf)));
+        return oc_strdup(arena, oc_format_si(v, "B", buf, sizeof(buf)));
     case OC_FIELD_TIME:
         return oc_strdup(arena, oc_format_time_ns(v * 1e9, buf, sizeof(buf)));
     case OC_FIELD_FRACTION:

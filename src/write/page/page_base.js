@@ -56,7 +56,7 @@ const KIND = { /* formats of each kind of number: rounded, and exact for the too
   count: { human: v => Math.abs(v) >= 1e7 ? si(v) : grouped(v), exact: grouped },
   si: { human: v => si(v), exact: grouped },
   giga: { human: v => v === 0 ? "0" : Math.abs(v) < 1e7 ? Number((v / 1e9).toPrecision(2)) + "" : v < 1e12 ? digits3(v / 1e9) : grouped((v / 1e9).toFixed(0)), exact: v => grouped(v) + " a second" },
-  bytes: { human: bytes, exact: v => grouped(v) + " bytes" },
+  bytes: { human: v => si(v, "B"), exact: v => grouped(v) + " bytes" },
   time: { human: time, exact: v => grouped(v) + " ns" },
   fraction: { human: v => percent(v), exact: v => (100 * v).toPrecision(6) + " %" },
   ratio: { human: ratio, exact: v => String(v) },

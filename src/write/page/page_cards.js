@@ -39,7 +39,7 @@ function cards() {
       "sum of the roofline times of all rows on " + h.name + ": " + exact("time", h.roofline_ns)));
   }
   if (sums.flo !== null) list.push(card("Operations", mark + si(Number(sums.flo), "FLOPs"), sums.macs !== null ? mark + si(Number(sums.macs)) + " MACs" : "as reported by the source", exact("si", sums.flo) + " FLOPs" + word));
-  if (sums.bytes !== null) list.push(card("Memory moved", mark + bytes(Number(sums.bytes)), sums.split, exact("bytes", sums.bytes) + word));
+  if (sums.bytes !== null) list.push(card("Memory moved", mark + si(Number(sums.bytes), "B"), sums.split, exact("bytes", sums.bytes) + word));
   if (T.model) {
     list.push(card("Parameters", si(Number(T.params)), bytes(Number(T.const_bytes)) + " constants", grouped(T.params) + "; " + Object.entries(T.constants).map(([k, v]) => k + " " + bytes(Number(v))).join(", ")));
     const m = D.memory;
@@ -58,7 +58,7 @@ function totals() {
     const none = Number(T.nodes) > 0 && Number(T.unknown_nodes) === Number(T.nodes);
     return {
       flo: none ? null : sum(T.flops, T.ops), macs: none ? null : T.macs, bytes: none ? null : sum(T.bytes_read_act, T.bytes_read_weight, T.bytes_written),
-      split: bytes(Number(T.bytes_read_act)) + " act., " + bytes(Number(T.bytes_read_weight)) + " weights, " + bytes(Number(T.bytes_written)) + " written",
+      split: si(Number(T.bytes_read_act), "B") + " act., " + si(Number(T.bytes_read_weight), "B") + " weights, " + si(Number(T.bytes_written), "B") + " written",
     };
   }
   const of = s => C[s] && types.some(t => known(t[s])) ? total[s] : null;
