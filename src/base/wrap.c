@@ -21,7 +21,7 @@ void oc_plain_text(struct oc_buf *b, const char *s)
     visible(b, s, strlen(s));
 }
 
-/* End of the part that fits in `room` columns, at least one character; behind a '/' where there is one. */
+/* End of the part that fits in `room` columns, at least one character; after a '/' if there is one. */
 static const char *fitting_end(const char *p, const char *end, size_t room)
 {
     size_t used = 0;
@@ -50,7 +50,7 @@ static bool is_unit(const char *word, size_t n)
     return n > 2 && memcmp(word + n - 2, "/s", 2) == 0;
 }
 
-/* No line break between a number and its unit, or between a sign and the term behind it. */
+/* No line break between a number and its unit, or between a sign and the following term. */
 static bool is_bound_to_next(const char *word, size_t n, const char *next)
 {
     size_t sign = strspn(word, "(<>=~+-");

@@ -51,7 +51,7 @@ static void number_and_unit_wider_than_a_line_are_broken(void **state)
     expect_lines(0, 8, "12345678 MiB", "12345678\nMiB\n");
 }
 
-static void long_words_are_cut_behind_a_slash(void **state)
+static void long_words_are_cut_after_a_slash(void **state)
 {
     (void)state;
     expect_lines(0, 10, "a/bcdefg/hijklmno", "a/bcdefg/\nhijklmno\n");
@@ -71,7 +71,7 @@ int main(void)
         cmocka_unit_test(number_stays_with_its_unit),
         cmocka_unit_test(sign_stays_with_its_term),
         cmocka_unit_test(number_and_unit_wider_than_a_line_are_broken),
-        cmocka_unit_test(long_words_are_cut_behind_a_slash),
+        cmocka_unit_test(long_words_are_cut_after_a_slash),
         cmocka_unit_test(control_characters_are_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
