@@ -57,7 +57,7 @@ const struct cli_option cli_options[] = {
      "rooflines: bytes count at the nearest memory that can have them, or all of them at DRAM", NULL,
      AT(cache)},
     {"op-rules", 0, CLI_TEXT, CLI_SHAPED, "FILE", NULL, NULL,
-     "XML file with shapes and costs of operators that have no rule here", NULL, AT(op_rules)},
+     "XML file with shape and cost rules for other operators", NULL, AT(op_rules)},
     {"limit", 0, CLI_LIST, CLI_READS, "NAME=N", NULL, NULL,
      "resource limit for untrusted input: nodes=8M, file-bytes=2GiB ...; onnxcost help limits lists them "
      "(repeatable)",
@@ -127,7 +127,7 @@ const struct cli_option cli_options[] = {
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact|ascii", NULL, "grid for MegEngine files, else compact",
      "form of the table; ascii: a grid of ASCII characters", NULL, AT(style)},
     {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "with --hw: columns with the roofline time of each unit and memory level", NULL, AT(roofline)},
+     "with --hw: adds columns with the roofline time of each unit and memory level", NULL, AT(roofline)},
     {"advise", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
      "optimization suggestions with their evidence, estimated saving, and what to do", NULL, AT(advise)},
     {"what-if", 0, CLI_LIST, CLI_COST, "KEY=80%|KEY=2x|hw=NAME", NULL, NULL,
@@ -157,7 +157,7 @@ const struct cli_option cli_options[] = {
     {"dump-only-opr", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "only the operators, one a line", NULL,
      AT(dump_only_opr)},
     {"annotate", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,
-     "the model with costs and times in its metadata_props, weights untouched", NULL, AT(annotate)},
+     "write a copy of the model with costs and times in metadata_props", NULL, AT(annotate)},
     {"output", 'o', CLI_TEXT, CLI_ALL, "FILE", NULL, "standard output",
      "write there; the file is complete or not there. record: folder, or what the names of its files begin "
      "with",
@@ -167,7 +167,7 @@ const struct cli_option cli_options[] = {
     {"color", 0, CLI_CHOICE, CLI_ALL, "auto|always|never", NULL, "auto", "colour; NO_COLOR is respected",
      NULL, AT(color)},
     {"strict", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "exit code 1 when anything is assumed, conflicting or unknown", NULL, AT(strict)},
+     "exit code 1 if anything is assumed, conflicting or unknown", NULL, AT(strict)},
 
     {"taps", 0, CLI_CHOICE, CLI_MODEL, "all|valid", NULL, "all",
      "convolution: count multiplications with padding, or only those with data", "Counting", AT(taps)},
@@ -204,7 +204,7 @@ const struct cli_option cli_options[] = {
     {"dedup", 0, CLI_CHOICE, CLI_MODEL, "off|content", NULL, "off",
      "content: constants with the same bits are counted once (reads the weights)", NULL, AT(dedup)},
     {"convention", 0, CLI_LIST, CLI_MODEL, "NAME", NULL, "onnxcost",
-     "count as another tool does: mge, mge-stats, onnx-tool, fvcore, torch, calflops, xla", NULL,
+     "counting convention of another tool: mge, mge-stats, onnx-tool, fvcore, torch, calflops, xla", NULL,
      AT(convention)},
     {"strict-reduce", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "n - 1 operations for a reduction of n", NULL,
      AT(strict_reduce)},
@@ -223,11 +223,10 @@ const struct cli_option cli_options[] = {
     {"prefer-functions", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
      "functions of the model take precedence over operators of the same name", NULL, AT(prefer_functions)},
 
-    {"formula", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "the totals as formulas in the dimensions that have no number", "Cost as a function of the sizes",
-     AT(formula)},
+    {"formula", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "totals as formulas in the symbolic dimensions",
+     "Cost as a function of the sizes", AT(formula)},
     {"sweep", 0, CLI_LIST, CLI_COST, "NAME=SIZES", NULL, NULL,
-     "the totals for a list of sizes: batch=1,2,4, batch=1..64*2, or seq=128..512+128 (repeatable)", NULL,
+     "totals for a list of sizes: batch=1,2,4, batch=1..64*2, or seq=128..512+128 (repeatable)", NULL,
      AT(sweep)},
 
     {"batch", 0, CLI_TEXT, CLI_LLM | CLI_COMPARE, "N", "sequences", "1",
@@ -248,10 +247,9 @@ const struct cli_option cli_options[] = {
      "folded, its reuse of dead tensors, its arena",
      NULL, AT(allocator)},
     {"plan", 0, CLI_TEXT, CLI_MEMORY, "FILE", NULL, NULL,
-     "a place in one block of memory for every buffer, into FILE.json or FILE.csv", NULL, AT(plan)},
+     "write the arena offset of every buffer to FILE.json or FILE.csv", NULL, AT(plan)},
     {"reorder", 0, CLI_FLAG, CLI_MEMORY, NULL, NULL, NULL,
-     "look for an order of the nodes that needs less memory; with --format csv or json that order", NULL,
-     AT(reorder)},
+     "search for a node order with a lower peak; --format csv and json print that order", NULL, AT(reorder)},
 
     {"view", 0, CLI_LIST, CLI_SUMMARY, "NAME", NULL, "all that there is data for",
      "device, overview, runs, model, distribution, type, operator, event, kernel, memory, copies, user, "
@@ -274,7 +272,7 @@ const struct cli_option cli_options[] = {
      AT(samples_per_step)},
 
     {"report", 0, CLI_FLAG, CLI_RECORD, NULL, NULL, NULL,
-     "the table of the recording at once; the options of tables hold for it", "Recordings", AT(report)},
+     "print the table of the recording; table options apply", "Recordings", AT(report)},
     {"runs", 0, CLI_INT, CLI_RECORD, "N", "runs", "5 and 3 s at least, until the median is known to 2 %",
      "runs to measure, after those of --warmup (1)", NULL, AT(runs)},
     {"time-budget", 0, CLI_TEXT, CLI_RECORD, "TIME", "s", "60s; none with --runs",
