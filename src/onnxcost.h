@@ -480,6 +480,8 @@ size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out);
 /* OC_EARG: not a name for oc_profile_opts.format. */
 int oc_profile_format_check(const char *name, struct oc_err *err);
 const char *oc_profile_importer(const struct oc_profile *p); /* "onnxruntime", "megengine" ... */
+/* Name and type of a record, "" if not recorded; false past the end. */
+bool oc_profile_operator(const struct oc_profile *p, size_t index, const char **name, const char **type);
 
 enum oc_file_kind { OC_FILE_MODEL, OC_FILE_PROFILE };
 /* Classifies by content. Fails for a file that is recognized as something else (an archive, a model of
@@ -502,7 +504,7 @@ struct oc_summary_opts {
     const char *format;      /* "table" (NULL), "csv", "json" */
     const char *const *view; /* tables to write; none: all with data in the source, in their order */
     size_t n_view;
-    const char *sort;      /* of operators: CPUTotal (NULL), CPUAvg, CPUMax, CPUMin, GPUTotal ... */
+    const char *sort;      /* of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal ...; "time" as NULL */
     const char *search;    /* only rows whose name or type contains it, case-insensitive */
     const char *time_unit; /* of tables: "s", "ms" (NULL), "us", "ns" */
     bool op_detail;        /* children and kernels below each operator */

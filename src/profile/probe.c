@@ -179,7 +179,7 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
     int rc = read_peek(path, PEEK_BYTES, &a, &peek, err);
     *out = NULL;
     if (rc == 0 && peek.n == 0) {
-        oc_fail(err, OC_EFORMAT, "cannot read '%s': file is empty", path);
+        oc_fail(err, OC_EFORMAT, "cannot read '%s': the file is empty; give a profile", path);
         rc = oc_err_at(err, path, 0, 0);
     }
     if (rc == 0 && format) {

@@ -236,6 +236,21 @@ static int add_siblings(struct sources *all, struct source *s, const struct oc_p
     return 0;
 }
 
+/* A column map that no file is read with would change nothing without a word. */
+static int check_map(const struct sources *all, const struct oc_profile_opts *opts, struct oc_err *err)
+{
+    if (!opts->map || !all->n)
+        return 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (strcmp(all->source[i].imp->name, "generic_csv") == 0)
+            return 0;
+    return oc_fail(
+        err, OC_EARG,
+        "--map names the columns of a table, but '%.200s' is read as %s: leave out --map, or, for a "
+        "table, add --profile-format generic_csv",
+        all->source[0].file[0].path, all->source[0].imp->name);
+}
+
 static void close_sources(struct sources *all)
 {
     for (size_t i = 0; i < all->n; i++) {
@@ -380,6 +395,7 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
         opts = &defaults;
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = add_path(&all, path[i], opts, err);
+    rc = rc ? rc : check_map(&all, opts, err);
     for (size_t i = 0; i < all.n && rc == 0; i++)
         rc = add_siblings(&all, &all.source[i], opts, err);
     list = oc_xmalloc((all.n + 1) * sizeof(*list));
@@ -427,6 +443,16 @@ void oc_profile_close(struct oc_profile *p)
 const char *oc_profile_importer(const struct oc_profile *p)
 {
     return p->format;
+}
+
+bool oc_profile_operator(const struct oc_profile *p, size_t index, const char **name, const char **type)
+{
+    if (index >= p->n_rec)
+        return false;
+    const struct oc_prof_rec *r = &p->rec[index];
+    *name = r->name ? r->name : "";
+    *type = r->bucket ? r->bucket : r->op_type ? r->op_type : "";
+    return true;
 }
 
 size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out)

@@ -52,8 +52,8 @@ static void invalid_input_is_rejected_by_every_probe(void **state)
         size_t n;
         const char *want;
     } row[] = {
-        {"", 0, "file is empty"},
-        {" \n\t ", 4, "file is empty"},
+        {"", 0, "the file is empty; give a profile"},
+        {" \n\t ", 4, "the file is empty; give a profile"},
         {"hello, world\n", 13, "text of no known profile format (tried "},
         {"{\"a\": 1}", 8, "text of no known profile format (tried "},
         {"[]", 2, "text of no known profile format (tried "},
@@ -62,7 +62,7 @@ static void invalid_input_is_rejected_by_every_probe(void **state)
          "this is an ONNX model, not a profile: give the model first"},
         {"\x03\x07\x12\x00\x01\x02\xff\xfe\x00\x00\x03", 11,
          "binary data of no known profile format (tried "},
-        {"\x1f\x8b\x08\x00\x00", 5, "file is empty"},
+        {"\x1f\x8b\x08\x00\x00", 5, "the file is empty; give a profile"},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
         struct oc_err e = {0};
