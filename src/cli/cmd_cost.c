@@ -72,7 +72,11 @@ static int find_files(struct job *j)
             continue;
         }
         if (j->model_path)
-            return cli_fail(CLI_USAGE, "one model at a time: '%s' or '%s'", j->model_path, w->item[i]);
+            return cli_fail(
+                CLI_USAGE,
+                "one model at a time, not '%s' and '%s': compare two with onnxcost diff A B, or give many to "
+                "onnxcost scan",
+                j->model_path, w->item[i]);
         j->model_path = w->item[i];
     }
     return 0;
@@ -115,8 +119,8 @@ static int check_options(struct job *j)
                     {"optimized-model", o->optimized_model != NULL}};
     for (size_t i = 0; i < sizeof(of_model) / sizeof(of_model[0]) && !j->model_path; i++)
         if (of_model[i].given)
-            return cli_fail(CLI_USAGE, "--%s needs a model%s", of_model[i].name,
-                            o->optimized_model ? " and its profile" : "");
+            return cli_fail(CLI_USAGE, "--%s needs a model%s: onnxcost MODEL --profile FILE",
+                            of_model[i].name, o->optimized_model ? " and its profile" : "");
     if (o->annotate && (!j->model_path || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--annotate needs a model, without --formula and --sweep");
     if (o->annotate && (is(o->annotate, "-") || is(o->output, o->annotate)))
@@ -127,7 +131,8 @@ static int check_options(struct job *j)
     if (memory)
         return memory;
     if (o->optimized_model && !j->profile_path)
-        return cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile");
+        return cli_fail(CLI_USAGE,
+                        "--optimized-model needs a model and its profile: onnxcost MODEL --profile FILE");
     if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
         return cli_fail_err(&err);
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
@@ -322,8 +327,7 @@ static int compare(struct job *j, const struct oc_report_opts *opts, FILE *f, st
 static int check_pairs(struct job *j)
 {
     int rc = 0;
-    if (j->analysis && !j->profile)
-        cli_check_filters(j->o, j->analysis);
+    cli_check_filters(j->o, j->analysis, j->list, j->n_list);
     for (size_t i = 0; i < j->n_list && !rc; i++)
         rc = cli_check_pair(j->o, &(struct oc_report_in){.model = j->model,
                                                          .analysis = j->analysis,

@@ -16,15 +16,44 @@ static bool has(const char *const *list, size_t n, const char *text)
     return false;
 }
 
-static void check_types(const struct cli_opts *o, const struct oc_analysis *a)
+/* Of all operators; in the profiles, that is the records. */
+struct operators {
+    const char **name, **type;
+    size_t n, cap;
+};
+
+static void add(struct operators *all, const char *name, const char *type)
+{
+    if (all->n == all->cap) {
+        all->cap = all->cap ? all->cap * 2 : 256;
+        all->name = cli_xrealloc(all->name, all->cap * sizeof(*all->name));
+        all->type = cli_xrealloc(all->type, all->cap * sizeof(*all->type));
+    }
+    all->name[all->n] = name ? name : "";
+    all->type[all->n++] = type ? type : "";
+}
+
+static void collect(struct operators *all, const struct oc_analysis *a, struct oc_profile *const *profile,
+                    size_t n_profile)
 {
     struct oc_node_info info;
+    const char *name, *type;
+    for (size_t i = 0; a && i < oc_analysis_nodes(a); i++)
+        if (!oc_analysis_node(a, i, &info))
+            add(all, info.name, info.op_type);
+    for (size_t k = 0; k < n_profile; k++)
+        for (size_t i = 0; oc_profile_operator(profile[k], i, &name, &type); i++)
+            add(all, name, type);
+}
+
+static void check_types(const struct cli_opts *o, const struct operators *all, bool model)
+{
     struct oc_err err;
-    size_t n = 0, nodes = oc_analysis_nodes(a);
-    const char **type = cli_xcalloc(nodes + 1, sizeof(*type));
-    for (size_t i = 0; i < nodes; i++)
-        if (!oc_analysis_node(a, i, &info) && info.op_type && !has(type, n, info.op_type))
-            type[n++] = info.op_type;
+    size_t n = 0;
+    const char **type = cli_xcalloc(all->n + 1, sizeof(*type));
+    for (size_t i = 0; i < all->n; i++)
+        if (*all->type[i] && !has(type, n, all->type[i]))
+            type[n++] = all->type[i];
     for (size_t i = 0; i < o->type.n; i++)
         if (!has(type, n, o->type.item[i]) &&
             oc_fail_unknown(&err, OC_EARG,
@@ -33,37 +62,37 @@ static void check_types(const struct cli_opts *o, const struct oc_analysis *a)
                                                  .given = o->type.item[i],
                                                  .valid = type,
                                                  .n = n,
-                                                 .more = "the types of this model"}))
+                                                 .more = model ? "the types of this model"
+                                                               : "the types of this profile"}))
             cli_warn("%s", err.msg);
     free(type);
 }
 
 /* Operators whose name matches; SIZE_MAX: unknown, the expression is not a POSIX one. */
-static size_t count_names(const struct oc_analysis *a, const char *before, const char *pattern, int flags)
+static size_t count_names(const struct operators *all, const char *before, const char *pattern, int flags)
 {
     char text[300];
     regex_t re;
-    struct oc_node_info info;
     size_t n = 0;
     if ((size_t)snprintf(text, sizeof(text), "%s(%s)", before, pattern) >= sizeof(text) ||
         regcomp(&re, text, REG_EXTENDED | REG_NOSUB | flags))
         return SIZE_MAX;
-    for (size_t i = 0; i < oc_analysis_nodes(a); i++)
-        n += !oc_analysis_node(a, i, &info) && info.name && !regexec(&re, info.name, 0, NULL, 0);
+    for (size_t i = 0; i < all->n; i++)
+        n += !regexec(&re, all->name[i], 0, NULL, 0);
     regfree(&re);
     return n;
 }
 
-static void check_names(const struct cli_opts *o, const struct oc_analysis *a)
+static void check_names(const struct cli_opts *o, const struct operators *all)
 {
     for (size_t i = 0; i < o->opr_name.n; i++) {
         const char *p = o->opr_name.item[i];
         size_t n;
-        if (count_names(a, "^", p, 0) > 0)
+        if (count_names(all, "^", p, 0) > 0)
             continue;
-        if ((n = count_names(a, "", p, 0)) > 0)
+        if ((n = count_names(all, "", p, 0)) > 0)
             cli_warn("no operator has a name that begins with --opr-name '%s'; '.*%s' matches %zu", p, p, n);
-        else if ((n = count_names(a, "", p, REG_ICASE)) > 0)
+        else if ((n = count_names(all, "", p, REG_ICASE)) > 0)
             cli_warn(
                 "no operator has a name that matches --opr-name '%s'; '(?i).*%s' matches %zu without letter "
                 "case",
@@ -73,10 +102,17 @@ static void check_names(const struct cli_opts *o, const struct oc_analysis *a)
     }
 }
 
-void cli_check_filters(const struct cli_opts *o, const struct oc_analysis *a)
+void cli_check_filters(const struct cli_opts *o, const struct oc_analysis *a,
+                       struct oc_profile *const *profile, size_t n_profile)
 {
-    check_types(o, a);
-    check_names(o, a);
+    struct operators all = {0};
+    if (!o->type.n && !o->opr_name.n)
+        return;
+    collect(&all, a, profile, n_profile);
+    check_types(o, &all, a != NULL);
+    check_names(o, &all);
+    free(all.name);
+    free(all.type);
 }
 
 int cli_check_order(const char *order_by, bool profile, bool device)

@@ -4,8 +4,10 @@
 
 #include "cli/options.h"
 
-/* Warns about --type and --opr-name that no operator of the model has, with what is near. */
-void cli_check_filters(const struct cli_opts *o, const struct oc_analysis *a);
+/* Warns about --type and --opr-name that no operator of the model (NULL: there is none) or of the profiles
+ * has, with what is near. */
+void cli_check_filters(const struct cli_opts *o, const struct oc_analysis *a,
+                       struct oc_profile *const *profile, size_t n_profile);
 
 /* 0, or CLI_USAGE after a message: a column of --order-by (NULL: none) has no values without a profile or a
  * device. */
