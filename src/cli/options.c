@@ -258,8 +258,9 @@ const struct cli_option cli_options[] = {
      "Summaries of profiles", AT(view)},
     {"sort", 0, CLI_TEXT, CLI_SUMMARY | CLI_COMPARE | CLI_DIFF, "KEY", NULL,
      "CPUTotal; compare: time; diff: what differs",
-     "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin; of devices: "
-     "time, throughput or energy; diff: macs, flops, ops, bytes, params, time, roofline or order",
+     "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin, or "
+     "time (as without --sort); of devices: time, throughput or energy; diff: macs, flops, ops, bytes, "
+     "params, time, roofline or order",
      NULL, AT(sort)},
     {"search", 0, CLI_TEXT, CLI_SUMMARY, "TEXT", NULL, NULL,
      "only rows whose name or type contains this text", NULL, AT(search)},

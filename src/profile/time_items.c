@@ -31,21 +31,26 @@ static const struct sort_key *key_named(const char *name)
     return NULL;
 }
 
+/* "time", the word of other commands, is the order without a key. */
+static bool is_time(const char *key)
+{
+    return key && oc_casecmp(key, "time") == 0;
+}
+
 int oc_summary_sort_check(const char *key, struct oc_err *err)
 {
     const char *names[OC_COUNT(sort_keys)];
-    if (key_named(key))
+    if (key_named(key) || is_time(key))
         return 0;
     for (size_t i = 0; i < OC_COUNT(sort_keys); i++)
         names[i] = sort_keys[i].name;
-    bool time = key && oc_casecmp(key, "time") == 0;
     return oc_fail_unknown(err, OC_EARG,
                            &(struct oc_unknown){.what = "key",
                                                 .where = "for --sort of summaries",
                                                 .given = key ? key : "",
                                                 .valid = names,
                                                 .n = OC_COUNT(names),
-                                                .more = time ? "time is CPUTotal or GPUTotal" : NULL});
+                                                .more = "time"});
 }
 
 static double figure_of(const struct oc_times *t, enum figure f)
@@ -130,6 +135,11 @@ static bool is_wanted(const struct growing *g, const struct node *top)
 {
     return !g->opts->search || strcasestr(top->item.name, g->opts->search) ||
            strcasestr(top->item.type, g->opts->search);
+}
+
+static const char *sort_of(const struct oc_sum_table_opts *opts, const char *otherwise)
+{
+    return opts->sort && !is_time(opts->sort) ? opts->sort : otherwise;
 }
 
 static void finish(struct growing *g, struct oc_sum_list *out, const char *sort)
@@ -233,7 +243,7 @@ static void add_operators(struct oc_time_summary *s, const struct oc_sum_table_o
     struct growing g;
     begin(&g, s, opts);
     (opts->op_detail ? add_calls_in_detail : add_calls)(&g, device_ns);
-    finish(&g, &s->operators, opts->sort ? opts->sort : "CPUTotal");
+    finish(&g, &s->operators, sort_of(opts, "CPUTotal"));
 }
 
 static bool moves_memory(const char *name)
@@ -256,7 +266,7 @@ static void add_annotations(struct oc_time_summary *s, const struct oc_sum_table
             add_call(moves_memory(t->name[e->name]) ? &memory : &user, OC_NONE, e, device_ns[i]);
     }
     finish(&memory, &s->memory, "CPUTotal");
-    finish(&user, &s->user, opts->sort ? opts->sort : "CPUTotal");
+    finish(&user, &s->user, sort_of(opts, "CPUTotal"));
 }
 
 static void add_device_work(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
@@ -404,7 +414,7 @@ void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_tabl
     }
     const char *key = on_device ? "GPUTotal" : "CPUTotal";
     finish(&types, &s->types, key);
-    finish(&rows, &s->operators, opts->sort ? opts->sort : key);
+    finish(&rows, &s->operators, sort_of(opts, key));
     finish(&kernels, &s->kernels, "GPUTotal");
     finish(&copies, &s->copies, "GPUTotal");
     name_precisions(&s->kernels, opts->kernel_names);

@@ -91,7 +91,7 @@ struct oc_time_summary *oc_time_summary_make(const struct oc_profile *p,
 void oc_time_summary_free(struct oc_time_summary *s);
 
 /* Keys: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax, GPUMin; case is ignored. The Min keys
- * sort ascending. */
+ * sort ascending. "time" is the order without a key. */
 int oc_summary_sort_check(const char *key, struct oc_err *err); /* OC_EARG: no such key */
 
 /* ---- private to time_summary.c and time_items.c -------------------------------------------------------- */

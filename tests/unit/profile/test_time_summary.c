@@ -192,6 +192,7 @@ static void sort_keys_are_known(void **state)
     (void)state;
     assert_int_equal(oc_summary_sort_check("cputotal", NULL), 0);
     assert_int_equal(oc_summary_sort_check("GPUMin", NULL), 0);
+    assert_int_equal(oc_summary_sort_check("Time", NULL), 0);
     assert_int_equal(oc_summary_sort_check("CPU", NULL), -1);
     assert_int_equal(oc_summary_sort_check(NULL, NULL), -1);
 }
