@@ -1,8 +1,10 @@
 /* Selects devices by kind and vendor. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/suggest.h"
+#include "base/arena.h"
 #include "base/diag.h"
+#include "base/suggest.h"
 #include "hw/hwdb.h"
 
 static bool same(const char *text, size_t n, const char *name)
@@ -57,6 +59,56 @@ static bool is_valid(const char *filter)
     return true;
 }
 
+/* Of every device, each once. */
+static size_t values_of(const struct oc_device *const *list, size_t n, bool vendor, const char **out)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *value = vendor ? list[i]->info.vendor : list[i]->info.kind;
+        size_t k = 0;
+        while (value && k < found && !same(value, strlen(value), out[k]))
+            k++;
+        if (value && k == found)
+            out[found++] = value;
+    }
+    return found;
+}
+
+static bool has_value(const char *const *value, size_t n, const struct condition *c)
+{
+    for (size_t i = 0; i < n; i++)
+        if (same(c->value, c->n, value[i]))
+            return true;
+    return false;
+}
+
+static int fail_no_device(const struct oc_device *const *list, size_t n_all, const char *filter,
+                          struct oc_err *err)
+{
+    const char **value = oc_xmalloc((n_all + 1) * sizeof(*value));
+    struct condition c;
+    bool told = false;
+    for (const char *at = filter; *at && !told && take(&at, &c);) {
+        size_t n = values_of(list, n_all, c.vendor, value);
+        told = !has_value(value, n, &c);
+        if (told)
+            oc_fail_unknown(err, OC_ENOTFOUND,
+                            &(struct oc_unknown){.what = c.vendor ? "vendor" : "kind",
+                                                 .where = "of devices",
+                                                 .given = c.value,
+                                                 .given_n = c.n,
+                                                 .valid = value,
+                                                 .n = n});
+    }
+    free(value);
+    return told ? -1
+                : oc_fail(
+                      err, OC_ENOTFOUND,
+                      "no device in the hardware files matches '%.60s'; onnxcost hw list shows their kinds "
+                      "and vendors",
+                      filter);
+}
+
 bool oc_hwdb_is_filter(const char *name)
 {
     return strcmp(name, "all") == 0 || strncmp(name, "kind=", 5) == 0 || strncmp(name, "vendor=", 7) == 0;
@@ -78,5 +130,5 @@ int oc_hwdb_select(struct oc_hwdb *db, const char *filter, const struct oc_devic
     for (size_t i = 0; i < n_all; i++)
         if (all || passes(list[i], filter))
             list[(*n)++] = list[i];
-    return *n ? 0 : oc_fail(err, OC_ENOTFOUND, "no device in the hardware files matches '%.60s'", filter);
+    return *n ? 0 : fail_no_device(list, n_all, filter, err);
 }
