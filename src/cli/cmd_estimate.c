@@ -79,7 +79,11 @@ static int analyze(struct job *j)
         return cli_fail_err(&err);
     if (j->profile && oc_join_make(j->model, j->analysis, j->profile, j->optimized, &j->join, &err))
         return cli_fail_err(&err);
-    return 0;
+    return j->join ? cli_check_pair(j->o, &(struct oc_report_in){.model = j->model,
+                                                                 .analysis = j->analysis,
+                                                                 .profile = j->profile,
+                                                                 .join = j->join})
+                   : 0;
 }
 
 static int make(struct job *j)

@@ -30,7 +30,7 @@ struct memory_job {
 int cli_check_memory(const struct cli_opts *o)
 {
     if (o->fit && !o->hw.n)
-        return cli_fail(CLI_USAGE, "--fit needs --hw NAME");
+        return cli_fail(CLI_USAGE, "--fit needs --hw NAME; onnxcost hw list shows the names");
     if (o->hw_set.n && !o->hw.n)
         return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     if (o->align.set && o->align.v < 1)
@@ -92,6 +92,22 @@ static int analyze(struct memory_job *j)
     return oc_analyze(j->model, &j->opts, &j->analysis, &err) ? cli_fail_err(&err) : 0;
 }
 
+/* Whether the profile is one of the model; the report needs no join. */
+static int check_pair(struct memory_job *j)
+{
+    struct oc_join *join;
+    struct oc_err err;
+    if (!j->profile)
+        return 0;
+    if (oc_join_make(j->model, j->analysis, j->profile, NULL, &join, &err))
+        return cli_fail_err(&err);
+    int rc = cli_check_pair(
+        j->o, &(struct oc_report_in){
+                  .model = j->model, .analysis = j->analysis, .profile = j->profile, .join = join});
+    oc_join_free(join);
+    return rc;
+}
+
 static int make(struct memory_job *j)
 {
     const struct cli_opts *o = j->o;
@@ -144,7 +160,8 @@ int cmd_memory(const struct cli_opts *o)
     struct memory_job j = {.o = o};
     int rc = cli_check_memory(o);
     rc = rc ? rc : cli_check_plan(o);
-    static int (*const steps[])(struct memory_job *) = {read_files, analyze, make, plan, write_report};
+    static int (*const steps[])(struct memory_job *) = {read_files, analyze, check_pair,
+                                                        make,       plan,    write_report};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     oc_memory_free(j.memory);

@@ -76,6 +76,21 @@ static int analyze(struct reading *r, struct oc_err *err)
     return rc;
 }
 
+/* Times of another model would become samples of this one. */
+static int check_model(struct reading *r, struct oc_err *err)
+{
+    const struct oc_diag *d;
+    size_t n = oc_join_diags(r->join, &d);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(d[i].code, OC_DIAG_WRONG_MODEL) == 0)
+            return oc_fail(err, OC_EFORMAT, "recording '%.120s': %s [%s]", r->files->name, d[i].text,
+                           d[i].code);
+        if (strcmp(d[i].code, OC_DIAG_OTHER_MODEL) == 0)
+            oc_diag_add(&r->out->diags, OC_WARNING, OC_DIAG_OTHER_MODEL, r->files->name, "%s", d[i].text);
+    }
+    return 0;
+}
+
 static double per_call(double ns, double calls)
 {
     return ns * 1e-9 / calls;
@@ -217,7 +232,7 @@ static void add_model(struct reading *r)
 static int take_all(struct reading *r, struct oc_err *err)
 {
     struct oc_kernel_list list;
-    if (open_files(r, err) || analyze(r, err))
+    if (open_files(r, err) || analyze(r, err) || check_model(r, err))
         return -1;
     if (r->profile->functions)
         return oc_fail(err, OC_EUNSUPPORTED, "'%s' is a profile of functions, not of a model's operators",
