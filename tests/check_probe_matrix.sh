@@ -11,6 +11,10 @@ if [ ! -d $samples ]; then
     echo "SKIPPED: no samples in '$samples'"
     exit 77
 fi
+if [ ! -x "$BUILD/oracle/probe_matrix" ]; then
+    echo "Bail out! no program '$BUILD/oracle/probe_matrix': make $BUILD/oracle/probe_matrix" >&2
+    exit 1
+fi
 matrix() {
     printf '# file\twinner\tbids\n'
     find $samples -type f | LC_ALL=C sort | xargs -d '\n' "$BUILD/oracle/probe_matrix" $samples
