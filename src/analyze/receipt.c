@@ -225,10 +225,20 @@ const char *oc_node_reason(const struct oc_node_cost *k)
 /* ---- names ------------------------------------------------------------------------------------------------
  */
 
+static const char *nearest_node(const struct oc_model *m, const char *text, struct oc_arena *arena)
+{
+    const char **name = OC_NEW_ARRAY(arena, m->n_node, const char *);
+    char label[256];
+    for (uint32_t i = 0; i < m->n_node; i++)
+        name[i] = oc_strdup(arena, oc_node_label(m, &m->node[i], label, sizeof(label)));
+    return oc_nearest_name(text, name, m->n_node);
+}
+
 static int not_found(const struct oc_model *m, const char *text, struct oc_err *err)
 {
     unsigned n = 0;
     char label[256];
+    struct oc_arena arena = {0};
     oc_fail(err, OC_ENOTFOUND, "no node is named '%s'", text);
     for (uint32_t i = 0; i < m->n_node && n < 5; i++) {
         const char *name = oc_node_label(m, &m->node[i], label, sizeof(label));
@@ -237,6 +247,12 @@ static int not_found(const struct oc_model *m, const char *text, struct oc_err *
             snprintf(err->msg + used, sizeof(err->msg) - used, "%s '%s'",
                      n++ ? "," : "; similar names:", name);
     }
+    const char *near = n ? NULL : nearest_node(m, text, &arena);
+    if (near)
+        oc_fail(err, OC_ENOTFOUND, "no node is named '%s'; did you mean '%.200s'?", text, near);
+    else if (!n)
+        oc_fail(err, OC_ENOTFOUND, "no node is named '%s'; --format csv lists the names", text);
+    oc_arena_free(&arena);
     return -1;
 }
 

@@ -54,7 +54,9 @@ static int read_limits(struct check_job *j)
         if (oc_budget_read(j->budget, o->budget.item[i], &err))
             return cli_fail_err(&err);
     if (o->tolerance.n && !o->baseline)
-        return cli_fail(CLI_USAGE, "--tolerance needs --baseline FILE");
+        return cli_fail(
+            CLI_USAGE,
+            "--tolerance needs --baseline FILE; onnxcost check MODEL --save-baseline FILE writes one");
     if (o->baseline && oc_baseline_read(j->budget, o->baseline, o->tolerance.item, o->tolerance.n, &err))
         return cli_fail_err(&err);
     return 0;

@@ -101,7 +101,7 @@ static int take_paths(struct job *j)
     if (j->o->null && !j->o->files_from)
         return cli_fail(CLI_USAGE, "--null sets the separator of a --files-from list");
     if (!j->o->word.n && !j->o->files_from)
-        return cli_fail(CLI_USAGE, "'scan' needs models, folders of models, or --files-from");
+        return cli_fail(CLI_USAGE, "'scan' needs models: onnxcost scan DIR|FILE..., or --files-from FILE");
     return take_list(j);
 }
 

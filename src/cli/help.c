@@ -217,7 +217,7 @@ int cmd_help(const struct cli_opts *o)
     bool page = !o->help && !about && cli_is_page(word), lists = !o->help && !strcmp(word, "man");
     bool options = !o->help && !strcmp(word, "options");
     if (o->word.n && !about && !o->help && !page && !lists && !options)
-        return cli_fail_command(word);
+        return cli_fail_topic(word);
     if (page)
         return cli_help_page(o, word);
     struct cli_output out;

@@ -16,6 +16,18 @@
 
 static int fail_write(const char *path, int error)
 {
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    struct stat st;
+    if (error == ENOENT && slash > path) {
+        char *folder = cli_xstrndup(path, (size_t)(slash - path));
+        bool missing = stat(folder, &st) && errno == ENOENT;
+        if (missing)
+            cli_fail(CLI_ENVIRONMENT, "cannot write '%s': there is no folder '%s'; create it: mkdir -p %s",
+                     path, folder, folder);
+        free(folder);
+        if (missing)
+            return CLI_ENVIRONMENT;
+    }
     return cli_fail(CLI_ENVIRONMENT, "cannot write '%s': %s", path ? path : "standard output",
                     strerror(error));
 }

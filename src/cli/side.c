@@ -29,7 +29,8 @@ static int check_options(const struct cli_opts *o, const struct cli_side *s)
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
         return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
     if (s->optimized_path && !s->profile_path)
-        return cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile");
+        return cli_fail(CLI_USAGE,
+                        "--optimized-model needs a model and its profile: onnxcost MODEL --profile FILE");
     if (o->hw_set.n && !o->hw.n)
         return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     return 0;

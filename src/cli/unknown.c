@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/help_pages.h"
 #include "cli/xmem.h"
 
 /* What to use instead of an option, by its name here or in other tools. The first row that fits. */
@@ -169,7 +170,26 @@ static const char *near_command(const char *word)
     return oc_nearest_name(word, names, n);
 }
 
-int cli_fail_command(const char *word)
+/* Commands first: a name that is both is a command. */
+int cli_fail_topic(const char *word)
+{
+    const char *names[96];
+    size_t n = 0, most = sizeof(names) / sizeof(names[0]);
+    for (size_t i = 0; i < cli_n_commands && n < most; i++)
+        if (cli_commands[i].mask != CLI_COST)
+            names[n++] = cli_commands[i].name;
+    for (size_t i = 0; i < cli_n_topics && n < most; i++)
+        names[n++] = cli_topics[i];
+    if (n < most)
+        names[n++] = "options";
+    const char *near = oc_nearest_name(word, names, n);
+    if (near)
+        return cli_fail(CLI_USAGE, "unknown command or topic '%s'; did you mean '%s'?", word, near);
+    return cli_fail(CLI_USAGE, "unknown command or topic '%s'; onnxcost help lists the commands and topics",
+                    word);
+}
+
+static int fail_command(const char *word)
 {
     const char *near = near_command(word);
     if (near)
@@ -182,7 +202,7 @@ int cli_check_command(const char *word)
     if (!*word || strpbrk(word, "./:-") || access(word, F_OK) == 0)
         return 0;
     if (near_command(word))
-        return cli_fail_command(word);
+        return fail_command(word);
     return cli_fail(CLI_INPUT,
                     "cannot read '%s': no such file, and no command has this name; onnxcost help lists the "
                     "commands",

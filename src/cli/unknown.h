@@ -12,8 +12,8 @@ void cli_say_unknown_option(const char *argument, unsigned mask, char *why, size
  */
 int cli_fail_foreign_option(const char *name, const char *value, unsigned mask);
 
-/* "unknown command 'compar'; did you mean 'compare'?" Returns CLI_USAGE. */
-int cli_fail_command(const char *word);
+/* The argument of help: "unknown command or topic 'metrcs'; did you mean 'metrics'?" Returns CLI_USAGE. */
+int cli_fail_topic(const char *word);
 
 /* 0, or an exit code after a message: the first word is neither a command nor a file. */
 int cli_check_command(const char *word);

@@ -75,7 +75,7 @@ static int load_opsets(struct oc_loader *l, const struct top *t)
 static int load_all(struct oc_loader *l, struct oc_view v, struct top *t)
 {
     if (v.n == 0)
-        return oc_load_fail(l, OC_EFORMAT, NULL, "the file is empty");
+        return oc_load_fail(l, OC_EFORMAT, NULL, "the file is empty; download or export it again");
     if (walk_model(l, v, t))
         return -1;
     if (!t->graph.data && (!l->m->ir_version || oc_recognize(l->m->path, v.data, v.n)))

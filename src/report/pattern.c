@@ -87,8 +87,11 @@ static int fail_compile(const struct oc_pcre_lib *lib, const char *expression, i
     PCRE2_UCHAR text[160];
     if (lib->message(code, text, sizeof(text)) < 0)
         text[0] = '\0';
-    return oc_fail(err, OC_EARG, "invalid pattern '%.200s': %s (at character %zu)", expression,
-                   (const char *)text, offset);
+    return oc_fail(
+        err, OC_EARG,
+        "invalid pattern '%.200s': %s (at character %zu); a backslash before a character such as ( "
+        "makes it literal",
+        expression, (const char *)text, offset);
 }
 
 static int compile(struct oc_pattern *p, const char *expression, struct oc_err *err)

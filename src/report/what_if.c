@@ -356,7 +356,9 @@ static int check(const struct oc_report *r, struct oc_err *err)
     if ((o->as || o->fuse) && (!r->in->analysis || !r->in->device))
         return oc_fail(err, OC_EARG, "%s needs a model and hardware (--hw)", o->as ? "--as" : "--fuse");
     if (!r->in->device && !r->has_time)
-        return oc_fail(err, OC_EARG, "--what-if needs measured times, or hardware (--hw)");
+        return oc_fail(
+            err, OC_EARG,
+            "--what-if needs times: measured ones with --profile FILE, or those of a device with --hw NAME");
     for (size_t i = 0; i < o->n_what_if; i++)
         if (!r->in->device && !strncmp(o->what_if[i], "hw=", 3))
             return oc_fail(err, OC_EARG, "--what-if hw= compares with a device: name it with --hw");
