@@ -286,7 +286,7 @@ FUZZ_MAIN := $(if $(FUZZ_LINK),,tests/fuzz/driver.c) tests/fuzz/wire_mutator.c
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(FUZZ_MAIN)) \
                $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $^ $(WRITER_LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $(filter %.o,$^) $(LIB) $(WRITER_LIBS)
 # the parser of options, with what its messages need: the program without main
 $(BUILD)/fuzz/fuzz_options: $(call obj,$(filter-out src/cli/main.c,$(CLI_SRC)))
 

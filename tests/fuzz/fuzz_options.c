@@ -3,16 +3,6 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "cli/xmem.h"
-
-/* The program's own version exits with a message. */
-void *cli_xrealloc(void *old, size_t size_bytes)
-{
-    void *p = realloc(old, size_bytes);
-    if (!p)
-        abort();
-    return p;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
