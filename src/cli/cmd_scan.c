@@ -221,9 +221,9 @@ static int run(struct job *j, FILE *f, bool more)
     j->out = f;
     j->n = oc_scan_files(j->scan);
     j->n_done = j->n_errors = 0;
-    if (!j->n)
+    if (!j->n && j->paths.n) /* an empty list of --files-from is accepted */
         cli_warn("no model was found in '%s'%s: a folder is searched for files named *.onnx",
-                 j->paths.n ? j->paths.item[0] : "(no path)", j->paths.n > 1 ? " and the others" : "");
+                 j->paths.item[0], j->paths.n > 1 ? " and the others" : "");
     if (oc_scan_writer_open(j->format, more, cli_width_of(j->o), f, &j->writer, &err))
         return cli_fail_err(&err);
     j->progress = cli_progress_start();
