@@ -1,6 +1,7 @@
 #!/bin/sh
 # The composite action of src/doc/github-action: its YAML and the references in it, and its steps, which run here in a
 # repository with two commits, with stubs of gh, sudo and curl. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

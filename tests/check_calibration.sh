@@ -1,6 +1,7 @@
 #!/bin/sh
 # Calibration files are valid against the schema; schema and reader reject the same mistakes, and the schema lists all
 # kernel classes. A file that is read and written again is unchanged. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # --format csv in other readers: Python's csv and sqlite3 (tests/support/csv_rules.py), and the import of the SQLite shell
 # if installed. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"

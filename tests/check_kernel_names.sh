@@ -1,6 +1,7 @@
 #!/bin/sh
 # The example of kernel names is valid against the schema; the schema rejects what the reader rejects and lists all kernel
 # classes. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

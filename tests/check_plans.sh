@@ -2,6 +2,7 @@
 # Memory plans for the whole zoo, for the recorded models in ../shared/samples and for the ONNX backend test set (Debian:
 # libonnx-testdata): they are valid, close to the peak live bytes, and no new order is worse.
 # usage: tests/check_plans.sh [-t]        -t: with times. Prints a table (lines with '#') and TAP.
+# modes: release
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}" "${ONNX_TESTDATA:=/usr/share/libonnx-testdata/data}"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Validates JSON reports with their JSON Schema, and the coverage of the schema by the reports
 # (tests/support/schema_rules.py). Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # --format trace: the rules of Perfetto (tests/support/trace_rules.py, which shares no code with the writer), conservation
 # of time, and the written trace can be imported. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -13,7 +13,7 @@
 
 struct packed {
     char *data, *gz; /* the text, and the gzip members that contain all of it */
-    size_t n, n_gz, cap;
+    size_t n, cap_data, n_gz, cap;
     size_t end[64]; /* of each member in gz */
     size_t members;
 };
@@ -21,8 +21,11 @@ struct packed {
 /* Text that differs at every position and compresses to about a fifth. */
 static void add_text(struct packed *p, size_t n)
 {
-    p->data = realloc(p->data, p->n + n + 1);
-    assert_non_null(p->data);
+    if (p->cap_data < p->n + n + 1) {
+        p->cap_data = 2 * p->cap_data + n + 1;
+        p->data = realloc(p->data, p->cap_data);
+        assert_non_null(p->data);
+    }
     for (size_t i = 0; i < n; i++, p->n++)
         p->data[p->n] = "0123456789abcdef"[(p->n >> 4 * (p->n % 8)) & 15];
 }
