@@ -423,11 +423,11 @@ annotations() { # title, exit code, lines of annotations (ERE each), arguments
     rm -f summary.md
     GITHUB_STEP_SUMMARY=summary.md "$onnxcost" "$@" --format github >out 2>err
     code=$?
-    python3 annotations.py out >read 2>>err
-    [ "$code" -eq "$want" ] && [ "$(grep -c . read)" -eq "$(printf '%s\n' "$lines" | grep -c .)" ] &&
-        printf '%s\n' "$lines" | while read -r line; do [ -z "$line" ] || grep -qxE -- "$line" read || exit 1; done
+    python3 annotations.py out >parsed 2>>err
+    [ "$code" -eq "$want" ] && [ "$(grep -c . parsed)" -eq "$(printf '%s\n' "$lines" | grep -c .)" ] &&
+        printf '%s\n' "$lines" | while read -r line; do [ -z "$line" ] || grep -qxE -- "$line" parsed || exit 1; done
     passed $? "$title" "exit code $code (not $want)
-$(cat read out err)"
+$(cat parsed out err)"
 }
 annotations 'a failed limit of the command line is an error of the model' 1 \
     'error[|]resnet50.onnx[|]None[|]onnxcost check: macs failed[|]macs: 4,089,184,256 exceeds the limit of 4G by 89,184,256 .*' \

@@ -11,9 +11,9 @@ struct oc_file {
     bool mapped;
 };
 
-/* Maps a regular file read-only; "-" is standard input. Errors name the path: no such file, is a directory, larger than max_bytes
- * (0: no limit). Does not touch page contents. If the file is truncated later, touching the missing pages
- * raises SIGBUS (oc_set_map_watch). */
+/* Maps a regular file read-only; "-" is standard input. Errors name the path: no such file, is a directory,
+ * larger than max_bytes (0: no limit). Does not touch page contents. If the file is truncated later, touching
+ * the missing pages raises SIGBUS (oc_set_map_watch). */
 int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err);
 /* The same with the resource limit on input files (base/caps.h); the message names the limit. */
 int oc_file_map_capped(const char *path, const struct oc_caps *caps, struct oc_file *out, struct oc_err *err);

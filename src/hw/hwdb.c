@@ -280,8 +280,8 @@ int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const s
     if (!n)
         return oc_fail(err, OC_EFORMAT, "cannot read '%s': no device in it", file);
     if (!id && n > 1)
-        return oc_fail(err, OC_EARG, "'%s' has %zu devices: select one with %s#ID, such as %s#%s", file, n, file,
-                       file, device[0]->info.id);
+        return oc_fail(err, OC_EARG, "'%s' has %zu devices: select one with %s#ID, such as %s#%s", file, n,
+                       file, file, device[0]->info.id);
     *out = id ? search(device, n, oc_hw_name_fold(&db->arena, id)) : device[0];
     if (*out)
         return 0;

@@ -122,7 +122,7 @@ int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err)
     return fail_limit(c, OC_CAP_TABLE_ROWS, err);
 }
 
-/* ---- row end detection ---------------------------------------------------------------------------------- */
+/* ---- row end detection ------------------------------------------------------------------------------- */
 
 /* Drops the text before the row and reads more after it. */
 static bool fill(struct oc_csv *c)

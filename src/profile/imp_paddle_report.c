@@ -300,8 +300,8 @@ static void head_line(struct reading *r, struct oc_str line)
         h->place = oc_prof_text(r->p, text_after(t, "Place:"));
     else if (starts(t, "Time unit:")) {
         if (!oc_csv_time_unit(text_after(t, "Time unit:"), &r->unit_ns))
-            oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "",
-                        "line %u: unknown unit of time, ms is used", oc_csv_line_number(r->c));
+            oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "", "line %u: unknown unit of time, ms is used",
+                        oc_csv_line_number(r->c));
     } else if (starts(t, "Sorted by"))
         h->order = oc_prof_text(r->p, t);
     else if (starts(t, "Note!") && contains(t, "merge all thread"))

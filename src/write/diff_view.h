@@ -31,8 +31,9 @@ extern const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS];
 void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s);  /* description of A and B */
 void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s); /* exact totals with differences */
 void oc_diff_kinds(struct oc_diff_view *v, struct oc_sheet *s);  /* by operator type */
-void oc_diff_fusions(struct oc_diff_view *v, struct oc_sheet *s); /* whose counts differ between two profiles */
-void oc_diff_list(struct oc_diff_view *v, struct oc_sheet *s);   /* the rows */
+void oc_diff_fusions(struct oc_diff_view *v,
+                     struct oc_sheet *s);                      /* whose counts differ between two profiles */
+void oc_diff_list(struct oc_diff_view *v, struct oc_sheet *s); /* the rows */
 void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s); /* time outside the runs */
 /* "69 rows: 12 equal ...", and the rows excluded from the sums. Arena text. */
 const char *oc_diff_sentence(struct oc_diff_view *v);

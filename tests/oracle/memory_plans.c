@@ -4,9 +4,9 @@
  *   BIND is shape:x=1x3x48x192 (a scalar has nothing after '=') or value:sr=16000, for the next model
  *
  * Every plan is checked here independently of the check in the library. Prints a line for each model that
- * has buffers (# name nodes buffers live plan ratio, file order, new order), and TAP: plans are valid; nine in
- * ten need at most 1.05 of the peak live bytes; no order is worse than that of the file.
- * Models with unknown sizes are rejected by the planner and counted. */
+ * has buffers (# name nodes buffers live plan ratio, file order, new order), and TAP: plans are valid; nine
+ * in ten need at most 1.05 of the peak live bytes; no order is worse than that of the file. Models with
+ * unknown sizes are rejected by the planner and counted. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -133,7 +133,8 @@ static void declared_type_conflict_is_a_warning(void **state)
     assert_non_null(r.a);
     assert_int_equal(oc_run_diags(&r, "W-shape-conflict"), 1);
     assert_int_equal(r.a->diags.item[0].severity, OC_ERROR);
-    assert_string_equal(r.a->diags.item[0].text, "'y2': inferred float[2,3] from its inputs, declared float[2,5]");
+    assert_string_equal(r.a->diags.item[0].text,
+                        "'y2': inferred float[2,3] from its inputs, declared float[2,5]");
     oc_run_free(&r);
 }
 

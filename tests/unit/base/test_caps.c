@@ -45,8 +45,7 @@ static void message_names_the_limit_and_its_option(void **state)
     assert_string_equal(oc_cap_text(NULL, OC_CAP_NODES, 0, text),
                         "more than 4000000 nodes (--limit nodes=N)");
     /* 256 is the maximum: no hint */
-    assert_string_equal(oc_cap_text(&caps, OC_CAP_DEPTH, 0, text),
-                        "more than 256 levels of nested graphs");
+    assert_string_equal(oc_cap_text(&caps, OC_CAP_DEPTH, 0, text), "more than 256 levels of nested graphs");
     assert_int_equal(oc_cap_fail(&caps, OC_CAP_NODES, 9, &err), -1);
     assert_int_equal(err.code, OC_ELIMIT);
     assert_string_equal(err.msg, "9 nodes: more than 7 (--limit nodes=N)");

@@ -190,7 +190,8 @@ static const struct {
     {21, LATENCY LATENCY, "latency 'x': given twice"},
     {14, "<unit kind=\"matrix\" name=\"again\">", "line 14: device 'a100': unit 'matrix': given twice"},
     {14, "<unit kind=\"special\" name=\"sfu\">", "expected GOP/s, TOP/s or POP/s"},
-    {16, "<fallback class=\"bf16\" to=\"f32\" note=\"x\"/>", "a fallback is allowed only from class 'f16' to 'f32' on the vector unit"},
+    {16, "<fallback class=\"bf16\" to=\"f32\" note=\"x\"/>",
+     "a fallback is allowed only from class 'f16' to 'f32' on the vector unit"},
     {15,
      "<peak class=\"f64\" value=\"3\" unit=\"TFLOP/s\" dense=\"yes\" clock=\"boost\" basis=\"measured\" "
      "source=\"ds\"/>",

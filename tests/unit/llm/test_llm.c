@@ -195,12 +195,12 @@ static void llama_7b_counts_equal_hand_calculation(void **state)
  * Dense float16 peaks with float accumulation, and bandwidths, from the hardware files:
  *   A100 SXM4 80GB   312 TFLOP/s   2039 GB/s     RTX 4090   165.2 TFLOP/s   1008 GB/s
  *   AGX Orin 64GB    42.5 TFLOP/s  204.8 GB/s
- * Prefill of 128 tokens: products 2 * 850,000,871,424 / 312e12 = 5.449 ms on the A100; bytes 13,215,753,296 of
- * constants, 2,605,111,040 read, 2,146,716,416 written: 17,967,580,752 / 2039e9 = 8.812 ms, the limit.
+ * Prefill of 128 tokens: products 2 * 850,000,871,424 / 312e12 = 5.449 ms on the A100; bytes 13,215,753,296
+ * of constants, 2,605,111,040 read, 2,146,716,416 written: 17,967,580,752 / 2039e9 = 8.812 ms, the limit.
  *
- * Decode step after 255 tokens: 13,214,696,784 bytes of constants, 355,645,476 read, 218,360,852 written: together
- * 13,788,703,112 / 2039e9 = 6.762 ms, 147.87 tokens/s at most; arithmetic 2 * 6,674,186,240 / 312e12 = 42.8
- * us. */
+ * Decode step after 255 tokens: 13,214,696,784 bytes of constants, 355,645,476 read, 218,360,852 written:
+ * together 13,788,703,112 / 2039e9 = 6.762 ms, 147.87 tokens/s at most; arithmetic 2 * 6,674,186,240 / 312e12
+ * = 42.8 us. */
 static void check_near(double a, double b)
 {
     if (!(fabs(a - b) <= 1e-12 * fabs(b)))

@@ -119,7 +119,7 @@ static void formula_histograms_are_expanded(void **state)
 static void formula_without_a_value_is_unknown(void **state)
 {
     static const char *const text[] = {
-        "ADD = 1 - 2",  "ADD = 1/(N(x) - N(x))",           "ADD = x[5]",
+        "ADD = 1 - 2",        "ADD = 1/(N(x) - N(x))",           "ADD = x[5]",
         "ADD = unknown_name", "ADD = 999999999999*999999999999", "ADD = N(x) + a; a := out7[0]"};
     (void)state;
     for (size_t i = 0; i < OC_COUNT(text); i++) {

@@ -19,7 +19,8 @@ static const struct op_shape_row shapes[] = {
     {MS "NGramRepeatBlock", 1, "ngram_size=3", "int64[2,9] float[2,100]", "y", "float[2,100]"},
     /* torch's unfold: (9 - 3)/2 + 1 windows */
     {MS "UnfoldTensor", 1, "dim=1 size=3 step=2", "float[4,9,5]", "y", "float[4,4,5,3]"},
-    {MS "UnfoldTensor", 1, "size=6", "float[4,9,5]", "y", "error: a window of 6 with step 1 does not fit an axis of 5"},
+    {MS "UnfoldTensor", 1, "size=6", "float[4,9,5]", "y",
+     "error: a window of 6 with step 1 does not fit an axis of 5"},
     {MS "UnfoldTensor", 1, "dim=4 size=1", "float[4,9,5]", "y", "error: dim 4 is out of range for rank 3"},
 };
 

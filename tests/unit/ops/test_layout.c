@@ -12,7 +12,8 @@ static const struct op_shape_row shapes[] = {
     {"Concat", 13, "axis=1", "float[B,past] float[B,1]", "y", "float[B,past + 1]"}, /* section 8 e */
     {"Concat", 13, "axis=1", "float[B,3] float[2,4]", "y", "float[2,7]"},
     {"Concat", 13, "axis=1", "float[2,3] float", "y", "float[2,node.1]"},
-    {"Concat", 13, "axis=1", "float[2,3] float[3,3]", "y", "error: input 1 is {3,3}: axis 0 differs from the 2 *"},
+    {"Concat", 13, "axis=1", "float[2,3] float[3,3]", "y",
+     "error: input 1 is {3,3}: axis 0 differs from the 2 *"},
     {"Concat", 13, "axis=1", "float[2,3] float[3]", "y", "error: inputs {2,3} and {3} differ in rank"},
     {"Concat", 13, "", "float[2,3]", "y", "error: attribute 'axis' is missing"},
     {"Tile", 1, "", "float[2,3] float[]!{4} float[]!{1}", "y", "float[2,12]"},

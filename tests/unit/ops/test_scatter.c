@@ -11,7 +11,8 @@ static const struct op_shape_row shapes[] = {
     {"ScatterElements", 11, "", "float[3,4] int64[3,2] float[3]", "y",
      "error: indices {3,2} and updates {3} *"},
     {"ScatterND", 11, "", "float[3,4] int64[5,1] float[5,4]", "y", "float[3,4]"},
-    {"ScatterND", 11, "", "float[3,4] int64[5,3] float[5]", "y", "error: indices {5,3} have more index components than *"},
+    {"ScatterND", 11, "", "float[3,4] int64[5,3] float[5]", "y",
+     "error: indices {5,3} have more index components than *"},
     {"TensorScatter", 24, "", "float16[1,8,S,128] float16[1,8,1,128] int64[1]", "y", "float16[1,8,S,128]"},
 };
 

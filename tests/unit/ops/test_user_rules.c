@@ -310,9 +310,9 @@ static const struct {
     {"<op domain=\"t\" name=\"A\" since=\"1\"><count prim=\"MAC\"/></op>", "count 'MAC': missing n"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><output dtype=\"real\"/></op>",
      "output: dtype: unknown element type 'real'"},
-    {"<op domain=\"t\" name=\"A\" since=\"1\"><output shape=\"3\"/></op>",
-     "output: shape: expected a shape"},
-    {"<op domain=\"t\" name=\"A\" since=\"1\"><output shape=\"out0\"/></op>", "shape: out0 is not available yet"},
+    {"<op domain=\"t\" name=\"A\" since=\"1\"><output shape=\"3\"/></op>", "output: shape: expected a shape"},
+    {"<op domain=\"t\" name=\"A\" since=\"1\"><output shape=\"out0\"/></op>",
+     "shape: out0 is not available yet"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"n\" value=\"N(out0)\"/><output "
      "shape=\"[n]\"/></op>",
      "shape: 'n' uses out0, which is not available yet"},
@@ -331,8 +331,10 @@ static const struct {
      "let 'n': given twice"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"in0\" value=\"1\"/></op>",
      "let 'in0': a name consists of letters, digits and _, and is not a tensor name"},
-    {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"9x\" value=\"1\"/></op>", "let '9x': a name consists"},
-    {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"a-b\" value=\"1\"/></op>", "let 'a-b': a name consists"},
+    {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"9x\" value=\"1\"/></op>",
+     "let '9x': a name consists"},
+    {"<op domain=\"t\" name=\"A\" since=\"1\"><let name=\"a-b\" value=\"1\"/></op>",
+     "let 'a-b': a name consists"},
     {"<op domain=\"t\" name=\"A\" since=\"1\"><read index=\"0\" bytes=\"1\"/><read index=\"0\" "
      "bytes=\"2\"/></op>",
      "read '0': given twice"},
@@ -424,7 +426,8 @@ static void rejects_deeply_nested_names(void **state)
         oc_buf_str(&text, "\"/>");
     }
     oc_buf_str(&text, "</op>" TAIL);
-    expect_read_error(text.data, text.n, "let 'n4': nested too deeply, including the names it uses"); /* 4*250 > 1000 */
+    expect_read_error(text.data, text.n,
+                      "let 'n4': nested too deeply, including the names it uses"); /* 4*250 > 1000 */
     oc_buf_free(&text);
 }
 

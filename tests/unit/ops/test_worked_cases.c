@@ -212,8 +212,9 @@ int main(void)
     char names[OC_COUNT(cases)][64];
     for (size_t i = 0; i < OC_COUNT(cases); i++) {
         snprintf(names[i], sizeof(names[i]), "case %d: %s", cases[i].number, cases[i].op);
-        tests[i] = (struct CMUnitTest){
-            .name = names[i], .test_func = worked_case_is_exact, .initial_state = (void *)(uintptr_t)&cases[i]};
+        tests[i] = (struct CMUnitTest){.name = names[i],
+                                       .test_func = worked_case_is_exact,
+                                       .initial_state = (void *)(uintptr_t)&cases[i]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,8 @@ static unsigned below(uint32_t *random, unsigned n)
     return (*random >> 16) % n;
 }
 
-/* An event of few names whose values repeat, get longer, have a common prefix, and resemble the text after them. */
+/* An event of few names whose values repeat, get longer, have a common prefix, and resemble the text after
+ * them. */
 static void add_event(struct oc_buf *b, uint32_t *random)
 {
     static const char *const name[] = {"a", "conv", "a somewhat longer name", "quoted \\\"]\\\"", "a\"b", ""};

@@ -112,7 +112,8 @@ static struct oc_profile *open_sql(int32_t warmup)
     return p;
 }
 
-/* Three runs of two nodes, one of them with two kernels; the device runs later than the host. Per run: conv1 100
+/* Three runs of two nodes, one of them with two kernels; the device runs later than the host. Per run: conv1
+ * 100
  * + 10, 110 + 10, 120 + 10 ns; relu 20 ns each. Without the first: medians (120 + 130) / 2 = 125 and 20 ns.
  */
 static void nvtx_ranges_of_onnx_runtime_are_nodes(void **state)
