@@ -18,9 +18,9 @@ static void describe(struct oc_arena *arena, const struct oc_device_list *list)
     if (!null)
         return;
     for (size_t i = 0; i < list->n; i++) {
-        oc_device_describe(list->item[i], i % 3 * 40, null, NULL);
+        oc_device_describe(list->item[i], (unsigned)(i % 3 * 40), null, NULL);
         oc_device_write(list->item[i], i % 2 ? "csv" : "json", 0, null, NULL);
-        oc_device_write_diff(list->item[0], list->item[i], NULL, i % 3 * 40, null, NULL);
+        oc_device_write_diff(list->item[0], list->item[i], NULL, (unsigned)(i % 3 * 40), null, NULL);
         if (oc_device_change(arena, list->item[i], &set[i % OC_COUNT(set)], 1, &other, NULL) == 0)
             oc_device_describe(other, 80, null, NULL);
     }
