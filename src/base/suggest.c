@@ -82,7 +82,7 @@ static size_t score(const char *given, size_t n, const char *other)
 size_t oc_suggest(const char *given, const char *const *name, size_t n, size_t *near, size_t max)
 {
     char folded[MAX_NAME + 1];
-    size_t length = fold(given, folded), found = 0, at[MAX_SUGGESTIONS + 2];
+    size_t length = fold(given, folded), found = 0, at[MAX_SUGGESTIONS + 2] = {0};
     if (max > OC_COUNT(at))
         max = OC_COUNT(at);
     for (size_t i = 0; i < n && length; i++) {
