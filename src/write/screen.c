@@ -130,7 +130,7 @@ static const char *plain_shapes(struct oc_arena *arena, const char *text)
         if (*p == '{' && p[1] == '}')
             to = stpcpy(to, "1"); /* a scalar: one element, as long as "{}" allows */
         if (*p != '{' && *p != '}')
-            *to++ = inside && *p == ',' ? 'x' : *p;
+            *to++ = (char)(inside && *p == ',' ? 'x' : *p);
     }
     *to = '\0';
     return out;
@@ -413,11 +413,11 @@ static void print_rows(struct screen *s)
     struct oc_report *r = s->r;
     struct oc_term_table t = {
         .arena = &r->arena, .n_row = r->shown.n, .width_chars = r->o->width_chars, .color = r->o->color};
-    const struct spec *used[OC_TERM_COLUMNS];
+    const struct spec *used[OC_TERM_COLUMNS] = {NULL};
     struct scale scale[OC_TERM_COLUMNS];
     choose_columns(s, &t, used, scale);
     t.cell = OC_NEW_ARRAY(&r->arena, (size_t)t.n_row * t.n_column, const char *);
-    for (size_t c = 0; c < t.n_column; c++) {
+    for (size_t c = 0; c < t.n_column && used[c]; c++) {
         if (used[c]->text)
             fill_texts(s, used[c], &t, c);
         else
