@@ -275,7 +275,7 @@ static int read_old(struct writer *w, const char *path, const char **text, struc
 int oc_baseline_write(const struct oc_report_in *in, const struct oc_estimate *estimate, const char *old_path,
                       struct oc_baseline_kept *kept, FILE *f, struct oc_err *err)
 {
-    struct oc_baseline_kept unused;
+    struct oc_baseline_kept unused = {0};
     struct writer w = {.kept = kept ? kept : &unused};
     const char *old;
     *w.kept = (struct oc_baseline_kept){0};
