@@ -9,6 +9,7 @@
 #include "base/ck.h"
 #include "join/executed.h"
 #include "join/group_cost.h"
+#include "join/record_cost.h"
 
 static bool add(uint64_t *sum, uint64_t v)
 {
@@ -43,6 +44,28 @@ static void cost_of_overhead(const struct oc_prof_rec *p, struct oc_join_rec *r)
                              add(side ? &r->wr : &r->rd_act, bytes);
         }
     }
+}
+
+/* An operator without nodes has the cost that follows from its recorded shapes. */
+static void cost_of_unmatched(struct oc_join *j, const struct oc_prof_rec *p, struct oc_join_rec *r)
+{
+    struct oc_record_cost k;
+    double calls = p->calls_per_run;
+    r->quality = OC_UNKNOWN;
+    if (p->bucket || j->profile->functions || (!p->has_in && !p->has_out))
+        return;
+    oc_record_cost(j->profile, p, &j->arena, &k);
+    if (!(calls >= 1) || calls != floor(calls) || calls > UINT32_MAX)
+        return;
+    r->quality = k.quality;
+    r->macs = k.macs;
+    r->flops = k.flops;
+    r->ops = k.ops;
+    r->bytes_known = k.bytes_known;
+    r->rd_act = k.bytes_known ? k.rd : 0;
+    r->wr = k.bytes_known ? k.wr : 0;
+    r->note = k.note ? k.note : "from the recorded shapes";
+    scale_by_executions(r, (uint32_t)calls);
 }
 
 /* Equal, or a permutation of the axes, or blocked (one more axis). */
@@ -299,7 +322,9 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
     r->confidence = m->n_node ? m->confidence : 0;
     r->bucket = p->bucket ? p->bucket : m->n_node ? NULL : m->bucket;
     bool lost = r->bucket && (p->bucket || j->profile->functions || strcmp(r->bucket, "unmatched") == 0);
-    if (lost || (r->n_node && !j->analysis)) {
+    if (lost) {
+        cost_of_unmatched(j, p, r);
+    } else if (r->n_node && !j->analysis) {
         r->quality = OC_UNKNOWN;
     } else if (r->n_node) {
         oc_group_cost(costs, r);

@@ -8,82 +8,88 @@
 
 /* How the recorded inputs determine the count. */
 enum how {
-    BY_RULE,   /* the operator's rule on the recorded types; attributes do not change the count */
-    BY_CONV,   /* inputs X, W[, B]; the rule, if X and W are consistent */
-    BY_MATMUL, /* N(o) times the last dim of A */
-    NO_WORK,   /* no arithmetic; attributes determine the bytes moved */
-    BY_GEMM    /* N(o) times N(A) / M; bias if it can be distinguished from B */
+    BY_RULE,     /* the operator's rule on the recorded types; attributes do not change the count */
+    BY_DEFAULTS, /* the same, but an attribute or a value that is not recorded may change it: an estimate */
+    BY_CONV,     /* inputs X, W[, B]; the rule, if X and W are consistent */
+    BY_FILTER,   /* quantized convolutions: N(o) times the size of a filter */
+    BY_MATMUL,   /* N(o) times the depth of A */
+    BY_PACKED,   /* the same; what the operator does besides (dequantization, activation) is not counted */
+    BY_GEMM,     /* N(o) times N(A) / M; bias if it can be distinguished from B */
+    NO_WORK      /* no arithmetic; attributes determine the bytes moved */
 };
 
-/* Types whose count follows from the recorded shapes. Types without a cost rule (copies, views) need no
- * row. */
+/* Types whose count does not follow from the rule alone: the rule reads attributes or values, or the
+ * runtime packs weights in advance and records no shape for them. All other types with a rule need no row. */
 static const struct {
     const char *type;
     uint8_t how, inputs; /* minimum number of recorded inputs for a complete list */
 } row[] = {
+    {"ArgMax", BY_RULE, 1},
+    {"ArgMin", BY_RULE, 1},
+    {"BatchNormalization", BY_RULE, 5},
+    {"BiasGelu", BY_RULE, 2},
+    {"Clip", BY_RULE, 2}, /* bounds were attributes before opset 11 */
     {"Concat", NO_WORK, 1},
+    {"Conv", BY_CONV, 2},
+    {"ConvInteger", BY_FILTER, 2},
+    {"DequantizeLinear", BY_DEFAULTS, 2},
+    {"DynamicQuantizeMatMul", BY_PACKED, 1},
+    {"FusedConv", BY_CONV, 2},
+    {"FusedGemm", BY_GEMM, 1},
+    {"FusedMatMul", BY_PACKED, 1},
     {"Gather", NO_WORK, 1},
+    {"Gelu", BY_DEFAULTS, 1},
+    {"Gemm", BY_GEMM, 1},
+    {"LayerNormalization", BY_RULE, 2},
+    {"InstanceNormalization", BY_RULE, 3},
+    {"LogSoftmax", BY_DEFAULTS, 1},
+    {"MatMul", BY_MATMUL, 1},
+    {"MatMulInteger", BY_PACKED, 1},
+    {"MatMulIntegerToFloat", BY_PACKED, 1},
+    {"MatMulNBits", BY_PACKED, 1},
     {"Pad", NO_WORK, 1},
+    {"PRelu", BY_RULE, 2},
+    {"Pow", BY_DEFAULTS, 2},
+    {"QLinearConv", BY_FILTER, 4},
+    {"QLinearMatMul", BY_PACKED, 1},
+    {"QuantizeLinear", BY_DEFAULTS, 2},
+    {"ReduceL1", BY_RULE, 1},
+    {"ReduceL2", BY_RULE, 1},
+    {"ReduceLogSum", BY_RULE, 1},
+    {"ReduceLogSumExp", BY_RULE, 1},
+    {"ReduceMax", BY_RULE, 1},
+    {"ReduceMean", BY_RULE, 1},
+    {"ReduceMin", BY_RULE, 1},
+    {"ReduceProd", BY_RULE, 1},
+    {"ReduceSum", BY_RULE, 1},
+    {"ReduceSumSquare", BY_RULE, 1},
+    {"RMSNormalization", BY_DEFAULTS, 1},
+    {"SimplifiedLayerNormalization", BY_DEFAULTS, 1},
     {"Slice", NO_WORK, 1},
+    {"Softmax", BY_RULE, 1},
     {"Split", NO_WORK, 1},
     {"Transpose", NO_WORK, 1},
-    {"Abs", BY_RULE, 1},
-    {"Add", BY_RULE, 2},
-    {"And", BY_RULE, 2},
-    {"BatchNormalization", BY_RULE, 5},
-    {"Ceil", BY_RULE, 1},
-    {"Conv", BY_CONV, 2},
-    {"Cos", BY_RULE, 1},
-    {"Div", BY_RULE, 2},
-    {"Elu", BY_RULE, 1},
-    {"Equal", BY_RULE, 2},
-    {"Erf", BY_RULE, 1},
-    {"Exp", BY_RULE, 1},
-    {"Floor", BY_RULE, 1},
-    {"FusedConv", BY_CONV, 2},
-    {"Gemm", BY_GEMM, 1},
-    {"GlobalAveragePool", BY_RULE, 1},
-    {"GlobalMaxPool", BY_RULE, 1},
-    {"Greater", BY_RULE, 2},
-    {"GreaterOrEqual", BY_RULE, 2},
-    {"HardSigmoid", BY_RULE, 1},
-    {"HardSwish", BY_RULE, 1},
-    {"LayerNormalization", BY_RULE, 2},
-    {"LeakyRelu", BY_RULE, 1},
-    {"Less", BY_RULE, 2},
-    {"LessOrEqual", BY_RULE, 2},
-    {"Log", BY_RULE, 1},
-    {"MatMul", BY_MATMUL, 1},
-    {"Max", BY_RULE, 2},
-    {"Min", BY_RULE, 2},
-    {"Mul", BY_RULE, 2},
-    {"Neg", BY_RULE, 1},
-    {"Not", BY_RULE, 1},
-    {"Or", BY_RULE, 2},
-    {"PRelu", BY_RULE, 2},
-    {"QuickGelu", BY_RULE, 1},
-    {"Reciprocal", BY_RULE, 1},
-    {"Relu", BY_RULE, 1},
-    {"Round", BY_RULE, 1},
-    {"Sigmoid", BY_RULE, 1},
-    {"Sin", BY_RULE, 1},
-    {"Softmax", BY_RULE, 1},
-    {"Sqrt", BY_RULE, 1},
-    {"Sub", BY_RULE, 2},
-    {"Tanh", BY_RULE, 1},
+    {"TransposeMatMul", BY_PACKED, 1},
     {"Where", BY_RULE, 3},
-    {"Xor", BY_RULE, 2},
 };
 
 static bool is_product(unsigned how)
 {
-    return how == BY_MATMUL || how == BY_GEMM;
+    return how == BY_MATMUL || how == BY_PACKED || how == BY_GEMM || how == BY_FILTER;
+}
+
+/* Operators of these kinds have weights that a runtime may pack: a short list of inputs proves nothing. */
+static bool may_pack(const struct oc_op *op)
+{
+    return op->op_class == OC_OP_GEMM || op->op_class == OC_OP_CONV || op->op_class == OC_OP_RNN ||
+           op->op_class == OC_OP_ATTENTION;
 }
 
 struct work {
     const struct oc_profile *p;
     const struct oc_prof_rec *r;
     struct oc_record_cost *out;
+    bool reads_more; /* the rule read an attribute or a value, which are not recorded */
 };
 
 static void unknown(struct oc_record_cost *out, const char *why)
@@ -180,7 +186,8 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a)
                           .n_out = n_out,
                           .out = out,
                           .out_used = used,
-                          .err = &err};
+                          .err = &err,
+                          .reads_more = &w->reads_more};
     struct oc_cost k = {.rd = rd, .wr = wr, .n_in = n_in, .n_out = n_out};
     k.mac_class = n_in ? oc_dtype_info(in[0]->dtype)->cls : OC_CLASS_NONE;
     k.rest_class = n_out ? oc_dtype_info(out[0].dtype)->cls : OC_CLASS_NONE;
@@ -205,14 +212,53 @@ static void count_macs(struct work *w, uint64_t n, uint64_t depth, uint64_t adds
         w->out->macs = macs;
 }
 
-static void count_matmul(struct work *w)
+/* A is [..., M, K] or, transposed by an attribute, [..., K, M]; Y is [..., M, N]. */
+static bool matmul_depth(const struct oc_shape *a, const struct oc_shape *y, uint64_t *depth)
 {
-    const struct oc_shape *a = &w->r->in[0].shape;
-    uint64_t n;
-    if (!w->r->n_out || !elements(&w->r->out[0], &n) || !oc_shape_known(a) || !a->rank)
+    if (!oc_shape_known(a) || !oc_shape_known(y) || !a->rank)
+        return false;
+    bool plain = a->rank < 2 || y->rank < 2 || a->dim[a->rank - 2].v == y->dim[y->rank - 2].v;
+    bool turned = a->rank > 1 && y->rank > 1 && a->dim[a->rank - 1].v == y->dim[y->rank - 2].v;
+    *depth = (uint64_t)a->dim[a->rank - (plain || !turned ? 1U : 2U)].v;
+    return true;
+}
+
+static void count_matmul(struct work *w, bool packed)
+{
+    uint64_t n, depth;
+    if (!w->r->n_out || !elements(&w->r->out[0], &n) ||
+        !matmul_depth(&w->r->in[0].shape, &w->r->out[0].shape, &depth)) {
         unknown(w->out, "the shape of A is not recorded");
-    else
-        count_macs(w, n, (uint64_t)a->dim[a->rank - 1].v, 0);
+        return;
+    }
+    count_macs(w, n, depth, 0);
+    if (packed && w->out->quality != OC_UNKNOWN) {
+        w->out->quality = OC_LOWER;
+        w->out->note = "counts the product only";
+    }
+}
+
+/* Among X, W, scales and zero points, the filter [M, C / group, ...] is the second input of X's rank. */
+static void count_filter(struct work *w)
+{
+    const struct oc_prof_rec *r = w->r;
+    const struct oc_shape *x = &r->in[0].shape, *y = &r->out[0].shape, *k = NULL;
+    uint64_t n, filter = 0;
+    for (uint32_t i = 1; i < r->n_in && !k; i++)
+        k = oc_shape_known(x) && r->in[i].shape.rank == x->rank ? &r->in[i].shape : NULL;
+    if (!k || x->rank < 3 || !r->n_out || !elements(&r->out[0], &n) || y->rank != x->rank ||
+        !oc_shape_known(k) || !k->dim[0].v ||
+        (k->dim[0].v != y->dim[1].v && k->dim[0].v != y->dim[y->rank - 1].v) ||
+        !elements(&(struct oc_type){.shape = *k}, &filter)) {
+        unknown(w->out, "the filter is not recorded");
+        w->out->bytes_known = false;
+        return;
+    }
+    count_macs(w, n, filter / (uint64_t)k->dim[0].v, 0);
+    if (w->out->quality != OC_UNKNOWN) {
+        w->out->quality = OC_LOWER;
+        w->out->note = "counts the product only";
+    }
 }
 
 /* A is M x K or K x M: N(A) / M is K in both cases. The second recorded input is B or, if B is packed, C. */
@@ -273,6 +319,42 @@ static void count_conv(struct work *w, const struct oc_op *op, struct oc_arena *
 
 /* ---- public -------------------------------------------------------------------------------------------- */
 
+static void count_by_rule(struct work *w, const struct oc_op *op, struct oc_arena *a, bool listed,
+                          unsigned how)
+{
+    run_rule(w, op, a);
+    if (w->out->quality == OC_UNKNOWN || !w->reads_more || (listed && how == BY_RULE))
+        return;
+    if (listed) {
+        w->out->quality = OC_EST;
+        w->out->note = "assumes the defaults of attributes that are not recorded";
+    } else {
+        unknown(w->out, "the count depends on attributes, which are not recorded");
+    }
+}
+
+static void count(struct work *w, const struct oc_op *op, struct oc_arena *a, bool listed, unsigned how)
+{
+    if (!listed && may_pack(op))
+        unknown(w->out, "the count depends on attributes or packed weights");
+    else if (!listed || how == BY_RULE || how == BY_DEFAULTS)
+        count_by_rule(w, op, a, listed, how);
+    else if (how == BY_CONV)
+        count_conv(w, op, a);
+    else if (how == BY_FILTER)
+        count_filter(w);
+    else if (how == BY_GEMM)
+        count_gemm(w);
+    else
+        count_matmul(w, how == BY_PACKED);
+}
+
+/* Inputs that the operator cannot be without. */
+static uint32_t least_inputs(const struct oc_op *op)
+{
+    return op && (op->shape == oc_shape_broadcast || op->shape == oc_shape_broadcast_bool) ? 2 : 1;
+}
+
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
                     struct oc_record_cost *out)
 {
@@ -283,10 +365,12 @@ void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, str
     while (i < OC_COUNT(row) && strcmp(row[i].type, r->op_type) != 0)
         i++;
     bool listed = i < OC_COUNT(row);
-    bool hidden = r->n_in < (listed ? row[i].inputs : 1) || (listed && is_product(row[i].how) && r->n_in < 2);
-    out->bytes_known = r->has_in && r->has_out && !hidden && sum_bytes(r->in, r->n_in, &out->rd) &&
-                       sum_bytes(r->out, r->n_out, &out->wr) &&
-                       (listed ? row[i].how != NO_WORK : op && !op->cost && !(op->flags & OC_F_CONTROL));
+    unsigned how = listed ? row[i].how : BY_RULE;
+    uint32_t least = listed ? row[i].inputs : least_inputs(op);
+    bool hidden = r->n_in < least || (is_product(how) && r->n_in < 2);
+    bool whole = op && !(op->flags & OC_F_CONTROL) && (listed || !op->cost || !may_pack(op));
+    out->bytes_known = r->has_in && r->has_out && !hidden && whole && how != NO_WORK &&
+                       sum_bytes(r->in, r->n_in, &out->rd) && sum_bytes(r->out, r->n_out, &out->wr);
     if (!r->has_in || !r->has_out || !r->n_in)
         unknown(out, "no shapes are recorded");
     else if (!op)
@@ -295,18 +379,10 @@ void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, str
         unknown(out, "its work is in the records of its bodies");
     else if (op->flags & OC_F_VIEW)
         out->rd = out->wr = 0; /* a view of the same memory */
-    else if (!op->cost || (listed && row[i].how == NO_WORK))
+    else if (!op->cost || how == NO_WORK)
         return; /* moves data */
-    else if (!listed)
-        unknown(out, "the count depends on attributes or packed weights");
-    else if (r->n_in < row[i].inputs)
+    else if (r->n_in < least)
         unknown(out, "not all inputs are recorded");
-    else if (row[i].how == BY_RULE)
-        run_rule(&w, op, a);
-    else if (row[i].how == BY_CONV)
-        count_conv(&w, op, a);
-    else if (row[i].how == BY_MATMUL)
-        count_matmul(&w);
     else
-        count_gemm(&w);
+        count(&w, op, a, listed, how);
 }

@@ -177,6 +177,7 @@ struct oc_op_ctx {
     bool overflow, unknown, upper;
     const char *assumption; /* if set: quality est, with this reason */
     struct oc_told *told;   /* values for the formula; NULL: not requested */
+    bool *reads_more;       /* set when a rule reads an attribute or a value; NULL: not requested */
 };
 
 /* Attributes, with defaults. Lists: *n is 0 when absent. */

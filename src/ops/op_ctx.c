@@ -7,8 +7,15 @@
 
 /* ---- attributes ------------------------------------------------------------------------------------- */
 
+static void note_read(const struct oc_op_ctx *c)
+{
+    if (c->reads_more)
+        *c->reads_more = true;
+}
+
 static const struct oc_attr *find_attr(const struct oc_op_ctx *c, const char *name)
 {
+    note_read(c);
     const struct oc_attr *a = oc_node_attr(c->node, name);
     return a && a->type != OC_ATTR_NONE ? a : NULL;
 }
@@ -95,6 +102,7 @@ const struct oc_data *oc_in_value(const struct oc_op_ctx *c, unsigned slot)
 {
     if (!oc_in(c, slot))
         return NULL;
+    note_read(c);
     if (c->in_data && c->in_data[slot])
         return c->in_data[slot];
     return c->load_data ? c->load_data(c, slot) : NULL;

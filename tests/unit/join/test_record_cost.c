@@ -75,7 +75,23 @@ static const struct row rows[] = {
     {"Gemm", "[{\"float\":[5,8]}]", "[{\"float\":[4,6]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
     {"ConvTranspose", "[{\"float\":[1,4,8,8]}]", "[{\"float\":[1,4,16,16]}]", 0, 0, 0, OC_UNKNOWN, false, 0,
      0},
-    {"MaxPool", "[{\"float\":[1,4,8,8]}]", "[{\"float\":[1,4,4,4]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
+    /* the window is an attribute; what is read and written is recorded */
+    {"MaxPool", "[{\"float\":[1,4,8,8]}]", "[{\"float\":[1,4,4,4]}]", 0, 0, 0, OC_UNKNOWN, true, 0, 0},
+    /* operators without a row: n * (5 adds and multiplies ...) as the rule counts them */
+    {"ReduceMean", "[{\"float\":[2,8]}]", "[{\"float\":[2,1]}]", 0, 18, 0, OC_EXACT, true, 64, 8},
+    {"Softplus", "[{\"float\":[2,8]}]", "[{\"float\":[2,8]}]", 0, 48, 0, OC_EXACT, true, 64, 64},
+    {"Clip", "[{\"float\":[2,8]}]", "[{\"float\":[2,8]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
+    {"Pow", "[{\"float\":[2,8]},{\"float\":[]}]", "[{\"float\":[2,8]}]", 0, 16, 0, OC_EST, true, 68, 64},
+    /* transposed A: 2 * 4*6 * 8 */
+    {"FusedMatMul", "[{\"float\":[2,8,4]},{\"float\":[2,8,6]}]", "[{\"float\":[2,4,6]}]", 384, 768, 0,
+     OC_LOWER, true, 640, 192},
+    {"MatMulNBits", "[{\"float\":[1,1,64]}]", "[{\"float\":[1,1,32]}]", 2048, 4096, 0, OC_LOWER, false, 0, 0},
+    /* X, its scale and zero point, W: 64 outputs x 4 channels, 3*3*3 taps */
+    {"QLinearConv",
+     "[{\"uint8\":[1,3,8,8]},{\"float\":[]},{\"uint8\":[]},{\"int8\":[4,3,3,3]},{\"float\":[4]}]",
+     "[{\"uint8\":[1,4,8,8]}]", 6912, 0, 13824, OC_LOWER, true, 321, 256},
+    {"QLinearConv", "[{\"uint8\":[1,3,8,8]},{\"float\":[]},{\"uint8\":[]},{\"float\":[4]}]",
+     "[{\"uint8\":[1,4,8,8]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
     {"Add", "[{\"float\":[2,8]},{\"float\":[8]}]", "[{\"float\":[2,8]}]", 0, 16, 0, OC_EXACT, true, 96, 64},
     {"Add", "[{\"int64\":[2,8]},{\"int64\":[8]}]", "[{\"int64\":[2,8]}]", 0, 0, 16, OC_EXACT, true, 192, 128},
     {"Add", "[{\"float\":[2,8]}]", "[{\"float\":[2,8]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
