@@ -1,6 +1,7 @@
 #!/bin/sh
 # Output that cannot be written: a full disk, a file size limit, closed pipes, streams that were never open. Every command
 # and every format (tests/faults/output_jobs.txt). Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -1,6 +1,6 @@
 /* The main program of every fuzz target: runs files through LLVMFuzzerTestOneInput, then truncations and
  * mutations of them. The same files give the same inputs on every machine. usage: fuzz_x [--runs N]
- * [--seconds S] FILE...   N: mutations per file (default 1000); S: limit of the whole run */
+ * [--seconds S] FILE...   N: mutations per file (default 1000); S: CPU time of all files (default 60) */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +18,14 @@ struct run {
     uint64_t random;
     long runs, inputs;
     double seconds, start_s;
+    int file_number, files; /* each file has an equal part of the time */
     const char *file;
 };
 
 static double now_s(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -43,7 +44,7 @@ static size_t below(struct run *r, size_t n)
 
 static int out_of_time(const struct run *r)
 {
-    return now_s() - r->start_s > r->seconds;
+    return now_s() - r->start_s > r->seconds * r->file_number / r->files;
 }
 
 /* A copy of exactly n bytes, so that a sanitizer reports the first byte read past the end. */
@@ -144,10 +145,9 @@ static int read_file(const char *path, uint8_t *buf, size_t *n)
 
 int main(int argc, char **argv)
 {
-    struct run r = {.random = 0x9e3779b97f4a7c15u, .runs = 1000, .seconds = 60, .start_s = now_s()};
+    struct run r = {.random = 0x9e3779b97f4a7c15u, .runs = 1000, .seconds = 60, .start_s = now_s(), .files = argc - 1};
     const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
     uint8_t *buf = malloc(MAX_SEED_BYTES);
-    int files = 0;
     if (!buf)
         abort();
     run_one(&r, buf, 0);
@@ -155,12 +155,14 @@ int main(int argc, char **argv)
         size_t n;
         if (i + 1 < argc && strcmp(argv[i], "--runs") == 0) {
             r.runs = strtol(argv[++i], NULL, 10);
+            r.files -= 2;
         } else if (i + 1 < argc && strcmp(argv[i], "--seconds") == 0) {
             r.seconds = strtod(argv[++i], NULL);
+            r.files -= 2;
         } else if (read_file(argv[i], buf, &n) == 0) {
             r.file = argv[i];
+            r.file_number++;
             fuzz_file(&r, buf, n);
-            files++;
         } else {
             fprintf(stderr, "%s: cannot read '%s'\n", name, argv[i]);
             free(buf);
@@ -168,7 +170,7 @@ int main(int argc, char **argv)
         }
     }
     free(buf);
-    printf("%s: %d files, %ld inputs, %.1f s%s\n", name, files, r.inputs, now_s() - r.start_s,
-           out_of_time(&r) ? " (stopped by time)" : "");
+    printf("%s: %d files, %ld inputs, %.1f s%s\n", name, r.file_number, r.inputs, now_s() - r.start_s,
+           now_s() - r.start_s > r.seconds ? " (stopped by time)" : "");
     return 0;
 }

@@ -321,29 +321,6 @@ static void rejects_deep_nesting(void **state)
     load_fails(b, "more than 64 levels of nested graphs (--limit depth=N)");
 }
 
-/* A function that calls another twice, fifty levels deep, expands to 2^50 nodes. */
-static void rejects_exponential_function_expansion(void **state)
-{
-    (void)state;
-    struct oc_builder *b = oc_b_new(17);
-    oc_b_opset(b, "my", 1);
-    for (int i = 0; i < 50; i++) {
-        char name[16], call[24];
-        snprintf(name, sizeof(name), "F%d", i);
-        snprintf(call, sizeof(call), i ? "my::F%d" : "Relu", i - 1);
-        oc_b_function(b, "my", name, "a", "r", "");
-        oc_b_opset(b, "", 17);
-        oc_b_opset(b, "my", 1);
-        oc_b_node(b, call, "p", "a", "t", "");
-        oc_b_node(b, call, "q", "t", "r", "");
-        oc_b_close(b);
-    }
-    oc_b_input(b, "x", "float[1]");
-    oc_b_node(b, "my::F49", "call", "x", "y", "");
-    oc_b_output(b, "y", NULL);
-    load_fails(b, "more than 1000000 nodes from functions (--limit function-nodes=N)");
-}
-
 static void truncated_models_are_rejected_at_every_length(void **state)
 {
     (void)state;
@@ -456,7 +433,6 @@ int main(void)
         cmocka_unit_test(inlines_functions),
         cmocka_unit_test(rejects_broken_graphs),
         cmocka_unit_test(rejects_deep_nesting),
-        cmocka_unit_test(rejects_exponential_function_expansion),
         cmocka_unit_test(truncated_models_are_rejected_at_every_length),
         cmocka_unit_test(rejects_files_that_are_not_models),
         cmocka_unit_test(finds_external_data),
