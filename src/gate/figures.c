@@ -246,6 +246,15 @@ static void set_estimate(struct oc_figures *f, const struct part *p, struct oc_f
         s->why = s->bounded ? "an estimate" : "the device file lacks figures";
 }
 
+/* A run's work and time cannot be compared with the time of an unknown number of runs. */
+static bool lacks_runs(const struct oc_profile *p, struct oc_figure_span *s)
+{
+    if (oc_profile_runs_known(p))
+        return false;
+    s->why = "the profile has an unknown number of runs (--iterations N)";
+    return true;
+}
+
 static void set_latency(struct oc_figures *f, const struct part *p, struct oc_figure_span *s)
 {
     const struct oc_profile *prof = f->in->profile;
@@ -254,6 +263,8 @@ static void set_latency(struct oc_figures *f, const struct part *p, struct oc_fi
         set_estimate(f, p, s);
         return;
     }
+    if (lacks_runs(prof, s))
+        return;
     sum_times(f, p, &t);
     bool whole = !p->type && !p->module && !isnan(prof->run_ns);
     if (!t.n && !whole && !p->type && !p->module) {
@@ -275,6 +286,8 @@ static void set_efficiency(struct oc_figures *f, const struct part *p, struct oc
         s->why = f->in->device ? "needs a profile (--profile)" : "needs a device (--hw)";
         return;
     }
+    if (lacks_runs(f->in->profile, s))
+        return;
     sum_times(f, p, &t);
     if (!(t.time_s > 0)) {
         s->why = "the profile has no times of these operators";

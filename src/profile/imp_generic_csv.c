@@ -240,7 +240,11 @@ static void finish(struct reading *r)
     struct oc_profile *p = r->p;
     p->time_kind = p->functions ? "CPU time of functions" : "time";
     p->stat = r->per_call ? OC_STAT_MEAN : OC_STAT_SUM;
-    p->runs_total = r->per_call ? 0 : 1; /* one recording */
+    /* a column of the user's --map has times of one run */
+    p->runs_from = p->functions || !r->opts->map ? OC_RUNS_UNKNOWN
+                   : r->per_call                 ? OC_RUNS_MEAN
+                                                 : OC_RUNS_GIVEN;
+    p->runs_total = p->runs_from == OC_RUNS_GIVEN;
     p->runs_used = 1;
     p->run_ns = p->busy_ns = NAN;
     if (!*p->producer)

@@ -421,6 +421,9 @@ static int finish(struct reading *r, struct oc_err *err)
             r->n);
     add_warnings(r);
     oc_launches_finish(r->launches, 1, !r->labels);
+    r->out->runs_from = OC_RUNS_UNKNOWN; /* launches may be selected by number, and of any number of runs */
+    r->out->runs_total = 0;
+    r->out->run_ns = (double)NAN;
     return 0;
 }
 

@@ -291,6 +291,7 @@ static void finish(struct reading *r, const struct oc_profile_opts *opts)
     p->run_ns = p->busy_ns = NAN;
     p->runs_total = r->runs > 1 ? r->runs : 0; /* one table: averages over an unknown number of runs */
     p->runs_used = r->runs > 1 ? r->runs - warmup : 1;
+    p->runs_from = r->runs > 1 ? OC_RUNS_MARKED : OC_RUNS_MEAN;
     p->stat = OC_STAT_MEAN;
     if (r->runs > 1)
         choose_stat(r, opts->stat, warmup);

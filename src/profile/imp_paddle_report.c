@@ -374,9 +374,8 @@ static void finish(struct reading *r)
     p->device = r->any_gpu ? "GPU" : "CPU";
     p->time_kind = r->any_gpu ? "host and device time" : "host time";
     p->stat = OC_STAT_SUM;
-    p->runs_total = p->runs_used = 1; /* one recording: the report does not mark runs */
-    p->run_ns = r->n_head == 1 ? head[0].total_ns : (double)NAN;
-    p->busy_ns = NAN;
+    p->runs_used = 1; /* one recording: the report does not mark runs */
+    p->run_ns = p->busy_ns = NAN;
     if (!r->any_gpu)
         p->imported_kernel_ns = NAN;
     make_self(r);

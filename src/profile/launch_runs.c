@@ -104,6 +104,7 @@ static void choose_runs(struct oc_launches *l, bool known)
     }
     p->runs_total = known ? l->n_run : 0;
     p->runs_used = l->n_run - l->drop;
+    p->runs_from = known ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
 }
 
 /* Busy time: the interval union of the launches of a run, over all streams. */

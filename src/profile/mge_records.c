@@ -140,6 +140,7 @@ void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m)
     p->producer = "MegEngine";
     p->device = "";
     p->time_kind = m->n_device ? "device time" : "host time";
+    p->runs_from = OC_RUNS_MARKED;
     p->runs_total = p->runs_used = 1; /* events are overwritten: the file holds only the last run */
     p->run_ns = p->busy_ns = NAN;
     p->rec = OC_NEW_ARRAY(&p->arena, (size_t)m->n + 1, struct oc_prof_rec);

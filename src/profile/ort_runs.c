@@ -144,6 +144,7 @@ static void choose_runs(struct ort_trace *t, int32_t warmup)
         t->run[i].used = true;
     p->runs_total = (uint32_t)t->n_run;
     p->runs_used = (uint32_t)(t->n_run - drop);
+    p->runs_from = OC_RUNS_MARKED;
 }
 
 /* Chooses the statistic from the spread of the run times. */
@@ -423,10 +424,12 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     if (m.guessed)
         guess_run(t);
     choose_runs(t, opts->warmup);
-    if (m.guessed)
+    if (m.guessed) {
         p->runs_total = 0;
-    else
+        p->runs_from = OC_RUNS_UNKNOWN;
+    } else {
         choose_stat(t, opts->stat);
+    }
     m.stat = p->stat;
     m.busy = oc_xmalloc(t->n_run * sizeof(*m.busy));
     m.types.of.arena = &m.types.arena;

@@ -132,6 +132,16 @@ const char *oc_stat_name(enum oc_stat stat)
     return (size_t)stat < OC_COUNT(name) ? name[stat] : "?";
 }
 
+const char *oc_runs_from_name(enum oc_runs_from from)
+{
+    static const char *const name[] = {[OC_RUNS_UNKNOWN] = NULL,
+                                       [OC_RUNS_MARKED] = "marked",
+                                       [OC_RUNS_MEAN] = "mean",
+                                       [OC_RUNS_REPEAT] = "repetition",
+                                       [OC_RUNS_GIVEN] = "given"};
+    return (size_t)from < OC_COUNT(name) ? name[from] : NULL;
+}
+
 /* ---- sources: files of one measurement ----------------------------------------------------------------- */
 
 struct source {

@@ -113,6 +113,15 @@ struct oc_lane {
 };
 #define OC_NO_ID INT64_MIN
 
+/* How the number of runs is known. Only then does the profile have a latency and rates. */
+enum oc_runs_from {
+    OC_RUNS_UNKNOWN, /* runs_total 0, run_ns NAN; times are those of the whole recording */
+    OC_RUNS_MARKED,  /* run events, steps, or a count in the file */
+    OC_RUNS_MEAN,    /* the file has means over runs, but not their number: runs_total 0 */
+    OC_RUNS_REPEAT,  /* repetition of the same work, with a confidence */
+    OC_RUNS_GIVEN    /* by the user: oc_profile_opts.iterations */
+};
+
 /* All data from one source. */
 struct oc_profile {
     struct oc_arena arena;
@@ -122,6 +131,8 @@ struct oc_profile {
     const char *device;        /* "CPU", "CUDA", ... "" if unknown */
     enum oc_stat stat;         /* never OC_STAT_AUTO */
     uint32_t runs_total, runs_used;
+    enum oc_runs_from runs_from;
+    const char *runs_confidence; /* of OC_RUNS_REPEAT: "high" or "medium", otherwise NULL */
     struct oc_run_spread spread; /* of the times of the used runs */
     double run_ns;               /* chosen statistic of the run duration, NAN if unknown */
     double busy_ns;              /* interval union of top-level operator time in a run, NAN if unknown */
@@ -198,6 +209,14 @@ const struct oc_importer *const *oc_importers(size_t *n);
 
 /* A limit was exceeded: opening the file fails, whatever the importer has read so far. */
 void oc_prof_over(struct oc_profile *p, enum oc_cap which);
+
+/* Whether the times are those of a run, so that latency and rates follow from them. */
+static inline bool oc_profile_runs_known(const struct oc_profile *p)
+{
+    return p->runs_from != OC_RUNS_UNKNOWN && !p->functions;
+}
+/* "marked", "mean", "repetition", "given"; NULL: unknown. */
+const char *oc_runs_from_name(enum oc_runs_from from);
 
 /* The importer (named `format`, or the one with the highest score if NULL) for the file, and which of its
  * parts the file is. */

@@ -14,26 +14,6 @@ struct making {
     struct oc_arena scratch;
 };
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Each run has each kernel, or each range, the same number of times. */
-static uint64_t runs_of(const struct oc_sum_rows *rows)
-{
-    uint64_t runs = 0;
-    for (size_t i = 0; i < rows->n; i++)
-        if (rows->row[i].kind == OC_EV_KERNEL)
-            runs = gcd(runs, rows->row[i].instances ? rows->row[i].instances : rows->row[i].calls);
-    return runs ? runs : 1;
-}
-
 static struct oc_prof_rec *add_rec(struct oc_profile *p, const char *name)
 {
     struct oc_prof_rec *rec = &p->rec[p->n_rec++];
@@ -95,14 +75,20 @@ static void finish_rec(const struct making *m, uint32_t i, double runs)
     r->kernel_ns = r->total_kernel_ns = (double)NAN;
 }
 
-/* Members that the table does not report must be unknown, not 0. */
+/* The counts of kernels do not show the runs: a kernel may run once or often in each layer. */
 static void choose_runs(struct making *m, uint64_t runs)
 {
     struct oc_profile *p = m->out;
-    bool sum = m->opts->stat == OC_STAT_SUM;
-    p->runs_total = p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
+    bool known = m->rows->runs > 0, sum = m->opts->stat == OC_STAT_SUM || !known;
+    p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
+    p->runs_total = known ? p->runs_used : 0;
+    p->runs_from = known ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
     p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
     p->run_ns = p->busy_ns = (double)NAN;
+    if (!known)
+        oc_diag_add(
+            &p->diags, OC_WARNING, "W-no-run", "",
+            "the file has sums over an unknown number of runs: times are those of the whole recording");
     if (p->stat != m->opts->stat && runs > 1)
         oc_diag_add(&p->diags, OC_INFO, "I-mean-only", "",
                     "the file has sums over %llu runs: times are means and include the first runs",
@@ -116,7 +102,7 @@ void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
                         const struct oc_profile_opts *opts)
 {
     struct making m = {.rows = rows, .out = out, .opts = opts};
-    uint64_t runs = rows->runs ? rows->runs : runs_of(rows);
+    uint64_t runs = rows->runs ? rows->runs : 1;
     m.of.arena = &m.scratch;
     choose_runs(&m, runs);
     out->time_kind = rows->host ? "host time" : "device time";

@@ -250,36 +250,29 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
 
 /* ---- communication ------------------------------------------------------------------------------------- */
 
-static bool contains(const char *name, const char *word)
+/* The names of collective libraries, of their kernels and of the operators that call them. An operator with
+ * "reduce" or "broadcast" in its name works on axes unless a word begins with one of these. */
+static bool names_collective(const char *name)
 {
-    return strcasestr(name, word) != NULL;
-}
-
-/* Paddle counts every operator with "reduce" in its name; reductions over axes (names that begin with it)
- * do not communicate. */
-static bool communicates(const struct oc_timeline *t, const struct oc_event *e)
-{
-    static const char *const word[] = {"reduce", "broadcast", "rpc", "all_gather", "allgather", "all_to_all"};
-    static const char *const local[] = {"reduce_sum", "reduce_mean",  "reduce_max",
-                                        "reduce_min", "reduce_prod",  "reduce_any",
-                                        "reduce_all", "broadcast_to", "broadcast_tensors"};
-    const char *name = t->name[e->name];
-    if (e->kind == OC_EV_COMMUNICATION)
-        return true;
-    if (e->kind != OC_EV_OPERATOR)
-        return false;
-    for (size_t i = 0; i < OC_COUNT(local); i++)
-        if (oc_ncasecmp(name, local[i], strlen(local[i])) == 0)
-            return false;
-    for (size_t i = 0; i < OC_COUNT(word); i++)
-        if (contains(name, word[i]))
+    static const char *const word[] = {
+        "nccl",           "rccl",          "hccl",           "oneccl",          "gloo",
+        "mpi:",           "mpi_",          "c10d",           "c_allreduce",     "c_reduce_",
+        "c_broadcast",    "c_allgather",   "c_concat",       "c_reduceScatter", "allreduce",
+        "all_reduce",     "all-reduce",    "allgather",      "all_gather",      "all-gather",
+        "alltoall",       "all_to_all",    "all-to-all",     "reducescatter",   "reduce_scatter",
+        "reduce-scatter", "global_gather", "global_scatter", "collective"};
+    for (size_t i = 0; i < OC_COUNT(word); i++) {
+        const char *at = strcasestr(name, word[i]);
+        if (at && (at == name || !oc_is_alnum(at[-1])))
             return true;
+    }
     return false;
 }
 
-static bool is_collective_kernel(const char *name)
+static bool communicates(const struct oc_timeline *t, const struct oc_event *e)
 {
-    return contains(name, "nccl") || contains(name, "rccl") || contains(name, "hccl");
+    return e->kind == OC_EV_COMMUNICATION ||
+           ((e->kind == OC_EV_OPERATOR || e->kind == OC_EV_USER) && names_collective(t->name[e->name]));
 }
 
 struct ranges {
@@ -333,9 +326,9 @@ static void find_distribution(struct oc_time_summary *s, const struct oc_timelin
         if (!oc_summary_used(t, e))
             continue;
         bool kernel = e->kind == OC_EV_KERNEL;
-        bool told =
-            kernel && (is_collective_kernel(t->name[e->name]) || (e->link != OC_NONE && inside[e->link]));
-        if (told || (!oc_event_on_device(e->kind) && communicates(t, e)))
+        bool collective =
+            kernel && (names_collective(t->name[e->name]) || (e->link != OC_NONE && inside[e->link]));
+        if (collective || (!oc_event_on_device(e->kind) && communicates(t, e)))
             ranges_add(&talk, e->start_ns, end_of(e));
         else if (kernel)
             ranges_add(&work, e->start_ns, end_of(e));

@@ -342,6 +342,7 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
     p->device = *r->device ? r->device : "CUDA";
     p->time_kind = "device time";
     p->runs_total = p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
+    p->runs_from = runs ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
     p->run_ns = p->busy_ns = NAN;
     choose_stat(&b, v);
     index_layers(&b);

@@ -30,42 +30,57 @@ static void add_row(const struct oc_report *r, const struct oc_row *row, struct 
     }
 }
 
-/* Means stand for one run even where the file does not say how many there were. */
-static bool runs_known(const struct oc_profile *p)
-{
-    return !p->functions && (p->runs_total || p->stat == OC_STAT_MEAN);
-}
-
 double oc_report_runs(const struct oc_profile *p)
 {
     return p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
 }
 
-void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
+/* The model's work is that of one run, so its rates need the time of one; the work that the profile itself
+ * reports was done in the profile's time. */
+static void set_rates(const struct oc_report *r, double all_ns, struct oc_headline *out)
 {
-    const struct oc_profile *p = r->in->profile;
-    const double none = (double)NAN;
     struct work w = {0};
-    *out = (struct oc_headline){none, none, none, none, none, none, false, none};
-    if (!p)
+    if (!(all_ns > 0) || (r->in->join && !oc_profile_runs_known(r->in->profile)))
         return;
-    double all_ns = !isnan(p->run_ns) ? p->run_ns : oc_ns_of(r->total_s); /* of all runs with --stat sum */
-    out->run_ns = all_ns / r->runs;
-    out->busy_ns = p->busy_ns / r->runs;
-    if (!(all_ns > 0))
-        return;
-    if (runs_known(p))
-        out->inferences_per_s = 1e9 / out->run_ns;
     for (uint32_t i = 0; i < r->all.n; i++)
         add_row(r, &r->all.row[i], &w);
     out->least = w.unknown;
     if (w.counted) {
         out->flops_per_s = w.flops / all_ns * 1e9;
         out->ops_per_s = w.ops / all_ns * 1e9;
-        out->operator_flops_per_s = w.operations_s > 0 ? w.operations / w.operations_s : none;
+        out->operator_flops_per_s = w.operations_s > 0 ? w.operations / w.operations_s : (double)NAN;
     }
     if (w.moved)
         out->bytes_per_s = w.bytes / all_ns * 1e9;
+}
+
+void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
+{
+    const struct oc_profile *p = r->in->profile;
+    const double none = (double)NAN;
+    *out = (struct oc_headline){none, none, none, none, none, none, none, false, none};
+    if (!p)
+        return;
+    bool known = oc_profile_runs_known(p);
+    double all_ns = !isnan(p->run_ns) ? p->run_ns : oc_ns_of(r->total_s); /* of all runs with --stat sum */
+    out->total_ns = all_ns;
+    if (known) {
+        out->run_ns = all_ns / r->runs;
+        out->busy_ns = p->busy_ns / r->runs;
+        out->inferences_per_s = out->run_ns > 0 ? 1e9 / out->run_ns : none;
+    }
+    set_rates(r, all_ns, out);
+}
+
+const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a)
+{
+    if (!oc_profile_runs_known(p))
+        return "an unknown number of runs";
+    unsigned n = p->spread.n > 1 ? p->spread.n : p->runs_used; /* runs with a time */
+    return oc_printf(a, "%u run%s%s%s%s", n, n == 1 ? "" : "s",
+                     p->runs_from == OC_RUNS_REPEAT ? " found by repetition, confidence " : "",
+                     p->runs_confidence ? p->runs_confidence : "",
+                     p->runs_from == OC_RUNS_GIVEN ? " as given" : "");
 }
 
 const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena *a)
@@ -75,11 +90,16 @@ const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena 
     char run[32], low[32], high[32];
     struct oc_headline h;
     oc_headline_of(r, &h);
+    if (isnan(h.run_ns))
+        return oc_printf(a, "%s over an unknown number of runs",
+                         oc_format_time_ns(h.total_ns, run, sizeof(run)));
     oc_format_time_ns(h.run_ns, run, sizeof(run));
+    const char *stat = p->stat == OC_STAT_SUM ? "mean" : oc_stat_name(p->stat);
     if (s->n < 2)
-        return oc_strdup(a, run);
-    return oc_printf(a, "%s (%s of %u runs; %s%s to %s, IQR %.1f %%)", run,
-                     p->stat == OC_STAT_SUM ? "mean" : oc_stat_name(p->stat), s->n,
+        return p->runs_from == OC_RUNS_REPEAT
+                   ? oc_printf(a, "%s (%s of %s)", run, stat, oc_headline_runs_text(p, a))
+                   : oc_strdup(a, run);
+    return oc_printf(a, "%s (%s of %s; %s%s to %s, IQR %.1f %%)", run, stat, oc_headline_runs_text(p, a),
                      oc_run_spread_noisy(s) ? "NOISY: " : "", oc_format_time_ns(s->min_ns, low, sizeof(low)),
                      oc_format_time_ns(s->max_ns, high, sizeof(high)), 100 * oc_run_spread_share(s));
 }

@@ -4,13 +4,16 @@
 
 #include "report/report.h"
 
-/* All of one run and by the profile's statistic; NAN: not known. */
+/* NAN: not known. Without a known number of runs there is a total, but no latency and no rate of runs. */
 struct oc_headline {
-    double run_ns;           /* latency; where the profile does not say it, the sum of its operators */
+    double total_ns;         /* all the time that the rows stand for: of one run, of all runs with --stat sum,
+                              * or of a recording of an unknown number of runs */
+    double run_ns;           /* latency; where the profile has no run times, the sum of its operators */
     double busy_ns;          /* of it: while at least one operator runs */
-    double inferences_per_s; /* NAN as well where the number of runs is not known */
-    /* Work of the operators that have a time and a cost, over run_ns. FLOPs and integer operations apart
-     * where a model is joined; else all operations count as FLOPs. */
+    double inferences_per_s;
+    /* Work of the operators that have a time and a cost, over total_ns. FLOPs and integer operations are
+     * separate where a model is joined; otherwise all operations count as FLOPs. With a model the work is
+     * that of one run: NAN if the runs are not known. */
     double flops_per_s, ops_per_s, bytes_per_s;
     bool least;                  /* an operator with a time has no known cost: the rates are lower bounds */
     double operator_flops_per_s; /* FLOPs and integer operations over the time of those operators alone */
@@ -21,8 +24,11 @@ double oc_report_runs(const struct oc_profile *p);
 
 void oc_headline_of(const struct oc_report *r, struct oc_headline *out);
 
-/* "73.7 ms", or with several runs "73.7 ms (median of 4 runs; 72.9 ms to 77.0 ms, IQR 2.8 %)", in the arena.
- */
+/* "4 runs", "9 runs found by repetition, confidence high", "an unknown number of runs". */
+const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a);
+
+/* "73.7 ms", "73.7 ms (median of 4 runs; 72.9 ms to 77.0 ms, IQR 2.8 %)", or
+ * "8.41 s over an unknown number of runs", in the arena. */
 const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena *a);
 
 #endif

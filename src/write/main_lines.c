@@ -163,8 +163,8 @@ static void add_profile(struct lines *l)
 
 static void add_latency(struct lines *l, const struct oc_headline *h)
 {
-    if (h->run_ns > 0 && !l->r->in->profile->functions) /* otherwise the number of runs is unknown */
-        add(l, "latency", oc_headline_latency_text(l->r, l->arena));
+    if (h->total_ns > 0 && !l->r->in->profile->functions)
+        add(l, isnan(h->run_ns) ? "total time" : "latency", oc_headline_latency_text(l->r, l->arena));
 }
 
 /* Rates over the whole run; the table has rates over operator time. */

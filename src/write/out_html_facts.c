@@ -34,7 +34,7 @@ static void constants_by_class(struct oc_json_out *w, const struct oc_analysis *
     oc_jw_end_object(w);
 }
 
-static void profile(struct oc_json_out *w, const struct oc_report *r)
+static void profile(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
     oc_jw_key(w, "profile");
@@ -51,8 +51,10 @@ static void profile(struct oc_json_out *w, const struct oc_report *r)
     oc_key_text(w, "statistic", oc_stat_name(p->stat));
     oc_key_u64(w, "runs_total", p->runs_total);
     oc_key_u64(w, "runs_used", p->runs_used);
+    oc_key_text(w, "runs_text", oc_headline_runs_text(p, &r->arena));
     struct oc_headline h;
     oc_headline_of(r, &h);
+    oc_key_time(w, "total_ns", h.total_ns);
     oc_key_time(w, "run_ns", h.run_ns);
     oc_key_time(w, "busy_ns", h.busy_ns);
     oc_key_double(w, "inferences_per_s", h.inferences_per_s);

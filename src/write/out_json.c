@@ -170,7 +170,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
     oc_key_u64_if(w, "bytes_written", known, t.bytes_written);
     peak(w, r);
-    oc_key_time(w, "time_ns", h.run_ns * r->runs);
+    oc_key_time(w, "time_ns", h.total_ns);
     oc_key_double(w, "achieved_flops_per_s", h.flops_per_s);
     oc_key_double(w, "achieved_ops_per_s", h.ops_per_s);
     oc_key_double(w, "achieved_bytes_per_s", h.bytes_per_s);
@@ -345,10 +345,12 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
     oc_key_text(w, "device", *p->device ? p->device : NULL);
     oc_key_u64(w, "runs_total", p->runs_total);
     oc_key_u64(w, "runs_used", p->runs_used);
+    oc_key_text(w, "runs_from", oc_runs_from_name(p->runs_from));
+    oc_key_text(w, "runs_confidence", p->runs_confidence);
     oc_key_text(w, "statistic", oc_stat_name(p->stat));
     struct oc_headline h;
     oc_headline_of(r, &h);
-    oc_key_time(w, "time_ns", h.run_ns * r->runs);
+    oc_key_time(w, "time_ns", h.total_ns);
     profile_times(w, p);
     oc_json_run_times(w, &p->spread);
     oc_jw_end_object(w);

@@ -20,7 +20,7 @@ function card(label, value, sub, title) {
 /* The statistic over the runs, how much they differ, and the rate. */
 function latencyNote() {
   const note = [], r = P.run_times;
-  if (P.runs_total) note.push(P.statistic + " of " + P.runs_used + " of " + P.runs_total + " runs");
+  if (P.runs_total) note.push(P.statistic + " of " + P.runs_text + (P.runs_total > P.runs_used ? " (" + P.runs_total + " in the file)" : ""));
   if (r && r.runs > 1) note.push((r.noisy ? "noisy: " : "") + time(r.min_ns) + " to " + time(r.max_ns) + ", IQR " + percent(r.spread) + " %");
   if (known(P.inferences_per_s)) note.push(si(P.inferences_per_s) + "/s");
   return note.join(", ");
@@ -31,8 +31,10 @@ function cards() {
   const sums = totals();
   if (P && !P.functions && runTime > 0)
     list.push(card("Latency", time(runTime), latencyNote(), exact("time", runTime) + ", " + P.time_kind));
+  else if (P && !P.functions && P.total_ns > 0)
+    list.push(card("Total time", time(asNumber(P.total_ns)), "over " + P.runs_text, exact("time", asNumber(P.total_ns)) + ", " + P.time_kind));
   if (P && P.flops_per_s > 0)
-    list.push(card("Achieved", (P.least ? "≥" : "") + si(P.flops_per_s, "FLOP/s"), (P.ops_per_s > 0 ? si(P.ops_per_s, "OP/s") + ", " : "") + si(P.bytes_per_s, "B/s"), "FLOPs and bytes of the rows / latency"));
+    list.push(card("Achieved", (P.least ? "≥" : "") + si(P.flops_per_s, "FLOP/s"), (P.ops_per_s > 0 ? si(P.ops_per_s, "OP/s") + ", " : "") + si(P.bytes_per_s, "B/s"), "FLOPs and bytes of the rows / " + (runTime > 0 ? "latency" : "total time")));
   if (D.hardware && known(D.hardware.roofline_ns)) {
     const h = D.hardware;
     list.push(card("Roofline time", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name,

@@ -128,11 +128,13 @@ static void reads_kernel_sums(void **state)
         struct oc_profile *p = read_text(text[i]);
         assert_conserved(p, true);
         assert_ns(p->imported_kernel_ns, 690);
-        assert_int_equal(p->runs_used, 3);
-        assert_int_equal(p->stat, OC_STAT_MEAN);
-        assert_ns(find(p, "f")->time_ns, 200);
-        assert_ns(find(p, "g")->time_ns, 30);
-        assert_ns(find(p, "g")->calls_per_run, 2);
+        assert_int_equal(p->runs_from, OC_RUNS_UNKNOWN); /* layers repeat: counts do not show the runs */
+        assert_int_equal(p->runs_total, 0);
+        assert_int_equal(p->stat, OC_STAT_SUM);
+        assert_non_null(t_finding(p, "W-no-run"));
+        assert_ns(find(p, "f")->time_ns, 600);
+        assert_ns(find(p, "g")->time_ns, 90);
+        assert_int_equal(find(p, "g")->calls, 6);
         assert_int_equal(p->n_kernel, 2);
         assert_ns(p->kernel[0].min_ns, 190);
         assert_ns(p->kernel[0].max_ns, 210);
@@ -158,8 +160,8 @@ static void sums_without_runs_keep_the_first_run_with_a_warning(void **state)
             assert_string_equal(told, "the file has sums only: warm-up runs cannot be excluded");
         else
             assert_null(told); /* not requested */
-        assert_int_equal(p->runs_used, 3);
-        assert_ns(find(p, "f")->time_ns, 200);
+        assert_int_equal(p->runs_total, 0);
+        assert_ns(find(p, "f")->time_ns, 600);
         oc_profile_close(p);
     }
 }
@@ -256,7 +258,7 @@ static void host_nvtx_ranges_are_read(void **state)
         "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Style,Range\n"
         "60,600,3,200,200,200,200,0,PushPop,:Conv.0(c)\n40,400,3,1,1,1,1,0,PushPop,:Relu.1(r)\n");
     assert_conserved(p, false);
-    assert_ns(find(p, "c")->time_ns, 200);
+    assert_ns(find(p, "c")->time_ns, 600);
     oc_profile_close(p);
 }
 
@@ -303,8 +305,8 @@ static const struct sample {
     unsigned runs, kernels;
     uint64_t calls;
 } samples[] = {
-    {"nvtx_kern_sum.synthetic.csv", 802803, 0, 3, 5, 15},
-    {"cuda_gpu_kern_sum.synthetic.csv", 802803, 0, 3, 5, 15},
+    {"nvtx_kern_sum.synthetic.csv", 802803, 0, 1, 5, 15},
+    {"cuda_gpu_kern_sum.synthetic.csv", 802803, 0, 1, 5, 15},
     {"cuda_gpu_trace.2022header.synthetic.csv", 802803, 33000, 3, 6, 18},
     {"cuda_gpu_trace.2026header.synthetic.csv", 802803, 33000, 3, 6, 18},
     {"nsys2020.stats.paddle_gcn.txt", 319640, 279581 + 58141 + 57628, 1, 30, 136 + 314},

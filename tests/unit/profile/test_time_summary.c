@@ -13,6 +13,7 @@
 #include "profile/time_summary.h"
 
 #include <math.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
@@ -197,6 +198,53 @@ static void sort_keys_are_known(void **state)
     assert_int_equal(oc_summary_sort_check(NULL, NULL), -1);
 }
 
+/* An operator that reduces or broadcasts along axes does not communicate. */
+static void communication_is_what_collective_libraries_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool collective;
+    } of[] = {{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", true},
+              {"void rcclKernel(int)", true},
+              {"c_allreduce_sum", true},
+              {"_c10d_functional::all_gather_into_tensor", true},
+              {"gloo:all_reduce", true},
+              {"all-reduce.7", true},
+              {"ReduceMean", false},
+              {"aten::broadcast_tensors", false},
+              {"reduce_sum", false},
+              {"generic_reduce_kernel", false},
+              {"func_concat", false},
+              {"overall_reduce", false},
+              {"void cub::DeviceReduceKernel<float>", false}};
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+        for (unsigned kind = 0; kind < 2; kind++) {
+            struct oc_profile p = {.path = "", .format = "", .time_kind = "host time"};
+            struct oc_lane place = {.name = "", .device = kind, .device_id = OC_NO_ID, .process = 1, .id = 1};
+            p.names.arena = p.diags.arena = &p.arena;
+            struct oc_timeline *t = oc_timeline_new(&p);
+            struct oc_event e = {.dur_ns = 10,
+                                 .name = oc_timeline_name(t, of[i].name, strlen(of[i].name)),
+                                 .detail = OC_NONE,
+                                 .kind = kind ? OC_EV_KERNEL : OC_EV_OPERATOR,
+                                 .lane = oc_timeline_lane(t, &place)};
+            oc_timeline_add(t, &e, 0, 0);
+            const struct oc_profile_opts opts = {.keep_events = true};
+            oc_timeline_finish(t, &opts, &(struct oc_timeline_rules){0});
+            oc_timeline_keep(t, &opts);
+            struct oc_time_summary *s = oc_time_summary_make(&p, NULL);
+            if (isnan(s->communication_ns) == of[i].collective)
+                fail_msg("%s", of[i].name);
+            oc_time_summary_free(s);
+            oc_timeline_free(p.timeline);
+            oc_diags_free(&p.diags);
+            oc_map_free(&p.names);
+            oc_arena_free(&p.arena);
+        }
+    }
+}
+
 static void empty_profile_has_unknown_totals(void **state)
 {
     (void)state;
@@ -219,6 +267,7 @@ int main(void)
         cmocka_unit_test(kernels_have_times_and_precision),
         cmocka_unit_test(search_filters_operators),
         cmocka_unit_test(sort_keys_are_known),
+        cmocka_unit_test(communication_is_what_collective_libraries_do),
         cmocka_unit_test(empty_profile_has_unknown_totals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
