@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/units.h"
+#include "base/wrap.h"
 #include "run/child.h"
 #include "run/make_inputs.h"
 #include "run/record_files.h"
@@ -561,56 +562,69 @@ static void write_input(const struct oc_record_input *in, FILE *f)
         oc_print_line(f, "assumed     %s: %s", in->name, in->assumed);
 }
 
-/* "(median of 132 runs +-0.3 % with 95 % confidence; min 22.1 ms, max 25.0 ms, IQR 1.2 %, outliers 3)" */
+static void say(const char *label, const char *text, FILE *f)
+{
+    oc_plain_say(label, 12, 80, text, f);
+}
+
+/* "22.1 ms (median of 132 runs +-0.3 % with 95 % confidence; min 22.1 ms, max 25.0 ms, IQR 1.2 %, outliers 3)" */
 static void write_time(const char *label, const struct oc_record_time *t, const char *more, FILE *f)
 {
+    struct oc_buf b = {0};
     char median[32], min[32], max[32];
     oc_format_time_ns(t->median_ns, median, sizeof(median));
     oc_format_time_ns(t->min_ns, min, sizeof(min));
     oc_format_time_ns(t->max_ns, max, sizeof(max));
-    fprintf(f, "%s%s  (%s", label, t->noisy ? min : median, more);
+    oc_buf_printf(&b, "%s  (%s", t->noisy ? min : median, more);
     if (t->runs < 2)
-        fprintf(f, "1 run");
+        oc_buf_str(&b, "1 run");
     else if (t->noisy)
-        fprintf(f, "min of %u runs; NOISY: median %s, max %s, IQR %.0f %%", t->runs, median, max,
-                100 * t->spread);
+        oc_buf_printf(&b, "min of %u runs; NOISY: median %s, max %s, IQR %.0f %%", t->runs, median, max,
+                      100 * t->spread);
     else
-        fprintf(f, "median of %u runs +-%.1f %% with 95 %% confidence; min %s, max %s, IQR %.1f %%", t->runs,
-                100 * t->error, min, max, 100 * t->spread);
-    fprintf(f, t->outliers ? ", outliers %u)\n" : ")\n", t->outliers);
+        oc_buf_printf(&b, "median of %u runs +-%.1f %% with 95 %% confidence; min %s, max %s, IQR %.1f %%",
+                      t->runs, 100 * t->error, min, max, 100 * t->spread);
+    oc_buf_printf(&b, t->outliers ? ", outliers %u)" : ")", t->outliers);
+    say(label, b.data, f);
+    oc_buf_free(&b);
 }
 
 static void write_warnings(const struct oc_record_info *i, FILE *f)
 {
+    char text[160];
+    snprintf(text, sizeof(text),
+             "the time budget ended the measurement after %u and %u runs; --time-budget TIME allows more",
+             i->plain.runs, i->profiled.runs);
     if (i->plain.over_budget || i->profiled.over_budget)
-        fprintf(f,
-                "warning     the time budget ended the measurement after %u and %u runs; --time-budget TIME "
-                "allows "
-                "more\n",
-                i->plain.runs, i->profiled.runs);
-    if (i->plain.noisy)
-        fprintf(
-            f, "warning     noisy measurement: the interquartile range is above 10 %% of the median; measure "
-               "again on an idle machine\n");
+        say("warning", text, f);
+    if (i->plain.noisy || i->profiled.noisy)
+        say("warning",
+            "noisy measurement: the interquartile range is above 10 % of the median; measure again on an idle "
+            "machine",
+            f);
+}
+
+/* The overhead of profiling is known if both times are: the minima of noisy runs are not comparable. */
+static void write_times(const struct oc_record_info *i, FILE *f)
+{
+    char overhead[64] = "";
+    if (!i->plain.noisy && !i->profiled.noisy && i->plain.median_ns > 0)
+        snprintf(overhead, sizeof(overhead), "profiling overhead %.2fx; ",
+                 i->profiled.median_ns / i->plain.median_ns);
+    write_time("time", &i->plain, "", f);
+    write_time("profiled", &i->profiled, overhead, f);
+    write_warnings(i, f);
 }
 
 void oc_recording_write(const struct oc_recording *r, FILE *f)
 {
     const struct oc_record_info *i = &r->info;
-    bool noisy = i->plain.noisy || i->profiled.noisy;
-    double plain_ns = noisy ? i->plain.min_ns : i->plain.median_ns,
-           profiled_ns = noisy ? i->profiled.min_ns : i->profiled.median_ns;
-    char overhead[64] = "";
     oc_print_line(f, "runtime     ONNX Runtime %s  (%s)", i->version, i->library);
     fprintf(f, "settings    optimization %s; threads %s%.0u; warm-up runs %u\n", r->level,
             r->threads ? "" : "by the runtime", r->threads, r->warmup);
     for (size_t k = 0; k < i->n_input; k++)
         write_input(&i->input[k], f);
-    write_time("time        ", &i->plain, "", f);
-    if (plain_ns > 0)
-        snprintf(overhead, sizeof(overhead), "profiling overhead %.2fx; ", profiled_ns / plain_ns);
-    write_time("profiled    ", &i->profiled, overhead, f);
-    write_warnings(i, f);
+    write_times(i, f);
     oc_print_line(f, "profile     %s", i->profile);
     oc_print_line(f, "optimized   %s", i->optimized);
 }
