@@ -100,7 +100,7 @@ result 'transcripts of README and tutorials fit 80 columns' "$problems"
 result 'the README has at most 200 lines' "$([ "$(wc -l <README.md)" -le 200 ] || wc -l README.md)"
 result 'there are options' "$([ "$(wc -l <"$work/options")" -gt 40 ] || wc -l <"$work/options")"
 # options of other programs, which the documents name
-others='--csv --stats --dumpProfile --exportLayerInfo --exportProfile --exportTimes --fill --nvtx --ignore-scripts --page --perf --profilingVerbosity
+others='--csv --stats --dumpProfile --exportLayerInfo --exportProfile --exportTimes --fill --nvtx --ignore-scripts --prefix --page --perf --profilingVerbosity
     --cflags --libs --static --symbolic-hw --no-install-recommends --bits --size --layout --type --recurse'
 problems=$(for document in $documents "$pages"/*.txt; do
     grep -oE -- '(^|[ (|`"[])--[a-z][a-zA-Z-]+' "$document" | sed 's/^[^-]//' | sort -u | while read -r option; do

@@ -141,30 +141,40 @@ static int open_named(const char *file, const char *by, struct oc_ort *out, stru
     return open_file(path, out, err) ? oc_err_prefix(err, "%s", by) : 0;
 }
 
+/* The first file that was found but is not loaded by itself; else how to install one. */
+static int not_found(const struct oc_ort_place *place, size_t n, struct oc_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (place[i].why_not)
+            return oc_fail(err, OC_ELIBRARY, "ONNX Runtime is not loaded from '%s': %s. To load it: --ort-lib '%s'",
+                           place[i].file, place[i].why_not, place[i].file);
+    return oc_fail(
+        err, OC_ELIBRARY,
+        "ONNX Runtime's library (libonnxruntime.so.1) was not found; to install it for this user: "
+        "npm install --prefix ~/.local --ignore-scripts onnxruntime-node, or in a Python environment: "
+        "pip install onnxruntime. Elsewhere name the file with --ort-lib FILE or ONNXRUNTIME_LIB");
+}
+
 static int open_usual(struct oc_ort *out, struct oc_err *err)
 {
     struct oc_arena a = {0};
     struct oc_err first = {0}, e;
-    const char *const *place;
+    const struct oc_ort_place *place;
     size_t n = oc_ort_places(&a, &place);
     bool done = false;
     for (size_t i = 0; i < n && !done; i++) {
-        done = !open_file(place[i], out, &e);
-        if (!done && strchr(place[i], '/') && !first.msg[0])
+        if (place[i].why_not)
+            continue;
+        done = !open_file(place[i].file, out, &e);
+        if (!done && strchr(place[i].file, '/') && !first.msg[0])
             first = e;
     }
-    oc_arena_free(&a);
-    if (done)
-        return 0;
-    if (first.msg[0]) {
+    if (!done && first.msg[0])
         *err = first;
-        return -1;
-    }
-    return oc_fail(
-        err, OC_ELIBRARY,
-        "ONNX Runtime's library (libonnxruntime.so.1) was not found; to get it into the current folder: "
-        "npm install --ignore-scripts onnxruntime-node, or: python3 -m venv .venv && .venv/bin/pip install "
-        "onnxruntime. Elsewhere name the file with --ort-lib FILE or ONNXRUNTIME_LIB");
+    else if (!done)
+        not_found(place, n, err);
+    oc_arena_free(&a);
+    return done ? 0 : -1;
 }
 
 int oc_ort_open(const char *file, struct oc_ort *out, struct oc_err *err)

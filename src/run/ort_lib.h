@@ -88,10 +88,16 @@ struct oc_ort {
 /* Loads and tests the library: version, API, and whether an error can be read back. */
 int oc_ort_open(const char *file, struct oc_ort *out, struct oc_err *err);
 
-/* Files that may be the library, in the order in which they are tried: what the dynamic linker finds, Python
- * installations, npm installations (NODE_PATH, node_modules of the current folder and those above it). In the
- * arena. */
-size_t oc_ort_places(struct oc_arena *a, const char *const **out);
+/* A file that may be the library. */
+struct oc_ort_place {
+    const char *file;
+    const char *why_not; /* why it is not loaded unless it is named; NULL: it is loaded */
+};
+
+/* In the order in which they are tried: what the dynamic linker finds, Python environments and npm folders named by
+ * the environment (VIRTUAL_ENV, CONDA_PREFIX, NODE_PATH), those of ~/.local and of the system; then what is not
+ * loaded: .venv and node_modules of the working directory and of the folders above it. In the arena. */
+size_t oc_ort_places(struct oc_arena *a, const struct oc_ort_place **out);
 
 /* NULL: fine, else -1 with "<what>: <ONNX Runtime's message>". Releases the status. */
 int oc_ort_check(const struct oc_ort *ort, struct ort_status *status, enum oc_code code, const char *what,

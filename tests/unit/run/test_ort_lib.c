@@ -144,10 +144,10 @@ static void make_file(const char *path)
     fclose(f);
 }
 
-static int position(const char *const *place, size_t n, const char *part)
+static int position(const struct oc_ort_place *place, size_t n, const char *part)
 {
     for (size_t i = 0; i < n; i++)
-        if (strstr(place[i], part))
+        if (strstr(place[i].file, part))
             return (int)i;
     return -1;
 }
@@ -174,10 +174,10 @@ static void standard_locations_are_searched_in_order(void **state)
     setenv("VIRTUAL_ENV", path, 1);
     setenv("NODE_PATH", lists, 1);
     struct oc_arena a = {0};
-    const char *const *place;
+    const struct oc_ort_place *place;
     size_t n = oc_ort_places(&a, &place);
     assert_true(n >= 5);
-    assert_string_equal(place[0], "libonnxruntime.so.1");
+    assert_string_equal(place[0].file, "libonnxruntime.so.1");
     int python = position(place, n, "capi/libonnxruntime.so.1.19.2"), first = position(place, n, "napi-v3"),
         second = position(place, n, "napi-v6");
     assert_true(python > 0 && first > python && second > first);
@@ -192,10 +192,61 @@ static void standard_locations_are_searched_in_order(void **state)
     assert_int_equal(system(command), 0);
 }
 
+#if defined(__x86_64__)
+#define NPM_FILE "onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1"
+#else
+#define NPM_FILE "onnxruntime-node/bin/napi-v6/linux/arm64/libonnxruntime.so.1"
+#endif
+
+/* Why the library of an npm folder is not loaded; NULL: it is. */
+static const char *why_not(const char *modules)
+{
+    struct oc_arena a = {0};
+    const struct oc_ort_place *place;
+    setenv("NODE_PATH", modules, 1);
+    size_t n = oc_ort_places(&a, &place);
+    unsetenv("NODE_PATH");
+    int at = position(place, n, "napi-v6");
+    assert_true(at > 0);
+    const char *why = place[at].why_not;
+    oc_arena_free(&a);
+    return why;
+}
+
+/* A cloned repository or a shared folder must not decide what code is executed. */
+static void libraries_that_others_can_place_are_not_loaded(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/oc_ort_XXXXXX", path[512], back[512], command[64];
+    assert_non_null(mkdtemp(dir));
+    assert_non_null(getcwd(back, sizeof(back)));
+    snprintf(path, sizeof(path), "%s/node_modules/" NPM_FILE, dir);
+    make_file(path);
+    snprintf(path, sizeof(path), "%s/node_modules", dir);
+    assert_null(why_not(path)); /* below /tmp, which is sticky */
+    assert_int_equal(chmod(path, 0777), 0);
+    assert_string_equal(why_not(path), "another user owns it or can replace it");
+    assert_int_equal(chmod(path, 01777), 0); /* sticky: what is in it belongs to its owner */
+    assert_null(why_not(path));
+    assert_int_equal(chmod(path, 0755), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(path, 65534, 65534), 0);
+        assert_non_null(why_not(path));
+        assert_int_equal(chown(path, 0, 0), 0);
+    }
+    assert_int_equal(chdir(dir), 0);
+    assert_string_equal(why_not("node_modules"), "it was found from the working directory");
+    assert_string_equal(why_not(""), "it was found from the working directory");
+    assert_int_equal(chdir(back), 0);
+    snprintf(command, sizeof(command), "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(usable_library_is_opened),
+        cmocka_unit_test(libraries_that_others_can_place_are_not_loaded),
         cmocka_unit_test(unusable_libraries_have_an_error),
         cmocka_unit_test(files_that_are_not_ort_are_rejected),
         cmocka_unit_test(library_is_found_by_environment_variable),
