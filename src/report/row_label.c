@@ -1,5 +1,7 @@
 #include "report/row_label.h"
 
+#include <string.h>
+
 #include "join/join.h"
 #include "report/rows_build.h"
 
@@ -36,4 +38,22 @@ const char *oc_row_label(struct oc_report *r, const struct oc_row *row)
     const struct oc_node *n = &r->in->model->node[main_node(r->in->analysis, j)];
     const char *name = oc_node_label(r->in->model, n, label, sizeof(label));
     return j->n_node > 1 ? oc_printf(&r->arena, "%s +%u", name, j->n_node - 1) : oc_strdup(&r->arena, name);
+}
+
+const char *oc_row_members(struct oc_report *r, const struct oc_row *row)
+{
+    const struct oc_join_rec *j = join_of(r, row);
+    if (!j || (j->n_node < 2 && row->name && !strcmp(row->name, oc_row_label(r, row))))
+        return NULL;
+    struct oc_buf b = {0};
+    char label[512];
+    for (uint32_t i = 0; i < j->n_node; i++) {
+        const struct oc_node *n = &r->in->model->node[j->node[i]];
+        oc_buf_printf(&b, "%s%s %s", i ? ", " : "", n->op_type,
+                      oc_node_label(r->in->model, n, label, sizeof(label)));
+    }
+    const char *text =
+        oc_printf(&r->arena, "%s; runtime name: %s", b.data, row->name && *row->name ? row->name : "none");
+    oc_buf_free(&b);
+    return text;
 }

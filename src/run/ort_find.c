@@ -1,5 +1,6 @@
-/* Possible locations of ONNX Runtime's library, and whether it may be loaded from there: a library is code, so a
- * folder that somebody else wrote (a cloned repository, a shared folder) must not decide what is executed. */
+/* Possible locations of ONNX Runtime's library, and whether it may be loaded from there: a library is code,
+ * so a folder that somebody else wrote (a cloned repository, a shared folder) must not decide what is
+ * executed. */
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@ struct places {
     bool here; /* what is added was found from the working directory */
 };
 
-/* Another user than root and this one owns it, or can write it. A sticky folder (/tmp) protects what is in it. */
+/* Another user than root and this one owns it, or can write it. A sticky folder (/tmp) protects what is in
+ * it. */
 static bool is_of_others(const char *path, bool is_parent)
 {
     struct stat s;
@@ -32,7 +34,8 @@ static bool is_of_others(const char *path, bool is_parent)
     return (s.st_uid != 0 && s.st_uid != geteuid()) || (shared && !(is_parent && (s.st_mode & S_ISVTX)));
 }
 
-/* Why the file is not loaded; NULL: it is. Checks the file and all folders above it, without symbolic links. */
+/* Why the file is not loaded; NULL: it is. Checks the file and all folders above it, without symbolic links.
+ */
 static const char *doubt(const struct places *p, const char *file)
 {
     if (p->here || *file != '/')

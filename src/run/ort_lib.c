@@ -146,7 +146,8 @@ static int not_found(const struct oc_ort_place *place, size_t n, struct oc_err *
 {
     for (size_t i = 0; i < n; i++)
         if (place[i].why_not)
-            return oc_fail(err, OC_ELIBRARY, "ONNX Runtime is not loaded from '%s': %s. To load it: --ort-lib '%s'",
+            return oc_fail(err, OC_ELIBRARY,
+                           "ONNX Runtime is not loaded from '%s': %s. To load it: --ort-lib '%s'",
                            place[i].file, place[i].why_not, place[i].file);
     return oc_fail(
         err, OC_ELIBRARY,

@@ -567,7 +567,8 @@ static void say(const char *label, const char *text, FILE *f)
     oc_plain_say(label, 12, 80, text, f);
 }
 
-/* "22.1 ms (median of 132 runs +-0.3 % with 95 % confidence; min 22.1 ms, max 25.0 ms, IQR 1.2 %, outliers 3)" */
+/* "22.1 ms (median of 132 runs +-0.3 % with 95 % confidence; min 22.1 ms, max 25.0 ms, IQR 1.2 %, outliers
+ * 3)" */
 static void write_time(const char *label, const struct oc_record_time *t, const char *more, FILE *f)
 {
     struct oc_buf b = {0};
@@ -599,7 +600,8 @@ static void write_warnings(const struct oc_record_info *i, FILE *f)
         say("warning", text, f);
     if (i->plain.noisy || i->profiled.noisy)
         say("warning",
-            "noisy measurement: the interquartile range is above 10 % of the median; measure again on an idle "
+            "noisy measurement: the interquartile range is above 10 % of the median; measure again on an "
+            "idle "
             "machine",
             f);
 }

@@ -603,6 +603,25 @@ static bool print_groups(struct screen *s)
     return true;
 }
 
+/* -v: the nodes of fused rows, and what the runtime calls them. */
+static void print_members(const struct screen *s)
+{
+    bool first = true;
+    for (uint32_t i = 0; i < s->r->shown.n; i++) {
+        const struct oc_row *row = &s->r->shown.row[i];
+        const char *text = oc_row_members(s->r, row);
+        if (!text)
+            continue;
+        if (first) {
+            fputc('\n', s->f);
+            print_title(s, "Members of these rows");
+        }
+        first = false;
+        fputs("  ", s->f);
+        oc_plain_wrap(2, s->r->o->width_chars, text, s->f);
+    }
+}
+
 void oc_screen_print(struct oc_report *r, FILE *f)
 {
     struct screen s = {.r = r, .f = f};
@@ -614,4 +633,6 @@ void oc_screen_print(struct oc_report *r, FILE *f)
                         ? oc_printf(&r->arena, "The %u largest of %u operators", r->shown.n, r->all.n)
                         : oc_printf(&r->arena, "All operators: %u", r->all.n));
     print_rows(&s);
+    if (r->o->verbose)
+        print_members(&s);
 }

@@ -141,9 +141,9 @@ static void cost_part(struct sum *s)
             oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
     add(s, "bytes moved",
         oc_printf(s->arena, "%s%s: %s %s and %s weights read, %s written",
-                  t->bytes_bound ? "at least " : rough, bytes(s, moved), bytes(s, (double)t->bytes_read_act),
-                  t->bytes_bound ? "inputs" : "activations", bytes(s, (double)t->bytes_read_weight),
-                  bytes(s, (double)t->bytes_written)));
+                  t->bytes_bound ? "at least " : rough, si(s, moved, "B"),
+                  si(s, (double)t->bytes_read_act, "B"), t->bytes_bound ? "inputs" : "activations",
+                  si(s, (double)t->bytes_read_weight, "B"), si(s, (double)t->bytes_written, "B")));
     activation_part(s);
 }
 
