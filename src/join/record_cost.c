@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/ck.h"
+#include "join/aten_cost.h"
 
 #define MAX_SLOTS 64
 
@@ -317,6 +318,16 @@ static void count_conv(struct work *w, const struct oc_op *op, struct oc_arena *
     }
 }
 
+void oc_record_rule_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct oc_record_cost *out)
+{
+    struct work w = {.r = r, .out = out};
+    const struct oc_op *op = find_op(r->op_type);
+    if (op && op->cost)
+        run_rule(&w, op, a);
+    else
+        unknown(out, "no rule for this operator");
+}
+
 /* ---- public -------------------------------------------------------------------------------------------- */
 
 static void count_by_rule(struct work *w, const struct oc_op *op, struct oc_arena *a, bool listed,
@@ -358,6 +369,15 @@ static uint32_t least_inputs(const struct oc_op *op)
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
                     struct oc_record_cost *out)
 {
+    if (p->launches_only) {
+        *out = (struct oc_record_cost){0};
+        unknown(out, "the file has no device times");
+        return;
+    }
+    if (oc_aten_is(r)) {
+        oc_aten_cost(r, a, out);
+        return;
+    }
     struct work w = {.p = p, .r = r, .out = out};
     const struct oc_op *op = find_op(r->op_type);
     size_t i = 0;

@@ -19,4 +19,8 @@ struct oc_record_cost {
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
                     struct oc_record_cost *out);
 
+/* Adds the counts of the operator's rule, with default attributes, for the types in the record; an unknown
+ * count sets the quality. */
+void oc_record_rule_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct oc_record_cost *out);
+
 #endif

@@ -11,7 +11,7 @@
 #include "profile/chrome_lanes.h"
 #include "profile/kineto_types.h"
 
-enum { F_NAME = OC_CH_ARG, F_CORRELATION, F_EXTERNAL, F_STREAM, F_DEVICE, F_BYTES, F_DIMS, F_TYPES };
+enum { F_NAME = OC_CH_ARG, F_CORRELATION, F_EXTERNAL, F_STREAM, F_DEVICE, F_BYTES, F_DIMS, F_TYPES, F_VALUES };
 
 static const struct oc_chrome_key arg_of[] = {
     {"External id", F_EXTERNAL},
@@ -20,6 +20,7 @@ static const struct oc_chrome_key arg_of[] = {
     {"Input Dims", F_DIMS},
     {"Input dims", F_DIMS},
     {"Input type", F_TYPES},
+    {"Concrete Inputs", F_VALUES},
     {"stream", F_STREAM},
     {"device", F_DEVICE},
     {"bytes", F_BYTES},
@@ -58,6 +59,7 @@ static const struct {
 /* Memoised classification of an event by its name and category. */
 struct fact {
     uint8_t category, kind, flags; /* category OC_EV_COUNT: not classified yet */
+    bool values;                   /* its cost depends on recorded values */
 };
 
 struct reading {
@@ -69,7 +71,7 @@ struct reading {
     struct oc_buf key;
     struct fact *fact; /* indexed by timeline name */
     uint32_t n_fact, cap_fact;
-    bool old, since_2024, hip, device;
+    bool old, since_2024, hip, device, api;
     size_t n_event;
     struct oc_chrome_left_out left_out;
 };
@@ -168,9 +170,9 @@ static uint16_t lane_of(struct reading *r, unsigned kind)
     return oc_chrome_lane_at(&r->lanes, &r->c, r->t, device, field);
 }
 
-static uint32_t shapes_of(struct reading *r)
+static uint32_t shapes_of(struct reading *r, bool with_values)
 {
-    const struct oc_str dims = r->c.f[F_DIMS], types = r->c.f[F_TYPES];
+    const struct oc_str dims = r->c.f[F_DIMS], types = r->c.f[F_TYPES], values = r->c.f[F_VALUES];
     bool arrays = dims.n && dims.s[0] == '[' && types.n && types.s[0] == '[', new;
     uint32_t *note = arrays ? r->c.note[OC_CH_NOTE_ARRAYS] : NULL;
     if (dims.n <= 2)
@@ -182,11 +184,17 @@ static uint32_t shapes_of(struct reading *r)
     oc_buf_char(&r->key, '\x1f');
     if (types.n)
         oc_buf_add(&r->key, types.s, types.n);
+    if (with_values && values.n) {
+        oc_buf_char(&r->key, '\x1f');
+        oc_buf_add(&r->key, values.s, values.n);
+    }
     uint32_t id = oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
     if (new) {
         struct oc_event_detail *d = &r->t->detail[id];
         d->in = oc_kineto_types(&r->out->arena, dims, types, &d->n_in);
         d->has_in = d->n_in > 0;
+        if (with_values && values.n)
+            d->values = oc_strndup(&r->out->arena, values.s, values.n);
     }
     if (note)
         *note = id;
@@ -227,10 +235,12 @@ static struct fact classify_name(struct reading *r, unsigned category, struct oc
     if (kind == OC_EV_API && contains(name, "Synchronize"))
         kind = OC_EV_SYNC;
     r->device |= kind >= OC_EV_KERNEL;
+    r->api |= kind == OC_EV_API || kind == OC_EV_SYNC;
     r->hip |= kind == OC_EV_API && starts(name, "hip");
     return (struct fact){.category = (uint8_t)category,
                          .kind = (uint8_t)kind,
-                         .flags = kind == OC_EV_OPERATOR && is_leaf(name) ? OC_EVF_LEAF : 0};
+                         .flags = kind == OC_EV_OPERATOR && is_leaf(name) ? OC_EVF_LEAF : 0,
+                         .values = oc_kineto_needs_values(name)};
 }
 
 static const struct fact *fact_of(struct reading *r, unsigned category, uint32_t id, struct oc_str name)
@@ -271,7 +281,7 @@ static const char *take_event(void *ctx)
     kind = fact->kind;
     e.start_ns = oc_timeline_at(r->t, ts_ns);
     e.lane = lane_of(r, kind);
-    e.detail = kind == OC_EV_MEMCPY || kind == OC_EV_MEMSET ? bytes_of(r) : shapes_of(r);
+    e.detail = kind == OC_EV_MEMCPY || kind == OC_EV_MEMSET ? bytes_of(r) : shapes_of(r, fact->values);
     ids_of(r, kind, &launch, &owner);
     oc_timeline_add(r->t, &e, launch, owner);
     r->n_event++;
@@ -294,7 +304,12 @@ static void add_warnings(struct reading *r, const struct oc_stream *s)
     r->out->producer = r->old          ? "PyTorch Kineto, layout of 2020"
                        : r->since_2024 ? "PyTorch Kineto, layout since 2024"
                                        : "PyTorch Kineto, layout of 2021 to 2023";
-    r->out->device = !r->device ? "CPU" : r->hip ? "ROCm" : "CUDA";
+    r->out->launches_only = r->api && !r->device;
+    if (r->out->launches_only)
+        oc_diag_add(&r->out->diags, OC_WARNING, "W-no-kernels", "",
+                    "the trace has calls of the device runtime but no kernels: the times of operators are host times "
+                    "of launches, and no rates follow from them (record with ProfilerActivity.CUDA)");
+    r->out->device = !r->device && !r->api ? "CPU" : r->hip ? "ROCm" : "CUDA";
 }
 
 static int read_kineto(const struct oc_source *src, const struct oc_profile_opts *opts,

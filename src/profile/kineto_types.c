@@ -15,6 +15,7 @@ static const struct {
     {"c10::BFloat16", OC_DT_BFLOAT16},
     {"long int", OC_DT_INT64},
     {"long", OC_DT_INT64},
+    {"long long", OC_DT_INT64},
     {"int", OC_DT_INT32},
     {"short", OC_DT_INT16},
     {"short int", OC_DT_INT16},
@@ -101,4 +102,16 @@ const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, st
     oc_json_close(j);
     oc_stream_close(s);
     return kept;
+}
+
+bool oc_kineto_needs_values(struct oc_str name)
+{
+    static const char *const part[] = {
+        "conv", "attention", "attn", "pool", "batch_norm", "aten::to", "_to_copy", "aten::sum", "aten::mean",
+        "aten::amax", "aten::amin", "aten::prod", "aten::any", "aten::all", "aten::arg", "index_select",
+        "embedding_dense_backward"};
+    for (size_t i = 0; i < OC_COUNT(part); i++)
+        if (memmem(name.s, name.n, part[i], strlen(part[i])))
+            return true;
+    return false;
 }

@@ -10,4 +10,7 @@
 const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, struct oc_str types,
                                       uint32_t *n);
 
+/* Whether the cost of the operator depends on values ("Concrete Inputs"): strides, masks, reduced dims. */
+bool oc_kineto_needs_values(struct oc_str name);
+
 #endif

@@ -47,6 +47,8 @@ struct oc_prof_rec {
     const struct oc_type *in, *out; /* as recorded; positions may differ from input slots */
     uint32_t n_in, n_out;
     bool has_in, has_out;
+    const char *values; /* recorded values of the inputs that are not tensors, as a JSON array of texts (PyTorch);
+                         * NULL: not recorded */
     double total_ns;        /* self time of all its calls in all used runs; a bucket: its whole time */
     double total_kernel_ns; /* device time likewise, NAN when the source has none */
     double flop, bytes;     /* the source's own figures (counters, footprints), NAN if none */
@@ -149,6 +151,8 @@ struct oc_profile {
     struct oc_timeline *timeline; /* NULL unless oc_profile_opts.keep_events is set and the source has
                                    * events */
     struct oc_prof_memory memory;
+    bool launches_only;    /* operators ran on a device whose times are not in the file: host times say nothing
+                            * about their work */
     bool functions;        /* records are functions of a program and op_type is their class: never matched to
                             * nodes */
     bool truncated;        /* the file is truncated, or reading was stopped */

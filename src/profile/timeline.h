@@ -68,6 +68,7 @@ struct oc_event_detail { /* shared by events with equal details */
     uint32_t device_index; /* launch geometry etc. is not stored; see oc_prof_kernel */
     uint64_t bytes;        /* size of a copy, UINT64_MAX: unknown */
     const char *text;      /* call stack, copy kind ...; NULL */
+    const char *values;    /* as in struct oc_prof_rec */
 };
 
 struct oc_interval {

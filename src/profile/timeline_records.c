@@ -268,6 +268,7 @@ static void describe(struct making *m, const struct group *g, struct oc_prof_rec
         rec->in = t->detail[g->detail].in;
         rec->n_in = t->detail[g->detail].n_in;
         rec->has_in = true;
+        rec->values = t->detail[g->detail].values;
     }
 }
 
