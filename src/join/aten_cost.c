@@ -151,9 +151,9 @@ static unsigned promote(const struct aten_work *w)
         bool dims = t && t->shape.rank;
         if (!t || t->dtype == OC_DT_UNDEFINED || (best != OC_DT_UNDEFINED && best_dims && !dims))
             continue;
-        bool higher = best == OC_DT_UNDEFINED || (dims && !best_dims) ||
-                      (is_int(best) && !is_int(t->dtype)) ||
-                      (is_int(best) == is_int(t->dtype) && oc_dtype_info(t->dtype)->bits > oc_dtype_info(best)->bits);
+        bool higher =
+            best == OC_DT_UNDEFINED || (dims && !best_dims) || (is_int(best) && !is_int(t->dtype)) ||
+            (is_int(best) == is_int(t->dtype) && oc_dtype_info(t->dtype)->bits > oc_dtype_info(best)->bits);
         if (higher)
             best = t->dtype;
         best_dims |= dims;
@@ -315,10 +315,12 @@ static void count_copy(struct aten_work *w)
 /* Numbers of c10::ScalarType. */
 static unsigned scalar_type(int64_t n)
 {
-    static const uint8_t dtype[] = {OC_DT_UINT8,     OC_DT_INT8,      OC_DT_INT16,     OC_DT_INT32,
-                                    OC_DT_INT64,     OC_DT_FLOAT16,   OC_DT_FLOAT,     OC_DT_DOUBLE,
+    static const uint8_t dtype[] = {OC_DT_UINT8,     OC_DT_INT8,      OC_DT_INT16,      OC_DT_INT32,
+                                    OC_DT_INT64,     OC_DT_FLOAT16,   OC_DT_FLOAT,      OC_DT_DOUBLE,
                                     OC_DT_UNDEFINED, OC_DT_COMPLEX64, OC_DT_COMPLEX128, OC_DT_BOOL};
-    return n == 15 ? (unsigned)OC_DT_BFLOAT16 : n >= 0 && n < (int64_t)OC_COUNT(dtype) ? dtype[n] : OC_DT_UNDEFINED;
+    return n == 15                                  ? (unsigned)OC_DT_BFLOAT16
+           : n >= 0 && n < (int64_t)OC_COUNT(dtype) ? dtype[n]
+                                                    : OC_DT_UNDEFINED;
 }
 
 /* Copies only if the result differs from the input: a kernel ran. aten::to(self, dtype, ..) and _to_copy have
@@ -391,28 +393,76 @@ static void count_selection(struct aten_work *w)
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 #define NONE -1, -1, -1, -1, -1, -1
-#define UNARY(n, type)    {n, count_map, {0, NONE}, 0, type}
-#define BINARY(n, type)   {n, count_map, {0, 1, -1, -1, -1, -1, -1}, 0, type}
-#define COMPARE(n, type)  {n, count_map, {0, 1, -1, -1, -1, -1, -1}, ATEN_BOOL, type}
-#define VIEW(n)           {n, count_view, {-1, NONE}, 0, NULL}
-#define REDUCE(n)         {n, count_reduction, {0, 1, -1, -1, -1, -1, -1}, 0, NULL}
-#define MOVED(n, a, b, c) {n, count_moved, {a, b, c, -1, -1, -1, -1}, 0, NULL}
-#define COPY(n, from, to) {n, count_copy, {from, to, -1, -1, -1, -1, -1}, 0, NULL}
-#define MATMUL(n, a, b, bias, flags) {n, aten_matmul, {a, b, bias, -1, -1, -1, -1}, flags, NULL}
+#define UNARY(n, type)                                                                                       \
+    {                                                                                                        \
+        n, count_map, {0, NONE}, 0, type                                                                     \
+    }
+#define BINARY(n, type)                                                                                      \
+    {                                                                                                        \
+        n, count_map, {0, 1, -1, -1, -1, -1, -1}, 0, type                                                    \
+    }
+#define COMPARE(n, type)                                                                                     \
+    {                                                                                                        \
+        n, count_map, {0, 1, -1, -1, -1, -1, -1}, ATEN_BOOL, type                                            \
+    }
+#define VIEW(n)                                                                                              \
+    {                                                                                                        \
+        n, count_view, {-1, NONE}, 0, NULL                                                                   \
+    }
+#define REDUCE(n)                                                                                            \
+    {                                                                                                        \
+        n, count_reduction, {0, 1, -1, -1, -1, -1, -1}, 0, NULL                                              \
+    }
+#define MOVED(n, a, b, c)                                                                                    \
+    {                                                                                                        \
+        n, count_moved, {a, b, c, -1, -1, -1, -1}, 0, NULL                                                   \
+    }
+#define COPY(n, from, to)                                                                                    \
+    {                                                                                                        \
+        n, count_copy, {from, to, -1, -1, -1, -1, -1}, 0, NULL                                               \
+    }
+#define MATMUL(n, a, b, bias, flags)                                                                         \
+    {                                                                                                        \
+        n, aten_matmul, {a, b, bias, -1, -1, -1, -1}, flags, NULL                                            \
+    }
 /* X and W are 0 and 1; bias, stride, padding, dilation, transposed */
-#define CONV(n, b, s, p, d, t)      {n, aten_conv, {0, 1, b, s, p, d, t}, 0, NULL}
-#define CONV_TRANSPOSE(n)           {n, aten_conv, {0, 1, 2, 3, 4, 7, -1}, ATEN_TRANSPOSED, NULL}
-#define CONV_BACK(n, y, x, mask, t) {n, aten_conv_backward, {y, x, 2, mask, t, -1, -1}, 0, NULL}
-#define MAX_POOL(n, rank) {n, aten_pool, {0, 1, rank, 2, 3, 4, 5}, 0, NULL}
-#define AVG_POOL(n, rank) {n, aten_pool, {0, 1, rank, 2, 3, -1, 4}, 0, NULL}
-#define ATTENTION(n, causal, flags) {n, aten_attention, {0, 1, 2, causal, -1, -1, -1}, flags, NULL}
+#define CONV(n, b, s, p, d, t)                                                                               \
+    {                                                                                                        \
+        n, aten_conv, {0, 1, b, s, p, d, t}, 0, NULL                                                         \
+    }
+#define CONV_TRANSPOSE(n)                                                                                    \
+    {                                                                                                        \
+        n, aten_conv, {0, 1, 2, 3, 4, 7, -1}, ATEN_TRANSPOSED, NULL                                          \
+    }
+#define CONV_BACK(n, y, x, mask, t)                                                                          \
+    {                                                                                                        \
+        n, aten_conv_backward, {y, x, 2, mask, t, -1, -1}, 0, NULL                                           \
+    }
+#define MAX_POOL(n, rank)                                                                                    \
+    {                                                                                                        \
+        n, aten_pool, {0, 1, rank, 2, 3, 4, 5}, 0, NULL                                                      \
+    }
+#define AVG_POOL(n, rank)                                                                                    \
+    {                                                                                                        \
+        n, aten_pool, {0, 1, rank, 2, 3, -1, 4}, 0, NULL                                                     \
+    }
+#define ATTENTION(n, causal, flags)                                                                          \
+    {                                                                                                        \
+        n, aten_attention, {0, 1, 2, causal, -1, -1, -1}, flags, NULL                                        \
+    }
 #define ATTENTION_BACK(n, causal)                                                                            \
-    {n, aten_attention, {1, 2, 3, causal, -1, -1, 0}, ATEN_BACKWARD, NULL}
+    {                                                                                                        \
+        n, aten_attention, {1, 2, 3, causal, -1, -1, 0}, ATEN_BACKWARD, NULL                                 \
+    }
 #define PACKED(n, causal, lengths, longest, flags)                                                           \
-    {n, aten_attention, {0, 1, 2, causal, lengths, longest, -1}, ATEN_HEADS_LAST | (flags), NULL}
+    {                                                                                                        \
+        n, aten_attention, {0, 1, 2, causal, lengths, longest, -1}, ATEN_HEADS_LAST | (flags), NULL          \
+    }
 #define PACKED_BACK(n, causal, lengths, longest, flags)                                                      \
-    {n, aten_attention, {1, 2, 3, causal, lengths, longest, 0},                                              \
-     ATEN_BACKWARD | ATEN_HEADS_LAST | (flags), NULL}
+    {                                                                                                        \
+        n, aten_attention, {1, 2, 3, causal, lengths, longest, 0},                                           \
+            ATEN_BACKWARD | ATEN_HEADS_LAST | (flags), NULL                                                  \
+    }
 
 /* One per line. */
 /* clang-format off */

@@ -1,5 +1,5 @@
-/* Cost of PyTorch's operators (records "aten::mm") from the shapes, types and values that its profiler records
- * with record_shapes=True, without a model. */
+/* Cost of PyTorch's operators (records "aten::mm") from the shapes, types and values that its profiler
+ * records with record_shapes=True, without a model. */
 #ifndef OC_ATEN_COST_H
 #define OC_ATEN_COST_H
 

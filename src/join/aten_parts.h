@@ -22,7 +22,8 @@ struct aten_row {
 enum aten_flag {
     ATEN_TRANSPOSED = 1, /* B is N x K; a transposed convolution */
     ATEN_BACKWARD = 2,
-    ATEN_HEADS_LAST = 4, /* attention on [batch, sequence, heads, size] instead of [.., heads, sequence, size] */
+    ATEN_HEADS_LAST =
+        4, /* attention on [batch, sequence, heads, size] instead of [.., heads, sequence, size] */
     ATEN_ENDS_ALIGN = 8, /* causal: the last query sees the last key; otherwise the first sees the first */
     ATEN_BOOL = 16,      /* the output is boolean */
     ATEN_OPTIONAL = 32,  /* operands after the first may be absent; otherwise they are scalars */
@@ -55,8 +56,9 @@ int aten_bool(const struct aten_work *w, int at, unsigned item);
 void aten_unknown(struct aten_work *w, const char *why);
 /* Less than exact. */
 void aten_qualify(struct aten_work *w, enum oc_quality quality, const char *why);
-void aten_read(struct aten_work *w, const struct oc_type *t);                       /* NULL: nothing */
-void aten_write(struct aten_work *w, const struct oc_type *like, uint64_t elements); /* of the type of `like` */
+void aten_read(struct aten_work *w, const struct oc_type *t); /* NULL: nothing */
+void aten_write(struct aten_work *w, const struct oc_type *like,
+                uint64_t elements); /* of the type of `like` */
 /* `type`: of the operands. */
 void aten_products(struct aten_work *w, const struct oc_type *type, uint64_t macs, uint64_t adds);
 
@@ -64,8 +66,8 @@ void aten_products(struct aten_work *w, const struct oc_type *type, uint64_t mac
 void aten_matmul(struct aten_work *w);        /* at: A, B, bias */
 void aten_conv(struct aten_work *w);          /* at: X, W, bias, stride, padding, dilation, transposed */
 void aten_conv_backward(struct aten_work *w); /* at: grad of Y, X, W, output mask, transposed */
-void aten_pool(struct aten_work *w);          /* at: X, window, its rank, stride, padding, dilation, ceil_mode */
-void aten_attention(struct aten_work *w);     /* at: Q, K, V, is_causal, cumulative lengths, longest key,
-                                               * grad of the output */
+void aten_pool(struct aten_work *w);      /* at: X, window, its rank, stride, padding, dilation, ceil_mode */
+void aten_attention(struct aten_work *w); /* at: Q, K, V, is_causal, cumulative lengths, longest key,
+                                           * grad of the output */
 
 #endif

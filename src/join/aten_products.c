@@ -75,8 +75,8 @@ static bool is_value(const struct aten_work *w, int at, const char *text)
     return at >= 0 && (unsigned)at < w->n_value && oc_str_eq(w->value[at], text);
 }
 
-/* Product of the spatial sizes of the output of a window of n sizes that slides over the last n dims of X. The
- * stride is at[3], otherwise *stride; the padding at[4], the dilation at[5]. */
+/* Product of the spatial sizes of the output of a window of n sizes that slides over the last n dims of X.
+ * The stride is at[3], otherwise *stride; the padding at[4], the dilation at[5]. */
 static bool output_size(struct aten_work *w, const struct oc_type *x, const int64_t *window, int64_t *stride,
                         unsigned n, uint64_t *out)
 {
@@ -102,7 +102,8 @@ static bool output_size(struct aten_work *w, const struct oc_type *x, const int6
 void aten_conv(struct aten_work *w)
 {
     const int8_t *at = w->row->at;
-    const struct oc_type *x = aten_tensor(w, at[0]), *k = aten_tensor(w, at[1]), *bias = aten_tensor(w, at[2]);
+    const struct oc_type *x = aten_tensor(w, at[0]), *k = aten_tensor(w, at[1]),
+                         *bias = aten_tensor(w, at[2]);
     int flag = at[6] < 0 ? 0 : aten_bool(w, at[6], 0);
     bool flipped = w->row->flags & ATEN_TRANSPOSED || flag == 1;
     unsigned rank = rank_of(k);
@@ -113,7 +114,8 @@ void aten_conv(struct aten_work *w)
     int64_t window[MAX_SPATIAL] = {0}, stride[MAX_SPATIAL] = {1, 1, 1};
     for (unsigned i = 2; i < rank; i++)
         window[i - 2] = k->shape.dim[i].v;
-    uint64_t batch = rank_of(x) == rank ? aten_size(x, 0) : 1, outputs, taps = aten_span(w, k, 1, rank), space;
+    uint64_t batch = rank_of(x) == rank ? aten_size(x, 0) : 1, outputs, taps = aten_span(w, k, 1, rank),
+             space;
     uint64_t channels = aten_size(x, (int)(rank_of(x) - rank) + 1), inner = aten_size(k, flipped ? 0 : 1);
     if (!inner || channels % inner || (flipped && channels != inner)) {
         aten_unknown(w, "the recorded shapes do not match the operator");
@@ -213,7 +215,8 @@ static bool read_heads(struct aten_work *w, const struct oc_type *q, const struc
                         .size = aten_size(q, -1),
                         .size_v = aten_size(v, -1)};
     h->heads = rank > 2 ? aten_mul(w, aten_span(w, q, 0, rank - 3), q_heads) : 1;
-    return k_heads && q_heads % k_heads == 0 && aten_size(k, -1) == h->size && aten_size(v, sequence) == h->keys;
+    return k_heads && q_heads % k_heads == 0 && aten_size(k, -1) == h->size &&
+           aten_size(v, sequence) == h->keys;
 }
 
 /* Sequences of different lengths in one tensor [tokens, heads, size]: no query has more than the longest

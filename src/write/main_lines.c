@@ -174,10 +174,10 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
     if (h->inferences_per_s > 0)
         text = oc_printf(l->arena, "%.4g inferences/s", h->inferences_per_s);
     if (h->flops_per_s + known(h->ops_per_s) > 0 && !isnan(h->bytes_per_s))
-        text = oc_printf(l->arena, "%s%s%s%s GFLOP/s%s, %s GB/s", text, *text ? ", " : "",
+        text = oc_printf(l->arena, "%s%s%s%s GFLOP/s%s%s", text, *text ? ", " : "",
                          h->least ? "at least " : "", giga(l, h->flops_per_s),
                          h->ops_per_s > 0 ? oc_printf(l->arena, " + %s GOP/s", giga(l, h->ops_per_s)) : "",
-                         giga(l, h->bytes_per_s));
+                         h->bytes_per_s > 0 ? oc_printf(l->arena, ", %s GB/s", giga(l, h->bytes_per_s)) : "");
     if (!isnan(h->busy_ns) && h->run_ns > 0)
         text = oc_printf(l->arena, "%s%soperator time %.1f %%", text, *text ? "; " : "",
                          100 * h->busy_ns / h->run_ns);
