@@ -16,10 +16,9 @@ const struct cli_option cli_options[] = {
      NULL, "measured profile to join with the model; several are compared (repeatable)", "Input",
      AT(profile)},
     {"combine", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "with several profiles, the most accurate time of each row: kernels of Nsight Systems, TensorRT's "
-     "profile, device "
-     "times, "
-     "host times; and counters of Nsight Compute",
+     "several profiles of one model: the most accurate time per row (Nsight Systems kernels, TensorRT, "
+     "device "
+     "time, host time), with the counters of Nsight Compute",
      NULL, AT(combine)},
     {"profile-format", 0, CLI_TEXT,
      CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "NAME", NULL,
@@ -34,10 +33,10 @@ const struct cli_option cli_options[] = {
     {"kernel-names", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "FILE", NULL, NULL,
      "XML file with rules for kernel names: precision, unit, class, library", NULL, AT(kernel_names)},
     {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N",
-     "runs", "the first of two or more; none in summaries", "runs of the profile to leave out", NULL,
-     AT(warmup)},
+     "runs", "the first of two or more; none in summaries", "warm-up runs of the profile, which are excluded",
+     NULL, AT(warmup)},
     {"partial", 0, CLI_FLAG, CLI_COST | CLI_SUMMARY, NULL, NULL, NULL,
-     "Ctrl-C stops the reading of the profile, and the report is made of what was read", NULL, AT(partial)},
+     "after Ctrl-C, report what was read of the profile so far", NULL, AT(partial)},
     {"stat", 0, CLI_CHOICE, CLI_COST | CLI_DIFF | CLI_CHECK, "median|mean|min|max|sum", NULL,
      "median; min if the runs spread by over 10 %", "statistic over the runs of a profile", NULL, AT(stat)},
     {"hw", 0, CLI_LIST,
@@ -50,23 +49,24 @@ const struct cli_option cli_options[] = {
      CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_HW | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF |
          CLI_CHECK,
      "KEY=VALUE", NULL, NULL,
-     "another figure for the devices of --hw: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
+     "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
      "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
      NULL, AT(hw_set)},
     {"cache", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE | CLI_DIFF, "on|off", NULL, "off",
-     "rooflines: bytes count at the nearest memory that can have them, or all of them at DRAM", NULL,
-     AT(cache)},
+     "rooflines: on: a tensor is read from the nearest cache that can hold it; off: all bytes move to and "
+     "from DRAM",
+     NULL, AT(cache)},
     {"op-rules", 0, CLI_TEXT, CLI_SHAPED, "FILE", NULL, NULL,
-     "XML file with shape and cost rules for other operators", NULL, AT(op_rules)},
+     "XML file with shape and cost rules of custom operators", NULL, AT(op_rules)},
     {"limit", 0, CLI_LIST, CLI_READS, "NAME=N", NULL, NULL,
      "resource limit for untrusted input: nodes=8M, file-bytes=2GiB ...; onnxcost help limits lists them "
      "(repeatable)",
      NULL, AT(limit)},
     {"external-data", 0, CLI_CHOICE, CLI_READS, "inside|anywhere", NULL, "inside",
-     "files with weights are read only inside of the model's folder, or wherever the model says", NULL,
+     "read weight files only inside the model's folder, or at any path that the model names", NULL,
      AT(external_data)},
 
-    {"dim", 'd', CLI_LIST, CLI_SHAPED, "NAME=N", NULL, NULL, "number for a symbolic dimension (repeatable)",
+    {"dim", 'd', CLI_LIST, CLI_SHAPED, "NAME=N", NULL, NULL, "value of a symbolic dimension (repeatable)",
      "Shapes", AT(dim)},
     {"shape", 's', CLI_LIST, CLI_SHAPED, "INPUT=SHAPE", NULL, NULL,
      "shape of an input: x=1x3x224x224, or x=scalar (repeatable)", NULL, AT(shape)},
@@ -76,17 +76,17 @@ const struct cli_option cli_options[] = {
     {"trip", 0, CLI_LIST, CLI_SHAPED, "NODE=N", NULL, "1", "trip count of a loop, by its name (repeatable)",
      NULL, AT(trip)},
     {"default-dim", 0, CLI_INT, CLI_SHAPED, "N", NULL, NULL,
-     "number for every symbolic dimension without --dim", NULL, AT(default_dim)},
-    {"no-defaults", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL, "leave dimensions without a number unknown",
-     NULL, AT(no_defaults)},
+     "value of every symbolic dimension without --dim", NULL, AT(default_dim)},
+    {"no-defaults", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
+     "no default sizes: symbolic dimensions stay unknown", NULL, AT(no_defaults)},
     {"force", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
-     "--shape may change numbers that the model declares; a profile of another model is reported", NULL,
+     "let --shape override dimensions that the model declares; report a profile of another model", NULL,
      AT(force)},
 
     {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_DIFF, "N",
      "rows", "20; 3 for MegEngine files; all in CSV and JSON",
-     "rows to show; 0: all; negative: all but the last ones", "Choice and order of rows", AT(top)},
-    {"all", 'a', CLI_FLAG, CLI_COST, NULL, NULL, NULL, "the table of all operators, as --top 0", NULL,
+     "number of rows; 0: all; -N: all but the last N", "Filtering and sorting", AT(top)},
+    {"all", 'a', CLI_FLAG, CLI_COST, NULL, NULL, NULL, "table of all operators, same as --top 0", NULL,
      AT(all)},
     {"opr-name", 0, CLI_LIST, CLI_COST, "REGEX", NULL, NULL,
      "only operators whose name matches from its start (repeatable)", NULL, AT(opr_name)},
@@ -95,45 +95,44 @@ const struct cli_option cli_options[] = {
     {"input-dtype", 0, CLI_LIST, CLI_COST, "DTYPE", NULL, NULL,
      "only operators with an input of this element type (repeatable)", NULL, AT(input_dtype)},
     {"order-by", 0, CLI_TEXT, CLI_COST, "[+]COLUMN,...", NULL, "time",
-     "sort, largest first; with + smallest first; ties by the next one: time, computation, memory, flops, "
+     "sort in descending order (+COLUMN: ascending), then by the next column: time, computation, memory, "
+     "flops, "
      "bandwidth, "
      "opr_id, in_shapes, out_shapes, macs, params, intensity, roofline, efficiency, wasted, calls, count, "
      "min, max, "
      "self, name, type, or any column of the CSV",
      NULL, AT(order_by)},
     {"group-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, NULL,
-     "one row for all operators with the same type, module (path in the name; module:2 its first two parts), "
-     "signature "
-     "(type and shapes), provider, precision, kernel, bound, rule, or several of these",
+     "one row per type, module (path in the name; module:2: its first two parts), signature (type and "
+     "shapes), "
+     "provider, precision, kernel, bound, rule, or a combination",
      NULL, AT(group_by)},
     {"aggregate", 0, CLI_TEXT, CLI_COST, "max|min|sum|mean|median|count|pN", NULL, "sum with --group-by",
-     "one row for many operators; pN: the N-th percentile", NULL, AT(aggregate)},
+     "statistic over the operators of a group; pN: N-th percentile", NULL, AT(aggregate)},
     {"aggregate-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, "all together",
      "as --group-by; needs --aggregate", NULL, AT(aggregate_by)},
-    {"min-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators with at least this time", NULL,
-     AT(min_time)},
-    {"max-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators with at most this time", NULL,
+    {"min-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators that take at least this time",
+     NULL, AT(min_time)},
+    {"max-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators that take at most this time", NULL,
      AT(max_time)},
     {"top-end-key", 0, CLI_CHOICE, CLI_COST, "end|kern", NULL, "end",
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
     {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
      "table|compact|csv|json|ndjson|markdown|md|trace|model-explorer|html|junit|sarif|github", NULL, "table",
-     "form of the report; ndjson: of scan, an object a line; markdown (md): of costs, diff and check; html: "
-     "of costs and diff; trace and model-explorer: of costs; junit and sarif: of check; github: annotations "
-     "of GitHub Actions, of "
-     "check and diff",
+     "output format; ndjson (one object per line): scan; markdown (md): costs, diff, check; html: costs, "
+     "diff; "
+     "trace, model-explorer: costs; junit, sarif: check; github (annotations of GitHub Actions): check, diff",
      "Output", AT(format)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact|ascii", NULL, "grid for MegEngine files, else compact",
-     "form of the table; ascii: a grid of ASCII characters", NULL, AT(style)},
+     "table style; ascii: a grid of ASCII characters", NULL, AT(style)},
     {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "with --hw: adds columns with the roofline time of each unit and memory level", NULL, AT(roofline)},
+     "with --hw: add the roofline time of each compute unit and memory level", NULL, AT(roofline)},
     {"advise", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
      "optimization suggestions with their evidence, estimated saving, and what to do", NULL, AT(advise)},
     {"what-if", 0, CLI_LIST, CLI_COST, "KEY=80%|KEY=2x|hw=NAME", NULL, NULL,
-     "what the model would take if these operators (type, class or pattern of names; all) ran at so much of "
-     "their roofline, or were so much faster, or ran on other hardware; steps are applied in sequence "
-     "(repeatable)",
+     "predicted latency if the operators of KEY (type, class, name pattern, or all) ran at 80 % of their "
+     "roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)",
      NULL, AT(what_if)},
     {"as", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE,
      "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights", NULL, NULL,
@@ -146,24 +145,22 @@ const struct cli_option cli_options[] = {
      "the rule that joined each record of the profile, or the named one, with nodes, or why none did "
      "(repeatable)",
      NULL, AT(explain_match)},
-    {"print-only", 0, CLI_CHOICE, CLI_COST, "summary|device|host", NULL, NULL, "one part of the report", NULL,
-     AT(print_only)},
-    {"show-host", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "MegEngine files: the table of host times as well",
-     NULL, AT(show_host)},
+    {"print-only", 0, CLI_CHOICE, CLI_COST, "summary|device|host", NULL, NULL, "only this part of the report",
+     NULL, AT(print_only)},
+    {"show-host", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
+     "MegEngine files: also print the table of host times", NULL, AT(show_host)},
     {"copy-time", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "MegEngine files: time of copies in the summary",
      NULL, AT(copy_time)},
     {"confluence", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "table as wiki markup", NULL, AT(confluence)},
     {"wiki", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "same as --confluence", NULL, AT(confluence)},
-    {"dump-only-opr", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "only the operators, one a line", NULL,
+    {"dump-only-opr", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "only the operators, one per line", NULL,
      AT(dump_only_opr)},
     {"annotate", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,
      "write a copy of the model with costs and times in metadata_props", NULL, AT(annotate)},
     {"output", 'o', CLI_TEXT, CLI_ALL, "FILE", NULL, "standard output",
-     "write there; the file is complete or not there. record: folder, or what the names of its files begin "
-     "with",
-     NULL, AT(output)},
+     "output file, written atomically; record: folder or prefix of its files", NULL, AT(output)},
     {"width", 'w', CLI_INT, CLI_ALL, "N", "columns", "COLUMNS, else the terminal's",
-     "columns of the tables; 0: no limit", NULL, AT(width)},
+     "table width; 0: no limit", NULL, AT(width)},
     {"color", 0, CLI_CHOICE, CLI_ALL, "auto|always|never", NULL, "auto", "colour; NO_COLOR is respected",
      NULL, AT(color)},
     {"strict", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
@@ -172,15 +169,15 @@ const struct cli_option cli_options[] = {
     {"taps", 0, CLI_CHOICE, CLI_MODEL, "all|valid", NULL, "all",
      "convolution: count multiplications with padding, or only those with data", "Counting", AT(taps)},
     {"weights", 0, CLI_TEXT, CLI_MODEL, "unit|hw|mac|FILE", NULL, "unit",
-     "weight of a primitive: 1 each, about what hardware takes, only multiply-adds, or lines KEY value of a "
-     "file",
+     "FLOPs of a primitive operation: 1 each, about what hardware takes, only multiply-adds, or a file with "
+     "lines KEY VALUE",
      NULL, AT(weights)},
     {"qdq", 0, CLI_CHOICE, CLI_MODEL, "fold|keep", NULL, "fold", "dequantization of constants", NULL,
      AT(qdq)},
     {"bytes", 0, CLI_CHOICE, CLI_MODEL, "dram|naive|graph", NULL, "dram",
-     "bytes that must move; every input and output of every node; or in the totals only what enters and "
-     "leaves "
-     "the model",
+     "minimum traffic; every input and output of every node; or, in the totals, only inputs and outputs of "
+     "the "
+     "model",
      NULL, AT(bytes)},
     {"alias", 0, CLI_CHOICE, CLI_MODEL, "on|off", NULL, "on", "views such as Reshape move no bytes", NULL,
      AT(alias)},
@@ -219,7 +216,7 @@ const struct cli_option cli_options[] = {
     {"rnn-reload", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "recurrent weights are read again in every step",
      NULL, AT(rnn_reload)},
     {"loop-cached", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL,
-     "constants in a loop body are read once, not in every iteration", NULL, AT(loop_cached)},
+     "read constants of a loop body once, not in every iteration", NULL, AT(loop_cached)},
     {"prefer-functions", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
      "functions of the model take precedence over operators of the same name", NULL, AT(prefer_functions)},
 
@@ -230,8 +227,9 @@ const struct cli_option cli_options[] = {
      AT(sweep)},
 
     {"batch", 0, CLI_TEXT, CLI_LLM | CLI_COMPARE, "N", "sequences", "1",
-     "prompts that are worked on together; compare: batches to rank devices for, such as 1,8,64, 1..64*2, or "
-     "NAME=1,8 for the dimension NAME",
+     "sequences per batch; compare: batch sizes to rank devices for, such as 1,8,64, 1..64*2, or NAME=1,8 "
+     "for "
+     "the dimension NAME",
      "Language models and devices", AT(batch)},
     {"prompt", 0, CLI_INT, CLI_LLM, "N", "tokens", "512", "length of each prompt", NULL, AT(prompt)},
     {"generate", 0, CLI_INT, CLI_LLM, "N", "tokens", "128", "length of each answer", NULL, AT(generate)},
@@ -249,7 +247,7 @@ const struct cli_option cli_options[] = {
     {"plan", 0, CLI_TEXT, CLI_MEMORY, "FILE", NULL, NULL,
      "write the arena offset of every buffer to FILE.json or FILE.csv", NULL, AT(plan)},
     {"reorder", 0, CLI_FLAG, CLI_MEMORY, NULL, NULL, NULL,
-     "search for a node order with a lower peak; --format csv and json print that order", NULL, AT(reorder)},
+     "search for a node order with a lower peak; CSV and JSON print the order", NULL, AT(reorder)},
 
     {"view", 0, CLI_LIST, CLI_SUMMARY, "NAME", NULL, "all that there is data for",
      "device, overview, runs, model, distribution, type, operator, event, kernel, memory, copies, user, "
@@ -277,7 +275,7 @@ const struct cli_option cli_options[] = {
     {"runs", 0, CLI_INT, CLI_RECORD, "N", "runs", "5 and 3 s at least, until the median is known to 2 %",
      "runs to measure, after those of --warmup (1)", NULL, AT(runs)},
     {"time-budget", 0, CLI_TEXT, CLI_RECORD, "TIME", "s", "60s; none with --runs",
-     "time limit: no further run starts after it; at least one run is measured", NULL, AT(time_budget)},
+     "time budget: no run starts after it; at least one run is measured", NULL, AT(time_budget)},
     {"threads", 0, CLI_INT, CLI_RECORD | CLI_MEASURED | CLI_HW, "N", "threads",
      "ONNX Runtime's choice; hw measure: all",
      "threads of an operator; of recordings: what they were made with; hw measure: processors to measure",
@@ -289,15 +287,14 @@ const struct cli_option cli_options[] = {
      "ONNX Runtime's library, libonnxruntime.so.1", NULL, AT(ort_lib)},
 
     {"dump-samples", 0, CLI_FLAG, CLI_CALIBRATE, NULL, NULL, NULL,
-     "the measured kernels with all that a calibration sees of them, as CSV or JSON, and nothing else",
-     "Estimates", AT(dump_samples)},
+     "print only the measured kernels with their features, as CSV or JSON", "Estimates", AT(dump_samples)},
     {"calibration", 0, CLI_TEXT, CLI_ESTIMATE | CLI_COMPARE | CLI_CHECK, "FILE", NULL, NULL,
      "calibration file from calibrate; without it the estimate is an interval", NULL, AT(calibration)},
     {"fusion", 0, CLI_CHOICE, CLI_ESTIMATE | CLI_CHECK, "onnxruntime|generic|none", NULL,
      "as fits calibration and device", "assumed fusion rules of the runtime, if no profile is given", NULL,
      AT(fusion)},
     {"by-family", 0, CLI_FLAG, CLI_MEASURED, NULL, NULL, NULL,
-     "leave out whole families of networks, not single networks", NULL, AT(by_family)},
+     "leave out families of networks instead of single networks", NULL, AT(by_family)},
     {"curves-only", 0, CLI_FLAG, CLI_MEASURED, NULL, NULL, NULL, "no regression forests on top of the curves",
      NULL, AT(curves_only)},
     {"runtime-version", 0, CLI_TEXT, CLI_MEASURED, "TEXT", NULL, NULL,
@@ -325,7 +322,7 @@ const struct cli_option cli_options[] = {
     {"max-peak-memory", 0, CLI_TEXT, CLI_CHECK, "SIZE", NULL, NULL, "highest peak activation memory: 10MiB",
      NULL, AT(max_peak_memory)},
     {"max-latency", 0, CLI_TEXT, CLI_CHECK, "TIME", NULL, NULL,
-     "longest run: 12ms; as measured (--profile), else as estimated (--hw)", NULL, AT(max_latency)},
+     "maximum latency: 12ms; measured (--profile) or else estimated (--hw)", NULL, AT(max_latency)},
     {"min-efficiency", 0, CLI_TEXT, CLI_CHECK, "SHARE", NULL, NULL,
      "lowest efficiency (roofline time / measured time): 30%; needs a profile and a device", NULL,
      AT(min_efficiency)},
