@@ -66,6 +66,7 @@ m=$work
     report kineto tests/data/kineto/small_cuda.json
     report openvino tests/data/openvino/detailed.csv --type Convolution
     report functions tests/data/functions/perf_n.txt
+    report cycles tests/data/functions/perf_cycles.txt
     report counters tests/data/ncu/raw.csv --hw a100
     report chrome tests/data/chrome/begin_end.json
     for seed in tests/fuzz/seeds/model/*.onnx; do # control flow, functions, sequences

@@ -15,7 +15,6 @@ struct table {
     bool children;  /* two shares: with and without called functions */
     bool samples;
     size_t symbol, library, count;
-    char event[64];
     double event_count;
 };
 
@@ -61,7 +60,7 @@ static bool is_gprof_header(struct oc_str line)
 
 static int gprof_row(struct table *t, struct oc_str line)
 {
-    struct oc_function_row row = {.library = {"", 0}};
+    struct oc_function_row row = {.library = {"", 0}, .share = NAN};
     double v, self_s, calls;
     for (int i = 0; i < 3; i++)
         if (!number(word(&line), i == 2 ? &self_s : &v))
@@ -151,8 +150,8 @@ static void perf_note(struct table *t, struct oc_str line)
     if (event) {
         event += 10;
         const char *end = memchr(event, '\'', (size_t)(line.s + line.n - event));
-        snprintf(t->event, sizeof(t->event), "%.*s", end ? (int)(end - event < 60 ? end - event : 60) : 0,
-                 event);
+        snprintf(t->facts->event, sizeof(t->facts->event), "%.*s",
+                 end ? (int)(end - event < 60 ? end - event : 60) : 0, event);
     }
     const char *count = memmem(line.s, line.n, "Event count (approx.):", 22);
     if (count &&
@@ -217,8 +216,8 @@ static int perf_row(struct table *t, struct oc_str line)
 {
     struct oc_function_row row = {.name = {"", 0}, .library = {"", 0}};
     struct oc_str before;
-    double share, v;
-    if (!take_share(t, &line, &share) || (t->children && !take_share(t, &line, &share)))
+    double percent, v;
+    if (!take_share(t, &line, &percent) || (t->children && !take_share(t, &line, &percent)))
         return 0; /* a line of a call graph */
     if (t->delimiter) {
         perf_fields(t, line, &row);
@@ -231,9 +230,27 @@ static int perf_row(struct table *t, struct oc_str line)
     }
     if (!row.name.n)
         return 0;
-    t->facts->listed += share / 100;
-    row.self_ns = share / 100 * t->event_count;
+    row.share = percent / 100;
+    row.self_ns = row.share * t->facts->all_ns;
+    t->facts->listed += row.share;
     return t->sink(t->ctx, &row, t->err);
+}
+
+/* cpu-clock and task-clock count nanoseconds; shares of any other event are not shares of time. */
+static int perf_event(struct table *t)
+{
+    char *event = t->facts->event;
+    bool clock = strncmp(event, "cpu-clock", 9) == 0 || strncmp(event, "task-clock", 10) == 0;
+    if (!*event || (clock && isnan(t->event_count)))
+        return oc_fail(t->err, OC_EFORMAT,
+                       "the line '# %s' before the table is missing; write the table with perf report --stdio",
+                       *event ? "Event count (approx.):" : "Samples: ... of event");
+    if (!clock)
+        return 0;
+    *event = '\0';
+    t->facts->all_ns = t->event_count;
+    t->facts->resolution_ns = t->event_count * 1e-4;
+    return 0;
 }
 
 static int read_perf(struct table *t)
@@ -250,18 +267,10 @@ static int read_perf(struct table *t)
         if (is_perf_header(s)) {
             if (rows) /* table of another event: adding it would count time twice */
                 break;
-            if (strncmp(t->event, "cpu-clock", 9) != 0 && strncmp(t->event, "task-clock", 10) != 0)
-                return oc_fail(t->err, OC_EFORMAT,
-                               "perf counted '%s', which is not time: record with perf record -e cpu-clock",
-                               t->event);
-            if (isnan(t->event_count))
-                return oc_fail(t->err, OC_EFORMAT,
-                               "the line '# Event count (approx.):' before the table is missing; write the "
-                               "table with perf report --stdio");
+            if (perf_event(t) != 0)
+                return -1;
             perf_header(t, s);
             rows = true;
-            t->facts->all_ns = t->event_count;
-            t->facts->resolution_ns = t->event_count * 1e-4;
         } else if (starts(s, "#"))
             perf_note(t, s);
         else if (rows && s.n)
@@ -279,7 +288,7 @@ static bool is_pstats_header(struct oc_str line)
 
 static int pstats_row(struct table *t, struct oc_str line)
 {
-    struct oc_function_row row = {.library = {"", 0}};
+    struct oc_function_row row = {.library = {"", 0}, .share = NAN};
     struct oc_str calls = word(&line);
     double v, self_s = 0;
     const char *slash = calls.n ? memchr(calls.s, '/', calls.n) : NULL; /* all calls / non-recursive calls */
@@ -339,7 +348,7 @@ int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_fun
     static int (*const read[])(struct table *) = {
         [OC_TABLE_GPROF] = read_gprof, [OC_TABLE_PERF] = read_perf, [OC_TABLE_PSTATS] = read_pstats};
     struct table t = {.c = c, .sink = sink, .ctx = ctx, .facts = facts, .err = err};
-    *facts = (struct oc_function_facts){"", NAN, NAN, NAN, NAN};
+    *facts = (struct oc_function_facts){"", NAN, NAN, NAN, "", NAN};
     int rc = kind < OC_COUNT(read) && read[kind] ? read[kind](&t)
                                                  : oc_fail(err, OC_EFORMAT, "no table of functions");
     return rc == 0 && oc_csv_failed(c) ? oc_csv_error(c, err) : rc;

@@ -13,7 +13,8 @@ enum oc_function_table oc_function_table_kind(const char *data, size_t n);
 /* One row. Name and library are views of the line. */
 struct oc_function_row {
     struct oc_str name, library;
-    double self_ns;
+    double self_ns; /* NAN: the event is not time */
+    double share;   /* perf: part of all samples; otherwise NAN */
     uint64_t calls; /* 0: unknown; perf: number of samples */
 };
 typedef int oc_function_sink(void *ctx, const struct oc_function_row *row, struct oc_err *err);
@@ -22,6 +23,7 @@ struct oc_function_facts {
     const char *tool;     /* "gprof", "perf", "Python's profiler" */
     double listed, all;   /* perf: sum of the shares read, and 1; otherwise NAN */
     double all_ns;        /* perf: time of all samples; NAN: unknown */
+    char event[64];       /* perf: event that is not time ("cycles"), "": time */
     double resolution_ns; /* one sample, or one unit in the last printed digit; NAN: unknown */
 };
 

@@ -42,6 +42,7 @@ static int take_function(void *ctx, const struct oc_function_row *row, struct oc
     classify(r, rec, row->library);
     oc_rec_time(rec, row->self_ns);
     rec->host_ns = rec->total_ns = row->self_ns;
+    rec->share = row->share;
     rec->calls = row->calls;
     rec->calls_per_run = row->calls ? (double)row->calls : (double)NAN;
     rec->runs = 1;
@@ -208,7 +209,7 @@ static int read_delimited(struct reading *r, struct oc_err *err)
 /* Time that perf does not list: rows below its limit, or a truncated file. Shares are rounded to 0.01 %. */
 static void add_rest(struct reading *r, const struct oc_function_facts *facts)
 {
-    double rest = 1 - facts->listed;
+    double rest = facts->all - facts->listed;
     if (!(rest > 0.5e-4 * (double)(r->list.n + 1)))
         return;
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
@@ -216,6 +217,7 @@ static void add_rest(struct reading *r, const struct oc_function_facts *facts)
     rec->bucket = "functions not listed";
     oc_rec_time(rec, rest * facts->all_ns);
     rec->total_ns = rec->time_ns;
+    rec->share = rest;
     rec->runs = 1;
     r->p->imported_ns += rec->total_ns;
 }
@@ -229,6 +231,13 @@ static int read_functions(struct reading *r, enum oc_function_table kind, struct
     if (!isnan(facts.listed))
         add_rest(r, &facts);
     r->p->producer = facts.tool;
+    if (*facts.event) {
+        r->p->event = oc_strdup(&r->p->arena, facts.event);
+        r->p->imported_ns = NAN;
+        oc_diag_add(&r->p->diags, OC_INFO, "I-event", "",
+                    "perf counted '%s': shares are not shares of time (perf record -e cpu-clock counts time)",
+                    r->p->event);
+    }
     if (!isnan(facts.resolution_ns))
         oc_diag_add(&r->p->diags, OC_INFO, "I-resolution", "", "times have a resolution of %g ms",
                     facts.resolution_ns / 1e6);
@@ -238,7 +247,9 @@ static int read_functions(struct reading *r, enum oc_function_table kind, struct
 static void finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
-    p->time_kind = p->functions ? "CPU time of functions" : "time";
+    p->time_kind = p->event       ? oc_printf(&p->arena, "shares of %s of functions", p->event)
+                   : p->functions ? "CPU time of functions"
+                                  : "time";
     p->stat = r->per_call ? OC_STAT_MEAN : OC_STAT_SUM;
     /* a column of the user's --map has times of one run */
     p->runs_from = p->functions || !r->opts->map ? OC_RUNS_UNKNOWN

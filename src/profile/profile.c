@@ -24,6 +24,7 @@ struct oc_prof_rec oc_prof_rec_new(const char *name)
                                 .time_ns = none,
                                 .self_ns = none,
                                 .kernel_ns = none,
+                                .share = none,
                                 .host_ns = none,
                                 .wait_ns = none,
                                 .min_ns = none,

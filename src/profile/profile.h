@@ -39,6 +39,7 @@ struct oc_prof_rec {
     double wait_ns;   /* NAN when unknown */
     double min_ns, max_ns, median_ns; /* of the per-run sums */
     double p10_ns, p90_ns;            /* likewise: the 10th and 90th percentile */
+    double share; /* part of all samples, in a source that counts other events than time; otherwise NAN */
     double start_ns;                  /* start of the first used call, relative to the start of its run;
                                        * gives execution order */
     double calls_per_run;
@@ -153,6 +154,7 @@ struct oc_profile {
     struct oc_prof_memory memory;
     bool launches_only;    /* operators ran on a device whose times are not in the file: host times say nothing
                             * about their work */
+    const char *event; /* what the source counted instead of time ("cycles"): records have shares; NULL: time */
     bool functions;        /* records are functions of a program and op_type is their class: never matched to
                             * nodes */
     bool truncated;        /* the file is truncated, or reading was stopped */

@@ -84,7 +84,7 @@ static const struct reduced columns[] = {
     {offsetof(struct oc_row, self_s), OC_AGG_NONE},    {offsetof(struct oc_row, roofline_s), OC_AGG_NONE},
     {offsetof(struct oc_row, wasted_s), OC_AGG_NONE},  {offsetof(struct oc_row, min_s), OC_AGG_MIN},
     {offsetof(struct oc_row, max_s), OC_AGG_MAX},      {offsetof(struct oc_row, overhead_s), OC_AGG_NONE},
-    {offsetof(struct oc_row, what_if_s), OC_AGG_NONE},
+    {offsetof(struct oc_row, what_if_s), OC_AGG_NONE}, {offsetof(struct oc_row, share), OC_AGG_NONE},
 };
 
 static double number_at(const void *in, size_t offset)

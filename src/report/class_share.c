@@ -11,7 +11,7 @@ struct sums {
     struct oc_class_share *share;
     uint32_t n, cap;
     struct oc_map seen;
-    double time_ns, flop;
+    double time, flop; /* time: nanoseconds, or shares of an event */
 };
 
 static struct oc_class_share *class_of(struct sums *s, const char *name)
@@ -29,12 +29,13 @@ static void add_functions(struct sums *s, const struct oc_profile *p)
 {
     for (uint32_t i = 0; i < p->n_rec; i++) {
         const struct oc_prof_rec *rec = &p->rec[i];
-        if (isnan(rec->self_ns))
+        double weight = p->event ? rec->share : rec->self_ns;
+        if (isnan(weight))
             continue;
         struct oc_class_share *c = class_of(s, rec->bucket ? "" : rec->op_type);
-        c->time_share += rec->self_ns;
+        c->time_share += weight;
         c->functions += !rec->bucket;
-        s->time_ns += rec->self_ns;
+        s->time += weight;
     }
 }
 
@@ -81,8 +82,9 @@ uint32_t oc_class_shares(const struct oc_report_in *in, struct oc_arena *a, cons
     add_functions(&s, in->profile);
     if (in->analysis)
         add_nodes(&s, in->analysis);
+    double all = in->profile->event ? 1 : s.time;
     for (uint32_t i = 0; i < s.n; i++) {
-        s.share[i].time_share = s.time_ns > 0 ? s.share[i].time_share / s.time_ns : 0;
+        s.share[i].time_share = all > 0 ? s.share[i].time_share / all : 0;
         s.share[i].flop_share = in->analysis && s.flop > 0 ? s.share[i].flop_share / s.flop : (double)NAN;
     }
     if (s.n)

@@ -13,9 +13,14 @@ static bool with_time(const struct oc_report *r)
     return r->has_time;
 }
 
+static bool with_shares(const struct oc_report *r)
+{
+    return r->has_time || r->has_share;
+}
+
 static bool without_time(const struct oc_report *r)
 {
-    return !r->has_time;
+    return !with_shares(r);
 }
 
 static bool with_hardware(const struct oc_report *r)
@@ -137,11 +142,17 @@ static const char *first_shape(const struct oc_row_shape *s, uint32_t n)
         c->number = k.known ? (double)c->whole : NAN;                                                        \
     }
 
+/* Shares of the counted event where there are no times. */
+static double part_of(const struct oc_line *l, double time_s, double share)
+{
+    return l->r->has_share ? share : time_s / l->r->total_s;
+}
+
 NUMBER_CELL(get_rank, l->rank + 1)
 NUMBER_CELL(get_time, l->row->time_s)
 NUMBER_CELL(get_host_time, l->row->host_time_s)
-NUMBER_CELL(get_share, l->row->time_s / l->r->total_s)
-NUMBER_CELL(get_cumulative, l->cumulative_s / l->r->total_s)
+NUMBER_CELL(get_share, part_of(l, l->row->time_s, l->row->share))
+NUMBER_CELL(get_cumulative, part_of(l, l->cumulative_s, l->cumulative_share))
 NUMBER_CELL(get_flo_share, l->r->total_flo > 0 ? l->row->computation / l->r->total_flo : NAN)
 EXACT_CELL(get_flo, l->row->computation, k.flops + k.ops)
 NUMBER_CELL(get_flops, l->row->computation / l->row->time_s)
@@ -241,10 +252,10 @@ static bool with_bounds(const struct oc_report *r)
 const struct oc_column oc_columns[] = {
     {.key = "rank", .title = "#", .kind = OC_FIELD_COUNT, .use = BOTH, .get = get_rank},
     {.key = "time_ns", .title = "time", .kind = OC_FIELD_TIME, .use = BOTH, .available = with_time, .get = get_time},
-    {.key = "time_fraction", .title = "%", .kind = OC_FIELD_FRACTION, .use = BOTH, .available = with_time,
+    {.key = "time_fraction", .title = "%", .kind = OC_FIELD_FRACTION, .use = BOTH, .available = with_shares,
      .get = get_share},
     {.key = "cumulative_fraction", .title = "cum %", .kind = OC_FIELD_FRACTION, .use = BOTH, .drop = 9,
-     .available = with_time, .get = get_cumulative},
+     .available = with_shares, .get = get_cumulative},
     {.key = "name", .title = "operator", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 20,
      .available = without_groups, .get = get_name},
     {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 10,
@@ -329,6 +340,8 @@ bool oc_line_next(struct oc_line *l)
     l->row = &l->r->shown.row[l->rank];
     if (!isnan(l->row->time_s))
         l->cumulative_s += l->row->time_s;
+    if (!isnan(l->row->share))
+        l->cumulative_share += l->row->share;
     return true;
 }
 

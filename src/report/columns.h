@@ -22,6 +22,7 @@ struct oc_line { /* one shown row and its position */
     const struct oc_row *row;
     uint32_t rank;
     double cumulative_s;            /* cumulative, including this row */
+    double cumulative_share;        /* likewise */
     const struct oc_column *column; /* column of the current cell */
 };
 

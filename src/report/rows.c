@@ -25,6 +25,7 @@ struct oc_row oc_row_blank(void)
         .min_s = NAN,
         .max_s = NAN,
         .self_s = NAN,
+        .share = NAN,
         .wasted_s = NAN,
         .overhead_s = NAN,
         .what_if_s = NAN,

@@ -47,6 +47,7 @@ struct oc_row {
     uint64_t count; /* members, 1 unless aggregated */
     /* columns beyond those of MegEngine's tool; NAN or NULL when unknown */
     double macs, params, intensity, roofline_s, efficiency, calls, min_s, max_s, self_s;
+    double share;           /* part of all samples, where the profile counts other events than time */
     double wasted_s;        /* time minus roofline time; negative: faster than the roofline */
     const char *above_roof; /* likely reason why it took less than its roofline time; NULL: it did not */
     const struct oc_row_limits *limits; /* never NULL: oc_no_limits when unknown */

@@ -194,6 +194,7 @@ struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t i)
         row->id_number = (double)rec->index;
     }
     set_record_times(row, rec);
+    row->share = r->in->profile->event ? rec->share : NAN;
     set_record_types(r, row, rec);
     row->computation = rec->flop;
     row->memory = rec->bytes;
@@ -258,6 +259,7 @@ static void set_totals(struct oc_report *r)
             r->has_time = true;
             time_s += row->time_s;
         }
+        r->has_share |= !isnan(row->share);
         if (!isnan(row->computation))
             r->total_flo += row->computation;
     }

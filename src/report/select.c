@@ -116,6 +116,7 @@ static const struct oc_order_column order_columns[] = {
     FIELD("min", min_s),
     FIELD("max", max_s),
     FIELD("self", self_s),
+    FIELD("share", share),
     FIELD("gap", wasted_s),
     FIELD("wasted", wasted_s), /* its older name */
     {.name = "name", .compare = compare_name, .known = name_known},

@@ -343,6 +343,8 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
     oc_key_text(w, "format", p->format);
     oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
     oc_key_text(w, "device", *p->device ? p->device : NULL);
+    if (p->event)
+        oc_key_text(w, "event", p->event);
     oc_key_u64(w, "runs_total", p->runs_total);
     oc_key_u64(w, "runs_used", p->runs_used);
     oc_key_text(w, "runs_from", oc_runs_from_name(p->runs_from));

@@ -110,6 +110,8 @@ static void record_part(struct oc_json_out *w, const struct oc_profile *p, const
     oc_key_time(w, "kernel_time_ns", rec->kernel_ns);
     oc_key_time(w, "host_time_ns",
                 isnan(rec->host_ns) && isnan(rec->kernel_ns) ? rec->self_ns : rec->host_ns);
+    if (p->event)
+        oc_key_double(w, "share", rec->share);
     oc_key_u64(w, "calls", rec->calls);
     oc_key_u64(w, "runs", rec->runs);
     oc_key_text(w, "statistic", oc_stat_name(p->stat));

@@ -561,6 +561,11 @@ int oc_summary_write(const struct oc_profile *const *profile, size_t n, const st
                                        .kernel_names = o->kernel_names};
     if (check(o, err) != 0)
         return -1;
+    for (size_t i = 0; i < n; i++)
+        if (profile[i]->event)
+            return oc_fail(err, OC_EFORMAT,
+                           "'%s' has shares of %s and no times to summarize: onnxcost %s shows them",
+                           profile[i]->path, profile[i]->event, profile[i]->path);
     struct oc_time_summary **s = oc_xmalloc((n + 1) * sizeof(*s));
     for (size_t i = 0; i < n; i++)
         s[i] = oc_time_summary_make(profile[i], &tables);

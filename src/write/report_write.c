@@ -100,6 +100,7 @@ static int choose_rows(struct oc_report *r, const struct oc_format *format, bool
     struct oc_select s;
     bool in_order = format->whole && !r->o->has_top, screen = is_screen(r, format);
     const char *order = r->has_time                          ? "time"
+                        : r->has_share                       ? "share"
                         : screen && oc_screen_by_roofline(r) ? "roofline"
                                                              : "computation";
     int rc = oc_select_init(&s, r->o, r,

@@ -26,7 +26,7 @@ bool oc_screen_is_default(const struct oc_report_opts *o)
 /* ---- what is measured -------------------------------------------------------------------------------------
  */
 
-enum measure { MEASURE_TIME, MEASURE_ROOFLINE, MEASURE_WORK };
+enum measure { MEASURE_TIME, MEASURE_SHARE, MEASURE_ROOFLINE, MEASURE_WORK };
 
 struct screen {
     struct oc_report *r;
@@ -40,6 +40,7 @@ struct screen {
 static double measured(const struct screen *s, const struct oc_row *row)
 {
     return s->measure == MEASURE_TIME       ? row->time_s
+           : s->measure == MEASURE_SHARE    ? row->share
            : s->measure == MEASURE_ROOFLINE ? row->roofline_s
                                             : row->computation;
 }
@@ -57,6 +58,12 @@ static double roofline_sum(const struct oc_report *r)
     return sum;
 }
 
+/* What a row is. */
+static const char *row_noun(const struct oc_report *r)
+{
+    return r->in->profile && r->in->profile->functions && !r->in->join ? "function" : "operator";
+}
+
 bool oc_screen_by_roofline(const struct oc_report *r)
 {
     return !r->has_time && roofline_sum(r) > 0;
@@ -65,8 +72,12 @@ bool oc_screen_by_roofline(const struct oc_report *r)
 static void choose_measure(struct screen *s)
 {
     const struct oc_report *r = s->r;
-    s->measure = r->has_time ? MEASURE_TIME : oc_screen_by_roofline(r) ? MEASURE_ROOFLINE : MEASURE_WORK;
+    s->measure = r->has_time                ? MEASURE_TIME
+                 : r->has_share             ? MEASURE_SHARE
+                 : oc_screen_by_roofline(r) ? MEASURE_ROOFLINE
+                                            : MEASURE_WORK;
     s->total = s->measure == MEASURE_TIME       ? r->total_s
+               : s->measure == MEASURE_SHARE    ? 1
                : s->measure == MEASURE_ROOFLINE ? roofline_sum(r)
                                                 : r->total_flo;
 }
@@ -201,6 +212,13 @@ static const struct spec timed[] = {
     {.title = "bound by", .unit = UNIT_TEXT, .drop = 2, .text = get_bound},
     {.title = "gap", .unit = UNIT_TIME, .drop = 1, .number = get_gap},
 };
+static const struct spec sampled[] = {
+    {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
+    {.title = "type", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 3, .text = get_type},
+    {.title = "ops", .unit = UNIT_COUNT, .drop = 1, .number = get_count},
+    {.title = "%", .unit = UNIT_PERCENT, .number = get_share},
+    {.title = "cum %", .unit = UNIT_SUM, .drop = 2, .number = get_share},
+};
 static const struct spec counted[] = {
     {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
     {.title = "type", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 5, .text = get_type},
@@ -231,6 +249,7 @@ static const struct {
     const char *what; /* it shows */
 } tables[] = {
     [MEASURE_TIME] = {timed, OC_COUNT(timed), "Time"},
+    [MEASURE_SHARE] = {sampled, OC_COUNT(sampled), "Samples"},
     [MEASURE_ROOFLINE] = {limited, OC_COUNT(limited), "Roofline time"},
     [MEASURE_WORK] = {counted, OC_COUNT(counted), "FLOPs"},
 };
@@ -589,9 +608,11 @@ static bool print_groups(struct screen *s)
     bool signatures = groups.row != types.row;
     if (groups.n < 2)
         return false;
-    print_title(s, oc_printf(&s->r->arena, "%s by %s: %u operators, %u %s%s", what,
-                             signatures ? "signature (type and shapes)" : "operator type", s->r->all.n,
-                             groups.n, signatures ? "signatures" : "types", attributed(s)));
+    print_title(s, oc_printf(&s->r->arena, "%s by %s: %u %ss, %u %s%s", what,
+                             signatures ? "signature (type and shapes)"
+                                        : oc_printf(&s->r->arena, "%s type", row_noun(s->r)),
+                             s->r->all.n, row_noun(s->r), groups.n, signatures ? "signatures" : "types",
+                             attributed(s)));
     if (signatures)
         print_types(s, &types);
     cut_groups(&groups);
@@ -628,10 +649,10 @@ void oc_screen_print(struct oc_report *r, FILE *f)
     choose_measure(&s);
     if (print_groups(&s))
         fputc('\n', f);
-    s.key_name = "operator";
+    s.key_name = row_noun(r);
     print_title(&s, r->shown.n < r->all.n
-                        ? oc_printf(&r->arena, "The %u largest of %u operators", r->shown.n, r->all.n)
-                        : oc_printf(&r->arena, "All operators: %u", r->all.n));
+                        ? oc_printf(&r->arena, "The %u largest of %u %ss", r->shown.n, r->all.n, s.key_name)
+                        : oc_printf(&r->arena, "All %ss: %u", s.key_name, r->all.n));
     print_rows(&s);
     if (r->o->verbose)
         print_members(&s);

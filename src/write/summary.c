@@ -323,9 +323,10 @@ static void class_part(struct sum *s)
                                                    : oc_printf(s->arena, "; FLOPs %.1f %% (%u nodes)",
                                                                100 * c[i].flop_share, c[i].nodes);
         add(s, "class",
-            oc_printf(s->arena, "%s: CPU time %.1f %% (%u functions)%s",
-                      *c[i].name ? c[i].name : "(no class by name)", 100 * c[i].time_share, c[i].functions,
-                      flops));
+            oc_printf(s->arena, "%s: %s %.1f %% (%u functions)%s",
+                      *c[i].name ? c[i].name : "(no class by name)",
+                      s->r->in->profile->event ? s->r->in->profile->event : "CPU time", 100 * c[i].time_share,
+                      c[i].functions, flops));
     }
 }
 

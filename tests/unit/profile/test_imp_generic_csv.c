@@ -92,15 +92,34 @@ static void reads_perf_samples(void **state)
     oc_profile_close(p);
 }
 
-static void events_other_than_time_are_rejected(void **state)
+/* 60 % and 25 % are listed; 15 % are not. */
+static void events_other_than_time_have_shares_and_no_times(void **state)
 {
     (void)state;
     struct oc_err err = {0};
-    assert_null(
-        t_profile_text("# Samples: 1K of event 'cycles'\n# Event count (approx.): 100\n# Overhead  Symbol\n"
-                       " 10.00%  [.] f\n",
-                       NULL, &err));
-    assert_non_null(strstr(err.msg, "perf counted 'cycles', which is not time"));
+    struct oc_profile *p = t_profile_text(
+        "# Samples: 1K of event 'cycles:u'\n# Event count (approx.): 100\n# Overhead  Symbol\n"
+        " 60.00%  [.] MlasSgemmKernel\n 25.00%  [.] f\n",
+        NULL, &err);
+    assert_non_null(p);
+    assert_string_equal(p->event, "cycles:u");
+    assert_int_equal(p->n_rec, 3);
+    assert_true(p->rec[0].share == 0.6 && p->rec[1].share == 0.25 && fabs(p->rec[2].share - 0.15) < 1e-12);
+    assert_string_equal(p->rec[2].bucket, "functions not listed");
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        assert_true(isnan(p->rec[i].time_ns) && isnan(p->rec[i].self_ns) && isnan(p->rec[i].total_ns));
+    assert_true(isnan(p->imported_ns) && !p->runs_total);
+    oc_profile_close(p);
+}
+
+static void a_perf_table_without_its_event_is_rejected(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    assert_null(t_profile_text("# Overhead  Symbol\n 10.00%  [.] f\n", NULL, &err));
+    assert_non_null(strstr(err.msg, "of event"));
+    assert_null(t_profile_text("# Samples: 1 of event 'cpu-clock'\n# Overhead  Symbol\n 10.00%  [.] f\n", NULL, &err));
+    assert_non_null(strstr(err.msg, "Event count"));
 }
 
 /* Call counts exist only where gprof counted them. */
@@ -185,7 +204,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_vtune),        cmocka_unit_test(reads_perf_columns),
-        cmocka_unit_test(reads_perf_samples), cmocka_unit_test(events_other_than_time_are_rejected),
+        cmocka_unit_test(reads_perf_samples), cmocka_unit_test(events_other_than_time_have_shares_and_no_times),
+        cmocka_unit_test(a_perf_table_without_its_event_is_rejected),
         cmocka_unit_test(reads_gprof),        cmocka_unit_test(reads_pstats),
         cmocka_unit_test(maps_columns),       cmocka_unit_test(errors_name_the_column_or_line),
     };
