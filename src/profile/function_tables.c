@@ -242,9 +242,10 @@ static int perf_event(struct table *t)
     char *event = t->facts->event;
     bool clock = strncmp(event, "cpu-clock", 9) == 0 || strncmp(event, "task-clock", 10) == 0;
     if (!*event || (clock && isnan(t->event_count)))
-        return oc_fail(t->err, OC_EFORMAT,
-                       "the line '# %s' before the table is missing; write the table with perf report --stdio",
-                       *event ? "Event count (approx.):" : "Samples: ... of event");
+        return oc_fail(
+            t->err, OC_EFORMAT,
+            "the line '# %s' before the table is missing; write the table with perf report --stdio",
+            *event ? "Event count (approx.):" : "Samples: ... of event");
     if (!clock)
         return 0;
     *event = '\0';

@@ -1,8 +1,9 @@
 /* PyTorch's profiler (Kineto), torch.profiler's export_chrome_trace: an object with "schemaVersion": 1 and
  * "traceEvents". Categories of 2020: Operator, Kernel, Memcpy, Memset, Runtime, and tids as text; since
  * 2021: cpu_op, user_annotation, kernel, gpu_memcpy, gpu_memset, cuda_runtime, cuda_driver, cuda_sync,
- * gpu_user_annotation, python_function. Times are microseconds; "displayTimeUnit" is ignored. A kernel has
- * the "correlation" id of the call that launched it; an operator's kernels are those launched inside it. */
+ * gpu_user_annotation, python_function; other devices: mtia_ccp_events, hpu_op, GCU_MEMCPY, mlu_runtime ...
+ * Times are microseconds; "displayTimeUnit" is ignored. A kernel has the "correlation" id of the call that
+ * launched it; an operator's kernels are those launched inside it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,18 @@
 #include "profile/chrome_lanes.h"
 #include "profile/kineto_types.h"
 
-enum { F_NAME = OC_CH_ARG, F_CORRELATION, F_EXTERNAL, F_STREAM, F_DEVICE, F_BYTES, F_DIMS, F_TYPES, F_VALUES };
+enum {
+    F_NAME = OC_CH_ARG,
+    F_CORRELATION,
+    F_EXTERNAL,
+    F_STREAM,
+    F_DEVICE,
+    F_BYTES,
+    F_DIMS,
+    F_TYPES,
+    F_VALUES,
+    F_ENGINE
+};
 
 static const struct oc_chrome_key arg_of[] = {
     {"External id", F_EXTERNAL},
@@ -24,10 +36,12 @@ static const struct oc_chrome_key arg_of[] = {
     {"stream", F_STREAM},
     {"device", F_DEVICE},
     {"bytes", F_BYTES},
+    {"size", F_BYTES},
+    {"HW event name", F_ENGINE},
     {"name", F_NAME},
 };
 
-/* Categories by their prefix; classify() refines the kind. */
+/* Categories; classify_name() refines the kind. */
 static const struct {
     const char *cat;
     uint8_t kind;
@@ -37,23 +51,37 @@ static const struct {
     {"Operator", OC_EV_OPERATOR, true},
     {"kernel", OC_EV_KERNEL, false},
     {"Kernel", OC_EV_KERNEL, true},
-    {"cuda_runtime", OC_EV_API, false},
     {"Runtime", OC_EV_API, true},
-    {"cuda_driver", OC_EV_API, false},
-    {"xpu_runtime", OC_EV_API, false},
-    {"mtia_runtime", OC_EV_API, false},
-    {"privateuse1_runtime", OC_EV_API, false},
-    {"privateuse1_driver", OC_EV_API, false},
-    {"glow_runtime", OC_EV_API, false},
     {"user_annotation", OC_EV_USER, false},
     {"python_function", OC_EV_PYTHON, false},
-    {"gpu_memcpy", OC_EV_MEMCPY, false},
     {"Memcpy", OC_EV_MEMCPY, true},
-    {"gpu_memset", OC_EV_MEMSET, false},
     {"Memset", OC_EV_MEMSET, true},
-    {"gpu_user_annotation", OC_EV_DEVICE_RANGE, false},
-    {"cuda_sync", OC_EV_SYNC, false},
     {"overhead", OC_EV_FRAMEWORK, false},
+    {"mtia_ccp_events", OC_EV_KERNEL, false},
+    {"hpu_op", OC_EV_KERNEL, false},
+};
+
+/* Parts of the other categories, in any letter case: cuda_runtime, xpu_driver, mlu_memcpy,
+ * GCU_USER_ANNOTATION, cuda_sync. cuda_profiler_range has counters of a kernel at an invented time. */
+static const struct {
+    const char *part;
+    uint8_t kind;
+} part_kind[] = {
+    {"runtime", OC_EV_API},
+    {"driver", OC_EV_API},
+    {"memcpy", OC_EV_MEMCPY},
+    {"memset", OC_EV_MEMSET},
+    {"user_annotation", OC_EV_DEVICE_RANGE},
+    {"_sync", OC_EV_SYNC},
+    {"kernel", OC_EV_KERNEL},
+};
+
+/* Beginnings of the categories of a device. */
+static const struct {
+    const char *prefix, *device;
+} device_of[] = {
+    {"mtia_", "MTIA"}, {"xpu_", "XPU"}, {"hpu_", "HPU"},   {"mlu_", "MLU"},
+    {"gcu_", "GCU"},   {"npu_", "NPU"}, {"musa_", "MUSA"}, {"privateuse1_", "custom device"},
 };
 
 /* Memoised classification of an event by its name and category. */
@@ -71,6 +99,7 @@ struct reading {
     struct oc_buf key;
     struct fact *fact; /* indexed by timeline name */
     uint32_t n_fact, cap_fact;
+    const char *device_name; /* NULL: CUDA or ROCm */
     bool old, since_2024, hip, device, api;
     size_t n_event;
     struct oc_chrome_left_out left_out;
@@ -93,13 +122,19 @@ static bool has_number_version(const struct oc_peek *p)
 
 static void probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    if (!p->n || p->data[0] != '{' || peek_contains(p, "\"span_indx\""))
+    if (!p->n || peek_contains(p, "\"span_indx\"") || peek_contains(p, "\"Ascend Hardware\""))
         return;
     bool events = peek_contains(p, "\"traceEvents\""), version = has_number_version(p);
+    bool launches = peek_contains(p, "\"correlation\"") || peek_contains(p, "\"External id\"");
     bool cats = peek_contains(p, "\"cpu_op\"") || peek_contains(p, "\"cuda_runtime\"") ||
                 peek_contains(p, "\"user_annotation\"") ||
                 (peek_contains(p, "\"Operator\"") && peek_contains(p, "\"Input dims\"")) ||
+                (peek_contains(p, "\"Runtime\"") && peek_contains(p, "\"Kernel\"") && launches) ||
                 peek_contains(p, "\"Trace iteration\"");
+    if (p->data[0] == '[' && cats && launches)
+        *bid = (struct oc_bid){.score = 70, .reason = "events with categories of PyTorch"};
+    if (p->data[0] != '{')
+        return;
     if (version && events)
         *bid = (struct oc_bid){.score = cats ? 95 : 80, .reason = "schemaVersion number and traceEvents"};
     else if (events && cats)
@@ -141,27 +176,42 @@ static bool is_leaf(struct oc_str name)
     return contains(name, "::") && !starts(name, "autograd::");
 }
 
+/* The kind of the event's category, which also determines the device. */
+static unsigned classify_category(struct reading *r)
+{
+    char cat[48];
+    struct oc_str text = oc_chrome_text(&r->c, OC_CH_CAT);
+    snprintf(cat, sizeof(cat), "%.*s", (int)(text.n < sizeof(cat) ? text.n : 0), text.n ? text.s : "");
+    for (size_t i = 0; i < OC_COUNT(device_of); i++)
+        if (oc_ncasecmp(cat, device_of[i].prefix, strlen(device_of[i].prefix)) == 0)
+            r->device_name = device_of[i].device;
+    for (size_t i = 0; i < OC_COUNT(kind_of); i++)
+        if (strcmp(cat, kind_of[i].cat) == 0) {
+            r->old |= kind_of[i].old;
+            return kind_of[i].kind;
+        }
+    for (size_t i = 0; i < OC_COUNT(part_kind); i++)
+        if (strcasestr(cat, part_kind[i].part))
+            return part_kind[i].kind;
+    return OC_EV_COUNT;
+}
+
 static unsigned find_kind(struct reading *r)
 {
     const struct oc_str cat = r->c.f[OC_CH_CAT];
     uint32_t *note = r->c.note[OC_CH_NOTE_CATEGORY];
     if (note && *note != OC_NONE)
         return *note;
-    for (size_t i = 0; i < OC_COUNT(kind_of); i++)
-        if (oc_chrome_is(&r->c, OC_CH_CAT, kind_of[i].cat)) {
-            r->old |= kind_of[i].old;
-            if (note)
-                *note = kind_of[i].kind;
-            return kind_of[i].kind;
-        }
-    if (cat.n && !oc_chrome_is(&r->c, OC_CH_CAT, "Trace"))
+    unsigned kind = classify_category(r);
+    if (kind == OC_EV_COUNT && cat.n && !oc_chrome_is(&r->c, OC_CH_CAT, "Trace"))
         oc_chrome_leave_out(&r->left_out, cat);
-    return OC_EV_COUNT;
+    else if (note && kind != OC_EV_COUNT)
+        *note = kind;
+    return kind;
 }
 
-static uint16_t lane_of(struct reading *r, unsigned kind)
+static uint16_t lane_of(struct reading *r, bool device)
 {
-    bool device = oc_event_on_device(kind) || oc_chrome_is(&r->c, OC_CH_CAT, "cuda_sync");
     unsigned field[2] = {OC_CH_PID, OC_CH_TID};
     if (device && oc_chrome_has(&r->c, F_DEVICE))
         field[0] = F_DEVICE;
@@ -214,13 +264,12 @@ static uint32_t bytes_of(struct reading *r)
 }
 
 /* The launch number and the number of its operator. Some versions write the launch number in both. */
-static void ids_of(const struct reading *r, unsigned kind, uint64_t *launch, uint32_t *owner)
+static void ids_of(const struct reading *r, bool launches, uint64_t *launch, uint32_t *owner)
 {
     uint64_t external;
     *launch = 0;
     *owner = 0;
-    bool sync = oc_chrome_is(&r->c, OC_CH_CAT, "cuda_sync");
-    if (kind >= OC_EV_API && !sync)
+    if (launches)
         oc_chrome_u64(&r->c, F_CORRELATION, launch);
     if (oc_chrome_u64(&r->c, F_EXTERNAL, &external) && external != *launch && external <= UINT32_MAX)
         *owner = (uint32_t)external;
@@ -234,6 +283,10 @@ static struct fact classify_name(struct reading *r, unsigned category, struct oc
         kind = annotation_kind(name, kind);
     if (kind == OC_EV_API && contains(name, "Synchronize"))
         kind = OC_EV_SYNC;
+    if (kind == OC_EV_KERNEL && (oc_str_eq(name, "event_wait") || oc_str_eq(name, "event_record")))
+        kind = OC_EV_SYNC; /* commands of MTIA's control processors that do no work */
+    if (kind == OC_EV_KERNEL && oc_str_eq(name, "dma_request"))
+        kind = OC_EV_MEMCPY;
     r->device |= kind >= OC_EV_KERNEL;
     r->api |= kind == OC_EV_API || kind == OC_EV_SYNC;
     r->hip |= kind == OC_EV_API && starts(name, "hip");
@@ -254,6 +307,13 @@ static const struct fact *fact_of(struct reading *r, unsigned category, uint32_t
     return &r->fact[id];
 }
 
+/* hpu_op is a category of both sides: work of the device has an engine, or the process id 0. */
+static bool is_host_side(const struct reading *r)
+{
+    return oc_chrome_is(&r->c, OC_CH_CAT, "hpu_op") && !oc_chrome_has(&r->c, F_ENGINE) &&
+           oc_chrome_id(&r->c, OC_CH_PID) != 0;
+}
+
 static const char *take_event(void *ctx)
 {
     struct reading *r = ctx;
@@ -264,6 +324,8 @@ static const char *take_event(void *ctx)
     unsigned kind = find_kind(r);
     if (kind == OC_EV_COUNT)
         return NULL;
+    if (kind == OC_EV_KERNEL && r->device_name && is_host_side(r))
+        kind = OC_EV_API;
     if (!oc_chrome_has(&r->c, OC_CH_NAME))
         return "missing \"name\"";
     if (!oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns))
@@ -278,11 +340,11 @@ static const char *take_event(void *ctx)
     const struct fact *fact = fact_of(r, kind, e.name, name);
     e.kind = fact->kind;
     e.flags = fact->flags;
-    kind = fact->kind;
+    bool device = oc_event_on_device(kind) || (kind == OC_EV_SYNC && oc_chrome_has(&r->c, F_STREAM));
     e.start_ns = oc_timeline_at(r->t, ts_ns);
-    e.lane = lane_of(r, kind);
-    e.detail = kind == OC_EV_MEMCPY || kind == OC_EV_MEMSET ? bytes_of(r) : shapes_of(r, fact->values);
-    ids_of(r, kind, &launch, &owner);
+    e.lane = lane_of(r, device);
+    e.detail = e.kind == OC_EV_MEMCPY || e.kind == OC_EV_MEMSET ? bytes_of(r) : shapes_of(r, fact->values);
+    ids_of(r, oc_event_on_device(e.kind) || (!device && e.kind >= OC_EV_API), &launch, &owner);
     oc_timeline_add(r->t, &e, launch, owner);
     r->n_event++;
     return NULL;
@@ -306,17 +368,23 @@ static void add_warnings(struct reading *r, const struct oc_stream *s)
                                        : "PyTorch Kineto, layout of 2021 to 2023";
     r->out->launches_only = r->api && !r->device;
     if (r->out->launches_only)
-        oc_diag_add(&r->out->diags, OC_WARNING, "W-no-kernels", "",
-                    "the trace has calls of the device runtime but no kernels: the times of operators are host times "
-                    "of launches, and no rates follow from them (record with ProfilerActivity.CUDA)");
-    r->out->device = !r->device && !r->api ? "CPU" : r->hip ? "ROCm" : "CUDA";
+        oc_diag_add(
+            &r->out->diags, OC_WARNING, "W-no-kernels", "",
+            "the trace has calls of the device runtime but no kernels: the times of operators are host times "
+            "of launches, and no rates follow from them (record with ProfilerActivity.CUDA)");
+    r->out->device = !r->device && !r->api ? "CPU"
+                     : r->device_name      ? r->device_name
+                     : r->hip              ? "ROCm"
+                                           : "CUDA";
 }
 
 static int read_kineto(const struct oc_source *src, const struct oc_profile_opts *opts,
                        struct oc_profile *out, struct oc_err *err)
 {
-    static const struct oc_timeline_rules rules = {
-        .find_runs = true, .user_are_operators = true, .keep_call_positions = true};
+    static const struct oc_timeline_rules rules = {.find_runs = true,
+                                                   .user_are_operators = true,
+                                                   .kernel_are_records = true,
+                                                   .keep_call_positions = true};
     struct reading r = {.out = out, .t = oc_timeline_new(out)};
     int rc = oc_chrome_open(&r.c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
     r.c.other = other_member;

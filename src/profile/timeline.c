@@ -352,6 +352,17 @@ static void mark_records(struct oc_timeline *t, uint32_t wanted, size_t from, si
     }
 }
 
+/* Kernels that no operator launched would all be in one bucket. */
+static void mark_kernels(struct oc_timeline *t)
+{
+    for (size_t i = 0; i < t->n_event; i++)
+        if (t->event[i].kind == OC_EV_KERNEL && oc_timeline_owner(t, (uint32_t)i) != OC_NONE)
+            return;
+    for (size_t i = 0; i < t->n_event; i++)
+        if (t->event[i].kind == OC_EV_KERNEL)
+            t->event[i].flags |= OC_EVF_RECORD;
+}
+
 static void nest_and_mark(struct oc_timeline *t, const struct oc_timeline_rules *rules)
 {
     struct oc_nesting *nesting = oc_nesting_begin(t, (1u << OC_EV_KERNEL) - 1, 0, true);
@@ -365,6 +376,8 @@ static void nest_and_mark(struct oc_timeline *t, const struct oc_timeline_rules 
         find_steps(t, &steps, from, to);
     }
     oc_nesting_end(nesting);
+    if (rules->kernel_are_records && t->kinds >> OC_EV_KERNEL & 1)
+        mark_kernels(t);
     runs_from_steps(t, &steps);
 }
 

@@ -118,7 +118,7 @@ struct oc_timeline {
 struct oc_timeline_rules {
     bool find_runs;          /* without OC_EV_STEP: detect iterations that repeat */
     bool user_are_operators; /* without OC_EV_OPERATOR: OC_EV_USER events have records */
-    bool kernel_are_records; /* without those: kernels have their own records */
+    bool kernel_are_records; /* without those, or if none launched a kernel: kernels have their own records */
     bool
         keep_call_positions; /* one record per call within a run (the third conv2d) instead of one per name */
 };

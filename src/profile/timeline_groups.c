@@ -12,6 +12,12 @@ static uint32_t caller_of(struct making *m, const struct oc_event *e, uint32_t p
     return id;
 }
 
+/* One record per call in a run. Without runs the calls of a kernel have no position in one. */
+static bool by_position(const struct making *m, const struct oc_event *e)
+{
+    return m->positions && !(m->t->runs_implicit && oc_event_on_device(e->kind));
+}
+
 /* Number of earlier calls of that name in this run. */
 static uint32_t position_of(const struct making *m, const struct oc_event *e, uint32_t caller)
 {
@@ -32,15 +38,15 @@ static uint32_t likely_group(struct making *m, const struct oc_event *e, uint32_
         return OC_NONE;
     const struct group *g = &m->group[id];
     if (g->name != e->name || g->detail != e->detail || g->parent != parent ||
-        (m->positions && position_of(m, e, g->caller) != g->position))
+        (by_position(m, e) && position_of(m, e, g->caller) != g->position))
         return OC_NONE;
     return id;
 }
 
 static uint32_t find_group(struct making *m, const struct oc_event *e, uint32_t parent)
 {
-    uint32_t caller = m->positions ? caller_of(m, e, parent) : OC_NONE;
-    uint32_t position = m->positions ? position_of(m, e, caller) : 0;
+    uint32_t caller = by_position(m, e) ? caller_of(m, e, parent) : OC_NONE;
+    uint32_t position = caller != OC_NONE ? position_of(m, e, caller) : 0;
     uint32_t key[4] = {e->name, e->detail, parent, position};
     uint32_t id = m->n_group;
     if (!oc_map_add(&m->group_of, (const char *)key, sizeof(key), &id, NULL))
@@ -67,7 +73,7 @@ static uint32_t group_of(struct making *m, const struct oc_event *e, uint32_t pa
         if (m->last_group != OC_NONE)
             m->group[m->last_group].next = id;
     }
-    if (m->positions)
+    if (by_position(m, e))
         count_call(m, e, m->group[id].caller);
     m->last_group = id;
     return id;

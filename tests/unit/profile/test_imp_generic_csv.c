@@ -97,10 +97,10 @@ static void events_other_than_time_have_shares_and_no_times(void **state)
 {
     (void)state;
     struct oc_err err = {0};
-    struct oc_profile *p = t_profile_text(
-        "# Samples: 1K of event 'cycles:u'\n# Event count (approx.): 100\n# Overhead  Symbol\n"
-        " 60.00%  [.] MlasSgemmKernel\n 25.00%  [.] f\n",
-        NULL, &err);
+    struct oc_profile *p =
+        t_profile_text("# Samples: 1K of event 'cycles:u'\n# Event count (approx.): 100\n# Overhead  Symbol\n"
+                       " 60.00%  [.] MlasSgemmKernel\n 25.00%  [.] f\n",
+                       NULL, &err);
     assert_non_null(p);
     assert_string_equal(p->event, "cycles:u");
     assert_int_equal(p->n_rec, 3);
@@ -118,7 +118,8 @@ static void a_perf_table_without_its_event_is_rejected(void **state)
     struct oc_err err = {0};
     assert_null(t_profile_text("# Overhead  Symbol\n 10.00%  [.] f\n", NULL, &err));
     assert_non_null(strstr(err.msg, "of event"));
-    assert_null(t_profile_text("# Samples: 1 of event 'cpu-clock'\n# Overhead  Symbol\n 10.00%  [.] f\n", NULL, &err));
+    assert_null(t_profile_text("# Samples: 1 of event 'cpu-clock'\n# Overhead  Symbol\n 10.00%  [.] f\n",
+                               NULL, &err));
     assert_non_null(strstr(err.msg, "Event count"));
 }
 
@@ -203,11 +204,15 @@ static void errors_name_the_column_or_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_vtune),        cmocka_unit_test(reads_perf_columns),
-        cmocka_unit_test(reads_perf_samples), cmocka_unit_test(events_other_than_time_have_shares_and_no_times),
+        cmocka_unit_test(reads_vtune),
+        cmocka_unit_test(reads_perf_columns),
+        cmocka_unit_test(reads_perf_samples),
+        cmocka_unit_test(events_other_than_time_have_shares_and_no_times),
         cmocka_unit_test(a_perf_table_without_its_event_is_rejected),
-        cmocka_unit_test(reads_gprof),        cmocka_unit_test(reads_pstats),
-        cmocka_unit_test(maps_columns),       cmocka_unit_test(errors_name_the_column_or_line),
+        cmocka_unit_test(reads_gprof),
+        cmocka_unit_test(reads_pstats),
+        cmocka_unit_test(maps_columns),
+        cmocka_unit_test(errors_name_the_column_or_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,115 @@ static void small_trace_gives_host_and_device_times(void **state)
     oc_profile_close(p);
 }
 
+/* An operator that launches nothing, and one event of 5 us of the category; X: further members. */
+static struct oc_profile *open_category(const char *cat, const char *name, const char *more)
+{
+    char text[1024];
+    struct oc_err err = {0};
+    snprintf(text, sizeof(text),
+             "{\"schemaVersion\": 1, \"traceEvents\": ["
+             "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 9, \"tid\": 9, \"ts\": "
+             "0, \"dur\": 2},"
+             "{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", %s, \"ts\": 7, \"dur\": 5}]}",
+             cat, name, more);
+    struct oc_profile *p = t_profile_text(text, NULL, &err);
+    if (!p)
+        fail_msg("%s: %s", cat, err.msg);
+    return p;
+}
+
+static void work_of_every_device_is_device_time(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cat, *name, *device;
+    } work[] = {
+        {"kernel", "sgemm", "CUDA"},
+        {"Kernel", "sgemm", "CUDA"},
+        {"mtia_ccp_events", "pe_exe", "MTIA"},
+        {"hpu_op", "gemm_f32", "HPU"},
+        {"mlu_kernel", "gemm", "MLU"},
+        {"xpu_kernel", "gemm", "XPU"},
+        {"some_kernel_of_tomorrow", "gemm", "CUDA"},
+    };
+    for (size_t i = 0; i < OC_COUNT(work); i++) {
+        struct oc_profile *p = open_category(work[i].cat, work[i].name, "\"pid\": 0, \"tid\": 7");
+        assert_true(p->imported_kernel_ns == 5000 && p->imported_ns == 2000);
+        assert_string_equal(p->device, work[i].device);
+        assert_string_equal(p->time_kind, "device time");
+        assert_true(t_rec(p, work[i].name)->kernel_ns ==
+                    5000); /* no operator launched it: a row of its own */
+        oc_profile_close(p);
+    }
+}
+
+static void copies_of_every_device_are_copies(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cat, *name;
+    } copy[] = {{"gpu_memcpy", "Memcpy HtoD"},
+                {"GCU_MEMCPY", "copy"},
+                {"mlu_memset", "fill"},
+                {"mtia_ccp_events", "dma_request"}};
+    for (size_t i = 0; i < OC_COUNT(copy); i++) {
+        struct oc_profile *p =
+            open_category(copy[i].cat, copy[i].name, "\"pid\": 0, \"tid\": 7, \"args\": {\"size\": 64}");
+        assert_true(t_rec(p, "(copies)")->total_kernel_ns == 5000 && p->imported_kernel_ns == 5000);
+        assert_true(p->n_kernel == 1 && p->kernel[0].bytes == 64);
+        oc_profile_close(p);
+    }
+}
+
+static void calls_waits_and_counter_ranges_are_not_device_work(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cat, *name, *more;
+    } event[] = {
+        {"mtia_ccp_events", "event_wait", "\"pid\": 17, \"tid\": 3, \"args\": {\"stream\": 1}"},
+        {"mtia_runtime", "recordEvent", "\"pid\": 9, \"tid\": 8"},
+        {"xpu_driver", "zeCommandListAppend", "\"pid\": 9, \"tid\": 8"},
+        {"xpu_sync", "wait", "\"pid\": 0, \"tid\": 8, \"args\": {\"stream\": 1}"},
+        {"hpu_op", "enqueue", "\"pid\": 9, \"tid\": 8"},
+        {"mlu_user_annotation", "step", "\"pid\": 0, \"tid\": 8"},
+        {"cuda_profiler_range", "sgemm", "\"pid\": 0, \"tid\": 0"},
+    };
+    for (size_t i = 0; i < OC_COUNT(event); i++) {
+        struct oc_profile *p = open_category(event[i].cat, event[i].name, event[i].more);
+        assert_true(isnan(p->imported_kernel_ns) && p->imported_ns == 2000);
+        assert_string_equal(p->time_kind, "host time");
+        oc_profile_close(p);
+    }
+}
+
+/* Kineto of 2022 without a version, and a bare list of events. */
+static void kernels_alone_are_a_trace_of_kineto(void **state)
+{
+    (void)state;
+    static const char *const form[] = {"{\"traceEvents\": [%s]}", "[%s]"};
+    const char *events = "{\"ph\": \"X\", \"cat\": \"Runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 4, "
+                         "\"tid\": 4, \"ts\": 1, \"dur\": 3,"
+                         " \"args\": {\"correlation\": 8}},"
+                         "{\"ph\": \"X\", \"cat\": \"Kernel\", \"name\": \"sgemm\", \"pid\": 0, \"tid\": 7, "
+                         "\"ts\": 5, \"dur\": 30,"
+                         " \"args\": {\"correlation\": 8}},"
+                         "{\"ph\": \"X\", \"cat\": \"Trace\", \"name\": \"PyTorch Profiler (0)\", \"pid\": "
+                         "\"Spans\", \"tid\": \"P\", \"ts\": 0, \"dur\": 900}";
+    for (size_t i = 0; i < OC_COUNT(form); i++) {
+        char text[1024];
+        struct oc_err err = {0};
+        snprintf(text, sizeof(text), form[i], events);
+        struct oc_profile *p = t_profile_text(text, NULL, &err);
+        assert_non_null(p);
+        assert_string_equal(oc_profile_importer(p), "kineto");
+        assert_int_equal(p->n_rec, 1);
+        assert_true(t_rec(p, "sgemm")->time_ns == 30000 && p->imported_kernel_ns == 30000 &&
+                    isnan(p->imported_ns));
+        oc_profile_close(p);
+    }
+}
+
 static void recorded_shapes_and_types_are_read(void **state)
 {
     (void)state;
@@ -200,6 +309,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_trace_gives_host_and_device_times),
+        cmocka_unit_test(work_of_every_device_is_device_time),
+        cmocka_unit_test(copies_of_every_device_are_copies),
+        cmocka_unit_test(calls_waits_and_counter_ranges_are_not_device_work),
+        cmocka_unit_test(kernels_alone_are_a_trace_of_kineto),
         cmocka_unit_test(recorded_shapes_and_types_are_read),
         cmocka_unit_test(events_and_lanes_are_read),
         cmocka_unit_test(truncated_trace_never_gains_time),
