@@ -12,6 +12,7 @@
 #include "base/caps.h"
 #include "base/diag.h"
 #include "base/gz.h"
+#include "base/text_filter.h"
 
 #define PIECE_BYTES ((size_t)1 << 20) /* bytes of a plain file between two checks of the stop flag */
 #define FORGET_BYTES                                                                                         \
@@ -25,7 +26,8 @@ struct oc_stream {
     struct oc_file file; /* the mapping; unused for memory */
     const char *src;     /* stored bytes */
     size_t src_n;
-    struct oc_gz *gz; /* NULL: plain */
+    struct oc_gz *gz;            /* NULL: plain */
+    struct oc_text_filter *text; /* NULL: the bytes are passed on unchanged */
     struct oc_caps caps;
     bool over; /* a limit was exceeded: which one, and the number found */
     enum oc_cap which;
@@ -184,7 +186,23 @@ static struct oc_stream *new_stream(const void *data, size_t n)
     *s = (struct oc_stream){.path = "", .src = data, .src_n = n};
     if (oc_is_gz(data, n))
         s->gz = oc_gz_open(data, n);
+    else if (oc_text_encoding(data, n) != OC_TEXT_BYTES)
+        s->text = oc_text_filter_open(data, n, oc_text_encoding(data, n), NULL);
     return s;
+}
+
+void oc_stream_unwrap(struct oc_stream *s, const struct oc_log_prefix *prefix)
+{
+    if (s->gz)
+        return;
+    oc_text_filter_close(s->text);
+    s->text = oc_text_filter_open(s->src, s->src_n, oc_text_encoding(s->src, s->src_n), prefix);
+}
+
+void oc_stream_skip(struct oc_stream *s, size_t bytes)
+{
+    if (!s->gz && !s->text && bytes < s->src_n)
+        s->shown = s->used = bytes;
 }
 
 struct oc_stream *oc_stream_mem(const void *data, size_t n)
@@ -216,6 +234,7 @@ void oc_stream_close(struct oc_stream *s)
     if (!s)
         return;
     oc_gz_close(s->gz);
+    oc_text_filter_close(s->text);
     oc_file_unmap(&s->file);
     if (s->path[0])
         free((char *)(uintptr_t)s->path);
@@ -268,7 +287,7 @@ void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop)
 
 static size_t taken(const struct oc_stream *s)
 {
-    return s->gz ? oc_gz_taken(s->gz) : s->shown;
+    return s->gz ? oc_gz_taken(s->gz) : s->text ? oc_text_filter_taken(s->text) : s->shown;
 }
 
 bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes)
@@ -334,9 +353,19 @@ static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_
     return added && !is_bomb(s);
 }
 
+static bool fill_text(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
+{
+    s->offset_bytes += used < s->n ? used : s->n;
+    bool added = oc_text_filter_more(s->text, used, !s->over && !is_stopped(s), data, n);
+    s->n = *n;
+    *offset_bytes = s->offset_bytes;
+    forget_before(s, oc_text_filter_taken(s->text));
+    return added;
+}
+
 bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
-    return (s->gz ? fill_gzip : fill_plain)(s, used, data, n, offset_bytes);
+    return (s->gz ? fill_gzip : s->text ? fill_text : fill_plain)(s, used, data, n, offset_bytes);
 }
 
 int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,

@@ -545,5 +545,6 @@ const struct oc_importer oc_importer_megengine = {
     .name = "megengine",
     .title = "MegEngine load_and_run --profile (JSON)",
     .probe = probe_megengine,
+    .may_lack_time = true,
     .read = read_megengine,
 };

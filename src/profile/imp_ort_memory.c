@@ -128,5 +128,6 @@ const struct oc_importer oc_importer_onnxruntime_memory = {
     .name = "onnxruntime_memory",
     .title = "ONNX Runtime memory statistics of nodes (CSV)",
     .probe = probe_memory,
+    .may_lack_time = true,
     .read = read_memory,
 };

@@ -353,5 +353,6 @@ const struct oc_importer oc_importer_tensorrt = {
     .part = parts,
     .n_part = OC_COUNT(parts),
     .probe = probe_tensorrt,
+    .may_lack_time = true, /* layer information alone */
     .read = read_tensorrt,
 };

@@ -8,6 +8,7 @@
 #include "profile/profile.h"
 
 #define PEEK_BYTES  ((size_t)64 << 10)
+#define MAX_TRIES   8            /* lines that may begin a JSON text */
 #define FIRST_BYTES ((size_t)16) /* enough to recognise a model */
 
 extern const struct oc_importer oc_importer_onnxruntime;
@@ -170,30 +171,96 @@ int oc_profile_format_check(const char *name, struct oc_err *err)
     return importer_named(name) ? 0 : no_such_format(name, err);
 }
 
-int oc_profile_probe(const char *path, const char *format, const struct oc_importer **out, unsigned *part,
-                     struct oc_err *err)
+/* The bytes without what logging tools put around them. */
+static bool unwrap_lines(const struct oc_peek *peek, struct oc_arena *a, struct oc_log_prefix *prefix,
+                         struct oc_peek *out)
+{
+    const char *data;
+    size_t n;
+    oc_log_prefix_of(peek->data, peek->n, prefix);
+    if (!prefix->n)
+        return false;
+    struct oc_text_filter *f = oc_text_filter_open(peek->data, peek->n, OC_TEXT_BYTES, prefix);
+    oc_text_filter_more(f, 0, true, &data, &n);
+    *out = *peek;
+    out->data = out->raw = oc_strndup(a, data, n);
+    out->n = out->n_raw = n;
+    oc_text_filter_close(f);
+    return true;
+}
+
+/* The next line that begins with '{', or with '[' and nothing or '{' after it; NULL: none. */
+static const char *next_json(const char *s, const char *end)
+{
+    while ((s = memchr(s, '\n', (size_t)(end - s))) && ++s < end) {
+        const char *p = s + (*s == '[');
+        while (p > s && p < end && oc_is_space((unsigned char)*p))
+            p++;
+        if (p < end && (*p == '{' || *s == '{'))
+            return s;
+    }
+    return NULL;
+}
+
+static int probe_wrapped(const struct oc_peek *peek, struct oc_arena *a, struct oc_probed *out,
+                         struct oc_bid *bid, struct oc_err *err)
+{
+    struct oc_peek inside = *peek;
+    unsigned tries = 0;
+    int rc = 0;
+    if (unwrap_lines(peek, a, &out->prefix, &inside))
+        rc = best_bid(&inside, &out->imp, bid, err);
+    if (rc || bid->score)
+        return rc;
+    out->prefix.n = 0;
+    const char *s = peek->data, *end = peek->data + peek->n;
+    while (!rc && !bid->score && tries++ < MAX_TRIES && (s = next_json(s, end))) {
+        inside =
+            (struct oc_peek){.path = peek->path, .data = s, .n = (size_t)(end - s), .whole = peek->whole};
+        inside.raw = inside.data;
+        inside.n_raw = inside.n;
+        out->skip = (size_t)(s - peek->raw);
+        rc = best_bid(&inside, &out->imp, bid, err);
+    }
+    return rc;
+}
+
+static int probe_named(const struct oc_peek *peek, const char *format, struct oc_arena *a,
+                       struct oc_probed *out, struct oc_bid *bid, struct oc_err *err)
+{
+    struct oc_peek inside;
+    out->imp = importer_named(format);
+    if (!out->imp)
+        return no_such_format(format, err);
+    out->imp->probe(peek, bid);
+    if (!bid->score && unwrap_lines(peek, a, &out->prefix, &inside))
+        out->imp->probe(&inside, bid);
+    if (!bid->score)
+        out->prefix.n = 0;
+    return 0;
+}
+
+int oc_profile_probe(const char *path, const char *format, struct oc_probed *out, struct oc_err *err)
 {
     struct oc_arena a = {0};
     struct oc_peek peek;
     struct oc_bid bid = {0};
     int rc = read_peek(path, PEEK_BYTES, &a, &peek, err);
-    *out = NULL;
+    *out = (struct oc_probed){.imp = NULL};
     if (rc == 0 && peek.n == 0) {
         oc_fail(err, OC_EFORMAT, "cannot read '%s': the file is empty; give a profile", path);
         rc = oc_err_at(err, path, 0, 0);
     }
     if (rc == 0 && format) {
-        *out = importer_named(format);
-        if (*out)
-            (*out)->probe(&peek, &bid);
-        else
-            rc = no_such_format(format, err);
+        rc = probe_named(&peek, format, &a, out, &bid, err);
     } else if (rc == 0) {
-        rc = best_bid(&peek, out, &bid, err);
+        rc = best_bid(&peek, &out->imp, &bid, err);
+        if (rc == 0 && !bid.score)
+            rc = probe_wrapped(&peek, &a, out, &bid, err);
         if (rc == 0 && !bid.score)
             rc = unknown_format(&peek, err);
     }
-    *part = bid.part;
+    out->part = bid.part;
     oc_arena_free(&a);
     return rc;
 }
@@ -212,6 +279,14 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
     struct oc_arena a = {0};
     struct oc_peek peek;
     const struct oc_signature *is;
+    if (oc_is_folder(path)) {
+        const char **file;
+        size_t n;
+        int found = oc_profile_folder(path, &a, &file, &n, err);
+        *out = OC_FILE_PROFILE;
+        oc_arena_free(&a);
+        return found;
+    }
     int rc = read_peek(path, FIRST_BYTES, &a, &peek, err);
     if (rc == 0 && begins_as_model(&peek))
         *out = OC_FILE_MODEL;
@@ -228,7 +303,6 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
 const char *oc_profile_recognize(const char *path)
 {
     OC_C_LOCALE;
-    const struct oc_importer *imp;
-    unsigned part;
-    return oc_profile_probe(path, NULL, &imp, &part, NULL) ? NULL : imp->name;
+    struct oc_probed probed;
+    return oc_profile_probe(path, NULL, &probed, NULL) ? NULL : probed.imp->name;
 }

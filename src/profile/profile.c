@@ -199,14 +199,17 @@ static struct source *find_source(struct sources *all, const struct oc_importer 
     return best;
 }
 
-static int add_file(struct source *s, const char *path, unsigned part, const struct oc_profile_opts *opts,
-                    struct oc_err *err)
+static int add_file(struct source *s, const char *path, const struct oc_probed *how,
+                    const struct oc_profile_opts *opts, struct oc_err *err)
 {
     struct oc_stream *stream;
     if (oc_stream_open(path, opts->caps, &stream, err) != 0)
         return -1;
+    if (how->prefix.n)
+        oc_stream_unwrap(stream, &how->prefix);
+    oc_stream_skip(stream, how->skip);
     s->file = oc_xrealloc(s->file, (s->n + 1) * sizeof(*s->file));
-    s->file[s->n++] = (struct oc_source_file){.path = path, .s = stream, .part = part};
+    s->file[s->n++] = (struct oc_source_file){.path = path, .s = stream, .part = how->part};
     return 0;
 }
 
@@ -214,17 +217,29 @@ static int add_path(struct sources *all, const char *path, const struct oc_profi
                     struct oc_err *err)
 {
     struct oc_source_file f = {.path = path};
-    const struct oc_importer *imp;
-    if (oc_profile_probe(path, opts->format, &imp, &f.part, err) != 0 &&
-        (!opts->map || opts->format || oc_profile_probe(path, "generic_csv", &imp, &f.part, err) != 0))
+    struct oc_probed how;
+    if (oc_profile_probe(path, opts->format, &how, err) != 0 &&
+        (!opts->map || opts->format || oc_profile_probe(path, "generic_csv", &how, err) != 0))
         return -1;
-    struct source *s = find_source(all, imp, &f);
+    f.part = how.part;
+    struct source *s = find_source(all, how.imp, &f);
     if (!s) {
         OC_GROW(all->source, all->n, all->cap);
         s = &all->source[all->n++];
-        *s = (struct source){.imp = imp};
+        *s = (struct source){.imp = how.imp};
     }
-    return add_file(s, path, f.part, opts, err);
+    return add_file(s, path, &how, opts, err);
+}
+
+static int add_folder(struct sources *all, const char *path, const struct oc_profile_opts *opts,
+                      struct oc_err *err)
+{
+    const char **file = NULL;
+    size_t n = 0;
+    int rc = oc_profile_folder(path, &all->arena, &file, &n, err);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = add_path(all, file[i], opts, err);
+    return rc;
 }
 
 /* Adds files in the same folder that the importer's parts refer to; skips files of another format. */
@@ -233,15 +248,14 @@ static int add_siblings(struct sources *all, struct source *s, const struct oc_p
 {
     size_t n = stem(s->imp, &s->file[0]);
     for (unsigned part = 0; n != SIZE_MAX && part < s->imp->n_part; part++) {
-        const struct oc_importer *imp;
-        unsigned found;
+        struct oc_probed how;
         const char *suffix = s->imp->part[part].suffix;
         if (!suffix || has_part(s, part))
             continue;
         const char *path = oc_printf(&all->arena, "%.*s%s", (int)n, s->file[0].path, suffix);
-        if (access(path, R_OK) != 0 || oc_profile_probe(path, NULL, &imp, &found, NULL) != 0)
+        if (access(path, R_OK) != 0 || oc_profile_probe(path, NULL, &how, NULL) != 0)
             continue;
-        if (imp == s->imp && found == part && add_file(s, path, part, opts, err) != 0)
+        if (how.imp == s->imp && how.part == part && add_file(s, path, &how, opts, err) != 0)
             return -1;
     }
     return 0;
@@ -353,6 +367,20 @@ static int check_limits(const struct source *s, const struct oc_profile *p, stru
     return p->over ? oc_cap_fail(&p->caps, p->which, 0, err) : 0;
 }
 
+/* A reader that recognizes a file and finds no time in it did not understand it: a report of 0 ns would be
+ * wrong. */
+static int check_time(const struct source *s, const struct oc_profile *p, struct oc_err *err)
+{
+    bool any = s->imp->may_lack_time || p->imported_ns > 0 || p->imported_kernel_ns > 0 || p->run_ns > 0;
+    for (uint32_t i = 0; i < p->n_rec && !any; i++)
+        any = p->rec[i].total_ns > 0 || p->rec[i].total_kernel_ns > 0;
+    return any ? 0
+               : oc_fail(err, OC_EFORMAT,
+                         "recognized as %s (%s), but it contains no time; record it again, or name another "
+                         "format with --profile-format",
+                         s->imp->name, s->imp->title);
+}
+
 static int read_source(const struct source *s, const struct oc_profile_opts *opts, struct oc_profile **out,
                        struct oc_err *err)
 {
@@ -362,6 +390,7 @@ static int read_source(const struct source *s, const struct oc_profile_opts *opt
     for (size_t i = 0; i < s->n; i++)
         oc_stream_stop_on(s->file[i].s, opts->stop);
     int rc = s->imp->read(&src, opts, p, err);
+    rc = rc ? rc : check_time(s, p, err);
     bool stopped = describe_stop(s, p, where, sizeof(where));
     bool told = rc != 0 && err && err->code == OC_ELIMIT; /* with a position */
     if ((!told && check_limits(s, p, err) != 0) || rc != 0) {
@@ -405,7 +434,7 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
     if (!opts)
         opts = &defaults;
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = add_path(&all, path[i], opts, err);
+        rc = (oc_is_folder(path[i]) ? add_folder : add_path)(&all, path[i], opts, err);
     rc = rc ? rc : check_map(&all, opts, err);
     for (size_t i = 0; i < all.n && rc == 0; i++)
         rc = add_siblings(&all, &all.source[i], opts, err);

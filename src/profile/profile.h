@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/text_filter.h"
 #include "profile/run_spread.h"
 #include "shape/type.h"
 
@@ -189,6 +190,7 @@ struct oc_part {
     const char *name;   /* "profile" */
     const char *suffix; /* of file names, ".profile.json": a file with the same stem and the suffix of
                          * another part in the same folder is read too; NULL: never searched */
+    bool of_others;     /* has no times: it belongs to files of other parts */
 };
 
 /* The files of one measurement, at most one per part; file[0] is the first file named. */
@@ -209,6 +211,7 @@ struct oc_importer {
     void (*probe)(const struct oc_peek *peek, struct oc_bid *bid);
     int (*read)(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
                 struct oc_err *err);
+    bool may_lack_time; /* a file without any time is valid: its report has other figures */
 };
 
 const struct oc_importer *const *oc_importers(size_t *n);
@@ -224,14 +227,27 @@ static inline bool oc_profile_runs_known(const struct oc_profile *p)
 /* "marked", "mean", "repetition", "given"; NULL: unknown. */
 const char *oc_runs_from_name(enum oc_runs_from from);
 
-/* The importer (named `format`, or the one with the highest score if NULL) for the file, and which of its
- * parts the file is. */
-int oc_profile_probe(const char *path, const char *format, const struct oc_importer **out, unsigned *part,
-                     struct oc_err *err);
+/* How to read a file. */
+struct oc_probed {
+    const struct oc_importer *imp;
+    unsigned part;               /* which of its parts the file is */
+    struct oc_log_prefix prefix; /* of every line, to be removed; n 0: none */
+    size_t skip;                 /* bytes of other text before the profile */
+};
+
+/* The importer named `format`, or the one with the highest score if NULL. If no importer knows the text, it
+ * may be wrapped in a log: its lines are tried without their prefixes, and from the first line that begins a
+ * JSON text. */
+int oc_profile_probe(const char *path, const char *format, struct oc_probed *out, struct oc_err *err);
 
 /* The bytes of one file as the importer reads them; `data` must stay valid until the profile is closed. */
 int oc_profile_from_mem(const struct oc_importer *imp, const void *data, size_t n,
                         const struct oc_profile_opts *opts, struct oc_profile **out, struct oc_err *err);
+
+bool oc_is_folder(const char *path);
+/* The files of the one measurement in a folder that a profiler wrote. Paths are in the arena. */
+int oc_profile_folder(const char *path, struct oc_arena *a, const char ***file, size_t *n,
+                      struct oc_err *err);
 
 /* oc_profile_open, oc_profile_close, struct oc_profile_opts and enum oc_stat: see onnxcost.h. */
 

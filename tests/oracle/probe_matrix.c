@@ -35,13 +35,12 @@ static void print_bids(const char *path)
 
 static const char *winner_of(const char *path)
 {
-    const struct oc_importer *imp = NULL;
+    struct oc_probed how;
     enum oc_file_kind kind;
     struct oc_model *model;
     struct oc_err err = {0};
-    unsigned part;
-    if (oc_profile_probe(path, NULL, &imp, &part, &err) == 0)
-        return imp->name;
+    if (oc_profile_probe(path, NULL, &how, &err) == 0)
+        return how.imp->name;
     if (strstr(err.msg, "name the format"))
         return "TIE";
     if (oc_file_kind(path, &kind, &err) == 0 && kind == OC_FILE_MODEL &&

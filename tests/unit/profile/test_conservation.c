@@ -89,10 +89,9 @@ static void check_truncated(const char *path, unsigned percent)
 static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     static const unsigned percent[] = {11, 37, 50, 73, 98, 99};
-    const struct oc_importer *imp;
-    unsigned part;
+    struct oc_probed how;
     (void)ftw;
-    if (type != FTW_F || st->st_size == 0 || oc_profile_probe(path, NULL, &imp, &part, NULL) != 0)
+    if (type != FTW_F || st->st_size == 0 || oc_profile_probe(path, NULL, &how, NULL) != 0)
         return 0;
     check(path, path, true);
     for (size_t i = 0; i < OC_COUNT(percent); i++)

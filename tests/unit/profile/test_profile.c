@@ -3,7 +3,11 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "support/profiles.h"
@@ -99,6 +103,73 @@ static void binary_and_ambiguous_files_have_a_hint(void **state)
     }
 }
 
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[200];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Tables come before the timeline of the same run; shapes of another device are not a profile of their own.
+ */
+static void folder_of_one_measurement_is_one_profile(void **state)
+{
+    (void)state;
+    static const char detail[] = "op_side,op_type,op_name,op_full_name,op_occurrences,op_total_time(us),"
+                                 "op_avg_time(us),total_proportion,cuda_activity_cost_time(us),"
+                                 "cuda_activity_call_count\n"
+                                 "Device,MatMul,MatMul-op1,net/MatMul-op1,10,50,5,0.2,30,10\n";
+    char folder[] = "/tmp/onnxcost-test-XXXXXX", inner[100], command[200];
+    struct oc_profile *p;
+    struct oc_err e = {0};
+    enum oc_file_kind kind;
+    assert_non_null(mkdtemp(folder));
+    snprintf(inner, sizeof(inner), "%s/profiler", folder);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    write_file(inner, "gpu_op_detail_info_0.csv", detail);
+    write_file(inner, "gpu_timeline_display_0.json",
+               "[{\"name\": \"a\", \"ph\": \"X\", \"ts\": 1, \"dur\": 2, \"pid\": 0, \"tid\": 1}]");
+    write_file(inner, "framework_raw_1.csv", "full_kernel_name,kernel_type,op_info\n");
+    write_file(inner, "notes.txt", "nothing\n");
+    if (oc_profile_open(folder, NULL, &p, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_string_equal(p->format, "mindspore");
+    assert_int_equal(p->n_rec, 1);
+    assert_true(p->rec[0].kernel_ns == 30e3);
+    oc_profile_close(p);
+    assert_int_equal(oc_file_kind(folder, &kind, &e), 0);
+    assert_int_equal(kind, OC_FILE_PROFILE);
+    write_file(inner, "gpu_op_detail_info_1.csv", detail);
+    assert_int_equal(oc_profile_open(inner, NULL, &p, &e), -1);
+    assert_non_null(strstr(e.msg, "has several profiles, for example"));
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void log_prefixes_and_other_text_are_removed(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "2024-05-01T10:00:00.1Z Event  Calls  Total  Min.  Max.  Ave.  Ratio.\n"
+        "2024-05-01T10:00:00.1Z mul  1  2.5  2.5  2.5  2.5  1\n",
+        "app-1  | [{\"count\": 1},\napp-1  |  {\"name\": \"a\", \"timeMs\": 2.5, \"averageMs\": 2.5, "
+        "\"percentage\": 100}]\n",
+        "loading\n[{\"count\": 1},\n {\"name\": \"a\", \"timeMs\": 2.5, \"averageMs\": 2.5, "
+        "\"percentage\": 100}]\n"};
+    for (size_t i = 0; i < OC_COUNT(text); i++) {
+        struct oc_err e = {0};
+        struct oc_profile *p = t_profile_text(text[i], NULL, &e);
+        if (!p)
+            fail_msg("%zu: %s", i, e.msg);
+        assert_int_equal(p->n_rec, 1);
+        assert_true(p->rec[0].total_ns == 2.5e6);
+        oc_profile_close(p);
+    }
+}
+
 static void errors_name_the_path(void **state)
 {
     (void)state;
@@ -107,10 +178,13 @@ static void errors_name_the_path(void **state)
     assert_int_equal(oc_profile_open("/no/such", NULL, &p, &e), -1);
     assert_string_equal(e.msg, "cannot read '/no/such': No such file or directory");
     assert_null(p);
-    assert_int_equal(oc_profile_open("/tmp", NULL, &p, &e), -1);
-    assert_string_equal(
-        e.msg,
-        "cannot read '/tmp': is a directory: give a file (onnxcost scan reads all models of a directory)");
+    char folder[] = "/tmp/onnxcost-test-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(oc_profile_open(folder, NULL, &p, &e), -1);
+    assert_non_null(strstr(e.msg,
+                           "is a directory without a profile that can be read: give a file (onnxcost scan "
+                           "reads all models of a directory)"));
+    rmdir(folder);
     struct oc_profile_opts opts = {.format = "no-such-format", .warmup = -1};
     assert_null(t_profile_text("[{}]", &opts, &e));
     assert_non_null(strstr(e.msg, "unknown profile format 'no-such-format'; valid: onnxruntime, "));
@@ -144,6 +218,8 @@ int main(void)
         cmocka_unit_test(statistics_are_exact),
         cmocka_unit_test(importers_are_listed_once),
         cmocka_unit_test(invalid_input_is_rejected_by_every_probe),
+        cmocka_unit_test(folder_of_one_measurement_is_one_profile),
+        cmocka_unit_test(log_prefixes_and_other_text_are_removed),
         cmocka_unit_test(errors_name_the_path),
         cmocka_unit_test(detects_the_kind_of_a_file),
         cmocka_unit_test(binary_and_ambiguous_files_have_a_hint),

@@ -1,0 +1,367 @@
+#include "base/text_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/buf.h"
+#include "base/unicode.h"
+
+#define PIECE_BYTES ((size_t)256 << 10) /* of the source, converted at a time */
+#define LONG_LINE   ((size_t)1 << 20)   /* is passed on in pieces */
+#define LOOK_LINES  64
+
+/* ---- encoding ------------------------------------------------------------------------------------------ */
+
+enum oc_text_encoding oc_text_encoding(const void *src, size_t n)
+{
+    const unsigned char *p = src;
+    if (n >= 2 && p[0] == 0xff && p[1] == 0xfe)
+        return OC_TEXT_UTF16LE;
+    if (n >= 2 && p[0] == 0xfe && p[1] == 0xff)
+        return OC_TEXT_UTF16BE;
+    if (n < 16)
+        return OC_TEXT_BYTES;
+    bool low = true, high = true;
+    for (size_t i = 0; i < 16 && (low || high); i += 2) {
+        low = low && p[i + 1] == 0 && (oc_is_space(p[i]) || (p[i] >= ' ' && p[i] < 0x7f));
+        high = high && p[i] == 0 && (oc_is_space(p[i + 1]) || (p[i + 1] >= ' ' && p[i + 1] < 0x7f));
+    }
+    return low ? OC_TEXT_UTF16LE : high ? OC_TEXT_UTF16BE : OC_TEXT_BYTES;
+}
+
+/* ---- prefixes of log lines ----------------------------------------------------------------------------- */
+
+enum {
+    PART_NONE,
+    PART_TIME,
+    PART_NAMED,
+    PART_LEVEL,
+    PART_BRACKET,
+    PART_LABEL,
+    PART_RANK,
+    PART_TAB,
+    PART_DASH
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Matches text against a pattern: '0' a digit, 'T' a T or a blank, '-' a '-' or '/', others themselves. */
+static size_t match(const char *s, size_t n, const char *pattern)
+{
+    size_t i = 0;
+    for (; pattern[i]; i++) {
+        if (i == n)
+            return 0;
+        char c = s[i], p = pattern[i];
+        if (!(p == '0'   ? is_digit(c)
+              : p == 'T' ? c == 'T' || c == ' '
+              : p == '-' ? c == '-' || c == '/'
+                         : c == p))
+            return 0;
+    }
+    return i;
+}
+
+/* "2024-05-01T10:00:00.123Z", "2024/05/01 10:00:00", "10:00:00,123" */
+static size_t time_length(const char *s, size_t n)
+{
+    size_t i = match(s, n, "0000-00-00T00:00:00");
+    if (!i)
+        i = match(s, n, "00:00:00");
+    if (!i)
+        return 0;
+    if (i < n && (s[i] == '.' || s[i] == ','))
+        for (i++; i < n && is_digit(s[i]);)
+            i++;
+    if (i < n && s[i] == 'Z')
+        return i + 1;
+    size_t zone = 0;
+    if (i < n && (s[i] == '+' || s[i] == '-'))
+        zone = match(s + i + 1, n - i - 1, "00:00") ? 6 : match(s + i + 1, n - i - 1, "0000") ? 5 : 0;
+    return i + zone;
+}
+
+static size_t word_length(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && i < 64 && (oc_is_alnum((unsigned char)s[i]) || s[i] == '_' || s[i] == '.' || s[i] == '-'))
+        i++;
+    return i;
+}
+
+/* "INFO", "Warning" */
+static size_t level_length(const char *s, size_t n)
+{
+    static const char *const level[] = {"TRACE",   "DEBUG", "INFO",  "NOTICE",  "WARN",
+                                        "WARNING", "ERROR", "FATAL", "CRITICAL"};
+    size_t k = 0;
+    while (k < n && oc_is_alpha((unsigned char)s[k]))
+        k++;
+    for (size_t i = 0; i < OC_COUNT(level); i++)
+        if (k == strlen(level[i]) && oc_ncasecmp(s, level[i], k) == 0)
+            return k;
+    return 0;
+}
+
+/* "INFO:root" */
+static size_t named_length(const char *s, size_t n)
+{
+    size_t k = level_length(s, n);
+    size_t name = k && k < n && s[k] == ':' ? word_length(s + k + 1, n - k - 1) : 0;
+    return name && k + 1 + name < n && s[k + 1 + name] == ':' ? k + 1 + name : 0;
+}
+
+/* "[I]", "[2024-05-01 10:00:00]", "[1,0]<stdout>": not JSON. */
+static size_t bracket_length(const char *s, size_t n)
+{
+    size_t i = 1;
+    if (!n || s[0] != '[')
+        return 0;
+    while (i < n && i < 64 && s[i] != ']') {
+        if (s[i] == '"' || s[i] == '{' || s[i] == '[')
+            return 0;
+        i++;
+    }
+    if (i == n || s[i] != ']' || i == 1)
+        return 0;
+    i++;
+    if (i < n && s[i] == '<')
+        for (; i < n && s[i - 1] != '>';)
+            i++;
+    return i < n && (s[i] == ' ' || s[i] == ':' || s[i] == '[') ? i : 0;
+}
+
+/* "service-1  |" */
+static size_t label_length(const char *s, size_t n)
+{
+    size_t i = word_length(s, n), k = i;
+    while (i && k < n && s[k] == ' ')
+        k++;
+    return i && k > i && k < n && s[k] == '|' ? k + 1 : 0;
+}
+
+/* "0:" of srun --label */
+static size_t rank_length(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && i < 6 && is_digit(s[i]))
+        i++;
+    return i && i + 1 < n && s[i] == ':' && s[i + 1] == ' ' ? i + 1 : 0;
+}
+
+/* "job name<tab>step<tab>2024-05-01T.." */
+static size_t tab_length(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && i < 80 && s[i] != '\t')
+        i++;
+    if (!i || i == n || s[i] != '\t')
+        return 0;
+    size_t k = i + 1;
+    while (k < n && k < i + 80 && s[k] != '\t')
+        k++;
+    return time_length(s + i + 1, n - i - 1) || (k < n && s[k] == '\t' && time_length(s + k + 1, n - k - 1))
+               ? i
+               : 0;
+}
+
+/* "- name -" */
+static size_t dash_length(const char *s, size_t n)
+{
+    if (n < 3 || s[0] != '-' || s[1] != ' ')
+        return 0;
+    size_t k = word_length(s + 2, n - 2);
+    return k && 2 + k + 2 < n && s[2 + k] == ' ' && s[3 + k] == '-' && s[4 + k] == ' ' ? 2 + k : 0;
+}
+
+static const struct {
+    unsigned char part;
+    size_t (*length)(const char *s, size_t n);
+} parts[] = {{PART_TIME, time_length},       {PART_NAMED, named_length}, {PART_LEVEL, level_length},
+             {PART_BRACKET, bracket_length}, {PART_LABEL, label_length}, {PART_RANK, rank_length},
+             {PART_TAB, tab_length},         {PART_DASH, dash_length}};
+
+static size_t after_part(const char *s, size_t n, unsigned char part, size_t i)
+{
+    if (i < n && part != PART_LABEL && (s[i] == ':' || s[i] == '\t'))
+        i++;
+    return i < n && part != PART_NAMED && s[i] == ' ' ? i + 1 : i;
+}
+
+/* Where the text of a line begins behind the parts; *out: the parts found. With `want`: only these. */
+static size_t prefix_length(const char *s, size_t n, const struct oc_log_prefix *want,
+                            struct oc_log_prefix *out)
+{
+    size_t at = 0;
+    *out = (struct oc_log_prefix){.n = 0};
+    while (out->n < (want ? want->n : OC_LOG_PARTS)) {
+        size_t k = 0;
+        unsigned char part = PART_NONE;
+        for (size_t i = 0; i < OC_COUNT(parts) && !k; i++) {
+            part = parts[i].part;
+            k = !want || want->part[out->n] == part ? parts[i].length(s + at, n - at) : 0;
+        }
+        bool dash = !k && out->n && at + 1 < n && s[at] == '-' && s[at + 1] == ' ';
+        if (dash && (!want || want->part[out->n] == PART_DASH)) {
+            part = PART_DASH;
+            k = 1;
+        }
+        if (!k)
+            break;
+        at = after_part(s, n, part, at + k);
+        out->part[out->n++] = part;
+    }
+    return at;
+}
+
+static const char *line_end(const char *s, const char *end)
+{
+    const char *lf = s < end ? memchr(s, '\n', (size_t)(end - s)) : NULL;
+    return lf ? lf : end;
+}
+
+static bool same_prefix(const struct oc_log_prefix *a, const struct oc_log_prefix *b)
+{
+    return a->n == b->n && memcmp(a->part, b->part, a->n) == 0;
+}
+
+void oc_log_prefix_of(const char *text, size_t n, struct oc_log_prefix *out)
+{
+    struct oc_log_prefix seen[LOOK_LINES];
+    size_t lines = 0, best = 0;
+    *out = (struct oc_log_prefix){.n = 0};
+    for (const char *s = text, *end = text + n; s < end && lines < LOOK_LINES;) {
+        const char *stop = line_end(s, end);
+        if (stop > s + 1)
+            prefix_length(s, (size_t)(stop - s), NULL, &seen[lines++]);
+        s = stop + 1;
+    }
+    for (size_t i = 0; i < lines; i++) {
+        size_t same = 0;
+        for (size_t k = 0; k < lines; k++)
+            same += same_prefix(&seen[i], &seen[k]);
+        if (same > best && 2 * same > lines) {
+            best = same;
+            *out = seen[i];
+        }
+    }
+}
+
+/* ---- the filter ---------------------------------------------------------------------------------------- */
+
+struct oc_text_filter {
+    const unsigned char *src;
+    size_t n, at;
+    enum oc_text_encoding encoding;
+    struct oc_log_prefix prefix;
+    struct oc_buf line; /* an incomplete line whose prefix is not yet removed */
+    struct oc_buf out;
+};
+
+struct oc_text_filter *oc_text_filter_open(const void *src, size_t n, enum oc_text_encoding encoding,
+                                           const struct oc_log_prefix *prefix)
+{
+    struct oc_text_filter *f = oc_xmalloc(sizeof(*f));
+    *f = (struct oc_text_filter){.src = src, .n = n, .encoding = encoding};
+    if (prefix)
+        f->prefix = *prefix;
+    return f;
+}
+
+void oc_text_filter_close(struct oc_text_filter *f)
+{
+    if (!f)
+        return;
+    oc_buf_free(&f->line);
+    oc_buf_free(&f->out);
+    free(f);
+}
+
+static uint32_t unit_at(const struct oc_text_filter *f, size_t at)
+{
+    const unsigned char *p = f->src + at;
+    return f->encoding == OC_TEXT_UTF16LE ? (uint32_t)p[0] | (uint32_t)p[1] << 8
+                                          : (uint32_t)p[1] | (uint32_t)p[0] << 8;
+}
+
+/* One code point; an unpaired surrogate becomes U+FFFD. */
+static void decode_one(struct oc_text_filter *f, struct oc_buf *to)
+{
+    char utf8[4];
+    uint32_t cp = unit_at(f, f->at);
+    bool first = f->at == 0;
+    f->at += 2;
+    if (cp >= 0xd800 && cp < 0xdc00 && f->at + 2 <= f->n) {
+        uint32_t low = unit_at(f, f->at);
+        if (low >= 0xdc00 && low < 0xe000) {
+            cp = 0x10000 + ((cp - 0xd800) << 10) + (low - 0xdc00);
+            f->at += 2;
+        }
+    }
+    if (cp >= 0xd800 && cp < 0xe000)
+        cp = 0xfffd;
+    if (!(first && cp == 0xfeff))
+        oc_buf_add(to, utf8, oc_utf8_put(utf8, cp));
+}
+
+static void decode(struct oc_text_filter *f, struct oc_buf *to)
+{
+    size_t end = f->n - f->at > PIECE_BYTES ? f->at + PIECE_BYTES : f->n;
+    if (f->encoding == OC_TEXT_BYTES) {
+        oc_buf_add(to, (const char *)f->src + f->at, end - f->at);
+        f->at = end;
+        return;
+    }
+    while (f->at + 2 <= end)
+        decode_one(f, to);
+    if (f->n - f->at < 2)
+        f->at = f->n;
+}
+
+/* Moves complete lines, without their prefix, to the window; at the end of the source also the last one. */
+static void move_lines(struct oc_text_filter *f)
+{
+    const char *s = f->line.data, *end = s + f->line.n;
+    while (s < end) {
+        const char *stop = line_end(s, end);
+        if (stop == end && f->at < f->n && end - s < (ptrdiff_t)LONG_LINE)
+            break;
+        struct oc_log_prefix found;
+        size_t skip = prefix_length(s, (size_t)(stop - s), &f->prefix, &found);
+        s += found.n == f->prefix.n ? skip : 0;
+        stop += stop < end;
+        oc_buf_add(&f->out, s, (size_t)(stop - s));
+        s = stop;
+    }
+    size_t left = (size_t)(end - s);
+    if (left)
+        memmove(f->line.data, s, left);
+    f->line.n = left;
+}
+
+bool oc_text_filter_more(struct oc_text_filter *f, size_t used, bool add, const char **data, size_t *n)
+{
+    used = used < f->out.n ? used : f->out.n;
+    if (used) {
+        memmove(f->out.data, f->out.data + used, f->out.n - used);
+        f->out.n -= used;
+    }
+    size_t had = f->out.n;
+    while (add && f->at < f->n && f->out.n == had) {
+        decode(f, f->prefix.n ? &f->line : &f->out);
+        if (f->prefix.n && f->line.n)
+            move_lines(f);
+    }
+    *data = f->out.n ? f->out.data : "";
+    *n = f->out.n;
+    return f->out.n > had;
+}
+
+size_t oc_text_filter_taken(const struct oc_text_filter *f)
+{
+    return f->at;
+}

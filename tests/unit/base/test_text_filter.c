@@ -1,0 +1,175 @@
+#include "base/text_filter.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+/* All text of the filter. */
+static void read_all(struct oc_text_filter *f, struct oc_buf *out)
+{
+    const char *data;
+    size_t n = 0;
+    while (oc_text_filter_more(f, n, true, &data, &n))
+        oc_buf_add(out, data, n);
+    oc_text_filter_close(f);
+}
+
+static void expect_text(const void *src, size_t n, const struct oc_log_prefix *prefix, const char *want)
+{
+    struct oc_buf out = {0};
+    read_all(oc_text_filter_open(src, n, oc_text_encoding(src, n), prefix), &out);
+    assert_string_equal(out.data ? out.data : "", want);
+    oc_buf_free(&out);
+}
+
+static void utf16_becomes_utf8(void **state)
+{
+    (void)state;
+    static const char le[] = "\xff\xfe"
+                             "a\0\xe9\0\x3d\xd8\x00\xde"
+                             "b\0\n\0",
+                      be[] = "\xfe\xff"
+                             "\0a\0\xe9\xd8\x3d\xde\x00"
+                             "\0b\0\n",
+                      lone[] = "\xff\xfe"
+                               "a\0\x3d\xd8"
+                               "b\0"
+                               "c";
+    expect_text(le, sizeof(le) - 1, NULL,
+                "a\xc3\xa9\xf0\x9f\x98\x80"
+                "b\n");
+    expect_text(be, sizeof(be) - 1, NULL,
+                "a\xc3\xa9\xf0\x9f\x98\x80"
+                "b\n");
+    expect_text(lone, sizeof(lone) - 1, NULL,
+                "a\xef\xbf\xbd"
+                "b");
+}
+
+static void encoding_is_found_without_a_mark(void **state)
+{
+    (void)state;
+    assert_int_equal(oc_text_encoding("E\0v\0e\0n\0t\0 \0C\0a\0", 16), OC_TEXT_UTF16LE);
+    assert_int_equal(oc_text_encoding("\0E\0v\0e\0n\0t\0 \0C\0a", 16), OC_TEXT_UTF16BE);
+    assert_int_equal(oc_text_encoding("SQLite format 3\0", 16), OC_TEXT_BYTES);
+    assert_int_equal(oc_text_encoding("Event  Calls  Total", 19), OC_TEXT_BYTES);
+    assert_int_equal(oc_text_encoding("", 0), OC_TEXT_BYTES);
+}
+
+static void prefixes_of_logging_tools_are_removed(void **state)
+{
+    (void)state;
+    static const char *const prefix[] = {"2024-05-01T10:00:00.1234567Z ",
+                                         "2024/05/01 10:00:00 [INFO] ",
+                                         "[05/01/2024-10:00:00] [I] ",
+                                         "app-1  | ",
+                                         "3: ",
+                                         "[1,0]<stdout>: ",
+                                         "INFO:root:",
+                                         "2024-05-01 10:00:00,123 - bench.run - INFO - ",
+                                         "job\tRun model\t2024-05-01T10:00:00Z ",
+                                         "WARNING: "};
+    static const char *const line[] = {"a,b\n", "  1,2\n", "[\n", "  {\"x\": [1, 2]},\n", "]\n", "end"};
+    for (size_t i = 0; i < OC_COUNT(prefix); i++) {
+        struct oc_buf text = {0}, want = {0};
+        struct oc_log_prefix found;
+        for (size_t k = 0; k < OC_COUNT(line); k++) {
+            oc_buf_printf(&text, "%s%s", prefix[i], line[k]);
+            oc_buf_str(&want, line[k]);
+        }
+        oc_log_prefix_of(text.data, text.n, &found);
+        if (!found.n)
+            fail_msg("no prefix found in '%s'", prefix[i]);
+        expect_text(text.data, text.n, &found, want.data);
+        oc_buf_free(&text);
+        oc_buf_free(&want);
+    }
+}
+
+static void plain_text_has_no_prefix(void **state)
+{
+    (void)state;
+    static const char *const text[] = {"", "a,b\n1,2\n", "[1, 2],\n[3, 4],\n", "{\"a\": 1}\n",
+                                       "conv 10:00\nrelu 11:00\n"};
+    for (size_t i = 0; i < OC_COUNT(text); i++) {
+        struct oc_log_prefix found;
+        oc_log_prefix_of(text[i], strlen(text[i]), &found);
+        assert_int_equal(found.n, 0);
+    }
+}
+
+/* Lines without the prefix of the others stay as they are. */
+static void other_lines_are_unchanged(void **state)
+{
+    (void)state;
+    static const char text[] = "[I] a\n[I] b\n10:00:00 c\n[I] d\n[W] [x] e\n";
+    struct oc_log_prefix found;
+    oc_log_prefix_of(text, sizeof(text) - 1, &found);
+    expect_text(text, sizeof(text) - 1, &found, "a\nb\n10:00:00 c\nd\n[x] e\n");
+}
+
+/* Pieces of the source end in lines and in the middle of characters. */
+static void long_text_is_passed_on_in_pieces(void **state)
+{
+    (void)state;
+    struct oc_buf text = {0}, want = {0}, out = {0};
+    struct oc_log_prefix found;
+    for (int i = 0; i < 60000; i++) {
+        oc_buf_printf(&text, "[I] line %d\n", i);
+        oc_buf_printf(&want, "line %d\n", i);
+    }
+    oc_log_prefix_of(text.data, text.n, &found);
+    read_all(oc_text_filter_open(text.data, text.n, OC_TEXT_BYTES, &found), &out);
+    assert_int_equal(out.n, want.n);
+    assert_memory_equal(out.data, want.data, want.n);
+    oc_buf_free(&text);
+    oc_buf_free(&want);
+    oc_buf_free(&out);
+}
+
+static void stream_reads_utf16_files(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/onnxcost-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd,
+                           "\xff\xfe"
+                           "h\0i\0\n\0",
+                           8),
+                     8);
+    close(fd);
+    struct oc_stream *s;
+    struct oc_err err;
+    const char *data;
+    size_t n;
+    uint64_t offset;
+    assert_int_equal(oc_stream_open(path, NULL, &s, &err), 0);
+    assert_true(oc_stream_fill(s, 0, &data, &n, &offset));
+    assert_int_equal(n, 3);
+    assert_memory_equal(data, "hi\n", 3);
+    assert_false(oc_stream_fill(s, 3, &data, &n, &offset));
+    assert_int_equal(offset, 3);
+    oc_stream_close(s);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf16_becomes_utf8),
+        cmocka_unit_test(encoding_is_found_without_a_mark),
+        cmocka_unit_test(prefixes_of_logging_tools_are_removed),
+        cmocka_unit_test(plain_text_has_no_prefix),
+        cmocka_unit_test(other_lines_are_unchanged),
+        cmocka_unit_test(long_text_is_passed_on_in_pieces),
+        cmocka_unit_test(stream_reads_utf16_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
