@@ -5,6 +5,8 @@
  *   Event  Calls  Total  [CPU Time (Ratio)  GPU Time (Ratio)]  Min.  Max.  Ave.  Ratio.
  *   rows, indented two blanks per level, up to an empty line
  *
+ * The first versions had no column Ratio.; a report in a log may be indented as a whole.
+ *
  * Rows are parsed from the right: the name may contain blanks, and columns may touch after a ')'. */
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +29,9 @@ struct reading {
     size_t n_copy, cap_copy;
     struct oc_map lanes;
     double unit_ns;
-    bool in_table, had_table, in_copies, warned;
+    size_t indent;  /* of the header: rows of depth 0 have the same */
+    bool has_ratio; /* the first versions had no column Ratio. */
+    bool in_table, had_table, in_copies;
     bool any_gpu;
     struct {
         size_t indent;
@@ -51,12 +55,22 @@ static bool starts(struct oc_str s, const char *text)
 
 static bool is_banner(struct oc_str s)
 {
-    return contains(s, "->     Profiling Report     <-");
+    return starts(oc_csv_trim(s), "---") && contains(s, "->     Profiling Report     <-");
 }
 
 static bool is_event_header(struct oc_str s)
 {
-    return starts(s, "Event") && contains(s, "Calls") && contains(s, "Total") && contains(s, "Ratio.");
+    s = oc_csv_trim(s);
+    return starts(s, "Event") && contains(s, "Calls") && contains(s, "Total") && contains(s, "Min.") &&
+           contains(s, "Max.") && contains(s, "Ave.");
+}
+
+static size_t indent_of(struct oc_str line)
+{
+    size_t n = 0;
+    while (n < line.n && line.s[n] == ' ')
+        n++;
+    return n;
 }
 
 /* The rest of the line after `key`; {NULL}: no such key. */
@@ -119,11 +133,11 @@ static bool all_times(const struct oc_paddle_row *v)
 }
 
 /* The rest of the line is the name with its indentation. */
-static bool parse_row(struct oc_str *line, struct oc_paddle_row *v)
+static bool parse_row(struct oc_str *line, bool has_ratio, struct oc_paddle_row *v)
 {
-    v->cpu_ns = v->gpu_ns = NAN;
-    if (!take_last(line, &v->ratio) || !take_last(line, &v->ave_ns) || !take_last(line, &v->max_ns) ||
-        !take_last(line, &v->min_ns))
+    v->cpu_ns = v->gpu_ns = v->ratio = NAN;
+    if ((has_ratio && !take_last(line, &v->ratio)) || !take_last(line, &v->ave_ns) ||
+        !take_last(line, &v->max_ns) || !take_last(line, &v->min_ns))
         return false;
     if (take_last_share(line, &v->gpu_ns) && !take_last_share(line, &v->cpu_ns))
         return false;
@@ -194,12 +208,9 @@ static uint32_t parent_of(struct reading *r, size_t indent)
 
 static void add_row(struct reading *r, struct oc_str line, struct oc_paddle_row v)
 {
-    size_t indent = 0;
-    while (indent < line.n && line.s[indent] == ' ')
-        indent++;
     struct oc_str name = oc_csv_trim(line);
     int64_t thread = take_thread(&name);
-    uint32_t parent = parent_of(r, indent);
+    uint32_t parent = parent_of(r, indent_of(line));
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
     v.report = (uint32_t)r->n_head - 1;
     v.depth = (uint32_t)r->n_open - (r->n_open > 0);
@@ -209,12 +220,11 @@ static void add_row(struct reading *r, struct oc_str line, struct oc_paddle_row 
     rec->parent = parent;
     oc_rec_time(rec, v.total_ns);
     rec->host_ns = v.cpu_ns;
-    rec->kernel_ns = v.gpu_ns > 0 ? v.gpu_ns : (double)NAN; /* 0: it ran on the host */
     rec->calls_per_run = v.calls;
     rec->calls = (uint64_t)v.calls;
     rec->runs = 1;
     rec->total_ns = v.total_ns;
-    rec->total_kernel_ns = rec->kernel_ns;
+    rec->total_kernel_ns = v.gpu_ns;
     rec->where = oc_csv_offset(r->c);
     if (parent == OC_NONE) {
         r->p->imported_ns += v.total_ns;
@@ -235,7 +245,7 @@ static int table_line(struct reading *r, struct oc_str line, struct oc_err *err)
     }
     if (r->n_row >= oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
-    if (parse_row(&rest, &v)) {
+    if (parse_row(&rest, r->has_ratio, &v)) {
         scale(&v, r->unit_ns);
         add_row(r, rest, v);
     } else if (oc_csv_cut(r->c)) {
@@ -276,9 +286,8 @@ static void new_report(struct reading *r)
 static void copy_line(struct reading *r, struct oc_str line)
 {
     const char *calls = memmem(line.s, line.n, "Calls:", 6);
-    size_t indent = 0;
-    while (indent < line.n && line.s[indent] == ' ')
-        indent++;
+    size_t indent = indent_of(line);
+    indent = indent > r->indent ? indent - r->indent : 0;
     if (r->n_copy >= oc_csv_max_rows(r->c))
         oc_prof_over(r->p, OC_CAP_TABLE_ROWS);
     if (r->n_copy >= oc_csv_max_rows(r->c) || !calls)
@@ -325,11 +334,13 @@ static int take_line(struct reading *r, struct oc_str line, struct oc_err *err)
     if (is_banner(line)) {
         r->in_table = false;
         new_report(r);
+        r->indent = indent_of(line);
     } else if (is_event_header(line)) {
         if (!r->n_head || r->had_table)
             new_report(r); /* an excerpt without a banner */
         r->in_table = r->had_table = true;
         r->in_copies = false;
+        r->has_ratio = contains(line, "Ratio.");
         r->n_open = 0;
     } else if (r->in_table) {
         return table_line(r, line, err);
@@ -341,7 +352,9 @@ static int take_line(struct reading *r, struct oc_str line, struct oc_err *err)
 
 /* ---- importer ------------------------------------------------------------------------------------------ */
 
-/* Self time: the total minus the nested rows. Totals have six digits, so the difference may be below 0. */
+/* Self time: the total minus the nested rows. Totals have six digits, so the difference may be below 0. A
+ * row's time is its total, CPU and GPU time together, as the report prints it: its GPU time alone would be
+ * compared with the host time of rows that use no GPU. */
 static void make_self(struct reading *r)
 {
     for (size_t i = 0; i < r->list.n; i++) {
@@ -351,9 +364,9 @@ static void make_self(struct reading *r)
         struct oc_prof_rec *parent = &r->list.rec[rec->parent];
         parent->total_ns -= rec->time_ns;
         parent->self_ns -= rec->time_ns;
-        if (!isnan(rec->kernel_ns))
+        if (!isnan(r->row[i].gpu_ns))
             parent->total_kernel_ns =
-                (isnan(parent->total_kernel_ns) ? 0 : parent->total_kernel_ns) - rec->kernel_ns;
+                (isnan(parent->total_kernel_ns) ? 0 : parent->total_kernel_ns) - r->row[i].gpu_ns;
     }
 }
 
@@ -371,7 +384,8 @@ static void finish(struct reading *r)
     *native = (struct oc_paddle_report){head, (uint32_t)r->n_head, row, (uint32_t)r->n_row};
     p->native = native;
     p->producer = "Paddle Inference";
-    p->device = r->any_gpu ? "GPU" : "CPU";
+    const char *place = r->n_head ? head[0].place : "";
+    p->device = r->any_gpu ? "GPU" : *place && strcmp(place, "All") != 0 ? place : "CPU";
     p->time_kind = r->any_gpu ? "host and device time" : "host time";
     p->stat = OC_STAT_SUM;
     p->runs_used = 1; /* one recording: the report does not mark runs */
@@ -395,6 +409,9 @@ static int read_lines(struct reading *r, struct oc_err *err)
         return oc_csv_error(r->c, err);
     if (rc == 0 && !r->n_head)
         return oc_fail(err, OC_EFORMAT, "no line 'Profiling Report' and no table of events");
+    if (rc == 0 && !r->n_row)
+        return oc_fail(err, OC_EFORMAT,
+                       "the report has no row of events (header: Event, Calls, Total, Min., Max., Ave.)");
     return rc;
 }
 
@@ -421,15 +438,15 @@ static int read_report(const struct oc_source *src, const struct oc_profile_opts
 
 static void probe_report(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    struct oc_str all = {peek->data, peek->n};
-    if (is_banner(all)) {
-        *bid = (struct oc_bid){.score = 95, .reason = "line 'Profiling Report'"};
-        return;
-    }
     for (const char *p = peek->data, *end = p + peek->n, *lf; p && p < end; p = lf ? lf + 1 : NULL) {
         lf = memchr(p, '\n', (size_t)(end - p));
-        if (is_event_header((struct oc_str){p, (size_t)((lf ? lf : end) - p)})) {
-            *bid = (struct oc_bid){.score = 85, .reason = "header Event, Calls, Total, Ratio."};
+        struct oc_str line = {p, (size_t)((lf ? lf : end) - p)};
+        if (is_banner(line)) {
+            *bid = (struct oc_bid){.score = 95, .reason = "line 'Profiling Report'"};
+            return;
+        }
+        if (is_event_header(line)) {
+            *bid = (struct oc_bid){.score = 85, .reason = "header Event, Calls, Total, Min., Max., Ave."};
             return;
         }
     }

@@ -70,6 +70,35 @@ bool oc_view_wanted(const struct oc_summary_opts *o, enum oc_view v)
     return !o->n_view && v != OC_VIEW_EVENT;
 }
 
+static double sum_of(const struct oc_sum_list *list, bool device)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const struct oc_times *t = device ? &list->item[i].device : &list->item[i].host;
+        sum += list->item[i].depth == 0 && t->known ? t->total_ns : 0;
+    }
+    return sum;
+}
+
+void oc_view_base_init(struct oc_view_base *b, const struct oc_time_summary *s, enum oc_view v,
+                       const struct oc_sum_list *list)
+{
+    bool own = !s->has_events || v == OC_VIEW_TYPE || v == OC_VIEW_OPERATOR || v == OC_VIEW_KERNEL;
+    *b = (struct oc_view_base){.own = own};
+    for (unsigned d = 0; d < 2; d++)
+        for (unsigned i = 0; i <= OC_VIEW_DEPTH; i++)
+            b->whole[d][i] = own && !i ? sum_of(list, d) : s->total_ns;
+}
+
+double oc_view_base_next(struct oc_view_base *b, const struct oc_sum_item *item, bool device)
+{
+    const struct oc_times *t = device ? &item->device : &item->host;
+    unsigned depth = item->depth < OC_VIEW_DEPTH ? item->depth : OC_VIEW_DEPTH - 1;
+    if (b->own)
+        b->whole[device][depth + 1] = t->known ? t->total_ns : NAN;
+    return b->whole[device][depth];
+}
+
 uint32_t oc_view_cut(const struct oc_summary_opts *o, enum oc_view v, const struct oc_sum_list *list)
 {
     bool people = !o->format || strcmp(o->format, "table") == 0;
@@ -141,6 +170,11 @@ static const char *share_text(struct printer *p, double part, double whole)
 static const char *count_text(struct printer *p, uint64_t n)
 {
     return oc_printf(&p->arena, "%" PRIu64, n);
+}
+
+static const char *calls_text(struct printer *p, const struct oc_times *t)
+{
+    return oc_times_calls(t) ? count_text(p, t->calls) : "-";
 }
 
 static const char *bytes_text(struct printer *p, double bytes)
@@ -278,40 +312,25 @@ static void print_distribution(struct printer *p)
     print_table(p, &t, 1);
 }
 
-static double avg_of(const struct oc_times *t)
-{
-    return t->calls ? t->total_ns / (double)t->calls : NAN;
-}
-
 static double known(const struct oc_times *t, double v)
 {
-    return t->calls ? v : NAN;
+    return t->known ? v : NAN;
 }
 
 /* total, avg, max, min, share: five cells */
 static void times_cells(struct printer *p, const struct oc_times *t, double whole, const char **cell)
 {
     cell[0] = time_text(p, known(t, t->total_ns));
-    cell[1] = time_text(p, avg_of(t));
+    cell[1] = time_text(p, oc_times_avg(t));
     cell[2] = time_text(p, known(t, t->max_ns));
     cell[3] = time_text(p, known(t, t->min_ns));
     cell[4] = share_text(p, known(t, t->total_ns), whole);
 }
 
-static double sum_of(const struct oc_sum_list *list, bool device)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < list->n; i++) {
-        const struct oc_times *t = device ? &list->item[i].device : &list->item[i].host;
-        sum += list->item[i].depth == 0 && t->calls ? t->total_ns : 0;
-    }
-    return sum;
-}
-
 static bool has_times(const struct oc_sum_list *list, bool device)
 {
     for (uint32_t i = 0; i < list->n; i++)
-        if ((device ? &list->item[i].device : &list->item[i].host)->calls)
+        if ((device ? &list->item[i].device : &list->item[i].host)->known)
             return true;
     return false;
 }
@@ -336,7 +355,7 @@ static size_t list_header(struct printer *p, const char **cell, bool host, bool 
     return n;
 }
 
-/* Calls and times of both sides. Shares are of the total; without events, of the sum of the table. */
+/* Calls and times of both sides. */
 static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_list *list)
 {
     bool host = has_times(list, false), device = has_times(list, true), threads = false;
@@ -346,9 +365,8 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
     for (uint32_t i = 0; i < list->n; i++)
         threads |= list->item[i].lane != OC_NONE;
     struct oc_plain_table t = {.n_col = list_header(p, cell, host, device, threads)};
-    bool own = !p->s->has_events || v == OC_VIEW_TYPE || v == OC_VIEW_KERNEL;
-    double whole_host = own ? sum_of(list, false) : p->s->total_ns;
-    double whole_device = own ? sum_of(list, true) : p->s->total_ns;
+    struct oc_view_base base;
+    oc_view_base_init(&base, p->s, v, list);
     oc_plain_row(&t, cell);
     uint32_t end = oc_view_cut(p->o, v, list), rows = 0, all = 0;
     for (uint32_t i = 0; i < list->n; i++)
@@ -356,12 +374,13 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
     for (uint32_t i = 0; i < end; i++) {
         const struct oc_sum_item *item = &list->item[i];
         size_t n = 0;
-        uint64_t calls = item->host.calls ? item->host.calls : item->device.calls;
-        cell[n++] = item->kind == OC_EV_COUNT ? "-" : count_text(p, calls);
-        if (host)
-            times_cells(p, &item->host, whole_host, cell + n), n += 5;
-        if (device)
-            times_cells(p, &item->device, whole_device, cell + n), n += 5;
+        const struct oc_times *counted = item->host.known ? &item->host : &item->device;
+        cell[n++] = item->kind == OC_EV_COUNT ? "-" : calls_text(p, counted);
+        for (unsigned d = 0; d < 2; d++) {
+            double whole = oc_view_base_next(&base, item, d);
+            if (d ? device : host)
+                times_cells(p, d ? &item->device : &item->host, whole, cell + n), n += 5;
+        }
         if (threads)
             cell[n++] = item->depth ? "" : oc_lane_text(p->s->profile, item->lane, &p->arena);
         cell[n++] = name_text(p, item, 8 + 44u * host + 44u * device + 14u * threads);
@@ -389,13 +408,13 @@ static void print_events(struct printer *p)
                                       "max", "avg", "ratio", "event"});
     for (uint32_t i = 0; i < end; i++) {
         const struct oc_sum_item *item = &list->item[i];
-        if (!item->both.calls)
+        if (!item->both.known)
             continue;
-        oc_plain_row(&t, (const char *[]){count_text(p, item->both.calls), time_text(p, item->both.total_ns),
+        oc_plain_row(&t, (const char *[]){calls_text(p, &item->both), time_text(p, item->both.total_ns),
                                           time_text(p, known(&item->host, item->host.total_ns)),
                                           time_text(p, known(&item->device, item->device.total_ns)),
                                           time_text(p, item->both.min_ns), time_text(p, item->both.max_ns),
-                                          time_text(p, avg_of(&item->both)),
+                                          time_text(p, oc_times_avg(&item->both)),
                                           oc_printf(&p->arena, "%.6f", item->both.total_ns / whole),
                                           name_text(p, item, 80)});
     }
@@ -417,10 +436,9 @@ static void print_copies(struct printer *p)
         const char *rate = isnan(bytes) || !(item->device.total_ns > 0)
                                ? "-"
                                : oc_printf(&p->arena, "%.2f", bytes / item->device.total_ns);
-        oc_plain_row(&t,
-                     (const char *[]){count_text(p, item->device.calls), time_text(p, item->device.total_ns),
-                                      time_text(p, avg_of(&item->device)), bytes_text(p, bytes), rate,
-                                      name_text(p, item, 60)});
+        oc_plain_row(&t, (const char *[]){calls_text(p, &item->device), time_text(p, item->device.total_ns),
+                                          time_text(p, oc_times_avg(&item->device)), bytes_text(p, bytes),
+                                          rate, name_text(p, item, 60)});
     }
     print_table(p, &t, 1);
 }

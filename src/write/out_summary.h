@@ -32,6 +32,17 @@ const struct oc_sum_list *oc_view_list(const struct oc_time_summary *s, enum oc_
 bool oc_view_wanted(const struct oc_summary_opts *o, enum oc_view v);
 /* Rows to write of the list: a part and a kernel never without their operator. */
 uint32_t oc_view_cut(const struct oc_summary_opts *o, enum oc_view v, const struct oc_sum_list *list);
+/* What the shares of a view refer to. Operators, types and kernels: the sum of the view's rows; a part of an
+ * operator: the row that contains it (as in Paddle's tables); other views: the total time. */
+#define OC_VIEW_DEPTH 8
+struct oc_view_base {
+    bool own;                           /* parts refer to the row that contains them */
+    double whole[2][OC_VIEW_DEPTH + 1]; /* [host, device][depth] */
+};
+void oc_view_base_init(struct oc_view_base *b, const struct oc_time_summary *s, enum oc_view v,
+                       const struct oc_sum_list *list);
+/* For the rows in order: the whole that the shares of this row refer to. */
+double oc_view_base_next(struct oc_view_base *b, const struct oc_sum_item *item, bool device);
 /* "thread 4242", "stream 7 of device 0" */
 const char *oc_lane_text(const struct oc_profile *p, uint32_t lane, struct oc_arena *a);
 

@@ -15,21 +15,22 @@ enum { VERSION = 1 };
 static void times(struct oc_json_out *w, const char *key, const struct oc_times *t, double whole)
 {
     oc_jw_key(w, key);
-    if (!t->calls) {
+    if (!t->known) {
         oc_jw_null(w);
         return;
     }
     oc_jw_begin_object(w);
-    oc_key_u64(w, "calls", t->calls);
+    oc_key_u64_if(w, "calls", oc_times_calls(t) > 0, t->calls);
     oc_key_time(w, "total_ns", t->total_ns);
-    oc_key_time(w, "avg_ns", t->total_ns / (double)t->calls);
+    oc_key_time(w, "avg_ns", oc_times_avg(t));
     oc_key_time(w, "max_ns", t->max_ns);
     oc_key_time(w, "min_ns", t->min_ns);
     oc_key_double(w, "ratio", whole > 0 ? t->total_ns / whole : NAN);
     oc_jw_end_object(w);
 }
 
-static void item(struct oc_json_out *w, const struct oc_time_summary *s, const struct oc_sum_item *i)
+static void item(struct oc_json_out *w, const struct oc_time_summary *s, const struct oc_sum_item *i,
+                 struct oc_view_base *base)
 {
     struct oc_arena a = {0};
     oc_jw_begin_object(w);
@@ -39,8 +40,8 @@ static void item(struct oc_json_out *w, const struct oc_time_summary *s, const s
     oc_key_text(w, "kind", i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : NULL);
     oc_key_u64(w, "depth", i->depth);
     oc_key_text(w, "thread", i->lane == OC_NONE ? NULL : oc_lane_text(s->profile, i->lane, &a));
-    times(w, "host", &i->host, s->total_ns);
-    times(w, "device", &i->device, s->total_ns);
+    times(w, "host", &i->host, oc_view_base_next(base, i, false));
+    times(w, "device", &i->device, oc_view_base_next(base, i, true));
     times(w, "both", &i->both, s->total_ns);
     oc_key_u64_if(w, "bytes", i->bytes != UINT64_MAX, i->bytes);
     oc_jw_end_object(w);
@@ -52,9 +53,11 @@ static void list(struct oc_json_out *w, const struct oc_time_summary *s, const s
 {
     const struct oc_sum_list *l = oc_view_list(s, v);
     uint32_t end = oc_view_cut(o, v, l);
+    struct oc_view_base base;
+    oc_view_base_init(&base, s, v, l);
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < end; i++)
-        item(w, s, &l->item[i]);
+        item(w, s, &l->item[i], &base);
     oc_jw_end_array(w);
 }
 
@@ -244,16 +247,16 @@ static const char *number(struct csv *c, double v)
 
 static void times_row(struct csv *c, const struct oc_times *t, const char **cell)
 {
-    const double v[] = {t->total_ns, t->calls ? t->total_ns / (double)t->calls : NAN, t->max_ns, t->min_ns};
+    const double v[] = {t->total_ns, oc_times_avg(t), t->max_ns, t->min_ns};
     for (size_t i = 0; i < OC_COUNT(v); i++)
-        cell[i] = t->calls ? number(c, v[i]) : "";
+        cell[i] = t->known ? number(c, v[i]) : "";
 }
 
 static void csv_item(struct csv *c, const struct oc_sum_item *i)
 {
     const char *cell[COLUMNS];
     size_t n = 0;
-    uint64_t calls = i->host.calls ? i->host.calls : i->device.calls;
+    uint64_t calls = oc_times_calls(i->host.known ? &i->host : &i->device);
     cell[n++] = c->s->profile->path;
     cell[n++] = c->view;
     cell[n++] = oc_printf(&c->a, "%u", i->depth);
@@ -261,7 +264,7 @@ static void csv_item(struct csv *c, const struct oc_sum_item *i)
     cell[n++] = i->type;
     cell[n++] = i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : "";
     cell[n++] = i->lane == OC_NONE ? "" : oc_lane_text(c->s->profile, i->lane, &c->a);
-    cell[n++] = i->kind == OC_EV_COUNT ? "" : oc_printf(&c->a, "%" PRIu64, calls);
+    cell[n++] = i->kind == OC_EV_COUNT || !calls ? "" : oc_printf(&c->a, "%" PRIu64, calls);
     times_row(c, &i->host, cell + n);
     times_row(c, &i->device, cell + n + 4);
     oc_plain_row(&c->t, cell);
@@ -272,7 +275,11 @@ static void csv_kinds(struct csv *c, const struct oc_sum_kind *k, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         struct oc_sum_item row = {
             .name = oc_event_kind_name(k[i].kind), .type = "", .precision = "", .lane = OC_NONE};
-        struct oc_times t = {k[i].calls, k[i].union_ns, NAN, NAN};
+        struct oc_times t = {.calls = k[i].calls,
+                             .total_ns = k[i].union_ns,
+                             .min_ns = NAN,
+                             .max_ns = NAN,
+                             .known = k[i].calls > 0};
         row.kind = k[i].kind;
         *(oc_event_on_device(k[i].kind) ? &row.device : &row.host) = t;
         csv_item(c, &row);

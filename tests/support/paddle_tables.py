@@ -90,6 +90,18 @@ def tables(path):
     def put(view, name, side, calls, times):
         flat[(view, name, side)] = row(calls, times, total)
 
+    def shares_of_table(view):
+        """Operators and kernels: shares of the sum of the table; parts: of the row that contains them."""
+        for side in ("host", "device"):
+            rows = {n: r for (v, n, d), r in flat.items() if v == view and d == side}
+            whole = sum(r["total_ns"] for n, r in rows.items() if (view, n) in top)
+            for name, r in rows.items():
+                up = rows.get(parent.get((view, name)))
+                r["ratio"] = (r["total_ns"] / whole if (view, name) in top
+                              else r["total_ns"] / up["total_ns"] if up else float("nan"))
+
+    top, parent = set(), {}
+
     for kind in sorted({KIND[e.cat] for e in host + device}):  # annotations of C++ and Python are one kind
         these = [e for e in host + device if KIND[e.cat] == kind]
         flat[("overview", kind, "")] = {
@@ -106,17 +118,24 @@ def tables(path):
     if any(e.cat in phases for e in host):
         flat[("model", "Others", "host")] = {"total_ns": total - spent, "ratio": (total - spent) / total}
     for name, calls in by_name([e for e in host if e.cat == "Operator"]).items():
+        top.add(("operator", name))
         put("operator", name, "host", len(calls), [e.dur() for e in calls])
         put("operator", name, "device", len(calls), [e.gpu() for e in calls])
         for inner, parts in by_name([c for e in calls for c in e.children if c.cat != "CudaRuntime"]).items():
+            parent[("operator", name + "/" + inner)] = name
             put("operator", name + "/" + inner, "host", len(parts), [p.dur() for p in parts])
             put("operator", name + "/" + inner, "device", len(parts), [p.gpu() for p in parts])
             for kernel, work in by_name([w for p in parts for w in kernels_of(p)]).items():
+                parent[("operator", name + "/" + inner + "/" + kernel)] = name + "/" + inner
                 put("operator", name + "/" + inner + "/" + kernel, "device", len(work), [w.dur() for w in work])
         for kernel, work in by_name([w for e in calls for w in kernels_of(e)]).items():
+            parent[("operator", name + "/" + kernel)] = name
             put("operator", name + "/" + kernel, "device", len(work), [w.dur() for w in work])
     for name, work in by_name([e for e in device if e.cat == "Kernel"]).items():
+        top.add(("kernel", name))
         put("kernel", name, "device", len(work), [w.dur() for w in work])
+    shares_of_table("operator")
+    shares_of_table("kernel")
     user = [e for e in host if e.cat in ("UserDefined", "PythonUserDefined")]
     for name, calls in by_name(user).items():
         copies = any(w in name.lower() for w in ("memcpy", "memorycopy", "memset"))
