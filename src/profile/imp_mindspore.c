@@ -1,6 +1,8 @@
 /* MindSpore's CSV files of one device: GPU and CPU operators, operator types, CUDA activities, Ascend AI
  * core and AI CPU operators, and their shapes (mindspore_shapes.c). One row of `layouts` per kind of file.
- * Units are in the headers; Ascend files without a unit are in milliseconds. */
+ * Units are in the headers; Ascend files without a unit are in milliseconds. Times are sums of the whole
+ * recording, and the files do not say how many steps it has; only AI core tables without a column
+ * execution_frequency are averages per step. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +13,11 @@
 
 enum { OPERATORS, TYPES, ACTIVITIES, SHAPES, AICPU };
 static const struct oc_part parts[] = {
-    [OPERATORS] = {"operators", "_detail.csv"},
-    [TYPES] = {"operator types", "_type.csv"},
-    [ACTIVITIES] = {"activities", NULL},
-    [SHAPES] = {"shapes", NULL},
-    [AICPU] = {"AI CPU", NULL},
+    [OPERATORS] = {"operators", "_detail.csv", false},
+    [TYPES] = {"operator types", "_type.csv", false},
+    [ACTIVITIES] = {"activities", NULL, false},
+    [SHAPES] = {"shapes", NULL, true},
+    [AICPU] = {"AI CPU", NULL, false},
 };
 
 enum { NAME, TYPE, CALLS, TOTAL, MEAN, DEVICE, MIN, MAX, STREAM, N_COLUMN };
@@ -83,6 +85,11 @@ static const struct layout layouts[] = {
     {OPERATORS,
      "Ascend",
      {[NAME] = "full_kernel_name", [CALLS] = "execution_frequency", [MEAN] = "execution_time"},
+     "execution_time",
+     true},
+    {OPERATORS, /* an older version misspells the column */
+     "Ascend",
+     {[NAME] = "full_kernel_time", [CALLS] = "execution_frequency", [MEAN] = "execution_time"},
      "execution_time",
      true},
     {OPERATORS, "Ascend", {[NAME] = "full_op_name", [MEAN] = "execution_time"}, "execution_time", true},
@@ -220,9 +227,10 @@ struct reading {
     size_t n_kernel, cap_kernel;
     struct oc_map names; /* labels of AI CPU types, and of streams */
     const char *device;
-    bool on_device, has_device, counted;
+    bool on_device, has_device;
     bool have_operators; /* their times are already in other tables */
-    bool whole;          /* sums of the whole recording: it counts as one run */
+    bool averages;       /* of a step: the table has no number of calls */
+    bool has_aicpu;
 };
 
 /* Parses the type: "Default/network/conv1-Conv2d/Conv2D-op17" is a Conv2D. */
@@ -270,7 +278,7 @@ static int read_operators(struct reading *m, struct table *t, struct oc_err *err
         rec->provider = t->layout->part == OPERATORS && t->layout->on_device ? "AI Core" : "";
         count_time(m, &r);
     }
-    m->counted |= t->column[CALLS] != OC_CSV_NONE;
+    m->averages |= t->column[CALLS] == OC_CSV_NONE;
     m->have_operators = true;
     return rc;
 }
@@ -293,7 +301,7 @@ static int read_aicpu(struct reading *m, struct table *t, struct oc_err *err)
         }
         count_time(m, &r);
     }
-    m->counted = true;
+    m->has_aicpu = true;
     return rc;
 }
 
@@ -317,7 +325,7 @@ static int read_types(struct reading *m, struct table *t, struct oc_err *err)
                     operators_ns / 1e6);
     if (check)
         return rc;
-    m->have_operators = m->counted = m->whole = true;
+    m->have_operators = true;
     oc_diag_add(&m->p->diags, OC_WARNING, "W-types-only", "",
                 "the file has sums per operator type only: times cannot be attributed to single nodes");
     return rc;
@@ -359,7 +367,7 @@ static int read_activities(struct reading *m, struct table *t, struct oc_err *er
         k->total_ns = r.total_ns;
         k->min_ns = r.min_ns;
         k->max_ns = r.max_ns;
-        k->time_ns = r.calls ? r.total_ns / (double)r.calls : r.total_ns;
+        k->time_ns = r.total_ns;
         k->flop = k->bytes = NAN;
         sum_ns += r.total_ns;
     }
@@ -378,57 +386,26 @@ static int read_activities(struct reading *m, struct table *t, struct oc_err *er
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Number of steps: the most frequent call count of operators; of equally frequent ones the larger. */
-static uint64_t steps_of(const struct oc_rec_list *l)
-{
-    uint64_t *calls = oc_xmalloc((l->n + 1) * sizeof(*calls)), best = 1;
-    size_t n = 0, most = 0;
-    for (size_t i = 0; i < l->n; i++)
-        if (!l->rec[i].bucket && l->rec[i].calls)
-            calls[n++] = l->rec[i].calls;
-    if (n)
-        qsort(calls, n, sizeof(*calls), by_number);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && calls[end] == calls[i];)
-            end++;
-        if (end - i >= most) {
-            most = end - i;
-            best = calls[i];
-        }
-    }
-    free(calls);
-    return best;
-}
-
 static void make_times(struct reading *m)
 {
-    uint64_t steps = m->whole ? 1 : steps_of(&m->list);
     for (size_t i = 0; i < m->list.n; i++) {
         struct oc_prof_rec *rec = &m->list.rec[i];
-        uint64_t calls = rec->calls ? rec->calls : 1, per = calls % steps == 0 ? calls / steps : 1;
-        if (rec->bucket)
-            per = calls = 1;
-        double share = (double)per / (double)calls;
-        oc_rec_time(rec, rec->total_ns * share);
-        if (rec->bucket)
-            rec->self_ns = rec->time_ns;
-        rec->kernel_ns = rec->total_kernel_ns * share;
+        oc_rec_time(rec, rec->total_ns);
+        rec->kernel_ns = rec->total_kernel_ns;
         rec->host_ns = m->on_device ? (double)NAN : rec->time_ns;
-        rec->runs = (uint32_t)(calls / per);
-        rec->calls_per_run = (double)per;
+        rec->runs = 1;
+        rec->calls_per_run = rec->calls ? (double)rec->calls : (double)NAN;
     }
-    m->p->runs_total = m->p->runs_used = (uint32_t)steps;
-    if (!m->counted) {
-        m->p->runs_total = 0;
-        oc_diag_add(&m->p->diags, OC_INFO, "I-runs", "",
-                    "times are averages over all steps: the file does not report their number");
-    }
+    m->p->runs_total = 0;
+    m->p->runs_used = 1;
+    m->p->stat = m->averages ? OC_STAT_MEAN : OC_STAT_SUM;
+    oc_diag_add(&m->p->diags, OC_INFO, "I-runs", "",
+                m->averages ? "times are averages over all steps: the file does not report their number"
+                            : "times are sums over all steps: the file does not report their number");
+    if (m->averages && m->has_aicpu)
+        oc_diag_add(&m->p->diags, OC_WARNING, "W-mixed", "",
+                    "times of AI core are averages of a step, times of AI CPU sums of the recording: do not "
+                    "compare them");
 }
 
 /* ---- importer ------------------------------------------------------------------------------------------ */
@@ -486,7 +463,6 @@ static void finish(struct reading *m)
     p->producer = "MindSpore";
     p->device = m->device ? m->device : "";
     p->time_kind = m->on_device ? "device time" : "host time";
-    p->stat = m->whole ? OC_STAT_SUM : OC_STAT_MEAN;
     p->run_ns = p->busy_ns = NAN;
     make_times(m);
     if (!m->has_device)
