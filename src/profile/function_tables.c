@@ -53,9 +53,14 @@ static int bad_row(struct table *t, const char *tool)
 
 /* ---- gprof: "% cumulative-s self-s [calls self/call total/call] name", up to an empty line ------------- */
 
+/* " time   seconds   seconds    calls  ms/call  ms/call  name" */
 static bool is_gprof_header(struct oc_str line)
 {
-    return contains(line, "seconds") && contains(line, "name") && contains(line, "time");
+    static const char *const column[] = {"time", "seconds", "seconds", "calls"};
+    for (size_t i = 0; i < OC_COUNT(column); i++)
+        if (!oc_csv_same(word(&line), column[i]))
+            return false;
+    return line.n > 4 && memcmp(line.s + line.n - 4, "name", 4) == 0;
 }
 
 static int gprof_row(struct table *t, struct oc_str line)
@@ -80,7 +85,7 @@ static int gprof_row(struct table *t, struct oc_str line)
 static int read_gprof(struct table *t)
 {
     struct oc_str line;
-    bool flat = false, rows = false;
+    bool rows = false;
     int rc = 0;
     t->facts->tool = "gprof";
     while (rc == 0 && oc_csv_line(t->c, &line)) {
@@ -90,14 +95,12 @@ static int read_gprof(struct table *t)
             return 0;
         if (rows)
             rc = gprof_row(t, s);
-        else if (starts(s, "Flat profile:"))
-            flat = true;
-        else if (flat && starts(s, "Each sample counts as")) {
+        else if (starts(s, "Each sample counts as")) {
             s = (struct oc_str){s.s + 21, s.n - 21};
             if (number(word(&s), &v))
                 t->facts->resolution_ns = v * 1e9;
-        } else if (flat && is_gprof_header(s))
-            rows = true;
+        } else
+            rows = is_gprof_header(s);
     }
     return rc;
 }
@@ -328,7 +331,6 @@ static int read_pstats(struct table *t)
 
 enum oc_function_table oc_function_table_kind(const char *data, size_t n)
 {
-    bool gprof = false;
     for (const char *p = data, *end = data + n, *lf; p && p < end; p = lf ? lf + 1 : NULL) {
         lf = memchr(p, '\n', (size_t)(end - p));
         struct oc_str s = oc_csv_trim((struct oc_str){p, (size_t)((lf ? lf : end) - p)});
@@ -336,8 +338,7 @@ enum oc_function_table oc_function_table_kind(const char *data, size_t n)
             return OC_TABLE_PERF;
         if (is_pstats_header(s))
             return OC_TABLE_PSTATS;
-        gprof |= starts(s, "Flat profile:");
-        if (gprof && is_gprof_header(s))
+        if (is_gprof_header(s))
             return OC_TABLE_GPROF;
     }
     return OC_TABLE_NONE;

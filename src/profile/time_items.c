@@ -55,8 +55,8 @@ int oc_summary_sort_check(const char *key, struct oc_err *err)
 
 static double figure_of(const struct oc_times *t, enum figure f)
 {
-    const double v[] = {t->total_ns, t->calls ? t->total_ns / (double)t->calls : NAN, t->max_ns, t->min_ns};
-    return t->calls ? v[f] : NAN;
+    const double v[] = {t->total_ns, oc_times_avg(t), t->max_ns, t->min_ns};
+    return t->known ? v[f] : NAN;
 }
 
 /* ---- growing tables ------------------------------------------------------------------------------------ */
@@ -302,10 +302,12 @@ void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table
 
 static void add_times(struct oc_times *t, uint64_t calls, double total, double min, double max)
 {
-    if (isnan(total) || !calls)
+    if (isnan(total) || (!calls && !(total > 0))) /* not executed */
         return;
-    t->min_ns = t->calls ? fmin(t->min_ns, min) : min;
-    t->max_ns = t->calls ? fmax(t->max_ns, max) : max;
+    t->min_ns = t->known ? fmin(t->min_ns, min) : min;
+    t->max_ns = t->known ? fmax(t->max_ns, max) : max;
+    t->known = true;
+    t->uncounted |= !calls;
     t->calls += calls;
     t->total_ns += total;
 }

@@ -8,10 +8,11 @@
 
 void oc_summary_times(struct oc_times *t, double ns)
 {
-    if (!t->calls || ns < t->min_ns)
+    if (!t->known || ns < t->min_ns)
         t->min_ns = ns;
-    if (!t->calls || ns > t->max_ns)
+    if (!t->known || ns > t->max_ns)
         t->max_ns = ns;
+    t->known = true;
     t->total_ns += ns;
     t->calls++;
 }
@@ -363,8 +364,11 @@ static void add_others(struct oc_time_summary *s)
     for (uint32_t i = 0; i < s->model.n; i++)
         device -= s->model.item[i].device.total_ns;
     struct oc_sum_item others = {.name = "Others", .type = "", .precision = "", .lane = OC_NONE};
-    others.host = (struct oc_times){1, host, NAN, NAN};
-    others.device = (struct oc_times){s->has_device, device, NAN, NAN};
+    others.host =
+        (struct oc_times){.calls = 1, .total_ns = host, .min_ns = NAN, .max_ns = NAN, .known = true};
+    others.device = others.host;
+    others.device.total_ns = device;
+    others.device.known = s->has_device;
     others.kind = OC_EV_COUNT;
     others.bytes = UINT64_MAX;
     OC_GROW(s->model.item, s->model.n, s->model.cap);
@@ -388,7 +392,7 @@ static void find_model(struct oc_time_summary *s, const struct oc_timeline *t, c
     }
     for (size_t i = 0; i < OC_COUNT(order); i++) {
         struct oc_sum_item *item = &phase[order[i]];
-        if (!item->host.calls)
+        if (!item->host.known)
             continue;
         item->name = oc_event_kind_name(order[i]);
         item->type = item->precision = "";

@@ -6,17 +6,33 @@
  *   operator  a call's host time is its duration; its device time all the device work launched inside it,
  *             nested calls included
  *   kernel    device work by name
- * If a source has no single events, the tables are filled from records where possible. An empty oc_times
- * (calls 0) means unknown. Times in nanoseconds. */
+ * If a source has no single events, the tables are filled from records where possible. Times in
+ * nanoseconds. */
 #ifndef OC_TIME_SUMMARY_H
 #define OC_TIME_SUMMARY_H
+
+#include <math.h>
 
 #include "profile/timeline.h"
 
 struct oc_times { /* per call */
     uint64_t calls;
     double total_ns, min_ns, max_ns; /* min, max: NAN if the source reports sums only */
+    bool known;                      /* false: no time, all other members are 0 */
+    bool uncounted;                  /* the source has no number of calls for some of the time */
 };
+
+/* 0: unknown */
+static inline uint64_t oc_times_calls(const struct oc_times *t)
+{
+    return t->uncounted ? 0 : t->calls;
+}
+
+/* NAN: unknown */
+static inline double oc_times_avg(const struct oc_times *t)
+{
+    return t->known && oc_times_calls(t) ? t->total_ns / (double)t->calls : (double)NAN;
+}
 
 struct oc_sum_item {
     const char *name;
