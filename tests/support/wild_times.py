@@ -11,6 +11,7 @@ import csv
 import decimal
 import gzip
 import json
+import os
 import re
 import sqlite3
 
@@ -245,6 +246,10 @@ def table_rows(path):
 
 
 def aicore_types(path):
+    """The table of operators in the same folder is read too; then the types are a check."""
+    operators = path.replace("_type.csv", "_detail.csv")
+    if os.path.exists(operators):
+        return aicore_detail(operators)
     return {"device": sum(float(r[1]) for r in table_rows(path)[1:]) * 1e6, "runs": "unknown"}
 
 
@@ -274,7 +279,7 @@ def rocm_stats(path):
 
 
 def paddle_report(path):
-    """The rows of the event table that are not indented below another row; times in ms."""
+    """Rows indented below another row are part of its time; times in ms."""
     lines = read_text(path).splitlines()
     at = next(i for i, line in enumerate(lines) if line.split()[:2] == ["Event", "Calls"])
     indent = len(lines[at]) - len(lines[at].lstrip())
@@ -284,10 +289,10 @@ def paddle_report(path):
         found = re.match(r"(\s*)(\S.*?)\s+(\d+)\s+([\d.]+)\s", line + " ")
         if not found or len(re.findall(r"[\d.]+", line)) < 5:
             break
+        rows += 1
         if len(found[1]) > indent:
             continue
         host += round(float(found[4]) * 1e6)
-        rows += 1
         if gpu:
             device += round(float(re.findall(r"([\d.]+) \([\d.]+\)", line)[1]) * 1e6)
     return {"host": host, "device": device if gpu else None, "rows": rows, "runs": "unknown"}
