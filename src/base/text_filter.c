@@ -192,7 +192,7 @@ static size_t after_part(const char *s, size_t n, unsigned char part, size_t i)
     return i < n && part != PART_NAMED && s[i] == ' ' ? i + 1 : i;
 }
 
-/* Where the text of a line begins behind the parts; *out: the parts found. With `want`: only these. */
+/* Where the text of a line begins after the parts; *out: the parts found. With `want`: only these. */
 static size_t prefix_length(const char *s, size_t n, const struct oc_log_prefix *want,
                             struct oc_log_prefix *out)
 {

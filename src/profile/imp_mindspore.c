@@ -396,7 +396,7 @@ static void make_times(struct reading *m)
         rec->runs = 1;
         rec->calls_per_run = rec->calls ? (double)rec->calls : (double)NAN;
     }
-    m->p->runs_from = OC_RUNS_UNKNOWN; /* AI core kernels are not all of a step: an average is no latency */
+    m->p->runs_from = OC_RUNS_UNKNOWN; /* AI core kernels are not all of a step: an average of them is not a latency */
     m->p->runs_total = 0;
     m->p->runs_used = 1;
     m->p->stat = m->averages ? OC_STAT_MEAN : OC_STAT_SUM;

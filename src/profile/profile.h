@@ -235,7 +235,7 @@ struct oc_probed {
     size_t skip;                 /* bytes of other text before the profile */
 };
 
-/* The importer named `format`, or the one with the highest score if NULL. If no importer knows the text, it
+/* The importer named `format`, or the one with the highest score if NULL. If no importer accepts the text, it
  * may be wrapped in a log: its lines are tried without their prefixes, and from the first line that begins a
  * JSON text. */
 int oc_profile_probe(const char *path, const char *format, struct oc_probed *out, struct oc_err *err);

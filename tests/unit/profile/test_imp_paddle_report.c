@@ -154,7 +154,7 @@ static void report_without_rows_is_an_error(void **state)
     (void)state;
     struct oc_err err = {0};
     assert_null(t_profile_text("------------------------->     Profiling Report     <------------\n\n"
-                               "Event  Calls  Total  Least  Most  Mean\nmul  1  2.5  2.5  2.5  2.5\n",
+                               "Event  Calls  Total  Low  High  Mean\nmul  1  2.5  2.5  2.5  2.5\n",
                                NULL, &err));
     assert_non_null(strstr(err.msg, "no row of events"));
 }
