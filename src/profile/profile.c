@@ -371,7 +371,8 @@ static int check_limits(const struct source *s, const struct oc_profile *p, stru
  * wrong. */
 static int check_time(const struct source *s, const struct oc_profile *p, struct oc_err *err)
 {
-    bool any = s->imp->may_lack_time || p->imported_ns > 0 || p->imported_kernel_ns > 0 || p->run_ns > 0;
+    bool any = s->imp->may_lack_time || p->event || p->imported_ns > 0 || p->imported_kernel_ns > 0 ||
+               p->run_ns > 0;
     for (uint32_t i = 0; i < p->n_rec && !any; i++)
         any = p->rec[i].total_ns > 0 || p->rec[i].total_kernel_ns > 0;
     return any ? 0
