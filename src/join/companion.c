@@ -1,3 +1,5 @@
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "join/join.h"
@@ -14,6 +16,7 @@ struct companion {
     uint32_t *origin;      /* by value of the optimized model: original value, OC_NONE */
     bool *border;          /* by original value: also present in the optimized model */
     struct oc_map unnamed; /* types of its unnamed nodes */
+    uint32_t *node;        /* by record: unnamed node of the optimized model, OC_NONE */
 };
 
 static bool text_eq(const char *a, const char *b)
@@ -37,11 +40,12 @@ static bool is_layout(const struct companion *c, const struct oc_node *n)
 
 static uint32_t original_value(const struct companion *c, const char *name, size_t n)
 {
-    uint32_t found = oc_map_get(&c->x->x.values, name, n);
+    const uint32_t *next;
+    uint32_t found = oc_index_value(&c->x->x, name, n, &next);
     const char *bare = found == OC_NONE ? oc_match_without_cast(name) : NULL;
     if (bare && n > (size_t)(bare - name))
         return original_value(c, bare, n - (size_t)(bare - name));
-    for (uint32_t v = found; v != OC_NONE; v = c->x->x.next_value[v])
+    for (uint32_t v = found; v != OC_NONE && next; v = next[v])
         if (c->x->m->value[v].graph == 0)
             return v;
     return found;
@@ -75,25 +79,32 @@ static uint32_t output_of_user(const struct companion *c, uint32_t value, const 
     return found;
 }
 
+/* The output of the activation that a blocked convolution applies to the value, the value without one. */
+static uint32_t behind_activation(const struct companion *c, const struct oc_node *n, uint32_t value)
+{
+    const struct oc_attr *a = oc_node_attr(n, "activation");
+    uint32_t from = value == OC_NONE ? OC_NONE : c->x->m->value[value].producer;
+    if (from == OC_NONE || !a || !a->s.s || text_eq(c->x->m->node[from].op_type, a->s.s))
+        return value;
+    uint32_t active = output_of_user(c, value, a->s.s);
+    return active != OC_NONE ? active : value;
+}
+
 /* A blocked convolution is named after its output before the optimizer fused a residual sum (its fourth
- * input) and an activation into it: its actual output is after both. */
+ * input) or a function such as HardSwish into it: its actual output is after both. */
 static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, uint32_t value)
 {
-    if (value == OC_NONE || n->n_in < 4 || n->in[3] == OC_NONE)
-        return value;
-    uint32_t sum = output_of_user(c, value, "Add");
-    const struct oc_attr *a = oc_node_attr(n, "activation");
-    uint32_t active = sum == OC_NONE || !a || !a->s.s ? OC_NONE : output_of_user(c, sum, a->s.s);
-    return active != OC_NONE ? active : sum != OC_NONE ? sum : value;
+    uint32_t sum = OC_NONE;
+    if (value != OC_NONE && n->n_in > 3 && n->in[3] != OC_NONE)
+        sum = output_of_user(c, value, "Add");
+    return behind_activation(c, n, sum != OC_NONE ? sum : value);
 }
 
 /* A BatchNormalization converted to a convolution keeps its name when it fuses the activation. */
 static uint32_t behind_norm(const struct companion *c, const struct oc_node *n)
 {
-    uint32_t value = original_value(c, n->name, strlen(n->name) - strlen(OC_MATCH_BLOCKED_NORM));
-    const struct oc_attr *a = oc_node_attr(n, "activation");
-    uint32_t active = value == OC_NONE || !a || !a->s.s ? OC_NONE : output_of_user(c, value, a->s.s);
-    return active != OC_NONE ? active : value;
+    return behind_activation(c, n,
+                             original_value(c, n->name, strlen(n->name) - strlen(OC_MATCH_BLOCKED_NORM)));
 }
 
 /* A quantized operator named "<node>" or, in another layout, "<node>_token_<n>". If the model has the
@@ -106,15 +117,16 @@ static uint32_t quantized_output(const struct companion *c, const struct oc_node
         return OC_NONE;
     const char *token = strstr(n->name, "_token_");
     size_t len = token ? (size_t)(token - n->name) : strlen(n->name);
-    for (uint32_t i = len ? oc_map_get(&c->x->x.nodes, n->name, len) : OC_NONE; i != OC_NONE;
-         i = c->x->x.next_node[i]) {
+    const uint32_t *next;
+    for (uint32_t i = len ? oc_index_node(&c->x->x, n->name, len, &next) : OC_NONE; i != OC_NONE;
+         i = next ? next[i] : OC_NONE) {
         const struct oc_node *plain = &c->x->m->node[i];
         if (!oc_match_made_of(n->op_type, plain->op_type) || !plain->n_out)
             continue;
         uint32_t value = plain->out[0];
         for (size_t k = 0; k < OC_COUNT(behind) && !text_eq(n->op_type, plain->op_type); k++) {
-            uint32_t next = output_of_user(c, value, behind[k]);
-            value = next == OC_NONE ? value : next;
+            uint32_t after = output_of_user(c, value, behind[k]);
+            value = after == OC_NONE ? value : after;
         }
         return value;
     }
@@ -130,9 +142,10 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
         return v;
     if (is_layout(c, n))
         return n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
+    const uint32_t *next;
     size_t len = strlen(n->name); /* a node that changed only its layout keeps its name */
-    for (uint32_t i = len ? oc_map_get(&c->x->x.nodes, n->name, len) : OC_NONE; i != OC_NONE;
-         i = c->x->x.next_node[i])
+    for (uint32_t i = len ? oc_index_node(&c->x->x, n->name, len, &next) : OC_NONE; i != OC_NONE;
+         i = next ? next[i] : OC_NONE)
         if (text_eq(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
             return c->x->m->node[i].out[k];
     if (k == 0 && oc_match_is_blocked_norm(n->name))
@@ -187,46 +200,108 @@ static void collect(struct companion *c, uint32_t rec, uint32_t value)
     }
 }
 
-/* The optimized model's node of a record: by name, or by <OpType>_<index> for unnamed nodes. */
-static const struct oc_node *node_of(const struct companion *c, const struct oc_prof_rec *r)
+static const struct oc_node *named_node(const struct companion *c, const struct oc_prof_rec *r)
 {
-    const struct oc_node *best = NULL;
     for (uint32_t i = oc_map_get(&c->oi.nodes, r->name, strlen(r->name)); i != OC_NONE && r->name[0];
          i = c->oi.next_node[i])
-        if (text_eq(c->o->node[i].op_type, r->op_type) && !best)
-            best = &c->o->node[i];
-    if (best || r->index < 0 || r->parent != OC_NONE)
-        return best;
-    char want[128];
-    snprintf(want, sizeof(want), "%s_%lld", r->op_type, (long long)r->index);
-    if (!text_eq(want, r->name))
-        return NULL;
-    uint32_t nth = oc_index_nth(&c->oi, 0, r->index);
-    const struct oc_node *n = nth == OC_NONE ? NULL : &c->o->node[nth];
-    return n && !n->name[0] && text_eq(n->op_type, r->op_type) ? n : NULL;
+        if (text_eq(c->o->node[i].op_type, r->op_type))
+            return &c->o->node[i];
+    return NULL;
 }
 
-/* Whether the optimized model cannot have run that record. Unnamed nodes lose their index when the model
- * is saved. */
-static bool is_foreign(const struct companion *c, const struct oc_prof_rec *r)
+/* "<OpType>_<index>": unnamed, and the index is not the position in the saved model. */
+static bool is_numbered(const struct oc_prof_rec *r)
 {
-    if (node_of(c, r))
-        return false;
     char want[128];
     snprintf(want, sizeof(want), "%s_%lld", r->op_type, (long long)r->index);
-    return !text_eq(want, r->name) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE;
+    return r->index >= 0 && text_eq(want, r->name);
+}
+
+/* Whether the optimized model cannot have run that record. */
+static bool is_foreign(const struct companion *c, const struct oc_prof_rec *r)
+{
+    return !named_node(c, r) &&
+           (!is_numbered(r) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE);
+}
+
+struct place {
+    uint32_t rec;
+    double start_ns;
+    const char *type;
+};
+
+static int by_type_and_start(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    int type = strcmp(x->type, y->type);
+    if (type)
+        return type;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->rec > y->rec) - (x->rec < y->rec);
+}
+
+/* Unnamed records of one type in the order of execution. */
+static struct place *unnamed_records(const struct companion *c, size_t *n)
+{
+    const struct oc_profile *p = c->x->p;
+    struct place *list = oc_xmalloc(((size_t)p->n_rec + 1) * sizeof(*list));
+    *n = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (!p->rec[i].bucket && p->rec[i].parent == OC_NONE && is_numbered(&p->rec[i]) &&
+            !named_node(c, &p->rec[i]))
+            list[(*n)++] = (struct place){i, p->rec[i].start_ns, p->rec[i].op_type};
+    if (*n)
+        qsort(list, *n, sizeof(*list), by_type_and_start);
+    return list;
+}
+
+/* The k-th unnamed node of a type, in the order of the saved file, is the k-th record of that type: the
+ * runtime saves nodes in the order in which it executes them. Only if there are as many of both. */
+static void pair_unnamed(struct companion *c)
+{
+    size_t n, end;
+    struct place *list = unnamed_records(c, &n);
+    for (size_t from = 0; from < n; from = end) {
+        uint32_t nodes = 0;
+        const struct oc_graph *g = &c->o->graph[0];
+        for (end = from; end < n && text_eq(list[end].type, list[from].type); end++)
+            ;
+        for (uint32_t k = 0; k < g->n_node; k++) {
+            const struct oc_node *node = &c->o->node[g->node[k]];
+            if (node->name[0] || !text_eq(node->op_type, list[from].type))
+                continue;
+            if (nodes < end - from)
+                c->node[list[from + nodes].rec] = g->node[k];
+            nodes++;
+        }
+        for (size_t i = from; i < end && nodes != end - from; i++)
+            c->node[list[i].rec] = OC_NONE;
+    }
+    free(list);
 }
 
 static void list_unnamed(struct companion *c)
 {
+    c->node = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->p->n_rec + 1, uint32_t);
+    for (uint32_t i = 0; i < c->x->p->n_rec; i++)
+        c->node[i] = OC_NONE;
     for (uint32_t i = 0; i < c->o->n_node; i++)
         if (!c->o->node[i].name[0])
             oc_map_set(&c->unnamed, c->o->node[i].op_type, strlen(c->o->node[i].op_type), i);
+    pair_unnamed(c);
+}
+
+/* The optimized model's node of a record. */
+static const struct oc_node *node_of(const struct companion *c, uint32_t rec)
+{
+    const struct oc_node *n = named_node(c, &c->x->p->rec[rec]);
+    return n || c->node[rec] == OC_NONE ? n : &c->o->node[c->node[rec]];
 }
 
 static void match_one(struct companion *c, uint32_t rec)
 {
-    const struct oc_node *n = node_of(c, &c->x->p->rec[rec]);
+    const struct oc_node *n = node_of(c, rec);
     if (!n || is_layout(c, n))
         return;
     bool passes = true; /* only a conversion of its input: inserted */

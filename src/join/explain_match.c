@@ -15,9 +15,11 @@ static const struct {
     {"fused name", "the name without the fusion's suffix is the name of a node; the group was grown from it"},
     {"output tensor", "the name is the name of an output tensor of the group"},
     {"tensor name", "the name is the name of an output tensor of the node"},
-    {"index", "an unnamed node, counted without Constants"},
+    {"index", "an unnamed node at this position, counted without Constants, functions expanded"},
+    {"function body", "a node of the body of this function operator, which the runtime has no kernel for"},
     {"order",
-     "no information in the name: the first node in execution order that matches and has no other record"},
+     "no information in the name: the first node in execution order with this type and the recorded output "
+     "shape that has no other record"},
     {"optimized model",
      "the original nodes between the input and output tensors of this operator in the optimized model"},
     {"marker", "the record lists the nodes that it was made from"},

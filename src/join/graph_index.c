@@ -67,7 +67,12 @@ static void index_places(struct oc_graph_index *x)
 
 void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a)
 {
-    *x = (struct oc_graph_index){.m = m, .arena = a, .nodes.arena = a, .values.arena = a};
+    *x = (struct oc_graph_index){.m = m,
+                                 .arena = a,
+                                 .nodes.arena = a,
+                                 .values.arena = a,
+                                 .inlined_nodes.arena = a,
+                                 .inlined_values.arena = a};
     x->next_node = OC_NEW_ARRAY(a, (size_t)m->n_node + 1, uint32_t);
     x->next_value = OC_NEW_ARRAY(a, (size_t)m->n_value + 1, uint32_t);
     for (uint32_t i = m->n_node; i-- > 0;)
@@ -82,6 +87,26 @@ void oc_index_free(struct oc_graph_index *x)
 {
     oc_map_free(&x->nodes);
     oc_map_free(&x->values);
+    oc_map_free(&x->inlined_nodes);
+    oc_map_free(&x->inlined_values);
+}
+
+static uint32_t look_up(const struct oc_map *inlined, const struct oc_map *all, const char *name, size_t n)
+{
+    uint32_t found = oc_map_get(inlined, name, n);
+    return found == OC_NONE ? oc_map_get(all, name, n) : found;
+}
+
+uint32_t oc_index_node(const struct oc_graph_index *x, const char *name, size_t n, const uint32_t **next)
+{
+    *next = oc_map_get(&x->inlined_nodes, name, n) == OC_NONE ? x->next_node : NULL;
+    return look_up(&x->inlined_nodes, &x->nodes, name, n);
+}
+
+uint32_t oc_index_value(const struct oc_graph_index *x, const char *name, size_t n, const uint32_t **next)
+{
+    *next = oc_map_get(&x->inlined_values, name, n) == OC_NONE ? x->next_value : NULL;
+    return look_up(&x->inlined_values, &x->values, name, n);
 }
 
 uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t index)

@@ -100,13 +100,17 @@ void oc_join_set_other_shapes(struct oc_join_rec *r);
 struct oc_graph_index {
     const struct oc_model *m;
     struct oc_arena *arena;
-    struct oc_map nodes, values;       /* name to the first node ... */
-    uint32_t *next_node, *next_value;  /* ... and to the next node with the same name */
+    struct oc_map inlined_nodes, inlined_values; /* names that ONNX Runtime gives in bodies (inlined.c) */
+    struct oc_map nodes, values;                 /* name to the first node ... */
+    uint32_t *next_node, *next_value;            /* ... and to the next node with the same name */
     uint32_t *use_first, *use;         /* consumers of value v: use[use_first[v] .. use_first[v + 1]] */
     uint32_t *counted, *counted_first; /* nodes of a graph without Constants, in file order */
 };
 void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a);
 void oc_index_free(struct oc_graph_index *x); /* on the heap */
+/* The first node or value with the name. *next: the others by name; NULL: the name determines it. */
+uint32_t oc_index_node(const struct oc_graph_index *x, const char *name, size_t n, const uint32_t **next);
+uint32_t oc_index_value(const struct oc_graph_index *x, const char *name, size_t n, const uint32_t **next);
 /* the index-th node of a graph without Constants, OC_NONE after the end */
 uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t index);
 
@@ -117,9 +121,11 @@ struct oc_matcher {
     const struct oc_analysis *a; /* may be NULL */
     struct oc_arena *arena;
     struct oc_graph_index x;
-    struct oc_match *match; /* indexed by record */
-    uint32_t *owner;        /* by node: record, OC_NONE */
-    struct oc_map plain;    /* plain names to nodes, built on first use */
+    struct oc_match *match;         /* indexed by record */
+    uint32_t *owner;                /* by node: record, OC_NONE */
+    struct oc_expansion *expansion; /* by graph (inlined.c), NULL: not ONNX Runtime */
+    struct oc_map bodies;           /* prefixes of names in bodies of function operators to the operator */
+    struct oc_map plain;            /* plain names to nodes, built on first use */
     bool has_plain;
 };
 /* Matches by names, types and order; `optimized` may be NULL. */
@@ -136,6 +142,8 @@ const struct oc_type *oc_match_main_input(const struct oc_prof_rec *r);
 bool oc_match_made_of(const char *type, const char *original);
 /* Whether the record may refer to nodes of the graph: the main graph, or a body of its parent's nodes. */
 bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph);
+/* Blocked layouts have at most this many channels in a block. */
+#define OC_MATCH_MAX_BLOCK 16
 /* Activations that a convolution can fuse. */
 #define OC_MATCH_ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid HardSwish "
 /* Suffix of a BatchNormalization that ONNX Runtime converted to a convolution; follows the tensor name. */
@@ -143,6 +151,17 @@ bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph)
 bool oc_match_is_blocked_norm(const char *name);
 /* Whether the optimizer gives this name to nodes that it inserts. */
 bool oc_match_inserted(const char *name, const char *op_type);
+void oc_match_expand(struct oc_matcher *x); /* inlined.c */
+void oc_match_expand_free(struct oc_matcher *x);
+bool oc_match_by_index(struct oc_matcher *x, uint32_t rec); /* inlined.c: "<OpType>_<index>" */
+bool oc_match_by_body(struct oc_matcher *x, uint32_t rec);  /* inlined.c: "_inlfunc_<OpType>_..." */
+/* Whether both may be the same tensor, in any layout: permuted axes, or channels padded to blocks. True if
+ * one of them is not known. */
+bool oc_match_same_shape(const struct oc_shape *recorded, const struct oc_shape *model);
+/* Of the node's first output, NULL: not known. */
+const struct oc_shape *oc_match_output_shape(const struct oc_matcher *x, uint32_t node);
+/* Whether the recorded output may be that of the node: false only if both are known and differ. */
+bool oc_match_output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node);
 bool oc_match_by_name(struct oc_matcher *x, uint32_t rec);  /* match_name.c */
 void oc_match_overhead(struct oc_matcher *x, uint32_t rec); /* match_name.c */
 void oc_match_order(struct oc_matcher *x);                  /* match_order.c */

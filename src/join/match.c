@@ -54,3 +54,76 @@ const struct oc_type *oc_match_main_input(const struct oc_prof_rec *r)
             best = &r->in[i];
     return best;
 }
+
+/* ---- recorded shapes ----------------------------------------------------------------------------------- */
+
+static bool same_dims(const struct oc_shape *a, const struct oc_shape *b)
+{
+    bool taken[OC_MAX_RANK] = {false};
+    for (unsigned i = 0; i < a->rank; i++) {
+        unsigned k = 0;
+        while (k < b->rank && (taken[k] || b->dim[k].v != a->dim[i].v))
+            k++;
+        if (k == b->rank)
+            return false;
+        taken[k] = true;
+    }
+    return true;
+}
+
+/* Blocked layouts pad the channels. */
+static bool is_padded(const struct oc_shape *recorded, const struct oc_shape *model)
+{
+    for (unsigned i = 0; i < model->rank; i++)
+        if (i != 1 && recorded->dim[i].v != model->dim[i].v)
+            return false;
+    int64_t more = model->rank > 1 ? recorded->dim[1].v - model->dim[1].v : -1;
+    return more >= 0 && more < OC_MATCH_MAX_BLOCK && recorded->dim[1].v % 4 == 0;
+}
+
+static int64_t elements(const struct oc_shape *s)
+{
+    int64_t n = 1;
+    for (unsigned i = 0; i < s->rank; i++)
+        if (__builtin_mul_overflow(n, s->dim[i].v, &n))
+            return -1;
+    return n;
+}
+
+/* [N, C / block, H, W, block] as [N, C, H, W]. */
+static struct oc_shape unblocked(const struct oc_shape *s, struct oc_dim *dim)
+{
+    struct oc_shape plain = {.dim = dim, .rank = 4, .ranked = true};
+    memcpy(dim, s->dim, 4 * sizeof(*dim));
+    if (__builtin_mul_overflow(dim[1].v, s->dim[4].v, &dim[1].v))
+        dim[1].v = -1;
+    return plain;
+}
+
+bool oc_match_same_shape(const struct oc_shape *recorded, const struct oc_shape *model)
+{
+    struct oc_dim dim[4];
+    if (!oc_shape_known(recorded) || !oc_shape_known(model))
+        return true;
+    if (recorded->rank == model->rank)
+        return same_dims(recorded, model) || is_padded(recorded, model);
+    if (elements(recorded) == elements(model))
+        return true;
+    if (recorded->rank != 5 || model->rank != 4)
+        return false;
+    struct oc_shape plain = unblocked(recorded, dim);
+    return is_padded(&plain, model);
+}
+
+const struct oc_shape *oc_match_output_shape(const struct oc_matcher *x, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    uint32_t v = n->n_out ? n->out[0] : OC_NONE;
+    return x->a && v != OC_NONE && x->a->type[v].kind == OC_T_TENSOR ? &x->a->type[v].shape : NULL;
+}
+
+bool oc_match_output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
+{
+    const struct oc_shape *s = oc_match_output_shape(x, node);
+    return !s || !r->n_out || oc_match_same_shape(&r->out[0].shape, s);
+}

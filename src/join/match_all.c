@@ -17,11 +17,14 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
             x->match[i].bucket = p->rec[i].bucket ? NULL : "functions";
         return;
     }
+    if (strcmp(p->format, "onnxruntime") == 0)
+        oc_match_expand(x);
     if (optimized)
         oc_match_companion(x, optimized);
     oc_match_tensorrt(x);
     for (uint32_t i = 0; i < p->n_rec; i++)
-        if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
+        if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket &&
+            x->match[i].inner_of == OC_NONE)
             oc_match_by_name(x, i);
     oc_match_grow(x);
     if (strcmp(p->format, "onnxruntime") != 0) { /* names that are absent or not from the model */
@@ -39,6 +42,7 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
 
 void oc_match_free(struct oc_matcher *x)
 {
+    oc_match_expand_free(x);
     oc_index_free(&x->x);
     oc_map_free(&x->plain);
 }

@@ -264,26 +264,9 @@ static const char *core_node(const char *type)
     return NULL;
 }
 
-/* An operator without a kernel runs as the function that defines it: records with consecutive numbers. */
-struct definition {
-    const char *type, *first, *rest;
-};
-static const struct definition definitions[] = {{"HardSwish", "HardSigmoid", " Mul "}};
-
-static const struct definition *definition_of(const char *type)
-{
-    for (size_t i = 0; i < OC_COUNT(definitions); i++)
-        if (strcmp(definitions[i].type, type) == 0)
-            return &definitions[i];
-    return NULL;
-}
-
 static bool may_stand_for(const char *rec_type, const char *type)
 {
     const char *heart = core_node(rec_type);
-    const struct definition *d = definition_of(type);
-    if (d && strcmp(d->first, rec_type) == 0)
-        return true;
     /* NOLINTNEXTLINE(readability-suspicious-call-argument): `type` is the original's */
     return oc_match_made_of(rec_type, type) || (heart && is_member(&(struct pattern){.member = heart}, type));
 }
@@ -309,46 +292,60 @@ static bool is_inside(const char *type)
     return strcmp(type, "Sqrt") == 0 || strcmp(type, "Softmax") == 0;
 }
 
-static bool output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
+/* Order alone proves little: the shapes must be equal. */
+static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
 {
-    uint32_t v = x->m->node[node].n_out ? x->m->node[node].out[0] : OC_NONE;
-    if (!r->has_out || !r->n_out || !x->a || v == OC_NONE ||
-        (core_node(r->op_type) && is_inside(x->m->node[node].op_type)))
-        return true;
-    const struct oc_shape *s = &x->a->type[v].shape;
-    return !oc_shape_known(s) || !oc_shape_known(&r->out[0].shape) || oc_shape_equal(s, &r->out[0].shape);
+    const struct oc_shape *s = oc_match_output_shape(x, node);
+    return (core_node(r->op_type) && is_inside(x->m->node[node].op_type)) || !s || !r->n_out ||
+           !oc_shape_known(s) || oc_shape_equal(s, &r->out[0].shape);
+}
+
+static bool is_unmatched(const struct oc_matcher *x, uint32_t rec)
+{
+    return !x->p->rec[rec].bucket && !x->match[rec].n_node && x->match[rec].inner_of == OC_NONE &&
+           is_uninformative(&x->p->rec[rec]);
+}
+
+static bool may_match(const struct oc_matcher *x, uint32_t rec, uint32_t node)
+{
+    return is_free(x, node) && may_stand_for(x->p->rec[rec].op_type, x->m->node[node].op_type) &&
+           oc_match_in_scope(x, rec, x->m->node[node].graph);
+}
+
+/* Without shapes to compare: whether there are as many nodes for the record as records for the node. */
+static bool as_many(const struct oc_matcher *x, uint32_t rec, uint32_t node, uint32_t *tries)
+{
+    uint32_t nodes = 0, records = 0;
+    for (uint32_t i = 0; i < x->m->n_node; i++)
+        nodes += may_match(x, rec, i);
+    for (uint32_t i = 0; i < x->p->n_rec; i++)
+        records += is_unmatched(x, i) && may_match(x, i, node);
+    *tries += x->m->n_node + x->p->n_rec;
+    return nodes == records;
+}
+
+static bool proves(const struct oc_matcher *x, uint32_t rec, uint32_t node, uint32_t *tries)
+{
+    const struct oc_shape *s = oc_match_output_shape(x, node);
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    bool compared = s && oc_shape_known(s) && r->n_out && !is_inside(x->m->node[node].op_type);
+    return compared || as_many(x, rec, node, tries);
 }
 
 static void match_by_order(struct oc_matcher *x)
 {
     uint32_t tries = 0;
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
-        const struct oc_prof_rec *r = &x->p->rec[rec];
-        if (r->bucket || x->match[rec].n_node || !is_uninformative(r))
+        if (!is_unmatched(x, rec))
             continue;
-        for (uint32_t i = 0; i < x->m->n_node && !x->match[rec].n_node && tries < MAX_TRIES; i++, tries++)
-            if (is_free(x, i) && may_stand_for(r->op_type, x->m->node[i].op_type) &&
-                oc_match_in_scope(x, rec, x->m->node[i].graph) && output_fits(x, r, i))
-                oc_match_core(x, rec, i, "order", 0.6);
-    }
-}
-
-/* The records after the first one of an inlined function are parts of it. */
-static void take_definitions(struct oc_matcher *x)
-{
-    for (uint32_t rec = 1; rec < x->p->n_rec; rec++) {
-        const struct oc_prof_rec *r = &x->p->rec[rec], *before = r - 1;
-        struct oc_match *m = &x->match[rec];
-        uint32_t whole = x->match[rec - 1].inner_of != OC_NONE ? x->match[rec - 1].inner_of : rec - 1;
-        uint32_t core = x->match[whole].core;
-        const struct definition *d = core == OC_NONE ? NULL : definition_of(x->m->node[core].op_type);
-        if (!d || m->n_node || m->inner_of != OC_NONE || r->bucket || !is_uninformative(r) ||
-            r->parent != before->parent || r->index != before->index + 1 ||
-            strcmp(x->p->rec[whole].op_type, d->first) != 0 ||
-            !is_member(&(struct pattern){.member = d->rest}, r->op_type))
-            continue;
-        m->inner_of = whole;
-        m->rule = "order";
+        uint32_t i = 0;
+        while (i < x->m->n_node && tries < MAX_TRIES &&
+               !(may_match(x, rec, i) && has_output(x, &x->p->rec[rec], i))) {
+            i++;
+            tries++;
+        }
+        if (i < x->m->n_node && tries < MAX_TRIES && proves(x, rec, i, &tries))
+            oc_match_core(x, rec, i, "order", 0.6);
     }
 }
 
@@ -365,7 +362,6 @@ void oc_match_grow(struct oc_matcher *x)
     complete_outputs(x);
     grow_all(x, narrow, OC_COUNT(narrow));
     match_by_order(x);
-    take_definitions(x);
     grow_all(x, narrow, OC_COUNT(narrow));
     grow_all(x, wide, OC_COUNT(wide));
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++)

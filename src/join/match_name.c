@@ -87,11 +87,12 @@ static int score_candidate(const struct oc_matcher *x, uint32_t rec, uint32_t no
 static uint32_t find_node(const struct oc_matcher *x, uint32_t rec, const char *name, size_t len, int *best)
 {
     uint32_t found = OC_NONE, tries = 0;
+    const uint32_t *next;
     *best = 0;
     if (!len)
         return OC_NONE;
-    for (uint32_t i = oc_map_get(&x->x.nodes, name, len); i != OC_NONE && tries < MAX_SAME_NAME;
-         i = x->x.next_node[i], tries++) {
+    for (uint32_t i = oc_index_node(&x->x, name, len, &next); i != OC_NONE && tries < MAX_SAME_NAME;
+         i = next ? next[i] : OC_NONE, tries++) {
         int w = score_candidate(x, rec, i);
         if (w > *best) {
             *best = w;
@@ -124,9 +125,10 @@ static bool take_node(struct oc_matcher *x, uint32_t rec, const char *name, size
 static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, size_t len, double confidence)
 {
     uint32_t found = OC_NONE, tries = 0;
+    const uint32_t *next;
     int best = 0;
-    for (uint32_t v = oc_map_get(&x->x.values, name, len); v != OC_NONE && tries < MAX_SAME_NAME;
-         v = x->x.next_value[v], tries++) {
+    for (uint32_t v = oc_index_value(&x->x, name, len, &next); v != OC_NONE && tries < MAX_SAME_NAME;
+         v = next ? next[v] : OC_NONE, tries++) {
         uint32_t node = x->m->value[v].producer;
         int w = node == OC_NONE ? 0 : score_candidate(x, rec, node);
         if (w > best) {
@@ -178,33 +180,6 @@ static const char *inlined_name(const char *s)
     return rest;
 }
 
-static bool take_index(struct oc_matcher *x, uint32_t rec)
-{
-    const struct oc_prof_rec *r = &x->p->rec[rec];
-    size_t n = strlen(r->op_type);
-    char want[32];
-    snprintf(want, sizeof(want), "_%lld", (long long)r->index);
-    if (r->index < 0 || strncmp(r->name, r->op_type, n) != 0 || !text_eq(r->name + n, want))
-        return false;
-    uint32_t found = OC_NONE;
-    int best = 0;
-    for (uint32_t g = 0; g < x->m->n_graph; g++) {
-        uint32_t node = oc_match_in_scope(x, rec, g) ? oc_index_nth(&x->x, g, r->index) : OC_NONE;
-        if (node == OC_NONE || x->m->node[node].name[0] ||
-            !oc_match_made_of(r->op_type, x->m->node[node].op_type))
-            continue;
-        int w = score_candidate(x, rec, node) + (oc_match_runs(x, node) ? 32 : 0);
-        if (w > best) {
-            best = w;
-            found = node;
-        }
-    }
-    if (found == OC_NONE)
-        return false;
-    oc_match_core(x, rec, found, "index", x->x.m->n_graph > 1 && r->parent != OC_NONE ? 0.8 : 0.9);
-    return true;
-}
-
 /* "<node>_token_<n>": a node created again in another layout (QLinearConv in NHWC). A name that contains
  * only the type is an inserted node. */
 static bool take_renamed(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
@@ -228,8 +203,9 @@ static bool take_blocked_norm(struct oc_matcher *x, uint32_t rec, const char *na
     size_t n = strlen(name);
     if (!oc_match_is_blocked_norm(name))
         return false;
-    for (uint32_t v = oc_map_get(&x->x.values, name, n - strlen(OC_MATCH_BLOCKED_NORM)); v != OC_NONE;
-         v = x->x.next_value[v]) {
+    const uint32_t *next;
+    for (uint32_t v = oc_index_value(&x->x, name, n - strlen(OC_MATCH_BLOCKED_NORM), &next); v != OC_NONE;
+         v = next ? next[v] : OC_NONE) {
         uint32_t node = x->m->value[v].producer;
         if (node == OC_NONE || !text_eq(x->m->node[node].op_type, "BatchNormalization") ||
             !oc_match_in_scope(x, rec, x->m->node[node].graph))
@@ -279,7 +255,7 @@ bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
     const char *inner = inlined_name(r->name);
     if (inner && by_plain_name(x, rec, inner, 0.9))
         return true;
-    return take_index(x, rec);
+    return oc_match_by_index(x, rec) || oc_match_by_body(x, rec);
 }
 
 /* ---- nodes inserted by the optimizer ------------------------------------------------------------------- */

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Operators and local functions that ONNX Runtime expands: networks are recorded at the four optimization levels, and every
+# record must be on the nodes that the optimized model, which the runtime saved, shows (tests/support/join_truth.py). Needs
+# ONNX Runtime as tests/check_record.sh does, and Debian's python3-onnx. Prints TAP; downloads nothing.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+: "${BUILD:=build/release}"
+top=$PWD
+work=$PWD/$BUILD/functions
+rm -rf "$work"
+mkdir -p "$work"
+export PATH="$PWD/$BUILD:$PATH" LC_ALL=C
+[ -d "$top/build/corpus/node_modules" ] && NODE_PATH=${NODE_PATH:+$NODE_PATH:}$top/build/corpus/node_modules && export NODE_PATH
+# leaks of the runtime are not tested
+case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" ;; esac
+models='mobilenetv3 mish hardswish_unnamed groupnorm groupnorm18 local local_norm'
+python= reason=
+for p in /usr/bin/python3 python3; do
+    # libonnx-testdata alone installs a folder `onnx` that Python imports as an empty package
+    [ -z "$python" ] && "$p" -c 'import onnx.checker' 2>/dev/null && python=$p
+done
+onnxzoo="$PWD/$BUILD/onnxzoo"
+cd "$work" || exit 1
+"$onnxzoo" mobilenetv3 --weights random -o mobilenetv3.onnx >/dev/null
+if [ -z "$python" ]; then
+    reason='no python3-onnx'
+elif ! onnxcost record mobilenetv3.onnx --runs 1 -o probe >out 2>err; then
+    grep -qE 'was not found|cannot load|cannot use' err || result 'ONNX Runtime works' "$(cat err)"
+    reason='no libonnxruntime is found (ONNXRUNTIME_LIB names one)'
+fi
+if [ -n "$reason" ]; then
+    for model in $models; do skip_named "$model: every record is on the right nodes" "$reason"; done
+    cd "$top" && rm -rf "$work"
+    finish
+fi
+"$python" "$top/tests/support/function_models.py" . 2>err || result 'networks are written' "$(cat err)"
+for model in $models; do
+    for level in disabled basic extended all; do
+        title="$model, $level: every record is on the right nodes"
+        if ! onnxcost record $model.onnx --opt-level $level --runs 2 --threads 1 -o $model >out 2>err; then
+            result "$title" "$(cat err)"
+            continue
+        fi
+        problem=
+        for optimized in '' "--optimized-model $model.optimized.onnx"; do
+            # shellcheck disable=SC2086 # no option, or an option and its value
+            onnxcost $model.onnx -p $model.profile.json $optimized -f json >report.json 2>err || problem="$problem$(cat err)"
+            lines=$("$python" "$top/tests/support/join_truth.py" $model.onnx $model.optimized.onnx report.json 2>&1) ||
+                problem="$problem$optimized: $lines"
+            case "$lines" in
+                *'wrong 0, unattributed 0.00 %, not verified 0.00 %'*) ;;
+                *) problem="$problem$optimized: $lines" ;;
+            esac
+        done
+        result "$title" "$problem"
+    done
+done
+cd "$top" && rm -rf "$work"
+finish
