@@ -28,8 +28,11 @@ struct row {
 #define EXPORT_TORCH                                                                                         \
     "export the model in Python: torch.onnx.export(model, inputs, \"model.onnx\") (a checkpoint needs its "  \
     "model class)"
-#define EXPORT_KERAS "convert it: python -m tf2onnx.convert --keras FILE --output model.onnx"
-#define EXPORT_TF    "convert it: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"
+#define EXPORT_KERAS    "convert it: python -m tf2onnx.convert --keras FILE --output model.onnx"
+#define EXPORT_TF       "convert it: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"
+
+#define MINDSPORE_FLOPS "a MindSpore file with FLOPs of operators without times"
+#define TABLE_OF_TIMES  "give aicore_intermediate_<n>_detail.csv of the same folder"
 
 /* The first row that fits. */
 static const struct row rows[] = {
@@ -100,6 +103,19 @@ static const struct row rows[] = {
     {.suffix = ".pstats",
      .is = {"Python's profile data",
             "print it: python3 -c 'import pstats; pstats.Stats(\"FILE\").print_stats()'"}},
+    /* files of profilers without times */
+    {TEXT("{"), .with = "[pytorch|profiler|execution_trace",
+     .is = {"a PyTorch execution trace (operators without times)",
+            "record times: torch.profiler.profile(...) as prof, then "
+            "prof.export_chrome_trace(\"trace.json\")"}},
+    {TEXT("full_kernel_name,"), .with = "FLOPS utilization", .is = {MINDSPORE_FLOPS, TABLE_OF_TIMES}},
+    {TEXT("{\"FLOPs\""), .with = "\"FLOPS_Utilization\"", .is = {MINDSPORE_FLOPS, TABLE_OF_TIMES}},
+    {TEXT("{\"data\": {\"nodes\""), .with = "(Default)\"", .is = {MINDSPORE_FLOPS, TABLE_OF_TIMES}},
+    {TEXT("{\"total_time\""), .with = "\"num_of_streams\"",
+     .is = {"the summary of a MindSpore timeline", "give the timeline: *_timeline_display_<n>.json"}},
+    {TEXT("Processing ["), .with = "/rules/",
+     .is = {"a report of Nsight Systems' analysis rules",
+            "print times: nsys stats --report cuda_gpu_kern_sum FILE"}},
     /* containers */
     {BYTES("\x1f\x8b"),
      .is = {"a gzip file", "decompress it with gunzip (of .gz files only profiles are read)"}},

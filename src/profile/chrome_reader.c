@@ -224,6 +224,8 @@ bool oc_chrome_ts_ns(const struct oc_chrome *r, unsigned f, int64_t *out)
     struct oc_str v = oc_chrome_unquoted(r->f[f]);
     if (v.n > 3 && memcmp(v.s + v.n - 3, " us", 3) == 0)
         v.n -= 3;
+    if (v.n > 2 && memcmp(v.s + v.n - 2, "\\t", 2) == 0) /* msprof: keeps spreadsheets from rounding */
+        v.n -= 2;
     double rest, d;
     if (plain_number(v, out, &rest)) {
         *out += rest >= 0.5 ? 1 : rest <= -0.5 ? -1 : 0;

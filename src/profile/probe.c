@@ -22,6 +22,7 @@ extern const struct oc_importer oc_importer_paddle_report;
 extern const struct oc_importer oc_importer_mindspore;
 extern const struct oc_importer oc_importer_kineto;
 extern const struct oc_importer oc_importer_mindspore_timeline;
+extern const struct oc_importer oc_importer_ascend_timeline;
 extern const struct oc_importer oc_importer_chrome;
 extern const struct oc_importer oc_importer_nsys_csv;
 extern const struct oc_importer oc_importer_generic_csv;
@@ -35,6 +36,7 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_paddle_trace,
     &oc_importer_chrome,
     &oc_importer_mindspore_timeline,
+    &oc_importer_ascend_timeline,
     &oc_importer_megengine,
     &oc_importer_nsys_sqlite,
     &oc_importer_tensorrt,

@@ -178,6 +178,27 @@ static void add_run(struct oc_timeline *t, double start_ns, double end_ns)
     t->run[t->n_run++] = (struct oc_interval){start_ns, end_ns};
 }
 
+void oc_timeline_add_run(struct oc_timeline *t, double start_ns, double dur_ns)
+{
+    add_run(t, start_ns, start_ns + dur_ns);
+}
+
+static int by_interval(const void *a, const void *b)
+{
+    const struct oc_interval *x = a, *y = b;
+    return x->start_ns != y->start_ns ? (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns)
+                                      : (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* Runs that were added while reading: by start, on the clock of the first event. */
+static void settle_runs(struct oc_timeline *t, double first_ns)
+{
+    for (uint32_t i = 0; i < t->n_run; i++)
+        t->run[i] = (struct oc_interval){t->run[i].start_ns - first_ns, t->run[i].end_ns - first_ns};
+    if (t->n_run)
+        qsort(t->run, t->n_run, sizeof(*t->run), by_interval);
+}
+
 /* Events that mark runs, by start like the runs. */
 struct steps {
     uint32_t *event;
@@ -221,7 +242,8 @@ static bool holds_any(const struct oc_timeline *t, uint32_t run, size_t step)
 static void runs_from_steps(struct oc_timeline *t, struct steps *s)
 {
     size_t full = 0;
-    add_steps(t, s);
+    if (s->n)
+        add_steps(t, s);
     bool *holds = oc_xcalloc(s->n, sizeof(*holds));
     for (size_t i = 0; i < s->n; i++)
         full += holds[i] = holds_any(t, (uint32_t)i, s->event[i]);
@@ -387,6 +409,7 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
     if (t->far)
         drop_far(t);
     oc_timeline_sort(t, t->n_event ? t->first_ns : 0);
+    settle_runs(t, t->n_event ? t->first_ns : 0);
     t->end_ns = t->n_event ? t->last_ns - t->first_ns : 0;
     oc_timeline_link(t);
     nest_and_mark(t, rules);

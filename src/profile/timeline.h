@@ -142,6 +142,9 @@ double oc_timeline_at(struct oc_timeline *t, int64_t ns);
  * event is skipped. */
 bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t launch, uint32_t owner);
 
+/* A run that is known otherwise than by an event OC_EV_STEP, on the timeline's clock. */
+void oc_timeline_add_run(struct oc_timeline *t, double start_ns, double dur_ns);
+
 void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opts,
                         const struct oc_timeline_rules *rules);
 

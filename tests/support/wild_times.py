@@ -95,24 +95,22 @@ def chrome(path):
 
 # ---- Ascend -------------------------------------------------------------------------------------------------------
 
-ASCEND_WORK = "Ascend Hardware"
-
-
 def ascend(path):
     """msprof's timeline. Work is what the streams of the process "Ascend Hardware" execute; without that process, what
-    the planes of the process "HCCL" execute. Waits are not work. The lanes Step Trace, Communication Kernel, Overlap
-    Analysis and CANN cover the same time again."""
+    the planes of the process "HCCL" execute. Waits, records and resets are not work. The lanes Step Trace,
+    Communication Kernel, Overlap Analysis and CANN cover the same time again."""
     events = events_of(path)
     name = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
     thread = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     done = [e for e in events if e["ph"] == "X"]
     steps = [e for e in done if e.get("cat") == "Iteration Time"]
-    owner, lanes = ASCEND_WORK, "Stream"
+    owner, lanes = "Ascend Hardware", "Stream"
     if not any(name.get(e["pid"]) == owner for e in done):
         owner, lanes = "HCCL", "Plane"
     work = [e for e in done if name.get(e["pid"]) == owner and thread[e["pid"], e["tid"]].startswith(lanes) and
-            not is_wait(e["name"])]
-    return {"host": None, "device": sum_dur(work), "runs": len(steps) or "unknown"}
+            not re.search("wait|record|reset", e["name"], re.I)]
+    return {"host": None, "device": sum_dur(work), "runs": len(steps) or "unknown",
+            "rows": len({e["name"] for e in work if "memcpy" not in e["name"].lower()})}
 
 
 def ascend_display(path):

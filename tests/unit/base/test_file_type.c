@@ -23,6 +23,12 @@ static const struct {
     {"x.engine", "\1\2\3\4", "a TensorRT engine", 4},
     {"x.engine", "only text", NULL, 9}, /* a suffix does not decide for text */
     {"m.onnx", "\x08\x07\x12\x01x:", NULL, 6},
+    {"flops_0.txt", "full_kernel_name, FLOPs, FLOPS, FLOPS utilization\n",
+     "a MindSpore file with FLOPs of operators without times", 50},
+    {"x", "full_kernel_name,execution_time\n", NULL, 32},
+    {"x", "Processing [a.sqlite] with [/opt/nsys/rules/cuda_memcpy_sync.py]",
+     "a report of Nsight Systems' analysis rules", 64},
+    {"x", "Processing [a.sqlite] with [/opt/nsys/reports/cuda_gpu_kern_sum.py]", NULL, 67},
     {"empty", "", NULL, 0},
 };
 

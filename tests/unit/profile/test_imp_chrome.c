@@ -62,9 +62,63 @@ static void reads_mindspore_timelines(void **state)
         return;
     p = open_kept(path, "mindspore_timeline");
     assert_true(t_rec(p, "Default/InitDataSetQueue-op0")->time_ns == 303840);
-    assert_null(t_rec(p, "(kernels without operator)")); /* its operator is not in the file: a row of its own */
+    assert_null(
+        t_rec(p, "(kernels without operator)")); /* its operator is not in the file: a row of its own */
     assert_true(p->n_rec == 2 && p->rec[1].total_kernel_ns == 5792);
     oc_profile_close(p);
+}
+
+/* Two iterations of 100 us; the first one is warm-up. The overlay lanes, the wait of 70 us and the planes,
+ * which repeat the streams, are not added: 30.5 + 9.25 + 4 + 31.5 us. */
+static void ascend_streams_are_device_time_once(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_kept("tests/data/chrome/ascend_msprof.json", "ascend_timeline");
+    assert_true(p->imported_kernel_ns == 75250 && isnan(p->imported_ns));
+    assert_int_equal(p->runs_total, 2);
+    assert_int_equal(p->runs_from, OC_RUNS_MARKED);
+    assert_true(p->run_ns == 100000 && p->busy_ns == 31500);
+    const struct oc_prof_rec *conv = t_rec(p, "Default/network-Net/conv1-Conv2d/Conv2D-op13");
+    assert_true(conv->time_ns == 31500 && conv->runs == 1);
+    assert_string_equal(conv->op_type, "Conv2D");
+    assert_true(t_rec(p, "(copies)")->total_kernel_ns == 4000);
+    assert_true(t_rec(p, "(warm-up runs)")->total_kernel_ns == 39750);
+    assert_string_equal(p->device, "Ascend");
+    assert_non_null(t_finding(p, "I-waits"));
+    assert_non_null(t_finding(p, "I-overlay"));
+    oc_profile_close(p);
+}
+
+static void ascend_planes_count_where_no_streams_are_recorded(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_kept("tests/data/chrome/ascend_hccl.json", "ascend_timeline");
+    assert_true(p->imported_kernel_ns == 9500 && t_rec(p, "Reduce_Inline")->time_ns == 7500);
+    assert_true(t_rec(p, "(copies)")->total_kernel_ns == 2000);
+    assert_int_equal(p->runs_from, OC_RUNS_UNKNOWN);
+    oc_profile_close(p);
+}
+
+static void ascend_display_has_types_and_full_names(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_kept("tests/data/chrome/ascend_display.json", "ascend_timeline");
+    assert_int_equal(p->n_rec, 1);
+    assert_string_equal(p->rec[0].name, "Default/network-Net/conv1-Conv2d/Conv2D-op13");
+    assert_string_equal(p->rec[0].op_type, "Conv2D");
+    assert_true(p->rec[0].calls == 2 && p->imported_kernel_ns == 114000);
+    oc_profile_close(p);
+}
+
+static void ascend_timelines_without_work_are_rejected(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    assert_null(
+        t_profile_text("[{\"name\": \"NOTIFY_WAIT\", \"ph\": \"X\", \"pid\": 3, \"tid\": 3, \"ts\": 1, "
+                       "\"dur\": 7, \"args\": {\"Task Type\": \"NOTIFY_WAIT\", \"Stream Id\": 3}}]",
+                       NULL, &err));
+    assert_non_null(strstr(err.msg, "no work of an Ascend device"));
 }
 
 /* Files of producers with an importer of their own are left to that importer. */
@@ -85,6 +139,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(begin_and_end_events_nest),
         cmocka_unit_test(reads_mindspore_timelines),
+        cmocka_unit_test(ascend_streams_are_device_time_once),
+        cmocka_unit_test(ascend_planes_count_where_no_streams_are_recorded),
+        cmocka_unit_test(ascend_display_has_types_and_full_names),
+        cmocka_unit_test(ascend_timelines_without_work_are_rejected),
         cmocka_unit_test(probe_ranks_below_specific_importers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

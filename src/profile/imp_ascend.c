@@ -1,0 +1,201 @@
+/* Timelines of Ascend devices: msprof_*.json, task_time_*.json and hccl_*.json of CANN's msprof,
+ * trace_view.json of torch_npu, and MindSpore's ascend_timeline_display_<n>.json. Arrays of Chrome events;
+ * work is recognised by its arguments, because the names of processes may follow the events:
+ *
+ *   "Task Type"           a task of a stream ("Ascend Hardware"): AI_CORE, AI_CPU, MEMCPY_ASYNC, NOTIFY_WAIT
+ * ... "task type"           a task of a plane of the communication library ("HCCL"), which is also in the
+ * streams "type", "fullname"    an operator of MindSpore's display "Iteration Time(ns)"  one run
+ *
+ * A name with '@' is a call of the host (Model@ModelExecute). All other lanes show the same time again:
+ * Overlap Analysis, Communication, Step Trace, scopes. Waits, records and envelopes of whole models are tasks
+ * without work. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/chrome_lanes.h"
+
+enum { F_NAME = OC_CH_ARG, F_TASK, F_PLANE, F_TYPE, F_FULL, F_ITERATION };
+
+static const struct oc_chrome_key arg_of[] = {
+    {"name", F_NAME}, {"Task Type", F_TASK}, {"task type", F_PLANE},
+    {"type", F_TYPE}, {"fullname", F_FULL},  {"Iteration Time(ns)", F_ITERATION},
+};
+
+struct reading {
+    struct oc_chrome c;
+    struct oc_chrome_lanes lanes;
+    struct oc_timeline *t;
+    struct oc_event *plane; /* on the heap: tasks of planes, used if the file has no streams */
+    size_t n_plane, cap_plane;
+    size_t overlays, waits;
+    double wait_ns;
+    bool streams;
+};
+
+/* ---- probe --------------------------------------------------------------------------------------------- */
+
+static bool peek_contains(const struct oc_peek *p, const char *text)
+{
+    return memmem(p->data, p->n, text, strlen(text)) != NULL;
+}
+
+static void probe(const struct oc_peek *p, struct oc_bid *bid)
+{
+    bool tasks = peek_contains(p, "\"Task Type\"") && peek_contains(p, "\"Stream Id\"");
+    bool display = peek_contains(p, "\"fullname\"") && peek_contains(p, "\"type\"");
+    if (!p->n || (p->data[0] != '[' && p->data[0] != '{') || !peek_contains(p, "\"ph\""))
+        return;
+    if (tasks || peek_contains(p, "\"Ascend Hardware\"") || peek_contains(p, "\"HCCL\""))
+        *bid = (struct oc_bid){.score = 96, .reason = "tasks of Ascend streams or HCCL planes"};
+    else if (display && p->data[0] == '[')
+        *bid = (struct oc_bid){.score = 85, .reason = "events with type and fullname"};
+}
+
+/* ---- events -------------------------------------------------------------------------------------------- */
+
+/* The kind of a task, OC_EV_COUNT: it does no work. */
+static unsigned kind_of_task(struct oc_str task)
+{
+    static const struct {
+        const char *part;
+        uint8_t kind;
+    } kind[] = {
+        {"wait", OC_EV_COUNT},    {"record", OC_EV_COUNT},        {"reset", OC_EV_COUNT},
+        {"capture", OC_EV_COUNT}, {"model_execute", OC_EV_COUNT}, {"place_holder", OC_EV_COUNT},
+        {"memcpy", OC_EV_MEMCPY}, {"memset", OC_EV_MEMSET},       {"dma", OC_EV_MEMCPY},
+    };
+    char text[48];
+    snprintf(text, sizeof(text), "%.*s", (int)(task.n < sizeof(text) ? task.n : 0), task.n ? task.s : "");
+    for (size_t i = 0; i < OC_COUNT(kind); i++)
+        if (strcasestr(text, kind[i].part))
+            return kind[i].kind;
+    return OC_EV_KERNEL;
+}
+
+/* One event of the device, added to the streams or to the planes. */
+static void add_task(struct reading *r, struct oc_event *e, unsigned type_field, bool plane)
+{
+    static const unsigned ids[2] = {OC_CH_PID, OC_CH_TID};
+    unsigned kind = kind_of_task(oc_chrome_text(&r->c, type_field));
+    if (kind == OC_EV_COUNT) {
+        r->waits++;
+        r->wait_ns += e->dur_ns;
+        return;
+    }
+    struct oc_str name = oc_chrome_text(&r->c, type_field == F_TYPE ? F_FULL : OC_CH_NAME);
+    e->name = oc_timeline_name(r->t, name.s, name.n);
+    e->kind = (uint8_t)kind;
+    e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, true, ids);
+    if (!plane) {
+        r->streams = true;
+        oc_timeline_add(r->t, e, 0, 0);
+    } else if (r->n_plane < r->t->max_events) {
+        OC_GROW(r->plane, r->n_plane, r->cap_plane);
+        r->plane[r->n_plane++] = *e;
+    }
+}
+
+static void add_host(struct reading *r, struct oc_event *e, struct oc_str name)
+{
+    static const unsigned ids[2] = {OC_CH_PID, OC_CH_TID};
+    bool step = name.n > 13 && memcmp(name.s, "ProfilerStep#", 13) == 0;
+    if (!step && !memchr(name.s, '@', name.n)) {
+        r->overlays++;
+        return;
+    }
+    e->name = oc_timeline_name(r->t, name.s, name.n);
+    e->kind = step ? OC_EV_STEP : OC_EV_API;
+    e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, false, ids);
+    oc_timeline_add(r->t, e, 0, 0);
+}
+
+static const char *take_event(void *ctx)
+{
+    struct reading *r = ctx;
+    struct oc_event e = {.detail = OC_NONE};
+    int64_t ts_ns;
+    if (!oc_chrome_has(&r->c, OC_CH_NAME))
+        return "missing \"name\"";
+    if (!oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns))
+        return "\"ts\" is missing or not a number";
+    if (!oc_chrome_dur_ns(&r->c, OC_CH_DUR, &e.dur_ns) || e.dur_ns < 0)
+        return "\"dur\" is missing or not a positive number";
+    e.start_ns = oc_timeline_at(r->t, ts_ns);
+    if (oc_chrome_has(&r->c, F_TASK))
+        add_task(r, &e, F_TASK, false);
+    else if (oc_chrome_has(&r->c, F_PLANE))
+        add_task(r, &e, F_PLANE, true);
+    else if (oc_chrome_has(&r->c, F_TYPE) && oc_chrome_has(&r->c, F_FULL))
+        add_task(r, &e, F_TYPE, false);
+    else if (oc_chrome_has(&r->c, F_ITERATION))
+        oc_timeline_add_run(r->t, e.start_ns, e.dur_ns);
+    else
+        add_host(r, &e, oc_chrome_text(&r->c, OC_CH_NAME));
+    return NULL;
+}
+
+/* ---- file ---------------------------------------------------------------------------------------------- */
+
+static void add_warnings(struct reading *r, const struct oc_stream *s)
+{
+    struct oc_profile *p = r->t->profile;
+    oc_chrome_tell(&r->c, s, r->t, NULL);
+    if (r->waits)
+        oc_diag_add(&p->diags, OC_INFO, "I-waits", "",
+                    "%zu waits and other tasks without work (%.3f ms) are not device time", r->waits,
+                    r->wait_ns / 1e6);
+    if (r->overlays || (r->streams && r->n_plane))
+        oc_diag_add(&p->diags, OC_INFO, "I-overlay", "",
+                    "%zu events of lanes that show the same time again were skipped",
+                    r->overlays + (r->streams ? r->n_plane : 0));
+    p->producer = "Ascend timeline";
+    p->device = "Ascend";
+}
+
+/* Default/network-Net/conv1-Conv2d/Conv2D-op17 is a Conv2D, aclnnMatmul_MatMulCommon_MatMulV2 a MatMulV2. */
+static void set_types(struct oc_profile *p)
+{
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const char *name = p->rec[i].name, *slash = strrchr(name, '/'), *from = slash ? slash + 1 : name;
+        const char *end = strstr(from, "-op"), *part = strrchr(from, '_');
+        if (strncmp(from, "aclnn", 5) == 0 && part && part[1])
+            from = part + 1;
+        if (!p->rec[i].bucket)
+            p->rec[i].op_type =
+                oc_intern(&p->names, from, end && end > from ? (size_t)(end - from) : strlen(from));
+    }
+}
+
+static int read_ascend(const struct oc_source *src, const struct oc_profile_opts *opts,
+                       struct oc_profile *out, struct oc_err *err)
+{
+    struct oc_timeline_rules rules = {.kernel_are_records = true};
+    struct reading r = {.t = oc_timeline_new(out)};
+    int rc = oc_chrome_open(&r.c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
+    if (rc == 0)
+        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
+    for (size_t i = 0; rc == 0 && i < r.n_plane && !r.streams; i++)
+        oc_timeline_add(r.t, &r.plane[i], 0, 0);
+    if (rc == 0 && !(r.t->device_ns > 0))
+        rc = oc_fail(err, OC_EFORMAT, "has no work of an Ascend device (offset %llu)",
+                     (unsigned long long)oc_json_offset(r.c.j));
+    rules.find_runs = r.streams;
+    if (rc == 0) {
+        add_warnings(&r, src->file[0].s);
+        oc_chrome_finish(&r.lanes, r.t, opts, &rules);
+        set_types(out);
+    } else {
+        oc_timeline_free(r.t);
+    }
+    oc_chrome_close(&r.c);
+    oc_chrome_lanes_free(&r.lanes);
+    free(r.plane);
+    return rc;
+}
+
+const struct oc_importer oc_importer_ascend_timeline = {
+    .name = "ascend_timeline",
+    .title = "Ascend timeline (msprof, torch_npu, MindSpore)",
+    .probe = probe,
+    .read = read_ascend,
+};
