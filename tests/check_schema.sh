@@ -55,6 +55,7 @@ m=$work
     report quantized "$m/resnet18_qdq.onnx" --convention fvcore
     report llama "$m/llama.onnx" -d sequence_length=1 -d past_sequence_length=1000 --hw rtx-4090
     report llama_symbols "$m/llama.onnx" --no-defaults
+    report modules tests/data/torch_export/encoder.onnx
     report unknown_operator tests/data/op_rules/custom.onnx --why 0
     report user_rules tests/data/op_rules/custom.onnx --op-rules hwdb/op-rules/example.xml
     report profile_alone $profiles/mobilenetv2.all.t1.json.gz

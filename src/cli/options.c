@@ -103,9 +103,8 @@ const struct cli_option cli_options[] = {
      "self, name, type, or any column of the CSV",
      NULL, AT(order_by)},
     {"group-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, NULL,
-     "one row per type, module (path in the name; module:2: its first two parts), signature (type and "
-     "shapes), "
-     "provider, precision, kernel, bound, rule, or a combination",
+     "one row per type, module (recorded by torch.onnx, else path in the name; module:2: its first two parts), "
+     "signature (type and shapes), provider, precision, kernel, bound, rule, or a combination",
      NULL, AT(group_by)},
     {"aggregate", 0, CLI_TEXT, CLI_COST, "max|min|sum|mean|median|count|pN", NULL, "sum with --group-by",
      "statistic over the operators of a group; pN: N-th percentile", NULL, AT(aggregate)},

@@ -1,5 +1,5 @@
 /* GraphProto: 1 node, 2 name, 5 initializer, 11 input, 12 output, 13 value_info, 15 sparse_initializer
- * NodeProto: 1 input, 2 output, 3 name, 4 op_type, 5 attribute, 7 domain, 8 overload
+ * NodeProto: 1 input, 2 output, 3 name, 4 op_type, 5 attribute, 7 domain, 8 overload, 9 metadata
  *
  * Order of parsing: inputs and initializers define values; nodes define their outputs and look up their
  * inputs; inputs not yet defined are looked up again afterwards, also in outer graphs (so the order of nodes
@@ -248,6 +248,17 @@ static int add_attribute(struct oc_loader *l, const struct oc_scope *sc, const s
     return 0;
 }
 
+/* A metadata entry that oc_node_origin reads; 1 is its key. */
+static bool names_origin(const struct oc_field *entry)
+{
+    struct oc_wire w = oc_wire_of(entry->data, entry->n);
+    struct oc_field f;
+    while (oc_wire_next(&w, &f))
+        if (f.num == 1 && f.type == OC_WIRE_LEN)
+            return oc_is_origin_key((const char *)f.data, f.n);
+    return false;
+}
+
 static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t id)
 {
     struct oc_node *n = &l->m->node[id];
@@ -271,6 +282,9 @@ static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_
         return 0;
     case 8:
         n->overload = oc_load_text(l, f);
+        return 0;
+    case 9:
+        l->m->has_origins = l->m->has_origins || names_origin(f);
         return 0;
     default:
         return 0;
@@ -376,7 +390,8 @@ static int new_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, 
                                       .graph = sc->graph,
                                       .body = OC_NONE,
                                       .file_index = file_index,
-                                      .where = oc_load_offset(l, v.data)};
+                                      .where = oc_load_offset(l, v.data),
+                                      .n_bytes = v.n <= UINT32_MAX ? (uint32_t)v.n : 0};
     return load_node(l, sc, v, id);
 }
 

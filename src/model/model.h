@@ -60,6 +60,7 @@ struct oc_node {
     uint8_t kind;        /* enum oc_node_kind */
     uint32_t file_index; /* position in its node list in the file */
     uint64_t where;      /* offset of the message in the file, 0: none */
+    uint32_t n_bytes;    /* its length */
 };
 
 struct oc_value {
@@ -115,6 +116,7 @@ struct oc_model {
     uint64_t init_bytes;              /* stored bytes of all initializers */
     const struct oc_capture *capture; /* outer values read by bodies, sorted by node */
     uint32_t n_capture;
+    bool has_origins; /* some node has metadata that name its module */
 };
 
 /* Loads a file that contains one TensorProto. *holder owns the memory of *out: free it with oc_model_free. */
@@ -130,6 +132,18 @@ const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name);
 const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i);
 /* The dense tensor of a Constant node; NULL: another node, or another kind of value. */
 const struct oc_tensor *oc_node_constant(const struct oc_node *n);
+
+/* Where a node of PyTorch's exporter comes from: module and call of the program. NULL: not recorded. */
+struct oc_origin {
+    const char *module;       /* "encoder.layers.0.fc1", "" for the whole model */
+    const char *module_class; /* "torch.nn.modules.linear.Linear" */
+    const char *source;       /* "model.py:96": innermost line outside of PyTorch */
+};
+/* Read from the node's message; texts are in the arena. */
+void oc_node_origin(const struct oc_model *m, uint32_t node, struct oc_arena *a, struct oc_origin *out);
+/* Whether the key of a metadata entry is one that oc_node_origin reads. */
+bool oc_is_origin_key(const char *key, size_t n);
+
 /* Display name: the node's name, or "<op_type>_<file index>" in `buf` for an unnamed one. */
 const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap);
 

@@ -247,6 +247,24 @@ static bool with_bounds(const struct oc_report *r)
     return with_hardware(r) && without_groups(r);
 }
 
+/* Where the first node of the row comes from. */
+static struct oc_origin origin_of(const struct oc_line *l)
+{
+    struct oc_origin from = {NULL, NULL, NULL};
+    uint32_t node = oc_row_node(l->r, l->row);
+    if (node != OC_NONE)
+        oc_node_origin(l->r->in->model, node, l->arena, &from);
+    return from;
+}
+
+TEXT_CELL(get_module, origin_of(l).module)
+TEXT_CELL(get_source, origin_of(l).source)
+
+static bool with_origins(const struct oc_report *r)
+{
+    return r->in->model && r->in->model->has_origins && without_groups(r);
+}
+
 /* One row per column. */
 /* clang-format off */
 const struct oc_column oc_columns[] = {
@@ -315,6 +333,8 @@ const struct oc_column oc_columns[] = {
     {.key = "id", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_id},
     {.key = "inputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_in},
     {.key = "outputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_out},
+    {.key = "module", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_origins, .get = get_module},
+    {.key = "source_line", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_origins, .get = get_source},
 };
 /* clang-format on */
 const size_t oc_n_columns = OC_COUNT(oc_columns);

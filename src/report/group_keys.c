@@ -22,10 +22,7 @@ static const struct oc_prof_rec *record_of(const struct keying *k, const struct 
 
 static uint32_t node_of(const struct keying *k, const struct oc_row *row)
 {
-    const struct oc_join *j = k->r ? k->r->in->join : NULL;
-    if (j && row->record != OC_NONE && j->rec[row->record].n_node)
-        return j->rec[row->record].node[0];
-    return row->node;
+    return k->r ? oc_row_node(k->r, row) : row->node;
 }
 
 static const char *by_type(struct keying *k, const struct oc_row *row)
@@ -52,13 +49,25 @@ static const char *by_rule(struct keying *k, const struct oc_row *row)
     return row->rule;
 }
 
+/* A name with the node's module before the last dot; where the file does not record it, the node's name. */
+static const char *name_with_module(struct keying *k, const struct oc_row *row)
+{
+    uint32_t node = node_of(k, row);
+    struct oc_origin from;
+    if (node == OC_NONE)
+        return row->name;
+    oc_node_origin(k->r->in->model, node, k->arena, &from);
+    if (from.module)
+        return oc_printf(k->arena, "%s.", from.module);
+    const char *name = k->r->in->model->node[node].name;
+    return *name ? name : row->name;
+}
+
 /* "/encoder/layer.3/attention/self/MatMul" to "/encoder/layer.3" for a depth of 2; names without slashes are
  * split at dots, as parameter names are: "encoder.layer.3.conv1". */
 static const char *by_module(struct keying *k, const struct oc_row *row)
 {
-    uint32_t node = node_of(k, row);
-    const char *name =
-        node != OC_NONE && k->r->in->model->node[node].name[0] ? k->r->in->model->node[node].name : row->name;
+    const char *name = name_with_module(k, row);
     if (!name)
         return NULL;
     char cut = strchr(name, '/') ? '/' : '.';

@@ -107,6 +107,23 @@ static void heading(struct writer *w, uint32_t node)
     }
 }
 
+/* The module and the line of the program that the node was exported from. */
+static void origin(struct writer *w, uint32_t node)
+{
+    struct oc_origin from;
+    oc_node_origin(w->in->model, node, w->arena, &from);
+    if (from.module) {
+        label(w, "module");
+        oc_buf_printf(&w->out, "%s%s%s%s\n", *from.module ? from.module : "(whole model)",
+                      from.module_class ? " (" : "", from.module_class ? from.module_class : "",
+                      from.module_class ? ")" : "");
+    }
+    if (from.source) {
+        label(w, "source");
+        oc_buf_printf(&w->out, "%s\n", from.source);
+    }
+}
+
 /* Groups dimensions of the same origin. */
 static void dimensions(struct writer *w, uint32_t value, bool own)
 {
@@ -237,6 +254,7 @@ static void one_text(struct writer *w, struct oc_recount *recount, uint32_t node
     struct oc_receipt r;
     bool counted = oc_recount_node(recount, node, true, &r);
     heading(w, node);
+    origin(w, node);
     operands(w, node, counted ? &r : NULL);
     if (counted) {
         formula(w, &r);

@@ -41,6 +41,9 @@ static inline double oc_ns_of(double s)
     return fabs(s) < 9e3 ? round(s * 1e12) / 1e3 : s * 1e9;
 }
 
+/* The node of a row, of several the first; OC_NONE: none. */
+uint32_t oc_row_node(const struct oc_report *r, const struct oc_row *row);
+
 static inline bool oc_report_grouped(const struct oc_report_opts *o)
 {
     return o->aggregate || o->group_by;

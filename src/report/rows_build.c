@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "join/join.h"
 #include "join/record_cost.h"
 
 static struct oc_row *new_row(struct oc_report *r)
@@ -10,6 +11,16 @@ static struct oc_row *new_row(struct oc_report *r)
     struct oc_row *row = &r->all.row[r->all.n++];
     *row = oc_row_blank();
     return row;
+}
+
+uint32_t oc_row_node(const struct oc_report *r, const struct oc_row *row)
+{
+    const struct oc_join *j = r->in->join;
+    if (row->count != 1)
+        return OC_NONE;
+    if (j && row->record != OC_NONE && j->rec[row->record].n_node)
+        return j->rec[row->record].node[0];
+    return row->node;
 }
 
 static void set_info(struct oc_report *r, struct oc_row *row)

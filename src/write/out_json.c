@@ -245,6 +245,17 @@ static void node_times(struct oc_json_out *w, const struct oc_report *r, const s
     oc_key_null(w, "estimate");
 }
 
+static void origin(struct oc_json_out *w, struct oc_report *r, uint32_t node)
+{
+    struct oc_origin from;
+    if (!r->in->model->has_origins)
+        return;
+    oc_node_origin(r->in->model, node, &r->arena, &from);
+    oc_key_text(w, "module", from.module);
+    oc_key_text(w, "module_class", from.module_class);
+    oc_key_text(w, "source_line", from.source);
+}
+
 static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const struct oc_row *row)
 {
     uint32_t at = oc_json_row_of_node(r, i);
@@ -257,6 +268,7 @@ static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const s
     oc_key_text(w, "op_type", n->op_type);
     oc_key_text(w, "domain", n->domain);
     oc_key_text(w, "scope", m->graph[n->graph].scope);
+    origin(w, r, i);
     oc_key_u64(w, "trips", k->trips);
     oc_key_quality(w, k->quality);
     oc_jw_key(w, "folded");

@@ -196,6 +196,17 @@ static const char *get_bound(const struct screen *s, const struct oc_row *row)
     return colon ? colon + 1 : row->bound_by;
 }
 
+/* With -v: the line of the program, without folders. */
+static const char *get_source(const struct screen *s, const struct oc_row *row)
+{
+    struct oc_origin from = {NULL, NULL, NULL};
+    uint32_t node = s->r->o->verbose && s->r->in->model ? oc_row_node(s->r, row) : OC_NONE;
+    if (node != OC_NONE)
+        oc_node_origin(s->r->in->model, node, &s->r->arena, &from);
+    const char *slash = from.source ? strrchr(from.source, '/') : NULL;
+    return slash ? slash + 1 : from.source;
+}
+
 enum { NAME_WIDTH = 26, TYPE_WIDTH = 8 };
 static const struct spec timed[] = {
     {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
@@ -211,6 +222,7 @@ static const struct spec timed[] = {
     {.title = "GB/s", .unit = UNIT_PLAIN, .drop = 4, .marked = true, .number = get_byte_rate},
     {.title = "bound by", .unit = UNIT_TEXT, .drop = 2, .text = get_bound},
     {.title = "gap", .unit = UNIT_TIME, .drop = 1, .number = get_gap},
+    {.title = "source line", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 11, .text = get_source},
 };
 static const struct spec sampled[] = {
     {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
@@ -229,6 +241,7 @@ static const struct spec counted[] = {
     {.title = "cum %", .unit = UNIT_SUM, .drop = 4, .number = get_share},
     {.title = "B", .unit = UNIT_BYTES, .marked = true, .drop = 1, .number = get_bytes},
     {.title = "FLOP/B", .unit = UNIT_PLAIN, .drop = 2, .number = get_intensity},
+    {.title = "source line", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 11, .text = get_source},
 };
 static const struct spec limited[] = {
     {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
@@ -242,6 +255,7 @@ static const struct spec limited[] = {
     {.title = "FLOPs", .unit = UNIT_FLOPS, .drop = 2, .marked = true, .number = get_flops},
     {.title = "B", .unit = UNIT_BYTES, .drop = 3, .marked = true, .number = get_bytes},
     {.title = "FLOP/B", .unit = UNIT_PLAIN, .drop = 4, .number = get_intensity},
+    {.title = "source line", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 11, .text = get_source},
 };
 static const struct {
     const struct spec *column;
@@ -359,7 +373,7 @@ static bool has_texts(const struct screen *s, const struct spec *c)
 /* Cells of the table of groups or of operators. */
 static bool is_of_table(const struct screen *s, const struct spec *c)
 {
-    return s->groups ? c->text != get_type && c->text != get_inputs && c->number != get_min
+    return s->groups ? c->text != get_type && c->text != get_inputs && c->text != get_source && c->number != get_min
                      : c->number != get_count;
 }
 

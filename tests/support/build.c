@@ -251,6 +251,14 @@ void oc_b_attr_ints(struct oc_builder *b, Onnx__NodeProto *node, const char *key
     OC_BT_APPEND(&b->arena, node, attribute, m);
 }
 
+void oc_b_metadata(struct oc_builder *b, Onnx__NodeProto *node, const char *key, const char *value)
+{
+    Onnx__StringStringEntryProto *m = oc_bt_new(&b->arena, &onnx__string_string_entry_proto__descriptor);
+    m->key = dup(b, key);
+    m->value = dup(b, value);
+    OC_BT_APPEND(&b->arena, node, metadata_props, m);
+}
+
 Onnx__NodeProto *oc_b_node(struct oc_builder *b, const char *op_type, const char *name, const char *inputs,
                            const char *outputs, const char *attributes)
 {

@@ -76,6 +76,8 @@ Onnx__NodeProto *oc_b_node(struct oc_builder *b, const char *op_type, const char
 void oc_b_attr(struct oc_builder *b, Onnx__NodeProto *node, const char *attributes);
 /* The same from numbers. */
 void oc_b_attr_ints(struct oc_builder *b, Onnx__NodeProto *node, const char *key, const int64_t *v, size_t n);
+/* Adds an entry of metadata_props. */
+void oc_b_metadata(struct oc_builder *b, Onnx__NodeProto *node, const char *key, const char *value);
 
 /* Opens a body graph as an attribute of the last node, e.g. "then_branch"; further nodes are added to it
  * until oc_b_close. Bodies nest. */

@@ -51,7 +51,7 @@ for (const [name, key] of Object.entries({
   name: "name", type: "type", time: "time_ns", flo: "flo", bytes: "bytes", roof: "roofline_ns", wasted: "wasted_ns",
   intensity: "flop_per_byte", bound: "bound_by", params: "params", inputs: "inputs", outputs: "outputs", macs: "macs",
   efficiency: "roofline_efficiency", nodes: "nodes", rule: "matched_by", calls: "calls", above: "above_roofline",
-  rate: "flop_per_s", bandwidth: "bytes_per_s", scope: "scope", provider: "provider",
+  rate: "flop_per_s", bandwidth: "bytes_per_s", scope: "scope", provider: "provider", module: "module", source: "source_line",
 })) C[name] = column(key);
 const num = (c, i) => c ? c.numbers[i] : NaN;
 const txt = (c, i) => c ? c.at(i) : null;
@@ -150,7 +150,7 @@ const typeNo = new Map(types.map((t, i) => [t.key, i]));
 const typeColor = type => { const i = typeNo.get(type); return color(i === undefined || i >= LIGHT.length ? -1 : i); };
 /* The module of a row: "/layer1/layer1.0/conv/Conv" belongs to "/layer1/layer1.0". */
 function moduleOf(i) {
-  const name = rowName(i).split("(", 1)[0], sep = name.includes("/") ? "/" : ".", from = name.startsWith(sep) ? 1 : 0;
+  const own = txt(C.module, i), name = own ? own + "." : rowName(i).split("(", 1)[0], sep = name.includes("/") ? "/" : ".", from = name.startsWith(sep) ? 1 : 0;
   let end = name.indexOf(sep, from); /* end of the first part */
   if (end < 0) return "(top)";
   const second = name.indexOf(sep, end + 1);

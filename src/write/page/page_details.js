@@ -20,6 +20,8 @@ function facts(i, whole) {
     C.above && txt(C.above, i) && ["above roofline", txt(C.above, i)],
     C.params && num(C.params, i) > 0 && ["parameters", number_(C.params, i, "count")],
     C.rule && txt(C.rule, i) && ["matched by", txt(C.rule, i)],
+    C.module && txt(C.module, i) && ["module", txt(C.module, i)],
+    C.source && txt(C.source, i) && ["source line", middle(txt(C.source, i), whole ? 400 : 60), txt(C.source, i)],
   ];
   return list;
 }
