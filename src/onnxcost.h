@@ -483,6 +483,10 @@ const char *oc_profile_importer(const struct oc_profile *p); /* "onnxruntime", "
 /* Name and type of a record, "" if not recorded; false past the end. */
 bool oc_profile_operator(const struct oc_profile *p, size_t index, const char **name, const char **type);
 
+/* The source's own type of the record if it is not the ONNX type (CaskConvolution for Conv); NULL otherwise.
+ */
+const char *oc_profile_operator_source_type(const struct oc_profile *p, size_t index);
+
 enum oc_file_kind { OC_FILE_MODEL, OC_FILE_PROFILE };
 /* Classifies by content. Fails for a file that is recognized as something else (an archive, a model of
  * another framework, a web page). Any other file counts as the more similar kind, so that its reader can
@@ -920,6 +924,11 @@ struct oc_report_opts {
     /* Optimization suggestions with the rows that support them; not in CSV. Gaps and waiting for data need
      * profiles opened with keep_events. */
     bool advise;
+    struct oc_report_outcome *outcome; /* set by oc_report_write; may be NULL */
+};
+
+struct oc_report_outcome {
+    size_t unordered; /* rows without a value of order_by: they are last in either direction */
 };
 
 /* The sources of a report; parts that do not apply are NULL. An analysis needs its model, a join both its
@@ -936,6 +945,11 @@ struct oc_report_in {
  * first; texts live as long as the parts of `in`. A program shows them before the report, which has them
  * among its warnings. Returns how many, at most `max`. */
 size_t oc_headlines(const struct oc_report_in *in, struct oc_diag *out, size_t max);
+
+/* Counts the names that an expression of name_pattern matches; anywhere: not only at the start of the name,
+ * any_case: letter case does not count. */
+int oc_pattern_count(const char *expression, bool anywhere, bool any_case, const char *const *name, size_t n,
+                     size_t *count, struct oc_err *err);
 
 /* Writes the report. OC_EARG: the options do not apply. Check failed writes with ferror(f). */
 int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,

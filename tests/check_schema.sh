@@ -58,6 +58,7 @@ m=$work
     report modules tests/data/torch_export/encoder.onnx
     report unknown_operator tests/data/op_rules/custom.onnx --why 0
     report user_rules tests/data/op_rules/custom.onnx --op-rules hwdb/op-rules/example.xml
+    report tensorrt tests/data/tensorrt/fused.profile.json
     report profile_alone $profiles/mobilenetv2.all.t1.json.gz
     report profile_hardware $profiles/mobilenetv2.all.t1.json.gz --hw a100
     report loop tests/data/onnxruntime/loop_two_runs.json

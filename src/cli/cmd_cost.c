@@ -374,11 +374,17 @@ static int write_report(struct job *j)
                               .join = j->join,
                               .device = j->device};
     struct oc_report_opts opts = report_opts(j->o, &out);
+    struct oc_report_outcome outcome = {0};
     opts.what_if_device = j->what_if_device;
+    opts.outcome = &outcome;
     int failed = (j->n_list > 1 || j->o->combine ? compare(j, &opts, out.f, &err)
                                                  : oc_report_write(&in, &opts, out.f, &err))
                      ? cli_fail_err(&err)
                      : 0;
+    if (outcome.unordered)
+        cli_warn("%zu %s no value of --order-by %s and %s last", outcome.unordered,
+                 outcome.unordered == 1 ? "row has" : "rows have", j->o->order_by,
+                 outcome.unordered == 1 ? "is" : "are");
     if (!failed && j->o->fit)
         failed = fit(j, out.f);
     rc = cli_output_close(&out, !failed || failed == CLI_FINDINGS);

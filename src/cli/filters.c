@@ -1,7 +1,6 @@
 /* Options that choose or order rows, and would leave nothing without a word. */
 #include "cli/filters.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +41,12 @@ static void collect(struct operators *all, const struct oc_analysis *a, struct o
         if (!oc_analysis_node(a, i, &info))
             add(all, info.name, info.op_type);
     for (size_t k = 0; k < n_profile; k++)
-        for (size_t i = 0; oc_profile_operator(profile[k], i, &name, &type); i++)
+        for (size_t i = 0; oc_profile_operator(profile[k], i, &name, &type); i++) {
+            const char *own = oc_profile_operator_source_type(profile[k], i);
             add(all, name, type);
+            if (own)
+                add(all, "", own);
+        }
 }
 
 static void check_types(const struct cli_opts *o, const struct operators *all, bool model)
@@ -68,36 +71,30 @@ static void check_types(const struct cli_opts *o, const struct operators *all, b
     free(type);
 }
 
-/* Operators whose name matches; SIZE_MAX: unknown, the expression is not a POSIX one. */
-static size_t count_names(const struct operators *all, const char *before, const char *pattern, int flags)
+/* How many names match; an expression that is not valid fails in the report. */
+static size_t count_names(const struct operators *all, const char *pattern, bool anywhere, bool any_case)
 {
-    char text[300];
-    regex_t re;
+    struct oc_err err;
     size_t n = 0;
-    if ((size_t)snprintf(text, sizeof(text), "%s(%s)", before, pattern) >= sizeof(text) ||
-        regcomp(&re, text, REG_EXTENDED | REG_NOSUB | flags))
-        return SIZE_MAX;
-    for (size_t i = 0; i < all->n; i++)
-        n += !regexec(&re, all->name[i], 0, NULL, 0);
-    regfree(&re);
-    return n;
+    return oc_pattern_count(pattern, anywhere, any_case, all->name, all->n, &n, &err) ? all->n : n;
 }
 
 static void check_names(const struct cli_opts *o, const struct operators *all)
 {
-    for (size_t i = 0; i < o->opr_name.n; i++) {
+    static const struct {
+        bool anywhere, any_case;
+        const char *pattern, *words;
+    } wider[] = {{true, false, ".*", "not only at the start of the name"},
+                 {false, true, "(?i)", "without letter case"},
+                 {true, true, "(?i).*", "anywhere in the name and without letter case"}};
+    for (size_t i = 0; i < o->opr_name.n && all->n; i++) {
         const char *p = o->opr_name.item[i];
-        size_t n;
-        if (count_names(all, "^", p, 0) > 0)
-            continue;
-        if ((n = count_names(all, "", p, 0)) > 0)
-            cli_warn("no operator has a name that begins with --opr-name '%s'; '.*%s' matches %zu", p, p, n);
-        else if ((n = count_names(all, "", p, REG_ICASE)) > 0)
-            cli_warn(
-                "no operator has a name that matches --opr-name '%s'; '(?i).*%s' matches %zu without letter "
-                "case",
-                p, p, n);
-        else
+        size_t k = 0, n = count_names(all, p, false, false);
+        for (; !n && k < sizeof(wider) / sizeof(wider[0]); k++)
+            if ((n = count_names(all, p, wider[k].anywhere, wider[k].any_case)) > 0)
+                cli_warn("no operator has a name that begins with --opr-name '%s'; '%s%s' matches %zu (%s)",
+                         p, wider[k].pattern, p, n, wider[k].words);
+        if (!n)
             cli_warn("no operator has a name that matches --opr-name '%s'; -f csv lists the names", p);
     }
 }

@@ -121,7 +121,7 @@ static void collect(struct aligning *g)
     for (uint32_t i = 0; i < x->p->n_rec; i++) {
         const struct oc_prof_rec *r = &x->p->rec[i];
         if (r->bucket || x->match[i].n_node || x->match[i].bucket ||
-            !oc_source_type(r->op_type, r->name, x->arena, &g->source[i]))
+            !oc_source_type(r->type_by_name ? "" : r->op_type, r->name, x->arena, &g->source[i]))
             continue;
     }
     for (uint32_t i = 0; i < x->p->n_rec; i++) {

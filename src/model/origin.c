@@ -1,9 +1,11 @@
-/* Metadata of PyTorch's exporter (torch.onnx, 2.5 and later; the default since 2.9) in NodeProto.metadata_props:
+/* Metadata of PyTorch's exporter (torch.onnx, 2.5 and later; the default since 2.9) in
+ * NodeProto.metadata_props:
  *
- *   pkg.torch.onnx.name_scopes      Python list: ['', 'encoder', 'encoder.fc1', 'linear']; the last is the call
- *   pkg.torch.onnx.class_hierarchy  likewise: ['my.Model', ..., 'torch.nn.modules.linear.Linear', 'aten.linear...']
- *   namespace                       both: ": my.Model/encoder: my.Encoder/.../linear: aten.linear.default"
- *   pkg.torch.onnx.stack_trace      Python's format, innermost call last: '  File "model.py", line 96, in forward' */
+ *   pkg.torch.onnx.name_scopes      Python list: ['', 'encoder', 'encoder.fc1', 'linear']; the last is the
+ * call pkg.torch.onnx.class_hierarchy  likewise: ['my.Model', ..., 'torch.nn.modules.linear.Linear',
+ * 'aten.linear...'] namespace                       both: ": my.Model/encoder: my.Encoder/.../linear:
+ * aten.linear.default" pkg.torch.onnx.stack_trace      Python's format, innermost call last: '  File
+ * "model.py", line 96, in forward' */
 #include <string.h>
 
 #include "model/model.h"
@@ -85,7 +87,7 @@ static const char *innermost(struct text list, struct oc_arena *a)
     return before.s ? oc_strndup(a, before.s, before.n) : NULL;
 }
 
-/* The last part but one of "name: class/name: class/call: target". Slashes are no part of names. */
+/* The last part but one of "name: class/name: class/call: target". Names contain no slashes. */
 static void read_namespace(struct text t, struct oc_arena *a, struct oc_origin *out)
 {
     const char *end = t.n ? memrchr(t.s, '/', t.n) : NULL;
@@ -147,7 +149,8 @@ static const char *read_trace(struct text trace, struct oc_arena *a)
     }
     if (!best_file.s)
         return NULL;
-    int n = (int)(best_file.n < 4096 ? best_file.n : 4096), digits = (int)(best_line.n < 20 ? best_line.n : 20);
+    int n = (int)(best_file.n < 4096 ? best_file.n : 4096),
+        digits = (int)(best_line.n < 20 ? best_line.n : 20);
     return oc_printf(a, "%.*s:%.*s", n, best_file.s, digits, best_line.s);
 }
 

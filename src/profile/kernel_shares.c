@@ -1,13 +1,15 @@
-/* Derives precision and unit of a record from the kernels that take most of its time. */
+/* Derives precision, unit and type of a record from the kernels that take most of its time. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "profile/kernel_names.h"
+#include "profile/layer_type.h"
 
 struct share {
     uint32_t rec;
-    const char *precision, *unit;
+    const char *kernel, *precision, *unit, *op_class;
     double ns;
 };
 
@@ -39,6 +41,37 @@ static void set_record_facts(struct oc_prof_rec *rec, const struct share *share,
 static bool is_empty(const char *s)
 {
     return !s || !*s;
+}
+
+/* The class with more than half of the time: majority vote, then a check of the winner. "": none. */
+static const char *main_class(const struct share *share, size_t n)
+{
+    const char *best = "";
+    double lead = 0, whole = 0, same = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool equal = strcmp(share[i].op_class, best) == 0;
+        if (!equal && share[i].ns > lead)
+            best = share[i].op_class;
+        lead = equal ? lead + share[i].ns : fabs(lead - share[i].ns);
+        whole += share[i].ns;
+    }
+    for (size_t i = 0; i < n; i++)
+        same += strcmp(share[i].op_class, best) == 0 ? share[i].ns : 0;
+    return 2 * same > whole ? best : "";
+}
+
+/* A record without a type: that in the name of its range, which TensorRT names after the layer, otherwise the
+ * class of its kernels. */
+static void set_record_type(struct oc_profile *p, struct oc_prof_rec *rec, const struct share *share,
+                            size_t n)
+{
+    bool is_kernel = false;
+    for (size_t i = 0; i < n; i++)
+        is_kernel = is_kernel || strcmp(share[i].kernel, rec->name) == 0;
+    struct oc_str named =
+        is_kernel ? (struct oc_str){"", 0} : trt_layer_type(&(struct trt_typed){rec->name, "", "", ""});
+    rec->op_type = named.n ? oc_intern(&p->names, named.s, named.n) : main_class(share, n);
+    rec->type_by_name = *rec->op_type != '\0';
 }
 
 /* One kernel works for many records: facts are memoised per name. */
@@ -79,7 +112,14 @@ void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names 
         struct oc_prof_kernel *k = &p->kernel[i];
         set_kernel_facts(k, facts_of(&known, own, k->name));
         if (k->rec < p->n_rec && k->total_ns > 0)
-            share[n++] = (struct share){k->rec, k->precision, k->unit, k->total_ns};
+            share[n++] = (struct share){
+                .rec = k->rec,
+                .kernel = k->name,
+                .precision = k->precision,
+                .unit = k->unit,
+                .op_class = facts_of(&known, own, k->name)->op_class,
+                .ns = k->total_ns,
+            };
     }
     if (n)
         qsort(share, n, sizeof(*share), by_record);
@@ -89,6 +129,8 @@ void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names 
             end++;
         if (is_empty(rec->precision) && is_empty(rec->unit))
             set_record_facts(rec, share + i, end - i);
+        if (is_empty(rec->op_type) && !rec->bucket)
+            set_record_type(p, rec, share + i, end - i);
     }
     free(share);
     free(known.facts);

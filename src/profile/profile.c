@@ -496,6 +496,11 @@ bool oc_profile_operator(const struct oc_profile *p, size_t index, const char **
     return true;
 }
 
+const char *oc_profile_operator_source_type(const struct oc_profile *p, size_t index)
+{
+    return index < p->n_rec && !p->rec[index].bucket ? p->rec[index].source_type : NULL;
+}
+
 size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out)
 {
     *out = p->diags.item;

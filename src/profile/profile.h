@@ -20,6 +20,8 @@ struct oc_timeline;
 struct oc_prof_rec {
     const char *name;                 /* the runtime's node/layer/operator name without the event suffix */
     const char *op_type;              /* "" if unknown */
+    bool type_by_name;                /* op_type is derived from the names of its kernels or of its range */
+    const char *source_type;          /* the source's own type if op_type is another one; NULL otherwise */
     const char *provider, *precision; /* "" if unknown */
     const char *unit; /* compute precision and unit from the names of its kernels (kernel_names.h); NULL or ""
                        * if unknown */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/kernel_names.h"
+#include "profile/layer_type.h"
 #include "profile/trt_name.h"
 #include "profile/trt_reading.h"
 
@@ -83,6 +84,15 @@ static void add_cost(struct oc_prof_rec *rec, const struct trt_cost *k, bool fir
         rec->quality = k->quality;
 }
 
+/* l: NULL without layer information. */
+static void set_type(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l)
+{
+    struct trt_typed t = {rec->name, l ? l->type : "", l ? l->param_type : "", l ? l->pooling : ""};
+    struct oc_str type = trt_layer_type(&t);
+    rec->op_type = oc_intern(&b->p->names, type.s, type.n);
+    rec->source_type = *t.type && !text_eq(t.type, rec->op_type) ? t.type : NULL;
+}
+
 static void describe(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l, bool first)
 {
     struct trt_cost k;
@@ -90,7 +100,7 @@ static void describe(struct builder *b, struct oc_prof_rec *rec, const struct tr
     add_cost(rec, &k, first);
     if (!first)
         return;
-    rec->op_type = l->type;
+    set_type(b, rec, l);
     rec->in = l->in;
     rec->out = l->out;
     rec->n_in = l->n_in;
@@ -119,6 +129,7 @@ static struct oc_prof_rec *new_record(struct builder *b, const char *name, bool 
     *rec = oc_prof_rec_new(name);
     rec->calls_per_run = 0; /* of its occurrences */
     rec->overhead = trt_overhead(name, trt_stem(name, strlen(name)));
+    set_type(b, rec, NULL);
     b->p->n_rec++;
     return rec;
 }
@@ -317,7 +328,7 @@ static void check_layers(struct builder *b)
     const struct trt_engine *e = &b->r->engine;
     uint32_t found = 0;
     for (uint32_t i = 0; i < b->p->n_rec; i++)
-        found += *b->p->rec[i].op_type || b->p->rec[i].has_in;
+        found += b->p->rec[i].has_in;
     bool names_only = e->n && !e->layer[0].detailed;
     if (names_only)
         oc_diag_add(&b->p->diags, OC_INFO, "N-names-only", "",

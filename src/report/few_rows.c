@@ -11,7 +11,7 @@ struct best {
     const struct oc_select *s;
     struct oc_row *row, *spare; /* allocated for `cap`, for `top` */
     const struct oc_row **order;
-    uint32_t top, cap, n, n_first;
+    uint32_t top, cap, n, n_first, n_unordered;
 };
 
 enum { MOST_ROWS = 4096, MORE_ROWS = 64 };
@@ -19,8 +19,8 @@ enum { MOST_ROWS = 4096, MORE_ROWS = 64 };
 bool oc_few_rows_do(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;
-    return r->in->analysis && !r->in->profile && !r->in->device && !o->advise && !o->top_end_key &&
-           !oc_report_grouped(o) && !oc_what_if_asked(o) &&
+    return r->in->analysis && !r->in->profile && !r->in->device && !o->advise &&
+           !o->top_end_key && !oc_report_grouped(o) && !oc_what_if_asked(o) &&
            (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
 }
 
@@ -71,6 +71,7 @@ static int choose(struct oc_report *r, struct best *b, struct oc_err *err)
         int passes = oc_select_passes(b->s, row, err);
         if (passes < 0)
             return -1;
+        b->n_unordered += passes && b->s->order_given && !oc_select_has_key(b->s, row);
         b->n += (uint32_t)passes;
         if (b->n == b->cap)
             select_best(b);
@@ -90,8 +91,11 @@ int oc_few_rows_choose(struct oc_report *r, const struct oc_select *s, struct oc
     oc_report_no_rows(r);
     sum_rows(r);
     int rc = choose(r, &b, err);
-    r->shown =
-        (struct oc_rows){.arena = &r->arena, .row = b.spare, .n = rc ? 0 : b.n, .info_key = r->all.info_key};
+    r->shown = (struct oc_rows){.arena = &r->arena,
+                                .row = b.spare,
+                                .n = rc ? 0 : b.n,
+                                .info_key = r->all.info_key,
+                                .n_unordered = b.n_unordered};
     free(b.row);
     free(b.order);
     return rc;

@@ -34,6 +34,7 @@ struct oc_row {
     const char *const *info; /* values of the "operator info" cell: name, type, id (or type, count, id) */
     uint32_t n_info;
     const char *name, *type, *id; /* id as text */
+    const char *source_type;      /* the profile's own type if it is another one; NULL otherwise */
     double id_number;             /* for --order-by opr_id, NAN if none */
     const char *const *in_dtype;  /* for --input-dtype */
     uint32_t n_in_dtype;
@@ -64,6 +65,7 @@ struct oc_rows {
     struct oc_row *row;
     uint32_t n;
     const char *const *info_key; /* column names of `info`: "name", "type", "id" */
+    uint32_t n_unordered;        /* of the rows before the cut: those without a value of --order-by */
 };
 
 extern const struct oc_row_limits oc_no_limits;

@@ -198,6 +198,7 @@ struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t i)
     struct oc_row *row = new_row(r);
     row->name = rec->name;
     row->type = rec->bucket ? rec->bucket : rec->op_type;
+    row->source_type = rec->source_type;
     row->provider = rec->provider;
     row->record = i;
     if (rec->index >= 0) {

@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/units.h"
-#include "report/py_order.h"
 #include "report/pyfmt.h"
 
 /* ---- the columns of --order-by ----------------------------------------------------------------------- */
@@ -273,6 +272,7 @@ int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, struct o
         .min_time_s = -INFINITY,
         .max_time_s = INFINITY,
         .top = o->has_top ? o->top : default_top,
+        .order_given = o->order_by != NULL,
     };
     if (o->top_end_key && choose("--top-end-key", o->top_end_key, end_key, OC_COUNT(end_key), &key, err) != 0)
         return -1;
@@ -348,7 +348,10 @@ struct chosen {
 
 int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct oc_err *err)
 {
-    if ((s->n_type && !is_listed(row->type, s->type, s->n_type)) || !dtype_listed(s, row))
+    if (s->n_type && !is_listed(row->type, s->type, s->n_type) &&
+        !is_listed(row->source_type, s->type, s->n_type))
+        return 0;
+    if (!dtype_listed(s, row))
         return 0;
     return name_matches(s, row, err);
 }
@@ -514,7 +517,18 @@ static uint32_t find_keys(const struct oc_select *s, const struct oc_order *o, s
     return n;
 }
 
-/* Rows with a key first, sorted; then the others in their previous order. */
+static int compare_numbers(const void *x, const void *y, void *keys)
+{
+    const double *key = keys;
+    uint32_t i = *(const uint32_t *)x, k = *(const uint32_t *)y;
+    if (isnan(key[i]) != isnan(key[k]))
+        return isnan(key[i]) ? 1 : -1;
+    if (key[i] < key[k] || key[i] > key[k])
+        return key[i] < key[k] ? -1 : 1;
+    return (i > k) - (i < k);
+}
+
+/* Rows with a key first, sorted, those whose key is not a number after them; then the others. Stable. */
 static void sort_rows(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
                       const struct chosen *rows)
 {
@@ -526,7 +540,10 @@ static void sort_rows(const struct oc_select *s, const struct oc_order *o, struc
     uint32_t n = find_keys(s, o, arena, rows, at, key);
     for (uint32_t i = 0; i < n && !o->ascending; i++)
         key[i] = -key[i];
-    oc_order_by(key, n, order);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    if (n)
+        qsort_r(order, n, sizeof(*order), compare_numbers, key);
     for (uint32_t i = 0; i < n; i++) {
         sorted[i] = rows->row[at[order[i]]];
         placed[at[i]] = true;
@@ -557,6 +574,16 @@ uint32_t oc_select_first(const struct oc_select *s, const struct oc_row **row, u
     return cut_to(s->top, n);
 }
 
+bool oc_select_has_key(const struct oc_select *s, const struct oc_row *row)
+{
+    struct oc_arena scratch = {0};
+    uint32_t at;
+    double key;
+    uint32_t n = s->n_order ? find_keys(s, &s->order[0], &scratch, &(struct chosen){&row, 1}, &at, &key) : 1;
+    oc_arena_free(&scratch);
+    return n > 0;
+}
+
 /* Replaces the selected rows by their groups. */
 static void reduce_chosen(const struct oc_select *s, struct chosen *rows, struct oc_rows *out)
 {
@@ -580,6 +607,8 @@ int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc
         keep_timed(s, time, out->arena, &rows);
     if (s->aggregate.how)
         reduce_chosen(s, &rows, out);
+    for (uint32_t i = 0; s->order_given && i < rows.n; i++)
+        out->n_unordered += !oc_select_has_key(s, rows.row[i]);
     rows.n = oc_select_first(s, rows.row, rows.n);
     copy_rows(&rows, out);
     return 0;

@@ -35,6 +35,7 @@ struct oc_select {
     size_t n_by;                         /* 0: one group */
     struct oc_order order[OC_MAX_ORDER]; /* the first is the primary key, later ones break ties */
     size_t n_order;                      /* 0: keep the order of the rows */
+    bool order_given;                    /* by --order-by */
     bool kern;
     double min_time_s, max_time_s;
     int64_t top;
@@ -56,6 +57,9 @@ int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct
 
 /* True if `first`, which came earlier, is certain to precede the other row; both pass the filters. */
 bool oc_select_before(const struct oc_select *s, const struct oc_row *first, const struct oc_row *row);
+
+/* Whether the row has a value of the first key of the order. */
+bool oc_select_has_key(const struct oc_select *s, const struct oc_row *row);
 
 /* Sorts n rows and truncates the list; returns the number left. Stable, so that selecting from the first rows
  * of each part gives the first rows of all. */

@@ -102,6 +102,8 @@ static void record_part(struct oc_json_out *w, const struct oc_profile *p, const
 {
     oc_key_text(w, "name", rec->name);
     oc_key_text(w, "op_type", *rec->op_type ? rec->op_type : NULL);
+    if (rec->source_type)
+        oc_key_text(w, "source_type", rec->source_type);
     oc_key_text(w, "provider", *rec->provider ? rec->provider : NULL);
     oc_key_u64(w, "stream", rec->lane);
     oc_key_text(w, "precision", *rec->precision ? rec->precision : NULL);

@@ -111,6 +111,8 @@ static int choose_rows(struct oc_report *r, const struct oc_format *format, bool
     if (!rc)
         rc = few ? oc_few_rows_choose(r, &s, err) : choose_from_all(r, format, &s, err);
     oc_select_free(&s);
+    if (r->o->outcome)
+        r->o->outcome->unordered = r->groups.row ? r->groups.n_unordered : r->shown.n_unordered;
     return rc;
 }
 

@@ -73,12 +73,15 @@ static void namespace_gives_module_and_class(void **state)
 static void source_line_is_the_innermost_outside_of_torch(void **state)
 {
     (void)state;
-    static const char trace[] = "File \"/home/me/train.py\", line 12, in <module>\n    main()\n"
-                                "  File \"/home/me/net.py\", line 96, in forward\n    return self.net(x)\n"
-                                "  File \"/usr/lib/python3/site-packages/torch/nn/modules/linear.py\", line 134, in "
-                                "forward\n    return F.linear(input, self.weight)\n";
+    static const char trace[] =
+        "File \"/home/me/train.py\", line 12, in <module>\n    main()\n"
+        "  File \"/home/me/net.py\", line 96, in forward\n    return self.net(x)\n"
+        "  File \"/usr/lib/python3/site-packages/torch/nn/modules/linear.py\", line 134, in "
+        "forward\n    return F.linear(input, self.weight)\n";
     origin_is(TRACE, trace, NULL, NULL, (struct oc_origin){NULL, NULL, "/home/me/net.py:96"});
-    origin_is(TRACE, "File \"C:\\Users\\me\\net.py\", line 7, in forward\n  File \"C:\\py\\torch\\nn\\a.py\", line 1, in f",
+    origin_is(TRACE,
+              "File \"C:\\Users\\me\\net.py\", line 7, in forward\n  File \"C:\\py\\torch\\nn\\a.py\", line "
+              "1, in f",
               NULL, NULL, (struct oc_origin){NULL, NULL, "C:\\Users\\me\\net.py:7"});
     origin_is(TRACE, "File \"/opt/torch/nn/functional.py\", line 5, in relu", NULL, NULL,
               (struct oc_origin){NULL, NULL, "/opt/torch/nn/functional.py:5"});
@@ -88,8 +91,8 @@ static void damaged_metadata_give_nothing(void **state)
 {
     (void)state;
     static const char *const scopes[] = {"", "[", "['", "['a", "['only one']", "['a\\", "[None, 1]"};
-    static const char *const traces[] = {"", "File \"", "File \"a.py", "File \"a.py\", line ",
-                                         "File \"a.py\", line x", "Traceback"};
+    static const char *const traces[] = {
+        "", "File \"", "File \"a.py", "File \"a.py\", line ", "File \"a.py\", line x", "Traceback"};
     for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
         origin_is(SCOPES, scopes[i], CLASSES, scopes[i], (struct oc_origin){NULL, NULL, NULL});
     for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)

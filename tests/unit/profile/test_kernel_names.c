@@ -374,6 +374,52 @@ static void tactics_of_samples_are_classified(void **state)
     check_tactics(TRT "tests.mobilenet.qat.onnx.engine.graph.json", "i8 f32 f16", 20);
 }
 
+/* Records of a profile that names kernels only: "type of record 0, ...". */
+static void records_without_a_type_get_one_from_names(void **state)
+{
+    struct oc_profile p = {.n_rec = 4, .n_kernel = 7};
+    struct oc_prof_rec rec[] = {oc_prof_rec_new("sm80_xmma_fprop_implicit_gemm_f16"),
+                                oc_prof_rec_new("Conv_0 + Relu_1"), oc_prof_rec_new("step"),
+                                oc_prof_rec_new("typed")};
+    struct oc_prof_kernel kernel[] = {{.name = rec[0].name, .rec = 0, .total_ns = 5},
+                                      {.name = "volta_sgemm_128x64", .rec = 1, .total_ns = 5},
+                                      {.name = "softmax_warp", .rec = 2, .total_ns = 3},
+                                      {.name = "ampere_sgemm_128", .rec = 2, .total_ns = 4},
+                                      {.name = "ampere_sgemm_64", .rec = 2, .total_ns = 4},
+                                      {.name = "softmax_warp", .rec = 3, .total_ns = 4},
+                                      {.name = "somekernel", .rec = OC_NONE, .total_ns = 4}};
+    static const char *const want[] = {"conv", "Conv", "gemm", "Add"};
+    (void)state;
+    p.names.arena = &p.arena;
+    rec[3].op_type = "Add";
+    p.rec = rec;
+    p.kernel = kernel;
+    oc_profile_tell_kernels(&p, NULL);
+    for (size_t i = 0; i < p.n_rec; i++) {
+        assert_string_equal(rec[i].op_type, want[i]);
+        assert_int_equal(rec[i].type_by_name, i < 3);
+    }
+    oc_map_free(&p.names);
+    oc_arena_free(&p.arena);
+}
+
+static void a_class_needs_a_majority_of_the_time(void **state)
+{
+    struct oc_profile p = {.n_rec = 1, .n_kernel = 3};
+    struct oc_prof_rec rec = oc_prof_rec_new("range");
+    struct oc_prof_kernel kernel[] = {{.name = "softmax_warp", .total_ns = 1},
+                                      {.name = "sgemm", .total_ns = 1},
+                                      {.name = "maxpool", .total_ns = 1}};
+    (void)state;
+    p.names.arena = &p.arena;
+    p.rec = &rec;
+    p.kernel = kernel;
+    oc_profile_tell_kernels(&p, NULL);
+    assert_string_equal(rec.op_type, "");
+    oc_map_free(&p.names);
+    oc_arena_free(&p.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +432,8 @@ int main(void)
         cmocka_unit_test(rows_may_say_unknown),
         cmocka_unit_test(rejects_bad_files),
         cmocka_unit_test(tactics_of_samples_are_classified),
+        cmocka_unit_test(records_without_a_type_get_one_from_names),
+        cmocka_unit_test(a_class_needs_a_majority_of_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
