@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "model/wire.h"
+#include "base/wire.h"
 
 enum { MODEL_PROPS = 14, NODE_PROPS = 9, MAX_DEPTH = 1000 };
 #define MAX_MESSAGE ((uint64_t)INT32_MAX)

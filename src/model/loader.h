@@ -4,7 +4,7 @@
 
 #include "base/caps.h"
 #include "model/model.h"
-#include "model/wire.h"
+#include "base/wire.h"
 
 #define OC_ABSENT (OC_NONE - 1) /* in a scope's names: a function input that the call omits */
 

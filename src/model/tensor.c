@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/external.h"
-#include "model/wire.h"
+#include "base/wire.h"
 
 /* Decodes a small float: sign, `e` exponent bits with `bias`, `m` mantissa bits. */
 static double small_float(uint64_t bits, unsigned e, unsigned m, int bias)

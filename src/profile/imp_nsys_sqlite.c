@@ -573,20 +573,6 @@ static int read_all(struct reading *r, const struct oc_profile_opts *opts, struc
     return 0;
 }
 
-static int open_db(struct oc_stream *s, struct reading *r, struct oc_err *err)
-{
-    const char *path = oc_stream_path(s), *data;
-    uint64_t offset;
-    size_t n;
-    if (*path)
-        return oc_sqlite_open(path, &r->out->caps, &r->db, err);
-    if (!oc_stream_fill(s, 0, &data, &n, &offset))
-        return oc_fail(err, OC_EFORMAT, "not an SQLite file");
-    while (oc_stream_fill(s, 0, &data, &n, &offset))
-        continue;
-    return oc_sqlite_open_mem(data, n, &r->out->caps, &r->db, err);
-}
-
 static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
                      struct oc_err *err)
 {
@@ -595,7 +581,7 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
     r.launches = oc_launches_new(out, opts);
     r.ranges = oc_ranges_new(out, r.launches);
     r.timeline = opts->keep_events ? oc_timeline_new(out) : NULL;
-    int rc = open_db(src->file[0].s, &r, err);
+    int rc = oc_sqlite_open_stream(src->file[0].s, &out->caps, &r.db, err);
     if (rc == 0) {
         oc_sqlite_stop_on(r.db, opts->stop);
         rc = read_all(&r, opts, err);

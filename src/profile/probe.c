@@ -16,6 +16,8 @@ extern const struct oc_importer oc_importer_onnxruntime_memory;
 extern const struct oc_importer oc_importer_paddle_trace;
 extern const struct oc_importer oc_importer_megengine;
 extern const struct oc_importer oc_importer_nsys_sqlite;
+extern const struct oc_importer oc_importer_rocpd;
+extern const struct oc_importer oc_importer_xplane;
 extern const struct oc_importer oc_importer_tensorrt;
 extern const struct oc_importer oc_importer_openvino;
 extern const struct oc_importer oc_importer_paddle_report;
@@ -39,6 +41,8 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_ascend_timeline,
     &oc_importer_megengine,
     &oc_importer_nsys_sqlite,
+    &oc_importer_rocpd,
+    &oc_importer_xplane,
     &oc_importer_tensorrt,
     &oc_importer_openvino,
     &oc_importer_paddle_report,

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/buf.h"
 #include "base/caps.h"
 #include "base/diag.h"
@@ -305,6 +306,21 @@ int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, s
     return -1;
 }
 
+int oc_sqlite_open_stream(struct oc_stream *s, const struct oc_caps *caps, struct oc_sqlite **out,
+                          struct oc_err *err)
+{
+    const char *path = oc_stream_path(s), *data;
+    uint64_t offset;
+    size_t n;
+    if (*path)
+        return oc_sqlite_open(path, caps, out, err);
+    if (!oc_stream_fill(s, 0, &data, &n, &offset))
+        return oc_fail(err, OC_EFORMAT, "not an SQLite file");
+    while (oc_stream_fill(s, 0, &data, &n, &offset))
+        continue;
+    return oc_sqlite_open_mem(data, n, caps, out, err);
+}
+
 void oc_sqlite_close(struct oc_sqlite *db)
 {
     if (!db)
@@ -375,23 +391,6 @@ int oc_sqlite_has_table(struct oc_sqlite *db, const char *table, struct oc_err *
     return there < 0 ? fail_broken(db, err) : there;
 }
 
-static int make_query(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n,
-                      struct oc_buf *sql, struct oc_err *err)
-{
-    oc_buf_str(sql, "SELECT ");
-    for (size_t i = 0; i < n; i++) {
-        int there =
-            query_exists(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column[i].name);
-        if (there < 0)
-            return fail_broken(db, err);
-        if (!there && column[i].required)
-            return oc_fail(err, OC_EFORMAT, "table '%s' has no column '%s'", table, column[i].name);
-        oc_buf_printf(sql, there ? "%s\"%s\"" : "%sNULL", i ? ", " : "", column[i].name);
-    }
-    oc_buf_printf(sql, " FROM main.\"%s\"", table);
-    return 0;
-}
-
 /* Column values of the current row (unprotected sqlite3_value objects: single-threaded). */
 static void get_cell(const struct library *lib, sqlite3_stmt *query, int i, struct oc_cell *out)
 {
@@ -414,6 +413,49 @@ static void get_cell(const struct library *lib, sqlite3_stmt *query, int i, stru
         out->n = (size_t)lib->bytes(v);
         out->s = out->s ? out->s : "";
     }
+}
+
+enum { MAX_TABLES = 256 };
+
+int oc_sqlite_tables(struct oc_sqlite *db, const char *prefix, struct oc_arena *a, const char *const **name,
+                     size_t *n, struct oc_err *err)
+{
+    static const char sql[] =
+        "SELECT name FROM main.sqlite_master WHERE type = 'table' AND sql NOT LIKE 'create virtual%' AND "
+        "(name = ?1 OR substr(name, 1, length(?1) + 1) = ?1 || '_') ORDER BY name";
+    const char **found = OC_NEW_ARRAY(a, MAX_TABLES, const char *);
+    sqlite3_stmt *query = NULL;
+    int rc = db->lib.prepare(db->db, sql, -1, &query, NULL);
+    *n = 0;
+    *name = found;
+    if (rc == SQLITE_OK)
+        db->lib.bind_text(query, 1, prefix, -1, NULL);
+    while (rc == SQLITE_OK && *n < MAX_TABLES && (rc = db->lib.step(query)) == SQLITE_ROW) {
+        struct oc_cell cell = {.kind = OC_CELL_NULL};
+        get_cell(&db->lib, query, 0, &cell);
+        if (cell.kind == OC_CELL_TEXT)
+            found[(*n)++] = oc_strndup(a, cell.s, strnlen(cell.s, cell.n));
+        rc = SQLITE_OK;
+    }
+    db->lib.finalize(query);
+    return rc == SQLITE_OK || rc == SQLITE_DONE ? 0 : fail_broken(db, err);
+}
+
+static int make_query(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n,
+                      struct oc_buf *sql, struct oc_err *err)
+{
+    oc_buf_str(sql, "SELECT ");
+    for (size_t i = 0; i < n; i++) {
+        int there =
+            query_exists(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column[i].name);
+        if (there < 0)
+            return fail_broken(db, err);
+        if (!there && column[i].required)
+            return oc_fail(err, OC_EFORMAT, "table '%s' has no column '%s'", table, column[i].name);
+        oc_buf_printf(sql, there ? "%s\"%s\"" : "%sNULL", i ? ", " : "", column[i].name);
+    }
+    oc_buf_printf(sql, " FROM main.\"%s\"", table);
+    return 0;
 }
 
 /* SQLite ran out of memory after this many rows: repeats the query and skips them. */

@@ -21,6 +21,10 @@ int oc_sqlite_open(const char *path, const struct oc_caps *caps, struct oc_sqlit
 /* The same for a buffer, which is copied. */
 int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, struct oc_sqlite **out,
                        struct oc_err *err);
+/* By the path of the stream, or its bytes if it has none. */
+struct oc_stream;
+int oc_sqlite_open_stream(struct oc_stream *s, const struct oc_caps *caps, struct oc_sqlite **out,
+                          struct oc_err *err);
 void oc_sqlite_close(struct oc_sqlite *db);
 
 /* Scans end without an error once *stop is not 0. `stop` must stay valid until the file is closed; NULL:
@@ -31,6 +35,11 @@ bool oc_sqlite_stopped(const struct oc_sqlite *db, uint64_t *rows);
 
 /* 1: the table exists, 0: it does not, -1 with *err. */
 int oc_sqlite_has_table(struct oc_sqlite *db, const char *table, struct oc_err *err);
+
+/* The names of ordinary tables that are `prefix` or begin with `prefix` and "_", sorted, in the arena.
+ * Returns 0, -1 with *err. */
+int oc_sqlite_tables(struct oc_sqlite *db, const char *prefix, struct oc_arena *a, const char *const **name,
+                     size_t *n, struct oc_err *err);
 
 enum oc_cell_kind { OC_CELL_NULL, OC_CELL_INT, OC_CELL_REAL, OC_CELL_TEXT /* or length in bytes */ };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/wire.h"
+#include "base/wire.h"
 #include "wire_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

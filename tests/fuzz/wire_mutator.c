@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "model/wire.h"
+#include "base/wire.h"
 
 #define MAX_LEVEL 24
 

@@ -23,7 +23,7 @@
 
 #include "analyze/analysis.h"
 #include "base/arena.h"
-#include "model/wire.h"
+#include "base/wire.h"
 #include "onnx.pb-c.h"
 
 #define MAX_INPUTS 64

@@ -1,4 +1,4 @@
-#include "model/wire.h"
+#include "base/wire.h"
 
 #include <string.h>
 
