@@ -101,7 +101,8 @@ result 'the README has at most 200 lines' "$([ "$(wc -l <README.md)" -le 200 ] |
 result 'there are options' "$([ "$(wc -l <"$work/options")" -gt 40 ] || wc -l <"$work/options")"
 # options of other programs, which the documents name
 others='--csv --stats --dumpProfile --exportLayerInfo --exportProfile --exportTimes --fill --nvtx --ignore-scripts --prefix --page --perf --profilingVerbosity
-    --cflags --libs --static --symbolic-hw --no-install-recommends --bits --size --layout --type --recurse'
+    --cflags --libs --static --symbolic-hw --no-install-recommends --bits --size --layout --type --recurse
+    --kernel-trace --marker-trace --hip-trace --output-format'
 problems=$(for document in $documents "$pages"/*.txt; do
     grep -oE -- '(^|[ (|`"[])--[a-z][a-zA-Z-]+' "$document" | sed 's/^[^-]//' | sort -u | while read -r option; do
         grep -qxe "$option" "$work/options" || case " $others " in *[[:space:]]"$option"[[:space:]]*) ;; *) echo "$document: $option" ;; esac

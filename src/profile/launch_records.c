@@ -198,15 +198,16 @@ static void finish_rec(struct oc_launches *l, struct oc_prof_rec *rec, const str
     enum oc_stat stat = l->out->stat;
     double runs = (double)l->out->runs_used;
     rec->runs = l->sums.n_touched;
-    rec->median_ns = launch_sums_stat(l, &l->sums, OC_STAT_MEDIAN); /* sorts the values */
+    double median_ns = launch_sums_stat(l, &l->sums, OC_STAT_MEDIAN); /* sorts the values */
+    rec->median_ns = oc_percentile_of(l->sums.value, rec->runs, 0.5);
     rec->min_ns = l->sums.value[0];
     rec->max_ns = l->sums.value[rec->runs - 1];
     rec->p10_ns = oc_percentile_of(l->sums.value, rec->runs, 0.1);
     rec->p90_ns = oc_percentile_of(l->sums.value, rec->runs, 0.9);
     rec->time_ns = rec->self_ns = rec->kernel_ns =
-        stat == OC_STAT_MEDIAN ? rec->median_ns : launch_sums_stat(l, &l->sums, stat);
+        stat == OC_STAT_MEDIAN ? median_ns : launch_sums_stat(l, &l->sums, stat);
     rec->calls = a->calls;
-    rec->calls_per_run = (double)a->calls / rec->runs;
+    rec->calls_per_run = (double)a->calls / runs;
     rec->total_kernel_ns = a->total_ns;
     rec->flop = a->flop / runs;
     rec->bytes = a->bytes / runs;
@@ -338,7 +339,7 @@ static void set_host_times(struct oc_launches *l)
         if (rec && calls) {
             rec->host_ns = launch_sums_stat(l, &l->sums, l->out->stat);
             rec->calls = rec_of[label] == OC_NONE ? calls : rec->calls;
-            rec->calls_per_run = (double)rec->calls / rec->runs;
+            rec->calls_per_run = (double)rec->calls / l->out->runs_used;
         }
         launch_sums_clear(&l->sums);
     }

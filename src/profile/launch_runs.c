@@ -34,7 +34,7 @@ void launch_sums_clear(struct launch_sums *s)
     s->n_touched = 0;
 }
 
-/* The statistic over the runs with a value; the mean is over all used runs. */
+/* As oc_run_sums_stat. */
 double launch_sums_stat(const struct oc_launches *l, struct launch_sums *s, enum oc_stat stat)
 {
     for (uint32_t i = 0; i < s->n_touched; i++)
@@ -43,7 +43,8 @@ double launch_sums_stat(const struct oc_launches *l, struct launch_sums *s, enum
         return (double)NAN;
     if (stat == OC_STAT_MEAN)
         return oc_stat_of(OC_STAT_SUM, s->value, s->n_touched) / (double)l->out->runs_used;
-    return oc_stat_of(stat, s->value, s->n_touched);
+    double share = stat == OC_STAT_MEDIAN ? (double)s->n_touched / l->out->runs_used : 1;
+    return oc_stat_of(stat, s->value, s->n_touched) * share;
 }
 
 void launch_sums_free(struct launch_sums *s)

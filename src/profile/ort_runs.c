@@ -217,7 +217,7 @@ static void sum_group(struct making *m, const struct ort_group *g, struct oc_pro
     bool nested = false;
     rec->calls = add_calls(m, g, false, &nested);
     oc_run_sums_tell(&m->sums, m->stat, m->t->out->runs_used, rec);
-    rec->calls_per_run = rec->runs ? (double)rec->calls / rec->runs : (double)NAN;
+    rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->out->runs_used : (double)NAN;
     rec->self_ns = rec->time_ns;
     if (nested) {
         add_calls(m, g, true, &nested);

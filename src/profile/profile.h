@@ -35,7 +35,8 @@ struct oc_prof_rec {
     int64_t index;    /* runtime's node index, -1 if none */
     uint32_t lane;    /* index into lanes; without lanes only a number that separates threads or streams */
     uint32_t parent;  /* record that contains this one's calls (control flow), OC_NONE */
-    double time_ns;   /* chosen statistic of the per-run sums */
+    double time_ns;   /* chosen statistic of the per-run sums; mean and median: per used run, so that records
+                       * in some of the runs count in proportion and times of records add up */
     double self_ns;   /* the same without nested records: the statistic of per-run self times */
     double kernel_ns; /* device time, NAN when the source has only host time */
     double host_ns;   /* host time reported in addition to kernel_ns, NAN when unknown */

@@ -36,13 +36,20 @@ static void collect(struct oc_run_sums *s)
         s->value[i] = s->sum[s->touched[i]];
 }
 
+/* A median is that of the runs with a value; the rest count as shares of it, so that medians of records that
+ * appear in few runs (shapes that change) add up to the time of a run. */
+static double of_all_runs(const struct oc_run_sums *s, double median_ns, uint32_t runs_used)
+{
+    return s->n < runs_used ? median_ns * s->n / runs_used : median_ns;
+}
+
 double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used)
 {
     if (!s->n)
         return (double)NAN;
     collect(s);
     if (stat == OC_STAT_MEDIAN)
-        return oc_median_of(s->value, s->n, s->scratch);
+        return of_all_runs(s, oc_median_of(s->value, s->n, s->scratch), runs_used);
     if (stat == OC_STAT_MEAN)
         return oc_stat_of(OC_STAT_SUM, s->value, s->n) / (double)runs_used;
     return oc_stat_of(stat, s->value, s->n);
@@ -62,7 +69,7 @@ void oc_run_sums_tell(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_us
     rec->median_ns = q.median;
     rec->p90_ns = q.p90;
     rec->max_ns = q.max;
-    rec->time_ns = stat == OC_STAT_MEDIAN ? q.median
+    rec->time_ns = stat == OC_STAT_MEDIAN ? of_all_runs(s, q.median, runs_used)
                    : stat == OC_STAT_MIN  ? q.min
                    : stat == OC_STAT_MAX  ? q.max
                                           : oc_run_sums_stat(s, stat, runs_used);

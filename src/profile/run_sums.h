@@ -26,7 +26,8 @@ static inline void oc_run_sums_add(struct oc_run_sums *s, uint32_t run, double n
     s->sum[run] += ns;
 }
 
-/* Statistic over the runs with a value (the mean: over runs_used). NAN: none. */
+/* Statistic per used run: of the runs with a value; mean and median count the other runs in proportion, so
+ * that the values of several quantities can be added. NAN: none. */
 double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used);
 
 /* Sets number of runs, median, minimum, maximum, percentiles and chosen statistic (time_ns) of a record.

@@ -8,9 +8,10 @@
 
 #include "base/caps.h"
 
-#define MAX_LANES 65000
-#define MAX_TIME  ((int64_t)1 << 62)
-#define FAR_NS    0x1p49 /* six days: a double still resolves a sixteenth of a nanosecond */
+#define MAX_LANES   65000
+#define MAX_DETAILS 65536 /* sets of shapes: some kilobytes each, with their records */
+#define MAX_TIME    ((int64_t)1 << 62)
+#define FAR_NS      0x1p49 /* six days: a double still resolves a sixteenth of a nanosecond */
 
 static const char *const kind_name[] = {
     [OC_EV_OPERATOR] = "operator",
@@ -123,6 +124,12 @@ uint16_t oc_timeline_lane(struct oc_timeline *t, const struct oc_lane *lane)
 uint32_t oc_timeline_detail(struct oc_timeline *t, const void *key, size_t n, bool *is_new)
 {
     uint32_t id = t->n_detail;
+    *is_new = false;
+    if (id >= MAX_DETAILS) {
+        id = oc_map_get(&t->detail_of, key, n);
+        t->left_out += id == OC_NONE;
+        return id;
+    }
     *is_new = oc_map_add(&t->detail_of, key, n, &id, NULL);
     if (!*is_new)
         return id;
@@ -424,6 +431,12 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
     assign_runs(t);
     choose_runs(t, opts->warmup);
     struct oc_profile *p = t->profile;
+    if (t->left_out)
+        oc_diag_add(&p->diags, OC_WARNING, "W-many-shapes", "",
+                    "shapes change so often that only the first %u different sets are kept: %llu later calls "
+                    "have a row "
+                    "without shapes",
+                    (unsigned)MAX_DETAILS, (unsigned long long)t->left_out);
     p->n_lane = t->n_lane;
     p->lane = OC_NEW_ARRAY(&p->arena, t->n_lane ? t->n_lane : 1, struct oc_lane);
     if (t->n_lane)

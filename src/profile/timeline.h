@@ -91,6 +91,7 @@ struct oc_timeline {
     uint32_t n_name, cap_name;
     struct oc_event_detail *detail; /* on the heap */
     uint32_t n_detail, cap_detail;
+    uint64_t left_out; /* events without their detail: too many differ */
     struct oc_interval *run; /* on the heap; the runs of the file in order, warm-up included */
     uint32_t n_run, cap_run, first_used_run;
     bool runs_found;                            /* runs are repeated iterations; otherwise events
@@ -130,7 +131,7 @@ uint32_t oc_timeline_name(struct oc_timeline *t, const char *text, size_t n);
 /* Finds or adds a lane (a name is added to a known lane that has none); texts are copied. */
 uint16_t oc_timeline_lane(struct oc_timeline *t, const struct oc_lane *lane);
 /* Finds or adds the detail with that key (any bytes that identify it). *is_new: the caller fills the empty
- * t->detail[result]. */
+ * t->detail[result]. OC_NONE: the trace has more different details than are kept. */
 uint32_t oc_timeline_detail(struct oc_timeline *t, const void *key, size_t n, bool *is_new);
 
 /* Converts the source's clock to timeline time; events days apart from the rest are skipped. */

@@ -327,7 +327,7 @@ static void make_record(struct making *m, const struct group *g, struct oc_prof_
         host_times(m, g, rec);
     if (m->device)
         device_times(m, g, rec);
-    rec->calls_per_run = rec->runs ? (double)rec->calls / rec->runs : (double)NAN;
+    rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->profile->runs_used : (double)NAN;
 }
 
 static void make_records(struct making *m)

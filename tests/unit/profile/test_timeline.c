@@ -287,6 +287,48 @@ static void crossing_events_take_linear_time(void **state)
     oc_profile_close(m.p);
 }
 
+/* Each of 71,680 events has other shapes: 65,536 sets are kept, the others share a record, and the medians of
+ * all records add up to the time of operators in a run. */
+static void shapes_that_change_in_every_run_are_bounded(void **state)
+{
+    (void)state;
+    enum { RUNS = 560, CALLS = 128 };
+    struct made m = make_profile();
+    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEDIAN};
+    struct oc_event e = {.name = oc_timeline_name(m.t, "aten::add", 9), .dur_ns = 50, .lane = m.host};
+    for (unsigned run = 0; run < RUNS; run++) {
+        add(&m, OC_EV_STEP, m.host, "step", run * 10000.0, 9000);
+        for (unsigned call = 0; call < CALLS; call++) {
+            unsigned key = run * CALLS + call;
+            bool is_new;
+            e.detail = oc_timeline_detail(m.t, &key, sizeof(key), &is_new);
+            assert_int_equal(e.detail == OC_NONE, key >= 65536);
+            e.start_ns = run * 10000.0 + call * 70;
+            e.kind = OC_EV_OPERATOR;
+            assert_true(oc_timeline_add(m.t, &e, 0, 0));
+        }
+    }
+    oc_timeline_finish(m.t, &opts, &all_rules);
+    oc_timeline_records(m.t, &opts, &all_rules);
+    double sum_ns = 0, calls = 0;
+    bool told = false;
+    for (uint32_t i = 0; i < m.p->n_rec; i++)
+        if (!m.p->rec[i].bucket) {
+            sum_ns += m.p->rec[i].time_ns;
+            calls += m.p->rec[i].calls_per_run;
+        }
+    for (size_t i = 0; i < m.p->diags.n; i++)
+        told |= strcmp(m.p->diags.item[i].code, "W-many-shapes") == 0;
+    assert_true(told);
+    assert_true(m.p->n_rec <= 65536 + 2 * CALLS);
+    assert_true(fabs(calls - CALLS) < 1e-6);
+    assert_true(fabs(sum_ns - CALLS * 50) < 1e-3);
+    check_conserved(m.p);
+    oc_timeline_free(m.t);
+    m.t = NULL;
+    oc_profile_close(m.p);
+}
+
 static void empty_timeline_has_no_records(void **state)
 {
     (void)state;
@@ -299,11 +341,16 @@ static void empty_timeline_has_no_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nests_and_counts_self_time),     cmocka_unit_test(overlap_counts_once),
-        cmocka_unit_test(links_device_work_to_operators), cmocka_unit_test(events_are_sorted_from_any_order),
-        cmocka_unit_test(statistics_over_steps),          cmocka_unit_test(finds_iterations),
-        cmocka_unit_test(equal_layers_are_not_runs),      cmocka_unit_test(crossing_events_take_linear_time),
+        cmocka_unit_test(nests_and_counts_self_time),
+        cmocka_unit_test(overlap_counts_once),
+        cmocka_unit_test(links_device_work_to_operators),
+        cmocka_unit_test(events_are_sorted_from_any_order),
+        cmocka_unit_test(statistics_over_steps),
+        cmocka_unit_test(finds_iterations),
+        cmocka_unit_test(equal_layers_are_not_runs),
+        cmocka_unit_test(crossing_events_take_linear_time),
         cmocka_unit_test(empty_timeline_has_no_records),
+        cmocka_unit_test(shapes_that_change_in_every_run_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
