@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model/model.h"
-#include "model/wire.h"
+#include "base/wire.h"
 
 enum key { SCOPES, CLASSES, NAMESPACE, TRACE, KEYS };
 
