@@ -23,6 +23,10 @@ bool oc_match_made_of(const char *type, const char *original)
     static const struct {
         const char *type, *original;
     } row[] = {
+        {"Convolution", "Conv"}, /* of OpenVINO */
+        {"GroupConvolution", "Conv"},
+        {"FullyConnected", "MatMul"},
+        {"FullyConnected", "Gemm"},
         {"FusedConv", "Conv"},
         {"NhwcConv", "Conv"},
         {"NhwcFusedConv", "Conv"},

@@ -4,6 +4,7 @@
 #include "base/caps.h"
 #include "base/units.h"
 #include "profile/ort_event.h"
+#include "profile/ort_providers.h"
 
 #define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */
 #define MAX_TS_US      ((int64_t)1 << 52)
@@ -155,10 +156,15 @@ static uint32_t fence_key(struct ort_reading *r)
     return id;
 }
 
-static uint32_t kernel_key(struct ort_reading *r, struct oc_str name)
+static const char *intern_part(struct ort_reading *r, struct oc_str s)
+{
+    return s.n ? intern(r, s) : NULL;
+}
+
+static uint32_t kernel_key(struct ort_reading *r, struct oc_str name, const struct ort_work *w)
 {
     uint32_t id;
-    struct oc_str parent = ort_field(r, F_PARENT);
+    struct oc_str parent = w->parent;
     drop_suffix(&parent, "_kernel_time");
     oc_buf_clear(&r->key_text);
     oc_buf_char(&r->key_text, 'K');
@@ -168,11 +174,19 @@ static uint32_t kernel_key(struct ort_reading *r, struct oc_str name)
     size_t launch = r->key_text.n;
     key_part(r, parent);
     key_part(r, ort_field(r, F_OP));
+    key_part(r, w->graph);
+    key_part(r, w->part);
+    oc_buf_char(&r->key_text, w->encloses ? 'e' : '-');
     if (is_new_key(r, &id)) {
         struct ort_key *k = &r->t->key[id];
         k->name = intern(r, name);
         k->op_type = intern(r, parent);
         k->provider = oc_intern(&r->t->out->names, r->key_text.data, launch);
+        k->part = intern_part(r, w->part);
+        k->part_type = intern(r, w->part_type);
+        k->graph = intern_part(r, w->graph);
+        k->encloses = w->encloses;
+        k->own_clock = w->own_clock;
         k->kind = ORT_KERNEL;
     }
     return id;
@@ -267,12 +281,14 @@ static void store_node(struct ort_reading *r, struct oc_str name)
 static void store_kernel(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
-    t->read_kernel_us += r->dur_us;
+    struct ort_work work;
+    if (!ort_describe_work(r, name, &work))
+        return;
     OC_GROW(t->kernel, t->n_kernel, t->kernel_cap);
     t->kernel[t->n_kernel++] = (struct ort_event){.ts_us = r->ts_us,
                                                   .dur_us = r->dur_us,
                                                   .self_us = r->dur_us,
-                                                  .key = kernel_key(r, name),
+                                                  .key = kernel_key(r, name, &work),
                                                   .lane = OC_NONE};
 }
 
@@ -303,7 +319,7 @@ static void store_event(struct ort_reading *r)
 {
     struct oc_str cat = ort_field(r, F_CAT), name = ort_field(r, F_NAME);
     bool session = oc_str_eq(cat, "Session"), node = oc_str_eq(cat, "Node"),
-         kernel = oc_str_eq(cat, "Kernel");
+         kernel = oc_str_eq(cat, "Kernel") || oc_str_eq(cat, "Api");
     if (oc_str_eq(cat, "onnxcost")) /* written by run/record_files.c */
         oc_diag_add(&r->t->out->diags, OC_INFO, "I-assumed-inputs", "", "recorded with assumed inputs: %.*s",
                     (int)name.n, name.s);

@@ -27,6 +27,8 @@ static const struct {
     ARG("output_type_shape", F_OUT),
     ARG("parent_name", F_PARENT),
     ARG("parent_ort_event_name", F_PARENT),
+    ARG("parent_ort_node", F_PARENT),
+    ARG("ort_event_name", F_PARENT),
     ARG("stream", F_STREAM),
     ARG("grid_x", F_GRID_X),
     ARG("grid_y", F_GRID_Y),
@@ -34,6 +36,14 @@ static const struct {
     ARG("block_x", F_BLOCK_X),
     ARG("block_y", F_BLOCK_Y),
     ARG("block_z", F_BLOCK_Z),
+    ARG("node_name", F_NODE_NAME),
+    ARG("ov_node_type", F_OV_TYPE),
+    ARG("ov_status", F_OV_STATUS),
+    ARG("qnn_event_type", F_QNN_TYPE),
+    ARG("level", F_QNN_LEVEL),
+    ARG("qnn_graph_name", F_QNN_GRAPH),
+    ARG("unit", F_QNN_UNIT),
+    ARG("cache_key", F_CACHE_KEY),
 #undef ARG
 };
 

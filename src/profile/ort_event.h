@@ -26,6 +26,14 @@ enum ort_field {
     F_BLOCK_X,
     F_BLOCK_Y,
     F_BLOCK_Z,
+    F_NODE_NAME,
+    F_OV_TYPE,
+    F_OV_STATUS,
+    F_QNN_TYPE,
+    F_QNN_LEVEL,
+    F_QNN_GRAPH,
+    F_QNN_UNIT,
+    F_CACHE_KEY,
     F_COUNT
 };
 

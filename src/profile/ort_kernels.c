@@ -6,16 +6,20 @@
 
 #define NS_PER_US 1000.0
 
-/* Device time is attributed to nodes by args.parent_name. Some builds write a kernel's end into ts: only
- * dur is used as time, and ts only to find the run. Kernels without a parent go to the node that all
- * labelled kernels with the same name and launch grid belong to, otherwise to a bucket. */
+/* Device time is attributed to nodes by the name of their event (ort_providers.c). Some builds write a
+ * kernel's end into ts: only dur is used as time, and ts only to find the run. Kernels without a parent go to
+ * the node that all labelled kernels with the same name and launch grid belong to, otherwise to a bucket. */
 
 enum { LOAD = OC_NONE - 1, CUT = OC_NONE - 2, AMBIGUOUS = OC_NONE - 3 };
 
 struct kernels {
+    struct ort_recs *recs;
     struct ort_trace *t;
     const struct ort_groups *g;
     struct oc_map by_launch; /* kernel name and grid to the only group, or AMBIGUOUS */
+    struct oc_map by_type;   /* op type of partitions to their group */
+    struct oc_map parts;     /* operators of a provider to their number */
+    bool enclosed;           /* the time of enclosing events contains that of the parts */
     struct oc_arena arena;
     int64_t loaded_us, last_end_us;
     bool sorted_by_time; /* the events of a group are sorted by start */
@@ -54,7 +58,8 @@ static uint32_t group_at(const struct kernels *k, const char *node, int64_t ts_u
 static uint32_t labelled_group(const struct kernels *k, const struct ort_event *e)
 {
     const struct ort_key *key = &k->t->key[e->key];
-    return key->op_type[0] ? group_at(k, key->op_type, e->ts_us) : OC_NONE;
+    uint32_t group = key->op_type[0] ? group_at(k, key->op_type, e->ts_us) : OC_NONE;
+    return group == OC_NONE && key->graph ? oc_map_get(&k->by_type, key->graph, strlen(key->graph)) : group;
 }
 
 static void learn_launches(struct kernels *k)
@@ -80,8 +85,9 @@ static uint32_t run_of(const struct kernels *k, const struct ort_event *e)
 }
 
 struct sorted {
-    uint32_t group, run;
+    uint32_t group, part, run; /* part: number of the provider's operator, OC_NONE: the node itself */
     int64_t dur_us;
+    const struct ort_key *key;
 };
 
 static int by_group(const void *a, const void *b)
@@ -89,23 +95,54 @@ static int by_group(const void *a, const void *b)
     const struct sorted *x = a, *y = b;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
     return (x->run > y->run) - (x->run < y->run);
 }
 
-static struct sorted *assign(struct kernels *k)
+/* Only graphs are executed as a unit that has its own event. */
+static bool is_enclosed(const struct ort_key *key)
 {
-    struct sorted *v = oc_xmalloc(k->t->n_kernel * sizeof(*v));
+    return key->part && key->graph;
+}
+
+static uint32_t part_of(struct kernels *k, const struct ort_key *key)
+{
+    uint32_t id = k->parts.n;
+    if (!key->part)
+        return OC_NONE;
+    oc_map_add(&k->parts, key->part, strlen(key->part), &id, NULL);
+    return id;
+}
+
+static struct sorted place_of(struct kernels *k, const struct ort_event *e)
+{
+    const struct ort_key *key = &k->t->key[e->key];
+    uint32_t group = labelled_group(k, e);
+    if (group == OC_NONE && !key->graph)
+        group = oc_map_get(&k->by_launch, key->provider, strlen(key->provider));
+    if (group == AMBIGUOUS || (group != OC_NONE && k->g->group[group].rec == OC_NONE))
+        group = OC_NONE;
+    return (struct sorted){group, part_of(k, key), run_of(k, e), e->dur_us, key};
+}
+
+/* One entry per event, and one that takes a part out of the event that encloses it. */
+static struct sorted *assign(struct kernels *k, size_t *n)
+{
+    struct sorted *v = oc_xmalloc(2 * k->t->n_kernel * sizeof(*v));
+    *n = 0;
     for (size_t i = 0; i < k->t->n_kernel; i++) {
-        const struct ort_event *e = &k->t->kernel[i];
-        const char *launch = k->t->key[e->key].provider;
-        uint32_t group = labelled_group(k, e);
-        if (group == OC_NONE)
-            group = oc_map_get(&k->by_launch, launch, strlen(launch));
-        if (group == AMBIGUOUS || (group != OC_NONE && k->g->group[group].rec == OC_NONE))
-            group = OC_NONE;
-        v[i] = (struct sorted){group, run_of(k, e), e->dur_us};
+        struct sorted s = place_of(k, &k->t->kernel[i]);
+        if (s.key->encloses && !k->enclosed)
+            continue;
+        bool inner = k->enclosed && is_enclosed(s.key);
+        k->t->read_kernel_us += inner ? 0 : s.dur_us;
+        v[(*n)++] = s;
+        if (inner)
+            v[(*n)++] = (struct sorted){s.group, OC_NONE, s.run, -s.dur_us, s.key};
     }
-    qsort(v, k->t->n_kernel, sizeof(*v), by_group);
+    if (*n)
+        qsort(v, *n, sizeof(*v), by_group);
     return v;
 }
 
@@ -124,25 +161,145 @@ static void add_left_out(struct ort_recs *recs, const struct left_out *l, const 
     rec->calls = l->n;
 }
 
-static void take_stat(struct ort_trace *t, const struct ort_groups *g, struct ort_recs *recs,
-                      struct oc_run_sums *sums, uint32_t group, uint64_t calls)
+/* An operator of the provider inside of a node. */
+static struct oc_prof_rec *add_part(const struct kernels *k, const struct sorted *s)
 {
+    uint32_t outer = k->g->group[s->group].rec;
+    struct oc_prof_rec *rec = ort_add_bucket(k->recs, NULL, s->key->part);
+    const struct oc_prof_rec *node = &k->recs->rec[outer];
+    rec->op_type = s->key->part_type;
+    rec->provider = node->provider;
+    rec->parent = outer;
+    rec->start_ns = node->start_ns;
+    rec->index = -1;
+    rec->param_bytes = rec->act_bytes = rec->out_bytes = UINT64_MAX;
+    return rec;
+}
+
+static void warn_unlabelled(const struct kernels *k, uint64_t calls, double ns)
+{
+    oc_diag_add(
+        &k->t->out->diags, OC_WARNING, "W-unlabelled-kernels", "",
+        "%llu kernels (%.3f ms) do not name the operator that launched them: their time is in \"kernels "
+        "without operator\"; times of operators are host launch times",
+        (unsigned long long)calls, ns / 1e6);
+}
+
+static void take_stat(struct kernels *k, struct oc_run_sums *sums, const struct sorted *s, uint64_t calls)
+{
+    struct oc_profile *p = k->t->out;
     if (!sums->n)
         return;
-    double ns = oc_run_sums_stat(sums, t->out->stat, t->out->runs_used), total_ns = oc_run_sums_total(sums);
-    if (group != OC_NONE) {
-        struct oc_prof_rec *own = &recs->rec[g->group[group].rec];
-        own->kernel_ns = ns;
-        own->total_kernel_ns = total_ns;
-        own->host_ns = own->self_ns; /* index of the launch */
-        t->out->time_kind = "device time";
-        return;
+    double ns = oc_run_sums_stat(sums, p->stat, p->runs_used), total_ns = oc_run_sums_total(sums);
+    struct oc_prof_rec *rec;
+    if (s->group == OC_NONE) {
+        rec = ort_add_bucket(k->recs, "kernels without operator", "(unattributed kernels)");
+        warn_unlabelled(k, calls, total_ns);
+    } else if (s->part != OC_NONE) {
+        rec = add_part(k, s);
+        oc_run_sums_tell(sums, p->stat, p->runs_used, rec);
+        rec->time_ns = (double)NAN; /* host time */
+        struct oc_prof_rec *outer = &k->recs->rec[rec->parent];
+        outer->kernel_ns = isnan(outer->kernel_ns) ? 0 : outer->kernel_ns;
+        outer->total_kernel_ns = isnan(outer->total_kernel_ns) ? 0 : outer->total_kernel_ns;
+    } else {
+        rec = &k->recs->rec[k->g->group[s->group].rec];
+        rec->host_ns = rec->self_ns; /* index of the launch */
     }
-    struct oc_prof_rec *rec = ort_add_bucket(recs, "kernels without operator", "(unattributed kernels)");
     rec->kernel_ns = ns;
     rec->total_kernel_ns = total_ns;
-    rec->calls = calls;
-    rec->runs = sums->n;
+    if (s->group != OC_NONE)
+        p->time_kind = "device time";
+    if (s->group == OC_NONE || s->part != OC_NONE) {
+        rec->calls = calls;
+        rec->runs = sums->n;
+        rec->calls_per_run = (double)calls / sums->n;
+    }
+}
+
+/* ---- preparation --------------------------------------------------------------------------------------- */
+
+static void learn_types(struct kernels *k)
+{
+    for (size_t i = 0; i < k->g->n; i++) {
+        const char *type = k->t->key[k->g->group[i].key].op_type;
+        if (k->g->group[i].rec != OC_NONE)
+            oc_map_set(&k->by_type, type, strlen(type), (uint32_t)i);
+    }
+}
+
+/* Enclosing events count only if they are as long as their parts in every run. */
+static void learn_enclosing(struct kernels *k)
+{
+    int64_t *rest_us = oc_xmalloc((k->t->n_run + 1) * sizeof(*rest_us));
+    bool any = false;
+    memset(rest_us, 0, (k->t->n_run + 1) * sizeof(*rest_us));
+    for (size_t i = 0; i < k->t->n_kernel; i++) {
+        const struct ort_event *e = &k->t->kernel[i];
+        const struct ort_key *key = &k->t->key[e->key];
+        uint32_t run = run_of(k, e);
+        size_t at = run < k->t->n_run ? run : k->t->n_run;
+        any |= key->encloses;
+        rest_us[at] += key->encloses ? e->dur_us : is_enclosed(key) ? -e->dur_us : 0;
+    }
+    k->enclosed = any;
+    for (size_t i = 0; i <= k->t->n_run; i++)
+        k->enclosed &= rest_us[i] >= 0;
+    free(rest_us);
+}
+
+/* A device's clock that begins with its first work: aligned with the first run. */
+static void align_clock(struct kernels *k)
+{
+    int64_t first_us = INT64_MAX;
+    for (size_t i = 0; i < k->t->n_kernel; i++)
+        if (k->t->key[k->t->kernel[i].key].own_clock && k->t->kernel[i].ts_us < first_us)
+            first_us = k->t->kernel[i].ts_us;
+    if (!k->t->n_run || first_us >= k->t->run[0].start_us)
+        return;
+    for (size_t i = 0; i < k->t->n_kernel; i++)
+        if (k->t->key[k->t->kernel[i].key].own_clock)
+            k->t->kernel[i].ts_us += k->t->run[0].start_us - first_us;
+}
+
+static void learn_times(struct kernels *k)
+{
+    for (size_t i = 0; i < k->g->n; i++)
+        k->sorted_by_time &= k->g->group[i].lane == k->g->group[0].lane;
+    for (size_t i = 0; i < k->t->n_session; i++)
+        if (strcmp(k->t->session[i].name, "session_initialization") == 0)
+            k->loaded_us = k->t->session[i].ts_us + k->t->session[i].dur_us;
+    for (size_t i = 0; i < k->t->n_run; i++)
+        if (k->t->run[i].start_us + k->t->run[i].dur_us > k->last_end_us)
+            k->last_end_us = k->t->run[i].start_us + k->t->run[i].dur_us;
+}
+
+static void sum_kernels(struct kernels *k, struct oc_run_sums *sums)
+{
+    struct left_out load = {0}, warmup = {0}, cut = {0};
+    size_t n;
+    struct sorted *v = assign(k, &n);
+    uint64_t calls = 0;
+    oc_run_sums_clear(sums);
+    for (size_t i = 0; i < n; i++) {
+        struct left_out *l = v[i].run == LOAD ? &load : v[i].run == CUT ? &cut : &warmup;
+        if (l == &warmup && k->t->run[v[i].run].used) {
+            oc_run_sums_add(sums, v[i].run, (double)v[i].dur_us * NS_PER_US);
+            calls += v[i].dur_us >= 0;
+        } else {
+            l->us += v[i].dur_us;
+            l->n += v[i].dur_us >= 0;
+        }
+        if (i + 1 == n || v[i + 1].group != v[i].group || v[i + 1].part != v[i].part) {
+            take_stat(k, sums, &v[i], calls);
+            oc_run_sums_clear(sums);
+            calls = 0;
+        }
+    }
+    add_left_out(k->recs, &load, "load", "(kernels while loading)");
+    add_left_out(k->recs, &warmup, "warm-up runs", "(kernels of warm-up runs)");
+    add_left_out(k->recs, &cut, "incomplete run", "(kernels of the incomplete run)");
+    free(v);
 }
 
 void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct ort_recs *recs,
@@ -150,41 +307,21 @@ void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, stru
 {
     if (!t->n_kernel)
         return;
-    struct kernels k = {.t = t, .g = g, .last_end_us = INT64_MIN, .loaded_us = INT64_MIN};
-    struct left_out load = {0}, warmup = {0}, cut = {0};
-    k.by_launch.arena = &k.arena;
-    k.sorted_by_time = true;
-    for (size_t i = 0; i < g->n; i++)
-        k.sorted_by_time &= g->group[i].lane == g->group[0].lane;
-    for (size_t i = 0; i < t->n_session; i++)
-        if (strcmp(t->session[i].name, "session_initialization") == 0)
-            k.loaded_us = t->session[i].ts_us + t->session[i].dur_us;
-    for (size_t i = 0; i < t->n_run; i++)
-        if (t->run[i].start_us + t->run[i].dur_us > k.last_end_us)
-            k.last_end_us = t->run[i].start_us + t->run[i].dur_us;
+    struct kernels k = {.t = t,
+                        .g = g,
+                        .recs = recs,
+                        .last_end_us = INT64_MIN,
+                        .loaded_us = INT64_MIN,
+                        .sorted_by_time = true};
+    k.by_launch.arena = k.by_type.arena = k.parts.arena = &k.arena;
+    learn_times(&k);
+    align_clock(&k);
+    learn_types(&k);
+    learn_enclosing(&k);
     learn_launches(&k);
-    struct sorted *v = assign(&k);
-    uint64_t calls = 0;
-    oc_run_sums_clear(sums);
-    for (size_t i = 0; i < t->n_kernel; i++) {
-        struct left_out *l = v[i].run == LOAD ? &load : v[i].run == CUT ? &cut : &warmup;
-        if (l == &warmup && t->run[v[i].run].used) {
-            oc_run_sums_add(sums, v[i].run, (double)v[i].dur_us * NS_PER_US);
-            calls++;
-        } else {
-            l->us += v[i].dur_us;
-            l->n++;
-        }
-        if (i + 1 == t->n_kernel || v[i + 1].group != v[i].group) {
-            take_stat(t, g, recs, sums, v[i].group, calls);
-            oc_run_sums_clear(sums);
-            calls = 0;
-        }
-    }
-    add_left_out(recs, &load, "load", "(kernels while loading)");
-    add_left_out(recs, &warmup, "warm-up runs", "(kernels of warm-up runs)");
-    add_left_out(recs, &cut, "incomplete run", "(kernels of the incomplete run)");
-    free(v);
+    sum_kernels(&k, sums);
     oc_map_free(&k.by_launch);
+    oc_map_free(&k.by_type);
+    oc_map_free(&k.parts);
     oc_arena_free(&k.arena);
 }

@@ -7,7 +7,8 @@
  *
  *   cat Session  loading, initialising, model_run (one per call), SequentialExecutor::Execute (one per graph)
  *   cat Node     <node>_kernel_time, up to 1.20 also <node>_fence_before and <node>_fence_after
- *   cat Kernel   device work, linked to its node by args.parent_name */
+ *   cat Kernel   device work, linked to its node by args.parent_name
+ *   cat Api      device work of WebGPU (ort_providers.c) */
 #ifndef OC_ORT_TRACE_H
 #define OC_ORT_TRACE_H
 
@@ -22,6 +23,8 @@ struct ort_key {
     int64_t index;
     uint64_t param_bytes, act_bytes, out_bytes;
     uint64_t where;
+    const char *part, *part_type, *graph; /* kernel: see struct ort_work; part NULL: of the node itself */
+    bool encloses, own_clock;
     uint8_t kind;                     /* enum ort_kind */
     bool has_body;                    /* control flow: contains the events of its subgraphs */
     uint32_t last_parent, last_group; /* during nesting: position of its last event */
