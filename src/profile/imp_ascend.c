@@ -160,6 +160,7 @@ static void set_types(struct oc_profile *p)
         const char *end = strstr(from, "-op"), *part = strrchr(from, '_');
         if (strncmp(from, "aclnn", 5) == 0 && part && part[1])
             from = part + 1;
+        p->training |= strncmp(name, "Gradients/", 10) == 0;
         if (!p->rec[i].bucket)
             p->rec[i].op_type =
                 oc_intern(&p->names, from, end && end > from ? (size_t)(end - from) : strlen(from));

@@ -99,8 +99,8 @@ struct reading {
     struct oc_buf key;
     struct fact *fact; /* indexed by timeline name */
     uint32_t n_fact, cap_fact;
-    const char *device_name; /* NULL: CUDA or ROCm */
-    bool old, since_2024, hip, device, api;
+    const char *device_name;                          /* NULL: CUDA or ROCm */
+    bool old, since_2024, hip, device, gpu, training; /* gpu: launches on one */
     size_t n_event;
     struct oc_chrome_left_out left_out;
 };
@@ -288,7 +288,10 @@ static struct fact classify_name(struct reading *r, unsigned category, struct oc
     if (kind == OC_EV_KERNEL && oc_str_eq(name, "dma_request"))
         kind = OC_EV_MEMCPY;
     r->device |= kind >= OC_EV_KERNEL;
-    r->api |= kind == OC_EV_API || kind == OC_EV_SYNC;
+    r->gpu |= kind == OC_EV_API || kind == OC_EV_SYNC || starts(name, "aten::cudnn_conv") ||
+              starts(name, "aten::cudnn_batch") || starts(name, "nccl:") ||
+              oc_str_eq(name, "aten::record_stream");
+    r->training |= kind == OC_EV_OPTIMIZATION || starts(name, "autograd::");
     r->hip |= kind == OC_EV_API && starts(name, "hip");
     return (struct fact){.category = (uint8_t)category,
                          .kind = (uint8_t)kind,
@@ -353,9 +356,12 @@ static const char *take_event(void *ctx)
 static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
 {
     struct reading *r = ctx;
-    (void)j;
+    struct oc_str value;
     r->since_2024 |= oc_str_eq(key, "baseTimeNanoseconds");
-    return false;
+    if (!oc_str_eq(key, "distributedInfo") || !oc_json_raw(j, &value))
+        return false;
+    r->gpu |= contains(value, "\"nccl\"");
+    return true;
 }
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
@@ -366,13 +372,14 @@ static void add_warnings(struct reading *r, const struct oc_stream *s)
     r->out->producer = r->old          ? "PyTorch Kineto, layout of 2020"
                        : r->since_2024 ? "PyTorch Kineto, layout since 2024"
                                        : "PyTorch Kineto, layout of 2021 to 2023";
-    r->out->launches_only = r->api && !r->device;
+    r->out->training = r->training;
+    r->out->launches_only = r->gpu && !r->device;
     if (r->out->launches_only)
         oc_diag_add(
             &r->out->diags, OC_WARNING, "W-no-kernels", "",
-            "the trace has calls of the device runtime but no kernels: the times of operators are host times "
+            "operators ran on a GPU, but the trace has no kernels: the times of operators are host times "
             "of launches, and no rates follow from them (record with ProfilerActivity.CUDA)");
-    r->out->device = !r->device && !r->api ? "CPU"
+    r->out->device = !r->device && !r->gpu ? "CPU"
                      : r->device_name      ? r->device_name
                      : r->hip              ? "ROCm"
                                            : "CUDA";

@@ -540,13 +540,17 @@ static int check_tables(struct reading *r, struct oc_err *err)
     if (there)
         return there < 0 ? -1 : 0;
     there = oc_sqlite_has_table(r->db, "StringIds", err);
-    if (there < 0)
+    int calls = there < 0 ? -1 : oc_sqlite_has_table(r->db, "CUPTI_ACTIVITY_KIND_RUNTIME", err);
+    if (calls < 0)
         return -1;
     return oc_fail(
-        err, OC_EFORMAT,
-        there ? "Nsight Systems recorded no device work: the table CUPTI_ACTIVITY_KIND_KERNEL is missing "
-                "(record with --trace=cuda,nvtx)"
-              : "SQLite file without the tables of Nsight Systems (StringIds, CUPTI_ACTIVITY_KIND_KERNEL)");
+        err, OC_EFORMAT, "%s",
+        calls   ? "Nsight Systems recorded no device work, only calls of CUDA: the program launched no "
+                  "kernel before it ended, or the driver reported none (see the diagnostics of the report)"
+        : there ? "Nsight Systems recorded no device work: the table CUPTI_ACTIVITY_KIND_KERNEL is "
+                  "missing (record with --trace=cuda,nvtx)"
+                : "SQLite file without the tables of Nsight Systems (StringIds, "
+                  "CUPTI_ACTIVITY_KIND_KERNEL)");
 }
 
 static int read_all(struct reading *r, const struct oc_profile_opts *opts, struct oc_err *err)

@@ -159,6 +159,7 @@ struct oc_profile {
     bool launches_only;    /* operators ran on a device whose times are not in the file: host times say nothing
                             * about their work */
     const char *event; /* what the source counted instead of time ("cycles"): records have shares; NULL: time */
+    bool training;         /* a run is a step of training, not an inference */
     bool functions;        /* records are functions of a program and op_type is their class: never matched to
                             * nodes */
     bool truncated;        /* the file is truncated, or reading was stopped */

@@ -326,6 +326,7 @@ static void choose_runs(struct oc_timeline *t, int32_t warmup)
     t->first_used_run = drop;
     p->runs_total = t->runs_implicit ? 0 : t->n_run;
     p->runs_used = t->n_run - drop;
+    p->training |= (t->kinds & (1u << OC_EV_BACKWARD | 1u << OC_EV_OPTIMIZATION)) != 0;
     p->runs_from = t->runs_implicit ? OC_RUNS_UNKNOWN : t->runs_found ? OC_RUNS_REPEAT : OC_RUNS_MARKED;
 }
 

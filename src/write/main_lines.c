@@ -164,7 +164,11 @@ static void add_profile(struct lines *l)
 static void add_latency(struct lines *l, const struct oc_headline *h)
 {
     if (h->total_ns > 0 && !l->r->in->profile->functions)
-        add(l, isnan(h->run_ns) ? "total time" : "latency", oc_headline_latency_text(l->r, l->arena));
+        add(l,
+            isnan(h->run_ns)              ? "total time"
+            : l->r->in->profile->training ? "step time"
+                                          : "latency",
+            oc_headline_latency_text(l->r, l->arena));
 }
 
 /* Rates over the whole run; the table has rates over operator time. */
@@ -172,7 +176,8 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
 {
     const char *text = "";
     if (h->inferences_per_s > 0)
-        text = oc_printf(l->arena, "%.4g inferences/s", h->inferences_per_s);
+        text = oc_printf(l->arena, "%.4g %s/s", h->inferences_per_s,
+                         l->r->in->profile->training ? "steps" : "inferences");
     if (h->flops_per_s + known(h->ops_per_s) > 0 && !isnan(h->bytes_per_s))
         text = oc_printf(l->arena, "%s%s%s%s GFLOP/s%s%s", text, *text ? ", " : "",
                          h->least ? "at least " : "", giga(l, h->flops_per_s),

@@ -129,6 +129,48 @@ static void calls_waits_and_counter_ranges_are_not_device_work(void **state)
     }
 }
 
+/* Host times of launches are not times of work: "CPU" and rates from them would be wrong. */
+static void operators_of_a_gpu_without_kernels_are_launches(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *more, *name;
+        bool gpu;
+    } trace[] = {{"", "aten::mm", false},
+                 {"", "aten::cudnn_is_acceptable", false},
+                 {"", "aten::cudnn_convolution", true},
+                 {"", "aten::record_stream", true},
+                 {"\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 1},", "aten::mm", true},
+                 {"\"distributedInfo\": {\"backend\": \"gloo\", \"rank\": 1},", "aten::mm", false}};
+    for (size_t i = 0; i < OC_COUNT(trace); i++) {
+        char text[512];
+        struct oc_err err = {0};
+        snprintf(text, sizeof(text),
+                 "{\"schemaVersion\": 1, %s \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": "
+                 "\"%s\", "
+                 "\"pid\": 9, \"tid\": 9, \"ts\": 0, \"dur\": 2}]}",
+                 trace[i].more, trace[i].name);
+        struct oc_profile *p = t_profile_text(text, NULL, &err);
+        assert_non_null(p);
+        assert_int_equal(p->launches_only, trace[i].gpu);
+        assert_string_equal(p->device, trace[i].gpu ? "CUDA" : "CPU");
+        assert_int_equal(t_finding(p, "W-no-kernels") != NULL, trace[i].gpu);
+        oc_profile_close(p);
+    }
+}
+
+static void steps_of_training_are_not_inferences(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"aten::mm", "autograd::engine::evaluate_function: MmBackward0",
+                                       "Optimizer.step#SGD.step"};
+    for (size_t i = 0; i < OC_COUNT(name); i++) {
+        struct oc_profile *p = open_category("user_annotation", name[i], "\"pid\": 9, \"tid\": 9");
+        assert_int_equal(p->training, i > 0);
+        oc_profile_close(p);
+    }
+}
+
 /* Kineto of 2022 without a version, and a bare list of events. */
 static void kernels_alone_are_a_trace_of_kineto(void **state)
 {
@@ -313,6 +355,8 @@ int main(void)
         cmocka_unit_test(copies_of_every_device_are_copies),
         cmocka_unit_test(calls_waits_and_counter_ranges_are_not_device_work),
         cmocka_unit_test(kernels_alone_are_a_trace_of_kineto),
+        cmocka_unit_test(operators_of_a_gpu_without_kernels_are_launches),
+        cmocka_unit_test(steps_of_training_are_not_inferences),
         cmocka_unit_test(recorded_shapes_and_types_are_read),
         cmocka_unit_test(events_and_lanes_are_read),
         cmocka_unit_test(truncated_trace_never_gains_time),
