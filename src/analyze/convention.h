@@ -1,5 +1,5 @@
 /* Counting conventions of other tools (cost-semantics section 9), as data: weights of primitives and
- * overrides by operator. */
+ * rules by operator (convention_tables.c). */
 #ifndef OC_CONVENTION_H
 #define OC_CONVENTION_H
 
@@ -17,6 +17,8 @@ void oc_convention_options(const struct oc_convention *v, struct oc_op_ctx *c);
 
 /* Whether a loop's body counts once, whatever its trips. False for NULL. */
 bool oc_convention_loops_once(const struct oc_convention *v);
+/* Whether nodes of constants count. False for NULL. */
+bool oc_convention_counts_folded(const struct oc_convention *v);
 
 /* The count that the tool prints for one execution of the node, from its histogram. Overflow is recorded in
  * c. */

@@ -276,6 +276,18 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
     return 0;
 }
 
+/* The count of a tool that does not fold: FLOPs and OPs alone, the node does not run. */
+static int cost_folded(struct oc_engine *e, uint32_t node, const struct oc_op *op, uint64_t trips)
+{
+    struct oc_err why = {0};
+    struct oc_op_ctx c = {.err = &why};
+    struct oc_cost k;
+    oc_cost_rule(e, node, op, &c, &k);
+    if (!c.unknown && (c.overflow || !recount(e, &c, &k, trips, &e->a->cost[node])))
+        return overflow(e, &e->m->node[node]);
+    return 0;
+}
+
 static int cost_node(struct oc_engine *e, uint32_t node, uint64_t trips)
 {
     const struct oc_node *n = &e->m->node[node];
@@ -288,6 +300,9 @@ static int cost_node(struct oc_engine *e, uint32_t node, uint64_t trips)
         if (n->kind == OC_NODE_CALL && n->body != OC_NONE && e->graph_use[n->body] == OC_G_RUN)
             return oc_cost_graph(e, n->body, trips);
         return oc_cost_control(e, node, trips) < 0 ? -1 : 0;
+    case OC_NODE_FOLDED:
+    case OC_NODE_ABSORBED:
+        return oc_convention_counts_folded(e->convention) ? cost_folded(e, node, e->a->op[node], trips) : 0;
     case OC_NODE_UNKNOWN_OP:
     case OC_NODE_NO_SHAPE:
         k->quality = OC_UNKNOWN;

@@ -118,6 +118,13 @@ static uint64_t counted(const struct oc_analysis *a, uint32_t node)
     return a->cost[node].quality == OC_UNKNOWN ? 0 : a->cost[node].flops + a->cost[node].ops;
 }
 
+/* Why only one convention counts the node. */
+static const char *one_sided(const struct oc_node_cost *k)
+{
+    return k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED ? "nodes of constants"
+                                                                      : "another branch is counted";
+}
+
 static void explain_node(struct pass *p, uint32_t node)
 {
     const struct oc_analysis *const *a = p->a;
@@ -134,7 +141,7 @@ static void explain_node(struct pass *p, uint32_t node)
         if (!oc_add_u64(t->count[i], count[i], &t->count[i]))
             p->overflow = true;
     if (!known[0] || !known[1]) {
-        add_term(p, t, "another branch is counted", minus(p, count[1], count[0]));
+        add_term(p, t, one_sided(&a[known[0] ? 0 : 1]->cost[node]), minus(p, count[1], count[0]));
         return;
     }
     uint64_t trips[2] = {a[0]->cost[node].trips, a[1]->cost[node].trips};

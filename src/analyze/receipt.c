@@ -82,23 +82,32 @@ static const char *why_read(struct oc_recount *r, const struct oc_node *n, uint3
     return "not read";
 }
 
-static void slots(struct oc_recount *r, const struct oc_op_ctx *c, const struct oc_cost *k,
-                  struct oc_receipt *out)
+/* Why no bytes of a node move, though it counts: NULL if they do. */
+static const char *why_still(const struct oc_engine *e, const struct oc_node_cost *cost,
+                             const struct oc_cost *k)
+{
+    return cost->state != OC_NODE_NORMAL ? "folded: the node does not run"
+           : is_alias(e, k)              ? "a view: no bytes move"
+                                         : NULL;
+}
+
+static void slots(struct oc_recount *r, const struct oc_op_ctx *c, const struct oc_node_cost *cost,
+                  const struct oc_cost *k, struct oc_receipt *out)
 {
     const struct oc_node *n = c->node;
-    bool alias = is_alias(&r->e, k);
+    const char *still = why_still(&r->e, cost, k);
     for (uint32_t i = 0; i < n->n_in; i++) {
         struct oc_slot_bytes *b = &r->in[i];
-        *b = (struct oc_slot_bytes){.moved = alias ? 0 : k->rd[i], .whole = whole_bytes(c, c->in[i])};
+        *b = (struct oc_slot_bytes){.moved = still ? 0 : k->rd[i], .whole = whole_bytes(c, c->in[i])};
         if (n->in[i] != OC_NONE && b->moved != b->whole)
-            b->why = alias ? "a view: no bytes move" : why_read(r, n, i, c->op, b);
+            b->why = still ? still : why_read(r, n, i, c->op, b);
     }
     for (uint32_t i = 0; i < n->n_out; i++) {
         struct oc_slot_bytes *b = &r->out[i];
-        *b = (struct oc_slot_bytes){.moved = alias ? 0 : k->wr[i], .whole = whole_bytes(c, &c->out[i])};
+        *b = (struct oc_slot_bytes){.moved = still ? 0 : k->wr[i], .whole = whole_bytes(c, &c->out[i])};
         if (n->out[i] == OC_NONE || b->moved == b->whole)
             continue;
-        b->why = alias                 ? "a view: no bytes move"
+        b->why = still                 ? still
                  : !c->out_used[i]     ? "no node reads it"
                  : b->moved < b->whole ? "a part of it"
                                        : "more than once";
@@ -128,12 +137,19 @@ static uint64_t formula_deq(const struct oc_formula *f)
     return n;
 }
 
+static bool is_counted(const struct oc_engine *e, const struct oc_node_cost *k)
+{
+    bool folded = k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED;
+    return k->quality != OC_UNKNOWN &&
+           (k->state == OC_NODE_NORMAL || (folded && oc_convention_counts_folded(e->convention)));
+}
+
 bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct oc_receipt *out)
 {
     struct oc_engine *e = &r->e;
     const struct oc_op *op = e->a->op[node];
     *out = (struct oc_receipt){.op = op};
-    if (!op || e->a->cost[node].state != OC_NODE_NORMAL || e->a->cost[node].quality == OC_UNKNOWN)
+    if (!op || !is_counted(e, &e->a->cost[node]))
         return false;
     struct oc_op_ctx c = {.err = &r->err};
     r->told.n = 0;
@@ -141,7 +157,7 @@ bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct o
     if (c.unknown || c.overflow)
         return false;
     if (details && oc_formula_read(&c, &out->formula) == 0) {
-        slots(r, &c, &out->cost, out);
+        slots(r, &c, &e->a->cost[node], &out->cost, out);
         out->dequantized = out->cost.hist_f[OC_DEQ] + out->cost.hist_i[OC_DEQ] - formula_deq(&out->formula);
     }
     out->weight = e->a->weights.w;

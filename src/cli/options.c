@@ -200,8 +200,9 @@ const struct cli_option cli_options[] = {
     {"dedup", 0, CLI_CHOICE, CLI_MODEL, "off|content", NULL, "off",
      "content: constants with the same bits are counted once (reads the weights)", NULL, AT(dedup)},
     {"convention", 0, CLI_LIST, CLI_MODEL, "NAME", NULL, "onnxcost",
-     "counting convention of another tool: mge, mge-stats, onnx-tool, fvcore, torch, calflops, xla", NULL,
-     AT(convention)},
+     "counting convention of another tool: mge, mge-stats, onnx-tool, fvcore, torch, calflops, deepspeed, "
+     "timm, thop, ptflops, torchinfo, xla",
+     NULL, AT(convention)},
     {"strict-reduce", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "n - 1 operations for a reduction of n", NULL,
      AT(strict_reduce)},
     {"no-fold", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "count nodes whose inputs are all constant", NULL,
