@@ -14,22 +14,34 @@
 
 #include "profile/chrome_lanes.h"
 
-enum { F_NAME = OC_CH_ARG, F_TASK, F_PLANE, F_TYPE, F_FULL, F_ITERATION };
+enum { F_NAME = OC_CH_ARG, F_TASK, F_PLANE, F_TYPE, F_FULL, F_ITERATION, F_STAGE };
 
 static const struct oc_chrome_key arg_of[] = {
-    {"name", F_NAME}, {"Task Type", F_TASK}, {"task type", F_PLANE},
-    {"type", F_TYPE}, {"fullname", F_FULL},  {"Iteration Time(ns)", F_ITERATION},
+    {"name", F_NAME},
+    {"Task Type", F_TASK},
+    {"task type", F_PLANE},
+    {"type", F_TYPE},
+    {"fullname", F_FULL},
+    {"Iteration Time(ns)", F_ITERATION},
+    {"FP_BP Time(ns)", F_STAGE},
+    {"Iteration Refresh(ns)", F_STAGE},
+};
+
+/* Where the time of the device is, best first: a file may have several, which show the same time. */
+enum { STREAMS, PLANES, STAGES, SOURCES };
+
+struct tasks {
+    struct oc_event *event; /* on the heap */
+    size_t n, cap;
 };
 
 struct reading {
     struct oc_chrome c;
     struct oc_chrome_lanes lanes;
     struct oc_timeline *t;
-    struct oc_event *plane; /* on the heap: tasks of planes, used if the file has no streams */
-    size_t n_plane, cap_plane;
+    struct tasks tasks[SOURCES];
     size_t overlays, waits;
     double wait_ns;
-    bool streams;
 };
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
@@ -45,7 +57,8 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
     bool display = peek_contains(p, "\"fullname\"") && peek_contains(p, "\"type\"");
     if (!p->n || (p->data[0] != '[' && p->data[0] != '{') || !peek_contains(p, "\"ph\""))
         return;
-    if (tasks || peek_contains(p, "\"Ascend Hardware\"") || peek_contains(p, "\"HCCL\""))
+    if (tasks || peek_contains(p, "\"Iteration Time(ns)\"") || peek_contains(p, "\"Ascend Hardware\"") ||
+        peek_contains(p, "\"HCCL\""))
         *bid = (struct oc_bid){.score = 96, .reason = "tasks of Ascend streams or HCCL planes"};
     else if (display && p->data[0] == '[')
         *bid = (struct oc_bid){.score = 85, .reason = "events with type and fullname"};
@@ -72,27 +85,24 @@ static unsigned kind_of_task(struct oc_str task)
     return OC_EV_KERNEL;
 }
 
-/* One event of the device, added to the streams or to the planes. */
-static void add_task(struct reading *r, struct oc_event *e, unsigned type_field, bool plane)
+static void add_task(struct reading *r, struct oc_event *e, unsigned source, unsigned kind,
+                     unsigned name_field)
 {
     static const unsigned ids[2] = {OC_CH_PID, OC_CH_TID};
-    unsigned kind = kind_of_task(oc_chrome_text(&r->c, type_field));
+    struct tasks *to = &r->tasks[source];
     if (kind == OC_EV_COUNT) {
         r->waits++;
         r->wait_ns += e->dur_ns;
         return;
     }
-    struct oc_str name = oc_chrome_text(&r->c, type_field == F_TYPE ? F_FULL : OC_CH_NAME);
+    if (to->n == r->t->max_events)
+        return;
+    struct oc_str name = oc_chrome_text(&r->c, name_field);
     e->name = oc_timeline_name(r->t, name.s, name.n);
     e->kind = (uint8_t)kind;
     e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, true, ids);
-    if (!plane) {
-        r->streams = true;
-        oc_timeline_add(r->t, e, 0, 0);
-    } else if (r->n_plane < r->t->max_events) {
-        OC_GROW(r->plane, r->n_plane, r->cap_plane);
-        r->plane[r->n_plane++] = *e;
-    }
+    OC_GROW(to->event, to->n, to->cap);
+    to->event[to->n++] = *e;
 }
 
 static void add_host(struct reading *r, struct oc_event *e, struct oc_str name)
@@ -122,11 +132,13 @@ static const char *take_event(void *ctx)
         return "\"dur\" is missing or not a positive number";
     e.start_ns = oc_timeline_at(r->t, ts_ns);
     if (oc_chrome_has(&r->c, F_TASK))
-        add_task(r, &e, F_TASK, false);
+        add_task(r, &e, STREAMS, kind_of_task(oc_chrome_text(&r->c, F_TASK)), OC_CH_NAME);
     else if (oc_chrome_has(&r->c, F_PLANE))
-        add_task(r, &e, F_PLANE, true);
+        add_task(r, &e, PLANES, kind_of_task(oc_chrome_text(&r->c, F_PLANE)), OC_CH_NAME);
     else if (oc_chrome_has(&r->c, F_TYPE) && oc_chrome_has(&r->c, F_FULL))
-        add_task(r, &e, F_TYPE, false);
+        add_task(r, &e, STREAMS, kind_of_task(oc_chrome_text(&r->c, F_TYPE)), F_FULL);
+    else if (oc_chrome_has(&r->c, F_STAGE))
+        add_task(r, &e, STAGES, OC_EV_KERNEL, OC_CH_CAT);
     else if (oc_chrome_has(&r->c, F_ITERATION))
         oc_timeline_add_run(r->t, e.start_ns, e.dur_ns);
     else
@@ -144,10 +156,9 @@ static void add_warnings(struct reading *r, const struct oc_stream *s)
         oc_diag_add(&p->diags, OC_INFO, "I-waits", "",
                     "%zu waits and other tasks without work (%.3f ms) are not device time", r->waits,
                     r->wait_ns / 1e6);
-    if (r->overlays || (r->streams && r->n_plane))
+    if (r->overlays)
         oc_diag_add(&p->diags, OC_INFO, "I-overlay", "",
-                    "%zu events of lanes that show the same time again were skipped",
-                    r->overlays + (r->streams ? r->n_plane : 0));
+                    "%zu events of lanes that show the same time again were skipped", r->overlays);
     p->producer = "Ascend timeline";
     p->device = "Ascend";
 }
@@ -167,6 +178,20 @@ static void set_types(struct oc_profile *p)
     }
 }
 
+/* Adds the tasks of the best source to the timeline; those of the others show the same time again. */
+static unsigned choose_source(struct reading *r)
+{
+    unsigned best = SOURCES;
+    for (unsigned s = SOURCES; s-- > 0;)
+        best = r->tasks[s].n ? s : best;
+    for (unsigned s = 0; s < SOURCES; s++) {
+        for (size_t i = 0; i < r->tasks[s].n && s == best; i++)
+            oc_timeline_add(r->t, &r->tasks[s].event[i], 0, 0);
+        r->overlays += s == best ? 0 : r->tasks[s].n;
+    }
+    return best;
+}
+
 static int read_ascend(const struct oc_source *src, const struct oc_profile_opts *opts,
                        struct oc_profile *out, struct oc_err *err)
 {
@@ -175,12 +200,11 @@ static int read_ascend(const struct oc_source *src, const struct oc_profile_opts
     int rc = oc_chrome_open(&r.c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
     if (rc == 0)
         oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
-    for (size_t i = 0; rc == 0 && i < r.n_plane && !r.streams; i++)
-        oc_timeline_add(r.t, &r.plane[i], 0, 0);
+    unsigned source = rc == 0 ? choose_source(&r) : SOURCES;
     if (rc == 0 && !(r.t->device_ns > 0))
         rc = oc_fail(err, OC_EFORMAT, "has no work of an Ascend device (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
-    rules.find_runs = r.streams;
+    rules.find_runs = source == STREAMS;
     if (rc == 0) {
         add_warnings(&r, src->file[0].s);
         oc_chrome_finish(&r.lanes, r.t, opts, &rules);
@@ -190,7 +214,8 @@ static int read_ascend(const struct oc_source *src, const struct oc_profile_opts
     }
     oc_chrome_close(&r.c);
     oc_chrome_lanes_free(&r.lanes);
-    free(r.plane);
+    for (unsigned i = 0; i < SOURCES; i++)
+        free(r.tasks[i].event);
     return rc;
 }
 

@@ -107,6 +107,9 @@ def ascend(path):
     owner, lanes = "Ascend Hardware", "Stream"
     if not any(name.get(e["pid"]) == owner for e in done):
         owner, lanes = "HCCL", "Plane"
+    if steps and not any(name.get(e["pid"]) == owner for e in done):  # only the stages of iterations
+        return {"host": None, "runs": len(steps), "rows": 2,
+                "device": sum_dur([e for e in done if e.get("cat") in ("FP_BP Time", "Iteration Refresh")])}
     work = [e for e in done if name.get(e["pid"]) == owner and thread[e["pid"], e["tid"]].startswith(lanes) and
             not re.search("wait|record|reset", e["name"], re.I)]
     return {"host": None, "device": sum_dur(work), "runs": len(steps) or "unknown",
@@ -138,12 +141,18 @@ def onnxruntime(path):
     nodes = [e for e in done if e["cat"] == "Node" and e["name"].endswith("_kernel_time")]
     return {"host": union_per_thread(session + nodes), "runs": len(runs),
             "device": sum_dur([e for e in done if e["cat"] in ("Kernel", "Api") and not is_part(e)]),
-            "rows": len({e["name"] for e in nodes})}
+            "rows": len({e["name"] for e in nodes} | {e["name"] for e in done if is_child_node(e)})}
+
+
+def is_child_node(e):
+    """OpenVINO and QNN execute a partition of the model as one node and record its operators."""
+    args = e.get("args", {})
+    return "node_name" in args or (args.get("qnn_event_type") == "NODE" and args.get("unit") != "CYCLES")
 
 
 def is_part(e):
     """QNN writes the time of a whole execution and the times of its parts."""
-    return e.get("args", {}).get("event_type", "") == "SUB-EVENT" or "SUB-EVENT" in json.dumps(e.get("args", {}))
+    return e.get("args", {}).get("level") == "SUB-EVENT"
 
 
 # ---- Nsight Systems -----------------------------------------------------------------------------------------------

@@ -99,6 +99,28 @@ static void ascend_planes_count_where_no_streams_are_recorded(void **state)
     oc_profile_close(p);
 }
 
+/* FP_BP Time and Iteration Refresh fill an iteration. */
+static void ascend_step_trace_has_stages_of_iterations(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text("[{\"name\": \"Iteration 1\", \"pid\": 3, \"tid\": 9, \"ts\": 10, "
+                                          "\"dur\": 100, \"cat\": \"Iteration Time\", "
+                                          "\"args\": {\"Iteration Time(ns)\": 100000}, \"ph\": \"X\"},"
+                                          "{\"name\": \"FP_BP Time 1\", \"pid\": 3, \"tid\": 9, \"ts\": 10, "
+                                          "\"dur\": 60, \"cat\": \"FP_BP Time\", "
+                                          "\"args\": {\"FP_BP Time(ns)\": 60000}, \"ph\": \"X\"},"
+                                          "{\"name\": \"Iteration Refresh 1\", \"pid\": 3, \"tid\": 9, "
+                                          "\"ts\": 70, \"dur\": 40, \"cat\": \"Iteration Refresh\", "
+                                          "\"args\": {\"Iteration Refresh(ns)\": 40000}, \"ph\": \"X\"}]",
+                                          NULL, &err);
+    assert_non_null(p);
+    assert_string_equal(oc_profile_importer(p), "ascend_timeline");
+    assert_true(p->runs_total == 1 && p->run_ns == 100000 && p->imported_kernel_ns == 100000);
+    assert_true(t_rec(p, "FP_BP Time")->time_ns == 60000 && t_rec(p, "Iteration Refresh")->time_ns == 40000);
+    oc_profile_close(p);
+}
+
 static void ascend_display_has_types_and_full_names(void **state)
 {
     (void)state;
@@ -141,6 +163,7 @@ int main(void)
         cmocka_unit_test(reads_mindspore_timelines),
         cmocka_unit_test(ascend_streams_are_device_time_once),
         cmocka_unit_test(ascend_planes_count_where_no_streams_are_recorded),
+        cmocka_unit_test(ascend_step_trace_has_stages_of_iterations),
         cmocka_unit_test(ascend_display_has_types_and_full_names),
         cmocka_unit_test(ascend_timelines_without_work_are_rejected),
         cmocka_unit_test(probe_ranks_below_specific_importers),
