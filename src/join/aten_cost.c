@@ -632,8 +632,11 @@ void oc_aten_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct oc_rec
     }
     read_values(&w);
     w.row->count(&w);
-    if (w.overflow) {
-        aten_unknown(&w, "the count overflows 64 bits");
+    bool works = out->flops || out->ops || out->rd || out->wr, elsewhere = works && r->kernel_ns == 0;
+    if (w.overflow || elsewhere) {
+        aten_unknown(&w,
+                     elsewhere ? "no kernel of this operator is recorded" : "the count overflows 64 bits");
+        out->rd = out->wr = 0;
         out->bytes_known = false;
     }
 }

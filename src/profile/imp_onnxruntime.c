@@ -9,6 +9,7 @@
 #define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */
 #define MAX_TS_US      ((int64_t)1 << 52)
 #define MAX_EVENT_TEXT ((size_t)1 << 26)
+#define MAX_SETS       65536 /* sets of shapes that are kept: a record each */
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
@@ -102,8 +103,14 @@ static uint32_t node_key(struct ort_reading *r, struct oc_str name)
     for (unsigned f = F_OP; f <= F_INDEX; f++)
         key_part(r, ort_field(r, f));
     bool shapes = r->field[F_IN].n || r->field[F_OUT].n;
+    size_t plain = r->key_text.n;
     for (unsigned f = shapes ? F_IN : F_PARAM; f <= (shapes ? F_OUT : F_OUT_SIZE); f++)
         key_part(r, ort_field(r, f));
+    bool bare = r->t->n_key >= MAX_SETS && oc_map_get(&r->keys, r->key_text.data, r->key_text.n) == OC_NONE;
+    if (bare) {
+        r->left_out = true;
+        r->key_text.n = plain;
+    }
     if (!is_new_key(r, &id))
         return id;
     struct ort_key *k = &r->t->key[id];
@@ -113,11 +120,11 @@ static uint32_t node_key(struct ort_reading *r, struct oc_str name)
     k->name = node_name(r, name, k->index);
     k->op_type = intern(r, ort_field(r, F_OP));
     k->provider = intern(r, ort_field(r, F_PROVIDER));
-    k->in_text = r->field[F_IN].n ? intern(r, ort_field(r, F_IN)) : NULL;
-    k->out_text = r->field[F_OUT].n ? intern(r, ort_field(r, F_OUT)) : NULL;
-    k->param_bytes = size_field(r, F_PARAM);
-    k->act_bytes = size_field(r, F_ACT);
-    k->out_bytes = size_field(r, F_OUT_SIZE);
+    k->in_text = r->field[F_IN].n && !bare ? intern(r, ort_field(r, F_IN)) : NULL;
+    k->out_text = r->field[F_OUT].n && !bare ? intern(r, ort_field(r, F_OUT)) : NULL;
+    k->param_bytes = bare ? UINT64_MAX : size_field(r, F_PARAM);
+    k->act_bytes = bare ? UINT64_MAX : size_field(r, F_ACT);
+    k->out_bytes = bare ? UINT64_MAX : size_field(r, F_OUT_SIZE);
     k->kind = ORT_NODE;
     k->has_body = has_body(ort_field(r, F_OP));
     r->t->saw_shapes |= shapes;
@@ -396,6 +403,12 @@ static void add_warnings(struct ort_reading *r, struct oc_stream *s)
 {
     struct oc_diags *d = &r->t->out->diags;
     const char *damaged = oc_stream_error(s);
+    if (r->left_out)
+        oc_diag_add(d, OC_WARNING, "W-many-shapes", "",
+                    "shapes change so often that only the first %d different sets are kept: later calls have "
+                    "a row per "
+                    "node without shapes",
+                    MAX_SETS);
     if (r->broken)
         oc_diag_add(d, OC_WARNING, "W-broken-event", "",
                     "%zu broken events were skipped, the first: %s (offset %llu)", r->broken, r->broken_why,

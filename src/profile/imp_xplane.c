@@ -22,14 +22,14 @@
 
 #define MAX_PS ((uint64_t)1 << 62)
 
-enum stat { S_OTHER, S_HLO_OP, S_CATEGORY, S_FLOPS, S_BYTES, S_DEVICE, S_MEMCPY, S_MEMSET };
+enum stat { S_OTHER, S_HLO_OP, S_CATEGORY, S_FLOPS, S_BYTES, S_DEVICE, S_VENDOR, S_MEMCPY, S_MEMSET };
 static const struct {
     const char *name;
     enum stat stat;
 } stat_of[] = {
     {"hlo_op", S_HLO_OP},         {"hlo_category", S_CATEGORY},     {"flops", S_FLOPS},
-    {"bytes_accessed", S_BYTES},  {"device_type_string", S_DEVICE}, {"memcpy_details", S_MEMCPY},
-    {"memset_details", S_MEMSET}, {"Memset_details", S_MEMSET},
+    {"bytes_accessed", S_BYTES},  {"device_type_string", S_DEVICE}, {"device_vendor", S_VENDOR},
+    {"memcpy_details", S_MEMCPY}, {"memset_details", S_MEMSET},     {"Memset_details", S_MEMSET},
 };
 
 struct bytes {
@@ -44,7 +44,7 @@ struct stat_name {
 
 /* What the stats of an event or of its metadata say; absent: empty or NAN. */
 struct facts {
-    struct bytes hlo_op, category, device;
+    struct bytes hlo_op, category, device, vendor;
     double flops, bytes;
     bool memcpy, memset;
 };
@@ -198,6 +198,7 @@ static void read_stat(const struct reading *r, struct bytes data, struct facts *
     out->hlo_op = stat == S_HLO_OP ? text : out->hlo_op;
     out->category = stat == S_CATEGORY ? text : out->category;
     out->device = stat == S_DEVICE ? text : out->device;
+    out->vendor = stat == S_VENDOR ? text : out->vendor;
     out->flops = stat == S_FLOPS && number >= 0 ? number : out->flops;
     out->bytes = stat == S_BYTES && number >= 0 ? number : out->bytes;
     out->memcpy |= stat == S_MEMCPY;
@@ -239,13 +240,16 @@ static struct bytes short_name(struct bytes s)
     return s;
 }
 
-/* The name without its number: fusion.12 is a fusion. */
+/* The name without its numbers: fusion.12 and fusion.12.0 are a fusion. */
 static struct bytes type_of(struct bytes name)
 {
-    size_t n = name.n;
-    while (n && isdigit(name.p[n - 1]))
-        n--;
-    return n && n < name.n && name.p[n - 1] == '.' ? (struct bytes){name.p, n - 1} : name;
+    for (size_t n = name.n; n; n--) {
+        if (name.p[n - 1] == '.' && n < name.n)
+            name.n = n - 1;
+        else if (!isdigit(name.p[n - 1]))
+            break;
+    }
+    return name;
 }
 
 static void note_figure(struct reading *r, struct bytes text, const struct facts *facts)
@@ -403,7 +407,7 @@ struct plane {
     size_t n_line, cap_line;
     const struct line *ops, *steps, *modules; /* NULL: none */
     bool streams;
-    struct bytes type;
+    struct bytes type, vendor;
 };
 
 static void find_lines(struct plane *p)
@@ -441,6 +445,7 @@ static bool read_plane(struct reading *r, struct bytes data, struct plane *p)
             return false;
     }
     p->type = facts.device;
+    p->vendor = facts.vendor;
     find_lines(p);
     return true;
 }
@@ -457,9 +462,14 @@ static void forget_plane(struct reading *r, struct plane *p)
 static void name_device(struct reading *r, const struct plane *p)
 {
     struct oc_profile *out = r->out;
-    struct bytes name = p->type.n ? p->type : p->name;
-    if (!*out->device && name.n)
-        out->device = oc_intern(&out->names, (const char *)name.p, name.n);
+    if (*out->device)
+        return;
+    if (p->type.n)
+        out->device = oc_intern(&out->names, (const char *)p->type.p, p->type.n);
+    else if (p->vendor.n && p->vendor.n < 64)
+        out->device = oc_printf(&out->arena, "%.*s GPU", (int)p->vendor.n, (const char *)p->vendor.p);
+    else
+        out->device = oc_intern(&out->names, (const char *)p->name.p, p->name.n);
 }
 
 static void take_device(struct reading *r, const struct plane *p)

@@ -82,6 +82,7 @@ struct ort_reading {
     int64_t lane_pid, lane_tid; /* key of the lane looked up last */
     uint32_t lane;              /* that lane, OC_NONE: none yet */
     size_t bad, number, broken;
+    bool left_out; /* shapes of some nodes are not kept: too many sets differ */
     uint64_t first_bad, first_broken;
     char bad_why[64], broken_why[160];
 };

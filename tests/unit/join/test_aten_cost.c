@@ -196,6 +196,14 @@ static void conversions_move_bytes_only_if_a_kernel_ran(void **state)
     check(&r, 3);
 }
 
+/* Its device time is 0: the work ran elsewhere (a CUDA graph, a copy engine, the host), or not at all. */
+static void operators_without_kernels_have_no_cost(void **state)
+{
+    (void)state;
+    struct row r = {.op = "aten::mm", .dims = "[[3,4],[4,5]]", .types = F2, .quality = OC_UNKNOWN};
+    check(&r, 0);
+}
+
 static void host_times_of_launches_have_no_rates(void **state)
 {
     (void)state;
@@ -224,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(costs_follow_from_recorded_shapes),
         cmocka_unit_test(conversions_move_bytes_only_if_a_kernel_ran),
+        cmocka_unit_test(operators_without_kernels_have_no_cost),
         cmocka_unit_test(host_times_of_launches_have_no_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

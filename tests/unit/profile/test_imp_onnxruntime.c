@@ -593,9 +593,49 @@ static void events_link_to_records_and_nest(void **state)
     oc_profile_close(p);
 }
 
+/* 70 runs of 1000 nodes, each execution with other shapes: the sets of shapes are bounded, no time is lost,
+ * and the medians add up to the operator time of a run. */
+static void shapes_that_change_in_every_run_are_bounded(void **state)
+{
+    (void)state;
+    enum { RUNS = 70, NODES = 1000 };
+    struct oc_buf text = {0};
+    struct oc_err e;
+    struct oc_conserved c;
+    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEDIAN};
+    oc_buf_str(&text, "[\n");
+    for (int run = 0; run < RUNS; run++) {
+        for (int node = 0; node < NODES; node++)
+            oc_buf_printf(
+                &text,
+                "{\"cat\":\"Node\",\"pid\":1,\"tid\":1,\"dur\":3,\"ts\":%d,\"ph\":\"X\",\"name\":"
+                "\"n%d_kernel_time\",\"args\":{\"op_name\":\"Relu\",\"input_type_shape\":[{\"float\":[%d]}],"
+                "\"output_type_shape\":[{\"float\":[%d]}]}},\n",
+                run * 10000 + node * 9, node, run * NODES + node, run * NODES + node);
+        oc_buf_printf(&text,
+                      "{\"cat\":\"Session\",\"pid\":1,\"tid\":1,\"dur\":9500,\"ts\":%d,\"ph\":\"X\",\"name\":"
+                      "\"model_run\",\"args\":{}},\n",
+                      run * 10000);
+    }
+    oc_buf_str(&text, "{}]");
+    struct oc_profile *p = t_profile_text(text.data, &opts, &e);
+    assert_non_null(p);
+    assert_non_null(t_finding(p, "W-many-shapes"));
+    assert_true(p->n_rec <= 65536 + NODES + 8);
+    oc_profile_conserved(p, false, &c);
+    assert_true(fabs(c.lost_ns) < 1);
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        sum_ns += p->rec[i].bucket ? 0 : p->rec[i].time_ns;
+    assert_true(fabs(sum_ns - NODES * 3000.0) < 1);
+    oc_profile_close(p);
+    oc_buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_that_change_in_every_run_are_bounded),
         cmocka_unit_test(first_run_is_dropped_by_default),
         cmocka_unit_test(recorded_types_are_read),
         cmocka_unit_test(statistics_over_runs),
