@@ -1,6 +1,6 @@
 #include "base/wire.h"
 
-#include <string.h>
+#include "base/little_endian.h"
 
 struct oc_wire oc_wire_of(const uint8_t *data, size_t n)
 {
@@ -34,8 +34,7 @@ static bool fixed(struct oc_wire *w, struct oc_field *f, const uint8_t *at, size
 {
     if ((size_t)(w->end - w->p) < width)
         return damaged(w, at, "the message ends inside a field");
-    f->v = 0;
-    memcpy(&f->v, w->p, width);
+    f->v = oc_load_le(w->p, width);
     w->p += width;
     return true;
 }
@@ -104,7 +103,7 @@ void oc_wire_numbers(const struct oc_field *f, unsigned width, uint64_t *out)
     for (size_t i = 0; p && p < end; i++) {
         out[i] = 0;
         if (width) {
-            memcpy(&out[i], p, width);
+            out[i] = oc_load_le(p, width);
             p += width;
             continue;
         }

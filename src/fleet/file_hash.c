@@ -1,7 +1,7 @@
 /* The algorithm is that of the xxHash specification, version 0.1.1, section "XXH64". */
 #include "fleet/file_hash.h"
 
-#include <string.h>
+#include "base/little_endian.h"
 
 #define P1 0x9E3779B185EBCA87u
 #define P2 0xC2B2AE3D27D4EB4Fu
@@ -12,27 +12,6 @@
 static uint64_t rotate(uint64_t v, unsigned bits)
 {
     return v << bits | v >> (64 - bits);
-}
-
-/* Little-endian load at any alignment. */
-static uint64_t read64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof(v));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
-}
-
-static uint64_t read32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof(v));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap32(v);
-#endif
-    return v;
 }
 
 static uint64_t one_round(uint64_t lane, uint64_t input)
@@ -51,10 +30,10 @@ static uint64_t stripes(const uint8_t **p, const uint8_t *end, uint64_t seed)
     uint64_t a = seed + P1 + P2, b = seed + P2, c = seed, d = seed - P1;
     const uint8_t *q = *p;
     for (; end - q >= 32; q += 32) {
-        a = one_round(a, read64(q));
-        b = one_round(b, read64(q + 8));
-        c = one_round(c, read64(q + 16));
-        d = one_round(d, read64(q + 24));
+        a = one_round(a, oc_load_le(q, 8));
+        b = one_round(b, oc_load_le(q + 8, 8));
+        c = one_round(c, oc_load_le(q + 16, 8));
+        d = one_round(d, oc_load_le(q + 24, 8));
     }
     *p = q;
     uint64_t h = rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
@@ -68,9 +47,9 @@ uint64_t oc_xxh64(const void *data, size_t n, uint64_t seed)
     uint64_t h = n >= 32 ? stripes(&p, end, seed) : seed + P5;
     h += n;
     for (; end - p >= 8; p += 8)
-        h = rotate(h ^ one_round(0, read64(p)), 27) * P1 + P4;
+        h = rotate(h ^ one_round(0, oc_load_le(p, 8)), 27) * P1 + P4;
     if (end - p >= 4) {
-        h = rotate(h ^ read32(p) * P1, 23) * P2 + P3;
+        h = rotate(h ^ oc_load_le(p, 4) * P1, 23) * P2 + P3;
         p += 4;
     }
     for (; p < end; p++)

@@ -2,6 +2,7 @@
  * type, 21 ref_attr_name, 22 sparse_tensor, 23 sparse_tensors. Lists may be packed or not. */
 #include <string.h>
 
+#include "base/little_endian.h"
 #include "model/loader.h"
 
 struct counts {
@@ -80,7 +81,7 @@ static void fill_numbers(struct filler *a, const struct oc_field *f)
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = f->type == OC_WIRE_LEN ? 0 : (uint32_t)f->v;
         if (f->type == OC_WIRE_LEN)
-            memcpy(&bits, f->data + 4 * i, 4);
+            bits = (uint32_t)oc_load_le(f->data + 4 * i, 4);
         /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): counted above */
         memcpy(&a->floats[a->n_floats++], &bits, 4);
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/little_endian.h"
 #include "model/external.h"
 #include "base/wire.h"
 
@@ -118,7 +119,7 @@ static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, u
     for (uint32_t i = 0; i < n; i++) {
         uint64_t v = 0;
         if (bits >= 8)
-            memcpy(&v, data + (uint64_t)i * (bits / 8), bits / 8);
+            v = oc_load_le(data + (uint64_t)i * (bits / 8), bits / 8);
         else
             v = (uint64_t)data[(uint64_t)i * bits / 8] >> ((uint64_t)i * bits % 8);
         out[i] = elem_of(dtype, v);
@@ -259,7 +260,7 @@ static bool pack_fields(const struct oc_tensor *t, struct oc_tensor_bytes *out)
         if (k)
             oc_wire_numbers(&f, width, v);
         for (size_t i = 0; i < k; i++, done += step)
-            memcpy(to + done, &v[i], step);
+            oc_store_le(to + done, v[i], step);
         free(v);
     }
     out->data = to;
