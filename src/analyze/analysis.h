@@ -98,7 +98,11 @@ struct oc_analysis {
     struct oc_analyze_opts counting; /* its options, without the lists */
     struct oc_weights weights;       /* of the primitives */
     const char **symbol_from;        /* by symbol of the model: how it got its number; NULL: it has none */
-    const char **input_from; /* by input of the main graph: where its whole shape is from, NULL: declared */
+    struct oc_given_input {          /* inputs of the main graph whose shape is given */
+        uint32_t value;
+        const char *from; /* "--shape" or "from the profile" */
+    } * given_input;
+    uint32_t n_given_input;
     const char **input_assumed; /* by input of the main graph: oc_input_info.assumed */
     const uint8_t *graph_use;   /* by graph: enum oc_graph_use */
     struct oc_peak peak;

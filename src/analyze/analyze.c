@@ -72,7 +72,7 @@ static void keep_options(struct oc_engine *e)
     a->counting.weights = e->o->weights ? oc_strdup(&a->arena, e->o->weights) : NULL;
     a->counting.convention = e->convention ? oc_strdup(&a->arena, e->o->convention) : NULL;
     a->symbol_from = OC_NEW_ARRAY(&a->arena, e->m->n_symbol, const char *);
-    a->input_from = OC_NEW_ARRAY(&a->arena, e->m->graph[0].n_input, const char *);
+    a->given_input = OC_NEW_ARRAY(&a->arena, e->m->graph[0].n_input, struct oc_given_input);
     a->input_assumed = OC_NEW_ARRAY(&a->arena, e->m->graph[0].n_input, const char *);
 }
 
@@ -96,34 +96,45 @@ static int unknown_convention(struct oc_engine *e)
         &(struct oc_unknown){.what = "convention", .given = e->o->convention, .valid = names, .n = n});
 }
 
-static const struct oc_assumption *assumed_dim(const struct oc_engine *e, const struct oc_value *v,
-                                               unsigned axis)
+/* Assumptions about dimensions, by name. */
+static void map_dims(const struct oc_engine *e, struct oc_map *out)
+{
+    for (uint32_t i = e->n_assumption; i-- > 0;)
+        if (!strcmp(e->assumption[i].what, "dim"))
+            oc_map_set(out, e->assumption[i].name, strlen(e->assumption[i].name), i);
+}
+
+static const struct oc_assumption *assumed_dim(const struct oc_engine *e, const struct oc_map *dims,
+                                               const struct oc_value *v, unsigned axis)
 {
     uint32_t symbol = v->declared->shape.dim[axis].expr;
     char unnamed[256];
     snprintf(unnamed, sizeof(unnamed), "%s.%u", v->name, axis);
     const char *name = symbol ? e->m->symbol[symbol - 1] : unnamed;
-    for (uint32_t i = 0; i < e->n_assumption; i++)
-        if (!strcmp(e->assumption[i].what, "dim") && !strcmp(e->assumption[i].name, name))
-            return &e->assumption[i];
-    return NULL;
+    uint32_t i = oc_map_get(dims, name, strlen(name));
+    return i == OC_NONE ? NULL : &e->assumption[i];
 }
 
 /* Which of their dimensions have defaults. */
 static void list_assumed_inputs(struct oc_engine *e)
 {
     const struct oc_graph *g = &e->m->graph[0];
+    struct oc_arena scratch = {0};
+    struct oc_map dims = {.arena = &scratch};
+    map_dims(e, &dims);
     for (uint32_t i = 0; i < g->n_input && e->n_assumption; i++) {
         const struct oc_value *v = &e->m->value[g->input[i]];
         const char *text = NULL;
         for (unsigned axis = 0; v->declared->shape.ranked && axis < v->declared->shape.rank; axis++) {
-            const struct oc_assumption *q = assumed_dim(e, v, axis);
+            const struct oc_assumption *q = assumed_dim(e, &dims, v, axis);
             if (q)
                 text = oc_printf(&e->a->arena, "%s%s%s = %s (%s)", text ? text : "", text ? ", " : "",
                                  q->name, q->value, q->reason);
         }
         e->a->input_assumed[i] = text;
     }
+    oc_map_free(&dims);
+    oc_arena_free(&scratch);
 }
 
 static int run(struct oc_engine *e)

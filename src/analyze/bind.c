@@ -146,7 +146,8 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
             return -1;
         chosen[i] = rc ? NULL : b;
         if (chosen[i])
-            e->a->input_from[i] = b->from_profile ? "from the profile" : "--shape";
+            e->a->given_input[e->a->n_given_input++] =
+                (struct oc_given_input){g->input[i], b->from_profile ? "from the profile" : "--shape"};
         if (chosen[i] && b->from_profile)
             oc_assume(e, "shape", v->name, shape_text(e, b), "from the profile");
     }

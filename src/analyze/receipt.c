@@ -197,9 +197,9 @@ const char *oc_dim_source(const struct oc_analysis *a, struct oc_arena *arena, u
     if (v->producer != OC_NONE)
         return oc_printf(arena, "inferred by %s",
                          oc_node_label(m, &m->node[v->producer], label, sizeof(label)));
-    for (uint32_t i = 0; i < m->graph[0].n_input; i++)
-        if (m->graph[0].input[i] == value && a->input_from[i])
-            return a->input_from[i];
+    for (uint32_t i = 0; i < a->n_given_input; i++)
+        if (a->given_input[i].value == value)
+            return a->given_input[i].from;
     if (v->constant)
         return "of the initializer";
     if (!v->graph_input || v->graph != 0 || !d->ranked || axis >= d->rank)

@@ -20,13 +20,25 @@
 #define REPEAT_24(...)                                                                                       \
     REPEAT_12(__VA_ARGS__) REPEAT_4(12, __VA_ARGS__) REPEAT_4(16, __VA_ARGS__) REPEAT_4(20, __VA_ARGS__)
 
+/* A vector of equal elements. Adding a scalar to a vector does not compile where floats are evaluated as
+ * double (FLT_EVAL_METHOD 1 or 2: s390x, i686). */
+#define SPLAT(vec, elem, value)                                                                              \
+    ({                                                                                                       \
+        elem lanes_[sizeof(vec) / sizeof(elem)];                                                             \
+        for (size_t k_ = 0; k_ < sizeof(vec) / sizeof(elem); k_++)                                           \
+            lanes_[k_] = (elem)(value);                                                                      \
+        vec v_;                                                                                              \
+        memcpy(&v_, lanes_, sizeof(v_));                                                                     \
+        v_;                                                                                                  \
+    })
+
 /* Equal start values, hidden from the compiler, or it would keep only one accumulator. */
 #define PEAK_KERNEL(name, target, vec, elem, n_acc, setup, update)                                           \
     target static double name(uint64_t rounds, double xd, double yd, double zero)                            \
     {                                                                                                        \
         vec acc[n_acc];                                                                                      \
         setup;                                                                                               \
-        REPEAT_##n_acc(acc[i] = (vec){0} + (elem)(zero * i));                                                \
+        REPEAT_##n_acc(acc[i] = SPLAT(vec, elem, zero * i));                                                 \
         while (rounds--) {                                                                                   \
             REPEAT_##n_acc(update)                                                                           \
         }                                                                                                    \
@@ -40,11 +52,11 @@
 
 /* acc = acc * x + y, contracted to one instruction where available */
 #define FMA_KERNEL(name, target, vec, elem, n_acc)                                                           \
-    PEAK_KERNEL(name, target, vec, elem, n_acc, vec x = (vec){0} + (elem)xd;                                 \
-                vec y = (vec){0} + (elem)yd, acc[i] = acc[i] * x + y)
+    PEAK_KERNEL(name, target, vec, elem, n_acc, vec x = SPLAT(vec, elem, xd);                                \
+                vec y = SPLAT(vec, elem, yd), acc[i] = acc[i] * x + y)
 
 #define ADD_KERNEL(name, target, vec, elem, n_acc)                                                           \
-    PEAK_KERNEL(name, target, vec, elem, n_acc, (void)xd; vec y = (vec){0} + (elem)yd, acc[i] += y)
+    PEAK_KERNEL(name, target, vec, elem, n_acc, (void)xd; vec y = SPLAT(vec, elem, yd), acc[i] += y)
 
 /* Four memory streams with vectors `bits` (of 64-bit numbers) and `reals` (of doubles). */
 #define STREAM_KERNELS(suffix, target, bits, reals)                                                          \

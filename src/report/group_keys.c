@@ -81,11 +81,10 @@ static const char *by_module(struct keying *k, const struct oc_row *row)
     return last && last > name ? oc_strndup(k->arena, name, (size_t)(last - name)) : "(no module)";
 }
 
-static const char *shape_list(struct keying *k, const char *text, const struct oc_row_shape *s, uint32_t n)
+static void add_shapes(struct oc_buf *b, const struct oc_row_shape *s, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        text = oc_printf(k->arena, "%s%s%s", text, i ? "," : "", s[i].text ? s[i].text : "?");
-    return text;
+        oc_buf_printf(b, "%s%s", i ? "," : "", s[i].text ? s[i].text : "?");
 }
 
 static const char *by_signature(struct keying *k, const struct oc_row *row)
@@ -93,12 +92,19 @@ static const char *by_signature(struct keying *k, const struct oc_row *row)
     struct oc_row copy = *row;
     if (copy.in_state != OC_SHAPES_KNOWN && copy.node != OC_NONE && k->r && k->r->in->analysis)
         oc_report_node_shapes(k->r, &copy, &k->r->in->model->node[copy.node]);
-    const char *text = oc_printf(k->arena, "%s ", copy.type ? copy.type : "");
-    text = copy.in_state == OC_SHAPES_KNOWN ? shape_list(k, text, copy.in, copy.n_in)
-                                            : oc_printf(k->arena, "%s?", text);
-    return copy.out_state == OC_SHAPES_KNOWN
-               ? shape_list(k, oc_printf(k->arena, "%s -> ", text), copy.out, copy.n_out)
-               : text;
+    struct oc_buf b = {0};
+    oc_buf_printf(&b, "%s ", copy.type ? copy.type : "");
+    if (copy.in_state == OC_SHAPES_KNOWN)
+        add_shapes(&b, copy.in, copy.n_in);
+    else
+        oc_buf_str(&b, "?");
+    if (copy.out_state == OC_SHAPES_KNOWN) {
+        oc_buf_str(&b, " -> ");
+        add_shapes(&b, copy.out, copy.n_out);
+    }
+    const char *text = oc_strndup(k->arena, b.data, b.n);
+    oc_buf_free(&b);
+    return text;
 }
 
 /* Precision by the kernels' names, else the type of the first input. */

@@ -74,12 +74,13 @@ static const char *shapes_text(struct oc_diff_view *v, unsigned s)
 {
     const struct oc_analysis *a = v->d->in[s].analysis;
     const struct oc_graph *g = &a->model->graph[0];
-    const char *text = "";
+    struct oc_buf b = {0};
     for (uint32_t i = 0; i < g->n_input; i++)
         if (!a->model->value[g->input[i]].constant)
-            text =
-                oc_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "", a->model->value[g->input[i]].name,
+            oc_buf_printf(&b, "%s%s %s", b.n ? ", " : "", a->model->value[g->input[i]].name,
                           oc_type_text(&v->arena, a->exprs, &a->type[g->input[i]]));
+    const char *text = b.n ? oc_strndup(&v->arena, b.data, b.n) : "";
+    oc_buf_free(&b);
     return text;
 }
 
