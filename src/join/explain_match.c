@@ -1,5 +1,6 @@
 #include "join/explain_match.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -49,36 +50,34 @@ static void label(const struct oc_join *j, uint32_t node, struct oc_buf *out)
     oc_buf_str(out, oc_node_label(j->model, &j->model->node[node], text, sizeof(text)));
 }
 
-/* Appends, for example: "2 nodes have this name: conv1 (Conv, in record 'conv1_nchwc')". */
-static unsigned list_nodes(const struct oc_join *j, struct oc_buf *out, const char *name, const char *type,
-                           const char *set)
+/* Appends a node as the n-th of a list: ": conv1 (Conv, in record 'conv1_nchwc')". */
+static void list_node(const struct oc_join *j, struct oc_buf *out, uint32_t node, unsigned n)
 {
-    unsigned n = 0;
-    for (uint32_t i = 0; i < j->model->n_node; i++) {
-        const struct oc_node *node = &j->model->node[i];
-        if ((name && strcmp(node->name, name) != 0) || (type && strcmp(node->op_type, type) != 0) ||
-            (set && !oc_type_set_has(set, node->op_type)))
-            continue;
-        if (n++ >= MAX_NAMED)
-            continue;
-        oc_buf_str(out, n > 1 ? ", " : ": ");
-        label(j, i, out);
-        uint32_t owner = j->node_rec[i];
-        if (owner == OC_NONE)
-            oc_buf_printf(out, " (%s, no record)", node->op_type);
-        else
-            oc_buf_printf(out, " (%s, in record '%.60s')", node->op_type, j->profile->rec[owner].name);
-    }
-    if (n > MAX_NAMED)
-        oc_buf_printf(out, ", and %u more", n - MAX_NAMED);
-    return n;
+    const char *type = j->model->node[node].op_type;
+    uint32_t owner = j->node_rec[node];
+    oc_buf_str(out, n > 1 ? ", " : ": ");
+    label(j, node, out);
+    if (owner == OC_NONE)
+        oc_buf_printf(out, " (%s, no record)", type);
+    else
+        oc_buf_printf(out, " (%s, in record '%.60s')", type, j->profile->rec[owner].name);
 }
 
-static void candidates(const struct oc_join *j, struct oc_buf *out, const char *what, const char *name,
-                       const char *type, const char *set)
+/* Appends, for example: "; 2 nodes with this name: conv1 (Conv, no record), ...". The nodes are all nodes, or
+ * those of a chain; set: only types of this set. */
+static void candidates(const struct oc_join *j, struct oc_buf *out, const char *what, uint32_t first,
+                       const uint32_t *next, const char *set)
 {
     struct oc_buf list = {0};
-    unsigned n = list_nodes(j, &list, name, type, set);
+    unsigned n = 0;
+    for (uint32_t i = first; i < j->model->n_node; i = next ? next[i] : i + 1) {
+        if (set && !oc_type_set_has(set, j->model->node[i].op_type))
+            continue;
+        if (n++ < MAX_NAMED)
+            list_node(j, &list, i, n);
+    }
+    if (n > MAX_NAMED)
+        oc_buf_printf(&list, ", and %u more", n - MAX_NAMED);
     if (n)
         oc_buf_printf(out, "; %u %s%.*s", n, what, (int)list.n, list.data);
     else
@@ -86,19 +85,38 @@ static void candidates(const struct oc_join *j, struct oc_buf *out, const char *
     oc_buf_free(&list);
 }
 
-static void list_rejected(const struct oc_join *j, const struct oc_prof_rec *p, struct oc_arena *a,
-                          struct oc_buf *out)
+static void link_node(struct oc_map *map, uint32_t *next, const char *key, uint32_t node)
 {
-    struct oc_source_type t;
-    oc_buf_str(out, "no rule matched a node");
-    if (p->name[0])
-        candidates(j, out, "nodes with this name", p->name, NULL, NULL);
-    if (p->op_type[0])
-        candidates(j, out, "nodes of this type", NULL, p->op_type, NULL);
-    if (oc_source_type(p->op_type, p->name, a, &t))
-        candidates(j, out, "nodes of an equivalent type", NULL, NULL, t.core);
-    else if (strcmp(j->profile->format, "onnxruntime") != 0)
-        oc_buf_str(out, "; the type is not in the table of types of other frameworks");
+    uint32_t old = node;
+    next[node] = OC_NONE;
+    if (oc_map_add_kept(map, key, strlen(key), &old))
+        return;
+    next[node] = old;
+    oc_map_set(map, key, strlen(key), node);
+}
+
+void oc_explainer_init(struct oc_explainer *x, const struct oc_join *j, struct oc_arena *a)
+{
+    uint32_t n = j->model->n_node;
+    *x = (struct oc_explainer){.j = j,
+                               .a = a,
+                               .names.arena = a,
+                               .types.arena = a,
+                               .lists.arena = a,
+                               .next_name = OC_NEW_ARRAY(a, n, uint32_t),
+                               .next_type = OC_NEW_ARRAY(a, n, uint32_t)};
+    while (n-- > 0) { /* backwards: chains are in order */
+        link_node(&x->names, x->next_name, j->model->node[n].name, n);
+        link_node(&x->types, x->next_type, j->model->node[n].op_type, n);
+    }
+}
+
+void oc_explainer_free(struct oc_explainer *x)
+{
+    oc_map_free(&x->names);
+    oc_map_free(&x->types);
+    oc_map_free(&x->lists);
+    free(x->list);
 }
 
 static const char *finish_text(struct oc_buf *b, struct oc_arena *a)
@@ -108,8 +126,41 @@ static const char *finish_text(struct oc_buf *b, struct oc_arena *a)
     return text;
 }
 
-const char *oc_join_explain(const struct oc_join *j, uint32_t rec, struct oc_arena *a)
+/* The candidates of a name, a type or a set of types: listed once. */
+static const char *listed(struct oc_explainer *x, const char *what, const char *key, const struct oc_map *map,
+                          const uint32_t *next)
 {
+    uint32_t at = x->n_list;
+    char *name = oc_printf(x->a, "%s %s", what, key);
+    if (!oc_map_add_kept(&x->lists, name, strlen(name), &at))
+        return x->list[at];
+    struct oc_buf b = {0};
+    if (map)
+        candidates(x->j, &b, what, oc_map_get(map, key, strlen(key)), next, NULL);
+    else
+        candidates(x->j, &b, what, 0, NULL, key);
+    OC_GROW(x->list, x->n_list, x->cap_list);
+    x->list[x->n_list++] = finish_text(&b, x->a);
+    return x->list[at];
+}
+
+static void list_rejected(struct oc_explainer *x, const struct oc_prof_rec *p, struct oc_buf *out)
+{
+    struct oc_source_type t;
+    oc_buf_str(out, "no rule matched a node");
+    if (p->name[0])
+        oc_buf_str(out, listed(x, "nodes with this name", p->name, &x->names, x->next_name));
+    if (p->op_type[0])
+        oc_buf_str(out, listed(x, "nodes of this type", p->op_type, &x->types, x->next_type));
+    if (oc_source_type(p->op_type, p->name, x->a, &t))
+        oc_buf_str(out, listed(x, "nodes of an equivalent type", t.core, NULL, NULL));
+    else if (strcmp(x->j->profile->format, "onnxruntime") != 0)
+        oc_buf_str(out, "; the type is not in the table of types of other frameworks");
+}
+
+const char *oc_join_explain(struct oc_explainer *x, uint32_t rec)
+{
+    const struct oc_join *j = x->j;
     const struct oc_join_rec *r = &j->rec[rec];
     const struct oc_prof_rec *p = &j->profile->rec[rec];
     struct oc_buf b = {0};
@@ -121,8 +172,8 @@ const char *oc_join_explain(const struct oc_join *j, uint32_t rec, struct oc_are
             i++;
         if (i < OC_COUNT(buckets))
             return buckets[i].text;
-        list_rejected(j, p, a, &b);
-        return finish_text(&b, a);
+        list_rejected(x, p, &b);
+        return finish_text(&b, x->a);
     }
     for (size_t i = 0; i < OC_COUNT(rules); i++)
         if (strcmp(rules[i].rule, r->rule) == 0)
@@ -135,5 +186,5 @@ const char *oc_join_explain(const struct oc_join *j, uint32_t rec, struct oc_are
                       j->model->node[r->node[0]].op_type);
     if (r->note)
         oc_buf_printf(&b, "; %s", r->note);
-    return finish_text(&b, a);
+    return finish_text(&b, x->a);
 }

@@ -224,6 +224,10 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
     oc_json_buckets(w, r);
     const struct oc_row **row = rows_by_record(r);
+    bool explain = j && r->o->n_explain_match;
+    struct oc_explainer x;
+    if (explain)
+        oc_explainer_init(&x, j, &r->arena);
     oc_jw_key(w, "rows");
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < n_printed(r); i++) {
@@ -235,10 +239,12 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
         match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
         cost_part(w, r, record);
         limit_part(w, r, row[record]);
-        if (j && r->o->n_explain_match)
-            oc_key_text(w, "explanation", oc_join_explain(j, record, &r->arena));
+        if (explain)
+            oc_key_text(w, "explanation", oc_join_explain(&x, record));
         oc_jw_end_object(w);
     }
+    if (explain)
+        oc_explainer_free(&x);
     oc_jw_end_array(w);
     oc_jw_end_object(w);
 }

@@ -16,8 +16,9 @@ static bool is_selected(const struct oc_report_opts *o, const char *name)
     return false;
 }
 
-static void print_record(const struct oc_join *j, uint32_t i, struct oc_arena *a, FILE *f)
+static void print_record(struct oc_explainer *x, uint32_t i, FILE *f)
 {
+    const struct oc_join *j = x->j;
     const struct oc_prof_rec *p = &j->profile->rec[i];
     const struct oc_join_rec *r = &j->rec[i];
     double ns = isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
@@ -37,19 +38,22 @@ static void print_record(const struct oc_join *j, uint32_t i, struct oc_arena *a
     } else {
         oc_print_line(f, "  bucket  %s", r->bucket ? r->bucket : "unattributed");
     }
-    oc_print_line(f, "  why     %s", oc_join_explain(j, i, a));
+    oc_print_line(f, "  why     %s", oc_join_explain(x, i));
 }
 
 int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct oc_arena *a, FILE *f,
                  struct oc_err *err)
 {
     uint32_t n = 0;
+    struct oc_explainer x;
+    oc_explainer_init(&x, j, a);
     for (uint32_t i = 0; i < j->profile->n_rec; i++) {
         if (!is_selected(o, j->profile->rec[i].name))
             continue;
-        print_record(j, i, a, f);
+        print_record(&x, i, f);
         n++;
     }
+    oc_explainer_free(&x);
     for (size_t i = 0; i < o->n_explain_match && !n; i++)
         return oc_fail(err, OC_ENOTFOUND, "the profile has no record '%.80s'", o->explain_match[i]);
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;

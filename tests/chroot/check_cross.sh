@@ -27,7 +27,7 @@ in_chroot() {
 }
 rm -rf "$root"
 mkdir -p build
-trap 'umount "$root/proc" 2>/dev/null; rm -rf "$root"' EXIT
+trap 'umount "$root/proc" 2>/dev/null; [ -n "${KEEP:-}" ] || rm -rf "$root"' EXIT
 debootstrap --variant=minbase --include=git,make,ca-certificates,protobuf-c-compiler,libjs-chart.js,qemu-user,"gcc-$(echo "$triplet" | tr _ -)" \
     "$SUITE" "$root" "$MIRROR" >"$log" 2>&1 || {
     tail -n 3 "$log"

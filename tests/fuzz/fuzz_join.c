@@ -77,10 +77,14 @@ static void side_by_side(const struct oc_model *m, const struct oc_analysis *a, 
     source[0] = (struct oc_compare_source){.profile = p, .join = j[0]};
     source[1] = (struct oc_compare_source){.profile = &other, .join = j[1]};
     check(j[1]);
-    for (uint32_t i = 0; i < p->n_rec; i++)
-        for (int k = 0; k < 2; k++)
-            if (!oc_join_explain(j[k], i, &text))
+    for (int k = 0; k < 2; k++) {
+        struct oc_explainer x;
+        oc_explainer_init(&x, j[k], &text);
+        for (uint32_t i = 0; i < p->n_rec; i++)
+            if (!oc_join_explain(&x, i))
                 abort();
+        oc_explainer_free(&x);
+    }
     oc_compare_make(m, a, source, 2, &c);
     uint32_t nodes = 0;
     for (uint32_t r = 0; r < c.n; r++)
