@@ -1,5 +1,5 @@
 #!/bin/sh
-# Operators and local functions that ONNX Runtime expands: networks are recorded at the four optimization levels, and every
+# Nodes whose names ONNX Runtime generates, in functions that it expands and by fusions: networks are recorded at the four optimization levels, and every
 # record must be on the nodes that the optimized model, which the runtime saved, shows (tests/support/join_truth.py). Needs
 # ONNX Runtime as tests/check_record.sh does, and Debian's python3-onnx. Prints TAP; downloads nothing.
 set -u
@@ -14,7 +14,8 @@ export PATH="$PWD/$BUILD:$PATH" LC_ALL=C
 [ -d "$top/build/corpus/node_modules" ] && NODE_PATH=${NODE_PATH:+$NODE_PATH:}$top/build/corpus/node_modules && export NODE_PATH
 # leaks of the runtime are not tested
 case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" ;; esac
-models='mobilenetv3 mish hardswish_unnamed groupnorm groupnorm18 local local_norm'
+models='mobilenetv3 mish hardswish_unnamed groupnorm groupnorm18 local local_norm
+    matmul matmul_unnamed gemm gemm_unnamed batchnormalization batchnormalization_unnamed scaled'
 python= reason=
 for p in /usr/bin/python3 python3; do
     # libonnx-testdata alone installs a folder `onnx` that Python imports as an empty package

@@ -100,11 +100,10 @@ static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, u
     return behind_activation(c, n, sum != OC_NONE ? sum : value);
 }
 
-/* A BatchNormalization converted to a convolution keeps its name when it fuses the activation. */
-static uint32_t behind_norm(const struct companion *c, const struct oc_node *n)
+/* A node that became a convolution keeps its name when it fuses the activation. */
+static uint32_t behind_product(const struct companion *c, const struct oc_node *n, size_t len)
 {
-    return behind_activation(c, n,
-                             original_value(c, n->name, strlen(n->name) - strlen(OC_MATCH_BLOCKED_NORM)));
+    return behind_activation(c, n, original_value(c, n->name, len));
 }
 
 /* A quantized operator named "<node>" or, in another layout, "<node>_token_<n>". If the model has the
@@ -148,8 +147,9 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
          i = next ? next[i] : OC_NONE)
         if (text_eq(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
             return c->x->m->node[i].out[k];
-    if (k == 0 && oc_match_is_blocked_norm(n->name))
-        return behind_norm(c, n);
+    size_t stem;
+    if (k == 0 && oc_match_as_product(n->name, &stem))
+        return behind_product(c, n, stem);
     if (k == 0 && len > 6 && text_eq(n->name + len - 6, "_nchwc"))
         return behind_sum(c, n, original_value(c, n->name, len - 6));
     if (k == 0 && (v = quantized_output(c, n)) != OC_NONE)

@@ -9,8 +9,8 @@
 /* A BatchNormalization that runs as a convolution has MACs. */
 static bool is_blocked(const struct oc_prof_rec *r)
 {
-    size_t n = strlen(r->name);
-    return n > 6 && !oc_match_is_blocked_norm(r->name) && strcmp(r->name + n - 6, "_nchwc") == 0;
+    size_t n = strlen(r->name), stem;
+    return n > 6 && !oc_match_as_product(r->name, &stem) && strcmp(r->name + n - 6, "_nchwc") == 0;
 }
 
 /* Executed MACs per run, over all its calls. False: the recorded shapes do not determine them. */

@@ -146,9 +146,11 @@ bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph)
 #define OC_MATCH_MAX_BLOCK 16
 /* Activations that a convolution can fuse. */
 #define OC_MATCH_ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid HardSwish "
-/* Suffix of a BatchNormalization that ONNX Runtime converted to a convolution; follows the tensor name. */
-#define OC_MATCH_BLOCKED_NORM "_bn_nchwc"
-bool oc_match_is_blocked_norm(const char *name);
+/* "<tensor>_bn_nchwc": the type of the node that ONNX Runtime runs as a depthwise convolution, and the length
+ * of its output tensor's name; NULL: another name. */
+const char *oc_match_as_product(const char *name, size_t *n);
+/* A name that the optimizer generated without the name of a node or tensor. */
+bool oc_match_says_nothing(const char *name);
 /* Whether the optimizer gives this name to nodes that it inserts. */
 bool oc_match_inserted(const char *name, const char *op_type);
 void oc_match_expand(struct oc_matcher *x); /* inlined.c */

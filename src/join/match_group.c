@@ -24,8 +24,8 @@ static const struct pattern narrow[] = {
     {"Conv", " BatchNormalization Mul Add Pad" OC_MATCH_ACTIVATIONS, false, false},
     {"FusedConv", " BatchNormalization Mul Add Pad" OC_MATCH_ACTIVATIONS, false, false},
     {"ConvTranspose", " BatchNormalization Mul Add ", false, false},
-    {"Gemm", " MatMul Add Transpose Reshape" ACTIVATIONS, false, false},
-    {"FusedGemm", " MatMul Gemm Add Transpose" OC_MATCH_ACTIVATIONS, false, false},
+    {"Gemm", " MatMul Add BatchNormalization Transpose Reshape" ACTIVATIONS, false, false},
+    {"FusedGemm", " MatMul Gemm Add BatchNormalization Transpose" OC_MATCH_ACTIVATIONS, false, false},
     {"FusedMatMul", " Transpose Mul Div ", false, false},
     {"TransposeMatMul", " Transpose Mul Div ", false, false},
     {"MatMulIntegerToFloat", " Cast Mul Add ", false, false},
@@ -279,7 +279,7 @@ static bool is_uninformative(const struct oc_prof_rec *r)
     size_t n = strlen(r->op_type);
     if (core_node(r->op_type))
         return true;
-    if (strcmp(r->name, "gemm") == 0 || r->name[0] == '/')
+    if (oc_match_says_nothing(r->name))
         return true;
     const char *digits = r->name + n + 1;
     return n && strncmp(r->name, r->op_type, n) == 0 && r->name[n] == '_' && digits[0] &&

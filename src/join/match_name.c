@@ -1,15 +1,11 @@
 #include <string.h>
 
+#include "base/json_read.h"
 #include "join/join.h"
 
-/* Names of ONNX Runtime's events and the nodes they refer to (profile-formats 2.4):
- *   <node>                            the node
- *   <tensor>_nchwc                    the producer of that tensor, back to the operator of the type
- *   <tensor>_bn_nchwc                 its BatchNormalization as a convolution, with the fused activation
- *   fused <node>                      as FusedConv (up to 1.10)
- *   <node>/<X>Fusion, <node>/<X>Fusion/   a member of the fused group
- *   <If>_then_branch__Inline_<k>__<name>  a node of an inlined branch
- *   <OpType>_<index>                  an unnamed node, counted without Constants */
+/* Names of ONNX Runtime's events and the nodes they refer to (profile-formats 2.4): the node's own name, or
+ * one that a graph transformer generates (table `generated`), a name in an inlined branch or function
+ * (inlined.c), or <OpType>_<index>. */
 
 #define MAX_SAME_NAME 1024
 
@@ -154,9 +150,60 @@ static bool ends_with(const char *s, size_t len, const char *tail)
     return len >= n && memcmp(s + len - n, tail, n) == 0;
 }
 
-bool oc_match_is_blocked_norm(const char *name)
+/* ---- generated names ------------------------------------------------------------------------------------
+ */
+
+enum of { NODE, OUTPUT, PRODUCT, NOTHING };
+
+/* Names that ONNX Runtime's graph transformers generate: text before and after the name of a node or tensor.
+ * GenerateNodeName appends "_token_<n>" to a name that is taken; an unnamed node leaves only the texts. */
+static const struct generated {
+    const char *before, *after;
+    uint8_t of;       /* NODE; OUTPUT: its output tensor; PRODUCT: of a node that became a convolution */
+    const char *type; /* PRODUCT: type of that node */
+} generated[] = {
+    {"fused ", "", NODE, NULL},                       /* GemmActivation; ConvActivation up to 1.10 */
+    {"", "_FusedMatMulAndScale", NODE, NULL},         /* MatMulScale */
+    {"", "_FusedActivation", NODE, NULL},             /* MatMulActivation */
+    {"", "_nhwc", NODE, NULL},                        /* Nhwc, up to 1.13 */
+    {"", "_bn_nchwc", PRODUCT, "BatchNormalization"}, /* Nchwc */
+    {"", "_mul_nchwc", PRODUCT, "Mul"},
+    {"", "_nchwc", OUTPUT, NULL},
+    {"gemm", "", NOTHING, NULL}, /* MatMulAdd, up to 1.18 */
+    {"MatMulBnFusion_Gemm", "", NOTHING, NULL},
+    {"MatMul_With_Scale", "", NOTHING, NULL},
+    {"matmul_bias", "", NOTHING, NULL},
+};
+
+/* Length without "_token_<n>". */
+static size_t without_token(const char *name, size_t len)
 {
-    return ends_with(name, strlen(name), OC_MATCH_BLOCKED_NORM);
+    size_t digits = 0;
+    while (digits < len && name[len - 1 - digits] >= '0' && name[len - 1 - digits] <= '9')
+        digits++;
+    size_t rest = len - digits;
+    return digits && rest >= 7 && memcmp(name + rest - 7, "_token_", 7) == 0 ? rest - 7 : len;
+}
+
+static bool has_form(const struct generated *g, const char *name, size_t len, struct oc_str *stem)
+{
+    size_t before = strlen(g->before), after = strlen(g->after);
+    if (len < before + after || strncmp(name, g->before, before) != 0 ||
+        !ends_with(name + before, len - before, g->after))
+        return false;
+    *stem = (struct oc_str){name + before, len - before - after};
+    return true;
+}
+
+const char *oc_match_as_product(const char *name, size_t *n)
+{
+    struct oc_str stem;
+    for (size_t i = 0; i < OC_COUNT(generated); i++)
+        if (generated[i].of == PRODUCT && has_form(&generated[i], name, strlen(name), &stem)) {
+            *n = stem.n;
+            return generated[i].type;
+        }
+    return NULL;
 }
 
 /* "<node>/<X>Fusion" with or without a slash at the end: length of <node>, 0 if it has another form. */
@@ -200,18 +247,16 @@ static bool take_renamed(struct oc_matcher *x, uint32_t rec, const char *name, d
            take_node(x, rec, name, n, "fused name", 0.9 * confidence);
 }
 
-/* A BatchNormalization that cannot be fused into a convolution becomes a depthwise convolution in the
- * blocked layout. */
-static bool take_blocked_norm(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
+/* A BatchNormalization or a product with constants that cannot be fused into a convolution becomes a
+ * depthwise convolution in the blocked layout. */
+static bool take_product(struct oc_matcher *x, uint32_t rec, struct oc_str tensor, const char *type,
+                         double confidence)
 {
-    size_t n = strlen(name);
-    if (!oc_match_is_blocked_norm(name))
-        return false;
     const uint32_t *next;
-    for (uint32_t v = oc_index_value(&x->x, name, n - strlen(OC_MATCH_BLOCKED_NORM), &next); v != OC_NONE;
+    for (uint32_t v = oc_index_value(&x->x, tensor.s, tensor.n, &next); v != OC_NONE;
          v = next ? next[v] : OC_NONE) {
         uint32_t node = x->m->value[v].producer;
-        if (node == OC_NONE || !text_eq(x->m->node[node].op_type, "BatchNormalization") ||
+        if (node == OC_NONE || !text_eq(x->m->node[node].op_type, type) ||
             !oc_match_in_scope(x, rec, x->m->node[node].graph))
             continue;
         oc_match_core(x, rec, node, "fused name", 0.95 * confidence);
@@ -221,21 +266,50 @@ static bool take_blocked_norm(struct oc_matcher *x, uint32_t rec, const char *na
     return false;
 }
 
+static bool take_generated(struct oc_matcher *x, uint32_t rec, const char *name, size_t len,
+                           double confidence)
+{
+    struct oc_str stem;
+    size_t node = fusion_stem(name, len);
+    for (size_t i = 0; i < OC_COUNT(generated); i++) {
+        const struct generated *g = &generated[i];
+        if (!has_form(g, name, len, &stem) || !stem.n)
+            continue;
+        if ((g->of == NODE && (take_node(x, rec, stem.s, stem.n, "fused name", 0.95 * confidence) ||
+                               take_generated(x, rec, stem.s, stem.n, 0.95 * confidence))) ||
+            (g->of == OUTPUT && take_output(x, rec, stem.s, stem.n, 0.95 * confidence)) ||
+            (g->of == PRODUCT && take_product(x, rec, stem, g->type, confidence)))
+            return true;
+    }
+    return node && take_node(x, rec, name, node, "fused name", 0.9 * confidence);
+}
+
+static bool says_nothing(const char *name, size_t len)
+{
+    struct oc_str stem;
+    len = without_token(name, len);
+    if (len && name[0] == '/' && ends_with(name, len, "Fusion"))
+        return true;
+    for (size_t i = 0; i < OC_COUNT(generated); i++)
+        if (has_form(&generated[i], name, len, &stem) &&
+            (!stem.n || (generated[i].of == NODE && says_nothing(stem.s, stem.n))))
+            return true;
+    return false;
+}
+
+bool oc_match_says_nothing(const char *name)
+{
+    return says_nothing(name, strlen(name));
+}
+
 static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
 {
-    size_t len = strlen(name), stem;
+    size_t len = strlen(name), unique = without_token(name, len);
     if (take_node(x, rec, name, len, confidence < 1 ? "inlined name" : "name", confidence))
         return true;
-    if (len > 6 && strncmp(name, "fused ", 6) == 0 &&
-        take_node(x, rec, name + 6, len - 6, "fused name", 0.95 * confidence))
+    if (take_generated(x, rec, name, len, confidence) || take_renamed(x, rec, name, confidence))
         return true;
-    if (take_blocked_norm(x, rec, name, confidence))
-        return true;
-    if (ends_with(name, len, "_nchwc") && take_output(x, rec, name, len - 6, 0.95 * confidence))
-        return true;
-    if (take_renamed(x, rec, name, confidence))
-        return true;
-    if ((stem = fusion_stem(name, len)) != 0 && take_node(x, rec, name, stem, "fused name", 0.9 * confidence))
+    if (unique < len && take_generated(x, rec, name, unique, 0.9 * confidence))
         return true;
     return take_output(x, rec, name, len, 0.9 * confidence);
 }

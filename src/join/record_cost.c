@@ -14,9 +14,9 @@ enum how {
     BY_CONV,     /* inputs X, W[, B]; the rule, if X and W are consistent */
     BY_FILTER,   /* quantized convolutions: N(o) times the size of a filter */
     BY_MATMUL,   /* N(o) times the depth of A */
-    BY_PACKED,   /* the same; what the operator does in addition (dequantization, activation) is not counted */
-    BY_GEMM,     /* N(o) times N(A) / M; bias if it can be distinguished from B */
-    NO_WORK      /* no arithmetic; attributes determine the bytes moved */
+    BY_PACKED, /* the same; what the operator does in addition (dequantization, activation) is not counted */
+    BY_GEMM,   /* N(o) times N(A) / M; bias if it can be distinguished from B */
+    NO_WORK    /* no arithmetic; attributes determine the bytes moved */
 };
 
 /* Types whose count does not follow from the rule alone: the rule reads attributes or values, or the

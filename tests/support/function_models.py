@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Writes small networks whose operators ONNX Runtime expands as functions: mish.onnx, groupnorm.onnx,
-local.onnx (local functions, two levels deep, called several times) and mixed.onnx. Needs python3-onnx."""
+"""Writes small networks in which ONNX Runtime gives its nodes generated names: operators that it expands as
+functions (mish.onnx, groupnorm.onnx ...), local functions two levels deep, called several times (local.onnx ...), and
+fusions (matmul.onnx, gemm_unnamed.onnx ...). Needs python3-onnx."""
 import sys
 
 import numpy as np
@@ -94,7 +95,44 @@ def local_functions(path, norm):
     g.save(path, [48, 64], "y", 18, [linear, act, block])
 
 
+def dense(path, op, named):
+    """Layers whose fusions get generated names: MatMul and Add, Gemm and activation, MatMul and normalization."""
+    g, x, width = Graph(), "x", 96
+    for k, n in enumerate([64, 64, 48, 32, 10]):
+        name = {"name": f"dense{k}"} if named else {}
+        add = {"name": f"bias{k}"} if named else {}
+        if op == "Gemm":
+            x = g.add("Gemm", [x, g.weight(f"w{k}", width, n), g.weight(f"b{k}", n)], f"m{k}", **name)
+        else:
+            x = g.add("MatMul", [x, g.weight(f"w{k}", width, n)], f"m{k}", **name)
+        if op == "MatMul":
+            x = g.add("Add", [x, g.weight(f"b{k}", n)], f"a{k}", **add)
+        if op == "BatchNormalization":
+            parts = [g.weight(f"{p}{k}", n) for p in ("scale", "shift", "mean")]
+            g.weights.append(numpy_helper.from_array(np.ones(n, np.float32), f"v{k}"))
+            x = g.add("BatchNormalization", [x, *parts, f"v{k}"], f"n{k}", **add)
+        x = g.add("Relu" if k % 2 == 0 else "Tanh", [x], f"r{k}")
+        width = n
+    g.save(path, [16, 96], x, 17)
+
+
+def scaled(path):
+    """A normalization written as a product and a sum of constants."""
+    g, x = Graph(), "x"
+    for k, (channels_in, channels) in enumerate([(3, 32), (32, 32), (32, 32)]):
+        x = convolution(g, x, k, channels_in, channels)
+        x = g.add("MaxPool", [x], f"p{k}", name=f"pool{k}", kernel_shape=[2, 2])
+        x = g.add("Mul", [x, g.weight(f"s{k}", channels, 1, 1)], f"m{k}", name=f"scale{k}")
+        x = g.add("Add", [x, g.weight(f"o{k}", channels, 1, 1)], f"o{k}_sum", name=f"offset{k}")
+        x = g.add("Relu", [x], f"r{k}", name=f"relu{k}")
+    g.save(path, [1, 3, 64, 64], x, 17)
+
+
 def main(folder):
+    for op in ("MatMul", "Gemm", "BatchNormalization"):
+        dense(f"{folder}/{op.lower()}.onnx", op, True)
+        dense(f"{folder}/{op.lower()}_unnamed.onnx", op, False)
+    scaled(f"{folder}/scaled.onnx")
     activations(f"{folder}/mish.onnx", "Mish", 18, True)
     activations(f"{folder}/hardswish_unnamed.onnx", "HardSwish", 14, False)
     group_norms(f"{folder}/groupnorm.onnx", 21)

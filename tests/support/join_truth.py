@@ -76,7 +76,10 @@ class Truth:
         self.nodes, self.prefixes = flatten(model, names)
         self.producer = {t: n for n in self.nodes for t in n.outputs if t}
         self.users = collections.defaultdict(list)
+        self.named = collections.defaultdict(list)
         for n in self.nodes:
+            if n.proto.name:
+                self.named[n.proto.name].append(n)
             for t in n.inputs:
                 self.users[t].append(n)
         unknown = [t for t in names if t.startswith("_inlfunc_") and t not in self.producer and not self.part_of(t)
@@ -97,6 +100,8 @@ class Truth:
         for suffix in ("_bn_nchwc", "_mul_nchwc", "_nchwc"):
             if not result and n.name.endswith(suffix) and n.name[: -len(suffix)] in self.producer:
                 result = [n.name[: -len(suffix)]]
+        if not result: # another layout, the same name
+            result = [t for o in self.named.get(n.name, []) if o.proto.op_type == n.op_type for t in o.outputs]
         return result
 
     def may_be(self, n):
