@@ -68,23 +68,6 @@ static void cost_of_unmatched(struct oc_join *j, const struct oc_prof_rec *p, st
     scale_by_executions(r, (uint32_t)calls);
 }
 
-/* Equal, or a permutation of the axes, or blocked (one more axis). */
-static bool same_up_to_layout(const struct oc_shape *a, const struct oc_shape *b)
-{
-    bool taken[OC_MAX_RANK] = {false};
-    if (a->rank != b->rank)
-        return true;
-    for (unsigned i = 0; i < a->rank; i++) {
-        unsigned k = 0;
-        while (k < b->rank && (taken[k] || b->dim[k].v != a->dim[i].v))
-            k++;
-        if (k == b->rank)
-            return false;
-        taken[k] = true;
-    }
-    return true;
-}
-
 /* Compares a recorded type with the type of the model's value; both must be known. */
 struct compared {
     const struct oc_type *recorded, *model;
@@ -94,7 +77,8 @@ struct compared {
 static bool shapes_differ(const struct compared *c)
 {
     return c->recorded && c->model && c->model->kind == OC_T_TENSOR && oc_shape_known(&c->model->shape) &&
-           oc_shape_known(&c->recorded->shape) && !same_up_to_layout(&c->model->shape, &c->recorded->shape);
+           oc_shape_known(&c->recorded->shape) && c->model->shape.rank == c->recorded->shape.rank &&
+           !oc_match_same_shape(&c->recorded->shape, &c->model->shape);
 }
 
 /* Compares the outputs; if only inputs are recorded, those with the most dimensions, if their position in
@@ -109,19 +93,51 @@ static struct compared can_compare(const struct oc_join *j, const struct oc_prof
     return (struct compared){main_in, in == OC_NONE ? NULL : &j->analysis->type[in], "input"};
 }
 
-/* Recorded shapes that contradict the analysis (another batch size): the costs of this analysis do not
- * apply. Checks single-node matches only: fused and blocked operators have different outputs. */
+/* Whether no output of the nodes can be the recorded one. */
+static const struct oc_type *other_output(const struct oc_join *j, const struct oc_join_rec *r,
+                                          const struct oc_prof_rec *p)
+{
+    const struct oc_type *first = NULL;
+    for (uint32_t i = 0; i < r->n_node; i++) {
+        const struct oc_node *n = &j->model->node[r->node[i]];
+        for (uint32_t k = 0; k < n->n_out; k++) {
+            const struct oc_type *t = n->out[k] == OC_NONE ? NULL : &j->analysis->type[n->out[k]];
+            if (!t || t->kind != OC_T_TENSOR || oc_match_same_shape(&p->out[0].shape, &t->shape))
+                return NULL;
+            first = first ? first : t;
+        }
+    }
+    return first;
+}
+
+/* Nodes that the runtime names exactly and that keep their type, and nodes of other formats: another batch
+ * size. */
+static struct compared compare_single(const struct oc_join *j, const struct oc_join_rec *r,
+                                      const struct oc_prof_rec *p, bool runtime)
+{
+    const struct oc_node *n = &j->model->node[r->node[0]];
+    struct compared c = can_compare(j, p, n);
+    bool plain = strcmp(p->op_type, n->op_type) == 0;
+    if ((runtime && (!plain || !p->n_out)) || !shapes_differ(&c))
+        c.recorded = NULL;
+    return c;
+}
+
+/* Recorded shapes that contradict the analysis: the costs of this analysis do not apply. Every rule passes
+ * this check; parts of function bodies have shapes of their own. */
 static void check_shapes(struct oc_join *j, uint32_t rec)
 {
     struct oc_join_rec *r = &j->rec[rec];
     const struct oc_prof_rec *p = &j->profile->rec[rec];
     bool runtime = strcmp(j->profile->format, "onnxruntime") == 0;
-    if (r->n_node != 1 || strcmp(r->rule, "range") == 0 || (runtime && strcmp(r->rule, "name") != 0))
+    struct compared c = {.what = "output"};
+    if (strcmp(r->rule, "range") == 0 || strcmp(r->rule, "function body") == 0)
         return;
-    const struct oc_node *n = &j->model->node[r->node[0]];
-    bool plain = strcmp(p->op_type, n->op_type) == 0;
-    struct compared c = can_compare(j, p, n);
-    if ((runtime && (!plain || !p->n_out)) || !shapes_differ(&c))
+    if (r->n_node == 1 && (!runtime || strcmp(r->rule, "name") == 0))
+        c = compare_single(j, r, p, runtime);
+    else if (runtime && p->n_out && (c.model = other_output(j, r, p)) != NULL)
+        c.recorded = &p->out[0];
+    if (!c.recorded)
         return;
     oc_join_set_other_shapes(r);
     oc_diag_add(&j->diags, OC_WARNING, "W-shape-differs", p->name, "the profile has %s %s, the analysis %s",

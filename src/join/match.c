@@ -77,7 +77,7 @@ static bool is_padded(const struct oc_shape *recorded, const struct oc_shape *mo
     for (unsigned i = 0; i < model->rank; i++)
         if (i != 1 && recorded->dim[i].v != model->dim[i].v)
             return false;
-    int64_t more = model->rank > 1 ? recorded->dim[1].v - model->dim[1].v : -1;
+    int64_t more = model->rank == 4 ? recorded->dim[1].v - model->dim[1].v : -1; /* images only */
     return more >= 0 && more < OC_MATCH_MAX_BLOCK && recorded->dim[1].v % 4 == 0;
 }
 
