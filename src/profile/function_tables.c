@@ -146,12 +146,13 @@ static void perf_header(struct table *t, struct oc_str line)
     t->count = column_of(line, t->delimiter, "Samples");
 }
 
-/* Parses "# Samples: 7K of event 'cpu-clock:u'", "# Event count (approx.): 1866750000". */
+/* Parses "# Samples: 7K of event 'cpu-clock:u'" (of a group: "of events 'anon group { cycles, instructions
+ * }'", whose first column is the first event), "# Event count (approx.): 1866750000". */
 static void perf_note(struct table *t, struct oc_str line)
 {
-    const char *event = memmem(line.s, line.n, "of event '", 10);
-    if (event) {
-        event += 10;
+    const char *of = memmem(line.s, line.n, "of event", 8);
+    const char *event = of ? memchr(of, '\'', (size_t)(line.s + line.n - of)) : NULL;
+    if (event++) {
         const char *end = memchr(event, '\'', (size_t)(line.s + line.n - event));
         snprintf(t->facts->event, sizeof(t->facts->event), "%.*s",
                  end ? (int)(end - event < 60 ? end - event : 60) : 0, event);

@@ -98,7 +98,7 @@ static void add_task(struct reading *r, struct oc_event *e, unsigned source, uns
     if (to->n == r->t->max_events)
         return;
     struct oc_str name = oc_chrome_text(&r->c, name_field);
-    e->name = oc_timeline_name(r->t, name.s, name.n);
+    e->name = oc_timeline_name(r->t, name.n ? name.s : "", name.n); /* no category: NULL */
     e->kind = (uint8_t)kind;
     e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, true, ids);
     OC_GROW(to->event, to->n, to->cap);

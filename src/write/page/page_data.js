@@ -52,6 +52,7 @@ for (const [name, key] of Object.entries({
   intensity: "flop_per_byte", bound: "bound_by", params: "params", inputs: "inputs", outputs: "outputs", macs: "macs",
   efficiency: "roofline_efficiency", nodes: "nodes", rule: "matched_by", calls: "calls", above: "above_roofline",
   rate: "flop_per_s", bandwidth: "bytes_per_s", scope: "scope", provider: "provider", module: "module", source: "source_line",
+  share: "time_fraction",
 })) C[name] = column(key);
 const num = (c, i) => c ? c.numbers[i] : NaN;
 const txt = (c, i) => c ? c.at(i) : null;

@@ -28,12 +28,13 @@ function operatorColumn(c) {
 const shares = new Float64Array(N); /* indexed by row: cumulative share of the time */
 const cumulative = {
   key: "cumulative", title: "cum %", about: "cumulative share of operator time, in the order shown",
-  get keys() { return C.time.numbers; },
+  get keys() { return (hasTime ? C.time : C.share).numbers; },
   cell: i => ({ text: percent(shares[i]), title: (100 * shares[i]).toFixed(3) + " %" }),
 };
 function addShares(order) {
   let sum = 0;
   if (hasTime) for (const i of order) { const t = C.time.numbers[i]; if (t > 0) sum += t; shares[i] = sum / total.time; }
+  else if (C.share) for (const i of order) shares[i] = sum += C.share.numbers[i] || 0; /* samples of another event */
 }
 const rowNumber = { key: "index", title: "#", about: "position in execution order", keys: Float64Array.from(allRows), cell: i => ({ text: String(i + 1), class: "dim" }) };
 const operatorColumns = (() => {
@@ -184,7 +185,7 @@ function tablesSection() {
     ops: () => new Grid({
       id: "ops", label: D.grouped ? "Groups" : "Operators", columns: operatorColumns.filter(c => visible.has(c.key)), rows: shownRows,
       onPaper: new Set(["name", "type", "time_ns", "time_fraction", "flo", "flop_per_s", "bytes", "flop_per_byte", "bound_by", "roofline_ns", "roofline_efficiency", "wasted_ns", "count", "params"]),
-      sort: S.sort.ops || (hasTime ? ["time_ns", -1] : ["flo", -1]), afterSort: addShares,
+      sort: S.sort.ops || (hasTime ? ["time_ns", -1] : C.share ? ["time_fraction", -1] : ["flo", -1]), afterSort: addShares,
       onSort: sort => change(["sort"], { sort: { ...S.sort, ops: sort } }), onOpen: i => openRow(i),
     }),
     types: () => groupGrid("types", "type", rowType),

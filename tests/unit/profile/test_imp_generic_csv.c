@@ -112,6 +112,25 @@ static void events_other_than_time_have_shares_and_no_times(void **state)
     oc_profile_close(p);
 }
 
+/* perf report of a group: a column per event, the first one is the leader. */
+static void shares_of_a_group_are_those_of_its_first_event(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text("# Samples: 1K of events 'anon group { cycles, instructions }'\n"
+                                          "# Event count (approx.): 100\n"
+                                          "#         Overhead  Command  Shared Object  Symbol\n"
+                                          "    60.00%  48.00%  infer    libm.so.6      [.] MlasSgemmKernel\n"
+                                          "    40.00%  52.00%  infer    libm.so.6      [.] f\n",
+                                          NULL, &err);
+    assert_non_null(p);
+    assert_string_equal(p->event, "anon group { cycles, instructions }");
+    assert_true(p->n_rec == 2 && p->rec[0].share == 0.6 && p->rec[1].share == 0.4);
+    assert_string_equal(p->rec[0].name, "MlasSgemmKernel");
+    assert_string_equal(p->rec[0].provider, "libm.so.6");
+    oc_profile_close(p);
+}
+
 static void a_perf_table_without_its_event_is_rejected(void **state)
 {
     (void)state;
@@ -208,6 +227,7 @@ int main(void)
         cmocka_unit_test(reads_perf_columns),
         cmocka_unit_test(reads_perf_samples),
         cmocka_unit_test(events_other_than_time_have_shares_and_no_times),
+        cmocka_unit_test(shares_of_a_group_are_those_of_its_first_event),
         cmocka_unit_test(a_perf_table_without_its_event_is_rejected),
         cmocka_unit_test(reads_gprof),
         cmocka_unit_test(reads_pstats),
