@@ -191,6 +191,7 @@ static void recorded_cost(struct oc_json_out *w, struct oc_report *r, const stru
     oc_key_count(w, "bytes_written", k.bytes_known ? calls * (double)k.wr : NAN);
     oc_key_count(w, "bytes", k.bytes_known ? calls * (double)(k.rd + k.wr) : NAN);
     oc_key_quality(w, k.quality);
+    oc_key_text(w, "note", k.note);
 }
 
 static void cost_part(struct oc_json_out *w, struct oc_report *r, uint32_t record)

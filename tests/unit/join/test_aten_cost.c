@@ -227,6 +227,32 @@ static void host_times_of_launches_have_no_rates(void **state)
     oc_arena_free(&a);
 }
 
+/* Training of ResNet-50 with batch 32: the convolutions have 4,087,136,256 multiply-adds per image, which is the
+ * published number, and each of the two gradients takes as many. */
+static void gradients_of_resnet50_have_the_published_count(void **state)
+{
+    (void)state;
+    const char *path = t_sample("pytorch/resnet50_train_v100.pt.trace.json.gz");
+    struct oc_profile *p;
+    struct oc_arena a = {0};
+    struct oc_err e;
+    double macs = 0;
+    if (!path)
+        skip();
+    assert_int_equal(oc_profile_open(path, NULL, &p, &e), 0);
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        struct oc_record_cost k;
+        if (strcmp(p->rec[i].op_type, "aten::cudnn_convolution_backward") != 0)
+            continue;
+        oc_record_cost(p, &p->rec[i], &a, &k);
+        assert_int_equal(k.quality, OC_UPPER); /* the trace does not say which gradients were computed */
+        macs += p->rec[i].calls_per_run * (double)k.macs;
+    }
+    assert_true(macs == 2 * 32 * 4087136256.0);
+    oc_profile_close(p);
+    oc_arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +260,7 @@ int main(void)
         cmocka_unit_test(conversions_move_bytes_only_if_a_kernel_ran),
         cmocka_unit_test(operators_without_kernels_have_no_cost),
         cmocka_unit_test(host_times_of_launches_have_no_rates),
+        cmocka_unit_test(gradients_of_resnet50_have_the_published_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
