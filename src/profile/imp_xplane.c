@@ -83,7 +83,8 @@ struct reading {
     struct stat_name *stat;
     struct kind *kind;
     size_t n_stat, cap_stat, n_kind, cap_kind;
-    int64_t plane;
+    int64_t plane; /* number of the device */
+    uint32_t planes;
     bool device;
 };
 
@@ -492,12 +493,26 @@ static void take_device(struct reading *r, const struct plane *p)
     r->steps |= (r->t->kinds >> OC_EV_STEP & 1) != 0;
 }
 
+/* "/device:TPU:3" is 3, a name without a number the count of planes. */
+static int64_t number_of(const struct reading *r, struct bytes name)
+{
+    size_t at = name.n;
+    int64_t id = 0;
+    while (at && name.n - at < 9 && isdigit(name.p[at - 1]))
+        at--;
+    for (size_t i = at; i < name.n; i++)
+        id = 10 * id + (name.p[i] - '0');
+    return at < name.n ? id : (int64_t)r->planes;
+}
+
 static void take_plane(struct reading *r, struct bytes data, bool host)
 {
     struct plane p;
-    r->plane++;
+    r->planes++;
     r->device = !host;
-    if (!read_plane(r, data, &p))
+    bool good = read_plane(r, data, &p);
+    r->plane = number_of(r, p.name);
+    if (!good)
         r->damage = "a plane is damaged";
     else if (!host && starts(p.name, "/device:"))
         take_device(r, &p);
@@ -568,7 +583,7 @@ static int read_all(struct reading *r, struct oc_stream *s, struct oc_err *err)
     struct bytes all = {(const uint8_t *)data, n};
     take_planes(r, all, false);
     if (!r->events) {
-        r->plane = 0;
+        r->planes = 0;
         take_planes(r, all, true);
         r->out->device = "CPU";
     }

@@ -148,20 +148,28 @@ static int by_union(const void *a, const void *b)
     return (int)x->kind - (int)y->kind;
 }
 
+/* Devices that report operators instead of kernels (TPU) have them, and their steps, on lanes of their own.
+ */
+static bool runs_on_device(const struct oc_profile *p, const struct oc_event *e)
+{
+    bool lane = e->lane < p->n_lane && p->lane[e->lane].device;
+    return oc_event_on_device(e->kind) || (lane && (e->kind == OC_EV_OPERATOR || e->kind == OC_EV_STEP));
+}
+
 static void find_overview(struct oc_time_summary *s, const struct oc_timeline *t)
 {
-    struct oc_cover kind[OC_EV_COUNT] = {0};
-    for (size_t i = 0; i < t->n_event; i++)
-        if (oc_summary_used(t, &t->event[i]) && t->event[i].kind < OC_EV_COUNT)
-            oc_cover_add(&kind[t->event[i].kind], t->event[i].start_ns, end_of(&t->event[i]));
+    struct oc_cover kind[2][OC_EV_COUNT] = {{{0}}};
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (oc_summary_used(t, e) && e->kind < OC_EV_COUNT)
+            oc_cover_add(&kind[runs_on_device(s->profile, e)][e->kind], e->start_ns, end_of(e));
+    }
     for (unsigned k = 0; k < OC_EV_COUNT; k++) {
-        struct oc_sum_kind row = {(uint8_t)k, kind[k].n, kind[k].sum_ns};
-        if (!kind[k].n)
-            continue;
-        if (oc_event_on_device(k))
-            s->device[s->n_device++] = row;
-        else
-            s->host[s->n_host++] = row;
+        const struct oc_cover *host = &kind[0][k], *device = &kind[1][k];
+        if (host->n)
+            s->host[s->n_host++] = (struct oc_sum_kind){(uint8_t)k, host->n, host->sum_ns};
+        if (device->n)
+            s->device[s->n_device++] = (struct oc_sum_kind){(uint8_t)k, device->n, device->sum_ns};
     }
     qsort(s->host, s->n_host, sizeof(*s->host), by_union);
     qsort(s->device, s->n_device, sizeof(*s->device), by_union);
@@ -192,12 +200,12 @@ struct lane_cover {
     double first_ns;
 };
 
-static void cover_event(struct lane_cover *c, const struct oc_event *e)
+static void cover_event(struct lane_cover *c, const struct oc_event *e, bool on_device)
 {
     if (!c->all.n)
         c->first_ns = e->start_ns;
     oc_cover_add(&c->all, e->start_ns, end_of(e));
-    if (e->kind == OC_EV_KERNEL)
+    if (e->kind == OC_EV_KERNEL || (on_device && e->kind == OC_EV_OPERATOR))
         oc_cover_add(&c->kernels, e->start_ns, end_of(e));
 }
 
@@ -234,9 +242,10 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
         const struct oc_event *e = &t->event[i];
         if (e->lane >= p->n_lane || !oc_summary_used(t, e) || !is_work(e))
             continue;
-        cover_event(&lane[e->lane], e);
-        if (p->lane[e->lane].device)
-            cover_event(&device[device_of[e->lane]], e);
+        bool on_device = p->lane[e->lane].device;
+        cover_event(&lane[e->lane], e, on_device);
+        if (on_device)
+            cover_event(&device[device_of[e->lane]], e, on_device);
     }
     for (uint32_t i = 0; i < p->n_lane; i++)
         if (p->lane[i].device && device_of[i] == i && device[i].all.n)

@@ -238,13 +238,12 @@ static void print_devices(struct printer *p)
     oc_plain_free(&table);
 }
 
-static void overview_rows(struct printer *p, struct oc_plain_table *t, const struct oc_sum_kind *k,
-                          uint32_t n)
+static void overview_rows(struct printer *p, struct oc_plain_table *t, const char *where,
+                          const struct oc_sum_kind *k, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         oc_plain_row(t, (const char *[]){count_text(p, k[i].calls), time_text(p, k[i].union_ns),
-                                         share_text(p, k[i].union_ns, p->s->total_ns),
-                                         oc_event_on_device(k[i].kind) ? "device" : "host",
+                                         share_text(p, k[i].union_ns, p->s->total_ns), where,
                                          oc_event_kind_name(k[i].kind)});
 }
 
@@ -256,8 +255,8 @@ static void print_overview(struct printer *p)
     heading(p, OC_VIEW_OVERVIEW);
     oc_plain_row(&t,
                  (const char *[]){"events", oc_printf(&p->arena, "time %s", p->unit), "%", "where", "kind"});
-    overview_rows(p, &t, p->s->host, p->s->n_host);
-    overview_rows(p, &t, p->s->device, p->s->n_device);
+    overview_rows(p, &t, "host", p->s->host, p->s->n_host);
+    overview_rows(p, &t, "device", p->s->device, p->s->n_device);
     print_table(p, &t, 2);
 }
 

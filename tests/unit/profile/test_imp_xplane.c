@@ -54,6 +54,8 @@ static void steps_of_a_tpu_are_runs_and_loops_have_self_time(void **state)
     assert_string_equal(fusion->op_type, "loop fusion"); /* by reference to a name */
     assert_true(conv->flop == 2 * 80e6 && conv->bytes == 2 * 500e3);
     assert_true(isnan(loop->flop)); /* includes its body */
+    for (uint32_t i = 0; i < p->n_lane; i++)
+        assert_true(p->lane[i].device && p->lane[i].device_id == (int64_t)i);
     oc_profile_close(p);
 }
 
