@@ -105,6 +105,25 @@ static bool is_constant(const struct oc_matcher *x, uint32_t value)
            (v->producer != OC_NONE && strcmp(x->m->node[v->producer].op_type, "Constant") == 0);
 }
 
+static bool is_product(const char *type)
+{
+    return is_member(&(struct pattern){.member = " MatMul Gemm Conv ConvTranspose MatMulInteger "}, type);
+}
+
+static bool has_product(const struct oc_matcher *x, uint32_t rec)
+{
+    for (uint32_t i = 0; i < x->match[rec].n_node; i++)
+        if (is_product(x->m->node[x->match[rec].node[i]].op_type))
+            return true;
+    return false;
+}
+
+/* One operator has one product. */
+static bool is_other_layer(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
+{
+    return !p->wide && is_product(x->m->node[node].op_type) && has_product(x, rec);
+}
+
 /* A convolution that fused the sum of two branches reads the other branch: an input with the shape of its
  * output. If the record shows its inputs and none has that shape, the sum belongs to the convolution of
  * the other branch. */
@@ -113,6 +132,8 @@ static bool may_take(const struct oc_matcher *x, uint32_t rec, const struct patt
     const struct oc_node *n = &x->m->node[node];
     const struct oc_prof_rec *r = &x->p->rec[rec];
     bool product = strstr(p->type, "Gemm") != NULL;
+    if (is_other_layer(x, rec, p, node))
+        return false;
     if (strcmp(n->op_type, "Add") != 0 || n->n_in != 2 ||
         (!product && (!strstr(p->type, "Conv") || !r->has_in || !r->n_out)))
         return true;
@@ -161,7 +182,8 @@ static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
         if (from == OC_NONE || !is_free(x, from) || !is_member(p, x->m->node[from].op_type) ||
-            other_side(x, p, from, false) || x->match[rec].n_node >= MAX_GROUP)
+            other_side(x, p, from, false) || is_other_layer(x, rec, p, from) ||
+            x->match[rec].n_node >= MAX_GROUP)
             continue;
         if (shared_dequantizer(x, p, from) ||
             ((p->wide || x->m->value[v].n_use == 1) && is_inner(x, rec, p, v)))

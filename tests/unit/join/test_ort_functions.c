@@ -1,0 +1,307 @@
+/* Functions that ONNX Runtime expands, and names that its graph transformers generate; names and indices as
+ * version 1.30 records them (tests/check_functions.sh compares with the runtime itself). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "join/join.h"
+#include "support/profiles.h"
+#include "support/run_model.h"
+
+struct joined {
+    struct oc_run r;
+    struct oc_profile *p;
+    struct oc_join *j;
+};
+
+/* events: "name|type|index|shape of input and output", NULL at the end. */
+static void join(struct joined *x, struct oc_builder *b, const char *const *event)
+{
+    struct oc_buf t = {0};
+    struct oc_err e;
+    oc_buf_str(&t,
+               "[{\"cat\":\"Session\",\"tid\":1,\"dur\":9000,\"ts\":0,\"name\":\"model_run\",\"args\":{}}");
+    for (int i = 0; event[i]; i++) {
+        char name[100], type[40], index[10], shape[40];
+        assert_int_equal(sscanf(event[i], "%99[^|]|%39[^|]|%9[^|]|%39s", name, type, index, shape), 4);
+        oc_buf_printf(
+            &t,
+            ",\n{\"cat\":\"Node\",\"tid\":1,\"dur\":10,\"ts\":%d,\"name\":\"%s_kernel_time\",\"args\":{"
+            "\"op_name\":\"%s\",\"node_index\":\"%s\",\"input_type_shape\":[{\"float\":[%s]}],"
+            "\"output_type_shape\":[{\"float\":[%s]}]}}",
+            20 * i + 10, name, type, index, shape, shape);
+    }
+    oc_buf_str(&t, "\n]");
+    x->r = oc_run_model(b, NULL);
+    x->p = t_profile_text(t.data, NULL, &e);
+    assert_non_null(x->p);
+    assert_int_equal(oc_join_make(x->r.m, x->r.a, x->p, NULL, &x->j, &e), 0);
+    oc_buf_free(&t);
+}
+
+static void joined_free(struct joined *x)
+{
+    oc_join_free(x->j);
+    oc_profile_close(x->p);
+    oc_run_free(&x->r);
+}
+
+/* Labels of the record's nodes, separated by blanks, with scopes of functions. */
+static void expect_nodes(const struct joined *x, const char *name, const char *want)
+{
+    const struct oc_prof_rec *p = t_rec(x->p, name);
+    assert_non_null(p);
+    const struct oc_join_rec *r = &x->j->rec[p - x->p->rec];
+    struct oc_buf b = {0};
+    for (uint32_t i = 0; i < r->n_node; i++) {
+        char label[100];
+        const struct oc_node *n = &x->r.m->node[r->node[i]];
+        const char *scope = n->name[0] ? "" : x->r.m->graph[n->graph].scope;
+        oc_buf_printf(&b, "%s%s%s%s", i ? " " : "", scope, *scope ? "/" : "",
+                      oc_node_label(x->r.m, n, label, sizeof(label)));
+    }
+    print_message("%s\n", name);
+    assert_string_equal(b.n ? b.data : "", want);
+    oc_buf_free(&b);
+}
+
+static const char *rule_of(const struct joined *x, const char *name)
+{
+    return x->j->rec[t_rec(x->p, name) - x->p->rec].rule;
+}
+
+/* ---- function operators ---------------------------------------------------------------------------------
+ */
+
+/* A graph of 4 nodes: the bodies are numbered from 4, in the order of the calls. */
+static struct oc_builder *activations(void)
+{
+    struct oc_builder *b = oc_b_new(18);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_node(b, "Mish", "m1", "x", "a", "");
+    oc_b_node(b, "HardSwish", "h1", "a", "b", "");
+    oc_b_node(b, "Mish", NULL, "b", "c", "");
+    oc_b_node(b, "Tanh", "t", "c", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void bodies_are_numbered_in_the_order_of_the_calls(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"Softplus_4|Softplus|4|2,8",
+                                        "Tanh_5|Tanh|5|2,8",
+                                        "Mul_6|Mul|6|2,8",
+                                        "HardSigmoid_7|HardSigmoid|7|2,8",
+                                        "Mul_8|Mul|8|2,8",
+                                        "Softplus_9|Softplus|9|2,8",
+                                        "Tanh_10|Tanh|10|2,8",
+                                        "Mul_11|Mul|11|2,8",
+                                        "t|Tanh|3|2,8",
+                                        NULL};
+    struct joined x = {0};
+    join(&x, activations(), event);
+    expect_nodes(&x, "Mul_6", "m1");
+    expect_nodes(&x, "HardSigmoid_7", "h1");
+    expect_nodes(&x, "Mul_8", "h1");
+    expect_nodes(&x, "Tanh_10", "Mish_2");
+    expect_nodes(&x, "t", "t");
+    assert_string_equal(rule_of(&x, "Mul_11"), "function body");
+    assert_int_equal(x.j->n_unmatched, 0);
+    joined_free(&x);
+}
+
+/* Fused bodies leave no records, and the others keep their numbers. */
+static void bodies_without_records_do_not_shift_the_others(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"Softplus_9|Softplus|9|2,8", "Tanh_10|Tanh|10|2,8",
+                                        "Mul_11|Mul|11|2,8", "t|Tanh|3|2,8", NULL};
+    struct joined x = {0};
+    join(&x, activations(), event);
+    expect_nodes(&x, "Softplus_9", "Mish_2");
+    expect_nodes(&x, "Mul_11", "Mish_2");
+    joined_free(&x);
+}
+
+/* A provider with a kernel for one of the types: the numbers are those without its bodies. */
+static void operators_with_a_kernel_are_not_expanded(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"m1|Mish|0|2,8",   "HardSigmoid_4|HardSigmoid|4|2,8",
+                                        "Mul_5|Mul|5|2,8", "Mish_2|Mish|2|2,8",
+                                        "t|Tanh|3|2,8",    NULL};
+    struct joined x = {0};
+    join(&x, activations(), event);
+    expect_nodes(&x, "m1", "m1");
+    expect_nodes(&x, "Mul_5", "h1");
+    expect_nodes(&x, "Mish_2", "Mish_2");
+    assert_string_equal(rule_of(&x, "Mish_2"), "index");
+    joined_free(&x);
+}
+
+/* Numbers that no expansion explains: no nodes rather than wrong ones; the costs are those of the recorded
+ * shapes. */
+static void unexplained_numbers_match_nothing(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"Mul_6|Mul|6|3,5", "Exp_7|Exp|7|3,5", "Sqrt_5|Sqrt|5|3,5", NULL};
+    struct joined x = {0};
+    join(&x, activations(), event);
+    for (int i = 0; event[i]; i++) {
+        const struct oc_join_rec *r = &x.j->rec[i];
+        assert_int_equal(r->n_node, 0);
+        assert_string_equal(r->bucket, "unmatched");
+    }
+    assert_int_equal(x.j->rec[1].quality, OC_EXACT);
+    assert_int_equal(x.j->rec[1].flops, 15);
+    joined_free(&x);
+}
+
+/* ---- local functions ------------------------------------------------------------------------------------
+ */
+
+/* Two blocks, each of two linear layers and an activation between them. */
+static struct oc_builder *blocks(void)
+{
+    struct oc_builder *b = oc_b_new(18);
+    oc_b_opset(b, "my", 1);
+    oc_b_function(b, "my", "Linear", "x,w", "y", "");
+    oc_b_opset(b, "", 18);
+    oc_b_node(b, "MatMul", "mm", "x,w", "t", "");
+    oc_b_node(b, "Relu", NULL, "t", "y", "");
+    oc_b_close(b);
+    oc_b_function(b, "my", "Block", "x,w,v", "y", "");
+    oc_b_opset(b, "", 18);
+    oc_b_opset(b, "my", 1);
+    oc_b_node(b, "my::Linear", "up", "x,w", "h", "");
+    oc_b_node(b, "Mish", "act", "h", "a", "");
+    oc_b_node(b, "my::Linear", NULL, "a,v", "y", "");
+    oc_b_close(b);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_init(b, "v", "float[8,8]");
+    oc_b_node(b, "my::Block", "b1", "x,w,v", "p", "");
+    oc_b_node(b, "my::Block", "b2", "p,w,v", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+/* 0-1 the calls; 2-4, 5-7 the blocks; 8-9 Linear, 10-12 Mish, 13-14 Linear of b1; the same of b2. */
+static void calls_are_expanded_level_by_level(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"_inlfunc_Linear_mm|MatMul|8|2,8",
+                                        "Relu_9|Relu|9|2,8",
+                                        "Softplus_10|Softplus|10|2,8",
+                                        "Mul_12|Mul|12|2,8",
+                                        "Relu_14|Relu|14|2,8",
+                                        "_inlfunc_Linear_token_1_mm|MatMul|13|2,8",
+                                        "_inlfunc_Linear_token_2_mm|MatMul|15|2,8",
+                                        "Relu_16|Relu|16|2,8",
+                                        "Tanh_18|Tanh|18|2,8",
+                                        "_inlfunc_Linear_token_4_mm/MatMulAddFusion|Gemm|20|2,8",
+                                        NULL};
+    struct joined x = {0};
+    join(&x, blocks(), event);
+    expect_nodes(&x, "_inlfunc_Linear_mm", "b1/up/mm");
+    expect_nodes(&x, "Relu_9", "b1/b1/up/Relu_1");
+    expect_nodes(&x, "Softplus_10", "b1/act");
+    expect_nodes(&x, "Mul_12", "b1/act");
+    expect_nodes(&x, "_inlfunc_Linear_token_1_mm", "Linear_2/mm");
+    expect_nodes(&x, "Relu_14", "b1/Linear_2/Relu_1");
+    expect_nodes(&x, "_inlfunc_Linear_token_2_mm", "b2/up/mm");
+    expect_nodes(&x, "Relu_16", "b2/b2/up/Relu_1");
+    expect_nodes(&x, "Tanh_18", "b2/act");
+    joined_free(&x);
+}
+
+/* ---- generated names ------------------------------------------------------------------------------------
+ */
+
+static struct oc_builder *layers(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_init(b, "v", "float[8,4]");
+    oc_b_init(b, "c", "float[8]");
+    oc_b_init(b, "d", "float[4]");
+    oc_b_node(b, "MatMul", "dense", "x,w", "a", "");
+    oc_b_node(b, "Add", "bias", "a,c", "b", "");
+    oc_b_node(b, "Relu", "relu", "b", "e", "");
+    oc_b_node(b, "MatMul", NULL, "e,v", "f", "");
+    oc_b_node(b, "Add", NULL, "f,d", "g", "");
+    oc_b_node(b, "Tanh", NULL, "g", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void fusions_of_fusions_match_by_the_inner_name(void **state)
+{
+    (void)state;
+    static const char *const second[] = {
+        "fused /MatMulAddFusion|FusedGemm|9|2,4",   "fused |FusedGemm|9|2,4",
+        "fused _token_3|FusedGemm|9|2,4",           "MatMulBnFusion_Gemm_token_1|FusedGemm|9|2,4",
+        "/MatMulAddFusion_token_0|FusedGemm|9|2,4", "gemm|FusedGemm|9|2,4"};
+    for (size_t i = 0; i < OC_COUNT(second); i++) {
+        const char *const event[] = {"fused dense/MatMulAddFusion|FusedGemm|8|2,8", second[i], NULL};
+        char name[60];
+        struct joined x = {0};
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(second[i], "|"), second[i]);
+        join(&x, layers(), event);
+        expect_nodes(&x, "fused dense/MatMulAddFusion", "dense bias relu");
+        expect_nodes(&x, name, "MatMul_3 Add_4 Tanh_5");
+        assert_string_equal(rule_of(&x, name), "order");
+        joined_free(&x);
+    }
+}
+
+/* Order alone needs the recorded shape of the output. */
+static void order_does_not_match_another_shape(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"fused dense/MatMulAddFusion|FusedGemm|8|2,8",
+                                        "fused /MatMulAddFusion|FusedGemm|9|2,5", NULL};
+    struct joined x = {0};
+    join(&x, layers(), event);
+    expect_nodes(&x, "fused /MatMulAddFusion", "");
+    assert_int_equal(x.j->n_unmatched, 1);
+    joined_free(&x);
+}
+
+static void products_become_blocked_convolutions(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"p_nchwc|MaxPool|9|1,8,4,4", "m_mul_nchwc|Conv|10|1,8,4,4",
+                                        "add|Add|2|1,8,4,4", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,8,4,4]");
+    oc_b_init(b, "s", "float[8,1,1]");
+    oc_b_node(b, "MaxPool", "pool", "x", "p", "kernel_shape=1,1");
+    oc_b_node(b, "Mul", "scale", "p,s", "m", "");
+    oc_b_node(b, "Add", "add", "m,s", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "m_mul_nchwc", "scale");
+    joined_free(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bodies_are_numbered_in_the_order_of_the_calls),
+        cmocka_unit_test(bodies_without_records_do_not_shift_the_others),
+        cmocka_unit_test(operators_with_a_kernel_are_not_expanded),
+        cmocka_unit_test(unexplained_numbers_match_nothing),
+        cmocka_unit_test(calls_are_expanded_level_by_level),
+        cmocka_unit_test(fusions_of_fusions_match_by_the_inner_name),
+        cmocka_unit_test(order_does_not_match_another_shape),
+        cmocka_unit_test(products_become_blocked_convolutions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
