@@ -1,13 +1,15 @@
 /* Chrome traces of any other producer, and MindSpore's gpu_timeline_display_<dev>.json, a bare array of X
  * events: operators on the thread "Ops", and device work on numbered streams with args.op_full_name. For
  * unknown producers, events nest by time and each is an operator with its event name. B and E events are
- * paired per thread, last begun first (a stack). */
+ * paired per thread, last begun first (a stack). In traces of XLA and TensorFlow (trace.json.gz) the process
+ * "/device:GPU:0" has the device's work on its streams, or on the thread "XLA Ops" where there are none; its
+ * thread "Steps" marks runs, and its other threads show the same time again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/chrome_lanes.h"
 
-enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, MAX_OPEN = 1 << 20 };
+enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, MAX_OPEN = 1 << 20, MAX_PLACES = 256 };
 
 static const struct oc_chrome_key arg_of[] = {{"name", F_NAME}, {"op_full_name", F_OP}, {"type", F_TYPE}};
 
@@ -16,7 +18,16 @@ struct begun { /* a B event that waits for its E event */
     double start_ns;
 };
 
+/* A device process of XLA, or one of its threads. */
+enum role { ROLE_HOST, ROLE_DEVICE, ROLE_STREAM, ROLE_OPS, ROLE_STEPS, ROLE_OVERLAY };
+struct place {
+    int64_t pid, tid; /* tid OC_NO_ID: the process */
+    uint8_t role;
+};
+
 struct reading {
+    struct place place[MAX_PLACES];
+    size_t n_place, overlays;
     struct oc_chrome c;
     struct oc_chrome_lanes lanes;
     struct oc_timeline *t;
@@ -102,6 +113,70 @@ static void add(struct reading *r, uint32_t name, uint16_t lane, unsigned kind, 
     oc_timeline_add(r->t, &e, 0, owner);
 }
 
+/* ---- device processes of XLA ----------------------------------------------------------------------------
+ */
+
+static const struct place *place_of(const struct reading *r, int64_t pid, int64_t tid)
+{
+    for (size_t i = 0; i < r->n_place; i++)
+        if (r->place[i].pid == pid && r->place[i].tid == tid)
+            return &r->place[i];
+    return NULL;
+}
+
+static void note_place(struct reading *r)
+{
+    static const struct {
+        const char *thread;
+        uint8_t role;
+    } role[] = {{"Stream ", ROLE_STREAM}, {"XLA Ops", ROLE_OPS}, {"Steps", ROLE_STEPS}};
+    struct oc_str name = oc_chrome_text(&r->c, F_NAME);
+    struct place p = {oc_chrome_id(&r->c, OC_CH_PID), oc_chrome_id(&r->c, OC_CH_TID), ROLE_OVERLAY};
+    bool process = oc_chrome_is(&r->c, OC_CH_NAME, "process_name");
+    if (r->n_place == MAX_PLACES || r->mindspore)
+        return;
+    if (process && name.n > 8 && memcmp(name.s, "/device:", 8) == 0) {
+        r->out->device = oc_strndup(&r->out->arena, name.s + 8, name.n - 8);
+        r->place[r->n_place++] = (struct place){p.pid, OC_NO_ID, ROLE_DEVICE};
+    } else if (!process && oc_chrome_is(&r->c, OC_CH_NAME, "thread_name") && place_of(r, p.pid, OC_NO_ID)) {
+        for (size_t i = 0; i < OC_COUNT(role); i++)
+            if (name.n >= strlen(role[i].thread) &&
+                memcmp(name.s, role[i].thread, strlen(role[i].thread)) == 0)
+                p.role = role[i].role;
+        r->place[r->n_place++] = p;
+    }
+}
+
+/* Threads without a name are streams. */
+static unsigned role_here(const struct reading *r)
+{
+    int64_t pid = oc_chrome_id(&r->c, OC_CH_PID);
+    if (!place_of(r, pid, OC_NO_ID))
+        return ROLE_HOST;
+    const struct place *p = place_of(r, pid, oc_chrome_id(&r->c, OC_CH_TID));
+    unsigned role = p ? p->role : ROLE_STREAM;
+    for (size_t i = 0; i < r->n_place && role == ROLE_OPS; i++)
+        if (r->place[i].pid == pid && r->place[i].role == ROLE_STREAM)
+            role = ROLE_OVERLAY;
+    return role;
+}
+
+static void add_placed(struct reading *r, uint32_t name, double start_ns, double dur_ns)
+{
+    unsigned role = role_here(r);
+    bool device = role == ROLE_STREAM || role == ROLE_OPS;
+    unsigned kind = device ? device_kind(oc_chrome_text(&r->c, OC_CH_NAME)) : OC_EV_USER;
+    if (role == ROLE_STEPS)
+        oc_timeline_add_run(r->t, start_ns, dur_ns);
+    else if (role == ROLE_OVERLAY)
+        r->overlays++;
+    else
+        add(r, name, lane_of(r, device), kind, start_ns, dur_ns, 0);
+}
+
+/* ---- complete events, and pairs --------------------------------------------------------------------------
+ */
+
 static const char *complete(struct reading *r, uint32_t name, double start_ns)
 {
     double dur_ns;
@@ -110,6 +185,10 @@ static const char *complete(struct reading *r, uint32_t name, double start_ns)
         return "\"dur\" is missing or not a number";
     if (dur_ns < 0)
         return "\"dur\" is negative";
+    if (r->n_place) {
+        add_placed(r, name, start_ns, dur_ns);
+        return NULL;
+    }
     struct oc_str text = oc_chrome_text(&r->c, device ? F_OP : OC_CH_NAME);
     uint32_t owner = r->mindspore ? number_of(text) : 0;
     unsigned kind = device ? device_kind(oc_chrome_text(&r->c, OC_CH_NAME)) : OC_EV_OPERATOR;
@@ -192,8 +271,10 @@ static void read_all(struct reading *r)
         const char *why = c == 'X' || c == 'B' || c == 'E' ? take_event(r, c) : NULL;
         if (why)
             oc_chrome_bad(&r->c, why);
-        if (c == 'M')
+        if (c == 'M') {
             oc_chrome_note_thread(&r->lanes, &r->c, F_NAME, r->out);
+            note_place(r);
+        }
         r->async += c == 'b' || c == 'S';
     }
 }
@@ -210,8 +291,11 @@ static void add_warnings(struct reading *r, const struct oc_stream *s)
                     r->unpaired);
     if (r->async)
         oc_diag_add(d, OC_INFO, "I-async", "", "%zu asynchronous events were skipped", r->async);
-    r->out->producer = r->mindspore ? "MindSpore profiler" : "";
-    r->out->device = r->device ? "CUDA" : "";
+    if (r->overlays)
+        oc_diag_add(d, OC_INFO, "I-overlay", "",
+                    "%zu events of threads that show the same time again were skipped", r->overlays);
+    r->out->producer = r->mindspore ? "MindSpore profiler" : r->n_place ? "XLA or TensorFlow" : "";
+    r->out->device = r->device ? "CUDA" : r->n_place ? r->out->device : "";
 }
 
 /* Parses the type: Default/network-Net/conv1-Conv2d/Conv2D-op17 is a Conv2D. */
@@ -250,7 +334,7 @@ static int read_events(struct reading *r, const struct oc_source *src, const str
 static int read_chrome(const struct oc_source *src, const struct oc_profile_opts *opts,
                        struct oc_profile *out, struct oc_err *err)
 {
-    static const struct oc_timeline_rules rules = {.find_runs = true};
+    static const struct oc_timeline_rules rules = {.find_runs = true, .kernel_are_records = true};
     struct reading r = {.out = out, .t = oc_timeline_new(out), .spare = OC_NONE};
     return read_events(&r, src, opts, &rules, err);
 }
@@ -269,7 +353,7 @@ static int read_mindspore(const struct oc_source *src, const struct oc_profile_o
 
 const struct oc_importer oc_importer_chrome = {
     .name = "chrome",
-    .title = "Chrome trace of another producer",
+    .title = "Chrome trace of XLA, TensorFlow or another producer",
     .probe = probe_chrome,
     .read = read_chrome,
 };

@@ -68,6 +68,48 @@ static void reads_mindspore_timelines(void **state)
     oc_profile_close(p);
 }
 
+/* On a GPU the streams have the work; on a TPU, without streams, the thread XLA Ops. Steps are runs. */
+static void xla_devices_are_not_host_time(void **state)
+{
+    (void)state;
+    static const char *const stream[] = {"Stream #13(Compute)", "Async XLA Ops"};
+    for (size_t i = 0; i < OC_COUNT(stream); i++) {
+        char text[2400];
+        struct oc_err err = {0};
+        snprintf(
+            text, sizeof(text),
+            "{\"traceEvents\": ["
+            "{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": "
+            "\"/device:TPU:0\"}},"
+            "{\"ph\": \"M\", \"pid\": 1, \"tid\": 1, \"name\": \"thread_name\", \"args\": {\"name\": "
+            "\"Steps\"}},"
+            "{\"ph\": \"M\", \"pid\": 1, \"tid\": 2, \"name\": \"thread_name\", \"args\": {\"name\": \"XLA "
+            "Modules\"}},"
+            "{\"ph\": \"M\", \"pid\": 1, \"tid\": 3, \"name\": \"thread_name\", \"args\": {\"name\": \"XLA "
+            "Ops\"}},"
+            "{\"ph\": \"M\", \"pid\": 1, \"tid\": 13, \"name\": \"thread_name\", \"args\": {\"name\": "
+            "\"%s\"}},"
+            "{\"ph\": \"X\", \"pid\": 701, \"tid\": 5, \"name\": \"PjitFunction(f)\", \"ts\": 0, \"dur\": "
+            "900},"
+            "{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"name\": \"1\", \"ts\": 100, \"dur\": 60},"
+            "{\"ph\": \"X\", \"pid\": 1, \"tid\": 2, \"name\": \"jit_f\", \"ts\": 100, \"dur\": 60},"
+            "{\"ph\": \"X\", \"pid\": 1, \"tid\": 3, \"name\": \"fusion.1\", \"ts\": 100, \"dur\": 40},"
+            "{\"ph\": \"X\", \"pid\": 1, \"tid\": 13, \"name\": \"gemm_fusion_dot\", \"ts\": 100, \"dur\": "
+            "30},"
+            "{\"ph\": \"X\", \"pid\": 1, \"tid\": 13, \"name\": \"MemcpyD2D\", \"ts\": 130, \"dur\": 5}]}",
+            stream[i]);
+        struct oc_profile *p = t_profile_text(text, NULL, &err);
+        assert_non_null(p);
+        assert_string_equal(p->time_kind, "device time");
+        assert_string_equal(p->device, "TPU:0");
+        assert_true(isnan(p->imported_ns) && p->imported_kernel_ns == (i ? 40000 : 35000));
+        assert_true(p->runs_total == 1 && p->run_ns == 60000);
+        assert_non_null(t_rec(p, i ? "fusion.1" : "gemm_fusion_dot"));
+        assert_null(t_rec(p, i ? "gemm_fusion_dot" : "fusion.1"));
+        oc_profile_close(p);
+    }
+}
+
 /* Two iterations of 100 us; the first one is warm-up. The overlay lanes, the wait of 70 us and the planes,
  * which repeat the streams, are not added: 30.5 + 9.25 + 4 + 31.5 us. */
 static void ascend_streams_are_device_time_once(void **state)
@@ -161,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(begin_and_end_events_nest),
         cmocka_unit_test(reads_mindspore_timelines),
+        cmocka_unit_test(xla_devices_are_not_host_time),
         cmocka_unit_test(ascend_streams_are_device_time_once),
         cmocka_unit_test(ascend_planes_count_where_no_streams_are_recorded),
         cmocka_unit_test(ascend_step_trace_has_stages_of_iterations),
