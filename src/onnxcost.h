@@ -480,6 +480,8 @@ size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out);
 /* OC_EARG: not a name for oc_profile_opts.format. */
 int oc_profile_format_check(const char *name, struct oc_err *err);
 const char *oc_profile_importer(const struct oc_profile *p); /* "onnxruntime", "megengine" ... */
+/* The device as the profile names it, for oc_hwdb_find: "NVIDIA A100-SXM4-80GB"; NULL: it names none. */
+const char *oc_profile_device(const struct oc_profile *p);
 /* Name and type of a record, "" if not recorded; false past the end. */
 bool oc_profile_operator(const struct oc_profile *p, size_t index, const char **name, const char **type);
 
@@ -924,6 +926,8 @@ struct oc_report_opts {
     /* Optimization suggestions with the rows that support them; not in CSV. Gaps and waiting for data need
      * profiles opened with keep_events. */
     bool advise;
+    const char *recorded_hw; /* the device of the profile in the hardware files, proposed where the report has no
+                              * device; may be NULL */
     struct oc_report_outcome *outcome; /* set by oc_report_write; may be NULL */
 };
 

@@ -202,7 +202,7 @@ static int find_device(struct job *j)
             CLI_USAGE,
             "--hw: a report has one device, not %zu; several: onnxcost compare MODEL --hw A --hw B",
             j->o->hw.n);
-    return cli_find_device(j->o, cli_hw(j->o), &j->hwdb, &j->device);
+    return cli_find_recorded_device(j->o, cli_hw(j->o), j->profile, &j->hwdb, &j->device);
 }
 
 /* ---- analysis --------------------------------------------------------------------------------------------
@@ -377,6 +377,8 @@ static int write_report(struct job *j)
     struct oc_report_outcome outcome = {0};
     opts.what_if_device = j->what_if_device;
     opts.outcome = &outcome;
+    const struct oc_device *recorded = j->device ? NULL : cli_recorded_device(j->profile, &j->hwdb);
+    opts.recorded_hw = recorded ? oc_device_info(recorded).name : NULL;
     int failed = (j->n_list > 1 || j->o->combine ? compare(j, &opts, out.f, &err)
                                                  : oc_report_write(&in, &opts, out.f, &err))
                      ? cli_fail_err(&err)

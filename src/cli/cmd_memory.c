@@ -74,7 +74,7 @@ static int read_files(struct memory_job *j)
     const struct oc_profile_opts opts = {.format = o->profile_format, .warmup = -1, .caps = &o->caps};
     if (o->profile.n && oc_profile_open(o->profile.item[o->profile.n - 1], &opts, &j->profile, &err))
         return cli_fail_err(&err);
-    return o->hw.n ? cli_find_device(o, cli_hw(o), &j->hwdb, &j->device) : 0;
+    return o->hw.n ? cli_find_recorded_device(o, cli_hw(o), j->profile, &j->hwdb, &j->device) : 0;
 }
 
 static int analyze(struct memory_job *j)

@@ -18,9 +18,36 @@ int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb *
                     const struct oc_device **device)
 {
     struct oc_err err;
+    if (!strcmp(name, "auto"))
+        return cli_fail(CLI_USAGE,
+                        "--hw auto is the device that a profile names: give a profile, or the device's name");
     if ((!*db && oc_hwdb_open(NULL, db, &err)) || oc_hwdb_get(*db, name, device, &err))
         return cli_fail_err(&err);
     return change(o, *db, device);
+}
+
+int cli_find_recorded_device(const struct cli_opts *o, const char *name, const struct oc_profile *p,
+                             struct oc_hwdb **db, const struct oc_device **device)
+{
+    struct oc_err err;
+    if (strcmp(name, "auto") != 0 || !p)
+        return cli_find_device(o, name, db, device);
+    if (!oc_profile_device(p))
+        return cli_fail(CLI_USAGE,
+                        "--hw auto: the profile does not name its device; give the name (onnxcost hw list)");
+    if ((!*db && oc_hwdb_open(NULL, db, &err)) || oc_hwdb_find(*db, oc_profile_device(p), device, &err))
+        return cli_fail_err(&err);
+    return change(o, *db, device);
+}
+
+const struct oc_device *cli_recorded_device(const struct oc_profile *p, struct oc_hwdb **db)
+{
+    const struct oc_device *device = NULL;
+    struct oc_err err;
+    if (p && oc_profile_device(p) && (*db || !oc_hwdb_open(NULL, db, &err)) &&
+        oc_hwdb_find(*db, oc_profile_device(p), &device, &err))
+        device = NULL;
+    return device;
 }
 
 const char *cli_hw(const struct cli_opts *o)

@@ -11,6 +11,13 @@ struct cli_devices {
     size_t n, cap;
 };
 
+/* As cli_find_device; "auto" is the device that the profile names. p: NULL without a profile. */
+int cli_find_recorded_device(const struct cli_opts *o, const char *name, const struct oc_profile *p,
+                             struct oc_hwdb **db, const struct oc_device **device);
+
+/* The device that the profile names, for a proposal; NULL: none in the hardware files. */
+const struct oc_device *cli_recorded_device(const struct oc_profile *p, struct oc_hwdb **db);
+
 /* All of them, in the order given, with what --hw-set changes. `filters`: "all" and "kind=gpu" stand for
  * many, each of which is taken once. Returns 0, or the exit code after a message. */
 int cli_find_devices(const struct cli_opts *o, bool filters, struct cli_devices *out);

@@ -41,8 +41,8 @@ const struct cli_option cli_options[] = {
      "median; min if the runs spread by over 10 %", "statistic over the runs of a profile", NULL, AT(stat)},
     {"hw", 0, CLI_LIST,
      CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK,
-     "NAME|FILE", NULL, NULL,
-     "hardware for the roofline (see: onnxcost hw list); llm and compare: several, by commas or "
+     "NAME|FILE|auto", NULL, NULL,
+     "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; llm and compare: several, by commas or "
      "with the option repeated; compare: all, kind=gpu, vendor=NAME, vendor=NAME+kind=cpu too",
      NULL, AT(hw)},
     {"hw-set", 0, CLI_LIST,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/devices.h"
 
 enum oc_stat cli_stat(const char *name)
 {
@@ -52,7 +53,7 @@ static int read_files(const struct cli_opts *o, struct cli_side *s)
     if (s->optimized_path && (rc = cli_load_model(s->optimized_path, o, &s->optimized)) != 0)
         return rc;
     s->in.profile = s->profile;
-    return s->hw ? cli_find_device(o, s->hw, &s->hwdb, &s->in.device) : 0;
+    return s->hw ? cli_find_recorded_device(o, s->hw, s->profile, &s->hwdb, &s->in.device) : 0;
 }
 
 static int analyze(const struct cli_opts *o, struct cli_side *s)

@@ -7,6 +7,7 @@
 
 #include "base/c_locale.h"
 #include "base/ck.h"
+#include "join/engine_cost.h"
 #include "join/executed.h"
 #include "join/group_cost.h"
 #include "join/record_cost.h"
@@ -46,9 +47,10 @@ static void cost_of_overhead(const struct oc_prof_rec *p, struct oc_join_rec *r)
     }
 }
 
-/* An operator without nodes has the cost that follows from its recorded shapes. */
-static void cost_of_unmatched(struct oc_join *j, const struct oc_prof_rec *p, struct oc_join_rec *r)
+void oc_join_recorded_cost(struct oc_join *j, uint32_t rec)
 {
+    const struct oc_prof_rec *p = &j->profile->rec[rec];
+    struct oc_join_rec *r = &j->rec[rec];
     struct oc_record_cost k;
     double calls = p->calls_per_run;
     r->quality = OC_UNKNOWN;
@@ -63,8 +65,10 @@ static void cost_of_unmatched(struct oc_join *j, const struct oc_prof_rec *p, st
     r->ops = k.ops;
     r->bytes_known = k.bytes_known;
     r->rd_act = k.bytes_known ? k.rd : 0;
+    r->rd_wt = 0;
     r->wr = k.bytes_known ? k.wr : 0;
     r->note = k.note ? k.note : "from the recorded shapes";
+    r->from_profile = true;
     scale_by_executions(r, (uint32_t)calls);
 }
 
@@ -339,17 +343,19 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
     r->bucket = p->bucket ? p->bucket : m->n_node ? NULL : m->bucket;
     bool lost = r->bucket && (p->bucket || j->profile->functions || strcmp(r->bucket, "unmatched") == 0);
     if (lost) {
-        cost_of_unmatched(j, p, r);
+        oc_join_recorded_cost(j, i);
     } else if (r->n_node && !j->analysis) {
         r->quality = OC_UNKNOWN;
     } else if (r->n_node) {
         oc_group_cost(costs, r);
         scale_by_executions(r, m->repeats);
-        check_shapes(j, i);
-        check_macs(j, i);
     } else {
         cost_of_overhead(p, r);
     }
+    if ((!p->bucket && oc_engine_cost(j, p, r)) || !r->n_node || !j->analysis)
+        return;
+    check_shapes(j, i);
+    check_macs(j, i);
 }
 
 int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, const struct oc_profile *p,

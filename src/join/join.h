@@ -27,6 +27,7 @@ struct oc_join_rec {
     uint64_t executed_macs; /* ... per run, padding included */
     const char *note;       /* reason for the quality; NULL */
     bool other_shapes;      /* the recorded shapes contradict the model: no counts */
+    bool from_profile;      /* counts and bytes are those of the recorded shapes and types, not of the nodes */
 };
 
 struct oc_join_bucket {
@@ -93,6 +94,8 @@ struct oc_match {
 /* Adds the warning that profile and model do not belong together, and takes the counts from records whose
  * shapes contradict the model. After oc_join_executed. */
 void oc_join_check_model(struct oc_join *j); /* mismatch.c */
+/* Replaces the counts of a record by those that follow from its recorded shapes. */
+void oc_join_recorded_cost(struct oc_join *j, uint32_t rec);
 /* The record has other shapes than the nodes: takes its counts. */
 void oc_join_set_other_shapes(struct oc_join_rec *r);
 

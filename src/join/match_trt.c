@@ -1,11 +1,12 @@
 /* Layers of TensorRT engines (profile-formats 3.4). In order: the nodes that the layer information lists,
  * the whole name, the grammar of fused names (trt_name.h), ranges of opaque regions. Nodes that the
  * builder fused without reporting it (BatchNormalization into weights, quantizers, reshapes) then go to
- * the adjacent layer. */
+ * the adjacent layer. Layers with other names are matched by type and shape (match_engine.c). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "join/join.h"
+#include "join/match_engine.h"
 #include "profile/trt_name.h"
 
 #define MAX_LAYER_PARTS 1024
@@ -396,6 +397,7 @@ void oc_match_tensorrt(struct oc_matcher *x)
     for (uint32_t i = 0; i < x->p->n_rec; i++)
         if (is_open(x, i))
             match_by_range(&t, i);
+    oc_match_engine(x);
     absorb_all(&t);
     free(t.part);
 }

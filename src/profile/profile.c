@@ -486,6 +486,12 @@ const char *oc_profile_importer(const struct oc_profile *p)
     return p->format;
 }
 
+/* A model number distinguishes a device from a kind of device ("CPU", "CUDA"). */
+const char *oc_profile_device(const struct oc_profile *p)
+{
+    return strpbrk(p->device, "0123456789") ? p->device : NULL;
+}
+
 bool oc_profile_operator(const struct oc_profile *p, size_t index, const char **name, const char **type)
 {
     if (index >= p->n_rec)

@@ -59,6 +59,21 @@ size_t oc_headlines(const struct oc_report_in *in, struct oc_diag *out, size_t m
     return n;
 }
 
+bool oc_is_mismatch(const struct oc_diag *d)
+{
+    return strcmp(d->code, OC_DIAG_WRONG_MODEL) == 0 || strcmp(d->code, OC_DIAG_OTHER_MODEL) == 0;
+}
+
+size_t oc_mismatches(const struct oc_report_in *in, const char *text[OC_MAX_MISMATCHES])
+{
+    struct oc_diag d[OC_MAX_MISMATCHES];
+    size_t all = oc_headlines(in, d, OC_MAX_MISMATCHES), n = 0;
+    for (size_t i = 0; i < all; i++)
+        if (oc_is_mismatch(&d[i]))
+            text[n++] = d[i].text;
+    return n;
+}
+
 size_t oc_findings_of(const struct oc_report_in *in, unsigned source, const struct oc_diag **d)
 {
     switch (source) {

@@ -77,7 +77,7 @@ static void work_of(const struct oc_report *r, const struct oc_row *row, struct 
     work->unknown = work->unknown || !j->bytes_known || (j->n_node && j->quality == OC_UNKNOWN);
 }
 
-/* Without a model: the counts of the row, in the class of the first recorded input or of the kernels. */
+/* Without a model, or where the profile has counts of its own: those of the row, in the class of the first recorded input or of the kernels. */
 static bool work_of_record(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[row->record];
@@ -163,13 +163,14 @@ void oc_report_roofs(struct oc_report *r)
     for (uint32_t i = 0; i < r->all.n; i++) {
         struct oc_row *row = &r->all.row[i];
         struct oc_work *work = &works[i];
-        if (!r->in->analysis && !work_of_record(r, row, work))
+        bool recorded = !r->in->analysis || (r->in->join && r->in->join->rec[row->record].from_profile);
+        if (recorded && !work_of_record(r, row, work))
             continue;
-        if (r->in->analysis)
+        if (!recorded)
             work_of(r, row, work);
         if (r->in->profile && (r->in->join || !r->in->analysis))
             use_kernels(&r->in->profile->rec[row->record], work);
-        if (r->in->join)
+        if (r->in->join && !recorded)
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a join has a profile */
             use_recorded_types(&r->in->profile->rec[row->record], work);
         row->work = work;

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "report/bounds.h"
+#include "report/findings.h"
 #include "report/headline.h"
 
 struct lines {
@@ -179,9 +180,10 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
         text = oc_printf(l->arena, "%.4g %s/s", h->inferences_per_s,
                          l->r->in->profile->training ? "steps" : "inferences");
     if (h->flops_per_s + known(h->ops_per_s) > 0 && !isnan(h->bytes_per_s))
-        text = oc_printf(l->arena, "%s%s%s%s GFLOP/s%s%s", text, *text ? ", " : "",
-                         h->least ? "at least " : "", giga(l, h->flops_per_s),
-                         h->ops_per_s > 0 ? oc_printf(l->arena, " + %s GOP/s", giga(l, h->ops_per_s)) : "",
+        text = oc_printf(l->arena, "%s%s%s%s%s%s%s", text, *text ? ", " : "", h->least ? "at least " : "",
+                         h->flops_per_s > 0 ? oc_printf(l->arena, "%s GFLOP/s", giga(l, h->flops_per_s)) : "",
+                         h->flops_per_s > 0 && h->ops_per_s > 0 ? " + " : "",
+                         h->ops_per_s > 0 ? oc_printf(l->arena, "%s GOP/s", giga(l, h->ops_per_s)) : "",
                          h->bytes_per_s > 0 ? oc_printf(l->arena, ", %s GB/s", giga(l, h->bytes_per_s)) : "");
     if (!isnan(h->busy_ns) && h->run_ns > 0)
         text = oc_printf(l->arena, "%s%soperator time %.1f %%", text, *text ? "; " : "",
@@ -211,9 +213,19 @@ static void add_hardware(struct lines *l)
                   efficiency, but));
 }
 
+/* What makes figures of the report meaningless comes first. */
+static void add_mismatch(struct lines *l)
+{
+    const char *text[OC_MAX_MISMATCHES];
+    size_t n = oc_mismatches(l->r->in, text);
+    for (size_t i = 0; i < n; i++)
+        add(l, "mismatch", text[i]);
+}
+
 void oc_main_lines(struct oc_report *r, struct oc_summary *out)
 {
     struct lines l = {.r = r, .arena = &r->arena, .out = out};
+    add_mismatch(&l);
     if (r->in->model && r->in->analysis) {
         add_model(&l);
         add_inputs(&l);
@@ -229,4 +241,7 @@ void oc_main_lines(struct oc_report *r, struct oc_summary *out)
     }
     if (r->in->device)
         add_hardware(&l);
+    else if (r->o->recorded_hw)
+        add(&l, "hardware",
+            oc_printf(l.arena, "recorded on %s: --hw auto compares with its limits", r->o->recorded_hw));
 }

@@ -1,4 +1,5 @@
 /* Writes the report as one HTML file: the built-in page with the data. */
+#include "report/findings.h"
 #include "report/what_if.h"
 #include "write/out_advice.h"
 #include "write/out_html.h"
@@ -110,8 +111,15 @@ static const char *write_until(const char *at, const char *mark, FILE *f)
 
 void oc_out_html(struct oc_report *r, FILE *f)
 {
-    const char *at = write_until((const char *)oc_page, "@title@", f);
+    const char *at = write_until((const char *)oc_page, "@title@", f), *text[OC_MAX_MISMATCHES];
+    size_t n = oc_mismatches(r->in, text);
     write_text(title_of(r), f);
+    at = write_until(at, "@mismatch@", f);
+    for (size_t i = 0; i < n; i++) {
+        fputs("<p class=\"mismatch\" role=\"alert\">", f);
+        write_text(text[i], f);
+        fputs("</p>\n", f);
+    }
     at = write_until(at, "@data@", f);
     write_data(r, f);
     write_until(at, "@end@", f);

@@ -355,6 +355,8 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
     oc_key_text(w, "format", p->format);
     oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
     oc_key_text(w, "device", *p->device ? p->device : NULL);
+    if (r->o->recorded_hw)
+        oc_key_text(w, "recorded_hw", r->o->recorded_hw);
     if (p->event)
         oc_key_text(w, "event", p->event);
     oc_key_u64(w, "runs_total", p->runs_total);
@@ -427,10 +429,25 @@ static void diagnostics(struct oc_json_out *w, const struct oc_report_in *in)
     oc_jw_end_array(w);
 }
 
+/* The first member, if there is one. */
+static void mismatches(struct oc_json_out *w, const struct oc_report *r)
+{
+    const char *text[OC_MAX_MISMATCHES];
+    size_t n = oc_mismatches(r->in, text);
+    if (!n)
+        return;
+    oc_jw_key(w, "mismatch");
+    oc_jw_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        oc_jw_string(w, text[i]);
+    oc_jw_end_array(w);
+}
+
 void oc_out_json(struct oc_report *r, FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
+    mismatches(&w, r);
     oc_key_text(&w, "schema", "onnxcost.report");
     oc_key_u64(&w, "version", JSON_VERSION);
     oc_jw_key(&w, "tool");

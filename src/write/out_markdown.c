@@ -30,7 +30,7 @@ static bool wants(const struct oc_report *r, const char *part)
 /* Lines whose complete lists are printed elsewhere. */
 static bool is_listed(const char *label)
 {
-    return !strcmp(label, "assumptions") || !strcmp(label, "warnings");
+    return !strcmp(label, "assumptions") || !strcmp(label, "warnings") || !strcmp(label, "mismatch");
 }
 
 static void line(struct oc_buf *b, const char *label, const char *text)
@@ -59,6 +59,17 @@ static void summary_rows(const struct oc_summary *s, bool detail, struct oc_buf 
     for (uint32_t i = 0; i < s->n; i++)
         if (s->line[i].detail == detail && !is_listed(s->line[i].label))
             line(b, s->line[i].label, s->line[i].text);
+}
+
+static void mismatches(const struct oc_report *r, struct oc_buf *b)
+{
+    const char *text[OC_MAX_MISMATCHES];
+    size_t n = oc_mismatches(r->in, text);
+    for (size_t i = 0; i < n; i++) {
+        oc_buf_str(b, "> **Warning:** ");
+        oc_md_text(b, text[i]);
+        oc_buf_str(b, "\n\n");
+    }
 }
 
 static void title(const struct oc_report *r, struct oc_buf *b)
@@ -215,6 +226,8 @@ void oc_out_markdown(struct oc_report *r, FILE *f)
     struct oc_summary s = {0};
     struct oc_buf b = {0};
     oc_report_summary(r, &s);
+    mismatches(r, &b);
+    put(&b, f);
     if (wants(r, "summary")) {
         title(r, &b);
         oc_buf_str(&b, "| | |\n| --- | --- |\n");

@@ -499,7 +499,8 @@ enum { MAX_WARNINGS = 3 }; /* printed without -v */
 static uint32_t warnings(struct sum *s, const struct oc_diag *d, size_t n, uint32_t shown)
 {
     for (size_t i = 0; i < n; i++) {
-        if (d[i].severity == OC_INFO || !strcmp(d[i].code, "W-unknown-op")) /* see unknown_part */
+        if (d[i].severity == OC_INFO || !strcmp(d[i].code, "W-unknown-op") || /* see unknown_part */
+            oc_is_mismatch(&d[i]))                                            /* the first line */
             continue;
         if (shown++ < MAX_NAMES)
             add_line(s, "warnings",

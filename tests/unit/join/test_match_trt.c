@@ -370,8 +370,16 @@ static void markers_take_precedence(void **state)
     joined_free(&x);
 }
 
-/* An engine for 32 images with an analysis for one: no value of the analysis is printed with its times. */
-static void other_batch_of_the_engine_is_reported(void **state)
+static bool has_mismatch(const struct joined *x)
+{
+    for (size_t i = 0; i < x->j->diags.n; i++)
+        if (strcmp(x->j->diags.item[i].code, OC_DIAG_OTHER_MODEL) == 0)
+            return true;
+    return false;
+}
+
+/* An engine for 32 images with an analysis for one: its times go with its own operations and bytes. */
+static void counts_are_those_of_the_engine(void **state)
 {
     (void)state;
     static const char layers[] =
@@ -390,8 +398,133 @@ static void other_batch_of_the_engine_is_reported(void **state)
     struct oc_analyze_opts opts = {0};
     if (oc_analyze(x.m, &opts, &x.a, &e) != 0 || oc_join_make(x.m, x.a, x.p, NULL, &x.j, &e) != 0)
         fail_msg("%s", e.msg);
-    assert_int_equal(x.j->rec[0].quality, OC_UNKNOWN);
-    assert_true(x.j->diags.n >= 1);
+    const struct oc_join_rec *r = &x.j->rec[0];
+    assert_true(r->from_profile);
+    assert_int_equal(r->macs, 294912);
+    assert_int_equal(r->rd_act + r->rd_wt + r->wr,
+                     2 * 32 * 4 * 64 * 2); /* half: 2 bytes; no weights are listed */
+    assert_int_equal(r->wr, 32 * 4 * 64 * 2);
+    assert_int_equal(x.j->analysis->cost[r->node[0]].macs * 32, r->macs);
+    joined_free(&x);
+}
+
+/* A layer of an engine for a chain of convolutions. */
+struct conv_layer {
+    const char *name;
+    int channels_in, channels_out, kernel;
+};
+
+static void add_conv(struct oc_buf *b, const struct conv_layer *l, int batch, int size, bool first)
+{
+    oc_buf_printf(
+        b,
+        "%s{\"Name\": \"%s\", \"LayerType\": \"CaskConvolution\", \"ParameterType\": \"Convolution\", "
+        "\"Kernel\": [%d,%d], \"OutMaps\": %d, \"Groups\": 1, "
+        "\"Inputs\": [{\"Name\": \"i\", \"Dimensions\": [%d,%d,%d,%d], \"Format/Datatype\": \"Half\"}], "
+        "\"Outputs\": [{\"Name\": \"o\", \"Dimensions\": [%d,%d,%d,%d], \"Format/Datatype\": \"Half\"}]}",
+        first ? "" : ",", l->name, l->kernel, l->kernel, l->channels_out, batch, l->channels_in, size, size,
+        batch, l->channels_out, size, size);
+}
+
+/* c0: 3 to 8, c1 and c2: 8 to 8, c3: 1x1, 8 to 8, c4: 3x3, 8 to 8; each with a Relu. */
+static struct oc_builder *make_chain(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    char text[80], in[8] = "x", out[8], conv[8];
+    oc_b_input(b, "x", "float[1,3,16,16]");
+    for (int i = 0; i < 5; i++) {
+        int k = i == 3 ? 1 : 3;
+        snprintf(text, sizeof(text), "float[8,%d,%d,%d]", i ? 8 : 3, k, k);
+        snprintf(conv, sizeof(conv), "c%d", i);
+        snprintf(out, sizeof(out), "w%d", i);
+        oc_b_init(b, out, text);
+        snprintf(text, sizeof(text), "%s,w%d", in, i);
+        snprintf(out, sizeof(out), "t%d", i);
+        oc_b_node(b, "Conv", conv, text, out, k == 3 ? "pads=1,1,1,1" : "");
+        snprintf(in, sizeof(in), "r%d", i);
+        oc_b_node(b, "Relu", NULL, out, in, "");
+    }
+    oc_b_output(b, in, NULL);
+    return b;
+}
+
+static void join_engine(struct joined *x, const struct conv_layer *l, size_t n, int batch, int size)
+{
+    struct oc_buf b = {0};
+    struct oc_analyze_opts opts = {0};
+    struct oc_err e;
+    struct oc_builder *model = make_chain();
+    load(x, model);
+    oc_b_free(model);
+    oc_buf_str(&b, "{\"Layers\": [");
+    for (size_t i = 0; i < n; i++)
+        add_conv(&b, &l[i], batch, size, i == 0);
+    oc_buf_str(&b, "], \"Bindings\": [\"x\"]}");
+    x->p = t_profile_text(b.data, NULL, &e);
+    assert_non_null(x->p);
+    for (uint32_t i = 0; i < x->p->n_rec; i++)
+        x->p->rec[i].self_ns = x->p->rec[i].kernel_ns = 10;
+    if (oc_analyze(x->m, &opts, &x->a, &e) != 0 || oc_join_make(x->m, x->a, x->p, NULL, &x->j, &e) != 0)
+        fail_msg("%s", e.msg);
+    oc_buf_free(&b);
+}
+
+static void layers_with_other_names_are_matched_by_type_and_shape(void **state)
+{
+    static const struct conv_layer layers[] = {
+        {"stem", 3, 8, 3}, {"a", 8, 8, 3}, {"b", 8, 8, 3}, {"pointwise", 8, 8, 1}, {"head", 8, 8, 3}};
+    static const char *const node[] = {"c0", "c1", "c2", "c3", "c4"};
+    struct joined x = {0};
+    (void)state;
+    join_engine(&x, layers, 5, 4, 16);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_string_equal(x.m->node[x.j->rec[i].node[0]].name, node[i]);
+        assert_string_equal(x.j->rec[i].rule, "type and shape");
+        assert_int_equal(x.j->rec[i].n_node, 2); /* with its Relu */
+    }
+    assert_true(has_mismatch(&x)); /* batch 4 and 1 */
+    assert_non_null(strstr(x.j->diags.item[0].text, "batch 4"));
+    joined_free(&x);
+}
+
+static void layers_in_other_order_are_matched_by_their_work(void **state)
+{
+    static const struct conv_layer layers[] = {
+        {"pointwise", 8, 8, 1}, {"stem", 3, 8, 3}, {"a", 8, 8, 3}, {"b", 8, 8, 3}, {"head", 8, 8, 3}};
+    struct joined x = {0};
+    (void)state;
+    join_engine(&x, layers, 5, 1, 16);
+    assert_string_equal(x.m->node[x.j->rec[0].node[0]].name, "c3");
+    assert_string_equal(x.m->node[x.j->rec[1].node[0]].name, "c0");
+    assert_false(has_mismatch(&x));
+    joined_free(&x);
+}
+
+/* One of three equal layers is missing: only those between matched neighbours are certain. */
+static void ambiguous_layers_are_not_matched(void **state)
+{
+    static const struct conv_layer layers[] = {
+        {"stem", 3, 8, 3}, {"a", 8, 8, 3}, {"pointwise", 8, 8, 1}, {"head", 8, 8, 3}};
+    struct joined x = {0};
+    (void)state;
+    join_engine(&x, layers, 4, 1, 16);
+    assert_int_equal(x.j->rec[1].n_node, 0); /* c1 or c2 */
+    assert_string_equal(x.m->node[x.j->rec[3].node[0]].name, "c4");
+    joined_free(&x);
+}
+
+static void engine_of_another_resolution_is_not_matched(void **state)
+{
+    static const struct conv_layer layers[] = {
+        {"stem", 3, 8, 3}, {"a", 8, 8, 3}, {"b", 8, 8, 3}, {"pointwise", 8, 8, 1}, {"head", 8, 8, 3}};
+    struct joined x = {0};
+    (void)state;
+    join_engine(&x, layers, 5, 1, 32);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(x.j->rec[i].n_node, 0);
+        assert_int_equal(x.j->rec[i].quality, OC_EXACT); /* no poorer than without a model */
+    }
+    assert_true(has_mismatch(&x));
     joined_free(&x);
 }
 
@@ -404,7 +537,11 @@ int main(void)
         cmocka_unit_test(names_match_nodes),
         cmocka_unit_test(changed_names_match_nodes),
         cmocka_unit_test(markers_take_precedence),
-        cmocka_unit_test(other_batch_of_the_engine_is_reported),
+        cmocka_unit_test(counts_are_those_of_the_engine),
+        cmocka_unit_test(layers_with_other_names_are_matched_by_type_and_shape),
+        cmocka_unit_test(layers_in_other_order_are_matched_by_their_work),
+        cmocka_unit_test(ambiguous_layers_are_not_matched),
+        cmocka_unit_test(engine_of_another_resolution_is_not_matched),
     };
     return cmocka_run_group_tests_name("join/match_trt", tests, NULL, NULL);
 }

@@ -1,0 +1,176 @@
+/* Whether profile and model belong together, by kind of evidence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "join/join.h"
+#include "support/build.h"
+#include "support/profiles.h"
+
+struct joined {
+    uint8_t *bytes;
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_profile *p;
+    struct oc_join *j;
+};
+
+/* Six convolutions of 1x4x8x8 with names c0 ... */
+static struct oc_builder *make_model(const char *input)
+{
+    struct oc_builder *b = oc_b_new(17);
+    char in[8] = "x", out[8], text[24];
+    oc_b_input(b, "x", input);
+    oc_b_init(b, "w", "float[4,4,3,3]");
+    for (int i = 0; i < 6; i++) {
+        snprintf(out, sizeof(out), "t%d", i);
+        snprintf(text, sizeof(text), "%s,w", in);
+        char name[8];
+        snprintf(name, sizeof(name), "c%d", i);
+        oc_b_node(b, "Conv", name, text, out, "pads=1,1,1,1");
+        snprintf(in, sizeof(in), "t%d", i);
+    }
+    oc_b_output(b, in, NULL);
+    return b;
+}
+
+/* The text of the mismatch, NULL: none. */
+static const char *mismatch_of(struct joined *x, const char *input, const char *profile)
+{
+    struct oc_analyze_opts opts = {0};
+    struct oc_builder *b = make_model(input);
+    struct oc_err e;
+    size_t n;
+    x->bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    x->p = t_profile_text(profile, NULL, &e);
+    if (!x->p || oc_model_load_mem(x->bytes, n, NULL, &x->m, &e) || oc_analyze(x->m, &opts, &x->a, &e) ||
+        oc_join_make(x->m, x->a, x->p, NULL, &x->j, &e))
+        fail_msg("%s", e.msg);
+    for (size_t i = 0; i < x->j->diags.n; i++)
+        if (strcmp(x->j->diags.item[i].code, OC_DIAG_OTHER_MODEL) == 0)
+            return x->j->diags.item[i].text;
+    return NULL;
+}
+
+static void joined_free(struct joined *x)
+{
+    oc_join_free(x->j);
+    oc_analysis_free(x->a);
+    oc_profile_close(x->p);
+    oc_model_free(x->m);
+    free(x->bytes);
+}
+
+/* Counts of OpenVINO, which records names and types, but no shapes. */
+static void number_of_convolutions_decides_without_shapes(void **state)
+{
+    static const struct {
+        int convs, calls;
+        bool differs;
+    } row[] = {{6, 1, false}, {12, 1, false}, {5, 1, true}, {7, 1, true}, {20, 1, true}, {0, 1, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct joined x = {0};
+        struct oc_buf b = {0};
+        oc_buf_str(&b, "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms);\n");
+        for (int k = 0; k < row[i].convs; k++)
+            oc_buf_printf(&b, "k%d;Status.EXECUTED;Convolution;jit_avx2_FP32;0.5;0.5;\n", k);
+        for (int k = 0; k < 4; k++)
+            oc_buf_printf(&b, "r%d;Status.EXECUTED;Relu;jit_avx2_FP32;0.1;0.1;\n", k);
+        oc_buf_str(&b, "Total;;;;9.0;9.0;\n");
+        const char *text = mismatch_of(&x, "float[1,4,8,8]", b.data);
+        if ((text != NULL) != row[i].differs)
+            fail_msg("%d convolutions: %s", row[i].convs, text ? text : "no mismatch");
+        if (text)
+            assert_non_null(strstr(text, "Conv calls"));
+        oc_buf_free(&b);
+        joined_free(&x);
+    }
+}
+
+/* Layers of TensorRT with the model's names and a batch of their own. */
+static void add_layers(struct oc_buf *b, const char *stem, int batch, int size)
+{
+    oc_buf_str(b, "{\"Layers\": [");
+    for (int i = 0; i < 6; i++)
+        oc_buf_printf(
+            b,
+            "%s{\"Name\": \"%s%d\", \"LayerType\": \"CaskConvolution\", \"ParameterType\": \"Convolution\", "
+            "\"Kernel\": [3,3], \"OutMaps\": 4, \"Groups\": 1, \"Inputs\": [{\"Name\": \"i\", "
+            "\"Dimensions\": [%d,4,%d,%d], \"Format/Datatype\": \"Half\"}], \"Outputs\": [{\"Name\": \"o\", "
+            "\"Dimensions\": [%d,4,%d,%d], \"Format/Datatype\": \"Half\"}]}",
+            i ? "," : "", stem, i, batch, size, size, batch, size, size);
+    oc_buf_str(b, "], \"Bindings\": [\"x\"]}");
+}
+
+static const char *engine_mismatch(struct joined *x, const char *input, const char *stem, int batch, int size)
+{
+    struct oc_buf b = {0};
+    struct oc_analyze_opts opts = {0};
+    struct oc_builder *model = make_model(input);
+    struct oc_err e;
+    size_t n;
+    const char *text = NULL;
+    add_layers(&b, stem, batch, size);
+    x->bytes = oc_b_pack(model, &n);
+    oc_b_free(model);
+    x->p = t_profile_text(b.data, NULL, &e);
+    assert_non_null(x->p);
+    for (uint32_t i = 0; i < x->p->n_rec; i++)
+        x->p->rec[i].self_ns = x->p->rec[i].kernel_ns = 10;
+    if (oc_model_load_mem(x->bytes, n, NULL, &x->m, &e) || oc_analyze(x->m, &opts, &x->a, &e) ||
+        oc_join_make(x->m, x->a, x->p, NULL, &x->j, &e))
+        fail_msg("%s", e.msg);
+    for (size_t i = 0; i < x->j->diags.n && !text; i++)
+        if (strcmp(x->j->diags.item[i].code, OC_DIAG_OTHER_MODEL) == 0)
+            text = x->j->diags.item[i].text;
+    oc_buf_free(&b);
+    return text;
+}
+
+static void batch_of_the_engine_is_compared_with_the_analysis(void **state)
+{
+    struct joined x = {0};
+    (void)state;
+    assert_null(engine_mismatch(&x, "float[1,4,8,8]", "c", 1, 8));
+    joined_free(&x);
+    x = (struct joined){0};
+    const char *text = engine_mismatch(&x, "float[N,4,8,8]", "c", 32, 8);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "batch 32"));
+    assert_non_null(strstr(text, "--dim N=32"));
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(x.j->rec[i].macs, 32 * 4 * 64 * 36);
+    joined_free(&x);
+    x = (struct joined){0};
+    text = engine_mismatch(&x, "float[1,4,8,8]", "other", 16, 8);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "--shape x=16x4x8x8"));
+    joined_free(&x);
+}
+
+static void engine_without_any_node_is_a_mismatch(void **state)
+{
+    struct joined x = {0};
+    (void)state;
+    const char *text = engine_mismatch(&x, "float[1,4,8,8]", "other", 1, 64);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "no operator"));
+    joined_free(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(number_of_convolutions_decides_without_shapes),
+        cmocka_unit_test(batch_of_the_engine_is_compared_with_the_analysis),
+        cmocka_unit_test(engine_without_any_node_is_a_mismatch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
