@@ -23,6 +23,9 @@ static const struct conv_kind integer = {
     .x = 0, .w = 1, .bias = NO_SLOT, .residual = NO_SLOT, .x_zp = 2, .dtype = OC_DT_INT32};
 static const struct conv_kind qlinear = {
     .x = 0, .w = 3, .bias = 8, .residual = NO_SLOT, .x_zp = 2, .out_like = 7, .quantized = true};
+static const struct conv_kind transposed = {.x = 0, .w = 1, .bias = 2, .residual = NO_SLOT, .x_zp = NO_SLOT};
+static const struct conv_kind transposed_pads = {
+    .x = 0, .w = 1, .bias = 3, .residual = NO_SLOT, .x_zp = NO_SLOT};
 static const struct conv_kind deform = {.x = 0, .w = 1, .bias = 3, .residual = NO_SLOT, .x_zp = NO_SLOT};
 
 static bool channels_last(const struct oc_op_ctx *c, const struct conv_kind *kind)
@@ -126,12 +129,10 @@ static int add_conv_mac(struct oc_op_ctx *c, struct oc_cost *k, const struct con
     return 0;
 }
 
-static int cost_conv(struct oc_op_ctx *c, struct oc_cost *k)
+/* Zero point of x, bias, residual, requantization. */
+static void add_after_macs(struct oc_op_ctx *c, struct oc_cost *k, const struct conv_kind *kind)
 {
-    const struct conv_kind *kind = c->op->param;
     uint64_t n = oc_c_out(c, 0);
-    if (add_conv_mac(c, k, kind))
-        return -1;
     if (oc_zero_point_counts(c, kind->x_zp)) {
         oc_tell(c, "zp", oc_c_in(c, kind->x));
         oc_add_int(c, k, OC_ADD, oc_c_in(c, kind->x));
@@ -146,7 +147,15 @@ static int cost_conv(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_ADD, n);
     if (kind->quantized)
         oc_add_prims(c, k, oc_prims_requantize, n);
-    oc_add_activation(c, k, "activation", n);
+}
+
+static int cost_conv(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct conv_kind *kind = c->op->param;
+    if (add_conv_mac(c, k, kind))
+        return -1;
+    add_after_macs(c, k, kind);
+    oc_add_activation(c, k, "activation", oc_c_out(c, 0));
     return 0;
 }
 
@@ -213,13 +222,14 @@ static int transposed_dims(struct oc_op_ctx *c, const struct oc_shape *x, const 
 
 static int shape_conv_transpose(struct oc_op_ctx *c)
 {
-    const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
+    const struct conv_kind *kind = c->op->param;
+    const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
     int64_t group = oc_attr_i(c, "group", 1);
     struct oc_dim dim[OC_MAX_RANK];
     if (conv_rank(c, x, w) < 0)
         return -1;
     if (!x->ranked || !w->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        oc_set_out(c, 0, conv_dtype(c, kind), oc_shape_unranked());
         return 0;
     }
     if (group < 1)
@@ -231,7 +241,7 @@ static int shape_conv_transpose(struct oc_op_ctx *c)
     dim[1] = oc_dim_mul(c->exprs, w->dim[1], oc_known(group));
     if (transposed_dims(c, x, w, dim))
         return -1;
-    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank, dim));
+    oc_set_out(c, 0, conv_dtype(c, kind), oc_shape_of(c->arena, x->rank, dim));
     return 0;
 }
 
@@ -268,13 +278,13 @@ static uint64_t transposed_taps(struct oc_op_ctx *c, const struct oc_shape *x, c
     return all;
 }
 
-/* MAC = N * C * taps * M/g; bias N(o) */
+/* MAC = N * C * taps * M/g */
 static int cost_conv_transpose(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
+    const struct conv_kind *kind = c->op->param;
+    const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
     const struct oc_type *o = oc_out(c, 0);
     struct oc_windows win;
-    bool dynamic = strcmp(c->op->name, "ConvTransposeWithDynamicPads") == 0;
     if (!x->ranked || !w->ranked || !o || !o->shape.ranked) {
         c->unknown = true;
         return 0;
@@ -287,12 +297,16 @@ static int cost_conv_transpose(struct oc_op_ctx *c, struct oc_cost *k)
     if (c->opt.taps_valid)
         oc_tell(c, "taps", taps);
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
-    if (oc_in(c, dynamic ? 3 : 2))
-        oc_add(c, k, OC_ADD, oc_c_out(c, 0));
+    add_after_macs(c, k, kind);
     return 0;
 }
-static const char cost_conv_transpose_formula[] =
+static const char transposed_formula[] =
     "MAC = N*C*taps*Mg; ADD = [B]*N(o); N := x[0]; C := x[1]; Mg := w[1]; taps := x[2:]*w[2:]";
+#define transposed_pads_formula transposed_formula
+static const char transposed_qlinear_formula[] =
+    "MAC = N*C*taps*Mg; ADD = [B]*N(o) + zp; requantize = N(o); N := x[0]; C := x[1]; Mg := in3[1]; "
+    "taps := x[2:]*in3[2:]; zp := 0";
+#define transposed_qlinear qlinear /* the same slots */
 
 /* ---- DeformConv ------------------------------------------------------------------------------------- */
 
@@ -386,6 +400,12 @@ static const char qlinear_formula[] =
         .cost = cost_conv, .param = &(k), .formula = k##_formula                                             \
     }
 
+#define TRANSPOSED(d, n, s, k)                                                                               \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_CONV, .slots = (s),                        \
+        .shape = shape_conv_transpose, .cost = cost_conv_transpose, .param = &(k), .formula = k##_formula    \
+    }
+
 static const struct oc_op rows[] = {
     {.domain = "",
      .name = "Col2Im",
@@ -398,20 +418,8 @@ static const struct oc_op rows[] = {
     CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc),
     CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc),
     CONV("", "ConvInteger", 10, "..q", integer),
-    {.domain = "",
-     .name = "ConvTranspose",
-     .since = 1,
-     .op_class = OC_OP_CONV,
-     .slots = "..b",
-     .shape = shape_conv_transpose,
-     OC_COST(cost_conv_transpose)},
-    {.domain = "com.microsoft",
-     .name = "ConvTransposeWithDynamicPads",
-     .since = 1,
-     .op_class = OC_OP_CONV,
-     .slots = "..mb",
-     .shape = shape_conv_transpose,
-     OC_COST(cost_conv_transpose)},
+    TRANSPOSED("", "ConvTranspose", "..b", transposed),
+    TRANSPOSED("com.microsoft", "ConvTransposeWithDynamicPads", "..mb", transposed_pads),
     {.domain = "",
      .name = "DeformConv",
      .since = 19,
@@ -425,6 +433,7 @@ static const struct oc_op rows[] = {
     CONV("com.microsoft", "NhwcFusedConv", 1, "..b.", nhwc),
     CONV("", "QLinearConv", 10, ".qq.qqqqb", qlinear),
     CONV("com.microsoft", "QLinearConv", 1, ".qq.qqqqb", qlinear),
+    TRANSPOSED("com.microsoft", "QLinearConvTranspose", ".qq.qqqqb", transposed_qlinear),
 };
 extern const struct oc_op_family oc_ops_conv;
 const struct oc_op_family oc_ops_conv = OC_FAMILY("conv", rows);

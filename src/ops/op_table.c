@@ -7,6 +7,7 @@
 #define FAMILIES(F)                                                                                          \
     F(attention)                                                                                             \
     F(binary)                                                                                                \
+    F(collective)                                                                                            \
     F(contrib)                                                                                               \
     F(contrib_gemm)                                                                                          \
     F(contrib_misc)                                                                                          \
@@ -27,11 +28,13 @@
     F(moe)                                                                                                   \
     F(ms_attention)                                                                                          \
     F(nchwc)                                                                                                 \
+    F(nhwc)                                                                                                  \
     F(norm)                                                                                                  \
     F(opaque)                                                                                                \
     F(packed_state)                                                                                          \
     F(paged_attention)                                                                                       \
     F(pool)                                                                                                  \
+    F(qonnx)                                                                                                 \
     F(quant_order)                                                                                           \
     F(quantize)                                                                                              \
     F(reduce)                                                                                                \
@@ -49,7 +52,10 @@
     F(sparse_attention)                                                                                      \
     F(stateful)                                                                                              \
     F(strings)                                                                                               \
+    F(tensorrt)                                                                                              \
+    F(tokenizers)                                                                                            \
     F(train)                                                                                                 \
+    F(train_grad)                                                                                            \
     F(unary)                                                                                                 \
     F(word_conv)
 
@@ -131,16 +137,32 @@ static const struct oc_op *find_in(const struct oc_op_family *f, const char *dom
     return found;
 }
 
-const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t opset)
+static const struct oc_op *find(const char *domain, const char *name, int32_t opset)
 {
-    if (strcmp(domain, "ai.onnx") == 0)
-        domain = "";
     for (size_t i = 0; i < OC_COUNT(families); i++) {
         const struct oc_op *op = find_in(families[i], domain, name, opset);
         if (op)
             return op;
     }
     return NULL;
+}
+
+/* Other names of domains; TensorRT's parser finds its plug-ins by name in the default domain too. */
+static const char *const domain_alias[][2] = {{"ai.onnx", ""},
+                                              {"TRT", "trt"},
+                                              {"trt.plugins", "trt"},
+                                              {"onnx.brevitas", "qonnx.custom_op.general"},
+                                              {"finn.custom_op.general", "qonnx.custom_op.general"}};
+
+const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t opset)
+{
+    for (size_t i = 0; i < OC_COUNT(domain_alias); i++)
+        if (strcmp(domain, domain_alias[i][0]) == 0) {
+            domain = domain_alias[i][1];
+            break;
+        }
+    const struct oc_op *op = find(domain, name, opset);
+    return op || domain[0] ? op : find("trt", name, 0);
 }
 
 const struct oc_op *oc_op_find_cached(struct oc_op_cache *cache, const char *domain, const char *name,

@@ -63,6 +63,11 @@ static void conv_infers_shapes(void **state)
          "float[1,3,4]"},
         {"com.microsoft:ConvTransposeWithDynamicPads", 1, "", "float[1,8,4] float[8,3,3] int64[2]", "y",
          "float[1,3,node.2]"},
+        {"com.microsoft:QLinearConvTranspose", 1, "strides=[2,2]",
+         "uint8[1,8,3,4] float[] uint8[] int8[8,5,2,2] float[] int8[] float[] int8[]", "y", "int8[1,5,6,8]"},
+        {"com.microsoft:QLinearConvTranspose", 1, "",
+         "uint8[1,7,3,4] float[] uint8[] int8[8,5,2,2] float[] int8[] float[] int8[]", "y",
+         "error: 7 input channels do not match a weight of 8 channels"},
         {"Col2Im", 18, "", "float[1,5,5] int64[2]{5,5} int64[2]{1,5}", "y", "float[1,1,5,5]"},
         {"Col2Im", 18, "", "float[2,12,9] int64[2] int64[2]{2,2}", "y", "float[2,3,node.2,node.3]"},
     };
@@ -77,6 +82,10 @@ static void conv_counts_operations(void **state)
         {"Conv", 11, "", "float[1,3,8,8] float[4,3,3,3]", "y", "MAC 3888"},
         {"Conv", 11, "", "float[1,3,8,8] float[4,3,3,3] float[4]", "y", "MAC 3888, ADD 144"},
         {"Conv", 11, "group=3", "float[1,3,8,8] float[6,1,3,3]", "y", "MAC 1944"},
+        /* 96 elements in 5 channels of 4 taps; zero point per element, bias and requantization per result */
+        {"com.microsoft:QLinearConvTranspose", 1, "strides=[2,2]",
+         "uint8[1,8,3,4] float[] uint8[]!{3} int8[8,5,2,2]! float[] int8[]!{0} float[] uint8[] int32[5]", "y",
+         "MAC 1920, ADD *"},
         {"Conv", 11, "", "float[0,3,8,8] float[4,3,3,3]", "y", "nothing"},
         {"Conv", 11, "", "float[N,3,8,8] float[4,3,3,3]", "y", "nothing, unknown"},
         {"com.microsoft:FusedConv", 1, "activation=HardSigmoid activation_params=[0.2,0.5]",

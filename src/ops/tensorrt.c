@@ -1,0 +1,297 @@
+/* Plug-ins of TensorRT (NVIDIA/TensorRT 10.x: plugin/, README and getOutputDimensions of each; quantizers of
+ * onnx/onnx-tensorrt: onnxOpImporters.cpp) whose shapes follow from their inputs and attributes. The parser
+ * finds plug-ins by name whatever the domain: oc_op_find maps the domains in use to "trt". */
+#include "ops/move.h"
+#include "ops/norm_cost.h"
+#include "ops/op.h"
+
+#include <string.h>
+
+/* ---- quantizers ------------------------------------------------------------------------------------------
+ */
+
+static const uint8_t fp8 = OC_DT_FLOAT8E4M3FN, int4 = OC_DT_INT4;
+
+static int shape_quantize(struct oc_op_ctx *c)
+{
+    const uint8_t *dtype = c->op->param;
+    oc_set_out(c, 0, *dtype, *oc_in_shape(c, 0));
+    return 0;
+}
+
+static int shape_dequantize(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, oc_in_dtype(c, 1), *oc_in_shape(c, 0));
+    return 0;
+}
+
+static int cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims work[] = {{OC_DIV, 1}, {OC_RND, 1}, {OC_CMP, 2}, {0, 0}};
+    oc_add_prims(c, k, work, oc_c_out(c, 0));
+    return 0;
+}
+static const char cost_quantize_formula[] = "DIV = N(o); RND = N(o); CMP = 2*N(o)";
+
+static int cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add(c, k, OC_MUL, oc_c_out(c, 0));
+    return 0;
+}
+static const char cost_dequantize_formula[] = "MUL = N(o)";
+
+/* ---- transformers ----------------------------------------------------------------------------------------
+ */
+
+/* Two gathers of relative positions are added to the scores; the sum is scaled. */
+static int cost_disentangled(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t n = oc_c_out(c, 0);
+    oc_add(c, k, OC_ADD, oc_c_mul(c, 2, n));
+    oc_add(c, k, OC_MUL, n);
+    return 0;
+}
+static const char cost_disentangled_formula[] = "ADD = 2*N(o); MUL = N(o)";
+
+/* {S, B, E, 1, 1}: a row per token. */
+static int cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    uint64_t n = oc_c_in(c, 0), bias = oc_has_attr(c, "bias");
+    if (!x->ranked || x->rank < 3) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t R = oc_c_range(c, x, 0, 2);
+    oc_tell(c, "bias", bias);
+    oc_add_layer_norm(c, k, n, R, true);
+    oc_add(c, k, OC_ADD, oc_c_mul(c, n, 1 + bias));
+    return 0;
+}
+static const char cost_skip_norm_formula[] =
+    "ADD = (5 + bias)*n + R; MUL = 3*n; DIV = 3*R; SQRT = R; n := N(x); "
+    "R := x[0]*x[1]; bias := 0";
+
+/* Replaces the third dimension of {S, B, n, 1, 1}. */
+static int replace_third(struct oc_op_ctx *c, struct oc_dim d)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    struct oc_dim dim[OC_MAX_RANK];
+    if (!x->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), *x);
+        return 0;
+    }
+    if (x->rank < 3)
+        return oc_op_fail(c, "the input has rank %u, not 5", (unsigned)x->rank);
+    memcpy(dim, x->dim, x->rank * sizeof(*dim));
+    dim[2] = d;
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank, dim));
+    return 0;
+}
+
+static int shape_fc(struct oc_op_ctx *c)
+{
+    int64_t n = oc_attr_i(c, "out_dims", 0);
+    return n > 0 ? replace_third(c, oc_known(n)) : oc_op_fail(c, "out_dims is %lld", (long long)n);
+}
+
+/* The weights {K, out_dims} are an attribute. */
+static int cost_fc(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    uint64_t n = (uint64_t)oc_attr_i(c, "out_dims", 0);
+    if (!x->ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_in(c, 0), n));
+    k->attr_params = oc_c_mul(c, oc_c_dim(c, x->dim[2]), n);
+    oc_tell(c, "n", n);
+    return 0;
+}
+static const char cost_fc_formula[] = "MAC = N(x)*n; n := 0";
+
+static int shape_context(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    bool known = x->ranked && x->rank > 2 && oc_is_known(x->dim[2]);
+    if (known && x->dim[2].v % 3)
+        return oc_op_fail(c, "%lld is not three times the hidden size", (long long)x->dim[2].v);
+    return replace_third(c, known ? oc_known(x->dim[2].v / 3) : oc_op_fresh_dim(c, "2", -1));
+}
+
+/* Self-attention of {S, B, 3E, 1, 1}, heads h: 2*B*S*S*E MACs, scale and softmax of B*h*S*S scores. */
+static int cost_context(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    int64_t heads = oc_attr_i(c, "num_heads", 0);
+    if (!x->ranked || heads < 1) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t S = oc_c_dim(c, x->dim[0]), scores = oc_c_mul(c, oc_c_out(c, 0), S);
+    uint64_t pairs = oc_c_mul(c, oc_c_mul(c, S, S), oc_c_mul(c, oc_c_dim(c, x->dim[1]), (uint64_t)heads));
+    oc_tell(c, "pairs", pairs);
+    oc_add(c, k, OC_MAC, oc_c_mul(c, 2, scores));
+    oc_add(c, k, OC_MUL, pairs);
+    oc_add_softmax(c, k, pairs);
+    return 0;
+}
+static const char cost_context_formula[] =
+    "MAC = 2*N(o)*x[0]; MUL = pairs; CMP = pairs; ADD = 2*pairs; EXP = pairs; DIV = pairs; pairs := 0";
+
+/* ---- vision ----------------------------------------------------------------------------------------------
+ */
+
+/* value {N, S, M, D}, locations {N, Lq, M, L, P, 2}: {N, Lq, M, D} */
+static int shape_msda(struct oc_op_ctx *c)
+{
+    const struct oc_shape *v = oc_in_shape(c, 0), *at = oc_in_shape(c, 3);
+    if (!v->ranked || !at->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        return 0;
+    }
+    if (v->rank != 4 || at->rank != 6)
+        return oc_op_fail(c, "value and sampling_locations have ranks %u and %u, not 4 and 6",
+                          (unsigned)v->rank, (unsigned)at->rank);
+    const struct oc_dim dim[] = {v->dim[0], at->dim[1], v->dim[2], v->dim[3]};
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, dim));
+    return 0;
+}
+
+/* Bilinear samples as in DeformConv: s samples of 4 taps at l locations; each is weighted and added. */
+static int cost_msda(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *v = oc_in_shape(c, 0);
+    uint64_t l = oc_c_in(c, 4);
+    if (!v->ranked || v->rank != 4) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t s = oc_c_mul(c, l, oc_c_dim(c, v->dim[3]));
+    oc_add(c, k, OC_MUL, oc_c_add(c, oc_c_mul(c, 5, s), oc_c_mul(c, 4, l)));
+    oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, 4, s), oc_c_mul(c, 6, l)));
+    oc_add(c, k, OC_RND, oc_c_mul(c, 2, l));
+    return 0;
+}
+static const char cost_msda_formula[] =
+    "MUL = 5*s + 4*l; ADD = 4*s + 6*l; RND = 2*l; s := l*x[3]; l := N(in4)";
+
+static int cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    if (!x->ranked || x->rank < 2) {
+        c->unknown = true;
+        return 0;
+    }
+    oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_range(c, x, 0, 2), true);
+    return 0;
+}
+static const char cost_instance_norm_formula[] =
+    "ADD = 4*N(x) + R; MUL = 3*N(x); DIV = 3*R; SQRT = R; R := x[0]*x[1]";
+
+static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    int64_t groups = oc_attr_i(c, "num_groups", 0);
+    if (!x->ranked || !x->rank || groups < 1) {
+        c->unknown = true;
+        return 0;
+    }
+    oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_mul(c, oc_c_dim(c, x->dim[0]), (uint64_t)groups), true);
+    return 0;
+}
+static const char cost_group_norm_formula[] = "ADD = 4*N(x) + R; MUL = 3*N(x); DIV = 3*R; SQRT = R; R := 0";
+
+/* {N, P, C} to {N, C, H, W} */
+static int shape_pillars(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    uint32_t n;
+    const int64_t *size = oc_attr_ints(c, "dense_shape", &n);
+    if (!size || n != 2 || size[0] < 1 || size[1] < 1)
+        return oc_op_fail(c, "dense_shape is not two sizes");
+    struct oc_dim channels = x->ranked && x->rank == 3 ? x->dim[2] : oc_op_fresh_dim(c, "1", -1);
+    const struct oc_dim dim[] = {x->ranked && x->rank ? x->dim[0] : oc_op_fresh_dim(c, "0", -1), channels,
+                                 oc_known(size[0]), oc_known(size[1])};
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, dim));
+    return 0;
+}
+
+struct nms {
+    const char *most; /* attribute with the boxes kept per image */
+    bool float_classes;
+};
+static const struct nms efficient = {"max_output_boxes", false}, batched = {"keepTopK", true};
+
+/* boxes, scores: the number of detections {B, 1}, boxes {B, most, 4}, scores and classes {B, most} */
+static int shape_nms(struct oc_op_ctx *c)
+{
+    const struct nms *kind = c->op->param;
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    int64_t most = oc_attr_i(c, kind->most, 0);
+    if (most < 1)
+        return oc_op_fail(c, "%s is %lld", kind->most, (long long)most);
+    unsigned dtype = oc_in_dtype(c, 0);
+    const struct oc_dim dim[] = {x->ranked && x->rank ? x->dim[0] : oc_op_fresh_dim(c, "0", -1),
+                                 oc_known(most), oc_known(4)},
+                        one[] = {dim[0], oc_known(1)};
+    oc_set_out(c, 0, OC_DT_INT32, oc_shape_of(c->arena, 2, one));
+    oc_set_out(c, 1, dtype, oc_shape_of(c->arena, 3, dim));
+    oc_set_out(c, 2, dtype, oc_shape_of(c->arena, 2, dim));
+    oc_set_out(c, 3, kind->float_classes ? dtype : OC_DT_INT32, oc_shape_of(c->arena, 2, dim));
+    return 0;
+}
+
+/* As NonMaxSuppression: a threshold and a sort of each of B*C lists of s boxes, and overlaps of the kept
+ * boxes with the others: an upper bound. */
+static int cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims overlap[] = {{OC_CMP, 5}, {OC_ADD, 5}, {OC_MUL, 2}, {OC_DIV, 1}, {0, 0}};
+    const struct nms *kind = c->op->param;
+    const struct oc_shape *scores = oc_in_shape(c, 1);
+    c->upper = true;
+    if (!scores->ranked || scores->rank < 3) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t lists = oc_c_mul(c, oc_c_dim(c, scores->dim[0]), oc_c_dim(c, scores->dim[2]));
+    uint64_t s = oc_c_dim(c, scores->dim[1]), most = (uint64_t)oc_attr_i(c, kind->most, 0);
+    uint64_t m = oc_c_mul(c, lists, oc_c_mul(c, most < s ? most : s, s));
+    oc_tell(c, "m", m);
+    oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_mul(c, lists, s), 1 + oc_clog2(s)));
+    oc_add_prims(c, k, overlap, m);
+    return 0;
+}
+static const char cost_nms_formula[] =
+    "CMP = N(w)*(1 + clog2(w[1])) + 5*m; ADD = 5*m; MUL = 2*m; DIV = m; m := 0";
+
+#define TRT(n, cl, s, sh, co, p)                                                                             \
+    {                                                                                                        \
+        .domain = "trt", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),             \
+        OC_COST(co), .param = (p)                                                                            \
+    }
+
+static const struct oc_op rows[] = {
+    TRT("BatchedNMSDynamic_TRT", OC_OP_SORT, NULL, shape_nms, cost_nms, &batched),
+    TRT("BatchedNMS_TRT", OC_OP_SORT, NULL, shape_nms, cost_nms, &batched),
+    TRT("CustomFCPluginDynamic", OC_OP_GEMM, NULL, shape_fc, cost_fc, NULL),
+    TRT("CustomQKVToContextPluginDynamic", OC_OP_ATTENTION, ".m", shape_context, cost_context, NULL),
+    TRT("CustomSkipLayerNormPluginDynamic", OC_OP_NORM, NULL, oc_shape_same, cost_skip_norm, NULL),
+    TRT("DisentangledAttention_TRT", OC_OP_ATTENTION, NULL, oc_shape_same, cost_disentangled, NULL),
+    TRT("EfficientNMS_TRT", OC_OP_SORT, NULL, shape_nms, cost_nms, &efficient),
+    TRT("GroupNormalizationPlugin", OC_OP_NORM, ".nn", oc_shape_same, cost_group_norm, NULL),
+    TRT("InstanceNormalization_TRT", OC_OP_NORM, NULL, oc_shape_same, cost_instance_norm, NULL),
+    TRT("MultiscaleDeformableAttnPlugin_TRT", OC_OP_ATTENTION, ".mm..", shape_msda, cost_msda, NULL),
+    {.domain = "trt",
+     .name = "PillarScatterPlugin",
+     .since = 1,
+     .op_class = OC_OP_GATHER,
+     .shape = shape_pillars},
+    TRT("TRT_FP8DequantizeLinear", OC_OP_QUANTIZE, ".q", shape_dequantize, cost_dequantize, NULL),
+    TRT("TRT_FP8QuantizeLinear", OC_OP_QUANTIZE, ".q", shape_quantize, cost_quantize, &fp8),
+    TRT("TRT_INT4DequantizeLinear", OC_OP_QUANTIZE, ".q", shape_dequantize, cost_dequantize, NULL),
+    TRT("TRT_INT4QuantizeLinear", OC_OP_QUANTIZE, ".q", shape_quantize, cost_quantize, &int4),
+};
+extern const struct oc_op_family oc_ops_tensorrt;
+const struct oc_op_family oc_ops_tensorrt = OC_FAMILY("tensorrt", rows);

@@ -1,0 +1,254 @@
+/* Gradients, optimizers and accumulators of ONNX Runtime's training graphs (training_op_defs.cc, 1.5
+ * to 1.19). Every output has the type of one input; the work is an amount per element of one input. */
+#include "ops/op.h"
+
+#include <string.h>
+
+#define NO 255 /* no such output */
+
+struct step {
+    uint8_t like[6];  /* by output: the input that has its type */
+    uint8_t elements; /* the input whose elements count */
+    bool plain;       /* exact: no choice of formula */
+    struct oc_prims work[5];
+};
+
+static int shape_like(struct oc_op_ctx *c)
+{
+    const struct step *s = c->op->param;
+    for (uint32_t i = 0; i < c->n_out && i < OC_COUNT(s->like) && s->like[i] != NO; i++)
+        oc_set_out_type(c, i, oc_in(c, s->like[i]));
+    return 0;
+}
+
+static int cost_step(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct step *s = c->op->param;
+    k->rest_class = oc_dtype_info(oc_in_dtype(c, s->elements))->cls;
+    oc_add_functions(c, k, s->work, oc_c_in(c, s->elements));
+    if (!s->plain)
+        c->assumption = "a training step is counted by its usual formula";
+    return 0;
+}
+static const char cost_step_formula[] = "functions = 1";
+
+#define FIRST                                                                                                \
+    {                                                                                                        \
+        0, NO                                                                                                \
+    }
+#define NORM                                                                                                 \
+    {                                                                                                        \
+        1, 2, 2, NO                                                                                          \
+    }
+
+static const struct step relu = {FIRST, 0, true, {{OC_CMP, 1}}};
+static const struct step leaky_relu = {FIRST, 0, true, {{OC_CMP, 1}, {OC_MUL, 1}}};
+static const struct step one_minus = {
+    FIRST, 0, true, {{OC_MUL, 2}, {OC_ADD, 1}}}; /* dY Y (1 - Y), dY (1 - Y^2) */
+static const struct step sine = {FIRST, 0, true, {{OC_SIN, 1}, {OC_MUL, 1}}};
+static const struct step dropout = {FIRST, 0, true, {{OC_CMP, 1}, {OC_MUL, 1}}};
+static const struct step gelu = {FIRST, 0, false, {{OC_ERF, 1}, {OC_EXP, 1}, {OC_MUL, 7}, {OC_ADD, 2}}};
+static const struct step bias_gelu = {FIRST, 0, false, {{OC_ERF, 1}, {OC_EXP, 1}, {OC_MUL, 7}, {OC_ADD, 3}}};
+static const struct step fast_gelu = {FIRST, 0, false, {{OC_TANH, 1}, {OC_MUL, 12}, {OC_ADD, 5}}};
+static const struct step bias_fast_gelu = {FIRST, 0, false, {{OC_TANH, 1}, {OC_MUL, 12}, {OC_ADD, 6}}};
+static const struct step quick_gelu = {FIRST, 0, false, {{OC_SIG, 1}, {OC_MUL, 4}, {OC_ADD, 2}}};
+/* Y (dY - sum dY Y), dY - exp(Y) sum dY, (exp(log p) - label) dY */
+static const struct step softmax = {FIRST, 0, true, {{OC_MUL, 2}, {OC_ADD, 2}}};
+static const struct step log_softmax = {FIRST, 0, true, {{OC_EXP, 1}, {OC_MUL, 1}, {OC_ADD, 2}}};
+static const struct step loss = {{1, NO}, 1, false, {{OC_EXP, 1}, {OC_ADD, 1}, {OC_MUL, 1}}};
+static const struct step norm = {NORM, 1, false, {{OC_MUL, 6}, {OC_ADD, 7}}};
+static const struct step rms_norm = {{1, 2, NO}, 1, false, {{OC_MUL, 6}, {OC_ADD, 3}}};
+static const struct step from_output = {NORM, 1, false, {{OC_MUL, 5}, {OC_DIV, 1}, {OC_ADD, 7}}};
+static const struct step division = {{1, 2, NO}, 0, false, {{OC_DIV, 2}, {OC_MUL, 2}}};
+static const struct step adam = {
+    {1, 4, 5, 2, 3, 6}, 2, false, {{OC_MUL, 6}, {OC_ADD, 6}, {OC_SQRT, 1}, {OC_DIV, 1}}};
+static const struct step sgd = {{1, 2, NO}, 1, true, {{OC_MUL, 1}, {OC_ADD, 1}}};
+static const struct step accumulate = {FIRST, 0, true, {{OC_ADD, 1}}};
+static const struct step clear = {FIRST, 0, true, {{0, 0}}};
+static const struct step scale = {FIRST, 0, true, {{OC_MUL, 1}}};
+
+/* ---- shapes that are inputs ------------------------------------------------------------------------------
+ */
+
+/* Gradients of gathers and slices: a tensor of the shape that input `shape` gives, to which dY is added. */
+struct scattered {
+    uint8_t shape, dy;
+};
+static const struct scattered shape_first = {0, 2}, shape_second = {1, 0};
+
+static int shape_scattered(struct oc_op_ctx *c)
+{
+    const struct scattered *s = c->op->param;
+    const struct oc_data *d = oc_in_value(c, s->shape);
+    struct oc_dim dim[OC_MAX_RANK];
+    if (!d || d->n > OC_MAX_RANK) {
+        oc_set_out(c, 0, oc_in_dtype(c, s->dy), oc_shape_unranked());
+        return 0;
+    }
+    for (uint32_t i = 0; i < d->n; i++)
+        dim[i] = d->e[i].kind == OC_E_INT ? d->e[i].i
+                                          : oc_op_fresh_dim(c, oc_printf(c->arena, "%u", (unsigned)i), -1);
+    oc_set_out(c, 0, oc_in_dtype(c, s->dy), oc_shape_of(c->arena, d->n, dim));
+    return 0;
+}
+
+static int cost_scattered(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct scattered *s = c->op->param;
+    uint64_t n = oc_c_in(c, s->dy);
+    k->rest_class = oc_dtype_info(oc_in_dtype(c, s->dy))->cls;
+    oc_tell(c, "n", n);
+    oc_add(c, k, OC_ADD, n);
+    return 0;
+}
+static const char cost_scattered_formula[] = "ADD = n; n := 0";
+
+/* ---- convolution -----------------------------------------------------------------------------------------
+ */
+
+/* dY, X, W: dX, dW, dB {M} */
+static int shape_conv_grad(struct oc_op_ctx *c)
+{
+    const struct oc_shape *w = oc_in_shape(c, 2);
+    oc_set_out_type(c, 0, oc_in(c, 1));
+    oc_set_out_type(c, 1, oc_in(c, 2));
+    oc_set_out(c, 2, oc_in_dtype(c, 2),
+               oc_shape_1d(c->arena, w->ranked && w->rank ? w->dim[0] : oc_op_fresh_dim(c, "bias", -1)));
+    return 0;
+}
+
+/* dX and dW take the MACs of the convolution, N(dY) * C/g * k, each; dB sums dY. */
+static int cost_conv_grad(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *w = oc_in_shape(c, 2);
+    if (!w->ranked || !w->rank) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t once = oc_c_mul(c, oc_c_in(c, 0), oc_c_range(c, w, 1, w->rank));
+    uint64_t times = (oc_out(c, 0) != NULL) + (uint64_t)(oc_out(c, 1) != NULL);
+    uint64_t bias = oc_out(c, 2) ? oc_c_in(c, 0) : 0;
+    oc_tell(c, "times", times);
+    oc_tell(c, "bias", bias);
+    oc_add(c, k, OC_MAC, oc_c_mul(c, times, once));
+    oc_add(c, k, OC_ADD, bias);
+    return 0;
+}
+static const char cost_conv_grad_formula[] = "MAC = times*N(x)*in2[1:]; ADD = bias; times := 0; bias := 0";
+
+/* ---- several tensors -------------------------------------------------------------------------------------
+ */
+
+static uint64_t all_elements(struct oc_op_ctx *c, uint32_t from)
+{
+    uint64_t n = 0;
+    for (uint32_t i = from; i < c->n_in; i++)
+        n = oc_c_add(c, n, oc_c_in(c, i));
+    oc_tell(c, "n", n);
+    return n;
+}
+
+static int shape_all_l2(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_scalar());
+    return 0;
+}
+
+static int cost_all_l2(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t n = all_elements(c, 0);
+    oc_add(c, k, OC_MUL, n);
+    oc_add(c, k, OC_ADD, n);
+    oc_add(c, k, OC_SQRT, 1);
+    return 0;
+}
+static const char cost_all_l2_formula[] = "MUL = n; ADD = n; SQRT = 1; n := 0";
+
+/* scale, tensors: the tensors in the type `to`, or all elements in one with fuse_outputs. */
+static int shape_mixed_scale(struct oc_op_ctx *c)
+{
+    unsigned to = (unsigned)oc_attr_i(c, "to", OC_DT_UNDEFINED);
+    if (oc_attr_i(c, "fuse_outputs", 0)) {
+        struct oc_dim n = oc_known(0);
+        for (uint32_t i = 1; i < c->n_in; i++)
+            n = oc_dim_add(c->exprs, n, oc_shape_count(c->exprs, oc_in_shape(c, i)));
+        oc_set_out(c, 0, to, oc_shape_1d(c->arena, n));
+        return 0;
+    }
+    for (uint32_t i = 0; i < c->n_out; i++)
+        oc_set_out(c, i, to, *oc_in_shape(c, i + 1));
+    return 0;
+}
+
+static int cost_mixed_scale(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add(c, k, OC_MUL, all_elements(c, 1));
+    return 0;
+}
+static const char cost_mixed_scale_formula[] = "MUL = n; n := 0";
+
+static int cost_is_finite(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_float(c, k, OC_CMP, oc_c_in(c, 0));
+    return 0;
+}
+static const char cost_is_finite_formula[] = "CMP = N(x)";
+
+#define MS "com.microsoft"
+#define STEP(n, cl, s)                                                                                       \
+    {                                                                                                        \
+        .domain = MS, .name = (n), .since = 1, .op_class = (cl), .shape = shape_like, OC_COST(cost_step),    \
+        .param = &(s)                                                                                        \
+    }
+#define SCATTERED(n, sl, s)                                                                                  \
+    {                                                                                                        \
+        .domain = MS, .name = (n), .since = 1, .op_class = OC_OP_GATHER, .slots = (sl),                      \
+        .shape = shape_scattered, OC_COST(cost_scattered), .param = &(s)                                     \
+    }
+#define ROW(d, n, cl, sh, co)                                                                                \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = 1, .op_class = (cl), .shape = (sh), OC_COST(co)                 \
+    }
+
+static const struct oc_op rows[] = {
+    STEP("AdamOptimizer", OC_OP_ELEMENTWISE, adam),
+    STEP("BatchNormalizationGrad", OC_OP_NORM, norm),
+    STEP("BiasFastGeluGrad_dX", OC_OP_ELEMENTWISE, bias_fast_gelu),
+    STEP("BiasGeluGrad_dX", OC_OP_ELEMENTWISE, bias_gelu),
+    STEP("BitmaskDropoutGrad", OC_OP_ELEMENTWISE, dropout),
+    ROW("", "ConvGrad", OC_OP_CONV, shape_conv_grad, cost_conv_grad),
+    ROW(MS, "ConvGrad", OC_OP_CONV, shape_conv_grad, cost_conv_grad),
+    STEP("DivGrad", OC_OP_ELEMENTWISE, division),
+    STEP("DropoutGrad", OC_OP_ELEMENTWISE, dropout),
+    STEP("FastGeluGrad", OC_OP_ELEMENTWISE, fast_gelu),
+    SCATTERED("GatherElementsGrad", ".m.", shape_second),
+    SCATTERED("GatherGrad", "m..", shape_first),
+    SCATTERED("GatherNDGrad", "m..", shape_first),
+    STEP("GeluGrad", OC_OP_ELEMENTWISE, gelu),
+    STEP("InPlaceAccumulator", OC_OP_ELEMENTWISE, accumulate),
+    STEP("InvertibleLayerNormalizationGrad", OC_OP_NORM, from_output),
+    ROW(MS, "IsFinite", OC_OP_ELEMENTWISE, oc_shape_same_bool, cost_is_finite),
+    STEP("LayerNormalizationGrad", OC_OP_NORM, norm),
+    STEP("LeakyReluGrad", OC_OP_ELEMENTWISE, leaky_relu),
+    STEP("LogSoftmaxGrad", OC_OP_SOFTMAX, log_softmax),
+    STEP("LogSoftmaxGrad_13", OC_OP_SOFTMAX, log_softmax),
+    ROW(MS, "MixedPrecisionScale", OC_OP_ELEMENTWISE, shape_mixed_scale, cost_mixed_scale),
+    STEP("QuickGeluGrad", OC_OP_ELEMENTWISE, quick_gelu),
+    ROW(MS, "ReduceAllL2", OC_OP_REDUCE, shape_all_l2, cost_all_l2),
+    STEP("ReluGrad", OC_OP_ELEMENTWISE, relu),
+    STEP("SGDOptimizer", OC_OP_ELEMENTWISE, sgd),
+    STEP("Scale", OC_OP_ELEMENTWISE, scale),
+    STEP("SigmoidGrad", OC_OP_ELEMENTWISE, one_minus),
+    STEP("SimplifiedLayerNormalizationGrad", OC_OP_NORM, rms_norm),
+    STEP("SinGrad", OC_OP_ELEMENTWISE, sine),
+    SCATTERED("SliceGrad", ".mmmmm", shape_second),
+    STEP("SoftmaxCrossEntropyGrad", OC_OP_SOFTMAX, loss),
+    STEP("SoftmaxCrossEntropyLossGrad", OC_OP_SOFTMAX, loss),
+    STEP("SoftmaxCrossEntropyLossInternalGrad", OC_OP_SOFTMAX, loss),
+    STEP("SoftmaxGrad", OC_OP_SOFTMAX, softmax),
+    STEP("SoftmaxGrad_13", OC_OP_SOFTMAX, softmax),
+    STEP("TanhGrad", OC_OP_ELEMENTWISE, one_minus),
+    STEP("ZeroGradient", OC_OP_COPY, clear),
+};
+extern const struct oc_op_family oc_ops_train_grad;
+const struct oc_op_family oc_ops_train_grad = OC_FAMILY("train_grad", rows);
