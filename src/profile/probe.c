@@ -17,6 +17,7 @@ extern const struct oc_importer oc_importer_paddle_trace;
 extern const struct oc_importer oc_importer_megengine;
 extern const struct oc_importer oc_importer_nsys_sqlite;
 extern const struct oc_importer oc_importer_rocpd;
+extern const struct oc_importer oc_importer_rocprof_json;
 extern const struct oc_importer oc_importer_xplane;
 extern const struct oc_importer oc_importer_tensorrt;
 extern const struct oc_importer oc_importer_openvino;
@@ -42,6 +43,7 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_megengine,
     &oc_importer_nsys_sqlite,
     &oc_importer_rocpd,
+    &oc_importer_rocprof_json,
     &oc_importer_xplane,
     &oc_importer_tensorrt,
     &oc_importer_openvino,
