@@ -453,6 +453,7 @@ void oc_kernel_names_free(struct oc_kernel_names *names);
 struct oc_profile_opts {
     const char *format; /* importer name, NULL: probe */
     int32_t warmup;     /* runs to drop; -1: the importer's default (the first of two or more) */
+    uint32_t iterations; /* number of runs in files that do not mark them; 0: detect it */
     enum oc_stat stat;
     bool keep_events; /* keep single events, for summaries over time: 48 bytes each */
     const char *map;  /* columns of a table: "name=Function,time='CPU Time'"; NULL: by their headers. Files of

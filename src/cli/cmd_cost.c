@@ -96,6 +96,7 @@ static int check_profile_options(const struct job *j)
                       {"kernel-names", o->kernel_names != NULL},
                       {"stat", o->stat != NULL},
                       {"warmup", o->warmup.set},
+                      {"iterations", o->iterations.set},
                       {"combine", o->combine},
                       {"partial", o->partial}};
     for (size_t i = 0; i < sizeof(of_profile) / sizeof(of_profile[0]) && !j->profile_path; i++)
@@ -135,8 +136,8 @@ static int check_options(struct job *j)
                         "--optimized-model needs a model and its profile: onnxcost MODEL --profile FILE");
     if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
         return cli_fail_err(&err);
-    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
-        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
+    if (cli_check_runs(o))
+        return CLI_USAGE;
     return check_profile_options(j);
 }
 
@@ -167,6 +168,7 @@ static int load_profile(struct job *j)
                                    .caps = &j->o->caps,
                                    .format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
+                                   .iterations = (uint32_t)j->o->iterations.v,
                                    .stat = cli_stat(j->o->stat),
                                    .keep_events =
                                        j->o->advise || is(j->o->format, "trace") || is(j->o->format, "html")};

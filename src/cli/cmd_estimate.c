@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/side.h"
 #include "cli/devices.h"
 #include "cli/output.h"
 #include "cli/shapes.h"
@@ -51,8 +52,12 @@ static int read_files(struct job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
-    const struct oc_profile_opts opts = {
-        .format = o->profile_format, .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1, .caps = &o->caps};
+    const struct oc_profile_opts opts = {.format = o->profile_format,
+                                         .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
+                                         .iterations = (uint32_t)o->iterations.v,
+                                         .caps = &o->caps};
+    if (cli_check_runs(o))
+        return CLI_USAGE;
     if (o->calibration && oc_calibration_load(o->calibration, &j->cal, &err))
         return cli_fail_err(&err);
     int rc = cli_load_model(model_path(o), o, &j->model);

@@ -6,6 +6,7 @@
 #include "cli/fault.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/side.h"
 
 /* Unlike reports on a model, all runs count unless --warmup says otherwise: that is how the profilers whose
  * tables these are count. */
@@ -15,6 +16,7 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
     struct oc_err err;
     struct oc_profile_opts opts = {.format = o->profile_format,
                                    .warmup = o->warmup.set ? (int32_t)o->warmup.v : 0,
+                                   .iterations = (uint32_t)o->iterations.v,
                                    .keep_events = true,
                                    .kernel_names = names,
                                    .map = o->map,
@@ -23,8 +25,8 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
         return cli_fail(CLI_USAGE, "'summary' needs a profile: onnxcost summary PROFILE...");
     if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
         return cli_fail_err(&err);
-    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
-        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
+    if (cli_check_runs(o))
+        return CLI_USAGE;
     if (o->partial)
         opts.stop = cli_fault_stop_begin();
     struct cli_progress *progress = cli_progress_start();

@@ -76,7 +76,7 @@ struct cli_opts {
     /* input */
     struct cli_list profile, hw, hw_set;
     const char *profile_format, *map, *optimized_model, *cache, *op_rules, *kernel_names, *stat;
-    struct cli_int warmup;
+    struct cli_int warmup, iterations;
     bool partial;
     struct cli_list limit;
     const char *external_data;

@@ -19,6 +19,16 @@ enum oc_stat cli_stat(const char *name)
     return OC_STAT_AUTO;
 }
 
+int cli_check_runs(const struct cli_opts *o)
+{
+    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
+        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
+    if (o->iterations.set && (o->iterations.v < 1 || o->iterations.v > INT32_MAX))
+        return cli_fail(CLI_USAGE, "--iterations needs a number of runs of at least 1, not %lld",
+                        (long long)o->iterations.v);
+    return 0;
+}
+
 static int check_options(const struct cli_opts *o, const struct cli_side *s)
 {
     if (o->default_dim.set && o->default_dim.v < 1)
@@ -27,8 +37,8 @@ static int check_options(const struct cli_opts *o, const struct cli_side *s)
     if (o->align.set && o->align.v < 1)
         return cli_fail(CLI_USAGE, "--align needs a number of bytes of at least 1, not %lld",
                         (long long)o->align.v);
-    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
-        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
+    if (cli_check_runs(o))
+        return CLI_USAGE;
     if (s->optimized_path && !s->profile_path)
         return cli_fail(CLI_USAGE,
                         "--optimized-model needs a model and its profile: onnxcost MODEL --profile FILE");
@@ -42,6 +52,7 @@ static int read_files(const struct cli_opts *o, struct cli_side *s)
     struct oc_err err;
     const struct oc_profile_opts opts = {.format = o->profile_format,
                                          .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
+                                         .iterations = (uint32_t)o->iterations.v,
                                          .stat = cli_stat(o->stat),
                                          .caps = &o->caps};
     int rc = s->same_model ? 0 : cli_load_model(s->model_path, o, &s->model);

@@ -32,4 +32,7 @@ void cli_side_close(struct cli_side *s);
 /* --stat by its name; OC_STAT_AUTO without one. */
 enum oc_stat cli_stat(const char *name);
 
+/* Checks --warmup and --iterations; 0 or CLI_USAGE. */
+int cli_check_runs(const struct cli_opts *o);
+
 #endif

@@ -61,7 +61,7 @@ static const struct instead {
     {"no-color", CLI_ALL, "--color never", NULL},
     {"no-colour", CLI_ALL, "--color never", NULL},
     {"colour", CLI_ALL, "--color WHEN", "--color "},
-    {"iterations", CLI_ALL, "--runs N of onnxcost record", NULL},
+    {"iterations", CLI_RECORD, "--runs N of onnxcost record", NULL},
     {"repeat", CLI_ALL, "--runs N of onnxcost record", NULL},
     {"fail-on", CLI_ALL, "onnxcost check MODEL --max-macs N ... (exit code 1 above a limit)", NULL},
     {"max-memory", CLI_ALL, "--max-peak-memory SIZE of onnxcost check", NULL},

@@ -324,7 +324,7 @@ static const struct call *find_call(struct reading *r, int64_t global_id, int64_
 
 /* ---- device work --------------------------------------------------------------------------------------- */
 
-enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
+enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON, SHAPE_COLUMNS = 6 };
 
 static uint32_t lane_of(struct reading *r, const struct oc_cell *c)
 {
@@ -352,6 +352,9 @@ static void add_launch_event(struct reading *r, const struct oc_cell *c, const s
         detail = oc_timeline_detail(t, &x->bytes, sizeof(x->bytes), &is_new);
         if (is_new)
             t->detail[detail] = (struct oc_event_detail){.bytes = (uint64_t)x->bytes};
+    } else if (x->shape) {
+        bool is_new;
+        detail = oc_timeline_detail(t, &x->shape, sizeof(x->shape), &is_new);
     }
     oc_timeline_add(
         t,
@@ -370,7 +373,7 @@ static void add_launch_event(struct reading *r, const struct oc_cell *c, const s
 /* Drops warnings about runs that the records have already produced. */
 static void drop_repeated(struct oc_diags *d, size_t from)
 {
-    static const char *const code[] = {"W-no-run", "W-warmup", "I-runs-found"};
+    static const char *const code[] = {"W-no-run", "W-warmup", "I-runs-by-repetition"};
     size_t n = from;
     for (size_t i = from; i < d->n; i++) {
         bool repeated = false;
@@ -388,21 +391,31 @@ static void finish_timeline(struct reading *r, const struct oc_profile_opts *opt
     static const struct oc_timeline_rules rules = {.find_runs = true, .kernel_are_records = true};
     struct oc_profile *p = r->out;
     uint32_t total = p->runs_total, used = p->runs_used;
+    enum oc_runs_from from = p->runs_from;
+    const char *confidence = p->runs_confidence;
     size_t told = p->diags.n;
     if (!r->timeline)
         return;
     oc_timeline_finish(r->timeline, opts, &rules);
     p->runs_total = total;
     p->runs_used = used;
+    p->runs_from = from;
+    p->runs_confidence = confidence;
     drop_repeated(&p->diags, told);
     oc_timeline_keep(r->timeline, opts);
     r->timeline = NULL;
 }
 
-static int take_launch(struct reading *r, const struct oc_cell *c, const char *name, double bytes)
+static int take_launch(struct reading *r, const struct oc_cell *c, const char *name, uint32_t shape,
+                       double bytes)
 {
-    struct oc_launch x = {
-        .name = name, .label = OC_NONE, .run = OC_NONE, .kind = r->kind, .bytes = bytes, .flop = (double)NAN};
+    struct oc_launch x = {.name = name,
+                          .label = OC_NONE,
+                          .run = OC_NONE,
+                          .shape = shape,
+                          .kind = r->kind,
+                          .bytes = bytes,
+                          .flop = (double)NAN};
     if (!read_times(r, c, &x.start_ns, &x.dur_ns))
         return 0;
     x.lane = lane_of(r, c);
@@ -423,13 +436,22 @@ static int take_launch(struct reading *r, const struct oc_cell *c, const char *n
     return 0;
 }
 
+/* A hash of grid and block, never 0 (FNV-1a). */
+static uint32_t shape_of(const struct oc_cell *c)
+{
+    uint32_t hash = 2166136261u;
+    for (unsigned i = 0; i < SHAPE_COLUMNS; i++)
+        hash = (hash ^ (uint32_t)int_of(&c[i], 0)) * 16777619u;
+    return hash ? hash : 1;
+}
+
 static int take_kernel(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     const char *name = string_of(r, &c[COMMON]);
     name = name ? name : string_of(r, &c[COMMON + 1]);
     r->in_graph += c[COMMON + 2].kind == OC_CELL_INT;
-    return take_launch(r, c, name ? name : r->no_name, (double)NAN);
+    return take_launch(r, c, name ? name : r->no_name, shape_of(c + COMMON + 3), (double)NAN);
 }
 
 static int take_copy(void *user, const struct oc_cell *c)
@@ -449,7 +471,7 @@ static int take_copy(void *user, const struct oc_cell *c)
     struct reading *r = user;
     int64_t kind = int_of(&c[COMMON + 1], 0), bytes = int_of(&c[COMMON], -1);
     const char *text = kind > 0 && kind < (int64_t)OC_COUNT(name) ? name[kind] : "[CUDA memcpy]";
-    return take_launch(r, c, oc_intern(&r->out->names, text, strlen(text)),
+    return take_launch(r, c, oc_intern(&r->out->names, text, strlen(text)), 0,
                        bytes >= 0 ? (double)bytes : (double)NAN);
 }
 
@@ -457,7 +479,7 @@ static int take_memset(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     int64_t bytes = int_of(&c[COMMON], -1);
-    return take_launch(r, c, oc_intern(&r->out->names, "[CUDA memset]", 13),
+    return take_launch(r, c, oc_intern(&r->out->names, "[CUDA memset]", 13), 0,
                        bytes >= 0 ? (double)bytes : (double)NAN);
 }
 
@@ -467,7 +489,7 @@ static int take_graph(void *user, const struct oc_cell *c)
     char text[40];
     int n = snprintf(text, sizeof(text), "CUDA graph %lld", (long long)int_of(&c[COMMON], 0));
     r->whole_graphs++;
-    return take_launch(r, c, oc_intern(&r->out->names, text, (size_t)n), (double)NAN);
+    return take_launch(r, c, oc_intern(&r->out->names, text, (size_t)n), 0, (double)NAN);
 }
 
 static int read_work(struct reading *r, struct oc_err *err)
@@ -478,7 +500,9 @@ static int read_work(struct reading *r, struct oc_err *err)
         "globalPid", false                                                                                   \
     }
     static const struct oc_column kernel[] = {
-        COMMON_COLUMNS, {"demangledName", false}, {"shortName", false}, {"graphNodeId", false}};
+        COMMON_COLUMNS,    {"demangledName", false}, {"shortName", false}, {"graphNodeId", false},
+        {"gridX", false},  {"gridY", false},         {"gridZ", false},     {"blockX", false},
+        {"blockY", false}, {"blockZ", false}};
     static const struct oc_column copy[] = {COMMON_COLUMNS, {"bytes", false}, {"copyKind", false}};
     static const struct oc_column fill[] = {COMMON_COLUMNS, {"bytes", false}};
     static const struct oc_column graph[] = {COMMON_COLUMNS, {"graphId", false}};

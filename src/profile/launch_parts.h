@@ -9,9 +9,10 @@
 
 enum { LAUNCH_CUT = OC_NONE - 1 }; /* the last, incomplete repetition of a run */
 
-struct launch_entry { /* 24 bytes: a trace may hold 10^8 of them */
+struct launch_entry { /* 32 bytes: a trace may hold 10^8 of them */
     double start_ns, dur_ns;
     uint32_t group, run;
+    uint32_t lane, shape;
 };
 
 struct launch_group { /* launches with the same name and label */

@@ -132,8 +132,7 @@ bool oc_launches_add(struct oc_launches *l, const struct oc_launch *x)
     g->n++;
     l->unsorted |= l->n && l->entry[l->n - 1].start_ns > x->start_ns;
     OC_GROW(l->entry, l->n, l->cap);
-    l->entry[l->n++] =
-        (struct launch_entry){.start_ns = x->start_ns, .dur_ns = x->dur_ns, .group = id, .run = x->run};
+    l->entry[l->n++] = (struct launch_entry){x->start_ns, x->dur_ns, id, x->run, x->lane, x->shape};
     l->total_ns += x->dur_ns;
     return true;
 }

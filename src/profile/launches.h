@@ -2,7 +2,7 @@
  * operator that launched the work), kernels and runs. Importers set the label and the run where the source
  * reports them; the remaining launches go to named buckets. Independent of formats.
  *
- * A launch takes 24 bytes until oc_launches_finish, and 4 more during it. Times are nanoseconds as double. */
+ * A launch takes 32 bytes until oc_launches_finish, and 4 more during it. Times are nanoseconds as double. */
 #ifndef OC_LAUNCHES_H
 #define OC_LAUNCHES_H
 
@@ -23,6 +23,7 @@ struct oc_launch {
     uint32_t label;                          /* from oc_launches_label; OC_NONE: unknown */
     uint32_t run;                            /* index of the run; OC_NONE: in no run */
     uint32_t lane;                           /* index of the lane in the profile */
+    uint32_t shape;                          /* equal for equal grids and blocks; 0: unknown */
     uint8_t kind;                            /* OC_EV_KERNEL, OC_EV_MEMCPY, OC_EV_MEMSET */
     double bytes, flop;                      /* measured; NAN: not measured */
     const struct oc_prof_counters *counters; /* NULL: none */

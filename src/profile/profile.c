@@ -319,6 +319,66 @@ static void check_conserved(struct oc_profile *p)
     }
 }
 
+/* Times of a whole recording become means over the runs that the user counts. */
+static void divide_rec(struct oc_prof_rec *r, double n)
+{
+    double *const part[] = {&r->time_ns, &r->self_ns, &r->kernel_ns, &r->host_ns,
+                            &r->wait_ns, &r->flop,    &r->bytes};
+    for (size_t i = 0; i < OC_COUNT(part); i++)
+        *part[i] /= n;
+    r->min_ns = r->max_ns = r->median_ns = r->p10_ns = r->p90_ns = NAN;
+    r->calls_per_run = (double)r->calls / n;
+    r->runs = (uint32_t)n;
+    r->has_macs = r->has_macs && r->macs % (uint64_t)n == 0;
+    r->macs /= (uint64_t)n;
+}
+
+static void use_iterations(struct oc_profile *p, uint32_t n)
+{
+    if (!n || p->functions || p->runs_from == OC_RUNS_GIVEN)
+        return;
+    if (p->runs_from != OC_RUNS_UNKNOWN) {
+        oc_diag_add(&p->diags, OC_WARNING, "W-iterations", "",
+                    "--iterations %u is ignored: the runs of this profile are %s", n,
+                    p->runs_from == OC_RUNS_MEAN ? "averaged by its source" : "marked in it");
+        return;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < p->diags.n; i++)
+        if (strcmp(p->diags.item[i].code, "W-no-run") != 0)
+            p->diags.item[kept++] = p->diags.item[i];
+    p->diags.n = kept;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        divide_rec(&p->rec[i], n);
+    for (uint32_t i = 0; i < p->n_kernel; i++)
+        p->kernel[i].time_ns /= n;
+    p->busy_ns = p->run_ns = NAN;
+    p->runs_total = p->runs_used = n;
+    p->runs_from = OC_RUNS_GIVEN;
+    p->stat = OC_STAT_MEAN;
+}
+
+/* Without known runs there is no run time; the operators of a run take no longer than the run. */
+static void check_runs(struct oc_profile *p)
+{
+    const char *what = NULL;
+    if (!oc_profile_runs_known(p) && !isnan(p->run_ns))
+        what = "a run time without a known number of runs";
+    else if (p->runs_from == OC_RUNS_UNKNOWN && p->runs_total)
+        what = "a number of runs from no source";
+    else if (p->busy_ns > p->run_ns * (1 + 1e-9) + 1)
+        what = "operators that take longer than the run";
+    else if (p->runs_total && p->runs_used > p->runs_total)
+        what = "more runs used than there are";
+    if (!what)
+        return;
+    oc_diag_add(&p->diags, OC_ERROR, "E-runs", "", "internal error: the reader of %s reports %s", p->format,
+                what);
+    p->run_ns = p->busy_ns = NAN;
+    p->runs_from = OC_RUNS_UNKNOWN;
+    p->runs_total = 0;
+}
+
 /* Whether and where the caller's flag stopped reading. */
 static bool describe_stop(const struct source *s, const struct oc_profile *p, char *text, size_t cap)
 {
@@ -371,8 +431,8 @@ static int check_limits(const struct source *s, const struct oc_profile *p, stru
  * wrong. */
 static int check_time(const struct source *s, const struct oc_profile *p, struct oc_err *err)
 {
-    bool any = s->imp->may_lack_time || p->event || p->imported_ns > 0 || p->imported_kernel_ns > 0 ||
-               p->run_ns > 0;
+    bool any =
+        s->imp->may_lack_time || p->event || p->imported_ns > 0 || p->imported_kernel_ns > 0 || p->run_ns > 0;
     for (uint32_t i = 0; i < p->n_rec && !any; i++)
         any = p->rec[i].total_ns > 0 || p->rec[i].total_kernel_ns > 0;
     return any ? 0
@@ -406,6 +466,8 @@ static int read_source(const struct source *s, const struct oc_profile_opts *opt
     if (stopped)
         mark_partial(p, where);
     check_conserved(p);
+    use_iterations(p, opts->iterations);
+    check_runs(p);
     oc_profile_tell_kernels(p, opts->kernel_names);
     *out = p;
     return 0;

@@ -78,14 +78,35 @@ static struct oc_spread spread_of(double *v, uint32_t n)
     return s;
 }
 
+/* Union of the runs with their device work, which may begin before a step (clock skew) or end after it. */
+static double union_of_runs(const struct oc_timeline *t)
+{
+    struct oc_cover cover = {0};
+    double reached = -INFINITY;
+    struct oc_interval *run = oc_xmalloc((t->n_run + 1) * sizeof(*run));
+    memcpy(run, t->run, t->n_run * sizeof(*run));
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (!oc_event_on_device(e->kind) || !oc_timeline_used(t, e->run))
+            continue;
+        run[e->run].start_ns = fmin(run[e->run].start_ns, e->start_ns);
+        run[e->run].end_ns = fmax(run[e->run].end_ns, end_of(e));
+    }
+    for (uint32_t i = t->n_run; i-- > t->first_used_run;) { /* in the order of their starts */
+        reached = fmin(i + 1 == t->n_run ? INFINITY : reached, run[i].start_ns);
+        run[i].start_ns = reached;
+    }
+    for (uint32_t i = t->first_used_run; i < t->n_run; i++)
+        oc_cover_add(&cover, run[i].start_ns, run[i].end_ns);
+    free(run);
+    return cover.sum_ns;
+}
+
 static void find_total(struct oc_time_summary *s, const struct oc_timeline *t)
 {
-    struct oc_cover runs = {0};
     double first = INFINITY, last = -INFINITY;
-    for (uint32_t i = t->first_used_run; i < t->n_run && !t->runs_implicit; i++)
-        oc_cover_add(&runs, t->run[i].start_ns, t->run[i].end_ns);
-    if (runs.n) {
-        s->total_ns = runs.sum_ns;
+    if (!t->runs_implicit && t->n_run > t->first_used_run) {
+        s->total_ns = union_of_runs(t);
         s->total_is = "union of the runs";
         return;
     }
@@ -240,7 +261,8 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
     }
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        if (e->lane >= p->n_lane || !oc_summary_used(t, e) || !is_work(e))
+        bool inside = s->run.n ? oc_timeline_used(t, e->run) : oc_summary_used(t, e);
+        if (e->lane >= p->n_lane || !inside || !is_work(e)) /* busy times are parts of the runs */
             continue;
         bool on_device = p->lane[e->lane].device;
         cover_event(&lane[e->lane], e, on_device);

@@ -327,7 +327,8 @@ static void choose_runs(struct oc_timeline *t, int32_t warmup)
     p->runs_total = t->runs_implicit ? 0 : t->n_run;
     p->runs_used = t->n_run - drop;
     p->training |= (t->kinds & (1u << OC_EV_BACKWARD | 1u << OC_EV_OPTIMIZATION)) != 0;
-    p->runs_from = t->runs_implicit ? OC_RUNS_UNKNOWN : t->runs_found ? OC_RUNS_REPEAT : OC_RUNS_MARKED;
+    if (!t->runs_found)
+        p->runs_from = t->runs_implicit ? OC_RUNS_UNKNOWN : OC_RUNS_MARKED;
 }
 
 /* ---- finishing ----------------------------------------------------------------------------------------- */
@@ -422,12 +423,13 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
     oc_timeline_link(t);
     nest_and_mark(t, rules);
     if (!t->n_run && rules->find_runs)
-        oc_timeline_find_runs(t);
+        oc_timeline_find_runs(t, opts->iterations);
     if (!t->n_run) {
         t->runs_implicit = true;
         add_run(t, 0, t->end_ns + 1);
         oc_diag_add(&t->profile->diags, OC_WARNING, "W-no-run", "",
-                    "the file marks no runs and none were detected: the whole file counts as one run");
+                    "the file marks no runs and no repetition shows them: times are those of the whole "
+                    "recording (--iterations N divides them)");
     }
     assign_runs(t);
     choose_runs(t, opts->warmup);

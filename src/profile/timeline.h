@@ -209,6 +209,6 @@ struct oc_nesting;
 struct oc_nesting *oc_nesting_begin(struct oc_timeline *t, uint32_t kinds, unsigned flags, bool parents);
 void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to);
 void oc_nesting_end(struct oc_nesting *x);
-void oc_timeline_find_runs(struct oc_timeline *t);
+void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations);
 
 #endif

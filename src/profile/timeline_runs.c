@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/run_fold.h"
 #include "profile/timeline.h"
-
-enum { WINDOW = 1 << 20, MIN_REPEATS = 3, MANY_REPEATS = 8 };
-
-#define CLEAR_GAP 3.0 /* a gap between runs is this many times the average gap */
 
 /* The sequence: device work of the lane with the most events, otherwise top-level operators likewise. */
 struct sequence {
@@ -45,137 +42,65 @@ static void choose_lane(struct sequence *s)
     free(count);
 }
 
-/* ---- the period ---------------------------------------------------------------------------------------- */
-
-/* Smallest period of the names (Knuth-Morris-Pratt failure function: length minus the longest border). */
-static size_t period_of(const uint32_t *name, size_t n, uint32_t *border)
-{
-    size_t k = 0;
-    border[0] = 0;
-    for (size_t i = 1; i < n; i++) {
-        while (k && name[i] != name[k])
-            k = border[k - 1];
-        k += name[i] == name[k];
-        border[i] = (uint32_t)k;
-    }
-    return n - k;
-}
-
-/* The period of an inner part of the sequence, which may begin or end with other work. */
-static size_t find_period(const struct sequence *s)
-{
-    static const struct {
-        unsigned from, to; /* in twelfths */
-    } part[] = {{3, 9}, {6, 12}, {4, 8}, {0, 12}, {2, 5}, {8, 12}};
-    size_t n = s->n < WINDOW ? s->n : WINDOW, first = (s->n - n) / 2, at = 0, got = 0, found = 0;
-    uint32_t *name = oc_xmalloc(2 * n * sizeof(*name));
-    for (size_t i = 0; i < s->t->n_event && got < n; i++)
-        if (in_sequence(s, &s->t->event[i]) && at++ >= first)
-            name[got++] = s->t->event[i].name;
-    for (size_t i = 0; i < OC_COUNT(part) && !found; i++) {
-        size_t from = got * part[i].from / 12, m = got * part[i].to / 12 - from;
-        size_t p = m ? period_of(name + from, m, name + n) : 0;
-        found = p && m / p >= MIN_REPEATS ? p : 0;
-    }
-    free(name);
-    return found;
-}
-
-/* The longest stretch [from, to) of the sequence with that period. */
-struct stretch {
-    size_t period, from, to;
+/* The sequence as input of the search: names, and names with launch shapes. */
+struct symbols {
+    uint32_t *index; /* of the events */
+    uint32_t *symbol, *name;
+    uint8_t *flags;
+    double *start_ns, *end_ns;
 };
 
-static void find_stretch(const struct sequence *s, struct stretch *r)
+static void free_symbols(struct symbols *x)
 {
-    uint32_t *last = oc_xmalloc(r->period * sizeof(*last));
-    size_t at = 0, start = 0;
-    for (size_t i = 0; i < s->t->n_event; i++) {
-        const struct oc_event *e = &s->t->event[i];
-        if (!in_sequence(s, e))
-            continue;
-        if (at >= r->period && last[at % r->period] != e->name)
-            start = at - r->period + 1;
-        last[at % r->period] = e->name;
-        at++;
-        if (at - start > r->to - r->from) {
-            r->from = start;
-            r->to = at;
-        }
-    }
-    free(last);
+    free(x->index);
+    free(x->symbol);
+    free(x->name);
+    free(x->flags);
+    free(x->start_ns);
+    free(x->end_ns);
 }
 
-/* ---- start of an iteration ----------------------------------------------------------------------------- */
-
-struct phase {
-    size_t at;   /* in [0, period) */
-    bool clear;  /* the gap before it is an outlier */
-    bool copies; /* each iteration contains a copy */
-};
-
-static struct phase find_phase(const struct sequence *s, const struct stretch *r)
+static void make_symbols(const struct sequence *s, struct symbols *x)
 {
-    double *gap = calloc(r->period, sizeof(*gap)), reached = 0, all = 0;
-    struct phase best = {0};
+    const struct oc_timeline *t = s->t;
+    struct oc_arena scratch = {0};
+    struct oc_map of = {.arena = &scratch};
     size_t at = 0;
-    if (!gap)
-        oc_out_of_memory(r->period * sizeof(*gap));
-    for (size_t i = 0; i < s->t->n_event; i++) {
-        const struct oc_event *e = &s->t->event[i];
+    uint32_t known = 0;
+    *x = (struct symbols){oc_xmalloc(s->n * sizeof(uint32_t)), oc_xmalloc(s->n * sizeof(uint32_t)),
+                          oc_xmalloc(s->n * sizeof(uint32_t)), oc_xcalloc(s->n, 1),
+                          oc_xmalloc(s->n * sizeof(double)),   oc_xmalloc(s->n * sizeof(double))};
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
         if (!in_sequence(s, e))
             continue;
-        if (at > r->from && at < r->to && e->start_ns > reached)
-            gap[(at - r->from) % r->period] += e->start_ns - reached;
-        best.copies |= at >= r->from && at < r->to && e->kind == OC_EV_MEMCPY;
-        reached = fmax(reached, e->start_ns + e->dur_ns);
-        at++;
+        uint32_t key[2] = {e->name, s->device && e->kind != OC_EV_KERNEL ? OC_NONE : e->detail}, id = known;
+        known += oc_map_add(&of, (const char *)key, sizeof(key), &id, NULL);
+        x->index[at] = (uint32_t)i;
+        x->symbol[at] = id;
+        x->name[at] = e->name;
+        x->flags[at] = e->kind == OC_EV_MEMCPY ? oc_fold_flag_of_copy(t->name[e->name])
+                       : strncmp(t->name[e->name], "CUDA graph ", 11) == 0 ? OC_FOLD_GRAPH
+                                                                           : 0;
+        x->start_ns[at] = e->start_ns;
+        x->end_ns[at++] = e->start_ns + e->dur_ns;
     }
-    gap[0] *= (double)(r->to - r->from) / (double)(r->to - r->from - r->period); /* seen once less */
-    for (size_t k = 0; k < r->period; k++) {
-        all += gap[k];
-        if (gap[k] > gap[best.at])
-            best.at = k;
-    }
-    double others = r->period > 1 ? (all - gap[best.at]) / (double)(r->period - 1) : 0;
-    best.clear = gap[best.at] > CLEAR_GAP * others;
-    if (!best.clear)
-        best.at = 0;
-    free(gap);
-    return best;
-}
-
-/* The layers of one pass repeat too. Accepts a period only if iterations have a gap or a copy between
- * them, or end at the end of the file. */
-static bool is_accepted(const struct sequence *s, const struct stretch *r, const struct phase *f)
-{
-    size_t repeats = (r->to - r->from) / r->period;
-    bool to_the_end = s->n - r->to < r->period;
-    return repeats >= MIN_REPEATS &&
-           (f->clear || (f->copies && r->period > 1) || (to_the_end && repeats >= MANY_REPEATS));
+    oc_map_free(&of);
+    oc_arena_free(&scratch);
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
-static void mark_runs(const struct sequence *s, const struct stretch *r, size_t phase)
+static void mark_runs(struct oc_timeline *t, const struct symbols *x, const struct oc_fold *f)
 {
-    struct oc_timeline *t = s->t;
-    size_t first = r->from + phase, n = (r->to - first) / r->period, at = 0;
-    for (size_t i = 0; i < t->n_event; i++) {
-        struct oc_event *e = &t->event[i];
-        if (!in_sequence(s, e))
-            continue;
-        size_t k = at++ - first;
-        if (at <= first || k / r->period >= n)
-            continue;
-        e->run = (uint32_t)(k / r->period);
-        double end_ns = e->start_ns + e->dur_ns;
-        if (k % r->period == 0) {
-            OC_GROW(t->run, t->n_run, t->cap_run);
-            t->run[t->n_run++] = (struct oc_interval){e->start_ns, end_ns};
-        } else if (end_ns > t->run[e->run].end_ns) {
-            t->run[e->run].end_ns = end_ns;
+    for (uint32_t k = 0; k < f->n_run; k++) {
+        struct oc_interval run = {x->start_ns[f->start[k]], 0};
+        for (size_t i = f->start[k]; i < f->start[k + 1]; i++) {
+            t->event[x->index[i]].run = k;
+            run.end_ns = fmax(run.end_ns, x->end_ns[i]);
         }
+        OC_GROW(t->run, t->n_run, t->cap_run);
+        t->run[t->n_run++] = run;
     }
 }
 
@@ -209,29 +134,27 @@ static void mark_host(struct oc_timeline *t)
     free(start);
 }
 
-void oc_timeline_find_runs(struct oc_timeline *t)
+void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations)
 {
     struct sequence s = {.t = t, .device = true};
-    struct stretch r = {0};
+    struct symbols x;
+    struct oc_fold f;
     choose_lane(&s);
     if (!s.n) {
         s.device = false;
         choose_lane(&s);
     }
-    r.period = s.n >= MIN_REPEATS ? find_period(&s) : 0;
-    if (!r.period)
+    if (!s.n)
         return;
-    find_stretch(&s, &r);
-    if ((r.to - r.from) / r.period < MIN_REPEATS)
-        return;
-    struct phase f = find_phase(&s, &r);
-    if (!is_accepted(&s, &r, &f))
-        return;
-    mark_runs(&s, &r, f.at);
-    if (s.device)
-        mark_host(t);
-    t->runs_found = true;
-    oc_diag_add(&t->profile->diags, OC_INFO, "I-runs-found", "",
-                "%u equal iterations of %zu %s detected by their order: they count as runs", t->n_run,
-                r.period, s.device ? "kernels and copies" : "operators");
+    make_symbols(&s, &x);
+    struct oc_fold_in in = {x.symbol, x.name, x.flags, x.start_ns, x.end_ns, s.n, iterations};
+    if (oc_fold_find(&in, &f)) {
+        mark_runs(t, &x, &f);
+        if (s.device)
+            mark_host(t);
+        t->runs_found = true;
+        oc_fold_report(&f, &in, s.device ? "kernels and copies" : "operators", t->profile);
+    }
+    free(f.start);
+    free_symbols(&x);
 }

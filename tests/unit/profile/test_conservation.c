@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "profile/profile.h"
+#include "profile/time_summary.h"
 #include "support/profiles.h"
 
 static size_t n_read, n_whole;
@@ -41,6 +42,23 @@ static void assert_conserved(const struct oc_profile *p, const char *what)
         fail_msg("%s: %s", what, t_finding(p, "E-conservation"));
 }
 
+/* No operator outside its run, no device busy for longer than the runs, and no run time where the number of
+ * runs is not known. */
+static void assert_runs(const struct oc_profile *p, const char *what)
+{
+    if (t_finding(p, "E-runs"))
+        fail_msg("%s: %s", what, t_finding(p, "E-runs"));
+    if (!p->timeline)
+        return;
+    struct oc_time_summary *s = oc_time_summary_make(p, NULL);
+    for (uint32_t i = 0; i < s->n_lane; i++)
+        if (s->lane[i].device && s->lane[i].busy_ns > s->total_ns * (1 + 1e-9) + 1)
+            fail_msg("%s: device busy for %.0f of %.0f ns", what, s->lane[i].busy_ns, s->total_ns);
+    if (p->runs_total && s->run.n && s->run.n > p->runs_total)
+        fail_msg("%s: the summary has %u runs, the report %u", what, s->run.n, p->runs_total);
+    oc_time_summary_free(s);
+}
+
 static void check(const char *path, const char *what, bool whole)
 {
     static const struct oc_profile_opts variant[] = {
@@ -58,6 +76,7 @@ static void check(const char *path, const char *what, bool whole)
             return;
         }
         assert_conserved(p, what);
+        assert_runs(p, what);
         if (whole && sums_are_missing(p))
             fail_msg("%s: times were not summed while reading (%s)", what, p->format);
         n_whole += whole && i == 0;
@@ -108,6 +127,43 @@ static void every_sample_conserves_time(void **state)
     assert_int_equal(nftw("../shared/samples", visit, 16, FTW_PHYS), 0);
     print_message("%zu samples, %zu sums compared\n", n_whole, n_read);
     assert_true(n_whole >= 75 && n_read > 75 * 8);
+}
+
+static int visit_whole(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    struct oc_probed how;
+    (void)ftw;
+    if (type == FTW_F && st->st_size && oc_profile_probe(path, NULL, &how, NULL) == 0)
+        check(path, path, true);
+    return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+/* Profiles made by other people. */
+static void every_wild_profile_conserves_time(void **state)
+{
+    (void)state;
+    static const char archive[] = "../shared/cases/wild/wild.tar.gz";
+    char dir[] = "/tmp/onnxcost-wild-XXXXXX", command[200];
+    if (access(archive, R_OK) != 0) {
+        print_message("SKIPPED: no '%s'\n", archive);
+        skip();
+    }
+    assert_non_null(mkdtemp(dir));
+    snprintf(command, sizeof(command), "tar -xzf %s -C %s", archive, dir);
+    assert_int_equal(system(command), 0);
+    n_read = n_whole = 0;
+    assert_int_equal(nftw(dir, visit_whole, 16, FTW_PHYS), 0);
+    nftw(dir, remove_entry, 16, FTW_PHYS | FTW_DEPTH);
+    print_message("%zu profiles, %zu sums compared\n", n_whole, n_read);
+    assert_true(n_whole >= 60);
 }
 
 static void every_recorded_zoo_profile_conserves_time(void **state)
@@ -173,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_sample_conserves_time),
+        cmocka_unit_test(every_wild_profile_conserves_time),
         cmocka_unit_test(every_recorded_zoo_profile_conserves_time),
         cmocka_unit_test(time_of_a_small_trace_is_conserved),
         cmocka_unit_test(lost_time_is_reported),

@@ -259,8 +259,9 @@ static void correlation_respects_processes_and_threads(void **state)
     oc_profile_close(p);
 }
 
-/* Without ranges kernels are the records; the same three launches four times are four runs, earlier kernels
- * are outside the runs. Copies have a bucket. Run: 10 + 20 + 5 ns of kernels, 4 of the copy. */
+/* Without ranges kernels are the records; the same four launches and a copy, four times, are four runs;
+ * earlier kernels are outside the runs. Copies have a bucket. Run: 10 + 20 + 3 + 5 ns of kernels, 4 of the
+ * copy. */
 static void kernels_without_ranges_are_records(void **state)
 {
     (void)state;
@@ -269,9 +270,10 @@ static void kernels_without_ranges_are_records(void **state)
                      ", 9000000000, NULL, NULL);");
     for (int run = 0; run < 4; run++) {
         int t = 1000 + 100 * run;
-        add_launch(10 + 3 * run, 0, t, 10, "1");
-        add_launch(11 + 3 * run, 0, t + 20, 20, "2");
-        add_launch(12 + 3 * run, 0, t + 50, 5, "1");
+        add_launch(10 + 4 * run, 0, t, 10, "1");
+        add_launch(11 + 4 * run, 0, t + 20, 20, "2");
+        add_launch(12 + 4 * run, 0, t + 45, 3, "9000000000");
+        add_launch(13 + 4 * run, 0, t + 50, 5, "1");
         oc_buf_printf(&sql,
                       "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(%d, %d, 0, 7, 99, " PID ", 4096, 2);",
                       t + 60, t + 64);

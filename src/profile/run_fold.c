@@ -1,0 +1,639 @@
+#include "profile/run_fold.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "profile/profile.h"
+
+enum {
+    MAX_LEVELS = 8,
+    MIN_RUNS = 3,
+    MIN_LAUNCHES = 5, /* of a run, with ... */
+    MIN_DISTINCT = 3, /* ... so many different kernels: less is a benchmark of one kernel */
+    MIN_LAYERS = 3,
+    BLOCK = 5,           /* launches */
+    MIN_BLOCKS_RUN = 30, /* launches of a run that consists of blocks */
+    CONTEXT = 8,         /* launches that show where a run starts */
+    MAX_LAGS = 4096      /* launches of a run in which layers of any length are searched */
+};
+#define CLEAR_PAUSE   2.5 /* times the second longest pause of the run */
+#define MOST          0.8 /* of the runs */
+#define LONGER        3.0 /* times the median: a pause of a higher level */
+#define MIN_CONTAINED 0.8 /* of the typical run, for a run at either end */
+#define BLOCKS_SHARE  0.6 /* of a run that consists of blocks */
+#define MAX_UNEVEN    0.15
+#define MAX_LOOK      ((size_t)1 << 20) /* launches */
+
+struct folding {
+    const struct oc_fold_in *in; /* at most MAX_LOOK launches */
+    const struct oc_fold_in *all;
+    double *gap; /* before each launch */
+    int32_t *count;
+};
+
+/* ---- pauses -------------------------------------------------------------------------------------------- */
+
+static void find_gaps(struct folding *f)
+{
+    double reached = -(double)INFINITY;
+    for (size_t i = 0; i < f->in->n; i++) {
+        double gap = f->in->start_ns[i] - reached;
+        f->gap[i] = gap > 0 && isfinite(gap) ? gap : 0;
+        reached = fmax(reached, f->in->end_ns[i]);
+    }
+}
+
+/* The longest pause of each segment: before launch `at`, between two symbols. */
+struct pauses {
+    size_t *at;
+    double *ns, *ratio; /* to the second longest of the segment */
+    uint32_t before, after;
+    size_t n, same; /* number of segments, and of those with the pause between the most frequent symbols */
+};
+
+static void free_pauses(struct pauses *p)
+{
+    free(p->at);
+    free(p->ns);
+    free(p->ratio);
+}
+
+static void find_pauses(const struct folding *f, const struct oc_fold_level *l, struct pauses *p)
+{
+    const uint32_t *v = f->in->symbol;
+    *p = (struct pauses){.at = oc_xmalloc(l->n * sizeof(*p->at)),
+                         .ns = oc_xmalloc(l->n * sizeof(*p->ns)),
+                         .ratio = oc_xmalloc(l->n * sizeof(*p->ratio))};
+    size_t votes = 0;
+    for (size_t j = 1; j < l->n; j++) {
+        size_t best = l->at[j];
+        double second = 0;
+        if (l->at[j] - l->at[j - 1] > 2 * l->spacing)
+            continue;
+        for (size_t i = l->at[j - 1] + 1; i <= l->at[j]; i++)
+            best = f->gap[i] > f->gap[best] ? i : best;
+        for (size_t i = l->at[j - 1] + 1; i <= l->at[j]; i++)
+            second = i != best && f->gap[i] > second ? f->gap[i] : second;
+        p->at[p->n] = best;
+        p->ns[p->n] = f->gap[best];
+        p->ratio[p->n++] = f->gap[best] / (second > 0 ? second : 1e-3);
+        if (!votes) {
+            p->before = v[best - 1];
+            p->after = v[best];
+        }
+        votes = votes == 0 || (p->before == v[best - 1] && p->after == v[best]) ? votes + 1 : votes - 1;
+    }
+    for (size_t i = 0; i < p->n; i++)
+        p->same += v[p->at[i] - 1] == p->before || v[p->at[i]] == p->after; /* one may be missing */
+}
+
+static double median_of(const double *v, size_t n)
+{
+    double *copy = oc_xmalloc(n * sizeof(*copy));
+    size_t half = n / 2;
+    memcpy(copy, v, n * sizeof(*copy));
+    for (size_t low = 0, high = n - 1; low < high;) { /* quickselect */
+        double pivot = copy[low + (high - low) / 2];
+        size_t i = low, k = high;
+        while (i <= k) {
+            while (copy[i] < pivot)
+                i++;
+            while (copy[k] > pivot)
+                k--;
+            if (i > k)
+                break;
+            double swap = copy[i];
+            copy[i++] = copy[k];
+            copy[k] = swap;
+            if (!k)
+                break;
+            k--;
+        }
+        if (half <= k)
+            high = k;
+        else if (half >= i)
+            low = i;
+        else
+            break;
+    }
+    double median = copy[half];
+    free(copy);
+    return median;
+}
+
+/* A pause that is the longest in most segments, by far, and always at the same place. */
+static bool is_clear(const struct pauses *p)
+{
+    return p->n >= 2 && (double)p->same >= MOST * (double)p->n && median_of(p->ratio, p->n) >= CLEAR_PAUSE;
+}
+
+/* Pauses of a higher level: much longer than the others, after every `every`-th segment. */
+struct long_pauses {
+    size_t n, every; /* every 0: at no regular distance */
+    size_t first;    /* launch after the first one */
+    bool doubtful;   /* at a distance that is regular only in part */
+};
+
+static struct long_pauses find_long_pauses(const struct pauses *p, size_t spacing)
+{
+    struct long_pauses x = {0};
+    double median = p->n ? median_of(p->ns, p->n) : 0;
+    size_t last = 0, same = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (!(p->ns[i] > LONGER * median && p->ns[i] > 0))
+            continue;
+        size_t segments = (p->at[i] - last + spacing / 2) / spacing;
+        if (x.n == 1)
+            x.every = segments;
+        same += x.n && segments == x.every;
+        x.first = x.n ? x.first : p->at[i];
+        last = p->at[i];
+        x.n++;
+    }
+    x.doubtful = x.n >= MIN_RUNS && x.every >= 2 && 2 * same >= x.n - 1;
+    bool regular = x.n >= MIN_RUNS && x.every >= 2 && (double)same >= MOST * (double)(x.n - 1) &&
+                   x.n * x.every * 10 >= p->n * 7;
+    x.every = regular ? x.every : 0;
+    return x;
+}
+
+/* ---- what a run consists of ---------------------------------------------------------------------------- */
+
+struct content {
+    size_t from, to; /* a typical segment */
+    bool transfer, to_device, graph;
+    bool blocks; /* varied ones */
+    size_t distinct;
+    uint32_t layers; /* 0: fewer than MIN_LAYERS */
+    size_t inner_from, inner_to;
+};
+
+/* The segment with the smallest difference from the next one. */
+static void choose_typical(const struct folding *f, const struct oc_fold_level *l, struct content *c)
+{
+    double smallest = 2;
+    for (size_t j = 2; j < l->n && smallest > 0; j++) {
+        const size_t *p = &l->at[j - 2];
+        if (!oc_fold_regular(p[1] - p[0], l->spacing) || !oc_fold_regular(p[2] - p[1], l->spacing))
+            continue;
+        double d = oc_fold_difference(f->in, p[0], p[1], p[1], p[2], f->count);
+        if (d < smallest) {
+            smallest = d;
+            c->from = p[0];
+            c->to = p[1];
+        }
+    }
+}
+
+/* The longest stretch of the segment in which each launch equals the one `lag` later. */
+static void try_lag(const uint32_t *v, size_t n, size_t lag, struct content *c)
+{
+    size_t from = 0, best = c->inner_to - c->inner_from;
+    for (size_t i = lag; i <= n; i++) {
+        if (i < n && v[i] == v[i - lag])
+            continue;
+        if (i - from > best && i - from >= MIN_LAYERS * lag && 2 * (i - from) >= n && i - from < n) {
+            best = i - from;
+            c->layers = (uint32_t)(best / lag);
+            c->inner_from = from;
+            c->inner_to = i;
+        }
+        from = i - lag + 1;
+    }
+}
+
+/* Layers: equal parts that make up at least half of the run. `lag`: a length to try, 0: none. */
+static void find_layers(const struct folding *f, size_t lag, struct content *c)
+{
+    const uint32_t *v = f->in->symbol + c->from;
+    size_t n = c->to - c->from;
+    for (size_t i = 0; i < n; i++)
+        c->distinct += f->count[v[i]]++ == 0 && !(f->in->flags && f->in->flags[c->from + i]);
+    for (size_t i = 0; i < n; i++)
+        f->count[v[i]] = 0;
+    for (size_t k = 1; k <= n / MIN_LAYERS && n <= MAX_LAGS; k++)
+        try_lag(v, n, k, c);
+    if (lag && n > MAX_LAGS)
+        try_lag(v, n, lag, c);
+}
+
+/* Whether most of the segment consists of blocks that occur again in it, as in a convolutional network, whose
+ * blocks differ here and there; by names, since shapes change from block to block. */
+static bool has_blocks(const struct folding *f, const struct content *c)
+{
+    const uint32_t *v = (f->in->name ? f->in->name : f->in->symbol) + c->from;
+    size_t n = c->to - c->from, covered = 0, reached = 0;
+    struct oc_arena scratch = {0};
+    struct oc_map of = {.arena = &scratch};
+    uint32_t *count = oc_xcalloc(n, sizeof(*count)), *id = oc_xmalloc(n * sizeof(*id)), known = 0;
+    size_t grams = n >= MIN_BLOCKS_RUN ? n - BLOCK + 1 : 0;
+    for (size_t i = 0; i < grams; i++) {
+        id[i] = known;
+        known += oc_map_add(&of, (const char *)&v[i], BLOCK * sizeof(*v), &id[i], NULL);
+        count[id[i]]++;
+    }
+    for (size_t i = 0; i < grams; i++) {
+        if (count[id[i]] < MIN_LAYERS)
+            continue;
+        covered += i + BLOCK - (i > reached ? i : reached);
+        reached = i + BLOCK;
+    }
+    oc_map_free(&of);
+    oc_arena_free(&scratch);
+    free(count);
+    free(id);
+    return (double)covered >= BLOCKS_SHARE * (double)n;
+}
+
+static void look_inside(const struct folding *f, const struct oc_fold_level *l, size_t lag, struct content *c)
+{
+    *c = (struct content){0};
+    choose_typical(f, l, c);
+    find_layers(f, lag, c);
+    c->blocks = has_blocks(f, c) && c->distinct >= MIN_DISTINCT;
+    for (size_t i = c->from; i < c->to && f->in->flags; i++) {
+        c->transfer |= (f->in->flags[i] & (OC_FOLD_TO_DEVICE | OC_FOLD_TO_HOST)) != 0;
+        c->to_device |= (f->in->flags[i] & OC_FOLD_TO_DEVICE) != 0;
+        c->graph |= (f->in->flags[i] & OC_FOLD_GRAPH) != 0;
+    }
+}
+
+/* ---- start of a run ------------------------------------------------------------------------------------ */
+
+/* Distance from the start of a run to its anchor: the run starts after the pause, or at the copies to the
+ * device, or outside the layers as early in the file as possible. */
+static size_t back_of(const struct folding *f, const struct oc_fold_level *l, const struct content *c,
+                      const struct pauses *p)
+{
+    const struct oc_fold_in *in = f->in;
+    size_t len = c->to - c->from, back = 0;
+    if (p) {
+        for (size_t j = 1, i = 0; j < l->n && i < p->n; j++) {
+            if (l->at[j] - l->at[j - 1] > 2 * l->spacing)
+                continue;
+            if (in->symbol[p->at[i]] == p->after && l->at[j] - l->at[j - 1] == l->spacing)
+                return l->at[j] - p->at[i];
+            i++;
+        }
+    }
+    for (size_t i = c->from; i < c->to && in->flags && c->transfer; i++) {
+        uint8_t here = in->flags[i], before = in->flags[i > c->from ? i - 1 : c->to - 1];
+        bool input = here & OC_FOLD_TO_DEVICE && !(before & OC_FOLD_TO_DEVICE);
+        bool output = before & OC_FOLD_TO_HOST && !(here & OC_FOLD_TO_HOST) && !c->to_device;
+        if (input || output)
+            return (len - (i - c->from)) % len;
+    }
+    while (back < len - 1 && back < l->at[0] &&
+           in->symbol[l->at[0] - back - 1] == in->symbol[c->to - back - 1])
+        back++;
+    size_t at = (len - back) % len; /* from the start of the typical segment */
+    if (c->layers && at > c->inner_from && at < c->inner_to)
+        back = len - c->inner_to;
+    return back;
+}
+
+/* How many of the launches around `at` equal those around `like`; those after it count twice. */
+static unsigned likeness(const struct oc_fold_in *in, size_t at, size_t like)
+{
+    unsigned same = 0;
+    for (size_t k = 0; k < CONTEXT; k++) {
+        same += at + k < in->n && like + k < in->n && in->symbol[at + k] == in->symbol[like + k] ? 2 : 0;
+        same += at > k && like > k && at - k <= in->n && in->symbol[at - k - 1] == in->symbol[like - k - 1];
+    }
+    return same;
+}
+
+/* The launch most like the start of a run, next to `expected`. */
+static size_t nearest_start(const struct oc_fold_in *in, size_t expected, size_t slack, size_t like)
+{
+    size_t best = expected;
+    unsigned most = likeness(in, expected, like);
+    for (size_t d = 1; d <= slack && most < 3 * CONTEXT; d++)
+        for (unsigned side = 0; side < 2; side++) {
+            size_t at = side ? expected + d : expected - d;
+            unsigned same = (side || d <= expected) && at < in->n ? likeness(in, at, like) : 0;
+            if (same > most) {
+                most = same;
+                best = at;
+            }
+        }
+    return best;
+}
+
+/* ---- runs ---------------------------------------------------------------------------------------------- */
+
+/* Anchors, with those added that a run lacks. Returns their number. */
+static size_t complete_anchors(const struct oc_fold_level *l, size_t *at)
+{
+    size_t n = 0;
+    for (size_t j = 0; j < l->n; j++) {
+        size_t parts = j ? (l->at[j] - l->at[j - 1] + l->spacing / 2) / l->spacing : 1;
+        for (size_t k = 1; k < parts && oc_fold_regular((l->at[j] - l->at[j - 1]) / parts, l->spacing); k++)
+            at[n++] = l->at[j - 1] + k * ((l->at[j] - l->at[j - 1]) / parts);
+        at[n++] = l->at[j];
+    }
+    return n;
+}
+
+static double contained(const struct folding *f, const struct content *c, size_t from, size_t to)
+{
+    size_t both = 0;
+    for (size_t i = from; i < to; i++)
+        f->count[f->in->symbol[i]]++;
+    for (size_t i = c->from; i < c->to; i++)
+        if (f->count[f->in->symbol[i]] > 0) {
+            f->count[f->in->symbol[i]]--;
+            both++;
+        }
+    for (size_t i = from; i < to; i++)
+        f->count[f->in->symbol[i]] = 0;
+    return (double)both / (double)(c->to - c->from);
+}
+
+static bool is_run(const struct folding *f, const struct content *c, size_t from, size_t to)
+{
+    return from < to && contained(f, c, from, to) >= MIN_CONTAINED;
+}
+
+/* Where a run that starts at `from` ends, SIZE_MAX: it is truncated, or other work. */
+static size_t end_of_run(const struct folding *f, const struct content *c, size_t from, size_t like)
+{
+    size_t len = c->to - c->from, slack = len / 32 + 1, end = from + len;
+    if (end + slack < f->in->n)
+        end = nearest_start(f->in, end, len / 8 + 1, like);
+    else
+        end = end <= f->in->n + slack ? f->in->n : SIZE_MAX;
+    return end != SIZE_MAX && is_run(f, c, from, end) ? end : SIZE_MAX;
+}
+
+static size_t start_of_run(const struct folding *f, const struct content *c, size_t end, size_t like)
+{
+    size_t len = c->to - c->from, slack = len / 32 + 1, from = 0;
+    if (end + slack < len)
+        return SIZE_MAX;
+    if (end > len + slack)
+        from = nearest_start(f->in, end - len, len / 8 + 1, like);
+    return is_run(f, c, from, end) ? from : SIZE_MAX;
+}
+
+/* Starts of runs, counted from the nearer anchor: one in the run, or one in the run before, so that launches
+ * that an odd run has more of lie on the other side. Returns how many. */
+static size_t place_starts(const struct folding *f, const struct oc_fold_level *l, const struct content *c,
+                           size_t back, size_t *start)
+{
+    size_t len = c->to - c->from, n = 0, most = 2 * (f->in->n / l->spacing) + l->n + 2;
+    size_t *at = oc_xmalloc(most * sizeof(*at)), n_at = complete_anchors(l, at);
+    bool ahead = back > len / 2;
+    for (size_t j = 0; j < n_at; j++) {
+        size_t here = ahead ? at[j] + len - back : at[j] - back;
+        if (here > f->in->n) /* also below 0 */
+            continue;
+        here = nearest_start(f->in, here, len / 8 + 1, c->to - back);
+        if (!n || here > start[n - 1])
+            start[n++] = here;
+    }
+    free(at);
+    return n;
+}
+
+/* Starts of runs, and the end of the last one. Returns the number of runs. */
+static size_t place_runs(const struct folding *f, const struct oc_fold_level *l, const struct content *c,
+                         size_t back, size_t *start)
+{
+    size_t n = place_starts(f, l, c, back, start), runs = n ? n - 1 : 0, from = 0, next;
+    while (runs && contained(f, c, start[runs - 1], start[runs]) < MIN_CONTAINED)
+        runs--;
+    while (from < runs && contained(f, c, start[from], start[from + 1]) < MIN_CONTAINED)
+        from++;
+    runs -= from;
+    memmove(start, start + from, (runs + 1) * sizeof(*start));
+    while (n && (next = start_of_run(f, c, start[0], c->to - back)) != SIZE_MAX) {
+        memmove(start + 1, start, ++runs * sizeof(*start));
+        start[0] = next;
+    }
+    while (n && (next = end_of_run(f, c, start[runs], c->to - back)) != SIZE_MAX)
+        start[++runs] = next;
+    return runs;
+}
+
+/* Whether the rest after the last run and the launches before the first one make up a run: then the
+ * recording ends with a run. Returns by how much the runs start earlier, 0: not. */
+static size_t rotation(const struct folding *f, const struct content *c, const size_t *start, size_t runs)
+{
+    const uint32_t *v = f->in->symbol;
+    size_t len = c->to - c->from, rest = f->in->n - start[runs], same = 0;
+    if (!rest || rest >= len || f->all->n > f->in->n)
+        return 0;
+    while (same <= len - rest && same < start[0] && v[start[0] - same - 1] == v[start[1] - same - 1])
+        same++;
+    return same + 1 >= len - rest && same <= len - rest + 1 ? same : 0;
+}
+
+/* Continues after the launches that were searched. */
+static void extend_runs(const struct folding *f, const struct content *c, size_t like, struct oc_fold *out)
+{
+    struct folding whole = *f;
+    size_t next, cap = (size_t)out->n_run + 1;
+    whole.in = f->all;
+    while ((next = end_of_run(&whole, c, out->start[out->n_run], like)) != SIZE_MAX) {
+        if ((size_t)out->n_run + 2 > cap) {
+            cap *= 2;
+            out->start = oc_xrealloc(out->start, cap * sizeof(*out->start));
+        }
+        out->start[++out->n_run] = next;
+    }
+}
+
+static bool make_runs(const struct folding *f, const struct oc_fold_level *l, const struct content *c,
+                      const struct pauses *p, struct oc_fold *out)
+{
+    size_t room = 4 * (f->in->n / l->spacing) + l->n + 8;
+    *out = (struct oc_fold){.start = oc_xmalloc(room * sizeof(*out->start)), .length = c->to - c->from};
+    size_t back = back_of(f, l, c, p), n = place_runs(f, l, c, back, out->start), rotate;
+    if (n && (rotate = rotation(f, c, out->start, n)) && back + rotate < c->to)
+        n = place_runs(f, l, c, (back + rotate) % (c->to - c->from), out->start);
+    out->n_run = (uint32_t)n;
+    out->layers = c->layers;
+    for (size_t k = 0; k < n; k++)
+        out->uneven += oc_fold_difference(f->in, c->from, c->to, out->start[k], out->start[k + 1],
+                                          f->count) >= OC_FOLD_ALIKE;
+    if (n >= MIN_RUNS && f->all->n > f->in->n && out->start[n] + 2 * out->length > f->in->n)
+        extend_runs(f, c, c->to - back, out);
+    return n >= MIN_RUNS && (out->uneven <= 1 || out->uneven <= MAX_UNEVEN * (double)n);
+}
+
+/* ---- the choice of a level ----------------------------------------------------------------------------- */
+
+/* A level and what speaks for it as the run. */
+struct claim {
+    struct oc_fold_level *level;
+    struct content content;
+    struct pauses pauses;
+    bool clear;
+};
+
+static void examine(const struct folding *f, struct oc_fold_level *l, size_t lag, struct claim *c)
+{
+    *c = (struct claim){.level = l};
+    look_inside(f, l, lag, &c->content);
+    find_pauses(f, l, &c->pauses);
+    c->clear = is_clear(&c->pauses);
+}
+
+static bool is_substantial(const struct content *c)
+{
+    return c->graph || (c->distinct >= MIN_DISTINCT && c->to - c->from >= MIN_LAUNCHES);
+}
+
+/* Equal segments with a longer pause after every few of them: those together are a run. */
+static void join_segments(struct claim *c, const struct long_pauses *x)
+{
+    struct oc_fold_level *l = c->level;
+    size_t n = 0, apart = l->spacing * x->every;
+    for (size_t j = 0; j < l->n; j++) {
+        if (l->at[j] >= x->first && (!n || l->at[j] - l->at[n - 1] + l->spacing / 2 >= apart))
+            l->at[n++] = l->at[j];
+    }
+    l->n = n;
+    l->spacing = apart;
+    l->regular = n ? n - 1 : 0;
+}
+
+static bool accept(struct folding *f, struct claim *top, const struct claim *low, struct oc_fold *out)
+{
+    const struct content *c = &top->content;
+    struct long_pauses longer = find_long_pauses(&top->pauses, top->level->spacing);
+    bool inside = c->layers || c->blocks || c->transfer || c->graph;
+    if (longer.every) { /* two levels with pauses, or with other evidence: unknown */
+        if (top->clear || inside)
+            return false;
+        join_segments(top, &longer);
+        struct oc_fold_level *level = top->level;
+        free_pauses(&top->pauses);
+        examine(f, level, level->spacing / longer.every, top);
+    } else if (longer.doubtful && !inside) {
+        return false;
+    } else if (low && (low->content.transfer || low->content.graph ||
+                       (!top->clear && (low->clear || low->content.layers || low->content.blocks)))) {
+        return false;
+    }
+    if (!is_substantial(c) || (!top->clear && !inside))
+        return false;
+    if (!make_runs(f, top->level, c, top->clear ? &top->pauses : NULL, out))
+        return false;
+    out->confidence = top->clear ? "high" : "medium";
+    out->evidence = top->clear    ? "a pause before each"
+                    : c->transfer ? "copies from or to the host in each"
+                    : c->graph    ? "a graph replayed in each"
+                    : !c->layers  ? "repeated blocks of a network in each"
+                                  : "repeated layers and other launches in each";
+    return true;
+}
+
+/* The level with as many runs as the user says. */
+static bool accept_given(struct folding *f, struct oc_fold_level *level, size_t n, struct oc_fold *out)
+{
+    for (size_t i = n; i-- > 0;) {
+        struct claim c;
+        examine(f, &level[i], i ? level[i - 1].spacing : 0, &c);
+        bool found = make_runs(f, &level[i], &c.content, c.clear ? &c.pauses : NULL, out) &&
+                     out->n_run == f->in->iterations;
+        free_pauses(&c.pauses);
+        if (found)
+            return true;
+        free(out->start);
+        out->start = NULL;
+    }
+    return false;
+}
+
+static bool choose(struct folding *f, struct oc_fold_level *level, size_t n, struct oc_fold *out)
+{
+    struct claim top, low;
+    if (!n)
+        return false;
+    if (f->in->iterations)
+        return accept_given(f, level, n, out);
+    examine(f, &level[n - 1], n > 1 ? level[n - 2].spacing : 0, &top);
+    if (n > 1)
+        examine(f, &level[n - 2], n > 2 ? level[n - 3].spacing : 0, &low);
+    bool found = accept(f, &top, n > 1 ? &low : NULL, out);
+    free_pauses(&top.pauses);
+    if (n > 1)
+        free_pauses(&low.pauses);
+    return found;
+}
+
+/* Launches after the last run that equal the beginning of one. */
+static size_t end_of_cut(const struct oc_fold_in *in, const struct oc_fold *out)
+{
+    size_t from = out->start[out->n_run], n = in->n - from, same = 0;
+    if (n >= out->length)
+        return from;
+    for (size_t i = 0; i < n; i++)
+        same += in->symbol[from + i] == in->symbol[out->start[out->n_run - 1] + i];
+    return (double)same >= MOST * (double)n ? in->n : from;
+}
+
+/* *levels: whether anything recurs at regular distances. */
+static bool search(const struct oc_fold_in *in, struct oc_fold *out, bool *levels)
+{
+    struct oc_fold_level level[MAX_LEVELS];
+    struct oc_fold_in searched = *in;
+    *out = (struct oc_fold){0};
+    searched.n = in->n < MAX_LOOK ? in->n : MAX_LOOK;
+    struct folding f = {.in = &searched, .all = in, .count = oc_fold_counts(in)};
+    f.gap = oc_xmalloc(searched.n * sizeof(*f.gap));
+    find_gaps(&f);
+    size_t n = oc_fold_levels(&searched, level, MAX_LEVELS);
+    bool found = choose(&f, level, n, out);
+    if (found) {
+        out->cut = end_of_cut(in, out);
+    } else {
+        free(out->start);
+        *out = (struct oc_fold){0};
+    }
+    for (size_t i = 0; i < n; i++)
+        free(level[i].at);
+    free(f.gap);
+    free(f.count);
+    *levels = n > 0;
+    return found;
+}
+
+bool oc_fold_find(const struct oc_fold_in *in, struct oc_fold *out)
+{
+    bool levels;
+    *out = (struct oc_fold){0};
+    if (in->n < (size_t)MIN_RUNS)
+        return false;
+    if (search(in, out, &levels) || levels || !in->name)
+        return out->n_run > 0;
+    struct oc_fold_in names = *in;
+    names.symbol = in->name;
+    return search(&names, out, &levels);
+}
+
+uint8_t oc_fold_flag_of_copy(const char *name)
+{
+    if (strstr(name, "HtoD") || strstr(name, "Host-to-Device"))
+        return OC_FOLD_TO_DEVICE;
+    return strstr(name, "DtoH") || strstr(name, "Device-to-Host") ? OC_FOLD_TO_HOST : 0;
+}
+
+void oc_fold_report(const struct oc_fold *f, const struct oc_fold_in *in, const char *what,
+                    struct oc_profile *p)
+{
+    p->runs_from = in->iterations ? OC_RUNS_GIVEN : OC_RUNS_REPEAT;
+    p->runs_confidence = in->iterations ? NULL : f->confidence;
+    const char *layers = f->layers ? oc_printf(p->diags.arena, ", with %u repeated layers", f->layers) : "";
+    const char *uneven =
+        f->uneven ? oc_printf(p->diags.arena, "; %u of them differ from the others", f->uneven) : "";
+    oc_diag_add(&p->diags, OC_INFO, "I-runs-by-repetition", "",
+                "the file marks no runs: %u repetitions of %zu %s%s count as runs (confidence %s: %s)%s",
+                f->n_run, f->length, what, layers, in->iterations ? "high" : f->confidence,
+                in->iterations ? "--iterations gives their number" : f->evidence, uneven);
+}

@@ -1,0 +1,85 @@
+/* Folds the launches of a loop into runs: finds how often, and where, the same work repeats in a sequence of
+ * kernels and copies (or of operators).
+ *
+ * Layers repeat inside a run, so that the shortest period is not a run. The search works on anchors: n-grams
+ * of launches that recur at regular distances. Anchors of a layer and of the run form levels; the run is the
+ * highest level, and it is accepted only with evidence: a pause before each run that is longer than all
+ * others, copies to or from the host, replay of a graph, or repeated layers together with launches that
+ * occur once (embedding, head, sampling). Without evidence, or with evidence for two levels, the runs are
+ * unknown. O(n log n) time for n launches. */
+#ifndef OC_RUN_FOLD_H
+#define OC_RUN_FOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum oc_fold_flag {
+    OC_FOLD_TO_DEVICE = 1, /* a copy from the host */
+    OC_FOLD_TO_HOST = 2,
+    OC_FOLD_GRAPH = 4 /* one launch that replays a recorded graph */
+};
+
+/* Launches of one queue in the order of their start. */
+struct oc_fold_in {
+    const uint32_t *symbol; /* equal for equal work, numbered from 0: names and launch shapes */
+    const uint32_t
+        *name; /* the same without shapes, for work whose shapes vary from run to run; NULL: none */
+    const uint8_t *flags; /* enum oc_fold_flag; NULL: none */
+    const double *start_ns, *end_ns;
+    size_t n;
+    uint32_t iterations; /* number of runs as given by the user; 0: unknown */
+};
+
+struct oc_fold {
+    uint32_t n_run;
+    size_t *start;          /* heap, n_run + 1: run k has the launches [start[k], start[k + 1]) */
+    size_t cut;             /* launches from start[n_run] up to here are a truncated run */
+    size_t length;          /* launches of the typical run */
+    uint32_t layers;        /* equal parts of the typical run, 0: none */
+    uint32_t uneven;        /* runs whose launches differ by more than 15 % from the typical ones */
+    const char *confidence; /* "high": a pause or the user marks the runs; "medium" */
+    const char *evidence;   /* "pauses between them" ... */
+};
+
+/* False: the runs are unknown. The caller frees out->start. */
+bool oc_fold_find(const struct oc_fold_in *in, struct oc_fold *out);
+
+/* What the name of a copy says about its direction: enum oc_fold_flag, 0. */
+uint8_t oc_fold_flag_of_copy(const char *name);
+
+/* Sets runs_from and runs_confidence, and reports what was found. `what`: "launches". */
+struct oc_profile;
+void oc_fold_report(const struct oc_fold *f, const struct oc_fold_in *in, const char *what,
+                    struct oc_profile *p);
+
+/* ---- private to run_fold.c and run_levels.c ----------------------------------------------------------------
+ */
+
+/* Occurrences of an n-gram that is an anchor. */
+struct oc_fold_level {
+    size_t *at; /* heap, ascending */
+    size_t n;
+    size_t spacing; /* median distance */
+    size_t regular; /* number of distances within the tolerance of the median */
+};
+
+/* The levels with the shortest spacing first: each has a constant number of occurrences of the level before.
+ * Returns their number, at most `max`. */
+size_t oc_fold_levels(const struct oc_fold_in *in, struct oc_fold_level *out, size_t max);
+
+static inline bool oc_fold_regular(size_t distance, size_t spacing)
+{
+    size_t slack = spacing / 8 + 1;
+    return distance + slack >= spacing && distance <= spacing + slack;
+}
+
+/* How much the launches of two ranges differ, by their number of each symbol: 0 equal, 1 disjoint. `count`
+ * has a zero for each symbol, before and after. */
+double oc_fold_difference(const struct oc_fold_in *in, size_t a, size_t a_end, size_t b, size_t b_end,
+                          int32_t *count);
+int32_t *oc_fold_counts(const struct oc_fold_in *in); /* heap, zeros */
+
+#define OC_FOLD_ALIKE 0.15 /* ranges that differ less are the same work */
+
+#endif
