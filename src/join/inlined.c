@@ -18,6 +18,7 @@
 #define MAX_ITEMS  ((size_t)1 << 22)
 #define MAX_TYPES  64
 #define MAX_SHIFTS 32
+#define MAX_STEPS  ((size_t)1 << 20) /* in the search for a shift */
 
 struct item {
     uint32_t node;    /* of the model */
@@ -218,9 +219,10 @@ static void choose_shift(const struct expanding *g, struct oc_expansion *e, doub
 {
     int64_t found = e->shift;
     unsigned tries = 0;
-    for (size_t k = 0; k < g->n_rec; k++) {
+    size_t steps = 0;
+    for (size_t k = 0; k < g->n_rec && steps < MAX_STEPS; k++) {
         const struct oc_prof_rec *r = &g->x->p->rec[g->rec[k]];
-        for (size_t i = e->own; i < e->n && r->index >= (int64_t)i && tries < MAX_SHIFTS; i++) {
+        for (size_t i = e->own; i < e->n && r->index >= (int64_t)i && tries < MAX_SHIFTS; i++, steps++) {
             if (!fits(g->x, r, &e->item[i]))
                 continue;
             tries++;
@@ -274,15 +276,16 @@ static void choose_forms(struct expanding *g, struct oc_expansion *e, uint32_t g
 
 /* ---- names in bodies ----------------------------------------------------------------------------------- */
 
-static bool inside(const struct oc_model *m, uint32_t graph, uint32_t body)
+/* The body of the call that the graph is in, directly or in a branch; OC_NONE: not in a call. */
+static uint32_t body_around(const struct oc_model *m, uint32_t graph)
 {
-    while (graph != body && graph != 0) {
-        uint32_t parent = m->graph[graph].parent_node;
-        if (parent == OC_NONE || m->node[parent].kind == OC_NODE_CALL)
-            return false;
+    uint32_t parent;
+    while ((parent = m->graph[graph].parent_node) != OC_NONE) {
+        if (m->node[parent].kind == OC_NODE_CALL)
+            return graph;
         graph = m->node[parent].graph;
     }
-    return graph == body;
+    return OC_NONE;
 }
 
 static void add_alias(struct oc_matcher *x, struct oc_map *map, const char *prefix, const char *name,
@@ -293,29 +296,27 @@ static void add_alias(struct oc_matcher *x, struct oc_map *map, const char *pref
         oc_map_add(map, alias, strlen(alias), &id, NULL);
 }
 
-/* Names as in the runtime for the nodes and values of a body; in the model, names of nodes begin with the
- * label of the call and a slash. */
-static void add_aliases(struct oc_matcher *x, uint32_t call, const char *prefix)
+/* Names as in the runtime for the nodes and values of a graph in a body; in the model, names of nodes begin
+ * with the label of the call and a slash. */
+static void add_aliases(struct oc_matcher *x, uint32_t graph, uint32_t body, const char *prefix)
 {
     const struct oc_model *m = x->m;
+    const struct oc_graph *g = &m->graph[graph];
     char label[256];
-    uint32_t body = m->node[call].body;
-    size_t cut = strlen(oc_node_label(m, &m->node[call], label, sizeof(label))) + 1;
-    for (uint32_t g = body; g < m->n_graph; g++) {
-        if (!inside(m, g, body))
-            continue;
-        for (uint32_t k = 0; k < m->graph[g].n_node; k++) {
-            const struct oc_node *n = &m->node[m->graph[g].node[k]];
-            if (strlen(n->name) > cut)
-                add_alias(x, &x->x.inlined_nodes, prefix, n->name + cut, m->graph[g].node[k]);
-            for (uint32_t o = 0; o < n->n_out; o++)
-                if (n->out[o] != OC_NONE && m->value[n->out[o]].graph == g)
-                    add_alias(x, &x->x.inlined_values, prefix, m->value[n->out[o]].name, n->out[o]);
-        }
+    const struct oc_node *call = &m->node[m->graph[body].parent_node];
+    size_t cut = strlen(oc_node_label(m, call, label, sizeof(label))) + 1;
+    for (uint32_t k = 0; k < g->n_node; k++) {
+        const struct oc_node *n = &m->node[g->node[k]];
+        if (strlen(n->name) > cut)
+            add_alias(x, &x->x.inlined_nodes, prefix, n->name + cut, g->node[k]);
+        for (uint32_t o = 0; o < n->n_out; o++)
+            if (n->out[o] != OC_NONE && m->value[n->out[o]].graph == graph)
+                add_alias(x, &x->x.inlined_values, prefix, m->value[n->out[o]].name, n->out[o]);
     }
 }
 
-static void name_bodies(struct oc_matcher *x, const struct oc_expansion *e)
+/* Prefixes of the names in the bodies of one graph's calls, by body, and of its function operators. */
+static void name_bodies(struct oc_matcher *x, const struct oc_expansion *e, const char **prefix_of)
 {
     struct oc_map taken = {.arena = x->arena};
     unsigned token = 0;
@@ -327,7 +328,7 @@ static void name_bodies(struct oc_matcher *x, const struct oc_expansion *e)
         while (!oc_map_add(&taken, prefix, strlen(prefix), &id, NULL))
             prefix = oc_printf(x->arena, "_inlfunc_%s_token_%u", e->item[i].type, token++);
         if (is_call(x, &e->item[i]))
-            add_aliases(x, e->item[i].node, prefix);
+            prefix_of[x->m->node[e->item[i].node].body] = prefix;
         else
             oc_map_set(&x->bodies, prefix, strlen(prefix), e->item[i].node);
     }
@@ -345,6 +346,7 @@ static bool is_runtime_graph(const struct oc_model *m, uint32_t graph)
 void oc_match_expand(struct oc_matcher *x)
 {
     struct expanding g = {.x = x, .types.arena = x->arena, .parts.arena = x->arena};
+    const char **prefix_of = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_graph + 1, const char *);
     x->bodies.arena = x->arena;
     x->expansion = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_graph + 1, struct oc_expansion);
     for (uint32_t i = 0; i < x->m->n_node; i++)
@@ -354,7 +356,12 @@ void oc_match_expand(struct oc_matcher *x)
             continue;
         collect_records(&g, graph);
         choose_forms(&g, &x->expansion[graph], graph);
-        name_bodies(x, &x->expansion[graph]);
+        name_bodies(x, &x->expansion[graph], prefix_of);
+    }
+    for (uint32_t graph = 0; graph < x->m->n_graph; graph++) {
+        uint32_t body = body_around(x->m, graph);
+        if (body != OC_NONE && prefix_of[body])
+            add_aliases(x, graph, body, prefix_of[body]);
     }
     free(g.rec);
     oc_map_free(&g.types);

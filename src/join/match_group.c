@@ -328,47 +328,87 @@ static bool is_unmatched(const struct oc_matcher *x, uint32_t rec)
            is_uninformative(&x->p->rec[rec]);
 }
 
+/* Nodes of the types that records of one type may stand for. */
+struct candidates {
+    struct oc_map types;
+    struct node_list {
+        uint32_t *node, n;
+    } * list;
+    size_t n, cap;
+    bool *open; /* by record: unmatched, and nothing in its name */
+};
+
+static struct node_list candidates_of(const struct oc_matcher *x, struct candidates *c, const char *rec_type,
+                                      uint32_t *tries)
+{
+    uint32_t at = (uint32_t)c->n, n = 0;
+    if (!oc_map_add(&c->types, rec_type, strlen(rec_type), &at, NULL))
+        return c->list[at];
+    for (uint32_t i = 0; i < x->m->n_node; i++)
+        n += may_stand_for(rec_type, x->m->node[i].op_type);
+    struct node_list l = {OC_NEW_ARRAY(x->arena, (size_t)n + 1, uint32_t), 0};
+    for (uint32_t i = 0; i < x->m->n_node && l.n < n; i++)
+        if (may_stand_for(rec_type, x->m->node[i].op_type))
+            l.node[l.n++] = i;
+    *tries += x->m->n_node;
+    OC_GROW(c->list, c->n, c->cap);
+    c->list[c->n++] = l;
+    return l;
+}
+
 static bool may_match(const struct oc_matcher *x, uint32_t rec, uint32_t node)
 {
-    return is_free(x, node) && may_stand_for(x->p->rec[rec].op_type, x->m->node[node].op_type) &&
-           oc_match_in_scope(x, rec, x->m->node[node].graph);
+    return is_free(x, node) && oc_match_in_scope(x, rec, x->m->node[node].graph);
 }
 
 /* Without shapes to compare: whether there are as many nodes for the record as records for the node. */
-static bool as_many(const struct oc_matcher *x, uint32_t rec, uint32_t node, uint32_t *tries)
+static bool as_many(const struct oc_matcher *x, uint32_t rec, uint32_t node, const struct candidates *c,
+                    const struct node_list *l)
 {
     uint32_t nodes = 0, records = 0;
-    for (uint32_t i = 0; i < x->m->n_node; i++)
-        nodes += may_match(x, rec, i);
+    const char *type = x->p->rec[rec].op_type; /* interned */
+    for (uint32_t i = 0; i < l->n; i++)
+        nodes += may_match(x, rec, l->node[i]);
     for (uint32_t i = 0; i < x->p->n_rec; i++)
-        records += is_unmatched(x, i) && may_match(x, i, node);
-    *tries += x->m->n_node + x->p->n_rec;
+        records +=
+            c->open[i] && may_match(x, i, node) &&
+            (x->p->rec[i].op_type == type || may_stand_for(x->p->rec[i].op_type, x->m->node[node].op_type));
     return nodes == records;
 }
 
-static bool proves(const struct oc_matcher *x, uint32_t rec, uint32_t node, uint32_t *tries)
+static bool proves(const struct oc_matcher *x, uint32_t rec, uint32_t node, const struct candidates *c,
+                   const struct node_list *l, uint32_t *tries)
 {
     const struct oc_shape *s = oc_match_output_shape(x, node);
     const struct oc_prof_rec *r = &x->p->rec[rec];
-    bool compared = s && oc_shape_known(s) && r->n_out && !is_inside(x->m->node[node].op_type);
-    return compared || as_many(x, rec, node, tries);
+    if (s && oc_shape_known(s) && r->n_out && !is_inside(x->m->node[node].op_type))
+        return true;
+    *tries += l->n + x->p->n_rec;
+    return as_many(x, rec, node, c, l);
 }
 
 static void match_by_order(struct oc_matcher *x)
 {
+    struct candidates c = {.types.arena = x->arena,
+                           .open = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, bool)};
     uint32_t tries = 0;
-    for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
-        if (!is_unmatched(x, rec))
+    for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
+        c.open[rec] = is_unmatched(x, rec);
+    for (uint32_t rec = 0; rec < x->p->n_rec && tries < MAX_TRIES; rec++) {
+        if (!c.open[rec])
             continue;
+        struct node_list l = candidates_of(x, &c, x->p->rec[rec].op_type, &tries);
         uint32_t i = 0;
-        while (i < x->m->n_node && tries < MAX_TRIES &&
-               !(may_match(x, rec, i) && has_output(x, &x->p->rec[rec], i))) {
+        while (i < l.n && !(may_match(x, rec, l.node[i]) && has_output(x, &x->p->rec[rec], l.node[i])))
             i++;
-            tries++;
-        }
-        if (i < x->m->n_node && tries < MAX_TRIES && proves(x, rec, i, &tries))
-            oc_match_core(x, rec, i, "order", 0.6);
+        tries += i;
+        if (i == l.n || !proves(x, rec, l.node[i], &c, &l, &tries))
+            continue;
+        oc_match_core(x, rec, l.node[i], "order", 0.6);
+        c.open[rec] = false;
     }
+    free(c.list);
+    oc_map_free(&c.types);
 }
 
 /* ---- a topological order of the members ---------------------------------------------------------------- */
