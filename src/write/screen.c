@@ -61,7 +61,7 @@ static double roofline_sum(const struct oc_report *r)
 /* What a row is. */
 static const char *row_noun(const struct oc_report *r)
 {
-    return r->in->profile && r->in->profile->functions && !r->in->join ? "function" : "operator";
+    return r->in->profile && r->in->profile->functions ? "function" : "operator";
 }
 
 bool oc_screen_by_roofline(const struct oc_report *r)
