@@ -89,9 +89,20 @@ static void set_bytes(const struct oc_prof_rec *rec, struct oc_join_rec *r)
     r->bytes_known = !isnan(rec->bytes);
 }
 
+/* Engines with dynamic shapes have dimensions of -1. */
+static bool are_shapes_known(const struct oc_type *t, uint32_t n)
+{
+    uint64_t count;
+    for (uint32_t i = 0; i < n; i++)
+        if (!elements(&t[i], &count))
+            return false;
+    return true;
+}
+
 bool oc_engine_cost(const struct oc_join *j, const struct oc_prof_rec *rec, struct oc_join_rec *r)
 {
-    if (!oc_engine_has_layers(j->profile, rec))
+    if (!oc_engine_has_layers(j->profile, rec) || !are_shapes_known(rec->in, rec->n_in) ||
+        !are_shapes_known(rec->out, rec->n_out))
         return false;
     if (!isnan(rec->flop))
         set_operations(rec, r);

@@ -8,7 +8,7 @@ bool oc_engine_has_layers(const struct oc_profile *p, const struct oc_prof_rec *
 
 /* Replaces the counts of the model in r by those of the engine's layer information: operations, bytes,
  * element types and batch of the engine. What it does not determine is the model's count for the engine's
- * batch, or unknown. False: the record has no layer information, r is unchanged. */
+ * batch, or unknown. False: the record has no layer information, or no known shapes; r is unchanged. */
 bool oc_engine_cost(const struct oc_join *j, const struct oc_prof_rec *rec, struct oc_join_rec *r);
 
 /* Whether the two shapes differ in the first dimension only: batch[0] is recorded, batch[1] the model's. */

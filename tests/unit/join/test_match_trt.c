@@ -513,6 +513,24 @@ static void ambiguous_layers_are_not_matched(void **state)
     joined_free(&x);
 }
 
+/* An engine with dynamic shapes lists -1: the counts are the model's. */
+static void engine_with_dynamic_shapes_has_the_counts_of_the_model(void **state)
+{
+    static const struct conv_layer layers[] = {{"c0", 3, 8, 3}, {"c1", 8, 8, 3}};
+    struct joined x = {0};
+    (void)state;
+    join_engine(&x, layers, 2, -1, -1);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct oc_join_rec *r = &x.j->rec[i];
+        assert_string_equal(x.m->node[r->node[0]].name, layers[i].name);
+        assert_false(r->from_profile);
+        assert_int_equal(r->macs, x.a->cost[r->node[0]].macs);
+        assert_true(r->bytes_known);
+    }
+    assert_false(has_mismatch(&x));
+    joined_free(&x);
+}
+
 static void engine_of_another_resolution_is_not_matched(void **state)
 {
     static const struct conv_layer layers[] = {
@@ -542,6 +560,7 @@ int main(void)
         cmocka_unit_test(layers_in_other_order_are_matched_by_their_work),
         cmocka_unit_test(ambiguous_layers_are_not_matched),
         cmocka_unit_test(engine_of_another_resolution_is_not_matched),
+        cmocka_unit_test(engine_with_dynamic_shapes_has_the_counts_of_the_model),
     };
     return cmocka_run_group_tests_name("join/match_trt", tests, NULL, NULL);
 }
