@@ -100,6 +100,7 @@ struct reading {
     struct fact *fact; /* indexed by timeline name */
     uint32_t n_fact, cap_fact;
     const char *device_name;                          /* NULL: CUDA or ROCm */
+    const char *model_name;                           /* "NVIDIA A100-SXM4-80GB", NULL: not recorded */
     bool old, since_2024, hip, device, gpu, training; /* gpu: launches on one */
     size_t n_event;
     struct oc_chrome_left_out left_out;
@@ -353,14 +354,39 @@ static const char *take_event(void *ctx)
     return NULL;
 }
 
+/* The name in deviceProperties, a list of objects, if it is the same for all devices; otherwise NULL. */
+static const char *name_of_devices(struct reading *r, struct oc_str list)
+{
+    static const char key[] = "\"name\"";
+    const char *at = list.s, *end = list.s + list.n;
+    struct oc_str first = {NULL, 0};
+    while ((at = memmem(at, (size_t)(end - at), key, sizeof(key) - 1)) != NULL) {
+        for (at += sizeof(key) - 1; at < end && (*at == ':' || oc_is_space((unsigned char)*at)); at++)
+            ;
+        const char *close = at < end && *at == '"' ? memchr(at + 1, '"', (size_t)(end - at - 1)) : NULL;
+        if (!close)
+            return NULL;
+        struct oc_str name = {at + 1, (size_t)(close - at - 1)};
+        if (first.s && (first.n != name.n || memcmp(first.s, name.s, name.n) != 0))
+            return NULL;
+        first = name;
+        at = close + 1;
+    }
+    return first.n && first.n < 200 ? oc_intern(&r->out->names, first.s, first.n) : NULL;
+}
+
 static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
 {
     struct reading *r = ctx;
     struct oc_str value;
+    bool devices = oc_str_eq(key, "deviceProperties");
     r->since_2024 |= oc_str_eq(key, "baseTimeNanoseconds");
-    if (!oc_str_eq(key, "distributedInfo") || !oc_json_raw(j, &value))
+    if ((!devices && !oc_str_eq(key, "distributedInfo")) || !oc_json_raw(j, &value))
         return false;
-    r->gpu |= contains(value, "\"nccl\"");
+    if (devices)
+        r->model_name = name_of_devices(r, value);
+    else
+        r->gpu |= contains(value, "\"nccl\"");
     return true;
 }
 
@@ -381,6 +407,7 @@ static void add_warnings(struct reading *r, const struct oc_stream *s)
             "of launches, and no rates follow from them (record with ProfilerActivity.CUDA)");
     r->out->device = !r->device && !r->gpu ? "CPU"
                      : r->device_name      ? r->device_name
+                     : r->model_name       ? r->model_name
                      : r->hip              ? "ROCm"
                                            : "CUDA";
 }

@@ -14,8 +14,8 @@ static double shortest_s(const struct oc_profile *p)
 
 static bool names_gpu(const char *device)
 {
-    static const char *const word[] = {"CUDA",     "ROCm",   "ROCM",     "GPU",
-                                       "Tensorrt", "NVIDIA", "DirectML", "Dml"};
+    static const char *const word[] = {"CUDA",     "ROCm", "ROCM",  "GPU",     "Tensorrt", "NVIDIA",
+                                       "DirectML", "Dml",  "Tesla", "GeForce", "Quadro",   "Radeon"};
     for (size_t i = 0; i < OC_COUNT(word); i++)
         if (strstr(device, word[i]))
             return true;

@@ -42,9 +42,38 @@ static void small_trace_gives_host_and_device_times(void **state)
     assert_true(t_rec(p, "(copies)")->total_kernel_ns == 3000);
     assert_true(t_rec(p, "(framework)")->total_ns == 40000);
     assert_true(p->imported_ns == 100000 && p->imported_kernel_ns == 50500);
-    assert_string_equal(p->device, "CUDA");
+    assert_string_equal(p->device, "a device");
     assert_string_equal(p->time_kind, "device time");
     oc_profile_close(p);
+}
+
+/* Recorded names of devices: one name for all, or none. */
+static void device_name_is_that_of_all_recorded_devices(void **state)
+{
+    static const char *const row[][2] = {
+        {"{\"id\": 0, \"name\": \"NVIDIA A100-SXM4-80GB\"}", "NVIDIA A100-SXM4-80GB"},
+        {"{\"name\" : \"Tesla T4\"}, {\"name\": \"Tesla T4\", \"numSms\": 40}", "Tesla T4"},
+        {"{\"name\": \"Tesla T4\"}, {\"name\": \"NVIDIA A40\"}", "CUDA"},
+        {"", "CUDA"},
+        {"{\"name\": 5}", "CUDA"},
+        {"{\"id\": 0}", "CUDA"},
+        {"{\"name\": \"\"}", "CUDA"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char text[700];
+        struct oc_err err = {0};
+        snprintf(text, sizeof(text),
+                 "{\"schemaVersion\": 1, \"deviceProperties\": [%s], \"traceEvents\": ["
+                 "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 7, "
+                 "\"dur\": 5, \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": 1}}]}",
+                 row[i][0]);
+        struct oc_profile *p = t_profile_text(text, NULL, &err);
+        if (!p)
+            fail_msg("%s", err.msg);
+        assert_string_equal(p->device, row[i][1]);
+        oc_profile_close(p);
+    }
 }
 
 /* An operator that launches nothing, and one event of 5 us of the category; X: further members. */
@@ -362,6 +391,7 @@ int main(void)
         cmocka_unit_test(truncated_trace_never_gains_time),
         cmocka_unit_test(samples_match_independent_sums),
         cmocka_unit_test(sample_shapes_are_read),
+        cmocka_unit_test(device_name_is_that_of_all_recorded_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
