@@ -100,7 +100,7 @@ PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
 .PHONY: all man lib shared zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild browser browser-check bench fuzz hostile lint lint-tidy words format install uninstall deb deb-check readme-check clean help FORCE
+        oracle probe-matrix corpus op-tests wild browser browser-check bench fuzz hostile lint lint-tidy words format install uninstall deb deb-check readme-check cross clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -131,6 +131,7 @@ help:
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall removes it'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
+	@echo 'make cross ARCH=s390x  unit tests on another architecture, in a clean chroot under qemu-user (needs root and network)'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
 	@echo 'make words        phrases of tests/words.tsv in comments, strings and documents (part of lint)'
 	@echo 'make golden-update  rewrite the expected output of tests/golden (read the diff)'
@@ -474,6 +475,9 @@ deb:
 	@.ci/setup deb
 	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck parallel=$(JOBS)}" DEB_BUILD_PROFILES="$${DEB_BUILD_PROFILES:-nocheck}" \
 	    src/deb/make_deb.sh build/deb
+
+cross:
+	@tests/chroot/check_cross.sh '$(ARCH)'
 
 readme-check:
 	@.ci/setup deb
