@@ -477,6 +477,7 @@ deb:
 	    src/deb/make_deb.sh build/deb
 
 cross:
+	@.ci/setup deb
 	@tests/chroot/check_cross.sh '$(ARCH)'
 
 readme-check:

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/ck.h"
+#include "base/little_endian.h"
 
 /* Operators whose first output has the shape of the first input. */
 static const char *const keepers[] = {
@@ -86,8 +87,7 @@ static int64_t by_reshape(const struct oc_model *m, const struct oc_node *n, con
         return 0;
     bool known = b.size_bytes == t->elements * sizeof(int64_t);
     for (uint64_t i = 1; known && i < t->elements; i++) {
-        int64_t v;
-        memcpy(&v, (const char *)b.data + i * sizeof(v), sizeof(v));
+        int64_t v = (int64_t)oc_load_le(b.data + i * sizeof(v), sizeof(v));
         known = v > 0 && oc_mul_u64(product, (uint64_t)v, &product);
     }
     oc_tensor_bytes_close(&b);
