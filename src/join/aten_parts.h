@@ -24,9 +24,10 @@ enum aten_flag {
     ATEN_BACKWARD = 2,
     ATEN_HEADS_LAST =
         4, /* attention on [batch, sequence, heads, size] instead of [.., heads, sequence, size] */
-    ATEN_ENDS_ALIGN = 8, /* causal: the last query sees the last key; otherwise the first sees the first */
-    ATEN_BOOL = 16,      /* the output is boolean */
-    ATEN_OPTIONAL = 32,  /* operands after the first may be absent; otherwise they are scalars */
+    ATEN_ENDS_ALIGN = 8,  /* causal: the last query sees the last key; otherwise the first sees the first */
+    ATEN_BOOL = 16,       /* the output is boolean */
+    ATEN_OTHER_TYPE = 64, /* the type of the output is not that of the operands, and not recorded */
+    ATEN_OPTIONAL = 32,   /* operands after the first may be absent; otherwise they are scalars */
 };
 
 struct aten_work {

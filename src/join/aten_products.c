@@ -53,6 +53,8 @@ void aten_matmul(struct aten_work *w)
     aten_read(w, b);
     aten_read(w, bias);
     aten_write(w, a, outputs);
+    if (w->row->flags & ATEN_OTHER_TYPE)
+        w->out->bytes_known = false;
 }
 
 /* ---- convolutions -------------------------------------------------------------------------------------- */

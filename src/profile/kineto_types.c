@@ -106,23 +106,10 @@ const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, st
 
 bool oc_kineto_needs_values(struct oc_str name)
 {
-    static const char *const part[] = {"conv",
-                                       "attention",
-                                       "attn",
-                                       "pool",
-                                       "batch_norm",
-                                       "aten::to",
-                                       "_to_copy",
-                                       "aten::sum",
-                                       "aten::mean",
-                                       "aten::amax",
-                                       "aten::amin",
-                                       "aten::prod",
-                                       "aten::any",
-                                       "aten::all",
-                                       "aten::arg",
-                                       "index_select",
-                                       "embedding_dense_backward"};
+    static const char *const part[] = {
+        "conv",       "attention", "attn",      "fmha",       "pool",         "batch_norm",
+        "aten::to",   "_to_copy",  "aten::sum", "aten::mean", "aten::amax",   "aten::amin",
+        "aten::prod", "aten::any", "aten::all", "aten::arg",  "index_select", "embedding_dense_backward"};
     for (size_t i = 0; i < OC_COUNT(part); i++)
         if (memmem(name.s, name.n, part[i], strlen(part[i])))
             return true;

@@ -139,6 +139,12 @@ static const struct row rows[] = {
      "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"4\",\"4\",\"0.\",\"False\"]", 3840, 7680, 0, OC_EXACT, true,
      5 * 192 * 2, 3 * 192 * 2},
     /* 64*128 rows of 512 floats */
+    {"aten::_scaled_mm", "[[3,4],[4,5],[],[],[],[],[],[]]", "[\"c10::Float8_e4m3fn\",\"c10::Float8_e4m3fn\"]",
+     NULL, 60, 120, 0, OC_EXACT, false, 0, 0},
+    {"aiter::gemm_a16w16", "[[3,4],[5,4],[],[]]", "[\"c10::BFloat16\",\"c10::BFloat16\"]", NULL, 60, 120, 0,
+     OC_EXACT, true, 64, 30},
+    {"aiter::fmha_v3_fwd", "[[2,3,4,8],[2,5,2,8],[2,5,2,8],[],[],[]]", H3,
+     "[\"\",\"\",\"\",\"0.\",\"0.35\",\"False\"]", 1920, 3840, 0, OC_EXACT, true, 512 * 2, 192 * 2},
     {"aten::embedding", "[[8192,512],[64,128],[],[],[]]", "[\"float\",\"long int\",\"Scalar\"]", NULL, 0, 0,
      0, OC_EXACT, true, 4194304 * 4 + 8192 * 8, 4194304 * 4},
     {"aten::index_select", "[[10,4],[],[3]]", "[\"float\",\"Scalar\",\"long int\"]", "[\"\",\"1\",\"\"]", 0,
@@ -227,8 +233,8 @@ static void host_times_of_launches_have_no_rates(void **state)
     oc_arena_free(&a);
 }
 
-/* Training of ResNet-50 with batch 32: the convolutions have 4,087,136,256 multiply-adds per image, which is the
- * published number, and each of the two gradients takes as many. */
+/* Training of ResNet-50 with batch 32: the convolutions have 4,087,136,256 multiply-adds per image, which is
+ * the published number, and each of the two gradients takes as many. */
 static void gradients_of_resnet50_have_the_published_count(void **state)
 {
     (void)state;
