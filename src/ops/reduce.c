@@ -266,6 +266,16 @@ static const struct oc_op rows[] = {
      .formula = sum_formula,
      .param = &sum},
     REDUCE("ReduceSumSquare", sum_square),
+    {.domain = "com.microsoft",
+     .name = "ReduceSumTraining",
+     .since = 1,
+     .op_class = OC_OP_REDUCE,
+     .slots = ".m",
+     .shape = shape_reduce,
+     .fold = fold_reduce,
+     .cost = cost_reduce,
+     .formula = sum_formula,
+     .param = &sum},
 };
 extern const struct oc_op_family oc_ops_reduce;
 const struct oc_op_family oc_ops_reduce = OC_FAMILY("reduce", rows);

@@ -383,6 +383,15 @@ static const struct oc_op rows[] = {
     COPY("Slice", 1, 9, NULL, shape_slice, fold_slice, cost_slice),
     COPY("Slice", 10, 0, ".m", shape_slice, fold_slice, cost_slice),
     COPY("Split", 1, 0, ".m", shape_split, fold_split, cost_split),
+    {.domain = "com.microsoft",
+     .name = "SplitTraining",
+     .since = 1,
+     .op_class = OC_OP_COPY,
+     .slots = ".m",
+     .shape = shape_split,
+     .fold = fold_split,
+     .cost = cost_split,
+     .formula = ""},
 };
 extern const struct oc_op_family oc_ops_slice;
 const struct oc_op_family oc_ops_slice = OC_FAMILY("slice", rows);

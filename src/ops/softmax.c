@@ -176,6 +176,13 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_SOFTMAX,
      .shape = shape_loss,
      OC_COST(cost_cross_entropy)},
+    {.domain = "com.microsoft",
+     .name = "SoftmaxCrossEntropyLossInternal",
+     .since = 1,
+     .op_class = OC_OP_SOFTMAX,
+     .slots = "...m",
+     .shape = shape_loss,
+     OC_COST(cost_cross_entropy)},
 };
 extern const struct oc_op_family oc_ops_softmax;
 const struct oc_op_family oc_ops_softmax = OC_FAMILY("softmax", rows);

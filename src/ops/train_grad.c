@@ -194,6 +194,78 @@ static int cost_is_finite(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_is_finite_formula[] = "CMP = N(x)";
 
+/* update signal, loss scale, norm, rate, step; then weights, gradients, both moments and half-precision
+ * weights of each parameter. Outputs: the step, and the tensors in the same order. */
+#define LAMB_FIRST 5
+
+static int shape_lamb(struct oc_op_ctx *c)
+{
+    oc_set_out_type(c, 0, oc_in(c, LAMB_FIRST - 1));
+    for (uint32_t i = 1; i < c->n_out; i++)
+        oc_set_out_type(c, i, oc_in(c, LAMB_FIRST - 1 + i));
+    return 0;
+}
+
+/* The step of Adam with its weight decay, and the norms of weights and of the step. */
+static int cost_lamb(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims work[] = {{OC_MUL, 10}, {OC_ADD, 9}, {OC_SQRT, 1}, {OC_DIV, 1}, {0, 0}};
+    k->rest_class = oc_dtype_info(oc_in_dtype(c, LAMB_FIRST))->cls;
+    for (uint32_t i = LAMB_FIRST; i < c->n_in; i += 5)
+        oc_add_functions(c, k, work, oc_c_in(c, i));
+    c->assumption = "a training step is counted by its usual formula";
+    return 0;
+}
+static const char cost_lamb_formula[] = "functions = 1";
+
+/* The flag that the buffer was updated, and the buffer. */
+static int shape_accumulate_v2(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, OC_DT_BOOL, oc_shape_1d(c->arena, oc_known(1)));
+    oc_set_out_type(c, 1, oc_in(c, 0));
+    return 0;
+}
+
+/* Axes to reduce for each operand of a broadcast. */
+static int shape_broadcast_axes(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, OC_DT_INT64, oc_shape_1d(c->arena, oc_op_fresh_dim(c, "a_axes", -1)));
+    oc_set_out(c, 1, OC_DT_INT64, oc_shape_1d(c->arena, oc_op_fresh_dim(c, "b_axes", -1)));
+    return 0;
+}
+
+/* Pools keep the declared shape of dX: the node does not have that of X. */
+static int shape_pool_grad(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+    return 0;
+}
+
+static int cost_sum_x(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add(c, k, OC_ADD, oc_c_in(c, 0));
+    return 0;
+}
+static const char cost_sum_x_formula[] = "ADD = N(x)";
+
+/* Scaled, rounded, clamped and scaled back; the mask marks elements inside of the range. */
+static int shape_fake_quant(struct oc_op_ctx *c)
+{
+    oc_set_out_type(c, 0, oc_in(c, 0));
+    oc_set_out(c, 1, OC_DT_BOOL, *oc_in_shape(c, 0));
+    return 0;
+}
+
+static int cost_fake_quant(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims work[] = {{OC_DIV, 1}, {OC_RND, 1}, {OC_ADD, 2},
+                                           {OC_CMP, 2}, {OC_MUL, 1}, {0, 0}};
+    oc_add_prims(c, k, work, oc_c_in(c, 0));
+    return 0;
+}
+static const char cost_fake_quant_formula[] =
+    "DIV = N(x); RND = N(x); ADD = 2*N(x); CMP = 2*N(x); MUL = N(x)";
+
 #define MS "com.microsoft"
 #define STEP(n, cl, s)                                                                                       \
     {                                                                                                        \
@@ -212,26 +284,35 @@ static const char cost_is_finite_formula[] = "CMP = N(x)";
 
 static const struct oc_op rows[] = {
     STEP("AdamOptimizer", OC_OP_ELEMENTWISE, adam),
+    ROW("", "AveragePoolGrad", OC_OP_POOL, shape_pool_grad, cost_sum_x),
+    ROW(MS, "AveragePoolGrad", OC_OP_POOL, shape_pool_grad, cost_sum_x),
     STEP("BatchNormalizationGrad", OC_OP_NORM, norm),
     STEP("BiasFastGeluGrad_dX", OC_OP_ELEMENTWISE, bias_fast_gelu),
     STEP("BiasGeluGrad_dX", OC_OP_ELEMENTWISE, bias_gelu),
     STEP("BitmaskDropoutGrad", OC_OP_ELEMENTWISE, dropout),
+    {.domain = MS, .name = "BroadcastGradientArgs", .since = 1, .slots = "m", .shape = shape_broadcast_axes},
     ROW("", "ConvGrad", OC_OP_CONV, shape_conv_grad, cost_conv_grad),
     ROW(MS, "ConvGrad", OC_OP_CONV, shape_conv_grad, cost_conv_grad),
     STEP("DivGrad", OC_OP_ELEMENTWISE, division),
     STEP("DropoutGrad", OC_OP_ELEMENTWISE, dropout),
+    ROW(MS, "FakeQuant", OC_OP_QUANTIZE, shape_fake_quant, cost_fake_quant),
+    STEP("FakeQuantGrad", OC_OP_ELEMENTWISE, relu),
     STEP("FastGeluGrad", OC_OP_ELEMENTWISE, fast_gelu),
     SCATTERED("GatherElementsGrad", ".m.", shape_second),
     SCATTERED("GatherGrad", "m..", shape_first),
     SCATTERED("GatherNDGrad", "m..", shape_first),
     STEP("GeluGrad", OC_OP_ELEMENTWISE, gelu),
     STEP("InPlaceAccumulator", OC_OP_ELEMENTWISE, accumulate),
+    ROW(MS, "InPlaceAccumulatorV2", OC_OP_ELEMENTWISE, shape_accumulate_v2, cost_sum_x),
     STEP("InvertibleLayerNormalizationGrad", OC_OP_NORM, from_output),
     ROW(MS, "IsFinite", OC_OP_ELEMENTWISE, oc_shape_same_bool, cost_is_finite),
+    ROW(MS, "LambOptimizer", OC_OP_ELEMENTWISE, shape_lamb, cost_lamb),
     STEP("LayerNormalizationGrad", OC_OP_NORM, norm),
     STEP("LeakyReluGrad", OC_OP_ELEMENTWISE, leaky_relu),
     STEP("LogSoftmaxGrad", OC_OP_SOFTMAX, log_softmax),
     STEP("LogSoftmaxGrad_13", OC_OP_SOFTMAX, log_softmax),
+    ROW("", "MaxPoolGrad", OC_OP_POOL, shape_pool_grad, cost_sum_x),
+    ROW(MS, "MaxPoolGrad", OC_OP_POOL, shape_pool_grad, cost_sum_x),
     ROW(MS, "MixedPrecisionScale", OC_OP_ELEMENTWISE, shape_mixed_scale, cost_mixed_scale),
     STEP("QuickGeluGrad", OC_OP_ELEMENTWISE, quick_gelu),
     ROW(MS, "ReduceAllL2", OC_OP_REDUCE, shape_all_l2, cost_all_l2),

@@ -28,6 +28,23 @@ static const struct op_shape_row shapes[] = {
     {M "MixedPrecisionScale", 1, "to=10", "float[] float[3] float[4,5]", "yy", "float16[3] float16[4,5]"},
     {M "MixedPrecisionScale", 1, "to=10 fuse_outputs=1", "float[] float[3] float[4,5]", "y", "float16[23]"},
     {M "IsFinite", 1, "", "float[2,3]", "y", "bool[2,3]"},
+    {M "LambOptimizer", 1, "",
+     "bool[] float[] float[] float[] int64[] float[7] float16[7] float[7] float[7] float16[7]", "yyyyyy",
+     "int64[] float[7] float16[7] float[7] float[7] float16[7]"},
+    {M "InPlaceAccumulatorV2", 1, "", "float[7] float[7]", "yy", "bool[1] float[7]"},
+    {M "BroadcastGradientArgs", 1, "", "int64[2] int64[1]", "yy", "int64[a_axes] int64[b_axes]"},
+    {M "MaxPoolGrad", 1, "", "float[1,2,3,3] int64[1,2,3,3]", "y", "float[...]"},
+    {"MaxPoolGrad", 9, "", "float[1,2,3,3] int64[1,2,3,3]", "y", "float[...]"},
+    {M "AveragePoolGrad", 1, "", "float[1,2,3,3]", "y", "float[...]"},
+    {"AveragePoolGrad", 9, "", "float[1,2,3,3]", "y", "float[...]"},
+    {M "FakeQuant", 1, "", "float[2,3] float[] float[]", "yy", "float[2,3] bool[2,3]"},
+    {M "FakeQuantGrad", 1, "", "float[2,3] bool[2,3]", "y", "float[2,3]"},
+    {M "ReduceSumTraining", 1, "keepdims=0", "float[2,3,4] int64[2]{0,-1}", "y", "float[3]"},
+    {M "ReduceSumTraining", 1, "", "float[2,3,4] int64[1]{1}", "y", "float[2,1,4]"},
+    {M "SoftmaxCrossEntropyLossInternal", 1, "reduction=mean", "float[4,10] int64[4]", "yy",
+     "float[] float[4,10]"},
+    {M "SoftmaxCrossEntropyLossInternal", 1, "reduction=none", "float[4,10] int64[4]", "y", "float[4]"},
+    {M "SplitTraining", 1, "axis=1", "float[2,6] int64[2]{2,4}", "yy", "float[2,2] float[2,4]"},
 };
 
 static const struct op_hist_row counts[] = {
@@ -79,6 +96,20 @@ static const struct op_hist_row counts[] = {
     {M "ReduceAllL2", 1, "", "float[3] float[4,5]", "y", "ADD 23, MUL 23, SQRT 1"},
     {M "MixedPrecisionScale", 1, "to=10", "float[] float[3] float[4,5]", "yy", "MUL 23"},
     {M "IsFinite", 1, "", "float[2,3]", "y", "CMP 6"},
+    {M "LambOptimizer", 1, "",
+     "bool[] float[] float[] float[] int64[] float[7] float[7] float[7] float[7] - float[5] float[5] "
+     "float[5] float[5]",
+     "yy", "ADD 108, MUL 120, DIV 12, SQRT 12" EST},
+    {M "InPlaceAccumulatorV2", 1, "", "float[7] float[7]", "yy", "ADD 7"},
+    {M "BroadcastGradientArgs", 1, "", "int64[2] int64[1]", "yy", "nothing, unknown"},
+    {M "FakeQuant", 1, "", "float[2,3] float[] float[]", "yy", "ADD 12, MUL 6, CMP 12, DIV 6, RND 6"},
+    {M "FakeQuantGrad", 1, "", "float[2,3] bool[2,3]", "y", "CMP 6"},
+    {M "ReduceSumTraining", 1, "keepdims=0", "float[2,3,4] int64[2]{0,-1}", "y", "ADD 24"},
+    {M "SplitTraining", 1, "axis=1", "float[2,6] int64[2]{2,4}", "yy", "nothing"},
+    /* 40 logits in 4 rows: 5 each and a logarithm per row; one selection and addition per label, one division
+     */
+    {M "SoftmaxCrossEntropyLossInternal", 1, "reduction=mean", "float[4,10] int64[4]", "y",
+     "ADD 124, CMP 44, DIV 1, EXP 40, LOG 4"},
 };
 
 static void gradients_infer_shapes(void **state)
