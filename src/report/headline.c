@@ -30,6 +30,11 @@ static void add_row(const struct oc_report *r, const struct oc_row *row, struct 
     }
 }
 
+double oc_rate_time_s(const struct oc_report *r, const struct oc_row *row)
+{
+    return r->in->join && !oc_profile_runs_known(r->in->profile) ? (double)NAN : row->time_s;
+}
+
 double oc_report_runs(const struct oc_profile *p)
 {
     return p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;

@@ -39,12 +39,12 @@ static const struct oc_row_limits *new_limits(struct oc_arena *arena, const stru
 static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
-    double time_s = row->time_s / r->runs;
+    double time_s = oc_rate_time_s(r, row) / r->runs;
     oc_roofline_of(r->in->device, work, &r->roof, time_s, &roof);
     row->roofline_s = roof.roof_s * r->runs;
     row->overhead_s = roof.overhead_s * r->runs;
     row->bound_by = roof.bound_name;
-    row->wasted_s = row->time_s - row->roofline_s;
+    row->wasted_s = oc_rate_time_s(r, row) - row->roofline_s;
     row->efficiency = time_s > 0 ? roof.roof_s / time_s : NAN;
     row->limits = new_limits(&r->arena, &roof, r->runs);
     if (time_s < roof.roof_s) {

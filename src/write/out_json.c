@@ -233,8 +233,8 @@ static void node_times(struct oc_json_out *w, const struct oc_report *r, const s
     oc_key_double(w, "calls_per_run", row ? row->calls : NAN);
     oc_key_double(w, "time_min_ns", row ? oc_ns_of(row->min_s) : NAN);
     oc_key_double(w, "time_max_ns", row ? oc_ns_of(row->max_s) : NAN);
-    oc_key_double(w, "achieved_flops_per_s", row ? row->computation / row->time_s : NAN);
-    oc_key_double(w, "achieved_bytes_per_s", row ? row->memory / row->time_s : NAN);
+    oc_key_double(w, "achieved_flops_per_s", row ? row->computation / oc_rate_time_s(r, row) : NAN);
+    oc_key_double(w, "achieved_bytes_per_s", row ? row->memory / oc_rate_time_s(r, row) : NAN);
     oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
     oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
     oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);

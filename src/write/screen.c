@@ -117,8 +117,8 @@ NUMBER(get_time, row->time_s)
 NUMBER(get_share, 100 * measured(s, row) / s->total)
 NUMBER(get_flops, row->computation)
 NUMBER(get_bytes, row->memory)
-NUMBER(get_flop_rate, row->computation / row->time_s * 1e-9)
-NUMBER(get_byte_rate, row->memory / row->time_s * 1e-9)
+NUMBER(get_flop_rate, row->computation / oc_rate_time_s(s->r, row) * 1e-9)
+NUMBER(get_byte_rate, row->memory / oc_rate_time_s(s->r, row) * 1e-9)
 NUMBER(get_intensity, row->memory > 0 ? row->computation / row->memory : (double)NAN)
 NUMBER(get_roofline, row->roofline_s)
 NUMBER(get_gap, row->wasted_s)
@@ -373,8 +373,9 @@ static bool has_texts(const struct screen *s, const struct spec *c)
 /* Cells of the table of groups or of operators. */
 static bool is_of_table(const struct screen *s, const struct spec *c)
 {
-    return s->groups ? c->text != get_type && c->text != get_inputs && c->text != get_source && c->number != get_min
-                     : c->number != get_count;
+    return s->groups
+               ? c->text != get_type && c->text != get_inputs && c->text != get_source && c->number != get_min
+               : c->number != get_count;
 }
 
 static void fill_numbers(const struct screen *s, const struct spec *c, const struct scale *scale,
