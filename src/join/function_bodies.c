@@ -6,6 +6,8 @@
 
 #define MEAN_AND_DEVIATION "ReduceMean Mul ReduceMean Mul Sub Add Sqrt Sub Div "
 #define CROSS_ENTROPY      "Reshape Transpose LogSoftmax Transpose Shape Reshape "
+#define WEIGHTED_LOSS      "Unsqueeze GatherElements Neg Slice Gather Squeeze Mul"
+#define MASKED_LOSS        "Unsqueeze Sub Cast Equal Where GatherElements Where Neg Slice "
 #define WINDOW             "Cast Sub Cast Sub Mul Mul Add Div Range Mul Mul Cos Mul Cos Mul Sub Add Cast"
 #define LAYER_NORM         "Cast Shape Size Slice "
 #define LAYER_NORM_REST    "ConstantOfShape Concat Flatten Cast " MEAN_AND_DEVIATION "Cast Flatten Mul "
@@ -46,6 +48,10 @@ static const struct oc_function_body body[] = {
     {"LayerNormalization", LAYER_NORM "Neg " LAYER_NORM_REST "Flatten Add Reshape Reciprocal", 17, false},
     {"LayerNormalization", LAYER_NORM "Sub " LAYER_NORM_REST "Flatten Add Reshape Reciprocal", 17, false},
     {"LayerNormalization", LAYER_NORM "Neg " LAYER_NORM_REST "Identity Reshape Reciprocal", 17, false},
+    {"LayerNormalization", LAYER_NORM "Neg " LAYER_NORM_REST "Flatten Add Reshape Reciprocal Reshape Reshape",
+     17, false},
+    {"LayerNormalization", LAYER_NORM "Sub " LAYER_NORM_REST "Flatten Add Reshape Reciprocal Reshape Reshape",
+     17, false},
     {"LeakyRelu", "CastLike CastLike Less Mul Where", 16, false},
     {"LessOrEqual", "Less Equal Or", 12, false},
     {"LogSoftmax", "ReduceMax Sub Exp ReduceSum Log Sub", 13, false},
@@ -54,7 +60,18 @@ static const struct oc_function_body body[] = {
     {"NegativeLogLikelihoodLoss", "Unsqueeze GatherElements Neg Slice Squeeze ReduceMean", 12, true},
     {"NegativeLogLikelihoodLoss", "Unsqueeze GatherElements Neg Slice Squeeze ReduceSum", 12, true},
     {"NegativeLogLikelihoodLoss", "Unsqueeze GatherElements Neg Slice Squeeze", 12, true},
+    {"NegativeLogLikelihoodLoss", WEIGHTED_LOSS, 12, true},
+    {"NegativeLogLikelihoodLoss", WEIGHTED_LOSS " ReduceSum", 12, true},
+    {"NegativeLogLikelihoodLoss", WEIGHTED_LOSS " ReduceSum ReduceSum Div", 12, true},
+    {"NegativeLogLikelihoodLoss", MASKED_LOSS "Squeeze Where Squeeze Mul", 12, true},
+    {"NegativeLogLikelihoodLoss", MASKED_LOSS "Squeeze Where Squeeze Mul ReduceSum", 12, true},
+    {"NegativeLogLikelihoodLoss", MASKED_LOSS "Squeeze Where Squeeze Mul ReduceSum ReduceSum Div", 12, true},
+    {"NegativeLogLikelihoodLoss", MASKED_LOSS "Gather Where Squeeze Squeeze Mul", 12, true},
+    {"NegativeLogLikelihoodLoss", MASKED_LOSS "Gather Where Squeeze Squeeze Mul ReduceSum", 12, true},
+    {"NegativeLogLikelihoodLoss", MASKED_LOSS "Gather Where Squeeze Squeeze Mul ReduceSum ReduceSum Div", 12,
+     true},
     {"PRelu", "CastLike Less Mul Where", 16, false},
+    {"Range", "Sub Cast Cast Div Ceil Relu Cast Cast Loop", 11, false},
     {"ReduceL1", "Abs ReduceSum", 18, false},
     {"ReduceL2", "Mul ReduceSum Cast Sqrt CastLike", 18, false},
     {"ReduceLogSum", "ReduceSum Log", 18, false},
