@@ -179,7 +179,7 @@ static void set_types(struct oc_profile *p)
 }
 
 /* Adds the tasks of the best source to the timeline; those of the others show the same time again. */
-static unsigned choose_source(struct reading *r)
+static void choose_source(struct reading *r)
 {
     unsigned best = SOURCES;
     for (unsigned s = SOURCES; s-- > 0;)
@@ -189,22 +189,22 @@ static unsigned choose_source(struct reading *r)
             oc_timeline_add(r->t, &r->tasks[s].event[i], 0, 0);
         r->overlays += s == best ? 0 : r->tasks[s].n;
     }
-    return best;
 }
 
 static int read_ascend(const struct oc_source *src, const struct oc_profile_opts *opts,
                        struct oc_profile *out, struct oc_err *err)
 {
-    struct oc_timeline_rules rules = {.kernel_are_records = true};
+    /* Runs are marked. Repetition on one of many parallel streams does not bound a run. */
+    static const struct oc_timeline_rules rules = {.kernel_are_records = true};
     struct reading r = {.t = oc_timeline_new(out)};
     int rc = oc_chrome_open(&r.c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
     if (rc == 0)
         oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
-    unsigned source = rc == 0 ? choose_source(&r) : SOURCES;
+    if (rc == 0)
+        choose_source(&r);
     if (rc == 0 && !(r.t->device_ns > 0))
         rc = oc_fail(err, OC_EFORMAT, "has no work of an Ascend device (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
-    rules.find_runs = source == STREAMS;
     if (rc == 0) {
         add_warnings(&r, src->file[0].s);
         oc_chrome_finish(&r.lanes, r.t, opts, &rules);
