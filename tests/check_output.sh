@@ -84,7 +84,8 @@ echo '{"what": "is this"}' >unknown.json
 printf '\377\376\375\374' >noise.onnx
 expect 3 "cannot read 'missing.onnx'" 'missing file' "$onnxcost" missing.onnx
 expect 3 "cannot read 'empty.onnx'" 'empty file' "$onnxcost" empty.onnx
-expect 3 "cannot read '\.'" 'directory' "$onnxcost" .
+mkdir -p emptydir
+expect 3 "'emptydir' is a directory without a profile" 'directory' "$onnxcost" emptydir
 expect 3 "cannot read 'text.onnx'" 'text file' "$onnxcost" text.onnx
 expect 3 "cannot read 'noise.onnx'" 'noise' "$onnxcost" noise.onnx
 expect 3 "cannot read 'unknown.json'.*(onnxruntime|megengine)" 'unknown profile lists the formats' "$onnxcost" unknown.json
