@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "profile/text_table.h"
+
 struct table {
     struct oc_csv *c;
     oc_function_sink *sink;
@@ -328,13 +331,89 @@ static int read_pstats(struct table *t)
     return rc;
 }
 
+/* ---- VTune: aligned columns under a line of dashes, "4.850s" ---------------------------------------------
+ */
+
+enum { VTUNE_NAME, VTUNE_TIME, VTUNE_MODULE, VTUNE_COLUMNS };
+
+/* The last n titles of the header line, which may follow other text; they are separated by two blanks. */
+static bool vtune_columns(struct oc_str header, size_t n, size_t *at)
+{
+    static const char *const title[] = {"Function", "CPU Time", "Module"};
+    for (size_t k = 0; k < VTUNE_COLUMNS; k++)
+        at[k] = OC_CSV_NONE;
+    for (size_t i = n; i-- > 0;) {
+        size_t from = (header = oc_csv_trim(header)).n;
+        while (from > 0 && !(from > 1 && header.s[from - 1] == ' ' && header.s[from - 2] == ' '))
+            from--;
+        struct oc_str field = {header.s + from, header.n - from};
+        for (size_t k = 0; k < VTUNE_COLUMNS; k++)
+            if (oc_csv_same(field, title[k]))
+                at[k] = i;
+        header.n = from;
+    }
+    return at[VTUNE_NAME] != OC_CSV_NONE && at[VTUNE_TIME] != OC_CSV_NONE;
+}
+
+static bool is_vtune_header(struct oc_str line, struct oc_str rule)
+{
+    struct oc_text_column span[OC_TEXT_COLUMNS];
+    size_t n = oc_text_rule(rule, span), at[VTUNE_COLUMNS];
+    return n && contains(line, "CPU Time") && vtune_columns(line, n, at);
+}
+
+static int vtune_row(struct table *t, struct oc_str line, const struct oc_text_column *span, size_t n,
+                     const size_t *at)
+{
+    struct oc_str field[OC_TEXT_COLUMNS], unit;
+    struct oc_function_row row = {.library = {"", 0}, .share = NAN};
+    double scale = 1e9;
+    oc_text_cut(line, span, n, field);
+    row.name = field[at[VTUNE_NAME]];
+    if (at[VTUNE_MODULE] != OC_CSV_NONE)
+        row.library = field[at[VTUNE_MODULE]];
+    if (!row.name.n || !oc_csv_number(field[at[VTUNE_TIME]], &row.self_ns, &unit) || !(row.self_ns >= 0) ||
+        (unit.n && !oc_csv_time_unit(unit, &scale)))
+        return 1;
+    row.self_ns *= scale;
+    return t->sink(t->ctx, &row, t->err);
+}
+
+static int read_vtune(struct table *t)
+{
+    struct oc_text_column span[OC_TEXT_COLUMNS], found[OC_TEXT_COLUMNS];
+    struct oc_buf last = {0};
+    struct oc_str line;
+    size_t n = 0, at[VTUNE_COLUMNS];
+    int rc = 0;
+    t->facts->tool = "VTune";
+    t->facts->resolution_ns = 1e6;
+    while (rc == 0 && oc_csv_line(t->c, &line)) {
+        size_t k = n ? 0 : oc_text_rule(line, found);
+        if (n) {
+            rc = vtune_row(t, line, span, n, at);
+        } else if (k && vtune_columns((struct oc_str){last.n ? last.data : "", last.n}, k, at)) {
+            memcpy(span, found, k * sizeof(*span));
+            n = k;
+        }
+        oc_buf_clear(&last);
+        oc_buf_add(&last, line.s, line.n);
+    }
+    oc_buf_free(&last);
+    return rc < 0 ? rc : 0; /* 1: the line after the table */
+}
+
 /* ---- all ----------------------------------------------------------------------------------------------- */
 
 enum oc_function_table oc_function_table_kind(const char *data, size_t n)
 {
+    struct oc_str last = {"", 0};
     for (const char *p = data, *end = data + n, *lf; p && p < end; p = lf ? lf + 1 : NULL) {
         lf = memchr(p, '\n', (size_t)(end - p));
         struct oc_str s = oc_csv_trim((struct oc_str){p, (size_t)((lf ? lf : end) - p)});
+        if (is_vtune_header(last, s))
+            return OC_TABLE_VTUNE;
+        last = s;
         if (is_perf_header(s))
             return OC_TABLE_PERF;
         if (is_pstats_header(s))
@@ -348,8 +427,10 @@ enum oc_function_table oc_function_table_kind(const char *data, size_t n)
 int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_function_sink *sink, void *ctx,
                            struct oc_function_facts *facts, struct oc_err *err)
 {
-    static int (*const read[])(struct table *) = {
-        [OC_TABLE_GPROF] = read_gprof, [OC_TABLE_PERF] = read_perf, [OC_TABLE_PSTATS] = read_pstats};
+    static int (*const read[])(struct table *) = {[OC_TABLE_GPROF] = read_gprof,
+                                                  [OC_TABLE_PERF] = read_perf,
+                                                  [OC_TABLE_PSTATS] = read_pstats,
+                                                  [OC_TABLE_VTUNE] = read_vtune};
     struct table t = {.c = c, .sink = sink, .ctx = ctx, .facts = facts, .err = err};
     *facts = (struct oc_function_facts){"", NAN, NAN, NAN, "", NAN};
     int rc = kind < OC_COUNT(read) && read[kind] ? read[kind](&t)

@@ -1,11 +1,11 @@
-/* Flat profiles of CPU functions in text form: gprof, perf report (--stdio, with or without -t,), Python's
+/* Flat profiles of CPU functions in text form: gprof, perf report (--stdio, with or without -t,), VTune, Python's
  * pstats. Reads self times only; skips call graphs. */
 #ifndef OC_FUNCTION_TABLES_H
 #define OC_FUNCTION_TABLES_H
 
 #include "profile/rec_list.h"
 
-enum oc_function_table { OC_TABLE_NONE, OC_TABLE_GPROF, OC_TABLE_PERF, OC_TABLE_PSTATS };
+enum oc_function_table { OC_TABLE_NONE, OC_TABLE_GPROF, OC_TABLE_PERF, OC_TABLE_PSTATS, OC_TABLE_VTUNE };
 
 /* Detects the kind of table; reads only these bytes. */
 enum oc_function_table oc_function_table_kind(const char *data, size_t n);

@@ -291,7 +291,8 @@ static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
 {
     static const char *const reason[] = {[OC_TABLE_GPROF] = "gprof's flat profile",
                                          [OC_TABLE_PERF] = "perf report",
-                                         [OC_TABLE_PSTATS] = "pstats table"};
+                                         [OC_TABLE_PSTATS] = "pstats table",
+                                         [OC_TABLE_VTUNE] = "columns Function and CPU Time"};
     enum oc_function_table kind = oc_function_table_kind(peek->data, peek->n);
     struct oc_column_map map = vtune;
     struct search s = {&map, false};

@@ -11,14 +11,17 @@
 #include "profile/mindspore.h"
 #include "profile/timeline.h"
 
-enum { OPERATORS, TYPES, ACTIVITIES, SHAPES, AICPU };
+enum { OPERATORS, TYPES, ACTIVITIES, SHAPES, AICPU, STEPS };
 static const struct oc_part parts[] = {
     [OPERATORS] = {"operators", "_detail.csv", false},
     [TYPES] = {"operator types", "_type.csv", false},
     [ACTIVITIES] = {"activities", NULL, false},
     [SHAPES] = {"shapes", NULL, true},
     [AICPU] = {"AI CPU", NULL, false},
+    [STEPS] = {"step trace", NULL, false},
 };
+
+#define STEP_COUNT_NS 10 /* a count of the system counter of 100 MHz */
 
 enum { NAME, TYPE, CALLS, TOTAL, MEAN, DEVICE, MIN, MAX, STREAM, N_COLUMN };
 
@@ -92,6 +95,7 @@ static const struct layout layouts[] = {
      {[NAME] = "full_kernel_time", [CALLS] = "execution_frequency", [MEAN] = "execution_time"},
      "execution_time",
      true},
+    {STEPS, "Ascend", {[NAME] = "step_num", [TOTAL] = "total"}, "iteration_interval", true},
     {OPERATORS, "Ascend", {[NAME] = "full_op_name", [MEAN] = "execution_time"}, "execution_time", true},
 };
 
@@ -140,7 +144,7 @@ static int open_table(struct table *t, struct oc_err *err)
     for (unsigned i = 0; i < N_COLUMN; i++) {
         struct oc_str unit = {"", 0};
         t->column[i] = t->layout->column[i] ? oc_csv_column(f, n, t->layout->column[i]) : OC_CSV_NONE;
-        t->unit_ns[i] = 1e6;
+        t->unit_ns[i] = t->layout->part == STEPS ? STEP_COUNT_NS : 1e6;
         if (t->column[i] != OC_CSV_NONE && t->column[i] + 1 > t->width)
             t->width = t->column[i] + 1;
         if (t->column[i] != OC_CSV_NONE)
@@ -229,6 +233,7 @@ struct reading {
     const char *device;
     bool on_device, has_device;
     bool have_operators; /* their times are already in other tables */
+    uint32_t steps;      /* of a step trace */
     bool averages;       /* of a step: the table has no number of calls */
     bool has_aicpu;
 };
@@ -331,6 +336,32 @@ static int read_types(struct reading *m, struct table *t, struct oc_err *err)
     return rc;
 }
 
+/* A row per step; the last row, without a number, has the means. */
+static int read_steps(struct reading *m, struct table *t, struct oc_err *err)
+{
+    struct row r = {.calls = 0};
+    struct oc_prof_rec *rec = NULL;
+    uint64_t step;
+    int rc;
+    while ((rc = next_row(t, m->p, &r, err)) > 0) {
+        if (!oc_csv_u64(r.name, &step) || !step)
+            continue;
+        r.name = (struct oc_str){"step", 4};
+        if (!rec) {
+            rec = add_record(m, t, &r);
+            rec->op_type = rec->name;
+        } else {
+            rec->calls++;
+            rec->total_ns += r.total_ns;
+            rec->total_kernel_ns += r.device_ns;
+        }
+        m->steps++;
+        count_time(m, &r);
+    }
+    m->have_operators = true;
+    return rc;
+}
+
 static uint32_t stream_lane(struct reading *m, int64_t stream)
 {
     char key[40];
@@ -386,20 +417,27 @@ static int read_activities(struct reading *m, struct table *t, struct oc_err *er
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
+/* The only source with the number of steps is the step trace, read without other tables. */
 static void make_times(struct reading *m)
 {
+    double runs = m->steps && m->opts->stat != OC_STAT_SUM ? m->steps : 1;
     for (size_t i = 0; i < m->list.n; i++) {
         struct oc_prof_rec *rec = &m->list.rec[i];
-        oc_rec_time(rec, rec->total_ns);
-        rec->kernel_ns = rec->total_kernel_ns;
+        oc_rec_time(rec, rec->total_ns / runs);
+        if (m->steps > 1)
+            rec->min_ns = rec->max_ns = rec->median_ns = NAN;
+        rec->kernel_ns = rec->total_kernel_ns / runs;
         rec->host_ns = m->on_device ? (double)NAN : rec->time_ns;
-        rec->runs = 1;
-        rec->calls_per_run = rec->calls ? (double)rec->calls : (double)NAN;
+        rec->runs = m->steps ? m->steps : 1;
+        rec->calls_per_run = rec->calls ? (double)rec->calls / (m->steps ? m->steps : 1) : (double)NAN;
     }
-    m->p->runs_from = OC_RUNS_UNKNOWN; /* AI core kernels are not all of a step: an average of them is not a latency */
-    m->p->runs_total = 0;
-    m->p->runs_used = 1;
-    m->p->stat = m->averages ? OC_STAT_MEAN : OC_STAT_SUM;
+    m->p->stat = m->averages || (m->steps && runs > 1) ? OC_STAT_MEAN : OC_STAT_SUM;
+    m->p->runs_total = m->steps;
+    m->p->runs_used = m->steps ? m->steps : 1;
+    m->p->runs_from = m->steps ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
+    if (m->steps)
+        return;
+    /* AI core kernels are not all of a step: an average of them is not a latency */
     oc_diag_add(&m->p->diags, OC_INFO, "I-runs", "",
                 m->averages ? "times are averages over all steps: the file does not report their number"
                             : "times are sums over all steps: the file does not report their number");
@@ -434,6 +472,8 @@ static int read_table(struct reading *m, const struct oc_source_file *file, stru
         rc = read_aicpu(m, &t, err);
     else if (rc == 0 && t.layout->part == TYPES)
         rc = read_types(m, &t, err);
+    else if (rc == 0 && t.layout->part == STEPS)
+        rc = read_steps(m, &t, err);
     else if (rc == 0)
         rc = read_activities(m, &t, err);
     /* NOLINTEND(clang-analyzer-core.NullDereference) */
@@ -443,7 +483,7 @@ static int read_table(struct reading *m, const struct oc_source_file *file, stru
 
 static int read_parts(struct reading *m, const struct oc_source *src, struct oc_err *err)
 {
-    static const unsigned order[] = {OPERATORS, TYPES, ACTIVITIES,
+    static const unsigned order[] = {OPERATORS, TYPES, ACTIVITIES, STEPS,
                                      AICPU}; /* the check of types runs before AI CPU */
     const struct oc_source_file *shapes = file_of(src, SHAPES), *f;
     if (shapes && !file_of(src, OPERATORS))
@@ -452,6 +492,8 @@ static int read_parts(struct reading *m, const struct oc_source *src, struct oc_
                        "aicore_intermediate_<n>_detail.csv");
     for (size_t i = 0; i < OC_COUNT(order); i++) {
         f = file_of(src, order[i]);
+        if (f && order[i] == STEPS && m->have_operators)
+            continue;
         if (f && read_table(m, f, err) != 0)
             return -1;
     }

@@ -27,6 +27,7 @@
 #include "profile/timeline.h"
 
 #define MAX_RAW_COLUMNS 4096
+#define MAX_INVOCATIONS 1000000
 #define MAX_NS          4503599627370496.0 /* 2^52 */
 
 struct columns {
@@ -45,6 +46,8 @@ struct reading {
     double now_ns;    /* launches are sequential on this clock */
     size_t n, untimed, rated, tensor_only;
     bool labels;
+    uint64_t invocations; /* --print-summary: launches that the metrics are means of; 0: one launch */
+    size_t summaries;
     /* text form */
     struct oc_buf section, domain;
     bool in_nvtx;
@@ -75,9 +78,14 @@ static void end_launch(struct reading *r)
         r->now_ns += x->dur_ns;
         r->rated += rate;
         r->tensor_only += isnan(counters.v[OC_CTR_FLOP_TENSOR]) && !isnan(counters.v[OC_CTR_FLOP_F32]);
-        oc_launches_add(r->launches, x);
+        if (r->invocations > oc_csv_max_rows(r->csv) - oc_launches_count(r->launches))
+            oc_prof_over(r->out, OC_CAP_TABLE_ROWS);
+        for (uint64_t i = 0; i < (r->invocations ? r->invocations : 1) && !r->out->over; i++)
+            oc_launches_add(r->launches, x);
+        r->summaries += r->invocations > 0;
     }
     x->name = NULL;
+    r->invocations = 0;
     x->counters = NULL;
 }
 
@@ -249,6 +257,11 @@ static void read_raw(struct reading *r, const struct oc_str *header, size_t n_he
     oc_arena_free(&a);
 }
 
+static bool begins(struct oc_str s, const char *text)
+{
+    return s.n >= strlen(text) && memcmp(s.s, text, strlen(text)) == 0;
+}
+
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
 /* Parses "void f(int), 2024-Jul-13 20:38:34, Context 1, Stream 7" or "  f (8, 1, 1)x(32, 1, 1), Context 1,
@@ -283,9 +296,38 @@ static bool take_kernel_line(struct reading *r, struct oc_str line)
     return true;
 }
 
-static bool begins(struct oc_str s, const char *text)
+/* Parses the lines of --print-summary: "  f(int) (8, 1, 1)x(32, 1, 1), Device 0, CC 8.0, Invocations 14", and
+ * of 2020 to 2021 "  f(int), Block Size 32, Grid Size 8, Device 0, 14 invocations". */
+static bool take_summary_line(struct reading *r, struct oc_str line)
 {
-    return s.n >= strlen(text) && memcmp(s.s, text, strlen(text)) == 0;
+    const char *end = line.s + line.n, *count = memmem(line.s, line.n, ", Invocations ", 14);
+    const char *old = count || line.n < 12 ? NULL : memmem(line.s, line.n, " invocations", 12);
+    const char *device = memmem(line.s, line.n, ", Device ", 9), *cc = memmem(line.s, line.n, ", CC ", 5);
+    uint64_t n;
+    if ((!count && !old) || !device || line.s[0] != ' ')
+        return false;
+    const char *from = count ? count + 14 : old;
+    while (old && from > line.s && from[-1] >= '0' && from[-1] <= '9')
+        from--;
+    if (!oc_csv_u64((struct oc_str){from, (size_t)((old ? old : end) - from)}, &n) || !n ||
+        n > MAX_INVOCATIONS)
+        return false;
+    const char *block = memmem(line.s, line.n, ", Block Size ", 13),
+               *stop = block && block < device ? block : device;
+    const char *grid = stop;
+    while (grid > line.s &&
+           !(grid[-1] == ' ' && *grid == '(' && memmem(grid, (size_t)(stop - grid), ")x(", 3)))
+        grid--;
+    begin_launch(r, oc_csv_trim((struct oc_str){line.s, (size_t)((grid > line.s ? grid : stop) - line.s)}));
+    r->invocations = n;
+    r->launch.lane = oc_launches_lane(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID);
+    const char *comma = cc ? memchr(cc + 5, ',', (size_t)(end - cc - 5)) : NULL;
+    if (cc)
+        oc_csv_number((struct oc_str){cc + 5, (size_t)((comma ? comma : end) - cc - 5)},
+                      &r->metrics.capability, NULL);
+    oc_buf_clear(&r->section);
+    r->in_nvtx = false;
+    return true;
 }
 
 /* Parses "<default domain>", then "<0,name>", outer ranges first. */
@@ -306,7 +348,7 @@ static void take_text_line(struct reading *r, struct oc_str line, const struct o
                            size_t n_span)
 {
     struct oc_str s = oc_csv_trim(line), field[OC_TEXT_COLUMNS];
-    if (take_kernel_line(r, line) || !r->launch.name || !s.n)
+    if (take_kernel_line(r, line) || take_summary_line(r, line) || !r->launch.name || !s.n)
         return;
     if (begins(s, "NVTX Push/Pop Stack") || begins(s, "NVTX Start/End Ranges")) {
         r->in_nvtx = begins(s, "NVTX Push/Pop") || r->launch.label == OC_NONE;
@@ -316,8 +358,11 @@ static void take_text_line(struct reading *r, struct oc_str line, const struct o
         oc_buf_add(&r->section, s.s + 9, s.n - 9);
     } else if (r->in_nvtx) {
         take_nvtx_line(r, s);
-    } else if (n_span == 3) {
+    } else if (n_span == 3 ||
+               (n_span == 5 && r->invocations)) { /* 5: name, unit, minimum, maximum, average */
         oc_text_cut(line, span, n_span, field);
+        if (n_span == 5)
+            field[2] = field[4];
         oc_ncu_metric(&r->metrics, (struct oc_str){r->section.n ? r->section.data : "", r->section.n},
                       field[0], field[1], field[2]);
     }
@@ -365,6 +410,10 @@ static void read_lines(struct reading *r)
 static bool is_text_page(const char *data, size_t n)
 {
     const char *context = memmem(data, n, ", Context ", 10);
+    if (!context)
+        context = memmem(data, n, ", Invocations ", 14);
+    if (!context)
+        context = memmem(data, n, " invocations\n", 13);
     return context && memmem(context, n - (size_t)(context - data), "Section: ", 9);
 }
 
@@ -392,6 +441,10 @@ static void add_warnings(const struct reading *r)
     if (r->untimed)
         oc_diag_add(d, OC_WARNING, "W-no-time", "", "%zu of %zu launches have no duration and were skipped",
                     r->untimed, r->n);
+    if (r->summaries)
+        oc_diag_add(d, OC_INFO, "I-summary", "",
+                    "the metrics of %zu kernels are means over their launches (ncu --print-summary)",
+                    r->summaries);
     if (r->rated)
         oc_diag_add(d, OC_INFO, "I-bytes-by-rate", "",
                     "the bytes of %zu launches are throughput times duration (for counts collect "

@@ -30,6 +30,16 @@ extern const struct oc_importer oc_importer_chrome;
 extern const struct oc_importer oc_importer_nsys_csv;
 extern const struct oc_importer oc_importer_generic_csv;
 extern const struct oc_importer oc_importer_ncu;
+extern const struct oc_importer oc_importer_paddle_summary;
+extern const struct oc_importer oc_importer_rocprof;
+extern const struct oc_importer oc_importer_nvprof;
+extern const struct oc_importer oc_importer_nvprof_csv;
+extern const struct oc_importer oc_importer_msprof;
+extern const struct oc_importer oc_importer_qnn;
+extern const struct oc_importer oc_importer_onednn;
+extern const struct oc_importer oc_importer_openvino_pc;
+extern const struct oc_importer oc_importer_ort_web;
+extern const struct oc_importer oc_importer_tflite;
 
 /* One per line. */
 /* clang-format off */
@@ -53,6 +63,16 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_nsys_csv,
     &oc_importer_generic_csv,
     &oc_importer_ncu,
+    &oc_importer_paddle_summary,
+    &oc_importer_rocprof,
+    &oc_importer_nvprof,
+    &oc_importer_nvprof_csv,
+    &oc_importer_msprof,
+    &oc_importer_qnn,
+    &oc_importer_onednn,
+    &oc_importer_openvino_pc,
+    &oc_importer_ort_web,
+    &oc_importer_tflite,
 };
 /* clang-format on */
 

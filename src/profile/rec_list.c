@@ -29,7 +29,7 @@ void oc_rec_list_end(struct oc_rec_list *l, struct oc_profile *p)
 
 const char *oc_prof_text(struct oc_profile *p, struct oc_str s)
 {
-    return oc_intern(&p->names, s.s, s.n);
+    return oc_intern(&p->names, s.n ? s.s : "", s.n);
 }
 
 void oc_prof_cut(struct oc_profile *p, const struct oc_csv *c)

@@ -1,0 +1,545 @@
+/* CSV tables of operators and kernels: rocprof (ROCm), nvprof (CUDA), msprof and torch_npu (Ascend), QNN. One
+ * row of `layouts` per kind of table: which columns have the name, the type, the number of calls and the
+ * time, and what the time means. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/launches.h"
+#include "profile/op_rows.h"
+#include "profile/timeline.h"
+
+enum { NAME, TYPE, PLACE, CALLS, TOTAL, MEAN, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, N_COLUMN };
+
+enum source { ROCPROF, NVPROF, MSPROF, QNN, N_SOURCE };
+
+static const char *const producer_name[N_SOURCE] = {
+    [ROCPROF] = "rocprof", [NVPROF] = "nvprof", [MSPROF] = "msprof", [QNN] = "QNN"};
+static const char *const device_name[N_SOURCE] = {
+    [ROCPROF] = "ROCm", [NVPROF] = "CUDA", [MSPROF] = "Ascend", [QNN] = "QNN"};
+
+struct reading;
+struct layout {
+    enum source source;
+    const char *
+        column[N_COLUMN]; /* NULL: none. Time columns: TOTAL of all calls; MEAN of a call; or START and END */
+    const char *also;     /* a column that only this table has */
+    double unit_ns;       /* 0: the unit is in the header, or in the row below it */
+    uint8_t kind;         /* enum oc_event_kind of a row */
+    bool units_row, trace; /* trace: a row is a launch with a start */
+    bool (*take)(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row);
+};
+
+struct reading {
+    struct oc_csv *c;
+    struct oc_profile *p;
+    const struct oc_profile_opts *opts;
+    const struct layout *layout;
+    size_t at[N_COLUMN];
+    double unit_ns[N_COLUMN];
+    struct oc_op_rows rows;
+    struct oc_launches *launches;
+    size_t n;
+    double run_ns;           /* sum over the runs that the file marks */
+    struct oc_str shapes[4]; /* IN .. OUT_TYPE of the row */
+};
+
+static bool begins(struct oc_str s, const char *text)
+{
+    size_t n = strlen(text);
+    return s.n >= n && memcmp(s.s, text, n) == 0;
+}
+
+static bool contains(struct oc_str s, const char *text)
+{
+    return s.n && memmem(s.s, s.n, text, strlen(text));
+}
+
+static struct oc_str at(const struct reading *r, const struct oc_str *field, size_t n, unsigned column)
+{
+    return oc_csv_at(field, n, r->at[column]);
+}
+
+/* ---- what is special in a source ----------------------------------------------------------------------- */
+
+/* Kernels, copies, and calls of the runtime have the same header; copies and calls are known by their names.
+ */
+static bool take_rocprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    static const char *const api[] = {"hip", "hsa_", "roctx", "__hip", "HIP_", "HSA_", "MARKER_"};
+    (void)r, (void)field, (void)n;
+    bool call = !contains(row->name, "(") && !contains(row->name, ".kd");
+    for (size_t i = 0; i < OC_COUNT(api) && call; i++)
+        if (begins(row->name, api[i])) {
+            row->device = false;
+            row->kind = OC_EV_OPERATOR;
+        }
+    if (oc_csv_same(row->name, "async-copy") || begins(row->name, "MEMORY_COPY") ||
+        begins(row->name, "CopyHostTo") || begins(row->name, "CopyDeviceTo"))
+        row->kind = OC_EV_MEMCPY;
+    return true;
+}
+
+/* "GPU activities", "API calls": calls of the runtime run at the same time as the device. */
+static bool take_nvprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    struct oc_str section = at(r, field, n, TYPE);
+    row->type = (struct oc_str){"", 0};
+    row->device = !begins(section, "API");
+    row->kind = !row->device                        ? OC_EV_OPERATOR
+                : begins(row->name, "[CUDA memcpy") ? OC_EV_MEMCPY
+                : begins(row->name, "[CUDA memset") ? OC_EV_MEMSET
+                                                    : OC_EV_KERNEL;
+    /* "f(int) [418]": the number of the launch */
+    const char *open = row->name.n > 3 && row->name.s[row->name.n - 1] == ']' && row->name.s[0] != '['
+                           ? memrchr(row->name.s, '[', row->name.n)
+                           : NULL;
+    if (open && open > row->name.s && open[-1] == ' ')
+        row->name.n = (size_t)(open - 1 - row->name.s);
+    return (row->device || !r->rows.device) && !begins(row->name, "[Unified Memory");
+}
+
+static bool is_none(struct oc_str s)
+{
+    return !s.n || oc_csv_same(s, "N/A");
+}
+
+/* "\"1,3,224,224;64,3,7,7;64\"" and "FLOAT16;FLOAT16;FLOAT" */
+static const struct oc_type *types_of(struct oc_arena *a, struct oc_str shapes, struct oc_str names,
+                                      uint32_t *n)
+{
+    enum { MAX_TYPES = 64 };
+    struct oc_type type[MAX_TYPES];
+    *n = 0;
+    while (shapes.n && (shapes.s[0] == '"' || shapes.s[0] == '['))
+        shapes = (struct oc_str){shapes.s + 1, shapes.n - 1};
+    while (shapes.n && (shapes.s[shapes.n - 1] == '"' || shapes.s[shapes.n - 1] == ']'))
+        shapes.n--;
+    while (names.n && names.s[0] == '"')
+        names = (struct oc_str){names.s + 1, names.n - 1};
+    if (is_none(shapes))
+        return NULL;
+    for (bool more = true; more && *n < MAX_TYPES;) {
+        const char *end = memchr(shapes.s, ';', shapes.n),
+                   *stop = names.n ? memchr(names.s, ';', names.n) : NULL;
+        size_t k = end ? (size_t)(end - shapes.s) : shapes.n, m = stop ? (size_t)(stop - names.s) : names.n;
+        struct oc_str name = {names.s, m};
+        while (name.n && name.s[name.n - 1] == '"')
+            name.n--;
+        if (!oc_op_shape(a, (struct oc_str){shapes.s, k}, oc_op_dtype(name), &type[(*n)++])) {
+            *n = 0;
+            return NULL;
+        }
+        more = end != NULL;
+        shapes = (struct oc_str){shapes.s + k + more, shapes.n - k - more};
+        names = (struct oc_str){names.s + m + (stop != NULL), names.n - m - (stop != NULL)};
+    }
+    struct oc_type *copy = OC_NEW_ARRAY(a, *n, struct oc_type);
+    memcpy(copy, type, *n * sizeof(*copy));
+    return copy;
+}
+
+static void msprof_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
+{
+    const struct reading *r = ctx;
+    row->in = types_of(a, r->shapes[0], r->shapes[1], &row->n_in);
+    row->out = types_of(a, r->shapes[2], r->shapes[3], &row->n_out);
+}
+
+static bool take_msprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    for (unsigned k = IN; k <= OUT_TYPE; k++)
+        r->shapes[k - IN] = at(r, field, n, k);
+    row->shapes = r->shapes[0];
+    row->types = msprof_types;
+    row->ctx = r;
+    if (is_none(row->type))
+        row->type = (struct oc_str){"", 0};
+    if (!row->calls)
+        row->calls = 1;
+    return true;
+}
+
+/* One row per run. */
+static bool take_step(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    (void)field, (void)n;
+    row->name = (struct oc_str){"step", 4};
+    row->calls = 1;
+    r->rows.runs++;
+    return true;
+}
+
+/* EXECUTE is a run. Its nodes are sub-events, in microseconds or cycles; other sub-events contain them. The
+ * backend appends ":OpId_7 (cycles)" to a name. */
+static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    struct oc_str unit = at(r, field, n, TYPE), what = row->provider;
+    bool cycles = oc_csv_same(unit, "CYCLES");
+    double ns = 1;
+    row->type = row->provider = (struct oc_str){"", 0};
+    row->calls = 1;
+    if (!cycles && !oc_csv_time_unit(unit, &ns))
+        return false;
+    row->total_ns *= ns;
+    if (oc_csv_same(what, "EXECUTE") && !cycles) {
+        r->rows.runs++;
+        r->run_ns += row->total_ns;
+    }
+    if (!oc_csv_same(what, "NODE"))
+        return false;
+    r->rows.event = cycles ? "cycles" : r->rows.event;
+    const char *tail = memmem(row->name.s, row->name.n, ":OpId_", 6);
+    if (!tail)
+        tail = memmem(row->name.s, row->name.n, " (cycles)", 9);
+    if (tail && tail > row->name.s)
+        row->name.n = (size_t)(tail - row->name.s);
+    row->min_ns = row->max_ns = row->total_ns;
+    return true;
+}
+
+/* ---- layouts ------------------------------------------------------------------------------------------- */
+
+static const struct layout layouts[] = {
+    {ROCPROF,
+     {[NAME] = "Name", [CALLS] = "Calls", [TOTAL] = "TotalDurationNs", [MIN] = "MinNs", [MAX] = "MaxNs"},
+     "AverageNs",
+     1,
+     OC_EV_KERNEL,
+     false,
+     false,
+     take_rocprof},
+    {ROCPROF,
+     {[NAME] = "KernelName", [TOTAL] = "DurationNs", [START] = "BeginNs", [END] = "EndNs"},
+     "EndNs",
+     1,
+     OC_EV_KERNEL,
+     false,
+     true,
+     NULL},
+    {ROCPROF,
+     {[NAME] = "KernelName", [START] = "BeginNs", [END] = "EndNs"},
+     "DispatchNs",
+     1,
+     OC_EV_KERNEL,
+     false,
+     true,
+     NULL},
+    {ROCPROF,
+     {[NAME] = "Kernel_Name", [START] = "Start_Timestamp", [END] = "End_Timestamp"},
+     "Kernel_Name",
+     1,
+     OC_EV_KERNEL,
+     false,
+     true,
+     NULL},
+    {ROCPROF,
+     {[NAME] = "Direction", [START] = "Start_Timestamp", [END] = "End_Timestamp"},
+     "Direction",
+     1,
+     OC_EV_MEMCPY,
+     false,
+     true,
+     NULL},
+    {ROCPROF,
+     {[NAME] = "Function", [START] = "Start_Timestamp", [END] = "End_Timestamp"},
+     "Domain",
+     1,
+     OC_EV_OPERATOR,
+     false,
+     false,
+     take_rocprof},
+    {NVPROF,
+     {[NAME] = "Name", [TYPE] = "Type", [CALLS] = "Calls", [TOTAL] = "Time", [MIN] = "Min", [MAX] = "Max"},
+     "Time(%)",
+     0,
+     OC_EV_KERNEL,
+     true,
+     false,
+     take_nvprof},
+    {NVPROF,
+     {[NAME] = "Name", [CALLS] = "Calls", [TOTAL] = "Time", [MIN] = "Min", [MAX] = "Max"},
+     "Time(%)",
+     0,
+     OC_EV_KERNEL,
+     true,
+     false,
+     take_nvprof},
+    {NVPROF,
+     {[NAME] = "Name", [START] = "Start", [TOTAL] = "Duration"},
+     "Registers Per Thread",
+     0,
+     OC_EV_KERNEL,
+     true,
+     true,
+     take_nvprof},
+    {MSPROF,
+     {[NAME] = "Op Name",
+      [TYPE] = "OP Type",
+      [PLACE] = "Task Type",
+      [TOTAL] = "Task Duration",
+      [IN] = "Input Shapes",
+      [IN_TYPE] = "Input Data Types",
+      [OUT] = "Output Shapes",
+      [OUT_TYPE] = "Output Data Types"},
+     "Op Name",
+     0,
+     OC_EV_OPERATOR,
+     false,
+     false,
+     take_msprof},
+    {MSPROF,
+     {[NAME] = "Name",
+      [TYPE] = "Type",
+      [PLACE] = "Accelerator Core",
+      [TOTAL] = "Duration",
+      [IN] = "Input Shapes",
+      [IN_TYPE] = "Input Data Types",
+      [OUT] = "Output Shapes",
+      [OUT_TYPE] = "Output Data Types"},
+     "Accelerator Core",
+     0,
+     OC_EV_OPERATOR,
+     false,
+     false,
+     take_msprof},
+    {MSPROF,
+     {[NAME] = "OP Type",
+      [TYPE] = "OP Type",
+      [PLACE] = "Core Type",
+      [CALLS] = "Count",
+      [TOTAL] = "Total Time",
+      [MIN] = "Min Time",
+      [MAX] = "Max Time"},
+     "Core Type",
+     0,
+     OC_EV_OPERATOR,
+     false,
+     false,
+     take_msprof},
+    {MSPROF,
+     {[NAME] = "Iteration ID", [TOTAL] = "Iteration Time"},
+     "Iteration End",
+     0,
+     OC_EV_OPERATOR,
+     false,
+     false,
+     take_step},
+    {QNN,
+     {[NAME] = "Event Identifier", [TYPE] = "Unit of Measurement", [PLACE] = "Message", [TOTAL] = "Time"},
+     "Timing Source",
+     1,
+     OC_EV_OPERATOR,
+     false,
+     false,
+     take_qnn},
+};
+
+/* The column with exactly this header, or with a unit in brackets after it. */
+static size_t find(const struct oc_str *f, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (oc_csv_same(f[i], name))
+            return i;
+    return oc_csv_column(f, n, name);
+}
+
+static bool fits(const struct layout *l, const struct oc_str *f, size_t n)
+{
+    static const unsigned needed[] = {NAME, TOTAL, START, END};
+    if (find(f, n, l->also) == OC_CSV_NONE)
+        return false;
+    if (l->source == NVPROF && l->column[TYPE] && find(f, n, "Type") == OC_CSV_NONE)
+        return false;
+    for (size_t i = 0; i < OC_COUNT(needed); i++)
+        if (l->column[needed[i]] && find(f, n, l->column[needed[i]]) == OC_CSV_NONE)
+            return false;
+    return true;
+}
+
+static const struct layout *layout_of(const struct oc_str *f, size_t n, enum source source)
+{
+    for (size_t i = 0; i < OC_COUNT(layouts); i++)
+        if (layouts[i].source == source && fits(&layouts[i], f, n))
+            return &layouts[i];
+    return NULL;
+}
+
+static bool is_header(void *ctx, const struct oc_str *f, size_t n)
+{
+    return n > 2 && layout_of(f, n, *(const enum source *)ctx) != NULL;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------- */
+
+static bool is_time(unsigned column)
+{
+    return column >= TOTAL && column <= END;
+}
+
+static int find_columns(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+{
+    for (unsigned k = 0; k < N_COLUMN; k++) {
+        struct oc_str unit = {"", 0};
+        r->at[k] = r->layout->column[k] ? find(f, n, r->layout->column[k]) : OC_CSV_NONE;
+        r->unit_ns[k] = r->layout->unit_ns;
+        if (r->at[k] == OC_CSV_NONE || r->unit_ns[k] > 0 || !is_time(k) || r->layout->units_row)
+            continue;
+        (void)oc_csv_split_unit(f[r->at[k]], &unit);
+        if (!oc_csv_time_unit(unit, &r->unit_ns[k]))
+            return oc_csv_fail(r->c, err, "column '%s' has no unit of time", r->layout->column[k]);
+    }
+    return 0;
+}
+
+/* ",%,ms,,us,us,us," */
+static int read_units(struct reading *r, struct oc_err *err)
+{
+    const struct oc_str *f;
+    size_t n;
+    if (!oc_csv_row(r->c, &f, &n))
+        return oc_csv_fail(r->c, err, "the row of units is missing");
+    for (unsigned k = TOTAL; k <= END; k++)
+        if (r->at[k] != OC_CSV_NONE && !oc_csv_time_unit(oc_csv_at(f, n, r->at[k]), &r->unit_ns[k]))
+            return oc_csv_fail(r->c, err, "column '%s' has no unit of time", r->layout->column[k]);
+    return 0;
+}
+
+/* NAN: no such column, or no value in it. */
+static int time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned k, double *ns,
+                   struct oc_err *err)
+{
+    struct oc_str s = at(r, f, n, k);
+    *ns = NAN;
+    if (r->at[k] == OC_CSV_NONE || is_none(s))
+        return 0;
+    if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e19))
+        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time", r->layout->column[k],
+                           (int)(s.n < 80 ? s.n : 80), s.s);
+    *ns *= r->unit_ns[k];
+    return 0;
+}
+
+static int launch(struct reading *r, const struct oc_op_row *row, double start_ns, struct oc_err *err)
+{
+    struct oc_launch x = {.start_ns = start_ns,
+                          .dur_ns = row->total_ns,
+                          .name = oc_prof_text(r->p, row->name),
+                          .label = OC_NONE,
+                          .run = OC_NONE,
+                          .lane = oc_launches_lane(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID),
+                          .kind = row->kind,
+                          .bytes = (double)NAN,
+                          .flop = (double)NAN,
+                          .where = row->where};
+    return oc_launches_add(r->launches, &x) ? 0 : oc_csv_too_many(r->c, err);
+}
+
+static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+{
+    const struct layout *l = r->layout;
+    struct oc_op_row row = {.name = at(r, f, n, NAME),
+                            .type = at(r, f, n, TYPE),
+                            .provider = at(r, f, n, PLACE),
+                            .kind = l->kind,
+                            .device = true,
+                            .where = oc_csv_offset(r->c)};
+    double start, end;
+    struct oc_str calls = at(r, f, n, CALLS);
+    if (time_of(r, f, n, TOTAL, &row.total_ns, err) || time_of(r, f, n, MIN, &row.min_ns, err) ||
+        time_of(r, f, n, MAX, &row.max_ns, err) || time_of(r, f, n, START, &start, err) ||
+        time_of(r, f, n, END, &end, err))
+        return -1;
+    if (l->column[END])
+        row.total_ns = end - start; /* DurationNs of rocprof is from dispatch to completion */
+    if (l->column[START])
+        row.calls = 1;
+    if (calls.n && !oc_csv_u64(calls, &row.calls))
+        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a count", l->column[CALLS],
+                           (int)(calls.n < 80 ? calls.n : 80), calls.s);
+    if (!row.name.n || (l->take && !l->take(r, f, n, &row)) || !(row.total_ns >= 0))
+        return 0;
+    if (++r->n > oc_csv_max_rows(r->c))
+        return oc_csv_too_many(r->c, err);
+    if (l->trace && !isnan(start))
+        return launch(r, &row, start, err);
+    oc_op_rows_add(&r->rows, &row);
+    return 0;
+}
+
+static int read_table(struct reading *r, enum source source, struct oc_err *err)
+{
+    const struct oc_str *f;
+    size_t n;
+    if (!oc_csv_find(r->c, is_header, &source, &f, &n))
+        return oc_csv_failed(r->c)
+                   ? oc_csv_error(r->c, err)
+                   : oc_fail(err, OC_EFORMAT, "no header line of a table of %s", producer_name[source]);
+    r->layout = layout_of(f, n, source);
+    size_t width = n;
+    int rc = find_columns(r, f, n, err);
+    if (rc == 0 && r->layout->units_row)
+        rc = read_units(r, err);
+    while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
+        if (n && n < width && oc_csv_cut(r->c))
+            oc_prof_cut(r->p, r->c);
+        else if (n > 2)
+            rc = take_row(r, f, n, err);
+    }
+    return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
+}
+
+static int read_source(enum source source, const struct oc_source *src, const struct oc_profile_opts *opts,
+                       struct oc_profile *out, struct oc_err *err)
+{
+    struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
+    oc_op_rows_init(&r.rows, out, opts);
+    r.launches = oc_launches_new(out, opts);
+    int rc = read_table(&r, source, err);
+    out->producer = producer_name[source];
+    if (rc == 0 && oc_launches_count(r.launches)) {
+        out->imported_ns = NAN;
+        oc_launches_finish(r.launches, 0, true);
+    } else if (rc == 0) {
+        r.rows.run_ns = r.run_ns > 0 ? r.run_ns / (double)r.rows.runs : (double)NAN;
+        oc_op_rows_finish(&r.rows);
+    }
+    out->device = device_name[source];
+    oc_launches_free(r.launches);
+    oc_op_rows_free(&r.rows);
+    oc_csv_close(r.c);
+    return rc;
+}
+
+static void probe_source(enum source source, const struct oc_peek *peek, struct oc_bid *bid)
+{
+    static const char *const reason[N_SOURCE] = {[ROCPROF] = "header of a table of rocprof",
+                                                 [NVPROF] = "header of a table of nvprof",
+                                                 [MSPROF] = "header of a table of msprof",
+                                                 [QNN] = "header of a QNN profile"};
+    struct oc_arena a = {0};
+    const struct oc_str *f;
+    size_t n;
+    if (oc_csv_peek_header(&a, peek->data, peek->n, is_header, &source, &f, &n))
+        *bid = (struct oc_bid){.score = 88, .reason = reason[source]};
+    oc_arena_free(&a);
+}
+
+#define TABLE_SOURCE(id, SOURCE, TITLE)                                                                      \
+    static void probe_##id(const struct oc_peek *peek, struct oc_bid *bid)                                   \
+    {                                                                                                        \
+        probe_source(SOURCE, peek, bid);                                                                     \
+    }                                                                                                        \
+    static int read_##id(const struct oc_source *src, const struct oc_profile_opts *opts,                    \
+                         struct oc_profile *out, struct oc_err *err)                                         \
+    {                                                                                                        \
+        return read_source(SOURCE, src, opts, out, err);                                                     \
+    }                                                                                                        \
+    const struct oc_importer oc_importer_##id = {                                                            \
+        .name = #id, .title = TITLE, .probe = probe_##id, .read = read_##id}
+
+TABLE_SOURCE(rocprof, ROCPROF, "ROCm rocprof, rocprofv3: stats, kernel and copy trace (CSV)");
+TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace");
+TABLE_SOURCE(msprof, MSPROF,
+             "Ascend msprof, torch_npu: op_summary, op_statistic, kernel_details, step_trace (CSV)");
+TABLE_SOURCE(qnn, QNN, "Qualcomm QNN profile of ONNX Runtime (CSV)");

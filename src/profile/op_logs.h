@@ -1,0 +1,28 @@
+/* Private to imp_op_logs.c and onednn_lines.c: sources that print a line per operator. */
+#ifndef OC_OP_LOGS_H
+#define OC_OP_LOGS_H
+
+#include "profile/op_rows.h"
+
+#define OC_LOG_FIELDS 24
+
+struct oc_op_log {
+    struct oc_csv *c;
+    struct oc_profile *p;
+    struct oc_op_rows rows;
+    struct oc_buf text;
+    /* state of tables */
+    bool in_table, had_table, wanted, csv;
+    int section;
+    size_t at[8], width, name_at;
+};
+
+bool oc_log_begins(struct oc_str s, const char *text);
+const char *oc_log_find(struct oc_str s, const char *text);     /* NULL: not in it */
+struct oc_str oc_log_between(const char *from, const char *to); /* without blanks around it */
+struct oc_str oc_log_word(struct oc_str *s);                    /* removes the first word */
+
+bool oc_onednn_is_line(struct oc_str line);
+int oc_onednn_take(struct oc_op_log *log, struct oc_str line);
+
+#endif

@@ -1,0 +1,229 @@
+#include "profile/op_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/units.h"
+#include "profile/kernel_names.h"
+#include "profile/timeline.h"
+
+void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts)
+{
+    *t = (struct oc_op_rows){.p = p, .opts = opts, .run_ns = NAN};
+    t->of.arena = &t->scratch;
+    p->imported_ns = p->imported_kernel_ns = 0;
+}
+
+void oc_op_rows_free(struct oc_op_rows *t)
+{
+    free(t->list.rec);
+    free(t->kind);
+    oc_buf_free(&t->key);
+    oc_map_free(&t->of);
+    oc_arena_free(&t->scratch);
+}
+
+static void describe(struct oc_op_rows *t, const struct oc_op_row *row, struct oc_prof_rec *rec)
+{
+    struct oc_op_row typed = *row;
+    if (row->types)
+        row->types(&t->p->arena, row->ctx, &typed);
+    rec->name = oc_prof_text(t->p, row->name);
+    rec->op_type = oc_prof_text(t->p, row->type);
+    rec->provider = oc_prof_text(t->p, row->provider);
+    rec->overhead = row->overhead;
+    rec->where = row->where;
+    rec->in = typed.in;
+    rec->out = typed.out;
+    rec->n_in = typed.n_in;
+    rec->n_out = typed.n_out;
+    rec->has_in = typed.in != NULL;
+    rec->has_out = typed.out != NULL;
+    if (row->kind == OC_EV_MEMCPY || row->kind == OC_EV_MEMSET)
+        rec->bucket = "copies";
+    rec->min_ns = row->min_ns;
+    rec->max_ns = row->max_ns;
+    rec->total_ns = 0;
+    rec->total_kernel_ns = row->device ? 0 : (double)NAN;
+}
+
+static uint32_t record_of(struct oc_op_rows *t, const struct oc_op_row *row)
+{
+    const struct oc_str part[] = {row->name, row->type, row->shapes};
+    oc_buf_clear(&t->key);
+    oc_buf_printf(&t->key, "%d%d", row->device, row->kind);
+    for (size_t i = 0; i < OC_COUNT(part); i++) {
+        oc_buf_char(&t->key, '\x1f');
+        if (part[i].n)
+            oc_buf_add(&t->key, part[i].s, part[i].n);
+    }
+    uint32_t id = (uint32_t)t->list.n;
+    if (!oc_map_add(&t->of, t->key.data, t->key.n, &id, NULL))
+        return id;
+    OC_GROW(t->kind, t->list.n, t->kind_cap);
+    t->kind[t->list.n] = row->kind;
+    describe(t, row, oc_rec_add(&t->list));
+    return id;
+}
+
+void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row)
+{
+    uint32_t id = record_of(t, row); /* may move the list */
+    struct oc_prof_rec *rec = &t->list.rec[id];
+    rec->calls += row->calls;
+    rec->min_ns = fmin(rec->min_ns, row->min_ns);
+    rec->max_ns = fmax(rec->max_ns, row->max_ns);
+    rec->total_ns += row->total_ns;
+    t->p->imported_ns += row->device ? 0 : row->total_ns;
+    if (!row->device)
+        return;
+    rec->total_kernel_ns += row->total_ns;
+    t->p->imported_kernel_ns += row->total_ns;
+    t->device = true;
+}
+
+static void name_kernel(struct oc_op_rows *t, struct oc_prof_rec *rec, double runs)
+{
+    struct oc_profile *p = t->p;
+    size_t i = (size_t)(rec - t->list.rec);
+    struct oc_kernel_facts facts;
+    oc_kernel_facts(t->opts->kernel_names, rec->name, &facts);
+    if (!*rec->op_type)
+        rec->op_type = facts.op_class;
+    p->kernel[p->n_kernel++] = (struct oc_prof_kernel){.name = rec->name,
+                                                       .precision = facts.precision,
+                                                       .unit = facts.unit,
+                                                       .library = facts.library,
+                                                       .kind = t->kind[i],
+                                                       .rec = (uint32_t)i,
+                                                       .time_ns = rec->total_kernel_ns / runs,
+                                                       .min_ns = rec->min_ns,
+                                                       .max_ns = rec->max_ns,
+                                                       .total_ns = rec->total_kernel_ns,
+                                                       .calls = rec->calls,
+                                                       .flop = (double)NAN,
+                                                       .bytes = (double)NAN};
+}
+
+static void make_times(struct oc_op_rows *t, double runs)
+{
+    t->p->kernel = OC_NEW_ARRAY(&t->p->arena, t->list.n + 1, struct oc_prof_kernel);
+    for (size_t i = 0; i < t->list.n; i++) {
+        struct oc_prof_rec *rec = &t->list.rec[i];
+        bool device = !isnan(rec->total_kernel_ns);
+        rec->time_ns = rec->self_ns = rec->median_ns = rec->total_ns / runs;
+        rec->kernel_ns = rec->total_kernel_ns / runs;
+        if (device)
+            rec->total_ns = NAN;
+        else
+            rec->host_ns = rec->time_ns;
+        rec->runs = t->p->runs_used;
+        rec->calls_per_run = rec->calls ? (double)rec->calls / runs : (double)NAN;
+        if (t->kind[i] != OC_EV_OPERATOR)
+            name_kernel(t, rec, runs);
+        rec->min_ns = rec->max_ns = rec->median_ns = NAN; /* the rows have those of calls, not of runs */
+    }
+}
+
+static void scale(struct oc_op_rows *t)
+{
+    double runs = (double)t->runs;
+    t->p->imported_ns *= runs;
+    t->p->imported_kernel_ns *= runs;
+    for (size_t i = 0; i < t->list.n; i++) {
+        t->list.rec[i].total_ns *= runs;
+        t->list.rec[i].total_kernel_ns *= runs;
+        t->list.rec[i].calls *= t->runs;
+    }
+}
+
+static void make_shares(struct oc_op_rows *t)
+{
+    struct oc_profile *p = t->p;
+    double all = 0;
+    for (size_t i = 0; i < t->list.n; i++)
+        all += t->list.rec[i].total_ns;
+    for (size_t i = 0; i < t->list.n; i++) {
+        struct oc_prof_rec *rec = &t->list.rec[i];
+        rec->share = all > 0 ? rec->total_ns / all : (double)NAN;
+        rec->total_ns = rec->total_kernel_ns = rec->min_ns = rec->max_ns = NAN;
+        rec->runs = 1;
+    }
+    p->event = t->event;
+    p->time_kind = oc_printf(&p->arena, "shares of %s", t->event);
+    p->stat = OC_STAT_SUM;
+    p->runs_used = 1;
+    p->run_ns = p->busy_ns = p->imported_ns = p->imported_kernel_ns = NAN;
+    oc_rec_list_end(&t->list, p);
+}
+
+void oc_op_rows_finish(struct oc_op_rows *t)
+{
+    struct oc_profile *p = t->p;
+    if (t->event) {
+        make_shares(t);
+        return;
+    }
+    if (t->means && t->runs > 1)
+        scale(t);
+    bool sum = t->opts->stat == OC_STAT_SUM || !t->runs;
+    double runs = sum ? 1 : (double)t->runs;
+    bool both = t->device && p->imported_ns > 0;
+    p->time_kind = both ? "host or device time" : t->device ? "device time" : "host time";
+    p->runs_total = t->runs < UINT32_MAX ? (uint32_t)t->runs : UINT32_MAX;
+    p->runs_used = p->runs_total ? p->runs_total : 1;
+    p->runs_from = t->runs ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
+    p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
+    p->run_ns = t->runs ? t->run_ns * (sum ? (double)t->runs : 1) : (double)NAN;
+    p->busy_ns = NAN;
+    make_times(t, runs);
+    if (!t->device)
+        p->imported_kernel_ns = NAN;
+    else if (!both)
+        p->imported_ns = NAN;
+    oc_rec_list_end(&t->list, p);
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------------- */
+
+bool oc_op_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, struct oc_type *out)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    unsigned rank = 0;
+    for (size_t i = 0; i < text.n;) {
+        size_t from = i;
+        int64_t v;
+        while (i < text.n && text.s[i] >= '0' && text.s[i] <= '9')
+            i++;
+        if (i == from || rank == OC_MAX_RANK || !oc_parse_i64(text.s + from, i - from, &v))
+            return false;
+        dim[rank++] = oc_known(v);
+        if (i < text.n)
+            i++; /* a separator, and a blank after it */
+        while (i < text.n && text.s[i] == ' ')
+            i++;
+    }
+    *out = oc_tensor_type(dtype, oc_shape_of(a, rank, dim));
+    return true;
+}
+
+unsigned oc_op_dtype(struct oc_str name)
+{
+    static const struct {
+        const char *name;
+        uint8_t dtype;
+    } known[] = {{"f32", OC_DT_FLOAT},         {"float32", OC_DT_FLOAT},
+                 {"f16", OC_DT_FLOAT16},       {"bf16", OC_DT_BFLOAT16},
+                 {"f64", OC_DT_DOUBLE},        {"s8", OC_DT_INT8},
+                 {"u8", OC_DT_UINT8},          {"s32", OC_DT_INT32},
+                 {"DT_BF16", OC_DT_BFLOAT16},  {"f8_e4m3", OC_DT_FLOAT8E4M3FN},
+                 {"f8_e5m2", OC_DT_FLOAT8E5M2}};
+    for (size_t i = 0; i < OC_COUNT(known); i++)
+        if (oc_csv_same(name, known[i].name))
+            return known[i].dtype;
+    if (name.n > 3 && oc_ncasecmp(name.s, "DT_", 3) == 0)
+        return oc_dtype_by_name(name.s + 3, name.n - 3);
+    return oc_dtype_by_name(name.s, name.n);
+}

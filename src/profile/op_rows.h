@@ -1,0 +1,53 @@
+/* Rows of tables and logs of operators, summed into records: rows with equal name, type and shapes are one
+ * record. Such sources have no run events: times are sums of the whole recording unless the file says how
+ * many runs it has. */
+#ifndef OC_OP_ROWS_H
+#define OC_OP_ROWS_H
+
+#include "base/buf.h"
+#include "profile/rec_list.h"
+
+struct oc_op_row {
+    struct oc_str name, type, provider;
+    uint8_t kind;                    /* OC_EV_OPERATOR, OC_EV_KERNEL, OC_EV_MEMCPY, OC_EV_MEMSET */
+    bool device;                     /* the time is device time */
+    const char *overhead;            /* as in struct oc_prof_rec, static */
+    double total_ns, min_ns, max_ns; /* of all calls; of one call, NAN: unknown */
+    uint64_t calls;                  /* 0: unknown */
+    struct oc_str shapes;            /* text of the shapes: separates records */
+    uint64_t where;
+    /* Sets the members below for the first row of a record; types are in the arena. NULL: none. */
+    void (*types)(struct oc_arena *a, const void *ctx, struct oc_op_row *row);
+    const void *ctx;
+    const struct oc_type *in, *out; /* NULL: not recorded */
+    uint32_t n_in, n_out;
+};
+
+struct oc_op_rows {
+    struct oc_profile *p;
+    const struct oc_profile_opts *opts;
+    struct oc_rec_list list;
+    struct oc_map of;
+    struct oc_arena scratch;
+    struct oc_buf key;
+    uint8_t *kind; /* of each record */
+    size_t kind_cap;
+    uint64_t runs; /* that the file reports; 0: unknown */
+    double run_ns; /* duration of a run that the file reports, NAN: unknown */
+    bool means;    /* the rows are means of a run: with `runs` they become sums */
+    bool device;
+    const char *event; /* the rows count this instead of time: records get shares; NULL: time */
+};
+
+void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts);
+void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row);
+/* Moves records and kernels to the profile and sets its totals and runs. */
+void oc_op_rows_finish(struct oc_op_rows *t);
+void oc_op_rows_free(struct oc_op_rows *t);
+
+/* "1,3,224,224" or "1x3x224x224": dims with any separator that is no digit. False: not a shape. */
+bool oc_op_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, struct oc_type *out);
+/* Names of types of oneDNN, Ascend and ONNX Runtime Web: "f32", "DT_FLOAT16", "float32", "s8" ... */
+unsigned oc_op_dtype(struct oc_str name);
+
+#endif

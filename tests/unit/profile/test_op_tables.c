@@ -1,0 +1,261 @@
+/* Tables and logs of operators: each file of tests/data/op_tables is written by hand in the format of its
+ * tool. */
+#include "profile/op_rows.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "support/profiles.h"
+
+static struct oc_profile *open_table(const char *name)
+{
+    char path[200];
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    snprintf(path, sizeof(path), "tests/data/%s", name);
+    if (oc_profile_open(path, NULL, &p, &err) != 0)
+        fail_msg("%s: %s", name, err.msg);
+    return p;
+}
+
+static double sum_of(const struct oc_profile *p, bool device)
+{
+    struct oc_conserved c;
+    oc_profile_conserved(p, device, &c);
+    if (isnan(c.imported_ns))
+        return 0;
+    assert_true(fabs(c.lost_ns) < 1e-3);
+    return c.imported_ns;
+}
+
+/* Times are sums of the columns in the files, in nanoseconds. Latency only where the file marks its runs. */
+static void every_table_has_its_times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *format;
+        uint32_t n_rec, runs;
+        double host_ns, device_ns, run_ns; /* run_ns 0: unknown */
+        const char *name, *type;
+        uint64_t calls;
+    } row[] = {
+        {"op_tables/nvprof.txt", "nvprof", 3, 0, 0, 8e6, 0, "relu(float*, int)", "elementwise", 10},
+        {"op_tables/nvprof_trace.txt", "nvprof", 2, 0, 0, 189530, 0, "sum_reduction(int*, int*)", "reduce",
+         2},
+        {"op_tables/nvprof.csv", "nvprof_csv", 2, 0, 0, 4e6, 0, "gemm(float*, int)", "gemm", 6},
+        {"op_tables/nvprof_trace.csv", "nvprof_csv", 2, 0, 0, 186740, 0, "sum_reduction(int*, int*)", NULL,
+         1},
+        {"op_tables/rocprof_stats.csv", "rocprof", 2, 0, 0, 6e6, 0, "copyBuffer.kd", "", 2},
+        {"op_tables/rocprof_hip_stats.csv", "rocprof", 2, 0, 5e6, 0, 0, "hipLaunchKernel", "", 10},
+        {"op_tables/rocprof_results.csv", "rocprof", 2, 0, 0, 1e4, 0, "heavy(float*, int) [clone .kd]", NULL,
+         1},
+        {"op_tables/rocprofv3_kernel_trace.csv", "rocprof", 2, 0, 0, 13e3, 0, "fill(float*)", NULL, 1},
+        {"op_tables/op_summary.csv", "msprof", 2, 0, 0, 40e3, 0, "MatMul_4", "MatMul", 2},
+        {"op_tables/kernel_details.csv", "msprof", 1, 0, 0, 40e3, 0, "aclnnAdd_Add", "Add", 2},
+        {"op_tables/op_statistic.csv", "msprof", 2, 0, 0, 400e3, 0, "Cast", "Cast", 40},
+        {"op_tables/step_trace.csv", "msprof", 1, 2, 0, 220e3, 0, "step", "", 2},
+        {"op_tables/qnn.csv", "qnn", 2, 2, 0, 4e6, 3.05e6, "/fc/MatMul", "", 2},
+        {"op_tables/openvino_pc.txt", "openvino_pc", 2, 2, 2e6, 0, 0, "fc6", "FullyConnected", 2},
+        {"op_tables/ort_web.log", "ort_web", 5, 0, 0, 108752, 0, "/Mul_16", "Mul", 1},
+        {"op_tables/tflite.txt", "tflite", 3, 50, 600e6, 0, 12.1e6, "[net/fc]:2", "FULLY_CONNECTED", 100},
+        {"op_tables/tflite.csv", "tflite", 2, 20, 4e6, 0, 200e3, "[net/Elu]:1", "ELU", 20},
+        {"op_tables/onednn.txt", "onednn", 7, 0, 8437500, 500e3, 0, "matmul 128x64:64x256", "MatMul", 1},
+        {"ncu/summary.txt", "ncu", 2, 0, 0, 1.41e6, 0, "relu(float *, int)", NULL, 2},
+        {"paddle_report/summary.txt", "paddle_summary", 2, 4, 40e6, 22e6, 20e6, "conv2d dygraph", "conv2d",
+         8},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_profile *p = open_table(row[i].file);
+        const struct oc_prof_rec *rec = t_rec(p, row[i].name);
+        if (strcmp(p->format, row[i].format) != 0 || p->n_rec != row[i].n_rec || p->runs_total != row[i].runs)
+            fail_msg("%s: %s, %u records, %u runs", row[i].file, p->format, p->n_rec, p->runs_total);
+        if (fabs(sum_of(p, false) - row[i].host_ns) > 1e-3 || fabs(sum_of(p, true) - row[i].device_ns) > 1e-3)
+            fail_msg("%s: host %f, device %f", row[i].file, sum_of(p, false), sum_of(p, true));
+        if (!rec || rec->calls != row[i].calls || (row[i].type && strcmp(rec->op_type, row[i].type) != 0))
+            fail_msg("%s: %s %s %d", row[i].file, row[i].name, rec ? rec->op_type : "is missing",
+                     rec ? (int)rec->calls : 0);
+        if (row[i].run_ns > 0 ? fabs(p->run_ns - row[i].run_ns) > 1e-3 : !isnan(p->run_ns))
+            fail_msg("%s: a run of %f ns", row[i].file, p->run_ns);
+        oc_profile_close(p);
+    }
+}
+
+static void check_dims(const struct oc_type *t, unsigned dtype, const int64_t *dim, unsigned rank)
+{
+    assert_int_equal(t->dtype, dtype);
+    assert_int_equal(t->shape.rank, rank);
+    for (unsigned i = 0; i < rank; i++)
+        assert_int_equal(t->shape.dim[i].v, dim[i]);
+}
+
+/* The channels of a group are those of the filter; 256 x 6 x 6 inputs of an inner product are 9216. */
+static void onednn_lines_have_shapes(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_table("op_tables/onednn.txt");
+    const struct oc_prof_rec *dw =
+        t_rec(p, "convolution mb2_g32ic32oc32_ih56oh56kh3sh1dh0ph1_iw56ow56kw3sw1dw0pw1");
+    const struct oc_prof_rec *fc = t_rec(p, "inner_product mb1ic256ih6iw6oc4096"),
+                             *reorder = t_rec(p, "reorder 1x64x56x56");
+    assert_true(dw && fc && reorder);
+    assert_string_equal(dw->op_type, "Conv");
+    assert_int_equal(dw->n_in, 2);
+    check_dims(&dw->in[0], OC_DT_FLOAT, (const int64_t[]){2, 32, 56, 56}, 4);
+    check_dims(&dw->in[1], OC_DT_FLOAT, (const int64_t[]){32, 1, 3, 3}, 4);
+    check_dims(&dw->out[0], OC_DT_FLOAT, (const int64_t[]){2, 32, 56, 56}, 4);
+    assert_int_equal(fc->n_in, 3);
+    check_dims(&fc->in[0], OC_DT_FLOAT, (const int64_t[]){1, 9216}, 2);
+    check_dims(&fc->in[1], OC_DT_FLOAT, (const int64_t[]){9216, 4096}, 2);
+    assert_string_equal(reorder->overhead, "layout");
+    assert_string_equal(p->producer, "oneDNN 3.4.0");
+    oc_profile_close(p);
+}
+
+static void web_lines_have_the_shapes_of_the_node(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_table("op_tables/ort_web.log");
+    const struct oc_prof_rec *matmul = t_rec(p, "/fc/MatMul");
+    assert_int_equal(matmul->calls, 2);
+    check_dims(&matmul->in[1], OC_DT_FLOAT, (const int64_t[]){64, 256}, 2);
+    check_dims(&matmul->out[0], OC_DT_FLOAT, (const int64_t[]){1, 128, 256}, 3);
+    uint32_t conv = 0, shaped = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (strcmp(p->rec[i].op_type, "Conv") == 0) {
+            conv++;
+            shaped += p->rec[i].has_in; /* not the transposition of its filter */
+        }
+    assert_int_equal(conv, 2);
+    assert_int_equal(shaped, 1);
+    oc_profile_close(p);
+}
+
+static void ascend_shapes_are_read(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_table("op_tables/op_summary.csv");
+    const struct oc_prof_rec *matmul = t_rec(p, "MatMul_4");
+    check_dims(&matmul->in[0], OC_DT_FLOAT16, (const int64_t[]){128, 64}, 2);
+    check_dims(&matmul->in[1], OC_DT_FLOAT16, (const int64_t[]){64, 256}, 2);
+    check_dims(&matmul->out[0], OC_DT_FLOAT16, (const int64_t[]){128, 256}, 2);
+    assert_false(t_rec(p, "hcom_allReduce__1")->has_in);
+    oc_profile_close(p);
+}
+
+/* Cycles are not time: nodes get shares. */
+static void cycles_of_qnn_are_shares(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text(
+        "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier\n"
+        "0,EXECUTE,3100,US,BACKEND,ROOT,NULL\n"
+        "0,NODE,6000,CYCLES,BACKEND,SUB-EVENT,MatMul_3:OpId_7 (cycles)\n"
+        "0,NODE,2000,CYCLES,BACKEND,SUB-EVENT,Relu_4:OpId_8 (cycles)\n",
+        NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_string_equal(p->event, "cycles");
+    assert_true(t_rec(p, "MatMul_3")->share == 0.75 && isnan(t_rec(p, "MatMul_3")->time_ns));
+    oc_profile_close(p);
+}
+
+/* -pc of earlier versions is in microseconds; Python prints hours, minutes and seconds, columns may touch. */
+static void openvino_units_by_version(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        double ns;
+    } row[] = {
+        {"conv1      EXECUTED       layerType: Convolution        realTime: 706        cpu: 706            "
+         "execType: "
+         "jit_avx2\n",
+         706e3},
+        {"conv1      EXECUTED       layerType: Convolution  realTime (ms): 0.706  cpuTime (ms): 0.706  "
+         "execType: "
+         "jit_avx2\n",
+         706e3},
+        {"conv1                         Status.EXECUTEDlayerType: Convolution        realTime: "
+         "0:00:00.000706cpu: "
+         "0:00:00.000706 execType: jit_avx2_FP32\n",
+         706e3},
+        {"conv1 Status.EXECUTED layerType: Convolution realTime: 1:02:03.5 cpu: 0:00:00 execType: x\n",
+         3723.5e9},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_err err = {0};
+        struct oc_profile *p = t_profile_text(row[i].line, NULL, &err);
+        if (!p)
+            fail_msg("%zu: %s", i, err.msg);
+        assert_string_equal(p->rec[0].name, "conv1");
+        assert_true(fabs(p->rec[0].total_ns - row[i].ns) < 1);
+        oc_profile_close(p);
+    }
+}
+
+static void tables_without_time_are_errors(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n",
+        "relu1  OPTIMIZED_OUT  layerType: Relu  realTime: 0  cpu: 0  execType: undef\n",
+        "onednn_verbose,primitive,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:a:f0,,,16\n",
+        "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"};
+    for (size_t i = 0; i < OC_COUNT(text); i++) {
+        struct oc_err err = {0};
+        assert_null(t_profile_text(text[i], NULL, &err));
+        if (!strstr(err.msg, "contains no time"))
+            fail_msg("%zu: %s", i, err.msg);
+    }
+}
+
+static void broken_values_name_line_and_column(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    assert_null(t_profile_text(
+        "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"f\",1,x,1,1\n", NULL, &err));
+    assert_non_null(strstr(err.msg, "line 2: column 'TotalDurationNs': 'x' is not a time"));
+    assert_null(t_profile_text("\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n"
+                               ",%,parsec,,us,us,us,\n",
+                               NULL, &err));
+    assert_non_null(strstr(err.msg, "column 'Time' has no unit of time"));
+}
+
+static void vtune_text_has_functions(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text("vtune: Executing actions 75 %   Function    CPU Time  Module\n"
+                                          "-----------  --------  ------------\n"
+                                          "mat_mul        4.850s  bench\n"
+                                          "rand f(int)    0.010s  libc.so.6\n"
+                                          "vtune: Executing actions 100 % done\n",
+                                          NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_true(p->functions && p->n_rec == 2);
+    assert_true(fabs(p->imported_ns - 4.86e9) < 1);
+    assert_string_equal(t_rec(p, "mat_mul")->provider, "bench");
+    oc_profile_close(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_table_has_its_times),
+        cmocka_unit_test(onednn_lines_have_shapes),
+        cmocka_unit_test(web_lines_have_the_shapes_of_the_node),
+        cmocka_unit_test(ascend_shapes_are_read),
+        cmocka_unit_test(cycles_of_qnn_are_shares),
+        cmocka_unit_test(openvino_units_by_version),
+        cmocka_unit_test(tables_without_time_are_errors),
+        cmocka_unit_test(broken_values_name_line_and_column),
+        cmocka_unit_test(vtune_text_has_functions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
