@@ -501,6 +501,8 @@ const char *oc_profile_recognize(const char *path);
 
 /* Names and titles of the importers; false past the end. */
 bool oc_profile_format(size_t index, const char **name, const char **title);
+/* Versions that were read from real files, and what a report leaves out; false past the end. */
+bool oc_profile_format_facts(size_t index, const char **seen, const char **lost);
 
 /* ---- summaries: tables of a profile over time -------------------------------------------------------- */
 

@@ -43,6 +43,7 @@ devices() {
 
 operators >"$work/lists/operators"
 devices >"$work/lists/devices"
+{ echo; onnxcost help man profile-table; echo; } >"$work/lists/profiles"
 for document in $documents; do
     name=$(basename "$document" .md)
     mkdir "$work/$name"
@@ -100,7 +101,7 @@ result 'transcripts of README and tutorials fit 80 columns' "$problems"
 result 'the README has at most 200 lines' "$([ "$(wc -l <README.md)" -le 200 ] || wc -l README.md)"
 result 'there are options' "$([ "$(wc -l <"$work/options")" -gt 40 ] || wc -l <"$work/options")"
 # options of other programs, which the documents name
-others='--csv --stats --dumpProfile --exportLayerInfo --exportProfile --exportTimes --fill --nvtx --ignore-scripts --prefix --page --perf --profilingVerbosity
+others='--enable --profiling --print-gpu-trace --print-summary --csv --stats --dumpProfile --exportLayerInfo --exportProfile --exportTimes --fill --nvtx --ignore-scripts --prefix --page --perf --profilingVerbosity
     --cflags --libs --static --symbolic-hw --no-install-recommends --bits --size --layout --type --recurse
     --kernel-trace --marker-trace --hip-trace --output-format'
 problems=$(for document in $documents "$pages"/*.txt; do
@@ -195,6 +196,8 @@ problems=$(onnxcost help man profiles | sed -n 's/^\\fB\(.*\)\\fR/\1/p' | while 
     grep -q "$format" README.md || echo "$format"
 done)
 result 'the README has every profile format' "$problems"
+result 'every profile format has its versions and what is lost' \
+    "$(onnxcost help man profile-table | awk -F'|' 'NR > 2 && ($4 !~ /[a-z0-9]/ || $5 !~ /[a-z]/) { print $2 }')"
 
 problems=$(sed -n 's/^| `\([a-z]*\)\/`.*/\1/p' src/README.md | while read -r folder; do
     [ -d "src/$folder" ] || echo "src/$folder is not there"

@@ -107,11 +107,24 @@ static void put_usage(FILE *f, const char *command)
 
 static void put_profiles(FILE *f)
 {
-    const char *name, *title;
-    for (size_t i = 0; oc_profile_format(i, &name, &title); i++) {
+    const char *name, *title, *seen, *lost;
+    for (size_t i = 0; oc_profile_format(i, &name, &title) && oc_profile_format_facts(i, &seen, &lost); i++) {
         fprintf(f, ".TP\n\\fB%s\\fR\n", name);
         put_sentence(f, title);
+        fputs("Versions seen in real files: ", f);
+        put_sentence(f, seen);
+        fputs("Lost: ", f);
+        put_sentence(f, lost);
     }
+}
+
+/* For the README. */
+static void put_profile_table(FILE *f)
+{
+    const char *name, *title, *seen, *lost;
+    fputs("| `--profile-format` | what | versions seen in real files | lost |\n|---|---|---|---|\n", f);
+    for (size_t i = 0; oc_profile_format(i, &name, &title) && oc_profile_format_facts(i, &seen, &lost); i++)
+        fprintf(f, "| `%s` | %s | %s | %s |\n", name, title, seen, lost);
 }
 
 static void put_limits(FILE *f)
@@ -139,12 +152,15 @@ int cli_help_man(const struct cli_opts *o, FILE *f)
         put_usage(f, of);
     else if (!strcmp(list, "profiles"))
         put_profiles(f);
+    else if (!strcmp(list, "profile-table"))
+        put_profile_table(f);
     else if (!strcmp(list, "limits"))
         put_limits(f);
     else
-        return cli_fail(CLI_USAGE,
-                        "no list is called '%s%s%s'; lists: commands, limits, profiles, options COMMAND, "
-                        "usage COMMAND",
-                        list, *of ? " " : "", of);
+        return cli_fail(
+            CLI_USAGE,
+            "no list is called '%s%s%s'; lists: commands, limits, profiles, profile-table, options COMMAND, "
+            "usage COMMAND",
+            list, *of ? " " : "", of);
     return CLI_OK;
 }

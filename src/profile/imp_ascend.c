@@ -222,6 +222,8 @@ static int read_ascend(const struct oc_source *src, const struct oc_profile_opts
 const struct oc_importer oc_importer_ascend_timeline = {
     .name = "ascend_timeline",
     .title = "Ascend timeline (msprof, torch_npu, MindSpore)",
+    .seen = "msprof of 2023, MindSpore 1.x",
+    .lost = "lanes that overlay others",
     .probe = probe,
     .read = read_ascend,
 };

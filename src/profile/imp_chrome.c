@@ -354,6 +354,8 @@ static int read_mindspore(const struct oc_source *src, const struct oc_profile_o
 const struct oc_importer oc_importer_chrome = {
     .name = "chrome",
     .title = "Chrome trace of XLA, TensorFlow or another producer",
+    .seen = "traces of several producers",
+    .lost = "arguments of events; flows",
     .probe = probe_chrome,
     .read = read_chrome,
 };
@@ -361,6 +363,8 @@ const struct oc_importer oc_importer_chrome = {
 const struct oc_importer oc_importer_mindspore_timeline = {
     .name = "mindspore_timeline",
     .title = "MindSpore timeline (gpu_timeline_display)",
+    .seen = "MindSpore 1.x",
+    .lost = "runs",
     .probe = probe_mindspore,
     .read = read_mindspore,
 };

@@ -310,6 +310,8 @@ static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
 const struct oc_importer oc_importer_generic_csv = {
     .name = "generic_csv",
     .title = "CPU functions: VTune, perf, gprof, pstats; tables with --map",
+    .seen = "gprof, perf, VTune (text) and pstats of several systems",
+    .lost = "call graphs",
     .probe = probe_generic,
     .read = read_generic,
 };

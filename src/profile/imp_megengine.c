@@ -544,6 +544,8 @@ static void probe_megengine(const struct oc_peek *peek, struct oc_bid *bid)
 const struct oc_importer oc_importer_megengine = {
     .name = "megengine",
     .title = "MegEngine load_and_run --profile (JSON)",
+    .seen = "none; from the writer",
+    .lost = "all runs but the last, which the file has",
     .probe = probe_megengine,
     .may_lack_time = true,
     .read = read_megengine,

@@ -550,6 +550,8 @@ static void probe_mindspore(const struct oc_peek *peek, struct oc_bid *bid)
 const struct oc_importer oc_importer_mindspore = {
     .name = "mindspore",
     .title = "MindSpore profiler: operators, types, activities, AI core, AI CPU (CSV)",
+    .seen = "1.x on Ascend; GPU from the writer",
+    .lost = "runs, unless the step trace is given; kernels of one operator",
     .part = parts,
     .n_part = OC_COUNT(parts),
     .probe = probe_mindspore,

@@ -499,6 +499,8 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
 const struct oc_importer oc_importer_ncu = {
     .name = "ncu",
     .title = "Nsight Compute: CSV (details, raw), printed details",
+    .seen = "2021 to 2024",
+    .lost = "metrics other than time, bytes and FLOPs",
     .probe = probe,
     .read = read_file,
 };

@@ -531,6 +531,8 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
 const struct oc_importer oc_importer_nsys_csv = {
     .name = "nsys_csv",
     .title = "Nsight Systems reports: nsys stats CSV, --stats=true",
+    .seen = "2020 to 2024",
+    .lost = "runs of tables of sums",
     .probe = probe,
     .read = read_file,
 };

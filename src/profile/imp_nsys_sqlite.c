@@ -631,6 +631,8 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
 const struct oc_importer oc_importer_nsys_sqlite = {
     .name = "nsys_sqlite",
     .title = "Nsight Systems SQLite export",
+    .seen = "2021, 2023.3 to 2026.1",
+    .lost = "CPU samples; events of the operating system",
     .probe = probe,
     .read = read_file,
 };

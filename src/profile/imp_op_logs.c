@@ -486,7 +486,7 @@ static int read_log(const struct log *l, const struct oc_source *src, const stru
     return rc;
 }
 
-#define LOG_SOURCE(id, TITLE, ...)                                                                           \
+#define LOG_SOURCE(id, TITLE, SEEN, LOST, ...)                                                               \
     static const struct log log_##id = __VA_ARGS__;                                                          \
     static void probe_##id(const struct oc_peek *peek, struct oc_bid *bid)                                   \
     {                                                                                                        \
@@ -498,15 +498,21 @@ static int read_log(const struct log *l, const struct oc_source *src, const stru
         return read_log(&log_##id, src, opts, out, err);                                                     \
     }                                                                                                        \
     const struct oc_importer oc_importer_##id = {                                                            \
-        .name = #id, .title = TITLE, .probe = probe_##id, .read = read_##id}
+        .name = #id, .title = TITLE, .seen = SEEN, .lost = LOST, .probe = probe_##id, .read = read_##id}
 
 LOG_SOURCE(openvino_pc, "OpenVINO -pc: performance counts as printed",
+           "Python tools of 2022; others from quoted output",
+           "layers optimized out; names over 30 characters",
            {"OpenVINO", "", "lines with layerType, realTime, execType", is_pc_line, take_pc});
-LOG_SOURCE(onednn, "oneDNN verbose (ONEDNN_VERBOSE=1), with shapes",
+LOG_SOURCE(onednn, "oneDNN verbose (ONEDNN_VERBOSE=1), with shapes", "3.1; 0.x to 3.x from its documentation",
+           "runs; partitions of the graph API; dilations",
            {"oneDNN", "CPU", "lines of oneDNN verbose", oc_onednn_is_line, oc_onednn_take});
 LOG_SOURCE(ort_web, "ONNX Runtime Web: console with env.webgpu.profiling, with shapes",
+           "none; from the writer", "runs; operators that run in WebAssembly",
            {"ONNX Runtime Web", "WebGPU", "lines '[profiling] kernel'", is_web_line, take_web});
 LOG_SOURCE(tflite, "TensorFlow Lite benchmark_model --enable_op_profiling (text, CSV)",
+           "none; from the writer", "initialization; nodes inside a delegate",
            {"TensorFlow Lite", "", "table of benchmark_model", is_lite_header, take_lite});
-LOG_SOURCE(nvprof, "CUDA nvprof: summary and GPU trace as printed",
+LOG_SOURCE(nvprof, "CUDA nvprof: summary and GPU trace as printed", "none; CUDA 8 to 11 from quoted output",
+           "calls of the runtime beside kernels; grid sizes",
            {"nvprof", "CUDA", "table of nvprof", is_nvprof_header, take_nvprof_line});

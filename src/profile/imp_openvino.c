@@ -336,6 +336,8 @@ static void probe_openvino(const struct oc_peek *peek, struct oc_bid *bid)
 const struct oc_importer oc_importer_openvino = {
     .name = "openvino",
     .title = "OpenVINO benchmark_app average_counters, detailed_counters (CSV)",
+    .seen = "none; from the writer",
+    .lost = "number of runs of average_counters",
     .probe = probe_openvino,
     .read = read_openvino,
 };

@@ -127,6 +127,8 @@ static void probe_memory(const struct oc_peek *peek, struct oc_bid *bid)
 const struct oc_importer oc_importer_onnxruntime_memory = {
     .name = "onnxruntime_memory",
     .title = "ONNX Runtime memory statistics of nodes (CSV)",
+    .seen = "1.30",
+    .lost = "times; runs after the first",
     .probe = probe_memory,
     .may_lack_time = true,
     .read = read_memory,

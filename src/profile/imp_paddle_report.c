@@ -455,6 +455,8 @@ static void probe_report(const struct oc_peek *peek, struct oc_bid *bid)
 const struct oc_importer oc_importer_paddle_report = {
     .name = "paddle_report",
     .title = "Paddle Inference profiling report (text)",
+    .seen = "fluid 1.x",
+    .lost = "runs; names of nodes",
     .probe = probe_report,
     .read = read_report,
 };

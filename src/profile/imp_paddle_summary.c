@@ -230,6 +230,8 @@ static void probe_summary(const struct oc_peek *peek, struct oc_bid *bid)
 const struct oc_importer oc_importer_paddle_summary = {
     .name = "paddle_summary",
     .title = "Paddle Profiler.summary(): tables as printed",
+    .seen = "2.x",
+    .lost = "nested rows; long names, which the writer cuts",
     .probe = probe_summary,
     .read = read_summary,
 };

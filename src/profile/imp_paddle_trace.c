@@ -355,6 +355,8 @@ static int read_paddle(const struct oc_source *src, const struct oc_profile_opts
 const struct oc_importer oc_importer_paddle_trace = {
     .name = "paddle_trace",
     .title = "Paddle profiler trace (paddle.profiler)",
+    .seen = "none; schemas 1.0.0 and 1.0.1 from the writer",
+    .lost = "names of nodes: operators have types only",
     .probe = probe,
     .read = read_paddle,
 };

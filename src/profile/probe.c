@@ -91,6 +91,15 @@ bool oc_profile_format(size_t index, const char **name, const char **title)
     return true;
 }
 
+bool oc_profile_format_facts(size_t index, const char **seen, const char **lost)
+{
+    if (index >= OC_COUNT(importers))
+        return false;
+    *seen = importers[index]->seen ? importers[index]->seen : "";
+    *lost = importers[index]->lost ? importers[index]->lost : "";
+    return true;
+}
+
 /* ---- probing ------------------------------------------------------------------------------------------- */
 
 static int read_peek(const char *path, size_t bytes, struct oc_arena *a, struct oc_peek *peek,

@@ -43,17 +43,17 @@ struct oc_prof_rec {
     double wait_ns;   /* NAN when unknown */
     double min_ns, max_ns, median_ns; /* of the per-run sums */
     double p10_ns, p90_ns;            /* likewise: the 10th and 90th percentile */
-    double share; /* part of all samples, in a source that counts other events than time; otherwise NAN */
-    double start_ns;                  /* start of the first used call, relative to the start of its run;
-                                       * gives execution order */
+    double share;    /* part of all samples, in a source that counts other events than time; otherwise NAN */
+    double start_ns; /* start of the first used call, relative to the start of its run;
+                      * gives execution order */
     double calls_per_run;
     uint64_t calls;                 /* number of calls in all used runs */
     uint32_t runs;                  /* number of used runs it appears in */
     const struct oc_type *in, *out; /* as recorded; positions may differ from input slots */
     uint32_t n_in, n_out;
     bool has_in, has_out;
-    const char *values; /* recorded values of the inputs that are not tensors, as a JSON array of texts (PyTorch);
-                         * NULL: not recorded */
+    const char *values;     /* recorded values of the inputs that are not tensors, as a JSON array of texts
+                             * (PyTorch);     NULL: not recorded */
     double total_ns;        /* self time of all its calls in all used runs; a bucket: its whole time */
     double total_kernel_ns; /* device time likewise, NAN when the source has none */
     double flop, bytes;     /* the source's own figures (counters, footprints), NAN if none */
@@ -156,15 +156,16 @@ struct oc_profile {
     struct oc_timeline *timeline; /* NULL unless oc_profile_opts.keep_events is set and the source has
                                    * events */
     struct oc_prof_memory memory;
-    bool launches_only;    /* operators ran on a device whose times are not in the file: host times say nothing
-                            * about their work */
-    const char *event; /* what the source counted instead of time ("cycles"): records have shares; NULL: time */
-    bool training;         /* a run is a step of training, not an inference */
-    bool functions;        /* records are functions of a program and op_type is their class: never matched to
-                            * nodes */
-    bool truncated;        /* the file is truncated, or reading was stopped */
-    bool stopped;          /* stopped by oc_profile_opts.stop, for importers that do not read the stream
-                            * themselves ... */
+    bool launches_only; /* operators ran on a device whose times are not in the file: host times say nothing
+                         * about their work */
+    const char
+        *event;     /* what the source counted instead of time ("cycles"): records have shares; NULL: time */
+    bool training;  /* a run is a step of training, not an inference */
+    bool functions; /* records are functions of a program and op_type is their class: never matched to
+                     * nodes */
+    bool truncated; /* the file is truncated, or reading was stopped */
+    bool stopped;   /* stopped by oc_profile_opts.stop, for importers that do not read the stream
+                     * themselves ... */
     uint64_t stopped_rows; /* ... after this many rows */
     struct oc_caps caps;   /* resource limits for reading */
     bool over;             /* one of the limits was exceeded (oc_prof_over) */
@@ -210,6 +211,8 @@ struct oc_source {
 
 struct oc_importer {
     const char *name, *title;
+    const char *seen;           /* versions of the writer that real files were read of */
+    const char *lost;           /* what the file or the reader leaves out */
     const struct oc_part *part; /* NULL: the measurement is one file */
     size_t n_part;
     void (*probe)(const struct oc_peek *peek, struct oc_bid *bid);
