@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "profile/launches.h"
-#include "profile/op_rows.h"
+#include "profile/op_sums.h"
 #include "profile/timeline.h"
 
 enum { NAME, TYPE, PLACE, CALLS, TOTAL, MEAN, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, N_COLUMN };
@@ -540,9 +540,9 @@ static void probe_source(enum source source, const struct oc_peek *peek, struct 
 
 TABLE_SOURCE(rocprof, ROCPROF, "ROCm rocprof, rocprofv3: stats, kernel and copy trace (CSV)",
              "rocprof stats on MI300; traces from quoted output",
-             "counters; calls of the runtime beside kernels; grid sizes");
+             "counters; calls of the runtime, where there are kernels; grid sizes");
 TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace",
-             "none; CUDA 8 to 11 from quoted output", "calls of the runtime beside kernels; grid sizes");
+             "none; CUDA 8 to 11 from quoted output", "calls of the runtime, where there are kernels; grid sizes");
 TABLE_SOURCE(msprof, MSPROF,
              "Ascend msprof, torch_npu: op_summary, op_statistic, kernel_details, step_trace (CSV)",
              "none; from the writer", "pipe utilization; runs, which only step_trace has");

@@ -514,5 +514,5 @@ LOG_SOURCE(tflite, "TensorFlow Lite benchmark_model --enable_op_profiling (text,
            "none; from the writer", "initialization; nodes inside a delegate",
            {"TensorFlow Lite", "", "table of benchmark_model", is_lite_header, take_lite});
 LOG_SOURCE(nvprof, "CUDA nvprof: summary and GPU trace as printed", "none; CUDA 8 to 11 from quoted output",
-           "calls of the runtime beside kernels; grid sizes",
+           "calls of the runtime, where there are kernels; grid sizes",
            {"nvprof", "CUDA", "table of nvprof", is_nvprof_header, take_nvprof_line});

@@ -2,7 +2,7 @@
 #ifndef OC_OP_LOGS_H
 #define OC_OP_LOGS_H
 
-#include "profile/op_rows.h"
+#include "profile/op_sums.h"
 
 #define OC_LOG_FIELDS 24
 

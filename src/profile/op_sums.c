@@ -1,4 +1,4 @@
-#include "profile/op_rows.h"
+#include "profile/op_sums.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Rows of tables and logs of operators, summed into records: rows with equal name, type and shapes are one
  * record. Such sources have no run events: times are sums of the whole recording unless the file says how
  * many runs it has. */
-#ifndef OC_OP_ROWS_H
-#define OC_OP_ROWS_H
+#ifndef OC_OP_SUMS_H
+#define OC_OP_SUMS_H
 
 #include "base/buf.h"
 #include "profile/rec_list.h"
@@ -45,7 +45,7 @@ void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row);
 void oc_op_rows_finish(struct oc_op_rows *t);
 void oc_op_rows_free(struct oc_op_rows *t);
 
-/* "1,3,224,224" or "1x3x224x224": dims with any separator that is no digit. False: not a shape. */
+/* "1,3,224,224" or "1x3x224x224": dims with any separator but a digit. False: not a shape. */
 bool oc_op_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, struct oc_type *out);
 /* Names of types of oneDNN, Ascend and ONNX Runtime Web: "f32", "DT_FLOAT16", "float32", "s8" ... */
 unsigned oc_op_dtype(struct oc_str name);
