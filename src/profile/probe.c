@@ -198,9 +198,12 @@ static int no_such_format(const char *name, struct oc_err *err)
     const char *names[OC_COUNT(importers)];
     for (size_t i = 0; i < OC_COUNT(importers); i++)
         names[i] = importers[i]->name;
-    return oc_fail_unknown(
-        err, OC_EARG,
-        &(struct oc_unknown){.what = "profile format", .given = name, .valid = names, .n = OC_COUNT(names)});
+    return oc_fail_unknown(err, OC_EARG,
+                           &(struct oc_unknown){.what = "profile format",
+                                                .given = name,
+                                                .valid = names,
+                                                .n = OC_COUNT(names),
+                                                .more = "onnxcost help profiles lists them"});
 }
 
 int oc_profile_format_check(const char *name, struct oc_err *err)
