@@ -27,8 +27,8 @@ static struct oc_shape with_axes(struct oc_op_ctx *c, const struct oc_shape *x, 
     struct oc_dim dim[OC_MAX_RANK];
     if (!x->ranked || x->rank + n > OC_MAX_RANK)
         return oc_shape_unranked();
-    memcpy(dim, x->dim, x->rank * sizeof(*dim));
-    memcpy(dim + x->rank, more, n * sizeof(*dim));
+    for (unsigned i = 0; i < x->rank + n; i++)
+        dim[i] = i < x->rank ? x->dim[i] : more[i - x->rank];
     return oc_shape_of(c->arena, x->rank + n, dim);
 }
 

@@ -9,6 +9,7 @@
 
 static const struct op_shape_row shapes[] = {
     {C "GPT2Tokenizer", 1, "padding_length=16", "string[2]", "yy", "int64[2,16] int64[2,16]"},
+    {C "GPT2Tokenizer", 1, "padding_length=16", "string[]", "yy", "int64[16] int64[16]"},
     {C "GPT2Tokenizer", 1, "", "string[N]", "yy", "int64[N,tokens] int64[N,tokens]"},
     {C "CLIPTokenizer", 1, "padding_length=77", "string[2,3]", "yyy",
      "int64[2,3,77] int64[2,3,77] int64[2,3,77,2]"},
