@@ -168,9 +168,12 @@ struct oc_value_bind { /* the value of a graph input that determines shapes: --v
     const char *text; /* "1,3,8", or "@file.pb" (a TensorProto) */
 };
 
-struct oc_control_bind { /* control flow recorded in a profile; used where the model does not determine it */
-    uint32_t node;       /* index of an If: value 1 then, 0 else; of a Loop or SequenceMap: trips */
-    int64_t value;
+struct oc_control_bind { /* control flow recorded in a profile; trips win over those of the model */
+    uint32_t node;       /* index of an If, Loop, Scan or SequenceMap */
+    int64_t value;       /* If: 1 then, 0 else; others: trips of each execution; -1: executions differ */
+    uint64_t calls;      /* recorded executions of the node; 0: not recorded */
+    uint64_t body[2];    /* ... of its body, or of else_branch and then_branch */
+    bool mean;           /* runs of the model differ */
 };
 
 /* Shapes and costs of operators, defined in a file (hwdb/op-rules/op-rules.rng). */

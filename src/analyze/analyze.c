@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/caps.h"
 #include "analyze/convention.h"
 #include "analyze/engine.h"
 #include "ops/user_rules.h"
@@ -42,10 +43,13 @@ void oc_engine_scratch(struct oc_engine *e)
     e->wr = OC_NEW_ARRAY(a, n_out, uint64_t);
     e->seen = n_in > OC_FEW_INPUTS ? OC_NEW_ARRAY(a, e->m->n_value, bool) : NULL;
     e->graph_use = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
-    e->trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
     e->skip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->loop_trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
     e->loop_quality = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
+    e->each_trip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
+    e->first_trip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
+    e->varies = OC_NEW_ARRAY(a, e->m->n_value, bool);
+    e->spare = oc_cap(&e->m->caps, OC_CAP_REPEATS) / 8;
     e->trip_used = OC_NEW_ARRAY(a, e->o->n_trip, bool);
     e->tried = OC_NEW_ARRAY(a, e->m->n_value, bool);
     e->rule_seen = OC_NEW_ARRAY(a, e->o->rules ? oc_op_rules_count(e->o->rules) : 0, bool);
@@ -151,7 +155,7 @@ static int run(struct oc_engine *e)
         return -1;
     for (size_t i = 0; i < e->o->n_trip && !e->o->skip_unused; i++)
         if (!e->trip_used[i])
-            return oc_fail(e->err, OC_EARG, "--trip: no loop named '%s' has an open trip count",
+            return oc_fail(e->err, OC_EARG, "--trip: no loop is named '%s'",
                            e->o->trip[i].symbol);
     oc_count_params(e);
     if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))

@@ -16,16 +16,6 @@ uint32_t oc_body_of(const struct oc_node *n, const char *attr)
     return a && a->type == OC_ATTR_GRAPH && a->n ? a->graph[0] : OC_NONE;
 }
 
-bool oc_control_seen(const struct oc_engine *e, uint32_t node, int64_t *value)
-{
-    for (size_t i = 0; i < e->o->n_control; i++)
-        if (e->o->control[i].node == node) {
-            *value = e->o->control[i].value;
-            return true;
-        }
-    return false;
-}
-
 /* ---- If ---------------------------------------------------------------------------------------------- */
 
 /* 1 then, 0 else, -1 unknown. */
@@ -128,10 +118,10 @@ static int infer_if(struct oc_engine *e, uint32_t node)
         return oc_fail(e->err, OC_EFORMAT, "node '%s' (If): a branch is missing", n->name);
     e->a->cost[node].state = OC_NODE_CONTAINER;
     int taken = condition(e, n);
-    int64_t seen;
-    if (taken < 0 && oc_control_seen(e, node, &seen)) {
+    const struct oc_control_bind *seen = taken < 0 ? oc_control_seen(e, node) : NULL;
+    if (seen && seen->value >= 0) {
         char buf[256];
-        taken = seen != 0;
+        taken = seen->value != 0;
         oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)),
                   taken ? "then_branch" : "else_branch", "from the profile");
     }
@@ -145,11 +135,13 @@ static int infer_if(struct oc_engine *e, uint32_t node)
             continue;
         if (taken >= 0) {
             const struct oc_graph *g = &e->m->graph[body[taken]];
+            bool given = i < g->n_output && g->output[i] != OC_NONE;
             oc_set_value(e, n->out[i], oc_body_output(e, body[taken], i));
-            if (i < g->n_output && g->output[i] != OC_NONE)
-                e->a->data[n->out[i]] = e->a->data[g->output[i]];
+            e->a->data[n->out[i]] = given ? oc_known_data(e, g->output[i]) : NULL;
+            e->varies[n->out[i]] = given && e->varies[g->output[i]];
             continue;
         }
+        e->a->data[n->out[i]] = NULL;
         struct oc_type t =
             oc_merge_type(e, oc_body_output(e, body[1], i), oc_body_output(e, body[0], i), n->out[i]);
         oc_set_value(e, n->out[i], &t);
@@ -157,20 +149,29 @@ static int infer_if(struct oc_engine *e, uint32_t node)
     return 0;
 }
 
-static void sum_graph(struct oc_engine *e, uint32_t graph, uint64_t *flops, uint64_t *bytes)
+/* Work of a branch, and whether all of it is exact or an upper bound. */
+struct work {
+    uint64_t macs, flops, ops, bytes;
+    bool bounded;
+};
+
+static void sum_graph(struct oc_engine *e, uint32_t graph, struct work *w)
 {
     const struct oc_graph *g = &e->m->graph[graph];
     for (uint32_t i = 0; i < g->n_node; i++) {
         const struct oc_node *n = &e->m->node[g->node[i]];
         const struct oc_node_cost *k = &e->a->cost[g->node[i]];
-        *flops += k->flops + k->ops;
-        *bytes += k->rd_act + k->rd_wt + k->wr;
+        w->macs += k->macs;
+        w->flops += k->flops;
+        w->ops += k->ops;
+        w->bytes += k->rd_act + k->rd_wt + k->wr;
+        w->bounded &= k->quality == OC_EXACT || k->quality == OC_UPPER;
         for (uint32_t a = 0; a < n->n_attr; a++)
             for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++)
                 if (e->graph_use[n->attr[a].graph[b]] == OC_G_RUN)
-                    sum_graph(e, n->attr[a].graph[b], flops, bytes);
+                    sum_graph(e, n->attr[a].graph[b], w);
         if (n->body != OC_NONE && e->graph_use[n->body] == OC_G_RUN)
-            sum_graph(e, n->body, flops, bytes);
+            sum_graph(e, n->body, w);
     }
 }
 
@@ -248,26 +249,66 @@ static void average_branches(struct oc_engine *e, const uint32_t *body)
 }
 
 /* The branch counted by --if: 1 then, 0 else. */
-static int choose_branch(struct oc_engine *e, const uint32_t *body, const char **why)
+static int choose_branch(struct oc_engine *e, const struct work *w, const char **why)
 {
-    uint64_t flops[2] = {0}, bytes[2] = {0};
     if (e->o->if_mode != OC_IF_MAX) {
         *why = e->o->if_mode == OC_IF_THEN ? "--if then" : "--if else";
         return e->o->if_mode == OC_IF_THEN;
     }
-    for (int i = 0; i < 2; i++)
-        sum_graph(e, body[i], &flops[i], &bytes[i]);
+    uint64_t work[2] = {w[0].flops + w[0].ops, w[1].flops + w[1].ops};
     *why = "--if max: the branch with more work";
-    return flops[1] > flops[0] || (flops[1] == flops[0] && bytes[1] >= bytes[0]);
+    return work[1] > work[0] || (work[1] == work[0] && w[1].bytes >= w[0].bytes);
+}
+
+/* Counts one branch of an If with an unknown condition. Its sum is an upper bound only where the other branch
+ * has less of everything. */
+static void count_one_branch(struct oc_engine *e, uint32_t node, const uint32_t *body)
+{
+    struct work w[2] = {{.bounded = true}, {.bounded = true}};
+    struct oc_node_cost *k = &e->a->cost[node];
+    char buf[256];
+    const char *why;
+    for (int i = 0; i < 2; i++)
+        sum_graph(e, body[i], &w[i]);
+    int take = choose_branch(e, w, &why);
+    const struct work *more = &w[take], *less = &w[!take];
+    bool bound = e->o->if_mode == OC_IF_MAX && more->bounded && less->bounded && less->macs <= more->macs &&
+                 less->flops <= more->flops && less->ops <= more->ops && less->bytes <= more->bytes;
+    drop_graph(e, body[!take]);
+    oc_assume(e, "branch", oc_node_label(e->m, &e->m->node[node], buf, sizeof(buf)),
+              take ? "then_branch" : "else_branch", why);
+    k->quality = bound ? OC_UPPER : OC_EST;
+    k->note = "the condition is unknown";
+    if (e->o->if_mode == OC_IF_MAX)
+        oc_mark_graph(e, body[take], OC_UPPER, "in a branch that may not run");
+}
+
+/* Counts the branches as often as they ran; false: not recorded. */
+static bool recorded_branches(struct oc_engine *e, uint32_t node, const uint32_t *body, uint64_t outside,
+                              int *rc)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t n;
+        bool exact;
+        if (!oc_body_executions(e, node, i, outside, &n, &exact))
+            return false;
+        if ((*rc = oc_cost_graph(e, body[i], n)))
+            return true;
+        if (!exact)
+            oc_mark_graph(e, body[i], OC_EST, "the mean number of recorded executions");
+    }
+    return true;
 }
 
 static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
 {
     const struct oc_node *n = &e->m->node[node];
     uint32_t body[2] = {oc_body_of(n, "else_branch"), oc_body_of(n, "then_branch")};
-    bool run[2];
+    bool run[2] = {!e->skip[body[0]], !e->skip[body[1]]};
+    int rc = 0;
+    if (run[0] && run[1] && recorded_branches(e, node, body, trips, &rc))
+        return rc;
     for (int i = 0; i < 2; i++) {
-        run[i] = !e->skip[body[i]];
         if (!run[i])
             drop_graph(e, body[i]);
         else if (oc_cost_graph(e, body[i], trips))
@@ -275,17 +316,14 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
     }
     if (!run[0] || !run[1])
         return 0;
-    char buf[256];
-    const char *label = oc_node_label(e->m, n, buf, sizeof(buf)), *why;
-    if (e->o->if_mode == OC_IF_AVG) {
-        average_branches(e, body);
-        oc_assume(e, "branch", label, "half of each", "--if avg");
-    } else {
-        int take = choose_branch(e, body, &why);
-        drop_graph(e, body[!take]);
-        oc_assume(e, "branch", label, take ? "then_branch" : "else_branch", why);
+    if (e->o->if_mode != OC_IF_AVG) {
+        count_one_branch(e, node, body);
+        return 0;
     }
-    e->a->cost[node].quality = e->o->if_mode == OC_IF_MAX ? OC_UPPER : OC_EST;
+    char buf[256];
+    average_branches(e, body);
+    oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)), "half of each", "--if avg");
+    e->a->cost[node].quality = OC_EST;
     e->a->cost[node].note = "the condition is unknown";
     return 0;
 }

@@ -12,19 +12,28 @@ const struct oc_type *oc_body_output(struct oc_engine *e, uint32_t graph, uint32
 struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
                              uint32_t value);
 
-/* The recorded control flow of the node in a profile: branch or trips. */
-bool oc_control_seen(const struct oc_engine *e, uint32_t node, int64_t *value);
-
-/* loop.c: Loop, Scan, SequenceMap */
-/* Sets how often a body counts: a known number; else --trip; else the profile's; else the bound; else one
+/* trips.c */
+/* The control flow of the node that a profile recorded; NULL: none. */
+const struct oc_control_bind *oc_control_seen(const struct oc_engine *e, uint32_t node);
+/* The trips of a loop by --trip, or else by the profile, which win over the model; false: neither. */
+bool oc_forced_trips(struct oc_engine *e, uint32_t node, int64_t *trips);
+/* Recorded executions of a body (of an If: 0 else, 1 then) where the node itself runs `outside` times. Not
+ * *exact: the mean of executions that differ. False: not recorded. */
+bool oc_body_executions(struct oc_engine *e, uint32_t node, unsigned which, uint64_t outside, uint64_t *n,
+                        bool *exact);
+/* Sets how often a body counts: --trip; else the profile's; else a known number; else the bound; else one
  * trip, a lower bound. *trips becomes known where possible. */
 void oc_set_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim *trips);
+
+/* loop_cost.c */
 /* Lowers the quality of every node of a body, nested bodies included, to at most this one. */
 void oc_mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, const char *note);
+int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips);
+
+/* loop.c: Loop, Scan, SequenceMap */
 int oc_infer_loop(struct oc_engine *e, uint32_t node);
 int oc_infer_scan(struct oc_engine *e, uint32_t node);
 int oc_infer_sequence_map(struct oc_engine *e, uint32_t node);
-int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips);
 
 /* bind.c: the declared type of a value as that of a graph input; unbound symbols get defaults. */
 void oc_bind_input(struct oc_engine *e, uint32_t value);

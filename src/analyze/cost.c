@@ -315,7 +315,6 @@ static int cost_node(struct oc_engine *e, uint32_t node, uint64_t trips)
 int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips)
 {
     const struct oc_graph *g = &e->m->graph[graph];
-    e->trips[graph] = trips;
     for (uint32_t i = 0; i < g->n_node; i++)
         if (cost_node(e, g->node[i], trips))
             return -1;

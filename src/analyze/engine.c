@@ -6,6 +6,16 @@
 
 void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value, const char *reason)
 {
+    enum { RECENT = 64 }; /* bodies are analysed repeatedly */
+    for (uint32_t i = e->n_assumption; i-- > 0 && e->n_assumption - i <= RECENT;) {
+        struct oc_assumption *q = &e->assumption[i];
+        if (strcmp(q->what, what) == 0 && strcmp(q->name, name) == 0) {
+            if (strcmp(q->value, value) != 0)
+                q->value = oc_strdup(&e->a->arena, value);
+            q->reason = reason;
+            return;
+        }
+    }
     OC_GROW(e->assumption, e->n_assumption, e->cap_assumption);
     e->assumption[e->n_assumption++] = (struct oc_assumption){.what = what,
                                                               .name = oc_strdup(&e->a->arena, name),
@@ -70,6 +80,18 @@ static const struct oc_data *read_constant(struct oc_engine *e, uint32_t value)
     *d = (struct oc_data){.n = (uint32_t)t->elements, .e = elem};
     e->folded_bytes += t->elements * sizeof(*elem);
     return e->a->data[value] = d;
+}
+
+const struct oc_data *oc_known_data(struct oc_engine *e, uint32_t value)
+{
+    return e->a->data[value] ? e->a->data[value] : read_constant(e, value);
+}
+
+bool oc_spend(struct oc_engine *e, uint64_t n)
+{
+    bool enough = n <= e->spare;
+    e->spare -= enough ? n : 0;
+    return enough;
 }
 
 /* Called when a rule requests a value that is not computed yet. */

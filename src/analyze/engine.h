@@ -33,6 +33,12 @@ struct oc_engine {
     bool *skip;            /* by graph: a branch that does not run */
     uint64_t *loop_trips;  /* by graph of a loop body: its own trip count */
     uint8_t *loop_quality; /* by graph of a loop body: quality of that count */
+    bool *each_trip;       /* by graph of a loop body: trips differ and are counted one by one */
+    bool *first_trip;      /* by graph of a loop body: it runs at least once */
+    bool *varies;          /* by value: known in this trip only */
+    uint32_t *in_slice;    /* by value: the number of the slice it is in (trips.c), NULL: none was needed */
+    uint32_t slice;
+    uint64_t spare; /* nodes that may be inferred again to evaluate trips */
     bool *trip_used;
     uint32_t *decider; /* by value: root cause of its unknown value, OC_NONE: not computed yet; NULL: for no
                           value (cause.c) */
@@ -73,6 +79,10 @@ void oc_assume(struct oc_engine *e, const char *what, const char *name, const ch
 /* "; assumed: input.1 = 1 (--dim input.1=N)": dimensions that have a default, the batch last; "" if none has.
  */
 const char *oc_assumed_dims(struct oc_engine *e);
+/* Takes n nodes from those that may be inferred again; false: not enough are left. */
+bool oc_spend(struct oc_engine *e, uint64_t n);
+/* The known value, also of a constant that no rule has read yet; NULL: unknown or too large. */
+const struct oc_data *oc_known_data(struct oc_engine *e, uint32_t value);
 void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
 void oc_blank_ctx(struct oc_engine *e); /* needs the scratch and the options */
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);
@@ -93,6 +103,7 @@ bool oc_dim_eval(struct oc_engine *e, const char *text, struct oc_dim *out);
 
 /* infer.c */
 int oc_infer_graph(struct oc_engine *e, uint32_t graph);
+int oc_infer_node(struct oc_engine *e, uint32_t node);
 
 bool oc_data_fully_known(const struct oc_data *d);
 
@@ -119,6 +130,8 @@ void oc_count_params(struct oc_engine *e);
 void oc_find_peak(struct oc_analysis *a);
 
 /* totals.c */
+/* Quality of a sum of both. */
+uint8_t oc_worse_quality(uint8_t a, uint8_t b);
 int oc_sum_totals(struct oc_engine *e);
 
 /* The dequantization node that produces a value (looks through folded layout nodes), or OC_NONE. */

@@ -116,8 +116,10 @@ static bool is_folded(struct oc_engine *e, const struct oc_node *n, const struct
     if (op->flags & (OC_F_NO_FOLD | OC_F_CONTROL) || e->o->no_fold)
         return n->n_in == 0 && strcmp(n->op_type, "Constant") == 0;
     bool all = true, known = n->n_out > 0;
-    for (uint32_t i = 0; i < n->n_in; i++)
+    for (uint32_t i = 0; i < n->n_in; i++) {
         all &= n->in[i] == OC_NONE || e->in_const[i];
+        known &= n->in[i] == OC_NONE || !e->varies[n->in[i]];
+    }
     for (uint32_t i = 0; i < n->n_out; i++)
         known &= n->out[i] == OC_NONE || (e->out_data[i] && oc_data_fully_known(e->out_data[i]));
     return all || known;
@@ -130,9 +132,21 @@ static bool is_weight_dequantizer(struct oc_engine *e, const struct oc_node *n)
            e->a->is_const[n->in[0]];
 }
 
+/* What is computed from a value of one trip is a value of this trip. */
+static void spread_varies(struct oc_engine *e, const struct oc_node *n)
+{
+    bool varies = false;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        varies |= n->in[i] != OC_NONE && e->varies[n->in[i]];
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i] != OC_NONE && e->varies[n->out[i]] != varies)
+            e->varies[n->out[i]] = varies;
+}
+
 static void finish_outputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
                            uint32_t asked)
 {
+    spread_varies(e, n);
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] == OC_NONE)
             continue;
@@ -171,6 +185,7 @@ static int infer_call(struct oc_engine *e, uint32_t node)
         e->a->type[to] = e->a->type[from];
         e->a->data[to] = e->a->data[from];
         e->a->is_const[to] = e->a->is_const[from];
+        e->varies[to] = e->varies[from];
         e->a->value_state[to] = e->a->value_state[from];
         e->a->root_cause[to] = e->a->root_cause[from];
     }
@@ -262,7 +277,7 @@ static int check_work(struct oc_engine *e)
     return 0;
 }
 
-static int infer_node(struct oc_engine *e, uint32_t node)
+int oc_infer_node(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
     if (check_work(e))
@@ -290,7 +305,7 @@ int oc_infer_graph(struct oc_engine *e, uint32_t graph)
             set_constant_type(e, g->init[i], t);
     }
     for (uint32_t i = 0; i < g->n_node; i++)
-        if (infer_node(e, g->node[i]))
+        if (oc_infer_node(e, g->node[i]))
             return -1;
     return 0;
 }

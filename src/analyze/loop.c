@@ -1,23 +1,14 @@
 /* Loop, Scan and SequenceMap: one body, executed a number of times. Types of carried values: the body is
  * inferred with the initial types; dims that its output changes become unknown, until a fixed point is
- * reached. A small known number of trips is unrolled instead, so that growing shapes are exact. */
+ * reached. Where trips differ (growing shapes, branches that depend on the trip number), they are inferred one
+ * by one, each with the values known in it. */
 #include <string.h>
 
-#include "analyze/control.h"
-#include "analyze/convention.h"
-#include "base/ck.h"
+#include "analyze/loop.h"
+#include "base/same.h"
 
 #define MAX_ROUNDS 12
-#define MAX_UNROLL 64
-
-struct loop {
-    uint32_t node, body;
-    uint32_t first_state, n_state; /* of the node's inputs */
-    uint32_t body_state;           /* first carried input of the body */
-    uint32_t out_state;            /* first carried output of the body */
-    struct oc_dim trips;           /* known, or a named unknown */
-    struct oc_type type[64];       /* current carried types */
-};
+#define MAX_VALUES 64 /* elements of carried values that are tracked from trip to trip */
 
 static bool same_shallow(const struct oc_type *a, const struct oc_type *b)
 {
@@ -32,59 +23,99 @@ static bool same_type(const struct oc_type *a, const struct oc_type *b)
     return same_shallow(a, b) && elem && a->item == b->item;
 }
 
-static uint32_t body_input(const struct oc_engine *e, const struct loop *l, uint32_t i)
+/* ---- one trip ---------------------------------------------------------------------------------------- */
+
+static uint32_t body_input(const struct oc_engine *e, const struct oc_loop *l, uint32_t i)
 {
     const struct oc_graph *g = &e->m->graph[l->body];
     return i < g->n_input ? g->input[i] : OC_NONE;
 }
 
-static void set_input(struct oc_engine *e, const struct loop *l, uint32_t i, const struct oc_type *t)
+uint32_t oc_loop_state_in(const struct oc_engine *e, const struct oc_loop *l, uint32_t i)
+{
+    return body_input(e, l, l->body_state + i);
+}
+
+uint32_t oc_loop_state_out(const struct oc_engine *e, const struct oc_loop *l, uint32_t i)
+{
+    const struct oc_graph *g = &e->m->graph[l->body];
+    return l->out_state + i < g->n_output ? g->output[l->out_state + i] : OC_NONE;
+}
+
+static void set_input(struct oc_engine *e, const struct oc_loop *l, uint32_t i, const struct oc_type *t,
+                      const struct oc_data *data)
 {
     uint32_t v = body_input(e, l, i);
     if (v == OC_NONE)
         return;
     oc_set_value(e, v, t);
-    e->a->data[v] = NULL;
+    e->a->data[v] = data;
+    e->varies[v] = data != NULL;
     e->a->is_const[v] = false;
 }
 
-/* Infers the body once; warnings of repeated rounds are dropped. */
-static int run_body(struct oc_engine *e, struct loop *l, size_t diags_before)
+static const struct oc_data *one_value(struct oc_engine *e, int64_t v)
 {
-    e->a->diags.n = diags_before < e->a->diags.n ? diags_before : e->a->diags.n;
-    for (uint32_t i = 0; i < l->n_state; i++)
-        set_input(e, l, l->body_state + i, &l->type[i]);
-    return oc_infer_graph(e, l->body);
+    struct oc_elem *elem = OC_NEW(&e->a->arena, struct oc_elem);
+    struct oc_data *d = OC_NEW(&e->a->arena, struct oc_data);
+    *elem = oc_elem_int(v);
+    *d = (struct oc_data){.n = 1, .e = elem};
+    return d;
 }
 
-/* Carried types after one trip. */
-static struct oc_type next_type(struct oc_engine *e, const struct loop *l, uint32_t i)
+void oc_loop_enter(struct oc_engine *e, const struct oc_loop *l, int64_t at)
+{
+    if (l->counted) {
+        const struct oc_type number = oc_tensor_type(OC_DT_INT64, oc_shape_scalar());
+        const struct oc_type condition = oc_tensor_type(OC_DT_BOOL, oc_shape_scalar());
+        set_input(e, l, 0, &number, at >= 0 ? one_value(e, at) : NULL);
+        set_input(e, l, 1, &condition, at >= 0 && l->go >= 0 ? one_value(e, l->go) : NULL);
+    }
+    for (uint32_t i = 0; i < l->n_state; i++)
+        set_input(e, l, l->body_state + i, &l->type[i], at >= 0 ? l->data[i] : NULL);
+}
+
+/* The type of a carried value after one trip. */
+static struct oc_type next_type(struct oc_engine *e, const struct oc_loop *l, uint32_t i)
 {
     const struct oc_type *t = oc_body_output(e, l->body, l->out_state + i);
     return t->kind == OC_T_NONE ? l->type[i] : *t;
 }
 
-static int unroll(struct oc_engine *e, struct loop *l)
+/* A value that the next trips may read: small and fully known. */
+static const struct oc_data *known_value(struct oc_engine *e, uint32_t value)
 {
-    size_t diags = e->a->diags.n;
-    uint32_t failed = e->n_failed;
-    for (int64_t trip = 0; trip < l->trips.v; trip++) {
-        e->n_failed = failed;
-        if (run_body(e, l, diags))
-            return -1;
-        bool changed = false;
-        for (uint32_t i = 0; i < l->n_state; i++) {
-            struct oc_type t = next_type(e, l, i);
-            changed |= !same_type(&t, &l->type[i]);
-            l->type[i] = t;
-        }
-        if (!changed)
-            break;
-        if (trip + 1 == l->trips.v && trip > 0) {
-            e->loop_quality[l->body] = OC_UPPER; /* the costs are those of the last trip */
-        }
+    const struct oc_data *d = value == OC_NONE ? NULL : oc_known_data(e, value);
+    return d && d->n <= MAX_VALUES && oc_data_fully_known(d) ? d : NULL;
+}
+
+bool oc_loop_leave(struct oc_engine *e, struct oc_loop *l)
+{
+    bool changed = false;
+    int64_t go;
+    for (uint32_t i = 0; i < l->n_state; i++) {
+        struct oc_type t = next_type(e, l, i);
+        changed |= !same_type(&t, &l->type[i]);
+        l->type[i] = t;
+        l->data[i] = known_value(e, oc_loop_state_out(e, l, i));
     }
-    return 0;
+    if (l->counted) {
+        const struct oc_graph *g = &e->m->graph[l->body];
+        const struct oc_data *d = g->n_output ? known_value(e, g->output[0]) : NULL;
+        l->go = d && d->n == 1 && oc_elem_known_int(&d->e[0], &go) ? go != 0 : -1;
+    }
+    return changed;
+}
+
+/* ---- any trip: a fixed point ---------------------------------------------------------------------------- */
+
+/* Infers the body once; the warnings of earlier rounds are dropped. */
+static int run_body(struct oc_engine *e, const struct oc_loop *l, int64_t at)
+{
+    e->n_failed = l->failed;
+    e->a->diags.n = l->diags < e->a->diags.n ? l->diags : e->a->diags.n;
+    oc_loop_enter(e, l, at);
+    return oc_infer_graph(e, l->body);
 }
 
 /* Dims already unknown need no new name. */
@@ -98,16 +129,16 @@ static bool is_wider(const struct oc_type *a, const struct oc_type *b)
     return a->elem && b->elem && a->elem != b->elem && is_wider(a->elem, b->elem);
 }
 
-static int find_fixed_point(struct oc_engine *e, struct loop *l)
+static int find_fixed_point(struct oc_engine *e, struct oc_loop *l, bool *widened_any)
 {
-    size_t diags = e->a->diags.n;
-    uint32_t failed = e->n_failed;
     const struct oc_node *n = &e->m->node[l->node];
-    for (uint32_t i = 0; i < l->n_state; i++)
+    *widened_any = false;
+    for (uint32_t i = 0; i < l->n_state; i++) {
+        *widened_any |= l->type[i].item != NULL;
         l->type[i].item = NULL; /* trips may have different elements */
+    }
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        e->n_failed = failed;
-        if (run_body(e, l, diags))
+        if (run_body(e, l, -1))
             return -1;
         bool changed = false;
         for (uint32_t i = 0; i < l->n_state; i++) {
@@ -125,6 +156,7 @@ static int find_fixed_point(struct oc_engine *e, struct loop *l)
             if (widened)
                 l->type[i] = merged;
             changed |= widened;
+            *widened_any |= widened;
         }
         if (!changed)
             return 0;
@@ -132,51 +164,94 @@ static int find_fixed_point(struct oc_engine *e, struct loop *l)
     return 0;
 }
 
-static int infer_body(struct oc_engine *e, struct loop *l)
-{
-    bool few = oc_is_known(l->trips) && l->trips.v > 0 && l->trips.v <= MAX_UNROLL;
-    return few ? unroll(e, l) : find_fixed_point(e, l);
-}
+/* ---- trip by trip --------------------------------------------------------------------------------------- */
 
-/* The trip count given by --trip for this node. */
-static bool given_trips(struct oc_engine *e, const struct oc_node *n, int64_t *v)
+/* Whether the cost of a body may be another one in each trip: a size, a branch or a nested trip count is not
+ * known for all trips. */
+static bool is_uncertain(const struct oc_engine *e, uint32_t graph)
 {
-    char buf[256];
-    const char *name = oc_node_label(e->m, n, buf, sizeof(buf));
-    for (size_t i = 0; i < e->o->n_trip; i++)
-        if (strcmp(e->o->trip[i].symbol, name) == 0) {
-            e->trip_used[i] = true;
-            *v = e->o->trip[i].value;
+    const struct oc_graph *g = &e->m->graph[graph];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &e->m->node[g->node[i]];
+        unsigned bodies = 0;
+        for (uint32_t k = 0; k < n->n_out; k++)
+            if (n->out[k] != OC_NONE && e->a->value_state[n->out[k]] != OC_V_STATIC &&
+                e->a->value_state[n->out[k]] != OC_V_DECLARED)
+                return true;
+        for (uint32_t a = 0; a < n->n_attr; a++)
+            for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++) {
+                uint32_t body = n->attr[a].graph[b];
+                bodies += !e->skip[body];
+                if (!e->skip[body] && (e->loop_quality[body] != OC_EXACT || e->each_trip[body] ||
+                                       is_uncertain(e, body)))
+                    return true;
+            }
+        if (bodies > 1 || (n->body != OC_NONE && is_uncertain(e, n->body)))
             return true;
-        }
+    }
     return false;
 }
 
-void oc_set_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim *trips)
+static uint64_t count_nodes(const struct oc_engine *e, uint32_t graph)
 {
-    const struct oc_node *n = &e->m->node[node];
-    char buf[256];
-    const char *name = oc_node_label(e->m, n, buf, sizeof(buf));
-    int64_t v, max = oc_dim_max_value(e->a->exprs, *trips);
-    if (!oc_is_known(*trips) && given_trips(e, n, &v)) {
-        *trips = oc_known(v);
-        oc_assume(e, "trip", name, oc_printf(&e->a->arena, "%lld", (long long)v), "--trip");
+    const struct oc_graph *g = &e->m->graph[graph];
+    uint64_t sum = g->n_node;
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &e->m->node[g->node[i]];
+        for (uint32_t a = 0; a < n->n_attr; a++)
+            for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++)
+                sum += count_nodes(e, n->attr[a].graph[b]);
+        if (n->body != OC_NONE)
+            sum += count_nodes(e, n->body);
     }
-    if (!oc_is_known(*trips) && oc_control_seen(e, node, &v)) {
-        *trips = oc_known(v);
-        oc_assume(e, "trip", name, oc_printf(&e->a->arena, "%lld", (long long)v), "from the profile");
+    return sum;
+}
+
+/* Infers `trips` trips; *l has the types and values after the last one. With `any`, the loop may end after
+ * any of them: types are common to all. */
+static int run_trips(struct oc_engine *e, struct oc_loop *l, int64_t trips, bool any)
+{
+    const struct oc_node *n = &e->m->node[l->node];
+    struct oc_type common[OC_MAX_STATES];
+    memcpy(common, l->type, sizeof(common));
+    for (int64_t at = 0; at < trips; at++) {
+        if (run_body(e, l, at))
+            return -1;
+        oc_loop_leave(e, l);
+        for (uint32_t i = 0; any && i < l->n_state && i < n->n_out; i++)
+            if (n->out[i] != OC_NONE && !same_type(&common[i], &l->type[i]))
+                common[i] = oc_merge_type(e, &common[i], &l->type[i], n->out[i]);
     }
-    if (oc_is_known(*trips)) {
-        e->loop_trips[body] = trips->v > 0 ? (uint64_t)trips->v : 0;
-    } else if (max >= 0) {
-        e->loop_trips[body] = (uint64_t)max;
-        e->loop_quality[body] = OC_UPPER;
-    } else {
-        e->loop_trips[body] = 1;
-        e->loop_quality[body] = OC_LOWER;
-        oc_assume(e, "trip", name, "1",
-                  "the number of trips is unknown: one is counted (set it with --trip)");
+    for (uint32_t i = 0; any && i < l->n_state; i++)
+        l->data[i] = NULL;
+    if (any)
+        memcpy(l->type, common, sizeof(common));
+    return 0;
+}
+
+/* Infers the body for the trips of l: in general, and one by one where they differ and are few. `first` is l
+ * before the first trip; `ends` false: the loop may end earlier. */
+static int infer_trips(struct oc_engine *e, struct oc_loop *l, const struct oc_loop *first, bool widened,
+                       bool ends)
+{
+    int64_t trips = oc_is_known(l->trips) ? l->trips.v : oc_dim_max_value(e->a->exprs, l->trips);
+    if (trips == 0 && ends) {
+        memcpy(l->type, first->type, sizeof(l->type));
+        memcpy(l->data, first->data, sizeof(l->data));
+        return 0;
     }
+    uint64_t work = count_nodes(e, l->body) + 1;
+    bool differ = trips > 0 && (widened || is_uncertain(e, l->body)) &&
+                  (uint64_t)trips <= e->spare / 4 / work && oc_spend(e, (uint64_t)trips * work);
+    if (!differ)
+        return 0;
+    struct oc_loop at = *first;
+    if (run_trips(e, &at, trips, !ends))
+        return -1;
+    e->each_trip[l->body] = true;
+    memcpy(l->type, at.type, sizeof(l->type));
+    memcpy(l->data, at.data, sizeof(l->data));
+    return 0;
 }
 
 static struct oc_type with_axis(struct oc_engine *e, const struct oc_type *t, struct oc_dim d, int64_t axis)
@@ -212,23 +287,6 @@ static struct oc_type without_axis(struct oc_engine *e, const struct oc_type *t,
     return r;
 }
 
-static int begin(struct oc_engine *e, uint32_t node, struct loop *l)
-{
-    const struct oc_node *n = &e->m->node[node];
-    *l = (struct loop){.node = node, .body = oc_body_of(n, "body"), .trips = {.v = 0}};
-    e->a->cost[node].state = OC_NODE_CONTAINER;
-    if (l->body == OC_NONE)
-        return oc_fail(e->err, OC_EFORMAT, "node '%s' (%s): the body is missing", n->name, n->op_type);
-    e->loop_quality[l->body] = OC_EXACT;
-    return 0;
-}
-
-static int too_many(struct oc_engine *e, const struct oc_node *n)
-{
-    return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): more than %zu carried values", n->name, n->op_type,
-                   OC_COUNT(((struct loop *)0)->type));
-}
-
 static const struct oc_type *in_type(const struct oc_engine *e, const struct oc_node *n, uint32_t slot)
 {
     static const struct oc_type none = {.kind = OC_T_NONE};
@@ -237,26 +295,21 @@ static const struct oc_type *in_type(const struct oc_engine *e, const struct oc_
 
 /* ---- Loop: inputs M, cond, states; body inputs iteration, cond, states; body outputs cond, states, scans */
 
-/* Whether the condition is always true: given as true or omitted, and passed through by the body. */
-static bool always_true(struct oc_engine *e, const struct oc_node *n, const struct loop *l)
+/* Whether the condition stays true once it is: the body passes it through, or computes a constant. Needs an
+ * inference of the body in general. */
+static bool stays_true(struct oc_engine *e, const struct oc_loop *l)
 {
     const struct oc_graph *g = &e->m->graph[l->body];
-    struct oc_op_ctx c;
-    int64_t start = 1, v;
-    oc_fill_ctx(e, n, NULL, &c);
-    if (n->n_in > 1 && n->in[1] != OC_NONE && !(oc_in_int(&c, 1, &start) && start))
-        return false;
+    int64_t v;
     if (g->n_output == 0)
         return false;
     uint32_t out = g->output[0];
     for (int steps = 0; steps < 16 && out != OC_NONE; steps++) {
-        const struct oc_data *d = e->a->data[out];
-        if (out == body_input(e, l, 1) || (d && d->n == 1 && oc_elem_known_int(&d->e[0], &v) && v))
+        const struct oc_data *d = oc_known_data(e, out);
+        if (out == body_input(e, l, 1))
             return true;
-        const struct oc_tensor *t = oc_analysis_constant(e->a, out);
-        struct oc_elem elem;
-        if (t && t->elements == 1 && oc_tensor_elems(e->m, t, 1, &elem, &e->a->arena))
-            return oc_elem_known_int(&elem, &v) && v;
+        if (d)
+            return d->n == 1 && oc_elem_known_int(&d->e[0], &v) && v;
         uint32_t p = e->m->value[out].producer;
         if (p == OC_NONE || e->m->node[p].n_in != 1 || strcmp(e->m->node[p].op_type, "Identity") != 0)
             return false;
@@ -265,59 +318,127 @@ static bool always_true(struct oc_engine *e, const struct oc_node *n, const stru
     return false;
 }
 
-static struct oc_dim loop_count(struct oc_engine *e, const struct oc_node *n)
+/* M: -1 when it is absent, unknown, or the largest integer ("while" of exporters); *trips is then a symbol. */
+static int64_t loop_limit(struct oc_engine *e, const struct oc_node *n, struct oc_loop *l)
 {
+    struct oc_dim *trips = &l->trips;
     struct oc_op_ctx c;
     char buf[256];
     oc_fill_ctx(e, n, NULL, &c);
     const struct oc_data *d = n->n_in && n->in[0] != OC_NONE ? oc_in_value(&c, 0) : NULL;
-    if (d && d->n == 1 && d->e[0].kind == OC_E_INT)
-        return d->e[0].i;
-    return oc_dim_symbol(e->a->exprs,
-                         oc_printf(&e->a->arena, "trip(%s)", oc_node_label(e->m, n, buf, sizeof(buf))), -1);
+    *trips = d && d->n == 1 && d->e[0].kind == OC_E_INT ? d->e[0].i : oc_known(INT64_MAX);
+    l->unlimited = oc_is_known(*trips) && trips->v == INT64_MAX && (d || !n->n_in || n->in[0] == OC_NONE);
+    if (oc_is_known(*trips) && trips->v == INT64_MAX)
+        *trips = oc_dim_symbol(
+            e->a->exprs, oc_printf(&e->a->arena, "trip(%s)", oc_node_label(e->m, n, buf, sizeof(buf))), -1);
+    return !oc_is_known(*trips) ? -1 : trips->v < 0 ? 0 : trips->v;
+}
+
+static void begin_loop(struct oc_engine *e, const struct oc_node *n, struct oc_loop *l)
+{
+    struct oc_op_ctx c;
+    int64_t go;
+    l->counted = true;
+    l->first_state = l->body_state = 2;
+    l->out_state = 1;
+    l->n_state = n->n_in > 2 ? n->n_in - 2 : 0;
+    l->most = loop_limit(e, n, l);
+    oc_fill_ctx(e, n, NULL, &c);
+    bool given = n->n_in > 1 && n->in[1] != OC_NONE;
+    l->go = !given ? 1 : oc_in_int(&c, 1, &go) ? go != 0 : -1;
+}
+
+/* Evaluates the carried values after the last trip, where they are numbers that follow from the trip number.
+ */
+static void evaluate_states(struct oc_engine *e, struct oc_loop *l, const struct oc_loop *first)
+{
+    const struct oc_node *n = &e->m->node[l->node];
+    struct oc_loop at = *first;
+    bool any = false;
+    for (uint32_t i = 0; i < l->n_state; i++)
+        any |= first->data[i] && i < n->n_out && n->out[i] != OC_NONE;
+    if (any && oc_is_known(l->trips) && oc_loop_evaluate(e, &at, l->trips.v) >= 0)
+        memcpy(l->data, at.data, sizeof(l->data));
+}
+
+/* The trips of a Loop: given, or M, less where the condition ends it before. Returns false where they may be
+ * fewer than l->trips. Needs an inference of the body in general. */
+static bool count_trips(struct oc_engine *e, struct oc_loop *l, const struct oc_loop *first)
+{
+    struct oc_loop at = *first;
+    int64_t trips = 0;
+    memset(l->data, 0, sizeof(l->data));
+    if (oc_forced_trips(e, l->node, &trips)) {
+        l->trips = oc_known(trips);
+        evaluate_states(e, l, first);
+        return true;
+    }
+    if (first->go == 1 && stays_true(e, l)) {
+        evaluate_states(e, l, first);
+        return true;
+    }
+    trips = oc_loop_evaluate(e, &at, -1);
+    if (trips < 0)
+        return false;
+    l->trips = oc_known(trips);
+    memcpy(l->data, at.data, sizeof(l->data));
+    return true;
+}
+
+/* How the body counts: a known number of trips, else a bound. */
+static void set_loop_trips(struct oc_engine *e, struct oc_loop *l, const struct oc_loop *first, bool ends)
+{
+    uint8_t *quality = &e->loop_quality[l->body];
+    oc_set_trips(e, l->node, l->body, &l->trips);
+    if (!ends && oc_is_known(l->trips))
+        *quality = OC_UPPER;
+    e->first_trip[l->body] = first->go == 1 && (first->unlimited || first->most > 0);
+    if (*quality == OC_LOWER && !e->first_trip[l->body])
+        *quality = OC_EST;
+}
+
+static void set_outputs(struct oc_engine *e, const struct oc_loop *l, struct oc_dim count)
+{
+    const struct oc_node *n = &e->m->node[l->node];
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        if (n->out[i] == OC_NONE)
+            continue;
+        struct oc_type t =
+            i < l->n_state ? l->type[i] : with_axis(e, oc_body_output(e, l->body, 1 + i), count, 0);
+        oc_set_value(e, n->out[i], &t);
+        e->a->data[n->out[i]] = i < l->n_state ? l->data[i] : NULL;
+        e->varies[n->out[i]] = e->a->data[n->out[i]] != NULL;
+    }
 }
 
 int oc_infer_loop(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
-    struct loop l;
-    if (begin(e, node, &l))
+    struct oc_loop l;
+    bool widened;
+    if (oc_loop_begin(e, node, &l))
         return -1;
-    const struct oc_type iteration = oc_tensor_type(OC_DT_INT64, oc_shape_scalar());
-    const struct oc_type condition = oc_tensor_type(OC_DT_BOOL, oc_shape_scalar());
-    l.first_state = l.body_state = 2;
-    l.out_state = 1;
-    l.n_state = n->n_in > 2 ? n->n_in - 2 : 0;
-    if (l.n_state > OC_COUNT(l.type))
-        return too_many(e, n);
-    for (uint32_t i = 0; i < l.n_state; i++)
-        l.type[i] = *in_type(e, n, 2 + i);
-    l.trips = loop_count(e, n);
-    oc_set_trips(e, l.node, l.body, &l.trips);
-    set_input(e, &l, 0, &iteration);
-    set_input(e, &l, 1, &condition);
-    if (infer_body(e, &l))
+    const struct oc_loop first = l;
+    if (find_fixed_point(e, &l, &widened))
+        return -1;
+    bool ends = count_trips(e, &l, &first);
+    if (run_body(e, &l, -1))
         return -1;
     struct oc_dim count = l.trips;
-    if (!always_true(e, n, &l)) {
+    set_loop_trips(e, &l, &first, ends);
+    if (!ends) {
         char buf[256];
-        const char *name = oc_printf(&e->a->arena, "trip(%s)", oc_node_label(e->m, n, buf, sizeof(buf)));
-        if (oc_is_known(l.trips) && e->loop_quality[l.body] == OC_EXACT && !given_trips(e, n, &(int64_t){0}))
-            e->loop_quality[l.body] = OC_UPPER;
-        count = oc_dim_fresh(e->a->exprs, name, oc_dim_max_value(e->a->exprs, l.trips));
+        const char *name = oc_node_label(e->m, n, buf, sizeof(buf));
+        count = oc_dim_fresh(e->a->exprs, oc_printf(&e->a->arena, "trip(%s)", name),
+                             oc_dim_max_value(e->a->exprs, l.trips));
     }
-    for (uint32_t i = 0; i < n->n_out; i++) {
-        if (n->out[i] == OC_NONE)
-            continue;
-        struct oc_type t =
-            i < l.n_state ? l.type[i] : with_axis(e, oc_body_output(e, l.body, 1 + i), count, 0);
-        oc_set_value(e, n->out[i], &t);
-    }
+    if (infer_trips(e, &l, &first, widened, ends))
+        return -1;
+    set_outputs(e, &l, count);
     return 0;
 }
 
-/* ---- Scan ------------------------------------------------------------------------------------------------
- */
+/* ---- Scan: Scan-8 has sequence lengths first, and a batch axis on every input ---------------------------- */
 
 static int64_t axis_of(const struct oc_node *n, const char *name, uint32_t i, int64_t otherwise)
 {
@@ -325,69 +446,100 @@ static int64_t axis_of(const struct oc_node *n, const char *name, uint32_t i, in
     return a && a->type == OC_ATTR_INTS && i < a->n ? a->ints[i] : otherwise;
 }
 
-/* Scan-8 has sequence lengths first, and a batch axis on every input. */
-int oc_infer_scan(struct oc_engine *e, uint32_t node)
+static int begin_scan(struct oc_engine *e, const struct oc_node *n, struct oc_loop *l)
 {
-    const struct oc_node *n = &e->m->node[node];
-    struct loop l;
-    if (begin(e, node, &l))
-        return -1;
-    bool old = n->opset > 0 && n->opset < 9;
     const struct oc_attr *count = oc_node_attr(n, "num_scan_inputs");
-    uint32_t first = old ? 1 : 0, n_data = n->n_in > first ? n->n_in - first : 0;
+    l->scan8 = n->opset > 0 && n->opset < 9;
+    l->first_state = l->scan8 ? 1 : 0;
+    uint32_t n_data = n->n_in > l->first_state ? n->n_in - l->first_state : 0;
     if (!count || count->i < 0 || count->i > n_data)
         return oc_fail(e->err, OC_EFORMAT, "node '%s' (Scan): num_scan_inputs does not match the inputs",
                        n->name);
-    uint32_t n_scan = (uint32_t)count->i;
-    struct oc_dim batch = oc_known(1), trips = oc_known(0), ignored;
-    l.first_state = first;
-    l.n_state = n_data - n_scan;
-    if (l.n_state > OC_COUNT(l.type))
-        return too_many(e, n);
-    for (uint32_t i = 0; i < l.n_state; i++) {
-        const struct oc_type *t = in_type(e, n, first + i);
-        l.type[i] = old ? without_axis(e, t, 0, &batch) : *t;
+    l->n_state = n_data - (uint32_t)count->i;
+    l->batch = oc_known(1);
+    return 0;
+}
+
+int oc_loop_begin(struct oc_engine *e, uint32_t node, struct oc_loop *l)
+{
+    const struct oc_node *n = &e->m->node[node];
+    *l = (struct oc_loop){.node = node,
+                          .body = oc_body_of(n, "body"),
+                          .trips = {.v = 0},
+                          .most = -1,
+                          .diags = e->a->diags.n,
+                          .failed = e->n_failed};
+    e->a->cost[node].state = OC_NODE_CONTAINER;
+    if (l->body == OC_NONE)
+        return oc_fail(e->err, OC_EFORMAT, "node '%s' (%s): the body is missing", n->name, n->op_type);
+    e->loop_quality[l->body] = OC_EXACT;
+    e->each_trip[l->body] = false;
+    if (oc_equal(n->op_type, "Loop"))
+        begin_loop(e, n, l);
+    else if (begin_scan(e, n, l))
+        return -1;
+    if (l->n_state > OC_MAX_STATES)
+        return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): more than %d carried values", n->name, n->op_type,
+                       OC_MAX_STATES);
+    for (uint32_t i = 0; i < l->n_state; i++) {
+        const struct oc_type *t = in_type(e, n, l->first_state + i);
+        uint32_t value = n->in[l->first_state + i];
+        l->type[i] = l->scan8 ? without_axis(e, t, 0, &l->batch) : *t;
+        l->data[i] = l->scan8 ? NULL : known_value(e, value);
     }
-    for (uint32_t i = 0; i < n_scan; i++) {
-        struct oc_type t = *in_type(e, n, first + l.n_state + i);
-        if (old)
-            t = without_axis(e, &t, 0, &batch);
-        t = without_axis(e, &t, old ? 0 : axis_of(n, "scan_input_axes", i, 0), i ? &ignored : &trips);
-        set_input(e, &l, l.n_state + i, &t);
+    return 0;
+}
+
+int oc_infer_scan(struct oc_engine *e, uint32_t node)
+{
+    const struct oc_node *n = &e->m->node[node];
+    struct oc_loop l;
+    struct oc_dim trips = oc_known(0), ignored;
+    bool widened;
+    if (oc_loop_begin(e, node, &l))
+        return -1;
+    for (uint32_t i = 0; l.first_state + l.n_state + i < n->n_in; i++) {
+        struct oc_type t = *in_type(e, n, l.first_state + l.n_state + i);
+        if (l.scan8)
+            t = without_axis(e, &t, 0, &l.batch);
+        t = without_axis(e, &t, l.scan8 ? 0 : axis_of(n, "scan_input_axes", i, 0), i ? &ignored : &trips);
+        set_input(e, &l, l.n_state + i, &t, NULL);
     }
-    l.trips = old ? oc_dim_mul(e->a->exprs, trips, batch) : trips;
+    const struct oc_loop first = l;
+    l.trips = l.scan8 ? oc_dim_mul(e->a->exprs, trips, l.batch) : trips;
     oc_set_trips(e, l.node, l.body, &l.trips);
-    if (infer_body(e, &l))
+    if (find_fixed_point(e, &l, &widened) || infer_trips(e, &l, &first, widened, oc_is_known(l.trips)))
         return -1;
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] == OC_NONE)
             continue;
         struct oc_type t = i < l.n_state ? l.type[i] : *oc_body_output(e, l.body, i);
         if (i >= l.n_state)
-            t = with_axis(e, &t, trips, old ? 0 : axis_of(n, "scan_output_axes", i - l.n_state, 0));
-        if (old)
-            t = with_axis(e, &t, batch, 0);
+            t = with_axis(e, &t, trips, l.scan8 ? 0 : axis_of(n, "scan_output_axes", i - l.n_state, 0));
+        if (l.scan8)
+            t = with_axis(e, &t, l.batch, 0);
         oc_set_value(e, n->out[i], &t);
     }
     return 0;
 }
 
-/* ---- SequenceMap -----------------------------------------------------------------------------------------
- */
+/* ---- SequenceMap ---------------------------------------------------------------------------------------- */
 
 int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
-    struct loop l;
+    struct oc_loop l = {.node = node, .body = oc_body_of(n, "body")};
     char buf[256];
-    if (begin(e, node, &l))
-        return -1;
+    e->a->cost[node].state = OC_NODE_CONTAINER;
+    if (l.body == OC_NONE)
+        return oc_fail(e->err, OC_EFORMAT, "node '%s' (SequenceMap): the body is missing", n->name);
+    e->loop_quality[l.body] = OC_EXACT;
     l.trips = oc_dim_symbol(
         e->a->exprs, oc_printf(&e->a->arena, "length(%s)", oc_node_label(e->m, n, buf, sizeof(buf))), -1);
     for (uint32_t i = 0; i < n->n_in; i++) {
         const struct oc_type *t = in_type(e, n, i);
         bool sequence = t->kind == OC_T_SEQUENCE && t->elem;
-        set_input(e, &l, i, sequence ? t->elem : t);
+        set_input(e, &l, i, sequence ? t->elem : t, NULL);
         if (sequence && t->shape.ranked && t->shape.rank == 1 && !oc_is_known(l.trips))
             l.trips = t->shape.dim[0];
     }
@@ -403,49 +555,5 @@ int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
             .kind = OC_T_SEQUENCE, .elem = elem, .shape = oc_shape_1d(&e->a->arena, l.trips)};
         oc_set_value(e, n->out[i], &t);
     }
-    return 0;
-}
-
-/* ---- cost -------------------------------------------------------------------------------------------------
- */
-
-void oc_mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, const char *note)
-{
-    const struct oc_graph *g = &e->m->graph[graph];
-    for (uint32_t i = 0; i < g->n_node; i++) {
-        const struct oc_node *n = &e->m->node[g->node[i]];
-        struct oc_node_cost *k = &e->a->cost[g->node[i]];
-        if (k->state == OC_NODE_NORMAL && k->quality != OC_UNKNOWN && k->quality != quality) {
-            k->quality = k->quality == OC_EXACT ? quality : OC_EST;
-            k->note = note;
-        }
-        for (uint32_t a = 0; a < n->n_attr; a++)
-            for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++)
-                oc_mark_graph(e, n->attr[a].graph[b], quality, note);
-        if (n->body != OC_NONE)
-            oc_mark_graph(e, n->body, quality, note);
-    }
-}
-
-int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips)
-{
-    const struct oc_node *n = &e->m->node[node];
-    uint32_t body = oc_body_of(n, "body");
-    uint64_t all;
-    if (!oc_mul_u64(trips, oc_convention_loops_once(e->convention) ? 1 : e->loop_trips[body], &all)) {
-        char buf[256];
-        return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its trips overflow 64 bits",
-                       oc_node_label(e->m, n, buf, sizeof(buf)), n->op_type);
-    }
-    uint64_t outside = e->cached_trips;
-    if (e->o->loop_cached) /* a factor of `all`: it wraps only where that is 0 */
-        e->cached_trips *= e->loop_trips[body];
-    if (oc_cost_graph(e, body, all))
-        return -1;
-    e->cached_trips = outside;
-    if (e->loop_quality[body] != OC_EXACT)
-        oc_mark_graph(e, body, e->loop_quality[body],
-                      e->loop_quality[body] == OC_UPPER ? "counted at the maximum number of trips"
-                                                        : "one trip is counted; the number is unknown");
     return 0;
 }

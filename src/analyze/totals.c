@@ -5,7 +5,7 @@
 #include "analyze/engine.h"
 #include "base/ck.h"
 
-static uint8_t worse_quality(uint8_t a, uint8_t b)
+uint8_t oc_worse_quality(uint8_t a, uint8_t b)
 {
     if ((a == OC_UPPER && b == OC_LOWER) || (a == OC_LOWER && b == OC_UPPER))
         return OC_EST;
@@ -25,7 +25,7 @@ static bool add_node(struct oc_totals *t, const struct oc_node_cost *k)
     t->nodes++;
     t->unknown_nodes += k->quality == OC_UNKNOWN;
     t->estimated_nodes += k->quality == OC_EST || k->quality == OC_LOWER;
-    t->quality = (enum oc_quality)worse_quality((uint8_t)t->quality, k->quality);
+    t->quality = (enum oc_quality)oc_worse_quality((uint8_t)t->quality, k->quality);
     if (k->quality == OC_EXACT || !ok)
         return ok;
     t->not_exact.nodes++;
@@ -36,7 +36,7 @@ static bool add_node(struct oc_totals *t, const struct oc_node_cost *k)
 static bool add_type(struct oc_type_total *t, const struct oc_node_cost *k)
 {
     t->nodes++;
-    t->quality = worse_quality(t->quality, k->quality);
+    t->quality = oc_worse_quality(t->quality, k->quality);
     return add(&t->macs, k->macs) && add(&t->flops, k->flops) && add(&t->ops, k->ops) &&
            add(&t->bytes, k->rd_act + k->rd_wt + k->wr) && add(&t->params, k->params);
 }
@@ -125,7 +125,7 @@ static bool value_bytes(struct oc_engine *e, uint32_t value, uint64_t *bytes)
         int64_t d = oc_dim_max_value(e->a->exprs, t->shape.dim[i]);
         if (!oc_is_known(t->shape.dim[i]))
             total->quality =
-                (enum oc_quality)worse_quality((uint8_t)total->quality, d < 0 ? OC_UNKNOWN : OC_UPPER);
+                (enum oc_quality)oc_worse_quality((uint8_t)total->quality, d < 0 ? OC_UNKNOWN : OC_UPPER);
         if (!oc_mul_u64(count, d < 0 ? 0 : (uint64_t)d, &count))
             return false;
     }

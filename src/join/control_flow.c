@@ -4,32 +4,56 @@
 
 #include "join/join.h"
 
-/* Control flow as shown by a profile: the branch of an If whose nodes have times, and the number of
- * iterations per loop execution. */
+/* Control flow as shown by a profile: how often the branches of an If and the bodies of loops ran. */
 
-/* Calls of the body's nodes that have a record: their number, and the maximum calls per run of one node. */
+struct flow {
+    struct oc_matcher x;
+    double *calls; /* by node: executions in all recorded runs, NAN: no record */
+    double runs;
+    bool all_matched; /* no record is without nodes */
+};
+
+/* The executions of a body: the calls of the node called most often. Nodes of nested bodies are called less or
+ * more often; those of local functions once per call. */
 struct seen {
-    uint32_t nodes;
+    uint32_t nodes; /* with a record */
     double calls;
 };
 
-static void collect_calls(const struct oc_matcher *x, uint32_t graph, struct seen *s)
+static void collect_calls(const struct flow *f, uint32_t graph, struct seen *s)
 {
-    const struct oc_graph *g = &x->m->graph[graph];
+    const struct oc_graph *g = &f->x.m->graph[graph];
     for (uint32_t i = 0; i < g->n_node; i++) {
-        const struct oc_node *n = &x->m->node[g->node[i]];
-        uint32_t rec = x->owner[g->node[i]];
-        if (rec != OC_NONE) {
-            s->nodes++;
-            if (x->p->rec[rec].calls_per_run > s->calls)
-                s->calls = x->p->rec[rec].calls_per_run;
+        const struct oc_node *n = &f->x.m->node[g->node[i]];
+        double calls = f->calls[g->node[i]];
+        s->nodes += isnan(calls) ? 0 : 1;
+        if (calls > s->calls)
+            s->calls = calls;
+        if (n->body != OC_NONE)
+            collect_calls(f, n->body, s);
+    }
+}
+
+/* A node has one record for each of its shapes: they have one name. */
+static void count_calls(struct flow *f)
+{
+    const struct oc_matcher *x = &f->x;
+    f->calls = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, double);
+    f->runs = x->p->runs_used ? (double)x->p->runs_used : 1;
+    f->all_matched = true;
+    for (uint32_t i = 0; i < x->m->n_node; i++)
+        f->calls[i] = NAN;
+    for (uint32_t i = 0; i < x->p->n_rec; i++) {
+        const struct oc_prof_rec *r = &x->p->rec[i];
+        const struct oc_match *match = &x->match[i];
+        f->all_matched &= r->bucket || match->bucket || match->n_node || match->inner_of != OC_NONE;
+        for (uint32_t k = 0; k < match->n_node && match->inner_of == OC_NONE; k++) {
+            uint32_t node = match->node[k], owner = x->owner[node];
+            double *calls = &f->calls[node];
+            if (owner == OC_NONE || strcmp(x->p->rec[owner].name, r->name) != 0)
+                continue;
+            *calls = (isnan(*calls) ? 0 : *calls) + r->calls_per_run * (r->runs ? (double)r->runs : 1);
         }
-        for (uint32_t a = 0; a < n->n_attr; a++)
-            for (uint32_t k = 0; n->attr[a].graph && k < n->attr[a].n; k++) {
-                struct seen inner = {0};
-                collect_calls(x, n->attr[a].graph[k], &inner);
-                s->nodes += inner.nodes;
-            }
     }
 }
 
@@ -42,29 +66,68 @@ static bool body(const struct oc_node *n, const char *attr, uint32_t *graph)
     return true;
 }
 
-static bool branch_taken(const struct oc_matcher *x, const struct oc_node *n, int64_t *value)
+/* Whether the runtime executes a node of this body that cannot vanish in optimizations. */
+static bool has_work(const struct oc_model *m, uint32_t graph)
+{
+    const struct oc_graph *g = &m->graph[graph];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &m->node[g->node[i]];
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (n->in[k] != OC_NONE && !m->value[n->in[k]].constant && strcmp(n->op_type, "Identity") != 0 &&
+                strcmp(n->op_type, "Cast") != 0)
+                return true;
+    }
+    return false;
+}
+
+/* False: not the numbers of whole executions. */
+static bool set_counts(const struct flow *f, struct oc_control_bind *b, const double *body)
+{
+    const double calls[3] = {f->calls[b->node], body[0], body[1]};
+    uint64_t *to[3] = {&b->calls, &b->body[0], &b->body[1]};
+    for (unsigned i = 0; i < 3; i++) {
+        if (!(calls[i] >= 0) || calls[i] > 1e15 || fabs(calls[i] - round(calls[i])) > 1e-6)
+            return false;
+        *to[i] = (uint64_t)llround(calls[i]);
+        b->mean |= fmod(round(calls[i]), f->runs) != 0;
+    }
+    return b->calls > 0;
+}
+
+static bool branch_taken(const struct flow *f, const struct oc_node *n, struct oc_control_bind *b)
 {
     uint32_t g[2];
     struct seen s[2] = {{0}, {0}};
     if (!body(n, "else_branch", &g[0]) || !body(n, "then_branch", &g[1]))
         return false;
     for (int i = 0; i < 2; i++)
-        collect_calls(x, g[i], &s[i]);
-    *value = s[1].nodes > 0;
-    return (s[0].nodes > 0) != (s[1].nodes > 0);
+        collect_calls(f, g[i], &s[i]);
+    if (!s[0].nodes && !s[1].nodes)
+        return false;
+    const double all = f->calls[b->node], then = s[1].nodes ? s[1].calls : all - s[0].calls;
+    const double calls[2] = {all - then, then};
+    b->value = s[1].nodes > 0;
+    if (!isnan(all) && s[0].nodes && s[0].calls != calls[0])
+        return false; /* not all executions were recorded */
+    if (isnan(all) || (s[b->value].calls >= all && !s[!b->value].nodes))
+        return (s[0].nodes > 0) != (s[1].nodes > 0);
+    b->value = -1;
+    return set_counts(f, b, calls);
 }
 
-static bool observed_trips(const struct oc_matcher *x, const struct oc_node *n, uint32_t id, int64_t *value)
+static bool observed_trips(const struct flow *f, const struct oc_node *n, struct oc_control_bind *b)
 {
-    uint32_t g, rec = x->owner[id];
+    uint32_t g;
     struct seen s = {0};
-    if (!body(n, "body", &g) || rec == OC_NONE || !(x->p->rec[rec].calls_per_run > 0))
+    if (!body(n, "body", &g) || isnan(f->calls[b->node]))
         return false;
-    collect_calls(x, g, &s);
-    double trips = s.calls / x->p->rec[rec].calls_per_run;
-    if (!(trips >= 1) || trips > 1e9 || trips != floor(trips))
+    collect_calls(f, g, &s);
+    if (s.nodes == 0 && (!f->all_matched || !has_work(f->x.m, g)))
+        return false; /* perhaps the names are not known */
+    const double calls[2] = {s.calls, 0};
+    if (!set_counts(f, b, calls))
         return false;
-    *value = (int64_t)trips;
+    b->value = b->mean || b->body[0] % b->calls ? -1 : (int64_t)(b->body[0] / b->calls);
     return true;
 }
 
@@ -72,23 +135,22 @@ size_t oc_profile_control(const struct oc_model *model, const struct oc_profile 
                           struct oc_control_bind **out)
 {
     struct oc_arena arena = {0};
-    struct oc_matcher x = {.m = model, .p = p, .arena = &arena};
+    struct flow f = {.x = {.m = model, .p = p, .arena = &arena}};
     size_t n = 0, cap = 0;
     *out = NULL;
     if (model->n_graph < 2)
         return 0;
-    oc_match_all(&x, NULL);
+    oc_match_all(&f.x, NULL);
+    count_calls(&f);
     for (uint32_t i = 0; i < model->n_node; i++) {
         const struct oc_node *node = &model->node[i];
-        int64_t value;
-        bool found = strcmp(node->op_type, "If") == 0 ? branch_taken(&x, node, &value)
-                                                      : observed_trips(&x, node, i, &value);
-        if (!found)
+        struct oc_control_bind b = {.node = i};
+        if (strcmp(node->op_type, "If") == 0 ? !branch_taken(&f, node, &b) : !observed_trips(&f, node, &b))
             continue;
         OC_GROW(*out, n, cap);
-        (*out)[n++] = (struct oc_control_bind){.node = i, .value = value};
+        (*out)[n++] = b;
     }
-    oc_match_free(&x);
+    oc_match_free(&f.x);
     oc_arena_free(&arena);
     return n;
 }

@@ -1,0 +1,376 @@
+/* Trip counts: given, recorded, or evaluated from the condition of a Loop. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/loop.h"
+#include "base/ck.h"
+#include "base/same.h"
+
+/* ---- given and recorded ------------------------------------------------------------------------------ */
+
+/* The trip count given by --trip for this node. */
+static bool given_trips(struct oc_engine *e, const struct oc_node *n, int64_t *v)
+{
+    char buf[256];
+    const char *name = oc_node_label(e->m, n, buf, sizeof(buf));
+    for (size_t i = 0; i < e->o->n_trip; i++)
+        if (strcmp(e->o->trip[i].symbol, name) == 0) {
+            e->trip_used[i] = true;
+            *v = e->o->trip[i].value;
+            return true;
+        }
+    return false;
+}
+
+const struct oc_control_bind *oc_control_seen(const struct oc_engine *e, uint32_t node)
+{
+    for (size_t i = 0; i < e->o->n_control; i++)
+        if (e->o->control[i].node == node)
+            return &e->o->control[i];
+    return NULL;
+}
+
+bool oc_forced_trips(struct oc_engine *e, uint32_t node, int64_t *trips)
+{
+    const struct oc_node *n = &e->m->node[node];
+    const struct oc_control_bind *seen = oc_control_seen(e, node);
+    char buf[256];
+    bool given = given_trips(e, n, trips);
+    if (!given && (!seen || seen->value < 0))
+        return false;
+    if (!given)
+        *trips = seen->value;
+    oc_assume(e, "trip", oc_node_label(e->m, n, buf, sizeof(buf)),
+              oc_printf(&e->a->arena, "%lld", (long long)*trips), given ? "--trip" : "from the profile");
+    return true;
+}
+
+bool oc_body_executions(struct oc_engine *e, uint32_t node, unsigned which, uint64_t outside, uint64_t *n,
+                        bool *exact)
+{
+    const struct oc_control_bind *seen = oc_control_seen(e, node);
+    int64_t given;
+    uint64_t all;
+    if (!seen || !seen->calls || given_trips(e, &e->m->node[node], &given) ||
+        !oc_mul_u64(seen->body[which], outside, &all))
+        return false;
+    *n = (all + seen->calls / 2) / seen->calls;
+    *exact = all % seen->calls == 0 && !seen->mean;
+    return true;
+}
+
+void oc_set_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim *trips)
+{
+    char buf[256];
+    int64_t v, max = oc_dim_max_value(e->a->exprs, *trips);
+    if (oc_forced_trips(e, node, &v))
+        *trips = oc_known(v);
+    if (oc_is_known(*trips)) {
+        e->loop_trips[body] = trips->v > 0 ? (uint64_t)trips->v : 0;
+    } else if (max >= 0) {
+        e->loop_trips[body] = (uint64_t)max;
+        e->loop_quality[body] = OC_UPPER;
+    } else {
+        e->loop_trips[body] = 1;
+        e->loop_quality[body] = OC_LOWER;
+        oc_assume(e, "trip", oc_node_label(e->m, &e->m->node[node], buf, sizeof(buf)), "1",
+                  "the number of trips is unknown: one is counted (set it with --trip)");
+    }
+}
+
+/* ---- the part of the body that the condition is computed from ----------------------------------------- */
+
+struct slice {
+    struct oc_engine *e;
+    const struct oc_loop *l;
+    uint32_t *node; /* of the body, in order */
+    uint32_t n;
+    bool state[OC_MAX_STATES]; /* carried values in it */
+    uint32_t *todo;            /* values whose producers are not looked at yet */
+    uint32_t n_todo, cap_todo;
+};
+
+static void want(struct slice *s, uint32_t value)
+{
+    const struct oc_model *m = s->e->m;
+    if (value == OC_NONE || m->value[value].graph != s->l->body || s->e->in_slice[value] == s->e->slice)
+        return;
+    s->e->in_slice[value] = s->e->slice;
+    OC_GROW(s->todo, s->n_todo, s->cap_todo);
+    s->todo[s->n_todo++] = value;
+}
+
+static void want_graph(struct slice *s, uint32_t graph);
+
+static void want_inputs(struct slice *s, const struct oc_node *n)
+{
+    for (uint32_t i = 0; i < n->n_in; i++)
+        want(s, n->in[i]);
+    for (uint32_t a = 0; a < n->n_attr; a++)
+        for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++)
+            want_graph(s, n->attr[a].graph[b]);
+    if (n->body != OC_NONE)
+        want_graph(s, n->body);
+}
+
+/* Values of the body that a nested body reads. */
+static void want_graph(struct slice *s, uint32_t graph)
+{
+    const struct oc_graph *g = &s->e->m->graph[graph];
+    for (uint32_t i = 0; i < g->n_node; i++)
+        want_inputs(s, &s->e->m->node[g->node[i]]);
+    for (uint32_t i = 0; i < g->n_output; i++)
+        want(s, g->output[i]);
+}
+
+static void want_source(struct slice *s, uint32_t value)
+{
+    uint32_t p = s->e->m->value[value].producer;
+    if (p != OC_NONE) {
+        const struct oc_node *n = &s->e->m->node[p];
+        for (uint32_t i = 0; i < n->n_out; i++)
+            if (n->out[i] != OC_NONE)
+                s->e->in_slice[n->out[i]] = s->e->slice;
+        want_inputs(s, n);
+        return;
+    }
+    for (uint32_t i = 0; i < s->l->n_state; i++)
+        if (oc_loop_state_in(s->e, s->l, i) == value) {
+            s->state[i] = true;
+            want(s, oc_loop_state_out(s->e, s->l, i));
+        }
+}
+
+/* The condition, and the carried values that are numbers. */
+static void find_slice(struct slice *s)
+{
+    struct oc_engine *e = s->e;
+    const struct oc_graph *g = &e->m->graph[s->l->body];
+    if (!e->in_slice)
+        e->in_slice = OC_NEW_ARRAY(&e->a->arena, e->m->n_value, uint32_t);
+    e->slice++;
+    if (s->l->counted && g->n_output)
+        want(s, g->output[0]);
+    for (uint32_t i = 0; i < s->l->n_state; i++)
+        if (s->l->data[i]) {
+            s->state[i] = true;
+            want(s, oc_loop_state_out(e, s->l, i));
+        }
+    while (s->n_todo)
+        want_source(s, s->todo[--s->n_todo]);
+    s->node = OC_NEW_ARRAY(&e->a->arena, g->n_node, uint32_t);
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &e->m->node[g->node[i]];
+        bool in = false;
+        for (uint32_t k = 0; k < n->n_out; k++)
+            in |= n->out[k] != OC_NONE && e->in_slice[n->out[k]] == e->slice;
+        if (in)
+            s->node[s->n++] = g->node[i];
+    }
+    free(s->todo);
+}
+
+static int run_slice(struct slice *s, int64_t at)
+{
+    oc_loop_enter(s->e, s->l, at);
+    for (uint32_t i = 0; i < s->n; i++)
+        if (oc_infer_node(s->e, s->node[i]))
+            return -1;
+    return 0;
+}
+
+/* ---- many trips at once ------------------------------------------------------------------------------- */
+
+/* Looks through nodes that copy a value. */
+static uint32_t copied_from(const struct oc_engine *e, uint32_t value)
+{
+    for (int steps = 0; value != OC_NONE && steps < 16; steps++) {
+        uint32_t p = e->m->value[value].producer;
+        if (p == OC_NONE || !oc_equal(e->m->node[p].op_type, "Identity") || e->m->node[p].n_in != 1)
+            break;
+        value = e->m->node[p].in[0];
+    }
+    return value;
+}
+
+static bool single_int(const struct oc_data *d, int64_t *v)
+{
+    return d && d->n == 1 && oc_elem_known_int(&d->e[0], v);
+}
+
+/* Whether carried value i changes by the same integer in every trip. Needs a run of the slice. */
+static bool find_step(struct slice *s, uint32_t i, int64_t *step)
+{
+    struct oc_engine *e = s->e;
+    uint32_t state = oc_loop_state_in(e, s->l, i),
+             value = copied_from(e, oc_loop_state_out(e, s->l, i));
+    *step = 0;
+    if (value == OC_NONE || value == state)
+        return value == state;
+    uint32_t p = e->m->value[value].producer;
+    const struct oc_node *n = p == OC_NONE ? NULL : &e->m->node[p];
+    bool minus = n && oc_equal(n->op_type, "Sub");
+    if (!n || n->n_in != 2 || (!minus && !oc_equal(n->op_type, "Add")))
+        return false;
+    bool second = !minus && copied_from(e, n->in[1]) == state;
+    if (!second && copied_from(e, n->in[0]) != state)
+        return false;
+    struct oc_op_ctx c;
+    oc_fill_ctx(e, n, NULL, &c);
+    if (e->varies[n->in[!second]] || !oc_in_int(&c, !second, step))
+        return false;
+    *step = minus ? -*step : *step;
+    return true;
+}
+
+static bool is_integer_or_bool(const struct oc_engine *e, uint32_t value)
+{
+    unsigned kind = oc_dtype_info(e->a->type[value].dtype)->kind;
+    return kind == OC_KIND_INT || kind == OC_KIND_BOOL;
+}
+
+/* Whether the condition of trip t + 1 is a monotonic function of t: sums of integers and one comparison. */
+static bool is_monotonic(const struct slice *s)
+{
+    static const char *const sums[] = {"Add",     "Sub",       "Identity", "Constant", "Cast", "Not",
+                                       "Squeeze", "Unsqueeze", "Reshape",  "And",      "Or"};
+    static const char *const tests[] = {"Less", "LessOrEqual", "Greater", "GreaterOrEqual"};
+    uint32_t n_test = 0, known = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct oc_node *n = &s->e->m->node[s->node[i]];
+        for (size_t k = 0; k < OC_COUNT(sums); k++)
+            known += oc_equal(n->op_type, sums[k]);
+        for (size_t k = 0; k < OC_COUNT(tests); k++)
+            n_test += oc_equal(n->op_type, tests[k]);
+        if (n->n_out == 0 || n->out[0] == OC_NONE || !is_integer_or_bool(s->e, n->out[0]) ||
+            (oc_equal(n->op_type, "Cast") && n->n_in && n->in[0] != OC_NONE &&
+             (oc_dtype_info(s->e->a->type[n->in[0]].dtype)->kind == OC_KIND_BOOL) !=
+                 (oc_dtype_info(s->e->a->type[n->out[0]].dtype)->kind == OC_KIND_BOOL)))
+            return false;
+    }
+    return n_test <= 1 && known + n_test == s->n;
+}
+
+struct jump { /* carried values in trip t: first + t * step */
+    int64_t first[OC_MAX_STATES], step[OC_MAX_STATES];
+};
+
+static bool states_at(struct slice *s, struct oc_loop *l, const struct jump *j, int64_t at)
+{
+    for (uint32_t i = 0; i < l->n_state; i++) {
+        int64_t v;
+        if (!s->state[i])
+            continue;
+        if (!oc_mul_i64(j->step[i], at, &v) || !oc_add_i64(v, j->first[i], &v))
+            return false;
+        struct oc_elem *elem = OC_NEW(&s->e->a->arena, struct oc_elem);
+        struct oc_data *d = OC_NEW(&s->e->a->arena, struct oc_data);
+        *elem = oc_elem_int(v);
+        *d = (struct oc_data){.n = 1, .e = elem};
+        l->data[i] = d;
+    }
+    return true;
+}
+
+/* The condition after trip `at`: 1, 0, -1 unknown. */
+static int condition_after(struct slice *s, const struct jump *j, int64_t at)
+{
+    struct oc_loop l = *s->l;
+    const struct oc_loop *kept = s->l;
+    if (!states_at(s, &l, j, at))
+        return -1;
+    s->l = &l;
+    int rc = run_slice(s, at);
+    s->l = kept;
+    if (rc)
+        return -1;
+    oc_loop_leave(s->e, &l);
+    return l.go;
+}
+
+static bool find_jump(struct slice *s, struct jump *j)
+{
+    if (!is_monotonic(s) || !s->l->counted)
+        return false;
+    for (uint32_t i = 0; i < s->l->n_state; i++)
+        if (s->state[i] && (!single_int(s->l->data[i], &j->first[i]) || !find_step(s, i, &j->step[i])))
+            return false;
+    return true;
+}
+
+/* Bisects for the first trip after which the condition is false. Needs a run of the slice in trip 0, and l as
+ * before it. */
+static int64_t jump_to_end(struct slice *s, struct oc_loop *l)
+{
+    struct jump j;
+    if (l->go != 1 || !find_jump(s, &j))
+        return -1;
+    int64_t going = -1, last = l->most >= 0 ? l->most : INT64_MAX / 4, at = 0;
+    int go;
+    while ((go = condition_after(s, &j, at)) == 1 && at < last) {
+        going = at;
+        at = at > last / 2 ? last : 2 * at + 1;
+    }
+    if (go < 0 || (go == 1 && l->most < 0))
+        return -1;
+    while (go == 0 && going + 1 < at) {
+        int64_t middle = going + (at - going) / 2;
+        int there = condition_after(s, &j, middle);
+        if (there < 0)
+            return -1;
+        *(there ? &going : &at) = middle;
+    }
+    int64_t trips = l->most >= 0 && at + 1 > l->most ? l->most : at + 1;
+    for (uint32_t i = 0; i < l->n_state; i++)
+        if (!s->state[i])
+            l->data[i] = NULL;
+    return states_at(s, l, &j, trips) ? trips : -1;
+}
+
+/* ---- one trip after another --------------------------------------------------------------------------- */
+
+static int64_t walk(struct slice *s, struct oc_loop *l, int64_t trips)
+{
+    struct oc_engine *e = s->e;
+    struct oc_loop start = *l;
+    for (int64_t at = 0;; at++) {
+        if (at == trips || (trips < 0 && (at == l->most || l->go == 0)))
+            return at;
+        if (trips < 0 && l->go < 0)
+            return -1;
+        uint64_t before = e->n_looked;
+        if (run_slice(s, at))
+            return -1;
+        if (at == 0 && trips < 0) {
+            s->l = &start;
+            int64_t end = jump_to_end(s, &start);
+            s->l = l;
+            if (end >= 0) {
+                *l = start;
+                return end;
+            }
+            if (run_slice(s, at))
+                return -1;
+        }
+        oc_loop_leave(e, l);
+        if (!oc_spend(e, e->n_looked - before + 1))
+            return -1;
+    }
+}
+
+int64_t oc_loop_evaluate(struct oc_engine *e, struct oc_loop *l, int64_t trips)
+{
+    struct slice s = {.e = e, .l = l};
+    size_t diags = e->a->diags.n;
+    uint32_t failed = e->n_failed, assumed = e->n_assumption;
+    if (l->n_state > OC_MAX_STATES)
+        return -1;
+    find_slice(&s);
+    int64_t end = walk(&s, l, trips);
+    e->a->diags.n = diags;
+    e->n_failed = failed;
+    e->n_assumption = assumed;
+    if (end < 0)
+        oc_exprs_clear_overflow(e->a->exprs);
+    return end;
+}
