@@ -170,10 +170,10 @@ struct oc_value_bind { /* the value of a graph input that determines shapes: --v
 
 struct oc_control_bind { /* control flow recorded in a profile; trips win over those of the model */
     uint32_t node;       /* index of an If, Loop, Scan or SequenceMap */
-    int64_t value;       /* If: 1 then, 0 else; others: trips of each execution; -1: executions differ */
-    uint64_t calls;      /* recorded executions of the node; 0: not recorded */
-    uint64_t body[2];    /* ... of its body, or of else_branch and then_branch */
-    bool mean;           /* runs of the model differ */
+    int64_t value;       /* If: 1 then, 0 else; others: mean trips of an execution; -1: not a whole number */
+    uint64_t calls;      /* executions of the node in one run of the model, or in all; 0: not recorded */
+    uint64_t body[2];    /* executions of its body, or of else_branch and then_branch in the same runs */
+    bool mean;           /* runs of the model differ: the numbers are those of all runs */
 };
 
 /* Shapes and costs of operators, defined in a file (hwdb/op-rules/op-rules.rng). */

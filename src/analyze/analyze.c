@@ -47,6 +47,7 @@ void oc_engine_scratch(struct oc_engine *e)
     e->loop_trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
     e->loop_quality = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
     e->each_trip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
+    e->mean_trips = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->first_trip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->varies = OC_NEW_ARRAY(a, e->m->n_value, bool);
     e->spare = oc_cap(&e->m->caps, OC_CAP_REPEATS) / 8;

@@ -314,7 +314,7 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
         else if (oc_cost_graph(e, body[i], trips))
             return -1;
     }
-    if (!run[0] || !run[1])
+    if (!run[0] || !run[1] || trips == 0)
         return 0;
     if (e->o->if_mode != OC_IF_AVG) {
         count_one_branch(e, node, body);

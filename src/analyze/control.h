@@ -15,15 +15,17 @@ struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const
 /* trips.c */
 /* The control flow of the node that a profile recorded; NULL: none. */
 const struct oc_control_bind *oc_control_seen(const struct oc_engine *e, uint32_t node);
-/* The trips of a loop by --trip, or else by the profile, which win over the model; false: neither. */
-bool oc_forced_trips(struct oc_engine *e, uint32_t node, int64_t *trips);
+/* The trips of a loop by --trip, or else by the profile, which win over the model; false: neither. With `mean`
+ * also the mean trips of a loop that runs several times. */
+bool oc_forced_trips(struct oc_engine *e, uint32_t node, bool mean, int64_t *trips);
 /* Recorded executions of a body (of an If: 0 else, 1 then) where the node itself runs `outside` times. Not
- * *exact: the mean of executions that differ. False: not recorded. */
+ * *exact: a part of the recorded ones, or runs differ. False: not recorded. */
 bool oc_body_executions(struct oc_engine *e, uint32_t node, unsigned which, uint64_t outside, uint64_t *n,
                         bool *exact);
 /* Sets how often a body counts: --trip; else the profile's; else a known number; else the bound; else one
  * trip, a lower bound. *trips becomes known where possible. */
 void oc_set_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim *trips);
+void oc_set_model_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim trips);
 
 /* loop_cost.c */
 /* Lowers the quality of every node of a body, nested bodies included, to at most this one. */

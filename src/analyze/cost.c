@@ -288,6 +288,15 @@ static int cost_folded(struct oc_engine *e, uint32_t node, const struct oc_op *o
     return 0;
 }
 
+/* A node that never runs costs exactly nothing. */
+static void never_runs(struct oc_node_cost *k)
+{
+    k->quality = OC_EXACT;
+    k->note = NULL;
+    if (k->state == OC_NODE_NO_SHAPE)
+        k->state = OC_NODE_NORMAL;
+}
+
 static int cost_node(struct oc_engine *e, uint32_t node, uint64_t trips)
 {
     const struct oc_node *n = &e->m->node[node];
@@ -315,8 +324,11 @@ static int cost_node(struct oc_engine *e, uint32_t node, uint64_t trips)
 int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips)
 {
     const struct oc_graph *g = &e->m->graph[graph];
-    for (uint32_t i = 0; i < g->n_node; i++)
+    for (uint32_t i = 0; i < g->n_node; i++) {
         if (cost_node(e, g->node[i], trips))
             return -1;
+        if (trips == 0)
+            never_runs(&e->a->cost[g->node[i]]);
+    }
     return 0;
 }

@@ -34,6 +34,7 @@ struct oc_engine {
     uint64_t *loop_trips;  /* by graph of a loop body: its own trip count */
     uint8_t *loop_quality; /* by graph of a loop body: quality of that count */
     bool *each_trip;       /* by graph of a loop body: trips differ and are counted one by one */
+    bool *mean_trips;      /* by graph of a loop body: recorded executions, which may differ */
     bool *first_trip;      /* by graph of a loop body: it runs at least once */
     bool *varies;          /* by value: known in this trip only */
     uint32_t *in_slice;    /* by value: the number of the slice it is in (trips.c), NULL: none was needed */

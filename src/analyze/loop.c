@@ -186,7 +186,8 @@ static bool is_uncertain(const struct oc_engine *e, uint32_t graph)
                                        is_uncertain(e, body)))
                     return true;
             }
-        if (bodies > 1 || (n->body != OC_NONE && is_uncertain(e, n->body)))
+        const struct oc_control_bind *seen = bodies > 1 ? oc_control_seen(e, g->node[i]) : NULL;
+        if ((bodies > 1 && (!seen || !seen->calls)) || (n->body != OC_NONE && is_uncertain(e, n->body)))
             return true;
     }
     return false;
@@ -368,7 +369,8 @@ static bool count_trips(struct oc_engine *e, struct oc_loop *l, const struct oc_
     struct oc_loop at = *first;
     int64_t trips = 0;
     memset(l->data, 0, sizeof(l->data));
-    if (oc_forced_trips(e, l->node, &trips)) {
+    e->mean_trips[l->body] = false;
+    if (oc_forced_trips(e, l->node, false, &trips)) {
         l->trips = oc_known(trips);
         evaluate_states(e, l, first);
         return true;
@@ -378,18 +380,21 @@ static bool count_trips(struct oc_engine *e, struct oc_loop *l, const struct oc_
         return true;
     }
     trips = oc_loop_evaluate(e, &at, -1);
-    if (trips < 0)
-        return false;
-    l->trips = oc_known(trips);
-    memcpy(l->data, at.data, sizeof(l->data));
-    return true;
+    if (trips >= 0) {
+        l->trips = oc_known(trips);
+        memcpy(l->data, at.data, sizeof(l->data));
+        return true;
+    }
+    e->mean_trips[l->body] = oc_forced_trips(e, l->node, true, &trips);
+    l->trips = e->mean_trips[l->body] ? oc_known(trips) : l->trips;
+    return e->mean_trips[l->body];
 }
 
 /* How the body counts: a known number of trips, else a bound. */
 static void set_loop_trips(struct oc_engine *e, struct oc_loop *l, const struct oc_loop *first, bool ends)
 {
     uint8_t *quality = &e->loop_quality[l->body];
-    oc_set_trips(e, l->node, l->body, &l->trips);
+    oc_set_model_trips(e, l->node, l->body, l->trips);
     if (!ends && oc_is_known(l->trips))
         *quality = OC_UPPER;
     e->first_trip[l->body] = first->go == 1 && (first->unlimited || first->most > 0);
@@ -409,6 +414,15 @@ static void set_outputs(struct oc_engine *e, const struct oc_loop *l, struct oc_
         e->a->data[n->out[i]] = i < l->n_state ? l->data[i] : NULL;
         e->varies[n->out[i]] = e->a->data[n->out[i]] != NULL;
     }
+}
+
+/* Whether another number of trips gives other sizes. */
+static bool shapes_depend_on_trips(const struct oc_engine *e, const struct oc_loop *l, bool widened)
+{
+    const struct oc_node *n = &e->m->node[l->node];
+    for (uint32_t i = l->n_state; i < n->n_out; i++)
+        widened |= n->out[i] != OC_NONE && e->m->value[n->out[i]].n_use > 0;
+    return widened;
 }
 
 int oc_infer_loop(struct oc_engine *e, uint32_t node)
@@ -434,6 +448,8 @@ int oc_infer_loop(struct oc_engine *e, uint32_t node)
     }
     if (infer_trips(e, &l, &first, widened, ends))
         return -1;
+    if (e->mean_trips[l.body] && (e->each_trip[l.body] || shapes_depend_on_trips(e, &l, widened)))
+        e->loop_quality[l.body] = OC_EST;
     set_outputs(e, &l, count);
     return 0;
 }

@@ -258,18 +258,18 @@ int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t outside)
     uint32_t body = oc_body_of(&e->m->node[node], "body");
     uint64_t n;
     bool exact;
-    if (e->loop_quality[body] != OC_EXACT && !oc_convention_loops_once(e->convention) &&
+    if ((e->loop_quality[body] != OC_EXACT || e->mean_trips[body]) && !oc_convention_loops_once(e->convention) &&
         oc_body_executions(e, node, 0, outside, &n, &exact)) {
         if (oc_cost_graph(e, body, n))
             return -1;
-        if (!exact)
+        if ((!exact || e->loop_quality[body] == OC_EST) && outside)
             oc_mark_graph(e, body, OC_EST, "the mean number of recorded trips");
         return 0;
     }
     if (cost_body(e, node, body, outside))
         return -1;
     uint8_t quality = e->loop_quality[body];
-    if (quality != OC_EXACT)
+    if (quality != OC_EXACT && outside)
         oc_mark_graph(e, body, quality,
                       quality == OC_UPPER ? "counted at the maximum number of trips"
                                           : "one trip is counted; the number is unknown");

@@ -30,13 +30,13 @@ const struct oc_control_bind *oc_control_seen(const struct oc_engine *e, uint32_
     return NULL;
 }
 
-bool oc_forced_trips(struct oc_engine *e, uint32_t node, int64_t *trips)
+bool oc_forced_trips(struct oc_engine *e, uint32_t node, bool mean, int64_t *trips)
 {
     const struct oc_node *n = &e->m->node[node];
     const struct oc_control_bind *seen = oc_control_seen(e, node);
     char buf[256];
     bool given = given_trips(e, n, trips);
-    if (!given && (!seen || seen->value < 0))
+    if (!given && (!seen || seen->value < 0 || (seen->value > 0 && seen->calls > 1 && !mean)))
         return false;
     if (!given)
         *trips = seen->value;
@@ -55,18 +55,24 @@ bool oc_body_executions(struct oc_engine *e, uint32_t node, unsigned which, uint
         !oc_mul_u64(seen->body[which], outside, &all))
         return false;
     *n = (all + seen->calls / 2) / seen->calls;
-    *exact = all % seen->calls == 0 && !seen->mean;
+    *exact = outside == seen->calls && !seen->mean;
     return true;
 }
 
 void oc_set_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim *trips)
 {
-    char buf[256];
-    int64_t v, max = oc_dim_max_value(e->a->exprs, *trips);
-    if (oc_forced_trips(e, node, &v))
+    int64_t v;
+    if (oc_forced_trips(e, node, true, &v))
         *trips = oc_known(v);
-    if (oc_is_known(*trips)) {
-        e->loop_trips[body] = trips->v > 0 ? (uint64_t)trips->v : 0;
+    oc_set_model_trips(e, node, body, *trips);
+}
+
+void oc_set_model_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim trips)
+{
+    char buf[256];
+    int64_t max = oc_dim_max_value(e->a->exprs, trips);
+    if (oc_is_known(trips)) {
+        e->loop_trips[body] = trips.v > 0 ? (uint64_t)trips.v : 0;
     } else if (max >= 0) {
         e->loop_trips[body] = (uint64_t)max;
         e->loop_quality[body] = OC_UPPER;

@@ -9,7 +9,7 @@
 struct flow {
     struct oc_matcher x;
     double *calls; /* by node: executions in all recorded runs, NAN: no record */
-    double runs;
+    uint64_t runs;
     bool all_matched; /* no record is without nodes */
 };
 
@@ -39,7 +39,7 @@ static void count_calls(struct flow *f)
 {
     const struct oc_matcher *x = &f->x;
     f->calls = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, double);
-    f->runs = x->p->runs_used ? (double)x->p->runs_used : 1;
+    f->runs = x->p->runs_used ? x->p->runs_used : 1;
     f->all_matched = true;
     for (uint32_t i = 0; i < x->m->n_node; i++)
         f->calls[i] = NAN;
@@ -80,7 +80,7 @@ static bool has_work(const struct oc_model *m, uint32_t graph)
     return false;
 }
 
-/* False: not the numbers of whole executions. */
+/* False: these are no numbers of executions. */
 static bool set_counts(const struct flow *f, struct oc_control_bind *b, const double *body)
 {
     const double calls[3] = {f->calls[b->node], body[0], body[1]};
@@ -89,8 +89,10 @@ static bool set_counts(const struct flow *f, struct oc_control_bind *b, const do
         if (!(calls[i] >= 0) || calls[i] > 1e15 || fabs(calls[i] - round(calls[i])) > 1e-6)
             return false;
         *to[i] = (uint64_t)llround(calls[i]);
-        b->mean |= fmod(round(calls[i]), f->runs) != 0;
+        b->mean |= *to[i] % f->runs != 0;
     }
+    for (unsigned i = 0; i < 3 && !b->mean; i++)
+        *to[i] /= f->runs;
     return b->calls > 0;
 }
 
@@ -102,8 +104,10 @@ static bool branch_taken(const struct flow *f, const struct oc_node *n, struct o
         return false;
     for (int i = 0; i < 2; i++)
         collect_calls(f, g[i], &s[i]);
-    if (!s[0].nodes && !s[1].nodes)
-        return false;
+    if (!s[0].nodes && !s[1].nodes) { /* a branch without work, if any */
+        b->value = has_work(f->x.m, g[0]);
+        return f->all_matched && !isnan(f->calls[b->node]) && has_work(f->x.m, g[1]) != (b->value != 0);
+    }
     const double all = f->calls[b->node], then = s[1].nodes ? s[1].calls : all - s[0].calls;
     const double calls[2] = {all - then, then};
     b->value = s[1].nodes > 0;
