@@ -156,8 +156,7 @@ static int run(struct oc_engine *e)
         return -1;
     for (size_t i = 0; i < e->o->n_trip && !e->o->skip_unused; i++)
         if (!e->trip_used[i])
-            return oc_fail(e->err, OC_EARG, "--trip: no loop is named '%s'",
-                           e->o->trip[i].symbol);
+            return oc_fail(e->err, OC_EARG, "--trip: no loop is named '%s'", e->o->trip[i].symbol);
     oc_count_params(e);
     if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))
         return -1;

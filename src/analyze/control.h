@@ -15,8 +15,8 @@ struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const
 /* trips.c */
 /* The control flow of the node that a profile recorded; NULL: none. */
 const struct oc_control_bind *oc_control_seen(const struct oc_engine *e, uint32_t node);
-/* The trips of a loop by --trip, or else by the profile, which win over the model; false: neither. With `mean`
- * also the mean trips of a loop that runs several times. */
+/* The trips of a loop by --trip, or else by the profile, which win over the model; false: neither. With
+ * `mean` also the mean trips of a loop that runs several times. */
 bool oc_forced_trips(struct oc_engine *e, uint32_t node, bool mean, int64_t *trips);
 /* Recorded executions of a body (of an If: 0 else, 1 then) where the node itself runs `outside` times. Not
  * *exact: a part of the recorded ones, or runs differ. False: not recorded. */

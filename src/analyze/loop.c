@@ -1,7 +1,7 @@
 /* Loop, Scan and SequenceMap: one body, executed a number of times. Types of carried values: the body is
  * inferred with the initial types; dims that its output changes become unknown, until a fixed point is
- * reached. Where trips differ (growing shapes, branches that depend on the trip number), they are inferred one
- * by one, each with the values known in it. */
+ * reached. Where trips differ (growing shapes, branches that depend on the trip number), they are inferred
+ * one by one, each with the values known in it. */
 #include <string.h>
 
 #include "analyze/loop.h"
@@ -107,7 +107,8 @@ bool oc_loop_leave(struct oc_engine *e, struct oc_loop *l)
     return changed;
 }
 
-/* ---- any trip: a fixed point ---------------------------------------------------------------------------- */
+/* ---- any trip: a fixed point ----------------------------------------------------------------------------
+ */
 
 /* Infers the body once; the warnings of earlier rounds are dropped. */
 static int run_body(struct oc_engine *e, const struct oc_loop *l, int64_t at)
@@ -164,7 +165,8 @@ static int find_fixed_point(struct oc_engine *e, struct oc_loop *l, bool *widene
     return 0;
 }
 
-/* ---- trip by trip --------------------------------------------------------------------------------------- */
+/* ---- trip by trip ---------------------------------------------------------------------------------------
+ */
 
 /* Whether the cost of a body may be another one in each trip: a size, a branch or a nested trip count is not
  * known for all trips. */
@@ -182,8 +184,8 @@ static bool is_uncertain(const struct oc_engine *e, uint32_t graph)
             for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++) {
                 uint32_t body = n->attr[a].graph[b];
                 bodies += !e->skip[body];
-                if (!e->skip[body] && (e->loop_quality[body] != OC_EXACT || e->each_trip[body] ||
-                                       is_uncertain(e, body)))
+                if (!e->skip[body] &&
+                    (e->loop_quality[body] != OC_EXACT || e->each_trip[body] || is_uncertain(e, body)))
                     return true;
             }
         const struct oc_control_bind *seen = bodies > 1 ? oc_control_seen(e, g->node[i]) : NULL;
@@ -319,7 +321,8 @@ static bool stays_true(struct oc_engine *e, const struct oc_loop *l)
     return false;
 }
 
-/* M: -1 when it is absent, unknown, or the largest integer ("while" of exporters); *trips is then a symbol. */
+/* M: -1 when it is absent, unknown, or the largest integer ("while" of exporters); *trips is then a symbol.
+ */
 static int64_t loop_limit(struct oc_engine *e, const struct oc_node *n, struct oc_loop *l)
 {
     struct oc_dim *trips = &l->trips;
@@ -454,7 +457,8 @@ int oc_infer_loop(struct oc_engine *e, uint32_t node)
     return 0;
 }
 
-/* ---- Scan: Scan-8 has sequence lengths first, and a batch axis on every input ---------------------------- */
+/* ---- Scan: Scan-8 has sequence lengths first, and a batch axis on every input ----------------------------
+ */
 
 static int64_t axis_of(const struct oc_node *n, const char *name, uint32_t i, int64_t otherwise)
 {
@@ -539,7 +543,8 @@ int oc_infer_scan(struct oc_engine *e, uint32_t node)
     return 0;
 }
 
-/* ---- SequenceMap ---------------------------------------------------------------------------------------- */
+/* ---- SequenceMap ----------------------------------------------------------------------------------------
+ */
 
 int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
 {

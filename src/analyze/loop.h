@@ -8,19 +8,19 @@
 
 struct oc_loop {
     uint32_t node, body;
-    uint32_t first_state, n_state;      /* carried values among the inputs of the node */
-    uint32_t body_state;                /* first carried input of the body */
-    uint32_t out_state;                 /* first carried output of the body */
-    bool counted;                       /* Loop: the body's first inputs are the trip number and the condition */
-    bool scan8;                         /* Scan-8: the inputs of the node have a batch axis */
-    bool unlimited;                     /* Loop: M is absent or the largest integer */
-    int64_t most;                       /* M of a Loop, trips of a Scan; -1: none or unknown */
-    int go;                             /* the condition before the next trip: 1, 0, -1 unknown */
-    struct oc_dim trips;                /* known, or a named unknown */
-    struct oc_dim batch;                /* Scan-8 */
-    size_t diags;                       /* warnings ... */
-    uint32_t failed;                    /* ... and failed nodes before the body */
-    struct oc_type type[OC_MAX_STATES]; /* current carried types ... */
+    uint32_t first_state, n_state; /* carried values among the inputs of the node */
+    uint32_t body_state;           /* first carried input of the body */
+    uint32_t out_state;            /* first carried output of the body */
+    bool counted;                  /* Loop: the body's first inputs are the trip number and the condition */
+    bool scan8;                    /* Scan-8: the inputs of the node have a batch axis */
+    bool unlimited;                /* Loop: M is absent or the largest integer */
+    int64_t most;                  /* M of a Loop, trips of a Scan; -1: none or unknown */
+    int go;                        /* the condition before the next trip: 1, 0, -1 unknown */
+    struct oc_dim trips;           /* known, or a named unknown */
+    struct oc_dim batch;           /* Scan-8 */
+    size_t diags;                  /* warnings ... */
+    uint32_t failed;               /* ... and failed nodes before the body */
+    struct oc_type type[OC_MAX_STATES];        /* current carried types ... */
     const struct oc_data *data[OC_MAX_STATES]; /* ... and values; NULL: unknown */
 };
 

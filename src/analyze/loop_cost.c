@@ -26,7 +26,8 @@ void oc_mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, const c
     }
 }
 
-/* ---- the nodes of a body, nested bodies included ---------------------------------------------------------- */
+/* ---- the nodes of a body, nested bodies included ----------------------------------------------------------
+ */
 
 struct node_sum {
     struct oc_node_cost k; /* without hist */
@@ -89,7 +90,8 @@ static void free_body(struct body_nodes *b)
     free(b->sum_use);
 }
 
-/* ---- trips that differ: the sum over them ----------------------------------------------------------------- */
+/* ---- trips that differ: the sum over them -----------------------------------------------------------------
+ */
 
 static bool add_hist(struct node_sum *s, const struct oc_node_cost *k)
 {
@@ -138,8 +140,8 @@ static void store_sum(struct oc_engine *e, const struct node_sum *s, struct oc_n
     for (unsigned is_int = 0; is_int < 2; is_int++)
         for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
             if (s->hist[is_int][p])
-                list[k->n_hist++] = (struct oc_prim_count){
-                    .n = s->hist[is_int][p], .prim = (uint8_t)p, .is_int = is_int};
+                list[k->n_hist++] =
+                    (struct oc_prim_count){.n = s->hist[is_int][p], .prim = (uint8_t)p, .is_int = is_int};
     struct oc_prim_count *kept = OC_NEW_ARRAY(&e->a->arena, k->n_hist, struct oc_prim_count);
     if (k->n_hist)
         memcpy(kept, list, k->n_hist * sizeof(*kept));
@@ -194,7 +196,8 @@ static int cost_each_trip(struct oc_engine *e, uint32_t node, uint64_t outside)
     return rc;
 }
 
-/* ---- equal trips ------------------------------------------------------------------------------------------ */
+/* ---- equal trips ------------------------------------------------------------------------------------------
+ */
 
 /* Whether the counts of a body leave no room for other sums. */
 static bool is_huge(const struct oc_engine *e, const struct body_nodes *b)
@@ -258,8 +261,8 @@ int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t outside)
     uint32_t body = oc_body_of(&e->m->node[node], "body");
     uint64_t n;
     bool exact;
-    if ((e->loop_quality[body] != OC_EXACT || e->mean_trips[body]) && !oc_convention_loops_once(e->convention) &&
-        oc_body_executions(e, node, 0, outside, &n, &exact)) {
+    if ((e->loop_quality[body] != OC_EXACT || e->mean_trips[body]) &&
+        !oc_convention_loops_once(e->convention) && oc_body_executions(e, node, 0, outside, &n, &exact)) {
         if (oc_cost_graph(e, body, n))
             return -1;
         if ((!exact || e->loop_quality[body] == OC_EST) && outside)

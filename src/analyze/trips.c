@@ -208,8 +208,7 @@ static bool single_int(const struct oc_data *d, int64_t *v)
 static bool find_step(struct slice *s, uint32_t i, int64_t *step)
 {
     struct oc_engine *e = s->e;
-    uint32_t state = oc_loop_state_in(e, s->l, i),
-             value = copied_from(e, oc_loop_state_out(e, s->l, i));
+    uint32_t state = oc_loop_state_in(e, s->l, i), value = copied_from(e, oc_loop_state_out(e, s->l, i));
     *step = 0;
     if (value == OC_NONE || value == state)
         return value == state;

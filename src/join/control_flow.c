@@ -13,8 +13,8 @@ struct flow {
     bool all_matched; /* no record is without nodes */
 };
 
-/* The executions of a body: the calls of the node called most often. Nodes of nested bodies are called less or
- * more often; those of local functions once per call. */
+/* The executions of a body: the calls of the node called most often. Nodes of nested bodies are called less
+ * or more often; those of local functions once per call. */
 struct seen {
     uint32_t nodes; /* with a record */
     double calls;

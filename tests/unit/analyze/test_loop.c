@@ -140,6 +140,78 @@ static void computed_condition_makes_trips_an_upper_bound(void **state)
     oc_run_free(&r);
 }
 
+/* while (i < limit) with M = INT64_MAX; the limit is a constant, or an input where limit is NULL. */
+static struct oc_builder *while_loop(const char *limit)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[8,8]");
+    oc_b_init(b, "m", "int64[]{9223372036854775807}");
+    oc_b_init(b, "w", "float[8,8]");
+    if (limit)
+        oc_b_init(b, "limit", limit);
+    else
+        oc_b_input(b, "limit", "int64[]");
+    oc_b_node(b, "Loop", "loop", "m,,x", "y", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "s", "float[8,8]");
+    oc_b_node(b, "MatMul", "mm", "s,w", "t", "");
+    oc_b_node(b, "Less", "less", "i,limit", "go_on", "");
+    oc_b_output(b, "go_on", NULL);
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+/* The condition after trip i is i < limit: limit + 1 trips, found without executing them. */
+static void while_loop_over_its_counter_is_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *limit;
+        uint64_t trips;
+    } cases[] = {{"int64[]{4}", 5}, {"int64[]{-7}", 1}, {"int64[]{1000000007}", 1000000008}};
+    for (size_t i = 0; i < OC_COUNT(cases); i++) {
+        struct oc_run r = oc_run_model(while_loop(cases[i].limit), NULL);
+        assert_int_equal(r.a->total.macs, 512 * cases[i].trips);
+        assert_int_equal(r.a->total.quality, OC_EXACT);
+        oc_run_free(&r);
+    }
+}
+
+/* M = INT64_MAX is no upper bound: one trip is counted, and at least one runs. */
+static void while_loop_of_unknown_length_is_a_lower_bound(void **state)
+{
+    (void)state;
+    struct oc_run r = oc_run_model(while_loop(NULL), NULL);
+    assert_int_equal(r.a->total.macs, 512);
+    assert_int_equal(r.a->total.quality, OC_LOWER);
+    oc_run_free(&r);
+}
+
+static void given_trips_win_over_the_models(void **state)
+{
+    (void)state;
+    const struct oc_bind trip = {"loop", 3};
+    const struct oc_analyze_opts o = {.trip = &trip, .n_trip = 1};
+    struct oc_run r = oc_run_model(matmul_loop("int64[]{10}"), &o);
+    assert_int_equal(r.a->total.macs, 3 * 262144);
+    assert_int_equal(r.a->total.quality, OC_EXACT);
+    oc_run_free(&r);
+}
+
+/* A bound whose counts exceed 64 bits is none: 2^62 trips of 262,144 MACs. */
+static void bound_beyond_64_bits_counts_one_trip(void **state)
+{
+    (void)state;
+    struct oc_run r = oc_run_model(matmul_loop("int64[]{4611686018427387904}"), NULL);
+    assert_int_equal(r.a->total.macs, 262144);
+    assert_int_equal(r.a->total.quality, OC_LOWER);
+    oc_run_free(&r);
+}
+
 /* Concatenation in a loop: unrolled where the trip count is known, otherwise of unknown length. */
 static struct oc_builder *growing(const char *trips)
 {
@@ -240,6 +312,10 @@ int main(void)
         cmocka_unit_test(one_of_an_unknown_number_of_trips_is_an_assumption),
         cmocka_unit_test(test_convention_that_counts_once),
         cmocka_unit_test(computed_condition_makes_trips_an_upper_bound),
+        cmocka_unit_test(while_loop_over_its_counter_is_exact),
+        cmocka_unit_test(while_loop_of_unknown_length_is_a_lower_bound),
+        cmocka_unit_test(given_trips_win_over_the_models),
+        cmocka_unit_test(bound_beyond_64_bits_counts_one_trip),
         cmocka_unit_test(growing_state_is_unrolled_for_known_trips),
         cmocka_unit_test(scan_runs_once_per_slice),
         cmocka_unit_test(if_merges_branch_shapes),
