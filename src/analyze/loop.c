@@ -130,6 +130,23 @@ static bool is_wider(const struct oc_type *a, const struct oc_type *b)
     return a->elem && b->elem && a->elem != b->elem && is_wider(a->elem, b->elem);
 }
 
+/* Common type of all trips: a dimension that differs between two has no bound. */
+static struct oc_type widen(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
+                            uint32_t value)
+{
+    struct oc_type t = oc_merge_type(e, a, b, value);
+    if (!t.shape.ranked)
+        return t;
+    struct oc_dim *dim = OC_NEW_ARRAY(&e->a->arena, t.shape.rank, struct oc_dim);
+    for (unsigned i = 0; i < t.shape.rank; i++) {
+        bool differs = !oc_is_known(t.shape.dim[i]) && !oc_same_dim(t.shape.dim[i], a->shape.dim[i]);
+        const char *name = oc_printf(&e->a->arena, "%s.%u", e->m->value[value].name, i);
+        dim[i] = differs ? oc_dim_fresh(e->a->exprs, name, -1) : t.shape.dim[i];
+    }
+    t.shape.dim = dim;
+    return t;
+}
+
 static int find_fixed_point(struct oc_engine *e, struct oc_loop *l, bool *widened_any)
 {
     const struct oc_node *n = &e->m->node[l->node];
@@ -148,7 +165,7 @@ static int find_fixed_point(struct oc_engine *e, struct oc_loop *l, bool *widene
                 i < n->n_out && n->out[i] != OC_NONE ? n->out[i] : body_input(e, l, l->body_state + i);
             if (same_type(&t, &l->type[i]) || name == OC_NONE)
                 continue;
-            struct oc_type merged = oc_merge_type(e, &l->type[i], &t, name);
+            struct oc_type merged = widen(e, &l->type[i], &t, name);
             if (round + 2 >= MAX_ROUNDS)
                 merged.shape = oc_shape_unranked();
             bool widened = !same_type(&merged, &l->type[i]);
@@ -438,8 +455,9 @@ int oc_infer_loop(struct oc_engine *e, uint32_t node)
     const struct oc_loop first = l;
     if (find_fixed_point(e, &l, &widened))
         return -1;
+    e->in_values = OC_NONE;
     bool ends = count_trips(e, &l, &first);
-    if (run_body(e, &l, -1))
+    if (e->in_values == l.body && run_body(e, &l, -1))
         return -1;
     struct oc_dim count = l.trips;
     set_loop_trips(e, &l, &first, ends);

@@ -225,7 +225,7 @@ static int cost_times(struct oc_engine *e, uint32_t body, uint64_t outside, uint
     return rc;
 }
 
-/* Trips that cannot be counted in 64 bits are no bound: one is counted. */
+/* A number of trips beyond 64 bits does not bound anything: one is counted. */
 static int cost_one_trip(struct oc_engine *e, uint32_t node, uint32_t body, uint64_t outside)
 {
     char buf[256];

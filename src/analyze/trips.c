@@ -372,6 +372,7 @@ int64_t oc_loop_evaluate(struct oc_engine *e, struct oc_loop *l, int64_t trips)
         return -1;
     find_slice(&s);
     int64_t end = walk(&s, l, trips);
+    e->in_values = l->body;
     e->a->diags.n = diags;
     e->n_failed = failed;
     e->n_assumption = assumed;

@@ -80,7 +80,7 @@ static bool has_work(const struct oc_model *m, uint32_t graph)
     return false;
 }
 
-/* False: these are no numbers of executions. */
+/* False: not whole numbers of executions. */
 static bool set_counts(const struct flow *f, struct oc_control_bind *b, const double *body)
 {
     const double calls[3] = {f->calls[b->node], body[0], body[1]};

@@ -85,7 +85,7 @@ static void test_convention_that_counts_once(void **state)
 static void one_of_an_unknown_number_of_trips_is_an_assumption(void **state)
 {
     (void)state;
-    struct oc_run r = oc_run_model(matmul_loop(NULL), NULL); /* M may be 0: one trip is no bound */
+    struct oc_run r = oc_run_model(matmul_loop(NULL), NULL); /* M may be 0: not a lower bound */
     assert_int_equal(r.a->total.macs, 262144);
     assert_int_equal(r.a->total.quality, OC_EST);
     assert_int_equal(r.a->n_assumption, 1);
@@ -181,7 +181,7 @@ static void while_loop_over_its_counter_is_exact(void **state)
     }
 }
 
-/* M = INT64_MAX is no upper bound: one trip is counted, and at least one runs. */
+/* M = INT64_MAX does not bound the trips: one is counted, and at least one runs. */
 static void while_loop_of_unknown_length_is_a_lower_bound(void **state)
 {
     (void)state;
