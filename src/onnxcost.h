@@ -238,12 +238,17 @@ struct oc_totals {
     uint64_t estimated_nodes;      /* those whose cost is based on an assumption, or is a lower bound */
     uint64_t macs, flops, ops;     /* flops: float classes; ops: integer and boolean classes */
     uint64_t params, params_all, const_bytes;
+    uint64_t
+        params_computed; /* elements of weights that follow from small constants when the model is loaded */
     uint64_t bytes_read_act, bytes_read_weight, bytes_written;
     bool bytes_bound; /* the bytes are those of the whole model (graph_bytes), a lower bound */
     enum oc_quality quality;
     struct { /* quality of the sums, and nodes missing from them */
         uint64_t nodes, macs, flops, ops, bytes;
     } not_exact;
+    struct { /* sums of the nodes that are exact or lower bounds: what one run needs at least */
+        uint64_t macs, flops, ops, bytes;
+    } least;
 };
 void oc_analysis_total(const struct oc_analysis *a, struct oc_totals *out);
 

@@ -269,6 +269,51 @@ static void merge_same(struct oc_engine *e, struct constants *k)
     }
 }
 
+/* Elements of the largest stored constant that each value follows from. */
+static void find_sources(const struct oc_engine *e, uint64_t *source)
+{
+    for (uint32_t v = 0; v < e->m->n_value; v++)
+        source[v] = e->m->value[v].constant ? e->m->value[v].constant->elements : 0;
+    for (uint32_t g = 0; g < e->m->n_graph; g++)
+        for (uint32_t i = 0; i < e->m->graph[g].n_node; i++) {
+            const struct oc_node *n = &e->m->node[e->m->graph[g].node[i]];
+            const struct oc_tensor *t = oc_node_constant(n);
+            uint64_t most = t ? t->elements : 0;
+            for (uint32_t k = 0; k < n->n_in; k++)
+                if (n->in[k] != OC_NONE && source[n->in[k]] > most)
+                    most = source[n->in[k]];
+            for (uint32_t k = 0; k < n->n_out; k++)
+                if (n->out[k] != OC_NONE)
+                    source[n->out[k]] = most;
+        }
+}
+
+/* Weights that nodes read and that folded nodes make from smaller constants (Expand, ConstantOfShape). */
+static void count_computed(struct oc_engine *e)
+{
+    uint64_t *source = oc_xcalloc((size_t)e->m->n_value + 1, sizeof(*source));
+    bool *counted = oc_xcalloc((size_t)e->m->n_value + 1, sizeof(*counted));
+    find_sources(e, source);
+    for (uint32_t node = 0; node < e->m->n_node; node++) {
+        const struct oc_node *n = &e->m->node[node];
+        const struct oc_op *op = e->a->op[node];
+        if (!op || e->a->cost[node].state != OC_NODE_NORMAL || e->graph_use[n->graph] != OC_G_RUN)
+            continue;
+        for (uint32_t i = 0; i < n->n_in; i++) {
+            uint64_t elements;
+            uint32_t v = n->in[i];
+            if (v == OC_NONE || !e->a->is_const[v] || counted[v] ||
+                !(use_of(e, n, op, i) & (U_QDATA | U_BIAS | U_NORM)) ||
+                !elements_of(e, &e->a->type[v], &elements) || elements <= source[v])
+                continue;
+            counted[v] = true;
+            e->a->total.params_computed += elements;
+        }
+    }
+    free(source);
+    free(counted);
+}
+
 void oc_count_params(struct oc_engine *e)
 {
     size_t n = e->m->n_value;
@@ -289,6 +334,7 @@ void oc_count_params(struct oc_engine *e)
         }
     }
     count_constant_nodes(e, &k);
+    count_computed(e);
     free(k.use);
     free(k.user);
     free(k.same);

@@ -26,11 +26,15 @@ static bool add_node(struct oc_totals *t, const struct oc_node_cost *k)
     t->unknown_nodes += k->quality == OC_UNKNOWN;
     t->estimated_nodes += k->quality == OC_EST || k->quality == OC_LOWER;
     t->quality = (enum oc_quality)oc_worse_quality((uint8_t)t->quality, k->quality);
+    uint64_t bytes = k->rd_act + k->rd_wt + k->wr;
+    if (k->quality == OC_EXACT || k->quality == OC_LOWER)
+        ok = ok && add(&t->least.macs, k->macs) && add(&t->least.flops, k->flops) &&
+             add(&t->least.ops, k->ops) && add(&t->least.bytes, bytes);
     if (k->quality == OC_EXACT || !ok)
         return ok;
     t->not_exact.nodes++;
     return add(&t->not_exact.macs, k->macs) && add(&t->not_exact.flops, k->flops) &&
-           add(&t->not_exact.ops, k->ops) && add(&t->not_exact.bytes, k->rd_act + k->rd_wt + k->wr);
+           add(&t->not_exact.ops, k->ops) && add(&t->not_exact.bytes, bytes);
 }
 
 static bool add_type(struct oc_type_total *t, const struct oc_node_cost *k)

@@ -76,9 +76,12 @@ static void add_model(struct lines *l)
             opset = oc_printf(l->arena, ", opset %" PRId64, m->opset[i].version);
     const char *unknown =
         t->unknown_nodes ? oc_printf(l->arena, " (%s of unknown cost)", count(l, t->unknown_nodes)) : "";
+    const char *computed = t->params_computed ? oc_printf(l->arena, " stored and %s computed from constants",
+                                                          count(l, t->params_computed))
+                                              : "";
     add(l, "model",
-        oc_printf(l->arena, "%s: %s nodes%s, %s parameters%s", file_name(m->path), count(l, t->nodes),
-                  unknown, count(l, t->params), opset));
+        oc_printf(l->arena, "%s: %s nodes%s, %s parameters%s%s", file_name(m->path), count(l, t->nodes),
+                  unknown, count(l, t->params), computed, opset));
 }
 
 /* "; assumed: batch = 1, sequence = 128". Input shapes given as a whole precede it. */
@@ -117,10 +120,29 @@ static void add_inputs(struct lines *l)
 
 static const char *bound_word(const struct oc_totals *t)
 {
-    return t->unknown_nodes || t->quality == OC_LOWER ? "at least "
-           : t->quality == OC_UPPER                   ? "at most "
-           : t->quality == OC_EST                     ? "about "
-                                                      : "";
+    return t->quality == OC_LOWER   ? "at least "
+           : t->quality == OC_UPPER ? "at most "
+           : t->quality == OC_EST   ? "about "
+                                    : "";
+}
+
+/* Where nodes have no cost, the sums are lower bounds: of those that are exact or lower bounds themselves. */
+static void add_least_cost(struct lines *l, const struct oc_totals *t)
+{
+    const char *text = "", *unknown = "MACs and FLOPs";
+    if (t->least.macs)
+        text = oc_printf(l->arena, "%s MACs", count(l, t->least.macs));
+    if (t->least.flops) {
+        text = oc_printf(l->arena, "%s%s%s FLOPs", text, *text ? ", " : "", count(l, t->least.flops));
+        unknown = *text && t->least.macs ? "" : "MACs";
+    }
+    if (t->least.ops)
+        text = oc_printf(l->arena, "%s%s%s (integer)", text, *text ? ", " : "",
+                         si(l, (double)t->least.ops, "OP"));
+    text = oc_printf(l->arena, "%s%s%s moved", text, *text ? ", " : "", si(l, (double)t->least.bytes, "B"));
+    add(l, "cost",
+        *unknown ? oc_printf(l->arena, "%s unknown; at least %s", unknown, text)
+                 : oc_printf(l->arena, "at least %s", text));
 }
 
 static void add_cost(struct lines *l)
@@ -129,6 +151,10 @@ static void add_cost(struct lines *l)
     double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
     if (t->nodes && t->unknown_nodes == t->nodes) {
         add(l, "cost", "unknown");
+        return;
+    }
+    if (t->unknown_nodes) {
+        add_least_cost(l, t);
         return;
     }
     add(l, "cost",

@@ -165,6 +165,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "ops", known, t.ops);
     oc_key_u64_if(w, "params", known, t.params);
     oc_key_u64_if(w, "params_all", known, t.params_all);
+    oc_key_u64_if(w, "params_computed", known, t.params_computed);
     oc_key_u64_if(w, "const_bytes", known, t.const_bytes);
     oc_key_u64_if(w, "bytes_read_act", known, t.bytes_read_act);
     oc_key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
@@ -184,6 +185,13 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "flops", known, t.not_exact.flops);
     oc_key_u64_if(w, "ops", known, t.not_exact.ops);
     oc_key_u64_if(w, "bytes", known, t.not_exact.bytes);
+    oc_jw_end_object(w);
+    oc_jw_key(w, "at_least");
+    oc_jw_begin_object(w);
+    oc_key_u64_if(w, "macs", known, t.least.macs);
+    oc_key_u64_if(w, "flops", known, t.least.flops);
+    oc_key_u64_if(w, "ops", known, t.least.ops);
+    oc_key_u64_if(w, "bytes", known, t.least.bytes);
     oc_jw_end_object(w);
     oc_jw_end_object(w);
 }

@@ -136,14 +136,17 @@ static void cost_part(struct sum *s)
     if (none) {
         return;
     }
-    if (t->ops)
-        add(s, "int OPs",
-            oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
-    add(s, "bytes moved",
-        oc_printf(s->arena, "%s%s: %s %s and %s weights read, %s written",
-                  t->bytes_bound ? "at least " : rough, si(s, moved, "B"),
-                  si(s, (double)t->bytes_read_act, "B"), t->bytes_bound ? "inputs" : "activations",
-                  si(s, (double)t->bytes_read_weight, "B"), si(s, (double)t->bytes_written, "B")));
+    uint64_t ops = t->unknown_nodes ? t->least.ops : t->ops;
+    if (ops)
+        add(s, "int OPs", oc_printf(s->arena, "%s%s  (%s)", rough, count(s, ops), si(s, (double)ops, "OP")));
+    if (t->unknown_nodes && !t->bytes_bound)
+        add(s, "bytes moved", oc_printf(s->arena, "at least %s", si(s, (double)t->least.bytes, "B")));
+    else
+        add(s, "bytes moved",
+            oc_printf(s->arena, "%s%s: %s %s and %s weights read, %s written",
+                      t->bytes_bound ? "at least " : rough, si(s, moved, "B"),
+                      si(s, (double)t->bytes_read_act, "B"), t->bytes_bound ? "inputs" : "activations",
+                      si(s, (double)t->bytes_read_weight, "B"), si(s, (double)t->bytes_written, "B")));
     activation_part(s);
 }
 
