@@ -3,6 +3,9 @@
 # fails per run, over jobs of every kind (tests/faults/alloc_jobs.txt). Prints TAP.
 # modes: release
 set -u
+# an installed ONNX Runtime is not tested: --version would load it
+unset NODE_PATH ONNXRUNTIME_LIB VIRTUAL_ENV CONDA_PREFIX
+export HOME=/nonexistent
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"

@@ -2,6 +2,7 @@
 # Nodes whose names ONNX Runtime generates, in functions that it expands and by fusions: networks are recorded at the four optimization levels, and every
 # record must be on the nodes that the optimized model, which the runtime saved, shows (tests/support/join_truth.py). Needs
 # ONNX Runtime as tests/check_record.sh does, and Debian's python3-onnx. Prints TAP; downloads nothing.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -44,9 +44,11 @@ static inline void fuzz_write_trace(const struct oc_profile *p)
     int rc = oc_report_write(&in, &o, f, &err);
     fclose(f);
     fuzz_require(rc == 0);
-    if (strstr(text, "\"ph\":\"X\"")) {
-        fuzz_require(oc_profile_from_mem(&oc_importer_chrome, text, n, &opts, &again, &err) == 0);
-        oc_profile_close(again);
+    if (strstr(text, "\"ph\":\"X\"")) { /* a trace whose events all take 0 ns is rejected */
+        int read = oc_profile_from_mem(&oc_importer_chrome, text, n, &opts, &again, &err);
+        fuzz_require(read == 0 || strstr(err.msg, "contains no time"));
+        if (read == 0)
+            oc_profile_close(again);
     }
     free(text);
 }
