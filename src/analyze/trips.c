@@ -307,7 +307,7 @@ static bool find_jump(struct slice *s, struct jump *j)
  * before it. */
 static int64_t jump_to_end(struct slice *s, struct oc_loop *l)
 {
-    struct jump j;
+    struct jump j = {0};
     if (l->go != 1 || !find_jump(s, &j))
         return -1;
     int64_t going = -1, last = l->most >= 0 ? l->most : INT64_MAX / 4, at = 0;

@@ -333,7 +333,7 @@ static void count_conversion(struct aten_work *w)
     w->out->bytes_known = w->out->bytes_known && x && !isnan(w->r->kernel_ns);
     if (!w->out->bytes_known || w->r->kernel_ns == 0)
         return;
-    if (w->row->at[0] >= 0 && aten_ints(w, w->n_value == 6 ? 2 : 1, &type, 1, &n))
+    if (w->row->at[0] >= 0 && aten_ints(w, w->n_value == 6 ? 2 : 1, &type, 1, &n) && n == 1)
         dtype = scalar_type(type);
     aten_read(w, x);
     add_bytes(w, dtype, aten_elements(w, x), &w->out->wr);
@@ -359,7 +359,7 @@ static void count_embedding_backward(struct aten_work *w)
     const struct oc_type *grad = aten_tensor(w, 0);
     int64_t rows;
     unsigned n;
-    if (!grad || !grad->shape.rank || !aten_ints(w, 2, &rows, 1, &n) || rows < 0) {
+    if (!grad || !grad->shape.rank || !aten_ints(w, 2, &rows, 1, &n) || n != 1 || rows < 0) {
         aten_unknown(w, "the number of rows is not recorded");
         w->out->bytes_known = false;
         return;
@@ -378,7 +378,8 @@ static void count_selection(struct aten_work *w)
     unsigned n, axis = 0;
     bool gather = w->row->at[1] < 0;
     if (!x || !index || !x->shape.rank ||
-        (!gather && (!aten_ints(w, w->row->at[1], &dim, 1, &n) || !oc_axis(dim, x->shape.rank, &axis)))) {
+        (!gather &&
+         (!aten_ints(w, w->row->at[1], &dim, 1, &n) || n != 1 || !oc_axis(dim, x->shape.rank, &axis)))) {
         w->out->bytes_known = false;
         return;
     }

@@ -229,7 +229,8 @@ static bool read_packed(struct aten_work *w, const struct oc_type *q, const stru
     int64_t longest;
     unsigned n;
     if (rank_of(q) != 3 || rank_of(k) != 3 || rank_of(v) != 3 || w->row->at[5] < 0 ||
-        !aten_tensor(w, w->row->at[4]) || !aten_ints(w, w->row->at[5], &longest, 1, &n) || longest < 0)
+        !aten_tensor(w, w->row->at[4]) || !aten_ints(w, w->row->at[5], &longest, 1, &n) || n != 1 ||
+        longest < 0)
         return false;
     *h = (struct heads){.queries = aten_size(q, 0),
                         .keys = (uint64_t)longest,

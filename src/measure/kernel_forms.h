@@ -36,9 +36,9 @@
 #define PEAK_KERNEL(name, target, vec, elem, n_acc, setup, update)                                           \
     target static double name(uint64_t rounds, double xd, double yd, double zero)                            \
     {                                                                                                        \
-        vec acc[n_acc];                                                                                      \
+        vec acc[n_acc], start = SPLAT(vec, elem, zero);                                                      \
         setup;                                                                                               \
-        REPEAT_##n_acc(acc[i] = SPLAT(vec, elem, zero * i));                                                 \
+        REPEAT_##n_acc(acc[i] = start * (i));                                                                \
         while (rounds--) {                                                                                   \
             REPEAT_##n_acc(update)                                                                           \
         }                                                                                                    \

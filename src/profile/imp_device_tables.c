@@ -535,17 +535,21 @@ static void probe_source(enum source source, const struct oc_peek *peek, struct 
     {                                                                                                        \
         return read_source(SOURCE, src, opts, out, err);                                                     \
     }                                                                                                        \
-    const struct oc_importer oc_importer_##id = {                                                            \
-        .name = #id, .title = TITLE, .seen = SEEN, .lost = LOST, .probe = probe_##id, .read = read_##id}
+    const struct oc_importer oc_importer_##id = {.name = #id,                                                \
+                                                 .title = (TITLE),                                           \
+                                                 .seen = (SEEN),                                             \
+                                                 .lost = (LOST),                                             \
+                                                 .probe = probe_##id,                                        \
+                                                 .read = read_##id}
 
 TABLE_SOURCE(rocprof, ROCPROF, "ROCm rocprof, rocprofv3: stats, kernel and copy trace (CSV)",
              "rocprof stats on MI300; traces from quoted output",
              "counters; calls of the runtime, where there are kernels; grid sizes");
 TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace",
-             "none; CUDA 8 to 11 from quoted output", "calls of the runtime, where there are kernels; grid sizes");
+             "none; CUDA 8 to 11 from quoted output",
+             "calls of the runtime, where there are kernels; grid sizes");
 TABLE_SOURCE(msprof, MSPROF,
              "Ascend msprof, torch_npu: op_summary, op_statistic, kernel_details, step_trace (CSV)",
              "none; from the writer", "pipe utilization; runs, which only step_trace has");
-TABLE_SOURCE(qnn, QNN, "Qualcomm QNN profile of ONNX Runtime (CSV)",
-             "none; from the writer",
+TABLE_SOURCE(qnn, QNN, "Qualcomm QNN profile of ONNX Runtime (CSV)", "none; from the writer",
              "times of nodes where QNN counts cycles: shares");

@@ -306,12 +306,11 @@ static void lite_timings(struct oc_op_log *log, struct oc_str line)
 static int take_lite(struct oc_op_log *log, struct oc_str line)
 {
     log->rows.means = true;
-    if (oc_log_find(line, "Profiling Info for Benchmark Initialization")) {
+    if (oc_log_find(line, "Profiling Info for Benchmark Initialization") ||
+        oc_log_find(line, "Delegate internal")) {
         log->section = 1;
     } else if (oc_log_find(line, "Regular Benchmark Runs")) {
         log->section = 2;
-    } else if (oc_log_find(line, "Delegate internal")) {
-        log->section = 1;
     } else if (oc_log_find(line, "=====")) {
         log->wanted = oc_log_find(line, "Run Order") && log->section != 1 && !log->had_table;
         log->in_table = false;

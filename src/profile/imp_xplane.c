@@ -93,7 +93,7 @@ struct reading {
 static bool starts(struct bytes s, const char *with)
 {
     size_t n = strlen(with);
-    return s.n >= n && memcmp(s.p, with, n) == 0;
+    return s.p && s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
 static bool equals(struct bytes s, const char *text)
@@ -253,6 +253,12 @@ static struct bytes type_of(struct bytes name)
     return name;
 }
 
+/* Equal, or both unknown. */
+static bool is_same_figure(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
 static void note_figure(struct reading *r, struct bytes text, const struct facts *facts)
 {
     uint32_t id = (uint32_t)r->n_figure;
@@ -265,8 +271,7 @@ static void note_figure(struct reading *r, struct bytes text, const struct facts
         return;
     }
     struct figure *f = &r->figure[id];
-    f->differ |= memcmp(&f->flops, &x.flops, sizeof(x.flops)) != 0 ||
-                 memcmp(&f->bytes, &x.bytes, sizeof(x.bytes)) != 0;
+    f->differ |= !is_same_figure(f->flops, x.flops) || !is_same_figure(f->bytes, x.bytes);
 }
 
 struct times {
@@ -545,7 +550,7 @@ static void set_figures(struct reading *r)
     for (uint32_t i = 0; i < p->n_rec; i++) {
         struct oc_prof_rec *rec = &p->rec[i];
         uint32_t id = rec->bucket ? OC_NONE : oc_map_get(&r->figure_of, rec->name, strlen(rec->name));
-        if (id == OC_NONE)
+        if (id == OC_NONE || id >= r->n_figure)
             continue;
         const struct figure *f = &r->figure[id];
         rec->op_type = f->type;

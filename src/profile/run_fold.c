@@ -514,10 +514,9 @@ static bool accept(struct folding *f, struct claim *top, const struct claim *low
         struct oc_fold_level *level = top->level;
         free_pauses(&top->pauses);
         examine(f, level, level->spacing / longer.every, top);
-    } else if (longer.doubtful && !inside) {
-        return false;
-    } else if (low && (low->content.transfer || low->content.graph ||
-                       (!top->clear && (low->clear || low->content.layers || low->content.blocks)))) {
+    } else if ((longer.doubtful && !inside) ||
+               (low && (low->content.transfer || low->content.graph ||
+                        (!top->clear && (low->clear || low->content.layers || low->content.blocks))))) {
         return false;
     }
     if (!is_substantial(c) || (!top->clear && !inside))
@@ -581,20 +580,20 @@ static size_t end_of_cut(const struct oc_fold_in *in, const struct oc_fold *out)
 /* *levels: whether anything recurs at regular distances. */
 static bool search(const struct oc_fold_in *in, struct oc_fold *out, bool *levels)
 {
-    struct oc_fold_level level[MAX_LEVELS];
+    struct oc_fold_level level[MAX_LEVELS] = {0};
     struct oc_fold_in searched = *in;
-    *out = (struct oc_fold){0};
+    struct oc_fold made = {0};
     searched.n = in->n < MAX_LOOK ? in->n : MAX_LOOK;
     struct folding f = {.in = &searched, .all = in, .count = oc_fold_counts(in)};
     f.gap = oc_xmalloc(searched.n * sizeof(*f.gap));
     find_gaps(&f);
     size_t n = oc_fold_levels(&searched, level, MAX_LEVELS);
-    bool found = choose(&f, level, n, out);
+    bool found = choose(&f, level, n, &made);
     if (found) {
-        out->cut = end_of_cut(in, out);
+        made.cut = end_of_cut(in, &made);
+        *out = made;
     } else {
-        free(out->start);
-        *out = (struct oc_fold){0};
+        free(made.start);
     }
     for (size_t i = 0; i < n; i++)
         free(level[i].at);
