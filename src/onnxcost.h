@@ -459,8 +459,8 @@ int oc_kernel_names_load(const char *path, struct oc_kernel_names **out, struct 
 void oc_kernel_names_free(struct oc_kernel_names *names);
 
 struct oc_profile_opts {
-    const char *format; /* importer name, NULL: probe */
-    int32_t warmup;     /* runs to drop; -1: the importer's default (the first of two or more) */
+    const char *format;  /* importer name, NULL: probe */
+    int32_t warmup;      /* runs to drop; -1: the importer's default (the first of two or more) */
     uint32_t iterations; /* number of runs in files that do not mark them; 0: detect it */
     enum oc_stat stat;
     bool keep_events; /* keep single events, for summaries over time: 48 bytes each */
@@ -937,8 +937,8 @@ struct oc_report_opts {
     /* Optimization suggestions with the rows that support them; not in CSV. Gaps and waiting for data need
      * profiles opened with keep_events. */
     bool advise;
-    const char *recorded_hw; /* the device of the profile in the hardware files, proposed where the report has no
-                              * device; may be NULL */
+    const char *recorded_hw; /* the device of the profile in the hardware files, proposed where the report has
+                              * no device; may be NULL */
     struct oc_report_outcome *outcome; /* set by oc_report_write; may be NULL */
 };
 

@@ -17,7 +17,7 @@ export PATH="$PWD/$BUILD:$PATH" LC_ALL=C
 case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" ;; esac
 models='mobilenetv3 mish hardswish_unnamed groupnorm groupnorm18 local local_norm
     matmul matmul_unnamed gemm gemm_unnamed batchnormalization batchnormalization_unnamed scaled'
-python= reason=
+python='' reason=''
 for p in /usr/bin/python3 python3; do
     # libonnx-testdata alone installs a folder `onnx` that Python imports as an empty package
     [ -z "$python" ] && "$p" -c 'import onnx.checker' 2>/dev/null && python=$p
@@ -40,15 +40,15 @@ fi
 for model in $models; do
     for level in disabled basic extended all; do
         title="$model, $level: every record is on the right nodes"
-        if ! onnxcost record $model.onnx --opt-level $level --runs 2 --threads 1 -o $model >out 2>err; then
+        if ! onnxcost record "$model.onnx" --opt-level "$level" --runs 2 --threads 1 -o "$model" >out 2>err; then
             result "$title" "$(cat err)"
             continue
         fi
         problem=
         for optimized in '' "--optimized-model $model.optimized.onnx"; do
             # shellcheck disable=SC2086 # no option, or an option and its value
-            onnxcost $model.onnx -p $model.profile.json $optimized -f json >report.json 2>err || problem="$problem$(cat err)"
-            lines=$("$python" "$top/tests/support/join_truth.py" $model.onnx $model.optimized.onnx report.json 2>&1) ||
+            onnxcost "$model.onnx" -p "$model.profile.json" $optimized -f json >report.json 2>err || problem="$problem$(cat err)"
+            lines=$("$python" "$top/tests/support/join_truth.py" "$model.onnx" "$model.optimized.onnx" report.json 2>&1) ||
                 problem="$problem$optimized: $lines"
             case "$lines" in
                 *'wrong 0, unattributed 0.00 %, not verified 0.00 %'*) ;;

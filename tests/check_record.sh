@@ -74,14 +74,17 @@ else
         rm -rf "${nowhere:?}"/* "$nowhere"/.venv
         mkdir -p "$nowhere/$place" "$nowhere/models/below"
         cp "$fake" "$nowhere/$place/libonnxruntime.so.1"
-        without "$nowhere"
-        result "not loaded from the working directory: ${place%%/*}" "$([ $? -eq 4 ] && grep -qF -- "--ort-lib '" err && grep -q 'working directory' err || cat err out)"
+        rc=0
+        without "$nowhere" || rc=$?
+        result "not loaded from the working directory: ${place%%/*}" "$([ $rc -eq 4 ] && grep -qF -- "--ort-lib '" err && grep -q 'working directory' err || cat err out)"
         named=$(sed -n "s/.*--ort-lib '\([^']*\)'.*/\1/p" err)
-        (cd "$nowhere" && onnxcost record "$work/net.onnx" --runs 1 -o "$work/refused" --ort-lib "$named" >"$work/out" 2>"$work/err")
-        result "loaded when it is named: ${place%%/*}" "$([ $? -eq 0 ] || cat err)"
+        rc=0
+        (cd "$nowhere" && onnxcost record "$work/net.onnx" --runs 1 -o "$work/refused" --ort-lib "$named" >"$work/out" 2>"$work/err") || rc=$?
+        result "loaded when it is named: ${place%%/*}" "$([ $rc -eq 0 ] || cat err)"
         [ "${place%%/*}" = .venv ] || { # npm looks in parent folders
-            without "$nowhere/models/below"
-            result 'not loaded from a folder above the working directory' "$([ $? -eq 4 ] && grep -q 'working directory' err || cat err out)"
+            rc=0
+            without "$nowhere/models/below" || rc=$?
+            result 'not loaded from a folder above the working directory' "$([ $rc -eq 4 ] && grep -q 'working directory' err || cat err out)"
         }
     done
 fi

@@ -40,7 +40,7 @@ struct oc_engine {
     uint32_t *in_slice;    /* by value: the number of the slice it is in (trips.c), NULL: none was needed */
     uint32_t slice;
     uint32_t in_values; /* the body whose slice was inferred last, OC_NONE */
-    uint64_t spare; /* nodes that may be inferred again to evaluate trips */
+    uint64_t spare;     /* nodes that may be inferred again to evaluate trips */
     bool *trip_used;
     uint32_t *decider; /* by value: root cause of its unknown value, OC_NONE: not computed yet; NULL: for no
                           value (cause.c) */

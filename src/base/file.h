@@ -25,8 +25,8 @@ void oc_file_unmap(struct oc_file *f);
 void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n);
 
 /* A stream returns windows of bytes. Plain files: windows into the mapping, whose pages are released after
- * use; memory is one window. UTF-16 becomes UTF-8 (base/text_filter.h). gzip (detected by magic, several members allowed): inflated incrementally;
- * memory is one window, never the whole file. */
+ * use; memory is one window. UTF-16 becomes UTF-8 (base/text_filter.h). gzip (detected by magic, several
+ * members allowed): inflated incrementally; memory is one window, never the whole file. */
 struct oc_stream;
 int oc_stream_open(const char *path, const struct oc_caps *caps, struct oc_stream **out, struct oc_err *err);
 struct oc_stream *oc_stream_mem(const void *data, size_t n);              /* data must outlive the stream */
@@ -34,7 +34,8 @@ void oc_stream_set_caps(struct oc_stream *s, const struct oc_caps *caps); /* cop
 void oc_stream_close(struct oc_stream *s);
 const char *oc_stream_path(const struct oc_stream *s); /* "" for memory */
 
-/* Before the first fill: removes the prefix of every line, or drops the first bytes of the text. Not for .gz. */
+/* Before the first fill: removes the prefix of every line, or drops the first bytes of the text. Not for .gz.
+ */
 struct oc_log_prefix;
 void oc_stream_unwrap(struct oc_stream *s, const struct oc_log_prefix *prefix);
 void oc_stream_skip(struct oc_stream *s, size_t bytes);

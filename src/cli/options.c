@@ -45,7 +45,8 @@ const struct cli_option cli_options[] = {
     {"hw", 0, CLI_LIST,
      CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK,
      "NAME|FILE|auto", NULL, NULL,
-     "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; llm and compare: several, by commas or "
+     "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; llm and "
+     "compare: several, by commas or "
      "with the option repeated; compare: all, kind=gpu, vendor=NAME, vendor=NAME+kind=cpu too",
      NULL, AT(hw)},
     {"hw-set", 0, CLI_LIST,
@@ -106,7 +107,8 @@ const struct cli_option cli_options[] = {
      "self, name, type, or any column of the CSV",
      NULL, AT(order_by)},
     {"group-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, NULL,
-     "one row per type, module (recorded by torch.onnx, else path in the name; module:2: its first two parts), "
+     "one row per type, module (recorded by torch.onnx, else path in the name; module:2: its first two "
+     "parts), "
      "signature (type and shapes), provider, precision, kernel, bound, rule, or a combination",
      NULL, AT(group_by)},
     {"aggregate", 0, CLI_TEXT, CLI_COST, "max|min|sum|mean|median|count|pN", NULL, "sum with --group-by",

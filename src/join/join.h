@@ -27,7 +27,7 @@ struct oc_join_rec {
     uint64_t executed_macs; /* ... per run, padding included */
     const char *note;       /* reason for the quality; NULL */
     bool other_shapes;      /* the recorded shapes contradict the model: no counts */
-    bool from_profile;      /* counts and bytes are those of the recorded shapes and types, not of the nodes */
+    bool from_profile; /* counts and bytes are those of the recorded shapes and types, not of the nodes */
 };
 
 struct oc_join_bucket {

@@ -66,7 +66,8 @@ static void bind_branches(struct bound *b, const struct oc_llm *l, const struct 
     for (size_t i = 0; i < own->n_control; i++)
         b->control[i] = own->control[i];
     for (uint32_t i = 0; i < l->sizes.n_branch; i++)
-        b->control[own->n_control + i] = (struct oc_control_bind){.node = l->sizes.branch[i], .value = at->past > 0};
+        b->control[own->n_control + i] =
+            (struct oc_control_bind){.node = l->sizes.branch[i], .value = at->past > 0};
     b->opts.control = b->control;
     b->opts.n_control = own->n_control + l->sizes.n_branch;
 }

@@ -1,5 +1,5 @@
-/* Flat profiles of CPU functions in text form: gprof, perf report (--stdio, with or without -t,), VTune, Python's
- * pstats. Reads self times only; skips call graphs. */
+/* Flat profiles of CPU functions in text form: gprof, perf report (--stdio, with or without -t,), VTune,
+ * Python's pstats. Reads self times only; skips call graphs. */
 #ifndef OC_FUNCTION_TABLES_H
 #define OC_FUNCTION_TABLES_H
 

@@ -53,7 +53,8 @@ struct oc_profile;
 void oc_fold_report(const struct oc_fold *f, const struct oc_fold_in *in, const char *what,
                     struct oc_profile *p);
 
-/* ---- private to run_fold.c and run_levels.c ----------------------------------------------------------------
+/* ---- private to run_fold.c and run_levels.c
+ * ----------------------------------------------------------------
  */
 
 /* Occurrences of an n-gram that is an anchor. */

@@ -91,7 +91,7 @@ struct oc_timeline {
     uint32_t n_name, cap_name;
     struct oc_event_detail *detail; /* on the heap */
     uint32_t n_detail, cap_detail;
-    uint64_t left_out; /* events without their detail: too many differ */
+    uint64_t left_out;       /* events without their detail: too many differ */
     struct oc_interval *run; /* on the heap; the runs of the file in order, warm-up included */
     uint32_t n_run, cap_run, first_used_run;
     bool runs_found;                            /* runs are repeated iterations; otherwise events

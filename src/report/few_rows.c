@@ -19,8 +19,8 @@ enum { MOST_ROWS = 4096, MORE_ROWS = 64 };
 bool oc_few_rows_do(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;
-    return r->in->analysis && !r->in->profile && !r->in->device && !o->advise &&
-           !o->top_end_key && !oc_report_grouped(o) && !oc_what_if_asked(o) &&
+    return r->in->analysis && !r->in->profile && !r->in->device && !o->advise && !o->top_end_key &&
+           !oc_report_grouped(o) && !oc_what_if_asked(o) &&
            (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
 }
 

@@ -6,10 +6,10 @@
 
 /* NAN: not known. Without a known number of runs there is a total, but no latency and no rate of runs. */
 struct oc_headline {
-    double total_ns;         /* all the time that the rows stand for: of one run, of all runs with --stat sum,
-                              * or of a recording of an unknown number of runs */
-    double run_ns;           /* latency; where the profile has no run times, the sum of its operators */
-    double busy_ns;          /* of it: while at least one operator runs */
+    double total_ns; /* all the time that the rows stand for: of one run, of all runs with --stat sum,
+                      * or of a recording of an unknown number of runs */
+    double run_ns;   /* latency; where the profile has no run times, the sum of its operators */
+    double busy_ns;  /* of it: while at least one operator runs */
     double inferences_per_s;
     /* Work of the operators that have a time and a cost, over total_ns. FLOPs and integer operations are
      * separate where a model is joined; otherwise all operations count as FLOPs. With a model the work is

@@ -77,7 +77,8 @@ static void work_of(const struct oc_report *r, const struct oc_row *row, struct 
     work->unknown = work->unknown || !j->bytes_known || (j->n_node && j->quality == OC_UNKNOWN);
 }
 
-/* Without a model, or where the profile has counts of its own: those of the row, in the class of the first recorded input or of the kernels. */
+/* Without a model, or where the profile has counts of its own: those of the row, in the class of the first
+ * recorded input or of the kernels. */
 static bool work_of_record(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[row->record];

@@ -94,9 +94,10 @@ struct oc_ort_place {
     const char *why_not; /* why it is not loaded unless it is named; NULL: it is loaded */
 };
 
-/* In the order in which they are tried: what the dynamic linker finds, Python environments and npm folders named by
- * the environment (VIRTUAL_ENV, CONDA_PREFIX, NODE_PATH), those of ~/.local and of the system; then what is not
- * loaded: .venv and node_modules of the working directory and of the folders above it. In the arena. */
+/* In the order in which they are tried: what the dynamic linker finds, Python environments and npm folders
+ * named by the environment (VIRTUAL_ENV, CONDA_PREFIX, NODE_PATH), those of ~/.local and of the system; then
+ * what is not loaded: .venv and node_modules of the working directory and of the folders above it. In the
+ * arena. */
 size_t oc_ort_places(struct oc_arena *a, const struct oc_ort_place **out);
 
 /* NULL: fine, else -1 with "<what>: <ONNX Runtime's message>". Releases the status. */

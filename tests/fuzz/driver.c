@@ -145,7 +145,8 @@ static int read_file(const char *path, uint8_t *buf, size_t *n)
 
 int main(int argc, char **argv)
 {
-    struct run r = {.random = 0x9e3779b97f4a7c15u, .runs = 1000, .seconds = 60, .start_s = now_s(), .files = argc - 1};
+    struct run r = {
+        .random = 0x9e3779b97f4a7c15u, .runs = 1000, .seconds = 60, .start_s = now_s(), .files = argc - 1};
     const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
     uint8_t *buf = malloc(MAX_SEED_BYTES);
     if (!buf)

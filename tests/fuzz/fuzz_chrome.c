@@ -2,7 +2,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-extern const struct oc_importer oc_importer_chrome, oc_importer_mindspore_timeline, oc_importer_ascend_timeline;
+extern const struct oc_importer oc_importer_chrome, oc_importer_mindspore_timeline,
+    oc_importer_ascend_timeline;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

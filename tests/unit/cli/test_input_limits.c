@@ -223,7 +223,8 @@ static void function_limits(void **state)
         expect_rejected("bomb.onnx --limit function-nodes=50k", "more than 50000 nodes from functions");
     else
         expect_rejected("bomb.onnx", "more than 1000000 nodes from functions (--limit function-nodes=N)");
-    expect_rejected("bomb.onnx --limit function-nodes=1G --limit nodes=20k", "more than 20000 (--limit nodes=N)");
+    expect_rejected("bomb.onnx --limit function-nodes=1G --limit nodes=20k",
+                    "more than 20000 (--limit nodes=N)");
 }
 
 /* Nested loops around a Concat that grows its state by one; trips 0: given by an input. */

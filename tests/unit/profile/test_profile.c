@@ -187,7 +187,8 @@ static void errors_name_the_path(void **state)
     rmdir(folder);
     struct oc_profile_opts opts = {.format = "no-such-format", .warmup = -1};
     assert_null(t_profile_text("[{}]", &opts, &e));
-    assert_non_null(strstr(e.msg, "unknown profile format 'no-such-format'; onnxcost help profiles lists them"));
+    assert_non_null(
+        strstr(e.msg, "unknown profile format 'no-such-format'; onnxcost help profiles lists them"));
     opts.format = "onnxruntime"; /* forced on what is none */
     assert_null(t_profile_text("{}", &opts, &e));
     assert_non_null(strstr(e.msg, "expected an array of events (offset 0)"));
