@@ -376,8 +376,8 @@ static void evaluate_states(struct oc_engine *e, struct oc_loop *l, const struct
     const struct oc_node *n = &e->m->node[l->node];
     struct oc_loop at = *first;
     bool any = false;
-    for (uint32_t i = 0; i < l->n_state; i++)
-        any |= first->data[i] && i < n->n_out && n->out[i] != OC_NONE;
+    for (uint32_t i = 0; i < l->n_state && i < n->n_out; i++)
+        any |= first->data[i] && n->out[i] != OC_NONE;
     if (any && oc_is_known(l->trips) && oc_loop_evaluate(e, &at, l->trips.v) >= 0)
         memcpy(l->data, at.data, sizeof(l->data));
 }

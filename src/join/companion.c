@@ -45,7 +45,9 @@ static uint32_t original_value(const struct companion *c, const char *name, size
     const char *bare = found == OC_NONE ? oc_match_without_cast(name) : NULL;
     if (bare && n > (size_t)(bare - name))
         return original_value(c, bare, n - (size_t)(bare - name));
-    for (uint32_t v = found; v != OC_NONE && next; v = next[v])
+    if (!next)
+        return found;
+    for (uint32_t v = found; v != OC_NONE; v = next[v])
         if (c->x->m->value[v].graph == 0)
             return v;
     return found;

@@ -24,7 +24,7 @@
  * double (FLT_EVAL_METHOD 1 or 2: s390x, i686). */
 #define SPLAT(vec, elem, value)                                                                              \
     ({                                                                                                       \
-        elem lanes_[sizeof(vec) / sizeof(elem)];                                                             \
+        elem lanes_[sizeof(vec) / sizeof(elem)] = {0};                                                       \
         for (size_t k_ = 0; k_ < sizeof(vec) / sizeof(elem); k_++)                                           \
             lanes_[k_] = (elem)(value);                                                                      \
         vec v_;                                                                                              \

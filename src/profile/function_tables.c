@@ -155,7 +155,8 @@ static void perf_note(struct table *t, struct oc_str line)
 {
     const char *of = memmem(line.s, line.n, "of event", 8);
     const char *event = of ? memchr(of, '\'', (size_t)(line.s + line.n - of)) : NULL;
-    if (event++) {
+    if (event) {
+        event++;
         const char *end = memchr(event, '\'', (size_t)(line.s + line.n - event));
         snprintf(t->facts->event, sizeof(t->facts->event), "%.*s",
                  end ? (int)(end - event < 60 ? end - event : 60) : 0, event);
