@@ -9,7 +9,7 @@ export ONNXCOST_HWDB="$PWD/hwdb"
 case "$BUILD" in
 *release) mib=512 most=2500 largest=300k ;;
 # a sanitizer reserves terabytes of address space and has its own limit; it is slow, so fewer and smaller files are used
-*asan) mib=0 most=500 largest=40k
+*asan) mib=0 most=300 largest=40k
     export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:exitcode=99}:hard_rss_limit_mb=512" ;;
 *) mib=0 most=400 largest=40k ;;
 esac

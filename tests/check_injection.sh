@@ -3,6 +3,7 @@
 # ends, no bidirectional controls, no invalid UTF-8; in HTML and Markdown no markup either. Every command and format is run
 # on a model and profiles with such names. Prints TAP.
 # CSV is data: its cells keep the bytes of names, quoted.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -4,6 +4,7 @@
 # usage: tests/check_messages.sh        BUILD=build/<mode>
 #
 # A row: exit code, what, where, what to do, command; separated by tabs. The three texts are parts of the line.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

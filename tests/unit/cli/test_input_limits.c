@@ -276,10 +276,10 @@ static void loop_limits(void **state)
     save_loops("open.onnx", 60, 0);   /* at least 2^60 */
     const char *limit = sanitized() ? "--limit repeats=50k" : "";
     char line[128];
-    for (int i = 0; i < 2; i++) {
-        snprintf(line, sizeof(line), "%s %s", i ? "open.onnx" : "known.onnx", limit);
-        expect_rejected(line, i ? "(--limit repeats=N)" : "(--limit "); /* known: the values of the trips */
-    }
+    snprintf(line, sizeof(line), "open.onnx %s", limit);
+    expect_rejected(line, "(--limit repeats=N)");
+    if (!sanitized())
+        expect_rejected("known.onnx", "(--limit "); /* the values of the trips, or the trips */
     snprintf(line, sizeof(line), "scan -f csv open.onnx chain.onnx %s", limit);
     const struct result *r = run(line); /* one rejected model is a row, the scan continues */
     assert_int_equal(r->exit_code, 1);
@@ -528,14 +528,17 @@ static void gzip_ratio_limit(void **state)
     expect_rejected("some.json.gz", "more than 200 bytes out of each byte of gzip data (--limit gz-ratio=N)");
     expect_accepted("some.json.gz --limit gz-ratio=1032");
     check_limit("some.json.gz --limit gz-ratio=1032", "gz-bytes", n + (64 << 20));
-    /* 256 MiB of blanks and of zeros, and a string of 512 MiB */
-    write_bomb("blanks.json.gz", ' ', 4, "", "");
+    /* 256 MiB of blanks and of zeros, and a string of 512 MiB (64 MiB where it is slow) */
+    const int many = sanitized() ? 1 : 4;
+    write_bomb("blanks.json.gz", ' ', many, "", "");
     expect_rejected("blanks.json.gz", "(--limit gz-ratio=N)");
     expect_rejected("summary blanks.json.gz", "(--limit gz-ratio=N)");
-    write_bomb("zeros.json.gz", '\0', 4, "", "");
+    write_bomb("zeros.json.gz", '\0', many, "", "");
     expect_rejected("zeros.json.gz", "");
-    write_bomb("string.json.gz", 'x', 8, "{\"name\":\"", "\"},");
-    expect_rejected("string.json.gz --limit gz-ratio=1032", "(--limit gz-value-bytes=N)");
+    write_bomb("string.json.gz", 'x', sanitized() ? 1 : 8, "{\"name\":\"", "\"},");
+    expect_rejected(sanitized() ? "string.json.gz --limit gz-ratio=1032 --limit gz-value-bytes=32MB"
+                                : "string.json.gz --limit gz-ratio=1032",
+                    sanitized() ? "more than 32000000 bytes in one value" : "(--limit gz-value-bytes=N)");
 }
 
 static void long_values_are_limited(void **state)
