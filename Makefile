@@ -484,7 +484,7 @@ readme-check:
 	@.ci/setup deb
 	@tests/chroot/check_readme.sh
 
-deb-check:
+deb-check: all
 	@.ci/setup deb
 	@[ -d build/deb ] || $(MAKE) --no-print-directory deb
 	@tests/chroot/check_deb.sh
