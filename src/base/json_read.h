@@ -17,11 +17,7 @@
 #define OC_JSON_READ_H
 
 #include "base/file.h"
-
-struct oc_str {
-    const char *s; /* not NUL-terminated */
-    size_t n;
-};
+#include "base/str.h"
 
 enum oc_json_type {
     OC_JSON_NONE, /* end of text or error */
@@ -70,10 +66,5 @@ const char *oc_json_error(const struct oc_json *j, uint64_t *offset_bytes); /* N
  * a comma), inside the array at `depth` (see oc_json_depth), and clears the error. False: no such line. */
 bool oc_json_resync(struct oc_json *j, unsigned depth);
 unsigned oc_json_depth(const struct oc_json *j); /* number of entered containers */
-
-static inline bool oc_str_eq(struct oc_str a, const char *b)
-{
-    return a.n == __builtin_strlen(b) && __builtin_memcmp(a.s, b, a.n) == 0;
-}
 
 #endif

@@ -7,15 +7,11 @@
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/ck.h"
+#include "base/str.h"
 #include "ops/move.h"
 #include "ops/user_rules.h"
 
 #define MAX_NESTING 12
-
-struct span {
-    const char *s;
-    size_t n;
-};
 
 /* One expression being evaluated: its value, and its text with numbers substituted for names. */
 struct reader {
@@ -32,22 +28,17 @@ static uint64_t expression(struct reader *r);
 /* ---- texts ------------------------------------------------------------------------------------------------
  */
 
-static bool is_text(struct span s, const char *text)
-{
-    return strlen(text) == s.n && memcmp(s.s, text, s.n) == 0;
-}
-
-static struct span trimmed(const char *from, const char *to)
+static struct oc_str trimmed(const char *from, const char *to)
 {
     while (from < to && *from == ' ')
         from++;
     while (to > from && to[-1] == ' ')
         to--;
-    return (struct span){from, (size_t)(to - from)};
+    return (struct oc_str){from, (size_t)(to - from)};
 }
 
 struct statement {
-    struct span left, right;
+    struct oc_str left, right;
     bool defines;
 };
 
@@ -91,13 +82,13 @@ static void expect_char(struct reader *r, char c)
         r->bad = true;
 }
 
-static struct span word(struct reader *r)
+static struct oc_str word(struct reader *r)
 {
     skip_blanks(r);
     const char *from = r->p;
     while (r->p < r->end && (oc_is_alnum((unsigned char)*r->p) || *r->p == '_'))
         r->p++;
-    return (struct span){from, (size_t)(r->p - from)};
+    return (struct oc_str){from, (size_t)(r->p - from)};
 }
 
 static bool number_at(struct reader *r, int64_t *v)
@@ -134,19 +125,19 @@ static uint64_t mark_unknown(struct reader *r)
  */
 
 /* A tensor by its name. False: no such name. *t is NULL if it is absent. */
-static bool tensor(struct reader *r, struct span s, const struct oc_type **t)
+static bool tensor(struct reader *r, struct oc_str s, const struct oc_type **t)
 {
     char digits[8] = "";
     size_t at = s.n > 3 && memcmp(s.s, "out", 3) == 0 ? 3 : s.n > 2 && memcmp(s.s, "in", 2) == 0 ? 2 : 0;
-    if (is_text(s, "x") || is_text(s, "w")) {
+    if (oc_str_eq(s, "x") || oc_str_eq(s, "w")) {
         *t = oc_in(r->c, s.s[0] == 'w');
         return true;
     }
-    if (is_text(s, "o")) {
+    if (oc_str_eq(s, "o")) {
         *t = oc_out(r->c, 0);
         return true;
     }
-    if (is_text(s, "B")) {
+    if (oc_str_eq(s, "B")) {
         const char *slots = r->c->op->slots, *b = slots ? strchr(slots, 'b') : NULL;
         *t = b ? oc_in(r->c, (unsigned)(b - slots)) : NULL;
         return b != NULL;
@@ -189,7 +180,7 @@ static uint64_t dimensions(struct reader *r, const struct oc_type *t)
 /* ---- conditions -------------------------------------------------------------------------------------------
  */
 
-static bool equals(struct reader *r, const char *name, struct span otherwise, struct span value)
+static bool equals(struct reader *r, const char *name, struct oc_str otherwise, struct oc_str value)
 {
     char text[64], *end;
     const struct oc_attr *a = oc_node_attr(r->c->node, name);
@@ -209,9 +200,9 @@ static uint64_t condition(struct reader *r)
 {
     char name[64];
     const struct oc_type *t = NULL;
-    struct span left = word(r), otherwise = {"", 0};
+    struct oc_str left = word(r), otherwise = {"", 0};
     if (take(r, ']')) {
-        if (is_text(left, "strict"))
+        if (oc_str_eq(left, "strict"))
             return number(r, r->c->opt.strict_reduce);
         if (!tensor(r, left, &t))
             r->bad = true;
@@ -223,7 +214,7 @@ static uint64_t condition(struct reader *r)
     expect_char(r, '=');
     if (!differs)
         expect_char(r, '=');
-    struct span value = word(r);
+    struct oc_str value = word(r);
     expect_char(r, ']');
     snprintf(name, sizeof(name), "%.*s", (int)left.n, left.s);
     return number(r, equals(r, name, otherwise, value) != differs);
@@ -232,10 +223,10 @@ static uint64_t condition(struct reader *r)
 /* ---- names ------------------------------------------------------------------------------------------------
  */
 
-static bool prim_of(struct span s, unsigned *prim)
+static bool prim_of(struct oc_str s, unsigned *prim)
 {
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
-        if (is_text(s, oc_prim_name(p))) {
+        if (oc_str_eq(s, oc_prim_name(p))) {
             *prim = p;
             return true;
         }
@@ -245,7 +236,7 @@ static bool prim_of(struct span s, unsigned *prim)
 static void record_name(struct reader *r, const char *name, const char *expr, uint64_t v, bool known)
 {
     unsigned prim;
-    if (prim_of((struct span){name, strlen(name)}, &prim))
+    if (prim_of((struct oc_str){name, strlen(name)}, &prim))
         return;
     for (uint32_t i = 0; i < r->f->n_name; i++)
         if (strcmp(r->f->name[i].name, name) == 0)
@@ -265,18 +256,18 @@ static bool find_reported(const struct oc_op_ctx *c, const char *name, uint64_t 
     return false;
 }
 
-static bool definition(const char *formula, const char *name, struct span *out)
+static bool definition(const char *formula, const char *name, struct oc_str *out)
 {
     struct statement s;
     for (const char *p = formula; next_statement(&p, &s);)
-        if (s.defines && is_text(s.left, name)) {
+        if (s.defines && oc_str_eq(s.left, name)) {
             *out = s.right;
             return true;
         }
     return false;
 }
 
-static uint64_t run(struct reader *r, struct span text, bool *known, char **numbers)
+static uint64_t run(struct reader *r, struct oc_str text, bool *known, char **numbers)
 {
     struct reader sub = {.c = r->c,
                          .f = r->f,
@@ -295,9 +286,9 @@ static uint64_t run(struct reader *r, struct span text, bool *known, char **numb
     return v;
 }
 
-static uint64_t eval_name(struct reader *r, struct span s)
+static uint64_t eval_name(struct reader *r, struct oc_str s)
 {
-    struct span text;
+    struct oc_str text;
     uint64_t v = 0;
     bool known = true;
     const char *name = oc_strndup(r->c->arena, s.s, s.n);
@@ -322,11 +313,11 @@ static uint64_t eval_name(struct reader *r, struct span s)
 /* ---- functions, expressions -------------------------------------------------------------------------------
  */
 
-static uint64_t function(struct reader *r, struct span name)
+static uint64_t function(struct reader *r, struct oc_str name)
 {
     static const char *const names[] = {"clog2", "max", "min", "ceil"};
     size_t which = 0;
-    while (which < OC_COUNT(names) && !is_text(name, names[which]))
+    while (which < OC_COUNT(names) && !oc_str_eq(name, names[which]))
         which++;
     if (which == OC_COUNT(names)) {
         r->bad = true;
@@ -374,7 +365,7 @@ static uint64_t factor(struct reader *r)
         return nested(r);
     if (take(r, '['))
         return condition(r);
-    struct span s = word(r);
+    struct oc_str s = word(r);
     int64_t v = 0;
     if (s.n == 0) {
         r->bad = true;
@@ -388,7 +379,7 @@ static uint64_t factor(struct reader *r)
     }
     if (r->p < r->end && *r->p == '(') {
         r->p++;
-        return is_text(s, "N") ? elements(r) : function(r, s);
+        return oc_str_eq(s, "N") ? elements(r) : function(r, s);
     }
     if (r->p < r->end && *r->p == '[' && tensor(r, s, &t)) {
         r->p++;
@@ -432,7 +423,7 @@ static uint64_t expression(struct reader *r)
 /* ---- terms ------------------------------------------------------------------------------------------------
  */
 
-static void add_term(struct reader *r, unsigned prim, unsigned times, struct span text)
+static void add_term(struct reader *r, unsigned prim, unsigned times, struct oc_str text)
 {
     struct oc_arena *a = r->c->arena;
     if (r->f->n_term == OC_FORMULA_TERMS) {
@@ -453,38 +444,38 @@ static void add_term(struct reader *r, unsigned prim, unsigned times, struct spa
 }
 
 /* The histogram named on a left side. *none: an absent activation. */
-static const struct oc_prims *list_of(struct reader *r, struct span s, bool *none)
+static const struct oc_prims *list_of(struct reader *r, struct oc_str s, bool *none)
 {
     const struct oc_op *op = r->c->op;
     *none = false;
-    if (is_text(s, "requantize"))
+    if (oc_str_eq(s, "requantize"))
         return oc_prims_requantize;
-    if (is_text(s, "dequantize"))
+    if (oc_str_eq(s, "dequantize"))
         return oc_prims_dequantize;
-    if (is_text(s, "dynamic_quantize"))
+    if (oc_str_eq(s, "dynamic_quantize"))
         return oc_prims_dynamic_quantize;
-    if (is_text(s, "activation")) {
+    if (oc_str_eq(s, "activation")) {
         const struct oc_prims *list = oc_activation_prims(oc_attr_s(r->c, "activation", ""));
         *none = !list;
         return list;
     }
-    if (is_text(s, "this") && op->cost == oc_cost_elementwise)
+    if (oc_str_eq(s, "this") && op->cost == oc_cost_elementwise)
         return op->param;
-    if (is_text(s, "function"))
+    if (oc_str_eq(s, "function"))
         return oc_activation_prims(op->param);
-    const char *name = is_text(s, "this") ? op->name : oc_strndup(r->c->arena, s.s, s.n);
+    const char *name = oc_str_eq(s, "this") ? op->name : oc_strndup(r->c->arena, s.s, s.n);
     return oc_activation_prims(name);
 }
 
 /* Amounts of primitives reported by the rule itself. */
-static void told_prims(struct reader *r, struct span text)
+static void told_prims(struct reader *r, struct oc_str text)
 {
     unsigned prim;
     for (unsigned i = 0; r->c->told && i < r->c->told->n; i++) {
         const char *name = r->c->told->item[i].name;
-        if (!prim_of((struct span){name, strlen(name)}, &prim))
+        if (!prim_of((struct oc_str){name, strlen(name)}, &prim))
             continue;
-        add_term(r, prim, 1, (struct span){name, strlen(name)});
+        add_term(r, prim, 1, (struct oc_str){name, strlen(name)});
         r->f->term[r->f->n_term - 1].expr = oc_printf(r->c->arena, "functions of %.*s", (int)text.n, text.s);
     }
 }
@@ -498,13 +489,13 @@ static void amounts(struct reader *r, const struct statement *s)
         add_term(r, prim, 1, s->right);
         return;
     }
-    bool function = is_text(s->left, "function") && !op->param;
-    if (function || is_text(s->left, "prim") ||
-        (is_text(s->left, "this") && op->cost == oc_cost_elementwise && !op->param)) {
-        add_term(r, op->prim, op->n_prim && is_text(s->left, "this") ? op->n_prim : 1, s->right);
+    bool function = oc_str_eq(s->left, "function") && !op->param;
+    if (function || oc_str_eq(s->left, "prim") ||
+        (oc_str_eq(s->left, "this") && op->cost == oc_cost_elementwise && !op->param)) {
+        add_term(r, op->prim, op->n_prim && oc_str_eq(s->left, "this") ? op->n_prim : 1, s->right);
         return;
     }
-    if (is_text(s->left, "functions")) {
+    if (oc_str_eq(s->left, "functions")) {
         told_prims(r, s->right);
         return;
     }

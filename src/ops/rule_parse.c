@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "base/units.h"
 
 #define MAX_NESTING 32
@@ -18,11 +19,6 @@ struct parser {
     const char *p;
     unsigned depth;
     bool bad;
-};
-
-struct span {
-    const char *s;
-    size_t n;
 };
 
 static struct oc_rule_expr *number(struct parser *p);
@@ -71,22 +67,17 @@ static bool word_char(char c)
     return oc_is_alnum((unsigned char)c) || c == '_';
 }
 
-static struct span word(struct parser *p)
+static struct oc_str word(struct parser *p)
 {
     blanks(p);
-    struct span s = {p->p, 0};
+    struct oc_str s = {p->p, 0};
     while (word_char(p->p[0]))
         p->p++;
     s.n = (size_t)(p->p - s.s);
     return s;
 }
 
-static bool span_equals(struct span s, const char *text)
-{
-    return strlen(text) == s.n && memcmp(s.s, text, s.n) == 0;
-}
-
-static const char *copy_span(struct parser *p, struct span s)
+static const char *copy_span(struct parser *p, struct oc_str s)
 {
     return oc_strndup(p->scope->arena, s.s, s.n);
 }
@@ -110,7 +101,7 @@ static struct oc_rule_expr *make_binary(struct parser *p, enum rule_kind kind, s
 /* ---- tensors ------------------------------------------------------------------------------------------- */
 
 /* "in0", "out12" */
-static bool is_tensor(struct span s, bool *is_out, uint16_t *slot)
+static bool is_tensor(struct oc_str s, bool *is_out, uint16_t *slot)
 {
     size_t at = s.n > 3 && memcmp(s.s, "out", 3) == 0 ? 3 : s.n > 2 && memcmp(s.s, "in", 2) == 0 ? 2 : 0;
     int64_t v;
@@ -122,7 +113,7 @@ static bool is_tensor(struct span s, bool *is_out, uint16_t *slot)
     return true;
 }
 
-static void set_tensor(struct parser *p, struct oc_rule_expr *e, struct span s)
+static void set_tensor(struct parser *p, struct oc_rule_expr *e, struct oc_str s)
 {
     if (!is_tensor(s, &e->is_out, &e->slot)) {
         complain(p, "'%.*s' is not an input or output, such as in0", (int)(s.n < 40 ? s.n : 40), s.s);
@@ -159,14 +150,14 @@ static bool range(struct parser *p, struct oc_rule_expr *e)
 }
 
 /* in0[1], in0.1, in0[1:] after the name */
-static struct oc_rule_expr *size(struct parser *p, struct span name)
+static struct oc_rule_expr *size(struct parser *p, struct oc_str name)
 {
     struct oc_rule_expr *e = node(p, R_SIZE);
     set_tensor(p, e, name);
     if (*p->p == '.') {
         p->p++;
         struct oc_rule_expr *axis = node(p, R_NUMBER);
-        struct span digits = word(p);
+        struct oc_str digits = word(p);
         if (!oc_parse_i64(digits.s, digits.n, &axis->number))
             complain(p, "expected an axis after '%.*s.'", (int)name.n, name.s);
         e->a = axis;
@@ -185,7 +176,7 @@ static const char *quoted(struct parser *p)
 {
     if (!take(p, "'"))
         return NULL;
-    struct span s = {p->p, strcspn(p->p, "'")};
+    struct oc_str s = {p->p, strcspn(p->p, "'")};
     p->p += s.n;
     expect_sign(p, "'");
     return copy_span(p, s);
@@ -194,7 +185,7 @@ static const char *quoted(struct parser *p)
 static const char *attr_name(struct parser *p)
 {
     expect_sign(p, ".");
-    struct span s = word(p);
+    struct oc_str s = word(p);
     if (s.n == 0)
         complain(p, "expected an attribute name after 'attr.'");
     return copy_span(p, s);
@@ -330,10 +321,10 @@ static struct oc_rule_expr *arguments(struct parser *p, const struct function *f
     }
 }
 
-static struct oc_rule_expr *function(struct parser *p, struct span name)
+static struct oc_rule_expr *function(struct parser *p, struct oc_str name)
 {
     for (size_t i = 0; i < OC_COUNT(functions); i++)
-        if (span_equals(name, functions[i].name)) {
+        if (oc_str_eq(name, functions[i].name)) {
             struct oc_rule_expr *e = arguments(p, &functions[i]);
             expect_sign(p, ")");
             return e;
@@ -344,12 +335,12 @@ static struct oc_rule_expr *function(struct parser *p, struct span name)
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
 
-static struct oc_rule_expr *find_let(struct parser *p, struct span name)
+static struct oc_rule_expr *find_let(struct parser *p, struct oc_str name)
 {
     struct oc_rule_expr *e = node(p, R_LET);
     for (unsigned i = 0; i < p->scope->n_let; i++) {
         const struct oc_rule_let *l = &p->scope->let[i];
-        if (!span_equals(name, l->name))
+        if (!oc_str_eq(name, l->name))
             continue;
         e->number = i;
         e->text = l->name;
@@ -363,20 +354,20 @@ static struct oc_rule_expr *find_let(struct parser *p, struct span name)
     return e;
 }
 
-static struct oc_rule_expr *parse_name(struct parser *p, struct span name)
+static struct oc_rule_expr *parse_name(struct parser *p, struct oc_str name)
 {
     bool is_out;
     uint16_t slot;
     if (is_tensor(name, &is_out, &slot))
         return size(p, name);
-    if (span_equals(name, "attr") && *p->p == '.')
+    if (oc_str_eq(name, "attr") && *p->p == '.')
         return attribute(p);
     if (take(p, "("))
         return function(p, name);
     return find_let(p, name);
 }
 
-static struct oc_rule_expr *literal(struct parser *p, struct span digits)
+static struct oc_rule_expr *literal(struct parser *p, struct oc_str digits)
 {
     struct oc_rule_expr *e = node(p, R_NUMBER);
     if (!oc_parse_i64(digits.s, digits.n, &e->number))
@@ -394,7 +385,7 @@ static struct oc_rule_expr *parse_primary(struct parser *p)
         expect_sign(p, ")");
         return e;
     }
-    struct span s = word(p);
+    struct oc_str s = word(p);
     if (s.n == 0) {
         if (*p->p)
             complain(p, "expected a number before '%.20s'", p->p);
@@ -500,7 +491,7 @@ static struct oc_rule_expr *tensor(struct parser *p)
 }
 
 /* in0, in0[1:], in0[:-1] after the name */
-static struct oc_rule_expr *axes(struct parser *p, struct span name)
+static struct oc_rule_expr *axes(struct parser *p, struct oc_str name)
 {
     struct oc_rule_expr *e = node(p, R_AXES);
     set_tensor(p, e, name);
@@ -518,17 +509,17 @@ static struct oc_rule_expr *shape_part(struct parser *p)
         items(p, e, number, "]");
         return e;
     }
-    struct span name = word(p);
+    struct oc_str name = word(p);
     if (is_tensor(name, &is_out, &slot))
         return axes(p, name);
-    if (span_equals(name, "value") && take(p, "(")) {
+    if (oc_str_eq(name, "value") && take(p, "(")) {
         e = of_tensor(p, R_VALUES);
         if (e->is_out)
             complain(p, "value() takes an input");
         expect_sign(p, ")");
         return e;
     }
-    if (span_equals(name, "broadcast") && take(p, "(")) {
+    if (oc_str_eq(name, "broadcast") && take(p, "(")) {
         e->kind = R_BROADCAST;
         items(p, e, tensor, ")");
         if (!e->n_item)
@@ -554,7 +545,7 @@ static struct oc_rule_expr *shape(struct parser *p)
 
 static unsigned dtype_name(struct parser *p)
 {
-    struct span s = word(p);
+    struct oc_str s = word(p);
     unsigned dtype = oc_dtype_by_name(s.s, s.n);
     if (dtype == OC_DT_UNDEFINED)
         complain(p, "unknown element type '%.*s'", (int)(s.n < 40 ? s.n : 40), s.s);
@@ -565,8 +556,8 @@ static struct oc_rule_expr *dtype(struct parser *p)
 {
     struct oc_rule_expr *e = node(p, R_DTYPE);
     const char *start = p->p;
-    struct span s = word(p);
-    if (span_equals(s, "attr") && *p->p == '.') {
+    struct oc_str s = word(p);
+    if (oc_str_eq(s, "attr") && *p->p == '.') {
         e->kind = R_DTYPE_ATTR;
         e->text = attr_name(p);
         e->number = take(p, "|") ? (int64_t)dtype_name(p) : -1;

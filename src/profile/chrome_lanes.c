@@ -136,9 +136,7 @@ void oc_chrome_finish(const struct oc_chrome_lanes *l, struct oc_timeline *t,
                       const struct oc_profile_opts *opts, const struct oc_timeline_rules *rules)
 {
     oc_chrome_name_lanes(l, t);
-    oc_timeline_finish(t, opts, rules);
-    oc_timeline_records(t, opts, rules);
-    oc_timeline_keep(t, opts);
+    oc_timeline_close(t, 0, opts, rules);
 }
 
 void oc_chrome_lanes_free(struct oc_chrome_lanes *l)

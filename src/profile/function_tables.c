@@ -21,17 +21,6 @@ struct table {
     double event_count;
 };
 
-static bool contains(struct oc_str s, const char *text)
-{
-    return s.n && memmem(s.s, s.n, text, strlen(text));
-}
-
-static bool starts(struct oc_str s, const char *text)
-{
-    size_t n = strlen(text);
-    return s.n >= n && memcmp(s.s, text, n) == 0;
-}
-
 /* Removes the first word of the line and returns it. */
 static struct oc_str word(struct oc_str *s)
 {
@@ -98,7 +87,7 @@ static int read_gprof(struct table *t)
             return 0;
         if (rows)
             rc = gprof_row(t, s);
-        else if (starts(s, "Each sample counts as")) {
+        else if (oc_str_starts(s, "Each sample counts as")) {
             s = (struct oc_str){s.s + 21, s.n - 21};
             if (number(word(&s), &v))
                 t->facts->resolution_ns = v * 1e9;
@@ -112,9 +101,9 @@ static int read_gprof(struct table *t)
 
 static bool is_perf_header(struct oc_str line)
 {
-    return starts(line, "#") &&
-           (contains(line, "Overhead") || (contains(line, "Children") && contains(line, "Self"))) &&
-           (contains(line, "Symbol") || contains(line, "Command"));
+    return oc_str_starts(line, "#") &&
+           (oc_str_has(line, "Overhead") || (oc_str_has(line, "Children") && oc_str_has(line, "Self"))) &&
+           (oc_str_has(line, "Symbol") || oc_str_has(line, "Command"));
 }
 
 static size_t column_of(struct oc_str line, char delimiter, const char *name)
@@ -136,8 +125,8 @@ static size_t column_of(struct oc_str line, char delimiter, const char *name)
 static void perf_header(struct table *t, struct oc_str line)
 {
     static const char delimiters[] = {',', ';', '|', '\t'};
-    t->children = contains(line, "Children");
-    t->samples = contains(line, "Samples");
+    t->children = oc_str_has(line, "Children");
+    t->samples = oc_str_has(line, "Samples");
     t->delimiter = '\0';
     for (size_t i = 0; i < sizeof(delimiters) && !t->delimiter; i++)
         if (memchr(line.s, delimiters[i], line.n))
@@ -280,7 +269,7 @@ static int read_perf(struct table *t)
                 return -1;
             perf_header(t, s);
             rows = true;
-        } else if (starts(s, "#"))
+        } else if (oc_str_starts(s, "#"))
             perf_note(t, s);
         else if (rows && s.n)
             rc = perf_row(t, s);
@@ -292,7 +281,7 @@ static int read_perf(struct table *t)
 
 static bool is_pstats_header(struct oc_str line)
 {
-    return starts(line, "ncalls") && contains(line, "tottime") && contains(line, "cumtime");
+    return oc_str_starts(line, "ncalls") && oc_str_has(line, "tottime") && oc_str_has(line, "cumtime");
 }
 
 static int pstats_row(struct table *t, struct oc_str line)
@@ -360,7 +349,7 @@ static bool is_vtune_header(struct oc_str line, struct oc_str rule)
 {
     struct oc_text_column span[OC_TEXT_COLUMNS];
     size_t n = oc_text_rule(rule, span), at[VTUNE_COLUMNS];
-    return n && contains(line, "CPU Time") && vtune_columns(line, n, at);
+    return n && oc_str_has(line, "CPU Time") && vtune_columns(line, n, at);
 }
 
 static int vtune_row(struct table *t, struct oc_str line, const struct oc_text_column *span, size_t n,

@@ -46,19 +46,14 @@ struct reading {
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
-static bool peek_contains(const struct oc_peek *p, const char *text)
-{
-    return memmem(p->data, p->n, text, strlen(text)) != NULL;
-}
-
 static void probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    bool tasks = peek_contains(p, "\"Task Type\"") && peek_contains(p, "\"Stream Id\"");
-    bool display = peek_contains(p, "\"fullname\"") && peek_contains(p, "\"type\"");
-    if (!p->n || (p->data[0] != '[' && p->data[0] != '{') || !peek_contains(p, "\"ph\""))
+    bool tasks = oc_peek_has(p, "\"Task Type\"") && oc_peek_has(p, "\"Stream Id\"");
+    bool display = oc_peek_has(p, "\"fullname\"") && oc_peek_has(p, "\"type\"");
+    if (!p->n || (p->data[0] != '[' && p->data[0] != '{') || !oc_peek_has(p, "\"ph\""))
         return;
-    if (tasks || peek_contains(p, "\"Iteration Time(ns)\"") || peek_contains(p, "\"Ascend Hardware\"") ||
-        peek_contains(p, "\"HCCL\""))
+    if (tasks || oc_peek_has(p, "\"Iteration Time(ns)\"") || oc_peek_has(p, "\"Ascend Hardware\"") ||
+        oc_peek_has(p, "\"HCCL\""))
         *bid = (struct oc_bid){.score = 96, .reason = "tasks of Ascend streams or HCCL planes"};
     else if (display && p->data[0] == '[')
         *bid = (struct oc_bid){.score = 85, .reason = "events with type and fullname"};

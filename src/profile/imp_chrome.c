@@ -41,15 +41,10 @@ struct reading {
 
 /* ---- probes -------------------------------------------------------------------------------------------- */
 
-static bool contains(const struct oc_peek *p, const char *text)
-{
-    return memmem(p->data, p->n, text, strlen(text)) != NULL;
-}
-
 static bool looks_like_events(const struct oc_peek *p)
 {
-    return p->n && (p->data[0] == '[' || (p->data[0] == '{' && contains(p, "\"traceEvents\""))) &&
-           contains(p, "\"ph\"") && contains(p, "\"ts\"");
+    return p->n && (p->data[0] == '[' || (p->data[0] == '{' && oc_peek_has(p, "\"traceEvents\""))) &&
+           oc_peek_has(p, "\"ph\"") && oc_peek_has(p, "\"ts\"");
 }
 
 static void probe_chrome(const struct oc_peek *p, struct oc_bid *bid)
@@ -61,7 +56,7 @@ static void probe_chrome(const struct oc_peek *p, struct oc_bid *bid)
 static void probe_mindspore(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (looks_like_events(p) && p->data[0] == '[' &&
-        (contains(p, "\"op_full_name\"") || contains(p, "\"Ops\"")))
+        (oc_peek_has(p, "\"op_full_name\"") || oc_peek_has(p, "\"Ops\"")))
         *bid = (struct oc_bid){.score = 80, .reason = "events with op_full_name, or on the thread Ops"};
 }
 

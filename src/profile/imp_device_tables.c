@@ -21,11 +21,11 @@ static const char *const device_name[N_SOURCE] = {
 struct reading;
 struct layout {
     enum source source;
-    const char *
-        column[N_COLUMN]; /* NULL: none. Time columns: TOTAL of all calls; MEAN of a call; or START and END */
-    const char *also;     /* a column that only this table has */
-    double unit_ns;       /* 0: the unit is in the header, or in the row below it */
-    uint8_t kind;         /* enum oc_event_kind of a row */
+    /* NULL: none. Time columns: TOTAL of all calls; MEAN of a call; or START and END */
+    const char *column[N_COLUMN];
+    const char *also;      /* a column that only this table has */
+    double unit_ns;        /* 0: the unit is in the header, or in the row below it */
+    uint8_t kind;          /* enum oc_event_kind of a row */
     bool units_row, trace; /* trace: a row is a launch with a start */
     bool (*take)(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row);
 };
@@ -44,17 +44,6 @@ struct reading {
     struct oc_str shapes[4]; /* IN .. OUT_TYPE of the row */
 };
 
-static bool begins(struct oc_str s, const char *text)
-{
-    size_t n = strlen(text);
-    return s.n >= n && memcmp(s.s, text, n) == 0;
-}
-
-static bool contains(struct oc_str s, const char *text)
-{
-    return s.n && memmem(s.s, s.n, text, strlen(text));
-}
-
 static struct oc_str at(const struct reading *r, const struct oc_str *field, size_t n, unsigned column)
 {
     return oc_csv_at(field, n, r->at[column]);
@@ -62,20 +51,19 @@ static struct oc_str at(const struct reading *r, const struct oc_str *field, siz
 
 /* ---- what is special in a source ----------------------------------------------------------------------- */
 
-/* Kernels, copies, and calls of the runtime have the same header; copies and calls are known by their names.
- */
+/* Kernels, copies, and calls of the runtime have the same header; copies and calls are known by their names. */
 static bool take_rocprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
     static const char *const api[] = {"hip", "hsa_", "roctx", "__hip", "HIP_", "HSA_", "MARKER_"};
     (void)r, (void)field, (void)n;
-    bool call = !contains(row->name, "(") && !contains(row->name, ".kd");
+    bool call = !oc_str_has(row->name, "(") && !oc_str_has(row->name, ".kd");
     for (size_t i = 0; i < OC_COUNT(api) && call; i++)
-        if (begins(row->name, api[i])) {
+        if (oc_str_starts(row->name, api[i])) {
             row->device = false;
             row->kind = OC_EV_OPERATOR;
         }
-    if (oc_csv_same(row->name, "async-copy") || begins(row->name, "MEMORY_COPY") ||
-        begins(row->name, "CopyHostTo") || begins(row->name, "CopyDeviceTo"))
+    if (oc_csv_same(row->name, "async-copy") || oc_str_starts(row->name, "MEMORY_COPY") ||
+        oc_str_starts(row->name, "CopyHostTo") || oc_str_starts(row->name, "CopyDeviceTo"))
         row->kind = OC_EV_MEMCPY;
     return true;
 }
@@ -85,18 +73,18 @@ static bool take_nvprof(struct reading *r, const struct oc_str *field, size_t n,
 {
     struct oc_str section = at(r, field, n, TYPE);
     row->type = (struct oc_str){"", 0};
-    row->device = !begins(section, "API");
-    row->kind = !row->device                        ? OC_EV_OPERATOR
-                : begins(row->name, "[CUDA memcpy") ? OC_EV_MEMCPY
-                : begins(row->name, "[CUDA memset") ? OC_EV_MEMSET
-                                                    : OC_EV_KERNEL;
+    row->device = !oc_str_starts(section, "API");
+    row->kind = !row->device                               ? OC_EV_OPERATOR
+                : oc_str_starts(row->name, "[CUDA memcpy") ? OC_EV_MEMCPY
+                : oc_str_starts(row->name, "[CUDA memset") ? OC_EV_MEMSET
+                                                           : OC_EV_KERNEL;
     /* "f(int) [418]": the number of the launch */
     const char *open = row->name.n > 3 && row->name.s[row->name.n - 1] == ']' && row->name.s[0] != '['
                            ? memrchr(row->name.s, '[', row->name.n)
                            : NULL;
     if (open && open > row->name.s && open[-1] == ' ')
         row->name.n = (size_t)(open - 1 - row->name.s);
-    return (row->device || !r->rows.device) && !begins(row->name, "[Unified Memory");
+    return (row->device || !r->rows.device) && !oc_str_starts(row->name, "[Unified Memory");
 }
 
 static bool is_none(struct oc_str s)
@@ -200,140 +188,39 @@ static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, st
 
 /* ---- layouts ------------------------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const struct layout layouts[] = {
-    {ROCPROF,
-     {[NAME] = "Name", [CALLS] = "Calls", [TOTAL] = "TotalDurationNs", [MIN] = "MinNs", [MAX] = "MaxNs"},
-     "AverageNs",
-     1,
-     OC_EV_KERNEL,
-     false,
-     false,
-     take_rocprof},
-    {ROCPROF,
-     {[NAME] = "KernelName", [TOTAL] = "DurationNs", [START] = "BeginNs", [END] = "EndNs"},
-     "EndNs",
-     1,
-     OC_EV_KERNEL,
-     false,
-     true,
-     NULL},
-    {ROCPROF,
-     {[NAME] = "KernelName", [START] = "BeginNs", [END] = "EndNs"},
-     "DispatchNs",
-     1,
-     OC_EV_KERNEL,
-     false,
-     true,
-     NULL},
-    {ROCPROF,
-     {[NAME] = "Kernel_Name", [START] = "Start_Timestamp", [END] = "End_Timestamp"},
-     "Kernel_Name",
-     1,
-     OC_EV_KERNEL,
-     false,
-     true,
-     NULL},
-    {ROCPROF,
-     {[NAME] = "Direction", [START] = "Start_Timestamp", [END] = "End_Timestamp"},
-     "Direction",
-     1,
-     OC_EV_MEMCPY,
-     false,
-     true,
-     NULL},
-    {ROCPROF,
-     {[NAME] = "Function", [START] = "Start_Timestamp", [END] = "End_Timestamp"},
-     "Domain",
-     1,
-     OC_EV_OPERATOR,
-     false,
-     false,
-     take_rocprof},
-    {NVPROF,
-     {[NAME] = "Name", [TYPE] = "Type", [CALLS] = "Calls", [TOTAL] = "Time", [MIN] = "Min", [MAX] = "Max"},
-     "Time(%)",
-     0,
-     OC_EV_KERNEL,
-     true,
-     false,
-     take_nvprof},
-    {NVPROF,
-     {[NAME] = "Name", [CALLS] = "Calls", [TOTAL] = "Time", [MIN] = "Min", [MAX] = "Max"},
-     "Time(%)",
-     0,
-     OC_EV_KERNEL,
-     true,
-     false,
-     take_nvprof},
-    {NVPROF,
-     {[NAME] = "Name", [START] = "Start", [TOTAL] = "Duration"},
-     "Registers Per Thread",
-     0,
-     OC_EV_KERNEL,
-     true,
-     true,
-     take_nvprof},
-    {MSPROF,
-     {[NAME] = "Op Name",
-      [TYPE] = "OP Type",
-      [PLACE] = "Task Type",
-      [TOTAL] = "Task Duration",
-      [IN] = "Input Shapes",
-      [IN_TYPE] = "Input Data Types",
-      [OUT] = "Output Shapes",
-      [OUT_TYPE] = "Output Data Types"},
-     "Op Name",
-     0,
-     OC_EV_OPERATOR,
-     false,
-     false,
-     take_msprof},
-    {MSPROF,
-     {[NAME] = "Name",
-      [TYPE] = "Type",
-      [PLACE] = "Accelerator Core",
-      [TOTAL] = "Duration",
-      [IN] = "Input Shapes",
-      [IN_TYPE] = "Input Data Types",
-      [OUT] = "Output Shapes",
-      [OUT_TYPE] = "Output Data Types"},
-     "Accelerator Core",
-     0,
-     OC_EV_OPERATOR,
-     false,
-     false,
-     take_msprof},
-    {MSPROF,
-     {[NAME] = "OP Type",
-      [TYPE] = "OP Type",
-      [PLACE] = "Core Type",
-      [CALLS] = "Count",
-      [TOTAL] = "Total Time",
-      [MIN] = "Min Time",
-      [MAX] = "Max Time"},
-     "Core Type",
-     0,
-     OC_EV_OPERATOR,
-     false,
-     false,
-     take_msprof},
-    {MSPROF,
-     {[NAME] = "Iteration ID", [TOTAL] = "Iteration Time"},
-     "Iteration End",
-     0,
-     OC_EV_OPERATOR,
-     false,
-     false,
-     take_step},
-    {QNN,
-     {[NAME] = "Event Identifier", [TYPE] = "Unit of Measurement", [PLACE] = "Message", [TOTAL] = "Time"},
-     "Timing Source",
-     1,
-     OC_EV_OPERATOR,
-     false,
-     false,
-     take_qnn},
+    {.source = ROCPROF, .also = "AverageNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .take = take_rocprof, .column = {
+     [NAME] = "Name", [CALLS] = "Calls", [TOTAL] = "TotalDurationNs", [MIN] = "MinNs", [MAX] = "MaxNs"}},
+    {.source = ROCPROF, .also = "EndNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
+     [NAME] = "KernelName", [TOTAL] = "DurationNs", [START] = "BeginNs", [END] = "EndNs"}},
+    {.source = ROCPROF, .also = "DispatchNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
+     [NAME] = "KernelName", [START] = "BeginNs", [END] = "EndNs"}},
+    {.source = ROCPROF, .also = "Kernel_Name", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
+     [NAME] = "Kernel_Name", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+    {.source = ROCPROF, .also = "Direction", .unit_ns = 1, .kind = OC_EV_MEMCPY, .trace = true, .column = {
+     [NAME] = "Direction", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+    {.source = ROCPROF, .also = "Domain", .unit_ns = 1, .kind = OC_EV_OPERATOR, .take = take_rocprof, .column = {
+     [NAME] = "Function", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+    {.source = NVPROF, .also = "Time(%)", .kind = OC_EV_KERNEL, .units_row = true, .take = take_nvprof, .column = {
+     [NAME] = "Name", [TYPE] = "Type", [CALLS] = "Calls", [TOTAL] = "Time", [MIN] = "Min", [MAX] = "Max"}},
+    {.source = NVPROF, .also = "Registers Per Thread", .kind = OC_EV_KERNEL, .units_row = true, .trace = true,
+     .take = take_nvprof, .column = {[NAME] = "Name", [START] = "Start", [TOTAL] = "Duration"}},
+    {.source = MSPROF, .also = "Op Name", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
+     [NAME] = "Op Name", [TYPE] = "OP Type", [PLACE] = "Task Type", [TOTAL] = "Task Duration",
+     [IN] = "Input Shapes", [IN_TYPE] = "Input Data Types", [OUT] = "Output Shapes", [OUT_TYPE] = "Output Data Types"}},
+    {.source = MSPROF, .also = "Accelerator Core", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
+     [NAME] = "Name", [TYPE] = "Type", [PLACE] = "Accelerator Core", [TOTAL] = "Duration",
+     [IN] = "Input Shapes", [IN_TYPE] = "Input Data Types", [OUT] = "Output Shapes", [OUT_TYPE] = "Output Data Types"}},
+    {.source = MSPROF, .also = "Core Type", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
+     [NAME] = "OP Type", [TYPE] = "OP Type", [PLACE] = "Core Type", [CALLS] = "Count", [TOTAL] = "Total Time",
+     [MIN] = "Min Time", [MAX] = "Max Time"}},
+    {.source = MSPROF, .also = "Iteration End", .kind = OC_EV_OPERATOR, .take = take_step, .column = {
+     [NAME] = "Iteration ID", [TOTAL] = "Iteration Time"}},
+    {.source = QNN, .also = "Timing Source", .unit_ns = 1, .kind = OC_EV_OPERATOR, .take = take_qnn, .column = {
+     [NAME] = "Event Identifier", [TYPE] = "Unit of Measurement", [PLACE] = "Message", [TOTAL] = "Time"}},
 };
+/* clang-format on */
 
 /* The column with exactly this header, or with a unit in brackets after it. */
 static size_t find(const struct oc_str *f, size_t n, const char *name)
@@ -348,8 +235,6 @@ static bool fits(const struct layout *l, const struct oc_str *f, size_t n)
 {
     static const unsigned needed[] = {NAME, TOTAL, START, END};
     if (find(f, n, l->also) == OC_CSV_NONE)
-        return false;
-    if (l->source == NVPROF && l->column[TYPE] && find(f, n, "Type") == OC_CSV_NONE)
         return false;
     for (size_t i = 0; i < OC_COUNT(needed); i++)
         if (l->column[needed[i]] && find(f, n, l->column[needed[i]]) == OC_CSV_NONE)

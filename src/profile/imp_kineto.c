@@ -108,11 +108,6 @@ struct reading {
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
-static bool peek_contains(const struct oc_peek *p, const char *text)
-{
-    return memmem(p->data, p->n, text, strlen(text)) != NULL;
-}
-
 static bool has_number_version(const struct oc_peek *p)
 {
     const char *at = memmem(p->data, p->n, "\"schemaVersion\"", 15), *end = p->data + p->n;
@@ -123,15 +118,15 @@ static bool has_number_version(const struct oc_peek *p)
 
 static void probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    if (!p->n || peek_contains(p, "\"span_indx\"") || peek_contains(p, "\"Ascend Hardware\""))
+    if (!p->n || oc_peek_has(p, "\"span_indx\"") || oc_peek_has(p, "\"Ascend Hardware\""))
         return;
-    bool events = peek_contains(p, "\"traceEvents\""), version = has_number_version(p);
-    bool launches = peek_contains(p, "\"correlation\"") || peek_contains(p, "\"External id\"");
-    bool cats = peek_contains(p, "\"cpu_op\"") || peek_contains(p, "\"cuda_runtime\"") ||
-                peek_contains(p, "\"user_annotation\"") ||
-                (peek_contains(p, "\"Operator\"") && peek_contains(p, "\"Input dims\"")) ||
-                (peek_contains(p, "\"Runtime\"") && peek_contains(p, "\"Kernel\"") && launches) ||
-                peek_contains(p, "\"Trace iteration\"");
+    bool events = oc_peek_has(p, "\"traceEvents\""), version = has_number_version(p);
+    bool launches = oc_peek_has(p, "\"correlation\"") || oc_peek_has(p, "\"External id\"");
+    bool cats = oc_peek_has(p, "\"cpu_op\"") || oc_peek_has(p, "\"cuda_runtime\"") ||
+                oc_peek_has(p, "\"user_annotation\"") ||
+                (oc_peek_has(p, "\"Operator\"") && oc_peek_has(p, "\"Input dims\"")) ||
+                (oc_peek_has(p, "\"Runtime\"") && oc_peek_has(p, "\"Kernel\"") && launches) ||
+                oc_peek_has(p, "\"Trace iteration\"");
     if (p->data[0] == '[' && cats && launches)
         *bid = (struct oc_bid){.score = 70, .reason = "events with categories of PyTorch"};
     if (p->data[0] != '{')
@@ -140,33 +135,23 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = cats ? 95 : 80, .reason = "schemaVersion number and traceEvents"};
     else if (events && cats)
         *bid = (struct oc_bid){.score = 75, .reason = "traceEvents with categories of PyTorch"};
-    else if (version && (peek_contains(p, "\"deviceProperties\"") || peek_contains(p, "\"distributedInfo\"")))
+    else if (version && (oc_peek_has(p, "\"deviceProperties\"") || oc_peek_has(p, "\"distributedInfo\"")))
         *bid = (struct oc_bid){.score = 60, .reason = "schemaVersion number and deviceProperties"};
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-static bool starts(struct oc_str s, const char *with)
-{
-    size_t n = strlen(with);
-    return s.n >= n && memcmp(s.s, with, n) == 0;
-}
-
-static bool contains(struct oc_str s, const char *text)
-{
-    return memmem(s.s, s.n, text, strlen(text)) != NULL;
-}
-
 /* Annotations of the profiler and of torch's own classes; the 2020 layout writes them as operators. */
 static unsigned annotation_kind(struct oc_str name, unsigned kind)
 {
-    if (starts(name, "ProfilerStep#"))
+    if (oc_str_starts(name, "ProfilerStep#"))
         return OC_EV_STEP;
-    if (starts(name, "enumerate(DataLoader)"))
+    if (oc_str_starts(name, "enumerate(DataLoader)"))
         return OC_EV_DATALOADER;
-    if (starts(name, "Optimizer."))
+    if (oc_str_starts(name, "Optimizer."))
         return OC_EV_OPTIMIZATION;
-    if (kind == OC_EV_USER && (starts(name, "nccl:") || starts(name, "gloo:") || starts(name, "mpi:")))
+    if (kind == OC_EV_USER &&
+        (oc_str_starts(name, "nccl:") || oc_str_starts(name, "gloo:") || oc_str_starts(name, "mpi:")))
         return OC_EV_COMMUNICATION;
     return kind;
 }
@@ -174,7 +159,7 @@ static unsigned annotation_kind(struct oc_str name, unsigned kind)
 /* aten::conv2d is a user-level operator; autograd::engine::evaluate_function only wraps others. */
 static bool is_leaf(struct oc_str name)
 {
-    return contains(name, "::") && !starts(name, "autograd::");
+    return oc_str_has(name, "::") && !oc_str_starts(name, "autograd::");
 }
 
 /* The kind of the event's category, which also determines the device. */
@@ -282,18 +267,18 @@ static struct fact classify_name(struct reading *r, unsigned category, struct oc
     unsigned kind = category;
     if (kind == OC_EV_OPERATOR || kind == OC_EV_USER)
         kind = annotation_kind(name, kind);
-    if (kind == OC_EV_API && contains(name, "Synchronize"))
+    if (kind == OC_EV_API && oc_str_has(name, "Synchronize"))
         kind = OC_EV_SYNC;
     if (kind == OC_EV_KERNEL && (oc_str_eq(name, "event_wait") || oc_str_eq(name, "event_record")))
         kind = OC_EV_SYNC; /* commands of MTIA's control processors that do no work */
     if (kind == OC_EV_KERNEL && oc_str_eq(name, "dma_request"))
         kind = OC_EV_MEMCPY;
     r->device |= kind >= OC_EV_KERNEL;
-    r->gpu |= kind == OC_EV_API || kind == OC_EV_SYNC || starts(name, "aten::cudnn_conv") ||
-              starts(name, "aten::cudnn_batch") || starts(name, "nccl:") ||
+    r->gpu |= kind == OC_EV_API || kind == OC_EV_SYNC || oc_str_starts(name, "aten::cudnn_conv") ||
+              oc_str_starts(name, "aten::cudnn_batch") || oc_str_starts(name, "nccl:") ||
               oc_str_eq(name, "aten::record_stream");
-    r->training |= kind == OC_EV_OPTIMIZATION || starts(name, "autograd::");
-    r->hip |= kind == OC_EV_API && starts(name, "hip");
+    r->training |= kind == OC_EV_OPTIMIZATION || oc_str_starts(name, "autograd::");
+    r->hip |= kind == OC_EV_API && oc_str_starts(name, "hip");
     return (struct fact){.category = (uint8_t)category,
                          .kind = (uint8_t)kind,
                          .flags = kind == OC_EV_OPERATOR && is_leaf(name) ? OC_EVF_LEAF : 0,
@@ -386,7 +371,7 @@ static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
     if (devices)
         r->model_name = name_of_devices(r, value);
     else
-        r->gpu |= contains(value, "\"nccl\"");
+        r->gpu |= oc_str_has(value, "\"nccl\"");
     return true;
 }
 

@@ -520,17 +520,12 @@ static int read_megengine(const struct oc_source *src, const struct oc_profile_o
     return rc;
 }
 
-static bool contains(const struct oc_peek *peek, const char *word)
-{
-    return memmem(peek->data, peek->n, word, strlen(word)) != NULL;
-}
-
 static void probe_megengine(const struct oc_peek *peek, struct oc_bid *bid)
 {
     if (!peek->n || peek->data[0] != '{')
         return;
-    bool graph = contains(peek, "\"graph_exec\""), profiler = contains(peek, "\"profiler\"");
-    bool nodes = contains(peek, "\"node_type\""), footprint = contains(peek, "\"opr_footprint\"");
+    bool graph = oc_peek_has(peek, "\"graph_exec\""), profiler = oc_peek_has(peek, "\"profiler\"");
+    bool nodes = oc_peek_has(peek, "\"node_type\""), footprint = oc_peek_has(peek, "\"opr_footprint\"");
     if (graph && profiler)
         *bid = (struct oc_bid){.score = 100, .reason = "graph_exec and profiler"};
     else if (graph && nodes)

@@ -257,11 +257,6 @@ static void read_raw(struct reading *r, const struct oc_str *header, size_t n_he
     oc_arena_free(&a);
 }
 
-static bool begins(struct oc_str s, const char *text)
-{
-    return s.n >= strlen(text) && memcmp(s.s, text, strlen(text)) == 0;
-}
-
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
 /* Parses "void f(int), 2024-Jul-13 20:38:34, Context 1, Stream 7" or "  f (8, 1, 1)x(32, 1, 1), Context 1,
@@ -350,9 +345,9 @@ static void take_text_line(struct reading *r, struct oc_str line, const struct o
     struct oc_str s = oc_csv_trim(line), field[OC_TEXT_COLUMNS];
     if (take_kernel_line(r, line) || take_summary_line(r, line) || !r->launch.name || !s.n)
         return;
-    if (begins(s, "NVTX Push/Pop Stack") || begins(s, "NVTX Start/End Ranges")) {
-        r->in_nvtx = begins(s, "NVTX Push/Pop") || r->launch.label == OC_NONE;
-    } else if (begins(s, "Section: ")) {
+    if (oc_str_starts(s, "NVTX Push/Pop Stack") || oc_str_starts(s, "NVTX Start/End Ranges")) {
+        r->in_nvtx = oc_str_starts(s, "NVTX Push/Pop") || r->launch.label == OC_NONE;
+    } else if (oc_str_starts(s, "Section: ")) {
         r->in_nvtx = false;
         oc_buf_clear(&r->section);
         oc_buf_add(&r->section, s.s + 9, s.n - 9);
@@ -373,7 +368,7 @@ static bool read_csv(struct reading *r, struct oc_str line)
 {
     const struct oc_str *field;
     size_t n;
-    if (!begins(line, "\"ID\",") && !begins(line, "ID,"))
+    if (!oc_str_starts(line, "\"ID\",") && !oc_str_starts(line, "ID,"))
         return false;
     oc_csv_unread(r->csv);
     oc_csv_delimiter(r->csv, ',');
@@ -398,7 +393,7 @@ static void read_lines(struct reading *r)
         if (n) {
             memcpy(span, found, n * sizeof(*span));
             n_span = n;
-        } else if (!begins(line, "==") && !read_csv(r, line)) {
+        } else if (!oc_str_starts(line, "==") && !read_csv(r, line)) {
             take_text_line(r, line, span, n_span);
         }
     }

@@ -13,19 +13,14 @@
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
-static bool contains(const struct oc_peek *p, const char *text)
-{
-    return memmem(p->data, p->n, text, strlen(text)) != NULL;
-}
-
 static void probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    if (!p->n || p->data[0] != '[' || !contains(p, "\"cat\""))
+    if (!p->n || p->data[0] != '[' || !oc_peek_has(p, "\"cat\""))
         return;
-    bool session = contains(p, "\"Session\"") &&
-                   (contains(p, "\"model_loading") || contains(p, "\"session_initialization\"") ||
-                    contains(p, "\"model_run\""));
-    bool node = contains(p, "_kernel_time\"") && contains(p, "\"op_name\"");
+    bool session = oc_peek_has(p, "\"Session\"") &&
+                   (oc_peek_has(p, "\"model_loading") || oc_peek_has(p, "\"session_initialization\"") ||
+                    oc_peek_has(p, "\"model_run\""));
+    bool node = oc_peek_has(p, "_kernel_time\"") && oc_peek_has(p, "\"op_name\"");
     if (session || node)
         *bid = (struct oc_bid){.score = session && node ? 95 : 85,
                                .reason = "chrome trace array with Session or Node events"};

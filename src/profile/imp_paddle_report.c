@@ -42,27 +42,16 @@ struct reading {
 
 /* ---- parsing of a line --------------------------------------------------------------------------------- */
 
-static bool contains(struct oc_str s, const char *text)
-{
-    return s.n && memmem(s.s, s.n, text, strlen(text));
-}
-
-static bool starts(struct oc_str s, const char *text)
-{
-    size_t n = strlen(text);
-    return s.n >= n && memcmp(s.s, text, n) == 0;
-}
-
 static bool is_banner(struct oc_str s)
 {
-    return starts(oc_csv_trim(s), "---") && contains(s, "->     Profiling Report     <-");
+    return oc_str_starts(oc_csv_trim(s), "---") && oc_str_has(s, "->     Profiling Report     <-");
 }
 
 static bool is_event_header(struct oc_str s)
 {
     s = oc_csv_trim(s);
-    return starts(s, "Event") && contains(s, "Calls") && contains(s, "Total") && contains(s, "Min.") &&
-           contains(s, "Max.") && contains(s, "Ave.");
+    return oc_str_starts(s, "Event") && oc_str_has(s, "Calls") && oc_str_has(s, "Total") &&
+           oc_str_has(s, "Min.") && oc_str_has(s, "Max.") && oc_str_has(s, "Ave.");
 }
 
 static size_t indent_of(struct oc_str line)
@@ -157,7 +146,7 @@ static int64_t take_thread(struct oc_str *name)
 {
     uint64_t k;
     const char *colons = name->n ? memmem(name->s, name->n, "::", 2) : NULL;
-    if (!colons || !starts(*name, "thread") ||
+    if (!colons || !oc_str_starts(*name, "thread") ||
         !oc_csv_u64((struct oc_str){name->s + 6, (size_t)(colons - name->s) - 6}, &k) || k > UINT32_MAX)
         return -1;
     *name = (struct oc_str){colons + 2, (size_t)(name->s + name->n - (colons + 2))};
@@ -305,27 +294,27 @@ static void head_line(struct reading *r, struct oc_str line)
 {
     struct oc_paddle_head *h = &r->head[r->n_head - 1];
     struct oc_str t = oc_csv_trim(line);
-    if (starts(t, "Place:"))
+    if (oc_str_starts(t, "Place:"))
         h->place = oc_prof_text(r->p, text_after(t, "Place:"));
-    else if (starts(t, "Time unit:")) {
+    else if (oc_str_starts(t, "Time unit:")) {
         if (!oc_csv_time_unit(text_after(t, "Time unit:"), &r->unit_ns))
             oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "", "line %u: unknown unit of time, ms is used",
                         oc_csv_line_number(r->c));
-    } else if (starts(t, "Sorted by"))
+    } else if (oc_str_starts(t, "Sorted by"))
         h->order = oc_prof_text(r->p, t);
-    else if (starts(t, "Note!") && contains(t, "merge all thread"))
+    else if (oc_str_starts(t, "Note!") && oc_str_has(t, "merge all thread"))
         h->merged = true;
-    else if (starts(t, "Total time:"))
+    else if (oc_str_starts(t, "Total time:"))
         h->total_ns = number_after(t, "Total time:") * r->unit_ns;
-    else if (starts(t, "Computation time")) {
+    else if (oc_str_starts(t, "Computation time")) {
         h->computation_ns = number_after(t, "Total:") * r->unit_ns;
         h->computation_ratio = number_after(t, "Ratio:") / 100;
-    } else if (starts(t, "Framework overhead")) {
+    } else if (oc_str_starts(t, "Framework overhead")) {
         h->overhead_ns = number_after(t, "Total:") * r->unit_ns;
         h->overhead_ratio = number_after(t, "Ratio:") / 100;
-    } else if (contains(t, "GpuMemCpy Summary"))
+    } else if (oc_str_has(t, "GpuMemCpy Summary"))
         r->in_copies = true;
-    else if (r->in_copies && contains(t, "Calls:"))
+    else if (r->in_copies && oc_str_has(t, "Calls:"))
         copy_line(r, line);
 }
 
@@ -340,7 +329,7 @@ static int take_line(struct reading *r, struct oc_str line, struct oc_err *err)
             new_report(r); /* an excerpt without a banner */
         r->in_table = r->had_table = true;
         r->in_copies = false;
-        r->has_ratio = contains(line, "Ratio.");
+        r->has_ratio = oc_str_has(line, "Ratio.");
         r->n_open = 0;
     } else if (r->in_table) {
         return table_line(r, line, err);

@@ -36,17 +36,12 @@ struct reading {
     bool any_gpu;
 };
 
-static bool contains(struct oc_str s, const char *text)
-{
-    return s.n && memmem(s.s, s.n, text, strlen(text));
-}
-
 /* "-----Operator Summary-----" */
 static bool is_title(struct oc_str line, const char *title)
 {
     struct oc_str s = oc_csv_trim(line);
     return s.n > 6 && memcmp(s.s, "---", 3) == 0 && memcmp(s.s + s.n - 3, "---", 3) == 0 &&
-           contains(s, title);
+           oc_str_has(s, title);
 }
 
 /* The first number of "53.70 / 0.18 / 0.40 / 0.14 / 4.34"; NAN: "-". */
@@ -142,13 +137,13 @@ static int take_line(struct reading *r, struct oc_str line, struct oc_err *err)
                                                         : OTHER;
         r->n_span = 0;
         r->unit_ns = 1e6;
-    } else if (contains(line, "Time unit:")) {
+    } else if (oc_str_has(line, "Time unit:")) {
         const char *colon = memchr(line.s, ':', line.n);
         oc_csv_time_unit(oc_csv_trim((struct oc_str){colon + 1, (size_t)(line.s + line.n - colon - 1)}),
                          &r->unit_ns);
-    } else if (contains(line, "Calls") && r->n_span) {
-        r->cpu = contains(line, "CPU");
-        r->gpu = contains(line, "GPU") || contains(line, "XPU") || contains(line, "Device");
+    } else if (oc_str_has(line, "Calls") && r->n_span) {
+        r->cpu = oc_str_has(line, "CPU");
+        r->gpu = oc_str_has(line, "GPU") || oc_str_has(line, "XPU") || oc_str_has(line, "Device");
     } else if (r->n_span && !is_title(line, "Thread")) {
         take_row(r, line, err, &rc);
     }

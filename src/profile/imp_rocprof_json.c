@@ -325,14 +325,7 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
     oc_map_free(&r.kernels);
     oc_map_free(&r.markers);
     oc_arena_free(&r.scratch);
-    if (rc) {
-        oc_timeline_free(r.t);
-        return -1;
-    }
-    oc_timeline_finish(r.t, opts, &rules);
-    oc_timeline_records(r.t, opts, &rules);
-    oc_timeline_keep(r.t, opts);
-    return 0;
+    return oc_timeline_close(r.t, rc, opts, &rules);
 }
 
 const struct oc_importer oc_importer_rocprof_json = {

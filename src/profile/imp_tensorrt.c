@@ -297,11 +297,6 @@ static int read_tensorrt(const struct oc_source *src, const struct oc_profile_op
 
 /* ---- probing ------------------------------------------------------------------------------------------- */
 
-static bool contains(const char *s, size_t n, const char *word)
-{
-    return memmem(s, n, word, strlen(word)) != NULL;
-}
-
 /* Whether it is the first key of the first object. */
 static bool first_key(const struct oc_peek *peek, const char *key)
 {
@@ -314,17 +309,17 @@ static bool first_key(const struct oc_peek *peek, const char *key)
 
 static void probe_array(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    if (first_key(peek, "\"count\"") && contains(peek->data, peek->n, "\"timeMs\""))
+    if (first_key(peek, "\"count\"") && oc_peek_has(peek, "\"timeMs\""))
         *bid = (struct oc_bid){.score = 95, .reason = "count and timeMs", .part = PROFILE};
     else if (first_key(peek, "\"count\"") && peek->whole)
         *bid = (struct oc_bid){.score = 50, .reason = "count", .part = PROFILE};
-    else if (contains(peek->data, peek->n, "\"startComputeMs\""))
+    else if (oc_peek_has(peek, "\"startComputeMs\""))
         *bid = (struct oc_bid){.score = 95, .reason = "startComputeMs", .part = TIMES};
 }
 
 static void probe_tensorrt(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    if (contains(peek->data, peek->n, "=== Profile (") && contains(peek->data, peek->n, "iterations ) ===")) {
+    if (oc_peek_has(peek, "=== Profile (") && oc_peek_has(peek, "iterations ) ===")) {
         *bid = (struct oc_bid){.score = 90, .reason = "=== Profile", .part = LOG};
         return;
     }
@@ -334,16 +329,14 @@ static void probe_tensorrt(const struct oc_peek *peek, struct oc_bid *bid)
     }
     if (!peek->n || peek->data[0] != '{')
         return;
-    bool layers = contains(peek->data, peek->n, "\"Layers\"");
-    bool detailed = contains(peek->data, peek->n, "\"LayerType\"");
-    bool io =
-        contains(peek->data, peek->n, "\"Bindings\"") || contains(peek->data, peek->n, "\"I/O Tensors\"");
+    bool layers = oc_peek_has(peek, "\"Layers\"");
+    bool detailed = oc_peek_has(peek, "\"LayerType\"");
+    bool io = oc_peek_has(peek, "\"Bindings\"") || oc_peek_has(peek, "\"I/O Tensors\"");
     if (layers && (detailed || io))
         *bid = (struct oc_bid){.score = 90, .reason = "Layers of an engine", .part = LAYERS};
     else if (first_key(peek, "\"Layers\""))
         *bid = (struct oc_bid){.score = 60, .reason = "Layers", .part = LAYERS};
-    else if (contains(peek->data, peek->n, "\"performance_summary\"") ||
-             contains(peek->data, peek->n, "\"device_information\""))
+    else if (oc_peek_has(peek, "\"performance_summary\"") || oc_peek_has(peek, "\"device_information\""))
         *bid = (struct oc_bid){.score = 80, .reason = "performance_summary", .part = EXTRAS};
 }
 

@@ -32,25 +32,20 @@ static const struct {
     {"memcpy_details", S_MEMCPY}, {"memset_details", S_MEMSET},     {"Memset_details", S_MEMSET},
 };
 
-struct bytes {
-    const uint8_t *p;
-    size_t n;
-};
-
 struct stat_name {
     enum stat stat;
-    struct bytes name;
+    struct oc_str name;
 };
 
 /* What the stats of an event or of its metadata say; absent: empty or NAN. */
 struct facts {
-    struct bytes hlo_op, category, device, vendor;
+    struct oc_str hlo_op, category, device, vendor;
     double flops, bytes;
     bool memcpy, memset;
 };
 
 struct kind { /* an entry of event_metadata */
-    struct bytes name;
+    struct oc_str name;
     struct facts facts;
 };
 
@@ -62,7 +57,7 @@ struct figure {
 };
 
 struct line {
-    struct bytes name, data;
+    struct oc_str name, data;
     int64_t id, timestamp_ns;
 };
 
@@ -90,15 +85,14 @@ struct reading {
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
-static bool starts(struct bytes s, const char *with)
+static struct oc_str text_of(const struct oc_field *f)
 {
-    size_t n = strlen(with);
-    return s.p && s.n >= n && memcmp(s.p, with, n) == 0;
+    return f->type == OC_WIRE_LEN ? oc_str((const char *)f->data, f->n) : oc_str(NULL, 0);
 }
 
-static bool equals(struct bytes s, const char *text)
+static struct oc_wire wire_of(struct oc_str s)
 {
-    return s.n == strlen(text) && starts(s, text);
+    return oc_wire_of((const uint8_t *)s.s, s.n);
 }
 
 /* The name of a plane is one of its first fields; the file may end inside the plane. */
@@ -115,16 +109,11 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
     struct oc_field f;
     while (oc_wire_next(&w, &f) && f.num <= 2)
         for (size_t i = 0; i < OC_COUNT(name) && f.num == 2 && f.type == OC_WIRE_LEN; i++)
-            if (starts((struct bytes){f.data, f.n}, name[i]))
+            if (oc_str_starts(text_of(&f), name[i]))
                 *bid = (struct oc_bid){.score = 92, .reason = "protobuf message with the planes of XPlane"};
 }
 
 /* ---- metadata ------------------------------------------------------------------------------------------ */
-
-static struct bytes bytes_of(const struct oc_field *f)
-{
-    return f->type == OC_WIRE_LEN ? (struct bytes){f->data, f->n} : (struct bytes){NULL, 0};
-}
 
 static double real_of(uint64_t bits)
 {
@@ -134,35 +123,35 @@ static double real_of(uint64_t bits)
 }
 
 /* The fields 1 (key) and 2 (value) of an entry of a map. */
-static bool map_entry(const struct oc_field *f, uint64_t *key, struct bytes *value)
+static bool map_entry(const struct oc_field *f, uint64_t *key, struct oc_str *value)
 {
     struct oc_wire w = oc_wire_of(f->data, f->type == OC_WIRE_LEN ? f->n : 0);
     struct oc_field x;
     *key = 0;
-    *value = (struct bytes){NULL, 0};
+    *value = (struct oc_str){NULL, 0};
     while (oc_wire_next(&w, &x))
         if (x.num == 1)
             *key = x.v;
         else if (x.num == 2)
-            *value = bytes_of(&x);
-    return !w.bad && value->p;
+            *value = text_of(&x);
+    return !w.bad && value->s;
 }
 
 static void add_stat_name(struct reading *r, const struct oc_field *f)
 {
     uint64_t key;
-    struct bytes value;
+    struct oc_str value;
     struct oc_field x;
     uint32_t id = (uint32_t)r->n_stat;
     if (!map_entry(f, &key, &value) || !oc_map_add(&r->stat_of, (const char *)&key, sizeof(key), &id, NULL))
         return;
     struct stat_name s = {.stat = S_OTHER};
-    struct oc_wire w = oc_wire_of(value.p, value.n);
+    struct oc_wire w = wire_of(value);
     while (oc_wire_next(&w, &x))
         if (x.num == 2)
-            s.name = bytes_of(&x);
+            s.name = text_of(&x);
     for (size_t i = 0; i < OC_COUNT(stat_of); i++)
-        if (equals(s.name, stat_of[i].name))
+        if (oc_str_eq(s.name, stat_of[i].name))
             s.stat = stat_of[i].stat;
     OC_GROW(r->stat, r->n_stat, r->cap_stat);
     r->stat[r->n_stat++] = s;
@@ -174,12 +163,12 @@ static const struct stat_name *stat_named(const struct reading *r, uint64_t key)
     return id == OC_NONE ? NULL : &r->stat[id];
 }
 
-static void read_stat(const struct reading *r, struct bytes data, struct facts *out)
+static void read_stat(const struct reading *r, struct oc_str data, struct facts *out)
 {
     const struct stat_name *s = NULL, *ref = NULL;
-    struct bytes text = {NULL, 0};
+    struct oc_str text = {NULL, 0};
     double number = (double)NAN;
-    struct oc_wire w = oc_wire_of(data.p, data.n);
+    struct oc_wire w = wire_of(data);
     struct oc_field f;
     while (oc_wire_next(&w, &f)) {
         if (f.num == 1)
@@ -191,7 +180,7 @@ static void read_stat(const struct reading *r, struct bytes data, struct facts *
         else if (f.num == 4)
             number = (double)(int64_t)f.v;
         else if (f.num == 5)
-            text = bytes_of(&f);
+            text = text_of(&f);
         else if (f.num == 7 && (ref = stat_named(r, f.v)))
             text = ref->name;
     }
@@ -211,20 +200,20 @@ static const struct facts no_facts = {.flops = (double)NAN, .bytes = (double)NAN
 static void add_kind(struct reading *r, const struct oc_field *f)
 {
     uint64_t key;
-    struct bytes value, display = {NULL, 0};
+    struct oc_str value, display = {NULL, 0};
     struct oc_field x;
     uint32_t id = (uint32_t)r->n_kind;
     if (!map_entry(f, &key, &value) || !oc_map_add(&r->kind_of, (const char *)&key, sizeof(key), &id, NULL))
         return;
     struct kind k = {.facts = no_facts};
-    struct oc_wire w = oc_wire_of(value.p, value.n);
+    struct oc_wire w = wire_of(value);
     while (oc_wire_next(&w, &x))
         if (x.num == 2)
-            k.name = bytes_of(&x);
+            k.name = text_of(&x);
         else if (x.num == 4)
-            display = bytes_of(&x);
+            display = text_of(&x);
         else if (x.num == 5)
-            read_stat(r, bytes_of(&x), &k.facts);
+            read_stat(r, text_of(&x), &k.facts);
     k.name = display.n ? display : k.name;
     OC_GROW(r->kind, r->n_kind, r->cap_kind);
     r->kind[r->n_kind++] = k;
@@ -233,21 +222,21 @@ static void add_kind(struct reading *r, const struct oc_field *f)
 /* ---- events -------------------------------------------------------------------------------------------- */
 
 /* "%fusion.1 = f32[8]{0} fusion(...)" is fusion.1. */
-static struct bytes short_name(struct bytes s)
+static struct oc_str short_name(struct oc_str s)
 {
-    const uint8_t *cut = s.n ? memmem(s.p, s.n, " = ", 3) : NULL;
-    if (s.n && *s.p == '%' && cut)
-        s = (struct bytes){s.p + 1, (size_t)(cut - s.p) - 1};
+    const char *cut = s.n ? memmem(s.s, s.n, " = ", 3) : NULL;
+    if (s.n && *s.s == '%' && cut)
+        s = (struct oc_str){s.s + 1, (size_t)(cut - s.s) - 1};
     return s;
 }
 
 /* The name without its numbers: fusion.12 and fusion.12.0 are a fusion. */
-static struct bytes type_of(struct bytes name)
+static struct oc_str type_of(struct oc_str name)
 {
     for (size_t n = name.n; n; n--) {
-        if (name.p[n - 1] == '.' && n < name.n)
+        if (name.s[n - 1] == '.' && n < name.n)
             name.n = n - 1;
-        else if (!isdigit(name.p[n - 1]))
+        else if (!isdigit(name.s[n - 1]))
             break;
     }
     return name;
@@ -259,13 +248,12 @@ static bool is_same_figure(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-static void note_figure(struct reading *r, struct bytes text, const struct facts *facts)
+static void note_figure(struct reading *r, struct oc_str text, const struct facts *facts)
 {
     uint32_t id = (uint32_t)r->n_figure;
-    struct bytes type = facts->category.n ? facts->category : type_of(text);
-    struct figure x = {oc_intern(&r->out->names, (const char *)type.p, type.n), facts->flops, facts->bytes,
-                       false};
-    if (oc_map_add(&r->figure_of, (const char *)text.p, text.n, &id, NULL)) {
+    struct oc_str type = facts->category.n ? facts->category : type_of(text);
+    struct figure x = {oc_intern(&r->out->names, type.s, type.n), facts->flops, facts->bytes, false};
+    if (oc_map_add(&r->figure_of, text.s, text.n, &id, NULL)) {
         OC_GROW(r->figure, r->n_figure, r->cap_figure);
         r->figure[r->n_figure++] = x;
         return;
@@ -279,9 +267,9 @@ struct times {
     bool aggregated;
 };
 
-static bool read_event(struct reading *r, struct bytes data, struct times *out, struct facts *facts)
+static bool read_event(struct reading *r, struct oc_str data, struct times *out, struct facts *facts)
 {
-    struct oc_wire w = oc_wire_of(data.p, data.n);
+    struct oc_wire w = wire_of(data);
     struct oc_field f;
     *out = (struct times){0};
     while (oc_wire_next(&w, &f))
@@ -292,25 +280,25 @@ static bool read_event(struct reading *r, struct bytes data, struct times *out, 
         else if (f.num == 3)
             out->dur_ps = f.v;
         else if (f.num == 4)
-            read_stat(r, bytes_of(&f), facts);
+            read_stat(r, text_of(&f), facts);
         else if (f.num == 5)
             out->aggregated = f.v > 1;
     return !w.bad && out->offset_ps <= MAX_PS && out->dur_ps <= MAX_PS;
 }
 
-static unsigned kind_on(enum role role, struct bytes name, const struct facts *facts)
+static unsigned kind_on(enum role role, struct oc_str name, const struct facts *facts)
 {
     if (role == R_STEPS || role == R_MODULES)
         return OC_EV_STEP;
     if (role != R_STREAM)
         return OC_EV_OPERATOR;
-    return facts->memcpy || starts(name, "Memcpy")   ? OC_EV_MEMCPY
-           : facts->memset || starts(name, "Memset") ? OC_EV_MEMSET
-                                                     : OC_EV_KERNEL;
+    return facts->memcpy || oc_str_starts(name, "Memcpy")   ? OC_EV_MEMCPY
+           : facts->memset || oc_str_starts(name, "Memset") ? OC_EV_MEMSET
+                                                            : OC_EV_KERNEL;
 }
 
 static void take_event(struct reading *r, const struct line *l, enum role role, uint16_t lane,
-                       struct bytes data)
+                       struct oc_str data)
 {
     struct times time;
     struct facts facts = no_facts;
@@ -321,7 +309,7 @@ static void take_event(struct reading *r, const struct line *l, enum role role, 
     }
     uint32_t id = oc_map_get(&r->kind_of, (const char *)&time.kind, sizeof(time.kind));
     const struct kind *k = id == OC_NONE ? NULL : &r->kind[id];
-    struct bytes name = k ? short_name(k->name) : (struct bytes){(const uint8_t *)"(unnamed)", 9};
+    struct oc_str name = k ? short_name(k->name) : (struct oc_str){"(unnamed)", 9};
     if (role == R_HOST && !facts.hlo_op.n && !(k && k->facts.hlo_op.n))
         return;
     if (time.aggregated) {
@@ -332,8 +320,8 @@ static void take_event(struct reading *r, const struct line *l, enum role role, 
     if (facts.hlo_op.n && e.kind != OC_EV_MEMCPY && e.kind != OC_EV_MEMSET)
         name = facts.hlo_op;
     if (!name.n)
-        name = (struct bytes){(const uint8_t *)"(unnamed)", 9};
-    e.name = oc_timeline_name(r->t, (const char *)name.p, name.n);
+        name = (struct oc_str){"(unnamed)", 9};
+    e.name = oc_timeline_name(r->t, name.s, name.n);
     e.start_ns = oc_timeline_at(r->t, l->timestamp_ns) + (double)time.offset_ps / 1000;
     e.dur_ns = (double)time.dur_ps / 1000;
     if (e.kind == OC_EV_OPERATOR || e.kind == OC_EV_KERNEL) {
@@ -345,21 +333,21 @@ static void take_event(struct reading *r, const struct line *l, enum role role, 
 
 /* ---- planes -------------------------------------------------------------------------------------------- */
 
-static bool read_line(struct bytes data, struct line *out)
+static bool read_line(struct oc_str data, struct line *out)
 {
-    struct oc_wire w = oc_wire_of(data.p, data.n);
+    struct oc_wire w = wire_of(data);
     struct oc_field f;
-    struct bytes display = {NULL, 0};
+    struct oc_str display = {NULL, 0};
     *out = (struct line){.data = data};
     while (oc_wire_next(&w, &f))
         if (f.num == 1)
             out->id = (int64_t)f.v;
         else if (f.num == 2)
-            out->name = bytes_of(&f);
+            out->name = text_of(&f);
         else if (f.num == 3)
             out->timestamp_ns = (int64_t)f.v;
         else if (f.num == 11)
-            display = bytes_of(&f);
+            display = text_of(&f);
     out->name = out->name.n ? out->name : display;
     return !w.bad;
 }
@@ -368,9 +356,7 @@ static bool read_line(struct bytes data, struct line *out)
 static uint16_t lane_of(struct reading *r, const struct line *l, enum role role)
 {
     bool shared = role == R_OPS || role == R_STEPS || role == R_MODULES;
-    const char *name = shared      ? "XLA Ops"
-                       : l->name.n ? oc_strndup(&r->scratch, (const char *)l->name.p, l->name.n)
-                                   : "";
+    const char *name = shared ? "XLA Ops" : l->name.n ? oc_strndup(&r->scratch, l->name.s, l->name.n) : "";
     return oc_timeline_lane(r->t, &(struct oc_lane){.name = name,
                                                     .device = r->device,
                                                     .process = r->device ? OC_NO_ID : r->plane,
@@ -380,18 +366,18 @@ static uint16_t lane_of(struct reading *r, const struct line *l, enum role role)
 
 static void read_events(struct reading *r, const struct line *l, enum role role)
 {
-    struct oc_wire w = oc_wire_of(l->data.p, l->data.n);
+    struct oc_wire w = wire_of(l->data);
     struct oc_field f;
     uint16_t lane = lane_of(r, l, role);
     while (oc_wire_next(&w, &f) && !r->t->full)
         if (f.num == 4 && f.type == OC_WIRE_LEN)
-            take_event(r, l, role, lane, bytes_of(&f));
+            take_event(r, l, role, lane, text_of(&f));
 }
 
 /* Executions of one program are runs; those of several are not. */
 static bool is_one_module(const struct line *l)
 {
-    struct oc_wire w = oc_wire_of(l->data.p, l->data.n);
+    struct oc_wire w = wire_of(l->data);
     struct oc_field f, x;
     uint64_t first = 0, n = 0;
     while (oc_wire_next(&w, &f)) {
@@ -408,45 +394,45 @@ static bool is_one_module(const struct line *l)
 }
 
 struct plane {
-    struct bytes name;
+    struct oc_str name;
     struct line *line;
     size_t n_line, cap_line;
     const struct line *ops, *steps, *modules; /* NULL: none */
     bool streams;
-    struct bytes type, vendor;
+    struct oc_str type, vendor;
 };
 
 static void find_lines(struct plane *p)
 {
     for (size_t i = 0; i < p->n_line; i++) {
         const struct line *l = &p->line[i];
-        p->ops = !p->ops && equals(l->name, "XLA Ops") ? l : p->ops;
-        p->steps = !p->steps && equals(l->name, "Steps") ? l : p->steps;
-        p->modules = !p->modules && equals(l->name, "XLA Modules") ? l : p->modules;
-        p->streams |= starts(l->name, "Stream");
+        p->ops = !p->ops && oc_str_eq(l->name, "XLA Ops") ? l : p->ops;
+        p->steps = !p->steps && oc_str_eq(l->name, "Steps") ? l : p->steps;
+        p->modules = !p->modules && oc_str_eq(l->name, "XLA Modules") ? l : p->modules;
+        p->streams |= oc_str_starts(l->name, "Stream");
     }
 }
 
-static bool read_plane(struct reading *r, struct bytes data, struct plane *p)
+static bool read_plane(struct reading *r, struct oc_str data, struct plane *p)
 {
-    struct oc_wire w = oc_wire_of(data.p, data.n);
+    struct oc_wire w = wire_of(data);
     struct oc_field f;
     struct facts facts = no_facts;
     *p = (struct plane){.n_line = 0};
     for (unsigned pass = 0; pass < 2; pass++) { /* names of stats first: other fields refer to them */
-        for (w = oc_wire_of(data.p, data.n); oc_wire_next(&w, &f);)
+        for (w = wire_of(data); oc_wire_next(&w, &f);)
             if (pass == 0 && f.num == 5)
                 add_stat_name(r, &f);
             else if (pass == 1 && f.num == 2)
-                p->name = bytes_of(&f);
+                p->name = text_of(&f);
             else if (pass == 1 && f.num == 3 && f.type == OC_WIRE_LEN) {
                 OC_GROW(p->line, p->n_line, p->cap_line);
-                if (!read_line(bytes_of(&f), &p->line[p->n_line++]))
+                if (!read_line(text_of(&f), &p->line[p->n_line++]))
                     r->bad++;
             } else if (pass == 1 && f.num == 4)
                 add_kind(r, &f);
             else if (pass == 1 && f.num == 6)
-                read_stat(r, bytes_of(&f), &facts);
+                read_stat(r, text_of(&f), &facts);
         if (w.bad)
             return false;
     }
@@ -471,11 +457,11 @@ static void name_device(struct reading *r, const struct plane *p)
     if (*out->device)
         return;
     if (p->type.n)
-        out->device = oc_intern(&out->names, (const char *)p->type.p, p->type.n);
+        out->device = oc_intern(&out->names, p->type.s, p->type.n);
     else if (p->vendor.n && p->vendor.n < 64)
-        out->device = oc_printf(&out->arena, "%.*s GPU", (int)p->vendor.n, (const char *)p->vendor.p);
+        out->device = oc_printf(&out->arena, "%.*s GPU", (int)p->vendor.n, p->vendor.s);
     else
-        out->device = oc_intern(&out->names, (const char *)p->name.p, p->name.n);
+        out->device = oc_intern(&out->names, p->name.s, p->name.n);
 }
 
 static void take_device(struct reading *r, const struct plane *p)
@@ -483,7 +469,7 @@ static void take_device(struct reading *r, const struct plane *p)
     uint64_t before = r->events;
     if (p->streams) {
         for (size_t i = 0; i < p->n_line; i++)
-            if (starts(p->line[i].name, "Stream"))
+            if (oc_str_starts(p->line[i].name, "Stream"))
                 read_events(r, &p->line[i], R_STREAM);
     } else if (p->ops) {
         read_events(r, p->ops, R_OPS);
@@ -499,18 +485,18 @@ static void take_device(struct reading *r, const struct plane *p)
 }
 
 /* "/device:TPU:3" is 3, a name without a number the count of planes. */
-static int64_t number_of(const struct reading *r, struct bytes name)
+static int64_t number_of(const struct reading *r, struct oc_str name)
 {
     size_t at = name.n;
     int64_t id = 0;
-    while (at && name.n - at < 9 && isdigit(name.p[at - 1]))
+    while (at && name.n - at < 9 && isdigit(name.s[at - 1]))
         at--;
     for (size_t i = at; i < name.n; i++)
-        id = 10 * id + (name.p[i] - '0');
+        id = 10 * id + (name.s[i] - '0');
     return at < name.n ? id : (int64_t)r->planes;
 }
 
-static void take_plane(struct reading *r, struct bytes data, bool host)
+static void take_plane(struct reading *r, struct oc_str data, bool host)
 {
     struct plane p;
     r->planes++;
@@ -519,9 +505,9 @@ static void take_plane(struct reading *r, struct bytes data, bool host)
     r->plane = number_of(r, p.name);
     if (!good)
         r->damage = "a plane is damaged";
-    else if (!host && starts(p.name, "/device:"))
+    else if (!host && oc_str_starts(p.name, "/device:"))
         take_device(r, &p);
-    else if (host && equals(p.name, "/host:CPU"))
+    else if (host && oc_str_eq(p.name, "/host:CPU"))
         for (size_t i = 0; i < p.n_line; i++)
             read_events(r, &p.line[i], R_HOST);
     forget_plane(r, &p);
@@ -529,13 +515,13 @@ static void take_plane(struct reading *r, struct bytes data, bool host)
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
 
-static void take_planes(struct reading *r, struct bytes data, bool host)
+static void take_planes(struct reading *r, struct oc_str data, bool host)
 {
-    struct oc_wire w = oc_wire_of(data.p, data.n);
+    struct oc_wire w = wire_of(data);
     struct oc_field f;
     while (oc_wire_next(&w, &f))
         if (f.num == 1 && f.type == OC_WIRE_LEN)
-            take_plane(r, bytes_of(&f), host);
+            take_plane(r, text_of(&f), host);
         else if (!host && (f.num == 2 || f.num == 3) && f.type == OC_WIRE_LEN && r->out->diags.n < 8)
             oc_diag_add(&r->out->diags, OC_WARNING, "W-source", "", "the profiler reported: %.*s",
                         (int)(f.n < 200 ? f.n : 200), (const char *)f.data);
@@ -585,7 +571,7 @@ static int read_all(struct reading *r, struct oc_stream *s, struct oc_err *err)
     size_t n = 0;
     while (oc_stream_fill(s, 0, &data, &n, &offset))
         continue;
-    struct bytes all = {(const uint8_t *)data, n};
+    struct oc_str all = {data, n};
     take_planes(r, all, false);
     if (!r->events) {
         r->planes = 0;

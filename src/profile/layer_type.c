@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "profile/trt_name.h"
 
 /* ---- types --------------------------------------------------------------------------------------------- */
@@ -117,12 +118,6 @@ static struct typed type_of_word(const char *s, size_t n)
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-static bool begins(const char *s, size_t n, const char *head)
-{
-    size_t k = strlen(head);
-    return n >= k && memcmp(s, head, k) == 0;
-}
-
 /* Length without a number at the end and the separator before it: "Conv_12", "Conv2D__6", "Conv.0". */
 static size_t without_number(const char *s, size_t n)
 {
@@ -147,12 +142,13 @@ static struct typed type_of_name(const char *s, size_t n)
 {
     static const char *const heads[] = {"node_", "aten::", "p2o.", "aten_"};
     const char *slash = n ? memrchr(s, '/', n) : NULL;
-    if (begins(s, n, "onnx::")) /* PyTorch's names of weights: onnx::Conv_123 is read by a Conv */
+    if (oc_str_starts(oc_str(s, n),
+                      "onnx::")) /* PyTorch's names of weights: onnx::Conv_123 is read by a Conv */
         return (struct typed){{"", 0}, RANKS};
     n -= slash ? (size_t)(slash + 1 - s) : 0;
     s = slash ? slash + 1 : s;
     for (size_t i = 0; i < OC_COUNT(heads); i++)
-        if (begins(s, n, heads[i])) {
+        if (oc_str_starts(oc_str(s, n), heads[i])) {
             s += strlen(heads[i]);
             n -= strlen(heads[i]);
         }
@@ -223,7 +219,7 @@ static struct typed type_in_layer(const char *name)
     struct typed best = {{"", 0}, RANKS};
     size_t n = trt_split(name, strlen(name), NULL, part, MAX_PARTS);
     for (size_t i = 0; i < OC_COUNT(added); i++)
-        if (begins(name, strlen(name), added[i][0]))
+        if (oc_str_starts(oc_str(name, strlen(name)), added[i][0]))
             best = (struct typed){{added[i][1], strlen(added[i][1])}, RANKS};
     for (size_t i = 0; i < n && i < MAX_PARTS; i++) {
         struct typed t = type_of_part(&part[i]);
@@ -258,18 +254,13 @@ static const struct {
     {"Constant", " Constant "},
 };
 
-static bool text_eq(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 static struct oc_str pool_type(const struct trt_typed *l, const struct typed *named)
 {
     static const char pools[] =
         " MaxPool AveragePool GlobalAveragePool GlobalMaxPool LpPool GlobalLpPool ReduceMean ReduceMax ";
     if (named->type.n && find_word(pools, named->type.s, named->type.n))
         return named->type;
-    const char *type = text_eq(l->pooling, "MAX") ? "MaxPool" : "AveragePool";
+    const char *type = oc_text_eq(l->pooling, "MAX") ? "MaxPool" : "AveragePool";
     return (struct oc_str){type, strlen(type)};
 }
 
@@ -285,7 +276,7 @@ static struct typed type_of_inserted(const char *overhead)
     static const char *const types_of[][2] = {
         {"layout", "Reformat"}, {"copies", "Copy"}, {"framework", "TrainStation"}};
     for (size_t i = 0; i < OC_COUNT(types_of); i++)
-        if (text_eq(overhead, types_of[i][0]))
+        if (oc_text_eq(overhead, types_of[i][0]))
             return (struct typed){{types_of[i][1], strlen(types_of[i][1])}, MOVES};
     return (struct typed){{"", 0}, RANKS};
 }
@@ -295,15 +286,15 @@ struct oc_str trt_layer_type(const struct trt_typed *l)
     const char *overhead = trt_overhead(l->name, trt_stem(l->name, strlen(l->name)));
     struct typed named = overhead ? type_of_inserted(overhead) : type_in_layer(l->name);
     struct oc_str own = {l->type, strlen(l->type)};
-    if (text_eq(l->param_type, "Pooling"))
+    if (oc_text_eq(l->param_type, "Pooling"))
         return pool_type(l, &named);
     for (size_t i = 0; i < OC_COUNT(layers); i++)
-        if (text_eq(layers[i].layer, l->type) || text_eq(layers[i].layer, l->param_type)) {
+        if (oc_text_eq(layers[i].layer, l->type) || oc_text_eq(layers[i].layer, l->param_type)) {
             struct oc_str first = {layers[i].onnx + 1, strcspn(layers[i].onnx + 1, " ")};
             return allowed(layers[i].onnx, &named, first);
         }
     for (size_t i = 0; i < OC_COUNT(moving); i++)
-        if (text_eq(moving[i].layer, l->type))
+        if (oc_text_eq(moving[i].layer, l->type))
             return allowed(moving[i].onnx, &named, own);
     return named.type.n ? named.type : own;
 }

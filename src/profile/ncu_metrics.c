@@ -50,25 +50,15 @@ void oc_ncu_clear(struct oc_ncu_launch *launch)
     launch->capability = 0;
 }
 
-static bool same(struct oc_str s, const char *text)
-{
-    return s.n == strlen(text) && memcmp(s.s, text, s.n) == 0;
-}
-
-static bool starts(struct oc_str s, const char *text)
-{
-    return s.n >= strlen(text) && memcmp(s.s, text, strlen(text)) == 0;
-}
-
 /* "Kbyte", "Gbyte/s", "inst": powers of 1000; 0: another unit. */
 static double scale_of(struct oc_str unit, const char *const *base)
 {
     static const char prefixes[] = "KMGTP";
     for (; *base; base++) {
-        if (same(unit, *base))
+        if (oc_str_eq(unit, *base))
             return 1;
         const char *p = unit.n ? strchr(prefixes, unit.s[0] == 'k' ? 'K' : unit.s[0]) : NULL;
-        if (p && *p && same((struct oc_str){unit.s + 1, unit.n - 1}, *base))
+        if (p && *p && oc_str_eq((struct oc_str){unit.s + 1, unit.n - 1}, *base))
             return pow(1000, (double)(p - prefixes + 1));
     }
     return 0;
@@ -90,15 +80,15 @@ static double factor_of(struct oc_str unit, enum base base)
     case COUNT:
         return scale_of(unit, counts);
     default:
-        return same(unit, "%") ? 0.01 : 0;
+        return oc_str_eq(unit, "%") ? 0.01 : 0;
     }
 }
 
 /* sm__ops_path_tensor_src_fp16_dst_fp32.sum; metrics with _sparsity_ are subsets of these. */
 static bool add_tensor_ops(struct oc_ncu_launch *launch, struct oc_str name, double value)
 {
-    bool sm = starts(name, "sm__ops_path_tensor_src_");
-    if ((!sm && !starts(name, "smsp__ops_path_tensor_src_")) || !memmem(name.s, name.n, ".sum", 4))
+    bool sm = oc_str_starts(name, "sm__ops_path_tensor_src_");
+    if ((!sm && !oc_str_starts(name, "smsp__ops_path_tensor_src_")) || !memmem(name.s, name.n, ".sum", 4))
         return false;
     if (name.s[name.n - 1] == 'm' && !memmem(name.s, name.n, "_sparsity_", 10)) {
         double *sum = &launch->tensor_ops[sm ? 0 : 1];
@@ -119,9 +109,10 @@ void oc_ncu_metric(struct oc_ncu_launch *launch, struct oc_str section, struct o
     struct oc_str tail = {dash ? dash : name.s, dash ? name.n - (size_t)(dash - name.s) : 0};
     for (size_t i = 0; i < OC_COUNT(metrics); i++) {
         const char *known = metrics[i].name;
-        bool fits = known[0] == '*'
-                        ? (starts(name, "sm__") || starts(name, "smsp__")) && same(tail, known + 1)
-                        : same(name, known) && (!metrics[i].section || same(section, metrics[i].section));
+        bool fits =
+            known[0] == '*'
+                ? (oc_str_starts(name, "sm__") || oc_str_starts(name, "smsp__")) && oc_str_eq(tail, known + 1)
+                : oc_str_eq(name, known) && (!metrics[i].section || oc_str_eq(section, metrics[i].section));
         double factor = fits ? factor_of(unit, metrics[i].base) : 0;
         if (factor > 0)
             launch->v[metrics[i].value] = value * factor;

@@ -12,12 +12,6 @@
  * inside it, for its operators (qnn_event_type NODE) and summary figures; values in cycles have no time
  *   WebGPU                "Api", named <node>&<OpType>&<program> */
 
-static bool starts_with(struct oc_str s, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    return s.n >= n && memcmp(s.s, prefix, n) == 0;
-}
-
 static bool is_microseconds(struct oc_str unit)
 {
     return unit.n >= 2 && (oc_ncasecmp(unit.s, "us", 2) == 0 || oc_ncasecmp(unit.s, "mi", 2) == 0);
@@ -47,7 +41,7 @@ static bool describe_openvino(const struct ort_reading *r, struct oc_str name, s
 {
     struct oc_str node = ort_field(r, F_NODE_NAME), type = ort_field(r, F_OV_TYPE),
                   status = ort_field(r, F_OV_STATUS);
-    bool prefixed = starts_with(name, "OV::");
+    bool prefixed = oc_str_starts(name, "OV::");
     w->part = node.n ? node : prefixed ? (struct oc_str){name.s + 4, name.n - 4} : name;
     w->part_type = type.n ? type : ort_field(r, F_OP);
     return !status.n || oc_str_eq(status, "EXECUTED");
@@ -69,7 +63,7 @@ bool ort_describe_work(const struct ort_reading *r, struct oc_str name, struct o
         return ort_field(r, F_CACHE_KEY).n && describe_webgpu(name, w);
     if (ort_field(r, F_QNN_TYPE).n)
         return describe_qnn(r, name, w);
-    if (ort_field(r, F_NODE_NAME).n || ort_field(r, F_OV_TYPE).n || starts_with(name, "OV::"))
+    if (ort_field(r, F_NODE_NAME).n || ort_field(r, F_OV_TYPE).n || oc_str_starts(name, "OV::"))
         return describe_openvino(r, name, w);
     return true;
 }

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "base/text_filter.h"
 #include "profile/run_spread.h"
 #include "shape/type.h"
@@ -183,6 +184,11 @@ struct oc_peek {
     size_t n_raw;
     bool whole; /* data is the whole file */
 };
+
+static inline bool oc_peek_has(const struct oc_peek *p, const char *text)
+{
+    return oc_str_has(oc_str(p->data, p->n), text);
+}
 
 struct oc_bid {
     int score; /* score from 0 (no match) to 100 (certain) */

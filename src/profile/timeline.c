@@ -455,6 +455,19 @@ void oc_timeline_keep(struct oc_timeline *t, const struct oc_profile_opts *opts)
         oc_timeline_free(t);
 }
 
+int oc_timeline_close(struct oc_timeline *t, int rc, const struct oc_profile_opts *opts,
+                      const struct oc_timeline_rules *rules)
+{
+    if (rc) {
+        oc_timeline_free(t);
+        return rc;
+    }
+    oc_timeline_finish(t, opts, rules);
+    oc_timeline_records(t, opts, rules);
+    oc_timeline_keep(t, opts);
+    return 0;
+}
+
 /* ---- queries ------------------------------------------------------------------------------------------- */
 
 uint32_t oc_timeline_owner(const struct oc_timeline *t, uint32_t i)

@@ -159,6 +159,10 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
 /* Moves the timeline into its profile if events are kept, otherwise frees it. */
 void oc_timeline_keep(struct oc_timeline *t, const struct oc_profile_opts *opts);
 
+/* The end of an importer: the three calls above, or free if reading failed (rc is not 0). Returns rc. */
+int oc_timeline_close(struct oc_timeline *t, int rc, const struct oc_profile_opts *opts,
+                      const struct oc_timeline_rules *rules);
+
 /* ---- queries, after oc_timeline_finish ----------------------------------------------------------------- */
 
 /* The host event with OC_EVF_RECORD that event i belongs to, OC_NONE. */

@@ -2,23 +2,13 @@
 
 #include <string.h>
 
+#include "base/str.h"
+
 #define MAX_NESTING 64
 #define MAX_JOINED  6    /* maximum number of separators in one name */
 #define MAX_NAME    1024 /* maximum length of a name with separators */
 #define MAX_PARTS   1024
 #define COUNT(x)    (sizeof(x) / sizeof((x)[0]))
-
-static bool begins(const char *s, size_t n, const char *head)
-{
-    size_t k = strlen(head);
-    return n >= k && memcmp(s, head, k) == 0;
-}
-
-static bool ends_with(const char *s, size_t n, const char *tail)
-{
-    size_t k = strlen(tail);
-    return n >= k && memcmp(s + n - k, tail, k) == 0;
-}
 
 /* Length without trailing digits, n if there are none. */
 static size_t before_digits(const char *s, size_t n)
@@ -31,17 +21,17 @@ static size_t before_digits(const char *s, size_t n)
 static bool numbered(const char *s, size_t n, const char *stem)
 {
     size_t k = before_digits(s, n);
-    return k < n && ends_with(s, k, stem);
+    return k < n && oc_str_ends(oc_str(s, k), stem);
 }
 
 const char *trt_overhead(const char *s, size_t n)
 {
-    if (begins(s, n, "Reformatting CopyNode for "))
+    if (oc_str_starts(oc_str(s, n), "Reformatting CopyNode for "))
         return "layout";
-    if (ends_with(s, n, " copy") || begins(s, n, "[HostToDeviceCopy") ||
-        ends_with(s, n, "[DevicetoShapeHostCopy]"))
+    if (oc_str_ends(oc_str(s, n), " copy") || oc_str_starts(oc_str(s, n), "[HostToDeviceCopy") ||
+        oc_str_ends(oc_str(s, n), "[DevicetoShapeHostCopy]"))
         return "copies";
-    if (begins(s, n, "[trainStation"))
+    if (oc_str_starts(oc_str(s, n), "[trainStation"))
         return "framework";
     return numbered(s, n, "_clone_") ? "inserted" : NULL;
 }
@@ -84,11 +74,11 @@ static int depth_of(char c)
 /* Length of the separator at s, 0: none. Commas are separators only inside PWN(). */
 static size_t separator(const char *s, size_t n, bool commas)
 {
-    if (begins(s, n, " + "))
+    if (oc_str_starts(oc_str(s, n), " + "))
         return 3;
-    if (begins(s, n, " || "))
+    if (oc_str_starts(oc_str(s, n), " || "))
         return 4;
-    return commas && begins(s, n, ", ") ? 2 : 0;
+    return commas && oc_str_starts(oc_str(s, n), ", ") ? 2 : 0;
 }
 
 static bool is_balanced(const char *s, size_t n)
@@ -103,7 +93,7 @@ static bool is_balanced(const char *s, size_t n)
 static bool add_range(struct split *x, const char *s, size_t n)
 {
     static const char head[] = "{ForeignNode[";
-    if (!begins(s, n, head) || !ends_with(s, n, "]}"))
+    if (!oc_str_starts(oc_str(s, n), head) || !oc_str_ends(oc_str(s, n), "]}"))
         return false;
     const char *first = s + sizeof(head) - 1, *end = s + n - 2;
     const char *dots = memmem(first, (size_t)(end - first), "...", 3);
@@ -127,17 +117,17 @@ static bool add_made(struct split *x, const char *s, size_t n)
         {"squeeze_after_", TRT_ADDED},      {"copied_squeeze_after_", TRT_ADDED},
         {"transpose_before_", TRT_ADDED},   {"transpose_after_", TRT_ADDED},
     };
-    if (begins(s, n, "(Unnamed Layer*")) {
+    if (oc_str_starts(oc_str(s, n), "(Unnamed Layer*")) {
         add(x, (struct trt_part){.kind = TRT_UNNAMED, .s = s, .n = n});
         return true;
     }
-    if (begins(s, n, "__myl_") || begins(s, n, "__mye")) {
+    if (oc_str_starts(oc_str(s, n), "__myl_") || oc_str_starts(oc_str(s, n), "__mye")) {
         add(x, (struct trt_part){.kind = TRT_GENERATED, .s = s, .n = n});
         return true;
     }
     for (size_t i = 0; i < COUNT(row); i++) {
         size_t k = strlen(row[i].head);
-        if (n > k && begins(s, n, row[i].head)) {
+        if (n > k && oc_str_starts(oc_str(s, n), row[i].head)) {
             add(x, (struct trt_part){.kind = row[i].kind, .s = s + k, .n = n - k});
             return true;
         }
@@ -150,7 +140,7 @@ static void split_list(struct split *x, const char *s, size_t n, bool commas, un
 static void add_one(struct split *x, const char *s, size_t n, unsigned nesting)
 {
     if (!is_name(x, s, n)) {
-        if (n > 5 && begins(s, n, "PWN(") && s[n - 1] == ')' && nesting < MAX_NESTING) {
+        if (n > 5 && oc_str_starts(oc_str(s, n), "PWN(") && s[n - 1] == ')' && nesting < MAX_NESTING) {
             split_list(x, s + 4, n - 5, true, nesting + 1);
             return;
         }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "profile/kernel_names.h"
 #include "profile/layer_type.h"
 #include "profile/trt_name.h"
@@ -19,11 +20,6 @@ struct builder {
     uint32_t *next;        /* ... and to the next one */
     double sum_ms;         /* of all layers */
 };
-
-static bool text_eq(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
 
 /* ---- layers -------------------------------------------------------------------------------------------- */
 
@@ -90,7 +86,7 @@ static void set_type(struct builder *b, struct oc_prof_rec *rec, const struct tr
     struct trt_typed t = {rec->name, l ? l->type : "", l ? l->param_type : "", l ? l->pooling : ""};
     struct oc_str type = trt_layer_type(&t);
     rec->op_type = oc_intern(&b->p->names, type.s, type.n);
-    rec->source_type = *t.type && !text_eq(t.type, rec->op_type) ? t.type : NULL;
+    rec->source_type = *t.type && !oc_text_eq(t.type, rec->op_type) ? t.type : NULL;
 }
 
 static void describe(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l, bool first)
@@ -111,9 +107,9 @@ static void describe(struct builder *b, struct oc_prof_rec *rec, const struct tr
     rec->n_node_name = l->n_marker;
     if (l->detailed)
         set_precision(b, rec, l);
-    if (text_eq(l->origin, "REFORMAT") || (text_eq(l->type, "Reformat") && !*l->origin))
+    if (oc_text_eq(l->origin, "REFORMAT") || (oc_text_eq(l->type, "Reformat") && !*l->origin))
         rec->overhead = "layout";
-    else if (text_eq(l->type, "NoOp"))
+    else if (oc_text_eq(l->type, "NoOp"))
         rec->overhead = "no-op";
 }
 
