@@ -3,7 +3,7 @@
 
 #include "advice/advisor.h"
 #include "estimate/recast.h"
-#include "estimate/work.h"
+#include "estimate/predict.h"
 #include "hw/hwdb.h"
 
 /* Minimum ratio of the f16 and f32 peaks for a suggestion. */

@@ -58,4 +58,13 @@ double oc_cfit_search(struct oc_cfit_row *row, size_t n, const struct oc_cfit_sp
 void oc_cfit_known(const struct oc_cfit_set *set, const struct oc_cfit_choice *choice,
                    const struct oc_cfit_theta *theta, bool *ec_known, bool *em_known);
 
+/* ---- cal wall --------------------------------------------------------------------------------------- */
+
+/* From kernels to whole runs: fixed time and gaps of a run, errors common to a model, and errors of
+ * signatures. */
+
+void oc_cal_fit_wall(const struct oc_cal_data *data, struct oc_calibration *out); /* t_fix_s, gap_s */
+void oc_cal_fit_signatures(const struct oc_cal_data *data,
+                           struct oc_calibration *out); /* of measured signatures */
+
 #endif

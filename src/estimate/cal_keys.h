@@ -44,4 +44,17 @@ size_t
 oc_key_distinct(const struct oc_key_fit *key); /* number of signatures; kernels without one count each */
 struct oc_cal_curve oc_key_curve(const struct oc_key_fit *key, uint32_t fold, double dram_bytes_per_s);
 
+/* ---- cal residual ----------------------------------------------------------------------------------- */
+
+/* Residuals of the curves: a random forest for each group of classes where it reduces the error, and the
+ * final predictions of every datum by fits trained without its network. */
+
+struct oc_residuals {
+    const struct oc_forest *forest[OC_KG_COUNT]; /* trained on all data; NULL: the curves alone are better */
+    double *ln_time;  /* held-out prediction of each datum, including forest and guard */
+    double *ln_curve; /* the same without the forest */
+};
+
+void oc_residuals_fit(const struct oc_key_tree *tree, bool no_forest, struct oc_residuals *out);
+
 #endif

@@ -1,10 +1,90 @@
-/* Fits a calibration to measured kernels: a curve for each class and type, with shrinkage towards related
- * curves, and error bars from cross-validation by model. The result is bit-identical for any order of samples
- * and models. */
+/* Per-kernel cost curves of a device and a runtime, fitted from recorded profiles: a curve for each class and
+ * type, with its error bars, and the measured kernels by signature. Made by calibrate.c, stored by
+ * cal_file.c and cal_read.c, evaluated by predict.c. The formulas are those of curve.h. */
 #ifndef OC_CALIBRATE_H
 #define OC_CALIBRATE_H
 
-#include "estimate/calibration.h"
+#include "estimate/samples.h"
+
+/* T = t0 + (Tc^p + Tm^p)^(1/p); Tc = sum over units of F / (P ec), Tm = B / (W em);
+ * activations of a processor that fit the caches of its cores count less, by the rates of the file (curve.h);
+ * ec = Ec S(F; w_half) q_align q_wave, em = Em S(B; b_half), S(x; h) = x / (x + h). */
+struct oc_cal_curve {
+    double t0_s, ec, w_half_flop, em, b_half_bytes;
+    double p;     /* 1, 2, 4, INFINITY */
+    double wc;    /* bandwidth of the cache over that of DRAM */
+    double alpha; /* the part of a working set that fits alpha * last cache is served by the cache */
+    uint32_t tile_m, tile_n; /* 0: no wave quantisation */
+    uint32_t align;          /* 1: none */
+};
+
+enum oc_cal_kind {
+    OC_CAL_CURVE,    /* fitted */
+    OC_CAL_CONSTANT, /* roofline times a constant (ec = em, t0 = 0, p = inf): the curve was not clearly better
+                      */
+    OC_CAL_PARENT,   /* too few samples: the parent's curve, widened */
+    OC_CAL_PRIOR,    /* no measurement: the shipped prior */
+    OC_CAL_KIND_COUNT
+};
+
+#define OC_CAL_BINS 3
+struct oc_cal_errors {                         /* of held-out predictions: |ln(T / prediction)| */
+    double bound_s[OC_CAL_BINS - 1];           /* bin edges, in predicted time */
+    double d80[OC_CAL_BINS], d95[OC_CAL_BINS]; /* half-widths in ln */
+    double sd, bias;
+    uint32_t n;
+};
+
+struct oc_forest; /* forest.h */
+
+/* Of a group, the curve is that of its reference class (curve.h: oc_curve_reference); for another class of
+ * the group it is scaled by the ratio of the shipped priors (oc_curve_rebase). */
+struct oc_cal_key {
+    uint8_t cls, dtype; /* dtype OC_CLASS_NONE: any type. cls OC_KC_COUNT + group: any class of the group */
+    uint8_t kind;       /* enum oc_cal_kind */
+    int32_t parent;     /* index of the parent key for shrinkage; -1: the shipped prior */
+    struct oc_cal_curve curve;
+    double peak_flop_per_s; /* reference of w_half_flop: other hardware keeps the ratio */
+    uint32_t n, n_model;    /* distinct signatures, recordings */
+    double flop_min, flop_max, bytes_min, bytes_max;
+    bool ec_known, em_known; /* false: no sample is bound by it, the value is the prior's */
+    double lomo_error;       /* median |ln ratio| of held-out predictions */
+    double lambda;           /* selected weight of the prior */
+    struct oc_cal_errors errors;
+    int32_t residual; /* index of its residual forest; -1: none */
+};
+
+struct oc_cal_signature {
+    uint64_t signature;
+    double t_s, sd; /* sd of ln t */
+    uint32_t n;
+};
+
+struct oc_calibration {
+    struct oc_arena arena;
+    const char *device, *runtime, *runtime_version, *tool_version, *created; /* created: ISO date, "" */
+    uint32_t threads;
+    uint64_t checksum; /* of the samples */
+    uint32_t n_sample, n_model, n_rejected;
+    struct oc_cal_key *key;
+    size_t n_key;
+    struct oc_cal_signature *signature; /* by signature */
+    size_t n_signature;
+    struct oc_cal_errors again; /* of a signature measured in one model, predicted from other models */
+    const struct oc_forest *const *forest;
+    size_t n_forest;
+    double dram_bytes_per_s, llc_bytes; /* of the measured device; 0: unknown */
+    double t_fix_s;                     /* fixed time of a run, in addition to its kernels */
+    double gap_s;    /* time between kernels, per kernel; negative where profiling slows down kernels */
+    double tau, rho; /* sd of the error common to a model; correlation of equal kernels */
+    double z80, z95; /* quantiles of standardised errors of whole models */
+};
+
+/* ---- calibrate -------------------------------------------------------------------------------------- */
+
+/* Fits a calibration to measured kernels: a curve for each class and type, with shrinkage towards related
+ * curves, and error bars from cross-validation by model. The result is bit-identical for any order of samples
+ * and models. */
 
 struct oc_calibrate_opts {
     uint32_t folds; /* number of folds for errors and choices; 0: one per model_id, at most 40 */

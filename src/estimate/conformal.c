@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define Z80        1.2815515655446004
-#define Z95        1.9599639845400545
 #define MIN_MODELS 10
 
 static int by_value(const void *a, const void *b)
@@ -34,7 +32,7 @@ unsigned oc_conformal_bin(const struct oc_cal_errors *e, double t_s)
 
 double oc_conformal_sd(const struct oc_cal_errors *e, double t_s)
 {
-    return e->d80[oc_conformal_bin(e, t_s)] / Z80;
+    return e->d80[oc_conformal_bin(e, t_s)] / OC_Z80;
 }
 
 static void set_moments(const double *r, size_t n, struct oc_cal_errors *out)
@@ -88,8 +86,8 @@ void oc_conformal_assume(double sd, struct oc_cal_errors *out)
 {
     *out = (struct oc_cal_errors){.sd = sd, .bound_s = {INFINITY, INFINITY}};
     for (unsigned b = 0; b < OC_CAL_BINS; b++) {
-        out->d80[b] = Z80 * sd;
-        out->d95[b] = Z95 * sd;
+        out->d80[b] = OC_Z80 * sd;
+        out->d95[b] = OC_Z95 * sd;
     }
 }
 
@@ -135,8 +133,8 @@ void oc_conformal_models(const struct oc_model_error *e, size_t n, struct oc_cal
     double tau2 = tau_squared(e, n);
     out->tau = sqrt(tau2);
     out->rho = OC_CONFORMAL_RHO;
-    out->z80 = Z80;
-    out->z95 = Z95;
+    out->z80 = OC_Z80;
+    out->z95 = OC_Z95;
     if (n < MIN_MODELS)
         return;
     double *z = oc_xmalloc(n * sizeof(*z));

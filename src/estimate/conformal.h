@@ -3,7 +3,7 @@
 #ifndef OC_CONFORMAL_H
 #define OC_CONFORMAL_H
 
-#include "estimate/calibration.h"
+#include "estimate/calibrate.h"
 
 #define OC_CONFORMAL_MIN     20 /* with fewer errors: the parent's quantiles, inflated */
 #define OC_CONFORMAL_INFLATE 1.5
@@ -27,6 +27,8 @@ struct oc_model_error {
     double u, v;
 };
 #define OC_CONFORMAL_RHO 0.8
+#define OC_Z80           1.2815515655446004 /* quantiles of the normal distribution */
+#define OC_Z95           1.9599639845400545
 /* Kernels of one model: share of its time, sd of the error, number per run. */
 double oc_conformal_variance(double share, double sd, double repeats, double rho);
 /* tau, z80, z95 (of |u| / sqrt(tau^2 + v) for at least 10 models; else those of a normal distribution). */

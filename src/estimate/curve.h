@@ -1,10 +1,10 @@
-/* The time of a kernel as a curve of its work (formula in calibration.h): the point (properties of a kernel
+/* The time of a kernel as a curve of its work (formula in calibrate.h): the point (properties of a kernel
  * on a device) is computed once, and the curve is evaluated on it. Times are seconds.
  */
 #ifndef OC_CURVE_H
 #define OC_CURVE_H
 
-#include "estimate/calibration.h"
+#include "estimate/calibrate.h"
 
 enum oc_cal_device { OC_CAL_GPU, OC_CAL_CPU, OC_CAL_NPU, OC_CAL_DEVICE_COUNT };
 enum oc_cal_device oc_cal_device_kind(const struct oc_device *device); /* unknown devices count as CPUs */

@@ -81,8 +81,8 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
                    const char *type);
 
 bool oc_fuse_launched(const struct oc_fuse *f, uint32_t node); /* neither folded nor in a branch not taken */
-void oc_fuse_simplify(struct oc_fuse *f); /* fusion_simplify.c: runs before groups are made */
-void oc_fuse_patterns(struct oc_fuse *f); /* fusion_patterns.c: norms, GELUs */
+void oc_fuse_simplify(struct oc_fuse *f); /* fusion_rules.c: runs before groups are made */
+void oc_fuse_patterns(struct oc_fuse *f); /* fusion_rules.c: norms, GELUs */
 void oc_fuse_chains(struct oc_fuse *f);   /* fusion_rules.c: producer-consumer rules */
 /* fusion_layout.c: blocked convolutions with residuals; inserted kernels are appended to the list */
 void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out);

@@ -55,7 +55,7 @@ struct oc_kernel {
     double kernel_h, kernel_w, stride, dilation, groups; /* of windows; 0: no window */
     double channels_in;
     /* Memory access pattern: length of contiguous runs of elements. 1: every element of a row is elsewhere;
-     * 0: fully contiguous, or unknown (kernel_walk.h). */
+     * 0: fully contiguous, or unknown (kernels.h). */
     double run;
     uint8_t function;      /* its most frequent transcendental primitive (enum oc_prim), 0: none */
     double steps;          /* of a recurrent layer, in sequence; else 0 */

@@ -1,6 +1,9 @@
 #include "estimate/kernel_class.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "estimate/kernel_view.h"
 
 static const struct {
     const char *name;
@@ -117,4 +120,204 @@ unsigned oc_kernel_class_of_op(const struct oc_op *op)
         if (is_listed(exceptions[i].names, op->name))
             return exceptions[i].cls;
     return of_op_class[op->op_class];
+}
+
+/* ---- kernel dims ------------------------------------------------------------------------------------ */
+
+#define GEMV_MAX 4 /* rows or columns */
+
+static double dim_from_end(const struct oc_shape *s, unsigned back)
+{
+    return s->rank > back ? (double)s->dim[s->rank - 1 - back].v : 1;
+}
+
+static double attr_int(const struct oc_kernel_view *v, const char *name, double otherwise)
+{
+    const struct oc_attr *at = oc_node_attr(v->node, name);
+    return at && at->type == OC_ATTR_INT ? (double)at->i : otherwise;
+}
+
+/* The i-th number of a list; i = 1: the product of all after the first. */
+static double attr_ints(const struct oc_kernel_view *v, const char *name, unsigned i, double otherwise)
+{
+    const struct oc_attr *at = oc_node_attr(v->node, name);
+    if (!at || at->type != OC_ATTR_INTS || !at->n)
+        return otherwise;
+    double n = i ? 1 : (double)at->ints[0];
+    for (uint32_t k = 1; i && k < at->n; k++)
+        n *= (double)at->ints[k];
+    return n;
+}
+
+static bool is_one_of(const struct oc_kernel_view *v, const char *const *name, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(v->node->op_type, name[i]))
+            return true;
+    return false;
+}
+
+/* ---- windows --------------------------------------------------------------------------------------------
+ */
+
+static void window(const struct oc_kernel_view *v, const struct oc_shape *w, struct oc_kernel *k)
+{
+    bool shaped = w && w->rank > 2;
+    k->kernel_h = attr_ints(v, "kernel_shape", 0, shaped ? (double)w->dim[2].v : 0);
+    k->kernel_w = attr_ints(v, "kernel_shape", 1, shaped ? oc_view_product(w, 3, w->rank) : 0);
+    k->stride = attr_ints(v, "strides", 0, 1);
+    k->dilation = attr_ints(v, "dilations", 0, 1);
+    k->groups = attr_int(v, "group", 1);
+}
+
+static uint8_t conv_class(const struct oc_kernel *k, double channels_of_group)
+{
+    if (k->groups > 1)
+        return channels_of_group == 1 ? OC_KC_CONV_DEPTHWISE : OC_KC_CONV_GROUPED;
+    return k->kernel_h * k->kernel_w == 1 ? OC_KC_CONV_1X1 : OC_KC_CONV_KXK;
+}
+
+static void conv(const struct oc_kernel_view *v, struct oc_kernel *k)
+{
+    bool quantized = strstr(v->node->op_type, "QLinear") != NULL;
+    const struct oc_shape *w = oc_view_input(v, quantized ? 3 : 1), *o = oc_view_output(v);
+    if (!w || !o || w->rank < 3 || o->rank < 3)
+        return;
+    window(v, w, k);
+    if (!(k->groups >= 1))
+        return;
+    double taps = k->kernel_h * k->kernel_w, outputs = oc_view_product(o, 0, o->rank);
+    k->m = (double)w->dim[0].v / k->groups;
+    k->k = (double)w->dim[1].v * taps;
+    k->batch = k->groups;
+    k->n = w->dim[0].v ? outputs / (double)w->dim[0].v : 0;
+    k->channels_in = (double)w->dim[1].v * k->groups;
+    k->cls = conv_class(k, (double)w->dim[1].v);
+}
+
+/* C[M/g * taps, inputs] = W[.., C/g] X: summed into the output afterwards. */
+static void conv_transposed(const struct oc_kernel_view *v, struct oc_kernel *k)
+{
+    const struct oc_shape *w = oc_view_input(v, 1), *x = oc_view_input(v, 0);
+    if (!w || !x || w->rank < 3 || x->rank < 3 || !w->dim[0].v)
+        return;
+    window(v, w, k);
+    if (!(k->groups >= 1))
+        return;
+    k->m = (double)w->dim[1].v * k->kernel_h * k->kernel_w;
+    k->k = (double)w->dim[0].v / k->groups;
+    k->batch = k->groups;
+    k->n = oc_view_product(x, 0, x->rank) / (double)w->dim[0].v;
+    k->channels_in = (double)w->dim[0].v;
+}
+
+static void pool(const struct oc_kernel_view *v, struct oc_kernel *k)
+{
+    const struct oc_shape *x = oc_view_input(v, 0), *o = oc_view_output(v);
+    window(v, NULL, k);
+    if (x && x->rank > 2 && !k->kernel_h && o && o->rank == x->rank && oc_view_product(o, 2, o->rank) == 1) {
+        k->kernel_h = (double)x->dim[2].v; /* global */
+        k->kernel_w = oc_view_product(x, 3, x->rank);
+    }
+    k->channels_in = x && x->rank > 1 ? (double)x->dim[1].v : 0;
+}
+
+/* ---- matrices -------------------------------------------------------------------------------------------
+ */
+
+static bool is_plain(double x)
+{
+    return x >= 1 && x == floor(x);
+}
+
+/* Index of the right matrix among the inputs. */
+static uint32_t right_slot(const struct oc_kernel_view *v)
+{
+    static const char *const late[] = {"QLinearMatMul", "QGemm", "QOrderedMatMul"};
+    return is_one_of(v, late, OC_COUNT(late)) ? 3 : 1;
+}
+
+static void gemm(const struct oc_kernel_view *v, struct oc_kernel *k)
+{
+    const struct oc_shape *o = oc_view_output(v), *b = oc_view_input(v, right_slot(v));
+    double outputs = o ? oc_view_product(o, 0, o->rank) : 0;
+    if (!o || !is_plain(v->macs / outputs))
+        return;
+    bool batched = o->rank > 2 && (!b || b->rank > 2) && strcmp(v->node->op_type, "MatMulNBits") != 0;
+    k->k = v->macs / outputs;
+    k->n = dim_from_end(o, 0);
+    k->m = batched ? dim_from_end(o, 1) : outputs / k->n;
+    k->batch = outputs / (k->m * k->n);
+    k->cls = fmin(k->m, k->n) <= GEMV_MAX ? OC_KC_GEMV : k->batch > 1 ? OC_KC_BATCHED_GEMM : OC_KC_GEMM;
+}
+
+/* Queries M and keys N with K elements, for each head of each sequence. */
+static void attention(const struct oc_kernel_view *v, struct oc_kernel *k)
+{
+    const struct oc_shape *q = oc_view_input(v, 0), *o = oc_view_output(v);
+    if (!q || !o || q->rank < 3 || q->rank > 4)
+        return;
+    double heads = attr_int(v, "num_heads", attr_int(v, "q_num_heads", 0));
+    bool split = q->rank == 4; /* batch, heads, length, size */
+    heads = split ? (double)q->dim[1].v : heads;
+    if (!(heads >= 1))
+        return;
+    k->m = (double)q->dim[split ? 2 : 1].v;
+    k->k = split ? dim_from_end(q, 0) : dim_from_end(o, 0) / heads;
+    k->batch = (double)q->dim[0].v * heads;
+    bool projects = !strcmp(v->node->op_type, "Attention") && !strcmp(v->node->domain, "com.microsoft");
+    double keys = v->macs / (2 * k->k * k->m * k->batch);
+    k->n = projects ? k->m : is_plain(ceil(keys)) ? ceil(keys) : 0;
+    if (k->m <= 1)
+        k->cls = OC_KC_ATTENTION_DECODE;
+}
+
+/* Sequential steps: each M sequences by N gates with K inputs and states. */
+static void rnn(const struct oc_kernel_view *v, struct oc_kernel *k)
+{
+    const struct oc_shape *x = oc_view_input(v, 0), *w = oc_view_input(v, 1), *r = oc_view_input(v, 2);
+    if (!x || !w || !r || x->rank != 3 || w->rank != 3 || r->rank != 3)
+        return;
+    bool batch_first = attr_int(v, "layout", 0) != 0;
+    double gates = fmax((double)w->dim[1].v, (double)w->dim[2].v); /* quantized weights are transposed */
+    double hidden = attr_int(v, "hidden_size", 0);
+    k->m = (double)x->dim[batch_first ? 0 : 1].v;
+    k->n = hidden > 0 && fmod((double)w->dim[2].v, hidden) == 0 && fmod((double)w->dim[1].v, hidden) != 0
+               ? (double)w->dim[2].v
+           : hidden > 0 ? (double)w->dim[1].v
+                        : gates;
+    k->k = (double)x->dim[2].v + (hidden > 0 ? hidden : dim_from_end(r, 0));
+    k->batch = (double)x->dim[batch_first ? 1 : 0].v * (double)w->dim[0].v;
+    k->steps = k->batch;
+    double states = oc_view_product(r, 0, r->rank); /* of all directions, read in every step */
+    uint32_t slot = v->node->in[2];
+    double bytes = states * oc_dtype_info(v->a->type[slot].dtype)->bits / 8;
+    double steps = (double)x->dim[batch_first ? 1 : 0].v;
+    k->reload_bytes = steps > 1 && bytes * steps < 1e18 ? (uint64_t)(bytes * (steps - 1)) : 0;
+}
+
+static const struct {
+    uint8_t cls;
+    void (*read)(const struct oc_kernel_view *v, struct oc_kernel *k);
+} readers[] = {
+    {OC_KC_GEMM, gemm},
+    {OC_KC_CONV_KXK, conv},
+    {OC_KC_CONV_TRANSPOSED, conv_transposed},
+    {OC_KC_ATTENTION_PREFILL, attention},
+    {OC_KC_ATTENTION_DECODE, attention},
+    {OC_KC_RNN, rnn},
+    {OC_KC_POOL, pool},
+};
+
+void oc_kernel_dims(const struct oc_model *m, const struct oc_analysis *a, uint32_t node, struct oc_kernel *k)
+{
+    const struct oc_node_cost *c = &a->cost[node];
+    double trips = c->trips ? (double)c->trips : 1;
+    struct oc_kernel_view v = {
+        .node = &m->node[node], .a = a, .macs = c->quality == OC_UNKNOWN ? 0 : (double)c->macs / trips};
+    for (size_t i = 0; i < OC_COUNT(readers); i++)
+        if (readers[i].cls == k->cls) {
+            readers[i].read(&v, k);
+            break;
+        }
 }

@@ -1,4 +1,4 @@
-/* A node with its known tensor sizes, input of kernel_dims.c and kernel_walk.c, which share it. */
+/* A node with its known tensor sizes, input of kernel_class.c and kernels.c, which share it. */
 #ifndef OC_KERNEL_VIEW_H
 #define OC_KERNEL_VIEW_H
 

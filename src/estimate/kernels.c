@@ -4,10 +4,272 @@
 #include <string.h>
 
 #include "estimate/kernel_class.h"
-#include "estimate/kernel_dims.h"
-#include "estimate/kernel_walk.h"
-#include "estimate/signature.h"
-#include "estimate/work.h"
+#include "estimate/kernel_view.h"
+#include "estimate/predict.h"
+#include "ops/op.h"
+
+/* Elements of the dimensions from `from` on. */
+static double from_axis(const struct oc_shape *s, unsigned from)
+{
+    return oc_view_product(s, from, s->rank);
+}
+
+static unsigned axis_of(const struct oc_kernel_view *v, const struct oc_shape *s, int64_t otherwise)
+{
+    const struct oc_attr *at = oc_node_attr(v->node, "axis");
+    int64_t axis = at && at->type == OC_ATTR_INT ? at->i : otherwise;
+    axis += axis < 0 ? s->rank : 0;
+    return axis < 0 ? 0 : axis > s->rank ? s->rank : (unsigned)axis;
+}
+
+/* Trailing dimensions that keep their position are contiguous. */
+static double transpose(const struct oc_kernel_view *v)
+{
+    const struct oc_shape *x = oc_view_input(v, 0);
+    const struct oc_attr *perm = oc_node_attr(v->node, "perm");
+    if (!x || !x->rank)
+        return 0;
+    if (!perm || perm->type != OC_ATTR_INTS || perm->n != x->rank)
+        return 1;
+    unsigned kept = x->rank;
+    while (kept > 0 && perm->ints[kept - 1] == kept - 1)
+        kept--;
+    return from_axis(x, kept);
+}
+
+/* Concat, Split: the dimensions from the axis on. */
+static double joined(const struct oc_kernel_view *v)
+{
+    const struct oc_shape *in = oc_view_input(v, 0), *out = oc_view_output(v);
+    const struct oc_shape *s =
+        in && out && in->rank == out->rank ? (from_axis(in, 0) < from_axis(out, 0) ? in : out) : NULL;
+    return s && s->rank ? from_axis(s, axis_of(v, s, 0)) : 0;
+}
+
+/* Gather: the dimensions after the axis. */
+static double gathered_run(const struct oc_kernel_view *v)
+{
+    const struct oc_shape *x = oc_view_input(v, 0);
+    unsigned axis = x ? axis_of(v, x, 0) : 0;
+    return x && axis < x->rank ? from_axis(x, axis + 1) : 0;
+}
+
+/* A row of the last axis is contiguous; other axes are not. */
+static double row(const struct oc_kernel_view *v)
+{
+    const struct oc_shape *x = oc_view_input(v, 0);
+    if (!x || !x->rank)
+        return 0;
+    unsigned axis = axis_of(v, x, -1);
+    return axis + 1 >= x->rank ? (double)x->dim[x->rank - 1].v : 1;
+}
+
+/* Reductions: rows of the last axes; of other axes, the elements after them are processed together. */
+static double reduced(const struct oc_kernel_view *v)
+{
+    const struct oc_shape *x = oc_view_input(v, 0), *o = oc_view_output(v);
+    if (!x || !o || !x->rank)
+        return 0;
+    double out = from_axis(o, 0);
+    return out > 0 ? from_axis(x, 0) / out : 0;
+}
+
+/* The longest tail over which each operand has either all elements or one. */
+static double broadcast(const struct oc_kernel_view *v)
+{
+    const struct oc_shape *o = oc_view_output(v);
+    double least = 0;
+    if (!o)
+        return 0;
+    for (uint32_t i = 0; i < v->node->n_in; i++) {
+        const struct oc_shape *x = oc_view_input(v, i);
+        if (!x || x->rank > o->rank || from_axis(x, 0) == 1 || from_axis(x, 0) == from_axis(o, 0))
+            continue;
+        unsigned pad = o->rank - x->rank, at = o->rank, kind = 0; /* 1: all elements, 2: one element */
+        double n = 1;
+        for (; at > 0; at--) {
+            int64_t whole = o->dim[at - 1].v, has = at > pad ? x->dim[at - 1 - pad].v : 1;
+            unsigned is = whole == 1 ? kind : has == whole ? 1 : 2;
+            if (kind && is != kind)
+                break;
+            kind = is;
+            n *= (double)whole;
+        }
+        least = least > 0 ? fmin(least, n) : n;
+    }
+    return least;
+}
+
+static const struct {
+    uint8_t cls;
+    double (*run)(const struct oc_kernel_view *v);
+} walks[] = {
+    {OC_KC_TRANSPOSE, transpose},  {OC_KC_COPY, joined},    {OC_KC_GATHER, gathered_run},
+    {OC_KC_SOFTMAX, row},          {OC_KC_REDUCE, reduced}, {OC_KC_ELEMENTWISE, broadcast},
+    {OC_KC_ACTIVATION, broadcast}, {OC_KC_SORT, row},
+};
+
+static uint8_t main_function(const struct oc_node_cost *c)
+{
+    uint64_t most = 0;
+    uint8_t found = 0;
+    if (c->quality == OC_UNKNOWN)
+        return 0;
+    for (unsigned i = 0; i < c->n_hist; i++) {
+        unsigned p = c->hist[i].prim;
+        bool counts = p == OC_DIV || (p >= OC_SQRT && p <= OC_POW);
+        if (counts && !c->hist[i].is_int && c->hist[i].n > most) {
+            most = c->hist[i].n;
+            found = (uint8_t)p;
+        }
+    }
+    return found;
+}
+
+/* Sets run and function of the kernel from its main node. */
+static void kernel_walk(const struct oc_model *m, const struct oc_analysis *a, uint32_t node,
+                        struct oc_kernel *k)
+{
+    struct oc_kernel_view v = {.node = &m->node[node], .a = a};
+    k->function = main_function(&a->cost[node]);
+    for (size_t i = 0; i < OC_COUNT(walks); i++)
+        if (walks[i].cls == k->cls) {
+            k->run = walks[i].run(&v);
+            break;
+        }
+}
+
+/* ---- signature -------------------------------------------------------------------------------------- */
+
+/* FNV-1a, 64 bits. */
+static void hash(uint64_t *h, const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < n; i++)
+        *h = (*h ^ p[i]) * UINT64_C(0x100000001b3);
+}
+
+/* Byte by byte, so that the hash is independent of the machine's byte order. */
+static void number(uint64_t *h, uint64_t v)
+{
+    unsigned char b[8];
+    for (unsigned i = 0; i < 8; i++)
+        b[i] = (unsigned char)(v >> (8 * i));
+    hash(h, b, sizeof(b));
+}
+
+static void text(uint64_t *h, const char *s)
+{
+    hash(h, s, strlen(s) + 1);
+}
+
+static void size(uint64_t *h, double v)
+{
+    number(h, v > 0 && v < 1e18 ? (uint64_t)v : 0);
+}
+
+static bool is_contraction(const struct oc_kernel *k)
+{
+    return k->m > 0 && k->n > 0 && k->k > 0;
+}
+
+static void sizes(uint64_t *h, const struct oc_kernel *k)
+{
+    const double v[] = {k->m,        k->n,      k->k,        k->batch,  k->kernel_h,
+                        k->kernel_w, k->stride, k->dilation, k->groups, k->channels_in};
+    for (size_t i = 0; i < OC_COUNT(v); i++)
+        size(h, v[i]);
+}
+
+/* A contraction with its fused operators: activations by name, a residual changes the bytes. */
+static void fused(uint64_t *h, const struct oc_model *m, const struct oc_analysis *a,
+                  const struct oc_kernel *k, const uint32_t *node, uint32_t n)
+{
+    static const char *const silent[] = {"Add", "Mul", "Sub", "Div", "Sum", "Cast", "Dropout"};
+    for (uint32_t i = 0; i < n; i++) {
+        const struct oc_node *nd = &m->node[node[i]];
+        const struct oc_attr *at = oc_node_attr(nd, "activation");
+        bool quiet = !a->op[node[i]] || a->op[node[i]]->op_class != OC_OP_ELEMENTWISE || node[i] == k->node;
+        for (size_t s = 0; s < OC_COUNT(silent) && !quiet; s++)
+            quiet = !strcmp(nd->op_type, silent[s]);
+        if (!quiet)
+            text(h, nd->op_type);
+        if (at && at->type == OC_ATTR_STRING)
+            text(h, at->s.s);
+    }
+}
+
+static void shapes(uint64_t *h, const struct oc_analysis *a, const uint32_t *value, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct oc_type *t = value[i] == OC_NONE ? NULL : &a->type[value[i]];
+        if (!t || t->kind != OC_T_TENSOR || !t->shape.ranked)
+            continue;
+        number(h, t->dtype);
+        number(h, t->shape.rank);
+        for (unsigned d = 0; d < t->shape.rank; d++)
+            number(h, oc_is_known(t->shape.dim[d]) ? (uint64_t)t->shape.dim[d].v : UINT64_MAX);
+    }
+}
+
+/* Attributes are unordered: their hashes are added. */
+static void attributes(uint64_t *h, const struct oc_node *n)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n->n_attr; i++) {
+        const struct oc_attr *at = &n->attr[i];
+        uint64_t one = UINT64_C(0xcbf29ce484222325);
+        text(&one, at->name);
+        if (at->type == OC_ATTR_INT)
+            number(&one, (uint64_t)at->i);
+        else if (at->type == OC_ATTR_STRING)
+            text(&one, at->s.s);
+        else if (at->type != OC_ATTR_INTS)
+            continue; /* factors and tensors change values, not work */
+        for (uint32_t k = 0; at->type == OC_ATTR_INTS && k < at->n; k++)
+            number(&one, (uint64_t)at->ints[k]);
+        sum += one;
+    }
+    number(h, sum);
+}
+
+static uint64_t start(const struct oc_kernel *k)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    text(&h, oc_kernel_class_name(k->cls));
+    text(&h, oc_class_name(k->dtype));
+    number(&h, k->rd_act);
+    number(&h, k->wr);
+    return h;
+}
+
+/* All members of the kernel but `signature` and `label` are set. `type`: see oc_kernel_make. Never 0. */
+static uint64_t kernel_signature(const struct oc_model *m, const struct oc_analysis *a,
+                                 const struct oc_kernel *k, const uint32_t *node, uint32_t n_node,
+                                 const char *type)
+{
+    const struct oc_node *core = &m->node[k->node];
+    uint64_t h = start(k);
+    sizes(&h, k);
+    if (is_contraction(k)) {
+        fused(&h, m, a, k, node, n_node);
+    } else {
+        text(&h, type ? type : core->op_type);
+        number(&h, k->rd_wt);
+        shapes(&h, a, core->in, core->n_in);
+        attributes(&h, core);
+    }
+    return h ? h : 1;
+}
+
+uint64_t oc_kernel_signature_inserted(const struct oc_kernel *k, const char *type)
+{
+    uint64_t h = start(k);
+    text(&h, type);
+    return h ? h : 1;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------------- */
 
 void oc_kernel_maker_open(struct oc_kernel_maker *k, const struct oc_model *m, const struct oc_analysis *a,
                           struct oc_arena *arena)
@@ -173,8 +435,8 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
     if (k->dtype == OC_CLASS_I8 && leaves_sums(type ? type : m->m->node[core].op_type))
         k->dtype = OC_CLASS_I32;
     oc_kernel_dims(m->m, m->a, core, k);
-    oc_kernel_walk(m->m, m->a, core, k);
-    k->signature = oc_kernel_signature(m->m, m->a, k, node, n_node, type);
+    kernel_walk(m->m, m->a, core, k);
+    k->signature = kernel_signature(m->m, m->a, k, node, n_node, type);
 }
 
 /* ---- kernels of a join -------------------------------------------------------------------------------- */

@@ -1,9 +1,10 @@
 /* The kernels of a run: measured ones from a join, and any set of nodes as one kernel. It determines the
- * nodes and sizes of a kernel; times are in samples_read.h, fusion in fusion_plan.h.
+ * nodes and sizes of a kernel; times are in samples.h, fusion in fusion_plan.h.
  */
 #ifndef OC_KERNELS_H
 #define OC_KERNELS_H
 
+#include "analyze/analysis.h"
 #include "estimate/kernel.h"
 #include "join/group_cost.h"
 
@@ -47,5 +48,19 @@ void oc_kernel_in_float(struct oc_kernel *k);
 /* One per operator record of the join's profile that has a time, in the profile's order; the join must have
  * an analysis. */
 void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_kernel_list *out);
+
+/* ---- kernel walk ------------------------------------------------------------------------------------ */
+
+/* Memory access pattern and functions of a kernel: they determine the speed of equal bytes and operations. */
+
+/* ---- signature -------------------------------------------------------------------------------------- */
+
+/* Hash of a kernel: class, element type, sizes, attributes that determine the work, bytes and fused
+ * operators. Equal for a node of the model and for its optimized form if both do the same work. Stored in
+ * calibration files: a change of the hash is a change of their format.
+ */
+
+/* Of a kernel without a node in the model. */
+uint64_t oc_kernel_signature_inserted(const struct oc_kernel *k, const char *type);
 
 #endif

@@ -61,7 +61,9 @@ static double data_loss(const struct oc_lm_problem *p, const double *r)
     return sum;
 }
 
-double oc_lm_loss(const struct oc_lm_problem *p, const double *x, double *work)
+/* loss = sum weight * huber(r) + lambda * sum ((x - prior) / sd)^2; huber(r) = r^2 up to the limit. */
+/* work[n] */
+static double lm_loss(const struct oc_lm_problem *p, const double *x, double *work)
 {
     p->residuals(p->user, x, work);
     return data_loss(p, work) + prior_loss(p, x);
@@ -167,7 +169,7 @@ static bool improve(const struct oc_lm_problem *p, const struct normal *eq, doub
 {
     double next[OC_LM_MAX];
     while (*damp < DAMP_MAX) {
-        double l = propose(p, eq, x, *damp, next) ? oc_lm_loss(p, next, r) : (double)INFINITY;
+        double l = propose(p, eq, x, *damp, next) ? lm_loss(p, next, r) : (double)INFINITY;
         if (l < *loss) {
             memcpy(x, next, p->k * sizeof(*x));
             bool enough = *loss - l <= ENOUGH * *loss;
@@ -184,7 +186,7 @@ double oc_lm_fit(const struct oc_lm_problem *p, double *x, double *work)
 {
     double *r = work, *jac = work + p->n;
     struct normal eq;
-    double loss = oc_lm_loss(p, x, r), damp = DAMP_START;
+    double loss = lm_loss(p, x, r), damp = DAMP_START;
     unsigned limit = p->max_iterations ? p->max_iterations : ITERATIONS;
     for (unsigned i = 0; i < limit; i++) {
         jacobian(p, x, r, jac);

@@ -24,9 +24,6 @@ struct oc_lm_problem {
     unsigned max_iterations;  /* 0: 50 */
 };
 
-/* loss = sum weight * huber(r) + lambda * sum ((x - prior) / sd)^2; huber(r) = r^2 up to the limit. */
-double oc_lm_loss(const struct oc_lm_problem *p, const double *x, double *work); /* work[n] */
-
 /* x: start and result. work: (k + 1) * n doubles. Returns the loss, which is never above that of the start.
  */
 double oc_lm_fit(const struct oc_lm_problem *p, double *x, double *work);

@@ -1,20 +1,100 @@
 #include "estimate/predict.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
+#include "base/ck.h"
+#include "base/diag.h"
 #include "estimate/calibrate.h"
 #include "estimate/conformal.h"
 #include "estimate/curve.h"
 #include "estimate/forest.h"
+
+/* Primitives of the special unit (cost-semantics section 2). */
+static bool is_special(unsigned prim)
+{
+    switch (prim) {
+    case OC_DIV:
+    case OC_SQRT:
+    case OC_EXP:
+    case OC_LOG:
+    case OC_SIN:
+    case OC_TAN:
+    case OC_TANH:
+    case OC_SIG:
+    case OC_ERF:
+    case OC_POW:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_free(unsigned prim)
+{
+    return prim == OC_CVT || prim == OC_DEQ;
+}
+
+/* The class of work on one side of the histogram. A node has one class for all but its MACs; the other side
+ * contains the address and zero-point arithmetic of quantized operators, or their requantization. */
+static unsigned class_of(const struct oc_node_cost *k, bool is_int)
+{
+    if (oc_class_is_int(k->rest_class) == is_int)
+        return k->rest_class;
+    return is_int ? OC_CLASS_I32 : OC_CLASS_F32;
+}
+
+static void add(struct oc_work *w, uint64_t *sum, uint64_t n)
+{
+    if (!oc_add_u64(*sum, n, sum))
+        w->unknown = true;
+}
+
+static void add_prim(struct oc_work *w, const struct oc_node_cost *k, const struct oc_prim_count *p)
+{
+    unsigned cls = class_of(k, p->is_int);
+    if (p->prim == OC_MAC) {
+        add(w, &w->macs[k->mac_class], p->n);
+    } else if (is_special(p->prim) && !p->is_int) {
+        add(w, &w->special[cls], p->n);
+        add(w, &w->special_flops[cls], p->n);
+    } else if (!is_free(p->prim)) {
+        add(w, &w->flops[cls], p->n);
+    }
+}
+
+static bool is_launched(const struct oc_node_cost *k)
+{
+    return !k->alias &&
+           (k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE);
+}
+
+void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost)
+{
+    if (is_launched(cost))
+        add(work, &work->launches, cost->trips);
+    if (cost->quality == OC_UNKNOWN) {
+        work->unknown = true;
+        return;
+    }
+    for (unsigned i = 0; i < cost->n_hist; i++)
+        add_prim(work, cost, &cost->hist[i]);
+    add(work, &work->bytes, cost->rd_act);
+    add(work, &work->bytes, cost->rd_wt);
+    add(work, &work->bytes, cost->wr);
+    add(work, &work->weight_bytes, cost->rd_wt);
+    add(work, &work->written, cost->wr);
+}
+
+/* ---- predict ---------------------------------------------------------------------------------------- */
 
 #define WIDER     1.5 /* for each evidence level below measured kernels */
 #define PRIOR_SD  0.7 /* of a time from priors: a factor of two */
 #define BAND_HIGH 0.9 /* efficiencies that bound the interval */
 #define BAND_LOW  0.3
 #define DISTANCE  0.2 /* widening = ln(decades + 1) times it */
-#define Z80       1.2815515655446004
-#define Z95       1.9599639845400545
 #define NEAR_ROOF 0.95
 #define BALANCED  0.9
 
@@ -48,7 +128,7 @@ static bool same_device(const struct oc_calibration *cal, const struct oc_device
 
 static void set_interval(struct oc_prediction *p, double d80, double d95)
 {
-    p->sd = d80 / Z80;
+    p->sd = d80 / OC_Z80;
     p->lo80_s = fmin(p->t_s, fmax(p->t_s * exp(-d80), NEAR_ROOF * p->roof_s));
     p->lo95_s = fmin(p->t_s, fmax(p->t_s * exp(-d95), NEAR_ROOF * p->roof_s));
     p->hi80_s = p->t_s * exp(d80);
@@ -165,8 +245,8 @@ static bool by_key(const struct asking *a, struct oc_prediction *p)
     set_distance(a, f.key, p);
     unsigned bin = oc_conformal_bin(&f.key->errors, p->t_s);
     double wider = f.wider * (a->own ? 1 : WIDER), least = f.wider > 1 ? OC_PRIOR_LN_SD : 0;
-    set_interval(p, fmax(f.key->errors.d80[bin] * wider, Z80 * least) + p->widening,
-                 fmax(f.key->errors.d95[bin] * wider, Z95 * least) + p->widening);
+    set_interval(p, fmax(f.key->errors.d80[bin] * wider, OC_Z80 * least) + p->widening,
+                 fmax(f.key->errors.d95[bin] * wider, OC_Z95 * least) + p->widening);
     return true;
 }
 
@@ -187,7 +267,7 @@ static bool by_signature(const struct asking *a, struct oc_prediction *p)
     bool known = e->n >= OC_CONFORMAL_MIN;
     unsigned bin = oc_conformal_bin(e, s->t_s);
     p->roof_s = fmin(p->roof_s, s->t_s); /* a measurement may contradict the device's file */
-    set_interval(p, known ? e->d80[bin] : Z80 * s->sd, known ? e->d95[bin] : Z95 * s->sd);
+    set_interval(p, known ? e->d80[bin] : OC_Z80 * s->sd, known ? e->d95[bin] : OC_Z95 * s->sd);
     return true;
 }
 
@@ -203,7 +283,7 @@ static bool by_prior(const struct asking *a, struct oc_prediction *p)
     p->t_s = oc_curve_time(&c, &a->point, &parts);
     p->evidence = OC_EVIDENCE_PRIOR;
     set_parts(a, &parts, p);
-    set_interval(p, Z80 * PRIOR_SD, Z95 * PRIOR_SD);
+    set_interval(p, OC_Z80 * PRIOR_SD, OC_Z95 * PRIOR_SD);
     return true;
 }
 
@@ -216,7 +296,7 @@ static bool by_band(const struct asking *a, struct oc_prediction *p)
     p->evidence = OC_EVIDENCE_BAND;
     p->lo80_s = p->lo95_s = roof / BAND_HIGH;
     p->hi80_s = p->hi95_s = roof / BAND_LOW + t0;
-    p->sd = log(p->hi80_s / p->lo80_s) / (2 * Z80);
+    p->sd = log(p->hi80_s / p->lo80_s) / (2 * OC_Z80);
     set_parts(a, &(struct oc_curve_parts){t0, a->point.tc_s, a->point.act_s + a->point.wt_s, false}, p);
     return true;
 }
@@ -244,4 +324,315 @@ void oc_predict_kernel(const struct oc_calibration *cal, const struct oc_device 
     bool band_only = opts && opts->band_only;
     if (band_only || (!by_signature(&a, out) && !by_key(&a, out) && !by_prior(&a, out)))
         (void)by_band(&a, out);
+}
+
+/* ---- predict model ---------------------------------------------------------------------------------- */
+
+#define TAU_UNKNOWN   0.3  /* sd for a model without any measurement */
+#define ISSUE_ASSUMED 5e-6 /* launch time per kernel on the host */
+#define SYNC_ASSUMED  1e-5
+
+/* The geometric mean of an interval, so that sums include all kernels. */
+static double time_of(const struct oc_prediction *p)
+{
+    if (p->t_s > 0)
+        return p->t_s;
+    return p->lo80_s > 0 && p->hi80_s > 0 ? sqrt(p->lo80_s * p->hi80_s) : 0;
+}
+
+struct like { /* kernels of one signature */
+    uint64_t signature;
+    size_t order;
+    double t_s, sd, repeats;
+};
+
+static int in_order_of_signature(const void *a, const void *b)
+{
+    const struct like *x = a, *y = b;
+    if (x->signature != y->signature)
+        return x->signature < y->signature ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Sum over signatures of their contribution to Var(ln T). */
+static double variance(const struct oc_model_part *part, size_t n, double kernels_s, double rho)
+{
+    struct like *v = oc_xmalloc((n + 1) * sizeof(*v));
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_prediction *p = part[i].prediction;
+        v[i] = (struct like){p->signature, i, time_of(p) * part[i].repeats, isfinite(p->sd) ? p->sd : 0,
+                             part[i].repeats};
+    }
+    qsort(v, n, sizeof(*v), in_order_of_signature);
+    for (size_t i = 0, end; i < n; i = end) {
+        struct like all = {.signature = v[i].signature};
+        for (end = i; end < n && (end == i || (v[i].signature && v[end].signature == v[i].signature));
+             end++) {
+            all.t_s += v[end].t_s;
+            all.repeats += v[end].repeats;
+            all.sd = fmax(all.sd, v[end].sd);
+        }
+        sum += oc_conformal_variance(all.t_s / kernels_s, all.sd, all.repeats, rho);
+    }
+    free(v);
+    return sum;
+}
+
+static void add_part(struct oc_model_prediction *m, const struct oc_model_part *part)
+{
+    const struct oc_prediction *p = part->prediction;
+    double t = time_of(p) * part->repeats, parts = p->t0_s + p->tc_s + p->tm_s;
+    if (!(t > 0)) {
+        m->n_unknown += !(time_of(p) > 0);
+        return;
+    }
+    m->kernels_s += t;
+    m->share[p->evidence] += t;
+    m->extrapolated += p->extrapolated ? t : 0;
+    if (parts > 0) {
+        m->t0_s += t * p->t0_s / parts;
+        m->compute_s += t * p->tc_s / parts;
+        m->memory_s += t * p->tm_s / parts;
+    }
+}
+
+/* Two clocks in order: c += issue; g = max(c, g) + T. Closed form for `repeats` equal kernels: the device
+ * waits for the first, for the last, or never. */
+static double replay(const struct oc_model_part *part, size_t n, double issue_s, double sync_s)
+{
+    double c = 0, g = 0;
+    for (size_t i = 0; i < n; i++) {
+        double t = time_of(part[i].prediction), r = part[i].repeats;
+        if (!(t > 0 && r > 0))
+            continue;
+        g = fmax(fmax(g, c + issue_s) + r * t, c + r * issue_s + t);
+        c += r * issue_s;
+    }
+    return fmax(c, g) + sync_s;
+}
+
+static double launches(const struct oc_model_part *part, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += time_of(part[i].prediction) > 0 ? part[i].repeats : 0;
+    return sum;
+}
+
+static void set_total(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
+                      const struct oc_replay *how, struct oc_model_prediction *m)
+{
+    double fix = cal ? cal->t_fix_s : 0, gap = cal ? cal->gap_s : 0;
+    if (how && how->on) {
+        double issue = !isnan(how->issue_s) ? how->issue_s : gap > 0 ? gap : ISSUE_ASSUMED;
+        double sync = !isnan(how->sync_s) ? how->sync_s : fix > 0 ? fix : SYNC_ASSUMED;
+        m->t_s = replay(part, n, issue, sync);
+        m->fix_s = sync;
+        m->gaps_s = fmax(0, m->t_s - sync - m->kernels_s);
+        return;
+    }
+    m->fix_s = fix;
+    m->gaps_s = fmax(gap * launches(part, n), -0.5 * m->kernels_s);
+    m->t_s = m->kernels_s + m->gaps_s + fix;
+}
+
+static void set_model_interval(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
+                               struct oc_model_prediction *m)
+{
+    m->tau = cal ? cal->tau : TAU_UNKNOWN;
+    m->z80 = cal && cal->z80 > 0 ? cal->z80 : OC_Z80;
+    m->z95 = cal && cal->z95 > 0 ? cal->z95 : OC_Z95;
+    /* measured kernels do not share the common error of the curves */
+    double tau = m->tau * (1 - m->share[OC_EVIDENCE_EXACT]);
+    m->sd =
+        sqrt(tau * tau + variance(part, n, m->kernels_s, cal && cal->rho > 0 ? cal->rho : OC_CONFORMAL_RHO));
+    m->lo80_s = m->t_s * exp(-m->z80 * m->sd);
+    m->hi80_s = m->t_s * exp(m->z80 * m->sd);
+    m->lo95_s = m->t_s * exp(-m->z95 * m->sd);
+    m->hi95_s = m->t_s * exp(m->z95 * m->sd);
+}
+
+void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
+                      const struct oc_replay *how, struct oc_model_prediction *out)
+{
+    *out = (struct oc_model_prediction){
+        .t_s = NAN, .lo80_s = NAN, .hi80_s = NAN, .lo95_s = NAN, .hi95_s = NAN, .sd = NAN};
+    for (size_t i = 0; i < n; i++)
+        add_part(out, &part[i]);
+    if (!(out->kernels_s > 0))
+        return;
+    for (unsigned e = 0; e < OC_EVIDENCE_COUNT; e++)
+        out->share[e] /= out->kernels_s;
+    out->extrapolated /= out->kernels_s;
+    set_total(cal, part, n, how, out);
+    set_model_interval(cal, part, n, out);
+}
+
+/* ---- estimate --------------------------------------------------------------------------------------- */
+
+/* ---- kernels ------------------------------------------------------------------------------------------ */
+
+static int choose_rules(struct oc_estimate *e, const char *name, struct oc_err *err)
+{
+    bool ort = e->cal ? !strcmp(e->cal->runtime, "onnxruntime") : oc_cal_device_kind(e->device) == OC_CAL_CPU;
+    e->rules = ort && oc_cal_device_kind(e->device) == OC_CAL_CPU ? OC_FUSE_ORT_CPU : OC_FUSE_GENERIC;
+    unsigned given = name ? oc_fusion_rules_by_name(name) : e->rules;
+    if (given == OC_FUSE_COUNT)
+        return oc_fail(err, OC_EARG, "unknown fusion rules '%s'; available: onnxruntime, generic, none",
+                       name);
+    e->rules = (enum oc_fusion_rules)given;
+    return 0;
+}
+
+static double own_s(const struct oc_prof_rec *p, double calls)
+{
+    double ns = isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
+    return ns * 1e-9 / (calls >= 1 ? calls : 1);
+}
+
+static void take_recorded(struct oc_estimate *e)
+{
+    const struct oc_profile *p = e->join->profile;
+    struct oc_kernel_list plan;
+    oc_kernels_of_join(e->join, &e->arena, &e->list);
+    e->measured_s = OC_NEW_ARRAY(&e->arena, e->list.n + 1, double);
+    double *run_s = OC_NEW_ARRAY(&e->arena, e->list.n + 1, double);
+    e->measured_kernels_s = 0;
+    for (size_t i = 0; i < e->list.n; i++) {
+        double calls = e->list.item[i].calls;
+        e->measured_s[i] = own_s(&p->rec[e->list.item[i].record], calls);
+        run_s[i] = e->measured_s[i] * (calls >= 1 ? calls : 1);
+        e->measured_kernels_s += run_s[i] > 0 ? run_s[i] : 0;
+    }
+    e->measured_run_s = p->run_ns * 1e-9;
+    oc_fusion_plan(e->analysis->model, e->analysis, e->rules, &e->arena, &plan);
+    oc_fusion_compare(e->analysis->model, e->analysis, &plan, &e->list, run_s, &e->match);
+}
+
+/* ---- predictions -------------------------------------------------------------------------------------- */
+
+/* No operations and no bytes: takes only the launch overhead. */
+static void band_of_launch(const struct oc_estimate *e, const struct oc_kernel *k, struct oc_prediction *p)
+{
+    p->lo80_s = p->lo95_s = 0;
+    p->hi80_s = p->hi95_s = oc_curve_prior(oc_cal_device_kind(e->device), k->cls).t0_s;
+    p->t0_s = p->hi80_s;
+    p->evidence = OC_EVIDENCE_BAND;
+    p->bound = OC_BOUND_OVERHEAD;
+}
+
+static bool is_empty(const struct oc_kernel *k)
+{
+    uint64_t work = k->work.bytes;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        work |= k->work.macs[c] | k->work.flops[c] | k->work.special[c];
+    return !work && !k->work.unknown;
+}
+
+static void predict_one(struct oc_estimate *e, const struct oc_kernel_use *u,
+                        const struct oc_predict_opts *opts, struct oc_prediction *out)
+{
+    struct oc_kernel unknown = u->kernel;
+    unknown.work.unknown = true;
+    oc_predict_kernel(e->cal, e->device, u->known ? &u->kernel : &unknown, opts, out);
+    if (out->evidence == OC_EVIDENCE_NONE && u->known && is_empty(&u->kernel))
+        band_of_launch(e, &u->kernel, out);
+    e->n_unknown += out->evidence == OC_EVIDENCE_NONE;
+}
+
+static double runs_of(const struct oc_kernel_use *u)
+{
+    return u->calls > 0 ? u->calls : 1;
+}
+
+static void predict_all(struct oc_estimate *e)
+{
+    struct oc_totals total;
+    oc_analysis_total(e->analysis, &total);
+    const struct oc_predict_opts opts = {.const_bytes = total.const_bytes, .band_only = !e->cal};
+    struct oc_model_part *part = OC_NEW_ARRAY(&e->arena, e->list.n + 1, struct oc_model_part);
+    e->prediction = OC_NEW_ARRAY(&e->arena, e->list.n + 1, struct oc_prediction);
+    for (size_t i = 0; i < e->list.n; i++) {
+        const struct oc_kernel_use *u = &e->list.item[i];
+        struct oc_prediction *p = &e->prediction[i];
+        predict_one(e, u, &opts, p);
+        part[i] = (struct oc_model_part){p, runs_of(u)};
+        if (p->lo80_s >= 0 && p->hi80_s >= 0) {
+            e->band_lo_s += p->lo80_s * runs_of(u);
+            e->band_hi_s += p->hi80_s * runs_of(u);
+        }
+    }
+    const struct oc_replay replay = {
+        .on = e->asynchronous != NULL, .issue_s = (double)NAN, .sync_s = (double)NAN};
+    oc_predict_model(e->cal, part, e->list.n, &replay, &e->total);
+}
+
+double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
+{
+    const struct oc_prediction *p = &e->prediction[i];
+    double t = p->t_s > 0 ? p->t_s : (p->lo80_s + p->hi80_s) / 2;
+    return t * runs_of(&e->list.item[i]);
+}
+
+/* ---- public ----------------------------------------------------------------------------------------------
+ */
+
+static int make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
+{
+    e->width_chars = o->width_chars;
+    if (choose_rules(e, o->fusion, err))
+        return -1;
+    if (e->join)
+        take_recorded(e);
+    else
+        oc_fusion_plan(e->analysis->model, e->analysis, e->rules, &e->arena, &e->list);
+    if (!e->list.n)
+        return oc_fail(err, OC_EARG, "the model has no operators that run");
+    predict_all(e);
+    return 0;
+}
+
+int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device *device,
+                     const struct oc_estimate_opts *opts, struct oc_estimate **out, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    struct oc_estimate *e = oc_xmalloc(sizeof(*e));
+    *e = (struct oc_estimate){.analysis = analysis,
+                              .device = device,
+                              .cal = opts->calibration,
+                              .join = opts->join,
+                              .measured_kernels_s = (double)NAN,
+                              .measured_run_s = (double)NAN};
+    if (oc_cal_device_kind(device) == OC_CAL_GPU)
+        e->asynchronous = "the host launches kernels asynchronously";
+    if (make(e, opts, err)) {
+        oc_estimate_free(e);
+        *out = NULL;
+        return -1;
+    }
+    *out = e;
+    return 0;
+}
+
+void oc_estimate_free(struct oc_estimate *e)
+{
+    if (!e)
+        return;
+    oc_arena_free(&e->arena);
+    free(e);
+}
+
+struct oc_estimate_info oc_estimate_info(const struct oc_estimate *e)
+{
+    const struct oc_model_prediction *t = &e->total;
+    bool point = e->cal && t->t_s > 0;
+    return (struct oc_estimate_info){.kernels = e->list.n,
+                                     .unknown_kernels = e->n_unknown,
+                                     .time_ns = point ? t->t_s * 1e9 : (double)NAN,
+                                     .low_ns = (point ? t->lo80_s : e->band_lo_s) * 1e9,
+                                     .high_ns = (point ? t->hi80_s : e->band_hi_s) * 1e9,
+                                     .planned_equal = e->match.equal,
+                                     .recorded = e->match.recorded,
+                                     .planned_equal_time = e->match.equal_time};
 }

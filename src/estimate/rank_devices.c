@@ -7,7 +7,7 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
-#include "estimate/rank_phases.h"
+#include "estimate/rank_span.h"
 
 struct brief { /* of a device at a batch */
     double lo_s, mid_s, hi_s;

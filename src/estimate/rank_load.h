@@ -6,7 +6,7 @@
 
 #include "analyze/batch_dim.h"
 #include "estimate/recast.h"
-#include "estimate/work.h"
+#include "estimate/predict.h"
 
 struct oc_rank_item {
     struct oc_work work; /* of one operator */

@@ -3,6 +3,144 @@
 #include <math.h>
 #include <string.h>
 
+#include "estimate/predict.h"
+#include "estimate/rank_devices.h"
+
+struct search {
+    oc_phase_fn what;
+    void *ctx;
+    struct oc_rank_phase phase[OC_MOST_PHASES];
+    size_t n;
+};
+
+static void begin(struct search *s, int64_t from, int what)
+{
+    if (s->n < OC_MOST_PHASES)
+        s->phase[s->n++] = (struct oc_rank_phase){from, what};
+}
+
+/* Bisects all changes between lo, where `is` applies, and hi, where `end` does. */
+static void find_changes(struct search *s, int64_t lo, int is, int64_t hi, int end)
+{
+    while (is != end && s->n < OC_MOST_PHASES) {
+        int64_t a = lo, b = hi;
+        int at_b = end;
+        while (b - a > 1) {
+            int64_t middle = a + (b - a) / 2;
+            int at = s->what(s->ctx, middle);
+            if (at == is) {
+                a = middle;
+            } else {
+                b = middle;
+                at_b = at;
+            }
+        }
+        begin(s, b, at_b);
+        lo = b;
+        is = at_b;
+    }
+}
+
+void oc_find_phases(oc_phase_fn what, void *ctx, int64_t most, struct oc_arena *arena,
+                    struct oc_rank_phases *out)
+{
+    struct search s = {.what = what, .ctx = ctx};
+    int64_t before = 1;
+    int is = what(ctx, 1);
+    begin(&s, 1, is);
+    while (before < most) {
+        int64_t next = before <= most / 2 ? before * 2 : most;
+        int at = what(ctx, next);
+        find_changes(&s, before, is, next, at);
+        before = next;
+        is = at;
+    }
+    struct oc_rank_phase *kept = OC_NEW_ARRAY(arena, s.n, struct oc_rank_phase);
+    memcpy(kept, s.phase, s.n * sizeof(*kept));
+    *out = (struct oc_rank_phases){kept, s.n};
+}
+
+const struct oc_rank_phase *oc_rank_phase_at(const struct oc_rank_phases *p, int64_t batch)
+{
+    const struct oc_rank_phase *found = NULL;
+    for (size_t i = 0; i < p->n && p->item[i].from <= batch; i++)
+        found = &p->item[i];
+    return found;
+}
+
+/* ---- rank calibrated -------------------------------------------------------------------------------- */
+
+/* The time of a model on a calibrated device: its kernels after fusion, each with its prediction, and the
+ * total with its interval. */
+
+static const uint8_t part_of_bound[OC_BOUND_COUNT] = {
+    [OC_BOUND_VECTOR] = OC_SPAN_VECTOR,     [OC_BOUND_MATRIX] = OC_SPAN_MATRIX,
+    [OC_BOUND_SPECIAL] = OC_SPAN_SPECIAL,   [OC_BOUND_DRAM] = OC_SPAN_MEMORY,
+    [OC_BOUND_OVERHEAD] = OC_SPAN_OVERHEAD, [OC_BOUND_BALANCED] = OC_SPAN_MEMORY,
+    [OC_BOUND_NONE] = OC_SPAN_OVERHEAD,     [OC_BOUND_UNKNOWN] = OC_SPAN_OVERHEAD,
+    [OC_BOUND_CACHE] = OC_SPAN_CACHE,
+};
+
+/* The main node of a kernel determines its class; inserted layout changes have none. */
+static unsigned class_of(const struct oc_estimate *e, const struct oc_kernel_use *u)
+{
+    uint32_t node = u->kernel.node != OC_NONE ? u->kernel.node : u->n_node ? u->node[0] : OC_NONE;
+    return node == OC_NONE ? OC_OP_LAYOUT : e->analysis->cost[node].op_class;
+}
+
+static void add_measured(struct oc_span *s, const struct oc_prediction *p, double t, double times)
+{
+    double launch = fmin(p->t0_s > 0 ? p->t0_s : 0, t) * times;
+    s->lo_s += p->lo80_s * times;
+    s->mid_s += t * times;
+    s->hi_s += p->hi80_s * times;
+    s->part_s[OC_SPAN_OVERHEAD] += launch;
+    s->part_s[part_of_bound[p->bound < OC_BOUND_COUNT ? p->bound : OC_BOUND_UNKNOWN]] += t * times - launch;
+}
+
+static void add_all(const struct oc_estimate *e, struct oc_span *whole, struct oc_span *by_class)
+{
+    for (size_t i = 0; i < e->list.n; i++) {
+        const struct oc_kernel_use *u = &e->list.item[i];
+        const struct oc_prediction *p = &e->prediction[i];
+        double times = u->calls > 0 ? u->calls : 1, t = oc_estimate_kernel_s(e, i) / times;
+        if (!(t >= 0))
+            continue;
+        add_measured(whole, p, t, times);
+        if (by_class)
+            add_measured(&by_class[class_of(e, u)], p, t, times);
+    }
+}
+
+static void span_calibrated(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class)
+{
+    const struct oc_estimate_opts opts = {.calibration = in->cal};
+    struct oc_estimate *e;
+    struct oc_err err;
+    *whole = (struct oc_span){.evidence = OC_SPAN_CALIBRATED};
+    if (by_class)
+        memset(by_class, 0, OC_OP_CLASS_COUNT * sizeof(*by_class));
+    if (oc_estimate_make(in->analysis, in->device, &opts, &e, &err)) {
+        oc_span_unknown(whole, "estimate");
+        return;
+    }
+    add_all(e, whole, by_class);
+    for (unsigned c = 0; by_class && c < OC_OP_CLASS_COUNT; c++)
+        by_class[c].evidence = OC_SPAN_CALIBRATED;
+    double kernels = whole->mid_s;
+    whole->lo_s = e->total.lo80_s;
+    whole->mid_s = e->total.t_s;
+    whole->hi_s = e->total.hi80_s;
+    whole->part_s[OC_SPAN_OVERHEAD] +=
+        fmax(e->total.t_s - kernels, 0); /* gaps between kernels, and the fixed time of the run */
+    whole->unknown_kernels = e->n_unknown;
+    if (!(whole->mid_s > 0))
+        oc_span_unknown(whole, "estimate");
+    oc_estimate_free(e);
+}
+
+/* ---- rank span -------------------------------------------------------------------------------------- */
+
 static const char *const part_names[OC_SPAN_PARTS] = {
     [OC_SPAN_VECTOR] = "compute:vector",
     [OC_SPAN_MATRIX] = "compute:matrix",
@@ -124,7 +262,7 @@ static void add(struct oc_span *s, const struct oc_roof *r, double count)
 void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class)
 {
     if (in->cal) {
-        oc_span_calibrated(in, whole, by_class);
+        span_calibrated(in, whole, by_class);
         return;
     }
     const struct oc_rank_load *load = in->load;

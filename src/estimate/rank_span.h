@@ -5,7 +5,8 @@
 #ifndef OC_RANK_SPAN_H
 #define OC_RANK_SPAN_H
 
-#include "estimate/calibration.h"
+#include "base/arena.h"
+#include "estimate/calibrate.h"
 #include "estimate/rank_load.h"
 
 #define OC_BAND_LEAST 0.3
@@ -57,11 +58,24 @@ struct oc_span_in {
 /* by_class: one for each enum oc_op_class, or NULL. */
 void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class);
 
-/* Private: the result with a calibration (rank_calibrated.c), and an unknown one with its reason. */
-void oc_span_calibrated(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class);
+/* Private: the result with a calibration (rank_span.c), and an unknown one with its reason. */
 void oc_span_unknown(struct oc_span *s, const char *what);
 
 /* The part with the most time; OC_SPAN_PARTS: none, or unknown. */
 unsigned oc_span_limit(const struct oc_span *s);
+
+/* ---- rank phases ------------------------------------------------------------------------------------ */
+
+/* Finds changes of a property as the batch grows: evaluates 1, 2, 4 ..., and bisects between two of these
+ * that differ. A change that is reverted between two of them is not found. */
+
+struct oc_rank_phases;
+
+/* Value of the property at a batch. */
+typedef int (*oc_phase_fn)(void *ctx, int64_t batch);
+
+#define OC_MOST_PHASES 64 /* further changes are not reported */
+void oc_find_phases(oc_phase_fn what, void *ctx, int64_t most, struct oc_arena *arena,
+                    struct oc_rank_phases *out);
 
 #endif

@@ -3,7 +3,10 @@
 #define OC_SAMPLES_H
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "estimate/kernel.h"
+#include "estimate/kernels.h"
+#include "estimate/recordings.h"
 
 struct oc_sample {
     struct oc_kernel kernel;
@@ -32,5 +35,50 @@ struct oc_sample_set {
     struct oc_sample_model *model;
     size_t n_model;
 };
+
+/* ---- samples read ----------------------------------------------------------------------------------- */
+
+/* Reads measured kernels from recordings: model, profile and, if available, the optimized model saved by the
+ * runtime. Kernels of the same signature in one recording are one sample; rejected kernels are counted. */
+
+enum oc_reject_reason {
+    OC_REJECT_UNMATCHED, /* on no node, and not a layout change with recorded shapes */
+    OC_REJECT_UNKNOWN,   /* its counts are unknown, or contradict the profile */
+    OC_REJECT_PART,      /* one of several kernels of the same nodes */
+    OC_REJECT_CONTROL,   /* contains other kernels */
+    OC_REJECT_TIMER,     /* shorter than five ticks of the timer */
+    OC_REJECT_SPREAD,    /* (p90 - p10) / median over one half */
+    OC_REJECT_TIMELESS,  /* no time, or no time of its own */
+    OC_REJECT_COUNT
+};
+const char *oc_reject_reason_name(unsigned reason);
+
+struct oc_reject {
+    uint32_t n;
+    double time_s; /* per run of each recording, summed */
+};
+
+struct oc_samples {
+    struct oc_arena arena;
+    struct oc_sample_set set;
+    const struct oc_device *device; /* NULL: not given */
+    struct oc_reject reject[OC_REJECT_COUNT];
+    double kernels_s; /* of all kernels of all recordings, per run */
+    uint32_t n_kernel;
+    struct oc_diags diags;
+};
+
+/* oc_samples_read, oc_samples_free, struct oc_samples_opts: see onnxcost.h. */
+
+/* ---- sample dims ------------------------------------------------------------------------------------ */
+
+/* "batch=4;sequence=128": numbers for symbolic dimensions, the format in lists of recordings. */
+
+struct oc_sample_dims {
+    struct oc_bind *bind; /* arena */
+    size_t n;
+};
+int oc_sample_dims_parse(const char *text, struct oc_arena *a, struct oc_sample_dims *out,
+                         struct oc_err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #define OC_VALIDATE_H
 
 #include "estimate/predict.h"
+#include "estimate/samples.h"
 
 enum oc_predictor {
     OC_PREDICTOR_CURVES, /* the calibration, exact signatures not used */
@@ -78,5 +79,29 @@ struct oc_validate_opts {
 int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
                 const struct oc_validate_opts *opts, struct oc_validation **out, struct oc_err *err);
 void oc_validation_free(struct oc_validation *v);
+
+/* ---- scores ----------------------------------------------------------------------------------------- */
+
+/* Error measures of predictions. */
+
+struct oc_score_item {
+    double measured, predicted;    /* items without a positive prediction are skipped */
+    double lo80, hi80, lo95, hi95; /* NAN: the predictor has no intervals */
+};
+void oc_score_kernels(const struct oc_score_item *item, const double *repeats, size_t n,
+                      struct oc_kernel_scores *out);
+void oc_score_models(const struct oc_score_item *item, size_t n, struct oc_model_scores *out);
+
+/* Spearman rank correlation, ties at their mean rank; NAN for fewer than 2. */
+double oc_spearman(const double *a, const double *b, size_t n);
+
+/* ---- validation ------------------------------------------------------------------------------------- */
+
+/* A validation with its samples, for reports. */
+
+struct oc_validation_result {
+    const struct oc_samples *samples;
+    struct oc_validation *v;
+};
 
 #endif

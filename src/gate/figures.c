@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate/estimate.h"
+#include "estimate/predict.h"
 #include "join/join.h"
 #include "report/headline.h"
 

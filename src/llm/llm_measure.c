@@ -5,7 +5,7 @@
 
 #include "analyze/receipt.h"
 #include "base/ck.h"
-#include "estimate/work.h"
+#include "estimate/predict.h"
 #include "llm/llm.h"
 
 static int64_t value_of(const struct oc_llm_at *at, unsigned role)

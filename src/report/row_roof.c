@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "estimate/work.h"
+#include "estimate/predict.h"
 #include "join/join.h"
 #include "profile/kernel_names.h"
 #include "report/above_roof.h"

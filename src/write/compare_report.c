@@ -1,5 +1,5 @@
 #include "base/c_locale.h"
-#include "estimate/work.h"
+#include "estimate/predict.h"
 #include "write/out_compare.h"
 #include "report/select.h"
 #include "report/what_if.h"

@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "estimate/cal_file.h"
-#include "estimate/samples_read.h"
+#include "estimate/samples.h"
 #include "write/fields.h"
 #include "write/json_keys.h"
 #include "write/plain_table.h"

@@ -6,7 +6,7 @@
 
 #include "base/diag.h"
 #include "base/units.h"
-#include "estimate/estimate.h"
+#include "estimate/predict.h"
 #include "write/json_keys.h"
 #include "write/kernel_fields.h"
 #include "write/plain_table.h"

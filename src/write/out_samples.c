@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "estimate/samples_read.h"
+#include "estimate/samples.h"
 #include "write/json_keys.h"
 #include "write/kernel_fields.h"
 

@@ -7,7 +7,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
-#include "estimate/validation.h"
+#include "estimate/validate.h"
 #include "write/fields.h"
 #include "write/json_keys.h"
 #include "write/plain_table.h"

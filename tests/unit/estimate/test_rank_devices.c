@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "estimate/estimate.h"
+#include "estimate/predict.h"
 #include "estimate/rank_devices.h"
-#include "estimate/rank_phases.h"
+#include "estimate/rank_span.h"
 #include "zoo.h"
 
 /* ---- models ---- */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "estimate/work.h"
+#include "estimate/predict.h"
 #include "support/build.h"
 
 struct made {

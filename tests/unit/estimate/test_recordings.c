@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "estimate/sample_dims.h"
+#include "estimate/samples.h"
 #include "support/many.h"
 
 /* A folder of empty files. */

@@ -1,5 +1,5 @@
 /* Samples from a model and a profile generated here. */
-#include "estimate/samples_read.h"
+#include "estimate/samples.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,11 +1,12 @@
-#include "estimate/samples_read.h"
+#include "estimate/samples.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "estimate/sample_dims.h"
+#include "base/diag.h"
 #include "profile/profile.h"
 
 #define MIN_TICKS  5
@@ -25,7 +26,9 @@ const char *oc_reject_reason_name(unsigned reason)
     return reason < OC_REJECT_COUNT ? name[reason] : "?";
 }
 
-double oc_timer_tick_s(const char *importer)
+/* Clock resolution of a profile format (1 us for ONNX Runtime), by the name of the importer, in seconds; 0:
+ * negligible. */
+static double timer_tick_s(const char *importer)
 {
     return strcmp(importer, "onnxruntime") == 0 ? 1e-6 : 0;
 }
@@ -115,7 +118,7 @@ static enum oc_reject_reason judge(const struct reading *r, const struct oc_kern
 {
     const struct oc_prof_rec *p = &r->profile->rec[u->record];
     const struct oc_join_rec *j = &r->join->rec[u->record];
-    double tick_s = oc_timer_tick_s(r->profile->format);
+    double tick_s = timer_tick_s(r->profile->format);
     if (!j->n_node && (!p->overhead && (!j->bucket || strcmp(j->bucket, "unmatched") == 0)))
         return OC_REJECT_UNMATCHED;
     if (!(s->t_s >= 0) || isinf(s->t_s))
@@ -345,4 +348,34 @@ size_t oc_samples_diags(const struct oc_samples *s, const struct oc_diag **out)
 {
     *out = s->diags.item;
     return s->diags.n;
+}
+
+/* ---- sample dims ------------------------------------------------------------------------------------ */
+
+static bool parse_number(const char *s, size_t n, int64_t *out)
+{
+    char text[24], *end;
+    if (!n || n >= sizeof(text) || *s < '0' || *s > '9')
+        return false;
+    memcpy(text, s, n);
+    text[n] = 0;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return !errno && !*end;
+}
+
+int oc_sample_dims_parse(const char *text, struct oc_arena *a, struct oc_sample_dims *out, struct oc_err *err)
+{
+    out->bind = OC_NEW_ARRAY(a, strlen(text) / 2 + 1, struct oc_bind);
+    out->n = 0;
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, "; "), name = strcspn(p, "=; ");
+        int64_t v;
+        if (n && (!name || name >= n || !parse_number(p + name + 1, n - name - 1, &v)))
+            return oc_fail(err, OC_EFORMAT, "dims '%s': '%.*s' must be NAME=NUMBER", text, (int)n, p);
+        if (n)
+            out->bind[out->n++] = (struct oc_bind){.symbol = oc_strndup(a, p, name), .value = v};
+        p += n + (p[n] != 0);
+    }
+    return 0;
 }
