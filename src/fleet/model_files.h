@@ -2,6 +2,9 @@
 #ifndef OC_MODEL_FILES_H
 #define OC_MODEL_FILES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/map.h"
 
 struct oc_model_file {
@@ -24,5 +27,12 @@ struct oc_model_files {
  * models: loading them reports it. */
 void oc_model_files_add(struct oc_model_files *files, const char *const *path, size_t n);
 void oc_model_files_free(struct oc_model_files *files);
+
+/* ---- file hash -------------------------------------------------------------------------------------- */
+
+/* XXH64, in the format of xxhsum: fast enough for files of gigabytes. Not collision-resistant: it finds
+ * candidates, callers that need certainty compare the files. */
+
+uint64_t oc_xxh64(const void *data, size_t n, uint64_t seed);
 
 #endif

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fleet/crew.h"
-#include "fleet/file_hash.h"
+#include "fleet/model_files.h"
 #ifdef __linux__
 #include <sched.h>
 #endif

@@ -79,11 +79,7 @@ bool oc_diff_known(const struct oc_diff_row *r, unsigned side, unsigned metric);
 /* Compares |b - a|, larger first, by the metrics in the order of enum oc_diff_metric. */
 double oc_diff_delta(const struct oc_diff_row *r, unsigned metric); /* rounded; NAN: unknown */
 
-/* Whether the bucket of the profile is part of the measured runs, on the clock of the operators. */
-bool oc_diff_in_run(const struct oc_diff *d, unsigned side, const struct oc_prof_rec *rec);
-
 /* private to diff*.c */
-void oc_diff_rows(struct oc_diff *d);
 void oc_diff_describe(struct oc_diff *d, struct oc_diff_row *r);
 void oc_diff_types(struct oc_diff *d);
 

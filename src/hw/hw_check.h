@@ -1,5 +1,5 @@
-/* Checks of hw_lint.c that compare several figures, by subject: hw_check_peaks.c compares the peaks of a
- * device, hw_check_memory.c its memories. Private to the hw folder. */
+/* Checks of hw_lint.c that compare several figures, by subject: hw_lint.c compares the peaks of a
+ * device, hw_lint.c its memories. Private to the hw folder. */
 #ifndef OC_HW_CHECK_H
 #define OC_HW_CHECK_H
 
@@ -15,14 +15,5 @@ struct oc_hw_check {
 
 void oc_hw_check_note(const struct oc_hw_check *c, uint32_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* Inherited figures are checked at their base; their problems here are those of the derived device. */
-uint32_t oc_hw_check_line(const struct oc_hw_check *c, const struct oc_hw_figure *f);
-
-/* Formats "matrix f16 into f32" (arena memory). */
-const char *oc_hw_check_name(const struct oc_hw_check *c, const struct oc_hw_figure *f);
-
-void oc_hw_check_peaks(const struct oc_hw_check *c);
-void oc_hw_check_memory(const struct oc_hw_check *c);
 
 #endif

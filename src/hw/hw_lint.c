@@ -1,8 +1,8 @@
 /* Checks beyond those of the reader, which recomputes every formula (2 %) and requires basis and source:
  * whether peaks are units x operations x clock of the device, whether a sparse rate is used as a dense one,
  * whether names and ranges are plausible. With a list of problems the reader continues after each. */
-#include <stdarg.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "hw/figure.h"
+#include "base/suggest.h"
+#include "hw/device.h"
 #include "hw/hw_check.h"
 #include "hw/hw_table.h"
 #include "hw/hwdb.h"
@@ -35,12 +36,14 @@ void oc_hw_check_note(const struct oc_hw_check *c, uint32_t line, const char *fm
     oc_hw_note(c->findings, c->d->info.file, line, "device '%.60s': %s", c->d->info.id, text);
 }
 
-uint32_t oc_hw_check_line(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+/* Inherited figures are checked at their base; their problems here are those of the derived device. */
+static uint32_t hw_check_line(const struct oc_hw_check *c, const struct oc_hw_figure *f)
 {
     return f->base ? c->d->line : f->line;
 }
 
-const char *oc_hw_check_name(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+/* Formats "matrix f16 into f32" (arena memory). */
+static const char *hw_check_name(const struct oc_hw_check *c, const struct oc_hw_figure *f)
 {
     return oc_printf(c->arena, "%s %s%s%s", f->group, f->what, f->accumulate ? " into " : "",
                      f->accumulate ? f->accumulate : "");
@@ -70,21 +73,20 @@ static void check_factor(const struct oc_hw_check *c, const struct oc_hw_figure 
     static const char *const blocks[] = {"SM", "CU", "Xe-core"};
     const struct oc_hw_figure *count = find(c->d, "count", w->word), *clock;
     if (count && count->value != w->number)
-        oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: formula has %.6g %s, the device has %.6g",
-                         oc_hw_check_name(c, f), w->number, w->word, count->value);
+        oc_hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device has %.6g",
+                         hw_check_name(c, f), w->number, w->word, count->value);
     for (size_t i = 0; i < OC_COUNT(blocks) && strcmp(w->word, "core") == 0; i++) {
         count = find(c->d, "count", blocks[i]);
         if (count && fmod(w->number, count->value) != 0)
-            oc_hw_check_note(c, oc_hw_check_line(c, f),
-                             "%s: formula has %.6g core, not a multiple of %.6g %s", oc_hw_check_name(c, f),
-                             w->number, count->value, blocks[i]);
+            oc_hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g core, not a multiple of %.6g %s",
+                             hw_check_name(c, f), w->number, count->value, blocks[i]);
     }
     bool hz = strcmp(w->word, "MHz") == 0 || strcmp(w->word, "GHz") == 0;
     clock = hz && f->clock ? find(c->d, "clock", f->clock) : NULL;
     double value = w->number * (w->word[0] == 'M' ? 1e6 : 1e9);
     if (clock && fabs(clock->value - value) > OC_HW_TOLERANCE * clock->value)
-        oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: formula has %.6g %s, the device's %s clock is %s",
-                         oc_hw_check_name(c, f), w->number, w->word, f->clock, clock->text);
+        oc_hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device's %s clock is %s",
+                         hw_check_name(c, f), w->number, w->word, f->clock, clock->text);
 }
 
 static void check_formula(const struct oc_hw_check *c, const struct oc_hw_figure *f)
@@ -96,9 +98,9 @@ static void check_formula(const struct oc_hw_check *c, const struct oc_hw_figure
         for (size_t i = 0; i < c->d->n_figure; i++)
             counted |= strcmp(c->d->figure[i].group, "count") == 0;
         if (clock && counted && f->basis != OC_BASIS_MEASURED)
-            oc_hw_check_note(c, oc_hw_check_line(c, f),
-                             "%s: needs a formula: the device has units and a %s clock",
-                             oc_hw_check_name(c, f), f->clock);
+            oc_hw_check_note(c, hw_check_line(c, f),
+                             "%s: needs a formula: the device has units and a %s clock", hw_check_name(c, f),
+                             f->clock);
         return;
     }
     size_t n = oc_formula_words(f->formula, word, WORDS);
@@ -127,13 +129,17 @@ static void check_range(const struct oc_hw_check *c, const struct oc_hw_figure *
             (ranges[i].group && strcmp(ranges[i].group, f->group) != 0))
             continue;
         if (f->value < ranges[i].min || f->value > ranges[i].max)
-            oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: %s is not between %g and %g %s",
-                             oc_hw_check_name(c, f), f->text, ranges[i].min, ranges[i].max, f->unit);
+            oc_hw_check_note(c, hw_check_line(c, f), "%s: %s is not between %g and %g %s",
+                             hw_check_name(c, f), f->text, ranges[i].min, ranges[i].max, f->unit);
         return;
     }
 }
 
 /* ---- checks of a device, a file, the database --------------------------------------------------------- */
+
+static void hw_check_peaks(const struct oc_hw_check *c);
+
+static void hw_check_memory(const struct oc_hw_check *c);
 
 static void check_device(struct oc_hw_lint *l, const struct oc_hw_check *c)
 {
@@ -146,8 +152,8 @@ static void check_device(struct oc_hw_lint *l, const struct oc_hw_check *c)
         check_formula(c, &d->figure[i]);
         check_range(c, &d->figure[i]);
     }
-    oc_hw_check_peaks(c);
-    oc_hw_check_memory(c);
+    hw_check_peaks(c);
+    hw_check_memory(c);
     l->n_figure += d->n_figure;
 }
 
@@ -270,4 +276,265 @@ int oc_hw_lint_write(const struct oc_hw_lint *l, const char *format, FILE *out, 
     oc_hw_table_free(&t);
     oc_arena_free(&arena);
     return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the problems") : 0;
+}
+
+/* ---- hw check memory -------------------------------------------------------------------------------- */
+
+/* Memories: compares the bandwidth implied by the name of the type, and checks data rates against the type's
+ * maximum. */
+
+#define ROUNDING 0.03 /* Intel writes 41.6 GB/s for two channels of DDR4-2666 */
+
+/* Highest data rate per pin of parts of the type on sale, Gbit/s. Longer names first. */
+static const struct {
+    const char *type;
+    double max;
+} rates[] = {
+    {"LPDDR5X", 10.7}, {"LPDDR5", 6.4}, {"LPDDR4", 4.267}, {"GDDR5X", 12}, {"GDDR6X", 24},
+    {"GDDR5", 9},      {"GDDR6", 24},   {"GDDR7", 36},     {"DDR4", 3.2},  {"DDR5", 8.8},
+    {"HBM2e", 3.6},    {"HBM3e", 9.8},  {"HBM2", 2.43},    {"HBM3", 6.4},
+};
+
+static bool starts_with(const char *text, const char *with)
+{
+    size_t n = strlen(with);
+    for (size_t i = 0; i < n; i++)
+        if (oc_fold_char(text[i]) != oc_fold_char(with[i]))
+            return false;
+    return true;
+}
+
+/* The number before the word: ", 8 channels" is 8 for " channel"; 0 if there is none. */
+static double number_before(const char *text, const char *word)
+{
+    const char *end = strstr(text, word), *p = end;
+    while (p && p > text && p[-1] >= '0' && p[-1] <= '9')
+        p--;
+    return p && p < end ? (double)strtol(p, NULL, 10) : 0;
+}
+
+/* Bandwidth implied by "DDR5-4800, 8 channels" or "LPDDR4X-4267, 32 bit". */
+static void check_type(const struct oc_hw_check *c, const struct oc_hw_level *level)
+{
+    const struct oc_hw_figure *f = level->bandwidth;
+    const char *dash = strchr(level->type, '-');
+    double rate = dash ? (double)strtol(dash + 1, NULL, 10) * 1e6 : 0;
+    double bytes = 8 * number_before(level->type, " channel") + number_before(level->type, " bit") / 8;
+    if (rate <= 0 || bytes <= 0 || fabs(rate * bytes - f->value) <= ROUNDING * f->value)
+        return;
+    oc_hw_check_note(c, hw_check_line(c, f), "%s: %s gives %.6g GB/s, value is %s", hw_check_name(c, f),
+                     level->type, rate * bytes / 1e9, f->text);
+}
+
+static double most_of(const char *type)
+{
+    for (size_t i = 0; i < OC_COUNT(rates); i++)
+        if (starts_with(type, rates[i].type))
+            return rates[i].max;
+    return 0;
+}
+
+/* A rate above the type's maximum belongs to another generation, or is counted twice. */
+static void check_rate(const struct oc_hw_check *c, const struct oc_hw_level *level)
+{
+    const struct oc_hw_figure *f = level->bandwidth;
+    struct oc_formula_word word[WORDS];
+    size_t n = f->formula ? oc_formula_words(f->formula, word, WORDS) : 0;
+    double most = most_of(level->type);
+    for (size_t i = 0; i < n && most > 0; i++) {
+        bool giga = strcmp(word[i].word, "Gbit/s") == 0 || strcmp(word[i].word, "GT/s") == 0;
+        bool mega = strcmp(word[i].word, "Mbit/s") == 0 || strcmp(word[i].word, "MT/s") == 0;
+        if ((giga || mega) && word[i].number > (1 + OC_HW_TOLERANCE) * most * (mega ? 1000 : 1))
+            oc_hw_check_note(c, hw_check_line(c, f),
+                             "%s: formula has %.6g %s; the maximum of %s is %.6g Gbit/s", hw_check_name(c, f),
+                             word[i].number, word[i].word, level->type, most);
+    }
+}
+
+static void hw_check_memory(const struct oc_hw_check *c)
+{
+    for (size_t i = 0; i < c->d->n_level; i++) {
+        const struct oc_hw_level *level = &c->d->level[i];
+        if (!level->type || !level->bandwidth)
+            continue;
+        check_type(c, level);
+        check_rate(c, level);
+    }
+}
+
+/* ---- hw check peaks --------------------------------------------------------------------------------- */
+
+/* Compares the peaks of a device: sparse and dense, narrow and wide classes, accumulators, units, clocks. */
+
+/* A measured figure is not a copying error: skip it. */
+static bool is_measured(const struct oc_hw_figure *f)
+{
+    return f->basis == OC_BASIS_MEASURED;
+}
+
+static bool is_unit(const struct oc_hw_figure *f, enum oc_hw_unit unit)
+{
+    return is_peak(f) && strcmp(f->group, oc_hw_unit_name(unit)) == 0;
+}
+
+static const char *accumulator(const struct oc_hw_figure *f)
+{
+    return f->accumulate ? f->accumulate : "";
+}
+
+static bool same_class(const struct oc_hw_figure *a, const struct oc_hw_figure *b)
+{
+    return is_peak(a) && is_peak(b) && strcmp(a->group, b->group) == 0 && strcmp(a->what, b->what) == 0;
+}
+
+static bool same_peak(const struct oc_hw_figure *a, const struct oc_hw_figure *b)
+{
+    return same_class(a, b) && strcmp(accumulator(a), accumulator(b)) == 0;
+}
+
+/* ---- sparse and dense ------------------------------------------------------------------------------------
+ */
+
+static bool source_says(const struct oc_hw_figure *f, const char *text)
+{
+    bool told = f->section && strstr(f->section, text);
+    for (size_t i = 0; i < OC_HW_SOURCES && f->source[i] && !f->section; i++)
+        told |= f->source[i]->section && strstr(f->source[i]->section, text);
+    return told || (f->note && strstr(f->note, text));
+}
+
+/* A source that gives sparse rates requires halving, and only such a source does. */
+static void check_sparse_text(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+{
+    bool halves = f->formula && strstr(f->formula, "sparse");
+    bool plain = strcmp(f->what, "f64") == 0 || strcmp(f->what, "f32") == 0; /* have no sparse variant */
+    if (is_unit(f, OC_HW_MATRIX) && !plain && !f->sparse && source_says(f, "with sparsity") && !halves)
+        oc_hw_check_note(c, hw_check_line(c, f),
+                         "%s: the source gives the rate with sparsity, but the figure is declared dense",
+                         hw_check_name(c, f));
+    if (is_peak(f) && halves && !source_says(f, "with sparsity"))
+        oc_hw_check_note(c, hw_check_line(c, f),
+                         "%s: the formula halves a sparse rate, but no source gives rates with sparsity",
+                         hw_check_name(c, f));
+}
+
+static void check_sparse_pair(const struct oc_hw_check *c, const struct oc_hw_figure *f,
+                              const struct oc_hw_figure *o)
+{
+    if (f->sparse || !o->sparse || !same_peak(f, o))
+        return;
+    if (fabs(f->value - o->value) <= OC_HW_TOLERANCE * o->value)
+        oc_hw_check_note(c, hw_check_line(c, f), "%s: the dense figure equals the sparse one of line %u",
+                         hw_check_name(c, f), o->line);
+    else if (f->value > o->value)
+        oc_hw_check_note(c, hw_check_line(c, f), "%s: the dense figure is above the sparse one of line %u",
+                         hw_check_name(c, f), o->line);
+}
+
+/* ---- narrow and wide classes -----------------------------------------------------------------------------
+ */
+
+/* Highest dense rate of the two classes in `list` on the matrix unit at one clock; accumulate NULL: any. */
+static double best_of(const struct oc_device *d, const char *const *list, const char *accumulate,
+                      const char *clock)
+{
+    double best = 0;
+    for (size_t i = 0; i < d->n_figure; i++)
+        for (size_t k = 0; k < 2; k++) {
+            const struct oc_hw_figure *f = &d->figure[i];
+            if (is_unit(f, OC_HW_MATRIX) && !f->sparse && strcmp(f->what, list[k]) == 0 &&
+                strcmp(f->clock, clock) == 0 && (!accumulate || strcmp(accumulator(f), accumulate) == 0))
+                best = f->value > best ? f->value : best;
+        }
+    return best;
+}
+
+/* Halving the width at most doubles the rate, for f8 and f16 into the same accumulator. A factor of four
+ * indicates a sparse figure, or the other accumulator. (f4 into f32 runs at full rate on GeForce cards.) */
+static void check_ladder(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+{
+    static const struct {
+        const char *narrow, *wide[2];
+        bool same, any; /* compare with the same accumulator; if there is none, with any */
+    } steps[] = {
+        {"f16", {"tf32", "tf32"}, true, false}, {"bf16", {"tf32", "tf32"}, true, false},
+        {"i8", {"f16", "bf16"}, false, true},   {"f8", {"f16", "bf16"}, true, true},
+        {"f4", {"f8", "i8"}, false, true},      {"i4", {"i8", "f8"}, false, true},
+    };
+    for (size_t s = 0; s < OC_COUNT(steps); s++) {
+        if (f->sparse || !is_unit(f, OC_HW_MATRIX) || strcmp(f->what, steps[s].narrow) != 0)
+            continue;
+        double wide = steps[s].same ? best_of(c->d, steps[s].wide, accumulator(f), f->clock) : 0;
+        if (wide <= 0 && steps[s].any)
+            wide = best_of(c->d, steps[s].wide, NULL, f->clock);
+        if (wide > 0 && f->value > 2 * (1 + 2 * OC_HW_TOLERANCE) * wide)
+            oc_hw_check_note(c, hw_check_line(c, f), "%s: %.3g times the rate of %s; is it the sparse one?",
+                             hw_check_name(c, f), f->value / wide, steps[s].wide[0]);
+    }
+}
+
+/* ---- units, accumulators, clocks --------------------------------------------------------------------------
+ */
+
+/* GeForce cards halve the rate into f32; none is slower into f16. */
+static void check_accumulator(const struct oc_hw_check *c, const struct oc_hw_figure *f,
+                              const struct oc_hw_figure *o)
+{
+    bool swapped = strcmp(accumulator(f), "f32") == 0 && strcmp(accumulator(o), "f16") == 0;
+    if (swapped && same_class(f, o) && f->sparse == o->sparse && strcmp(f->clock, o->clock) == 0 &&
+        f->value > (1 + OC_HW_TOLERANCE) * o->value)
+        oc_hw_check_note(c, hw_check_line(c, f), "%s: above the rate into f16 (%s)", hw_check_name(c, f),
+                         o->text);
+}
+
+static bool is_base(const char *clock)
+{
+    return strcmp(clock, "base") == 0;
+}
+
+static void check_base_clock(const struct oc_hw_check *c, const struct oc_hw_figure *f,
+                             const struct oc_hw_figure *o)
+{
+    bool clocks = strcmp(f->group, "clock") == 0 && strcmp(o->group, "clock") == 0;
+    if (clocks && is_base(o->what) && !is_base(f->what) && f->value < o->value)
+        oc_hw_check_note(c, hw_check_line(c, f), "%s: below the base clock (%s)", hw_check_name(c, f),
+                         o->text);
+    if (same_peak(f, o) && f->sparse == o->sparse && is_base(o->clock) && !is_base(f->clock) &&
+        f->value < o->value)
+        oc_hw_check_note(c, hw_check_line(c, f), "%s: below the peak at the base clock (%s)",
+                         hw_check_name(c, f), o->text);
+}
+
+/* A matrix unit is faster than the vector unit: a higher vector rate is most often a misplaced matrix rate.
+ */
+static void check_units(const struct oc_hw_check *c)
+{
+    const struct oc_hw_figure *const *vector = c->d->peak[OC_HW_VECTOR], *const *matrix =
+                                                                             c->d->peak[OC_HW_MATRIX];
+    const struct oc_hw_figure *f64 = vector[OC_CLASS_F64], *f32 = vector[OC_CLASS_F32];
+    for (size_t i = 0; i < OC_CLASS_COUNT; i++)
+        if (vector[i] && matrix[i] && !is_measured(vector[i]) &&
+            vector[i]->value > (1 + OC_HW_TOLERANCE) * matrix[i]->value)
+            oc_hw_check_note(c, hw_check_line(c, vector[i]), "%s: above the matrix unit (%s)",
+                             hw_check_name(c, vector[i]), matrix[i]->text);
+    if (f64 && f32 && !is_measured(f64) && f64->value > (1 + OC_HW_TOLERANCE) * f32->value)
+        oc_hw_check_note(c, hw_check_line(c, f64), "vector f64: above f32 (%s)", f32->text);
+}
+
+static void hw_check_peaks(const struct oc_hw_check *c)
+{
+    for (size_t i = 0; i < c->d->n_figure; i++) {
+        const struct oc_hw_figure *f = &c->d->figure[i];
+        if (is_measured(f))
+            continue;
+        check_sparse_text(c, f);
+        check_ladder(c, f);
+        for (size_t k = 0; k < c->d->n_figure; k++) {
+            const struct oc_hw_figure *o = &c->d->figure[k];
+            check_sparse_pair(c, f, o);
+            check_accumulator(c, f, o);
+            check_base_clock(c, f, o);
+        }
+    }
+    check_units(c);
 }

@@ -1,4 +1,4 @@
-/* Shared by the parts of the reader of hardware files: hwdb_read.c parses files, hwdb_elem.c validates the
+/* Shared by the parts of the reader of hardware files: hwdb_read.c parses files, hwdb_read.c validates the
  * elements, hw_build.c builds devices from them and resolves inheritance. Private to the hw folder. */
 #ifndef OC_HW_READER_H
 #define OC_HW_READER_H
@@ -91,7 +91,7 @@ int oc_hw_finish(struct oc_hw_reader *r);
 /* Fills the device of a merged draft. NULL, or the error (arena memory). */
 const char *oc_hw_build(struct oc_arena *arena, struct oc_hw_draft *d);
 
-/* Allowed children and callback of each element; in hwdb_elem.c. */
+/* Allowed children and callback of each element; in hwdb_read.c. */
 extern const struct oc_xml_spec oc_hw_specs[E_KINDS];
 
 #endif

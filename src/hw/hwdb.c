@@ -1,12 +1,5 @@
-#include "base/suggest.h"
+/* Names of devices: one spelling, and what a misspelled one may mean. */
 #include "hw/hwdb.h"
-
-#include "base/c_locale.h"
-#include "base/buf.h"
-#include "base/data_dir.h"
-#include "base/diag.h"
-#include "base/file.h"
-#include "base/map.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +7,51 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/buf.h"
+#include "base/c_locale.h"
+#include "base/data_dir.h"
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/suggest.h"
+
+char *oc_hw_name_fold(struct oc_arena *arena, const char *name)
+{
+    char *s = oc_strdup(arena, name);
+    for (char *p = s; *p; p++)
+        *p = oc_fold_char(*p);
+    return s;
+}
+
+/* Fails: no such device, with suggestions. `where`: the file that was searched, NULL: all hardware files. */
+static int hw_unknown(struct oc_err *err, const char *name, const char *where,
+                      struct oc_device *const *device, size_t n_device)
+{
+    const char *const more = n_device ? "onnxcost hw list lists them" : NULL;
+    size_t n = 0, cap = 0;
+    const char **list = NULL;
+    for (size_t i = 0; i < n_device; i++) {
+        const struct oc_device_info *info = &device[i]->info;
+        for (size_t k = 0; k <= info->n_alias; k++) {
+            OC_GROW(list, n, cap);
+            list[n++] = k ? info->alias[k - 1] : info->id;
+        }
+    }
+    char in_file[400];
+    snprintf(in_file, sizeof(in_file), "in '%.300s'", where ? where : "");
+    oc_fail_unknown(err, OC_ENOTFOUND,
+                    &(struct oc_unknown){.what = "device",
+                                         .where = where ? in_file : NULL,
+                                         .given = name,
+                                         .valid = list,
+                                         .n = n,
+                                         .more = where ? NULL : more});
+    free(list);
+    return -1;
+}
+
+/* ---- hwdb ------------------------------------------------------------------------------------------- */
 
 #define MAX_FILES   1000
 #define MAX_FOLDERS 32
@@ -237,7 +275,7 @@ static int not_found(struct oc_hwdb *db, const char *name, struct oc_err *err)
         return oc_fail(err, OC_ENOTFOUND,
                        "no device '%.60s': no hardware files found (set ONNXCOST_HWDB to their folder)",
                        name);
-    return oc_hw_unknown(err, name, NULL, db->devices.item, db->devices.n);
+    return hw_unknown(err, name, NULL, db->devices.item, db->devices.n);
 }
 
 int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **out, struct oc_err *err)
@@ -285,7 +323,7 @@ int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const s
     *out = id ? search(device, n, oc_hw_name_fold(&db->arena, id)) : device[0];
     if (*out)
         return 0;
-    return oc_hw_unknown(err, id, file, device, n);
+    return hw_unknown(err, id, file, device, n);
 }
 
 int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_device **out,

@@ -85,8 +85,4 @@ int oc_device_change(struct oc_arena *a, const struct oc_device *device, const c
 /* The one spelling of a name (oc_fold_char). */
 char *oc_hw_name_fold(struct oc_arena *arena, const char *name);
 
-/* Fails: no such device, with suggestions. `where`: the file that was searched, NULL: all hardware files. */
-int oc_hw_unknown(struct oc_err *err, const char *name, const char *where, struct oc_device *const *device,
-                  size_t n_device);
-
 #endif

@@ -8,7 +8,7 @@
 #include "analyze/analysis.h"
 #include "analyze/rpoly.h"
 #include "estimate/roofline.h"
-#include "llm/kv_names.h"
+#include "llm/kv_cache.h"
 
 /* ---- the cache (kv_cache.c) --------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #ifndef OC_ARENA_PLAN_H
 #define OC_ARENA_PLAN_H
 
+#include "base/arena.h"
 #include "onnxcost.h"
 
 struct oc_box {
@@ -31,5 +32,39 @@ int oc_arena_plan_make(const struct oc_box *box, uint32_t n, const struct oc_are
 
 /* Maximum of the bytes in one step, sizes rounded up to align. The sum of the sizes must be below 2^63. */
 uint64_t oc_boxes_live(const struct oc_box *box, uint32_t n, uint64_t align);
+
+/* ---- arena fit -------------------------------------------------------------------------------------- */
+
+/* Parts of the arena planner: boxes of one connected interval of steps, placement in a given order, and
+ * searches for a better order. Boxes are sorted by their first step; sizes are rounded and not 0. */
+
+struct oc_fit {
+    const struct oc_box *box;
+    uint32_t n, n_step; /* steps count from 0 */
+    uint32_t *earlier;  /* boxes before i in the list that share a step with it: [start[i], start[i + 1]) */
+    uint64_t *start;    /* NULL: too many pairs, only fit_skyline is possible */
+    uint32_t *later;    /* boxes i + 1 ... later[i] - 1 share a step with i */
+    uint64_t *weight;   /* live bytes by step */
+    uint64_t best, target; /* smallest size so far; lower bound */
+    uint64_t *best_offset, *offset;
+    uint32_t *best_order, *order;
+    const char *method;
+    uint64_t work;   /* remaining work */
+    void *scratch;   /* of oc_fit_order */
+    bool exhaustive; /* best is the lower bound */
+};
+
+/* Places the boxes in f->order: first fit (lowest offset) or best fit (smallest gap) among the placed boxes
+ * that share steps. Keeps the result if it is the best so far. Returns the size, UINT64_MAX when aborted
+ * because it exceeded `limit`. */
+uint64_t oc_fit_order(struct oc_fit *f, bool smallest_gap, uint64_t limit, const char *method);
+
+/* Stores f->offset as the best placement if `size` is smaller than the best so far. */
+void oc_fit_keep(struct oc_fit *f, uint64_t size, const char *method);
+
+void oc_fit_spend(struct oc_fit *f, uint64_t work);
+
+void oc_fit_search(struct oc_fit *f); /* local search over orders, until the work is used up */
+void oc_fit_exact(struct oc_fit *f);  /* branch and bound, for few boxes */
 
 #endif

@@ -5,6 +5,7 @@
 #define OC_MEMORY_PLAN_H
 
 #include "analyze/lives.h"
+#include "memory/order_graph.h"
 #include "memory/reorder.h"
 
 struct oc_planned {
@@ -32,5 +33,9 @@ struct oc_memory_plan {
     const char *method;
     uint8_t quality; /* enum oc_quality of the sizes */
 };
+
+/* ---- memory order ----------------------------------------------------------------------------------- */
+
+/* Converts the liveness of a graph (lives.h) for the order search. */
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "fleet/file_hash.h"
+#include "fleet/model_files.h"
 
 static void hashes_equal_xxhsum(void **state)
 {

@@ -1,4 +1,4 @@
-#include "hw/figure.h"
+#include "hw/device.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,12 +1,11 @@
 /* ONNX Runtime's arena computed by hand: sizes of its chunks and regions. K is 1024 bytes, M 1024 K. */
-#include "memory/ort_arena.h"
+#include "memory/ort_run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "memory/ort_run.h"
 #include "support/run_model.h"
 
 #define K 1024u

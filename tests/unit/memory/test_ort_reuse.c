@@ -1,5 +1,5 @@
 /* Which dead tensors ONNX Runtime reuses. float[256] is 1024 bytes. */
-#include "memory/ort_reuse.h"
+#include "memory/ort_run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "memory/ort_run.h"
 #include "support/run_model.h"
 
 struct planned {

@@ -1,7 +1,7 @@
 /* One number of a hardware file: "312" with unit "TFLOP/s", and formulas such as "108 SM * 64 FMA * 2 FLOP
  * * 1.41 GHz" that verify a derived number. */
-#ifndef OC_FIGURE_H
-#define OC_FIGURE_H
+#ifndef OC_DEVICE_H
+#define OC_DEVICE_H
 
 #include "onnxcost.h"
 

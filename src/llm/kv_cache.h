@@ -1,6 +1,6 @@
 /* Names of KV cache inputs and outputs by exporter: a table of patterns, "%d" is the layer. */
-#ifndef OC_KV_NAMES_H
-#define OC_KV_NAMES_H
+#ifndef OC_KV_CACHE_H
+#define OC_KV_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +19,5 @@ struct oc_kv_pattern {
 
 /* Whether `name` matches the pattern with a layer below OC_KV_MAX_LAYERS for "%d". */
 bool oc_kv_match(const char *pattern, const char *name, uint32_t *layer);
-
-/* Patterns whose `past` may match an input's name, from *from on; NULL: no more. Sets *from and *layer. */
-const struct oc_kv_pattern *oc_kv_pattern_of(const char *past_name, size_t *from, uint32_t *layer);
 
 #endif
