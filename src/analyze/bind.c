@@ -2,7 +2,7 @@
  * else a documented default (shape-inference section 2), each default noted as an assumption. */
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "analyze/control.h"
 #include "analyze/told_size.h"
 

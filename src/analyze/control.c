@@ -1,7 +1,7 @@
 /* Control-flow operators: type inference through their bodies, and how the bodies' cost counts. */
 #include <string.h>
 
-#include "base/same.h"
+#include "base/str.h"
 #include "analyze/control.h"
 
 struct control {

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "analyze/engine.h"
 
 struct parser {

@@ -3,7 +3,7 @@
 
 #include "analyze/engine.h"
 #include "base/caps.h"
-#include "base/same.h"
+#include "base/str.h"
 #include "ops/user_rules.h"
 
 static void set_constant_type(struct oc_engine *e, uint32_t value, const struct oc_tensor *t)

@@ -1,7 +1,7 @@
 /* Operators with a cache: the output is the input after an update in place. */
 #include <string.h>
 
-#include "base/same.h"
+#include "base/str.h"
 #include "analyze/lives.h"
 
 struct cache_op {

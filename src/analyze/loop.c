@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/loop.h"
-#include "base/same.h"
+#include "base/str.h"
 
 #define MAX_ROUNDS 12
 #define MAX_VALUES 64 /* elements of carried values that are tracked from trip to trip */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/same.h"
+#include "base/str.h"
 #include "analyze/dedup.h"
 
 const char *oc_param_class_name(unsigned c)

@@ -4,7 +4,7 @@
 
 #include "analyze/loop.h"
 #include "base/ck.h"
-#include "base/same.h"
+#include "base/str.h"
 
 /* ---- given and recorded ------------------------------------------------------------------------------ */
 

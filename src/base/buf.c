@@ -76,7 +76,7 @@ void oc_buf_int(struct oc_buf *b, int64_t v)
     oc_buf_add(b, p, (size_t)(end - p));
 }
 
-void oc_buf_vprintf(struct oc_buf *b, const char *fmt, va_list ap)
+static void buf_vprintf(struct oc_buf *b, const char *fmt, va_list ap)
 {
     char text[256]; /* most texts are short: format once */
     va_list again;
@@ -95,7 +95,7 @@ void oc_buf_printf(struct oc_buf *b, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    oc_buf_vprintf(b, fmt, ap);
+    buf_vprintf(b, fmt, ap);
     va_end(ap);
 }
 
@@ -118,7 +118,7 @@ void oc_print_line(FILE *f, const char *fmt, ...)
     struct oc_buf b = {0};
     va_list ap;
     va_start(ap, fmt);
-    oc_buf_vprintf(&b, fmt, ap);
+    buf_vprintf(&b, fmt, ap);
     va_end(ap);
     fprintf(f, "%s\n", b.data ? oc_make_visible(b.data) : "");
     oc_buf_free(&b);

@@ -19,7 +19,6 @@ void oc_buf_char(struct oc_buf *b, char c);
 void oc_buf_pad(struct oc_buf *b, char c, size_t n);
 void oc_buf_int(struct oc_buf *b, int64_t v);
 void oc_buf_printf(struct oc_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void oc_buf_vprintf(struct oc_buf *b, const char *fmt, va_list ap);
 void oc_buf_clear(struct oc_buf *b); /* keeps the allocation */
 void oc_buf_free(struct oc_buf *b);
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/same.h"
+#include "base/str.h"
 
 #define OC_ZEROS 0x3030303030303030u /* eight '0' bytes */
 

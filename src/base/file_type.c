@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/ascii.h"
+#include "base/str.h"
 
 enum { LOOK_BYTES = 4096 }; /* for `with` */
 

@@ -16,6 +16,8 @@
 #ifndef OC_JSON_READ_H
 #define OC_JSON_READ_H
 
+#include <stddef.h>
+
 #include "base/file.h"
 #include "base/str.h"
 
@@ -66,5 +68,13 @@ const char *oc_json_error(const struct oc_json *j, uint64_t *offset_bytes); /* N
  * a comma), inside the array at `depth` (see oc_json_depth), and clears the error. False: no such line. */
 bool oc_json_resync(struct oc_json *j, unsigned depth);
 unsigned oc_json_depth(const struct oc_json *j); /* number of entered containers */
+
+/* ---- json escape ------------------------------------------------------------------------------------ */
+
+/* Escapes inside JSON strings. Part of json_read.c. */
+
+/* Decodes n bytes between quotes into out (room for n + 8) and returns the length: escapes never grow (\uXXXX
+ * is 6 bytes for at most 3, a pair 12 for 4). Unknown escapes are kept as written. */
+size_t oc_json_unescape(const char *p, size_t n, char *out);
 
 #endif

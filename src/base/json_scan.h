@@ -3,7 +3,7 @@
 #ifndef OC_JSON_SCAN_H
 #define OC_JSON_SCAN_H
 
-#include "base/same.h"
+#include "base/str.h"
 
 enum byte_class { BLANK = 1, ENDS_STRING = 2, ENDS_SCALAR = 4 };
 

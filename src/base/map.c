@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/same.h"
+#include "base/str.h"
 
 /* Slots are small, so that those of many names stay in the cache; keys are stored in order of insertion. */
 struct oc_map_slot {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct oc_str {
@@ -38,9 +39,111 @@ static inline bool oc_str_has(struct oc_str a, const char *part)
     return a.n && memmem(a.s, a.n, part, strlen(part));
 }
 
-static inline bool oc_text_eq(const char *a, const char *b)
+/* ---- same ------------------------------------------------------------------------------------------- */
+
+/* Equality of two texts, without a call for short ones. Uses compiler vectors, with a portable version for
+ * machines without SSE2; reads no byte outside of either text. */
+
+typedef signed char oc_v16 __attribute__((vector_size(16)));
+
+static inline oc_v16 oc_load16(const char *p)
 {
-    return strcmp(a, b) == 0;
+    oc_v16 v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
+static inline uint64_t oc_load8(const void *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
+/* Bit k is set when lane k (0x00 or 0xff) is. */
+static inline uint64_t oc_lanes(oc_v16 mask)
+{
+#ifdef __SSE2__
+    typedef char v16c __attribute__((vector_size(16)));
+    return (unsigned)__builtin_ia32_pmovmskb128((v16c)mask);
+#else
+    uint64_t w[2], bits = 0;
+    memcpy(w, &mask, sizeof(w));
+    for (int i = 0; i < 2; i++) { /* byte k keeps bit k; the product sums the bytes */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        uint64_t b = w[i] & 0x8040201008040201u;
+#else
+        uint64_t b = w[i] & 0x0102040810204080u;
+#endif
+        bits |= (b * 0x0101010101010101u >> 56) << (8 * i);
+    }
+    return bits;
+#endif
+}
+
+/* Whether two strings are equal; most unequal ones differ in the first byte. */
+static inline bool oc_equal(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
+
+/* Texts of up to 32 bytes: two overlapping loads. */
+static inline bool oc_same(const char *a, const char *b, size_t n)
+{
+    if (n > 32)
+        return memcmp(a, b, n) == 0;
+    if (n >= 16) {
+        oc_v16 head = (oc_v16)(oc_load16(a) == oc_load16(b));
+        oc_v16 tail = (oc_v16)(oc_load16(a + (n - 16)) == oc_load16(b + (n - 16)));
+        return oc_lanes(head & tail) == 0xffff;
+    }
+    if (n >= 8)
+        return ((oc_load8(a) ^ oc_load8(b)) | (oc_load8(a + (n - 8)) ^ oc_load8(b + (n - 8)))) == 0;
+    size_t i = 0;
+    while (i < n && a[i] == b[i])
+        i++;
+    return i == n;
+}
+
+/* ---- ascii ------------------------------------------------------------------------------------------ */
+
+/* ASCII letters, case and blanks, independent of the locale: in Turkish "INF" does not match "inf". */
+
+static inline int oc_lower(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+}
+
+static inline bool oc_is_alpha(int c)
+{
+    c = oc_lower(c);
+    return c >= 'a' && c <= 'z';
+}
+
+static inline bool oc_is_alnum(int c)
+{
+    return oc_is_alpha(c) || (c >= '0' && c <= '9');
+}
+
+static inline bool oc_is_space(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Like strncasecmp and strcasecmp. */
+static inline int oc_ncasecmp(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int difference = oc_lower((unsigned char)a[i]) - oc_lower((unsigned char)b[i]);
+        if (difference || !a[i])
+            return difference;
+    }
+    return 0;
+}
+
+static inline int oc_casecmp(const char *a, const char *b)
+{
+    return oc_ncasecmp(a, b, (size_t)-1);
 }
 
 #endif

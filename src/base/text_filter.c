@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/buf.h"
 #include "base/unicode.h"
 

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/recordings_arg.h"
+#include "cli/arguments.h"
 
 static const char *format_of(const struct cli_opts *o)
 {

@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/side.h"
-#include "cli/step_summary.h"
 
 struct check_job {
     const struct cli_opts *o;

@@ -4,9 +4,8 @@
 #include "cli/cli.h"
 #include "cli/devices.h"
 #include "cli/output.h"
-#include "cli/shapes.h"
-#include "cli/sizes.h"
-#include "cli/xmem.h"
+#include "cli/arguments.h"
+#include "cli/message.h"
 
 struct comparison {
     const struct cli_opts *o;

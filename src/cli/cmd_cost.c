@@ -6,13 +6,10 @@
 #include "cli/cmd_formula.h"
 #include "cli/cmd_memory.h"
 #include "cli/devices.h"
-#include "cli/fault.h"
-#include "cli/filters.h"
+#include "cli/message.h"
+#include "cli/arguments.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/shapes.h"
 #include "cli/side.h"
-#include "cli/xmem.h"
 
 /* Everything that one report needs, in the order in which it is made. */
 struct job {

@@ -4,8 +4,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/side.h"
-#include "cli/step_summary.h"
-#include "cli/xmem.h"
+#include "cli/message.h"
 
 struct diff_job {
     const struct cli_opts *o;

@@ -5,7 +5,7 @@
 #include "cli/side.h"
 #include "cli/devices.h"
 #include "cli/output.h"
-#include "cli/shapes.h"
+#include "cli/arguments.h"
 
 enum { TOP = 20 };
 

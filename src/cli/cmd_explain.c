@@ -2,7 +2,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/shapes.h"
+#include "cli/arguments.h"
 
 /* Two analyses that differ in their convention alone; one name given: ours is the first. */
 struct pair {

@@ -5,8 +5,8 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/sizes.h"
-#include "cli/xmem.h"
+#include "cli/arguments.h"
+#include "cli/message.h"
 
 bool cli_wants_function(const struct cli_opts *o)
 {

@@ -4,7 +4,6 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 
 struct hw_job {
     const struct cli_opts *o;

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/devices.h"
 #include "cli/output.h"
-#include "cli/shapes.h"
+#include "cli/arguments.h"
 
 enum { PROMPT = 512, GENERATE = 128, MAX_DEVICES = 64 };
 

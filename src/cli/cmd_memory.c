@@ -7,7 +7,7 @@
 #include "cli/cmd_plan.h"
 #include "cli/devices.h"
 #include "cli/output.h"
-#include "cli/shapes.h"
+#include "cli/arguments.h"
 
 enum { TOP = 10 };
 

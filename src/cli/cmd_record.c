@@ -5,8 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/shapes.h"
+#include "cli/arguments.h"
 
 /* Set by the first SIGINT or SIGTERM, so that no partial recording remains. */
 static volatile int stopped;

@@ -8,9 +8,8 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/shapes.h"
-#include "cli/xmem.h"
+#include "cli/arguments.h"
+#include "cli/message.h"
 
 enum { MAX_LIST_BYTES = 256 << 20 };
 

@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/fault.h"
+#include "cli/message.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/side.h"
 
 /* Unlike reports on a model, all runs count unless --warmup says otherwise: that is how the profilers whose

@@ -2,7 +2,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/recordings_arg.h"
+#include "cli/arguments.h"
 
 static int write_result(const struct cli_opts *o, const struct oc_validation_result *v)
 {

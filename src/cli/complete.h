@@ -1,6 +1,6 @@
 /* What shells complete, taken from the tables of commands and options. One writer a shell. */
-#ifndef OC_CLI_COMPLETE_H
-#define OC_CLI_COMPLETE_H
+#ifndef OC_COMPLETE_H
+#define OC_COMPLETE_H
 
 #include <stdio.h>
 

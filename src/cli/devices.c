@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/xmem.h"
+#include "cli/message.h"
 
 static int change(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
 {

@@ -1,10 +1,19 @@
+#include "cli/help.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/help_pages.h"
-#include "cli/unknown.h"
+#include "cli/arguments.h"
 #include "cli/output.h"
+#include "cli/unknown.h"
 
 /* At least three for each command, the first three are shown; tests/check_examples.sh runs them all. */
 static const struct {
@@ -205,6 +214,12 @@ static void print_help(FILE *f)
                "help metrics | profiles | hwdb | rules | budget | limits | json; man onnxcost\n");
 }
 
+static bool is_page(const char *word);
+
+static int help_page(const struct cli_opts *o, const char *word);
+
+static int help_man(const struct cli_opts *o, FILE *f);
+
 /* help COMMAND, COMMAND --help; anything else before --help is the argument of a command that is not named.
  */
 int cmd_help(const struct cli_opts *o)
@@ -214,18 +229,18 @@ int cmd_help(const struct cli_opts *o)
         if (!strcmp(cli_commands[i].name, o->word.item[0]))
             about = &cli_commands[i];
     const char *word = o->word.n ? o->word.item[0] : "";
-    bool page = !o->help && !about && cli_is_page(word), lists = !o->help && !strcmp(word, "man");
+    bool page = !o->help && !about && is_page(word), lists = !o->help && !strcmp(word, "man");
     bool options = !o->help && !strcmp(word, "options");
     if (o->word.n && !about && !o->help && !page && !lists && !options)
         return cli_fail_topic(word);
     if (page)
-        return cli_help_page(o, word);
+        return help_page(o, word);
     struct cli_output out;
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
     if (lists)
-        rc = cli_help_man(o, out.f);
+        rc = help_man(o, out.f);
     else if (options)
         print_options(out.f);
     else if (about)
@@ -234,4 +249,280 @@ int cmd_help(const struct cli_opts *o)
         print_help(out.f);
     int closed = cli_output_close(&out, rc == 0);
     return rc ? rc : closed;
+}
+
+/* ---- help man --------------------------------------------------------------------------------------- */
+
+/* Lists of the manual pages in macros of man(7), from the tables that parsing and help use.
+ * src/man/make_pages.sh puts them into the pages: `onnxcost help man LIST`. */
+
+/* Text for roff: a backslash and a leading period are literal, '-' is a minus that can be copied. */
+static void put(FILE *f, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", f);
+    for (; *text; text++)
+        if (*text == '\\')
+            fputs("\\e", f);
+        else if (*text == '-')
+            fputs("\\-", f);
+        else
+            fputc(*text, f);
+}
+
+/* A sentence: upper-case first letter, a period at the end. */
+static void put_sentence(FILE *f, const char *text)
+{
+    size_t n = strlen(text);
+    if (islower((unsigned char)*text) && (isalpha((unsigned char)text[1]) || !strncmp(text, "a ", 2))) {
+        fputc(toupper((unsigned char)*text), f);
+        text++;
+    }
+    put(f, text);
+    fputs(n && text[strlen(text) - 1] != '.' ? ".\n" : "\n", f);
+}
+
+static void put_option(FILE *f, const struct cli_option *p)
+{
+    fputs(".TP\n", f);
+    if (p->letter)
+        fprintf(f, "\\fB\\-%c\\fR, ", p->letter);
+    fputs("\\fB", f);
+    put(f, "--");
+    put(f, p->name);
+    fputs("\\fR", f);
+    if (p->arg) {
+        fputs(p->kind == CLI_MAYBE ? "\\fI" : " \\fI", f);
+        put(f, p->arg);
+        fputs("\\fR", f);
+    }
+    fputc('\n', f);
+    put_sentence(f, p->help);
+    if (p->unit) {
+        fputs("Unit: ", f);
+        put(f, p->unit);
+        fputs(".\n", f);
+    }
+    if (p->otherwise) {
+        fputs("Default: ", f);
+        put(f, p->otherwise);
+        fputs(".\n", f);
+    }
+}
+
+/* The options of a command; record also takes those of cost, which are on its page. */
+static bool put_options(FILE *f, const char *command)
+{
+    const struct cli_command *c = NULL;
+    const char *group = NULL;
+    for (size_t i = 0; i < cli_n_commands && !c; i++)
+        if (!strcmp(cli_commands[i].name, command))
+            c = &cli_commands[i];
+    unsigned own = c ? c->mask & ~(unsigned)CLI_COST : 0, mask = own ? own : CLI_COST;
+    for (size_t i = 0; c && i < cli_n_options; i++) {
+        group = cli_options[i].group ? cli_options[i].group : group;
+        if (!(cli_options[i].mask & mask))
+            continue;
+        if (group)
+            fprintf(f, ".SS %s\n", group);
+        group = NULL;
+        put_option(f, &cli_options[i]);
+    }
+    return c != NULL;
+}
+
+static void put_commands(FILE *f)
+{
+    for (size_t i = 0; i < cli_n_commands; i++) {
+        fputs(".PP\n\\fB", f);
+        put(f, cli_commands[i].usage);
+        fputs("\\fR\n.RS\n", f);
+        put_sentence(f, cli_commands[i].title);
+        fputs(".RE\n", f);
+    }
+}
+
+static void put_usage(FILE *f, const char *command)
+{
+    const char *before = "";
+    for (size_t i = 0; i < cli_n_commands; i++)
+        if (!strcmp(cli_commands[i].name, command)) {
+            fputs(before, f);
+            put(f, cli_commands[i].usage);
+            fputc('\n', f);
+            before = ".br\n";
+        }
+}
+
+static void put_profiles(FILE *f)
+{
+    const char *name, *title, *seen, *lost;
+    for (size_t i = 0; oc_profile_format(i, &name, &title) && oc_profile_format_facts(i, &seen, &lost); i++) {
+        fprintf(f, ".TP\n\\fB%s\\fR\n", name);
+        put_sentence(f, title);
+        fputs("Versions seen in real files: ", f);
+        put_sentence(f, seen);
+        fputs("Lost: ", f);
+        put_sentence(f, lost);
+    }
+}
+
+/* For the README. */
+static void put_profile_table(FILE *f)
+{
+    const char *name, *title, *seen, *lost;
+    fputs("| `--profile-format` | what | versions seen in real files | lost |\n|---|---|---|---|\n", f);
+    for (size_t i = 0; oc_profile_format(i, &name, &title) && oc_profile_format_facts(i, &seen, &lost); i++)
+        fprintf(f, "| `%s` | %s | %s | %s |\n", name, title, seen, lost);
+}
+
+static void put_limits(FILE *f)
+{
+    struct oc_cap_info c;
+    char text[40];
+    for (size_t i = 0; oc_cap_info(i, &c); i++) {
+        if (i == OC_CAP_COUNT)
+            fputs(".SS Fixed limits\n", f);
+        fputs(".TP\n\\fB", f);
+        put(f, c.name);
+        fprintf(f, "\\fR (%s)\n", cli_limit_amount(&c, text, sizeof(text)));
+        put_sentence(f, c.text);
+    }
+}
+
+/* `onnxcost help man LIST [COMMAND]`: a list in macros of man(7). Returns the exit code. */
+static int help_man(const struct cli_opts *o, FILE *f)
+{
+    const char *list = o->word.n > 1 ? o->word.item[1] : "", *of = o->word.n > 2 ? o->word.item[2] : "";
+    if (!strcmp(list, "options") && put_options(f, of))
+        return CLI_OK;
+    if (!strcmp(list, "commands"))
+        put_commands(f);
+    else if (!strcmp(list, "usage"))
+        put_usage(f, of);
+    else if (!strcmp(list, "profiles"))
+        put_profiles(f);
+    else if (!strcmp(list, "profile-table"))
+        put_profile_table(f);
+    else if (!strcmp(list, "limits"))
+        put_limits(f);
+    else
+        return cli_fail(
+            CLI_USAGE,
+            "no list is called '%s%s%s'; lists: commands, limits, profiles, profile-table, options COMMAND, "
+            "usage COMMAND",
+            list, *of ? " " : "", of);
+    return CLI_OK;
+}
+
+/* ---- help pages ------------------------------------------------------------------------------------- */
+
+const char *const cli_topics[] = {"metrics", "profiles", "hwdb", "rules", "budget", "limits", "json"};
+const size_t cli_n_topics = sizeof(cli_topics) / sizeof(cli_topics[0]);
+
+/* Whether `word` names a page: a topic, or the name of a page such as onnxcost-record. */
+static bool is_page(const char *word)
+{
+    if (!strncmp(word, "onnxcost", 8))
+        return true;
+    for (size_t i = 0; i < cli_n_topics; i++)
+        if (!strcmp(cli_topics[i], word))
+            return true;
+    return false;
+}
+
+struct page {
+    char name[64];       /* onnxcost-metrics */
+    char text[PATH_MAX]; /* its text */
+    char roff[PATH_MAX]; /* its source in the same folder; else `name`, for man to find */
+};
+
+static bool is_page_at(struct page *p, const char *dir)
+{
+    static const char section[] = "157";
+    snprintf(p->text, sizeof(p->text), "%s/%s.txt", dir, p->name);
+    if (access(p->text, R_OK))
+        return false;
+    for (const char *s = section; *s; s++) {
+        snprintf(p->roff, sizeof(p->roff), "%s/%s.%c", dir, p->name, *s);
+        if (access(p->roff, R_OK) == 0)
+            return true;
+    }
+    snprintf(p->roff, sizeof(p->roff), "%s", p->name);
+    return true;
+}
+
+/* The pages of a build are in the folder of the program, installed ones next to the hardware files. */
+static bool find_page(struct page *p)
+{
+    char dir[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir) - sizeof("/man"));
+    char *slash = n > 0 ? (dir[n] = '\0', strrchr(dir, '/')) : NULL;
+    if (slash) {
+        memcpy(slash, "/man", sizeof("/man"));
+        if (is_page_at(p, dir))
+            return true;
+    }
+    struct oc_hwdb *db;
+    struct oc_err err;
+    const char *folder;
+    bool found = false;
+    if (oc_hwdb_open(NULL, &db, &err))
+        return false;
+    for (size_t i = 0; !found && (folder = oc_hwdb_folder(db, i)); i++)
+        found = (size_t)snprintf(dir, sizeof(dir), "%s/../man", folder) < sizeof(dir) && is_page_at(p, dir);
+    oc_hwdb_free(db);
+    return found;
+}
+
+/* False: there is no man, or it does not find the page; nothing was shown. */
+static bool show_with_man(const struct page *p)
+{
+    fflush(stdout);
+    void (*interrupt)(int) = signal(SIGINT, SIG_IGN); /* belongs to the pager */
+    pid_t pid = fork();
+    if (pid == 0) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        signal(SIGPIPE, SIG_DFL);
+        signal(SIGINT, SIG_DFL);
+        dup2(nowhere, STDERR_FILENO);
+        execlp("man", "man", p->roff, (char *)NULL);
+        _exit(CLI_ENVIRONMENT);
+    }
+    int status = -1;
+    bool shown = pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+    signal(SIGINT, interrupt);
+    return shown;
+}
+
+static int print_text(const struct page *p, const char *output)
+{
+    char buf[8192];
+    size_t n;
+    struct cli_output out;
+    FILE *in = fopen(p->text, "r");
+    if (!in)
+        return cli_fail(CLI_ENVIRONMENT, "cannot read '%s'", p->text);
+    int rc = cli_output_open(output, &out);
+    while (!rc && (n = fread(buf, 1, sizeof(buf), in)) > 0)
+        fwrite(buf, 1, n, out.f);
+    fclose(in);
+    return rc ? rc : cli_output_close(&out, true);
+}
+
+/* Opens the page of `word` with man when standard output is a terminal, else prints its text. Returns the
+ * exit code, after a message unless it is 0. */
+static int help_page(const struct cli_opts *o, const char *word)
+{
+    struct page p;
+    snprintf(p.name, sizeof(p.name), "%s%s", strncmp(word, "onnxcost", 8) ? "onnxcost-" : "", word);
+    if (strchr(word, '/') || !find_page(&p))
+        return cli_fail(
+            CLI_ENVIRONMENT,
+            "manual page '%s': not found in the folders of the program and of the hardware files; "
+            "build with make, or run make install",
+            p.name);
+    if (!o->output && isatty(STDOUT_FILENO) && show_with_man(&p))
+        return CLI_OK;
+    return print_text(&p, o->output);
 }

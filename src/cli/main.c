@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/fault.h"
-#include "cli/limit_arg.h"
-#include "cli/stdin_file.h"
+#include "cli/message.h"
+#include "cli/arguments.h"
+#include "cli/side.h"
 #include "cli/unknown.h"
-#include "cli/xmem.h"
 
 static const struct cli_command *find_command(const char *name)
 {

@@ -1,7 +1,7 @@
 #include "cli/options.h"
 #include "cli/cli.h"
 #include "cli/unknown.h"
-#include "cli/xmem.h"
+#include "cli/message.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,16 +3,108 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "cli/ascii_stream.h"
 #include "cli/cli.h"
-#include "cli/fault.h"
-#include "cli/xmem.h"
+#include "cli/message.h"
+#include "onnxcost.h"
+
+/* What LC_ALL, LC_CTYPE or LANG, the first that is set, says. */
+static bool locale_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *value = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !(value && *value); i++)
+        value = getenv(names[i]);
+    for (const char *p = value; p && *p; p++)
+        if (!strncasecmp(p, "utf8", 4) || !strncasecmp(p, "utf-8", 5))
+            return true;
+    return false;
+}
+
+struct range {
+    unsigned from, to;
+    const char *ascii;
+};
+
+/* In order of code points; what is in none of them is one question mark. */
+static const struct range ranges[] = {
+    {0xb5, 0xb5, "u"},       {0x300, 0x36f, ""},     {0x3bc, 0x3bc, "u"},    {0x1100, 0x115f, "??"},
+    {0x200b, 0x200f, ""},    {0x2010, 0x2015, "-"},  {0x2018, 0x2019, "'"},  {0x201c, 0x201d, "\""},
+    {0x2026, 0x2026, "~"},   {0x2500, 0x2501, "-"},  {0x2502, 0x2503, "|"},  {0x2504, 0x254f, "+"},
+    {0x2550, 0x2550, "="},   {0x2551, 0x2551, "|"},  {0x2552, 0x257f, "+"},  {0x2580, 0x259f, "#"},
+    {0x2e80, 0xa4cf, "??"},  {0xac00, 0xd7a3, "??"}, {0xf900, 0xfaff, "??"}, {0xfe00, 0xfe0f, ""},
+    {0xfe30, 0xfe6f, "??"},  {0xff00, 0xff60, "??"}, {0xffe0, 0xffe6, "??"}, {0x1f300, 0x1faff, "??"},
+    {0x20000, 0x3fffd, "??"}};
+
+struct filter {
+    FILE *to;
+    unsigned code, missing; /* of the character that has begun, and how many bytes of it are to come */
+};
+
+static void put(struct filter *f)
+{
+    const char *ascii = "?";
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+        if (f->code >= ranges[i].from && f->code <= ranges[i].to)
+            ascii = ranges[i].ascii;
+    fputs(ascii, f->to);
+}
+
+static void take(struct filter *f, unsigned char c)
+{
+    if (f->missing && (c & 0xc0) == 0x80) {
+        f->code = f->code << 6 | (c & 0x3f);
+        if (--f->missing == 0)
+            put(f);
+        return;
+    }
+    if (f->missing) /* it was cut short */
+        putc('?', f->to);
+    f->missing = c >= 0xf0 && c < 0xf8 ? 3 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xc0 && c < 0xe0 ? 1 : 0;
+    f->code = f->missing ? c & (0x3fu >> f->missing) : 0;
+    if (!f->missing)
+        putc(c < 0x80 ? c : '?', f->to);
+}
+
+static ssize_t write_some(void *cookie, const char *text, size_t n)
+{
+    struct filter *f = cookie;
+    for (size_t i = 0; i < n; i++)
+        take(f, (unsigned char)text[i]);
+    if (!fflush(f->to))
+        return (ssize_t)n;
+    errno = errno ? errno : EIO;
+    return 0;
+}
+
+static int close_filter(void *cookie)
+{
+    free(cookie);
+    return 0;
+}
+
+/* A stream whose text goes on to `to` in ASCII. Closing it does not close `to`. */
+static FILE *ascii_stream(FILE *to)
+{
+    struct filter *f = cli_xcalloc(1, sizeof(*f));
+    f->to = to;
+    FILE *stream = fopencookie(f, "w", (cookie_io_functions_t){.write = write_some, .close = close_filter});
+    if (!stream)
+        cli_out_of_memory(0);
+    return stream;
+}
+
+/* ---- output ----------------------------------------------------------------------------------------- */
 
 static int fail_write(const char *path, int error)
 {
@@ -73,7 +165,7 @@ static int open_stream(struct cli_output *out, int fd)
     if (!s->f)
         cli_out_of_memory(sizeof(*s));
     setvbuf(s->f, s->buffer, out->terminal ? _IOLBF : _IOFBF, sizeof(s->buffer));
-    s->ascii = out->terminal && !out->path && !cli_locale_is_utf8() ? cli_ascii_stream(s->f) : NULL;
+    s->ascii = out->terminal && !out->path && !locale_is_utf8() ? ascii_stream(s->f) : NULL;
     out->f = s->ascii ? s->ascii : s->f;
     return 0;
 }
@@ -228,4 +320,124 @@ bool cli_color(const struct cli_output *out, const char *when)
     if ((when && !strcmp(when, "never")) || (no && *no) || (term && !strcmp(term, "dumb")))
         return false;
     return out->terminal;
+}
+
+/* ---- progress --------------------------------------------------------------------------------------- */
+
+struct cli_progress {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done;
+    char text[160];
+};
+
+static void *watch(void *arg)
+{
+    struct cli_progress *p = arg;
+    bool shown = false;
+    struct timespec next;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    pthread_mutex_lock(&p->lock);
+    while (!p->done) {
+        next.tv_sec++;
+        while (!p->done && !pthread_cond_timedwait(&p->changed, &p->lock, &next))
+            ;
+        if (p->done)
+            break;
+        fprintf(stderr, "\r\033[K%s ...", p->text);
+        fflush(stderr);
+        shown = true;
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (shown)
+        fputs("\r\033[K", stderr);
+    return NULL;
+}
+
+struct cli_progress *cli_progress_start(void)
+{
+    if (!isatty(STDERR_FILENO))
+        return NULL;
+    struct cli_progress *p = cli_xcalloc(1, sizeof(*p));
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    if (!pthread_create(&p->thread, NULL, watch, p))
+        return p;
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+    return NULL;
+}
+
+void cli_progress_say(struct cli_progress *p, const char *what, const char *path)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    snprintf(p->text, sizeof(p->text), "%s %s", what, path);
+    oc_make_visible(p->text);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void cli_progress_stop(struct cli_progress *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->done = true;
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->thread, NULL);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+/* ---- step summary ----------------------------------------------------------------------------------- */
+
+/* GitHub refuses a longer summary of a step, with those written before it. */
+#define MAX_BYTES (1u << 20)
+
+static int append(const char *path, const char *text, size_t n)
+{
+    FILE *f = fopen(path, "ae");
+    bool failed = !f || fwrite(text, 1, n, f) < n;
+    int error = errno;
+    if (f && fclose(f) && !failed) {
+        failed = true;
+        error = errno;
+    }
+    return failed ? cli_fail(CLI_ENVIRONMENT, "cannot write '%s' ($GITHUB_STEP_SUMMARY): %s", path,
+                             strerror(error))
+                  : 0;
+}
+
+int cli_step_summary(const struct cli_opts *o, int (*write)(const void *subject, FILE *f, struct oc_err *err),
+                     const void *subject)
+{
+    const char *path = getenv("GITHUB_STEP_SUMMARY");
+    struct oc_err err;
+    char *text = NULL;
+    size_t n = 0;
+    if (!o->format || strcmp(o->format, "github") != 0 || !path || !*path)
+        return 0;
+    FILE *f = open_memstream(&text, &n);
+    if (!f)
+        return cli_fail(CLI_ENVIRONMENT, "cannot write the step summary: %s", strerror(errno));
+    int rc = write(subject, f, &err) ? cli_fail_err(&err) : 0;
+    if (!rc)
+        fputc('\n', f);
+    if (fclose(f) && !rc)
+        rc = cli_fail(CLI_ENVIRONMENT, "cannot write the step summary: %s", strerror(errno));
+    if (!rc && n > MAX_BYTES)
+        cli_warn("the step summary is left out: %zu bytes, of which GitHub takes 1 MiB", n);
+    else if (!rc)
+        rc = append(path, text, n);
+    free(text);
+    return rc;
 }

@@ -1,10 +1,11 @@
 /* Where a report goes: standard output, or a file that is complete or not there at all. */
-#ifndef OC_CLI_OUTPUT_H
-#define OC_CLI_OUTPUT_H
+#ifndef OC_OUTPUT_H
+#define OC_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/cli.h"
 #include "onnxcost.h"
 
 struct cli_int; /* options.h */
@@ -38,5 +39,28 @@ unsigned cli_width(const struct cli_output *out, const struct cli_int *asked);
 unsigned cli_width_of(const struct cli_opts *o);
 /* when: "auto" (NULL), "always", "never" */
 bool cli_color(const struct cli_output *out, const char *when);
+
+/* ---- ascii stream ----------------------------------------------------------------------------------- */
+
+/* Text for terminals that do not show UTF-8: one ASCII character in the place of each column. */
+
+/* ---- progress --------------------------------------------------------------------------------------- */
+
+/* A line on the terminal that says what takes long. It appears after one second, never when standard error is
+ * not a terminal, and is wiped off at the end. */
+
+struct cli_progress;
+struct cli_progress *cli_progress_start(void); /* NULL: nothing will be shown */
+void cli_progress_say(struct cli_progress *p, const char *what, const char *path); /* texts are copied */
+void cli_progress_stop(struct cli_progress *p);
+
+/* ---- step summary ----------------------------------------------------------------------------------- */
+
+/* The step summary of GitHub Actions: Markdown on the page of a workflow run. */
+
+/* With --format github, and where $GITHUB_STEP_SUMMARY names a file, appends what `write` writes to it.
+ * Returns 0, or the exit code after a message. */
+int cli_step_summary(const struct cli_opts *o, int (*write)(const void *subject, FILE *f, struct oc_err *err),
+                     const void *subject);
 
 #endif

@@ -1,10 +1,10 @@
 /* Everything that one report is made of: a model, perhaps its profile, its device and what joins them. A
  * check has one, a diff has two. */
-#ifndef OC_CLI_SIDE_H
-#define OC_CLI_SIDE_H
+#ifndef OC_SIDE_H
+#define OC_SIDE_H
 
+#include "cli/arguments.h"
 #include "cli/options.h"
-#include "cli/shapes.h"
 #include "onnxcost.h"
 
 struct cli_side {
@@ -34,5 +34,13 @@ enum oc_stat cli_stat(const char *name);
 
 /* Checks --warmup and --iterations; 0 or CLI_USAGE. */
 int cli_check_runs(const struct cli_opts *o);
+
+/* ---- stdin file ------------------------------------------------------------------------------------- */
+
+/* "-" as an input file: standard input. */
+
+/* If an input file is "-": makes standard input a regular file in memory when it is a pipe (the library reads
+ * "-" more than once), within the limit file-bytes. Returns 0, or an exit code after a message. */
+int cli_take_stdin(const struct cli_opts *o);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/little_endian.h"
 
 #define P1 0x9E3779B185EBCA87u

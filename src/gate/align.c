@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "gate/figures.h"
 #include "gate/lcs.h"
 #include "join/join.h"

@@ -25,10 +25,10 @@ static bool is_layout(const struct companion *c, const struct oc_node *n)
 {
     static const char *const type[] = {"Reshape",  "Transpose",      "Cast",
                                        "Identity", "MemcpyFromHost", "MemcpyToHost"};
-    if (oc_text_eq(n->op_type, "ReorderInput") || oc_text_eq(n->op_type, "ReorderOutput"))
+    if (oc_equal(n->op_type, "ReorderInput") || oc_equal(n->op_type, "ReorderOutput"))
         return true;
     for (size_t i = 0; i < OC_COUNT(type); i++)
-        if (oc_text_eq(n->op_type, type[i]))
+        if (oc_equal(n->op_type, type[i]))
             return oc_match_inserted(n->name, n->op_type) &&
                    oc_map_get(&c->x->x.nodes, n->name, strlen(n->name)) == OC_NONE;
     return false;
@@ -54,11 +54,11 @@ static uint32_t original_value(const struct companion *c, const char *name, size
 static uint32_t quick_gelu_output(const struct companion *c, const struct oc_node *n)
 {
     const char *slash = strstr(n->name, "/QuickGeluFusion");
-    if (!slash || !oc_text_eq(n->op_type, "QuickGelu"))
+    if (!slash || !oc_equal(n->op_type, "QuickGelu"))
         return OC_NONE;
     uint32_t node = oc_map_get(&c->x->x.nodes, n->name, (size_t)(slash - n->name));
     const struct oc_node *last = node == OC_NONE ? NULL : &c->x->m->node[node];
-    return last && oc_text_eq(last->op_type, "Mul") && last->n_out ? last->out[0] : OC_NONE;
+    return last && oc_equal(last->op_type, "Mul") && last->n_out ? last->out[0] : OC_NONE;
 }
 
 /* Output of the only consumer of that type, OC_NONE if there is none or several. */
@@ -68,7 +68,7 @@ static uint32_t output_of_user(const struct companion *c, uint32_t value, const 
     uint32_t found = OC_NONE;
     for (uint32_t i = x->use_first[value]; i < x->use_first[value + 1]; i++) {
         const struct oc_node *user = &c->x->m->node[x->use[i]];
-        if (!oc_text_eq(user->op_type, type) || !user->n_out)
+        if (!oc_equal(user->op_type, type) || !user->n_out)
             continue;
         if (found != OC_NONE && found != user->out[0])
             return OC_NONE;
@@ -82,7 +82,7 @@ static uint32_t behind_activation(const struct companion *c, const struct oc_nod
 {
     const struct oc_attr *a = oc_node_attr(n, "activation");
     uint32_t from = value == OC_NONE ? OC_NONE : c->x->m->value[value].producer;
-    if (from == OC_NONE || !a || !a->s.s || oc_text_eq(c->x->m->node[from].op_type, a->s.s))
+    if (from == OC_NONE || !a || !a->s.s || oc_equal(c->x->m->node[from].op_type, a->s.s))
         return value;
     uint32_t active = output_of_user(c, value, a->s.s);
     return active != OC_NONE ? active : value;
@@ -110,7 +110,7 @@ static uint32_t behind_product(const struct companion *c, const struct oc_node *
 static uint32_t quantized_output(const struct companion *c, const struct oc_node *n)
 {
     static const char *const behind[] = {"Relu", "Clip", "QuantizeLinear"};
-    if (strncmp(n->op_type, "QLinear", 7) != 0 && !oc_text_eq(n->op_type, "NhwcMaxPool"))
+    if (strncmp(n->op_type, "QLinear", 7) != 0 && !oc_equal(n->op_type, "NhwcMaxPool"))
         return OC_NONE;
     const char *token = strstr(n->name, "_token_");
     size_t len = token ? (size_t)(token - n->name) : strlen(n->name);
@@ -121,7 +121,7 @@ static uint32_t quantized_output(const struct companion *c, const struct oc_node
         if (!oc_match_made_of(n->op_type, plain->op_type) || !plain->n_out)
             continue;
         uint32_t value = plain->out[0];
-        for (size_t k = 0; k < OC_COUNT(behind) && !oc_text_eq(n->op_type, plain->op_type); k++) {
+        for (size_t k = 0; k < OC_COUNT(behind) && !oc_equal(n->op_type, plain->op_type); k++) {
             uint32_t after = output_of_user(c, value, behind[k]);
             value = after == OC_NONE ? value : after;
         }
@@ -143,12 +143,12 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
     size_t len = strlen(n->name); /* a node that changed only its layout keeps its name */
     for (uint32_t i = len ? oc_index_node(&c->x->x, n->name, len, &next) : OC_NONE; i != OC_NONE;
          i = next ? next[i] : OC_NONE)
-        if (oc_text_eq(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
+        if (oc_equal(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
             return c->x->m->node[i].out[k];
     size_t stem;
     if (k == 0 && oc_match_as_product(n->name, &stem))
         return behind_product(c, n, stem);
-    if (k == 0 && len > 6 && oc_text_eq(n->name + len - 6, "_nchwc"))
+    if (k == 0 && len > 6 && oc_equal(n->name + len - 6, "_nchwc"))
         return behind_sum(c, n, original_value(c, n->name, len - 6));
     if (k == 0 && (v = quantized_output(c, n)) != OC_NONE)
         return v;
@@ -202,7 +202,7 @@ static const struct oc_node *named_node(const struct companion *c, const struct 
 {
     for (uint32_t i = oc_map_get(&c->oi.nodes, r->name, strlen(r->name)); i != OC_NONE && r->name[0];
          i = c->oi.next_node[i])
-        if (oc_text_eq(c->o->node[i].op_type, r->op_type))
+        if (oc_equal(c->o->node[i].op_type, r->op_type))
             return &c->o->node[i];
     return NULL;
 }
@@ -212,7 +212,7 @@ static bool is_numbered(const struct oc_prof_rec *r)
 {
     char want[128];
     snprintf(want, sizeof(want), "%s_%lld", r->op_type, (long long)r->index);
-    return r->index >= 0 && oc_text_eq(want, r->name);
+    return r->index >= 0 && oc_equal(want, r->name);
 }
 
 /* Whether the optimized model cannot have run that record. */
@@ -263,11 +263,11 @@ static void pair_unnamed(struct companion *c)
     for (size_t from = 0; from < n; from = end) {
         uint32_t nodes = 0;
         const struct oc_graph *g = &c->o->graph[0];
-        for (end = from; end < n && oc_text_eq(list[end].type, list[from].type); end++)
+        for (end = from; end < n && oc_equal(list[end].type, list[from].type); end++)
             ;
         for (uint32_t k = 0; k < g->n_node; k++) {
             const struct oc_node *node = &c->o->node[g->node[k]];
-            if (node->name[0] || !oc_text_eq(node->op_type, list[from].type))
+            if (node->name[0] || !oc_equal(node->op_type, list[from].type))
                 continue;
             if (nodes < end - from)
                 c->node[list[from + nodes].rec] = g->node[k];

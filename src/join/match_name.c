@@ -40,12 +40,12 @@ bool oc_match_made_of(const char *type, const char *original)
         {"Resize", "Upsample"},
         {"MemcpyFromHost", "Memcpy"},
     };
-    if (oc_text_eq(type, original))
+    if (oc_equal(type, original))
         return true;
     for (size_t i = 0; i < OC_COUNT(row); i++)
-        if (oc_text_eq(type, row[i].type) && oc_text_eq(original, row[i].original))
+        if (oc_equal(type, row[i].type) && oc_equal(original, row[i].original))
             return true;
-    return strncmp(type, "QLinear", 7) == 0 && oc_text_eq(type + 7, original);
+    return strncmp(type, "QLinear", 7) == 0 && oc_equal(type + 7, original);
 }
 
 /* ---- scope: graphs that a record may refer to ---------------------------------------------------------- */
@@ -72,7 +72,7 @@ static int score_candidate(const struct oc_matcher *x, uint32_t rec, uint32_t no
     const struct oc_node *n = &x->m->node[node];
     int w = 1;
     w += oc_match_in_scope(x, rec, n->graph) ? 16 : 0;
-    w += oc_text_eq(r->op_type, n->op_type) ? 8 : oc_match_made_of(r->op_type, n->op_type) ? 4 : 0;
+    w += oc_equal(r->op_type, n->op_type) ? 8 : oc_match_made_of(r->op_type, n->op_type) ? 4 : 0;
     w += x->owner[node] == OC_NONE ? 2 : 0;
     if (r->index >= 0 && oc_index_nth(&x->x, n->graph, r->index) == node)
         w += 1;
@@ -245,7 +245,7 @@ static bool take_product(struct oc_matcher *x, uint32_t rec, struct oc_str tenso
     for (uint32_t v = oc_index_value(&x->x, tensor.s, tensor.n, &next); v != OC_NONE;
          v = next ? next[v] : OC_NONE) {
         uint32_t node = x->m->value[v].producer;
-        if (node == OC_NONE || !oc_text_eq(x->m->node[node].op_type, type) ||
+        if (node == OC_NONE || !oc_equal(x->m->node[node].op_type, type) ||
             !oc_match_in_scope(x, rec, x->m->node[node].graph))
             continue;
         oc_match_core(x, rec, node, "fused name", 0.95 * confidence);
@@ -316,7 +316,7 @@ bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
     const struct oc_prof_rec *r = &x->p->rec[rec];
     if (by_plain_name(x, rec, r->name, 1))
         return true;
-    const char *made = oc_text_eq(r->op_type, "Cast") ? NULL : oc_match_without_cast(r->name);
+    const char *made = oc_equal(r->op_type, "Cast") ? NULL : oc_match_without_cast(r->name);
     if (made && by_plain_name(x, rec, made, 0.95))
         return true;
     const char *inner = inlined_name(r->name);
@@ -341,9 +341,9 @@ bool oc_match_inserted(const char *name, const char *op_type)
         if (strncmp(name, made[i], strlen(made[i])) == 0)
             return true;
     if (oc_match_without_cast(name))
-        return oc_text_eq(op_type, "Cast");
+        return oc_equal(op_type, "Cast");
     /* "<DequantizeLinear>/duplicated": one copy per consumer */
-    return is_token(name) || oc_text_eq(name, op_type) || strncmp(name, "Inserted", 8) == 0 ||
+    return is_token(name) || oc_equal(name, op_type) || strncmp(name, "Inserted", 8) == 0 ||
            strstr(name, "/duplicated");
 }
 
@@ -361,7 +361,7 @@ static bool is_training(const struct oc_prof_rec *r)
  * and exists only for the layout. */
 static bool is_blocked_view(const struct oc_prof_rec *r)
 {
-    if (!oc_text_eq(r->op_type, "Reshape") || !r->has_in || !r->has_out || !r->n_in || !r->n_out)
+    if (!oc_equal(r->op_type, "Reshape") || !r->has_in || !r->has_out || !r->n_in || !r->n_out)
         return false;
     const struct oc_shape *in = &r->in[0].shape, *out = &r->out[0].shape;
     if (!in->ranked || !out->ranked || in->rank + out->rank != 9 || in->rank < 4 || out->rank < 4)
@@ -385,17 +385,17 @@ void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
     struct oc_match *m = &x->match[rec];
-    bool inserted = oc_match_inserted(r->name, r->op_type) && oc_text_eq(x->p->format, "onnxruntime");
-    if (oc_text_eq(r->op_type, "ReorderInput") || oc_text_eq(r->op_type, "ReorderOutput"))
+    bool inserted = oc_match_inserted(r->name, r->op_type) && oc_equal(x->p->format, "onnxruntime");
+    if (oc_equal(r->op_type, "ReorderInput") || oc_equal(r->op_type, "ReorderOutput"))
         /* NOLINTNEXTLINE(bugprone-branch-clone): the order of the conditions matters */
         m->bucket = "layout";
     else if (strncmp(r->op_type, "Memcpy", 6) == 0)
         m->bucket = "copies";
-    else if (inserted && oc_text_eq(r->op_type, "Cast"))
+    else if (inserted && oc_equal(r->op_type, "Cast"))
         m->bucket = "casts";
-    else if (inserted && (oc_text_eq(r->op_type, "Transpose") || is_blocked_view(r)))
+    else if (inserted && (oc_equal(r->op_type, "Transpose") || is_blocked_view(r)))
         m->bucket = "layout";
-    else if (!oc_text_eq(x->p->format, "onnxruntime") && is_training(r))
+    else if (!oc_equal(x->p->format, "onnxruntime") && is_training(r))
         m->bucket = "training";
     else
         m->bucket = inserted ? "inserted" : "unmatched";

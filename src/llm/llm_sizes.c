@@ -2,7 +2,7 @@
  * the first and third, the token input the second, names the rest. */
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/map.h"
 #include "llm/llm.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/inside.h"
+#include "base/file.h"
 
 static bool folder_of(const struct oc_model *m, char folder[PATH_MAX])
 {

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/same.h"
+#include "base/str.h"
 #include "model/loader.h"
 
 uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/same.h"
+#include "base/str.h"
 
 void oc_model_free(struct oc_model *m)
 {

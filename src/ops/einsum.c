@@ -1,5 +1,5 @@
 /* Einsum: parses the equation, infers the shape and the cost. cost-semantics 4.11. */
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/caps.h"
 #include "base/ck.h"
 #include "ops/op.h"

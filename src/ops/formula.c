@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/buf.h"
 #include "base/ck.h"
-#include "base/str.h"
 #include "ops/move.h"
 #include "ops/user_rules.h"
 

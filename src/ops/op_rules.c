@@ -1,4 +1,4 @@
-#include "base/ascii.h"
+#include "base/str.h"
 #include "ops/fold.h"
 
 #include <string.h>

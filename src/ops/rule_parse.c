@@ -1,12 +1,11 @@
 /* Parser: texts of user rules to trees. The grammar is in rule_expr.h. */
-#include "base/ascii.h"
+#include "base/str.h"
 #include "ops/rule_tree.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "base/units.h"
 
 #define MAX_NESTING 32

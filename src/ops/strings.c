@@ -1,6 +1,6 @@
 /* String operators, and decoding of compressed images; their cost is not modelled. shape-inference 4.10,
  * cost-semantics 4.9. */
-#include "base/ascii.h"
+#include "base/str.h"
 #include "ops/op.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/json_escape.h"
+#include "base/json_read.h"
 #include "base/units.h"
 
 enum { MAX_NUMBER = 64, MAX_DIGITS = 18, AT_HAND = 1 << 14 };

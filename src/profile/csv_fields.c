@@ -1,7 +1,7 @@
 /* Field values of csv_rows.h: numbers, units, column names. */
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/arena.h"
 #include "base/units.h"
 #include "profile/csv_rows.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "profile/chrome_lanes.h"
 #include "profile/kineto_types.h"
 

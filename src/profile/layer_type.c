@@ -260,7 +260,7 @@ static struct oc_str pool_type(const struct trt_typed *l, const struct typed *na
         " MaxPool AveragePool GlobalAveragePool GlobalMaxPool LpPool GlobalLpPool ReduceMean ReduceMax ";
     if (named->type.n && find_word(pools, named->type.s, named->type.n))
         return named->type;
-    const char *type = oc_text_eq(l->pooling, "MAX") ? "MaxPool" : "AveragePool";
+    const char *type = oc_equal(l->pooling, "MAX") ? "MaxPool" : "AveragePool";
     return (struct oc_str){type, strlen(type)};
 }
 
@@ -276,7 +276,7 @@ static struct typed type_of_inserted(const char *overhead)
     static const char *const types_of[][2] = {
         {"layout", "Reformat"}, {"copies", "Copy"}, {"framework", "TrainStation"}};
     for (size_t i = 0; i < OC_COUNT(types_of); i++)
-        if (oc_text_eq(overhead, types_of[i][0]))
+        if (oc_equal(overhead, types_of[i][0]))
             return (struct typed){{types_of[i][1], strlen(types_of[i][1])}, MOVES};
     return (struct typed){{"", 0}, RANKS};
 }
@@ -286,15 +286,15 @@ struct oc_str trt_layer_type(const struct trt_typed *l)
     const char *overhead = trt_overhead(l->name, trt_stem(l->name, strlen(l->name)));
     struct typed named = overhead ? type_of_inserted(overhead) : type_in_layer(l->name);
     struct oc_str own = {l->type, strlen(l->type)};
-    if (oc_text_eq(l->param_type, "Pooling"))
+    if (oc_equal(l->param_type, "Pooling"))
         return pool_type(l, &named);
     for (size_t i = 0; i < OC_COUNT(layers); i++)
-        if (oc_text_eq(layers[i].layer, l->type) || oc_text_eq(layers[i].layer, l->param_type)) {
+        if (oc_equal(layers[i].layer, l->type) || oc_equal(layers[i].layer, l->param_type)) {
             struct oc_str first = {layers[i].onnx + 1, strcspn(layers[i].onnx + 1, " ")};
             return allowed(layers[i].onnx, &named, first);
         }
     for (size_t i = 0; i < OC_COUNT(moving); i++)
-        if (oc_text_eq(moving[i].layer, l->type))
+        if (oc_equal(moving[i].layer, l->type))
             return allowed(moving[i].onnx, &named, own);
     return named.type.n ? named.type : own;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "profile/kernel_names.h"
 #include "profile/timeline.h"

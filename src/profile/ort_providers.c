@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 
 /* What execution providers write as device work:
  *   CUDA, ROCm, plug-ins  "Kernel", linked by parent_name, parent_ort_event_name or ort_event_name (1.26 and

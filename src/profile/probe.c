@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/buf.h"
 #include "base/file_type.h"
 #include "profile/profile.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "profile/kernel_names.h"
 #include "profile/paddle_report.h"
 #include "profile/time_summary.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 
 void oc_summary_times(struct oc_times *t, double ns)
 {

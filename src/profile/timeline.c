@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/same.h"
+#include "base/str.h"
 
 #include "base/caps.h"
 

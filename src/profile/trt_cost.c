@@ -32,7 +32,7 @@ static bool weight_bytes(const char *type, int64_t count, uint64_t *sum)
     if (count <= 0)
         return true;
     for (size_t i = 0; i < OC_COUNT(row); i++)
-        if (oc_text_eq(type, row[i].type))
+        if (oc_equal(type, row[i].type))
             return oc_bytes_of(row[i].dtype, (uint64_t)count, &bytes) && oc_add_u64(*sum, bytes, sum);
     return false;
 }
@@ -52,9 +52,9 @@ static bool tensor_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
 static double bytes_of(const struct trt_layer *l, uint64_t params)
 {
     uint64_t sum = params;
-    if (oc_text_eq(l->type, "NoOp"))
+    if (oc_equal(l->type, "NoOp"))
         return 0;
-    if (params == UINT64_MAX || oc_text_eq(l->param_type, "Slice") || !l->n_out ||
+    if (params == UINT64_MAX || oc_equal(l->param_type, "Slice") || !l->n_out ||
         !tensor_bytes(l->in, l->n_in, &sum) || !tensor_bytes(l->out, l->n_out, &sum))
         return NAN;
     return (double)sum;
@@ -126,7 +126,7 @@ static void add_rest(const struct trt_layer *l, uint64_t n, struct trt_cost *out
         double per; /* basic operations per result; Clip compares twice */
     } row[] = {{"", 0}, {"NONE", 0}, {"RELU", 1}, {"CLIPPED_RELU", 2}, {"CLIP", 2}};
     size_t i = 0;
-    while (i < OC_COUNT(row) && !oc_text_eq(l->activation, row[i].name))
+    while (i < OC_COUNT(row) && !oc_equal(l->activation, row[i].name))
         i++;
     if (i < OC_COUNT(row))
         out->flop += row[i].per * (double)n;
@@ -220,7 +220,7 @@ static bool add_pool(const struct trt_layer *l, struct trt_cost *out)
     uint64_t n, taps;
     if (!l->n_out || !elements(&l->out[0], &n) || !product(&l->window, &taps) || !oc_mul_u64(n, taps, &taps))
         return false;
-    out->flop += (double)taps + (oc_text_eq(l->pooling, "AVERAGE") ? (double)n : 0);
+    out->flop += (double)taps + (oc_equal(l->pooling, "AVERAGE") ? (double)n : 0);
     return true;
 }
 
@@ -248,21 +248,21 @@ void trt_cost_of(const struct trt_layer *l, struct trt_cost *out)
     if (weight_bytes(l->weights_type, l->weights, &params) && weight_bytes(l->bias_type, l->bias, &params))
         out->param_bytes = params;
     out->bytes = bytes_of(l, out->param_bytes);
-    if (oc_text_eq(l->param_type, "Convolution"))
+    if (oc_equal(l->param_type, "Convolution"))
         count_conv(l, false, out);
-    else if (oc_text_eq(l->param_type, "ConvActPool"))
+    else if (oc_equal(l->param_type, "ConvActPool"))
         count_conv_pool(l, out);
-    else if (oc_text_eq(l->param_type, "Deconvolution"))
+    else if (oc_equal(l->param_type, "Deconvolution"))
         count_deconv(l, out);
-    else if (oc_text_eq(l->param_type, "FullyConnected"))
+    else if (oc_equal(l->param_type, "FullyConnected"))
         count_dense(l, out);
-    else if (oc_text_eq(l->param_type, "MatrixMultiply") || oc_text_eq(l->type, "MatrixMultiply") ||
-             oc_text_eq(l->type, "gemm"))
+    else if (oc_equal(l->param_type, "MatrixMultiply") || oc_equal(l->type, "MatrixMultiply") ||
+             oc_equal(l->type, "gemm"))
         count_matmul(l, out);
-    else if (oc_text_eq(l->param_type, "Pooling"))
+    else if (oc_equal(l->param_type, "Pooling"))
         count_pool(l, out);
-    else if ((oc_text_eq(l->param_type, "Reformat") && !oc_text_eq(l->origin, "QDQ")) ||
-             oc_text_eq(l->param_type, "Shuffle") || oc_text_eq(l->type, "NoOp")) {
+    else if ((oc_equal(l->param_type, "Reformat") && !oc_equal(l->origin, "QDQ")) ||
+             oc_equal(l->param_type, "Shuffle") || oc_equal(l->type, "NoOp")) {
         out->known = true; /* moves data */
         out->flop = 0;
     }

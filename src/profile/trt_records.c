@@ -86,7 +86,7 @@ static void set_type(struct builder *b, struct oc_prof_rec *rec, const struct tr
     struct trt_typed t = {rec->name, l ? l->type : "", l ? l->param_type : "", l ? l->pooling : ""};
     struct oc_str type = trt_layer_type(&t);
     rec->op_type = oc_intern(&b->p->names, type.s, type.n);
-    rec->source_type = *t.type && !oc_text_eq(t.type, rec->op_type) ? t.type : NULL;
+    rec->source_type = *t.type && !oc_equal(t.type, rec->op_type) ? t.type : NULL;
 }
 
 static void describe(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l, bool first)
@@ -107,9 +107,9 @@ static void describe(struct builder *b, struct oc_prof_rec *rec, const struct tr
     rec->n_node_name = l->n_marker;
     if (l->detailed)
         set_precision(b, rec, l);
-    if (oc_text_eq(l->origin, "REFORMAT") || (oc_text_eq(l->type, "Reformat") && !*l->origin))
+    if (oc_equal(l->origin, "REFORMAT") || (oc_equal(l->type, "Reformat") && !*l->origin))
         rec->overhead = "layout";
-    else if (oc_text_eq(l->type, "NoOp"))
+    else if (oc_equal(l->type, "NoOp"))
         rec->overhead = "no-op";
 }
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "hw/hwdb.h"
 
 static void get_unit(const struct oc_line *l, struct oc_field *c)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/buf.h"
 #include "base/units.h"
 #include "base/unicode.h"

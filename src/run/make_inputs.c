@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/str.h"
 #include "base/ck.h"
 #include "base/diag.h"
 #include "base/units.h"

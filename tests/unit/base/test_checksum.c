@@ -1,4 +1,4 @@
-#include "base/checksum.h"
+#include "base/gz.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

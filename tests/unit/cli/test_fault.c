@@ -1,6 +1,6 @@
 /* Cleanup of a program ended by a signal: a child process installs the handlers, has a partial output file,
  * maps another file and truncates it before reading. */
-#include "cli/fault.c" /* a program, not a library */
+#include "cli/message.c" /* a program, not a library */
 
 #include <setjmp.h>
 #include <stdarg.h>

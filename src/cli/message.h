@@ -1,7 +1,21 @@
+/* Memory that is there, or the end of the program: exit code 4, nothing half written left. Freed with free().
+ */
+#ifndef OC_MESSAGE_H
+#define OC_MESSAGE_H
+
+#include <stddef.h>
+
+void *cli_xcalloc(size_t n, size_t size_bytes);
+void *cli_xrealloc(void *old, size_t size_bytes);
+char *cli_xstrndup(const char *s, size_t n);
+
+/* The handler of oc_set_oom_handler. 0 bytes: unknown size. */
+_Noreturn void cli_out_of_memory(size_t size_bytes);
+
+/* ---- fault ------------------------------------------------------------------------------------------ */
+
 /* Handlers of signals that end the program: temporary files are removed, and a mapped file that was truncated
  * while it was read is named in a message. */
-#ifndef OC_CLI_FAULT_H
-#define OC_CLI_FAULT_H
 
 /* Once, at the start, before other threads. Commands may install handlers of their own for SIGINT and SIGTERM
  * afterwards. */
@@ -16,8 +30,5 @@ void cli_fault_forget(const char *path);
  * one ends it. Also if SIGINT was ignored before. */
 const volatile int *cli_fault_stop_begin(void);
 void cli_fault_stop_over(void);
-
-/* Removes them, for those who end the program at once. Safe in handlers of signals. */
-void cli_fault_clean_up(void);
 
 #endif
