@@ -186,7 +186,7 @@ static void write_key(FILE *f, const struct oc_cal_key *k)
     attrs(f, &oc_cal_curve_attrs, &k->curve);
     fputs("/>\n", f);
     errors(f, "    ", "errors", &k->errors);
-    fputs("  </write_key>\n", f);
+    fputs("  </key>\n", f);
 }
 
 /* A line has as many entries as fit into an attribute. */
@@ -211,7 +211,7 @@ static void write_forest(FILE *f, const struct oc_forest *x)
     fputs(">\n", f);
     for (uint32_t i = 0; i < x->n_tree; i++)
         tree(f, x->node + x->root[i], x->root[i + 1] - x->root[i]);
-    fputs("  </write_forest>\n", f);
+    fputs("  </forest>\n", f);
 }
 
 static void write_head(FILE *f, const struct oc_calibration *c)
