@@ -699,7 +699,8 @@ struct oc_join_record {
     size_t n_node;              /* 0: none, see the bucket */
     const char *rule;           /* join rule; NULL without nodes */
     double confidence;          /* confidence of the rule, 0..1 */
-    const char *bucket;        /* "layout", "copies", "framework", "load", "unmatched" ...; NULL: has nodes */
+    const char
+        *bucket; /* "layout", "reformat", "copies", "framework", "load", "unmatched" ...; NULL: has nodes */
     double time_ns;            /* per run, without nested records; NAN: unknown */
     uint64_t macs, flops, ops; /* counts of its nodes, for one execution */
     enum oc_quality quality;   /* OC_UNKNOWN: these counts are invalid */

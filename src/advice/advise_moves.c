@@ -52,7 +52,7 @@ static bool near_spatial(const struct oc_advisor *x, const bool *read, uint32_t 
 
 static const char *layout_of(const struct oc_advisor *x, const bool *read, const struct oc_piece *p)
 {
-    if (p->bucket && !strcmp(p->bucket, "layout"))
+    if (p->bucket && oc_type_in(p->bucket, " layout reformat "))
         return "inserted by the runtime";
     if (oc_type_in(p->type, " ReorderInput ReorderOutput Reformat Reorder "))
         return "inserted by the runtime";

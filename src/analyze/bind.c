@@ -68,15 +68,18 @@ static int64_t default_of(struct oc_engine *e, const struct oc_value *v, const c
     return length_of(e, 1, "default for any other dimension", why);
 }
 
-static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *origin, bool lenient)
+static bool is_bound_to_other(const struct oc_engine *e, uint32_t id, int64_t v)
+{
+    const struct oc_symbol *s = &e->symbol[id];
+    return s->bound && s->value.v != v && oc_is_known(s->value);
+}
+
+static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *origin)
 {
     struct oc_symbol *s = &e->symbol[id];
-    if (s->bound && s->value.v != v && oc_is_known(s->value)) {
-        if (lenient)
-            return 0;
+    if (is_bound_to_other(e, id, v))
         return oc_fail(e->err, OC_EARG, "dimension '%s' cannot be %lld (%s): it is already %lld",
                        e->m->symbol[id], (long long)v, origin, (long long)s->value.v);
-    }
     *s = (struct oc_symbol){.value = oc_known(v), .bound = true};
     e->a->symbol_from[id] = origin;
     return 0;
@@ -100,14 +103,16 @@ static int apply_shape(struct oc_engine *e, const struct oc_value *v, const stru
                              e->err, OC_EARG,
                              "input '%s': dimension %u is %lld in the model, not %lld (--force overrides)",
                              v->name, i, (long long)d->dim[i].v, (long long)b->dim[i]);
+    for (unsigned i = 0; i < d->rank && b->from_profile; i++)
+        if (d->dim[i].expr && is_bound_to_other(e, d->dim[i].expr - 1, b->dim[i]))
+            return 1; /* the user's --dim, or another input of the profile */
     for (unsigned i = 0; i < d->rank; i++) {
         struct oc_dim given;
         if (!d->dim[i].expr)
             continue;
         if (oc_dim_eval(e, e->m->symbol[d->dim[i].expr - 1], &given))
             continue; /* arithmetic over bound symbols: checked when the type is built */
-        if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], b->from_profile ? "from the profile" : "--shape",
-                        b->from_profile))
+        if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], b->from_profile ? "from the profile" : "--shape"))
             return -1;
     }
     return 0;
@@ -312,7 +317,7 @@ int oc_bind_inputs(struct oc_engine *e)
         OC_NEW_ARRAY(&e->a->arena, g->n_input, const struct oc_shape_bind *);
     for (uint32_t i = 0; i < e->m->n_symbol; i++) {
         const struct oc_bind *b = bind_for(e, e->m->symbol[i]);
-        if (b && bind_symbol(e, i, b->value, "--dim", false))
+        if (b && bind_symbol(e, i, b->value, "--dim"))
             return -1;
     }
     if (given_shapes(e, chosen))

@@ -443,7 +443,7 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
 
 static uint8_t inserted_class(const char *bucket)
 {
-    if (!strcmp(bucket, "layout"))
+    if (oc_equal(bucket, "layout") || oc_equal(bucket, "reformat"))
         return OC_KC_REORDER;
     return !strcmp(bucket, "casts") ? OC_KC_ELEMENTWISE : OC_KC_COPY;
 }

@@ -22,6 +22,14 @@ bool oc_engine_has_layers(const struct oc_profile *p, const struct oc_prof_rec *
     return strcmp(p->format, "tensorrt") == 0 && rec->has_in && rec->has_out;
 }
 
+bool oc_engine_is_detailed(const struct oc_profile *p)
+{
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (oc_engine_has_layers(p, &p->rec[i]))
+            return true;
+    return false;
+}
+
 bool oc_other_batch(const struct oc_type *recorded, const struct oc_type *model, int64_t batch[2])
 {
     const struct oc_shape *a = &recorded->shape, *b = &model->shape;

@@ -6,6 +6,9 @@
 /* Whether the record is a layer of TensorRT with recorded tensors. */
 bool oc_engine_has_layers(const struct oc_profile *p, const struct oc_prof_rec *rec);
 
+/* Whether the profile has layer information with tensors. */
+bool oc_engine_is_detailed(const struct oc_profile *p);
+
 /* Replaces the counts of the model in r by those of the engine's layer information: operations, bytes,
  * element types and batch of the engine. What it does not determine is the model's count for the engine's
  * batch, or unknown. False: the record has no layer information, or no known shapes; r is unchanged. */

@@ -18,6 +18,9 @@ static const struct {
     {"tensor name", "the name is the name of an output tensor of the node"},
     {"index", "an unnamed node at this position, counted without Constants, functions expanded"},
     {"function body", "a node of the body of this function operator, which the runtime has no kernel for"},
+    {"type and shape",
+     "a layer and a node of the same type, multiply-adds and shapes without the batch, in order "
+     "or between matched neighbours"},
     {"order",
      "no information in the name: the first node in execution order with this type and the recorded output "
      "shape that has no other record"},
@@ -37,6 +40,9 @@ static const struct {
     const char *bucket, *text;
 } buckets[] = {
     {"layout", "a conversion between memory layouts that the runtime inserted"},
+    {"reformat",
+     "a layer of the engine that converts the memory layout or the element type; no node matches"},
+    {"DLA transfers", "a copy to or from the DLA; waiting for the DLA counts as a copy from it"},
     {"copies", "a copy between devices or buffers that the runtime inserted"},
     {"casts", "a conversion of element types that the runtime inserted"},
     {"inserted", "the runtime gives this name to operators that it inserts; no node matches"},

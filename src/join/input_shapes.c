@@ -3,8 +3,9 @@
 
 #include "join/join.h"
 
-/* Derives shapes of graph inputs from the shapes that a profile recorded at the nodes that read them.
- * Recorded lists omit absent inputs and pre-packed weights: a position is used only if it is unambiguous. */
+/* Derives shapes of graph inputs from a profile: recorded by name, otherwise at the nodes that read them.
+ * There, recorded lists omit absent inputs and pre-packed weights: a position is used only if it is
+ * unambiguous. */
 
 static bool position_of(const struct oc_model *m, const struct oc_node *n, uint32_t slot, uint32_t recorded,
                         uint32_t *at)
@@ -20,6 +21,26 @@ static bool position_of(const struct oc_model *m, const struct oc_node *n, uint3
     }
     *at = before;
     return before < recorded && (!constants || present == recorded);
+}
+
+static uint32_t only_input(const struct oc_model *m)
+{
+    uint32_t found = OC_NONE;
+    for (uint32_t i = 0; i < m->graph[0].n_input; i++)
+        if (!m->value[m->graph[0].input[i]].constant) {
+            if (found != OC_NONE)
+                return OC_NONE;
+            found = m->graph[0].input[i];
+        }
+    return found;
+}
+
+const struct oc_prof_input *oc_join_input(const struct oc_model *m, const struct oc_profile *p, uint32_t v)
+{
+    for (uint32_t i = 0; i < p->n_input; i++)
+        if (strcmp(p->input[i].name, m->value[v].name) == 0)
+            return &p->input[i];
+    return p->n_input == 1 && only_input(m) == v ? p->input : NULL;
 }
 
 /* Declared rank and numbers must match; types too where both are known. */
@@ -59,8 +80,11 @@ static bool needs_shape(const struct oc_model *m, uint32_t v)
 /* The shape of input v in the record that ran most often. */
 static const struct oc_shape *find_shape(const struct oc_matcher *x, uint32_t v)
 {
+    const struct oc_prof_input *named = oc_join_input(x->m, x->p, v);
     const struct oc_shape *best = NULL;
     uint64_t best_calls = 0;
+    if (named && types_agree(x->m->value[v].declared, &named->type))
+        return &named->type.shape;
     for (uint32_t i = 0; i < x->p->n_rec; i++) {
         const struct oc_prof_rec *r = &x->p->rec[i];
         const struct oc_match *m = &x->match[i];

@@ -286,20 +286,24 @@ static void warn_companion(struct oc_join *j, const struct oc_matcher *x, const 
 }
 
 /* Advice for records that match no node. */
-static const char *advice(const char *format)
+static const char *advice(const struct oc_profile *p)
 {
     static const struct {
         const char *format, *text;
     } row[] = {
         {"onnxruntime", "record with graph optimization disabled or basic, or pass the optimized model"},
-        {"tensorrt", "also pass the layer information of an engine built with --profilingVerbosity=detailed"},
         {"nsys", "record with NVTX ranges around the operators"},
         {"ncu", "record with NVTX ranges around the operators"},
         {"kineto", "operators without names are matched to nodes by order: the profile must be the forward "
                    "pass of this model"},
     };
+    if (oc_equal(p->format, "tensorrt"))
+        return oc_engine_is_detailed(p)
+                   ? "their names are not in this model: pass the ONNX file that the engine was built from"
+                   : "also pass the layer information (trtexec --exportLayerInfo) of an engine built with "
+                     "--profilingVerbosity=detailed";
     for (size_t i = 0; i < OC_COUNT(row); i++)
-        if (strncmp(format, row[i].format, strlen(row[i].format)) == 0)
+        if (strncmp(p->format, row[i].format, strlen(row[i].format)) == 0)
             return row[i].text;
     return "check that the profile is of this model";
 }
@@ -310,7 +314,7 @@ static void warn_unattributed(struct oc_join *j)
     if (j->time_matched_fraction + j->overhead_ns / all_ns < 0.8)
         oc_diag_add(&j->diags, OC_WARNING, "W-coverage", "",
                     "%.1f %% of operator time is unattributed: %s; --explain-match lists the records",
-                    100 * j->unmatched_ns / all_ns, advice(j->profile->format));
+                    100 * j->unmatched_ns / all_ns, advice(j->profile));
 }
 
 /* ---- public -------------------------------------------------------------------------------------------- */

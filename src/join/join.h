@@ -91,6 +91,9 @@ struct oc_match {
     uint32_t inner_of;       /* record that contains this one, on the same nodes; OC_NONE */
 };
 
+/* What the profile recorded of input v of the model: by name, or the only input of both. NULL: nothing. */
+const struct oc_prof_input *oc_join_input(const struct oc_model *m, const struct oc_profile *p,
+                                          uint32_t v); /* input_shapes.c */
 /* Adds the warning that profile and model do not belong together, and takes the counts from records whose
  * shapes contradict the model. After oc_join_executed. */
 void oc_join_check_model(struct oc_join *j); /* mismatch.c */

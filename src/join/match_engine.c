@@ -19,6 +19,8 @@ static const char *const kinds[] = {
     " AveragePool GlobalAveragePool ReduceMean ",
     " Softmax LogSoftmax ",
     " LSTM GRU RNN ",
+    " QuantizeLinear ",
+    " DequantizeLinear ",
 };
 
 struct anchor {

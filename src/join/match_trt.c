@@ -192,10 +192,10 @@ static bool match_by_whole_name(struct trt *t, uint32_t rec)
 }
 
 /* The bucket for a name that matches no node. */
-static const char *bucket_of(const struct tally *n)
+static const char *bucket_of(const struct oc_prof_rec *r, const struct tally *n)
 {
     if (n->unknown)
-        return "unmatched";
+        return r->source_type && oc_equal(r->source_type, "Reformat") ? "reformat" : "unmatched";
     return n->generated ? "generated kernels" : "inserted";
 }
 
@@ -214,7 +214,7 @@ static void match_by_name(struct trt *t, uint32_t rec)
     for (size_t i = 0; i < parts; i++)
         take_part(t, rec, &t->part[i], &n);
     if (!n.known || !assign_layer(t, rec, &n, n.plain && n.known == 1 ? "plain name" : "name parts", 0.95))
-        m->bucket = bucket_of(&n);
+        m->bucket = bucket_of(&t->x->p->rec[rec], &n);
 }
 
 /* ---- regions ------------------------------------------------------------------------------------------- */

@@ -57,7 +57,7 @@ struct evidence {
     uint32_t compared, same_batch; /* records with shapes that can be compared */
     uint32_t other_batch;          /* those whose batch is batch[0] in the profile, batch[1] in the model */
     int64_t batch[2];
-    uint32_t batch_first;
+    const char *batch_first; /* name of the record or input */
 };
 
 /* ---- evidence ------------------------------------------------------------------------------------------ */
@@ -89,7 +89,7 @@ static void compare_batch(const struct oc_join *j, uint32_t rec, struct evidence
         if (!e->other_batch) {
             e->batch[0] = batch[0];
             e->batch[1] = batch[1];
-            e->batch_first = rec;
+            e->batch_first = p->name;
         }
         e->other_batch += batch[0] == e->batch[0] && batch[1] == e->batch[1];
     } else if (recorded->kind == OC_T_TENSOR && model->kind == OC_T_TENSOR && oc_shape_known(&model->shape) &&
@@ -217,9 +217,39 @@ static bool check_batch(struct oc_join *j, const struct evidence *e)
                 "profile and model differ: recorded with batch %" PRId64
                 ", the model is analysed with batch %" PRId64
                 " (%.80s); FLOPs and bytes of the table are those of the recorded shapes or unknown: %s",
-                e->batch[0], e->batch[1], j->profile->rec[e->batch_first].name, batch_option(j, e->batch[0]));
+                e->batch[0], e->batch[1], e->batch_first, batch_option(j, e->batch[0]));
     use_recorded_costs(j);
     return true;
+}
+
+/* An input that the profile recorded by name, with other dimensions in the analysis: outweighs the records.
+ */
+static bool check_inputs(struct oc_join *j, struct evidence *e)
+{
+    const struct oc_graph *g = &j->model->graph[0];
+    for (uint32_t i = 0; i < g->n_input && j->analysis; i++) {
+        uint32_t v = g->input[i];
+        const struct oc_prof_input *input = oc_join_input(j->model, j->profile, v);
+        const struct oc_type *model = &j->analysis->type[v];
+        if (j->model->value[v].constant || !input || model->kind != OC_T_TENSOR ||
+            !oc_shape_known(&model->shape) || oc_shape_equal(&input->type.shape, &model->shape))
+            continue;
+        if (oc_other_batch(&input->type, model, e->batch)) {
+            e->compared = e->other_batch = 1;
+            e->batch_first = input->name;
+            return check_batch(j, e);
+        }
+        const char *recorded = oc_shape_text(&j->arena, j->profile->exprs, &input->type.shape, "x");
+        oc_diag_add(
+            &j->diags, OC_WARNING, OC_DIAG_OTHER_MODEL, "",
+            "profile and model differ: input %.80s is %s in the profile, %s in the analysis; FLOPs and "
+            "bytes of the table are those of the recorded shapes or unknown: give --shape %.80s=%s",
+            input->name, recorded, oc_shape_text(&j->arena, j->analysis->exprs, &model->shape, "x"),
+            j->model->value[v].name, recorded);
+        use_recorded_costs(j);
+        return true;
+    }
+    return false;
 }
 
 static void check_names(struct oc_join *j, const struct evidence *e)
@@ -256,13 +286,13 @@ static bool has_model_names(const struct oc_profile *p)
 
 void oc_join_check_model(struct oc_join *j)
 {
-    struct evidence e = {.first = OC_NONE, .batch_first = OC_NONE};
+    struct evidence e = {.first = OC_NONE, .batch_first = ""};
     double convs;
     uint64_t in_model;
     if (j->profile->functions)
         return;
     collect(j, &e);
-    if (e.ops < FEW_RECORDS || !(e.all_ns > 0) || check_batch(j, &e))
+    if (check_inputs(j, &e) || e.ops < FEW_RECORDS || !(e.all_ns > 0) || check_batch(j, &e))
         return;
     if (has_model_names(j->profile) || e.other_shapes)
         check_names(j, &e);

@@ -129,10 +129,12 @@ static void add_time(struct trt_reading *r, const struct item *x, uint64_t where
 static void add_run(struct trt_reading *r, const struct item *x)
 {
     bool swapped = !isnan(x->start_in);
-    struct trt_run run = {.compute_ms = x->compute, .in_ms = x->in, .out_ms = x->out};
-    run.enqueue_ms = swapped ? x->end_in - x->start_in : x->end_enq - x->start_enq;
-    if (isnan(run.compute_ms))
-        run.compute_ms = x->end_compute - x->start_compute;
+    double compute = isnan(x->compute) ? x->end_compute - x->start_compute : x->compute;
+    struct trt_run run = {
+        .ms = {[TRT_COMPUTE] = compute,
+               [TRT_COPY_IN] = x->in,
+               [TRT_COPY_OUT] = x->out,
+               [TRT_ENQUEUE] = swapped ? x->end_in - x->start_in : x->end_enq - x->start_enq}};
     r->has_runs = true;
     OC_GROW(r->run, r->n_run, r->cap_run);
     r->run[r->n_run++] = run;
@@ -194,16 +196,24 @@ static int read_array(struct reader *r, struct oc_err *err)
 /* ---- objects: layer information, or the summary -------------------------------------------------------- */
 
 /* [min, max, mean, median, ...] */
-static void read_gpu_time(struct reader *r)
+static void read_summary(struct reader *r, struct trt_summary *out)
 {
-    size_t i = 0;
+    double *const at[] = {&out->min_ms, &out->max_ms, &out->mean_ms, &out->median_ms};
     if (!enter(r, OC_JSON_ARRAY))
         return;
-    for (; oc_json_item(r->j); i++) {
+    for (size_t i = 0; oc_json_item(r->j); i++) {
         double v = read_number(r);
-        if (i == 3)
-            r->r->device_run_ms = v;
+        if (i < OC_COUNT(at))
+            *at[i] = v;
     }
+}
+
+static struct trt_summary *summary_of(struct trt_reading *r, struct oc_str key)
+{
+    for (unsigned i = 0; i < TRT_TIMES; i++)
+        if (oc_str_eq(key, trt_times_name[i]))
+            return &r->summary[i];
+    return NULL;
 }
 
 static void read_extras(struct reader *r)
@@ -213,12 +223,16 @@ static void read_extras(struct reader *r)
     if (!enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
-        if (oc_str_eq(key, "GPU Compute Time"))
-            read_gpu_time(r);
-        else if (!oc_str_eq(key, "Selected Device"))
+        bool device = oc_str_eq(key, "Selected Device"), shape = oc_str_eq(key, "Input inference shape");
+        struct trt_summary *summary = summary_of(r->r, key);
+        if (summary)
+            read_summary(r, summary);
+        else if (!device && !shape)
             oc_json_skip(r->j);
-        else if (oc_json_string(r->j, &s))
+        else if (oc_json_string(r->j, &s) && device)
             r->r->device = oc_intern(&r->p->names, s.s, s.n);
+        else
+            trt_add_inputs(r->r, r->p, s);
     }
 }
 
@@ -228,7 +242,8 @@ static void read_object(struct reader *r)
     if (!oc_json_enter(r->j))
         return;
     while (oc_json_member(r->j, &key)) {
-        if (oc_str_eq(key, "performance_summary") || oc_str_eq(key, "device_information"))
+        if (oc_str_eq(key, "performance_summary") || oc_str_eq(key, "device_information") ||
+            oc_str_eq(key, "inference_options"))
             read_extras(r);
         else if (!trt_read_engine(r->j, key, r->p, &r->r->engine))
             oc_json_skip(r->j);
@@ -239,7 +254,7 @@ static void read_object(struct reader *r)
 
 static bool is_empty(const struct trt_reading *r)
 {
-    return !r->has_times && !r->has_count && !r->has_runs && !r->engine.found;
+    return !r->has_times && !r->has_count && !r->has_runs && !r->engine.found && !trt_has_summary(r);
 }
 
 static int read_file(struct reader *r, const struct oc_source_file *f, struct oc_err *err)
@@ -278,20 +293,25 @@ static int read_file(struct reader *r, const struct oc_source_file *f, struct oc
 static int read_tensorrt(const struct oc_source *src, const struct oc_profile_opts *opts,
                          struct oc_profile *out, struct oc_err *err)
 {
-    struct trt_reading all = {.device = "", .device_run_ms = NAN};
+    struct trt_reading all = {.device = ""};
     struct reader r = {.p = out, .r = &all};
     int rc = 0;
+    for (unsigned i = 0; i < TRT_TIMES; i++)
+        all.summary[i] = (struct trt_summary){NAN, NAN, NAN, NAN};
     for (size_t i = 0; i < src->n && rc == 0; i++)
         rc = read_file(&r, &src->file[i], err);
     if (rc == 0 && is_empty(&all))
-        rc = oc_fail(err, OC_EFORMAT, "%s",
-                     all.has_extras ? "a summary without layers: pass the profile (.profile.json) as well"
-                                    : "contains no layers of a TensorRT engine");
+        rc =
+            oc_fail(err, OC_EFORMAT, "%s",
+                    all.has_extras ? "contains no times: pass the profile (.profile.json) as well"
+                                   : "contains no layers and no times of a TensorRT engine: run trtexec with "
+                                     "--dumpProfile or --exportProfile=FILE");
     if (rc == 0)
         trt_fill(&all, opts, out);
     trt_free_engine(&all.engine);
     free(all.time);
     free(all.run);
+    free(all.input);
     return rc;
 }
 
@@ -321,6 +341,10 @@ static void probe_tensorrt(const struct oc_peek *peek, struct oc_bid *bid)
 {
     if (oc_peek_has(peek, "=== Profile (") && oc_peek_has(peek, "iterations ) ===")) {
         *bid = (struct oc_bid){.score = 90, .reason = "=== Profile", .part = LOG};
+        return;
+    }
+    if (oc_peek_has(peek, " TensorRT.trtexec ")) { /* the table may be at the end of a long log */
+        *bid = (struct oc_bid){.score = 85, .reason = "TensorRT.trtexec", .part = LOG};
         return;
     }
     if (peek->n && peek->data[0] == '[') {

@@ -273,8 +273,10 @@ static struct oc_str allowed(const char *list, const struct typed *named, struct
  */
 static struct typed type_of_inserted(const char *overhead)
 {
-    static const char *const types_of[][2] = {
-        {"layout", "Reformat"}, {"copies", "Copy"}, {"framework", "TrainStation"}};
+    static const char *const types_of[][2] = {{"reformat", "Reformat"},
+                                              {"copies", "Copy"},
+                                              {"DLA transfers", "Copy"},
+                                              {"framework", "TrainStation"}};
     for (size_t i = 0; i < OC_COUNT(types_of); i++)
         if (oc_equal(overhead, types_of[i][0]))
             return (struct typed){{types_of[i][1], strlen(types_of[i][1])}, MOVES};

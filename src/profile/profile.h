@@ -30,7 +30,7 @@ struct oc_prof_rec {
         *bucket;          /* NULL: an operator. Otherwise the name of a bucket of time without an operator:
                            *                              "framework", "load", "warm-up runs", "incomplete run", ... */
     const char *overhead; /* NULL: none. Otherwise the kind of an operator inserted by the runtime
-                           * ("layout", "copies", "no-op" ...): it has a row and no operations */
+                           * ("layout", "reformat", "copies", "no-op" ...): it has a row and no operations */
     const char *const *node_name; /* nodes that the source itself reports as covered */
     uint32_t n_node_name;
     int64_t index;    /* runtime's node index, -1 if none */
@@ -130,6 +130,12 @@ enum oc_runs_from {
     OC_RUNS_GIVEN    /* by the user: oc_profile_opts.iterations */
 };
 
+/* An input of the model as the recorded runs had it. */
+struct oc_prof_input {
+    const char *name;
+    struct oc_type type; /* dtype OC_DT_UNDEFINED: not recorded; all dimensions are known */
+};
+
 /* All data from one source. */
 struct oc_profile {
     struct oc_arena arena;
@@ -151,6 +157,8 @@ struct oc_profile {
     uint32_t n_kernel;
     struct oc_lane *lane; /* arena */
     uint32_t n_lane;
+    const struct oc_prof_input *input; /* arena; empty where the source does not record them by name */
+    uint32_t n_input;
     /* All time in the file, summed while reading, before events are grouped into records: the sum of
      * total_ns (total_kernel_ns) over the records must equal it to the nanosecond. NAN: not summed. */
     double imported_ns, imported_kernel_ns;

@@ -89,30 +89,27 @@ static struct oc_type read_tensor(struct reader *r, const char **name)
     return t;
 }
 
-static void read_tensors(struct reader *r, const struct oc_type **type, const char *const **name, uint32_t *n)
+static void read_tensors(struct reader *r, const struct oc_type **types, const char *const **names,
+                         uint32_t *n)
 {
-    struct oc_type *t = NULL;
-    const char **s = NULL;
-    size_t count = 0, cap = 0, cap_s = 0;
+    struct oc_prof_input *t = NULL;
+    size_t count = 0, cap = 0;
     if (!enter(r, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
-        size_t same = count;
         OC_GROW(t, count, cap);
-        OC_GROW(s, same, cap_s);
-        t[count] = read_tensor(r, &s[count]);
+        t[count].type = read_tensor(r, &t[count].name);
         count++;
     }
-    struct oc_type *kept = OC_NEW_ARRAY(&r->p->arena, count, struct oc_type);
-    const char **kept_s = OC_NEW_ARRAY(&r->p->arena, count, const char *);
-    if (count) {
-        memcpy(kept, t, count * sizeof(*t));
-        memcpy(kept_s, s, count * sizeof(*s));
+    struct oc_type *type = OC_NEW_ARRAY(&r->p->arena, count, struct oc_type);
+    const char **name = OC_NEW_ARRAY(&r->p->arena, count, const char *);
+    for (size_t i = 0; i < count; i++) {
+        type[i] = t[i].type;
+        name[i] = t[i].name;
     }
     free(t);
-    free(s);
-    *type = kept;
-    *name = kept_s;
+    *types = type;
+    *names = name;
     *n = (uint32_t)count;
 }
 
@@ -281,13 +278,13 @@ static void read_io(struct reader *r)
     if (!enter(r, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
-        const char *name = "";
+        struct oc_prof_input io = {.type = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_unranked())};
         if (oc_json_peek(r->j) == OC_JSON_STRING)
-            name = read_text(r);
+            io.name = read_text(r);
         else
-            read_tensor(r, &name);
+            io.type = read_tensor(r, &io.name);
         OC_GROW(r->e->io, r->e->n_io, r->e->cap_io);
-        r->e->io[r->e->n_io++] = name;
+        r->e->io[r->e->n_io++] = io;
     }
 }
 

@@ -33,7 +33,7 @@ struct trt_layer {
 struct trt_engine {
     struct trt_layer *layer; /* on the heap */
     size_t n, cap;
-    const char **io; /* names of the engine's inputs and outputs; on the heap */
+    struct oc_prof_input *io; /* inputs and outputs of the engine, up to TensorRT 10 without types; heap */
     size_t n_io, cap_io;
     bool found; /* the member "Layers" is present */
 };

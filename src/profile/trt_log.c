@@ -1,10 +1,11 @@
-/* The table that trtexec --dumpProfile prints into its log (samples/common/sampleReporting.cpp):
+/* The log of trtexec: inputs, the summary of all iterations, and the table of --dumpProfile
+ * (samples/common/sampleReporting.cpp):
  *
  *   [05/08/2024-14:05:14] [I] === Profile (2094 iterations ) ===
  *   [05/08/2024-14:05:14] [I]    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
  *   [05/08/2024-14:05:14] [I]       16.15       0.0077       0.0075       0.5   name
  *
- * Up to 8.2 the name is the first column; the median may be absent. */
+ * Up to 8.5 the name is the first column; the median may be absent. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #define MAX_NUMBERS 4
 
 struct table {
-    bool open, name_first, has_median;
+    bool open, ended, name_first, has_median;
     unsigned numbers;
 };
 
@@ -104,31 +105,115 @@ static void open_table(struct table *t, struct oc_str header)
     t->open = true;
 }
 
-static void read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
+/* ---- inputs -------------------------------------------------------------------------------------------- */
+
+void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims)
 {
-    if (find(s, "Selected Device:")) {
-        struct oc_str device = oc_csv_trim(text_after(s, "Selected Device:"));
-        r->device = oc_intern(&p->names, device.s, device.n);
-    } else if (find(s, "GPU Compute Time:")) {
-        struct oc_str rest = text_after(s, "median = ");
-        struct oc_str word = word_of(&rest);
-        double ms;
-        if (oc_parse_double(word.s, word.n, &ms))
-            r->device_run_ms = valid_ms(ms);
+    struct oc_dim dim[OC_MAX_RANK];
+    unsigned n = 0;
+    bool scalar = oc_str_eq(dims, "scalar"), valid = name.n && dims.n;
+    while (valid && dims.n && !scalar) {
+        const char *end = memchr(dims.s, 'x', dims.n);
+        size_t len = end ? (size_t)(end - dims.s) : dims.n;
+        int64_t v;
+        valid = n < OC_MAX_RANK && oc_parse_i64(dims.s, len, &v) && v >= 0;
+        if (valid)
+            dim[n++] = oc_known(v);
+        dims = (struct oc_str){dims.s + len + (end != NULL), dims.n - len - (end != NULL)};
+    }
+    if (!valid)
+        return;
+    OC_GROW(r->input, r->n_input, r->cap_input);
+    r->input[r->n_input++] =
+        (struct oc_prof_input){.name = oc_intern(&p->names, name.s, name.n),
+                               .type = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_of(&p->arena, n, dim))};
+}
+
+void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list)
+{
+    while (list.n) {
+        const char *end = memchr(list.s, '+', list.n);
+        struct oc_str one = oc_csv_trim((struct oc_str){list.s, end ? (size_t)(end - list.s) : list.n});
+        const char *equal = one.n ? memrchr(one.s, '=', one.n) : NULL;
+        size_t used = end ? (size_t)(end + 1 - list.s) : list.n;
+        if (equal)
+            trt_add_input(r, p, (struct oc_str){one.s, (size_t)(equal - one.s)},
+                          (struct oc_str){equal + 1, (size_t)(one.s + one.n - (equal + 1))});
+        list = (struct oc_str){list.s + used, list.n - used};
     }
 }
 
-/* "=== Profile (2094 iterations ) ===" */
-static bool read_title(struct oc_str s, struct trt_reading *r)
+/* "Created input binding for images with dimensions 1x3x640x640", from 10 on "Input binding for images with
+ * dimensions 1x3x640x640 is created." */
+static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
 {
-    struct oc_str rest = text_after(s, "=== Profile (");
+    static const char *const head[] = {"Created input binding for ", "Input binding for "};
+    static const char dimensions[] = " with dimensions ";
+    for (size_t i = 0; i < OC_COUNT(head); i++) {
+        struct oc_str name = oc_str_starts(s, head[i]) ? text_after(s, head[i]) : (struct oc_str){"", 0};
+        struct oc_str rest = text_after(name, dimensions);
+        if (!rest.n)
+            continue;
+        name.n -= rest.n + strlen(dimensions);
+        trt_add_input(r, p, name, word_of(&rest));
+        return true;
+    }
+    return false;
+}
+
+/* ---- summary ------------------------------------------------------------------------------------------- */
+
+/* "min = 1.1 ms, max = 3 ms, mean = 1.5 ms, median = 1.25 ms": the number after the word. */
+static double number_after(struct oc_str s, const char *word)
+{
+    struct oc_str rest = text_after(s, word), value = word_of(&rest);
+    double ms;
+    return oc_parse_double(value.s, value.n, &ms) ? valid_ms(ms) : (double)NAN;
+}
+
+const char *const trt_times_name[TRT_TIMES] = {[TRT_COMPUTE] = "GPU Compute Time",
+                                               [TRT_COPY_IN] = "H2D Latency",
+                                               [TRT_COPY_OUT] = "D2H Latency",
+                                               [TRT_ENQUEUE] = "Enqueue Time"};
+
+static void read_times(struct oc_str s, struct trt_summary *out)
+{
+    *out = (struct trt_summary){.min_ms = number_after(s, "min = "),
+                                .max_ms = number_after(s, "max = "),
+                                .mean_ms = number_after(s, "mean = "),
+                                .median_ms = number_after(s, "median = ")};
+}
+
+static void read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
+{
+    static const char device[] = "Selected Device: ", queries[] = "Timing trace has ",
+                      shape[] = "Input inference shape: ";
+    int64_t n;
+    if (oc_str_starts(s, device)) {
+        struct oc_str name = oc_csv_trim(text_after(s, device));
+        r->device = oc_intern(&p->names, name.s, name.n);
+    } else if (oc_str_starts(s, queries)) {
+        struct oc_str rest = text_after(s, queries), word = word_of(&rest);
+        if (oc_parse_i64(word.s, word.n, &n) && n > 0)
+            r->n_query = n;
+    } else if (oc_str_starts(s, shape)) {
+        trt_add_inputs(r, p, text_after(s, shape));
+    } else if (!read_binding(s, p, r)) {
+        for (unsigned i = 0; i < TRT_TIMES; i++)
+            if (oc_str_starts(s, trt_times_name[i]) && oc_str_starts(text_after(s, trt_times_name[i]), ": "))
+                read_times(s, &r->summary[i]);
+    }
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------- */
+
+/* "=== Profile (2094 iterations ) ===" */
+static void read_title(struct oc_str s, struct trt_reading *r)
+{
+    struct oc_str rest = text_after(s, "("), word = word_of(&rest);
     int64_t count;
-    if (!rest.n)
-        return false;
-    struct oc_str word = word_of(&rest);
     r->has_count = oc_parse_i64(word.s, word.n, &count) && count > 0;
     r->count = r->has_count ? count : 0;
-    return r->has_count;
 }
 
 static void add_row(struct trt_reading *r, struct oc_profile *p, struct trt_time time, struct oc_str name)
@@ -139,29 +224,51 @@ static void add_row(struct trt_reading *r, struct oc_profile *p, struct trt_time
     r->time[r->n_time++] = time;
 }
 
+/* A line of the table. The row "Total" ends it. */
+static void read_line(struct table *t, struct oc_str text, uint64_t where, struct oc_profile *p,
+                      struct trt_reading *r)
+{
+    struct trt_time time;
+    struct oc_str name;
+    if (!t->open) {
+        if (oc_str_has(text, "Layer"))
+            open_table(t, text);
+        return;
+    }
+    if (!read_row(t, text, &time, &name))
+        return; /* blank, or of another writer */
+    t->ended = oc_str_eq(name, "Total");
+    time.where = where;
+    if (!t->ended)
+        add_row(r, p, time, name);
+}
+
 int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *r, struct oc_err *err)
 {
     struct oc_csv *c = oc_csv_open(s);
-    struct oc_str line, name;
+    struct oc_str line;
     struct table t = {0};
-    bool ended = false;
+    unsigned engines = 0, tables = 0;
     while (oc_csv_line(c, &line)) {
         struct oc_str text = content(line);
-        struct trt_time time = {.where = oc_csv_offset(c)};
-        if (!r->has_count) {
-            if (!read_title(text, r))
-                read_facts(text, p, r);
-        } else if (!t.open) {
-            if (find(text, "Layer"))
-                open_table(&t, text);
-        } else if (!ended) {
-            ended = !read_row(&t, text, &time, &name) || oc_str_eq(name, "Total");
-            if (!ended)
-                add_row(r, p, time, name);
-        }
+        bool title = oc_str_starts(text, "=== Profile (");
+        tables += title;
+        engines += oc_str_starts(text, "&&&& RUNNING TensorRT.trtexec");
+        if (engines > 1 || tables > 1)
+            continue; /* of another engine */
+        if (title)
+            read_title(text, r);
+        else if (r->has_count && !t.ended)
+            read_line(&t, text, oc_csv_offset(c), p, r);
+        else
+            read_facts(text, p, r);
     }
     int rc = oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
-    p->truncated |= rc == 0 && t.open && !ended;
+    if (engines > 1 || tables > 1)
+        oc_diag_add(&p->diags, OC_WARNING, "W-several-profiles", "",
+                    "the log has %u runs of trtexec: the first is read, split the file for the others",
+                    engines > tables ? engines : tables);
+    p->truncated |= rc == 0 && t.open && !t.ended;
     oc_csv_close(c);
     return rc;
 }

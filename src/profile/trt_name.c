@@ -27,10 +27,13 @@ static bool numbered(const char *s, size_t n, const char *stem)
 const char *trt_overhead(const char *s, size_t n)
 {
     if (oc_str_starts(oc_str(s, n), "Reformatting CopyNode for "))
-        return "layout";
+        return "reformat";
     if (oc_str_ends(oc_str(s, n), " copy") || oc_str_starts(oc_str(s, n), "[HostToDeviceCopy") ||
         oc_str_ends(oc_str(s, n), "[DevicetoShapeHostCopy]"))
         return "copies";
+    if (oc_str_ends(oc_str(s, n), " to nvm") || oc_str_ends(oc_str(s, n), " from nvm") ||
+        oc_str_ends(oc_str(s, n), " copy finish"))
+        return "DLA transfers";
     if (oc_str_starts(oc_str(s, n), "[trainStation"))
         return "framework";
     return numbered(s, n, "_clone_") ? "inserted" : NULL;

@@ -30,7 +30,8 @@ struct trt_known {
     const void *ctx;
 };
 
-/* Bucket of a layer that the builder inserted: "layout", "copies", "inserted", "framework"; NULL: none. */
+/* Bucket of a layer that the builder inserted: "reformat", "copies", "DLA transfers", "inserted",
+ * "framework"; NULL: none. */
 const char *trt_overhead(const char *s, size_t n);
 
 /* Length without a trailing " [profile N]" and "_myl<region>_<k>". */

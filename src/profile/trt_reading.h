@@ -13,8 +13,17 @@ struct trt_time { /* a layer of --exportProfile */
     uint64_t where;
 };
 
+/* What the times of an iteration are of. */
+enum trt_times { TRT_COMPUTE, TRT_COPY_IN, TRT_COPY_OUT, TRT_ENQUEUE, TRT_TIMES };
+
+extern const char *const trt_times_name[TRT_TIMES]; /* in the summary */
+
 struct trt_run { /* an iteration of --exportTimes */
-    double compute_ms, in_ms, out_ms, enqueue_ms;
+    double ms[TRT_TIMES];
+};
+
+struct trt_summary { /* of the times of all iterations, NAN if absent */
+    double min_ms, max_ms, mean_ms, median_ms;
 };
 
 struct trt_reading {
@@ -25,12 +34,25 @@ struct trt_reading {
     struct trt_run *run; /* on the heap */
     size_t n_run, cap_run;
     struct trt_engine engine;
-    const char *device;   /* "NVIDIA A100 80GB PCIe", "" if unknown */
-    double device_run_ms; /* median "GPU Compute Time" of the summary, NAN */
+    struct oc_prof_input *input; /* from the log or the summary; on the heap */
+    size_t n_input, cap_input;
+    const char *device;                    /* "NVIDIA A100 80GB PCIe", "" if unknown */
+    struct trt_summary summary[TRT_TIMES]; /* in the log or the summary */
+    int64_t n_query;                       /* iterations of the summary, 0 if unknown */
 };
+
+/* Adds an input with dimensions as trtexec prints them: "1x3x224x224". Ignores other texts. */
+void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims);
+/* The same for all of "images=1x3x640x640+mask=1x77". */
+void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list);
 
 /* Reads the log of trtexec --dumpProfile. Truncated layers are dropped. Returns 0, or -1 with *err. */
 int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *r, struct oc_err *err);
+
+static inline bool trt_has_summary(const struct trt_reading *r)
+{
+    return r->summary[TRT_COMPUTE].mean_ms > 0;
+}
 
 /* Creates records, runs and sums of the profile. The option `warmup` has no effect: a TensorRT profile
  * holds only sums over all iterations. */

@@ -108,7 +108,7 @@ static void describe(struct builder *b, struct oc_prof_rec *rec, const struct tr
     if (l->detailed)
         set_precision(b, rec, l);
     if (oc_equal(l->origin, "REFORMAT") || (oc_equal(l->type, "Reformat") && !*l->origin))
-        rec->overhead = "layout";
+        rec->overhead = "reformat";
     else if (oc_equal(l->type, "NoOp"))
         rec->overhead = "no-op";
 }
@@ -216,21 +216,13 @@ static void untimed_records(struct builder *b)
 
 /* ---- times of whole iterations ------------------------------------------------------------------------- */
 
-enum which { COMPUTE, COPY_IN, COPY_OUT, ENQUEUE };
-
-static double of_run(const struct trt_run *run, enum which which)
-{
-    const double v[] = {run->compute_ms, run->in_ms, run->out_ms, run->enqueue_ms};
-    return v[which];
-}
-
 /* Known values of one kind, in nanoseconds; returns their number. */
-static size_t take_runs(const struct trt_reading *r, enum which which, double *v, double *sum_ns)
+static size_t take_runs(const struct trt_reading *r, enum trt_times which, double *v, double *sum_ns)
 {
     size_t n = 0;
     *sum_ns = 0;
     for (size_t i = 0; i < r->n_run; i++) {
-        double ms = of_run(&r->run[i], which);
+        double ms = r->run[i].ms[which];
         if (isnan(ms))
             continue;
         v[n++] = ms * NS_PER_MS;
@@ -239,49 +231,77 @@ static size_t take_runs(const struct trt_reading *r, enum which which, double *v
     return n;
 }
 
-static void bucket_of_runs(struct builder *b, enum which which, const char *name, const char *bucket,
-                           double *v)
+static double summary_ns(enum oc_stat stat, const struct trt_summary *s)
 {
+    double ms = stat == OC_STAT_MEAN  ? s->mean_ms
+                : stat == OC_STAT_MIN ? s->min_ms
+                : stat == OC_STAT_MAX ? s->max_ms
+                                      : s->median_ms;
+    return NS_PER_MS * (isnan(ms) ? s->mean_ms : ms);
+}
+
+/* From the times of all iterations, otherwise from their summary. */
+static bool times_of(const struct builder *b, enum trt_times which, double *v, struct oc_prof_rec *out)
+{
+    const struct trt_summary *s = &b->r->summary[which];
     double sum_ns;
     size_t n = take_runs(b->r, which, v, &sum_ns);
+    if (n) {
+        out->time_ns = oc_stat_of(b->p->stat, v, n);
+        out->median_ns = oc_stat_of(OC_STAT_MEDIAN, v, n);
+        out->min_ns = v[0];
+        out->max_ns = v[n - 1];
+        out->p10_ns = oc_percentile_of(v, n, 0.1);
+        out->p90_ns = oc_percentile_of(v, n, 0.9);
+    } else {
+        n = b->p->runs_used ? b->p->runs_used : 1;
+        sum_ns = s->mean_ms * NS_PER_MS * (double)n;
+        out->time_ns = b->p->stat == OC_STAT_SUM ? sum_ns : summary_ns(b->p->stat, s);
+        out->median_ns = s->median_ms * NS_PER_MS;
+        out->min_ns = s->min_ms * NS_PER_MS;
+        out->max_ns = s->max_ms * NS_PER_MS;
+    }
+    out->total_ns = out->total_kernel_ns = sum_ns;
+    out->calls = n;
+    return sum_ns > 0 || (which == TRT_COMPUTE && b->r->n_run);
+}
+
+static void bucket_of_runs(struct builder *b, enum trt_times which, const char *name, const char *bucket,
+                           double *v)
+{
+    struct oc_prof_rec times = oc_prof_rec_new(name);
     bool first;
-    if (!n || (which != COMPUTE && sum_ns == 0))
+    if (!times_of(b, which, v, &times))
         return;
     struct oc_prof_rec *rec = new_record(b, name, &first);
+    *rec = times;
+    rec->op_type = "";
     rec->bucket = bucket;
-    rec->time_ns = rec->self_ns = rec->kernel_ns = oc_stat_of(b->p->stat, v, n);
-    rec->median_ns = oc_stat_of(OC_STAT_MEDIAN, v, n);
-    rec->min_ns = v[0];
-    rec->max_ns = v[n - 1];
-    rec->p10_ns = oc_percentile_of(v, n, 0.1);
-    rec->p90_ns = oc_percentile_of(v, n, 0.9);
-    rec->total_ns = rec->total_kernel_ns = sum_ns;
-    rec->calls = n;
+    rec->self_ns = rec->kernel_ns = rec->time_ns;
     rec->calls_per_run = 1;
-    rec->runs = (uint32_t)n;
-    b->p->imported_ns = (isnan(b->p->imported_ns) ? 0 : b->p->imported_ns) + sum_ns;
+    rec->runs = (uint32_t)rec->calls;
+    b->p->imported_ns = (isnan(b->p->imported_ns) ? 0 : b->p->imported_ns) + rec->total_ns;
 }
 
 /* Times without a profile: the time of the whole engine and the copies before and after. */
 static void run_records(struct builder *b, double *v)
 {
-    double sum_ns;
-    bucket_of_runs(b, COMPUTE, "(GPU compute)", "whole engine", v);
-    bucket_of_runs(b, COPY_IN, "(copies to the device)", "copies", v);
-    bucket_of_runs(b, COPY_OUT, "(copies to the host)", "copies", v);
-    size_t n = take_runs(b->r, ENQUEUE, v, &sum_ns);
-    if (n && b->p->n_rec)
-        b->p->rec[0].host_ns = oc_stat_of(b->p->stat, v, n);
+    struct oc_prof_rec enqueue = oc_prof_rec_new("");
+    bucket_of_runs(b, TRT_COMPUTE, "(GPU compute)", "whole engine", v);
+    bucket_of_runs(b, TRT_COPY_IN, "(copies to the device)", "copies", v);
+    bucket_of_runs(b, TRT_COPY_OUT, "(copies to the host)", "copies", v);
+    if (b->p->n_rec && times_of(b, TRT_ENQUEUE, v, &enqueue))
+        b->p->rec[0].host_ns = enqueue.time_ns;
 }
 
 /* Compares with the real time of an iteration: layers are timed one by one but may run concurrently. */
 static void set_run_time(struct builder *b, double *v)
 {
     double sum_ns;
-    size_t n = take_runs(b->r, COMPUTE, v, &sum_ns);
+    size_t n = take_runs(b->r, TRT_COMPUTE, v, &sum_ns);
     struct oc_profile *p = b->p;
     enum oc_stat stat = p->stat == OC_STAT_SUM ? OC_STAT_MEDIAN : p->stat;
-    double ns = n ? oc_stat_of(stat, v, n) : b->r->device_run_ms * NS_PER_MS;
+    double ns = n ? oc_stat_of(stat, v, n) : summary_ns(stat, &b->r->summary[TRT_COMPUTE]);
     p->run_ns = p->stat == OC_STAT_SUM && p->runs_used ? ns * p->runs_used : ns;
     if (b->r->has_times && b->sum_ms > 0 && p->runs_used && !isnan(ns))
         oc_diag_add(
@@ -289,6 +309,51 @@ static void set_run_time(struct builder *b, double *v)
             "the layers, timed one by one, add up to %.6g ms per iteration; the engine as a whole takes %.6g "
             "ms (%s)",
             b->sum_ms / p->runs_used, ns / NS_PER_MS, n ? "its times" : "its summary");
+}
+
+/* ---- inputs -------------------------------------------------------------------------------------------- */
+
+static void add_input(struct builder *b, struct oc_map *seen, struct oc_prof_input *out,
+                      const struct oc_prof_input *input)
+{
+    uint32_t at = b->p->n_input;
+    if (oc_shape_known(&input->type.shape) && oc_map_add(seen, input->name, strlen(input->name), &at, NULL))
+        out[b->p->n_input++] = *input;
+}
+
+/* Inputs and outputs of the engine, by name: index; OC_NONE for those that a layer writes. */
+static void index_io(const struct trt_engine *e, struct oc_map *io)
+{
+    for (size_t i = 0; i < e->n_io; i++)
+        oc_map_set(io, e->io[i].name, strlen(e->io[i].name), (uint32_t)i);
+    for (size_t i = 0; i < e->n; i++)
+        for (uint32_t k = 0; k < e->layer[i].n_out; k++) {
+            const char *name = e->layer[i].out_name[k];
+            if (oc_map_get(io, name, strlen(name)) != OC_NONE)
+                oc_map_set(io, name, strlen(name), OC_NONE);
+        }
+}
+
+/* The engine's inputs: those that the log or the summary reports, and tensors of the engine that layers read
+ * but do not write. */
+static void set_inputs(struct builder *b)
+{
+    const struct trt_reading *r = b->r;
+    const struct trt_engine *e = &r->engine;
+    struct oc_map seen = {.arena = &b->p->arena}, io = {.arena = &b->p->arena};
+    struct oc_prof_input *out = OC_NEW_ARRAY(&b->p->arena, r->n_input + e->n_io, struct oc_prof_input);
+    b->p->input = out;
+    for (size_t i = 0; i < r->n_input; i++)
+        add_input(b, &seen, out, &r->input[i]);
+    index_io(e, &io);
+    for (size_t i = 0; i < e->n; i++)
+        for (uint32_t k = 0; k < e->layer[i].n_in; k++) {
+            const char *name = e->layer[i].in_name[k];
+            if (oc_map_get(&io, name, strlen(name)) != OC_NONE)
+                add_input(b, &seen, out, &(struct oc_prof_input){name, e->layer[i].in[k]});
+        }
+    oc_map_free(&seen);
+    oc_map_free(&io);
 }
 
 /* ---- the profile --------------------------------------------------------------------------------------- */
@@ -315,8 +380,22 @@ static void choose_stat(struct builder *b, double *v)
     struct oc_profile *p = b->p;
     double sum_ns;
     choose_layer_stat(b);
-    oc_run_spread_of(v, take_runs(b->r, COMPUTE, v, &sum_ns), &p->spread);
+    oc_run_spread_of(v, take_runs(b->r, TRT_COMPUTE, v, &sum_ns), &p->spread);
     p->stat = oc_run_spread_stat(&p->spread, b->r->has_times ? p->stat : b->opts->stat, &p->diags);
+}
+
+static void warn_dla(struct builder *b)
+{
+    double ns = 0;
+    for (uint32_t i = 0; i < b->p->n_rec; i++) {
+        const struct oc_prof_rec *r = &b->p->rec[i];
+        ns += r->overhead && oc_equal(r->overhead, "DLA transfers") && !isnan(r->total_ns) ? r->total_ns : 0;
+    }
+    if (ns > 0)
+        oc_diag_add(&b->p->diags, OC_WARNING, "W-dla", "",
+                    "%.1f %% of the time is in transfers to and from the DLA, which include the wait for it: "
+                    "TensorRT does not time layers on the DLA",
+                    100 * ns / b->p->imported_ns);
 }
 
 static void check_layers(struct builder *b)
@@ -341,7 +420,9 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
     struct oc_arena scratch = {0};
     struct builder b = {.r = r, .opts = opts, .p = p, .by_name.arena = &scratch, .layers.arena = &scratch};
     double *v = oc_xmalloc((r->n_run + 1) * sizeof(*v));
-    uint64_t runs = r->has_times || r->has_count ? (uint64_t)r->count : r->n_run;
+    uint64_t runs = r->has_times || r->has_count ? (uint64_t)r->count
+                    : r->n_run                   ? r->n_run
+                                                 : (uint64_t)r->n_query;
     p->rec = OC_NEW_ARRAY(&p->arena, r->n_time + r->engine.n + 3, struct oc_prof_rec);
     p->lane = OC_NEW_ARRAY(&p->arena, MAX_LANES, struct oc_lane);
     lane_of(&b, 0);
@@ -349,7 +430,7 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
     p->device = *r->device ? r->device : "CUDA";
     p->time_kind = "device time";
     p->runs_total = p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
-    p->runs_from = runs ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
+    p->runs_from = runs ? OC_RUNS_MARKED : trt_has_summary(r) ? OC_RUNS_MEAN : OC_RUNS_UNKNOWN;
     p->run_ns = p->busy_ns = NAN;
     choose_stat(&b, v);
     index_layers(&b);
@@ -360,6 +441,8 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
     else
         run_records(&b, v);
     set_run_time(&b, v);
+    set_inputs(&b);
+    warn_dla(&b);
     check_layers(&b);
     free(v);
     free(b.next);

@@ -51,7 +51,7 @@ static const struct {
     {"{ForeignNode[conv", "", NULL, "unmatched", 0},
     {"/a_b/c_myl109_2", "/a.b/c", "plain name", NULL, 0.7},
     {"__myl_MulMaxSubExpSum_myl109_3", "", NULL, "generated kernels", 0},
-    {"Reformatting CopyNode for Input Tensor 0 to conv + relu", "", NULL, "layout", 0},
+    {"Reformatting CopyNode for Input Tensor 0 to conv + relu", "", NULL, "reformat", 0},
     {"t2 copy", "", NULL, "copies", 0},
     {"(Unnamed Layer* 360) [Shuffle]", "", NULL, "inserted", 0},
     {"reshape_after_conv", "", NULL, "inserted", 0},

@@ -226,7 +226,7 @@ static void folded_normalization_belongs_to_its_convolution(void **state)
                  "name parts");
     assert_nodes(&x, "/maxpool/MaxPool", "/maxpool/MaxPool", "name");
     const struct oc_join_rec *r = find_record(&x, "Reformatting CopyNode for Input Tensor 0 to /conv1/Conv");
-    assert_string_equal(r->bucket, "layout");
+    assert_string_equal(r->bucket, "reformat");
     assert_string_equal(find_record(&x, "reshape_after_/fc/Gemm")->bucket, "no-op");
     free(text);
     joined_free(&x);
@@ -513,6 +513,51 @@ static void ambiguous_layers_are_not_matched(void **state)
     joined_free(&x);
 }
 
+/* Quantizers of an engine with other names than the model. */
+static void quantizers_are_matched_by_shape_or_are_reformats(void **state)
+{
+    static const char one[] = "{\"Name\": \"%s\", \"LayerType\": \"%s\", \"ParameterType\": \"%s\", "
+                              "\"Origin\": \"QDQ\", \"Kernel\": [1,1], \"OutMaps\": 4, \"Groups\": 1, "
+                              "\"Inputs\": [{\"Name\": \"i\", \"Dimensions\": [1,4,%d,8], "
+                              "\"Format/Datatype\": \"Half\"}], \"Outputs\": [{\"Name\": \"o\", "
+                              "\"Dimensions\": [1,4,%d,8], \"Format/Datatype\": \"Int8\"}]}%s";
+    (void)state;
+    for (int quantized = 0; quantized < 2; quantized++) {
+        struct joined x = {0};
+        struct oc_buf b = {0};
+        struct oc_err e;
+        struct oc_analyze_opts opts = {0};
+        struct oc_builder *model = oc_b_new(17);
+        oc_b_input(model, "x", "float[1,4,8,8]");
+        oc_b_init(model, "s", "float[]");
+        oc_b_init(model, "z", "int8[]");
+        oc_b_init(model, "w", "float[4,4,1,1]");
+        if (quantized) {
+            oc_b_node(model, "QuantizeLinear", "q", "x,s,z", "a", "");
+            oc_b_node(model, "DequantizeLinear", "d", "a,s,z", "b", "");
+        }
+        oc_b_node(model, "Conv", "c", quantized ? "b,w" : "x,w", "y", "");
+        oc_b_output(model, "y", NULL);
+        load(&x, model);
+        oc_b_free(model);
+        oc_buf_str(&b, "{\"Layers\": [");
+        oc_buf_printf(&b, one, "QuantizeLinear_7", "Reformat", "Reformat", 8, 8, ",");
+        oc_buf_printf(&b, one, "QuantizeLinear_9", "Reformat", "Reformat", 4, 4, ",");
+        oc_buf_printf(&b, one, "Conv_8", "CaskConvolution", "Convolution", 8, 8, "]}");
+        x.p = t_profile_text(b.data, NULL, &e);
+        if (!x.p || oc_analyze(x.m, &opts, &x.a, &e) != 0 || oc_join_make(x.m, x.a, x.p, NULL, &x.j, &e) != 0)
+            fail_msg("%s", e.msg);
+        if (quantized)
+            assert_nodes(&x, "QuantizeLinear_7", "q d", "type and shape");
+        else
+            assert_string_equal(find_record(&x, "QuantizeLinear_7")->bucket, "reformat");
+        assert_string_equal(find_record(&x, "QuantizeLinear_9")->bucket, "reformat");
+        assert_nodes(&x, "Conv_8", "c", "type and shape");
+        oc_buf_free(&b);
+        joined_free(&x);
+    }
+}
+
 /* An engine with dynamic shapes lists -1: the counts are the model's. */
 static void engine_with_dynamic_shapes_has_the_counts_of_the_model(void **state)
 {
@@ -559,6 +604,7 @@ int main(void)
         cmocka_unit_test(layers_with_other_names_are_matched_by_type_and_shape),
         cmocka_unit_test(layers_in_other_order_are_matched_by_their_work),
         cmocka_unit_test(ambiguous_layers_are_not_matched),
+        cmocka_unit_test(quantizers_are_matched_by_shape_or_are_reformats),
         cmocka_unit_test(engine_of_another_resolution_is_not_matched),
         cmocka_unit_test(engine_with_dynamic_shapes_has_the_counts_of_the_model),
     };

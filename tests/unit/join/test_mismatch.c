@@ -165,12 +165,89 @@ static void engine_without_any_node_is_a_mismatch(void **state)
     joined_free(&x);
 }
 
+/* The log and the summary of trtexec, and layer information, record inputs by name; the only input may have
+ * another name. */
+static void recorded_inputs_set_dynamic_dimensions(void **state)
+{
+    static const struct {
+        const char *profile, *input;
+        int64_t batch; /* 0: the profile says nothing about the input */
+    } row[] = {
+        {"&&&& RUNNING TensorRT.trtexec [TensorRT v8502] # trtexec\n[I] Input inference shape: x=16x4x8x8\n"
+         "[I] GPU Compute Time: min = 1 ms, max = 2 ms, mean = 1.5 ms, median = 1.5 ms\n",
+         "float[N,4,8,8]", 16},
+        {"{\"performance_summary\": {\"GPU Compute Time\": [1, 2, 1.5, 1.5]}, \"inference_options\": "
+         "{\"Input inference shape\": \"m=7+x=32x4x8x8\"}}",
+         "float[N,4,8,8]", 32},
+        {"{\"Layers\": [{\"Name\": \"c0\", \"Inputs\": [{\"Name\": \"images\", \"Dimensions\": [24,4,8,8]}], "
+         "\"Outputs\": [{\"Name\": \"o\", \"Dimensions\": [24,4,8,8]}]}, {\"Name\": \"c1\", \"Inputs\": "
+         "[{\"Name\": \"o\", \"Dimensions\": [1,4,8,8]}], \"Outputs\": []}], \"Bindings\": [\"images\", "
+         "\"o\"]}",
+         "float[N,4,8,8]", 24},
+        {"{\"Layers\": [{\"Name\": \"k\", \"Inputs\": [{\"Name\": \"x\", \"Dimensions\": [-1,4,8,8]}]}], "
+         "\"Bindings\": [\"x\"]}",
+         "float[N,4,8,8]", 0},
+        {"&&&& RUNNING TensorRT.trtexec [TensorRT v8502] # trtexec\n[I] Input inference shape: x=16x4x9x8\n"
+         "[I] GPU Compute Time: min = 1 ms, max = 2 ms, mean = 1.5 ms, median = 1.5 ms\n",
+         "float[N,4,8,8]", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct joined x = {0};
+        struct oc_shape_bind *shape;
+        mismatch_of(&x, row[i].input, row[i].profile);
+        size_t n = oc_profile_input_shapes(x.m, x.p, &shape);
+        assert_int_equal(n, row[i].batch != 0);
+        if (n) {
+            assert_string_equal(shape[0].input, "x");
+            assert_int_equal(shape[0].dim[0], row[i].batch);
+        }
+        oc_profile_input_shapes_free(shape, n);
+        joined_free(&x);
+    }
+}
+
+static void recorded_inputs_are_compared_with_the_analysis(void **state)
+{
+    static const char layers[] = "[I] === Profile (10 iterations ) ===\n"
+                                 "[I]    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer\n"
+                                 "[I]       10.00       1.0000       1.0000      50.0   c0\n"
+                                 "[I]       10.00       1.0000       1.0000      50.0   c1\n"
+                                 "[I]       20.00       2.0000       2.0000     100.0   Total\n";
+    static const struct {
+        const char *line, *says; /* NULL: no mismatch */
+        enum oc_quality quality; /* of the rows */
+    } row[] = {
+        {"Created input binding for x with dimensions 1x4x8x8", NULL, OC_EXACT},
+        {"Created input binding for x with dimensions 32x4x8x8", "--shape x=32x4x8x8", OC_UNKNOWN},
+        {"Created input binding for x with dimensions 1x4x16x16", "input x is 1x4x16x16 in the profile",
+         OC_UNKNOWN},
+        {"Created input binding for x with dimensions -1x4x16x16", NULL, OC_EXACT},
+        {"Created output binding for y with dimensions 32x4", NULL, OC_EXACT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct joined x = {0};
+        struct oc_buf b = {0};
+        oc_buf_printf(&b, "[I] %s\n%s", row[i].line, layers);
+        const char *text = mismatch_of(&x, "float[1,4,8,8]", b.data);
+        assert_int_equal(text != NULL, row[i].says != NULL);
+        assert_true(!text || strstr(text, row[i].says));
+        for (uint32_t k = 0; k < 2; k++)
+            assert_int_equal(x.j->rec[k].quality, row[i].quality);
+        oc_buf_free(&b);
+        joined_free(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(number_of_convolutions_decides_without_shapes),
         cmocka_unit_test(batch_of_the_engine_is_compared_with_the_analysis),
         cmocka_unit_test(engine_without_any_node_is_a_mismatch),
+        cmocka_unit_test(recorded_inputs_set_dynamic_dimensions),
+        cmocka_unit_test(recorded_inputs_are_compared_with_the_analysis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "support/profiles.h"
 
 extern const struct oc_importer oc_importer_tensorrt;
@@ -112,7 +113,7 @@ static void joins_the_files_of_one_measurement(void **state)
     assert_near(p->run_ns, 2.5e6);
     assert_string_equal(p->device, "NVIDIA Test");
     assert_string_equal(t_rec(p, "flat")->bucket, "no-op");
-    assert_string_equal(t_rec(p, "Reformatting CopyNode for Input Tensor 0 to stem")->overhead, "layout");
+    assert_string_equal(t_rec(p, "Reformatting CopyNode for Input Tensor 0 to stem")->overhead, "reformat");
     assert_null(t_rec(p, "up")->overhead);
     assert_non_null(t_finding(p, "N-layer-sum"));
     oc_profile_close(p);
@@ -211,7 +212,7 @@ static void reads_the_log_of_a_run(void **state)
     assert_int_equal(p->runs_used, 100);
     assert_near(p->imported_ns, 149e6);
     assert_near(t_rec(p, "node_of_a + node_of_b")->time_ns, 1.2225e6);
-    assert_string_equal(p->rec[0].overhead, "layout");
+    assert_string_equal(p->rec[0].overhead, "reformat");
     assert_string_equal(p->rec[2].name, "[trainStation1]");
     assert_string_equal(p->device, "NVIDIA Test");
     assert_near(p->run_ns, 1.25e6);
@@ -223,6 +224,82 @@ static void reads_the_log_of_a_run(void **state)
     assert_string_equal(p->rec[0].name, "conv 1 + relu");
     assert_near(p->rec[0].time_ns, 0.25e6); /* the mean: there are no medians */
     oc_profile_close(p);
+}
+
+static bool has_code(const struct oc_profile *p, const char *code)
+{
+    for (size_t i = 0; i < p->diags.n; i++)
+        if (strcmp(p->diags.item[i].code, code) == 0)
+            return true;
+    return false;
+}
+
+#define RUNNING "&&&& RUNNING TensorRT.trtexec [TensorRT v8502] # trtexec --loadEngine=a.plan\n"
+
+/* Without --dumpProfile: 200 iterations with a mean of 1.5 ms. */
+static void summary_of_a_log_is_the_time_of_the_engine(void **state)
+{
+    static const char text[] =
+        RUNNING "[01/02/2024-10:00:00] [I] Selected Device: Orin\n"
+                "[01/02/2024-10:00:00] [I] Created input binding for images with dimensions 8x3x64x96\n"
+                "[01/02/2024-10:00:00] [I] Input binding for mask with dimensions 8x77 is created.\n"
+                "[01/02/2024-10:00:04] [I] Timing trace has 200 queries over 0.4 s\n"
+                "[01/02/2024-10:00:04] [I] H2D Latency: min = 0.1 ms, max = 0.3 ms, mean = 0.2 ms, median = "
+                "0.2 ms, percentile(99%) = 0.3 ms\n"
+                "[01/02/2024-10:00:04] [I] GPU Compute Time: min = 1 ms, max = 3 ms, mean = 1.5 ms, median = "
+                "1.25 ms, percentile(99%) = 2 ms\n"
+                "[01/02/2024-10:00:04] [I] D2H Latency: min = 0 ms, max = 0 ms, mean = 0 ms, median = 0 ms\n";
+    struct oc_err e;
+    (void)state;
+    struct oc_profile *p = t_profile_text(text, NULL, &e);
+    assert_non_null(p);
+    assert_int_equal(p->n_rec, 2);
+    assert_string_equal(p->rec[0].bucket, "whole engine");
+    assert_near(p->rec[0].time_ns, 1.25e6);
+    assert_near(p->rec[0].total_ns, 300e6);
+    assert_near(p->rec[1].total_ns, 40e6);
+    assert_near(p->imported_ns, 340e6);
+    assert_near(p->run_ns, 1.25e6);
+    assert_int_equal(p->runs_used, 200);
+    assert_int_equal(p->n_input, 2);
+    assert_string_equal(p->input[0].name, "images");
+    assert_int_equal(p->input[0].type.shape.dim[3].v, 96);
+    assert_string_equal(p->input[1].name, "mask");
+    assert_int_equal(p->input[1].type.shape.rank, 2);
+    oc_profile_close(p);
+}
+
+/* A verbose log is long, and others write between the rows; the second engine is not mixed with the first. */
+static void table_at_the_end_of_a_long_log_is_read(void **state)
+{
+    struct oc_buf b = {0};
+    struct oc_err e;
+    (void)state;
+    oc_buf_str(&b, RUNNING);
+    while (b.n < 200000)
+        oc_buf_str(&b, "[01/02/2024-10:00:00] [V] [TRT] Registered plugin creator - ::GroupNorm version 1\n");
+    oc_buf_str(&b, "[I] === Profile (10 iterations ) ===\n"
+                   "[I]      Layer   Time (ms)   Avg. Time (ms)   Median Time (ms)   Time %\n\n"
+                   "[I]     images to nvm       1.00     0.1000     0.1000      10.0\n\n"
+                   "[W] [TRT] a message\n"
+                   "[I]     Conv_0 + Relu_1     9.00     0.9000     0.8000      90.0\n"
+                   "[I]     Total      10.00     1.0000     0.9000     100.0\n" RUNNING
+                   "[I] === Profile (10 iterations ) ===\n"
+                   "[I]      Layer   Time (ms)   Avg. Time (ms)   Median Time (ms)   Time %\n"
+                   "[I]     Conv_0 + Relu_1     7.00     0.7000     0.8000     100.0\n"
+                   "[I]     Total      7.00     1.0000     0.9000     100.0\n");
+    struct oc_profile *p = t_profile_text(b.data, NULL, &e);
+    assert_non_null(p);
+    assert_int_equal(p->n_rec, 2);
+    assert_near(p->imported_ns, 10e6);
+    assert_string_equal(p->rec[0].overhead, "DLA transfers");
+    assert_string_equal(p->rec[1].op_type, "Conv");
+    assert_near(p->rec[1].time_ns, 0.8e6);
+    assert_true(has_code(p, "W-several-profiles"));
+    assert_true(has_code(p, "W-dla"));
+    assert_false(p->truncated);
+    oc_profile_close(p);
+    oc_buf_free(&b);
 }
 
 static void reads_unusual_writer_output(void **state)
@@ -249,9 +326,12 @@ static void reads_unusual_writer_output(void **state)
     assert_int_equal(p->n_rec, 1);
     assert_near(p->imported_ns, 3e6);
     oc_profile_close(p);
-    p = t_profile_text("{\"performance_summary\": {\"GPU Compute Time\": [1]}}", NULL, &e);
+    p = t_profile_text("{\"performance_summary\": {\"Throughput\": 1}}", NULL, &e);
     assert_null(p);
-    assert_non_null(strstr(e.msg, "a summary without layers"));
+    assert_non_null(strstr(e.msg, "contains no times"));
+    p = t_profile_text("&&&& RUNNING TensorRT.trtexec [TensorRT v8401] # trtexec --buildOnly\n", NULL, &e);
+    assert_null(p);
+    assert_non_null(strstr(e.msg, "--dumpProfile"));
 }
 
 /* As trtexec writes it, around one entry. */
@@ -432,6 +512,8 @@ int main(void)
         cmocka_unit_test(files_of_two_engines_are_two_profiles),
         cmocka_unit_test(reads_times_alone),
         cmocka_unit_test(reads_the_log_of_a_run),
+        cmocka_unit_test(summary_of_a_log_is_the_time_of_the_engine),
+        cmocka_unit_test(table_at_the_end_of_a_long_log_is_read),
         cmocka_unit_test(reads_unusual_writer_output),
         cmocka_unit_test(broken_entries_are_skipped_with_a_position),
         cmocka_unit_test(recordings_have_exact_sums_and_counts),
