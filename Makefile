@@ -450,7 +450,7 @@ install: $(INSTALLED)
 	ln -sf libonnxcost.so.$(VERSION) $(DESTDIR)$(libdir)/libonnxcost.so.$(ABI)
 	ln -sf libonnxcost.so.$(ABI) $(DESTDIR)$(libdir)/libonnxcost.so
 	$(INSTALL) -m 644 $(BUILD)/onnxcost.pc $(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
-	$(INSTALL) -m 644 src/onnxcost.h $(DESTDIR)$(includedir)/onnxcost.h
+	$(INSTALL) -m 644 src/onnxcost.h src/onnxcost_types.h $(DESTDIR)$(includedir)
 	$(foreach page,$(PAGES),$(INSTALL) -m 644 $(BUILD)/man/$(page) $(DESTDIR)$(call page_place,$(page)) && ):
 	$(INSTALL) -m 644 $(BUILD)/man/*.txt $(DESTDIR)$(data)/man
 	$(INSTALL) -m 644 $(BUILD)/completion/bash $(DESTDIR)$(bashdir)/onnxcost
@@ -466,7 +466,7 @@ install: $(INSTALLED)
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/onnxcost $(libdir)/libonnxcost.a $(libdir)/libonnxcost.so \
 	    $(libdir)/libonnxcost.so.$(ABI) $(libdir)/libonnxcost.so.$(VERSION) $(libdir)/pkgconfig/onnxcost.pc \
-	    $(includedir)/onnxcost.h $(bashdir)/onnxcost $(zshdir)/_onnxcost \
+	    $(includedir)/onnxcost.h $(includedir)/onnxcost_types.h $(bashdir)/onnxcost $(zshdir)/_onnxcost \
 	    $(fishdir)/onnxcost.fish $(foreach page,$(PAGES),$(call page_place,$(page))))
 	rm -rf $(DESTDIR)$(data) $(DESTDIR)$(docdir)
 

@@ -16,7 +16,7 @@ make -s MODE="$mode" ${CC:+"CC=$CC"} DESTDIR="$root" install >"$work/log" 2>&1
 passed $? 'make install succeeds' "$(tail -n 3 "$work/log")"
 
 missing=
-for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h share/man/man1/onnxcost.1 share/man/man1/onnxcost-record.1 \
+for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h include/onnxcost_types.h share/man/man1/onnxcost.1 share/man/man1/onnxcost-record.1 \
     share/man/man7/onnxcost-metrics.7 share/man/man5/onnxcost-json.5 share/onnxcost/man/onnxcost-json.txt share/doc/onnxcost/README.md share/doc/onnxcost/src/doc/faq.md \
     share/bash-completion/completions/onnxcost share/zsh/site-functions/_onnxcost share/fish/vendor_completions.d/onnxcost.fish \
     share/onnxcost/report.schema.json share/onnxcost/compare.schema.json share/onnxcost/hwdb/hwdb.rng share/onnxcost/hwdb/nvidia.xml share/onnxcost/hwdb/op-rules/example.xml \
@@ -49,7 +49,7 @@ if [ "$mode" = release ]; then
     cp -r "$root/usr/local/share/onnxcost/hwdb" "$work/installed/hwdb"
     # shellcheck disable=SC2046 # names without blanks
     ${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -DOC_DATADIR="\"$work/installed\"" -o "$work/tree/build/release/onnxcost" \
-        src/base/data_dir.c $(find "$BUILD/obj/src/cli" -name '*.o') "$BUILD/libonnxcost.a" -lz -lm -ldl -pthread >"$work/log" 2>&1
+        src/base/data_dir.c $(printf "$BUILD/obj/%s.o " src/cli/*.c | sed 's/\.c\.o/.o/g') "$BUILD/libonnxcost.a" -lz -lm -ldl -pthread >"$work/log" 2>&1
     passed $? 'program with another data folder links' "$(tail -n 3 "$work/log")"
     folders() { env -u ONNXCOST_HWDB "$1" --version --verbose | grep -o "$work/[^ ]*hwdb" | sed "s|$work/||"; }
     text=$(folders "$work/tree/build/release/onnxcost")

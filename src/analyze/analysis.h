@@ -7,6 +7,7 @@
 #include "analyze/weights.h"
 #include "model/model.h"
 #include "ops/op.h"
+#include "onnxcost.h"
 
 struct oc_prim_count {
     uint64_t n;

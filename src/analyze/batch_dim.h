@@ -4,6 +4,7 @@
 #define OC_BATCH_DIM_H
 
 #include "analyze/analysis.h"
+#include "onnxcost.h"
 
 /* The symbol of the first dimension of the first input that has dimensions; NULL: that one is a number or a
  * formula. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/convention_rules.h"
+#include "onnxcost.h"
 
 const struct oc_convention *oc_convention_find(const char *name)
 {

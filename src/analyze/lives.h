@@ -10,6 +10,7 @@
 #define OC_LIVES_H
 
 #include "analyze/analysis.h"
+#include "onnxcost.h"
 
 enum oc_order {
     OC_ORDER_FILE,

@@ -4,7 +4,7 @@
 #ifndef OC_ARENA_H
 #define OC_ARENA_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 struct oc_arena_block;
 struct oc_arena {

@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 struct oc_buf {
     char *data;      /* NULL until the first append */

@@ -4,7 +4,7 @@
 #ifndef OC_CAPS_H
 #define OC_CAPS_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 /* The value in force; caps may be NULL. */
 uint64_t oc_cap(const struct oc_caps *caps, enum oc_cap which);

@@ -4,7 +4,7 @@
 #ifndef OC_JSON_WRITE_H
 #define OC_JSON_WRITE_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 struct oc_json_out {
     FILE *f;

@@ -2,7 +2,7 @@
 #ifndef OC_SUGGEST_H
 #define OC_SUGGEST_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 /* Normalises a character of a name: ignores case, and treats '-', '_' and blank as equal. */
 char oc_fold_char(char c);

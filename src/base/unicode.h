@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 #define OC_BAD_BYTE 0x110000u /* added to a byte of invalid UTF-8 */
 

@@ -3,7 +3,7 @@
 #ifndef OC_XML_LIB_H
 #define OC_XML_LIB_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 #include <libxml/parser.h>
 #include <libxml/xmlreader.h>

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "fleet/model_files.h"
 #include "fleet/scan_row.h"
+#include "onnxcost.h"
 
 struct oc_scan {
     const struct oc_scan_opts *opts;

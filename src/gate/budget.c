@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/xml_read.h"
 #include "gate/limits.h"
+#include "onnxcost.h"
 
 static int bad_value(struct oc_err *err, const char *value, enum oc_gate_metric m)
 {

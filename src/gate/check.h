@@ -4,6 +4,7 @@
 
 #include "gate/figures.h"
 #include "gate/limits.h"
+#include "onnxcost.h"
 
 struct oc_verdict {
     const struct oc_limit *limit;

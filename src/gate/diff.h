@@ -7,6 +7,7 @@
 
 #include "gate/align.h"
 #include "gate/figures.h"
+#include "onnxcost.h"
 
 enum oc_diff_status {
     OC_DIFF_SAME,

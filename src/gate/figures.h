@@ -5,6 +5,7 @@
 
 #include "gate/limits.h"
 #include "report/report.h"
+#include "onnxcost.h"
 
 struct oc_estimate;
 

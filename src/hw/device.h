@@ -3,7 +3,7 @@
 #ifndef OC_DEVICE_H
 #define OC_DEVICE_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 /* Quantity of a number; each has its list of allowed units. */
 enum oc_quantity {

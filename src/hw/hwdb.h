@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "shape/dtype.h"
+#include "onnxcost.h"
 
 /* Compute units of a device, each with peaks by arithmetic class. */
 enum oc_hw_unit { OC_HW_VECTOR, OC_HW_MATRIX, OC_HW_SPECIAL, OC_HW_UNIT_COUNT };

@@ -3,7 +3,7 @@
 #ifndef OC_TEAM_H
 #define OC_TEAM_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 unsigned oc_team_processors(void); /* processors available to this process */
 

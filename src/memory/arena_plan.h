@@ -6,7 +6,7 @@
 #define OC_ARENA_PLAN_H
 
 #include "base/arena.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 struct oc_box {
     uint64_t bytes; /* 0: takes no space, gets offset 0 */

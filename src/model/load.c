@@ -9,6 +9,7 @@
 #include "base/c_locale.h"
 #include "base/file_type.h"
 #include "model/loader.h"
+#include "onnxcost.h"
 
 struct top { /* fields of ModelProto */
     struct oc_view graph;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "onnxcost.h"
 
 void oc_model_free(struct oc_model *m)
 {

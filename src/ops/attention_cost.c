@@ -1,4 +1,5 @@
 #include "ops/attention_cost.h"
+#include "onnxcost.h"
 
 /* Sum over j < m of min(j, keys), j from 0. */
 static uint64_t ramp(struct oc_op_ctx *c, int64_t m, uint64_t keys)

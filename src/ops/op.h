@@ -11,7 +11,7 @@
 #define OC_OP_H
 
 #include "model/model.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 /* Primitives of the histogram (cost-semantics section 2). */
 enum oc_prim {

@@ -18,6 +18,7 @@
 
 #include "ops/formula.h"
 #include "ops/op.h"
+#include "onnxcost.h"
 
 #define OC_RULES_MAX_FILE_BYTES (4u << 20)
 

@@ -5,6 +5,7 @@
 
 #include "profile/chrome_reader.h"
 #include "profile/timeline.h"
+#include "onnxcost.h"
 
 struct oc_chrome_thread {
     int64_t pid, tid;

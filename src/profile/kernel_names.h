@@ -11,6 +11,7 @@
 #define OC_KERNEL_NAMES_H
 
 #include "profile/profile.h"
+#include "onnxcost.h"
 
 struct oc_kernel_facts {   /* "": unknown */
     const char *precision; /* name of a compute class: "f16", "tf32" ... */

@@ -7,6 +7,7 @@
 #define OC_LAUNCHES_H
 
 #include "profile/profile.h"
+#include "onnxcost.h"
 
 /* What a launch works for: a layer, a node, an operator. Texts are interned in the profile. */
 struct oc_label {

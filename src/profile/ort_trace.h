@@ -13,6 +13,7 @@
 #define OC_ORT_TRACE_H
 
 #include "profile/run_sums.h"
+#include "onnxcost.h"
 
 enum ort_kind { ORT_NODE, ORT_FENCE, ORT_KERNEL };
 

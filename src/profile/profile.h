@@ -13,6 +13,7 @@
 #include "base/text_filter.h"
 #include "profile/run_spread.h"
 #include "shape/type.h"
+#include "onnxcost.h"
 
 struct oc_timeline;
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 struct oc_diags;
 

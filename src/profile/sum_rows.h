@@ -5,6 +5,7 @@
 #define OC_SUM_ROWS_H
 
 #include "profile/launches.h"
+#include "onnxcost.h"
 
 struct oc_sum_row {
     const char *name;                /* name of the kernel or copy, interned; NULL: all work of the label */

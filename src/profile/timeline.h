@@ -13,6 +13,7 @@
 #define OC_TIMELINE_H
 
 #include "profile/profile.h"
+#include "onnxcost.h"
 
 enum oc_event_kind {
     /* host */

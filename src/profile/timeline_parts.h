@@ -4,6 +4,7 @@
 
 #include "profile/run_sums.h"
 #include "profile/timeline.h"
+#include "onnxcost.h"
 
 /* Events that are summed together. */
 struct calls {

@@ -4,6 +4,7 @@
 #define OC_TRT_READING_H
 
 #include "profile/trt_layers.h"
+#include "onnxcost.h"
 
 #define TRT_MAX_MS 1e15 /* larger numbers are invalid */
 

@@ -8,6 +8,7 @@
 #include "estimate/roofline.h"
 #include "profile/profile.h"
 #include "report/rows.h"
+#include "onnxcost.h"
 
 struct oc_column;
 struct oc_what_if;

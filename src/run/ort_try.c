@@ -4,6 +4,7 @@
 #include "base/c_locale.h"
 #include "run/child.h"
 #include "run/ort_lib.h"
+#include "onnxcost.h"
 
 enum { FILE_NAME, VERSION };
 

@@ -3,6 +3,7 @@
 #define OC_CLOSED_FORM_DATA_H
 
 #include "analyze/closed_form.h"
+#include "onnxcost.h"
 
 struct closed_form_out {
     const struct oc_closed_form *f;

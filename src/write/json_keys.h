@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "join/join.h"
 #include "report/report.h"
+#include "onnxcost.h"
 
 void oc_key_text(struct oc_json_out *w, const char *key, const char *s); /* NULL: null */
 void oc_key_u64(struct oc_json_out *w, const char *key, uint64_t v);

@@ -6,6 +6,7 @@
 
 #include "profile/megengine.h"
 #include "report/rows.h"
+#include "onnxcost.h"
 
 /* The operators of the dump as rows, in file order. The rows' texts are allocated in `a`. */
 void oc_mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows *out);

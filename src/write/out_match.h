@@ -4,6 +4,7 @@
 #define OC_OUT_MATCH_H
 
 #include "report/report.h"
+#include "onnxcost.h"
 
 int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct oc_arena *a, FILE *f,
                  struct oc_err *err);

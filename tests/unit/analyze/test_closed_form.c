@@ -11,6 +11,7 @@
 
 #include "analyze/closed_form.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 struct loaded {
     uint8_t *bytes;

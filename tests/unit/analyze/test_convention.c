@@ -11,6 +11,7 @@
 #include "onnxcost.h"
 #include "support/build.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 static uint64_t count_model(const uint8_t *bytes, size_t n, const char *convention)
 {

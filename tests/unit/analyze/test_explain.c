@@ -11,6 +11,7 @@
 #include "analyze/explain.h"
 #include "support/build.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 struct pair {
     uint8_t *bytes;

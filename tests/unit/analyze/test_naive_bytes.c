@@ -12,6 +12,7 @@
 #include "analyze/analysis.h"
 #include "profile/profile.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 struct zoo_run {
     struct zoo z;

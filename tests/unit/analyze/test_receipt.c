@@ -11,6 +11,7 @@
 #include "analyze/receipt.h"
 #include "support/build.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 struct run {
     uint8_t *bytes;

@@ -12,6 +12,7 @@
 #include "analyze/lives.h"
 #include "support/run_model.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 static struct oc_run run_zoo_sized(const struct zoo_model *model, bool symbolic_hw,
                                    const struct oc_analyze_opts *o)

@@ -13,6 +13,7 @@
 #include "estimate/rank_devices.h"
 #include "estimate/rank_span.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 /* ---- models ---- */
 

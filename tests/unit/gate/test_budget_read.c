@@ -8,6 +8,7 @@
 
 #include "gate/limits.h"
 #include "support/many.h"
+#include "onnxcost.h"
 
 static struct oc_budget *empty_budget(void)
 {

@@ -12,6 +12,7 @@
 #include "support/build.h"
 #include "support/profiles.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 /* ---- a model and a profile built from lines ---- */
 

@@ -11,6 +11,7 @@
 #include "join/join.h"
 #include "support/profiles.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 struct joined {
     uint8_t *bytes;

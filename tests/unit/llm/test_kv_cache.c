@@ -9,6 +9,7 @@
 
 #include "llm/llm.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 struct case_ {
     uint8_t *bytes;

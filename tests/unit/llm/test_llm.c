@@ -12,6 +12,7 @@
 #include "hw/hwdb.h"
 #include "llm/llm.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 struct case_ {
     uint8_t *bytes;

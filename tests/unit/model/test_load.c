@@ -10,6 +10,7 @@
 
 #include "model/model.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 static struct oc_model *load_ok(struct oc_builder *b, uint8_t **bytes)
 {

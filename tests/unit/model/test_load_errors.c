@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "model/loader.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 static void expect_load_error(const void *data, size_t n, const struct oc_caps *caps, const char *says)
 {

@@ -9,6 +9,7 @@
 
 #include "model/model.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 #define SCOPES  "pkg.torch.onnx.name_scopes"
 #define CLASSES "pkg.torch.onnx.class_hierarchy"

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "zoo.h"
+#include "onnxcost.h"
 
 /* norms: channels of batch norms. Two numbers per channel are parameters; mean and variance are in the file
  * too. */

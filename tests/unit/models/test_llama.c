@@ -9,6 +9,7 @@
 
 #include "support/run_model.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 static struct oc_run run_llama(const char *size, enum zoo_llama_layout layout, int bits, int64_t seq,
                                int64_t past)

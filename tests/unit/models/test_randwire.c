@@ -8,6 +8,7 @@
 #include "memory/memory_plan.h"
 #include "support/run_model.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 struct net {
     struct zoo z;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "zoo.h"
+#include "onnxcost.h"
 
 static const Onnx__GraphProto *build_model(struct zoo *z, const char *name)
 {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "zoo.h"
+#include "onnxcost.h"
 
 static size_t count_nodes(const char *name, const char *op_type)
 {

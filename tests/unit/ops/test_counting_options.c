@@ -1,6 +1,7 @@
 /* Counting options (struct oc_counting) that change what a rule counts: the same node without and with each
  * option. Windows, pools and reductions are tested in test_conv.c, test_pool.c and test_reduce.c. */
 #include "support/op_case.h"
+#include "onnxcost.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

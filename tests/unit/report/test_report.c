@@ -11,6 +11,7 @@
 
 #include "base/json_read.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 struct fixture {
     uint8_t *bytes;

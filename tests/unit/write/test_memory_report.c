@@ -12,6 +12,7 @@
 #include "support/profiles.h"
 #include "support/run_model.h"
 #include "zoo.h"
+#include "onnxcost.h"
 
 /* ---- measured memory ----------------------------------------------------------------------------------- */
 

@@ -1,0 +1,138 @@
+/* What everything else is built on: errors and warnings, qualities of numbers, resource limits. Included by
+ * onnxcost.h. */
+#ifndef ONNXCOST_TYPES_H
+#define ONNXCOST_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifdef __GNUC__ /* only the declarations below are visible in the shared library */
+#pragma GCC visibility push(default)
+#endif
+
+/* ---- errors and warnings ---------------------------------------------------------------------------- */
+
+enum oc_code {
+    OC_OK,
+    OC_EIO,
+    OC_EFORMAT,
+    OC_ELIMIT,
+    OC_EUNSUPPORTED,
+    OC_EARG,
+    OC_ENOTFOUND,
+    OC_EOUTPUT,
+    OC_ELIBRARY, /* a library loaded on demand is missing */
+    OC_ESTOPPED  /* stopped by a flag of the caller (oc_profile_opts.stop) */
+};
+
+/* An error with its position. `line` and `offset_bytes` are 0 when they do not apply. */
+struct oc_err {
+    enum oc_code code;
+    uint32_t line;
+    uint64_t offset_bytes;
+    char file[256];
+    char msg[768];
+};
+
+/* A name that is not among the valid ones. */
+struct oc_unknown {
+    const char *what;         /* "device", "column" */
+    const char *where;        /* "for --order-by", "in 'my.xml'"; NULL: nowhere else */
+    const char *given;        /* the name ... */
+    size_t given_n;           /* ... and its length, 0: up to its end */
+    const char *const *valid; /* `n` names */
+    size_t n;
+    const char *more; /* what else is valid, or where the list is when it is too long for a message; NULL */
+};
+/* Fails with "unknown WHAT 'GIVEN' WHERE; did you mean 'NAME'? Valid: A, B, C". Returns -1. */
+int oc_fail_unknown(struct oc_err *err, enum oc_code code, const struct oc_unknown *u);
+/* The name that `given` is probably a misspelling of (edit distance, letter case ignored); NULL: none. */
+const char *oc_nearest_name(const char *given, const char *const *valid, size_t n);
+
+enum oc_severity { OC_INFO, OC_WARNING, OC_ERROR };
+
+/* A warning or note; the work continued. `code` is a short stable tag such as "W-shape-conflict". */
+struct oc_diag {
+    enum oc_severity severity;
+    const char *code, *where, *text;
+};
+
+/* Warnings that a program shows before anything else. */
+#define OC_DIAG_WRONG_MODEL  "E-wrong-model"  /* no operator of the profile is in the model */
+#define OC_DIAG_OTHER_MODEL  "W-other-model"  /* only some are, or with other shapes */
+#define OC_DIAG_OTHER_DEVICE "W-other-device" /* a CPU profile with a GPU, or the reverse */
+
+/* Called when memory cannot be allocated, here or in a library used: bytes requested, 0 if unknown. Must not
+ * return; nothing was printed, and every handle of the thread is unusable. NULL: abort(). */
+void oc_set_oom_handler(void (*handler)(size_t bytes));
+
+/* Files are mapped. When a file is truncated while it is read, the system sends SIGBUS; the library installs
+ * no signal handlers. A program that handles SIGBUS can find the file by its address: `watch` is called with
+ * the path after a file was mapped, and with a NULL path before the range is unmapped. It may be called from
+ * any thread that reads, and must not call the library. NULL: none. */
+void oc_set_map_watch(void (*watch)(const char *path, const void *data, size_t size_bytes));
+
+/* Replaces characters that a terminal interprets instead of showing by '?', in place: control characters
+ * including line ends, bidirectional controls, and bytes that are not UTF-8. Returns `text`. */
+char *oc_make_visible(char *text);
+
+/* Quality of a number. Sums take the worst; an upper and a lower bound together are an estimate. */
+enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };
+
+/* ---- resource limits for untrusted input ------------------------------------------------------------- */
+
+/* Models and profiles may be crafted to exhaust memory and time. Exceeding one of these limits is OC_ELIMIT,
+ * and the message names the limit. */
+enum oc_cap {
+    OC_CAP_FILE_BYTES,
+    OC_CAP_DEPTH,
+    OC_CAP_NODES,
+    OC_CAP_FUNCTION_NODES,
+    OC_CAP_REPEATS,
+    OC_CAP_MODEL_MEMORY,
+    OC_CAP_ANALYSIS_MEMORY,
+    OC_CAP_FOLDED_BYTES,
+    OC_CAP_TENSOR_ELEMENTS,
+    OC_CAP_LIST_ELEMENTS,
+    OC_CAP_EINSUM_OPERANDS,
+    OC_CAP_STRING_BYTES,
+    OC_CAP_EVENTS,
+    OC_CAP_TABLE_ROWS,
+    OC_CAP_CSV_COLUMNS,
+    OC_CAP_CSV_ROW_BYTES,
+    OC_CAP_GZ_RATIO,
+    OC_CAP_GZ_BYTES,
+    OC_CAP_GZ_VALUE_BYTES,
+    OC_CAP_SQLITE_STEPS,
+    OC_CAP_SQLITE_SECONDS,
+    OC_CAP_COUNT
+};
+struct oc_caps {                 /* a NULL pointer to it means all defaults */
+    uint64_t most[OC_CAP_COUNT]; /* 0: the default */
+    bool external_anywhere; /* read weights in files outside of the model's folder; otherwise they count as
+                               absent, and the file is not opened */
+};
+
+struct oc_cap_info {
+    const char *name, *text;         /* "csv-columns", "columns of a table" */
+    const char *unit;                /* "B", "s", "" */
+    uint64_t otherwise, least, most; /* the default and the allowed range; all equal: it is fixed */
+};
+/* By enum oc_cap, then the fixed ones; false past the end. */
+bool oc_cap_info(size_t index, struct oc_cap_info *out);
+/* Parses "nodes=8M", "file-bytes=2GiB". OC_EARG: unknown limit, not a number, or out of range. */
+int oc_caps_set(struct oc_caps *caps, const char *text, struct oc_err *err);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+
+#endif
