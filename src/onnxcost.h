@@ -352,6 +352,8 @@ struct oc_profile_opts {
     int32_t warmup;      /* runs to drop; -1: the importer's default (the first of two or more) */
     uint32_t iterations; /* number of runs in files that do not mark them; 0: detect it */
     enum oc_stat stat;
+    bool by_node; /* runs with different shapes: one record for each node instead of one for each of its sets
+                     of shapes. Requires oc_sizes_make after oc_join_make */
     bool keep_events; /* keep single events, for summaries over time: 48 bytes each */
     const char *map;  /* columns of a table: "name=Function,time='CPU Time'"; NULL: by their headers. Files of
                          unknown format are then read as "generic_csv" */
@@ -611,6 +613,12 @@ int oc_join_node(const struct oc_join *join, size_t node, struct oc_join_record 
 size_t oc_profile_input_shapes(const struct oc_model *model, const struct oc_profile *profile,
                                struct oc_shape_bind **out);
 void oc_profile_input_shapes_free(struct oc_shape_bind *shape, size_t n);
+
+/* For a profile read with oc_profile_opts.by_node whose runs have different shapes: analyses the model for the
+ * sizes of each run, and replaces the counts of the analysis and of the join by their means over the runs.
+ * Reports show the sizes. opts: those of the analysis. Nothing to do for other profiles. */
+int oc_join_sizes(struct oc_analysis *analysis, const struct oc_analyze_opts *opts,
+                  const struct oc_model *optimized, struct oc_join *join, struct oc_err *err);
 
 /* Executed branches and trip counts of loops, derived from the nodes of their bodies. Free with free(). */
 size_t oc_profile_control(const struct oc_model *model, const struct oc_profile *profile,

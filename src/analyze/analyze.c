@@ -160,7 +160,6 @@ static int run(struct oc_engine *e)
     oc_count_params(e);
     if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))
         return -1;
-    e->a->graph_use = e->graph_use;
     oc_find_peak(e->a);
     struct oc_assumption *kept = OC_NEW_ARRAY(&e->a->arena, e->n_assumption, struct oc_assumption);
     if (e->n_assumption)

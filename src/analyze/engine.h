@@ -135,6 +135,8 @@ void oc_find_peak(struct oc_analysis *a);
 /* Quality of a sum of both. */
 uint8_t oc_worse_quality(uint8_t a, uint8_t b);
 int oc_sum_totals(struct oc_engine *e);
+/* Sums the costs of the nodes again: total and by_type. False: beyond 64 bits. */
+bool oc_sum_nodes(struct oc_analysis *a);
 
 /* The dequantization node that produces a value (looks through folded layout nodes), or OC_NONE. */
 uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value);

@@ -66,46 +66,55 @@ struct type_rows { /* rows by operator type */
     } recent[64]; /* by address of the interned texts */
 };
 
-static uint32_t find_row(struct oc_engine *e, struct type_rows *t, const struct oc_node *n)
+static uint32_t find_row(struct oc_analysis *a, struct type_rows *t, const struct oc_node *n)
 {
     char key[512];
     int len = snprintf(key, sizeof(key), "%s\x1f%s", n->domain, n->op_type);
-    uint32_t row = e->a->n_by_type;
+    uint32_t row = a->n_by_type;
     size_t used = len < 0 ? 0 : (size_t)len < sizeof(key) ? (size_t)len : sizeof(key) - 1;
     if (oc_map_add(&t->index, key, used, &row, NULL)) {
-        OC_GROW(e->a->by_type, e->a->n_by_type, t->cap);
-        e->a->by_type[e->a->n_by_type++] = (struct oc_type_total){.domain = n->domain, .op_type = n->op_type};
+        OC_GROW(a->by_type, a->n_by_type, t->cap);
+        a->by_type[a->n_by_type++] = (struct oc_type_total){.domain = n->domain, .op_type = n->op_type};
     }
     return row;
 }
 
 /* Index of the row for this node's operator type. */
-static uint32_t type_row(struct oc_engine *e, struct type_rows *t, const struct oc_node *n)
+static uint32_t type_row(struct oc_analysis *a, struct type_rows *t, const struct oc_node *n)
 {
     size_t at = ((uintptr_t)n->op_type >> 4) % OC_COUNT(t->recent);
     if (t->recent[at].op_type != n->op_type || t->recent[at].domain != n->domain) {
-        t->recent[at].row = find_row(e, t, n);
+        t->recent[at].row = find_row(a, t, n);
         t->recent[at].op_type = n->op_type;
         t->recent[at].domain = n->domain;
     }
     return t->recent[at].row;
 }
 
-static bool sum_nodes(struct oc_engine *e)
+bool oc_sum_nodes(struct oc_analysis *a)
 {
-    struct type_rows rows = {.index = {.arena = &e->a->arena}};
+    const struct oc_totals *t = &a->total;
+    struct type_rows rows = {.index = {.arena = &a->arena}};
     bool ok = true;
-    for (uint32_t i = 0; i < e->m->n_node && ok; i++) {
-        const struct oc_node *n = &e->m->node[i];
-        const struct oc_node_cost *k = &e->a->cost[i];
-        if (e->graph_use[n->graph] != OC_G_RUN || k->state == OC_NODE_NOT_TAKEN)
+    a->total = (struct oc_totals){.params = t->params,
+                                  .params_all = t->params_all,
+                                  .params_computed = t->params_computed,
+                                  .const_bytes = t->const_bytes,
+                                  .bytes_bound = t->bytes_bound};
+    free(a->by_type);
+    a->by_type = NULL;
+    a->n_by_type = 0;
+    for (uint32_t i = 0; i < a->model->n_node && ok; i++) {
+        const struct oc_node *n = &a->model->node[i];
+        const struct oc_node_cost *k = &a->cost[i];
+        if (a->graph_use[n->graph] != OC_G_RUN || k->state == OC_NODE_NOT_TAKEN)
             continue;
-        uint32_t row = type_row(e, &rows, n);
-        ok = add_node(&e->a->total, k) && add_type(&e->a->by_type[row], k);
+        uint32_t row = type_row(a, &rows, n);
+        ok = add_node(&a->total, k) && add_type(&a->by_type[row], k);
     }
     oc_map_free(&rows.index);
-    if (e->a->n_by_type)
-        qsort(e->a->by_type, e->a->n_by_type, sizeof(*e->a->by_type), by_work);
+    if (a->n_by_type)
+        qsort(a->by_type, a->n_by_type, sizeof(*a->by_type), by_work);
     return ok;
 }
 
@@ -169,7 +178,8 @@ int oc_sum_totals(struct oc_engine *e)
 {
     const uint64_t *el = e->a->class_elems;
     struct oc_totals *t = &e->a->total;
-    if (!sum_nodes(e) || (e->o->graph_bytes && !graph_bytes(e)))
+    e->a->graph_use = e->graph_use;
+    if (!oc_sum_nodes(e->a) || (e->o->graph_bytes && !graph_bytes(e)))
         return oc_fail(e->err, OC_ELIMIT, "the totals overflow 64 bits");
     t->params = el[OC_PC_WEIGHT] + el[OC_PC_BIAS] + el[OC_PC_NORM] + el[OC_PC_EMBED];
     t->params_all = t->params + el[OC_PC_STAT] + el[OC_PC_TABLE];

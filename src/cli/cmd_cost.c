@@ -167,6 +167,7 @@ static int load_profile(struct job *j)
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
                                    .iterations = (uint32_t)j->o->iterations.v,
                                    .stat = cli_stat(j->o->stat),
+                                   .by_node = j->model && j->profiles.n == 1,
                                    .keep_events =
                                        j->o->advise || is(j->o->format, "trace") || is(j->o->format, "html")};
     cli_progress_say(j->progress, "reading", j->profile_path);
@@ -251,6 +252,9 @@ static int join(struct job *j)
         if (oc_join_make(j->model, j->analysis, j->list[i], j->optimized, &j->joins[i], &err))
             return cli_fail_err(&err);
     j->join = j->joins[0];
+    struct oc_analyze_opts opts = analyze_opts(j);
+    if (j->n_list == 1 && oc_join_sizes(j->analysis, &opts, j->optimized, j->joins[0], &err))
+        return cli_fail_err(&err);
     return 0;
 }
 

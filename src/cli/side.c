@@ -141,6 +141,7 @@ static int read_files(const struct cli_opts *o, struct cli_side *s)
                                          .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
                                          .iterations = (uint32_t)o->iterations.v,
                                          .stat = cli_stat(o->stat),
+                                         .by_node = true,
                                          .caps = &o->caps};
     int rc = s->same_model ? 0 : cli_load_model(s->model_path, o, &s->model);
     if (rc)
@@ -172,6 +173,8 @@ static int analyze(const struct cli_opts *o, struct cli_side *s)
     if (s->profile && oc_join_make(s->in.model, s->analysis, s->profile, s->optimized, &s->join, &err))
         return cli_fail_err(&err);
     s->in.join = s->join;
+    if (s->join && oc_join_sizes(s->analysis, &opts, s->optimized, s->join, &err))
+        return cli_fail_err(&err);
     return cli_check_pair(o, &s->in);
 }
 

@@ -121,6 +121,7 @@ static uint32_t node_key(struct ort_reading *r, struct oc_str name)
     k->act_bytes = bare ? UINT64_MAX : size_field(r, F_ACT);
     k->out_bytes = bare ? UINT64_MAX : size_field(r, F_OUT_SIZE);
     k->kind = ORT_NODE;
+    k->bare = bare;
     k->has_body = has_body(ort_field(r, F_OP));
     r->t->saw_shapes |= shapes;
     return id;

@@ -196,12 +196,11 @@ static void add_busy(struct nesting *x, const struct ort_event *e, uint32_t run,
     }
 }
 
-static void note_start(struct nesting *x, uint32_t group, uint32_t run, int64_t ts_us)
+void ort_note_start(const struct ort_trace *t, struct ort_group *g, uint32_t run, int64_t ts_us)
 {
-    struct ort_group *g = &x->g->group[group];
-    if (run == OC_NONE || !x->t->run[run].used)
+    if (run == OC_NONE || !t->run[run].used)
         return;
-    int64_t start_us = ts_us - x->t->run[run].start_us;
+    int64_t start_us = ts_us - t->run[run].start_us;
     if (g->start_run == OC_NONE || run < g->start_run || (run == g->start_run && start_us < g->start_us)) {
         g->start_run = run;
         g->start_us = start_us;
@@ -225,7 +224,7 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     e->key = group;
     e->lane = run;
     x->g->group[group].n++;
-    note_start(x, group, run, e->ts_us);
+    ort_note_start(x->t, &x->g->group[group], run, e->ts_us);
     if (!e->dur_us) /* has no children */
         return;
     OC_GROW(x->stack, x->depth, x->cap);

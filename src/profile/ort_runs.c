@@ -148,7 +148,7 @@ static void choose_runs(struct ort_trace *t, int32_t warmup)
 }
 
 /* Chooses the statistic from the spread of the run times. */
-static void choose_stat(struct ort_trace *t, enum oc_stat wanted)
+static void choose_stat(struct ort_trace *t, enum oc_stat wanted, uint32_t sets)
 {
     double *ns = oc_xmalloc(t->n_run * sizeof(*ns));
     size_t n = 0;
@@ -156,6 +156,7 @@ static void choose_stat(struct ort_trace *t, enum oc_stat wanted)
         if (t->run[i].used)
             ns[n++] = (double)t->run[i].dur_us * NS_PER_US;
     oc_run_spread_of(ns, n, &t->out->spread);
+    t->out->spread.shapes = sets;
     t->out->stat = oc_run_spread_stat(&t->out->spread, wanted, &t->out->diags);
     free(ns);
 }
@@ -175,8 +176,9 @@ struct making {
     struct oc_run_sums sums;
     struct ort_recs recs;
     struct type_cache types;
+    struct ort_shapes shapes;
     enum oc_stat stat;
-    bool guessed;
+    bool guessed, by_node; /* by_node: one record for all groups of a node */
 };
 
 struct ordered {
@@ -192,13 +194,18 @@ static int by_start(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
+/* The next group of the same record, OC_NONE: none. */
+static uint32_t next_of_record(const struct making *m, uint32_t group)
+{
+    return m->by_node ? m->shapes.next[group] : OC_NONE;
+}
+
 /* Adds the group's calls in used runs to the sums. Returns their number; *nested: a call contains other
  * events. */
-static uint64_t add_calls(struct making *m, const struct ort_group *g, bool self, bool *nested)
+static uint64_t add_group(struct making *m, const struct ort_group *g, bool self, bool *nested)
 {
     const struct ort_trace *t = m->t;
     uint64_t calls = 0;
-    oc_run_sums_clear(&m->sums);
     const uint32_t *order = m->g.order + g->first;
     for (uint32_t i = 0; i < g->n; i++) {
         const struct ort_event *e = &t->event[order[i]];
@@ -212,7 +219,17 @@ static uint64_t add_calls(struct making *m, const struct ort_group *g, bool self
     return calls;
 }
 
-static void sum_group(struct making *m, const struct ort_group *g, struct oc_prof_rec *rec)
+/* The same for all groups of the record. */
+static uint64_t add_calls(struct making *m, uint32_t group, bool self, bool *nested)
+{
+    uint64_t calls = 0;
+    oc_run_sums_clear(&m->sums);
+    for (; group != OC_NONE; group = next_of_record(m, group))
+        calls += add_group(m, &m->g.group[group], self, nested);
+    return calls;
+}
+
+static void sum_group(struct making *m, uint32_t g, struct oc_prof_rec *rec)
 {
     bool nested = false;
     rec->calls = add_calls(m, g, false, &nested);
@@ -226,9 +243,25 @@ static void sum_group(struct making *m, const struct ort_group *g, struct oc_pro
     rec->total_ns = oc_run_sums_total(&m->sums);
 }
 
+static struct oc_prof_types types_of_key(struct making *m, const struct ort_key *k)
+{
+    struct oc_prof_types t = {.has_in = k->in_text != NULL, .has_out = k->out_text != NULL};
+    struct oc_arena *a = &m->t->out->arena;
+    if (t.has_in) {
+        struct types in = types_of(&m->types, a, k->in_text);
+        t.in = in.type;
+        t.n_in = in.n;
+    }
+    if (t.has_out) {
+        struct types out = types_of(&m->types, a, k->out_text);
+        t.out = out.type;
+        t.n_out = out.n;
+    }
+    return t;
+}
+
 static void describe(struct making *m, const struct ort_key *k, struct oc_prof_rec *rec)
 {
-    struct oc_arena *a = &m->t->out->arena;
     rec->name = k->name;
     rec->op_type = k->op_type;
     rec->provider = k->provider;
@@ -238,18 +271,22 @@ static void describe(struct making *m, const struct ort_key *k, struct oc_prof_r
     rec->out_bytes = k->out_bytes;
     rec->where = k->where;
     rec->bucket = k->kind == ORT_FENCE ? "framework" : NULL;
-    if (k->in_text) {
-        struct types in = types_of(&m->types, a, k->in_text);
-        rec->in = in.type;
-        rec->n_in = in.n;
-        rec->has_in = true;
+    if (!m->by_node) { /* else those of the main shapes, see keep_shapes */
+        struct oc_prof_types types = types_of_key(m, k);
+        oc_prof_set_types(rec, &types);
     }
-    if (k->out_text) {
-        struct types out = types_of(&m->types, a, k->out_text);
-        rec->out = out.type;
-        rec->n_out = out.n;
-        rec->has_out = true;
+}
+
+/* The first start of the record's groups. */
+static struct ordered first_start(const struct making *m, uint32_t group)
+{
+    struct ordered o = {group, OC_NONE, 0};
+    for (uint32_t i = group; i != OC_NONE; i = next_of_record(m, i)) {
+        const struct ort_group *g = &m->g.group[i];
+        if (g->start_run < o.run || (g->start_run == o.run && g->start_us < o.start_us))
+            o = (struct ordered){group, g->start_run, g->start_us};
     }
+    return o;
 }
 
 static void add_group_recs(struct making *m)
@@ -257,13 +294,16 @@ static void add_group_recs(struct making *m)
     struct ort_groups *g = &m->g;
     struct ordered *order = oc_xmalloc(g->n * sizeof(*order));
     size_t n = 0;
-    for (size_t i = 0; i < g->n; i++)
-        if (g->group[i].start_run != OC_NONE)
-            order[n++] = (struct ordered){(uint32_t)i, g->group[i].start_run, g->group[i].start_us};
+    for (uint32_t i = 0; i < g->n; i++) {
+        bool head = !m->by_node || m->shapes.head[i] == i;
+        order[n] = first_start(m, i);
+        n += head && order[n].run != OC_NONE;
+    }
     if (n)
         qsort(order, n, sizeof(*order), by_start);
     for (size_t i = 0; i < n; i++)
-        g->group[order[i].group].rec = (uint32_t)i;
+        for (uint32_t k = order[i].group; k != OC_NONE; k = next_of_record(m, k))
+            g->group[k].rec = (uint32_t)i;
     for (size_t i = 0; i < n; i++) {
         const struct ort_group *grp = &g->group[order[i].group];
         struct oc_prof_rec *rec = add_rec(&m->recs);
@@ -271,9 +311,26 @@ static void add_group_recs(struct making *m)
         rec->lane = grp->lane;
         rec->parent = grp->parent == OC_NONE ? OC_NONE : g->group[grp->parent].rec;
         rec->start_ns = (double)order[i].start_us * NS_PER_US;
-        sum_group(m, grp, rec);
+        sum_group(m, order[i].group, rec);
     }
     free(order);
+}
+
+/* Records of nodes have the types that they have in the runs with the main shapes. */
+static void keep_shapes(struct making *m)
+{
+    struct oc_profile *p = m->t->out;
+    if (!m->by_node)
+        return;
+    struct oc_prof_types *types = OC_NEW_ARRAY(&p->arena, m->g.n + 1, struct oc_prof_types);
+    for (size_t i = 0; i < m->g.n; i++)
+        types[i] = types_of_key(m, &m->t->key[m->g.group[i].key]);
+    p->types = types;
+    ort_shapes_keep(m->t, &m->g, &m->shapes, (uint32_t)m->recs.n);
+    const struct oc_prof_shapes *main = &p->shapes[p->main_shapes];
+    for (uint32_t i = 0; i < main->n_part; i++)
+        if (main->part[i].types != OC_NONE)
+            oc_prof_set_types(&m->recs.rec[main->part[i].rec], &types[main->part[i].types]);
 }
 
 static bool same_text(const char *a, const char *b) /* interned */
@@ -286,6 +343,8 @@ static void warn_split_nodes(struct making *m)
 {
     size_t split = 0;
     const char *first = NULL;
+    if (m->by_node)
+        return;
     for (size_t i = 0; i < m->g.n; i++) {
         const struct ort_group *g = &m->g.group[i];
         if (g->same_name == OC_NONE)
@@ -365,7 +424,9 @@ static void add_unused(struct making *m)
         n_warmup += !t->run[i].used;
     }
     if (n_warmup) {
-        struct oc_prof_rec *rec = ort_add_bucket(&m->recs, "warm-up runs", "(warm-up runs)");
+        bool more = m->shapes.left_out;
+        struct oc_prof_rec *rec = ort_add_bucket(&m->recs, more ? "unused runs" : "warm-up runs",
+                                                 more ? "(unused runs)" : "(warm-up runs)");
         set_total(rec, warmup_us, n_warmup, 0);
         rec->total_ns = (double)held_us * NS_PER_US; /* more than the run durations when threads overlap */
     }
@@ -413,6 +474,27 @@ static void name_device(struct making *m)
                     "no kernel events: node times are host launch times, not device times");
 }
 
+/* Which runs have the same shapes, and the statistic that follows from it. */
+static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
+{
+    struct ort_trace *t = m->t;
+    struct oc_profile *p = t->out;
+    ort_shapes_find(t, &m->g, &m->unused, &m->shapes);
+    if (m->guessed) {
+        p->runs_total = 0;
+        p->runs_from = OC_RUNS_UNKNOWN;
+        return;
+    }
+    p->runs_used -= m->shapes.left_out;
+    if (m->shapes.left_out)
+        oc_diag_add(&p->diags, OC_WARNING, "W-many-sizes", "",
+                    "the shapes differ in so many runs that %u runs are not used: times and work are those of "
+                    "%u runs with %u sets of shapes, evenly spaced",
+                    m->shapes.left_out, p->runs_used, m->shapes.n_set);
+    m->by_node = opts->by_node && m->shapes.n_set > 1;
+    choose_stat(t, opts->stat, m->shapes.n_set);
+}
+
 int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struct oc_err *err)
 {
     struct oc_profile *p = t->out;
@@ -424,18 +506,14 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     if (m.guessed)
         guess_run(t);
     choose_runs(t, opts->warmup);
-    if (m.guessed) {
-        p->runs_total = 0;
-        p->runs_from = OC_RUNS_UNKNOWN;
-    } else {
-        choose_stat(t, opts->stat);
-    }
-    m.stat = p->stat;
     m.busy = oc_xmalloc(t->n_run * sizeof(*m.busy));
     m.types.of.arena = &m.types.arena;
     ort_nest(t, &m.g, m.busy, &m.unused);
+    find_shapes(&m, opts);
+    m.stat = p->stat;
     oc_run_sums_init(&m.sums, t->n_run);
     add_group_recs(&m);
+    keep_shapes(&m);
     warn_split_nodes(&m);
     name_device(&m);
     ort_attribute_kernels(t, &m.g, &m.recs, &m.sums);
@@ -450,6 +528,7 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     free(m.recs.rec);
     free(m.busy);
     oc_run_sums_free(&m.sums);
+    ort_shapes_free(&m.shapes);
     ort_groups_free(&m.g);
     free_types(&m.types);
     return 0;

@@ -66,6 +66,24 @@ struct oc_prof_rec {
     uint64_t where;                             /* byte offset of the first event in the file */
 };
 
+/* Recorded types of one call. */
+struct oc_prof_types {
+    const struct oc_type *in, *out;
+    uint32_t n_in, n_out;
+    bool has_in, has_out;
+};
+
+/* Used runs in which every operator has the same recorded shapes, and their operators. */
+struct oc_prof_shapes {
+    const struct oc_prof_part {
+        double total_ns; /* self time in these runs */
+        uint32_t rec, runs, calls;
+        uint32_t types; /* index into oc_profile.types; OC_NONE: several in one run */
+    } * part;           /* sorted by record */
+    const double *run_ns;
+    uint32_t n_part, n_run;
+};
+
 /* Allocator statistics of the first run, in which memory is allocated buffer by buffer (later runs of ONNX
  * Runtime use one planned block). Bytes; "requested" is the requested size, "in use" the size of the
  * allocated chunks. The peak is sampled after a node, before its inputs are released. */
@@ -97,6 +115,16 @@ struct oc_prof_counters {
 
 /* A record with that name and all other members unknown. */
 struct oc_prof_rec oc_prof_rec_new(const char *name);
+
+static inline void oc_prof_set_types(struct oc_prof_rec *r, const struct oc_prof_types *t)
+{
+    r->in = t->in;
+    r->out = t->out;
+    r->n_in = t->n_in;
+    r->n_out = t->n_out;
+    r->has_in = t->has_in;
+    r->has_out = t->has_out;
+}
 
 /* Device work with one name for one record: a kernel, a copy, a memset. Times as in struct oc_prof_rec. */
 struct oc_prof_kernel {
@@ -149,6 +177,11 @@ struct oc_profile {
     enum oc_runs_from runs_from;
     const char *runs_confidence; /* of OC_RUNS_REPEAT: "high" or "medium", otherwise NULL */
     struct oc_run_spread spread; /* of the times of the used runs */
+    /* Sets of shapes of the used runs. Only with oc_profile_opts.by_node and more than one: each record is
+     * then a node with all its shapes, of which it has those of shapes[main_shapes]. */
+    const struct oc_prof_shapes *shapes;
+    const struct oc_prof_types *types;
+    uint32_t n_shapes, main_shapes;
     double run_ns;               /* chosen statistic of the run duration, NAN if unknown */
     double busy_ns;              /* interval union of top-level operator time in a run, NAN if unknown */
     const char *time_kind;       /* "host time" or "device time": what time_ns measures */

@@ -24,7 +24,7 @@ static void set_interval(const double *sorted, size_t n, struct oc_run_spread *o
 void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out)
 {
     const double none = (double)NAN;
-    *out = (struct oc_run_spread){0, none, none, none, none, none, none, none, 0};
+    *out = (struct oc_run_spread){0, none, none, none, none, none, none, none, 0, 0};
     if (!n)
         return;
     out->n = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
@@ -51,12 +51,25 @@ double oc_run_spread_error(const struct oc_run_spread *s)
 
 bool oc_run_spread_noisy(const struct oc_run_spread *s)
 {
-    return oc_run_spread_share(s) > OC_NOISY_SPREAD;
+    return s->shapes < 2 && oc_run_spread_share(s) > OC_NOISY_SPREAD;
+}
+
+static enum oc_stat stat_of_shapes(const struct oc_run_spread *s, enum oc_stat wanted, struct oc_diags *diags)
+{
+    if (wanted == OC_STAT_SUM || wanted == OC_STAT_MEAN)
+        return wanted;
+    if (wanted != OC_STAT_AUTO)
+        oc_diag_add(diags, OC_WARNING, "W-shapes-stat", "",
+                    "the runs have %u different sets of shapes: times and work are means over the runs, not %s",
+                    s->shapes, oc_stat_name(wanted));
+    return OC_STAT_MEAN;
 }
 
 enum oc_stat oc_run_spread_stat(const struct oc_run_spread *s, enum oc_stat wanted, struct oc_diags *diags)
 {
     bool noisy = oc_run_spread_noisy(s);
+    if (s->shapes > 1)
+        return stat_of_shapes(s, wanted, diags);
     enum oc_stat used = wanted != OC_STAT_AUTO ? wanted : noisy ? OC_STAT_MIN : OC_STAT_MEDIAN;
     if (noisy)
         oc_diag_add(

@@ -19,6 +19,7 @@ struct oc_run_spread {
     /* 95 % confidence interval of the median, distribution-free (order statistics); below 6 runs no interval
      * reaches 95 %, and these are min_ns and max_ns */
     double low_ns, high_ns;
+    uint32_t shapes; /* different sets of shapes in the runs; above 1 their times differ by their work */
     uint32_t outliers; /* runs more than three interquartile ranges outside the quartiles */
 };
 
@@ -32,7 +33,8 @@ double oc_run_spread_error(const struct oc_run_spread *s);
 bool oc_run_spread_noisy(const struct oc_run_spread *s);
 
 /* The statistic for the wanted one: OC_STAT_AUTO becomes the minimum where the runs are noisy, else the
- * median. Noisy runs are reported as W-noisy-runs. */
+ * median. Noisy runs are reported as W-noisy-runs. Runs with different shapes have a mean or a sum only, as
+ * their work has. */
 enum oc_stat oc_run_spread_stat(const struct oc_run_spread *s, enum oc_stat wanted, struct oc_diags *diags);
 
 #endif

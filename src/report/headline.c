@@ -1,7 +1,7 @@
 #include "report/headline.h"
 
 #include "base/units.h"
-#include "join/join.h"
+#include "join/sizes.h"
 
 struct work { /* of the operators that have a time */
     double flops, ops, bytes;
@@ -92,7 +92,7 @@ const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena 
 {
     const struct oc_profile *p = r->in->profile;
     const struct oc_run_spread *s = &p->spread;
-    char run[32], low[32], high[32];
+    char run[32], low[32], high[32], middle[32];
     struct oc_headline h;
     oc_headline_of(r, &h);
     if (isnan(h.run_ns))
@@ -100,6 +100,13 @@ const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena 
                          oc_format_time_ns(h.total_ns, run, sizeof(run)));
     oc_format_time_ns(h.run_ns, run, sizeof(run));
     const char *stat = p->stat == OC_STAT_SUM ? "mean" : oc_stat_name(p->stat);
+    const struct oc_sizes *sizes = r->in->join ? r->in->join->sizes : NULL;
+    if (s->shapes > 1)
+        return oc_printf(a, "%s (%s of %s%s; median %s, %s to %s)", run, stat, oc_headline_runs_text(p, a),
+                         sizes && sizes->n_set > 1 ? oc_printf(a, " of %u sizes", sizes->n_set) : "",
+                         oc_format_time_ns(s->median_ns, middle, sizeof(middle)),
+                         oc_format_time_ns(s->min_ns, low, sizeof(low)),
+                         oc_format_time_ns(s->max_ns, high, sizeof(high)));
     if (s->n < 2)
         return p->runs_from == OC_RUNS_REPEAT
                    ? oc_printf(a, "%s (%s of %s)", run, stat, oc_headline_runs_text(p, a))

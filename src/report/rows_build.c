@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "join/join.h"
 #include "join/record_cost.h"
+#include "join/sizes.h"
 
 static struct oc_row *new_row(struct oc_report *r)
 {
@@ -54,6 +54,31 @@ static struct oc_row_shape row_shape(struct oc_report *r, struct oc_exprs *x, co
         dim[i] = t->shape.dim[i].v;
     s.dim = dim;
     s.rank = t->shape.rank;
+    return s;
+}
+
+/* "{1,48,24..80}": sizes that differ between the runs. */
+static const char *range_text(struct oc_report *r, const struct oc_shape *low, const struct oc_shape *high)
+{
+    const char *text = "{";
+    for (unsigned i = 0; i < low->rank; i++) {
+        long long from = low->dim[i].v, to = high->dim[i].v;
+        const char *sep = i ? "," : "";
+        text = from == to ? oc_printf(&r->arena, "%s%s%lld", text, sep, from)
+                          : oc_printf(&r->arena, "%s%s%lld..%lld", text, sep, from, to);
+    }
+    return oc_printf(&r->arena, "%s}", text);
+}
+
+static const struct oc_row_shape *shapes_of_ranges(struct oc_report *r, const struct oc_type *low,
+                                                   const struct oc_type *high, uint32_t n)
+{
+    struct oc_row_shape *s = OC_NEW_ARRAY(&r->arena, n, struct oc_row_shape);
+    for (uint32_t i = 0; i < n; i++) {
+        s[i] = row_shape(r, r->in->profile->exprs, &high[i]);
+        if (s[i].dim)
+            s[i].text = range_text(r, &low[i].shape, &high[i].shape);
+    }
     return s;
 }
 
@@ -179,6 +204,17 @@ static void set_record_types(struct oc_report *r, struct oc_row *row, const stru
     row->out_state = rec->has_out ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
 }
 
+/* The shapes of all runs of a record. */
+static void set_range_types(struct oc_report *r, struct oc_row *row, const struct oc_size_rec *s)
+{
+    row->in = shapes_of_ranges(r, s->low.in, s->high.in, s->low.n_in);
+    row->out = shapes_of_ranges(r, s->low.out, s->high.out, s->low.n_out);
+    row->n_in = s->low.n_in;
+    row->n_out = s->low.n_out;
+    row->in_state = s->low.has_in ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+    row->out_state = s->low.has_out ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+}
+
 /* The time shown in the table: of the device if the source has it, else the record's own host time. */
 static void set_record_times(struct oc_row *row, const struct oc_prof_rec *rec)
 {
@@ -208,6 +244,8 @@ struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t i)
     set_record_times(row, rec);
     row->share = r->in->profile->event ? rec->share : NAN;
     set_record_types(r, row, rec);
+    if (r->in->join && r->in->join->sizes)
+        set_range_types(r, row, &r->in->join->sizes->rec[i]);
     row->computation = rec->flop;
     row->memory = rec->bytes;
     row->macs = rec->has_macs ? (double)rec->macs : (double)NAN;

@@ -1,4 +1,4 @@
-#include "join/join.h"
+#include "join/sizes.h"
 #include "report/rows_build.h"
 
 /* Rows of a join: one for each operator record of the profile, with the cost of the nodes it covers. Time
@@ -17,12 +17,29 @@ static void set_cost(struct oc_row *row, const struct oc_join_rec *j)
     row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
 }
 
+/* Runs of different sizes: the mean work of a run, not rounded. */
+static void set_mean_cost(struct oc_row *row, const struct oc_join_rec *j, const struct oc_sizes *sizes,
+                          uint32_t i)
+{
+    const struct oc_size_rec *s = &sizes->rec[i];
+    double runs = sizes->runs;
+    if (j->quality != OC_UNKNOWN) {
+        row->computation = ((double)s->flops + (double)s->ops) / runs;
+        row->macs = (double)s->macs / runs;
+    }
+    if (j->bytes_known)
+        row->memory = ((double)s->rd_act + (double)s->rd_wt + (double)s->wr) / runs;
+    row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
+}
+
 static void join_row(struct oc_report *r, uint32_t i)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[i];
     const struct oc_join_rec *j = &r->in->join->rec[i];
     struct oc_row *row = oc_report_record_row(r, i);
     set_cost(row, j);
+    if (r->in->join->sizes)
+        set_mean_cost(row, j, r->in->join->sizes, i);
     if (!j->n_node)
         return;
     if (j->n_node == 1)

@@ -10,6 +10,7 @@
 #include "report/bounds.h"
 #include "report/findings.h"
 #include "report/headline.h"
+#include "write/out_sizes.h"
 
 struct lines {
     struct oc_report *r;
@@ -99,6 +100,23 @@ static const char *assumed(struct lines *l)
     return n > MOST ? oc_printf(l->arena, "%s, %u more", text, n - MOST) : text;
 }
 
+/* "float[1,3,48,48..320]": with the sizes of all runs. */
+static const char *input_type(struct lines *l, uint32_t value)
+{
+    const struct oc_analysis *a = l->r->in->analysis;
+    const struct oc_sizes *sizes = oc_report_sizes(l->r);
+    const struct oc_type *t = &a->type[value];
+    if (!sizes || t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
+        return oc_type_text(l->arena, a->exprs, t);
+    const char *text = oc_printf(l->arena, "%s[", oc_dtype_info(t->dtype)->name);
+    for (unsigned i = 0; i < t->shape.rank; i++) {
+        const char *range = oc_sizes_range(sizes, value, i, l->arena), *sep = i ? "," : "";
+        text = range ? oc_printf(l->arena, "%s%s%s", text, sep, range)
+                     : oc_printf(l->arena, "%s%s%" PRId64, text, sep, t->shape.dim[i].v);
+    }
+    return oc_printf(l->arena, "%s]", text);
+}
+
 static void add_inputs(struct lines *l)
 {
     const struct oc_analysis *a = l->r->in->analysis;
@@ -111,7 +129,7 @@ static void add_inputs(struct lines *l)
         if (v->constant || n++ >= MOST)
             continue;
         text = oc_printf(l->arena, "%s%s%s %s", text, n > 1 ? ", " : "", v->name,
-                         oc_type_text(l->arena, a->exprs, &a->type[g->input[i]]));
+                         input_type(l, g->input[i]));
     }
     if (n > MOST)
         text = oc_printf(l->arena, "%s, %u more", text, n - MOST);
@@ -158,8 +176,8 @@ static void add_cost(struct lines *l)
         return;
     }
     add(l, "cost",
-        oc_printf(l->arena, "%s%s MACs, %s FLOPs%s, %s%s moved", bound_word(t), count(l, t->macs),
-                  count(l, t->flops),
+        oc_printf(l->arena, "%s%s%s MACs, %s FLOPs%s, %s%s moved", oc_report_sizes(l->r) ? "mean " : "",
+                  bound_word(t), count(l, t->macs), count(l, t->flops),
                   t->ops ? oc_printf(l->arena, ", %s (integer)", si(l, (double)t->ops, "OP")) : "",
                   t->bytes_bound ? "at least " : "", si(l, moved, "B")));
 }
@@ -171,8 +189,9 @@ static void add_memory(struct lines *l)
     const char *peak =
         a->peak.quality == OC_UNKNOWN || a->peak.node == OC_NONE
             ? ""
-            : oc_printf(l->arena, "peak activation memory %s%s, ",
-                        a->peak.quality == OC_UPPER ? "at most " : "", bytes(l, (double)a->peak.bytes));
+            : oc_printf(l->arena, "peak activation memory %s%s%s, ",
+                        a->peak.quality == OC_UPPER ? "at most " : "", bytes(l, (double)a->peak.bytes),
+                        oc_report_sizes(l->r) ? " (largest)" : "");
     add(l, "memory", oc_printf(l->arena, "%sconstants %s", peak, bytes(l, (double)t->const_bytes)));
 }
 

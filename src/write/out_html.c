@@ -3,6 +3,7 @@
 #include "report/what_if.h"
 #include "write/out_advice.h"
 #include "write/out_html.h"
+#include "write/out_sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,11 @@ static void document(struct oc_json_out *w, struct oc_report *r)
     oc_key_text(w, "title", title_of(r));
     about(w, r);
     oc_page_totals(w, r);
+    oc_jw_key(w, "sizes");
+    if (oc_report_sizes(r))
+        oc_json_sizes(w, oc_report_sizes(r));
+    else
+        oc_jw_null(w);
     oc_page_hardware(w, r);
     oc_page_coverage(w, r);
     if (r->what_if) {

@@ -8,6 +8,7 @@
 #include "report/headline.h"
 #include "report/what_if.h"
 #include "write/out_advice.h"
+#include "write/out_sizes.h"
 
 /* report.schema.json describes the layout. Unknown is null. */
 enum { JSON_VERSION = 1 };
@@ -469,6 +470,10 @@ void oc_out_json(struct oc_report *r, FILE *f)
     totals(&w, r);
     nodes(&w, r);
     profile(&w, r);
+    if (r->in->join && r->in->join->sizes) {
+        oc_jw_key(&w, "sizes");
+        oc_json_sizes(&w, r->in->join->sizes);
+    }
     oc_json_join(&w, r);
     oc_json_groups(&w, r);
     hardware(&w, r);

@@ -1,6 +1,7 @@
 #include "report/buckets.h"
 #include "write/json_keys.h"
 #include "write/json_limits.h"
+#include "write/out_sizes.h"
 
 #include <math.h>
 
@@ -239,6 +240,10 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
         record_part(w, p, &p->rec[record]);
         match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
         cost_part(w, r, record);
+        if (j && j->sizes && !p->rec[record].bucket) {
+            oc_jw_key(w, "sizes");
+            oc_json_row_sizes(w, j, record);
+        }
         limit_part(w, r, row[record]);
         if (explain)
             oc_key_text(w, "explanation", oc_join_explain(&x, record));

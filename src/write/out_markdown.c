@@ -11,6 +11,7 @@
 #include "report/what_if.h"
 #include "write/md_text.h"
 #include "write/out_advice.h"
+#include "write/out_sizes.h"
 
 static void put(struct oc_buf *b, FILE *f)
 {
@@ -235,8 +236,10 @@ void oc_out_markdown(struct oc_report *r, FILE *f)
         quality_line(r, &b);
         put(&b, f);
     }
-    if (!r->o->print_only)
+    if (!r->o->print_only) {
         fputc('\n', f);
+        oc_out_sizes(r, true, f);
+    }
     if (wants(r, "device") || wants(r, "host"))
         rows(r, f);
     if (r->what_if)

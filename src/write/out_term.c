@@ -6,6 +6,7 @@
 #include "report/columns.h"
 #include "report/row_label.h"
 #include "write/details.h"
+#include "write/out_sizes.h"
 #include "write/plain_table.h"
 #include "write/screen.h"
 #include "write/term_table.h"
@@ -172,6 +173,8 @@ void oc_out_term(struct oc_report *r, FILE *f)
         print_summary(r, f);
     if (!r->o->print_only)
         fputc('\n', f);
+    if (!r->o->print_only && !as_grid(r))
+        oc_out_sizes(r, false, f);
     if (!r->o->print_only || !wants(r, "summary"))
         (as_grid(r) ? grid_table : oc_screen_is_default(r->o) ? oc_screen_print : compact_table)(r, f);
     if (r->what_if && !r->o->confluence && !r->o->dump_only_opr)
