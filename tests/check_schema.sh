@@ -63,6 +63,9 @@ m=$work
     report profile_alone $profiles/mobilenetv2.all.t1.json.gz
     report profile_hardware $profiles/mobilenetv2.all.t1.json.gz --hw a100
     report loop tests/data/onnxruntime/loop_two_runs.json
+    "$onnxcost" "$m/resnet18.onnx" -d batch=2 -f json >"$m/batch2.json"
+    python3 tests/support/sizes_check.py make "$m/json/model.json" "$m/json/model.json" "$m/batch2.json" >"$m/sizes.profile.json"
+    report sizes "$m/resnet18.onnx" -p "$m/sizes.profile.json"
     report node_memory tests/data/onnxruntime/node_memory.csv
     report megengine tests/data/megengine/mixed.json
     report nonfinite tests/data/megengine/nonfinite.json --aggregate mean

@@ -128,6 +128,35 @@ static const struct oc_shape_bind *shape_for(struct oc_engine *e, const char *na
     return NULL;
 }
 
+static const struct oc_bind *bind_for(struct oc_engine *e, const char *name)
+{
+    for (size_t i = e->o->n_bind; i-- > 0;)
+        if (strcmp(e->o->bind[i].symbol, name) == 0) {
+            e->bind_used[i] = true;
+            return &e->o->bind[i];
+        }
+    return NULL;
+}
+
+/* A size given by --dim wins over the one of the profile; the join then reports that they differ. */
+static const struct oc_shape_bind *with_given_dims(struct oc_engine *e, const struct oc_value *v,
+                                                   const struct oc_shape_bind *b)
+{
+    const struct oc_shape *d = &v->declared->shape;
+    if (!b || !d->ranked || d->rank != b->rank)
+        return b;
+    int64_t *dim = OC_NEW_ARRAY(&e->a->arena, b->rank, int64_t);
+    for (unsigned i = 0; i < b->rank; i++) {
+        uint32_t symbol = d->dim[i].expr;
+        const struct oc_bind *given = symbol ? bind_for(e, e->m->symbol[symbol - 1]) : NULL;
+        dim[i] = given ? given->value : b->dim[i];
+    }
+    struct oc_shape_bind *copy = OC_NEW(&e->a->arena, struct oc_shape_bind);
+    *copy = *b;
+    copy->dim = dim;
+    return copy;
+}
+
 static const char *shape_text(struct oc_engine *e, const struct oc_shape_bind *b)
 {
     struct oc_dim dim[OC_MAX_RANK];
@@ -145,7 +174,7 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
         const struct oc_value *v = &e->m->value[g->input[i]];
         const struct oc_shape_bind *b = shape_for(e, v->name, false);
         if (!b && !v->constant)
-            b = shape_for(e, v->name, true);
+            b = with_given_dims(e, v, shape_for(e, v->name, true));
         int rc = b ? apply_shape(e, v, b) : 0;
         if (rc < 0)
             return -1;
@@ -166,16 +195,6 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
             return -1;
         }
     return 0;
-}
-
-static const struct oc_bind *bind_for(struct oc_engine *e, const char *name)
-{
-    for (size_t i = e->o->n_bind; i-- > 0;)
-        if (strcmp(e->o->bind[i].symbol, name) == 0) {
-            e->bind_used[i] = true;
-            return &e->o->bind[i];
-        }
-    return NULL;
 }
 
 static void assume_dim(struct oc_engine *e, const char *name, int64_t v, const char *why)

@@ -85,7 +85,8 @@ struct sizing {
         uint32_t runs, next;
     } * work;
     uint32_t n_work, work_cap, *last_work;
-    uint32_t *runs; /* by record: in which its work is known */
+    uint32_t *runs; /* by record: in which it is counted */
+    uint64_t executed, padding; /* MACs of all runs */
 };
 
 static void add_key(struct oc_buf *b, const void *data, size_t n)
@@ -297,17 +298,21 @@ static void add_to_set(struct oc_size_set *set, const struct oc_join_rec *r, uin
                      ((double)r->rd_act + (double)r->rd_wt + (double)r->wr) * runs;
 }
 
-/* What is wrong at these sizes is wrong in the report: once for each kind. */
-static void copy_diags(struct sizing *z, const struct oc_join *from, const struct oc_size_set *set)
+/* Recorded shapes that contradict the analysis at these sizes: the first warning of each kind. */
+static void copy_contradictions(struct sizing *z, const struct oc_join *from, const struct oc_size_set *set)
 {
-    for (size_t i = 0; i < from->diags.n; i++) {
+    bool differs = false;
+    for (uint32_t i = 0; i < from->profile->n_rec; i++)
+        differs |= from->rec[i].other_shapes;
+    for (size_t i = 0; i < from->diags.n && differs; i++) {
         const struct oc_diag *d = &from->diags.item[i];
-        bool known = strcmp(d->code, "W-coverage") == 0 || strcmp(d->code, "W-optimized-model") == 0;
+        const char *sizes = oc_size_text(z->out, set, &z->j->arena);
+        bool known = strcmp(d->code, "W-coverage") == 0;
         for (size_t k = 0; k < z->j->diags.n && !known; k++)
             known = strcmp(z->j->diags.item[k].code, d->code) == 0;
         if (!known)
-            oc_diag_add(&z->j->diags, d->severity, d->code, d->where, "%s: %s",
-                        oc_size_text(z->out, set, &z->j->arena), d->text);
+            oc_diag_add(&z->j->diags, d->severity, d->code, d->where, "%s%s%s", sizes, *sizes ? ": " : "",
+                        d->text);
     }
 }
 
@@ -327,8 +332,11 @@ static int add_shapes(struct sizing *z, const struct oc_analysis *a, uint32_t sh
         if (j->rec[i].part_of == OC_NONE)
             add_to_set(&z->out->set[set], &j->rec[i], s->part[i].runs);
     }
-    if (!rc)
-        copy_diags(z, j, &z->out->set[set]);
+    if (!rc) {
+        copy_contradictions(z, j, &z->out->set[set]);
+        z->j->executed.known &= j->executed.known && add_times(&z->executed, j->executed.macs, s->n_run) &&
+                                add_times(&z->padding, j->executed.padding_macs, s->n_run);
+    }
     z->out->set[set].runs += s->n_run;
     z->size_of[shapes] = set;
     if (!rc)
@@ -438,8 +446,14 @@ static void set_records(struct sizing *z)
     for (uint32_t i = 0; i < z->p->n_rec; i++) {
         const struct oc_size_rec *s = &z->out->rec[i];
         struct oc_join_rec *r = &z->j->rec[i];
-        if (!z->runs[i] || r->part_of != OC_NONE)
+        if (r->part_of != OC_NONE || z->p->rec[i].bucket)
             continue;
+        if (!z->runs[i]) { /* an operator inside of a node of a provider */
+            r->quality = OC_UNKNOWN;
+            r->bytes_known = r->executed_known = false;
+            r->note = "its work at each size is not recorded";
+            continue;
+        }
         r->macs = oc_mean_count(s->macs, runs);
         r->flops = oc_mean_count(s->flops, runs);
         r->ops = oc_mean_count(s->ops, runs);
@@ -479,9 +493,24 @@ static void free_sizing(struct sizing *z)
     oc_arena_free(&z->scratch);
 }
 
+/* The shapes of the profile among the assumptions are those of the runs with the main shapes. */
+static void name_assumptions(struct oc_analysis *a, uint32_t n_set)
+{
+    struct oc_assumption *all = OC_NEW_ARRAY(&a->arena, a->n_assumption + 1, struct oc_assumption);
+    for (uint32_t i = 0; i < a->n_assumption; i++) {
+        all[i] = a->assumption[i];
+        if (n_set > 1 && strcmp(all[i].what, "shape") == 0 && strcmp(all[i].reason, "from the profile") == 0)
+            all[i].reason = oc_printf(&a->arena, "from the profile, one of %u sizes", n_set);
+    }
+    a->assumption = all;
+}
+
 static void take_results(struct sizing *z)
 {
     struct oc_sizes *s = z->out;
+    z->j->executed.macs = oc_mean_count(z->executed, s->runs);
+    z->j->executed.padding_macs = oc_mean_count(z->padding, s->runs);
+    name_assumptions(z->a, s->n_set);
     set_times(z);
     struct oc_size_set *kept = OC_NEW_ARRAY(&z->j->arena, s->n_set, struct oc_size_set);
     memcpy(kept, s->set, s->n_set * sizeof(*kept));

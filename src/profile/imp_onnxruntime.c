@@ -402,8 +402,7 @@ static void add_warnings(struct ort_reading *r, struct oc_stream *s)
     if (r->left_out)
         oc_diag_add(d, OC_WARNING, "W-many-shapes", "",
                     "shapes change so often that only the first %d different sets are kept: later calls have "
-                    "a row per "
-                    "node without shapes",
+                    "no shapes",
                     MAX_SETS);
     if (r->broken)
         oc_diag_add(d, OC_WARNING, "W-broken-event", "",

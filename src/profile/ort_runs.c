@@ -479,20 +479,24 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
 {
     struct ort_trace *t = m->t;
     struct oc_profile *p = t->out;
-    ort_shapes_find(t, &m->g, &m->unused, &m->shapes);
+    const struct ort_shapes *s = &m->shapes;
+    ort_shapes_find(t, &m->g, &m->unused, !opts->by_node, &m->shapes);
     if (m->guessed) {
         p->runs_total = 0;
         p->runs_from = OC_RUNS_UNKNOWN;
         return;
     }
-    p->runs_used -= m->shapes.left_out;
-    if (m->shapes.left_out)
+    p->runs_used -= s->left_out;
+    if (s->left_out)
         oc_diag_add(&p->diags, OC_WARNING, "W-many-sizes", "",
                     "the shapes differ in so many runs that %u runs are not used: times and work are those of "
-                    "%u runs with %u sets of shapes, evenly spaced",
-                    m->shapes.left_out, p->runs_used, m->shapes.n_set);
-    m->by_node = opts->by_node && m->shapes.n_set > 1;
-    choose_stat(t, opts->stat, m->shapes.n_set);
+                    "%u runs with %u sets of shapes, %s",
+                    s->left_out, p->runs_used, s->n_set,
+                    s->left_out == s->without_shapes ? "the first ones in the file"
+                    : s->without_shapes              ? "evenly spaced in the first ones in the file"
+                                                     : "evenly spaced");
+    m->by_node = opts->by_node && s->n_set > 1;
+    choose_stat(t, opts->stat, s->n_set);
 }
 
 int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struct oc_err *err)

@@ -71,8 +71,8 @@ static struct digest *digest_runs(const struct ort_trace *t, const struct ort_gr
     return d;
 }
 
-/* Numbers the sets in the order of their first used run. Runs whose shapes are not all kept are in none. */
-static void number_sets(const struct ort_trace *t, const struct digest *d, struct ort_shapes *s)
+/* Numbers the sets in the order of their first used run. keep_all: also runs whose shapes are not all kept. */
+static void number_sets(const struct ort_trace *t, const struct digest *d, bool keep_all, struct ort_shapes *s)
 {
     struct oc_arena scratch = {0};
     struct oc_map sets = {.arena = &scratch};
@@ -82,8 +82,12 @@ static void number_sets(const struct ort_trace *t, const struct digest *d, struc
     for (size_t i = 0; i < t->n_run; i++) {
         const uint64_t id[] = {d[i].sum, d[i].mix};
         s->set[i] = OC_NONE;
-        if (!t->run[i].used || (complete && d[i].bare))
+        if (!t->run[i].used)
             continue;
+        if (complete && d[i].bare && !keep_all) {
+            s->without_shapes++;
+            continue;
+        }
         s->set[i] = s->n_set;
         s->n_set += oc_map_add(&sets, (const char *)id, sizeof(id), &s->set[i], NULL);
     }
@@ -147,7 +151,7 @@ static void drop_runs(struct ort_trace *t, struct ort_groups *g, struct ort_unus
         t->run[i].used &= s->set[i] != OC_NONE;
 }
 
-void ort_shapes_find(struct ort_trace *t, struct ort_groups *g, struct ort_unused *unused,
+void ort_shapes_find(struct ort_trace *t, struct ort_groups *g, struct ort_unused *unused, bool keep_all,
                      struct ort_shapes *out)
 {
     *out = (struct ort_shapes){.head = oc_xcalloc(g->n + 1, sizeof(uint32_t)),
@@ -155,9 +159,11 @@ void ort_shapes_find(struct ort_trace *t, struct ort_groups *g, struct ort_unuse
                                .set = oc_xcalloc(t->n_run + 1, sizeof(uint32_t))};
     link_groups(t, g, out);
     struct digest *d = digest_runs(t, g, out);
-    number_sets(t, d, out);
-    sample_sets(t, out);
-    drop_runs(t, g, unused, out);
+    number_sets(t, d, keep_all, out);
+    if (!keep_all) {
+        sample_sets(t, out);
+        drop_runs(t, g, unused, out);
+    }
     if (out->n_set)
         choose_main(t, out);
     free(d);

@@ -126,11 +126,12 @@ uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us);
 struct ort_shapes {
     uint32_t *head, *next; /* by group: the first one of its node; the next one of its node, OC_NONE */
     uint32_t *set;         /* by run, OC_NONE: unused */
-    uint32_t n_set, left_out; /* left_out: runs that are not used because there are too many sets */
+    uint32_t n_set, left_out; /* left_out: runs that are not used because there are too many sets ... */
+    uint32_t without_shapes;  /* ... because their shapes are not kept */
     uint32_t main;            /* the set with the most runs, of several the one with the longest run */
 };
-/* May mark runs as unused. */
-void ort_shapes_find(struct ort_trace *t, struct ort_groups *g, struct ort_unused *unused,
+/* Marks runs as unused, unless keep_all, where there are too many sets. */
+void ort_shapes_find(struct ort_trace *t, struct ort_groups *g, struct ort_unused *unused, bool keep_all,
                      struct ort_shapes *out);
 void ort_shapes_free(struct ort_shapes *s);
 /* Fills out->shapes: what each record did in the runs of each set; types are numbered by group. */

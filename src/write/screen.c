@@ -10,6 +10,7 @@
 #include "report/group_keys.h"
 #include "report/row_label.h"
 #include "report/what_if.h"
+#include "write/out_sizes.h"
 #include "write/plain_table.h"
 #include "write/term_table.h"
 
@@ -131,6 +132,12 @@ static double get_min(const struct screen *s, const struct oc_row *row)
     return rec && isnan(rec->kernel_ns) && row->calls == 1 ? row->min_s : (double)NAN;
 }
 
+/* Where the work differs between the runs. */
+static double get_max(const struct screen *s, const struct oc_row *row)
+{
+    return oc_report_sizes(s->r) ? row->max_s : (double)NAN;
+}
+
 /* "{1,64,56,56}" to "1x64x56x56" */
 static const char *plain_shapes(struct oc_arena *arena, const char *text)
 {
@@ -215,6 +222,7 @@ static const struct spec timed[] = {
     {.title = "ops", .unit = UNIT_COUNT, .drop = 1, .number = get_count},
     {.title = "calls", .unit = UNIT_CALLS, .drop = 6, .number = get_calls},
     {.title = "min", .unit = UNIT_TIME, .drop = 9, .number = get_min},
+    {.title = "max", .unit = UNIT_TIME, .drop = 9, .number = get_max},
     {.unit = UNIT_TIME, .number = get_time},
     {.title = "%", .unit = UNIT_PERCENT, .number = get_share},
     {.title = "cum %", .unit = UNIT_SUM, .drop = 5, .number = get_share},
@@ -374,7 +382,8 @@ static bool has_texts(const struct screen *s, const struct spec *c)
 static bool is_of_table(const struct screen *s, const struct spec *c)
 {
     return s->groups
-               ? c->text != get_type && c->text != get_inputs && c->text != get_source && c->number != get_min
+               ? c->text != get_type && c->text != get_inputs && c->text != get_source && c->number != get_min &&
+                     c->number != get_max
                : c->number != get_count;
 }
 

@@ -374,6 +374,86 @@ static void different_shapes_are_different_records(void **state)
     oc_profile_close(p);
 }
 
+/* Runs of `c` with the given first sizes, 100 us apart; `d` has one shape. */
+static struct oc_profile *open_sizes(const int *size, int n, const struct oc_profile_opts *opts)
+{
+    struct oc_buf b = {0};
+    struct oc_err e = {0};
+    for (int i = 0; i < n; i++) {
+        char args[200];
+        snprintf(args, sizeof(args), "\"op_name\" : \"Conv\",\"input_type_shape\" : [{\"float\":[%d,3]}]",
+                 size[i]);
+        add_run(&b, 1, 100 * i, 50);
+        add_event(&b, "Node", 1, 100 * i + 5, 10 + i % 8, "c_kernel_time", args);
+        add_event(&b, "Node", 1, 100 * i + 30, 2, "d_kernel_time",
+                  "\"op_name\" : \"Relu\",\"input_type_shape\" : [{\"float\":[7]}]");
+    }
+    oc_buf_str(&b, "\n]\n");
+    struct oc_profile *p = t_profile_mem(b.data, b.n, opts, &e);
+    if (!p)
+        fail_msg("%s", e.msg);
+    oc_buf_free(&b);
+    return p;
+}
+
+static void a_node_with_several_shapes_can_be_one_record(void **state)
+{
+    (void)state;
+    static const int size[] = {4, 1, 2, 1, 9};
+    struct oc_profile *p = open_sizes(size, 5, &(struct oc_profile_opts){.warmup = 1, .by_node = true});
+    const struct oc_prof_rec *c = t_rec(p, "c");
+    assert_null(t_finding(p, "W-shapes-vary"));
+    assert_int_equal(p->stat, OC_STAT_MEAN);
+    assert_int_equal(p->spread.shapes, 3);
+    assert_int_equal(c->runs, 4);
+    assert_true(c->time_ns == (11e3 + 12e3 + 13e3 + 14e3) / 4 && c->min_ns == 11e3 && c->max_ns == 14e3);
+    assert_true(c->median_ns == 12.5e3 && c->calls_per_run == 1);
+    assert_int_equal(c->in[0].shape.dim[0].v, 1); /* of most runs */
+    assert_int_equal(p->n_shapes, 3);
+    assert_int_equal(p->main_shapes, 0);
+    const struct oc_prof_shapes *s = p->shapes;
+    assert_true(s[0].n_run == 2 && s[1].n_run == 1 && s[2].n_run == 1);
+    assert_true(s[0].n_part == 2 && s[0].part[0].total_ns == 24e3 && s[0].part[0].runs == 2);
+    assert_true(s[0].part[1].total_ns == 4e3); /* of the node whose shape does not change */
+    assert_int_equal(p->types[s[1].part[0].types].in[0].shape.dim[0].v, 2);
+    oc_profile_close(p);
+}
+
+static void one_set_of_shapes_needs_no_sizes(void **state)
+{
+    (void)state;
+    static const int size[] = {1, 2, 2, 2};
+    struct oc_profile *p = open_sizes(size, 4, &(struct oc_profile_opts){.warmup = 1, .by_node = true});
+    assert_int_equal(p->n_shapes, 0);
+    assert_int_equal(p->spread.shapes, 1);
+    assert_int_not_equal(p->stat, OC_STAT_MEAN);
+    oc_profile_close(p);
+}
+
+static void too_many_sets_of_shapes_are_sampled_evenly(void **state)
+{
+    (void)state;
+    enum { RUNS = 3000 };
+    static int size[RUNS];
+    for (int i = 0; i < RUNS; i++)
+        size[i] = i + 1;
+    struct oc_profile *p = open_sizes(size, RUNS, &(struct oc_profile_opts){.warmup = 0, .by_node = true});
+    assert_non_null(t_finding(p, "W-many-sizes"));
+    assert_true(p->n_shapes == 1024 && p->runs_used == 1024 && p->runs_total == RUNS);
+    assert_true(t_rec(p, "c")->runs == 1024 && t_rec(p, "d")->runs == 1024);
+    int64_t last = 0;
+    for (uint32_t i = 0; i < p->n_shapes; i++) {
+        int64_t v = p->types[p->shapes[i].part[0].types].in[0].shape.dim[0].v;
+        assert_true(v > last && v <= last + 3);
+        last = v;
+    }
+    assert_true(last > RUNS - 3);
+    struct oc_conserved sums;
+    oc_profile_conserved(p, false, &sums);
+    assert_false(oc_time_is_lost(sums.lost_ns, sums.imported_ns));
+    oc_profile_close(p);
+}
+
 /* ---- device time ---- */
 
 static void add_kernel(struct oc_buf *b, int ts, int dur, const char *name, const char *parent, int grid)
@@ -650,6 +730,9 @@ int main(void)
         cmocka_unit_test(adjacent_nodes_are_not_nested),
         cmocka_unit_test(events_are_assigned_to_the_run_of_their_thread),
         cmocka_unit_test(different_shapes_are_different_records),
+        cmocka_unit_test(a_node_with_several_shapes_can_be_one_record),
+        cmocka_unit_test(one_set_of_shapes_needs_no_sizes),
+        cmocka_unit_test(too_many_sets_of_shapes_are_sampled_evenly),
         cmocka_unit_test(kernels_are_assigned_to_their_node),
         cmocka_unit_test(missing_gpu_kernels_are_reported),
         cmocka_unit_test(time_is_conserved),
