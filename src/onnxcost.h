@@ -614,9 +614,9 @@ size_t oc_profile_input_shapes(const struct oc_model *model, const struct oc_pro
                                struct oc_shape_bind **out);
 void oc_profile_input_shapes_free(struct oc_shape_bind *shape, size_t n);
 
-/* For a profile read with oc_profile_opts.by_node whose runs have different shapes: analyses the model for the
- * sizes of each run, and replaces the counts of the analysis and of the join by their means over the runs.
- * Reports show the sizes. opts: those of the analysis. Nothing to do for other profiles. */
+/* For a profile read with oc_profile_opts.by_node whose runs have different shapes: analyses the model for
+ * the sizes of each run, and replaces the counts of the analysis and of the join by their means over the
+ * runs. Reports show the sizes. opts: those of the analysis. Nothing to do for other profiles. */
 int oc_join_sizes(struct oc_analysis *analysis, const struct oc_analyze_opts *opts,
                   const struct oc_model *optimized, struct oc_join *join, struct oc_err *err);
 

@@ -70,8 +70,8 @@ void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint6
         s->graph_use[i] = a->graph_use[i] == OC_G_RUN ? OC_G_RUN : s->graph_use[i];
     for (unsigned i = 0; i < OC_COUNT(bytes); i++)
         add_times(&s->graph_bytes[i], bytes[i], runs);
-    bool higher = s->peak.quality != OC_UNKNOWN &&
-                  (a->peak.quality == OC_UNKNOWN || a->peak.bytes > s->peak.bytes);
+    bool higher =
+        s->peak.quality != OC_UNKNOWN && (a->peak.quality == OC_UNKNOWN || a->peak.bytes > s->peak.bytes);
     if (!s->runs || higher)
         s->peak = a->peak;
     s->runs += runs;

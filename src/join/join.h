@@ -59,7 +59,7 @@ struct oc_sizes;
 
 struct oc_join {
     struct oc_arena arena;
-    const struct oc_sizes *sizes; /* of runs with different sizes (sizes.h); NULL: all have the same */
+    const struct oc_sizes *sizes; /* of runs with different sizes (run_sizes.h); NULL: all have the same */
     const struct oc_model *model;
     const struct oc_analysis *analysis; /* may be NULL: then costs are unknown */
     const struct oc_profile *profile;

@@ -488,13 +488,14 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
     }
     p->runs_used -= s->left_out;
     if (s->left_out)
-        oc_diag_add(&p->diags, OC_WARNING, "W-many-sizes", "",
-                    "the shapes differ in so many runs that %u runs are not used: times and work are those of "
-                    "%u runs with %u sets of shapes, %s",
-                    s->left_out, p->runs_used, s->n_set,
-                    s->left_out == s->without_shapes ? "the first ones in the file"
-                    : s->without_shapes              ? "evenly spaced in the first ones in the file"
-                                                     : "evenly spaced");
+        oc_diag_add(
+            &p->diags, OC_WARNING, "W-many-sizes", "",
+            "the shapes differ in so many runs that %u runs are not used: times and work are those of "
+            "%u runs with %u sets of shapes, %s",
+            s->left_out, p->runs_used, s->n_set,
+            s->left_out == s->without_shapes ? "the first ones in the file"
+            : s->without_shapes              ? "evenly spaced in the first ones in the file"
+                                             : "evenly spaced");
     m->by_node = opts->by_node && s->n_set > 1;
     choose_stat(t, opts->stat, s->n_set);
 }

@@ -71,8 +71,10 @@ static struct digest *digest_runs(const struct ort_trace *t, const struct ort_gr
     return d;
 }
 
-/* Numbers the sets in the order of their first used run. keep_all: also runs whose shapes are not all kept. */
-static void number_sets(const struct ort_trace *t, const struct digest *d, bool keep_all, struct ort_shapes *s)
+/* Numbers the sets in the order of their first used run. keep_all: also runs whose shapes are not all kept.
+ */
+static void number_sets(const struct ort_trace *t, const struct digest *d, bool keep_all,
+                        struct ort_shapes *s)
 {
     struct oc_arena scratch = {0};
     struct oc_map sets = {.arena = &scratch};

@@ -26,7 +26,7 @@ struct ort_key {
     uint64_t where;
     const char *part, *part_type, *graph; /* kernel: see struct ort_work; part NULL: of the node itself */
     bool encloses, own_clock;
-    bool bare; /* its shapes are not kept */
+    bool bare;                        /* its shapes are not kept */
     uint8_t kind;                     /* enum ort_kind */
     bool has_body;                    /* control flow: contains the events of its subgraphs */
     uint32_t last_parent, last_group; /* during nesting: position of its last event */
@@ -122,10 +122,10 @@ void ort_note_start(const struct ort_trace *t, struct ort_group *g, uint32_t run
 /* Index of the last run that starts at or before ts (runs sorted by start), OC_NONE: none. */
 uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us);
 
-/* The nodes behind the groups, and the sets of shapes of the runs (ort_shapes.c). */
+/* Which groups are one node, and the sets of shapes of the runs (ort_shapes.c). */
 struct ort_shapes {
-    uint32_t *head, *next; /* by group: the first one of its node; the next one of its node, OC_NONE */
-    uint32_t *set;         /* by run, OC_NONE: unused */
+    uint32_t *head, *next;    /* by group: the first one of its node; the next one of its node, OC_NONE */
+    uint32_t *set;            /* by run, OC_NONE: unused */
     uint32_t n_set, left_out; /* left_out: runs that are not used because there are too many sets ... */
     uint32_t without_shapes;  /* ... because their shapes are not kept */
     uint32_t main;            /* the set with the most runs, of several the one with the longest run */

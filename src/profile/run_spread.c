@@ -59,9 +59,10 @@ static enum oc_stat stat_of_shapes(const struct oc_run_spread *s, enum oc_stat w
     if (wanted == OC_STAT_SUM || wanted == OC_STAT_MEAN)
         return wanted;
     if (wanted != OC_STAT_AUTO)
-        oc_diag_add(diags, OC_WARNING, "W-shapes-stat", "",
-                    "the runs have %u different sets of shapes: times and work are means over the runs, not %s",
-                    s->shapes, oc_stat_name(wanted));
+        oc_diag_add(
+            diags, OC_WARNING, "W-shapes-stat", "",
+            "the runs have %u different sets of shapes: times and work are means over the runs, not %s",
+            s->shapes, oc_stat_name(wanted));
     return OC_STAT_MEAN;
 }
 

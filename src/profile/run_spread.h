@@ -19,7 +19,7 @@ struct oc_run_spread {
     /* 95 % confidence interval of the median, distribution-free (order statistics); below 6 runs no interval
      * reaches 95 %, and these are min_ns and max_ns */
     double low_ns, high_ns;
-    uint32_t shapes; /* different sets of shapes in the runs; above 1 their times differ by their work */
+    uint32_t shapes;   /* different sets of shapes in the runs; above 1 their times differ by their work */
     uint32_t outliers; /* runs more than three interquartile ranges outside the quartiles */
 };
 

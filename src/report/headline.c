@@ -1,7 +1,7 @@
 #include "report/headline.h"
 
 #include "base/units.h"
-#include "join/sizes.h"
+#include "join/run_sizes.h"
 
 struct work { /* of the operators that have a time */
     double flops, ops, bytes;
@@ -104,7 +104,7 @@ const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena 
     if (s->shapes > 1)
         return oc_printf(a, "%s (%s of %s%s; median %s, %s to %s)", run, stat, oc_headline_runs_text(p, a),
                          sizes && sizes->n_set > 1 ? oc_printf(a, " of %u sizes", sizes->n_set)
-                                                  : oc_printf(a, " of %u sets of shapes", s->shapes),
+                                                   : oc_printf(a, " of %u sets of shapes", s->shapes),
                          oc_format_time_ns(s->median_ns, middle, sizeof(middle)),
                          oc_format_time_ns(s->min_ns, low, sizeof(low)),
                          oc_format_time_ns(s->max_ns, high, sizeof(high)));

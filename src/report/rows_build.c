@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "join/record_cost.h"
-#include "join/sizes.h"
+#include "join/run_sizes.h"
 
 static struct oc_row *new_row(struct oc_report *r)
 {

@@ -1,4 +1,4 @@
-#include "join/sizes.h"
+#include "join/run_sizes.h"
 #include "report/rows_build.h"
 
 /* Rows of a join: one for each operator record of the profile, with the cost of the nodes it covers. Time

@@ -128,8 +128,7 @@ static void add_inputs(struct lines *l)
         const struct oc_value *v = &a->model->value[g->input[i]];
         if (v->constant || n++ >= MOST)
             continue;
-        text = oc_printf(l->arena, "%s%s%s %s", text, n > 1 ? ", " : "", v->name,
-                         input_type(l, g->input[i]));
+        text = oc_printf(l->arena, "%s%s%s %s", text, n > 1 ? ", " : "", v->name, input_type(l, g->input[i]));
     }
     if (n > MOST)
         text = oc_printf(l->arena, "%s, %u more", text, n - MOST);

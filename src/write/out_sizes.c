@@ -37,7 +37,8 @@ const char *oc_sizes_range(const struct oc_sizes *s, uint32_t input, unsigned ax
     return NULL;
 }
 
-/* ---- table ----------------------------------------------------------------------------------------------- */
+/* ---- table -----------------------------------------------------------------------------------------------
+ */
 
 struct sizes_table {
     struct oc_arena *arena;
@@ -94,14 +95,14 @@ static void add_line(struct sizes_table *x, const char *name, const struct oc_si
                      const char *median, const char *macs)
 {
     bool work = !isnan(set->flops) || !isnan(set->ops);
-    const char *cell[COLUMNS] = {name,
-                                 oc_printf(x->arena, "%u", set->runs),
-                                 median,
-                                 oc_printf(x->arena, "%.1f", 100 * total_ns(set) / x->all_ns),
-                                 macs,
-                                 rate(x->arena, work ? known(set->flops) + known(set->ops) : NAN,
-                                      total_ns(set), set->least),
-                                 rate(x->arena, set->bytes, total_ns(set), set->least)};
+    const char *cell[COLUMNS] = {
+        name,
+        oc_printf(x->arena, "%u", set->runs),
+        median,
+        oc_printf(x->arena, "%.1f", 100 * total_ns(set) / x->all_ns),
+        macs,
+        rate(x->arena, work ? known(set->flops) + known(set->ops) : NAN, total_ns(set), set->least),
+        rate(x->arena, set->bytes, total_ns(set), set->least)};
     oc_plain_row(&x->t, cell);
 }
 
@@ -176,7 +177,8 @@ void oc_out_sizes(struct oc_report *r, bool markdown, FILE *f)
     oc_plain_free(&x.t);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------ */
+/* ---- JSON ------------------------------------------------------------------------------------------------
+ */
 
 static void json_set(struct oc_json_out *w, const struct oc_sizes *s, const struct oc_size_set *set)
 {

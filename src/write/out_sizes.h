@@ -3,7 +3,7 @@
 #define OC_OUT_SIZES_H
 
 #include "base/json_write.h"
-#include "join/sizes.h"
+#include "join/run_sizes.h"
 #include "report/report.h"
 
 /* The sizes of the report; NULL: all runs have the same. */

@@ -381,10 +381,9 @@ static bool has_texts(const struct screen *s, const struct spec *c)
 /* Cells of the table of groups or of operators. */
 static bool is_of_table(const struct screen *s, const struct spec *c)
 {
-    return s->groups
-               ? c->text != get_type && c->text != get_inputs && c->text != get_source && c->number != get_min &&
-                     c->number != get_max
-               : c->number != get_count;
+    return s->groups ? c->text != get_type && c->text != get_inputs && c->text != get_source &&
+                           c->number != get_min && c->number != get_max
+                     : c->number != get_count;
 }
 
 static void fill_numbers(const struct screen *s, const struct spec *c, const struct scale *scale,

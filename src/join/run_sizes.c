@@ -1,4 +1,4 @@
-#include "join/sizes.h"
+#include "join/run_sizes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 
-/* ---- the runs with one set of shapes as a profile ------------------------------------------------------- */
+/* ---- the runs with one set of shapes as a profile -------------------------------------------------------
+ */
 
 struct view {
     struct oc_profile p;
@@ -54,7 +55,8 @@ static void make_view(const struct oc_profile *p, const struct oc_prof_shapes *s
     }
 }
 
-/* ---- which sets of shapes have the same sizes ------------------------------------------------------------ */
+/* ---- which sets of shapes have the same sizes ------------------------------------------------------------
+ */
 
 /* Sets of shapes for which the options of the analysis are the same. */
 struct unit {
@@ -80,12 +82,12 @@ struct sizing {
     struct oc_map set_of; /* values to set */
     uint32_t set_cap;
     uint32_t *size_of; /* by set of shapes: the set of sizes */
-    struct work {            /* by record, one for each set of shapes it occurs in */
+    struct work {      /* by record, one for each set of shapes it occurs in */
         double work;
         uint32_t runs, next;
     } * work;
     uint32_t n_work, work_cap, *last_work;
-    uint32_t *runs; /* by record: in which it is counted */
+    uint32_t *runs;             /* by record: in which it is counted */
     uint64_t executed, padding; /* MACs of all runs */
 };
 
@@ -140,7 +142,8 @@ static void find_units(struct sizing *z)
     oc_map_free(&units);
 }
 
-/* ---- values of the open dimensions ---------------------------------------------------------------------- */
+/* ---- values of the open dimensions ----------------------------------------------------------------------
+ */
 
 static bool is_open(const struct oc_value *v, unsigned axis)
 {
@@ -207,7 +210,8 @@ static uint32_t find_set(struct sizing *z, const struct oc_analysis *a)
     return at;
 }
 
-/* ---- sums over the runs ---------------------------------------------------------------------------------- */
+/* ---- sums over the runs ----------------------------------------------------------------------------------
+ */
 
 static bool add_times(uint64_t *sum, uint64_t v, uint64_t runs)
 {
@@ -380,7 +384,8 @@ static int add_unit(struct sizing *z, const struct unit *u)
     return rc;
 }
 
-/* ---- results --------------------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------------------------
+ */
 
 static int by_value(const void *a, const void *b, void *n_name)
 {
@@ -416,7 +421,7 @@ static int by_work(const void *a, const void *b)
     return (x->work > y->work) - (x->work < y->work);
 }
 
-/* The smallest, middle and largest work of a run. */
+/* The minimum, median and maximum of the work of a run. */
 static void set_range(const struct sizing *z, uint32_t rec, struct work *sorted)
 {
     struct oc_size_rec *s = &z->out->rec[rec];
@@ -471,10 +476,9 @@ const char *oc_size_text(const struct oc_sizes *s, const struct oc_size_set *set
     const char *text = "";
     for (uint32_t i = 0; i < s->n_name; i++)
         if (s->varies[i])
-            text = set->value[i] < 0
-                       ? oc_printf(a, "%s%s%s unknown", text, *text ? ", " : "", s->name[i])
-                       : oc_printf(a, "%s%s%s = %lld", text, *text ? ", " : "", s->name[i],
-                                   (long long)set->value[i]);
+            text = set->value[i] < 0 ? oc_printf(a, "%s%s%s unknown", text, *text ? ", " : "", s->name[i])
+                                     : oc_printf(a, "%s%s%s = %lld", text, *text ? ", " : "", s->name[i],
+                                                 (long long)set->value[i]);
     return text;
 }
 
@@ -527,12 +531,8 @@ int oc_join_sizes(struct oc_analysis *analysis, const struct oc_analyze_opts *op
     OC_C_LOCALE;
     static const struct oc_analyze_opts none = {0};
     const struct oc_profile *p = join->profile;
-    struct sizing z = {.a = analysis,
-                       .j = join,
-                       .p = p,
-                       .opts = opts ? opts : &none,
-                       .optimized = optimized,
-                       .err = err};
+    struct sizing z = {
+        .a = analysis, .j = join, .p = p, .opts = opts ? opts : &none, .optimized = optimized, .err = err};
     int rc = 0;
     if (p->n_shapes < 2 || !analysis)
         return 0;

@@ -1,7 +1,7 @@
 /* Sizes of a profile whose runs differ in them: image widths, lengths of sequences. Each run has the work of
  * the model at its own sizes. */
-#ifndef OC_SIZES_H
-#define OC_SIZES_H
+#ifndef OC_RUN_SIZES_H
+#define OC_RUN_SIZES_H
 
 #include "join/join.h"
 
