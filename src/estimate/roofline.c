@@ -312,22 +312,3 @@ void oc_roofline(const struct oc_device *device, const struct oc_work *work, enu
     struct oc_roof_opts opts = {.overlap = overlap};
     oc_roofline_of(device, work, &opts, measured_s, out);
 }
-
-void oc_roof_achieved(const struct oc_work *work, const struct oc_roof *roof, double measured_s,
-                      struct oc_achieved *out)
-{
-    double t = measured_s > 0 ? measured_s : NAN;
-    *out = (struct oc_achieved){
-        .flops_per_s = roof->flops / t,
-        .bytes_per_s = work->unknown ? NAN : (double)work->bytes / t,
-        .compute_efficiency = roof->comp_s / t,
-        .bandwidth_efficiency = roof->mem_s / t,
-        .roofline_efficiency = roof->roof_s / t,
-    };
-}
-
-double oc_mfu(const struct oc_device *device, unsigned cls, uint64_t macs, double measured_s)
-{
-    const struct oc_hw_figure *peak = cls < OC_CLASS_COUNT ? device->peak[OC_HW_MATRIX][cls] : NULL;
-    return peak && measured_s > 0 ? 2.0 * (double)macs / (measured_s * peak->value) : NAN;
-}

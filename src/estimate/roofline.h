@@ -94,14 +94,4 @@ void oc_roofline_of(const struct oc_device *device, const struct oc_work *work,
 void oc_roofline(const struct oc_device *device, const struct oc_work *work, enum oc_overlap overlap,
                  double measured_s, struct oc_roof *out);
 
-struct oc_achieved {
-    double flops_per_s, bytes_per_s;
-    double compute_efficiency, bandwidth_efficiency, roofline_efficiency; /* 1 is the peak; can exceed 1 */
-};
-void oc_roof_achieved(const struct oc_work *work, const struct oc_roof *roof, double measured_s,
-                      struct oc_achieved *out);
-
-/* Model FLOPs utilisation: MACs of one class relative to the matrix peak of that class. */
-double oc_mfu(const struct oc_device *device, unsigned cls, uint64_t macs, double measured_s);
-
 #endif

@@ -409,6 +409,8 @@ static void prefetch_outputs(const struct oc_scope *sc, struct oc_wire rest, uin
         }
 }
 
+static int load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body);
+
 int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t field, uint32_t n)
 {
     uint32_t first = l->m->n_node, first_body = l->n_body;
@@ -434,7 +436,7 @@ int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, ui
     l->m->graph[sc->graph].unsure_order |=
         sc->call != NULL; /* values of a call are defined before its nodes */
     if (rc == 0)
-        rc = oc_load_bodies(l, sc, first_body);
+        rc = load_bodies(l, sc, first_body);
     for (uint32_t i = 0; i < n && !rc; i++)
         if (l->n_fn && oc_function_of(l, &l->m->node[first + i]))
             rc = oc_expand_call(l, sc, first + i);
@@ -456,7 +458,7 @@ static const char *body_scope(struct oc_loader *l, const struct oc_scope *sc, ui
                      oc_node_label(l->m, n, label, sizeof(label)), attr);
 }
 
-int oc_load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body)
+static int load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body)
 {
     uint32_t last = l->n_body;
     int rc = 0;

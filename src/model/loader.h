@@ -134,7 +134,6 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
 int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v);
 /* Parses the nodes of a message already counted (n fields of that number) into sc->graph, in any order. */
 int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t field, uint32_t n);
-int oc_load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body);
 
 /* function.c */
 int oc_load_functions(struct oc_loader *l, const struct oc_view *view, uint32_t n);

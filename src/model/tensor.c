@@ -303,16 +303,3 @@ void oc_tensor_bytes_close(struct oc_tensor_bytes *b)
     free(b->heap);
 }
 
-bool oc_tensor_all_zero(const struct oc_model *m, const struct oc_tensor *t, uint32_t max)
-{
-    if (t->elements > max || t->elements > OC_MAX_DATA)
-        return false;
-    struct oc_arena scratch = {0};
-    struct oc_elem *e = OC_NEW_ARRAY(&scratch, t->elements, struct oc_elem);
-    bool zero = oc_tensor_elems(m, t, (uint32_t)t->elements, e, &scratch);
-    for (uint64_t i = 0; zero && i < t->elements; i++)
-        zero = (e[i].kind == OC_E_INT && e[i].i.expr == 0 && e[i].i.v == 0) ||
-               (e[i].kind == OC_E_REAL && e[i].r == 0);
-    oc_arena_free(&scratch);
-    return zero;
-}

@@ -49,7 +49,4 @@ struct oc_tensor_bytes {
 bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, struct oc_tensor_bytes *out);
 void oc_tensor_bytes_close(struct oc_tensor_bytes *b);
 
-/* True if every element is zero (used for zero points). Reads at most `max` elements, else false. */
-bool oc_tensor_all_zero(const struct oc_model *m, const struct oc_tensor *t, uint32_t max);
-
 #endif

@@ -1,6 +1,6 @@
 /* GroupQueryAttention and related operators of ONNX Runtime: causal attention on a cache shared by past and
  * present. cost-semantics 4.12, 5.6. */
-#include "ops/attention_cost.h"
+#include "ops/attention.h"
 #include "ops/norm_cost.h"
 
 #include <string.h>

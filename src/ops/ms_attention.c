@@ -1,6 +1,6 @@
 /* Attention of ONNX Runtime, with projections (Attention, QAttention, PackedAttention) and on projected
  * operands (MultiHeadAttention and related operators). cost-semantics 4.12, 5.6. Grouped queries: gqa.c. */
-#include "ops/attention_cost.h"
+#include "ops/attention.h"
 
 #include <string.h>
 

@@ -26,7 +26,9 @@ void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_
     oc_add(c, k, OC_SQRT, rows);
 }
 
-void oc_use_stash_type(const struct oc_op_ctx *c, struct oc_cost *k)
+/* The type in which statistics are computed (attribute stash_type, float by default) is the class of the
+ * work. */
+static void use_stash_type(const struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t type = oc_attr_i(c, "stash_type", OC_DT_FLOAT);
     if (type > 0 && type < OC_DT_COUNT && oc_dtype_info((unsigned)type)->kind == OC_KIND_FLOAT)
@@ -124,7 +126,7 @@ static uint64_t rows_before_axis(struct oc_op_ctx *c)
 
 static int cost_layer_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    oc_use_stash_type(c, k);
+    use_stash_type(c, k);
     oc_add_layer_norm(c, k, oc_c_in(c, 0), rows_before_axis(c), oc_in(c, 2) != NULL);
     return 0;
 }
@@ -132,7 +134,7 @@ static const char cost_layer_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
 static int cost_rms_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    oc_use_stash_type(c, k);
+    use_stash_type(c, k);
     oc_add_rms_norm(c, k, oc_c_in(c, 0), rows_before_axis(c));
     return 0;
 }
@@ -153,7 +155,7 @@ static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
     if (groups < 1)
         return oc_op_fail(c, "invalid num_groups %lld", (long long)groups);
     if (c->opset <= 0 || c->opset >= 21)
-        oc_use_stash_type(c, k);
+        use_stash_type(c, k);
     uint64_t rows = oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups);
     oc_add_layer_norm(c, k, oc_c_in(c, 0), rows, true);
     return 0;

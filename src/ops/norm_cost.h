@@ -12,10 +12,6 @@ void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint6
 void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows);
 void oc_add_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n);
 
-/* The type in which statistics are computed (attribute stash_type, float by default) is the class of the
- * work. */
-void oc_use_stash_type(const struct oc_op_ctx *c, struct oc_cost *k);
-
 /* Shape with the axes from `axis` on set to 1. */
 struct oc_shape oc_row_shape(struct oc_op_ctx *c, const struct oc_shape *x, unsigned axis);
 

@@ -1,6 +1,6 @@
 /* PagedAttention: packed sequences of different lengths on a block-structured cache; QOrderedAttention: int8
  * throughout. cost-semantics 4.12, 5.6. */
-#include "ops/attention_cost.h"
+#include "ops/attention.h"
 #include "ops/move.h"
 #include "ops/norm_cost.h"
 

@@ -1,5 +1,5 @@
 /* Rotary position embeddings. cost-semantics 4.12, 5.6: only the rows of the caches in use are read. */
-#include "ops/attention_cost.h"
+#include "ops/attention.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Sparse and run-time selected attention of ONNX Runtime:
  * LongformerAttention, DecoderAttention; and gated biases of positions. cost-semantics 4.12. */
-#include "ops/attention_cost.h"
+#include "ops/attention.h"
 #include "ops/move.h"
 #include "ops/norm_cost.h"
 

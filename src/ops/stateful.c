@@ -1,6 +1,6 @@
 /* Operators that carry a small state instead of a cache: LinearAttention, CausalConvWithState.
  * cost-semantics 4.1, 4.12. Over packed tokens: packed_state.c. */
-#include "ops/attention_cost.h"
+#include "ops/attention.h"
 
 #include <string.h>
 

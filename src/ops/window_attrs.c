@@ -95,14 +95,6 @@ int oc_windows_out(struct oc_op_ctx *c, const struct oc_windows *w, unsigned i, 
     return 0;
 }
 
-uint64_t oc_windows_volume(struct oc_op_ctx *c, const struct oc_windows *w)
-{
-    uint64_t n = 1;
-    for (unsigned i = 0; i < w->n; i++)
-        n = oc_c_mul(c, n, oc_c_dim(c, w->axis[i].kernel));
-    return n;
-}
-
 uint64_t oc_taps(struct oc_op_ctx *c, uint64_t n, uint64_t k, int64_t s, int64_t p, int64_t d, uint64_t limit)
 {
     if (k > MAX_TAPS_AXIS || n > INT64_MAX / 4 || limit > INT64_MAX / 4) {

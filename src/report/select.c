@@ -122,11 +122,6 @@ static const struct oc_order_column order_columns[] = {
     {.name = "type", .compare = compare_type, .known = type_known},
 };
 
-const char *oc_order_column_name(size_t index)
-{
-    return index < OC_COUNT(order_columns) ? order_columns[index].name : NULL;
-}
-
 static double order_key(const struct oc_order_column *c, const struct oc_row *row)
 {
     if (c->number)

@@ -69,7 +69,4 @@ uint32_t oc_select_first(const struct oc_select *s, const struct oc_row **row, u
 int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time,
                    struct oc_rows *out, struct oc_err *err);
 
-/* Name of a column that --order-by accepts; NULL past the end. */
-const char *oc_order_column_name(size_t index);
-
 #endif

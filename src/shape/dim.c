@@ -51,7 +51,7 @@ static struct oc_dim overflow_dim(struct oc_exprs *x)
     return (struct oc_dim){.expr = OC_MAX_EXPRS + x->n_beyond};
 }
 
-bool oc_poly_of(const struct oc_exprs *x, struct oc_dim d, struct poly *p)
+static bool poly_of(const struct oc_exprs *x, struct oc_dim d, struct poly *p)
 {
     p->n = 0;
     if (oc_is_known(d)) {
@@ -69,7 +69,7 @@ bool oc_poly_of(const struct oc_exprs *x, struct oc_dim d, struct poly *p)
     return true;
 }
 
-struct oc_dim oc_poly_dim(struct oc_exprs *x, const struct poly *p)
+static struct oc_dim poly_dim(struct oc_exprs *x, const struct poly *p)
 {
     if (p->n == 0)
         return oc_known(0);
@@ -93,11 +93,12 @@ struct oc_dim oc_poly_dim(struct oc_exprs *x, const struct poly *p)
     return (struct oc_dim){.expr = id};
 }
 
-struct oc_dim oc_atom_dim(struct oc_exprs *x, uint32_t atom)
+/* The polynomial of a dim. False for an unknown beyond the limit of the table. */
+static struct oc_dim atom_dim(struct oc_exprs *x, uint32_t atom)
 {
     struct poly p = {.n = 1};
     p.t[0] = (struct term){.coef = 1, .degree = 1, .atom = {atom}};
-    return oc_poly_dim(x, &p);
+    return poly_dim(x, &p);
 }
 
 static struct oc_dim add_atom(struct oc_exprs *x, const struct atom *a)
@@ -110,7 +111,7 @@ static struct oc_dim add_atom(struct oc_exprs *x, const struct atom *a)
     }
     OC_GROW(x->atom, x->n_atom, x->cap_atom);
     x->atom[x->n_atom] = *a;
-    return oc_atom_dim(x, x->n_atom++);
+    return atom_dim(x, x->n_atom++);
 }
 
 struct oc_dim oc_dim_fresh(struct oc_exprs *x, const char *origin, int64_t max)
@@ -136,7 +137,7 @@ static struct oc_dim overflow(struct oc_exprs *x)
     return oc_dim_fresh(x, "overflow", -1);
 }
 
-struct range oc_dim_range(const struct oc_exprs *x, struct oc_dim d)
+static struct range dim_range(const struct oc_exprs *x, struct oc_dim d)
 {
     if (oc_is_known(d))
         return (struct range){d.v, d.v};
@@ -147,7 +148,7 @@ int64_t oc_dim_max_value(const struct oc_exprs *x, struct oc_dim d)
 {
     if (oc_is_known(d))
         return d.v;
-    struct range r = oc_dim_range(x, d);
+    struct range r = dim_range(x, d);
     if (r.hi == INT64_MAX)
         return -1;
     return r.hi < 0 ? 0 : r.hi;
@@ -155,7 +156,7 @@ int64_t oc_dim_max_value(const struct oc_exprs *x, struct oc_dim d)
 
 int64_t oc_dim_min_value(const struct oc_exprs *x, struct oc_dim d)
 {
-    return oc_dim_range(x, d).lo;
+    return dim_range(x, d).lo;
 }
 
 /* ---- composite atoms ---- */
@@ -184,7 +185,7 @@ static int64_t decrement_bound(int64_t hi)
 
 static struct range atom_range(const struct oc_exprs *x, unsigned kind, struct oc_dim da, struct oc_dim db)
 {
-    struct range a = oc_dim_range(x, da), b = oc_dim_range(x, db);
+    struct range a = dim_range(x, da), b = dim_range(x, db);
     switch (kind) {
     case ATOM_FLOOR:
     case ATOM_CEIL:
@@ -248,8 +249,8 @@ struct oc_dim oc_dim_add(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     if (oc_is(a, 0) || oc_is(b, 0))
         return oc_is(a, 0) ? b : a;
     struct poly p, q;
-    if (oc_poly_of(x, a, &p) && oc_poly_of(x, b, &q) && oc_poly_add(&p, &q, 1, &p))
-        return oc_poly_dim(x, &p);
+    if (poly_of(x, a, &p) && poly_of(x, b, &q) && oc_poly_add(&p, &q, 1, &p))
+        return poly_dim(x, &p);
     return symmetric(x, ATOM_SUM, a, b);
 }
 
@@ -263,8 +264,8 @@ struct oc_dim oc_dim_sub(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     if (oc_same_dim(a, b))
         return oc_known(0);
     struct poly p, q;
-    if (oc_poly_of(x, a, &p) && oc_poly_of(x, b, &q) && oc_poly_add(&p, &q, -1, &p))
-        return oc_poly_dim(x, &p);
+    if (poly_of(x, a, &p) && poly_of(x, b, &q) && oc_poly_add(&p, &q, -1, &p))
+        return poly_dim(x, &p);
     return composite(x, ATOM_SUM, a, composite(x, ATOM_PRODUCT, oc_known(-1), b));
 }
 
@@ -278,8 +279,8 @@ struct oc_dim oc_dim_mul(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     if (oc_is(a, 1) || oc_is(b, 1))
         return oc_is(a, 1) ? b : a;
     struct poly p, q;
-    if (oc_poly_of(x, a, &p) && oc_poly_of(x, b, &q) && oc_poly_mul(&p, &q, &p))
-        return oc_poly_dim(x, &p);
+    if (poly_of(x, a, &p) && poly_of(x, b, &q) && oc_poly_mul(&p, &q, &p))
+        return poly_dim(x, &p);
     return symmetric(x, ATOM_PRODUCT, a, b);
 }
 
@@ -298,9 +299,9 @@ bool oc_dim_divides(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, struct
         return true;
     }
     struct poly p, q;
-    if (!oc_poly_of(x, a, &p) || !oc_poly_of(x, b, &q) || !oc_poly_exact(&p, &q, &p))
+    if (!poly_of(x, a, &p) || !poly_of(x, b, &q) || !oc_poly_exact(&p, &q, &p))
         return false;
-    *quotient = oc_poly_dim(x, &p);
+    *quotient = poly_dim(x, &p);
     return true;
 }
 
@@ -365,7 +366,7 @@ static bool unnest(const struct oc_exprs *x, struct poly *p, int64_t *c)
     struct poly inner, k = {0};
     int64_t by = a->b.v, cd;
     if (a->kind != ATOM_FLOOR || !oc_is_known(a->b) || !oc_mul_i64(*c, by, &cd) ||
-        !oc_poly_of(x, a->a, &inner))
+        !poly_of(x, a->a, &inner))
         return false;
     if (p->n == 2)
         k.t[k.n++] = p->t[1];
@@ -378,17 +379,17 @@ static bool unnest(const struct oc_exprs *x, struct poly *p, int64_t *c)
 static struct oc_dim floor_by(struct oc_exprs *x, struct oc_dim a, int64_t c)
 {
     struct poly p, whole, rest;
-    if (!oc_poly_of(x, a, &p))
+    if (!poly_of(x, a, &p))
         return composite(x, ATOM_FLOOR, a, oc_known(c));
     if (!split(&p, c, false, &whole, &rest))
-        return oc_poly_dim(x, &whole);
-    struct oc_dim q = oc_poly_dim(x, &whole);
+        return poly_dim(x, &whole);
+    struct oc_dim q = poly_dim(x, &whole);
     int64_t c_before = c;
     reduce(&rest, &c);
     if (unnest(x, &rest, &c) || c != c_before)
-        return oc_dim_add(x, q, c == 1 ? oc_poly_dim(x, &rest) : floor_by(x, oc_poly_dim(x, &rest), c));
-    struct oc_dim r = oc_poly_dim(x, &rest);
-    struct range range = oc_dim_range(x, r);
+        return oc_dim_add(x, q, c == 1 ? poly_dim(x, &rest) : floor_by(x, poly_dim(x, &rest), c));
+    struct oc_dim r = poly_dim(x, &rest);
+    struct range range = dim_range(x, r);
     if (range.lo != INT64_MIN && range.hi != INT64_MAX &&
         oc_floor_div(range.lo, c) == oc_floor_div(range.hi, c))
         return oc_dim_add(x, q, oc_known(oc_floor_div(range.lo, c)));
@@ -442,23 +443,23 @@ struct oc_dim oc_dim_mod(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     if (oc_dim_divides(x, a, b, &q))
         return oc_known(0);
     struct poly p, whole, rest;
-    if (oc_is_known(b) && oc_poly_of(x, a, &p)) {
+    if (oc_is_known(b) && poly_of(x, a, &p)) {
         split(&p, b.v, true, &whole, &rest);
-        a = oc_poly_dim(x, &rest);
+        a = poly_dim(x, &rest);
         if (oc_is_known(a))
             return oc_dim_mod(x, a, b);
     }
-    struct range r = oc_dim_range(x, a), s = oc_dim_range(x, b);
+    struct range r = dim_range(x, a), s = dim_range(x, b);
     return r.lo >= 0 && r.hi < s.lo ? a : composite(x, ATOM_MOD, a, b);
 }
 
 /* Returns one of the operands if their order can be proved. */
 static bool ordered(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, bool want_max, struct oc_dim *out)
 {
-    struct range r = oc_dim_range(x, a), s = oc_dim_range(x, b);
+    struct range r = dim_range(x, a), s = dim_range(x, b);
     struct range gap = {0, 0};
     if (r.lo < s.hi && s.lo < r.hi) /* the ranges overlap: compare the difference */
-        gap = oc_dim_range(x, oc_dim_sub(x, a, b));
+        gap = dim_range(x, oc_dim_sub(x, a, b));
     bool a_large = oc_same_dim(a, b) || r.lo >= s.hi || (r.lo < s.hi && s.lo < r.hi && gap.lo >= 0);
     bool b_large = s.lo >= r.hi || (r.lo < s.hi && s.lo < r.hi && gap.hi <= 0);
     if (!a_large && !b_large)
@@ -472,7 +473,7 @@ static bool absorbed(const struct oc_exprs *x, unsigned kind, struct oc_dim a, s
                      struct oc_dim *out)
 {
     struct poly p;
-    if (oc_is_known(a) || !oc_poly_of(x, a, &p) || p.n != 1 || p.t[0].coef != 1 || p.t[0].degree != 1)
+    if (oc_is_known(a) || !poly_of(x, a, &p) || p.n != 1 || p.t[0].coef != 1 || p.t[0].degree != 1)
         return false;
     const struct atom *t = &x->atom[p.t[0].atom[0]];
     bool lattice = t->kind == ATOM_MIN || t->kind == ATOM_MAX;

@@ -61,11 +61,6 @@ struct oc_exprs {
     bool overflowed;
 };
 
-/* The polynomial of a dim. False for an unknown beyond the limit of the table. */
-bool oc_poly_of(const struct oc_exprs *x, struct oc_dim d, struct poly *p);
-struct oc_dim oc_poly_dim(struct oc_exprs *x, const struct poly *p);
-struct oc_dim oc_atom_dim(struct oc_exprs *x, uint32_t atom);
-
 /* *out may be one of the operands. False: beyond a limit, or a coefficient overflows; *out is then undefined.
  */
 bool oc_poly_add(const struct poly *a, const struct poly *b, int64_t factor,
@@ -74,12 +69,10 @@ bool oc_poly_mul(const struct poly *a, const struct poly *b, struct poly *out);
 bool oc_poly_exact(const struct poly *a, const struct poly *b, struct poly *quotient);
 
 struct range oc_poly_range(const struct oc_exprs *x, const struct term *t, uint32_t n);
-struct range oc_dim_range(const struct oc_exprs *x, struct oc_dim d);
 struct range oc_range_add(struct range a, struct range b);
 struct range oc_range_mul(struct range a, struct range b);
 
 /* Text of at most OC_MAX_TEXT bytes, truncated with "..." */
-const char *oc_poly_text(struct oc_exprs *x, const struct term *t, uint32_t n);
 const char *oc_atom_text(struct oc_exprs *x, unsigned kind, struct oc_dim a, struct oc_dim b);
 const char *oc_cut_text(struct oc_arena *a, const char *s, size_t n);
 

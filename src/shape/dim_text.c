@@ -69,7 +69,7 @@ static void add_term(struct oc_buf *b, const struct oc_exprs *x, const struct te
 }
 
 /* Positive terms first; a positive constant goes before negative terms if no other term is positive. */
-const char *oc_poly_text(struct oc_exprs *x, const struct term *t, uint32_t n)
+static const char *poly_text(struct oc_exprs *x, const struct term *t, uint32_t n)
 {
     struct oc_buf b = {0};
     for (uint32_t i = 0; i < n; i++)
@@ -120,7 +120,7 @@ const char *oc_dim_text(struct oc_exprs *x, struct oc_dim d)
         return "?";
     struct expr *e = &x->expr[d.expr];
     if (!e->text) {
-        const char *text = oc_poly_text(x, e->t, e->n);
+        const char *text = poly_text(x, e->t, e->n);
         x->expr[d.expr].text = text;
     }
     return x->expr[d.expr].text;

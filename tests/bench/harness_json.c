@@ -1,3 +1,4 @@
+#include "onnxcost.h"
 #include "harness.h"
 
 #include <math.h>

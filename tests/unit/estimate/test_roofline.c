@@ -62,26 +62,13 @@ static void example_of_section_8_is_exact(void **state)
     assert_string_equal(r.missing, "");
 }
 
-/* 150 us: 603,979,776 / 150e-6 = 4,026.53 GFLOPS; 11,403,264 / 150e-6 = 76.02 GB/s; 114.03264 / 150 = 76.02 %
- */
-static void measured_example_has_exact_rates(void **state)
+static void measured_example_is_bound_by_dram(void **state)
 {
     (void)state;
     struct oc_device d = example();
     struct oc_work w = case_15();
     struct oc_roof r = roof_of(&d, &w, 150e-6);
-    struct oc_achieved a;
-    oc_roof_achieved(&w, &r, 150e-6, &a);
-    assert_near(a.flops_per_s, 4026531840000.0);
-    assert_near(a.bytes_per_s, 76021760000.0);
-    assert_near(a.compute_efficiency, 60.3979776 / 150);
-    assert_near(a.bandwidth_efficiency, 0.7602176);
-    assert_near(a.roofline_efficiency, 0.7602176);
     assert_int_equal(r.bound, OC_BOUND_DRAM);
-    oc_roof_achieved(&w, &r, NAN, &a);
-    assert_true(isnan(a.flops_per_s) && isnan(a.roofline_efficiency));
-    oc_roof_achieved(&w, &r, 0, &a); /* a time of 0 gives no rates */
-    assert_true(isnan(a.bytes_per_s));
 }
 
 static void missing_peak_is_unknown(void **state)
@@ -113,9 +100,6 @@ static void unknown_counts_have_no_roofline(void **state)
     struct oc_roof r = roof_of(&d, &w, 1e-3);
     assert_true(isnan(r.roof_s) && isnan(r.intensity) && isnan(r.flops));
     assert_int_equal(r.bound, OC_BOUND_UNKNOWN);
-    struct oc_achieved a;
-    oc_roof_achieved(&w, &r, 1e-3, &a);
-    assert_true(isnan(a.flops_per_s) && isnan(a.bytes_per_s));
 }
 
 /* f16 MACs run on the matrix unit (2 x 10e6 / 40e12 = 0.5 us), f32 MACs on vector although there is a matrix
@@ -135,8 +119,6 @@ static void macs_run_on_the_unit_that_has_their_class(void **state)
     assert_true(isinf(r.intensity));
     oc_roofline(&d, &w, OC_OVERLAP_NONE, NAN, &r);
     assert_near(r.comp_s, 2.5e-6);
-    assert_near(oc_mfu(&d, OC_CLASS_F16, 10000000, 1e-6), 0.5);
-    assert_true(isnan(oc_mfu(&d, OC_CLASS_F32, 1, 1e-6)));
 }
 
 /* 1e6 transcendentals: 1 us on the special unit; without one they are vector flops: 0.1 us. */
@@ -373,7 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example_of_section_8_is_exact),
-        cmocka_unit_test(measured_example_has_exact_rates),
+        cmocka_unit_test(measured_example_is_bound_by_dram),
         cmocka_unit_test(missing_peak_is_unknown),
         cmocka_unit_test(unknown_counts_have_no_roofline),
         cmocka_unit_test(macs_run_on_the_unit_that_has_their_class),

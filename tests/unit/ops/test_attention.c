@@ -1,4 +1,4 @@
-#include "ops/attention_cost.h"
+#include "ops/attention.h"
 #include "support/op_rows.h"
 
 #include <setjmp.h>

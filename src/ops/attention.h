@@ -1,6 +1,6 @@
 /* Cost of attention (cost-semantics 4.12): visible pairs and their work. */
-#ifndef OC_ATTENTION_COST_H
-#define OC_ATTENTION_COST_H
+#ifndef OC_ATTENTION_H
+#define OC_ATTENTION_H
 
 #include "ops/op.h"
 
