@@ -5,7 +5,7 @@
  *                      "percentage"}, ...]    names are not escaped
  *   --exportLayerInfo  {"Layers": [object | name, ...], "Bindings" | "I/O Tensors": [...]}
  *   --exportTimes      [{"startComputeMs", "endComputeMs", "computeMs", ...}, ...]
- *   --dumpProfile      a table in the log (trt_log.c)
+ *   --dumpProfile      a table in the log (trt_log.c), as --dumpLayerInfo and the summary
  *   trex's metadata    {"performance_summary": {...}, "device_information": {...}, ...} */
 #include <math.h>
 #include <stdlib.h>
@@ -366,8 +366,8 @@ static void probe_tensorrt(const struct oc_peek *peek, struct oc_bid *bid)
 
 const struct oc_importer oc_importer_tensorrt = {
     .name = "tensorrt",
-    .title = "TensorRT trtexec profile, layer information, times (JSON)",
-    .seen = "8.2 to 8.6, 10",
+    .title = "TensorRT trtexec profile, layer information, times (JSON), log",
+    .seen = "7.2 to 8.6, 10",
     .lost = "single iterations: sums and medians only",
     .part = parts,
     .n_part = OC_COUNT(parts),

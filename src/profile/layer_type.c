@@ -212,11 +212,19 @@ static const char *const added[][2] = {{"reshape_", "Reshape"},
                                        {"unsqueeze_", "Unsqueeze"},
                                        {"transpose_", "Transpose"}};
 
-/* Type in a layer's name: the part of the lowest rank, then the first, determines it. */
-static struct typed type_in_layer(const char *name)
+/* Type in a layer's name: the part of the lowest rank, then the first, determines it. Kernels of fused
+ * regions list their nodes, if the layer information is detailed. */
+static struct typed type_in_layer(const struct trt_typed *l)
 {
+    const char *name = l->name;
     struct trt_part part[MAX_PARTS];
     struct typed best = {{"", 0}, RANKS};
+    for (uint32_t i = 0; i < l->n_marker; i++) {
+        struct typed t = type_of_name(l->marker[i], strlen(l->marker[i]));
+        best = t.rank < best.rank ? t : best;
+    }
+    if (best.rank < RANKS)
+        return best;
     size_t n = trt_split(name, strlen(name), NULL, part, MAX_PARTS);
     for (size_t i = 0; i < OC_COUNT(added); i++)
         if (oc_str_starts(oc_str(name, strlen(name)), added[i][0]))
@@ -286,7 +294,7 @@ static struct typed type_of_inserted(const char *overhead)
 struct oc_str trt_layer_type(const struct trt_typed *l)
 {
     const char *overhead = trt_overhead(l->name, trt_stem(l->name, strlen(l->name)));
-    struct typed named = overhead ? type_of_inserted(overhead) : type_in_layer(l->name);
+    struct typed named = overhead ? type_of_inserted(overhead) : type_in_layer(l);
     struct oc_str own = {l->type, strlen(l->type)};
     if (oc_equal(l->param_type, "Pooling"))
         return pool_type(l, &named);

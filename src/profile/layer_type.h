@@ -15,6 +15,8 @@ bool oc_type_in_name(const char *name, size_t n, struct oc_str *type);
 struct trt_typed {
     const char *name;
     const char *type, *param_type, *pooling; /* of the layer information, "" when unknown */
+    const char *const *marker;               /* names of the nodes that it lists */
+    uint32_t n_marker;
 };
 struct oc_str trt_layer_type(const struct trt_typed *l);
 

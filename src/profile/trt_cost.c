@@ -48,14 +48,15 @@ static bool tensor_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
     return true;
 }
 
-/* A slice reads less than its input; an elided layer moves nothing. */
+/* A slice reads less than its input; an elided layer moves nothing; weights of a region are not listed. */
 static double bytes_of(const struct trt_layer *l, uint64_t params)
 {
     uint64_t sum = params;
     if (oc_equal(l->type, "NoOp"))
         return 0;
-    if (params == UINT64_MAX || oc_equal(l->param_type, "Slice") || !l->n_out ||
-        !tensor_bytes(l->in, l->n_in, &sum) || !tensor_bytes(l->out, l->n_out, &sum))
+    if (params == UINT64_MAX || oc_equal(l->type, "Myelin") || strncmp(l->name, "{ForeignNode[", 13) == 0 ||
+        oc_equal(l->param_type, "Slice") || !l->n_out || !tensor_bytes(l->in, l->n_in, &sum) ||
+        !tensor_bytes(l->out, l->n_out, &sum))
         return NAN;
     return (double)sum;
 }

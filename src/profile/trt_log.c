@@ -5,7 +5,7 @@
  *   [05/08/2024-14:05:14] [I]    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
  *   [05/08/2024-14:05:14] [I]       16.15       0.0077       0.0075       0.5   name
  *
- * Up to 8.5 the name is the first column; the median may be absent. */
+ * Up to 8.5 the name is the first column; the median may be absent. Layer information: trt_layer_text.c. */
 #include <math.h>
 #include <string.h>
 
@@ -200,7 +200,8 @@ static void read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading
         trt_add_inputs(r, p, text_after(s, shape));
     } else if (!read_binding(s, p, r)) {
         for (unsigned i = 0; i < TRT_TIMES; i++)
-            if (oc_str_starts(s, trt_times_name[i]) && oc_str_starts(text_after(s, trt_times_name[i]), ": "))
+            if (oc_str_starts(s, trt_times_name[i]) &&
+                oc_str_starts(text_after(s, trt_times_name[i]), ": min = "))
                 read_times(s, &r->summary[i]);
     }
 }
@@ -243,11 +244,47 @@ static void read_line(struct table *t, struct oc_str text, uint64_t where, struc
         add_row(r, p, time, name);
 }
 
+/* Layer information in the text. A builder's verbose log repeats it: the first list counts. */
+struct layer_list {
+    struct oc_buf json;
+    bool open, ended;
+};
+
+static bool read_layer(struct layer_list *l, struct oc_str text)
+{
+    if (l->ended || !text.n)
+        return false;
+    bool read = trt_layer_line(text, &l->json);
+    l->ended = l->open && !read && !oc_str_starts(text, "Name: ");
+    l->open |= read;
+    return read;
+}
+
+static void take_layers(struct layer_list *l, struct oc_profile *p, struct trt_reading *r)
+{
+    struct oc_str key;
+    if (l->open && !r->engine.found) {
+        struct oc_buf all = {0};
+        oc_buf_str(&all, "{\"Layers\":[");
+        oc_buf_add(&all, l->json.data, l->json.n);
+        oc_buf_str(&all, "]}");
+        struct oc_stream *s = oc_stream_mem(all.data, all.n);
+        struct oc_json *j = oc_json_open(s);
+        if (oc_json_enter(j) && oc_json_member(j, &key))
+            trt_read_engine(j, key, p, &r->engine);
+        oc_json_close(j);
+        oc_stream_close(s);
+        oc_buf_free(&all);
+    }
+    oc_buf_free(&l->json);
+}
+
 int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *r, struct oc_err *err)
 {
     struct oc_csv *c = oc_csv_open(s);
     struct oc_str line;
     struct table t = {0};
+    struct layer_list layers = {0};
     unsigned engines = 0, tables = 0;
     while (oc_csv_line(c, &line)) {
         struct oc_str text = content(line);
@@ -256,6 +293,8 @@ int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *
         engines += oc_str_starts(text, "&&&& RUNNING TensorRT.trtexec");
         if (engines > 1 || tables > 1)
             continue; /* of another engine */
+        if (read_layer(&layers, text))
+            continue;
         if (title)
             read_title(text, r);
         else if (r->has_count && !t.ended)
@@ -269,6 +308,7 @@ int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *
                     "the log has %u runs of trtexec: the first is read, split the file for the others",
                     engines > tables ? engines : tables);
     p->truncated |= rc == 0 && t.open && !t.ended;
+    take_layers(&layers, p, r);
     oc_csv_close(c);
     return rc;
 }

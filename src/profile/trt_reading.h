@@ -3,6 +3,7 @@
 #ifndef OC_TRT_READING_H
 #define OC_TRT_READING_H
 
+#include "base/buf.h"
 #include "profile/trt_layers.h"
 #include "onnxcost.h"
 
@@ -46,6 +47,10 @@ struct trt_reading {
 void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims);
 /* The same for all of "images=1x3x640x640+mask=1x77". */
 void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list);
+
+/* Appends a line of --dumpLayerInfo to a list of layers in the JSON of --exportLayerInfo. False: the line is
+ * not a layer; the list is unchanged. */
+bool trt_layer_line(struct oc_str line, struct oc_buf *json);
 
 /* Reads the log of trtexec --dumpProfile. Truncated layers are dropped. Returns 0, or -1 with *err. */
 int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *r, struct oc_err *err);

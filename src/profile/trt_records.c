@@ -83,7 +83,9 @@ static void add_cost(struct oc_prof_rec *rec, const struct trt_cost *k, bool fir
 /* l: NULL without layer information. */
 static void set_type(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l)
 {
-    struct trt_typed t = {rec->name, l ? l->type : "", l ? l->param_type : "", l ? l->pooling : ""};
+    struct trt_typed t = {.name = rec->name, .type = "", .param_type = "", .pooling = ""};
+    if (l)
+        t = (struct trt_typed){rec->name, l->type, l->param_type, l->pooling, l->marker, l->n_marker};
     struct oc_str type = trt_layer_type(&t);
     rec->op_type = oc_intern(&b->p->names, type.s, type.n);
     rec->source_type = *t.type && !oc_equal(t.type, rec->op_type) ? t.type : NULL;

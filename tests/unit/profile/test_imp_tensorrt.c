@@ -1,4 +1,3 @@
-#include "profile/trt_layers.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "profile/trt_reading.h"
 #include "support/profiles.h"
 
 extern const struct oc_importer oc_importer_tensorrt;
@@ -302,6 +302,70 @@ static void table_at_the_end_of_a_long_log_is_read(void **state)
     oc_buf_free(&b);
 }
 
+/* --dumpLayerInfo: the text form of the layer information, which a verbose builder prints too. */
+static void layer_information_in_a_log_is_that_of_the_json(void **state)
+{
+    static const char json[] =
+        "{\"Layers\": [{\"Name\": \"a, b + PWN(c, d)\", \"LayerType\": \"CaskConvolution\", \"Inputs\": "
+        "[{\"Name\": "
+        "\"(Unnamed Layer* 3) [Shuffle]_output\", \"Location\": \"Device\", \"Dimensions\": [2,3,8,8], "
+        "\"Format/Datatype\": \"Row major linear FP16 format\"}], \"Outputs\": [{\"Name\": \"y\", "
+        "\"Dimensions\": "
+        "[2,4,8,8], \"Format/Datatype\": \"Half\"}], \"ParameterType\": \"Convolution\", \"Kernel\": [3,3], "
+        "\"OutMaps\": 4, \"Groups\": 1, \"Weights\": {\"Type\": \"Half\", \"Count\": 108}, \"Bias\": "
+        "{\"Type\": "
+        "\"Float\", \"Count\": 4}, \"Activation\": \"RELU\", \"StreamId\": 1, \"Metadata\": \"[ONNX Layer: "
+        "a]\"}, "
+        "{\"Name\": \"{ForeignNode[w...z]}\", \"LayerType\": \"Myelin\", \"Inputs\": [], \"Outputs\": "
+        "[{\"Name\": "
+        "\"z\", \"Dimensions\": [], \"Format/Datatype\": \"Int32\"}]}]}";
+    static const char text[] = RUNNING
+        "[01/02/2024-10:00:00] [V] [TRT] Layers:\n"
+        "Name: a, b + PWN(c, d), LayerType: CaskConvolution, Inputs: [ { Name: (Unnamed Layer* 3) "
+        "[Shuffle]_output, Location: Device, Dimensions: [2,3,8,8], Format/Datatype: Row major linear FP16 "
+        "format }], Outputs: [ { Name: y, Dimensions: [2,4,8,8], Format/Datatype: Half }], ParameterType: "
+        "Convolution, Kernel: [3,3], OutMaps: 4, Groups: 1, Weights: {\"Type\": \"Half\", \"Count\": 108}, "
+        "Bias: {\"Type\": \"Float\", \"Count\": 4}, Activation: RELU, ParameterSubType: [0.000000,6.000000], "
+        "StreamId: 1, Metadata: [ONNX Layer: a]\n\n"
+        "Name: {ForeignNode[w...z]}, LayerType: Myelin, Inputs: [], Outputs: [ { Name: z, Dimensions: [], "
+        "Format/Datatype: Int32 }], TacticValue: 0x0\n"
+        "Bindings:\nx\n"
+        "[01/02/2024-10:00:00] [I] Layers:\n"
+        "Name: again, LayerType: NoOp, Inputs: [], Outputs: []\n";
+    static const char *const damaged[] = {"Name: a, LayerType: X, Inputs: [ { Name: b, Dimensions: [1,",
+                                          "Name: a, LayerType: X, Weights: {\"Type\": \"",
+                                          "Name: a, LayerType: X, Inputs: [[[[[[[[[[[[[[1]]]]]]]]]]]]]]",
+                                          "Name: a, LayerType: X, Inputs: [1 2], "};
+    struct oc_err e;
+    (void)state;
+    struct oc_profile *a = t_profile_text(json, NULL, &e), *b = t_profile_text(text, NULL, &e);
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_int_equal(b->n_rec, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct oc_prof_rec *x = &a->rec[i], *y = &b->rec[i];
+        assert_string_equal(x->name, y->name);
+        assert_string_equal(x->op_type, y->op_type);
+        assert_int_equal(x->n_in, y->n_in);
+        assert_int_equal(x->n_out, y->n_out);
+        assert_int_equal(x->out[0].dtype, y->out[0].dtype);
+        assert_true(oc_shape_equal(&x->out[0].shape, &y->out[0].shape));
+        assert_int_equal(x->n_node_name, y->n_node_name);
+        assert_int_equal(x->macs, y->macs);
+        assert_true(x->bytes == y->bytes || (isnan(x->bytes) && isnan(y->bytes)));
+    }
+    assert_int_equal(b->rec[0].macs, 2 * 64 * 108);
+    assert_true(isnan(b->rec[1].bytes)); /* weights of a region are not listed */
+    oc_profile_close(a);
+    oc_profile_close(b);
+    for (size_t i = 0; i < OC_COUNT(damaged); i++) {
+        struct oc_buf line = {0};
+        assert_false(trt_layer_line(oc_str(damaged[i], strlen(damaged[i])), &line));
+        assert_int_equal(line.n, 0);
+        oc_buf_free(&line);
+    }
+}
+
 static void reads_unusual_writer_output(void **state)
 {
     (void)state;
@@ -514,6 +578,7 @@ int main(void)
         cmocka_unit_test(reads_the_log_of_a_run),
         cmocka_unit_test(summary_of_a_log_is_the_time_of_the_engine),
         cmocka_unit_test(table_at_the_end_of_a_long_log_is_read),
+        cmocka_unit_test(layer_information_in_a_log_is_that_of_the_json),
         cmocka_unit_test(reads_unusual_writer_output),
         cmocka_unit_test(broken_entries_are_skipped_with_a_position),
         cmocka_unit_test(recordings_have_exact_sums_and_counts),

@@ -100,7 +100,7 @@ static void fused_layer_has_the_type_of_its_main_node(void **state)
         {"[Conv_0 + Relu_1", "Relu"}, /* unbalanced: split all the same */
     };
     (void)state;
-    EACH(row) expect_text(trt_layer_type(&(struct trt_typed){row[i].name, "", "", ""}), &row[i]);
+    EACH(row) expect_text(trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
 }
 
 static void layers_of_the_builder_have_types_of_their_own(void **state)
@@ -125,34 +125,39 @@ static void layers_of_the_builder_have_types_of_their_own(void **state)
         {"", ""},
     };
     (void)state;
-    EACH(row) expect_text(trt_layer_type(&(struct trt_typed){row[i].name, "", "", ""}), &row[i]);
+    EACH(row) expect_text(trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
 }
 
 static void layer_information_decides_before_the_name(void **state)
 {
+    static const char *const listed[] = {"/act/Relu", "/fc/Gemm"};
     static const struct {
         struct trt_typed layer;
         const char *type;
     } row[] = {
-        {{"stem + relu", "CaskConvolution", "Convolution", ""}, "Conv"},
-        {{"fc/MatMul", "CublasConvolution", "Convolution", ""}, "MatMul"},
-        {{"Relu_3", "CaskConvolution", "Convolution", ""}, "Conv"},
-        {{"up", "CaskDeconvolution", "Deconvolution", ""}, "ConvTranspose"},
-        {{"twin", "gemm", "", ""}, "MatMul"},
-        {{"Gemm_48", "gemm", "", ""}, "Gemm"},
-        {{"pool", "TiledPooling", "Pooling", "MAX"}, "MaxPool"},
-        {{"pool", "TiledPooling", "Pooling", "AVERAGE"}, "AveragePool"},
-        {{"GlobalAveragePool_4", "CaskPooling", "Pooling", "AVERAGE"}, "GlobalAveragePool"},
-        {{"x/Conv2D__6", "Shuffle", "Shuffle", ""}, "Shuffle"}, /* a transpose named after its reader */
-        {{"Transpose_3", "Shuffle", "Shuffle", ""}, "Transpose"},
-        {{"QuantizeLinear_2", "Reformat", "Reformat", ""}, "QuantizeLinear"},
-        {{"Reformatting CopyNode for Input Tensor 0 to QuantizeLinear_2", "Reformat", "Reformat", ""},
+        {{"stem + relu", "CaskConvolution", "Convolution", "", NULL, 0}, "Conv"},
+        {{"fc/MatMul", "CublasConvolution", "Convolution", "", NULL, 0}, "MatMul"},
+        {{"Relu_3", "CaskConvolution", "Convolution", "", NULL, 0}, "Conv"},
+        {{"up", "CaskDeconvolution", "Deconvolution", "", NULL, 0}, "ConvTranspose"},
+        {{"twin", "gemm", "", "", NULL, 0}, "MatMul"},
+        {{"Gemm_48", "gemm", "", "", NULL, 0}, "Gemm"},
+        {{"pool", "TiledPooling", "Pooling", "MAX", NULL, 0}, "MaxPool"},
+        {{"pool", "TiledPooling", "Pooling", "AVERAGE", NULL, 0}, "AveragePool"},
+        {{"GlobalAveragePool_4", "CaskPooling", "Pooling", "AVERAGE", NULL, 0}, "GlobalAveragePool"},
+        {{"x/Conv2D__6", "Shuffle", "Shuffle", "", NULL, 0},
+         "Shuffle"}, /* a transpose named after its reader */
+        {{"Transpose_3", "Shuffle", "Shuffle", "", NULL, 0}, "Transpose"},
+        {{"QuantizeLinear_2", "Reformat", "Reformat", "", NULL, 0}, "QuantizeLinear"},
+        {{"Reformatting CopyNode for Input Tensor 0 to QuantizeLinear_2", "Reformat", "Reformat", "", NULL,
+          0},
          "Reformat"},
-        {{"pool1_pad/Pad", "Padding", "Slice", ""}, "Pad"},
-        {{"predictions/Softmax", "CudaSoftMax", "SoftMax", ""}, "Softmax"},
-        {{"PWN(Sigmoid_3)", "PointWiseV2", "PointWise", ""}, "Sigmoid"},
-        {{"my plugin", "PluginV2DynamicExt", "", ""}, "PluginV2DynamicExt"},
-        {{"a", "kgen", "", ""}, "kgen"},
+        {{"pool1_pad/Pad", "Padding", "Slice", "", NULL, 0}, "Pad"},
+        {{"predictions/Softmax", "CudaSoftMax", "SoftMax", "", NULL, 0}, "Softmax"},
+        {{"PWN(Sigmoid_3)", "PointWiseV2", "PointWise", "", NULL, 0}, "Sigmoid"},
+        {{"my plugin", "PluginV2DynamicExt", "", "", NULL, 0}, "PluginV2DynamicExt"},
+        {{"a", "kgen", "", "", NULL, 0}, "kgen"},
+        {{"__myl_MulSumAdd_myl24_1", "kgen", "", "", listed, 2}, "Gemm"},
+        {{"dummy_shape_call__mye548_0_myl24_0", "shape_call", "", "", NULL, 0}, "shape_call"},
     };
     (void)state;
     EACH(row) expect_text(trt_layer_type(&row[i].layer), &(struct named){row[i].layer.name, row[i].type});
