@@ -310,29 +310,45 @@ static int read_aicpu(struct reading *m, struct table *t, struct oc_err *err)
     return rc;
 }
 
-/* Sums per type become records if there are no operators; otherwise they are a check. */
-static int read_types(struct reading *m, struct table *t, struct oc_err *err)
+/* Records after `from` replace those before it. */
+static void drop_operators(struct reading *m, size_t from)
+{
+    m->list.n -= from;
+    if (m->list.n)
+        memmove(m->list.rec, m->list.rec + from, m->list.n * sizeof(*m->list.rec));
+    m->averages = false;
+}
+
+/* Sums per type become records if there are no operators; otherwise they are a check. Where the two differ,
+ * they are of two recordings, and the file that the user named counts. */
+static int read_types(struct reading *m, struct table *t, bool named, struct oc_err *err)
 {
     struct row r = {.calls = 0};
-    double sum_ns = 0, operators_ns = m->p->imported_ns;
-    bool check = m->have_operators;
+    size_t from = m->list.n;
+    double operators_ns = m->p->imported_ns, operators_device_ns = m->p->imported_kernel_ns, sum_ns;
     int rc;
+    m->p->imported_ns = m->p->imported_kernel_ns = 0;
     while ((rc = next_row(t, m->p, &r, err)) > 0) {
-        sum_ns += r.total_ns;
-        if (check)
-            continue;
         add_record(m, t, &r)->op_type = oc_prof_text(m->p, r.name);
         count_time(m, &r);
     }
-    if (rc == 0 && check && fabs(sum_ns - operators_ns) > 1e-3 * operators_ns)
+    sum_ns = m->p->imported_ns;
+    bool differ = m->have_operators && fabs(sum_ns - operators_ns) > 1e-3 * operators_ns;
+    if (rc == 0 && differ)
         oc_diag_add(&m->p->diags, OC_WARNING, "W-types-differ", "",
-                    "the operator types add up to %.3f ms, the operators to %.3f ms", sum_ns / 1e6,
-                    operators_ns / 1e6);
-    if (check)
+                    "the operator types add up to %.3f ms, the operators to %.3f ms: the %s are shown",
+                    sum_ns / 1e6, operators_ns / 1e6, named ? "types" : "operators");
+    if (m->have_operators && !(differ && named)) {
+        m->list.n = from;
+        m->p->imported_ns = operators_ns;
+        m->p->imported_kernel_ns = operators_device_ns;
         return rc;
+    }
+    drop_operators(m, from);
     m->have_operators = true;
     oc_diag_add(&m->p->diags, OC_WARNING, "W-types-only", "",
-                "the file has sums per operator type only: times cannot be attributed to single nodes");
+                "the %s sums per operator type only: times cannot be attributed to single nodes",
+                differ ? "table shown has" : "file has");
     return rc;
 }
 
@@ -356,6 +372,7 @@ static int read_steps(struct reading *m, struct table *t, struct oc_err *err)
             rec->total_kernel_ns += r.device_ns;
         }
         m->steps++;
+        m->p->training = true;
         count_time(m, &r);
     }
     m->have_operators = true;
@@ -457,7 +474,7 @@ static const struct oc_source_file *file_of(const struct oc_source *src, unsigne
     return NULL;
 }
 
-static int read_table(struct reading *m, const struct oc_source_file *file, struct oc_err *err)
+static int read_table(struct reading *m, const struct oc_source_file *file, bool named, struct oc_err *err)
 {
     struct table t = {.c = oc_csv_open(file->s)};
     int rc = open_table(&t, err);
@@ -471,7 +488,7 @@ static int read_table(struct reading *m, const struct oc_source_file *file, stru
     else if (rc == 0 && t.layout->part == AICPU)
         rc = read_aicpu(m, &t, err);
     else if (rc == 0 && t.layout->part == TYPES)
-        rc = read_types(m, &t, err);
+        rc = read_types(m, &t, named, err);
     else if (rc == 0 && t.layout->part == STEPS)
         rc = read_steps(m, &t, err);
     else if (rc == 0)
@@ -494,7 +511,7 @@ static int read_parts(struct reading *m, const struct oc_source *src, struct oc_
         f = file_of(src, order[i]);
         if (f && order[i] == STEPS && m->have_operators)
             continue;
-        if (f && read_table(m, f, err) != 0)
+        if (f && read_table(m, f, f == src->file, err) != 0)
             return -1;
     }
     return shapes ? ms_read_shapes(shapes->s, m->p, m->list.rec, m->list.n, err) : 0;

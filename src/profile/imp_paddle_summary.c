@@ -108,6 +108,7 @@ static void take_row(struct reading *r, struct oc_str line, struct oc_err *err, 
         r->steps = calls < UINT32_MAX ? calls : 0;
         r->steps_ns = first;
     }
+    r->p->training |= oc_csv_same(cell[0], "Backward") || oc_csv_same(cell[0], "Optimization");
     if (nested || r->section == OTHER)
         return;
     if (r->list.n + r->n_kernel >= oc_csv_max_rows(r->c)) {

@@ -155,6 +155,20 @@ static void types_alone_have_no_number_of_runs(void **state)
     oc_profile_close(p);
 }
 
+/* Types that do not add up to the operators beside them are of another recording: the named file counts. */
+static void named_types_that_differ_from_the_operators_are_shown(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_file("tests/data/mindspore/aicore_intermediate_0_type.csv");
+    assert_int_equal(p->n_rec, 2);
+    assert_non_null(t_finding(p, "W-types-differ"));
+    assert_non_null(t_finding(p, "W-types-only"));
+    check_conserved(p, false, 425e3);
+    check_conserved(p, true, 425e3);
+    assert_int_equal(p->stat, OC_STAT_SUM);
+    oc_profile_close(p);
+}
+
 /* New headers (mean and frequency: 3.46535 ms) and old ones (only the mean: 23.088095 ms); the files of types
  * agree. */
 static void reads_real_ascend_files(void **state)
@@ -266,6 +280,7 @@ int main(void)
         cmocka_unit_test(reads_gpu_operators),
         cmocka_unit_test(activities_belong_to_no_operator),
         cmocka_unit_test(types_alone_have_no_number_of_runs),
+        cmocka_unit_test(named_types_that_differ_from_the_operators_are_shown),
         cmocka_unit_test(reads_real_ascend_files),
         cmocka_unit_test(operators_are_ranked_by_sums),
         cmocka_unit_test(errors_name_the_line_and_column),
