@@ -115,8 +115,8 @@ static bool sum_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint64_t count, bytes;
-        if (!elements(&t[i], &count) || !oc_bytes_of(t[i].dtype, count, &bytes) ||
-            !oc_add_u64(*sum, bytes, sum))
+        if (t[i].dtype == OC_DT_UNDEFINED || !elements(&t[i], &count) ||
+            !oc_bytes_of(t[i].dtype, count, &bytes) || !oc_add_u64(*sum, bytes, sum))
             return false;
     }
     return true;
@@ -286,6 +286,8 @@ static void count_gemm(struct work *w)
         return;
     }
     bool bias = r->n_in > 2 || (r->n_in == 2 && !may_be_b);
+    if (!may_be_b)
+        w->out->bytes_known = false; /* B is packed */
     count_macs(w, n, depth, bias ? n : 0);
     if (w->out->quality != OC_UNKNOWN) {
         w->out->quality = OC_EST;
