@@ -71,8 +71,7 @@ static void number(const struct entries *e, const char *key, double v)
 
 static void quality(const struct entries *e, unsigned q)
 {
-    static const char *const name[] = {"exact", "upper", "lower", "est", "unknown"};
-    text(e, "quality", name[q <= OC_UNKNOWN ? q : OC_UNKNOWN]);
+    text(e, "quality", oc_quality_name(q));
 }
 
 /* ---- nodes -----------------------------------------------------------------------------------------------
@@ -322,7 +321,7 @@ int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts
     if (!in->model || !in->analysis)
         return oc_fail(err, OC_EARG, "--annotate needs a model");
     const struct oc_profile *p = in->profile;
-    struct annotating a = {.r = {.in = in, .o = opts, .runs = oc_report_runs(p)}};
+    struct annotating a = {.r = {.in = in, .o = opts, .runs = p ? oc_profile_summed_runs(p) : 1}};
     int rc = path ? check_place(&a, path, err) : 0;
     if (rc == 0) {
         oc_report_rows(&a.r);

@@ -425,3 +425,25 @@ const char *oc_format_count(uint64_t v, char *buf, size_t cap)
     buf[at] = '\0';
     return buf;
 }
+
+const char *oc_quality_name(unsigned quality)
+{
+    static const char *const name[] = {[OC_EXACT] = "exact",
+                                       [OC_UPPER] = "upper",
+                                       [OC_LOWER] = "lower",
+                                       [OC_EST] = "est",
+                                       [OC_UNKNOWN] = "unknown"};
+    return name[quality <= OC_UNKNOWN ? quality : OC_UNKNOWN];
+}
+
+const char *oc_quality_mark(unsigned quality)
+{
+    static const char *const mark[] = {
+        [OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~", [OC_UNKNOWN] = ""};
+    return mark[quality <= OC_UNKNOWN ? quality : OC_UNKNOWN];
+}
+
+const char *oc_sum_mark(unsigned quality)
+{
+    return oc_quality_mark(quality == OC_UNKNOWN ? OC_LOWER : quality);
+}

@@ -32,4 +32,12 @@ const char *oc_format_count(uint64_t v, char *buf, size_t cap);              /* 
 /* Writes the digits of v before `end` (at most 20 bytes) and returns the first one; no zero byte. */
 char *oc_put_digits(char *end, uint64_t v);
 
+/* Of enum oc_quality: "exact", "upper", "lower", "est" or "unknown"; the mark in front of such a number in
+ * text:
+ * "<=", ">=", "~" or nothing. */
+const char *oc_quality_name(unsigned quality);
+const char *oc_quality_mark(unsigned quality);
+/* The mark of a sum over nodes: ">=" also for one with unknown parts. */
+const char *oc_sum_mark(unsigned quality);
+
 #endif

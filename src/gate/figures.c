@@ -12,7 +12,7 @@ void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const 
                      bool cache)
 {
     *f = (struct oc_figures){.in = in, .estimate = estimate, .opts = {.cache = cache}};
-    f->report = (struct oc_report){.in = in, .runs = oc_report_runs(in->profile)};
+    f->report = (struct oc_report){.in = in, .runs = in->profile ? oc_profile_summed_runs(in->profile) : 1};
     f->report.o = &f->opts;
     if (!in->profile && !in->device)
         return;

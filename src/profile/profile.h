@@ -279,6 +279,13 @@ static inline bool oc_profile_runs_known(const struct oc_profile *p)
 {
     return p->runs_from != OC_RUNS_UNKNOWN && !p->functions;
 }
+
+/* How many runs the times of the profile stand for: 1, or with --stat sum all used ones. */
+static inline double oc_profile_summed_runs(const struct oc_profile *p)
+{
+    return p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
+}
+
 /* "marked", "mean", "repetition", "given"; NULL: unknown. */
 const char *oc_runs_from_name(enum oc_runs_from from);
 

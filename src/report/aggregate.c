@@ -146,6 +146,8 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
     row.count = n;
     row.in_state = row.out_state = OC_SHAPES_NONE;
     row.quality = group_quality(in, member, n);
+    row.rates = in->row[member[0]].rates; /* equal in all rows of a report */
+    row.efficiency = oc_row_rate(&row, row.roofline_s);
     return row;
 }
 

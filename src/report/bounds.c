@@ -48,7 +48,7 @@ void oc_bounds_of(struct oc_report *r, struct oc_bounds *out)
         s->roof_s += row->roofline_s;
         s->rows++;
         out->rows++;
-        out->time_s += oc_rate_time_s(r, row);
+        out->time_s += oc_row_rate_time_s(row);
         out->roof_s += row->roofline_s;
         add_limits(&out->limits, row->limits);
     }

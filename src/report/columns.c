@@ -155,14 +155,14 @@ NUMBER_CELL(get_share, part_of(l, l->row->time_s, l->row->share))
 NUMBER_CELL(get_cumulative, part_of(l, l->cumulative_s, l->cumulative_share))
 NUMBER_CELL(get_flo_share, l->r->total_flo > 0 ? l->row->computation / l->r->total_flo : NAN)
 EXACT_CELL(get_flo, l->row->computation, k.flops + k.ops)
-NUMBER_CELL(get_flops, l->row->computation / oc_rate_time_s(l->r, l->row))
+NUMBER_CELL(get_flops, oc_row_flops(l->row))
 EXACT_CELL(get_bytes, l->row->memory, k.rd_act + k.rd_wt + k.wr)
-NUMBER_CELL(get_bandwidth, l->row->memory / oc_rate_time_s(l->r, l->row))
+NUMBER_CELL(get_bandwidth, oc_row_bandwidth(l->row))
 EXACT_CELL(get_macs, l->row->macs, k.macs)
 EXACT_CELL(get_params, l->row->params, k.params)
 NUMBER_CELL(get_intensity, l->row->memory > 0 ? l->row->computation / l->row->memory : NAN)
 NUMBER_CELL(get_roofline, l->row->roofline_s)
-NUMBER_CELL(get_efficiency, l->row->roofline_s / oc_rate_time_s(l->r, l->row))
+NUMBER_CELL(get_efficiency, l->row->efficiency)
 NUMBER_CELL(get_wasted, l->row->wasted_s)
 NUMBER_CELL(get_calls, l->row->calls)
 NUMBER_CELL(get_min, l->row->min_s)
@@ -186,11 +186,7 @@ TEXT_CELL(get_scope, l->row->scope)
 TEXT_CELL(get_provider, l->row->provider)
 TEXT_CELL(get_out, first_shape(l->row->out, l->row->n_out))
 
-static void get_quality(const struct oc_line *l, struct oc_field *c)
-{
-    static const char *const names[] = {"exact", "upper", "lower", "est", "unknown"};
-    c->text = names[l->row->quality <= OC_UNKNOWN ? l->row->quality : OC_UNKNOWN];
-}
+TEXT_CELL(get_quality, oc_quality_name(l->row->quality))
 
 /* "{1,3,224,224}" to "1x3x224x224"; shapes with expressions are unchanged. */
 static const char *plain_shape(struct oc_arena *arena, const char *text)
@@ -286,11 +282,11 @@ const struct oc_column oc_columns[] = {
      .drop = 3, .get = get_flo},
     {.key = "flo_fraction", .title = "%", .kind = OC_FIELD_FRACTION, .use = BOTH, .available = without_time,
      .get = get_flo_share},
-    {.key = "flop_per_s", .title = "GFLOP/s", .kind = OC_FIELD_GIGA, .use = BOTH, .available = with_rates,
+    {.key = "flop_per_s", .title = "GFLOP/s", .kind = OC_FIELD_GIGA, .use = BOTH, .quality = true, .available = with_rates,
      .drop = 4, .get = get_flops},
     {.key = "bytes", .title = "moved", .kind = OC_FIELD_BYTES, .use = BOTH, .quality = true,
      .available = with_costs, .drop = 6, .get = get_bytes},
-    {.key = "bytes_per_s", .title = "GB/s", .kind = OC_FIELD_GIGA, .use = BOTH, .available = with_rates,
+    {.key = "bytes_per_s", .title = "GB/s", .kind = OC_FIELD_GIGA, .use = BOTH, .quality = true, .available = with_rates,
      .drop = 7, .get = get_bandwidth},
     {.key = "macs", .title = "MACs", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_macs,
      .get = get_macs},
@@ -329,7 +325,7 @@ const struct oc_column oc_columns[] = {
     {.key = "provider", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_time, .get = get_provider},
     {.key = "scope", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_analysis, .get = get_scope},
     {.key = "trips", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis, .get = get_trips},
-    {.key = "quality", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_analysis, .get = get_quality},
+    {.key = "quality", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_costs, .get = get_quality},
     {.key = "id", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_id},
     {.key = "inputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_in},
     {.key = "outputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_out},
@@ -364,9 +360,6 @@ bool oc_line_next(struct oc_line *l)
         l->cumulative_share += l->row->share;
     return true;
 }
-
-static const char *const quality_mark[] = {
-    [OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~", [OC_UNKNOWN] = ""};
 
 static const char *human_number(struct oc_arena *arena, const struct oc_column *col, double v)
 {
@@ -408,10 +401,8 @@ const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
     if (isinf(c.number))
         return "inf";
     const char *text = human_number(l->arena, col, c.number);
-    unsigned q = l->row->quality;
-    return col->quality && q <= OC_UNKNOWN && quality_mark[q][0]
-               ? oc_printf(l->arena, "%s%s", quality_mark[q], text)
-               : text;
+    const char *mark = oc_quality_mark(l->row->quality);
+    return col->quality && *mark ? oc_printf(l->arena, "%s%s", mark, text) : text;
 }
 
 /* RFC 4180: quoted when necessary, quotes doubled. */

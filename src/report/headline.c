@@ -1,19 +1,41 @@
 #include "report/headline.h"
 
+#include <string.h>
+
 #include "base/units.h"
 #include "join/run_sizes.h"
+
+/* How far a sum is from exact. */
+struct bounds {
+    bool below, above, about; /* parts may be missing, too many, or are estimates */
+};
 
 struct work { /* of the operators that have a time */
     double flops, ops, bytes;
     double operations, operations_s; /* of those with operations */
-    bool counted, moved, unknown;
+    double time_s;
+    bool counted, moved;
+    struct bounds flops_bounds, bytes_bounds;
 };
+
+static void add_bounds(struct bounds *b, double value, unsigned quality)
+{
+    b->below |= isnan(value) || quality == OC_LOWER;
+    b->above |= !isnan(value) && quality == OC_UPPER;
+    b->about |= !isnan(value) && quality == OC_EST;
+}
+
+static uint8_t quality_of(const struct bounds *b)
+{
+    return b->about || (b->below && b->above) ? OC_EST : b->below ? OC_LOWER : b->above ? OC_UPPER : OC_EXACT;
+}
 
 static void add_row(const struct oc_report *r, const struct oc_row *row, struct work *w)
 {
     const struct oc_join *j = r->in->join;
     if (isnan(row->time_s))
         return;
+    w->time_s += row->time_s;
     if (!isnan(row->computation)) {
         const struct oc_join_rec *rec = j && row->record != OC_NONE ? &j->rec[row->record] : NULL;
         double ops = rec && rec->quality != OC_UNKNOWN ? (double)rec->ops * r->runs : 0;
@@ -23,21 +45,12 @@ static void add_row(const struct oc_report *r, const struct oc_row *row, struct 
         w->operations += row->computation;
         w->operations_s += row->time_s;
     }
-    w->unknown |= isnan(row->computation);
+    add_bounds(&w->flops_bounds, row->computation, row->quality);
+    add_bounds(&w->bytes_bounds, row->memory, row->quality);
     if (!isnan(row->memory)) {
         w->moved = true;
         w->bytes += row->memory;
     }
-}
-
-double oc_rate_time_s(const struct oc_report *r, const struct oc_row *row)
-{
-    return r->in->join && !oc_profile_runs_known(r->in->profile) ? (double)NAN : row->time_s;
-}
-
-double oc_report_runs(const struct oc_profile *p)
-{
-    return p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
 }
 
 /* The model's work is that of one run, so its rates need the time of one; the work that the profile itself
@@ -49,7 +62,9 @@ static void set_rates(const struct oc_report *r, double all_ns, struct oc_headli
         return;
     for (uint32_t i = 0; i < r->all.n; i++)
         add_row(r, &r->all.row[i], &w);
-    out->least = w.unknown;
+    out->flops_quality = quality_of(&w.flops_bounds);
+    out->bytes_quality = quality_of(&w.bytes_bounds);
+    out->counted_share = w.time_s > 0 ? w.operations_s / w.time_s : (double)NAN;
     if (w.counted) {
         out->flops_per_s = w.flops / all_ns * 1e9;
         out->ops_per_s = w.ops / all_ns * 1e9;
@@ -63,7 +78,15 @@ void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
 {
     const struct oc_profile *p = r->in->profile;
     const double none = (double)NAN;
-    *out = (struct oc_headline){none, none, none, none, none, none, none, false, none};
+    *out = (struct oc_headline){.total_ns = none,
+                                .run_ns = none,
+                                .busy_ns = none,
+                                .inferences_per_s = none,
+                                .flops_per_s = none,
+                                .ops_per_s = none,
+                                .bytes_per_s = none,
+                                .counted_share = none,
+                                .operator_flops_per_s = none};
     if (!p)
         return;
     bool known = oc_profile_runs_known(p);
@@ -72,6 +95,7 @@ void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
     if (known) {
         out->run_ns = all_ns / r->runs;
         out->busy_ns = p->busy_ns / r->runs;
+        out->busy_host = p->imported_ns > 0 && p->time_kind && strcmp(p->time_kind, "device time") == 0;
         out->inferences_per_s = out->run_ns > 0 ? 1e9 / out->run_ns : none;
     }
     set_rates(r, all_ns, out);
@@ -96,8 +120,9 @@ const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena 
     struct oc_headline h;
     oc_headline_of(r, &h);
     if (isnan(h.run_ns))
-        return oc_printf(a, "%s over an unknown number of runs",
-                         oc_format_time_ns(h.total_ns, run, sizeof(run)));
+        return oc_printf(a, "%s%s over an unknown number of runs",
+                         oc_format_time_ns(h.total_ns, run, sizeof(run)),
+                         p->stat == OC_STAT_MEAN ? ", mean" : "");
     oc_format_time_ns(h.run_ns, run, sizeof(run));
     const char *stat = p->stat == OC_STAT_SUM ? "mean" : oc_stat_name(p->stat);
     const struct oc_sizes *sizes = r->in->join ? r->in->join->sizes : NULL;

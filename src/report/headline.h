@@ -10,17 +10,17 @@ struct oc_headline {
                       * or of a recording of an unknown number of runs */
     double run_ns;   /* latency; where the profile has no run times, the sum of its operators */
     double busy_ns;  /* of it: while at least one operator runs */
+    bool busy_host;  /* on the host, although the times of the rows are device times */
     double inferences_per_s;
     /* Work of the operators that have a time and a cost, over total_ns. FLOPs and integer operations are
      * separate where a model is joined; otherwise all operations count as FLOPs. With a model the work is
      * that of one run: NAN if the runs are not known. */
     double flops_per_s, ops_per_s, bytes_per_s;
-    bool least;                  /* an operator with a time has no known cost: the rates are lower bounds */
+    uint8_t flops_quality,
+        bytes_quality;           /* enum oc_quality: an operator without a known cost makes a lower bound */
+    double counted_share;        /* of the time of the operators: those with a known cost */
     double operator_flops_per_s; /* FLOPs and integer operations over the time of those operators alone */
 };
-
-/* How many runs the times of the profile stand for: 1, or with --stat sum all used ones. */
-double oc_report_runs(const struct oc_profile *p);
 
 void oc_headline_of(const struct oc_report *r, struct oc_headline *out);
 

@@ -18,12 +18,12 @@ static void get_level(const struct oc_line *l, struct oc_field *c)
 
 static void get_compute(const struct oc_line *l, struct oc_field *c)
 {
-    c->number = l->row->limits->comp_s / l->row->time_s;
+    c->number = oc_row_rate(l->row, l->row->limits->comp_s);
 }
 
 static void get_memory(const struct oc_line *l, struct oc_field *c)
 {
-    c->number = l->row->limits->mem_s / l->row->time_s;
+    c->number = oc_row_rate(l->row, l->row->limits->mem_s);
 }
 
 /* "Infinity Cache" to "infinity_cache_ns" */

@@ -36,10 +36,6 @@ struct oc_report {
     struct oc_roof_opts roof; /* roofline options of the rows */
 };
 
-/* The time of a row that its work is compared with, for rates and efficiency. NAN: the row has none, or its
- * work is that of one run of the model and its time that of an unknown number of runs. */
-double oc_rate_time_s(const struct oc_report *r, const struct oc_row *row);
-
 /* Seconds to nanoseconds, rounded to a thousandth to remove the conversion error. */
 static inline double oc_ns_of(double s)
 {

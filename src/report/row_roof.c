@@ -39,13 +39,13 @@ static const struct oc_row_limits *new_limits(struct oc_arena *arena, const stru
 static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
-    double time_s = oc_rate_time_s(r, row) / r->runs;
+    double time_s = oc_row_rate_time_s(row) / r->runs;
     oc_roofline_of(r->in->device, work, &r->roof, time_s, &roof);
     row->roofline_s = roof.roof_s * r->runs;
     row->overhead_s = roof.overhead_s * r->runs;
     row->bound_by = roof.bound_name;
-    row->wasted_s = oc_rate_time_s(r, row) - row->roofline_s;
-    row->efficiency = time_s > 0 ? roof.roof_s / time_s : NAN;
+    row->wasted_s = oc_row_rate_time_s(row) - row->roofline_s;
+    row->efficiency = oc_row_rate(row, row->roofline_s);
     row->limits = new_limits(&r->arena, &roof, r->runs);
     if (time_s < roof.roof_s) {
         r->n_too_fast++;

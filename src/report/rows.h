@@ -30,6 +30,12 @@ struct oc_row_limits {
 
 struct oc_work;
 
+enum oc_row_rates {
+    OC_RATES_TIMED,   /* work over time; unknown where the clock counted no time */
+    OC_RATES_UNKNOWN, /* the work is that of one run, the time that of an unknown number of runs */
+    OC_RATES_NATIVE   /* as MegEngine's tool: infinite where the clock counted no time */
+};
+
 struct oc_row {
     const char *const *info; /* values of the "operator info" cell: name, type, id (or type, count, id) */
     uint32_t n_info;
@@ -42,6 +48,7 @@ struct oc_row {
     double kern_time_s, host_kern_time_s; /* wait time until the kernel, NAN if unknown */
     double computation, memory;           /* FLOPs and bytes, NAN unknown */
     uint8_t quality;                      /* enum oc_quality of the two */
+    uint8_t rates;                        /* enum oc_row_rates */
     uint8_t in_state, out_state;          /* enum oc_row_shapes_state */
     const struct oc_row_shape *in, *out;
     uint32_t n_in, n_out;
@@ -87,13 +94,25 @@ static inline double oc_num_ratio(double a, double b)
 {
     return oc_num_known(a) && oc_num_known(b) ? oc_num_measured(a / b) : (double)NAN;
 }
+/* The time that work is compared with, for rates and efficiency. NAN: not known. */
+static inline double oc_row_rate_time_s(const struct oc_row *r)
+{
+    return r->rates == OC_RATES_UNKNOWN ? (double)NAN : r->time_s;
+}
+
+/* Every rate and efficiency of a row, in every output: an amount per second of oc_row_rate_time_s(). */
+static inline double oc_row_rate(const struct oc_row *r, double amount)
+{
+    double s = oc_row_rate_time_s(r);
+    return r->rates == OC_RATES_NATIVE || s > 0 ? oc_num_ratio(amount, s) : (double)NAN;
+}
 static inline double oc_row_flops(const struct oc_row *r)
 {
-    return oc_num_ratio(r->computation, r->time_s);
+    return oc_row_rate(r, r->computation);
 }
 static inline double oc_row_bandwidth(const struct oc_row *r)
 {
-    return oc_num_ratio(r->memory, r->time_s);
+    return oc_row_rate(r, r->memory);
 }
 
 #endif

@@ -314,6 +314,8 @@ static void set_totals(struct oc_report *r)
             r->total_flo += row->computation;
     }
     r->total_s = r->has_time ? time_s : NAN;
+    for (uint32_t i = 0; i < r->all.n && r->in->join && !oc_profile_runs_known(r->in->profile); i++)
+        r->all.row[i].rates = OC_RATES_UNKNOWN;
 }
 
 void oc_report_no_rows(struct oc_report *r)

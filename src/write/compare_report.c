@@ -39,8 +39,17 @@ static void set_roof(struct oc_comparing *x, const struct oc_analysis *a, struct
     oc_roofline_of(x->device, &work, &opts, row->time_s, &roof);
     row->roofline_s = roof.roof_s;
     row->bound_by = roof.bound_name;
-    row->efficiency = row->time_s > 0 ? roof.roof_s / row->time_s : NAN;
+    row->efficiency = oc_row_rate(row, row->roofline_s);
     row->wasted_s = row->time_s - row->roofline_s;
+}
+
+struct oc_row oc_compare_timed(const struct oc_comparing *x, const struct oc_row *row, uint32_t source)
+{
+    struct oc_row timed = *row;
+    timed.time_s = x->c.row[row->record].cell[source].time_ns * 1e-9;
+    timed.rates = oc_profile_runs_known(x->c.source[source].profile) ? OC_RATES_TIMED : OC_RATES_UNKNOWN;
+    timed.efficiency = oc_row_rate(&timed, row->roofline_s);
+    return timed;
 }
 
 /* Rows are filtered and sorted by the chosen time, or the longest of all sources. */
@@ -66,6 +75,9 @@ static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32
     row->count = r->cost.n_node;
     row->quality = r->cost.quality;
     row->time_s = time_of(x, r);
+    for (uint32_t s = 0; s < x->c.n_source; s++)
+        if ((!x->combine || s == r->chosen) && !oc_profile_runs_known(x->c.source[s].profile))
+            row->rates = OC_RATES_UNKNOWN;
     if (r->cost.quality != OC_UNKNOWN) {
         row->computation = (double)r->cost.flops + (double)r->cost.ops;
         row->macs = (double)r->cost.macs;

@@ -5,7 +5,6 @@
 #include "estimate/rank_devices.h"
 #include "onnxcost.h"
 
-const char *oc_quality_mark(unsigned quality); /* mark in front of a number: "", "<=", ">=", "~" */
 void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
 void oc_devices_csv(const struct oc_rank *r, FILE *f);
 void oc_devices_json(const struct oc_rank *r, FILE *f);

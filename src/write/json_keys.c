@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/units.h"
+
 void oc_key_text(struct oc_json_out *w, const char *key, const char *s)
 {
     oc_jw_key(w, key);
@@ -49,10 +51,14 @@ void oc_key_null(struct oc_json_out *w, const char *key)
     oc_jw_null(w);
 }
 
+void oc_key_quality_of(struct oc_json_out *w, const char *key, unsigned quality)
+{
+    oc_key_text(w, key, oc_quality_name(quality));
+}
+
 void oc_key_quality(struct oc_json_out *w, unsigned quality)
 {
-    static const char *const name[] = {"exact", "upper", "lower", "est", "unknown"};
-    oc_key_text(w, "quality", name[quality <= OC_UNKNOWN ? quality : OC_UNKNOWN]);
+    oc_key_quality_of(w, "quality", quality);
 }
 
 void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, const char *model)

@@ -16,6 +16,7 @@ void oc_key_time(struct oc_json_out *w, const char *key, double ns);  /* rounded
 void oc_key_count(struct oc_json_out *w, const char *key, double v);  /* integers without a decimal point */
 void oc_key_null(struct oc_json_out *w, const char *key);
 void oc_key_quality(struct oc_json_out *w, unsigned quality);
+void oc_key_quality_of(struct oc_json_out *w, const char *key, unsigned quality);
 
 /* The first members of documents other than the report: schema, version, tool, model (its path; NULL: no
  * model). */

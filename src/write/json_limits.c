@@ -44,8 +44,8 @@ void oc_json_limits(struct oc_json_out *w, const struct oc_report *r, const stru
     oc_jw_begin_object(w);
     units(w, row->limits);
     levels(w, r, row->limits);
-    oc_key_double(w, "compute_efficiency", row->limits->comp_s / row->time_s);
-    oc_key_double(w, "bandwidth_efficiency", row->limits->mem_s / row->time_s);
+    oc_key_double(w, "compute_efficiency", oc_row_rate(row, row->limits->comp_s));
+    oc_key_double(w, "bandwidth_efficiency", oc_row_rate(row, row->limits->mem_s));
     oc_key_double(w, "wasted_ns", oc_ns_of(row->wasted_s));
     oc_jw_end_object(w);
 }

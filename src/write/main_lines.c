@@ -53,11 +53,6 @@ static const char *giga(struct lines *l, double v)
     return oc_printf(l->arena, v < 1e12 ? "%.4g" : "%.0f", v * 1e-9);
 }
 
-static double known(double v)
-{
-    return isnan(v) ? 0 : v;
-}
-
 static const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -216,22 +211,45 @@ static void add_latency(struct lines *l, const struct oc_headline *h)
             oc_headline_latency_text(l->r, l->arena));
 }
 
+#define WELL_COUNTED 0.75 /* below this share of the time, a lower bound may be far from the rate */
+
+static const char *quality_word(unsigned quality)
+{
+    return quality == OC_LOWER   ? "at least "
+           : quality == OC_UPPER ? "at most "
+           : quality == OC_EST   ? "about "
+                                 : "";
+}
+
+/* FLOP/s, integer operations and bytes per second; what is not exact is marked by a word. */
+static const char *rates(struct lines *l, const struct oc_headline *h)
+{
+    const char *flops = quality_word(h->flops_quality), *bytes = quality_word(h->bytes_quality), *text = "";
+    if (h->flops_per_s > 0)
+        text = oc_printf(l->arena, "%s%s GFLOP/s", flops, giga(l, h->flops_per_s));
+    if (h->ops_per_s > 0)
+        text = oc_printf(l->arena, "%s%s%s GOP/s", *text ? text : flops, *text ? " + " : "",
+                         giga(l, h->ops_per_s));
+    if (*text && h->bytes_per_s > 0)
+        text =
+            oc_printf(l->arena, "%s, %s%s GB/s", text, bytes == flops ? "" : bytes, giga(l, h->bytes_per_s));
+    if (*text && h->counted_share < WELL_COUNTED)
+        text = oc_printf(l->arena, "%s; FLOPs known for %.1f %% of the time", text, 100 * h->counted_share);
+    return text;
+}
+
 /* Rates over the whole run; the table has rates over operator time. */
 static void add_achieved(struct lines *l, const struct oc_headline *h)
 {
-    const char *text = "";
+    const char *text = "", *work = rates(l, h);
     if (h->inferences_per_s > 0)
         text = oc_printf(l->arena, "%.4g %s/s", h->inferences_per_s,
                          l->r->in->profile->training ? "steps" : "inferences");
-    if (h->flops_per_s + known(h->ops_per_s) > 0 && !isnan(h->bytes_per_s))
-        text = oc_printf(l->arena, "%s%s%s%s%s%s%s", text, *text ? ", " : "", h->least ? "at least " : "",
-                         h->flops_per_s > 0 ? oc_printf(l->arena, "%s GFLOP/s", giga(l, h->flops_per_s)) : "",
-                         h->flops_per_s > 0 && h->ops_per_s > 0 ? " + " : "",
-                         h->ops_per_s > 0 ? oc_printf(l->arena, "%s GOP/s", giga(l, h->ops_per_s)) : "",
-                         h->bytes_per_s > 0 ? oc_printf(l->arena, ", %s GB/s", giga(l, h->bytes_per_s)) : "");
+    if (*work)
+        text = oc_printf(l->arena, "%s%s%s", text, *text ? ", " : "", work);
     if (!isnan(h->busy_ns) && h->run_ns > 0)
-        text = oc_printf(l->arena, "%s%soperator time %.1f %%", text, *text ? "; " : "",
-                         100 * h->busy_ns / h->run_ns);
+        text = oc_printf(l->arena, "%s%s%soperator time %.1f %%", text, *text ? "; " : "",
+                         h->busy_host ? "host " : "", 100 * h->busy_ns / h->run_ns);
     if (*text && !l->r->in->profile->functions)
         add(l, "achieved", text);
 }

@@ -93,6 +93,7 @@ static struct oc_row row_of(struct oc_arena *a, const struct oc_mge_opr *o)
     row.kern_time_s = seconds(o->time[OC_MGE_DEVICE][OC_MGE_KERN]);
     row.host_time_s = seconds(o->time[OC_MGE_HOST][OC_MGE_END]);
     row.host_kern_time_s = seconds(o->time[OC_MGE_HOST][OC_MGE_KERN]);
+    row.rates = OC_RATES_NATIVE;
     row.computation = o->computation;
     row.memory = o->memory;
     row.in_state = state_of(&o->in);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "report/columns.h"
 #include "write/json_keys.h"
 #include "write/plain_table.h"
 #include "write/sheet.h"
@@ -12,6 +13,12 @@
 const char *oc_compare_letter(struct oc_arena *a, uint32_t source)
 {
     return source < 26 ? oc_printf(a, "%c", 'A' + (int)source) : oc_printf(a, "S%u", source + 1);
+}
+
+/* Times are of one run. */
+static const char *stat_name(const struct oc_profile *p)
+{
+    return oc_stat_name(oc_profile_summed_runs(p) > 1 ? OC_STAT_MEAN : p->stat);
 }
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
@@ -45,6 +52,16 @@ static void number(struct line *l, double v, const char *(*human)(double, char *
     text(l, l->csv     ? exact(&l->x->arena, v)
             : isnan(v) ? NULL
                        : oc_strdup(&l->x->arena, human(v, buf, sizeof(buf))));
+}
+
+/* A figure that follows from the row's counts: bounds are marked in text, the CSV file has a column. */
+static void counted(struct line *l, const struct oc_row *row, double v,
+                    const char *(*human)(double, char *, size_t))
+{
+    number(l, v, human);
+    const char **cell = &l->cell[l->n - 1];
+    if (!l->csv && !isnan(v))
+        *cell = oc_printf(&l->x->arena, "%s%s", oc_quality_mark(row->quality), *cell);
 }
 
 static const char *as_time(double ns, char *buf, size_t n)
@@ -92,16 +109,17 @@ static void source_cells(struct line *l, const struct oc_row *row, uint32_t s)
 {
     const struct oc_compare_row *r = &l->x->c.row[row->record];
     const struct oc_compare_cell *c = &r->cell[s];
+    struct oc_row timed = oc_compare_timed(l->x, row, s);
     number(l, c->time_ns, as_time);
     number(l, c->time_ns / l->x->c.total_ns[s], as_percent);
-    number(l, row->computation / c->time_ns * 1e9, as_si);
+    counted(l, row, oc_row_flops(&timed), as_si);
     if (l->csv) {
-        number(l, row->memory / c->time_ns * 1e9, as_bytes);
+        number(l, oc_row_bandwidth(&timed), as_bytes);
         number(l, c->host_ns, as_time);
         number(l, c->records, as_count);
     }
     if (l->x->device)
-        number(l, roof_ns(row) / c->time_ns, as_percent);
+        number(l, timed.efficiency, as_percent);
     if (s)
         number(l, c->time_ns / r->cell[0].time_ns, as_ratio);
 }
@@ -137,18 +155,19 @@ static void row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
         text(l, row->type);
     }
     number(l, (double)row->count, as_count);
-    number(l, row->computation, as_si);
-    number(l, row->memory, as_bytes);
+    counted(l, row, row->computation, as_si);
+    counted(l, row, row->memory, as_bytes);
     if (x->combine) {
         number(l, row->time_s * 1e9, as_time);
         text(l, r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
-        number(l, row->computation / row->time_s, as_si);
+        counted(l, row, oc_row_flops(row), as_si);
         number(l, measured(x, r, false), as_si);
         number(l, measured(x, r, true), as_bytes);
     }
     for (uint32_t s = 0; s < x->c.n_source; s++)
         source_cells(l, row, s);
     if (l->csv) {
+        text(l, oc_quality_name(row->quality));
         text(l, node_names(x, &r->cost));
     } else {
         text(l, row->type);
@@ -184,6 +203,8 @@ static void titles(struct line *l)
         if (s)
             text(l, oc_printf(&x->arena, l->csv ? "%s_ratio" : "%s/A", name));
     }
+    if (l->csv)
+        text(l, "quality");
     text(l, l->csv ? "nodes" : "type");
     if (!l->csv)
         text(l, "operator");
@@ -199,8 +220,7 @@ static void legend(struct oc_comparing *x, FILE *f)
         const struct oc_join *j = x->c.source[s].join;
         oc_print_line(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)", oc_compare_letter(&x->arena, s),
                       p->path, *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
-                      p->time_kind ? p->time_kind : "time", oc_stat_name(p->stat), p->runs_used,
-                      p->runs_total);
+                      p->time_kind ? p->time_kind : "time", stat_name(p), p->runs_used, p->runs_total);
         fprintf(f, "    %s attributed to nodes (%.1f %% of operator time), %s other time",
                 as_time(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
                 as_time(x->c.beside_ns[s], b, sizeof(b)));
@@ -256,7 +276,7 @@ static void source_sheet(struct oc_comparing *x, FILE *f)
             oc_compare_letter(&x->arena, i),
             p->path,
             *p->producer ? p->producer : p->format,
-            oc_printf(&x->arena, "%s of %u of %u", oc_stat_name(p->stat), p->runs_used, p->runs_total),
+            oc_printf(&x->arena, "%s of %u of %u", stat_name(p), p->runs_used, p->runs_total),
             oc_strdup(&x->arena, as_time(x->c.total_ns[i], a, sizeof(a))),
             oc_strdup(&x->arena, as_time(x->c.beside_ns[i], b, sizeof(b))),
             isfinite(ratio) ? oc_printf(&x->arena, "%.2f", ratio) : "-",
@@ -297,10 +317,10 @@ static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
         oc_key_text(w, "format", p->format);
         oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
         oc_key_text(w, "device", *p->device ? p->device : NULL);
-        oc_key_text(w, "statistic", oc_stat_name(p->stat));
+        oc_key_text(w, "statistic", stat_name(p));
         oc_key_u64(w, "runs_total", p->runs_total);
         oc_key_u64(w, "runs_used", p->runs_used);
-        oc_key_time(w, "run_time_ns", p->run_ns);
+        oc_key_time(w, "run_time_ns", p->run_ns / oc_profile_summed_runs(p));
         oc_key_time(w, "time_on_nodes_ns", x->c.total_ns[s]);
         oc_key_time(w, "time_beside_nodes_ns", x->c.beside_ns[s]);
         oc_key_double(w, "time_matched_fraction", x->c.source[s].join->time_matched_fraction);
@@ -313,6 +333,7 @@ static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struc
 {
     const struct oc_compare_row *r = &x->c.row[row->record];
     const struct oc_compare_cell *c = &r->cell[s];
+    struct oc_row timed = oc_compare_timed(x, row, s);
     oc_jw_begin_object(w);
     oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
     oc_key_time(w, "time_ns", c->time_ns);
@@ -322,9 +343,9 @@ static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struc
     oc_key_double(w, "ratio", c->time_ns / r->cell[0].time_ns);
     oc_key_u64(w, "records", c->records);
     oc_key_text(w, "record", c->first == OC_NONE ? NULL : x->c.source[s].profile->rec[c->first].name);
-    oc_key_double(w, "achieved_flops_per_s", row->computation / c->time_ns * 1e9);
-    oc_key_double(w, "achieved_bytes_per_s", row->memory / c->time_ns * 1e9);
-    oc_key_double(w, "roofline_efficiency", roof_ns(row) / c->time_ns);
+    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(&timed));
+    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(&timed));
+    oc_key_double(w, "roofline_efficiency", timed.efficiency);
     oc_key_count(w, "measured_flops", c->flop);
     oc_key_count(w, "measured_bytes", c->bytes);
     oc_jw_end_object(w);

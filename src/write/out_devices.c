@@ -141,8 +141,8 @@ static void put_head(struct view *v)
     const struct oc_rank_load *k = &r->table[0].total;
     if (r->model->path[0])
         say(v, "model", "%s", r->model->path);
-    say(v, "work", "%s%s operations, %s of constants, peak activation memory %s%s",
-        oc_quality_mark(k->quality), si(v, k->operations, ""), bytes(v, k->const_bytes),
+    say(v, "work", "%s%s operations, %s of constants, peak activation memory %s%s", oc_sum_mark(k->quality),
+        si(v, k->operations, ""), bytes(v, k->const_bytes),
         k->peak_quality == OC_UNKNOWN ? "unknown" : bytes(v, k->peak_bytes),
         r->symbol ? oc_printf(&v->arena, ", %s = %" PRId64, r->symbol, k->batch) : "");
     say(v, "times",

@@ -14,13 +14,6 @@ static const char *const fits_name[] = {NULL, "yes", "no", "unknown"};
 static const char *const part_key[OC_SPAN_PARTS] = {"vector", "matrix", "special",
                                                     "memory", "cache",  "overhead"};
 
-const char *oc_quality_mark(unsigned quality)
-{
-    static const char *const mark[] = {
-        [OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~", [OC_UNKNOWN] = ">="};
-    return mark[quality <= OC_UNKNOWN ? quality : OC_UNKNOWN];
-}
-
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static void open_array(struct oc_json_out *w, const char *key)

@@ -61,8 +61,8 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
     oc_key_double(w, "flops_per_s", h.flops_per_s);
     oc_key_double(w, "ops_per_s", h.ops_per_s);
     oc_key_double(w, "bytes_per_s", h.bytes_per_s);
-    oc_jw_key(w, "least");
-    oc_jw_bool(w, h.least);
+    oc_key_quality_of(w, "flops_quality", h.flops_quality);
+    oc_key_quality_of(w, "bytes_quality", h.bytes_quality);
     oc_json_run_times(w, &p->spread);
     oc_jw_key(w, "functions");
     oc_jw_bool(w, p->functions);

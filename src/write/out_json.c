@@ -176,6 +176,9 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_double(w, "achieved_flops_per_s", h.flops_per_s);
     oc_key_double(w, "achieved_ops_per_s", h.ops_per_s);
     oc_key_double(w, "achieved_bytes_per_s", h.bytes_per_s);
+    oc_key_quality_of(w, "achieved_flops_quality",
+                      isnan(h.flops_per_s + h.ops_per_s) ? OC_UNKNOWN : h.flops_quality);
+    oc_key_quality_of(w, "achieved_bytes_quality", isnan(h.bytes_per_s) ? OC_UNKNOWN : h.bytes_quality);
     oc_key_double(w, "operator_flops_per_s", h.operator_flops_per_s);
     oc_key_double(w, "inferences_per_s", h.inferences_per_s);
     oc_key_quality(w, t.quality);
@@ -242,8 +245,8 @@ static void node_times(struct oc_json_out *w, const struct oc_report *r, const s
     oc_key_double(w, "calls_per_run", row ? row->calls : NAN);
     oc_key_double(w, "time_min_ns", row ? oc_ns_of(row->min_s) : NAN);
     oc_key_double(w, "time_max_ns", row ? oc_ns_of(row->max_s) : NAN);
-    oc_key_double(w, "achieved_flops_per_s", row ? row->computation / oc_rate_time_s(r, row) : NAN);
-    oc_key_double(w, "achieved_bytes_per_s", row ? row->memory / oc_rate_time_s(r, row) : NAN);
+    oc_key_double(w, "achieved_flops_per_s", row ? oc_row_flops(row) : NAN);
+    oc_key_double(w, "achieved_bytes_per_s", row ? oc_row_bandwidth(row) : NAN);
     oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
     oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
     oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
@@ -346,7 +349,8 @@ static void profile_times(struct oc_json_out *w, const struct oc_profile *p)
         if (!isnan(rec->kernel_ns))
             device = isnan(device) ? rec->kernel_ns : device + rec->kernel_ns;
     }
-    oc_key_time(w, "host_time_ns", isnan(p->busy_ns) ? host : p->busy_ns);
+    bool host_busy = !isnan(p->busy_ns) && !isnan(p->imported_ns); /* not that of a trace of a device alone */
+    oc_key_time(w, "host_time_ns", host_busy ? p->busy_ns : host);
     oc_key_time(w, "device_time_ns", device);
 }
 

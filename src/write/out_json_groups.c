@@ -21,10 +21,10 @@ static void group(struct oc_json_out *w, const struct oc_report *r, const struct
     oc_key_count(w, "macs", row->macs);
     oc_key_count(w, "params", row->params);
     oc_key_count(w, "bytes", row->memory);
-    oc_key_double(w, "achieved_flops_per_s", row->computation / oc_rate_time_s(r, row));
-    oc_key_double(w, "achieved_bytes_per_s", row->memory / oc_rate_time_s(r, row));
+    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(row));
+    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(row));
     oc_key_double(w, "roofline_time_ns", oc_ns_of(row->roofline_s));
-    oc_key_double(w, "roofline_efficiency", row->roofline_s / oc_rate_time_s(r, row));
+    oc_key_double(w, "roofline_efficiency", row->efficiency);
     oc_key_double(w, "wasted_ns", oc_ns_of(row->wasted_s));
     oc_json_limits(w, r, row);
     if (r->what_if)

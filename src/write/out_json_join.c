@@ -39,13 +39,20 @@ uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node)
     return record == OC_NONE ? OC_NONE : r->place[record];
 }
 
-/* The report's rows by record; NULL without hardware and for records without a row. */
+/* The report's rows by record; NULL: the record is in a bucket or part of another row. */
 static const struct oc_row **rows_by_record(struct oc_report *r)
 {
     const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, const struct oc_row *);
     for (uint32_t i = 0; i < r->all.n; i++)
         row[r->all.row[i].record] = &r->all.row[i];
     return row;
+}
+
+static void rate_part(struct oc_json_out *w, const struct oc_row *row)
+{
+    oc_key_double(w, "row_time_ns", row ? oc_ns_of(row->time_s) : NAN);
+    oc_key_double(w, "achieved_flops_per_s", row ? oc_row_flops(row) : NAN);
+    oc_key_double(w, "achieved_bytes_per_s", row ? oc_row_bandwidth(row) : NAN);
 }
 
 static void limit_part(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
@@ -240,6 +247,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
         record_part(w, p, &p->rec[record]);
         match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
         cost_part(w, r, record);
+        rate_part(w, row[record]);
         if (j && j->sizes && !p->rec[record].bucket) {
             oc_jw_key(w, "sizes");
             oc_json_row_sizes(w, j, record);

@@ -179,9 +179,7 @@ static void put_sizes(struct view *v)
 
 static const char *marked(struct view *v, enum oc_quality q, const char *text)
 {
-    static const char *const mark[] = {
-        [OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~", [OC_UNKNOWN] = ">="};
-    return oc_printf(&v->arena, "%s%s", mark[q], text);
+    return oc_printf(&v->arena, "%s%s", oc_sum_mark(q), text);
 }
 
 static void put_run(struct view *v, struct oc_plain_table *t, const struct oc_llm_line *line)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/units.h"
 #include "write/json_keys.h"
 #include "write/llm_view.h"
 #include "write/plain_table.h"
@@ -232,7 +233,6 @@ static void csv_row(struct csv *c, const struct oc_llm_line *line, const struct 
     bool known = oc_llm_run(c->l, line->part, &k);
     const struct oc_llm_roof none = {NAN, NAN, NAN, NAN, "", NULL};
     const struct oc_llm_roof *r = d ? oc_llm_roof_of(d, line->part) : &none;
-    static const char *const quality[] = {"exact", "upper", "lower", "est", "unknown"};
     const char *cell[] = {
         d ? oc_device_info(d->device).id : "",
         line->key,
@@ -248,7 +248,7 @@ static void csv_row(struct csv *c, const struct oc_llm_line *line, const struct 
         u64(c, known, k.kv_read),
         u64(c, known, k.kv_written),
         u64(c, known && line->fresh >= 0, k.peak),
-        quality[k.quality],
+        oc_quality_name(k.quality),
         real(c, r->s),
         real(c, r->s > 0 ? line->tokens / r->s : NAN),
         real(c, r->comp_s),

@@ -12,12 +12,6 @@
 
 enum { VERSION = 1 };
 
-static const char *quality_name(unsigned q)
-{
-    static const char *const name[] = {"exact", "upper", "lower", "est", "unknown"};
-    return name[q];
-}
-
 static const char *number(struct oc_arena *a, uint64_t v)
 {
     return oc_printf(a, "%" PRIu64, v);
@@ -60,7 +54,7 @@ static void plan_csv(const struct oc_memory_plan *p, FILE *f)
                                     label(&arena, m, b->last_node),
                                     b->input ? "1" : "0",
                                     b->output ? "1" : "0",
-                                    quality_name(b->quality)};
+                                    oc_quality_name(b->quality)};
         oc_plain_row(&t, cell);
     }
     oc_plain_csv(&t, "1", f);

@@ -17,13 +17,6 @@ struct sweep_out {
     const char **cell; /* one row */
 };
 
-static const char *mark_of(enum oc_quality q)
-{
-    static const char *const mark[] = {
-        [OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~", [OC_UNKNOWN] = ">="};
-    return mark[q];
-}
-
 static bool all_zero(const struct oc_sweep *s, enum oc_metric m)
 {
     for (size_t i = 0; i < s->n_row; i++)
@@ -45,9 +38,9 @@ static const char *human(struct sweep_out *o, const struct oc_sweep_row *row, en
     double v = (double)row->value[m];
     bool bytes = !strcmp(oc_metric_info(m)->unit, "B");
     const char *text = bytes ? oc_format_bytes(v, buf, sizeof(buf)) : oc_format_si(v, "", buf, sizeof(buf));
-    const char *mark = mark_of(m == OC_METRIC_PARAMS ? OC_EXACT
-                               : m == OC_METRIC_PEAK ? row->peak_quality
-                                                     : row->quality);
+    const char *mark = oc_sum_mark(m == OC_METRIC_PARAMS ? OC_EXACT
+                                   : m == OC_METRIC_PEAK ? row->peak_quality
+                                                         : row->quality);
     return oc_printf(&o->arena, "%s%.*s", mark, (int)strcspn(text, "\n"), text);
 }
 
@@ -98,12 +91,6 @@ static void write_table(struct sweep_out *o, FILE *f)
 
 /* ---- for machines -------------------------------------------------------------------------------------- */
 
-static const char *quality_name(enum oc_quality q)
-{
-    static const char *const name[] = {"exact", "upper", "lower", "est", "unknown"};
-    return name[q];
-}
-
 static void csv_row(struct sweep_out *o, const struct oc_sweep_row *row)
 {
     size_t n = put_axes(o, row);
@@ -113,7 +100,7 @@ static void csv_row(struct sweep_out *o, const struct oc_sweep_row *row)
         const char *text = row && is_known(row, m) ? oc_printf(&o->arena, "%" PRIu64, row->value[m]) : "";
         o->cell[n++] = row ? text : oc_metric_info(m)->key;
     }
-    o->cell[n++] = !row ? "quality" : known ? quality_name(row->quality) : "";
+    o->cell[n++] = !row ? "quality" : known ? oc_quality_name(row->quality) : "";
     o->cell[n++] = !row ? "unknown_nodes" : known ? oc_printf(&o->arena, "%" PRIu64, row->unknown_nodes) : "";
     o->cell[n++] = !row ? "failure" : known ? "" : row->failure;
     o->table.n_col = n;

@@ -118,8 +118,8 @@ NUMBER(get_time, row->time_s)
 NUMBER(get_share, 100 * measured(s, row) / s->total)
 NUMBER(get_flops, row->computation)
 NUMBER(get_bytes, row->memory)
-NUMBER(get_flop_rate, row->computation / oc_rate_time_s(s->r, row) * 1e-9)
-NUMBER(get_byte_rate, row->memory / oc_rate_time_s(s->r, row) * 1e-9)
+NUMBER(get_flop_rate, oc_row_flops(row) * 1e-9)
+NUMBER(get_byte_rate, oc_row_bandwidth(row) * 1e-9)
 NUMBER(get_intensity, row->memory > 0 ? row->computation / row->memory : (double)NAN)
 NUMBER(get_roofline, row->roofline_s)
 NUMBER(get_gap, row->wasted_s)
@@ -326,14 +326,6 @@ static const char *format_number(struct oc_arena *arena, double v, const struct 
     return oc_printf(arena, "%s%.*f", mark, s->decimals, v);
 }
 
-static const char *quality_mark(const struct oc_row *row)
-{
-    return row->quality == OC_UPPER   ? "<="
-           : row->quality == OC_LOWER ? ">="
-           : row->quality == OC_EST   ? "~"
-                                      : "";
-}
-
 static bool has_numbers(const struct screen *s, const struct spec *c, double *most)
 {
     const struct oc_rows *rows = &s->r->shown;
@@ -394,8 +386,8 @@ static void fill_numbers(const struct screen *s, const struct spec *c, const str
         const struct oc_row *row = &s->r->shown.row[i];
         double v = c->number(s, row);
         sum += known(v);
-        t->cell[i * t->n_column + at] =
-            format_number(t->arena, c->unit == UNIT_SUM ? sum : v, scale, c->marked ? quality_mark(row) : "");
+        t->cell[i * t->n_column + at] = format_number(t->arena, c->unit == UNIT_SUM ? sum : v, scale,
+                                                      c->marked ? oc_quality_mark(row->quality) : "");
     }
 }
 
@@ -618,7 +610,7 @@ static const char *attributed(const struct screen *s)
 static bool print_groups(struct screen *s)
 {
     struct oc_rows groups = {0}, types = {0}, shown = s->r->shown;
-    const char *what = tables[s->measure].what;
+    const char *what = s->measure == MEASURE_WORK && !(s->total > 0) ? "Number" : tables[s->measure].what;
     group_rows(s, false, &types);
     sort_groups(s, &types);
     groups = types;

@@ -34,7 +34,7 @@ function cards() {
   else if (P && !P.functions && P.total_ns > 0)
     list.push(card("Total time", time(asNumber(P.total_ns)), "over " + P.runs_text, exact("time", asNumber(P.total_ns)) + ", " + P.time_kind));
   if (P && P.flops_per_s > 0)
-    list.push(card("Achieved", (P.least ? "≥" : "") + si(P.flops_per_s, "FLOP/s"), (P.ops_per_s > 0 ? si(P.ops_per_s, "OP/s") + ", " : "") + si(P.bytes_per_s, "B/s"), "FLOPs and bytes of the rows / " + (runTime > 0 ? "latency" : "total time")));
+    list.push(card("Achieved", MARK[qualityNo(P.flops_quality)] + si(P.flops_per_s, "FLOP/s"), (P.ops_per_s > 0 ? si(P.ops_per_s, "OP/s") + ", " : "") + (P.bytes_per_s > 0 ? MARK[qualityNo(P.bytes_quality)] + si(P.bytes_per_s, "B/s") : ""), "FLOPs and bytes of the rows / " + (runTime > 0 ? "latency" : "total time")));
   if (D.hardware && known(D.hardware.roofline_ns)) {
     const h = D.hardware;
     list.push(card("Roofline time", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name,
