@@ -58,7 +58,7 @@ class Case:
         if a is None or b is None or isinstance(a, str) or isinstance(b, str):
             if a != b:
                 self.fail("%s: %r, expected %r", what, a, b)
-        elif not math.isclose(a, b, rel_tol=10 ** (1 - digits), abs_tol=1e-9):
+        elif not math.isclose(a, b, rel_tol=10 ** (1 - digits), abs_tol=0.001 if "time" in what else 1e-9):
             self.fail("%s: %r, expected %r", what, a, b)
 
 

@@ -155,7 +155,7 @@ static void types_alone_have_no_number_of_runs(void **state)
     oc_profile_close(p);
 }
 
-/* Types that do not add up to the operators beside them are of another recording: the named file counts. */
+/* Types that do not add up to the operators next to them are of another recording: the named file counts. */
 static void named_types_that_differ_from_the_operators_are_shown(void **state)
 {
     (void)state;
