@@ -48,7 +48,8 @@ for model in $models; do
         for optimized in '' "--optimized-model $model.optimized.onnx"; do
             # shellcheck disable=SC2086 # no option, or an option and its value
             onnxcost "$model.onnx" -p "$model.profile.json" $optimized -f json >report.json 2>err || problem="$problem$(cat err)"
-            lines=$("$python" "$top/tests/support/join_truth.py" "$model.onnx" "$model.optimized.onnx" report.json 2>&1) ||
+            lines=$("$python" "$top/tests/support/join_truth.py" "$model.onnx" "$model.optimized.onnx" report.json \
+                "$model.profile.json" 2>&1) ||
                 problem="$problem$optimized: $lines"
             case "$lines" in
                 *'wrong 0, unattributed 0.00 %, not verified 0.00 %'*) ;;

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 """Compares the join of a recording with the optimized model that ONNX Runtime saved.
 
-usage: join_truth.py MODEL OPTIMIZED REPORT.json
+usage: join_truth.py MODEL OPTIMIZED REPORT.json PROFILE.json
 
-For every record of the report the node of the saved model is found by its name (unnamed: by type and order of
-execution). The nodes it may stand for lie between its output tensors and the tensors that the saved model still
+For every record of the report the node of the saved model is found by its name (unnamed: by type and order). The nodes it may stand for lie between its output tensors and the tensors that the saved model still
 has. Prints the share of the operator time on right nodes, wrong and unattributed records; exit code 1 if a record
 is on a wrong node. Independent of src/join/: names of inlined tensors are derived here again. Needs
 python3-onnx."""
 import collections
 import json
+import re
 import sys
 
 import onnx
@@ -86,6 +86,11 @@ class Truth:
                    and "_nchwc" not in t]
         if unknown:
             sys.exit(f"cannot verify: {len(unknown)} inlined tensors are not explained: {unknown[0]}")
+        self.saved_users = collections.defaultdict(list)
+        for n in optimized.graph.node:
+            for t in n.input:
+                self.saved_users[t].append(n)
+        self.saved_names = {re.sub("_token_[0-9]+$", "", n.name) for n in optimized.graph.node}
         self.present = set()
         for n in optimized.graph.node:
             self.present.update(self.tensors(n))
@@ -104,20 +109,51 @@ class Truth:
             result = [t for o in self.named.get(n.name, []) if o.proto.op_type == n.op_type for t in o.outputs]
         return result
 
+    def upstream(self, tensors):
+        """Producers of the tensors, up to tensors that another node of the saved model has."""
+        result, stack = {}, list(tensors)
+        while stack:
+            p = self.producer.get(stack.pop())
+            if p is None or id(p) in result:
+                continue
+            result[id(p)] = p
+            stack.extend(i for i in p.inputs if i not in self.present)
+        return result
+
+    def region(self, n):
+        """Original nodes that can be a node of the saved model whose outputs have other names: those before the next
+        tensors of the original. If it has the name of one of them, that one and the nodes around it that no
+        other node of the saved model has the name of."""
+        tensors, stack, seen = [], [n], set()
+        while stack:
+            for t in stack.pop().output:
+                for user in self.saved_users[t]:
+                    if id(user) not in seen:
+                        seen.add(id(user))
+                        tensors += self.tensors(user)
+                        stack += [] if self.tensors(user) else [user]
+        region = self.upstream(tensors)
+        own = [p for p in self.named.get(re.sub("_token_[0-9]+$", "", n.name), []) if id(p) in region]
+        if not own:
+            return set(region)
+        result, stack = set(), own
+        while stack:
+            p = stack.pop()
+            result.add(id(p))
+            near = [self.producer[i] for i in p.inputs if i in self.producer] + [u for o in p.outputs for u in self.users[o]]
+            stack += [k for k in near if id(k) in region and id(k) not in result and k.proto.name not in self.saved_names]
+        return result
+
     def may_be(self, n):
         """The original nodes that a node of the saved model may execute."""
         part = next((self.part_of(t) for t in n.output if self.part_of(t)), None)
         if part:
             return {id(part)}
+        if not self.tensors(n):
+            return self.region(n)
         result = set()
         for t in self.tensors(n):
-            stack = [t]
-            while stack: # upstream, up to tensors that another node has
-                p = self.producer.get(stack.pop())
-                if p is None or id(p) in result:
-                    continue
-                result.add(id(p))
-                stack.extend(i for i in p.inputs if i not in self.present)
+            result |= set(self.upstream([t]))
             stack = [t] if n.name.endswith("_nchwc") else []
             while stack: # a fused sum or activation after it
                 for user in self.users[stack.pop()]:
@@ -129,58 +165,122 @@ class Truth:
         return result
 
 
-def node_of_records(rows, optimized):
-    named = {(n.name, n.op_type): n for n in optimized.graph.node if n.name}
+def read_events(path):
+    """Operators of a profile by name and type: index, first start, shapes of inputs and outputs (None: they vary)."""
+    found = {}
+    with open(path, encoding="utf-8") as f:
+        data = json.load(f)
+    for e in data:
+        if e.get("cat") != "Node" or not e["name"].endswith("_kernel_time"):
+            continue
+        args = e["args"]
+        key = e["name"][: -len("_kernel_time")], args["op_name"]
+        shapes = [[next(iter(t.values())) for t in args.get(side, [])]
+                  for side in ("input_type_shape", "output_type_shape")]
+        old = found.setdefault(key, {"index": int(args["node_index"]), "start": e["ts"], "shapes": shapes})
+        old["start"] = min(old["start"], e["ts"])
+        if old["shapes"] != shapes:
+            old["shapes"] = None
+    return found
+
+
+def pair_in_order(recorded, optimized, order):
+    """Unnamed nodes of each type in the saved order, and unnamed records of the type in the given one."""
+    pairs = {key: n for n in optimized.graph.node if n.name for key in [(n.name, n.op_type)] if key in recorded}
     unnamed = collections.defaultdict(list)
     for n in optimized.graph.node:
         if not n.name:
             unnamed[n.op_type].append(n)
-    seen, found = collections.Counter(), {}
-    for i, r in enumerate(rows):
-        n = named.get((r["name"], r["op_type"]))
-        if n is None and r["name"].startswith(r["op_type"] + "_") and unnamed[r["op_type"]]:
-            k = seen[r["op_type"]]
-            seen[r["op_type"]] += 1
-            n = unnamed[r["op_type"]][k] if k < len(unnamed[r["op_type"]]) else None
-        found[i] = n
-    return found
+    for op_type, nodes in unnamed.items():
+        keys = [k for k, e in recorded.items() if k == (f"{op_type}_{e['index']}", op_type) and k not in pairs]
+        keys.sort(key=lambda k: recorded[k][order])
+        if len(keys) == len(nodes):
+            pairs.update(zip(keys, nodes))
+    return pairs
 
 
-def main(model_path, optimized_path, report_path):
-    model = onnx.load(model_path, load_external_data=False)
-    optimized = onnx.load(optimized_path, load_external_data=False)
-    with open(report_path, encoding="utf-8") as f:
-        report = json.load(f)
+def conflicts(recorded, pairs):
+    """Tensors that were recorded with one shape at their producer and with another one at a consumer."""
+    shape, n = {}, 0
+    for key, node in pairs.items():
+        if recorded[key]["shapes"]:
+            shape.update(zip([o for o in node.output if o], recorded[key]["shapes"][1]))
+    for key, node in pairs.items():
+        inputs = [i for i in node.input if i]
+        if recorded[key]["shapes"] and len(inputs) == len(recorded[key]["shapes"][0]):
+            n += sum(shape.get(i, s) != s for i, s in zip(inputs, recorded[key]["shapes"][0]))
+    return n
+
+
+def agreeing(recorded, optimized, order):
+    """Positions at which the saved model and the records in the order have the same type and name."""
+    keys = sorted(recorded, key=lambda k: recorded[k][order])
+    nodes = [n for n in optimized.graph.node if n.op_type != "Constant"]
+    return sum(n.op_type == k[1] and n.name in ("", k[0]) for n, k in zip(nodes, keys))
+
+
+def pair_nodes(recorded, optimized):
+    """The node of the saved model for each record. The runtime saves nodes in the order of execution or of their
+    indexes: the one that agrees with the names and types, and in which no tensor has two shapes. Only what
+    both say is known if they are equally good."""
+    best = {}
+    for order in ("start", "index"):
+        pairs = pair_in_order(recorded, optimized, order)
+        rank = agreeing(recorded, optimized, order), -conflicts(recorded, pairs)
+        best.setdefault(rank, []).append(pairs)
+    first, *rest = best[max(best)]
+    return {k: n for k, n in first.items() if all(other.get(k) is n for other in rest)}
+
+
+def measure(model, optimized, report, recorded):
+    """Operator times by verdict, and a line per record that is not right."""
     truth = Truth(model, optimized)
     by_output = {}
     for n in report["nodes"]:
-        for o in n["outputs"]:
+        for o in filter(None, n["outputs"]):
             by_output[n["scope"], o["name"], n["op_type"]] = n["index"]
     index = {id(n): by_output.get((n.scope, o, n.proto.op_type)) for n in truth.nodes for o in n.local if o}
     rows = [r for r in report["join"]["rows"] if r["op_type"]]
-    nodes = node_of_records(rows, optimized)
-    right = wrong = unattributed = unverified = 0.0
-    bad = []
-    for i, r in enumerate(rows):
-        time, n = r["self_time_ns"] or 0, nodes[i]
+    pairs = pair_nodes(recorded, optimized)
+    times = dict.fromkeys(("right", "wrong", "unattributed", "inserted", "not verified"), 0.0)
+    lines = []
+    for r in rows:
+        time, n = r["self_time_ns"] or 0, pairs.get((r["name"], r["op_type"]))
+        line = f"{r['name']} ({r['op_type']}, {time / 1e3:.1f} us)"
         if r["bucket"] in INSERTED:
-            continue
-        if not r["nodes"]:
-            unattributed += time
-            print(f"unattributed: {r['name']} ({r['op_type']}, {time / 1e3:.1f} us)")
+            verdict = "inserted"
+        elif not r["nodes"]:
+            verdict = "unattributed"
         elif n is None or not truth.may_be(n):
-            unverified += time
-            print(f"not verified: {r['name']} ({r['op_type']})")
+            verdict = "not verified"
         elif set(r["nodes"]) <= {index[k] for k in truth.may_be(n)}:
-            right += time
+            verdict = "right"
         else:
-            wrong += time
-            bad.append(r["name"])
-            print(f"wrong: {r['name']} ({r['op_type']}): {r['nodes']}, not in {[index[k] for k in truth.may_be(n)]}")
-    total = (right + wrong + unattributed + unverified) or 1
-    print(f"right {100 * right / total:.2f} %, wrong {len(bad)}, unattributed {100 * unattributed / total:.2f} %, "
-          f"not verified {100 * unverified / total:.2f} %")
-    return 1 if bad or right / total < 0.97 else 0
+            verdict = "wrong"
+            line += f": {r['nodes']}, not in {[index[k] for k in truth.may_be(n)]}"
+        times[verdict] += time
+        if verdict not in ("right", "inserted"):
+            lines.append((verdict, line))
+    return times, lines
 
 
-sys.exit(main(*sys.argv[1:4]))
+def load(path):
+    return onnx.load(path, load_external_data=False)
+
+
+def main(model_path, optimized_path, report_path, profile_path):
+    with open(report_path, encoding="utf-8") as f:
+        report = json.load(f)
+    times, lines = measure(load(model_path), load(optimized_path), report, read_events(profile_path))
+    for verdict, line in lines:
+        print(f"{verdict}: {line}")
+    wrong = sum(verdict == "wrong" for verdict, _ in lines)
+    total = (sum(times.values()) - times["inserted"]) or 1
+    print(f"right {100 * times['right'] / total:.2f} %, wrong {wrong}, "
+          f"unattributed {100 * times['unattributed'] / total:.2f} %, "
+          f"not verified {100 * times['not verified'] / total:.2f} %")
+    return 1 if wrong or times["right"] / total < 0.97 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:5]))
