@@ -222,44 +222,82 @@ static bool is_foreign(const struct companion *c, const struct oc_prof_rec *r)
            (!is_numbered(r) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE);
 }
 
+/* The optimized model's node of a record; `pair`: of the unnamed ones. */
+static const struct oc_node *node_of(const struct companion *c, uint32_t rec, const uint32_t *pair)
+{
+    const struct oc_node *n = named_node(c, &c->x->p->rec[rec]);
+    return n || pair[rec] == OC_NONE ? n : &c->o->node[pair[rec]];
+}
+
+/* ---- unnamed nodes -------------------------------------------------------------------------------------
+ */
+
 struct place {
     uint32_t rec;
-    double start_ns;
+    double at;
     const char *type;
 };
 
-static int by_type_and_start(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    int type = strcmp(x->type, y->type);
-    if (type)
-        return type;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
     return (x->rec > y->rec) - (x->rec < y->rec);
 }
 
-/* Unnamed records of one type in the order of execution. */
-static struct place *unnamed_records(const struct companion *c, size_t *n)
+static int by_type_and_place(const void *a, const void *b)
+{
+    int type = strcmp(((const struct place *)a)->type, ((const struct place *)b)->type);
+    return type ? type : by_place(a, b);
+}
+
+/* One assumption about the order in which the runtime saved the nodes: that of execution, or that of the
+ * node indexes. */
+struct saved_order {
+    uint32_t *node;     /* by record: unnamed node, OC_NONE */
+    size_t agree;       /* positions at which the record and the saved node have the same type and name */
+    size_t conflicting; /* inputs recorded with another shape than the output that they are */
+};
+
+/* Records of the main graph, sorted; `unnamed`: only those without a name, by type. */
+static struct place *places(const struct companion *c, bool by_index, bool unnamed, size_t *n)
 {
     const struct oc_profile *p = c->x->p;
     struct place *list = oc_xmalloc(((size_t)p->n_rec + 1) * sizeof(*list));
     *n = 0;
-    for (uint32_t i = 0; i < p->n_rec; i++)
-        if (!p->rec[i].bucket && p->rec[i].parent == OC_NONE && is_numbered(&p->rec[i]) &&
-            !named_node(c, &p->rec[i]))
-            list[(*n)++] = (struct place){i, p->rec[i].start_ns, p->rec[i].op_type};
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *r = &p->rec[i];
+        if (!r->bucket && r->parent == OC_NONE && (!unnamed || (is_numbered(r) && !named_node(c, r))))
+            list[(*n)++] = (struct place){i, by_index ? (double)r->index : r->start_ns, r->op_type};
+    }
     if (*n)
-        qsort(list, *n, sizeof(*list), by_type_and_start);
+        qsort(list, *n, sizeof(*list), unnamed ? by_type_and_place : by_place);
     return list;
 }
 
-/* The k-th unnamed node of a type, in the order of the saved file, is the k-th record of that type: the
- * runtime saves nodes in the order in which it executes them. Only if there are as many of both. */
-static void pair_unnamed(struct companion *c)
+static size_t count_agreeing(const struct companion *c, bool by_index)
+{
+    size_t n, agree = 0, k = 0;
+    struct place *list = places(c, by_index, false, &n);
+    const struct oc_graph *g = &c->o->graph[0];
+    for (uint32_t i = 0; i < g->n_node && k < n; i++) {
+        const struct oc_node *node = &c->o->node[g->node[i]];
+        if (oc_equal(node->op_type, "Constant"))
+            continue;
+        const struct oc_prof_rec *r = &c->x->p->rec[list[k++].rec];
+        agree += oc_equal(node->op_type, r->op_type) &&
+                 (node->name[0] ? oc_equal(node->name, r->name) : is_numbered(r));
+    }
+    free(list);
+    return agree;
+}
+
+/* The k-th unnamed node of a type is the k-th record of that type, if there are as many of both. */
+static void pair_types(const struct companion *c, bool by_index, uint32_t *pair)
 {
     size_t n, end;
-    struct place *list = unnamed_records(c, &n);
+    struct place *list = places(c, by_index, true, &n);
     for (size_t from = 0; from < n; from = end) {
         uint32_t nodes = 0;
         const struct oc_graph *g = &c->o->graph[0];
@@ -270,36 +308,84 @@ static void pair_unnamed(struct companion *c)
             if (node->name[0] || !oc_equal(node->op_type, list[from].type))
                 continue;
             if (nodes < end - from)
-                c->node[list[from + nodes].rec] = g->node[k];
+                pair[list[from + nodes].rec] = g->node[k];
             nodes++;
         }
         for (size_t i = from; i < end && nodes != end - from; i++)
-            c->node[list[i].rec] = OC_NONE;
+            pair[list[i].rec] = OC_NONE;
     }
     free(list);
 }
 
+static size_t inputs_present(const struct oc_node *n)
+{
+    size_t count = 0;
+    for (uint32_t k = 0; k < n->n_in; k++)
+        count += n->in[k] != OC_NONE;
+    return count;
+}
+
+/* A tensor has one shape, at the node that computes it and at those that read it. */
+static size_t count_conflicts(const struct companion *c, const uint32_t *pair)
+{
+    const struct oc_profile *p = c->x->p;
+    const struct oc_type **type =
+        OC_NEW_ARRAY(c->x->arena, (size_t)c->o->n_value + 1, const struct oc_type *);
+    size_t count = 0;
+    for (unsigned reading = 0; reading < 2; reading++)
+        for (uint32_t i = 0; i < p->n_rec; i++) {
+            const struct oc_prof_rec *r = &p->rec[i];
+            const struct oc_node *n = node_of(c, i, pair);
+            if (!n || (reading && inputs_present(n) != r->n_in))
+                continue;
+            const struct oc_type *at = reading ? r->in : r->out;
+            for (uint32_t k = 0; k < (reading ? n->n_in : n->n_out) && (reading || k < r->n_out); k++) {
+                uint32_t v = reading ? n->in[k] : n->out[k];
+                if (v == OC_NONE)
+                    continue;
+                if (!reading)
+                    type[v] = at;
+                else if (type[v] && !oc_shape_equal(&type[v]->shape, &at->shape))
+                    count++;
+                at++;
+            }
+        }
+    return count;
+}
+
+static struct saved_order assume(const struct companion *c, bool by_index)
+{
+    struct saved_order o = {.node = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->p->n_rec + 1, uint32_t)};
+    memset(o.node, 0xff, c->x->p->n_rec * sizeof(*o.node));
+    pair_types(c, by_index, o.node);
+    o.agree = count_agreeing(c, by_index);
+    o.conflicting = count_conflicts(c, o.node);
+    return o;
+}
+
+/* Of two assumptions that explain the profile equally well, only what both say is known. */
+static void pair_unnamed(struct companion *c)
+{
+    struct saved_order run = assume(c, false), index = assume(c, true);
+    bool better = index.agree != run.agree ? index.agree > run.agree : index.conflicting < run.conflicting;
+    bool equal = index.agree == run.agree && index.conflicting == run.conflicting;
+    c->node = better ? index.node : run.node;
+    for (uint32_t i = 0; i < c->x->p->n_rec && equal; i++)
+        if (c->node[i] != index.node[i])
+            c->node[i] = OC_NONE;
+}
+
 static void list_unnamed(struct companion *c)
 {
-    c->node = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->p->n_rec + 1, uint32_t);
-    for (uint32_t i = 0; i < c->x->p->n_rec; i++)
-        c->node[i] = OC_NONE;
     for (uint32_t i = 0; i < c->o->n_node; i++)
         if (!c->o->node[i].name[0])
             oc_map_set(&c->unnamed, c->o->node[i].op_type, strlen(c->o->node[i].op_type), i);
     pair_unnamed(c);
 }
 
-/* The optimized model's node of a record. */
-static const struct oc_node *node_of(const struct companion *c, uint32_t rec)
-{
-    const struct oc_node *n = named_node(c, &c->x->p->rec[rec]);
-    return n || c->node[rec] == OC_NONE ? n : &c->o->node[c->node[rec]];
-}
-
 static void match_one(struct companion *c, uint32_t rec)
 {
-    const struct oc_node *n = node_of(c, rec);
+    const struct oc_node *n = node_of(c, rec, c->node);
     if (!n || is_layout(c, n))
         return;
     bool passes = true; /* only a conversion of its input: inserted */
@@ -318,6 +404,7 @@ static void match_one(struct companion *c, uint32_t rec)
         return;
     m->rule = "optimized model";
     m->confidence = 1;
+    m->whole = true;
     m->core = m->node[0];
 }
 

@@ -91,6 +91,7 @@ struct oc_match {
     const char *as, *member; /* type and members for growing the group (type_sets.h); NULL: the record's
                               * own */
     uint32_t repeats;        /* executions of the nodes per run if more than in the model; 0: one */
+    bool whole;              /* the nodes are known: the group does not grow */
     uint32_t inner_of;       /* record that contains this one, on the same nodes; OC_NONE */
 };
 

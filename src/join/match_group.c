@@ -1,10 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "join/join.h"
+#include "join/type_sets.h"
 
 #define MAX_GROUP   512
 #define MAX_BACK    12
+#define MAX_BEHIND  4
 #define MAX_VISITS  256        /* within one backward search */
 #define MAX_READERS 64         /* of a value inside a group */
 #define MAX_TRIES   (1u << 26) /* of matching by order, over all records */
@@ -13,46 +16,51 @@
  * connected to it. Types are separated by blanks. Narrow patterns come first and take precedence. */
 struct pattern {
     const char *type, *member;
-    bool prefix; /* every type with this prefix */
-    bool wide;   /* inputs with several consumers in the group may also be produced by members */
+    const char *before; /* types of the nodes whose results it reads; NULL: `member` */
+    bool prefix;        /* every type with this prefix */
+    bool wide;          /* inputs with several consumers in the group may also be produced by members */
 };
 
-#define ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid " /* of a product */
-#define QUANTIZERS  " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Mul "
+#define QUANTIZERS " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Mul "
+#define NORMALIZED " BatchNormalization Mul Add"
 
 static const struct pattern narrow[] = {
-    {"Conv", " BatchNormalization Mul Add Pad" OC_MATCH_ACTIVATIONS, false, false},
-    {"FusedConv", " BatchNormalization Mul Add Pad" OC_MATCH_ACTIVATIONS, false, false},
-    {"ConvTranspose", " BatchNormalization Mul Add ", false, false},
-    {"Gemm", " MatMul Add BatchNormalization Transpose Reshape" ACTIVATIONS, false, false},
-    {"FusedGemm", " MatMul Gemm Add BatchNormalization Transpose" OC_MATCH_ACTIVATIONS, false, false},
-    {"FusedMatMul", " Transpose Mul Div ", false, false},
-    {"TransposeMatMul", " Transpose Mul Div ", false, false},
-    {"MatMulIntegerToFloat", " Cast Mul Add ", false, false},
-    {"DynamicQuantize", " DynamicQuantizeLinear Cast Mul Add MatMulInteger ", true, false},
-    {"QLinear", QUANTIZERS, true, false},
-    {"QGemm", QUANTIZERS, false, false},
-    {"QuickGelu", " Mul Sigmoid ", false, false},
-    {"Split", " Slice Gather Squeeze ", false, false},
+    {"Conv", NORMALIZED " ", " Pad ", false, false},
+    {"FusedConv", NORMALIZED OC_MATCH_ACTIVATIONS, " Pad ", false, false},
+    {"BlockedProduct", OC_MATCH_ACTIVATIONS, "", false, false},
+    {"ConvTranspose", NORMALIZED " ", " Pad ", false, false},
+    {"Gemm", NORMALIZED " Transpose Reshape ", " Transpose Reshape MatMul ", false, false},
+    {"FusedGemm", NORMALIZED " Transpose Reshape" OC_MATCH_ACTIVATIONS, " Transpose Reshape MatMul Gemm ",
+     false, false},
+    {"FusedMatMul", " Transpose Mul Div ", NULL, false, false},
+    {"TransposeMatMul", " Transpose Mul Div ", NULL, false, false},
+    {"MatMulIntegerToFloat", " Cast Mul Add ", " Mul ", false, false},
+    {"DynamicQuantize", " DynamicQuantizeLinear Cast Mul Add MatMulInteger ", NULL, true, false},
+    {"QLinear", QUANTIZERS, NULL, true, false},
+    {"QGemm", QUANTIZERS, NULL, false, false},
+    {"QuickGelu", " Mul Sigmoid ", NULL, false, false},
+    {"FusedReshape", " Reshape Squeeze Unsqueeze ", "", false, false},
 };
 static const struct pattern wide[] = {
-    {"Gelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false, true},
-    {"FastGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", false, true},
-    {"BiasGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", false, true},
-    {"LayerNormalization", " ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false, true},
-    {"SimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", false, true},
-    {"SkipLayerNormalization", " LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false, true},
-    {"SkipSimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", false, true},
-    {"EmbedLayerNormalization",
-     " Gather LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ReduceSum Shape Expand ", false,
+    {"Gelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", NULL, false, true},
+    {"FastGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", NULL, false, true},
+    {"BiasGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", NULL, false, true},
+    {"LayerNormalization", " ReduceMean Sub Pow Mul Add Sqrt Div Cast ", NULL, false, true},
+    {"SimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", NULL, false, true},
+    {"SkipLayerNormalization", " LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ", NULL, false,
      true},
+    {"SkipSimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", NULL, false,
+     true},
+    {"EmbedLayerNormalization",
+     " Gather LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ReduceSum Shape Expand ", NULL,
+     false, true},
     {"Attention",
      " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where Cast Squeeze Unsqueeze "
      "Concat Shape ",
-     false, true},
+     NULL, false, true},
     {"MultiHeadAttention",
-     " MatMul Add Reshape Transpose Softmax Mul Div Sub Where Cast Squeeze Unsqueeze Concat Shape ", false,
-     true},
+     " MatMul Add Reshape Transpose Softmax Mul Div Sub Where Cast Squeeze Unsqueeze Concat Shape ", NULL,
+     false, true},
 };
 
 static const struct pattern *find_pattern(const struct pattern *p, size_t n, const char *type)
@@ -70,11 +78,7 @@ static const char *type_of(const struct oc_matcher *x, uint32_t rec)
 
 static bool is_member(const struct pattern *p, const char *type)
 {
-    size_t n = strlen(type);
-    for (const char *at = p->member; (at = strstr(at, type)) != NULL; at += n)
-        if (at > p->member && at[-1] == ' ' && at[n] == ' ')
-            return true;
-    return false;
+    return oc_type_set_has(p->member, type);
 }
 
 static bool is_free(const struct oc_matcher *x, uint32_t node)
@@ -107,7 +111,7 @@ static bool is_constant(const struct oc_matcher *x, uint32_t value)
 
 static bool is_product(const char *type)
 {
-    return is_member(&(struct pattern){.member = " MatMul Gemm Conv ConvTranspose MatMulInteger "}, type);
+    return oc_type_set_has(" MatMul Gemm Conv ConvTranspose MatMulInteger ", type);
 }
 
 static bool has_product(const struct oc_matcher *x, uint32_t rec)
@@ -167,10 +171,17 @@ static bool shared_dequantizer(const struct oc_matcher *x, const struct pattern 
     return is_quantized(p) && strcmp(x->m->node[node].op_type, "DequantizeLinear") == 0;
 }
 
+/* ONNX Runtime's products end with their activation. */
+static bool is_end(const struct oc_matcher *x, const struct pattern *p, const char *type)
+{
+    return p->before && oc_type_set_has(OC_MATCH_ACTIVATIONS, type) && oc_equal(x->p->format, "onnxruntime");
+}
+
 static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
-    for (uint32_t k = 0; k < n->n_out; k++) {
+    const char *before = p->before ? p->before : p->member;
+    for (uint32_t k = 0; k < n->n_out && !is_end(x, p, n->op_type); k++) {
         uint32_t v = n->out[k];
         if (v == OC_NONE || !is_inner(x, rec, p, v))
             continue;
@@ -181,7 +192,7 @@ static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *
     }
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
-        if (from == OC_NONE || !is_free(x, from) || !is_member(p, x->m->node[from].op_type) ||
+        if (from == OC_NONE || !is_free(x, from) || !oc_type_set_has(before, x->m->node[from].op_type) ||
             other_side(x, p, from, false) || is_other_layer(x, rec, p, from) ||
             x->match[rec].n_node >= MAX_GROUP)
             continue;
@@ -212,10 +223,10 @@ static void grow_all(struct oc_matcher *x, const struct pattern *p, size_t n)
         const char *member = x->match[rec].member;
         const struct pattern own = {.type = "", .member = member};
         const struct pattern *hit = member ? &own : find_pattern(p, n, type_of(x, rec));
-        if (!hit || x->match[rec].core == OC_NONE)
+        if (x->match[rec].core == OC_NONE || x->match[rec].whole)
             continue;
         take_siblings(x, rec);
-        for (uint32_t i = 0; i < x->match[rec].n_node; i++) /* the list grows during the iteration */
+        for (uint32_t i = 0; hit && i < x->match[rec].n_node; i++) /* the list grows during the iteration */
             grow_from(x, rec, hit, x->match[rec].node[i]);
     }
 }
@@ -258,6 +269,41 @@ static void complete_outputs(struct oc_matcher *x)
     }
 }
 
+/* ---- the recorded output ------------------------------------------------------------------------------- */
+
+static uint32_t only_user(const struct oc_matcher *x, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    uint32_t v = n->n_out ? n->out[0] : OC_NONE;
+    if (v == OC_NONE || x->m->value[v].graph_output || x->x.use_first[v + 1] != x->x.use_first[v] + 1)
+        return OC_NONE;
+    return x->x.use[x->x.use_first[v]];
+}
+
+/* A node keeps its name when it takes over the work of the nodes after it (1 / a * b becomes the Div b / a):
+ * the group extends to the node with the recorded output. */
+static void extend_to_output(struct oc_matcher *x, uint32_t rec)
+{
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    uint32_t node = x->match[rec].core, path[MAX_BEHIND], n = 0;
+    while (node != OC_NONE && !oc_match_output_fits(x, r, node) && n < MAX_BEHIND) {
+        node = only_user(x, node);
+        if (node == OC_NONE || !is_free(x, node))
+            return;
+        path[n++] = node;
+    }
+    for (uint32_t i = 0; i < n && oc_match_output_fits(x, r, path[n - 1]); i++)
+        oc_match_add(x, rec, path[i]);
+}
+
+static void extend_to_outputs(struct oc_matcher *x)
+{
+    for (uint32_t rec = 0; rec < x->p->n_rec && oc_equal(x->p->format, "onnxruntime"); rec++)
+        if (x->match[rec].n_node == 1 && x->match[rec].core != OC_NONE &&
+            !oc_equal(x->match[rec].rule, "function body"))
+            extend_to_output(x, rec);
+}
+
 /* ---- names without information ------------------------------------------------------------------------- */
 
 /* Types that only occur in the pattern of one fusion: the node from which the group of an unnamed record
@@ -290,7 +336,7 @@ static bool may_stand_for(const char *rec_type, const char *type)
 {
     const char *heart = core_node(rec_type);
     /* NOLINTNEXTLINE(readability-suspicious-call-argument): `type` is the original's */
-    return oc_match_made_of(rec_type, type) || (heart && is_member(&(struct pattern){.member = heart}, type));
+    return oc_match_made_of(rec_type, type) || (heart && oc_type_set_has(heart, type));
 }
 
 /* "gemm" (MatMul and Add, up to 1.18), "FusedConv_233" and "/MatMulAddFusion" of unnamed nodes, and
@@ -422,6 +468,7 @@ static int by_number(const void *a, const void *b)
 void oc_match_grow(struct oc_matcher *x)
 {
     complete_outputs(x);
+    extend_to_outputs(x);
     grow_all(x, narrow, OC_COUNT(narrow));
     match_by_order(x);
     grow_all(x, narrow, OC_COUNT(narrow));

@@ -150,18 +150,21 @@ static const struct generated {
     const char *before, *after;
     uint8_t of;       /* NODE; OUTPUT: its output tensor; PRODUCT: of a node that became a convolution */
     const char *type; /* PRODUCT: type of that node */
+    const char *as;   /* fusion pattern (match_group.c), NULL: that of the record's type */
 } generated[] = {
-    {"fused ", "", NODE, NULL},                       /* GemmActivation; ConvActivation up to 1.10 */
-    {"", "_FusedMatMulAndScale", NODE, NULL},         /* MatMulScale */
-    {"", "_FusedActivation", NODE, NULL},             /* MatMulActivation */
-    {"", "_nhwc", NODE, NULL},                        /* Nhwc, up to 1.13 */
-    {"", "_bn_nchwc", PRODUCT, "BatchNormalization"}, /* Nchwc */
-    {"", "_mul_nchwc", PRODUCT, "Mul"},
-    {"", "_nchwc", OUTPUT, NULL},
-    {"gemm", "", NOTHING, NULL}, /* MatMulAdd, up to 1.18 */
-    {"MatMulBnFusion_Gemm", "", NOTHING, NULL},
-    {"MatMul_With_Scale", "", NOTHING, NULL},
-    {"matmul_bias", "", NOTHING, NULL},
+    {"fused ", "", NODE, NULL, NULL},               /* GemmActivation; ConvActivation up to 1.10 */
+    {"", "_FusedMatMulAndScale", NODE, NULL, NULL}, /* MatMulScale */
+    {"", "_FusedActivation", NODE, NULL, NULL},     /* MatMulActivation */
+    {"", "_nhwc", NODE, NULL, NULL},                /* Nhwc, up to 1.13 */
+    {"", "_new_reshape", NODE, NULL, "FusedReshape"},
+    {"", "_bn_nchwc", PRODUCT, "BatchNormalization", "BlockedProduct"}, /* Nchwc */
+    {"", "_mul_nchwc", PRODUCT, "Mul", "BlockedProduct"},
+    {"", "_pre_q_nchwc", OUTPUT, NULL, "FusedConv"}, /* after QDQPropagation */
+    {"", "_nchwc", OUTPUT, NULL, "FusedConv"},
+    {"gemm", "", NOTHING, NULL, NULL}, /* MatMulAdd, up to 1.18 */
+    {"MatMulBnFusion_Gemm", "", NOTHING, NULL, NULL},
+    {"MatMul_With_Scale", "", NOTHING, NULL, NULL},
+    {"matmul_bias", "", NOTHING, NULL, NULL},
 };
 
 /* Length without "_token_<n>". */
@@ -249,7 +252,6 @@ static bool take_product(struct oc_matcher *x, uint32_t rec, struct oc_str tenso
             !oc_match_in_scope(x, rec, x->m->node[node].graph))
             continue;
         oc_match_core(x, rec, node, "fused name", 0.95 * confidence);
-        x->match[rec].member = OC_MATCH_ACTIVATIONS;
         return true;
     }
     return false;
@@ -267,10 +269,14 @@ static bool take_generated(struct oc_matcher *x, uint32_t rec, const char *name,
         if ((g->of == NODE && (take_node(x, rec, stem.s, stem.n, "fused name", 0.95 * confidence) ||
                                take_generated(x, rec, stem.s, stem.n, 0.95 * confidence))) ||
             (g->of == OUTPUT && take_output(x, rec, stem.s, stem.n, 0.95 * confidence)) ||
-            (g->of == PRODUCT && take_product(x, rec, stem, g->type, confidence)))
+            (g->of == PRODUCT && take_product(x, rec, stem, g->type, confidence))) {
+            if (g->as && (g->of != OUTPUT || oc_equal(x->p->rec[rec].op_type, "Conv")))
+                x->match[rec].as = g->as;
             return true;
+        }
     }
-    return node && take_node(x, rec, name, node, "fused name", 0.9 * confidence);
+    return node && (take_node(x, rec, name, node, "fused name", 0.9 * confidence) ||
+                    take_generated(x, rec, name, node, 0.9 * confidence));
 }
 
 static bool says_nothing(const char *name, size_t len)
@@ -340,8 +346,15 @@ bool oc_match_inserted(const char *name, const char *op_type)
     for (size_t i = 0; i < OC_COUNT(made); i++)
         if (strncmp(name, made[i], strlen(made[i])) == 0)
             return true;
+    static const struct {
+        const char *type, *after;
+    } around[] = {{"QuantizeLinear", "_q"}, {"DequantizeLinear", "_dq"}}; /* QDQPropagation: of tensors */
     if (oc_match_without_cast(name))
         return oc_equal(op_type, "Cast");
+    for (size_t i = 0; i < OC_COUNT(around); i++)
+        if (oc_equal(op_type, around[i].type) &&
+            oc_str_ends(oc_str(name, without_token(name, strlen(name))), around[i].after))
+            return true;
     /* "<DequantizeLinear>/duplicated": one copy per consumer */
     return is_token(name) || oc_equal(name, op_type) || strncmp(name, "Inserted", 8) == 0 ||
            strstr(name, "/duplicated");

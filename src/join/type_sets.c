@@ -27,7 +27,7 @@ static const struct row rows[] = {
      " ConvTranspose ", "ConvTranspose", true},
     {" fc mul fused_fc fused_gemm_epilogue gemm_epilogue linear Dense MatMulBiasAdd aten::linear aten::addmm "
      "aten::_addmm_activation nn_dense nn_contrib_dense_pack FullyConnected ",
-     " Gemm MatMul ", "Gemm", true},
+     " Gemm MatMul ", "FusedGemm", true},
     {" matmul matmul_v2 bmm fused_matmul matmul_with_flatten MatMul MatMulV2 BatchMatMul aten::mm aten::bmm "
      "aten::matmul aten::baddbmm nn_batch_matmul nn_matmul ",
      " MatMul Gemm ", NULL, true},

@@ -9,7 +9,7 @@ profile is joined without and with the optimized model. Measured:
   rows whose recorded output contradicts their nodes. The shapes of tensors are those recorded at level disabled,
   where every node runs and keeps its tensors; where that does not show one, those of onnx.shape_inference;
   operator time in rows without nodes that the runtime did not insert;
-  operator time on nodes that the optimized model refutes (join_truth.py).
+  operator time of rows with nodes that the optimized model refutes (join_truth.py).
 Exit code 1 if a row contradicts its recorded shape or is on a wrong node, if more than 3 % of the operator time of a
 profile is unattributed, or more than 1 % in more than 5 % of them. Needs python3-onnx, no network."""
 import collections
@@ -109,11 +109,11 @@ class Totals:
         self.verified = self.time = 0.0
         self.networks = set()
 
-    def add(self, name, unmatched, bad, wrong, verified):
+    def add(self, name, unattributed, bad, wrong, verified):
         self.profiles += 1
         self.networks.add(name)
-        self.above1 += unmatched > 1
-        self.above3 += unmatched > 3
+        self.above1 += unattributed > 1
+        self.above3 += unattributed > 3
         self.contradictions += bad
         self.wrong += wrong
         self.verified += verified
@@ -142,14 +142,14 @@ def measure(program, folder, name, level, totals):
         total = sum(times.values()) or 1
         wrong = sum(verdict == "wrong" for verdict, _ in lines)
         verified = 100 * (times["right"] + times["wrong"] + times["inserted"]) / total
-        unmatched = 100 * times["unattributed"] / total
-        totals.add(name, unmatched, len(bad), wrong, verified)
-        print(f"{'FAIL' if bad or wrong or unmatched > 1 else 'ok':4} {name} {level}{' +model' if given else ''}: "
-              f"unattributed {unmatched:.2f} %, contradictions {len(bad)}, wrong {wrong}, verified {verified:.1f} %")
+        unattributed = 100 * times["unattributed"] / total
+        totals.add(name, unattributed, len(bad), wrong, verified)
+        print(f"{'FAIL' if bad or wrong or unattributed > 1 else 'ok':4} {name} {level}{' +model' if given else ''}: "
+              f"unattributed {unattributed:.2f} %, contradictions {len(bad)}, wrong {wrong}, verified {verified:.1f} %")
         for line in bad:
             print("    contradiction: " + line)
         for verdict, line in lines:
-            if verdict == "wrong" or (verdict == "unattributed" and unmatched > 1) or "JOIN_VERBOSE" in os.environ:
+            if verdict == "wrong" or (verdict == "unattributed" and unattributed > 1) or "JOIN_VERBOSE" in os.environ:
                 print(f"    {verdict}: {line}")
 
 

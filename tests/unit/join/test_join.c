@@ -172,7 +172,7 @@ static void nodes_match_by_exact_name(void **state)
 static void public_interface_returns_the_same_records(void **state)
 {
     (void)state;
-    static const char *const event[] = {"conv1|Conv|0|" F("2,4,8,8") "," F("4,4,3,3") "|" F("2,4,8,8"),
+    static const char *const event[] = {"conv1|FusedConv|0|" F("2,4,8,8") "," F("4,4,3,3") "|" F("2,4,8,8"),
                                         "reorder|ReorderOutput|1"};
     struct joined x = {.p = trace(event, OC_COUNT(event))};
     x.m = load(residual(true), &x.bytes);
@@ -180,7 +180,7 @@ static void public_interface_returns_the_same_records(void **state)
     struct oc_join_record r;
     assert_int_equal(oc_join_node(x.j, 0, &r), 0);
     assert_string_equal(r.name, "conv1");
-    assert_string_equal(r.op_type, "Conv");
+    assert_string_equal(r.op_type, "FusedConv");
     assert_string_equal(r.rule, "name");
     assert_true(r.n_node == 3 && r.node[0] == 0 && r.node[2] == 2 && !r.bucket); /* Conv, norm and Relu */
     assert_true(r.confidence == find_record(&x, "conv1")->confidence && r.confidence > 0.5);
@@ -605,12 +605,12 @@ static void split_replaces_gathers(void **state)
 static void inlined_branches_match_by_name(void **state)
 {
     (void)state;
-    static const char *const event[] = {"If_3_then_branch__Inline_0__conv1|Conv|0",
+    static const char *const event[] = {"If_3_then_branch__Inline_0__conv1|FusedConv|0",
                                         "If_3_else_branch__Inline_12__r2_nchwc|Conv|1"};
     struct joined x = {.p = trace(event, OC_COUNT(event))};
     x.m = load(residual(true), &x.bytes);
     join(&x);
-    assert_nodes(&x, event[0] ? "If_3_then_branch__Inline_0__conv1" : "", "conv1 bn1 relu1", "inlined name");
+    assert_nodes(&x, "If_3_then_branch__Inline_0__conv1", "conv1 bn1 relu1", "inlined name");
     assert_nodes(&x, "If_3_else_branch__Inline_12__r2_nchwc", "conv2 add2 relu2", "output tensor");
     joined_free(&x);
 }
