@@ -55,6 +55,7 @@ static int read_files(struct job *j)
     const struct oc_profile_opts opts = {.format = o->profile_format,
                                          .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
                                          .iterations = (uint32_t)o->iterations.v,
+                                         .by_node = true,
                                          .caps = &o->caps};
     if (cli_check_runs(o))
         return CLI_USAGE;
@@ -83,6 +84,8 @@ static int analyze(struct job *j)
     if (oc_analyze(j->model, &opts, &j->analysis, &err))
         return cli_fail_err(&err);
     if (j->profile && oc_join_make(j->model, j->analysis, j->profile, j->optimized, &j->join, &err))
+        return cli_fail_err(&err);
+    if (j->join && oc_join_sizes(j->analysis, &opts, j->optimized, j->join, &err))
         return cli_fail_err(&err);
     return j->join ? cli_check_pair(j->o, &(struct oc_report_in){.model = j->model,
                                                                  .analysis = j->analysis,

@@ -37,7 +37,9 @@ static bool contradicts(const struct oc_join *j, uint32_t rec)
         j->model->node[r->node[0]].graph)
         return false;
     if (r->executed_macs < r->macs)
-        return true;
+        return r->quality != OC_UPPER; /* sizes that depend on data have an upper bound */
+    if (r->quality == OC_LOWER)
+        return false;
     uint64_t padding = is_blocked(j->profile->rec[rec].name) ? MAX_PADDING : 1;
     return r->executed_macs / padding > r->macs;
 }

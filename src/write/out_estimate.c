@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "estimate/predict.h"
+#include "join/run_sizes.h"
 #include "write/json_keys.h"
 #include "write/kernel_fields.h"
 #include "write/plain_table.h"
@@ -171,13 +172,16 @@ static void write_measured(struct estimate_out *o, FILE *f)
     const struct oc_estimate *e = o->e;
     if (!e->measured_s)
         return;
-    const char *error = "";
+    const char *error = "", *sizes = "";
+    if (e->join && e->join->sizes && e->join->sizes->n_set > 1)
+        sizes = oc_printf(&o->arena, "; all figures are means over %u runs of %u sizes", e->join->sizes->runs,
+                          e->join->sizes->n_set);
     if (e->cal && e->total.kernels_s > 0 && e->measured_kernels_s > 0)
         error = oc_printf(&o->arena, "; predicted kernels %+.1f %%",
                           100 * (e->total.kernels_s / e->measured_kernels_s - 1));
     put_line(o, f, "measured",
-             oc_printf(&o->arena, "%s kernels, %s per run with the profiler%s",
-                       time_text(o, e->measured_kernels_s), time_text(o, e->measured_run_s), error));
+             oc_printf(&o->arena, "%s kernels, %s per run with the profiler%s%s",
+                       time_text(o, e->measured_kernels_s), time_text(o, e->measured_run_s), error, sizes));
 }
 
 static uint32_t fused(const struct oc_kernel_list *l)

@@ -7,6 +7,7 @@
 #include "join/explain_match.h"
 #include "join/join.h"
 #include "join/record_cost.h"
+#include "join/run_sizes.h"
 #include "support/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -97,6 +98,31 @@ static void side_by_side(const struct oc_model *m, const struct oc_analysis *a, 
     oc_join_free(j[1]);
 }
 
+/* Runs of different sizes: the runs of the sets are those of the profile, means are within the range of a
+ * run. */
+static void sizes(const struct oc_model *m, struct oc_analysis *a, const struct oc_analyze_opts *opts,
+                  const struct oc_profile *p)
+{
+    struct oc_join *j;
+    struct oc_err err;
+    uint32_t runs = 0;
+    if (oc_join_make(m, a, p, NULL, &j, &err) != 0 || oc_join_sizes(a, opts, NULL, j, &err) != 0)
+        abort();
+    check(j);
+    for (uint32_t i = 0; j->sizes && i < j->sizes->n_set; i++)
+        runs += j->sizes->set[i].runs;
+    if (j->sizes && runs != p->runs_used)
+        abort();
+    for (uint32_t i = 0; j->sizes && i < p->n_rec; i++) {
+        const struct oc_join_rec *r = &j->rec[i];
+        if (!p->rec[i].bucket && r->part_of == OC_NONE && r->quality != OC_UNKNOWN &&
+            (double)r->flops + (double)r->ops > j->sizes->rec[i].work_max + 1)
+            abort();
+    }
+    fuzz_advice(&(struct oc_report_in){.model = m, .analysis = a, .profile = p, .join = j});
+    oc_join_free(j);
+}
+
 static void join(const struct oc_model *m, const struct oc_profile *p)
 {
     struct oc_err err;
@@ -117,6 +143,7 @@ static void join(const struct oc_model *m, const struct oc_profile *p)
             oc_join_free(j);
         }
         side_by_side(m, a, p);
+        sizes(m, a, &opts, p);
         oc_analysis_free(a);
     }
     oc_profile_input_shapes_free(shape, opts.n_shape);
@@ -128,11 +155,11 @@ static void join(const struct oc_model *m, const struct oc_profile *p)
     oc_arena_free(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+static void read_and_join(const uint8_t *data, size_t n, bool by_node)
 {
     static uint8_t *bytes; /* one model for all inputs */
     static size_t size_bytes;
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM};
+    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM, .by_node = by_node};
     struct oc_profile p = {.format = oc_importer_onnxruntime.name,
                            .path = "",
                            .producer = "",
@@ -157,5 +184,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     oc_map_free(&p.names);
     oc_exprs_free(p.exprs);
     oc_arena_free(&p.arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    read_and_join(data, n, false);
+    read_and_join(data, n, true);
     return 0;
 }

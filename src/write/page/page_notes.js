@@ -26,8 +26,13 @@ function notesSection() {
     (known(cover.flops_fraction) ? "; nodes with " + percent(cover.flops_fraction) + " % of the FLOPs have measured times" : "") +
     (cover.nodes_without_time ? "; " + grouped(cover.nodes_without_time) + " executed nodes have no time" : "") + ".") : null);
   if (cover && cover.unmatched && cover.unmatched.length) put("Unattributed records: " + cover.n_unmatched, table("Unattributed records", ["record", "type", "time"], cover.unmatched.map(u => [u.name, u.type, human("time", u.time_ns)])));
-  if (D.sizes) put("Runs by size: " + D.sizes.sets.length + " sizes in " + grouped(D.sizes.runs) + " runs; the other figures are means over these runs",
-    table("Runs by size", ["size", "runs", "median", "min", "max", "MACs", "FLOP/s", "B/s"], D.sizes.sets.map(s => [Object.entries(s.values).map(([k, v]) => k + " = " + (v === null ? UNKNOWN : v)).join(", "), grouped(s.runs), time(s.time_median_ns), time(s.time_min_ns), time(s.time_max_ns), s.macs === null ? UNKNOWN : si(s.macs), known(s.achieved_flops_per_s) ? si(s.achieved_flops_per_s, "FLOP/s") : UNKNOWN, known(s.achieved_bytes_per_s) ? si(s.achieved_bytes_per_s, "B/s") : UNKNOWN])));
+  if (D.sizes) {
+    const sets = D.sizes.sets, names = Object.keys(sets[0].values).filter(k => sets.some(s => s.values[k] !== sets[0].values[k]));
+    const count = v => v === null ? UNKNOWN : si(v), rate = (v, unit) => known(v) ? si(v, unit) : UNKNOWN;
+    put("Runs by size: " + sets.length + " sizes in " + grouped(D.sizes.runs) + " runs; the other figures are means over these runs",
+      table("Runs by size", ["size", "runs", "median", "min", "max", "MACs", "FLOP/s", "B/s"], sets.map(s => [names.map(k => k + " = " + (s.values[k] === null ? UNKNOWN : s.values[k])).join(", "), grouped(s.runs),
+        time(s.time_median_ns), time(s.time_min_ns), time(s.time_max_ns), count(s.macs), rate(s.achieved_flops_per_s, "FLOP/s"), rate(s.achieved_bytes_per_s, "B/s")])));
+  }
   const h = D.hardware;
   if (h) {
     const rows = [], row = (what, f) => { if (f) rows.push([what, ...f]); };
