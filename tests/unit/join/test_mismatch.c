@@ -98,8 +98,8 @@ static void number_of_convolutions_decides_without_shapes(void **state)
     }
 }
 
-/* Shapes that depend on data are bounds: fewer recorded elements are no other model, more are. */
-static void sizes_within_an_upper_bound_are_no_mismatch(void **state)
+/* Shapes that depend on data are bounds: fewer recorded elements fit the model, more do not. */
+static void sizes_within_an_upper_bound_fit_the_model(void **state)
 {
     (void)state;
     for (int found = 7; found <= 70; found += 63) {
@@ -292,7 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(number_of_convolutions_decides_without_shapes),
-        cmocka_unit_test(sizes_within_an_upper_bound_are_no_mismatch),
+        cmocka_unit_test(sizes_within_an_upper_bound_fit_the_model),
         cmocka_unit_test(batch_of_the_engine_is_compared_with_the_analysis),
         cmocka_unit_test(engine_without_any_node_is_a_mismatch),
         cmocka_unit_test(recorded_inputs_set_dynamic_dimensions),
