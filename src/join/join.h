@@ -177,7 +177,8 @@ bool oc_match_output_fits(const struct oc_matcher *x, const struct oc_prof_rec *
 bool oc_match_by_name(struct oc_matcher *x, uint32_t rec);  /* match_name.c */
 void oc_match_overhead(struct oc_matcher *x, uint32_t rec); /* match_name.c */
 void oc_match_order(struct oc_matcher *x);                  /* match_order.c */
-bool oc_match_by_parts(struct oc_matcher *x, uint32_t rec); /* match_parts.c */
+/* Names in timelines that list the nodes of a record: layers of TensorRT, markers, NVTX ranges. */
+void oc_match_by_parts(struct oc_matcher *x, uint32_t rec); /* match_trt.c */
 void oc_match_tensorrt(struct oc_matcher *x);               /* match_trt.c: nothing for other profiles */
 /* The name after "InsertedPrecisionFreeCast_", NULL without that prefix. */
 const char *oc_match_without_cast(const char *name);

@@ -120,7 +120,7 @@ static void collect(struct aligning *g)
     struct oc_matcher *x = g->x;
     for (uint32_t i = 0; i < x->p->n_rec; i++) {
         const struct oc_prof_rec *r = &x->p->rec[i];
-        if (r->bucket || x->match[i].n_node || x->match[i].bucket ||
+        if (r->bucket || x->match[i].n_node || x->match[i].bucket || x->match[i].inner_of != OC_NONE ||
             !oc_source_type(r->type_by_name ? "" : r->op_type, r->name, x->arena, &g->source[i]))
             continue;
     }

@@ -1,7 +1,8 @@
-/* Layers of TensorRT engines (profile-formats 3.4). In order: the nodes that the layer information lists,
- * the whole name, the grammar of fused names (trt_name.h), ranges of opaque regions. Nodes that the
- * builder fused without reporting it (BatchNormalization into weights, quantizers, reshapes) then go to
- * the adjacent layer. Layers with other names are matched by type and shape (match_engine.c). */
+/* Layers of TensorRT engines (profile-formats 3.4), and names in timelines that list nodes likewise. In
+ * order: the nodes that the layer information lists, the whole name, the grammar of fused names (trt_name.h),
+ * ranges of opaque regions. Nodes that the builder fused without reporting it (BatchNormalization into
+ * weights, quantizers, reshapes) then go to the adjacent layer. Layers with other names are matched by type
+ * and shape (match_engine.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "profile/trt_name.h"
 
 #define MAX_LAYER_PARTS 1024
+#define MAX_NAME        16384 /* of a name in a timeline */
 #define MAX_RANGES      256
 #define MAX_ROUNDS      8
 
@@ -23,7 +25,7 @@ struct trt {
 enum found { NOTHING, WEIGHT, NODE };
 
 struct tally {
-    unsigned known, unknown, made, weights, generated;
+    unsigned known, unknown, made, generated;
     uint32_t shared; /* record that already has the nodes, OC_NONE */
     bool plain;      /* a name matched in its plain form only */
 };
@@ -79,6 +81,15 @@ static void take(struct trt *t, uint32_t rec, uint32_t node, struct tally *n)
         oc_match_add(t->x, rec, node);
 }
 
+static void take_name(struct trt *t, uint32_t rec, const char *s, size_t len, struct tally *n)
+{
+    uint32_t node;
+    enum found f = find(t, rec, s, len, &node, &n->plain);
+    if (f == NODE)
+        take(t, rec, node, n);
+    n->unknown += f == NOTHING;
+}
+
 static double share(const struct tally *n)
 {
     return (double)n->known / (n->known + n->unknown);
@@ -106,14 +117,8 @@ static void match_by_markers(struct trt *t, uint32_t rec)
 {
     const struct oc_prof_rec *r = &t->x->p->rec[rec];
     struct tally n = {.shared = OC_NONE};
-    for (uint32_t i = 0; i < r->n_node_name; i++) {
-        uint32_t node;
-        enum found f = find(t, rec, r->node_name[i], strlen(r->node_name[i]), &node, &n.plain);
-        if (f == NODE)
-            take(t, rec, node, &n);
-        else
-            n.unknown += f == NOTHING;
-    }
+    for (uint32_t i = 0; i < r->n_node_name; i++)
+        take_name(t, rec, r->node_name[i], strlen(r->node_name[i]), &n);
     if (n.known)
         assign_layer(t, rec, &n, "marker", 1);
 }
@@ -150,14 +155,8 @@ static void all_markers(struct trt *t)
 
 static void take_part(struct trt *t, uint32_t rec, const struct trt_part *p, struct tally *n)
 {
-    uint32_t node;
-    if (p->kind == TRT_NODE || p->kind == TRT_TENSOR) {
-        enum found f = find(t, rec, p->s, p->n, &node, &n->plain);
-        if (f == NODE)
-            take(t, rec, node, n);
-        n->weights += f == WEIGHT;
-        n->unknown += f == NOTHING;
-    }
+    if (p->kind == TRT_NODE || p->kind == TRT_TENSOR)
+        take_name(t, rec, p->s, p->n, n);
     n->made += p->kind == TRT_ADDED || p->kind == TRT_UNNAMED;
     n->generated += p->kind == TRT_GENERATED;
 }
@@ -285,7 +284,8 @@ static void match_by_range(struct trt *t, uint32_t rec)
             n.unknown++;
         }
     }
-    t->region[rec] = true;
+    if (t->region)
+        t->region[rec] = true;
     if (!n.known || !assign_layer(t, rec, &n, "range", path ? 0.9 : 0.5))
         m->bucket = "unmatched";
 }
@@ -373,6 +373,73 @@ static void absorb_all(struct trt *t)
         for (uint32_t i = n; i-- > 0;)
             more |= absorb(t, i, true);
     }
+}
+
+/* ---- single names -------------------------------------------------------------------------------------- */
+
+/* "[ONNX Layer: conv1]": several in one name. */
+static bool take_markers(struct trt *t, uint32_t rec, struct tally *n)
+{
+    static const char mark[] = "[ONNX Layer: ";
+    const char *at = strstr(t->x->p->rec[rec].name, mark);
+    bool any = at != NULL;
+    for (; at; at = strstr(at, mark)) {
+        at += sizeof(mark) - 1;
+        take_name(t, rec, at, strcspn(at, "]\x1e\x1f"), n);
+    }
+    return any;
+}
+
+/* "Conv.3(conv1)": NVTX ranges of ONNX Runtime; type, index, name of a node. */
+static bool take_range_name(struct trt *t, uint32_t rec, struct tally *n)
+{
+    const char *name = t->x->p->rec[rec].name;
+    size_t type = strcspn(name, "."), digits, len = strlen(name);
+    uint32_t node;
+    if (!type || !name[type] || !(digits = strspn(name + type + 1, "0123456789")))
+        return false;
+    size_t open = type + 1 + digits;
+    if (name[open] != '(' || name[len - 1] != ')' || len <= open + 2 ||
+        find(t, rec, name + open + 1, len - open - 2, &node, &n->plain) != NODE)
+        return false;
+    take(t, rec, node, n);
+    return true;
+}
+
+/* The parts of a name, and ranges; unlike a layer of an engine, one without a match stays open. */
+static void match_open_name(struct trt *t, uint32_t rec)
+{
+    struct oc_match *m = &t->x->match[rec];
+    struct tally n = {.shared = OC_NONE};
+    size_t parts = split(t, rec);
+    if (has_range(t, parts)) {
+        match_by_range(t, rec);
+        m->bucket = NULL;
+        return;
+    }
+    for (size_t i = 0; i < parts; i++)
+        take_part(t, rec, &t->part[i], &n);
+    if (!n.known || !assign_layer(t, rec, &n, n.plain && n.known == 1 ? "plain name" : "name parts", 0.95))
+        m->bucket = n.unknown ? NULL : n.generated ? "generated kernels" : n.made ? "inserted" : NULL;
+}
+
+void oc_match_by_parts(struct oc_matcher *x, uint32_t rec)
+{
+    struct trt t = {.x = x};
+    struct tally n = {.shared = OC_NONE};
+    const char *name = x->p->rec[rec].name;
+    size_t len = strlen(name);
+    if (take_markers(&t, rec, &n) || take_range_name(&t, rec, &n)) {
+        if (n.known)
+            assign_layer(&t, rec, &n, "marker", 1);
+        return;
+    }
+    x->match[rec].bucket = trt_overhead(name, len);
+    if (x->match[rec].bucket || len >= MAX_NAME)
+        return;
+    t.part = oc_xmalloc(MAX_LAYER_PARTS * sizeof(*t.part));
+    match_open_name(&t, rec);
+    free(t.part);
 }
 
 /* ---- public -------------------------------------------------------------------------------------------- */

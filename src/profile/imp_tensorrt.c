@@ -308,10 +308,7 @@ static int read_tensorrt(const struct oc_source *src, const struct oc_profile_op
                                      "--dumpProfile or --exportProfile=FILE");
     if (rc == 0)
         trt_fill(&all, opts, out);
-    trt_free_engine(&all.engine);
-    free(all.time);
-    free(all.run);
-    free(all.input);
+    trt_free_reading(&all);
     return rc;
 }
 

@@ -303,9 +303,3 @@ bool trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p,
             read_layer(&r);
     return true;
 }
-
-void trt_free_engine(struct trt_engine *e)
-{
-    free(e->layer);
-    free(e->io);
-}

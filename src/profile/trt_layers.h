@@ -42,7 +42,6 @@ struct trt_engine {
  * and the value is not consumed. Texts and types are allocated in the profile's arena; truncated layers
  * are dropped. */
 bool trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p, struct trt_engine *out);
-void trt_free_engine(struct trt_engine *e);
 
 /* Cost of one execution of a layer. */
 struct trt_cost {

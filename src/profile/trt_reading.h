@@ -43,6 +43,8 @@ struct trt_reading {
     int64_t n_query;                       /* iterations of the summary, 0 if unknown */
 };
 
+void trt_free_reading(struct trt_reading *r);
+
 /* Adds an input with dimensions as trtexec prints them: "1x3x224x224". Ignores other texts. */
 void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims);
 /* The same for all of "images=1x3x640x640+mask=1x77". */

@@ -452,3 +452,12 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
     oc_map_free(&b.layers);
     oc_arena_free(&scratch);
 }
+
+void trt_free_reading(struct trt_reading *r)
+{
+    free(r->engine.layer);
+    free(r->engine.io);
+    free(r->time);
+    free(r->run);
+    free(r->input);
+}

@@ -67,9 +67,11 @@ static void read_log(const uint8_t *data, size_t n)
     struct trt_reading r = {.device = ""};
     struct oc_stream *s = oc_stream_mem(data, n);
     p.names.arena = p.diags.arena = &p.arena;
+    p.exprs = oc_exprs_new(&p.arena);
     trt_read_log(s, &p, &r, NULL);
     oc_stream_close(s);
-    free(r.time);
+    trt_free_reading(&r);
+    oc_exprs_free(p.exprs);
     oc_map_free(&p.names);
     oc_diags_free(&p.diags);
     oc_arena_free(&p.arena);

@@ -45,11 +45,11 @@ static const struct {
     {"layer.weight + QuantizeLinear_8 + conv", "conv", "name parts", NULL,
      0.475}, /* a weight, one unknown name */
     {"node_of_t4", "Sigmoid_3", "name parts", NULL, 0.95},
-    {"{ForeignNode[conv...x + y]}", "conv relu /a.b/c Sigmoid_3 x + y", "range", NULL, 0.8},
-    {"{ForeignNode[/a.b/c...tail]}", "/a.b/c x + y tail", "range", NULL, 0.8}, /* not on the path */
+    {"{ForeignNode[conv...x + y]}", "conv relu /a.b/c Sigmoid_3 x + y", "range", NULL, 0.9},
+    {"{ForeignNode[/a.b/c...tail]}", "/a.b/c x + y tail", "range", NULL, 0.9}, /* not on the path */
     {"{ForeignNode[conv...absent]}", "", NULL, "unmatched", 0},
     {"{ForeignNode[conv", "", NULL, "unmatched", 0},
-    {"/a_b/c_myl109_2", "/a.b/c", "plain name", NULL, 0.7},
+    {"/a_b/c_myl109_2", "/a.b/c", "plain name", NULL, 0.855},
     {"__myl_MulMaxSubExpSum_myl109_3", "", NULL, "generated kernels", 0},
     {"Reformatting CopyNode for Input Tensor 0 to conv + relu", "", NULL, "reformat", 0},
     {"t2 copy", "", NULL, "copies", 0},
