@@ -123,9 +123,10 @@ static void spread(struct oc_json_out *w, const char *key, const struct oc_sprea
 
 static void runs(struct oc_json_out *w, const struct oc_time_summary *s)
 {
+    bool known = s->run.n > 0; /* the source has sums only */
     oc_jw_begin_object(w);
-    oc_key_u64(w, "used", s->run.n);
-    oc_key_u64(w, "dropped", s->runs_dropped);
+    oc_key_u64_if(w, "used", known, s->run.n);
+    oc_key_u64_if(w, "dropped", known, s->runs_dropped);
     spread(w, "duration_ns", &s->run);
     spread(w, "device_ns", &s->device_run);
     oc_jw_end_object(w);

@@ -2,11 +2,11 @@
 
 usage: figures_rules.py ONNXCOST LIST [--all]    (LIST: a line per case: PROFILE<TAB>MODEL or -<TAB>PROFILE2 or -)
 
-The table with all columns, CSV, JSON, Markdown and the data in the HTML page must have the same rows in the same order,
-with the same time, share, FLOPs, bytes, rates and efficiency, as far as each prints digits; an unknown figure is unknown in
-all of them, and a bound is marked in all of them. Rates, shares, sums of groups and totals are computed here from the
-counts and times of the rows; times of ONNX Runtime's traces from the events. Without --all: one or two sets of options of
-each case.
+The table with all columns, CSV, JSON, Markdown and the data in the HTML page must have the same rows in the same
+order, with the same time, share, FLOPs, bytes, rates and efficiency, as far as each prints digits; an unknown figure
+is unknown in all of them, and a bound is marked in all of them. Rates, shares, sums of groups and totals are computed
+here from the counts and times of the rows; times and MACs of ONNX Runtime's traces from the events. Without --all:
+one or two sets of options of each case.
 """
 import csv
 import gzip
@@ -381,6 +381,52 @@ def ort_times(path, stat):
     return {key: how(v) for key, v in times.items()}, how([(b - a) * 1000 for a, b in used])
 
 
+def product_macs(event):
+    """Multiply-adds of a convolution or a matrix product, from the recorded shapes; None: another operator, or packed."""
+    shapes = [[next(iter(t.values())) for t in event["args"].get(key) or []] for key in ("input_type_shape", "output_type_shape")]
+    op, (ins, outs) = event["args"]["op_name"], shapes
+    if not ins or not outs:
+        return None
+    if op in ("Conv", "FusedConv") and len(ins) > 1 and len(ins[1]) == len(ins[0]) == len(outs[0]):
+        return math.prod(outs[0]) * math.prod(ins[1][1:])
+    if op == "MatMul" and len(ins[0]) > 1:
+        return math.prod(outs[0]) * ins[0][-1]
+    if op == "Gemm" and outs[0][0]:
+        return math.prod(outs[0]) * math.prod(ins[0]) // outs[0][0]
+    return None
+
+
+def check_macs(case, profile, report, rows, runs):
+    """Without a model: from the recorded shapes. With one: a row has the sum of its nodes."""
+    if report["model"] is not None:
+        macs = {node["index"]: node["macs"] for node in report["nodes"]}
+        for row in report["join"]["rows"]:
+            parts = [macs.get(i) for i in row["nodes"]]
+            if row["bucket"] is None and row["macs"] is not None and not row["note"] and parts and None not in parts:
+                case.equal("MACs of %s" % row["name"], row["macs"], sum(parts))
+        return
+    if report["profile"][0]["format"] != "onnxruntime":
+        return
+    want = {}
+    for e in ort_events(profile) or []:
+        if e.get("cat") == "Node" and e["name"].endswith("_kernel_time"):
+            want.setdefault((e["name"][:-len("_kernel_time")], e["args"]["op_name"]), set()).add(product_macs(e))
+    for row in rows:
+        macs = want.get((row["name"], row["type"]), {None})
+        if len(macs) == 1 and None not in macs and number(row.get("macs")) is not None:
+            case.equal("MACs of %s" % row["name"], number(row["macs"]), min(macs) * number(row["calls"]) * runs, 9)
+
+
+def check_summary(case, profile, report):
+    """The command summary counts the same runs."""
+    done = subprocess.run([case.program, "summary", profile, "-f", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode:
+        return
+    runs = json.loads(done.stdout)["profiles"][0]["runs"]
+    if runs and runs["used"] is not None and report["profile"][0]["runs_total"]:
+        case.equal("runs of summary", runs["used"] + runs["dropped"], report["profile"][0]["runs_total"])
+
+
 def check_ort(case, profile, report, rows):
     if report["profile"][0]["format"] != "onnxruntime" or "--iterations" in case.options:
         return
@@ -440,8 +486,10 @@ def check_report(program, files, options, profile):
     if not grouped:
         check_shares(case, rows) if not selected else None
         check_ort(case, profile, report, rows)
+        check_macs(case, profile, report, rows, runs)
     if not options:
         check_screen(case, rows, runs_known)
+        check_summary(case, profile, report)
     return case, None
 
 
