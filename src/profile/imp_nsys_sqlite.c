@@ -8,7 +8,7 @@
  *   CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId): runtime and driver calls
  *   NVTX_EVENTS(start, end, eventType, text, textId, globalTid, domainId): eventType 59 is a push/pop range,
  *                              75 the name of a domain
- *   TARGET_INFO_GPU(name, smCount, clockRate, memoryBandwidth ..), META_DATA_EXPORT(name, value)
+ *   TARGET_INFO_GPU(name, smCount, clockRate, memoryBandwidth, cuDevice), META_DATA_EXPORT(name, value)
  *
  * Times are nanoseconds; globalTid is process << 24 | thread, globalPid the same with thread 0. Device
  * work belongs to the NVTX range around the call that launched it: same process and correlationId. */
@@ -142,12 +142,24 @@ static int take_version(void *user, const struct oc_cell *c)
     return 0;
 }
 
+/* Whether device work ran on a CUDA device; all did where the file does not say. */
+static bool has_worked(const struct oc_profile *p, int64_t device)
+{
+    bool known = false;
+    for (uint32_t i = 0; i < p->n_lane; i++) {
+        if (p->lane[i].device && p->lane[i].device_id == device)
+            return true;
+        known |= p->lane[i].device && p->lane[i].device_id != OC_NO_ID;
+    }
+    return !known || device == OC_NO_ID;
+}
+
 static int take_gpu(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     struct oc_profile *p = r->out;
     const char *name = intern_cell(r, &c[0]);
-    if (!*name)
+    if (!*name || !has_worked(p, int_of(&c[4], OC_NO_ID)))
         return 0;
     if (strstr(p->device, name)) /* several of one kind */
         return 0;
@@ -164,15 +176,23 @@ static int read_facts(struct reading *r, struct oc_err *err)
 {
     static const struct oc_column strings[] = {{"id", true}, {"value", true}};
     static const struct oc_column versions[] = {{"name", true}, {"value", true}};
-    static const struct oc_column gpus[] = {
-        {"name", false}, {"smCount", false}, {"clockRate", false}, {"memoryBandwidth", false}};
     r->out->producer = "Nsight Systems";
     return oc_sqlite_scan(r->db, "StringIds", strings, OC_COUNT(strings), take_string, r, err) ||
                    oc_sqlite_scan(r->db, "META_DATA_EXPORT", versions, OC_COUNT(versions), take_version, r,
-                                  err) ||
-                   oc_sqlite_scan(r->db, "TARGET_INFO_GPU", gpus, OC_COUNT(gpus), take_gpu, r, err)
+                                  err)
                ? -1
                : 0;
+}
+
+/* After the device work: of several devices, those that worked. */
+static int read_gpus(struct reading *r, struct oc_err *err)
+{
+    static const struct oc_column gpus[] = {{"name", false},
+                                            {"smCount", false},
+                                            {"clockRate", false},
+                                            {"memoryBandwidth", false},
+                                            {"cuDevice", false}};
+    return oc_sqlite_scan(r->db, "TARGET_INFO_GPU", gpus, OC_COUNT(gpus), take_gpu, r, err);
 }
 
 /* ---- ranges -------------------------------------------------------------------------------------------- */
@@ -598,7 +618,7 @@ static int read_all(struct reading *r, const struct oc_profile_opts *opts, struc
     r->ranges = NULL;
     oc_launches_finish(r->launches, n_run, no_ranges);
     finish_timeline(r, opts);
-    return 0;
+    return read_gpus(r, err);
 }
 
 static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,

@@ -411,6 +411,19 @@ static void sample_engine_matches_the_kernel_sums(void **state)
     oc_profile_close(p);
 }
 
+/* Devices that CUDA numbers other than the export: kernels ran on CUDA's device 0. */
+static void devices_without_work_are_not_named(void **state)
+{
+    (void)state;
+    begin_sql();
+    oc_buf_str(&sql, "CREATE TABLE TARGET_INFO_GPU(id INT, name TEXT, cuDevice INT);"
+                     "INSERT INTO TARGET_INFO_GPU VALUES(0, 'Idle', 1), (1, 'Busy', 0), (2, 'Idle too', 2);");
+    add_launch(1, 100, 200, 50, "1");
+    struct oc_profile *p = open_sql(0);
+    assert_string_equal(p->device, "Busy");
+    oc_profile_close(p);
+}
+
 static int free_sql(void **state)
 {
     (void)state;
@@ -430,6 +443,7 @@ int main(void)
         cmocka_unit_test(broken_tables_are_errors_or_warnings),
         cmocka_unit_test(sample_engine_matches_the_kernel_sums),
         cmocka_unit_test(dropping_all_runs_is_a_warning),
+        cmocka_unit_test(devices_without_work_are_not_named),
     };
     return cmocka_run_group_tests(tests, NULL, free_sql);
 }
