@@ -149,6 +149,33 @@ static void choose_source(struct oc_compare *c)
     }
 }
 
+static bool reads_input(const struct oc_model *m, const struct oc_node *n)
+{
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        const struct oc_value *v = n->in[k] == OC_NONE ? NULL : &m->value[n->in[k]];
+        if (v && !v->constant && v->producer == OC_NONE && v->graph == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The runs of a profile have inputs of different sizes: the nodes have the work of one of them. */
+static bool sizes_vary(const struct oc_model *m, const struct oc_compare_source *s, struct oc_arena *a)
+{
+    const struct oc_type **seen = OC_NEW_ARRAY(a, (size_t)m->n_node + 1, const struct oc_type *);
+    for (uint32_t i = 0; i < s->profile->n_rec && s->profile->spread.shapes > 1; i++) {
+        const struct oc_join_rec *r = &s->join->rec[i];
+        const struct oc_type *in = oc_match_main_input(&s->profile->rec[i]);
+        if (!in || !r->n_node || !reads_input(m, &m->node[r->node[0]]))
+            continue;
+        const struct oc_type **first = &seen[r->node[0]];
+        if (*first && !oc_shape_equal(&(*first)->shape, &in->shape))
+            return true;
+        *first = in;
+    }
+    return false;
+}
+
 void oc_compare_make(const struct oc_model *m, const struct oc_analysis *a,
                      const struct oc_compare_source *source, uint32_t n, struct oc_compare *out)
 {
@@ -169,8 +196,14 @@ void oc_compare_make(const struct oc_model *m, const struct oc_analysis *a,
     struct oc_group_costs costs;
     oc_index_make(&x, m, arena);
     oc_group_costs_init(&costs, m, a, &x, arena);
-    for (uint32_t r = 0; r < out->n; r++)
+    bool vary = false;
+    for (uint32_t i = 0; i < n && !vary; i++)
+        vary = sizes_vary(m, &source[i], arena);
+    for (uint32_t r = 0; r < out->n; r++) {
         oc_group_cost(&costs, &out->row[r].cost);
+        if (vary)
+            oc_join_set_other_shapes(&out->row[r].cost);
+    }
     oc_index_free(&x);
 }
 
