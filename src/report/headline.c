@@ -124,6 +124,8 @@ const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena 
                          oc_format_time_ns(h.total_ns, run, sizeof(run)),
                          p->stat == OC_STAT_MEAN ? ", mean" : "");
     oc_format_time_ns(h.run_ns, run, sizeof(run));
+    if (isnan(p->run_ns) && oc_equal(p->format, "tensorrt"))
+        return oc_printf(a, "%s (sum of layers timed one by one)", run);
     const char *stat = p->stat == OC_STAT_SUM ? "mean" : oc_stat_name(p->stat);
     const struct oc_sizes *sizes = r->in->join ? r->in->join->sizes : NULL;
     if (s->shapes > 1)

@@ -203,6 +203,15 @@ static void batch_of_the_engine_is_compared_with_the_analysis(void **state)
     joined_free(&x);
 }
 
+static const char *coverage_of(const struct joined *x)
+{
+    for (size_t i = 0; i < x->j->diags.n; i++)
+        if (strcmp(x->j->diags.item[i].code, "W-coverage") == 0)
+            return x->j->diags.item[i].text;
+    return "";
+}
+
+/* The advice names layer information only where there is none. */
 static void engine_without_any_node_is_a_mismatch(void **state)
 {
     struct joined x = {0};
@@ -210,6 +219,12 @@ static void engine_without_any_node_is_a_mismatch(void **state)
     const char *text = engine_mismatch(&x, "float[1,4,8,8]", "other", 1, 64);
     assert_non_null(text);
     assert_non_null(strstr(text, "no operator"));
+    assert_non_null(strstr(coverage_of(&x), "pass the ONNX file that the engine was built from"));
+    joined_free(&x);
+    x = (struct joined){0};
+    mismatch_of(&x, "float[1,4,8,8]",
+                "[{\"count\": 2}, {\"name\": \"other\", \"timeMs\": 4, \"averageMs\": 2}]");
+    assert_non_null(strstr(coverage_of(&x), "--exportLayerInfo"));
     joined_free(&x);
 }
 
