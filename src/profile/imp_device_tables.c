@@ -160,6 +160,12 @@ static bool take_step(struct reading *r, const struct oc_str *field, size_t n, s
 
 /* EXECUTE is a run. Its nodes are sub-events, in microseconds or cycles; other sub-events contain them. The
  * backend appends ":OpId_7 (cycles)" to a name. */
+static bool is_qnn_time(struct oc_str unit)
+{
+    double ns;
+    return oc_csv_same(unit, "CYCLES") || oc_csv_time_unit(unit, &ns);
+}
+
 static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
     struct oc_str unit = at(r, field, n, TYPE), what = row->provider;
@@ -167,9 +173,8 @@ static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, st
     double ns = 1;
     row->type = row->provider = (struct oc_str){"", 0};
     row->calls = 1;
-    if (!cycles && !oc_csv_time_unit(unit, &ns))
-        return false;
-    row->total_ns *= ns;
+    if (!cycles && oc_csv_time_unit(unit, &ns))
+        row->total_ns *= ns;
     if (oc_csv_same(what, "EXECUTE") && !cycles) {
         r->rows.runs++;
         r->run_ns += row->total_ns;
@@ -331,6 +336,8 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
                             .where = oc_csv_offset(r->c)};
     double start, end;
     struct oc_str calls = at(r, f, n, CALLS);
+    if (l->source == QNN && !is_qnn_time(row.type))
+        return 0;
     if (time_of(r, f, n, TOTAL, &row.total_ns, err) || time_of(r, f, n, MIN, &row.min_ns, err) ||
         time_of(r, f, n, MAX, &row.max_ns, err) || time_of(r, f, n, START, &start, err) ||
         time_of(r, f, n, END, &end, err))

@@ -497,5 +497,6 @@ const struct oc_importer oc_importer_ncu = {
     .seen = "2021 to 2024",
     .lost = "metrics other than time, bytes and FLOPs",
     .probe = probe,
+    .in_output = true,
     .read = read_file,
 };

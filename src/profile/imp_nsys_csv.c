@@ -534,5 +534,6 @@ const struct oc_importer oc_importer_nsys_csv = {
     .seen = "2020 to 2024",
     .lost = "runs of tables of sums",
     .probe = probe,
+    .in_output = true,
     .read = read_file,
 };

@@ -221,8 +221,8 @@ static int take_web(struct oc_op_log *log, struct oc_str line)
 /* ---- TensorFlow Lite ----------------------------------------------------------------------------------- */
 
 /* Tables "Run Order" after "Operator-wise Profiling Info for Regular Benchmark Runs:"; fields separated by
- * tabs, or by ", " in CSV. A time is the mean of a call; "times called" is per run; the line "Timings
- * (microseconds): count=50 .. avg=123" has the number of runs. */
+ * tabs, by blanks where a terminal replaced the tabs, or by ", " in CSV. A time is the mean of a call; "times
+ * called" is per run; the line "Timings (microseconds): count=50 .. avg=123" has the number of runs. */
 enum { LITE_TYPE, LITE_AVG, LITE_CALLS, LITE_NAME, LITE_COLUMNS };
 static const char *const lite_column[LITE_COLUMNS] = {"node type", "avg ms", "times called", "name"};
 
@@ -232,16 +232,27 @@ static bool is_lite_header(struct oc_str line)
            (oc_log_begins(oc_csv_trim(line), "node type,") && oc_log_find(line, "avg_ms"));
 }
 
+/* The length of the first field. */
+static size_t lite_field(struct oc_str s, bool csv)
+{
+    const char *end = csv ? memchr(s.s, ',', s.n) : NULL;
+    size_t k = end ? (size_t)(end - s.s) : 0;
+    while (!csv && k < s.n && s.s[k] != '\t' && !(s.s[k] == ' ' && k + 1 < s.n && s.s[k + 1] == ' '))
+        k++;
+    return csv && !end ? s.n : k;
+}
+
 static size_t split_lite(struct oc_str line, bool csv, struct oc_str *field, size_t max)
 {
     size_t n = 0;
     line = oc_csv_trim(line);
     while (line.n && n < max) {
-        const char *end = memchr(line.s, csv ? ',' : '\t', line.n);
-        size_t k = end && n + 1 < max ? (size_t)(end - line.s) : line.n;
+        size_t k = n + 1 < max ? lite_field(line, csv) : line.n;
         field[n++] = oc_csv_trim((struct oc_str){line.s, k});
         k += k < line.n;
         line = (struct oc_str){line.s + k, line.n - k};
+        if (!csv)
+            line = oc_csv_trim(line);
     }
     return n;
 }
@@ -377,7 +388,10 @@ static int nvprof_row(struct oc_op_log *log, struct oc_str line)
     row.name = s;
     row.device = log->section != 2;
     row.kind = row.device ? cuda_kind(s) : OC_EV_OPERATOR;
-    if (row.device || !log->rows.device) /* calls of the runtime run at the same time as the device */
+    /* calls of the runtime run at the same time as the device; a file may have several recordings */
+    if (row.device && !log->rows.device)
+        oc_op_rows_clear(&log->rows);
+    if (row.device || !log->rows.device)
         oc_op_rows_add(&log->rows, &row);
     return 0;
 }
@@ -496,8 +510,13 @@ static int read_log(const struct log *l, const struct oc_source *src, const stru
     {                                                                                                        \
         return read_log(&log_##id, src, opts, out, err);                                                     \
     }                                                                                                        \
-    const struct oc_importer oc_importer_##id = {                                                            \
-        .name = #id, .title = TITLE, .seen = SEEN, .lost = LOST, .probe = probe_##id, .read = read_##id}
+    const struct oc_importer oc_importer_##id = {.name = #id,                                                \
+                                                 .title = TITLE,                                             \
+                                                 .seen = SEEN,                                               \
+                                                 .lost = LOST,                                               \
+                                                 .probe = probe_##id,                                        \
+                                                 .read = read_##id,                                          \
+                                                 .in_output = true}
 
 LOG_SOURCE(openvino_pc, "OpenVINO -pc: performance counts as printed",
            "Python tools of 2022; others from quoted output",

@@ -25,6 +25,16 @@ void oc_op_rows_free(struct oc_op_rows *t)
     oc_arena_free(&t->scratch);
 }
 
+void oc_op_rows_clear(struct oc_op_rows *t)
+{
+    struct oc_op_rows empty = {
+        .p = t->p, .opts = t->opts, .run_ns = t->run_ns, .runs = t->runs, .means = t->means};
+    oc_op_rows_free(t);
+    *t = empty;
+    t->of.arena = &t->scratch;
+    t->p->imported_ns = t->p->imported_kernel_ns = 0;
+}
+
 static void describe(struct oc_op_rows *t, const struct oc_op_row *row, struct oc_prof_rec *rec)
 {
     struct oc_op_row typed = *row;

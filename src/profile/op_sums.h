@@ -41,6 +41,7 @@ struct oc_op_rows {
 
 void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts);
 void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row);
+void oc_op_rows_clear(struct oc_op_rows *t); /* drops the rows added so far */
 /* Moves records and kernels to the profile and sets its totals and runs. */
 void oc_op_rows_finish(struct oc_op_rows *t);
 void oc_op_rows_free(struct oc_op_rows *t);

@@ -4,10 +4,12 @@
 #include "base/c_locale.h"
 #include "base/str.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/file_type.h"
 #include "profile/profile.h"
 
 #define PEEK_BYTES  ((size_t)64 << 10)
+#define LATE_BYTES  ((size_t)64 << 20)
 #define MAX_TRIES   8            /* lines that may begin a JSON text */
 #define FIRST_BYTES ((size_t)16) /* enough to recognise a model */
 
@@ -31,6 +33,7 @@ extern const struct oc_importer oc_importer_nsys_csv;
 extern const struct oc_importer oc_importer_generic_csv;
 extern const struct oc_importer oc_importer_ncu;
 extern const struct oc_importer oc_importer_paddle_summary;
+extern const struct oc_importer oc_importer_pytorch_table;
 extern const struct oc_importer oc_importer_rocprof;
 extern const struct oc_importer oc_importer_nvprof;
 extern const struct oc_importer oc_importer_nvprof_csv;
@@ -64,6 +67,7 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_generic_csv,
     &oc_importer_ncu,
     &oc_importer_paddle_summary,
+    &oc_importer_pytorch_table,
     &oc_importer_rocprof,
     &oc_importer_nvprof,
     &oc_importer_nvprof_csv,
@@ -129,15 +133,16 @@ static int fail_as(struct oc_err *err, const char *path, const struct oc_signatu
 }
 
 /* The only importer with the highest score; score 0: none matches. A tie names both. */
-static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, struct oc_bid *won,
-                    struct oc_err *err)
+static int best_of(const struct oc_peek *peek, bool in_output, const struct oc_importer **out,
+                   struct oc_bid *won, struct oc_err *err)
 {
     const struct oc_importer *rival = NULL;
     struct oc_bid best = {0}, second = {0};
     *out = NULL;
     for (size_t i = 0; i < OC_COUNT(importers); i++) {
         struct oc_bid bid = {0};
-        importers[i]->probe(peek, &bid);
+        if (!in_output || importers[i]->in_output)
+            importers[i]->probe(peek, &bid);
         if (bid.score > best.score) {
             best = bid;
             *out = importers[i];
@@ -154,6 +159,12 @@ static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, 
             "cannot read '%s': it may be '%s' (%s) or '%s' (%s): choose one with --profile-format",
             peek->path, (*out)->name, best.reason, rival->name, second.reason);
     return oc_err_at(err, peek->path, 0, 0);
+}
+
+static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, struct oc_bid *won,
+                    struct oc_err *err)
+{
+    return best_of(peek, false, out, won, err);
 }
 
 /* Most models begin with their ir_version, field 1 as a varint: a control character that no profile begins
@@ -265,6 +276,35 @@ static int probe_wrapped(const struct oc_peek *peek, struct oc_arena *a, struct 
     return rc;
 }
 
+/* Tables that a program printed after more other output than the first bytes. */
+static int probe_later(const struct oc_peek *peek, struct oc_probed *out, struct oc_bid *bid,
+                       struct oc_err *err)
+{
+    static const struct oc_caps any = {.most = {[OC_CAP_FILE_BYTES] = INT64_MAX}};
+    struct oc_stream *s;
+    struct oc_peek later = {.path = peek->path};
+    uint64_t offset = 0;
+    size_t used = 0;
+    int rc = 0;
+    if (peek->whole || !oc_is_text(peek->data, peek->n) || peek->data[0] == '{' || peek->data[0] == '[')
+        return 0;
+    if (oc_stream_open(peek->path, &any, &s, err) != 0)
+        return -1;
+    out->skip = 0;
+    while (rc == 0 && !bid->score && offset < LATE_BYTES &&
+           oc_stream_fill(s, used, &later.data, &later.n, &offset)) {
+        if (later.n > LATE_BYTES)
+            later.n = LATE_BYTES;
+        const char *lf = memrchr(later.data, '\n', later.n);
+        later.raw = later.data;
+        later.n_raw = later.n;
+        rc = best_of(&later, true, &out->imp, bid, err);
+        used = lf ? (size_t)(lf + 1 - later.data) : later.n;
+    }
+    oc_stream_close(s);
+    return rc;
+}
+
 static int probe_named(const struct oc_peek *peek, const char *format, struct oc_arena *a,
                        struct oc_probed *out, struct oc_bid *bid, struct oc_err *err)
 {
@@ -297,6 +337,8 @@ int oc_profile_probe(const char *path, const char *format, struct oc_probed *out
         rc = best_bid(&peek, &out->imp, &bid, err);
         if (rc == 0 && !bid.score)
             rc = probe_wrapped(&peek, &a, out, &bid, err);
+        if (rc == 0 && !bid.score)
+            rc = probe_later(&peek, out, &bid, err);
         if (rc == 0 && !bid.score)
             rc = unknown_format(&peek, err);
     }

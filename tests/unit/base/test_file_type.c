@@ -29,6 +29,15 @@ static const struct {
     {"x", "Processing [a.sqlite] with [/opt/nsys/rules/cuda_memcpy_sync.py]",
      "a report of Nsight Systems' analysis rules", 64},
     {"x", "Processing [a.sqlite] with [/opt/nsys/reports/cuda_gpu_kern_sum.py]", NULL, 67},
+    {"x", "a.out: ok\n\n Performance counter stats for './a.out':\n",
+     "a report of perf stat (counters without functions)", 54},
+    {"x", "start\n\n------- DeepSpeed Flops Profiler -------\n",
+     "a report of DeepSpeed's flops profiler (times of modules)", 48},
+    {"x", "==7== NVPROF is profiling process 7\n==7== Metric result:\n",
+     "a report of nvprof with metrics and no times", 57},
+    {"x", "&&&& RUNNING TensorRT.trtexec # trtexec --int8\n", "a log of trtexec without times of layers", 47},
+    {"x", "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"}",
+     "a speedscope profile (stacks of functions)", 64},
     {"empty", "", NULL, 0},
 };
 

@@ -62,6 +62,10 @@ static void every_table_has_its_times(void **state)
         {"op_tables/ort_web.log", "ort_web", 5, 0, 0, 108752, 0, "/Mul_16", "Mul", 1},
         {"op_tables/tflite.txt", "tflite", 3, 50, 600e6, 0, 12.1e6, "[net/fc]:2", "FULLY_CONNECTED", 100},
         {"op_tables/tflite.csv", "tflite", 2, 20, 4e6, 0, 200e3, "[net/Elu]:1", "ELU", 20},
+        {"op_tables/tflite_blanks.txt", "tflite", 3, 50, 600e6, 0, 12.1e6, "[net/dw/Relu6, net/x]:1",
+         "Convolution (NHWC, QC8) DWConv", 50},
+        {"op_tables/pytorch_table.txt", "pytorch_table", 6, 2, 36e6, 10e6, 20e6, "aten::addmm", "aten::addmm",
+         4},
         {"op_tables/onednn.txt", "onednn", 7, 0, 8437500, 500e3, 0, "matmul 128x64:64x256", "MatMul", 1},
         {"ncu/summary.txt", "ncu", 2, 0, 0, 1.41e6, 0, "relu(float *, int)", NULL, 2},
         {"paddle_report/summary.txt", "paddle_summary", 2, 4, 40e6, 22e6, 20e6, "conv2d dygraph", "conv2d",
@@ -163,6 +167,146 @@ static void cycles_of_qnn_are_shares(void **state)
     oc_profile_close(p);
 }
 
+/* Events that are not time have the value UNKNOWN. */
+static void other_events_of_qnn_are_skipped(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p =
+        t_profile_text("Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event "
+                       "Identifier,ONNX Source "
+                       "Ops\n"
+                       "0,UNKNOWN,UNKNOWN,OBJECT,BACKEND,ROOT,Unknown event type,\n"
+                       "0,BACKEND,4,COUNT,BACKEND,ROOT,Number of HVX threads used,\n"
+                       "0,EXECUTE,3100,US,BACKEND,ROOT,NULL,\n"
+                       "0,NODE,6000,CYCLES,BACKEND,SUB-EVENT,MatMul_3:OpId_7 (cycles),MatMul\n",
+                       NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_int_equal(p->n_rec, 1);
+    oc_profile_close(p);
+}
+
+/* A file with several recordings of nvprof: calls of the runtime never mix with times of the device. */
+static void calls_of_the_runtime_are_dropped_in_all_recordings(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text(
+        "==1== NVPROF is profiling process 1, command: ./a\n==1== Profiling result:\nNo kernels were "
+        "profiled.\n"
+        "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"
+        "      API calls:  100.00%  9.0000ms         1  9.0000ms  9.0000ms  9.0000ms  cudaMalloc\n\n"
+        "==2== Profiling result:\n"
+        "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"
+        " GPU activities:  100.00%  4.0000ms         2  2.0000ms  2.0000ms  2.0000ms  f(int)\n"
+        "      API calls:  100.00%  8.0000ms         1  8.0000ms  8.0000ms  8.0000ms  cudaMalloc\n",
+        NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_int_equal(p->n_rec, 1);
+    assert_string_equal(p->time_kind, "device time");
+    assert_true(fabs(sum_of(p, true) - 4e6) < 1e-3);
+    oc_profile_close(p);
+}
+
+/* ---- tables of PyTorch --------------------------------------------------------------------------------- */
+
+#define TORCH_RULE                                                                                           \
+    "--------------  ----------  ----------  ----------  ----------  ------------  "                         \
+    "-----------------------\n"
+#define TORCH_HEAD                                                                                           \
+    TORCH_RULE                                                                                               \
+    "          Name    Self CPU   CPU total   Self CUDA  CUDA total    # of Calls             Input "        \
+    "Shapes\n" TORCH_RULE
+
+static struct oc_profile *open_text(const char *text)
+{
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text(text, NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    return p;
+}
+
+static void shapes_of_a_pytorch_table_separate_rows(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_text(
+        TORCH_HEAD
+        "      aten::mm     1.000ms     2.000ms     3.000ms     3.000ms             2    [[8, 64], [64, "
+        "32]]\n"
+        "                                                                                   model.py(3)\n"
+        "      aten::mm     1.500ms     1.500ms     1.000ms     1.000ms             1    [[8, 64], [64, "
+        "3...\n"
+        "     aten::add     1.000ms     1.000ms     0.000us     0.000us             1       [[8, 32], [], "
+        "[]]\n" TORCH_RULE);
+    assert_int_equal(p->n_rec, 3);
+    assert_int_equal(p->rec[0].n_in, 2);
+    check_dims(&p->rec[0].in[1], OC_DT_UNDEFINED, (const int64_t[]){64, 32}, 2);
+    assert_false(p->rec[1].has_in); /* the writer cut the list */
+    assert_int_equal(p->rec[2].n_in, 3);
+    assert_int_equal(p->rec[2].in[1].shape.rank, 0);
+    assert_true(fabs(sum_of(p, true) - 4e6) < 1e-3 && fabs(sum_of(p, false) - 3.5e6) < 1e-3);
+    oc_profile_close(p);
+}
+
+static void kernels_alone_are_rows_of_a_pytorch_table(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_text(
+        TORCH_HEAD
+        "   ampere_gemm     0.000us     0.000us     3.000ms     3.000ms             2    []\n"
+        "cudaLaunchKern     1.000ms     1.000ms     0.000us     0.000us             2    []\n" TORCH_RULE);
+    assert_true(fabs(sum_of(p, true) - 3e6) < 1e-3);
+    assert_non_null(t_rec(p, "ampere_gemm"));
+    oc_profile_close(p);
+}
+
+static void negative_device_times_are_not_read(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_text(
+        TORCH_HEAD
+        "  aten::select     1.000ms     1.000ms  -2000.00us     3.000ms             2    []\n"
+        "     aten::add     1.000ms     1.000ms     4.000ms     4.000ms             2    []\n" TORCH_RULE);
+    assert_string_equal(p->time_kind, "host time");
+    assert_true(sum_of(p, true) == 0 && fabs(sum_of(p, false) - 2e6) < 1e-3);
+    assert_true(t_finding(p, "W-device-time"));
+    oc_profile_close(p);
+}
+
+/* Two tables of one program may show the same times, sorted in two ways. */
+static void only_the_first_pytorch_table_is_read(void **state)
+{
+    (void)state;
+#define TORCH_TABLE                                                                                          \
+    TORCH_HEAD                                                                                               \
+        "     aten::add     1.000ms     1.000ms     4.000ms     4.000ms             2    []\n" TORCH_RULE    \
+        "Self CPU time total: 1.000ms\nSelf CUDA time total: 8.000ms\n"
+    struct oc_profile *p = open_text(TORCH_TABLE "\nsorted:\n" TORCH_TABLE);
+    assert_true(fabs(sum_of(p, true) - 4e6) < 1e-3);
+    assert_true(t_finding(p, "W-tables"));
+    assert_true(t_finding(p, "W-rows")); /* half of the device time has no rows */
+    oc_profile_close(p);
+}
+
+/* A training log of 200 kB before the table. */
+static void a_table_is_found_after_much_output(void **state)
+{
+    (void)state;
+    static const char line[] = "epoch 1: loss 0.25, accuracy 0.5\n";
+    struct oc_buf text = {0};
+    for (size_t i = 0; i < 6000; i++)
+        oc_buf_add(&text, line, sizeof(line) - 1);
+    oc_buf_printf(&text, "%s", TORCH_TABLE);
+    struct oc_profile *p = open_text(text.data);
+    assert_string_equal(p->format, "pytorch_table");
+    assert_true(fabs(sum_of(p, true) - 4e6) < 1e-3);
+    oc_profile_close(p);
+    oc_buf_free(&text);
+}
+
 /* -pc of earlier versions is in microseconds; Python prints hours, minutes and seconds, columns may touch. */
 static void openvino_units_by_version(void **state)
 {
@@ -252,6 +396,13 @@ int main(void)
         cmocka_unit_test(web_lines_have_the_shapes_of_the_node),
         cmocka_unit_test(ascend_shapes_are_read),
         cmocka_unit_test(cycles_of_qnn_are_shares),
+        cmocka_unit_test(other_events_of_qnn_are_skipped),
+        cmocka_unit_test(calls_of_the_runtime_are_dropped_in_all_recordings),
+        cmocka_unit_test(shapes_of_a_pytorch_table_separate_rows),
+        cmocka_unit_test(kernels_alone_are_rows_of_a_pytorch_table),
+        cmocka_unit_test(negative_device_times_are_not_read),
+        cmocka_unit_test(only_the_first_pytorch_table_is_read),
+        cmocka_unit_test(a_table_is_found_after_much_output),
         cmocka_unit_test(openvino_units_by_version),
         cmocka_unit_test(tables_without_time_are_errors),
         cmocka_unit_test(broken_values_name_line_and_column),
