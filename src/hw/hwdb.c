@@ -199,7 +199,7 @@ static int take_name(struct oc_hwdb *db, const struct hw_file *f, const char *na
 {
     const char *key = oc_printf(&db->arena, "%zu:%s", f->folder, oc_hw_name_fold(&db->arena, name));
     uint32_t at = device;
-    if (oc_map_add(&db->names, key, strlen(key), &at, NULL))
+    if (oc_map_add(&db->names, key, strlen(key), &at, NULL) || at == device)
         return 0;
     return oc_fail(err, OC_EFORMAT, "cannot read '%s': device '%.60s': name '%.60s' is also in '%s'", f->path,
                    db->devices.item[device]->info.id, name, db->devices.item[at]->info.file);
@@ -217,7 +217,7 @@ static int read_one(struct oc_hwdb *db, struct hw_file *f, struct oc_err *err)
     f->n = db->devices.n - first;
     for (size_t i = first; i < db->devices.n; i++) {
         const struct oc_device_info *info = &db->devices.item[i]->info;
-        if (take_name(db, f, info->id, (uint32_t)i, err))
+        if (take_name(db, f, info->id, (uint32_t)i, err) || take_name(db, f, info->name, (uint32_t)i, err))
             return -1;
         for (size_t k = 0; k < info->n_alias; k++)
             if (take_name(db, f, info->alias[k], (uint32_t)i, err))
@@ -250,7 +250,8 @@ static bool file_contains(const char *path, const char *folded)
 
 static bool has_name(const struct oc_device *d, struct oc_arena *scratch, const char *folded)
 {
-    if (strcmp(oc_hw_name_fold(scratch, d->info.id), folded) == 0)
+    if (strcmp(oc_hw_name_fold(scratch, d->info.id), folded) == 0 ||
+        strcmp(oc_hw_name_fold(scratch, d->info.name), folded) == 0)
         return true;
     for (size_t i = 0; i < d->info.n_alias; i++)
         if (strcmp(oc_hw_name_fold(scratch, d->info.alias[i]), folded) == 0)

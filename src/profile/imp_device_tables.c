@@ -40,6 +40,8 @@ struct reading {
     struct oc_op_rows rows;
     struct oc_launches *launches;
     size_t n;
+    struct oc_map seen; /* launches of a table of counters */
+    struct oc_buf key;
     double run_ns;           /* sum over the runs that the file marks */
     struct oc_str shapes[4]; /* IN .. OUT_TYPE of the row */
 };
@@ -51,7 +53,8 @@ static struct oc_str at(const struct reading *r, const struct oc_str *field, siz
 
 /* ---- what is special in a source ----------------------------------------------------------------------- */
 
-/* Kernels, copies, and calls of the runtime have the same header; copies and calls are known by their names. */
+/* Kernels, copies, and calls of the runtime have the same header; copies and calls are known by their names.
+ */
 static bool take_rocprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
     static const char *const api[] = {"hip", "hsa_", "roctx", "__hip", "HIP_", "HSA_", "MARKER_"};
@@ -148,6 +151,18 @@ static bool take_msprof(struct reading *r, const struct oc_str *field, size_t n,
     return true;
 }
 
+/* A launch has a row for each counter. */
+static bool take_counter(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    struct oc_str id = row->type, start = at(r, field, n, START);
+    row->type = (struct oc_str){"", 0};
+    oc_buf_clear(&r->key);
+    oc_buf_add(&r->key, id.s, id.n);
+    oc_buf_char(&r->key, ' ');
+    oc_buf_add(&r->key, start.s, start.n);
+    return oc_map_add(&r->seen, r->key.data, r->key.n, &(uint32_t){0}, NULL);
+}
+
 /* One row per run. */
 static bool take_step(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
@@ -201,6 +216,9 @@ static const struct layout layouts[] = {
      [NAME] = "KernelName", [TOTAL] = "DurationNs", [START] = "BeginNs", [END] = "EndNs"}},
     {.source = ROCPROF, .also = "DispatchNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
      [NAME] = "KernelName", [START] = "BeginNs", [END] = "EndNs"}},
+    {.source = ROCPROF, .also = "Counter_Name", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true,
+     .take = take_counter, .column = {[NAME] = "Kernel_Name", [TYPE] = "Dispatch_Id",
+     [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
     {.source = ROCPROF, .also = "Kernel_Name", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
      [NAME] = "Kernel_Name", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
     {.source = ROCPROF, .also = "Direction", .unit_ns = 1, .kind = OC_EV_MEMCPY, .trace = true, .column = {
@@ -325,6 +343,14 @@ static int launch(struct reading *r, const struct oc_op_row *row, double start_n
     return oc_launches_add(r->launches, &x) ? 0 : oc_csv_too_many(r->c, err);
 }
 
+/* Exact where both are integers: a clock may count more than 2^53 ns. */
+static double between(struct oc_str start, struct oc_str end, double unit_ns, double otherwise_ns)
+{
+    uint64_t from, to;
+    return oc_csv_u64(start, &from) && oc_csv_u64(end, &to) && to >= from ? (double)(to - from) * unit_ns
+                                                                          : otherwise_ns;
+}
+
 static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     const struct layout *l = r->layout;
@@ -342,8 +368,8 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
         time_of(r, f, n, MAX, &row.max_ns, err) || time_of(r, f, n, START, &start, err) ||
         time_of(r, f, n, END, &end, err))
         return -1;
-    if (l->column[END])
-        row.total_ns = end - start; /* DurationNs of rocprof is from dispatch to completion */
+    if (l->column[END]) /* DurationNs of rocprof is from dispatch to completion */
+        row.total_ns = between(at(r, f, n, START), at(r, f, n, END), r->unit_ns[END], end - start);
     if (l->column[START])
         row.calls = 1;
     if (calls.n && !oc_csv_u64(calls, &row.calls))
@@ -387,6 +413,7 @@ static int read_source(enum source source, const struct oc_source *src, const st
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
     oc_op_rows_init(&r.rows, out, opts);
     r.launches = oc_launches_new(out, opts);
+    r.seen.arena = &r.rows.scratch;
     int rc = read_table(&r, source, err);
     out->producer = producer_name[source];
     if (rc == 0 && oc_launches_count(r.launches)) {
@@ -398,6 +425,8 @@ static int read_source(enum source source, const struct oc_source *src, const st
     }
     out->device = device_name[source];
     oc_launches_free(r.launches);
+    oc_map_free(&r.seen);
+    oc_buf_free(&r.key);
     oc_op_rows_free(&r.rows);
     oc_csv_close(r.c);
     return rc;
@@ -435,7 +464,7 @@ static void probe_source(enum source source, const struct oc_peek *peek, struct 
                                                  .read = read_##id}
 
 TABLE_SOURCE(rocprof, ROCPROF, "ROCm rocprof, rocprofv3: stats, kernel and copy trace (CSV)",
-             "rocprof stats on MI300; traces from quoted output",
+             "rocprof, rocprofv3 on MI100 to MI300: stats, kernels, counters",
              "counters; calls of the runtime, where there are kernels; grid sizes");
 TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace",
              "none; CUDA 8 to 11 from quoted output",
@@ -443,5 +472,6 @@ TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace",
 TABLE_SOURCE(msprof, MSPROF,
              "Ascend msprof, torch_npu: op_summary, op_statistic, kernel_details, step_trace (CSV)",
              "none; from the writer", "pipe utilization; runs, which only step_trace has");
-TABLE_SOURCE(qnn, QNN, "Qualcomm QNN profile of ONNX Runtime (CSV)", "none; from the writer",
+TABLE_SOURCE(qnn, QNN, "Qualcomm QNN profile of ONNX Runtime (CSV)",
+             "HTP of 2025 (cycles); microseconds from the writer",
              "times of nodes where QNN counts cycles: shares");

@@ -429,7 +429,7 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
 const struct oc_importer oc_importer_kineto = {
     .name = "kineto",
     .title = "PyTorch profiler trace (Kineto)",
-    .seen = "traces of 2020 to 2025 on CPU, CUDA, MTIA",
+    .seen = "traces of 2020 to 2025 on CPU, CUDA, ROCm, MTIA",
     .lost = "Python stacks; counters",
     .probe = probe,
     .read = read_kineto,

@@ -529,8 +529,9 @@ LOG_SOURCE(ort_web, "ONNX Runtime Web: console with env.webgpu.profiling, with s
            "none; from the writer", "runs; operators that run in WebAssembly",
            {"ONNX Runtime Web", "WebGPU", "lines '[profiling] kernel'", is_web_line, take_web});
 LOG_SOURCE(tflite, "TensorFlow Lite benchmark_model --enable_op_profiling (text, CSV)",
-           "none; from the writer", "initialization; nodes inside a delegate",
+           "TensorFlow 2.x (CSV, text)", "initialization; nodes inside a delegate",
            {"TensorFlow Lite", "", "table of benchmark_model", is_lite_header, take_lite});
-LOG_SOURCE(nvprof, "CUDA nvprof: summary and GPU trace as printed", "none; CUDA 8 to 11 from quoted output",
+LOG_SOURCE(nvprof, "CUDA nvprof: summary and GPU trace as printed",
+           "CUDA 9 and 10; 8 to 11 from quoted output",
            "calls of the runtime, where there are kernels; grid sizes",
            {"nvprof", "CUDA", "table of nvprof", is_nvprof_header, take_nvprof_line});

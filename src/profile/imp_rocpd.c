@@ -390,7 +390,7 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
 const struct oc_importer oc_importer_rocpd = {
     .name = "rocpd",
     .title = "ROCm rocprofv3 database (rocpd), rocmProfileData",
-    .seen = "none; from the writer",
+    .seen = "rocprofv3 of 2025 on MI300X; rocmProfileData from the writer",
     .lost = "counters",
     .probe = probe,
     .read = read_file,

@@ -331,7 +331,7 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
 const struct oc_importer oc_importer_rocprof_json = {
     .name = "rocprof_json",
     .title = "ROCm rocprofv3 JSON",
-    .seen = "none; from the writer",
+    .seen = "rocprofv3 of 2025 on MI350X",
     .lost = "counters; calls of the runtime",
     .probe = probe,
     .read = read_file,

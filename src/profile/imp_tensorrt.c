@@ -364,7 +364,7 @@ static void probe_tensorrt(const struct oc_peek *peek, struct oc_bid *bid)
 const struct oc_importer oc_importer_tensorrt = {
     .name = "tensorrt",
     .title = "TensorRT trtexec profile, layer information, times (JSON), log",
-    .seen = "7.2 to 8.6, 10",
+    .seen = "7.1 to 8.6, 10",
     .lost = "single iterations: sums and medians only",
     .part = parts,
     .n_part = OC_COUNT(parts),

@@ -618,7 +618,7 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
 const struct oc_importer oc_importer_xplane = {
     .name = "xplane",
     .title = "XPlane of JAX, TensorFlow and PyTorch/XLA",
-    .seen = "none; from the protobuf definition",
+    .seen = "JAX on MI300X; TensorFlow from the protobuf definition",
     .lost = "host planes of Python",
     .probe = probe,
     .read = read_file,

@@ -313,6 +313,32 @@ static void assign_runs(struct oc_timeline *t)
     }
 }
 
+/* A step of the host may end before its device work: it then lasts as long as the device is busy with it. */
+static void extend_runs(struct oc_timeline *t)
+{
+    struct oc_interval *run = oc_xcalloc(t->n_run, sizeof(*run)); /* start: busy, end: of its last work */
+    uint32_t longer = 0;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (e->run == OC_NONE || e->kind < OC_EV_KERNEL || e->kind > OC_EV_MEMSET)
+            continue;
+        double end_ns = e->start_ns + e->dur_ns;
+        run[e->run].start_ns += fmax(0, end_ns - fmax(e->start_ns, run[e->run].end_ns));
+        run[e->run].end_ns = fmax(run[e->run].end_ns, end_ns);
+    }
+    for (uint32_t k = 0; k < t->n_run; k++) {
+        bool more = run[k].start_ns > t->run[k].end_ns - t->run[k].start_ns;
+        t->run[k].end_ns = more ? t->run[k].start_ns + run[k].start_ns : t->run[k].end_ns;
+        longer += more;
+    }
+    free(run);
+    if (longer)
+        oc_diag_add(&t->profile->diags, OC_WARNING, "W-async", "",
+                    "in %u of %u runs the device works longer than the host waits: their time is that of the "
+                    "device",
+                    longer, t->n_run);
+}
+
 static void choose_runs(struct oc_timeline *t, int32_t warmup)
 {
     struct oc_profile *p = t->profile;
@@ -432,6 +458,8 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
                     "recording (--iterations N divides them)");
     }
     assign_runs(t);
+    if (!t->runs_implicit)
+        extend_runs(t);
     choose_runs(t, opts->warmup);
     struct oc_profile *p = t->profile;
     if (t->left_out)

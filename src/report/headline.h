@@ -29,6 +29,6 @@ const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a
 
 /* "73.7 ms", "73.7 ms (median of 4 runs; 72.9 ms to 77.0 ms, IQR 2.8 %)", or
  * "8.41 s over an unknown number of runs", in the arena. */
-const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena *a);
+const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a);
 
 #endif

@@ -120,6 +120,7 @@ static void devices_are_found_by_name_and_alias(void **state)
     assert_ptr_equal(find(db, "big alpha"), d);
     assert_ptr_equal(find(db, "Big-Alpha"), d);
     assert_string_equal(oc_device_info(find(db, "gamma")).id, "gamma");
+    assert_ptr_equal(find(db, "first"), d); /* the name that profiles record */
     oc_hwdb_free(db);
 }
 
