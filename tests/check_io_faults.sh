@@ -41,7 +41,7 @@ half() { echo $(($(wc -c <"$1") / 2)); }
 
 # ---- truncated and replaced files
 problems=$(
-    for f in $big m.onnx here.xml cal.xml budget.xml rules.xml names.xml; do
+    for f in $big $tables m.onnx here.xml cal.xml budget.xml rules.xml names.xml; do
         case $f in
         here.xml) job='m.onnx --hw here.xml' ;;
         cal.xml) job='estimate m.onnx --hw here.xml --calibration cal.xml' ;;

@@ -33,7 +33,8 @@ struct oc_stream {
     struct oc_gz *gz;            /* NULL: plain */
     struct oc_text_filter *text; /* NULL: the bytes are passed on unchanged */
     struct oc_caps caps;
-    bool over; /* a limit was exceeded: which one, and the number found */
+    bool looked; /* at the first inflated bytes */
+    bool over;   /* a limit was exceeded: which one, and the number found */
     enum oc_cap which;
     uint64_t found;
     size_t n;              /* size of the inflated window */
@@ -363,13 +364,32 @@ static bool fill_text(struct oc_stream *s, size_t used, const char **data, size_
     bool added = oc_text_filter_more(s->text, used, !s->over && !is_stopped(s), data, n);
     s->n = *n;
     *offset_bytes = s->offset_bytes;
-    forget_before(s, oc_text_filter_taken(s->text));
+    if (!s->gz)
+        forget_before(s, oc_text_filter_taken(s->text));
     return added;
+}
+
+/* The first window of a .gz. UTF-16 in it is inflated whole, within OC_CAP_GZ_VALUE_BYTES, and converted. */
+static bool fill_first(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
+{
+    s->looked = true;
+    bool added = fill_gzip(s, used, data, n, offset_bytes);
+    enum oc_text_encoding encoding = added ? oc_text_encoding(*data, *n) : OC_TEXT_BYTES;
+    if (encoding == OC_TEXT_BYTES)
+        return added;
+    while (fill_gzip(s, 0, data, n, offset_bytes))
+        continue;
+    s->text = oc_text_filter_open(*data, *n, encoding, NULL);
+    s->n = 0;
+    return fill_text(s, 0, data, n, offset_bytes);
 }
 
 bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
-    return (s->gz ? fill_gzip : s->text ? fill_text : fill_plain)(s, used, data, n, offset_bytes);
+    return (s->text               ? fill_text
+            : s->gz && !s->looked ? fill_first
+            : s->gz               ? fill_gzip
+                                  : fill_plain)(s, used, data, n, offset_bytes);
 }
 
 int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,

@@ -22,6 +22,13 @@ cp "$seeds/tensorrt/fused.profile.json" "$seeds/tensorrt/fused.graph.json" "$see
 cp "$seeds/nsys_csv/kern_sum0" nsys.csv
 cp "$seeds/nsys_sqlite/layers.sqlite" nsys.sqlite
 cp "$seeds/ncu/raw.csv" ncu.csv
+cp "$data"/op_tables/* .
+cp "$seeds/rocpd/timestamps.db" rocpd.db
+cp "$seeds/rocprof_json/markers.json" rocprof.json
+cp "$seeds/xplane/gpu.xplane.pb" "$data/ncu/summary.txt" .
+cp "$data/paddle_report/summary.txt" paddle_summary.txt
+# shellcheck disable=SC2034 # a list for the tests
+tables="$(cd "$data/op_tables" && echo *) rocpd.db rocprof.json gpu.xplane.pb summary.txt paddle_summary.txt"
 cp "$top/hwdb/op-rules/example.xml" rules.xml
 cp "$top/hwdb/kernel-names/example.xml" names.xml
 cp "$top/hwdb/budget/example.xml" budget.xml

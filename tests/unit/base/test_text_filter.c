@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -160,6 +161,38 @@ static void stream_reads_utf16_files(void **state)
     unlink(path);
 }
 
+/* Text of PowerShell, compressed afterwards. */
+static void stream_reads_utf16_in_gzip(void **state)
+{
+    (void)state;
+    enum { LINES = 40000 };
+    struct oc_buf text = {0}, got = {0};
+    unsigned char gz[1 << 16];
+    z_stream z = {0};
+    oc_buf_add(&text, "\xff\xfe", 2);
+    for (int i = 0; i < LINES; i++)
+        oc_buf_add(&text, "l\0i\0n\0e\0\n\0", 10);
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = (unsigned char *)text.data;
+    z.avail_in = (unsigned)text.n;
+    z.next_out = gz;
+    z.avail_out = sizeof(gz);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    struct oc_stream *s = oc_stream_mem(gz, z.total_out);
+    const char *data;
+    size_t n = 0;
+    uint64_t offset;
+    while (oc_stream_fill(s, n, &data, &n, &offset))
+        oc_buf_add(&got, data, n);
+    assert_null(oc_stream_error(s));
+    assert_int_equal(got.n, 5 * LINES);
+    assert_memory_equal(got.data + got.n - 10, "line\nline\n", 10);
+    oc_stream_close(s);
+    deflateEnd(&z);
+    oc_buf_free(&text);
+    oc_buf_free(&got);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +203,7 @@ int main(void)
         cmocka_unit_test(other_lines_are_unchanged),
         cmocka_unit_test(long_text_is_passed_on_in_pieces),
         cmocka_unit_test(stream_reads_utf16_files),
+        cmocka_unit_test(stream_reads_utf16_in_gzip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
