@@ -266,7 +266,7 @@ struct oc_importer {
     void (*probe)(const struct oc_peek *peek, struct oc_bid *bid);
     int (*read)(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
                 struct oc_err *err);
-    bool in_output;     /* its lines stand anywhere in the output of a program */
+    bool in_output;     /* its lines may be anywhere in the output of a program */
     bool may_lack_time; /* a file without any time is valid: its report has other figures */
 };
 
