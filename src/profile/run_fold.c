@@ -5,38 +5,28 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/map.h"
 #include "profile/profile.h"
 
 enum {
     MAX_LEVELS = 8,
     MIN_RUNS = 3,
     MIN_LAUNCHES = 5, /* of a run, with ... */
-    MIN_DISTINCT = 3, /* ... so many different kernels: less is a benchmark of one kernel */
-    MIN_LAYERS = 3,
-    BLOCK = 5,           /* launches */
-    MIN_BLOCKS_RUN = 30, /* launches of a run that consists of blocks */
-    CONTEXT = 8,         /* launches that show where a run starts */
-    MAX_LAGS = 4096      /* launches of a run in which layers of any length are searched */
+    CONTEXT = 8,      /* launches that show where a run starts */
+    MAX_SKIP = 8,
+    RESUME = 4,
 };
 #define CLEAR_PAUSE   2.5 /* times the second longest pause of the run */
 #define MOST          0.8 /* of the runs */
 #define LONGER        3.0 /* times the median: a pause of a higher level */
 #define MIN_CONTAINED 0.8 /* of the typical run, for a run at either end */
-#define BLOCKS_SHARE  0.6 /* of a run that consists of blocks */
 #define MAX_UNEVEN    0.15
+#define MAX_OTHER     3.0               /* runs of warm-up */
+#define MAX_OUTSIDE   0.1               /* of the runs */
 #define MAX_LOOK      ((size_t)1 << 20) /* launches */
-
-struct folding {
-    const struct oc_fold_in *in; /* at most MAX_LOOK launches */
-    const struct oc_fold_in *all;
-    double *gap; /* before each launch */
-    int32_t *count;
-};
 
 /* ---- pauses -------------------------------------------------------------------------------------------- */
 
-static void find_gaps(struct folding *f)
+static void find_gaps(struct oc_folding *f)
 {
     double reached = -(double)INFINITY;
     for (size_t i = 0; i < f->in->n; i++) {
@@ -61,7 +51,7 @@ static void free_pauses(struct pauses *p)
     free(p->ratio);
 }
 
-static void find_pauses(const struct folding *f, const struct oc_fold_level *l, struct pauses *p)
+static void find_pauses(const struct oc_folding *f, const struct oc_fold_level *l, struct pauses *p)
 {
     const uint32_t *v = f->in->symbol;
     *p = (struct pauses){.at = oc_xmalloc(l->n * sizeof(*p->at)),
@@ -133,7 +123,6 @@ static bool is_clear(const struct pauses *p)
 /* Pauses of a higher level: much longer than the others, after every `every`-th segment. */
 struct long_pauses {
     size_t n, every; /* every 0: at no regular distance */
-    size_t first;    /* launch after the first one */
     bool doubtful;   /* at a distance that is regular only in part */
 };
 
@@ -149,7 +138,6 @@ static struct long_pauses find_long_pauses(const struct pauses *p, size_t spacin
         if (x.n == 1)
             x.every = segments;
         same += x.n && segments == x.every;
-        x.first = x.n ? x.first : p->at[i];
         last = p->at[i];
         x.n++;
     }
@@ -160,116 +148,54 @@ static struct long_pauses find_long_pauses(const struct pauses *p, size_t spacin
     return x;
 }
 
-/* ---- what a run consists of ---------------------------------------------------------------------------- */
-
-struct content {
-    size_t from, to; /* a typical segment */
-    bool transfer, to_device, graph;
-    bool blocks; /* varied ones */
-    size_t distinct;
-    uint32_t layers; /* 0: fewer than MIN_LAYERS */
-    size_t inner_from, inner_to;
-};
-
-/* The segment with the smallest difference from the next one. */
-static void choose_typical(const struct folding *f, const struct oc_fold_level *l, struct content *c)
-{
-    double smallest = 2;
-    for (size_t j = 2; j < l->n && smallest > 0; j++) {
-        const size_t *p = &l->at[j - 2];
-        if (!oc_fold_regular(p[1] - p[0], l->spacing) || !oc_fold_regular(p[2] - p[1], l->spacing))
-            continue;
-        double d = oc_fold_difference(f->in, p[0], p[1], p[1], p[2], f->count);
-        if (d < smallest) {
-            smallest = d;
-            c->from = p[0];
-            c->to = p[1];
-        }
-    }
-}
-
-/* The longest stretch of the segment in which each launch equals the one `lag` later. */
-static void try_lag(const uint32_t *v, size_t n, size_t lag, struct content *c)
-{
-    size_t from = 0, best = c->inner_to - c->inner_from;
-    for (size_t i = lag; i <= n; i++) {
-        if (i < n && v[i] == v[i - lag])
-            continue;
-        if (i - from > best && i - from >= MIN_LAYERS * lag && 2 * (i - from) >= n && i - from < n) {
-            best = i - from;
-            c->layers = (uint32_t)(best / lag);
-            c->inner_from = from;
-            c->inner_to = i;
-        }
-        from = i - lag + 1;
-    }
-}
-
-/* Layers: equal parts that make up at least half of the run. `lag`: a length to try, 0: none. */
-static void find_layers(const struct folding *f, size_t lag, struct content *c)
-{
-    const uint32_t *v = f->in->symbol + c->from;
-    size_t n = c->to - c->from;
-    for (size_t i = 0; i < n; i++)
-        c->distinct += f->count[v[i]]++ == 0 && !(f->in->flags && f->in->flags[c->from + i]);
-    for (size_t i = 0; i < n; i++)
-        f->count[v[i]] = 0;
-    for (size_t k = 1; k <= n / MIN_LAYERS && n <= MAX_LAGS; k++)
-        try_lag(v, n, k, c);
-    if (lag && n > MAX_LAGS)
-        try_lag(v, n, lag, c);
-}
-
-/* Whether most of the segment consists of blocks that occur again in it, as in a convolutional network, whose
- * blocks differ here and there; by names, since shapes change from block to block. */
-static bool has_blocks(const struct folding *f, const struct content *c)
-{
-    const uint32_t *v = (f->in->name ? f->in->name : f->in->symbol) + c->from;
-    size_t n = c->to - c->from, covered = 0, reached = 0;
-    struct oc_arena scratch = {0};
-    struct oc_map of = {.arena = &scratch};
-    uint32_t *count = oc_xcalloc(n, sizeof(*count)), *id = oc_xmalloc(n * sizeof(*id)), known = 0;
-    size_t grams = n >= MIN_BLOCKS_RUN ? n - BLOCK + 1 : 0;
-    for (size_t i = 0; i < grams; i++) {
-        id[i] = known;
-        known += oc_map_add(&of, (const char *)&v[i], BLOCK * sizeof(*v), &id[i], NULL);
-        count[id[i]]++;
-    }
-    for (size_t i = 0; i < grams; i++) {
-        if (count[id[i]] < MIN_LAYERS)
-            continue;
-        covered += i + BLOCK - (i > reached ? i : reached);
-        reached = i + BLOCK;
-    }
-    oc_map_free(&of);
-    oc_arena_free(&scratch);
-    free(count);
-    free(id);
-    return (double)covered >= BLOCKS_SHARE * (double)n;
-}
-
-static void look_inside(const struct folding *f, const struct oc_fold_level *l, size_t lag, struct content *c)
-{
-    *c = (struct content){0};
-    choose_typical(f, l, c);
-    find_layers(f, lag, c);
-    c->blocks = has_blocks(f, c) && c->distinct >= MIN_DISTINCT;
-    for (size_t i = c->from; i < c->to && f->in->flags; i++) {
-        c->transfer |= (f->in->flags[i] & (OC_FOLD_TO_DEVICE | OC_FOLD_TO_HOST)) != 0;
-        c->to_device |= (f->in->flags[i] & OC_FOLD_TO_DEVICE) != 0;
-        c->graph |= (f->in->flags[i] & OC_FOLD_GRAPH) != 0;
-    }
-}
-
 /* ---- start of a run ------------------------------------------------------------------------------------ */
 
-/* Distance from the start of a run to its anchor: the run starts after the pause, or at the copies to the
- * device, or outside the layers as early in the file as possible. */
-static size_t back_of(const struct folding *f, const struct oc_fold_level *l, const struct content *c,
-                      const struct pauses *p)
+/* Whether RESUME launches before i - a equal those before the end of the typical segment less k. */
+static bool is_equal_before(const uint32_t *v, size_t i, size_t a, const struct oc_fold_content *c, size_t k)
+{
+    size_t len = c->to - c->from;
+    for (size_t j = 0; j < RESUME && i > a + j; j++)
+        if (v[i - a - 1 - j] != v[c->to - 1 - (k + j) % len])
+            return false;
+    return i > a;
+}
+
+/* How many launches before `at` equal those before the end of the typical segment, again and again; a few
+ * more or fewer, followed by equal ones, do not matter. */
+static size_t reach_back(const struct oc_fold_in *in, size_t at, const struct oc_fold_content *c,
+                         bool *to_begin)
+{
+    const uint32_t *v = in->symbol;
+    size_t i = at, len = c->to - c->from, k = 0; /* i launches before `at`, k before c->to */
+    while (i) {
+        if (v[i - 1] == v[c->to - 1 - k % len]) {
+            i--;
+            k++;
+            continue;
+        }
+        size_t skip_i = 0, skip_k = 0;
+        for (size_t skip = 1; skip <= MAX_SKIP && !skip_i && !skip_k; skip++)
+            for (size_t a = 0; a <= skip; a++)
+                if (is_equal_before(v, i, a, c, k + skip - a)) {
+                    skip_i = a;
+                    skip_k = skip - a;
+                }
+        if (!skip_i && !skip_k)
+            break;
+        i -= skip_i;
+        k += skip_k;
+    }
+    *to_begin = i <= MAX_SKIP;
+    return *to_begin ? k + i : k;
+}
+
+/* Distance from the start of a run to its anchor where a pause or copies show it: the run starts after the
+ * pause, or at the copies to the device. SIZE_MAX: neither. */
+static size_t marked_start(const struct oc_folding *f, const struct oc_fold_level *l,
+                           const struct oc_fold_content *c, const struct pauses *p)
 {
     const struct oc_fold_in *in = f->in;
-    size_t len = c->to - c->from, back = 0;
+    size_t len = c->to - c->from;
     if (p) {
         for (size_t j = 1, i = 0; j < l->n && i < p->n; j++) {
             if (l->at[j] - l->at[j - 1] > 2 * l->spacing)
@@ -286,13 +212,23 @@ static size_t back_of(const struct folding *f, const struct oc_fold_level *l, co
         if (input || output)
             return (len - (i - c->from)) % len;
     }
-    while (back < len - 1 && back < l->at[0] &&
-           in->symbol[l->at[0] - back - 1] == in->symbol[c->to - back - 1])
-        back++;
-    size_t at = (len - back) % len; /* from the start of the typical segment */
-    if (c->layers && at > c->inner_from && at < c->inner_to)
-        back = len - c->inner_to;
-    return back;
+    return SIZE_MAX;
+}
+
+/* The same for runs that start as early in the file as possible, `early` launches before an anchor: outside
+ * the layers, or at one of them. */
+static size_t outside_layers(const struct oc_fold_content *c, size_t early)
+{
+    size_t len = c->to - c->from, at = (len - early) % len;
+    return c->layers && at > c->inner_from && at < c->inner_to ? len - c->inner_to : early;
+}
+
+static size_t at_layer(const struct oc_fold_content *c, size_t early)
+{
+    size_t len = c->to - c->from, at = (len - early) % len;
+    if (at < c->inner_from || at > c->inner_to)
+        return SIZE_MAX;
+    return (at - c->inner_from) % ((c->inner_to - c->inner_from) / c->layers) ? SIZE_MAX : early;
 }
 
 /* How many of the launches around `at` equal those around `like`; those after it count twice. */
@@ -338,7 +274,7 @@ static size_t complete_anchors(const struct oc_fold_level *l, size_t *at)
     return n;
 }
 
-static double contained(const struct folding *f, const struct content *c, size_t from, size_t to)
+static double contained(const struct oc_folding *f, const struct oc_fold_content *c, size_t from, size_t to)
 {
     size_t both = 0;
     for (size_t i = from; i < to; i++)
@@ -353,13 +289,14 @@ static double contained(const struct folding *f, const struct content *c, size_t
     return (double)both / (double)(c->to - c->from);
 }
 
-static bool is_run(const struct folding *f, const struct content *c, size_t from, size_t to)
+static bool is_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t from, size_t to)
 {
     return from < to && contained(f, c, from, to) >= MIN_CONTAINED;
 }
 
 /* Where a run that starts at `from` ends, SIZE_MAX: it is truncated, or other work. */
-static size_t end_of_run(const struct folding *f, const struct content *c, size_t from, size_t like)
+static size_t end_of_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t from,
+                         size_t like)
 {
     size_t len = c->to - c->from, slack = len / 32 + 1, end = from + len;
     if (end + slack < f->in->n)
@@ -369,7 +306,8 @@ static size_t end_of_run(const struct folding *f, const struct content *c, size_
     return end != SIZE_MAX && is_run(f, c, from, end) ? end : SIZE_MAX;
 }
 
-static size_t start_of_run(const struct folding *f, const struct content *c, size_t end, size_t like)
+static size_t start_of_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t end,
+                           size_t like)
 {
     size_t len = c->to - c->from, slack = len / 32 + 1, from = 0;
     if (end + slack < len)
@@ -381,8 +319,8 @@ static size_t start_of_run(const struct folding *f, const struct content *c, siz
 
 /* Starts of runs, counted from the nearer anchor: one in the run, or one in the run before, so that launches
  * that an odd run has more of lie on the other side. Returns how many. */
-static size_t place_starts(const struct folding *f, const struct oc_fold_level *l, const struct content *c,
-                           size_t back, size_t *start)
+static size_t place_starts(const struct oc_folding *f, const struct oc_fold_level *l,
+                           const struct oc_fold_content *c, size_t back, size_t *start)
 {
     size_t len = c->to - c->from, n = 0, most = 2 * (f->in->n / l->spacing) + l->n + 2;
     size_t *at = oc_xmalloc(most * sizeof(*at)), n_at = complete_anchors(l, at);
@@ -400,42 +338,30 @@ static size_t place_starts(const struct folding *f, const struct oc_fold_level *
 }
 
 /* Starts of runs, and the end of the last one. Returns the number of runs. */
-static size_t place_runs(const struct folding *f, const struct oc_fold_level *l, const struct content *c,
-                         size_t back, size_t *start)
+static size_t place_runs(const struct oc_folding *f, const struct oc_fold_level *l,
+                         const struct oc_fold_content *c, size_t back, size_t *start)
 {
     size_t n = place_starts(f, l, c, back, start), runs = n ? n - 1 : 0, from = 0, next;
-    while (runs && contained(f, c, start[runs - 1], start[runs]) < MIN_CONTAINED)
-        runs--;
-    while (from < runs && contained(f, c, start[from], start[from + 1]) < MIN_CONTAINED)
-        from++;
-    runs -= from;
-    memmove(start, start + from, (runs + 1) * sizeof(*start));
     while (n && (next = start_of_run(f, c, start[0], c->to - back)) != SIZE_MAX) {
         memmove(start + 1, start, ++runs * sizeof(*start));
         start[0] = next;
     }
     while (n && (next = end_of_run(f, c, start[runs], c->to - back)) != SIZE_MAX)
         start[++runs] = next;
+    while (runs && contained(f, c, start[runs - 1], start[runs]) < MIN_CONTAINED)
+        runs--;
+    while (from < runs && contained(f, c, start[from], start[from + 1]) < MIN_CONTAINED)
+        from++;
+    runs -= from;
+    memmove(start, start + from, (runs + 1) * sizeof(*start));
     return runs;
 }
 
-/* Whether the rest after the last run and the launches before the first one make up a run: then the
- * recording ends with a run. Returns by how much the runs start earlier, 0: not. */
-static size_t rotation(const struct folding *f, const struct content *c, const size_t *start, size_t runs)
-{
-    const uint32_t *v = f->in->symbol;
-    size_t len = c->to - c->from, rest = f->in->n - start[runs], same = 0;
-    if (!rest || rest >= len || f->all->n > f->in->n)
-        return 0;
-    while (same <= len - rest && same < start[0] && v[start[0] - same - 1] == v[start[1] - same - 1])
-        same++;
-    return same + 1 >= len - rest && same <= len - rest + 1 ? same : 0;
-}
-
 /* Continues after the launches that were searched. */
-static void extend_runs(const struct folding *f, const struct content *c, size_t like, struct oc_fold *out)
+static void extend_runs(const struct oc_folding *f, const struct oc_fold_content *c, size_t like,
+                        struct oc_fold *out)
 {
-    struct folding whole = *f;
+    struct oc_folding whole = *f;
     size_t next, cap = (size_t)out->n_run + 1;
     whole.in = f->all;
     while ((next = end_of_run(&whole, c, out->start[out->n_run], like)) != SIZE_MAX) {
@@ -447,14 +373,93 @@ static void extend_runs(const struct folding *f, const struct content *c, size_t
     }
 }
 
-static bool make_runs(const struct folding *f, const struct oc_fold_level *l, const struct content *c,
-                      const struct pauses *p, struct oc_fold *out)
+/* How many runs other launches would make, by their names: the median over the launches of a run. */
+static size_t runs_in(const struct oc_folding *f, const struct oc_fold_content *c, size_t from, size_t to)
 {
-    size_t room = 4 * (f->in->n / l->spacing) + l->n + 8;
+    const uint32_t *v = f->in->name ? f->in->name : f->in->symbol;
+    double *times = oc_xmalloc((c->to - c->from) * sizeof(*times));
+    int32_t *inside = oc_fold_counts(f->all);
+    size_t n = 0;
+    for (size_t i = c->from; i < c->to; i++)
+        inside[v[i]]++;
+    for (size_t i = from; i < to; i++)
+        f->count[v[i]]++;
+    for (size_t i = c->from; i < c->to; i++)
+        times[n++] = (double)(f->count[v[i]] / inside[v[i]]);
+    for (size_t i = from; i < to; i++)
+        f->count[v[i]] = 0;
+    double median = median_of(times, n);
+    free(inside);
+    free(times);
+    return (size_t)median;
+}
+
+/* What a run has more of than the typical one: equal for equal symbols, 0 if fewer than two. */
+static size_t excess_of(const struct oc_folding *f, const struct oc_fold_content *c, size_t from, size_t to)
+{
+    size_t sum = 0, distinct = 0;
+    for (size_t i = c->from; i < c->to; i++)
+        f->count[f->in->symbol[i]]++;
+    for (size_t i = from; i < to; i++) {
+        uint32_t v = f->in->symbol[i];
+        if (--f->count[v] >= 0)
+            continue;
+        distinct += f->count[v] == -1;
+        sum += (v + 1) * (size_t)0x9e3779b97f4a7c15u;
+    }
+    for (size_t i = c->from; i < c->to; i++)
+        f->count[f->in->symbol[i]] = 0;
+    for (size_t i = from; i < to; i++)
+        f->count[f->in->symbol[i]] = 0;
+    return distinct >= 2 ? sum : 0;
+}
+
+/* Whether the same additional work follows every few runs: then those are parts of a longer run. */
+static bool is_part(const struct oc_folding *f, const struct oc_fold_content *c, const struct oc_fold *out)
+{
+    size_t *excess = oc_xmalloc((out->n_run + 1) * sizeof(*excess)),
+           *at = oc_xmalloc((out->n_run + 1) * sizeof(*at));
+    size_t n = 0, m = 0, value, equal = 0;
+    for (size_t k = 0; k < out->n_run; k++) {
+        excess[n] = excess_of(f, c, out->start[k], out->start[k + 1]);
+        at[n] = k;
+        n += excess[n] != 0;
+    }
+    oc_fold_mode(excess, n, &value);
+    for (size_t i = 0; i < n; i++)
+        if (excess[i] == value)
+            at[m++] = at[i];
+    size_t every = m >= 2 ? (at[m - 1] - at[0] + (m - 1) / 2) / (m - 1) : 0;
+    for (size_t i = 1; i < m; i++)
+        equal += oc_fold_regular(at[i] - at[i - 1], every);
+    bool part = every >= 2 && 3 * m >= n && at[0] <= every && at[m - 1] + 2 * every >= out->n_run &&
+                2 * equal > m - 1;
+    free(excess);
+    free(at);
+    return part;
+}
+
+static bool make_runs(const struct oc_folding *f, const struct oc_fold_level *l,
+                      const struct oc_fold_content *c, const struct pauses *p, struct oc_fold *out)
+{
+    size_t room = 4 * (f->in->n / l->spacing) + l->n + 8, n = 0;
+    bool to_begin;
+    size_t early = reach_back(f->in, l->at[0], c, &to_begin) % (c->to - c->from), back = 0;
+    size_t begin[] = {marked_start(f, l, c, p), outside_layers(c, early),
+                      !to_begin   ? SIZE_MAX
+                      : c->layers ? at_layer(c, early)
+                                  : l->at[0] % (c->to - c->from)};
     *out = (struct oc_fold){.start = oc_xmalloc(room * sizeof(*out->start)), .length = c->to - c->from};
-    size_t back = back_of(f, l, c, p), n = place_runs(f, l, c, back, out->start), rotate;
-    if (n && (rotate = rotation(f, c, out->start, n)) && back + rotate < c->to)
-        n = place_runs(f, l, c, (back + rotate) % (c->to - c->from), out->start);
+    size_t *start = oc_xmalloc(room * sizeof(*start));
+    for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++) {
+        size_t more = begin[i] == SIZE_MAX ? 0 : place_runs(f, l, c, begin[i], start);
+        if (more <= n)
+            continue;
+        n = more;
+        back = begin[i];
+        memcpy(out->start, start, (n + 1) * sizeof(*start));
+    }
+    free(start);
     out->n_run = (uint32_t)n;
     out->layers = c->layers;
     for (size_t k = 0; k < n; k++)
@@ -462,7 +467,12 @@ static bool make_runs(const struct folding *f, const struct oc_fold_level *l, co
                                           f->count) >= OC_FOLD_ALIKE;
     if (n >= MIN_RUNS && f->all->n > f->in->n && out->start[n] + 2 * out->length > f->in->n)
         extend_runs(f, c, c->to - back, out);
-    return n >= MIN_RUNS && (out->uneven <= 1 || out->uneven <= MAX_UNEVEN * (double)n);
+    if (n < MIN_RUNS || (out->uneven > 1 && out->uneven > MAX_UNEVEN * (double)n))
+        return false;
+    double before = (double)runs_in(f, c, 0, out->start[0]);
+    double after = (double)runs_in(f, c, out->start[out->n_run], f->all->n);
+    return f->in->iterations || (before <= fmax(MAX_OTHER, MAX_OUTSIDE * out->n_run) &&
+                                 after <= MAX_OUTSIDE * out->n_run && !is_part(f, c, out));
 }
 
 /* ---- the choice of a level ----------------------------------------------------------------------------- */
@@ -470,41 +480,53 @@ static bool make_runs(const struct folding *f, const struct oc_fold_level *l, co
 /* A level and what speaks for it as the run. */
 struct claim {
     struct oc_fold_level *level;
-    struct content content;
+    struct oc_fold_content content;
     struct pauses pauses;
     bool clear;
 };
 
-static void examine(const struct folding *f, struct oc_fold_level *l, size_t lag, struct claim *c)
+static void examine(const struct oc_folding *f, struct oc_fold_level *l, size_t lag, struct claim *c)
 {
     *c = (struct claim){.level = l};
-    look_inside(f, l, lag, &c->content);
+    oc_fold_look_inside(f, l, lag, &c->content);
     find_pauses(f, l, &c->pauses);
     c->clear = is_clear(&c->pauses);
 }
 
-static bool is_substantial(const struct content *c)
+static bool is_substantial(const struct oc_fold_content *c)
 {
-    return c->graph || (c->distinct >= MIN_DISTINCT && c->to - c->from >= MIN_LAUNCHES);
+    return c->graph || (c->distinct >= OC_FOLD_DISTINCT && c->to - c->from >= MIN_LAUNCHES);
 }
 
 /* Equal segments with a longer pause after every few of them: those together are a run. */
 static void join_segments(struct claim *c, const struct long_pauses *x)
 {
     struct oc_fold_level *l = c->level;
-    size_t n = 0, apart = l->spacing * x->every;
-    for (size_t j = 0; j < l->n; j++) {
-        if (l->at[j] >= x->first && (!n || l->at[j] - l->at[n - 1] + l->spacing / 2 >= apart))
+    const struct pauses *p = &c->pauses;
+    double median = median_of(p->ns, p->n);
+    size_t n = 0, j = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        while (j < l->n && l->at[j] < p->at[i])
+            j++;
+        if (p->ns[i] > LONGER * median && j < l->n && j >= n)
             l->at[n++] = l->at[j];
     }
     l->n = n;
-    l->spacing = apart;
+    l->spacing *= x->every;
     l->regular = n ? n - 1 : 0;
 }
 
-static bool accept(struct folding *f, struct claim *top, const struct claim *low, struct oc_fold *out)
+/* Whether the parts of the segments have what would make the segments runs. */
+static bool looks_like_run(const struct claim *part, const struct claim *whole)
 {
-    const struct content *c = &top->content;
+    const struct oc_fold_content *p = &part->content, *w = &whole->content;
+    return p->transfer || p->graph ||
+           (!whole->clear && (part->clear || (!w->transfer && !w->graph && (p->layers || p->blocks))));
+}
+
+static bool accept(struct oc_folding *f, struct claim *top, const struct claim *low, struct oc_fold *out)
+{
+    const struct oc_fold_content *c = &top->content;
     struct long_pauses longer = find_long_pauses(&top->pauses, top->level->spacing);
     bool inside = c->layers || c->blocks || c->transfer || c->graph;
     if (longer.every) { /* two levels with pauses, or with other evidence: unknown */
@@ -514,9 +536,7 @@ static bool accept(struct folding *f, struct claim *top, const struct claim *low
         struct oc_fold_level *level = top->level;
         free_pauses(&top->pauses);
         examine(f, level, level->spacing / longer.every, top);
-    } else if ((longer.doubtful && !inside) ||
-               (low && (low->content.transfer || low->content.graph ||
-                        (!top->clear && (low->clear || low->content.layers || low->content.blocks))))) {
+    } else if ((longer.doubtful && !inside) || (low && looks_like_run(low, top))) {
         return false;
     }
     if (!is_substantial(c) || (!top->clear && !inside))
@@ -533,7 +553,7 @@ static bool accept(struct folding *f, struct claim *top, const struct claim *low
 }
 
 /* The level with as many runs as the user says. */
-static bool accept_given(struct folding *f, struct oc_fold_level *level, size_t n, struct oc_fold *out)
+static bool accept_given(struct oc_folding *f, struct oc_fold_level *level, size_t n, struct oc_fold *out)
 {
     for (size_t i = n; i-- > 0;) {
         struct claim c;
@@ -549,7 +569,7 @@ static bool accept_given(struct folding *f, struct oc_fold_level *level, size_t 
     return false;
 }
 
-static bool choose(struct folding *f, struct oc_fold_level *level, size_t n, struct oc_fold *out)
+static bool choose(struct oc_folding *f, struct oc_fold_level *level, size_t n, struct oc_fold *out)
 {
     struct claim top, low;
     if (!n)
@@ -577,17 +597,18 @@ static size_t end_of_cut(const struct oc_fold_in *in, const struct oc_fold *out)
     return (double)same >= MOST * (double)n ? in->n : from;
 }
 
-/* *levels: whether anything recurs at regular distances. */
-static bool search(const struct oc_fold_in *in, struct oc_fold *out, bool *levels)
+/* *longest: the spacing of the highest level, 0: none. */
+static bool search(const struct oc_fold_in *in, struct oc_fold *out, size_t *longest)
 {
     struct oc_fold_level level[MAX_LEVELS] = {0};
     struct oc_fold_in searched = *in;
     struct oc_fold made = {0};
     searched.n = in->n < MAX_LOOK ? in->n : MAX_LOOK;
-    struct folding f = {.in = &searched, .all = in, .count = oc_fold_counts(in)};
+    struct oc_folding f = {.in = &searched, .all = in, .count = oc_fold_counts(in)};
     f.gap = oc_xmalloc(searched.n * sizeof(*f.gap));
     find_gaps(&f);
     size_t n = oc_fold_levels(&searched, level, MAX_LEVELS);
+    *longest = n ? level[n - 1].spacing : 0;
     bool found = choose(&f, level, n, &made);
     if (found) {
         made.cut = end_of_cut(in, &made);
@@ -599,21 +620,30 @@ static bool search(const struct oc_fold_in *in, struct oc_fold *out, bool *level
         free(level[i].at);
     free(f.gap);
     free(f.count);
-    *levels = n > 0;
     return found;
 }
 
+/* By names and shapes; where shapes vary from run to run, names show a longer period. */
 bool oc_fold_find(const struct oc_fold_in *in, struct oc_fold *out)
 {
-    bool levels;
+    struct oc_fold by_name = {0};
+    size_t longest, named = 0;
     *out = (struct oc_fold){0};
     if (in->n < (size_t)MIN_RUNS)
         return false;
-    if (search(in, out, &levels) || levels || !in->name)
-        return out->n_run > 0;
-    struct oc_fold_in names = *in;
-    names.symbol = in->name;
-    return search(&names, out, &levels);
+    search(in, out, &longest);
+    if (in->name) {
+        struct oc_fold_in names = *in;
+        names.symbol = in->name;
+        search(&names, &by_name, &named);
+    }
+    if (!oc_fold_regular(named, longest) ? named > longest : by_name.n_run > out->n_run) {
+        free(out->start);
+        *out = by_name;
+    } else {
+        free(by_name.start);
+    }
+    return out->n_run > 0;
 }
 
 uint8_t oc_fold_flag_of_copy(const char *name)

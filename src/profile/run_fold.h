@@ -1,12 +1,14 @@
 /* Folds the launches of a loop into runs: finds how often, and where, the same work repeats in a sequence of
  * kernels and copies (or of operators).
  *
- * Layers repeat inside a run, so that the shortest period is not a run. The search works on anchors: n-grams
- * of launches that recur at regular distances. Anchors of a layer and of the run form levels; the run is the
- * highest level, and it is accepted only with evidence: a pause before each run that is longer than all
- * others, copies to or from the host, replay of a graph, or repeated layers together with launches that
- * occur once (embedding, head, sampling). Without evidence, or with evidence for two levels, the runs are
- * unknown. O(n log n) time for n launches. */
+ * Period search by n-gram anchors. Layers repeat inside a run, so that the shortest period is not a run. An
+ * n-gram that recurs at regular distances is an anchor of a level (run_levels.c); levels nest, and the run is
+ * the highest one (run_fold.c). It is accepted only with evidence: a pause before each run that is longer
+ * than all others, copies to or from the host, replay of a graph, or repeated layers together with other
+ * launches. Without evidence, with evidence for two levels, if levels contradict each other, if the same
+ * additional work follows every few runs, or if launches outside would make more runs, the runs are unknown.
+ * The search is made by names and shapes and by names alone, since shapes may grow from run to run: the
+ * longer period counts. O(n log n) time for n launches. */
 #ifndef OC_RUN_FOLD_H
 #define OC_RUN_FOLD_H
 
@@ -53,7 +55,7 @@ struct oc_profile;
 void oc_fold_report(const struct oc_fold *f, const struct oc_fold_in *in, const char *what,
                     struct oc_profile *p);
 
-/* ---- private to run_fold.c and run_levels.c
+/* ---- private to run_fold.c, run_levels.c and run_content.c
  * ----------------------------------------------------------------
  */
 
@@ -63,6 +65,7 @@ struct oc_fold_level {
     size_t n;
     size_t spacing; /* median distance */
     size_t regular; /* number of distances within the tolerance of the median */
+    size_t support; /* number of n-grams at that distance */
 };
 
 /* The levels with the shortest spacing first: each has a constant number of occurrences of the level before.
@@ -81,6 +84,31 @@ double oc_fold_difference(const struct oc_fold_in *in, size_t a, size_t a_end, s
                           int32_t *count);
 int32_t *oc_fold_counts(const struct oc_fold_in *in); /* heap, zeros */
 
-#define OC_FOLD_ALIKE 0.15 /* ranges that differ less are the same work */
+/* The value that most of n values have, and how many have it (Boyer-Moore majority vote). */
+size_t oc_fold_mode(const size_t *v, size_t n, size_t *value);
+
+struct oc_folding {
+    const struct oc_fold_in *in; /* at most MAX_LOOK launches */
+    const struct oc_fold_in *all;
+    double *gap; /* before each launch */
+    int32_t *count;
+};
+
+struct oc_fold_content {
+    size_t from, to; /* a typical segment */
+    bool transfer, to_device, graph;
+    bool blocks; /* varied ones */
+    size_t distinct;
+    uint32_t layers; /* 0: fewer than MIN_LAYERS */
+    size_t inner_from, inner_to;
+};
+
+/* Describes the segment of the level that is most like the next one. `lag`: a length of layers to try, 0:
+ * none. */
+void oc_fold_look_inside(const struct oc_folding *f, const struct oc_fold_level *l, size_t lag,
+                         struct oc_fold_content *c);
+
+#define OC_FOLD_DISTINCT 3    /* kernels of a run at least: fewer are a benchmark of one kernel */
+#define OC_FOLD_ALIKE    0.15 /* ranges that differ less are the same work */
 
 #endif

@@ -10,19 +10,26 @@
 
 enum {
     WIDTHS = 6,   /* n-grams of 1, 2, 4 ... 32 launches */
+    SIMILAR = 2,  /* buckets */
     BUCKETS = 160 /* of spacings: powers of BUCKET_RATIO */
 };
-#define BUCKET_RATIO 1.12
-#define MIN_REGULAR  0.6 /* of the distances, and of the pairs of segments */
-#define MIN_COVERAGE 0.4 /* of the sequence */
-#define FEW_SEGMENTS 4   /* so few must all agree */
-#define NEXT_LEVEL   1.8 /* a level is at least this many times as long as the one below */
+#define BUCKET_RATIO   1.12
+#define MIN_REGULAR    0.6 /* of the distances, and of the pairs of segments */
+#define MIN_COVERAGE   0.4 /* of the sequence */
+#define MIN_SCORE      6
+#define MIN_SYSTEMATIC 1.0
+#define ENOUGH_SUPPORT 60
+#define CONFLICT       40  /* score */
+#define FEW_SEGMENTS   4   /* so few must all agree */
+#define NEXT_LEVEL     1.8 /* a level is at least this many times as long as the one below */
 
 int32_t *oc_fold_counts(const struct oc_fold_in *in)
 {
     uint32_t top = 0;
     for (size_t i = 0; i < in->n; i++)
         top = in->symbol[i] > top ? in->symbol[i] : top;
+    for (size_t i = 0; i < in->n && in->name; i++)
+        top = in->name[i] > top ? in->name[i] : top;
     return oc_xcalloc((size_t)top + 1, sizeof(int32_t));
 }
 
@@ -81,12 +88,20 @@ static void sort_by_id(const uint32_t *id, size_t n, uint32_t n_id, size_t *firs
 struct search {
     const struct oc_fold_in *in;
     struct oc_fold_level best[BUCKETS]; /* by spacing */
+    size_t similar[BUCKETS];            /* n-grams, by number of occurrences */
     double *distance, *scratch;
     int32_t *count;
 };
 
+static size_t bucket_of(size_t n)
+{
+    size_t bucket = (size_t)(log((double)n) / log(BUCKET_RATIO));
+    return bucket < BUCKETS ? bucket : BUCKETS - 1;
+}
+
 static void offer(struct search *s, const size_t *at, size_t n)
 {
+    s->similar[bucket_of(n)]++;
     for (size_t i = 1; i < n; i++)
         s->distance[i - 1] = (double)(at[i] - at[i - 1]);
     size_t spacing = (size_t)oc_median_of(s->distance, n - 1, s->scratch), regular = 0;
@@ -95,8 +110,8 @@ static void offer(struct search *s, const size_t *at, size_t n)
     if (regular < 2 || (double)regular < MIN_REGULAR * (double)(n - 1) ||
         (double)regular * (double)spacing < MIN_COVERAGE * (double)s->in->n)
         return;
-    size_t bucket = (size_t)(log((double)spacing) / log(BUCKET_RATIO));
-    struct oc_fold_level *l = &s->best[bucket < BUCKETS ? bucket : BUCKETS - 1];
+    struct oc_fold_level *l = &s->best[bucket_of(spacing)];
+    l->support++;
     if (l->at && l->regular >= regular)
         return;
     l->at = oc_xrealloc(l->at, n * sizeof(*at));
@@ -144,8 +159,7 @@ static bool has_alike_segments(const struct search *s, const struct oc_fold_leve
     return pairs && (double)alike >= MIN_REGULAR * (double)pairs;
 }
 
-/* The value that most of n values have, and how many have it. */
-static size_t mode_of(const size_t *v, size_t n, size_t *value)
+size_t oc_fold_mode(const size_t *v, size_t n, size_t *value)
 {
     size_t best = 0;
     size_t candidate = 0, votes = 0; /* Boyer-Moore */
@@ -162,7 +176,7 @@ static size_t mode_of(const size_t *v, size_t n, size_t *value)
 
 static bool agree(const size_t *v, size_t n)
 {
-    size_t value, same = mode_of(v, n, &value);
+    size_t value, same = oc_fold_mode(v, n, &value);
     return n && (n <= FEW_SEGMENTS ? same == n : (double)same >= MIN_REGULAR * (double)n);
 }
 
@@ -193,6 +207,39 @@ static void drop(struct oc_fold_level *l)
     *l = (struct oc_fold_level){0};
 }
 
+/* How much speaks for a level: that n-grams recur at equal distances, in all of the sequence, and that many
+ * do. An n-gram that recurs by chance has little of it. */
+static double score_of(const struct search *s, const struct oc_fold_level *l)
+{
+    double regular = (double)l->regular / (double)(l->n - 1);
+    double covered = (double)(l->regular + 1) * (double)l->spacing / (double)s->in->n;
+    return regular * fmin(covered, 1) * fmin((double)l->support, ENOUGH_SUPPORT);
+}
+
+/* N-grams that occur a few times may do so at equal distances by chance: then most others that occur about as
+ * often do not. */
+static bool is_systematic(const struct search *s, const struct oc_fold_level *l)
+{
+    size_t similar = 0, bucket = bucket_of(l->n);
+    for (size_t b = bucket > SIMILAR ? bucket - SIMILAR : 0; b <= bucket + SIMILAR && b < BUCKETS; b++)
+        similar += s->similar[b];
+    return score_of(s, l) >= MIN_SCORE && (double)(l->support * l->n) >= MIN_SYSTEMATIC * (double)similar;
+}
+
+static struct oc_fold_level *best_of(struct search *s)
+{
+    struct oc_fold_level *best = NULL;
+    for (size_t b = 0; b < BUCKETS; b++)
+        if (s->best[b].at && (!best || score_of(s, &s->best[b]) > score_of(s, best)))
+            best = &s->best[b];
+    return best;
+}
+
+static bool is_longer(const struct oc_fold_level *up, const struct oc_fold_level *low)
+{
+    return (double)up->spacing >= NEXT_LEVEL * (double)low->spacing;
+}
+
 size_t oc_fold_levels(const struct oc_fold_in *in, struct oc_fold_level *out, size_t max)
 {
     struct search s = {.in = in,
@@ -200,21 +247,35 @@ size_t oc_fold_levels(const struct oc_fold_in *in, struct oc_fold_level *out, si
                        .scratch = oc_xmalloc((in->n + 1) * sizeof(double)),
                        .count = oc_fold_counts(in)};
     size_t n = 0;
+    bool conflict = false;
     collect(&s);
     for (size_t b = 0; b < BUCKETS; b++) {
-        struct oc_fold_level *l = &s.best[b], *low = n ? &out[n - 1] : NULL;
-        bool next = low && (double)l->spacing >= NEXT_LEVEL * (double)low->spacing;
-        const struct oc_fold_level *below = next ? low : n > 1 ? &out[n - 2] : NULL;
-        if (!l->at || !has_alike_segments(&s, l) || (below && !is_above(l, below)) ||
-            (low && !next && l->regular <= low->regular) || (n == max && next)) {
+        struct oc_fold_level *l = &s.best[b];
+        if (!l->at || !is_systematic(&s, l) || !has_alike_segments(&s, l))
             drop(l);
-        } else if (low && !next) { /* the same level, with a better anchor */
-            drop(low);
-            *low = *l;
-        } else {
-            out[n++] = *l;
-        }
     }
+    for (struct oc_fold_level *l; n < max && (l = best_of(&s)) != NULL;) {
+        size_t k = n; /* levels below */
+        while (k && out[k - 1].spacing > l->spacing)
+            k--;
+        struct oc_fold_level *low = k ? &out[k - 1] : NULL, *up = k < n ? &out[k] : NULL;
+        if ((low && !is_longer(l, low)) || (up && !is_longer(up, l))) { /* the same level */
+            drop(l);
+            continue;
+        }
+        if ((low && !is_above(l, low)) || (up && !is_above(up, l))) {
+            conflict |= score_of(&s, l) >= CONFLICT && l->regular >= FEW_SEGMENTS;
+            drop(l);
+            continue;
+        }
+        memmove(&out[k + 1], &out[k], (n++ - k) * sizeof(*out));
+        out[k] = *l;
+        *l = (struct oc_fold_level){0};
+    }
+    for (size_t b = 0; b < BUCKETS; b++)
+        drop(&s.best[b]);
+    while (conflict && !in->iterations && n)
+        drop(&out[--n]);
     free(s.distance);
     free(s.scratch);
     free(s.count);

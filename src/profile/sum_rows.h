@@ -1,6 +1,6 @@
 /* Device time that the source has already summed: rows of (label, kernel) with total and calls, converted
- * to records and kernels. Such tables have no times of single runs; the number of runs is given or derived
- * from the counts (their greatest common divisor), and times are means. */
+ * to records and kernels. Such tables have no times of single runs: the number of runs is given, or
+ * unknown, and times are means. */
 #ifndef OC_SUM_ROWS_H
 #define OC_SUM_ROWS_H
 
@@ -20,7 +20,7 @@ struct oc_sum_row {
 struct oc_sum_rows {
     struct oc_sum_row *row; /* on the heap, freed by the owner */
     size_t n, cap;
-    uint64_t runs;        /* 0: derive from the counts */
+    uint64_t runs;        /* 0: unknown */
     double unlabelled_ns; /* time of kernels that are in no row, for a bucket; 0: none */
     bool host;            /* the times are host times */
 };
