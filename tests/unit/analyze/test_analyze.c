@@ -84,6 +84,15 @@ static void dim_and_shape_options_bind_symbols(void **state)
     r = oc_run_model(relu_of("float[M,4]"), &o);
     assert_string_equal(oc_run_type(&r, "y"), "float[1,4]");
     oc_run_free(&r);
+    const struct oc_bind given = {.symbol = "M", .value = 7}; /* outweighs what the profile recorded */
+    r = oc_run_model(relu_of("float[M,3]"), &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[2,3]");
+    oc_run_free(&r);
+    o.bind = &given;
+    o.n_bind = 1;
+    r = oc_run_model(relu_of("float[M,3]"), &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[7,3]");
+    oc_run_free(&r);
 }
 
 static void symbols_stay_unknown_without_defaults(void **state)
