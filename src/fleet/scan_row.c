@@ -64,9 +64,14 @@ static const char *text_or_null(const char *s)
     return *s ? s : NULL;
 }
 
+/* 0: none, otherwise enum oc_quality + 1. */
+static const char *quality_name(unsigned number)
+{
+    return number ? oc_quality_name(number - 1) : NULL;
+}
+
 void oc_scan_result_texts(struct oc_scan_result *r)
 {
-    static const char *const quality[] = {NULL, "exact", "upper", "lower", "est", "unknown"};
     static const char *const code[] = {[OC_OK] = NULL,
                                        [OC_EIO] = "io",
                                        [OC_EFORMAT] = "format",
@@ -82,8 +87,8 @@ void oc_scan_result_texts(struct oc_scan_result *r)
     r->row.domains = text_or_null(r->domains);
     r->row.error = text_or_null(r->error);
     r->row.error_file = text_or_null(r->error_file);
-    r->row.quality = quality[r->quality];
-    r->row.peak_quality = quality[r->peak_quality];
+    r->row.quality = quality_name(r->quality);
+    r->row.peak_quality = quality_name(r->peak_quality);
     r->row.error_code = r->no_memory ? "memory" : r->crashed ? "crash" : code[r->error_code];
 }
 

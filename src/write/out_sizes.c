@@ -80,10 +80,9 @@ static const char *rate(struct oc_arena *a, double work, double ns, bool least)
 /* "123.5": millions; with a mark for bounds and estimates. */
 static const char *mega_macs(struct oc_arena *a, const struct oc_totals *t)
 {
-    static const char *const mark[] = {[OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~"};
     if (t->quality == OC_UNKNOWN)
         return t->least.macs ? oc_printf(a, ">=%.4g", (double)t->least.macs * 1e-6) : "-";
-    return oc_printf(a, "%s%.4g", mark[t->quality], (double)t->macs * 1e-6);
+    return oc_printf(a, "%s%.4g", oc_quality_mark(t->quality), (double)t->macs * 1e-6);
 }
 
 static double known(double v)
