@@ -443,6 +443,13 @@ const char *oc_quality_mark(unsigned quality)
     return mark[quality <= OC_UNKNOWN ? quality : OC_UNKNOWN];
 }
 
+unsigned oc_quality_add(unsigned sum, unsigned part)
+{
+    if (part == OC_UNKNOWN)
+        part = OC_LOWER;
+    return sum == OC_EXACT ? part : part == OC_EXACT || part == sum ? sum : OC_EST;
+}
+
 const char *oc_sum_mark(unsigned quality)
 {
     return oc_quality_mark(quality == OC_UNKNOWN ? OC_LOWER : quality);

@@ -37,6 +37,8 @@ char *oc_put_digits(char *end, uint64_t v);
  * "<=", ">=", "~" or nothing. */
 const char *oc_quality_name(unsigned quality);
 const char *oc_quality_mark(unsigned quality);
+/* The quality of a sum with one more part, from OC_EXACT; an unknown part makes it a lower bound. */
+unsigned oc_quality_add(unsigned sum, unsigned part);
 /* The mark of a sum over nodes: ">=" also for one with unknown parts. */
 const char *oc_sum_mark(unsigned quality);
 

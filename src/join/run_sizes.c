@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
+#include "base/units.h"
 
 /* ---- the runs with one set of shapes as a profile -------------------------------------------------------
  */
@@ -291,9 +292,12 @@ static void widen(struct sizing *z, uint32_t rec, uint32_t types)
 /* Work of the operators with a time, as in report/headline.c. */
 static void add_to_set(struct oc_size_set *set, const struct oc_join_rec *r, uint32_t runs)
 {
-    if (r->quality == OC_UNKNOWN) {
-        set->least = true;
-    } else {
+    bool known = r->quality != OC_UNKNOWN;
+    set->flops_quality = (uint8_t)oc_quality_add(set->flops_quality, r->quality);
+    set->bytes_quality = (uint8_t)oc_quality_add(set->bytes_quality, !r->bytes_known ? OC_UNKNOWN
+                                                                     : known         ? r->quality
+                                                                                     : OC_EXACT);
+    if (known) {
         set->flops = (isnan(set->flops) ? 0 : set->flops) + (double)r->flops * runs;
         set->ops = (isnan(set->ops) ? 0 : set->ops) + (double)r->ops * runs;
     }

@@ -12,8 +12,8 @@ struct oc_size_set {
     double min_ns, median_ns, max_ns, mean_ns; /* of the durations of the runs */
     struct oc_totals total;                    /* of the model, one run */
     /* Of the operators that have a time, as in the headline. NAN: not known. */
-    double flops, ops, bytes; /* sums over the runs */
-    bool least;               /* an operator with a time has no known cost */
+    double flops, ops, bytes;             /* sums over the runs */
+    uint8_t flops_quality, bytes_quality; /* enum oc_quality */
 };
 
 /* Work of a record in all used runs: at each run the cost at its sizes. Valid as in struct oc_join_rec. */

@@ -94,18 +94,16 @@ static double number_at(const void *in, size_t offset)
     return v;
 }
 
-/* The worst quality of the members; members without a cost make the sum a lower bound. */
+/* Members without a cost make the sum a lower bound. */
 static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, uint32_t n)
 {
-    uint32_t seen[OC_UNKNOWN + 1] = {0};
-    for (uint32_t i = 0; i < n; i++)
-        seen[in->row[member[i]].quality]++;
-    bool lower = seen[OC_LOWER] || seen[OC_UNKNOWN];
-    if (seen[OC_UNKNOWN] == n)
-        return OC_UNKNOWN;
-    if (seen[OC_EST] || (seen[OC_UPPER] && lower))
-        return OC_EST;
-    return lower ? OC_LOWER : seen[OC_UPPER] ? OC_UPPER : OC_EXACT;
+    unsigned quality = OC_EXACT;
+    bool known = false;
+    for (uint32_t i = 0; i < n; i++) {
+        known |= in->row[member[i]].quality != OC_UNKNOWN;
+        quality = oc_quality_add(quality, in->row[member[i]].quality);
+    }
+    return known ? (uint8_t)quality : OC_UNKNOWN;
 }
 
 /* Aggregates every limit with the requested function. */

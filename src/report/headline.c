@@ -6,29 +6,18 @@
 #include "join/run_sizes.h"
 #include "report/buckets.h"
 
-/* How far a sum is from exact. */
-struct bounds {
-    bool below, above, about; /* parts may be missing, too many, or are estimates */
-};
-
 struct work { /* of the operators that have a time */
     double flops, ops, bytes;
     double operations, operations_s; /* of those with operations */
     double time_s;
     bool counted, moved;
-    struct bounds flops_bounds, bytes_bounds;
+    unsigned flops_quality, bytes_quality;
 };
 
-static void add_bounds(struct bounds *b, double value, unsigned quality)
+/* A figure is known where its row's quality is that of another figure. */
+static unsigned quality_of(double value, unsigned quality)
 {
-    b->below |= isnan(value) || quality == OC_LOWER;
-    b->above |= !isnan(value) && quality == OC_UPPER;
-    b->about |= !isnan(value) && quality == OC_EST;
-}
-
-static uint8_t quality_of(const struct bounds *b)
-{
-    return b->about || (b->below && b->above) ? OC_EST : b->below ? OC_LOWER : b->above ? OC_UPPER : OC_EXACT;
+    return isnan(value) ? OC_UNKNOWN : quality == OC_UNKNOWN ? OC_EXACT : quality;
 }
 
 static void add_row(const struct oc_report *r, const struct oc_row *row, struct work *w)
@@ -46,8 +35,8 @@ static void add_row(const struct oc_report *r, const struct oc_row *row, struct 
         w->operations += row->computation;
         w->operations_s += row->time_s;
     }
-    add_bounds(&w->flops_bounds, row->computation, row->quality);
-    add_bounds(&w->bytes_bounds, row->memory, row->quality);
+    w->flops_quality = oc_quality_add(w->flops_quality, quality_of(row->computation, row->quality));
+    w->bytes_quality = oc_quality_add(w->bytes_quality, quality_of(row->memory, row->quality));
     if (!isnan(row->memory)) {
         w->moved = true;
         w->bytes += row->memory;
@@ -63,8 +52,8 @@ static void set_rates(const struct oc_report *r, double all_ns, struct oc_headli
         return;
     for (uint32_t i = 0; i < r->all.n; i++)
         add_row(r, &r->all.row[i], &w);
-    out->flops_quality = quality_of(&w.flops_bounds);
-    out->bytes_quality = quality_of(&w.bytes_bounds);
+    out->flops_quality = (uint8_t)w.flops_quality;
+    out->bytes_quality = (uint8_t)w.bytes_quality;
     out->counted_share = w.time_s > 0 ? w.operations_s / w.time_s : (double)NAN;
     if (w.counted) {
         out->flops_per_s = w.flops / all_ns * 1e9;

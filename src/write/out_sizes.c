@@ -72,9 +72,9 @@ static const char *time_text(struct oc_arena *a, double ns)
     return oc_strdup(a, oc_format_time_ns(ns, buf, sizeof(buf)));
 }
 
-static const char *rate(struct oc_arena *a, double work, double ns, bool least)
+static const char *rate(struct oc_arena *a, double work, double ns, unsigned quality)
 {
-    return isnan(work) || !(ns > 0) ? "-" : oc_printf(a, "%s%.4g", least ? ">=" : "", work / ns);
+    return isnan(work) || !(ns > 0) ? "-" : oc_printf(a, "%s%.4g", oc_quality_mark(quality), work / ns);
 }
 
 /* "123.5": millions; with a mark for bounds and estimates. */
@@ -100,8 +100,8 @@ static void add_line(struct sizes_table *x, const char *name, const struct oc_si
         median,
         oc_printf(x->arena, "%.1f", 100 * total_ns(set) / x->all_ns),
         macs,
-        rate(x->arena, work ? known(set->flops) + known(set->ops) : NAN, total_ns(set), set->least),
-        rate(x->arena, set->bytes, total_ns(set), set->least)};
+        rate(x->arena, work ? known(set->flops) + known(set->ops) : NAN, total_ns(set), set->flops_quality),
+        rate(x->arena, set->bytes, total_ns(set), set->bytes_quality)};
     oc_plain_row(&x->t, cell);
 }
 
@@ -115,7 +115,8 @@ static void add_others(struct sizes_table *x, struct oc_size_set *const *set, ui
         sum.flops = isnan(set[i]->flops) ? sum.flops : known(sum.flops) + set[i]->flops;
         sum.ops = isnan(set[i]->ops) ? sum.ops : known(sum.ops) + set[i]->ops;
         sum.bytes = isnan(set[i]->bytes) ? sum.bytes : known(sum.bytes) + set[i]->bytes;
-        sum.least |= set[i]->least || isnan(set[i]->flops);
+        sum.flops_quality = (uint8_t)oc_quality_add(sum.flops_quality, set[i]->flops_quality);
+        sum.bytes_quality = (uint8_t)oc_quality_add(sum.bytes_quality, set[i]->bytes_quality);
     }
     sum.mean_ns = ns / sum.runs;
     add_line(x, oc_printf(x->arena, "(%u others)", n), &sum, "-", "-");
@@ -200,6 +201,8 @@ static void json_set(struct oc_json_out *w, const struct oc_sizes *s, const stru
     oc_key_u64_if(w, "ops", known_work, t->ops);
     oc_key_u64_if(w, "bytes", known_work, t->bytes_read_act + t->bytes_read_weight + t->bytes_written);
     oc_key_quality(w, t->quality);
+    oc_key_quality_of(w, "achieved_flops_quality", isnan(set->flops) ? OC_UNKNOWN : set->flops_quality);
+    oc_key_quality_of(w, "achieved_bytes_quality", isnan(set->bytes) ? OC_UNKNOWN : set->bytes_quality);
     oc_key_double(w, "achieved_flops_per_s", set->flops / ns * 1e9);
     oc_key_double(w, "achieved_ops_per_s", set->ops / ns * 1e9);
     oc_key_double(w, "achieved_bytes_per_s", set->bytes / ns * 1e9);

@@ -231,6 +231,25 @@ static void rounding_equals_printf(void **state)
     assert_string_equal(oc_format_si(1.5, "FLOP", tiny, sizeof(tiny)), "1.50");
 }
 
+/* Bounds of both sides, and estimates, leave an estimate; unknown parts a lower bound. The order does not
+ * matter. */
+static void sums_have_the_quality_of_their_parts(void **state)
+{
+    (void)state;
+    static const unsigned want[5][5] = {{OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_LOWER},
+                                        {OC_UPPER, OC_UPPER, OC_EST, OC_EST, OC_EST},
+                                        {OC_LOWER, OC_EST, OC_LOWER, OC_EST, OC_LOWER},
+                                        {OC_EST, OC_EST, OC_EST, OC_EST, OC_EST},
+                                        {OC_LOWER, OC_EST, OC_LOWER, OC_EST, OC_LOWER}};
+    for (unsigned a = OC_EXACT; a <= OC_UNKNOWN; a++)
+        for (unsigned b = OC_EXACT; b <= OC_UNKNOWN; b++)
+            assert_int_equal(oc_quality_add(oc_quality_add(OC_EXACT, a), b), want[a][b]);
+    assert_string_equal(oc_quality_mark(OC_UPPER), "<=");
+    assert_string_equal(oc_quality_mark(OC_UNKNOWN), "");
+    assert_string_equal(oc_sum_mark(OC_UNKNOWN), ">=");
+    assert_string_equal(oc_quality_name(OC_EST), "est");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +261,7 @@ int main(void)
         cmocka_unit_test(formats_numbers_with_si_prefixes),
         cmocka_unit_test(rounding_equals_printf),
         cmocka_unit_test(result_is_independent_of_the_locale),
+        cmocka_unit_test(sums_have_the_quality_of_their_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
