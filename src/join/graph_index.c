@@ -65,6 +65,109 @@ static void index_places(struct oc_graph_index *x)
     free(in_file);
 }
 
+/* ---- ONNX Runtime's order of execution ----------------------------------------------------------------- */
+
+struct edges {
+    uint32_t *first, *from; /* inputs of node n: from[first[n] .. first[n + 1]] */
+    bool *read;             /* by node: another node of its graph reads a result */
+};
+
+/* The node of `graph` that is or contains the node; OC_NONE: the graph does not contain it. */
+static uint32_t ancestor_in(const struct oc_model *m, uint32_t node, uint32_t graph)
+{
+    while (node != OC_NONE && m->node[node].graph != graph)
+        node = m->graph[m->node[node].graph].parent_node;
+    return node;
+}
+
+/* Calls `first[n]++`, or stores the edge, for every input that a node of the same graph computes; the inputs
+ * of a nested graph from outside are those of the node that contains it. */
+static void each_edge(const struct oc_graph_index *x, struct edges *e, uint32_t *at)
+{
+    const struct oc_model *m = x->m;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        for (uint32_t k = 0; k < m->node[i].n_in; k++) {
+            uint32_t v = m->node[i].in[k], from = v == OC_NONE ? OC_NONE : m->value[v].producer;
+            uint32_t to = from == OC_NONE || is_constant(&m->node[from])
+                              ? OC_NONE
+                              : ancestor_in(m, i, m->node[from].graph);
+            if (to == OC_NONE || to == from)
+                continue;
+            if (at)
+                e->from[at[to]++] = from;
+            else
+                e->first[to + 1]++;
+            e->read[from] = true;
+        }
+}
+
+static int by_file_place(const void *a, const void *b, void *place)
+{
+    const uint32_t *of = place;
+    uint32_t i = of[*(const uint32_t *)a], k = of[*(const uint32_t *)b];
+    return (i > k) - (i < k);
+}
+
+static struct edges list_edges(const struct oc_graph_index *x, uint32_t *place)
+{
+    const struct oc_model *m = x->m;
+    struct edges e = {.first = OC_NEW_ARRAY(x->arena, (size_t)m->n_node + 2, uint32_t),
+                      .read = OC_NEW_ARRAY(x->arena, (size_t)m->n_node + 1, bool)};
+    uint32_t *at = OC_NEW_ARRAY(x->arena, (size_t)m->n_node + 1, uint32_t);
+    each_edge(x, &e, NULL);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        e.first[i + 1] += e.first[i];
+    memcpy(at, e.first, m->n_node * sizeof(*at));
+    e.from = OC_NEW_ARRAY(x->arena, (size_t)e.first[m->n_node] + 1, uint32_t);
+    each_edge(x, &e, at);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (e.first[i + 1] - e.first[i] > 1)
+            qsort_r(e.from + e.first[i], e.first[i + 1] - e.first[i], sizeof(uint32_t), by_file_place, place);
+    return e;
+}
+
+/* Reverse depth-first search from the nodes whose results no node reads, the last one first; of several
+ * inputs, that of the node with the highest index first. */
+uint32_t *oc_index_run_order(const struct oc_graph_index *x)
+{
+    uint32_t n = x->counted_first[x->m->n_graph], next = 0, depth = 0;
+    uint32_t *order = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
+    uint32_t *place = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
+    bool *seen = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, bool);
+    for (uint32_t k = 0; k < n; k++)
+        place[x->counted[k]] = k;
+    struct edges e = list_edges(x, place);
+    struct {
+        uint32_t node;
+        bool leave;
+    } *stack = oc_xmalloc(((size_t)x->m->n_node * 2 + e.first[x->m->n_node] + 1) * sizeof(*stack));
+    for (uint32_t g = 0; g < x->m->n_graph; g++) {
+        for (uint32_t k = x->counted_first[g]; k < x->counted_first[g + 1]; k++)
+            if (!e.read[x->counted[k]]) {
+                stack[depth].node = x->counted[k];
+                stack[depth++].leave = false;
+            }
+        while (depth) {
+            uint32_t node = stack[--depth].node;
+            if (stack[depth].leave) {
+                order[node] = next++;
+                continue;
+            }
+            if (seen[node])
+                continue;
+            seen[node] = true;
+            stack[depth++].leave = true;
+            for (uint32_t k = e.first[node]; k < e.first[node + 1]; k++)
+                if (!seen[e.from[k]]) {
+                    stack[depth].node = e.from[k];
+                    stack[depth++].leave = false;
+                }
+        }
+    }
+    free(stack);
+    return order;
+}
+
 void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a)
 {
     *x = (struct oc_graph_index){.m = m,

@@ -121,6 +121,9 @@ void oc_index_free(struct oc_graph_index *x); /* on the heap */
 /* The first node or value with the name. *next: the others by name; NULL: the name determines it. */
 uint32_t oc_index_node(const struct oc_graph_index *x, const char *name, size_t n, const uint32_t **next);
 uint32_t oc_index_value(const struct oc_graph_index *x, const char *name, size_t n, const uint32_t **next);
+/* By node: its place in the order in which ONNX Runtime executes the model without optimization, and in which
+ * its graph transformers visit it. Arena. */
+uint32_t *oc_index_run_order(const struct oc_graph_index *x);
 /* the index-th node of a graph without Constants, OC_NONE after the end */
 uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t index);
 

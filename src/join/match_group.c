@@ -368,21 +368,68 @@ static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, 
            !oc_shape_known(s) || oc_shape_equal(s, &r->out[0].shape);
 }
 
+/* A product has the recorded first input; packed weights are not recorded. */
+static bool has_input(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    if (!x->a || !is_product(n->op_type) || !r->n_in || !n->n_in || n->in[0] == OC_NONE)
+        return true;
+    const struct oc_type *t = &x->a->type[n->in[0]];
+    return t->kind != OC_T_TENSOR || oc_match_same_shape(&r->in[0].shape, &t->shape);
+}
+
+static bool has_shapes(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
+{
+    return has_output(x, r, node) && has_input(x, r, node);
+}
+
 static bool is_unmatched(const struct oc_matcher *x, uint32_t rec)
 {
     return !x->p->rec[rec].bucket && !x->match[rec].n_node && x->match[rec].inner_of == OC_NONE &&
            is_uninformative(&x->p->rec[rec]);
 }
 
-/* Nodes of the types that records of one type may stand for. */
+/* Nodes of the types that records of one type may stand for, in the order in which the runtime visits them.
+ */
 struct candidates {
     struct oc_map types;
+    uint32_t *order; /* of execution, by node */
     struct node_list {
         uint32_t *node, n;
     } * list;
     size_t n, cap;
     bool *open; /* by record: unmatched, and nothing in its name */
 };
+
+static int by_rank(const void *a, const void *b, void *order)
+{
+    const uint32_t *of = order;
+    uint32_t i = of[*(const uint32_t *)a], k = of[*(const uint32_t *)b];
+    return (i > k) - (i < k);
+}
+
+static int by_index(const void *a, const void *b, void *profile)
+{
+    const struct oc_profile *p = profile;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    if (p->rec[i].index != p->rec[k].index)
+        return p->rec[i].index < p->rec[k].index ? -1 : 1;
+    return (i > k) - (i < k);
+}
+
+/* Unmatched records without information in their names, in the order in which the runtime created the nodes.
+ */
+static uint32_t *list_open(const struct oc_matcher *x, const struct candidates *c, uint32_t *n)
+{
+    uint32_t *list = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, uint32_t);
+    *n = 0;
+    for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
+        if (c->open[rec])
+            list[(*n)++] = rec;
+    if (*n)
+        qsort_r(list, *n, sizeof(*list), by_index, (void *)(uintptr_t)x->p);
+    return list;
+}
 
 static struct node_list candidates_of(const struct oc_matcher *x, struct candidates *c, const char *rec_type,
                                       uint32_t *tries)
@@ -397,6 +444,8 @@ static struct node_list candidates_of(const struct oc_matcher *x, struct candida
         if (may_stand_for(rec_type, x->m->node[i].op_type))
             l.node[l.n++] = i;
     *tries += x->m->n_node;
+    if (l.n)
+        qsort_r(l.node, l.n, sizeof(uint32_t), by_rank, c->order);
     OC_GROW(c->list, c->n, c->cap);
     c->list[c->n++] = l;
     return l;
@@ -437,15 +486,16 @@ static void match_by_order(struct oc_matcher *x)
 {
     struct candidates c = {.types.arena = x->arena,
                            .open = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, bool)};
-    uint32_t tries = 0;
+    uint32_t tries = 0, n;
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
         c.open[rec] = is_unmatched(x, rec);
-    for (uint32_t rec = 0; rec < x->p->n_rec && tries < MAX_TRIES; rec++) {
-        if (!c.open[rec])
-            continue;
+    const uint32_t *list = list_open(x, &c, &n);
+    if (n)
+        c.order = oc_index_run_order(&x->x);
+    for (uint32_t k = 0; k < n && tries < MAX_TRIES; k++) {
+        uint32_t rec = list[k], i = 0;
         struct node_list l = candidates_of(x, &c, x->p->rec[rec].op_type, &tries);
-        uint32_t i = 0;
-        while (i < l.n && !(may_match(x, rec, l.node[i]) && has_output(x, &x->p->rec[rec], l.node[i])))
+        while (i < l.n && !(may_match(x, rec, l.node[i]) && has_shapes(x, &x->p->rec[rec], l.node[i])))
             i++;
         tries += i;
         if (i == l.n || !proves(x, rec, l.node[i], &c, &l, &tries))

@@ -152,6 +152,7 @@ class Truth:
         if not self.tensors(n):
             return self.region(n)
         result = set()
+        active = {a.s.decode() for a in n.attribute if a.name == "activation"}
         for t in self.tensors(n):
             result |= set(self.upstream([t]))
             stack = [t] if n.name.endswith("_nchwc") else []
@@ -160,7 +161,7 @@ class Truth:
                     if id(user) not in result and not any(o in self.present for o in user.outputs):
                         result.add(id(user))
                         stack.extend(user.outputs)
-                    elif id(user) not in result and user.proto.op_type in ("Add", "Relu", "Clip", "HardSwish"):
+                    elif id(user) not in result and user.proto.op_type in active | {"Add", "Relu", "Clip", "HardSwish"}:
                         result.add(id(user))
         return result
 

@@ -320,6 +320,38 @@ static void records_match_through_the_optimized_model(void **state)
     joined_free(&x);
 }
 
+static struct oc_builder *two_branches(void)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_input(b, "z", "float[2,3]");
+    oc_b_node(b, "Relu", NULL, "x", "a", "");
+    oc_b_node(b, "Tanh", NULL, "a", "y", "");
+    oc_b_node(b, "Tanh", NULL, "z", "c", "");
+    oc_b_node(b, "Relu", NULL, "c", "d", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "d", NULL);
+    return b;
+}
+
+/* ONNX Runtime runs the second branch first, and saves a graph that it did not change as it was. */
+static void saved_nodes_are_in_the_order_of_indexes_or_of_execution(void **state)
+{
+    (void)state;
+    static const char *const event[] = {
+        "Tanh_2|Tanh|2|" F("2,3") "|" F("2,3"), "Relu_3|Relu|3|" F("2,3") "|" F("2,3"),
+        "Relu_0|Relu|0|" F("2,3") "|" F("2,3"), "Tanh_1|Tanh|1|" F("2,3") "|" F("2,3")};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(two_branches(), &x.bytes);
+    x.o = load(two_branches(), &x.optimized_bytes);
+    join(&x);
+    assert_nodes(&x, "Relu_0", "Relu_0", "optimized model");
+    assert_nodes(&x, "Tanh_1", "Tanh_1", "optimized model");
+    assert_nodes(&x, "Tanh_2", "Tanh_2", "optimized model");
+    assert_nodes(&x, "Relu_3", "Relu_3", "optimized model");
+    joined_free(&x);
+}
+
 /* The same names in both branches; the executed branch decides, and the analysis follows. */
 static void names_in_both_branches_match_the_executed_one(void **state)
 {
@@ -791,6 +823,7 @@ int main(void)
         cmocka_unit_test(blocked_convolutions_match_by_their_output_name),
         cmocka_unit_test(unnamed_nodes_match_by_index),
         cmocka_unit_test(records_match_through_the_optimized_model),
+        cmocka_unit_test(saved_nodes_are_in_the_order_of_indexes_or_of_execution),
         cmocka_unit_test(names_in_both_branches_match_the_executed_one),
         cmocka_unit_test(records_with_other_shapes_have_no_costs),
         cmocka_unit_test(profile_of_another_model_is_reported),

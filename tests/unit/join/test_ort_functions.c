@@ -17,7 +17,7 @@ struct joined {
     struct oc_join *j;
 };
 
-/* events: "name|type|index|shape of input and output", NULL at the end. */
+/* events: "name|type|index|shape of the output|shape of the input (without: the same)", NULL at the end. */
 static void join(struct joined *x, struct oc_builder *b, const char *const *event)
 {
     struct oc_buf t = {0};
@@ -25,14 +25,15 @@ static void join(struct joined *x, struct oc_builder *b, const char *const *even
     oc_buf_str(&t,
                "[{\"cat\":\"Session\",\"tid\":1,\"dur\":9000,\"ts\":0,\"name\":\"model_run\",\"args\":{}}");
     for (int i = 0; event[i]; i++) {
-        char name[100], type[40], index[10], shape[40];
-        assert_int_equal(sscanf(event[i], "%99[^|]|%39[^|]|%9[^|]|%39s", name, type, index, shape), 4);
+        char name[100], type[40], index[10], shape[40], in[40];
+        int n = sscanf(event[i], "%99[^|]|%39[^|]|%9[^|]|%39[^|]|%39s", name, type, index, shape, in);
+        assert_true(n == 4 || n == 5);
         oc_buf_printf(
             &t,
             ",\n{\"cat\":\"Node\",\"tid\":1,\"dur\":10,\"ts\":%d,\"name\":\"%s_kernel_time\",\"args\":{"
             "\"op_name\":\"%s\",\"node_index\":\"%s\",\"input_type_shape\":[{\"float\":[%s]}],"
             "\"output_type_shape\":[{\"float\":[%s]}]}}",
-            20 * i + 10, name, type, index, shape, shape);
+            20 * i + 10, name, type, index, n == 5 ? in : shape, shape);
     }
     oc_buf_str(&t, "\n]");
     x->r = oc_run_model(b, NULL);
@@ -244,9 +245,9 @@ static void fusions_of_fusions_match_by_the_inner_name(void **state)
 {
     (void)state;
     static const char *const second[] = {
-        "fused /MatMulAddFusion|FusedGemm|9|2,4",   "fused |FusedGemm|9|2,4",
-        "fused _token_3|FusedGemm|9|2,4",           "MatMulBnFusion_Gemm_token_1|FusedGemm|9|2,4",
-        "/MatMulAddFusion_token_0|FusedGemm|9|2,4", "gemm|FusedGemm|9|2,4"};
+        "fused /MatMulAddFusion|FusedGemm|9|2,4|2,8",   "fused |FusedGemm|9|2,4|2,8",
+        "fused _token_3|FusedGemm|9|2,4|2,8",           "MatMulBnFusion_Gemm_token_1|FusedGemm|9|2,4|2,8",
+        "/MatMulAddFusion_token_0|FusedGemm|9|2,4|2,8", "gemm|FusedGemm|9|2,4|2,8"};
     for (size_t i = 0; i < OC_COUNT(second); i++) {
         const char *const event[] = {"fused dense/MatMulAddFusion|FusedGemm|8|2,8", second[i], NULL};
         char name[60];
@@ -291,6 +292,92 @@ static void products_become_blocked_convolutions(void **state)
     joined_free(&x);
 }
 
+/* ONNX Runtime visits the branch of the last result first, so its convolution is created first. */
+static void order_is_that_in_which_the_runtime_visits_nodes(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"FusedConv_5|FusedConv|5|1,4,6,6|1,4,8,8",
+                                        "FusedConv_4|FusedConv|4|1,4,6,6|1,4,8,8", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,4,8,8]");
+    oc_b_init(b, "w", "float[4,4,3,3]");
+    for (unsigned i = 0; i < 2; i++) {
+        oc_b_node(b, "Conv", NULL, "x,w", i ? "a" : "c", "");
+        oc_b_node(b, "Relu", NULL, i ? "a" : "c", i ? "y" : "z", "");
+        oc_b_output(b, i ? "y" : "z", NULL);
+    }
+    join(&x, b, event);
+    expect_nodes(&x, "FusedConv_4", "Conv_2 Relu_3");
+    expect_nodes(&x, "FusedConv_5", "Conv_0 Relu_1");
+    joined_free(&x);
+}
+
+/* A plain product has no activation, neither its own nor that of the node before it. */
+static void plain_products_take_no_activation(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"conv|Conv|2|1,4,6,6|1,4,8,8", "gemm|Gemm|5|1,3|1,144", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,4,8,8]");
+    oc_b_init(b, "w", "float[4,4,3,3]");
+    oc_b_init(b, "v", "float[144,3]");
+    oc_b_node(b, "Relu", "before", "x", "p", "");
+    oc_b_node(b, "Conv", "conv", "p,w", "q", "");
+    oc_b_node(b, "Relu", "after", "q", "r", "");
+    oc_b_node(b, "Flatten", "flat", "r", "s", "");
+    oc_b_node(b, "Gemm", "gemm", "s,v", "t", "");
+    oc_b_node(b, "Tanh", "end", "t", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "conv", "conv");
+    expect_nodes(&x, "gemm", "gemm");
+    joined_free(&x);
+}
+
+/* 1 / s * x became x / s, under the name of the first node. */
+static void records_extend_to_their_recorded_output(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"div|Div|0|2,8", "exp|Exp|2|2,8", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_input(b, "s", "float[2,1]");
+    oc_b_init(b, "one", "float[]{1}");
+    oc_b_node(b, "Div", "div", "one,s", "i", "");
+    oc_b_node(b, "Mul", "mul", "x,i", "m", "");
+    oc_b_node(b, "Exp", "exp", "m", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "div", "div mul");
+    expect_nodes(&x, "exp", "exp");
+    joined_free(&x);
+}
+
+static void names_of_reshapes_and_inserted_quantizers(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"first_new_reshape|Reshape|9|16|2,8", "r_q|QuantizeLinear|10|16",
+                                        "r_dq_token_1|DequantizeLinear|11|16", "exp|Exp|2|16", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "to", "int64[2]{4,4}");
+    oc_b_init(b, "flat", "int64[1]{16}");
+    oc_b_node(b, "Reshape", "first", "x,to", "p", "");
+    oc_b_node(b, "Reshape", "second", "p,flat", "r", "");
+    oc_b_node(b, "Exp", "exp", "r", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "first_new_reshape", "first second");
+    for (size_t i = 1; i < 3; i++)
+        assert_string_equal(x.j->rec[i].bucket, "inserted");
+    expect_nodes(&x, "exp", "exp");
+    joined_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +389,10 @@ int main(void)
         cmocka_unit_test(fusions_of_fusions_match_by_the_inner_name),
         cmocka_unit_test(order_does_not_match_another_shape),
         cmocka_unit_test(products_become_blocked_convolutions),
+        cmocka_unit_test(order_is_that_in_which_the_runtime_visits_nodes),
+        cmocka_unit_test(plain_products_take_no_activation),
+        cmocka_unit_test(records_extend_to_their_recorded_output),
+        cmocka_unit_test(names_of_reshapes_and_inserted_quantizers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
