@@ -257,6 +257,19 @@ static bool is_empty(const struct trt_reading *r)
     return !r->has_times && !r->has_count && !r->has_runs && !r->engine.found && !trt_has_summary(r);
 }
 
+/* Several recordings in one file, for example of several batch sizes. */
+static void warn_of_more(struct reader *r)
+{
+    struct oc_str next = oc_json_ahead(r->j, 64);
+    size_t i = 0;
+    while (i < next.n && oc_is_space((unsigned char)next.s[i]))
+        i++;
+    if (i < next.n && next.s[i] == '[')
+        oc_diag_add(
+            &r->p->diags, OC_WARNING, "W-more-profiles", "",
+            "the file has more profiles after the first, which are not read: save each to its own file");
+}
+
 static int read_file(struct reader *r, const struct oc_source_file *f, struct oc_err *err)
 {
     uint64_t offset = 0;
@@ -267,6 +280,8 @@ static int read_file(struct reader *r, const struct oc_source_file *f, struct oc
     int rc = 0;
     if (type == OC_JSON_ARRAY)
         rc = read_array(r, err);
+    if (rc == 0 && type == OC_JSON_ARRAY && !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j))
+        warn_of_more(r);
     else if (type == OC_JSON_OBJECT)
         read_object(r);
     const char *error = oc_json_error(r->j, &offset), *damaged = oc_stream_error(f->s);

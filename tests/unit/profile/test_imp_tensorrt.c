@@ -563,9 +563,29 @@ static void files_of_two_engines_are_two_profiles(void **state)
     free(list);
 }
 
+static void only_the_first_of_several_profiles_is_read(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+#define ONE_PROFILE                                                                                          \
+    "[ { \"count\" : 10 }, { \"name\" : \"conv1\", \"timeMs\" : 20, \"averageMs\" : 2, \"percentage\" : "    \
+    "100 } ]"
+    struct oc_profile *p = t_profile_text(ONE_PROFILE "\n" ONE_PROFILE "\n", NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_int_equal(p->n_rec, 1);
+    assert_int_equal(p->runs_total, 10);
+    assert_non_null(t_finding(p, "W-more-profiles"));
+    oc_profile_close(p);
+    p = t_profile_text(ONE_PROFILE "\n", NULL, &err);
+    assert_null(t_finding(p, "W-more-profiles"));
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_first_of_several_profiles_is_read),
         cmocka_unit_test(counts_a_convolution_fused_with_a_pool),
         cmocka_unit_test(layers_of_one_name_are_one_record),
         cmocka_unit_test(joins_the_files_of_one_measurement),
