@@ -35,9 +35,8 @@ for model in "$cases"/*.onnx; do
     name=${model%.onnx}
     for profile in "$name".*json.gz; do add "$profile" "$model" -; done
 done
-for folder in ../shared/cases/wild; do
-    [ -e "$folder/wild.tar.gz" ] && mkdir "$work/wild" && tar -xzf "$folder/wild.tar.gz" -C "$work/wild"
-done
+wild=../shared/cases/wild/wild.tar.gz
+[ -e $wild ] && mkdir "$work/wild" && tar -xzf $wild -C "$work/wild"
 find tests/data ../shared/samples ../shared/cases "$work/wild" -type f -size -$largest \
     ! -name '*.onnx' ! -name '*.tar.gz' ! -name '*.md' ! -name '*.tsv' ! -name README 2>/dev/null | LC_ALL=C sort | while read -r file; do
     printf '%s\t-\t-\n' "$file" >>"$list"
