@@ -3,7 +3,8 @@
  * unknown producers, events nest by time and each is an operator with its event name. B and E events are
  * paired per thread, last begun first (a stack). In traces of XLA and TensorFlow (trace.json.gz) the process
  * "/device:GPU:0" has the device's work on its streams, or on the thread "XLA Ops" where there are none; its
- * thread "Steps" marks runs, and its other threads show the same time again. */
+ * thread "Steps" marks runs, and its other threads show the same time again. rocprof's results.json has the
+ * processes "GPU0" .. and "COPY" for the device and "CPU HIP API" for the host. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ static bool names(struct oc_str s, const char *lower, const char *upper)
 
 static unsigned device_kind(struct oc_str name)
 {
-    if (names(name, "emcpy", "EMCPY"))
+    if (names(name, "emcpy", "EMCPY") || names(name, "CopyHostTo", "CopyDeviceTo"))
         return OC_EV_MEMCPY;
     return names(name, "emset", "EMSET") ? OC_EV_MEMSET : OC_EV_KERNEL;
 }
@@ -119,6 +120,17 @@ static const struct place *place_of(const struct reading *r, int64_t pid, int64_
     return NULL;
 }
 
+/* The device part of the name of a process of XLA or rocprof; n 0: a process of the host. */
+static struct oc_str device_of(struct oc_str process)
+{
+    if (process.n > 8 && oc_str_starts(process, "/device:"))
+        return (struct oc_str){process.s + 8, process.n - 8};
+    bool gpu = process.n > 3 && oc_str_starts(process, "GPU");
+    for (size_t i = 3; i < process.n && gpu; i++)
+        gpu = process.s[i] >= '0' && process.s[i] <= '9';
+    return gpu || oc_str_eq(process, "COPY") ? (struct oc_str){"GPU", 3} : (struct oc_str){"", 0};
+}
+
 static void note_place(struct reading *r)
 {
     static const struct {
@@ -130,8 +142,9 @@ static void note_place(struct reading *r)
     bool process = oc_chrome_is(&r->c, OC_CH_NAME, "process_name");
     if (r->n_place == MAX_PLACES || r->mindspore)
         return;
-    if (process && name.n > 8 && memcmp(name.s, "/device:", 8) == 0) {
-        r->out->device = oc_strndup(&r->out->arena, name.s + 8, name.n - 8);
+    struct oc_str device = process ? device_of(name) : (struct oc_str){"", 0};
+    if (device.n) {
+        r->out->device = oc_strndup(&r->out->arena, device.s, device.n);
         r->place[r->n_place++] = (struct place){p.pid, OC_NO_ID, ROLE_DEVICE};
     } else if (!process && oc_chrome_is(&r->c, OC_CH_NAME, "thread_name") && place_of(r, p.pid, OC_NO_ID)) {
         for (size_t i = 0; i < OC_COUNT(role); i++)
@@ -289,7 +302,10 @@ static void add_warnings(struct reading *r, const struct oc_stream *s)
     if (r->overlays)
         oc_diag_add(d, OC_INFO, "I-overlay", "",
                     "%zu events of threads that show the same time again were skipped", r->overlays);
-    r->out->producer = r->mindspore ? "MindSpore profiler" : r->n_place ? "XLA or TensorFlow" : "";
+    r->out->producer = r->mindspore                         ? "MindSpore profiler"
+                       : !r->n_place                        ? ""
+                       : strcmp(r->out->device, "GPU") == 0 ? "rocprof"
+                                                            : "XLA or TensorFlow";
     r->out->device = r->device ? "CUDA" : r->n_place ? r->out->device : "";
 }
 

@@ -198,12 +198,39 @@ static void probe_ranks_below_specific_importers(void **state)
         oc_profile_close(open_kept(file[i].path, file[i].importer));
 }
 
+static void devices_of_rocprof_are_not_host_time(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text(
+        "{ \"traceEvents\":[{}\n,{\"args\":{\"name\":\"CPU HIP "
+        "API\"},\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\"}\n"
+        ",{\"args\":{\"name\":\"COPY\"},\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\"}\n"
+        ",{\"args\":{\"name\":\"GPU0\"},\"ph\":\"M\",\"pid\":6,\"name\":\"process_name\"}\n"
+        ",{\"ph\":\"X\",\"name\":\"hipMemcpy\",\"pid\":\"2\",\"tid\":\"7\",\"ts\":\"100\",\"dur\":\"90\"}\n"
+        ",{\"ph\":\"X\",\"name\":\"CopyHostToDevice\",\"pid\":\"1\",\"tid\":\"0\",\"ts\":\"110\",\"dur\":"
+        "\"40\"}\n"
+        ",{\"ph\":\"X\",\"name\":\"gemm(float*)\",\"pid\":\"6\",\"tid\":\"1\",\"ts\":\"200\",\"dur\":\"30\"}]"
+        "}\n",
+        NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_string_equal(p->time_kind, "device time");
+    assert_string_equal(p->producer, "rocprof");
+    assert_non_null(t_rec(p, "gemm(float*)"));
+    struct oc_conserved c;
+    oc_profile_conserved(p, true, &c);
+    assert_true(c.imported_ns == 70e3);
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(begin_and_end_events_nest),
         cmocka_unit_test(reads_mindspore_timelines),
         cmocka_unit_test(xla_devices_are_not_host_time),
+        cmocka_unit_test(devices_of_rocprof_are_not_host_time),
         cmocka_unit_test(ascend_streams_are_device_time_once),
         cmocka_unit_test(ascend_planes_count_where_no_streams_are_recorded),
         cmocka_unit_test(ascend_step_trace_has_stages_of_iterations),
