@@ -22,6 +22,8 @@ enum {
     F_DIMS,
     F_TYPES,
     F_VALUES,
+    F_GRID,
+    F_BLOCK,
     F_ENGINE
 };
 
@@ -33,6 +35,8 @@ static const struct oc_chrome_key arg_of[] = {
     {"Input dims", F_DIMS},
     {"Input type", F_TYPES},
     {"Concrete Inputs", F_VALUES},
+    {"grid", F_GRID},
+    {"block", F_BLOCK},
     {"stream", F_STREAM},
     {"device", F_DEVICE},
     {"bytes", F_BYTES},
@@ -237,6 +241,20 @@ static uint32_t shapes_of(struct reading *r, bool with_values)
     return id;
 }
 
+/* Grid and block of a kernel, which distinguish launches with the same name. */
+static uint32_t launch_of(struct reading *r)
+{
+    const struct oc_str grid = r->c.f[F_GRID], block = r->c.f[F_BLOCK];
+    bool new;
+    if (!grid.n)
+        return OC_NONE;
+    oc_buf_clear(&r->key);
+    oc_buf_add(&r->key, grid.s, grid.n);
+    oc_buf_char(&r->key, '\x1e');
+    oc_buf_add(&r->key, block.s, block.n);
+    return oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
+}
+
 static uint32_t bytes_of(struct reading *r)
 {
     uint64_t bytes;
@@ -333,6 +351,8 @@ static const char *take_event(void *ctx)
     e.start_ns = oc_timeline_at(r->t, ts_ns);
     e.lane = lane_of(r, device);
     e.detail = e.kind == OC_EV_MEMCPY || e.kind == OC_EV_MEMSET ? bytes_of(r) : shapes_of(r, fact->values);
+    if (e.kind == OC_EV_KERNEL && e.detail == OC_NONE)
+        e.detail = launch_of(r);
     ids_of(r, oc_event_on_device(e.kind) || (!device && e.kind >= OC_EV_API), &launch, &owner);
     oc_timeline_add(r->t, &e, launch, owner);
     r->n_event++;

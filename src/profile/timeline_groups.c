@@ -2,9 +2,16 @@
 
 enum { MAX_GROUPS = 1 << 16 };
 
+/* Grid and block of a kernel show which runs are equal; they make no record of their own. */
+static uint32_t detail_of(const struct making *m, const struct oc_event *e)
+{
+    bool launch = e->detail != OC_NONE && e->kind == OC_EV_KERNEL && !m->t->detail[e->detail].has_in;
+    return launch ? OC_NONE : e->detail;
+}
+
 static uint32_t caller_of(struct making *m, const struct oc_event *e, uint32_t parent)
 {
-    uint32_t key[3] = {e->name, e->detail, parent}, id = m->n_caller;
+    uint32_t key[3] = {e->name, detail_of(m, e), parent}, id = m->n_caller;
     if (oc_map_add(&m->caller_of, (const char *)key, sizeof(key), &id, NULL)) {
         OC_GROW(m->caller, m->n_caller, m->cap_caller);
         m->caller[m->n_caller++] = (struct caller){.run = OC_NONE};
@@ -37,7 +44,7 @@ static uint32_t likely_group(struct making *m, const struct oc_event *e, uint32_
     if (id == OC_NONE)
         return OC_NONE;
     const struct group *g = &m->group[id];
-    if (g->name != e->name || g->detail != e->detail || g->parent != parent ||
+    if (g->name != e->name || g->detail != detail_of(m, e) || g->parent != parent ||
         (by_position(m, e) && position_of(m, e, g->caller) != g->position))
         return OC_NONE;
     return id;
@@ -47,13 +54,13 @@ static uint32_t find_group(struct making *m, const struct oc_event *e, uint32_t 
 {
     uint32_t caller = by_position(m, e) ? caller_of(m, e, parent) : OC_NONE;
     uint32_t position = caller != OC_NONE ? position_of(m, e, caller) : 0;
-    uint32_t key[4] = {e->name, e->detail, parent, position};
+    uint32_t key[4] = {e->name, detail_of(m, e), parent, position};
     uint32_t id = m->n_group;
     if (!oc_map_add(&m->group_of, (const char *)key, sizeof(key), &id, NULL))
         return id;
     OC_GROW(m->group, m->n_group, m->cap_group);
     m->group[m->n_group++] = (struct group){.name = e->name,
-                                            .detail = e->detail,
+                                            .detail = detail_of(m, e),
                                             .parent = parent,
                                             .lane = e->lane,
                                             .first_kernel = OC_NONE,

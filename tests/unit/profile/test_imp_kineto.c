@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "profile/timeline.h"
 #include "support/profiles.h"
 
@@ -45,6 +46,35 @@ static void small_trace_gives_host_and_device_times(void **state)
     assert_string_equal(p->device, "a device");
     assert_string_equal(p->time_kind, "device time");
     oc_profile_close(p);
+}
+
+/* Parts of three kernels with the same names: only the grids distinguish the first and the last part of a
+ * run, and so the runs. */
+static void grids_of_kernels_show_the_runs(void **state)
+{
+    enum { RUNS = 10, PARTS = 6 };
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_buf text = {0};
+    oc_buf_str(&text, "{\"schemaVersion\": 1, \"deviceProperties\": [], \"traceEvents\": [");
+    for (unsigned i = 0; i < RUNS * PARTS * 3; i++) {
+        unsigned part = i / 3 % PARTS, grid = part == 0 ? 1 : part == PARTS - 1 ? 3 : 2;
+        oc_buf_printf(
+            &text,
+            "%s{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%c\", \"pid\": 0, \"tid\": 7, \"ts\": %u, "
+            "\"dur\": 5, \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": %u, \"grid\": [%u, 1, 1], "
+            "\"block\": [128, 1, 1]}}",
+            i ? ", " : "", 'a' + i % 3, 10 * i, i + 1, grid);
+    }
+    oc_buf_str(&text, "]}");
+    struct oc_profile *p = t_profile_text(text.data, NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_int_equal(p->runs_total, RUNS);
+    assert_string_equal(p->runs_confidence, "medium");
+    assert_true(p->busy_ns == PARTS * 3 * 5000);
+    oc_profile_close(p);
+    oc_buf_free(&text);
 }
 
 /* Recorded names of devices: one name for all, or none. */
@@ -392,6 +422,7 @@ int main(void)
         cmocka_unit_test(samples_match_independent_sums),
         cmocka_unit_test(sample_shapes_are_read),
         cmocka_unit_test(device_name_is_that_of_all_recorded_devices),
+        cmocka_unit_test(grids_of_kernels_show_the_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
