@@ -1,6 +1,8 @@
 #!/bin/sh
 # Nodes whose names ONNX Runtime generates, in functions that it expands and by fusions: networks are recorded at the four optimization levels, and every
-# record must be on the nodes that the optimized model, which the runtime saved, shows (tests/support/join_truth.py). Needs
+# record must be on the nodes that the optimized model, which the runtime saved, shows (tests/support/join_truth.py). Then the
+# function operators of the standard and of com.microsoft (tests/support/function_op_models.py), each in a network of its
+# own: a selection; with ALL_FORMS=1 every form at every level. Needs
 # ONNX Runtime as tests/check_record.sh does, and Debian's python3-onnx. Prints TAP; downloads nothing.
 # modes: release
 set -u
@@ -55,6 +57,39 @@ for model in $models; do
                 *'wrong 0, unattributed 0.00 %, not verified 0.00 %'*) ;;
                 *) problem="$problem$optimized: $lines" ;;
             esac
+        done
+        result "$title" "$problem"
+    done
+done
+record_form() { # NETWORK LEVEL
+    for x in "$1" "$1.sizes"; do
+        onnxcost record "$x.onnx" --opt-level "$2" --runs 1 --threads 1 -o "$x" >out 2>err || return 1
+    done
+}
+
+selected='affinegrid20h attention23d attention24f centercroppad18f fastgelu17d gelu20h greaterorequal16h groupnormalization21h
+    mish18d negativeloglikelihoodloss13f quickgelu17h reducelogsumexp18h relu14f softmax13h softmaxcrossentropyloss13h swish24d'
+levels='disabled basic'
+"$python" "$top/tests/support/function_op_models.py" . 1 >forms 2>err || result 'networks of function operators are written' "$(cat err)"
+if [ -n "${ALL_FORMS:-}" ]; then
+    levels='disabled basic extended all' selected=$(cat forms)
+else
+    for name in $selected; do grep -m 1 "^${name}_" forms; done >names
+    selected=$(cat names)
+fi
+for model in $selected; do
+    for level in $levels; do
+        title="$model, $level: every record is on the right nodes"
+        if ! record_form "$model" "$level"; then
+            result "$title" "$(cat err)"
+            continue
+        fi
+        problem=
+        for optimized in '' "--optimized-model $model.optimized.onnx"; do
+            # shellcheck disable=SC2086 # no option, or an option and its value
+            onnxcost "$model.onnx" -p "$model.profile.json" $optimized -f json >report.json 2>err || problem="$problem$(cat err)"
+            lines=$("$python" "$top/tests/support/function_truth.py" "$model.onnx" "$model.profile.json" \
+                "$model.sizes.profile.json" report.json 2>&1) || problem="$problem$optimized: $lines"
         done
         result "$title" "$problem"
     done

@@ -383,9 +383,42 @@ static void list_unnamed(struct companion *c)
     pair_unnamed(c);
 }
 
+/* The unnamed node of that type that produces the output of the original node. */
+static const struct oc_node *same_output(const struct companion *c, uint32_t own)
+{
+    const struct oc_node *n = &c->x->m->node[own], *saved;
+    const char *name = n->n_out && n->out[0] != OC_NONE ? c->x->m->value[n->out[0]].name : "";
+    uint32_t v = name[0] ? oc_map_get(&c->oi.values, name, strlen(name)) : OC_NONE;
+    if (v == OC_NONE || c->o->value[v].producer == OC_NONE)
+        return NULL;
+    saved = &c->o->node[c->o->value[v].producer];
+    return !saved->name[0] && oc_equal(saved->op_type, n->op_type) ? saved : NULL;
+}
+
+/* Nodes that do not contain the one that the index determines (`own`, or OC_NONE) were paired wrongly. */
+static bool drop_contradiction(struct companion *c, uint32_t rec, uint32_t own)
+{
+    struct oc_match *m = &c->x->match[rec];
+    bool has_own = own == OC_NONE;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        has_own |= m->node[i] == own;
+    for (uint32_t i = 0; i < m->n_node && !has_own; i++)
+        if (c->x->owner[m->node[i]] == rec)
+            c->x->owner[m->node[i]] = OC_NONE;
+    m->n_node = has_own ? m->n_node : 0;
+    return !has_own;
+}
+
 static void match_one(struct companion *c, uint32_t rec)
 {
-    const struct oc_node *n = node_of(c, rec, c->node);
+    bool part;
+    uint32_t own = oc_match_node_at_index(c->x, rec, &part);
+    if (part) {
+        oc_match_by_index(c->x, rec);
+        return;
+    }
+    const struct oc_node *n = own == OC_NONE ? NULL : same_output(c, own);
+    n = n && !named_node(c, &c->x->p->rec[rec]) ? n : node_of(c, rec, c->node);
     if (!n || is_layout(c, n))
         return;
     bool passes = true; /* only a conversion of its input: inserted */
@@ -400,7 +433,7 @@ static void match_one(struct companion *c, uint32_t rec)
         collect(c, rec, v);
     }
     struct oc_match *m = &c->x->match[rec];
-    if (passes || !m->n_node)
+    if (passes || !m->n_node || drop_contradiction(c, rec, own))
         return;
     m->rule = "optimized model";
     m->confidence = 1;

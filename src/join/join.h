@@ -169,6 +169,7 @@ bool oc_match_inserted(const char *name, const char *op_type);
 void oc_match_expand(struct oc_matcher *x); /* inlined.c */
 void oc_match_expand_free(struct oc_matcher *x);
 bool oc_match_by_index(struct oc_matcher *x, uint32_t rec); /* inlined.c: "<OpType>_<index>" */
+uint32_t oc_match_node_at_index(const struct oc_matcher *x, uint32_t rec, bool *part);
 bool oc_match_by_body(struct oc_matcher *x, uint32_t rec);  /* inlined.c: "_inlfunc_<OpType>_..." */
 /* Whether both may be the same tensor, in any layout: permuted axes, or channels padded to blocks. True if
  * one of them is not known. */
@@ -178,6 +179,8 @@ const struct oc_shape *oc_match_output_shape(const struct oc_matcher *x, uint32_
 /* Whether the recorded output may be that of the node: false only if both are known and differ. */
 bool oc_match_output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node);
 bool oc_match_by_name(struct oc_matcher *x, uint32_t rec);  /* match_name.c */
+/* The node that the record's name determines, without a match; OC_NONE: none. */
+uint32_t oc_match_by_plain_name(struct oc_matcher *x, uint32_t rec);
 void oc_match_overhead(struct oc_matcher *x, uint32_t rec); /* match_name.c */
 void oc_match_order(struct oc_matcher *x);                  /* match_order.c */
 /* Names in timelines that list the nodes of a record: layers of TensorRT, markers, NVTX ranges. */

@@ -309,6 +309,16 @@ static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, 
     return take_output(x, rec, name, len, 0.9 * confidence);
 }
 
+uint32_t oc_match_by_plain_name(struct oc_matcher *x, uint32_t rec)
+{
+    struct oc_match *m = &x->match[rec], before = *m;
+    uint32_t node = by_plain_name(x, rec, x->p->rec[rec].name, 1) ? m->core : OC_NONE;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        x->owner[m->node[i]] = OC_NONE;
+    *m = before;
+    return node;
+}
+
 /* If a provider computes in float32 what the model has in float16, tensors get this prefix, and nodes that
  * are named after their outputs. */
 const char *oc_match_without_cast(const char *name)
