@@ -16,7 +16,7 @@
  *   - a body runs after the nodes before the call and before those after it, except what is computed from
  *     constants;
  *   - a position without a record belongs to a call in the body, or to a node that was optimized away.
- * A depth-first search with an increasing limit finds the lengths with the least cost, the sum over all
+ * A depth-first search with an increasing limit finds the lengths with the lowest cost, the sum over all
  * contradictions. A record has a node only where all lengths that are almost as good agree. */
 
 #define MAX_BODY  192
@@ -272,12 +272,20 @@ static bool fits_node(const struct oc_matcher *x, const struct oc_prof_rec *r, u
            oc_match_output_fits(x, r, node);
 }
 
+/* Bodies consist of standard operators without convolutions; others were created by fusion. */
+static bool in_bodies(const char *type)
+{
+    return oc_op_find("", type, 0) && strcmp(type, "Conv") != 0 && strcmp(type, "Gemm") != 0;
+}
+
 /* Cost of the position of a body. Takes over the type of the first record there. */
 static int64_t part_cost(struct searching *s, struct form *f, unsigned depth, uint32_t node, int64_t first,
                          uint32_t k)
 {
     const struct oc_prof_rec *r = record_at(s, first + k);
     const char **op = &f->op[depth][k];
+    if (r && !in_bodies(r->op_type))
+        return 2 * UNEXPLAINED;
     if (!r)
         return *op ? MISSING : HOLE;
     if (!*op) {

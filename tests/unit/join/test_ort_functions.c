@@ -144,7 +144,7 @@ static void operators_with_a_kernel_are_not_expanded(void **state)
     joined_free(&x);
 }
 
-/* Records that ran after the end of the graph are no body: no nodes rather than wrong ones; the costs are
+/* Records that ran after the end of the graph have no nodes rather than wrong ones; the costs are
  * those of the recorded shapes. */
 static void numbers_that_contradict_the_times_match_nothing(void **state)
 {
@@ -163,8 +163,8 @@ static void numbers_that_contradict_the_times_match_nothing(void **state)
     joined_free(&x);
 }
 
-/* Bodies that nobody listed: calls of one form have equal bodies, and run between the nodes around them. The
- * function in the body (no record 7 and 11) has its own body after both. */
+/* Bodies that are in no table: calls of one form have equal bodies, and run between the nodes around them.
+ * The function in the body (no record 7 and 11) has its own body after both. */
 static void unknown_bodies_are_found_by_their_repetition(void **state)
 {
     (void)state;
