@@ -332,6 +332,10 @@ static size_t place_starts(const struct oc_folding *f, const struct oc_fold_leve
         here = nearest_start(f->in, here, len / 8 + 1, c->to - back);
         if (!n || here > start[n - 1])
             start[n++] = here;
+        if (n >= 3 && start[n - 1] - start[n - 3] <= len + len / 8) { /* two in one run */
+            start[n - 2] = start[n - 1];
+            n--;
+        }
     }
     free(at);
     return n;
