@@ -516,13 +516,11 @@ static void find_kernels(struct searching *s)
 }
 
 /* Nodes that the optimizer created before the bodies; then the bodies follow. */
-static void search_with_gap(struct searching *s, int64_t gap)
+static void search_with_gap(struct searching *s, int64_t gap, int64_t cost)
 {
     s->n = 0;
     add_nodes(s, s->graph);
-    int64_t own = end_of(s), cost = gap ? GAP : 0;
-    for (int64_t i = own; i < own + gap; i++)
-        cost += s->rec_at[i] != OC_NONE ? UNEXPLAINED : 0;
+    s->steps += s->n;
     if (gap)
         add_block(s, OC_NONE, OC_NONE, (uint32_t)gap, 0);
     search(s, 0, cost);
@@ -536,29 +534,40 @@ static bool has_work(const struct searching *s)
     return false;
 }
 
-static void try_gaps(struct searching *s, int64_t max_gap)
+static void try_gaps(struct searching *s, int64_t own)
 {
-    for (int64_t gap = 0; gap <= max_gap && s->steps < MAX_STEPS; gap++)
-        if (!gap || s->best < 0 || s->best >= GAP || s->verifying)
-            search_with_gap(s, gap);
+    int64_t cost = 0;
+    for (int64_t gap = 0; own + gap <= s->n_index && s->steps < MAX_STEPS; gap++) {
+        cost += gap == 1 ? GAP : 0;
+        cost += gap && s->rec_at[own + gap - 1] != OC_NONE ? UNEXPLAINED : 0;
+        if (cost > s->limit) {
+            s->next_limit = cost < s->next_limit ? cost : s->next_limit;
+            break;
+        }
+        search_with_gap(s, gap, cost);
+    }
 }
 
 static void run_search(struct searching *s)
 {
     add_nodes(s, s->graph);
     keep_blocks(s);
-    int64_t own = end_of(s), max_gap = has_work(s) ? s->n_index - own : 0;
+    int64_t own = end_of(s);
+    bool work = has_work(s);
     s->best = -1;
     for (s->limit = 0; s->best < 0 && s->steps < MAX_STEPS && s->limit < MAX_COST;) {
         s->next_limit = MAX_COST;
-        try_gaps(s, max_gap);
+        if (work)
+            try_gaps(s, own);
+        else
+            search_with_gap(s, 0, 0);
         if (s->best < 0)
             s->limit = s->next_limit > 2 * s->limit ? s->next_limit : 2 * s->limit + 1;
     }
     s->verifying = true;
     s->limit = s->best + (s->best < MARGIN ? s->best : MARGIN) / 4 + UNUSUAL;
-    if (s->best >= 0 && max_gap)
-        try_gaps(s, max_gap);
+    if (s->best >= 0 && work)
+        try_gaps(s, own);
     if (s->best < 0 || s->steps >= MAX_STEPS) /* not all were tried: only the nodes of the graph are sure */
         for (int64_t i = own; i < s->n_index; i++)
             s->unsure[i] = true;
