@@ -4,7 +4,6 @@
 
 #include "base/str.h"
 #include "analyze/control.h"
-#include "analyze/told_size.h"
 
 static bool contains(const char *text, const char *word)
 {
@@ -32,7 +31,9 @@ static int64_t default_of(struct oc_engine *e, const struct oc_value *v, const c
         *why = "--default-dim";
         return e->o->default_dim;
     }
-    int64_t size = axis ? oc_told_size(e->m, (uint32_t)(v - e->m->value), axis, &by, &e->a->arena) : 0;
+    if (!e->readers.first)
+        oc_first_readers_make(&e->readers, e->m, &e->a->arena);
+    int64_t size = axis ? oc_told_size(e->m, &e->readers, (uint32_t)(v - e->m->value), axis, &by) : 0;
     if (size) {
         *why = oc_printf(&e->a->arena, "required by the weights of a %s", by);
         return size;

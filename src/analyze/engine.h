@@ -3,6 +3,7 @@
 #define OC_ENGINE_H
 
 #include "analyze/analysis.h"
+#include "analyze/told_size.h"
 
 #define OC_NEWEST_OPSET 28 /* latest supported opset of ai.onnx */
 #define OC_FEW_INPUTS   16 /* number of list entries compared */
@@ -53,6 +54,7 @@ struct oc_engine {
     bool used_spatial_default;
     int64_t length_default; /* of sequences and other dimensions; 0: 128 and 1 */
     bool used_length_default;
+    struct oc_first_readers readers; /* made for the first default */
     uint32_t n_failed;      /* nodes whose shape rule failed */
     uint64_t folded_bytes;  /* bytes of values that were read or computed */
     uint64_t n_looked;      /* nodes analysed; nodes of bodies once per analysis */

@@ -118,27 +118,51 @@ static bool keeps_shape(const struct oc_node *n)
     return false;
 }
 
-int64_t oc_told_size(const struct oc_model *m, uint32_t value, unsigned axis, const char **by,
-                     struct oc_arena *scratch)
+static int64_t size_by(const struct oc_model *m, const struct oc_node *n, const struct oc_shape *in,
+                       unsigned axis)
+{
+    int64_t size = by_conv(m, n, axis);
+    size = size ? size : by_gemm(m, n, axis);
+    size = size ? size : by_rule(m, n, axis, in->rank);
+    return size ? size : by_reshape(m, n, in, axis);
+}
+
+void oc_first_readers_make(struct oc_first_readers *r, const struct oc_model *m, struct oc_arena *a)
+{
+    const struct oc_graph *g = &m->graph[0];
+    r->first = OC_NEW_ARRAY(a, m->n_value, uint32_t);
+    r->next = OC_NEW_ARRAY(a, (size_t)g->n_node + 1, uint32_t);
+    r->stack = OC_NEW_ARRAY(a, (size_t)g->n_node + 1, uint32_t);
+    memset(r->first, 0xff, m->n_value * sizeof(*r->first));
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &m->node[g->node[i]];
+        if (!n->n_in || n->in[0] == OC_NONE)
+            continue;
+        r->next[i] = r->first[n->in[0]];
+        r->first[n->in[0]] = i;
+    }
+}
+
+int64_t oc_told_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value, unsigned axis,
+                     const char **by)
 {
     const struct oc_shape *in = &m->value[value].declared->shape;
     const struct oc_graph *g = &m->graph[0];
-    bool *same = OC_NEW_ARRAY(scratch, m->n_value, bool);
-    same[value] = true;
-    for (uint32_t i = 0; i < g->n_node; i++) {
-        const struct oc_node *n = &m->node[g->node[i]];
-        if (!n->n_in || n->in[0] == OC_NONE || !same[n->in[0]])
-            continue;
-        int64_t size = by_conv(m, n, axis);
-        size = size ? size : by_gemm(m, n, axis);
-        size = size ? size : by_rule(m, n, axis, in->rank);
-        size = size ? size : by_reshape(m, n, in, axis);
-        if (size > 0) {
-            *by = n->op_type;
-            return size;
+    uint32_t best = OC_NONE, depth = 0;
+    int64_t size = 0, s;
+    for (uint32_t v = value;;) {
+        for (uint32_t i = r->first[v]; i != OC_NONE; i = r->next[i]) {
+            const struct oc_node *n = &m->node[g->node[i]];
+            if (i < best && (s = size_by(m, n, in, axis)) > 0) {
+                best = i;
+                size = s;
+                *by = n->op_type;
+            } else if (keeps_shape(n) && n->n_out && n->out[0] != OC_NONE) {
+                r->stack[depth++] = n->out[0];
+            }
         }
-        if (keeps_shape(n) && n->n_out && n->out[0] != OC_NONE)
-            same[n->out[0]] = true;
+        if (!depth)
+            return size;
+        v = r->stack[--depth];
     }
-    return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/analysis.h"
 #include "base/ck.h"
 #include "onnxcost.h"
 #include "support/build.h"
@@ -115,12 +116,51 @@ static void failure_names_the_assumed_dimensions(void **state)
     drop(&m);
 }
 
+/* n inputs with an open dimension each, read by chains of their own. */
+static size_t bytes_of_analysis(unsigned n)
+{
+    struct made m;
+    struct oc_builder *b = oc_b_new(17);
+    char name[16], type[32], out[16];
+    oc_b_init(b, "w", "float[6,4]");
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "x%u", i);
+        snprintf(type, sizeof(type), "float[b,d%u]", i);
+        oc_b_input(b, name, type);
+        snprintf(out, sizeof(out), "y%u", i);
+        oc_b_node(b, "Relu", out, name, out, "");
+        snprintf(type, sizeof(type), "y%u,w", i);
+        snprintf(out, sizeof(out), "z%u", i);
+        oc_b_node(b, "MatMul", out, type, out, "");
+        oc_b_output(b, out, "float");
+    }
+    analyze(&m, b);
+    for (unsigned i = 0; i < n; i++) {
+        struct oc_input_info in;
+        int64_t dim[64];
+        assert_true(oc_analysis_input(m.analysis, i, dim, &in));
+        assert_int_equal(dim[1], 6);
+    }
+    size_t bytes = m.analysis->arena.used_bytes;
+    drop(&m);
+    return bytes;
+}
+
+static void many_open_dimensions_take_linear_memory(void **state)
+{
+    (void)state;
+    size_t few = bytes_of_analysis(200), many = bytes_of_analysis(3200);
+    if (many > 17 * few)
+        fail_msg("%zu bytes for 200, %zu for 3200 dimensions", few, many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_decide_open_dimensions),
         cmocka_unit_test(lengths_that_do_not_fit_are_revised),
         cmocka_unit_test(failure_names_the_assumed_dimensions),
+        cmocka_unit_test(many_open_dimensions_take_linear_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
