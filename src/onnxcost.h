@@ -49,7 +49,9 @@ struct oc_shape_bind { /* the shape of a graph input: --shape x=1x3x224x224; ran
     const char *input;
     uint32_t rank;
     const int64_t *dim;
-    bool from_profile; /* from a profile: listed as an assumption; ignored if it does not match */
+    bool from_profile; /* from a profile: listed as an assumption; ignored if it does not match; a negative
+                          number is an open dimension */
+    const char *from;  /* how a shape from a profile is known; NULL: recorded */
 };
 
 struct oc_value_bind { /* the value of a graph input that determines shapes: --value k=5 */
@@ -608,8 +610,8 @@ int oc_join_record(const struct oc_join *join, size_t index,
 /* The record that covers a node (the longest of several); -1: none. */
 int oc_join_node(const struct oc_join *join, size_t node, struct oc_join_record *out);
 
-/* Shapes of graph inputs without a fixed shape, as recorded in the profile, for oc_analyze_opts.shape. Names
- * belong to the model. Returns their number; free the list with oc_profile_input_shapes_free. */
+/* Shapes of graph inputs without a fixed shape, for oc_analyze_opts.shape: recorded in the profile, or implied
+ * by other recorded shapes and in contradiction to none. Names belong to the model. Returns their number; free the list with oc_profile_input_shapes_free. */
 size_t oc_profile_input_shapes(const struct oc_model *model, const struct oc_profile *profile,
                                struct oc_shape_bind **out);
 void oc_profile_input_shapes_free(struct oc_shape_bind *shape, size_t n);

@@ -86,6 +86,11 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
     return 0;
 }
 
+static const char *from_text(const struct oc_shape_bind *b)
+{
+    return !b->from_profile ? "--shape" : b->from ? b->from : "from the profile";
+}
+
 /* Matches a given shape with the declared one and binds its symbols. 1: mismatch (only when lenient). */
 static int apply_shape(struct oc_engine *e, const struct oc_value *v, const struct oc_shape_bind *b)
 {
@@ -97,7 +102,8 @@ static int apply_shape(struct oc_engine *e, const struct oc_value *v, const stru
                                : oc_fail(e->err, OC_EARG, "input '%s' has %u dimensions, not %u", v->name,
                                          d->rank, b->rank);
     for (unsigned i = 0; i < d->rank; i++)
-        if (d->dim[i].expr == 0 && d->dim[i].v >= 0 && d->dim[i].v != b->dim[i] && !e->o->force_shapes)
+        if (d->dim[i].expr == 0 && d->dim[i].v >= 0 && d->dim[i].v != b->dim[i] && b->dim[i] >= 0 &&
+            !e->o->force_shapes)
             return b->from_profile
                        ? 1
                        : oc_fail(
@@ -105,15 +111,15 @@ static int apply_shape(struct oc_engine *e, const struct oc_value *v, const stru
                              "input '%s': dimension %u is %lld in the model, not %lld (--force overrides)",
                              v->name, i, (long long)d->dim[i].v, (long long)b->dim[i]);
     for (unsigned i = 0; i < d->rank && b->from_profile; i++)
-        if (d->dim[i].expr && is_bound_to_other(e, d->dim[i].expr - 1, b->dim[i]))
+        if (d->dim[i].expr && b->dim[i] >= 0 && is_bound_to_other(e, d->dim[i].expr - 1, b->dim[i]))
             return 1; /* the user's --dim, or another input of the profile */
     for (unsigned i = 0; i < d->rank; i++) {
         struct oc_dim given;
-        if (!d->dim[i].expr)
+        if (!d->dim[i].expr || b->dim[i] < 0)
             continue;
         if (oc_dim_eval(e, e->m->symbol[d->dim[i].expr - 1], &given))
             continue; /* arithmetic over bound symbols: checked when the type is built */
-        if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], b->from_profile ? "from the profile" : "--shape"))
+        if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], from_text(b)))
             return -1;
     }
     return 0;
@@ -162,7 +168,7 @@ static const char *shape_text(struct oc_engine *e, const struct oc_shape_bind *b
 {
     struct oc_dim dim[OC_MAX_RANK];
     for (unsigned i = 0; i < b->rank; i++)
-        dim[i] = oc_known(b->dim[i]);
+        dim[i] = b->dim[i] < 0 ? oc_dim_symbol(e->a->exprs, "?", -1) : oc_known(b->dim[i]);
     struct oc_shape s = {.dim = dim, .rank = (uint8_t)b->rank, .ranked = true};
     return b->rank ? oc_shape_text(&e->a->arena, e->a->exprs, &s, "x") : "scalar";
 }
@@ -182,9 +188,9 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
         chosen[i] = rc ? NULL : b;
         if (chosen[i])
             e->a->given_input[e->a->n_given_input++] =
-                (struct oc_given_input){g->input[i], b->from_profile ? "from the profile" : "--shape"};
+                (struct oc_given_input){g->input[i], from_text(b)};
         if (chosen[i] && b->from_profile)
-            oc_assume(e, "shape", v->name, shape_text(e, b), "from the profile");
+            oc_assume(e, "shape", v->name, shape_text(e, b), from_text(b));
     }
     for (size_t i = 0; i < e->o->n_shape && !e->o->skip_unused; i++)
         if (!e->shape_used[i] && !e->o->shape[i].from_profile) {
@@ -265,6 +271,17 @@ static const struct oc_type *bind_element(struct oc_engine *e, const struct oc_t
     return t;
 }
 
+/* False: the size is open, or --dim gives the one of an unnamed dimension. */
+static bool takes_given(struct oc_engine *e, const struct oc_value *v, const struct oc_shape_bind *b,
+                        unsigned axis)
+{
+    const struct oc_shape *s = &v->declared->shape;
+    if (b->dim[axis] < 0)
+        return false;
+    bool unnamed = b->from_profile && s->ranked && !s->dim[axis].expr && s->dim[axis].v < 0;
+    return !unnamed || !bind_for(e, oc_printf(&e->a->arena, "%s.%u", v->name, axis));
+}
+
 static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_shape_bind *b)
 {
     const struct oc_value *v = &e->m->value[value];
@@ -273,7 +290,7 @@ static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_s
     t.elem = bind_element(e, t.elem);
     if (b) {
         for (unsigned i = 0; i < b->rank; i++)
-            dim[i] = oc_known(b->dim[i]);
+            dim[i] = takes_given(e, v, b, i) ? oc_known(b->dim[i]) : input_dim(e, v, i);
         t.kind = t.kind == OC_T_NONE ? OC_T_TENSOR : t.kind;
         t.shape = oc_shape_of(&e->a->arena, b->rank, dim);
     } else if (t.shape.ranked) {
@@ -345,10 +362,9 @@ int oc_bind_inputs(struct oc_engine *e)
     for (int arithmetic = 0; arithmetic < 2; arithmetic++)
         for (uint32_t i = 0; i < g->n_input; i++) {
             const struct oc_value *v = &e->m->value[g->input[i]];
-            for (unsigned ax = 0; !chosen[i] && v->declared->shape.ranked && ax < v->declared->shape.rank;
-                 ax++) {
+            for (unsigned ax = 0; v->declared->shape.ranked && ax < v->declared->shape.rank; ax++) {
                 struct oc_dim d = v->declared->shape.dim[ax];
-                if (d.expr && is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
+                if ((!chosen[i] || chosen[i]->dim[ax] < 0) && d.expr && is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
                     input_dim(e, v, ax);
             }
         }

@@ -814,6 +814,85 @@ static void name_rules_agree_with_the_optimized_model(void **state)
     }
 }
 
+/* ids -> embedding -> LayerNormalization -> keys, appended to a past of another length */
+static struct oc_builder *make_decoder(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "ids", "int64[B,S]");
+    oc_b_input(b, "past", "float[B,P,8]");
+    oc_b_init(b, "words", "float[1000,32]");
+    oc_b_init(b, "scale", "float[32]");
+    oc_b_init(b, "wk", "float[32,8]");
+    oc_b_node(b, "Gather", "embed", "words,ids", "e", "");
+    oc_b_node(b, "LayerNormalization", "norm", "e,scale,scale", "h", "");
+    oc_b_node(b, "MatMul", "keys", "h,wk", "k", "");
+    oc_b_node(b, "Concat", "append", "past,k", "present", "axis=1");
+    oc_b_output(b, "present", "float[B,T,8]");
+    return b;
+}
+
+static const char *shape_reason(const struct joined *x, const char *input)
+{
+    for (uint32_t i = 0; i < x->a->n_assumption; i++)
+        if (!strcmp(x->a->assumption[i].name, input))
+            return x->a->assumption[i].reason;
+    return NULL;
+}
+
+static void join_decoder(struct joined *x, const char *const *event, size_t n)
+{
+    *x = (struct joined){0};
+    x->m = load(make_decoder(), &x->bytes);
+    x->p = trace(event, n);
+    join(x);
+}
+
+/* The readers of the inputs are in kernels that match no node. */
+static void sizes_follow_from_recorded_shapes_of_later_nodes(void **state)
+{
+    (void)state;
+    static const char *const event[] = {
+        "EmbedLayerNormalization_0|EmbedLayerNormalization|0|{\"int32\":[2,8]}|{\"float\":[2,8,32]}",
+        "keys|MatMul|1|{\"float\":[2,8,32]}|{\"float\":[2,8,8]}",
+        "append|Concat|2| |{\"float\":[2,24,8]}"};
+    struct joined x;
+    join_decoder(&x, event, OC_COUNT(event));
+    const struct oc_shape *ids = &x.a->type[x.m->graph[0].input[0]].shape,
+                          *past = &x.a->type[x.m->graph[0].input[1]].shape;
+    assert_true(oc_is(ids->dim[0], 2) && oc_is(ids->dim[1], 8));
+    assert_true(oc_is(past->dim[0], 2) && oc_is(past->dim[1], 16));
+    assert_string_equal(shape_reason(&x, "past"), "follows from the recorded shapes");
+    assert_int_equal(x.a->total.macs, 2 * 8 * 32 * 8);
+    joined_free(&x);
+}
+
+static void sizes_that_contradict_a_recorded_shape_are_not_taken(void **state)
+{
+    (void)state;
+    static const char *const event[] = {
+        "norm|LayerNormalization|0|{\"float\":[2,9,32]}|{\"float\":[2,9,32]}",
+        "keys|MatMul|1|{\"float\":[2,8,32]}|{\"float\":[2,8,8]}"};
+    struct joined x;
+    join_decoder(&x, event, OC_COUNT(event));
+    const struct oc_shape *ids = &x.a->type[x.m->graph[0].input[0]].shape;
+    assert_true(oc_is(ids->dim[0], 1) && oc_is(ids->dim[1], 1));
+    assert_string_equal(shape_reason(&x, "B"), "default for a batch");
+    joined_free(&x);
+}
+
+static void part_of_a_shape_follows_and_the_rest_is_a_default(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"keys|MatMul|1|{\"float\":[2,8,32]}|{\"float\":[2,8,8]}"};
+    struct joined x;
+    join_decoder(&x, event, OC_COUNT(event));
+    const struct oc_shape *past = &x.a->type[x.m->graph[0].input[1]].shape;
+    assert_true(oc_is(past->dim[0], 2) && oc_is(past->dim[1], 1));
+    assert_non_null(shape_reason(&x, "P"));
+    assert_string_equal(shape_reason(&x, "past"), "follows from the recorded shapes");
+    joined_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -836,6 +915,9 @@ int main(void)
         cmocka_unit_test(inlined_branches_match_by_name),
         cmocka_unit_test(float16_model_computed_in_float),
         cmocka_unit_test(float16_model_computed_in_float_with_the_optimized_model),
+        cmocka_unit_test(sizes_follow_from_recorded_shapes_of_later_nodes),
+        cmocka_unit_test(sizes_that_contradict_a_recorded_shape_are_not_taken),
+        cmocka_unit_test(part_of_a_shape_follows_and_the_rest_is_a_default),
         cmocka_unit_test(recorded_profiles_are_matched),
         cmocka_unit_test(name_rules_agree_with_the_optimized_model),
     };

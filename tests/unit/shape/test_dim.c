@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "shape/dim.h"
+#include "shape/dim_solve.h"
 
 static struct oc_arena arena;
 static struct oc_exprs *x;
@@ -237,6 +238,67 @@ static void full_expression_table_still_returns_values(void **state)
     assert_false(oc_is_known(oc_dim_mod(x, d, k(3))));
 }
 
+/* ---- equations ----------------------------------------------------------------------------------------- */
+
+static void assert_solved(struct oc_solver *s, struct oc_dim d, enum oc_solved how, int64_t want)
+{
+    int64_t v = -1;
+    assert_int_equal(oc_solver_get(s, d, &v), how);
+    if (how != OC_SOLVED_NOT)
+        assert_int_equal(v, want);
+}
+
+static void equations_are_solved_by_substitution(void **state)
+{
+    (void)state;
+    struct oc_solver *s = oc_solver_new(x, &arena);
+    oc_solver_add(s, add(P, S), 24); /* solved after S */
+    oc_solver_add(s, mul(mul(B, S), k(32)), 512);
+    oc_solver_add(s, mul(S, k(3)), 24);
+    oc_solver_add(s, S, 9); /* contradicts the equation before: it lost */
+    oc_solver_run(s);
+    assert_solved(s, S, OC_SOLVED_ONLY, 8);
+    assert_solved(s, B, OC_SOLVED_ONLY, 2);
+    assert_solved(s, P, OC_SOLVED_ONLY, 16);
+    assert_solved(s, add(mul(B, P), k(1)), OC_SOLVED_ONLY, 33);
+    assert_solved(s, W, OC_SOLVED_NOT, 0);
+}
+
+/* floor((W - 1)/2) + 1, twice: 112, then 56. */
+static void windows_give_an_interval_and_its_roundest_size(void **state)
+{
+    (void)state;
+    struct oc_dim half = add(floordiv(add(W, k(-1)), k(2)), k(1));
+    struct oc_dim quarter = add(floordiv(add(half, k(-1)), k(2)), k(1));
+    struct oc_solver *s = oc_solver_new(x, &arena);
+    oc_solver_add(s, quarter, 56);
+    oc_solver_run(s); /* 221 to 224 */
+    assert_solved(s, W, OC_SOLVED_CHOSEN, 224);
+    s = oc_solver_new(x, &arena);
+    oc_solver_add(s, quarter, 56);
+    oc_solver_add(s, add(W, k(1)), 223);
+    oc_solver_run(s);
+    assert_solved(s, W, OC_SOLVED_ONLY, 222);
+}
+
+static void equations_that_tell_nothing_are_left(void **state)
+{
+    (void)state;
+    struct oc_solver *s = oc_solver_new(x, &arena);
+    oc_solver_add(s, mul(B, W), 48);             /* two unknowns */
+    oc_solver_add(s, mul(P, k(2)), 7);           /* no integer */
+    oc_solver_add(s, floordiv(k(7), S), 100);    /* no value at all */
+    oc_solver_add(s, oc_known(3), 4);
+    oc_solver_run(s);
+    assert_solved(s, B, OC_SOLVED_NOT, 0);
+    assert_solved(s, P, OC_SOLVED_NOT, 0);
+    assert_solved(s, S, OC_SOLVED_NOT, 0);
+    oc_solver_add(s, oc_dim_sub(x, k(100), W), 92); /* falls with W */
+    oc_solver_run(s);
+    assert_solved(s, W, OC_SOLVED_ONLY, 8);
+    assert_solved(s, B, OC_SOLVED_ONLY, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +313,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(ranges_are_propagated, setup, teardown),
         cmocka_unit_test_setup_teardown(min_and_max_are_simplified_by_ranges, setup, teardown),
         cmocka_unit_test_setup_teardown(expression_growth_is_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(equations_are_solved_by_substitution, setup, teardown),
+        cmocka_unit_test_setup_teardown(windows_give_an_interval_and_its_roundest_size, setup, teardown),
+        cmocka_unit_test_setup_teardown(equations_that_tell_nothing_are_left, setup, teardown),
         cmocka_unit_test_setup_teardown(full_expression_table_still_returns_values, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
