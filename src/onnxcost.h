@@ -127,7 +127,9 @@ void oc_analysis_free(struct oc_analysis *a);
 struct oc_totals {
     uint64_t nodes, unknown_nodes; /* executed nodes; those without a cost */
     uint64_t estimated_nodes;      /* those whose cost is based on an assumption, or is a lower bound */
-    uint64_t macs, flops, ops;     /* flops: float classes; ops: integer and boolean classes */
+    uint64_t macs, flops, ops;     /* flops: float classes; ops: integer and boolean classes. With nodes of
+                                      unknown cost, and where upper and lower bounds meet, these and the bytes
+                                      are those of `least` */
     uint64_t params, params_all, const_bytes;
     uint64_t
         params_computed; /* elements of weights that follow from small constants when the model is loaded */
@@ -610,8 +612,9 @@ int oc_join_record(const struct oc_join *join, size_t index,
 /* The record that covers a node (the longest of several); -1: none. */
 int oc_join_node(const struct oc_join *join, size_t node, struct oc_join_record *out);
 
-/* Shapes of graph inputs without a fixed shape, for oc_analyze_opts.shape: recorded in the profile, or implied
- * by other recorded shapes and in contradiction to none. Names belong to the model. Returns their number; free the list with oc_profile_input_shapes_free. */
+/* Shapes of graph inputs without a fixed shape, for oc_analyze_opts.shape: recorded in the profile, or
+ * implied by other recorded shapes and in contradiction to none. Names belong to the model. Returns their
+ * number; free the list with oc_profile_input_shapes_free. */
 size_t oc_profile_input_shapes(const struct oc_model *model, const struct oc_profile *profile,
                                struct oc_shape_bind **out);
 void oc_profile_input_shapes_free(struct oc_shape_bind *shape, size_t n);

@@ -81,7 +81,8 @@ void oc_set_map_watch(void (*watch)(const char *path, const void *data, size_t s
  * including line ends, bidirectional controls, and bytes that are not UTF-8. Returns `text`. */
 char *oc_make_visible(char *text);
 
-/* Quality of a number. Sums take the worst; an upper and a lower bound together are an estimate. */
+/* Quality of a number. Sums take the worst; upper and lower bounds together are a lower
+ * bound: that of the exact and lower parts; within one node they are an estimate. */
 enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };
 
 /* ---- resource limits for untrusted input ------------------------------------------------------------- */

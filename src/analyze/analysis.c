@@ -14,6 +14,16 @@ void oc_analysis_free(struct oc_analysis *a)
     free(a);
 }
 
+const char *oc_quality_word(unsigned quality)
+{
+    static const char *const word[] = {[OC_EXACT] = "",
+                                       [OC_UPPER] = "at most ",
+                                       [OC_LOWER] = "at least ",
+                                       [OC_EST] = "about ",
+                                       [OC_UNKNOWN] = "at least "};
+    return quality < OC_COUNT(word) ? word[quality] : "";
+}
+
 const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32_t value)
 {
     const struct oc_value *v = &a->model->value[value];

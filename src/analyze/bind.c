@@ -187,8 +187,7 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
             return -1;
         chosen[i] = rc ? NULL : b;
         if (chosen[i])
-            e->a->given_input[e->a->n_given_input++] =
-                (struct oc_given_input){g->input[i], from_text(b)};
+            e->a->given_input[e->a->n_given_input++] = (struct oc_given_input){g->input[i], from_text(b)};
         if (chosen[i] && b->from_profile)
             oc_assume(e, "shape", v->name, shape_text(e, b), from_text(b));
     }
@@ -364,7 +363,8 @@ int oc_bind_inputs(struct oc_engine *e)
             const struct oc_value *v = &e->m->value[g->input[i]];
             for (unsigned ax = 0; v->declared->shape.ranked && ax < v->declared->shape.rank; ax++) {
                 struct oc_dim d = v->declared->shape.dim[ax];
-                if ((!chosen[i] || chosen[i]->dim[ax] < 0) && d.expr && is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
+                if ((!chosen[i] || chosen[i]->dim[ax] < 0) && d.expr &&
+                    is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
                     input_dim(e, v, ax);
             }
         }

@@ -36,9 +36,9 @@ enum oc_quality oc_trust_quality(const struct oc_trust *t, enum oc_metric m)
         return OC_EXACT;
     if (m == OC_METRIC_PEAK)
         return (enum oc_quality)t->peak;
-    if (t->quality & 1u << OC_EST || (up && down))
+    if (t->quality & 1u << OC_EST)
         return OC_EST;
-    return up ? OC_UPPER : down ? OC_LOWER : OC_EXACT;
+    return down ? OC_LOWER : up ? OC_UPPER : OC_EXACT;
 }
 
 static bool same_trust(const struct oc_trust *a, const struct oc_trust *b)

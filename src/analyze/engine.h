@@ -55,10 +55,10 @@ struct oc_engine {
     int64_t length_default; /* of sequences and other dimensions; 0: 128 and 1 */
     bool used_length_default;
     struct oc_first_readers readers; /* made for the first default */
-    uint32_t n_failed;      /* nodes whose shape rule failed */
-    uint64_t folded_bytes;  /* bytes of values that were read or computed */
-    uint64_t n_looked;      /* nodes analysed; nodes of bodies once per analysis */
-    struct oc_op_ctx blank; /* context of a rule, the part common to all nodes */
+    uint32_t n_failed;               /* nodes whose shape rule failed */
+    uint64_t folded_bytes;           /* bytes of values that were read or computed */
+    uint64_t n_looked;               /* nodes analysed; nodes of bodies once per analysis */
+    struct oc_op_ctx blank;          /* context of a rule, the part common to all nodes */
     /* scratch for one node, sized for the widest one */
     const struct oc_type **in;
     const struct oc_data **in_data;
@@ -134,8 +134,6 @@ void oc_count_params(struct oc_engine *e);
 void oc_find_peak(struct oc_analysis *a);
 
 /* totals.c */
-/* Quality of a sum of both. */
-uint8_t oc_worse_quality(uint8_t a, uint8_t b);
 int oc_sum_totals(struct oc_engine *e);
 /* Sums the costs of the nodes again: total and by_type. False: beyond 64 bits. */
 bool oc_sum_nodes(struct oc_analysis *a);

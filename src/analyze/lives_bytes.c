@@ -2,13 +2,6 @@
 #include "analyze/lives_walk.h"
 #include "base/ck.h"
 
-uint8_t oc_live_worse(uint8_t a, uint8_t b)
-{
-    if ((a == OC_UPPER && b == OC_LOWER) || (a == OC_LOWER && b == OC_UPPER))
-        return OC_EST;
-    return a > b ? a : b;
-}
-
 static uint64_t unknown_bytes(uint8_t *quality)
 {
     *quality = OC_UNKNOWN;
@@ -25,10 +18,10 @@ static uint64_t tensor_bytes(const struct oc_analysis *a, const struct oc_type *
         if (d < 0 || !oc_mul_u64(count, (uint64_t)d, &count))
             return unknown_bytes(quality);
         if (!oc_is_known(t->shape.dim[i]))
-            *quality = oc_live_worse(*quality, OC_UPPER);
+            *quality = oc_worse_quality(*quality, OC_UPPER);
     }
     if (t->dtype == OC_DT_STRING && count)
-        *quality = oc_live_worse(*quality, OC_LOWER);
+        *quality = oc_worse_quality(*quality, OC_LOWER);
     return oc_bytes_of(t->dtype, count, &bytes) ? bytes : unknown_bytes(quality);
 }
 
@@ -41,7 +34,7 @@ static uint64_t sequence_bytes(const struct oc_analysis *a, const struct oc_type
     if (n < 0 || (n > 0 && !t->elem))
         return unknown_bytes(quality);
     if (!oc_is_known(t->shape.dim[0]))
-        *quality = oc_live_worse(*quality, OC_UPPER);
+        *quality = oc_worse_quality(*quality, OC_UPPER);
     for (int64_t i = 0; t->item && i < n; i++)
         if (!oc_add_u64(bytes, type_bytes(a, &t->item[i], quality), &bytes))
             return unknown_bytes(quality);
@@ -60,7 +53,7 @@ static uint64_t type_bytes(const struct oc_analysis *a, const struct oc_type *t,
     case OC_T_OPTIONAL:
         return t->elem ? type_bytes(a, t->elem, quality) : unknown_bytes(quality);
     case OC_T_MAP: /* strings count as 0, with quality OC_LOWER */
-        *quality = oc_live_worse(*quality, OC_LOWER);
+        *quality = oc_worse_quality(*quality, OC_LOWER);
         return 0;
     default:
         return unknown_bytes(quality);

@@ -32,7 +32,7 @@ static void move_into(struct oc_live_builder *b, uint32_t from, uint32_t to)
     const struct oc_life *y = &b->slot[from].l;
     x->last = y->last > x->last ? y->last : x->last;
     x->bytes = y->bytes > x->bytes ? y->bytes : x->bytes;
-    x->quality = oc_live_worse(x->quality, y->quality);
+    x->quality = oc_worse_quality(x->quality, y->quality);
     x->output |= y->output;
     b->slot[from].into = to;
 }

@@ -53,7 +53,7 @@ static void bodies(struct oc_live_walk *w, uint32_t step, uint64_t *peak, uint64
             oc_live_walk(w->b, n->attr[a].graph[i], false, &body);
             *peak = body.peak > *peak ? body.peak : *peak;
             *lower = body.lower > *lower ? body.lower : *lower;
-            w->quality = oc_live_worse(w->quality, body.quality);
+            w->quality = oc_worse_quality(w->quality, body.quality);
             oc_live_walk_end(&body, false);
         }
 }
@@ -66,7 +66,7 @@ static void sum_lives(struct oc_live_walk *w)
         if (w->b->slot[i].into != i)
             continue;
         l->last = w->b->slot[oc_live_tie_root(w->b, i)].l.last;
-        w->quality = oc_live_worse(w->quality, l->quality);
+        w->quality = oc_worse_quality(w->quality, l->quality);
         if (!w->n)
             continue;
         if (!oc_add_u64(all, l->bytes, &all))

@@ -37,7 +37,6 @@ struct oc_live_walk { /* of one graph */
 
 /* lives_bytes.c: rounded up; 0 with quality OC_UNKNOWN if unknown */
 uint64_t oc_live_bytes(const struct oc_live_builder *b, uint32_t value, uint8_t *quality);
-uint8_t oc_live_worse(uint8_t a, uint8_t b); /* quality of the sum of two values */
 
 /* lives_walk.c: the liveness of one graph; freed by oc_live_walk_end, which also releases the buffers of a
  * body */

@@ -143,8 +143,8 @@ void oc_first_readers_make(struct oc_first_readers *r, const struct oc_model *m,
     }
 }
 
-int64_t oc_told_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value, unsigned axis,
-                     const char **by)
+int64_t oc_told_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value,
+                     unsigned axis, const char **by)
 {
     const struct oc_shape *in = &m->value[value].declared->shape;
     const struct oc_graph *g = &m->graph[0];

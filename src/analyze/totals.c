@@ -12,37 +12,73 @@ uint8_t oc_worse_quality(uint8_t a, uint8_t b)
     return a > b ? a : b;
 }
 
+struct counts {
+    uint64_t macs, flops, ops, rd_act, rd_wt, wr;
+};
+
+struct tally {
+    struct counts all, least; /* least: of nodes that are exact or lower bounds */
+    unsigned seen;            /* 1 << quality */
+    bool beyond;              /* upper bounds beyond 64 bits: `all` is invalid */
+};
+
 static bool add(uint64_t *sum, uint64_t v)
 {
     return oc_add_u64(*sum, v, sum);
 }
 
-static bool add_node(struct oc_totals *t, const struct oc_node_cost *k)
+static bool add_counts(struct counts *c, const struct oc_node_cost *k)
 {
-    bool ok = add(&t->macs, k->macs) && add(&t->flops, k->flops) && add(&t->ops, k->ops) &&
-              add(&t->bytes_read_act, k->rd_act) && add(&t->bytes_read_weight, k->rd_wt) &&
-              add(&t->bytes_written, k->wr);
+    return add(&c->macs, k->macs) && add(&c->flops, k->flops) && add(&c->ops, k->ops) &&
+           add(&c->rd_act, k->rd_act) && add(&c->rd_wt, k->rd_wt) && add(&c->wr, k->wr);
+}
+
+static uint64_t moved(const struct counts *c)
+{
+    uint64_t bytes;
+    return oc_add_u64(c->rd_act, c->rd_wt, &bytes) && oc_add_u64(bytes, c->wr, &bytes) ? bytes : UINT64_MAX;
+}
+
+/* False: sums that are no bounds exceed 64 bits. */
+static bool tally(struct tally *t, const struct oc_node_cost *k)
+{
+    t->seen |= 1u << k->quality;
+    if (!t->beyond)
+        t->beyond = !add_counts(&t->all, k);
+    return (k->quality != OC_EXACT && k->quality != OC_LOWER) || add_counts(&t->least, k);
+}
+
+/* What the sum is. An upper bound together with a lower one, or with a node of unknown cost, bounds nothing:
+ * then the sum is that of the exact nodes and lower bounds, which bounds the whole from below. */
+static const struct counts *settle(const struct tally *t, uint8_t *quality)
+{
+    bool up = t->seen & 1u << OC_UPPER, down = t->seen & 1u << OC_LOWER, est = t->seen & 1u << OC_EST,
+         unknown = t->seen & 1u << OC_UNKNOWN, least = unknown || t->beyond || (up && down && !est);
+    *quality = unknown                   ? OC_UNKNOWN
+               : least || (down && !est) ? OC_LOWER
+               : est                     ? OC_EST
+               : up                      ? OC_UPPER
+                                         : OC_EXACT;
+    return least ? &t->least : &t->all;
+}
+
+static void add_inexact(struct oc_totals *t, const struct oc_node_cost *k)
+{
+    const uint64_t bytes = k->rd_act + k->rd_wt + k->wr, from[] = {k->macs, k->flops, k->ops, bytes};
+    uint64_t *to[] = {&t->not_exact.macs, &t->not_exact.flops, &t->not_exact.ops, &t->not_exact.bytes};
+    t->not_exact.nodes++;
+    for (size_t i = 0; i < OC_COUNT(to); i++)
+        if (!add(to[i], from[i]))
+            *to[i] = UINT64_MAX;
+}
+
+static void count_node(struct oc_totals *t, const struct oc_node_cost *k)
+{
     t->nodes++;
     t->unknown_nodes += k->quality == OC_UNKNOWN;
     t->estimated_nodes += k->quality == OC_EST || k->quality == OC_LOWER;
-    t->quality = (enum oc_quality)oc_worse_quality((uint8_t)t->quality, k->quality);
-    uint64_t bytes = k->rd_act + k->rd_wt + k->wr;
-    if (k->quality == OC_EXACT || k->quality == OC_LOWER)
-        ok = ok && add(&t->least.macs, k->macs) && add(&t->least.flops, k->flops) &&
-             add(&t->least.ops, k->ops) && add(&t->least.bytes, bytes);
-    if (k->quality == OC_EXACT || !ok)
-        return ok;
-    t->not_exact.nodes++;
-    return add(&t->not_exact.macs, k->macs) && add(&t->not_exact.flops, k->flops) &&
-           add(&t->not_exact.ops, k->ops) && add(&t->not_exact.bytes, bytes);
-}
-
-static bool add_type(struct oc_type_total *t, const struct oc_node_cost *k)
-{
-    t->nodes++;
-    t->quality = oc_worse_quality(t->quality, k->quality);
-    return add(&t->macs, k->macs) && add(&t->flops, k->flops) && add(&t->ops, k->ops) &&
-           add(&t->bytes, k->rd_act + k->rd_wt + k->wr) && add(&t->params, k->params);
+    if (k->quality != OC_EXACT)
+        add_inexact(t, k);
 }
 
 static int by_work(const void *a, const void *b)
@@ -59,7 +95,8 @@ static int by_work(const void *a, const void *b)
 
 struct type_rows { /* rows by operator type */
     struct oc_map index;
-    uint32_t cap;
+    struct tally *tally; /* by row */
+    uint32_t cap, cap_tally;
     struct {
         const char *domain, *op_type;
         uint32_t row;
@@ -73,6 +110,8 @@ static uint32_t find_row(struct oc_analysis *a, struct type_rows *t, const struc
     uint32_t row = a->n_by_type;
     size_t used = len < 0 ? 0 : (size_t)len < sizeof(key) ? (size_t)len : sizeof(key) - 1;
     if (oc_map_add(&t->index, key, used, &row, NULL)) {
+        OC_GROW(t->tally, a->n_by_type, t->cap_tally);
+        t->tally[a->n_by_type] = (struct tally){0};
         OC_GROW(a->by_type, a->n_by_type, t->cap);
         a->by_type[a->n_by_type++] = (struct oc_type_total){.domain = n->domain, .op_type = n->op_type};
     }
@@ -91,10 +130,37 @@ static uint32_t type_row(struct oc_analysis *a, struct type_rows *t, const struc
     return t->recent[at].row;
 }
 
+static void settle_type(struct oc_type_total *t, const struct tally *sum)
+{
+    const struct counts *c = settle(sum, &t->quality);
+    t->macs = c->macs;
+    t->flops = c->flops;
+    t->ops = c->ops;
+    t->bytes = moved(c);
+}
+
+static void settle_all(struct oc_totals *t, const struct tally *sum)
+{
+    uint8_t quality;
+    const struct counts *c = settle(sum, &quality), *least = &sum->least;
+    t->quality = (enum oc_quality)quality;
+    t->macs = c->macs;
+    t->flops = c->flops;
+    t->ops = c->ops;
+    t->bytes_read_act = c->rd_act;
+    t->bytes_read_weight = c->rd_wt;
+    t->bytes_written = c->wr;
+    t->least.macs = least->macs;
+    t->least.flops = least->flops;
+    t->least.ops = least->ops;
+    t->least.bytes = moved(least);
+}
+
 bool oc_sum_nodes(struct oc_analysis *a)
 {
     const struct oc_totals *t = &a->total;
     struct type_rows rows = {.index = {.arena = &a->arena}};
+    struct tally all = {0};
     bool ok = true;
     a->total = (struct oc_totals){.params = t->params,
                                   .params_all = t->params_all,
@@ -110,9 +176,17 @@ bool oc_sum_nodes(struct oc_analysis *a)
         if (a->graph_use[n->graph] != OC_G_RUN || k->state == OC_NODE_NOT_TAKEN)
             continue;
         uint32_t row = type_row(a, &rows, n);
-        ok = add_node(&a->total, k) && add_type(&a->by_type[row], k);
+        struct oc_type_total *type = &a->by_type[row];
+        type->nodes++;
+        count_node(&a->total, k);
+        ok = tally(&all, k) && tally(&rows.tally[row], k) && add(&type->params, k->params);
     }
+    settle_all(&a->total, &all);
+    ok = ok && (!all.beyond || all.seen & (1u << OC_UPPER | 1u << OC_EST));
+    for (uint32_t i = 0; i < a->n_by_type; i++)
+        settle_type(&a->by_type[i], &rows.tally[i]);
     oc_map_free(&rows.index);
+    free(rows.tally);
     if (a->n_by_type)
         qsort(a->by_type, a->n_by_type, sizeof(*a->by_type), by_work);
     return ok;

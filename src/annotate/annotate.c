@@ -77,18 +77,10 @@ static void quality(const struct entries *e, unsigned q)
 /* ---- nodes -----------------------------------------------------------------------------------------------
  */
 
-/* All calls of a function together: the worst quality; the sum of bounds of both directions is an estimate.
- */
-static unsigned worse_quality(unsigned a, unsigned b)
-{
-    if ((a == OC_UPPER && b == OC_LOWER) || (a == OC_LOWER && b == OC_UPPER))
-        return OC_EST;
-    return a > b ? a : b;
-}
-
+/* All calls of a function together. */
 static bool add_cost(struct oc_node_cost *sum, const struct oc_node_cost *k)
 {
-    sum->quality = (uint8_t)worse_quality(sum->quality, k->quality);
+    sum->quality = oc_worse_quality(sum->quality, k->quality);
     return oc_add_u64(sum->macs, k->macs, &sum->macs) && oc_add_u64(sum->flops, k->flops, &sum->flops) &&
            oc_add_u64(sum->ops, k->ops, &sum->ops) && oc_add_u64(sum->params, k->params, &sum->params) &&
            oc_add_u64(sum->rd_act, k->rd_act, &sum->rd_act) &&

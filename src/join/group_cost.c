@@ -7,14 +7,6 @@ static bool add(uint64_t *sum, uint64_t v)
     return oc_add_u64(*sum, v, sum);
 }
 
-static uint8_t worse(uint8_t a, uint8_t b)
-{
-    bool up = a == OC_UPPER || b == OC_UPPER, low = a == OC_LOWER || b == OC_LOWER;
-    if (up && low && a != OC_UNKNOWN && b != OC_UNKNOWN)
-        return OC_EST;
-    return a > b ? a : b;
-}
-
 static bool value_bytes(const struct oc_analysis *a, uint32_t v, uint64_t *bytes)
 {
     const struct oc_type *t = &a->type[v];
@@ -143,7 +135,7 @@ static void cost_of_group(struct border *b)
         }
         if (!oc_carries_cost(c))
             continue;
-        r->quality = worse(r->quality, c->quality);
+        r->quality = oc_worse_quality(r->quality, c->quality);
         if (c->quality == OC_UNKNOWN)
             r->note = c->note ? c->note : "an operator of the group has no cost";
         else if (!add(&r->macs, c->macs) || !add(&r->flops, c->flops) || !add(&r->ops, c->ops) ||

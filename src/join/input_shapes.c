@@ -199,7 +199,8 @@ static bool same_symbols(const struct oc_shape *a, const struct oc_shape *b)
 }
 
 /* The value that a recorded output is: all that can be it must have the same shape. */
-static uint32_t find_output(const struct equations *e, const struct oc_match *m, const struct oc_type *recorded)
+static uint32_t find_output(const struct equations *e, const struct oc_match *m,
+                            const struct oc_type *recorded)
 {
     uint32_t found = OC_NONE;
     for (uint32_t i = 0; i < m->n_node; i++) {
@@ -263,7 +264,8 @@ static void solve(struct shapes *s, const struct oc_analysis *a, struct oc_solve
     oc_match_free(&x);
 }
 
-static void take_solved(struct shapes *s, const struct oc_analysis *a, struct oc_solver *solver, uint32_t value)
+static void take_solved(struct shapes *s, const struct oc_analysis *a, struct oc_solver *solver,
+                        uint32_t value)
 {
     const struct oc_shape *shape = &a->type[value].shape;
     int64_t size[OC_MAX_RANK];
@@ -276,7 +278,8 @@ static void take_solved(struct shapes *s, const struct oc_analysis *a, struct oc
     }
     if (any)
         add_shape(s, value, shape->rank, size,
-                  chosen ? "one of several that fit the recorded shapes" : "follows from the recorded shapes");
+                  chosen ? "one of several that fit the recorded shapes"
+                         : "follows from the recorded shapes");
 }
 
 /* Whether the analysis with these shapes contradicts a recorded one. */
@@ -309,8 +312,7 @@ static void drop_shapes(struct shapes *s, uint32_t keep)
 static void take_implied(struct shapes *s)
 {
     const struct oc_graph *g = &s->m->graph[0];
-    struct oc_analyze_opts o = {
-        .shape = s->bind, .n_shape = s->n, .skip_unused = true, .no_defaults = true};
+    struct oc_analyze_opts o = {.shape = s->bind, .n_shape = s->n, .skip_unused = true, .no_defaults = true};
     struct oc_analysis *a;
     struct oc_err err;
     uint32_t recorded = s->n, open = 0;

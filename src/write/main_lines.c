@@ -130,31 +130,20 @@ static void add_inputs(struct lines *l)
     add(l, "inputs", oc_printf(l->arena, "%s%s", n ? text : "none", assumed(l)));
 }
 
-static const char *bound_word(const struct oc_totals *t)
+/* Lower bounds: a figure of 0 tells nothing and is left out. */
+static void add_least_cost(struct lines *l, const struct oc_totals *t, double moved)
 {
-    return t->quality == OC_LOWER   ? "at least "
-           : t->quality == OC_UPPER ? "at most "
-           : t->quality == OC_EST   ? "about "
-                                    : "";
-}
-
-/* Where nodes have no cost, the sums are lower bounds: of those that are exact or lower bounds themselves. */
-static void add_least_cost(struct lines *l, const struct oc_totals *t)
-{
-    const char *text = "", *unknown = "MACs and FLOPs";
-    if (t->least.macs)
-        text = oc_printf(l->arena, "%s MACs", count(l, t->least.macs));
-    if (t->least.flops) {
-        text = oc_printf(l->arena, "%s%s%s FLOPs", text, *text ? ", " : "", count(l, t->least.flops));
-        unknown = *text && t->least.macs ? "" : "MACs";
-    }
-    if (t->least.ops)
-        text = oc_printf(l->arena, "%s%s%s (integer)", text, *text ? ", " : "",
-                         si(l, (double)t->least.ops, "OP"));
-    text = oc_printf(l->arena, "%s%s%s moved", text, *text ? ", " : "", si(l, (double)t->least.bytes, "B"));
+    const char *text = "", *unknown = t->flops || t->ops ? "MACs" : "MACs and FLOPs";
+    if (t->macs)
+        text = oc_printf(l->arena, "%s MACs", count(l, t->macs));
+    if (t->flops)
+        text = oc_printf(l->arena, "%s%s%s FLOPs", text, *text ? ", " : "", count(l, t->flops));
+    if (t->ops)
+        text = oc_printf(l->arena, "%s%s%s (integer)", text, *text ? ", " : "", si(l, (double)t->ops, "OP"));
+    text = oc_printf(l->arena, "%s%s%s moved", text, *text ? ", " : "", si(l, moved, "B"));
     add(l, "cost",
-        *unknown ? oc_printf(l->arena, "%s unknown; at least %s", unknown, text)
-                 : oc_printf(l->arena, "at least %s", text));
+        t->macs ? oc_printf(l->arena, "at least %s", text)
+                : oc_printf(l->arena, "%s unknown; at least %s", unknown, text));
 }
 
 static void add_cost(struct lines *l)
@@ -165,13 +154,13 @@ static void add_cost(struct lines *l)
         add(l, "cost", "unknown");
         return;
     }
-    if (t->unknown_nodes) {
-        add_least_cost(l, t);
+    if (t->unknown_nodes || t->quality == OC_LOWER) {
+        add_least_cost(l, t, moved);
         return;
     }
     add(l, "cost",
         oc_printf(l->arena, "%s%s%s MACs, %s FLOPs%s, %s%s moved", oc_report_sizes(l->r) ? "mean " : "",
-                  bound_word(t), count(l, t->macs), count(l, t->flops),
+                  oc_quality_word(t->quality), count(l, t->macs), count(l, t->flops),
                   t->ops ? oc_printf(l->arena, ", %s (integer)", si(l, (double)t->ops, "OP")) : "",
                   t->bytes_bound ? "at least " : "", si(l, moved, "B")));
 }
@@ -184,7 +173,7 @@ static void add_memory(struct lines *l)
         a->peak.quality == OC_UNKNOWN || a->peak.node == OC_NONE
             ? ""
             : oc_printf(l->arena, "peak activation memory %s%s%s, ",
-                        a->peak.quality == OC_UPPER ? "at most " : "", bytes(l, (double)a->peak.bytes),
+                        oc_quality_word(a->peak.quality), bytes(l, (double)a->peak.bytes),
                         oc_report_sizes(l->r) ? " (largest)" : "");
     add(l, "memory", oc_printf(l->arena, "%sconstants %s", peak, bytes(l, (double)t->const_bytes)));
 }
@@ -213,18 +202,10 @@ static void add_latency(struct lines *l, const struct oc_headline *h)
 
 #define WELL_COUNTED 0.75 /* below this share of the time, a lower bound may be far from the rate */
 
-static const char *quality_word(unsigned quality)
-{
-    return quality == OC_LOWER   ? "at least "
-           : quality == OC_UPPER ? "at most "
-           : quality == OC_EST   ? "about "
-                                 : "";
-}
-
 /* FLOP/s, integer operations and bytes per second; what is not exact is marked by a word. */
 static const char *rates(struct lines *l, const struct oc_headline *h)
 {
-    const char *flops = quality_word(h->flops_quality), *bytes = quality_word(h->bytes_quality), *text = "";
+    const char *flops = oc_quality_word(h->flops_quality), *bytes = oc_quality_word(h->bytes_quality), *text = "";
     if (h->flops_per_s > 0)
         text = oc_printf(l->arena, "%s%s GFLOP/s", flops, giga(l, h->flops_per_s));
     if (h->ops_per_s > 0)

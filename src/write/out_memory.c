@@ -25,13 +25,6 @@ static const char *exact(struct mem_out *o, uint64_t v)
     return oc_strdup(&o->arena, oc_format_count(v, buf, sizeof(buf)));
 }
 
-static const char *bound_word(unsigned quality)
-{
-    static const char *const words[] = {
-        [OC_EXACT] = "", [OC_UPPER] = "at most ", [OC_LOWER] = "at least ", [OC_EST] = "about "};
-    return quality < OC_UNKNOWN ? words[quality] : "at least ";
-}
-
 static void line(struct mem_out *o, const char *name, const char *text)
 {
     oc_plain_say(name, 12, o->m->o.width_chars, text, o->f);
@@ -79,7 +72,7 @@ static const char *rules(struct mem_out *o)
 static void print_totals(struct mem_out *o)
 {
     const struct oc_lives *l = o->m->lives;
-    const char *mark = bound_word(o->m->quality);
+    const char *mark = oc_quality_word(o->m->quality);
     line(o, "model", o->m->a->model->path);
     constants(o);
     if (!l->n_step) {
@@ -174,8 +167,8 @@ static void print_fit(struct mem_out *o)
     bool inside = needs <= f->capacity;
     line(o, "fit",
          oc_printf(&o->arena, "%s: needs %s%s, %s has %s (%.2f %%), %s %s", says[f->fits],
-                   bound_word(o->m->quality), bytes(o, needs), f->device->info.name, bytes(o, f->capacity),
-                   (double)needs / (double)f->capacity * 100,
+                   oc_quality_word(o->m->quality), bytes(o, needs), f->device->info.name,
+                   bytes(o, f->capacity), (double)needs / (double)f->capacity * 100,
                    bytes(o, inside ? f->capacity - needs : needs - f->capacity),
                    inside ? "free" : "missing"));
     for (size_t i = 0; i < f->device->info.n_set; i++) {
@@ -225,7 +218,7 @@ static void live_table(struct mem_out *o)
     for (size_t i = 0; i < top; i++) {
         const struct oc_memory_row *r = &o->m->row[i];
         const char *const cell[] = {
-            oc_printf(&o->arena, "%s%s", bound_word(r->life->quality), bytes(o, r->life->bytes)),
+            oc_printf(&o->arena, "%s%s", oc_quality_word(r->life->quality), bytes(o, r->life->bytes)),
             a->model->value[r->life->value].name,
             oc_type_text(&o->arena, a->exprs, &a->type[r->life->value]),
             kind_of(r),

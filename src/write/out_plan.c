@@ -204,7 +204,7 @@ static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, 
 static void order_table(const struct oc_memory_plan *p, FILE *f)
 {
     struct oc_arena arena = {0};
-    const char *mark = p->quality == OC_UPPER ? "at most " : p->quality == OC_EXACT ? "" : "about ";
+    const char *mark = oc_quality_word(p->quality);
     if (p->reordered)
         order_lines(&arena, p, mark, f);
     fprintf(f, "plan        arena of %s%s for %" PRIu32 " buffers, %.3f times the peak activation memory\n",

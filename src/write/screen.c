@@ -319,7 +319,7 @@ static const char *format_number(struct oc_arena *arena, double v, const struct 
 {
     double step = pow(10, -s->decimals);
     v *= s->factor;
-    if (isnan(v))
+    if (isnan(v) || (v == 0 && *mark == '>')) /* at least 0 */
         return "-";
     if (v > 0 && v < step / 2)
         return oc_printf(arena, "<%.*f", s->decimals, step);

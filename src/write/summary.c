@@ -120,33 +120,27 @@ static void activation_part(struct sum *s)
     if (p->quality == OC_UNKNOWN || p->node == OC_NONE)
         return;
     add(s, "peak activation memory",
-        oc_printf(s->arena, "%s%s at %s", p->quality == OC_UPPER ? "at most " : "",
-                  bytes(s, (double)p->bytes), oc_node_label(m, &m->node[p->node], label, sizeof(label))));
+        oc_printf(s->arena, "%s%s at %s", oc_quality_word(p->quality), bytes(s, (double)p->bytes),
+                  oc_node_label(m, &m->node[p->node], label, sizeof(label))));
 }
 
 static void cost_part(struct sum *s)
 {
     const struct oc_totals *t = &s->r->in->analysis->total;
     bool none = t->nodes && t->unknown_nodes == t->nodes;
-    const char *rough = t->unknown_nodes || t->quality == OC_LOWER ? "at least "
-                        : t->quality == OC_UPPER                   ? "at most "
-                        : t->quality == OC_EST                     ? "about "
-                                                                   : "";
+    const char *rough = oc_quality_word(t->quality);
     double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
     if (none) {
         return;
     }
-    uint64_t ops = t->unknown_nodes ? t->least.ops : t->ops;
-    if (ops)
-        add(s, "int OPs", oc_printf(s->arena, "%s%s  (%s)", rough, count(s, ops), si(s, (double)ops, "OP")));
-    if (t->unknown_nodes && !t->bytes_bound)
-        add(s, "bytes moved", oc_printf(s->arena, "at least %s", si(s, (double)t->least.bytes, "B")));
-    else
-        add(s, "bytes moved",
-            oc_printf(s->arena, "%s%s: %s %s and %s weights read, %s written",
-                      t->bytes_bound ? "at least " : rough, si(s, moved, "B"),
-                      si(s, (double)t->bytes_read_act, "B"), t->bytes_bound ? "inputs" : "activations",
-                      si(s, (double)t->bytes_read_weight, "B"), si(s, (double)t->bytes_written, "B")));
+    if (t->ops)
+        add(s, "int OPs",
+            oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
+    add(s, "bytes moved",
+        oc_printf(s->arena, "%s%s: %s %s and %s weights read, %s written",
+                  t->bytes_bound ? "at least " : rough, si(s, moved, "B"),
+                  si(s, (double)t->bytes_read_act, "B"), t->bytes_bound ? "inputs" : "activations",
+                  si(s, (double)t->bytes_read_weight, "B"), si(s, (double)t->bytes_written, "B")));
     activation_part(s);
 }
 

@@ -366,6 +366,52 @@ static void overflow_is_an_error_that_names_the_node(void **state)
     oc_run_free(&r);
 }
 
+/* NonZero has at most 64 rows: the product with them is an upper bound, the one with x is unknown. */
+static void upper_bounds_are_not_summed_into_a_lower_bound(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *x; /* of the second product */
+        uint64_t macs;
+        enum oc_quality quality;
+    } row[] = {{"float[N,8]", 4 * 8 * 2, OC_UNKNOWN},
+               {"float[6,8]", 4 * 8 * 2 + 6 * 8 * 2 + 64 * 8 * 2, OC_UPPER}};
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct oc_builder *b = oc_b_new(17);
+        struct oc_analyze_opts o = {.no_defaults = true};
+        struct oc_model *m;
+        struct oc_analysis *a;
+        struct oc_err e;
+        size_t n;
+        oc_b_input(b, "mask", "float[64]");
+        oc_b_input(b, "table", "float[64,8]");
+        oc_b_input(b, "known", "float[4,8]");
+        oc_b_input(b, "x", row[i].x);
+        oc_b_init(b, "w", "float[8,2]");
+        oc_b_node(b, "NonZero", "which", "mask", "at", "");
+        oc_b_init(b, "flat", "int64[1]{-1}");
+        oc_b_node(b, "Reshape", "rows", "at,flat", "index", "");
+        oc_b_node(b, "Gather", "take", "table,index", "taken", "");
+        oc_b_node(b, "MatMul", "bounded", "taken,w", "p", "");
+        oc_b_node(b, "MatMul", "exact", "known,w", "q", "");
+        oc_b_node(b, "MatMul", "open", "x,w", "r", "");
+        oc_b_output(b, "p", "float");
+        oc_b_output(b, "q", "float");
+        oc_b_output(b, "r", "float");
+        uint8_t *bytes = oc_b_pack(b, &n);
+        oc_b_free(b);
+        if (oc_model_load_mem(bytes, n, NULL, &m, &e) || oc_analyze(m, &o, &a, &e))
+            fail_msg("%s", e.msg);
+        assert_int_equal(a->total.quality, row[i].quality);
+        assert_int_equal(a->total.macs, row[i].macs);
+        assert_int_equal(a->total.least.macs, row[i].quality == OC_UNKNOWN ? row[i].macs : 64 + 96);
+        assert_true(a->total.not_exact.macs >= 64 * 8 * 2);
+        oc_analysis_free(a);
+        oc_model_free(m);
+        free(bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +428,7 @@ int main(void)
         cmocka_unit_test(example_network_matches_the_documented_counts),
         cmocka_unit_test(peak_of_parallel_branches_keeps_waiting_values),
         cmocka_unit_test(peak_of_an_if_counts_the_larger_branch),
+        cmocka_unit_test(upper_bounds_are_not_summed_into_a_lower_bound),
         cmocka_unit_test(overflow_is_an_error_that_names_the_node),
     };
     return cmocka_run_group_tests_name("analyze/analyze", tests, NULL, NULL);

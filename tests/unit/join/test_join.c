@@ -853,8 +853,7 @@ static void sizes_follow_from_recorded_shapes_of_later_nodes(void **state)
     (void)state;
     static const char *const event[] = {
         "EmbedLayerNormalization_0|EmbedLayerNormalization|0|{\"int32\":[2,8]}|{\"float\":[2,8,32]}",
-        "keys|MatMul|1|{\"float\":[2,8,32]}|{\"float\":[2,8,8]}",
-        "append|Concat|2| |{\"float\":[2,24,8]}"};
+        "keys|MatMul|1|{\"float\":[2,8,32]}|{\"float\":[2,8,8]}", "append|Concat|2| |{\"float\":[2,24,8]}"};
     struct joined x;
     join_decoder(&x, event, OC_COUNT(event));
     const struct oc_shape *ids = &x.a->type[x.m->graph[0].input[0]].shape,
@@ -869,9 +868,8 @@ static void sizes_follow_from_recorded_shapes_of_later_nodes(void **state)
 static void sizes_that_contradict_a_recorded_shape_are_not_taken(void **state)
 {
     (void)state;
-    static const char *const event[] = {
-        "norm|LayerNormalization|0|{\"float\":[2,9,32]}|{\"float\":[2,9,32]}",
-        "keys|MatMul|1|{\"float\":[2,8,32]}|{\"float\":[2,8,8]}"};
+    static const char *const event[] = {"norm|LayerNormalization|0|{\"float\":[2,9,32]}|{\"float\":[2,9,32]}",
+                                        "keys|MatMul|1|{\"float\":[2,8,32]}|{\"float\":[2,8,8]}"};
     struct joined x;
     join_decoder(&x, event, OC_COUNT(event));
     const struct oc_shape *ids = &x.a->type[x.m->graph[0].input[0]].shape;

@@ -285,9 +285,9 @@ static void equations_that_tell_nothing_are_left(void **state)
 {
     (void)state;
     struct oc_solver *s = oc_solver_new(x, &arena);
-    oc_solver_add(s, mul(B, W), 48);             /* two unknowns */
-    oc_solver_add(s, mul(P, k(2)), 7);           /* no integer */
-    oc_solver_add(s, floordiv(k(7), S), 100);    /* no value at all */
+    oc_solver_add(s, mul(B, W), 48);          /* two unknowns */
+    oc_solver_add(s, mul(P, k(2)), 7);        /* no integer */
+    oc_solver_add(s, floordiv(k(7), S), 100); /* no value at all */
     oc_solver_add(s, oc_known(3), 4);
     oc_solver_run(s);
     assert_solved(s, B, OC_SOLVED_NOT, 0);
