@@ -20,11 +20,10 @@ static const struct grouped sparse = {
 struct dims {
     struct oc_dim batch, sq, head, buffer, past, total, width; /* width of the output */
     int64_t hq, hkv;
-    bool guessed; /* the total length is unknown: the cache counts as full */
 };
 
-/* Total length: the value of total_sequence_length; else the cache counts as full, an empty one as the first
- * step. */
+/* Total length: the value of total_sequence_length; else at most that of a full cache and the new tokens,
+ * with an empty cache that of the first step. */
 static void read_lengths(struct oc_op_ctx *c, const struct grouped *kind, struct dims *d)
 {
     const struct oc_data *total = oc_in_value(c, kind->total);
@@ -35,9 +34,11 @@ static void read_lengths(struct oc_op_ctx *c, const struct grouped *kind, struct
                                                   : oc_op_fresh_dim(c, "past", -1);
     if (total && total->n == 1 && total->e[0].kind == OC_E_INT) {
         d->total = total->e[0].i;
+    } else if (cached && !oc_is(d->buffer, 0)) {
+        int64_t most = oc_dim_max_value(c->exprs, oc_dim_add(c->exprs, d->buffer, d->sq));
+        d->total = oc_op_fresh_dim(c, "total_sequence_length", most);
     } else {
-        d->guessed = cached && !oc_is(d->buffer, 0);
-        d->total = d->guessed ? oc_dim_max(c->exprs, d->buffer, d->sq) : d->sq;
+        d->total = d->sq;
     }
     d->past = oc_dim_sub(c->exprs, d->total, d->sq);
     if (oc_is_known(d->past) && d->past.v < 0)
@@ -164,8 +165,6 @@ static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
                              .masked = oc_in(c, kind->bias) != NULL,
                              .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F,
                              .sink = oc_in(c, kind->sink) || oc_attr_i(c, "smooth_softmax", 0) > 0};
-    if (d.guessed)
-        c->assumption = "total_sequence_length is unknown: assumed a full cache";
     if (kind->sparse)
         c->upper = true; /* the block layout is not in the types: counted as dense */
     oc_add_attention(c, k, &a);
