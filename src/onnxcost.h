@@ -133,6 +133,7 @@ struct oc_totals {
     uint64_t params, params_all, const_bytes;
     uint64_t
         params_computed; /* elements of weights that follow from small constants when the model is loaded */
+    uint64_t const_bytes_computed; /* their size, not in const_bytes */
     uint64_t bytes_read_act, bytes_read_weight, bytes_written;
     bool bytes_bound; /* the bytes are those of the whole model (graph_bytes), a lower bound */
     enum oc_quality quality;

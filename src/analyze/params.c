@@ -300,7 +300,7 @@ static void count_computed(struct oc_engine *e)
         if (!op || e->a->cost[node].state != OC_NODE_NORMAL || e->graph_use[n->graph] != OC_G_RUN)
             continue;
         for (uint32_t i = 0; i < n->n_in; i++) {
-            uint64_t elements;
+            uint64_t elements, bytes;
             uint32_t v = n->in[i];
             if (v == OC_NONE || !e->a->is_const[v] || counted[v] ||
                 !(use_of(e, n, op, i) & (U_QDATA | U_BIAS | U_NORM)) ||
@@ -308,6 +308,8 @@ static void count_computed(struct oc_engine *e)
                 continue;
             counted[v] = true;
             e->a->total.params_computed += elements;
+            e->a->total.const_bytes_computed +=
+                oc_bytes_of(e->a->type[v].dtype, elements, &bytes) ? bytes : 0;
         }
     }
     free(source);

@@ -166,6 +166,7 @@ bool oc_sum_nodes(struct oc_analysis *a)
                                   .params_all = t->params_all,
                                   .params_computed = t->params_computed,
                                   .const_bytes = t->const_bytes,
+                                  .const_bytes_computed = t->const_bytes_computed,
                                   .bytes_bound = t->bytes_bound};
     free(a->by_type);
     a->by_type = NULL;

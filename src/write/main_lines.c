@@ -175,7 +175,11 @@ static void add_memory(struct lines *l)
             : oc_printf(l->arena, "peak activation memory %s%s%s, ",
                         oc_quality_word(a->peak.quality), bytes(l, (double)a->peak.bytes),
                         oc_report_sizes(l->r) ? " (largest)" : "");
-    add(l, "memory", oc_printf(l->arena, "%sconstants %s", peak, bytes(l, (double)t->const_bytes)));
+    const char *computed = t->const_bytes_computed ? oc_printf(l->arena, " stored and %s computed",
+                                                               bytes(l, (double)t->const_bytes_computed))
+                                                   : "";
+    add(l, "memory",
+        oc_printf(l->arena, "%sconstants %s%s", peak, bytes(l, (double)t->const_bytes), computed));
 }
 
 /* ---- the profile ------------------------------------------------------------------------------------------

@@ -168,6 +168,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "params_all", known, t.params_all);
     oc_key_u64_if(w, "params_computed", known, t.params_computed);
     oc_key_u64_if(w, "const_bytes", known, t.const_bytes);
+    oc_key_u64_if(w, "const_bytes_computed", known, t.const_bytes_computed);
     oc_key_u64_if(w, "bytes_read_act", known, t.bytes_read_act);
     oc_key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
     oc_key_u64_if(w, "bytes_written", known, t.bytes_written);
