@@ -4,6 +4,7 @@
 
 #include "base/c_locale.h"
 #include "base/caps.h"
+#include "base/units.h"
 #include "analyze/convention.h"
 #include "analyze/engine.h"
 #include "ops/user_rules.h"
@@ -171,8 +172,12 @@ static int run(struct oc_engine *e)
 
 /* Sizes that the model leaves open and that a pass assumes. */
 struct defaults {
-    int64_t spatial, length; /* heights and widths; sequences and other dimensions, 0: 128 and 1 */
+    int64_t spatial, length;    /* heights and widths; sequences and other dimensions, 0: 128 and 1 */
+    const struct oc_bind *size; /* of single dimensions */
+    size_t n_size;
 };
+
+static const struct defaults first_defaults = {SPATIAL_DEFAULT, 0, NULL, 0};
 
 /* What a pass found: nodes whose shapes did not work out, and which defaults it used. */
 struct outcome {
@@ -190,6 +195,8 @@ static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o,
                           .err = err,
                           .spatial_default = d.spatial,
                           .length_default = d.length,
+                          .fitted = d.size,
+                          .n_fitted = d.n_size,
                           .cached_trips = 1,
                           .a = new_analysis(m)};
     e.a->weights = *weights;
@@ -207,13 +214,94 @@ static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o,
     return 0;
 }
 
+enum { MAX_FITTED = 8, MAX_SIZES = 32, MAX_TRIED_NODES = 2000000 };
+
+static size_t list_sizes(const struct oc_analysis *a, struct oc_arena *arena, struct oc_bind *size)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < a->n_assumption && n < MAX_FITTED; i++) {
+        const struct oc_assumption *q = &a->assumption[i];
+        if (!strcmp(q->what, "dim") && oc_parse_i64(q->value, strlen(q->value), &size[n].value))
+            size[n++].symbol = oc_strdup(arena, q->name);
+    }
+    return n;
+}
+
+static size_t add_try(int64_t *list, size_t n, int64_t v)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == v)
+            return n;
+    if (v >= 1 && n < MAX_SIZES)
+        list[n++] = v;
+    return n;
+}
+
+/* Sizes to try for a dimension: those at the nodes that failed (77 positions), then multiples (patches that
+ * are merged by 4) and parts. */
+static size_t list_tries(const struct oc_analysis *a, int64_t start, int64_t *list)
+{
+    static const int64_t scale[] = {2, 4, 8, 16, 64, 256};
+    const struct oc_model *m = a->model;
+    size_t n = add_try(list, 0, start);
+    for (uint32_t i = 0; i < m->n_node && n < MAX_SIZES / 2; i++)
+        for (uint32_t k = 0; a->cost[i].state == OC_NODE_NO_SHAPE && k < m->node[i].n_in; k++) {
+            const struct oc_type *t = m->node[i].in[k] == OC_NONE ? NULL : &a->type[m->node[i].in[k]];
+            for (unsigned d = 0; t && t->kind == OC_T_TENSOR && d < t->shape.rank && n < MAX_SIZES / 2; d++)
+                if (oc_is_known(t->shape.dim[d]) && t->shape.dim[d].v > 1)
+                    n = add_try(list, n, t->shape.dim[d].v);
+        }
+    for (size_t i = 0; i < OC_COUNT(scale); i++)
+        n = start < INT32_MAX ? add_try(list, n, start * scale[i]) : n;
+    for (size_t i = 0; i < 4; i++)
+        n = start % scale[i] == 0 ? add_try(list, n, start / scale[i]) : n;
+    return n;
+}
+
+/* Tries other sizes for one assumed dimension after the other while nodes fail. */
+static void fit_sizes(const struct oc_model *m, const struct oc_analyze_opts *o,
+                      const struct oc_weights *weights, struct defaults d, struct outcome *best)
+{
+    struct oc_arena arena = {0};
+    struct oc_bind size[MAX_FITTED];
+    int64_t start[MAX_FITTED], list[MAX_SIZES];
+    uint32_t left = MAX_TRIED_NODES / (m->n_node + 1);
+    d.size = size;
+    d.n_size = list_sizes(best->analysis, &arena, size);
+    for (size_t k = 0; k < d.n_size; k++)
+        start[k] = size[k].value;
+    for (size_t k = d.n_size; k-- > 0 && best->failed;) { /* the batch comes first in most models */
+        size_t n = list_tries(best->analysis, start[k], list);
+        int64_t kept = start[k];
+        for (size_t i = 1; i < n && best->failed && left; i++, left--) {
+            struct outcome next;
+            struct oc_err unused;
+            size[k].value = list[i];
+            if (attempt(m, o, weights, d, &next, &unused))
+                continue;
+            bool better = next.failed < best->failed;
+            oc_analysis_free(better ? best->analysis : next.analysis);
+            kept = better ? list[i] : kept;
+            *best = better ? next : *best;
+        }
+        size[k].value = kept;
+    }
+    for (size_t k = 0; k < d.n_size; k++)
+        if (size[k].value != start[k])
+            oc_diag_add(&best->analysis->diags, OC_INFO, "I-default-revised", "",
+                        "the default of %s did not fit the model: %lld is used", size[k].symbol,
+                        (long long)size[k].value);
+    oc_arena_free(&arena);
+}
+
 /* Other defaults where shapes did not work out: the first with the fewest failures. */
 static void revise(const struct oc_model *m, const struct oc_analyze_opts *o,
                    const struct oc_weights *weights, struct outcome *best)
 {
-    static const struct defaults tries[] = {{SPATIAL_SECOND_TRY, 0}, {SPATIAL_DEFAULT, 512},
-                                            {SPATIAL_DEFAULT, 256},  {SPATIAL_DEFAULT, 1024},
-                                            {SPATIAL_DEFAULT, 4096}, {SPATIAL_DEFAULT, 16000}};
+    static const struct defaults tries[] = {
+        {SPATIAL_SECOND_TRY, 0, NULL, 0}, {SPATIAL_DEFAULT, 512, NULL, 0},
+        {SPATIAL_DEFAULT, 256, NULL, 0},  {SPATIAL_DEFAULT, 1024, NULL, 0},
+        {SPATIAL_DEFAULT, 4096, NULL, 0}, {SPATIAL_DEFAULT, 16000, NULL, 0}};
     const struct defaults *used = NULL;
     for (size_t i = 0; i < OC_COUNT(tries) && best->failed; i++) {
         struct outcome next;
@@ -233,6 +321,8 @@ static void revise(const struct oc_model *m, const struct oc_analyze_opts *o,
                     "the defaults of open dimensions did not fit the model: %lld is used for %s",
                     (long long)(used->length ? used->length : used->spatial),
                     used->length ? "lengths" : "heights and widths");
+    if (best->failed && !o->no_defaults && o->default_dim <= 0)
+        fit_sizes(m, o, weights, used ? *used : first_defaults, best);
 }
 
 int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, struct oc_analysis **out,
@@ -249,7 +339,7 @@ int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, str
     opts = opts ? opts : &none;
     if (oc_weights_get(opts->weights, &weights, err))
         return -1;
-    if (attempt(m, opts, &weights, (struct defaults){SPATIAL_DEFAULT, 0}, &best, err)) {
+    if (attempt(m, opts, &weights, first_defaults, &best, err)) {
         oc_err_prefix(err, "cannot analyze '%s'", m->path[0] ? m->path : "(memory)");
         return oc_err_at(err, m->path, 0, 0);
     }

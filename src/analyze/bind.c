@@ -14,10 +14,17 @@ static bool contains(const char *text, const char *word)
     return false;
 }
 
+static const char fits_reason[] = "first tried size that fits the model";
+
+static void assume_dim(struct oc_engine *e, const char *name, int64_t v, const char *why)
+{
+    oc_assume(e, "dim", name, oc_printf(&e->a->arena, "%lld", (long long)v), why);
+}
+
 static int64_t length_of(struct oc_engine *e, int64_t otherwise, const char *its_reason, const char **why)
 {
     e->used_length_default = true;
-    *why = e->length_default ? "first tried size that fits the model" : its_reason;
+    *why = e->length_default ? fits_reason : its_reason;
     return e->length_default ? e->length_default : otherwise;
 }
 
@@ -73,6 +80,20 @@ static bool is_bound_to_other(const struct oc_engine *e, uint32_t id, int64_t v)
 {
     const struct oc_symbol *s = &e->symbol[id];
     return s->bound && s->value.v != v && oc_is_known(s->value);
+}
+
+/* The default of a dimension, unless another size was found to fit. */
+static int64_t assume_size(struct oc_engine *e, const struct oc_value *v, const char *name, unsigned axis,
+                           const char **why)
+{
+    int64_t n = default_of(e, v, v->declared->shape.dim[axis].expr ? name : "", axis, why);
+    for (size_t i = 0; i < e->n_fitted; i++)
+        if (e->fitted[i].value != n && !strcmp(e->fitted[i].symbol, name)) {
+            n = e->fitted[i].value;
+            *why = fits_reason;
+        }
+    assume_dim(e, name, n, *why);
+    return n;
 }
 
 static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *origin)
@@ -203,11 +224,6 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
     return 0;
 }
 
-static void assume_dim(struct oc_engine *e, const char *name, int64_t v, const char *why)
-{
-    oc_assume(e, "dim", name, oc_printf(&e->a->arena, "%lld", (long long)v), why);
-}
-
 /* Binds one dimension of an input that has no given shape. */
 static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, unsigned axis)
 {
@@ -222,9 +238,7 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
             return oc_known(b->value);
         if (e->o->no_defaults)
             return oc_dim_symbol(e->a->exprs, name, -1);
-        int64_t n = default_of(e, v, "", axis, &why);
-        assume_dim(e, name, n, why);
-        return oc_known(n);
+        return oc_known(assume_size(e, v, name, axis, &why));
     }
     struct oc_symbol *s = &e->symbol[d.expr - 1];
     const char *name = e->m->symbol[d.expr - 1];
@@ -232,11 +246,9 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
         if (e->o->no_defaults) {
             s->value = oc_dim_symbol(e->a->exprs, name, -1);
         } else {
-            int64_t n = default_of(e, v, name, axis, &why);
-            s->value = oc_known(n);
+            s->value = oc_known(assume_size(e, v, name, axis, &why));
             s->by_default = true;
             e->a->symbol_from[d.expr - 1] = why;
-            assume_dim(e, name, n, why);
         }
     }
     s->bound = true;

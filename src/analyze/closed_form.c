@@ -95,42 +95,6 @@ static void bind_symbols(const struct oc_closed_form *f, const struct oc_analyze
         p->bind[k] = (struct oc_bind){.symbol = f->symbol[k], .value = f->base[k]};
 }
 
-/* Number of errors at the sizes bound in p; UINT64_MAX: the analysis failed. */
-static uint64_t trouble_at(const struct probe *p, struct oc_trust *trust)
-{
-    struct oc_analysis *a;
-    struct oc_err err;
-    if (oc_analyze(p->model, &p->opts, &a, &err))
-        return UINT64_MAX;
-    *trust = trust_of(a);
-    oc_analysis_free(a);
-    return trust->unknown_nodes + trust->findings;
-}
-
-/* Halves or doubles a default that does not suit the model (a sequence of 128 for 77 positions). */
-static void adjust_default(struct oc_closed_form *f, struct probe *p)
-{
-    static const struct {
-        int64_t times, over;
-    } scaled[] = {{2, 1}, {4, 1}, {8, 1}, {16, 1}, {1, 2}, {1, 4}, {1, 8}, {1, 16}};
-    struct oc_trust trust;
-    uint64_t least = f->trust.unknown_nodes + f->trust.findings;
-    for (unsigned k = 0; k < f->n_symbol && least; k++) {
-        int64_t start = f->base[k];
-        for (size_t i = 0; i < OC_COUNT(scaled) && start > 1; i++) {
-            p->bind[k].value = start * scaled[i].times / scaled[i].over;
-            uint64_t trouble = p->bind[k].value > 0 ? trouble_at(p, &trust) : UINT64_MAX;
-            if (trouble >= least)
-                continue;
-            least = trouble;
-            f->trust = trust;
-            f->base[k] = p->bind[k].value;
-        }
-        p->bind[k].value = f->base[k];
-    }
-    p->trust = f->trust;
-}
-
 /* ---- formulas ---------------------------------------------------------------------------------------- */
 
 static void name_slots(struct oc_closed_form *f)
@@ -180,7 +144,7 @@ static int make(struct oc_closed_form *f, const struct oc_analyze_opts *opts, st
                        f->n_symbol, MAX_OPEN);
     struct oc_bind *bind = OC_NEW_ARRAY(&f->arena, opts->n_bind + f->n_symbol, struct oc_bind);
     bind_symbols(f, opts, &p, bind);
-    adjust_default(f, &p);
+    p.trust = f->trust;
     const struct oc_fit_in in = {.eval = evaluate,
                                  .ctx = &p,
                                  .n_var = f->n_symbol,

@@ -54,6 +54,8 @@ struct oc_engine {
     bool used_spatial_default;
     int64_t length_default; /* of sequences and other dimensions; 0: 128 and 1 */
     bool used_length_default;
+    const struct oc_bind *fitted; /* sizes instead of defaults that did not fit */
+    size_t n_fitted;
     struct oc_first_readers readers; /* made for the first default */
     uint32_t n_failed;               /* nodes whose shape rule failed */
     uint64_t folded_bytes;           /* bytes of values that were read or computed */

@@ -4,9 +4,9 @@
 #include "join/join.h"
 #include "shape/dim_solve.h"
 
-/* Derives shapes of graph inputs from a profile: recorded by name, else at the nodes that read them, else at any
- * node, by equations with the symbolic shapes of the model. Recorded lists omit absent inputs and pre-packed
- * weights: a position is used only if it is unambiguous. */
+/* Derives shapes of graph inputs from a profile: recorded by name, else at the nodes that read them, else at
+ * any node, by equations with the symbolic shapes of the model. Recorded lists omit absent inputs and
+ * pre-packed weights: a position is used only if it is unambiguous. */
 
 static bool position_of(const struct oc_model *m, const struct oc_node *n, uint32_t slot, uint32_t recorded,
                         uint32_t *at)

@@ -41,6 +41,8 @@ static const char *human(struct sweep_out *o, const struct oc_sweep_row *row, en
     const char *mark = oc_sum_mark(m == OC_METRIC_PARAMS ? OC_EXACT
                                    : m == OC_METRIC_PEAK ? row->peak_quality
                                                          : row->quality);
+    if (v == 0 && *mark == '>') /* at least 0 */
+        return "-";
     return oc_printf(&o->arena, "%s%.*s", mark, (int)strcspn(text, "\n"), text);
 }
 
