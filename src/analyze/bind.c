@@ -176,7 +176,8 @@ static const struct oc_shape_bind *with_given_dims(struct oc_engine *e, const st
     int64_t *dim = OC_NEW_ARRAY(&e->a->arena, b->rank, int64_t);
     for (unsigned i = 0; i < b->rank; i++) {
         uint32_t symbol = d->dim[i].expr;
-        const struct oc_bind *given = symbol ? bind_for(e, e->m->symbol[symbol - 1]) : NULL;
+        const char *name = symbol ? e->m->symbol[symbol - 1] : oc_printf(&e->a->arena, "%s.%u", v->name, i);
+        const struct oc_bind *given = symbol || d->dim[i].v < 0 ? bind_for(e, name) : NULL;
         dim[i] = given ? given->value : b->dim[i];
     }
     struct oc_shape_bind *copy = OC_NEW(&e->a->arena, struct oc_shape_bind);
@@ -282,17 +283,6 @@ static const struct oc_type *bind_element(struct oc_engine *e, const struct oc_t
     return t;
 }
 
-/* False: the size is open, or --dim gives the one of an unnamed dimension. */
-static bool takes_given(struct oc_engine *e, const struct oc_value *v, const struct oc_shape_bind *b,
-                        unsigned axis)
-{
-    const struct oc_shape *s = &v->declared->shape;
-    if (b->dim[axis] < 0)
-        return false;
-    bool unnamed = b->from_profile && s->ranked && !s->dim[axis].expr && s->dim[axis].v < 0;
-    return !unnamed || !bind_for(e, oc_printf(&e->a->arena, "%s.%u", v->name, axis));
-}
-
 static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_shape_bind *b)
 {
     const struct oc_value *v = &e->m->value[value];
@@ -301,7 +291,7 @@ static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_s
     t.elem = bind_element(e, t.elem);
     if (b) {
         for (unsigned i = 0; i < b->rank; i++)
-            dim[i] = takes_given(e, v, b, i) ? oc_known(b->dim[i]) : input_dim(e, v, i);
+            dim[i] = b->dim[i] >= 0 ? oc_known(b->dim[i]) : input_dim(e, v, i);
         t.kind = t.kind == OC_T_NONE ? OC_T_TENSOR : t.kind;
         t.shape = oc_shape_of(&e->a->arena, b->rank, dim);
     } else if (t.shape.ranked) {

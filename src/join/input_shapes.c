@@ -155,24 +155,39 @@ struct equations {
     struct oc_solver *solver;
 };
 
-/* The recorded shape can be that of the value. */
-static bool shapes_agree(const struct oc_type *model, const struct oc_type *recorded)
+enum layout { AS_IN_MODEL, CHANNELS_LAST, NO_LAYOUT };
+
+/* Axis of the recorded shape for one of the model's. */
+static unsigned recorded_axis(enum layout l, unsigned rank, unsigned axis)
+{
+    return l == AS_IN_MODEL || axis == 0 ? axis : axis == 1 ? rank - 1 : axis - 1;
+}
+
+/* How the recorded shape can be that of the value. The runtime moves the channels of quantized images. */
+static enum layout layout_of(const struct oc_type *model, const struct oc_type *recorded)
 {
     const struct oc_shape *s = &model->shape, *r = &recorded->shape;
     if (model->kind != OC_T_TENSOR || recorded->kind != OC_T_TENSOR || !s->ranked || !oc_shape_known(r) ||
         s->rank != r->rank)
-        return false;
-    for (unsigned i = 0; i < s->rank; i++)
-        if (oc_is_known(s->dim[i]) && s->dim[i].v != r->dim[i].v)
-            return false;
-    return true;
+        return NO_LAYOUT;
+    bool image = s->rank >= 3 && oc_is_known(s->dim[1]);
+    for (enum layout l = AS_IN_MODEL; l <= (image ? CHANNELS_LAST : AS_IN_MODEL); l++) {
+        unsigned i = 0;
+        while (i < s->rank &&
+               (!oc_is_known(s->dim[i]) || s->dim[i].v == r->dim[recorded_axis(l, s->rank, i)].v))
+            i++;
+        if (i == s->rank)
+            return l;
+    }
+    return NO_LAYOUT;
 }
 
 static void add_equations(struct equations *e, uint32_t value, const struct oc_type *recorded)
 {
-    const struct oc_type *t = &e->a->type[value];
-    for (unsigned i = 0; shapes_agree(t, recorded) && i < t->shape.rank; i++)
-        oc_solver_add(e->solver, t->shape.dim[i], recorded->shape.dim[i].v);
+    const struct oc_shape *s = &e->a->type[value].shape;
+    enum layout l = layout_of(&e->a->type[value], recorded);
+    for (unsigned i = 0; l != NO_LAYOUT && i < s->rank; i++)
+        oc_solver_add(e->solver, s->dim[i], recorded->shape.dim[recorded_axis(l, s->rank, i)].v);
 }
 
 /* Whether a value is used after the fused nodes of a record. */
@@ -207,7 +222,7 @@ static uint32_t find_output(const struct equations *e, const struct oc_match *m,
         const struct oc_node *n = &e->x->m->node[m->node[i]];
         for (uint32_t k = 0; k < n->n_out; k++) {
             uint32_t v = n->out[k];
-            if (v == OC_NONE || !shapes_agree(&e->a->type[v], recorded) || !leaves_group(e->x, m, v))
+            if (v == OC_NONE || layout_of(&e->a->type[v], recorded) == NO_LAYOUT || !leaves_group(e->x, m, v))
                 continue;
             if (found != OC_NONE && !same_symbols(&e->a->type[v].shape, &e->a->type[found].shape))
                 return OC_NONE;

@@ -172,9 +172,8 @@ static void add_memory(struct lines *l)
     const char *peak =
         a->peak.quality == OC_UNKNOWN || a->peak.node == OC_NONE
             ? ""
-            : oc_printf(l->arena, "peak activation memory %s%s%s, ",
-                        oc_quality_word(a->peak.quality), bytes(l, (double)a->peak.bytes),
-                        oc_report_sizes(l->r) ? " (largest)" : "");
+            : oc_printf(l->arena, "peak activation memory %s%s%s, ", oc_quality_word(a->peak.quality),
+                        bytes(l, (double)a->peak.bytes), oc_report_sizes(l->r) ? " (largest)" : "");
     const char *computed = t->const_bytes_computed ? oc_printf(l->arena, " stored and %s computed",
                                                                bytes(l, (double)t->const_bytes_computed))
                                                    : "";
@@ -209,7 +208,8 @@ static void add_latency(struct lines *l, const struct oc_headline *h)
 /* FLOP/s, integer operations and bytes per second; what is not exact is marked by a word. */
 static const char *rates(struct lines *l, const struct oc_headline *h)
 {
-    const char *flops = oc_quality_word(h->flops_quality), *bytes = oc_quality_word(h->bytes_quality), *text = "";
+    const char *flops = oc_quality_word(h->flops_quality), *bytes = oc_quality_word(h->bytes_quality),
+               *text = "";
     if (h->flops_per_s > 0)
         text = oc_printf(l->arena, "%s%s GFLOP/s", flops, giga(l, h->flops_per_s));
     if (h->ops_per_s > 0)
