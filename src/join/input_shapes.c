@@ -153,9 +153,8 @@ struct equations {
     const struct oc_matcher *x;
     const struct oc_analysis *a;
     struct oc_solver *solver;
+    enum layout { AS_IN_MODEL, CHANNELS_LAST, NO_LAYOUT } layout; /* that of the records to add */
 };
-
-enum layout { AS_IN_MODEL, CHANNELS_LAST, NO_LAYOUT };
 
 /* Axis of the recorded shape for one of the model's. */
 static unsigned recorded_axis(enum layout l, unsigned rank, unsigned axis)
@@ -185,9 +184,9 @@ static enum layout layout_of(const struct oc_type *model, const struct oc_type *
 static void add_equations(struct equations *e, uint32_t value, const struct oc_type *recorded)
 {
     const struct oc_shape *s = &e->a->type[value].shape;
-    enum layout l = layout_of(&e->a->type[value], recorded);
-    for (unsigned i = 0; l != NO_LAYOUT && i < s->rank; i++)
-        oc_solver_add(e->solver, s->dim[i], recorded->shape.dim[recorded_axis(l, s->rank, i)].v);
+    if (layout_of(&e->a->type[value], recorded) == e->layout)
+        for (unsigned i = 0; i < s->rank; i++)
+            oc_solver_add(e->solver, s->dim[i], recorded->shape.dim[recorded_axis(e->layout, s->rank, i)].v);
 }
 
 /* Whether a value is used after the fused nodes of a record. */
@@ -222,7 +221,7 @@ static uint32_t find_output(const struct equations *e, const struct oc_match *m,
         const struct oc_node *n = &e->x->m->node[m->node[i]];
         for (uint32_t k = 0; k < n->n_out; k++) {
             uint32_t v = n->out[k];
-            if (v == OC_NONE || layout_of(&e->a->type[v], recorded) == NO_LAYOUT || !leaves_group(e->x, m, v))
+            if (v == OC_NONE || layout_of(&e->a->type[v], recorded) != e->layout || !leaves_group(e->x, m, v))
                 continue;
             if (found != OC_NONE && !same_symbols(&e->a->type[v].shape, &e->a->type[found].shape))
                 return OC_NONE;
@@ -263,18 +262,19 @@ static int by_calls(const void *a, const void *b, void *profile)
     return (i > k) - (i < k);
 }
 
-/* Equations of the records that ran most often win. */
+/* Equations of the model's own layout win, then those of the records that ran most often. */
 static void solve(struct shapes *s, const struct oc_analysis *a, struct oc_solver *solver)
 {
     struct oc_matcher x = {.m = s->m, .p = s->p, .a = a, .arena = &s->arena};
-    struct equations e = {&x, a, solver};
+    struct equations e = {&x, a, solver, AS_IN_MODEL};
     uint32_t *order = OC_NEW_ARRAY(&s->arena, (size_t)s->p->n_rec + 1, uint32_t);
     oc_match_all(&x, NULL);
     for (uint32_t i = 0; i < s->p->n_rec; i++)
         order[i] = i;
     qsort_r(order, s->p->n_rec, sizeof(*order), by_calls, (void *)(uintptr_t)s->p);
-    for (uint32_t i = 0; i < s->p->n_rec; i++)
-        add_record(&e, order[i]);
+    for (; e.layout < NO_LAYOUT; e.layout++) /* padded channels can look like a size at the end */
+        for (uint32_t i = 0; i < s->p->n_rec; i++)
+            add_record(&e, order[i]);
     oc_solver_run(solver);
     oc_match_free(&x);
 }
