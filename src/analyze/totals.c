@@ -17,7 +17,7 @@ struct counts {
 };
 
 struct tally {
-    struct counts all, least; /* least: of nodes that are exact or lower bounds */
+    struct counts all, least; /* `least`: of nodes that are exact or lower bounds */
     unsigned seen;            /* 1 << quality */
     bool beyond;              /* upper bounds beyond 64 bits: `all` is invalid */
 };
@@ -39,7 +39,7 @@ static uint64_t moved(const struct counts *c)
     return oc_add_u64(c->rd_act, c->rd_wt, &bytes) && oc_add_u64(bytes, c->wr, &bytes) ? bytes : UINT64_MAX;
 }
 
-/* False: sums that are no bounds exceed 64 bits. */
+/* False: a sum that must be known exceeds 64 bits. */
 static bool tally(struct tally *t, const struct oc_node_cost *k)
 {
     t->seen |= 1u << k->quality;

@@ -94,25 +94,16 @@ static double number_at(const void *in, size_t offset)
     return v;
 }
 
-/* The worst quality of the members; members without a cost make the sum a lower bound, and so do upper and
- * lower bounds together. *without_upper: the sum is of the others. */
-static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, uint32_t n,
-                             bool *without_upper)
+/* Members without a cost make the sum a lower bound. */
+static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, uint32_t n)
 {
-    uint32_t seen[OC_UNKNOWN + 1] = {0};
-    for (uint32_t i = 0; i < n; i++)
-        seen[in->row[member[i]].quality]++;
-    bool lower = seen[OC_LOWER] || seen[OC_UNKNOWN];
-    *without_upper = seen[OC_UPPER] && lower && !seen[OC_EST];
-    if (seen[OC_UNKNOWN] == n)
-        return OC_UNKNOWN;
-    return seen[OC_EST] ? OC_EST : lower ? OC_LOWER : seen[OC_UPPER] ? OC_UPPER : OC_EXACT;
-}
-
-static bool is_cost(size_t offset)
-{
-    return offset == offsetof(struct oc_row, computation) || offset == offsetof(struct oc_row, memory) ||
-           offset == offsetof(struct oc_row, macs);
+    unsigned quality = OC_EXACT;
+    bool known = false;
+    for (uint32_t i = 0; i < n; i++) {
+        known |= in->row[member[i]].quality != OC_UNKNOWN;
+        quality = oc_quality_add(quality, in->row[member[i]].quality);
+    }
+    return known ? (uint8_t)quality : OC_UNKNOWN;
 }
 
 /* Aggregates every limit with the requested function. */
@@ -133,14 +124,9 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
                             struct oc_reduction how, double *column)
 {
     struct oc_row row = oc_row_blank();
-    bool without_upper;
-    row.quality = group_quality(in, member, n, &without_upper);
     for (size_t k = 0; k < OC_COUNT(columns); k++) {
-        bool skip = without_upper && how.how == OC_AGG_SUM && is_cost(columns[k].offset);
         for (uint32_t i = 0; i < n; i++)
-            column[i] = skip && in->row[member[i]].quality == OC_UPPER
-                            ? NAN
-                            : number_at(&in->row[member[i]], columns[k].offset);
+            column[i] = number_at(&in->row[member[i]], columns[k].offset);
         double v = oc_aggregate_of(
             columns[k].how && how.how != OC_AGG_COUNT ? (struct oc_reduction){columns[k].how, 0} : how,
             column, n);
@@ -157,6 +143,7 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
     row.id = info[2];
     row.count = n;
     row.in_state = row.out_state = OC_SHAPES_NONE;
+    row.quality = group_quality(in, member, n);
     row.rates = in->row[member[0]].rates; /* equal in all rows of a report */
     row.efficiency = oc_row_rate(&row, row.roofline_s);
     return row;

@@ -188,7 +188,7 @@ static int64_t first_at_least(struct oc_solver *s, const struct equation *q, str
     return lo;
 }
 
-/* Narrows the interval of the only unknown of an equation. False: the equation tells nothing. */
+/* Narrows the interval of the only unknown of an equation. False: the equation has no effect. */
 static bool narrow(struct oc_solver *s, const struct equation *q, uint32_t atom)
 {
     struct unknown *u = &s->unknown[atom];

@@ -130,7 +130,7 @@ static void add_inputs(struct lines *l)
     add(l, "inputs", oc_printf(l->arena, "%s%s", n ? text : "none", assumed(l)));
 }
 
-/* Lower bounds: a figure of 0 tells nothing and is left out. */
+/* Lower bounds: a figure of 0 is unknown and left out. */
 static void add_least_cost(struct lines *l, const struct oc_totals *t, double moved)
 {
     const char *text = "", *unknown = t->flops || t->ops ? "MACs" : "MACs and FLOPs";

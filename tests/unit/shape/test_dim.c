@@ -281,7 +281,7 @@ static void windows_give_an_interval_and_its_roundest_size(void **state)
     assert_solved(s, W, OC_SOLVED_ONLY, 222);
 }
 
-static void equations_that_tell_nothing_are_left(void **state)
+static void equations_without_effect_are_left(void **state)
 {
     (void)state;
     struct oc_solver *s = oc_solver_new(x, &arena);
@@ -315,7 +315,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(expression_growth_is_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(equations_are_solved_by_substitution, setup, teardown),
         cmocka_unit_test_setup_teardown(windows_give_an_interval_and_its_roundest_size, setup, teardown),
-        cmocka_unit_test_setup_teardown(equations_that_tell_nothing_are_left, setup, teardown),
+        cmocka_unit_test_setup_teardown(equations_without_effect_are_left, setup, teardown),
         cmocka_unit_test_setup_teardown(full_expression_table_still_returns_values, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
