@@ -8,8 +8,7 @@
 #include "profile/profile.h"
 #include "report/pyfmt.h"
 
-/* ---- one column ------------------------------------------------------------------------------------------
- */
+/* ---- one column ------------------------------------------------------------------------------------- */
 
 /* With gaps numpy falls back to sequential summation. */
 static double plain_sum(const double *v, size_t n)
@@ -69,8 +68,7 @@ double oc_aggregate_of(struct oc_reduction how, double *v, size_t n)
     return oc_num_measured(how.how == OC_AGG_MEAN ? sum / (double)n : sum);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 struct reduced {
     size_t offset;         /* offset of the double in struct oc_row */

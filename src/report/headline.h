@@ -2,6 +2,7 @@
 #ifndef OC_HEADLINE_H
 #define OC_HEADLINE_H
 
+#include "onnxcost.h"
 #include "report/report.h"
 
 /* NAN: not known. Without a known number of runs there is a total, but no latency and no rate of runs. */
@@ -30,5 +31,21 @@ const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a
 /* "73.7 ms", "73.7 ms (median of 4 runs; 72.9 ms to 77.0 ms, IQR 2.8 %)", or
  * "8.41 s over an unknown number of runs", in the arena. */
 const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a);
+
+/* ---- warnings --------------------------------------------------------------------------------------- */
+
+/* The warnings of all sources of a report: its model, analysis, profile and join, in this order. */
+
+enum { OC_FINDING_SOURCES = 5 };
+
+/* Number of warnings of a source, and in *d the list, valid as long as the source. 0: *d is not set. */
+size_t oc_findings_of(const struct oc_report_in *in, unsigned source, const struct oc_diag **d);
+
+/* Texts of those that say that profile and model do not belong together: the first line of every output. */
+enum { OC_MAX_MISMATCHES = 4 };
+size_t oc_mismatches(const struct oc_report_in *in, const char *text[OC_MAX_MISMATCHES]);
+bool oc_is_mismatch(const struct oc_diag *d);
+
+const char *oc_severity_name(const struct oc_diag *d); /* "warning" */
 
 #endif

@@ -16,7 +16,7 @@ struct oc_pattern {
     pcre2_match_data *match;
 };
 
-/* ---- from Python's syntax to PCRE2's ----------------------------------------------------------------- */
+/* ---- from Python's syntax to PCRE2's ---------------------------------------------------------------- */
 
 static size_t hex_digits(const char *s, size_t want)
 {
@@ -78,8 +78,7 @@ static void translate(const char *s, struct oc_buf *out)
     }
 }
 
-/* ---- matching --------------------------------------------------------------------------------------------
- */
+/* ---- matching --------------------------------------------------------------------------------------- */
 
 static int fail_compile(const struct oc_pcre_lib *lib, const char *expression, int code, size_t offset,
                         struct oc_err *err)

@@ -11,8 +11,7 @@
 #include "base/units.h"
 #include "base/unicode.h"
 
-/* ---- numbers to text -------------------------------------------------------------------------------------
- */
+/* ---- numbers to text -------------------------------------------------------------------------------- */
 
 static bool not_finite(double v, char *buf)
 {
@@ -94,8 +93,7 @@ double oc_py_scaled(double v, double base, const char **prefix)
     return v;
 }
 
-/* ---- text to numbers -------------------------------------------------------------------------------------
- */
+/* ---- text to numbers -------------------------------------------------------------------------------- */
 
 static bool ascii_space(char c)
 {
@@ -221,8 +219,7 @@ bool oc_py_is_number(const char *s, size_t n)
            (n == 4 && oc_ncasecmp(s, "-inf", 4) == 0);
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------------
- */
+/* ---- sums ------------------------------------------------------------------------------------------- */
 
 /* Pairwise summation as in numpy, in blocks of 128 with eight accumulators. */
 static double pairwise(const double *v, size_t n)

@@ -17,8 +17,7 @@ int oc_receipt_nodes(const struct oc_report_in *in, const struct oc_report_opts 
     return 0;
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------------- */
 
 static void attr_item(struct oc_buf *b, const struct oc_attr *a, uint32_t i)
 {
@@ -65,8 +64,7 @@ const char *oc_attr_text(struct oc_arena *arena, const struct oc_attr *a)
     return text;
 }
 
-/* ---- text -------------------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------------- */
 
 struct writer {
     const struct oc_report_in *in;

@@ -31,7 +31,7 @@ struct oc_report {
     uint32_t n_too_fast;   /* rows faster than their roofline time */
     const struct oc_what_if *what_if; /* NULL: not requested */
     const struct oc_advice *advice;   /* NULL: not requested */
-    struct oc_column *extra;          /* columns of the hardware (limit_columns.h) */
+    struct oc_column *extra;          /* columns of the hardware (row_roof.h) */
     size_t n_extra;
     struct oc_roof_opts roof; /* roofline options of the rows */
 };
@@ -75,7 +75,6 @@ unsigned oc_report_class(const struct oc_report *r);
 void oc_report_summary(struct oc_report *r, struct oc_summary *s); /* free with free(s->line) */
 
 void oc_out_term(struct oc_report *r, FILE *f);
-void oc_out_csv(struct oc_report *r, FILE *f);
 void oc_out_json(struct oc_report *r, FILE *f);
 void oc_out_markdown(struct oc_report *r, FILE *f);
 void oc_out_trace(struct oc_report *r, FILE *f);

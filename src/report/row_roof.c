@@ -1,11 +1,258 @@
+#include "report/row_roof.h"
+
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ck.h"
+#include "base/str.h"
 #include "estimate/predict.h"
+#include "hw/hwdb.h"
 #include "join/join.h"
 #include "profile/kernel_names.h"
-#include "report/above_roof.h"
 #include "report/report.h"
+
+static struct oc_bound_share *share_of(struct oc_report *r, struct oc_bounds *b, const char *name)
+{
+    for (uint32_t i = 0; i < b->n_share; i++)
+        if (!strcmp(b->share[i].name, name))
+            return &b->share[i];
+    struct oc_bound_share *s = &b->share[b->n_share++];
+    *s = (struct oc_bound_share){.name = name, .time_s = r->has_time ? 0 : NAN};
+    return s;
+}
+
+static void add_limits(struct oc_row_limits *sum, const struct oc_row_limits *l)
+{
+    for (size_t at = 0; at < sizeof(*sum); at += sizeof(double)) {
+        double a, b;
+        memcpy(&a, (const char *)sum + at, sizeof(a));
+        memcpy(&b, (const char *)l + at, sizeof(b));
+        a += isnan(b) ? 0 : b; /* NAN: the device has no such level */
+        memcpy((char *)sum + at, &a, sizeof(a));
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct oc_bound_share *x = a, *y = b;
+    double dx = isnan(x->time_s) ? x->roof_s : x->time_s, dy = isnan(y->time_s) ? y->roof_s : y->time_s;
+    return dx != dy ? (dx < dy) - (dx > dy) : strcmp(x->name, y->name);
+}
+
+void oc_bounds_of(struct oc_report *r, struct oc_bounds *out)
+{
+    *out = (struct oc_bounds){.time_s = r->has_time ? 0 : NAN,
+                              .share = OC_NEW_ARRAY(&r->arena, r->all.n, struct oc_bound_share)};
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        const struct oc_row *row = &r->all.row[i];
+        bool timed = !r->has_time || !isnan(row->time_s);
+        if (isnan(row->roofline_s) || !timed) {
+            out->missing += isnan(row->roofline_s) ? 1 : 0;
+            continue;
+        }
+        struct oc_bound_share *s = share_of(r, out, row->bound_by);
+        s->time_s += row->time_s;
+        s->roof_s += row->roofline_s;
+        s->rows++;
+        out->rows++;
+        out->time_s += oc_row_rate_time_s(row);
+        out->roof_s += row->roofline_s;
+        add_limits(&out->limits, row->limits);
+    }
+    out->wasted_s = out->time_s - out->roof_s;
+    if (out->n_share)
+        qsort(out->share, out->n_share, sizeof(*out->share), by_time);
+    while (out->n_share && !(oc_bound_fraction(out, &out->share[out->n_share - 1]) > 0))
+        out->n_share--; /* rows that take no time */
+}
+
+double oc_bound_fraction(const struct oc_bounds *b, const struct oc_bound_share *s)
+{
+    return isnan(b->time_s) ? s->roof_s / b->roof_s : s->time_s / b->time_s;
+}
+
+/* ---- rows above the roofline ------------------------------------------------------------------------ */
+
+/* ONNX Runtime and PyTorch record whole microseconds, Paddle's report and TensorRT tenths; a few clock steps
+ * are noise. */
+static double shortest_s(const struct oc_profile *p)
+{
+    return p && (strcmp(p->format, "onnxruntime") == 0 || strcmp(p->format, "kineto") == 0) ? 3e-6 : 5e-7;
+}
+
+static bool names_gpu(const char *device)
+{
+    static const char *const word[] = {"CUDA",     "ROCm", "ROCM",  "GPU",     "Tensorrt", "NVIDIA",
+                                       "DirectML", "Dml",  "Tesla", "GeForce", "Quadro",   "Radeon"};
+    for (size_t i = 0; i < OC_COUNT(word); i++)
+        if (strstr(device, word[i]))
+            return true;
+    return false;
+}
+
+/* A profile of a CPU with a device file of a GPU, or vice versa; an unnamed device is not compared. */
+static bool other_kind(const struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    const char *kind = oc_device_info(r->in->device).kind;
+    if (!p || !p->device || !*p->device || !kind)
+        return false;
+    bool gpu = names_gpu(p->device), cpu = strstr(p->device, "CPU") != NULL;
+    return (strcmp(kind, "gpu") == 0 && cpu && !gpu) || (strcmp(kind, "cpu") == 0 && gpu);
+}
+
+/* Stride 1 windows of more than one element: Winograd and FFT algorithms multiply less. */
+static bool fast_convolution(const struct oc_report *r, const struct oc_row *row)
+{
+    const struct oc_join *j = r->in->join;
+    const struct oc_join_rec *rec = j && row->record != OC_NONE ? &j->rec[row->record] : NULL;
+    for (uint32_t i = 0; rec && i < rec->n_node; i++) {
+        const struct oc_node *n = &r->in->model->node[rec->node[i]];
+        const struct oc_attr *s = oc_node_attr(n, "strides");
+        if (strcmp(n->op_type, "Conv") != 0 || n->n_in < 2 || n->in[1] == OC_NONE)
+            continue;
+        const struct oc_shape *w = &r->in->analysis->type[n->in[1]].shape;
+        bool wide = false, moved_by_one = true;
+        for (unsigned k = 2; w->ranked && k < w->rank; k++)
+            wide |= w->dim[k].v > 1;
+        for (uint32_t k = 0; s && s->ints && k < s->n; k++)
+            moved_by_one &= s->ints[k] == 1;
+        if (wide && moved_by_one)
+            return true;
+    }
+    return false;
+}
+
+/* Whether input bytes left in the last-level cache by the previous operator explain the difference. */
+static bool fits_cache(const struct oc_report *r, const struct oc_work *work, double time_s)
+{
+    const struct oc_hw_level *dram = oc_device_dram(r->in->device);
+    const struct oc_device *d = r->in->device;
+    for (size_t i = 0; i + 1 < d->n_level && dram && dram->bandwidth; i++)
+        if (d->level[i].size &&
+            (double)work->bytes - d->level[i].size->value <= dram->bandwidth->value * time_s)
+            return true;
+    return false;
+}
+
+/* A runtime-inserted row: its bytes are those of the recorded shapes, and a view may move none. */
+static bool added_view(const struct oc_report *r, const struct oc_row *row)
+{
+    const struct oc_join *j = r->in->join;
+    const struct oc_op *op =
+        j && row->record != OC_NONE && !j->rec[row->record].n_node ? oc_op_find("", row->type, 0) : NULL;
+    return op && op->op_class == OC_OP_VIEW;
+}
+
+/* A kernel performs one convolution or product, rarely more. */
+static bool too_many_nodes(const struct oc_report *r, const struct oc_row *row)
+{
+    const struct oc_join *j = r->in->join;
+    const struct oc_join_rec *rec = j && row->record != OC_NONE ? &j->rec[row->record] : NULL;
+    unsigned products = 0;
+    for (uint32_t i = 0; rec && i < rec->n_node; i++) {
+        unsigned c = r->in->analysis->cost[rec->node[i]].op_class;
+        products += c == OC_OP_CONV || c == OC_OP_GEMM;
+    }
+    return products > 1;
+}
+
+/* Static text; the first that applies of: shorter than the clock resolution, measured on another kind of
+ * device, a fast convolution algorithm, bytes that fit a cache, device or clock different from the file. */
+static const char *above_roof_reason(const struct oc_report *r, const struct oc_row *row,
+                                     const struct oc_work *work, const struct oc_roof *roof)
+{
+    if (row->time_s / r->runs < shortest_s(r->in->profile))
+        return "too short for the clock resolution";
+    if (too_many_nodes(r, row))
+        return "some of its nodes may belong to other records (see --explain-match)";
+    if (added_view(r, row))
+        return "a runtime-inserted view: it may move no bytes";
+    if (other_kind(r))
+        return "measured on another kind of device";
+    if (roof->bound == OC_BOUND_DRAM && !r->o->cache && fits_cache(r, work, row->time_s / r->runs))
+        return "input served from a cache";
+    if (roof->comp_s >= roof->mem_s && fast_convolution(r, row))
+        return "Winograd or FFT: fewer multiplications than counted";
+    return "device or clock differs from the hardware file";
+}
+
+/* ---- limit columns ---------------------------------------------------------------------------------- */
+
+static void get_unit(const struct oc_line *l, struct oc_field *c)
+{
+    c->number = l->row->limits->unit_s[l->column->index];
+}
+
+static void get_level(const struct oc_line *l, struct oc_field *c)
+{
+    c->number = l->row->limits->level_s[l->column->index];
+}
+
+static void get_compute(const struct oc_line *l, struct oc_field *c)
+{
+    c->number = oc_row_rate(l->row, l->row->limits->comp_s);
+}
+
+static void get_memory(const struct oc_line *l, struct oc_field *c)
+{
+    c->number = oc_row_rate(l->row, l->row->limits->mem_s);
+}
+
+/* "Infinity Cache" to "infinity_cache_ns" */
+static const char *key_of(struct oc_arena *arena, const char *name)
+{
+    char *key = oc_printf(arena, "%s_ns", name);
+    for (char *p = key; *p; p++)
+        *p = (char)(oc_is_alnum((unsigned char)*p) ? oc_lower((unsigned char)*p) : '_');
+    return key;
+}
+
+static bool has_work(const struct oc_report *r, unsigned unit)
+{
+    for (uint32_t i = 0; i < r->all.n; i++)
+        if (r->all.row[i].limits->unit_s[unit] > 0)
+            return true;
+    return false;
+}
+
+static struct oc_column *add(struct oc_report *r, const char *key, const char *title, uint8_t kind,
+                             void (*get)(const struct oc_line *, struct oc_field *))
+{
+    unsigned use = OC_COL_CSV | (r->o->roofline ? OC_COL_COMPACT : 0);
+    struct oc_column *c = &r->extra[r->n_extra++];
+    *c = (struct oc_column){.key = key, .title = title, .kind = kind, .use = (uint8_t)use, .get = get};
+    return c;
+}
+
+static void get_what_if(const struct oc_line *l, struct oc_field *c)
+{
+    c->number = l->row->what_if_s;
+}
+
+void oc_limit_columns(struct oc_report *r)
+{
+    r->extra = OC_NEW_ARRAY(&r->arena, OC_ROW_UNITS + OC_ROW_LEVELS + 3, struct oc_column);
+    if (r->what_if)
+        add(r, "what_if_ns", "what if", OC_FIELD_TIME, get_what_if)->use = OC_COL_CSV | OC_COL_COMPACT;
+    if (!r->in->device)
+        return;
+    for (unsigned u = 0; u < OC_ROW_UNITS; u++)
+        if (has_work(r, u))
+            add(r, key_of(&r->arena, oc_hw_unit_name(u)), oc_hw_unit_name(u), OC_FIELD_TIME, get_unit)
+                ->index = (uint8_t)u;
+    for (unsigned i = 0; i < oc_roof_levels(r->in->device); i++) {
+        const char *name = oc_roof_level(r->in->device, i)->name;
+        add(r, key_of(&r->arena, name), name, OC_FIELD_TIME, get_level)->index = (uint8_t)i;
+    }
+    if (!r->has_time)
+        return;
+    add(r, "compute_efficiency", "comp %", OC_FIELD_FRACTION, get_compute);
+    add(r, "bandwidth_efficiency", "mem %", OC_FIELD_FRACTION, get_memory);
+}
+
+/* ---- roofline of a row ------------------------------------------------------------------------------ */
 
 _Static_assert((int)OC_ROW_UNITS == (int)OC_HW_UNIT_COUNT && (int)OC_ROW_LEVELS == (int)OC_ROOF_LEVELS,
                "rows have all limits");
@@ -49,7 +296,7 @@ static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_wo
     row->limits = new_limits(&r->arena, &roof, r->runs);
     if (time_s < roof.roof_s) {
         r->n_too_fast++;
-        row->above_roof = oc_above_roof_reason(r, row, work, &roof);
+        row->above_roof = above_roof_reason(r, row, work, &roof);
     }
 }
 

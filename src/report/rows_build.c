@@ -1,10 +1,162 @@
 #include "report/rows_build.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "join/join.h"
 #include "join/record_cost.h"
 #include "join/run_sizes.h"
+
+static const char *bucket_of(const struct oc_report_in *in, uint32_t record)
+{
+    const struct oc_prof_rec *r = &in->profile->rec[record];
+    return in->join ? in->join->rec[record].bucket : r->bucket ? r->bucket : r->overhead;
+}
+
+static void add(double *sum, double ns)
+{
+    if (!isnan(ns))
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): as below */
+        *sum = isnan(*sum) ? ns : *sum + ns;
+}
+
+uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out)
+{
+    const struct oc_profile *p = r->in->profile;
+    struct oc_map seen = {.arena = &r->arena};
+    struct oc_bucket_sum *sum = NULL;
+    uint32_t n = 0, cap = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const char *name = bucket_of(r->in, i);
+        uint32_t at = n;
+        if (!name)
+            continue;
+        if (oc_map_add(&seen, name, strlen(name), &at, NULL)) {
+            OC_GROW(sum, n, cap);
+            sum[n++] = (struct oc_bucket_sum){
+                .name = name, .time_ns = NAN, .kernel_ns = NAN, .total_ns = NAN, .total_kernel_ns = NAN};
+            sum[at].of_profile = p->rec[i].bucket != NULL;
+        }
+        /* NOLINTBEGIN(clang-analyzer-core.NullDereference): a known name has its index in sum[] */
+        add(&sum[at].time_ns, p->rec[i].self_ns);
+        add(&sum[at].kernel_ns, p->rec[i].kernel_ns);
+        add(&sum[at].total_ns, p->rec[i].total_ns);
+        add(&sum[at].total_kernel_ns, p->rec[i].total_kernel_ns);
+        sum[at].records++;
+        /* NOLINTEND(clang-analyzer-core.NullDereference) */
+    }
+    struct oc_bucket_sum *kept = OC_NEW_ARRAY(&r->arena, n, struct oc_bucket_sum);
+    if (n)
+        memcpy(kept, sum, n * sizeof(*sum));
+    free(sum);
+    oc_map_free(&seen);
+    *out = kept;
+    return n;
+}
+
+/* ---- rows join -------------------------------------------------------------------------------------- */
+
+/* Rows of a join: one for each operator record of the profile, with the cost of the nodes it covers. Time
+ * outside of operators (the profile's own buckets) has no row; it is in the summary. */
+static void set_cost(struct oc_row *row, const struct oc_join_rec *j)
+{
+    row->quality = j->quality;
+    row->rule = j->n_node ? j->rule : j->bucket;
+    if (j->quality != OC_UNKNOWN) {
+        row->computation = (double)j->flops + (double)j->ops;
+        row->macs = (double)j->macs;
+        row->params = (double)j->params;
+    }
+    if (j->bytes_known)
+        row->memory = (double)j->rd_act + (double)j->rd_wt + (double)j->wr;
+    row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
+}
+
+/* Runs of different sizes: the mean work of a run, not rounded. */
+static void set_mean_cost(struct oc_row *row, const struct oc_join_rec *j, const struct oc_sizes *sizes,
+                          uint32_t i)
+{
+    const struct oc_size_rec *s = &sizes->rec[i];
+    double runs = sizes->runs;
+    if (j->quality != OC_UNKNOWN) {
+        row->computation = ((double)s->flops + (double)s->ops) / runs;
+        row->macs = (double)s->macs / runs;
+    }
+    if (j->bytes_known)
+        row->memory = ((double)s->rd_act + (double)s->rd_wt + (double)s->wr) / runs;
+    row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
+}
+
+static struct oc_row *report_record_row(struct oc_report *r, uint32_t i);
+
+static void join_row(struct oc_report *r, uint32_t i)
+{
+    const struct oc_prof_rec *rec = &r->in->profile->rec[i];
+    const struct oc_join_rec *j = &r->in->join->rec[i];
+    struct oc_row *row = report_record_row(r, i);
+    set_cost(row, j);
+    if (r->in->join->sizes)
+        set_mean_cost(row, j, r->in->join->sizes, i);
+    if (!j->n_node)
+        return;
+    if (j->n_node == 1)
+        row->node = j->node[0];
+    row->scope = r->in->model->graph[r->in->model->node[j->node[0]].graph].scope;
+    if (!rec->has_in && !rec->has_out && r->in->analysis)
+        oc_report_node_shapes(r, row, &r->in->model->node[j->node[j->n_node - 1]]);
+}
+
+static void add_time(double *sum, double s)
+{
+    if (!isnan(s))
+        *sum = isnan(*sum) ? s : *sum + s;
+}
+
+/* Time of the records nested in a record belongs to its row: device time if any of them has it. */
+static void add_parts(struct oc_report *r, const uint32_t *row_of)
+{
+    const struct oc_profile *p = r->in->profile;
+    double *own = OC_NEW_ARRAY(&r->arena, p->n_rec, double),
+           *kernel = OC_NEW_ARRAY(&r->arena, p->n_rec, double);
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        own[i] = kernel[i] = NAN;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        uint32_t whole = r->in->join->rec[i].part_of;
+        if (whole == OC_NONE || row_of[whole] == OC_NONE)
+            continue;
+        add_time(&own[whole], p->rec[i].self_ns * 1e-9);
+        add_time(&kernel[whole], p->rec[i].kernel_ns * 1e-9);
+    }
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        if (row_of[i] == OC_NONE || (isnan(own[i]) && isnan(kernel[i])))
+            continue;
+        struct oc_row *row = &r->all.row[row_of[i]];
+        add_time(&kernel[i], p->rec[i].kernel_ns * 1e-9);
+        add_time(&row->self_s, own[i]);
+        row->time_s = isnan(kernel[i]) ? row->self_s : kernel[i];
+        row->host_time_s = isnan(kernel[i]) ? row->host_time_s : row->self_s;
+    }
+}
+
+static void report_rows_of_join(struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec, struct oc_row);
+    uint32_t *row_of = OC_NEW_ARRAY(&r->arena, p->n_rec, uint32_t);
+    bool parts = false;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        bool part = r->in->join->rec[i].part_of != OC_NONE;
+        row_of[i] = p->rec[i].bucket || part ? OC_NONE : r->all.n;
+        parts |= part;
+        if (row_of[i] != OC_NONE)
+            join_row(r, i);
+    }
+    if (parts)
+        add_parts(r, row_of);
+}
+
+/* ---- rows build ------------------------------------------------------------------------------------- */
 
 static struct oc_row *new_row(struct oc_report *r)
 {
@@ -178,8 +330,7 @@ static void rows_of_analysis(struct oc_report *r)
     }
 }
 
-/* ---- a profile alone ------------------------------------------------------------------------------------
- */
+/* ---- a profile alone -------------------------------------------------------------------------------- */
 
 static const struct oc_row_shape *shapes_of_types(struct oc_report *r, const struct oc_type *t, uint32_t n)
 {
@@ -228,7 +379,7 @@ static void set_record_times(struct oc_row *row, const struct oc_prof_rec *rec)
     row->calls = rec->calls_per_run;
 }
 
-struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t i)
+static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[i];
     struct oc_row *row = new_row(r);
@@ -279,11 +430,10 @@ static void rows_of_profile(struct oc_report *r)
     r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec, struct oc_row);
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (!p->rec[i].bucket)
-            set_recorded_cost(r, oc_report_record_row(r, i), &p->rec[i]);
+            set_recorded_cost(r, report_record_row(r, i), &p->rec[i]);
 }
 
-/* ---- after choosing --------------------------------------------------------------------------------------
- */
+/* ---- after choosing --------------------------------------------------------------------------------- */
 
 void oc_report_finish(struct oc_report *r)
 {
@@ -297,8 +447,7 @@ void oc_report_finish(struct oc_report *r)
     }
 }
 
-/* ---- totals ----------------------------------------------------------------------------------------------
- */
+/* ---- totals ----------------------------------------------------------------------------------------- */
 
 static void set_totals(struct oc_report *r)
 {
@@ -328,7 +477,7 @@ void oc_report_rows(struct oc_report *r)
 {
     oc_report_no_rows(r);
     if (r->in->join)
-        oc_report_rows_of_join(r);
+        report_rows_of_join(r);
     else if (r->in->profile)
         rows_of_profile(r);
     else

@@ -1,4 +1,4 @@
-/* Private to the builders of rows (rows_build.c, rows_join.c). */
+/* Private to the builders of rows (rows_build.c, rows_build.c). */
 #ifndef OC_ROWS_BUILD_H
 #define OC_ROWS_BUILD_H
 
@@ -6,7 +6,6 @@
 
 /* Appends a row to r->all for a record of the profile: names, times, recorded shapes, the source's own
  * figures. */
-struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t record);
 void oc_report_node_shapes(struct oc_report *r, struct oc_row *row, const struct oc_node *n);
 
 /* Nodes that do work when the model runs: not folded, absorbed or in a branch not taken. */
@@ -19,6 +18,22 @@ void oc_report_node_row(const struct oc_report *r, uint32_t node, struct oc_row 
 void oc_report_node_texts(struct oc_report *r, struct oc_row *row);
 
 void oc_report_no_rows(struct oc_report *r); /* r->all, empty */
-void oc_report_rows_of_join(struct oc_report *r);
+
+/* ---- buckets ---------------------------------------------------------------------------------------- */
+
+/* Unattributed time of a profile, summed by kind: the profile's own buckets (framework, load, ...) and, with
+ * a model, the rest of the join (layout, copies, unmatched, ...). Together with the rows outside of buckets
+ * they add up to all the time read. */
+
+struct oc_bucket_sum {
+    const char *name;
+    double time_ns, kernel_ns;        /* own time on the host, time on the device; NAN: no record has it */
+    double total_ns, total_kernel_ns; /* the same, of all calls read */
+    uint32_t records;
+    bool of_profile; /* defined by the profile; else by the join */
+};
+
+/* In order of appearance, in the report's arena. Returns their number. */
+uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out);
 
 #endif

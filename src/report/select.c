@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "report/pyfmt.h"
 
-/* ---- the columns of --order-by ----------------------------------------------------------------------- */
+/* ---- the columns of --order-by ---------------------------------------------------------------------- */
 
 struct oc_order_column {
     const char *name;
@@ -131,7 +131,7 @@ static double order_key(const struct oc_order_column *c, const struct oc_row *ro
     return v;
 }
 
-/* ---- reading the options ----------------------------------------------------------------------------- */
+/* ---- reading the options ---------------------------------------------------------------------------- */
 
 static int choose(const char *option, const char *value, const char *const *choice, size_t n, size_t *out,
                   struct oc_err *err)
@@ -291,8 +291,7 @@ void oc_select_free(struct oc_select *s)
     *s = (struct oc_select){0};
 }
 
-/* ---- filtering -------------------------------------------------------------------------------------------
- */
+/* ---- filtering -------------------------------------------------------------------------------------- */
 
 static bool is_listed(const char *text, const char *const *list, size_t n)
 {
@@ -385,7 +384,7 @@ int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struc
     return 0;
 }
 
-/* ---- times, order, cut ------------------------------------------------------------------------------- */
+/* ---- times, order, cut ------------------------------------------------------------------------------ */
 
 static double chosen_time(const struct oc_select *s, const struct oc_row *row, enum oc_time_of time)
 {

@@ -12,8 +12,7 @@ bool oc_what_if_asked(const struct oc_report_opts *o)
     return o->n_what_if || o->as || o->fuse;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 const uint32_t *oc_what_if_nodes(const struct oc_report *r, uint32_t row, uint32_t *one, uint32_t *n)
 {
@@ -82,8 +81,7 @@ static double time_outside_rows(const struct oc_report *r, double rows_s)
     return run_s >= rows_s ? run_s - rows_s : NAN;
 }
 
-/* ---- steps -----------------------------------------------------------------------------------------------
- */
+/* ---- steps ------------------------------------------------------------------------------------------ */
 
 static struct oc_what_if_step *begin(struct oc_what_if *x, const char *title, const char *note)
 {
@@ -218,8 +216,7 @@ static void move_to(struct oc_what_if *x, const struct oc_device *device)
     end(x, s);
 }
 
-/* ---- KEY=VALUE -------------------------------------------------------------------------------------------
- */
+/* ---- KEY=VALUE -------------------------------------------------------------------------------------- */
 
 struct key { /* selector of rows */
     const char *text;
@@ -348,7 +345,7 @@ static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
     return rc;
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 static int check(const struct oc_report *r, struct oc_err *err)
 {

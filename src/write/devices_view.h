@@ -6,7 +6,5 @@
 #include "onnxcost.h"
 
 void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
-void oc_devices_csv(const struct oc_rank *r, FILE *f);
-void oc_devices_json(const struct oc_rank *r, FILE *f);
 
 #endif

@@ -3,7 +3,7 @@
 #define OC_DIFF_VIEW_H
 
 #include "gate/diff.h"
-#include "write/sheet.h"
+#include "write/plain_table.h"
 
 struct oc_diff_view {
     const struct oc_diff *d;
@@ -28,15 +28,11 @@ struct oc_metric_name {
 extern const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS];
 
 /* The sheets, each freed by oc_sheet_free; heads and cells are allocated in the view. */
-void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s);  /* description of A and B */
+
 void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s); /* exact totals with differences */
-void oc_diff_kinds(struct oc_diff_view *v, struct oc_sheet *s);  /* by operator type */
 void oc_diff_fusions(struct oc_diff_view *v,
-                     struct oc_sheet *s);                      /* whose counts differ between two profiles */
-void oc_diff_list(struct oc_diff_view *v, struct oc_sheet *s); /* the rows */
-void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s); /* time outside the runs */
+                     struct oc_sheet *s); /* whose counts differ between two profiles */
 /* "69 rows: 12 equal ...", and the rows excluded from the sums. Arena text. */
 const char *oc_diff_sentence(struct oc_diff_view *v);
-const char *oc_diff_gaps(struct oc_diff_view *v); /* NULL: none */
 
 #endif

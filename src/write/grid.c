@@ -52,7 +52,7 @@ static const struct style styles[] = {
                      .open_with_header = true},
 };
 
-/* ---- filling ------------------------------------------------------------------------------------------- */
+/* ---- filling ---------------------------------------------------------------------------------------- */
 
 void oc_grid_init(struct oc_grid *g, struct oc_arena *arena, uint32_t n_col, const char *const *header)
 {
@@ -92,7 +92,7 @@ void oc_grid_record(struct oc_grid *g, const char *const *cells)
     }
 }
 
-/* ---- types of cells and columns ------------------------------------------------------------------------ */
+/* ---- types of cells and columns --------------------------------------------------------------------- */
 
 enum type { T_BOOL, T_INT, T_FLOAT, T_TEXT }; /* from special to general */
 
@@ -132,7 +132,7 @@ static int after_point(const char *s)
     return pos ? (int)oc_utf8_count(pos + 1, strlen(pos + 1)) : -1;
 }
 
-/* ---- laying out ---------------------------------------------------------------------------------------- */
+/* ---- laying out ------------------------------------------------------------------------------------- */
 
 struct column {
     bool decimal;
@@ -213,7 +213,7 @@ static void lay_out(struct oc_grid *g, uint32_t index, bool multiline, struct co
     }
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------ */
+/* ---- printing --------------------------------------------------------------------------------------- */
 
 static void cut_back(struct oc_buf *out, size_t n)
 {

@@ -1,8 +1,148 @@
 #include "write/json_keys.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
+#include "analyze/receipt.h"
+#include "base/ck.h"
 #include "base/units.h"
+#include "report/receipts.h"
+
+void oc_fields_begin(struct oc_fields *f)
+{
+    f->n = 0;
+    if (f->json)
+        oc_jw_begin_object(f->json);
+}
+
+void oc_fields_head(struct oc_fields *f)
+{
+    f->table.n_col = f->n;
+    if (!f->table.n_row)
+        oc_plain_row(&f->table, f->name);
+}
+
+void oc_fields_end(struct oc_fields *f)
+{
+    if (f->json) {
+        oc_jw_end_object(f->json);
+        return;
+    }
+    oc_fields_head(f);
+    oc_plain_row(&f->table, f->cell);
+}
+
+static void put(struct oc_fields *f, const char *name, const char *cell)
+{
+    if (f->n == OC_MAX_FIELDS)
+        return;
+    f->name[f->n] = name;
+    f->cell[f->n++] = cell;
+}
+
+void oc_field_text(struct oc_fields *f, const char *name, const char *s)
+{
+    if (f->json)
+        oc_key_text(f->json, name, s);
+    else
+        put(f, name, s ? s : "");
+}
+
+void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v)
+{
+    if (f->json)
+        oc_key_u64(f->json, name, v);
+    else
+        put(f, name, oc_printf(&f->arena, "%" PRIu64, v));
+}
+
+void oc_field_double(struct oc_fields *f, const char *name, double v)
+{
+    char buf[40] = "";
+    if (f->json) {
+        oc_key_double(f->json, name, v);
+        return;
+    }
+    if (isfinite(v))
+        oc_format_repr(v, buf, sizeof(buf));
+    put(f, name, oc_strdup(&f->arena, buf));
+}
+
+void oc_field_size(struct oc_fields *f, const char *name, double v)
+{
+    if (v >= 1 && v < 0x1p63 && v == floor(v))
+        oc_field_u64(f, name, (uint64_t)v);
+    else
+        oc_field_double(f, name, v > 0 ? v : (double)NAN);
+}
+
+void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out)
+{
+    oc_plain_csv(&f->table, version, out);
+}
+
+void oc_fields_free(struct oc_fields *f)
+{
+    oc_plain_free(&f->table);
+    oc_arena_free(&f->arena);
+}
+
+/* ---- kernel fields ---------------------------------------------------------------------------------- */
+
+/* 16 hexadecimal digits; NULL: none */
+static const char *signature_text(struct oc_arena *a, uint64_t signature)
+{
+    return signature ? oc_printf(a, "%016" PRIx64, signature) : NULL;
+}
+
+static uint64_t sum(const uint64_t *v)
+{
+    uint64_t n = 0;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        if (!oc_add_u64(n, v[c], &n))
+            return UINT64_MAX;
+    return n;
+}
+
+static void roof(struct oc_fields *f, const struct oc_kernel *k, const struct oc_device *device)
+{
+    struct oc_roof r;
+    oc_roofline(device, &k->work, OC_OVERLAP_UNITS, (double)NAN, &r);
+    oc_field_double(f, "compute_s", r.comp_s);
+    oc_field_double(f, "memory_s", r.mem_s);
+    oc_field_double(f, "roofline_s", r.roof_s);
+    oc_field_text(f, "bound_by", oc_bound_name(r.bound));
+}
+
+void oc_kernel_fields(struct oc_fields *f, const struct oc_kernel *k, const struct oc_device *device)
+{
+    const struct oc_work *w = &k->work;
+    oc_field_text(f, "class", oc_kernel_class_name(k->cls));
+    oc_field_text(f, "dtype", oc_class_name(k->dtype));
+    oc_field_text(f, "signature", signature_text(&f->arena, k->signature));
+    oc_field_u64(f, "nodes", k->members);
+    oc_field_u64(f, "macs", sum(w->macs));
+    oc_field_u64(f, "other_flops", sum(w->flops));
+    oc_field_u64(f, "special", sum(w->special));
+    oc_field_u64(f, "bytes_read_act", k->rd_act);
+    oc_field_u64(f, "bytes_read_weight", k->rd_wt);
+    oc_field_u64(f, "bytes_written", k->wr);
+    oc_field_size(f, "m", k->m);
+    oc_field_size(f, "n", k->n);
+    oc_field_size(f, "k", k->k);
+    oc_field_size(f, "batch", k->batch);
+    oc_field_size(f, "kernel_h", k->kernel_h);
+    oc_field_size(f, "kernel_w", k->kernel_w);
+    oc_field_size(f, "stride", k->stride);
+    oc_field_size(f, "dilation", k->dilation);
+    oc_field_size(f, "groups", k->groups);
+    oc_field_size(f, "channels_in", k->channels_in);
+    if (device)
+        roof(f, k, device);
+}
+
+/* ---- json keys -------------------------------------------------------------------------------------- */
 
 void oc_key_text(struct oc_json_out *w, const char *key, const char *s)
 {
@@ -114,4 +254,156 @@ void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set)
     oc_key_text(w, "reason", "set by --hw-set");
     oc_key_text(w, "before", set->before);
     oc_jw_end_object(w);
+}
+
+/* ---- cost breakdown --------------------------------------------------------------------------------- */
+
+static void dimensions(struct oc_json_out *w, const struct oc_analysis *a, struct oc_arena *arena,
+                       uint32_t value)
+{
+    const struct oc_shape *s = &a->type[value].shape;
+    oc_jw_key(w, "dims");
+    if (!s->ranked) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_array(w);
+    for (unsigned i = 0; i < s->rank; i++) {
+        oc_jw_begin_object(w);
+        oc_jw_key(w, "value");
+        if (oc_is_known(s->dim[i]))
+            oc_jw_i64(w, s->dim[i].v);
+        else
+            oc_jw_null(w);
+        if (!oc_is_known(s->dim[i]))
+            oc_key_text(w, "origin", oc_dim_text(a->exprs, s->dim[i]));
+        oc_key_text(w, "from", oc_dim_source(a, arena, value, i));
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void operand(struct oc_json_out *w, const struct oc_report_in *in, struct oc_arena *arena,
+                    uint32_t value, const struct oc_slot_bytes *b)
+{
+    const struct oc_analysis *a = in->analysis;
+    if (value == OC_NONE) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_text(w, "name", in->model->value[value].name);
+    oc_key_text(w, "type", oc_type_text(arena, a->exprs, &a->type[value]));
+    oc_key_text(w, "source", oc_value_source(a, arena, value));
+    oc_jw_key(w, "constant");
+    oc_jw_bool(w, a->is_const[value]);
+    dimensions(w, a, arena, value);
+    oc_key_u64_if(w, "bytes_moved", b != NULL, b ? b->moved : 0);
+    oc_key_u64_if(w, "bytes_whole", b != NULL, b ? b->whole : 0);
+    oc_key_text(w, "why", b ? b->why : NULL);
+    oc_jw_end_object(w);
+}
+
+static void operands(struct oc_json_out *w, const struct oc_report_in *in, struct oc_arena *arena,
+                     const char *key, const uint32_t *id, uint32_t n, const struct oc_slot_bytes *b)
+{
+    oc_jw_key(w, key);
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < n; i++)
+        operand(w, in, arena, id[i], b ? &b[i] : NULL);
+    oc_jw_end_array(w);
+}
+
+static void formula(struct oc_json_out *w, const struct oc_receipt *r)
+{
+    oc_jw_key(w, "terms");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < r->formula.n_term; i++) {
+        const struct oc_formula_term *t = &r->formula.term[i];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "primitive", oc_prim_name(t->prim));
+        oc_key_text(w, "formula", t->expr);
+        oc_key_text(w, "numbers", t->numbers);
+        oc_key_u64_if(w, "value", t->known, t->value);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_key(w, "where");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < r->formula.n_name; i++) {
+        const struct oc_formula_name *x = &r->formula.name[i];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", x->name);
+        oc_key_text(w, "formula", x->expr);
+        oc_key_u64_if(w, "value", x->known, x->value);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void histogram(struct oc_json_out *w, const struct oc_receipt *r)
+{
+    oc_jw_key(w, "primitives");
+    oc_jw_begin_array(w);
+    for (unsigned i = 0; i < 2 * OC_PRIM_COUNT; i++) {
+        unsigned p = i / 2;
+        uint64_t n = i % 2 ? r->cost.hist_i[p] : r->cost.hist_f[p];
+        if (!n)
+            continue;
+        oc_jw_begin_object(w);
+        oc_key_text(w, "primitive", oc_prim_name(p));
+        oc_key_text(w, "kind", i % 2 ? "integer" : "float");
+        oc_key_u64(w, "count", n);
+        oc_key_u64(w, "weight", r->weight[p]);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void one(struct oc_json_out *w, const struct oc_report_in *in, struct oc_recount *recount,
+                struct oc_arena *arena, uint32_t node)
+{
+    const struct oc_node *n = &in->model->node[node];
+    const struct oc_node_cost *k = &in->analysis->cost[node];
+    const struct oc_op *op = in->analysis->op[node];
+    struct oc_receipt r;
+    bool counted = oc_recount_node(recount, node, true, &r);
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "index", node);
+    oc_key_text(w, "name", n->name[0] ? n->name : NULL);
+    oc_key_text(w, "op_type", n->op_type);
+    oc_key_text(w, "domain", n->domain);
+    oc_jw_key(w, "opset");
+    oc_jw_i64(w, n->opset);
+    oc_key_u64_if(w, "rule_since", op != NULL, op ? (uint64_t)op->since : 0);
+    oc_key_text(w, "family", op ? oc_op_family_name(op) : NULL);
+    oc_key_text(w, "rule", op ? oc_formula_text(op) : NULL);
+    oc_jw_key(w, "attributes");
+    oc_jw_begin_object(w);
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        oc_key_text(w, n->attr[i].name, oc_attr_text(arena, &n->attr[i]));
+    oc_jw_end_object(w);
+    operands(w, in, arena, "inputs", n->in, n->n_in, counted ? r.in : NULL);
+    operands(w, in, arena, "outputs", n->out, n->n_out, counted ? r.out : NULL);
+    if (counted) {
+        formula(w, &r);
+        histogram(w, &r);
+    }
+    oc_key_u64_if(w, "flops_per_execution", counted, counted ? r.flops : 0);
+    oc_key_u64(w, "trips", k->trips);
+    oc_key_u64(w, "params", k->params);
+    oc_key_quality(w, k->quality);
+    oc_key_text(w, "reason", k->note ? k->note : oc_node_reason(k));
+    oc_jw_end_object(w);
+}
+
+void oc_receipts_json(const struct oc_report_in *in, const uint32_t *node, size_t n, struct oc_arena *arena,
+                      struct oc_json_out *w)
+{
+    struct oc_recount *recount = oc_recount_new(in->analysis);
+    oc_jw_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        one(w, in, recount, arena, node[i]);
+    oc_jw_end_array(w);
+    oc_recount_free(recount);
 }

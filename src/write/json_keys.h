@@ -2,10 +2,13 @@
 #ifndef OC_JSON_KEYS_H
 #define OC_JSON_KEYS_H
 
+#include "base/arena.h"
 #include "base/json_write.h"
+#include "estimate/kernel.h"
 #include "join/join.h"
-#include "report/report.h"
 #include "onnxcost.h"
+#include "report/report.h"
+#include "write/plain_table.h"
 
 void oc_key_text(struct oc_json_out *w, const char *key, const char *s); /* NULL: null */
 void oc_key_u64(struct oc_json_out *w, const char *key, uint64_t v);
@@ -43,5 +46,37 @@ void oc_json_run_times(struct oc_json_out *w, const struct oc_run_spread *s);
 
 /* A figure changed by the user, as an object in a list of assumptions. */
 void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set);
+
+/* ---- fields ----------------------------------------------------------------------------------------- */
+
+/* One description of a row for both machine-readable formats: members of a JSON object, or CSV cells below
+ * a header with the same names. An unknown number is null, or an empty cell. */
+
+#define OC_MAX_FIELDS 80
+
+struct oc_fields {
+    struct oc_json_out *json; /* NULL: CSV */
+    struct oc_plain_table table;
+    struct oc_arena arena;
+    const char *name[OC_MAX_FIELDS], *cell[OC_MAX_FIELDS];
+    size_t n;
+};
+
+void oc_fields_begin(struct oc_fields *f); /* a row */
+void oc_fields_end(struct oc_fields *f);
+void oc_fields_head(struct oc_fields *f); /* CSV only: prints the names instead, for a table without rows */
+void oc_field_text(struct oc_fields *f, const char *name, const char *s); /* NULL: unknown */
+void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v);
+void oc_field_double(struct oc_fields *f, const char *name, double v);   /* not finite: unknown */
+void oc_field_size(struct oc_fields *f, const char *name, double v);     /* a count; 0 means unknown */
+void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out); /* all rows */
+void oc_fields_free(struct oc_fields *f);
+
+/* ---- kernel fields ---------------------------------------------------------------------------------- */
+
+/* Size and work of a kernel as fields. */
+
+/* With the roofline of a device; device NULL: without. */
+void oc_kernel_fields(struct oc_fields *f, const struct oc_kernel *k, const struct oc_device *device);
 
 #endif

@@ -7,8 +7,7 @@
 
 #include "base/units.h"
 #include "hw/hwdb.h"
-#include "report/bounds.h"
-#include "report/findings.h"
+#include "report/row_roof.h"
 #include "report/headline.h"
 #include "write/out_sizes.h"
 
@@ -59,8 +58,7 @@ static const char *file_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* ---- the model --------------------------------------------------------------------------------------------
- */
+/* ---- the model -------------------------------------------------------------------------------------- */
 
 static void add_model(struct lines *l)
 {
@@ -181,8 +179,7 @@ static void add_memory(struct lines *l)
         oc_printf(l->arena, "%sconstants %s%s", peak, bytes(l, (double)t->const_bytes), computed));
 }
 
-/* ---- the profile ------------------------------------------------------------------------------------------
- */
+/* ---- the profile ------------------------------------------------------------------------------------ */
 
 static void add_profile(struct lines *l)
 {
@@ -239,8 +236,7 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
         add(l, "achieved", text);
 }
 
-/* ---- the hardware -----------------------------------------------------------------------------------------
- */
+/* ---- the hardware ----------------------------------------------------------------------------------- */
 
 static void add_hardware(struct lines *l)
 {

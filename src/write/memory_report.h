@@ -1,6 +1,6 @@
 /* Contents of the memory report: live ranges of buffers, the live set at the peak, a simulation of the
  * runtime's allocator, its measured statistics, and whether the model fits. Made by memory_report.c,
- * written by out_memory.c and out_memory_json.c. */
+ * written by out_memory.c and out_memory.c. */
 #ifndef OC_MEMORY_REPORT_H
 #define OC_MEMORY_REPORT_H
 
@@ -51,14 +51,12 @@ struct oc_memory {
     uint8_t quality;
 };
 
-/* memory_fit.c. Needs live ranges, footprint and quality. */
+/* out_memory.c. Needs live ranges, footprint and quality. */
 int oc_memory_find_fit(struct oc_memory *m, struct oc_err *err);
 
 /* Producer and last consumer of the buffer: "37 Erf" (steps count from 1), "start", "end". Arena or static
  * text. */
 const char *oc_memory_born(const struct oc_memory_row *r, struct oc_arena *arena);
 const char *oc_memory_dies(const struct oc_memory_row *r, struct oc_arena *arena);
-
-void oc_out_memory_json(const struct oc_memory *m, FILE *f);
 
 #endif

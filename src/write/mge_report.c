@@ -29,7 +29,7 @@ struct report {
     struct oc_buf out;
 };
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 static const char *list_text(struct oc_arena *a, const char *open, const int64_t *v, uint32_t n,
                              const char *close)
@@ -105,7 +105,8 @@ static struct oc_row row_of(struct oc_arena *a, const struct oc_mge_opr *o)
     return row;
 }
 
-void oc_mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows *out)
+/* The operators of the dump as rows, in file order. The rows' texts are allocated in `a`. */
+static void mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows *out)
 {
     static const char *const keys[] = {"name", "type", "id"};
     *out = (struct oc_rows){
@@ -114,7 +115,7 @@ void oc_mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows *out
         out->row[i] = row_of(a, &m->opr[i]);
 }
 
-/* ---- summary ------------------------------------------------------------------------------------------- */
+/* ---- summary ---------------------------------------------------------------------------------------- */
 
 /* Over all operators, independent of the selection. */
 static struct total total_of(const struct oc_mge *m, enum oc_mge_side side)
@@ -186,7 +187,7 @@ static int put_summary(struct report *r, struct oc_err *err)
     return rc;
 }
 
-/* ---- details ------------------------------------------------------------------------------------------- */
+/* ---- details ---------------------------------------------------------------------------------------- */
 
 static int put_details(struct report *r, enum oc_mge_side side, struct oc_err *err)
 {
@@ -250,7 +251,7 @@ int oc_mge_report(const struct oc_mge *m, const struct oc_report_opts *o, FILE *
     struct report r = {.m = m, .o = o, .out = {.max = MAX_OUTPUT_BYTES}};
     int rc = oc_select_init(&r.select, o, NULL, DEFAULT_TOP, "time", err);
     if (rc == 0) {
-        oc_mge_rows(m, &r.arena, &r.all);
+        mge_rows(m, &r.arena, &r.all);
         for (unsigned side = 0; side < OC_MGE_SIDES; side++)
             r.total[side] = total_of(m, side);
         rc = put_chosen(&r, err);

@@ -8,9 +8,6 @@
 #include "report/rows.h"
 #include "onnxcost.h"
 
-/* The operators of the dump as rows, in file order. The rows' texts are allocated in `a`. */
-void oc_mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows *out);
-
 /* Writes the report. Errors: OC_EARG (options), OC_ELIMIT, OC_EOUTPUT. Nothing is written if the options
  * are invalid. */
 int oc_mge_report(const struct oc_mge *m, const struct oc_report_opts *o, FILE *f, struct oc_err *err);

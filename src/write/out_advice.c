@@ -11,8 +11,7 @@
 
 enum { SHOWN = 5, LABEL = 11, NAME = 60, MIN_NAME = 24, TYPE = 20, OTHER = 52 /* columns of the others */ };
 
-/* ---- text -----------------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------------- */
 
 static const char *duration(struct oc_arena *a, double ns)
 {
@@ -112,8 +111,7 @@ void oc_advice_text(const struct oc_advice *a, const struct oc_report_opts *o, s
     }
 }
 
-/* ---- JSON -----------------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------------- */
 
 static void proof_json(const struct oc_advice_proof *e, struct oc_json_out *w)
 {
@@ -170,8 +168,7 @@ void oc_advice_json_cut(const struct oc_advice *a, uint32_t most, struct oc_json
     oc_jw_end_object(w);
 }
 
-/* ---- Markdown -------------------------------------------------------------------------------------------
- */
+/* ---- Markdown --------------------------------------------------------------------------------------- */
 
 static void proof_markdown(const struct oc_advice_item *k, struct oc_arena *arena, struct oc_buf *b)
 {

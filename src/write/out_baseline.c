@@ -26,7 +26,7 @@ struct writer {
     struct oc_baseline_kept *kept;
 };
 
-/* ---- figures ------------------------------------------------------------------------------------------- */
+/* ---- figures ---------------------------------------------------------------------------------------- */
 
 static const char *number(struct oc_arena *a, enum oc_gate_metric m, struct oc_gate_number n)
 {
@@ -242,7 +242,7 @@ static void write_update(struct writer *w, const char *text)
     oc_buf_str(&w->b, text);
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 static int check_baseline(const char *name, const void *data, size_t n, struct oc_err *err)
 {

@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "estimate/cal_file.h"
 #include "estimate/samples.h"
-#include "write/fields.h"
 #include "write/json_keys.h"
 #include "write/plain_table.h"
 
@@ -26,7 +25,7 @@ static const char *dtype_of(const struct oc_cal_key *k)
     return k->dtype == OC_CLASS_NONE ? "any" : oc_class_name(k->dtype);
 }
 
-/* ---- for people ---------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------------- */
 
 static const char *si(struct oc_arena *a, double v, const char *unit)
 {
@@ -115,7 +114,7 @@ static void write_table(const struct oc_calibration *c, const struct oc_samples 
     oc_arena_free(&a);
 }
 
-/* ---- for machines -------------------------------------------------------------------------------------- */
+/* ---- for machines ----------------------------------------------------------------------------------- */
 
 static void key_fields(struct oc_fields *f, const struct oc_cal_key *k)
 {

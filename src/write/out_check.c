@@ -4,11 +4,9 @@
 
 #include "base/diag.h"
 #include "base/units.h"
-#include "write/fields.h"
 #include "write/json_keys.h"
 #include "write/md_text.h"
 #include "write/plain_table.h"
-#include "write/sheet.h"
 
 const char *oc_check_result_name(enum oc_check_result r)
 {
@@ -52,7 +50,7 @@ const char *oc_check_assumption(struct oc_arena *a, const struct oc_check *c, ui
                      x->reason && *x->reason ? ": " : "", x->reason ? x->reason : "");
 }
 
-/* ---- for people ---------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------------- */
 
 /* Narrower tables leave out what is in brackets: other units, baseline and tolerance. */
 enum { FULL_WIDTH = 140 };
@@ -122,7 +120,7 @@ static void write_markdown(const struct oc_check *c, FILE *f)
     oc_arena_free(&a);
 }
 
-/* ---- for machines -------------------------------------------------------------------------------------- */
+/* ---- for machines ----------------------------------------------------------------------------------- */
 
 static void field_number(struct oc_fields *o, const char *name, const struct oc_limit *l, bool known,
                          struct oc_gate_number n)
@@ -211,7 +209,7 @@ static void write_json(const struct oc_check *c, FILE *f)
     oc_fields_free(&o);
 }
 
-/* ---- choice -------------------------------------------------------------------------------------------- */
+/* ---- choice ----------------------------------------------------------------------------------------- */
 
 int oc_check_write(const struct oc_check *c, const char *format, unsigned width_chars, FILE *out,
                    struct oc_err *err)

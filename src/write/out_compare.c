@@ -4,13 +4,175 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/units.h"
+#include "estimate/predict.h"
 #include "report/columns.h"
+#include "report/select.h"
+#include "report/what_if.h"
 #include "write/json_keys.h"
 #include "write/plain_table.h"
-#include "write/sheet.h"
 
-const char *oc_compare_letter(struct oc_arena *a, uint32_t source)
+/* ---- one row ---------------------------------------------------------------------------------------- */
+
+/* The node that names a set: the first one with the most work. */
+static uint32_t main_node(const struct oc_analysis *a, const struct oc_join_rec *r)
+{
+    uint32_t best = r->node[0];
+    for (uint32_t i = 1; i < r->n_node; i++) {
+        const struct oc_node_cost *c = &a->cost[r->node[i]], *b = &a->cost[best];
+        if (c->quality != OC_UNKNOWN && (b->quality == OC_UNKNOWN || c->flops + c->ops > b->flops + b->ops))
+            best = r->node[i];
+    }
+    return best;
+}
+
+static void set_roof(struct oc_comparing *x, const struct oc_analysis *a, struct oc_row *row,
+                     const struct oc_join_rec *r)
+{
+    struct oc_work work = {0};
+    struct oc_roof roof;
+    if (!x->device)
+        return;
+    for (uint32_t i = 0; i < r->n_node; i++)
+        oc_work_add(&work, &a->cost[r->node[i]]);
+    work.bytes = r->rd_act + r->rd_wt + r->wr;
+    work.weight_bytes = r->rd_wt;
+    work.written = r->wr;
+    work.launches = 1;
+    work.unknown = work.unknown || !r->bytes_known || r->quality == OC_UNKNOWN;
+    struct oc_roof_opts opts = oc_report_roof_opts(x->o, a);
+    oc_roofline_of(x->device, &work, &opts, row->time_s, &roof);
+    row->roofline_s = roof.roof_s;
+    row->bound_by = roof.bound_name;
+    row->efficiency = oc_row_rate(row, row->roofline_s);
+    row->wasted_s = row->time_s - row->roofline_s;
+}
+
+/* The row with the time of one source, for its rates. */
+static struct oc_row compare_timed(const struct oc_comparing *x, const struct oc_row *row, uint32_t source)
+{
+    struct oc_row timed = *row;
+    timed.time_s = x->c.row[row->record].cell[source].time_ns * 1e-9;
+    timed.rates = oc_profile_runs_known(x->c.source[source].profile) ? OC_RATES_TIMED : OC_RATES_UNKNOWN;
+    timed.efficiency = oc_row_rate(&timed, row->roofline_s);
+    return timed;
+}
+
+/* Rows are filtered and sorted by the chosen time, or the longest of all sources. */
+static double time_of(const struct oc_comparing *x, const struct oc_compare_row *r)
+{
+    double best = x->combine && r->chosen != OC_NONE ? r->cell[r->chosen].time_ns : NAN;
+    for (uint32_t s = 0; s < x->c.n_source && !x->combine; s++)
+        if (!(best >= r->cell[s].time_ns))
+            best = isnan(r->cell[s].time_ns) ? best : r->cell[s].time_ns;
+    return best * 1e-9;
+}
+
+static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32_t i, struct oc_row *row)
+{
+    const struct oc_compare_row *r = &x->c.row[i];
+    uint32_t node = main_node(a, &r->cost);
+    char label[512];
+    *row = oc_row_blank();
+    row->name = oc_strdup(&x->arena, oc_node_label(x->model, &x->model->node[node], label, sizeof(label)));
+    row->type = x->model->node[node].op_type;
+    row->record = i;
+    row->id_number = r->cost.node[0];
+    row->count = r->cost.n_node;
+    row->quality = r->cost.quality;
+    row->time_s = time_of(x, r);
+    for (uint32_t s = 0; s < x->c.n_source; s++)
+        if ((!x->combine || s == r->chosen) && !oc_profile_runs_known(x->c.source[s].profile))
+            row->rates = OC_RATES_UNKNOWN;
+    if (r->cost.quality != OC_UNKNOWN) {
+        row->computation = (double)r->cost.flops + (double)r->cost.ops;
+        row->macs = (double)r->cost.macs;
+        row->params = (double)r->cost.params;
+    }
+    if (r->cost.bytes_known)
+        row->memory = (double)r->cost.rd_act + (double)r->cost.rd_wt + (double)r->cost.wr;
+    row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
+    set_roof(x, a, row, &r->cost);
+}
+
+/* ---- the report ------------------------------------------------------------------------------------- */
+
+static bool is_format(const struct oc_report_opts *o, const char *name)
+{
+    return o->format && strcmp(o->format, name) == 0;
+}
+
+static int check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
+                 struct oc_err *err)
+{
+    static const char *const formats[] = {"table", "csv", "json", "markdown", "md"};
+    size_t i = 0;
+    if (n < 1 || n > 256)
+        return oc_fail(err, OC_EARG, "a comparison takes 1 to 256 profiles, not %zu", n);
+    for (size_t k = 0; k < n; k++)
+        if (!source[k].profile || !source[k].join)
+            return oc_fail(err, OC_EARG, "a comparison of profiles needs their model");
+    while (o->format && i < OC_COUNT(formats) && strcmp(formats[i], o->format) != 0)
+        i++;
+    if (i == OC_COUNT(formats))
+        return oc_fail(err, OC_EARG,
+                       "several profiles have no format '%s'; valid: table, csv, json, markdown", o->format);
+    if (o->aggregate || o->group_by || o->aggregate_by)
+        return oc_fail(err, OC_EARG, "grouping needs a single profile");
+    if (oc_what_if_asked(o))
+        return oc_fail(err, OC_EARG, "--what-if, --as and --fuse need a single profile");
+    if (o->n_why || o->n_explain_match)
+        return oc_fail(err, OC_EARG, "--why and --explain-match need a single profile");
+    return 0;
+}
+
+static int choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
+{
+    struct oc_select s;
+    bool whole = is_format(x->o, "csv") || is_format(x->o, "json");
+    int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
+    if (rc == 0)
+        rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
+    oc_select_free(&s);
+    return rc;
+}
+
+static void compare_table(struct oc_comparing *x, FILE *f, bool csv);
+
+static void compare_markdown(struct oc_comparing *x, FILE *f);
+
+static void compare_json(struct oc_comparing *x, FILE *f);
+
+int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
+                     const struct oc_device *device, const struct oc_compare_source *source, size_t n,
+                     bool combine, const struct oc_report_opts *o, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    if (check(source, n, o, err) != 0)
+        return -1;
+    struct oc_comparing x = {.model = model, .device = device, .o = o, .combine = combine};
+    oc_compare_make(model, a, source, (uint32_t)n, &x.c);
+    struct oc_rows all = {.arena = &x.arena, .row = OC_NEW_ARRAY(&x.arena, (size_t)x.c.n + 1, struct oc_row)};
+    for (; all.n < x.c.n; all.n++)
+        make_row(&x, a, all.n, &all.row[all.n]);
+    x.rows.arena = &x.arena;
+    int rc = choose_rows(&x, &all, err);
+    if (rc == 0 && is_format(o, "json"))
+        compare_json(&x, f);
+    else if (rc == 0 && (is_format(o, "markdown") || is_format(o, "md")))
+        compare_markdown(&x, f);
+    else if (rc == 0)
+        compare_table(&x, f, is_format(o, "csv"));
+    oc_compare_free(&x.c);
+    oc_arena_free(&x.arena);
+    return rc;
+}
+
+/* ---- out compare ------------------------------------------------------------------------------------ */
+
+/* Name of a source in titles and keys: "A", "B" ... "Z", "S27". Arena text. */
+static const char *compare_letter(struct oc_arena *a, uint32_t source)
 {
     return source < 26 ? oc_printf(a, "%c", 'A' + (int)source) : oc_printf(a, "S%u", source + 1);
 }
@@ -21,7 +183,7 @@ static const char *stat_name(const struct oc_profile *p)
     return oc_stat_name(oc_profile_summed_runs(p) > 1 ? OC_STAT_MEAN : p->stat);
 }
 
-/* ---- cells --------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------ */
 
 struct line {
     struct oc_comparing *x;
@@ -97,7 +259,7 @@ static const char *as_count(double v, char *buf, size_t n)
     return buf;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 static double roof_ns(const struct oc_row *row)
 {
@@ -109,7 +271,7 @@ static void source_cells(struct line *l, const struct oc_row *row, uint32_t s)
 {
     const struct oc_compare_row *r = &l->x->c.row[row->record];
     const struct oc_compare_cell *c = &r->cell[s];
-    struct oc_row timed = oc_compare_timed(l->x, row, s);
+    struct oc_row timed = compare_timed(l->x, row, s);
     number(l, c->time_ns, as_time);
     number(l, c->time_ns / l->x->c.total_ns[s], as_percent);
     counted(l, row, oc_row_flops(&timed), as_si);
@@ -159,7 +321,7 @@ static void row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
     counted(l, row, row->memory, as_bytes);
     if (x->combine) {
         number(l, row->time_s * 1e9, as_time);
-        text(l, r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
+        text(l, r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
         counted(l, row, oc_row_flops(row), as_si);
         number(l, measured(x, r, false), as_si);
         number(l, measured(x, r, true), as_bytes);
@@ -189,7 +351,7 @@ static void titles(struct line *l)
     for (size_t i = 0; i < OC_COUNT(best) && x->combine; i++)
         text(l, l->csv ? best_key[i] : best[i]);
     for (uint32_t s = 0; s < x->c.n_source; s++) {
-        const char *name = oc_compare_letter(&x->arena, s);
+        const char *name = compare_letter(&x->arena, s);
         text(l, oc_printf(&x->arena, l->csv ? "%s_time_ns" : "%s time", name));
         text(l, oc_printf(&x->arena, l->csv ? "%s_time_fraction" : "%s %%", name));
         text(l, oc_printf(&x->arena, l->csv ? "%s_flop_per_s" : "%s FLOP/s", name));
@@ -210,7 +372,7 @@ static void titles(struct line *l)
         text(l, "operator");
 }
 
-/* ---- legend -------------------------------------------------------------------------------------------- */
+/* ---- legend ----------------------------------------------------------------------------------------- */
 
 static void legend(struct oc_comparing *x, FILE *f)
 {
@@ -218,8 +380,8 @@ static void legend(struct oc_comparing *x, FILE *f)
     for (uint32_t s = 0; s < x->c.n_source; s++) {
         const struct oc_profile *p = x->c.source[s].profile;
         const struct oc_join *j = x->c.source[s].join;
-        oc_print_line(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)", oc_compare_letter(&x->arena, s),
-                      p->path, *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
+        oc_print_line(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)", compare_letter(&x->arena, s), p->path,
+                      *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
                       p->time_kind ? p->time_kind : "time", stat_name(p), p->runs_used, p->runs_total);
         fprintf(f, "    %s attributed to nodes (%.1f %% of operator time), %s other time",
                 as_time(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
@@ -249,7 +411,8 @@ static void fill(struct oc_comparing *x, bool csv, struct oc_plain_table *t)
     }
 }
 
-void oc_compare_table(struct oc_comparing *x, FILE *f, bool csv)
+/* csv: full precision; otherwise rounded text */
+static void compare_table(struct oc_comparing *x, FILE *f, bool csv)
 {
     struct oc_plain_table t;
     fill(x, csv, &t);
@@ -262,7 +425,7 @@ void oc_compare_table(struct oc_comparing *x, FILE *f, bool csv)
     oc_plain_free(&t);
 }
 
-/* ---- markdown ------------------------------------------------------------------------------------------ */
+/* ---- markdown --------------------------------------------------------------------------------------- */
 
 static void source_sheet(struct oc_comparing *x, FILE *f)
 {
@@ -273,7 +436,7 @@ static void source_sheet(struct oc_comparing *x, FILE *f)
         const struct oc_profile *p = x->c.source[i].profile;
         double ratio = (x->c.total_ns[i] + x->c.beside_ns[i]) / (x->c.total_ns[0] + x->c.beside_ns[0]);
         const char *cell[] = {
-            oc_compare_letter(&x->arena, i),
+            compare_letter(&x->arena, i),
             p->path,
             *p->producer ? p->producer : p->format,
             oc_printf(&x->arena, "%s of %u of %u", stat_name(p), p->runs_used, p->runs_total),
@@ -287,7 +450,7 @@ static void source_sheet(struct oc_comparing *x, FILE *f)
     oc_sheet_free(&s);
 }
 
-void oc_compare_markdown(struct oc_comparing *x, FILE *f)
+static void compare_markdown(struct oc_comparing *x, FILE *f)
 {
     struct oc_plain_table t;
     source_sheet(x, f);
@@ -303,7 +466,7 @@ void oc_compare_markdown(struct oc_comparing *x, FILE *f)
     oc_plain_free(&t);
 }
 
-/* ---- json ---------------------------------------------------------------------------------------------- */
+/* ---- json ------------------------------------------------------------------------------------------- */
 
 static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
 {
@@ -312,7 +475,7 @@ static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
     for (uint32_t s = 0; s < x->c.n_source; s++) {
         const struct oc_profile *p = x->c.source[s].profile;
         oc_jw_begin_object(w);
-        oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
+        oc_key_text(w, "id", compare_letter(&x->arena, s));
         oc_key_text(w, "path", p->path);
         oc_key_text(w, "format", p->format);
         oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
@@ -333,9 +496,9 @@ static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struc
 {
     const struct oc_compare_row *r = &x->c.row[row->record];
     const struct oc_compare_cell *c = &r->cell[s];
-    struct oc_row timed = oc_compare_timed(x, row, s);
+    struct oc_row timed = compare_timed(x, row, s);
     oc_jw_begin_object(w);
-    oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
+    oc_key_text(w, "id", compare_letter(&x->arena, s));
     oc_key_time(w, "time_ns", c->time_ns);
     oc_key_text(w, "clock", isnan(c->time_ns) ? NULL : c->device ? "device" : "host");
     oc_key_time(w, "host_time_ns", c->host_ns);
@@ -370,7 +533,7 @@ static void json_row(struct oc_json_out *w, struct oc_comparing *x, const struct
     oc_key_time(w, "roofline_time_ns", roof_ns(row));
     if (x->combine) {
         oc_key_time(w, "time_ns", row->time_s * 1e9);
-        oc_key_text(w, "time_from", r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
+        oc_key_text(w, "time_from", r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
         oc_key_count(w, "measured_flops", measured(x, r, false));
         oc_key_count(w, "measured_bytes", measured(x, r, true));
     }
@@ -382,7 +545,7 @@ static void json_row(struct oc_json_out *w, struct oc_comparing *x, const struct
     oc_jw_end_object(w);
 }
 
-void oc_compare_json(struct oc_comparing *x, FILE *f)
+static void compare_json(struct oc_comparing *x, FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);

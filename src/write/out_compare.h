@@ -17,15 +17,4 @@ struct oc_comparing {
     bool combine; /* adds the shortest time of each row to the times of the sources */
 };
 
-/* The row with the time of one source, for its rates. */
-struct oc_row oc_compare_timed(const struct oc_comparing *x, const struct oc_row *row, uint32_t source);
-
-void oc_compare_table(struct oc_comparing *x, FILE *f,
-                      bool csv); /* csv: full precision; otherwise rounded text */
-void oc_compare_markdown(struct oc_comparing *x, FILE *f);
-void oc_compare_json(struct oc_comparing *x, FILE *f);
-
-/* Name of a source in titles and keys: "A", "B" ... "Z", "S27". Arena text. */
-const char *oc_compare_letter(struct oc_arena *a, uint32_t source);
-
 #endif

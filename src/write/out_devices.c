@@ -76,7 +76,7 @@ static size_t shown(const struct view *v, size_t n)
     return (uint64_t)top < n ? (size_t)top : n;
 }
 
-/* ---- head ---------------------------------------------------------------------------------------------- */
+/* ---- head ------------------------------------------------------------------------------------------- */
 
 static void put_left_out(struct view *v)
 {
@@ -156,7 +156,7 @@ static void put_head(struct view *v)
     put_left_out(v);
 }
 
-/* ---- ranking ------------------------------------------------------------------------------------------- */
+/* ---- ranking ---------------------------------------------------------------------------------------- */
 
 static const char *place_text(struct view *v, const struct oc_rank_row *row)
 {
@@ -249,7 +249,7 @@ static void put_order(struct view *v, const struct oc_rank_table *b)
         fprintf(v->f, "... %zu more (--top 0 shows all)\n", v->r->n_device - n);
 }
 
-/* ---- classes of operators ------------------------------------------------------------------------------ */
+/* ---- classes of operators --------------------------------------------------------------------------- */
 
 /* The first device with times for all classes, otherwise n_device. */
 static size_t reference_device(const struct view *v, const struct oc_rank_table *b)
@@ -326,7 +326,7 @@ static void put_classes(struct view *v, const struct oc_rank_table *b)
     end_table(v, &t, 1, 1 + n_device);
 }
 
-/* ---- other batches ------------------------------------------------------------------------------------- */
+/* ---- other batches ---------------------------------------------------------------------------------- */
 
 static const char *phases_text(struct view *v, const struct oc_rank_phases *p,
                                const char *(*name)(const struct view *v, int what))

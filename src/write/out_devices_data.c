@@ -14,7 +14,7 @@ static const char *const fits_name[] = {NULL, "yes", "no", "unknown"};
 static const char *const part_key[OC_SPAN_PARTS] = {"vector", "matrix", "special",
                                                     "memory", "cache",  "overhead"};
 
-/* ---- JSON ---------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------------- */
 
 static void open_array(struct oc_json_out *w, const char *key)
 {
@@ -238,7 +238,7 @@ static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
     oc_jw_end_array(w);
 }
 
-void oc_devices_json(const struct oc_rank *r, FILE *f)
+static void devices_json(const struct oc_rank *r, FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
@@ -264,7 +264,7 @@ void oc_devices_json(const struct oc_rank *r, FILE *f)
     fputc('\n', f);
 }
 
-/* ---- CSV ----------------------------------------------------------------------------------------------- */
+/* ---- CSV -------------------------------------------------------------------------------------------- */
 
 struct csv {
     const struct oc_rank *r;
@@ -321,7 +321,7 @@ static void csv_row(struct csv *c, const struct oc_rank_table *t, size_t i, unsi
     oc_plain_row(&c->table, cell);
 }
 
-void oc_devices_csv(const struct oc_rank *r, FILE *f)
+static void devices_csv(const struct oc_rank *r, FILE *f)
 {
     static const char *const head[] = {
         "batch",        "place",        "first_place", "last_place", "device",
@@ -343,7 +343,7 @@ void oc_devices_csv(const struct oc_rank *r, FILE *f)
     oc_arena_free(&c.arena);
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------------------- */
 
 int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f, struct oc_err *err)
 {
@@ -354,9 +354,9 @@ int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts
     if (!strcmp(format, "table"))
         oc_devices_table(r, o, f);
     else if (!strcmp(format, "csv"))
-        oc_devices_csv(r, f);
+        devices_csv(r, f);
     else if (!strcmp(format, "json"))
-        oc_devices_json(r, f);
+        devices_json(r, f);
     else
         return oc_fail(err, OC_EARG, "compare has no format '%s'; valid: table, csv, json", format);
     return 0;

@@ -4,7 +4,6 @@
 
 #include "write/diff_view.h"
 
-void oc_diff_html(struct oc_diff_view *v, FILE *f); /* one page without scripts */
 void oc_diff_csv(struct oc_diff_view *v, FILE *f);
 void oc_diff_json(struct oc_diff_view *v, FILE *f);
 void oc_diff_github(struct oc_diff_view *v, FILE *f); /* annotations of GitHub Actions */

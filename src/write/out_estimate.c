@@ -9,7 +9,6 @@
 #include "estimate/predict.h"
 #include "join/run_sizes.h"
 #include "write/json_keys.h"
-#include "write/kernel_fields.h"
 #include "write/plain_table.h"
 
 enum { VERSION = 1, LABEL = 12 };
@@ -54,7 +53,7 @@ static double calls_of(const struct oc_kernel_use *u)
     return u->calls > 0 ? u->calls : 1;
 }
 
-/* ---- for people ---------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------------- */
 
 struct place {
     double s;
@@ -228,7 +227,7 @@ static void write_head(struct estimate_out *o, FILE *f)
     fputc('\n', f);
 }
 
-/* ---- for machines -------------------------------------------------------------------------------------- */
+/* ---- for machines ----------------------------------------------------------------------------------- */
 
 static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size_t i)
 {

@@ -1,12 +1,314 @@
-/* Writes the report as one HTML file: the built-in page with the data. */
-#include "report/findings.h"
-#include "report/what_if.h"
-#include "write/out_advice.h"
+/* Data of the page about the whole report: totals, profile, hardware, coverage, assumptions, warnings. */
 #include "write/out_html.h"
-#include "write/out_sizes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "hw/hwdb.h"
+#include "report/row_roof.h"
+#include "report/headline.h"
+#include "report/what_if.h"
+#include "write/out_advice.h"
+#include "write/out_sizes.h"
+
+static void sum_of_model(struct oc_json_out *w, const struct oc_analysis *a)
+{
+    const struct oc_totals *t = &a->total;
+    oc_page_key_u64(w, "nodes", true, t->nodes);
+    oc_page_key_u64(w, "unknown_nodes", true, t->unknown_nodes);
+    oc_page_key_u64(w, "macs", true, t->macs);
+    oc_page_key_u64(w, "flops", true, t->flops);
+    oc_page_key_u64(w, "ops", true, t->ops);
+    oc_page_key_u64(w, "params", true, t->params);
+    oc_page_key_u64(w, "const_bytes", true, t->const_bytes);
+    oc_page_key_u64(w, "bytes_read_act", true, t->bytes_read_act);
+    oc_page_key_u64(w, "bytes_read_weight", true, t->bytes_read_weight);
+    oc_page_key_u64(w, "bytes_written", true, t->bytes_written);
+    oc_key_quality(w, t->quality);
+    oc_page_key_u64(w, "not_exact_nodes", true, t->not_exact.nodes);
+}
+
+static void constants_by_class(struct oc_json_out *w, const struct oc_analysis *a)
+{
+    oc_jw_key(w, "constants");
+    oc_jw_begin_object(w);
+    for (unsigned c = OC_PC_COUNT; c-- > 0;)
+        if (a->class_bytes[c])
+            oc_page_key_u64(w, oc_param_class_name(c), true, a->class_bytes[c]);
+    oc_jw_end_object(w);
+}
+
+static void profile(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    oc_jw_key(w, "profile");
+    if (!p) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_text(w, "path", p->path);
+    oc_key_text(w, "format", p->format);
+    oc_key_text(w, "producer", p->producer);
+    oc_key_text(w, "device", p->device);
+    oc_key_text(w, "time_kind", p->time_kind);
+    oc_key_text(w, "statistic", oc_stat_name(p->stat));
+    oc_key_u64(w, "runs_total", p->runs_total);
+    oc_key_u64(w, "runs_used", p->runs_used);
+    oc_key_text(w, "runs_text", oc_headline_runs_text(p, &r->arena));
+    struct oc_headline h;
+    oc_headline_of(r, &h);
+    oc_key_time(w, "total_ns", h.total_ns);
+    oc_key_time(w, "run_ns", h.run_ns);
+    oc_key_time(w, "busy_ns", h.busy_ns);
+    oc_key_double(w, "inferences_per_s", h.inferences_per_s);
+    oc_key_double(w, "flops_per_s", h.flops_per_s);
+    oc_key_double(w, "ops_per_s", h.ops_per_s);
+    oc_key_double(w, "bytes_per_s", h.bytes_per_s);
+    oc_key_quality_of(w, "flops_quality", h.flops_quality);
+    oc_key_quality_of(w, "bytes_quality", h.bytes_quality);
+    oc_json_run_times(w, &p->spread);
+    oc_jw_key(w, "functions");
+    oc_jw_bool(w, p->functions);
+    oc_jw_end_object(w);
+}
+
+/* "totals", "profile" */
+static void page_totals(struct oc_json_out *w, struct oc_report *r)
+{
+    oc_jw_key(w, "totals");
+    oc_jw_begin_object(w);
+    oc_key_double(w, "rows_time_ns", oc_ns_of(r->total_s));
+    oc_key_u64(w, "runs", (uint64_t)r->runs);
+    oc_jw_key(w, "model");
+    oc_jw_bool(w, r->in->analysis != NULL);
+    if (r->in->analysis) {
+        sum_of_model(w, r->in->analysis);
+        constants_by_class(w, r->in->analysis);
+    }
+    oc_jw_end_object(w);
+    profile(w, r);
+}
+
+/* ---- hardware --------------------------------------------------------------------------------------- */
+
+struct used { /* operations of the rows by unit and class */
+    double operations[OC_HW_UNIT_COUNT][OC_CLASS_COUNT];
+};
+
+static void add_used(void *user, unsigned unit, unsigned cls, double operations)
+{
+    struct used *u = user;
+    u->operations[unit][cls] += operations;
+}
+
+/* Basis and source of a figure of the device. */
+static void figure(struct oc_json_out *w, const char *key, const struct oc_hw_figure *f)
+{
+    oc_jw_key(w, key);
+    if (!f) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_array(w);
+    oc_jw_string(w, f->text);
+    oc_jw_string(w, oc_basis_name(f->basis));
+    oc_jw_string(w, f->source[0] ? f->source[0]->title : NULL);
+    oc_jw_string(w, f->formula ? f->formula : f->note);
+    oc_jw_end_array(w);
+}
+
+static void peaks(struct oc_json_out *w, const struct oc_report *r)
+{
+    const struct oc_device *d = r->in->device;
+    struct used u = {0};
+    for (uint32_t i = 0; i < r->all.n; i++)
+        if (r->all.row[i].work && !r->all.row[i].work->unknown)
+            oc_unit_work(d, r->all.row[i].work, add_used, &u);
+    oc_jw_key(w, "peaks");
+    oc_jw_begin_array(w);
+    for (unsigned unit = 0; unit <= OC_HW_MATRIX; unit++)
+        for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+            bool fallback = false;
+            const struct oc_hw_figure *peak = oc_roof_peak(d, unit, c, &fallback);
+            if (!peak && !(u.operations[unit][c] > 0))
+                continue;
+            oc_jw_begin_object(w);
+            oc_key_text(w, "unit", oc_hw_unit_name(unit));
+            oc_key_text(w, "class", oc_class_name(c));
+            oc_key_double(w, "value", peak ? peak->value : NAN);
+            figure(w, "figure", peak);
+            oc_jw_key(w, "fallback");
+            oc_jw_bool(w, fallback);
+            oc_key_count(w, "operations", u.operations[unit][c]);
+            oc_jw_end_object(w);
+        }
+    oc_jw_end_array(w);
+}
+
+static void levels(struct oc_json_out *w, const struct oc_device *d)
+{
+    oc_jw_key(w, "levels");
+    oc_jw_begin_array(w);
+    for (unsigned i = 0; i < oc_roof_levels(d); i++) {
+        const struct oc_hw_level *level = oc_roof_level(d, i);
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", level->name);
+        oc_key_text(w, "type", level->type);
+        oc_key_double(w, "size", level->size ? level->size->value : NAN);
+        oc_key_double(w, "bandwidth", level->bandwidth ? level->bandwidth->value : NAN);
+        figure(w, "figure", level->bandwidth);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void bounds(struct oc_json_out *w, struct oc_report *r)
+{
+    struct oc_bounds b;
+    oc_bounds_of(r, &b);
+    oc_key_u64(w, "rows", b.rows);
+    oc_key_u64(w, "rows_without_limit", b.missing);
+    oc_key_u64(w, "rows_above_roofline", r->n_too_fast);
+    oc_key_double(w, "time_ns", b.rows ? oc_ns_of(b.time_s) : NAN);
+    oc_key_double(w, "roofline_ns", b.rows ? oc_ns_of(b.roof_s) : NAN);
+    oc_key_double(w, "wasted_ns", b.rows ? oc_ns_of(b.wasted_s) : NAN);
+    oc_jw_key(w, "bounds");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < b.n_share; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", b.share[i].name);
+        oc_key_u64(w, "rows", b.share[i].rows);
+        oc_key_double(w, "fraction", oc_bound_fraction(&b, &b.share[i]));
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+/* "hardware" */
+static void page_hardware(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_device *d = r->in->device;
+    oc_jw_key(w, "hardware");
+    if (!d) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_text(w, "id", d->info.id);
+    oc_key_text(w, "name", d->info.name);
+    oc_key_text(w, "file", d->info.file);
+    oc_jw_key(w, "cache");
+    oc_jw_bool(w, r->o->cache);
+    oc_key_time(w, "overhead_ns", d->overhead ? d->overhead->value * 1e9 : NAN);
+    figure(w, "overhead", d->overhead);
+    peaks(w, r);
+    levels(w, d);
+    bounds(w, r);
+    oc_jw_end_object(w);
+}
+
+/* ---- coverage, assumptions, warnings ---------------------------------------------------------------- */
+
+static void unmatched(struct oc_json_out *w, const struct oc_join *j)
+{
+    enum { SHOWN = 200 };
+    oc_key_u64(w, "n_unmatched", j->n_unmatched);
+    oc_jw_key(w, "unmatched");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < j->n_unmatched && i < SHOWN; i++) {
+        const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", rec->name);
+        oc_key_text(w, "type", rec->op_type);
+        oc_key_time(w, "time_ns", isnan(rec->kernel_ns) ? rec->self_ns : rec->kernel_ns);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void coverage(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_join *j = r->in->join;
+    oc_jw_key(w, "coverage");
+    if (!r->in->profile) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_json_conserved(w, r, false);
+    oc_json_conserved(w, r, true);
+    oc_json_buckets(w, r);
+    oc_key_double(w, "time_fraction", j ? j->time_matched_fraction : NAN);
+    oc_key_double(w, "flops_fraction", j ? j->flops_matched_fraction : NAN);
+    oc_key_time(w, "mapped_ns", j ? j->mapped_ns : NAN);
+    oc_key_time(w, "overhead_ns", j ? j->overhead_ns : NAN);
+    oc_key_time(w, "unmatched_ns", j ? j->unmatched_ns : NAN);
+    if (j) {
+        oc_key_u64(w, "nodes_without_time", j->nodes_without_time);
+        unmatched(w, j);
+    }
+    oc_jw_end_object(w);
+}
+
+static void assumption(struct oc_json_out *w, const char *what, const char *name, const char *value,
+                       const char *reason)
+{
+    const char *const text[] = {what, name, value, reason};
+    oc_jw_begin_array(w);
+    for (unsigned i = 0; i < OC_COUNT(text); i++)
+        oc_jw_string(w, text[i]);
+    oc_jw_end_array(w);
+}
+
+static void assumptions(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_analysis *a = r->in->analysis;
+    const struct oc_device *d = r->in->device;
+    oc_jw_key(w, "assumptions");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; a && i < a->n_assumption; i++)
+        assumption(w, a->assumption[i].what, a->assumption[i].name, a->assumption[i].value,
+                   a->assumption[i].reason);
+    for (size_t i = 0; d && i < d->info.n_set; i++)
+        assumption(w, "hardware", d->info.set[i].key, d->info.set[i].value,
+                   d->info.set[i].before
+                       ? oc_printf(&r->arena, "--hw-set (hardware file: %s)", d->info.set[i].before)
+                       : "--hw-set (not in the hardware file)");
+    oc_jw_end_array(w);
+}
+
+static void findings(struct oc_json_out *w, const struct oc_report_in *in, unsigned source)
+{
+    const struct oc_diag *d = NULL;
+    size_t n = oc_findings_of(in, source, &d);
+    for (size_t i = 0; i < n; i++) {
+        oc_jw_begin_array(w);
+        oc_jw_string(w, oc_severity_name(&d[i]));
+        oc_jw_string(w, d[i].code);
+        oc_jw_string(w, d[i].where);
+        oc_jw_string(w, d[i].text);
+        oc_jw_end_array(w);
+    }
+}
+
+/* "coverage", "assumptions", "findings" */
+static void page_coverage(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_report_in *in = r->in;
+    coverage(w, r);
+    assumptions(w, r);
+    oc_jw_key(w, "findings");
+    oc_jw_begin_array(w);
+    for (unsigned source = 0; source < OC_FINDING_SOURCES; source++)
+        findings(w, in, source);
+    oc_jw_end_array(w);
+}
+
+/* ---- out html --------------------------------------------------------------------------------------- */
+
+/* Writes the report as one HTML file: the built-in page with the data. */
 
 /* Text that would end the script element or start markup occurs only inside JSON strings, where it is
  * written as an escape. */
@@ -71,14 +373,14 @@ static void document(struct oc_json_out *w, struct oc_report *r)
     oc_key_text(w, "tool", ONNXCOST_VERSION);
     oc_key_text(w, "title", title_of(r));
     about(w, r);
-    oc_page_totals(w, r);
+    page_totals(w, r);
     oc_jw_key(w, "sizes");
     if (oc_report_sizes(r))
         oc_json_sizes(w, oc_report_sizes(r));
     else
         oc_jw_null(w);
-    oc_page_hardware(w, r);
-    oc_page_coverage(w, r);
+    page_hardware(w, r);
+    page_coverage(w, r);
     if (r->what_if) {
         oc_jw_key(w, "what_if");
         oc_what_if_json(r->what_if, w);

@@ -26,9 +26,6 @@ void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, siz
 
 /* Members of the document. */
 void oc_page_rows(struct oc_json_out *w, struct oc_report *r);     /* "rows", "columns", "nodes" */
-void oc_page_totals(struct oc_json_out *w, struct oc_report *r);   /* "totals", "profile" */
-void oc_page_hardware(struct oc_json_out *w, struct oc_report *r); /* "hardware" */
-void oc_page_coverage(struct oc_json_out *w, struct oc_report *r); /* "coverage", "assumptions", "findings" */
 void oc_page_memory(struct oc_json_out *w, struct oc_report *r);   /* "memory" */
 void oc_page_kernels(struct oc_json_out *w, struct oc_report *r);  /* "kernels" */
 void oc_page_timeline(struct oc_json_out *w, struct oc_report *r); /* "timeline" */

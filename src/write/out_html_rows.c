@@ -9,8 +9,7 @@
 #include "report/receipts.h"
 #include "write/out_html.h"
 
-/* ---- columns ---------------------------------------------------------------------------------------------
- */
+/* ---- columns ---------------------------------------------------------------------------------------- */
 
 /* The page computes row numbers and cumulative sums for its own order, and shows outputs with their names. */
 static bool left_out(const struct oc_report *r, const struct oc_column *c)
@@ -162,8 +161,7 @@ static void qualities(struct oc_json_out *w, struct oc_report *r)
     oc_key_text(w, "quality", digit);
 }
 
-/* ---- nodes -----------------------------------------------------------------------------------------------
- */
+/* ---- nodes ------------------------------------------------------------------------------------------ */
 
 static const struct oc_join_rec *joined(const struct oc_report *r, const struct oc_row *row)
 {
@@ -232,7 +230,7 @@ static void node_types(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- cost breakdowns --------------------------------------------------------------------------------- */
+/* ---- cost breakdowns -------------------------------------------------------------------------------- */
 
 /* "MAC = N*M*... = 1*64*... = 118,013,952" per line; NULL: no cost of its own. */
 static const char *formula_text(struct oc_recount *recount, uint32_t node, struct oc_arena *arena)

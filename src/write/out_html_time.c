@@ -9,7 +9,7 @@
 #include "write/out_html.h"
 #include "write/out_summary.h"
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels ---------------------------------------------------------------------------------------- */
 
 static void kernel_texts(struct oc_json_out *w, struct oc_report *r, const char *key, size_t offset)
 {
@@ -94,7 +94,7 @@ void oc_page_kernels(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- timeline ------------------------------------------------------------------------------------------ */
+/* ---- timeline --------------------------------------------------------------------------------------- */
 
 /* The longest events up to this number are written; more would enlarge the file without visible effect. */
 enum { MAX_EVENTS = 100000 };
@@ -263,7 +263,7 @@ void oc_page_timeline(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------- */
 
 enum { MAX_LIVE = 40 };
 

@@ -2,9 +2,8 @@
 #include <string.h>
 
 #include "write/json_keys.h"
-#include "write/json_limits.h"
+#include "write/out_json_join.h"
 #include "report/receipts.h"
-#include "report/findings.h"
 #include "report/headline.h"
 #include "report/what_if.h"
 #include "write/out_advice.h"
@@ -13,7 +12,7 @@
 /* report.schema.json describes the layout. Unknown is null. */
 enum { JSON_VERSION = 1 };
 
-/* ---- types and values ---------------------------------------------------------------------------------- */
+/* ---- types and values ------------------------------------------------------------------------------- */
 
 static const char *type_name(struct oc_report *r, const struct oc_type *t)
 {
@@ -92,7 +91,7 @@ static void inputs(struct oc_json_out *w, struct oc_report *r, const struct oc_g
     oc_jw_end_array(w);
 }
 
-/* ---- parts --------------------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------------------ */
 
 static void model(struct oc_json_out *w, struct oc_report *r)
 {
@@ -201,7 +200,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------------------ */
 
 static void histogram(struct oc_json_out *w, const struct oc_node_cost *k)
 {
@@ -335,7 +334,7 @@ static void nodes(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* ---- profile, warnings --------------------------------------------------------------------------------- */
+/* ---- profile, warnings ------------------------------------------------------------------------------ */
 
 /* Operator time per run: host time from the importer or summed over records; device time. */
 static void profile_times(struct oc_json_out *w, const struct oc_profile *p)

@@ -1,14 +1,144 @@
-#include "report/buckets.h"
-#include "write/json_keys.h"
-#include "write/json_limits.h"
-#include "write/out_sizes.h"
+#include "write/out_json_join.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "hw/hwdb.h"
 #include "join/explain_match.h"
 #include "join/record_cost.h"
+#include "report/row_roof.h"
+#include "report/rows_build.h"
+#include "write/json_keys.h"
+#include "write/out_sizes.h"
 
-/* ---- which records, and where -------------------------------------------------------------------------- */
+static void units(struct oc_json_out *w, const struct oc_row_limits *l)
+{
+    oc_jw_key(w, "units");
+    oc_jw_begin_array(w);
+    for (unsigned u = 0; u < OC_ROW_UNITS; u++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", oc_hw_unit_name(u));
+        oc_key_double(w, "time_ns", oc_ns_of(l->unit_s[u]));
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void levels(struct oc_json_out *w, const struct oc_report *r, const struct oc_row_limits *l)
+{
+    oc_jw_key(w, "levels");
+    oc_jw_begin_array(w);
+    for (unsigned i = 0; i < oc_roof_levels(r->in->device); i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", oc_roof_level(r->in->device, i)->name);
+        oc_key_count(w, "bytes", l->level_bytes[i]);
+        oc_key_double(w, "time_ns", oc_ns_of(l->level_s[i]));
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+void oc_json_limits(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
+{
+    if (!r->in->device)
+        return;
+    oc_jw_key(w, "limits");
+    if (!row) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    units(w, row->limits);
+    levels(w, r, row->limits);
+    oc_key_double(w, "compute_efficiency", oc_row_rate(row, row->limits->comp_s));
+    oc_key_double(w, "bandwidth_efficiency", oc_row_rate(row, row->limits->mem_s));
+    oc_key_double(w, "wasted_ns", oc_ns_of(row->wasted_s));
+    oc_jw_end_object(w);
+}
+
+static void shares(struct oc_json_out *w, const struct oc_bounds *b)
+{
+    oc_jw_key(w, "bounds");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < b->n_share; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "bound_by", b->share[i].name);
+        oc_key_u64(w, "rows", b->share[i].rows);
+        oc_key_double(w, "time_ns", oc_ns_of(b->share[i].time_s));
+        oc_key_double(w, "roofline_time_ns", oc_ns_of(b->share[i].roof_s));
+        oc_key_double(w, "fraction", oc_bound_fraction(b, &b->share[i]));
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+void oc_json_roofline(struct oc_json_out *w, struct oc_report *r)
+{
+    struct oc_bounds b;
+    oc_bounds_of(r, &b);
+    oc_jw_key(w, "roofline");
+    oc_jw_begin_object(w);
+    oc_jw_key(w, "cache");
+    oc_jw_bool(w, r->o->cache);
+    oc_key_u64(w, "rows", b.rows);
+    oc_key_u64(w, "rows_without_limit", b.missing);
+    oc_key_double(w, "time_ns", b.rows ? oc_ns_of(b.time_s) : NAN);
+    oc_key_double(w, "roofline_time_ns", b.rows ? oc_ns_of(b.roof_s) : NAN);
+    oc_key_double(w, "roofline_efficiency", b.roof_s / b.time_s);
+    oc_key_double(w, "wasted_ns", oc_ns_of(b.wasted_s));
+    units(w, &b.limits);
+    levels(w, r, &b.limits);
+    shares(w, &b);
+    oc_jw_end_object(w);
+}
+
+/* ---- out json groups -------------------------------------------------------------------------------- */
+
+static void group(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
+{
+    oc_jw_begin_object(w);
+    const char *by = r->o->group_by ? r->o->group_by : r->o->aggregate_by;
+    oc_key_text(w, "op_type", by && !strcmp(by, "type") ? row->type : NULL);
+    oc_key_text(w, "group_by", by);
+    oc_key_text(w, "group", row->type);
+    oc_key_u64(w, "count", row->count);
+    oc_key_text(w, "aggregate", r->o->aggregate ? r->o->aggregate : "sum");
+    oc_key_quality(w, row->quality);
+    oc_key_double(w, "time_ns", oc_ns_of(row->time_s));
+    oc_key_double(w, "time_min_ns", oc_ns_of(row->min_s));
+    oc_key_double(w, "time_max_ns", oc_ns_of(row->max_s));
+    oc_key_count(w, "calls_per_run", row->calls);
+    oc_key_count(w, "operations", row->computation); /* floating-point and integer operations */
+    oc_key_count(w, "macs", row->macs);
+    oc_key_count(w, "params", row->params);
+    oc_key_count(w, "bytes", row->memory);
+    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(row));
+    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(row));
+    oc_key_double(w, "roofline_time_ns", oc_ns_of(row->roofline_s));
+    oc_key_double(w, "roofline_efficiency", row->efficiency);
+    oc_key_double(w, "wasted_ns", oc_ns_of(row->wasted_s));
+    oc_json_limits(w, r, row);
+    if (r->what_if)
+        oc_key_double(w, "what_if_time_ns", oc_ns_of(row->what_if_s));
+    oc_jw_end_object(w);
+}
+
+void oc_json_groups(struct oc_json_out *w, const struct oc_report *r)
+{
+    oc_jw_key(w, "groups");
+    if (!oc_report_grouped(r->o)) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < r->groups.n; i++)
+        group(w, r, &r->groups.row[i]);
+    oc_jw_end_array(w);
+}
+
+/* ---- out json join ---------------------------------------------------------------------------------- */
+
+/* ---- which records, and where ----------------------------------------------------------------------- */
 
 /* The records that are written, in order. */
 static uint32_t printed(const struct oc_report *r, uint32_t place)
@@ -68,7 +198,7 @@ static void limit_part(struct oc_json_out *w, const struct oc_report *r, const s
     oc_json_limits(w, r, row);
 }
 
-/* ---- parts --------------------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------------------ */
 
 void oc_json_buckets(struct oc_json_out *w, struct oc_report *r)
 {

@@ -1,11 +1,365 @@
-/* The memory report as text, and its steps as CSV. */
+/* Whether a model fits the memory of a device, and the largest batch that fits. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/batch_dim.h"
 #include "base/c_locale.h"
+#include "base/ck.h"
 #include "base/units.h"
+#include "write/json_keys.h"
 #include "write/memory_report.h"
 #include "write/plain_table.h"
+
+#define MOST_BATCH ((int64_t)1 << 40)
+
+struct search {
+    struct oc_memory *m;
+    struct oc_batch_opts batch;
+    uint64_t needs; /* need of the largest size that fits */
+};
+
+/* Sizes that the model rejects do not fit. */
+static bool fits_at(struct search *s, int64_t batch)
+{
+    struct oc_analysis *a = NULL;
+    struct oc_err err;
+    uint64_t needs;
+    oc_batch_opts_set(&s->batch, batch);
+    s->m->fit.analyses++;
+    if (oc_analyze(s->m->a->model, &s->batch.opts, &a, &err))
+        return false;
+    struct oc_lives_opts o = s->m->lives->opts;
+    struct oc_lives *l = oc_lives_make(a, 0, &o);
+    bool fits = oc_add_u64(a->total.const_bytes, l->peak, &needs) &&
+                oc_fits_in(needs, l->quality, s->m->fit.capacity) == OC_FITS_YES;
+    if (fits)
+        s->needs = needs;
+    oc_lives_free(l);
+    oc_analysis_free(a);
+    return fits;
+}
+
+/* Batch at which the line through the needs at 1 and 2 reaches the capacity; 0: never. */
+static int64_t guess(const struct search *s, uint64_t one, uint64_t two)
+{
+    uint64_t left = s->m->fit.capacity - one;
+    if (two <= one || left / (two - one) >= (uint64_t)MOST_BATCH)
+        return 0;
+    return 1 + (int64_t)(left / (two - one));
+}
+
+/* Finds the largest batch that fits: memory grows nearly linearly with the batch; extrapolates to a first
+ * size that does not fit, then bisects. */
+static void largest(struct search *s)
+{
+    struct oc_memory_fit *f = &s->m->fit;
+    int64_t low = 0, high = 1, step = 1;
+    uint64_t one = 0;
+    while (high <= MOST_BATCH && fits_at(s, high)) {
+        int64_t line = high == 2 ? guess(s, one, s->needs) : 0;
+        one = high == 1 ? s->needs : one;
+        low = high;
+        high = line > 2 ? line : low + step;
+        step *= low > 2 ? 2 : 1;
+    }
+    f->bounded = high > MOST_BATCH;
+    while (!f->bounded && high - low > 1) {
+        int64_t mid = low + (high - low) / 2;
+        *(fits_at(s, mid) ? &low : &high) = mid;
+    }
+    f->largest = low;
+    f->largest_needs = s->needs;
+}
+
+static void find_largest(struct oc_memory *m)
+{
+    const char *name = m->o.analyze ? oc_batch_symbol(m->a->model) : NULL;
+    if (!name || m->quality == OC_UNKNOWN)
+        return;
+    struct search s = {.m = m};
+    oc_batch_opts_init(&s.batch, &m->arena, m->a->model, m->o.analyze, name);
+    m->fit.batch = name;
+    m->fit.now = oc_batch_now(m->a, name);
+    largest(&s);
+}
+
+int oc_memory_find_fit(struct oc_memory *m, struct oc_err *err)
+{
+    const struct oc_device *d = m->o.device;
+    const struct oc_hw_level *dram = d ? oc_device_dram(d) : NULL;
+    if (!d)
+        return 0;
+    if (!dram || !dram->size)
+        return oc_fail(err, OC_EUNSUPPORTED, "the hardware file has no memory size for '%s'", d->info.id);
+    m->fit = (struct oc_memory_fit){.device = d, .size = dram->size, .capacity = (uint64_t)dram->size->value};
+    m->fit.fits = oc_fits_in(m->footprint, m->quality, m->fit.capacity);
+    find_largest(m);
+    return 0;
+}
+
+/* ---- out memory json -------------------------------------------------------------------------------- */
+
+/* The memory report as JSON, with exact numbers. */
+
+#define VERSION 1 /* keys may be added to a version */
+
+struct mem_json {
+    struct oc_json_out w;
+    struct oc_arena arena;
+    const struct oc_memory *m;
+};
+
+static void options(struct mem_json *j)
+{
+    const struct oc_lives_opts *l = &j->m->lives->opts;
+    oc_key_text(&j->w, "order", l->order == OC_ORDER_ORT ? "onnxruntime" : "file");
+    oc_jw_key(&j->w, "options");
+    oc_jw_begin_object(&j->w);
+    oc_key_u64(&j->w, "align_bytes", l->align > 1 ? l->align : 1);
+    oc_jw_key(&j->w, "graph_inputs");
+    oc_jw_bool(&j->w, !l->without_inputs);
+    oc_jw_key(&j->w, "keep_inputs");
+    oc_jw_bool(&j->w, l->keep_inputs);
+    oc_jw_key(&j->w, "inplace");
+    oc_jw_bool(&j->w, l->inplace);
+    oc_jw_key(&j->w, "folded_and_scalars");
+    oc_jw_bool(&j->w, l->all);
+    oc_jw_end_object(&j->w);
+}
+
+static void constants(struct mem_json *j)
+{
+    const struct oc_analysis *a = j->m->a;
+    oc_jw_key(&j->w, "constants");
+    oc_jw_begin_object(&j->w);
+    oc_key_u64(&j->w, "bytes", a->total.const_bytes);
+    oc_jw_key(&j->w, "classes");
+    oc_jw_begin_array(&j->w);
+    for (unsigned c = 0; c < OC_PC_COUNT; c++) {
+        if (!a->class_elems[c] && !a->class_bytes[c])
+            continue;
+        oc_jw_begin_object(&j->w);
+        oc_key_text(&j->w, "class", oc_param_class_name(c));
+        oc_key_u64(&j->w, "elements", a->class_elems[c]);
+        oc_key_u64(&j->w, "bytes", a->class_bytes[c]);
+        oc_jw_end_object(&j->w);
+    }
+    oc_jw_end_array(&j->w);
+    oc_jw_end_object(&j->w);
+}
+
+static void activations(struct mem_json *j)
+{
+    const struct oc_lives *l = j->m->lives;
+    bool known = l->quality != OC_UNKNOWN;
+    oc_jw_key(&j->w, "activations");
+    oc_jw_begin_object(&j->w);
+    oc_key_u64_if(&j->w, "peak_bytes", known, l->peak);
+    oc_key_u64_if(&j->w, "peak_step", known && l->n_step, l->peak_step);
+    oc_key_u64_if(&j->w, "peak_node", known && l->n_step, l->n_step ? l->step[l->peak_step] : 0);
+    oc_key_u64_if(&j->w, "lower_bytes", known, l->lower);
+    oc_key_u64(&j->w, "known_bytes", l->peak); /* sum over the tensors of known size */
+    oc_key_quality(&j->w, l->quality);
+    oc_jw_end_object(&j->w);
+    oc_jw_key(&j->w, "footprint");
+    oc_jw_begin_object(&j->w);
+    oc_key_u64_if(&j->w, "bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
+    oc_key_null(&j->w, "workspace_bytes"); /* not modelled */
+    oc_key_quality(&j->w, j->m->quality);
+    oc_jw_end_object(&j->w);
+}
+
+static void shape(struct mem_json *j, const struct oc_type *t)
+{
+    oc_jw_key(&j->w, "shape");
+    if (t->kind != OC_T_TENSOR || !t->shape.ranked) {
+        oc_jw_null(&j->w);
+        return;
+    }
+    oc_jw_begin_array(&j->w);
+    for (unsigned i = 0; i < t->shape.rank; i++) {
+        struct oc_dim d = t->shape.dim[i];
+        int64_t max = oc_dim_max_value(j->m->a->exprs, d);
+        if (oc_is_known(d)) {
+            oc_jw_i64(&j->w, d.v);
+            continue;
+        }
+        oc_jw_begin_object(&j->w);
+        oc_key_text(&j->w, "origin", oc_dim_text(j->m->a->exprs, d));
+        oc_key_u64_if(&j->w, "max", max >= 0, (uint64_t)max);
+        oc_jw_end_object(&j->w);
+    }
+    oc_jw_end_array(&j->w);
+}
+
+static void step_of(struct mem_json *j, const char *key, const struct oc_lives *l, bool none, uint32_t step)
+{
+    oc_key_u64_if(&j->w, key, !none && l->n_step, !none && l->n_step ? l->step[step] : 0);
+}
+
+static void buffer(struct mem_json *j, const struct oc_lives *l, const struct oc_life *x)
+{
+    const struct oc_analysis *a = j->m->a;
+    const struct oc_value *v = &a->model->value[x->value];
+    const struct oc_type *t = &a->type[x->value];
+    oc_jw_begin_object(&j->w);
+    oc_key_text(&j->w, "name", v->name);
+    oc_key_text(&j->w, "scope", a->model->graph[v->graph].scope);
+    oc_key_text(&j->w, "dtype",
+                t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name
+                                       : oc_type_text(&j->arena, a->exprs, t));
+    shape(j, t);
+    oc_key_u64_if(&j->w, "bytes", x->quality != OC_UNKNOWN, x->bytes);
+    oc_key_u64(&j->w, "first_step", x->first);
+    oc_key_u64(&j->w, "last_step", x->last);
+    step_of(j, "made_by", l, x->input, x->first);
+    step_of(j, "last_used_by", l, x->output, x->last);
+    oc_jw_key(&j->w, "input");
+    oc_jw_bool(&j->w, x->input);
+    oc_jw_key(&j->w, "output");
+    oc_jw_bool(&j->w, x->output);
+    oc_key_quality(&j->w, x->quality);
+    oc_jw_end_object(&j->w);
+}
+
+static void buffers(struct mem_json *j)
+{
+    const struct oc_lives *l = j->m->lives;
+    oc_jw_key(&j->w, "live_at_peak");
+    oc_jw_begin_array(&j->w);
+    for (uint32_t i = 0; i < j->m->n_row; i++)
+        buffer(j, j->m->row[i].lives, j->m->row[i].life);
+    oc_jw_end_array(&j->w);
+    oc_jw_key(&j->w, "buffers");
+    oc_jw_begin_array(&j->w);
+    for (uint32_t i = 0; i < l->n_life; i++)
+        buffer(j, l, &l->life[i]);
+    oc_jw_end_array(&j->w);
+}
+
+static void steps(struct mem_json *j)
+{
+    const struct oc_lives *l = j->m->lives;
+    oc_jw_key(&j->w, "steps");
+    oc_jw_begin_array(&j->w);
+    for (uint32_t i = 0; i < l->n_step; i++) {
+        const struct oc_node *n = &j->m->a->model->node[l->step[i]];
+        oc_jw_begin_object(&j->w);
+        oc_key_u64(&j->w, "node", l->step[i]);
+        oc_key_text(&j->w, "name", *n->name ? n->name : NULL);
+        oc_key_text(&j->w, "op_type", n->op_type);
+        oc_key_u64(&j->w, "live_bytes", l->live[i]);
+        oc_key_u64(&j->w, "inner_bytes", l->inner[i]);
+        oc_jw_end_object(&j->w);
+    }
+    oc_jw_end_array(&j->w);
+}
+
+static void run(struct oc_json_out *w, const struct oc_ort_run *r)
+{
+    oc_key_u64(w, "requested_bytes", r->max_requested);
+    oc_key_u64(w, "in_use_bytes", r->max_in_use);
+    oc_key_u64(w, "held_bytes", r->held);
+    oc_key_u64_if(w, "requested_node", r->requested_at != OC_NONE, r->requested_at);
+    oc_key_u64_if(w, "in_use_node", r->in_use_at != OC_NONE, r->in_use_at);
+}
+
+static void runtime(struct mem_json *j)
+{
+    oc_jw_key(&j->w, "arena");
+    if (!j->m->o.as_onnxruntime) {
+        oc_jw_null(&j->w);
+        return;
+    }
+    oc_jw_begin_object(&j->w);
+    run(&j->w, &j->m->run);
+    oc_jw_end_object(&j->w);
+}
+
+static void measured(struct mem_json *j)
+{
+    const struct oc_memory_measured *c = &j->m->measured;
+    oc_jw_key(&j->w, "measured");
+    if (!c->seen) {
+        oc_jw_null(&j->w);
+        return;
+    }
+    oc_jw_begin_object(&j->w);
+    oc_key_u64(&j->w, "requested_before_bytes", c->seen->before_requested);
+    oc_key_u64(&j->w, "in_use_before_bytes", c->seen->before_in_use);
+    oc_key_u64(&j->w, "requested_bytes", c->seen->max_requested);
+    oc_key_u64(&j->w, "in_use_bytes", c->seen->max_in_use);
+    oc_key_text(&j->w, "requested_at", c->seen->requested_at);
+    oc_key_text(&j->w, "in_use_at", c->seen->in_use_at);
+    oc_jw_key(&j->w, "other_graph");
+    oc_jw_bool(&j->w, c->other_graph);
+    oc_jw_key(&j->w, "predicted");
+    oc_jw_begin_object(&j->w);
+    run(&j->w, &c->ours);
+    oc_key_quality(&j->w, c->quality);
+    oc_jw_end_object(&j->w);
+    oc_jw_end_object(&j->w);
+}
+
+static void fit(struct mem_json *j)
+{
+    static const char *const says[] = {
+        [OC_FITS_YES] = "yes", [OC_FITS_NO] = "no", [OC_FITS_UNKNOWN] = "unknown"};
+    const struct oc_memory_fit *f = &j->m->fit;
+    oc_jw_key(&j->w, "fit");
+    if (!f->device) {
+        oc_jw_null(&j->w);
+        return;
+    }
+    oc_jw_begin_object(&j->w);
+    oc_key_text(&j->w, "fits", says[f->fits]);
+    oc_key_text(&j->w, "device", f->device->info.id);
+    oc_jw_key(&j->w, "assumptions");
+    oc_jw_begin_array(&j->w);
+    for (size_t i = 0; i < f->device->info.n_set; i++)
+        oc_hw_set_json(&j->w, &f->device->info.set[i]);
+    oc_jw_end_array(&j->w);
+    oc_key_u64_if(&j->w, "needs_bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
+    oc_key_u64(&j->w, "capacity_bytes", f->capacity);
+    oc_key_double(&j->w, "share", (double)j->m->footprint / (double)f->capacity);
+    oc_jw_key(&j->w, "left_bytes");
+    oc_jw_i64(&j->w, (int64_t)(f->capacity - j->m->footprint));
+    oc_jw_key(&j->w, "largest_batch");
+    if (!f->batch) {
+        oc_jw_null(&j->w);
+    } else {
+        oc_jw_begin_object(&j->w);
+        oc_key_text(&j->w, "dimension", f->batch);
+        oc_key_u64(&j->w, "size", (uint64_t)f->largest);
+        oc_key_u64_if(&j->w, "needs_bytes", f->largest > 0, f->largest_needs);
+        oc_jw_key(&j->w, "larger_ones_not_tried");
+        oc_jw_bool(&j->w, f->bounded);
+        oc_jw_end_object(&j->w);
+    }
+    oc_jw_end_object(&j->w);
+}
+
+static void out_memory_json(const struct oc_memory *m, FILE *f)
+{
+    struct mem_json j = {.w = {.f = f, .pretty = true}, .m = m};
+    oc_jw_begin_object(&j.w);
+    oc_json_head(&j.w, "onnxcost.memory", VERSION, m->a->model->path);
+    options(&j);
+    constants(&j);
+    activations(&j);
+    runtime(&j);
+    measured(&j);
+    fit(&j);
+    buffers(&j);
+    steps(&j);
+    oc_jw_end_object(&j.w);
+    fputc('\n', f);
+    oc_arena_free(&j.arena);
+}
+
+/* ---- out memory ------------------------------------------------------------------------------------- */
+
+/* The memory report as text, and its steps as CSV. */
 
 struct mem_out {
     const struct oc_memory *m;
@@ -37,9 +391,9 @@ static const char *node_label(struct mem_out *o, uint32_t node)
     return node == OC_NONE ? "?" : oc_strdup(&o->arena, oc_node_label(m, &m->node[node], buf, sizeof(buf)));
 }
 
-/* ---- totals -------------------------------------------------------------------------------------------- */
+/* ---- totals ----------------------------------------------------------------------------------------- */
 
-static void constants(struct mem_out *o)
+static void constant_rows(struct mem_out *o)
 {
     const struct oc_analysis *a = o->m->a;
     const char *text = oc_printf(&o->arena, "%s", bytes(o, a->total.const_bytes)), *sep = ": ";
@@ -74,7 +428,7 @@ static void print_totals(struct mem_out *o)
     const struct oc_lives *l = o->m->lives;
     const char *mark = oc_quality_word(o->m->quality);
     line(o, "model", o->m->a->model->path);
-    constants(o);
+    constant_rows(o);
     if (!l->n_step) {
         line(o, "activations", "none: no node is executed");
     } else {
@@ -141,7 +495,7 @@ static void print_measured(struct mem_out *o)
             "before: in use when the first node started; model: that plus the result of --allocator ort\n");
 }
 
-/* ---- fit ----------------------------------------------------------------------------------------------- */
+/* ---- fit -------------------------------------------------------------------------------------------- */
 
 static void fit_batch(struct mem_out *o)
 {
@@ -188,7 +542,7 @@ void oc_memory_write_fit(const struct oc_memory *m, FILE *out)
     oc_arena_free(&o.arena);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------- */
+/* ---- tables ----------------------------------------------------------------------------------------- */
 
 static const char *kind_of(const struct oc_memory_row *r)
 {
@@ -264,7 +618,7 @@ static void write_table(const struct oc_memory *m, FILE *f)
     oc_arena_free(&o.arena);
 }
 
-/* ---- csv ----------------------------------------------------------------------------------------------- */
+/* ---- csv -------------------------------------------------------------------------------------------- */
 
 static void write_csv(const struct oc_memory *m, FILE *f)
 {
@@ -293,7 +647,7 @@ int oc_memory_write(const struct oc_memory *m, const char *format, FILE *f, stru
     static const struct {
         const char *name;
         void (*write)(const struct oc_memory *, FILE *);
-    } formats[] = {{"table", write_table}, {"csv", write_csv}, {"json", oc_out_memory_json}};
+    } formats[] = {{"table", write_table}, {"csv", write_csv}, {"json", out_memory_json}};
     for (size_t i = 0; i < OC_COUNT(formats); i++)
         if (!format || strcmp(format, formats[i].name) == 0) {
             formats[i].write(m, f);

@@ -71,7 +71,7 @@ static const struct oc_column *column_of(const struct oc_report *r, const char *
     return NULL;
 }
 
-/* ---- values -------------------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------------------- */
 
 /* The value of the node, or of the first node of a row: the sum over all nodes is preserved. */
 static void values_of_rows(const struct oc_report *r, const struct oc_column *c, double *value)
@@ -107,7 +107,7 @@ static void values_of_bodies(const struct oc_model *m, double *value)
     }
 }
 
-/* ---- the document -------------------------------------------------------------------------------------- */
+/* ---- the document ----------------------------------------------------------------------------------- */
 
 /* Names shared by several nodes. */
 static void count_names(const struct oc_model *m, struct oc_map *names)

@@ -28,7 +28,7 @@ static const char *node_number(struct oc_arena *a, uint32_t node)
     return node == OC_NONE ? "" : number(a, node);
 }
 
-/* ---- the plan ------------------------------------------------------------------------------------------ */
+/* ---- the plan --------------------------------------------------------------------------------------- */
 
 static void plan_csv(const struct oc_memory_plan *p, FILE *f)
 {
@@ -137,7 +137,7 @@ static void plan_json(const struct oc_memory_plan *p, FILE *f)
     fputc('\n', f);
 }
 
-/* ---- the order ----------------------------------------------------------------------------------------- */
+/* ---- the order -------------------------------------------------------------------------------------- */
 
 static void order_csv(const struct oc_memory_plan *p, FILE *f)
 {

@@ -4,7 +4,6 @@
 #include "base/diag.h"
 #include "estimate/samples.h"
 #include "write/json_keys.h"
-#include "write/kernel_fields.h"
 
 enum { VERSION = 1 };
 

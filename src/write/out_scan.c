@@ -8,7 +8,6 @@
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "fleet/scan_row.h"
-#include "write/fields.h"
 #include "write/json_keys.h"
 
 #define CSV_VERSION "1"
@@ -36,7 +35,7 @@ static const void *at(const struct oc_scan_row *row, const struct oc_scan_field 
     return (const char *)row + f->offset;
 }
 
-/* ---- JSON, NDJSON -------------------------------------------------------------------------------------- */
+/* ---- JSON, NDJSON ----------------------------------------------------------------------------------- */
 
 static void json_field(struct oc_json_out *w, const struct oc_scan_row *row, const struct oc_scan_field *f)
 {
@@ -107,7 +106,7 @@ static void json_end(struct oc_scan_writer *w)
     fputc('\n', w->f);
 }
 
-/* ---- CSV ----------------------------------------------------------------------------------------------- */
+/* ---- CSV -------------------------------------------------------------------------------------------- */
 
 static const char *csv_cell(struct oc_arena *a, const struct oc_scan_row *row, const struct oc_scan_field *f)
 {
@@ -153,7 +152,7 @@ static void csv_begin(struct oc_scan_writer *w)
         csv_line(w, NULL);
 }
 
-/* ---- for people ---------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------------- */
 
 static const char *human(struct oc_scan_writer *w, uint64_t v, bool bytes)
 {
@@ -222,7 +221,7 @@ static void table_end(struct oc_scan_writer *w)
             w->n_duplicates == 1 ? "" : "s");
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------ */
 
 static const struct form forms[] = {
     {"table", table_begin, table_row, table_end},

@@ -37,8 +37,7 @@ const char *oc_sizes_range(const struct oc_sizes *s, uint32_t input, unsigned ax
     return NULL;
 }
 
-/* ---- table -----------------------------------------------------------------------------------------------
- */
+/* ---- table ------------------------------------------------------------------------------------------ */
 
 struct sizes_table {
     struct oc_arena *arena;
@@ -177,8 +176,7 @@ void oc_out_sizes(struct oc_report *r, bool markdown, FILE *f)
     oc_plain_free(&x.t);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------------- */
 
 static void json_set(struct oc_json_out *w, const struct oc_sizes *s, const struct oc_size_set *set)
 {

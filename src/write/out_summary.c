@@ -125,7 +125,7 @@ const char *oc_lane_text(const struct oc_profile *p, uint32_t lane, struct oc_ar
                      l->name[0] ? ")" : "");
 }
 
-/* ---- text -------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------------- */
 
 struct printer {
     const struct oc_time_summary *s;
@@ -510,7 +510,7 @@ static void print_head(struct printer *p)
     fputc('\n', p->f);
 }
 
-void oc_summary_table(const struct oc_time_summary *s, const struct oc_summary_opts *o, FILE *f)
+static void summary_table(const struct oc_time_summary *s, const struct oc_summary_opts *o, FILE *f)
 {
     static void (*const print[OC_VIEW_COUNT])(struct printer *) = {
         [OC_VIEW_DEVICE] = print_devices, [OC_VIEW_OVERVIEW] = print_overview,
@@ -532,7 +532,7 @@ void oc_summary_table(const struct oc_time_summary *s, const struct oc_summary_o
     oc_arena_free(&p.arena);
 }
 
-/* ---- report ------------------------------------------------------------------------------------------ */
+/* ---- report ----------------------------------------------------------------------------------------- */
 
 static int unknown_view(const char *name, struct oc_err *err)
 {
@@ -594,7 +594,7 @@ int oc_summary_write(const struct oc_profile *const *profile, size_t n, const st
     else
         for (size_t i = 0; i < n; i++) {
             fputs(i ? "\n\n" : "", f);
-            oc_summary_table(s[i], o, f);
+            summary_table(s[i], o, f);
         }
     for (size_t i = 0; i < n; i++)
         oc_time_summary_free(s[i]);

@@ -47,7 +47,6 @@ double oc_view_base_next(struct oc_view_base *b, const struct oc_sum_item *item,
 /* "thread 4242", "stream 7 of device 0" */
 const char *oc_lane_text(const struct oc_profile *p, uint32_t lane, struct oc_arena *a);
 
-void oc_summary_table(const struct oc_time_summary *s, const struct oc_summary_opts *o, FILE *f);
 void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
                      FILE *f);
 void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,

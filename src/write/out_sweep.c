@@ -63,7 +63,7 @@ static size_t put_axes(struct sweep_out *o, const struct oc_sweep_row *row)
     return o->s->n_axis;
 }
 
-/* ---- for people ---------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------------- */
 
 static void human_row(struct sweep_out *o, const struct oc_sweep_row *row, const bool *shown)
 {
@@ -91,7 +91,7 @@ static void write_table(struct sweep_out *o, FILE *f)
     oc_plain_print(&o->table, 1, f);
 }
 
-/* ---- for machines -------------------------------------------------------------------------------------- */
+/* ---- for machines ----------------------------------------------------------------------------------- */
 
 static void csv_row(struct sweep_out *o, const struct oc_sweep_row *row)
 {

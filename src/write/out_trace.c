@@ -47,7 +47,7 @@ static void *number_list(struct telling *t, uint32_t n)
     return list;
 }
 
-/* ---- rows of nodes and records ------------------------------------------------------------------------- */
+/* ---- rows of nodes and records ---------------------------------------------------------------------- */
 
 static void index_rows(struct telling *t)
 {
@@ -102,7 +102,7 @@ static const char *category(const struct oc_row *row)
     return row->type && *row->type ? row->type : "operator";
 }
 
-/* ---- measured events ----------------------------------------------------------------------------------- */
+/* ---- measured events -------------------------------------------------------------------------------- */
 
 /* The row of the record with a name; NO_ROW if there are several. */
 static void rows_by_name(struct telling *t, struct oc_map *names)
@@ -189,7 +189,7 @@ static void measured_events(struct telling *t)
     oc_map_free(&names);
 }
 
-/* ---- rows back to back --------------------------------------------------------------------------------- */
+/* ---- rows back to back ------------------------------------------------------------------------------ */
 
 struct placed { /* a row and its sort key */
     double key;
@@ -241,7 +241,7 @@ static void measured_rows(struct telling *t)
     }
 }
 
-/* ---- estimated, and steps ------------------------------------------------------------------------------ */
+/* ---- estimated, and steps --------------------------------------------------------------------------- */
 
 struct lane { /* lane under construction */
     struct telling *t;
@@ -316,7 +316,7 @@ static void estimated(struct telling *t)
         graph(&l, 0);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------- */
 
 /* Live memory while a step runs, from the start of its node; the maximum of steps that start together. */
 static void memory(struct telling *t)
@@ -341,7 +341,7 @@ static void memory(struct telling *t)
     oc_lives_free(l);
 }
 
-/* ---- the document -------------------------------------------------------------------------------------- */
+/* ---- the document ----------------------------------------------------------------------------------- */
 
 static bool is_left_out(const char *key)
 {

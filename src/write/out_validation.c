@@ -8,7 +8,6 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "estimate/validate.h"
-#include "write/fields.h"
 #include "write/json_keys.h"
 #include "write/plain_table.h"
 
@@ -30,7 +29,7 @@ static double error_of(double predicted, double measured)
     return measured > 0 && isfinite(predicted) ? predicted / measured - 1 : (double)NAN;
 }
 
-/* ---- for people ---------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------------- */
 
 static void model_rows(const struct oc_validation_result *r, struct oc_arena *a, FILE *f)
 {
@@ -136,7 +135,7 @@ static void write_table(const struct oc_validation_result *r, FILE *f)
     oc_arena_free(&a);
 }
 
-/* ---- for machines -------------------------------------------------------------------------------------- */
+/* ---- for machines ----------------------------------------------------------------------------------- */
 
 static const char *key(struct oc_fields *f, const char *what, unsigned predictor)
 {

@@ -5,7 +5,7 @@
 #include "write/plain_table.h"
 #include "report/what_if.h"
 
-/* ---- for people ---------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------------- */
 
 static const char *duration(struct oc_arena *a, double s)
 {
@@ -75,7 +75,7 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
                 duration(a, x->beside_s));
 }
 
-/* ---- for machines -------------------------------------------------------------------------------------- */
+/* ---- for machines ----------------------------------------------------------------------------------- */
 
 static void step_json(const struct oc_what_if *x, size_t i, struct oc_json_out *w)
 {

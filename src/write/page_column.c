@@ -55,7 +55,7 @@ void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, siz
     oc_jw_end_array(w);
 }
 
-/* ---- texts --------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------ */
 
 static bool all_the_same(const char *const *text, uint32_t n)
 {

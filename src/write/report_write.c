@@ -1,21 +1,57 @@
-#include "base/c_locale.h"
-#include "report/report.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "report/limit_columns.h"
 #include "advice/advice.h"
-#include "write/mge_report.h"
-#include "write/out_advice.h"
-#include "write/out_match.h"
-#include "write/out_overlay.h"
-#include "write/screen.h"
+#include "base/c_locale.h"
+#include "report/columns.h"
 #include "report/few_rows.h"
 #include "report/headline.h"
+#include "report/row_roof.h"
 #include "report/receipts.h"
+#include "report/report.h"
 #include "report/select.h"
 #include "report/what_if.h"
+#include "write/mge_report.h"
+#include "write/out_advice.h"
+#include "write/out_explain.h"
+#include "write/out_overlay.h"
+#include "write/screen.h"
+
+/* RFC 4180 (CRLF line ends). The last column is the layout version: columns may be added; the version is
+ * raised when the meaning of a column changes. */
+#define CSV_VERSION "1"
+
+static void put(struct oc_buf *b, FILE *f)
+{
+    fwrite(b->data, 1, b->n, f);
+    oc_buf_clear(b);
+}
+
+static void out_csv(struct oc_report *r, FILE *f)
+{
+    const struct oc_column *column[OC_MAX_COLUMNS];
+    size_t n = oc_columns_for(r, OC_COL_CSV, column);
+    struct oc_buf b = {0};
+    for (size_t i = 0; i < n; i++)
+        oc_buf_printf(&b, "%s,", column[i]->key);
+    oc_buf_str(&b, "csv_version\r\n");
+    put(&b, f);
+
+    struct oc_arena scratch = {0};
+    struct oc_line l = {.r = r, .arena = &scratch};
+    while (oc_line_next(&l)) {
+        for (size_t i = 0; i < n; i++) {
+            oc_field_exact(column[i], &l, &b);
+            oc_buf_char(&b, ',');
+        }
+        oc_buf_str(&b, CSV_VERSION "\r\n");
+        put(&b, f);
+        oc_arena_free(&scratch);
+    }
+    oc_buf_free(&b);
+}
+
+/* ---- report write ----------------------------------------------------------------------------------- */
 
 /* The formats of --format. */
 static const struct oc_format {
@@ -30,7 +66,7 @@ static const struct oc_format {
                  struct oc_err *err); /* NULL */
 } formats[] = {
     {.name = "table", .write = oc_out_term, .explains = true, .advises = true, .few = true},
-    {.name = "csv", .write = oc_out_csv, .whole = true},
+    {.name = "csv", .write = out_csv, .whole = true},
     {.name = "json", .write = oc_out_json, .whole = true, .explains = true, .advises = true},
     {.name = "markdown", .write = oc_out_markdown, .advises = true, .few = true},
     {.name = "md", .write = oc_out_markdown, .advises = true, .few = true},

@@ -8,7 +8,6 @@
 #include "join/join.h"
 #include "report/aggregate.h"
 #include "report/group_keys.h"
-#include "report/row_label.h"
 #include "report/what_if.h"
 #include "write/out_sizes.h"
 #include "write/plain_table.h"
@@ -24,8 +23,7 @@ bool oc_screen_is_default(const struct oc_report_opts *o)
            !o->dump_only_opr && !o->roofline && !oc_what_if_asked(o);
 }
 
-/* ---- what is measured -------------------------------------------------------------------------------------
- */
+/* ---- what is measured ------------------------------------------------------------------------------- */
 
 enum measure { MEASURE_TIME, MEASURE_SHARE, MEASURE_ROOFLINE, MEASURE_WORK };
 
@@ -83,8 +81,7 @@ static void choose_measure(struct screen *s)
                                                 : r->total_flo;
 }
 
-/* ---- columns ----------------------------------------------------------------------------------------------
- */
+/* ---- columns ---------------------------------------------------------------------------------------- */
 
 enum unit {
     UNIT_TEXT,
@@ -276,8 +273,7 @@ static const struct {
     [MEASURE_WORK] = {counted, OC_COUNT(counted), "FLOPs"},
 };
 
-/* ---- cells ------------------------------------------------------------------------------------------------
- */
+/* ---- cells ------------------------------------------------------------------------------------------ */
 
 /* All numbers of a column have one unit and the same number of decimals. */
 struct scale {
@@ -411,8 +407,7 @@ static const char *title_of(const struct screen *s, const struct spec *c, const 
     return oc_printf(&s->r->arena, "%s%s", scale->prefix, title);
 }
 
-/* ---- tables -----------------------------------------------------------------------------------------------
- */
+/* ---- tables ----------------------------------------------------------------------------------------- */
 
 static double longest_time(const struct screen *s)
 {
@@ -464,8 +459,7 @@ static void print_rows(struct screen *s)
     oc_term_table_print(&t, s->f);
 }
 
-/* ---- groups -----------------------------------------------------------------------------------------------
- */
+/* ---- groups ----------------------------------------------------------------------------------------- */
 
 /* The bound of most of a group's time. */
 static void set_bounds(const struct screen *s, struct oc_rows *groups)

@@ -7,9 +7,9 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "report/bounds.h"
-#include "report/findings.h"
-#include "report/buckets.h"
+#include "report/row_roof.h"
+#include "report/headline.h"
+#include "report/rows_build.h"
 #include "report/class_share.h"
 #include "write/main_lines.h"
 
@@ -60,8 +60,7 @@ static const char *duration(struct sum *s, double ns)
     return oc_strdup(s->arena, oc_format_time_ns(ns, buf, sizeof(buf)));
 }
 
-/* ---- the model ------------------------------------------------------------------------------------------
- */
+/* ---- the model -------------------------------------------------------------------------------------- */
 
 static const char *opset_text(struct sum *s, const struct oc_model *m)
 {
@@ -197,8 +196,7 @@ static void assumption_part(struct sum *s)
         add(s, "assumptions", oc_printf(s->arena, "and %u more", a->n_assumption - MAX_ASSUMED));
 }
 
-/* ---- the profile ----------------------------------------------------------------------------------------
- */
+/* ---- the profile ------------------------------------------------------------------------------------ */
 
 static void profile_part(struct sum *s)
 {
@@ -288,8 +286,7 @@ static void conserved_part(struct sum *s, bool device)
     add(s, "time accounting", text);
 }
 
-/* ---- the join -------------------------------------------------------------------------------------------
- */
+/* ---- the join --------------------------------------------------------------------------------------- */
 
 static const char *percent(struct sum *s, double fraction)
 {
@@ -386,8 +383,7 @@ static void join_part(struct sum *s)
         add(s, "unattributed", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
 }
 
-/* ---- the hardware ---------------------------------------------------------------------------------------
- */
+/* ---- the hardware ----------------------------------------------------------------------------------- */
 
 static void peak_part(struct sum *s)
 {
@@ -488,8 +484,7 @@ static void set_part(struct sum *s)
                       d.set[i].value, d.set[i].before ? d.set[i].before : "nothing"));
 }
 
-/* ---- warnings --------------------------------------------------------------------------------------------
- */
+/* ---- warnings --------------------------------------------------------------------------------------- */
 
 enum { MAX_WARNINGS = 3 }; /* printed without -v */
 

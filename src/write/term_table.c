@@ -1,11 +1,356 @@
 #include "write/term_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/unicode.h"
 #include "write/plain_table.h"
-#include "write/short_names.h"
+
+/* A chunk that is not broken unless it is longer than a line: characters [from, to). */
+struct chunk {
+    size_t from, to;
+};
+
+struct chunks {
+    const uint32_t *c; /* the text */
+    size_t length;
+    struct chunk *item;
+    size_t n, cap;
+};
+
+/* ---- the text: tabs expanded, white space made blanks ----------------------------------------------- */
+
+static uint32_t *munge(const char *text, size_t *length)
+{
+    size_t bytes = strlen(text), n = 0, cap = 0, column = 0;
+    uint32_t *c = NULL;
+    for (const char *p = text, *end = text + bytes; p < end;) {
+        uint32_t cp = oc_utf8_next(&p, end);
+        size_t times = cp == '\t' ? 8 - column % 8 : 1;
+        column = cp == '\n' || cp == '\r' ? 0 : column + times;
+        for (; times > 0; times--) {
+            OC_GROW(c, n, cap);
+            c[n++] = cp >= 9 && cp <= 13 ? ' ' : cp;
+        }
+    }
+    *length = n;
+    return c;
+}
+
+/* ---- chunks ----------------------------------------------------------------------------------------- */
+
+static bool letter(const struct chunks *t, size_t i)
+{
+    return i < t->length && oc_uni_is_word(t->c[i]) && oc_uni_digit(t->c[i]) < 0;
+}
+
+static bool is_char(const struct chunks *t, size_t i, uint32_t c)
+{
+    return i < t->length && t->c[i] == c;
+}
+
+static bool word_or_punctuation(uint32_t c)
+{
+    return oc_uni_is_word(c) || (c < 0x80 && c && strchr("!\"'&.,?", (int)c));
+}
+
+/* Length of a run of two or more hyphens at i between words ("em dash"); 0 if there is none. */
+static size_t dash_at(const struct chunks *t, size_t i)
+{
+    if (i == 0 || !word_or_punctuation(t->c[i - 1]))
+        return 0;
+    size_t end = i;
+    while (is_char(t, end, '-'))
+        end++;
+    return end - i >= 2 && end < t->length && oc_uni_is_word(t->c[end]) ? end - i : 0;
+}
+
+/* A hyphen at i inside a word: preceded by two letters (or letter, hyphen, letter), followed by a letter,
+ * an optional hyphen and a letter. */
+static bool hyphen_at(const struct chunks *t, size_t i)
+{
+    if (!is_char(t, i, '-') || i < 2 || !letter(t, i - 1))
+        return false;
+    bool before = letter(t, i - 2) || (i >= 3 && t->c[i - 2] == '-' && letter(t, i - 3));
+    bool behind = letter(t, i + 1) && (letter(t, i + 2) || (is_char(t, i + 2, '-') && letter(t, i + 3)));
+    return before && behind;
+}
+
+static size_t chunk_end(const struct chunks *t, size_t from)
+{
+    size_t i = from;
+    if (t->c[i] == ' ') {
+        while (is_char(t, i, ' '))
+            i++;
+        return i;
+    }
+    size_t dash = dash_at(t, from);
+    if (dash)
+        return from + dash;
+    for (i = from + 1; i < t->length; i++) {
+        if (hyphen_at(t, i))
+            return i + 1;
+        if (t->c[i] == ' ' || dash_at(t, i))
+            return i;
+    }
+    return t->length;
+}
+
+static void split(struct chunks *t)
+{
+    for (size_t from = 0; from < t->length;) {
+        size_t to = chunk_end(t, from);
+        OC_GROW(t->item, t->n, t->cap);
+        t->item[t->n++] = (struct chunk){from, to};
+        from = to;
+    }
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------ */
+
+static bool blank(const struct chunks *t, struct chunk k)
+{
+    for (size_t i = k.from; i < k.to; i++)
+        if (!oc_uni_is_space(t->c[i]))
+            return false;
+    return true;
+}
+
+/* Where to break a chunk with `room` characters left: after its last hyphen in that range that is preceded
+ * by another character, or at the end of the range. */
+static size_t cut(const struct chunks *t, struct chunk k, size_t room)
+{
+    size_t hyphen = k.from + room;
+    while (hyphen > k.from && t->c[hyphen - 1] != '-')
+        hyphen--;
+    for (size_t i = k.from; i + 1 < hyphen; i++)
+        if (t->c[i] != '-')
+            return hyphen;
+    return k.from + room;
+}
+
+static void put_line(const struct chunks *t, size_t from, size_t to, const char *joint, bool first,
+                     struct oc_buf *out)
+{
+    if (!first)
+        oc_buf_str(out, joint);
+    for (size_t i = from; i < to; i++) {
+        char utf8[4];
+        oc_buf_add(out, utf8, oc_utf8_put(utf8, t->c[i]));
+    }
+}
+
+static void put_lines(struct chunks *t, size_t width, const char *joint, struct oc_buf *out)
+{
+    bool first = true;
+    for (size_t k = 0; k < t->n;) {
+        if (!first && blank(t, t->item[k]))
+            k++;
+        if (k == t->n)
+            break;
+        size_t from = t->item[k].from, to = from,
+               last = from; /* `last`: start of the last chunk on the line */
+        for (; k < t->n && t->item[k].to - from <= width; k++) {
+            last = t->item[k].from;
+            to = t->item[k].to;
+        }
+        if (k < t->n && t->item[k].to - t->item[k].from > width) {
+            last = to;
+            to = cut(t, t->item[k], width - (to - from));
+            t->item[k].from = to;
+        }
+        if (blank(t, (struct chunk){last, to}))
+            to = last;
+        if (to > from) {
+            put_line(t, from, to, joint, first, out);
+            first = false;
+        }
+    }
+}
+
+void oc_wrap(const char *text, size_t width, const char *joint, struct oc_buf *out)
+{
+    struct chunks t = {0};
+    uint32_t *c = munge(text, &t.length);
+    t.c = c;
+    split(&t);
+    put_lines(&t, width, joint, out);
+    free(t.item);
+    free(c);
+}
+
+/* ---- short names ------------------------------------------------------------------------------------ */
+
+#define ELLIPSIS "…"
+enum { MOST_PARTS = 4 };
+
+static size_t width_of(const char *s)
+{
+    return oc_utf8_columns(s, strlen(s));
+}
+
+/* Length of the prefix of `s` that fits in `width` columns; *used: its columns. */
+static size_t head_bytes(const char *s, size_t width, size_t *used)
+{
+    const char *p = s, *end = s + strlen(s);
+    *used = 0;
+    while (p < end) {
+        const char *next = p;
+        size_t w = oc_uni_columns(oc_utf8_next(&next, end));
+        if (*used + w > width)
+            break;
+        *used += w;
+        p = next;
+    }
+    return (size_t)(p - s);
+}
+
+/* The longest suffix of `s` that fits in `width` columns. */
+static const char *tail_of(const char *s, size_t width)
+{
+    const char *p = s, *end = s + strlen(s);
+    for (size_t rest = width_of(s); p < end && rest > width;)
+        rest -= oc_uni_columns(oc_utf8_next(&p, end));
+    return p;
+}
+
+/* "/layer3…relu/Relu": a third from the start, the rest from the end. */
+static const char *cut_middle(struct oc_arena *arena, const char *s, size_t width)
+{
+    size_t used;
+    if (width_of(s) <= width)
+        return s;
+    size_t head = head_bytes(s, (width - 1) / 3, &used);
+    return oc_printf(arena, "%.*s" ELLIPSIS "%s", (int)head, s, tail_of(s + head, width - 1 - used));
+}
+
+/* The end of a path, both ends of other texts. The first `prefix` bytes may be dropped. */
+static const char *cut_name(struct oc_arena *arena, const char *s, size_t prefix, size_t width)
+{
+    if (width_of(s) <= width)
+        return s;
+    if (strchr(s, '/') ? !prefix || width_of(s + prefix) < width : prefix && width_of(s + prefix) < width)
+        return oc_printf(arena, ELLIPSIS "%s", tail_of(s, width - 1));
+    return prefix ? oc_printf(arena, ELLIPSIS "%s", cut_middle(arena, s + prefix, width - 1))
+                  : cut_middle(arena, s, width);
+}
+
+static size_t common_prefix(const char *a, const char *b, size_t most)
+{
+    size_t n = 0;
+    while (n < most && a[n] && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* Moves back to the start of a path component, which is easier to read; inside one, to the start of a
+ * character. */
+static size_t component_start(const char *s, size_t prefix)
+{
+    size_t at = prefix;
+    while (at && !strchr("/.:", s[at - 1]))
+        at--;
+    if (prefix - at > 12)
+        for (at = prefix; at && ((unsigned char)s[at] & 0xC0) == 0x80;)
+            at--;
+    return at;
+}
+
+struct name {
+    const char *full, *text; /* text: the shortened name */
+    uint32_t alike;          /* first name with the same text */
+    size_t prefix;           /* common prefix of all names with this text, in bytes; only in the first one */
+    uint32_t n_alike;
+};
+
+static bool is_wide(const struct name *name, size_t width)
+{
+    return width_of(name->full) > width;
+}
+
+/* Finds different names with equal texts; returns whether there are any. */
+static bool find_alike(struct oc_arena *arena, struct name *name, uint32_t n)
+{
+    struct oc_map seen = {.arena = arena};
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = i;
+        name[i].prefix = strlen(name[i].full);
+        name[i].n_alike = 1;
+        if (!oc_map_add_kept(&seen, name[i].text, strlen(name[i].text), &at)) {
+            name[at].prefix = common_prefix(name[at].full, name[i].full, name[at].prefix);
+            name[at].n_alike++;
+            any = true;
+        }
+        name[i].alike = at;
+    }
+    oc_map_free(&seen);
+    return any;
+}
+
+/* Shortens names with equal texts again, from where they start to differ. */
+static void part(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct name *first = &name[name[i].alike];
+        if (first->n_alike > 1 && is_wide(&name[i], width))
+            name[i].text = cut_name(arena, name[i].full, component_start(name[i].full, first->prefix), width);
+    }
+}
+
+/* Numbers the names that are still equal. */
+static void number(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
+{
+    struct oc_map used = {.arena = arena};
+    uint32_t at, next = 1;
+    for (uint32_t i = 0; i < n; i++)
+        if (name[i].alike == i)
+            oc_map_add_kept(&used, name[i].text, strlen(name[i].text), &at);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *text = name[i].text;
+        while (name[i].alike != i && !oc_map_add_kept(&used, text, strlen(text), &at)) {
+            const char *mark = oc_printf(arena, "~%u", ++next);
+            size_t room = width > strlen(mark) + 1 ? width - strlen(mark) : 1;
+            text = oc_printf(arena, "%s%s", cut_middle(arena, name[i].full, room), mark);
+        }
+        name[i].text = text;
+    }
+    oc_map_free(&used);
+}
+
+static void shorten(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
+{
+    for (uint32_t i = 0; i < n; i++)
+        name[i].text = cut_name(arena, name[i].full, 0, width);
+    bool alike = find_alike(arena, name, n);
+    for (unsigned i = 0; alike && i < MOST_PARTS; i++) { /* each pass drops a longer common prefix */
+        part(arena, name, n, width);
+        alike = find_alike(arena, name, n);
+    }
+    if (alike)
+        number(arena, name, n, width);
+}
+
+void oc_short_names(struct oc_arena *arena, const char **text, size_t stride, size_t n, size_t width)
+{
+    struct oc_map seen = {.arena = arena};
+    struct name *name = OC_NEW_ARRAY(arena, n, struct name);
+    uint32_t *of = OC_NEW_ARRAY(arena, n, uint32_t), n_name = 0;
+    for (size_t i = 0; i < n; i++) {
+        of[i] = n_name;
+        if (oc_map_add_kept(&seen, text[i * stride], strlen(text[i * stride]), &of[i]))
+            name[n_name++].full = text[i * stride];
+    }
+    oc_map_free(&seen);
+    shorten(arena, name, n_name, width);
+    for (size_t i = 0; i < n; i++)
+        text[i * stride] = name[of[i]].text;
+}
+
+/* ---- term table ------------------------------------------------------------------------------------- */
 
 enum { GAP = 2 };
 

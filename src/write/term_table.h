@@ -3,10 +3,10 @@
 #ifndef OC_TERM_TABLE_H
 #define OC_TERM_TABLE_H
 
+#include <stdio.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
-
-#include <stdio.h>
 
 struct oc_term_column {
     const char *title;
@@ -35,5 +35,24 @@ void oc_put_change(struct oc_buf *b, const char *text, bool changes);
 
 /* Prints the table; changes widths and cells. */
 void oc_term_table_print(struct oc_term_table *t, FILE *f);
+
+/* ---- textwrap --------------------------------------------------------------------------------------- */
+
+/* Breaks a value into lines of a given width by the rules of Python's textwrap.wrap: at white space, after
+ * hyphens inside words, and anywhere in words that are too long. */
+
+/* Appends the lines of the text to out, joined by `joint`. An empty (or blank) text appends nothing.
+ * Width is in characters and at least 1. */
+void oc_wrap(const char *text, size_t width, const char *joint, struct oc_buf *out);
+
+/* ---- short names ------------------------------------------------------------------------------------ */
+
+/* Shortens names that are too wide for their column. Paths keep their end, other texts both ends; if
+ * different names become equal, their common prefix is removed. */
+
+/* Replaces every text wider than `width` columns in text[0], text[stride], ... (n of them) by one that
+ * fits. Different texts stay different. The new texts are allocated in the arena. O(total length of the
+ * texts). */
+void oc_short_names(struct oc_arena *arena, const char **text, size_t stride, size_t n, size_t width);
 
 #endif

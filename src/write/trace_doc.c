@@ -49,7 +49,7 @@ void oc_trace_count(struct oc_trace *t, uint32_t process, double at_ns, const ch
     add(t, at_ns, at_ns, (struct oc_trace_slice){.name = name, .tag = value, .lane = process});
 }
 
-/* ---- order and nesting --------------------------------------------------------------------------------- */
+/* ---- order and nesting ------------------------------------------------------------------------------ */
 
 /* By time; of two slices with equal start the longer one is the parent. */
 static int by_time(const void *pa, const void *pb)
@@ -93,7 +93,7 @@ static uint32_t place(struct oc_trace *t, const struct oc_trace_slice *s)
     return OC_NONE;
 }
 
-/* ---- the document -------------------------------------------------------------------------------------- */
+/* ---- the document ----------------------------------------------------------------------------------- */
 
 struct out {
     FILE *f;

@@ -1,4 +1,4 @@
-#include "write/sheet.h"
+#include "write/plain_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

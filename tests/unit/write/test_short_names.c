@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/unicode.h"
-#include "write/short_names.h"
+#include "write/term_table.h"
 
 enum { MOST = 300 };
 

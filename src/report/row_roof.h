@@ -1,8 +1,10 @@
 /* Roofline of the whole report: sums over the rows with a limit, and how the time is distributed over what
  * bounds it. Seconds; NAN: unknown. */
-#ifndef OC_BOUNDS_H
-#define OC_BOUNDS_H
+#ifndef OC_ROW_ROOF_H
+#define OC_ROW_ROOF_H
 
+#include "estimate/roofline.h"
+#include "report/columns.h"
 #include "report/report.h"
 
 struct oc_bound_share {
@@ -26,5 +28,17 @@ void oc_bounds_of(struct oc_report *r, struct oc_bounds *out);
 
 /* Its share of all rows with a limit: of the measured time, or without times of the roofline time. */
 double oc_bound_fraction(const struct oc_bounds *b, const struct oc_bound_share *s);
+
+/* ---- rows above the roofline ------------------------------------------------------------------------ */
+
+/* Likely reason why a row took less than its roofline time. */
+
+/* ---- limit columns ---------------------------------------------------------------------------------- */
+
+/* Roofline columns: a time for each unit with work and each memory level of the device, named after it
+ * ("vector_ns", "l2_ns"), their shares of the measured time, and the time after all steps of what_if.h. */
+
+/* Fills r->extra, in the report's arena; none without hardware. */
+void oc_limit_columns(struct oc_report *r);
 
 #endif

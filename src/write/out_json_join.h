@@ -1,6 +1,6 @@
 /* Private to the writers of JSON: limits of the hardware. Only reports with hardware have these members. */
-#ifndef OC_JSON_LIMITS_H
-#define OC_JSON_LIMITS_H
+#ifndef OC_OUT_JSON_JOIN_H
+#define OC_OUT_JSON_JOIN_H
 
 #include "write/json_keys.h"
 
