@@ -366,6 +366,7 @@ static uint32_t owner_at(const struct searching *s, size_t *block, int64_t index
 /* Keeps the best solution; when it is known, notes where those that are almost as good differ from it. */
 static void take_solution(struct searching *s, int64_t cost)
 {
+    s->steps += (uint64_t)s->n_index;
     for (int64_t i = end_of(s); i < s->n_index; i++)
         cost += s->rec_at[i] != OC_NONE ? UNEXPLAINED : 0;
     if (cost > s->limit) {
@@ -520,7 +521,7 @@ static void search_with_gap(struct searching *s, int64_t gap, int64_t cost)
 {
     s->n = 0;
     add_nodes(s, s->graph);
-    s->steps += s->n;
+    s->steps += 8 * s->n; /* each with two searches in a table */
     if (gap)
         add_block(s, OC_NONE, OC_NONE, (uint32_t)gap, 0);
     search(s, 0, cost);
