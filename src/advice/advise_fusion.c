@@ -39,7 +39,7 @@ static bool computes(const struct oc_advisor *x, const struct oc_piece *p)
     return false;
 }
 
-static bool constant_weights(const struct oc_advisor *x, const struct oc_piece *core)
+static bool advise_fusion_constant_weights(const struct oc_advisor *x, const struct oc_piece *core)
 {
     for (uint32_t i = 0; i < core->n_node; i++) {
         const struct oc_node *n = &x->m->node[core->node[i]];
@@ -50,7 +50,8 @@ static bool constant_weights(const struct oc_advisor *x, const struct oc_piece *
 }
 
 /* Whether and how it is fused into the core. */
-static enum what kind_of(const struct oc_advisor *x, const struct oc_piece *core, const struct oc_piece *p)
+static enum what advise_fusion_kind_of(const struct oc_advisor *x, const struct oc_piece *core,
+                                       const struct oc_piece *p)
 {
     if (!computes(x, core))
         return PATTERN;
@@ -60,7 +61,7 @@ static enum what kind_of(const struct oc_advisor *x, const struct oc_piece *core
         for (uint32_t k = 0; k < n->n_in; k++)
             constant = constant || (n->in[k] != OC_NONE && x->a->is_const[n->in[k]]);
         if (!oc_type_in(n->op_type, " BatchNormalization Mul Add Sub Div ") || !constant ||
-            !constant_weights(x, core))
+            !advise_fusion_constant_weights(x, core))
             return ACTIVATED;
     }
     return FOLDED;
@@ -140,7 +141,8 @@ struct sums {
     double low[WHAT_COUNT], high[WHAT_COUNT], bytes[WHAT_COUNT];
 };
 
-static void add_group(struct oc_advisor *x, const struct group *g, const char *rule, struct sums *s)
+static void advise_fusion_add_group(struct oc_advisor *x, const struct group *g, const char *rule,
+                                    struct sums *s)
 {
     struct oc_piece *core = &x->piece[g->piece[g->core]];
     if (!computes(x, core) && (!rule || !strcmp(rule, "pointwise"))) /* a chain, see below */
@@ -149,7 +151,7 @@ static void add_group(struct oc_advisor *x, const struct group *g, const char *r
         struct oc_piece *p = &x->piece[g->piece[i]];
         if (i == g->core || p->told)
             continue;
-        enum what w = kind_of(x, core, p);
+        enum what w = advise_fusion_kind_of(x, core, p);
         double share = w == FOLDED ? 1 : saved_share(x, p);
         p->told = true;
         oc_advice_prove(x, s->f[w], p, p->time_ns,
@@ -212,7 +214,7 @@ void oc_advise_fusion(struct oc_advisor *x)
         s.f[w] = oc_advice_new(x, kinds[w].id, kinds[w].title);
     for (size_t i = 0; i < plan.n; i++)
         if (plan.item[i].n_node > 1 && plan.item[i].n_node <= OC_FUSE_MAX && pieces_of(x, &plan.item[i], &g))
-            add_group(x, &g, plan.item[i].rule, &s);
+            advise_fusion_add_group(x, &g, plan.item[i].rule, &s);
     for (unsigned w = 0; w < WHAT_COUNT; w++)
         report_group(x, (enum what)w, &s);
 }
@@ -237,7 +239,7 @@ struct chains {
     double *between; /* by piece: bytes that fusing its links saves */
 };
 
-static uint32_t root_of(struct chains *c, uint32_t i)
+static uint32_t advise_fusion_root_of(struct chains *c, uint32_t i)
 {
     while (c->root[i] != i)
         i = c->root[i] = c->root[c->root[i]];
@@ -264,7 +266,7 @@ static void find_links(struct oc_advisor *x, struct chains *c)
             if (!oc_type_elements(&x->a->type[v], &read) || !oc_type_elements(&x->a->type[out], &made) ||
                 made != read)
                 continue;
-            c->root[root_of(c, i)] = root_of(c, next);
+            c->root[advise_fusion_root_of(c, i)] = advise_fusion_root_of(c, next);
             c->between[next] += 2 * bytes * (double)x->a->cost[user].trips;
         }
     }
@@ -290,7 +292,7 @@ void oc_advise_chains(struct oc_advisor *x)
     find_links(x, &c);
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        struct chain *k = &chain[root_of(&c, i)];
+        struct chain *k = &chain[advise_fusion_root_of(&c, i)];
         k->n++;
         k->bytes += p->bytes;
         k->between += c.between[i];
@@ -299,13 +301,14 @@ void oc_advise_chains(struct oc_advisor *x)
     }
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        const struct chain *k = &chain[root_of(&c, i)];
+        const struct chain *k = &chain[advise_fusion_root_of(&c, i)];
         if (k->n < 2)
             continue;
         oc_advice_prove(x, f, p, p->time_ns,
-                        oc_printf(x->arena, "one of %u that end at %s", k->n, x->piece[root_of(&c, i)].name));
+                        oc_printf(x->arena, "one of %u that end at %s", k->n,
+                                  x->piece[advise_fusion_root_of(&c, i)].name));
         members++;
-        if (root_of(&c, i) != i)
+        if (advise_fusion_root_of(&c, i) != i)
             continue;
         n++;
         between += k->between;

@@ -11,13 +11,13 @@ enum {
     NOTHING_BYTES = 4096 /* bytes of an operator with almost no work */
 };
 
-static int by_number(const void *a, const void *b)
+static int advise_launch_by_number(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
-static double per_call(const struct oc_piece *p)
+static double advise_launch_per_call(const struct oc_piece *p)
 {
     return p->time_ns / (p->calls > 1 ? p->calls : 1);
 }
@@ -30,15 +30,15 @@ static double measured_launch(const struct oc_advisor *x, uint32_t *n)
     for (uint32_t i = 0; i < x->n_piece; i++)
         if (oc_piece_timed(&x->piece[i]) && x->piece[i].bytes / x->piece[i].calls <= NOTHING_BYTES &&
             x->piece[i].row->computation / x->piece[i].calls <= NOTHING_BYTES)
-            t[(*n)++] = per_call(&x->piece[i]);
-    qsort(t, *n, sizeof(*t), by_number);
+            t[(*n)++] = advise_launch_per_call(&x->piece[i]);
+    qsort(t, *n, sizeof(*t), advise_launch_by_number);
     if (*n >= SAMPLE)
         launch = t[*n / 2];
     free(t);
     return launch;
 }
 
-static bool on_device(const struct oc_profile *p)
+static bool advise_launch_on_device(const struct oc_profile *p)
 {
     return !strcmp(p->time_kind, "device time") || p->n_kernel;
 }
@@ -68,7 +68,7 @@ static bool is_tiny(const struct oc_advisor *x, const struct oc_piece *p, const 
                     bool device)
 {
     double calls = p->calls > 1 ? p->calls : 1, flops = p->row->computation / x->r->runs;
-    if (!oc_piece_timed(p) || per_call(p) > (device ? launch : 1.5 * launch))
+    if (!oc_piece_timed(p) || advise_launch_per_call(p) > (device ? launch : 1.5 * launch))
         return false;
     double work = (p->bytes > 0 && b->bytes > 0 ? p->bytes / b->bytes : 0) +
                   (flops > 0 && b->flops > 0 ? flops / b->flops : 0);
@@ -78,7 +78,7 @@ static bool is_tiny(const struct oc_advisor *x, const struct oc_piece *p, const 
 /* Device times exclude the launch: the device waits while a kernel is shorter than the next launch. */
 static double saved(const struct oc_piece *p, double launch, bool device)
 {
-    double t = per_call(p), calls = p->calls > 1 ? p->calls : 1;
+    double t = advise_launch_per_call(p), calls = p->calls > 1 ? p->calls : 1;
     return calls * (device ? launch - t : t < launch ? t : launch);
 }
 
@@ -86,7 +86,7 @@ void oc_advise_tiny(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "tiny-kernels", "Tiny kernels");
     const struct oc_hw_figure *figure = x->d ? x->d->overhead : NULL;
-    bool device = on_device(x->p);
+    bool device = advise_launch_on_device(x->p);
     uint32_t n_sample = 0, n = 0;
     double launch = device ? (figure ? figure->value * 1e9 : (double)NAN) : measured_launch(x, &n_sample);
     bool measured = !isnan(launch) && !device;

@@ -5,7 +5,7 @@
 #include "advice/advisor.h"
 #include "profile/timeline.h"
 
-static const char *format_of(const struct oc_advisor *x)
+static const char *advise_moves_format_of(const struct oc_advisor *x)
 {
     return x->p ? x->p->format : "";
 }
@@ -50,7 +50,8 @@ static bool near_spatial(const struct oc_advisor *x, const bool *read, uint32_t 
     return before || (n->n_out && n->out[0] != OC_NONE && read[n->out[0]]);
 }
 
-static const char *layout_of(const struct oc_advisor *x, const bool *read, const struct oc_piece *p)
+static const char *advise_moves_layout_of(const struct oc_advisor *x, const bool *read,
+                                          const struct oc_piece *p)
 {
     if (p->bucket && oc_type_in(p->bucket, " layout reformat "))
         return "inserted by the runtime";
@@ -63,7 +64,7 @@ static const char *layout_of(const struct oc_advisor *x, const bool *read, const
 
 static const char *layout_todo(const struct oc_advisor *x, bool own)
 {
-    if (!strcmp(format_of(x), "tensorrt"))
+    if (!strcmp(advise_moves_format_of(x), "tensorrt"))
         return "give inputs and outputs the formats of the layers (trtexec --inputIOFormats, "
                "--outputIOFormats), and keep layers in one precision: a change of precision between layers "
                "is a Reformat as well";
@@ -85,7 +86,7 @@ void oc_advise_layout(struct oc_advisor *x)
     bool own = false;
     for (uint32_t i = 0; i < x->n_piece; i++) {
         struct oc_piece *p = &x->piece[i];
-        const char *what = oc_piece_timed(p) ? layout_of(x, read, p) : NULL;
+        const char *what = oc_piece_timed(p) ? advise_moves_layout_of(x, read, p) : NULL;
         if (!what)
             continue;
         oc_advice_prove(x, f, p, p->time_ns, what);
@@ -153,7 +154,8 @@ void oc_advise_copies(struct oc_advisor *x)
     f->basis = "at most the time of the copies: necessary ones can overlap with kernels";
     f->found = oc_printf(x->arena, "copies take %s%s", oc_advice_time(x, sum),
                          pageable ? ", some from pageable memory" : "");
-    f->todo = !strcmp(format_of(x), "onnxruntime") ? "bind inputs and outputs to device memory (IoBinding)"
+    f->todo = !strcmp(advise_moves_format_of(x), "onnxruntime")
+                  ? "bind inputs and outputs to device memory (IoBinding)"
               : pageable ? "pin host memory (DataLoader(pin_memory=True), cudaHostAlloc) and copy "
                            "asynchronously (non_blocking=True) on a separate stream"
                          : "keep tensors on the device; copy on a separate stream while kernels run";
@@ -164,7 +166,7 @@ void oc_advise_copies(struct oc_advisor *x)
 
 /* Priority: ONNX Runtime assigns a node to the first provider of the session that supports it; accelerators
  * precede the general device, and that precedes the CPU. 0: not a provider. */
-static int rank_of(const char *provider)
+static int advise_moves_rank_of(const char *provider)
 {
     static const char *const first[] = {"Tensorrt", "NvTensorRTRTX", "MIGraphX", "OpenVINO",
                                         "QNN",      "CoreML",        "VitisAI"};
@@ -179,7 +181,7 @@ static int rank_of(const char *provider)
 }
 
 /* ONNX Runtime computes shapes on the CPU on purpose, where the results are needed. */
-static bool is_shape_work(const struct oc_advisor *x, const struct oc_piece *p)
+static bool advise_moves_is_shape_work(const struct oc_advisor *x, const struct oc_piece *p)
 {
     if (oc_type_in(p->type, " Shape Size "))
         return true;
@@ -200,7 +202,7 @@ static const char *best_provider(const struct oc_advisor *x, int *rank)
     double most = 0;
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? rank_of(p->rec->provider) : 0;
+        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? advise_moves_rank_of(p->rec->provider) : 0;
         if (r > *rank || (r && r == *rank && p->time_ns > most)) {
             *rank = r;
             most = p->time_ns;
@@ -219,8 +221,8 @@ void oc_advise_fallbacks(struct oc_advisor *x)
     uint32_t n = 0;
     for (uint32_t i = 0; i < x->n_piece && rank > 1; i++) {
         struct oc_piece *p = &x->piece[i];
-        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? rank_of(p->rec->provider) : 0;
-        if (!r || r >= rank || (r == 1 && is_shape_work(x, p)))
+        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? advise_moves_rank_of(p->rec->provider) : 0;
+        if (!r || r >= rank || (r == 1 && advise_moves_is_shape_work(x, p)))
             continue;
         oc_advice_prove(x, f, p, p->time_ns, oc_printf(x->arena, "on %s", p->rec->provider));
         fallen += p->time_ns;

@@ -64,7 +64,7 @@ static enum family family_of(unsigned cls)
     }
 }
 
-static double macs_of(const struct oc_kernel *k)
+static double advise_rates_macs_of(const struct oc_kernel *k)
 {
     double sum = 0;
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
@@ -72,7 +72,7 @@ static double macs_of(const struct oc_kernel *k)
     return sum;
 }
 
-static uint32_t group_of(struct rates *r, const char *type, enum family family, uint8_t dtype)
+static uint32_t advise_rates_group_of(struct rates *r, const char *type, enum family family, uint8_t dtype)
 {
     uint32_t i = 0;
     while (i < r->n_group && (strcmp(r->group[i].type, type) != 0 || r->group[i].family != family ||
@@ -92,11 +92,11 @@ static double roofline_ns(const struct oc_advisor *x, const struct oc_work *work
     return roof.roof_s * 1e9;
 }
 
-static void add_kernel(struct rates *r, const struct oc_piece *p, const struct oc_kernel_use *u)
+static void advise_rates_add_kernel(struct rates *r, const struct oc_piece *p, const struct oc_kernel_use *u)
 {
     const struct oc_kernel *k = &u->kernel;
     enum family family = family_of(k->cls);
-    double macs = macs_of(k), calls = u->calls > 1 ? u->calls : 1;
+    double macs = advise_rates_macs_of(k), calls = u->calls > 1 ? u->calls : 1;
     if (!oc_piece_timed(p) || p->bucket || !u->known || family == NO_FAMILY || !(macs > 0))
         return;
     uint8_t dtype = oc_class_is_int(k->dtype) ? (uint8_t)OC_CLASS_I8 : k->dtype;
@@ -106,14 +106,14 @@ static void add_kernel(struct rates *r, const struct oc_piece *p, const struct o
                  (family == PRODUCT || k->channels_in >= MIN_SIDE);
     n->best_ns = p->rec->min_ns > 0 ? p->rec->min_ns : p->time_ns; /* both of a whole run */
     n->roof_ns = roofline_ns(r->x, &k->work) * calls;
-    n->group = group_of(r, p->type, family, dtype);
+    n->group = advise_rates_group_of(r, p->type, family, dtype);
     struct group *g = &r->group[n->group];
     g->ops += n->ops;
     g->time_ns += p->time_ns;
     g->n++;
 }
 
-static void find_kernels(struct oc_advisor *x, struct rates *r)
+static void advise_rates_find_kernels(struct oc_advisor *x, struct rates *r)
 {
     struct oc_kernel_list list;
     uint32_t *of_record = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, uint32_t);
@@ -127,18 +127,18 @@ static void find_kernels(struct oc_advisor *x, struct rates *r)
     for (size_t i = 0; i < list.n; i++) {
         uint32_t piece = list.item[i].record == OC_NONE ? 0 : of_record[list.item[i].record];
         if (piece)
-            add_kernel(r, &x->piece[piece - 1], &list.item[i]);
+            advise_rates_add_kernel(r, &x->piece[piece - 1], &list.item[i]);
     }
 }
 
-static double rate(double ops, double time_ns)
+static double advise_rates_rate(double ops, double time_ns)
 {
     return ops / (time_ns * 1e-9);
 }
 
 static double group_rate(const struct group *g)
 {
-    return rate(g->ops, g->time_ns);
+    return advise_rates_rate(g->ops, g->time_ns);
 }
 
 /* "54.3 GOP/s", "82.0 GFLOP/s" */
@@ -195,7 +195,7 @@ static double overhead_ns(struct oc_advisor *x)
     return sum;
 }
 
-static bool is_dynamic(const struct group *g)
+static bool advise_rates_is_dynamic(const struct group *g)
 {
     return oc_type_in(g->type, " ConvInteger MatMulInteger ");
 }
@@ -237,7 +237,8 @@ static void prove_group(struct rates *r, struct oc_advice_item *f, uint32_t grou
     struct oc_advisor *x = r->x;
     for (uint32_t i = 0; i < r->n_kernel; i++) {
         const struct rated *k = &r->kernel[i];
-        const char *own = k->group == group ? rate_text(x, rate(k->ops, k->piece->time_ns), k->dtype) : NULL;
+        const char *own =
+            k->group == group ? rate_text(x, advise_rates_rate(k->ops, k->piece->time_ns), k->dtype) : NULL;
         if (!own)
             continue;
         double then_ns = k->ops / reference * 1e9;
@@ -314,10 +315,10 @@ static bool check_quantized(struct rates *r, uint32_t group)
     if (!oc_class_is_int(g->dtype) || !has_share(r, g, GROUP_SHARE))
         return false;
     const struct group *h = faster_group(r, g);
-    double overhead = is_dynamic(g) ? overhead_ns(r->x) : 0;
+    double overhead = advise_rates_is_dynamic(g) ? overhead_ns(r->x) : 0;
     if (h)
         slower_than(r, group, h, overhead);
-    else if (is_dynamic(g) && g->family == CONVOLUTION && overhead > 0)
+    else if (advise_rates_is_dynamic(g) && g->family == CONVOLUTION && overhead > 0)
         dynamic_convolutions(r, group, overhead);
     else
         return false;
@@ -341,7 +342,7 @@ static double peer_rate(const struct rates *r, const struct rated *k)
         time_ns += o->piece->time_ns;
         n++;
     }
-    return n < PEERS ? (double)NAN : rate(ops, time_ns);
+    return n < PEERS ? (double)NAN : advise_rates_rate(ops, time_ns);
 }
 
 static void check_peers(struct rates *r)
@@ -352,7 +353,8 @@ static void check_peers(struct rates *r)
     double sum = 0, time = 0;
     for (uint32_t i = 0; i < r->n_kernel && x->p->runs_used >= MIN_RUNS; i++) {
         const struct rated *k = &r->kernel[i];
-        double own = rate(k->ops, k->best_ns), peers = k->regular ? peer_rate(r, k) : (double)NAN;
+        double own = advise_rates_rate(k->ops, k->best_ns),
+               peers = k->regular ? peer_rate(r, k) : (double)NAN;
         if (!(own < FAR_BELOW * peers))
             continue;
         double then_ns = k->ops / peers * 1e9;
@@ -395,7 +397,7 @@ static void check_roofline(struct rates *r, uint32_t group)
             continue;
         oc_advice_prove(x, f, k->piece, k->piece->time_ns,
                         oc_printf(x->arena, "%s; roofline time %s",
-                                  rate_text(x, rate(k->ops, k->piece->time_ns), k->dtype),
+                                  rate_text(x, advise_rates_rate(k->ops, k->piece->time_ns), k->dtype),
                                   oc_advice_duration(x, k->roof_ns)));
     }
     f->low_ns = 0;
@@ -416,7 +418,7 @@ void oc_advise_rates(struct oc_advisor *x)
     struct rates r;
     if (!x->j || !(x->out->run_ns > 0))
         return;
-    find_kernels(x, &r);
+    advise_rates_find_kernels(x, &r);
     for (uint32_t i = 0; i < r.n_group; i++)
         if (!check_quantized(&r, i))
             check_roofline(&r, i);

@@ -4,7 +4,7 @@
 #include "advice/advisor.h"
 
 /* Numbers, or expressions in the dimensions of inputs. */
-static bool all_known(const struct oc_data *d)
+static bool advise_shapes_all_known(const struct oc_data *d)
 {
     for (uint32_t i = 0; d && i < d->n; i++)
         if (d->e[i].kind == OC_E_UNKNOWN ||
@@ -42,7 +42,7 @@ static bool follows_from_sizes(const struct oc_advisor *x, const bool *from, uin
     for (uint32_t k = 0; k < n->n_out; k++) {
         if (n->out[k] == OC_NONE)
             continue;
-        if (!from[n->out[k]] || !all_known(x->a->data[n->out[k]]))
+        if (!from[n->out[k]] || !advise_shapes_all_known(x->a->data[n->out[k]]))
             return false;
         any = true;
     }
@@ -80,7 +80,8 @@ static const char *open_dimensions(struct oc_advisor *x)
     return text;
 }
 
-static bool is_shape_work(const struct oc_advisor *x, const bool *from, const struct oc_piece *p)
+static bool advise_shapes_is_shape_work(const struct oc_advisor *x, const bool *from,
+                                        const struct oc_piece *p)
 {
     bool all = p->n_node > 0 && !p->bucket && oc_piece_timed(p);
     for (uint32_t k = 0; all && k < p->n_node; k++)
@@ -98,7 +99,7 @@ void oc_advise_dynamic(struct oc_advisor *x)
         return;
     bool *from = from_inputs(x);
     for (uint32_t i = 0; i < x->n_piece && x->p; i++) {
-        if (!is_shape_work(x, from, &x->piece[i]))
+        if (!advise_shapes_is_shape_work(x, from, &x->piece[i]))
             continue;
         oc_advice_prove(x, f, &x->piece[i], x->piece[i].time_ns, why);
         sum += x->piece[i].time_ns;

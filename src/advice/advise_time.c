@@ -8,7 +8,7 @@
 #define IDLE_SHARE   0.1
 #define READER_SHARE 0.05
 
-static struct oc_time_summary *summary_of(const struct oc_advisor *x)
+static struct oc_time_summary *advise_time_summary_of(const struct oc_advisor *x)
 {
     static const struct oc_sum_table_opts opts = {0};
     return x->p->timeline ? oc_time_summary_make(x->p, &opts) : NULL;
@@ -116,7 +116,7 @@ static void between_operators(struct oc_advisor *x)
 
 void oc_advise_idle(struct oc_advisor *x)
 {
-    struct oc_time_summary *s = summary_of(x);
+    struct oc_time_summary *s = advise_time_summary_of(x);
     bool device = false;
     for (uint32_t i = 0; s && i < s->n_lane; i++) {
         const struct oc_sum_lane *l = &s->lane[i];
@@ -135,7 +135,7 @@ void oc_advise_idle(struct oc_advisor *x)
 /* Paddle's profiler reports reader_cost and batch_cost; their ratio should be close to 0. */
 void oc_advise_dataloader(struct oc_advisor *x)
 {
-    struct oc_time_summary *s = summary_of(x);
+    struct oc_time_summary *s = advise_time_summary_of(x);
     struct oc_advice_item *f = oc_advice_new(x, "dataloader", "Steps wait for data");
     if (s && s->reader_cost.n && s->batch_cost.mean > 0 &&
         s->reader_cost.mean >= READER_SHARE * s->batch_cost.mean) {

@@ -60,7 +60,7 @@ void oc_advice_prove_node(struct oc_advisor *x, struct oc_advice_item *f, uint32
     }
 }
 
-static int by_time(const void *a, const void *b)
+static int advisor_by_time(const void *a, const void *b)
 {
     const struct oc_advice_proof *p = a, *q = b;
     double s = isnan(p->time_ns) ? -1 : p->time_ns, t = isnan(q->time_ns) ? -1 : q->time_ns;
@@ -93,7 +93,7 @@ void oc_advice_keep(struct oc_advisor *x, struct oc_advice_item *f)
                   : f->share >= 0.1  ? OC_ADVICE_HIGH
                   : f->share >= 0.03 ? OC_ADVICE_MEDIUM
                                      : OC_ADVICE_LOW;
-    qsort(f->proof, f->n_proof, sizeof(*f->proof), by_time);
+    qsort(f->proof, f->n_proof, sizeof(*f->proof), advisor_by_time);
     if (out->n == out->cap) {
         uint32_t cap = out->cap ? out->cap * 2 : 16;
         struct oc_advice_item **bigger = OC_NEW_ARRAY(x->arena, cap, struct oc_advice_item *);

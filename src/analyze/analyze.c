@@ -143,7 +143,7 @@ static void list_assumed_inputs(struct oc_engine *e)
     oc_arena_free(&scratch);
 }
 
-static int run(struct oc_engine *e)
+static int analyze_run(struct oc_engine *e)
 {
     oc_engine_scratch(e);
     check_opsets(e);
@@ -200,7 +200,7 @@ static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o,
                           .cached_trips = 1,
                           .a = new_analysis(m)};
     e.a->weights = *weights;
-    int rc = run(&e);
+    int rc = analyze_run(&e);
     free(e.assumption);
     oc_map_free(&e.symbol_ids);
     if (rc) {

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "analyze/control.h"
 
-static bool contains(const char *text, const char *word)
+static bool bind_contains(const char *text, const char *word)
 {
     size_t n = strlen(word);
     for (; *text; text++)
@@ -21,7 +21,8 @@ static void assume_dim(struct oc_engine *e, const char *name, int64_t v, const c
     oc_assume(e, "dim", name, oc_printf(&e->a->arena, "%lld", (long long)v), why);
 }
 
-static int64_t length_of(struct oc_engine *e, int64_t otherwise, const char *its_reason, const char **why)
+static int64_t bind_length_of(struct oc_engine *e, int64_t otherwise, const char *its_reason,
+                              const char **why)
 {
     e->used_length_default = true;
     *why = e->length_default ? fits_reason : its_reason;
@@ -45,24 +46,24 @@ static int64_t default_of(struct oc_engine *e, const struct oc_value *v, const c
         *why = oc_printf(&e->a->arena, "required by the weights of a %s", by);
         return size;
     }
-    if (contains(name, "past") || contains(name, "cache")) {
+    if (bind_contains(name, "past") || bind_contains(name, "cache")) {
         *why = "default for a past length";
         return 0;
     }
-    if (contains(name, "batch") || strcmp(name, "N") == 0 || strcmp(name, "B") == 0 ||
+    if (bind_contains(name, "batch") || strcmp(name, "N") == 0 || strcmp(name, "B") == 0 ||
         strcmp(name, "bs") == 0) {
         *why = "default for a batch";
         return 1;
     }
-    if (contains(name, "seq") || contains(name, "token") || contains(name, "length")) {
-        return length_of(e, 128, "default for a sequence length", why);
+    if (bind_contains(name, "seq") || bind_contains(name, "token") || bind_contains(name, "length")) {
+        return bind_length_of(e, 128, "default for a sequence length", why);
     }
     if (axis == 0 && rank > 1) {
         *why = "default for a leading dimension";
         return 1;
     }
     if (axis == 0)
-        return length_of(e, 1, "default for a leading dimension", why);
+        return bind_length_of(e, 1, "default for a leading dimension", why);
     if (rank >= 4 && axis >= 2) {
         e->used_spatial_default = true;
         *why = "default for a height or width";
@@ -73,7 +74,7 @@ static int64_t default_of(struct oc_engine *e, const struct oc_value *v, const c
         *why = "default for the batch of a state";
         return 1;
     }
-    return length_of(e, 1, "default for any other dimension", why);
+    return bind_length_of(e, 1, "default for any other dimension", why);
 }
 
 static bool is_bound_to_other(const struct oc_engine *e, uint32_t id, int64_t v)
@@ -107,7 +108,7 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
     return 0;
 }
 
-static const char *from_text(const struct oc_shape_bind *b)
+static const char *bind_from_text(const struct oc_shape_bind *b)
 {
     return !b->from_profile ? "--shape" : b->from ? b->from : "from the profile";
 }
@@ -140,7 +141,7 @@ static int apply_shape(struct oc_engine *e, const struct oc_value *v, const stru
             continue;
         if (oc_dim_eval(e, e->m->symbol[d->dim[i].expr - 1], &given))
             continue; /* arithmetic over bound symbols: checked when the type is built */
-        if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], from_text(b)))
+        if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], bind_from_text(b)))
             return -1;
     }
     return 0;
@@ -186,7 +187,7 @@ static const struct oc_shape_bind *with_given_dims(struct oc_engine *e, const st
     return copy;
 }
 
-static const char *shape_text(struct oc_engine *e, const struct oc_shape_bind *b)
+static const char *bind_shape_text(struct oc_engine *e, const struct oc_shape_bind *b)
 {
     struct oc_dim dim[OC_MAX_RANK];
     for (unsigned i = 0; i < b->rank; i++)
@@ -209,9 +210,10 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
             return -1;
         chosen[i] = rc ? NULL : b;
         if (chosen[i])
-            e->a->given_input[e->a->n_given_input++] = (struct oc_given_input){g->input[i], from_text(b)};
+            e->a->given_input[e->a->n_given_input++] =
+                (struct oc_given_input){g->input[i], bind_from_text(b)};
         if (chosen[i] && b->from_profile)
-            oc_assume(e, "shape", v->name, shape_text(e, b), from_text(b));
+            oc_assume(e, "shape", v->name, bind_shape_text(e, b), bind_from_text(b));
     }
     for (size_t i = 0; i < e->o->n_shape && !e->o->skip_unused; i++)
         if (!e->shape_used[i] && !e->o->shape[i].from_profile) {
@@ -257,7 +259,7 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
 }
 
 /* Arithmetic names must be evaluated after the plain names they refer to. */
-static bool is_arithmetic(const char *name)
+static bool bind_is_arithmetic(const char *name)
 {
     return strpbrk(name, "+*/()") || (strchr(name, '-') && strchr(name, ' '));
 }
@@ -366,7 +368,7 @@ int oc_bind_inputs(struct oc_engine *e)
             for (unsigned ax = 0; v->declared->shape.ranked && ax < v->declared->shape.rank; ax++) {
                 struct oc_dim d = v->declared->shape.dim[ax];
                 if ((!chosen[i] || chosen[i]->dim[ax] < 0) && d.expr &&
-                    is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
+                    bind_is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
                     input_dim(e, v, ax);
             }
         }

@@ -8,7 +8,7 @@
 #define NOT_LOOKED  OC_NONE
 #define MAX_FORMALS 256 /* number of body inputs examined */
 
-static bool is_open(const struct oc_engine *e, uint32_t v)
+static bool cause_is_open(const struct oc_engine *e, uint32_t v)
 {
     return e->a->value_state[v] != OC_V_STATIC && e->a->value_state[v] != OC_V_DECLARED;
 }
@@ -36,7 +36,7 @@ static uint32_t operand_of(const struct oc_engine *e, uint32_t v)
 /* Root cause of the unknown type of v, OC_NONE if it is known. */
 static uint32_t lost_type(const struct oc_engine *e, uint32_t v)
 {
-    for (uint32_t outer; is_open(e, v); v = outer) {
+    for (uint32_t outer; cause_is_open(e, v); v = outer) {
         if (e->a->root_cause[v] != OC_NONE)
             return e->a->root_cause[v];
         outer = e->m->value[v].producer == OC_NONE ? operand_of(e, v) : OC_NONE;
@@ -101,7 +101,7 @@ static uint32_t find_root_cause(struct oc_engine *e, uint32_t v)
 }
 
 /* Slots of metadata, read on the host. */
-static bool is_metadata(const struct oc_op *op, uint32_t slot)
+static bool cause_is_metadata(const struct oc_op *op, uint32_t slot)
 {
     size_t n = op && op->slots ? strlen(op->slots) : 0;
     return n && op->slots[slot < n ? slot : n - 1] == 'm';
@@ -110,7 +110,7 @@ static bool is_metadata(const struct oc_op *op, uint32_t slot)
 static uint32_t unknown_operand(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] != OC_NONE && is_metadata(op, i) && !is_value_known(e, n->in[i]))
+        if (n->in[i] != OC_NONE && cause_is_metadata(op, i) && !is_value_known(e, n->in[i]))
             return n->in[i];
     return first_unknown(e, n);
 }
@@ -146,7 +146,7 @@ static void mark_open_outputs(struct oc_engine *e, const struct oc_node *n, cons
              first = strcmp(n->op_type, "Loop") == 0; /* the condition of the If */
     for (uint32_t i = 0; i < n->n_out; i++) {
         uint32_t cause = common;
-        if (n->out[i] == OC_NONE || !is_open(e, n->out[i]))
+        if (n->out[i] == OC_NONE || !cause_is_open(e, n->out[i]))
             continue;
         for (size_t k = 0; k < OC_COUNT(body) && cause == OC_NONE; k++)
             cause = lost_in(e, body[k], first + i);
@@ -160,7 +160,7 @@ void oc_mark_root_cause(struct oc_engine *e, const struct oc_node *n, const stru
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i] != OC_NONE) {
             e->a->root_cause[n->out[i]] = OC_NONE;
-            open |= is_open(e, n->out[i]);
+            open |= cause_is_open(e, n->out[i]);
         }
     if (open)
         mark_open_outputs(e, n, op, asked);
@@ -169,7 +169,7 @@ void oc_mark_root_cause(struct oc_engine *e, const struct oc_node *n, const stru
 const char *oc_cause_text(const struct oc_engine *e, uint32_t v)
 {
     uint32_t cause = e->a->root_cause[v];
-    bool value = e->m->value[cause].producer == OC_NONE && !is_open(e, cause);
+    bool value = e->m->value[cause].producer == OC_NONE && !cause_is_open(e, cause);
     return oc_printf(&e->a->arena, "a size depends on %s'%s'", value ? "the value of " : "",
                      e->m->value[cause].name);
 }

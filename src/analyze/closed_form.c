@@ -128,7 +128,7 @@ static uint32_t budget(const struct oc_model *m)
     return n > MAX_ANALYSES ? MAX_ANALYSES : n < 100 ? 100 : n;
 }
 
-static int make(struct oc_closed_form *f, const struct oc_analyze_opts *opts, struct oc_err *err)
+static int closed_form_make(struct oc_closed_form *f, const struct oc_analyze_opts *opts, struct oc_err *err)
 {
     struct oc_analysis *a;
     struct probe p = {.model = f->model};
@@ -172,7 +172,7 @@ int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_op
         oc_closed_form_free(f);
         return oc_fail(err, OC_EARG, "formulas need start sizes: open dimensions cannot be unknown");
     }
-    if (make(f, opts ? opts : &none, err)) {
+    if (closed_form_make(f, opts ? opts : &none, err)) {
         oc_closed_form_free(f);
         return -1;
     }

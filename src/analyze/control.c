@@ -19,7 +19,7 @@ uint32_t oc_body_of(const struct oc_node *n, const char *attr)
 /* ---- If ---------------------------------------------------------------------------------------------- */
 
 /* 1 then, 0 else, -1 unknown. */
-static int condition(struct oc_engine *e, const struct oc_node *n)
+static int control_condition(struct oc_engine *e, const struct oc_node *n)
 {
     struct oc_op_ctx c;
     int64_t v;
@@ -29,8 +29,8 @@ static int condition(struct oc_engine *e, const struct oc_node *n)
     return v != 0;
 }
 
-static struct oc_dim merge_dim(struct oc_engine *e, struct oc_dim a, struct oc_dim b, uint32_t value,
-                               unsigned axis)
+static struct oc_dim control_merge_dim(struct oc_engine *e, struct oc_dim a, struct oc_dim b, uint32_t value,
+                                       unsigned axis)
 {
     if (oc_same_dim(a, b))
         return a;
@@ -42,7 +42,7 @@ static struct oc_dim merge_dim(struct oc_engine *e, struct oc_dim a, struct oc_d
 static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
                                  uint32_t value, int depth);
 
-static bool is_empty(const struct oc_type *t)
+static bool control_is_empty(const struct oc_type *t)
 {
     return t->kind == OC_T_SEQUENCE && t->shape.ranked && t->shape.rank == 1 && oc_is(t->shape.dim[0], 0);
 }
@@ -51,9 +51,9 @@ static bool is_empty(const struct oc_type *t)
 static const struct oc_type *merge_elem(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
                                         uint32_t value, int depth)
 {
-    if (a->elem == b->elem || !a->elem || is_empty(b))
+    if (a->elem == b->elem || !a->elem || control_is_empty(b))
         return a->elem;
-    if (!b->elem || is_empty(a))
+    if (!b->elem || control_is_empty(a))
         return b->elem;
     struct oc_type *t = OC_NEW(&e->a->arena, struct oc_type);
     *t = merge_type(e, a->elem, b->elem, value, depth + 1);
@@ -76,7 +76,7 @@ static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, c
     }
     struct oc_dim *dim = OC_NEW_ARRAY(&e->a->arena, a->shape.rank, struct oc_dim);
     for (unsigned i = 0; i < a->shape.rank; i++)
-        dim[i] = merge_dim(e, a->shape.dim[i], b->shape.dim[i], value, i);
+        dim[i] = control_merge_dim(e, a->shape.dim[i], b->shape.dim[i], value, i);
     t.shape.dim = dim;
     return t;
 }
@@ -117,7 +117,7 @@ static int infer_if(struct oc_engine *e, uint32_t node)
     if (body[0] == OC_NONE || body[1] == OC_NONE)
         return oc_fail(e->err, OC_EFORMAT, "node '%s' (If): a branch is missing", n->name);
     e->a->cost[node].state = OC_NODE_CONTAINER;
-    int taken = condition(e, n);
+    int taken = control_condition(e, n);
     const struct oc_control_bind *seen = taken < 0 ? oc_control_seen(e, node) : NULL;
     if (seen && seen->value >= 0) {
         char buf[256];
@@ -342,7 +342,7 @@ static const struct control controls[] = {
     {MS, "WhisperBeamSearch", oc_infer_generation, oc_cost_generation},
 };
 
-static const struct control *find(const struct oc_node *n)
+static const struct control *control_find(const struct oc_node *n)
 {
     for (size_t i = 0; i < OC_COUNT(controls); i++)
         if (oc_equal(n->op_type, controls[i].name) && oc_equal(n->domain, controls[i].domain))
@@ -352,12 +352,12 @@ static const struct control *find(const struct oc_node *n)
 
 int oc_infer_control(struct oc_engine *e, uint32_t node)
 {
-    const struct control *k = find(&e->m->node[node]);
+    const struct control *k = control_find(&e->m->node[node]);
     return k ? k->infer(e, node) : 1;
 }
 
 int oc_cost_control(struct oc_engine *e, uint32_t node, uint64_t trips)
 {
-    const struct control *k = find(&e->m->node[node]);
+    const struct control *k = control_find(&e->m->node[node]);
     return k ? k->cost(e, node, trips) : 1;
 }

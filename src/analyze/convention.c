@@ -54,7 +54,7 @@ static uint64_t weighted(const uint32_t *weight, struct oc_op_ctx *c, const stru
 }
 
 /* Whether a list of words, separated by single spaces, has the word. */
-static bool has_word(const char *list, const char *word)
+static bool convention_has_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = list; (at = strstr(at, word)); at += n)
@@ -67,13 +67,13 @@ static const struct oc_rule *find_rule(const struct oc_convention *v, const stru
 {
     for (size_t i = 0; v && i < v->n; i++) {
         const struct oc_rule *r = &v->rule[i];
-        if (r->ops ? has_word(r->ops, op->name) : r->op_class == op->op_class)
+        if (r->ops ? convention_has_word(r->ops, op->name) : r->op_class == op->op_class)
             return r;
     }
     return NULL;
 }
 
-static uint64_t macs_of(struct oc_op_ctx *c, const struct oc_cost *k)
+static uint64_t convention_macs_of(struct oc_op_ctx *c, const struct oc_cost *k)
 {
     return oc_c_add(c, k->hist_f[OC_MAC], k->hist_i[OC_MAC]);
 }
@@ -83,7 +83,7 @@ uint64_t oc_convention_count(const struct oc_convention *v, struct oc_op_ctx *c,
     const struct oc_rule *r = find_rule(v, c->op);
     if (!r)
         return weighted(v->weight, c, k);
-    struct oc_count_parts p = {.macs = macs_of(c, k)};
+    struct oc_count_parts p = {.macs = convention_macs_of(c, k)};
     oc_rule_count(r, c, k, &p);
     return oc_c_add(c, p.mac_part, p.rest);
 }
@@ -100,7 +100,7 @@ void oc_convention_parts(const struct oc_convention *v, const uint32_t *weight, 
                          const struct oc_cost *k, struct oc_count_parts *out)
 {
     const struct oc_rule *r = find_rule(v, c->op);
-    *out = (struct oc_count_parts){.macs = macs_of(c, k)};
+    *out = (struct oc_count_parts){.macs = convention_macs_of(c, k)};
     if (r) {
         oc_rule_count(r, c, k, out);
         out->rest_text = oc_rule_text(r, c);

@@ -28,7 +28,7 @@ static uint64_t last_dim(struct oc_op_ctx *c, unsigned slot)
 }
 
 /* a * x + b * y; a negative b subtracts, down to 0. */
-static uint64_t combine(struct oc_op_ctx *c, int a, uint64_t x, int b, uint64_t y)
+static uint64_t convention_rules_combine(struct oc_op_ctx *c, int a, uint64_t x, int b, uint64_t y)
 {
     uint64_t n = oc_c_mul(c, (uint64_t)a, x), m = oc_c_mul(c, (uint64_t)(b < 0 ? -b : b), y);
     return b >= 0 ? oc_c_add(c, n, m) : n > m ? n - m : 0;
@@ -55,7 +55,7 @@ static uint64_t out_bias(struct oc_op_ctx *c)
 }
 
 /* Normalised rows: product of the dimensions before the axis, or all dimensions but that of the axis. */
-static uint64_t rows(struct oc_op_ctx *c, bool all)
+static uint64_t convention_rules_rows(struct oc_op_ctx *c, bool all)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     unsigned axis;
@@ -139,16 +139,17 @@ static uint64_t without_macs(const struct oc_rule *r, struct oc_op_ctx *c, const
     case OC_R_PER_IN:
         return oc_c_mul(c, oc_c_in(c, 0), (uint64_t)r->a);
     case OC_R_IN_OUT:
-        return combine(c, r->a, oc_c_in(c, 0), r->b, n);
+        return convention_rules_combine(c, r->a, oc_c_in(c, 0), r->b, n);
     case OC_R_ROWS:
     case OC_R_AXIS_ROWS:
-        return combine(c, r->a, oc_c_in(c, 0), r->b, rows(c, r->kind == OC_R_AXIS_ROWS));
+        return convention_rules_combine(c, r->a, oc_c_in(c, 0), r->b,
+                                        convention_rules_rows(c, r->kind == OC_R_AXIS_ROWS));
     case OC_R_INPUTS:
         return oc_c_mul(c, n, (inputs > most ? inputs : most) - 1);
     case OC_R_WINDOW:
         return oc_c_mul(c, n, first_two_of_window(c));
     case OC_R_LRN:
-        return combine(c, r->a, n, 1, oc_c_mul(c, n, lrn_size(c)));
+        return convention_rules_combine(c, r->a, n, 1, oc_c_mul(c, n, lrn_size(c)));
     case OC_R_RESIZE:
         return oc_c_mul(c, n, (uint64_t)(const int16_t[]){r->a, r->b, r->d}[resize_mode(c)]);
     case OC_R_UPSAMPLE:
@@ -168,7 +169,7 @@ static uint64_t without_macs(const struct oc_rule *r, struct oc_op_ctx *c, const
  */
 
 /* Steps * batch of a recurrent operator, and hidden elements of all directions. */
-static uint64_t steps(struct oc_op_ctx *c)
+static uint64_t convention_rules_steps(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     return x->ranked && x->rank >= 2 ? oc_c_range(c, x, 0, 2) : 0;
@@ -183,13 +184,13 @@ static uint64_t hidden(struct oc_op_ctx *c, bool directions)
 }
 
 /* Channels of one group of the window: M/g of a transposed convolution's weights {C, M/g, k...}. */
-static uint64_t window(struct oc_op_ctx *c)
+static uint64_t convention_rules_window(struct oc_op_ctx *c)
 {
     const struct oc_shape *w = oc_in_shape(c, 1);
     return w->ranked && w->rank > 2 ? oc_c_range(c, w, 2, w->rank) : 0;
 }
 
-static uint64_t group(const struct oc_op_ctx *c)
+static uint64_t convention_rules_group(const struct oc_op_ctx *c)
 {
     int64_t g = oc_attr_i(c, "group", 1);
     return g > 0 ? (uint64_t)g : 1;
@@ -211,7 +212,7 @@ static uint64_t plain_positions(struct oc_op_ctx *c)
 }
 
 /* MACs of a transposed convolution as the rule sees them. */
-static uint64_t transposed(const struct oc_rule *r, struct oc_op_ctx *c)
+static uint64_t convention_rules_transposed(const struct oc_rule *r, struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1), *o = out_shape(c);
     if (!x->ranked || !w->ranked || !o->ranked || x->rank < 2 || o->rank < 2)
@@ -219,13 +220,15 @@ static uint64_t transposed(const struct oc_rule *r, struct oc_op_ctx *c)
     uint64_t channels = dim_at(c, x, 1), per_group = dim_at(c, w, 1), out = oc_c_out(c, 0);
     switch (r->kind) {
     case OC_R_POSITIONS:
-        return oc_c_mul(c, out, oc_c_mul(c, per_group, window(c)));
+        return oc_c_mul(c, out, oc_c_mul(c, per_group, convention_rules_window(c)));
     case OC_R_POSITIONS_IN:
-        return oc_c_mul(c, out, oc_c_mul(c, channels / group(c), window(c)));
+        return oc_c_mul(c, out,
+                        oc_c_mul(c, channels / convention_rules_group(c), convention_rules_window(c)));
     case OC_R_POSITIONS_W:
         return oc_c_mul(c, oc_c_mul(c, dim_at(c, o, 0), oc_c_range(c, o, 2, o->rank)), oc_c_in(c, 1));
     default:
-        return oc_c_mul(c, oc_c_in(c, 0), oc_c_mul(c, per_group / group(c), window(c)));
+        return oc_c_mul(c, oc_c_in(c, 0),
+                        oc_c_mul(c, per_group / convention_rules_group(c), convention_rules_window(c)));
     }
 }
 
@@ -251,7 +254,7 @@ static uint64_t seen_macs(const struct oc_rule *r, struct oc_op_ctx *c, uint64_t
     case OC_R_POSITIONS_IN:
     case OC_R_POSITIONS_W:
     case OC_R_TRANSPOSED:
-        return transposed(r, c);
+        return convention_rules_transposed(r, c);
     default:
         return macs;
     }
@@ -273,9 +276,11 @@ static uint64_t added_to_macs(const struct oc_rule *r, struct oc_op_ctx *c, cons
     case OC_R_WEIGHTED:
         return r->b && has_constant_weight(c) ? out_bias(c) : 0;
     case OC_R_ATTENTION:
-        return combine(c, r->b, oc_c_add(c, k->hist_f[OC_EXP], k->hist_i[OC_EXP]), r->d, oc_c_in(c, 0));
+        return convention_rules_combine(c, r->b, oc_c_add(c, k->hist_f[OC_EXP], k->hist_i[OC_EXP]), r->d,
+                                        oc_c_in(c, 0));
     case OC_R_STEPS:
-        return oc_c_mul(c, steps(c), combine(c, 1, oc_c_in(c, 3), r->b, hidden(c, false)));
+        return oc_c_mul(c, convention_rules_steps(c),
+                        convention_rules_combine(c, 1, oc_c_in(c, 3), r->b, hidden(c, false)));
     case OC_R_POSITIONS_W:
         return out_bias(c);
     case OC_R_TRANSPOSED:
@@ -293,10 +298,10 @@ static int gate_unit(const struct oc_rule *r, struct oc_op_ctx *c)
 /* GATES may take more than it adds: 2K - 1 for a product of K terms. */
 static void count_gates(const struct oc_rule *r, struct oc_op_ctx *c, struct oc_count_parts *p)
 {
-    uint64_t elements = oc_c_mul(c, steps(c), hidden(c, true));
+    uint64_t elements = oc_c_mul(c, convention_rules_steps(c), hidden(c, true));
     int unit = gate_unit(r, c);
     if (unit < 0)
-        p->mac_part = combine(c, 1, p->mac_part, unit, elements);
+        p->mac_part = convention_rules_combine(c, 1, p->mac_part, unit, elements);
     else
         p->rest = oc_c_mul(c, (uint64_t)unit, elements);
 }

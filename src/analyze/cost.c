@@ -26,7 +26,7 @@ uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value)
     return OC_NONE;
 }
 
-static uint64_t type_bytes(struct oc_op_ctx *c, const struct oc_type *t)
+static uint64_t cost_type_bytes(struct oc_op_ctx *c, const struct oc_type *t)
 {
     if (!t || t->kind == OC_T_SEQUENCE || t->kind == OC_T_OPTIONAL || t->kind == OC_T_MAP)
         return 0;
@@ -69,7 +69,7 @@ static uint64_t dequantized_bytes(struct oc_engine *e, struct oc_op_ctx *c, stru
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] != OC_NONE)
-            bytes = oc_c_add(c, bytes, type_bytes(c, &e->a->type[n->in[i]]));
+            bytes = oc_c_add(c, bytes, cost_type_bytes(c, &e->a->type[n->in[i]]));
     oc_add_float(c, k, OC_DEQ, oc_c_elems(c, &e->a->type[value]));
     return bytes;
 }
@@ -84,15 +84,16 @@ static void default_bytes(struct oc_engine *e, const struct oc_node *n, const st
             continue;
         uint32_t dq = oc_weight_dequantizer(e, n->in[i]);
         k->rd[i] = dq != OC_NONE && !e->o->naive_bytes ? dequantized_bytes(e, c, k, n->in[i], dq)
-                                                       : type_bytes(c, c->in[i]);
+                                                       : cost_type_bytes(c, c->in[i]);
     }
     forget_seen(e, n);
     for (uint32_t i = 0; i < n->n_out; i++)
-        k->wr[i] =
-            n->out[i] != OC_NONE && (e->out_used[i] || e->o->naive_bytes) ? type_bytes(c, &c->out[i]) : 0;
+        k->wr[i] = n->out[i] != OC_NONE && (e->out_used[i] || e->o->naive_bytes)
+                       ? cost_type_bytes(c, &c->out[i])
+                       : 0;
 }
 
-static bool is_float(unsigned dtype)
+static bool cost_is_float(unsigned dtype)
 {
     unsigned kind = oc_dtype_info(dtype)->kind;
     return kind == OC_KIND_FLOAT || kind == OC_KIND_COMPLEX;
@@ -103,7 +104,7 @@ static void default_classes(struct oc_op_ctx *c, const struct oc_op *op, struct 
     k->mac_class = oc_dtype_info(oc_in_dtype(c, 0))->cls;
     k->rest_class = c->n_out ? oc_dtype_info(c->out[0].dtype)->cls : OC_CLASS_NONE;
     for (uint32_t i = 0; i < c->n_in; i++)
-        if (oc_op_slot(op, i) != 'm' && is_float(oc_in_dtype(c, i))) {
+        if (oc_op_slot(op, i) != 'm' && cost_is_float(oc_in_dtype(c, i))) {
             k->rest_class = oc_dtype_info(oc_in_dtype(c, i))->cls;
             return;
         }
@@ -136,8 +137,8 @@ static bool sum_weighted(const uint64_t *hist, const uint32_t *w, uint64_t trips
     return true;
 }
 
-static bool sum_bytes(struct oc_engine *e, const struct oc_node *n, const struct oc_cost *k, uint64_t trips,
-                      struct oc_node_cost *out)
+static bool cost_sum_bytes(struct oc_engine *e, const struct oc_node *n, const struct oc_cost *k,
+                           uint64_t trips, struct oc_node_cost *out)
 {
     if (out->alias && !e->o->alias_off && !e->o->naive_bytes)
         return true;
@@ -178,15 +179,16 @@ static const struct oc_prim_count *keep_hist(struct oc_engine *e, const struct o
     return last->list;
 }
 
-static bool store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost *k, uint64_t trips,
-                  struct oc_node_cost *out)
+static bool cost_store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost *k, uint64_t trips,
+                       struct oc_node_cost *out)
 {
     const struct oc_node *n = c->node;
     const uint32_t *w = e->a->weights.w;
     struct oc_prim_count list[2 * OC_PRIM_COUNT];
     out->n_hist = 0;
     if (!sum_weighted(k->hist_f, w, trips, false, &out->flops, out, list) ||
-        !sum_weighted(k->hist_i, w, trips, true, &out->ops, out, list) || !sum_bytes(e, n, k, trips, out))
+        !sum_weighted(k->hist_i, w, trips, true, &out->ops, out, list) ||
+        !cost_sum_bytes(e, n, k, trips, out))
         return false;
     out->hist = keep_hist(e, list, out->n_hist);
     out->mac_class = out->macs ? k->mac_class : OC_CLASS_NONE;
@@ -228,7 +230,7 @@ static void set_quality(struct oc_engine *e, const struct oc_node *n, const stru
     }
 }
 
-static int overflow(struct oc_engine *e, const struct oc_node *n)
+static int cost_overflow(struct oc_engine *e, const struct oc_node *n)
 {
     char buf[256];
     return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its counts overflow 64 bits",
@@ -266,10 +268,10 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
     struct oc_cost k;
     oc_cost_rule(e, node, op, &c, &k);
     if (c.overflow || oc_exprs_overflowed(e->a->exprs))
-        return overflow(e, n);
+        return cost_overflow(e, n);
     out->alias = k.alias;
-    if (!c.unknown && !store(e, &c, &k, trips, out))
-        return overflow(e, n);
+    if (!c.unknown && !cost_store(e, &c, &k, trips, out))
+        return cost_overflow(e, n);
     out->params += k.attr_params;
     e->a->class_elems[OC_PC_WEIGHT] += k.attr_params;
     set_quality(e, n, &c, out);
@@ -284,12 +286,12 @@ static int cost_folded(struct oc_engine *e, uint32_t node, const struct oc_op *o
     struct oc_cost k;
     oc_cost_rule(e, node, op, &c, &k);
     if (!c.unknown && (c.overflow || !recount(e, &c, &k, trips, &e->a->cost[node])))
-        return overflow(e, &e->m->node[node]);
+        return cost_overflow(e, &e->m->node[node]);
     return 0;
 }
 
 /* A node that never runs costs exactly nothing. */
-static void never_runs(struct oc_node_cost *k)
+static void cost_never_runs(struct oc_node_cost *k)
 {
     k->quality = OC_EXACT;
     k->note = NULL;
@@ -328,7 +330,7 @@ int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips)
         if (cost_node(e, g->node[i], trips))
             return -1;
         if (trips == 0)
-            never_runs(&e->a->cost[g->node[i]]);
+            cost_never_runs(&e->a->cost[g->node[i]]);
     }
     return 0;
 }

@@ -32,7 +32,7 @@ static int by_content(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static uint64_t hash_bytes(const uint8_t *p, uint64_t n)
+static uint64_t dedup_hash_bytes(const uint8_t *p, uint64_t n)
 {
     uint64_t h = n, word;
     for (; n >= sizeof(word); p += sizeof(word), n -= sizeof(word)) {
@@ -46,7 +46,7 @@ static uint64_t hash_bytes(const uint8_t *p, uint64_t n)
 }
 
 /* Candidates for deduplication: initializers and the tensors of Constant nodes. */
-static struct candidate *collect(struct oc_engine *e, uint32_t *n)
+static struct candidate *dedup_collect(struct oc_engine *e, uint32_t *n)
 {
     struct candidate *list = NULL;
     uint32_t cap = 0;
@@ -73,13 +73,13 @@ static uint32_t hash_run(struct oc_engine *e, struct candidate *c, uint32_t n)
             missing++;
             continue;
         }
-        c[i].hash = hash_bytes(b.data, b.size_bytes);
+        c[i].hash = dedup_hash_bytes(b.data, b.size_bytes);
         oc_tensor_bytes_close(&b);
     }
     return missing;
 }
 
-static bool equal(struct oc_engine *e, const struct oc_tensor *x, const struct oc_tensor *y)
+static bool dedup_equal(struct oc_engine *e, const struct oc_tensor *x, const struct oc_tensor *y)
 {
     struct oc_tensor_bytes a, b;
     bool same = false;
@@ -102,7 +102,7 @@ static void merge_run(struct oc_engine *e, const struct candidate *c, uint32_t n
     for (uint32_t i = 1, first = 0; i < n; i++) {
         if (c[i].hash != c[first].hash)
             first = i;
-        else if (c[i].hash && equal(e, c[first].t, c[i].t))
+        else if (c[i].hash && dedup_equal(e, c[first].t, c[i].t))
             same[c[i].value] = c[first].value;
     }
 }
@@ -110,7 +110,7 @@ static void merge_run(struct oc_engine *e, const struct candidate *c, uint32_t n
 void oc_find_same(struct oc_engine *e, uint32_t *same)
 {
     uint32_t n, missing = 0;
-    struct candidate *list = collect(e, &n);
+    struct candidate *list = dedup_collect(e, &n);
     for (uint32_t v = 0; v < e->m->n_value; v++)
         same[v] = v;
     if (n)

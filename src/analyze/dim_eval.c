@@ -14,7 +14,7 @@ struct parser {
     bool ok, compound; /* compound: contains more than one identifier */
 };
 
-static struct oc_dim sum(struct parser *s);
+static struct oc_dim dim_eval_sum(struct parser *s);
 
 static char peek(struct parser *s)
 {
@@ -23,32 +23,32 @@ static char peek(struct parser *s)
     return *s->p;
 }
 
-static struct oc_dim fail(struct parser *s)
+static struct oc_dim dim_eval_fail(struct parser *s)
 {
     s->ok = false;
     return oc_known(0);
 }
 
-static struct oc_dim group(struct parser *s)
+static struct oc_dim dim_eval_group(struct parser *s)
 {
     s->p++;
     if (++s->depth > 32)
-        return fail(s);
-    struct oc_dim v = sum(s);
+        return dim_eval_fail(s);
+    struct oc_dim v = dim_eval_sum(s);
     s->depth--;
     if (!s->ok || peek(s) != ')')
-        return fail(s);
+        return dim_eval_fail(s);
     s->p++;
     return v;
 }
 
-static struct oc_dim number(struct parser *s)
+static struct oc_dim dim_eval_number(struct parser *s)
 {
     int64_t v = 0;
     s->compound = true;
     for (; isdigit((unsigned char)*s->p); s->p++)
         if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *s->p - '0', &v))
-            return fail(s);
+            return dim_eval_fail(s);
     return oc_known(v);
 }
 
@@ -60,11 +60,11 @@ static struct oc_dim name(struct parser *s)
     size_t n = (size_t)(s->p - start);
     if (n == 5 && memcmp(start, "floor", 5) == 0 && peek(s) == '(') {
         s->compound = true;
-        return group(s);
+        return dim_eval_group(s);
     }
     uint32_t id = oc_map_get(&s->e->symbol_ids, start, n);
     if (id == OC_NONE || !s->e->symbol[id].bound)
-        return fail(s);
+        return dim_eval_fail(s);
     return s->e->symbol[id].value;
 }
 
@@ -73,16 +73,16 @@ static struct oc_dim atom(struct parser *s)
     char c = peek(s);
     if (c == '(') {
         s->compound = true;
-        return group(s);
+        return dim_eval_group(s);
     }
     if (isdigit((unsigned char)c))
-        return number(s);
+        return dim_eval_number(s);
     if (oc_is_alpha((unsigned char)c) || c == '_')
         return name(s);
-    return fail(s);
+    return dim_eval_fail(s);
 }
 
-static struct oc_dim product(struct parser *s)
+static struct oc_dim dim_eval_product(struct parser *s)
 {
     struct oc_exprs *x = s->e->a->exprs;
     struct oc_dim v = atom(s);
@@ -94,23 +94,23 @@ static struct oc_dim product(struct parser *s)
         s->compound = true;
         struct oc_dim w = atom(s);
         if (!s->ok || (c == '/' && (!oc_is_known(w) || w.v <= 0)))
-            return fail(s);
+            return dim_eval_fail(s);
         v = c == '*' ? oc_dim_mul(x, v, w) : oc_dim_floordiv(x, v, w);
     }
     return v;
 }
 
-static struct oc_dim sum(struct parser *s)
+static struct oc_dim dim_eval_sum(struct parser *s)
 {
     struct oc_exprs *x = s->e->a->exprs;
-    struct oc_dim v = product(s);
+    struct oc_dim v = dim_eval_product(s);
     while (s->ok) {
         char c = peek(s);
         if (c != '+' && c != '-')
             break;
         s->p++;
         s->compound = true;
-        struct oc_dim w = product(s);
+        struct oc_dim w = dim_eval_product(s);
         v = c == '+' ? oc_dim_add(x, v, w) : oc_dim_sub(x, v, w);
     }
     return v;
@@ -119,7 +119,7 @@ static struct oc_dim sum(struct parser *s)
 bool oc_dim_eval(struct oc_engine *e, const char *text, struct oc_dim *out)
 {
     struct parser s = {.e = e, .p = text, .ok = true};
-    struct oc_dim v = sum(&s);
+    struct oc_dim v = dim_eval_sum(&s);
     if (!s.ok || peek(&s) != '\0' || !s.compound || (oc_is_known(v) && v.v < 0))
         return false;
     *out = v;

@@ -57,7 +57,7 @@ struct line { /* the fit along one variable from its centre, for one step */
 
 enum verdict { GOOD, DIFFERS, NO_VALUE };
 
-static enum verdict judge(const struct search *s, const struct line *l, int64_t x)
+static enum verdict fit_judge(const struct search *s, const struct line *l, int64_t x)
 {
     uint64_t actual, expected;
     if (x < 0 || !value_along(s, x, &actual))
@@ -89,7 +89,7 @@ static int64_t last_good(const struct search *s, const struct line *l, int64_t g
 {
     while (good - bad > l->axis.step || bad - good > l->axis.step) {
         int64_t middle = good + (bad - good) / l->axis.step / 2 * l->axis.step;
-        enum verdict v = judge(s, l, middle);
+        enum verdict v = fit_judge(s, l, middle);
         if (v == GOOD) {
             good = middle;
         } else {
@@ -100,7 +100,7 @@ static int64_t last_good(const struct search *s, const struct line *l, int64_t g
     return good;
 }
 
-static enum oc_fit_end end_of(enum verdict v)
+static enum oc_fit_end fit_end_of(enum verdict v)
 {
     return v == DIFFERS ? OC_FIT_DIFFERS : v == NO_VALUE ? OC_FIT_NO_VALUE : OC_FIT_OPEN;
 }
@@ -113,14 +113,14 @@ static void reach_up(const struct search *s, struct line *l)
     int64_t highest = start + (limit - start) / step * step;
     for (int64_t i = (l->range.to - start) / step + 1; l->range.to < highest; i += i / 2 + 1) {
         int64_t x = start + i * step < highest ? start + i * step : highest;
-        v = judge(s, l, x);
+        v = fit_judge(s, l, x);
         if (v != GOOD) {
             l->range.to = last_good(s, l, l->range.to, x, &v);
             break;
         }
         l->range.to = x;
     }
-    l->range.above = end_of(v);
+    l->range.above = fit_end_of(v);
 }
 
 /* Extends the range down to the smallest size on the grid; 0 only where the base is 0. */
@@ -132,21 +132,21 @@ static void reach_down(const struct search *s, struct line *l)
     enum verdict v = GOOD;
     for (int64_t i = 1; l->range.from > lowest; i += i / 2 + 1) {
         int64_t x = start - i * step > lowest ? start - i * step : lowest;
-        v = judge(s, l, x);
+        v = fit_judge(s, l, x);
         if (v != GOOD) {
             l->range.from = last_good(s, l, l->range.from, x, &v);
             break;
         }
         l->range.from = x;
     }
-    l->range.below = end_of(v);
+    l->range.below = fit_end_of(v);
 }
 
-static bool piece_holds(const struct search *s, const struct line *l)
+static bool fit_piece_holds(const struct search *s, const struct line *l)
 {
     int64_t n = (l->range.to - l->range.from) / l->axis.step;
     for (int64_t i = 0; i <= n && n < WHOLE_PIECE; i++)
-        if (judge(s, l, l->range.from + i * l->axis.step) != GOOD)
+        if (fit_judge(s, l, l->range.from + i * l->axis.step) != GOOD)
             return false;
     return true;
 }
@@ -174,7 +174,7 @@ static void find_line(const struct search *s, struct line *out)
                 return;
             }
         }
-        if (l.poly.den && !piece.poly.den && piece_holds(s, &l))
+        if (l.poly.den && !piece.poly.den && fit_piece_holds(s, &l))
             piece = l;
         else
             oc_rpoly_free(&l.poly);
@@ -228,8 +228,8 @@ static bool verify_points(struct search *s, struct oc_fit_result *r, unsigned n,
     return true;
 }
 
-static bool values_of(struct search *s, const struct oc_rpoly_axis *axis, const struct oc_pow *point,
-                      size_t n, uint64_t *value)
+static bool fit_values_of(struct search *s, const struct oc_rpoly_axis *axis, const struct oc_pow *point,
+                          size_t n, uint64_t *value)
 {
     for (size_t i = 0; i < n; i++) {
         for (unsigned k = 0; k < s->f->n_slot; k++)
@@ -260,8 +260,8 @@ static bool try_degree(struct search *s, const struct oc_rpoly_axis *axis, unsig
     bool ok = false;
     r->state = OC_FIT_NO_LAW;
     r->checked = 0;
-    if (!n ||
-        (values_of(s, axis, point, n, value) && !oc_rpoly_fit(axis, s->f->n_slot, point, value, n, &r->poly)))
+    if (!n || (fit_values_of(s, axis, point, n, value) &&
+               !oc_rpoly_fit(axis, s->f->n_slot, point, value, n, &r->poly)))
         r->state = OC_FIT_TOO_LARGE;
     else if (r->poly.den)
         ok = verify_points(s, r, FIRST_CHECKS, 1) && verify_points(s, r, MORE_CHECKS, 2) &&
@@ -291,7 +291,7 @@ static void fit_all(struct search *s, const struct oc_rpoly_axis *axis, struct o
 
 /* Small sizes of several variables together may follow another polynomial (the largest of several terms):
  * excludes them. Returns whether there were any. */
-static bool narrow(struct search *s, struct oc_fit_result *r)
+static bool fit_narrow(struct search *s, struct oc_fit_result *r)
 {
     bool any = false;
     for (unsigned k = 0; k < s->f->n_slot; k++) {
@@ -319,7 +319,7 @@ void oc_fit_output(struct oc_fit *f, unsigned output, struct oc_fit_result *out)
         out->axis[s.slot] = l.range;
     }
     fit_all(&s, axis, out);
-    if (out->state == OC_FIT_NO_LAW && narrow(&s, out))
+    if (out->state == OC_FIT_NO_LAW && fit_narrow(&s, out))
         fit_all(&s, axis, out);
     if (f->stopped) { /* some evaluations were refused (max_evals) */
         oc_rpoly_free(&out->poly);

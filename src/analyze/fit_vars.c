@@ -29,7 +29,7 @@ bool oc_fit_at(struct oc_fit *f, const uint64_t **value)
 }
 
 /* A point with all variables at their centres, and those of `group` (by variable) at v. */
-static bool group_at(struct oc_fit *f, const bool *group, int64_t v)
+static bool fit_vars_group_at(struct oc_fit *f, const bool *group, int64_t v)
 {
     const uint64_t *unused;
     for (unsigned k = 0; k < f->in.n_var; k++)
@@ -39,10 +39,11 @@ static bool group_at(struct oc_fit *f, const bool *group, int64_t v)
 
 static bool moves_from(struct oc_fit *f, const bool *group, int64_t centre)
 {
-    if (!group_at(f, group, centre))
+    if (!fit_vars_group_at(f, group, centre))
         return false;
     for (size_t i = 0; i < oc_fit_n_steps; i++)
-        if (group_at(f, group, centre + oc_fit_steps[i]) && group_at(f, group, centre + 2 * oc_fit_steps[i]))
+        if (fit_vars_group_at(f, group, centre + oc_fit_steps[i]) &&
+            fit_vars_group_at(f, group, centre + 2 * oc_fit_steps[i]))
             return true;
     return false;
 }
@@ -85,7 +86,7 @@ static void try_alone(struct oc_fit *f, bool *group)
 }
 
 /* The leader, the variables already tied to it, and `more`. */
-static void group_of(const struct oc_fit *f, unsigned leader, bool *group)
+static void fit_vars_group_of(const struct oc_fit *f, unsigned leader, bool *group)
 {
     for (unsigned k = 0; k < f->in.n_var; k++)
         group[k] = k == leader || (f->var[k].role == OC_FIT_TIED && f->var[k].tied_to == leader);
@@ -98,7 +99,7 @@ static void try_behind(struct oc_fit *f, unsigned k, bool *group)
     for (unsigned leader = 0; leader < f->in.n_var; leader++) {
         if (f->var[leader].role != OC_FIT_FREE || f->in.base[leader] != f->in.base[k])
             continue;
-        group_of(f, leader, group);
+        fit_vars_group_of(f, leader, group);
         group[k] = true;
         if (move_group(f, group, leader))
             return;

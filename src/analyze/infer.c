@@ -18,7 +18,7 @@ static void set_constant_type(struct oc_engine *e, uint32_t value, const struct 
 }
 
 /* Name of a node in messages. */
-static const char *label(struct oc_engine *e, const struct oc_node *n)
+static const char *infer_label(struct oc_engine *e, const struct oc_node *n)
 {
     char buf[256];
     return oc_strdup(&e->a->arena, oc_node_label(e->m, n, buf, sizeof(buf)));
@@ -70,7 +70,7 @@ static void conflict(struct oc_engine *e, const struct oc_node *n, uint32_t valu
     const char *computed = oc_type_text(&e->a->arena, e->a->exprs, c);
     const char *declared = oc_type_text(&e->a->arena, e->a->exprs, d);
     if (e->o->strict || !e->o->force_shapes)
-        oc_diag_add(&e->a->diags, e->o->strict ? OC_ERROR : OC_WARNING, "W-shape-conflict", label(e, n),
+        oc_diag_add(&e->a->diags, e->o->strict ? OC_ERROR : OC_WARNING, "W-shape-conflict", infer_label(e, n),
                     "'%s': inferred %s from its inputs, declared %s", e->m->value[value].name, computed,
                     declared);
 }
@@ -111,7 +111,7 @@ static void store_output(struct oc_engine *e, const struct oc_node *n, const str
 }
 
 /* A node is folded when its inputs are constant or its values are known anyway. */
-static bool is_folded(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
+static bool infer_is_folded(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
 {
     if (op->flags & (OC_F_NO_FOLD | OC_F_CONTROL) || e->o->no_fold)
         return n->n_in == 0 && strcmp(n->op_type, "Constant") == 0;
@@ -164,7 +164,7 @@ static int unknown_op(struct oc_engine *e, uint32_t node)
     oc_fill_ctx(e, n, NULL, &c);
     e->a->cost[node].state = OC_NODE_UNKNOWN_OP;
     e->a->cost[node].note = "no rule for this operator";
-    oc_diag_add(&e->a->diags, OC_WARNING, "W-unknown-op", label(e, n),
+    oc_diag_add(&e->a->diags, OC_WARNING, "W-unknown-op", infer_label(e, n),
                 "operator '%s%s%s' (opset %d) is not supported", n->domain, n->domain[0] ? ":" : "",
                 n->op_type, n->opset);
     finish_outputs(e, n, NULL, OC_NONE);
@@ -202,11 +202,11 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     c.err = &why;
     if (oc_op_infer(&c)) {
         if (why.code == OC_ELIMIT)
-            return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): %s", label(e, n), n->op_type, why.msg);
+            return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): %s", infer_label(e, n), n->op_type, why.msg);
         e->n_failed++;
         k->state = OC_NODE_NO_SHAPE;
         k->note = oc_strdup(&e->a->arena, why.msg);
-        oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", label(e, n), "%s: %s%s", n->op_type, why.msg,
+        oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", infer_label(e, n), "%s: %s%s", n->op_type, why.msg,
                     oc_assumed_dims(e));
         for (uint32_t i = 0; i < n->n_out; i++)
             e->out[i] = (struct oc_type){.kind = OC_T_NONE};
@@ -214,14 +214,14 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
         return 0;
     }
     if (oc_exprs_overflowed(e->a->exprs))
-        return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its shape overflows 64 bits", label(e, n),
+        return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its shape overflows 64 bits", infer_label(e, n),
                        n->op_type);
     uint32_t asked = e->missed;
     size_t before = e->a->arena.used_bytes;
     if (op->fold)
         op->fold(&c);
     e->folded_bytes += e->a->arena.used_bytes - before;
-    bool folded = is_folded(e, n, op), absorbed = is_weight_dequantizer(e, n);
+    bool folded = infer_is_folded(e, n, op), absorbed = is_weight_dequantizer(e, n);
     finish_outputs(e, n, op, asked);
     if (folded || absorbed)
         k->state = absorbed ? OC_NODE_ABSORBED : OC_NODE_FOLDED;
@@ -242,7 +242,7 @@ static void report_rule(struct oc_engine *e, const struct oc_node *n, const stru
     if (used)
         oc_assume(e, "operator", name, "user rule", oc_user_op_place(rule->op));
     else
-        oc_diag_add(&e->a->diags, OC_INFO, "I-rule-unused", label(e, n),
+        oc_diag_add(&e->a->diags, OC_INFO, "I-rule-unused", infer_label(e, n),
                     "the rule for '%s' (%s) is not "
                     "used: %s; override=\"yes\" lets it win",
                     name, oc_user_op_place(rule->op),
@@ -251,7 +251,7 @@ static void report_rule(struct oc_engine *e, const struct oc_node *n, const stru
 
 /* The rule of a node. Built-in rules and the model's own functions take precedence over a user rule unless it
  * has override="yes". */
-static const struct oc_op *find_op(struct oc_engine *e, const struct oc_node *n)
+static const struct oc_op *infer_find_op(struct oc_engine *e, const struct oc_node *n)
 {
     bool by_body = n->kind == OC_NODE_CALL && e->o->prefer_functions;
     const struct oc_op *op = by_body ? NULL : oc_op_find_cached(&e->ops, n->domain, n->op_type, n->opset);
@@ -282,7 +282,7 @@ int oc_infer_node(struct oc_engine *e, uint32_t node)
     const struct oc_node *n = &e->m->node[node];
     if (check_work(e))
         return -1;
-    const struct oc_op *op = find_op(e, n);
+    const struct oc_op *op = infer_find_op(e, n);
     e->a->op[node] = op;
     e->a->cost[node] = (struct oc_node_cost){.op_class = op ? op->op_class : OC_OP_OTHER, .trips = 1};
     if (n->kind == OC_NODE_CALL && !op)

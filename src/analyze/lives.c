@@ -35,7 +35,7 @@ static void mark_outer(struct oc_live_builder *b, uint32_t graph)
     free(outer);
 }
 
-static void *copy(struct oc_arena *arena, const void *data, size_t n, size_t size)
+static void *lives_copy(struct oc_arena *arena, const void *data, size_t n, size_t size)
 {
     void *p = oc_alloc_array(arena, n, size);
     if (n)
@@ -59,10 +59,10 @@ static void pack(struct oc_lives *l, struct oc_live_walk *w)
     }
     l->life = life;
     free(place);
-    l->of_value = copy(&l->arena, b->of, b->m->n_value, sizeof(*b->of));
-    l->step = copy(&l->arena, w->step, w->n, sizeof(*w->step));
-    l->live = copy(&l->arena, w->live, w->n, sizeof(*w->live));
-    l->inner = copy(&l->arena, w->inner, w->n, sizeof(*w->inner));
+    l->of_value = lives_copy(&l->arena, b->of, b->m->n_value, sizeof(*b->of));
+    l->step = lives_copy(&l->arena, w->step, w->n, sizeof(*w->step));
+    l->live = lives_copy(&l->arena, w->live, w->n, sizeof(*w->live));
+    l->inner = lives_copy(&l->arena, w->inner, w->n, sizeof(*w->inner));
     l->n_step = w->n;
     l->peak = w->peak;
     l->lower = w->lower;

@@ -34,7 +34,7 @@ static bool is_requested(const struct cache_op *op, const struct oc_node *n)
     return (a && a->i) || (op->length && op->length < n->n_in && n->in[op->length] != OC_NONE);
 }
 
-static bool shares(const struct cache_op *op, const struct oc_node *n, enum oc_kv_share share)
+static bool lives_cache_shares(const struct cache_op *op, const struct oc_node *n, enum oc_kv_share share)
 {
     if (op->shared == IN_PLACE)
         return true;
@@ -51,7 +51,7 @@ uint32_t oc_cache_slot(const struct oc_node *n, uint32_t output, enum oc_kv_shar
             continue;
         for (unsigned k = 0; k < 2; k++)
             if (op->pair[k].out == output && op->pair[k].in < n->n_in && n->in[op->pair[k].in] != OC_NONE)
-                return shares(op, n, share) ? op->pair[k].in : OC_NONE;
+                return lives_cache_shares(op, n, share) ? op->pair[k].in : OC_NONE;
     }
     return OC_NONE;
 }

@@ -33,7 +33,7 @@ static uint32_t *alloc_none(size_t n)
     return p;
 }
 
-static void put(struct list *l, uint32_t v)
+static void lives_links_put(struct list *l, uint32_t v)
 {
     OC_GROW(l->v, l->n, l->cap);
     l->v[l->n++] = v;
@@ -44,7 +44,7 @@ static void add_need(struct links *k, uint32_t step, uint32_t before)
     if (before == OC_NONE || before == step || k->needed_by[before] == step)
         return;
     k->needed_by[before] = step;
-    put(&k->needs, before);
+    lives_links_put(&k->needs, before);
 }
 
 static uint32_t life_of(const struct links *k, uint32_t value)
@@ -52,16 +52,16 @@ static uint32_t life_of(const struct links *k, uint32_t value)
     return value == OC_NONE ? OC_LIFE_NONE : k->l->of_value[value];
 }
 
-static void touch(struct links *k, uint32_t step, uint32_t value)
+static void lives_links_touch(struct links *k, uint32_t step, uint32_t value)
 {
     uint32_t b = life_of(k, value);
     if (b >= OC_LIFE_CALLER || k->touched_by[b] == step)
         return;
     k->touched_by[b] = step;
-    put(&k->touch, b);
+    lives_links_put(&k->touch, b);
 }
 
-static void note(const struct links *k, uint32_t *of, uint32_t step, uint32_t value)
+static void lives_links_note(const struct links *k, uint32_t *of, uint32_t step, uint32_t value)
 {
     uint32_t b = life_of(k, value);
     if (b < OC_LIFE_CALLER)
@@ -73,7 +73,7 @@ static void add_reads(struct links *k, uint32_t step, uint32_t value)
     if (value == OC_NONE)
         return;
     add_need(k, step, k->made_by[value]);
-    touch(k, step, value);
+    lives_links_touch(k, step, value);
 }
 
 /* Whether the step writes into a buffer that it also reads, except as a view. */
@@ -106,7 +106,7 @@ static void step_links(struct links *k, uint32_t step)
     uint32_t from = k->touch.n;
     for (uint32_t i = 0; i < n->n_in; i++) {
         add_reads(k, step, n->in[i]);
-        note(k, k->in_of, step, n->in[i]);
+        lives_links_note(k, k->in_of, step, n->in[i]);
     }
     uint32_t c = oc_first_capture(k->m->capture, k->m->n_capture, k->l->step[step]);
     for (; c < k->m->n_capture && k->m->capture[c].node == k->l->step[step]; c++)
@@ -114,8 +114,8 @@ static void step_links(struct links *k, uint32_t step)
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] != OC_NONE)
             k->made_by[n->out[i]] = step;
-        touch(k, step, n->out[i]);
-        note(k, k->out_of, step, n->out[i]);
+        lives_links_touch(k, step, n->out[i]);
+        lives_links_note(k, k->out_of, step, n->out[i]);
     }
     for (uint32_t i = from; i < k->touch.n; i++)
         order_writes(k, step, k->touch.v[i]);

@@ -18,13 +18,13 @@ struct search {
     uint32_t *source, n_source, cap_source; /* of one step */
 };
 
-static int by_place(const void *a, const void *b)
+static int lives_order_by_place(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
-static void push(struct search *s, uint32_t step, bool leave)
+static void lives_order_push(struct search *s, uint32_t step, bool leave)
 {
     OC_GROW(s->stack, s->n, s->cap);
     s->stack[s->n++] = (struct entry){step, leave};
@@ -39,7 +39,7 @@ static void add_source(struct search *s, uint32_t value)
     s->source[s->n_source++] = step;
 }
 
-static void find_sources(struct search *s, uint32_t node)
+static void lives_order_find_sources(struct search *s, uint32_t node)
 {
     const struct oc_model *m = s->w->b->m;
     const struct oc_node *n = &m->node[node];
@@ -51,18 +51,18 @@ static void find_sources(struct search *s, uint32_t node)
         add_source(s, m->capture[c].value);
 }
 
-static void enter(struct search *s, uint32_t step)
+static void lives_order_enter(struct search *s, uint32_t step)
 {
     if (s->visited[step])
         return;
     s->visited[step] = true;
-    push(s, step, true);
-    find_sources(s, s->w->step[step]);
+    lives_order_push(s, step, true);
+    lives_order_find_sources(s, s->w->step[step]);
     if (s->n_source)
-        qsort(s->source, s->n_source, sizeof(*s->source), by_place);
+        qsort(s->source, s->n_source, sizeof(*s->source), lives_order_by_place);
     for (uint32_t i = 0; i < s->n_source; i++)
         if (!s->visited[s->source[i]])
-            push(s, s->source[i], false);
+            lives_order_push(s, s->source[i], false);
 }
 
 static void set_makers(struct search *s, bool forget)
@@ -81,13 +81,13 @@ static void push_leaves(struct search *s)
     if (!read)
         oc_out_of_memory(s->w->n);
     for (uint32_t i = 0; i < s->w->n; i++) {
-        find_sources(s, s->w->step[i]);
+        lives_order_find_sources(s, s->w->step[i]);
         for (uint32_t k = 0; k < s->n_source; k++)
             read[s->source[k]] = true;
     }
     for (uint32_t i = 0; i < s->w->n; i++)
         if (!read[i])
-            push(s, i, false);
+            lives_order_push(s, i, false);
     free(read);
 }
 
@@ -104,7 +104,7 @@ void oc_live_order(struct oc_live_walk *w)
         if (e.leave)
             order[n++] = w->step[e.step];
         else
-            enter(&s, e.step);
+            lives_order_enter(&s, e.step);
     }
     set_makers(&s, true);
     if (n && n == w->n) /* a graph without cycles */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool runs(const struct oc_live_walk *w, const struct oc_node_cost *k)
+static bool lives_walk_runs(const struct oc_live_walk *w, const struct oc_node_cost *k)
 {
     return k->state != OC_NODE_NOT_TAKEN &&
            (w->b->o.all || (k->state != OC_NODE_FOLDED && k->state != OC_NODE_ABSORBED));
@@ -24,7 +24,7 @@ static void flatten(struct oc_live_walk *w, uint32_t graph)
         const struct oc_node_cost *k = &w->b->a->cost[node];
         if (m->node[node].kind == OC_NODE_CALL && k->state == OC_NODE_CONTAINER) {
             flatten(w, m->node[node].body);
-        } else if (runs(w, k) && !is_constant_node(&m->node[node])) {
+        } else if (lives_walk_runs(w, k) && !is_constant_node(&m->node[node])) {
             OC_GROW(w->step, w->n, w->cap);
             w->step[w->n++] = node;
         }
@@ -57,7 +57,7 @@ uint32_t oc_live_own(const struct oc_live_walk *w, uint32_t value)
 }
 
 /* Read by something other than the host. */
-static bool on_device(const struct oc_live_builder *b, uint32_t value)
+static bool lives_walk_on_device(const struct oc_live_builder *b, uint32_t value)
 {
     const struct oc_value *v = &b->m->value[value];
     return !v->n_use || v->graph_output || v->n_use > b->host_reads[value];
@@ -71,7 +71,7 @@ static bool needs_memory(const struct oc_live_builder *b, uint32_t value)
     bool constant = b->a->is_const[value];
     if (b->o.all)
         return !constant || (producer != OC_NONE && !is_constant_node(&b->m->node[producer]));
-    return !constant && !scalar && on_device(b, value);
+    return !constant && !scalar && lives_walk_on_device(b, value);
 }
 
 static void create_buffer(struct oc_live_walk *w, uint32_t value, uint32_t step)
@@ -108,7 +108,7 @@ static void tie(struct oc_live_builder *b, uint32_t i, uint32_t k)
 }
 
 /* The elements of a sequence are live as long as the sequence. */
-static uint32_t elements(struct oc_live_walk *w, const struct oc_node *n)
+static uint32_t lives_walk_elements(struct oc_live_walk *w, const struct oc_node *n)
 {
     uint32_t first = OC_LIFE_NONE;
     for (uint32_t k = 0; k < n->n_in; k++) {
@@ -154,7 +154,7 @@ static void outputs_born(struct oc_live_walk *w, uint32_t step)
         if (i == 0 && w->b->a->cost[w->step[step]].alias) {
             uint8_t kind = w->b->a->type[v].kind;
             bool container = kind == OC_T_SEQUENCE || kind == OC_T_OPTIONAL;
-            w->b->of[v] = source = container ? elements(w, n) : view_source(w->b, w->step[step]);
+            w->b->of[v] = source = container ? lives_walk_elements(w, n) : view_source(w->b, w->step[step]);
             if (container)
                 continue;
         }

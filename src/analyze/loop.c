@@ -17,7 +17,7 @@ static bool same_shallow(const struct oc_type *a, const struct oc_type *b)
 }
 
 /* Compares sequences and optionals to one level; `item` lists only by identity. */
-static bool same_type(const struct oc_type *a, const struct oc_type *b)
+static bool loop_same_type(const struct oc_type *a, const struct oc_type *b)
 {
     bool elem = a->elem == b->elem || (a->elem && b->elem && same_shallow(a->elem, b->elem));
     return same_shallow(a, b) && elem && a->item == b->item;
@@ -95,7 +95,7 @@ bool oc_loop_leave(struct oc_engine *e, struct oc_loop *l)
     int64_t go;
     for (uint32_t i = 0; i < l->n_state; i++) {
         struct oc_type t = next_type(e, l, i);
-        changed |= !same_type(&t, &l->type[i]);
+        changed |= !loop_same_type(&t, &l->type[i]);
         l->type[i] = t;
         l->data[i] = known_value(e, oc_loop_state_out(e, l, i));
     }
@@ -111,7 +111,7 @@ bool oc_loop_leave(struct oc_engine *e, struct oc_loop *l)
  */
 
 /* Infers the body once; the warnings of earlier rounds are dropped. */
-static int run_body(struct oc_engine *e, const struct oc_loop *l, int64_t at)
+static int loop_run_body(struct oc_engine *e, const struct oc_loop *l, int64_t at)
 {
     e->n_failed = l->failed;
     e->a->diags.n = l->diags < e->a->diags.n ? l->diags : e->a->diags.n;
@@ -131,8 +131,8 @@ static bool is_wider(const struct oc_type *a, const struct oc_type *b)
 }
 
 /* Common type of all trips: a dimension that differs between two has no bound. */
-static struct oc_type widen(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
-                            uint32_t value)
+static struct oc_type loop_widen(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
+                                 uint32_t value)
 {
     struct oc_type t = oc_merge_type(e, a, b, value);
     if (!t.shape.ranked)
@@ -156,19 +156,19 @@ static int find_fixed_point(struct oc_engine *e, struct oc_loop *l, bool *widene
         l->type[i].item = NULL; /* trips may have different elements */
     }
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        if (run_body(e, l, -1))
+        if (loop_run_body(e, l, -1))
             return -1;
         bool changed = false;
         for (uint32_t i = 0; i < l->n_state; i++) {
             struct oc_type t = next_type(e, l, i);
             uint32_t name =
                 i < n->n_out && n->out[i] != OC_NONE ? n->out[i] : body_input(e, l, l->body_state + i);
-            if (same_type(&t, &l->type[i]) || name == OC_NONE)
+            if (loop_same_type(&t, &l->type[i]) || name == OC_NONE)
                 continue;
-            struct oc_type merged = widen(e, &l->type[i], &t, name);
+            struct oc_type merged = loop_widen(e, &l->type[i], &t, name);
             if (round + 2 >= MAX_ROUNDS)
                 merged.shape = oc_shape_unranked();
-            bool widened = !same_type(&merged, &l->type[i]);
+            bool widened = !loop_same_type(&merged, &l->type[i]);
             if (round > 0)
                 widened = widened && is_wider(&l->type[i], &merged);
             if (widened)
@@ -235,11 +235,11 @@ static int run_trips(struct oc_engine *e, struct oc_loop *l, int64_t trips, bool
     struct oc_type common[OC_MAX_STATES];
     memcpy(common, l->type, sizeof(common));
     for (int64_t at = 0; at < trips; at++) {
-        if (run_body(e, l, at))
+        if (loop_run_body(e, l, at))
             return -1;
         oc_loop_leave(e, l);
         for (uint32_t i = 0; any && i < l->n_state && i < n->n_out; i++)
-            if (n->out[i] != OC_NONE && !same_type(&common[i], &l->type[i]))
+            if (n->out[i] != OC_NONE && !loop_same_type(&common[i], &l->type[i]))
                 common[i] = oc_merge_type(e, &common[i], &l->type[i], n->out[i]);
     }
     for (uint32_t i = 0; any && i < l->n_state; i++)
@@ -274,7 +274,8 @@ static int infer_trips(struct oc_engine *e, struct oc_loop *l, const struct oc_l
     return 0;
 }
 
-static struct oc_type with_axis(struct oc_engine *e, const struct oc_type *t, struct oc_dim d, int64_t axis)
+static struct oc_type loop_with_axis(struct oc_engine *e, const struct oc_type *t, struct oc_dim d,
+                                     int64_t axis)
 {
     struct oc_type r = *t;
     unsigned at;
@@ -422,14 +423,14 @@ static void set_loop_trips(struct oc_engine *e, struct oc_loop *l, const struct 
         *quality = OC_EST;
 }
 
-static void set_outputs(struct oc_engine *e, const struct oc_loop *l, struct oc_dim count)
+static void loop_set_outputs(struct oc_engine *e, const struct oc_loop *l, struct oc_dim count)
 {
     const struct oc_node *n = &e->m->node[l->node];
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] == OC_NONE)
             continue;
         struct oc_type t =
-            i < l->n_state ? l->type[i] : with_axis(e, oc_body_output(e, l->body, 1 + i), count, 0);
+            i < l->n_state ? l->type[i] : loop_with_axis(e, oc_body_output(e, l->body, 1 + i), count, 0);
         oc_set_value(e, n->out[i], &t);
         e->a->data[n->out[i]] = i < l->n_state ? l->data[i] : NULL;
         e->varies[n->out[i]] = e->a->data[n->out[i]] != NULL;
@@ -457,7 +458,7 @@ int oc_infer_loop(struct oc_engine *e, uint32_t node)
         return -1;
     e->in_values = OC_NONE;
     bool ends = count_trips(e, &l, &first);
-    if (e->in_values == l.body && run_body(e, &l, -1))
+    if (e->in_values == l.body && loop_run_body(e, &l, -1))
         return -1;
     struct oc_dim count = l.trips;
     set_loop_trips(e, &l, &first, ends);
@@ -471,14 +472,14 @@ int oc_infer_loop(struct oc_engine *e, uint32_t node)
         return -1;
     if (e->mean_trips[l.body] && (e->each_trip[l.body] || shapes_depend_on_trips(e, &l, widened)))
         e->loop_quality[l.body] = OC_EST;
-    set_outputs(e, &l, count);
+    loop_set_outputs(e, &l, count);
     return 0;
 }
 
 /* ---- Scan: Scan-8 has sequence lengths first, and a batch axis on every input ----------------------------
  */
 
-static int64_t axis_of(const struct oc_node *n, const char *name, uint32_t i, int64_t otherwise)
+static int64_t loop_axis_of(const struct oc_node *n, const char *name, uint32_t i, int64_t otherwise)
 {
     const struct oc_attr *a = oc_node_attr(n, name);
     return a && a->type == OC_ATTR_INTS && i < a->n ? a->ints[i] : otherwise;
@@ -540,7 +541,8 @@ int oc_infer_scan(struct oc_engine *e, uint32_t node)
         struct oc_type t = *in_type(e, n, l.first_state + l.n_state + i);
         if (l.scan8)
             t = without_axis(e, &t, 0, &l.batch);
-        t = without_axis(e, &t, l.scan8 ? 0 : axis_of(n, "scan_input_axes", i, 0), i ? &ignored : &trips);
+        t = without_axis(e, &t, l.scan8 ? 0 : loop_axis_of(n, "scan_input_axes", i, 0),
+                         i ? &ignored : &trips);
         set_input(e, &l, l.n_state + i, &t, NULL);
     }
     const struct oc_loop first = l;
@@ -553,9 +555,10 @@ int oc_infer_scan(struct oc_engine *e, uint32_t node)
             continue;
         struct oc_type t = i < l.n_state ? l.type[i] : *oc_body_output(e, l.body, i);
         if (i >= l.n_state)
-            t = with_axis(e, &t, trips, l.scan8 ? 0 : axis_of(n, "scan_output_axes", i - l.n_state, 0));
+            t = loop_with_axis(e, &t, trips,
+                               l.scan8 ? 0 : loop_axis_of(n, "scan_output_axes", i - l.n_state, 0));
         if (l.scan8)
-            t = with_axis(e, &t, l.batch, 0);
+            t = loop_with_axis(e, &t, l.batch, 0);
         oc_set_value(e, n->out[i], &t);
     }
     return 0;

@@ -32,28 +32,28 @@ struct oc_cost_sums *oc_cost_sums_new(const struct oc_model *m)
     return s;
 }
 
-static void counts_of(struct oc_node_cost *k, uint64_t *count[COUNTS])
+static void mean_cost_counts_of(struct oc_node_cost *k, uint64_t *count[COUNTS])
 {
     uint64_t *const all[COUNTS] = {&k->macs,   &k->flops, &k->ops, &k->transcendentals,
                                    &k->rd_act, &k->rd_wt, &k->wr};
     memcpy(count, all, sizeof(all));
 }
 
-static bool add_times(uint64_t *sum, uint64_t v, uint64_t runs)
+static bool mean_cost_add_times(uint64_t *sum, uint64_t v, uint64_t runs)
 {
     return oc_mul_u64(v, runs, &v) && oc_add_u64(*sum, v, sum);
 }
 
-static void add_node(struct node_sum *s, const struct oc_node_cost *cost, uint64_t runs)
+static void mean_cost_add_node(struct node_sum *s, const struct oc_node_cost *cost, uint64_t runs)
 {
     struct oc_node_cost k = *cost;
     uint64_t *count[COUNTS];
     bool runs_here = k.state != OC_NODE_NOT_TAKEN, ran_before = s->shape.state != OC_NODE_NOT_TAKEN;
-    counts_of(&k, count);
+    mean_cost_counts_of(&k, count);
     for (unsigned i = 0; i < COUNTS; i++)
-        s->overflow |= !add_times(&s->count[i], *count[i], runs);
+        s->overflow |= !mean_cost_add_times(&s->count[i], *count[i], runs);
     for (unsigned i = 0; i < k.n_hist; i++)
-        s->overflow |= !add_times(&s->hist[k.hist[i].is_int][k.hist[i].prim], k.hist[i].n, runs);
+        s->overflow |= !mean_cost_add_times(&s->hist[k.hist[i].is_int][k.hist[i].prim], k.hist[i].n, runs);
     if (!s->shape.trips || (runs_here && !ran_before))
         s->shape = k;
     if (!s->shape.note)
@@ -65,11 +65,11 @@ void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint6
 {
     const uint64_t bytes[] = {a->total.bytes_read_act, a->total.bytes_read_weight, a->total.bytes_written};
     for (uint32_t i = 0; i < s->m->n_node; i++)
-        add_node(&s->node[i], &a->cost[i], runs);
+        mean_cost_add_node(&s->node[i], &a->cost[i], runs);
     for (uint32_t i = 0; i < s->m->n_graph; i++)
         s->graph_use[i] = a->graph_use[i] == OC_G_RUN ? OC_G_RUN : s->graph_use[i];
     for (unsigned i = 0; i < OC_COUNT(bytes); i++)
-        add_times(&s->graph_bytes[i], bytes[i], runs);
+        mean_cost_add_times(&s->graph_bytes[i], bytes[i], runs);
     bool higher =
         s->peak.quality != OC_UNKNOWN && (a->peak.quality == OC_UNKNOWN || a->peak.bytes > s->peak.bytes);
     if (!s->runs || higher)
@@ -77,8 +77,8 @@ void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint6
     s->runs += runs;
 }
 
-static const struct oc_prim_count *histogram(const struct node_sum *s, uint64_t runs, struct oc_arena *arena,
-                                             uint8_t *n)
+static const struct oc_prim_count *mean_cost_histogram(const struct node_sum *s, uint64_t runs,
+                                                       struct oc_arena *arena, uint8_t *n)
 {
     struct oc_prim_count all[2 * OC_PRIM_COUNT];
     unsigned used = 0;
@@ -98,10 +98,10 @@ static void set_node(const struct node_sum *s, uint64_t runs, struct oc_arena *a
 {
     uint64_t *count[COUNTS];
     *k = s->shape;
-    counts_of(k, count);
+    mean_cost_counts_of(k, count);
     for (unsigned i = 0; i < COUNTS; i++)
         *count[i] = oc_mean_count(s->count[i], runs);
-    k->hist = histogram(s, runs, arena, &k->n_hist);
+    k->hist = mean_cost_histogram(s, runs, arena, &k->n_hist);
     k->quality = s->overflow ? OC_UNKNOWN : s->quality;
 }
 

@@ -129,7 +129,7 @@ static void collect_uses(const struct oc_engine *e, uint16_t *use, uint32_t *use
     }
 }
 
-static unsigned classify(unsigned dtype, uint64_t elements, unsigned rank, uint16_t u)
+static unsigned params_classify(unsigned dtype, uint64_t elements, unsigned rank, uint16_t u)
 {
     unsigned kind = oc_dtype_info(dtype)->kind;
     bool integer = kind == OC_KIND_INT || kind == OC_KIND_BOOL || kind == OC_KIND_STRING;
@@ -189,11 +189,11 @@ static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, u
     return fine ? product : elements;
 }
 
-static void count(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t elements, unsigned rank,
-                  uint64_t bytes, const struct constants *k)
+static void params_count(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t elements,
+                         unsigned rank, uint64_t bytes, const struct constants *k)
 {
     uint32_t one = same_as(k, value), user = k->user[one];
-    unsigned cls = classify(dtype, elements, rank, k->use[one]);
+    unsigned cls = params_classify(dtype, elements, rank, k->use[one]);
     e->a->param_class[value] = (uint8_t)cls;
     if (e->o->dedup_content && k->counted[one])
         return;
@@ -210,7 +210,7 @@ struct place { /* a Constant node and its position in the file */
     uint32_t node;
 };
 
-static int by_place(const void *a, const void *b)
+static int params_by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     if (x->where != y->where)
@@ -245,14 +245,14 @@ static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
         list[n++] = (struct place){.where = node->where, .node = i};
     }
     if (!in_order)
-        qsort(list, n, sizeof(*list), by_place);
+        qsort(list, n, sizeof(*list), params_by_place);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = e->m->node[list[i].node].out[0];
         const struct oc_type *t = &e->a->type[v];
         uint64_t elements, bytes = 0;
         bool first = i == 0 || list[i].where != list[i - 1].where;
         if (first && elements_of(e, t, &elements) && oc_bytes_of(t->dtype, elements, &bytes))
-            count(e, v, t->dtype, elements, t->shape.rank, bytes, k);
+            params_count(e, v, t->dtype, elements, t->shape.rank, bytes, k);
     }
     free(list);
 }
@@ -270,7 +270,7 @@ static void merge_same(struct oc_engine *e, struct constants *k)
 }
 
 /* Elements of the largest stored constant that each value follows from. */
-static void find_sources(const struct oc_engine *e, uint64_t *source)
+static void params_find_sources(const struct oc_engine *e, uint64_t *source)
 {
     for (uint32_t v = 0; v < e->m->n_value; v++)
         source[v] = e->m->value[v].constant ? e->m->value[v].constant->elements : 0;
@@ -293,7 +293,7 @@ static void count_computed(struct oc_engine *e)
 {
     uint64_t *source = oc_xcalloc((size_t)e->m->n_value + 1, sizeof(*source));
     bool *counted = oc_xcalloc((size_t)e->m->n_value + 1, sizeof(*counted));
-    find_sources(e, source);
+    params_find_sources(e, source);
     for (uint32_t node = 0; node < e->m->n_node; node++) {
         const struct oc_node *n = &e->m->node[node];
         const struct oc_op *op = e->a->op[node];
@@ -332,7 +332,7 @@ void oc_count_params(struct oc_engine *e)
         for (uint32_t i = 0; i < graph->n_init && e->graph_use[g] != OC_G_NOT_RUN; i++) {
             uint32_t v = graph->init[i];
             const struct oc_tensor *t = e->m->value[v].constant;
-            count(e, v, t->dtype, t->elements, t->rank, t->size_bytes, &k);
+            params_count(e, v, t->dtype, t->elements, t->rank, t->size_bytes, &k);
         }
     }
     count_constant_nodes(e, &k);

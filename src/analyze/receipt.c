@@ -50,7 +50,7 @@ void oc_recount_free(struct oc_recount *r)
 /* ---- bytes ------------------------------------------------------------------------------------------------
  */
 
-static uint64_t whole_bytes(const struct oc_op_ctx *c, const struct oc_type *t)
+static uint64_t receipt_whole_bytes(const struct oc_op_ctx *c, const struct oc_type *t)
 {
     struct oc_op_ctx own = *c; /* an unknown size marks the copy */
     if (!t || !t->shape.ranked || t->dtype == OC_DT_UNDEFINED || t->kind > OC_T_SPARSE)
@@ -98,13 +98,14 @@ static void slots(struct oc_recount *r, const struct oc_op_ctx *c, const struct 
     const char *still = why_still(&r->e, cost, k);
     for (uint32_t i = 0; i < n->n_in; i++) {
         struct oc_slot_bytes *b = &r->in[i];
-        *b = (struct oc_slot_bytes){.moved = still ? 0 : k->rd[i], .whole = whole_bytes(c, c->in[i])};
+        *b = (struct oc_slot_bytes){.moved = still ? 0 : k->rd[i], .whole = receipt_whole_bytes(c, c->in[i])};
         if (n->in[i] != OC_NONE && b->moved != b->whole)
             b->why = still ? still : why_read(r, n, i, c->op, b);
     }
     for (uint32_t i = 0; i < n->n_out; i++) {
         struct oc_slot_bytes *b = &r->out[i];
-        *b = (struct oc_slot_bytes){.moved = still ? 0 : k->wr[i], .whole = whole_bytes(c, &c->out[i])};
+        *b = (struct oc_slot_bytes){.moved = still ? 0 : k->wr[i],
+                                    .whole = receipt_whole_bytes(c, &c->out[i])};
         if (n->out[i] == OC_NONE || b->moved == b->whole)
             continue;
         b->why = still                 ? still
@@ -119,7 +120,7 @@ static void slots(struct oc_recount *r, const struct oc_op_ctx *c, const struct 
 /* ---- the rule ---------------------------------------------------------------------------------------------
  */
 
-static uint64_t sum(const uint64_t *hist, const uint32_t *weight, uint64_t *total)
+static uint64_t receipt_sum(const uint64_t *hist, const uint32_t *weight, uint64_t *total)
 {
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
         uint64_t n;
@@ -164,8 +165,8 @@ bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct o
     if (e->convention) {
         out->flops = oc_convention_count(e->convention, &c, &out->cost);
     } else {
-        sum(out->cost.hist_f, out->weight, &out->flops);
-        sum(out->cost.hist_i, out->weight, &out->flops);
+        receipt_sum(out->cost.hist_f, out->weight, &out->flops);
+        receipt_sum(out->cost.hist_i, out->weight, &out->flops);
     }
     oc_convention_parts(e->convention, out->weight, &c, &out->cost, &out->parts);
     return true;
@@ -174,7 +175,7 @@ bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct o
 /* ---- sources ----------------------------------------------------------------------------------------------
  */
 
-static const char *assumption(const struct oc_analysis *a, const char *name)
+static const char *receipt_assumption(const struct oc_analysis *a, const char *name)
 {
     for (uint32_t i = 0; i < a->n_assumption; i++)
         if (strcmp(a->assumption[i].what, "dim") == 0 && strcmp(a->assumption[i].name, name) == 0)
@@ -208,7 +209,7 @@ const char *oc_dim_source(const struct oc_analysis *a, struct oc_arena *arena, u
         return symbol_source(a, arena, d->dim[axis].expr - 1);
     if (d->dim[axis].v >= 0)
         return "declared";
-    const char *name = oc_printf(arena, "%s.%u", v->name, axis), *reason = assumption(a, name);
+    const char *name = oc_printf(arena, "%s.%u", v->name, axis), *reason = receipt_assumption(a, name);
     return oc_printf(arena, "%s: %s", name, reason ? reason : "--dim");
 }
 
@@ -250,7 +251,7 @@ static const char *nearest_node(const struct oc_model *m, const char *text, stru
     return oc_nearest_name(text, name, m->n_node);
 }
 
-static int not_found(const struct oc_model *m, const char *text, struct oc_err *err)
+static int receipt_not_found(const struct oc_model *m, const char *text, struct oc_err *err)
 {
     unsigned n = 0;
     char label[256];
@@ -290,5 +291,5 @@ int oc_find_node(const struct oc_model *m, const char *text, uint32_t *node, str
     if (found == OC_NONE && oc_parse_u64(text, strlen(text), &index) && index < m->n_node)
         found = (uint32_t)index;
     *node = found;
-    return found == OC_NONE ? not_found(m, text, err) : 0;
+    return found == OC_NONE ? receipt_not_found(m, text, err) : 0;
 }

@@ -10,7 +10,7 @@
 
 __extension__ typedef __int128 wide;
 
-static bool add(wide a, wide b, wide *out)
+static bool rpoly_add(wide a, wide b, wide *out)
 {
     return !__builtin_add_overflow(a, b, out);
 }
@@ -40,7 +40,7 @@ void oc_rpoly_free(struct oc_rpoly *p)
 
 /* ---- points ------------------------------------------------------------------------------------------ */
 
-static unsigned sum_of(const struct oc_pow *p, unsigned n_var)
+static unsigned rpoly_sum_of(const struct oc_pow *p, unsigned n_var)
 {
     unsigned sum = 0;
     for (unsigned k = 0; k < n_var; k++)
@@ -53,7 +53,7 @@ static bool next_point(struct oc_pow *p, const struct oc_rpoly_axis *axis, unsig
 {
     for (unsigned k = n_var; k-- > 0;) {
         p->of[k]++;
-        if (p->of[k] <= axis[k].degree && sum_of(p, n_var) <= total)
+        if (p->of[k] <= axis[k].degree && rpoly_sum_of(p, n_var) <= total)
             return true;
         p->of[k] = 0;
     }
@@ -83,7 +83,7 @@ static bool is_below(const struct oc_pow *a, const struct oc_pow *b, unsigned n_
 
 /* ---- interpolation ----------------------------------------------------------------------------------- */
 
-static wide choose(unsigned n, unsigned k)
+static wide rpoly_choose(unsigned n, unsigned k)
 {
     wide c = 1;
     for (unsigned i = 1; i <= k; i++)
@@ -102,9 +102,9 @@ static bool differences(const struct oc_pow *point, const uint64_t *value, size_
             if (!t || !is_below(&point[j], &point[i], n_var))
                 continue;
             for (unsigned k = 0; k < n_var; k++)
-                if (!mul(t, choose(point[i].of[k], point[j].of[k]), &t))
+                if (!mul(t, rpoly_choose(point[i].of[k], point[j].of[k]), &t))
                     return false;
-            if (!add(c[i], t, &c[i]))
+            if (!rpoly_add(c[i], t, &c[i]))
                 return false;
         }
     }
@@ -148,7 +148,7 @@ static bool expand_axis(const struct oc_rpoly_axis *axis, factors f)
             wide shifted = 0;
             if (j < i && !mul(-root, f[i - 1][j], &shifted))
                 return false;
-            if (!add(shifted, j ? f[i - 1][j - 1] : 0, &f[i][j]))
+            if (!rpoly_add(shifted, j ? f[i - 1][j - 1] : 0, &f[i][j]))
                 return false;
         }
     }
@@ -172,7 +172,7 @@ static bool multiply_out(factors *f, const struct oc_pow *point, const wide *c, 
             for (unsigned k = 0; k < n_var; k++)
                 if (!mul(t, f[k][point[i].of[k]][point[j].of[k]], &t))
                     return false;
-            if (!add(coef[j], t, &coef[j]))
+            if (!rpoly_add(coef[j], t, &coef[j]))
                 return false;
         }
     }
@@ -180,7 +180,8 @@ static bool multiply_out(factors *f, const struct oc_pow *point, const wide *c, 
 }
 
 /* The non-zero terms, in lowest terms. */
-static bool reduce(const wide *coef, const struct oc_pow *point, size_t n, wide den, struct oc_rpoly *out)
+static bool rpoly_reduce(const wide *coef, const struct oc_pow *point, size_t n, wide den,
+                         struct oc_rpoly *out)
 {
     wide common = den;
     for (size_t i = 0; i < n; i++)
@@ -211,7 +212,7 @@ bool oc_rpoly_fit(const struct oc_rpoly_axis *axis, unsigned n_var, const struct
     for (unsigned k = 0; k < n_var && ok; k++)
         ok = expand_axis(&axis[k], f[k]);
     ok = ok && differences(point, value, n, n_var, c) && common_divisor(axis, point, c, n, n_var, &den) &&
-         multiply_out(f, point, c, n, n_var, axis, den, coef) && reduce(coef, point, n, den, out);
+         multiply_out(f, point, c, n, n_var, axis, den, coef) && rpoly_reduce(coef, point, n, den, out);
     free(c);
     if (!ok)
         oc_rpoly_free(out);
@@ -246,7 +247,7 @@ bool oc_rpoly_eval(const struct oc_rpoly *p, const int64_t *x, uint64_t *out)
             for (unsigned j = 0; j < p->term[i].pow.of[k]; j++)
                 if (!mul(t, x[k], &t))
                     return false;
-        if (!add(sum, t, &sum))
+        if (!rpoly_add(sum, t, &sum))
             return false;
     }
     if (!p->den || sum < 0 || sum % p->den || sum / p->den > UINT64_MAX)

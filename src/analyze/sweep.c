@@ -72,7 +72,7 @@ static int take_axes(struct oc_sweep *s, const struct oc_analyze_opts *o, const 
 
 /* ---- rows -------------------------------------------------------------------------------------------- */
 
-static void set_row(struct oc_sweep *s, size_t index, struct oc_bind *bind)
+static void sweep_set_row(struct oc_sweep *s, size_t index, struct oc_bind *bind)
 {
     int64_t *at = OC_NEW_ARRAY(&s->arena, s->n_axis, int64_t);
     s->row[index].at = at;
@@ -84,7 +84,7 @@ static void set_row(struct oc_sweep *s, size_t index, struct oc_bind *bind)
     }
 }
 
-static void fill_row(struct oc_sweep_row *row, const struct oc_analysis *a)
+static void sweep_fill_row(struct oc_sweep_row *row, const struct oc_analysis *a)
 {
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
         row->value[m] = oc_metric_of(a, (enum oc_metric)m);
@@ -94,7 +94,7 @@ static void fill_row(struct oc_sweep_row *row, const struct oc_analysis *a)
     row->peak_quality = (enum oc_quality)a->peak.quality;
 }
 
-static int run(struct oc_sweep *s, const struct oc_analyze_opts *opts, struct oc_err *err)
+static int sweep_run(struct oc_sweep *s, const struct oc_analyze_opts *opts, struct oc_err *err)
 {
     struct oc_analyze_opts o = *opts;
     struct oc_bind *bind = OC_NEW_ARRAY(&s->arena, o.n_bind + s->n_axis, struct oc_bind);
@@ -106,7 +106,7 @@ static int run(struct oc_sweep *s, const struct oc_analyze_opts *opts, struct oc
     for (size_t i = 0; i < s->n_row; i++) {
         struct oc_analysis *a;
         struct oc_err failure;
-        set_row(s, i, bind + opts->n_bind);
+        sweep_set_row(s, i, bind + opts->n_bind);
         if (oc_analyze(s->model, &o, &a, &failure)) {
             s->row[i].failure = oc_strdup(&s->arena, failure.msg);
             if (!any)
@@ -114,7 +114,7 @@ static int run(struct oc_sweep *s, const struct oc_analyze_opts *opts, struct oc
             continue;
         }
         any = true;
-        fill_row(&s->row[i], a);
+        sweep_fill_row(&s->row[i], a);
         oc_analysis_free(a);
     }
     return any ? 0 : -1;
@@ -134,7 +134,7 @@ int oc_sweep_make(const struct oc_model *model, const struct oc_analyze_opts *op
     int rc = take_axes(s, opts, axis, n_axis, err);
     if (!rc) {
         s->row = OC_NEW_ARRAY(&s->arena, s->n_row, struct oc_sweep_row);
-        rc = run(s, opts, err);
+        rc = sweep_run(s, opts, err);
     }
     if (rc) {
         oc_sweep_free(s);

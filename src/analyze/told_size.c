@@ -43,14 +43,14 @@ static const struct oc_tensor *constant_of(const struct oc_model *m, uint32_t va
     return NULL;
 }
 
-static int64_t dim_of(const struct oc_model *m, const struct oc_node *n, unsigned slot, int axis)
+static int64_t told_size_dim_of(const struct oc_model *m, const struct oc_node *n, unsigned slot, int axis)
 {
     const struct oc_tensor *t = slot < n->n_in && n->in[slot] != OC_NONE ? constant_of(m, n->in[slot]) : NULL;
     axis += t && axis < 0 ? (int)t->rank : 0;
     return t && axis >= 0 && axis < (int)t->rank ? t->dim[axis] : 0;
 }
 
-static int64_t attr_int(const struct oc_node *n, const char *name, int64_t otherwise)
+static int64_t told_size_attr_int(const struct oc_node *n, const char *name, int64_t otherwise)
 {
     const struct oc_attr *a = oc_node_attr(n, name);
     return a ? a->i : otherwise;
@@ -61,15 +61,15 @@ static int64_t by_conv(const struct oc_model *m, const struct oc_node *n, unsign
     bool linear = !strcmp(n->op_type, "QLinearConv");
     if (axis != 1 || (!linear && strcmp(n->op_type, "Conv") != 0 && strcmp(n->op_type, "ConvInteger") != 0))
         return 0;
-    int64_t channels = dim_of(m, n, linear ? 3 : 1, 1), groups = attr_int(n, "group", 1);
+    int64_t channels = told_size_dim_of(m, n, linear ? 3 : 1, 1), groups = told_size_attr_int(n, "group", 1);
     return groups > 0 && groups < 1 << 20 && channels < (int64_t)1 << 40 ? channels * groups : 0;
 }
 
 static int64_t by_gemm(const struct oc_model *m, const struct oc_node *n, unsigned axis)
 {
-    if (strcmp(n->op_type, "Gemm") != 0 || axis != (attr_int(n, "transA", 0) ? 0 : 1))
+    if (strcmp(n->op_type, "Gemm") != 0 || axis != (told_size_attr_int(n, "transA", 0) ? 0 : 1))
         return 0;
-    return dim_of(m, n, 1, attr_int(n, "transB", 0) ? 1 : 0);
+    return told_size_dim_of(m, n, 1, told_size_attr_int(n, "transB", 0) ? 1 : 0);
 }
 
 /* The product of all but the first size of the shape, less the other known dimensions of the input: the first
@@ -100,12 +100,13 @@ static int64_t by_reshape(const struct oc_model *m, const struct oc_node *n, con
     return known && product <= INT64_MAX ? (int64_t)product : 0;
 }
 
-static int64_t by_rule(const struct oc_model *m, const struct oc_node *n, unsigned axis, unsigned rank)
+static int64_t told_size_by_rule(const struct oc_model *m, const struct oc_node *n, unsigned axis,
+                                 unsigned rank)
 {
     for (size_t i = 0; i < OC_COUNT(rules); i++) {
         unsigned at = rules[i].axis < 0 ? rank - 1 : (unsigned)rules[i].axis;
         if (at == axis && !strcmp(rules[i].op_type, n->op_type))
-            return dim_of(m, n, rules[i].slot, rules[i].weight_axis);
+            return told_size_dim_of(m, n, rules[i].slot, rules[i].weight_axis);
     }
     return 0;
 }
@@ -123,7 +124,7 @@ static int64_t size_by(const struct oc_model *m, const struct oc_node *n, const 
 {
     int64_t size = by_conv(m, n, axis);
     size = size ? size : by_gemm(m, n, axis);
-    size = size ? size : by_rule(m, n, axis, in->rank);
+    size = size ? size : told_size_by_rule(m, n, axis, in->rank);
     return size ? size : by_reshape(m, n, in, axis);
 }
 

@@ -22,15 +22,15 @@ struct tally {
     bool beyond;              /* upper bounds beyond 64 bits: `all` is invalid */
 };
 
-static bool add(uint64_t *sum, uint64_t v)
+static bool totals_add(uint64_t *sum, uint64_t v)
 {
     return oc_add_u64(*sum, v, sum);
 }
 
-static bool add_counts(struct counts *c, const struct oc_node_cost *k)
+static bool totals_add_counts(struct counts *c, const struct oc_node_cost *k)
 {
-    return add(&c->macs, k->macs) && add(&c->flops, k->flops) && add(&c->ops, k->ops) &&
-           add(&c->rd_act, k->rd_act) && add(&c->rd_wt, k->rd_wt) && add(&c->wr, k->wr);
+    return totals_add(&c->macs, k->macs) && totals_add(&c->flops, k->flops) && totals_add(&c->ops, k->ops) &&
+           totals_add(&c->rd_act, k->rd_act) && totals_add(&c->rd_wt, k->rd_wt) && totals_add(&c->wr, k->wr);
 }
 
 static uint64_t moved(const struct counts *c)
@@ -44,13 +44,13 @@ static bool tally(struct tally *t, const struct oc_node_cost *k)
 {
     t->seen |= 1u << k->quality;
     if (!t->beyond)
-        t->beyond = !add_counts(&t->all, k);
-    return (k->quality != OC_EXACT && k->quality != OC_LOWER) || add_counts(&t->least, k);
+        t->beyond = !totals_add_counts(&t->all, k);
+    return (k->quality != OC_EXACT && k->quality != OC_LOWER) || totals_add_counts(&t->least, k);
 }
 
 /* What the sum is. An upper bound together with a lower one, or with a node of unknown cost, bounds nothing:
  * then the sum is that of the exact nodes and lower bounds, which bounds the whole from below. */
-static const struct counts *settle(const struct tally *t, uint8_t *quality)
+static const struct counts *totals_settle(const struct tally *t, uint8_t *quality)
 {
     bool up = t->seen & 1u << OC_UPPER, down = t->seen & 1u << OC_LOWER, est = t->seen & 1u << OC_EST,
          unknown = t->seen & 1u << OC_UNKNOWN, least = unknown || t->beyond || (up && down && !est);
@@ -68,7 +68,7 @@ static void add_inexact(struct oc_totals *t, const struct oc_node_cost *k)
     uint64_t *to[] = {&t->not_exact.macs, &t->not_exact.flops, &t->not_exact.ops, &t->not_exact.bytes};
     t->not_exact.nodes++;
     for (size_t i = 0; i < OC_COUNT(to); i++)
-        if (!add(to[i], from[i]))
+        if (!totals_add(to[i], from[i]))
             *to[i] = UINT64_MAX;
 }
 
@@ -81,7 +81,7 @@ static void count_node(struct oc_totals *t, const struct oc_node_cost *k)
         add_inexact(t, k);
 }
 
-static int by_work(const void *a, const void *b)
+static int totals_by_work(const void *a, const void *b)
 {
     const struct oc_type_total *x = a, *y = b;
     uint64_t wx = x->flops + x->ops, wy = y->flops + y->ops;
@@ -103,7 +103,7 @@ struct type_rows { /* rows by operator type */
     } recent[64]; /* by address of the interned texts */
 };
 
-static uint32_t find_row(struct oc_analysis *a, struct type_rows *t, const struct oc_node *n)
+static uint32_t totals_find_row(struct oc_analysis *a, struct type_rows *t, const struct oc_node *n)
 {
     char key[512];
     int len = snprintf(key, sizeof(key), "%s\x1f%s", n->domain, n->op_type);
@@ -123,7 +123,7 @@ static uint32_t type_row(struct oc_analysis *a, struct type_rows *t, const struc
 {
     size_t at = ((uintptr_t)n->op_type >> 4) % OC_COUNT(t->recent);
     if (t->recent[at].op_type != n->op_type || t->recent[at].domain != n->domain) {
-        t->recent[at].row = find_row(a, t, n);
+        t->recent[at].row = totals_find_row(a, t, n);
         t->recent[at].op_type = n->op_type;
         t->recent[at].domain = n->domain;
     }
@@ -132,7 +132,7 @@ static uint32_t type_row(struct oc_analysis *a, struct type_rows *t, const struc
 
 static void settle_type(struct oc_type_total *t, const struct tally *sum)
 {
-    const struct counts *c = settle(sum, &t->quality);
+    const struct counts *c = totals_settle(sum, &t->quality);
     t->macs = c->macs;
     t->flops = c->flops;
     t->ops = c->ops;
@@ -142,7 +142,7 @@ static void settle_type(struct oc_type_total *t, const struct tally *sum)
 static void settle_all(struct oc_totals *t, const struct tally *sum)
 {
     uint8_t quality;
-    const struct counts *c = settle(sum, &quality), *least = &sum->least;
+    const struct counts *c = totals_settle(sum, &quality), *least = &sum->least;
     t->quality = (enum oc_quality)quality;
     t->macs = c->macs;
     t->flops = c->flops;
@@ -180,7 +180,7 @@ bool oc_sum_nodes(struct oc_analysis *a)
         struct oc_type_total *type = &a->by_type[row];
         type->nodes++;
         count_node(&a->total, k);
-        ok = tally(&all, k) && tally(&rows.tally[row], k) && add(&type->params, k->params);
+        ok = tally(&all, k) && tally(&rows.tally[row], k) && totals_add(&type->params, k->params);
     }
     settle_all(&a->total, &all);
     ok = ok && (!all.beyond || all.seen & (1u << OC_UPPER | 1u << OC_EST));
@@ -189,7 +189,7 @@ bool oc_sum_nodes(struct oc_analysis *a)
     oc_map_free(&rows.index);
     free(rows.tally);
     if (a->n_by_type)
-        qsort(a->by_type, a->n_by_type, sizeof(*a->by_type), by_work);
+        qsort(a->by_type, a->n_by_type, sizeof(*a->by_type), totals_by_work);
     return ok;
 }
 
@@ -197,7 +197,7 @@ bool oc_sum_nodes(struct oc_analysis *a)
  */
 
 /* Stored or computed size of a value of the main graph; 0 for non-tensors. False: beyond 64 bits. */
-static bool value_bytes(struct oc_engine *e, uint32_t value, uint64_t *bytes)
+static bool totals_value_bytes(struct oc_engine *e, uint32_t value, uint64_t *bytes)
 {
     const struct oc_type *t = value == OC_NONE ? NULL : &e->a->type[value];
     struct oc_totals *total = &e->a->total;
@@ -228,7 +228,7 @@ static bool sum_values(struct oc_engine *e, const uint32_t *value, uint32_t n, b
         const struct oc_value *v = value[i] == OC_NONE ? NULL : &e->m->value[value[i]];
         if (!v || (inputs && (v->constant || (!v->n_use && !v->graph_output))))
             continue;
-        if (!value_bytes(e, value[i], &bytes) || !add(sum, bytes))
+        if (!totals_value_bytes(e, value[i], &bytes) || !totals_add(sum, bytes))
             return false;
     }
     return true;
@@ -241,7 +241,7 @@ static bool graph_bytes(struct oc_engine *e)
     struct oc_totals *t = &e->a->total;
     t->bytes_read_weight = 0;
     for (unsigned c = 0; c < OC_PC_COUNT; c++)
-        if (c != OC_PC_UNUSED && c != OC_PC_META && !add(&t->bytes_read_weight, e->a->class_bytes[c]))
+        if (c != OC_PC_UNUSED && c != OC_PC_META && !totals_add(&t->bytes_read_weight, e->a->class_bytes[c]))
             return false;
     t->not_exact.bytes = 0;
     t->bytes_bound = true;

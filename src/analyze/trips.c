@@ -334,7 +334,7 @@ static int64_t jump_to_end(struct slice *s, struct oc_loop *l)
 
 /* ---- one trip after another --------------------------------------------------------------------------- */
 
-static int64_t walk(struct slice *s, struct oc_loop *l, int64_t trips)
+static int64_t trips_walk(struct slice *s, struct oc_loop *l, int64_t trips)
 {
     struct oc_engine *e = s->e;
     struct oc_loop start = *l;
@@ -371,7 +371,7 @@ int64_t oc_loop_evaluate(struct oc_engine *e, struct oc_loop *l, int64_t trips)
     if (l->n_state > OC_MAX_STATES)
         return -1;
     find_slice(&s);
-    int64_t end = walk(&s, l, trips);
+    int64_t end = trips_walk(&s, l, trips);
     e->in_values = l->body;
     e->a->diags.n = diags;
     e->n_failed = failed;

@@ -42,7 +42,7 @@ static bool parse_elem(unsigned dtype, const char *s, size_t n, struct oc_elem *
     return false;
 }
 
-static int from_text(struct oc_engine *e, uint32_t value, const char *text)
+static int value_from_text(struct oc_engine *e, uint32_t value, const char *text)
 {
     const struct oc_value *v = &e->m->value[value];
     uint32_t n = 1, k = 0;
@@ -70,7 +70,7 @@ static int from_text(struct oc_engine *e, uint32_t value, const char *text)
     return 0;
 }
 
-static int from_file(struct oc_engine *e, uint32_t value, const char *path)
+static int value_from_file(struct oc_engine *e, uint32_t value, const char *path)
 {
     struct oc_model *holder;
     struct oc_tensor t;
@@ -101,7 +101,7 @@ int oc_bind_values(struct oc_engine *e)
             continue;
         if (value == OC_NONE)
             return oc_fail(e->err, OC_EARG, "no graph input is named '%s'", b->input);
-        if (b->text[0] == '@' ? from_file(e, value, b->text + 1) : from_text(e, value, b->text))
+        if (b->text[0] == '@' ? value_from_file(e, value, b->text + 1) : value_from_text(e, value, b->text))
             return -1;
     }
     return 0;

@@ -59,7 +59,7 @@ struct word {
 };
 
 /* The next word of a line; n is 0 at the end or at a comment. */
-static struct word next_word(const char **p, const char *end)
+static struct word weights_next_word(const char **p, const char *end)
 {
     while (*p < end && (**p == ' ' || **p == '\t' || **p == '\r'))
         ++*p;
@@ -69,7 +69,7 @@ static struct word next_word(const char **p, const char *end)
     return (struct word){s, (size_t)(*p - s)};
 }
 
-static unsigned prim_of(struct word w)
+static unsigned weights_prim_of(struct word w)
 {
     unsigned p = 0;
     while (p < OC_PRIM_COUNT && (strlen(oc_prim_name(p)) != w.n || memcmp(oc_prim_name(p), w.s, w.n) != 0))
@@ -95,10 +95,12 @@ static int shown_length(struct word w)
     return w.n < 40 ? (int)w.n : 40;
 }
 
-static int read_line(const char *p, const char *end, struct oc_weights *out, bool *given, struct oc_err *err)
+static int weights_read_line(const char *p, const char *end, struct oc_weights *out, bool *given,
+                             struct oc_err *err)
 {
-    struct word key = next_word(&p, end), value = next_word(&p, end), more = next_word(&p, end);
-    unsigned prim = prim_of(key);
+    struct word key = weights_next_word(&p, end), value = weights_next_word(&p, end),
+                more = weights_next_word(&p, end);
+    unsigned prim = weights_prim_of(key);
     if (!key.n)
         return 0;
     if (prim == OC_PRIM_COUNT)
@@ -126,7 +128,7 @@ int oc_weights_read(const char *data, size_t n, const char *file, struct oc_weig
     for (const char *p = data, *end = data + n; p < end; line++) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         stop = stop ? stop : end;
-        if (read_line(p, stop, out, given, err)) {
+        if (weights_read_line(p, stop, out, given, err)) {
             oc_err_prefix(err, "cannot read '%s': line %u", file, line);
             return oc_err_at(err, file, line, 0);
         }

@@ -43,7 +43,7 @@ struct entries {
 };
 
 /* Protobuf strings are UTF-8; names in profiles may be any bytes. */
-static void text(const struct entries *e, const char *key, const char *value)
+static void annotate_text(const struct entries *e, const char *key, const char *value)
 {
     char *copy = oc_strdup(&e->a->scratch, value);
     const char *end = copy + strlen(copy);
@@ -55,30 +55,31 @@ static void text(const struct entries *e, const char *key, const char *value)
     e->put(e->out, oc_printf(&e->a->scratch, PREFIX "%s", key), copy);
 }
 
-static void count(const struct entries *e, const char *key, uint64_t v)
+static void annotate_count(const struct entries *e, const char *key, uint64_t v)
 {
-    text(e, key, oc_printf(&e->a->scratch, "%" PRIu64, v));
+    annotate_text(e, key, oc_printf(&e->a->scratch, "%" PRIu64, v));
 }
 
-static void number(const struct entries *e, const char *key, double v)
+static void annotate_number(const struct entries *e, const char *key, double v)
 {
     char buf[40];
     if (!isfinite(v))
         return;
     oc_format_repr(v, buf, sizeof(buf));
-    text(e, key, v == floor(v) && fabs(v) < 9e15 ? oc_printf(&e->a->scratch, "%" PRId64, (int64_t)v) : buf);
+    annotate_text(e, key,
+                  v == floor(v) && fabs(v) < 9e15 ? oc_printf(&e->a->scratch, "%" PRId64, (int64_t)v) : buf);
 }
 
 static void quality(const struct entries *e, unsigned q)
 {
-    text(e, "quality", oc_quality_name(q));
+    annotate_text(e, "quality", oc_quality_name(q));
 }
 
 /* ---- nodes -----------------------------------------------------------------------------------------------
  */
 
 /* All calls of a function together. */
-static bool add_cost(struct oc_node_cost *sum, const struct oc_node_cost *k)
+static bool annotate_add_cost(struct oc_node_cost *sum, const struct oc_node_cost *k)
 {
     sum->quality = oc_worse_quality(sum->quality, k->quality);
     return oc_add_u64(sum->macs, k->macs, &sum->macs) && oc_add_u64(sum->flops, k->flops, &sum->flops) &&
@@ -98,27 +99,27 @@ static void costs(const struct entries *e, const struct at *at, uint32_t n)
     struct oc_node_cost sum = {.quality = OC_EXACT};
     bool fits = true;
     for (uint32_t i = 0; i < n; i++)
-        fits = add_cost(&sum, &a->cost[at[i].node]) && fits;
+        fits = annotate_add_cost(&sum, &a->cost[at[i].node]) && fits;
     const struct oc_node_cost *first = &a->cost[at[0].node];
     quality(e, fits ? sum.quality : OC_UNKNOWN);
     if (first->state != OC_NODE_NORMAL && first->state < OC_COUNT(state))
-        text(e, "state", state[first->state]); /* reason why it has no cost, or what is unknown */
+        annotate_text(e, "state", state[first->state]); /* reason why it has no cost, or what is unknown */
     if (!fits || sum.quality == OC_UNKNOWN || first->state == OC_NODE_CONTAINER)
         return;
-    count(e, "macs", sum.macs);
-    count(e, "flops", sum.flops);
-    count(e, "ops", sum.ops);
-    count(e, "params", sum.params);
-    count(e, "bytes_read_act", sum.rd_act);
-    count(e, "bytes_read_weight", sum.rd_wt);
-    count(e, "bytes_written", sum.wr);
+    annotate_count(e, "macs", sum.macs);
+    annotate_count(e, "flops", sum.flops);
+    annotate_count(e, "ops", sum.ops);
+    annotate_count(e, "params", sum.params);
+    annotate_count(e, "bytes_read_act", sum.rd_act);
+    annotate_count(e, "bytes_read_weight", sum.rd_wt);
+    annotate_count(e, "bytes_written", sum.wr);
     if (sum.trips > 1)
-        count(e, "executions", sum.trips);
+        annotate_count(e, "executions", sum.trips);
 }
 
 /* Time and limits of one run. A row of fused nodes has one time for all of them; each entry gets that time.
  */
-static void times(const struct entries *e, uint32_t node)
+static void annotate_times(const struct entries *e, uint32_t node)
 {
     const struct oc_report *r = &e->a->r;
     const struct oc_row *row = e->a->row[node];
@@ -128,15 +129,15 @@ static void times(const struct entries *e, uint32_t node)
     uint32_t n = j && row->record != OC_NONE ? j->rec[row->record].n_node : 1;
     const char *group = n > 1 ? "group_" : "";
     if (n > 1) {
-        text(e, "group", row->name);
-        count(e, "group_nodes", n);
+        annotate_text(e, "group", row->name);
+        annotate_count(e, "group_nodes", n);
     }
     struct oc_arena *s = &e->a->scratch;
-    number(e, oc_printf(s, "%stime_ns", group), oc_ns_of(row->time_s / r->runs));
-    number(e, oc_printf(s, "%sroofline_ns", group), oc_ns_of(row->roofline_s / r->runs));
-    number(e, oc_printf(s, "%sroofline_efficiency", group), row->efficiency);
+    annotate_number(e, oc_printf(s, "%stime_ns", group), oc_ns_of(row->time_s / r->runs));
+    annotate_number(e, oc_printf(s, "%sroofline_ns", group), oc_ns_of(row->roofline_s / r->runs));
+    annotate_number(e, oc_printf(s, "%sroofline_efficiency", group), row->efficiency);
     if (row->bound_by)
-        text(e, oc_printf(s, "%sbound_by", group), row->bound_by);
+        annotate_text(e, oc_printf(s, "%sbound_by", group), row->bound_by);
 }
 
 static int by_where(const void *pa, const void *pb)
@@ -165,14 +166,14 @@ static void node_entries(void *ctx, uint64_t where, struct oc_buf *out)
         return;
     costs(&e, a->at + lo, n);
     if (n == 1)
-        times(&e, a->at[lo].node);
+        annotate_times(&e, a->at[lo].node);
     oc_arena_free(&a->scratch);
 }
 
 /* ---- the model -------------------------------------------------------------------------------------------
  */
 
-static void assumptions(const struct entries *e)
+static void annotate_assumptions(const struct entries *e)
 {
     const struct oc_analysis *a = e->a->r.in->analysis;
     struct oc_buf b = {0};
@@ -180,11 +181,11 @@ static void assumptions(const struct entries *e)
         oc_buf_printf(&b, "%s%s %s = %s", i ? "; " : "", a->assumption[i].what, a->assumption[i].name,
                       a->assumption[i].value);
     if (b.n)
-        text(e, "assumed", b.data);
+        annotate_text(e, "assumed", b.data);
     oc_buf_free(&b);
 }
 
-static double sum_of(const struct oc_report *r, bool roofline)
+static double annotate_sum_of(const struct oc_report *r, bool roofline)
 {
     double s = 0;
     for (uint32_t i = 0; i < r->all.n; i++) {
@@ -201,38 +202,39 @@ static void model_entries(void *ctx, struct oc_buf *out)
     const struct oc_report_in *in = a->r.in;
     const struct oc_totals *t = &in->analysis->total;
     const struct oc_peak *peak = &in->analysis->peak;
-    text(&e, "version", ONNXCOST_VERSION);
+    annotate_text(&e, "version", ONNXCOST_VERSION);
     quality(&e, t->quality);
-    count(&e, "nodes", t->nodes);
-    count(&e, "unknown_nodes", t->unknown_nodes);
-    count(&e, "macs", t->macs);
-    count(&e, "flops", t->flops);
-    count(&e, "ops", t->ops);
-    count(&e, "params", t->params);
-    count(&e, "const_bytes", t->const_bytes);
-    count(&e, "bytes_read_act", t->bytes_read_act);
-    count(&e, "bytes_read_weight", t->bytes_read_weight);
-    count(&e, "bytes_written", t->bytes_written);
+    annotate_count(&e, "nodes", t->nodes);
+    annotate_count(&e, "unknown_nodes", t->unknown_nodes);
+    annotate_count(&e, "macs", t->macs);
+    annotate_count(&e, "flops", t->flops);
+    annotate_count(&e, "ops", t->ops);
+    annotate_count(&e, "params", t->params);
+    annotate_count(&e, "const_bytes", t->const_bytes);
+    annotate_count(&e, "bytes_read_act", t->bytes_read_act);
+    annotate_count(&e, "bytes_read_weight", t->bytes_read_weight);
+    annotate_count(&e, "bytes_written", t->bytes_written);
     if (peak->quality != OC_UNKNOWN && peak->node != OC_NONE)
-        count(&e, "peak_activation_bytes", peak->bytes);
-    assumptions(&e);
+        annotate_count(&e, "peak_activation_bytes", peak->bytes);
+    annotate_assumptions(&e);
     if (in->profile) {
         const char *slash = strrchr(in->profile->path, '/');
-        text(&e, "profile", slash ? slash + 1 : in->profile->path);
-        text(&e, "statistic", oc_stat_name(in->profile->stat));
-        number(&e, "time_ns",
-               isnan(in->profile->run_ns) ? sum_of(&a->r, false) : in->profile->run_ns / a->r.runs);
+        annotate_text(&e, "profile", slash ? slash + 1 : in->profile->path);
+        annotate_text(&e, "statistic", oc_stat_name(in->profile->stat));
+        annotate_number(&e, "time_ns",
+                        isnan(in->profile->run_ns) ? annotate_sum_of(&a->r, false)
+                                                   : in->profile->run_ns / a->r.runs);
     }
     if (in->device) {
-        text(&e, "hardware", oc_device_info(in->device).name);
-        number(&e, "roofline_ns", sum_of(&a->r, true));
+        annotate_text(&e, "hardware", oc_device_info(in->device).name);
+        annotate_number(&e, "roofline_ns", annotate_sum_of(&a->r, true));
     }
     oc_arena_free(&a->scratch);
 }
 
 /* ---- output path -------------------------------------------------------------------------------------- */
 
-static bool same_file(const char *a, const char *b)
+static bool annotate_same_file(const char *a, const char *b)
 {
     struct stat sa, sb;
     return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
@@ -253,9 +255,9 @@ static int check_external(struct annotating *a, const struct oc_tensor *t, const
     if (!t || !t->external_path)
         return 0;
     const char *here = folder(&a->r.arena, path), *there = folder(&a->r.arena, out);
-    if (same_file(oc_printf(&a->r.arena, "%s%s", here, t->external_path), out))
+    if (annotate_same_file(oc_printf(&a->r.arena, "%s%s", here, t->external_path), out))
         return oc_fail(err, OC_EARG, "cannot write '%s': this file contains the weights of the model", out);
-    if (same_file(here, there))
+    if (annotate_same_file(here, there))
         return 0;
     return oc_fail(
         err, OC_EARG,
@@ -263,12 +265,12 @@ static int check_external(struct annotating *a, const struct oc_tensor *t, const
         t->external_path, here);
 }
 
-static int check_place(struct annotating *a, const char *out, struct oc_err *err)
+static int annotate_check_place(struct annotating *a, const char *out, struct oc_err *err)
 {
     const struct oc_model *m = a->r.in->model;
     const struct oc_tensor *t;
     int rc = 0;
-    if (same_file(m->path, out))
+    if (annotate_same_file(m->path, out))
         return oc_fail(err, OC_EARG, "cannot write '%s': it is the input model", out);
     for (uint32_t i = 0; i < m->n_value && !rc; i++)
         rc = check_external(a, m->value[i].constant, out, err);
@@ -292,7 +294,7 @@ static void index_nodes(struct annotating *a)
         qsort(a->at, a->n_at, sizeof(*a->at), by_where);
 }
 
-static void index_rows(struct annotating *a)
+static void annotate_index_rows(struct annotating *a)
 {
     const struct oc_join *j = a->r.in->join;
     a->row = OC_NEW_ARRAY(&a->r.arena, (size_t)a->r.in->model->n_node + 1, const struct oc_row *);
@@ -314,12 +316,12 @@ int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts
         return oc_fail(err, OC_EARG, "--annotate needs a model");
     const struct oc_profile *p = in->profile;
     struct annotating a = {.r = {.in = in, .o = opts, .runs = p ? oc_profile_summed_runs(p) : 1}};
-    int rc = path ? check_place(&a, path, err) : 0;
+    int rc = path ? annotate_check_place(&a, path, err) : 0;
     if (rc == 0) {
         oc_report_rows(&a.r);
         oc_report_roofs(&a.r);
         index_nodes(&a);
-        index_rows(&a);
+        annotate_index_rows(&a);
         const struct oc_rewrite how = {PREFIX, model_entries, node_entries, &a};
         rc = oc_rewrite_model(&in->model->file, &how, f, err);
         if (rc && path)

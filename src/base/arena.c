@@ -93,7 +93,7 @@ static void make_ready(struct oc_arena_block *b, size_t need)
     b->ready = to;
 }
 
-static struct oc_arena_block *add_block(struct oc_arena *a, size_t need)
+static struct oc_arena_block *arena_add_block(struct oc_arena *a, size_t need)
 {
     size_t cap = a->head ? a->head->cap * 2 : FIRST_BLOCK_BYTES;
     if (cap > MAX_BLOCK_BYTES)
@@ -122,7 +122,7 @@ void *oc_alloc(struct oc_arena *a, size_t bytes)
         need = 16;
     struct oc_arena_block *b = a->head;
     if (!b || b->cap - b->used < need)
-        b = add_block(a, need);
+        b = arena_add_block(a, need);
     if (b->ready - b->used < need)
         make_ready(b, need);
     void *p = b->mem + b->used;

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/units.h"
 
-static bool reserve(struct oc_buf *b, size_t more)
+static bool buf_reserve(struct oc_buf *b, size_t more)
 {
     if (b->max && more > b->max - (b->n < b->max ? b->n : b->max)) {
         b->overflowed = true;
@@ -40,7 +40,7 @@ FILE *oc_buf_stream(struct oc_buf *b)
 
 void oc_buf_add(struct oc_buf *b, const void *data, size_t n)
 {
-    if (!reserve(b, n))
+    if (!buf_reserve(b, n))
         return;
     if (n)
         memcpy(b->data + b->n, data, n);
@@ -60,7 +60,7 @@ void oc_buf_char(struct oc_buf *b, char c)
 
 void oc_buf_pad(struct oc_buf *b, char c, size_t n)
 {
-    if (!reserve(b, n))
+    if (!buf_reserve(b, n))
         return;
     memset(b->data + b->n, c, n);
     b->n += n;
@@ -84,7 +84,7 @@ static void buf_vprintf(struct oc_buf *b, const char *fmt, va_list ap)
     int n = vsnprintf(text, sizeof(text), fmt, ap);
     if (n > 0 && (size_t)n < sizeof(text)) {
         oc_buf_add(b, text, (size_t)n);
-    } else if (n > 0 && reserve(b, (size_t)n)) {
+    } else if (n > 0 && buf_reserve(b, (size_t)n)) {
         vsnprintf(b->data + b->n, (size_t)n + 1, fmt, again);
         b->n += (size_t)n;
     }

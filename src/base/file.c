@@ -303,7 +303,7 @@ bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t
 }
 
 /* Called when there is more data to return. */
-static bool is_stopped(struct oc_stream *s)
+static bool file_is_stopped(struct oc_stream *s)
 {
     s->stopped |= s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
     return s->stopped;
@@ -323,7 +323,7 @@ static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size
 {
     s->used += used < s->shown - s->used ? used : s->shown - s->used;
     size_t left = s->src_n - s->shown;
-    bool added = left > 0 && !s->over && !is_stopped(s);
+    bool added = left > 0 && !s->over && !file_is_stopped(s);
     if (added)
         forget_before(s, s->used);
     if (added)
@@ -351,7 +351,7 @@ static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_
     s->offset_bytes += used;
     if (s->n - used > oc_cap(&s->caps, OC_CAP_GZ_VALUE_BYTES))
         oc_stream_over(s, OC_CAP_GZ_VALUE_BYTES, 0);
-    bool added = oc_gz_more(s->gz, used, !s->over && !is_stopped(s), data, n);
+    bool added = oc_gz_more(s->gz, used, !s->over && !file_is_stopped(s), data, n);
     s->n = *n;
     *offset_bytes = s->offset_bytes;
     forget_before(s, oc_gz_taken(s->gz));
@@ -361,7 +361,7 @@ static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_
 static bool fill_text(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
     s->offset_bytes += used < s->n ? used : s->n;
-    bool added = oc_text_filter_more(s->text, used, !s->over && !is_stopped(s), data, n);
+    bool added = oc_text_filter_more(s->text, used, !s->over && !file_is_stopped(s), data, n);
     s->n = *n;
     *offset_bytes = s->offset_bytes;
     if (!s->gz)
@@ -419,7 +419,7 @@ struct place {
     const char *rest;                      /* length of the path after the folder */
 };
 
-static int find(const char *folder, const char *path, struct place *out)
+static int file_find(const char *folder, const char *path, struct place *out)
 {
     char joined[PATH_MAX];
     size_t n = strlen(folder);
@@ -441,7 +441,7 @@ static int find(const char *folder, const char *path, struct place *out)
 int oc_look_inside(const char *folder, const char *path)
 {
     struct place p;
-    return find(folder, path, &p);
+    return file_find(folder, path, &p);
 }
 
 /* Does not follow a link that was placed on the path since the check. */
@@ -464,7 +464,7 @@ static int open_found(const struct place *p)
 int oc_open_inside(const char *folder, const char *path)
 {
     struct place p;
-    int error = find(folder, path, &p);
+    int error = file_find(folder, path, &p);
     if (error) {
         errno = error;
         return -1;

@@ -32,7 +32,7 @@ bool oc_crc_is_wide(void)
     return __get_cpuid(1, &a, &b, &c, &d) && c & bit_PCLMUL;
 }
 
-static inline __m128i load(const unsigned char *p)
+static inline __m128i gz_load(const unsigned char *p)
 {
     return _mm_loadu_si128((const void *)p);
 }
@@ -51,11 +51,11 @@ TARGET static uint32_t wide_crc(uint32_t before, const unsigned char *p, size_t 
     unsigned char left[16];
     __m128i x[4];
     for (int i = 0; i < 4; i++)
-        x[i] = load(p + (ptrdiff_t)(16 * i));
+        x[i] = gz_load(p + (ptrdiff_t)(16 * i));
     x[0] = _mm_xor_si128(x[0], _mm_cvtsi32_si128((int)~before));
     for (p += 64, n -= 64; n >= 64; p += 64, n -= 64)
         for (int i = 0; i < 4; i++)
-            x[i] = fold(x[i], by_64, load(p + (ptrdiff_t)(16 * i)));
+            x[i] = fold(x[i], by_64, gz_load(p + (ptrdiff_t)(16 * i)));
     for (int i = 1; i < 4; i++)
         x[0] = fold(x[0], by_16, x[i]);
     _mm_storeu_si128((void *)left, x[0]);
@@ -154,7 +154,7 @@ struct oc_gz *oc_gz_open(const void *src, size_t n)
 /* ---- inflating ------------------------------------------------------------------------------------------
  */
 
-static size_t place(const struct oc_gz *g)
+static size_t gz_place(const struct oc_gz *g)
 {
     return (size_t)((const char *)g->z.next_in - g->src);
 }
@@ -162,7 +162,7 @@ static size_t place(const struct oc_gz *g)
 /* Zero padding after the last member is common on tapes and is not an error. */
 static bool next_member(struct oc_gz *g)
 {
-    size_t done = place(g);
+    size_t done = gz_place(g);
     while (done < g->src_n && g->src[done] == '\0')
         done++;
     if (g->src_n - done < 2 || memcmp(g->src + done, "\x1f\x8b", 2) != 0) {
@@ -177,13 +177,13 @@ static bool next_member(struct oc_gz *g)
     return inflateReset(&g->z) == Z_OK;
 }
 
-static uint32_t number_at(const char *p)
+static uint32_t gz_number_at(const char *p)
 {
     const unsigned char *b = (const unsigned char *)p;
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-static uint32_t sum_of(const struct oc_gz *g, uint32_t before, const struct block *b, size_t n)
+static uint32_t gz_sum_of(const struct oc_gz *g, uint32_t before, const struct block *b, size_t n)
 {
     return oc_crc(g->wide, before, b->mem + ROOM_BYTES + b->from, n - b->from);
 }
@@ -197,12 +197,12 @@ static void report_damaged(char *text, size_t cap, size_t offset)
  * that began earlier, only the reader has the sum. */
 static void end_member(struct oc_gz *g, struct block *b)
 {
-    size_t end = b->end = place(g), n = BLOCK_BYTES - g->z.avail_out;
-    b->crc = number_at(g->src + end - 8);
-    if (b->begins && sum_of(g, 0, b, n) != b->crc) {
+    size_t end = b->end = gz_place(g), n = BLOCK_BYTES - g->z.avail_out;
+    b->crc = gz_number_at(g->src + end - 8);
+    if (b->begins && gz_sum_of(g, 0, b, n) != b->crc) {
         report_damaged(g->error, sizeof(g->error), end - 4);
         b->last = true;
-    } else if (number_at(g->src + end - 4) != (uint32_t)g->z.total_out) {
+    } else if (gz_number_at(g->src + end - 4) != (uint32_t)g->z.total_out) {
         report_damaged(g->error, sizeof(g->error), end);
         b->last = true;
     } else {
@@ -233,7 +233,7 @@ static void fill_block(struct oc_gz *g, struct block *b)
     b->from = 0;
     b->begins = !g->begun;
     while (!b->last && !b->ends && g->z.avail_out) {
-        size_t left = g->src_n - place(g);
+        size_t left = g->src_n - gz_place(g);
         uInt room = g->z.avail_out;
         g->z.avail_in = (uInt)(left > INPUT_BYTES ? INPUT_BYTES : left);
         int rc = inflate_some(g);
@@ -242,15 +242,16 @@ static void fill_block(struct oc_gz *g, struct block *b)
             end_member(g, b);
         } else if (rc != Z_OK || (left == 0 && g->z.avail_out == room)) {
             if (rc == Z_OK || rc == Z_BUF_ERROR)
-                snprintf(g->error, sizeof(g->error), "gzip data cut off (compressed offset %zu)", place(g));
+                snprintf(g->error, sizeof(g->error), "gzip data cut off (compressed offset %zu)",
+                         gz_place(g));
             else
-                report_damaged(g->error, sizeof(g->error), place(g));
+                report_damaged(g->error, sizeof(g->error), gz_place(g));
             b->last = true;
         }
     }
     b->n = BLOCK_BYTES - g->z.avail_out;
     g->begun |= !b->ends && b->n > b->from;
-    b->taken = place(g);
+    b->taken = gz_place(g);
 }
 
 /* ---- the thread -----------------------------------------------------------------------------------------
@@ -271,7 +272,7 @@ static void *run_ahead(void *arg)
         pthread_mutex_unlock(&g->lock);
         fill_block(g, b);
         if (reader_is_behind) {
-            b->sum = sum_of(g, 0, b, b->n);
+            b->sum = gz_sum_of(g, 0, b, b->n);
             b->summed = true;
         }
         pthread_mutex_lock(&g->lock);
@@ -395,7 +396,7 @@ static void check_block(struct oc_gz *g, const struct block *b)
 {
     uint32_t before = b->begins ? 0 : g->sum;
     g->sum = b->summed ? (uint32_t)crc32_combine(before, b->sum, (z_off_t)(b->n - b->from))
-                       : sum_of(g, before, b, b->n);
+                       : gz_sum_of(g, before, b, b->n);
     g->ended = b->last;
     if (b->ends && g->sum != b->crc) {
         report_damaged(g->bad_sum, sizeof(g->bad_sum), b->end - 4);
@@ -406,7 +407,7 @@ static void check_block(struct oc_gz *g, const struct block *b)
     }
 }
 
-static void add_block(struct oc_gz *g)
+static void gz_add_block(struct oc_gz *g)
 {
     struct block *b = next_block(g);
     if (b->no_memory)
@@ -435,7 +436,7 @@ bool oc_gz_more(struct oc_gz *g, size_t used, bool add, const char **data, size_
             start_thread(g);
         }
         do
-            add_block(g);
+            gz_add_block(g);
         while (g->win_n == had && !g->ended); /* a member may end in an empty block */
     }
     *data = g->win;

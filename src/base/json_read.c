@@ -142,7 +142,7 @@ static inline int byte_at(struct oc_json *j, size_t i)
     return j->pos + i < j->n ? (unsigned char)j->win[j->pos + i] : byte_behind(j, i);
 }
 
-static bool fail(struct oc_json *j, size_t ahead, const char *fmt, ...)
+static bool json_read_fail(struct oc_json *j, size_t ahead, const char *fmt, ...)
 {
     if (j->failed)
         return false;
@@ -155,7 +155,7 @@ static bool fail(struct oc_json *j, size_t ahead, const char *fmt, ...)
     return false;
 }
 
-static bool cut(struct oc_json *j)
+static bool json_read_cut(struct oc_json *j)
 {
     j->truncated = true;
     j->pos = j->n;
@@ -167,20 +167,20 @@ static bool too_long(struct oc_json *j, size_t n)
 {
     oc_stream_over(j->stream, OC_CAP_STRING_BYTES, n);
     j->at_end = true;
-    return cut(j);
+    return json_read_cut(j);
 }
 
 static bool unexpected(struct oc_json *j, int c, const char *wanted)
 {
     if (c < 0)
-        return cut(j);
+        return json_read_cut(j);
     if (c > 32 && c < 127)
-        return fail(j, 0, "expected %s, found '%c'", wanted, c);
-    return fail(j, 0, "expected %s, found byte 0x%02x", wanted, (unsigned)c);
+        return json_read_fail(j, 0, "expected %s, found '%c'", wanted, c);
+    return json_read_fail(j, 0, "expected %s, found byte 0x%02x", wanted, (unsigned)c);
 }
 
 /* Next byte that is not a blank (nor, if requested, a comma); -1 at the end. */
-static inline int skip_blanks(struct oc_json *j, bool commas)
+static inline int json_read_skip_blanks(struct oc_json *j, bool commas)
 {
     int c = byte_at(j, 0);
     if (!is(c, BLANK) && !(commas && c == ','))
@@ -239,7 +239,7 @@ unsigned oc_json_depth(const struct oc_json *j)
 /* ---- tokens ------------------------------------------------------------------------------------------- */
 
 /* Whether the quote at cursor + quote closes its string. */
-static inline bool closes_string(struct oc_json *j, size_t quote)
+static inline bool json_read_closes_string(struct oc_json *j, size_t quote)
 {
     size_t i = quote + 1;
     int c = byte_at(j, i);
@@ -267,7 +267,7 @@ static inline size_t scan_string(struct oc_json *j, bool is_name, bool *escaped)
                 return 0;
             i += 2;
         } else if (c == '"') {
-            if (is_name || closes_string(j, i))
+            if (is_name || json_read_closes_string(j, i))
                 return i;
             i++;
         } /* else the window grew: continue */
@@ -287,7 +287,7 @@ enum oc_json_type oc_json_peek(struct oc_json *j)
 {
     if (j->failed)
         return OC_JSON_NONE;
-    switch (skip_blanks(j, false)) {
+    switch (json_read_skip_blanks(j, false)) {
     case '{':
         return OC_JSON_OBJECT;
     case '[':
@@ -326,13 +326,13 @@ bool oc_json_enter(struct oc_json *j)
 {
     if (j->failed)
         return false;
-    int c = skip_blanks(j, false);
+    int c = json_read_skip_blanks(j, false);
     if (c != '{' && c != '[') {
         oc_json_skip(j);
         return false;
     }
     if (j->depth == MAX_DEPTH)
-        return fail(j, 0, "nested deeper than %d", MAX_DEPTH);
+        return json_read_fail(j, 0, "nested deeper than %d", MAX_DEPTH);
     j->kind[j->depth++] = (char)c;
     j->pos++;
     return true;
@@ -344,8 +344,8 @@ static bool goes_on(struct oc_json *j, char kind)
     if (j->failed || !j->depth)
         return false;
     if (j->kind[j->depth - 1] != kind)
-        return fail(j, 0, kind == '{' ? "not in an object" : "not in an array");
-    int c = skip_blanks(j, true);
+        return json_read_fail(j, 0, kind == '{' ? "not in an object" : "not in an array");
+    int c = json_read_skip_blanks(j, true);
     if (c == kind + 2) { /* '{' and '}', '[' and ']' differ by two */
         j->pos++;
         j->depth--;
@@ -353,7 +353,7 @@ static bool goes_on(struct oc_json *j, char kind)
     }
     if (c < 0) {
         j->depth--;
-        return cut(j);
+        return json_read_cut(j);
     }
     if (c == '}' || c == ']')
         return unexpected(j, c, kind == '{' ? "a member or '}'" : "a value or ']'");
@@ -369,14 +369,14 @@ bool oc_json_member(struct oc_json *j, struct oc_str *key)
 {
     if (!goes_on(j, '{'))
         return false;
-    int c = skip_blanks(j, false);
+    int c = json_read_skip_blanks(j, false);
     if (c != '"')
         return unexpected(j, c, "a name");
     bool escaped;
     size_t close = scan_string(j, true, &escaped);
     if (!close) {
         j->depth--;
-        return cut(j);
+        return json_read_cut(j);
     }
     if (close - 1 > j->max_string)
         return too_long(j, close - 1);
@@ -396,7 +396,7 @@ bool oc_json_member(struct oc_json *j, struct oc_str *key)
 
 /* ---- strings ------------------------------------------------------------------------------------------ */
 
-static struct oc_str decode(struct oc_json *j, const char *p, size_t n)
+static struct oc_str json_read_decode(struct oc_json *j, const char *p, size_t n)
 {
     if (j->scratch_cap < n + 8) {
         j->scratch_cap = (n + 8) * 2;
@@ -409,19 +409,19 @@ bool oc_json_string(struct oc_json *j, struct oc_str *out)
 {
     if (j->failed)
         return false;
-    if (skip_blanks(j, false) != '"') {
+    if (json_read_skip_blanks(j, false) != '"') {
         oc_json_skip(j);
         return false;
     }
     bool escaped;
     size_t close = scan_string(j, false, &escaped);
     if (!close)
-        return cut(j);
+        return json_read_cut(j);
     if (close - 1 > j->max_string)
         return too_long(j, close - 1);
     *out = (struct oc_str){j->win + j->pos + 1, close - 1};
     if (escaped)
-        *out = decode(j, out->s, out->n);
+        *out = json_read_decode(j, out->s, out->n);
     j->pos += close + 1;
     return true;
 }
@@ -439,7 +439,7 @@ static inline bool nest_step(struct oc_json *j, struct nest *t, char c, size_t a
 {
     if (c == '{' || c == '[') {
         if (t->depth + j->depth >= MAX_DEPTH)
-            return fail(j, at, "nested deeper than %d", MAX_DEPTH);
+            return json_read_fail(j, at, "nested deeper than %d", MAX_DEPTH);
         uint64_t bit = (uint64_t)1 << (t->depth % 64), *word = &t->is_array[t->depth / 64];
         *word = c == '[' ? *word | bit : *word & ~bit;
         t->depth++;
@@ -447,17 +447,18 @@ static inline bool nest_step(struct oc_json *j, struct nest *t, char c, size_t a
     }
     t->depth--;
     bool array = t->is_array[t->depth / 64] >> (t->depth % 64) & 1;
-    return array == (c == ']') ? true : fail(j, at, "'%c' does not close '%c'", c, array ? '[' : '{');
+    return array == (c == ']') ? true
+                               : json_read_fail(j, at, "'%c' does not close '%c'", c, array ? '[' : '{');
 }
 
 /* Processes one structural byte at cursor + i. Returns the bytes consumed, 0 on error. */
-static inline size_t step(struct oc_json *j, struct nest *t, char c, size_t i)
+static inline size_t json_read_step(struct oc_json *j, struct nest *t, char c, size_t i)
 {
     if (t->in_string) {
         if (c == '\\')
             return 2;
         if (c == '"')
-            t->in_string = !closes_string(j, i);
+            t->in_string = !json_read_closes_string(j, i);
         return 1;
     }
     t->in_string = c == '"';
@@ -475,7 +476,7 @@ static size_t step_block(struct oc_json *j, struct nest *t, size_t i)
     size_t k, taken = 64;
     while ((bits = (b.quote | (t->in_string ? b.escape : b.structure)) & live) != 0) {
         k = (size_t)__builtin_ctzll(bits);
-        size_t used = step(j, t, j->win[j->pos + i + k], i + k);
+        size_t used = json_read_step(j, t, j->win[j->pos + i + k], i + k);
         if (!used || !t->depth)
             return used ? k + 1 : 0;
         if (k + used >= 64) {
@@ -504,8 +505,8 @@ static size_t scan_container(struct oc_json *j, bool keep)
         } else {
             int c = byte_at(j, i);
             if (c < 0)
-                return (size_t)cut(j);
-            used = step(j, &t, (char)c, i);
+                return (size_t)json_read_cut(j);
+            used = json_read_step(j, &t, (char)c, i);
         }
         if (!used)
             return 0;
@@ -518,7 +519,7 @@ static bool scan_value(struct oc_json *j, bool keep, size_t *len)
 {
     if (j->failed)
         return false;
-    int c = skip_blanks(j, false);
+    int c = json_read_skip_blanks(j, false);
     bool escaped;
     switch (c) {
     case '{':
@@ -527,7 +528,7 @@ static bool scan_value(struct oc_json *j, bool keep, size_t *len)
         return *len != 0;
     case '"':
         *len = scan_string(j, false, &escaped) + 1;
-        return *len > 1 ? true : cut(j);
+        return *len > 1 ? true : json_read_cut(j);
     default:
         *len = c < 0 ? 0 : scan_scalar(j);
         return *len ? true : unexpected(j, c, "a value");
@@ -557,7 +558,7 @@ bool oc_json_raw(struct oc_json *j, struct oc_str *text)
 
 bool oc_json_match(struct oc_json *j, struct oc_str text)
 {
-    if (j->failed || !text.n || skip_blanks(j, false) != text.s[0] || byte_at(j, text.n - 1) < 0 ||
+    if (j->failed || !text.n || json_read_skip_blanks(j, false) != text.s[0] || byte_at(j, text.n - 1) < 0 ||
         memcmp(j->win + j->pos, text.s, text.n) != 0)
         return false;
     j->pos += text.n;
@@ -586,7 +587,7 @@ void oc_json_step(struct oc_json *j, size_t bytes)
 /* ---- numbers ------------------------------------------------------------------------------------------ */
 
 /* The text of a number, or of a string that contains one. */
-static bool number_text(struct oc_json *j, struct oc_str *text)
+static bool json_read_number_text(struct oc_json *j, struct oc_str *text)
 {
     enum oc_json_type type = oc_json_peek(j);
     if (type == OC_JSON_STRING)
@@ -617,7 +618,7 @@ bool oc_json_i64(struct oc_json *j, int64_t *out)
 {
     struct oc_str t;
     double d;
-    if (!number_text(j, &t))
+    if (!json_read_number_text(j, &t))
         return false;
     if (small_int(t, out) || oc_parse_i64(t.s, t.n, out))
         return true;
@@ -631,7 +632,7 @@ bool oc_json_i64(struct oc_json *j, int64_t *out)
 bool oc_json_double(struct oc_json *j, double *out)
 {
     struct oc_str t;
-    return number_text(j, &t) && oc_parse_double(t.s, t.n, out);
+    return json_read_number_text(j, &t) && oc_parse_double(t.s, t.n, out);
 }
 
 bool oc_json_bool(struct oc_json *j, bool *out)

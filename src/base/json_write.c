@@ -29,7 +29,7 @@ static void write_separator(struct oc_json_out *w)
         new_line(w);
 }
 
-static void begin(struct oc_json_out *w, char c)
+static void json_write_begin(struct oc_json_out *w, char c)
 {
     write_separator(w);
     putc(c, w->f);
@@ -37,7 +37,7 @@ static void begin(struct oc_json_out *w, char c)
     w->need_comma = false;
 }
 
-static void end(struct oc_json_out *w, char c)
+static void json_write_end(struct oc_json_out *w, char c)
 {
     w->depth--;
     if (w->need_comma)
@@ -46,7 +46,7 @@ static void end(struct oc_json_out *w, char c)
     w->need_comma = true;
 }
 
-static void plain(struct oc_json_out *w, const char *text)
+static void json_write_plain(struct oc_json_out *w, const char *text)
 {
     write_separator(w);
     fputs(text, w->f);
@@ -55,22 +55,22 @@ static void plain(struct oc_json_out *w, const char *text)
 
 void oc_jw_begin_object(struct oc_json_out *w)
 {
-    begin(w, '{');
+    json_write_begin(w, '{');
 }
 
 void oc_jw_end_object(struct oc_json_out *w)
 {
-    end(w, '}');
+    json_write_end(w, '}');
 }
 
 void oc_jw_begin_array(struct oc_json_out *w)
 {
-    begin(w, '[');
+    json_write_begin(w, '[');
 }
 
 void oc_jw_end_array(struct oc_json_out *w)
 {
-    end(w, ']');
+    json_write_end(w, ']');
 }
 
 /* Length of the well-formed UTF-8 sequence at s (Unicode table 3-7), 0 if there is none. */
@@ -120,7 +120,7 @@ static size_t plain_run(const unsigned char *s)
     return n;
 }
 
-static void quoted(FILE *f, const char *text)
+static void json_write_quoted(FILE *f, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     static const char short_of[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
@@ -144,7 +144,7 @@ static void quoted(FILE *f, const char *text)
 void oc_jw_key(struct oc_json_out *w, const char *key)
 {
     write_separator(w);
-    quoted(w->f, key);
+    json_write_quoted(w->f, key);
     fputs(w->pretty ? ": " : ":", w->f);
     w->after_key = true;
 }
@@ -156,7 +156,7 @@ void oc_jw_string(struct oc_json_out *w, const char *s)
         return;
     }
     write_separator(w);
-    quoted(w->f, s);
+    json_write_quoted(w->f, s);
     w->need_comma = true;
 }
 
@@ -164,7 +164,7 @@ void oc_jw_u64(struct oc_json_out *w, uint64_t v)
 {
     char text[24], *end = text + sizeof(text) - 1;
     *end = '\0';
-    plain(w, oc_put_digits(end, v));
+    json_write_plain(w, oc_put_digits(end, v));
 }
 
 void oc_jw_i64(struct oc_json_out *w, int64_t v)
@@ -179,20 +179,20 @@ void oc_jw_double(struct oc_json_out *w, double v)
     char text[32] = "null";
     if (isfinite(v))
         oc_format_repr(v, text, sizeof(text));
-    plain(w, text);
+    json_write_plain(w, text);
 }
 
 void oc_jw_bool(struct oc_json_out *w, bool v)
 {
-    plain(w, v ? "true" : "false");
+    json_write_plain(w, v ? "true" : "false");
 }
 
 void oc_jw_null(struct oc_json_out *w)
 {
-    plain(w, "null");
+    json_write_plain(w, "null");
 }
 
 void oc_jw_raw(struct oc_json_out *w, const char *json)
 {
-    plain(w, json);
+    json_write_plain(w, json);
 }

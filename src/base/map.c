@@ -15,7 +15,7 @@ struct oc_map_entry {
     uint32_t n, value;
 };
 
-static uint32_t hash_bytes(const char *s, size_t n)
+static uint32_t map_hash_bytes(const char *s, size_t n)
 {
     const unsigned char *p = (const unsigned char *)s;
     uint64_t h = 0x9e3779b97f4a7c15u ^ n;
@@ -33,7 +33,7 @@ static uint32_t hash_bytes(const char *s, size_t n)
 }
 
 /* The slot of the key, or the empty slot for it. */
-static struct oc_map_slot *find(const struct oc_map *m, const char *key, size_t n, uint32_t hash)
+static struct oc_map_slot *map_find(const struct oc_map *m, const char *key, size_t n, uint32_t hash)
 {
     uint32_t mask = m->cap - 1;
     for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
@@ -78,13 +78,13 @@ void oc_map_reserve(struct oc_map *m, uint32_t n)
 void oc_map_expect(const struct oc_map *m, const char *key, size_t n)
 {
     if (m->cap)
-        __builtin_prefetch(&m->slot[hash_bytes(key, n) & (m->cap - 1)], 1);
+        __builtin_prefetch(&m->slot[map_hash_bytes(key, n) & (m->cap - 1)], 1);
 }
 
 /* Index of the key's entry, or OC_NONE. */
 static uint32_t entry_of(const struct oc_map *m, const char *key, size_t n)
 {
-    return m->cap ? find(m, key, n, hash_bytes(key, n))->at - 1 : OC_NONE;
+    return m->cap ? map_find(m, key, n, map_hash_bytes(key, n))->at - 1 : OC_NONE;
 }
 
 uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n)
@@ -111,13 +111,13 @@ uint32_t oc_map_get_near(const struct oc_map *m, const char *key, size_t n, uint
 }
 
 /* Finds or inserts the entry of the key; a new key is copied or, if allowed, kept. */
-static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, bool keep, uint32_t value,
-                                  bool *is_new)
+static struct oc_map_entry *map_place(struct oc_map *m, const char *key, size_t n, bool keep, uint32_t value,
+                                      bool *is_new)
 {
     if (m->n + 1 > m->cap - m->cap / 4)
         grow_to(m, m->cap ? m->cap * 2 : 64);
-    uint32_t hash = hash_bytes(key, n);
-    struct oc_map_slot *s = find(m, key, n, hash);
+    uint32_t hash = map_hash_bytes(key, n);
+    struct oc_map_slot *s = map_find(m, key, n, hash);
     *is_new = !s->at;
     if (*is_new) {
         m->entry[m->n] = (struct oc_map_entry){keep ? key : oc_strndup(m->arena, key, n), (uint32_t)n, value};
@@ -129,7 +129,7 @@ static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, b
 const char *oc_map_set(struct oc_map *m, const char *key, size_t n, uint32_t value)
 {
     bool is_new;
-    struct oc_map_entry *e = place(m, key, n, false, value, &is_new);
+    struct oc_map_entry *e = map_place(m, key, n, false, value, &is_new);
     e->value = value;
     return e->key;
 }
@@ -137,7 +137,7 @@ const char *oc_map_set(struct oc_map *m, const char *key, size_t n, uint32_t val
 bool oc_map_add(struct oc_map *m, const char *key, size_t n, uint32_t *value, const char **stored)
 {
     bool is_new;
-    struct oc_map_entry *e = place(m, key, n, false, *value, &is_new);
+    struct oc_map_entry *e = map_place(m, key, n, false, *value, &is_new);
     *value = e->value;
     if (stored)
         *stored = e->key;
@@ -147,14 +147,14 @@ bool oc_map_add(struct oc_map *m, const char *key, size_t n, uint32_t *value, co
 bool oc_map_add_kept(struct oc_map *m, const char *key, size_t n, uint32_t *value)
 {
     bool is_new;
-    *value = place(m, key, n, true, *value, &is_new)->value;
+    *value = map_place(m, key, n, true, *value, &is_new)->value;
     return is_new;
 }
 
 const char *oc_intern(struct oc_map *m, const char *s, size_t n)
 {
     bool is_new;
-    return place(m, s, n, false, 0, &is_new)->key;
+    return map_place(m, s, n, false, 0, &is_new)->key;
 }
 
 void oc_map_free(struct oc_map *m)

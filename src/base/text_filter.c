@@ -44,7 +44,7 @@ enum {
     PART_DASH
 };
 
-static bool is_digit(char c)
+static bool text_filter_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -57,7 +57,7 @@ static size_t match(const char *s, size_t n, const char *pattern)
         if (i == n)
             return 0;
         char c = s[i], p = pattern[i];
-        if (!(p == '0'   ? is_digit(c)
+        if (!(p == '0'   ? text_filter_is_digit(c)
               : p == 'T' ? c == 'T' || c == ' '
               : p == '-' ? c == '-' || c == '/'
                          : c == p))
@@ -75,7 +75,7 @@ static size_t time_length(const char *s, size_t n)
     if (!i)
         return 0;
     if (i < n && (s[i] == '.' || s[i] == ','))
-        for (i++; i < n && is_digit(s[i]);)
+        for (i++; i < n && text_filter_is_digit(s[i]);)
             i++;
     if (i < n && s[i] == 'Z')
         return i + 1;
@@ -148,7 +148,7 @@ static size_t label_length(const char *s, size_t n)
 static size_t rank_length(const char *s, size_t n)
 {
     size_t i = 0;
-    while (i < n && i < 6 && is_digit(s[i]))
+    while (i < n && i < 6 && text_filter_is_digit(s[i]))
         i++;
     return i && i + 1 < n && s[i] == ':' && s[i + 1] == ' ' ? i + 1 : 0;
 }
@@ -308,7 +308,7 @@ static void decode_one(struct oc_text_filter *f, struct oc_buf *to)
         oc_buf_add(to, utf8, oc_utf8_put(utf8, cp));
 }
 
-static void decode(struct oc_text_filter *f, struct oc_buf *to)
+static void text_filter_decode(struct oc_text_filter *f, struct oc_buf *to)
 {
     size_t end = f->n - f->at > PIECE_BYTES ? f->at + PIECE_BYTES : f->n;
     if (f->encoding == OC_TEXT_BYTES) {
@@ -352,7 +352,7 @@ bool oc_text_filter_more(struct oc_text_filter *f, size_t used, bool add, const 
     }
     size_t had = f->out.n;
     while (add && f->at < f->n && f->out.n == had) {
-        decode(f, f->prefix.n ? &f->line : &f->out);
+        text_filter_decode(f, f->prefix.n ? &f->line : &f->out);
         if (f->prefix.n && f->line.n)
             move_lines(f);
     }

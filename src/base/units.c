@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/arena.h"
 
-static bool is_digit(char c)
+static bool units_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -28,7 +28,7 @@ bool oc_parse_u64(const char *s, size_t n, uint64_t *out)
     if (!n)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!is_digit(s[i]) || __builtin_mul_overflow(v, 10, &v) ||
+        if (!units_is_digit(s[i]) || __builtin_mul_overflow(v, 10, &v) ||
             __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v))
             return false;
     *out = v;
@@ -56,7 +56,7 @@ struct decimal {
 static bool take_digits(const char *s, size_t n, size_t *at, struct decimal *d, bool fraction)
 {
     size_t i = *at;
-    for (; i < n && is_digit(s[i]); i++) {
+    for (; i < n && units_is_digit(s[i]); i++) {
         if (d->n_digit == 0 && s[i] == '0') {
             d->exp10 -= fraction;
         } else if (d->n_digit < 19) {
@@ -92,7 +92,7 @@ static bool take_apart(const char *s, size_t n, struct decimal *d)
         i += i < n && (s[i] == '-' || s[i] == '+');
         int64_t e = 0;
         size_t from = i;
-        for (; i < n && is_digit(s[i]); i++)
+        for (; i < n && units_is_digit(s[i]); i++)
             e = e < 100000000 ? e * 10 + (s[i] - '0') : e;
         if (i == from)
             return false;
@@ -148,7 +148,7 @@ bool oc_parse_double(const char *s, size_t n, double *out)
     return true;
 }
 
-static bool scale_of(const char *p, size_t n, bool small_ones, double *scale)
+static bool units_scale_of(const char *p, size_t n, bool small_ones, double *scale)
 {
     static const char big[] = "kMGTPE", small[] = "munp";
     if (n == 0) {
@@ -169,9 +169,9 @@ static bool scale_of(const char *p, size_t n, bool small_ones, double *scale)
 bool oc_parse_scaled(const char *s, const char *unit, double *out)
 {
     size_t n = strlen(s), digits = 0, unit_n = unit ? strlen(unit) : 0;
-    while (digits < n && (is_digit(s[digits]) || strchr("+-.", s[digits]) ||
+    while (digits < n && (units_is_digit(s[digits]) || strchr("+-.", s[digits]) ||
                           ((s[digits] | 32) == 'e' && digits + 1 < n && digits > 0 &&
-                           (is_digit(s[digits + 1]) || s[digits + 1] == '-' || s[digits + 1] == '+'))))
+                           (units_is_digit(s[digits + 1]) || s[digits + 1] == '-' || s[digits + 1] == '+'))))
         digits++;
     size_t at = digits, end = n;
     while (at < n && s[at] == ' ')
@@ -180,7 +180,7 @@ bool oc_parse_scaled(const char *s, const char *unit, double *out)
         end -= unit_n;
     double v, scale;
     if (!oc_parse_double(s, digits, &v) ||
-        !scale_of(s + at, end - at, unit && strcmp(unit, "s") == 0, &scale))
+        !units_scale_of(s + at, end - at, unit && strcmp(unit, "s") == 0, &scale))
         return false;
     *out = scale < 1 ? v / round(1 / scale) : v * scale; /* exactly 12 / 1e6 for 12us */
     return isfinite(*out);
@@ -240,7 +240,7 @@ static int digits_of(double v, int precision, char digit[24])
     digit[1] = '\0';
     snprintf(text, sizeof(text), "%.*e", precision - 1, fabs(v));
     for (; text[at] && text[at] != 'e'; at++)
-        if (is_digit(text[at]) && n < 23)
+        if (units_is_digit(text[at]) && n < 23)
             digit[n++] = text[at];
     digit[n] = '\0';
     return (int)strtol(text + at + 1, NULL, 10);
@@ -349,7 +349,8 @@ static void long_decimal(double v, int decimals, char *buf, size_t cap)
     }
 }
 
-static const char *fixed(double v, int decimals, const char *prefix, const char *unit, char *buf, size_t cap)
+static const char *units_fixed(double v, int decimals, const char *prefix, const char *unit, char *buf,
+                               size_t cap)
 {
     if (!short_decimal(v, decimals, buf, cap))
         long_decimal(v, decimals, buf, cap);
@@ -364,7 +365,7 @@ static const char *fixed(double v, int decimals, const char *prefix, const char 
     return buf;
 }
 
-static bool not_finite(double v, char *buf, size_t cap)
+static bool units_not_finite(double v, char *buf, size_t cap)
 {
     if (isfinite(v))
         return false;
@@ -376,13 +377,13 @@ static const char *prefixed(double v, double base, const char *const *prefix, si
                             char *buf, size_t cap)
 {
     size_t i = 0;
-    if (not_finite(v, buf, cap))
+    if (units_not_finite(v, buf, cap))
         return buf;
     while (i + 1 < n && fabs(v) >= base - (v == floor(v) ? 0 : 0.005)) { /* would print as 1000.00 */
         v /= base;
         i++;
     }
-    return fixed(v, i == 0 && v == floor(v) ? 0 : 2, prefix[i], unit, buf, cap);
+    return units_fixed(v, i == 0 && v == floor(v) ? 0 : 2, prefix[i], unit, buf, cap);
 }
 
 const char *oc_format_si(double v, const char *unit, char *buf, size_t cap)
@@ -401,7 +402,7 @@ const char *oc_format_time_ns(double ns, char *buf, size_t cap)
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     size_t i = 0;
-    if (not_finite(ns, buf, cap))
+    if (units_not_finite(ns, buf, cap))
         return buf;
     while (i + 1 < OC_COUNT(unit) && fabs(ns) >= 999.5) {
         ns /= 1000;
@@ -409,7 +410,7 @@ const char *oc_format_time_ns(double ns, char *buf, size_t cap)
     }
     double a = fabs(ns);
     int decimals = a >= 99.95 || (i == 0 && ns == floor(ns)) ? 0 : a >= 9.995 ? 1 : 2;
-    return fixed(ns, decimals, "", unit[i], buf, cap);
+    return units_fixed(ns, decimals, "", unit[i], buf, cap);
 }
 
 const char *oc_format_count(uint64_t v, char *buf, size_t cap)

@@ -7,7 +7,7 @@ struct oc_wire oc_wire_of(const uint8_t *data, size_t n)
     return (struct oc_wire){.p = data, .end = data ? data + n : data};
 }
 
-static bool damaged(struct oc_wire *w, const uint8_t *at, const char *why)
+static bool wire_damaged(struct oc_wire *w, const uint8_t *at, const char *why)
 {
     w->bad = at;
     w->why = why;
@@ -30,23 +30,23 @@ static const uint8_t *varint(const uint8_t *p, const uint8_t *end, uint64_t *out
     return NULL;
 }
 
-static bool fixed(struct oc_wire *w, struct oc_field *f, const uint8_t *at, size_t width)
+static bool wire_fixed(struct oc_wire *w, struct oc_field *f, const uint8_t *at, size_t width)
 {
     if ((size_t)(w->end - w->p) < width)
-        return damaged(w, at, "the message ends inside a field");
+        return wire_damaged(w, at, "the message ends inside a field");
     f->v = oc_load_le(w->p, width);
     w->p += width;
     return true;
 }
 
-static bool length(struct oc_wire *w, struct oc_field *f, const uint8_t *at)
+static bool wire_length(struct oc_wire *w, struct oc_field *f, const uint8_t *at)
 {
     uint64_t n;
     const uint8_t *p = varint(w->p, w->end, &n);
     if (!p)
-        return damaged(w, at, "the length of a field is damaged");
+        return wire_damaged(w, at, "the length of a field is damaged");
     if (n > (uint64_t)(w->end - p))
-        return damaged(w, at, "a field is longer than the rest of its message");
+        return wire_damaged(w, at, "a field is longer than the rest of its message");
     f->data = p;
     f->n = (size_t)n;
     w->p = p + n;
@@ -61,23 +61,23 @@ bool oc_wire_next_any(struct oc_wire *w, struct oc_field *f)
     uint64_t key;
     const uint8_t *p = varint(w->p, w->end, &key);
     if (!p || key >> 3 == 0 || key >> 3 > 0x1fffffff)
-        return damaged(w, at, "not a protobuf field");
+        return wire_damaged(w, at, "not a protobuf field");
     w->p = p;
     *f = (struct oc_field){.num = (uint32_t)(key >> 3), .type = (uint8_t)(key & 7)};
     switch (f->type) {
     case OC_WIRE_VARINT:
         w->p = varint(p, w->end, &f->v);
         if (!w->p)
-            return damaged(w, at, "the message ends inside a number");
+            return wire_damaged(w, at, "the message ends inside a number");
         return true;
     case OC_WIRE_I64:
-        return fixed(w, f, at, 8);
+        return wire_fixed(w, f, at, 8);
     case OC_WIRE_I32:
-        return fixed(w, f, at, 4);
+        return wire_fixed(w, f, at, 4);
     case OC_WIRE_LEN:
-        return length(w, f, at);
+        return wire_length(w, f, at);
     default:
-        return damaged(w, at, "not a protobuf field");
+        return wire_damaged(w, at, "not a protobuf field");
     }
 }
 

@@ -36,7 +36,7 @@ static const char *fitting_end(const char *p, const char *end, size_t room)
     return slash && p < end ? slash : p;
 }
 
-static bool is_unit(const char *word, size_t n)
+static bool wrap_is_unit(const char *word, size_t n)
 {
     static const char *const unit[] = {"%",  "s",     "ms",   "us",     "ns",     "B",   "kB",  "MB",
                                        "GB", "TB",    "KiB",  "MiB",    "GiB",    "TiB", "k",   "M",
@@ -56,7 +56,7 @@ static bool is_bound_to_next(const char *word, size_t n, const char *next)
     size_t sign = strspn(word, "(<>=~+-");
     if (n == 1 && strchr("+-", *word))
         return true;
-    return sign < n && word[sign] >= '0' && word[sign] <= '9' && is_unit(next, strcspn(next, " "));
+    return sign < n && word[sign] >= '0' && word[sign] <= '9' && wrap_is_unit(next, strcspn(next, " "));
 }
 
 /* End of the words from `p` that stay on one line. */

@@ -27,7 +27,7 @@ static const struct oc_symbol symbols[] = {
 /* Version 2.14 changed the soname; the functions used here are in both. */
 static const char *const sonames[] = {"libxml2.so.2", "libxml2.so.16"};
 
-static void *load(void)
+static void *xml_lib_load(void)
 {
     void *handle = NULL;
     for (size_t i = 0; i < OC_COUNT(sonames) && !handle; i++)
@@ -38,7 +38,7 @@ static void *load(void)
 /* libxml2 initialises itself with its first reader, which must not happen in several threads at once. */
 static void set_up(void)
 {
-    void *handle = load();
+    void *handle = xml_lib_load();
     __typeof__(xmlInitParser) *init;
     void *found = handle ? dlsym(handle, "xmlInitParser") : NULL;
     memcpy(&init, &found, sizeof(found));
@@ -56,7 +56,7 @@ int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err)
 {
     memset(lib, 0, sizeof(*lib));
     pthread_once(&xml_once, set_up);
-    lib->handle = load();
+    lib->handle = xml_lib_load();
     if (!lib->handle)
         return oc_fail(err, OC_ELIBRARY,
                        "XML files need libxml2, which could not be loaded (package libxml2)");

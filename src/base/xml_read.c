@@ -35,7 +35,7 @@ struct words {
     char word[32];
 };
 
-static bool next_word(struct words *w)
+static bool xml_read_next_word(struct words *w)
 {
     w->list += strspn(w->list, " ");
     size_t n = strcspn(w->list, " ");
@@ -49,7 +49,7 @@ struct text {
     size_t used, cap;
 };
 
-static void append(struct text *t, const char *fmt, const char *s)
+static void xml_read_append(struct text *t, const char *fmt, const char *s)
 {
     int n = t->used < t->cap ? snprintf(t->s + t->used, t->cap - t->used, fmt, s) : 0;
     t->used += n > 0 ? (size_t)n : 0;
@@ -61,16 +61,16 @@ static void add_element(const struct oc_xml *x, const struct oc_xml_elem *e, str
     const struct oc_xml_spec *s = &x->format->spec[e->kind];
     struct words w = {.list = s->label ? s->label : ""};
     const char *before = " '";
-    append(t, "%s", s->name);
-    while (next_word(&w)) {
+    xml_read_append(t, "%s", s->name);
+    while (xml_read_next_word(&w)) {
         const char *value = oc_xml_get(e, w.word);
         if (!value)
             continue;
-        append(t, "%s", before);
-        append(t, "%.60s", value);
+        xml_read_append(t, "%s", before);
+        xml_read_append(t, "%.60s", value);
         before = ":";
     }
-    append(t, "%s", before[0] == ':' ? "': " : ": ");
+    xml_read_append(t, "%s", before[0] == ':' ? "': " : ": ");
 }
 
 /* "device 'a100': peak 'f16': ", outermost element first; the root is omitted. */
@@ -115,7 +115,7 @@ int oc_xml_fail(const struct oc_xml *x, const char *fmt, ...)
 static bool in_list(const char *list, const char *word)
 {
     struct words w = {.list = list};
-    while (next_word(&w))
+    while (xml_read_next_word(&w))
         if (strcmp(w.word, word) == 0)
             return true;
     return false;
@@ -124,7 +124,7 @@ static bool in_list(const char *list, const char *word)
 static int check_required(const struct oc_xml *x, const struct oc_xml_elem *e, const char *list)
 {
     struct words w = {.list = list};
-    while (next_word(&w))
+    while (xml_read_next_word(&w))
         if (!oc_xml_get(e, w.word))
             return oc_xml_fail(x, "missing %s", w.word);
     return 0;
@@ -169,7 +169,7 @@ static uint32_t current_line(struct oc_xml *x)
 }
 
 /* Row of the element of that name inside the current one; n_spec: none. */
-static uint32_t find_kind(const struct oc_xml *x, const char *name)
+static uint32_t xml_read_find_kind(const struct oc_xml *x, const char *name)
 {
     uint32_t parent = x->depth ? x->stack[x->depth - 1].kind : OC_XML_ROOT, kind = 0;
     const struct oc_xml_spec *s = x->format->spec;
@@ -181,7 +181,7 @@ static uint32_t find_kind(const struct oc_xml *x, const char *name)
 static int start_element(struct oc_xml *x)
 {
     const char *name = (const char *)x->lib.reader_name(x->parser);
-    uint32_t line = current_line(x), kind = find_kind(x, name);
+    uint32_t line = current_line(x), kind = xml_read_find_kind(x, name);
     if (kind == x->format->n_spec || x->depth == OC_XML_MAX_DEPTH) {
         char context[320], what[120];
         add_context(x, context, sizeof(context));
@@ -234,7 +234,7 @@ static void on_xml_error(void *user, xmlErrorPtr e)
 }
 
 /* libxml2 does not report every failed allocation as an error, but malloc sets errno. */
-static int read_node(struct oc_xml *x)
+static int xml_read_node(struct oc_xml *x)
 {
     errno = 0;
     int more = x->lib.reader_read(x->parser);
@@ -245,7 +245,7 @@ static int read_node(struct oc_xml *x)
 static int read_nodes(struct oc_xml *x)
 {
     int more;
-    while ((more = read_node(x)) == 1 && !x->complaint[0])
+    while ((more = xml_read_node(x)) == 1 && !x->complaint[0])
         if (handle_node(x))
             return -1;
     if (more != 0 || x->complaint[0]) {
@@ -256,7 +256,7 @@ static int read_nodes(struct oc_xml *x)
     return 0;
 }
 
-static uint32_t line_at(const char *text, const char *place)
+static uint32_t xml_read_line_at(const char *text, const char *place)
 {
     uint32_t line = 1;
     for (; text < place; text++)
@@ -272,15 +272,15 @@ static int check_text(const struct oc_xml *x, const char *text, size_t n)
         return oc_fail(x->err, OC_ELIMIT, "cannot read '%s': larger than %u MiB", x->path,
                        x->format->max_bytes >> 20);
     if (memchr(text, '\0', n))
-        return fail_at(x, line_at(text, memchr(text, '\0', n)), "",
+        return fail_at(x, xml_read_line_at(text, memchr(text, '\0', n)), "",
                        "a zero byte (the encoding must be UTF-8)");
     const char *doctype = memmem(text, n, "<!DOCTYPE", 9);
     if (doctype)
-        return fail_at(x, line_at(text, doctype), "", "document types and entities are not allowed");
+        return fail_at(x, xml_read_line_at(text, doctype), "", "document types and entities are not allowed");
     return 0;
 }
 
-static int parse(struct oc_xml *x, const void *data, size_t n)
+static int xml_read_parse(struct oc_xml *x, const void *data, size_t n)
 {
     const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS |
                         XML_PARSE_COMPACT | XML_PARSE_IGNORE_ENC;
@@ -311,5 +311,5 @@ int oc_xml_read(const struct oc_xml_format *format, const char *name, const void
     own->err = err;
     own->path = oc_strdup(arena, name);
     *x = own;
-    return check_text(own, data, n) ? -1 : parse(own, data, n);
+    return check_text(own, data, n) ? -1 : xml_read_parse(own, data, n);
 }

@@ -125,7 +125,7 @@ static int read_samples(const struct cli_opts *o, struct cli_measured *m)
     return rc ? cli_fail_err(&err) : 0;
 }
 
-static void print_warnings(const struct oc_samples *samples)
+static void arguments_print_warnings(const struct oc_samples *samples)
 {
     const struct oc_diag *d;
     size_t n = oc_samples_diags(samples, &d);
@@ -151,7 +151,7 @@ int cli_measured_read(const struct cli_opts *o, const char *command, struct cli_
     int rc = o->hw.n ? cli_find_device(o, cli_hw(o), &out->hwdb, &out->device) : 0;
     rc = rc ? rc : read_samples(o, out);
     if (!rc)
-        print_warnings(out->samples);
+        arguments_print_warnings(out->samples);
     return rc;
 }
 
@@ -165,7 +165,7 @@ void cli_measured_free(struct cli_measured *m)
 
 /* Options that choose or order rows, and would leave nothing without a word. */
 
-static bool has(const char *const *list, size_t n, const char *text)
+static bool arguments_has(const char *const *list, size_t n, const char *text)
 {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(list[i], text))
@@ -179,7 +179,7 @@ struct operators {
     size_t n, cap;
 };
 
-static void add(struct operators *all, const char *name, const char *type)
+static void arguments_add(struct operators *all, const char *name, const char *type)
 {
     if (all->n == all->cap) {
         all->cap = all->cap ? all->cap * 2 : 256;
@@ -190,20 +190,20 @@ static void add(struct operators *all, const char *name, const char *type)
     all->type[all->n++] = type ? type : "";
 }
 
-static void collect(struct operators *all, const struct oc_analysis *a, struct oc_profile *const *profile,
-                    size_t n_profile)
+static void arguments_collect(struct operators *all, const struct oc_analysis *a,
+                              struct oc_profile *const *profile, size_t n_profile)
 {
     struct oc_node_info info;
     const char *name, *type;
     for (size_t i = 0; a && i < oc_analysis_nodes(a); i++)
         if (!oc_analysis_node(a, i, &info))
-            add(all, info.name, info.op_type);
+            arguments_add(all, info.name, info.op_type);
     for (size_t k = 0; k < n_profile; k++)
         for (size_t i = 0; oc_profile_operator(profile[k], i, &name, &type); i++) {
             const char *own = oc_profile_operator_source_type(profile[k], i);
-            add(all, name, type);
+            arguments_add(all, name, type);
             if (own)
-                add(all, "", own);
+                arguments_add(all, "", own);
         }
 }
 
@@ -213,10 +213,10 @@ static void check_types(const struct cli_opts *o, const struct operators *all, b
     size_t n = 0;
     const char **type = cli_xcalloc(all->n + 1, sizeof(*type));
     for (size_t i = 0; i < all->n; i++)
-        if (*all->type[i] && !has(type, n, all->type[i]))
+        if (*all->type[i] && !arguments_has(type, n, all->type[i]))
             type[n++] = all->type[i];
     for (size_t i = 0; i < o->type.n; i++)
-        if (!has(type, n, o->type.item[i]) &&
+        if (!arguments_has(type, n, o->type.item[i]) &&
             oc_fail_unknown(&err, OC_EARG,
                             &(struct oc_unknown){.what = "operator type",
                                                  .where = "for --type",
@@ -230,14 +230,15 @@ static void check_types(const struct cli_opts *o, const struct operators *all, b
 }
 
 /* How many names match; an expression that is not valid fails in the report. */
-static size_t count_names(const struct operators *all, const char *pattern, bool anywhere, bool any_case)
+static size_t arguments_count_names(const struct operators *all, const char *pattern, bool anywhere,
+                                    bool any_case)
 {
     struct oc_err err;
     size_t n = 0;
     return oc_pattern_count(pattern, anywhere, any_case, all->name, all->n, &n, &err) ? all->n : n;
 }
 
-static void check_names(const struct cli_opts *o, const struct operators *all)
+static void arguments_check_names(const struct cli_opts *o, const struct operators *all)
 {
     static const struct {
         bool anywhere, any_case;
@@ -247,9 +248,9 @@ static void check_names(const struct cli_opts *o, const struct operators *all)
                  {true, true, "(?i).*", "anywhere in the name and without letter case"}};
     for (size_t i = 0; i < o->opr_name.n && all->n; i++) {
         const char *p = o->opr_name.item[i];
-        size_t k = 0, n = count_names(all, p, false, false);
+        size_t k = 0, n = arguments_count_names(all, p, false, false);
         for (; !n && k < sizeof(wider) / sizeof(wider[0]); k++)
-            if ((n = count_names(all, p, wider[k].anywhere, wider[k].any_case)) > 0)
+            if ((n = arguments_count_names(all, p, wider[k].anywhere, wider[k].any_case)) > 0)
                 cli_warn("no operator has a name that begins with --opr-name '%s'; '%s%s' matches %zu (%s)",
                          p, wider[k].pattern, p, n, wider[k].words);
         if (!n)
@@ -263,9 +264,9 @@ void cli_check_filters(const struct cli_opts *o, const struct oc_analysis *a,
     struct operators all = {0};
     if (!o->type.n && !o->opr_name.n)
         return;
-    collect(&all, a, profile, n_profile);
+    arguments_collect(&all, a, profile, n_profile);
     check_types(o, &all, a != NULL);
-    check_names(o, &all);
+    arguments_check_names(o, &all);
     free(all.name);
     free(all.type);
 }
@@ -314,15 +315,15 @@ static bool take_number(const char **s, int64_t *out)
 }
 
 /* Names may hold '=': the last one counts. */
-static const char *split(const char *text)
+static const char *arguments_split(const char *text)
 {
     const char *eq = strrchr(text, '=');
     return eq && eq != text && eq[1] ? eq : NULL;
 }
 
-static int parse_number(const char *option, const char *text, struct oc_bind *out)
+static int arguments_parse_number(const char *option, const char *text, struct oc_bind *out)
 {
-    const char *eq = split(text), *number = eq ? eq + 1 : NULL;
+    const char *eq = arguments_split(text), *number = eq ? eq + 1 : NULL;
     if (!eq || !take_number(&number, &out->value) || *number)
         return cli_fail(CLI_USAGE, "--%s needs %s, not '%s'", option,
                         !strcmp(option, "trip") ? "NODE=N such as loop=10" : "NAME=N such as batch=8", text);
@@ -330,7 +331,7 @@ static int parse_number(const char *option, const char *text, struct oc_bind *ou
     return 0;
 }
 
-static bool parse_list(const char *s, struct oc_shape_bind *out)
+static bool arguments_parse_list(const char *s, struct oc_shape_bind *out)
 {
     if (!strcmp(s, "scalar"))
         return true;
@@ -349,8 +350,8 @@ static bool parse_list(const char *s, struct oc_shape_bind *out)
 
 static int parse_shape(const char *text, struct oc_shape_bind *out)
 {
-    const char *eq = split(text);
-    if (!eq || !parse_list(eq + 1, out))
+    const char *eq = arguments_split(text);
+    if (!eq || !arguments_parse_list(eq + 1, out))
         return cli_fail(CLI_USAGE, "--shape needs INPUT=1x3x224x224 or INPUT=scalar, not '%s'", text);
     out->input = cli_xstrndup(text, (size_t)(eq - text));
     return 0;
@@ -390,9 +391,9 @@ int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more,
                                .shape = cli_xcalloc(o->shape.n + n_more, sizeof(*out->shape))};
     int rc = 0;
     for (size_t i = 0; i < o->dim.n && !rc; i++)
-        rc = parse_number("dim", o->dim.item[i], &out->bind[out->n_bind++]);
+        rc = arguments_parse_number("dim", o->dim.item[i], &out->bind[out->n_bind++]);
     for (size_t i = 0; i < o->trip.n && !rc; i++)
-        rc = parse_number("trip", o->trip.item[i], &out->trip[out->n_trip++]);
+        rc = arguments_parse_number("trip", o->trip.item[i], &out->trip[out->n_trip++]);
     for (size_t i = 0; i < o->value.n && !rc; i++)
         rc = parse_value(o->value.item[i], &out->value[out->n_value++]);
     for (size_t i = 0; i < o->shape.n && !rc; i++)
@@ -423,17 +424,17 @@ void cli_shapes_free(struct cli_shapes *s)
     oc_op_rules_free(s->rules);
 }
 
-static bool is(const char *value, const char *wanted)
+static bool arguments_is(const char *value, const char *wanted)
 {
     return value && !strcmp(value, wanted);
 }
 
 static enum oc_if_mode if_mode_of(const char *name)
 {
-    return is(name, "then")   ? OC_IF_THEN
-           : is(name, "else") ? OC_IF_ELSE
-           : is(name, "avg")  ? OC_IF_AVG
-                              : OC_IF_MAX;
+    return arguments_is(name, "then")   ? OC_IF_THEN
+           : arguments_is(name, "else") ? OC_IF_ELSE
+           : arguments_is(name, "avg")  ? OC_IF_AVG
+                                        : OC_IF_MAX;
 }
 
 struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct cli_shapes *s)
@@ -451,29 +452,29 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
         .no_defaults = o->no_defaults,
         .default_dim = o->default_dim.set ? o->default_dim.v : 0,
         .strict = o->strict,
-        .taps_valid = is(o->taps, "valid"),
+        .taps_valid = arguments_is(o->taps, "valid"),
         .strict_reduce = o->strict_reduce,
         .no_fold = o->no_fold,
-        .keep_qdq = is(o->qdq, "keep"),
-        .alias_off = is(o->alias, "off"),
-        .naive_bytes = is(o->bytes, "naive"),
-        .literal_ceil_mode = is(o->ceil_mode, "literal"),
-        .attention_full = is(o->attention, "full"),
-        .graph_bytes = is(o->bytes, "graph"),
-        .einsum_optimal = is(o->einsum, "optimal"),
-        .trees_max = is(o->trees, "max"),
-        .moe_expected = is(o->moe_active, "expected"),
+        .keep_qdq = arguments_is(o->qdq, "keep"),
+        .alias_off = arguments_is(o->alias, "off"),
+        .naive_bytes = arguments_is(o->bytes, "naive"),
+        .literal_ceil_mode = arguments_is(o->ceil_mode, "literal"),
+        .attention_full = arguments_is(o->attention, "full"),
+        .graph_bytes = arguments_is(o->bytes, "graph"),
+        .einsum_optimal = arguments_is(o->einsum, "optimal"),
+        .trees_max = arguments_is(o->trees, "max"),
+        .moe_expected = arguments_is(o->moe_active, "expected"),
         .lut = o->lut,
         .inplace = o->inplace,
         .keep_inputs = o->keep_inputs,
         .align_bytes = o->align.set ? (uint64_t)o->align.v : 0,
         .rnn_reload = o->rnn_reload,
         .loop_cached = o->loop_cached,
-        .dedup_content = is(o->dedup, "content"),
+        .dedup_content = arguments_is(o->dedup, "content"),
         .prefer_functions = o->prefer_functions,
-        .kv_share = is(o->kv_share, "on")    ? OC_KV_ON
-                    : is(o->kv_share, "off") ? OC_KV_OFF
-                                             : OC_KV_AUTO,
+        .kv_share = arguments_is(o->kv_share, "on")    ? OC_KV_ON
+                    : arguments_is(o->kv_share, "off") ? OC_KV_OFF
+                                                       : OC_KV_AUTO,
         .if_mode = if_mode_of(o->if_mode),
         .convention = o->convention.n ? o->convention.item[o->convention.n - 1] : NULL,
         .weights = o->weights,

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/arguments.h"
 
-static const char *format_of(const struct cli_opts *o)
+static const char *calibrate_format_of(const struct cli_opts *o)
 {
     return o->format && !strcmp(o->format, "compact") ? "table" : o->format;
 }
@@ -44,7 +44,8 @@ static int print_result(const struct cli_opts *o, const struct oc_calibration *c
     int rc = cli_output_open(NULL, &out);
     if (rc)
         return rc;
-    int failed = oc_calibration_report(cal, samples, format_of(o), out.f, &err) ? cli_fail_err(&err) : 0;
+    int failed =
+        oc_calibration_report(cal, samples, calibrate_format_of(o), out.f, &err) ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);
     return failed ? failed : rc;
 }

@@ -31,7 +31,7 @@ static int take_batches(struct comparison *c)
     return 0;
 }
 
-static int make(struct comparison *c)
+static int compare_make(struct comparison *c)
 {
     const struct cli_opts *o = c->o;
     struct oc_err err;
@@ -90,7 +90,7 @@ static int write_rank(const struct comparison *c)
 int cmd_compare(const struct cli_opts *o)
 {
     struct comparison c = {.o = o};
-    int rc = make(&c);
+    int rc = compare_make(&c);
     if (!rc)
         rc = write_rank(&c);
     oc_rank_free(c.rank);

@@ -34,7 +34,7 @@ struct job {
     const struct oc_device *device, **what_if_device; /* the second: heap */
 };
 
-static bool is(const char *value, const char *wanted)
+static bool cost_is(const char *value, const char *wanted)
 {
     return value && !strcmp(value, wanted);
 }
@@ -42,7 +42,7 @@ static bool is(const char *value, const char *wanted)
 /* ---- input -----------------------------------------------------------------------------------------------
  */
 
-static void add_profile(struct job *j, const char *path)
+static void cost_add_profile(struct job *j, const char *path)
 {
     struct cli_list *l = &j->profiles;
     l->item = cli_xrealloc(l->item, (l->n + 1) * sizeof(*l->item));
@@ -55,7 +55,7 @@ static int find_files(struct job *j)
 {
     const struct cli_list *w = &j->o->word;
     for (size_t i = 0; i < j->o->profile.n; i++)
-        add_profile(j, j->o->profile.item[i]);
+        cost_add_profile(j, j->o->profile.item[i]);
     for (size_t i = 0; i < w->n; i++) {
         enum oc_file_kind kind;
         struct oc_err err;
@@ -65,7 +65,7 @@ static int find_files(struct job *j)
             w->n == 1)
             return cli_load_model(w->item[i], j->o, &j->model); /* which says what is wrong with it */
         if (kind == OC_FILE_PROFILE) {
-            add_profile(j, w->item[i]);
+            cost_add_profile(j, w->item[i]);
             continue;
         }
         if (j->model_path)
@@ -103,7 +103,7 @@ static int check_profile_options(const struct job *j)
     return cli_check_order(o->order_by, j->profile_path != NULL, o->hw.n > 0);
 }
 
-static int check_options(struct job *j)
+static int cost_check_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
@@ -121,7 +121,7 @@ static int check_options(struct job *j)
                             of_model[i].name, o->optimized_model ? " and its profile" : "");
     if (o->annotate && (!j->model_path || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--annotate needs a model, without --formula and --sweep");
-    if (o->annotate && (is(o->annotate, "-") || is(o->output, o->annotate)))
+    if (o->annotate && (cost_is(o->annotate, "-") || cost_is(o->output, o->annotate)))
         return cli_fail(CLI_USAGE, "--annotate needs a file of its own");
     if (o->fit && (!j->model_path || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and --sweep");
@@ -168,8 +168,8 @@ static int load_profile(struct job *j)
                                    .iterations = (uint32_t)j->o->iterations.v,
                                    .stat = cli_stat(j->o->stat),
                                    .by_node = j->model && j->profiles.n == 1,
-                                   .keep_events =
-                                       j->o->advise || is(j->o->format, "trace") || is(j->o->format, "html")};
+                                   .keep_events = j->o->advise || cost_is(j->o->format, "trace") ||
+                                                  cost_is(j->o->format, "html")};
     cli_progress_say(j->progress, "reading", j->profile_path);
     int rc = oc_profile_open_all(j->profiles.item, j->profiles.n, &opts, &j->list, &j->n_list, &err);
     cli_fault_stop_over();
@@ -192,7 +192,7 @@ static int find_device(struct job *j)
     int rc = cli_what_if_devices(j->o, &j->hwdb, &j->what_if_device);
     if (rc)
         return rc;
-    if (!j->o->hw.n && (j->o->roofline || is(j->o->cache, "on")))
+    if (!j->o->hw.n && (j->o->roofline || cost_is(j->o->cache, "on")))
         return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
                         j->o->roofline ? "--roofline" : "--cache on");
     if (!j->o->hw.n)
@@ -216,7 +216,7 @@ static struct oc_analyze_opts analyze_opts(const struct job *j)
     return opts;
 }
 
-static int analyze(struct job *j)
+static int cost_analyze(struct job *j)
 {
     struct oc_err err;
     if (!j->model)
@@ -239,7 +239,7 @@ static int analyze(struct job *j)
 /* ---- join -------------------------------------------------------------------------------------------------
  */
 
-static int join(struct job *j)
+static int cost_join(struct job *j)
 {
     struct oc_err err;
     if (!j->model || !j->profile)
@@ -263,7 +263,7 @@ static int join(struct job *j)
 
 static struct oc_report_opts report_opts(const struct cli_opts *o, const struct cli_output *out)
 {
-    bool compact = is(o->format, "compact");
+    bool compact = cost_is(o->format, "compact");
     return (struct oc_report_opts){
         .format = compact ? "table" : o->format,
         .style = compact ? "compact" : o->style,
@@ -292,7 +292,7 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
         .dump_only_opr = o->dump_only_opr,
         .why = o->why.item,
         .n_why = o->why.n,
-        .cache = is(o->cache, "on"),
+        .cache = cost_is(o->cache, "on"),
         .roofline = o->roofline,
         .advise = o->advise,
         .fuse = o->fuse,
@@ -305,16 +305,16 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
 }
 
 /* Below the table; for CSV and JSON on standard error. */
-static int fit(struct job *j, FILE *f)
+static int cost_fit(struct job *j, FILE *f)
 {
-    bool table = !j->o->format || is(j->o->format, "table") || is(j->o->format, "compact");
+    bool table = !j->o->format || cost_is(j->o->format, "table") || cost_is(j->o->format, "compact");
     struct oc_analyze_opts opts = analyze_opts(j);
     if (table)
         fputc('\n', f);
     return cli_write_fit(j->analysis, &opts, j->device, table ? f : stderr);
 }
 
-static int compare(struct job *j, const struct oc_report_opts *opts, FILE *f, struct oc_err *err)
+static int cost_compare(struct job *j, const struct oc_report_opts *opts, FILE *f, struct oc_err *err)
 {
     struct oc_compare_source *source = cli_xcalloc(j->n_list + 1, sizeof(*source));
     for (size_t i = 0; i < j->n_list; i++)
@@ -364,7 +364,7 @@ static int annotate(struct job *j)
     return failed ? failed : rc;
 }
 
-static int write_report(struct job *j)
+static int cost_write_report(struct job *j)
 {
     struct cli_output out;
     struct oc_err err;
@@ -382,7 +382,7 @@ static int write_report(struct job *j)
     opts.outcome = &outcome;
     const struct oc_device *recorded = j->device ? NULL : cli_recorded_device(j->profile, &j->hwdb);
     opts.recorded_hw = recorded ? oc_device_info(recorded).name : NULL;
-    int failed = (j->n_list > 1 || j->o->combine ? compare(j, &opts, out.f, &err)
+    int failed = (j->n_list > 1 || j->o->combine ? cost_compare(j, &opts, out.f, &err)
                                                  : oc_report_write(&in, &opts, out.f, &err))
                      ? cli_fail_err(&err)
                      : 0;
@@ -391,7 +391,7 @@ static int write_report(struct job *j)
                  outcome.unordered == 1 ? "row has" : "rows have", j->o->order_by,
                  outcome.unordered == 1 ? "is" : "are");
     if (!failed && j->o->fit)
-        failed = fit(j, out.f);
+        failed = cost_fit(j, out.f);
     rc = cli_output_close(&out, !failed || failed == CLI_FINDINGS);
     return rc ? rc : failed;
 }
@@ -416,7 +416,7 @@ static size_t warn_about(const struct oc_diag *d, size_t n, size_t before, bool 
 }
 
 /* How many there are; printed when the report has no place for them. */
-static size_t findings(const struct job *j, bool print)
+static size_t cost_findings(const struct job *j, bool print)
 {
     const struct oc_diag *d;
     size_t n = 0, count;
@@ -438,16 +438,16 @@ static size_t findings(const struct job *j, bool print)
 static bool report_tells(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (j->n_list > 1 || o->combine || is(o->format, "csv") || is(o->format, "trace") ||
-        is(o->format, "model-explorer") || o->confluence || o->dump_only_opr ||
-        ((o->why.n || o->explain_match.n) && !is(o->format, "json")) ||
-        (o->print_only && !is(o->print_only, "summary")))
+    if (j->n_list > 1 || o->combine || cost_is(o->format, "csv") || cost_is(o->format, "trace") ||
+        cost_is(o->format, "model-explorer") || o->confluence || o->dump_only_opr ||
+        ((o->why.n || o->explain_match.n) && !cost_is(o->format, "json")) ||
+        (o->print_only && !cost_is(o->print_only, "summary")))
         return false;
-    return is(o->format, "json") || is(o->format, "markdown") || is(o->format, "md") ||
-           is(o->format, "html") || j->model || !is(oc_profile_importer(j->profile), "megengine");
+    return cost_is(o->format, "json") || cost_is(o->format, "markdown") || cost_is(o->format, "md") ||
+           cost_is(o->format, "html") || j->model || !cost_is(oc_profile_importer(j->profile), "megengine");
 }
 
-static int strict_result(const struct job *j, size_t n_findings)
+static int cost_strict_result(const struct job *j, size_t n_findings)
 {
     size_t unknown = 0, estimated = 0, assumed = 0;
     if (j->analysis) {
@@ -487,18 +487,18 @@ static void show_host_times(const struct job *j)
 /* ---- the command
  * ------------------------------------------------------------------------------------------- */
 
-static int run(struct job *j)
+static int cost_run(struct job *j)
 {
-    static int (*const steps[])(struct job *) = {find_files,   check_options, check_function, load_model,
-                                                 load_profile, find_device,   analyze,        join,
-                                                 check_pairs,  annotate};
+    static int (*const steps[])(struct job *) = {
+        find_files,  cost_check_options, check_function, load_model,  load_profile,
+        find_device, cost_analyze,       cost_join,      check_pairs, annotate};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](j);
     cli_progress_stop(j->progress); /* its line must be gone before the report comes */
     j->progress = NULL;
     if (rc || !cli_wants_function(j->o))
-        return rc ? rc : write_report(j);
+        return rc ? rc : cost_write_report(j);
     struct oc_analyze_opts opts = analyze_opts(j);
     return cli_write_function(j->o, j->model, &opts);
 }
@@ -506,12 +506,12 @@ static int run(struct job *j)
 int cmd_cost(const struct cli_opts *o)
 {
     struct job j = {.o = o, .progress = cli_progress_start()};
-    int rc = run(&j);
+    int rc = cost_run(&j);
     if (!rc && cli_wants_function(o)) {
-        findings(&j, true);
+        cost_findings(&j, true);
     } else if (!rc || rc == CLI_FINDINGS) {
         bool tell = !report_tells(&j);
-        int strict = strict_result(&j, findings(&j, tell));
+        int strict = cost_strict_result(&j, cost_findings(&j, tell));
         rc = rc ? rc : strict;
         if (tell)
             show_host_times(&j);

@@ -12,7 +12,7 @@ struct pair {
     struct oc_analysis *analysis[2];
 };
 
-static int analyze(struct pair *p)
+static int explain_analyze(struct pair *p)
 {
     const struct cli_list *names = &p->o->convention;
     struct oc_err err;
@@ -55,7 +55,7 @@ static int write_explanation(const struct pair *p)
 int cmd_explain(const struct cli_opts *o)
 {
     struct pair p = {.o = o};
-    int rc = analyze(&p);
+    int rc = explain_analyze(&p);
     if (!rc)
         rc = write_explanation(&p);
     cli_shapes_free(&p.shapes);

@@ -108,7 +108,7 @@ static int write_made(const struct cli_opts *o, const struct made *m)
     return failed ? failed : rc;
 }
 
-static int strict_result(const struct cli_opts *o, const struct made *m)
+static int formula_strict_result(const struct cli_opts *o, const struct made *m)
 {
     size_t n = m->formula ? oc_closed_form_findings(m->formula) : oc_sweep_findings(m->sweep);
     if (!o->strict || !n)
@@ -126,7 +126,7 @@ int cli_write_function(const struct cli_opts *o, const struct oc_model *model,
     if (!rc)
         rc = write_made(o, &made);
     if (!rc)
-        rc = strict_result(o, &made);
+        rc = formula_strict_result(o, &made);
     oc_closed_form_free(made.formula);
     oc_sweep_free(made.sweep);
     return rc;

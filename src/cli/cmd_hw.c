@@ -11,7 +11,7 @@ struct hw_job {
     struct cli_output out;
 };
 
-static int list(struct hw_job *j)
+static int hw_list(struct hw_job *j)
 {
     struct oc_err err;
     return oc_hwdb_write_list(j->db, j->o->format, cli_width(&j->out, &j->o->width), j->out.f, &err)
@@ -67,7 +67,7 @@ static void print_progress(void *user, const char *what)
 }
 
 /* With --output it is a device file, else a table. */
-static int measure(struct hw_job *j)
+static int hw_measure(struct hw_job *j)
 {
     struct oc_hw_measurement *m;
     struct oc_err err;
@@ -100,8 +100,8 @@ static const struct hw_part {
     size_t min, max; /* number of words after it */
     int (*run)(struct hw_job *j);
 } parts[] = {
-    {"list", 0, 0, list},       {"show", 1, 1, show}, {"diff", 2, 2, diff}, {"lint", 0, SIZE_MAX - 1, lint},
-    {"measure", 0, 0, measure},
+    {"list", 0, 0, hw_list},         {"show", 1, 1, show},          {"diff", 2, 2, diff},
+    {"lint", 0, SIZE_MAX - 1, lint}, {"measure", 0, 0, hw_measure},
 };
 
 static const struct hw_part *find_part(const struct cli_opts *o)
@@ -125,7 +125,7 @@ int cmd_hw(const struct cli_opts *o)
                         "measure");
     if (o->hw_set.n && part->run != show && part->run != diff)
         return cli_fail(CLI_USAGE, "--hw-set changes a device: 'hw %s' has none", part->name);
-    if ((o->threads.set || o->quick) && part->run != measure)
+    if ((o->threads.set || o->quick) && part->run != hw_measure)
         return cli_fail(CLI_USAGE, "--%s is for hw measure", o->quick ? "quick" : "threads");
     if (oc_hwdb_open(NULL, &j.db, &err))
         return cli_fail_err(&err);

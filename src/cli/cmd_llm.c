@@ -44,7 +44,7 @@ static int64_t number_or(const struct cli_int *n, int64_t otherwise)
     return n->set ? n->v : otherwise;
 }
 
-static int make(struct view *v)
+static int llm_make(struct view *v)
 {
     struct oc_err err;
     int64_t batch;
@@ -89,7 +89,7 @@ static int write_view(const struct view *v)
 int cmd_llm(const struct cli_opts *o)
 {
     struct view v = {.o = o};
-    int rc = make(&v);
+    int rc = llm_make(&v);
     if (!rc)
         rc = write_view(&v);
     oc_llm_free(v.llm);

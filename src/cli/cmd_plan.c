@@ -6,7 +6,7 @@
 #include "cli/output.h"
 
 /* By the file name extension, else by --format; default JSON. */
-static const char *form_of(const struct cli_opts *o)
+static const char *plan_form_of(const struct cli_opts *o)
 {
     const char *dot = strrchr(o->plan, '.'), *slash = strrchr(o->plan, '/');
     if (dot && (!slash || slash < dot) && (!strcmp(dot, ".csv") || !strcmp(dot, ".json")))
@@ -46,7 +46,7 @@ int cli_save_plan(const struct cli_opts *o, const struct oc_memory_plan *p)
     int rc = cli_output_open(o->plan, &out);
     if (rc)
         return rc;
-    int failed = oc_memory_plan_write(p, form_of(o), out.f, &err) ? cli_fail_err(&err) : 0;
+    int failed = oc_memory_plan_write(p, plan_form_of(o), out.f, &err) ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);
     return failed ? failed : rc;
 }

@@ -37,7 +37,7 @@ struct job {
 /* ---- what to scan ---------------------------------------------------------------------------------------
  */
 
-static void add_path(struct job *j, const char *path)
+static void scan_add_path(struct job *j, const char *path)
 {
     struct cli_list *l = &j->paths;
     if (l->n == l->cap) {
@@ -47,7 +47,7 @@ static void add_path(struct job *j, const char *path)
     l->item[l->n++] = path;
 }
 
-static int read_list(struct job *j, FILE *f)
+static int scan_read_list(struct job *j, FILE *f)
 {
     size_t cap = 0;
     for (;;) {
@@ -75,7 +75,7 @@ static int take_list(struct job *j)
         return 0;
     bool in = !strcmp(name, "-");
     FILE *f = in ? stdin : fopen(name, "r");
-    int rc = f ? read_list(j, f) : -1, error = errno;
+    int rc = f ? scan_read_list(j, f) : -1, error = errno;
     if (f && !in)
         fclose(f);
     if (rc)
@@ -87,7 +87,7 @@ static int take_list(struct job *j)
             stop = last;
         *stop = '\0';
         if (*p)
-            add_path(j, p);
+            scan_add_path(j, p);
         p = stop + 1;
     }
     return 0;
@@ -96,7 +96,7 @@ static int take_list(struct job *j)
 static int take_paths(struct job *j)
 {
     for (size_t i = 0; i < j->o->word.n; i++)
-        add_path(j, j->o->word.item[i]);
+        scan_add_path(j, j->o->word.item[i]);
     if (j->o->null && !j->o->files_from)
         return cli_fail(CLI_USAGE, "--null sets the separator of a --files-from list");
     if (!j->o->word.n && !j->o->files_from)
@@ -107,7 +107,7 @@ static int take_paths(struct job *j)
 /* ---- how ------------------------------------------------------------------------------------------------
  */
 
-static void append(char **text, const char *a, const char *b)
+static void scan_append(char **text, const char *a, const char *b)
 {
     size_t old = *text ? strlen(*text) : 0, n = old + strlen(a) + strlen(b) + 3;
     *text = cli_xrealloc(*text, n);
@@ -117,7 +117,7 @@ static void append(char **text, const char *a, const char *b)
 /* The options that affect a row: those of the analysis, except its format. */
 static void describe_settings(struct job *j)
 {
-    append(&j->settings, "onnxcost", ONNXCOST_VERSION);
+    scan_append(&j->settings, "onnxcost", ONNXCOST_VERSION);
     for (size_t i = 0; i < cli_n_options; i++) {
         const struct cli_option *p = &cli_options[i];
         const void *field = (const char *)j->o + p->offset;
@@ -125,16 +125,16 @@ static void describe_settings(struct job *j)
         if (!(p->mask & CLI_SCAN) || !(p->mask & CLI_EXPLAIN) || !strcmp(p->name, "format"))
             continue;
         if (p->kind == CLI_FLAG && *(const bool *)field)
-            append(&j->settings, p->name, "");
+            scan_append(&j->settings, p->name, "");
         if (p->kind == CLI_INT && ((const struct cli_int *)field)->set) {
             snprintf(number, sizeof(number), "%lld", (long long)((const struct cli_int *)field)->v);
-            append(&j->settings, p->name, number);
+            scan_append(&j->settings, p->name, number);
         }
         const struct cli_list *list = field;
         for (size_t k = 0; (p->kind == CLI_LIST || p->kind == CLI_MAYBE) && k < list->n; k++)
-            append(&j->settings, p->name, list->item[k]);
+            scan_append(&j->settings, p->name, list->item[k]);
         if ((p->kind == CLI_TEXT || p->kind == CLI_CHOICE) && *(const char *const *)field)
-            append(&j->settings, p->name, *(const char *const *)field);
+            scan_append(&j->settings, p->name, *(const char *const *)field);
     }
 }
 
@@ -201,12 +201,12 @@ static int on_row(void *arg, const struct oc_scan_row *row)
     return j->journal && fflush(j->out) ? -1 : ferror(j->out) ? -1 : 0;
 }
 
-static void stop(int signal_number)
+static void scan_stop(int signal_number)
 {
     stopped = signal_number;
 }
 
-static void on_signals(void (*handler)(int))
+static void scan_on_signals(void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
@@ -214,7 +214,7 @@ static void on_signals(void (*handler)(int))
 }
 
 /* Write failures are reported when the file is closed. */
-static int run(struct job *j, FILE *f, bool more)
+static int scan_run(struct job *j, FILE *f, bool more)
 {
     struct oc_err err;
     j->out = f;
@@ -241,7 +241,7 @@ static int write_once(struct job *j)
     if (rc)
         return rc;
     oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan);
-    int failed = run(j, out.f, false);
+    int failed = scan_run(j, out.f, false);
     rc = cli_output_close(&out, !failed);
     return failed ? failed : rc;
 }
@@ -268,7 +268,7 @@ static FILE *open_journal(const char *path, bool *more)
     return f;
 }
 
-static int keep(struct job *j)
+static int scan_keep(struct job *j)
 {
     struct oc_err err;
     struct stat st;
@@ -279,27 +279,27 @@ static int keep(struct job *j)
     return oc_scan_keep(j->scan, j->o->output, &n_kept, &err) ? cli_fail_err(&err) : 0;
 }
 
-static int fail_write(const struct job *j)
+static int scan_fail_write(const struct job *j)
 {
     return cli_fail(CLI_ENVIRONMENT, "cannot write '%s': %s", j->o->output, strerror(errno));
 }
 
 /* The new rows, each at once. */
-static int add_rows(struct job *j)
+static int scan_add_rows(struct job *j)
 {
     bool more;
-    int rc = keep(j);
+    int rc = scan_keep(j);
     if (rc)
         return rc;
     FILE *f = open_journal(j->o->output, &more);
     if (!f)
-        return fail_write(j);
+        return scan_fail_write(j);
     j->journal = true;
-    rc = run(j, f, more);
+    rc = scan_run(j, f, more);
     j->journal = false;
     bool bad = ferror(f), empty = !more && ftell(f) <= 0;
     if (fclose(f) || bad)
-        rc = rc ? rc : fail_write(j);
+        rc = rc ? rc : scan_fail_write(j);
     if (rc && empty)
         unlink(j->o->output);
     return rc;
@@ -313,19 +313,19 @@ static int put_in_order(struct job *j)
     j->scan = NULL;
     j->scan_opts.kept_only = true;
     j->scan_opts.stop = NULL;
-    int rc = keep(j);
+    int rc = scan_keep(j);
     if (!rc)
         rc = cli_output_open(j->o->output, &out);
     if (rc)
         return rc;
-    int failed = run(j, out.f, false);
+    int failed = scan_run(j, out.f, false);
     rc = cli_output_close(&out, !failed);
     return failed ? failed : rc;
 }
 
 static int write_resumed(struct job *j)
 {
-    int rc = add_rows(j);
+    int rc = scan_add_rows(j);
     if (rc)
         return rc;
     size_t done = j->n_done, errors = j->n_errors;
@@ -338,11 +338,11 @@ static int write_resumed(struct job *j)
 /* ---- all ------------------------------------------------------------------------------------------------
  */
 
-static int scan(struct job *j)
+static int do_scan(struct job *j)
 {
-    on_signals(stop);
+    scan_on_signals(scan_stop);
     int rc = j->o->resume ? write_resumed(j) : write_once(j);
-    on_signals(SIG_DFL);
+    scan_on_signals(SIG_DFL);
     if (stopped) {
         cli_warn("stopped after %zu of %zu models", j->n_done, j->n);
         raise(stopped);
@@ -359,7 +359,7 @@ int cmd_scan(const struct cli_opts *o)
     struct job j = {.o = o};
     int rc = take_options(&j);
     if (!rc)
-        rc = scan(&j);
+        rc = do_scan(&j);
     oc_scan_free(j.scan);
     cli_shapes_free(&j.shapes);
     free(j.paths.item);

@@ -36,7 +36,7 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
     return rc ? cli_fail_err(&err) : 0;
 }
 
-static void print_warnings(const struct oc_profile *p)
+static void summary_print_warnings(const struct oc_profile *p)
 {
     const struct oc_diag *d;
     size_t n = oc_profile_diags(p, &d);
@@ -87,7 +87,7 @@ int cmd_summary(const struct cli_opts *o)
         rc = write_summary(o, names, (const struct oc_profile *const *)list, n);
     for (size_t i = 0; i < n; i++) {
         if (!rc)
-            print_warnings(list[i]);
+            summary_print_warnings(list[i]);
         oc_profile_close(list[i]);
     }
     free(list);

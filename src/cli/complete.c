@@ -104,7 +104,7 @@ static unsigned wanted(const char *s, size_t n)
     return what;
 }
 
-static void add_part(const char *s, size_t n, struct complete_word *out, size_t *n_out)
+static void complete_add_part(const char *s, size_t n, struct complete_word *out, size_t *n_out)
 {
     struct complete_word w = {.what = wanted(s, n)};
     size_t word = strcspn(s, " |");
@@ -126,7 +126,7 @@ size_t complete_command(const char *name, struct complete_word out[COMPLETE_MAX_
             s += strlen(name);
         while (*(s += strspn(s, " |"))) {
             size_t part = strcspn(s, "|");
-            add_part(s, part, out, &n);
+            complete_add_part(s, part, out, &n);
             s += part;
         }
     }
@@ -147,43 +147,42 @@ void complete_title(const char *help, char *out, size_t cap)
 
 /* ---- complete bash ---------------------------------------------------------------------------------- */
 
-static const char bash_head[] =
-    "# bash completion for onnxcost, made by: onnxcost completion bash\n"
-    "\n"
-    "# Those of the lines of $3 that begin with $2, with $1 before them.\n"
-    "_onnxcost_add()\n"
-    "{\n"
-    "    local line\n"
-    "    while IFS= read -r line; do\n"
-    "        [[ -n $line && $line == \"$2\"* ]] && COMPREPLY+=(\"$1$line\")\n"
-    "    done <<<\"$3\"\n"
-    "}\n"
-    "\n"
-    "_onnxcost_words() # words\n"
-    "{\n"
-    "    _onnxcost_add \"$head\" \"$cur\" \"${1// /$'\\n'}\"\n"
-    "}\n"
-    "\n"
-    "_onnxcost_files()\n"
-    "{\n"
-    "    compopt -o filenames 2>/dev/null\n"
-    "    _onnxcost_add \"$head\" '' \"$(compgen -f -- \"$cur\")\"\n"
-    "}\n"
-    "\n"
-    "_onnxcost_devices() # one, or several with commas\n"
-    "{\n"
-    "    local before=\n"
-    "    [[ $cur == *,* ]] && before=${cur%,*},\n"
-    "    _onnxcost_add \"$head$before\" \"${cur##*,}\" \"$(\"$program\" hw list "
-    "--format csv 2>/dev/null | sed '1d; s/,.*//')\"\n"
-    "}\n"
-    "\n"
-    "_onnxcost_operators()\n"
-    "{\n"
-    "    _onnxcost_add \"$head\" \"$cur\" \"$(\"$program\" ops --format csv "
-    "2>/dev/null | sed '1d; s/^[^,]*,//; s/,.*//' | sort -u)\"\n"
-    "}\n"
-    "\n";
+static const char bash_head[] = "# bash completion for onnxcost, made by: onnxcost completion bash\n"
+                                "\n"
+                                "# Those of the lines of $3 that begin with $2, with $1 before them.\n"
+                                "_onnxcost_add()\n"
+                                "{\n"
+                                "    local line\n"
+                                "    while IFS= read -r line; do\n"
+                                "        [[ -n $line && $line == \"$2\"* ]] && COMPREPLY+=(\"$1$line\")\n"
+                                "    done <<<\"$3\"\n"
+                                "}\n"
+                                "\n"
+                                "_onnxcost_words() # words\n"
+                                "{\n"
+                                "    _onnxcost_add \"$head\" \"$cur\" \"${1// /$'\\n'}\"\n"
+                                "}\n"
+                                "\n"
+                                "_onnxcost_files()\n"
+                                "{\n"
+                                "    compopt -o filenames 2>/dev/null\n"
+                                "    _onnxcost_add \"$head\" '' \"$(compgen -f -- \"$cur\")\"\n"
+                                "}\n"
+                                "\n"
+                                "_onnxcost_devices() # one, or several with commas\n"
+                                "{\n"
+                                "    local before=\n"
+                                "    [[ $cur == *,* ]] && before=${cur%,*},\n"
+                                "    _onnxcost_add \"$head$before\" \"${cur##*,}\" \"$(\"$program\" hw list "
+                                "--format csv 2>/dev/null | sed '1d; s/,.*//')\"\n"
+                                "}\n"
+                                "\n"
+                                "_onnxcost_operators()\n"
+                                "{\n"
+                                "    _onnxcost_add \"$head\" \"$cur\" \"$(\"$program\" ops --format csv "
+                                "2>/dev/null | sed '1d; s/^[^,]*,//; s/,.*//' | sort -u)\"\n"
+                                "}\n"
+                                "\n";
 
 static const char bash_tail[] =
     "_onnxcost()\n"
@@ -388,7 +387,7 @@ static const char fish_head[] =
     "\n";
 
 /* The commands that take the option. */
-static void condition(FILE *f, unsigned mask)
+static void complete_condition(FILE *f, unsigned mask)
 {
     const struct cli_command *c;
     if (mask == CLI_ALL)
@@ -400,7 +399,7 @@ static void condition(FILE *f, unsigned mask)
     fputc('\'', f);
 }
 
-static void write_value(FILE *f, const struct complete_value *v)
+static void complete_write_value(FILE *f, const struct complete_value *v)
 {
     fputs(v->what & COMPLETE_FILES ? " -r -F" : " -x", f);
     if (!*v->words && !(v->what & (COMPLETE_DEVICES | COMPLETE_OPERATORS)))
@@ -414,14 +413,14 @@ static void write_option(FILE *f, const struct cli_option *p)
     char title[80];
     complete_title(p->help, title, sizeof(title));
     fputs("complete -c onnxcost", f);
-    condition(f, p->mask);
+    complete_condition(f, p->mask);
     if (p->letter)
         fprintf(f, " -s %c", p->letter);
     fprintf(f, " -l %s", p->name);
     if (p->kind != CLI_FLAG && p->kind != CLI_MAYBE) {
         struct complete_value v;
         complete_option(p, &v);
-        write_value(f, &v);
+        complete_write_value(f, &v);
     }
     fprintf(f, " -d '%s'\n", title);
 }

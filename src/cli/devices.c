@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/message.h"
 
-static int change(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
+static int devices_change(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
 {
     struct oc_err err;
     if (o->hw_set.n && oc_device_override(db, *device, o->hw_set.item, o->hw_set.n, device, &err))
@@ -23,7 +23,7 @@ int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb *
                         "--hw auto is the device that a profile names: give a profile, or the device's name");
     if ((!*db && oc_hwdb_open(NULL, db, &err)) || oc_hwdb_get(*db, name, device, &err))
         return cli_fail_err(&err);
-    return change(o, *db, device);
+    return devices_change(o, *db, device);
 }
 
 int cli_find_recorded_device(const struct cli_opts *o, const char *name, const struct oc_profile *p,
@@ -37,7 +37,7 @@ int cli_find_recorded_device(const struct cli_opts *o, const char *name, const s
                         "--hw auto: the profile does not name its device; give the name (onnxcost hw list)");
     if ((!*db && oc_hwdb_open(NULL, db, &err)) || oc_hwdb_find(*db, oc_profile_device(p), device, &err))
         return cli_fail_err(&err);
-    return change(o, *db, device);
+    return devices_change(o, *db, device);
 }
 
 const struct oc_device *cli_recorded_device(const struct oc_profile *p, struct oc_hwdb **db)
@@ -55,7 +55,7 @@ const char *cli_hw(const struct cli_opts *o)
     return o->hw.n ? o->hw.item[o->hw.n - 1] : NULL;
 }
 
-static void add(struct cli_devices *d, const struct oc_device *device)
+static void devices_add(struct cli_devices *d, const struct oc_device *device)
 {
     if (d->n == d->cap) {
         d->cap = d->cap ? d->cap * 2 : 16;
@@ -65,7 +65,7 @@ static void add(struct cli_devices *d, const struct oc_device *device)
 }
 
 /* The same device, maybe with other figures. */
-static bool has(const struct cli_devices *d, const struct oc_device *device)
+static bool devices_has(const struct cli_devices *d, const struct oc_device *device)
 {
     struct oc_device_info a = oc_device_info(device);
     for (size_t i = 0; i < d->n; i++) {
@@ -87,12 +87,12 @@ static int add_filtered(const struct cli_opts *o, const char *filter, struct cli
         return cli_fail_err(&err);
     for (size_t i = 0; i < n; i++) {
         const struct oc_device *device = list[i];
-        if (has(d, device))
+        if (devices_has(d, device))
             continue;
-        int rc = change(o, d->db, &device);
+        int rc = devices_change(o, d->db, &device);
         if (rc)
             return rc;
-        add(d, device);
+        devices_add(d, device);
     }
     return 0;
 }
@@ -104,7 +104,7 @@ static int add_name(const struct cli_opts *o, bool filters, const char *name, st
         return add_filtered(o, name, d);
     int rc = cli_find_device(o, name, &d->db, &device);
     if (!rc)
-        add(d, device);
+        devices_add(d, device);
     return rc;
 }
 

@@ -257,7 +257,7 @@ int cmd_help(const struct cli_opts *o)
  * src/man/make_pages.sh puts them into the pages: `onnxcost help man LIST`. */
 
 /* Text for roff: a backslash and a leading period are literal, '-' is a minus that can be copied. */
-static void put(FILE *f, const char *text)
+static void help_put(FILE *f, const char *text)
 {
     if (*text == '.' || *text == '\'')
         fputs("\\&", f);
@@ -278,7 +278,7 @@ static void put_sentence(FILE *f, const char *text)
         fputc(toupper((unsigned char)*text), f);
         text++;
     }
-    put(f, text);
+    help_put(f, text);
     fputs(n && text[strlen(text) - 1] != '.' ? ".\n" : "\n", f);
 }
 
@@ -288,24 +288,24 @@ static void put_option(FILE *f, const struct cli_option *p)
     if (p->letter)
         fprintf(f, "\\fB\\-%c\\fR, ", p->letter);
     fputs("\\fB", f);
-    put(f, "--");
-    put(f, p->name);
+    help_put(f, "--");
+    help_put(f, p->name);
     fputs("\\fR", f);
     if (p->arg) {
         fputs(p->kind == CLI_MAYBE ? "\\fI" : " \\fI", f);
-        put(f, p->arg);
+        help_put(f, p->arg);
         fputs("\\fR", f);
     }
     fputc('\n', f);
     put_sentence(f, p->help);
     if (p->unit) {
         fputs("Unit: ", f);
-        put(f, p->unit);
+        help_put(f, p->unit);
         fputs(".\n", f);
     }
     if (p->otherwise) {
         fputs("Default: ", f);
-        put(f, p->otherwise);
+        help_put(f, p->otherwise);
         fputs(".\n", f);
     }
 }
@@ -335,7 +335,7 @@ static void put_commands(FILE *f)
 {
     for (size_t i = 0; i < cli_n_commands; i++) {
         fputs(".PP\n\\fB", f);
-        put(f, cli_commands[i].usage);
+        help_put(f, cli_commands[i].usage);
         fputs("\\fR\n.RS\n", f);
         put_sentence(f, cli_commands[i].title);
         fputs(".RE\n", f);
@@ -348,7 +348,7 @@ static void put_usage(FILE *f, const char *command)
     for (size_t i = 0; i < cli_n_commands; i++)
         if (!strcmp(cli_commands[i].name, command)) {
             fputs(before, f);
-            put(f, cli_commands[i].usage);
+            help_put(f, cli_commands[i].usage);
             fputc('\n', f);
             before = ".br\n";
         }
@@ -376,7 +376,7 @@ static void put_profile_table(FILE *f)
         fprintf(f, "| `%s` | %s | %s | %s |\n", name, title, seen, lost);
 }
 
-static void put_limits(FILE *f)
+static void help_put_limits(FILE *f)
 {
     struct oc_cap_info c;
     char text[40];
@@ -384,7 +384,7 @@ static void put_limits(FILE *f)
         if (i == OC_CAP_COUNT)
             fputs(".SS Fixed limits\n", f);
         fputs(".TP\n\\fB", f);
-        put(f, c.name);
+        help_put(f, c.name);
         fprintf(f, "\\fR (%s)\n", cli_limit_amount(&c, text, sizeof(text)));
         put_sentence(f, c.text);
     }
@@ -405,7 +405,7 @@ static int help_man(const struct cli_opts *o, FILE *f)
     else if (!strcmp(list, "profile-table"))
         put_profile_table(f);
     else if (!strcmp(list, "limits"))
-        put_limits(f);
+        help_put_limits(f);
     else
         return cli_fail(
             CLI_USAGE,
@@ -495,7 +495,7 @@ static bool show_with_man(const struct page *p)
     return shown;
 }
 
-static int print_text(const struct page *p, const char *output)
+static int help_print_text(const struct page *p, const char *output)
 {
     char buf[8192];
     size_t n;
@@ -524,5 +524,5 @@ static int help_page(const struct cli_opts *o, const char *word)
             p.name);
     if (!o->output && isatty(STDOUT_FILENO) && show_with_man(&p))
         return CLI_OK;
-    return print_text(&p, o->output);
+    return help_print_text(&p, o->output);
 }

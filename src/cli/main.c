@@ -30,7 +30,7 @@ static const struct cli_command *take_command(struct cli_opts *o)
     return c;
 }
 
-static int run(int argc, char **argv, struct cli_opts *o)
+static int main_run(int argc, char **argv, struct cli_opts *o)
 {
     char why[512];
     if (cli_parse(argc, argv, o, why, sizeof(why)))
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     cli_fault_install();
     oc_set_oom_handler(cli_out_of_memory);
     struct cli_opts o = {0};
-    int rc = run(argc, argv, &o);
+    int rc = main_run(argc, argv, &o);
     cli_opts_free(&o);
     return rc;
 }

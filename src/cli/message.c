@@ -50,7 +50,7 @@ char *cli_xstrndup(const char *s, size_t n)
 /* ---- message ---------------------------------------------------------------------------------------- */
 
 /* File names and texts from files may hold anything: the message stays one printable line. */
-static void print_line(const char *prefix, const char *fmt, va_list ap)
+static void message_print_line(const char *prefix, const char *fmt, va_list ap)
 {
     char text[2048];
     vsnprintf(text, sizeof(text), fmt, ap);
@@ -62,7 +62,7 @@ int cli_fail(int code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    print_line("", fmt, ap);
+    message_print_line("", fmt, ap);
     va_end(ap);
     return code;
 }
@@ -71,7 +71,7 @@ void cli_warn(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    print_line("warning: ", fmt, ap);
+    message_print_line("warning: ", fmt, ap);
     va_end(ap);
 }
 
@@ -154,7 +154,7 @@ static volatile int stop_wanted;
 static volatile sig_atomic_t stop_asks; /* SIGINT is a wish, not an end */
 static pid_t owner;                     /* of the files that are half written; a child has none */
 
-static void watch(const char *path, const void *data, size_t size_bytes)
+static void message_watch(const char *path, const void *data, size_t size_bytes)
 {
     pthread_mutex_lock(&maps_lock);
     for (size_t i = 0; i < MAX_MAPS; i++) {
@@ -199,7 +199,7 @@ static const struct map *map_at(const char *address)
     return NULL;
 }
 
-static size_t add(char *text, size_t at, const char *more)
+static size_t message_add(char *text, size_t at, const char *more)
 {
     size_t n = strlen(more);
     /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the text is written with its length */
@@ -236,7 +236,7 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *context)
         die_of(signal_number);
         return;
     }
-    size_t n = add(text, add(text, add(text, 0, before), m->path), behind);
+    size_t n = message_add(text, message_add(text, message_add(text, 0, before), m->path), behind);
     _exit(write(STDERR_FILENO, text, n) < 0 ? CLI_ENVIRONMENT : CLI_INPUT);
 }
 
@@ -286,5 +286,5 @@ void cli_fault_install(void)
             sigaction(ends[i], &action, NULL);
     action = (struct sigaction){.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
     sigaction(SIGBUS, &action, NULL);
-    oc_set_map_watch(watch);
+    oc_set_map_watch(message_watch);
 }

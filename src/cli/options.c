@@ -373,7 +373,7 @@ const struct cli_option cli_options[] = {
 const size_t cli_n_options = sizeof(cli_options) / sizeof(cli_options[0]);
 
 /* An exact name, or the only option with this prefix. NULL with *n_found 0 or several. */
-static const struct cli_option *by_name(const char *name, size_t n, size_t *n_found)
+static const struct cli_option *options_by_name(const char *name, size_t n, size_t *n_found)
 {
     const struct cli_option *found = NULL;
     *n_found = 0;
@@ -438,7 +438,7 @@ struct taken {
     unsigned mask; /* of the command, for suggestions */
 };
 
-static int store(const struct taken *t, struct cli_opts *o, char *why, size_t cap)
+static int options_store(const struct taken *t, struct cli_opts *o, char *why, size_t cap)
 {
     const struct cli_option *p = t->p;
     const char *value = t->value;
@@ -496,7 +496,7 @@ static int take_long(int left, char **argv, struct taken *t, char *why, size_t c
 {
     const char *name = argv[0] + 2;
     size_t n = strcspn(name, "="), found;
-    t->p = by_name(name, n, &found);
+    t->p = options_by_name(name, n, &found);
     if (!t->p)
         return fail_no_option(argv[0], found, t->mask, why, cap);
     t->used = 1;
@@ -533,7 +533,7 @@ static int take_short(int left, char **argv, struct taken *t, char *why, size_t 
     return 0;
 }
 
-static int take(int left, char **argv, struct taken *t, char *why, size_t cap)
+static int options_take(int left, char **argv, struct taken *t, char *why, size_t cap)
 {
     return argv[0][1] == '-' ? take_long(left, argv, t, why, cap) : take_short(left, argv, t, why, cap);
 }
@@ -569,8 +569,8 @@ int cli_parse(int argc, char **argv, struct cli_opts *o, char *why, size_t why_c
             list_add(&o->word, argv[i]);
         } else if (!strcmp(argv[i], "--")) {
             only_words = true;
-        } else if (take(argc - i, argv + i, &t, why, why_cap) ||
-                   lacks_equals(argc - i, argv + i, &t, why, why_cap) || store(&t, o, why, why_cap)) {
+        } else if (options_take(argc - i, argv + i, &t, why, why_cap) ||
+                   lacks_equals(argc - i, argv + i, &t, why, why_cap) || options_store(&t, o, why, why_cap)) {
             return -1;
         }
         i += t.used;
@@ -586,7 +586,7 @@ const char *cli_foreign_option(int argc, char **argv, unsigned mask, const char 
         if (!strcmp(argv[i], "--"))
             return NULL;
         *value = NULL;
-        if (argv[i][0] == '-' && argv[i][1] && !take(argc - i, argv + i, &t, why, sizeof(why)) &&
+        if (argv[i][0] == '-' && argv[i][1] && !options_take(argc - i, argv + i, &t, why, sizeof(why)) &&
             !(t.p->mask & mask)) {
             *value = t.value;
             return t.p->name;

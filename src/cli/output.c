@@ -51,7 +51,7 @@ struct filter {
     unsigned code, missing; /* of the character that has begun, and how many bytes of it are to come */
 };
 
-static void put(struct filter *f)
+static void output_put(struct filter *f)
 {
     const char *ascii = "?";
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
@@ -60,12 +60,12 @@ static void put(struct filter *f)
     fputs(ascii, f->to);
 }
 
-static void take(struct filter *f, unsigned char c)
+static void output_take(struct filter *f, unsigned char c)
 {
     if (f->missing && (c & 0xc0) == 0x80) {
         f->code = f->code << 6 | (c & 0x3f);
         if (--f->missing == 0)
-            put(f);
+            output_put(f);
         return;
     }
     if (f->missing) /* it was cut short */
@@ -80,7 +80,7 @@ static ssize_t write_some(void *cookie, const char *text, size_t n)
 {
     struct filter *f = cookie;
     for (size_t i = 0; i < n; i++)
-        take(f, (unsigned char)text[i]);
+        output_take(f, (unsigned char)text[i]);
     if (!fflush(f->to))
         return (ssize_t)n;
     errno = errno ? errno : EIO;
@@ -106,7 +106,7 @@ static FILE *ascii_stream(FILE *to)
 
 /* ---- output ----------------------------------------------------------------------------------------- */
 
-static int fail_write(const char *path, int error)
+static int output_fail_write(const char *path, int error)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
     struct stat st;
@@ -143,7 +143,7 @@ static bool again(int fd)
     return errno == EINTR;
 }
 
-static ssize_t write_all(void *cookie, const char *data, size_t n)
+static ssize_t output_write_all(void *cookie, const char *data, size_t n)
 {
     struct cli_sink *s = cookie;
     size_t done = 0;
@@ -161,7 +161,7 @@ static int open_stream(struct cli_output *out, int fd)
 {
     struct cli_sink *s = out->sink = cli_xcalloc(1, sizeof(*s));
     s->fd = fd;
-    s->f = fopencookie(s, "w", (cookie_io_functions_t){.write = write_all});
+    s->f = fopencookie(s, "w", (cookie_io_functions_t){.write = output_write_all});
     if (!s->f)
         cli_out_of_memory(sizeof(*s));
     setvbuf(s->f, s->buffer, out->terminal ? _IOLBF : _IOFBF, sizeof(s->buffer));
@@ -220,7 +220,7 @@ static int open_temporary(struct cli_output *out, const struct stat *old)
     /* A link stays a link: what it points at is replaced. */
     out->target = old ? realpath(out->path, NULL) : strdup(out->path);
     if (!out->target)
-        return fail_write(out->path, errno);
+        return output_fail_write(out->path, errno);
     size_t n = strlen(out->target) + sizeof(".XXXXXX");
     out->temporary = cli_xrealloc(NULL, n);
     snprintf(out->temporary, n, "%s.XXXXXX", out->target);
@@ -229,7 +229,7 @@ static int open_temporary(struct cli_output *out, const struct stat *old)
         int error = errno;
         free(out->temporary);
         out->temporary = NULL;
-        return fail_write(out->path, error);
+        return output_fail_write(out->path, error);
     }
     cli_fault_remove(out->temporary);
     set_mode(fd, old);
@@ -247,11 +247,11 @@ int cli_output_open(const char *path, struct cli_output *out)
     struct stat st;
     bool there = stat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
-        return fail_write(path, EISDIR);
+        return output_fail_write(path, EISDIR);
     if (there && !S_ISREG(st.st_mode)) {
         int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
         if (fd < 0)
-            return fail_write(path, errno);
+            return output_fail_write(path, errno);
         out->terminal = isatty(fd);
         return open_stream(out, fd);
     }
@@ -273,10 +273,10 @@ int cli_output_close(struct cli_output *out, bool keep)
 {
     int error = close_stream(out, keep), rc = 0;
     if (error && (keep || out->unsaid))
-        rc = error == EPIPE ? CLI_ENVIRONMENT : fail_write(out->path, error);
+        rc = error == EPIPE ? CLI_ENVIRONMENT : output_fail_write(out->path, error);
     if (out->temporary) {
         if (keep && !rc && rename(out->temporary, out->target))
-            rc = fail_write(out->path, errno);
+            rc = output_fail_write(out->path, errno);
         if (!keep || rc)
             unlink(out->temporary);
         cli_fault_forget(out->temporary);
@@ -332,7 +332,7 @@ struct cli_progress {
     char text[160];
 };
 
-static void *watch(void *arg)
+static void *output_watch(void *arg)
 {
     struct cli_progress *p = arg;
     bool shown = false;
@@ -366,7 +366,7 @@ struct cli_progress *cli_progress_start(void)
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, &attr);
     pthread_condattr_destroy(&attr);
-    if (!pthread_create(&p->thread, NULL, watch, p))
+    if (!pthread_create(&p->thread, NULL, output_watch, p))
         return p;
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
@@ -403,7 +403,7 @@ void cli_progress_stop(struct cli_progress *p)
 /* GitHub refuses a longer summary of a step, with those written before it. */
 #define MAX_BYTES (1u << 20)
 
-static int append(const char *path, const char *text, size_t n)
+static int output_append(const char *path, const char *text, size_t n)
 {
     FILE *f = fopen(path, "ae");
     bool failed = !f || fwrite(text, 1, n, f) < n;
@@ -437,7 +437,7 @@ int cli_step_summary(const struct cli_opts *o, int (*write)(const void *subject,
     if (!rc && n > MAX_BYTES)
         cli_warn("the step summary is left out: %zu bytes, of which GitHub takes 1 MiB", n);
     else if (!rc)
-        rc = append(path, text, n);
+        rc = output_append(path, text, n);
     free(text);
     return rc;
 }

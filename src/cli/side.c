@@ -31,7 +31,7 @@ static uint64_t most_bytes(const struct cli_opts *o)
     return set ? set : info.otherwise;
 }
 
-static bool write_all(int fd, const char *data, size_t n)
+static bool side_write_all(int fd, const char *data, size_t n)
 {
     while (n) {
         ssize_t done = write(fd, data, n);
@@ -46,7 +46,7 @@ static bool write_all(int fd, const char *data, size_t n)
 }
 
 /* All of standard input into `fd`. */
-static int copy(int fd, uint64_t most)
+static int side_copy(int fd, uint64_t most)
 {
     static char piece[1 << 16];
     uint64_t bytes = 0;
@@ -64,7 +64,7 @@ static int copy(int fd, uint64_t most)
                             "cannot read '-': more than %llu bytes on standard input: raise the limit with "
                             "--limit file-bytes=N",
                             (unsigned long long)most);
-        if (!write_all(fd, piece, (size_t)n))
+        if (!side_write_all(fd, piece, (size_t)n))
             return cli_fail(CLI_ENVIRONMENT, "cannot keep standard input in memory: %s", strerror(errno));
     }
 }
@@ -84,7 +84,7 @@ int cli_take_stdin(const struct cli_opts *o)
     int fd = memfd_create("standard input", MFD_CLOEXEC);
     if (fd < 0)
         return cli_fail(CLI_ENVIRONMENT, "cannot keep standard input in memory: %s", strerror(errno));
-    int rc = copy(fd, most_bytes(o));
+    int rc = side_copy(fd, most_bytes(o));
     if (!rc && dup2(fd, STDIN_FILENO) < 0)
         rc = cli_fail(CLI_ENVIRONMENT, "cannot keep standard input in memory: %s", strerror(errno));
     close(fd);
@@ -116,7 +116,7 @@ int cli_check_runs(const struct cli_opts *o)
     return 0;
 }
 
-static int check_options(const struct cli_opts *o, const struct cli_side *s)
+static int side_check_options(const struct cli_opts *o, const struct cli_side *s)
 {
     if (o->default_dim.set && o->default_dim.v < 1)
         return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
@@ -134,7 +134,7 @@ static int check_options(const struct cli_opts *o, const struct cli_side *s)
     return 0;
 }
 
-static int read_files(const struct cli_opts *o, struct cli_side *s)
+static int side_read_files(const struct cli_opts *o, struct cli_side *s)
 {
     struct oc_err err;
     const struct oc_profile_opts opts = {.format = o->profile_format,
@@ -155,7 +155,7 @@ static int read_files(const struct cli_opts *o, struct cli_side *s)
     return s->hw ? cli_find_recorded_device(o, s->hw, s->profile, &s->hwdb, &s->in.device) : 0;
 }
 
-static int analyze(const struct cli_opts *o, struct cli_side *s)
+static int side_analyze(const struct cli_opts *o, struct cli_side *s)
 {
     struct oc_err err;
     if (s->profile)
@@ -180,10 +180,10 @@ static int analyze(const struct cli_opts *o, struct cli_side *s)
 
 int cli_side_open(const struct cli_opts *o, struct cli_side *s)
 {
-    int rc = check_options(o, s);
+    int rc = side_check_options(o, s);
     if (!rc)
-        rc = read_files(o, s);
-    return rc ? rc : analyze(o, s);
+        rc = side_read_files(o, s);
+    return rc ? rc : side_analyze(o, s);
 }
 
 void cli_side_close(struct cli_side *s)

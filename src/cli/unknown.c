@@ -101,7 +101,7 @@ static void add_commands(unsigned mask, char *out, size_t cap)
                                  names[i]);
 }
 
-static void say(const struct oc_unknown *u, const char *instead, char *why, size_t cap)
+static void unknown_say(const struct oc_unknown *u, const char *instead, char *why, size_t cap)
 {
     struct oc_err err;
     if (instead)
@@ -129,14 +129,14 @@ void cli_say_unknown_option(const char *argument, unsigned mask, char *why, size
     char with_value[120];
     if (use && use->before_value && argument[n]) {
         snprintf(with_value, sizeof(with_value), "%s%.60s", use->before_value, argument + n + 1);
-        say(&(struct oc_unknown){.what = "option", .given = given}, with_value, why, cap);
+        unknown_say(&(struct oc_unknown){.what = "option", .given = given}, with_value, why, cap);
     } else {
-        say(&(struct oc_unknown){.what = "option",
-                                 .given = given,
-                                 .valid = list,
-                                 .n = n_name,
-                                 .more = "onnxcost --help lists the options"},
-            use ? use->use : NULL, why, cap);
+        unknown_say(&(struct oc_unknown){.what = "option",
+                                         .given = given,
+                                         .valid = list,
+                                         .n = n_name,
+                                         .more = "onnxcost --help lists the options"},
+                    use ? use->use : NULL, why, cap);
     }
     free(list);
     free(names);
@@ -217,8 +217,8 @@ void cli_say_choice(const char *name, const char *choices, const char *value, ch
     snprintf(where, sizeof(where), "for --%s", name);
     for (char *p; n < sizeof(list) / sizeof(list[0]) && (p = strsep(&rest, "|"));)
         list[n++] = p;
-    say(&(struct oc_unknown){.what = "value", .where = where, .given = value, .valid = list, .n = n}, NULL,
-        why, cap);
+    unknown_say(&(struct oc_unknown){.what = "value", .where = where, .given = value, .valid = list, .n = n},
+                NULL, why, cap);
     free(copy);
 }
 

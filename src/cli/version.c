@@ -24,7 +24,7 @@ static void write_libraries(FILE *f)
     }
 }
 
-static void write_data(FILE *f)
+static void version_write_data(FILE *f)
 {
     struct oc_hwdb *db;
     struct oc_err err;
@@ -62,7 +62,7 @@ int cli_version(const struct cli_opts *o)
         fprintf(out.f, "commit       %s\n", *ONNXCOST_COMMIT ? ONNXCOST_COMMIT : "unknown");
         fprintf(out.f, "compiler     %s, %zu bits\n", COMPILER, 8 * sizeof(void *));
         write_libraries(out.f);
-        write_data(out.f);
+        version_write_data(out.f);
     }
     return cli_output_close(&out, true);
 }

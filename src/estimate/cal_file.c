@@ -95,7 +95,7 @@ const char *const oc_cal_kind_names[OC_CAL_KIND_COUNT] = {
 
 /* Writer of calibration files (cal_file.h). */
 
-static void attr_text(FILE *f, const char *name, const char *s)
+static void cal_file_attr_text(FILE *f, const char *name, const char *s)
 {
     fprintf(f, " %s=\"", name);
     for (; *s; s++)
@@ -115,7 +115,7 @@ static void attr_text(FILE *f, const char *name, const char *s)
     fputc('"', f);
 }
 
-static void number(FILE *f, double v)
+static void cal_file_number(FILE *f, double v)
 {
     char buf[40];
     oc_format_repr(v, buf, sizeof(buf));
@@ -125,7 +125,7 @@ static void number(FILE *f, double v)
 static void attr_double(FILE *f, const char *name, double v)
 {
     fprintf(f, " %s=\"", name);
-    number(f, v);
+    cal_file_number(f, v);
     fputc('"', f);
 }
 
@@ -144,7 +144,7 @@ static void attrs(FILE *f, const struct oc_cal_attrs *list, const void *object)
         else if (a->kind == OC_CAL_A_U32)
             attr_u64(f, a->name, *(const uint32_t *)field);
         else
-            attr_text(f, a->name, *(const bool *)field ? "yes" : "no");
+            cal_file_attr_text(f, a->name, *(const bool *)field ? "yes" : "no");
     }
 }
 
@@ -160,7 +160,7 @@ static void errors(FILE *f, const char *indent, const char *element, const struc
         fprintf(f, " %s=\"", l->name);
         for (size_t k = 0; k < l->n; k++) {
             fputs(k ? " " : "", f);
-            number(f, v[k]);
+            cal_file_number(f, v[k]);
         }
         fputc('"', f);
     }
@@ -173,10 +173,10 @@ static void write_key(FILE *f, const struct oc_cal_key *k)
     if (k->cls >= OC_KC_COUNT)
         fprintf(f, " class=\"group:%s\"", oc_kernel_group_name(k->cls - (unsigned)OC_KC_COUNT));
     else
-        attr_text(f, "class", oc_kernel_class_name(k->cls));
+        cal_file_attr_text(f, "class", oc_kernel_class_name(k->cls));
     if (k->dtype != OC_CLASS_NONE)
-        attr_text(f, "dtype", oc_class_name(k->dtype));
-    attr_text(f, "kind", oc_cal_kind_names[k->kind]);
+        cal_file_attr_text(f, "dtype", oc_class_name(k->dtype));
+    cal_file_attr_text(f, "kind", oc_cal_kind_names[k->kind]);
     if (k->parent >= 0)
         attr_u64(f, "parent", (uint64_t)k->parent);
     attrs(f, &oc_cal_key_attrs, k);
@@ -197,7 +197,7 @@ static void tree(FILE *f, const struct oc_forest_node *node, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         fputs(i % A_LINE == 0 ? "      <nodes v=\"" : ";", f);
         fprintf(f, "%d %u ", node[i].feature, node[i].left);
-        number(f, (double)node[i].value);
+        cal_file_number(f, (double)node[i].value);
         if (i % A_LINE == A_LINE - 1 || i + 1 == n)
             fputs("\"/>\n", f);
     }
@@ -214,19 +214,19 @@ static void write_forest(FILE *f, const struct oc_forest *x)
     fputs("  </forest>\n", f);
 }
 
-static void write_head(FILE *f, const struct oc_calibration *c)
+static void cal_file_write_head(FILE *f, const struct oc_calibration *c)
 {
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"2\"", f);
-    attr_text(f, "device", c->device);
-    attr_text(f, "runtime", c->runtime);
+    cal_file_attr_text(f, "device", c->device);
+    cal_file_attr_text(f, "runtime", c->runtime);
     if (*c->runtime_version)
-        attr_text(f, "runtime-version", c->runtime_version);
+        cal_file_attr_text(f, "runtime-version", c->runtime_version);
     if (c->threads)
         attr_u64(f, "threads", c->threads);
     if (*c->tool_version)
-        attr_text(f, "tool", c->tool_version);
+        cal_file_attr_text(f, "tool", c->tool_version);
     if (*c->created)
-        attr_text(f, "created", c->created);
+        cal_file_attr_text(f, "created", c->created);
     fprintf(f, " checksum=\"%016" PRIx64 "\"", c->checksum);
     attr_u64(f, "samples", c->n_sample);
     attr_u64(f, "models", c->n_model);
@@ -238,7 +238,7 @@ static void write_head(FILE *f, const struct oc_calibration *c)
 
 void oc_calibration_write(const struct oc_calibration *c, FILE *f)
 {
-    write_head(f, c);
+    cal_file_write_head(f, c);
     errors(f, "  ", "again", &c->again);
     for (size_t i = 0; i < c->n_key; i++)
         write_key(f, &c->key[i]);

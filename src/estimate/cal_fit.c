@@ -83,7 +83,7 @@ static const double low[OC_CFIT_PARAMS] = {-25, -12, -32, -9, -32, 0};
 static const double high[OC_CFIT_PARAMS] = {0, 3.5, 2, 3.5, 2, 2.0794415416798357 /* ln 8 */};
 
 /* Weights of mean 1, so that priors have the same weight for any number of classes. */
-static void set_weights(const struct oc_cfit_set *set, double *w)
+static void cal_fit_set_weights(const struct oc_cfit_set *set, double *w)
 {
     double sum = 0;
     for (size_t i = 0; i < set->n; i++)
@@ -92,14 +92,14 @@ static void set_weights(const struct oc_cfit_set *set, double *w)
         w[i] = sum > 0 ? set->row[i].datum->weight * (double)set->n / sum : 1;
 }
 
-static double fit(const struct oc_cfit_set *set, const struct oc_cfit_choice *choice,
-                  const struct oc_cfit_prior *prior, unsigned iterations, unsigned starts,
-                  struct oc_cfit_theta *theta)
+static double cal_fit_fit(const struct oc_cfit_set *set, const struct oc_cfit_choice *choice,
+                          const struct oc_cfit_prior *prior, unsigned iterations, unsigned starts,
+                          struct oc_cfit_theta *theta)
 {
     struct run run = {set, choice};
     double *weight = oc_xmalloc((set->n * (OC_CFIT_PARAMS + 2) + 1) * sizeof(*weight)),
            *work = weight + set->n;
-    set_weights(set, weight);
+    cal_fit_set_weights(set, weight);
     struct oc_lm_problem p = {
         .n = set->n,
         .k = OC_CFIT_PARAMS,
@@ -128,7 +128,7 @@ static double fit(const struct oc_cfit_set *set, const struct oc_cfit_choice *ch
 double oc_cfit_refine(const struct oc_cfit_set *set, const struct oc_cfit_choice *choice,
                       const struct oc_cfit_prior *prior, unsigned iterations, struct oc_cfit_theta *theta)
 {
-    return fit(set, choice, prior, iterations, 1, theta);
+    return cal_fit_fit(set, choice, prior, iterations, 1, theta);
 }
 
 /* ---- discrete choices -----------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ static void try_choice(struct oc_cfit_row *row, size_t n, const struct oc_cfit_c
     for (unsigned s = 0; s < (far ? 2 : 1); s++) {
         struct oc_cfit_theta theta = *start;
         theta.x[OC_CFIT_EC] -= s ? FAR_EC : 0;
-        double loss = fit(&set, choice, prior, COARSE, 1, &theta);
+        double loss = cal_fit_fit(&set, choice, prior, COARSE, 1, &theta);
         if (loss < limit) {
             *best = (struct best){loss, *choice, theta};
             limit = loss;
@@ -172,12 +172,12 @@ static void choose_power(const struct oc_cfit_row *row, size_t n, const struct o
         struct oc_cfit_choice c = from.choice;
         struct oc_cfit_theta theta = from.theta;
         c.p = powers[i];
-        double loss = fit(&set, &c, prior, FINE, 1, &theta);
+        double loss = cal_fit_fit(&set, &c, prior, FINE, 1, &theta);
         if (loss < best->loss)
             *best = (struct best){loss, c, theta};
     }
     struct oc_cfit_theta theta = prior->mean;
-    double loss = fit(&set, &best->choice, prior, FINE, STARTS, &theta);
+    double loss = cal_fit_fit(&set, &best->choice, prior, FINE, STARTS, &theta);
     if (loss < best->loss) {
         best->loss = loss;
         best->theta = theta;
@@ -255,7 +255,7 @@ void oc_cfit_known(const struct oc_cfit_set *set, const struct oc_cfit_choice *c
 #define SPREAD_LEAST 0.01
 #define SPREAD_USUAL 0.05
 
-static int by_double(const void *a, const void *b)
+static int cal_fit_by_double(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -284,7 +284,7 @@ static size_t collect_walls(const struct oc_cal_data *d, struct wall *out)
 
 /* Weighted least squares of rest / scale; t_fix >= 0. A small ridge regularises the gap when all models have
  * one size. */
-static void solve(const struct wall *w, size_t n, double lowest_gap, double *fix, double *gap)
+static void cal_fit_solve(const struct wall *w, size_t n, double lowest_gap, double *fix, double *gap)
 {
     double s11 = 0, s12 = 0, s22 = 0, b1 = 0, b2 = 0;
     for (size_t i = 0; i < n; i++) {
@@ -310,7 +310,7 @@ static double short_kernel(const struct oc_cal_data *d)
     double *t = oc_xmalloc((d->n + 1) * sizeof(*t));
     for (size_t i = 0; i < d->n; i++)
         t[i] = d->item[i].t_s;
-    qsort(t, d->n, sizeof(*t), by_double);
+    qsort(t, d->n, sizeof(*t), cal_fit_by_double);
     double v = d->n ? t[d->n / 20] : 0;
     free(t);
     return v;
@@ -322,7 +322,7 @@ void oc_cal_fit_wall(const struct oc_cal_data *d, struct oc_calibration *out)
     size_t n = collect_walls(d, w);
     out->t_fix_s = out->gap_s = 0;
     for (int round = 0; n && round < ROUNDS; round++) {
-        solve(w, n, GAP_LOWEST * short_kernel(d), &out->t_fix_s, &out->gap_s);
+        cal_fit_solve(w, n, GAP_LOWEST * short_kernel(d), &out->t_fix_s, &out->gap_s);
         for (size_t i = 0; i < n; i++) {
             double r = fabs(w[i].rest - out->t_fix_s - out->gap_s * w[i].n) / w[i].scale;
             w[i].weight = r > HUBER_WALL ? HUBER_WALL / r : 1;
@@ -340,7 +340,7 @@ struct seen {
     uint32_t fold, runs;
 };
 
-static int by_signature(const void *a, const void *b)
+static int cal_fit_by_signature(const void *a, const void *b)
 {
     const struct seen *x = a, *y = b;
     if (x->signature != y->signature)
@@ -349,7 +349,7 @@ static int by_signature(const void *a, const void *b)
         return x->ln_t < y->ln_t ? -1 : 1;
     if (x->fold != y->fold)
         return x->fold < y->fold ? -1 : 1;
-    return by_double(&x->spread, &y->spread);
+    return cal_fit_by_double(&x->spread, &y->spread);
 }
 
 static double median_ln(const struct seen *s, size_t n)
@@ -375,7 +375,7 @@ static size_t held_against(const struct seen *s, size_t n, struct seen *others, 
     return out;
 }
 
-static double spread_of(const struct seen *s, size_t n, double between)
+static double cal_fit_spread_of(const struct seen *s, size_t n, double between)
 {
     double sum = 0;
     size_t k = 0;
@@ -396,7 +396,7 @@ static size_t next_signature(const struct seen *s, size_t i, size_t n)
     return end;
 }
 
-static void fill(const struct seen *s, size_t n, struct oc_calibration *out)
+static void cal_fit_fill(const struct seen *s, size_t n, struct oc_calibration *out)
 {
     double between = out->again.n >= OC_CONFORMAL_MIN ? out->again.sd : 0;
     for (size_t i = 0, end; i < n; i = end) {
@@ -405,7 +405,7 @@ static void fill(const struct seen *s, size_t n, struct oc_calibration *out)
         for (size_t j = i; j < end; j++)
             runs += s[j].runs;
         out->signature[out->n_signature++] = (struct oc_cal_signature){
-            s[i].signature, exp(median_ln(s + i, end - i)), spread_of(s + i, end - i, between), runs};
+            s[i].signature, exp(median_ln(s + i, end - i)), cal_fit_spread_of(s + i, end - i, between), runs};
     }
 }
 
@@ -418,14 +418,14 @@ void oc_cal_fit_signatures(const struct oc_cal_data *d, struct oc_calibration *o
         if (d->item[i].signature)
             s[n++] = (struct seen){d->item[i].signature, d->item[i].ln_t, d->item[i].spread, d->item[i].fold,
                                    d->item[i].runs};
-    qsort(s, n, sizeof(*s), by_signature);
+    qsort(s, n, sizeof(*s), cal_fit_by_signature);
     for (size_t i = 0, end; i < n; i = end) {
         end = next_signature(s, i, n);
         k += held_against(s + i, end - i, others, r + k, t + k);
     }
     oc_conformal_make(r, t, k, NULL, &out->again);
     out->signature = OC_NEW_ARRAY(&out->arena, n + 1, struct oc_cal_signature);
-    fill(s, n, out);
+    cal_fit_fill(s, n, out);
     free(s);
     free(others);
     free(r);

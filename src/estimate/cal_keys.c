@@ -23,7 +23,7 @@ static const double level_sd[3][OC_CFIT_PARAMS] = {
 
 static const double lambdas[] = {1, 0.1, 10};
 
-static unsigned level_of(const struct oc_key_fit *k)
+static unsigned cal_keys_level_of(const struct oc_key_fit *k)
 {
     return k->cls >= OC_KC_COUNT ? 0 : k->dtype == OC_CLASS_NONE ? 1 : 2;
 }
@@ -41,7 +41,7 @@ static struct oc_cfit_theta shipped(enum oc_cal_device kind, unsigned cls)
 static struct oc_cfit_prior prior_of(const struct oc_key_tree *t, const struct oc_key_fit *k, uint32_t fold)
 {
     struct oc_cfit_prior p = {.lambda = 1};
-    unsigned level = level_of(k);
+    unsigned level = cal_keys_level_of(k);
     p.mean = level ? t->key[k->parent].theta[fold]
                    : shipped(t->data->kind, oc_curve_reference(k->cls - (unsigned)OC_KC_COUNT));
     p.mean.x[OC_CFIT_EC] += k->ec_shift;
@@ -169,7 +169,7 @@ static void fit_lambda(const struct oc_key_tree *t, struct oc_key_fit *k, const 
     struct oc_cfit_theta *theta = oc_xmalloc(n * sizeof(*theta)), *best = oc_xmalloc(n * sizeof(*theta));
     k->curve_error = INFINITY;
     /* a group is only the start of its classes: a coarse fit is enough */
-    for (size_t i = 0; i < (level_of(k) ? OC_COUNT(lambdas) : 1); i++) {
+    for (size_t i = 0; i < (cal_keys_level_of(k) ? OC_COUNT(lambdas) : 1); i++) {
         fit_folds(t, k, h, lambdas[i], theta);
         double error = held_out_error(k, theta);
         if (error < k->curve_error) {
@@ -190,7 +190,7 @@ struct weighted {
     double v, w;
 };
 
-static int by_value(const void *a, const void *b)
+static int cal_keys_by_value(const void *a, const void *b)
 {
     const struct weighted *x = a, *y = b;
     if (x->v != y->v)
@@ -201,7 +201,7 @@ static int by_value(const void *a, const void *b)
 static double weighted_median(struct weighted *v, size_t n)
 {
     double total = 0, sum = 0;
-    qsort(v, n, sizeof(*v), by_value);
+    qsort(v, n, sizeof(*v), cal_keys_by_value);
     for (size_t i = 0; i < n; i++)
         total += v[i].w;
     for (size_t i = 0; i < n; i++) {
@@ -251,7 +251,7 @@ static double decades(const struct oc_key_fit *k)
     return fmax(f, b);
 }
 
-static int by_signature(const void *a, const void *b)
+static int cal_keys_by_signature(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -264,7 +264,7 @@ size_t oc_key_distinct(const struct oc_key_fit *k)
     size_t n = 0;
     for (size_t i = 0; i < k->n; i++)
         s[i] = k->row[i].datum->signature;
-    qsort(s, k->n, sizeof(*s), by_signature);
+    qsort(s, k->n, sizeof(*s), cal_keys_by_signature);
     for (size_t i = 0; i < k->n; i++)
         n += s[i] == 0 || i == 0 || s[i] != s[i - 1];
     free(s);
@@ -308,7 +308,7 @@ static struct held hold_unknown(const struct oc_key_tree *t, struct oc_key_fit *
 static void fit_key(const struct oc_key_tree *t, struct oc_key_fit *k)
 {
     uint32_t all = t->data->n_fold;
-    unsigned level = level_of(k);
+    unsigned level = cal_keys_level_of(k);
     if (level && (oc_key_distinct(k) < MIN_SIGNATURES || decades(k) < MIN_DECADES)) {
         take_parent(t, k);
         return;
@@ -340,7 +340,7 @@ static bool belongs(const struct oc_cal_datum *d, unsigned cls, unsigned dtype)
     return d->point.cls == cls && (dtype == OC_CLASS_NONE || d->point.dtype == dtype);
 }
 
-static int by_double(const void *a, const void *b)
+static int cal_keys_by_double(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -351,7 +351,7 @@ static double median_peak(const struct oc_key_fit *k)
     double *v = oc_xmalloc(k->n * sizeof(*v));
     for (size_t i = 0; i < k->n; i++)
         v[i] = k->row[i].datum->point.peak_flop_per_s;
-    qsort(v, k->n, sizeof(*v), by_double);
+    qsort(v, k->n, sizeof(*v), cal_keys_by_double);
     double m = v[k->n / 2];
     free(v);
     return m;
@@ -372,14 +372,14 @@ static void set_offsets(const struct oc_key_tree *t, struct oc_key_fit *k)
     enum oc_cal_device kind = t->data->kind;
     unsigned ref = k->cls >= OC_KC_COUNT ? oc_curve_reference(k->cls - (unsigned)OC_KC_COUNT)
                                          : oc_curve_reference(oc_kernel_class_group(k->cls));
-    if (level_of(k) == 1) {
+    if (cal_keys_level_of(k) == 1) {
         k->ec_shift = log(ec_of(kind, k->cls) / ec_of(kind, ref));
         k->em_shift = log(em_of(kind, k->cls) / em_of(kind, ref));
     }
     for (size_t i = 0; i < k->n; i++) {
         struct oc_cfit_row *r = &k->row[i];
         unsigned cls = r->datum->point.cls;
-        bool group = level_of(k) == 0;
+        bool group = cal_keys_level_of(k) == 0;
         r->ec_off = group ? ec_of(kind, cls) / ec_of(kind, ref) : 1;
         r->em_off = group ? em_of(kind, cls) / em_of(kind, ref) : 1;
         r->peak = group ? r->datum->point.peak_flop_per_s : k->peak;
@@ -388,7 +388,8 @@ static void set_offsets(const struct oc_key_tree *t, struct oc_key_fit *k)
 }
 
 /* NULL: the key has no data. */
-static struct oc_key_fit *add_key(struct oc_key_tree *t, unsigned cls, unsigned dtype, int32_t parent)
+static struct oc_key_fit *cal_keys_add_key(struct oc_key_tree *t, unsigned cls, unsigned dtype,
+                                           int32_t parent)
 {
     const struct oc_cal_data *d = t->data;
     size_t n = 0;
@@ -420,7 +421,7 @@ static void add_types(struct oc_key_tree *t, int32_t parent)
     for (unsigned dtype = 0; dtype < OC_CLASS_COUNT; dtype++) {
         if (dtype == OC_CLASS_NONE)
             continue;
-        struct oc_key_fit *k = add_key(t, t->key[parent].cls, dtype, parent);
+        struct oc_key_fit *k = cal_keys_add_key(t, t->key[parent].cls, dtype, parent);
         if (!k)
             continue;
         struct oc_key_fit whole = t->key[parent];
@@ -457,14 +458,15 @@ void oc_key_tree_fit(struct oc_arena *a, const struct oc_cal_data *data, const s
     out->key = OC_NEW_ARRAY(a, OC_KG_COUNT + OC_KC_COUNT * (1 + OC_CLASS_COUNT), struct oc_key_fit);
     out->leaf = OC_NEW_ARRAY(a, data->n + 1, struct oc_leaf);
     for (unsigned g = 0; g < OC_KG_COUNT; g++) {
-        struct oc_key_fit *group = add_key(out, OC_KC_COUNT + g, OC_CLASS_NONE, -1);
+        struct oc_key_fit *group = cal_keys_add_key(out, OC_KC_COUNT + g, OC_CLASS_NONE, -1);
         if (!group)
             continue;
         fit_key(out, group);
         for (unsigned c = 0; c < OC_KC_COUNT; c++) {
-            struct oc_key_fit *cls = oc_kernel_class_group(c) == (enum oc_kernel_group)g
-                                         ? add_key(out, c, OC_CLASS_NONE, (int32_t)(group - out->key))
-                                         : NULL;
+            struct oc_key_fit *cls =
+                oc_kernel_class_group(c) == (enum oc_kernel_group)g
+                    ? cal_keys_add_key(out, c, OC_CLASS_NONE, (int32_t)(group - out->key))
+                    : NULL;
             if (!cls)
                 continue;
             fit_key(out, cls);
@@ -503,7 +505,7 @@ static double ln_base(const struct oc_key_tree *t, size_t i, uint32_t fold)
     return oc_key_ln_time(&t->key[l->key], fold, l->row);
 }
 
-static void make_table(const struct oc_key_tree *t, unsigned group, struct table *out)
+static void cal_keys_make_table(const struct oc_key_tree *t, unsigned group, struct table *out)
 {
     const struct oc_cal_data *d = t->data;
     *out = (struct table){.tree = t};
@@ -563,7 +565,7 @@ static void answer_fold(const struct table *t, uint32_t fold, double *ln_time)
     oc_arena_free(&a);
 }
 
-static double error_of(const struct table *t, const double *ln_time)
+static double cal_keys_error_of(const struct table *t, const double *ln_time)
 {
     const struct oc_cal_data *d = t->tree->data;
     double sum = 0, weight = 0;
@@ -579,12 +581,12 @@ static void fit_group(const struct oc_key_tree *tree, unsigned group, struct oc_
 {
     const struct oc_cal_data *d = tree->data;
     struct table t;
-    make_table(tree, group, &t);
+    cal_keys_make_table(tree, group, &t);
     if (t.n >= MIN_ROWS && d->n_fold > 1) {
         double *ln_time = oc_xmalloc(d->n * sizeof(*ln_time));
         for (uint32_t f = 0; f < d->n_fold; f++)
             answer_fold(&t, f, ln_time);
-        if (error_of(&t, ln_time) <= BETTER * error_of(&t, out->ln_curve)) {
+        if (cal_keys_error_of(&t, ln_time) <= BETTER * cal_keys_error_of(&t, out->ln_curve)) {
             out->forest[group] = forest_without(&t, d->n_fold, tree->arena);
             for (size_t i = 0; i < t.n; i++)
                 out->ln_time[t.datum[i]] = ln_time[t.datum[i]];

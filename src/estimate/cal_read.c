@@ -121,7 +121,7 @@ static int get_attrs(struct reader *r, const struct oc_xml_elem *e, const struct
 }
 
 /* Exactly n numbers from lo to hi, separated by blanks. */
-static bool parse_list(const char *text, double lo, double hi, double *out, size_t n)
+static bool cal_read_parse_list(const char *text, double lo, double hi, double *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         size_t len = strcspn(text, " ");
@@ -143,7 +143,7 @@ static int get_errors(struct reader *r, const struct oc_xml_elem *e, struct oc_c
     for (size_t i = 0; i < OC_COUNT(oc_cal_error_lists); i++) {
         const struct oc_cal_error_list *l = &oc_cal_error_lists[i];
         const char *text = oc_xml_get(e, l->name);
-        if (!parse_list(text, 0, INFINITY, (void *)((char *)out + l->offset), l->n))
+        if (!cal_read_parse_list(text, 0, INFINITY, (void *)((char *)out + l->offset), l->n))
             return oc_xml_fail(r->xml, "%s '%.60s' is not %zu numbers of at least 0", l->name, text, l->n);
     }
     return 0;
@@ -208,7 +208,7 @@ static int start_again(void *user, const struct oc_xml_elem *e)
     return expect_once(r, &r->has_again) || get_errors(r, e, &r->cal->again) ? -1 : 0;
 }
 
-static int get_class(struct reader *r, const struct oc_xml_elem *e, struct oc_cal_key *k)
+static int cal_read_get_class(struct reader *r, const struct oc_xml_elem *e, struct oc_cal_key *k)
 {
     const char *name = oc_xml_get(e, "class"), *dtype = oc_xml_get(e, "dtype");
     k->dtype = OC_CLASS_NONE;
@@ -238,7 +238,7 @@ static int start_key(void *user, const struct oc_xml_elem *e)
         return bad(r, "kind", kind, "one of curve, constant, parent, prior");
     if (r->cal->n_key >= OC_CAL_MAX_KEYS)
         return oc_xml_fail(r->xml, "more than %u keys", OC_CAL_MAX_KEYS);
-    if (get_class(r, e, &k) || get_attrs(r, e, &oc_cal_key_attrs, &k) ||
+    if (cal_read_get_class(r, e, &k) || get_attrs(r, e, &oc_cal_key_attrs, &k) ||
         get_index(r, e, "parent", &k.parent) || get_index(r, e, "residual", &k.residual))
         return -1;
     for (size_t i = 0; i < r->cal->n_key; i++)
@@ -380,7 +380,7 @@ static int end_forest(void *user, const struct oc_xml_elem *e)
     return 0;
 }
 
-static int start_kernel(void *user, const struct oc_xml_elem *e)
+static int cal_read_start_kernel(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
     struct oc_cal_signature s;
@@ -438,13 +438,13 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     [E_FOREST] = {"forest", E_CALIBRATION, "", false, "lo hi", "", start_forest, end_forest},
     [E_TREE] = {"tree", E_FOREST, "", false, "", "", start_tree, end_tree},
     [E_NODES] = {"nodes", E_TREE, "", false, "v", "", start_nodes, NULL},
-    [E_KERNEL] = {"kernel", E_CALIBRATION, "id", false, "id t sd n", "", start_kernel, NULL},
+    [E_KERNEL] = {"kernel", E_CALIBRATION, "id", false, "id t sd n", "", cal_read_start_kernel, NULL},
 };
 static const struct oc_xml_format format = {specs, E_KINDS, OC_CAL_MAX_FILE_BYTES};
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-static void copy_to_arena(struct reader *r)
+static void cal_read_copy_to_arena(struct reader *r)
 {
     struct oc_calibration *c = r->cal;
     const struct oc_forest **forest = OC_NEW_ARRAY(&c->arena, c->n_forest, const struct oc_forest *);
@@ -467,7 +467,7 @@ int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_cali
     struct reader r = {.cal = c};
     int rc = oc_xml_read(&format, name, data, n, &c->arena, &r, &r.xml, err);
     if (!rc)
-        copy_to_arena(&r);
+        cal_read_copy_to_arena(&r);
     free(r.key);
     free(r.signature);
     free(r.node);

@@ -53,15 +53,15 @@ static void count_key(const struct making *m, const struct oc_key_fit *k, struct
     out->n = (uint32_t)oc_key_distinct(k);
 }
 
-static int by_double(const void *a, const void *b)
+static int calibrate_by_double(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double median_of(double *v, size_t n)
+static double calibrate_median_of(double *v, size_t n)
 {
-    qsort(v, n, sizeof(*v), by_double);
+    qsort(v, n, sizeof(*v), calibrate_by_double);
     return n ? (v[(n - 1) / 2] + v[n / 2]) / 2 : NAN;
 }
 
@@ -85,7 +85,7 @@ static void set_errors(const struct making *m, const struct oc_key_fit *k, struc
     oc_conformal_make(r, t, k->n, parent, &out->errors);
     for (size_t i = 0; i < k->n; i++)
         r[i] = fabs(r[i]);
-    out->lomo_error = median_of(r, k->n);
+    out->lomo_error = calibrate_median_of(r, k->n);
     free(r);
     free(t);
 }
@@ -164,7 +164,7 @@ static struct oc_model_error model_error(const struct making *m, size_t first, s
     return (struct oc_model_error){log(measured / predicted), v};
 }
 
-static void set_models(struct making *m)
+static void calibrate_set_models(struct making *m)
 {
     struct oc_model_error *e = oc_xmalloc((m->data.n_model + 1) * sizeof(*e));
     size_t n = 0;
@@ -199,7 +199,8 @@ static void set_origin(struct oc_calibration *cal, const struct oc_sample_set *s
             cal->llc_bytes = device->level[i].size->value;
 }
 
-static void make(struct making *m, const struct oc_device *device, const struct oc_calibrate_opts *opts)
+static void calibrate_make(struct making *m, const struct oc_device *device,
+                           const struct oc_calibrate_opts *opts)
 {
     struct oc_arena scratch = {0};
     struct oc_calibration *cal = m->cal;
@@ -213,7 +214,7 @@ static void make(struct making *m, const struct oc_device *device, const struct 
     cal->n_rejected = m->data.n_rejected;
     set_keys(m);
     set_forests(m);
-    set_models(m);
+    calibrate_set_models(m);
     oc_cal_fit_wall(&m->data, cal);
     oc_cal_fit_signatures(&m->data, cal);
     oc_arena_free(&scratch);
@@ -235,7 +236,7 @@ int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device
     m.cal = oc_xmalloc(sizeof(*m.cal));
     *m.cal = (struct oc_calibration){0};
     set_origin(m.cal, set, device, opts);
-    make(&m, device, opts);
+    calibrate_make(&m, device, opts);
     oc_arena_free(&scratch);
     *out = m.cal;
     return 0;
@@ -257,7 +258,7 @@ const struct oc_cal_key *oc_cal_find_key(const struct oc_calibration *cal, unsig
     return NULL;
 }
 
-static int by_signature(const void *key, const void *item)
+static int calibrate_by_signature(const void *key, const void *item)
 {
     uint64_t a = *(const uint64_t *)key, b = ((const struct oc_cal_signature *)item)->signature;
     return (a > b) - (a < b);
@@ -267,7 +268,8 @@ const struct oc_cal_signature *oc_cal_find_signature(const struct oc_calibration
 {
     if (!signature || !cal->n_signature)
         return NULL;
-    return bsearch(&signature, cal->signature, cal->n_signature, sizeof(*cal->signature), by_signature);
+    return bsearch(&signature, cal->signature, cal->n_signature, sizeof(*cal->signature),
+                   calibrate_by_signature);
 }
 
 /* ---- calibration make ------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 
 #define MIN_MODELS 10
 
-static int by_value(const void *a, const void *b)
+static int conformal_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -16,7 +16,7 @@ double oc_conformal_quantile(double *v, size_t n, double level)
 {
     if (!n)
         return NAN;
-    qsort(v, n, sizeof(*v), by_value);
+    qsort(v, n, sizeof(*v), conformal_by_value);
     double rank = ceil(((double)n + 1) * level - 1e-9);
     size_t i = rank < 1 ? 0 : (size_t)rank - 1;
     return v[i < n ? i : n - 1];
@@ -46,10 +46,10 @@ static void set_moments(const double *r, size_t n, struct oc_cal_errors *out)
     out->sd = n ? sqrt(squares / (double)n) : 0; /* centred at 0: predictions are not corrected for bias */
 }
 
-static void set_bounds(const double *t_s, size_t n, double *copy, struct oc_cal_errors *out)
+static void conformal_set_bounds(const double *t_s, size_t n, double *copy, struct oc_cal_errors *out)
 {
     memcpy(copy, t_s, n * sizeof(*copy));
-    qsort(copy, n, sizeof(*copy), by_value);
+    qsort(copy, n, sizeof(*copy), conformal_by_value);
     for (size_t b = 0; b + 1 < OC_CAL_BINS; b++)
         out->bound_s[b] =
             n < (size_t)OC_CAL_BINS * OC_CONFORMAL_MIN ? INFINITY : copy[(b + 1) * n / OC_CAL_BINS - 1];
@@ -104,7 +104,7 @@ void oc_conformal_make(const double *r, const double *t_s, size_t n, const struc
     double *copy = oc_xmalloc((n ? n : 1) * sizeof(*copy));
     *out = (struct oc_cal_errors){.n = (uint32_t)n};
     set_moments(r, n, out);
-    set_bounds(t_s, n, copy, out);
+    conformal_set_bounds(t_s, n, copy, out);
     set_quantiles(r, t_s, n, copy, out);
     if (n < OC_CONFORMAL_MIN)
         inflate(out, OC_CONFORMAL_INFLATE);

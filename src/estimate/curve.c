@@ -80,7 +80,7 @@ static double stand_in_peak(const struct oc_device *d)
     return ASSUMED_FLOP_PER_S;
 }
 
-static void add_unit(void *user, unsigned unit, unsigned cls, double operations)
+static void curve_add_unit(void *user, unsigned unit, unsigned cls, double operations)
 {
     struct unit_sum *u = user;
     bool fallback = false;
@@ -108,7 +108,7 @@ static const struct oc_hw_level *last_cache(const struct oc_device *d)
     return NULL;
 }
 
-static bool is_known(const struct oc_hw_figure *f)
+static bool curve_is_known(const struct oc_hw_figure *f)
 {
     return f && f->value > 0;
 }
@@ -121,7 +121,7 @@ static double copies(const struct oc_device *d, const struct oc_hw_level *l)
         if (f->mode && !f->cores && !strcmp(f->mode, "copy") && !strcmp(f->group, l->name))
             return f->value;
     }
-    return is_known(l->bandwidth) ? l->bandwidth->value : 0;
+    return curve_is_known(l->bandwidth) ? l->bandwidth->value : 0;
 }
 
 /* The cache before the last level. That of a GPU is empty between kernels. */
@@ -129,7 +129,7 @@ static void set_near(const struct oc_device *d, const struct oc_hw_level *llc, d
                      struct oc_cal_point *p)
 {
     const struct oc_hw_level *near = llc > d->level ? llc - 1 : NULL;
-    if (!near || !is_known(near->size) || oc_cal_device_kind(d) != OC_CAL_CPU)
+    if (!near || !curve_is_known(near->size) || oc_cal_device_kind(d) != OC_CAL_CPU)
         return;
     double rate = copies(d, near), next = copies(d, llc);
     p->near_fill = act / near->size->value;
@@ -144,8 +144,8 @@ static double nearest_s(const struct oc_device *d, double bytes)
     for (size_t i = 0; i < d->n_level && bytes > 0; i++) {
         const struct oc_hw_level *l = &d->level[i];
         bool last = i + 1 == d->n_level;
-        double part = last || !is_known(l->size) ? bytes : fmin(bytes, l->size->value);
-        if (is_known(l->bandwidth))
+        double part = last || !curve_is_known(l->size) ? bytes : fmin(bytes, l->size->value);
+        if (curve_is_known(l->bandwidth))
             most = fmax(most, part / l->bandwidth->value);
         bytes -= part;
     }
@@ -165,11 +165,11 @@ static void set_recurrence(const struct oc_kernel *k, double llc_bytes, struct o
     p->again_fill = llc_bytes > 0 ? bytes / llc_bytes : INFINITY;
 }
 
-static void set_memory(const struct oc_device *d, const struct oc_kernel *k, uint64_t const_bytes,
-                       struct oc_cal_point *p)
+static void curve_set_memory(const struct oc_device *d, const struct oc_kernel *k, uint64_t const_bytes,
+                             struct oc_cal_point *p)
 {
     const struct oc_hw_level *dram = oc_device_dram(d), *llc = last_cache(d);
-    p->tm_assumed = !dram || !is_known(dram->bandwidth);
+    p->tm_assumed = !dram || !curve_is_known(dram->bandwidth);
     p->dram_bytes_per_s = p->tm_assumed ? ASSUMED_BYTES_PER_S : dram->bandwidth->value;
     double wt = (double)k->rd_wt, act = (double)k->rd_act + (double)k->wr;
     if (wt + act <= 0)
@@ -183,8 +183,9 @@ static void set_memory(const struct oc_device *d, const struct oc_kernel *k, uin
     if (llc) {
         p->act_fill = act / llc->size->value;
         p->wt_fill = const_bytes == UINT64_MAX ? INFINITY : (double)const_bytes / llc->size->value;
-        p->llc_gain =
-            is_known(llc->bandwidth) && !p->tm_assumed ? llc->bandwidth->value / p->dram_bytes_per_s : 0;
+        p->llc_gain = curve_is_known(llc->bandwidth) && !p->tm_assumed
+                          ? llc->bandwidth->value / p->dram_bytes_per_s
+                          : 0;
         set_near(d, llc, act, p);
     }
 }
@@ -209,7 +210,7 @@ static double wave_units(const struct oc_device *d)
 static void set_compute(const struct oc_device *d, const struct oc_kernel *k, struct oc_cal_point *p)
 {
     struct unit_sum u = {.device = d};
-    oc_unit_work(d, &k->work, add_unit, &u);
+    oc_unit_work(d, &k->work, curve_add_unit, &u);
     double max = 0;
     for (unsigned i = 0; i < OC_HW_UNIT_COUNT; i++) {
         p->tc_s += u.s[i];
@@ -238,7 +239,7 @@ void oc_cal_point_make(const struct oc_device *device, const struct oc_kernel *k
     if (out->unknown)
         return;
     set_compute(device, kernel, out);
-    set_memory(device, kernel, const_bytes, out);
+    curve_set_memory(device, kernel, const_bytes, out);
     out->em_cap = out->tm_assumed ? ASSUMED_CAP : EFFICIENCY_CAP;
     out->roof_s = fmax(out->roof_s, nearest_s(device, out->bytes));
     out->units = wave_units(device);
@@ -247,7 +248,7 @@ void oc_cal_point_make(const struct oc_device *device, const struct oc_kernel *k
 /* ---- the curve ------------------------------------------------------------------------------------------
  */
 
-static double fullness(double d, double a)
+static double curve_fullness(double d, double a)
 {
     return d > 0 ? d / (a * ceil(d / a)) : 1;
 }
@@ -257,7 +258,7 @@ double oc_curve_align(const struct oc_cal_point *p, uint32_t align)
     if (align <= 1)
         return 1;
     double a = align;
-    return fullness(p->m, a) * fullness(p->n, a) * fullness(p->k, a);
+    return curve_fullness(p->m, a) * curve_fullness(p->n, a) * curve_fullness(p->k, a);
 }
 
 double oc_curve_wave(const struct oc_cal_point *p, uint32_t tile_m, uint32_t tile_n)
@@ -265,11 +266,11 @@ double oc_curve_wave(const struct oc_cal_point *p, uint32_t tile_m, uint32_t til
     if (!tile_m || !tile_n || p->units <= 0 || p->m <= 0 || p->n <= 0)
         return 1;
     double tiles = ceil(p->m / tile_m) * ceil(p->n / tile_n) * fmax(1, p->batch);
-    return fullness(tiles, p->units);
+    return curve_fullness(tiles, p->units);
 }
 
 /* not fmax and fmin: no argument is ever NAN here, and fits spend most of their time here */
-static inline double larger(double a, double b)
+static inline double curve_larger(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -285,9 +286,9 @@ static inline double saturation(double x, double half)
 }
 
 /* (a^p + b^p)^(1/p) */
-static inline double power_sum(double a, double b, double p)
+static inline double curve_power_sum(double a, double b, double p)
 {
-    double high = larger(a, b), low = smaller(a, b);
+    double high = curve_larger(a, b), low = smaller(a, b);
     if (low <= 0 || p > 64)
         return high;
     if (p <= 1)
@@ -335,7 +336,7 @@ double oc_curve_time_at(const struct oc_cal_curve *c, const struct oc_cal_point 
         em;
     if (parts)
         *parts = (struct oc_curve_parts){c->t0_s, tc, tm, cached};
-    return larger(c->t0_s + power_sum(tc, tm, c->p), ROOF_PART * p->roof_s);
+    return curve_larger(c->t0_s + curve_power_sum(tc, tm, c->p), ROOF_PART * p->roof_s);
 }
 
 double oc_curve_time(const struct oc_cal_curve *c, const struct oc_cal_point *p, struct oc_curve_parts *parts)

@@ -50,7 +50,7 @@ static double log2_of(double v)
     return v > 0 ? log2(v) : -1;
 }
 
-static double fullness(double d, double a)
+static double forest_fullness(double d, double a)
 {
     return d > 0 ? d / (a * ceil(d / a)) : 1;
 }
@@ -68,9 +68,9 @@ void oc_forest_features(const struct oc_kernel *k, const struct oc_cal_point *p,
         log2_of(p->flop),
         log2_of(p->bytes),
         log2_of(mem_s > 0 ? p->tc_s / mem_s : 0),
-        fullness(p->m, 16),
-        fullness(p->n, 16),
-        fullness(p->k, 16),
+        forest_fullness(p->m, 16),
+        forest_fullness(p->n, 16),
+        forest_fullness(p->k, 16),
         k->kernel_h * k->kernel_w,
         k->stride,
         log2_of(k->groups),
@@ -98,7 +98,7 @@ static uint64_t next_random(uint64_t *s) /* splitmix64 */
     return z ^ (z >> 31);
 }
 
-static int by_value(const void *a, const void *b)
+static int forest_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -121,7 +121,7 @@ struct grove {
 static void set_edges(struct grove *g, unsigned f, double *sorted)
 {
     size_t n = g->n;
-    qsort(sorted, n, sizeof(*sorted), by_value);
+    qsort(sorted, n, sizeof(*sorted), forest_by_value);
     unsigned bins = 0;
     for (unsigned b = 1; b < BINS; b++) {
         size_t i = b * n / BINS;
@@ -176,14 +176,14 @@ struct split {
     unsigned feature, bin; /* rows with bins up to it go left */
 };
 
-static void add_row(struct sums *s, double w, double y)
+static void forest_add_row(struct sums *s, double w, double y)
 {
     s->w += w;
     s->wy += w * y;
     s->n++;
 }
 
-static double score(const struct sums *s)
+static double forest_score(const struct sums *s)
 {
     return s->w > 0 ? s->wy * s->wy / s->w : 0;
 }
@@ -194,7 +194,7 @@ static void best_of_feature(const struct grove *g, unsigned f, const uint32_t *r
     struct sums hist[BINS] = {{0}}, left = {0};
     const uint8_t *bin = g->bin + f * g->n;
     for (size_t i = 0; i < n; i++)
-        add_row(&hist[bin[row[i]]], g->weight[row[i]], g->y[row[i]]);
+        forest_add_row(&hist[bin[row[i]]], g->weight[row[i]], g->y[row[i]]);
     for (unsigned b = 0; b + 1 < g->bins[f]; b++) {
         left.w += hist[b].w;
         left.wy += hist[b].wy;
@@ -202,7 +202,7 @@ static void best_of_feature(const struct grove *g, unsigned f, const uint32_t *r
         struct sums right = {all->w - left.w, all->wy - left.wy, all->n - left.n};
         if (left.n < g->opts.min_leaf || right.n < g->opts.min_leaf)
             continue;
-        double gain = score(&left) + score(&right) - score(all);
+        double gain = forest_score(&left) + forest_score(&right) - forest_score(all);
         if (gain > best->gain)
             *best = (struct split){gain, f, b};
     }
@@ -252,7 +252,7 @@ static uint32_t grow(struct grove *g, struct oc_forest_node *node, struct pendin
         uint32_t *row = g->row + p.first;
         struct sums all = {0};
         for (size_t r = 0; r < p.n; r++)
-            add_row(&all, g->weight[row[r]], g->y[row[r]]);
+            forest_add_row(&all, g->weight[row[r]], g->y[row[r]]);
         node[i] = (struct oc_forest_node){-1, 0, all.w > 0 ? (float)(all.wy / all.w) : 0};
         if (p.depth >= g->opts.depth || p.n < 2 * (size_t)g->opts.min_leaf)
             continue;
@@ -274,7 +274,7 @@ static void draw_sample(struct grove *g)
         g->row[i] = (uint32_t)(next_random(&g->random) % g->n);
 }
 
-static void set_limits(struct oc_forest *f, const double *y, size_t n)
+static void forest_set_limits(struct oc_forest *f, const double *y, size_t n)
 {
     f->lo = f->hi = 0;
     for (size_t i = 0; i < n; i++) {
@@ -285,7 +285,7 @@ static void set_limits(struct oc_forest *f, const double *y, size_t n)
     f->hi = fmin(f->hi, OC_FOREST_CLIP);
 }
 
-static struct oc_forest_opts complete(const struct oc_forest_opts *opts)
+static struct oc_forest_opts forest_complete(const struct oc_forest_opts *opts)
 {
     struct oc_forest_opts o = opts ? *opts : (struct oc_forest_opts){0};
     o.trees = o.trees ? o.trees : TREES;
@@ -315,7 +315,7 @@ static void grow_forest(struct oc_arena *a, struct grove *g, struct oc_forest *f
 const struct oc_forest *oc_forest_fit(struct oc_arena *a, const double *x, const double *y,
                                       const double *weight, size_t n, const struct oc_forest_opts *opts)
 {
-    struct grove g = {.n = n, .y = y, .weight = weight, .opts = complete(opts)};
+    struct grove g = {.n = n, .y = y, .weight = weight, .opts = forest_complete(opts)};
     if (n < 2 * (size_t)g.opts.min_leaf || n > UINT32_MAX)
         return NULL;
     g.random = g.opts.seed;
@@ -325,7 +325,7 @@ const struct oc_forest *oc_forest_fit(struct oc_arena *a, const double *x, const
     struct oc_forest *f = OC_NEW(a, struct oc_forest);
     f->n_tree = g.opts.trees;
     f->root = OC_NEW_ARRAY(a, (size_t)f->n_tree + 1, uint32_t);
-    set_limits(f, y, n);
+    forest_set_limits(f, y, n);
     grow_forest(a, &g, f);
     free(g.bin);
     free(g.row);

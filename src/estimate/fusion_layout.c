@@ -22,7 +22,7 @@ static int64_t channels_of(const struct oc_fuse *f, uint32_t value)
     return s && s->rank == 4 && f->a->type[value].dtype == OC_DT_FLOAT ? s->dim[1].v : -1;
 }
 
-static double bytes_of(const struct oc_fuse *f, uint32_t value, bool blocked)
+static double fusion_layout_bytes_of(const struct oc_fuse *f, uint32_t value, bool blocked)
 {
     const struct oc_shape *s = oc_fuse_shape(f, value);
     double n = oc_fuse_elements(f, value) * 4;
@@ -35,9 +35,10 @@ static double bytes_of(const struct oc_fuse *f, uint32_t value, bool blocked)
 /* ---- inserted kernels ------------------------------------------------------------------------------------
  */
 
-static void insert(struct layout *l, uint32_t value, bool to_blocked)
+static void fusion_layout_insert(struct layout *l, uint32_t value, bool to_blocked)
 {
-    double plain = bytes_of(l->f, value, false), blocked = bytes_of(l->f, value, true);
+    double plain = fusion_layout_bytes_of(l->f, value, false),
+           blocked = fusion_layout_bytes_of(l->f, value, true);
     struct oc_kernel_use *u = &l->out->item[l->out->n];
     bool known = plain >= 0 && plain < 1e18 && blocked < 1e18;
     *u = (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .rule = "layout", .known = known};
@@ -60,7 +61,7 @@ static void need_blocked(struct layout *l, uint32_t value)
 {
     if (value == OC_NONE || l->f->blocked[value] || l->f->reordered[value])
         return;
-    insert(l, value, true);
+    fusion_layout_insert(l, value, true);
     l->f->reordered[value] = true;
 }
 
@@ -68,7 +69,7 @@ static void need_plain(struct layout *l, uint32_t value)
 {
     if (value == OC_NONE || !l->f->blocked[value] || l->f->plain[value])
         return;
-    insert(l, value, false);
+    fusion_layout_insert(l, value, false);
     l->f->plain[value] = true;
 }
 
@@ -105,13 +106,13 @@ static bool is_blocked_conv(const struct oc_fuse *f, uint32_t group)
     return group != OC_NONE && f->group[group].blocked && is_type(&f->group[group], " Conv FusedConv ");
 }
 
-static uint32_t group_of(const struct oc_fuse *f, uint32_t value)
+static uint32_t fusion_layout_group_of(const struct oc_fuse *f, uint32_t value)
 {
     uint32_t node = value == OC_NONE ? OC_NONE : f->m->value[value].producer;
     return node == OC_NONE ? OC_NONE : f->owner[node];
 }
 
-static void conv(struct layout *l, struct oc_fuse_group *g)
+static void fusion_layout_conv(struct layout *l, struct oc_fuse_group *g)
 {
     struct oc_fuse *f = l->f;
     uint32_t x = oc_fuse_input(f, g->core, 0);
@@ -145,12 +146,12 @@ static bool same_shapes(const struct oc_fuse *f, uint32_t node)
 }
 
 /* A residual is fused into the convolution that produces one side of it, if that has no other reader. */
-static bool sum(struct layout *l, uint32_t at)
+static bool fusion_layout_sum(struct layout *l, uint32_t at)
 {
     struct oc_fuse *f = l->f;
     const struct oc_fuse_group *g = &f->group[at];
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t v = oc_fuse_input(f, g->core, i), from = group_of(f, v);
+        uint32_t v = oc_fuse_input(f, g->core, i), from = fusion_layout_group_of(f, v);
         if (!is_blocked_conv(f, from) || f->group[from].activated || f->group[from].summed ||
             f->group[from].out != v || oc_fuse_users(f, v) != 1)
             continue;
@@ -167,7 +168,7 @@ static bool activation(struct layout *l, uint32_t at)
 {
     struct oc_fuse *f = l->f;
     const struct oc_fuse_group *g = &f->group[at];
-    uint32_t v = oc_fuse_input(f, g->core, 0), from = group_of(f, v), out = g->out;
+    uint32_t v = oc_fuse_input(f, g->core, 0), from = fusion_layout_group_of(f, v), out = g->out;
     f->blocked[out] = true;
     if (!is_blocked_conv(f, from) || f->group[from].activated || f->group[from].out != v ||
         oc_fuse_users(f, v) != 1)
@@ -204,7 +205,7 @@ static bool can_block_resize(const struct oc_fuse *f, const struct oc_fuse_group
     return s->dim[2].v && s->dim[3].v && y->dim[2].v % s->dim[2].v == 0 && y->dim[3].v % s->dim[3].v == 0;
 }
 
-static void leave(struct layout *l, uint32_t at)
+static void fusion_layout_leave(struct layout *l, uint32_t at)
 {
     const struct oc_fuse *f = l->f;
     const struct oc_fuse_group *g = &f->group[at];
@@ -212,14 +213,14 @@ static void leave(struct layout *l, uint32_t at)
         const struct oc_node *n = &f->m->node[g->node[k]];
         for (uint32_t i = 0; i < n->n_in; i++) {
             uint32_t v = oc_fuse_source(f, n->in[i]);
-            if (v != OC_NONE && group_of(f, v) != at)
+            if (v != OC_NONE && fusion_layout_group_of(f, v) != at)
                 need_plain(l, v);
         }
     }
 }
 
 /* Outside of the blocked layout: a residual with its activation is fused if it has no other reader. */
-static void plain_sum(struct oc_fuse *f, uint32_t at)
+static void fusion_layout_plain_sum(struct oc_fuse *f, uint32_t at)
 {
     struct oc_fuse_group *g = &f->group[at];
     uint32_t add = oc_fuse_user(f, g->out);
@@ -241,14 +242,14 @@ static void visit(struct layout *l, uint32_t at)
     uint32_t x = oc_fuse_input(f, g->core, 0);
     bool from_blocked = x != OC_NONE && f->blocked[x];
     if (is_type(g, " Conv FusedConv ") && can_block_conv(f, g)) {
-        conv(l, g);
+        fusion_layout_conv(l, g);
     } else if (is_type(g, " MaxPool AveragePool GlobalAveragePool GlobalMaxPool ") && can_block_pool(f, g)) {
         need_blocked(l, x);
         f->blocked[g->out] = true;
     } else if (is_type(g, " Add Mul Sum ") && all_blocked(f, g->core) && same_shapes(f, g->core)) {
         f->blocked[g->out] = true;
         if (is_type(g, " Add Sum "))
-            sum(l, at);
+            fusion_layout_sum(l, at);
     } else if (is_type(g, " Relu Sigmoid Tanh ") && from_blocked) {
         activation(l, at);
     } else if ((is_type(g, " BatchNormalization ") && from_blocked) ||
@@ -256,7 +257,7 @@ static void visit(struct layout *l, uint32_t at)
                (is_type(g, " Resize Upsample ") && can_block_resize(f, g))) {
         f->blocked[g->out] = true;
     } else {
-        leave(l, at);
+        fusion_layout_leave(l, at);
     }
 }
 
@@ -270,7 +271,7 @@ void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out)
     }
     for (uint32_t i = 0; i < f->n_group; i++)
         if (!f->group[i].gone && !f->group[i].blocked && is_type(&f->group[i], " Conv "))
-            plain_sum(f, i);
+            fusion_layout_plain_sum(f, i);
     for (uint32_t v = 0; v < f->m->n_value; v++)
         if (f->m->value[v].graph_output)
             need_plain(&l, oc_fuse_source(f, v));
@@ -284,7 +285,7 @@ struct set {
     size_t item;
 };
 
-static bool counts(const struct oc_model *m, const struct oc_analysis *a, uint32_t node)
+static bool fusion_layout_counts(const struct oc_model *m, const struct oc_analysis *a, uint32_t node)
 {
     const struct oc_node_cost *c = &a->cost[node];
     const char *type = m->node[node].op_type;
@@ -292,7 +293,7 @@ static bool counts(const struct oc_model *m, const struct oc_analysis *a, uint32
            strcmp(type, "Dropout") != 0 && strcmp(type, "Constant") != 0 && strcmp(type, "Cast") != 0;
 }
 
-static uint64_t mix(uint64_t v)
+static uint64_t fusion_layout_mix(uint64_t v)
 {
     v = (v ^ (v >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     v = (v ^ (v >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -303,14 +304,14 @@ static uint64_t id_of(const struct oc_model *m, const struct oc_analysis *a, con
 {
     uint64_t id = 0;
     if (!u->n_node)
-        return mix(mix(u->kernel.work.bytes) + u->kernel.cls);
+        return fusion_layout_mix(fusion_layout_mix(u->kernel.work.bytes) + u->kernel.cls);
     for (uint32_t i = 0; i < u->n_node; i++)
-        if (counts(m, a, u->node[i]) || u->n_node == 1)
-            id += mix((uint64_t)u->node[i] + 1);
+        if (fusion_layout_counts(m, a, u->node[i]) || u->n_node == 1)
+            id += fusion_layout_mix((uint64_t)u->node[i] + 1);
     return id;
 }
 
-static int by_id(const void *a, const void *b)
+static int fusion_layout_by_id(const void *a, const void *b)
 {
     const struct set *x = a, *y = b;
     if (x->id != y->id)
@@ -325,7 +326,7 @@ static struct set *sets_of(const struct oc_model *m, const struct oc_analysis *a
     for (size_t i = 0; i < list->n; i++)
         s[i] = (struct set){.id = id_of(m, a, &list->item[i]), .item = i};
     if (list->n)
-        qsort(s, list->n, sizeof(*s), by_id);
+        qsort(s, list->n, sizeof(*s), fusion_layout_by_id);
     return s;
 }
 

@@ -123,7 +123,7 @@ double oc_fuse_elements(const struct oc_fuse *f, uint32_t value)
     return n;
 }
 
-static void add_node(struct oc_fuse *f, struct oc_fuse_group *g, uint32_t node)
+static void fusion_plan_add_node(struct oc_fuse *f, struct oc_fuse_group *g, uint32_t node)
 {
     if (g->n_node == g->cap) {
         uint32_t cap = g->cap ? 2 * g->cap : 2;
@@ -143,7 +143,7 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
     if (into == from)
         return;
     for (uint32_t i = 0; i < b->n_node; i++) {
-        add_node(f, a, b->node[i]);
+        fusion_plan_add_node(f, a, b->node[i]);
         f->owner[b->node[i]] = into;
     }
     a->activated |= b->activated;
@@ -203,7 +203,7 @@ static bool changes_nothing(const struct oc_fuse *f, uint32_t node)
                     (f->static_shapes && oc_fuse_is(f, node, " Expand Slice Reshape Pad Tile ")));
 }
 
-static bool never_runs(const struct oc_fuse *f, uint32_t node)
+static bool fusion_plan_never_runs(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node_cost *c = &f->a->cost[node];
     const struct oc_node *n = &f->m->node[node];
@@ -213,7 +213,7 @@ static bool never_runs(const struct oc_fuse *f, uint32_t node)
 
 /* Values that the runtime computes when it loads the model. The analysis also has sizes that depend on the
  * run's inputs; the runtime has them only if the model declares all of them. */
-static bool is_folded(const struct oc_fuse *f, uint32_t node)
+static bool fusion_plan_is_folded(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node *n = &f->m->node[node];
     const struct oc_node_cost *c = &f->a->cost[node];
@@ -235,7 +235,7 @@ static void find_constants(struct oc_fuse *f)
     for (uint32_t g = 0; g < m->n_graph; g++)
         for (uint32_t k = 0; k < m->graph[g].n_node; k++) {
             const struct oc_node *n = &m->node[m->graph[g].node[k]];
-            bool folded = is_folded(f, m->graph[g].node[k]);
+            bool folded = fusion_plan_is_folded(f, m->graph[g].node[k]);
             for (uint32_t i = 0; folded && i < n->n_out; i++)
                 if (n->out[i] != OC_NONE)
                     f->constant[n->out[i]] = true;
@@ -244,7 +244,7 @@ static void find_constants(struct oc_fuse *f)
 
 bool oc_fuse_launched(const struct oc_fuse *f, uint32_t node)
 {
-    return !never_runs(f, node) && !is_folded(f, node);
+    return !fusion_plan_never_runs(f, node) && !fusion_plan_is_folded(f, node);
 }
 
 static void make_groups(struct oc_fuse *f)
@@ -259,7 +259,7 @@ static void make_groups(struct oc_fuse *f)
             struct oc_fuse_group *group = &f->group[f->n_group];
             *group = (struct oc_fuse_group){
                 .core = i, .type = m->node[i].op_type, .out = m->node[i].n_out ? m->node[i].out[0] : OC_NONE};
-            add_node(f, group, i);
+            fusion_plan_add_node(f, group, i);
             f->owner[i] = f->n_group++;
         }
 }
@@ -267,7 +267,7 @@ static void make_groups(struct oc_fuse *f)
 /* ---- groups to kernels -----------------------------------------------------------------------------------
  */
 
-static int by_number(const void *a, const void *b)
+static int fusion_plan_by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -280,7 +280,7 @@ static void emit(struct oc_fuse *f, struct oc_kernel_list *out)
         struct oc_kernel_use *u = &out->item[out->n];
         if (g->gone || !g->n_node)
             continue;
-        qsort(g->node, g->n_node, sizeof(*g->node), by_number);
+        qsort(g->node, g->n_node, sizeof(*g->node), fusion_plan_by_number);
         oc_kernel_make(&f->maker, g->node, g->n_node, g->type, u);
         u->rule = g->rule;
         out->n++;

@@ -13,7 +13,7 @@ struct found {
     unsigned n;
 };
 
-static uint32_t producer(const struct oc_fuse *f, uint32_t value, const char *types)
+static uint32_t fusion_rules_producer(const struct oc_fuse *f, uint32_t value, const char *types)
 {
     uint32_t node = value == OC_NONE ? OC_NONE : f->m->value[value].producer;
     return node != OC_NONE && f->owner[node] != OC_NONE && oc_fuse_is(f, node, types) ? node : OC_NONE;
@@ -22,7 +22,7 @@ static uint32_t producer(const struct oc_fuse *f, uint32_t value, const char *ty
 /* Adds the producer of the value. */
 static uint32_t match_producer(struct found *x, uint32_t value, const char *types)
 {
-    uint32_t node = producer(x->f, value, types);
+    uint32_t node = fusion_rules_producer(x->f, value, types);
     if (node != OC_NONE)
         x->node[x->n++] = node;
     return node;
@@ -56,8 +56,8 @@ static uint32_t partner(const struct oc_fuse *f, uint32_t node, uint32_t value)
     return a == value ? b : b == value ? a : OC_NONE;
 }
 
-static bool take_all(struct oc_fuse *f, const struct found *x, uint32_t last, const char *rule,
-                     const char *type)
+static bool fusion_rules_take_all(struct oc_fuse *f, const struct found *x, uint32_t last, const char *rule,
+                                  const char *type)
 {
     uint32_t into = f->owner[last], out = f->m->node[last].out[0];
     for (unsigned i = 0; i < x->n; i++)
@@ -86,7 +86,7 @@ static void layer_norm(struct oc_fuse *f, uint32_t sqrt_node)
     if (end == OC_NONE || oc_fuse_input(f, quotient, 0) != f->m->node[away].out[0] ||
         variable(f, product) == OC_NONE || variable(f, end) == OC_NONE)
         return;
-    take_all(f, &x, end, "layer norm", "LayerNormalization");
+    fusion_rules_take_all(f, &x, end, "layer norm", "LayerNormalization");
 }
 
 /* After 1 + erf(..) or 1 + tanh(..): times x and one half, in any order. Returns the last node. */
@@ -112,7 +112,7 @@ static void gelu(struct oc_fuse *f, uint32_t erf)
     uint32_t scaled = match_producer(&x, oc_fuse_input(f, erf, 0), " Div Mul "), in = variable(f, scaled);
     uint32_t one_more = in == OC_NONE ? OC_NONE : match_user(&x, erf, " Add ");
     uint32_t end = one_more == OC_NONE ? OC_NONE : half_of(&x, one_more, in);
-    if (end != OC_NONE && take_all(f, &x, end, "gelu", "Gelu")) {
+    if (end != OC_NONE && fusion_rules_take_all(f, &x, end, "gelu", "Gelu")) {
         f->group[f->owner[end]].core = scaled;
         f->group[f->owner[end]].activated = true;
     }
@@ -126,8 +126,8 @@ static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
     uint32_t sum = scaled == OC_NONE ? OC_NONE : match_producer(&x, variable(f, scaled), " Add ");
     if (sum == OC_NONE)
         return;
-    uint32_t a = producer(f, oc_fuse_input(f, sum, 0), " Mul "),
-             b = producer(f, oc_fuse_input(f, sum, 1), " Mul ");
+    uint32_t a = fusion_rules_producer(f, oc_fuse_input(f, sum, 0), " Mul "),
+             b = fusion_rules_producer(f, oc_fuse_input(f, sum, 1), " Mul ");
     uint32_t cubic = b != OC_NONE && variable(f, b) != OC_NONE ? b : a;
     if (cubic == OC_NONE || variable(f, cubic) == OC_NONE)
         return;
@@ -143,7 +143,7 @@ static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
     }
     uint32_t one_more = match_user(&x, tanh_node, " Add ");
     uint32_t end = one_more == OC_NONE ? OC_NONE : half_of(&x, one_more, in);
-    if (end != OC_NONE && take_all(f, &x, end, "fast gelu", "FastGelu")) {
+    if (end != OC_NONE && fusion_rules_take_all(f, &x, end, "fast gelu", "FastGelu")) {
         f->group[f->owner[end]].core = power;
         f->group[f->owner[end]].activated = true;
     }
@@ -160,7 +160,7 @@ static bool takes_one(const struct oc_fuse *f, uint32_t node, uint32_t from, int
            d->n == 1 && oc_elem_known_int(&d->e[0], index);
 }
 
-static void split(struct oc_fuse *f, uint32_t node)
+static void fusion_rules_split(struct oc_fuse *f, uint32_t node)
 {
     const struct oc_graph_index *x = &f->maker.x;
     uint32_t from = oc_fuse_input(f, node, 0), taken[16], n = 0;
@@ -186,7 +186,8 @@ void oc_fuse_patterns(struct oc_fuse *f)
     static const struct {
         const char *type;
         void (*find)(struct oc_fuse *f, uint32_t node);
-    } pattern[] = {{" Sqrt ", layer_norm}, {" Erf ", gelu}, {" Tanh ", fast_gelu}, {" Gather ", split}};
+    } pattern[] = {
+        {" Sqrt ", layer_norm}, {" Erf ", gelu}, {" Tanh ", fast_gelu}, {" Gather ", fusion_rules_split}};
     for (uint32_t i = 0; i < f->m->n_node; i++)
         for (size_t p = 0; p < OC_COUNT(pattern); p++)
             if (f->owner[i] != OC_NONE && oc_fuse_is(f, i, pattern[p].type))
@@ -205,7 +206,7 @@ static bool is_plain_op(const struct oc_fuse *f, uint32_t node)
 }
 
 /* Key of nodes that compute the same; false: not comparable. */
-static bool key_of(const struct oc_fuse *f, uint32_t node, struct oc_buf *key)
+static bool fusion_rules_key_of(const struct oc_fuse *f, uint32_t node, struct oc_buf *key)
 {
     const struct oc_node *n = &f->m->node[node];
     oc_buf_clear(key);
@@ -262,7 +263,7 @@ static void merge_equal(struct oc_fuse *f)
             uint32_t node = f->m->graph[g].node[k], first = node;
             key.overflowed = false;
             if (!oc_fuse_launched(f, node) || f->dropped[node] || !is_plain_op(f, node) ||
-                leaves_graph(f, node) || !key_of(f, node, &key) || key.overflowed)
+                leaves_graph(f, node) || !fusion_rules_key_of(f, node, &key) || key.overflowed)
                 continue;
             if (!oc_map_add(&seen, key.data, key.n, &first, NULL))
                 make_twins(f, first, node);
@@ -368,7 +369,7 @@ static bool in_first_slot(const struct link *l)
 }
 
 /* Constant weights: a following scale can be folded into them. */
-static bool constant_weights(const struct link *l)
+static bool fusion_rules_constant_weights(const struct link *l)
 {
     return oc_fuse_const(l->f, oc_fuse_input(l->f, l->g->core, 1));
 }
@@ -394,12 +395,12 @@ static bool per_channel(const struct link *l)
 
 static bool foldable(const struct link *l)
 {
-    return constant_weights(l) && in_first_slot(l) && !l->g->activated && !l->g->summed;
+    return fusion_rules_constant_weights(l) && in_first_slot(l) && !l->g->activated && !l->g->summed;
 }
 
 static bool conv_scale(const struct link *l)
 {
-    return constant_weights(l) && !l->g->activated && per_channel(l);
+    return fusion_rules_constant_weights(l) && !l->g->activated && per_channel(l);
 }
 
 /* ONNX Runtime folds an Add into an absent or constant bias. */
@@ -422,16 +423,16 @@ static bool clip_is_constant(const struct link *l)
     return accepts_activation(l);
 }
 
-static bool same_shape(const struct link *l)
+static bool fusion_rules_same_shape(const struct link *l)
 {
     const struct oc_shape *s = oc_fuse_shape(l->f, l->other), *y = oc_fuse_shape(l->f, l->g->out);
     return s && y && oc_shape_equal(s, y);
 }
 
-static bool residual(const struct link *l)
+static bool fusion_rules_residual(const struct link *l)
 {
     return !l->g->activated && !l->g->summed && l->other != OC_NONE && !oc_fuse_const(l->f, l->other) &&
-           same_shape(l);
+           fusion_rules_same_shape(l);
 }
 
 static bool one_number(const struct link *l)
@@ -439,7 +440,7 @@ static bool one_number(const struct link *l)
     return oc_fuse_const(l->f, l->other) && oc_fuse_elements(l->f, l->other) == 1;
 }
 
-static bool is_float(const struct link *l)
+static bool fusion_rules_is_float(const struct link *l)
 {
     return l->g->out != OC_NONE && l->f->a->type[l->g->out].dtype == OC_DT_FLOAT;
 }
@@ -450,7 +451,7 @@ static bool matrix_bias(const struct link *l)
     const struct oc_shape *a = oc_fuse_shape(l->f, oc_fuse_input(l->f, l->g->core, 0));
     const struct oc_shape *b = oc_fuse_shape(l->f, oc_fuse_input(l->f, l->g->core, 1));
     const struct oc_shape *c = oc_fuse_shape(l->f, l->other);
-    return a && b && c && a->rank == 2 && b->rank == 2 && c->rank <= 2 && is_float(l) &&
+    return a && b && c && a->rank == 2 && b->rank == 2 && c->rank <= 2 && fusion_rules_is_float(l) &&
            oc_fuse_elements(l->f, l->other) <= oc_fuse_elements(l->f, l->g->out);
 }
 
@@ -472,13 +473,13 @@ static bool gates_itself(const struct link *l)
 
 static bool scaled_product(const struct link *l)
 {
-    return one_number(l) && is_float(l);
+    return one_number(l) && fusion_rules_is_float(l);
 }
 
 static bool swaps_last_two(const struct link *l)
 {
     const struct oc_attr *p = oc_node_attr(&l->f->m->node[l->g->core], "perm");
-    if (!p || p->type != OC_ATTR_INTS || p->n < 2 || !is_float(l))
+    if (!p || p->type != OC_ATTR_INTS || p->n < 2 || !fusion_rules_is_float(l))
         return false;
     for (uint32_t i = 0; i + 2 < p->n; i++)
         if (p->ints[i] != i)
@@ -490,7 +491,8 @@ static bool factor_before(const struct link *l)
 {
     const struct oc_node *n = &l->f->m->node[l->g->core];
     uint32_t c = oc_fuse_input(l->f, l->g->core, 1);
-    return n->n_in == 2 && is_float(l) && oc_fuse_const(l->f, c) && oc_fuse_elements(l->f, c) == 1;
+    return n->n_in == 2 && fusion_rules_is_float(l) && oc_fuse_const(l->f, c) &&
+           oc_fuse_elements(l->f, c) == 1;
 }
 
 static bool bias_of_gelu(const struct link *l)
@@ -548,8 +550,8 @@ static const struct {
      true},
     {1, ORT, "transpose+matmul", " Transpose ", " MatMul FusedMatMul ", swaps_last_two, "FusedMatMul", false,
      false, true},
-    {1, GEN, "conv+residual", " Conv ", " Add ", residual, NULL, false, true, false},
-    {1, GEN, "gemm+residual", " MatMul Gemm ", " Add ", residual, NULL, false, true, false},
+    {1, GEN, "conv+residual", " Conv ", " Add ", fusion_rules_residual, NULL, false, true, false},
+    {1, GEN, "gemm+residual", " MatMul Gemm ", " Add ", fusion_rules_residual, NULL, false, true, false},
     {1, GEN, "conv+act", " Conv ConvTranspose ", ACTIVATIONS " HardSwish Elu ", accepts_activation, NULL,
      true, false, false},
     {1, GEN, "conv+act", " Conv ConvTranspose ", " Clip ", clip_is_constant, NULL, true, false, false},
@@ -558,7 +560,7 @@ static const struct {
     {2, GEN, "pointwise", POINTWISE, POINTWISE, pointwise, NULL, false, false, false},
 };
 
-static bool is_listed(const char *names, const char *name)
+static bool fusion_rules_is_listed(const char *names, const char *name)
 {
     size_t n = strlen(name);
     for (const char *p = strstr(names, name); n && p; p = strstr(p + 1, name))
@@ -579,7 +581,7 @@ static bool make_link(const struct oc_fuse *f, const struct oc_fuse_group *g, st
     return true;
 }
 
-static bool extend(struct oc_fuse *f, uint32_t at, unsigned pass)
+static bool fusion_rules_extend(struct oc_fuse *f, uint32_t at, unsigned pass)
 {
     struct oc_fuse_group *g = &f->group[at];
     struct link l;
@@ -590,8 +592,8 @@ static bool extend(struct oc_fuse *f, uint32_t at, unsigned pass)
         return false;
     for (size_t i = 0; i < OC_COUNT(table); i++) {
         if (table[i].pass != pass || !(table[i].rules & 1u << f->rules) ||
-            !is_listed(table[i].from, g->type) || !is_listed(table[i].to, f->group[from].type) ||
-            !table[i].fits(&l))
+            !fusion_rules_is_listed(table[i].from, g->type) ||
+            !fusion_rules_is_listed(table[i].to, f->group[from].type) || !table[i].fits(&l))
             continue;
         uint32_t core = f->group[from].core, out = f->group[from].out;
         oc_fuse_merge(f, at, from, out, table[i].rule, table[i].becomes);
@@ -607,6 +609,6 @@ void oc_fuse_chains(struct oc_fuse *f)
 {
     for (unsigned pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < f->n_group; i++)
-            while (extend(f, i, pass)) {
+            while (fusion_rules_extend(f, i, pass)) {
             }
 }

@@ -103,7 +103,7 @@ static const struct {
     {OC_KC_REDUCE, " DynamicQuantizeLinear "},
 };
 
-static bool is_listed(const char *names, const char *name)
+static bool kernel_class_is_listed(const char *names, const char *name)
 {
     size_t n = strlen(name);
     for (const char *p = strstr(names, name); n && p; p = strstr(p + 1, name))
@@ -117,7 +117,7 @@ unsigned oc_kernel_class_of_op(const struct oc_op *op)
     if (!op || op->op_class >= OC_OP_CLASS_COUNT)
         return OC_KC_OTHER;
     for (size_t i = 0; i < OC_COUNT(exceptions); i++)
-        if (is_listed(exceptions[i].names, op->name))
+        if (kernel_class_is_listed(exceptions[i].names, op->name))
             return exceptions[i].cls;
     return of_op_class[op->op_class];
 }
@@ -131,7 +131,7 @@ static double dim_from_end(const struct oc_shape *s, unsigned back)
     return s->rank > back ? (double)s->dim[s->rank - 1 - back].v : 1;
 }
 
-static double attr_int(const struct oc_kernel_view *v, const char *name, double otherwise)
+static double kernel_class_attr_int(const struct oc_kernel_view *v, const char *name, double otherwise)
 {
     const struct oc_attr *at = oc_node_attr(v->node, name);
     return at && at->type == OC_ATTR_INT ? (double)at->i : otherwise;
@@ -160,14 +160,14 @@ static bool is_one_of(const struct oc_kernel_view *v, const char *const *name, s
 /* ---- windows --------------------------------------------------------------------------------------------
  */
 
-static void window(const struct oc_kernel_view *v, const struct oc_shape *w, struct oc_kernel *k)
+static void kernel_class_window(const struct oc_kernel_view *v, const struct oc_shape *w, struct oc_kernel *k)
 {
     bool shaped = w && w->rank > 2;
     k->kernel_h = attr_ints(v, "kernel_shape", 0, shaped ? (double)w->dim[2].v : 0);
     k->kernel_w = attr_ints(v, "kernel_shape", 1, shaped ? oc_view_product(w, 3, w->rank) : 0);
     k->stride = attr_ints(v, "strides", 0, 1);
     k->dilation = attr_ints(v, "dilations", 0, 1);
-    k->groups = attr_int(v, "group", 1);
+    k->groups = kernel_class_attr_int(v, "group", 1);
 }
 
 static uint8_t conv_class(const struct oc_kernel *k, double channels_of_group)
@@ -177,13 +177,13 @@ static uint8_t conv_class(const struct oc_kernel *k, double channels_of_group)
     return k->kernel_h * k->kernel_w == 1 ? OC_KC_CONV_1X1 : OC_KC_CONV_KXK;
 }
 
-static void conv(const struct oc_kernel_view *v, struct oc_kernel *k)
+static void kernel_class_conv(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
     bool quantized = strstr(v->node->op_type, "QLinear") != NULL;
     const struct oc_shape *w = oc_view_input(v, quantized ? 3 : 1), *o = oc_view_output(v);
     if (!w || !o || w->rank < 3 || o->rank < 3)
         return;
-    window(v, w, k);
+    kernel_class_window(v, w, k);
     if (!(k->groups >= 1))
         return;
     double taps = k->kernel_h * k->kernel_w, outputs = oc_view_product(o, 0, o->rank);
@@ -201,7 +201,7 @@ static void conv_transposed(const struct oc_kernel_view *v, struct oc_kernel *k)
     const struct oc_shape *w = oc_view_input(v, 1), *x = oc_view_input(v, 0);
     if (!w || !x || w->rank < 3 || x->rank < 3 || !w->dim[0].v)
         return;
-    window(v, w, k);
+    kernel_class_window(v, w, k);
     if (!(k->groups >= 1))
         return;
     k->m = (double)w->dim[1].v * k->kernel_h * k->kernel_w;
@@ -214,7 +214,7 @@ static void conv_transposed(const struct oc_kernel_view *v, struct oc_kernel *k)
 static void pool(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
     const struct oc_shape *x = oc_view_input(v, 0), *o = oc_view_output(v);
-    window(v, NULL, k);
+    kernel_class_window(v, NULL, k);
     if (x && x->rank > 2 && !k->kernel_h && o && o->rank == x->rank && oc_view_product(o, 2, o->rank) == 1) {
         k->kernel_h = (double)x->dim[2].v; /* global */
         k->kernel_w = oc_view_product(x, 3, x->rank);
@@ -225,7 +225,7 @@ static void pool(const struct oc_kernel_view *v, struct oc_kernel *k)
 /* ---- matrices -------------------------------------------------------------------------------------------
  */
 
-static bool is_plain(double x)
+static bool kernel_class_is_plain(double x)
 {
     return x >= 1 && x == floor(x);
 }
@@ -241,7 +241,7 @@ static void gemm(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
     const struct oc_shape *o = oc_view_output(v), *b = oc_view_input(v, right_slot(v));
     double outputs = o ? oc_view_product(o, 0, o->rank) : 0;
-    if (!o || !is_plain(v->macs / outputs))
+    if (!o || !kernel_class_is_plain(v->macs / outputs))
         return;
     bool batched = o->rank > 2 && (!b || b->rank > 2) && strcmp(v->node->op_type, "MatMulNBits") != 0;
     k->k = v->macs / outputs;
@@ -257,7 +257,7 @@ static void attention(const struct oc_kernel_view *v, struct oc_kernel *k)
     const struct oc_shape *q = oc_view_input(v, 0), *o = oc_view_output(v);
     if (!q || !o || q->rank < 3 || q->rank > 4)
         return;
-    double heads = attr_int(v, "num_heads", attr_int(v, "q_num_heads", 0));
+    double heads = kernel_class_attr_int(v, "num_heads", kernel_class_attr_int(v, "q_num_heads", 0));
     bool split = q->rank == 4; /* batch, heads, length, size */
     heads = split ? (double)q->dim[1].v : heads;
     if (!(heads >= 1))
@@ -267,7 +267,7 @@ static void attention(const struct oc_kernel_view *v, struct oc_kernel *k)
     k->batch = (double)q->dim[0].v * heads;
     bool projects = !strcmp(v->node->op_type, "Attention") && !strcmp(v->node->domain, "com.microsoft");
     double keys = v->macs / (2 * k->k * k->m * k->batch);
-    k->n = projects ? k->m : is_plain(ceil(keys)) ? ceil(keys) : 0;
+    k->n = projects ? k->m : kernel_class_is_plain(ceil(keys)) ? ceil(keys) : 0;
     if (k->m <= 1)
         k->cls = OC_KC_ATTENTION_DECODE;
 }
@@ -278,9 +278,9 @@ static void rnn(const struct oc_kernel_view *v, struct oc_kernel *k)
     const struct oc_shape *x = oc_view_input(v, 0), *w = oc_view_input(v, 1), *r = oc_view_input(v, 2);
     if (!x || !w || !r || x->rank != 3 || w->rank != 3 || r->rank != 3)
         return;
-    bool batch_first = attr_int(v, "layout", 0) != 0;
+    bool batch_first = kernel_class_attr_int(v, "layout", 0) != 0;
     double gates = fmax((double)w->dim[1].v, (double)w->dim[2].v); /* quantized weights are transposed */
-    double hidden = attr_int(v, "hidden_size", 0);
+    double hidden = kernel_class_attr_int(v, "hidden_size", 0);
     k->m = (double)x->dim[batch_first ? 0 : 1].v;
     k->n = hidden > 0 && fmod((double)w->dim[2].v, hidden) == 0 && fmod((double)w->dim[1].v, hidden) != 0
                ? (double)w->dim[2].v
@@ -301,7 +301,7 @@ static const struct {
     void (*read)(const struct oc_kernel_view *v, struct oc_kernel *k);
 } readers[] = {
     {OC_KC_GEMM, gemm},
-    {OC_KC_CONV_KXK, conv},
+    {OC_KC_CONV_KXK, kernel_class_conv},
     {OC_KC_CONV_TRANSPOSED, conv_transposed},
     {OC_KC_ATTENTION_PREFILL, attention},
     {OC_KC_ATTENTION_DECODE, attention},

@@ -14,7 +14,7 @@ static double from_axis(const struct oc_shape *s, unsigned from)
     return oc_view_product(s, from, s->rank);
 }
 
-static unsigned axis_of(const struct oc_kernel_view *v, const struct oc_shape *s, int64_t otherwise)
+static unsigned kernels_axis_of(const struct oc_kernel_view *v, const struct oc_shape *s, int64_t otherwise)
 {
     const struct oc_attr *at = oc_node_attr(v->node, "axis");
     int64_t axis = at && at->type == OC_ATTR_INT ? at->i : otherwise;
@@ -38,29 +38,29 @@ static double transpose(const struct oc_kernel_view *v)
 }
 
 /* Concat, Split: the dimensions from the axis on. */
-static double joined(const struct oc_kernel_view *v)
+static double kernels_joined(const struct oc_kernel_view *v)
 {
     const struct oc_shape *in = oc_view_input(v, 0), *out = oc_view_output(v);
     const struct oc_shape *s =
         in && out && in->rank == out->rank ? (from_axis(in, 0) < from_axis(out, 0) ? in : out) : NULL;
-    return s && s->rank ? from_axis(s, axis_of(v, s, 0)) : 0;
+    return s && s->rank ? from_axis(s, kernels_axis_of(v, s, 0)) : 0;
 }
 
 /* Gather: the dimensions after the axis. */
 static double gathered_run(const struct oc_kernel_view *v)
 {
     const struct oc_shape *x = oc_view_input(v, 0);
-    unsigned axis = x ? axis_of(v, x, 0) : 0;
+    unsigned axis = x ? kernels_axis_of(v, x, 0) : 0;
     return x && axis < x->rank ? from_axis(x, axis + 1) : 0;
 }
 
 /* A row of the last axis is contiguous; other axes are not. */
-static double row(const struct oc_kernel_view *v)
+static double kernels_row(const struct oc_kernel_view *v)
 {
     const struct oc_shape *x = oc_view_input(v, 0);
     if (!x || !x->rank)
         return 0;
-    unsigned axis = axis_of(v, x, -1);
+    unsigned axis = kernels_axis_of(v, x, -1);
     return axis + 1 >= x->rank ? (double)x->dim[x->rank - 1].v : 1;
 }
 
@@ -75,7 +75,7 @@ static double reduced(const struct oc_kernel_view *v)
 }
 
 /* The longest tail over which each operand has either all elements or one. */
-static double broadcast(const struct oc_kernel_view *v)
+static double kernels_broadcast(const struct oc_kernel_view *v)
 {
     const struct oc_shape *o = oc_view_output(v);
     double least = 0;
@@ -104,9 +104,14 @@ static const struct {
     uint8_t cls;
     double (*run)(const struct oc_kernel_view *v);
 } walks[] = {
-    {OC_KC_TRANSPOSE, transpose},  {OC_KC_COPY, joined},    {OC_KC_GATHER, gathered_run},
-    {OC_KC_SOFTMAX, row},          {OC_KC_REDUCE, reduced}, {OC_KC_ELEMENTWISE, broadcast},
-    {OC_KC_ACTIVATION, broadcast}, {OC_KC_SORT, row},
+    {OC_KC_TRANSPOSE, transpose},
+    {OC_KC_COPY, kernels_joined},
+    {OC_KC_GATHER, gathered_run},
+    {OC_KC_SOFTMAX, kernels_row},
+    {OC_KC_REDUCE, reduced},
+    {OC_KC_ELEMENTWISE, kernels_broadcast},
+    {OC_KC_ACTIVATION, kernels_broadcast},
+    {OC_KC_SORT, kernels_row},
 };
 
 static uint8_t main_function(const struct oc_node_cost *c)
@@ -142,7 +147,7 @@ static void kernel_walk(const struct oc_model *m, const struct oc_analysis *a, u
 /* ---- signature -------------------------------------------------------------------------------------- */
 
 /* FNV-1a, 64 bits. */
-static void hash(uint64_t *h, const void *data, size_t n)
+static void kernels_hash(uint64_t *h, const void *data, size_t n)
 {
     const unsigned char *p = data;
     for (size_t i = 0; i < n; i++)
@@ -150,22 +155,22 @@ static void hash(uint64_t *h, const void *data, size_t n)
 }
 
 /* Byte by byte, so that the hash is independent of the machine's byte order. */
-static void number(uint64_t *h, uint64_t v)
+static void kernels_number(uint64_t *h, uint64_t v)
 {
     unsigned char b[8];
     for (unsigned i = 0; i < 8; i++)
         b[i] = (unsigned char)(v >> (8 * i));
-    hash(h, b, sizeof(b));
+    kernels_hash(h, b, sizeof(b));
 }
 
-static void text(uint64_t *h, const char *s)
+static void kernels_text(uint64_t *h, const char *s)
 {
-    hash(h, s, strlen(s) + 1);
+    kernels_hash(h, s, strlen(s) + 1);
 }
 
-static void size(uint64_t *h, double v)
+static void kernels_size(uint64_t *h, double v)
 {
-    number(h, v > 0 && v < 1e18 ? (uint64_t)v : 0);
+    kernels_number(h, v > 0 && v < 1e18 ? (uint64_t)v : 0);
 }
 
 static bool is_contraction(const struct oc_kernel *k)
@@ -173,17 +178,17 @@ static bool is_contraction(const struct oc_kernel *k)
     return k->m > 0 && k->n > 0 && k->k > 0;
 }
 
-static void sizes(uint64_t *h, const struct oc_kernel *k)
+static void kernels_sizes(uint64_t *h, const struct oc_kernel *k)
 {
     const double v[] = {k->m,        k->n,      k->k,        k->batch,  k->kernel_h,
                         k->kernel_w, k->stride, k->dilation, k->groups, k->channels_in};
     for (size_t i = 0; i < OC_COUNT(v); i++)
-        size(h, v[i]);
+        kernels_size(h, v[i]);
 }
 
 /* A contraction with its fused operators: activations by name, a residual changes the bytes. */
-static void fused(uint64_t *h, const struct oc_model *m, const struct oc_analysis *a,
-                  const struct oc_kernel *k, const uint32_t *node, uint32_t n)
+static void kernels_fused(uint64_t *h, const struct oc_model *m, const struct oc_analysis *a,
+                          const struct oc_kernel *k, const uint32_t *node, uint32_t n)
 {
     static const char *const silent[] = {"Add", "Mul", "Sub", "Div", "Sum", "Cast", "Dropout"};
     for (uint32_t i = 0; i < n; i++) {
@@ -193,9 +198,9 @@ static void fused(uint64_t *h, const struct oc_model *m, const struct oc_analysi
         for (size_t s = 0; s < OC_COUNT(silent) && !quiet; s++)
             quiet = !strcmp(nd->op_type, silent[s]);
         if (!quiet)
-            text(h, nd->op_type);
+            kernels_text(h, nd->op_type);
         if (at && at->type == OC_ATTR_STRING)
-            text(h, at->s.s);
+            kernels_text(h, at->s.s);
     }
 }
 
@@ -205,10 +210,10 @@ static void shapes(uint64_t *h, const struct oc_analysis *a, const uint32_t *val
         const struct oc_type *t = value[i] == OC_NONE ? NULL : &a->type[value[i]];
         if (!t || t->kind != OC_T_TENSOR || !t->shape.ranked)
             continue;
-        number(h, t->dtype);
-        number(h, t->shape.rank);
+        kernels_number(h, t->dtype);
+        kernels_number(h, t->shape.rank);
         for (unsigned d = 0; d < t->shape.rank; d++)
-            number(h, oc_is_known(t->shape.dim[d]) ? (uint64_t)t->shape.dim[d].v : UINT64_MAX);
+            kernels_number(h, oc_is_known(t->shape.dim[d]) ? (uint64_t)t->shape.dim[d].v : UINT64_MAX);
     }
 }
 
@@ -219,27 +224,27 @@ static void attributes(uint64_t *h, const struct oc_node *n)
     for (uint32_t i = 0; i < n->n_attr; i++) {
         const struct oc_attr *at = &n->attr[i];
         uint64_t one = UINT64_C(0xcbf29ce484222325);
-        text(&one, at->name);
+        kernels_text(&one, at->name);
         if (at->type == OC_ATTR_INT)
-            number(&one, (uint64_t)at->i);
+            kernels_number(&one, (uint64_t)at->i);
         else if (at->type == OC_ATTR_STRING)
-            text(&one, at->s.s);
+            kernels_text(&one, at->s.s);
         else if (at->type != OC_ATTR_INTS)
             continue; /* factors and tensors change values, not work */
         for (uint32_t k = 0; at->type == OC_ATTR_INTS && k < at->n; k++)
-            number(&one, (uint64_t)at->ints[k]);
+            kernels_number(&one, (uint64_t)at->ints[k]);
         sum += one;
     }
-    number(h, sum);
+    kernels_number(h, sum);
 }
 
-static uint64_t start(const struct oc_kernel *k)
+static uint64_t kernels_start(const struct oc_kernel *k)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
-    text(&h, oc_kernel_class_name(k->cls));
-    text(&h, oc_class_name(k->dtype));
-    number(&h, k->rd_act);
-    number(&h, k->wr);
+    kernels_text(&h, oc_kernel_class_name(k->cls));
+    kernels_text(&h, oc_class_name(k->dtype));
+    kernels_number(&h, k->rd_act);
+    kernels_number(&h, k->wr);
     return h;
 }
 
@@ -249,13 +254,13 @@ static uint64_t kernel_signature(const struct oc_model *m, const struct oc_analy
                                  const char *type)
 {
     const struct oc_node *core = &m->node[k->node];
-    uint64_t h = start(k);
-    sizes(&h, k);
+    uint64_t h = kernels_start(k);
+    kernels_sizes(&h, k);
     if (is_contraction(k)) {
-        fused(&h, m, a, k, node, n_node);
+        kernels_fused(&h, m, a, k, node, n_node);
     } else {
-        text(&h, type ? type : core->op_type);
-        number(&h, k->rd_wt);
+        kernels_text(&h, type ? type : core->op_type);
+        kernels_number(&h, k->rd_wt);
         shapes(&h, a, core->in, core->n_in);
         attributes(&h, core);
     }
@@ -264,8 +269,8 @@ static uint64_t kernel_signature(const struct oc_model *m, const struct oc_analy
 
 uint64_t oc_kernel_signature_inserted(const struct oc_kernel *k, const char *type)
 {
-    uint64_t h = start(k);
-    text(&h, type);
+    uint64_t h = kernels_start(k);
+    kernels_text(&h, type);
     return h ? h : 1;
 }
 
@@ -348,7 +353,7 @@ static uint8_t data_class(const struct oc_kernel_maker *k, uint32_t node)
     return OC_CLASS_NONE;
 }
 
-static uint8_t dtype_of(const struct oc_kernel_maker *k, const struct oc_kernel *kernel)
+static uint8_t kernels_dtype_of(const struct oc_kernel_maker *k, const struct oc_kernel *kernel)
 {
     unsigned best = OC_CLASS_NONE;
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
@@ -361,7 +366,7 @@ static uint8_t dtype_of(const struct oc_kernel_maker *k, const struct oc_kernel 
 }
 
 /* Bodies of loops are counted for all trips; a kernel is one execution. */
-static void divide(struct oc_kernel *k, uint64_t by)
+static void kernels_divide(struct oc_kernel *k, uint64_t by)
 {
     struct oc_work *w = &k->work;
     if (by <= 1)
@@ -377,7 +382,7 @@ static void divide(struct oc_kernel *k, uint64_t by)
     k->wr /= by;
 }
 
-static void set_bytes(struct oc_kernel_use *u, const struct oc_join_rec *r)
+static void kernels_set_bytes(struct oc_kernel_use *u, const struct oc_join_rec *r)
 {
     struct oc_kernel *k = &u->kernel;
     k->rd_act = r->rd_act;
@@ -387,7 +392,7 @@ static void set_bytes(struct oc_kernel_use *u, const struct oc_join_rec *r)
     u->why = u->known ? NULL : r->note ? r->note : "its counts are unknown";
 }
 
-static uint64_t bytes_of(const struct oc_kernel_maker *k, uint32_t value)
+static uint64_t kernels_bytes_of(const struct oc_kernel_maker *k, uint32_t value)
 {
     uint64_t bytes = 0;
     return value != OC_NONE && oc_type_bytes(&k->a->type[value], &bytes) ? bytes : 0;
@@ -399,11 +404,11 @@ static void copy_views(const struct oc_kernel_maker *m, struct oc_kernel *k)
     const struct oc_node *n = &m->m->node[k->node];
     if (k->cls != OC_KC_TRANSPOSE || k->rd_act || k->rd_wt || k->wr || !n->n_in || !n->n_out)
         return;
-    k->rd_act = bytes_of(m, n->in[0]);
-    k->wr = bytes_of(m, n->out[0]);
+    k->rd_act = kernels_bytes_of(m, n->in[0]);
+    k->wr = kernels_bytes_of(m, n->out[0]);
 }
 
-static unsigned class_of(const struct oc_kernel_maker *k, const char *type, uint32_t core)
+static unsigned kernels_class_of(const struct oc_kernel_maker *k, const char *type, uint32_t core)
 {
     const struct oc_op *own = k->a->op[core], *named = type ? op_of_type(type) : NULL;
     unsigned of_node = oc_kernel_class_of_op(own), of_type = oc_kernel_class_of_op(named);
@@ -423,15 +428,15 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
         oc_work_add(&k->work, &m->a->cost[node[i]]);
     if (type && is_integer_type(type))
         to_integers(&k->work);
-    set_bytes(out, &r);
+    kernels_set_bytes(out, &r);
     uint64_t trips = m->a->cost[core].trips;
     out->calls = (double)trips;
-    divide(k, trips);
+    kernels_divide(k, trips);
     k->work.launches = 1;
-    k->cls = (uint8_t)class_of(m, type, core);
+    k->cls = (uint8_t)kernels_class_of(m, type, core);
     copy_views(m, k);
     k->work.bytes = k->rd_act + k->rd_wt + k->wr;
-    k->dtype = dtype_of(m, k);
+    k->dtype = kernels_dtype_of(m, k);
     if (k->dtype == OC_CLASS_I8 && leaves_sums(type ? type : m->m->node[core].op_type))
         k->dtype = OC_CLASS_I32;
     oc_kernel_dims(m->m, m->a, core, k);

@@ -10,7 +10,7 @@
 #define DAMP_MAX   1e8
 #define BAD        1e3 /* replaces a residual that is not finite */
 
-static double residual(double r)
+static double lm_residual(double r)
 {
     return isfinite(r) ? r : BAD;
 }
@@ -32,7 +32,7 @@ static double weight_of(const struct oc_lm_problem *p, size_t i)
     return p->weight ? p->weight[i] : 1;
 }
 
-static bool is_free(const struct oc_lm_problem *p, unsigned j)
+static bool lm_is_free(const struct oc_lm_problem *p, unsigned j)
 {
     return !p->sd || p->sd[j] > 0;
 }
@@ -57,7 +57,7 @@ static double data_loss(const struct oc_lm_problem *p, const double *r)
 {
     double sum = 0;
     for (size_t i = 0; i < p->n; i++)
-        sum += weight_of(p, i) * huber_loss(residual(r[i]), p->huber);
+        sum += weight_of(p, i) * huber_loss(lm_residual(r[i]), p->huber);
     return sum;
 }
 
@@ -86,7 +86,7 @@ static void jacobian(const struct oc_lm_problem *p, const double *x, const doubl
     double moved[OC_LM_MAX];
     for (unsigned j = 0; j < p->k; j++) {
         double *col = jac + j * p->n;
-        if (!is_free(p, j)) {
+        if (!lm_is_free(p, j)) {
             memset(col, 0, p->n * sizeof(*col));
             continue;
         }
@@ -95,7 +95,7 @@ static void jacobian(const struct oc_lm_problem *p, const double *x, const doubl
         moved[j] += h;
         p->residuals(p->user, moved, col);
         for (size_t i = 0; i < p->n; i++)
-            col[i] = (residual(col[i]) - residual(r[i])) / h;
+            col[i] = (lm_residual(col[i]) - lm_residual(r[i])) / h;
     }
 }
 
@@ -104,7 +104,7 @@ static void normal_equations(const struct oc_lm_problem *p, const double *x, con
 {
     memset(out, 0, sizeof(*out));
     for (size_t i = 0; i < p->n; i++) {
-        double ri = residual(r[i]), w = weight_of(p, i) * huber_weight(ri, p->huber);
+        double ri = lm_residual(r[i]), w = weight_of(p, i) * huber_weight(ri, p->huber);
         for (unsigned j = 0; j < p->k; j++) {
             double wj = w * jac[j * p->n + i];
             out->g[j] += wj * ri;
@@ -158,14 +158,14 @@ static bool propose(const struct oc_lm_problem *p, const struct normal *eq, cons
         return false;
     for (unsigned j = 0; j < p->k; j++) {
         double limited = fmax(-3, fmin(3, step[j])); /* a factor of 20 at a time is enough */
-        next[j] = is_free(p, j) ? bounded(p, j, x[j] + limited) : x[j];
+        next[j] = lm_is_free(p, j) ? bounded(p, j, x[j] + limited) : x[j];
     }
     return true;
 }
 
 /* One step that lowers the loss, with the smallest sufficient damping. */
-static bool improve(const struct oc_lm_problem *p, const struct normal *eq, double *x, double *r,
-                    double *loss, double *damp)
+static bool lm_improve(const struct oc_lm_problem *p, const struct normal *eq, double *x, double *r,
+                       double *loss, double *damp)
 {
     double next[OC_LM_MAX];
     while (*damp < DAMP_MAX) {
@@ -191,7 +191,7 @@ double oc_lm_fit(const struct oc_lm_problem *p, double *x, double *work)
     for (unsigned i = 0; i < limit; i++) {
         jacobian(p, x, r, jac);
         normal_equations(p, x, r, jac, &eq);
-        if (!improve(p, &eq, x, r, &loss, &damp))
+        if (!lm_improve(p, &eq, x, r, &loss, &damp))
             break;
     }
     return loss;
@@ -212,7 +212,7 @@ double oc_lm_fit_multi(const struct oc_lm_problem *p, const double *start, unsig
     for (unsigned s = 0; s < starts && s < 8; s++) {
         for (unsigned j = 0; j < p->k; j++) {
             double sd = p->sd ? p->sd[j] : 0;
-            x[j] = is_free(p, j) ? bounded(p, j, start[j] + start_sign(s, j) * sd) : start[j];
+            x[j] = lm_is_free(p, j) ? bounded(p, j, start[j] + start_sign(s, j) * sd) : start[j];
         }
         double loss = oc_lm_fit(p, x, work);
         if (loss < best) {

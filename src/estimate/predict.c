@@ -32,21 +32,21 @@ static bool is_special(unsigned prim)
     }
 }
 
-static bool is_free(unsigned prim)
+static bool predict_is_free(unsigned prim)
 {
     return prim == OC_CVT || prim == OC_DEQ;
 }
 
 /* The class of work on one side of the histogram. A node has one class for all but its MACs; the other side
  * contains the address and zero-point arithmetic of quantized operators, or their requantization. */
-static unsigned class_of(const struct oc_node_cost *k, bool is_int)
+static unsigned predict_class_of(const struct oc_node_cost *k, bool is_int)
 {
     if (oc_class_is_int(k->rest_class) == is_int)
         return k->rest_class;
     return is_int ? OC_CLASS_I32 : OC_CLASS_F32;
 }
 
-static void add(struct oc_work *w, uint64_t *sum, uint64_t n)
+static void predict_add(struct oc_work *w, uint64_t *sum, uint64_t n)
 {
     if (!oc_add_u64(*sum, n, sum))
         w->unknown = true;
@@ -54,14 +54,14 @@ static void add(struct oc_work *w, uint64_t *sum, uint64_t n)
 
 static void add_prim(struct oc_work *w, const struct oc_node_cost *k, const struct oc_prim_count *p)
 {
-    unsigned cls = class_of(k, p->is_int);
+    unsigned cls = predict_class_of(k, p->is_int);
     if (p->prim == OC_MAC) {
-        add(w, &w->macs[k->mac_class], p->n);
+        predict_add(w, &w->macs[k->mac_class], p->n);
     } else if (is_special(p->prim) && !p->is_int) {
-        add(w, &w->special[cls], p->n);
-        add(w, &w->special_flops[cls], p->n);
-    } else if (!is_free(p->prim)) {
-        add(w, &w->flops[cls], p->n);
+        predict_add(w, &w->special[cls], p->n);
+        predict_add(w, &w->special_flops[cls], p->n);
+    } else if (!predict_is_free(p->prim)) {
+        predict_add(w, &w->flops[cls], p->n);
     }
 }
 
@@ -74,18 +74,18 @@ static bool is_launched(const struct oc_node_cost *k)
 void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost)
 {
     if (is_launched(cost))
-        add(work, &work->launches, cost->trips);
+        predict_add(work, &work->launches, cost->trips);
     if (cost->quality == OC_UNKNOWN) {
         work->unknown = true;
         return;
     }
     for (unsigned i = 0; i < cost->n_hist; i++)
         add_prim(work, cost, &cost->hist[i]);
-    add(work, &work->bytes, cost->rd_act);
-    add(work, &work->bytes, cost->rd_wt);
-    add(work, &work->bytes, cost->wr);
-    add(work, &work->weight_bytes, cost->rd_wt);
-    add(work, &work->written, cost->wr);
+    predict_add(work, &work->bytes, cost->rd_act);
+    predict_add(work, &work->bytes, cost->rd_wt);
+    predict_add(work, &work->bytes, cost->wr);
+    predict_add(work, &work->weight_bytes, cost->rd_wt);
+    predict_add(work, &work->written, cost->wr);
 }
 
 /* ---- predict ---------------------------------------------------------------------------------------- */
@@ -126,7 +126,7 @@ static bool same_device(const struct oc_calibration *cal, const struct oc_device
 
 /* ---- intervals --------------------------------------------------------------------------------------- */
 
-static void set_interval(struct oc_prediction *p, double d80, double d95)
+static void predict_set_interval(struct oc_prediction *p, double d80, double d95)
 {
     p->sd = d80 / OC_Z80;
     p->lo80_s = fmin(p->t_s, fmax(p->t_s * exp(-d80), NEAR_ROOF * p->roof_s));
@@ -188,7 +188,7 @@ struct found {
     double wider;
 };
 
-static struct found find(const struct asking *a)
+static struct found predict_find(const struct asking *a)
 {
     unsigned cls = a->kernel->cls, dtype = a->kernel->dtype;
     const struct oc_cal_key *k = oc_cal_find_key(a->cal, cls, dtype);
@@ -224,11 +224,11 @@ static double forest_answer(const struct asking *a, const struct oc_cal_key *k)
     return oc_forest_answer(a->cal->forest[k->residual], x);
 }
 
-static bool by_key(const struct asking *a, struct oc_prediction *p)
+static bool predict_by_key(const struct asking *a, struct oc_prediction *p)
 {
     if (!a->cal)
         return false;
-    struct found f = find(a);
+    struct found f = predict_find(a);
     if (!f.key || (!a->own && (a->point.tc_assumed || a->point.tm_assumed)))
         return false;
     struct oc_curve_parts parts;
@@ -245,19 +245,19 @@ static bool by_key(const struct asking *a, struct oc_prediction *p)
     set_distance(a, f.key, p);
     unsigned bin = oc_conformal_bin(&f.key->errors, p->t_s);
     double wider = f.wider * (a->own ? 1 : WIDER), least = f.wider > 1 ? OC_PRIOR_LN_SD : 0;
-    set_interval(p, fmax(f.key->errors.d80[bin] * wider, OC_Z80 * least) + p->widening,
-                 fmax(f.key->errors.d95[bin] * wider, OC_Z95 * least) + p->widening);
+    predict_set_interval(p, fmax(f.key->errors.d80[bin] * wider, OC_Z80 * least) + p->widening,
+                         fmax(f.key->errors.d95[bin] * wider, OC_Z95 * least) + p->widening);
     return true;
 }
 
-static bool by_signature(const struct asking *a, struct oc_prediction *p)
+static bool predict_by_signature(const struct asking *a, struct oc_prediction *p)
 {
     if (!a->cal || !a->own || (a->opts && a->opts->no_exact))
         return false;
     const struct oc_cal_signature *s = oc_cal_find_signature(a->cal, a->kernel->signature);
     if (!s)
         return false;
-    if (!by_key(a, p))
+    if (!predict_by_key(a, p))
         p->bound = OC_BOUND_UNKNOWN;
     p->t_s = s->t_s;
     p->evidence = OC_EVIDENCE_EXACT;
@@ -267,7 +267,7 @@ static bool by_signature(const struct asking *a, struct oc_prediction *p)
     bool known = e->n >= OC_CONFORMAL_MIN;
     unsigned bin = oc_conformal_bin(e, s->t_s);
     p->roof_s = fmin(p->roof_s, s->t_s); /* a measurement may contradict the device's file */
-    set_interval(p, known ? e->d80[bin] : OC_Z80 * s->sd, known ? e->d95[bin] : OC_Z95 * s->sd);
+    predict_set_interval(p, known ? e->d80[bin] : OC_Z80 * s->sd, known ? e->d95[bin] : OC_Z95 * s->sd);
     return true;
 }
 
@@ -283,7 +283,7 @@ static bool by_prior(const struct asking *a, struct oc_prediction *p)
     p->t_s = oc_curve_time(&c, &a->point, &parts);
     p->evidence = OC_EVIDENCE_PRIOR;
     set_parts(a, &parts, p);
-    set_interval(p, OC_Z80 * PRIOR_SD, OC_Z95 * PRIOR_SD);
+    predict_set_interval(p, OC_Z80 * PRIOR_SD, OC_Z95 * PRIOR_SD);
     return true;
 }
 
@@ -322,7 +322,7 @@ void oc_predict_kernel(const struct oc_calibration *cal, const struct oc_device 
     a.own = cal && same_device(cal, device);
     out->roof_s = a.point.roof_s;
     bool band_only = opts && opts->band_only;
-    if (band_only || (!by_signature(&a, out) && !by_key(&a, out) && !by_prior(&a, out)))
+    if (band_only || (!predict_by_signature(&a, out) && !predict_by_key(&a, out) && !by_prior(&a, out)))
         (void)by_band(&a, out);
 }
 
@@ -333,7 +333,7 @@ void oc_predict_kernel(const struct oc_calibration *cal, const struct oc_device 
 #define SYNC_ASSUMED  1e-5
 
 /* The geometric mean of an interval, so that sums include all kernels. */
-static double time_of(const struct oc_prediction *p)
+static double predict_time_of(const struct oc_prediction *p)
 {
     if (p->t_s > 0)
         return p->t_s;
@@ -361,8 +361,8 @@ static double variance(const struct oc_model_part *part, size_t n, double kernel
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
         const struct oc_prediction *p = part[i].prediction;
-        v[i] = (struct like){p->signature, i, time_of(p) * part[i].repeats, isfinite(p->sd) ? p->sd : 0,
-                             part[i].repeats};
+        v[i] = (struct like){p->signature, i, predict_time_of(p) * part[i].repeats,
+                             isfinite(p->sd) ? p->sd : 0, part[i].repeats};
     }
     qsort(v, n, sizeof(*v), in_order_of_signature);
     for (size_t i = 0, end; i < n; i = end) {
@@ -379,12 +379,12 @@ static double variance(const struct oc_model_part *part, size_t n, double kernel
     return sum;
 }
 
-static void add_part(struct oc_model_prediction *m, const struct oc_model_part *part)
+static void predict_add_part(struct oc_model_prediction *m, const struct oc_model_part *part)
 {
     const struct oc_prediction *p = part->prediction;
-    double t = time_of(p) * part->repeats, parts = p->t0_s + p->tc_s + p->tm_s;
+    double t = predict_time_of(p) * part->repeats, parts = p->t0_s + p->tc_s + p->tm_s;
     if (!(t > 0)) {
-        m->n_unknown += !(time_of(p) > 0);
+        m->n_unknown += !(predict_time_of(p) > 0);
         return;
     }
     m->kernels_s += t;
@@ -403,7 +403,7 @@ static double replay(const struct oc_model_part *part, size_t n, double issue_s,
 {
     double c = 0, g = 0;
     for (size_t i = 0; i < n; i++) {
-        double t = time_of(part[i].prediction), r = part[i].repeats;
+        double t = predict_time_of(part[i].prediction), r = part[i].repeats;
         if (!(t > 0 && r > 0))
             continue;
         g = fmax(fmax(g, c + issue_s) + r * t, c + r * issue_s + t);
@@ -416,12 +416,12 @@ static double launches(const struct oc_model_part *part, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += time_of(part[i].prediction) > 0 ? part[i].repeats : 0;
+        sum += predict_time_of(part[i].prediction) > 0 ? part[i].repeats : 0;
     return sum;
 }
 
-static void set_total(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
-                      const struct oc_replay *how, struct oc_model_prediction *m)
+static void predict_set_total(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
+                              const struct oc_replay *how, struct oc_model_prediction *m)
 {
     double fix = cal ? cal->t_fix_s : 0, gap = cal ? cal->gap_s : 0;
     if (how && how->on) {
@@ -459,13 +459,13 @@ void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_pa
     *out = (struct oc_model_prediction){
         .t_s = NAN, .lo80_s = NAN, .hi80_s = NAN, .lo95_s = NAN, .hi95_s = NAN, .sd = NAN};
     for (size_t i = 0; i < n; i++)
-        add_part(out, &part[i]);
+        predict_add_part(out, &part[i]);
     if (!(out->kernels_s > 0))
         return;
     for (unsigned e = 0; e < OC_EVIDENCE_COUNT; e++)
         out->share[e] /= out->kernels_s;
     out->extrapolated /= out->kernels_s;
-    set_total(cal, part, n, how, out);
+    predict_set_total(cal, part, n, how, out);
     set_model_interval(cal, part, n, out);
 }
 
@@ -491,7 +491,7 @@ static double own_s(const struct oc_prof_rec *p, double calls)
     return ns * 1e-9 / (calls >= 1 ? calls : 1);
 }
 
-static void take_recorded(struct oc_estimate *e)
+static void predict_take_recorded(struct oc_estimate *e)
 {
     const struct oc_profile *p = e->join->profile;
     struct oc_kernel_list plan;
@@ -522,7 +522,7 @@ static void band_of_launch(const struct oc_estimate *e, const struct oc_kernel *
     p->bound = OC_BOUND_OVERHEAD;
 }
 
-static bool is_empty(const struct oc_kernel *k)
+static bool predict_is_empty(const struct oc_kernel *k)
 {
     uint64_t work = k->work.bytes;
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
@@ -536,7 +536,7 @@ static void predict_one(struct oc_estimate *e, const struct oc_kernel_use *u,
     struct oc_kernel unknown = u->kernel;
     unknown.work.unknown = true;
     oc_predict_kernel(e->cal, e->device, u->known ? &u->kernel : &unknown, opts, out);
-    if (out->evidence == OC_EVIDENCE_NONE && u->known && is_empty(&u->kernel))
+    if (out->evidence == OC_EVIDENCE_NONE && u->known && predict_is_empty(&u->kernel))
         band_of_launch(e, &u->kernel, out);
     e->n_unknown += out->evidence == OC_EVIDENCE_NONE;
 }
@@ -578,13 +578,13 @@ double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
 /* ---- public ----------------------------------------------------------------------------------------------
  */
 
-static int make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
+static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
 {
     e->width_chars = o->width_chars;
     if (choose_rules(e, o->fusion, err))
         return -1;
     if (e->join)
-        take_recorded(e);
+        predict_take_recorded(e);
     else
         oc_fusion_plan(e->analysis->model, e->analysis, e->rules, &e->arena, &e->list);
     if (!e->list.n)
@@ -606,7 +606,7 @@ int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device 
                               .measured_run_s = (double)NAN};
     if (oc_cal_device_kind(device) == OC_CAL_GPU)
         e->asynchronous = "the host launches kernels asynchronously";
-    if (make(e, opts, err)) {
+    if (predict_make(e, opts, err)) {
         oc_estimate_free(e);
         *out = NULL;
         return -1;

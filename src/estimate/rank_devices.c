@@ -89,7 +89,7 @@ static int take_order(struct maker *k)
             .what = "key", .where = "for --sort", .given = sort, .valid = orders, .n = OC_COUNT(orders)});
 }
 
-static int take_symbol(struct maker *k)
+static int rank_devices_take_symbol(struct maker *k)
 {
     struct oc_rank *r = k->r;
     const char *name = k->o->batch_dim;
@@ -127,8 +127,8 @@ double oc_rank_samples(const struct oc_rank *r, int64_t batch)
     return (double)(r->samples ? r->samples : batch);
 }
 
-static struct oc_rank_row row_of(const struct oc_rank *r, const struct oc_device *d,
-                                 const struct oc_rank_load *load, const struct oc_span *s)
+static struct oc_rank_row rank_devices_row_of(const struct oc_rank *r, const struct oc_device *d,
+                                              const struct oc_rank_load *load, const struct oc_span *s)
 {
     unsigned limit = oc_span_limit(s);
     double watt = d->power ? d->power->value / oc_rank_samples(r, load->batch) : NAN;
@@ -171,7 +171,7 @@ struct key {
     unsigned last_group; /* 1: does not fit, 2: unknown */
 };
 
-static struct key key_of(const struct oc_rank_row *row, const char *sort, uint32_t index)
+static struct key rank_devices_key_of(const struct oc_rank_row *row, const char *sort, uint32_t index)
 {
     bool energy = !strcmp(sort, "energy");
     struct key k = {.lo = energy ? row->lo_joule : row->lo_ns,
@@ -182,7 +182,7 @@ static struct key key_of(const struct oc_rank_row *row, const char *sort, uint32
     return k;
 }
 
-static int by_key(const void *a, const void *b)
+static int rank_devices_by_key(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
     if (x->last_group != y->last_group)
@@ -208,7 +208,8 @@ static void set_places(struct oc_rank_row *row, const struct key *key, size_t n)
     }
 }
 
-static void make_table(struct maker *k, const struct oc_rank_load *load, struct oc_rank_table *out)
+static void rank_devices_make_table(struct maker *k, const struct oc_rank_load *load,
+                                    struct oc_rank_table *out)
 {
     struct oc_arena *a = &k->r->arena;
     size_t n = k->r->n_device;
@@ -220,10 +221,10 @@ static void make_table(struct maker *k, const struct oc_rank_load *load, struct 
     uint32_t *device = OC_NEW_ARRAY(a, n, uint32_t);
     for (uint32_t i = 0; i < n; i++) {
         span_at(k, i, load, &whole[i], &by_class[(size_t)i * OC_OP_CLASS_COUNT]);
-        loose[i] = row_of(k->r, k->r->device[i], load, &whole[i]);
-        key[i] = key_of(&loose[i], k->r->sort, i);
+        loose[i] = rank_devices_row_of(k->r, k->r->device[i], load, &whole[i]);
+        key[i] = rank_devices_key_of(&loose[i], k->r->sort, i);
     }
-    qsort(key, n, sizeof(*key), by_key);
+    qsort(key, n, sizeof(*key), rank_devices_by_key);
     for (size_t i = 0; i < n; i++) {
         row[i] = loose[key[i].index];
         device[i] = key[i].index;
@@ -250,7 +251,7 @@ static int make_tables(struct maker *k)
             oc_rank_load_at(k->loads, k->o->n_batch ? k->o->batch[i] : own, k->err);
         if (!load)
             return -1;
-        make_table(k, load, &table[i]);
+        rank_devices_make_table(k, load, &table[i]);
     }
     r->table = table;
     r->n_table = n;
@@ -341,7 +342,7 @@ static int limit_at(void *ctx, int64_t batch)
     return brief_of(q->k, q->first, batch)->limit;
 }
 
-static int fits_at(void *ctx, int64_t batch)
+static int rank_devices_fits_at(void *ctx, int64_t batch)
 {
     const struct asked *q = ctx;
     return brief_of(q->k, q->first, batch)->fits;
@@ -357,7 +358,7 @@ static void make_phases(struct maker *k)
     for (size_t i = 0; i < n; i++) {
         struct asked q = {k, i, i};
         oc_find_phases(limit_at, &q, r->max_batch, &r->arena, &limit[i]);
-        oc_find_phases(fits_at, &q, r->max_batch, &r->arena, &fit[i]);
+        oc_find_phases(rank_devices_fits_at, &q, r->max_batch, &r->arena, &fit[i]);
     }
     r->limit = limit;
     r->fits = fit;
@@ -419,11 +420,12 @@ static void take_assumptions(struct maker *k)
 
 /* ---- public functions --------------------------------------------------------------------------------- */
 
-static int make(struct maker *k)
+static int rank_devices_make(struct maker *k)
 {
     static const struct oc_analyze_opts none = {0};
     struct oc_rank *r = k->r;
-    if (take_devices(k) || take_type(k) || take_calibration(k) || take_order(k) || take_symbol(k))
+    if (take_devices(k) || take_type(k) || take_calibration(k) || take_order(k) ||
+        rank_devices_take_symbol(k))
         return -1;
     const struct oc_analyze_opts *analyze = k->o->analyze ? k->o->analyze : &none;
     if (oc_rank_loads_make(r->model, analyze, r->as, r->symbol, &k->loads, k->err))
@@ -449,7 +451,7 @@ int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *opts, 
     struct maker k = {.r = r, .o = opts, .err = err ? err : &unused};
     k.at.arena = &k.arena;
     *out = NULL;
-    int rc = make(&k);
+    int rc = rank_devices_make(&k);
     oc_rank_loads_free(k.loads);
     oc_map_free(&k.at);
     free(k.brief);

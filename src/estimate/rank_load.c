@@ -69,7 +69,8 @@ static void take_work(struct snap *s, const struct oc_work *w)
 }
 
 /* Converts to another type, if requested. */
-static struct oc_work work_of(const struct oc_analysis *a, uint32_t node, const struct oc_recast *as)
+static struct oc_work rank_load_work_of(const struct oc_analysis *a, uint32_t node,
+                                        const struct oc_recast *as)
 {
     struct oc_work w = {0};
     oc_work_add(&w, &a->cost[node]);
@@ -81,9 +82,10 @@ static struct oc_work work_of(const struct oc_analysis *a, uint32_t node, const 
     return w;
 }
 
-static void take_node(struct snap *s, uint32_t node, const struct oc_analysis *a, const struct oc_recast *as)
+static void rank_load_take_node(struct snap *s, uint32_t node, const struct oc_analysis *a,
+                                const struct oc_recast *as)
 {
-    struct oc_work w = work_of(a, node, as);
+    struct oc_work w = rank_load_work_of(a, node, as);
     s->first[node] = s->n_part;
     s->op_class[node] = OC_OP_CLASS_COUNT;
     if (w.unknown) {
@@ -113,7 +115,7 @@ static struct snap *snap_of(const struct oc_analysis *a, int64_t batch, const st
     *s = (struct snap){
         .batch = batch, .first = oc_xmalloc((n + 1) * sizeof(uint32_t)), .op_class = oc_xmalloc(n + 1)};
     for (uint32_t i = 0; i < n; i++)
-        take_node(s, i, a, as);
+        rank_load_take_node(s, i, a, as);
     s->first[n] = s->n_part;
     s->total.batch = batch;
     s->total.estimated_nodes = a->total.estimated_nodes;
@@ -239,7 +241,7 @@ static bool may_look_on(const struct oc_rank_loads *l)
 }
 
 /* Bisects ranges that are not linear, on a logarithmic scale. */
-static void find_lines(struct oc_rank_loads *l, const struct snap *lo, const struct snap *hi)
+static void rank_load_find_lines(struct oc_rank_loads *l, const struct snap *lo, const struct snap *hi)
 {
     int64_t middle = (int64_t)sqrt((double)lo->batch * (double)hi->batch);
     middle = middle <= lo->batch ? lo->batch + 1 : middle;
@@ -253,8 +255,8 @@ static void find_lines(struct oc_rank_loads *l, const struct snap *lo, const str
         l->line[l->n_line++] = (struct line){lo, hi};
         return;
     }
-    find_lines(l, lo, m);
-    find_lines(l, m, hi);
+    rank_load_find_lines(l, lo, m);
+    rank_load_find_lines(l, m, hi);
 }
 
 /* At most as many unknowns as at the first batch. */
@@ -272,7 +274,7 @@ int64_t oc_rank_loads_span(struct oc_rank_loads *l, int64_t most)
     for (; most > 1 && !hi; most /= 2)
         hi = get_known(l, most);
     if (hi)
-        find_lines(l, lo, hi);
+        rank_load_find_lines(l, lo, hi);
     return hi ? hi->batch : 1;
 }
 
@@ -382,7 +384,7 @@ static const struct oc_rank_load *store_load(struct oc_rank_loads *l, struct oc_
     return load;
 }
 
-static const struct line *line_at(const struct oc_rank_loads *l, int64_t batch)
+static const struct line *rank_load_line_at(const struct oc_rank_loads *l, int64_t batch)
 {
     for (uint32_t i = 0; i < l->n_line; i++)
         if (l->line[i].lo->batch <= batch && batch <= l->line[i].hi->batch)
@@ -396,7 +398,7 @@ const struct oc_rank_load *oc_rank_load_at(struct oc_rank_loads *l, int64_t batc
         if (l->load[i]->batch == batch)
             return l->load[i];
     const struct snap *s = known_snap(l, batch);
-    const struct line *line = s ? NULL : line_at(l, batch);
+    const struct line *line = s ? NULL : rank_load_line_at(l, batch);
     if (s)
         return store_load(l, load_of(l, s, NULL, batch));
     if (line)

@@ -13,7 +13,7 @@ struct search {
     size_t n;
 };
 
-static void begin(struct search *s, int64_t from, int what)
+static void rank_span_begin(struct search *s, int64_t from, int what)
 {
     if (s->n < OC_MOST_PHASES)
         s->phase[s->n++] = (struct oc_rank_phase){from, what};
@@ -35,7 +35,7 @@ static void find_changes(struct search *s, int64_t lo, int is, int64_t hi, int e
                 at_b = at;
             }
         }
-        begin(s, b, at_b);
+        rank_span_begin(s, b, at_b);
         lo = b;
         is = at_b;
     }
@@ -47,7 +47,7 @@ void oc_find_phases(oc_phase_fn what, void *ctx, int64_t most, struct oc_arena *
     struct search s = {.what = what, .ctx = ctx};
     int64_t before = 1;
     int is = what(ctx, 1);
-    begin(&s, 1, is);
+    rank_span_begin(&s, 1, is);
     while (before < most) {
         int64_t next = before <= most / 2 ? before * 2 : most;
         int at = what(ctx, next);
@@ -82,7 +82,7 @@ static const uint8_t part_of_bound[OC_BOUND_COUNT] = {
 };
 
 /* The main node of a kernel determines its class; inserted layout changes have none. */
-static unsigned class_of(const struct oc_estimate *e, const struct oc_kernel_use *u)
+static unsigned rank_span_class_of(const struct oc_estimate *e, const struct oc_kernel_use *u)
 {
     uint32_t node = u->kernel.node != OC_NONE ? u->kernel.node : u->n_node ? u->node[0] : OC_NONE;
     return node == OC_NONE ? OC_OP_LAYOUT : e->analysis->cost[node].op_class;
@@ -98,7 +98,7 @@ static void add_measured(struct oc_span *s, const struct oc_prediction *p, doubl
     s->part_s[part_of_bound[p->bound < OC_BOUND_COUNT ? p->bound : OC_BOUND_UNKNOWN]] += t * times - launch;
 }
 
-static void add_all(const struct oc_estimate *e, struct oc_span *whole, struct oc_span *by_class)
+static void rank_span_add_all(const struct oc_estimate *e, struct oc_span *whole, struct oc_span *by_class)
 {
     for (size_t i = 0; i < e->list.n; i++) {
         const struct oc_kernel_use *u = &e->list.item[i];
@@ -108,7 +108,7 @@ static void add_all(const struct oc_estimate *e, struct oc_span *whole, struct o
             continue;
         add_measured(whole, p, t, times);
         if (by_class)
-            add_measured(&by_class[class_of(e, u)], p, t, times);
+            add_measured(&by_class[rank_span_class_of(e, u)], p, t, times);
     }
 }
 
@@ -124,7 +124,7 @@ static void span_calibrated(const struct oc_span_in *in, struct oc_span *whole, 
         oc_span_unknown(whole, "estimate");
         return;
     }
-    add_all(e, whole, by_class);
+    rank_span_add_all(e, whole, by_class);
     for (unsigned c = 0; by_class && c < OC_OP_CLASS_COUNT; c++)
         by_class[c].evidence = OC_SPAN_CALIBRATED;
     double kernels = whole->mid_s;
@@ -181,7 +181,7 @@ unsigned oc_span_limit(const struct oc_span *s)
 
 /* ---- arithmetic without a peak ------------------------------------------------------------------------- */
 
-static bool has_vector_peak(const struct oc_device *d, unsigned cls)
+static bool rank_span_has_vector_peak(const struct oc_device *d, unsigned cls)
 {
     bool fallback = false;
     return oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback);
@@ -189,11 +189,11 @@ static bool has_vector_peak(const struct oc_device *d, unsigned cls)
 
 /* Removes element-wise work without a peak on the device; returns its operations. Multiply-adds stay: without
  * their peak the time is unknown. */
-static double leave_out(const struct oc_device *d, struct oc_work *w, uint32_t *classes)
+static double rank_span_leave_out(const struct oc_device *d, struct oc_work *w, uint32_t *classes)
 {
     double out = 0;
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
-        if (has_vector_peak(d, c) || (!w->flops[c] && !w->special_flops[c]))
+        if (rank_span_has_vector_peak(d, c) || (!w->flops[c] && !w->special_flops[c]))
             continue;
         bool special = d->peak[OC_HW_SPECIAL][c];
         double n = (double)w->flops[c] + (special ? 0 : (double)w->special_flops[c]);
@@ -233,7 +233,7 @@ static void judge_left_out(struct oc_span *s, double out, double all)
 
 /* ---- sums ---------------------------------------------------------------------------------------------- */
 
-static unsigned limit_of(const struct oc_roof *r)
+static unsigned rank_span_limit_of(const struct oc_roof *r)
 {
     unsigned best = OC_HW_UNIT_COUNT;
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
@@ -245,7 +245,7 @@ static unsigned limit_of(const struct oc_roof *r)
     return dram ? OC_SPAN_MEMORY : OC_SPAN_CACHE;
 }
 
-static void add(struct oc_span *s, const struct oc_roof *r, double count)
+static void rank_span_add(struct oc_span *s, const struct oc_roof *r, double count)
 {
     double roof = r->roof_s * count, launch = r->overhead_s * count, mid = roof / oc_band_middle();
     if (isnan(roof) || isnan(launch)) {
@@ -255,7 +255,7 @@ static void add(struct oc_span *s, const struct oc_roof *r, double count)
     s->lo_s += roof / OC_BAND_MOST + launch;
     s->mid_s += mid + launch;
     s->hi_s += roof / OC_BAND_LEAST + launch;
-    s->part_s[limit_of(r)] += mid;
+    s->part_s[rank_span_limit_of(r)] += mid;
     s->part_s[OC_SPAN_OVERHEAD] += launch;
 }
 
@@ -276,14 +276,14 @@ void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_sp
         struct oc_work w = k->work;
         struct oc_roof roof;
         uint32_t classes = 0;
-        double left = leave_out(in->device, &w, &classes) * (double)k->count;
+        double left = rank_span_leave_out(in->device, &w, &classes) * (double)k->count;
         oc_roofline_of(in->device, &w, &opts, NAN, &roof);
-        add(whole, &roof, (double)k->count);
+        rank_span_add(whole, &roof, (double)k->count);
         whole->left_out |= classes;
         out += left;
         if (!by_class)
             continue;
-        add(&by_class[k->op_class], &roof, (double)k->count);
+        rank_span_add(&by_class[k->op_class], &roof, (double)k->count);
         by_class[k->op_class].left_out |= classes;
         out_class[k->op_class] += left;
     }

@@ -73,7 +73,7 @@ static enum change change_of(const struct oc_recast *to, const struct oc_node_co
     return contracts(k) ? COMPUTES : moves[k->op_class] && k->transcendentals == 0 ? MOVES : KEEPS;
 }
 
-static bool is_float(unsigned cls)
+static bool recast_is_float(unsigned cls)
 {
     return cls == OC_CLASS_F64 || cls == OC_CLASS_F32 || cls == OC_CLASS_TF32 || cls == OC_CLASS_F16 ||
            cls == OC_CLASS_BF16;
@@ -82,23 +82,23 @@ static bool is_float(unsigned cls)
 /* ---- bytes -----------------------------------------------------------------------------------------------
  */
 
-static void add(struct oc_recasting *s, uint64_t *sum, uint64_t v)
+static void recast_add(struct oc_recasting *s, uint64_t *sum, uint64_t v)
 {
     if (!oc_add_u64(*sum, v, sum))
         s->work.unknown = true;
 }
 
-static void add_tensor(struct oc_recasting *s, unsigned part, const struct oc_type *t, unsigned bits)
+static void recast_add_tensor(struct oc_recasting *s, unsigned part, const struct oc_type *t, unsigned bits)
 {
     uint64_t n, old, scaled;
     const struct oc_dtype_info *d = oc_dtype_info(t->dtype);
     if (!oc_type_elements(t, &n) || !oc_bytes_of(t->dtype, n, &old))
         return;
     uint64_t now = old;
-    if (bits && is_float(d->cls) && d->bits > bits && oc_mul_u64(n, bits, &scaled))
+    if (bits && recast_is_float(d->cls) && d->bits > bits && oc_mul_u64(n, bits, &scaled))
         now = scaled / 8 + (scaled % 8 != 0);
-    add(s, &s->before[part], old);
-    add(s, &s->after[part], now);
+    recast_add(s, &s->before[part], old);
+    recast_add(s, &s->after[part], now);
 }
 
 enum { ACT, WEIGHT, WRITTEN };
@@ -114,11 +114,12 @@ static void add_tensors(const struct oc_recast *to, const struct oc_analysis *a,
             continue;
         bool constant = a->is_const[n->in[i]], stays = narrow && slot == 'b';
         bool changes = change != KEEPS && !stays && (constant || !to->weights_only);
-        add_tensor(s, constant ? WEIGHT : ACT, &a->type[n->in[i]], changes ? to->bits : 0);
+        recast_add_tensor(s, constant ? WEIGHT : ACT, &a->type[n->in[i]], changes ? to->bits : 0);
     }
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i] != OC_NONE)
-            add_tensor(s, WRITTEN, &a->type[n->out[i]], change != KEEPS && !to->weights_only ? to->bits : 0);
+            recast_add_tensor(s, WRITTEN, &a->type[n->out[i]],
+                              change != KEEPS && !to->weights_only ? to->bits : 0);
 }
 
 /* ---- operations ------------------------------------------------------------------------------------------
@@ -127,21 +128,21 @@ static void add_tensors(const struct oc_recast *to, const struct oc_analysis *a,
 static void move_class(struct oc_recasting *s, uint64_t ops[OC_CLASS_COUNT], unsigned cls)
 {
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
-        if (c == cls || !is_float(c))
+        if (c == cls || !recast_is_float(c))
             continue;
-        add(s, &ops[cls], ops[c]);
+        recast_add(s, &ops[cls], ops[c]);
         ops[c] = 0;
     }
 }
 
-static void add_work(struct oc_recasting *s, const struct oc_work *w)
+static void recast_add_work(struct oc_recasting *s, const struct oc_work *w)
 {
     s->work.unknown |= w->unknown;
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
-        add(s, &s->work.macs[c], w->macs[c]);
-        add(s, &s->work.flops[c], w->flops[c]);
-        add(s, &s->work.special[c], w->special[c]);
-        add(s, &s->work.special_flops[c], w->special_flops[c]);
+        recast_add(s, &s->work.macs[c], w->macs[c]);
+        recast_add(s, &s->work.flops[c], w->flops[c]);
+        recast_add(s, &s->work.special[c], w->special[c]);
+        recast_add(s, &s->work.special_flops[c], w->special_flops[c]);
     }
 }
 
@@ -173,14 +174,14 @@ void oc_recast_add(const struct oc_recast *to, const struct oc_analysis *a, cons
             if (to->bits == 16)
                 move_class(sum, w.flops, to->cls);
         }
-        add_work(sum, &w);
+        recast_add_work(sum, &w);
         if (!k->alias)
             add_tensors(to, a, node[i], to->weights_only ? change_of(to, k) : tensors, sum);
     }
 }
 
 /* bytes x after / before, exact if it fits 64 bits; before is at least after. */
-static uint64_t scale(uint64_t bytes, uint64_t before, uint64_t after)
+static uint64_t recast_scale(uint64_t bytes, uint64_t before, uint64_t after)
 {
     uint64_t product;
     if (before == 0 || before == after)
@@ -196,8 +197,8 @@ void oc_recast_finish(const struct oc_recasting *sum, struct oc_work *work)
     struct oc_work w = sum->work;
     w.launches = work->launches;
     w.unknown |= work->unknown;
-    w.weight_bytes = scale(work->weight_bytes, sum->before[WEIGHT], sum->after[WEIGHT]);
-    w.written = scale(work->written, sum->before[WRITTEN], sum->after[WRITTEN]);
-    w.bytes = scale(read, sum->before[ACT], sum->after[ACT]) + w.weight_bytes + w.written;
+    w.weight_bytes = recast_scale(work->weight_bytes, sum->before[WEIGHT], sum->after[WEIGHT]);
+    w.written = recast_scale(work->written, sum->before[WRITTEN], sum->after[WRITTEN]);
+    w.bytes = recast_scale(read, sum->before[ACT], sum->after[ACT]) + w.weight_bytes + w.written;
     *work = w;
 }

@@ -9,13 +9,13 @@
 #include "base/file.h"
 #include "profile/csv_rows.h"
 
-static bool ends_with(const char *s, const char *end)
+static bool recordings_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
     return n >= k && !strcmp(s + n - k, end);
 }
 
-static const char *base_of(const char *path)
+static const char *recordings_base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -31,23 +31,23 @@ static char *stem_of(struct oc_arena *a, const char *path)
 {
     static const char *const suffix[] = {
         ".profile.json.gz", ".profile.json", ".optimized.onnx", ".onnx", ".json.gz", ".json", ".csv"};
-    const char *base = base_of(path);
+    const char *base = recordings_base_of(path);
     for (size_t i = 0; i < OC_COUNT(suffix); i++)
-        if (ends_with(base, suffix[i]) && strlen(base) > strlen(suffix[i]))
+        if (recordings_ends_with(base, suffix[i]) && strlen(base) > strlen(suffix[i]))
             return oc_strndup(a, base, strlen(base) - strlen(suffix[i]));
     return oc_strdup(a, base);
 }
 
-static const char *folder_of(struct oc_arena *a, const char *path)
+static const char *recordings_folder_of(struct oc_arena *a, const char *path)
 {
-    return oc_strndup(a, path, (size_t)(base_of(path) - path));
+    return oc_strndup(a, path, (size_t)(recordings_base_of(path) - path));
 }
 
 /* ---- names ----------------------------------------------------------------------------------------------
  */
 
 /* "Y@..." and "Y.anything", shorter and shorter. */
-static bool shorten(char *stem)
+static bool recordings_shorten(char *stem)
 {
     char *at = strrchr(stem, '@'), *dot = strrchr(stem, '.');
     char *cut = at > dot ? at : dot;
@@ -57,10 +57,10 @@ static bool shorten(char *stem)
     return true;
 }
 
-static const char *find_model(struct oc_arena *a, const char *profile)
+static const char *recordings_find_model(struct oc_arena *a, const char *profile)
 {
     static const char *const above[] = {"", "../"};
-    const char *folder = folder_of(a, profile);
+    const char *folder = recordings_folder_of(a, profile);
     char *stem = stem_of(a, profile);
     do {
         for (size_t i = 0; i < OC_COUNT(above); i++) {
@@ -68,25 +68,25 @@ static const char *find_model(struct oc_arena *a, const char *profile)
             if (is_file(path))
                 return path;
         }
-    } while (shorten(stem));
+    } while (recordings_shorten(stem));
     return NULL;
 }
 
-static bool is_letter(char c)
+static bool recordings_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* Derives missing values from the file names. */
-static int complete(struct oc_recordings *r, struct oc_recording_files *f, struct oc_err *err)
+static int recordings_complete(struct oc_recordings *r, struct oc_recording_files *f, struct oc_err *err)
 {
     struct oc_arena *a = &r->arena;
     const char *stem = stem_of(a, f->profile);
-    const char *saved = oc_printf(a, "%s%s.optimized.onnx", folder_of(a, f->profile), stem);
+    const char *saved = oc_printf(a, "%s%s.optimized.onnx", recordings_folder_of(a, f->profile), stem);
     if (!f->optimized && is_file(saved))
         f->optimized = saved;
     if (!f->model)
-        f->model = find_model(a, f->profile);
+        f->model = recordings_find_model(a, f->profile);
     if (!f->model)
         return oc_fail(err, OC_ENOTFOUND,
                        "no model for '%s': '%s.onnx' is not in its folder; name the model before the "
@@ -100,17 +100,17 @@ static int complete(struct oc_recordings *r, struct oc_recording_files *f, struc
         f->id = id;
     }
     size_t n = 0;
-    while (is_letter(f->id[n]))
+    while (recordings_is_letter(f->id[n]))
         n++;
     f->family = f->family ? f->family : n ? oc_strndup(a, f->id, n) : f->id;
     return 0;
 }
 
-static int add(struct oc_recordings *r, struct oc_recording_files f, struct oc_err *err)
+static int recordings_add(struct oc_recordings *r, struct oc_recording_files f, struct oc_err *err)
 {
     if (r->n >= OC_MAX_RECORDINGS)
         return oc_fail(err, OC_ELIMIT, "more than %u recordings", OC_MAX_RECORDINGS);
-    if (complete(r, &f, err))
+    if (recordings_complete(r, &f, err))
         return -1;
     OC_GROW(r->item, r->n, r->cap);
     r->item[r->n++] = f;
@@ -165,7 +165,7 @@ static const char *path_at(struct list *l, const struct oc_str *field, size_t n,
     return !s || *s == '/' ? s : oc_printf(&l->r->arena, "%s%s", l->folder, s);
 }
 
-static int read_row(struct list *l, const struct oc_str *field, size_t n)
+static int recordings_read_row(struct list *l, const struct oc_str *field, size_t n)
 {
     struct oc_recording_files f = {.profile = path_at(l, field, n, PROFILE),
                                    .model = path_at(l, field, n, MODEL),
@@ -189,10 +189,10 @@ static int read_row(struct list *l, const struct oc_str *field, size_t n)
     if (warmup.n)
         f.warmup = (int32_t)runs;
     f.dims = f.dims ? f.dims : "";
-    return add(l->r, f, l->err);
+    return recordings_add(l->r, f, l->err);
 }
 
-static int read_rows(struct list *l, bool tabs)
+static int recordings_read_rows(struct list *l, bool tabs)
 {
     const struct oc_str *field;
     size_t n;
@@ -202,20 +202,21 @@ static int read_rows(struct list *l, bool tabs)
         bool empty = n == 0 || (n == 1 && !field[0].n) || (field[0].n && field[0].s[0] == '#');
         if (empty)
             continue;
-        if (header ? read_row(l, field, n) : read_header(l, field, n))
+        if (header ? recordings_read_row(l, field, n) : read_header(l, field, n))
             return -1;
         header = true;
     }
     return oc_csv_failed(l->csv) ? oc_csv_error(l->csv, l->err) : 0;
 }
 
-static int read_list(struct oc_recordings *r, const char *path, struct oc_err *err)
+static int recordings_read_list(struct oc_recordings *r, const char *path, struct oc_err *err)
 {
     struct oc_stream *s;
     if (oc_stream_open(path, NULL, &s, err))
         return -1;
-    struct list l = {.r = r, .csv = oc_csv_open(s), .folder = folder_of(&r->arena, path), .err = err};
-    int rc = read_rows(&l, ends_with(path, ".tsv"));
+    struct list l = {
+        .r = r, .csv = oc_csv_open(s), .folder = recordings_folder_of(&r->arena, path), .err = err};
+    int rc = recordings_read_rows(&l, recordings_ends_with(path, ".tsv"));
     oc_csv_close(l.csv);
     oc_stream_close(s);
     return rc ? oc_err_prefix(err, "cannot read '%s'", path) : 0;
@@ -227,15 +228,15 @@ int oc_recordings_find(const char *const *path, size_t n, struct oc_recordings *
     int rc = 0;
     *out = (struct oc_recordings){0};
     for (size_t i = 0; i < n && !rc; i++) {
-        bool list = ends_with(path[i], ".csv") || ends_with(path[i], ".tsv");
+        bool list = recordings_ends_with(path[i], ".csv") || recordings_ends_with(path[i], ".tsv");
         struct oc_recording_files f = {
             .profile = path[i], .model = model, .dims = "", .plain_s = (double)NAN, .warmup = -1};
-        if (ends_with(path[i], ".optimized.onnx"))
+        if (recordings_ends_with(path[i], ".optimized.onnx"))
             continue; /* kept with its profile */
-        if (ends_with(path[i], ".onnx"))
+        if (recordings_ends_with(path[i], ".onnx"))
             model = path[i];
         else
-            rc = list ? read_list(out, path[i], err) : add(out, f, err);
+            rc = list ? recordings_read_list(out, path[i], err) : recordings_add(out, f, err);
     }
     if (!rc && !out->n)
         rc = oc_fail(err, OC_EARG, "no profile is given");

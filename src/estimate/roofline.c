@@ -61,7 +61,7 @@ const struct oc_hw_figure *oc_roof_peak(const struct oc_device *device, unsigned
 }
 
 /* t_unit += operations / peak(unit, class) */
-static void add_time(void *user, unsigned unit, unsigned cls, double operations)
+static void roofline_add_time(void *user, unsigned unit, unsigned cls, double operations)
 {
     struct units *u = user;
     const struct oc_hw_figure *peak = oc_roof_peak(u->device, unit, cls, &u->roof->fallback);
@@ -123,7 +123,7 @@ const struct oc_hw_level *oc_roof_level(const struct oc_device *d, unsigned i)
     return &d->level[i + 1 == oc_roof_levels(d) ? d->n_level - 1 : i];
 }
 
-static double size_of(const struct oc_hw_level *level)
+static double roofline_size_of(const struct oc_hw_level *level)
 {
     return level->size ? level->size->value : 0;
 }
@@ -138,7 +138,8 @@ static void fill_levels(const struct oc_device *d, uint64_t bytes, uint64_t laun
 {
     unsigned last = r->n_level - 1;
     for (unsigned i = 0; i < last; i++) {
-        uint64_t held = at_most(size_of(oc_roof_level(d, i)) * (double)(launches ? launches : 1), bytes);
+        uint64_t held =
+            at_most(roofline_size_of(oc_roof_level(d, i)) * (double)(launches ? launches : 1), bytes);
         r->level_bytes[i] += held;
         bytes -= held;
     }
@@ -151,7 +152,7 @@ static void share_levels(const struct oc_device *d, uint64_t bytes, uint64_t all
     unsigned last = r->n_level - 1;
     uint64_t left = bytes;
     for (unsigned i = 0; i < last && all; i++) {
-        uint64_t held = at_most((double)bytes * (size_of(oc_roof_level(d, i)) / (double)all), left);
+        uint64_t held = at_most((double)bytes * (roofline_size_of(oc_roof_level(d, i)) / (double)all), left);
         r->level_bytes[i] += held;
         left -= held;
     }
@@ -214,7 +215,7 @@ struct ranking { /* number of candidate limits */
     const char *name;
 };
 
-static void rank(struct ranking *k, double t, enum oc_bound bound, const char *name)
+static void roofline_rank(struct ranking *k, double t, enum oc_bound bound, const char *name)
 {
     if (t > k->first) {
         *k = (struct ranking){t, k->first, bound, name};
@@ -229,14 +230,14 @@ static void slowest(const struct oc_device *d, enum oc_overlap overlap, struct o
     struct ranking k = {.bound = OC_BOUND_DRAM, .name = bound_names[OC_BOUND_DRAM]};
     for (unsigned i = r->n_level; i-- > 0;) {
         bool dram = i + 1 == r->n_level;
-        rank(&k, r->level_s[i], dram ? OC_BOUND_DRAM : OC_BOUND_CACHE,
-             dram ? bound_names[OC_BOUND_DRAM] : oc_roof_level(d, i)->name);
+        roofline_rank(&k, r->level_s[i], dram ? OC_BOUND_DRAM : OC_BOUND_CACHE,
+                      dram ? bound_names[OC_BOUND_DRAM] : oc_roof_level(d, i)->name);
     }
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++) {
         double t = r->unit_s[u];
         if (overlap == OC_OVERLAP_NONE)
             t = u == busiest_unit(r) ? r->comp_s : 0;
-        rank(&k, t, unit_bound[u], bound_names[unit_bound[u]]);
+        roofline_rank(&k, t, unit_bound[u], bound_names[unit_bound[u]]);
     }
     bool balanced = k.second >= BALANCED_WITHIN * k.first;
     r->bound = balanced ? OC_BOUND_BALANCED : k.bound;
@@ -295,7 +296,7 @@ void oc_roofline_of(const struct oc_device *device, const struct oc_work *work,
         return;
     }
     struct units u = {.device = device, .roof = out};
-    oc_unit_work(device, work, add_time, &u);
+    oc_unit_work(device, work, roofline_add_time, &u);
     out->comp_s = compute_time(out, opts->overlap);
     out->mem_s = memory_time(device, work, opts, out);
     out->roof_s = isnan(out->comp_s) || isnan(out->mem_s) ? NAN : fmax(out->comp_s, out->mem_s);

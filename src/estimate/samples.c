@@ -60,7 +60,7 @@ static int open_files(struct reading *r, struct oc_err *err)
     return oc_profile_open(f->profile, &opts, &r->profile, err);
 }
 
-static int analyze(struct reading *r, struct oc_err *err)
+static int samples_analyze(struct reading *r, struct oc_err *err)
 {
     struct oc_shape_bind *shape = NULL;
     struct oc_control_bind *control = NULL;
@@ -94,7 +94,7 @@ static int check_model(struct reading *r, struct oc_err *err)
     return 0;
 }
 
-static double per_call(double ns, double calls)
+static double samples_per_call(double ns, double calls)
 {
     return ns * 1e-9 / calls;
 }
@@ -113,8 +113,8 @@ static bool has_nested(const struct oc_profile *p, uint32_t rec)
     return false;
 }
 
-static enum oc_reject_reason judge(const struct reading *r, const struct oc_kernel_use *u,
-                                   const struct oc_sample *s)
+static enum oc_reject_reason samples_judge(const struct reading *r, const struct oc_kernel_use *u,
+                                           const struct oc_sample *s)
 {
     const struct oc_prof_rec *p = &r->profile->rec[u->record];
     const struct oc_join_rec *j = &r->join->rec[u->record];
@@ -138,19 +138,19 @@ static enum oc_reject_reason judge(const struct reading *r, const struct oc_kern
 
 /* Percentiles are those of the whole record: they do not describe a record's own time when others nest in it,
  * and such records are not used. */
-static void take(struct reading *r, const struct oc_kernel_use *u)
+static void samples_take(struct reading *r, const struct oc_kernel_use *u)
 {
     struct oc_samples *out = r->out;
     const struct oc_prof_rec *p = &r->profile->rec[u->record];
     double calls = u->calls >= 1 ? u->calls : 1, ns = own_ns(p);
     struct oc_sample s = {.kernel = u->kernel,
                           .model = (uint32_t)out->set.n_model,
-                          .t_s = per_call(ns, calls),
-                          .p10_s = per_call(p->p10_ns, calls),
-                          .p90_s = per_call(p->p90_ns, calls),
+                          .t_s = samples_per_call(ns, calls),
+                          .p10_s = samples_per_call(p->p10_ns, calls),
+                          .p90_s = samples_per_call(p->p90_ns, calls),
                           .runs = p->runs,
                           .repeats = (uint32_t)lrint(calls)};
-    enum oc_reject_reason why = judge(r, u, &s);
+    enum oc_reject_reason why = samples_judge(r, u, &s);
     double time_s = isfinite(ns) ? ns * 1e-9 : 0;
     out->set.model[out->set.n_model].kernels_s += time_s;
     out->set.model[out->set.n_model].kernels += s.repeats;
@@ -169,7 +169,7 @@ static void take(struct reading *r, const struct oc_kernel_use *u)
 /* ---- equal kernels --------------------------------------------------------------------------------------
  */
 
-static int by_signature(const void *a, const void *b)
+static int samples_by_signature(const void *a, const void *b)
 {
     const struct oc_sample *x = a, *y = b;
     if (x->kernel.signature != y->kernel.signature)
@@ -177,7 +177,7 @@ static int by_signature(const void *a, const void *b)
     return (x->t_s > y->t_s) - (x->t_s < y->t_s);
 }
 
-static int by_place(const void *a, const void *b)
+static int samples_by_place(const void *a, const void *b)
 {
     const struct oc_sample *x = a, *y = b;
     return (x->kernel.node > y->kernel.node) - (x->kernel.node < y->kernel.node);
@@ -202,11 +202,11 @@ static struct oc_sample merged(const struct oc_sample *s, size_t n)
     return out;
 }
 
-static void merge(struct reading *r)
+static void samples_merge(struct reading *r)
 {
     size_t n = 0;
     if (r->n_found)
-        qsort(r->found, r->n_found, sizeof(*r->found), by_signature);
+        qsort(r->found, r->n_found, sizeof(*r->found), samples_by_signature);
     for (size_t i = 0, end; i < r->n_found; i = end) {
         for (end = i + 1; end < r->n_found; end++)
             if (r->found[end].kernel.signature != r->found[i].kernel.signature)
@@ -215,10 +215,10 @@ static void merge(struct reading *r)
     }
     r->n_found = n;
     if (n)
-        qsort(r->found, n, sizeof(*r->found), by_place);
+        qsort(r->found, n, sizeof(*r->found), samples_by_place);
 }
 
-static void add_model(struct reading *r)
+static void samples_add_model(struct reading *r)
 {
     const struct oc_recording_files *f = r->files;
     struct oc_arena *a = &r->out->arena;
@@ -232,19 +232,19 @@ static void add_model(struct reading *r)
                                                                       .const_bytes = total.const_bytes};
 }
 
-static int take_all(struct reading *r, struct oc_err *err)
+static int samples_take_all(struct reading *r, struct oc_err *err)
 {
     struct oc_kernel_list list;
-    if (open_files(r, err) || analyze(r, err) || check_model(r, err))
+    if (open_files(r, err) || samples_analyze(r, err) || check_model(r, err))
         return -1;
     if (r->profile->functions)
         return oc_fail(err, OC_EUNSUPPORTED, "'%s' is a profile of functions, not of a model's operators",
                        r->files->profile);
-    add_model(r);
+    samples_add_model(r);
     oc_kernels_of_join(r->join, &r->join->arena, &list);
     for (size_t i = 0; i < list.n; i++)
-        take(r, &list.item[i]);
-    merge(r);
+        samples_take(r, &list.item[i]);
+    samples_merge(r);
     return 0;
 }
 
@@ -264,7 +264,7 @@ struct samples_list {
     size_t n, cap;
 };
 
-static void append(struct samples_list *l, const struct reading *r)
+static void samples_append(struct samples_list *l, const struct reading *r)
 {
     for (size_t i = 0; i < r->n_found; i++) {
         OC_GROW(l->item, l->n, l->cap);
@@ -272,17 +272,17 @@ static void append(struct samples_list *l, const struct reading *r)
     }
 }
 
-static int read_one(struct oc_samples *out, const struct oc_samples_opts *opts,
-                    const struct oc_recording_files *f, struct samples_list *all, struct oc_err *err)
+static int samples_read_one(struct oc_samples *out, const struct oc_samples_opts *opts,
+                            const struct oc_recording_files *f, struct samples_list *all, struct oc_err *err)
 {
     struct reading r = {.out = out, .opts = opts, .files = f};
-    int rc = take_all(&r, err);
+    int rc = samples_take_all(&r, err);
     if (!rc && !out->set.n_model)
         out->set.runtime = oc_strdup(&out->arena, opts->runtime ? opts->runtime : r.profile->format);
     if (!rc && !r.n_found)
         oc_diag_add(&out->diags, OC_WARNING, "W-no-samples", f->name, "none of its kernels is usable");
     if (!rc) {
-        append(all, &r);
+        samples_append(all, &r);
         out->set.n_model++;
     }
     close_files(&r);
@@ -290,8 +290,8 @@ static int read_one(struct oc_samples *out, const struct oc_samples_opts *opts,
     return rc;
 }
 
-static int read_all(struct oc_samples *out, const struct oc_samples_opts *opts, struct oc_recordings *files,
-                    struct oc_err *err)
+static int samples_read_all(struct oc_samples *out, const struct oc_samples_opts *opts,
+                            struct oc_recordings *files, struct oc_err *err)
 {
     struct samples_list all = {0};
     struct oc_arena *a = &out->arena;
@@ -300,7 +300,7 @@ static int read_all(struct oc_samples *out, const struct oc_samples_opts *opts, 
     for (size_t i = 0; i < files->n && !rc; i++) {
         if (opts->progress)
             opts->progress(opts->progress_arg, files->item[i].name);
-        rc = read_one(out, opts, &files->item[i], &all, err);
+        rc = samples_read_one(out, opts, &files->item[i], &all, err);
     }
     out->set.item = OC_NEW_ARRAY(a, all.n, struct oc_sample);
     out->set.n = all.n;
@@ -325,7 +325,7 @@ int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_o
     s->device = opts->device;
     s->set.runtime_version = oc_strdup(&s->arena, opts->runtime_version ? opts->runtime_version : "");
     s->set.threads = opts->threads;
-    int rc = read_all(s, opts, &files, err);
+    int rc = samples_read_all(s, opts, &files, err);
     oc_recordings_free(&files);
     if (rc) {
         oc_samples_free(s);
@@ -352,7 +352,7 @@ size_t oc_samples_diags(const struct oc_samples *s, const struct oc_diag **out)
 
 /* ---- sample dims ------------------------------------------------------------------------------------ */
 
-static bool parse_number(const char *s, size_t n, int64_t *out)
+static bool samples_parse_number(const char *s, size_t n, int64_t *out)
 {
     char text[24], *end;
     if (!n || n >= sizeof(text) || *s < '0' || *s > '9')
@@ -371,7 +371,7 @@ int oc_sample_dims_parse(const char *text, struct oc_arena *a, struct oc_sample_
     for (const char *p = text; *p;) {
         size_t n = strcspn(p, "; "), name = strcspn(p, "=; ");
         int64_t v;
-        if (n && (!name || name >= n || !parse_number(p + name + 1, n - name - 1, &v)))
+        if (n && (!name || name >= n || !samples_parse_number(p + name + 1, n - name - 1, &v)))
             return oc_fail(err, OC_EFORMAT, "dims '%s': '%.*s' must be NAME=NUMBER", text, (int)n, p);
         if (n)
             out->bind[out->n++] = (struct oc_bind){.symbol = oc_strndup(a, p, name), .value = v};

@@ -15,7 +15,7 @@ struct ranked {
     size_t i;
 };
 
-static int by_rank(const void *a, const void *b)
+static int validate_by_rank(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
     if (x->v != y->v)
@@ -28,7 +28,7 @@ static void ranks(const double *v, size_t n, double *out)
     struct ranked *r = oc_xmalloc((n + 1) * sizeof(*r));
     for (size_t i = 0; i < n; i++)
         r[i] = (struct ranked){v[i], i};
-    qsort(r, n, sizeof(*r), by_rank);
+    qsort(r, n, sizeof(*r), validate_by_rank);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && r[end].v == r[i].v;)
             end++;
@@ -55,7 +55,7 @@ double oc_spearman(const double *a, const double *b, size_t n)
     return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
 }
 
-static int by_value(const void *a, const void *b)
+static int validate_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -66,13 +66,13 @@ static double quantile(double *v, size_t n, double q)
 {
     if (!n)
         return NAN;
-    qsort(v, n, sizeof(*v), by_value);
+    qsort(v, n, sizeof(*v), validate_by_value);
     double at = q * (double)(n - 1);
     size_t i = (size_t)at;
     return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[n - 1];
 }
 
-static bool counts(const struct oc_score_item *x)
+static bool validate_counts(const struct oc_score_item *x)
 {
     return x->predicted > 0 && x->measured > 0;
 }
@@ -90,7 +90,7 @@ static void add_coverage(struct coverage *c, const struct oc_score_item *x)
     c->in95 += x->measured >= x->lo95 && x->measured <= x->hi95;
 }
 
-static double part(size_t k, size_t n)
+static double validate_part(size_t k, size_t n)
 {
     return n ? (double)k / (double)n : NAN;
 }
@@ -106,7 +106,7 @@ static struct columns columns_of(const struct oc_score_item *item, size_t n)
     c.predicted = c.measured + n;
     c.work = c.predicted + n;
     for (size_t i = 0; i < n; i++)
-        if (counts(&item[i])) {
+        if (validate_counts(&item[i])) {
             c.measured[c.n] = item[i].measured;
             c.predicted[c.n++] = item[i].predicted;
         }
@@ -128,7 +128,7 @@ void oc_score_kernels(const struct oc_score_item *item, const double *repeats, s
     struct coverage cover = {0};
     double off = 0, total = 0;
     for (size_t i = 0; i < n; i++)
-        if (counts(&item[i])) {
+        if (validate_counts(&item[i])) {
             off += repeats[i] * fabs(item[i].predicted - item[i].measured);
             total += repeats[i] * item[i].measured;
             add_coverage(&cover, &item[i]);
@@ -141,8 +141,8 @@ void oc_score_kernels(const struct oc_score_item *item, const double *repeats, s
         .median_abs_ln = quantile(c.work, c.n, 0.5),
         .bias = mean_ln(&c),
         .spearman = oc_spearman(c.measured, c.predicted, c.n),
-        .cover80 = part(cover.in80, cover.n),
-        .cover95 = part(cover.in95, cover.n),
+        .cover80 = validate_part(cover.in80, cover.n),
+        .cover95 = validate_part(cover.in95, cover.n),
     };
     free(c.measured);
 }
@@ -154,7 +154,7 @@ void oc_score_models(const struct oc_score_item *item, size_t n, struct oc_model
     size_t in10 = 0, in20 = 0;
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        if (counts(&item[i]))
+        if (validate_counts(&item[i]))
             add_coverage(&cover, &item[i]);
     for (size_t i = 0; i < c.n; i++) {
         c.work[i] = fabs(c.predicted[i] / c.measured[i] - 1);
@@ -167,12 +167,12 @@ void oc_score_models(const struct oc_score_item *item, size_t n, struct oc_model
         .ape_mean = c.n ? sum / (double)c.n : NAN,
         .ape_median = quantile(c.work, c.n, 0.5),
         .ape_p90 = quantile(c.work, c.n, 0.9),
-        .within10 = part(in10, c.n),
-        .within20 = part(in20, c.n),
+        .within10 = validate_part(in10, c.n),
+        .within20 = validate_part(in20, c.n),
         .spearman = oc_spearman(c.measured, c.predicted, c.n),
         .bias = mean_ln(&c),
-        .cover80 = part(cover.in80, cover.n),
-        .cover95 = part(cover.in95, cover.n),
+        .cover80 = validate_part(cover.in80, cover.n),
+        .cover95 = validate_part(cover.in95, cover.n),
     };
     free(c.measured);
 }
@@ -224,13 +224,13 @@ static bool is_held_out(const struct run *r, size_t i, uint32_t fold)
     return r->item[i].usable && r->item[i].fold == fold;
 }
 
-static bool is_training(const struct run *r, size_t i, uint32_t fold)
+static bool validate_is_training(const struct run *r, size_t i, uint32_t fold)
 {
     return r->item[i].usable && r->item[i].fold != fold;
 }
 
 /* Samples outside of the fold; models stay, so that indices are valid. */
-static struct oc_sample_set rest_of(const struct run *r, uint32_t fold, struct oc_arena *a)
+static struct oc_sample_set validate_rest_of(const struct run *r, uint32_t fold, struct oc_arena *a)
 {
     struct oc_sample_set rest = *r->set;
     rest.item = OC_NEW_ARRAY(a, r->set->n + 1, struct oc_sample);
@@ -239,7 +239,7 @@ static struct oc_sample_set rest_of(const struct run *r, uint32_t fold, struct o
     bool *used = OC_NEW_ARRAY(a, r->set->n_model + 1, bool);
     rest.n = rest.n_model = 0;
     for (size_t i = 0; i < r->set->n; i++)
-        if (is_training(r, i, fold))
+        if (validate_is_training(r, i, fold))
             used[r->set->item[i].model] = true;
     for (size_t m = 0; m < r->set->n_model; m++)
         if (used[m]) {
@@ -247,7 +247,7 @@ static struct oc_sample_set rest_of(const struct run *r, uint32_t fold, struct o
             rest.model[rest.n_model++] = r->set->model[m];
         }
     for (size_t i = 0; i < r->set->n; i++)
-        if (is_training(r, i, fold)) {
+        if (validate_is_training(r, i, fold)) {
             rest.item[rest.n] = r->set->item[i];
             rest.item[rest.n++].model = number[r->set->item[i].model];
         }
@@ -342,7 +342,7 @@ static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
 {
     struct oc_arena a = {0};
     struct oc_calibration *cal;
-    struct oc_sample_set rest = rest_of(r, fold, &a);
+    struct oc_sample_set rest = validate_rest_of(r, fold, &a);
     struct oc_calibrate_opts opts = {.folds = r->opts->inner_folds ? r->opts->inner_folds : INNER_FOLDS,
                                      .by_family = r->opts->by_family,
                                      .no_forest = r->opts->no_forest};
@@ -352,7 +352,7 @@ static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
             OC_NEW_ARRAY(&a, r->set->n + 1, const struct oc_baseline_row *);
         size_t n = 0;
         for (size_t i = 0; i < r->set->n; i++)
-            if (is_training(r, i, fold))
+            if (validate_is_training(r, i, fold))
                 train[n++] = &r->item[i].row;
         predict_held(r, fold, cal, train, n);
         predict_models(r, cal, fold);
@@ -370,7 +370,7 @@ struct worker {
     struct oc_err err;
 };
 
-static void *work(void *arg)
+static void *validate_work(void *arg)
 {
     struct worker *w = arg;
     for (uint32_t f = w->first; !w->rc && f < w->run->n_fold; f += WORKERS)
@@ -382,12 +382,12 @@ static int run_folds(struct run *r, struct oc_err *err)
 {
     struct worker w[WORKERS] = {{.run = r, .first = 0}, {.run = r, .first = 1}};
     pthread_t other;
-    bool two = pthread_create(&other, NULL, work, &w[1]) == 0;
-    work(&w[0]);
+    bool two = pthread_create(&other, NULL, validate_work, &w[1]) == 0;
+    validate_work(&w[0]);
     if (two)
         pthread_join(other, NULL);
     else
-        work(&w[1]);
+        validate_work(&w[1]);
     const struct worker *failed = w[0].rc ? &w[0] : w[1].rc ? &w[1] : NULL;
     if (failed && err)
         *err = failed->err;
@@ -507,7 +507,7 @@ static void score_classes(struct run *r)
         }
 }
 
-static void score(struct run *r)
+static void validate_score(struct run *r)
 {
     sum_models(r);
     for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
@@ -522,7 +522,7 @@ static void score(struct run *r)
 
 /* ---- public functions --------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int validate_by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -539,7 +539,7 @@ static void set_folds(struct run *r)
     for (size_t m = 0; m < r->set->n_model; m++)
         if (used[m])
             r->fold[n++] = oc_cal_fold_name(&r->set->model[m], r->opts->by_family);
-    qsort(r->fold, n, sizeof(*r->fold), by_name);
+    qsort(r->fold, n, sizeof(*r->fold), validate_by_name);
     for (size_t i = 0; i < n; i++)
         if (r->n_fold == 0 || strcmp(r->fold[r->n_fold - 1], r->fold[i]))
             r->fold[r->n_fold++] = r->fold[i];
@@ -547,7 +547,7 @@ static void set_folds(struct run *r)
     for (size_t i = 0; i < r->set->n; i++)
         if (r->item[i].usable) {
             const char *key = oc_cal_fold_name(&r->set->model[r->set->item[i].model], r->opts->by_family);
-            const char **at = bsearch(&key, r->fold, r->n_fold, sizeof(*r->fold), by_name);
+            const char **at = bsearch(&key, r->fold, r->n_fold, sizeof(*r->fold), validate_by_name);
             r->item[i].fold = (uint32_t)(at - r->fold);
         }
 }
@@ -567,7 +567,7 @@ static void set_items(struct run *r)
     }
 }
 
-static void set_models(struct run *r)
+static void validate_set_models(struct run *r)
 {
     r->v->n_model = r->set->n_model;
     r->v->model = OC_NEW_ARRAY(&r->v->arena, r->set->n_model + 1, struct oc_validated_model);
@@ -588,7 +588,7 @@ int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
     r.v = oc_xmalloc(sizeof(*r.v));
     *r.v = (struct oc_validation){.by_family = r.opts->by_family};
     set_items(&r);
-    set_models(&r);
+    validate_set_models(&r);
     set_folds(&r);
     int rc = r.n_fold < 2
                  ? oc_fail(err, OC_EARG, "cannot validate: needs measured kernels of at least two %s",
@@ -600,7 +600,7 @@ int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
         oc_validation_free(r.v);
         return -1;
     }
-    score(&r);
+    validate_score(&r);
     *out = r.v;
     return 0;
 }

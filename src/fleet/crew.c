@@ -45,7 +45,7 @@ struct run {
     struct pollfd *poll;
 };
 
-static void *place_of(const struct run *r, size_t worker, unsigned place)
+static void *crew_place_of(const struct run *r, size_t worker, unsigned place)
 {
     return r->shared + (worker * DEPTH + place) * r->crew->result_bytes;
 }
@@ -59,7 +59,7 @@ static void no_memory(size_t bytes)
     _exit(NO_MEMORY_CODE);
 }
 
-static void own_signals(void)
+static void crew_own_signals(void)
 {
     static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM};
     for (size_t i = 0; i < OC_COUNT(mine); i++)
@@ -77,7 +77,7 @@ static _Noreturn void be_worker(const struct run *r, size_t self)
     for (size_t i = 0; i < r->crew->jobs; i++)
         if (i != self && r->worker[i].pid)
             close(r->worker[i].fd);
-    own_signals();
+    crew_own_signals();
     oc_set_oom_handler(no_memory);
     for (;;) {
         ssize_t n = recv(fd, &o, sizeof(o), 0);
@@ -85,7 +85,7 @@ static _Noreturn void be_worker(const struct run *r, size_t self)
             continue;
         if (n != (ssize_t)sizeof(o))
             _exit(0);
-        void *result = place_of(r, self, o.place);
+        void *result = crew_place_of(r, self, o.place);
         memset(result, 0, r->crew->result_bytes);
         r->crew->work(r->crew->arg, (size_t)o.index, result);
         if (send(fd, "", 1, MSG_NOSIGNAL) != 1)
@@ -96,7 +96,7 @@ static _Noreturn void be_worker(const struct run *r, size_t self)
 /* ---- in the caller's ------------------------------------------------------------------------------------
  */
 
-static int start(struct run *r, size_t self, struct oc_err *err)
+static int crew_start(struct run *r, size_t self, struct oc_err *err)
 {
     int fd[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd))
@@ -179,7 +179,7 @@ static void handle_exit(struct run *r, size_t self)
 }
 
 /* An idle worker, else one not yet started, else the one with the shortest queue. */
-static size_t choose(const struct run *r)
+static size_t crew_choose(const struct run *r)
 {
     size_t best = SIZE_MAX, jobs = r->crew->jobs;
     for (size_t i = 0; i < jobs; i++)
@@ -199,10 +199,10 @@ static bool stopped(const struct run *r)
     return r->crew->stop && *r->crew->stop;
 }
 
-static int assign(struct run *r, size_t self, size_t index, struct oc_err *err)
+static int crew_assign(struct run *r, size_t self, size_t index, struct oc_err *err)
 {
     struct worker *w = &r->worker[self];
-    if (!w->pid && start(r, self, err))
+    if (!w->pid && crew_start(r, self, err))
         return -1;
     struct order o;
     memset(&o, 0, sizeof(o));
@@ -232,10 +232,10 @@ static int hand_out(struct run *r, struct oc_err *err)
             if (ready)
                 continue;
         }
-        size_t self = choose(r);
+        size_t self = crew_choose(r);
         if (self == SIZE_MAX)
             return 0;
-        if (assign(r, self, r->n_again ? r->again[--r->n_again] : r->next++, err))
+        if (crew_assign(r, self, r->n_again ? r->again[--r->n_again] : r->next++, err))
             return -1;
     }
     return 0;
@@ -255,7 +255,7 @@ static void read_answers(struct run *r, size_t self)
     }
     unsigned place = w->first;
     size_t index = first_piece(w);
-    r->waiting[index % WINDOW] = copy_of(r, place_of(r, self, place));
+    r->waiting[index % WINDOW] = copy_of(r, crew_place_of(r, self, place));
 }
 
 /* Waits for an answer. False: no worker has a job. */
@@ -275,7 +275,7 @@ static bool listen_to_all(struct run *r)
     return true;
 }
 
-static int run_all(struct run *r, struct oc_err *err)
+static int crew_run_all(struct run *r, struct oc_err *err)
 {
     for (;;) {
         if (hand_out(r, err) || deliver(r, err))
@@ -303,7 +303,7 @@ static void clean_up(struct run *r, bool kill_them)
     free(r->worker);
 }
 
-static void *zeroed(size_t n, size_t size)
+static void *crew_zeroed(size_t n, size_t size)
 {
     void *p = calloc(n, size);
     if (!p)
@@ -319,11 +319,11 @@ int oc_crew_run(const struct oc_crew *crew, struct oc_err *err)
         oc_check_memory(errno);
     if (r.shared == MAP_FAILED)
         return oc_fail(err, OC_EIO, "cannot share memory: %s", strerror(errno));
-    r.worker = zeroed(crew->jobs, sizeof(*r.worker));
-    r.poll = zeroed(crew->jobs, sizeof(*r.poll));
-    r.again = zeroed((size_t)crew->jobs * DEPTH, sizeof(*r.again));
-    r.waiting = zeroed(WINDOW, sizeof(*r.waiting));
-    int rc = run_all(&r, err);
+    r.worker = crew_zeroed(crew->jobs, sizeof(*r.worker));
+    r.poll = crew_zeroed(crew->jobs, sizeof(*r.poll));
+    r.again = crew_zeroed((size_t)crew->jobs * DEPTH, sizeof(*r.again));
+    r.waiting = crew_zeroed(WINDOW, sizeof(*r.waiting));
+    int rc = crew_run_all(&r, err);
     clean_up(&r, rc != 0);
     return rc;
 }

@@ -159,7 +159,7 @@ static void take_hash(const char *path, struct oc_scan_result *out)
     oc_file_unmap(&file);
 }
 
-static double now_s(void)
+static double scan_row_now_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -172,7 +172,7 @@ void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const str
     struct oc_err err = {0};
     struct oc_model *m = NULL;
     struct oc_analysis *a = NULL;
-    double start_s = now_s();
+    double start_s = scan_row_now_s();
     oc_scan_row_clear(&out->row);
     if (oc_model_load(path, caps, &m, &err)) {
         oc_scan_failed(out, &err);
@@ -187,7 +187,7 @@ void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const str
     oc_model_free(m);
     if (with_hash)
         take_hash(path, out);
-    out->row.seconds = round((now_s() - start_s) * 1e6) / 1e6;
+    out->row.seconds = round((scan_row_now_s() - start_s) * 1e6) / 1e6;
 }
 
 /* ---- scan rows read --------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const str
 /* Reads rows of an earlier scan, written by write/out_scan.c: one JSON object per line, or CSV with a header.
  * Only rows of unchanged files are used. */
 
-static const struct oc_scan_field *field_named(struct oc_str name)
+static const struct oc_scan_field *scan_row_field_named(struct oc_str name)
 {
     for (size_t i = 0; i < oc_scan_n_fields; i++)
         if (oc_str_eq(name, oc_scan_fields[i].name))
@@ -206,16 +206,16 @@ static const struct oc_scan_field *field_named(struct oc_str name)
 /* ---- one field ------------------------------------------------------------------------------------------
  */
 
-static void *place(struct oc_scan_row *row, const struct oc_scan_field *f)
+static void *scan_row_place(struct oc_scan_row *row, const struct oc_scan_field *f)
 {
     return (char *)row + f->offset;
 }
 
 /* False: not a value of this field. "" and null: unknown. */
-static bool set_text(struct oc_scan_row *row, const struct oc_scan_field *f, struct oc_str s,
-                     struct oc_arena *a)
+static bool scan_row_set_text(struct oc_scan_row *row, const struct oc_scan_field *f, struct oc_str s,
+                              struct oc_arena *a)
 {
-    void *at = place(row, f);
+    void *at = scan_row_place(row, f);
     if (!s.n)
         return true;
     switch (f->kind) {
@@ -238,8 +238,8 @@ static bool set_json(struct oc_scan_row *row, const struct oc_scan_field *f, str
     if (oc_json_peek(j) == OC_JSON_NULL)
         return oc_json_skip(j);
     if (f->kind == OC_SCAN_TEXT)
-        return oc_json_peek(j) == OC_JSON_STRING && oc_json_string(j, &s) && set_text(row, f, s, a);
-    return oc_json_peek(j) == OC_JSON_NUMBER && oc_json_raw(j, &s) && set_text(row, f, s, a);
+        return oc_json_peek(j) == OC_JSON_STRING && oc_json_string(j, &s) && scan_row_set_text(row, f, s, a);
+    return oc_json_peek(j) == OC_JSON_NUMBER && oc_json_raw(j, &s) && scan_row_set_text(row, f, s, a);
 }
 
 /* ---- rows that are reused ----------------------------------------------------------------------------- */
@@ -249,7 +249,7 @@ static bool may_be_gone(const char *code)
     return code && (!strcmp(code, "io") || !strcmp(code, "crash") || !strcmp(code, "memory"));
 }
 
-static void offer(struct oc_scan *s, struct oc_scan_row *row)
+static void scan_row_offer(struct oc_scan *s, struct oc_scan_row *row)
 {
     uint32_t i = row->path ? oc_map_get(&s->by_path, row->path, strlen(row->path)) : OC_NONE;
     if (i == OC_NONE)
@@ -271,7 +271,7 @@ static void offer(struct oc_scan *s, struct oc_scan_row *row)
  */
 
 /* False: not such a row. */
-static bool read_object(struct oc_scan *s, struct oc_str line, struct oc_scan_row *row)
+static bool scan_row_read_object(struct oc_scan *s, struct oc_str line, struct oc_scan_row *row)
 {
     struct oc_stream *text = oc_stream_mem(line.s, line.n);
     struct oc_json *j = oc_json_open(text);
@@ -279,7 +279,7 @@ static bool read_object(struct oc_scan *s, struct oc_str line, struct oc_scan_ro
     bool ok = oc_json_peek(j) == OC_JSON_OBJECT && oc_json_enter(j);
     oc_scan_row_clear(row);
     while (ok && oc_json_member(j, &key)) {
-        const struct oc_scan_field *f = field_named(key);
+        const struct oc_scan_field *f = scan_row_field_named(key);
         ok = f ? set_json(row, f, j, &s->arena) : oc_json_skip(j);
     }
     ok = ok && !oc_json_error(j, NULL) && !oc_json_truncated(j) && row->path;
@@ -297,8 +297,8 @@ static int read_ndjson(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
     for (bool first = true; oc_csv_line(c, &line); first = false) {
         if (oc_csv_cut(c))
             continue;
-        if (read_object(s, line, &row))
-            offer(s, &row);
+        if (scan_row_read_object(s, line, &row))
+            scan_row_offer(s, &row);
         else if (first)
             return oc_csv_fail(c, err, "not a row of a scan");
     }
@@ -308,23 +308,24 @@ static int read_ndjson(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
 /* ---- CSV ------------------------------------------------------------------------------------------------
  */
 
-static bool is_header(void *ctx, const struct oc_str *field, size_t n)
+static bool scan_row_is_header(void *ctx, const struct oc_str *field, size_t n)
 {
     (void)ctx;
     return n > 3 && oc_str_eq(field[0], "path") && oc_str_eq(field[1], "size_bytes") &&
            oc_str_eq(field[n - 1], "csv_version");
 }
 
-static int read_csv(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
+static int scan_row_read_csv(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
 {
     const struct oc_str *field;
     const struct oc_scan_field *column[128];
     size_t n, n_column;
     oc_csv_delimiter(c, ',');
-    if (!oc_csv_row(c, &field, &n_column) || !is_header(NULL, field, n_column) || n_column > OC_COUNT(column))
+    if (!oc_csv_row(c, &field, &n_column) || !scan_row_is_header(NULL, field, n_column) ||
+        n_column > OC_COUNT(column))
         return oc_csv_fail(c, err, "not a file of scan rows");
     for (size_t i = 0; i < n_column; i++)
-        column[i] = field_named(field[i]);
+        column[i] = scan_row_field_named(field[i]);
     while (oc_csv_row(c, &field, &n)) {
         struct oc_scan_row row;
         oc_scan_row_clear(&row);
@@ -332,9 +333,9 @@ static int read_csv(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
             continue;
         bool ok = n == n_column;
         for (size_t i = 0; ok && i < n; i++)
-            ok = !column[i] || set_text(&row, column[i], field[i], &s->arena);
+            ok = !column[i] || scan_row_set_text(&row, column[i], field[i], &s->arena);
         if (ok)
-            offer(s, &row);
+            scan_row_offer(s, &row);
     }
     return oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
 }
@@ -347,7 +348,7 @@ int oc_scan_keep_from(struct oc_scan *s, struct oc_stream *text, struct oc_err *
     if (oc_csv_line(c, &line)) {
         bool json = line.n && line.s[0] == '{', cut = oc_csv_cut(c);
         oc_csv_unread(c);
-        rc = json ? read_ndjson(s, c, err) : cut && line.n < 4 ? 0 : read_csv(s, c, err);
+        rc = json ? read_ndjson(s, c, err) : cut && line.n < 4 ? 0 : scan_row_read_csv(s, c, err);
     }
     oc_csv_close(c);
     return rc;

@@ -20,7 +20,7 @@ enum { MAX_JOBS = 1024, PIECE_BYTES = 1 << 16 };
 /* ---- files ----------------------------------------------------------------------------------------------
  */
 
-static int by_size(const void *a, const void *b)
+static int scan_run_by_size(const void *a, const void *b)
 {
     uint64_t x = (*(const struct oc_model_file *const *)a)->size_bytes,
              y = (*(const struct oc_model_file *const *)b)->size_bytes;
@@ -33,7 +33,7 @@ static void find_equal_sizes(struct oc_scan *s)
     const struct oc_model_file **f = oc_xmalloc((n + 1) * sizeof(*f));
     for (size_t i = 0; i < n; i++)
         f[i] = &s->files.item[i];
-    qsort(f, n, sizeof(*f), by_size);
+    qsort(f, n, sizeof(*f), scan_run_by_size);
     for (size_t i = 1; i < n; i++)
         if (!f[i]->error && !f[i - 1]->error && f[i]->size_bytes == f[i - 1]->size_bytes)
             s->shares_size[f[i] - s->files.item] = s->shares_size[f[i - 1] - s->files.item] = true;
@@ -139,7 +139,7 @@ static void find_first(struct oc_scan *s, size_t index, struct oc_scan_row *row)
 /* ---- work -----------------------------------------------------------------------------------------------
  */
 
-static void work(void *arg, size_t index, void *result)
+static void scan_run_work(void *arg, size_t index, void *result)
 {
     struct oc_scan *s = arg;
     oc_scan_one(s->files.item[index].path, &s->analyze, s->opts->caps, wants_hash(s, index), result);
@@ -232,7 +232,7 @@ int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_ro
                            .n = s->files.n,
                            .result_bytes = sizeof(struct oc_scan_result),
                            .arg = s,
-                           .work = work,
+                           .work = scan_run_work,
                            .ready = ready,
                            .lost = lost,
                            .done = done,

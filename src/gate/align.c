@@ -35,7 +35,7 @@ const char *oc_align_rule_name(unsigned rule)
 
 /* ---- hashes -------------------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t align_mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 0x9e3779b97f4a7c15u;
     return h ^ (h >> 29);
@@ -47,7 +47,7 @@ static uint64_t mix_bytes(uint64_t h, const void *data, size_t n)
     uint64_t k = 1469598103934665603u; /* FNV-1a */
     for (size_t i = 0; i < n; i++)
         k = (k ^ p[i]) * 1099511628211u;
-    return mix(h, k);
+    return align_mix(h, k);
 }
 
 static uint64_t mix_text(uint64_t h, const char *s)
@@ -57,19 +57,19 @@ static uint64_t mix_text(uint64_t h, const char *s)
 
 static uint64_t mix_type(uint64_t h, const struct oc_type *t)
 {
-    h = mix(mix(h, t->kind), t->dtype);
+    h = align_mix(align_mix(h, t->kind), t->dtype);
     if (t->kind != OC_T_TENSOR || !t->shape.ranked)
         return h;
-    h = mix(h, t->shape.rank);
+    h = align_mix(h, t->shape.rank);
     for (unsigned i = 0; i < t->shape.rank; i++)
-        h = mix(h, oc_is_known(t->shape.dim[i]) ? (uint64_t)t->shape.dim[i].v : UINT64_MAX);
+        h = align_mix(h, oc_is_known(t->shape.dim[i]) ? (uint64_t)t->shape.dim[i].v : UINT64_MAX);
     return h;
 }
 
 static uint64_t mix_values(uint64_t h, const struct oc_analysis *a, const uint32_t *value, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        h = value[i] == OC_NONE ? mix(h, 7) : mix_type(h, &a->type[value[i]]);
+        h = value[i] == OC_NONE ? align_mix(h, 7) : mix_type(h, &a->type[value[i]]);
     return h;
 }
 
@@ -78,16 +78,16 @@ static uint64_t mix_tensors(uint64_t h, const struct oc_attr *t)
 {
     const struct oc_tensor *one;
     for (uint32_t i = 0; (one = oc_attr_tensor_at(t, i)); i++)
-        h = mix(mix(h, one->dtype), one->elements);
-    return mix(h, t->n);
+        h = align_mix(align_mix(h, one->dtype), one->elements);
+    return align_mix(h, t->n);
 }
 
 static uint64_t attr_hash(const struct oc_attr *t)
 {
-    uint64_t h = mix(mix_text(1, t->name), t->type);
+    uint64_t h = align_mix(mix_text(1, t->name), t->type);
     switch (t->type) {
     case OC_ATTR_INT:
-        return mix(h, (uint64_t)t->i);
+        return align_mix(h, (uint64_t)t->i);
     case OC_ATTR_FLOAT:
         return mix_bytes(h, &t->f, sizeof(t->f));
     case OC_ATTR_STRING:
@@ -129,22 +129,22 @@ static void hash_node(struct side *s, uint32_t i)
     uint64_t attrs = 0; /* independent of their order */
     for (uint32_t k = 0; k < n->n_attr; k++)
         attrs += attr_hash(&n->attr[k]);
-    s->type[i] = mix(mix_text(mix_text(2, n->op_type), n->domain), n->graph != 0);
+    s->type[i] = align_mix(mix_text(mix_text(2, n->op_type), n->domain), n->graph != 0);
     s->kin[i] = kin_hash(n->op_type);
-    s->outline[i] = mix(mix(s->type[i], attrs), n->n_in);
+    s->outline[i] = align_mix(align_mix(s->type[i], attrs), n->n_in);
     s->full[i] = mix_values(mix_values(s->outline[i], s->a, n->in, n->n_in), s->a, n->out, n->n_out);
 }
 
 /* ---- selection of nodes -------------------------------------------------------------------------------- */
 
-static bool takes_part(const struct oc_analysis *a, uint32_t i)
+static bool align_takes_part(const struct oc_analysis *a, uint32_t i)
 {
     const struct oc_node *n = &a->model->node[i];
     bool constant = !*n->domain && strcmp(n->op_type, "Constant") == 0;
     return oc_node_counts(a, i) && (!constant || oc_node_has_work(&a->cost[i]));
 }
 
-static void open_side(struct aligning *x, unsigned which, const struct oc_analysis *a)
+static void align_open_side(struct aligning *x, unsigned which, const struct oc_analysis *a)
 {
     struct side *s = &x->s[which];
     const struct oc_model *m = a->model;
@@ -162,7 +162,7 @@ static void open_side(struct aligning *x, unsigned which, const struct oc_analys
     for (uint32_t g = 0; g < m->n_graph; g++)
         for (uint32_t k = 0; k < m->graph[g].n_node; k++) {
             uint32_t i = m->graph[g].node[k];
-            if (!takes_part(a, i))
+            if (!align_takes_part(a, i))
                 continue;
             hash_node(s, i);
             s->place[i] = x->out->n[which];
@@ -170,14 +170,14 @@ static void open_side(struct aligning *x, unsigned which, const struct oc_analys
         }
 }
 
-static void pair(struct aligning *x, uint32_t a, uint32_t b, enum oc_align_rule rule)
+static void align_pair(struct aligning *x, uint32_t a, uint32_t b, enum oc_align_rule rule)
 {
     x->out->b_of_a[a] = b;
     x->out->a_of_b[b] = a;
     x->out->rule[a] = (uint8_t)rule;
 }
 
-static bool is_free(const struct aligning *x, unsigned which, uint32_t node)
+static bool align_is_free(const struct aligning *x, unsigned which, uint32_t node)
 {
     return node != OC_NONE && x->s[which].place[node] != OC_NONE &&
            (which ? x->out->a_of_b : x->out->b_of_a)[node] == OC_NONE;
@@ -257,7 +257,7 @@ static void index_keys(struct aligning *x, key_fn key_of, uint32_t slots, struct
     char key[KEY];
     for (uint32_t i = 0; i < x->out->n[1]; i++) {
         uint32_t node = x->out->order[1][i];
-        for (uint32_t k = 0; k < slots && is_free(x, 1, node); k++) {
+        for (uint32_t k = 0; k < slots && align_is_free(x, 1, node); k++) {
             size_t len = key_of(&x->s[1], node, k, key, sizeof(key));
             uint32_t value = node;
             if (len && !oc_map_add(map, key, len, &value, NULL) && value != node)
@@ -267,7 +267,7 @@ static void index_keys(struct aligning *x, key_fn key_of, uint32_t slots, struct
 }
 
 /* Pairs nodes whose key is unique on both sides. */
-static void by_key(struct aligning *x, key_fn key_of, uint32_t slots, enum oc_align_rule rule)
+static void align_by_key(struct aligning *x, key_fn key_of, uint32_t slots, enum oc_align_rule rule)
 {
     struct oc_arena scratch = {0};
     struct oc_map of_b = {.arena = &scratch}, taken = {.arena = &scratch};
@@ -276,7 +276,7 @@ static void by_key(struct aligning *x, key_fn key_of, uint32_t slots, enum oc_al
     for (unsigned round = 0; round < 2; round++)
         for (uint32_t i = 0; i < x->out->n[0]; i++) {
             uint32_t node = x->out->order[0][i];
-            for (uint32_t k = 0; k < slots && is_free(x, 0, node); k++) {
+            for (uint32_t k = 0; k < slots && align_is_free(x, 0, node); k++) {
                 size_t len = key_of(&x->s[0], node, k, key, sizeof(key));
                 uint32_t value = node, partner = len ? oc_map_get(&of_b, key, len) : OC_NONE;
                 if (partner == OC_NONE || partner == TWICE)
@@ -284,8 +284,8 @@ static void by_key(struct aligning *x, key_fn key_of, uint32_t slots, enum oc_al
                 if (!round) { /* unique in a? */
                     if (!oc_map_add(&taken, key, len, &value, NULL) && value != node)
                         oc_map_set(&taken, key, len, TWICE);
-                } else if (oc_map_get(&taken, key, len) == node && is_free(x, 1, partner)) {
-                    pair(x, node, partner, rule);
+                } else if (oc_map_get(&taken, key, len) == node && align_is_free(x, 1, partner)) {
+                    align_pair(x, node, partner, rule);
                 }
             }
         }
@@ -301,23 +301,23 @@ struct walk {
     size_t n, cap;
 };
 
-static void step(struct aligning *x, struct walk *w, uint32_t p, uint32_t q, bool loose)
+static void align_step(struct aligning *x, struct walk *w, uint32_t p, uint32_t q, bool loose)
 {
-    if (!is_free(x, 0, p) || !is_free(x, 1, q) ||
+    if (!align_is_free(x, 0, p) || !align_is_free(x, 1, q) ||
         (loose ? x->s[0].type[p] != x->s[1].type[q] : x->s[0].full[p] != x->s[1].full[q]))
         return;
-    pair(x, p, q, OC_ALIGN_NEIGHBOUR);
+    align_pair(x, p, q, OC_ALIGN_NEIGHBOUR);
     OC_GROW(w->todo, w->n, w->cap);
     w->todo[w->n++] = p;
 }
 
-static uint32_t producer(const struct side *s, const struct oc_node *n, uint32_t slot)
+static uint32_t align_producer(const struct side *s, const struct oc_node *n, uint32_t slot)
 {
     return n->in[slot] == OC_NONE ? OC_NONE : s->m->value[n->in[slot]].producer;
 }
 
 /* The only reader of the first output. */
-static uint32_t reader(const struct side *s, const struct oc_node *n)
+static uint32_t align_reader(const struct side *s, const struct oc_node *n)
 {
     uint32_t v = n->n_out ? n->out[0] : OC_NONE;
     if (v == OC_NONE || s->x.use_first[v + 1] - s->x.use_first[v] != 1)
@@ -337,8 +337,8 @@ static void propagate(struct aligning *x, bool loose)
         uint32_t a = w.todo[--w.n], b = x->out->b_of_a[a];
         const struct oc_node *p = &x->s[0].m->node[a], *q = &x->s[1].m->node[b];
         for (uint32_t k = 0; k < p->n_in && k < q->n_in; k++)
-            step(x, &w, producer(&x->s[0], p, k), producer(&x->s[1], q, k), loose);
-        step(x, &w, reader(&x->s[0], p), reader(&x->s[1], q), loose);
+            align_step(x, &w, align_producer(&x->s[0], p, k), align_producer(&x->s[1], q, k), loose);
+        align_step(x, &w, align_reader(&x->s[0], p), align_reader(&x->s[1], q), loose);
     }
     free(w.todo);
 }
@@ -357,15 +357,15 @@ struct gap {
 static void pair_in_gap(void *user, uint32_t i, uint32_t j)
 {
     struct gap *g = user;
-    pair(g->x, g->node[0][i], g->node[1][j], g->rule);
+    align_pair(g->x, g->node[0][i], g->node[1][j], g->rule);
 }
 
-static void collect(struct gap *g, unsigned which, uint32_t from, uint32_t to, const uint64_t *key)
+static void align_collect(struct gap *g, unsigned which, uint32_t from, uint32_t to, const uint64_t *key)
 {
     g->n[which] = 0;
     for (uint32_t i = from; i < to; i++) {
         uint32_t node = g->x->out->order[which][i];
-        if (!is_free(g->x, which, node))
+        if (!align_is_free(g->x, which, node))
             continue;
         g->node[which][g->n[which]] = node;
         g->key[which][g->n[which]++] = key[node];
@@ -395,8 +395,8 @@ static uint32_t anchors(struct aligning *x, uint32_t *at, uint32_t *to)
     return kept;
 }
 
-static void in_order(struct aligning *x, const uint64_t *key_a, const uint64_t *key_b,
-                     enum oc_align_rule rule)
+static void align_in_order(struct aligning *x, const uint64_t *key_a, const uint64_t *key_b,
+                           enum oc_align_rule rule)
 {
     struct oc_arena scratch = {0};
     struct gap g = {.x = x, .rule = rule};
@@ -408,8 +408,8 @@ static void in_order(struct aligning *x, const uint64_t *key_a, const uint64_t *
     g.key[0] = OC_NEW_ARRAY(&scratch, n, uint64_t);
     g.key[1] = OC_NEW_ARRAY(&scratch, m, uint64_t);
     for (uint32_t i = 0; i <= n_anchor; i++) {
-        collect(&g, 0, from_a, i < n_anchor ? at[i] : x->out->n[0], key_a);
-        collect(&g, 1, from_b, i < n_anchor ? to[i] : x->out->n[1], key_b);
+        align_collect(&g, 0, from_a, i < n_anchor ? at[i] : x->out->n[0], key_a);
+        align_collect(&g, 1, from_b, i < n_anchor ? to[i] : x->out->n[1], key_b);
         if (g.n[0] && g.n[1])
             oc_lcs(g.key[0], g.n[0], g.key[1], g.n[1], pair_in_gap, &g);
         from_a = i < n_anchor ? at[i] + 1 : 0;
@@ -425,12 +425,12 @@ static void by_name_alone(struct aligning *x)
     for (uint32_t i = 0; i < x->out->n[0]; i++) {
         uint32_t a = x->out->order[0][i];
         const struct oc_node *n = &x->s[0].m->node[a];
-        if (!is_free(x, 0, a) || oc_name_is_made_up(n->name, n->op_type))
+        if (!align_is_free(x, 0, a) || oc_name_is_made_up(n->name, n->op_type))
             continue;
         uint32_t b = oc_map_get(&x->s[1].x.nodes, n->name, strlen(n->name));
-        if (is_free(x, 1, b) && x->s[1].x.next_node[b] == OC_NONE &&
+        if (align_is_free(x, 1, b) && x->s[1].x.next_node[b] == OC_NONE &&
             !oc_name_is_made_up(n->name, x->s[1].m->node[b].op_type))
-            pair(x, a, b, OC_ALIGN_NAME);
+            align_pair(x, a, b, OC_ALIGN_NAME);
     }
 }
 
@@ -453,23 +453,23 @@ void oc_align(const struct oc_analysis *a, const struct oc_analysis *b, struct o
                                  .rule = OC_NEW_ARRAY(arena, (size_t)a->model->n_node + 1, uint8_t)};
     memset(out->b_of_a, 0xff, ((size_t)a->model->n_node + 1) * sizeof(uint32_t));
     memset(out->a_of_b, 0xff, ((size_t)b->model->n_node + 1) * sizeof(uint32_t));
-    open_side(&x, 0, a);
-    open_side(&x, 1, b);
+    align_open_side(&x, 0, a);
+    align_open_side(&x, 1, b);
     if (a->model == b->model)
         for (uint32_t i = 0; i < out->n[0]; i++)
-            if (is_free(&x, 1, out->order[0][i]))
-                pair(&x, out->order[0][i], out->order[0][i], OC_ALIGN_SAME);
-    by_key(&x, name_key, 1, OC_ALIGN_NAME);
-    by_key(&x, plain_key, 1, OC_ALIGN_PLAIN);
-    by_key(&x, output_key, 1, OC_ALIGN_OUTPUT);
-    by_key(&x, weight_key, most_inputs(a->model), OC_ALIGN_WEIGHT);
+            if (align_is_free(&x, 1, out->order[0][i]))
+                align_pair(&x, out->order[0][i], out->order[0][i], OC_ALIGN_SAME);
+    align_by_key(&x, name_key, 1, OC_ALIGN_NAME);
+    align_by_key(&x, plain_key, 1, OC_ALIGN_PLAIN);
+    align_by_key(&x, output_key, 1, OC_ALIGN_OUTPUT);
+    align_by_key(&x, weight_key, most_inputs(a->model), OC_ALIGN_WEIGHT);
     propagate(&x, false);
-    in_order(&x, x.s[0].full, x.s[1].full, OC_ALIGN_STRUCTURE);
-    in_order(&x, x.s[0].outline, x.s[1].outline, OC_ALIGN_STRUCTURE);
+    align_in_order(&x, x.s[0].full, x.s[1].full, OC_ALIGN_STRUCTURE);
+    align_in_order(&x, x.s[0].outline, x.s[1].outline, OC_ALIGN_STRUCTURE);
     by_name_alone(&x);
     propagate(&x, true);
-    in_order(&x, x.s[0].type, x.s[1].type, OC_ALIGN_TYPE);
-    in_order(&x, x.s[0].kin, x.s[1].kin, OC_ALIGN_KIN);
+    align_in_order(&x, x.s[0].type, x.s[1].type, OC_ALIGN_TYPE);
+    align_in_order(&x, x.s[0].kin, x.s[1].kin, OC_ALIGN_KIN);
     oc_index_free(&x.s[0].x);
     oc_index_free(&x.s[1].x);
 }

@@ -8,43 +8,43 @@
 
 /* ---- verdicts ------------------------------------------------------------------------------------------ */
 
-static int compare(enum oc_gate_metric m, struct oc_gate_number a, struct oc_gate_number b)
+static int check_compare(enum oc_gate_metric m, struct oc_gate_number a, struct oc_gate_number b)
 {
     if (oc_gate_is_whole(m))
         return (a.n > b.n) - (a.n < b.n);
     return (a.v > b.v) - (a.v < b.v);
 }
 
-static struct oc_gate_number distance(struct oc_gate_number a, struct oc_gate_number b)
+static struct oc_gate_number check_distance(struct oc_gate_number a, struct oc_gate_number b)
 {
     return (struct oc_gate_number){.n = a.n > b.n ? a.n - b.n : b.n - a.n,
                                    .v = a.v > b.v ? a.v - b.v : b.v - a.v};
 }
 
 /* A bound on one side of the limit decides; an interval that holds the limit is inconclusive. */
-static void judge(struct oc_verdict *v)
+static void check_judge(struct oc_verdict *v)
 {
     enum oc_gate_metric m = (enum oc_gate_metric)v->limit->metric;
     const struct oc_figure_span *s = &v->span;
     struct oc_gate_number at = v->limit->at;
     bool least = oc_gate_info[m].least;
-    bool pass = least ? compare(m, s->lo, at) >= 0 : s->bounded && compare(m, s->hi, at) <= 0;
-    bool fail = least ? s->bounded && compare(m, s->hi, at) < 0 : compare(m, s->lo, at) > 0;
+    bool pass = least ? check_compare(m, s->lo, at) >= 0 : s->bounded && check_compare(m, s->hi, at) <= 0;
+    bool fail = least ? s->bounded && check_compare(m, s->hi, at) < 0 : check_compare(m, s->lo, at) > 0;
     v->result = pass ? OC_CHECK_PASSED : fail ? OC_CHECK_FAILED : OC_CHECK_INCONCLUSIVE;
     if (fail)
-        v->excess = distance(least ? s->hi : s->lo, at);
+        v->excess = check_distance(least ? s->hi : s->lo, at);
 }
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
-static bool nothing_known(enum oc_gate_metric m, const struct oc_figure_span *s)
+static bool check_nothing_known(enum oc_gate_metric m, const struct oc_figure_span *s)
 {
     return !s->bounded && (oc_gate_is_whole(m) ? s->lo.n == 0 : !(s->lo.v > 0));
 }
 
 static const char *value_text(struct oc_arena *a, enum oc_gate_metric m, const struct oc_figure_span *s)
 {
-    if (nothing_known(m, s))
+    if (check_nothing_known(m, s))
         return "unknown";
     const char *lo = oc_gate_text(a, m, s->lo);
     if (s->exact)
@@ -76,7 +76,7 @@ static const char *bound_text(struct oc_arena *a, const struct oc_limit *l)
 }
 
 /* "the limit of 4.1G", "the limit of 56.3 ms (baseline 51.2 ms, tolerance 10%)" */
-static const char *limit_text(struct oc_arena *a, const struct oc_limit *l)
+static const char *check_limit_text(struct oc_arena *a, const struct oc_limit *l)
 {
     return oc_printf(a, "the limit of %s%s", limit_number(a, l), basis_text(a, l));
 }
@@ -124,7 +124,7 @@ static const char *failed_text(struct oc_check *c, const struct oc_verdict *v)
         return oc_printf(a, "%s is forbidden: %s", v->title, names_of(c, v));
     const char *text =
         oc_printf(a, "%s: %s %s %s by %s", v->title, v->value, oc_gate_info[m].least ? "is below" : "exceeds",
-                  limit_text(a, v->limit), oc_gate_text(a, m, v->excess));
+                  check_limit_text(a, v->limit), oc_gate_text(a, m, v->excess));
     if (lists_nodes(v) && v->span.n_node)
         return oc_printf(a, "%s: %s", text, names_of(c, v));
     return v->span.name ? oc_printf(a, "%s (%s %s)", text, pointer_of(m), v->span.name) : text;
@@ -136,17 +136,17 @@ static const char *reason_of(struct oc_check *c, const struct oc_verdict *v)
     if (v->result == OC_CHECK_FAILED)
         return failed_text(c, v);
     if (v->result == OC_CHECK_PASSED)
-        return oc_printf(a, "%s: %s is within %s", v->title, v->value, limit_text(a, v->limit));
-    return oc_printf(a, "%s: %s cannot be compared with %s: %s", v->title, v->value, limit_text(a, v->limit),
-                     v->span.why ? v->span.why : "only a bound is known");
+        return oc_printf(a, "%s: %s is within %s", v->title, v->value, check_limit_text(a, v->limit));
+    return oc_printf(a, "%s: %s cannot be compared with %s: %s", v->title, v->value,
+                     check_limit_text(a, v->limit), v->span.why ? v->span.why : "only a bound is known");
 }
 
-static void fill(struct oc_check *c, const struct oc_limit *l, struct oc_verdict *v)
+static void check_fill(struct oc_check *c, const struct oc_limit *l, struct oc_verdict *v)
 {
     enum oc_gate_metric m = (enum oc_gate_metric)l->metric;
     v->limit = l;
     oc_figure(&c->figures, m, l->type, l->module, &v->span);
-    judge(v);
+    check_judge(v);
     v->title = oc_limit_title(&c->arena, l);
     v->value = value_text(&c->arena, m, &v->span);
     v->bound = bound_text(&c->arena, l);
@@ -175,7 +175,7 @@ int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estim
     c->verdict = OC_NEW_ARRAY(&c->arena, c->n, struct oc_verdict);
     oc_figures_make(&c->figures, c->in, estimate, false);
     for (size_t i = 0; i < c->n; i++)
-        fill(c, &budget->limit[i], &c->verdict[i]);
+        check_fill(c, &budget->limit[i], &c->verdict[i]);
     *out = c;
     return 0;
 }

@@ -22,31 +22,31 @@ struct units {
     bool *covered;     /* by node index: a record covers it */
 };
 
-static uint32_t root_of(struct units *u, uint32_t i)
+static uint32_t diff_root_of(struct units *u, uint32_t i)
 {
     while (u->up[i] != i)
         i = u->up[i] = u->up[u->up[i]];
     return i;
 }
 
-static void unite(struct units *u, uint32_t i, uint32_t j)
+static void diff_unite(struct units *u, uint32_t i, uint32_t j)
 {
-    i = root_of(u, i);
-    j = root_of(u, j);
+    i = diff_root_of(u, i);
+    j = diff_root_of(u, j);
     if (i < j)
         u->up[j] = i;
     else
         u->up[i] = j;
 }
 
-static void unite_records(struct units *u, unsigned s)
+static void diff_unite_records(struct units *u, unsigned s)
 {
     const struct oc_join *join = u->d->in[s].join;
     for (uint32_t i = 0; join && i < join->profile->n_rec; i++) {
         const struct oc_join_rec *r = &join->rec[i];
         for (uint32_t k = 0; k < r->n_node; k++) {
             u->covered[u->first[s] + r->node[k]] = true;
-            unite(u, u->first[s] + r->node[0], u->first[s] + r->node[k]);
+            diff_unite(u, u->first[s] + r->node[0], u->first[s] + r->node[k]);
         }
     }
 }
@@ -68,9 +68,9 @@ static void make_units(struct units *u, struct oc_diff *d)
     }
     for (uint32_t i = 0; i < n_a; i++)
         if (d->align.b_of_a[i] != OC_NONE)
-            unite(u, i, n_a + d->align.b_of_a[i]);
-    unite_records(u, 0);
-    unite_records(u, 1);
+            diff_unite(u, i, n_a + d->align.b_of_a[i]);
+    diff_unite_records(u, 0);
+    diff_unite_records(u, 1);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
@@ -80,17 +80,17 @@ static void mark(struct units *u, bool *wanted)
 {
     for (unsigned s = 0; s < 2; s++)
         for (uint32_t i = 0; i < u->d->in[s].model->n_node; i++) {
-            uint32_t number = u->first[s] + i, root = root_of(u, number);
+            uint32_t number = u->first[s] + i, root = diff_root_of(u, number);
             bool counts = oc_node_counts(u->d->in[s].analysis, i);
             u->size[s][root] += counts || u->covered[number];
             wanted[root] |=
                 u->covered[number] || (counts && oc_node_has_work(&u->d->in[s].analysis->cost[i]));
         }
     for (uint32_t k = u->d->align.n[1]; k-- > 0;)
-        u->at_b[root_of(u, u->first[1] + u->d->align.order[1][k])] = k;
+        u->at_b[diff_root_of(u, u->first[1] + u->d->align.order[1][k])] = k;
 }
 
-static void add_row(struct units *u, uint32_t root, const bool *wanted)
+static void diff_add_row(struct units *u, uint32_t root, const bool *wanted)
 {
     struct oc_diff *d = u->d;
     if (u->row[root] != OC_NONE || !wanted[root])
@@ -107,28 +107,28 @@ static void order_rows(struct units *u, const bool *wanted)
     const struct oc_alignment *al = &u->d->align;
     uint32_t k = 0;
     for (uint32_t i = 0; i < al->n[0]; i++) {
-        uint32_t root = root_of(u, al->order[0][i]);
+        uint32_t root = diff_root_of(u, al->order[0][i]);
         if (u->row[root] != OC_NONE)
             continue;
         for (; u->at_b[root] != OC_NONE && k < u->at_b[root]; k++) {
-            uint32_t other = root_of(u, u->first[1] + al->order[1][k]);
+            uint32_t other = diff_root_of(u, u->first[1] + al->order[1][k]);
             if (!u->size[0][other])
-                add_row(u, other, wanted);
+                diff_add_row(u, other, wanted);
         }
-        add_row(u, root, wanted);
+        diff_add_row(u, root, wanted);
     }
     for (; k < al->n[1]; k++) {
-        uint32_t other = root_of(u, u->first[1] + al->order[1][k]);
+        uint32_t other = diff_root_of(u, u->first[1] + al->order[1][k]);
         if (!u->size[0][other])
-            add_row(u, other, wanted);
+            diff_add_row(u, other, wanted);
     }
     for (uint32_t i = 0; i < u->n; i++) /* nodes that are not compared but have a record */
-        add_row(u, root_of(u, i), wanted);
+        diff_add_row(u, diff_root_of(u, i), wanted);
 }
 
 /* ---- counts -------------------------------------------------------------------------------------------- */
 
-static void add_counts(struct oc_diff_cell *c, const struct oc_node_cost *k)
+static void diff_add_counts(struct oc_diff_cell *c, const struct oc_node_cost *k)
 {
     const uint64_t count[OC_DIFF_COUNTS] = {[OC_DIFF_MACS] = k->macs,
                                             [OC_DIFF_FLOPS] = k->flops,
@@ -144,14 +144,14 @@ static void fill_nodes(struct units *u, unsigned s)
 {
     struct oc_diff *d = u->d;
     for (uint32_t i = 0; i < d->in[s].model->n_node; i++) {
-        uint32_t number = u->first[s] + i, row = u->row[root_of(u, number)];
+        uint32_t number = u->first[s] + i, row = u->row[diff_root_of(u, number)];
         bool counts = oc_node_counts(d->in[s].analysis, i);
         if (row == OC_NONE || (!counts && !u->covered[number]))
             continue;
         struct oc_diff_cell *c = &d->row[row].side[s];
         ((uint32_t *)(uintptr_t)c->node)[c->n_node++] = i;
         if (counts)
-            add_counts(c, &d->in[s].analysis->cost[i]);
+            diff_add_counts(c, &d->in[s].analysis->cost[i]);
     }
 }
 
@@ -165,7 +165,7 @@ struct buckets {
     uint32_t n, cap;
 };
 
-static double start(bool known)
+static double diff_start(bool known)
 {
     return known ? 0 : (double)NAN;
 }
@@ -178,8 +178,8 @@ static struct oc_diff_row *bucket_row(struct buckets *b, const char *name)
         b->row[b->n] = (struct oc_diff_row){
             .status = OC_DIFF_BUCKET, .name = name, .name_b = name, .type = "", .type_b = "", .what = ""};
         for (unsigned s = 0; s < 2; s++) {
-            b->row[b->n].side[s].time_ns = start(b->d->side[s].report.has_time);
-            b->row[b->n].side[s].roof_ns = start(b->d->in[s].device != NULL);
+            b->row[b->n].side[s].time_ns = diff_start(b->d->side[s].report.has_time);
+            b->row[b->n].side[s].roof_ns = diff_start(b->d->in[s].device != NULL);
         }
         b->n++;
     }
@@ -187,7 +187,7 @@ static struct oc_diff_row *bucket_row(struct buckets *b, const char *name)
 }
 
 /* A record without a time makes that of its row unknown. */
-static void add_times(struct oc_diff_cell *c, const struct oc_report *r, const struct oc_row *row)
+static void diff_add_times(struct oc_diff_cell *c, const struct oc_report *r, const struct oc_row *row)
 {
     c->records += row->record != OC_NONE;
     if (r->has_time)
@@ -196,27 +196,27 @@ static void add_times(struct oc_diff_cell *c, const struct oc_report *r, const s
         c->roof_ns += oc_ns_of(row->roofline_s / r->runs);
 }
 
-static uint32_t row_of(struct units *u, unsigned s, const struct oc_row *row)
+static uint32_t diff_row_of(struct units *u, unsigned s, const struct oc_row *row)
 {
     const struct oc_join *j = u->d->in[s].join;
     uint32_t node = row->node;
     if (j)
         node = j->rec[row->record].n_node ? j->rec[row->record].node[0] : OC_NONE;
-    return node == OC_NONE ? OC_NONE : u->row[root_of(u, u->first[s] + node)];
+    return node == OC_NONE ? OC_NONE : u->row[diff_root_of(u, u->first[s] + node)];
 }
 
-static void fill_times(struct units *u, unsigned s, struct buckets *b)
+static void diff_fill_times(struct units *u, unsigned s, struct buckets *b)
 {
     struct oc_diff *d = u->d;
     const struct oc_report *r = &d->side[s].report;
     for (uint32_t i = 0; i < r->all.n; i++) {
         const struct oc_row *row = &r->all.row[i];
-        uint32_t at = row_of(u, s, row);
+        uint32_t at = diff_row_of(u, s, row);
         if (at == OC_NONE && !d->in[s].join)
             continue; /* folded, or in a body that does not run */
         const char *name = at == OC_NONE ? d->in[s].join->rec[row->record].bucket : NULL;
-        add_times(at != OC_NONE ? &d->row[at].side[s] : &bucket_row(b, name ? name : "unmatched")->side[s], r,
-                  row);
+        diff_add_times(
+            at != OC_NONE ? &d->row[at].side[s] : &bucket_row(b, name ? name : "unmatched")->side[s], r, row);
     }
 }
 
@@ -248,7 +248,7 @@ static void fill_profile_buckets(struct oc_diff *d, unsigned s, struct buckets *
     }
 }
 
-static struct oc_diff_row *keep(struct oc_diff *d, struct buckets *b)
+static struct oc_diff_row *diff_keep(struct oc_diff *d, struct buckets *b)
 {
     struct oc_diff_row *row = OC_NEW_ARRAY(&d->arena, (size_t)b->n + 1, struct oc_diff_row);
     if (b->n)
@@ -260,7 +260,7 @@ static struct oc_diff_row *keep(struct oc_diff *d, struct buckets *b)
 
 /* ---- parameters of no node ----------------------------------------------------------------------------- */
 
-static void add_rest(struct oc_diff *d, struct buckets *b)
+static void diff_add_rest(struct oc_diff *d, struct buckets *b)
 {
     for (unsigned s = 0; s < 2; s++) {
         uint64_t on_nodes = 0, all = d->in[s].analysis->total.params;
@@ -281,25 +281,25 @@ static void diff_rows(struct oc_diff *d)
     order_rows(&u, wanted);
     for (uint32_t i = 0; i < d->n_row; i++)
         for (unsigned s = 0; s < 2; s++) {
-            d->row[i].side[s].time_ns = start(d->side[s].report.has_time);
-            d->row[i].side[s].roof_ns = start(d->in[s].device != NULL);
+            d->row[i].side[s].time_ns = diff_start(d->side[s].report.has_time);
+            d->row[i].side[s].roof_ns = diff_start(d->in[s].device != NULL);
         }
     struct buckets in_run = {.d = d, .names = {.arena = &d->arena}}, beside = in_run;
     for (unsigned s = 0; s < 2; s++) {
         fill_nodes(&u, s);
-        fill_times(&u, s, &in_run);
+        diff_fill_times(&u, s, &in_run);
         fill_profile_buckets(d, s, &in_run, &beside);
     }
-    add_rest(d, &in_run);
+    diff_add_rest(d, &in_run);
     d->n_operator = d->n_row;
     struct oc_diff_row *all = OC_NEW_ARRAY(&d->arena, (size_t)d->n_row + in_run.n + 1, struct oc_diff_row);
     memcpy(all, d->row, d->n_row * sizeof(*all));
     uint32_t n = in_run.n;
-    memcpy(all + d->n_row, keep(d, &in_run), n * sizeof(*all));
+    memcpy(all + d->n_row, diff_keep(d, &in_run), n * sizeof(*all));
     d->row = all;
     d->n_row += n;
     d->n_beside = beside.n;
-    d->beside = keep(d, &beside);
+    d->beside = diff_keep(d, &beside);
 }
 
 /* ---- diff ------------------------------------------------------------------------------------------- */
@@ -312,7 +312,7 @@ const char *oc_diff_status_name(unsigned status)
     return status < OC_DIFF_STATUSES ? name[status] : "?";
 }
 
-static double time_of(const struct oc_diff_cell *c, unsigned metric)
+static double diff_time_of(const struct oc_diff_cell *c, unsigned metric)
 {
     return metric == OC_DIFF_TIME ? c->time_ns : c->roof_ns;
 }
@@ -327,7 +327,7 @@ bool oc_diff_known(const struct oc_diff_row *r, unsigned side, unsigned metric)
     const struct oc_diff_cell *c = &r->side[side];
     if (is_count(metric))
         return metric == OC_DIFF_PARAMS || !c->n_unknown;
-    return !isnan(time_of(c, metric));
+    return !isnan(diff_time_of(c, metric));
 }
 
 double oc_diff_delta(const struct oc_diff_row *r, unsigned metric)
@@ -335,7 +335,7 @@ double oc_diff_delta(const struct oc_diff_row *r, unsigned metric)
     if (!oc_diff_known(r, 0, metric) || !oc_diff_known(r, 1, metric))
         return NAN;
     if (!is_count(metric))
-        return time_of(&r->side[1], metric) - time_of(&r->side[0], metric);
+        return diff_time_of(&r->side[1], metric) - diff_time_of(&r->side[0], metric);
     uint64_t a = r->side[0].count[metric], b = r->side[1].count[metric];
     return a > b ? -(double)(a - b) : (double)(b - a);
 }
@@ -361,7 +361,7 @@ static void set_model_totals(struct oc_diff *d, unsigned s)
 }
 
 /* Sums over the records and over the buckets of the run. */
-static void set_times(struct oc_diff *d, unsigned s)
+static void diff_set_times(struct oc_diff *d, unsigned s)
 {
     const struct oc_report *r = &d->side[s].report;
     double time_ns = 0, roof_ns = 0;
@@ -401,7 +401,7 @@ static void sum_counts(const struct oc_diff *d, unsigned m, struct oc_diff_total
     t->rows_delta = (uint64_t)(delta < 0 ? -delta : delta);
 }
 
-static void sum_times(const struct oc_diff *d, unsigned m, struct oc_diff_total *t)
+static void diff_sum_times(const struct oc_diff *d, unsigned m, struct oc_diff_total *t)
 {
     for (uint32_t i = 0; i < d->n_row && t->known[0] && t->known[1]; i++) {
         const struct oc_diff_row *r = &d->row[i];
@@ -412,7 +412,7 @@ static void sum_times(const struct oc_diff *d, unsigned m, struct oc_diff_total 
         }
         t->unknown_rows++;
         for (unsigned s = 0; s < 2; s++)
-            t->unknown_v[s] += isnan(time_of(&r->side[s], m)) ? 0 : time_of(&r->side[s], m);
+            t->unknown_v[s] += isnan(diff_time_of(&r->side[s], m)) ? 0 : diff_time_of(&r->side[s], m);
     }
 }
 
@@ -432,7 +432,7 @@ static int conserve(struct oc_diff *d, struct oc_err *err)
     }
     for (unsigned m = OC_DIFF_TIME; m <= OC_DIFF_ROOFLINE; m++) {
         struct oc_diff_total *t = &d->total[m];
-        sum_times(d, m, t);
+        diff_sum_times(d, m, t);
         double sum = t->rows_delta_v + t->unknown_v[1] - t->unknown_v[0], delta = t->v[1] - t->v[0];
         if (t->known[0] && t->known[1] && !t->unknown_rows &&
             !(fabs(sum - delta) <= 1e-9 * (t->v[0] + t->v[1])))
@@ -484,7 +484,7 @@ int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, con
     diff_rows(d);
     for (unsigned s = 0; s < 2; s++) {
         set_model_totals(d, s);
-        set_times(d, s);
+        diff_set_times(d, s);
     }
     if (conserve(d, err)) {
         oc_diff_free(d);

@@ -16,7 +16,7 @@ struct typing {
     uint32_t n, cap;
 };
 
-static struct oc_diff_type *type_of(struct typing *x, const char *name, bool bucket)
+static struct oc_diff_type *diff_text_type_of(struct typing *x, const char *name, bool bucket)
 {
     uint32_t at = x->n;
     const char *key = oc_printf(&x->d->arena, "%c%s", bucket ? 'b' : 't', name);
@@ -37,12 +37,12 @@ static const char *full_name(struct oc_diff *d, const char *domain, const char *
     return *domain ? oc_printf(&d->arena, "%s:%s", domain, op_type) : op_type;
 }
 
-static void add_nodes(struct typing *x, unsigned s)
+static void diff_text_add_nodes(struct typing *x, unsigned s)
 {
     const struct oc_analysis *a = x->d->in[s].analysis;
     for (uint32_t i = 0; i < a->n_by_type; i++) {
         const struct oc_type_total *from = &a->by_type[i];
-        struct oc_diff_type *t = type_of(x, full_name(x->d, from->domain, from->op_type), false);
+        struct oc_diff_type *t = diff_text_type_of(x, full_name(x->d, from->domain, from->op_type), false);
         const uint64_t count[OC_DIFF_COUNTS] = {[OC_DIFF_MACS] = from->macs,
                                                 [OC_DIFF_FLOPS] = from->flops,
                                                 [OC_DIFF_OPS] = from->ops,
@@ -53,7 +53,7 @@ static void add_nodes(struct typing *x, unsigned s)
     }
     for (uint32_t i = 0; i < a->model->n_node; i++)
         if (oc_node_counts(a, i) && a->cost[i].quality == OC_UNKNOWN)
-            type_of(x, full_name(x->d, a->model->node[i].domain, a->model->node[i].op_type), false)
+            diff_text_type_of(x, full_name(x->d, a->model->node[i].domain, a->model->node[i].op_type), false)
                 ->n_unknown[s]++;
 }
 
@@ -63,7 +63,8 @@ static struct oc_diff_type *type_of_row(struct typing *x, unsigned s, const stru
     const struct oc_join *j = x->d->in[s].join;
     uint32_t node = row->node;
     if (j && !j->rec[row->record].n_node)
-        return type_of(x, j->rec[row->record].bucket ? j->rec[row->record].bucket : "unmatched", true);
+        return diff_text_type_of(x, j->rec[row->record].bucket ? j->rec[row->record].bucket : "unmatched",
+                                 true);
     for (uint32_t i = 0; j && i < j->rec[row->record].n_node; i++) {
         const struct oc_node *n = &x->d->in[s].model->node[j->rec[row->record].node[i]];
         if (!node || node == OC_NONE || (row->type && strcmp(n->op_type, row->type) == 0))
@@ -71,11 +72,11 @@ static struct oc_diff_type *type_of_row(struct typing *x, unsigned s, const stru
     }
     const struct oc_node *n = node == OC_NONE ? NULL : &x->d->in[s].model->node[node];
     if (n && (!row->type || !*row->type || strcmp(n->op_type, row->type) == 0))
-        return type_of(x, full_name(x->d, n->domain, n->op_type), false);
-    return type_of(x, row->type ? row->type : "", false);
+        return diff_text_type_of(x, full_name(x->d, n->domain, n->op_type), false);
+    return diff_text_type_of(x, row->type ? row->type : "", false);
 }
 
-static void add_times(struct typing *x, unsigned s)
+static void diff_text_add_times(struct typing *x, unsigned s)
 {
     const struct oc_report *r = &x->d->side[s].report;
     for (uint32_t i = 0; i < r->all.n; i++) {
@@ -90,7 +91,7 @@ static void add_buckets(struct typing *x)
 {
     for (uint32_t i = x->d->n_operator; i < x->d->n_row; i++) {
         const struct oc_diff_row *r = &x->d->row[i];
-        struct oc_diff_type *t = type_of(x, r->name, true);
+        struct oc_diff_type *t = diff_text_type_of(x, r->name, true);
         for (unsigned s = 0; s < 2; s++) {
             t->time_ns[s] = r->side[s].time_ns; /* the whole bucket, including its operator records */
             t->roof_ns[s] = r->side[s].roof_ns;
@@ -99,7 +100,7 @@ static void add_buckets(struct typing *x)
     }
 }
 
-static double size_of(double a, double b)
+static double diff_text_size_of(double a, double b)
 {
     return isnan(a) || isnan(b) ? 0 : fabs(b - a);
 }
@@ -110,15 +111,21 @@ static double count_size(const struct oc_diff_type *t, unsigned m)
     return (double)(a > b ? a - b : b - a);
 }
 
-static int largest_first(const void *pa, const void *pb)
+static int diff_text_largest_first(const void *pa, const void *pb)
 {
     const struct oc_diff_type *a = pa, *b = pb;
-    double x[] = {size_of(a->time_ns[0], a->time_ns[1]), size_of(a->roof_ns[0], a->roof_ns[1]),
-                  count_size(a, OC_DIFF_MACS),           count_size(a, OC_DIFF_FLOPS),
-                  count_size(a, OC_DIFF_BYTES),          count_size(a, OC_DIFF_PARAMS)},
-           y[] = {size_of(b->time_ns[0], b->time_ns[1]), size_of(b->roof_ns[0], b->roof_ns[1]),
-                  count_size(b, OC_DIFF_MACS),           count_size(b, OC_DIFF_FLOPS),
-                  count_size(b, OC_DIFF_BYTES),          count_size(b, OC_DIFF_PARAMS)};
+    double x[] = {diff_text_size_of(a->time_ns[0], a->time_ns[1]),
+                  diff_text_size_of(a->roof_ns[0], a->roof_ns[1]),
+                  count_size(a, OC_DIFF_MACS),
+                  count_size(a, OC_DIFF_FLOPS),
+                  count_size(a, OC_DIFF_BYTES),
+                  count_size(a, OC_DIFF_PARAMS)},
+           y[] = {diff_text_size_of(b->time_ns[0], b->time_ns[1]),
+                  diff_text_size_of(b->roof_ns[0], b->roof_ns[1]),
+                  count_size(b, OC_DIFF_MACS),
+                  count_size(b, OC_DIFF_FLOPS),
+                  count_size(b, OC_DIFF_BYTES),
+                  count_size(b, OC_DIFF_PARAMS)};
     for (size_t i = 0; i < OC_COUNT(x); i++)
         if (x[i] != y[i])
             return x[i] > y[i] ? -1 : 1;
@@ -129,14 +136,14 @@ void oc_diff_types(struct oc_diff *d)
 {
     struct typing x = {.d = d, .names = {.arena = &d->arena}};
     for (unsigned s = 0; s < 2; s++) {
-        add_nodes(&x, s);
-        add_times(&x, s);
+        diff_text_add_nodes(&x, s);
+        diff_text_add_times(&x, s);
     }
     add_buckets(&x);
     d->type = OC_NEW_ARRAY(&d->arena, (size_t)x.n + 1, struct oc_diff_type);
     d->n_type = x.n;
     if (x.n) {
-        qsort(x.type, x.n, sizeof(*x.type), largest_first);
+        qsort(x.type, x.n, sizeof(*x.type), diff_text_largest_first);
         memcpy(d->type, x.type, x.n * sizeof(*x.type));
     }
     free(x.type);
@@ -152,7 +159,7 @@ enum { SHOWN = 4, LONGEST = 40 };
 /* ---- names --------------------------------------------------------------------------------------------- */
 
 /* The node with the most work, the first of several. */
-static uint32_t main_node(const struct oc_analysis *a, const struct oc_diff_cell *c)
+static uint32_t diff_text_main_node(const struct oc_analysis *a, const struct oc_diff_cell *c)
 {
     uint32_t best = OC_NONE;
     uint64_t most = 0;
@@ -167,7 +174,7 @@ static uint32_t main_node(const struct oc_analysis *a, const struct oc_diff_cell
     return best;
 }
 
-static const char *label_of(struct oc_diff *d, unsigned s, uint32_t node)
+static const char *diff_text_label_of(struct oc_diff *d, unsigned s, uint32_t node)
 {
     char label[512];
     const struct oc_model *m = d->in[s].model;
@@ -176,7 +183,7 @@ static const char *label_of(struct oc_diff *d, unsigned s, uint32_t node)
 }
 
 /* "Conv+BatchNormalization+Relu" */
-static const char *types_of(struct oc_diff *d, unsigned s, const struct oc_diff_cell *c)
+static const char *diff_text_types_of(struct oc_diff *d, unsigned s, const struct oc_diff_cell *c)
 {
     const char *text = "";
     for (uint32_t i = 0; i < c->n_node && i < SHOWN; i++)
@@ -186,14 +193,14 @@ static const char *types_of(struct oc_diff *d, unsigned s, const struct oc_diff_
 
 /* ---- attributes ---------------------------------------------------------------------------------------- */
 
-static const char *number_text(struct oc_arena *a, double v)
+static const char *diff_text_number_text(struct oc_arena *a, double v)
 {
     char buf[40];
     oc_format_repr(v, buf, sizeof(buf));
     return oc_strdup(a, buf);
 }
 
-static const char *attr_text(struct oc_arena *a, const struct oc_attr *t)
+static const char *diff_text_attr_text(struct oc_arena *a, const struct oc_attr *t)
 {
     const char *text = "";
     if (!t)
@@ -202,7 +209,7 @@ static const char *attr_text(struct oc_arena *a, const struct oc_attr *t)
     case OC_ATTR_INT:
         return oc_printf(a, "%lld", (long long)t->i);
     case OC_ATTR_FLOAT:
-        return number_text(a, (double)t->f);
+        return diff_text_number_text(a, (double)t->f);
     case OC_ATTR_STRING:
         return oc_printf(a, "%.*s", t->s.n < LONGEST ? (int)t->s.n : LONGEST, t->s.s);
     case OC_ATTR_INTS:
@@ -211,7 +218,7 @@ static const char *attr_text(struct oc_arena *a, const struct oc_attr *t)
         return t->n > 8 ? oc_printf(a, "%s,...", text) : text;
     case OC_ATTR_FLOATS:
         for (uint32_t i = 0; i < t->n && i < SHOWN; i++)
-            text = oc_printf(a, "%s%s%s", text, i ? "," : "", number_text(a, (double)t->floats[i]));
+            text = oc_printf(a, "%s%s%s", text, i ? "," : "", diff_text_number_text(a, (double)t->floats[i]));
         return t->n > SHOWN ? oc_printf(a, "%s,...", text) : text;
     default:
         return "(other)";
@@ -252,12 +259,13 @@ static void compare_attrs(struct comparing *x)
         const struct oc_attr *other = oc_node_attr(q, p->attr[i].name);
         if (!other || !oc_attr_same(&p->attr[i], other))
             found(x, OC_DIFF_ATTRS, "%.60s %s -> %s", p->attr[i].name,
-                  x->describe ? attr_text(a, &p->attr[i]) : "", x->describe ? attr_text(a, other) : "");
+                  x->describe ? diff_text_attr_text(a, &p->attr[i]) : "",
+                  x->describe ? diff_text_attr_text(a, other) : "");
     }
     for (uint32_t i = 0; i < q->n_attr; i++)
         if (!oc_node_attr(p, q->attr[i].name))
             found(x, OC_DIFF_ATTRS, "%.60s none -> %s", q->attr[i].name,
-                  x->describe ? attr_text(a, &q->attr[i]) : "");
+                  x->describe ? diff_text_attr_text(a, &q->attr[i]) : "");
 }
 
 static const struct oc_type *type_text(const struct comparing *x, unsigned s, uint32_t value)
@@ -265,7 +273,7 @@ static const struct oc_type *type_text(const struct comparing *x, unsigned s, ui
     return value == OC_NONE ? NULL : &x->d->in[s].analysis->type[value];
 }
 
-static bool same_shape(const struct oc_shape *p, const struct oc_shape *q)
+static bool diff_text_same_shape(const struct oc_shape *p, const struct oc_shape *q)
 {
     if (p->ranked != q->ranked || (p->ranked && p->rank != q->rank))
         return false;
@@ -276,7 +284,7 @@ static bool same_shape(const struct oc_shape *p, const struct oc_shape *q)
     return true;
 }
 
-static const char *shape_text(struct comparing *x, unsigned s, const struct oc_type *t)
+static const char *diff_text_shape_text(struct comparing *x, unsigned s, const struct oc_type *t)
 {
     const char *text = oc_shape_text(&x->d->arena, x->d->in[s].analysis->exprs, &t->shape, "x");
     return *text ? text : "scalar";
@@ -292,9 +300,10 @@ static void compare_value(struct comparing *x, const char *side, uint32_t slot, 
     if (p->dtype != q->dtype || p->kind != q->kind)
         found(x, OC_DIFF_DTYPES, "%s%u %s -> %s", side, slot, oc_dtype_info(p->dtype)->name,
               oc_dtype_info(q->dtype)->name);
-    if (p->kind == OC_T_TENSOR && q->kind == OC_T_TENSOR && !same_shape(&p->shape, &q->shape))
-        found(x, OC_DIFF_SHAPES, "%s%u %.100s -> %.100s", side, slot, x->describe ? shape_text(x, 0, p) : "",
-              x->describe ? shape_text(x, 1, q) : "");
+    if (p->kind == OC_T_TENSOR && q->kind == OC_T_TENSOR && !diff_text_same_shape(&p->shape, &q->shape))
+        found(x, OC_DIFF_SHAPES, "%s%u %.100s -> %.100s", side, slot,
+              x->describe ? diff_text_shape_text(x, 0, p) : "",
+              x->describe ? diff_text_shape_text(x, 1, q) : "");
 }
 
 static void compare_nodes(struct comparing *x)
@@ -348,13 +357,13 @@ static bool same_costs(const struct oc_diff_row *r)
 
 void oc_diff_describe(struct oc_diff *d, struct oc_diff_row *r)
 {
-    uint32_t main_a = main_node(d->in[0].analysis, &r->side[0]),
-             main_b = main_node(d->in[1].analysis, &r->side[1]);
+    uint32_t main_a = diff_text_main_node(d->in[0].analysis, &r->side[0]),
+             main_b = diff_text_main_node(d->in[1].analysis, &r->side[1]);
     struct comparing x = {.d = d};
-    r->name = label_of(d, 0, main_a);
-    r->name_b = label_of(d, 1, main_b);
-    r->type = types_of(d, 0, &r->side[0]);
-    r->type_b = types_of(d, 1, &r->side[1]);
+    r->name = diff_text_label_of(d, 0, main_a);
+    r->name_b = diff_text_label_of(d, 1, main_b);
+    r->type = diff_text_types_of(d, 0, &r->side[0]);
+    r->type_b = diff_text_types_of(d, 1, &r->side[1]);
     r->what = "";
     if (!r->side[0].n_node || !r->side[1].n_node) {
         r->status = r->side[0].n_node ? OC_DIFF_REMOVED : OC_DIFF_ADDED;

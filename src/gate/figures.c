@@ -49,7 +49,7 @@ static bool has_node(const struct part *p, const struct oc_node *n)
            (!p->module || oc_module_has(p->module, n->name));
 }
 
-static void note(struct oc_figure_span *s, uint32_t node)
+static void figures_note(struct oc_figure_span *s, uint32_t node)
 {
     s->all_node++;
     if (s->n_node == OC_FIGURE_NODES)
@@ -60,7 +60,7 @@ static void note(struct oc_figure_span *s, uint32_t node)
 
 /* ---- counts -------------------------------------------------------------------------------------------- */
 
-static uint64_t count_of(const struct oc_node_cost *k, enum oc_gate_metric m)
+static uint64_t figures_count_of(const struct oc_node_cost *k, enum oc_gate_metric m)
 {
     switch (m) {
     case OC_GATE_MACS:
@@ -99,14 +99,14 @@ static void sum_nodes(struct oc_figures *f, enum oc_gate_metric m, const struct 
         unsigned quality = always_known(m) ? OC_EXACT : k->quality;
         if (m == OC_GATE_UNKNOWN && k->quality != OC_UNKNOWN)
             continue;
-        uint64_t v = quality == OC_UNKNOWN ? 0 : count_of(k, m);
+        uint64_t v = quality == OC_UNKNOWN ? 0 : figures_count_of(k, m);
         s->lo.n += quality == OC_EXACT || quality == OC_LOWER ? v : 0;
         s->hi.n += v;
         s->bounded &= quality == OC_EXACT || quality == OC_UPPER;
         unknown += quality == OC_UNKNOWN;
         other += quality != OC_UNKNOWN && quality != OC_EXACT;
         if (m == OC_GATE_UNKNOWN)
-            note(s, i);
+            figures_note(s, i);
         else if (v > most) {
             most = v;
             largest = i;
@@ -114,7 +114,7 @@ static void sum_nodes(struct oc_figures *f, enum oc_gate_metric m, const struct 
     }
     s->exact = !unknown && !other;
     if (largest != OC_NONE)
-        note(s, largest);
+        figures_note(s, largest);
     if (!s->exact)
         s->why = oc_printf(&f->report.arena, "%llu nodes without a cost, %llu with a bound or an estimate",
                            (unsigned long long)unknown, (unsigned long long)other);
@@ -125,7 +125,7 @@ static void find_present(struct oc_figures *f, const struct part *p, struct oc_f
     const struct oc_model *m = f->in->model;
     for (uint32_t i = 0; i < m->n_node; i++)
         if (has_node(p, &m->node[i]))
-            note(s, i);
+            figures_note(s, i);
     s->lo.n = s->hi.n = s->all_node;
     s->bounded = s->exact = true;
 }
@@ -145,7 +145,7 @@ static void set_by_quality(struct oc_figure_span *s, uint64_t n, unsigned qualit
     s->why = s->exact ? NULL : why;
 }
 
-static void set_memory(const struct oc_analysis *a, bool constants, struct oc_figure_span *s)
+static void figures_set_memory(const struct oc_analysis *a, bool constants, struct oc_figure_span *s)
 {
     set_by_quality(s, a->peak.bytes, a->peak.quality, "some sizes are bounds or unknown");
     if (constants) {
@@ -153,7 +153,7 @@ static void set_memory(const struct oc_analysis *a, bool constants, struct oc_fi
         s->hi.n += a->total.const_bytes;
     }
     if (a->peak.node != OC_NONE)
-        note(s, a->peak.node);
+        figures_note(s, a->peak.node);
 }
 
 /* With --bytes graph the totals are not sums over nodes. */
@@ -195,7 +195,7 @@ struct times {
     uint32_t n, without;
 };
 
-static void sum_times(const struct oc_figures *f, const struct part *p, struct times *t)
+static void figures_sum_times(const struct oc_figures *f, const struct part *p, struct times *t)
 {
     double runs = f->report.runs;
     *t = (struct times){0};
@@ -224,7 +224,7 @@ static void point_at(const struct oc_figures *f, const struct oc_row *row, struc
     const struct oc_join_rec *j = row ? &f->in->join->rec[row->record] : NULL;
     s->name = row ? row->name : NULL;
     if (j && j->n_node)
-        note(s, j->node[0]);
+        figures_note(s, j->node[0]);
 }
 
 static void set_estimate(struct oc_figures *f, const struct part *p, struct oc_figure_span *s)
@@ -265,7 +265,7 @@ static void set_latency(struct oc_figures *f, const struct part *p, struct oc_fi
     }
     if (lacks_runs(prof, s))
         return;
-    sum_times(f, p, &t);
+    figures_sum_times(f, p, &t);
     bool whole = !p->type && !p->module && !isnan(prof->run_ns);
     if (!t.n && !whole && !p->type && !p->module) {
         s->why = "the profile has no times";
@@ -288,7 +288,7 @@ static void set_efficiency(struct oc_figures *f, const struct part *p, struct oc
     }
     if (lacks_runs(f->in->profile, s))
         return;
-    sum_times(f, p, &t);
+    figures_sum_times(f, p, &t);
     if (!(t.time_s > 0)) {
         s->why = "the profile has no times of these operators";
         return;
@@ -319,7 +319,7 @@ static void set_figure(struct oc_figures *f, enum oc_gate_metric m, const struct
         break;
     case OC_GATE_PEAK:
     case OC_GATE_MEMORY:
-        set_memory(a, m == OC_GATE_MEMORY, s);
+        figures_set_memory(a, m == OC_GATE_MEMORY, s);
         break;
     case OC_GATE_OPSET:
         set_opset(a->model, s);

@@ -50,7 +50,7 @@ struct lcs {
     size_t n, cap;
 };
 
-static void push(struct lcs *x, struct range r)
+static void lcs_push(struct lcs *x, struct range r)
 {
     OC_GROW(x->todo, x->n, x->cap);
     x->todo[x->n++] = r;
@@ -65,7 +65,7 @@ static void trim(struct lcs *x, struct range *r)
 }
 
 /* Dynamic programming from the ends with two rows of lengths and a byte of direction per cell. */
-static void exact(struct lcs *x, const struct range *r)
+static void lcs_exact(struct lcs *x, const struct range *r)
 {
     uint32_t n = r->a_end - r->a, m = r->b_end - r->b, i = 0, j = 0;
     uint32_t *below = oc_xmalloc(((size_t)m + 1) * sizeof(*below)),
@@ -104,7 +104,7 @@ struct place {
     bool of_b;
 };
 
-static int by_key(const void *a, const void *b)
+static int lcs_by_key(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     if (x->key != y->key)
@@ -122,7 +122,7 @@ static struct place *sorted_places(const struct lcs *x, const struct range *r, u
         p[(*n)++] = (struct place){x->a[i], i, false};
     for (uint32_t i = r->b; i < r->b_end; i++)
         p[(*n)++] = (struct place){x->b[i], i, true};
-    qsort(p, *n, sizeof(*p), by_key);
+    qsort(p, *n, sizeof(*p), lcs_by_key);
     return p;
 }
 
@@ -146,7 +146,7 @@ static uint32_t find_partners(const struct place *p, uint32_t n, uint32_t from, 
 }
 
 /* Splits the range at the order-preserving pairs. False: there are none. */
-static bool split(struct lcs *x, const struct range *r, const uint32_t *partner, uint32_t found)
+static bool lcs_split(struct lcs *x, const struct range *r, const uint32_t *partner, uint32_t found)
 {
     uint32_t n = r->a_end - r->a, k = 0;
     uint32_t *at = oc_xmalloc(((size_t)found + 1) * sizeof(*at)),
@@ -165,56 +165,56 @@ static bool split(struct lcs *x, const struct range *r, const uint32_t *partner,
         x->tell(x->user, at[i], value[i]);
         next.a_end = at[i];
         next.b_end = value[i];
-        push(x, next);
+        lcs_push(x, next);
         next.a = at[i] + 1;
         next.b = value[i] + 1;
     }
     next.a_end = r->a_end;
     next.b_end = r->b_end;
     if (k)
-        push(x, next);
+        lcs_push(x, next);
     free(at);
     free(value);
     free(keep);
     return k > 0;
 }
 
-static bool divide(struct lcs *x, const struct range *r, bool unique)
+static bool lcs_divide(struct lcs *x, const struct range *r, bool unique)
 {
     uint32_t n_place, n = r->a_end - r->a;
     uint32_t *partner = oc_xmalloc((size_t)n * sizeof(*partner));
     struct place *p = sorted_places(x, r, &n_place);
     memset(partner, 0xff, (size_t)n * sizeof(*partner));
     uint32_t found = find_partners(p, n_place, r->a, partner, unique);
-    bool any = found && split(x, r, partner, found);
+    bool any = found && lcs_split(x, r, partner, found);
     free(p);
     free(partner);
     return any;
 }
 
-static void solve(struct lcs *x, struct range r)
+static void lcs_solve(struct lcs *x, struct range r)
 {
     trim(x, &r);
     size_t cells = (size_t)(r.a_end - r.a) * (r.b_end - r.b);
     if (!cells)
         return;
     if (cells <= 4096 || (r.depth && cells <= MAX_CELLS && cells <= x->cells)) {
-        exact(x, &r);
+        lcs_exact(x, &r);
         return;
     }
-    if (r.depth < MAX_DEPTH && divide(x, &r, true))
+    if (r.depth < MAX_DEPTH && lcs_divide(x, &r, true))
         return;
     if (cells <= MAX_CELLS && cells <= x->cells)
-        exact(x, &r);
+        lcs_exact(x, &r);
     else if (r.depth < MAX_DEPTH)
-        divide(x, &r, false);
+        lcs_divide(x, &r, false);
 }
 
 void oc_lcs(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m, oc_lcs_fn tell, void *user)
 {
     struct lcs x = {.a = a, .b = b, .tell = tell, .user = user, .cells = ALL_CELLS};
-    push(&x, (struct range){0, n, 0, m, 0});
+    lcs_push(&x, (struct range){0, n, 0, m, 0});
     while (x.n)
-        solve(&x, x.todo[--x.n]);
+        lcs_solve(&x, x.todo[--x.n]);
     free(x.todo);
 }

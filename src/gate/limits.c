@@ -84,7 +84,7 @@ static bool parse_share(const char *text, double *out)
 }
 
 /* A time needs its unit. */
-static bool parse_time(const char *text, double *ns)
+static bool limits_parse_time(const char *text, double *ns)
 {
     size_t n = strlen(text);
     if (!n || text[n - 1] != 's' || !oc_parse_scaled(text, "s", ns) || *ns < 0 || *ns > 1e9)
@@ -98,7 +98,7 @@ bool oc_gate_parse(enum oc_gate_metric m, const char *text, struct oc_gate_numbe
     *out = (struct oc_gate_number){0};
     switch (oc_gate_info[m].kind) {
     case OC_GATE_TIME:
-        return parse_time(text, &out->v);
+        return limits_parse_time(text, &out->v);
     case OC_GATE_SHARE:
         return parse_share(text, &out->v);
     default:
@@ -123,7 +123,7 @@ static const char *rounded(struct oc_arena *a, double v, double parts, const cha
     return oc_printf(a, "%s %s", text, unit);
 }
 
-static const char *time_text(struct oc_arena *a, double ns)
+static const char *limits_time_text(struct oc_arena *a, double ns)
 {
     return ns < 1e3   ? rounded(a, ns, 1e3, "ns")
            : ns < 1e6 ? rounded(a, ns * 1e-3, 1e3, "us")
@@ -136,7 +136,7 @@ const char *oc_gate_text(struct oc_arena *a, enum oc_gate_metric m, struct oc_ga
     char count[40], human[40];
     switch (oc_gate_info[m].kind) {
     case OC_GATE_TIME:
-        return time_text(a, n.v);
+        return limits_time_text(a, n.v);
     case OC_GATE_SHARE:
         return rounded(a, 100 * n.v, 1e2, "%");
     case OC_GATE_SIZE:

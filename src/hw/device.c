@@ -66,7 +66,7 @@ static size_t number_length(const char *s)
 }
 
 /* Digits with at most one point; no sign, exponent, nan, inf or hexadecimal. */
-static bool plain_number(const char *s, size_t n, double *out)
+static bool device_plain_number(const char *s, size_t n, double *out)
 {
     return n > 0 && n <= 32 && s[0] != '.' && s[n - 1] != '.' && oc_parse_double(s, n, out) &&
            isfinite(*out) && *out > 0;
@@ -75,7 +75,7 @@ static bool plain_number(const char *s, size_t n, double *out)
 bool oc_figure_value(const char *number, double *out)
 {
     size_t n = strlen(number);
-    return n == number_length(number) && plain_number(number, n, out);
+    return n == number_length(number) && device_plain_number(number, n, out);
 }
 
 bool oc_figure_scale(enum oc_quantity q, const char *unit, double *scale)
@@ -100,7 +100,7 @@ static double word_scale(const char *s, size_t n)
     return 1;
 }
 
-static bool is_letter(char c)
+static bool device_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -111,10 +111,10 @@ static bool read_factor(const char **s, double *out)
     const char *p = *s + strspn(*s, " ");
     size_t n = number_length(p);
     *s = p;
-    if (!plain_number(p, n, out))
+    if (!device_plain_number(p, n, out))
         return false;
     p += n;
-    while (*p == ' ' && is_letter(p[1])) {
+    while (*p == ' ' && device_is_letter(p[1])) {
         size_t len = strcspn(++p, " ");
         *out *= word_scale(p, len);
         p += len;
@@ -155,10 +155,10 @@ size_t oc_formula_words(const char *formula, struct oc_formula_word *out, size_t
     while (count < n && *s) {
         s += strspn(s, " */+");
         size_t len = number_length(s);
-        if (!plain_number(s, len, &out[count].number))
+        if (!device_plain_number(s, len, &out[count].number))
             break;
         s += len;
-        size_t word = *s == ' ' && is_letter(s[1]) ? strcspn(s + 1, " ") : 0;
+        size_t word = *s == ' ' && device_is_letter(s[1]) ? strcspn(s + 1, " ") : 0;
         snprintf(out[count++].word, sizeof(out->word), "%.*s", (int)word, s + 1);
         s += strcspn(s, "*/+");
         while (*s == '/' && s[1] != ' ') /* part of a unit: FLOP/cycle */
@@ -215,7 +215,7 @@ static const char *source_cell(struct text *t, struct oc_arena *a, const struct 
     return f->section ? oc_printf(a, "%s %s", cell, f->section) : *cell ? cell : "-";
 }
 
-static void add_line(struct text *t, const char *const cell[COL_COUNT])
+static void device_add_line(struct text *t, const char *const cell[COL_COUNT])
 {
     for (size_t c = 0; c < COL_COUNT; c++) {
         size_t n = strlen(cell[c]);
@@ -242,7 +242,7 @@ static void layout(struct text *t, struct oc_arena *a, const struct oc_device *d
     static const char *const heading[COL_COUNT] = {"figure", "value", "basis", "clock", "source"};
     t->line = oc_alloc_array(a, d->n_figure + 1, sizeof(*t->line));
     t->source = OC_NEW_ARRAY(a, d->n_figure * OC_HW_SOURCES + 1, const struct oc_hw_source *);
-    add_line(t, heading);
+    device_add_line(t, heading);
     for (size_t i = 0; i < d->n_figure; i++) {
         const struct oc_hw_figure *f = &d->figure[i];
         const char *const cell[COL_COUNT] = {
@@ -250,11 +250,11 @@ static void layout(struct text *t, struct oc_arena *a, const struct oc_device *d
             [COL_BASIS] = oc_basis_name(f->basis), [COL_CLOCK] = f->clock ? f->clock : "-",
             [COL_SOURCE] = source_cell(t, a, f),
         };
-        add_line(t, cell);
+        device_add_line(t, cell);
     }
 }
 
-static void print_line(FILE *out, const struct text *t, size_t i)
+static void device_print_line(FILE *out, const struct text *t, size_t i)
 {
     struct oc_buf b = {0};
     size_t indent = 0;
@@ -270,9 +270,9 @@ static void print_figures(const struct oc_device *d, unsigned width_chars, FILE 
 {
     struct text t = {.width_chars = width_chars};
     layout(&t, a, d);
-    print_line(out, &t, 0);
+    device_print_line(out, &t, 0);
     for (size_t i = 0; i < d->n_figure; i++) {
-        print_line(out, &t, i + 1);
+        device_print_line(out, &t, i + 1);
         if (d->figure[i].formula)
             oc_plain_say("    =", 6, width_chars, d->figure[i].formula, out);
         if (d->figure[i].note)

@@ -42,7 +42,7 @@ static int device_fail(struct oc_hw_reader *r, const struct oc_hw_draft *d, cons
 
 /* ---- inheritance --------------------------------------------------------------------------------------- */
 
-static struct oc_hw_level *find_level(const struct oc_hw_draft *d, const char *name)
+static struct oc_hw_level *hw_build_find_level(const struct oc_hw_draft *d, const char *name)
 {
     for (size_t i = 0; i < d->n_level; i++)
         if (strcmp(d->level[i].name, name) == 0)
@@ -56,7 +56,7 @@ static bool replaced(const struct oc_hw_draft *heir, const struct oc_hw_entry *x
     if (x->role == ROLE_PEAK)
         return heir->units & (1u << x->unit);
     if (x->role == ROLE_SIZE || x->role == ROLE_BANDWIDTH)
-        return find_level(heir, x->fig.group) != NULL;
+        return hw_build_find_level(heir, x->fig.group) != NULL;
     for (size_t i = 0; i < heir->n_entry; i++)
         if (strcmp(heir->entry[i].fig.group, x->fig.group) == 0 &&
             strcmp(heir->entry[i].fig.what, x->fig.what) == 0)
@@ -70,24 +70,24 @@ static const char *merge_levels(struct oc_arena *a, struct oc_hw_draft *d, const
     struct oc_hw_level *out = OC_NEW_ARRAY(a, base->n_level + d->n_level, struct oc_hw_level);
     size_t n = 0;
     for (size_t i = 0; i < base->n_level; i++) {
-        const struct oc_hw_level *own = find_level(d, base->level[i].name);
+        const struct oc_hw_level *own = hw_build_find_level(d, base->level[i].name);
         if (strcmp(base->level[i].name, "DRAM") == 0)
             for (size_t k = 0; k < d->n_level; k++)
-                if (!find_level(base, d->level[k].name))
+                if (!hw_build_find_level(base, d->level[k].name))
                     out[n++] = d->level[k];
         out[n++] = own ? *own : base->level[i];
     }
-    if (!find_level(base, "DRAM"))
+    if (!hw_build_find_level(base, "DRAM"))
         for (size_t k = 0; k < d->n_level; k++)
-            if (!find_level(base, d->level[k].name))
+            if (!hw_build_find_level(base, d->level[k].name))
                 out[n++] = d->level[k];
     d->level = out;
     d->n_level = n;
     return n > OC_HW_MAX_LEVELS ? oc_printf(a, "more than %d levels", OC_HW_MAX_LEVELS) : NULL;
 }
 
-static const char *merge(struct oc_arena *a, struct oc_hw_draft *d, const struct oc_hw_draft *base,
-                         size_t *n_inherited)
+static const char *hw_build_merge(struct oc_arena *a, struct oc_hw_draft *d, const struct oc_hw_draft *base,
+                                  size_t *n_inherited)
 {
     struct oc_hw_entry *out = OC_NEW_ARRAY(a, base->n_entry + d->n_entry, struct oc_hw_entry);
     size_t n = 0;
@@ -119,7 +119,7 @@ static const char *merge(struct oc_arena *a, struct oc_hw_draft *d, const struct
     return wrong;
 }
 
-static struct oc_hw_draft *find_base(const struct oc_hw_reader *r, const char *id)
+static struct oc_hw_draft *hw_build_find_base(const struct oc_hw_reader *r, const char *id)
 {
     const char *key = oc_hw_name_fold(r->arena, id);
     uint32_t at = oc_map_get(&r->names, key, strlen(key));
@@ -134,7 +134,7 @@ static const char *collect_bases(struct oc_hw_reader *r, struct oc_hw_draft **ch
 {
     const char *round = chain[0]->dev->info.id;
     while (chain[*n - 1]->state == DRAFT_READ && chain[*n - 1]->base) {
-        struct oc_hw_draft *top = chain[*n - 1], *base = find_base(r, top->base);
+        struct oc_hw_draft *top = chain[*n - 1], *base = hw_build_find_base(r, top->base);
         top->state = DRAFT_OPEN;
         if (!base)
             return oc_printf(r->arena, "base '%.60s' is not in this file%s", top->base,
@@ -156,7 +156,7 @@ static int inherit(struct oc_hw_reader *r, struct oc_hw_draft *d)
     const char *wrong = collect_bases(r, chain, &n);
     for (size_t i = n; i-- > 0 && !wrong;) {
         if (chain[i]->state == DRAFT_OPEN && i + 1 < n)
-            wrong = merge(r->arena, chain[i], chain[i + 1], &r->n_inherited);
+            wrong = hw_build_merge(r->arena, chain[i], chain[i + 1], &r->n_inherited);
         chain[i]->state = DRAFT_MERGED;
     }
     for (size_t i = 0; i < n; i++) { /* in lint, devices with a base error continue without the base */
@@ -189,7 +189,7 @@ static void place_figure(struct oc_hw_draft *draft, const struct oc_hw_entry *x,
         break;
     case ROLE_SIZE:
     case ROLE_BANDWIDTH:
-        level = find_level(draft, f->group);
+        level = hw_build_find_level(draft, f->group);
         if (level)
             *(x->role == ROLE_SIZE ? &level->size : &level->bandwidth) = f;
         break;

@@ -49,7 +49,7 @@ static const char *hw_check_name(const struct oc_hw_check *c, const struct oc_hw
                      f->accumulate ? f->accumulate : "");
 }
 
-static const struct oc_hw_figure *find(const struct oc_device *d, const char *group, const char *what)
+static const struct oc_hw_figure *hw_lint_find(const struct oc_device *d, const char *group, const char *what)
 {
     for (size_t i = 0; i < d->n_figure; i++)
         if (strcmp(d->figure[i].group, group) == 0 && strcmp(d->figure[i].what, what) == 0)
@@ -71,29 +71,29 @@ static void check_factor(const struct oc_hw_check *c, const struct oc_hw_figure 
                          const struct oc_formula_word *w)
 {
     static const char *const blocks[] = {"SM", "CU", "Xe-core"};
-    const struct oc_hw_figure *count = find(c->d, "count", w->word), *clock;
+    const struct oc_hw_figure *count = hw_lint_find(c->d, "count", w->word), *clock;
     if (count && count->value != w->number)
         oc_hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device has %.6g",
                          hw_check_name(c, f), w->number, w->word, count->value);
     for (size_t i = 0; i < OC_COUNT(blocks) && strcmp(w->word, "core") == 0; i++) {
-        count = find(c->d, "count", blocks[i]);
+        count = hw_lint_find(c->d, "count", blocks[i]);
         if (count && fmod(w->number, count->value) != 0)
             oc_hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g core, not a multiple of %.6g %s",
                              hw_check_name(c, f), w->number, count->value, blocks[i]);
     }
     bool hz = strcmp(w->word, "MHz") == 0 || strcmp(w->word, "GHz") == 0;
-    clock = hz && f->clock ? find(c->d, "clock", f->clock) : NULL;
+    clock = hz && f->clock ? hw_lint_find(c->d, "clock", f->clock) : NULL;
     double value = w->number * (w->word[0] == 'M' ? 1e6 : 1e9);
     if (clock && fabs(clock->value - value) > OC_HW_TOLERANCE * clock->value)
         oc_hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device's %s clock is %s",
                          hw_check_name(c, f), w->number, w->word, f->clock, clock->text);
 }
 
-static void check_formula(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+static void hw_lint_check_formula(const struct oc_hw_check *c, const struct oc_hw_figure *f)
 {
     struct oc_formula_word word[WORDS];
     if (!f->formula) {
-        const struct oc_hw_figure *clock = is_peak(f) ? find(c->d, "clock", f->clock) : NULL;
+        const struct oc_hw_figure *clock = is_peak(f) ? hw_lint_find(c->d, "clock", f->clock) : NULL;
         bool counted = false;
         for (size_t i = 0; i < c->d->n_figure; i++)
             counted |= strcmp(c->d->figure[i].group, "count") == 0;
@@ -149,7 +149,7 @@ static void check_device(struct oc_hw_lint *l, const struct oc_hw_check *c)
                          "missing sku: name the variant of the product that the figures describe");
     for (size_t i = 0; i < d->n_figure; i++) {
         l->n_recomputed += d->figure[i].formula != NULL;
-        check_formula(c, &d->figure[i]);
+        hw_lint_check_formula(c, &d->figure[i]);
         check_range(c, &d->figure[i]);
     }
     hw_check_peaks(c);
@@ -170,7 +170,7 @@ static void check_name(struct oc_hw_lint *l, const struct oc_hw_check *c, size_t
                          d->info.id, d->info.file, d->line);
 }
 
-static const struct oc_device *find_base(void *user, const char *id)
+static const struct oc_device *hw_lint_find_base(void *user, const char *id)
 {
     const struct oc_device *found;
     return user && oc_hwdb_find(user, id, &found, NULL) == 0 ? found : NULL;
@@ -181,7 +181,7 @@ static void lint_file(struct oc_hw_lint *l, struct oc_hwdb *bases, const char *p
     struct oc_err err = {0};
     struct oc_hw_reading how = {.arena = &l->arena,
                                 .list = &l->list,
-                                .find = bases ? find_base : NULL,
+                                .find = bases ? hw_lint_find_base : NULL,
                                 .user = bases,
                                 .findings = &l->findings};
     size_t first = l->list.n;
@@ -200,7 +200,7 @@ static void lint_file(struct oc_hw_lint *l, struct oc_hwdb *bases, const char *p
     }
 }
 
-static int by_place(const void *a, const void *b)
+static int hw_lint_by_place(const void *a, const void *b)
 {
     const struct oc_hw_finding *x = a, *y = b;
     int c = strcmp(x->file, y->file);
@@ -225,7 +225,7 @@ int oc_hwdb_lint(struct oc_hwdb *db, const char *const *path, size_t n, struct o
         return oc_fail(err, OC_ENOTFOUND, "no hardware files found (set ONNXCOST_HWDB to their folder)");
     }
     if (l->findings.n)
-        qsort(l->findings.item, l->findings.n, sizeof(*l->findings.item), by_place);
+        qsort(l->findings.item, l->findings.n, sizeof(*l->findings.item), hw_lint_by_place);
     *out = l;
     return 0;
 }
@@ -295,7 +295,7 @@ static const struct {
     {"HBM2e", 3.6},    {"HBM3e", 9.8},  {"HBM2", 2.43},    {"HBM3", 6.4},
 };
 
-static bool starts_with(const char *text, const char *with)
+static bool hw_lint_starts_with(const char *text, const char *with)
 {
     size_t n = strlen(with);
     for (size_t i = 0; i < n; i++)
@@ -329,7 +329,7 @@ static void check_type(const struct oc_hw_check *c, const struct oc_hw_level *le
 static double most_of(const char *type)
 {
     for (size_t i = 0; i < OC_COUNT(rates); i++)
-        if (starts_with(type, rates[i].type))
+        if (hw_lint_starts_with(type, rates[i].type))
             return rates[i].max;
     return 0;
 }
@@ -372,7 +372,7 @@ static bool is_measured(const struct oc_hw_figure *f)
     return f->basis == OC_BASIS_MEASURED;
 }
 
-static bool is_unit(const struct oc_hw_figure *f, enum oc_hw_unit unit)
+static bool hw_lint_is_unit(const struct oc_hw_figure *f, enum oc_hw_unit unit)
 {
     return is_peak(f) && strcmp(f->group, oc_hw_unit_name(unit)) == 0;
 }
@@ -408,7 +408,8 @@ static void check_sparse_text(const struct oc_hw_check *c, const struct oc_hw_fi
 {
     bool halves = f->formula && strstr(f->formula, "sparse");
     bool plain = strcmp(f->what, "f64") == 0 || strcmp(f->what, "f32") == 0; /* have no sparse variant */
-    if (is_unit(f, OC_HW_MATRIX) && !plain && !f->sparse && source_says(f, "with sparsity") && !halves)
+    if (hw_lint_is_unit(f, OC_HW_MATRIX) && !plain && !f->sparse && source_says(f, "with sparsity") &&
+        !halves)
         oc_hw_check_note(c, hw_check_line(c, f),
                          "%s: the source gives the rate with sparsity, but the figure is declared dense",
                          hw_check_name(c, f));
@@ -435,14 +436,14 @@ static void check_sparse_pair(const struct oc_hw_check *c, const struct oc_hw_fi
  */
 
 /* Highest dense rate of the two classes in `list` on the matrix unit at one clock; accumulate NULL: any. */
-static double best_of(const struct oc_device *d, const char *const *list, const char *accumulate,
-                      const char *clock)
+static double hw_lint_best_of(const struct oc_device *d, const char *const *list, const char *accumulate,
+                              const char *clock)
 {
     double best = 0;
     for (size_t i = 0; i < d->n_figure; i++)
         for (size_t k = 0; k < 2; k++) {
             const struct oc_hw_figure *f = &d->figure[i];
-            if (is_unit(f, OC_HW_MATRIX) && !f->sparse && strcmp(f->what, list[k]) == 0 &&
+            if (hw_lint_is_unit(f, OC_HW_MATRIX) && !f->sparse && strcmp(f->what, list[k]) == 0 &&
                 strcmp(f->clock, clock) == 0 && (!accumulate || strcmp(accumulator(f), accumulate) == 0))
                 best = f->value > best ? f->value : best;
         }
@@ -462,11 +463,11 @@ static void check_ladder(const struct oc_hw_check *c, const struct oc_hw_figure 
         {"f4", {"f8", "i8"}, false, true},      {"i4", {"i8", "f8"}, false, true},
     };
     for (size_t s = 0; s < OC_COUNT(steps); s++) {
-        if (f->sparse || !is_unit(f, OC_HW_MATRIX) || strcmp(f->what, steps[s].narrow) != 0)
+        if (f->sparse || !hw_lint_is_unit(f, OC_HW_MATRIX) || strcmp(f->what, steps[s].narrow) != 0)
             continue;
-        double wide = steps[s].same ? best_of(c->d, steps[s].wide, accumulator(f), f->clock) : 0;
+        double wide = steps[s].same ? hw_lint_best_of(c->d, steps[s].wide, accumulator(f), f->clock) : 0;
         if (wide <= 0 && steps[s].any)
-            wide = best_of(c->d, steps[s].wide, NULL, f->clock);
+            wide = hw_lint_best_of(c->d, steps[s].wide, NULL, f->clock);
         if (wide > 0 && f->value > 2 * (1 + 2 * OC_HW_TOLERANCE) * wide)
             oc_hw_check_note(c, hw_check_line(c, f), "%s: %.3g times the rate of %s; is it the sparse one?",
                              hw_check_name(c, f), f->value / wide, steps[s].wide[0]);

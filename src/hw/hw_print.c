@@ -9,7 +9,7 @@
 #include "hw/hw_table.h"
 #include "hw/hwdb.h"
 
-static int write_table(struct oc_hw_table *t, const char *format, FILE *out, struct oc_err *err)
+static int hw_print_write_table(struct oc_hw_table *t, const char *format, FILE *out, struct oc_err *err)
 {
     oc_hw_table_print(t, format, out);
     oc_hw_table_free(t);
@@ -94,7 +94,7 @@ int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, unsigned width_ch
         return -1;
     for (size_t i = 0; i < n; i++)
         list_row(&t, device[i]);
-    return write_table(&t, format, out, err);
+    return hw_print_write_table(&t, format, out, err);
 }
 
 /* ---- one device ---------------------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ int oc_device_write(const struct oc_device *d, const char *format, unsigned widt
         return oc_device_describe(d, width_chars, out, err);
     for (size_t i = 0; i < d->n_figure; i++)
         figure_row(&t, &d->figure[i]);
-    return write_table(&t, format, out, err);
+    return hw_print_write_table(&t, format, out, err);
 }
 
 /* ---- two devices --------------------------------------------------------------------------------------- */
@@ -217,7 +217,7 @@ static void diff_peaks(struct oc_hw_table *t, const struct oc_device *a, const s
                      b->peak[u][c]);
 }
 
-static const struct oc_hw_level *find_level(const struct oc_device *d, const char *name)
+static const struct oc_hw_level *hw_print_find_level(const struct oc_device *d, const char *name)
 {
     for (size_t i = 0; i < d->n_level; i++)
         if (strcmp(d->level[i].name, name) == 0)
@@ -232,7 +232,7 @@ static void diff_levels(struct oc_hw_table *t, const struct oc_device *a, const 
         const struct oc_device *d = second ? b : a;
         for (size_t i = 0; i < d->n_level; i++) {
             const char *name = d->level[i].name;
-            const struct oc_hw_level *x = find_level(a, name), *y = find_level(b, name);
+            const struct oc_hw_level *x = hw_print_find_level(a, name), *y = hw_print_find_level(b, name);
             if (second && x)
                 continue;
             x = x ? x : &none;
@@ -264,5 +264,5 @@ int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, c
     diff_group(&t, "power", a, b);
     diff_group(&t, "overhead", a, b);
     diff_group(&t, "latency", a, b);
-    return write_table(&t, format, out, err);
+    return hw_print_write_table(&t, format, out, err);
 }

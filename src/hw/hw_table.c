@@ -44,7 +44,7 @@ void oc_hw_table_free(struct oc_hw_table *t)
 
 /* ---- forms --------------------------------------------------------------------------------------------- */
 
-static size_t width_of(const struct oc_hw_table *t, size_t column)
+static size_t hw_table_width_of(const struct oc_hw_table *t, size_t column)
 {
     size_t width = strlen(t->column[column].title);
     for (size_t i = 0; i < t->n_row; i++) {
@@ -63,13 +63,13 @@ static void print_cell(FILE *f, const char *text, bool right, size_t width, bool
 }
 
 /* How many columns fit, their widths, and the last one that is text. */
-static size_t fitting(const struct oc_hw_table *t, size_t *width, size_t *last)
+static size_t hw_table_fitting(const struct oc_hw_table *t, size_t *width, size_t *last)
 {
     size_t all = 0;
     for (size_t c = 0; c < t->n_column; c++) {
         if (!t->column[c].title)
             continue;
-        width[c] = width_of(t, c);
+        width[c] = hw_table_width_of(t, c);
         all += (c ? 2 : 0) + width[c];
         if (c && t->width_chars && all > t->width_chars)
             return c;
@@ -79,7 +79,7 @@ static size_t fitting(const struct oc_hw_table *t, size_t *width, size_t *last)
 }
 
 /* Below the table: the columns that do not fit. */
-static void print_not_shown(const struct oc_hw_table *t, size_t n, FILE *f)
+static void hw_table_print_not_shown(const struct oc_hw_table *t, size_t n, FILE *f)
 {
     const char *before = "(not shown: ";
     bool any = false;
@@ -94,21 +94,21 @@ static void print_not_shown(const struct oc_hw_table *t, size_t n, FILE *f)
         fputs("; use --width or -f csv)\n", f);
 }
 
-static void print_text(const struct oc_hw_table *t, FILE *f)
+static void hw_table_print_text(const struct oc_hw_table *t, FILE *f)
 {
     size_t width[OC_HW_MAX_COLUMNS] = {0}, last = 0;
     for (size_t i = 0; i < t->n_row; i++)
         for (size_t c = 0; c < t->n_column; c++)
             if (t->row[i][c].text)
                 t->row[i][c].text = oc_make_visible(oc_strdup(t->arena, t->row[i][c].text));
-    size_t n = fitting(t, width, &last);
+    size_t n = hw_table_fitting(t, width, &last);
     for (size_t i = 0; i < t->n_row + 1; i++)
         for (size_t c = 0; c < n; c++) {
             const char *text = i ? t->row[i - 1][c].text : t->column[c].title;
             if (t->column[c].title)
                 print_cell(f, text ? text : "-", t->column[c].right, width[c], c == last);
         }
-    print_not_shown(t, n, f);
+    hw_table_print_not_shown(t, n, f);
 }
 
 /* Quoted if it contains a comma, a quote or a line end. */
@@ -174,5 +174,5 @@ void oc_hw_table_print(const struct oc_hw_table *t, const char *format, FILE *f)
     else if (format && strcmp(format, "json") == 0)
         print_json(t, f);
     else
-        print_text(t, f);
+        hw_table_print_text(t, f);
 }

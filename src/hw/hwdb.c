@@ -80,7 +80,7 @@ struct oc_hwdb {
 
 /* ---- folders ---------------------------------------------------------------------------------------- */
 
-static int by_path(const void *a, const void *b)
+static int hwdb_by_path(const void *a, const void *b)
 {
     const struct hw_file *x = a, *y = b;
     return strcmp(x->path, y->path);
@@ -108,7 +108,7 @@ static bool new_folder(struct oc_hwdb *db, const char *dir)
     return true;
 }
 
-static int add_folder(struct oc_hwdb *db, const char *dir, struct oc_err *err)
+static int hwdb_add_folder(struct oc_hwdb *db, const char *dir, struct oc_err *err)
 {
     if (!new_folder(db, dir))
         return 0;
@@ -134,7 +134,7 @@ static int add_folder(struct oc_hwdb *db, const char *dir, struct oc_err *err)
     }
     closedir(d);
     if (db->n_file > first)
-        qsort(db->file + first, db->n_file - first, sizeof(*db->file), by_path);
+        qsort(db->file + first, db->n_file - first, sizeof(*db->file), hwdb_by_path);
     db->folder[db->n_folder++].path = dir;
     return rc;
 }
@@ -148,7 +148,7 @@ static int add_folder_list(struct oc_hwdb *db, const char *list, struct oc_err *
 {
     while (*list) {
         size_t n = strcspn(list, ":");
-        if (n && add_folder(db, oc_strndup(&db->arena, list, n), err))
+        if (n && hwdb_add_folder(db, oc_strndup(&db->arena, list, n), err))
             return oc_err_prefix(err, "ONNXCOST_HWDB");
         list += n + (list[n] == ':');
     }
@@ -161,7 +161,7 @@ static int add_default_folders(struct oc_hwdb *db, struct oc_err *err)
     if (env && add_folder_list(db, env, err))
         return -1;
     const char *dir = oc_data_dir(&db->arena, "hwdb");
-    return dir ? add_folder(db, dir, err) : 0;
+    return dir ? hwdb_add_folder(db, dir, err) : 0;
 }
 
 int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err)
@@ -171,7 +171,7 @@ int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err)
     *db = (struct oc_hwdb){0};
     db->names.arena = &db->arena;
     *out = NULL;
-    if (dir ? add_folder(db, oc_strdup(&db->arena, dir), err) : add_default_folders(db, err)) {
+    if (dir ? hwdb_add_folder(db, oc_strdup(&db->arena, dir), err) : add_default_folders(db, err)) {
         oc_hwdb_free(db);
         return -1;
     }
@@ -194,8 +194,8 @@ void oc_hwdb_free(struct oc_hwdb *db)
 
 /* ---- reading when needed ---------------------------------------------------------------------------- */
 
-static int take_name(struct oc_hwdb *db, const struct hw_file *f, const char *name, uint32_t device,
-                     struct oc_err *err)
+static int hwdb_take_name(struct oc_hwdb *db, const struct hw_file *f, const char *name, uint32_t device,
+                          struct oc_err *err)
 {
     const char *key = oc_printf(&db->arena, "%zu:%s", f->folder, oc_hw_name_fold(&db->arena, name));
     uint32_t at = device;
@@ -205,7 +205,7 @@ static int take_name(struct oc_hwdb *db, const struct hw_file *f, const char *na
                    db->devices.item[device]->info.id, name, db->devices.item[at]->info.file);
 }
 
-static int read_one(struct oc_hwdb *db, struct hw_file *f, struct oc_err *err)
+static int hwdb_read_one(struct oc_hwdb *db, struct hw_file *f, struct oc_err *err)
 {
     if (f->read)
         return 0;
@@ -217,19 +217,20 @@ static int read_one(struct oc_hwdb *db, struct hw_file *f, struct oc_err *err)
     f->n = db->devices.n - first;
     for (size_t i = first; i < db->devices.n; i++) {
         const struct oc_device_info *info = &db->devices.item[i]->info;
-        if (take_name(db, f, info->id, (uint32_t)i, err) || take_name(db, f, info->name, (uint32_t)i, err))
+        if (hwdb_take_name(db, f, info->id, (uint32_t)i, err) ||
+            hwdb_take_name(db, f, info->name, (uint32_t)i, err))
             return -1;
         for (size_t k = 0; k < info->n_alias; k++)
-            if (take_name(db, f, info->alias[k], (uint32_t)i, err))
+            if (hwdb_take_name(db, f, info->alias[k], (uint32_t)i, err))
                 return -1;
     }
     return 0;
 }
 
-static int read_all(struct oc_hwdb *db, struct oc_err *err)
+static int hwdb_read_all(struct oc_hwdb *db, struct oc_err *err)
 {
     for (size_t i = 0; i < db->n_file; i++)
-        if (read_one(db, &db->file[i], err))
+        if (hwdb_read_one(db, &db->file[i], err))
             return -1;
     return 0;
 }
@@ -259,7 +260,7 @@ static bool has_name(const struct oc_device *d, struct oc_arena *scratch, const 
     return false;
 }
 
-static const struct oc_device *search(struct oc_device *const *device, size_t n, const char *folded)
+static const struct oc_device *hwdb_search(struct oc_device *const *device, size_t n, const char *folded)
 {
     struct oc_arena scratch = {0};
     const struct oc_device *found = NULL;
@@ -270,7 +271,7 @@ static const struct oc_device *search(struct oc_device *const *device, size_t n,
     return found;
 }
 
-static int not_found(struct oc_hwdb *db, const char *name, struct oc_err *err)
+static int hwdb_not_found(struct oc_hwdb *db, const char *name, struct oc_err *err)
 {
     if (!db->n_file)
         return oc_fail(err, OC_ENOTFOUND,
@@ -289,13 +290,13 @@ int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **
             struct hw_file *f = &db->file[i];
             if (!f->read && pass == 0 && !file_contains(f->path, folded))
                 continue;
-            if (read_one(db, f, err))
+            if (hwdb_read_one(db, f, err))
                 return -1;
-            *out = search(db->devices.item + f->first, f->n, folded);
+            *out = hwdb_search(db->devices.item + f->first, f->n, folded);
             if (*out)
                 return 0;
         }
-    return not_found(db, name, err);
+    return hwdb_not_found(db, name, err);
 }
 
 /* A user's device may have a base in the hardware files. */
@@ -321,7 +322,7 @@ int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const s
     if (!id && n > 1)
         return oc_fail(err, OC_EARG, "'%s' has %zu devices: select one with %s#ID, such as %s#%s", file, n,
                        file, file, device[0]->info.id);
-    *out = id ? search(device, n, oc_hw_name_fold(&db->arena, id)) : device[0];
+    *out = id ? hwdb_search(device, n, oc_hw_name_fold(&db->arena, id)) : device[0];
     if (*out)
         return 0;
     return hw_unknown(err, id, file, device, n);
@@ -377,7 +378,7 @@ int oc_hwdb_list(struct oc_hwdb *db, const struct oc_device *const **out, size_t
     OC_C_LOCALE;
     *out = NULL;
     *n = 0;
-    if (read_all(db, err))
+    if (hwdb_read_all(db, err))
         return -1;
     struct oc_arena scratch = {0};
     db->sorted = oc_xrealloc(db->sorted, (db->devices.n + 1) * sizeof(*db->sorted));

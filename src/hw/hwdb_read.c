@@ -24,7 +24,7 @@ const char *oc_basis_name(enum oc_basis basis)
     return (size_t)basis < OC_COUNT(basis_names) ? basis_names[basis] : "unknown";
 }
 
-static bool find_word(const char *const *list, size_t n, const char *word, unsigned *out)
+static bool hwdb_read_find_word(const char *const *list, size_t n, const char *word, unsigned *out)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(list[i], word) == 0) {
@@ -57,7 +57,7 @@ static int resolve_sources(struct oc_hw_reader *r, const struct oc_xml_elem *e, 
 }
 
 /* A derived figure needs a formula; any formula must give the value within 2 %. */
-static int check_formula(struct oc_hw_reader *r, const struct oc_hw_figure *f)
+static int hwdb_read_check_formula(struct oc_hw_reader *r, const struct oc_hw_figure *f)
 {
     if (!f->formula)
         return f->basis == OC_BASIS_DERIVED ? oc_xml_fail(r->xml, "basis 'derived' needs a formula") : 0;
@@ -77,7 +77,7 @@ static int check_basis(struct oc_hw_reader *r, const struct oc_hw_figure *f)
         return oc_xml_fail(r->xml, "basis 'assumed' needs a note with the reason");
     if (f->basis != OC_BASIS_ASSUMED && !f->source[0])
         return oc_xml_fail(r->xml, "missing source");
-    return check_formula(r, f);
+    return hwdb_read_check_formula(r, f);
 }
 
 static int read_figure(struct oc_hw_reader *r, const struct oc_xml_elem *e, enum oc_quantity q,
@@ -91,7 +91,7 @@ static int read_figure(struct oc_hw_reader *r, const struct oc_xml_elem *e, enum
         return oc_xml_fail(r->xml, "value '%.40s' is not a number above 0", value);
     if (!oc_figure_scale(q, unit ? unit : "", &scale))
         return oc_xml_fail(r->xml, "unit '%.40s': expected %s", unit ? unit : "", oc_quantity_choices(q));
-    if (!find_word(basis_names, OC_COUNT(basis_names), basis, &which))
+    if (!hwdb_read_find_word(basis_names, OC_COUNT(basis_names), basis, &which))
         return oc_xml_fail(r->xml, "basis '%.40s': expected vendor, derived, measured or assumed", basis);
     f->value *= scale;
     f->unit = oc_quantity_unit(q);
@@ -166,7 +166,7 @@ static int start_source(void *user, const struct oc_xml_elem *e)
     return 0;
 }
 
-static int take_name(struct oc_hw_reader *r, const char *name)
+static int hwdb_read_take_name(struct oc_hw_reader *r, const char *name)
 {
     const char *key = oc_hw_name_fold(r->arena, name);
     uint32_t at = (uint32_t)r->n_draft;
@@ -189,7 +189,7 @@ static int start_device(void *user, const struct oc_xml_elem *e)
         return oc_xml_fail(r->xml, "more than %u devices", OC_HW_MAX_DEVICES);
     if (!r->base && (!vendor || !word))
         return oc_xml_fail(r->xml, "missing %s", vendor ? "kind" : "vendor");
-    if (word && !find_word(kinds, OC_COUNT(kinds), word, &kind))
+    if (word && !hwdb_read_find_word(kinds, OC_COUNT(kinds), word, &kind))
         return oc_xml_fail(r->xml, "kind '%.40s': expected cpu, gpu or npu", word);
     r->dev = OC_NEW(r->arena, struct oc_device);
     r->dev->line = e->line;
@@ -202,7 +202,7 @@ static int start_device(void *user, const struct oc_xml_elem *e)
                                            .file = r->path};
     r->n_entry = r->n_level = r->n_alias = 0;
     r->units_seen = 0;
-    return take_name(r, r->dev->info.id);
+    return hwdb_read_take_name(r, r->dev->info.id);
 }
 
 static int start_alias(void *user, const struct oc_xml_elem *e)
@@ -211,14 +211,14 @@ static int start_alias(void *user, const struct oc_xml_elem *e)
     const char *name = oc_xml_get(e, "name");
     if (r->n_alias == MAX_ALIASES)
         return oc_xml_fail(r->xml, "more than %d aliases", MAX_ALIASES);
-    if (take_name(r, name))
+    if (hwdb_read_take_name(r, name))
         return oc_hw_soften(r);
     OC_GROW(r->alias, r->n_alias, r->cap_alias);
     r->alias[r->n_alias++] = name;
     return 0;
 }
 
-static int start_count(void *user, const struct oc_xml_elem *e)
+static int hwdb_read_start_count(void *user, const struct oc_xml_elem *e)
 {
     struct oc_hw_reader *r = user;
     struct oc_hw_entry x = {.fig = {.group = "count", .what = oc_xml_get(e, "of")}};
@@ -256,7 +256,7 @@ static int start_unit(void *user, const struct oc_xml_elem *e)
 {
     struct oc_hw_reader *r = user;
     const char *kind = oc_xml_get(e, "kind");
-    if (!find_word(unit_names, OC_HW_UNIT_COUNT, kind, &r->unit))
+    if (!hwdb_read_find_word(unit_names, OC_HW_UNIT_COUNT, kind, &r->unit))
         return oc_xml_fail(r->xml, "expected vector, matrix or special");
     if (r->units_seen & (1u << r->unit))
         return oc_xml_fail(r->xml, "given twice");
@@ -407,7 +407,7 @@ const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
     [E_SOURCE] = {"source", E_HWDB, "id", false, "id title", "url section", start_source, NULL},
     [E_DEVICE] = {"device", E_HWDB, "id", false, "id name", "vendor kind base sku", start_device, end_device},
     [E_ALIAS] = {"alias", E_DEVICE, "name", false, "name", "", start_alias, NULL},
-    [E_COUNT] = {"count", E_DEVICE, "of", false, "of value basis", FIGURE_ATTR, start_count, NULL},
+    [E_COUNT] = {"count", E_DEVICE, "of", false, "of value basis", FIGURE_ATTR, hwdb_read_start_count, NULL},
     [E_CLOCK] = {"clock", E_DEVICE, "kind", false, "kind value unit basis", FIGURE_ATTR, start_clock, NULL},
     [E_POWER] = {"power", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_power, NULL},
     [E_UNIT] = {"unit", E_DEVICE, "kind", true, "kind name", "", start_unit, NULL},

@@ -119,7 +119,7 @@ static void step_into(struct walk *w, const struct oc_node *n, uint32_t slot)
         step_to(w, w->m->graph[n->body].output[slot]);
 }
 
-static uint32_t slot_of(const uint32_t *list, uint32_t n, uint32_t value)
+static uint32_t kv_cache_slot_of(const uint32_t *list, uint32_t n, uint32_t value)
 {
     for (uint32_t i = 0; i < n && i < MAX_STEPS; i++)
         if (list[i] == value)
@@ -140,7 +140,8 @@ static bool connect(const struct oc_model *m, struct oc_kv_pair *p)
         if (node == OC_NONE)
             continue;
         const struct oc_node *n = &m->node[node];
-        uint32_t out = slot_of(n->out, n->n_out, w.value[i]), in = slot_of(n->in, n->n_in, p->past);
+        uint32_t out = kv_cache_slot_of(n->out, n->n_out, w.value[i]),
+                 in = kv_cache_slot_of(n->in, n->n_in, p->past);
         if (i == 0) {
             p->writer = node;
             p->present_slot = out;
@@ -212,7 +213,7 @@ struct finder {
     uint32_t n, cap;
 };
 
-static void leave_out(struct finder *f, uint32_t past, const char *why)
+static void kv_cache_leave_out(struct finder *f, uint32_t past, const char *why)
 {
     oc_diag_add(f->diags, OC_WARNING, "W-kv-left-out", f->m->value[past].name, "%s: not used as a cache",
                 why);
@@ -243,13 +244,13 @@ static void try_input(struct finder *f, uint32_t value)
     if (!p.name)
         return;
     if (p.present == OC_NONE && !p.name->cross)
-        leave_out(f, value, "no present output matches this past");
+        kv_cache_leave_out(f, value, "no present output matches this past");
     else if (!set_axes(f->m, &p))
-        leave_out(f, value, "its shape does not match keys or values");
+        kv_cache_leave_out(f, value, "its shape does not match keys or values");
     else if (p.present != OC_NONE && !connect(f->m, &p) && !p.name->cross)
-        leave_out(f, value, "the present of that name is not computed from it");
+        kv_cache_leave_out(f, value, "the present of that name is not computed from it");
     else if (is_paged(f->m, &p))
-        leave_out(f, value, "its blocks are not per sequence (PagedAttention)");
+        kv_cache_leave_out(f, value, "its blocks are not per sequence (PagedAttention)");
     else if (f->n < MAX_PAIRS) {
         OC_GROW(f->pair, f->n, f->cap);
         f->pair[f->n++] = p;

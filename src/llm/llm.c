@@ -10,7 +10,7 @@
 enum { MAX_TOKENS = 1000000, MAX_DEVICES = 64 };
 #define MAX_BATCH INT64_C(1000000000)
 
-static int check_opts(const struct oc_llm_opts *o, struct oc_err *err)
+static int llm_check_opts(const struct oc_llm_opts *o, struct oc_err *err)
 {
     const struct {
         const char *name;
@@ -42,7 +42,7 @@ static int check_fixed(struct oc_llm *l, struct oc_err *err)
     return 0;
 }
 
-static const struct oc_llm_cost *run(struct oc_llm *l, struct oc_llm_at at, const char **failure)
+static const struct oc_llm_cost *llm_run(struct oc_llm *l, struct oc_llm_at at, const char **failure)
 {
     if (*failure)
         return NULL;
@@ -52,14 +52,14 @@ static const struct oc_llm_cost *run(struct oc_llm *l, struct oc_llm_at at, cons
     return c;
 }
 
-static void find_runs(struct oc_llm *l)
+static void llm_find_runs(struct oc_llm *l)
 {
     const struct oc_llm_opts *o = &l->opts;
     l->steps_n = o->generate - 1; /* the prefill produces the first token */
     int64_t last = l->steps_n > 0 ? o->prompt + l->steps_n - 1 : o->prompt;
-    l->prefill = run(l, (struct oc_llm_at){o->batch, o->prompt, 0}, &l->prefill_failure);
-    l->first = run(l, (struct oc_llm_at){o->batch, 1, o->prompt}, &l->decode_failure);
-    l->last = run(l, (struct oc_llm_at){o->batch, 1, last}, &l->decode_failure);
+    l->prefill = llm_run(l, (struct oc_llm_at){o->batch, o->prompt, 0}, &l->prefill_failure);
+    l->first = llm_run(l, (struct oc_llm_at){o->batch, 1, o->prompt}, &l->decode_failure);
+    l->last = llm_run(l, (struct oc_llm_at){o->batch, 1, last}, &l->decode_failure);
     if (!l->last)
         return;
     l->sums_known = oc_llm_find_steps(&l->meter, o->batch, o->prompt, last, &l->steps) == 0;
@@ -106,13 +106,13 @@ static void find_laws(struct oc_llm *l)
         find_law(l, OC_LLM_DECODE, last, last > 32768 ? last : 32768);
 }
 
-static int make(struct oc_llm *l, struct oc_err *err)
+static int llm_make(struct oc_llm *l, struct oc_err *err)
 {
     if (oc_kv_find(l->model, &l->arena, &l->diags, &l->kv, err) ||
         oc_llm_find_sizes(l->model, &l->kv, l->opts.analyze, &l->arena, &l->sizes, err) ||
         check_fixed(l, err) || oc_llm_find_facts(l, err))
         return -1;
-    find_runs(l);
+    llm_find_runs(l);
     if (!l->prefill && !l->last)
         return oc_fail(err, OC_EUNSUPPORTED, "neither prefill nor decode can be analysed: %s",
                        l->decode_failure);
@@ -131,7 +131,7 @@ int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *opts, st
 {
     OC_C_LOCALE;
     static const struct oc_analyze_opts plain = {0};
-    if (check_opts(opts, err))
+    if (llm_check_opts(opts, err))
         return -1;
     struct oc_llm *l = oc_xmalloc(sizeof(*l));
     *l = (struct oc_llm){.model = model, .opts = *opts};
@@ -140,7 +140,7 @@ int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *opts, st
     l->sum_failure = "no closed form fits the costs of the decode steps";
     if (!l->opts.analyze)
         l->opts.analyze = &plain;
-    if (make(l, err)) {
+    if (llm_make(l, err)) {
         oc_llm_free(l);
         return -1;
     }
@@ -169,7 +169,7 @@ const struct oc_llm_facts *oc_llm_facts(const struct oc_llm *l)
     return &l->facts;
 }
 
-static bool counts_of(const struct oc_llm_cost *c, const uint64_t *v, struct oc_llm_counts *out)
+static bool llm_counts_of(const struct oc_llm_cost *c, const uint64_t *v, struct oc_llm_counts *out)
 {
     if (!c || !v)
         return false;
@@ -199,14 +199,14 @@ bool oc_llm_run(const struct oc_llm *l, enum oc_llm_part part, struct oc_llm_cou
 {
     const struct oc_llm_cost *c = cost_of(l, part);
     if (part == OC_LLM_PART_STEPS)
-        return counts_of(c, l->sums_known ? l->sum : NULL, out);
+        return llm_counts_of(c, l->sums_known ? l->sum : NULL, out);
     if (part != OC_LLM_PART_WHOLE)
-        return counts_of(c, c ? c->v : NULL, out);
+        return llm_counts_of(c, c ? c->v : NULL, out);
     uint64_t v[OC_LN_COUNT];
     for (unsigned k = 0; k < OC_LN_COUNT; k++)
         if (!l->prefill || !l->sums_known || !oc_add_u64(l->prefill->v[k], l->sum[k], &v[k]))
             return false;
-    counts_of(c, v, out);
+    llm_counts_of(c, v, out);
     out->quality = l->prefill->quality > out->quality ? (enum oc_quality)l->prefill->quality : out->quality;
     return c != NULL;
 }

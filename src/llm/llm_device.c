@@ -20,7 +20,7 @@ struct held { /* counts against one device */
     struct oc_device device; /* without overhead: launches are not in the lower bound */
 };
 
-static bool has_vector_peak(const struct oc_device *d, unsigned cls)
+static bool llm_device_has_vector_peak(const struct oc_device *d, unsigned cls)
 {
     return d->peak[OC_HW_VECTOR][cls] || (cls == OC_CLASS_F16 && d->f16_fallback);
 }
@@ -36,16 +36,16 @@ static void note_left_out(struct held *h, unsigned cls)
 
 /* Elementwise work in a class without a vector peak is left out: the time stays a lower bound. For products
  * it is not: without their peak the time is unknown. */
-static struct oc_work work_of(struct held *h, const uint64_t v[OC_LN_COUNT])
+static struct oc_work llm_device_work_of(struct held *h, const uint64_t v[OC_LN_COUNT])
 {
     struct oc_work w = {.bytes = v[OC_LN_READ_ACT] + v[OC_LN_READ_WEIGHT] + v[OC_LN_WRITTEN], .launches = 1};
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
         w.macs[c] = v[OC_LN_CLASS_MACS + c];
-        if (has_vector_peak(&h->device, c))
+        if (llm_device_has_vector_peak(&h->device, c))
             w.flops[c] = v[OC_LN_CLASS_REST + c];
         else if (v[OC_LN_CLASS_REST + c])
             note_left_out(h, c);
-        if (has_vector_peak(&h->device, c) || h->device.peak[OC_HW_SPECIAL][c])
+        if (llm_device_has_vector_peak(&h->device, c) || h->device.peak[OC_HW_SPECIAL][c])
             w.special[c] = w.special_flops[c] = v[OC_LN_CLASS_SPECIAL + c];
         else if (v[OC_LN_CLASS_SPECIAL + c])
             note_left_out(h, c);
@@ -67,7 +67,7 @@ static double chip_bytes(const struct oc_llm *l, const uint64_t v[OC_LN_COUNT], 
 
 static struct oc_llm_roof roof_of(struct held *h, const uint64_t v[OC_LN_COUNT], struct oc_llm_at at)
 {
-    struct oc_work w = work_of(h, v), chip = w;
+    struct oc_work w = llm_device_work_of(h, v), chip = w;
     struct oc_roof r, c;
     double bytes = chip_bytes(h->l, v, at);
     oc_roofline(&h->device, &w, OC_OVERLAP_UNITS, NAN, &r);
@@ -119,7 +119,7 @@ static struct oc_llm_roof roof_of_steps(struct held *h)
     return sum;
 }
 
-static struct oc_llm_roof sum_of(const struct oc_llm_roof *a, const struct oc_llm_roof *b)
+static struct oc_llm_roof llm_device_sum_of(const struct oc_llm_roof *a, const struct oc_llm_roof *b)
 {
     return (struct oc_llm_roof){.s = a->s + b->s,
                                 .comp_s = a->comp_s + b->comp_s,
@@ -169,7 +169,8 @@ static double need_at(const struct fit *f, int64_t x)
 }
 
 /* Interpolates where the bracket's line reaches the capacity, or bisects. */
-static int64_t guess(const struct fit *f, int64_t lo, double need_lo, int64_t hi, double need_hi, int turn)
+static int64_t llm_device_guess(const struct fit *f, int64_t lo, double need_lo, int64_t hi, double need_hi,
+                                int turn)
 {
     double at = (double)lo + (f->memory - need_lo) / (need_hi - need_lo) * (double)(hi - lo);
     int64_t x = turn % 3 == 2 || !isfinite(at) ? lo + (hi - lo) / 2 : (int64_t)at;
@@ -177,7 +178,7 @@ static int64_t guess(const struct fit *f, int64_t lo, double need_lo, int64_t hi
 }
 
 /* The largest size that fits into memory; memory grows with the size. */
-static struct oc_llm_limit largest(const struct fit *f)
+static struct oc_llm_limit llm_device_largest(const struct fit *f)
 {
     double need_lo = need_at(f, 1), need_hi = need_at(f, 2);
     int64_t lo = 1, hi = 2;
@@ -197,7 +198,7 @@ static struct oc_llm_limit largest(const struct fit *f)
     if (need_hi <= f->memory)
         return (struct oc_llm_limit){.known = true, .v = hi, .beyond = true};
     for (int turn = 0; hi - lo > 1; turn++) {
-        int64_t x = guess(f, lo, need_lo, hi, need_hi, turn);
+        int64_t x = llm_device_guess(f, lo, need_lo, hi, need_hi, turn);
         double need = need_at(f, x);
         if (need <= f->memory) {
             lo = x;
@@ -210,7 +211,7 @@ static struct oc_llm_limit largest(const struct fit *f)
     return (struct oc_llm_limit){.known = true, .v = lo};
 }
 
-static struct oc_llm_limit limit_of(struct held *h, enum fit_of of)
+static struct oc_llm_limit llm_device_limit_of(struct held *h, enum fit_of of)
 {
     const int64_t *fixed = h->l->sizes.fixed;
     struct fit f = {h, of, h->d->memory_bytes};
@@ -225,7 +226,7 @@ static struct oc_llm_limit limit_of(struct held *h, enum fit_of of)
         return (struct oc_llm_limit){.why = prompt ? h->l->prefill_failure : h->l->decode_failure};
     if (isnan(f.memory))
         return (struct oc_llm_limit){.why = "the device file has no memory size"};
-    return largest(&f);
+    return llm_device_largest(&f);
 }
 
 /* ---- batch size from which decode is compute-bound --------------------------------------------------- */
@@ -324,9 +325,9 @@ void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
     d->first = roof_of_run(&h, l->first, (struct oc_llm_at){o->batch, 1, o->prompt}, l->decode_failure);
     d->last = roof_of_run(&h, l->last, last_run(l, o->batch), l->decode_failure);
     d->all = roof_of_steps(&h);
-    d->whole = sum_of(&d->prefill, &d->all);
-    d->batch = limit_of(&h, FIT_BATCH);
-    d->context = limit_of(&h, FIT_CONTEXT);
-    d->prompt = limit_of(&h, FIT_PROMPT);
+    d->whole = llm_device_sum_of(&d->prefill, &d->all);
+    d->batch = llm_device_limit_of(&h, FIT_BATCH);
+    d->context = llm_device_limit_of(&h, FIT_CONTEXT);
+    d->prompt = llm_device_limit_of(&h, FIT_PROMPT);
     d->compute_bound = first_compute_bound(&h);
 }

@@ -9,7 +9,7 @@
 
 /* ---- the cache ---------------------------------------------------------------------------------------- */
 
-static int64_t dim_of(const struct oc_analysis *a, uint32_t value, unsigned axis)
+static int64_t llm_facts_dim_of(const struct oc_analysis *a, uint32_t value, unsigned axis)
 {
     const struct oc_shape *s = &a->type[value].shape;
     return s->ranked && axis < s->rank && oc_is_known(s->dim[axis]) && s->dim[axis].v >= 0 ? s->dim[axis].v
@@ -22,7 +22,7 @@ static bool token_bytes(const struct oc_analysis *a, const struct oc_kv_pair *p,
     const struct oc_type *t = &a->type[p->past];
     uint64_t n = 1;
     for (unsigned i = 0; i < t->shape.rank; i++) {
-        int64_t d = dim_of(a, p->past, i);
+        int64_t d = llm_facts_dim_of(a, p->past, i);
         if (i == p->batch_axis || i == p->length_axis)
             continue;
         if (d < 0 || !oc_mul_u64(n, (uint64_t)d, &n))
@@ -38,8 +38,8 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
     f->layers = l->kv.layers;
     f->kv_pairs = l->kv.n_self;
     f->cross_pairs = l->kv.n_pair - l->kv.n_self;
-    f->kv_heads = dim_of(a, p->past, p->head_axis);
-    f->head_size = dim_of(a, p->past, p->size_axis);
+    f->kv_heads = llm_facts_dim_of(a, p->past, p->head_axis);
+    f->head_size = llm_facts_dim_of(a, p->past, p->size_axis);
     if (p->head_axis == UINT8_MAX) { /* a single head, keys and values next to each other */
         f->kv_heads = 1;
         f->head_size = f->head_size < 0 ? -1 : f->head_size / 2;
@@ -52,8 +52,9 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
         if (!token_bytes(a, &l->kv.pair[i], &bytes) || !oc_add_u64(*sum, bytes, sum))
             f->kv_bytes_known = false;
         const struct oc_kv_pair *q = &l->kv.pair[i];
-        if (i < l->kv.n_self && (dim_of(a, q->past, q->head_axis) != dim_of(a, p->past, p->head_axis) ||
-                                 dim_of(a, q->past, q->size_axis) != dim_of(a, p->past, p->size_axis)))
+        if (i < l->kv.n_self &&
+            (llm_facts_dim_of(a, q->past, q->head_axis) != llm_facts_dim_of(a, p->past, p->head_axis) ||
+             llm_facts_dim_of(a, q->past, q->size_axis) != llm_facts_dim_of(a, p->past, p->size_axis)))
             f->uneven = true;
     }
 }
@@ -67,20 +68,21 @@ static int64_t attr_of(const struct oc_node *n, const char *name)
 }
 
 /* Query heads of one node: of an attention operator, or axis 1 of the scores in a Softmax. */
-static int64_t heads_of(const struct oc_analysis *a, uint32_t node, struct oc_llm_at at)
+static int64_t llm_facts_heads_of(const struct oc_analysis *a, uint32_t node, struct oc_llm_at at)
 {
     const struct oc_node *n = &a->model->node[node];
     if (a->cost[node].op_class == OC_OP_ATTENTION && n->n_in && n->in[0] != OC_NONE) {
         int64_t heads = attr_of(n, "num_heads");
         heads = heads > 0 ? heads : attr_of(n, "q_num_heads");
-        return heads > 0 ? heads : a->type[n->in[0]].shape.rank == 4 ? dim_of(a, n->in[0], 1) : -1;
+        return heads > 0 ? heads : a->type[n->in[0]].shape.rank == 4 ? llm_facts_dim_of(a, n->in[0], 1) : -1;
     }
     if (a->cost[node].op_class != OC_OP_SOFTMAX || !n->n_in || n->in[0] == OC_NONE)
         return -1;
     uint32_t v = n->in[0];
-    bool scores = a->type[v].shape.ranked && a->type[v].shape.rank == 4 && dim_of(a, v, 0) == at.batch &&
-                  dim_of(a, v, 2) == at.fresh && dim_of(a, v, 3) == at.past + at.fresh;
-    return scores ? dim_of(a, v, 1) : -1;
+    bool scores = a->type[v].shape.ranked && a->type[v].shape.rank == 4 &&
+                  llm_facts_dim_of(a, v, 0) == at.batch && llm_facts_dim_of(a, v, 2) == at.fresh &&
+                  llm_facts_dim_of(a, v, 3) == at.past + at.fresh;
+    return scores ? llm_facts_dim_of(a, v, 1) : -1;
 }
 
 /* Windows may differ between layers: the smallest one, and the number of layers with a window. */
@@ -91,7 +93,7 @@ static void attention_facts(struct oc_llm *l, const struct oc_analysis *a, struc
     for (uint32_t i = 0; i < a->model->n_node; i++) {
         if (a->cost[i].state != OC_NODE_NORMAL)
             continue;
-        int64_t heads = l->facts.heads < 0 ? heads_of(a, i, at) : -1;
+        int64_t heads = l->facts.heads < 0 ? llm_facts_heads_of(a, i, at) : -1;
         l->facts.heads = heads > 0 ? heads : l->facts.heads;
         int64_t window =
             a->cost[i].op_class == OC_OP_ATTENTION ? attr_of(&a->model->node[i], "local_window_size") : -1;
@@ -122,7 +124,7 @@ static void vocabulary(struct oc_llm *l, const struct oc_analysis *a)
         if (v == OC_NONE || is_cache(l, v) || !strstr(l->model->value[v].name, "logits"))
             continue;
         const struct oc_shape *s = &a->type[v].shape;
-        l->facts.vocabulary = s->ranked && s->rank >= 2 ? dim_of(a, v, s->rank - 1U) : -1;
+        l->facts.vocabulary = s->ranked && s->rank >= 2 ? llm_facts_dim_of(a, v, s->rank - 1U) : -1;
         return;
     }
 }
@@ -174,7 +176,7 @@ static void unpack_labels(struct groups *g)
     }
 }
 
-static int by_bytes(const void *a, const void *b)
+static int llm_facts_by_bytes(const void *a, const void *b)
 {
     const struct oc_llm_weights *x = a, *y = b;
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->label, y->label);
@@ -204,7 +206,7 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
             add_constant(&g, n->out[0], a->type[n->out[0]].dtype, (uint64_t)count.v, bytes);
     }
     if (l->n_weights)
-        qsort(l->weights, l->n_weights, sizeof(*l->weights), by_bytes);
+        qsort(l->weights, l->n_weights, sizeof(*l->weights), llm_facts_by_bytes);
     oc_map_free(&g.by_label);
     oc_arena_free(&scratch);
 }

@@ -107,7 +107,7 @@ int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analys
 
 /* ---- counts ------------------------------------------------------------------------------------------- */
 
-static bool whole_bytes(const struct oc_analysis *a, uint32_t value, uint64_t *out)
+static bool llm_measure_whole_bytes(const struct oc_analysis *a, uint32_t value, uint64_t *out)
 {
     const struct oc_type *t = &a->type[value];
     struct oc_dim n = oc_shape_count(a->exprs, &t->shape);
@@ -124,7 +124,7 @@ static bool pair_bytes(struct oc_recount *r, const struct oc_analysis *a, const 
     if (p->reader != OC_NONE) {
         if (oc_recount_node(r, p->reader, true, &receipt) && receipt.in)
             *read = receipt.in[p->past_slot].moved;
-        else if (!whole_bytes(a, p->past, read))
+        else if (!llm_measure_whole_bytes(a, p->past, read))
             return false;
     }
     if (p->present == OC_NONE || p->writer == OC_NONE)
@@ -133,10 +133,10 @@ static bool pair_bytes(struct oc_recount *r, const struct oc_analysis *a, const 
         *written = receipt.out[p->present_slot].moved;
         return true;
     }
-    return whole_bytes(a, p->present, written);
+    return llm_measure_whole_bytes(a, p->present, written);
 }
 
-static void add(struct oc_llm_cost *c, unsigned n, uint64_t v)
+static void llm_measure_add(struct oc_llm_cost *c, unsigned n, uint64_t v)
 {
     if (!oc_add_u64(c->v[n], v, &c->v[n]))
         c->quality = OC_UNKNOWN;
@@ -149,8 +149,8 @@ static void take_cache(const struct oc_llm *l, const struct oc_analysis *a, stru
         uint64_t read, written;
         if (!pair_bytes(r, a, &l->kv.pair[i], &read, &written))
             continue;
-        add(c, OC_LN_KV_READ, read);
-        add(c, OC_LN_KV_WRITTEN, written);
+        llm_measure_add(c, OC_LN_KV_READ, read);
+        llm_measure_add(c, OC_LN_KV_WRITTEN, written);
     }
     oc_recount_free(r);
 }
@@ -171,7 +171,7 @@ static void take_classes(const struct oc_analysis *a, struct oc_llm_cost *c)
         c->quality = OC_UNKNOWN;
 }
 
-static void take(const struct oc_llm *l, const struct oc_analysis *a, struct oc_llm_cost *c)
+static void llm_measure_take(const struct oc_llm *l, const struct oc_analysis *a, struct oc_llm_cost *c)
 {
     c->quality = (uint8_t)a->total.quality;
     c->unknown_nodes = a->total.unknown_nodes;
@@ -208,7 +208,7 @@ const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm_meter *m, struct oc_llm_a
     struct oc_llm_cost *c = NULL;
     if (oc_llm_analyze(m->llm, at, &a, &m->err) == 0) {
         c = OC_NEW(&m->arena, struct oc_llm_cost);
-        take(m->llm, a, c);
+        llm_measure_take(m->llm, a, c);
         oc_analysis_free(a);
     }
     OC_GROW(m->known, m->n_known, m->cap_known);

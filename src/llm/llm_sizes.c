@@ -23,7 +23,7 @@ struct roles {
     struct oc_err *err;
 };
 
-static bool contains(const char *text, const char *word)
+static bool llm_sizes_contains(const char *text, const char *word)
 {
     size_t n = strlen(word);
     for (; *text; text++)
@@ -33,7 +33,7 @@ static bool contains(const char *text, const char *word)
 }
 
 /* Computed by the analysis from the other names. */
-static bool is_arithmetic(const char *name)
+static bool llm_sizes_is_arithmetic(const char *name)
 {
     return strpbrk(name, "+*/()") || (strchr(name, '-') && strchr(name, ' '));
 }
@@ -69,7 +69,7 @@ static int assign_role(struct roles *r, const char *symbol, unsigned role)
 static int give_axis(struct roles *r, uint32_t value, unsigned axis, unsigned role)
 {
     const char *symbol = symbol_at(r, value, axis);
-    if (symbol && is_arithmetic(symbol))
+    if (symbol && llm_sizes_is_arithmetic(symbol))
         return 0;
     if (symbol)
         return assign_role(r, symbol, role);
@@ -112,7 +112,7 @@ static uint32_t find_tokens(const struct roles *r)
     for (uint32_t i = 0; i < g->n_input; i++) {
         const struct oc_value *v = input_at(r, i);
         if (v && v->declared->shape.ranked && v->declared->shape.rank == 2 && is_integer(v->declared) &&
-            contains(v->name, "ids") && !contains(v->name, "position"))
+            llm_sizes_contains(v->name, "ids") && !llm_sizes_contains(v->name, "position"))
             return g->input[i];
     }
     return OC_NONE;
@@ -123,20 +123,20 @@ static uint32_t find_tokens(const struct roles *r)
 /* Role by the name of the symbol; OC_LLM_ROLES: none. */
 static unsigned role_of_name(const char *symbol)
 {
-    if (contains(symbol, "encoder") && !contains(symbol, "decoder"))
+    if (llm_sizes_contains(symbol, "encoder") && !llm_sizes_contains(symbol, "decoder"))
         return OC_LLM_ROLES;
-    if (contains(symbol, "total"))
+    if (llm_sizes_contains(symbol, "total"))
         return OC_LLM_TOTAL;
-    if (contains(symbol, "past"))
+    if (llm_sizes_contains(symbol, "past"))
         return OC_LLM_PAST;
-    if (contains(symbol, "batch"))
+    if (llm_sizes_contains(symbol, "batch"))
         return OC_LLM_BATCH;
     return OC_LLM_ROLES;
 }
 
 static bool is_mask(const struct oc_value *v)
 {
-    return contains(v->name, "attention_mask") && !contains(v->name, "encoder");
+    return llm_sizes_contains(v->name, "attention_mask") && !llm_sizes_contains(v->name, "encoder");
 }
 
 /* attention_mask[batch, total] or [batch, 1, new, total] */
@@ -144,15 +144,16 @@ static int mask_roles(struct roles *r, uint32_t value)
 {
     unsigned rank = r->m->value[value].declared->shape.rank;
     const char *last = symbol_at(r, value, rank - 1);
-    if (last && is_arithmetic(last) && rank == 2)
+    if (last && llm_sizes_is_arithmetic(last) && rank == 2)
         r->out->mask = value;
-    if (last && !is_arithmetic(last) && !given_role(r, last) && assign_role(r, last, OC_LLM_TOTAL))
+    if (last && !llm_sizes_is_arithmetic(last) && !given_role(r, last) && assign_role(r, last, OC_LLM_TOTAL))
         return -1;
     if (rank != 4)
         return 0;
     const char *queries = symbol_at(r, value, 2);
-    return queries && !is_arithmetic(queries) && !given_role(r, queries) ? assign_role(r, queries, OC_LLM_NEW)
-                                                                         : 0;
+    return queries && !llm_sizes_is_arithmetic(queries) && !given_role(r, queries)
+               ? assign_role(r, queries, OC_LLM_NEW)
+               : 0;
 }
 
 /* position_ids[batch, new], or with a leading axis of three kinds */
@@ -160,7 +161,8 @@ static int position_roles(struct roles *r, uint32_t value)
 {
     unsigned rank = r->m->value[value].declared->shape.rank;
     const char *last = symbol_at(r, value, rank - 1);
-    return last && !is_arithmetic(last) && !given_role(r, last) ? assign_role(r, last, OC_LLM_NEW) : 0;
+    return last && !llm_sizes_is_arithmetic(last) && !given_role(r, last) ? assign_role(r, last, OC_LLM_NEW)
+                                                                          : 0;
 }
 
 static int other_roles(struct roles *r, uint32_t value)
@@ -169,16 +171,16 @@ static int other_roles(struct roles *r, uint32_t value)
     unsigned rank = v->declared->shape.ranked ? v->declared->shape.rank : 0;
     if (rank >= 2 && rank <= 4 && is_mask(v) && mask_roles(r, value))
         return -1;
-    if (rank >= 2 && rank <= 3 && contains(v->name, "position_ids") && position_roles(r, value))
+    if (rank >= 2 && rank <= 3 && llm_sizes_contains(v->name, "position_ids") && position_roles(r, value))
         return -1;
     for (unsigned axis = 0; axis < rank; axis++) {
         const char *symbol = symbol_at(r, value, axis);
         unsigned role = symbol && v->declared->shape.dim[axis].expr ? role_of_name(symbol) : OC_LLM_ROLES;
-        if (role != OC_LLM_ROLES && !is_arithmetic(symbol) && !given_role(r, symbol) &&
+        if (role != OC_LLM_ROLES && !llm_sizes_is_arithmetic(symbol) && !given_role(r, symbol) &&
             assign_role(r, symbol, role))
             return -1;
         if (symbol && role == OC_LLM_ROLES && axis == 0 && rank == 2 && !given_role(r, symbol) &&
-            !is_arithmetic(symbol) && (is_mask(v) || contains(v->name, "position_ids")) &&
+            !llm_sizes_is_arithmetic(symbol) && (is_mask(v) || llm_sizes_contains(v->name, "position_ids")) &&
             assign_role(r, symbol, OC_LLM_BATCH))
             return -1;
     }
@@ -220,7 +222,7 @@ static void find_branches(struct roles *r)
             const struct oc_node *p = &r->m->node[r->m->value[v].producer];
             v = p->n_in == 1 ? p->in[0] : OC_NONE;
         }
-        if (v != OC_NONE && r->m->value[v].graph_input && contains(r->m->value[v].name, "cache"))
+        if (v != OC_NONE && r->m->value[v].graph_input && llm_sizes_contains(r->m->value[v].name, "cache"))
             r->out->branch[r->out->n_branch++] = g->node[i];
     }
 }

@@ -6,7 +6,7 @@
 
 /* ---- text -------------------------------------------------------------------------------------------- */
 
-static void attribute(struct oc_buf *b, const char *name, const char *text)
+static void device_file_attribute(struct oc_buf *b, const char *name, const char *text)
 {
     oc_buf_printf(b, " %s=\"", name);
     for (; *text; text++) {
@@ -24,7 +24,7 @@ static void attribute(struct oc_buf *b, const char *name, const char *text)
 }
 
 /* At least four digits, and never 0, which the format rejects. */
-static void value(struct oc_buf *b, double v, const char *unit)
+static void device_file_value(struct oc_buf *b, double v, const char *unit)
 {
     int decimals = 2;
     double least = 10;
@@ -34,14 +34,14 @@ static void value(struct oc_buf *b, double v, const char *unit)
     }
     oc_buf_printf(b, " value=\"%.*f\"", decimals, v > 1e-9 ? v : 1e-9);
     if (*unit)
-        attribute(b, "unit", unit);
+        device_file_attribute(b, "unit", unit);
 }
 
-static void measured(struct oc_buf *b, const char *note)
+static void device_file_measured(struct oc_buf *b, const char *note)
 {
     oc_buf_str(b, " basis=\"measured\" source=\"measured\"");
     if (note && *note)
-        attribute(b, "note", note);
+        device_file_attribute(b, "note", note);
     oc_buf_str(b, "/>\n");
 }
 
@@ -49,7 +49,7 @@ static void reported_by_system(struct oc_buf *b, const char *note)
 {
     oc_buf_str(b, " basis=\"vendor\" source=\"system\"");
     if (note)
-        attribute(b, "note", note);
+        device_file_attribute(b, "note", note);
     oc_buf_str(b, "/>\n");
 }
 
@@ -69,7 +69,7 @@ static void identifier(const struct oc_measured *m, char *out, size_t cap)
     snprintf(out + n, cap - n, "%s%u-thread%s", n ? "-" : "cpu-", m->threads, m->threads > 1 ? "s" : "");
 }
 
-static int percent(const struct oc_rate *r)
+static int device_file_percent(const struct oc_rate *r)
 {
     return (int)(100 * r->median / r->best + 0.5);
 }
@@ -101,17 +101,17 @@ static void write_peak(struct oc_buf *b, const struct oc_measured *m, const stru
     unsigned cores = all ? m->threads : 1;
     double clock = m->clock[all].best;
     oc_buf_str(b, "      <peak");
-    attribute(b, "class", oc_class_name(k->cls));
+    device_file_attribute(b, "class", oc_class_name(k->cls));
     if (k->accumulate)
-        attribute(b, "accumulate", oc_class_name(k->accumulate));
-    attribute(b, "isa", k->isa);
+        device_file_attribute(b, "accumulate", oc_class_name(k->accumulate));
+    device_file_attribute(b, "isa", k->isa);
     if (!all)
-        attribute(b, "cores", "1");
-    value(b, r->best / 1e9, oc_class_is_int(k->cls) ? "GOP/s" : "GFLOP/s");
+        device_file_attribute(b, "cores", "1");
+    device_file_value(b, r->best / 1e9, oc_class_is_int(k->cls) ? "GOP/s" : "GFLOP/s");
     oc_buf_str(b, " dense=\"yes\" clock=\"sustained\"");
     snprintf(note, sizeof(note), "%s; %.1f per cycle and core; the median of %u samples is %d %% of it",
-             k->how, r->best / clock / cores, r->samples, percent(r));
-    measured(b, note);
+             k->how, r->best / clock / cores, r->samples, device_file_percent(r));
+    device_file_measured(b, note);
 }
 
 static bool has_class(const struct oc_measured *m, unsigned unit, unsigned cls)
@@ -140,8 +140,8 @@ static void write_unit(struct oc_buf *b, const struct oc_measured *m, unsigned u
     if (!name.n)
         return;
     oc_buf_str(b, "    <unit");
-    attribute(b, "kind", oc_hw_unit_name(unit));
-    attribute(b, "name", name.data);
+    device_file_attribute(b, "kind", oc_hw_unit_name(unit));
+    device_file_attribute(b, "name", name.data);
     oc_buf_str(b, ">\n");
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
         unsigned n = peaks_of(m, unit, c, p);
@@ -181,19 +181,19 @@ static void write_size(struct oc_buf *b, const struct oc_level_rates *l)
     double kib = (double)l->size_bytes / 1024, claim = (double)l->claim.bytes / 1024;
     bool mib = kib >= 4096;
     oc_buf_str(b, "      <size");
-    value(b, n * (mib ? kib / 1024 : kib), mib ? "MiB" : "KiB");
+    device_file_value(b, n * (mib ? kib / 1024 : kib), mib ? "MiB" : "KiB");
     if (l->size_bytes != l->claim.bytes) {
         snprintf(text, sizeof(text),
                  "%s%.4g KiB each; the system reports %.6g KiB, but the read bandwidth of one core drops "
                  "here: the cache is shared, or the reported size is wrong",
                  n > 1 ? "several, " : "", kib, claim);
-        measured(b, text);
+        device_file_measured(b, text);
         return;
     }
     if (n > 1) {
         oc_buf_str(b, " basis=\"derived\" source=\"system\"");
         snprintf(text, sizeof(text), "%u cache * %.6g KiB", n, claim);
-        attribute(b, "formula", text);
+        device_file_attribute(b, "formula", text);
     } else {
         oc_buf_str(b, " basis=\"vendor\" source=\"system\"");
     }
@@ -202,7 +202,7 @@ static void write_size(struct oc_buf *b, const struct oc_level_rates *l)
                  (double)l->border_bytes / 1024);
     else
         snprintf(text, sizeof(text), "Not visible in the read bandwidth of one core.");
-    attribute(b, "note", text);
+    device_file_attribute(b, "note", text);
     oc_buf_str(b, "/>\n");
 }
 
@@ -214,13 +214,13 @@ static void write_rate(struct oc_buf *b, const struct oc_level_rates *l, unsigne
         return;
     const struct oc_stream_place *place = all ? &l->all : &l->one;
     oc_buf_str(b, "      <bandwidth");
-    attribute(b, "mode", oc_level_mode_name(mode));
+    device_file_attribute(b, "mode", oc_level_mode_name(mode));
     if (!all)
-        attribute(b, "cores", "1");
-    value(b, r->best / 1e9, "GB/s");
+        device_file_attribute(b, "cores", "1");
+    device_file_value(b, r->best / 1e9, "GB/s");
     snprintf(note, sizeof(note), "%.6g KiB per core; the median of %u samples is %d %% of it",
-             (double)place->bytes / 1024, r->samples, percent(r));
-    measured(b, note);
+             (double)place->bytes / 1024, r->samples, device_file_percent(r));
+    device_file_measured(b, note);
 }
 
 /* A level further from the cores is slower; a level that was not measured has no bandwidth to compare with.
@@ -257,21 +257,21 @@ static void write_level(struct oc_buf *b, const struct oc_measured *m, unsigned 
     if (!dram && !larger_than_before(&m->levels, i))
         return;
     oc_buf_str(b, "    <memory");
-    attribute(b, "name", l->name);
+    device_file_attribute(b, "name", l->name);
     oc_buf_str(b, ">\n");
     if (!dram) {
         write_size(b, l);
     } else if (m->machine.memory_bytes) {
         oc_buf_str(b, "      <size");
-        value(b, (double)m->machine.memory_bytes / 1073741824.0, "GiB");
+        device_file_value(b, (double)m->machine.memory_bytes / 1073741824.0, "GiB");
         reported_by_system(b, "Memory available to programs.");
     }
     if (faster_than_rest(&m->levels, i)) {
         oc_buf_str(b, "      <bandwidth");
-        value(b, best / 1e9, "GB/s");
+        device_file_value(b, best / 1e9, "GB/s");
         snprintf(note, sizeof(note), "The highest of the rates below: %s%s.", oc_level_mode_name(mode),
                  by_all || m->threads == 1 ? "" : " by one core");
-        measured(b, note);
+        device_file_measured(b, note);
     }
     for (int all = 1; all >= (m->threads > 1 ? 0 : 1); all--)
         for (unsigned k = 0; k < OC_LEVEL_MODES; k++)
@@ -285,42 +285,42 @@ static void write_sources(struct oc_buf *b, const struct oc_measured *m)
 {
     char text[300];
     oc_buf_str(b, "  <source id=\"measured\"");
-    attribute(b, "title", "onnxcost " ONNXCOST_VERSION ", hw measure");
+    device_file_attribute(b, "title", "onnxcost " ONNXCOST_VERSION ", hw measure");
     snprintf(text, sizeof(text), "%s; %u of %u processors; %s%s%s%s", m->when, m->threads,
              m->machine.processors, m->machine.system, m->machine.is_virtual ? "; a virtual machine" : "",
              4 * oc_measured_noisy(m) > m->n_peak ? "; other programs were running" : "",
              m->quick ? "; quick: a trial, not a valid measurement" : "");
-    attribute(b, "section", text);
+    device_file_attribute(b, "section", text);
     oc_buf_str(b, "/>\n  <source id=\"system\" title=\"Machine description of the operating system\"");
-    attribute(b, "section", "/proc/cpuinfo, /proc/meminfo, /sys/devices/system/cpu");
+    device_file_attribute(b, "section", "/proc/cpuinfo, /proc/meminfo, /sys/devices/system/cpu");
     oc_buf_str(b, "/>\n");
 }
 
-static void write_time(struct oc_buf *b, const char *tag, const char *key, const char *name, double seconds,
-                       const char *note)
+static void device_file_write_time(struct oc_buf *b, const char *tag, const char *key, const char *name,
+                                   double seconds, const char *note)
 {
     bool ns = seconds < 1e-6;
     if (!(seconds > 0) || isinf(seconds))
         return;
     oc_buf_printf(b, "    <%s", tag);
     /* NOLINTNEXTLINE(readability-suspicious-call-argument): the key is the attribute's name */
-    attribute(b, key, name);
-    value(b, seconds * (ns ? 1e9 : 1e6), ns ? "ns" : "us");
-    measured(b, note);
+    device_file_attribute(b, key, name);
+    device_file_value(b, seconds * (ns ? 1e9 : 1e6), ns ? "ns" : "us");
+    device_file_measured(b, note);
 }
 
-static void write_times(struct oc_buf *b, const struct oc_measured *m)
+static void device_file_write_times(struct oc_buf *b, const struct oc_measured *m)
 {
-    write_time(
+    device_file_write_time(
         b, "overhead", "runtime", "any", m->region_awake_s,
         "An empty parallel region with spinning threads. The dispatch cost of a runtime is added to it.");
-    write_time(b, "latency", "of", "parallel-region", m->region_awake_s,
-               "Fork and join of a parallel region with spinning threads; median.");
-    write_time(b, "latency", "of", "parallel-region-asleep", m->region_asleep_s,
-               "The same with sleeping threads; median.");
-    write_time(b, "latency", "of", "timer-read", m->timer.read_s, "One clock reading; mean.");
-    write_time(b, "latency", "of", "timer-step", m->timer.step_s,
-               "Clock resolution: the smallest difference of two readings.");
+    device_file_write_time(b, "latency", "of", "parallel-region", m->region_awake_s,
+                           "Fork and join of a parallel region with spinning threads; median.");
+    device_file_write_time(b, "latency", "of", "parallel-region-asleep", m->region_asleep_s,
+                           "The same with sleeping threads; median.");
+    device_file_write_time(b, "latency", "of", "timer-read", m->timer.read_s, "One clock reading; mean.");
+    device_file_write_time(b, "latency", "of", "timer-step", m->timer.step_s,
+                           "Clock resolution: the smallest difference of two readings.");
 }
 
 static void write_clocks(struct oc_buf *b, const struct oc_measured *m)
@@ -330,11 +330,11 @@ static void write_clocks(struct oc_buf *b, const struct oc_measured *m)
     oc_buf_printf(b, " value=\"%u\"", m->threads);
     reported_by_system(b, "Measured processors, one thread each.");
     oc_buf_str(b, "    <clock kind=\"sustained\"");
-    value(b, m->clock[1].best / 1e9, "GHz");
+    device_file_value(b, m->clock[1].best / 1e9, "GHz");
     snprintf(note, sizeof(note),
              "From dependent additions, one per cycle, all cores busy; with one core busy %.3f GHz.",
              m->clock[0].best / 1e9);
-    measured(b, note);
+    device_file_measured(b, note);
 }
 
 void oc_measured_write_xml(const struct oc_measured *m, struct oc_buf *b)
@@ -344,21 +344,21 @@ void oc_measured_write_xml(const struct oc_measured *m, struct oc_buf *b)
     write_sources(b, m);
     identifier(m, id, sizeof(id));
     oc_buf_str(b, "  <device");
-    attribute(b, "id", id);
+    device_file_attribute(b, "id", id);
     snprintf(text, sizeof(text), "%s, %u thread%s, measured", m->machine.model, m->threads,
              m->threads > 1 ? "s" : "");
-    attribute(b, "name", text);
-    attribute(b, "vendor", m->machine.vendor);
+    device_file_attribute(b, "name", text);
+    device_file_attribute(b, "vendor", m->machine.vendor);
     oc_buf_str(b, " kind=\"cpu\"");
     snprintf(text, sizeof(text), "%u of %u processors%s", m->threads, m->machine.processors,
              m->machine.is_virtual ? " of a virtual machine" : "");
-    attribute(b, "sku", text);
+    device_file_attribute(b, "sku", text);
     oc_buf_str(b, ">\n");
     write_clocks(b, m);
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
         write_unit(b, m, u);
     for (unsigned i = 0; i < m->levels.n; i++)
         write_level(b, m, i);
-    write_times(b, m);
+    device_file_write_times(b, m);
     oc_buf_str(b, "  </device>\n</hwdb>\n");
 }

@@ -37,7 +37,7 @@ const char *oc_level_mode_name(unsigned mode)
     return name ? name : oc_stream_mode_name(mode);
 }
 
-static const struct oc_stream_kernel *find_kernel(uint32_t features, unsigned mode, bool past)
+static const struct oc_stream_kernel *levels_find_kernel(uint32_t features, unsigned mode, bool past)
 {
     const struct oc_stream_kernel *k;
     for (size_t i = 0; (k = oc_stream_kernel(i)); i++)
@@ -54,7 +54,7 @@ struct touching {
 };
 
 /* First touch by the thread that uses it: places the pages near its processor. */
-static void touch(void *user, unsigned index)
+static void levels_touch(void *user, unsigned index)
 {
     const struct touching *t = user;
     char *part = t->p->block + index * t->p->stride;
@@ -76,7 +76,7 @@ static int get_block(struct probe *p, struct oc_err *err)
     double end = oc_seconds() + p->effort->touch_s;
     while (p->touched < p->stride && (p->touched < least || oc_seconds() < end)) {
         struct touching t = {p, p->touched, p->touched + TOUCH_STEP};
-        oc_team_run(p->team, p->threads, touch, &t);
+        oc_team_run(p->team, p->threads, levels_touch, &t);
         p->touched = t.to;
     }
     p->one = p->touched < p->stride ? p->touched : bytes > 2 * least * p->threads ? bytes / 2 : bytes;
@@ -92,9 +92,9 @@ static size_t whole_steps(double bytes)
 }
 
 /* Read bandwidth of one core for working sets from 8 KiB in steps of 1.5x. */
-static void sweep(struct probe *p)
+static void levels_sweep(struct probe *p)
 {
-    const struct oc_stream_kernel *read = find_kernel(p->features, OC_STREAM_READ, false);
+    const struct oc_stream_kernel *read = levels_find_kernel(p->features, OC_STREAM_READ, false);
     double bytes = 8192;
     while (p->n_point + 1 < MAX_POINTS && bytes <= (double)p->one) {
         struct oc_stream_place place = {p->block, 0, whole_steps(bytes)};
@@ -191,7 +191,7 @@ static void find_levels(struct probe *p, const struct oc_machine *m, struct oc_l
 static void measure_mode(struct probe *p, struct oc_level_rates *l, unsigned mode, bool dram)
 {
     const struct oc_stream_kernel *k =
-        find_kernel(p->features, mode % OC_STREAM_MODES, mode >= OC_STREAM_MODES);
+        levels_find_kernel(p->features, mode % OC_STREAM_MODES, mode >= OC_STREAM_MODES);
     const struct oc_effort *effort = dram ? &p->effort->dram : &p->effort->cache;
     for (unsigned all = 0; k && all < 2; all++) {
         struct oc_stream_place place = all ? l->all : l->one;
@@ -220,7 +220,7 @@ int oc_levels_measure(struct oc_team *team, unsigned threads, const struct oc_ma
         return -1;
     if (progress)
         progress(user, "memory: cache sizes");
-    sweep(&p);
+    levels_sweep(&p);
     find_levels(&p, machine, out);
     out->block_bytes = p.touched * threads;
     out->flatness = rate_at(&p, (double)p.one) / rate_at(&p, (double)p.one / 2);

@@ -57,7 +57,7 @@ static uint64_t group_limit(void)
 }
 
 /* Removes trademarks, "CPU" and the clock from "Intel(R) Xeon(R) CPU E5 @ 2.2GHz". */
-static const char *plain_name(struct oc_arena *a, const char *name)
+static const char *machine_plain_name(struct oc_arena *a, const char *name)
 {
     static const char *const drop[] = {"(R)", "(TM)", "(r)", "(tm)", "CPU "};
     char *out = oc_strdup(a, name), *w = out;
@@ -105,7 +105,7 @@ static const char *model_name(struct oc_arena *a, const char *vendor, const char
         if (part[0])
             snprintf(text, sizeof(text), "%s part %s", vendor, part);
     }
-    return text[0] ? plain_name(a, text) : oc_printf(a, "%s processor", machine);
+    return text[0] ? machine_plain_name(a, text) : oc_printf(a, "%s processor", machine);
 }
 
 static bool has_hypervisor(void)

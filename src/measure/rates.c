@@ -28,15 +28,15 @@ static double sample(struct oc_team *team, unsigned active, const struct oc_task
     return oc_seconds() - start;
 }
 
-static int by_size(const void *a, const void *b)
+static int rates_by_size(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double median(double *v, size_t n)
+static double rates_median(double *v, size_t n)
 {
-    qsort(v, n, sizeof(*v), by_size);
+    qsort(v, n, sizeof(*v), rates_by_size);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
@@ -78,9 +78,9 @@ static struct oc_rate rate_of_samples(const double v[MAX_SAMPLES], unsigned n)
     double sorted[MAX_SAMPLES];
     unsigned n_late = (n + 2) / 3;
     memcpy(sorted, v + n - n_late, n_late * sizeof(*v));
-    struct oc_rate rate = {.samples = n, .late = median(sorted, n_late)};
+    struct oc_rate rate = {.samples = n, .late = rates_median(sorted, n_late)};
     memcpy(sorted, v, n * sizeof(*v));
-    rate.median = median(sorted, n);
+    rate.median = rates_median(sorted, n);
     rate.best = sorted[n - 1];
     return rate;
 }
@@ -191,7 +191,7 @@ double oc_region_time(struct oc_team *team, unsigned n, double idle_s)
         oc_team_run(team, ~0u, nothing, NULL);
         v[i] = oc_seconds() - start;
     }
-    double m = median(v, n);
+    double m = rates_median(v, n);
     free(v);
     return m;
 }

@@ -18,7 +18,7 @@ struct extra { /* touches that the lists do not contain */
     uint32_t n, cap;
 };
 
-static int by_step(const void *a, const void *b)
+static int memory_plan_by_step(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
     if (x->step != y->step)
@@ -50,7 +50,7 @@ static void add_touches(struct oc_arena *arena, struct oc_order_graph *g, struct
 {
     uint32_t *at = OC_NEW_ARRAY(arena, (size_t)g->n_step + 1, uint32_t);
     uint32_t *touch = OC_NEW_ARRAY(arena, (size_t)g->touch_at[g->n_step] + e->n + 1, uint32_t), n = 0, k = 0;
-    qsort(e->v, e->n, sizeof(*e->v), by_step);
+    qsort(e->v, e->n, sizeof(*e->v), memory_plan_by_step);
     for (uint32_t s = 0; s < g->n_step; s++) {
         at[s] = n;
         for (uint32_t i = g->touch_at[s]; i < g->touch_at[s + 1]; i++)
@@ -152,14 +152,14 @@ struct level { /* one graph while its boxes are collected */
 static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *l,
                       const struct oc_order_graph *g, const uint32_t *order, struct oc_arena_plan *out);
 
-static const char *value_name(const struct oc_model *m, uint32_t value)
+static const char *memory_plan_value_name(const struct oc_model *m, uint32_t value)
 {
     return *m->value[value].name ? m->value[value].name : "(unnamed)";
 }
 
 static int refuse_unknown(const struct builder *b, const struct oc_life *x)
 {
-    const char *name = value_name(b->a->model, x->value);
+    const char *name = memory_plan_value_name(b->a->model, x->value);
     if (x->quality == OC_LOWER)
         return oc_fail(b->err, OC_EUNSUPPORTED, "cannot plan memory: the string lengths of '%s' are unknown",
                        name);
@@ -174,7 +174,7 @@ static uint32_t node_at(const struct level *v, uint32_t position)
     return v->l->step[v->order ? v->order[position] : position];
 }
 
-static void add(struct level *v, const struct oc_planned *p)
+static void memory_plan_add(struct level *v, const struct oc_planned *p)
 {
     struct builder *b = v->b;
     OC_GROW(b->v, b->n, b->cap);
@@ -187,7 +187,7 @@ static void add(struct level *v, const struct oc_planned *p)
     v->box[v->n_box++] = (struct oc_box){p->bytes, p->first, p->last};
 }
 
-static int add_values(struct level *v)
+static int memory_plan_add_values(struct level *v)
 {
     uint32_t n = v->l->n_life, *first = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*first)), *last = first + n;
     for (uint32_t i = 0; i < n; i++) {
@@ -204,13 +204,13 @@ static int add_values(struct level *v)
         if (x->quality != OC_EXACT)
             v->b->quality = x->quality;
         if (x->bytes && !rc)
-            add(v, &(struct oc_planned){.value = x->value,
-                                        .first = first[i],
-                                        .last = last[i],
-                                        .bytes = x->bytes,
-                                        .quality = x->quality,
-                                        .input = x->input,
-                                        .output = x->output});
+            memory_plan_add(v, &(struct oc_planned){.value = x->value,
+                                                    .first = first[i],
+                                                    .last = last[i],
+                                                    .bytes = x->bytes,
+                                                    .quality = x->quality,
+                                                    .input = x->input,
+                                                    .output = x->output});
     }
     free(first);
     return rc;
@@ -254,7 +254,7 @@ static int add_blocks(struct level *v)
         if (v->l->inner[v->order ? v->order[i] : i]) {
             OC_GROW(at, n_at, cap_at);
             at[n_at++] = i;
-            add(v, &(struct oc_planned){.value = OC_NONE, .first = i, .last = i});
+            memory_plan_add(v, &(struct oc_planned){.value = OC_NONE, .first = i, .last = i});
         }
     int rc = 0;
     v->n_block = n_at;
@@ -273,7 +273,7 @@ static int add_blocks(struct level *v)
 
 /* ---- a graph ----------------------------------------------------------------------------------------- */
 
-static int place(struct level *v)
+static int memory_plan_place(struct level *v)
 {
     struct builder *b = v->b;
     uint64_t *offset = oc_xmalloc(((size_t)v->n_box + 1) * sizeof(*offset));
@@ -295,11 +295,11 @@ static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *
                       const struct oc_order_graph *g, const uint32_t *order, struct oc_arena_plan *out)
 {
     struct level v = {.b = b, .graph = graph, .l = l, .g = g, .order = order, .from = b->n};
-    int rc = add_values(&v);
+    int rc = memory_plan_add_values(&v);
     if (!rc)
         rc = add_blocks(&v);
     if (!rc)
-        rc = place(&v);
+        rc = memory_plan_place(&v);
     *out = v.placed;
     out->optimal &= !v.n_block; /* bodies were planned before, perhaps not optimally */
     free(v.box);
@@ -352,8 +352,8 @@ static bool views_agree(const struct oc_lives *l, const struct oc_order_graph *g
     return same;
 }
 
-static int find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, bool reorder,
-                      struct oc_err *err)
+static int memory_plan_find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, bool reorder,
+                                  struct oc_err *err)
 {
     struct oc_lives *l = p->lives;
     uint32_t *order = OC_NEW_ARRAY(&p->arena, l->n_step, uint32_t);
@@ -377,7 +377,7 @@ static int find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, 
 }
 
 /* All sizes are known, and their sums are below 2^63. */
-static int check_sizes(const struct oc_memory_plan *p, struct oc_err *err)
+static int memory_plan_check_sizes(const struct oc_memory_plan *p, struct oc_err *err)
 {
     const struct builder b = {.a = p->a, .err = err};
     const struct oc_lives *l = p->lives;
@@ -406,9 +406,9 @@ int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *
     p->lives = oc_lives_make(a, 0, &b.opts);
     struct oc_arena_plan placed;
     struct oc_order_graph g = order_graph_of(&p->arena, p->lives);
-    int rc = check_sizes(p, err);
+    int rc = memory_plan_check_sizes(p, err);
     if (!rc)
-        rc = find_order(p, &g, p->reordered, err);
+        rc = memory_plan_find_order(p, &g, p->reordered, err);
     if (!rc)
         rc = plan_graph(&b, 0, p->lives, &g, p->order, &placed);
     if (rc) {

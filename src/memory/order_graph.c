@@ -175,7 +175,7 @@ static void make_room(struct oc_arena *arena, struct part *p)
 }
 
 /* Number of the buffer in the part. A new one is subtracted from the constant live bytes. */
-static uint32_t number(struct part *p, uint32_t buffer)
+static uint32_t order_graph_number(struct part *p, uint32_t buffer)
 {
     if (p->place[buffer] != OC_NONE)
         return p->place[buffer];
@@ -189,13 +189,13 @@ static uint32_t number(struct part *p, uint32_t buffer)
     return x;
 }
 
-static void add_step(struct part *p, uint32_t i)
+static void order_graph_add_step(struct part *p, uint32_t i)
 {
     const struct oc_order_graph *g = p->g;
     uint32_t s = p->order[p->from + i], n_touch = p->touch_at[i], n_needs = p->needs_at[i];
     p->inner[i] = g->inner[s];
     for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++)
-        p->touch[n_touch++] = number(p, g->touch[k]);
+        p->touch[n_touch++] = order_graph_number(p, g->touch[k]);
     for (uint32_t k = g->needs_at[s]; k < g->needs_at[s + 1]; k++)
         if (p->where[g->needs[k]] >= p->from)
             p->needs[n_needs++] = p->where[g->needs[k]] - p->from;
@@ -212,7 +212,7 @@ struct oc_order_graph oc_order_part(struct oc_arena *arena, const struct oc_orde
     p.out.n_step = to - from;
     p.out.base = live_before(&p);
     for (uint32_t i = 0; i < to - from; i++)
-        add_step(&p, i);
+        order_graph_add_step(&p, i);
     for (uint32_t i = from; i < to; i++)
         for (uint32_t k = g->touch_at[order[i]]; k < g->touch_at[order[i] + 1]; k++)
             place[g->touch[k]] = OC_NONE;

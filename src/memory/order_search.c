@@ -50,7 +50,7 @@ static bool comes_first(const struct search *x, uint32_t a, uint32_t b)
     return s->done != t->done ? s->done > t->done : a < b;
 }
 
-static void push(struct search *x, uint32_t state)
+static void order_search_push(struct search *x, uint32_t state)
 {
     OC_GROW(x->heap, x->n_heap, x->heap_cap);
     uint32_t i = x->n_heap++;
@@ -59,7 +59,7 @@ static void push(struct search *x, uint32_t state)
     x->heap[i] = state;
 }
 
-static uint32_t pop(struct search *x)
+static uint32_t order_search_pop(struct search *x)
 {
     uint32_t top = x->heap[0], last = x->heap[--x->n_heap], i = 0;
     for (uint32_t k; (k = 2 * i + 1) < x->n_heap; i = k) {
@@ -78,7 +78,7 @@ static uint64_t *set_of(const struct search *x, uint32_t state)
     return x->set + (size_t)state * x->words;
 }
 
-static uint32_t hash(const struct search *x, const uint64_t *set)
+static uint32_t order_search_hash(const struct search *x, const uint64_t *set)
 {
     uint64_t h = 0x9e3779b97f4a7c15u;
     for (uint32_t i = 0; i < x->words; i++) {
@@ -94,7 +94,7 @@ static void grow_table(struct search *x)
     x->slot = oc_xrealloc(x->slot, (size_t)x->n_slot * sizeof(*x->slot));
     memset(x->slot, 0xff, (size_t)x->n_slot * sizeof(*x->slot));
     for (uint32_t i = 0; i < x->n; i++) {
-        uint32_t h = hash(x, set_of(x, i)) & (x->n_slot - 1);
+        uint32_t h = order_search_hash(x, set_of(x, i)) & (x->n_slot - 1);
         while (x->slot[h] != OC_NONE)
             h = (h + 1) & (x->n_slot - 1);
         x->slot[h] = i;
@@ -115,11 +115,11 @@ static uint32_t add_state(struct search *x, uint32_t slot)
 }
 
 /* Records the current set, unless it was reached before with no higher peak. */
-static void reach(struct search *x, uint64_t peak, uint32_t parent, uint32_t step)
+static void order_search_reach(struct search *x, uint64_t peak, uint32_t parent, uint32_t step)
 {
     if (x->n * 2 >= x->n_slot)
         grow_table(x);
-    uint32_t h = hash(x, x->now) & (x->n_slot - 1);
+    uint32_t h = order_search_hash(x, x->now) & (x->n_slot - 1);
     while (x->slot[h] != OC_NONE && memcmp(set_of(x, x->slot[h]), x->now, x->words * sizeof(*x->now)))
         h = (h + 1) & (x->n_slot - 1);
     uint32_t i = x->slot[h];
@@ -128,10 +128,10 @@ static void reach(struct search *x, uint64_t peak, uint32_t parent, uint32_t ste
     if (i == OC_NONE)
         i = add_state(x, h);
     x->state[i] = (struct state){peak, x->run.live, parent, step, x->run.done, false};
-    push(x, i); /* stale heap entries: the state is already expanded */
+    order_search_push(x, i); /* stale heap entries: the state is already expanded */
 }
 
-static void load(struct search *x, uint32_t state)
+static void order_search_load(struct search *x, uint32_t state)
 {
     const uint64_t *set = set_of(x, state);
     memcpy(x->now, set, x->words * sizeof(*set));
@@ -165,9 +165,9 @@ static uint64_t advance(struct search *x, uint64_t peak, uint32_t step, uint32_t
     return peak;
 }
 
-static void expand(struct search *x, uint32_t state, uint64_t below)
+static void order_search_expand(struct search *x, uint32_t state, uint64_t below)
 {
-    load(x, state);
+    order_search_load(x, state);
     x->state[state].expanded = true;
     uint64_t peak = x->state[state].peak;
     uint32_t n_ready = x->run.n_ready, *ready = oc_xmalloc(n_ready * sizeof(*ready));
@@ -179,7 +179,7 @@ static void expand(struct search *x, uint32_t state, uint64_t below)
         uint32_t n;
         uint64_t reached = advance(x, peak, ready[i], &n);
         flip(x, x->path, n);
-        reach(x, reached, state, ready[i]);
+        order_search_reach(x, reached, state, ready[i]);
         flip(x, x->path, n);
         x->work -= x->work < 8u * n + x->words ? x->work : 8u * n + x->words;
         while (n)
@@ -194,7 +194,7 @@ static void trace(struct search *x, uint32_t state, uint32_t *order)
     uint32_t end = x->g->n_step, n;
     for (; x->state[state].parent != OC_NONE; state = x->state[state].parent) {
         const struct state *s = &x->state[state];
-        load(x, s->parent);
+        order_search_load(x, s->parent);
         advance(x, x->state[s->parent].peak, s->step, &n);
         end -= n;
         memcpy(order + end, x->path, n * sizeof(*order));
@@ -234,7 +234,7 @@ static void close_search(struct search *x)
 static uint32_t next_state(struct search *x)
 {
     while (x->n_heap && x->work && !x->full) {
-        uint32_t s = pop(x);
+        uint32_t s = order_search_pop(x);
         if (!x->state[s].expanded && (!x->beam || x->taken[x->state[s].done]++ < x->beam))
             return s;
     }
@@ -255,7 +255,7 @@ struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint32_t b
     open_search(&x, g, *work, beam);
     oc_order_run_free_steps(&x.run, out.lower, x.path, &n);
     flip(&x, x.path, n);
-    reach(&x, out.lower, OC_NONE, OC_NONE);
+    order_search_reach(&x, out.lower, OC_NONE, OC_NONE);
     while (!out.found && (s = next_state(&x)) != OC_NONE) {
         if (!beam)
             out.lower = x.state[s].peak;
@@ -265,7 +265,7 @@ struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint32_t b
             out.solved = !beam;
             out.peak = oc_order_peak(g, order, NULL);
         } else {
-            expand(&x, s, below);
+            order_search_expand(&x, s, below);
         }
     }
     if (!beam && !out.found && !x.n_heap && !x.full && x.work) {
@@ -364,7 +364,7 @@ static struct key heap_pop(struct greedy *q)
     return top;
 }
 
-static void offer(struct greedy *q, rule_fn *rule, uint32_t step)
+static void order_search_offer(struct greedy *q, rule_fn *rule, uint32_t step)
 {
     struct pick p = {.step = step, .age = q->age++};
     p.takes = (int64_t)(oc_order_run_cost(&q->run, step, &p.delta) - q->run.live);
@@ -374,7 +374,7 @@ static void offer(struct greedy *q, rule_fn *rule, uint32_t step)
 }
 
 /* Runs the step; pushes newly ready steps, and updates steps that became the last to touch a buffer. */
-static void take(struct greedy *q, rule_fn *rule, uint32_t step)
+static void order_search_take(struct greedy *q, rule_fn *rule, uint32_t step)
 {
     const struct oc_order_graph *g = q->run.g;
     int64_t delta;
@@ -383,16 +383,16 @@ static void take(struct greedy *q, rule_fn *rule, uint32_t step)
     oc_order_run_do(&q->run, step);
     for (uint32_t k = g->user_at[step]; k < g->user_at[step + 1]; k++)
         if (q->run.missing[g->user[k]] == 0)
-            offer(q, rule, g->user[k]);
+            order_search_offer(q, rule, g->user[k]);
     for (uint32_t k = g->touch_at[step]; k < g->touch_at[step + 1]; k++) {
         uint32_t b = g->touch[k];
         q->rest[b] ^= step;
         if (q->run.left[b] == 1 && q->run.missing[q->rest[b]] == 0)
-            offer(q, rule, q->rest[b]);
+            order_search_offer(q, rule, q->rest[b]);
     }
 }
 
-static uint64_t by_rule(struct greedy *q, rule_fn *rule, uint32_t *order)
+static uint64_t order_search_by_rule(struct greedy *q, rule_fn *rule, uint32_t *order)
 {
     const struct oc_order_graph *g = q->run.g;
     oc_order_run_reset(&q->run);
@@ -405,13 +405,13 @@ static uint64_t by_rule(struct greedy *q, rule_fn *rule, uint32_t *order)
             q->rest[g->touch[k]] ^= s;
     uint32_t n_ready = q->run.n_ready;
     for (uint32_t i = 0; i < n_ready; i++)
-        offer(q, rule, q->run.ready[i]);
+        order_search_offer(q, rule, q->run.ready[i]);
     for (uint32_t n = 0; n < g->n_step;) {
         struct key k = heap_pop(q);
         if (k.version != q->version[k.step] || q->run.missing[k.step])
             continue;
         order[n++] = k.step;
-        take(q, rule, k.step);
+        order_search_take(q, rule, k.step);
     }
     return q->peak;
 }
@@ -423,7 +423,7 @@ static void try_rules(const struct oc_order_graph *g, bool backwards, uint32_t *
     uint32_t *order = oc_xmalloc(((size_t)g->n_step + 1) * sizeof(*order));
     oc_order_run_open(&q.run, g);
     for (size_t r = 0; r < OC_COUNT(rules); r++) {
-        uint64_t size = by_rule(&q, rules[r], order);
+        uint64_t size = order_search_by_rule(&q, rules[r], order);
         if (size >= *peak)
             continue;
         *peak = size;

@@ -75,7 +75,7 @@ static uint32_t best(const struct oc_ort_arena *a, uint64_t bytes)
 }
 
 /* kNextPowerOfTwo */
-static void extend(struct oc_ort_arena *a, uint64_t bytes)
+static void ort_run_extend(struct oc_ort_arena *a, uint64_t bytes)
 {
     bool grown = false;
     while (bytes > a->next_region) {
@@ -91,7 +91,7 @@ static void extend(struct oc_ort_arena *a, uint64_t bytes)
         a->next_region = a->next_region * 2 < MOST ? a->next_region * 2 : MOST;
 }
 
-static void split(struct oc_ort_arena *a, uint32_t i, uint64_t bytes)
+static void ort_run_split(struct oc_ort_arena *a, uint32_t i, uint64_t bytes)
 {
     struct oc_ort_chunk rest = a->chunk[i];
     rest.size -= bytes;
@@ -112,11 +112,11 @@ uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes)
     uint64_t rounded = (bytes + MIN_BYTES - 1) / MIN_BYTES * MIN_BYTES;
     uint32_t i = best(a, rounded);
     if (i == OC_NONE) {
-        extend(a, rounded);
+        ort_run_extend(a, rounded);
         i = best(a, rounded);
     }
     if (a->chunk[i].size >= rounded * 2 || a->chunk[i].size - rounded >= DEAD_BYTES)
-        split(a, i, rounded);
+        ort_run_split(a, i, rounded);
     struct oc_ort_chunk *c = &a->chunk[i];
     take_spare(a, i);
     c->requested = bytes;
@@ -128,7 +128,7 @@ uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes)
 }
 
 /* Merges a free chunk with the next one. */
-static void join(struct oc_ort_arena *a, uint32_t i, uint32_t behind)
+static void ort_run_join(struct oc_ort_arena *a, uint32_t i, uint32_t behind)
 {
     struct oc_ort_chunk *c = &a->chunk[i];
     c->size += a->chunk[behind].size;
@@ -148,9 +148,9 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t i)
     put_spare(a, i);
     uint32_t after = a->chunk[i].after, before = a->chunk[i].before;
     if (after != OC_NONE && !a->chunk[after].used)
-        join(a, i, after);
+        ort_run_join(a, i, after);
     if (before != OC_NONE && !a->chunk[before].used)
-        join(a, before, i);
+        ort_run_join(a, before, i);
 }
 
 /* ---- ort reuse -------------------------------------------------------------------------------------- */
@@ -226,7 +226,7 @@ void oc_ort_shapes_free(struct oc_ort_shapes *s)
 }
 
 /* Accepts only numbers and names, nothing computed. */
-static bool has_sizes(const struct oc_ort_shapes *s, uint32_t value)
+static bool ort_run_has_sizes(const struct oc_ort_shapes *s, uint32_t value)
 {
     const struct oc_type *t = &s->open->type[value];
     if (!s->inferred[value] || t->kind != OC_T_TENSOR || !t->shape.ranked || t->dtype == OC_DT_STRING)
@@ -239,7 +239,7 @@ static bool has_sizes(const struct oc_ort_shapes *s, uint32_t value)
     return true;
 }
 
-static bool is_constant(const struct oc_model *m, uint32_t value)
+static bool ort_run_is_constant(const struct oc_model *m, uint32_t value)
 {
     const struct oc_value *v = &m->value[value];
     return v->constant || (v->producer != OC_NONE && strcmp(m->node[v->producer].op_type, "Constant") == 0);
@@ -251,7 +251,7 @@ static void learn_node(struct oc_ort_shapes *s, uint32_t node)
     const struct oc_node *n = &m->node[node];
     bool known = strcmp(n->op_type, "If") != 0 && strcmp(n->op_type, "Loop") != 0;
     for (uint32_t k = 0; k < n->n_in && known; k++)
-        known = n->in[k] == OC_NONE || is_constant(m, n->in[k]) ||
+        known = n->in[k] == OC_NONE || ort_run_is_constant(m, n->in[k]) ||
                 (s->inferred[n->in[k]] && (oc_op_slot(s->open->op[node], k) != 'm' || k == 0));
     for (uint32_t k = 0; k < n->n_out; k++)
         if (n->out[k] != OC_NONE)
@@ -271,7 +271,7 @@ static void infer_shapes(const struct oc_lives *l, struct oc_ort_shapes *s)
 static bool same_size(const struct oc_ort_shapes *s, uint32_t x, uint32_t y)
 {
     const struct oc_type *a = &s->open->type[x], *b = &s->open->type[y];
-    return has_sizes(s, x) && has_sizes(s, y) &&
+    return ort_run_has_sizes(s, x) && ort_run_has_sizes(s, y) &&
            oc_dtype_info(a->dtype)->bits == oc_dtype_info(b->dtype)->bits &&
            oc_shape_equal(&a->shape, &b->shape);
 }
@@ -293,7 +293,7 @@ static uint32_t buffer_of(const struct reuse *r, uint32_t value)
     return i < OC_LIFE_CALLER ? r->into[i] : OC_LIFE_NONE;
 }
 
-static void count(struct reuse *r, uint32_t value)
+static void ort_run_count(struct reuse *r, uint32_t value)
 {
     uint32_t i = buffer_of(r, value);
     if (i != OC_LIFE_NONE)
@@ -313,7 +313,7 @@ static void each_read(struct reuse *r, uint32_t step, void (*use)(struct reuse *
 
 static void put_free(struct reuse *r, uint32_t i)
 {
-    if (!has_sizes(r->s, r->l->life[i].value))
+    if (!ort_run_has_sizes(r->s, r->l->life[i].value))
         return; /* matches no other buffer */
     OC_GROW(r->freed, r->n, r->cap);
     r->freed[r->n++] = i;
@@ -352,14 +352,14 @@ static uint32_t dead_one(struct reuse *r, uint32_t value)
     return OC_LIFE_NONE;
 }
 
-static void place(struct reuse *r, uint32_t step, const struct oc_node *n, uint32_t value)
+static void ort_run_place(struct reuse *r, uint32_t step, const struct oc_node *n, uint32_t value)
 {
     uint32_t i = value == OC_NONE ? OC_LIFE_NONE : r->l->of_value[value];
     if (i >= OC_LIFE_CALLER || r->l->life[i].value != value || r->l->life[i].first != step ||
         r->l->life[i].output)
         return;
     uint32_t other = input_to_overwrite(r, n, value);
-    if (other == OC_LIFE_NONE && has_sizes(r->s, value))
+    if (other == OC_LIFE_NONE && ort_run_has_sizes(r->s, value))
         other = dead_one(r, value);
     if (other != OC_LIFE_NONE) {
         r->into[i] = other;
@@ -371,7 +371,7 @@ static void plan_step(struct reuse *r, uint32_t step)
 {
     const struct oc_node *n = &r->m->node[r->l->step[step]];
     for (uint32_t k = 0; k < n->n_out; k++)
-        place(r, step, n, n->out[k]);
+        ort_run_place(r, step, n, n->out[k]);
     each_read(r, step, done_with);
     for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t i = buffer_of(r, n->out[k]);
@@ -390,7 +390,7 @@ void oc_ort_reuse(const struct oc_lives *l, struct oc_ort_shapes *s, uint32_t *i
         into[i] = i;
     infer_shapes(l, s);
     for (uint32_t i = 0; i < l->n_step; i++)
-        each_read(&r, i, count);
+        each_read(&r, i, ort_run_count);
     for (uint32_t i = 0; i < l->n_step; i++)
         plan_step(&r, i);
     free(r.uses);
@@ -531,7 +531,7 @@ static uint64_t conv_workspace(const struct oc_analysis *a, const struct oc_node
 static void run_graph(struct run *r, const struct oc_lives *l);
 
 /* The body with the largest need; in very large bodies the later buffers are merged into one request. */
-static void run_body(struct run *r, const struct oc_lives *l, uint32_t step)
+static void ort_run_body(struct run *r, const struct oc_lives *l, uint32_t step)
 {
     uint32_t node = l->step[step], body = OC_NONE, all = OC_NONE;
     if (!l->inner[step])
@@ -565,7 +565,7 @@ static void run_graph(struct run *r, const struct oc_lives *l)
             chunk[b.made[i]] = oc_ort_arena_take(&r->arena, life[b.made[i]].bytes);
         oc_ort_arena_give(&r->arena,
                           oc_ort_arena_take(&r->arena, conv_workspace(l->a, &m->node[l->step[s]])));
-        run_body(r, l, s);
+        ort_run_body(r, l, s);
         update_peak(r, l->step[s]);
         for (uint32_t i = b.last_at[s]; i < b.last_at[s + 1]; i++)
             oc_ort_arena_give(&r->arena, chunk[b.last[i]]);

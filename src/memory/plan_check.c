@@ -22,7 +22,7 @@ struct treap {
     uint32_t root;
 };
 
-static int by_step(const void *a, const void *b)
+static int plan_check_by_step(const void *a, const void *b)
 {
     const struct event *x = a, *y = b;
     if (x->step != y->step)
@@ -33,7 +33,7 @@ static int by_step(const void *a, const void *b)
 }
 
 /* Nearest live box at or below the offset, and the nearest above it. */
-static void neighbours(const struct treap *t, uint64_t at, uint32_t *below, uint32_t *above)
+static void plan_check_neighbours(const struct treap *t, uint64_t at, uint32_t *below, uint32_t *above)
 {
     *below = *above = OC_NONE;
     for (uint32_t i = t->root; i != OC_NONE;) {
@@ -48,7 +48,7 @@ static void neighbours(const struct treap *t, uint64_t at, uint32_t *below, uint
 }
 
 /* Splits: offsets up to `at` go left, the rest right. */
-static void split(struct treap *t, uint32_t node, uint64_t at, uint32_t *left, uint32_t *right)
+static void plan_check_split(struct treap *t, uint32_t node, uint64_t at, uint32_t *left, uint32_t *right)
 {
     while (node != OC_NONE) {
         if (t->offset[node] <= at) {
@@ -64,7 +64,7 @@ static void split(struct treap *t, uint32_t node, uint64_t at, uint32_t *left, u
     *left = *right = OC_NONE;
 }
 
-static uint32_t merge(struct treap *t, uint32_t a, uint32_t b)
+static uint32_t plan_check_merge(struct treap *t, uint32_t a, uint32_t b)
 {
     uint32_t root = OC_NONE, *link = &root;
     while (a != OC_NONE && b != OC_NONE) {
@@ -82,23 +82,23 @@ static uint32_t merge(struct treap *t, uint32_t a, uint32_t b)
     return root;
 }
 
-static void insert(struct treap *t, uint32_t i)
+static void plan_check_insert(struct treap *t, uint32_t i)
 {
     uint32_t *link = &t->root;
     while (*link != OC_NONE && t->priority[*link] >= t->priority[i])
         link = t->offset[*link] <= t->offset[i] ? &t->right[*link] : &t->left[*link];
     uint32_t rest = *link;
     *link = i;
-    split(t, rest, t->offset[i], &t->left[i], &t->right[i]);
+    plan_check_split(t, rest, t->offset[i], &t->left[i], &t->right[i]);
 }
 
 /* Offsets of live boxes are distinct, as none is empty and none overlap. */
-static void drop(struct treap *t, uint32_t i)
+static void plan_check_drop(struct treap *t, uint32_t i)
 {
     uint32_t *link = &t->root;
     while (*link != i)
         link = t->offset[*link] <= t->offset[i] ? &t->right[*link] : &t->left[*link];
-    *link = merge(t, t->left[i], t->right[i]);
+    *link = plan_check_merge(t, t->left[i], t->right[i]);
 }
 
 static int clash(const struct treap *t, uint32_t a, uint32_t b, struct oc_err *err)
@@ -108,20 +108,20 @@ static int clash(const struct treap *t, uint32_t a, uint32_t b, struct oc_err *e
                    step);
 }
 
-static int begin(struct treap *t, uint32_t i, struct oc_err *err)
+static int plan_check_begin(struct treap *t, uint32_t i, struct oc_err *err)
 {
     uint32_t below, above;
-    neighbours(t, t->offset[i], &below, &above);
+    plan_check_neighbours(t, t->offset[i], &below, &above);
     if (below != OC_NONE && t->offset[below] + t->box[below].bytes > t->offset[i])
         return clash(t, below, i, err);
     if (above != OC_NONE && t->offset[i] + t->box[i].bytes > t->offset[above])
         return clash(t, above, i, err);
-    insert(t, i);
+    plan_check_insert(t, i);
     return 0;
 }
 
-static int check_place(const struct oc_box *b, uint64_t at, uint32_t i, uint64_t align, uint64_t size,
-                       struct oc_err *err)
+static int plan_check_place(const struct oc_box *b, uint64_t at, uint32_t i, uint64_t align, uint64_t size,
+                            struct oc_err *err)
 {
     if (b->last < b->first)
         return oc_fail(err, OC_EFORMAT, "buffer %u ends before it begins", i);
@@ -133,12 +133,12 @@ static int check_place(const struct oc_box *b, uint64_t at, uint32_t i, uint64_t
     return 0;
 }
 
-static int sweep(struct treap *t, const struct event *e, size_t n, struct oc_err *err)
+static int plan_check_sweep(struct treap *t, const struct event *e, size_t n, struct oc_err *err)
 {
     for (size_t k = 0; k < n; k++) {
         if (!e[k].begins)
-            drop(t, e[k].box);
-        else if (begin(t, e[k].box, err))
+            plan_check_drop(t, e[k].box);
+        else if (plan_check_begin(t, e[k].box, err))
             return -1;
     }
     return 0;
@@ -153,7 +153,7 @@ int oc_plan_check(const struct oc_box *box, const uint64_t *offset, uint32_t n, 
     size_t n_event = 0;
     int rc = 0;
     for (uint32_t i = 0; i < n && !rc; i++) {
-        rc = check_place(&box[i], offset[i], i, align, size, err);
+        rc = plan_check_place(&box[i], offset[i], i, align, size, err);
         t.priority[i] = (i + 1) * 2654435769u; /* randomised priority keeps the tree shallow */
         t.priority[i] ^= t.priority[i] >> 15;
         if (!box[i].bytes)
@@ -162,8 +162,8 @@ int oc_plan_check(const struct oc_box *box, const uint64_t *offset, uint32_t n, 
         event[n_event++] = (struct event){(uint64_t)box[i].last + 1, i, false};
     }
     if (!rc) {
-        qsort(event, n_event, sizeof(*event), by_step);
-        rc = sweep(&t, event, n_event, err);
+        qsort(event, n_event, sizeof(*event), plan_check_by_step);
+        rc = plan_check_sweep(&t, event, n_event, err);
     }
     free(event);
     free(links);

@@ -39,7 +39,7 @@ static void only_choice(const struct oc_order_graph *g, bool backwards, bool *on
     oc_order_run_close(&r);
 }
 
-static void cut(struct reorder *r)
+static void reorder_cut(struct reorder *r)
 {
     uint32_t n = r->g->n_step;
     struct oc_arena arena = {0};
@@ -125,7 +125,7 @@ static bool improve_peak(struct windows *w)
     return false;
 }
 
-static uint64_t improve(struct reorder *r, const struct oc_order_graph *g, uint32_t *order)
+static uint64_t reorder_improve(struct reorder *r, const struct oc_order_graph *g, uint32_t *order)
 {
     uint32_t n = g->n_step, *memory = oc_xmalloc((2 * (size_t)n + g->n_buffer + 1) * sizeof(*memory));
     struct windows w = {.r = r,
@@ -181,7 +181,7 @@ static bool order_part(struct reorder *r, const struct oc_order_graph *g, uint64
         limit = e.peak;
     } else if (!e.solved) {
         try_beams(r, g, limit, order, found);
-        limit = improve(r, g, order);
+        limit = reorder_improve(r, g, order);
     }
     uint64_t lower = e.lower < limit ? e.lower : limit;
     r->lower = lower > r->lower ? lower : r->lower;
@@ -207,9 +207,9 @@ static bool do_part(struct reorder *r, const struct part *p)
     return better;
 }
 
-static void search(struct reorder *r)
+static void reorder_search(struct reorder *r)
 {
-    cut(r);
+    reorder_cut(r);
     weigh_parts(r);
     qsort(r->part, r->n_part, sizeof(*r->part), by_peak);
     for (uint32_t k = 0; k < r->n_part && r->part[k].peak > r->lower; k++)
@@ -234,7 +234,7 @@ void oc_reorder_make(const struct oc_order_graph *g, uint64_t work, uint32_t *or
     memcpy(r.order, order, n * sizeof(*order));
     memcpy(r.where, order, n * sizeof(*order));
     memset(r.place, 0xff, (size_t)g->n_buffer * sizeof(*r.place));
-    search(&r);
+    reorder_search(&r);
     out->parts = r.n_part;
     out->lower = r.lower;
     uint64_t peak = oc_order_peak(g, r.order, NULL);

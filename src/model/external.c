@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-static bool folder_of(const struct oc_model *m, char folder[PATH_MAX])
+static bool external_folder_of(const struct oc_model *m, char folder[PATH_MAX])
 {
     const char *slash = strrchr(m->path, '/');
     size_t n = slash ? (size_t)(slash - m->path) + 1 : 0;
@@ -32,7 +32,7 @@ static bool names_outside(const char *location)
     return false;
 }
 
-static bool join(const char *folder, const char *location, char path[PATH_MAX])
+static bool external_join(const char *folder, const char *location, char path[PATH_MAX])
 {
     int n = snprintf(path, PATH_MAX, "%s%s", location[0] == '/' ? "" : folder, location);
     return n > 0 && n < PATH_MAX;
@@ -43,12 +43,12 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
     char folder[PATH_MAX], path[PATH_MAX];
     if (!m->caps.external_anywhere && names_outside(location))
         return OC_EXTERNAL_OUTSIDE;
-    if (!folder_of(m, folder))
+    if (!external_folder_of(m, folder))
         return m->path[0] ? OC_EXTERNAL_MISSING
                           : OC_EXTERNAL_FOUND; /* a model in memory: no folder is known */
     if (m->caps.external_anywhere)
-        return join(folder, location, path) && access(path, R_OK) == 0 ? OC_EXTERNAL_FOUND
-                                                                       : OC_EXTERNAL_MISSING;
+        return external_join(folder, location, path) && access(path, R_OK) == 0 ? OC_EXTERNAL_FOUND
+                                                                                : OC_EXTERNAL_MISSING;
     int error = oc_look_inside(folder, location);
     return !error ? OC_EXTERNAL_FOUND : error == EXDEV ? OC_EXTERNAL_OUTSIDE : OC_EXTERNAL_MISSING;
 }
@@ -56,7 +56,7 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
 bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out)
 {
     char folder[PATH_MAX], path[PATH_MAX];
-    if (!t->external_path || !folder_of(m, folder) || !join(folder, t->external_path, path))
+    if (!t->external_path || !external_folder_of(m, folder) || !external_join(folder, t->external_path, path))
         return false;
     if (m->caps.external_anywhere)
         return oc_file_map_capped(path, &m->caps, out, NULL) == 0;

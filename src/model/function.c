@@ -29,7 +29,8 @@ int oc_load_opset(struct oc_loader *l, struct oc_view v, struct oc_opset *out)
     return oc_load_end(l, &w, "opset import");
 }
 
-static const char *key_of(struct oc_loader *l, const char *domain, const char *name, const char *overload)
+static const char *function_key_of(struct oc_loader *l, const char *domain, const char *name,
+                                   const char *overload)
 {
     return oc_printf(&l->m->arena, "%s\x1f%s\x1f%s", domain, name, overload);
 }
@@ -75,7 +76,7 @@ int oc_load_functions(struct oc_loader *l, const struct oc_view *view, uint32_t 
         struct oc_function *fn = &l->fn[i];
         if (load_function(l, view[i], fn))
             return -1;
-        const char *key = key_of(l, fn->domain, fn->name, fn->overload);
+        const char *key = function_key_of(l, fn->domain, fn->name, fn->overload);
         oc_map_set(&l->functions, key, strlen(key), i);
     }
     l->n_fn = l->m->n_function = n;
@@ -92,7 +93,7 @@ const struct oc_function *oc_function_of(const struct oc_loader *l, const struct
     return i == OC_NONE ? NULL : &l->fn[i];
 }
 
-static uint32_t count(const struct oc_function *fn, uint32_t num)
+static uint32_t function_count(const struct oc_function *fn, uint32_t num)
 {
     uint32_t n = 0;
     struct oc_wire w = oc_wire_of(fn->view.data, fn->view.n);
@@ -103,7 +104,7 @@ static uint32_t count(const struct oc_function *fn, uint32_t num)
 }
 
 /* Collects the names in all fields of that number. */
-static struct oc_view *collect(const struct oc_function *fn, uint32_t num, uint32_t *n)
+static struct oc_view *function_collect(const struct oc_function *fn, uint32_t num, uint32_t *n)
 {
     struct oc_view *list = NULL;
     uint32_t cap = 0;
@@ -158,8 +159,8 @@ static bool recursive(const struct oc_call *call, const struct oc_function *fn)
     return false;
 }
 
-static uint32_t *ids_of(struct oc_loader *l, const struct oc_scope *in, const struct oc_view *formal,
-                        uint32_t n)
+static uint32_t *function_ids_of(struct oc_loader *l, const struct oc_scope *in, const struct oc_view *formal,
+                                 uint32_t n)
 {
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
     for (uint32_t i = 0; i < n; i++) {
@@ -170,8 +171,8 @@ static uint32_t *ids_of(struct oc_loader *l, const struct oc_scope *in, const st
     return id;
 }
 
-static int expand(struct oc_loader *l, const struct oc_scope *sc, uint32_t node, const struct oc_function *fn,
-                  uint32_t n_node)
+static int function_expand(struct oc_loader *l, const struct oc_scope *sc, uint32_t node,
+                           const struct oc_function *fn, uint32_t n_node)
 {
     char label[256];
     const char *name = oc_node_label(l->m, &l->m->node[node], label, sizeof(label));
@@ -189,7 +190,8 @@ static int expand(struct oc_loader *l, const struct oc_scope *sc, uint32_t node,
     g->parent_node = node;
     g->scope = oc_printf(&l->m->arena, "%s%s%s", up, up[0] ? "/" : "", name);
     uint32_t n_formal_in, n_formal_out;
-    struct oc_view *formal_in = collect(fn, 4, &n_formal_in), *formal_out = collect(fn, 5, &n_formal_out);
+    struct oc_view *formal_in = function_collect(fn, 4, &n_formal_in),
+                   *formal_out = function_collect(fn, 5, &n_formal_out);
     bind_inputs(&in, formal_in, n_formal_in, &l->m->node[node]);
     bind_outputs(&in, formal_out, n_formal_out, &l->m->node[node]);
     absent_inputs(&in, formal_in, n_formal_in);
@@ -197,9 +199,9 @@ static int expand(struct oc_loader *l, const struct oc_scope *sc, uint32_t node,
     l->m->node[node].body = in.graph;
     int rc = oc_load_nodes(l, &in, fn->view, NODES, n_node);
     g = &l->m->graph[in.graph];
-    g->input = ids_of(l, &in, formal_in, n_formal_in);
+    g->input = function_ids_of(l, &in, formal_in, n_formal_in);
     g->n_input = n_formal_in;
-    g->output = ids_of(l, &in, formal_out, n_formal_out);
+    g->output = function_ids_of(l, &in, formal_out, n_formal_out);
     g->n_output = n_formal_out;
     free(formal_in);
     free(formal_out);
@@ -214,12 +216,12 @@ int oc_expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t node
         return oc_load_fail(l, OC_EFORMAT, fn->view.data, "function '%s' calls itself", fn->name);
     if (sc->depth + 1 > oc_cap(l->caps, OC_CAP_DEPTH))
         return oc_load_over(l, OC_CAP_DEPTH, 0, fn->view.data);
-    uint32_t n_node = count(fn, NODES);
+    uint32_t n_node = function_count(fn, NODES);
     int rc = 0;
     if (n_node > oc_cap(l->caps, OC_CAP_FUNCTION_NODES) - l->n_expanded)
         rc = oc_load_over(l, OC_CAP_FUNCTION_NODES, 0, fn->view.data);
     l->n_expanded += rc ? 0 : n_node;
     if (rc == 0)
-        rc = expand(l, sc, node, fn, n_node);
+        rc = function_expand(l, sc, node, fn, n_node);
     return rc;
 }

@@ -103,7 +103,7 @@ static struct oc_model *new_model(const char *path, const struct oc_caps *caps)
     return m;
 }
 
-static int load(struct oc_model *m, struct oc_view v, struct oc_err *err)
+static int do_load(struct oc_model *m, struct oc_view v, struct oc_err *err)
 {
     struct oc_err unused = {0};
     struct oc_loader l = {.m = m, .err = err ? err : &unused, .caps = &m->caps, .base = v.data};
@@ -144,7 +144,7 @@ int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model 
     struct oc_model *m = new_model(path, caps);
     int rc = oc_file_map_capped(path, caps, &m->file, err);
     if (rc == 0)
-        rc = load(m, (struct oc_view){m->file.data, m->file.size_bytes}, err);
+        rc = do_load(m, (struct oc_view){m->file.data, m->file.size_bytes}, err);
     if (rc) {
         oc_model_free(m);
         return -1;
@@ -158,7 +158,7 @@ int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_caps 
 {
     struct oc_model *m = new_model("", caps);
     m->file = (struct oc_file){.data = data, .size_bytes = size_bytes};
-    if (load(m, (struct oc_view){data, size_bytes}, err)) {
+    if (do_load(m, (struct oc_view){data, size_bytes}, err)) {
         oc_model_free(m);
         return -1;
     }

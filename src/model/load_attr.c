@@ -11,7 +11,8 @@ struct counts {
     const char *ref;
 };
 
-static int count_fields(struct oc_loader *l, struct oc_view v, struct counts *k, struct oc_attr *out)
+static int load_attr_count_fields(struct oc_loader *l, struct oc_view v, struct counts *k,
+                                  struct oc_attr *out)
 {
     static const uint8_t type_of[24] = {[2] = OC_ATTR_FLOAT,          [3] = OC_ATTR_INT,
                                         [4] = OC_ATTR_STRING,         [5] = OC_ATTR_TENSOR,
@@ -64,13 +65,13 @@ struct filler { /* output arrays, sized by the counts; NULL for empty lists */
     uint32_t n_ints, n_floats, n_strings, n_tensors, n_graphs;
 };
 
-static struct oc_bytes bytes_of(struct oc_loader *l, const struct oc_field *f)
+static struct oc_bytes load_attr_bytes_of(struct oc_loader *l, const struct oc_field *f)
 {
     const char *s = oc_strndup(&l->m->arena, f->n ? (const char *)f->data : "", f->n);
     return (struct oc_bytes){.s = s, .n = f->n};
 }
 
-static void fill_numbers(struct filler *a, const struct oc_field *f)
+static void load_attr_fill_numbers(struct filler *a, const struct oc_field *f)
 {
     size_t n = oc_wire_count(f, f->num == 8 ? 0 : 4);
     if (f->num == 8 && n) {
@@ -124,15 +125,15 @@ static int fill_fields(struct oc_loader *l, const struct oc_scope *sc, uint32_t 
             out->i = (int64_t)f.v;
             break;
         case 4:
-            out->s = bytes_of(l, &f);
+            out->s = load_attr_bytes_of(l, &f);
             break;
         case 7:
         case 8:
-            fill_numbers(a, &f);
+            load_attr_fill_numbers(a, &f);
             break;
         case 9:
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): counted above */
-            a->strings[a->n_strings++] = bytes_of(l, &f);
+            a->strings[a->n_strings++] = load_attr_bytes_of(l, &f);
             break;
         case 5:
         case 6:
@@ -170,7 +171,7 @@ static int resolve_reference(struct oc_loader *l, const struct oc_scope *sc, uin
             continue;
         struct oc_attr probe = {.name = ""};
         struct counts k = {0};
-        if (count_fields(l, (struct oc_view){f.data, f.n}, &k, &probe))
+        if (load_attr_count_fields(l, (struct oc_view){f.data, f.n}, &k, &probe))
             return -1;
         if (strcmp(probe.name, ref) == 0 && !k.ref) {
             int rc = oc_load_attr(l, sc, owner, (struct oc_view){f.data, f.n}, out, dropped);
@@ -183,7 +184,7 @@ static int resolve_reference(struct oc_loader *l, const struct oc_scope *sc, uin
 }
 
 /* Most attributes have no list. */
-static void *list_of(struct oc_arena *arena, uint64_t n, size_t size)
+static void *load_attr_list_of(struct oc_arena *arena, uint64_t n, size_t size)
 {
     return n ? oc_alloc_array(arena, n, size) : NULL;
 }
@@ -198,16 +199,16 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
     *out = empty;
     *dropped = false;
     struct counts k = {0};
-    if (count_fields(l, v, &k, out))
+    if (load_attr_count_fields(l, v, &k, out))
         return -1;
     if (k.ref && sc->call)
         return resolve_reference(l, sc, owner, k.ref, out, dropped);
     struct oc_arena *arena = &l->m->arena;
-    struct filler a = {.ints = list_of(arena, k.ints, sizeof(int64_t)),
-                       .floats = list_of(arena, k.floats, sizeof(float)),
-                       .strings = list_of(arena, k.strings, sizeof(struct oc_bytes)),
-                       .tensors = list_of(arena, k.tensors + k.sparse, sizeof(struct oc_tensor)),
-                       .graphs = list_of(arena, k.graphs, sizeof(uint32_t))};
+    struct filler a = {.ints = load_attr_list_of(arena, k.ints, sizeof(int64_t)),
+                       .floats = load_attr_list_of(arena, k.floats, sizeof(float)),
+                       .strings = load_attr_list_of(arena, k.strings, sizeof(struct oc_bytes)),
+                       .tensors = load_attr_list_of(arena, k.tensors + k.sparse, sizeof(struct oc_tensor)),
+                       .graphs = load_attr_list_of(arena, k.graphs, sizeof(uint32_t))};
     if (fill_fields(l, sc, owner, v, &a, out))
         return -1;
     out->type = k.type <= OC_ATTR_TYPE_PROTOS ? (uint8_t)k.type : OC_ATTR_NONE;

@@ -34,7 +34,7 @@ static uint32_t define_kept(struct oc_loader *l, struct oc_scope *sc, const char
 }
 
 /* Reserves room for n names and their values; most nodes have one output. */
-static void reserve(struct oc_loader *l, struct oc_scope *sc, uint32_t n)
+static void load_graph_reserve(struct oc_loader *l, struct oc_scope *sc, uint32_t n)
 {
     oc_map_reserve(&sc->names, n);
     oc_load_reserve_values(l, n);
@@ -178,7 +178,8 @@ static int add_output(struct oc_loader *l, struct oc_scope *sc, const struct oc_
     return 0;
 }
 
-static void add_input(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t node)
+static void load_graph_add_input(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f,
+                                 uint32_t node)
 {
     struct oc_node_lists *k = &l->lists;
     uint32_t slot = k->n_in++, id = OC_NONE;
@@ -223,8 +224,8 @@ static int32_t opset_of(const struct oc_opset_list *list, const char *domain)
     return 0;
 }
 
-static int node_name(struct oc_loader *l, const struct oc_scope *sc, const struct oc_field *f,
-                     struct oc_node *n)
+static int load_graph_node_name(struct oc_loader *l, const struct oc_scope *sc, const struct oc_field *f,
+                                struct oc_node *n)
 {
     if (f->n > oc_cap(l->caps, OC_CAP_STRING_BYTES))
         return oc_load_over(l, OC_CAP_STRING_BYTES, f->n, f->data);
@@ -264,12 +265,12 @@ static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_
     struct oc_node *n = &l->m->node[id];
     switch (f->num) {
     case 1:
-        add_input(l, sc, f, id);
+        load_graph_add_input(l, sc, f, id);
         return 0;
     case 2:
         return add_output(l, sc, f, id);
     case 3:
-        return node_name(l, sc, f, n);
+        return load_graph_node_name(l, sc, f, n);
     case 4:
         n->op_type = oc_load_text(l, f);
         return 0;
@@ -419,7 +420,7 @@ int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, ui
     uint32_t *list = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
     for (uint32_t i = 0; i < n; i++)
         list[i] = first + i;
-    reserve(l, sc, n);
+    load_graph_reserve(l, sc, n);
     struct oc_wire w = oc_wire_of(v.data, v.n);
     struct oc_field f;
     int rc = 0;
@@ -523,7 +524,7 @@ int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v)
     int rc = walk_graph(l, v, &p);
     l->m->graph[sc->graph].name = p.name;
     if (rc == 0)
-        reserve(l, sc, p.input.n + p.init.n + p.sparse.n + p.n_node);
+        load_graph_reserve(l, sc, p.input.n + p.init.n + p.sparse.n + p.n_node);
     if (rc == 0)
         rc = load_inputs(l, sc, &p.input);
     if (rc == 0)

@@ -13,7 +13,8 @@ struct dims {
     unsigned n;
 };
 
-static int add_dims(struct oc_loader *l, const struct oc_field *f, const uint8_t *at, struct dims *d)
+static int load_tensor_add_dims(struct oc_loader *l, const struct oc_field *f, const uint8_t *at,
+                                struct dims *d)
 {
     size_t n = oc_wire_count(f, 0);
     if (n > OC_MAX_RANK - d->n)
@@ -25,7 +26,8 @@ static int add_dims(struct oc_loader *l, const struct oc_field *f, const uint8_t
     return 0;
 }
 
-static int set_shape(struct oc_loader *l, const struct dims *d, const uint8_t *at, struct oc_tensor *t)
+static int load_tensor_set_shape(struct oc_loader *l, const struct dims *d, const uint8_t *at,
+                                 struct oc_tensor *t)
 {
     int64_t *dim = OC_NEW_ARRAY(&l->m->arena, d->n, int64_t);
     bool zero = false, over = false;
@@ -59,7 +61,7 @@ static int set_shape(struct oc_loader *l, const struct dims *d, const uint8_t *a
     return 0;
 }
 
-static bool is_word(struct oc_view s, const char *word)
+static bool load_tensor_is_word(struct oc_view s, const char *word)
 {
     return s.n == strlen(word) && memcmp(s.data, word, s.n) == 0;
 }
@@ -86,10 +88,10 @@ static int external_entry(struct oc_loader *l, struct oc_view v, struct oc_tenso
             value = f;
     }
     struct oc_view text = oc_load_string(l, &value);
-    uint64_t *number = is_word(key, "offset")   ? &t->external_offset_bytes
-                       : is_word(key, "length") ? &t->size_bytes
-                                                : NULL;
-    if (is_word(key, "location"))
+    uint64_t *number = load_tensor_is_word(key, "offset")   ? &t->external_offset_bytes
+                       : load_tensor_is_word(key, "length") ? &t->size_bytes
+                                                            : NULL;
+    if (load_tensor_is_word(key, "location"))
         t->external_path = oc_load_text(l, &value);
     if (number && external_number(l, t, key, text, number))
         return -1;
@@ -127,7 +129,7 @@ static int tensor_field(struct oc_loader *l, const struct oc_field *f, const uin
 {
     switch (f->num) {
     case 1:
-        return add_dims(l, f, at, d);
+        return load_tensor_add_dims(l, f, at, d);
     case 2:
         t->dtype = f->v < OC_DT_COUNT ? (uint8_t)f->v : OC_DT_UNDEFINED;
         if (f->v >= OC_DT_COUNT)
@@ -181,7 +183,7 @@ int oc_load_tensor(struct oc_loader *l, struct oc_view v, struct oc_tensor *out)
     }
     if (out->storage == OC_STORE_EXTERNAL)
         note_external(l, out);
-    return set_shape(l, &d, v.data, out);
+    return load_tensor_set_shape(l, &d, v.data, out);
 }
 
 int oc_load_sparse(struct oc_loader *l, struct oc_view v, struct oc_tensor *out)
@@ -200,7 +202,7 @@ int oc_load_sparse(struct oc_loader *l, struct oc_view v, struct oc_tensor *out)
         else if (f.num == 2)
             rc = oc_load_tensor(l, part, indices);
         else if (f.num == 3)
-            rc = add_dims(l, &f, at, &d);
+            rc = load_tensor_add_dims(l, &f, at, &d);
         if (rc)
             return -1;
     }
@@ -212,7 +214,7 @@ int oc_load_sparse(struct oc_loader *l, struct oc_view v, struct oc_tensor *out)
                               .values = values,
                               .indices = indices,
                               .where = oc_load_offset(l, v.data)};
-    if (set_shape(l, &d, v.data, out))
+    if (load_tensor_set_shape(l, &d, v.data, out))
         return -1;
     out->size_bytes = values->size_bytes + indices->size_bytes;
     return 0;

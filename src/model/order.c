@@ -29,7 +29,7 @@ static void add_edge(struct edges *e, uint32_t from, uint32_t to)
     e->n++;
 }
 
-static bool in_order(const struct oc_model *m, const struct oc_graph *g, uint32_t graph)
+static bool order_in_order(const struct oc_model *m, const struct oc_graph *g, uint32_t graph)
 {
     for (uint32_t i = 0; i < g->n_node; i++) {
         const struct oc_node *n = &m->node[g->node[i]];
@@ -46,7 +46,7 @@ static bool in_order(const struct oc_model *m, const struct oc_graph *g, uint32_
     return true;
 }
 
-static void push(uint32_t *heap, uint32_t *n, uint32_t v)
+static void order_push(uint32_t *heap, uint32_t *n, uint32_t v)
 {
     uint32_t i = (*n)++;
     for (; i && heap[(i - 1) / 2] > v; i = (i - 1) / 2)
@@ -54,7 +54,7 @@ static void push(uint32_t *heap, uint32_t *n, uint32_t v)
     heap[i] = v;
 }
 
-static uint32_t pop(uint32_t *heap, uint32_t *n)
+static uint32_t order_pop(uint32_t *heap, uint32_t *n)
 {
     uint32_t top = heap[0], last = heap[--*n], i = 0;
     for (;;) {
@@ -124,13 +124,13 @@ static uint32_t kahn(const struct edges *e, uint32_t n, uint32_t *order)
     uint32_t n_heap = 0, done = 0;
     for (uint32_t i = 0; i < n; i++)
         if (!missing[i])
-            push(heap, &n_heap, i);
+            order_push(heap, &n_heap, i);
     while (n_heap) {
-        uint32_t i = pop(heap, &n_heap);
+        uint32_t i = order_pop(heap, &n_heap);
         order[done++] = i;
         for (uint32_t k = start[i]; k < start[i + 1]; k++)
             if (--missing[next[k]] == 0)
-                push(heap, &n_heap, next[k]);
+                order_push(heap, &n_heap, next[k]);
     }
     free(start);
     free(missing);
@@ -200,7 +200,7 @@ int oc_order_graphs(struct oc_loader *l)
     mark_late_captures(l, sort);
     int rc = 0;
     for (uint32_t i = 0; i < l->m->n_graph && !rc; i++)
-        if (sort[i] || (l->m->graph[i].unsure_order && !in_order(l->m, &l->m->graph[i], i)))
+        if (sort[i] || (l->m->graph[i].unsure_order && !order_in_order(l->m, &l->m->graph[i], i)))
             rc = order_graph(l, i);
     free(sort);
     return rc;

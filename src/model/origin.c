@@ -39,7 +39,7 @@ bool oc_is_origin_key(const char *key, size_t n)
 }
 
 /* StringStringEntryProto: 1 key, 2 value */
-static void read_entry(const struct oc_field *entry, struct text value[KEYS])
+static void origin_read_entry(const struct oc_field *entry, struct text value[KEYS])
 {
     struct oc_wire w = oc_wire_of(entry->data, entry->n);
     struct oc_field f;
@@ -133,7 +133,7 @@ static bool read_frame(const char *s, const char *end, struct text *file, struct
 }
 
 /* Innermost frame outside of PyTorch; without one the innermost. */
-static const char *read_trace(struct text trace, struct oc_arena *a)
+static const char *origin_read_trace(struct text trace, struct oc_arena *a)
 {
     static const char begin[] = "File \"";
     struct text file, line, best_file = {NULL, 0}, best_line = {NULL, 0};
@@ -167,9 +167,9 @@ void oc_node_origin(const struct oc_model *m, uint32_t node, struct oc_arena *a,
     struct oc_field f;
     while (oc_wire_next(&w, &f))
         if (f.num == 9 && f.type == OC_WIRE_LEN)
-            read_entry(&f, value);
+            origin_read_entry(&f, value);
     out->module = innermost(value[SCOPES], a);
     out->module_class = innermost(value[CLASSES], a);
     read_namespace(value[NAMESPACE], a, out);
-    out->source = read_trace(value[TRACE], a);
+    out->source = origin_read_trace(value[TRACE], a);
 }

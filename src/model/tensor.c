@@ -38,12 +38,12 @@ static int64_t sign_extend(uint64_t v, unsigned bits)
     return (int64_t)((v ^ top) - top);
 }
 
-static struct oc_elem real(double v)
+static struct oc_elem tensor_real(double v)
 {
     return (struct oc_elem){.kind = OC_E_REAL, .r = v};
 }
 
-static struct oc_elem integer(int64_t v)
+static struct oc_elem tensor_integer(int64_t v)
 {
     return (struct oc_elem){.kind = OC_E_INT, .i = {.v = v}};
 }
@@ -53,56 +53,56 @@ static struct oc_elem elem_of(unsigned dtype, uint64_t bits)
 {
     switch (dtype) {
     case OC_DT_FLOAT:
-        return real(float_of((uint32_t)bits));
+        return tensor_real(float_of((uint32_t)bits));
     case OC_DT_DOUBLE: {
         double d;
         memcpy(&d, &bits, sizeof(d));
-        return real(d);
+        return tensor_real(d);
     }
     case OC_DT_FLOAT16:
-        return real(half_float(bits & 0xffff));
+        return tensor_real(half_float(bits & 0xffff));
     case OC_DT_BFLOAT16:
-        return real(float_of((uint32_t)(bits & 0xffff) << 16));
+        return tensor_real(float_of((uint32_t)(bits & 0xffff) << 16));
     case OC_DT_FLOAT8E4M3FN:
-        return real(small_float(bits & 0xff, 4, 3, 7));
+        return tensor_real(small_float(bits & 0xff, 4, 3, 7));
     case OC_DT_FLOAT8E4M3FNUZ:
-        return real(small_float(bits & 0xff, 4, 3, 8));
+        return tensor_real(small_float(bits & 0xff, 4, 3, 8));
     case OC_DT_FLOAT8E5M2:
-        return real(small_float(bits & 0xff, 5, 2, 15));
+        return tensor_real(small_float(bits & 0xff, 5, 2, 15));
     case OC_DT_FLOAT8E5M2FNUZ:
-        return real(small_float(bits & 0xff, 5, 2, 16));
+        return tensor_real(small_float(bits & 0xff, 5, 2, 16));
     case OC_DT_FLOAT4E2M1:
-        return real(small_float(bits & 0xf, 2, 1, 1));
+        return tensor_real(small_float(bits & 0xf, 2, 1, 1));
     case OC_DT_FLOAT8E8M0:
-        return real(ldexp(1, (int)(bits & 0xff) - 127));
+        return tensor_real(ldexp(1, (int)(bits & 0xff) - 127));
     case OC_DT_INT64:
-        return integer((int64_t)bits);
+        return tensor_integer((int64_t)bits);
     case OC_DT_INT32:
-        return integer(sign_extend(bits & 0xffffffff, 32));
+        return tensor_integer(sign_extend(bits & 0xffffffff, 32));
     case OC_DT_INT16:
-        return integer(sign_extend(bits & 0xffff, 16));
+        return tensor_integer(sign_extend(bits & 0xffff, 16));
     case OC_DT_INT8:
-        return integer(sign_extend(bits & 0xff, 8));
+        return tensor_integer(sign_extend(bits & 0xff, 8));
     case OC_DT_INT4:
-        return integer(sign_extend(bits & 0xf, 4));
+        return tensor_integer(sign_extend(bits & 0xf, 4));
     case OC_DT_INT2:
-        return integer(sign_extend(bits & 3, 2));
+        return tensor_integer(sign_extend(bits & 3, 2));
     case OC_DT_UINT64:
         if (bits > INT64_MAX)
             return (struct oc_elem){.kind = OC_E_UNKNOWN};
-        return integer((int64_t)bits);
+        return tensor_integer((int64_t)bits);
     case OC_DT_UINT32:
-        return integer((int64_t)(bits & 0xffffffff));
+        return tensor_integer((int64_t)(bits & 0xffffffff));
     case OC_DT_UINT16:
-        return integer((int64_t)(bits & 0xffff));
+        return tensor_integer((int64_t)(bits & 0xffff));
     case OC_DT_UINT8:
-        return integer((int64_t)(bits & 0xff));
+        return tensor_integer((int64_t)(bits & 0xff));
     case OC_DT_UINT4:
-        return integer((int64_t)(bits & 0xf));
+        return tensor_integer((int64_t)(bits & 0xf));
     case OC_DT_UINT2:
-        return integer((int64_t)(bits & 3));
+        return tensor_integer((int64_t)(bits & 3));
     case OC_DT_BOOL:
-        return integer((bits & 0xff) != 0);
+        return tensor_integer((bits & 0xff) != 0);
     default:
         return (struct oc_elem){.kind = OC_E_UNKNOWN};
     }
@@ -127,7 +127,7 @@ static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, u
     return true;
 }
 
-static uint32_t field_of(unsigned dtype, unsigned *width)
+static uint32_t tensor_field_of(unsigned dtype, unsigned *width)
 {
     *width = 0;
     switch (dtype) {
@@ -155,7 +155,7 @@ static bool from_fields(const struct oc_tensor *t, uint32_t n, struct oc_elem *o
 {
     unsigned width, bits = oc_dtype_info(t->dtype)->bits;
     unsigned per = bits && bits < 8 ? 8 / bits : 1;
-    uint32_t num = field_of(t->dtype, &width), done = 0;
+    uint32_t num = tensor_field_of(t->dtype, &width), done = 0;
     struct oc_wire w = oc_wire_of(t->data, t->message_bytes);
     struct oc_field f;
     while (done < n && oc_wire_next(&w, &f)) {
@@ -247,7 +247,7 @@ bool oc_tensor_elems(const struct oc_model *m, const struct oc_tensor *t, uint32
 static bool pack_fields(const struct oc_tensor *t, struct oc_tensor_bytes *out)
 {
     unsigned width, bits = oc_dtype_info(t->dtype)->bits, step = bits < 8 ? 1 : bits / 8;
-    uint32_t num = field_of(t->dtype, &width);
+    uint32_t num = tensor_field_of(t->dtype, &width);
     struct oc_wire w = oc_wire_of(t->data, t->message_bytes);
     struct oc_field f;
     uint64_t done = 0;
@@ -302,4 +302,3 @@ void oc_tensor_bytes_close(struct oc_tensor_bytes *b)
     oc_file_unmap(&b->file);
     free(b->heap);
 }
-

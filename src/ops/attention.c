@@ -170,7 +170,7 @@ static int flat_dims(struct oc_op_ctx *c, const struct oc_shape *q, const struct
 }
 
 /* 1: all known, 0: a rank is missing, -1: error */
-static int read_dims(struct oc_op_ctx *c, struct dims *d)
+static int attention_read_dims(struct oc_op_ctx *c, struct dims *d)
 {
     const struct oc_shape *q = oc_in_shape(c, Q), *k = oc_in_shape(c, K), *v = oc_in_shape(c, V);
     const struct oc_shape *past = oc_in_shape(c, PAST_K);
@@ -200,7 +200,7 @@ static int read_dims(struct oc_op_ctx *c, struct dims *d)
 static int shape_attention(struct oc_op_ctx *c)
 {
     struct dims d = {.hq = 0};
-    int known = read_dims(c, &d);
+    int known = attention_read_dims(c, &d);
     if (known <= 0) {
         for (unsigned i = 0; i < 4; i++)
             oc_set_out(c, i, oc_in_dtype(c, 0), oc_shape_unranked());
@@ -276,7 +276,7 @@ static void use_softmax_precision(const struct oc_op_ctx *c, struct oc_cost *k)
 static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct dims d = {.hq = 0};
-    int known = read_dims(c, &d);
+    int known = attention_read_dims(c, &d);
     if (known <= 0 || d.hq < 1) {
         c->unknown = true;
         return known < 0 ? -1 : 0;

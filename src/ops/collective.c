@@ -35,7 +35,7 @@ static int shape_all_gather(struct oc_op_ctx *c)
 }
 
 /* In a ring of p devices, each adds (p - 1)/p of the elements: an upper bound is one addition per element. */
-static int cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
+static int collective_cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < c->n_in; i++)
@@ -45,7 +45,7 @@ static int cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
     c->upper = true;
     return 0;
 }
-static const char cost_reduce_formula[] = "ADD = n; n := 0";
+static const char collective_cost_reduce_formula[] = "ADD = n; n := 0";
 
 /* output, and a scalar: whether it is ready */
 static int shape_horovod(struct oc_op_ctx *c)
@@ -66,7 +66,7 @@ static int shape_signal(struct oc_op_ctx *c)
 #define REDUCE(d, n, sh)                                                                                     \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .flags = OC_F_NO_FOLD,             \
-        .shape = (sh), OC_COST(cost_reduce)                                                                  \
+        .shape = (sh), OC_COST(collective_cost_reduce)                                                       \
     }
 #define MOVE(d, n, sh, f)                                                                                    \
     {                                                                                                        \

@@ -4,18 +4,18 @@
 
 #include <string.h>
 
-static int cost_named(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_cost_named(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
     return 0;
 }
-static const char cost_named_formula[] = "this = N(o)";
+static const char contrib_cost_named_formula[] = "this = N(o)";
 
 static int cost_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
 {
     if (oc_in(c, 1))
         oc_add(c, k, OC_ADD, oc_c_out(c, 0));
-    return cost_named(c, k);
+    return contrib_cost_named(c, k);
 }
 static const char cost_fast_gelu_formula[] = "ADD = [in1]*N(o); this = N(o)";
 
@@ -55,7 +55,7 @@ static const char cost_bias_split_gelu_formula[] = "ADD = N(x); Gelu = N(o); MUL
 /* ---- Dropout with a bias or a packed mask ----------------------------------------------------------- */
 
 /* BiasDropout(data, bias, residual, ratio, training_mode) -> output, mask */
-static int shape_dropout(struct oc_op_ctx *c)
+static int contrib_shape_dropout(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     oc_set_out_type(c, 0, oc_in(c, 0));
@@ -69,7 +69,7 @@ static int shape_dropout(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
     bool biased = strcmp(c->op->name, "BitmaskDropout") != 0;
@@ -88,7 +88,7 @@ static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
         k->alias = true;
     return 0;
 }
-static const char cost_dropout_formula[] =
+static const char contrib_cost_dropout_formula[] =
     "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o); ADD = biases*N(o)";
 
 /* ---- others ----------------------------------------------------------------------------------------- */
@@ -194,21 +194,21 @@ static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1
 
 static const struct oc_op rows[] = {
     MS_LIST("BiasAdd", ".b.", bias_add),
-    MS("BiasDropout", ".b.mm", shape_dropout, cost_dropout),
+    MS("BiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout),
     MS("BiasGelu", ".b", oc_shape_same, cost_bias_gelu),
     MS("BiasSplitGelu", ".b", shape_bias_split_gelu, cost_bias_split_gelu),
-    MS("BitmaskBiasDropout", ".b.mm", shape_dropout, cost_dropout),
-    MS("BitmaskDropout", ".mm", shape_dropout, cost_dropout),
+    MS("BitmaskBiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout),
+    MS("BitmaskDropout", ".mm", contrib_shape_dropout, contrib_cost_dropout),
     MS("ComplexMul", NULL, oc_shape_broadcast, cost_complex_mul),
     MS("ComplexMulConj", NULL, oc_shape_broadcast, cost_complex_mul),
     MS("FastGelu", ".b", oc_shape_same, cost_fast_gelu),
     MS_LIST("GatedAdd", NULL, gated_add),
-    MS("Gelu", NULL, oc_shape_same, cost_named),
+    MS("Gelu", NULL, oc_shape_same, contrib_cost_named),
     MS("Inverse", NULL, oc_shape_same, cost_inverse),
     MS("IsAllFinite", NULL, shape_all_finite, cost_all_finite),
     MS("LinearAttentionGate", ".b..", shape_gate, cost_gate),
     MS("MulInteger", ".q.q", shape_mul_integer, cost_mul_integer),
-    MS("QuickGelu", NULL, oc_shape_same, cost_named),
+    MS("QuickGelu", NULL, oc_shape_same, contrib_cost_named),
 };
 extern const struct oc_op_family oc_ops_contrib;
 const struct oc_op_family oc_ops_contrib = OC_FAMILY("contrib", rows);

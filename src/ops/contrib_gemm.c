@@ -7,7 +7,8 @@
 /* ---- FusedMatMul ------------------------------------------------------------------------------------ */
 
 /* The operand's shape after its transpositions. trans_batch moves axis 0 after the batch axes. */
-static struct oc_shape transposed(struct oc_op_ctx *c, const struct oc_shape *s, bool trans, bool trans_batch)
+static struct oc_shape contrib_gemm_transposed(struct oc_op_ctx *c, const struct oc_shape *s, bool trans,
+                                               bool trans_batch)
 {
     struct oc_dim dim[OC_MAX_RANK];
     if (!s->ranked || s->rank < 2)
@@ -27,10 +28,10 @@ static struct oc_shape transposed(struct oc_op_ctx *c, const struct oc_shape *s,
 
 static int fused_shape(struct oc_op_ctx *c, struct oc_shape *out, struct oc_dim *depth)
 {
-    struct oc_shape a =
-        transposed(c, oc_in_shape(c, 0), oc_attr_i(c, "transA", 0) != 0, oc_attr_i(c, "transBatchA", 0) != 0);
-    struct oc_shape b =
-        transposed(c, oc_in_shape(c, 1), oc_attr_i(c, "transB", 0) != 0, oc_attr_i(c, "transBatchB", 0) != 0);
+    struct oc_shape a = contrib_gemm_transposed(c, oc_in_shape(c, 0), oc_attr_i(c, "transA", 0) != 0,
+                                                oc_attr_i(c, "transBatchA", 0) != 0);
+    struct oc_shape b = contrib_gemm_transposed(c, oc_in_shape(c, 1), oc_attr_i(c, "transB", 0) != 0,
+                                                oc_attr_i(c, "transBatchB", 0) != 0);
     return oc_matmul_shape(c, &a, &b, out, depth);
 }
 
@@ -304,7 +305,7 @@ static const char cost_qkv_formula[] =
 
 /* MatMulIntegerToFloat(A, B, a_scale, b_scale, a_zp, b_zp, bias), DynamicQuantizeMatMul(A, B, b_scale, b_zp,
  * bias) */
-static bool is_dynamic(const struct oc_op_ctx *c)
+static bool contrib_gemm_is_dynamic(const struct oc_op_ctx *c)
 {
     return strcmp(c->op->name, "DynamicQuantizeMatMul") == 0;
 }
@@ -315,7 +316,7 @@ static int shape_integer_to_float(struct oc_op_ctx *c)
     struct oc_dim depth;
     if (oc_matmul_shape(c, oc_in_shape(c, 0), oc_in_shape(c, 1), &out, &depth))
         return -1;
-    oc_set_out(c, 0, oc_in_dtype(c, is_dynamic(c) ? 0 : 2), out);
+    oc_set_out(c, 0, oc_in_dtype(c, contrib_gemm_is_dynamic(c) ? 0 : 2), out);
     return 0;
 }
 
@@ -329,7 +330,7 @@ static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_shape out;
     struct oc_dim depth;
-    bool dynamic = is_dynamic(c);
+    bool dynamic = contrib_gemm_is_dynamic(c);
     uint64_t n = oc_c_out(c, 0);
     if (oc_matmul_shape(c, oc_in_shape(c, 0), oc_in_shape(c, 1), &out, &depth))
         return -1;

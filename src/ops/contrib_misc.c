@@ -70,13 +70,13 @@ static int shape_hash(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_misc_cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add_int(c, k, OC_BIT, oc_c_mul(c, 10, oc_c_in(c, 0)));
     c->assumption = "a hash counts 10 operations per element";
     return 0;
 }
-static const char cost_hash_formula[] = "BIT = 10*N(x)";
+static const char contrib_misc_cost_hash_formula[] = "BIT = 10*N(x)";
 
 /* [M, N] (or [1, M, N]) -> the path [2, length], at most M + N steps */
 static int shape_warping(struct oc_op_ctx *c)
@@ -109,7 +109,7 @@ static const char cost_warping_formula[] = "CMP = 3*N(x); ADD = N(x)";
 
 static const struct oc_op rows[] = {
     MS("DynamicTimeWarping", OC_OP_OTHER, NULL, shape_warping, cost_warping),
-    MS("MurmurHash3", OC_OP_OTHER, NULL, shape_hash, cost_hash),
+    MS("MurmurHash3", OC_OP_OTHER, NULL, shape_hash, contrib_misc_cost_hash),
     MS("RelativePositionBias", OC_OP_GATHER, "emm", shape_position_bias, oc_cost_none),
     MS("RemovePadding", OC_OP_COPY, NULL, shape_remove_padding, oc_cost_none),
     MS("RestorePadding", OC_OP_COPY, NULL, shape_restore_padding, oc_cost_none),

@@ -25,7 +25,7 @@ static int shape_skip_norm(struct oc_op_ctx *c)
 }
 
 /* input, skip, gamma, [beta,] bias */
-static int cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_norm_cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     uint64_t n = oc_c_in(c, 0);
@@ -40,11 +40,11 @@ static int cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static int cost_skip_rms(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    return cost_skip_norm(c, k);
+    return contrib_norm_cost_skip_norm(c, k);
 }
 static const char cost_skip_rms_formula[] = "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA;
-static const char cost_skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
-                                             "; " OC_LAYER_NORM_FORMULA;
+static const char contrib_norm_cost_skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
+                                                          "; " OC_LAYER_NORM_FORMULA;
 
 /* ---- EmbedLayerNormalization ------------------------------------------------------------------------ */
 
@@ -68,7 +68,7 @@ static int shape_embed_norm(struct oc_op_ctx *c)
     return 0;
 }
 
-static void limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
+static void contrib_norm_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
 {
     uint64_t bytes = oc_c_bytes(c, oc_in_dtype(c, slot), elements);
     if (slot < k->n_in && bytes < k->rd[slot])
@@ -86,9 +86,10 @@ static int cost_embed_norm(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t one_sentence = oc_c_mul(c, oc_c_dim(c, ids->dim[1]), oc_c_dim(c, word->dim[1]));
     oc_add(c, k, OC_ADD, oc_c_mul(c, oc_in(c, 4) ? 2 : 1, n));
     oc_add_layer_norm(c, k, n, rows, oc_in(c, 6) != NULL);
-    limit_rows(c, k, 2, n);
-    limit_rows(c, k, 3, oc_in(c, 8) ? n : one_sentence); /* all sentences use the same positions */
-    limit_rows(c, k, 4, n);
+    contrib_norm_limit_rows(c, k, 2, n);
+    contrib_norm_limit_rows(c, k, 3,
+                            oc_in(c, 8) ? n : one_sentence); /* all sentences use the same positions */
+    contrib_norm_limit_rows(c, k, 4, n);
     return 0;
 }
 static const char cost_embed_norm_formula[] = "ADD = (1 + [in4])*N(o)"
@@ -104,7 +105,7 @@ static int shape_group_norm(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_norm_cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t groups = oc_attr_i(c, "groups", 0);
     uint64_t n = oc_c_in(c, 0);
@@ -116,8 +117,9 @@ static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add_prims(c, k, oc_activation_prims("Silu"), n);
     return 0;
 }
-static const char cost_group_norm_formula[] = "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
-                                              "; " OC_LAYER_NORM_FORMULA;
+static const char contrib_norm_cost_group_norm_formula[] =
+    "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
+    "; " OC_LAYER_NORM_FORMULA;
 
 /* Rows as long as the scale; SiLU of the gate and a product; all in float. */
 static int cost_gated_rms(struct oc_op_ctx *c, struct oc_cost *k)
@@ -141,9 +143,9 @@ static const char cost_gated_rms_formula[] = "SIG = n; MUL = 2*n"
 static const struct oc_op rows[] = {
     MS("EmbedLayerNormalization", "..eeenn..", shape_embed_norm, cost_embed_norm),
     MS("GatedRMSNorm", ".n.", oc_shape_same, cost_gated_rms),
-    MS("GroupNorm", ".nn", shape_group_norm, cost_group_norm),
-    MS("SkipGroupNorm", ".nn.b", shape_group_norm, cost_group_norm),
-    MS("SkipLayerNormalization", "..nnb", shape_skip_norm, cost_skip_norm),
+    MS("GroupNorm", ".nn", shape_group_norm, contrib_norm_cost_group_norm),
+    MS("SkipGroupNorm", ".nn.b", shape_group_norm, contrib_norm_cost_group_norm),
+    MS("SkipLayerNormalization", "..nnb", shape_skip_norm, contrib_norm_cost_skip_norm),
     MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm, cost_skip_rms),
 };
 extern const struct oc_op_family oc_ops_contrib_norm;

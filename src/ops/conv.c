@@ -28,7 +28,7 @@ static const struct conv_kind transposed_pads = {
     .x = 0, .w = 1, .bias = 3, .residual = NO_SLOT, .x_zp = NO_SLOT};
 static const struct conv_kind deform = {.x = 0, .w = 1, .bias = 3, .residual = NO_SLOT, .x_zp = NO_SLOT};
 
-static bool channels_last(const struct oc_op_ctx *c, const struct conv_kind *kind)
+static bool conv_channels_last(const struct oc_op_ctx *c, const struct conv_kind *kind)
 {
     return kind->channels_last || (kind->quantized && oc_attr_i(c, "channels_last", 0) != 0);
 }
@@ -73,8 +73,8 @@ static unsigned conv_dtype(const struct oc_op_ctx *c, const struct conv_kind *ki
 static int conv_dims(struct oc_op_ctx *c, const struct conv_kind *kind, unsigned rank, struct oc_dim *dim)
 {
     const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
-    unsigned n = rank - 2, first = channels_last(c, kind) ? 1 : 2,
-             channel = channels_last(c, kind) ? rank - 1 : 1;
+    unsigned n = rank - 2, first = conv_channels_last(c, kind) ? 1 : 2,
+             channel = conv_channels_last(c, kind) ? rank - 1 : 1;
     struct oc_windows win;
     bool sized = w->ranked || oc_has_attr(c, "kernel_shape");
     if (sized && oc_windows_read(c, n, w->ranked ? w->dim + 2 : NULL, &win))
@@ -120,7 +120,7 @@ static int add_conv_mac(struct oc_op_ctx *c, struct oc_cost *k, const struct con
     }
     if (oc_windows_read(c, w->rank - 2U, w->dim + 2, &win))
         return -1;
-    unsigned first = channels_last(c, kind) ? 1 : 2;
+    unsigned first = conv_channels_last(c, kind) ? 1 : 2;
     uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
     uint64_t n = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, w->dim[0]));
     if (c->opt.taps_valid || first == 1)

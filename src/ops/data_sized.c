@@ -97,7 +97,7 @@ static int shape_compress(struct oc_op_ctx *c)
 
 /* ---- Unique ----------------------------------------------------------------------------------------- */
 
-static bool all_known(const struct oc_data *d)
+static bool data_sized_all_known(const struct oc_data *d)
 {
     double v;
     for (uint32_t i = 0; d && i < d->n; i++)
@@ -106,7 +106,7 @@ static bool all_known(const struct oc_data *d)
     return d != NULL;
 }
 
-static double number(const struct oc_data *d, uint32_t i)
+static double data_sized_number(const struct oc_data *d, uint32_t i)
 {
     double v = 0;
     oc_elem_known_real(&d->e[i], &v);
@@ -119,17 +119,17 @@ static double number(const struct oc_data *d, uint32_t i)
 static uint32_t first_equal(const struct oc_data *d, uint32_t at)
 {
     uint32_t i = 0;
-    while (number(d, i) != number(d, at))
+    while (data_sized_number(d, i) != data_sized_number(d, at))
         i++;
     return i;
 }
 
 static bool comparable(const struct oc_data *d)
 {
-    if (!all_known(d) || d->n > OC_MAX_DATA)
+    if (!data_sized_all_known(d) || d->n > OC_MAX_DATA)
         return false;
     for (uint32_t i = 0; i < d->n; i++)
-        if (isnan(number(d, i)))
+        if (isnan(data_sized_number(d, i)))
             return false;
     return true;
 }
@@ -149,7 +149,7 @@ static bool same_slice(const struct oc_data *d, uint32_t slices, uint32_t inner,
 {
     for (uint32_t from = 0; from < d->n; from += slices * inner)
         for (uint32_t i = 0; i < inner; i++)
-            if (number(d, from + a * inner + i) != number(d, from + b * inner + i))
+            if (data_sized_number(d, from + a * inner + i) != data_sized_number(d, from + b * inner + i))
                 return false;
     return true;
 }
@@ -208,12 +208,12 @@ static int shape_unique(struct oc_op_ctx *c)
 }
 
 /* Index of the value of element `at` among the distinct values, in sorted order or in order of appearance. */
-static uint32_t place_of(const struct oc_data *d, uint32_t at, bool sorted)
+static uint32_t data_sized_place_of(const struct oc_data *d, uint32_t at, bool sorted)
 {
     uint32_t place = 0, first = first_equal(d, at);
     for (uint32_t i = 0; i < d->n; i++)
         if (first_equal(d, i) == i)
-            place += sorted ? number(d, i) < number(d, at) : i < first;
+            place += sorted ? data_sized_number(d, i) < data_sized_number(d, at) : i < first;
     return place;
 }
 
@@ -228,7 +228,7 @@ static int fold_unique(struct oc_op_ctx *c)
     struct oc_elem *y = oc_new_elems(c, d->n), *at = oc_new_elems(c, d->n);
     struct oc_elem *which = oc_new_elems(c, d->n), *many = oc_new_elems(c, d->n);
     for (uint32_t i = 0; i < d->n; i++) {
-        uint32_t k = place_of(d, i, sorted), first = first_equal(d, i);
+        uint32_t k = data_sized_place_of(d, i, sorted), first = first_equal(d, i);
         n += first == i;
         y[k] = d->e[first];
         at[k] = oc_elem_int(first);
@@ -278,7 +278,7 @@ static struct nms nms_of(struct oc_op_ctx *c)
     return r;
 }
 
-static int shape_nms(struct oc_op_ctx *c)
+static int data_sized_shape_nms(struct oc_op_ctx *c)
 {
     struct nms r = nms_of(c);
     struct oc_dim d[2] = {oc_known(0), oc_known(3)};
@@ -293,7 +293,7 @@ static int shape_nms(struct oc_op_ctx *c)
 }
 
 /* b*c*(s + s*clog2(s)) CMP for scores and sorting; b*c*m*s overlaps of 5 CMP, 5 ADD, 2 MUL, 1 DIV */
-static int cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
+static int data_sized_cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims overlap[] = {{OC_CMP, 5}, {OC_ADD, 5}, {OC_MUL, 2}, {OC_DIV, 1}, {0, 0}};
     struct nms r = nms_of(c);
@@ -310,7 +310,7 @@ static int cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, overlap, oc_c_mul(c, oc_c_mul(c, lists, oc_c_dim(c, r.most)), s));
     return 0;
 }
-static const char cost_nms_formula[] =
+static const char data_sized_cost_nms_formula[] =
     "CMP = lists*s*(1 + clog2(s)) + 5*pairs; ADD = 5*pairs; MUL = 2*pairs; DIV = pairs; pairs := lists*m*s";
 
 static const struct oc_op rows[] = {
@@ -320,8 +320,8 @@ static const struct oc_op rows[] = {
      .since = 10,
      .op_class = OC_OP_SORT,
      .slots = "..m",
-     .shape = shape_nms,
-     OC_COST(cost_nms)},
+     .shape = data_sized_shape_nms,
+     OC_COST(data_sized_cost_nms)},
     {.domain = "",
      .name = "NonZero",
      .since = 9,

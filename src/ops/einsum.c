@@ -29,18 +29,18 @@ struct equation {
     unsigned uses[N_LABEL];
 };
 
-static bool has(const struct set *s, unsigned label)
+static bool einsum_has(const struct set *s, unsigned label)
 {
     return (s->w[label / 64] >> (label % 64) & 1) != 0;
 }
 
-static void put(struct term *t, unsigned label)
+static void einsum_put(struct term *t, unsigned label)
 {
     t->label[t->n++] = (uint8_t)label;
     t->set.w[label / 64] |= UINT64_C(1) << (label % 64);
 }
 
-static struct set unite(struct set a, struct set b)
+static struct set einsum_unite(struct set a, struct set b)
 {
     return (struct set){{a.w[0] | b.w[0], a.w[1] | b.w[1]}};
 }
@@ -72,9 +72,9 @@ static int read_term(const char **s, struct term *t, unsigned n_dots, unsigned *
             dots = true;
             *s += 2;
             for (unsigned i = n_dots; i-- > 0;)
-                put(t, N_LETTER + i);
+                einsum_put(t, N_LETTER + i);
         } else if (((**s >= 'a' && **s <= 'z') || (**s >= 'A' && **s <= 'Z')) && t->n < OC_MAX_RANK) {
-            put(t, letter_id(**s));
+            einsum_put(t, letter_id(**s));
             ++*n_letters;
         } else {
             return -1;
@@ -95,7 +95,7 @@ static unsigned count_letters(const char *s, bool *dots)
     return n;
 }
 
-static int merge_dim(struct oc_op_ctx *c, struct equation *e, unsigned label, struct oc_dim d)
+static int einsum_merge_dim(struct oc_op_ctx *c, struct equation *e, unsigned label, struct oc_dim d)
 {
     struct oc_dim *have = &e->dim[label];
     if (e->uses[label]++ == 0 || oc_is(*have, 1)) {
@@ -122,7 +122,7 @@ static int read_operand(struct oc_op_ctx *c, struct equation *e, const char **s,
     if (n_dots > e->n_ellipsis)
         e->n_ellipsis = n_dots;
     for (unsigned k = 0; k < t->n; k++)
-        if (merge_dim(c, e, t->label[k], shape->dim[k]))
+        if (einsum_merge_dim(c, e, t->label[k], shape->dim[k]))
             return -1;
     return 0;
 }
@@ -131,10 +131,10 @@ static int read_operand(struct oc_op_ctx *c, struct equation *e, const char **s,
 static void implicit_output(struct equation *e)
 {
     for (unsigned i = e->n_ellipsis; i-- > 0;)
-        put(&e->out, N_LETTER + i);
+        einsum_put(&e->out, N_LETTER + i);
     for (unsigned l = 0; l < N_LETTER; l++)
         if (e->uses[l] == 1)
-            put(&e->out, l);
+            einsum_put(&e->out, l);
 }
 
 /* Returns 1 when everything is known, 0 when an operand's rank is not, -1 on an error. */
@@ -199,14 +199,14 @@ static uint64_t volume(struct oc_op_ctx *c, const struct equation *e, struct set
 {
     uint64_t n = 1;
     for (unsigned l = 0; l < N_LABEL; l++)
-        if (has(&s, l))
+        if (einsum_has(&s, l))
             n = oc_c_mul(c, n, oc_c_dim(c, e->dim[l]));
     return n;
 }
 
 /* Contracts two operands with these labels: MAC over all labels if one is summed, else a product. */
-static void add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e, struct set all,
-                     struct set kept)
+static void einsum_add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e, struct set all,
+                            struct set kept)
 {
     bool product = same_set(all, kept);
     uint64_t n = volume(c, e, product ? kept : all);
@@ -221,11 +221,11 @@ static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct e
     struct set *later = OC_NEW_ARRAY(c->arena, e->n_term, struct set); /* labels needed after operand i */
     later[e->n_term - 1] = e->out.set;
     for (unsigned i = e->n_term - 1; i > 0; i--)
-        later[i - 1] = unite(later[i], e->term[i].set);
+        later[i - 1] = einsum_unite(later[i], e->term[i].set);
     for (unsigned i = 1; i < e->n_term; i++) {
-        struct set all = unite(have, e->term[i].set);
+        struct set all = einsum_unite(have, e->term[i].set);
         have = common(all, later[i]);
-        add_step(c, k, e, all, have);
+        einsum_add_step(c, k, e, all, have);
     }
 }
 
@@ -251,9 +251,9 @@ static uint64_t volume_or_max(const uint64_t *size, struct set s)
     uint64_t n = 1;
     bool fits = true;
     for (unsigned l = 0; l < N_LABEL; l++) {
-        if (has(&s, l) && size[l] == 0)
+        if (einsum_has(&s, l) && size[l] == 0)
             return 0;
-        fits = fits && (!has(&s, l) || oc_mul_u64(n, size[l], &n));
+        fits = fits && (!einsum_has(&s, l) || oc_mul_u64(n, size[l], &n));
     }
     return fits ? n : UINT64_MAX;
 }
@@ -264,7 +264,7 @@ static struct set needed_outside(const struct equation *e, unsigned subset)
     struct set s = e->out.set;
     for (unsigned i = 0; i < e->n_term; i++)
         if (!(subset >> i & 1))
-            s = unite(s, e->term[i].set);
+            s = einsum_unite(s, e->term[i].set);
     return s;
 }
 
@@ -276,7 +276,7 @@ static void best_pair(const struct equation *e, const uint64_t *size, struct par
     best->left = 0;
     for (unsigned left = (subset - 1) & subset; left; left = (left - 1) & subset) {
         const struct part *a = &part[left], *b = &part[subset & ~left];
-        struct set all = unite(a->set, b->set), kept = common(all, needed);
+        struct set all = einsum_unite(a->set, b->set), kept = common(all, needed);
         uint64_t n = volume_or_max(size, all), mac = sum_or_max(a->mac, b->mac),
                  mul = sum_or_max(a->mul, b->mul);
         bool product = same_set(all, kept);
@@ -287,15 +287,15 @@ static void best_pair(const struct equation *e, const uint64_t *size, struct par
     }
 }
 
-static void add_part(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e,
-                     const struct part *part, unsigned subset)
+static void einsum_add_part(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e,
+                            const struct part *part, unsigned subset)
 {
     unsigned left = part[subset].left;
     if (!left)
         return;
-    add_part(c, k, e, part, left);
-    add_part(c, k, e, part, subset & ~left);
-    add_step(c, k, e, unite(part[left].set, part[subset & ~left].set), part[subset].set);
+    einsum_add_part(c, k, e, part, left);
+    einsum_add_part(c, k, e, part, subset & ~left);
+    einsum_add_step(c, k, e, einsum_unite(part[left].set, part[subset & ~left].set), part[subset].set);
 }
 
 static void contract_optimal(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e)
@@ -312,7 +312,7 @@ static void contract_optimal(struct oc_op_ctx *c, struct oc_cost *k, const struc
             if (subset == 1U << i)
                 part[subset].set = e->term[i].set;
     }
-    add_part(c, k, e, part, whole);
+    einsum_add_part(c, k, e, part, whole);
 }
 
 static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)

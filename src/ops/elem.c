@@ -9,26 +9,26 @@ static struct oc_elem unknown_elem(void)
     return (struct oc_elem){.kind = OC_E_UNKNOWN};
 }
 
-static struct oc_elem integer(struct oc_dim d)
+static struct oc_elem elem_integer(struct oc_dim d)
 {
     return (struct oc_elem){.kind = OC_E_INT, .i = d};
 }
 
-static bool is_float(unsigned dtype)
+static bool elem_is_float(unsigned dtype)
 {
     return oc_dtype_info(dtype)->kind == OC_KIND_FLOAT;
 }
 
-static struct oc_elem real(unsigned dtype, double v)
+static struct oc_elem elem_real(unsigned dtype, double v)
 {
     return (struct oc_elem){.kind = OC_E_REAL, .r = dtype == OC_DT_DOUBLE ? v : (double)(float)v};
 }
 
 /* a*r + add; a plain real when the integer is known. */
-static struct oc_elem ratio(unsigned dtype, struct oc_dim i, double r, double add)
+static struct oc_elem elem_ratio(unsigned dtype, struct oc_dim i, double r, double add)
 {
     if (oc_is_known(i) || r == 0)
-        return real(dtype, oc_is_known(i) ? (double)i.v * r + add : add);
+        return elem_real(dtype, oc_is_known(i) ? (double)i.v * r + add : add);
     return (struct oc_elem){.kind = OC_E_RATIO, .i = i, .r = r, .add = add};
 }
 
@@ -75,18 +75,18 @@ bool oc_elem_same(const struct oc_elem *a, const struct oc_elem *b)
 
 static struct oc_elem checked(bool ok, const int64_t *v)
 {
-    return ok ? integer(oc_known(*v)) : unknown_elem();
+    return ok ? elem_integer(oc_known(*v)) : unknown_elem();
 }
 
 static struct oc_elem int_pow(int64_t a, int64_t b)
 {
     if (b < 0 || b > 63)
-        return a == 1 || (b > 63 && a == 0) ? integer(oc_known(a)) : unknown_elem();
+        return a == 1 || (b > 63 && a == 0) ? elem_integer(oc_known(a)) : unknown_elem();
     int64_t r = 1;
     for (int64_t i = 0; i < b; i++)
         if (!oc_mul_i64(r, a, &r))
             return unknown_elem();
-    return integer(oc_known(r));
+    return elem_integer(oc_known(r));
 }
 
 static struct oc_elem known_ints(unsigned op, int64_t a, int64_t b)
@@ -113,9 +113,9 @@ static struct oc_elem known_ints(unsigned op, int64_t a, int64_t b)
     case OC_EL_POW:
         return int_pow(a, b);
     case OC_EL_MIN:
-        return integer(oc_known(a < b ? a : b));
+        return elem_integer(oc_known(a < b ? a : b));
     case OC_EL_MAX:
-        return integer(oc_known(a > b ? a : b));
+        return elem_integer(oc_known(a > b ? a : b));
     default:
         return unknown_elem();
     }
@@ -126,24 +126,24 @@ static struct oc_elem expr_ints(struct oc_exprs *x, unsigned op, struct oc_dim a
     bool natural = oc_dim_min_value(x, a) >= 0 && oc_dim_min_value(x, b) >= 1;
     switch (op) {
     case OC_EL_ADD:
-        return integer(oc_dim_add(x, a, b));
+        return elem_integer(oc_dim_add(x, a, b));
     case OC_EL_SUB:
-        return integer(oc_dim_sub(x, a, b));
+        return elem_integer(oc_dim_sub(x, a, b));
     case OC_EL_MUL:
-        return integer(oc_dim_mul(x, a, b));
+        return elem_integer(oc_dim_mul(x, a, b));
     case OC_EL_DIV: {
         struct oc_dim q;
         if (!oc_is(b, 0) && oc_dim_divides(x, a, b, &q))
-            return integer(q);
-        return natural ? integer(oc_dim_floordiv(x, a, b)) : unknown_elem();
+            return elem_integer(q);
+        return natural ? elem_integer(oc_dim_floordiv(x, a, b)) : unknown_elem();
     }
     case OC_EL_MOD:
     case OC_EL_FMOD:
-        return natural ? integer(oc_dim_mod(x, a, b)) : unknown_elem();
+        return natural ? elem_integer(oc_dim_mod(x, a, b)) : unknown_elem();
     case OC_EL_MIN:
-        return integer(oc_dim_min(x, a, b));
+        return elem_integer(oc_dim_min(x, a, b));
     case OC_EL_MAX:
-        return integer(oc_dim_max(x, a, b));
+        return elem_integer(oc_dim_max(x, a, b));
     default:
         return unknown_elem();
     }
@@ -151,29 +151,29 @@ static struct oc_elem expr_ints(struct oc_exprs *x, unsigned op, struct oc_dim a
 
 /* ---- reals ------------------------------------------------------------------------------------------ */
 
-static struct oc_elem known_reals(unsigned op, unsigned dtype, double a, double b)
+static struct oc_elem elem_known_reals(unsigned op, unsigned dtype, double a, double b)
 {
     double m;
     switch (op) {
     case OC_EL_ADD:
-        return real(dtype, a + b);
+        return elem_real(dtype, a + b);
     case OC_EL_SUB:
-        return real(dtype, a - b);
+        return elem_real(dtype, a - b);
     case OC_EL_MUL:
-        return real(dtype, a * b);
+        return elem_real(dtype, a * b);
     case OC_EL_DIV:
-        return b == 0 ? unknown_elem() : real(dtype, a / b);
+        return b == 0 ? unknown_elem() : elem_real(dtype, a / b);
     case OC_EL_FMOD:
-        return b == 0 ? unknown_elem() : real(dtype, fmod(a, b));
+        return b == 0 ? unknown_elem() : elem_real(dtype, fmod(a, b));
     case OC_EL_MOD:
         m = b == 0 ? 0 : fmod(a, b);
-        return b == 0 ? unknown_elem() : real(dtype, m != 0 && (m < 0) != (b < 0) ? m + b : m);
+        return b == 0 ? unknown_elem() : elem_real(dtype, m != 0 && (m < 0) != (b < 0) ? m + b : m);
     case OC_EL_POW:
-        return real(dtype, pow(a, b));
+        return elem_real(dtype, pow(a, b));
     case OC_EL_MIN:
-        return real(dtype, a < b ? a : b);
+        return elem_real(dtype, a < b ? a : b);
     case OC_EL_MAX:
-        return real(dtype, a > b ? a : b);
+        return elem_real(dtype, a > b ? a : b);
     default:
         return unknown_elem();
     }
@@ -185,13 +185,13 @@ static struct oc_elem linear_sum(struct oc_exprs *x, unsigned dtype, const struc
 {
     double add = a->add + s * b->add;
     if (b->r == 0)
-        return ratio(dtype, a->i, a->r, add);
+        return elem_ratio(dtype, a->i, a->r, add);
     if (a->r == 0)
-        return ratio(dtype, b->i, s * b->r, add);
+        return elem_ratio(dtype, b->i, s * b->r, add);
     if (oc_same_dim(a->i, b->i))
-        return ratio(dtype, a->i, a->r + s * b->r, add);
+        return elem_ratio(dtype, a->i, a->r + s * b->r, add);
     if (a->r == b->r)
-        return ratio(dtype, s > 0 ? oc_dim_add(x, a->i, b->i) : oc_dim_sub(x, a->i, b->i), a->r, add);
+        return elem_ratio(dtype, s > 0 ? oc_dim_add(x, a->i, b->i) : oc_dim_sub(x, a->i, b->i), a->r, add);
     return unknown_elem();
 }
 
@@ -205,19 +205,19 @@ static struct oc_elem linear_reals(struct oc_exprs *x, unsigned op, unsigned dty
         return linear_sum(x, dtype, a, b, -1);
     case OC_EL_MUL:
         if (b->r == 0)
-            return ratio(dtype, a->i, a->r * b->add, a->add * b->add);
+            return elem_ratio(dtype, a->i, a->r * b->add, a->add * b->add);
         if (a->r == 0)
-            return ratio(dtype, b->i, b->r * a->add, b->add * a->add);
+            return elem_ratio(dtype, b->i, b->r * a->add, b->add * a->add);
         if (a->add == 0 && b->add == 0)
-            return ratio(dtype, oc_dim_mul(x, a->i, b->i), a->r * b->r, 0);
+            return elem_ratio(dtype, oc_dim_mul(x, a->i, b->i), a->r * b->r, 0);
         return unknown_elem();
     case OC_EL_DIV:
         if (b->r == 0 && b->add != 0)
-            return ratio(dtype, a->i, a->r / b->add, a->add / b->add);
+            return elem_ratio(dtype, a->i, a->r / b->add, a->add / b->add);
         /* (i*r)/(i*s) = r/s where i cannot be 0 */
         if (b->r != 0 && a->r != 0 && a->add == 0 && b->add == 0 && oc_same_dim(a->i, b->i) &&
             oc_dim_min_value(x, a->i) > 0)
-            return real(dtype, a->r / b->r);
+            return elem_real(dtype, a->r / b->r);
         return unknown_elem();
     default:
         return unknown_elem();
@@ -254,7 +254,7 @@ static unsigned order_ints(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     return min_d > 0 ? can & ABOVE : min_d == 0 ? can & (SAME | ABOVE) : can;
 }
 
-static unsigned order(struct oc_exprs *x, const struct oc_elem *a, const struct oc_elem *b)
+static unsigned elem_order(struct oc_exprs *x, const struct oc_elem *a, const struct oc_elem *b)
 {
     struct linear l, m;
     if (a->kind == OC_E_INT && b->kind == OC_E_INT)
@@ -268,10 +268,10 @@ static unsigned order(struct oc_exprs *x, const struct oc_elem *a, const struct 
     return ANY;
 }
 
-static struct oc_elem compare(struct oc_exprs *x, unsigned op, const struct oc_elem *a,
-                              const struct oc_elem *b)
+static struct oc_elem elem_compare(struct oc_exprs *x, unsigned op, const struct oc_elem *a,
+                                   const struct oc_elem *b)
 {
-    unsigned can = order(x, a, b);
+    unsigned can = elem_order(x, a, b);
     unsigned yes = op == OC_EL_EQ   ? SAME
                    : op == OC_EL_LT ? BELOW
                    : op == OC_EL_LE ? BELOW | SAME
@@ -279,7 +279,7 @@ static struct oc_elem compare(struct oc_exprs *x, unsigned op, const struct oc_e
                                     : ABOVE | SAME;
     if ((can & yes) && (can & ~yes))
         return unknown_elem();
-    return integer(oc_known((can & yes) != 0));
+    return elem_integer(oc_known((can & yes) != 0));
 }
 
 /* One known operand may decide: false AND ?, true OR ?. */
@@ -288,12 +288,12 @@ static struct oc_elem logic(unsigned op, const struct oc_elem *a, const struct o
     bool ka = a->kind == OC_E_INT && oc_is_known(a->i), kb = b->kind == OC_E_INT && oc_is_known(b->i);
     bool va = ka && a->i.v != 0, vb = kb && b->i.v != 0;
     if (op == OC_EL_AND && ((ka && !va) || (kb && !vb)))
-        return integer(oc_known(0));
+        return elem_integer(oc_known(0));
     if (op == OC_EL_OR && (va || vb))
-        return integer(oc_known(1));
+        return elem_integer(oc_known(1));
     if (!ka || !kb)
         return unknown_elem();
-    return integer(oc_known(op == OC_EL_AND ? va && vb : op == OC_EL_OR ? va || vb : va != vb));
+    return elem_integer(oc_known(op == OC_EL_AND ? va && vb : op == OC_EL_OR ? va || vb : va != vb));
 }
 
 struct oc_elem oc_elem_op(struct oc_exprs *x, unsigned op, unsigned dtype, const struct oc_elem *a,
@@ -302,8 +302,8 @@ struct oc_elem oc_elem_op(struct oc_exprs *x, unsigned op, unsigned dtype, const
     if (op >= OC_EL_AND)
         return logic(op, a, b);
     if (op >= OC_EL_EQ)
-        return compare(x, op, a, b);
-    if (!is_float(dtype)) {
+        return elem_compare(x, op, a, b);
+    if (!elem_is_float(dtype)) {
         if (a->kind != OC_E_INT || b->kind != OC_E_INT)
             return unknown_elem();
         bool known = oc_is_known(a->i) && oc_is_known(b->i);
@@ -313,9 +313,9 @@ struct oc_elem oc_elem_op(struct oc_exprs *x, unsigned op, unsigned dtype, const
     if (!as_linear(a, &l) || !as_linear(b, &m))
         return unknown_elem();
     if (l.r == 0 && m.r == 0)
-        return known_reals(op, dtype, l.add, m.add);
+        return elem_known_reals(op, dtype, l.add, m.add);
     if (op == OC_EL_MIN || op == OC_EL_MAX) {
-        unsigned can = order(x, a, b);
+        unsigned can = elem_order(x, a, b);
         bool not_above = !(can & ABOVE), not_below = !(can & BELOW);
         if (!not_above && !not_below)
             return unknown_elem();
@@ -350,10 +350,10 @@ static struct oc_elem round_ratio(struct oc_exprs *x, unsigned fn, unsigned dtyp
         return unknown_elem();
     struct oc_dim n = oc_dim_add(x, oc_dim_mul(x, a->i, oc_known(p)), oc_known(s));
     if (q == 1)
-        return ratio(dtype, n, 1, 0);
+        return elem_ratio(dtype, n, 1, 0);
     if (fn == OC_EL_FLOOR)
-        return ratio(dtype, oc_dim_floordiv(x, n, oc_known(q)), 1, 0);
-    return fn == OC_EL_CEIL ? ratio(dtype, oc_dim_ceildiv(x, n, oc_known(q)), 1, 0) : unknown_elem();
+        return elem_ratio(dtype, oc_dim_floordiv(x, n, oc_known(q)), 1, 0);
+    return fn == OC_EL_CEIL ? elem_ratio(dtype, oc_dim_ceildiv(x, n, oc_known(q)), 1, 0) : unknown_elem();
 }
 
 static double real_fn(unsigned fn, double v)
@@ -383,27 +383,27 @@ static double real_fn(unsigned fn, double v)
 static struct oc_elem int_fn(struct oc_exprs *x, unsigned fn, struct oc_dim d)
 {
     if (fn == OC_EL_NOT)
-        return oc_is_known(d) ? integer(oc_known(d.v == 0)) : unknown_elem();
+        return oc_is_known(d) ? elem_integer(oc_known(d.v == 0)) : unknown_elem();
     bool negative = oc_is_known(d) && d.v < 0;
     if (fn == OC_EL_NEG || (fn == OC_EL_ABS && negative))
-        return oc_is(d, INT64_MIN) ? unknown_elem() : integer(oc_dim_sub(x, oc_known(0), d));
-    return fn == OC_EL_ABS && oc_dim_min_value(x, d) >= 0 ? integer(d) : unknown_elem();
+        return oc_is(d, INT64_MIN) ? unknown_elem() : elem_integer(oc_dim_sub(x, oc_known(0), d));
+    return fn == OC_EL_ABS && oc_dim_min_value(x, d) >= 0 ? elem_integer(d) : unknown_elem();
 }
 
 struct oc_elem oc_elem_fn(struct oc_exprs *x, unsigned fn, unsigned dtype, const struct oc_elem *a)
 {
-    if (!is_float(dtype))
+    if (!elem_is_float(dtype))
         return a->kind == OC_E_INT ? int_fn(x, fn, a->i) : unknown_elem();
     struct linear l;
     if (!as_linear(a, &l))
         return unknown_elem();
     if (l.r == 0) {
         double v = real_fn(fn, l.add);
-        return isnan(v) ? unknown_elem() : real(dtype, v);
+        return isnan(v) ? unknown_elem() : elem_real(dtype, v);
     }
     struct oc_elem e = {.kind = OC_E_RATIO, .i = l.i, .r = l.r, .add = l.add};
     if (fn == OC_EL_NEG)
-        return ratio(dtype, l.i, -l.r, -l.add);
+        return elem_ratio(dtype, l.i, -l.r, -l.add);
     if (fn == OC_EL_ABS)
         return l.r > 0 && l.add >= 0 && oc_dim_min_value(x, l.i) >= 0 ? e : unknown_elem();
     return fn == OC_EL_FLOOR || fn == OC_EL_CEIL || fn == OC_EL_ROUND ? round_ratio(x, fn, dtype, &e)

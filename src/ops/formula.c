@@ -60,15 +60,15 @@ static bool next_statement(const char **p, struct statement *s)
     return true;
 }
 
-static void skip_blanks(struct reader *r)
+static void formula_skip_blanks(struct reader *r)
 {
     while (r->p < r->end && *r->p == ' ')
         r->p++;
 }
 
-static bool take(struct reader *r, char c)
+static bool formula_take(struct reader *r, char c)
 {
-    skip_blanks(r);
+    formula_skip_blanks(r);
     if (r->p >= r->end || *r->p != c)
         return false;
     r->p++;
@@ -77,22 +77,22 @@ static bool take(struct reader *r, char c)
 
 static void expect_char(struct reader *r, char c)
 {
-    if (!take(r, c))
+    if (!formula_take(r, c))
         r->bad = true;
 }
 
-static struct oc_str word(struct reader *r)
+static struct oc_str formula_word(struct reader *r)
 {
-    skip_blanks(r);
+    formula_skip_blanks(r);
     const char *from = r->p;
     while (r->p < r->end && (oc_is_alnum((unsigned char)*r->p) || *r->p == '_'))
         r->p++;
     return (struct oc_str){from, (size_t)(r->p - from)};
 }
 
-static bool number_at(struct reader *r, int64_t *v)
+static bool formula_number_at(struct reader *r, int64_t *v)
 {
-    skip_blanks(r);
+    formula_skip_blanks(r);
     bool minus = r->p < r->end && *r->p == '-';
     const char *digits = r->p + (minus ? 1 : 0), *at = digits;
     int64_t n = 0;
@@ -105,7 +105,7 @@ static bool number_at(struct reader *r, int64_t *v)
     return true;
 }
 
-static uint64_t number(struct reader *r, uint64_t v)
+static uint64_t formula_number(struct reader *r, uint64_t v)
 {
     if (r->known)
         oc_buf_printf(&r->numbers, "%llu", (unsigned long long)v);
@@ -124,7 +124,7 @@ static uint64_t mark_unknown(struct reader *r)
  */
 
 /* A tensor by its name. False: no such name. *t is NULL if it is absent. */
-static bool tensor(struct reader *r, struct oc_str s, const struct oc_type **t)
+static bool formula_tensor(struct reader *r, struct oc_str s, const struct oc_type **t)
 {
     char digits[8] = "";
     size_t at = s.n > 3 && memcmp(s.s, "out", 3) == 0 ? 3 : s.n > 2 && memcmp(s.s, "in", 2) == 0 ? 2 : 0;
@@ -149,31 +149,32 @@ static bool tensor(struct reader *r, struct oc_str s, const struct oc_type **t)
     return true;
 }
 
-static uint64_t elements(struct reader *r)
+static uint64_t formula_elements(struct reader *r)
 {
     const struct oc_type *t = NULL;
-    if (!tensor(r, word(r), &t))
+    if (!formula_tensor(r, formula_word(r), &t))
         r->bad = true;
     expect_char(r, ')');
-    return number(r, oc_c_elems(r->c, t));
+    return formula_number(r, oc_c_elems(r->c, t));
 }
 
 /* x[1], x[2:] after the bracket */
-static uint64_t dimensions(struct reader *r, const struct oc_type *t)
+static uint64_t formula_dimensions(struct reader *r, const struct oc_type *t)
 {
     int64_t from = 0, to = 0;
-    bool has_from = number_at(r, &from), range = take(r, ':'), has_to = range && number_at(r, &to);
+    bool has_from = formula_number_at(r, &from), range = formula_take(r, ':'),
+         has_to = range && formula_number_at(r, &to);
     expect_char(r, ']');
     if (!has_from && !range)
         r->bad = true;
     if (!t || !t->shape.ranked)
-        return number(r, mark_unknown(r));
+        return formula_number(r, mark_unknown(r));
     int64_t rank = t->shape.rank;
     from += from < 0 ? rank : 0;
     to = !range ? from + 1 : has_to ? to + (to < 0 ? rank : 0) : rank;
     if (from < 0 || to > rank || (!range && from >= rank))
-        return number(r, mark_unknown(r));
-    return number(r, from < to ? oc_c_range(r->c, &t->shape, (unsigned)from, (unsigned)to) : 1);
+        return formula_number(r, mark_unknown(r));
+    return formula_number(r, from < to ? oc_c_range(r->c, &t->shape, (unsigned)from, (unsigned)to) : 1);
 }
 
 /* ---- conditions -------------------------------------------------------------------------------------------
@@ -195,34 +196,34 @@ static bool equals(struct reader *r, const char *name, struct oc_str otherwise, 
 }
 
 /* [B], [strict], [alpha:1 != 1] after the opening bracket */
-static uint64_t condition(struct reader *r)
+static uint64_t formula_condition(struct reader *r)
 {
     char name[64];
     const struct oc_type *t = NULL;
-    struct oc_str left = word(r), otherwise = {"", 0};
-    if (take(r, ']')) {
+    struct oc_str left = formula_word(r), otherwise = {"", 0};
+    if (formula_take(r, ']')) {
         if (oc_str_eq(left, "strict"))
-            return number(r, r->c->opt.strict_reduce);
-        if (!tensor(r, left, &t))
+            return formula_number(r, r->c->opt.strict_reduce);
+        if (!formula_tensor(r, left, &t))
             r->bad = true;
-        return number(r, t != NULL);
+        return formula_number(r, t != NULL);
     }
-    if (take(r, ':'))
-        otherwise = word(r);
-    bool differs = take(r, '!');
+    if (formula_take(r, ':'))
+        otherwise = formula_word(r);
+    bool differs = formula_take(r, '!');
     expect_char(r, '=');
     if (!differs)
         expect_char(r, '=');
-    struct oc_str value = word(r);
+    struct oc_str value = formula_word(r);
     expect_char(r, ']');
     snprintf(name, sizeof(name), "%.*s", (int)left.n, left.s);
-    return number(r, equals(r, name, otherwise, value) != differs);
+    return formula_number(r, equals(r, name, otherwise, value) != differs);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------
  */
 
-static bool prim_of(struct oc_str s, unsigned *prim)
+static bool formula_prim_of(struct oc_str s, unsigned *prim)
 {
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
         if (oc_str_eq(s, oc_prim_name(p))) {
@@ -235,7 +236,7 @@ static bool prim_of(struct oc_str s, unsigned *prim)
 static void record_name(struct reader *r, const char *name, const char *expr, uint64_t v, bool known)
 {
     unsigned prim;
-    if (prim_of((struct oc_str){name, strlen(name)}, &prim))
+    if (formula_prim_of((struct oc_str){name, strlen(name)}, &prim))
         return;
     for (uint32_t i = 0; i < r->f->n_name; i++)
         if (strcmp(r->f->name[i].name, name) == 0)
@@ -266,7 +267,7 @@ static bool definition(const char *formula, const char *name, struct oc_str *out
     return false;
 }
 
-static uint64_t run(struct reader *r, struct oc_str text, bool *known, char **numbers)
+static uint64_t formula_run(struct reader *r, struct oc_str text, bool *known, char **numbers)
 {
     struct reader sub = {.c = r->c,
                          .f = r->f,
@@ -276,7 +277,7 @@ static uint64_t run(struct reader *r, struct oc_str text, bool *known, char **nu
                          .depth = r->depth + 1,
                          .known = true};
     uint64_t v = sub.depth < MAX_NESTING ? expression(&sub) : 0;
-    skip_blanks(&sub);
+    formula_skip_blanks(&sub);
     r->bad |= sub.bad || sub.p != sub.end || sub.depth >= MAX_NESTING;
     *known = sub.known;
     if (numbers)
@@ -295,24 +296,24 @@ static uint64_t eval_name(struct reader *r, struct oc_str s)
     if (strcmp(name, "inputs") == 0) {
         for (unsigned i = 0; i < r->c->n_in; i++)
             v += oc_in(r->c, i) != NULL;
-        return number(r, v);
+        return formula_number(r, v);
     }
     if (find_reported(r->c, name, &v)) {
         record_name(r, name, NULL, v, true);
-        return number(r, v);
+        return formula_number(r, v);
     }
     if (defined)
-        v = run(r, text, &known, NULL);
+        v = formula_run(r, text, &known, NULL);
     known &= defined;
     record_name(r, name, defined ? oc_strndup(r->c->arena, text.s, text.n) : NULL, v, known);
     r->known &= known;
-    return number(r, v);
+    return formula_number(r, v);
 }
 
 /* ---- functions, expressions -------------------------------------------------------------------------------
  */
 
-static uint64_t function(struct reader *r, struct oc_str name)
+static uint64_t formula_function(struct reader *r, struct oc_str name)
 {
     static const char *const names[] = {"clog2", "max", "min", "ceil"};
     size_t which = 0;
@@ -357,14 +358,14 @@ static uint64_t nested(struct reader *r)
     return v;
 }
 
-static uint64_t factor(struct reader *r)
+static uint64_t formula_factor(struct reader *r)
 {
     const struct oc_type *t;
-    if (take(r, '('))
+    if (formula_take(r, '('))
         return nested(r);
-    if (take(r, '['))
-        return condition(r);
-    struct oc_str s = word(r);
+    if (formula_take(r, '['))
+        return formula_condition(r);
+    struct oc_str s = formula_word(r);
     int64_t v = 0;
     if (s.n == 0) {
         r->bad = true;
@@ -372,30 +373,30 @@ static uint64_t factor(struct reader *r)
     }
     if (isdigit((unsigned char)*s.s)) {
         r->p = s.s;
-        number_at(r, &v);
+        formula_number_at(r, &v);
         oc_buf_printf(&r->numbers, "%lld", (long long)v);
         return (uint64_t)v;
     }
     if (r->p < r->end && *r->p == '(') {
         r->p++;
-        return oc_str_eq(s, "N") ? elements(r) : function(r, s);
+        return oc_str_eq(s, "N") ? formula_elements(r) : formula_function(r, s);
     }
-    if (r->p < r->end && *r->p == '[' && tensor(r, s, &t)) {
+    if (r->p < r->end && *r->p == '[' && formula_tensor(r, s, &t)) {
         r->p++;
-        return dimensions(r, t);
+        return formula_dimensions(r, t);
     }
     return eval_name(r, s);
 }
 
-static uint64_t product(struct reader *r)
+static uint64_t formula_product(struct reader *r)
 {
-    uint64_t v = factor(r), next;
+    uint64_t v = formula_factor(r), next;
     for (;;) {
-        bool times = take(r, '*'), over = !times && take(r, '/');
+        bool times = formula_take(r, '*'), over = !times && formula_take(r, '/');
         if (!times && !over)
             return v;
         oc_buf_char(&r->numbers, times ? '*' : '/');
-        next = factor(r);
+        next = formula_factor(r);
         if (times)
             v = oc_mul_u64(v, next, &v) ? v : mark_unknown(r);
         else
@@ -405,13 +406,13 @@ static uint64_t product(struct reader *r)
 
 static uint64_t expression(struct reader *r)
 {
-    uint64_t v = product(r), next;
+    uint64_t v = formula_product(r), next;
     for (;;) {
-        bool plus = take(r, '+'), minus = !plus && take(r, '-');
+        bool plus = formula_take(r, '+'), minus = !plus && formula_take(r, '-');
         if (!plus && !minus)
             return v;
         oc_buf_str(&r->numbers, plus ? " + " : " - ");
-        next = product(r);
+        next = formula_product(r);
         if (plus)
             v = oc_add_u64(v, next, &v) ? v : mark_unknown(r);
         else
@@ -422,7 +423,7 @@ static uint64_t expression(struct reader *r)
 /* ---- terms ------------------------------------------------------------------------------------------------
  */
 
-static void add_term(struct reader *r, unsigned prim, unsigned times, struct oc_str text)
+static void formula_add_term(struct reader *r, unsigned prim, unsigned times, struct oc_str text)
 {
     struct oc_arena *a = r->c->arena;
     if (r->f->n_term == OC_FORMULA_TERMS) {
@@ -432,7 +433,7 @@ static void add_term(struct reader *r, unsigned prim, unsigned times, struct oc_
     struct oc_formula_term *t = &r->f->term[r->f->n_term++];
     char *numbers;
     *t = (struct oc_formula_term){.prim = (uint8_t)prim, .expr = oc_strndup(a, text.s, text.n)};
-    t->value = run(r, text, &t->known, &numbers);
+    t->value = formula_run(r, text, &t->known, &numbers);
     t->numbers = numbers;
     if (times == 1)
         return;
@@ -443,7 +444,7 @@ static void add_term(struct reader *r, unsigned prim, unsigned times, struct oc_
 }
 
 /* The histogram named on a left side. *none: an absent activation. */
-static const struct oc_prims *list_of(struct reader *r, struct oc_str s, bool *none)
+static const struct oc_prims *formula_list_of(struct reader *r, struct oc_str s, bool *none)
 {
     const struct oc_op *op = r->c->op;
     *none = false;
@@ -472,9 +473,9 @@ static void told_prims(struct reader *r, struct oc_str text)
     unsigned prim;
     for (unsigned i = 0; r->c->told && i < r->c->told->n; i++) {
         const char *name = r->c->told->item[i].name;
-        if (!prim_of((struct oc_str){name, strlen(name)}, &prim))
+        if (!formula_prim_of((struct oc_str){name, strlen(name)}, &prim))
             continue;
-        add_term(r, prim, 1, (struct oc_str){name, strlen(name)});
+        formula_add_term(r, prim, 1, (struct oc_str){name, strlen(name)});
         r->f->term[r->f->n_term - 1].expr = oc_printf(r->c->arena, "functions of %.*s", (int)text.n, text.s);
     }
 }
@@ -484,24 +485,24 @@ static void amounts(struct reader *r, const struct statement *s)
     const struct oc_op *op = r->c->op;
     unsigned prim;
     bool none;
-    if (prim_of(s->left, &prim)) {
-        add_term(r, prim, 1, s->right);
+    if (formula_prim_of(s->left, &prim)) {
+        formula_add_term(r, prim, 1, s->right);
         return;
     }
     bool function = oc_str_eq(s->left, "function") && !op->param;
     if (function || oc_str_eq(s->left, "prim") ||
         (oc_str_eq(s->left, "this") && op->cost == oc_cost_elementwise && !op->param)) {
-        add_term(r, op->prim, op->n_prim && oc_str_eq(s->left, "this") ? op->n_prim : 1, s->right);
+        formula_add_term(r, op->prim, op->n_prim && oc_str_eq(s->left, "this") ? op->n_prim : 1, s->right);
         return;
     }
     if (oc_str_eq(s->left, "functions")) {
         told_prims(r, s->right);
         return;
     }
-    const struct oc_prims *list = list_of(r, s->left, &none);
+    const struct oc_prims *list = formula_list_of(r, s->left, &none);
     r->bad |= !list && !none;
     for (; list && list->n; list++)
-        add_term(r, list->prim, list->n, s->right);
+        formula_add_term(r, list->prim, list->n, s->right);
 }
 
 const char *oc_formula_text(const struct oc_op *op)

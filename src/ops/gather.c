@@ -4,7 +4,7 @@
 #include "ops/move.h"
 
 /* Converts an index to a position in [0, size); false if unknown or out of range. */
-static bool position(const struct oc_elem *e, int64_t size, int64_t *at)
+static bool gather_position(const struct oc_elem *e, int64_t size, int64_t *at)
 {
     if (!oc_elem_known_int(e, at))
         return false;
@@ -61,7 +61,7 @@ static int fold_gather(struct oc_op_ctx *c)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t k = i / inner % n_index, outer = i / inner / n_index;
         int64_t at;
-        bool known = index && k < index->n && position(&index->e[k], size, &at);
+        bool known = index && k < index->n && gather_position(&index->e[k], size, &at);
         e[i] = known ? d->e[(outer * size + (uint32_t)at) * inner + i % inner] : no_elem;
     }
     oc_set_data(c, 0, e, n);
@@ -109,7 +109,7 @@ static int fold_gather_elements(struct oc_op_ctx *c)
     struct oc_elem *e = oc_new_elems(c, index->n);
     for (uint32_t i = 0; i < index->n; i++) {
         int64_t at;
-        e[i] = position(&index->e[i], d->n, &at) ? d->e[at] : no_elem;
+        e[i] = gather_position(&index->e[i], d->n, &at) ? d->e[at] : no_elem;
     }
     oc_set_data(c, 0, e, index->n);
     return 0;

@@ -120,7 +120,7 @@ static struct oc_shape shape_from_list(struct oc_op_ctx *c, const struct oc_list
     return oc_shape_of(c->arena, l->n, dim);
 }
 
-static int check_sizes(struct oc_op_ctx *c, const struct oc_shape *s)
+static int generate_check_sizes(struct oc_op_ctx *c, const struct oc_shape *s)
 {
     for (unsigned i = 0; i < s->rank; i++)
         if (oc_is_known(s->dim[i]) && s->dim[i].v < 0)
@@ -133,7 +133,7 @@ static int shape_constant_of_shape(struct oc_op_ctx *c)
     struct oc_list l = oc_list_of(c, NULL, 0);
     const struct oc_tensor *t = oc_attr_tensor(c, "value");
     struct oc_shape s = shape_from_list(c, &l);
-    if (check_sizes(c, &s))
+    if (generate_check_sizes(c, &s))
         return -1;
     oc_set_out(c, 0, t ? t->dtype : OC_DT_FLOAT, s);
     return 0;
@@ -189,7 +189,7 @@ static int range_length(struct oc_op_ctx *c, struct oc_dim *n)
     return 0;
 }
 
-static int shape_range(struct oc_op_ctx *c)
+static int generate_shape_range(struct oc_op_ctx *c)
 {
     struct oc_dim n;
     if (range_length(c, &n))
@@ -227,13 +227,13 @@ static int shape_random(struct oc_op_ctx *c)
     struct oc_shape s = shape_from_list(c, &l);
     if (!l.present)
         return oc_op_fail(c, "attribute 'shape' is missing");
-    if (check_sizes(c, &s))
+    if (generate_check_sizes(c, &s))
         return -1;
     oc_set_out(c, 0, (unsigned)oc_attr_i(c, "dtype", OC_DT_FLOAT), s);
     return 0;
 }
 
-static int shape_like(struct oc_op_ctx *c)
+static int generate_shape_like(struct oc_op_ctx *c)
 {
     oc_set_out(c, 0, (unsigned)oc_attr_i(c, "dtype", oc_in_dtype(c, 0)), *oc_in_shape(c, 0));
     return 0;
@@ -294,7 +294,7 @@ static int shape_window(struct oc_op_ctx *c)
     bool known = l.sized && l.n == 1;
     struct oc_shape s =
         oc_shape_1d(c->arena, known ? oc_elem_to_dim(c, &l.e[0], 0, -1) : oc_fresh_axis(c, 0, -1));
-    if (check_sizes(c, &s))
+    if (generate_check_sizes(c, &s))
         return -1;
     oc_set_out(c, 0, (unsigned)oc_attr_i(c, "output_datatype", OC_DT_FLOAT), s);
     return 0;
@@ -328,7 +328,7 @@ static const struct oc_prims range[] = {{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
     }
 
 static const struct oc_op rows[] = {
-    DRAW("Bernoulli", 15, NULL, shape_like, bernoulli),
+    DRAW("Bernoulli", 15, NULL, generate_shape_like, bernoulli),
     MAKE("BlackmanWindow", 17, "m", shape_window, NULL, blackman),
     {.domain = "",
      .name = "Constant",
@@ -348,7 +348,7 @@ static const struct oc_op rows[] = {
      .since = 9,
      .op_class = OC_OP_GENERATE,
      .slots = "m",
-     .shape = shape_like,
+     .shape = generate_shape_like,
      .fold = fold_eye},
     {.domain = "",
      .name = "GivenTensorFill",
@@ -366,16 +366,16 @@ static const struct oc_op rows[] = {
      .shape = shape_multinomial,
      OC_COST(cost_multinomial)},
     DRAW("RandomNormal", 1, NULL, shape_random, normal),
-    DRAW("RandomNormalLike", 1, "m", shape_like, normal),
+    DRAW("RandomNormalLike", 1, "m", generate_shape_like, normal),
     DRAW("RandomUniform", 1, NULL, shape_random, uniform),
-    DRAW("RandomUniformLike", 1, "m", shape_like, uniform),
-    MAKE("Range", 11, "m", shape_range, fold_range, range),
+    DRAW("RandomUniformLike", 1, "m", generate_shape_like, uniform),
+    MAKE("Range", 11, "m", generate_shape_range, fold_range, range),
     {.domain = "com.microsoft",
      .name = "Range",
      .since = 1,
      .op_class = OC_OP_GENERATE,
      .slots = "m",
-     .shape = shape_range,
+     .shape = generate_shape_range,
      .fold = fold_range,
      .cost = oc_cost_elementwise,
      .param = range},

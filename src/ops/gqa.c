@@ -46,7 +46,7 @@ static void read_lengths(struct oc_op_ctx *c, const struct grouped *kind, struct
 }
 
 /* 1: known, 0: a rank is missing, -1: error */
-static int read_dims(struct oc_op_ctx *c, struct dims *d)
+static int gqa_read_dims(struct oc_op_ctx *c, struct dims *d)
 {
     const struct grouped *kind = c->op->param;
     const struct oc_shape *q = oc_in_shape(c, 0);
@@ -73,7 +73,7 @@ static int shape_grouped(struct oc_op_ctx *c)
 {
     const struct grouped *kind = c->op->param;
     struct dims d;
-    int known = read_dims(c, &d);
+    int known = gqa_read_dims(c, &d);
     if (known <= 0) {
         for (unsigned i = 0; i < 4; i++)
             oc_set_out(c, i, oc_in_dtype(c, 0), oc_shape_unranked());
@@ -96,8 +96,8 @@ static int shape_grouped(struct oc_op_ctx *c)
 }
 
 /* Rotation of the new queries and keys; counts the table rows in use. */
-static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
-                       const struct dims *d)
+static void gqa_add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
+                           const struct dims *d)
 {
     const struct oc_shape *cos = oc_in_shape(c, kind->cos);
     uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->batch), oc_c_dim(c, d->sq)), size = oc_c_dim(c, d->head);
@@ -109,7 +109,7 @@ static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grou
     oc_limit_read(c, k, kind->cos + 1U, oc_c_mul(c, tokens, half));
 }
 
-static void add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+static void gqa_add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
 {
     oc_tell(c, "cached", n);
     oc_add_float(c, k, OC_DEQ, n);
@@ -136,7 +136,8 @@ static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct gro
                                       .shared = oc_kv_shared(c, true)};
         oc_count_kv_cache(c, k, &v);
         if (past && oc_dtype_info(past->dtype)->kind != OC_KIND_NONE && past->dtype != oc_in_dtype(c, 0))
-            add_cached(c, k, oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_mul(c, a->dk, seen)));
+            gqa_add_cached(c, k,
+                           oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_mul(c, a->dk, seen)));
     }
 }
 
@@ -144,7 +145,7 @@ static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct grouped *kind = c->op->param;
     struct dims d;
-    int known = read_dims(c, &d);
+    int known = gqa_read_dims(c, &d);
     if (known <= 0) {
         c->unknown = true;
         return known;
@@ -169,7 +170,7 @@ static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
         c->upper = true; /* the block layout is not in the types: counted as dense */
     oc_add_attention(c, k, &a);
     if (oc_attr_i(c, "do_rotary", 0))
-        add_rotary(c, k, kind, &d);
+        gqa_add_rotary(c, k, kind, &d);
     if (oc_in(c, kind->q_norm)) {
         uint64_t rows = oc_c_mul(c, oc_c_mul(c, a.batch, a.queries), (uint64_t)(d.hq + d.hkv));
         oc_add_rms_norm(c, k, oc_c_mul(c, rows, head), rows);

@@ -6,13 +6,13 @@
 /* ---- hashes ----------------------------------------------------------------------------------------- */
 
 /* 10 bit operations per hashed element. */
-static int cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
+static int hashing_cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
 {
     c->assumption = "10 operations per hashed element";
     oc_add_int(c, k, OC_BIT, oc_c_mul(c, 10, oc_c_out(c, 0)));
     return 0;
 }
-static const char cost_hash_formula[] = "BIT = 10*N(o)";
+static const char hashing_cost_hash_formula[] = "BIT = 10*N(o)";
 
 /* NGramHashMapping [batch, sequence], VarlenNGramHashMapping [tokens]: hashes with one more axis of length
  * (max_ngram_size - 1) * n_head_per_ngram; the ids carried over [batch, max_ngram_size - 1]. */
@@ -80,10 +80,10 @@ static int shape_unfold(struct oc_op_ctx *c)
     }
 
 static const struct oc_op rows[] = {
-    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, cost_hash),
+    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, hashing_cost_hash),
     MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, oc_cost_none),
     MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, oc_cost_none),
-    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, cost_hash),
+    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, hashing_cost_hash),
 };
 extern const struct oc_op_family oc_ops_hashing;
 const struct oc_op_family oc_ops_hashing = OC_FAMILY("hashing", rows);

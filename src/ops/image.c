@@ -42,7 +42,7 @@ static struct oc_data read_scales(struct oc_op_ctx *c, bool *present)
     return d ? *d : (struct oc_data){0};
 }
 
-static bool has_sizes(struct oc_op_ctx *c, struct oc_list *sizes)
+static bool image_has_sizes(struct oc_op_ctx *c, struct oc_list *sizes)
 {
     bool possible = !is_upsample(c) && !(c->opset >= 1 && c->opset < 11);
     *sizes = possible ? oc_list_of(c, NULL, 3) : (struct oc_list){0};
@@ -58,7 +58,7 @@ static int read_resize(struct oc_op_ctx *c, unsigned rank, struct resize *r)
     *r = (struct resize){.known = true};
     if (axes.present && oc_list_axes(c, &axes, rank, axis))
         return -1;
-    bool sized = has_sizes(c, &sizes);
+    bool sized = image_has_sizes(c, &sizes);
     if (!sized && !scaled)
         return oc_op_fail(c, "neither scales nor sizes are given");
     uint32_t want = axes.present ? axes.n : rank, n = sized ? sizes.n : scales.n;

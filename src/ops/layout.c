@@ -31,7 +31,7 @@ static int join_axis(struct oc_op_ctx *c, unsigned i, unsigned axis, const struc
     return 0;
 }
 
-static int shape_concat(struct oc_op_ctx *c)
+static int layout_shape_concat(struct oc_op_ctx *c)
 {
     const struct oc_shape *first = any_ranked(c);
     struct oc_dim dim[OC_MAX_RANK];
@@ -65,8 +65,8 @@ static int shape_concat(struct oc_op_ctx *c)
 }
 
 /* Copies one input into its part of the result; unknown elements for an input without a value. */
-static void place(const struct oc_data *d, const struct oc_shape *s, unsigned axis, uint32_t row, uint32_t at,
-                  struct oc_elem *e)
+static void layout_place(const struct oc_data *d, const struct oc_shape *s, unsigned axis, uint32_t row,
+                         uint32_t at, struct oc_elem *e)
 {
     uint32_t inner = 1, outer = 1;
     for (unsigned k = 0; k < s->rank; k++) {
@@ -100,7 +100,7 @@ static int fold_concat(struct oc_op_ctx *c)
             continue;
         if (!oc_fold_count(s, &n_part) || (d && d->n != n_part))
             return 0;
-        place(d, s, axis, row, at, e);
+        layout_place(d, s, axis, row, at, e);
         uint32_t inner = 1;
         for (unsigned k = axis; k < s->rank; k++)
             inner *= (uint32_t)s->dim[k].v;
@@ -110,7 +110,7 @@ static int fold_concat(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
+static int layout_cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < c->n_in; i++)
@@ -324,7 +324,7 @@ static int fold_trilu(struct oc_op_ctx *c)
     }
 
 static const struct oc_op rows[] = {
-    COPY("Concat", 1, 0, OC_OP_COPY, NULL, shape_concat, fold_concat, cost_concat),
+    COPY("Concat", 1, 0, OC_OP_COPY, NULL, layout_shape_concat, fold_concat, layout_cost_concat),
     COPY("DepthToSpace", 1, 0, OC_OP_LAYOUT, NULL, shape_depth_to_space, NULL, NULL),
     COPY("MemcpyFromHost", 1, 0, OC_OP_COPY, NULL, oc_shape_same, oc_fold_same, NULL),
     COPY("MemcpyToHost", 1, 0, OC_OP_COPY, NULL, oc_shape_same, oc_fold_same, NULL),

@@ -160,7 +160,7 @@ static int shape_one_hot_encoder(struct oc_op_ctx *c)
 
 /* ---- maps ------------------------------------------------------------------------------------------- */
 
-static void set_row(struct oc_op_ctx *c, unsigned dtype, struct oc_dim width)
+static void ml_set_row(struct oc_op_ctx *c, unsigned dtype, struct oc_dim width)
 {
     struct oc_dim dim[2] = {oc_known(1), width};
     oc_set_out(c, 0, dtype, oc_shape_of(c->arena, 2, dim));
@@ -177,7 +177,7 @@ static int shape_cast_map(struct oc_op_ctx *c)
         return oc_op_fail(c, "invalid max_map %lld", (long long)width);
     for (size_t i = 0; i < OC_COUNT(to); i++)
         if (strcmp(to[i].attr, name) == 0) {
-            set_row(c, to[i].dtype, sparse ? oc_known(width) : oc_op_fresh_dim(c, "keys", -1));
+            ml_set_row(c, to[i].dtype, sparse ? oc_known(width) : oc_op_fresh_dim(c, "keys", -1));
             return 0;
         }
     return oc_op_fail(c, "cast_to '%s'", name);
@@ -188,7 +188,7 @@ static int shape_dict_vectorizer(struct oc_op_ctx *c)
     const struct oc_type *map = oc_in(c, 0);
     uint32_t ints = oc_ml_count(c, "int64_vocabulary"), strings = oc_ml_count(c, "string_vocabulary");
     bool known = map && map->kind == OC_T_MAP && map->elem && map->elem->kind == OC_T_TENSOR;
-    set_row(c, known ? map->elem->dtype : OC_DT_UNDEFINED, oc_known(ints ? ints : strings));
+    ml_set_row(c, known ? map->elem->dtype : OC_DT_UNDEFINED, oc_known(ints ? ints : strings));
     return 0;
 }
 

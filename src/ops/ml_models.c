@@ -72,7 +72,7 @@ void oc_ml_post_transform(struct oc_op_ctx *c, struct oc_cost *k, const char *na
     }
 }
 
-static const char *post_transform(struct oc_op_ctx *c)
+static const char *ml_models_post_transform(struct oc_op_ctx *c)
 {
     return oc_attr_s(c, "post_transform", "NONE");
 }
@@ -117,7 +117,7 @@ static int shape_linear_regressor(struct oc_op_ctx *c)
 }
 
 /* MAC s * coefficients, ADD s * intercepts, then the transformation of the scores */
-static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
+static int ml_models_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     uint64_t coefficients = oc_ml_count(c, "coefficients"), intercepts = oc_ml_count(c, "intercepts");
@@ -130,12 +130,13 @@ static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     oc_tell(c, "intercepts", intercepts);
     oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
     oc_add(c, k, OC_ADD, oc_c_mul(c, s, intercepts));
-    oc_ml_post_transform(c, k, post_transform(c), oc_c_out(c, strcmp(c->op->name, "LinearClassifier") == 0));
+    oc_ml_post_transform(c, k, ml_models_post_transform(c),
+                         oc_c_out(c, strcmp(c->op->name, "LinearClassifier") == 0));
     k->attr_params = coefficients + intercepts;
     return 0;
 }
-static const char cost_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
-                                          "; " OC_ML_POST_FORMULA;
+static const char ml_models_cost_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
+                                                    "; " OC_ML_POST_FORMULA;
 
 /* ---- support vectors -------------------------------------------------------------------------------- */
 
@@ -174,7 +175,7 @@ static int shape_svm_regressor(struct oc_op_ctx *c)
 
 /* The kernel between s samples and n vectors: MAC s*n*F. RBF computes distances: a difference for each
  * product, and an exponential per pair. */
-static void add_kernel(struct oc_op_ctx *c, struct oc_cost *k, uint64_t each, uint64_t features)
+static void ml_models_add_kernel(struct oc_op_ctx *c, struct oc_cost *k, uint64_t each, uint64_t features)
 {
     const char *kernel = oc_attr_s(c, "kernel_type", "LINEAR");
     uint64_t products = oc_c_mul(c, each, features);
@@ -205,7 +206,7 @@ static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_ml_float(c, k);
     if (vectors) {
         uint64_t each = oc_c_mul(c, s, vectors);
-        add_kernel(c, k, each, oc_c_dim(c, features));
+        ml_models_add_kernel(c, k, each, oc_c_dim(c, features));
         oc_tell(c, "rows", classes > 1 ? classes - 1 : 1);
         oc_tell(c, "votes", classifier ? oc_c_mul(c, s, pairs(classes)) : 0);
         oc_add(c, k, OC_MAC, oc_c_mul(c, each, classes > 1 ? classes - 1 : 1));
@@ -215,7 +216,7 @@ static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
         oc_tell(c, "linear", oc_c_mul(c, s, coefficients));
         oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
     }
-    oc_ml_post_transform(c, k, post_transform(c), oc_c_out(c, classifier));
+    oc_ml_post_transform(c, k, ml_models_post_transform(c), oc_c_out(c, classifier));
     k->attr_params = oc_c_add(c, coefficients, oc_ml_count(c, "support_vectors"));
     k->attr_params = oc_c_add(c, k->attr_params, oc_ml_count(c, "rho"));
     return 0;
@@ -232,8 +233,8 @@ static const char cost_svm_formula[] =
     }
 
 static const struct oc_op rows[] = {
-    ML("LinearClassifier", shape_linear_classifier, cost_linear),
-    ML("LinearRegressor", shape_linear_regressor, cost_linear),
+    ML("LinearClassifier", shape_linear_classifier, ml_models_cost_linear),
+    ML("LinearRegressor", shape_linear_regressor, ml_models_cost_linear),
     ML("SVMClassifier", shape_svm_classifier, cost_svm),
     ML("SVMRegressor", shape_svm_regressor, cost_svm),
 };

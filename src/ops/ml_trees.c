@@ -31,7 +31,8 @@ struct leaves {         /* statistics of one tree */
 };
 
 /* Collects the leaves below a root. False: a node is reached twice. */
-static bool measure(const struct forest *f, uint32_t root, struct visit *stack, bool *seen, struct leaves *l)
+static bool ml_trees_measure(const struct forest *f, uint32_t root, struct visit *stack, bool *seen,
+                             struct leaves *l)
 {
     uint32_t top = 0;
     *l = (struct leaves){0};
@@ -63,7 +64,7 @@ static int sum_depths(struct oc_op_ctx *c, const struct forest *f, long double *
         return oc_op_fail(c, "the nodes do not form trees: there is no root");
     for (uint32_t i = 0; i < f->n_root; i++) {
         struct leaves l;
-        if (!measure(f, f->root[i], stack, seen, &l))
+        if (!ml_trees_measure(f, f->root[i], stack, seen, &l))
             return oc_op_fail(c, "the nodes do not form trees: a node is reached twice");
         *sum += c->opt.trees_max ? (long double)l.deepest : (long double)l.depths / (long double)l.n;
     }
@@ -77,7 +78,7 @@ struct key {
     uint32_t index; /* index in the file */
 };
 
-static int by_key(const void *a, const void *b)
+static int ml_trees_by_key(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
     if (x->tree != y->tree)
@@ -91,7 +92,7 @@ struct old_nodes {
     uint32_t n;
 };
 
-static int read_old(struct oc_op_ctx *c, struct old_nodes *o)
+static int ml_trees_read_old(struct oc_op_ctx *c, struct old_nodes *o)
 {
     const struct oc_attr *mode = oc_node_attr(c->node, "nodes_modes");
     uint32_t n[4];
@@ -109,15 +110,15 @@ static int read_old(struct oc_op_ctx *c, struct old_nodes *o)
     return 0;
 }
 
-static bool is_leaf(const struct old_nodes *o, uint32_t i)
+static bool ml_trees_is_leaf(const struct old_nodes *o, uint32_t i)
 {
     return o->mode[i].n == 4 && memcmp(o->mode[i].s, "LEAF", 4) == 0;
 }
 
-static const struct key *find(const struct key *keys, uint32_t n, int64_t tree, int64_t id)
+static const struct key *ml_trees_find(const struct key *keys, uint32_t n, int64_t tree, int64_t id)
 {
     struct key wanted = {tree, id, 0};
-    return bsearch(&wanted, keys, n, sizeof(*keys), by_key);
+    return bsearch(&wanted, keys, n, sizeof(*keys), ml_trees_by_key);
 }
 
 static struct key *sorted_keys(struct oc_op_ctx *c, const struct old_nodes *o)
@@ -126,10 +127,10 @@ static struct key *sorted_keys(struct oc_op_ctx *c, const struct old_nodes *o)
     bool sorted = true;
     for (uint32_t i = 0; i < o->n; i++) {
         keys[i] = (struct key){o->tree[i], o->id[i], i};
-        sorted = sorted && (i == 0 || by_key(&keys[i - 1], &keys[i]) < 0);
+        sorted = sorted && (i == 0 || ml_trees_by_key(&keys[i - 1], &keys[i]) < 0);
     }
     if (!sorted)
-        qsort(keys, o->n, sizeof(*keys), by_key);
+        qsort(keys, o->n, sizeof(*keys), ml_trees_by_key);
     return keys;
 }
 
@@ -139,23 +140,23 @@ static int link_old(struct oc_op_ctx *c, const struct old_nodes *o, const struct
 {
     bool *is_child = OC_NEW_ARRAY(c->arena, (size_t)o->n + 1, bool);
     for (uint32_t i = 0; i < o->n; i++) {
-        if (is_leaf(o, i)) {
+        if (ml_trees_is_leaf(o, i)) {
             f->leaves++;
             continue;
         }
         const int64_t ids[2] = {o->yes[i], o->no[i]};
         for (int side = 0; side < 2; side++) {
-            const struct key *k = find(keys, o->n, o->tree[i], ids[side]);
+            const struct key *k = ml_trees_find(keys, o->n, o->tree[i], ids[side]);
             if (!k)
                 return oc_op_fail(c, "tree %lld: node %lld does not exist", (long long)o->tree[i],
                                   (long long)ids[side]);
             is_child[k->index] = true;
-            f->child[side][i] = is_leaf(o, k->index) ? LEAF : k->index;
+            f->child[side][i] = ml_trees_is_leaf(o, k->index) ? LEAF : k->index;
         }
     }
     for (uint32_t i = 0; i < o->n; i++)
         if (!is_child[i])
-            f->root[f->n_root++] = is_leaf(o, i) ? LEAF : i;
+            f->root[f->n_root++] = ml_trees_is_leaf(o, i) ? LEAF : i;
     return 0;
 }
 
@@ -170,7 +171,7 @@ static void allocate(struct oc_op_ctx *c, struct forest *f, uint32_t n, uint32_t
 static int read_old_forest(struct oc_op_ctx *c, struct forest *f)
 {
     struct old_nodes o = {0};
-    if (read_old(c, &o))
+    if (ml_trees_read_old(c, &o))
         return -1;
     allocate(c, f, o.n, o.n);
     f->votes = (uint64_t)oc_ml_count(c, "class_ids") + oc_ml_count(c, "target_ids");
@@ -246,7 +247,7 @@ static int shape_targets(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char *post_transform(struct oc_op_ctx *c)
+static const char *ml_trees_post_transform(struct oc_op_ctx *c)
 {
     static const char *const names[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
     int64_t i = oc_attr_i(c, "post_transform", 0);
@@ -284,7 +285,7 @@ static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_ADD, votes);
     }
     bool classifier = strcmp(c->op->name, "TreeEnsembleClassifier") == 0;
-    oc_ml_post_transform(c, k, post_transform(c), oc_c_out(c, classifier));
+    oc_ml_post_transform(c, k, ml_trees_post_transform(c), oc_c_out(c, classifier));
     /* thresholds and leaf weights */
     uint64_t splits = new_form(c) ? oc_ml_count(c, "nodes_splits") : f.n - f.leaves;
     k->attr_params = oc_c_add(c, splits, f.votes);

@@ -56,7 +56,7 @@ static bool read_experts(struct oc_op_ctx *c, const struct moe_kind *kind, struc
     return true;
 }
 
-static void add_named(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+static void moe_add_named(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
 {
     const struct oc_prims *list = oc_activation_prims(oc_attr_s(c, "activation_type", "relu"));
     if (list && oc_has_attr(c, "activation_type"))
@@ -73,7 +73,7 @@ static void add_expert_activation(struct oc_op_ctx *c, struct oc_cost *k, const 
     uint64_t n = oc_c_mul(c, rows, e->inter);
     const char *name = oc_attr_s(c, "activation_type", "relu");
     if (e->gate != 2) {
-        add_named(c, k, n);
+        moe_add_named(c, k, n);
         if (!oc_has_attr(c, "activation_type")) {
             oc_tell(c, "relu", n);
             oc_add(c, k, OC_CMP, n);
@@ -83,7 +83,7 @@ static void add_expert_activation(struct oc_op_ctx *c, struct oc_cost *k, const 
     if (strcmp(name, "swiglu") == 0 || strcmp(name, "silu") == 0) {
         oc_add_functions(c, k, gated, n);
     } else {
-        add_named(c, k, n);
+        moe_add_named(c, k, n);
         oc_add_functions(c, k, product, n);
     }
     if (oc_has_attr(c, "swiglu_limit"))

@@ -109,8 +109,8 @@ static int shape_self(struct oc_op_ctx *c)
 }
 
 /* MAC B*S*hidden*(Dq+Dk+Dv), bias; a quantized projection is scaled to float */
-static void add_projection(struct oc_op_ctx *c, struct oc_cost *k, const struct projecting *kind,
-                           const struct self_dims *d)
+static void ms_attention_add_projection(struct oc_op_ctx *c, struct oc_cost *k, const struct projecting *kind,
+                                        const struct self_dims *d)
 {
     uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->batch), oc_c_dim(c, d->seq));
     uint64_t width = oc_c_add(c, oc_c_mul(c, 2, oc_c_dim(c, d->dq)), oc_c_dim(c, d->dv));
@@ -188,7 +188,7 @@ static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
                              .right = -1,
                              .causal = oc_attr_i(c, "unidirectional", 0) != 0,
                              .masked = oc_in(c, kind->mask) || oc_in(c, kind->attention_bias)};
-    add_projection(c, k, kind, &d);
+    ms_attention_add_projection(c, k, kind, &d);
     if (kind->quantized)
         k->mac_class = k->rest_class; /* the attention itself is float */
     if (kind->packed)
@@ -276,7 +276,7 @@ static void read_head_past(struct oc_op_ctx *c, const struct multi_head *kind, s
     d->total = oc_dim_add(c->exprs, d->past, d->skv);
 }
 
-static int read_heads(struct oc_op_ctx *c, struct head_dims *d)
+static int ms_attention_read_heads(struct oc_op_ctx *c, struct head_dims *d)
 {
     const struct multi_head *kind = c->op->param;
     const struct oc_shape *q = oc_in_shape(c, 0), *k = oc_in_shape(c, 1), *v = oc_in_shape(c, 2);
@@ -308,7 +308,7 @@ static int shape_heads(struct oc_op_ctx *c)
     const struct multi_head *kind = c->op->param;
     struct head_dims d;
     unsigned dtype = oc_in_dtype(c, 0);
-    int known = read_heads(c, &d);
+    int known = ms_attention_read_heads(c, &d);
     if (known <= 0) {
         for (unsigned i = 0; i < 4; i++)
             oc_set_out(c, i, dtype, oc_shape_unranked());
@@ -360,7 +360,7 @@ static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct multi_head *kind = c->op->param;
     struct head_dims d;
-    int known = read_heads(c, &d);
+    int known = ms_attention_read_heads(c, &d);
     if (known <= 0) {
         c->unknown = true;
         return known;

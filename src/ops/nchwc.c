@@ -9,7 +9,7 @@
 #define LARGE_BLOCK 16
 #define LOOK_AHEAD  64
 
-static int64_t round_up(int64_t v, int64_t block)
+static int64_t nchwc_round_up(int64_t v, int64_t block)
 {
     return (v + block - 1) / block * block;
 }
@@ -40,14 +40,14 @@ static struct oc_dim blocked_channels(struct oc_op_ctx *c, struct oc_dim channel
 {
     if (!oc_is_known(channels) || channels.v < 0 || channels.v > INT64_MAX - LARGE_BLOCK)
         return oc_op_fresh_dim(c, "1", -1);
-    int64_t small = round_up(channels.v, SMALL_BLOCK), large = round_up(channels.v, LARGE_BLOCK);
+    int64_t small = nchwc_round_up(channels.v, SMALL_BLOCK), large = nchwc_round_up(channels.v, LARGE_BLOCK);
     int64_t seen = consumer_channels(c);
     if (small == large || seen == small || seen == large)
         return oc_known(seen == small ? small : large);
     return oc_op_fresh_dim(c, "1", large);
 }
 
-static int check_rank(struct oc_op_ctx *c, const struct oc_shape *x)
+static int nchwc_check_rank(struct oc_op_ctx *c, const struct oc_shape *x)
 {
     return x->ranked && x->rank < 3 ? oc_op_fail(c, "invalid input rank %u", x->rank) : 0;
 }
@@ -56,7 +56,7 @@ static int shape_reorder_input(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     struct oc_shape out = oc_shape_unranked();
-    if (check_rank(c, x))
+    if (nchwc_check_rank(c, x))
         return -1;
     if (x->ranked) {
         struct oc_dim dim[OC_MAX_RANK];
@@ -76,7 +76,7 @@ static int shape_reorder_output(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0);
     struct oc_shape out = oc_shape_unranked();
     int64_t channels = oc_attr_i(c, "channels", 0);
-    if (check_rank(c, x))
+    if (nchwc_check_rank(c, x))
         return -1;
     if (channels < 1)
         return oc_op_fail(c, "invalid channels %lld", (long long)channels);

@@ -12,7 +12,7 @@ static const struct layout onnx = {.domain = ""}, ms = {.domain = "com.microsoft
                            unchanged = {.domain = "", .as_is = true};
 
 /* {N, spatial..., C} to {N, C, spatial...}, or back. */
-static struct oc_type transposed(struct oc_op_ctx *c, const struct oc_type *t, bool to_last)
+static struct oc_type nhwc_transposed(struct oc_op_ctx *c, const struct oc_type *t, bool to_last)
 {
     struct oc_type out = *t;
     struct oc_dim dim[OC_MAX_RANK];
@@ -28,7 +28,7 @@ static struct oc_type transposed(struct oc_op_ctx *c, const struct oc_type *t, b
 }
 
 /* The context of the operator of the same name: its own lists of types. */
-static int enter(struct oc_op_ctx *c, struct oc_op_ctx *inner)
+static int nhwc_enter(struct oc_op_ctx *c, struct oc_op_ctx *inner)
 {
     const struct layout *l = c->op->param;
     const struct oc_type **in = OC_NEW_ARRAY(c->arena, c->n_in + 1, const struct oc_type *);
@@ -43,7 +43,7 @@ static int enter(struct oc_op_ctx *c, struct oc_op_ctx *inner)
         inner->out[i] = c->out[i];
     if (c->n_in && in[0] && !l->as_is) {
         struct oc_type *first = OC_NEW(c->arena, struct oc_type);
-        *first = transposed(c, in[0], false);
+        *first = nhwc_transposed(c, in[0], false);
         in[0] = first;
     }
     inner->in = in;
@@ -55,10 +55,10 @@ static int shape_nhwc(struct oc_op_ctx *c)
 {
     const struct layout *l = c->op->param;
     struct oc_op_ctx inner;
-    if (enter(c, &inner) || inner.op->shape(&inner))
+    if (nhwc_enter(c, &inner) || inner.op->shape(&inner))
         return -1;
     for (uint32_t i = 0; i < c->n_out; i++) {
-        struct oc_type t = i || l->as_is ? inner.out[i] : transposed(c, &inner.out[i], true);
+        struct oc_type t = i || l->as_is ? inner.out[i] : nhwc_transposed(c, &inner.out[i], true);
         oc_set_out_type(c, i, &t);
     }
     return 0;
@@ -69,10 +69,10 @@ static int cost_nhwc(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct layout *l = c->op->param;
     struct oc_op_ctx inner;
-    if (enter(c, &inner))
+    if (nhwc_enter(c, &inner))
         return -1;
     if (c->n_out && !l->as_is)
-        inner.out[0] = transposed(c, &c->out[0], false);
+        inner.out[0] = nhwc_transposed(c, &c->out[0], false);
     if (inner.op->cost && inner.op->cost(&inner, k))
         return -1;
     c->overflow |= inner.overflow;

@@ -142,14 +142,14 @@ static const char cost_rms_norm_formula[] = OC_RMS_NORM_FORMULA;
 
 /* ---- by instances and groups ------------------------------------------------------------------------ */
 
-static int cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int norm_cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
     return 0;
 }
-static const char cost_instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char norm_cost_instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
-static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int norm_cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t groups = oc_attr_i(c, "num_groups", 0);
     if (groups < 1)
@@ -160,7 +160,7 @@ static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_layer_norm(c, k, oc_c_in(c, 0), rows, true);
     return 0;
 }
-static const char cost_group_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char norm_cost_group_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
 /* As its function body: ADD 3n + R, MUL n + R, DIV n + 2R, SQRT R, ADD R */
 static int cost_mean_variance(struct oc_op_ctx *c, struct oc_cost *k)
@@ -243,8 +243,8 @@ static const char cost_lrn_formula[] = "MUL = 2*n; ADD = (size + 1)*n; POW = n; 
 
 static const struct oc_op rows[] = {
     NORM("BatchNormalization", 1, ".nnss", shape_batch_norm, cost_batch_norm),
-    NORM("GroupNormalization", 18, ".nn", oc_shape_same, cost_group_norm),
-    NORM("InstanceNormalization", 1, ".nn", oc_shape_same, cost_instance_norm),
+    NORM("GroupNormalization", 18, ".nn", oc_shape_same, norm_cost_group_norm),
+    NORM("InstanceNormalization", 1, ".nn", oc_shape_same, norm_cost_instance_norm),
     NORM("LRN", 1, NULL, oc_shape_same, cost_lrn),
     /* ONNX Runtime has it in the default domain from version 1 on, the standard from 17. */
     NORM("LayerNormalization", 1, ".nn", shape_layer_norm, cost_layer_norm),

@@ -13,7 +13,7 @@ static const struct op_tests {
 };
 
 /* Sorted by bytes. */
-static const struct op_tests *tests_of(const struct oc_op *op)
+static const struct op_tests *op_table_tests_of(const struct oc_op *op)
 {
     static const struct op_tests none = {.name = ""};
     size_t from = 0, to = OC_COUNT(tests);
@@ -59,7 +59,7 @@ void oc_op_get(size_t index, struct oc_op_info *out)
         if (index >= family[i]->n)
             continue;
         const struct oc_op *op = &family[i]->op[index];
-        const struct op_tests *n = tests_of(op);
+        const struct op_tests *n = op_table_tests_of(op);
         *out = (struct oc_op_info){.domain = op->domain,
                                    .name = op->name,
                                    .family = family[i]->name,
@@ -185,7 +185,7 @@ const struct oc_op_family *const *oc_op_families(size_t *n)
     return families;
 }
 
-static int order(const struct oc_op *op, const char *domain, const char *name)
+static int op_table_order(const struct oc_op *op, const char *domain, const char *name)
 {
     int d = strcmp(op->name, name);
     return d ? d : strcmp(op->domain, domain);
@@ -198,13 +198,13 @@ static const struct oc_op *find_in(const struct oc_op_family *f, const char *dom
     uint32_t lo = 0, hi = f->n;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (order(&f->op[mid], domain, name) < 0)
+        if (op_table_order(&f->op[mid], domain, name) < 0)
             lo = mid + 1;
         else
             hi = mid;
     }
     const struct oc_op *found = NULL;
-    for (; lo < f->n && order(&f->op[lo], domain, name) == 0; lo++) {
+    for (; lo < f->n && op_table_order(&f->op[lo], domain, name) == 0; lo++) {
         const struct oc_op *op = &f->op[lo];
         if (opset <= 0 ? op->until == 0 : op->since <= opset && (op->until == 0 || opset <= op->until))
             found = op;
@@ -212,7 +212,7 @@ static const struct oc_op *find_in(const struct oc_op_family *f, const char *dom
     return found;
 }
 
-static const struct oc_op *find(const char *domain, const char *name, int32_t opset)
+static const struct oc_op *op_table_find(const char *domain, const char *name, int32_t opset)
 {
     for (size_t i = 0; i < OC_COUNT(families); i++) {
         const struct oc_op *op = find_in(families[i], domain, name, opset);
@@ -236,8 +236,8 @@ const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t ops
             domain = domain_alias[i][1];
             break;
         }
-    const struct oc_op *op = find(domain, name, opset);
-    return op || domain[0] ? op : find("trt", name, 0);
+    const struct oc_op *op = op_table_find(domain, name, opset);
+    return op || domain[0] ? op : op_table_find("trt", name, 0);
 }
 
 const struct oc_op *oc_op_find_cached(struct oc_op_cache *cache, const char *domain, const char *name,

@@ -121,7 +121,8 @@ static int read_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
     return 0;
 }
 
-static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p, uint64_t tokens)
+static void paged_attention_add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p,
+                                       uint64_t tokens)
 {
     const struct oc_shape *cos = oc_in_shape(c, COS);
     uint64_t size = oc_c_dim(c, p->head),
@@ -132,7 +133,7 @@ static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct page
     oc_limit_read(c, k, SIN, oc_c_mul(c, tokens, half));
 }
 
-static void add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+static void paged_attention_add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
 {
     oc_tell(c, "cached", n);
     oc_add_float(c, k, OC_DEQ, n);
@@ -156,7 +157,8 @@ static void count_blocks(struct oc_op_ctx *c, struct oc_cost *k, const struct pa
                                       .shared = oc_kv_shared(c, true)};
         oc_count_kv_cache(c, k, &v);
         if (cache->dtype != oc_in_dtype(c, 0))
-            add_cached(c, k, oc_c_mul(c, oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, p->head)), r->cached));
+            paged_attention_add_cached(
+                c, k, oc_c_mul(c, oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, p->head)), r->cached));
     }
 }
 
@@ -181,7 +183,7 @@ static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     oc_add_attention_pairs(c, k, &a, r.pairs);
     if (oc_attr_i(c, "do_rotary", 0))
-        add_rotary(c, k, &p, tokens);
+        paged_attention_add_rotary(c, k, &p, tokens);
     if (oc_in(c, Q_NORM)) {
         uint64_t norms = oc_c_mul(c, tokens, (uint64_t)(p.hq + p.hkv));
         oc_add_rms_norm(c, k, oc_c_mul(c, norms, head), norms);

@@ -18,7 +18,7 @@ static const struct pool_kind max_nhwc = {.what = POOL_MAX, .channels_last = tru
 static const struct pool_kind average_nhwc = {.what = POOL_AVERAGE, .channels_last = true};
 static const struct pool_kind average_qlinear = {.what = POOL_AVERAGE, .quantized = true};
 
-static bool channels_last(const struct oc_op_ctx *c)
+static bool pool_channels_last(const struct oc_op_ctx *c)
 {
     const struct pool_kind *kind = c->op->param;
     return kind->channels_last || (kind->quantized && oc_attr_i(c, "channels_last", 0) != 0);
@@ -30,7 +30,7 @@ static unsigned pool_dtype(const struct oc_op_ctx *c)
     return kind->quantized && oc_in(c, 4) ? oc_in_dtype(c, 4) : oc_in_dtype(c, 0);
 }
 
-static int check_rank(struct oc_op_ctx *c, const struct oc_shape *x)
+static int pool_check_rank(struct oc_op_ctx *c, const struct oc_shape *x)
 {
     return x->ranked && x->rank < 2 ? oc_op_fail(c, "invalid input rank %u", x->rank) : 0;
 }
@@ -43,10 +43,10 @@ static int shape_pool(struct oc_op_ctx *c)
     struct oc_shape out = oc_shape_unranked();
     struct oc_dim dim[OC_MAX_RANK];
     struct oc_windows win;
-    if (check_rank(c, x))
+    if (pool_check_rank(c, x))
         return -1;
     if (x->ranked) {
-        unsigned first = channels_last(c) ? 1 : 2;
+        unsigned first = pool_channels_last(c) ? 1 : 2;
         if (oc_windows_read(c, x->rank - 2U, NULL, &win))
             return -1;
         memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
@@ -79,7 +79,7 @@ static void add_norm_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps,
 }
 
 /* Cost of reducing `taps` elements to n results. */
-static void add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
+static void pool_add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
 {
     const struct pool_kind *kind = c->op->param;
     oc_tell(c, "taps", taps);
@@ -106,10 +106,10 @@ static int cost_pool(struct oc_op_ctx *c, struct oc_cost *k)
     }
     if (oc_windows_read(c, x->rank - 2U, NULL, &win))
         return -1;
-    unsigned first = channels_last(c) ? 1 : 2, channel = channels_last(c) ? x->rank - 1U : 1;
+    unsigned first = pool_channels_last(c) ? 1 : 2, channel = pool_channels_last(c) ? x->rank - 1U : 1;
     uint64_t planes = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, o->shape.dim[channel]));
     uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
-    add_pool(c, k, oc_c_mul(c, planes, taps), oc_c_out(c, 0));
+    pool_add_pool(c, k, oc_c_mul(c, planes, taps), oc_c_out(c, 0));
     return 0;
 }
 
@@ -120,10 +120,10 @@ static int shape_global(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0);
     struct oc_shape out = oc_shape_unranked();
     struct oc_dim dim[OC_MAX_RANK];
-    if (check_rank(c, x))
+    if (pool_check_rank(c, x))
         return -1;
     if (x->ranked) {
-        unsigned first = channels_last(c) ? 1 : 2;
+        unsigned first = pool_channels_last(c) ? 1 : 2;
         memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
         for (unsigned i = 0; i + 2 < x->rank; i++)
             dim[first + i] = oc_known(1);
@@ -135,7 +135,7 @@ static int shape_global(struct oc_op_ctx *c)
 
 static int cost_global(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    add_pool(c, k, oc_c_in(c, 0), oc_c_out(c, 0));
+    pool_add_pool(c, k, oc_c_in(c, 0), oc_c_out(c, 0));
     return 0;
 }
 
@@ -148,7 +148,7 @@ static int shape_unpool(struct oc_op_ctx *c)
     const struct oc_data *wanted = oc_in_value(c, 2);
     struct oc_dim dim[OC_MAX_RANK];
     struct oc_windows win;
-    if (check_rank(c, x))
+    if (pool_check_rank(c, x))
         return -1;
     if (!x->ranked) {
         oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());

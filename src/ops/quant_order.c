@@ -142,7 +142,7 @@ static int shape_embed(struct oc_op_ctx *c)
     return 0;
 }
 
-static void limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
+static void quant_order_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
 {
     uint64_t bytes = oc_in(c, slot) ? oc_c_part(c, slot, elements) : 0;
     if (slot < k->n_in && bytes < k->rd[slot])
@@ -160,9 +160,10 @@ static int cost_embed(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_prims_dequantize, oc_c_mul(c, terms, n));
     oc_add(c, k, OC_ADD, oc_c_mul(c, terms - 1, n));
     oc_add_layer_norm(c, k, n, rows, oc_in(c, 6) != NULL);
-    limit_rows(c, k, 2, n);
-    limit_rows(c, k, 3, oc_c_range(c, &o->shape, 1, 3)); /* all sentences use the same positions */
-    limit_rows(c, k, 4, n);
+    quant_order_limit_rows(c, k, 2, n);
+    quant_order_limit_rows(c, k, 3,
+                           oc_c_range(c, &o->shape, 1, 3)); /* all sentences use the same positions */
+    quant_order_limit_rows(c, k, 4, n);
     return 0;
 }
 static const char cost_embed_formula[] =

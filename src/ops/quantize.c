@@ -31,8 +31,8 @@ static int shape_cast(struct oc_op_ctx *c)
 static const struct oc_elem no_elem = {.kind = OC_E_UNKNOWN};
 
 /* Unknown sizes are assumed to fit; known integers must. */
-static struct oc_elem fit(struct oc_op_ctx *c, struct oc_dim d, const struct oc_dtype_info *to,
-                          bool is_signed)
+static struct oc_elem quantize_fit(struct oc_op_ctx *c, struct oc_dim d, const struct oc_dtype_info *to,
+                                   bool is_signed)
 {
     unsigned bits = to->bits < 64 ? to->bits : 63;
     int64_t hi = is_signed && to->bits < 64 ? (INT64_C(1) << (bits - 1)) - 1
@@ -45,7 +45,7 @@ static struct oc_elem fit(struct oc_op_ctx *c, struct oc_dim d, const struct oc_
 }
 
 /* Converts a real to an integer: truncated if known, floored if non-negative, exact otherwise. */
-static struct oc_elem to_integer(struct oc_op_ctx *c, const struct oc_elem *e)
+static struct oc_elem quantize_to_integer(struct oc_op_ctx *c, const struct oc_elem *e)
 {
     double v;
     if (oc_elem_known_real(e, &v))
@@ -87,8 +87,8 @@ static struct oc_elem cast_elem(struct oc_op_ctx *c, const struct oc_elem *e, un
         return to_bool(c, e);
     if (info->kind != OC_KIND_INT)
         return no_elem;
-    struct oc_elem i = e->kind == OC_E_INT ? *e : to_integer(c, e);
-    return i.kind == OC_E_INT ? fit(c, i.i, info, info->name[0] != 'u') : no_elem;
+    struct oc_elem i = e->kind == OC_E_INT ? *e : quantize_to_integer(c, e);
+    return i.kind == OC_E_INT ? quantize_fit(c, i.i, info, info->name[0] != 'u') : no_elem;
 }
 
 static int fold_cast(struct oc_op_ctx *c)
@@ -144,7 +144,7 @@ static unsigned type_attr(const struct oc_op_ctx *c, const char *name, unsigned 
     return v > 0 && v < OC_DT_COUNT ? (unsigned)v : otherwise;
 }
 
-static int shape_quantize(struct oc_op_ctx *c)
+static int quantize_shape_quantize(struct oc_op_ctx *c)
 {
     unsigned dtype = oc_in(c, 2) ? oc_in_dtype(c, 2) : type_attr(c, "output_dtype", OC_DT_UINT8);
     if (check_blocks(c))
@@ -155,7 +155,7 @@ static int shape_quantize(struct oc_op_ctx *c)
 
 /* DIV, RND, ADD for the zero point, 2 CMP; small floats have no zero point, and no CMP unless they saturate.
  */
-static int cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
+static int quantize_cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
     uint64_t n = oc_c_out(c, 0);
@@ -170,9 +170,10 @@ static int cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_CMP, oc_c_mul(c, 2, n));
     return 0;
 }
-static const char cost_quantize_formula[] = "DIV = N(o); RND = N(o); ADD = zp*N(o); CMP = 2*saturates*N(o)";
+static const char quantize_cost_quantize_formula[] =
+    "DIV = N(o); RND = N(o); ADD = zp*N(o); CMP = 2*saturates*N(o)";
 
-static int shape_dequantize(struct oc_op_ctx *c)
+static int quantize_shape_dequantize(struct oc_op_ctx *c)
 {
     bool old = c->node->domain[0] == '\0' && c->opset >= 1 && c->opset < 19;
     if (check_blocks(c))
@@ -181,7 +182,7 @@ static int shape_dequantize(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
+static int quantize_cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t n = oc_c_out(c, 0);
     if (oc_in(c, 2))
@@ -189,7 +190,7 @@ static int cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MUL, n);
     return 0;
 }
-static const char cost_dequantize_formula[] = "MUL = N(o); ADD = [in2]*N(o)";
+static const char quantize_cost_dequantize_formula[] = "MUL = N(o); ADD = [in2]*N(o)";
 
 /* com.microsoft, for tiled int8 layouts: the order changes, the shape does not. */
 static int shape_quantize_order(struct oc_op_ctx *c)
@@ -372,9 +373,12 @@ static const char cost_gather_blocks_formula[] = "DEQ = N(o)";
 static const struct oc_op rows[] = {
     ROW("", "Cast", 1, 0, 0, NULL, shape_cast, fold_cast, cost_cast),
     ROW("", "CastLike", 15, 0, 0, ".m", shape_cast, fold_cast, cost_cast),
-    ROW("", "DequantizeLinear", 10, 0, OC_F_NO_FOLD, ".q", shape_dequantize, NULL, cost_dequantize),
-    ROW(MS, "DequantizeLinear", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize, NULL, cost_dequantize),
-    ROW(MS, "DequantizeWithOrder", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize_order, NULL, cost_dequantize),
+    ROW("", "DequantizeLinear", 10, 0, OC_F_NO_FOLD, ".q", quantize_shape_dequantize, NULL,
+        quantize_cost_dequantize),
+    ROW(MS, "DequantizeLinear", 1, 0, OC_F_NO_FOLD, ".q", quantize_shape_dequantize, NULL,
+        quantize_cost_dequantize),
+    ROW(MS, "DequantizeWithOrder", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize_order, NULL,
+        quantize_cost_dequantize),
     ROW("", "DynamicQuantizeLinear", 11, 0, 0, NULL, shape_dynamic_quantize, NULL, cost_dynamic_quantize),
     {.domain = MS,
      .name = "GatherBlockQuantized",
@@ -396,9 +400,9 @@ static const struct oc_op rows[] = {
     QLINEAR("QLinearSigmoid", ".q", oc_shape_same, 0, 1, "Sigmoid"),
     QLINEAR("QLinearWhere", "..qq.qqqq", shape_qlinear_where, OC_CMP, 1, NULL),
     QLINEAR("QOrderedGelu", ".q", oc_shape_same, 0, 1, "Gelu"),
-    ROW("", "QuantizeLinear", 10, 0, 0, ".q", shape_quantize, NULL, cost_quantize),
-    ROW(MS, "QuantizeLinear", 1, 0, 0, ".q", shape_quantize, NULL, cost_quantize),
-    ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, cost_quantize),
+    ROW("", "QuantizeLinear", 10, 0, 0, ".q", quantize_shape_quantize, NULL, quantize_cost_quantize),
+    ROW(MS, "QuantizeLinear", 1, 0, 0, ".q", quantize_shape_quantize, NULL, quantize_cost_quantize),
+    ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, quantize_cost_quantize),
 };
 extern const struct oc_op_family oc_ops_quantize;
 const struct oc_op_family oc_ops_quantize = OC_FAMILY("quantize", rows);

@@ -189,7 +189,7 @@ static int fold_reduce(struct oc_op_ctx *c)
 
 /* ---- cost ------------------------------------------------------------------------------------------- */
 
-static int cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
+static int reduce_cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct reduction *r = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -236,7 +236,7 @@ static const char sum_square_formula[] = "MUL = N(x); ADD = combined" REDUCED;
 #define REDUCE(n, r)                                                                                         \
     {                                                                                                        \
         .domain = "", .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .slots = ".m",                      \
-        .shape = shape_reduce, .fold = fold_reduce, .cost = cost_reduce, .param = &(r),                      \
+        .shape = shape_reduce, .fold = fold_reduce, .cost = reduce_cost_reduce, .param = &(r),               \
         .formula = r##_formula                                                                               \
     }
 
@@ -262,7 +262,7 @@ static const struct oc_op rows[] = {
      .since = 1,
      .op_class = OC_OP_REDUCE,
      .shape = shape_reduce_integer,
-     .cost = cost_reduce,
+     .cost = reduce_cost_reduce,
      .formula = sum_formula,
      .param = &sum},
     REDUCE("ReduceSumSquare", sum_square),
@@ -273,7 +273,7 @@ static const struct oc_op rows[] = {
      .slots = ".m",
      .shape = shape_reduce,
      .fold = fold_reduce,
-     .cost = cost_reduce,
+     .cost = reduce_cost_reduce,
      .formula = sum_formula,
      .param = &sum},
 };

@@ -218,7 +218,7 @@ static int shape_unsqueeze(struct oc_op_ctx *c)
 
 /* ---- Shape, Size ------------------------------------------------------------------------------------ */
 
-static void shape_range(struct oc_op_ctx *c, unsigned *from, unsigned *to)
+static void reshape_shape_range(struct oc_op_ctx *c, unsigned *from, unsigned *to)
 {
     int64_t rank = oc_in_shape(c, 0)->rank;
     int64_t start = oc_attr_i(c, "start", 0), end = oc_attr_i(c, "end", rank);
@@ -233,7 +233,7 @@ static void shape_range(struct oc_op_ctx *c, unsigned *from, unsigned *to)
 static int shape_shape(struct oc_op_ctx *c)
 {
     unsigned from, to;
-    shape_range(c, &from, &to);
+    reshape_shape_range(c, &from, &to);
     struct oc_dim n = oc_in_shape(c, 0)->ranked ? oc_known(to - from) : oc_fresh_axis(c, 0, OC_MAX_RANK);
     oc_set_out(c, 0, OC_DT_INT64, oc_shape_1d(c->arena, n));
     return 0;
@@ -245,7 +245,7 @@ static int fold_shape(struct oc_op_ctx *c)
     unsigned from, to;
     if (!in->ranked)
         return 0;
-    shape_range(c, &from, &to);
+    reshape_shape_range(c, &from, &to);
     struct oc_elem *e = oc_new_elems(c, to - from);
     for (unsigned i = from; i < to; i++)
         e[i - from] = oc_elem_dim(in->dim[i]);

@@ -45,7 +45,7 @@ static bool batch_first(const struct oc_op_ctx *c)
     return oc_attr_i(c, "layout", 0) != 0;
 }
 
-static struct rnn_size sizes(struct oc_op_ctx *c)
+static struct rnn_size rnn_sizes(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, X), *w = oc_in_shape(c, W), *r = oc_in_shape(c, R);
     bool two = strcmp(oc_attr_s(c, "direction", "forward"), "bidirectional") == 0;
@@ -67,7 +67,7 @@ static struct rnn_size sizes(struct oc_op_ctx *c)
     return s;
 }
 
-static int check(struct oc_op_ctx *c, const struct rnn_size *s)
+static int rnn_check(struct oc_op_ctx *c, const struct rnn_size *s)
 {
     const struct rnn_kind *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, X), *w = oc_in_shape(c, W);
@@ -87,9 +87,9 @@ static int check(struct oc_op_ctx *c, const struct rnn_size *s)
 static int shape_rnn(struct oc_op_ctx *c)
 {
     const struct rnn_kind *kind = c->op->param;
-    struct rnn_size s = sizes(c);
+    struct rnn_size s = rnn_sizes(c);
     struct oc_dim d = oc_known(s.directions);
-    if (check(c, &s))
+    if (rnn_check(c, &s))
         return -1;
     struct oc_dim y[] = {s.steps, d, s.batch, s.hidden}, y_h[] = {d, s.batch, s.hidden};
     struct oc_dim y_first[] = {s.batch, s.steps, d, s.hidden}, y_h_first[] = {s.batch, d, s.hidden};
@@ -100,7 +100,7 @@ static int shape_rnn(struct oc_op_ctx *c)
 }
 
 /* Steps of all sequences of one direction: S*B, or the sum of the lengths when known. */
-static uint64_t all_steps(struct oc_op_ctx *c, const struct rnn_size *s)
+static uint64_t rnn_all_steps(struct oc_op_ctx *c, const struct rnn_size *s)
 {
     uint32_t n;
     const int64_t *length = oc_in(c, LENGTHS) ? oc_in_ints(c, LENGTHS, &n) : NULL;
@@ -137,7 +137,7 @@ static const char *function_name(struct oc_op_ctx *c, unsigned direction, unsign
 }
 
 /* units: hidden units over all steps of one direction */
-static void add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned directions, uint64_t units)
+static void rnn_add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned directions, uint64_t units)
 {
     const struct rnn_kind *kind = c->op->param;
     bool coupled = kind->states == 2 && oc_attr_i(c, "input_forget", 0) != 0;
@@ -185,16 +185,17 @@ static void add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct r
 static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct rnn_kind *kind = c->op->param;
-    struct rnn_size s = sizes(c);
+    struct rnn_size s = rnn_sizes(c);
     uint64_t bias = oc_in(c, BIAS) != NULL, G = kind->gates;
-    uint64_t one = oc_c_mul(c, all_steps(c, &s), oc_c_dim(c, s.hidden)), u = oc_c_mul(c, one, s.directions);
+    uint64_t one = oc_c_mul(c, rnn_all_steps(c, &s), oc_c_dim(c, s.hidden)),
+             u = oc_c_mul(c, one, s.directions);
     uint64_t reach = oc_c_add(c, oc_c_dim(c, s.input), oc_c_dim(c, s.hidden));
     uint64_t add = G + G * bias;
     if (kind->states == 2)
         add += 1;
     if (kind == &gru)
         add += oc_attr_i(c, "linear_before_reset", 0) ? 2 + bias : 2;
-    uint64_t steps = oc_c_mul(c, all_steps(c, &s), s.directions);
+    uint64_t steps = oc_c_mul(c, rnn_all_steps(c, &s), s.directions);
     if (kind == &attn_lstm)
         add_attention(c, k, &s, steps);
     if (kind->quantized) {
@@ -218,7 +219,7 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
     }
     if (oc_has_attr(c, "clip"))
         oc_add(c, k, OC_CMP, oc_c_mul(c, 2 * G, u));
-    add_functions(c, k, s.directions, one);
+    rnn_add_functions(c, k, s.directions, one);
     if (c->opt.rnn_reload)
         reload_weights(c, k, &s);
     return 0;

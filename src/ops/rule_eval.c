@@ -6,11 +6,11 @@
 
 #include "ops/move.h"
 
-static int number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out);
+static int rule_eval_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out);
 
 /* ---- tensors ------------------------------------------------------------------------------------------- */
 
-static const struct oc_type *tensor(const struct oc_rule_env *env, const struct oc_rule_expr *e)
+static const struct oc_type *rule_eval_tensor(const struct oc_rule_env *env, const struct oc_rule_expr *e)
 {
     return e->is_out ? oc_out(env->c, e->slot) : oc_in(env->c, e->slot);
 }
@@ -28,7 +28,7 @@ static const struct oc_shape *ranked(const struct oc_type *t)
 
 static int require_known(const struct oc_rule_env *env, const struct oc_rule_expr *e)
 {
-    return tensor(env, e) ? 0 : oc_op_fail(env->c, "%s is absent", tensor_name(env, e));
+    return rule_eval_tensor(env, e) ? 0 : oc_op_fail(env->c, "%s is absent", tensor_name(env, e));
 }
 
 /* An unknown number, printed as its expression. */
@@ -42,24 +42,24 @@ static struct oc_dim fresh_dim(struct oc_rule_env *env, const struct oc_rule_exp
 }
 
 /* A number that must be known: an index. Returns 0 and sets *known, or -1. */
-static int index_of(struct oc_rule_env *env, const struct oc_rule_expr *e, int64_t *v, bool *known)
+static int rule_eval_index_of(struct oc_rule_env *env, const struct oc_rule_expr *e, int64_t *v, bool *known)
 {
     struct oc_dim d;
-    if (number(env, e, &d))
+    if (rule_eval_number(env, e, &d))
         return -1;
     *known = oc_is_known(d);
     *v = d.v;
     return 0;
 }
 
-static int size(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_size(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     int64_t at;
     bool known;
     unsigned axis;
-    if (require_known(env, e) || index_of(env, e->a, &at, &known))
+    if (require_known(env, e) || rule_eval_index_of(env, e->a, &at, &known))
         return -1;
-    const struct oc_shape *s = ranked(tensor(env, e));
+    const struct oc_shape *s = ranked(rule_eval_tensor(env, e));
     if (!s || !known) {
         *out = fresh_dim(env, e, -1);
         return 0;
@@ -72,14 +72,15 @@ static int size(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc
 }
 
 /* The axes in[a:b]. 1: known, 0: unknown, -1: out of range. */
-static int range(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned *first, unsigned *last)
+static int rule_eval_range(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned *first,
+                           unsigned *last)
 {
     int64_t from = 0, to = 0;
     bool from_known = true, to_known = true;
-    if (require_known(env, e) || (e->a && index_of(env, e->a, &from, &from_known)) ||
-        (e->b && index_of(env, e->b, &to, &to_known)))
+    if (require_known(env, e) || (e->a && rule_eval_index_of(env, e->a, &from, &from_known)) ||
+        (e->b && rule_eval_index_of(env, e->b, &to, &to_known)))
         return -1;
-    const struct oc_shape *s = ranked(tensor(env, e));
+    const struct oc_shape *s = ranked(rule_eval_tensor(env, e));
     if (!s || !from_known || !to_known)
         return 0;
     int64_t n = s->rank, begin = from < 0 ? from + n : from, end = !e->b ? n : to < 0 ? to + n : to;
@@ -91,42 +92,42 @@ static int range(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned
     return 1;
 }
 
-static int product(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_product(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     unsigned first = 0, last = 0;
-    int known = range(env, e, &first, &last);
+    int known = rule_eval_range(env, e, &first, &last);
     if (known < 0)
         return -1;
-    *out = known ? oc_shape_count_range(env->c->exprs, ranked(tensor(env, e)), first, last)
+    *out = known ? oc_shape_count_range(env->c->exprs, ranked(rule_eval_tensor(env, e)), first, last)
                  : fresh_dim(env, e, -1);
     return 0;
 }
 
-static int rank(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_rank(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     if (require_known(env, e))
         return -1;
-    const struct oc_shape *s = ranked(tensor(env, e));
+    const struct oc_shape *s = ranked(rule_eval_tensor(env, e));
     *out = s ? oc_known(s->rank) : fresh_dim(env, e, OC_MAX_RANK);
     return 0;
 }
 
-static int elements(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_elements(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    const struct oc_type *t = tensor(env, e);
+    const struct oc_type *t = rule_eval_tensor(env, e);
     const struct oc_shape *s = ranked(t);
     *out = s ? oc_shape_count(env->c->exprs, s) : t ? fresh_dim(env, e, -1) : oc_known(0);
     return 0;
 }
 
-static int bytes(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_bytes(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    const struct oc_type *t = tensor(env, e);
+    const struct oc_type *t = rule_eval_tensor(env, e);
     if (t && (!ranked(t) || t->dtype == OC_DT_UNDEFINED)) {
         *out = fresh_dim(env, e, -1);
         return 0;
     }
-    elements(env, e, out);
+    rule_eval_elements(env, e, out);
     if (!t)
         return 0;
     struct oc_dim bits = oc_dim_mul(env->c->exprs, *out, oc_known(oc_dtype_info(t->dtype)->bits));
@@ -134,16 +135,16 @@ static int bytes(struct oc_rule_env *env, const struct oc_rule_expr *e, struct o
     return 0;
 }
 
-static int has(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_has(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    *out = oc_known(tensor(env, e) != NULL);
+    *out = oc_known(rule_eval_tensor(env, e) != NULL);
     return 0;
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------
  */
 
-static bool element(const struct oc_elem *e, struct oc_dim *out)
+static bool rule_eval_element(const struct oc_elem *e, struct oc_dim *out)
 {
     bool whole = e->kind == OC_E_REAL && e->r >= -9e15 && e->r <= 9e15 && (double)(int64_t)e->r == e->r;
     if (whole)
@@ -153,11 +154,11 @@ static bool element(const struct oc_elem *e, struct oc_dim *out)
     return whole || e->kind == OC_E_INT;
 }
 
-static int value(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_value(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     int64_t at = 0;
     bool known = true;
-    if (require_known(env, e) || (e->a && index_of(env, e->a, &at, &known)))
+    if (require_known(env, e) || (e->a && rule_eval_index_of(env, e->a, &at, &known)))
         return -1;
     const struct oc_data *d = oc_in_value(env->c, e->slot);
     if (d && !e->a && d->n != 1)
@@ -165,7 +166,7 @@ static int value(struct oc_rule_env *env, const struct oc_rule_expr *e, struct o
     if (d && known && (at < 0 || at >= d->n))
         return oc_op_fail(env->c, "%s: element %lld is out of range, it has %u", tensor_name(env, e),
                           (long long)at, d->n);
-    if (!d || !known || !element(&d->e[at], out))
+    if (!d || !known || !rule_eval_element(&d->e[at], out))
         *out = fresh_dim(env, e, -1);
     return 0;
 }
@@ -173,13 +174,13 @@ static int value(struct oc_rule_env *env, const struct oc_rule_expr *e, struct o
 /* ---- attributes ------------------------------------------------------------------------------------------
  */
 
-static const struct oc_attr *attribute(const struct oc_rule_env *env, const char *name)
+static const struct oc_attr *rule_eval_attribute(const struct oc_rule_env *env, const char *name)
 {
     const struct oc_attr *a = oc_node_attr(env->c->node, name);
     return a && a->type != OC_ATTR_NONE ? a : NULL;
 }
 
-static int to_integer(const struct oc_rule_env *env, const char *name, double v, struct oc_dim *out)
+static int rule_eval_to_integer(const struct oc_rule_env *env, const char *name, double v, struct oc_dim *out)
 {
     if (!(v >= -9e15 && v <= 9e15) || (double)(int64_t)v != v)
         return oc_op_fail(env->c, "attribute '%.60s' is %g, not a whole number", name, v);
@@ -189,16 +190,17 @@ static int to_integer(const struct oc_rule_env *env, const char *name, double v,
 
 static int absent(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    return e->b ? number(env, e->b, out) : oc_op_fail(env->c, "the node has no attribute '%.60s'", e->text);
+    return e->b ? rule_eval_number(env, e->b, out)
+                : oc_op_fail(env->c, "the node has no attribute '%.60s'", e->text);
 }
 
 static int attr(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    const struct oc_attr *a = attribute(env, e->text);
+    const struct oc_attr *a = rule_eval_attribute(env, e->text);
     if (!a)
         return absent(env, e, out);
     if (a->type == OC_ATTR_FLOAT)
-        return to_integer(env, e->text, (double)a->f, out);
+        return rule_eval_to_integer(env, e->text, (double)a->f, out);
     if (a->type != OC_ATTR_INT)
         return oc_op_fail(env->c, "attribute '%.60s' is not an integer", e->text);
     *out = oc_known(a->i);
@@ -210,16 +212,16 @@ static bool is_list(const struct oc_attr *a)
     return a->type == OC_ATTR_INTS || a->type == OC_ATTR_FLOATS;
 }
 
-static int attr_item(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_attr_item(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    const struct oc_attr *a = attribute(env, e->text);
+    const struct oc_attr *a = rule_eval_attribute(env, e->text);
     int64_t at;
     bool known;
     if (!a)
         return absent(env, e, out);
     if (!is_list(a))
         return oc_op_fail(env->c, "attribute '%.60s' is not a list of numbers", e->text);
-    if (index_of(env, e->a, &at, &known))
+    if (rule_eval_index_of(env, e->a, &at, &known))
         return -1;
     if (!known) {
         *out = fresh_dim(env, e, -1);
@@ -229,14 +231,14 @@ static int attr_item(struct oc_rule_env *env, const struct oc_rule_expr *e, stru
     if (at < 0 || at >= a->n)
         return oc_op_fail(env->c, "attribute '%.60s' has %u elements", e->text, a->n);
     if (a->type == OC_ATTR_FLOATS)
-        return to_integer(env, e->text, (double)a->floats[at], out);
+        return rule_eval_to_integer(env, e->text, (double)a->floats[at], out);
     *out = oc_known(a->ints[at]);
     return 0;
 }
 
 static int attr_len(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    const struct oc_attr *a = attribute(env, e->text);
+    const struct oc_attr *a = rule_eval_attribute(env, e->text);
     *out = oc_known(a ? a->n : 0);
     return a && !is_list(a) && a->type != OC_ATTR_STRINGS
                ? oc_op_fail(env->c, "attribute '%.60s' is not a list", e->text)
@@ -245,7 +247,7 @@ static int attr_len(struct oc_rule_env *env, const struct oc_rule_expr *e, struc
 
 static int attr_is(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    const struct oc_attr *a = attribute(env, e->text);
+    const struct oc_attr *a = rule_eval_attribute(env, e->text);
     if (a && a->type != OC_ATTR_STRING)
         return oc_op_fail(env->c, "attribute '%.60s' is not a string", e->text);
     if (!a && !e->otherwise)
@@ -262,7 +264,7 @@ static int attr_is(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
 static int eval_let(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     size_t i = (size_t)e->number;
-    if (!env->done[i] && number(env, env->let[i].expr, &env->value[i]))
+    if (!env->done[i] && rule_eval_number(env, env->let[i].expr, &env->value[i]))
         return -1;
     env->done[i] = true;
     *out = env->value[i];
@@ -272,7 +274,7 @@ static int eval_let(struct oc_rule_env *env, const struct oc_rule_expr *e, struc
 static int logarithm(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     struct oc_dim a;
-    if (number(env, e->a, &a))
+    if (rule_eval_number(env, e->a, &a))
         return -1;
     int64_t max = oc_dim_max_value(env->c->exprs, a);
     if (oc_is_known(a))
@@ -289,10 +291,10 @@ static operation *const operations[] = {
     [R_CEIL] = oc_dim_ceildiv, [R_MOD] = oc_dim_mod, [R_MIN] = oc_dim_min, [R_MAX] = oc_dim_max,
 };
 
-static int binary(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_binary(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     struct oc_dim a, b;
-    if (number(env, e->a, &a) || number(env, e->b, &b))
+    if (rule_eval_number(env, e->a, &a) || rule_eval_number(env, e->b, &b))
         return -1;
     bool divides = e->kind == R_DIV || e->kind == R_CEIL || e->kind == R_MOD;
     if (divides && oc_is_known(b) && b.v <= 0)
@@ -313,7 +315,7 @@ static int compare_less(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     return max >= 0 && max < oc_dim_min_value(x, b) ? 1 : -1;
 }
 
-static int equal(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
+static int rule_eval_equal(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     struct oc_dim d = oc_dim_sub(x, a, b);
     if (oc_is_known(d))
@@ -326,14 +328,14 @@ static int opposite(int answer)
     return answer < 0 ? answer : !answer;
 }
 
-static int compare(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_compare(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     struct oc_exprs *x = env->c->exprs;
     struct oc_dim a, b;
-    if (number(env, e->a, &a) || number(env, e->b, &b))
+    if (rule_eval_number(env, e->a, &a) || rule_eval_number(env, e->b, &b))
         return -1;
-    int answer = e->kind == R_EQ   ? equal(x, a, b)
-                 : e->kind == R_NE ? opposite(equal(x, a, b))
+    int answer = e->kind == R_EQ   ? rule_eval_equal(x, a, b)
+                 : e->kind == R_NE ? opposite(rule_eval_equal(x, a, b))
                  : e->kind == R_LT ? compare_less(x, a, b)
                  : e->kind == R_GT ? compare_less(x, b, a)
                  : e->kind == R_LE ? opposite(compare_less(x, b, a))
@@ -345,11 +347,11 @@ static int compare(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
 static int eval_either(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     struct oc_dim when, b, c;
-    if (number(env, e->a, &when))
+    if (rule_eval_number(env, e->a, &when))
         return -1;
     if (oc_is_known(when))
-        return number(env, when.v ? e->b : e->c, out);
-    if (number(env, e->b, &b) || number(env, e->c, &c))
+        return rule_eval_number(env, when.v ? e->b : e->c, out);
+    if (rule_eval_number(env, e->b, &b) || rule_eval_number(env, e->c, &c))
         return -1;
     int64_t max_b = oc_dim_max_value(env->c->exprs, b), max_c = oc_dim_max_value(env->c->exprs, c);
     int64_t max = max_b < 0 || max_c < 0 ? -1 : max_b > max_c ? max_b : max_c;
@@ -360,7 +362,7 @@ static int eval_either(struct oc_rule_env *env, const struct oc_rule_expr *e, st
 static int negative(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     struct oc_dim a;
-    if (number(env, e->a, &a))
+    if (rule_eval_number(env, e->a, &a))
         return -1;
     *out = oc_dim_sub(env->c->exprs, oc_known(0), a);
     return 0;
@@ -376,24 +378,46 @@ static int constant(struct oc_rule_env *env, const struct oc_rule_expr *e, struc
 typedef int rule_fn(struct oc_rule_env *, const struct oc_rule_expr *, struct oc_dim *);
 
 static rule_fn *const rules[] = {
-    [R_NUMBER] = constant,   [R_PRODUCT] = product, [R_LET] = eval_let,    [R_SIZE] = size,
-    [R_ELEMENTS] = elements, [R_RANK] = rank,       [R_BYTES] = bytes,     [R_HAS] = has,
-    [R_VALUE] = value,       [R_ATTR] = attr,       [R_ATTR_IS] = attr_is, [R_ATTR_ITEM] = attr_item,
-    [R_ATTR_LEN] = attr_len, [R_NEG] = negative,    [R_CLOG2] = logarithm, [R_ADD] = binary,
-    [R_SUB] = binary,        [R_MUL] = binary,      [R_DIV] = binary,      [R_CEIL] = binary,
-    [R_MOD] = binary,        [R_MIN] = binary,      [R_MAX] = binary,      [R_EQ] = compare,
-    [R_NE] = compare,        [R_LT] = compare,      [R_LE] = compare,      [R_GT] = compare,
-    [R_GE] = compare,        [R_IF] = eval_either,
+    [R_NUMBER] = constant,
+    [R_PRODUCT] = rule_eval_product,
+    [R_LET] = eval_let,
+    [R_SIZE] = rule_eval_size,
+    [R_ELEMENTS] = rule_eval_elements,
+    [R_RANK] = rule_eval_rank,
+    [R_BYTES] = rule_eval_bytes,
+    [R_HAS] = rule_eval_has,
+    [R_VALUE] = rule_eval_value,
+    [R_ATTR] = attr,
+    [R_ATTR_IS] = attr_is,
+    [R_ATTR_ITEM] = rule_eval_attr_item,
+    [R_ATTR_LEN] = attr_len,
+    [R_NEG] = negative,
+    [R_CLOG2] = logarithm,
+    [R_ADD] = rule_eval_binary,
+    [R_SUB] = rule_eval_binary,
+    [R_MUL] = rule_eval_binary,
+    [R_DIV] = rule_eval_binary,
+    [R_CEIL] = rule_eval_binary,
+    [R_MOD] = rule_eval_binary,
+    [R_MIN] = rule_eval_binary,
+    [R_MAX] = rule_eval_binary,
+    [R_EQ] = rule_eval_compare,
+    [R_NE] = rule_eval_compare,
+    [R_LT] = rule_eval_compare,
+    [R_LE] = rule_eval_compare,
+    [R_GT] = rule_eval_compare,
+    [R_GE] = rule_eval_compare,
+    [R_IF] = eval_either,
 };
 
-static int number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
+static int rule_eval_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
     return rules[e->kind](env, e, out);
 }
 
 int oc_rule_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
-    return number(env, e, out);
+    return rule_eval_number(env, e, out);
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------------------
@@ -406,7 +430,8 @@ struct builder {
     bool unranked;
 };
 
-static int add_dims(struct oc_rule_env *env, struct builder *b, const struct oc_dim *dim, unsigned n)
+static int rule_eval_add_dims(struct oc_rule_env *env, struct builder *b, const struct oc_dim *dim,
+                              unsigned n)
 {
     if (b->rank + n > OC_MAX_RANK)
         return oc_op_fail(env->c, "a shape of more than %d axes", OC_MAX_RANK);
@@ -415,11 +440,11 @@ static int add_dims(struct oc_rule_env *env, struct builder *b, const struct oc_
     return 0;
 }
 
-static int add_list(struct oc_rule_env *env, const struct oc_rule_expr *e, struct builder *b)
+static int rule_eval_add_list(struct oc_rule_env *env, const struct oc_rule_expr *e, struct builder *b)
 {
     for (unsigned i = 0; i < e->n_item; i++) {
         struct oc_dim d;
-        if (number(env, e->item[i], &d) || add_dims(env, b, &d, 1))
+        if (rule_eval_number(env, e->item[i], &d) || rule_eval_add_dims(env, b, &d, 1))
             return -1;
     }
     return 0;
@@ -428,17 +453,19 @@ static int add_list(struct oc_rule_env *env, const struct oc_rule_expr *e, struc
 static int add_axes(struct oc_rule_env *env, const struct oc_rule_expr *e, struct builder *b)
 {
     unsigned first = 0, last = 0;
-    int known = range(env, e, &first, &last);
+    int known = rule_eval_range(env, e, &first, &last);
     if (known == 0)
         b->unranked = true;
-    return known <= 0 ? known : add_dims(env, b, ranked(tensor(env, e))->dim + first, last - first);
+    return known <= 0
+               ? known
+               : rule_eval_add_dims(env, b, ranked(rule_eval_tensor(env, e))->dim + first, last - first);
 }
 
-static int add_values(struct oc_rule_env *env, const struct oc_rule_expr *e, struct builder *b)
+static int rule_eval_add_values(struct oc_rule_env *env, const struct oc_rule_expr *e, struct builder *b)
 {
     if (require_known(env, e))
         return -1;
-    const struct oc_shape *s = ranked(tensor(env, e));
+    const struct oc_shape *s = ranked(rule_eval_tensor(env, e));
     const struct oc_data *d = oc_in_value(env->c, e->slot);
     if (s && s->rank > 1)
         return oc_op_fail(env->c, "%s is not one-dimensional", tensor_name(env, e));
@@ -452,10 +479,10 @@ static int add_values(struct oc_rule_env *env, const struct oc_rule_expr *e, str
         return oc_op_fail(env->c, "a shape of more than %d axes", OC_MAX_RANK);
     for (unsigned i = 0; i < (unsigned)n; i++) {
         struct oc_dim v;
-        if (!d || !element(&d->e[i], &v))
+        if (!d || !rule_eval_element(&d->e[i], &v))
             v = oc_op_fresh_dim(env->c, oc_printf(env->c->arena, "value(%s, %u)", tensor_name(env, e), i),
                                 -1);
-        if (add_dims(env, b, &v, 1))
+        if (rule_eval_add_dims(env, b, &v, 1))
             return -1;
     }
     return 0;
@@ -466,7 +493,7 @@ static int add_broadcast(struct oc_rule_env *env, const struct oc_rule_expr *e, 
     struct oc_op_ctx *c = env->c;
     struct oc_shape all = oc_shape_scalar(), both;
     for (unsigned i = 0; i < e->n_item; i++) {
-        const struct oc_type *t = tensor(env, e->item[i]);
+        const struct oc_type *t = rule_eval_tensor(env, e->item[i]);
         if (!t)
             continue;
         const struct oc_shape *s = ranked(t);
@@ -479,7 +506,7 @@ static int add_broadcast(struct oc_rule_env *env, const struct oc_rule_expr *e, 
                               oc_text_of(c, s));
         all = both;
     }
-    return add_dims(env, b, all.dim, all.rank);
+    return rule_eval_add_dims(env, b, all.dim, all.rank);
 }
 
 int oc_rule_shape(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_shape *out)
@@ -487,9 +514,9 @@ int oc_rule_shape(struct oc_rule_env *env, const struct oc_rule_expr *e, struct 
     struct builder b = {.rank = 0};
     for (unsigned i = 0; i < e->n_item; i++) {
         const struct oc_rule_expr *part = e->item[i];
-        int rc = part->kind == R_LIST        ? add_list(env, part, &b)
+        int rc = part->kind == R_LIST        ? rule_eval_add_list(env, part, &b)
                  : part->kind == R_AXES      ? add_axes(env, part, &b)
-                 : part->kind == R_VALUES    ? add_values(env, part, &b)
+                 : part->kind == R_VALUES    ? rule_eval_add_values(env, part, &b)
                  : part->kind == R_BROADCAST ? add_broadcast(env, part, &b)
                                              : oc_op_fail(env->c, "not a shape");
         if (rc)
@@ -505,12 +532,12 @@ int oc_rule_shape(struct oc_rule_env *env, const struct oc_rule_expr *e, struct 
 int oc_rule_dtype(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned *out)
 {
     if (e->kind == R_DTYPE_OF) {
-        const struct oc_type *t = tensor(env, e);
+        const struct oc_type *t = rule_eval_tensor(env, e);
         *out = t && (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE) ? t->dtype : OC_DT_UNDEFINED;
         return require_known(env, e);
     }
     int64_t code = e->number;
-    const struct oc_attr *a = e->kind == R_DTYPE_ATTR ? attribute(env, e->text) : NULL;
+    const struct oc_attr *a = e->kind == R_DTYPE_ATTR ? rule_eval_attribute(env, e->text) : NULL;
     if (a && a->type != OC_ATTR_INT)
         return oc_op_fail(env->c, "attribute '%.60s' is not an integer", e->text);
     code = a ? a->i : code;

@@ -17,7 +17,7 @@ struct printer {
     struct oc_buf *out;
 };
 
-static void print(struct printer *p, const struct oc_rule_expr *e, unsigned level);
+static void rule_print_print(struct printer *p, const struct oc_rule_expr *e, unsigned level);
 
 static void print_call(struct printer *p, const char *name, const struct oc_rule_expr *a,
                        const struct oc_rule_expr *b, const struct oc_rule_expr *c)
@@ -26,7 +26,7 @@ static void print_call(struct printer *p, const char *name, const struct oc_rule
     oc_buf_printf(p->out, "%s(", name);
     for (unsigned i = 0; i < OC_COUNT(list) && list[i]; i++) {
         oc_buf_str(p->out, i ? ", " : "");
-        print(p, list[i], 0);
+        rule_print_print(p, list[i], 0);
     }
     oc_buf_char(p->out, ')');
 }
@@ -35,7 +35,7 @@ static void print_default(struct printer *p, const struct oc_rule_expr *e)
 {
     if (e->b) {
         oc_buf_char(p->out, '|');
-        print(p, e->b, 5);
+        rule_print_print(p, e->b, 5);
     }
 }
 
@@ -50,16 +50,16 @@ static void print_name(struct printer *p, const struct oc_rule_expr *e)
         break;
     case R_SIZE:
         oc_buf_printf(p->out, "%s%u[", tensor, e->slot);
-        print(p, e->a, 0);
+        rule_print_print(p, e->a, 0);
         oc_buf_char(p->out, ']');
         break;
     case R_PRODUCT:
         oc_buf_printf(p->out, "%s%u[", tensor, e->slot);
         if (e->a)
-            print(p, e->a, 0);
+            rule_print_print(p, e->a, 0);
         oc_buf_char(p->out, ':');
         if (e->b)
-            print(p, e->b, 0);
+            rule_print_print(p, e->b, 0);
         oc_buf_char(p->out, ']');
         break;
     case R_ATTR:
@@ -68,7 +68,7 @@ static void print_name(struct printer *p, const struct oc_rule_expr *e)
         break;
     case R_ATTR_ITEM:
         oc_buf_printf(p->out, "attr.%s[", e->text);
-        print(p, e->a, 0);
+        rule_print_print(p, e->a, 0);
         oc_buf_char(p->out, ']');
         print_default(p, e);
         break;
@@ -85,7 +85,7 @@ static void print_name(struct printer *p, const struct oc_rule_expr *e)
         oc_buf_printf(p->out, "%s(%s%u", functions[e->kind], tensor, e->slot);
         if (e->a) {
             oc_buf_str(p->out, ", ");
-            print(p, e->a, 0);
+            rule_print_print(p, e->a, 0);
         }
         oc_buf_char(p->out, ')');
     }
@@ -112,13 +112,13 @@ static void print_sign(struct printer *p, const struct oc_rule_expr *e, unsigned
         return;
     }
     oc_buf_str(p->out, own < level ? "(" : "");
-    print(p, e->a, own);
+    rule_print_print(p, e->a, own);
     oc_buf_str(p->out, signs[e->kind].text);
-    print(p, e->b, own + 1);
+    rule_print_print(p, e->b, own + 1);
     oc_buf_str(p->out, own < level ? ")" : "");
 }
 
-static void print(struct printer *p, const struct oc_rule_expr *e, unsigned level)
+static void rule_print_print(struct printer *p, const struct oc_rule_expr *e, unsigned level)
 {
     switch (e->kind) {
     case R_NUMBER:
@@ -126,7 +126,7 @@ static void print(struct printer *p, const struct oc_rule_expr *e, unsigned leve
         break;
     case R_NEG:
         oc_buf_char(p->out, '-');
-        print(p, e->a, 4);
+        rule_print_print(p, e->a, 4);
         break;
     case R_CLOG2:
         print_call(p, "clog2", e->a, NULL, NULL);
@@ -147,11 +147,11 @@ static void print(struct printer *p, const struct oc_rule_expr *e, unsigned leve
 void oc_rule_print_numbers(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_buf *out)
 {
     struct printer p = {.env = env, .out = out};
-    print(&p, e, 0);
+    rule_print_print(&p, e, 0);
 }
 
 void oc_rule_print_names(const struct oc_rule_expr *e, struct oc_buf *out)
 {
     struct printer p = {.out = out};
-    print(&p, e, 0);
+    rule_print_print(&p, e, 0);
 }

@@ -31,7 +31,7 @@ static int shape_arg(struct oc_op_ctx *c)
 }
 
 /* The elements as doubles, or NULL. */
-static double *known_reals(struct oc_op_ctx *c, const struct oc_data *d)
+static double *search_known_reals(struct oc_op_ctx *c, const struct oc_data *d)
 {
     double *v = OC_NEW_ARRAY(c->arena, d->n ? d->n : 1, double);
     for (uint32_t i = 0; i < d->n; i++)
@@ -44,7 +44,7 @@ static int fold_arg(struct oc_op_ctx *c)
 {
     const struct oc_data *d = oc_in_value(c, 0);
     const struct oc_shape *x = oc_in_shape(c, 0);
-    double *v = d && d->n && x->ranked && x->rank == 1 ? known_reals(c, d) : NULL;
+    double *v = d && d->n && x->ranked && x->rank == 1 ? search_known_reals(c, d) : NULL;
     bool largest = strcmp(c->op->name, "ArgMax") == 0, last = oc_attr_i(c, "select_last_index", 0) != 0;
     uint32_t best = 0;
     if (!v)
@@ -103,7 +103,7 @@ struct ranked {
     uint32_t at;
 };
 
-static int by_value(const void *a, const void *b)
+static int search_by_value(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
     if (x->v != y->v)
@@ -117,14 +117,14 @@ static int fold_topk(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0);
     struct oc_elem wanted = top_k(c);
     int64_t k;
-    double *v = d && x->ranked && x->rank == 1 ? known_reals(c, d) : NULL;
+    double *v = d && x->ranked && x->rank == 1 ? search_known_reals(c, d) : NULL;
     if (!v || !oc_elem_known_int(&wanted, &k) || k < 0 || k > d->n)
         return 0;
     double sign = oc_attr_i(c, "largest", 1) ? -1 : 1;
     struct ranked *r = OC_NEW_ARRAY(c->arena, d->n ? d->n : 1, struct ranked);
     for (uint32_t i = 0; i < d->n; i++)
         r[i] = (struct ranked){.v = sign * v[i], .at = i};
-    qsort(r, d->n, sizeof(r[0]), by_value);
+    qsort(r, d->n, sizeof(r[0]), search_by_value);
     struct oc_elem *values = oc_new_elems(c, (uint32_t)k), *at = oc_new_elems(c, (uint32_t)k);
     for (uint32_t i = 0; i < (uint32_t)k; i++) {
         values[i] = d->e[r[i].at];

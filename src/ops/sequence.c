@@ -38,7 +38,7 @@ static struct oc_type common_type(struct oc_op_ctx *c, const struct oc_type *a, 
     return t;
 }
 
-static bool same_type(const struct oc_type *a, const struct oc_type *b)
+static bool sequence_same_type(const struct oc_type *a, const struct oc_type *b)
 {
     return a->kind == b->kind && a->dtype == b->dtype && a->elem == b->elem &&
            a->shape.ranked == b->shape.ranked && (!a->shape.ranked || oc_shape_equal(&a->shape, &b->shape));
@@ -53,7 +53,7 @@ static struct oc_type sequence_of(struct oc_op_ctx *c, const struct oc_type *ite
     if (n)
         *elem = item[0];
     for (unsigned i = 0; i < n; i++) {
-        if (i && !same_type(&item[0], &item[i])) {
+        if (i && !sequence_same_type(&item[0], &item[i])) {
             differ = true;
             *elem = common_type(c, elem, &item[i]);
         }
@@ -75,13 +75,13 @@ static struct oc_type sequence_alike(struct oc_op_ctx *c, struct oc_type elem, s
 }
 
 /* The sequence at a slot; NULL if it is not known to be a sequence. */
-static const struct oc_type *in_sequence(struct oc_op_ctx *c, unsigned slot)
+static const struct oc_type *sequence_in_sequence(struct oc_op_ctx *c, unsigned slot)
 {
     const struct oc_type *t = oc_in(c, slot);
     return t && t->kind == OC_T_SEQUENCE && t->elem ? t : NULL;
 }
 
-static bool length_of(const struct oc_type *t, struct oc_dim *n)
+static bool sequence_length_of(const struct oc_type *t, struct oc_dim *n)
 {
     if (!t->shape.ranked || t->shape.rank != 1)
         return false;
@@ -93,7 +93,7 @@ static bool length_of(const struct oc_type *t, struct oc_dim *n)
 static int items_of(const struct oc_type *t, struct oc_type *item)
 {
     struct oc_dim n;
-    if (!length_of(t, &n) || !oc_is_known(n) || n.v < 0 || n.v > MAX_ITEMS)
+    if (!sequence_length_of(t, &n) || !oc_is_known(n) || n.v < 0 || n.v > MAX_ITEMS)
         return -1;
     for (int64_t i = 0; i < n.v; i++)
         item[i] = t->item ? t->item[i] : *t->elem;
@@ -102,7 +102,8 @@ static int items_of(const struct oc_type *t, struct oc_type *item)
 
 /* A position input as an index: 1 known and in range, 0 unknown, -1 out of range. `last`: the largest index.
  */
-static int position(struct oc_op_ctx *c, unsigned slot, int64_t n, int64_t last, int64_t absent, unsigned *at)
+static int sequence_position(struct oc_op_ctx *c, unsigned slot, int64_t n, int64_t last, int64_t absent,
+                             unsigned *at)
 {
     int64_t v = absent;
     if (oc_in(c, slot) && !oc_in_int(c, slot, &v))
@@ -149,9 +150,11 @@ static struct oc_type resized(struct oc_op_ctx *c, const struct oc_type *t, cons
     *elem = *t->elem;
     out.item = NULL;
     out.elem = elem;
-    bool known = length_of(t, &n);
+    bool known = sequence_length_of(t, &n);
     if (added)
-        *elem = known && oc_is(n, 0) ? *added : same_type(elem, added) ? *elem : common_type(c, elem, added);
+        *elem = known && oc_is(n, 0)              ? *added
+                : sequence_same_type(elem, added) ? *elem
+                                                  : common_type(c, elem, added);
     if (known)
         out.shape = oc_shape_1d(c->arena, oc_dim_add(c->exprs, n, oc_known(by)));
     return out;
@@ -160,14 +163,14 @@ static struct oc_type resized(struct oc_op_ctx *c, const struct oc_type *t, cons
 /* SequenceInsert(sequence, tensor, position) */
 static int shape_insert(struct oc_op_ctx *c)
 {
-    const struct oc_type *t = in_sequence(c, 0), *added = oc_in(c, 1);
+    const struct oc_type *t = sequence_in_sequence(c, 0), *added = oc_in(c, 1);
     struct oc_type item[MAX_ITEMS + 1], out;
     unsigned at;
     if (!t || !added)
         return 0;
     int n = items_of(t, item), known = 0;
     if (n >= 0)
-        known = position(c, 2, n, n, n, &at);
+        known = sequence_position(c, 2, n, n, n, &at);
     if (known < 0)
         return -1;
     if (known) {
@@ -184,7 +187,7 @@ static int shape_insert(struct oc_op_ctx *c)
 /* SequenceErase(sequence, position) */
 static int shape_erase(struct oc_op_ctx *c)
 {
-    const struct oc_type *t = in_sequence(c, 0);
+    const struct oc_type *t = sequence_in_sequence(c, 0);
     struct oc_type item[MAX_ITEMS + 1], out;
     unsigned at;
     if (!t)
@@ -193,7 +196,7 @@ static int shape_erase(struct oc_op_ctx *c)
     if (n == 0)
         return oc_op_fail(c, "the sequence is empty");
     if (n > 0)
-        known = position(c, 1, n, n - 1, n - 1, &at);
+        known = sequence_position(c, 1, n, n - 1, n - 1, &at);
     if (known < 0)
         return -1;
     if (known && n > 1) {
@@ -207,14 +210,15 @@ static int shape_erase(struct oc_op_ctx *c)
 }
 
 /* SequenceAt(sequence, position) */
-static int shape_at(struct oc_op_ctx *c)
+static int sequence_shape_at(struct oc_op_ctx *c)
 {
-    const struct oc_type *t = in_sequence(c, 0);
+    const struct oc_type *t = sequence_in_sequence(c, 0);
     struct oc_dim n;
     unsigned at;
     if (!t)
         return 0;
-    int known = length_of(t, &n) && oc_is_known(n) ? position(c, 1, n.v, n.v - 1, 0, &at) : 0;
+    int known =
+        sequence_length_of(t, &n) && oc_is_known(n) ? sequence_position(c, 1, n.v, n.v - 1, 0, &at) : 0;
     if (known < 0)
         return -1;
     oc_set_out_type(c, 0, known && t->item ? &t->item[at] : t->elem);
@@ -229,10 +233,10 @@ static int shape_length(struct oc_op_ctx *c)
 
 static int fold_length(struct oc_op_ctx *c)
 {
-    const struct oc_type *t = in_sequence(c, 0);
+    const struct oc_type *t = sequence_in_sequence(c, 0);
     struct oc_elem *e = oc_new_elems(c, 1);
     struct oc_dim n;
-    if (!t || !length_of(t, &n))
+    if (!t || !sequence_length_of(t, &n))
         return 0;
     e[0] = oc_elem_dim(n);
     oc_set_data(c, 0, e, 1);
@@ -242,8 +246,8 @@ static int fold_length(struct oc_op_ctx *c)
 /* ---- tensors to sequences and back ------------------------------------------------------------------ */
 
 /* The type of the tensor with one axis changed or removed. */
-static struct oc_type with_axis(struct oc_op_ctx *c, const struct oc_type *x, unsigned axis, struct oc_dim d,
-                                bool keep)
+static struct oc_type sequence_with_axis(struct oc_op_ctx *c, const struct oc_type *x, unsigned axis,
+                                         struct oc_dim d, bool keep)
 {
     struct oc_dim dim[OC_MAX_RANK];
     unsigned n = 0;
@@ -261,14 +265,14 @@ static int split_by_list(struct oc_op_ctx *c, const struct oc_type *x, unsigned 
     const int64_t *size = oc_in_ints(c, 1, &n);
     if (!size || n == 0) {
         struct oc_dim part = oc_op_fresh_dim(c, "part", oc_dim_max_value(c->exprs, x->shape.dim[axis]));
-        *out = sequence_alike(c, with_axis(c, x, axis, part, true), s->dim[0]);
+        *out = sequence_alike(c, sequence_with_axis(c, x, axis, part, true), s->dim[0]);
         return 0;
     }
     struct oc_type *item = OC_NEW_ARRAY(c->arena, n, struct oc_type);
     for (uint32_t i = 0; i < n; i++) {
         if (size[i] < 0)
             return oc_op_fail(c, "invalid part size %lld", (long long)size[i]);
-        item[i] = with_axis(c, x, axis, oc_known(size[i]), true);
+        item[i] = sequence_with_axis(c, x, axis, oc_known(size[i]), true);
     }
     *out = sequence_of(c, item, n);
     return 0;
@@ -285,18 +289,19 @@ static int split_by_size(struct oc_op_ctx *c, const struct oc_type *x, unsigned 
     length = oc_dim_ceildiv(c->exprs, d, part);
     if (oc_is_known(d) && length.v > 0 && length.v <= MAX_ITEMS) {
         for (int64_t i = 0; i < length.v; i++)
-            item[i] = with_axis(c, x, axis, oc_known(size < d.v - i * size ? size : d.v - i * size), keep);
+            item[i] =
+                sequence_with_axis(c, x, axis, oc_known(size < d.v - i * size ? size : d.v - i * size), keep);
         *out = sequence_of(c, item, (unsigned)length.v);
         return 0;
     }
     if (!oc_dim_divides(c->exprs, d, part, &whole))
         part = oc_op_fresh_dim(c, "part", size);
-    *out = sequence_alike(c, with_axis(c, x, axis, part, keep), length);
+    *out = sequence_alike(c, sequence_with_axis(c, x, axis, part, keep), length);
     return 0;
 }
 
 /* SplitToSequence(input, split) */
-static int shape_split(struct oc_op_ctx *c)
+static int sequence_shape_split(struct oc_op_ctx *c)
 {
     const struct oc_type *x = oc_in(c, 0);
     const struct oc_shape *split = oc_in_shape(c, 1);
@@ -317,7 +322,7 @@ static int shape_split(struct oc_op_ctx *c)
             return -1;
     } else if (oc_in(c, 1) && !oc_in_int(c, 1, &size)) {
         int64_t max = oc_dim_max_value(c->exprs, x->shape.dim[at]);
-        out = sequence_alike(c, with_axis(c, x, at, oc_op_fresh_dim(c, "part", max), true),
+        out = sequence_alike(c, sequence_with_axis(c, x, at, oc_op_fresh_dim(c, "part", max), true),
                              oc_op_fresh_dim(c, "length", max));
     } else if (split_by_size(c, x, at, size, oc_in(c, 1) || oc_attr_i(c, "keepdims", 1), &out)) {
         return -1;
@@ -327,19 +332,19 @@ static int shape_split(struct oc_op_ctx *c)
 }
 
 /* The elements are copied: as many bytes as the tensor has. */
-static int cost_split(struct oc_op_ctx *c, struct oc_cost *k)
+static int sequence_cost_split(struct oc_op_ctx *c, struct oc_cost *k)
 {
     if (oc_out_wanted(c, 0))
         k->wr[0] = oc_c_bytes(c, oc_in_dtype(c, 0), oc_c_in(c, 0));
     return 0;
 }
-static const char cost_split_formula[] = "";
+static const char sequence_cost_split_formula[] = "";
 
 /* Sum of one axis over all elements. */
 static struct oc_dim sum_axis(struct oc_op_ctx *c, const struct oc_type *t, unsigned axis)
 {
     struct oc_dim n = oc_known(0), one = t->elem->shape.dim[axis], sum = oc_known(0);
-    bool counted = length_of(t, &n);
+    bool counted = sequence_length_of(t, &n);
     if (t->item) {
         for (int64_t i = 0; i < n.v; i++) {
             if (!t->item[i].shape.ranked || t->item[i].shape.rank <= axis)
@@ -357,9 +362,9 @@ static struct oc_dim sum_axis(struct oc_op_ctx *c, const struct oc_type *t, unsi
     return oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis), max);
 }
 
-static int shape_concat(struct oc_op_ctx *c)
+static int sequence_shape_concat(struct oc_op_ctx *c)
 {
-    const struct oc_type *t = in_sequence(c, 0);
+    const struct oc_type *t = sequence_in_sequence(c, 0);
     bool fresh_axis = oc_attr_i(c, "new_axis", 0) != 0;
     int64_t axis = oc_attr_i(c, "axis", 0);
     struct oc_dim dim[OC_MAX_RANK + 1], n;
@@ -377,20 +382,20 @@ static int shape_concat(struct oc_op_ctx *c)
     if (!fresh_axis)
         dim[at] = sum_axis(c, t, at);
     else
-        dim[at] = length_of(t, &n) ? n : oc_op_fresh_dim(c, oc_printf(c->arena, "%u", at), -1);
+        dim[at] = sequence_length_of(t, &n) ? n : oc_op_fresh_dim(c, oc_printf(c->arena, "%u", at), -1);
     oc_set_out(c, 0, t->elem->dtype, oc_shape_of(c->arena, rank, dim));
     return 0;
 }
 
 /* All elements are read: the bytes read equal the bytes written. */
-static int cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
+static int sequence_cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
     if (o)
         k->rd[0] = oc_c_bytes(c, o->dtype, oc_c_out(c, 0));
     return 0;
 }
-static const char cost_concat_formula[] = "";
+static const char sequence_cost_concat_formula[] = "";
 
 /* ---- optionals -------------------------------------------------------------------------------------- */
 
@@ -449,12 +454,12 @@ static const struct oc_op rows[] = {
      .name = "ConcatFromSequence",
      .since = 11,
      .op_class = OC_OP_COPY,
-     .shape = shape_concat,
-     OC_COST(cost_concat)},
+     .shape = sequence_shape_concat,
+     OC_COST(sequence_cost_concat)},
     VIEW("Optional", 15, NULL, shape_optional, fold_optional),
     VIEW("OptionalGetElement", 15, NULL, shape_get_element, oc_fold_same),
     VIEW("OptionalHasElement", 15, NULL, shape_has_element, fold_has_element),
-    VIEW("SequenceAt", 11, ".m", shape_at, NULL),
+    VIEW("SequenceAt", 11, ".m", sequence_shape_at, NULL),
     VIEW("SequenceConstruct", 11, NULL, shape_construct, NULL),
     VIEW("SequenceEmpty", 11, NULL, shape_empty, NULL),
     VIEW("SequenceErase", 11, ".m", shape_erase, NULL),
@@ -465,8 +470,8 @@ static const struct oc_op rows[] = {
      .since = 11,
      .op_class = OC_OP_COPY,
      .slots = ".m",
-     .shape = shape_split,
-     OC_COST(cost_split)},
+     .shape = sequence_shape_split,
+     OC_COST(sequence_cost_split)},
 };
 extern const struct oc_op_family oc_ops_sequence;
 const struct oc_op_family oc_ops_sequence = OC_FAMILY("sequence", rows);

@@ -214,7 +214,7 @@ static int split_sizes(struct oc_op_ctx *c, unsigned axis, struct oc_dim d, stru
     return 0;
 }
 
-static int shape_split(struct oc_op_ctx *c)
+static int slice_shape_split(struct oc_op_ctx *c)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
     struct oc_dim dim[OC_MAX_RANK];
@@ -253,7 +253,7 @@ static int fold_split(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_split(struct oc_op_ctx *c, struct oc_cost *k)
+static int slice_cost_split(struct oc_op_ctx *c, struct oc_cost *k)
 {
     k->alias = c->n_out == 1;
     return 0;
@@ -382,15 +382,15 @@ static const struct oc_op rows[] = {
      .shape = shape_pad},
     COPY("Slice", 1, 9, NULL, shape_slice, fold_slice, cost_slice),
     COPY("Slice", 10, 0, ".m", shape_slice, fold_slice, cost_slice),
-    COPY("Split", 1, 0, ".m", shape_split, fold_split, cost_split),
+    COPY("Split", 1, 0, ".m", slice_shape_split, fold_split, slice_cost_split),
     {.domain = "com.microsoft",
      .name = "SplitTraining",
      .since = 1,
      .op_class = OC_OP_COPY,
      .slots = ".m",
-     .shape = shape_split,
+     .shape = slice_shape_split,
      .fold = fold_split,
-     .cost = cost_split,
+     .cost = slice_cost_split,
      .formula = ""},
 };
 extern const struct oc_op_family oc_ops_slice;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static int heads_of(struct oc_op_ctx *c, const char *attr, int64_t *heads)
+static int sparse_attention_heads_of(struct oc_op_ctx *c, const char *attr, int64_t *heads)
 {
     *heads = oc_attr_i(c, attr, 0);
     if (*heads < 1 || *heads > 1 << 20)
@@ -15,8 +15,8 @@ static int heads_of(struct oc_op_ctx *c, const char *attr, int64_t *heads)
 }
 
 /* A projection of `tokens` rows: MAC rows*in*out, bias, and for quantized operands a scale. */
-static void add_projection(struct oc_op_ctx *c, struct oc_cost *k, uint64_t tokens, uint64_t in, uint64_t out,
-                           bool bias, bool quantized)
+static void sparse_attention_add_projection(struct oc_op_ctx *c, struct oc_cost *k, uint64_t tokens,
+                                            uint64_t in, uint64_t out, bool bias, bool quantized)
 {
     uint64_t n = oc_c_mul(c, tokens, out);
     oc_tell(c, "macs", oc_c_mul(c, n, in));
@@ -57,7 +57,7 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
     const struct longformer *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t heads, window = oc_attr_i(c, "window", 0);
-    if (heads_of(c, "num_heads", &heads))
+    if (sparse_attention_heads_of(c, "num_heads", &heads))
         return -1;
     if (window < 1 || window > 1 << 30)
         return oc_op_fail(c, "invalid window %lld", (long long)window);
@@ -78,10 +78,11 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
                              .dk = head,
                              .dv = head,
                              .masked = oc_in(c, kind->mask) != NULL};
-    add_projection(c, k, tokens, width, oc_c_mul(c, 3, width), oc_in(c, kind->bias), kind->quantized);
+    sparse_attention_add_projection(c, k, tokens, width, oc_c_mul(c, 3, width), oc_in(c, kind->bias),
+                                    kind->quantized);
     if (!known || global)
-        add_projection(c, k, tokens, width, oc_c_mul(c, 3, width), oc_in(c, kind->global_bias),
-                       kind->quantized);
+        sparse_attention_add_projection(c, k, tokens, width, oc_c_mul(c, 3, width),
+                                        oc_in(c, kind->global_bias), kind->quantized);
     oc_add_attention_pairs(c, k, &a, pairs);
     c->assumption = known ? "a window of 2W + 1 keys for every token" : "global attention is not counted";
     return 0;
@@ -123,7 +124,7 @@ static int read_decoder(struct oc_op_ctx *c, struct decoder *d)
 {
     const struct oc_shape *q = oc_in_shape(c, QUERY), *key = oc_in_shape(c, KEY),
                           *cache = oc_in_shape(c, K_CACHE);
-    if (heads_of(c, "num_heads", &d->heads))
+    if (sparse_attention_heads_of(c, "num_heads", &d->heads))
         return -1;
     if (!q->ranked || !key->ranked)
         return 0;
@@ -182,8 +183,9 @@ static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
                              .left = -1,
                              .right = -1,
                              .masked = d.masked};
-    add_projection(c, k, oc_c_mul(c, batch, seq), width, width, oc_in(c, BIAS), false);
-    add_projection(c, k, oc_c_mul(c, batch, fresh), width, oc_c_mul(c, 2, width), oc_in(c, BIAS), false);
+    sparse_attention_add_projection(c, k, oc_c_mul(c, batch, seq), width, width, oc_in(c, BIAS), false);
+    sparse_attention_add_projection(c, k, oc_c_mul(c, batch, fresh), width, oc_c_mul(c, 2, width),
+                                    oc_in(c, BIAS), false);
     oc_add_attention(c, k, &a);
     if (fresh == 0) /* all keys are in the cache */
         k->rd[KEY] = k->rd[KV_WEIGHT] = 0;
@@ -202,7 +204,7 @@ static int shape_gated_bias(struct oc_op_ctx *c)
                                   : offset->ranked && offset->rank == 2 ? offset
                                                                         : NULL;
     int64_t heads;
-    if (heads_of(c, "num_heads", &heads))
+    if (sparse_attention_heads_of(c, "num_heads", &heads))
         return -1;
     struct oc_dim dim[4] = {from ? from->dim[0] : oc_fresh_axis(c, 0, -1), oc_known(heads),
                             from ? from->dim[1] : oc_fresh_axis(c, 2, -1), oc_known(0)};

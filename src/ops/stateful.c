@@ -53,7 +53,7 @@ static int shape_linear(struct oc_op_ctx *c)
 
 /* Per token: MAC of the update (Hkv*dk*dv), of the read-out (Hq*dk*dv) and, with the delta rule, of the
  * retrieval; MUL Hq*dv (scale); delta: ADD and MUL Hkv*dv; gated: EXP of the decays, MUL of the state. */
-static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
+static int stateful_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct linear_dims d;
     int known = read_linear(c, &d);
@@ -88,8 +88,8 @@ static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     }
     return 0;
 }
-static const char cost_linear_formula[] = "MAC = (1 + delta)*state + read; MUL = scale + delta*dv + "
-                                          "gated*state; ADD = delta*dv; EXP = decays; decays := 0";
+static const char stateful_cost_linear_formula[] = "MAC = (1 + delta)*state + read; MUL = scale + delta*dv + "
+                                                   "gated*state; ADD = delta*dv; EXP = decays; decays := 0";
 
 /* ---- CausalConvWithState ---------------------------------------------------------------------------- */
 
@@ -136,8 +136,8 @@ static const char cost_causal_conv_formula[] =
 static const struct oc_op rows[] = {
     ROW("", "CausalConvWithState", 27, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv),
     ROW("com.microsoft", "CausalConvWithState", 1, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv),
-    ROW("", "LinearAttention", 27, OC_OP_ATTENTION, NULL, shape_linear, cost_linear),
-    ROW("com.microsoft", "LinearAttention", 1, OC_OP_ATTENTION, NULL, shape_linear, cost_linear),
+    ROW("", "LinearAttention", 27, OC_OP_ATTENTION, NULL, shape_linear, stateful_cost_linear),
+    ROW("com.microsoft", "LinearAttention", 1, OC_OP_ATTENTION, NULL, shape_linear, stateful_cost_linear),
 };
 extern const struct oc_op_family oc_ops_stateful;
 const struct oc_op_family oc_ops_stateful = OC_FAMILY("stateful", rows);

@@ -7,13 +7,13 @@
 
 #define MAX_STOP_WORDS 1000 /* limit for comparing stop words with a known value */
 
-static int cost_text(struct oc_op_ctx *c, struct oc_cost *k)
+static int strings_cost_text(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "byte strings are not modelled";
     return 0;
 }
-static const char cost_text_formula[] = "";
+static const char strings_cost_text_formula[] = "";
 
 static int cost_image(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -148,12 +148,12 @@ static int shape_image_decoder(struct oc_op_ctx *c)
 
 static const struct oc_op rows[] = {
     TEXT("", "ImageDecoder", 20, NULL, shape_image_decoder, cost_image),
-    TEXT("", "RegexFullMatch", 20, NULL, oc_shape_same_bool, cost_text),
-    TEXT("", "StringConcat", 20, NULL, oc_shape_broadcast, cost_text),
-    TEXT("", "StringNormalizer", 10, NULL, shape_string_normalizer, cost_text),
-    TEXT("", "StringSplit", 20, NULL, shape_string_split, cost_text),
-    TEXT("", "TfIdfVectorizer", 9, NULL, shape_tfidf, cost_text),
-    TEXT("com.microsoft", "Tokenizer", 1, NULL, shape_tokenizer, cost_text),
+    TEXT("", "RegexFullMatch", 20, NULL, oc_shape_same_bool, strings_cost_text),
+    TEXT("", "StringConcat", 20, NULL, oc_shape_broadcast, strings_cost_text),
+    TEXT("", "StringNormalizer", 10, NULL, shape_string_normalizer, strings_cost_text),
+    TEXT("", "StringSplit", 20, NULL, shape_string_split, strings_cost_text),
+    TEXT("", "TfIdfVectorizer", 9, NULL, shape_tfidf, strings_cost_text),
+    TEXT("com.microsoft", "Tokenizer", 1, NULL, shape_tokenizer, strings_cost_text),
 };
 extern const struct oc_op_family oc_ops_strings;
 const struct oc_op_family oc_ops_strings = OC_FAMILY("strings", rows);

@@ -12,33 +12,33 @@
 
 static const uint8_t fp8 = OC_DT_FLOAT8E4M3FN, int4 = OC_DT_INT4;
 
-static int shape_quantize(struct oc_op_ctx *c)
+static int tensorrt_shape_quantize(struct oc_op_ctx *c)
 {
     const uint8_t *dtype = c->op->param;
     oc_set_out(c, 0, *dtype, *oc_in_shape(c, 0));
     return 0;
 }
 
-static int shape_dequantize(struct oc_op_ctx *c)
+static int tensorrt_shape_dequantize(struct oc_op_ctx *c)
 {
     oc_set_out(c, 0, oc_in_dtype(c, 1), *oc_in_shape(c, 0));
     return 0;
 }
 
-static int cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensorrt_cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims work[] = {{OC_DIV, 1}, {OC_RND, 1}, {OC_CMP, 2}, {0, 0}};
     oc_add_prims(c, k, work, oc_c_out(c, 0));
     return 0;
 }
-static const char cost_quantize_formula[] = "DIV = N(o); RND = N(o); CMP = 2*N(o)";
+static const char tensorrt_cost_quantize_formula[] = "DIV = N(o); RND = N(o); CMP = 2*N(o)";
 
-static int cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensorrt_cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add(c, k, OC_MUL, oc_c_out(c, 0));
     return 0;
 }
-static const char cost_dequantize_formula[] = "MUL = N(o)";
+static const char tensorrt_cost_dequantize_formula[] = "MUL = N(o)";
 
 /* ---- transformers ----------------------------------------------------------------------------------------
  */
@@ -54,7 +54,7 @@ static int cost_disentangled(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_disentangled_formula[] = "ADD = 2*N(o); MUL = N(o)";
 
 /* {S, B, E, 1, 1}: a row per token. */
-static int cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensorrt_cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     uint64_t n = oc_c_in(c, 0), bias = oc_has_attr(c, "bias");
@@ -68,7 +68,7 @@ static int cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_ADD, oc_c_mul(c, n, 1 + bias));
     return 0;
 }
-static const char cost_skip_norm_formula[] =
+static const char tensorrt_cost_skip_norm_formula[] =
     "ADD = (5 + bias)*n + R; MUL = 3*n; DIV = 3*R; SQRT = R; n := N(x); "
     "R := x[0]*x[1]; bias := 0";
 
@@ -177,7 +177,7 @@ static int cost_msda(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_msda_formula[] =
     "MUL = 5*s + 4*l; ADD = 4*s + 6*l; RND = 2*l; s := l*x[3]; l := N(in4)";
 
-static int cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensorrt_cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     if (!x->ranked || x->rank < 2) {
@@ -187,10 +187,10 @@ static int cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_range(c, x, 0, 2), true);
     return 0;
 }
-static const char cost_instance_norm_formula[] =
+static const char tensorrt_cost_instance_norm_formula[] =
     "ADD = 4*N(x) + R; MUL = 3*N(x); DIV = 3*R; SQRT = R; R := x[0]*x[1]";
 
-static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensorrt_cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t groups = oc_attr_i(c, "num_groups", 0);
@@ -201,7 +201,8 @@ static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_mul(c, oc_c_dim(c, x->dim[0]), (uint64_t)groups), true);
     return 0;
 }
-static const char cost_group_norm_formula[] = "ADD = 4*N(x) + R; MUL = 3*N(x); DIV = 3*R; SQRT = R; R := 0";
+static const char tensorrt_cost_group_norm_formula[] =
+    "ADD = 4*N(x) + R; MUL = 3*N(x); DIV = 3*R; SQRT = R; R := 0";
 
 /* {N, P, C} to {N, C, H, W} */
 static int shape_pillars(struct oc_op_ctx *c)
@@ -225,7 +226,7 @@ struct nms {
 static const struct nms efficient = {"max_output_boxes", false}, batched = {"keepTopK", true};
 
 /* boxes, scores: the number of detections {B, 1}, boxes {B, most, 4}, scores and classes {B, most} */
-static int shape_nms(struct oc_op_ctx *c)
+static int tensorrt_shape_nms(struct oc_op_ctx *c)
 {
     const struct nms *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -245,7 +246,7 @@ static int shape_nms(struct oc_op_ctx *c)
 
 /* As NonMaxSuppression: a threshold and a sort of each of B*C lists of s boxes, and overlaps of the kept
  * boxes with the others: an upper bound. */
-static int cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensorrt_cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims overlap[] = {{OC_CMP, 5}, {OC_ADD, 5}, {OC_MUL, 2}, {OC_DIV, 1}, {0, 0}};
     const struct nms *kind = c->op->param;
@@ -263,7 +264,7 @@ static int cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, overlap, m);
     return 0;
 }
-static const char cost_nms_formula[] =
+static const char tensorrt_cost_nms_formula[] =
     "CMP = N(w)*(1 + clog2(w[1])) + 5*m; ADD = 5*m; MUL = 2*m; DIV = m; m := 0";
 
 #define TRT(n, cl, s, sh, co, p)                                                                             \
@@ -273,25 +274,28 @@ static const char cost_nms_formula[] =
     }
 
 static const struct oc_op rows[] = {
-    TRT("BatchedNMSDynamic_TRT", OC_OP_SORT, NULL, shape_nms, cost_nms, &batched),
-    TRT("BatchedNMS_TRT", OC_OP_SORT, NULL, shape_nms, cost_nms, &batched),
+    TRT("BatchedNMSDynamic_TRT", OC_OP_SORT, NULL, tensorrt_shape_nms, tensorrt_cost_nms, &batched),
+    TRT("BatchedNMS_TRT", OC_OP_SORT, NULL, tensorrt_shape_nms, tensorrt_cost_nms, &batched),
     TRT("CustomFCPluginDynamic", OC_OP_GEMM, NULL, shape_fc, cost_fc, NULL),
     TRT("CustomQKVToContextPluginDynamic", OC_OP_ATTENTION, ".m", shape_context, cost_context, NULL),
-    TRT("CustomSkipLayerNormPluginDynamic", OC_OP_NORM, NULL, oc_shape_same, cost_skip_norm, NULL),
+    TRT("CustomSkipLayerNormPluginDynamic", OC_OP_NORM, NULL, oc_shape_same, tensorrt_cost_skip_norm, NULL),
     TRT("DisentangledAttention_TRT", OC_OP_ATTENTION, NULL, oc_shape_same, cost_disentangled, NULL),
-    TRT("EfficientNMS_TRT", OC_OP_SORT, NULL, shape_nms, cost_nms, &efficient),
-    TRT("GroupNormalizationPlugin", OC_OP_NORM, ".nn", oc_shape_same, cost_group_norm, NULL),
-    TRT("InstanceNormalization_TRT", OC_OP_NORM, NULL, oc_shape_same, cost_instance_norm, NULL),
+    TRT("EfficientNMS_TRT", OC_OP_SORT, NULL, tensorrt_shape_nms, tensorrt_cost_nms, &efficient),
+    TRT("GroupNormalizationPlugin", OC_OP_NORM, ".nn", oc_shape_same, tensorrt_cost_group_norm, NULL),
+    TRT("InstanceNormalization_TRT", OC_OP_NORM, NULL, oc_shape_same, tensorrt_cost_instance_norm, NULL),
     TRT("MultiscaleDeformableAttnPlugin_TRT", OC_OP_ATTENTION, ".mm..", shape_msda, cost_msda, NULL),
     {.domain = "trt",
      .name = "PillarScatterPlugin",
      .since = 1,
      .op_class = OC_OP_GATHER,
      .shape = shape_pillars},
-    TRT("TRT_FP8DequantizeLinear", OC_OP_QUANTIZE, ".q", shape_dequantize, cost_dequantize, NULL),
-    TRT("TRT_FP8QuantizeLinear", OC_OP_QUANTIZE, ".q", shape_quantize, cost_quantize, &fp8),
-    TRT("TRT_INT4DequantizeLinear", OC_OP_QUANTIZE, ".q", shape_dequantize, cost_dequantize, NULL),
-    TRT("TRT_INT4QuantizeLinear", OC_OP_QUANTIZE, ".q", shape_quantize, cost_quantize, &int4),
+    TRT("TRT_FP8DequantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_dequantize, tensorrt_cost_dequantize,
+        NULL),
+    TRT("TRT_FP8QuantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_quantize, tensorrt_cost_quantize, &fp8),
+    TRT("TRT_INT4DequantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_dequantize, tensorrt_cost_dequantize,
+        NULL),
+    TRT("TRT_INT4QuantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_quantize, tensorrt_cost_quantize,
+        &int4),
 };
 extern const struct oc_op_family oc_ops_tensorrt;
 const struct oc_op_family oc_ops_tensorrt = OC_FAMILY("tensorrt", rows);

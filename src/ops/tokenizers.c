@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-static int cost_text(struct oc_op_ctx *c, struct oc_cost *k)
+static int tokenizers_cost_text(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "byte strings are not modelled";
     return 0;
 }
-static const char cost_text_formula[] = "";
+static const char tokenizers_cost_text_formula[] = "";
 
 /* Tokens of a text: exactly padding_length, max_length or fewer, or any number. */
 static struct oc_dim tokens(struct oc_op_ctx *c)
@@ -123,7 +123,7 @@ static int shape_regex_split(struct oc_op_ctx *c)
 }
 
 /* The words as a sparse matrix: places {words, 2}, words, size {2} */
-static int shape_split(struct oc_op_ctx *c)
+static int tokenizers_shape_split(struct oc_op_ctx *c)
 {
     const struct oc_dim dim[] = {oc_op_fresh_dim(c, "words", -1), oc_known(2)};
     oc_set_out(c, 0, OC_DT_INT64, oc_shape_of(c->arena, 2, dim));
@@ -155,7 +155,7 @@ static int shape_join(struct oc_op_ctx *c)
 #define TEXT(n, sh)                                                                                          \
     {                                                                                                        \
         .domain = "ai.onnx.contrib", .name = (n), .since = 1, .op_class = OC_OP_OTHER, .shape = (sh),        \
-        OC_COST(cost_text)                                                                                   \
+        OC_COST(tokenizers_cost_text)                                                                        \
     }
 
 static const struct oc_op rows[] = {
@@ -182,7 +182,7 @@ static const struct oc_op rows[] = {
     TEXT("StringMapping", oc_shape_same),
     TEXT("StringRegexReplace", oc_shape_same),
     TEXT("StringRegexSplitWithOffsets", shape_regex_split),
-    TEXT("StringSplit", shape_split),
+    TEXT("StringSplit", tokenizers_shape_split),
     TEXT("StringStrip", oc_shape_same),
     TEXT("StringUpper", oc_shape_same),
     TEXT("WordpieceTokenizer", shape_wordpiece),

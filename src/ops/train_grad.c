@@ -13,7 +13,7 @@ struct step {
     struct oc_prims work[5];
 };
 
-static int shape_like(struct oc_op_ctx *c)
+static int train_grad_shape_like(struct oc_op_ctx *c)
 {
     const struct step *s = c->op->param;
     for (uint32_t i = 0; i < c->n_out && i < OC_COUNT(s->like) && s->like[i] != NO; i++)
@@ -269,8 +269,8 @@ static const char cost_fake_quant_formula[] =
 #define MS "com.microsoft"
 #define STEP(n, cl, s)                                                                                       \
     {                                                                                                        \
-        .domain = MS, .name = (n), .since = 1, .op_class = (cl), .shape = shape_like, OC_COST(cost_step),    \
-        .param = &(s)                                                                                        \
+        .domain = MS, .name = (n), .since = 1, .op_class = (cl), .shape = train_grad_shape_like,             \
+        OC_COST(cost_step), .param = &(s)                                                                    \
     }
 #define SCATTERED(n, sl, s)                                                                                  \
     {                                                                                                        \

@@ -81,7 +81,7 @@ static int fold_clip(struct oc_op_ctx *c)
 
 /* ---- Dropout ---------------------------------------------------------------------------------------- */
 
-static int shape_dropout(struct oc_op_ctx *c)
+static int unary_shape_dropout(struct oc_op_ctx *c)
 {
     bool old_mask = c->opset >= 1 && c->opset < 10;
     oc_set_out_type(c, 0, oc_in(c, 0));
@@ -103,7 +103,7 @@ static int fold_dropout(struct oc_op_ctx *c)
     return dropout_trains(c) || (oc_in(c, 2) && !oc_in_value(c, 2)) ? 0 : oc_fold_same(c);
 }
 
-static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
+static int unary_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
     if (oc_in(c, 2) && !oc_in_value(c, 2))
@@ -121,7 +121,7 @@ static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
     k->wr[0] = 0;
     return 0;
 }
-static const char cost_dropout_formula[] = "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o)";
+static const char unary_cost_dropout_formula[] = "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o)";
 
 /* ---- others ----------------------------------------------------------------------------------------- */
 
@@ -145,12 +145,12 @@ static int cost_swish(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_swish_formula[] = "this = N(o); MUL = [alpha:1 != 1]*N(o)";
 
 /* Functions whose histogram has its own name in the table of activations. */
-static int cost_named(struct oc_op_ctx *c, struct oc_cost *k)
+static int unary_cost_named(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
     return 0;
 }
-static const char cost_named_formula[] = "this = N(o)";
+static const char unary_cost_named_formula[] = "this = N(o)";
 
 static const struct oc_prims parametric_softplus[] = {
     {OC_MUL, 2}, {OC_EXP, 1}, {OC_ADD, 1}, {OC_LOG, 1}, {0, 0}};
@@ -187,14 +187,14 @@ static const struct oc_op rows[] = {
     ROW_FOLD("Abs", 1, OC_CMP, fold_abs),
     ROW("Acos", 7, OC_TAN),
     ROW("Acosh", 9, OC_TAN),
-    ROW_COST("Affine", 1, cost_named),
+    ROW_COST("Affine", 1, unary_cost_named),
     ROW("Asin", 7, OC_TAN),
     ROW("Asinh", 9, OC_TAN),
     ROW("Atan", 7, OC_TAN),
     ROW("Atanh", 9, OC_TAN),
     ROW("BitwiseNot", 18, OC_BIT),
     ROW_FOLD("Ceil", 1, OC_RND, fold_ceil),
-    ROW_COST("Celu", 12, cost_named),
+    ROW_COST("Celu", 12, unary_cost_named),
     {.domain = "",
      .name = "Clip",
      .since = 1,
@@ -217,16 +217,16 @@ static const struct oc_op rows[] = {
      .since = 1,
      .op_class = OC_OP_ELEMENTWISE,
      .slots = ".m",
-     .shape = shape_dropout,
+     .shape = unary_shape_dropout,
      .fold = fold_dropout,
-     OC_COST(cost_dropout)},
-    ROW_COST("Elu", 1, cost_named),
+     OC_COST(unary_cost_dropout)},
+    ROW_COST("Elu", 1, unary_cost_named),
     ROW("Erf", 9, OC_ERF),
     ROW_FOLD("Exp", 1, OC_EXP, fold_exp),
     ROW_FOLD("Floor", 1, OC_RND, fold_floor),
     ROW_COST("Gelu", 20, cost_gelu),
-    ROW_COST("HardSigmoid", 1, cost_named),
-    ROW_COST("HardSwish", 14, cost_named),
+    ROW_COST("HardSigmoid", 1, unary_cost_named),
+    ROW_COST("HardSwish", 14, unary_cost_named),
     {.domain = "",
      .name = "ImageScaler",
      .since = 1,
@@ -236,9 +236,9 @@ static const struct oc_op rows[] = {
      .param = (const struct oc_prims[]){{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}}},
     ROW_BOOL("IsInf", 10),
     ROW_BOOL("IsNaN", 9),
-    ROW_COST("LeakyRelu", 1, cost_named),
+    ROW_COST("LeakyRelu", 1, unary_cost_named),
     ROW_FOLD("Log", 1, OC_LOG, fold_log),
-    ROW_COST("Mish", 18, cost_named),
+    ROW_COST("Mish", 18, unary_cost_named),
     ROW_FOLD("Neg", 1, OC_CMP, fold_neg),
     ROW_FOLD("Not", 1, OC_BIT, fold_not),
     ROW_LIST("ParametricSoftplus", 1, parametric_softplus),
@@ -249,22 +249,22 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_ELEMENTWISE,
      .shape = oc_shape_same,
      .fold = fold_relu,
-     OC_COST(cost_named)},
+     OC_COST(unary_cost_named)},
     ROW_FOLD("Round", 11, OC_RND, fold_round),
-    ROW_COST("ScaledTanh", 1, cost_named),
-    ROW_COST("Selu", 1, cost_named),
+    ROW_COST("ScaledTanh", 1, unary_cost_named),
+    ROW_COST("Selu", 1, unary_cost_named),
     ROW_LIST("Shrink", 9, shrink),
     ROW("Sigmoid", 1, OC_SIG),
     ROW("Sign", 9, OC_CMP),
     ROW("Sin", 7, OC_SIN),
     ROW("Sinh", 9, OC_TAN),
-    ROW_COST("Softplus", 1, cost_named),
-    ROW_COST("Softsign", 1, cost_named),
+    ROW_COST("Softplus", 1, unary_cost_named),
+    ROW_COST("Softsign", 1, unary_cost_named),
     ROW_FOLD("Sqrt", 1, OC_SQRT, fold_sqrt),
     ROW_COST("Swish", 24, cost_swish),
     ROW("Tan", 7, OC_TAN),
     ROW("Tanh", 1, OC_TANH),
-    ROW_COST("ThresholdedRelu", 1, cost_named),
+    ROW_COST("ThresholdedRelu", 1, unary_cost_named),
 };
 extern const struct oc_op_family oc_ops_unary;
 const struct oc_op_family oc_ops_unary = OC_FAMILY("unary", rows);

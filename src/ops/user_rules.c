@@ -86,7 +86,7 @@ static int start_rules(void *user, const struct oc_xml_elem *e)
                              version);
 }
 
-static int get_class(struct reader *r, const struct oc_xml_elem *e, uint8_t *out)
+static int user_rules_get_class(struct reader *r, const struct oc_xml_elem *e, uint8_t *out)
 {
     const char *name = oc_xml_get(e, "class");
     *out = OC_OP_OTHER;
@@ -185,7 +185,7 @@ static int start_op(void *user, const struct oc_xml_elem *e)
                              .param = own};
     if (strcmp(own->op.domain, "ai.onnx") == 0)
         own->op.domain = "";
-    if (get_versions(r, e, &own->op) || get_class(r, e, &own->op.op_class) ||
+    if (get_versions(r, e, &own->op) || user_rules_get_class(r, e, &own->op.op_class) ||
         get_slots(r, e, &own->op.slots) || get_flag(r, e, "override", false, &own->overrides) ||
         get_flag(r, e, "fold", true, &fold) || get_flag(r, e, "upper", false, &own->upper))
         return -1;
@@ -217,7 +217,7 @@ static int end_op(void *user, const struct oc_xml_elem *e)
  */
 
 /* Letters, digits and _, not starting with a digit, and not a tensor name. */
-static bool is_name(const char *s)
+static bool user_rules_is_name(const char *s)
 {
     static const char digits[] = "0123456789";
     static const char word[] = "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -232,7 +232,7 @@ static int start_let(void *user, const struct oc_xml_elem *e)
     struct reader *r = user;
     struct oc_user_rule *own = r->rule;
     const char *name = oc_xml_get(e, "name"), *text = oc_xml_get(e, "value");
-    if (!is_name(name))
+    if (!user_rules_is_name(name))
         return oc_xml_fail(r->xml, "a name consists of letters, digits and _, and is not a tensor name");
     for (unsigned i = 0; i < own->n_let; i++)
         if (strcmp(own->let[i].name, name) == 0)
@@ -288,7 +288,7 @@ static int add_amount(struct reader *r, const struct oc_xml_elem *e, unsigned ki
     return 0;
 }
 
-static int start_count(void *user, const struct oc_xml_elem *e)
+static int user_rules_start_count(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
     const char *name = oc_xml_get(e, "prim"), *text = oc_xml_get(e, "n");
@@ -324,7 +324,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
               "until class slots override fold upper estimate", start_op, end_op},
     [E_LET] = {"let", E_OP, "name", false, "name value", "", start_let, NULL},
     [E_OUTPUT] = {"output", E_OP, "index", false, "", "index dtype shape", start_output, NULL},
-    [E_COUNT] = {"count", E_OP, "prim", false, "prim n", "", start_count, NULL},
+    [E_COUNT] = {"count", E_OP, "prim", false, "prim n", "", user_rules_start_count, NULL},
     [E_READ] = {"read", E_OP, "index", false, "index bytes", "", start_bytes, NULL},
     [E_WRITE] = {"write", E_OP, "index", false, "index bytes", "", start_bytes, NULL},
 };
@@ -365,26 +365,26 @@ int oc_op_rules_load(const char *path, struct oc_op_rules **out, struct oc_err *
 /* ---- running a rule --------------------------------------------------------------------------------------
  */
 
-static const struct oc_user_rule *rule_of(const struct oc_op *op)
+static const struct oc_user_rule *user_rules_rule_of(const struct oc_op *op)
 {
     return op->param;
 }
 
 static struct oc_rule_env env_of(struct oc_op_ctx *c)
 {
-    const struct oc_user_rule *r = rule_of(c->op);
+    const struct oc_user_rule *r = user_rules_rule_of(c->op);
     return (struct oc_rule_env){.c = c, .let = r->let, .n_let = r->n_let};
 }
 
 /* Adds the file position of the failing part to the error. */
 static int failed(const struct oc_op_ctx *c, uint32_t line, const char *what)
 {
-    return oc_err_prefix(c->err, "%s:%u: %s", rule_of(c->op)->file, line, what);
+    return oc_err_prefix(c->err, "%s:%u: %s", user_rules_rule_of(c->op)->file, line, what);
 }
 
 static int user_shape(struct oc_op_ctx *c)
 {
-    const struct oc_user_rule *r = rule_of(c->op);
+    const struct oc_user_rule *r = user_rules_rule_of(c->op);
     struct oc_rule_env env = env_of(c);
     for (uint32_t i = 0; i < r->n_output; i++) {
         const struct oc_rule_output *o = &r->output[i];
@@ -400,7 +400,7 @@ static int user_shape(struct oc_op_ctx *c)
 }
 
 /* An amount: never negative, and unknown only with a mark. */
-static int amount(struct oc_rule_env *env, const struct oc_rule_amount *a, uint64_t *out)
+static int user_rules_amount(struct oc_rule_env *env, const struct oc_rule_amount *a, uint64_t *out)
 {
     struct oc_dim d;
     if (oc_rule_number(env, a->n, &d))
@@ -417,7 +417,7 @@ static int change_bytes(struct oc_rule_env *env, const struct oc_rule_amount *a,
     bool reads = a->kind == OC_RULE_READ;
     if (reads ? !oc_in(c, a->what) : !oc_out(c, a->what))
         return 0;
-    return amount(env, a, &bytes[a->what])
+    return user_rules_amount(env, a, &bytes[a->what])
                ? failed(c, a->line, oc_printf(c->arena, "%s %u", reads ? "read" : "write", a->what))
                : 0;
 }
@@ -425,7 +425,7 @@ static int change_bytes(struct oc_rule_env *env, const struct oc_rule_amount *a,
 /* The rules shared by all rows of a user's file. */
 static int user_cost(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    const struct oc_user_rule *r = rule_of(c->op);
+    const struct oc_user_rule *r = user_rules_rule_of(c->op);
     struct oc_rule_env env = env_of(c);
     for (uint32_t i = 0; i < r->n_amount; i++) {
         const struct oc_rule_amount *a = &r->amount[i];
@@ -435,7 +435,7 @@ static int user_cost(struct oc_op_ctx *c, struct oc_cost *k)
                 return -1;
             continue;
         }
-        if (amount(&env, a, &n))
+        if (user_rules_amount(&env, a, &n))
             return failed(c, a->line, oc_printf(c->arena, "count %s", oc_prim_name(a->what)));
         oc_add(c, k, (enum oc_prim)a->what, n);
     }
@@ -452,12 +452,12 @@ bool oc_is_user_op(const struct oc_op *op)
 
 const char *oc_user_op_place(const struct oc_op *op)
 {
-    return rule_of(op)->place;
+    return user_rules_rule_of(op)->place;
 }
 
 int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
 {
-    const struct oc_user_rule *r = rule_of(c->op);
+    const struct oc_user_rule *r = user_rules_rule_of(c->op);
     struct oc_op_ctx own = *c; /* the marks of the cost stage are unchanged */
     struct oc_err unused = {0};
     struct oc_rule_env env = env_of(&own);
@@ -471,7 +471,7 @@ int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
         struct oc_formula_term *t = &out->term[out->n_term++];
         own.unknown = false;
         *t = (struct oc_formula_term){.prim = (uint8_t)a->what, .expr = a->text};
-        t->known = amount(&env, a, &t->value) == 0 && !own.unknown;
+        t->known = user_rules_amount(&env, a, &t->value) == 0 && !own.unknown;
         oc_rule_print_numbers(&env, a->n, &text);
         t->numbers = oc_strdup(c->arena, text.data ? text.data : "");
         oc_buf_free(&text);

@@ -7,7 +7,8 @@
     (INT64_C(1) << 40) /* limit of strides, pads, dilations: keeps all sums far from overflow */
 #define MAX_TAPS_AXIS (UINT64_C(1) << 20)
 
-static int read_list(struct oc_op_ctx *c, const char *name, unsigned n, int64_t least, const int64_t **list)
+static int window_attrs_read_list(struct oc_op_ctx *c, const char *name, unsigned n, int64_t least,
+                                  const int64_t **list)
 {
     uint32_t got;
     *list = oc_attr_ints(c, name, &got);
@@ -56,9 +57,11 @@ int oc_windows_read(struct oc_op_ctx *c, unsigned n, const struct oc_dim *kernel
 {
     const int64_t *shape, *strides, *pads, *dilations;
     enum oc_auto_pad auto_pad = OC_PAD_NOTSET;
-    if (read_list(c, "kernel_shape", n, 1, &shape) || read_list(c, "strides", n, 1, &strides) ||
-        read_list(c, "dilations", n, 1, &dilations) || read_list(c, "pads", 2 * n, -MAX_EXTENT, &pads) ||
-        read_auto_pad(c, &auto_pad) || check_kernel(c, shape, kernel, n))
+    if (window_attrs_read_list(c, "kernel_shape", n, 1, &shape) ||
+        window_attrs_read_list(c, "strides", n, 1, &strides) ||
+        window_attrs_read_list(c, "dilations", n, 1, &dilations) ||
+        window_attrs_read_list(c, "pads", 2 * n, -MAX_EXTENT, &pads) || read_auto_pad(c, &auto_pad) ||
+        check_kernel(c, shape, kernel, n))
         return -1;
     w->n = n;
     for (unsigned i = 0; i < n; i++)

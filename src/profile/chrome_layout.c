@@ -99,7 +99,7 @@ bool oc_chrome_layouts_pay(const struct oc_chrome_layouts *all)
 /* ---- ends of values ------------------------------------------------------------------------------------ */
 
 /* A quote that closes its string, by the rule of oc_json_raw. */
-static inline bool closes_string(const char *quote, const char *end)
+static inline bool chrome_layout_closes_string(const char *quote, const char *end)
 {
     const char *q = quote + 1;
     while (q < end && is((unsigned char)*q, BLANK))
@@ -116,7 +116,7 @@ static const char *string_end(const char *p, const char *end)
             break;
         if (*p == '\\')
             p++;
-        else if (closes_string(p, end))
+        else if (chrome_layout_closes_string(p, end))
             return p + 1;
     }
     return NULL;
@@ -188,7 +188,7 @@ struct cursor {
     const char *p, *end;
 };
 
-static void blanks(struct cursor *c)
+static void chrome_layout_blanks(struct cursor *c)
 {
     while (c->p < c->end && (is((unsigned char)*c->p, BLANK) || *c->p == ','))
         c->p++;
@@ -205,7 +205,7 @@ static unsigned outer_field(struct oc_str key)
     return NO_FIELD;
 }
 
-static unsigned arg_field(const struct oc_chrome *r, struct oc_str key)
+static unsigned chrome_layout_arg_field(const struct oc_chrome *r, struct oc_str key)
 {
     for (size_t i = 0; i < r->n_key; i++)
         if (oc_str_eq(key, r->key[i].key))
@@ -271,7 +271,7 @@ static void draw_value(struct drawing *d, unsigned field, const char *p, const c
 static bool take_members(struct oc_chrome *r, struct cursor *c, struct drawing *d, bool args)
 {
     c->p++; /* the opening brace */
-    for (blanks(c); c->p < c->end && *c->p == '"'; blanks(c)) {
+    for (chrome_layout_blanks(c); c->p < c->end && *c->p == '"'; chrome_layout_blanks(c)) {
         const char *key_end = string_end(c->p, c->end);
         if (!key_end)
             return false;
@@ -287,7 +287,7 @@ static bool take_members(struct oc_chrome *r, struct cursor *c, struct drawing *
         const char *end = value_end(c->p, c->end);
         if (!end)
             return false;
-        unsigned f = args ? arg_field(r, key) : outer_field(key);
+        unsigned f = args ? chrome_layout_arg_field(r, key) : outer_field(key);
         if (f != NO_FIELD) {
             r->f[f] = (struct oc_str){c->p, (size_t)(end - c->p)};
             r->layouts->layout[r->layouts->next]->fields |= (uint32_t)1 << f;
@@ -385,7 +385,7 @@ static inline const char *pass_value(const char *p, const char *end, char kind)
     return NULL;
 }
 
-static inline bool starts_with(const char *p, const char *end, const char *text, size_t n)
+static inline bool chrome_layout_starts_with(const char *p, const char *end, const char *text, size_t n)
 {
     return (size_t)(end - p) >= n && oc_same(p, text, n);
 }
@@ -402,7 +402,7 @@ static inline const char *take_slot(struct oc_chrome *r, const struct layout *l,
                                     const char *p, const char *end)
 {
     const char *behind = pass_value(p, end, s->kind);
-    if (!behind || behind >= end || !starts_with(behind, end, l->text + s->at, s->n))
+    if (!behind || behind >= end || !chrome_layout_starts_with(behind, end, l->text + s->at, s->n))
         return NULL;
     set_field(r, s, p, (size_t)(behind - p));
     return behind + s->n;
@@ -462,7 +462,7 @@ static inline const char *take_span(struct oc_chrome *r, struct layout *l, struc
                                     const char *p, const char *end)
 {
     const struct span *span = &l->span[at];
-    if (!way->span[at].n || !starts_with(p, end, way->span[at].text, way->span[at].n))
+    if (!way->span[at].n || !chrome_layout_starts_with(p, end, way->span[at].text, way->span[at].n))
         return take_changed(r, l, way, at, p, end);
     const uint8_t *wanted = l->wanted + span->wanted;
     for (unsigned i = 0; i < span->n_wanted; i++)
@@ -485,7 +485,7 @@ static size_t match_layout(struct oc_chrome *r, struct layout *l, struct oc_str 
     const char *p = ahead.s, *end = ahead.s + ahead.n;
     struct way *way = NULL;
     unsigned next_span = 0;
-    if (!starts_with(p, end, l->text, l->start_n))
+    if (!chrome_layout_starts_with(p, end, l->text, l->start_n))
         return 0;
     clear_fields(r, r->layouts->filled & ~l->fields);
     r->layouts->filled = l->fields;

@@ -70,7 +70,7 @@ static void clear(struct oc_chrome *r)
     memset(r->note, 0, sizeof(r->note));
 }
 
-static bool read_event(struct oc_chrome *r)
+static bool chrome_reader_read_event(struct oc_chrome *r)
 {
     struct oc_str event;
     enum oc_json_type type = oc_json_peek(r->j); /* to the closing brace */
@@ -96,7 +96,7 @@ bool oc_chrome_next(struct oc_chrome *r)
     do {
         while (to_events(r)) {
             if (oc_json_item(r->j)) {
-                if (!read_event(r))
+                if (!chrome_reader_read_event(r))
                     break;
                 r->number++;
                 r->last_offset = oc_json_offset(r->j);
@@ -183,7 +183,7 @@ static inline bool three_places(struct oc_str v, int64_t *thousandth)
 
 /* Parses digits with an optional sign and fraction that fit 18 places: the value times 1000, and the
  * remainder. */
-static bool plain_number(struct oc_str v, int64_t *thousandth, double *rest)
+static bool chrome_reader_plain_number(struct oc_str v, int64_t *thousandth, double *rest)
 {
     *rest = 0;
     if (three_places(v, thousandth))
@@ -227,7 +227,7 @@ bool oc_chrome_ts_ns(const struct oc_chrome *r, unsigned f, int64_t *out)
     if (v.n > 2 && memcmp(v.s + v.n - 2, "\\t", 2) == 0) /* msprof: keeps spreadsheets from rounding */
         v.n -= 2;
     double rest, d;
-    if (plain_number(v, out, &rest)) {
+    if (chrome_reader_plain_number(v, out, &rest)) {
         *out += rest >= 0.5 ? 1 : rest <= -0.5 ? -1 : 0;
         return true;
     }
@@ -242,7 +242,7 @@ bool oc_chrome_dur_ns(const struct oc_chrome *r, unsigned f, double *out)
     struct oc_str v = oc_chrome_unquoted(r->f[f]);
     int64_t ns;
     double rest;
-    if (plain_number(v, &ns, &rest)) {
+    if (chrome_reader_plain_number(v, &ns, &rest)) {
         *out = (double)ns + rest;
         return true;
     }

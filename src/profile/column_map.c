@@ -17,12 +17,12 @@ const char *oc_map_key_name(unsigned key)
     return key < OC_MAP_KEYS ? key_name[key] : "?";
 }
 
-static bool is_time(unsigned key)
+static bool column_map_is_time(unsigned key)
 {
     return key >= OC_MAP_TIME && key != OC_MAP_CALLS;
 }
 
-static unsigned key_of(struct oc_str s)
+static unsigned column_map_key_of(struct oc_str s)
 {
     unsigned k = 0;
     while (k < OC_MAP_KEYS && !oc_csv_same(s, key_name[k]))
@@ -35,7 +35,7 @@ static bool take_column(struct oc_str s, struct oc_arena *a, unsigned key, struc
 {
     const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
     out->unit_ns[key] = NAN;
-    if (colon && is_time(key)) {
+    if (colon && column_map_is_time(key)) {
         struct oc_str unit = oc_csv_trim((struct oc_str){colon + 1, (size_t)(s.s + s.n - colon - 1)});
         if (oc_csv_time_unit(unit, &out->unit_ns[key]))
             s = oc_csv_trim((struct oc_str){s.s, (size_t)(colon - s.s)});
@@ -66,7 +66,7 @@ int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_m
         struct oc_str part = oc_csv_trim((struct oc_str){text, n});
         const char *equals = part.n ? memchr(part.s, '=', part.n) : NULL;
         size_t k = equals ? (size_t)(equals - part.s) : 0;
-        unsigned key = key_of(oc_csv_trim((struct oc_str){part.s, k}));
+        unsigned key = column_map_key_of(oc_csv_trim((struct oc_str){part.s, k}));
         if (!equals || key == OC_MAP_KEYS)
             return oc_fail(err, OC_EARG,
                            "--map: '%.*s' is not KEY=COLUMN; the keys are name, type, provider, time, "
@@ -85,7 +85,7 @@ int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_m
 }
 
 /* Compares with the header itself, or with its name before the unit. */
-static size_t find(const struct oc_str *f, size_t n, const char *name)
+static size_t column_map_find(const struct oc_str *f, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (oc_csv_same(f[i], name))
@@ -101,14 +101,14 @@ bool oc_column_map_find(struct oc_column_map *m, const struct oc_str *field, siz
         m->at[k] = OC_CSV_NONE;
         if (!m->column[k])
             continue;
-        m->at[k] = find(field, n, m->column[k]);
+        m->at[k] = column_map_find(field, n, m->column[k]);
         if (m->at[k] == OC_CSV_NONE) {
             if (missing)
                 *missing = m->column[k];
             return false;
         }
         (void)oc_csv_split_unit(field[m->at[k]], &unit);
-        if (is_time(k) && isnan(m->unit_ns[k]) && oc_csv_time_unit(unit, &ns))
+        if (column_map_is_time(k) && isnan(m->unit_ns[k]) && oc_csv_time_unit(unit, &ns))
             m->unit_ns[k] = ns;
     }
     return true;

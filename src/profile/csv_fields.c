@@ -6,21 +6,21 @@
 #include "base/units.h"
 #include "profile/csv_rows.h"
 
-static bool is_digit(char c)
+static bool csv_fields_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool is_blank(char c)
+static bool csv_fields_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
 struct oc_str oc_csv_trim(struct oc_str s)
 {
-    while (s.n && is_blank(s.s[s.n - 1]))
+    while (s.n && csv_fields_is_blank(s.s[s.n - 1]))
         s.n--;
-    while (s.n && is_blank(s.s[0])) {
+    while (s.n && csv_fields_is_blank(s.s[0])) {
         s.s++;
         s.n--;
     }
@@ -64,14 +64,15 @@ static size_t bare_number(struct oc_str s, char *out, size_t cap, size_t *n)
     if (i < s.n && (s.s[i] == '-' || s.s[i] == '+'))
         out[k++] = s.s[i++];
     for (; i < s.n && k + 1 < cap; i++) {
-        bool group = s.s[i] == ',' && digits && digits <= 3 && i + 3 < s.n && is_digit(s.s[i + 1]) &&
-                     is_digit(s.s[i + 2]) && is_digit(s.s[i + 3]) && !(i + 4 < s.n && is_digit(s.s[i + 4]));
+        bool group = s.s[i] == ',' && digits && digits <= 3 && i + 3 < s.n &&
+                     csv_fields_is_digit(s.s[i + 1]) && csv_fields_is_digit(s.s[i + 2]) &&
+                     csv_fields_is_digit(s.s[i + 3]) && !(i + 4 < s.n && csv_fields_is_digit(s.s[i + 4]));
         if (group && (!grouped || digits == 3)) {
             grouped = true;
             digits = 0;
             continue;
         }
-        if (!is_digit(s.s[i]))
+        if (!csv_fields_is_digit(s.s[i]))
             break;
         out[k++] = s.s[i];
         digits++;
@@ -79,7 +80,7 @@ static size_t bare_number(struct oc_str s, char *out, size_t cap, size_t *n)
     size_t whole = i;
     if (i < s.n && s.s[i] == '.') {
         out[k++] = '.';
-        for (i++; i < s.n && is_digit(s.s[i]) && k + 1 < cap; i++)
+        for (i++; i < s.n && csv_fields_is_digit(s.s[i]) && k + 1 < cap; i++)
             out[k++] = s.s[i];
     }
     if (!digits && i <= whole + 1)
@@ -92,7 +93,7 @@ static size_t bare_number(struct oc_str s, char *out, size_t cap, size_t *n)
         if (e < s.n && (s.s[e] == '-' || s.s[e] == '+'))
             exponent[m++] = s.s[e++];
         size_t first = e;
-        while (e < s.n && is_digit(s.s[e]) && m < sizeof(exponent))
+        while (e < s.n && csv_fields_is_digit(s.s[e]) && m < sizeof(exponent))
             exponent[m++] = s.s[e++];
         if (e > first) {
             memcpy(out + k, exponent, m);
@@ -116,7 +117,7 @@ bool oc_csv_number(struct oc_str s, double *out, struct oc_str *unit)
         return oc_parse_double(s.s, s.n, out); /* inf, nan */
     }
     struct oc_str rest = oc_csv_trim((struct oc_str){s.s + used, s.n - used});
-    if (rest.n && (!unit || is_digit(rest.s[0]) || rest.s[0] == ',' || rest.s[0] == '.'))
+    if (rest.n && (!unit || csv_fields_is_digit(rest.s[0]) || rest.s[0] == ',' || rest.s[0] == '.'))
         return false;
     if (unit)
         *unit = rest;

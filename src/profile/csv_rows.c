@@ -105,7 +105,7 @@ static int fail_limit(const struct oc_csv *c, enum oc_cap which, struct oc_err *
     return oc_err_at(err, oc_stream_path(c->s), c->start.line, oc_csv_offset(c));
 }
 
-static bool fail(struct oc_csv *c, enum oc_cap which)
+static bool csv_rows_fail(struct oc_csv *c, enum oc_cap which)
 {
     c->failed = true;
     fail_limit(c, which, &c->err);
@@ -125,7 +125,7 @@ int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err)
 /* ---- row end detection ------------------------------------------------------------------------------- */
 
 /* Drops the text before the row and reads more after it. */
-static bool fill(struct oc_csv *c)
+static bool csv_rows_fill(struct oc_csv *c)
 {
     size_t had = c->n - c->start.at;
     bool more = oc_stream_fill(c->s, c->start.at, &c->data, &c->n, &c->offset_bytes) || c->n > had;
@@ -200,7 +200,7 @@ static bool find_end(struct oc_csv *c, bool quoting, struct scan *k)
         size_t done = k->i - c->start.at;
         if (done > c->max_row)
             return true;
-        bool more = fill(c);
+        bool more = csv_rows_fill(c);
         k->i = c->start.at + done; /* the window moved */
         if (!more)
             return false;
@@ -208,7 +208,7 @@ static bool find_end(struct oc_csv *c, bool quoting, struct scan *k)
 }
 
 /* Finds the bounds of the next row in the window, without its line end. */
-static bool take(struct oc_csv *c, bool quoting, struct oc_str *text)
+static bool csv_rows_take(struct oc_csv *c, bool quoting, struct oc_str *text)
 {
     if (c->failed)
         return false;
@@ -217,7 +217,7 @@ static bool take(struct oc_csv *c, bool quoting, struct oc_str *text)
     bool ended = !find_end(c, quoting, &k);
     size_t first = c->start.at;
     if (k.i - first > c->max_row)
-        return fail(c, OC_CAP_CSV_ROW_BYTES);
+        return csv_rows_fail(c, OC_CAP_CSV_ROW_BYTES);
     c->cut = ended && k.i > first;
     c->now.at = k.i + !ended;
     c->now.line = c->start.line + k.lines + !ended;
@@ -235,7 +235,7 @@ static bool take(struct oc_csv *c, bool quoting, struct oc_str *text)
 
 bool oc_csv_line(struct oc_csv *c, struct oc_str *line)
 {
-    return take(c, false, line);
+    return csv_rows_take(c, false, line);
 }
 
 void oc_csv_unread(struct oc_csv *c)
@@ -258,7 +258,8 @@ static const char *find_quote(const char *p, const char *end)
 
 /* Parses a quoted field from `p` (after the opening quote). Returns its end: a delimiter or the end of the
  * row. Copies the text to the buffer only if it contains doubled quotes. */
-static const char *quoted(struct split *s, const char *p, const char *end, char delimiter, struct oc_str *out)
+static const char *csv_rows_quoted(struct split *s, const char *p, const char *end, char delimiter,
+                                   struct oc_str *out)
 {
     const char *q = find_quote(p, end);
     const char *close = q ? q : end;
@@ -308,7 +309,7 @@ static bool split_row(struct split *s, struct oc_str row, char delimiter)
         while (b < end && *b == ' ')
             b++;
         if (b < end && *b == '"') {
-            p = quoted(s, b + 1, end, delimiter, &f);
+            p = csv_rows_quoted(s, b + 1, end, delimiter, &f);
         } else {
             const char *next = delimiter ? memchr(p, delimiter, (size_t)(end - p)) : NULL;
             next = next ? next : end;
@@ -331,7 +332,7 @@ static bool split_row(struct split *s, struct oc_str row, char delimiter)
     return true;
 }
 
-static bool split(struct oc_csv *c, struct oc_str row, char delimiter)
+static bool csv_rows_split(struct oc_csv *c, struct oc_str row, char delimiter)
 {
     struct split s = {c->field, 0, c->cap_field, c->max_field, &c->text};
     bool ok = split_row(&s, row, delimiter);
@@ -346,10 +347,10 @@ bool oc_csv_row(struct oc_csv *c, const struct oc_str **field, size_t *n)
     struct oc_str row;
     *field = NULL;
     *n = 0;
-    if (!take(c, true, &row))
+    if (!csv_rows_take(c, true, &row))
         return false;
-    if (!split(c, row, c->delimiter))
-        return fail(c, OC_CAP_CSV_COLUMNS);
+    if (!csv_rows_split(c, row, c->delimiter))
+        return csv_rows_fail(c, OC_CAP_CSV_COLUMNS);
     *field = c->field;
     *n = c->n_field;
     return true;
@@ -366,7 +367,7 @@ bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const
         for (size_t i = 0; i < sizeof(delimiters); i++) {
             if (!line.n || !memchr(line.s, delimiters[i], line.n))
                 continue;
-            bool fits = split(c, line, delimiters[i]);
+            bool fits = csv_rows_split(c, line, delimiters[i]);
             wide |= !fits;
             if (!fits || !is_header(ctx, c->field, c->n_field))
                 continue;
@@ -376,7 +377,7 @@ bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const
             return true;
         }
     }
-    return wide && !c->failed ? fail(c, OC_CAP_CSV_COLUMNS) : false;
+    return wide && !c->failed ? csv_rows_fail(c, OC_CAP_CSV_COLUMNS) : false;
 }
 
 /* Detects JSON: an object, or an array of objects. Tools that write tables begin with other text (also

@@ -29,7 +29,7 @@ bool oc_is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static int by_name(const void *a, const void *b)
+static int folder_by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -63,11 +63,11 @@ static int list_names(struct listing *l, const char *folder, struct oc_err *err)
             l->name[l->n++] = path;
     }
     closedir(d);
-    qsort(l->name, l->n, sizeof(*l->name), by_name);
+    qsort(l->name, l->n, sizeof(*l->name), folder_by_name);
     return rc;
 }
 
-static bool has_times(const struct entry *e)
+static bool folder_has_times(const struct entry *e)
 {
     return e->how.part >= e->how.imp->n_part || !e->how.imp->part[e->how.part].of_others;
 }
@@ -85,12 +85,12 @@ static void probe_names(struct listing *l)
 }
 
 /* Tables of a measurement in several files come before a timeline of the same run. */
-static const struct entry *choose(const struct listing *l)
+static const struct entry *folder_choose(const struct listing *l)
 {
     const struct entry *first = NULL;
     for (size_t i = 0; i < l->n_entry; i++) {
         const struct entry *e = &l->entry[i];
-        if (has_times(e) && (!first || (first->how.imp->n_part < 2 && e->how.imp->n_part >= 2)))
+        if (folder_has_times(e) && (!first || (first->how.imp->n_part < 2 && e->how.imp->n_part >= 2)))
             first = e;
     }
     return first;
@@ -105,7 +105,7 @@ static int fail_several(const char *folder, const struct entry *a, const struct 
 static int select_files(const struct listing *l, const char *folder, const char ***file, size_t *n,
                         struct oc_err *err)
 {
-    const struct entry *first = choose(l);
+    const struct entry *first = folder_choose(l);
     if (!first)
         return oc_fail(err, OC_EIO,
                        "'%s' is a directory without a profile that can be read: give a file (onnxcost scan "
@@ -116,7 +116,7 @@ static int select_files(const struct listing *l, const char *folder, const char 
     for (size_t i = 0; i < l->n_entry; i++) {
         const struct entry *e = &l->entry[i];
         bool own = e->how.imp == first->how.imp, single = first->how.imp->n_part < 2;
-        if (own && e != first && has_times(e) && (single || e->device != first->device))
+        if (own && e != first && folder_has_times(e) && (single || e->device != first->device))
             return fail_several(folder, first, e, err);
         if (own && e->device == first->device)
             (*file)[(*n)++] = e->path;
@@ -135,7 +135,7 @@ int oc_profile_folder(const char *path, struct oc_arena *a, const char ***file, 
     int rc = list_names(l, folder, err);
     if (rc == 0)
         probe_names(l);
-    if (rc == 0 && !choose(l) && oc_is_folder(inner)) { /* MindSpore's output path */
+    if (rc == 0 && !folder_choose(l) && oc_is_folder(inner)) { /* MindSpore's output path */
         l->n = l->n_entry = 0;
         rc = list_names(l, inner, err);
         if (rc == 0)

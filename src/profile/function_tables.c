@@ -22,7 +22,7 @@ struct table {
 };
 
 /* Removes the first word of the line and returns it. */
-static struct oc_str word(struct oc_str *s)
+static struct oc_str function_tables_word(struct oc_str *s)
 {
     *s = oc_csv_trim(*s);
     size_t n = 0;
@@ -33,7 +33,7 @@ static struct oc_str word(struct oc_str *s)
     return w;
 }
 
-static bool number(struct oc_str s, double *out)
+static bool function_tables_number(struct oc_str s, double *out)
 {
     return oc_csv_number(s, out, NULL) && *out >= 0 && *out < 1e15;
 }
@@ -50,7 +50,7 @@ static bool is_gprof_header(struct oc_str line)
 {
     static const char *const column[] = {"time", "seconds", "seconds", "calls"};
     for (size_t i = 0; i < OC_COUNT(column); i++)
-        if (!oc_csv_same(word(&line), column[i]))
+        if (!oc_csv_same(function_tables_word(&line), column[i]))
             return false;
     return line.n > 4 && memcmp(line.s + line.n - 4, "name", 4) == 0;
 }
@@ -60,12 +60,13 @@ static int gprof_row(struct table *t, struct oc_str line)
     struct oc_function_row row = {.library = {"", 0}, .share = NAN};
     double v, self_s, calls;
     for (int i = 0; i < 3; i++)
-        if (!number(word(&line), i == 2 ? &self_s : &v))
+        if (!function_tables_number(function_tables_word(&line), i == 2 ? &self_s : &v))
             return bad_row(t, "gprof");
     struct oc_str rest = line, w[3];
     for (int i = 0; i < 3; i++)
-        w[i] = word(&rest);
-    if (rest.n && number(w[0], &calls) && number(w[1], &v) && number(w[2], &v)) {
+        w[i] = function_tables_word(&rest);
+    if (rest.n && function_tables_number(w[0], &calls) && function_tables_number(w[1], &v) &&
+        function_tables_number(w[2], &v)) {
         line = rest;
         row.calls = (uint64_t)calls;
     }
@@ -89,7 +90,7 @@ static int read_gprof(struct table *t)
             rc = gprof_row(t, s);
         else if (oc_str_starts(s, "Each sample counts as")) {
             s = (struct oc_str){s.s + 21, s.n - 21};
-            if (number(word(&s), &v))
+            if (function_tables_number(function_tables_word(&s), &v))
                 t->facts->resolution_ns = v * 1e9;
         } else
             rows = is_gprof_header(s);
@@ -106,7 +107,7 @@ static bool is_perf_header(struct oc_str line)
            (oc_str_has(line, "Symbol") || oc_str_has(line, "Command"));
 }
 
-static size_t column_of(struct oc_str line, char delimiter, const char *name)
+static size_t function_tables_column_of(struct oc_str line, char delimiter, const char *name)
 {
     for (size_t i = 0; line.n; i++) {
         const char *d = memchr(line.s, delimiter, line.n);
@@ -133,9 +134,9 @@ static void perf_header(struct table *t, struct oc_str line)
             t->delimiter = delimiters[i];
     if (!t->delimiter)
         return;
-    t->symbol = column_of(line, t->delimiter, "Symbol");
-    t->library = column_of(line, t->delimiter, "Shared Object");
-    t->count = column_of(line, t->delimiter, "Samples");
+    t->symbol = function_tables_column_of(line, t->delimiter, "Symbol");
+    t->library = function_tables_column_of(line, t->delimiter, "Shared Object");
+    t->count = function_tables_column_of(line, t->delimiter, "Samples");
 }
 
 /* Parses "# Samples: 7K of event 'cpu-clock:u'" (of a group: "of events 'anon group { cycles, instructions
@@ -151,8 +152,8 @@ static void perf_note(struct table *t, struct oc_str line)
                  end ? (int)(end - event < 60 ? end - event : 60) : 0, event);
     }
     const char *count = memmem(line.s, line.n, "Event count (approx.):", 22);
-    if (count &&
-        !number((struct oc_str){count + 22, (size_t)(line.s + line.n - count - 22)}, &t->event_count))
+    if (count && !function_tables_number((struct oc_str){count + 22, (size_t)(line.s + line.n - count - 22)},
+                                         &t->event_count))
         t->event_count = NAN;
 }
 
@@ -162,7 +163,7 @@ static bool take_share(struct table *t, struct oc_str *line, double *share)
     struct oc_str s = oc_csv_trim(*line);
     const char *percent = s.n ? memchr(s.s, '%', s.n) : NULL;
     size_t n = percent ? (size_t)(percent - s.s) : 0;
-    if (!n || n > 12 || !number((struct oc_str){s.s, n}, share) || *share > 100)
+    if (!n || n > 12 || !function_tables_number((struct oc_str){s.s, n}, share) || *share > 100)
         return false;
     s = (struct oc_str){percent + 1, s.n - n - 1};
     if (!s.n || (s.s[0] != ' ' && s.s[0] != t->delimiter))
@@ -175,7 +176,7 @@ static bool take_share(struct table *t, struct oc_str *line, double *share)
 }
 
 /* Parses "[.] symbol" and the word before it. */
-static struct oc_str symbol_of(struct oc_str s, struct oc_str *before)
+static struct oc_str function_tables_symbol_of(struct oc_str s, struct oc_str *before)
 {
     *before = (struct oc_str){"", 0};
     for (size_t i = 0; i + 3 < s.n; i++) {
@@ -194,7 +195,7 @@ static void perf_fields(struct table *t, struct oc_str line, struct oc_function_
     size_t first = t->children ? 2 : 1;
     for (size_t i = first; line.n; i++) {
         if (i == t->symbol) { /* last column: names may contain the delimiter */
-            row->name = symbol_of(line, &before);
+            row->name = function_tables_symbol_of(line, &before);
             return;
         }
         const char *d = memchr(line.s, t->delimiter, line.n);
@@ -202,7 +203,7 @@ static void perf_fields(struct table *t, struct oc_str line, struct oc_function_
         struct oc_str f = oc_csv_trim((struct oc_str){line.s, n});
         if (i == t->library)
             row->library = f;
-        if (i == t->count && number(f, &v))
+        if (i == t->count && function_tables_number(f, &v))
             row->calls = (uint64_t)v;
         n += d != NULL;
         line = (struct oc_str){line.s + n, line.n - n};
@@ -219,9 +220,9 @@ static int perf_row(struct table *t, struct oc_str line)
     if (t->delimiter) {
         perf_fields(t, line, &row);
     } else {
-        if (t->samples && number(word(&line), &v))
+        if (t->samples && function_tables_number(function_tables_word(&line), &v))
             row.calls = (uint64_t)v;
-        row.name = symbol_of(line, &before);
+        row.name = function_tables_symbol_of(line, &before);
         const char *blank = before.n ? memrchr(before.s, ' ', before.n) : NULL;
         row.library = blank ? (struct oc_str){blank + 1, (size_t)(before.s + before.n - blank - 1)} : before;
     }
@@ -287,7 +288,7 @@ static bool is_pstats_header(struct oc_str line)
 static int pstats_row(struct table *t, struct oc_str line)
 {
     struct oc_function_row row = {.library = {"", 0}, .share = NAN};
-    struct oc_str calls = word(&line);
+    struct oc_str calls = function_tables_word(&line);
     double v, self_s = 0;
     const char *slash = calls.n ? memchr(calls.s, '/', calls.n) : NULL; /* all calls / non-recursive calls */
     if (slash)
@@ -295,7 +296,7 @@ static int pstats_row(struct table *t, struct oc_str line)
     if (!oc_csv_u64(calls, &row.calls))
         return bad_row(t, "pstats");
     for (int i = 0; i < 4; i++)
-        if (!number(word(&line), i == 0 ? &self_s : &v))
+        if (!function_tables_number(function_tables_word(&line), i == 0 ? &self_s : &v))
             return bad_row(t, "pstats");
     row.name = line;
     row.self_ns = self_s * 1e9;

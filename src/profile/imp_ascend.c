@@ -46,7 +46,7 @@ struct reading {
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void ascend_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     bool tasks = oc_peek_has(p, "\"Task Type\"") && oc_peek_has(p, "\"Stream Id\"");
     bool display = oc_peek_has(p, "\"fullname\"") && oc_peek_has(p, "\"type\"");
@@ -114,7 +114,7 @@ static void add_host(struct reading *r, struct oc_event *e, struct oc_str name)
     oc_timeline_add(r->t, e, 0, 0);
 }
 
-static const char *take_event(void *ctx)
+static const char *ascend_take_event(void *ctx)
 {
     struct reading *r = ctx;
     struct oc_event e = {.detail = OC_NONE};
@@ -143,7 +143,7 @@ static const char *take_event(void *ctx)
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
 
-static void add_warnings(struct reading *r, const struct oc_stream *s)
+static void ascend_add_warnings(struct reading *r, const struct oc_stream *s)
 {
     struct oc_profile *p = r->t->profile;
     oc_chrome_tell(&r->c, s, r->t, NULL);
@@ -159,7 +159,7 @@ static void add_warnings(struct reading *r, const struct oc_stream *s)
 }
 
 /* Default/network-Net/conv1-Conv2d/Conv2D-op17 is a Conv2D, aclnnMatmul_MatMulCommon_MatMulV2 a MatMulV2. */
-static void set_types(struct oc_profile *p)
+static void ascend_set_types(struct oc_profile *p)
 {
     for (uint32_t i = 0; i < p->n_rec; i++) {
         const char *name = p->rec[i].name, *slash = strrchr(name, '/'), *from = slash ? slash + 1 : name;
@@ -174,7 +174,7 @@ static void set_types(struct oc_profile *p)
 }
 
 /* Adds the tasks of the best source to the timeline; those of the others show the same time again. */
-static void choose_source(struct reading *r)
+static void ascend_choose_source(struct reading *r)
 {
     unsigned best = SOURCES;
     for (unsigned s = SOURCES; s-- > 0;)
@@ -194,16 +194,16 @@ static int read_ascend(const struct oc_source *src, const struct oc_profile_opts
     struct reading r = {.t = oc_timeline_new(out)};
     int rc = oc_chrome_open(&r.c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
     if (rc == 0)
-        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
+        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, ascend_take_event, &r);
     if (rc == 0)
-        choose_source(&r);
+        ascend_choose_source(&r);
     if (rc == 0 && !(r.t->device_ns > 0))
         rc = oc_fail(err, OC_EFORMAT, "has no work of an Ascend device (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
     if (rc == 0) {
-        add_warnings(&r, src->file[0].s);
+        ascend_add_warnings(&r, src->file[0].s);
         oc_chrome_finish(&r.lanes, r.t, opts, &rules);
-        set_types(out);
+        ascend_set_types(out);
     } else {
         oc_timeline_free(r.t);
     }
@@ -219,6 +219,6 @@ const struct oc_importer oc_importer_ascend_timeline = {
     .title = "Ascend timeline (msprof, torch_npu, MindSpore)",
     .seen = "msprof of 2023, MindSpore 1.x",
     .lost = "lanes that overlay others",
-    .probe = probe,
+    .probe = ascend_probe,
     .read = read_ascend,
 };

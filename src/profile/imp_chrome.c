@@ -54,7 +54,7 @@ static void probe_chrome(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 20, .reason = "events with \"ph\" and \"ts\""};
 }
 
-static void probe_mindspore(const struct oc_peek *p, struct oc_bid *bid)
+static void chrome_probe_mindspore(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (looks_like_events(p) && p->data[0] == '[' &&
         (oc_peek_has(p, "\"op_full_name\"") || oc_peek_has(p, "\"Ops\"")))
@@ -63,7 +63,7 @@ static void probe_mindspore(const struct oc_peek *p, struct oc_bid *bid)
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-static uint16_t lane_of(struct reading *r, bool device)
+static uint16_t chrome_lane_of(struct reading *r, bool device)
 {
     struct oc_str tid = oc_chrome_text(&r->c, OC_CH_TID);
     int64_t pid = oc_chrome_id(&r->c, OC_CH_PID);
@@ -77,7 +77,7 @@ static uint16_t lane_of(struct reading *r, bool device)
 }
 
 /* MindSpore puts the operator's name on each kernel; a hash of the name links the two. */
-static uint32_t number_of(struct oc_str name)
+static uint32_t chrome_number_of(struct oc_str name)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < name.n; i++)
@@ -97,8 +97,8 @@ static unsigned device_kind(struct oc_str name)
     return names(name, "emset", "EMSET") ? OC_EV_MEMSET : OC_EV_KERNEL;
 }
 
-static void add(struct reading *r, uint32_t name, uint16_t lane, unsigned kind, double start_ns,
-                double dur_ns, uint32_t owner)
+static void chrome_add(struct reading *r, uint32_t name, uint16_t lane, unsigned kind, double start_ns,
+                       double dur_ns, uint32_t owner)
 {
     struct oc_event e = {.start_ns = start_ns,
                          .dur_ns = dur_ns,
@@ -112,7 +112,7 @@ static void add(struct reading *r, uint32_t name, uint16_t lane, unsigned kind, 
 /* ---- device processes of XLA ----------------------------------------------------------------------------
  */
 
-static const struct place *place_of(const struct reading *r, int64_t pid, int64_t tid)
+static const struct place *chrome_place_of(const struct reading *r, int64_t pid, int64_t tid)
 {
     for (size_t i = 0; i < r->n_place; i++)
         if (r->place[i].pid == pid && r->place[i].tid == tid)
@@ -121,7 +121,7 @@ static const struct place *place_of(const struct reading *r, int64_t pid, int64_
 }
 
 /* The device part of the name of a process of XLA or rocprof; n 0: a process of the host. */
-static struct oc_str device_of(struct oc_str process)
+static struct oc_str chrome_device_of(struct oc_str process)
 {
     if (process.n > 8 && oc_str_starts(process, "/device:"))
         return (struct oc_str){process.s + 8, process.n - 8};
@@ -142,11 +142,12 @@ static void note_place(struct reading *r)
     bool process = oc_chrome_is(&r->c, OC_CH_NAME, "process_name");
     if (r->n_place == MAX_PLACES || r->mindspore)
         return;
-    struct oc_str device = process ? device_of(name) : (struct oc_str){"", 0};
+    struct oc_str device = process ? chrome_device_of(name) : (struct oc_str){"", 0};
     if (device.n) {
         r->out->device = oc_strndup(&r->out->arena, device.s, device.n);
         r->place[r->n_place++] = (struct place){p.pid, OC_NO_ID, ROLE_DEVICE};
-    } else if (!process && oc_chrome_is(&r->c, OC_CH_NAME, "thread_name") && place_of(r, p.pid, OC_NO_ID)) {
+    } else if (!process && oc_chrome_is(&r->c, OC_CH_NAME, "thread_name") &&
+               chrome_place_of(r, p.pid, OC_NO_ID)) {
         for (size_t i = 0; i < OC_COUNT(role); i++)
             if (name.n >= strlen(role[i].thread) &&
                 memcmp(name.s, role[i].thread, strlen(role[i].thread)) == 0)
@@ -159,9 +160,9 @@ static void note_place(struct reading *r)
 static unsigned role_here(const struct reading *r)
 {
     int64_t pid = oc_chrome_id(&r->c, OC_CH_PID);
-    if (!place_of(r, pid, OC_NO_ID))
+    if (!chrome_place_of(r, pid, OC_NO_ID))
         return ROLE_HOST;
-    const struct place *p = place_of(r, pid, oc_chrome_id(&r->c, OC_CH_TID));
+    const struct place *p = chrome_place_of(r, pid, oc_chrome_id(&r->c, OC_CH_TID));
     unsigned role = p ? p->role : ROLE_STREAM;
     for (size_t i = 0; i < r->n_place && role == ROLE_OPS; i++)
         if (r->place[i].pid == pid && r->place[i].role == ROLE_STREAM)
@@ -179,13 +180,13 @@ static void add_placed(struct reading *r, uint32_t name, double start_ns, double
     else if (role == ROLE_OVERLAY)
         r->overlays++;
     else
-        add(r, name, lane_of(r, device), kind, start_ns, dur_ns, 0);
+        chrome_add(r, name, chrome_lane_of(r, device), kind, start_ns, dur_ns, 0);
 }
 
 /* ---- complete events, and pairs --------------------------------------------------------------------------
  */
 
-static const char *complete(struct reading *r, uint32_t name, double start_ns)
+static const char *chrome_complete(struct reading *r, uint32_t name, double start_ns)
 {
     double dur_ns;
     bool device = r->mindspore && oc_chrome_has(&r->c, F_TYPE);
@@ -198,10 +199,10 @@ static const char *complete(struct reading *r, uint32_t name, double start_ns)
         return NULL;
     }
     struct oc_str text = oc_chrome_text(&r->c, device ? F_OP : OC_CH_NAME);
-    uint32_t owner = r->mindspore ? number_of(text) : 0;
+    uint32_t owner = r->mindspore ? chrome_number_of(text) : 0;
     unsigned kind = device ? device_kind(oc_chrome_text(&r->c, OC_CH_NAME)) : OC_EV_OPERATOR;
     r->device |= device;
-    add(r, name, lane_of(r, device), kind, start_ns, dur_ns, owner);
+    chrome_add(r, name, chrome_lane_of(r, device), kind, start_ns, dur_ns, owner);
     return NULL;
 }
 
@@ -216,9 +217,9 @@ static uint32_t *last_begun(struct reading *r, uint16_t lane)
     return &r->last[lane];
 }
 
-static void begin(struct reading *r, uint32_t name, double start_ns)
+static void chrome_begin(struct reading *r, uint32_t name, double start_ns)
 {
-    uint16_t lane = lane_of(r, false);
+    uint16_t lane = chrome_lane_of(r, false);
     uint32_t *last = last_begun(r, lane), at = r->spare;
     if (at == OC_NONE && r->n_begun == MAX_OPEN) {
         r->unpaired++;
@@ -234,29 +235,29 @@ static void begin(struct reading *r, uint32_t name, double start_ns)
     *last = at;
 }
 
-static void end(struct reading *r, double end_ns)
+static void chrome_end(struct reading *r, double end_ns)
 {
-    uint16_t lane = lane_of(r, false);
+    uint16_t lane = chrome_lane_of(r, false);
     uint32_t *last = last_begun(r, lane), at = *last;
     if (at == OC_NONE || r->begun[at].start_ns > end_ns) {
         r->unpaired++;
         return;
     }
     struct begun *b = &r->begun[at];
-    add(r, b->name, lane, OC_EV_OPERATOR, b->start_ns, end_ns - b->start_ns, 0);
+    chrome_add(r, b->name, lane, OC_EV_OPERATOR, b->start_ns, end_ns - b->start_ns, 0);
     *last = b->before;
     b->before = r->spare;
     r->spare = at;
 }
 
-static const char *take_event(struct reading *r, char ph)
+static const char *chrome_take_event(struct reading *r, char ph)
 {
     int64_t ts_ns;
     if (!oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns))
         return "\"ts\" is missing or not a number";
     double at_ns = oc_timeline_at(r->t, ts_ns);
     if (ph == 'E') {
-        end(r, at_ns);
+        chrome_end(r, at_ns);
         return NULL;
     }
     if (!oc_chrome_has(&r->c, OC_CH_NAME))
@@ -264,19 +265,19 @@ static const char *take_event(struct reading *r, char ph)
     struct oc_str text = oc_chrome_text(&r->c, OC_CH_NAME);
     uint32_t name = oc_timeline_name(r->t, text.s, text.n);
     if (ph == 'X')
-        return complete(r, name, at_ns);
-    begin(r, name, at_ns);
+        return chrome_complete(r, name, at_ns);
+    chrome_begin(r, name, at_ns);
     return NULL;
 }
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
 
-static void read_all(struct reading *r)
+static void chrome_read_all(struct reading *r)
 {
     while (oc_chrome_next(&r->c) && !r->t->full) {
         struct oc_str ph = oc_chrome_text(&r->c, OC_CH_PH);
         char c = (char)(ph.n == 1 ? ph.s[0] : 0);
-        const char *why = c == 'X' || c == 'B' || c == 'E' ? take_event(r, c) : NULL;
+        const char *why = c == 'X' || c == 'B' || c == 'E' ? chrome_take_event(r, c) : NULL;
         if (why)
             oc_chrome_bad(&r->c, why);
         if (c == 'M') {
@@ -287,7 +288,7 @@ static void read_all(struct reading *r)
     }
 }
 
-static void add_warnings(struct reading *r, const struct oc_stream *s)
+static void chrome_add_warnings(struct reading *r, const struct oc_stream *s)
 {
     struct oc_diags *d = &r->out->diags;
     for (uint32_t l = 0; l < r->n_last; l++)
@@ -310,7 +311,7 @@ static void add_warnings(struct reading *r, const struct oc_stream *s)
 }
 
 /* Parses the type: Default/network-Net/conv1-Conv2d/Conv2D-op17 is a Conv2D. */
-static void set_types(struct oc_profile *p)
+static void chrome_set_types(struct oc_profile *p)
 {
     for (uint32_t i = 0; i < p->n_rec; i++) {
         const char *name = p->rec[i].name, *slash = strrchr(name, '/');
@@ -320,17 +321,18 @@ static void set_types(struct oc_profile *p)
     }
 }
 
-static int read_events(struct reading *r, const struct oc_source *src, const struct oc_profile_opts *opts,
-                       const struct oc_timeline_rules *rules, struct oc_err *err)
+static int chrome_read_events(struct reading *r, const struct oc_source *src,
+                              const struct oc_profile_opts *opts, const struct oc_timeline_rules *rules,
+                              struct oc_err *err)
 {
     int rc = oc_chrome_open(&r->c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
     if (rc == 0)
-        read_all(r);
+        chrome_read_all(r);
     if (rc == 0 && !r->t->n_event)
         rc = oc_fail(err, OC_EFORMAT, "has no events with a duration (offset %llu)",
                      (unsigned long long)oc_json_offset(r->c.j));
     if (rc == 0) {
-        add_warnings(r, src->file[0].s);
+        chrome_add_warnings(r, src->file[0].s);
         oc_chrome_finish(&r->lanes, r->t, opts, rules);
     } else {
         oc_timeline_free(r->t);
@@ -347,18 +349,18 @@ static int read_chrome(const struct oc_source *src, const struct oc_profile_opts
 {
     static const struct oc_timeline_rules rules = {.find_runs = true, .kernel_are_records = true};
     struct reading r = {.out = out, .t = oc_timeline_new(out), .spare = OC_NONE};
-    return read_events(&r, src, opts, &rules, err);
+    return chrome_read_events(&r, src, opts, &rules, err);
 }
 
 /* One record per operator: a kernel does not report which of the operator's calls launched it. */
-static int read_mindspore(const struct oc_source *src, const struct oc_profile_opts *opts,
-                          struct oc_profile *out, struct oc_err *err)
+static int chrome_read_mindspore(const struct oc_source *src, const struct oc_profile_opts *opts,
+                                 struct oc_profile *out, struct oc_err *err)
 {
     static const struct oc_timeline_rules rules = {.kernel_are_records = true};
     struct reading r = {.out = out, .t = oc_timeline_new(out), .spare = OC_NONE, .mindspore = true};
-    int rc = read_events(&r, src, opts, &rules, err);
+    int rc = chrome_read_events(&r, src, opts, &rules, err);
     if (rc == 0)
-        set_types(out);
+        chrome_set_types(out);
     return rc;
 }
 
@@ -376,6 +378,6 @@ const struct oc_importer oc_importer_mindspore_timeline = {
     .title = "MindSpore timeline (gpu_timeline_display)",
     .seen = "MindSpore 1.x",
     .lost = "runs",
-    .probe = probe_mindspore,
-    .read = read_mindspore,
+    .probe = chrome_probe_mindspore,
+    .read = chrome_read_mindspore,
 };

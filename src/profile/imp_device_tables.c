@@ -46,7 +46,8 @@ struct reading {
     struct oc_str shapes[4]; /* IN .. OUT_TYPE of the row */
 };
 
-static struct oc_str at(const struct reading *r, const struct oc_str *field, size_t n, unsigned column)
+static struct oc_str device_tables_at(const struct reading *r, const struct oc_str *field, size_t n,
+                                      unsigned column)
 {
     return oc_csv_at(field, n, r->at[column]);
 }
@@ -74,7 +75,7 @@ static bool take_rocprof(struct reading *r, const struct oc_str *field, size_t n
 /* "GPU activities", "API calls": calls of the runtime run at the same time as the device. */
 static bool take_nvprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
-    struct oc_str section = at(r, field, n, TYPE);
+    struct oc_str section = device_tables_at(r, field, n, TYPE);
     row->type = (struct oc_str){"", 0};
     row->device = !oc_str_starts(section, "API");
     row->kind = !row->device                               ? OC_EV_OPERATOR
@@ -96,8 +97,8 @@ static bool is_none(struct oc_str s)
 }
 
 /* "\"1,3,224,224;64,3,7,7;64\"" and "FLOAT16;FLOAT16;FLOAT" */
-static const struct oc_type *types_of(struct oc_arena *a, struct oc_str shapes, struct oc_str names,
-                                      uint32_t *n)
+static const struct oc_type *device_tables_types_of(struct oc_arena *a, struct oc_str shapes,
+                                                    struct oc_str names, uint32_t *n)
 {
     enum { MAX_TYPES = 64 };
     struct oc_type type[MAX_TYPES];
@@ -133,14 +134,14 @@ static const struct oc_type *types_of(struct oc_arena *a, struct oc_str shapes, 
 static void msprof_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
 {
     const struct reading *r = ctx;
-    row->in = types_of(a, r->shapes[0], r->shapes[1], &row->n_in);
-    row->out = types_of(a, r->shapes[2], r->shapes[3], &row->n_out);
+    row->in = device_tables_types_of(a, r->shapes[0], r->shapes[1], &row->n_in);
+    row->out = device_tables_types_of(a, r->shapes[2], r->shapes[3], &row->n_out);
 }
 
 static bool take_msprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
     for (unsigned k = IN; k <= OUT_TYPE; k++)
-        r->shapes[k - IN] = at(r, field, n, k);
+        r->shapes[k - IN] = device_tables_at(r, field, n, k);
     row->shapes = r->shapes[0];
     row->types = msprof_types;
     row->ctx = r;
@@ -154,7 +155,7 @@ static bool take_msprof(struct reading *r, const struct oc_str *field, size_t n,
 /* A launch has a row for each counter. */
 static bool take_counter(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
-    struct oc_str id = row->type, start = at(r, field, n, START);
+    struct oc_str id = row->type, start = device_tables_at(r, field, n, START);
     row->type = (struct oc_str){"", 0};
     oc_buf_clear(&r->key);
     oc_buf_add(&r->key, id.s, id.n);
@@ -183,7 +184,7 @@ static bool is_qnn_time(struct oc_str unit)
 
 static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
-    struct oc_str unit = at(r, field, n, TYPE), what = row->provider;
+    struct oc_str unit = device_tables_at(r, field, n, TYPE), what = row->provider;
     bool cycles = oc_csv_same(unit, "CYCLES");
     double ns = 1;
     row->type = row->provider = (struct oc_str){"", 0};
@@ -246,7 +247,7 @@ static const struct layout layouts[] = {
 /* clang-format on */
 
 /* The column with exactly this header, or with a unit in brackets after it. */
-static size_t find(const struct oc_str *f, size_t n, const char *name)
+static size_t device_tables_find(const struct oc_str *f, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (oc_csv_same(f[i], name))
@@ -254,44 +255,44 @@ static size_t find(const struct oc_str *f, size_t n, const char *name)
     return oc_csv_column(f, n, name);
 }
 
-static bool fits(const struct layout *l, const struct oc_str *f, size_t n)
+static bool device_tables_fits(const struct layout *l, const struct oc_str *f, size_t n)
 {
     static const unsigned needed[] = {NAME, TOTAL, START, END};
-    if (find(f, n, l->also) == OC_CSV_NONE)
+    if (device_tables_find(f, n, l->also) == OC_CSV_NONE)
         return false;
     for (size_t i = 0; i < OC_COUNT(needed); i++)
-        if (l->column[needed[i]] && find(f, n, l->column[needed[i]]) == OC_CSV_NONE)
+        if (l->column[needed[i]] && device_tables_find(f, n, l->column[needed[i]]) == OC_CSV_NONE)
             return false;
     return true;
 }
 
-static const struct layout *layout_of(const struct oc_str *f, size_t n, enum source source)
+static const struct layout *device_tables_layout_of(const struct oc_str *f, size_t n, enum source source)
 {
     for (size_t i = 0; i < OC_COUNT(layouts); i++)
-        if (layouts[i].source == source && fits(&layouts[i], f, n))
+        if (layouts[i].source == source && device_tables_fits(&layouts[i], f, n))
             return &layouts[i];
     return NULL;
 }
 
-static bool is_header(void *ctx, const struct oc_str *f, size_t n)
+static bool device_tables_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
-    return n > 2 && layout_of(f, n, *(const enum source *)ctx) != NULL;
+    return n > 2 && device_tables_layout_of(f, n, *(const enum source *)ctx) != NULL;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
-static bool is_time(unsigned column)
+static bool device_tables_is_time(unsigned column)
 {
     return column >= TOTAL && column <= END;
 }
 
-static int find_columns(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+static int device_tables_find_columns(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     for (unsigned k = 0; k < N_COLUMN; k++) {
         struct oc_str unit = {"", 0};
-        r->at[k] = r->layout->column[k] ? find(f, n, r->layout->column[k]) : OC_CSV_NONE;
+        r->at[k] = r->layout->column[k] ? device_tables_find(f, n, r->layout->column[k]) : OC_CSV_NONE;
         r->unit_ns[k] = r->layout->unit_ns;
-        if (r->at[k] == OC_CSV_NONE || r->unit_ns[k] > 0 || !is_time(k) || r->layout->units_row)
+        if (r->at[k] == OC_CSV_NONE || r->unit_ns[k] > 0 || !device_tables_is_time(k) || r->layout->units_row)
             continue;
         (void)oc_csv_split_unit(f[r->at[k]], &unit);
         if (!oc_csv_time_unit(unit, &r->unit_ns[k]))
@@ -314,10 +315,10 @@ static int read_units(struct reading *r, struct oc_err *err)
 }
 
 /* NAN: no such column, or no value in it. */
-static int time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned k, double *ns,
-                   struct oc_err *err)
+static int device_tables_time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned k, double *ns,
+                                 struct oc_err *err)
 {
-    struct oc_str s = at(r, f, n, k);
+    struct oc_str s = device_tables_at(r, f, n, k);
     *ns = NAN;
     if (r->at[k] == OC_CSV_NONE || is_none(s))
         return 0;
@@ -344,32 +345,35 @@ static int launch(struct reading *r, const struct oc_op_row *row, double start_n
 }
 
 /* Exact where both are integers: a clock may count more than 2^53 ns. */
-static double between(struct oc_str start, struct oc_str end, double unit_ns, double otherwise_ns)
+static double device_tables_between(struct oc_str start, struct oc_str end, double unit_ns,
+                                    double otherwise_ns)
 {
     uint64_t from, to;
     return oc_csv_u64(start, &from) && oc_csv_u64(end, &to) && to >= from ? (double)(to - from) * unit_ns
                                                                           : otherwise_ns;
 }
 
-static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+static int device_tables_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     const struct layout *l = r->layout;
-    struct oc_op_row row = {.name = at(r, f, n, NAME),
-                            .type = at(r, f, n, TYPE),
-                            .provider = at(r, f, n, PLACE),
+    struct oc_op_row row = {.name = device_tables_at(r, f, n, NAME),
+                            .type = device_tables_at(r, f, n, TYPE),
+                            .provider = device_tables_at(r, f, n, PLACE),
                             .kind = l->kind,
                             .device = true,
                             .where = oc_csv_offset(r->c)};
     double start, end;
-    struct oc_str calls = at(r, f, n, CALLS);
+    struct oc_str calls = device_tables_at(r, f, n, CALLS);
     if (l->source == QNN && !is_qnn_time(row.type))
         return 0;
-    if (time_of(r, f, n, TOTAL, &row.total_ns, err) || time_of(r, f, n, MIN, &row.min_ns, err) ||
-        time_of(r, f, n, MAX, &row.max_ns, err) || time_of(r, f, n, START, &start, err) ||
-        time_of(r, f, n, END, &end, err))
+    if (device_tables_time_of(r, f, n, TOTAL, &row.total_ns, err) ||
+        device_tables_time_of(r, f, n, MIN, &row.min_ns, err) ||
+        device_tables_time_of(r, f, n, MAX, &row.max_ns, err) ||
+        device_tables_time_of(r, f, n, START, &start, err) || device_tables_time_of(r, f, n, END, &end, err))
         return -1;
     if (l->column[END]) /* DurationNs of rocprof is from dispatch to completion */
-        row.total_ns = between(at(r, f, n, START), at(r, f, n, END), r->unit_ns[END], end - start);
+        row.total_ns = device_tables_between(device_tables_at(r, f, n, START), device_tables_at(r, f, n, END),
+                                             r->unit_ns[END], end - start);
     if (l->column[START])
         row.calls = 1;
     if (calls.n && !oc_csv_u64(calls, &row.calls))
@@ -385,36 +389,37 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
     return 0;
 }
 
-static int read_table(struct reading *r, enum source source, struct oc_err *err)
+static int device_tables_read_table(struct reading *r, enum source source, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
-    if (!oc_csv_find(r->c, is_header, &source, &f, &n))
+    if (!oc_csv_find(r->c, device_tables_is_header, &source, &f, &n))
         return oc_csv_failed(r->c)
                    ? oc_csv_error(r->c, err)
                    : oc_fail(err, OC_EFORMAT, "no header line of a table of %s", producer_name[source]);
-    r->layout = layout_of(f, n, source);
+    r->layout = device_tables_layout_of(f, n, source);
     size_t width = n;
-    int rc = find_columns(r, f, n, err);
+    int rc = device_tables_find_columns(r, f, n, err);
     if (rc == 0 && r->layout->units_row)
         rc = read_units(r, err);
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
         if (n && n < width && oc_csv_cut(r->c))
             oc_prof_cut(r->p, r->c);
         else if (n > 2)
-            rc = take_row(r, f, n, err);
+            rc = device_tables_take_row(r, f, n, err);
     }
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
 
-static int read_source(enum source source, const struct oc_source *src, const struct oc_profile_opts *opts,
-                       struct oc_profile *out, struct oc_err *err)
+static int device_tables_read_source(enum source source, const struct oc_source *src,
+                                     const struct oc_profile_opts *opts, struct oc_profile *out,
+                                     struct oc_err *err)
 {
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
     oc_op_rows_init(&r.rows, out, opts);
     r.launches = oc_launches_new(out, opts);
     r.seen.arena = &r.rows.scratch;
-    int rc = read_table(&r, source, err);
+    int rc = device_tables_read_table(&r, source, err);
     out->producer = producer_name[source];
     if (rc == 0 && oc_launches_count(r.launches)) {
         out->imported_ns = NAN;
@@ -441,7 +446,7 @@ static void probe_source(enum source source, const struct oc_peek *peek, struct 
     struct oc_arena a = {0};
     const struct oc_str *f;
     size_t n;
-    if (oc_csv_peek_header(&a, peek->data, peek->n, is_header, &source, &f, &n))
+    if (oc_csv_peek_header(&a, peek->data, peek->n, device_tables_is_header, &source, &f, &n))
         *bid = (struct oc_bid){.score = 88, .reason = reason[source]};
     oc_arena_free(&a);
 }
@@ -454,7 +459,7 @@ static void probe_source(enum source source, const struct oc_peek *peek, struct 
     static int read_##id(const struct oc_source *src, const struct oc_profile_opts *opts,                    \
                          struct oc_profile *out, struct oc_err *err)                                         \
     {                                                                                                        \
-        return read_source(SOURCE, src, opts, out, err);                                                     \
+        return device_tables_read_source(SOURCE, src, opts, out, err);                                       \
     }                                                                                                        \
     const struct oc_importer oc_importer_##id = {.name = #id,                                                \
                                                  .title = (TITLE),                                           \

@@ -22,7 +22,7 @@ struct reading {
 
 /* ---- records ------------------------------------------------------------------------------------------- */
 
-static void classify(struct reading *r, struct oc_prof_rec *rec, struct oc_str library)
+static void generic_csv_classify(struct reading *r, struct oc_prof_rec *rec, struct oc_str library)
 {
     struct oc_kernel_facts facts;
     oc_kernel_facts(r->opts->kernel_names, rec->name, &facts);
@@ -39,7 +39,7 @@ static int take_function(void *ctx, const struct oc_function_row *row, struct oc
         return oc_csv_too_many(r->c, err);
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
     rec->name = oc_prof_text(r->p, row->name);
-    classify(r, rec, row->library);
+    generic_csv_classify(r, rec, row->library);
     oc_rec_time(rec, row->self_ns);
     rec->host_ns = rec->total_ns = row->self_ns;
     rec->share = row->share;
@@ -59,7 +59,7 @@ static const struct oc_column_map vtune = {
 };
 
 /* Not every analysis has the column Module. */
-static bool find_columns(struct oc_column_map *m, bool told, const struct oc_str *f, size_t n)
+static bool generic_csv_find_columns(struct oc_column_map *m, bool told, const struct oc_str *f, size_t n)
 {
     if (!told)
         m->column[OC_MAP_PROVIDER] =
@@ -72,15 +72,15 @@ struct search {
     bool told;
 };
 
-static bool is_header(void *ctx, const struct oc_str *f, size_t n)
+static bool generic_csv_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
     const struct search *s = ctx;
-    return find_columns(s->map, s->told, f, n);
+    return generic_csv_find_columns(s->map, s->told, f, n);
 }
 
 /* NAN: the column is not mapped, or the field is empty. */
-static int time_at(struct reading *r, const struct oc_str *f, size_t n, unsigned key, double *ns,
-                   struct oc_err *err)
+static int generic_csv_time_at(struct reading *r, const struct oc_str *f, size_t n, unsigned key, double *ns,
+                               struct oc_err *err)
 {
     *ns = NAN;
     struct oc_str unit, s = oc_csv_at(f, n, r->map.at[key]);
@@ -113,10 +113,12 @@ static int read_cells(struct reading *r, const struct oc_str *f, size_t n, struc
     if (calls.n && !oc_csv_u64(calls, &v->calls))
         return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a count", r->map.column[OC_MAP_CALLS],
                            (int)(calls.n < 80 ? calls.n : 80), calls.s);
-    if (time_at(r, f, n, OC_MAP_TIME, &v->time_ns, err) || time_at(r, f, n, OC_MAP_MEAN, &v->mean_ns, err) ||
-        time_at(r, f, n, OC_MAP_MIN, &v->min_ns, err) || time_at(r, f, n, OC_MAP_MAX, &v->max_ns, err) ||
-        time_at(r, f, n, OC_MAP_MEDIAN, &v->median_ns, err) ||
-        time_at(r, f, n, OC_MAP_KERNEL, &v->kernel_ns, err))
+    if (generic_csv_time_at(r, f, n, OC_MAP_TIME, &v->time_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_MEAN, &v->mean_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_MIN, &v->min_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_MAX, &v->max_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_MEDIAN, &v->median_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_KERNEL, &v->kernel_ns, err))
         return -1;
     double times = v->calls ? (double)v->calls : 1;
     if (isnan(v->time_ns))
@@ -126,7 +128,7 @@ static int read_cells(struct reading *r, const struct oc_str *f, size_t n, struc
     return 0;
 }
 
-static void fill_times(struct reading *r, const struct cells *v, struct oc_prof_rec *rec)
+static void generic_csv_fill_times(struct reading *r, const struct cells *v, struct oc_prof_rec *rec)
 {
     rec->total_ns = v->time_ns;
     rec->total_kernel_ns = v->kernel_ns;
@@ -144,7 +146,7 @@ static void fill_times(struct reading *r, const struct cells *v, struct oc_prof_
         rec->median_ns = v->median_ns;
 }
 
-static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+static int generic_csv_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     struct oc_str name = oc_csv_at(f, n, r->map.at[OC_MAP_NAME]);
     struct cells v;
@@ -157,13 +159,13 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
     rec->name = oc_prof_text(r->p, name);
     if (r->p->functions)
-        classify(r, rec, oc_csv_at(f, n, r->map.at[OC_MAP_PROVIDER]));
+        generic_csv_classify(r, rec, oc_csv_at(f, n, r->map.at[OC_MAP_PROVIDER]));
     else
         rec->provider = oc_prof_text(r->p, oc_csv_at(f, n, r->map.at[OC_MAP_PROVIDER]));
     if (r->map.column[OC_MAP_TYPE])
         rec->op_type = oc_prof_text(r->p, oc_csv_at(f, n, r->map.at[OC_MAP_TYPE]));
     rec->where = oc_csv_offset(r->c);
-    fill_times(r, &v, rec);
+    generic_csv_fill_times(r, &v, rec);
     r->p->imported_ns += v.time_ns;
     if (!isnan(v.kernel_ns))
         r->p->imported_kernel_ns += v.kernel_ns;
@@ -189,7 +191,7 @@ static int read_delimited(struct reading *r, struct oc_err *err)
     r->map = vtune;
     if (s.told && oc_column_map_parse(r->opts->map, &r->p->arena, &r->map, err) != 0)
         return -1;
-    if (!oc_csv_find(r->c, is_header, &s, &f, &n))
+    if (!oc_csv_find(r->c, generic_csv_is_header, &s, &f, &n))
         return no_header(r, err);
     width = n;
     r->per_call = r->map.column[OC_MAP_MEAN] || r->map.column[OC_MAP_MEDIAN] || r->map.column[OC_MAP_MIN];
@@ -199,7 +201,7 @@ static int read_delimited(struct reading *r, struct oc_err *err)
         if (n && n < width && oc_csv_cut(r->c))
             oc_prof_cut(r->p, r->c);
         else if (n)
-            rc = take_row(r, f, n, err);
+            rc = generic_csv_take_row(r, f, n, err);
     }
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
@@ -207,7 +209,7 @@ static int read_delimited(struct reading *r, struct oc_err *err)
 /* ---- importer ------------------------------------------------------------------------------------------ */
 
 /* Time that perf does not list: rows below its limit, or a truncated file. Shares are rounded to 0.01 %. */
-static void add_rest(struct reading *r, const struct oc_function_facts *facts)
+static void generic_csv_add_rest(struct reading *r, const struct oc_function_facts *facts)
 {
     double rest = facts->all - facts->listed;
     if (!(rest > 0.5e-4 * (double)(r->list.n + 1)))
@@ -229,7 +231,7 @@ static int read_functions(struct reading *r, enum oc_function_table kind, struct
     if (oc_function_table_read(kind, r->c, take_function, r, &facts, err) != 0)
         return -1;
     if (!isnan(facts.listed))
-        add_rest(r, &facts);
+        generic_csv_add_rest(r, &facts);
     r->p->producer = facts.tool;
     if (*facts.event) {
         r->p->event = oc_strdup(&r->p->arena, facts.event);
@@ -244,7 +246,7 @@ static int read_functions(struct reading *r, enum oc_function_table kind, struct
     return 0;
 }
 
-static void finish(struct reading *r)
+static void generic_csv_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
     p->time_kind = p->event       ? oc_printf(&p->arena, "shares of %s of functions", p->event)
@@ -263,7 +265,7 @@ static void finish(struct reading *r)
     oc_rec_list_end(&r->list, p);
 }
 
-static enum oc_function_table kind_of(struct oc_stream *s)
+static enum oc_function_table generic_csv_kind_of(struct oc_stream *s)
 {
     const char *data = "";
     size_t n = 0;
@@ -276,12 +278,12 @@ static enum oc_function_table kind_of(struct oc_stream *s)
 static int read_generic(const struct oc_source *src, const struct oc_profile_opts *opts,
                         struct oc_profile *out, struct oc_err *err)
 {
-    enum oc_function_table kind = opts->map ? OC_TABLE_NONE : kind_of(src->file[0].s);
+    enum oc_function_table kind = opts->map ? OC_TABLE_NONE : generic_csv_kind_of(src->file[0].s);
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
     out->imported_ns = 0;
     int rc = kind != OC_TABLE_NONE ? read_functions(&r, kind, err) : read_delimited(&r, err);
     if (rc == 0)
-        finish(&r);
+        generic_csv_finish(&r);
     oc_csv_close(r.c);
     free(r.list.rec);
     return rc;
@@ -302,7 +304,7 @@ static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
     if (kind != OC_TABLE_NONE)
         *bid = (struct oc_bid){.score = 80, .reason = reason[kind]};
     else if (memmem(peek->data, peek->n, "CPU Time", 8) &&
-             oc_csv_peek_header(&a, peek->data, peek->n, is_header, &s, &f, &n))
+             oc_csv_peek_header(&a, peek->data, peek->n, generic_csv_is_header, &s, &f, &n))
         *bid = (struct oc_bid){.score = 60, .reason = "columns Function and CPU Time"};
     oc_arena_free(&a);
 }

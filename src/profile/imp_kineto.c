@@ -120,7 +120,7 @@ static bool has_number_version(const struct oc_peek *p)
     return at < end && isdigit((unsigned char)*at);
 }
 
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void kineto_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (!p->n || oc_peek_has(p, "\"span_indx\"") || oc_peek_has(p, "\"Ascend Hardware\""))
         return;
@@ -161,7 +161,7 @@ static unsigned annotation_kind(struct oc_str name, unsigned kind)
 }
 
 /* aten::conv2d is a user-level operator; autograd::engine::evaluate_function only wraps others. */
-static bool is_leaf(struct oc_str name)
+static bool kineto_is_leaf(struct oc_str name)
 {
     return oc_str_has(name, "::") && !oc_str_starts(name, "autograd::");
 }
@@ -186,7 +186,7 @@ static unsigned classify_category(struct reading *r)
     return OC_EV_COUNT;
 }
 
-static unsigned find_kind(struct reading *r)
+static unsigned kineto_find_kind(struct reading *r)
 {
     const struct oc_str cat = r->c.f[OC_CH_CAT];
     uint32_t *note = r->c.note[OC_CH_NOTE_CATEGORY];
@@ -200,7 +200,7 @@ static unsigned find_kind(struct reading *r)
     return kind;
 }
 
-static uint16_t lane_of(struct reading *r, bool device)
+static uint16_t kineto_lane_of(struct reading *r, bool device)
 {
     unsigned field[2] = {OC_CH_PID, OC_CH_TID};
     if (device && oc_chrome_has(&r->c, F_DEVICE))
@@ -210,7 +210,7 @@ static uint16_t lane_of(struct reading *r, bool device)
     return oc_chrome_lane_at(&r->lanes, &r->c, r->t, device, field);
 }
 
-static uint32_t shapes_of(struct reading *r, bool with_values)
+static uint32_t kineto_shapes_of(struct reading *r, bool with_values)
 {
     const struct oc_str dims = r->c.f[F_DIMS], types = r->c.f[F_TYPES], values = r->c.f[F_VALUES];
     bool arrays = dims.n && dims.s[0] == '[' && types.n && types.s[0] == '[', new;
@@ -255,7 +255,7 @@ static uint32_t launch_of(struct reading *r)
     return oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
 }
 
-static uint32_t bytes_of(struct reading *r)
+static uint32_t kineto_bytes_of(struct reading *r)
 {
     uint64_t bytes;
     bool new;
@@ -268,7 +268,7 @@ static uint32_t bytes_of(struct reading *r)
 }
 
 /* The launch number and the number of its operator. Some versions write the launch number in both. */
-static void ids_of(const struct reading *r, bool launches, uint64_t *launch, uint32_t *owner)
+static void kineto_ids_of(const struct reading *r, bool launches, uint64_t *launch, uint32_t *owner)
 {
     uint64_t external;
     *launch = 0;
@@ -299,7 +299,7 @@ static struct fact classify_name(struct reading *r, unsigned category, struct oc
     r->hip |= kind == OC_EV_API && oc_str_starts(name, "hip");
     return (struct fact){.category = (uint8_t)category,
                          .kind = (uint8_t)kind,
-                         .flags = kind == OC_EV_OPERATOR && is_leaf(name) ? OC_EVF_LEAF : 0,
+                         .flags = kind == OC_EV_OPERATOR && kineto_is_leaf(name) ? OC_EVF_LEAF : 0,
                          .values = oc_kineto_needs_values(name)};
 }
 
@@ -315,23 +315,23 @@ static const struct fact *fact_of(struct reading *r, unsigned category, uint32_t
 }
 
 /* hpu_op is a category of both sides: work of the device has an engine, or the process id 0. */
-static bool is_host_side(const struct reading *r)
+static bool kineto_is_host_side(const struct reading *r)
 {
     return oc_chrome_is(&r->c, OC_CH_CAT, "hpu_op") && !oc_chrome_has(&r->c, F_ENGINE) &&
            oc_chrome_id(&r->c, OC_CH_PID) != 0;
 }
 
-static const char *take_event(void *ctx)
+static const char *kineto_take_event(void *ctx)
 {
     struct reading *r = ctx;
     int64_t ts_ns;
     uint64_t launch;
     uint32_t owner;
     struct oc_event e = {.detail = OC_NONE};
-    unsigned kind = find_kind(r);
+    unsigned kind = kineto_find_kind(r);
     if (kind == OC_EV_COUNT)
         return NULL;
-    if (kind == OC_EV_KERNEL && r->device_name && is_host_side(r))
+    if (kind == OC_EV_KERNEL && r->device_name && kineto_is_host_side(r))
         kind = OC_EV_API;
     if (!oc_chrome_has(&r->c, OC_CH_NAME))
         return "missing \"name\"";
@@ -349,11 +349,12 @@ static const char *take_event(void *ctx)
     e.flags = fact->flags;
     bool device = oc_event_on_device(kind) || (kind == OC_EV_SYNC && oc_chrome_has(&r->c, F_STREAM));
     e.start_ns = oc_timeline_at(r->t, ts_ns);
-    e.lane = lane_of(r, device);
-    e.detail = e.kind == OC_EV_MEMCPY || e.kind == OC_EV_MEMSET ? bytes_of(r) : shapes_of(r, fact->values);
+    e.lane = kineto_lane_of(r, device);
+    e.detail = e.kind == OC_EV_MEMCPY || e.kind == OC_EV_MEMSET ? kineto_bytes_of(r)
+                                                                : kineto_shapes_of(r, fact->values);
     if (e.kind == OC_EV_KERNEL && e.detail == OC_NONE)
         e.detail = launch_of(r);
-    ids_of(r, oc_event_on_device(e.kind) || (!device && e.kind >= OC_EV_API), &launch, &owner);
+    kineto_ids_of(r, oc_event_on_device(e.kind) || (!device && e.kind >= OC_EV_API), &launch, &owner);
     oc_timeline_add(r->t, &e, launch, owner);
     r->n_event++;
     return NULL;
@@ -380,7 +381,7 @@ static const char *name_of_devices(struct reading *r, struct oc_str list)
     return first.n && first.n < 200 ? oc_intern(&r->out->names, first.s, first.n) : NULL;
 }
 
-static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
+static bool kineto_other_member(void *ctx, struct oc_str key, struct oc_json *j)
 {
     struct reading *r = ctx;
     struct oc_str value;
@@ -397,7 +398,7 @@ static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
 
-static void add_warnings(struct reading *r, const struct oc_stream *s)
+static void kineto_add_warnings(struct reading *r, const struct oc_stream *s)
 {
     oc_chrome_tell(&r->c, s, r->t, &r->left_out);
     r->out->producer = r->old          ? "PyTorch Kineto, layout of 2020"
@@ -426,15 +427,15 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
                                                    .keep_call_positions = true};
     struct reading r = {.out = out, .t = oc_timeline_new(out)};
     int rc = oc_chrome_open(&r.c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
-    r.c.other = other_member;
+    r.c.other = kineto_other_member;
     r.c.ctx = &r;
     if (rc == 0)
-        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
+        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, kineto_take_event, &r);
     if (rc == 0 && !r.n_event)
         rc = oc_fail(err, OC_EFORMAT, "has no events of PyTorch's profiler (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
     if (rc == 0) {
-        add_warnings(&r, src->file[0].s);
+        kineto_add_warnings(&r, src->file[0].s);
         oc_chrome_finish(&r.lanes, r.t, opts, &rules);
     } else {
         oc_timeline_free(r.t);
@@ -451,6 +452,6 @@ const struct oc_importer oc_importer_kineto = {
     .title = "PyTorch profiler trace (Kineto)",
     .seen = "traces of 2020 to 2025 on CPU, CUDA, ROCm, MTIA",
     .lost = "Python stacks; counters",
-    .probe = probe,
+    .probe = kineto_probe,
     .read = read_kineto,
 };

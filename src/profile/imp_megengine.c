@@ -45,7 +45,7 @@ struct reader {
 /* ---- values -------------------------------------------------------------------------------------------- */
 
 /* Enters a container of that type; skips any other value. */
-static bool enter(struct reader *r, enum oc_json_type type)
+static bool megengine_enter(struct reader *r, enum oc_json_type type)
 {
     if (oc_json_peek(r->j) == type)
         return oc_json_enter(r->j);
@@ -54,7 +54,7 @@ static bool enter(struct reader *r, enum oc_json_type type)
 }
 
 /* A number, or a number in a string; null and anything else is unknown. */
-static struct oc_mge_time read_number(struct oc_json *j)
+static struct oc_mge_time megengine_read_number(struct oc_json *j)
 {
     struct oc_mge_time v = {.s = NAN};
     struct oc_str text;
@@ -72,7 +72,7 @@ static struct oc_mge_time read_number(struct oc_json *j)
     return v;
 }
 
-static const char *read_text(struct reader *r)
+static const char *megengine_read_text(struct reader *r)
 {
     struct oc_str text;
     enum oc_json_type type = oc_json_peek(r->j);
@@ -82,11 +82,11 @@ static const char *read_text(struct reader *r)
 }
 
 /* A list of integers. False: the list contains something else. */
-static bool read_ints(struct reader *r, const int64_t **out, uint32_t *n)
+static bool megengine_read_ints(struct reader *r, const int64_t **out, uint32_t *n)
 {
     int64_t *v = NULL;
     size_t count = 0, cap = 0;
-    bool entered = enter(r, OC_JSON_ARRAY), ok = entered;
+    bool entered = megengine_enter(r, OC_JSON_ARRAY), ok = entered;
     while (entered && oc_json_item(r->j)) {
         OC_GROW(v, count, cap);
         ok = oc_json_i64(r->j, &v[count++]) && ok;
@@ -110,7 +110,7 @@ struct shape_list {
 
 static void read_shape_items(struct reader *r, bool strides, struct shape_list *l)
 {
-    if (!enter(r, OC_JSON_ARRAY)) {
+    if (!megengine_enter(r, OC_JSON_ARRAY)) {
         l->bad = true;
         return;
     }
@@ -118,7 +118,7 @@ static void read_shape_items(struct reader *r, bool strides, struct shape_list *
         struct oc_mge_shape s = {0};
         if (strides && oc_json_peek(r->j) == OC_JSON_NULL)
             oc_json_skip(r->j);
-        else if (!read_ints(r, strides ? &s.stride : &s.dim, strides ? &s.n_stride : &s.rank))
+        else if (!megengine_read_ints(r, strides ? &s.stride : &s.dim, strides ? &s.n_stride : &s.rank))
             l->bad = true;
         OC_GROW(l->item, l->n, l->cap);
         l->item[l->n++] = s;
@@ -126,7 +126,7 @@ static void read_shape_items(struct reader *r, bool strides, struct shape_list *
 }
 
 /* [[..], ..] or null */
-static struct oc_mge_shapes read_shapes(struct reader *r, bool strides)
+static struct oc_mge_shapes megengine_read_shapes(struct reader *r, bool strides)
 {
     struct oc_mge_shapes out = {.state = OC_MGE_NULL};
     if (oc_json_peek(r->j) == OC_JSON_NULL) {
@@ -165,7 +165,7 @@ static void add_strides(struct reader *r, struct oc_mge_shapes *shapes, const st
 
 /* ---- graph_exec ---------------------------------------------------------------------------------------- */
 
-static uint32_t slot_of(struct reader *r, struct oc_str id)
+static uint32_t megengine_slot_of(struct reader *r, struct oc_str id)
 {
     uint32_t at = (uint32_t)r->n_slot;
     if (oc_map_add(&r->opr_ids, id.s, id.n, &at, NULL)) {
@@ -186,11 +186,11 @@ static uint32_t var_of(struct reader *r, struct oc_str id)
     return at;
 }
 
-static void read_inputs(struct reader *r, struct slot *s)
+static void megengine_read_inputs(struct reader *r, struct slot *s)
 {
     uint32_t *v = NULL;
     size_t n = 0, cap = 0;
-    if (!enter(r, OC_JSON_ARRAY))
+    if (!megengine_enter(r, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
         struct oc_str id;
@@ -211,29 +211,29 @@ static void read_inputs(struct reader *r, struct slot *s)
 static void read_operator(struct reader *r, struct slot *s)
 {
     struct oc_str key;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "name"))
-            s->opr.name = read_text(r);
+            s->opr.name = megengine_read_text(r);
         else if (oc_str_eq(key, "type"))
-            s->opr.type = read_text(r);
+            s->opr.type = megengine_read_text(r);
         else if (oc_str_eq(key, "id"))
-            s->opr.id = read_text(r);
+            s->opr.id = megengine_read_text(r);
         else if (oc_str_eq(key, "input"))
-            read_inputs(r, s);
+            megengine_read_inputs(r, s);
         else
             oc_json_skip(r->j);
     }
 }
 
-static void read_operators(struct reader *r)
+static void megengine_read_operators(struct reader *r)
 {
     struct oc_str id;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
-        uint32_t at = slot_of(r, id);
+        uint32_t at = megengine_slot_of(r, id);
         struct slot s = r->slot[at];
         s.opr.where = oc_json_offset(r->j);
         read_operator(r, &s);
@@ -253,7 +253,7 @@ static const char *read_dtype(struct reader *r, const char *inner)
 {
     const char *dtype = NULL;
     struct oc_str key;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return NULL;
     while (oc_json_member(r->j, &key)) {
         if (!oc_str_eq(key, inner))
@@ -261,7 +261,7 @@ static const char *read_dtype(struct reader *r, const char *inner)
         else if (strcmp(inner, "layout") == 0)
             dtype = read_dtype(r, "dtype");
         else
-            dtype = read_text(r);
+            dtype = megengine_read_text(r);
     }
     return dtype;
 }
@@ -269,11 +269,11 @@ static const char *read_dtype(struct reader *r, const char *inner)
 static void read_vars(struct reader *r)
 {
     struct oc_str id, key;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
         uint32_t at = var_of(r, id);
-        if (!enter(r, OC_JSON_OBJECT))
+        if (!megengine_enter(r, OC_JSON_OBJECT))
             continue;
         while (oc_json_member(r->j, &key)) {
             if (oc_str_eq(key, "mem_plan"))
@@ -287,12 +287,12 @@ static void read_vars(struct reader *r)
 static void read_graph(struct reader *r)
 {
     struct oc_str key;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return;
     r->has_graph = true;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "operator"))
-            read_operators(r);
+            megengine_read_operators(r);
         else if (oc_str_eq(key, "var"))
             read_vars(r);
         else
@@ -314,19 +314,19 @@ static void update_longest(struct oc_mge_time *best, struct oc_mge_time start, s
     best->integer = old_integer && t.integer;
 }
 
-static void read_entry(struct reader *r, struct oc_mge_time *time, double *start_s)
+static void megengine_read_entry(struct reader *r, struct oc_mge_time *time, double *start_s)
 {
     struct oc_mge_time start = {0}, kern = {0}, end = {0};
     struct oc_str key;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "start"))
-            start = read_number(r->j);
+            start = megengine_read_number(r->j);
         else if (oc_str_eq(key, "kern"))
-            kern = read_number(r->j);
+            kern = megengine_read_number(r->j);
         else if (oc_str_eq(key, "end"))
-            end = read_number(r->j);
+            end = megengine_read_number(r->j);
         else
             oc_json_skip(r->j);
     }
@@ -336,19 +336,19 @@ static void read_entry(struct reader *r, struct oc_mge_time *time, double *start
         *start_s = start.s;
 }
 
-static void read_times(struct reader *r, enum oc_mge_side side)
+static void megengine_read_times(struct reader *r, enum oc_mge_side side)
 {
     struct oc_str id, node;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
-        uint32_t at = slot_of(r, id);
+        uint32_t at = megengine_slot_of(r, id);
         struct oc_mge_time time[OC_MGE_ENDS] = {0};
         double start_s = NAN;
-        if (!enter(r, OC_JSON_OBJECT))
+        if (!megengine_enter(r, OC_JSON_OBJECT))
             continue;
         while (oc_json_member(r->j, &node))
-            read_entry(r, time, &start_s);
+            megengine_read_entry(r, time, &start_s);
         if (oc_json_truncated(r->j))
             return;
         memcpy(r->slot[at].opr.time[side], time, sizeof(time));
@@ -363,15 +363,15 @@ static void read_footprint(struct reader *r, struct oc_mge_opr *opr)
     struct oc_str key;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "computation"))
-            opr->computation = read_number(r->j).s;
+            opr->computation = megengine_read_number(r->j).s;
         else if (oc_str_eq(key, "memory"))
-            opr->memory = read_number(r->j).s;
+            opr->memory = megengine_read_number(r->j).s;
         else if (oc_str_eq(key, "in_shapes"))
-            opr->in = read_shapes(r, false);
+            opr->in = megengine_read_shapes(r, false);
         else if (oc_str_eq(key, "out_shapes"))
-            opr->out = read_shapes(r, false);
+            opr->out = megengine_read_shapes(r, false);
         else if (oc_str_eq(key, "in_layouts"))
-            strides = read_shapes(r, true);
+            strides = megengine_read_shapes(r, true);
         else
             oc_json_skip(r->j);
     }
@@ -383,12 +383,12 @@ static void read_footprint(struct reader *r, struct oc_mge_opr *opr)
 static void read_footprints(struct reader *r)
 {
     struct oc_str id;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
-        uint32_t at = slot_of(r, id);
+        uint32_t at = megengine_slot_of(r, id);
         struct oc_mge_opr opr = r->slot[at].opr;
-        if (!enter(r, OC_JSON_OBJECT))
+        if (!megengine_enter(r, OC_JSON_OBJECT))
             continue;
         read_footprint(r, &opr);
         if (oc_json_truncated(r->j))
@@ -400,15 +400,15 @@ static void read_footprints(struct reader *r)
 static void read_profiler(struct reader *r)
 {
     struct oc_str key;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return;
     r->has_profiler = true;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "device")) {
             r->has_device = oc_json_peek(r->j) == OC_JSON_OBJECT;
-            read_times(r, OC_MGE_DEVICE);
+            megengine_read_times(r, OC_MGE_DEVICE);
         } else if (oc_str_eq(key, "host")) {
-            read_times(r, OC_MGE_HOST);
+            megengine_read_times(r, OC_MGE_HOST);
         } else if (oc_str_eq(key, "opr_footprint")) {
             read_footprints(r);
         } else {
@@ -420,7 +420,7 @@ static void read_profiler(struct reader *r)
 static void read_dump(struct reader *r)
 {
     struct oc_str key;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!megengine_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "graph_exec"))
@@ -435,7 +435,7 @@ static void read_dump(struct reader *r)
 /* ---- conversion to the profile ------------------------------------------------------------------------- */
 
 /* All times in the file, matched or not. */
-static void sum_times(const struct reader *r, struct oc_mge *m)
+static void megengine_sum_times(const struct reader *r, struct oc_mge *m)
 {
     double all_ns = 0, kernel_ns = 0;
     for (size_t i = 0; i < r->n_slot; i++) {
@@ -475,13 +475,13 @@ static const struct oc_mge *make_native(struct reader *r)
     m->opr = opr;
     m->n = (uint32_t)r->n_order;
     m->has_device = r->has_device;
-    sum_times(r, m);
+    megengine_sum_times(r, m);
     return m;
 }
 
 /* ---- importer ------------------------------------------------------------------------------------------ */
 
-static int check(struct reader *r, const char *path, struct oc_err *err)
+static int megengine_check(struct reader *r, const char *path, struct oc_err *err)
 {
     uint64_t offset = 0;
     const char *error = oc_json_error(r->j, &offset);
@@ -501,7 +501,7 @@ static int read_megengine(const struct oc_source *src, const struct oc_profile_o
     struct reader r = {.j = oc_json_open(src->file[0].s), .p = out};
     r.opr_ids.arena = r.var_ids.arena = &out->arena;
     read_dump(&r);
-    int rc = check(&r, src->file[0].path, err);
+    int rc = megengine_check(&r, src->file[0].path, err);
     if (rc == 0) {
         oc_mge_fill(out, make_native(&r));
         out->truncated = oc_json_truncated(r.j);

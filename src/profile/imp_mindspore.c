@@ -99,7 +99,7 @@ static const struct layout layouts[] = {
     {OPERATORS, "Ascend", {[NAME] = "full_op_name", [MEAN] = "execution_time"}, "execution_time", true},
 };
 
-static const struct layout *layout_of(const struct oc_str *f, size_t n)
+static const struct layout *mindspore_layout_of(const struct oc_str *f, size_t n)
 {
     for (size_t i = 0; i < OC_COUNT(layouts); i++) {
         bool all = oc_csv_column(f, n, layouts[i].also) != OC_CSV_NONE;
@@ -111,10 +111,10 @@ static const struct layout *layout_of(const struct oc_str *f, size_t n)
     return NULL;
 }
 
-static bool is_header(void *ctx, const struct oc_str *f, size_t n)
+static bool mindspore_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
     (void)ctx;
-    return layout_of(f, n) || ms_is_shapes_header(f, n);
+    return mindspore_layout_of(f, n) || ms_is_shapes_header(f, n);
 }
 
 /* ---- one table ----------------------------------------------------------------------------------------- */
@@ -134,11 +134,11 @@ struct table {
     size_t rows, width;
 };
 
-static int open_table(struct table *t, struct oc_err *err)
+static int mindspore_open_table(struct table *t, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
-    if (!oc_csv_find(t->c, is_header, NULL, &f, &n) || !(t->layout = layout_of(f, n)))
+    if (!oc_csv_find(t->c, mindspore_is_header, NULL, &f, &n) || !(t->layout = mindspore_layout_of(f, n)))
         return oc_csv_failed(t->c) ? oc_csv_error(t->c, err)
                                    : oc_fail(err, OC_EFORMAT, "no header line of a known MindSpore table");
     for (unsigned i = 0; i < N_COLUMN; i++) {
@@ -156,8 +156,8 @@ static int open_table(struct table *t, struct oc_err *err)
     return 0;
 }
 
-static int time_of(struct table *t, const struct oc_str *f, size_t n, unsigned column, double *ns,
-                   struct oc_err *err)
+static int mindspore_time_of(struct table *t, const struct oc_str *f, size_t n, unsigned column, double *ns,
+                             struct oc_err *err)
 {
     *ns = NAN;
     if (t->column[column] == OC_CSV_NONE)
@@ -170,7 +170,8 @@ static int time_of(struct table *t, const struct oc_str *f, size_t n, unsigned c
     return 0;
 }
 
-static int calls_of(struct table *t, const struct oc_str *f, size_t n, uint64_t *calls, struct oc_err *err)
+static int mindspore_calls_of(struct table *t, const struct oc_str *f, size_t n, uint64_t *calls,
+                              struct oc_err *err)
 {
     struct oc_str s = oc_csv_at(f, n, t->column[CALLS]);
     *calls = 1;
@@ -207,9 +208,10 @@ static int next_row(struct table *t, struct oc_profile *p, struct row *r, struct
     if (n < t->width)
         return oc_csv_fail(t->c, err, "%zu fields, but the header has %zu or more", n, t->width);
     *r = (struct row){.name = oc_csv_at(f, n, t->column[NAME]), .type = oc_csv_at(f, n, t->column[TYPE])};
-    if (calls_of(t, f, n, &r->calls, err) || time_of(t, f, n, TOTAL, &r->total_ns, err) ||
-        time_of(t, f, n, MEAN, &mean_ns, err) || time_of(t, f, n, DEVICE, &r->device_ns, err) ||
-        time_of(t, f, n, MIN, &r->min_ns, err) || time_of(t, f, n, MAX, &r->max_ns, err))
+    if (mindspore_calls_of(t, f, n, &r->calls, err) || mindspore_time_of(t, f, n, TOTAL, &r->total_ns, err) ||
+        mindspore_time_of(t, f, n, MEAN, &mean_ns, err) ||
+        mindspore_time_of(t, f, n, DEVICE, &r->device_ns, err) ||
+        mindspore_time_of(t, f, n, MIN, &r->min_ns, err) || mindspore_time_of(t, f, n, MAX, &r->max_ns, err))
         return -1;
     if (isnan(r->total_ns))
         r->total_ns = mean_ns * (double)r->calls;
@@ -253,7 +255,7 @@ static struct oc_str type_in_name(struct oc_str name)
     return (struct oc_str){last.s, (size_t)(op - last.s)};
 }
 
-static struct oc_prof_rec *add_record(struct reading *m, const struct table *t, const struct row *r)
+static struct oc_prof_rec *mindspore_add_record(struct reading *m, const struct table *t, const struct row *r)
 {
     struct oc_prof_rec *rec = oc_rec_add(&m->list);
     rec->name = oc_prof_text(m->p, r->name);
@@ -273,12 +275,12 @@ static void count_time(struct reading *m, const struct row *r)
     m->has_device = true;
 }
 
-static int read_operators(struct reading *m, struct table *t, struct oc_err *err)
+static int mindspore_read_operators(struct reading *m, struct table *t, struct oc_err *err)
 {
     struct row r = {.calls = 0};
     int rc;
     while ((rc = next_row(t, m->p, &r, err)) > 0) {
-        struct oc_prof_rec *rec = add_record(m, t, &r);
+        struct oc_prof_rec *rec = mindspore_add_record(m, t, &r);
         rec->op_type = oc_prof_text(m->p, r.type.n ? r.type : type_in_name(r.name));
         rec->provider = t->layout->part == OPERATORS && t->layout->on_device ? "AI Core" : "";
         count_time(m, &r);
@@ -296,7 +298,7 @@ static int read_aicpu(struct reading *m, struct table *t, struct oc_err *err)
     while ((rc = next_row(t, m->p, &r, err)) > 0) {
         uint32_t i = (uint32_t)m->list.n;
         if (oc_map_add(&m->names, r.name.s, r.name.n, &i, NULL)) {
-            struct oc_prof_rec *rec = add_record(m, t, &r);
+            struct oc_prof_rec *rec = mindspore_add_record(m, t, &r);
             rec->op_type = rec->name;
             rec->provider = "AI CPU";
         } else {
@@ -321,7 +323,7 @@ static void drop_operators(struct reading *m, size_t from)
 
 /* Sums per type become records if there are no operators; otherwise they are a check. Where the two differ,
  * they are of two recordings, and the file that the user named counts. */
-static int read_types(struct reading *m, struct table *t, bool named, struct oc_err *err)
+static int mindspore_read_types(struct reading *m, struct table *t, bool named, struct oc_err *err)
 {
     struct row r = {.calls = 0};
     size_t from = m->list.n;
@@ -329,7 +331,7 @@ static int read_types(struct reading *m, struct table *t, bool named, struct oc_
     int rc;
     m->p->imported_ns = m->p->imported_kernel_ns = 0;
     while ((rc = next_row(t, m->p, &r, err)) > 0) {
-        add_record(m, t, &r)->op_type = oc_prof_text(m->p, r.name);
+        mindspore_add_record(m, t, &r)->op_type = oc_prof_text(m->p, r.name);
         count_time(m, &r);
     }
     sum_ns = m->p->imported_ns;
@@ -364,7 +366,7 @@ static int read_steps(struct reading *m, struct table *t, struct oc_err *err)
             continue;
         r.name = (struct oc_str){"step", 4};
         if (!rec) {
-            rec = add_record(m, t, &r);
+            rec = mindspore_add_record(m, t, &r);
             rec->op_type = rec->name;
         } else {
             rec->calls++;
@@ -435,7 +437,7 @@ static int read_activities(struct reading *m, struct table *t, struct oc_err *er
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
 /* The only source with the number of steps is the step trace, read without other tables. */
-static void make_times(struct reading *m)
+static void mindspore_make_times(struct reading *m)
 {
     double runs = m->steps && m->opts->stat != OC_STAT_SUM ? m->steps : 1;
     for (size_t i = 0; i < m->list.n; i++) {
@@ -474,21 +476,22 @@ static const struct oc_source_file *file_of(const struct oc_source *src, unsigne
     return NULL;
 }
 
-static int read_table(struct reading *m, const struct oc_source_file *file, bool named, struct oc_err *err)
+static int mindspore_read_table(struct reading *m, const struct oc_source_file *file, bool named,
+                                struct oc_err *err)
 {
     struct table t = {.c = oc_csv_open(file->s)};
-    int rc = open_table(&t, err);
+    int rc = mindspore_open_table(&t, err);
     /* NOLINTBEGIN(clang-analyzer-core.NullDereference): open_table() sets a layout or fails */
     if (rc == 0 && !(m->device && *m->device))
         m->device = t.layout->device;
     if (rc == 0 && !m->have_operators)
         m->on_device |= t.layout->on_device;
     if (rc == 0 && t.layout->part == OPERATORS)
-        rc = read_operators(m, &t, err);
+        rc = mindspore_read_operators(m, &t, err);
     else if (rc == 0 && t.layout->part == AICPU)
         rc = read_aicpu(m, &t, err);
     else if (rc == 0 && t.layout->part == TYPES)
-        rc = read_types(m, &t, named, err);
+        rc = mindspore_read_types(m, &t, named, err);
     else if (rc == 0 && t.layout->part == STEPS)
         rc = read_steps(m, &t, err);
     else if (rc == 0)
@@ -511,20 +514,20 @@ static int read_parts(struct reading *m, const struct oc_source *src, struct oc_
         f = file_of(src, order[i]);
         if (f && order[i] == STEPS && m->have_operators)
             continue;
-        if (f && read_table(m, f, f == src->file, err) != 0)
+        if (f && mindspore_read_table(m, f, f == src->file, err) != 0)
             return -1;
     }
     return shapes ? ms_read_shapes(shapes->s, m->p, m->list.rec, m->list.n, err) : 0;
 }
 
-static void finish(struct reading *m)
+static void mindspore_finish(struct reading *m)
 {
     struct oc_profile *p = m->p;
     p->producer = "MindSpore";
     p->device = m->device ? m->device : "";
     p->time_kind = m->on_device ? "device time" : "host time";
     p->run_ns = p->busy_ns = NAN;
-    make_times(m);
+    mindspore_make_times(m);
     if (!m->has_device)
         p->imported_kernel_ns = NAN;
     p->kernel = OC_NEW_ARRAY(&p->arena, m->n_kernel ? m->n_kernel : 1, struct oc_prof_kernel);
@@ -534,8 +537,8 @@ static void finish(struct reading *m)
     oc_rec_list_end(&m->list, p);
 }
 
-static int read_mindspore(const struct oc_source *src, const struct oc_profile_opts *opts,
-                          struct oc_profile *out, struct oc_err *err)
+static int mindspore_read_mindspore(const struct oc_source *src, const struct oc_profile_opts *opts,
+                                    struct oc_profile *out, struct oc_err *err)
 {
     struct reading m = {.p = out, .opts = opts};
     struct oc_arena keys = {0};
@@ -543,7 +546,7 @@ static int read_mindspore(const struct oc_source *src, const struct oc_profile_o
     out->imported_ns = out->imported_kernel_ns = 0;
     int rc = read_parts(&m, src, err);
     if (rc == 0)
-        finish(&m);
+        mindspore_finish(&m);
     oc_map_free(&m.names);
     oc_arena_free(&keys);
     free(m.list.rec);
@@ -551,13 +554,13 @@ static int read_mindspore(const struct oc_source *src, const struct oc_profile_o
     return rc;
 }
 
-static void probe_mindspore(const struct oc_peek *peek, struct oc_bid *bid)
+static void mindspore_probe_mindspore(const struct oc_peek *peek, struct oc_bid *bid)
 {
     struct oc_arena a = {0};
     const struct oc_str *f;
     size_t n;
-    if (oc_csv_peek_header(&a, peek->data, peek->n, is_header, NULL, &f, &n)) {
-        const struct layout *l = layout_of(f, n);
+    if (oc_csv_peek_header(&a, peek->data, peek->n, mindspore_is_header, NULL, &f, &n)) {
+        const struct layout *l = mindspore_layout_of(f, n);
         *bid = (struct oc_bid){
             .score = 90, .reason = "header of a MindSpore table", .part = l ? l->part : SHAPES};
     }
@@ -571,6 +574,6 @@ const struct oc_importer oc_importer_mindspore = {
     .lost = "runs, unless the step trace is given; kernels of one operator",
     .part = parts,
     .n_part = OC_COUNT(parts),
-    .probe = probe_mindspore,
-    .read = read_mindspore,
+    .probe = mindspore_probe_mindspore,
+    .read = mindspore_read_mindspore,
 };

@@ -55,7 +55,7 @@ struct reading {
 
 /* ---- launches ------------------------------------------------------------------------------------------ */
 
-static const char *intern(struct reading *r, struct oc_str s)
+static const char *ncu_intern(struct reading *r, struct oc_str s)
 {
     return oc_intern(&r->out->names, s.s, s.n);
 }
@@ -94,7 +94,7 @@ static void begin_launch(struct reading *r, struct oc_str name)
     end_launch(r);
     oc_ncu_clear(&r->metrics);
     r->launch = (struct oc_launch){
-        .name = intern(r, name), .label = OC_NONE, .kind = OC_EV_KERNEL, .where = oc_csv_offset(r->csv)};
+        .name = ncu_intern(r, name), .label = OC_NONE, .kind = OC_EV_KERNEL, .where = oc_csv_offset(r->csv)};
 }
 
 /* Label of an operator, from the innermost range. */
@@ -104,7 +104,7 @@ static void set_label(struct reading *r, struct oc_str domain, struct oc_str tex
     char name[64] = "";
     if (domain.n < sizeof(name) && !oc_csv_same(domain, "<default domain>"))
         memcpy(name, domain.s, domain.n);
-    const char *kept = intern(r, text);
+    const char *kept = ncu_intern(r, text);
     if (!text.n || oc_nvtx_kind(name, kept) == OC_NVTX_RUN)
         return;
     const char *variant = oc_nvtx_label(r->out, name, kept, &label);
@@ -114,7 +114,7 @@ static void set_label(struct reading *r, struct oc_str domain, struct oc_str tex
 
 /* ---- csv ----------------------------------------------------------------------------------------------- */
 
-static bool is_header(void *ctx, const struct oc_str *field, size_t n)
+static bool ncu_is_header(void *ctx, const struct oc_str *field, size_t n)
 {
     (void)ctx;
     return n > 4 && oc_csv_same(field[0], "ID") && oc_csv_column(field, n, "Process ID") != OC_CSV_NONE &&
@@ -135,7 +135,7 @@ static size_t find_range_column(const struct oc_str *field, size_t n, const char
     return OC_CSV_NONE;
 }
 
-static void find_columns(struct reading *r, const struct oc_str *field, size_t n)
+static void ncu_find_columns(struct reading *r, const struct oc_str *field, size_t n)
 {
     struct columns *c = &r->at;
     const struct {
@@ -159,7 +159,7 @@ static void find_columns(struct reading *r, const struct oc_str *field, size_t n
 
 /* Parses ' "0:<default domain>:linear:none:none" ': id or thread, domain, name, and `tail` more fields;
  * the last range is the innermost. */
-static bool take_range(struct reading *r, struct oc_str cell, unsigned tail)
+static bool ncu_take_range(struct reading *r, struct oc_str cell, unsigned tail)
 {
     const char *end = cell.s + cell.n, *from = cell.s;
     while (end > from && (end[-1] == '"' || end[-1] == ' '))
@@ -202,8 +202,8 @@ static void describe_launch(struct reading *r, const struct oc_str *field, size_
                                       number_or_none(oc_csv_at(field, n, r->at.stream)));
     if (oc_csv_number(cc, &capability, NULL))
         r->metrics.capability = capability;
-    if (!take_range(r, oc_csv_at(field, n, r->at.push_pop), r->at.push_pop_tail))
-        take_range(r, oc_csv_at(field, n, r->at.start_stop), r->at.start_stop_tail);
+    if (!ncu_take_range(r, oc_csv_at(field, n, r->at.push_pop), r->at.push_pop_tail))
+        ncu_take_range(r, oc_csv_at(field, n, r->at.start_stop), r->at.start_stop_tail);
 }
 
 static bool is_id(struct oc_str s)
@@ -364,7 +364,7 @@ static void take_text_line(struct reading *r, struct oc_str line, const struct o
 }
 
 /* The line read last may be the header of the CSV form. */
-static bool read_csv(struct reading *r, struct oc_str line)
+static bool ncu_read_csv(struct reading *r, struct oc_str line)
 {
     const struct oc_str *field;
     size_t n;
@@ -372,8 +372,8 @@ static bool read_csv(struct reading *r, struct oc_str line)
         return false;
     oc_csv_unread(r->csv);
     oc_csv_delimiter(r->csv, ',');
-    if (oc_csv_row(r->csv, &field, &n) && is_header(NULL, field, n)) {
-        find_columns(r, field, n);
+    if (oc_csv_row(r->csv, &field, &n) && ncu_is_header(NULL, field, n)) {
+        ncu_find_columns(r, field, n);
         if (r->at.metric != OC_CSV_NONE && r->at.value != OC_CSV_NONE)
             read_details(r);
         else
@@ -383,7 +383,7 @@ static bool read_csv(struct reading *r, struct oc_str line)
     return true;
 }
 
-static void read_lines(struct reading *r)
+static void ncu_read_lines(struct reading *r)
 {
     struct oc_text_column span[OC_TEXT_COLUMNS], found[OC_TEXT_COLUMNS];
     struct oc_str line;
@@ -393,7 +393,7 @@ static void read_lines(struct reading *r)
         if (n) {
             memcpy(span, found, n * sizeof(*span));
             n_span = n;
-        } else if (!oc_str_starts(line, "==") && !read_csv(r, line)) {
+        } else if (!oc_str_starts(line, "==") && !ncu_read_csv(r, line)) {
             take_text_line(r, line, span, n_span);
         }
     }
@@ -412,12 +412,12 @@ static bool is_text_page(const char *data, size_t n)
     return context && memmem(context, n - (size_t)(context - data), "Section: ", 9);
 }
 
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void ncu_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     struct oc_arena a = {0};
     const struct oc_str *field;
     size_t n;
-    if (oc_csv_peek_header(&a, p->data, p->n, is_header, NULL, &field, &n))
+    if (oc_csv_peek_header(&a, p->data, p->n, ncu_is_header, NULL, &field, &n))
         *bid = (struct oc_bid){.score = 95, .reason = "header of Nsight Compute's CSV"};
     else if (is_text_page(p->data, p->n))
         *bid = (struct oc_bid){.score = 80, .reason = "details page of Nsight Compute"};
@@ -426,7 +426,7 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
     oc_arena_free(&a);
 }
 
-static void add_warnings(const struct reading *r)
+static void ncu_add_warnings(const struct reading *r)
 {
     struct oc_diags *d = &r->out->diags;
     oc_diag_add(
@@ -454,7 +454,7 @@ static void add_warnings(const struct reading *r)
                     r->tensor_only);
 }
 
-static int finish(struct reading *r, struct oc_err *err)
+static int ncu_finish(struct reading *r, struct oc_err *err)
 {
     if (!r->n)
         return oc_fail(
@@ -467,7 +467,7 @@ static int finish(struct reading *r, struct oc_err *err)
             "none of the %zu launches has a duration: collect gpu__time_duration.sum, or the section "
             "SpeedOfLight",
             r->n);
-    add_warnings(r);
+    ncu_add_warnings(r);
     oc_launches_finish(r->launches, 1, !r->labels);
     r->out->runs_from = OC_RUNS_UNKNOWN; /* launches may be selected by number, and of any number of runs */
     r->out->runs_total = 0;
@@ -475,14 +475,14 @@ static int finish(struct reading *r, struct oc_err *err)
     return 0;
 }
 
-static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
-                     struct oc_err *err)
+static int ncu_read_file(const struct oc_source *src, const struct oc_profile_opts *opts,
+                         struct oc_profile *out, struct oc_err *err)
 {
     struct reading r = {
         .csv = oc_csv_open(src->file[0].s), .out = out, .launches = oc_launches_new(out, opts)};
-    read_lines(&r);
+    ncu_read_lines(&r);
     out->producer = "Nsight Compute";
-    int rc = oc_csv_failed(r.csv) ? oc_csv_error(r.csv, err) : finish(&r, err);
+    int rc = oc_csv_failed(r.csv) ? oc_csv_error(r.csv, err) : ncu_finish(&r, err);
     oc_csv_close(r.csv);
     oc_launches_free(r.launches);
     oc_buf_free(&r.id);
@@ -496,7 +496,7 @@ const struct oc_importer oc_importer_ncu = {
     .title = "Nsight Compute: CSV (details, raw), printed details",
     .seen = "2021 to 2024",
     .lost = "metrics other than time, bytes and FLOPs",
-    .probe = probe,
+    .probe = ncu_probe,
     .in_output = true,
-    .read = read_file,
+    .read = ncu_read_file,
 };

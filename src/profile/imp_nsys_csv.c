@@ -52,14 +52,14 @@ struct reading {
     bool console;
 };
 
-static const char *intern(struct reading *r, struct oc_str s)
+static const char *nsys_csv_intern(struct reading *r, struct oc_str s)
 {
     return oc_intern(&r->out->names, s.s, s.n);
 }
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
-static bool is_header(void *ctx, const struct oc_str *field, size_t n)
+static bool nsys_csv_is_header(void *ctx, const struct oc_str *field, size_t n)
 {
     struct oc_nsys_header h;
     oc_nsys_header(field, n, 0, &h);
@@ -78,7 +78,7 @@ static bool console_table(const char *data, size_t n)
         size_t k = oc_text_rule(line, span);
         if (k) {
             oc_text_cut(last, span, k, field);
-            if (is_header(&table, field, k))
+            if (nsys_csv_is_header(&table, field, k))
                 return true;
         }
         last = line;
@@ -87,13 +87,13 @@ static bool console_table(const char *data, size_t n)
     return false;
 }
 
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void nsys_csv_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     struct oc_arena a = {0};
     const struct oc_str *field;
     enum oc_nsys_table table;
     size_t n;
-    if (oc_csv_peek_header(&a, p->data, p->n, is_header, &table, &field, &n))
+    if (oc_csv_peek_header(&a, p->data, p->n, nsys_csv_is_header, &table, &field, &n))
         *bid = (struct oc_bid){.score = 90, .reason = "header of a report of nsys stats"};
     else if (console_table(p->data, p->n))
         *bid = (struct oc_bid){.score = 85, .reason = "table of nsys profile --stats=true"};
@@ -105,7 +105,7 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
-static uint8_t kind_of(struct oc_str name)
+static uint8_t nsys_csv_kind_of(struct oc_str name)
 {
     if (name.n > 12 && memcmp(name.s, "[CUDA memcpy", 12) == 0)
         return OC_EV_MEMCPY;
@@ -120,13 +120,13 @@ static const char *split_domain(struct reading *r, struct oc_str s, const char *
     size_t n = colon ? (size_t)(colon - s.s) : 0;
     *domain = "";
     if (!colon || (n && n + 1 < s.n && colon[1] == ':'))
-        return intern(r, s);
+        return nsys_csv_intern(r, s);
     *domain = oc_strndup(&r->scratch, s.s, n);
-    return intern(r, (struct oc_str){colon + 1, s.n - n - 1});
+    return nsys_csv_intern(r, (struct oc_str){colon + 1, s.n - n - 1});
 }
 
-static bool time_of(struct reading *r, const struct oc_str *field, size_t n, enum oc_nsys_column column,
-                    double *ns)
+static bool nsys_csv_time_of(struct reading *r, const struct oc_str *field, size_t n,
+                             enum oc_nsys_column column, double *ns)
 {
     if (!oc_nsys_number(&r->header, field, n, column, ns))
         return false;
@@ -134,8 +134,8 @@ static bool time_of(struct reading *r, const struct oc_str *field, size_t n, enu
     return *ns >= -MAX_NS && *ns <= MAX_NS;
 }
 
-static uint64_t count_of(const struct reading *r, const struct oc_str *field, size_t n,
-                         enum oc_nsys_column column)
+static uint64_t nsys_csv_count_of(const struct reading *r, const struct oc_str *field, size_t n,
+                                  enum oc_nsys_column column)
 {
     uint64_t v;
     return oc_csv_u64(oc_nsys_text(&r->header, field, n, column), &v) && v < (uint64_t)1 << 52 ? v : 0;
@@ -148,14 +148,14 @@ static bool take_sum(struct reading *r, const struct oc_str *field, size_t n)
     bool by_range = h->at[OC_NSYS_RANGE] != OC_CSV_NONE && h->table != OC_NSYS_GPU_SUM;
     struct oc_sum_row x = {.min_ns = NAN, .max_ns = NAN, .where = oc_csv_offset(r->csv)};
     struct oc_str name = oc_nsys_text(h, field, n, OC_NSYS_NAME);
-    if (!time_of(r, field, n, OC_NSYS_TOTAL, &x.total_ns) || x.total_ns < 0)
+    if (!nsys_csv_time_of(r, field, n, OC_NSYS_TOTAL, &x.total_ns) || x.total_ns < 0)
         return false;
-    time_of(r, field, n, OC_NSYS_MIN, &x.min_ns);
-    time_of(r, field, n, OC_NSYS_MAX, &x.max_ns);
-    x.calls = count_of(r, field, n, OC_NSYS_CALLS);
-    x.instances = count_of(r, field, n, OC_NSYS_INSTANCES);
-    x.kind = kind_of(name);
-    x.name = name.n ? intern(r, name) : NULL;
+    nsys_csv_time_of(r, field, n, OC_NSYS_MIN, &x.min_ns);
+    nsys_csv_time_of(r, field, n, OC_NSYS_MAX, &x.max_ns);
+    x.calls = nsys_csv_count_of(r, field, n, OC_NSYS_CALLS);
+    x.instances = nsys_csv_count_of(r, field, n, OC_NSYS_INSTANCES);
+    x.kind = nsys_csv_kind_of(name);
+    x.name = name.n ? nsys_csv_intern(r, name) : NULL;
     if (by_range) {
         const char *domain, *text = split_domain(r, oc_nsys_text(h, field, n, OC_NSYS_RANGE), &domain);
         double children;
@@ -176,7 +176,7 @@ static bool take_sum(struct reading *r, const struct oc_str *field, size_t n)
     return true;
 }
 
-static const char *device_of(struct reading *r, struct oc_str text, int64_t *id)
+static const char *nsys_csv_device_of(struct reading *r, struct oc_str text, int64_t *id)
 {
     size_t n = text.n;
     *id = OC_NO_ID;
@@ -188,45 +188,47 @@ static const char *device_of(struct reading *r, struct oc_str text, int64_t *id)
             *id = (int64_t)(v & INT32_MAX);
         n -= n > 0;
     }
-    return intern(r, oc_csv_trim((struct oc_str){text.s, n}));
+    return nsys_csv_intern(r, oc_csv_trim((struct oc_str){text.s, n}));
 }
 
-static bool take_launch(struct reading *r, const struct oc_str *field, size_t n)
+static bool nsys_csv_take_launch(struct reading *r, const struct oc_str *field, size_t n)
 {
     const struct oc_nsys_header *h = &r->header;
     struct oc_str name = oc_nsys_text(h, field, n, OC_NSYS_NAME);
-    struct oc_launch x = {.label = OC_NONE, .run = OC_NONE, .flop = NAN, .bytes = NAN, .kind = kind_of(name)};
+    struct oc_launch x = {
+        .label = OC_NONE, .run = OC_NONE, .flop = NAN, .bytes = NAN, .kind = nsys_csv_kind_of(name)};
     double bytes;
-    uint64_t stream = count_of(r, field, n, OC_NSYS_STREAM), process = count_of(r, field, n, OC_NSYS_PROCESS);
+    uint64_t stream = nsys_csv_count_of(r, field, n, OC_NSYS_STREAM),
+             process = nsys_csv_count_of(r, field, n, OC_NSYS_PROCESS);
     int64_t device;
-    if (!name.n || !time_of(r, field, n, OC_NSYS_START, &x.start_ns) ||
-        !time_of(r, field, n, OC_NSYS_DUR, &x.dur_ns) || x.dur_ns < 0)
+    if (!name.n || !nsys_csv_time_of(r, field, n, OC_NSYS_START, &x.start_ns) ||
+        !nsys_csv_time_of(r, field, n, OC_NSYS_DUR, &x.dur_ns) || x.dur_ns < 0)
         return false;
     if (!r->launches[h->table])
         r->launches[h->table] = oc_launches_new(r->out, r->opts);
-    const char *device_name = device_of(r, oc_nsys_text(h, field, n, OC_NSYS_DEVICE), &device);
+    const char *device_name = nsys_csv_device_of(r, oc_nsys_text(h, field, n, OC_NSYS_DEVICE), &device);
     if (h->table == OC_NSYS_GPU_TRACE && device_name[0] && !r->out->device[0])
         r->out->device = device_name;
     if (h->bytes > 0 && x.kind != OC_EV_KERNEL && oc_nsys_number(h, field, n, OC_NSYS_BYTES, &bytes) &&
         bytes > 0)
         x.bytes = bytes * h->bytes;
-    x.name = intern(r, name);
+    x.name = nsys_csv_intern(r, name);
     x.where = oc_csv_offset(r->csv);
     x.lane = oc_launches_lane(r->launches[h->table], process ? (int64_t)process : OC_NO_ID, device,
                               (int64_t)stream);
     return oc_launches_add(r->launches[h->table], &x);
 }
 
-static bool take_range(struct reading *r, const struct oc_str *field, size_t n)
+static bool nsys_csv_take_range(struct reading *r, const struct oc_str *field, size_t n)
 {
     enum oc_nsys_table t = r->header.table;
     struct range x = {.outer = OC_NONE};
-    if (!time_of(r, field, n, OC_NSYS_START, &x.start_ns) || !time_of(r, field, n, OC_NSYS_DUR, &x.dur_ns) ||
-        x.dur_ns < 0)
+    if (!nsys_csv_time_of(r, field, n, OC_NSYS_START, &x.start_ns) ||
+        !nsys_csv_time_of(r, field, n, OC_NSYS_DUR, &x.dur_ns) || x.dur_ns < 0)
         return false;
     x.text = split_domain(r, oc_nsys_text(&r->header, field, n, OC_NSYS_RANGE), &x.domain);
-    x.id = (int64_t)count_of(r, field, n, OC_NSYS_ID);
-    x.parent = (int64_t)count_of(r, field, n, OC_NSYS_PARENT);
+    x.id = (int64_t)nsys_csv_count_of(r, field, n, OC_NSYS_ID);
+    x.parent = (int64_t)nsys_csv_count_of(r, field, n, OC_NSYS_PARENT);
     x.self_ns = x.dur_ns;
     OC_GROW(r->range[t], r->n_range[t], r->range_cap[t]);
     r->range[t][r->n_range[t]++] = x;
@@ -234,13 +236,19 @@ static bool take_range(struct reading *r, const struct oc_str *field, size_t n)
 }
 
 /* False: not a row of the table. */
-static bool take_row(struct reading *r, const struct oc_str *field, size_t n)
+static bool nsys_csv_take_row(struct reading *r, const struct oc_str *field, size_t n)
 {
-    static bool (*const take[OC_NSYS_TABLES])(struct reading *, const struct oc_str *, size_t) = {
-        [OC_NSYS_GPU_TRACE] = take_launch, [OC_NSYS_EXEC_TRACE] = take_launch, [OC_NSYS_NVTX_KERN] = take_sum,
-        [OC_NSYS_PROJ_TRACE] = take_range, [OC_NSYS_PROJ_SUM] = take_sum,      [OC_NSYS_KERN_SUM] = take_sum,
-        [OC_NSYS_GPU_SUM] = take_sum,      [OC_NSYS_MEM_SUM] = take_sum,       [OC_NSYS_PUSHPOP] = take_range,
-        [OC_NSYS_NVTX_SUM] = take_sum};
+    static bool (*const take[OC_NSYS_TABLES])(struct reading *, const struct oc_str *,
+                                              size_t) = {[OC_NSYS_GPU_TRACE] = nsys_csv_take_launch,
+                                                         [OC_NSYS_EXEC_TRACE] = nsys_csv_take_launch,
+                                                         [OC_NSYS_NVTX_KERN] = take_sum,
+                                                         [OC_NSYS_PROJ_TRACE] = nsys_csv_take_range,
+                                                         [OC_NSYS_PROJ_SUM] = take_sum,
+                                                         [OC_NSYS_KERN_SUM] = take_sum,
+                                                         [OC_NSYS_GPU_SUM] = take_sum,
+                                                         [OC_NSYS_MEM_SUM] = take_sum,
+                                                         [OC_NSYS_PUSHPOP] = nsys_csv_take_range,
+                                                         [OC_NSYS_NVTX_SUM] = take_sum};
     enum oc_nsys_table t = r->header.table;
     if (r->rows[t] == r->max_rows) {
         oc_prof_over(r->out, OC_CAP_EVENTS);
@@ -259,7 +267,7 @@ static void read_csv_table(struct reading *r)
     const struct oc_str *field;
     size_t n;
     while (oc_csv_row(r->csv, &field, &n))
-        if (!take_row(r, field, n)) {
+        if (!nsys_csv_take_row(r, field, n)) {
             oc_csv_unread(r->csv);
             break;
         }
@@ -272,7 +280,7 @@ static void read_console_table(struct reading *r, const struct oc_text_column *s
     r->console = true;
     while (oc_csv_line(r->csv, &line)) {
         oc_text_cut(line, span, n, field);
-        if (!take_row(r, field, n)) {
+        if (!nsys_csv_take_row(r, field, n)) {
             oc_csv_unread(r->csv);
             return;
         }
@@ -280,7 +288,7 @@ static void read_console_table(struct reading *r, const struct oc_text_column *s
 }
 
 /* "CUDA Kernel Statistics (nanoseconds)" */
-static void read_title(struct reading *r, struct oc_str line)
+static void nsys_csv_read_title(struct reading *r, struct oc_str line)
 {
     struct oc_str unit;
     double ns;
@@ -289,7 +297,7 @@ static void read_title(struct reading *r, struct oc_str line)
         r->title_ns = ns;
 }
 
-static void read_tables(struct reading *r)
+static void nsys_csv_read_tables(struct reading *r)
 {
     struct oc_str line, field[OC_TEXT_COLUMNS];
     struct oc_text_column span[OC_TEXT_COLUMNS];
@@ -303,7 +311,7 @@ static void read_tables(struct reading *r)
                 read_console_table(r, span, n);
             continue;
         }
-        read_title(r, line);
+        nsys_csv_read_title(r, line);
         oc_buf_clear(&last);
         oc_buf_add(&last, line.s, line.n);
         if (!memchr(line.s, ',', line.n) ||
@@ -345,7 +353,7 @@ static void nest_ranges(struct reading *r, enum oc_nsys_table t)
     oc_map_free(&ids);
 }
 
-static int by_start(const void *a, const void *b)
+static int nsys_csv_by_start(const void *a, const void *b)
 {
     const struct range *const *x = a, *const *y = b;
     if ((*x)->start_ns != (*y)->start_ns)
@@ -364,7 +372,7 @@ static uint32_t number_runs(struct reading *r, enum oc_nsys_table t, uint32_t *r
             order[n++] = &r->range[t][i];
     }
     if (n)
-        qsort(order, n, sizeof(*order), by_start);
+        qsort(order, n, sizeof(*order), nsys_csv_by_start);
     for (uint32_t i = 0; i < n; i++)
         run[order[i] - r->range[t]] = i;
     free(order);
@@ -433,7 +441,7 @@ static void finish_ranges(struct reading *r, enum oc_nsys_table t)
 
 /* ---- choice of the report ------------------------------------------------------------------------------ */
 
-static void add_rows(struct oc_sum_rows *to, const struct oc_sum_rows *from)
+static void nsys_csv_add_rows(struct oc_sum_rows *to, const struct oc_sum_rows *from)
 {
     for (size_t i = 0; i < from->n; i++) {
         OC_GROW(to->row, to->n, to->cap);
@@ -441,7 +449,7 @@ static void add_rows(struct oc_sum_rows *to, const struct oc_sum_rows *from)
     }
 }
 
-static double total_of(const struct oc_sum_rows *rows)
+static double nsys_csv_total_of(const struct oc_sum_rows *rows)
 {
     double ns = 0;
     for (size_t i = 0; i < rows->n; i++)
@@ -452,11 +460,12 @@ static double total_of(const struct oc_sum_rows *rows)
 static void finish_sums(struct reading *r, enum oc_nsys_table t)
 {
     struct oc_sum_rows *rows = &r->sums[t];
-    double layers_ns = total_of(rows);
+    double layers_ns = nsys_csv_total_of(rows);
     rows->runs = r->run_instances[t];
     rows->host = t == OC_NSYS_NVTX_SUM;
     if (t == OC_NSYS_NVTX_KERN || t == OC_NSYS_PROJ_SUM) {
-        double all_ns = r->sums[OC_NSYS_KERN_SUM].n ? total_of(&r->sums[OC_NSYS_KERN_SUM]) : r->run_ns[t];
+        double all_ns =
+            r->sums[OC_NSYS_KERN_SUM].n ? nsys_csv_total_of(&r->sums[OC_NSYS_KERN_SUM]) : r->run_ns[t];
         rows->unlabelled_ns = all_ns > layers_ns ? all_ns - layers_ns : 0;
     }
     if (t == OC_NSYS_NVTX_SUM)
@@ -465,7 +474,7 @@ static void finish_sums(struct reading *r, enum oc_nsys_table t)
                     "(nvtx_kern_sum reports "
                     "kernel times by range)");
     if (t != OC_NSYS_NVTX_SUM && t != OC_NSYS_GPU_SUM && t != OC_NSYS_PROJ_SUM && t != OC_NSYS_MEM_SUM)
-        add_rows(rows, &r->sums[OC_NSYS_MEM_SUM]);
+        nsys_csv_add_rows(rows, &r->sums[OC_NSYS_MEM_SUM]);
     oc_sum_rows_finish(rows, r->out, r->opts);
 }
 
@@ -480,7 +489,7 @@ static enum oc_nsys_table best_table(const struct reading *r)
     return OC_NSYS_NONE;
 }
 
-static int finish(struct reading *r, struct oc_err *err)
+static int nsys_csv_finish(struct reading *r, struct oc_err *err)
 {
     static const char *const report[OC_NSYS_TABLES] = {
         [OC_NSYS_GPU_TRACE] = "cuda_gpu_trace",   [OC_NSYS_EXEC_TRACE] = "cuda_kern_exec_trace",
@@ -506,8 +515,8 @@ static int finish(struct reading *r, struct oc_err *err)
     return 0;
 }
 
-static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
-                     struct oc_err *err)
+static int nsys_csv_read_file(const struct oc_source *src, const struct oc_profile_opts *opts,
+                              struct oc_profile *out, struct oc_err *err)
 {
     struct reading *r = oc_xmalloc(sizeof(*r));
     memset(r, 0, sizeof(*r));
@@ -515,8 +524,8 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
     r->opts = opts;
     r->max_rows = (size_t)oc_cap(&out->caps, OC_CAP_EVENTS);
     r->csv = oc_csv_open(src->file[0].s);
-    read_tables(r);
-    int rc = oc_csv_failed(r->csv) ? oc_csv_error(r->csv, err) : finish(r, err);
+    nsys_csv_read_tables(r);
+    int rc = oc_csv_failed(r->csv) ? oc_csv_error(r->csv, err) : nsys_csv_finish(r, err);
     for (size_t i = 0; i < OC_NSYS_TABLES; i++) {
         free(r->sums[i].row);
         free(r->range[i]);
@@ -533,7 +542,7 @@ const struct oc_importer oc_importer_nsys_csv = {
     .title = "Nsight Systems reports: nsys stats CSV, --stats=true",
     .seen = "2020 to 2024",
     .lost = "runs of tables of sums",
-    .probe = probe,
+    .probe = nsys_csv_probe,
     .in_output = true,
-    .read = read_file,
+    .read = nsys_csv_read_file,
 };

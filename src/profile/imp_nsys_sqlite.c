@@ -26,7 +26,7 @@
 #define NVTX_RANGE  59
 #define NVTX_DOMAIN 75
 
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void nsys_sqlite_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     static const char *const table[] = {"CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "TARGET_INFO_", "StringIds",
                                         "META_DATA_EXPORT"};
@@ -75,13 +75,14 @@ struct reading {
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
 
-static int64_t int_of(const struct oc_cell *c, int64_t otherwise)
+static int64_t nsys_sqlite_int_of(const struct oc_cell *c, int64_t otherwise)
 {
     return c->kind == OC_CELL_INT ? c->i : otherwise;
 }
 
 /* Reads start and duration. False: not valid times. */
-static bool read_times(struct reading *r, const struct oc_cell *c, double *start_ns, double *dur_ns)
+static bool nsys_sqlite_read_times(struct reading *r, const struct oc_cell *c, double *start_ns,
+                                   double *dur_ns)
 {
     if (c[0].kind != OC_CELL_INT || c[1].kind != OC_CELL_INT || c[0].i < -MAX_NS || c[1].i > MAX_NS ||
         c[1].i < c[0].i) {
@@ -110,7 +111,7 @@ static const char *intern_cell(struct reading *r, const struct oc_cell *c)
 
 /* ---- strings and metadata ------------------------------------------------------------------------------ */
 
-static int take_string(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_string(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     if (c[0].kind != OC_CELL_INT || c[1].kind != OC_CELL_TEXT)
@@ -159,12 +160,13 @@ static int take_gpu(void *user, const struct oc_cell *c)
     struct reading *r = user;
     struct oc_profile *p = r->out;
     const char *name = intern_cell(r, &c[0]);
-    if (!*name || !has_worked(p, int_of(&c[4], OC_NO_ID)))
+    if (!*name || !has_worked(p, nsys_sqlite_int_of(&c[4], OC_NO_ID)))
         return 0;
     if (strstr(p->device, name)) /* several of one kind */
         return 0;
     p->device = p->device[0] ? oc_printf(&p->arena, "%s + %s", p->device, name) : name;
-    int64_t sms = int_of(&c[1], 0), hz = int_of(&c[2], 0), bytes = int_of(&c[3], 0);
+    int64_t sms = nsys_sqlite_int_of(&c[1], 0), hz = nsys_sqlite_int_of(&c[2], 0),
+            bytes = nsys_sqlite_int_of(&c[3], 0);
     if (sms > 0 && hz > 0 && bytes > 0)
         oc_diag_add(&p->diags, OC_INFO, "I-device", name,
                     "%lld SMs at up to %.0f MHz, memory bandwidth %.1f GB/s (see also --hw)", (long long)sms,
@@ -172,12 +174,12 @@ static int take_gpu(void *user, const struct oc_cell *c)
     return 0;
 }
 
-static int read_facts(struct reading *r, struct oc_err *err)
+static int nsys_sqlite_read_facts(struct reading *r, struct oc_err *err)
 {
     static const struct oc_column strings[] = {{"id", true}, {"value", true}};
     static const struct oc_column versions[] = {{"name", true}, {"value", true}};
     r->out->producer = "Nsight Systems";
-    return oc_sqlite_scan(r->db, "StringIds", strings, OC_COUNT(strings), take_string, r, err) ||
+    return oc_sqlite_scan(r->db, "StringIds", strings, OC_COUNT(strings), nsys_sqlite_take_string, r, err) ||
                    oc_sqlite_scan(r->db, "META_DATA_EXPORT", versions, OC_COUNT(versions), take_version, r,
                                   err)
                ? -1
@@ -202,16 +204,17 @@ static int64_t process_of(int64_t global_id)
     return global_id & ~(int64_t)0xffffff;
 }
 
-static int take_range(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_range(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    int64_t type = int_of(&c[2], NVTX_RANGE), thread = int_of(&c[5], 0), domain = int_of(&c[6], 0);
+    int64_t type = nsys_sqlite_int_of(&c[2], NVTX_RANGE), thread = nsys_sqlite_int_of(&c[5], 0),
+            domain = nsys_sqlite_int_of(&c[6], 0);
     const char *text = c[3].kind == OC_CELL_TEXT ? intern_cell(r, &c[3]) : string_of(r, &c[4]);
     if (type == NVTX_DOMAIN && text)
         oc_ranges_domain(r->ranges, process_of(thread), domain, text);
     if (type != NVTX_RANGE || c[0].kind != OC_CELL_INT || c[0].i < -MAX_NS || c[0].i > MAX_NS)
         return 0;
-    int64_t end_ns = int_of(&c[1], INT64_MAX);
+    int64_t end_ns = nsys_sqlite_int_of(&c[1], INT64_MAX);
     oc_ranges_add(r->ranges, process_of(thread), thread, domain, text ? text : "", c[0].i,
                   end_ns > MAX_NS ? INT64_MAX : end_ns);
     return 0;
@@ -222,7 +225,7 @@ static int read_ranges(struct reading *r, struct oc_err *err)
     static const struct oc_column column[] = {{"start", true},    {"end", false},    {"eventType", false},
                                               {"text", false},    {"textId", false}, {"globalTid", false},
                                               {"domainId", false}};
-    return oc_sqlite_scan(r->db, "NVTX_EVENTS", column, OC_COUNT(column), take_range, r, err);
+    return oc_sqlite_scan(r->db, "NVTX_EVENTS", column, OC_COUNT(column), nsys_sqlite_take_range, r, err);
 }
 
 /* ---- runtime calls ------------------------------------------------------------------------------------- */
@@ -248,7 +251,7 @@ static int compare_calls(const struct call *x, const struct call *y)
     return (x->correlation > y->correlation) - (x->correlation < y->correlation);
 }
 
-static int by_id(const void *a, const void *b)
+static int nsys_sqlite_by_id(const void *a, const void *b)
 {
     return compare_calls(a, b);
 }
@@ -259,13 +262,13 @@ static uint64_t launch_id(struct reading *r, int64_t global_id, int64_t correlat
     return (uint64_t)(process_number(r, global_id) + 1u) << 32 | (uint32_t)correlation;
 }
 
-static void add_call(struct reading *r, const struct oc_cell *c)
+static void nsys_sqlite_add_call(struct reading *r, const struct oc_cell *c)
 {
     struct oc_timeline *t = r->timeline;
     const char *name = string_of(r, &c[4]);
     struct oc_lane lane = {
         .name = "", .process = c[2].i >> 24 & 0xffffff, .device_id = OC_NO_ID, .id = c[2].i & 0xffffff};
-    int64_t end_ns = int_of(&c[1], c[0].i);
+    int64_t end_ns = nsys_sqlite_int_of(&c[1], c[0].i);
     if (c[0].i < -MAX_NS || end_ns > MAX_NS || end_ns < c[0].i)
         return;
     name = name ? name : "(call)";
@@ -282,17 +285,17 @@ static void add_call(struct reading *r, const struct oc_cell *c)
                     launch_id(r, c[2].i, c[3].i), 0);
 }
 
-static int take_call(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_call(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     if (c[0].kind != OC_CELL_INT || c[2].kind != OC_CELL_INT || c[3].kind != OC_CELL_INT)
         return 0;
     if (r->timeline)
-        add_call(r, c);
+        nsys_sqlite_add_call(r, c);
     if (!oc_ranges_count(r->ranges)) /* no work can be linked through it */
         return 0;
     struct call x = {.correlation = (uint32_t)c[3].i};
-    x.at = oc_ranges_find(r->ranges, c[2].i, c[0].i, int_of(&c[1], c[0].i));
+    x.at = oc_ranges_find(r->ranges, c[2].i, c[0].i, nsys_sqlite_int_of(&c[1], c[0].i));
     x.in_range = x.at != OC_NONE;
     if (!x.in_range)
         x.at = oc_ranges_run_before(r->ranges, c[0].i);
@@ -311,10 +314,10 @@ static int read_calls(struct reading *r, struct oc_err *err)
         {"start", true}, {"end", true}, {"globalTid", false}, {"correlationId", false}, {"nameId", false}};
     if (!oc_ranges_count(r->ranges) && !r->timeline) /* no work can be linked through them */
         return 0;
-    int rc =
-        oc_sqlite_scan(r->db, "CUPTI_ACTIVITY_KIND_RUNTIME", column, OC_COUNT(column), take_call, r, err);
+    int rc = oc_sqlite_scan(r->db, "CUPTI_ACTIVITY_KIND_RUNTIME", column, OC_COUNT(column),
+                            nsys_sqlite_take_call, r, err);
     if (r->unsorted_calls)
-        qsort(r->call, r->n_call, sizeof(*r->call), by_id);
+        qsort(r->call, r->n_call, sizeof(*r->call), nsys_sqlite_by_id);
     return rc;
 }
 
@@ -346,10 +349,10 @@ static const struct call *find_call(struct reading *r, int64_t global_id, int64_
 
 enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON, SHAPE_COLUMNS = 6 };
 
-static uint32_t lane_of(struct reading *r, const struct oc_cell *c)
+static uint32_t nsys_sqlite_lane_of(struct reading *r, const struct oc_cell *c)
 {
-    int64_t id[3] = {int_of(&c[PROCESS], OC_NO_ID), int_of(&c[DEVICE], OC_NO_ID),
-                     int_of(&c[STREAM], OC_NO_ID)};
+    int64_t id[3] = {nsys_sqlite_int_of(&c[PROCESS], OC_NO_ID), nsys_sqlite_int_of(&c[DEVICE], OC_NO_ID),
+                     nsys_sqlite_int_of(&c[STREAM], OC_NO_ID)};
     if (!r->has_lane || memcmp(id, r->last_lane, sizeof(id)) != 0) {
         memcpy(r->last_lane, id, sizeof(id));
         int64_t process = id[0] == OC_NO_ID ? id[0] : id[0] >> 24 & 0xffffff;
@@ -376,18 +379,20 @@ static void add_launch_event(struct reading *r, const struct oc_cell *c, const s
         bool is_new;
         detail = oc_timeline_detail(t, &x->shape, sizeof(x->shape), &is_new);
     }
-    oc_timeline_add(
-        t,
-        &(struct oc_event){.start_ns = oc_timeline_at(t, c[START].i),
-                           .dur_ns = x->dur_ns,
-                           .name = oc_timeline_name(t, x->name, strlen(x->name)),
-                           .parent = OC_NONE,
-                           .link = OC_NONE,
-                           .detail = detail,
-                           .run = OC_NONE,
-                           .lane = (uint16_t)x->lane,
-                           .kind = x->kind},
-        c[CORRELATION].kind == OC_CELL_INT ? launch_id(r, int_of(&c[PROCESS], 0), c[CORRELATION].i) : 0, 0);
+    oc_timeline_add(t,
+                    &(struct oc_event){.start_ns = oc_timeline_at(t, c[START].i),
+                                       .dur_ns = x->dur_ns,
+                                       .name = oc_timeline_name(t, x->name, strlen(x->name)),
+                                       .parent = OC_NONE,
+                                       .link = OC_NONE,
+                                       .detail = detail,
+                                       .run = OC_NONE,
+                                       .lane = (uint16_t)x->lane,
+                                       .kind = x->kind},
+                    c[CORRELATION].kind == OC_CELL_INT
+                        ? launch_id(r, nsys_sqlite_int_of(&c[PROCESS], 0), c[CORRELATION].i)
+                        : 0,
+                    0);
 }
 
 /* Drops warnings about runs that the records have already produced. */
@@ -426,8 +431,8 @@ static void finish_timeline(struct reading *r, const struct oc_profile_opts *opt
     r->timeline = NULL;
 }
 
-static int take_launch(struct reading *r, const struct oc_cell *c, const char *name, uint32_t shape,
-                       double bytes)
+static int nsys_sqlite_take_launch(struct reading *r, const struct oc_cell *c, const char *name,
+                                   uint32_t shape, double bytes)
 {
     struct oc_launch x = {.name = name,
                           .label = OC_NONE,
@@ -436,12 +441,12 @@ static int take_launch(struct reading *r, const struct oc_cell *c, const char *n
                           .kind = r->kind,
                           .bytes = bytes,
                           .flop = (double)NAN};
-    if (!read_times(r, c, &x.start_ns, &x.dur_ns))
+    if (!nsys_sqlite_read_times(r, c, &x.start_ns, &x.dur_ns))
         return 0;
-    x.lane = lane_of(r, c);
+    x.lane = nsys_sqlite_lane_of(r, c);
     const struct call *call = NULL;
     if (c[CORRELATION].kind == OC_CELL_INT && r->n_call)
-        call = find_call(r, int_of(&c[PROCESS], 0), c[CORRELATION].i);
+        call = find_call(r, nsys_sqlite_int_of(&c[PROCESS], 0), c[CORRELATION].i);
     if (call && call->in_range) {
         x.label = oc_ranges_label(r->ranges, call->at);
         x.run = oc_ranges_run(r->ranges, call->at);
@@ -461,20 +466,20 @@ static uint32_t shape_of(const struct oc_cell *c)
 {
     uint32_t hash = 2166136261u;
     for (unsigned i = 0; i < SHAPE_COLUMNS; i++)
-        hash = (hash ^ (uint32_t)int_of(&c[i], 0)) * 16777619u;
+        hash = (hash ^ (uint32_t)nsys_sqlite_int_of(&c[i], 0)) * 16777619u;
     return hash ? hash : 1;
 }
 
-static int take_kernel(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_kernel(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     const char *name = string_of(r, &c[COMMON]);
     name = name ? name : string_of(r, &c[COMMON + 1]);
     r->in_graph += c[COMMON + 2].kind == OC_CELL_INT;
-    return take_launch(r, c, name ? name : r->no_name, shape_of(c + COMMON + 3), (double)NAN);
+    return nsys_sqlite_take_launch(r, c, name ? name : r->no_name, shape_of(c + COMMON + 3), (double)NAN);
 }
 
-static int take_copy(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_copy(void *user, const struct oc_cell *c)
 {
     /* CUpti_ActivityMemcpyKind */
     static const char *const name[] = {NULL,
@@ -489,27 +494,27 @@ static int take_copy(void *user, const struct oc_cell *c)
                                        "[CUDA memcpy Host-to-Host]",
                                        "[CUDA memcpy Peer-to-Peer]"};
     struct reading *r = user;
-    int64_t kind = int_of(&c[COMMON + 1], 0), bytes = int_of(&c[COMMON], -1);
+    int64_t kind = nsys_sqlite_int_of(&c[COMMON + 1], 0), bytes = nsys_sqlite_int_of(&c[COMMON], -1);
     const char *text = kind > 0 && kind < (int64_t)OC_COUNT(name) ? name[kind] : "[CUDA memcpy]";
-    return take_launch(r, c, oc_intern(&r->out->names, text, strlen(text)), 0,
-                       bytes >= 0 ? (double)bytes : (double)NAN);
+    return nsys_sqlite_take_launch(r, c, oc_intern(&r->out->names, text, strlen(text)), 0,
+                                   bytes >= 0 ? (double)bytes : (double)NAN);
 }
 
 static int take_memset(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    int64_t bytes = int_of(&c[COMMON], -1);
-    return take_launch(r, c, oc_intern(&r->out->names, "[CUDA memset]", 13), 0,
-                       bytes >= 0 ? (double)bytes : (double)NAN);
+    int64_t bytes = nsys_sqlite_int_of(&c[COMMON], -1);
+    return nsys_sqlite_take_launch(r, c, oc_intern(&r->out->names, "[CUDA memset]", 13), 0,
+                                   bytes >= 0 ? (double)bytes : (double)NAN);
 }
 
 static int take_graph(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     char text[40];
-    int n = snprintf(text, sizeof(text), "CUDA graph %lld", (long long)int_of(&c[COMMON], 0));
+    int n = snprintf(text, sizeof(text), "CUDA graph %lld", (long long)nsys_sqlite_int_of(&c[COMMON], 0));
     r->whole_graphs++;
-    return take_launch(r, c, oc_intern(&r->out->names, text, (size_t)n), 0, (double)NAN);
+    return nsys_sqlite_take_launch(r, c, oc_intern(&r->out->names, text, (size_t)n), 0, (double)NAN);
 }
 
 static int read_work(struct reading *r, struct oc_err *err)
@@ -533,9 +538,9 @@ static int read_work(struct reading *r, struct oc_err *err)
         int (*take)(void *user, const struct oc_cell *c);
         uint8_t kind;
     } tables[] = {
-        {"CUPTI_ACTIVITY_KIND_KERNEL", kernel, OC_COUNT(kernel), take_kernel, OC_EV_KERNEL},
+        {"CUPTI_ACTIVITY_KIND_KERNEL", kernel, OC_COUNT(kernel), nsys_sqlite_take_kernel, OC_EV_KERNEL},
         {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph, OC_COUNT(graph), take_graph, OC_EV_KERNEL},
-        {"CUPTI_ACTIVITY_KIND_MEMCPY", copy, OC_COUNT(copy), take_copy, OC_EV_MEMCPY},
+        {"CUPTI_ACTIVITY_KIND_MEMCPY", copy, OC_COUNT(copy), nsys_sqlite_take_copy, OC_EV_MEMCPY},
         {"CUPTI_ACTIVITY_KIND_MEMSET", fill, OC_COUNT(fill), take_memset, OC_EV_MEMSET},
     };
     for (size_t i = 0; i < OC_COUNT(tables); i++) {
@@ -550,7 +555,7 @@ static int read_work(struct reading *r, struct oc_err *err)
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
 
-static void add_warnings(const struct reading *r)
+static void nsys_sqlite_add_warnings(const struct reading *r)
 {
     struct oc_diags *d = &r->out->diags;
     if (r->in_graph)
@@ -597,9 +602,9 @@ static int check_tables(struct reading *r, struct oc_err *err)
                   "CUPTI_ACTIVITY_KIND_KERNEL)");
 }
 
-static int read_all(struct reading *r, const struct oc_profile_opts *opts, struct oc_err *err)
+static int nsys_sqlite_read_all(struct reading *r, const struct oc_profile_opts *opts, struct oc_err *err)
 {
-    if (check_tables(r, err) || read_facts(r, err) || read_ranges(r, err))
+    if (check_tables(r, err) || nsys_sqlite_read_facts(r, err) || read_ranges(r, err))
         return -1;
     oc_ranges_finish(r->ranges);
     if (read_calls(r, err) || read_work(r, err))
@@ -608,7 +613,7 @@ static int read_all(struct reading *r, const struct oc_profile_opts *opts, struc
         oc_ranges_events(r->ranges, r->timeline, r->end_ns);
     if (!oc_launches_count(r->launches))
         return oc_fail(err, OC_EFORMAT, "has no device work: the tables of kernels and copies are empty");
-    add_warnings(r);
+    nsys_sqlite_add_warnings(r);
     free(r->call);
     r->call = NULL;
     uint32_t n_run = oc_ranges_runs(r->ranges);
@@ -621,8 +626,8 @@ static int read_all(struct reading *r, const struct oc_profile_opts *opts, struc
     return read_gpus(r, err);
 }
 
-static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
-                     struct oc_err *err)
+static int nsys_sqlite_read_file(const struct oc_source *src, const struct oc_profile_opts *opts,
+                                 struct oc_profile *out, struct oc_err *err)
 {
     struct reading r = {.out = out, .no_name = oc_intern(&out->names, "(unnamed kernel)", 16)};
     r.far_strings.arena = r.processes.arena = &r.scratch;
@@ -632,7 +637,7 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
     int rc = oc_sqlite_open_stream(src->file[0].s, &out->caps, &r.db, err);
     if (rc == 0) {
         oc_sqlite_stop_on(r.db, opts->stop);
-        rc = read_all(&r, opts, err);
+        rc = nsys_sqlite_read_all(&r, opts, err);
         out->stopped = oc_sqlite_stopped(r.db, &out->stopped_rows);
     }
     oc_sqlite_close(r.db);
@@ -653,6 +658,6 @@ const struct oc_importer oc_importer_nsys_sqlite = {
     .title = "Nsight Systems SQLite export",
     .seen = "2021, 2023.3 to 2026.1",
     .lost = "CPU samples; events of the operating system",
-    .probe = probe,
-    .read = read_file,
+    .probe = nsys_sqlite_probe,
+    .read = nsys_sqlite_read_file,
 };

@@ -13,7 +13,7 @@
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void onnxruntime_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (!p->n || p->data[0] != '[' || !oc_peek_has(p, "\"cat\""))
         return;
@@ -28,7 +28,7 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-static const char *intern(struct ort_reading *r, struct oc_str s)
+static const char *onnxruntime_intern(struct ort_reading *r, struct oc_str s)
 {
     return oc_intern(&r->t->out->names, s.s, s.n);
 }
@@ -59,7 +59,7 @@ static uint64_t size_field(const struct ort_reading *r, unsigned f)
     return oc_parse_u64(s.s, s.n, &v) ? v : UINT64_MAX;
 }
 
-static void key_part(struct ort_reading *r, struct oc_str s)
+static void onnxruntime_key_part(struct ort_reading *r, struct oc_str s)
 {
     oc_buf_add(&r->key_text, s.s, s.n);
     oc_buf_char(&r->key_text, '\x1f');
@@ -76,17 +76,17 @@ static bool is_new_key(struct ort_reading *r, uint32_t *id)
     return true;
 }
 
-static const char *node_name(struct ort_reading *r, struct oc_str name, int64_t index)
+static const char *onnxruntime_node_name(struct ort_reading *r, struct oc_str name, int64_t index)
 {
     if (name.n)
-        return intern(r, name);
+        return onnxruntime_intern(r, name);
     struct oc_str op = ort_field(r, F_OP); /* 0.x writes no name for unnamed nodes */
     struct oc_buf *b = &r->key_text;
     oc_buf_clear(b);
     oc_buf_add(b, op.s, op.n);
     if (index >= 0)
         oc_buf_printf(b, "_%lld", (long long)index);
-    return intern(r, (struct oc_str){b->n ? b->data : "", b->n});
+    return onnxruntime_intern(r, (struct oc_str){b->n ? b->data : "", b->n});
 }
 
 static uint32_t node_key(struct ort_reading *r, struct oc_str name)
@@ -94,13 +94,13 @@ static uint32_t node_key(struct ort_reading *r, struct oc_str name)
     uint32_t id;
     oc_buf_clear(&r->key_text);
     oc_buf_char(&r->key_text, 'N');
-    key_part(r, name);
+    onnxruntime_key_part(r, name);
     for (unsigned f = F_OP; f <= F_INDEX; f++)
-        key_part(r, ort_field(r, f));
+        onnxruntime_key_part(r, ort_field(r, f));
     bool shapes = r->field[F_IN].n || r->field[F_OUT].n;
     size_t plain = r->key_text.n;
     for (unsigned f = shapes ? F_IN : F_PARAM; f <= (shapes ? F_OUT : F_OUT_SIZE); f++)
-        key_part(r, ort_field(r, f));
+        onnxruntime_key_part(r, ort_field(r, f));
     bool bare = r->t->n_key >= MAX_SETS && oc_map_get(&r->keys, r->key_text.data, r->key_text.n) == OC_NONE;
     if (bare) {
         r->left_out = true;
@@ -112,11 +112,11 @@ static uint32_t node_key(struct ort_reading *r, struct oc_str name)
     struct oc_str index = ort_field(r, F_INDEX);
     if (!oc_parse_i64(index.s, index.n, &k->index) || k->index < 0)
         k->index = -1;
-    k->name = node_name(r, name, k->index);
-    k->op_type = intern(r, ort_field(r, F_OP));
-    k->provider = intern(r, ort_field(r, F_PROVIDER));
-    k->in_text = r->field[F_IN].n && !bare ? intern(r, ort_field(r, F_IN)) : NULL;
-    k->out_text = r->field[F_OUT].n && !bare ? intern(r, ort_field(r, F_OUT)) : NULL;
+    k->name = onnxruntime_node_name(r, name, k->index);
+    k->op_type = onnxruntime_intern(r, ort_field(r, F_OP));
+    k->provider = onnxruntime_intern(r, ort_field(r, F_PROVIDER));
+    k->in_text = r->field[F_IN].n && !bare ? onnxruntime_intern(r, ort_field(r, F_IN)) : NULL;
+    k->out_text = r->field[F_OUT].n && !bare ? onnxruntime_intern(r, ort_field(r, F_OUT)) : NULL;
     k->param_bytes = bare ? UINT64_MAX : size_field(r, F_PARAM);
     k->act_bytes = bare ? UINT64_MAX : size_field(r, F_ACT);
     k->out_bytes = bare ? UINT64_MAX : size_field(r, F_OUT_SIZE);
@@ -161,7 +161,7 @@ static uint32_t fence_key(struct ort_reading *r)
 
 static const char *intern_part(struct ort_reading *r, struct oc_str s)
 {
-    return s.n ? intern(r, s) : NULL;
+    return s.n ? onnxruntime_intern(r, s) : NULL;
 }
 
 static uint32_t kernel_key(struct ort_reading *r, struct oc_str name, const struct ort_work *w)
@@ -171,22 +171,22 @@ static uint32_t kernel_key(struct ort_reading *r, struct oc_str name, const stru
     drop_suffix(&parent, "_kernel_time");
     oc_buf_clear(&r->key_text);
     oc_buf_char(&r->key_text, 'K');
-    key_part(r, name);
+    onnxruntime_key_part(r, name);
     for (unsigned f = F_GRID_X; f <= F_BLOCK_Z; f++)
-        key_part(r, ort_field(r, f));
+        onnxruntime_key_part(r, ort_field(r, f));
     size_t launch = r->key_text.n;
-    key_part(r, parent);
-    key_part(r, ort_field(r, F_OP));
-    key_part(r, w->graph);
-    key_part(r, w->part);
+    onnxruntime_key_part(r, parent);
+    onnxruntime_key_part(r, ort_field(r, F_OP));
+    onnxruntime_key_part(r, w->graph);
+    onnxruntime_key_part(r, w->part);
     oc_buf_char(&r->key_text, w->encloses ? 'e' : '-');
     if (is_new_key(r, &id)) {
         struct ort_key *k = &r->t->key[id];
-        k->name = intern(r, name);
-        k->op_type = intern(r, parent);
+        k->name = onnxruntime_intern(r, name);
+        k->op_type = onnxruntime_intern(r, parent);
         k->provider = oc_intern(&r->t->out->names, r->key_text.data, launch);
         k->part = intern_part(r, w->part);
-        k->part_type = intern(r, w->part_type);
+        k->part_type = onnxruntime_intern(r, w->part_type);
         k->graph = intern_part(r, w->graph);
         k->encloses = w->encloses;
         k->own_clock = w->own_clock;
@@ -197,7 +197,7 @@ static uint32_t kernel_key(struct ort_reading *r, struct oc_str name, const stru
 
 /* ---- storing events ------------------------------------------------------------------------------------ */
 
-static uint32_t lane_of(struct ort_reading *r)
+static uint32_t onnxruntime_lane_of(struct ort_reading *r)
 {
     if (r->lane != OC_NONE && r->lane_pid == r->pid && r->lane_tid == r->tid)
         return r->lane;
@@ -219,14 +219,16 @@ static void store_session(struct ort_reading *r, struct oc_str name)
     if (oc_str_eq(name, "model_run")) {
         t->read_us += r->dur_us;
         OC_GROW(t->run, t->n_run, t->run_cap);
-        t->run[t->n_run++] = (struct ort_run){.start_us = r->ts_us, .dur_us = r->dur_us, .lane = lane_of(r)};
+        t->run[t->n_run++] =
+            (struct ort_run){.start_us = r->ts_us, .dur_us = r->dur_us, .lane = onnxruntime_lane_of(r)};
         return;
     }
     if (drop_suffix(&name, "Executor::Execute")) /* encloses the nodes of one graph: no time of its own */
         return;
     t->read_us += r->dur_us;
     OC_GROW(t->session, t->n_session, t->session_cap);
-    t->session[t->n_session++] = (struct ort_session){intern(r, name), r->ts_us, r->dur_us, r->where};
+    t->session[t->n_session++] =
+        (struct ort_session){onnxruntime_intern(r, name), r->ts_us, r->dur_us, r->where};
 }
 
 /* The first run ends with its event; nodes of later runs do not count. */
@@ -260,8 +262,11 @@ static void add_node_event(struct ort_reading *r, uint32_t key)
     t->read_us += r->dur_us;
     OC_GROW(t->event, t->n_event, t->event_cap);
     struct ort_event *e = &t->event[t->n_event++];
-    *e = (struct ort_event){
-        .ts_us = r->ts_us, .dur_us = r->dur_us, .self_us = r->dur_us, .key = key, .lane = lane_of(r)};
+    *e = (struct ort_event){.ts_us = r->ts_us,
+                            .dur_us = r->dur_us,
+                            .self_us = r->dur_us,
+                            .key = key,
+                            .lane = onnxruntime_lane_of(r)};
     t->in_disorder |= t->n_event > 1 && ort_before(e, e - 1, t->key);
 }
 
@@ -352,7 +357,7 @@ static void store_memoised(struct ort_reading *r)
 }
 
 /* False: the event is incomplete. */
-static bool take_event(struct ort_reading *r)
+static bool onnxruntime_take_event(struct ort_reading *r)
 {
     oc_json_peek(r->j); /* to the closing brace */
     r->where = oc_json_offset(r->j);
@@ -368,7 +373,7 @@ static bool take_event(struct ort_reading *r)
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
 
-static void read_all(struct ort_reading *r)
+static void onnxruntime_read_all(struct ort_reading *r)
 {
     struct ort_trace *t = r->t;
     uint64_t most = oc_cap(&t->out->caps, OC_CAP_EVENTS);
@@ -378,7 +383,7 @@ static void read_all(struct ort_reading *r)
                 oc_prof_over(t->out, OC_CAP_EVENTS);
                 return;
             }
-            if (!take_event(r))
+            if (!onnxruntime_take_event(r))
                 break;
             t->last_offset = oc_json_offset(r->j);
             r->number++;
@@ -395,7 +400,7 @@ static void read_all(struct ort_reading *r)
     }
 }
 
-static void add_warnings(struct ort_reading *r, struct oc_stream *s)
+static void onnxruntime_add_warnings(struct ort_reading *r, struct oc_stream *s)
 {
     struct oc_diags *d = &r->t->out->diags;
     const char *damaged = oc_stream_error(s);
@@ -432,8 +437,8 @@ static const char *producer_of(const struct ort_trace *t)
     return "ONNX Runtime";
 }
 
-static int read_trace(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
-                      struct oc_err *err)
+static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_profile_opts *opts,
+                                  struct oc_profile *out, struct oc_err *err)
 {
     struct oc_stream *s = src->file[0].s;
     struct ort_trace t = {.out = out};
@@ -448,8 +453,8 @@ static int read_trace(const struct oc_source *src, const struct oc_profile_opts 
         goto out;
     }
     oc_json_enter(r.j);
-    read_all(&r);
-    add_warnings(&r, s);
+    onnxruntime_read_all(&r);
+    onnxruntime_add_warnings(&r, s);
     oc_map_free(&r.keys);
     oc_arena_free(&scratch);
     out->producer = producer_of(&t);
@@ -483,6 +488,6 @@ const struct oc_importer oc_importer_onnxruntime = {
     .title = "ONNX Runtime profiling JSON",
     .seen = "1.10 to 1.30 on CPU; execution providers from their sources",
     .lost = "operators below 1 us count 0; events after the first million",
-    .probe = probe,
-    .read = read_trace,
+    .probe = onnxruntime_probe,
+    .read = onnxruntime_read_trace,
 };

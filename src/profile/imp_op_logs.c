@@ -462,7 +462,7 @@ static void probe_log(const struct log *l, const struct oc_peek *peek, struct oc
     }
 }
 
-static int read_lines(struct oc_op_log *log, const struct log *l, struct oc_err *err)
+static int op_logs_read_lines(struct oc_op_log *log, const struct log *l, struct oc_err *err)
 {
     struct oc_str line;
     size_t bad = 0, lines = 0;
@@ -489,7 +489,7 @@ static int read_log(const struct log *l, const struct oc_source *src, const stru
     struct oc_op_log log = {.c = oc_csv_open(src->file[0].s), .p = out};
     oc_op_rows_init(&log.rows, out, opts);
     out->producer = l->producer;
-    int rc = read_lines(&log, l, err);
+    int rc = op_logs_read_lines(&log, l, err);
     if (rc == 0)
         oc_op_rows_finish(&log.rows);
     out->device = log.rows.device && !isnan(out->imported_ns) ? "" : l->device;

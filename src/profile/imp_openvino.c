@@ -42,7 +42,7 @@ struct reading {
     double sum_ns; /* of the current table */
 };
 
-static bool is_header(void *ctx, const struct oc_str *f, size_t n)
+static bool openvino_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
     (void)ctx;
     return oc_csv_column(f, n, "layerName") != OC_CSV_NONE &&
@@ -66,19 +66,19 @@ static int take_header(struct reading *r, const struct oc_str *f, size_t n, stru
     return 0;
 }
 
-static struct oc_str at(const struct reading *r, const struct oc_str *f, size_t n, unsigned column)
+static struct oc_str openvino_at(const struct reading *r, const struct oc_str *f, size_t n, unsigned column)
 {
     return oc_csv_at(f, n, r->column[column]);
 }
 
 /* NAN: no such column. */
-static int time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned column, double *ns,
-                   struct oc_err *err)
+static int openvino_time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned column, double *ns,
+                            struct oc_err *err)
 {
     *ns = NAN;
     if (r->column[column] == OC_CSV_NONE)
         return 0;
-    struct oc_str s = at(r, f, n, column);
+    struct oc_str s = openvino_at(r, f, n, column);
     if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
         return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time", column_name[column],
                            (int)(s.n < 80 ? s.n : 80), s.s);
@@ -86,14 +86,14 @@ static int time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned
     return 0;
 }
 
-static void key_part(struct reading *r, struct oc_str s)
+static void openvino_key_part(struct reading *r, struct oc_str s)
 {
     oc_buf_add(&r->text, s.s, s.n);
     oc_buf_char(&r->text, '\x1f');
 }
 
 /* Looks up the key with the collected text; *fresh: new, to be filled. */
-static uint32_t find_key(struct reading *r, bool *fresh)
+static uint32_t openvino_find_key(struct reading *r, bool *fresh)
 {
     uint32_t id = (uint32_t)r->n_key;
     *fresh = oc_map_add(&r->keys, r->text.data, r->text.n, &id, NULL);
@@ -105,14 +105,14 @@ static uint32_t find_key(struct reading *r, bool *fresh)
 }
 
 /* Layers with equal names in one table are separate: the second is the second in every table. */
-static uint32_t key_of(struct reading *r, const struct oc_str *f, size_t n)
+static uint32_t openvino_key_of(struct reading *r, const struct oc_str *f, size_t n)
 {
     bool fresh;
     oc_buf_clear(&r->text);
     for (unsigned i = NAME; i <= EXEC; i++)
         if (i != STATUS)
-            key_part(r, at(r, f, n, i));
-    uint32_t base = find_key(r, &fresh), id = base;
+            openvino_key_part(r, openvino_at(r, f, n, i));
+    uint32_t base = openvino_find_key(r, &fresh), id = base;
     struct key *k = &r->key[base];
     if (k->last_run != r->runs) {
         k->last_run = r->runs;
@@ -120,13 +120,13 @@ static uint32_t key_of(struct reading *r, const struct oc_str *f, size_t n)
     }
     if (k->times++) {
         oc_buf_printf(&r->text, "%u", k->times);
-        id = find_key(r, &fresh);
+        id = openvino_find_key(r, &fresh);
     }
     if (fresh) {
         k = &r->key[id];
-        k->name = oc_prof_text(r->p, at(r, f, n, NAME));
-        k->type = oc_prof_text(r->p, at(r, f, n, TYPE));
-        k->exec = oc_prof_text(r->p, at(r, f, n, EXEC));
+        k->name = oc_prof_text(r->p, openvino_at(r, f, n, NAME));
+        k->type = oc_prof_text(r->p, openvino_at(r, f, n, TYPE));
+        k->exec = oc_prof_text(r->p, openvino_at(r, f, n, EXEC));
         if (id != base)
             k->last_run = 0;
     }
@@ -144,19 +144,20 @@ static void check_total(struct reading *r, double total_ns)
                     oc_csv_line_number(r->c), total_ns / 1e6, r->sum_ns / 1e6);
 }
 
-static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+static int openvino_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     struct layer l = {.run = r->runs - 1, .where = oc_csv_offset(r->c)};
-    struct oc_str status = at(r, f, n, STATUS);
-    if (time_of(r, f, n, REAL, &l.real_ns, err) != 0 || time_of(r, f, n, CPU, &l.cpu_ns, err) != 0)
+    struct oc_str status = openvino_at(r, f, n, STATUS);
+    if (openvino_time_of(r, f, n, REAL, &l.real_ns, err) != 0 ||
+        openvino_time_of(r, f, n, CPU, &l.cpu_ns, err) != 0)
         return -1;
-    if (oc_str_eq(at(r, f, n, NAME), "Total") && !at(r, f, n, TYPE).n && !status.n) {
+    if (oc_str_eq(openvino_at(r, f, n, NAME), "Total") && !openvino_at(r, f, n, TYPE).n && !status.n) {
         check_total(r, l.real_ns);
         return 0;
     }
     if (r->n >= oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
-    l.key = key_of(r, f, n);
+    l.key = openvino_key_of(r, f, n);
     r->key[l.key].ran |= !oc_csv_same(status, "NOT_RUN") && !oc_csv_same(status, "OPTIMIZED_OUT");
     r->sum_ns += l.real_ns;
     r->p->imported_ns += l.real_ns;
@@ -165,22 +166,22 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
     return 0;
 }
 
-static int read_tables(struct reading *r, struct oc_err *err)
+static int openvino_read_tables(struct reading *r, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
-    if (!oc_csv_find(r->c, is_header, NULL, &f, &n))
+    if (!oc_csv_find(r->c, openvino_is_header, NULL, &f, &n))
         return oc_csv_failed(r->c)
                    ? oc_csv_error(r->c, err)
                    : oc_fail(err, OC_EFORMAT, "no header line with layerName, layerType and realTime");
     int rc = take_header(r, f, n, err);
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
-        if (is_header(NULL, f, n))
+        if (openvino_is_header(NULL, f, n))
             rc = take_header(r, f, n, err);
         else if (n && oc_csv_cut(r->c) && n <= r->column[REAL])
             oc_prof_cut(r->p, r->c);
         else if (n > 1) /* one field: a note between the tables */
-            rc = take_row(r, f, n, err);
+            rc = openvino_take_row(r, f, n, err);
     }
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
@@ -207,7 +208,7 @@ static void name_record(const struct key *k, const struct oc_profile_opts *opts,
     rec->unit = facts.unit;
 }
 
-static int by_key(const void *a, const void *b)
+static int openvino_by_key(const void *a, const void *b)
 {
     const struct layer *x = a, *y = b;
     if (x->key != y->key)
@@ -216,8 +217,8 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Creates one record from the rows [0, n) of one layer: one row per run. */
-static void make_record(const struct layer *l, size_t n, enum oc_stat stat, double *v,
-                        struct oc_prof_rec *rec, bool ran)
+static void openvino_make_record(const struct layer *l, size_t n, enum oc_stat stat, double *v,
+                                 struct oc_prof_rec *rec, bool ran)
 {
     double total_ns = 0;
     for (size_t i = 0; i < n; i++)
@@ -236,12 +237,12 @@ static void make_record(const struct layer *l, size_t n, enum oc_stat stat, doub
     rec->where = l[0].where;
 }
 
-static void make_records(struct reading *r, const struct oc_profile_opts *opts, uint32_t warmup)
+static void openvino_make_records(struct reading *r, const struct oc_profile_opts *opts, uint32_t warmup)
 {
     struct oc_rec_list list = {0};
     double *v = oc_xmalloc((r->runs + 1) * sizeof(*v)), warm_ns = 0;
     if (r->n)
-        qsort(r->layer, r->n, sizeof(*r->layer), by_key);
+        qsort(r->layer, r->n, sizeof(*r->layer), openvino_by_key);
     for (size_t i = 0, end; i < r->n; i = end) {
         for (end = i; end < r->n && r->layer[end].key == r->layer[i].key; end++)
             if (r->layer[end].run < warmup)
@@ -254,7 +255,7 @@ static void make_records(struct reading *r, const struct oc_profile_opts *opts, 
         const struct key *k = &r->key[r->layer[i].key];
         struct oc_prof_rec *rec = oc_rec_add(&list);
         name_record(k, opts, rec);
-        make_record(r->layer + first, end - first, r->p->stat, v, rec, k->ran);
+        openvino_make_record(r->layer + first, end - first, r->p->stat, v, rec, k->ran);
     }
     if (warmup) {
         struct oc_prof_rec *rec = oc_rec_add(&list);
@@ -269,7 +270,7 @@ static void make_records(struct reading *r, const struct oc_profile_opts *opts, 
 }
 
 /* The statistic of the runs, from how much the sums of their layers differ. */
-static void choose_stat(struct reading *r, enum oc_stat wanted, uint32_t warmup)
+static void openvino_choose_stat(struct reading *r, enum oc_stat wanted, uint32_t warmup)
 {
     double *ns = oc_xcalloc(r->runs, sizeof(*ns));
     for (size_t i = 0; i < r->n; i++)
@@ -279,7 +280,7 @@ static void choose_stat(struct reading *r, enum oc_stat wanted, uint32_t warmup)
     free(ns);
 }
 
-static void finish(struct reading *r, const struct oc_profile_opts *opts)
+static void openvino_finish(struct reading *r, const struct oc_profile_opts *opts)
 {
     struct oc_profile *p = r->p;
     /* every table is the last inference of its request: no warm-up run unless requested */
@@ -294,8 +295,8 @@ static void finish(struct reading *r, const struct oc_profile_opts *opts)
     p->runs_from = r->runs > 1 ? OC_RUNS_MARKED : OC_RUNS_MEAN;
     p->stat = OC_STAT_MEAN;
     if (r->runs > 1)
-        choose_stat(r, opts->stat, warmup);
-    make_records(r, opts, warmup);
+        openvino_choose_stat(r, opts->stat, warmup);
+    openvino_make_records(r, opts, warmup);
     oc_diag_add(&p->diags, OC_INFO, "I-runs", "",
                 r->runs > 1 ? "%u tables, one per request: each counts as a run"
                             : "times are averages over all runs: the file does not report their number",
@@ -309,9 +310,9 @@ static int read_openvino(const struct oc_source *src, const struct oc_profile_op
     struct oc_arena keys = {0};
     r.keys.arena = &keys;
     out->imported_ns = 0;
-    int rc = read_tables(&r, err);
+    int rc = openvino_read_tables(&r, err);
     if (rc == 0)
-        finish(&r, opts);
+        openvino_finish(&r, opts);
     oc_csv_close(r.c);
     oc_map_free(&r.keys);
     oc_arena_free(&keys);
@@ -327,7 +328,7 @@ static void probe_openvino(const struct oc_peek *peek, struct oc_bid *bid)
     const struct oc_str *f;
     size_t n;
     if (memmem(peek->data, peek->n, "layerName", 9) &&
-        oc_csv_peek_header(&a, peek->data, peek->n, is_header, NULL, &f, &n))
+        oc_csv_peek_header(&a, peek->data, peek->n, openvino_is_header, NULL, &f, &n))
         *bid = (struct oc_bid){.score = oc_csv_column(f, n, "execType") != OC_CSV_NONE ? 95 : 80,
                                .reason = "header layerName, layerType, realTime"};
     oc_arena_free(&a);

@@ -21,7 +21,7 @@ struct reading {
     size_t column[N_COLUMN];
 };
 
-static bool is_header(void *ctx, const struct oc_str *f, size_t n)
+static bool ort_memory_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
     (void)ctx;
     for (unsigned i = 0; i < N_COLUMN; i++)
@@ -31,7 +31,7 @@ static bool is_header(void *ctx, const struct oc_str *f, size_t n)
 }
 
 /* Removes the last '_' and the digits after it. */
-static struct oc_str node_name(struct oc_str s)
+static struct oc_str ort_memory_node_name(struct oc_str s)
 {
     size_t n = s.n;
     while (n && s.s[n - 1] >= '0' && s.s[n - 1] <= '9')
@@ -39,7 +39,7 @@ static struct oc_str node_name(struct oc_str s)
     return n && n < s.n && s.s[n - 1] == '_' ? (struct oc_str){s.s, n - 1} : s;
 }
 
-static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+static int ort_memory_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     uint64_t bytes[N_COLUMN];
     for (unsigned i = INPUTS; i < N_COLUMN; i++) {
@@ -54,7 +54,7 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
     OC_GROW(r->temp, at, r->cap_temp);
     r->temp[at] = bytes[TEMP];
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
-    rec->name = oc_prof_text(r->p, node_name(oc_csv_at(f, n, r->column[NAME])));
+    rec->name = oc_prof_text(r->p, ort_memory_node_name(oc_csv_at(f, n, r->column[NAME])));
     rec->param_bytes = bytes[INITIALIZERS];
     rec->act_bytes = bytes[INPUTS];
     rec->out_bytes = bytes[DYNAMIC];
@@ -62,12 +62,12 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
     return 0;
 }
 
-static int read_rows(struct reading *r, struct oc_err *err)
+static int ort_memory_read_rows(struct reading *r, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
     int rc = 0;
-    if (!oc_csv_find(r->c, is_header, NULL, &f, &n))
+    if (!oc_csv_find(r->c, ort_memory_is_header, NULL, &f, &n))
         return oc_csv_failed(r->c)
                    ? oc_csv_error(r->c, err)
                    : oc_fail(err, OC_EFORMAT, "no header line with #name and total_dynamic_sizes");
@@ -77,12 +77,12 @@ static int read_rows(struct reading *r, struct oc_err *err)
         if (n && n < N_COLUMN && oc_csv_cut(r->c))
             oc_prof_cut(r->p, r->c);
         else if (n)
-            rc = take_row(r, f, n, err);
+            rc = ort_memory_take_row(r, f, n, err);
     }
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
 
-static void finish(struct reading *r)
+static void ort_memory_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
     struct oc_ort_memory *native = OC_NEW(&p->arena, struct oc_ort_memory);
@@ -104,9 +104,9 @@ static int read_memory(const struct oc_source *src, const struct oc_profile_opts
 {
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out};
     (void)opts;
-    int rc = read_rows(&r, err);
+    int rc = ort_memory_read_rows(&r, err);
     if (rc == 0)
-        finish(&r);
+        ort_memory_finish(&r);
     oc_csv_close(r.c);
     free(r.list.rec);
     free(r.temp);
@@ -119,7 +119,7 @@ static void probe_memory(const struct oc_peek *peek, struct oc_bid *bid)
     const struct oc_str *f;
     size_t n;
     if (memmem(peek->data, peek->n, "total_dynamic_sizes", 19) &&
-        oc_csv_peek_header(&a, peek->data, peek->n, is_header, NULL, &f, &n))
+        oc_csv_peek_header(&a, peek->data, peek->n, ort_memory_is_header, NULL, &f, &n))
         *bid = (struct oc_bid){.score = 95, .reason = "header of ONNX Runtime's memory statistics"};
     oc_arena_free(&a);
 }

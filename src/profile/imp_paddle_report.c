@@ -63,7 +63,7 @@ static size_t indent_of(struct oc_str line)
 }
 
 /* The rest of the line after `key`; {NULL}: no such key. */
-static struct oc_str text_after(struct oc_str s, const char *key)
+static struct oc_str paddle_report_text_after(struct oc_str s, const char *key)
 {
     const char *p = s.n ? memmem(s.s, s.n, key, strlen(key)) : NULL;
     if (!p)
@@ -73,9 +73,9 @@ static struct oc_str text_after(struct oc_str s, const char *key)
 }
 
 /* The number after the key: "Total: 6.14292     Ratio: 40.6741%"; NAN: none. */
-static double number_after(struct oc_str s, const char *key)
+static double paddle_report_number_after(struct oc_str s, const char *key)
 {
-    struct oc_str v = text_after(s, key);
+    struct oc_str v = paddle_report_text_after(s, key);
     double out;
     size_t n = 0;
     while (n < v.n && v.s[n] != ' ' && v.s[n] != '\t' && v.s[n] != '%')
@@ -134,7 +134,7 @@ static bool parse_row(struct oc_str *line, bool has_ratio, struct oc_paddle_row 
            all_times(v);
 }
 
-static void scale(struct oc_paddle_row *v, double ns)
+static void paddle_report_scale(struct oc_paddle_row *v, double ns)
 {
     double *t[] = {&v->total_ns, &v->cpu_ns, &v->gpu_ns, &v->min_ns, &v->max_ns, &v->ave_ns};
     for (size_t i = 0; i < OC_COUNT(t); i++)
@@ -153,7 +153,7 @@ static int64_t take_thread(struct oc_str *name)
     return (int64_t)k;
 }
 
-static uint32_t lane_of(struct reading *r, int64_t thread)
+static uint32_t paddle_report_lane_of(struct reading *r, int64_t thread)
 {
     char key[48];
     int n = snprintf(key, sizeof(key), "%zu:%lld", r->n_head, (long long)thread);
@@ -171,7 +171,7 @@ static uint32_t lane_of(struct reading *r, int64_t thread)
 }
 
 /* "conv2d/conv2d3/compute": the type is conv2d; parts of a call (compute, infer_shape ...) have no type. */
-static struct oc_str type_of(struct oc_str name)
+static struct oc_str paddle_report_type_of(struct oc_str name)
 {
     const char *slash = name.n ? memchr(name.s, '/', name.n) : NULL;
     if (!slash)
@@ -195,7 +195,7 @@ static uint32_t parent_of(struct reading *r, size_t indent)
     return parent;
 }
 
-static void add_row(struct reading *r, struct oc_str line, struct oc_paddle_row v)
+static void paddle_report_add_row(struct reading *r, struct oc_str line, struct oc_paddle_row v)
 {
     struct oc_str name = oc_csv_trim(line);
     int64_t thread = take_thread(&name);
@@ -204,8 +204,8 @@ static void add_row(struct reading *r, struct oc_str line, struct oc_paddle_row 
     v.report = (uint32_t)r->n_head - 1;
     v.depth = (uint32_t)r->n_open - (r->n_open > 0);
     rec->name = oc_prof_text(r->p, name);
-    rec->op_type = oc_prof_text(r->p, type_of(name));
-    rec->lane = lane_of(r, thread);
+    rec->op_type = oc_prof_text(r->p, paddle_report_type_of(name));
+    rec->lane = paddle_report_lane_of(r, thread);
     rec->parent = parent;
     oc_rec_time(rec, v.total_ns);
     rec->host_ns = v.cpu_ns;
@@ -235,8 +235,8 @@ static int table_line(struct reading *r, struct oc_str line, struct oc_err *err)
     if (r->n_row >= oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
     if (parse_row(&rest, r->has_ratio, &v)) {
-        scale(&v, r->unit_ns);
-        add_row(r, rest, v);
+        paddle_report_scale(&v, r->unit_ns);
+        paddle_report_add_row(r, rest, v);
     } else if (oc_csv_cut(r->c)) {
         oc_prof_cut(r->p, r->c);
     } else {
@@ -285,9 +285,9 @@ static void copy_line(struct reading *r, struct oc_str line)
     r->copy[r->n_copy++] = (struct oc_paddle_copy){
         .name = oc_prof_text(r->p, oc_csv_trim((struct oc_str){line.s, (size_t)(calls - line.s)})),
         .depth = (uint32_t)indent / 2,
-        .calls = number_after(line, "Calls:"),
-        .total_ns = number_after(line, "Total:") * r->unit_ns,
-        .ratio = number_after(line, "Ratio:") / 100};
+        .calls = paddle_report_number_after(line, "Calls:"),
+        .total_ns = paddle_report_number_after(line, "Total:") * r->unit_ns,
+        .ratio = paddle_report_number_after(line, "Ratio:") / 100};
 }
 
 static void head_line(struct reading *r, struct oc_str line)
@@ -295,9 +295,9 @@ static void head_line(struct reading *r, struct oc_str line)
     struct oc_paddle_head *h = &r->head[r->n_head - 1];
     struct oc_str t = oc_csv_trim(line);
     if (oc_str_starts(t, "Place:"))
-        h->place = oc_prof_text(r->p, text_after(t, "Place:"));
+        h->place = oc_prof_text(r->p, paddle_report_text_after(t, "Place:"));
     else if (oc_str_starts(t, "Time unit:")) {
-        if (!oc_csv_time_unit(text_after(t, "Time unit:"), &r->unit_ns))
+        if (!oc_csv_time_unit(paddle_report_text_after(t, "Time unit:"), &r->unit_ns))
             oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "", "line %u: unknown unit of time, ms is used",
                         oc_csv_line_number(r->c));
     } else if (oc_str_starts(t, "Sorted by"))
@@ -305,20 +305,20 @@ static void head_line(struct reading *r, struct oc_str line)
     else if (oc_str_starts(t, "Note!") && oc_str_has(t, "merge all thread"))
         h->merged = true;
     else if (oc_str_starts(t, "Total time:"))
-        h->total_ns = number_after(t, "Total time:") * r->unit_ns;
+        h->total_ns = paddle_report_number_after(t, "Total time:") * r->unit_ns;
     else if (oc_str_starts(t, "Computation time")) {
-        h->computation_ns = number_after(t, "Total:") * r->unit_ns;
-        h->computation_ratio = number_after(t, "Ratio:") / 100;
+        h->computation_ns = paddle_report_number_after(t, "Total:") * r->unit_ns;
+        h->computation_ratio = paddle_report_number_after(t, "Ratio:") / 100;
     } else if (oc_str_starts(t, "Framework overhead")) {
-        h->overhead_ns = number_after(t, "Total:") * r->unit_ns;
-        h->overhead_ratio = number_after(t, "Ratio:") / 100;
+        h->overhead_ns = paddle_report_number_after(t, "Total:") * r->unit_ns;
+        h->overhead_ratio = paddle_report_number_after(t, "Ratio:") / 100;
     } else if (oc_str_has(t, "GpuMemCpy Summary"))
         r->in_copies = true;
     else if (r->in_copies && oc_str_has(t, "Calls:"))
         copy_line(r, line);
 }
 
-static int take_line(struct reading *r, struct oc_str line, struct oc_err *err)
+static int paddle_report_take_line(struct reading *r, struct oc_str line, struct oc_err *err)
 {
     if (is_banner(line)) {
         r->in_table = false;
@@ -359,7 +359,7 @@ static void make_self(struct reading *r)
     }
 }
 
-static void finish(struct reading *r)
+static void paddle_report_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
     struct oc_paddle_report *native = OC_NEW(&p->arena, struct oc_paddle_report);
@@ -388,12 +388,12 @@ static void finish(struct reading *r)
                     "the file contains %zu reports: each has its own lanes", r->n_head);
 }
 
-static int read_lines(struct reading *r, struct oc_err *err)
+static int paddle_report_read_lines(struct reading *r, struct oc_err *err)
 {
     struct oc_str line;
     int rc = 0;
     while (rc == 0 && oc_csv_line(r->c, &line))
-        rc = take_line(r, line, err);
+        rc = paddle_report_take_line(r, line, err);
     if (rc == 0 && oc_csv_failed(r->c))
         return oc_csv_error(r->c, err);
     if (rc == 0 && !r->n_head)
@@ -412,9 +412,9 @@ static int read_report(const struct oc_source *src, const struct oc_profile_opts
     (void)opts; /* sums of one recording: every statistic is equal */
     r.lanes.arena = &keys;
     out->imported_ns = out->imported_kernel_ns = 0;
-    int rc = read_lines(&r, err);
+    int rc = paddle_report_read_lines(&r, err);
     if (rc == 0)
-        finish(&r);
+        paddle_report_finish(&r);
     oc_csv_close(r.c);
     oc_map_free(&r.lanes);
     oc_arena_free(&keys);

@@ -57,7 +57,7 @@ struct reading {
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void paddle_trace_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (!p->n || p->data[0] != '{' || !memmem(p->data, p->n, "\"span_indx\"", 11))
         return;
@@ -111,7 +111,7 @@ static bool read_shape(struct oc_json *j, struct oc_arena *a, struct oc_shape *o
 }
 
 /* {"Input": [[1,3,224,224]], "Filter": [[64,3,7,7]]} */
-static void read_shapes(struct oc_json *j, struct oc_arena *a, struct inputs *in)
+static void paddle_trace_read_shapes(struct oc_json *j, struct oc_arena *a, struct inputs *in)
 {
     struct oc_str slot;
     if (!oc_json_enter(j))
@@ -152,14 +152,14 @@ static void read_dtypes(struct oc_json *j, struct inputs *in)
     }
 }
 
-static void read_inputs(struct reading *r, struct oc_event_detail *d)
+static void paddle_trace_read_inputs(struct reading *r, struct oc_event_detail *d)
 {
     const struct oc_str shapes = r->c.f[F_SHAPES], dtypes = r->c.f[F_DTYPES];
     struct inputs *in = oc_xmalloc(sizeof(*in));
     struct oc_stream *s = oc_stream_mem(shapes.s, shapes.n), *s2 = oc_stream_mem(dtypes.s, dtypes.n);
     struct oc_json *j = oc_json_open(s), *j2 = oc_json_open(s2);
     in->n = 0;
-    read_shapes(j, &r->out->arena, in);
+    paddle_trace_read_shapes(j, &r->out->arena, in);
     if (dtypes.n)
         read_dtypes(j2, in);
     struct oc_type *kept = OC_NEW_ARRAY(&r->out->arena, in->n ? in->n : 1, struct oc_type);
@@ -174,7 +174,7 @@ static void read_inputs(struct reading *r, struct oc_event_detail *d)
     free(in);
 }
 
-static uint32_t detail_of(struct reading *r, unsigned kind)
+static uint32_t paddle_trace_detail_of(struct reading *r, unsigned kind)
 {
     const struct oc_str shapes = r->c.f[F_SHAPES], dtypes = r->c.f[F_DTYPES];
     uint64_t bytes;
@@ -197,14 +197,14 @@ static uint32_t detail_of(struct reading *r, unsigned kind)
         oc_buf_add(&r->key, dtypes.s, dtypes.n);
     id = oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
     if (new)
-        read_inputs(r, &r->t->detail[id]);
+        paddle_trace_read_inputs(r, &r->t->detail[id]);
     return id;
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
 /* Removes the duration that the writer appends: the last "[<number> ms]" or "[<number> us]". */
-static struct oc_str plain_name(struct oc_str name)
+static struct oc_str paddle_trace_plain_name(struct oc_str name)
 {
     size_t n = name.n;
     if (n < 6 || name.s[n - 1] != ']' || name.s[n - 2] != 's' ||
@@ -217,7 +217,7 @@ static struct oc_str plain_name(struct oc_str name)
     return name;
 }
 
-static unsigned find_kind(struct reading *r)
+static unsigned paddle_trace_find_kind(struct reading *r)
 {
     for (size_t i = 0; i < OC_COUNT(kind_of); i++)
         if (oc_chrome_is(&r->c, OC_CH_CAT, kind_of[i].cat))
@@ -227,7 +227,7 @@ static unsigned find_kind(struct reading *r)
 }
 
 /* Start and duration from the arguments; without them "ts" (a different clock) and "dur". */
-static const char *times_of(struct reading *r, int64_t *start_ns, double *dur_ns)
+static const char *paddle_trace_times_of(struct reading *r, int64_t *start_ns, double *dur_ns)
 {
     int64_t ts_ns, end_ns;
     bool ts = oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns), start = oc_chrome_ts_ns(&r->c, F_START, start_ns);
@@ -246,34 +246,34 @@ static const char *times_of(struct reading *r, int64_t *start_ns, double *dur_ns
     return *dur_ns < 0 ? "\"dur\" is negative" : NULL;
 }
 
-static uint16_t lane_of(struct reading *r, bool device)
+static uint16_t paddle_trace_lane_of(struct reading *r, bool device)
 {
     static const unsigned field[2] = {OC_CH_PID, OC_CH_TID};
     return oc_chrome_lane_at(&r->lanes, &r->c, r->t, device, field);
 }
 
-static const char *take_event(void *ctx)
+static const char *paddle_trace_take_event(void *ctx)
 {
     struct reading *r = ctx;
     int64_t start_ns;
     uint64_t launch = 0;
     struct oc_event e = {.detail = OC_NONE};
-    unsigned kind = find_kind(r);
+    unsigned kind = paddle_trace_find_kind(r);
     if (kind == OC_EV_COUNT)
         return NULL;
     if (!oc_chrome_has(&r->c, OC_CH_NAME))
         return "missing \"name\"";
-    const char *why = times_of(r, &start_ns, &e.dur_ns);
+    const char *why = paddle_trace_times_of(r, &start_ns, &e.dur_ns);
     if (why)
         return why;
-    struct oc_str name = plain_name(oc_chrome_text(&r->c, OC_CH_NAME));
+    struct oc_str name = paddle_trace_plain_name(oc_chrome_text(&r->c, OC_CH_NAME));
     if (kind == OC_EV_API && memmem(name.s, name.n, "Synchronize", 11))
         kind = OC_EV_SYNC;
     e.name = oc_timeline_name(r->t, name.s, name.n);
     e.start_ns = oc_timeline_at(r->t, start_ns);
     e.kind = (uint8_t)kind;
-    e.lane = lane_of(r, oc_event_on_device(kind));
-    e.detail = detail_of(r, kind);
+    e.lane = paddle_trace_lane_of(r, oc_event_on_device(kind));
+    e.detail = paddle_trace_detail_of(r, kind);
     if (kind >= OC_EV_API)
         oc_chrome_u64(&r->c, F_CORRELATION, &launch);
     r->device |= oc_event_on_device(kind);
@@ -285,7 +285,7 @@ static const char *take_event(void *ctx)
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
 
-static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
+static bool paddle_trace_other_member(void *ctx, struct oc_str key, struct oc_json *j)
 {
     struct reading *r = ctx;
     struct oc_str text;
@@ -307,7 +307,7 @@ static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
     return true;
 }
 
-static void add_warnings(struct reading *r, const struct oc_stream *s)
+static void paddle_trace_add_warnings(struct reading *r, const struct oc_stream *s)
 {
     struct oc_profile *p = r->out;
     oc_chrome_tell(&r->c, s, r->t, &r->left_out);
@@ -332,15 +332,15 @@ static int read_paddle(const struct oc_source *src, const struct oc_profile_opts
     static const struct oc_timeline_rules rules = {.find_runs = true, .keep_call_positions = true};
     struct reading r = {.out = out, .t = oc_timeline_new(out)};
     int rc = oc_chrome_open(&r.c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
-    r.c.other = other_member;
+    r.c.other = paddle_trace_other_member;
     r.c.ctx = &r;
     if (rc == 0)
-        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
+        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, paddle_trace_take_event, &r);
     if (rc == 0 && !r.n_event)
         rc = oc_fail(err, OC_EFORMAT, "has no events of Paddle's profiler (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
     if (rc == 0) {
-        add_warnings(&r, src->file[0].s);
+        paddle_trace_add_warnings(&r, src->file[0].s);
         oc_chrome_finish(&r.lanes, r.t, opts, &rules);
         clean_types(out);
     } else {
@@ -357,6 +357,6 @@ const struct oc_importer oc_importer_paddle_trace = {
     .title = "Paddle profiler trace (paddle.profiler)",
     .seen = "none; schemas 1.0.0 and 1.0.1 from the writer",
     .lost = "names of nodes: operators have types only",
-    .probe = probe,
+    .probe = paddle_trace_probe,
     .read = read_paddle,
 };

@@ -47,7 +47,7 @@ struct reading {
     bool old; /* rocmProfileData */
 };
 
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void rocpd_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (p->n >= 100 && memcmp(p->data, "SQLite format 3", 16) == 0 &&
         (memmem(p->data, p->n, "rocpd_", 6) || memmem(p->data, p->n, "ROCPD", 5)))
@@ -57,7 +57,7 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
 /* ---- tables by id -------------------------------------------------------------------------------------- */
 
 /* Makes room for the id; ids are dense. False: it is out of range. */
-static bool reserve(void **at, size_t *n, size_t size, int64_t id)
+static bool rocpd_reserve(void **at, size_t *n, size_t size, int64_t id)
 {
     if (id < 0 || id >= MAX_ID || (uint64_t)id > 2 * *n + 65536)
         return false;
@@ -70,42 +70,43 @@ static bool reserve(void **at, size_t *n, size_t size, int64_t id)
     return true;
 }
 
-static const char *intern(struct reading *r, const struct oc_cell *c)
+static const char *rocpd_intern(struct reading *r, const struct oc_cell *c)
 {
     return c->kind == OC_CELL_TEXT ? oc_intern(&r->out->names, c->s, strnlen(c->s, c->n)) : "";
 }
 
-static void set_text(struct reading *r, struct texts *t, const struct oc_cell *id, const struct oc_cell *text)
+static void rocpd_set_text(struct reading *r, struct texts *t, const struct oc_cell *id,
+                           const struct oc_cell *text)
 {
     if (id->kind == OC_CELL_INT && text->kind == OC_CELL_TEXT &&
-        reserve((void **)&t->at, &t->n, sizeof(*t->at), id->i))
-        t->at[id->i] = intern(r, text);
+        rocpd_reserve((void **)&t->at, &t->n, sizeof(*t->at), id->i))
+        t->at[id->i] = rocpd_intern(r, text);
 }
 
-static const char *text_of(const struct texts *t, const struct oc_cell *id)
+static const char *rocpd_text_of(const struct texts *t, const struct oc_cell *id)
 {
     return id->kind == OC_CELL_INT && id->i >= 0 && (uint64_t)id->i < t->n ? t->at[id->i] : NULL;
 }
 
-static int take_string(void *user, const struct oc_cell *c)
+static int rocpd_take_string(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    set_text(r, &r->strings, &c[0], &c[1]);
+    rocpd_set_text(r, &r->strings, &c[0], &c[1]);
     return 0;
 }
 
-static int take_symbol(void *user, const struct oc_cell *c)
+static int rocpd_take_symbol(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    set_text(r, &r->kernels, &c[0], c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2]);
+    rocpd_set_text(r, &r->kernels, &c[0], c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2]);
     return 0;
 }
 
-static int take_agent(void *user, const struct oc_cell *c)
+static int rocpd_take_agent(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     struct oc_profile *p = r->out;
-    const char *name = intern(r, c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2]);
+    const char *name = rocpd_intern(r, c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2]);
     if (c[0].kind != OC_CELL_TEXT || c[0].n != 3 || memcmp(c[0].s, "GPU", 3) != 0 || !*name ||
         strstr(p->device, name))
         return 0;
@@ -117,7 +118,7 @@ static int take_stamp(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     if (c[0].kind == OC_CELL_INT && c[1].kind == OC_CELL_INT &&
-        reserve((void **)&r->stamp, &r->n_stamp, sizeof(*r->stamp), c[0].i))
+        rocpd_reserve((void **)&r->stamp, &r->n_stamp, sizeof(*r->stamp), c[0].i))
         r->stamp[c[0].i] = c[1].i;
     return 0;
 }
@@ -144,11 +145,12 @@ static const char *message_of(struct reading *r, const struct oc_cell *c)
     return message;
 }
 
-static int take_event(void *user, const struct oc_cell *c)
+static int rocpd_take_event(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    const char *category = text_of(&r->strings, &c[1]);
-    if (c[0].kind != OC_CELL_INT || !reserve((void **)&r->event, &r->n_event, sizeof(*r->event), c[0].i))
+    const char *category = rocpd_text_of(&r->strings, &c[1]);
+    if (c[0].kind != OC_CELL_INT ||
+        !rocpd_reserve((void **)&r->event, &r->n_event, sizeof(*r->event), c[0].i))
         return 0;
     r->event[c[0].i] =
         (struct event){.stack = c[2].kind == OC_CELL_INT ? c[2].i : 0,
@@ -165,13 +167,13 @@ enum { START, END, START_ID, END_ID, PROCESS, EVENT, TIMES };
         "event_id", false                                                                                    \
     }
 
-static int64_t int_of(const struct oc_cell *c, int64_t otherwise)
+static int64_t rocpd_int_of(const struct oc_cell *c, int64_t otherwise)
 {
     return c->kind == OC_CELL_INT ? c->i : otherwise;
 }
 
-static bool time_at(const struct reading *r, const struct oc_cell *value, const struct oc_cell *id,
-                    int64_t *ns)
+static bool rocpd_time_at(const struct reading *r, const struct oc_cell *value, const struct oc_cell *id,
+                          int64_t *ns)
 {
     if (value->kind == OC_CELL_INT)
         *ns = value->i;
@@ -188,15 +190,15 @@ static const struct event *event_of(const struct reading *r, const struct oc_cel
     return id->kind == OC_CELL_INT && id->i >= 0 && (uint64_t)id->i < r->n_event ? &r->event[id->i] : &none;
 }
 
-static void add(struct reading *r, const struct oc_cell *c, unsigned kind, const char *name,
-                const struct oc_lane *lane, int64_t bytes)
+static void rocpd_add(struct reading *r, const struct oc_cell *c, unsigned kind, const char *name,
+                      const struct oc_lane *lane, int64_t bytes)
 {
     int64_t start_ns, end_ns;
     const struct event *event = event_of(r, &c[EVENT]);
     struct oc_event e = {
         .parent = OC_NONE, .link = OC_NONE, .detail = OC_NONE, .run = OC_NONE, .kind = (uint8_t)kind};
-    if (!time_at(r, &c[START], &c[START_ID], &start_ns) || !time_at(r, &c[END], &c[END_ID], &end_ns) ||
-        end_ns < start_ns || end_ns - start_ns > MAX_NS) {
+    if (!rocpd_time_at(r, &c[START], &c[START_ID], &start_ns) ||
+        !rocpd_time_at(r, &c[END], &c[END_ID], &end_ns) || end_ns < start_ns || end_ns - start_ns > MAX_NS) {
         r->bad++;
         return;
     }
@@ -218,42 +220,43 @@ static void add(struct reading *r, const struct oc_cell *c, unsigned kind, const
 static int take_region(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    const char *name = text_of(&r->strings, &c[TIMES]), *message = event_of(r, &c[EVENT])->message;
+    const char *name = rocpd_text_of(&r->strings, &c[TIMES]), *message = event_of(r, &c[EVENT])->message;
     struct oc_lane lane = {.name = "",
-                           .process = int_of(&c[PROCESS], (int64_t)r->process),
+                           .process = rocpd_int_of(&c[PROCESS], (int64_t)r->process),
                            .device_id = OC_NO_ID,
-                           .id = int_of(&c[TIMES + 1], int_of(&c[TIMES + 2], 0))};
+                           .id = rocpd_int_of(&c[TIMES + 1], rocpd_int_of(&c[TIMES + 2], 0))};
     name = message && *message ? message : name ? name : "(call)";
     unsigned kind = message ? OC_EV_USER : strstr(name, "Synchronize") ? OC_EV_SYNC : OC_EV_API;
-    add(r, c, kind, name, &lane, -1);
+    rocpd_add(r, c, kind, name, &lane, -1);
     return 0;
 }
 
-static struct oc_lane device_lane(struct reading *r, const struct oc_cell *c, const struct oc_cell *device,
-                                  const struct oc_cell *stream, const struct oc_cell *other)
+static struct oc_lane rocpd_device_lane(struct reading *r, const struct oc_cell *c,
+                                        const struct oc_cell *device, const struct oc_cell *stream,
+                                        const struct oc_cell *other)
 {
     return (struct oc_lane){.name = "",
                             .device = true,
-                            .process = int_of(&c[PROCESS], (int64_t)r->process),
-                            .device_id = int_of(device, OC_NO_ID),
-                            .id = int_of(stream, int_of(other, OC_NO_ID))};
+                            .process = rocpd_int_of(&c[PROCESS], (int64_t)r->process),
+                            .device_id = rocpd_int_of(device, OC_NO_ID),
+                            .id = rocpd_int_of(stream, rocpd_int_of(other, OC_NO_ID))};
 }
 
-static int take_kernel(void *user, const struct oc_cell *c)
+static int rocpd_take_kernel(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    const char *name = text_of(&r->kernels, &c[TIMES]);
-    struct oc_lane lane = device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
-    add(r, c, OC_EV_KERNEL, name ? name : "(unnamed kernel)", &lane, -1);
+    const char *name = rocpd_text_of(&r->kernels, &c[TIMES]);
+    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
+    rocpd_add(r, c, OC_EV_KERNEL, name ? name : "(unnamed kernel)", &lane, -1);
     return 0;
 }
 
-static int take_copy(void *user, const struct oc_cell *c)
+static int rocpd_take_copy(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    const char *name = text_of(&r->strings, &c[TIMES]);
-    struct oc_lane lane = device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
-    add(r, c, OC_EV_MEMCPY, name ? name : "MEMORY_COPY", &lane, int_of(&c[TIMES + 4], -1));
+    const char *name = rocpd_text_of(&r->strings, &c[TIMES]);
+    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
+    rocpd_add(r, c, OC_EV_MEMCPY, name ? name : "MEMORY_COPY", &lane, rocpd_int_of(&c[TIMES + 4], -1));
     return 0;
 }
 
@@ -261,17 +264,18 @@ static int take_copy(void *user, const struct oc_cell *c)
 static int take_op(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    const char *name = text_of(&r->strings, &c[TIMES]), *type = text_of(&r->strings, &c[TIMES + 1]);
-    struct oc_lane lane = device_lane(r, c, &c[TIMES + 2], &c[TIMES + 3], &c[TIMES + 3]);
+    const char *name = rocpd_text_of(&r->strings, &c[TIMES]),
+               *type = rocpd_text_of(&r->strings, &c[TIMES + 1]);
+    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 2], &c[TIMES + 3], &c[TIMES + 3]);
     bool copy = type && strstr(type, "Copy"), fill = type && strstr(type, "Fill");
-    add(r, c,
-        copy   ? OC_EV_MEMCPY
-        : fill ? OC_EV_MEMSET
-               : OC_EV_KERNEL,
-        name && *name ? name
-        : type        ? type
-                      : "(unnamed kernel)",
-        &lane, -1);
+    rocpd_add(r, c,
+              copy   ? OC_EV_MEMCPY
+              : fill ? OC_EV_MEMSET
+                     : OC_EV_KERNEL,
+              name && *name ? name
+              : type        ? type
+                            : "(unnamed kernel)",
+              &lane, -1);
     return 0;
 }
 
@@ -305,14 +309,14 @@ static const struct {
     size_t n_column;
     int (*take)(void *user, const struct oc_cell *c);
 } tables[] = {
-    TABLE("rocpd_string", string_columns, take_string),
-    TABLE("rocpd_info_kernel_symbol", symbol_columns, take_symbol),
-    TABLE("rocpd_info_agent", agent_columns, take_agent),
+    TABLE("rocpd_string", string_columns, rocpd_take_string),
+    TABLE("rocpd_info_kernel_symbol", symbol_columns, rocpd_take_symbol),
+    TABLE("rocpd_info_agent", agent_columns, rocpd_take_agent),
     TABLE("rocpd_timestamp", stamp_columns, take_stamp),
-    TABLE("rocpd_event", event_columns, take_event),
+    TABLE("rocpd_event", event_columns, rocpd_take_event),
     TABLE("rocpd_region", region_columns, take_region),
-    TABLE("rocpd_kernel_dispatch", kernel_columns, take_kernel),
-    TABLE("rocpd_memory_copy", copy_columns, take_copy),
+    TABLE("rocpd_kernel_dispatch", kernel_columns, rocpd_take_kernel),
+    TABLE("rocpd_memory_copy", copy_columns, rocpd_take_copy),
     TABLE("rocpd_op", op_columns, take_op),
 };
 
@@ -340,7 +344,7 @@ static int read_process(struct reading *r, const char *suffix, struct oc_err *er
     return rc;
 }
 
-static int read_all(struct reading *r, struct oc_err *err)
+static int rocpd_read_all(struct reading *r, struct oc_err *err)
 {
     static const char prefix[] = "rocpd_string";
     const char *const *name;
@@ -369,8 +373,8 @@ static int read_all(struct reading *r, struct oc_err *err)
     return 0;
 }
 
-static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
-                     struct oc_err *err)
+static int rocpd_read_file(const struct oc_source *src, const struct oc_profile_opts *opts,
+                           struct oc_profile *out, struct oc_err *err)
 {
     static const struct oc_timeline_rules rules = {
         .find_runs = true, .user_are_operators = true, .kernel_are_records = true};
@@ -378,7 +382,7 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
     int rc = oc_sqlite_open_stream(src->file[0].s, &out->caps, &r.db, err);
     if (rc == 0) {
         oc_sqlite_stop_on(r.db, opts->stop);
-        rc = read_all(&r, err);
+        rc = rocpd_read_all(&r, err);
         out->stopped = oc_sqlite_stopped(r.db, &out->stopped_rows);
     }
     oc_sqlite_close(r.db);
@@ -392,6 +396,6 @@ const struct oc_importer oc_importer_rocpd = {
     .title = "ROCm rocprofv3 database (rocpd), rocmProfileData",
     .seen = "rocprofv3 of 2025 on MI300X; rocmProfileData from the writer",
     .lost = "counters",
-    .probe = probe,
-    .read = read_file,
+    .probe = rocpd_probe,
+    .read = rocpd_read_file,
 };

@@ -58,7 +58,7 @@ struct reading {
     uint64_t process, work, bad;
 };
 
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void rocprof_json_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (p->n && p->data[0] == '{' && memmem(p->data, p->n, "\"rocprofiler-sdk-tool\"", 22))
         *bid = (struct oc_bid){.score = 95, .reason = "an object with rocprofiler-sdk-tool"};
@@ -83,7 +83,7 @@ static void take_text(struct reading *r, struct item *x, const char *key, unsign
     }
 }
 
-static enum field field_named(const char *key)
+static enum field rocprof_json_field_named(const char *key)
 {
     for (size_t i = 0; i < OC_COUNT(field_of); i++)
         if (strcmp(key, field_of[i].key) == 0)
@@ -101,7 +101,7 @@ static void read_members(struct reading *r, struct item *x, const char *parent, 
         char key[32] = "";
         memcpy(key, name.s, name.n < sizeof(key) ? name.n : sizeof(key) - 1);
         enum oc_json_type type = oc_json_peek(r->j);
-        enum field field = field_named(strcmp(key, "handle") == 0 ? parent : key);
+        enum field field = rocprof_json_field_named(strcmp(key, "handle") == 0 ? parent : key);
         if (type == OC_JSON_OBJECT && depth < MAX_DEPTH)
             read_members(r, x, key, best, depth + 1);
         else if (type == OC_JSON_STRING && depth == 0)
@@ -132,7 +132,7 @@ static void each_item(struct reading *r, void (*take)(struct reading *r, const s
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-static void take_agent(struct reading *r, const struct item *x)
+static void rocprof_json_take_agent(struct reading *r, const struct item *x)
 {
     struct oc_profile *p = r->out;
     if (x->v[F_TYPE] == 2 && x->name && !strstr(p->device, x->name))
@@ -145,7 +145,7 @@ static void set_name(struct reading *r, struct oc_map *names, int64_t id, const 
         oc_map_set(names, (const char *)&id, sizeof(id), oc_timeline_name(r->t, text, strlen(text)));
 }
 
-static void take_symbol(struct reading *r, const struct item *x)
+static void rocprof_json_take_symbol(struct reading *r, const struct item *x)
 {
     set_name(r, &r->kernels, x->v[F_KERNEL], x->name);
 }
@@ -157,8 +157,8 @@ static void take_marker_text(struct reading *r, const struct item *x)
 
 /* ---- records ------------------------------------------------------------------------------------------- */
 
-static void add(struct reading *r, const struct item *x, unsigned kind, uint32_t name,
-                const struct oc_lane *lane)
+static void rocprof_json_add(struct reading *r, const struct item *x, unsigned kind, uint32_t name,
+                             const struct oc_lane *lane)
 {
     struct oc_event e = {.parent = OC_NONE,
                          .link = OC_NONE,
@@ -186,13 +186,14 @@ static void add(struct reading *r, const struct item *x, unsigned kind, uint32_t
     r->work += oc_event_on_device(kind);
 }
 
-static uint32_t name_of(struct reading *r, const struct oc_map *names, int64_t id, const char *otherwise)
+static uint32_t rocprof_json_name_of(struct reading *r, const struct oc_map *names, int64_t id,
+                                     const char *otherwise)
 {
     uint32_t name = oc_map_get(names, (const char *)&id, sizeof(id));
     return name == OC_NONE ? oc_timeline_name(r->t, otherwise, strlen(otherwise)) : name;
 }
 
-static struct oc_lane device_lane(struct reading *r, const struct item *x)
+static struct oc_lane rocprof_json_device_lane(struct reading *r, const struct item *x)
 {
     return (struct oc_lane){.name = "",
                             .device = true,
@@ -201,33 +202,34 @@ static struct oc_lane device_lane(struct reading *r, const struct item *x)
                             .id = x->seen >> F_STREAM & 1 ? x->v[F_STREAM] : x->v[F_QUEUE]};
 }
 
-static void take_kernel(struct reading *r, const struct item *x)
+static void rocprof_json_take_kernel(struct reading *r, const struct item *x)
 {
-    struct oc_lane lane = device_lane(r, x);
-    add(r, x, OC_EV_KERNEL, name_of(r, &r->kernels, x->v[F_KERNEL], "(unnamed kernel)"), &lane);
+    struct oc_lane lane = rocprof_json_device_lane(r, x);
+    rocprof_json_add(r, x, OC_EV_KERNEL,
+                     rocprof_json_name_of(r, &r->kernels, x->v[F_KERNEL], "(unnamed kernel)"), &lane);
 }
 
-static void take_copy(struct reading *r, const struct item *x)
+static void rocprof_json_take_copy(struct reading *r, const struct item *x)
 {
-    struct oc_lane lane = device_lane(r, x);
-    add(r, x, OC_EV_MEMCPY, oc_timeline_name(r->t, "MEMORY_COPY", 11), &lane);
+    struct oc_lane lane = rocprof_json_device_lane(r, x);
+    rocprof_json_add(r, x, OC_EV_MEMCPY, oc_timeline_name(r->t, "MEMORY_COPY", 11), &lane);
 }
 
 static void take_host(struct reading *r, const struct item *x, unsigned kind, uint32_t name)
 {
     struct oc_lane lane = {
         .name = "", .process = (int64_t)r->process, .device_id = OC_NO_ID, .id = x->v[F_THREAD]};
-    add(r, x, kind, name, &lane);
+    rocprof_json_add(r, x, kind, name, &lane);
 }
 
-static void take_call(struct reading *r, const struct item *x)
+static void rocprof_json_take_call(struct reading *r, const struct item *x)
 {
     take_host(r, x, OC_EV_API, oc_timeline_name(r->t, "(call)", 6));
 }
 
 static void take_marker(struct reading *r, const struct item *x)
 {
-    take_host(r, x, OC_EV_USER, name_of(r, &r->markers, x->v[F_CORRELATION], "(marker)"));
+    take_host(r, x, OC_EV_USER, rocprof_json_name_of(r, &r->markers, x->v[F_CORRELATION], "(marker)"));
 }
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
@@ -237,12 +239,12 @@ static const struct {
     const char *of, *key;
     void (*take)(struct reading *r, const struct item *x);
 } lists[] = {
-    {"", "agents", take_agent},
+    {"", "agents", rocprof_json_take_agent},
     {"strings", "marker_api", take_marker_text},
-    {"", "kernel_symbols", take_symbol},
-    {"buffer_records", "kernel_dispatch", take_kernel},
-    {"buffer_records", "memory_copy", take_copy},
-    {"buffer_records", "hip_api", take_call},
+    {"", "kernel_symbols", rocprof_json_take_symbol},
+    {"buffer_records", "kernel_dispatch", rocprof_json_take_kernel},
+    {"buffer_records", "memory_copy", rocprof_json_take_copy},
+    {"buffer_records", "hip_api", rocprof_json_take_call},
     {"buffer_records", "marker_api", take_marker},
 };
 
@@ -289,7 +291,7 @@ static void read_processes(struct reading *r)
     }
 }
 
-static int finish(struct reading *r, struct oc_err *err)
+static int rocprof_json_finish(struct reading *r, struct oc_err *err)
 {
     struct oc_diags *d = &r->out->diags;
     uint64_t offset = 0;
@@ -311,8 +313,8 @@ static int finish(struct reading *r, struct oc_err *err)
     return 0;
 }
 
-static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
-                     struct oc_err *err)
+static int rocprof_json_read_file(const struct oc_source *src, const struct oc_profile_opts *opts,
+                                  struct oc_profile *out, struct oc_err *err)
 {
     static const struct oc_timeline_rules rules = {
         .find_runs = true, .user_are_operators = true, .kernel_are_records = true};
@@ -320,7 +322,7 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
     r.kernels.arena = r.markers.arena = &r.scratch;
     out->producer = "rocprofv3 (JSON)";
     read_processes(&r);
-    int rc = finish(&r, err);
+    int rc = rocprof_json_finish(&r, err);
     oc_json_close(r.j);
     oc_map_free(&r.kernels);
     oc_map_free(&r.markers);
@@ -333,6 +335,6 @@ const struct oc_importer oc_importer_rocprof_json = {
     .title = "ROCm rocprofv3 JSON",
     .seen = "rocprofv3 of 2025 on MI350X",
     .lost = "counters; calls of the runtime",
-    .probe = probe,
-    .read = read_file,
+    .probe = rocprof_json_probe,
+    .read = rocprof_json_read_file,
 };

@@ -60,7 +60,7 @@ static bool is_title(struct oc_str line, const char *title)
 }
 
 /* The first number of "53.70 / 0.18 / 0.40 / 0.14 / 4.34"; NAN: "-". */
-static double total_of(struct oc_str cell, double unit_ns)
+static double summary_tables_total_of(struct oc_str cell, double unit_ns)
 {
     const char *slash = cell.n ? memchr(cell.s, '/', cell.n) : NULL;
     double v;
@@ -69,8 +69,8 @@ static double total_of(struct oc_str cell, double unit_ns)
     return oc_csv_number(cell, &v, NULL) && v >= 0 && v < 1e15 ? v * unit_ns : (double)NAN;
 }
 
-static struct oc_prof_rec *add_record(struct reading *r, struct oc_str name, uint64_t calls, double cpu_ns,
-                                      double gpu_ns)
+static struct oc_prof_rec *summary_tables_add_record(struct reading *r, struct oc_str name, uint64_t calls,
+                                                     double cpu_ns, double gpu_ns)
 {
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
     rec->name = oc_prof_text(r->p, name);
@@ -87,7 +87,7 @@ static struct oc_prof_rec *add_record(struct reading *r, struct oc_str name, uin
 
 static void add_operator(struct reading *r, struct oc_str name, uint64_t calls, double cpu_ns, double gpu_ns)
 {
-    struct oc_prof_rec *rec = add_record(r, name, calls, cpu_ns, gpu_ns);
+    struct oc_prof_rec *rec = summary_tables_add_record(r, name, calls, cpu_ns, gpu_ns);
     struct oc_str type = name; /* "conv2d dygraph", "conv2d_grad grad_node" */
     const char *blank = memrchr(name.s, ' ', name.n);
     if (blank &&
@@ -97,7 +97,7 @@ static void add_operator(struct reading *r, struct oc_str name, uint64_t calls, 
     rec->op_type = oc_prof_text(r->p, type);
 }
 
-static void add_kernel(struct reading *r, struct oc_str name, uint64_t calls, double gpu_ns)
+static void summary_tables_add_kernel(struct reading *r, struct oc_str name, uint64_t calls, double gpu_ns)
 {
     struct oc_kernel_facts facts;
     OC_GROW(r->kernel, r->n_kernel, r->cap_kernel);
@@ -122,14 +122,14 @@ static bool too_many(const struct reading *r)
     return r->list.n + r->n_kernel >= oc_csv_max_rows(r->c);
 }
 
-static void take_row(struct reading *r, struct oc_str line, struct oc_err *err, int *rc)
+static void summary_tables_take_row(struct reading *r, struct oc_str line, struct oc_err *err, int *rc)
 {
     struct oc_str cell[OC_TEXT_COLUMNS];
     uint64_t calls;
     oc_text_cut(line, r->span, r->n_span, cell);
     bool nested = line.n && line.s[0] == ' ';
-    double first = total_of(cell[2], r->unit_ns),
-           second = r->n_span > 3 ? total_of(cell[3], r->unit_ns) : (double)NAN;
+    double first = summary_tables_total_of(cell[2], r->unit_ns),
+           second = r->n_span > 3 ? summary_tables_total_of(cell[3], r->unit_ns) : (double)NAN;
     if (!cell[0].n || !oc_csv_u64(cell[1], &calls))
         return;
     if (oc_csv_same(cell[0], "ProfileStep") && !r->steps && first > 0) {
@@ -149,10 +149,10 @@ static void take_row(struct reading *r, struct oc_str line, struct oc_err *err, 
                      : r->cpu ? second
                               : first);
     else if (!isnan(first))
-        add_kernel(r, cell[0], calls, first);
+        summary_tables_add_kernel(r, cell[0], calls, first);
 }
 
-static int take_line(struct reading *r, struct oc_str line, struct oc_err *err)
+static int summary_tables_take_line(struct reading *r, struct oc_str line, struct oc_err *err)
 {
     struct oc_text_column found[OC_TEXT_COLUMNS];
     size_t n = oc_text_rule(line, found);
@@ -174,12 +174,12 @@ static int take_line(struct reading *r, struct oc_str line, struct oc_err *err)
         r->cpu = oc_str_has(line, "CPU");
         r->gpu = oc_str_has(line, "GPU") || oc_str_has(line, "XPU") || oc_str_has(line, "Device");
     } else if (r->n_span && !is_title(line, "Thread")) {
-        take_row(r, line, err, &rc);
+        summary_tables_take_row(r, line, err, &rc);
     }
     return rc;
 }
 
-static void make_times(struct reading *r)
+static void summary_tables_make_times(struct reading *r)
 {
     double runs = r->steps && r->opts->stat != OC_STAT_SUM ? (double)r->steps : 1;
     for (size_t i = 0; i < r->list.n; i++) {
@@ -193,7 +193,7 @@ static void make_times(struct reading *r)
         r->kernel[i].time_ns = r->kernel[i].total_ns / runs;
 }
 
-static void finish(struct reading *r)
+static void summary_tables_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
     bool sum = !r->steps || r->opts->stat == OC_STAT_SUM;
@@ -205,7 +205,7 @@ static void finish(struct reading *r)
     p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
     p->run_ns = !r->steps ? (double)NAN : sum ? r->steps_ns : r->steps_ns / (double)r->steps;
     p->busy_ns = NAN;
-    make_times(r);
+    summary_tables_make_times(r);
     if (!r->any_gpu)
         p->imported_kernel_ns = NAN;
     p->kernel = OC_NEW_ARRAY(&p->arena, r->n_kernel ? r->n_kernel : 1, struct oc_prof_kernel);
@@ -386,7 +386,7 @@ static void torch_shapes(struct oc_profile *p, struct oc_str s, struct oc_prof_r
     rec->has_in = n > 0;
 }
 
-static bool on_device(const struct torch_row *row)
+static bool summary_tables_on_device(const struct torch_row *row)
 {
     return row->total_ns == 0 && row->self_ns == 0 && row->device_ns > 0;
 }
@@ -416,7 +416,7 @@ static bool is_launch(struct oc_str name)
 
 static void torch_record(struct reading *r, const struct torch_row *row, double cpu_ns)
 {
-    struct oc_prof_rec *rec = add_record(r, row->name, row->calls, cpu_ns, row->device_ns);
+    struct oc_prof_rec *rec = summary_tables_add_record(r, row->name, row->calls, cpu_ns, row->device_ns);
     rec->where = row->where;
     r->p->training |= oc_str_starts(row->name, "autograd::") || oc_str_starts(row->name, "Optimizer.step");
     torch_shapes(r->p, row->shapes, rec);
@@ -428,21 +428,22 @@ static void torch_records(struct reading *r)
     struct torch_table *t = r->torch;
     double attributed_ns = 0;
     for (size_t i = 0; i < t->n && !t->negative; i++)
-        attributed_ns += !on_device(&t->row[i]) && t->row[i].device_ns > 0 ? t->row[i].device_ns : 0;
+        attributed_ns +=
+            !summary_tables_on_device(&t->row[i]) && t->row[i].device_ns > 0 ? t->row[i].device_ns : 0;
     for (size_t i = 0; i < t->n; i++) {
         struct torch_row *row = &t->row[i];
         if (t->negative)
             row->device_ns = NAN;
-        if (!on_device(row) && row->device_ns > 0 && is_launch(row->name))
+        if (!summary_tables_on_device(row) && row->device_ns > 0 && is_launch(row->name))
             row->device_ns = 0;
         if (is_step(row) && row->total_ns > 0) {
             r->steps = row->calls < UINT32_MAX ? row->calls : 0;
             r->steps_ns = row->total_ns;
             t->step_ns = row->self_ns;
-        } else if (!on_device(row)) {
+        } else if (!summary_tables_on_device(row)) {
             torch_record(r, row, row->self_ns);
         } else if (!is_range(t, row)) {
-            add_kernel(r, row->name, row->calls, row->device_ns);
+            summary_tables_add_kernel(r, row->name, row->calls, row->device_ns);
             if (attributed_ns == 0)
                 torch_record(r, row, NAN);
         }
@@ -478,7 +479,7 @@ static int finish_torch(struct reading *r, struct oc_err *err)
                        "has no rows with times: print it with "
                        "prof.key_averages().table(row_limit=-1)");
     torch_warnings(r);
-    finish(r);
+    summary_tables_finish(r);
     r->p->producer = "PyTorch profiler";
     return 0;
 }
@@ -489,15 +490,15 @@ static int finish_paddle(struct reading *r, struct oc_err *err)
         return oc_fail(
             err, OC_EFORMAT,
             "has no rows under 'Operator Summary': print it with Profiler.summary(op_detail=True)");
-    finish(r);
+    summary_tables_finish(r);
     r->p->producer = "Paddle profiler";
     return 0;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-static int read_tables(struct reading *r, const struct oc_source *src, struct oc_profile *out,
-                       struct oc_err *err)
+static int summary_tables_read_tables(struct reading *r, const struct oc_source *src, struct oc_profile *out,
+                                      struct oc_err *err)
 {
     struct oc_str line;
     int rc = 0;
@@ -506,7 +507,7 @@ static int read_tables(struct reading *r, const struct oc_source *src, struct oc
     r->unit_ns = 1e6;
     out->imported_ns = out->imported_kernel_ns = 0;
     while (rc == 0 && oc_csv_line(r->c, &line))
-        rc = (r->torch ? torch_line : take_line)(r, line, err);
+        rc = (r->torch ? torch_line : summary_tables_take_line)(r, line, err);
     if (rc == 0 && oc_csv_failed(r->c))
         rc = oc_csv_error(r->c, err);
     if (rc == 0)
@@ -517,10 +518,10 @@ static int read_tables(struct reading *r, const struct oc_source *src, struct oc
     return rc;
 }
 
-static int read_summary(const struct oc_source *src, const struct oc_profile_opts *opts,
-                        struct oc_profile *out, struct oc_err *err)
+static int summary_tables_read_summary(const struct oc_source *src, const struct oc_profile_opts *opts,
+                                       struct oc_profile *out, struct oc_err *err)
 {
-    return read_tables(&(struct reading){.opts = opts}, src, out, err);
+    return summary_tables_read_tables(&(struct reading){.opts = opts}, src, out, err);
 }
 
 static int read_torch(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
@@ -528,7 +529,7 @@ static int read_torch(const struct oc_source *src, const struct oc_profile_opts 
 {
     struct torch_table t = {.all_ns = NAN, .device_ns = NAN};
     t.hosts.arena = &t.arena;
-    int rc = read_tables(&(struct reading){.opts = opts, .torch = &t}, src, out, err);
+    int rc = summary_tables_read_tables(&(struct reading){.opts = opts, .torch = &t}, src, out, err);
     free(t.row);
     oc_map_free(&t.hosts);
     oc_arena_free(&t.arena);
@@ -569,7 +570,7 @@ const struct oc_importer oc_importer_paddle_summary = {
     .seen = "2.x",
     .lost = "nested rows; long names, which the writer cuts",
     .probe = probe_summary,
-    .read = read_summary,
+    .read = summary_tables_read_summary,
     .in_output = true,
 };
 

@@ -30,7 +30,7 @@ struct reader {
     size_t entry; /* index in the array, from 1 */
 };
 
-static bool enter(struct reader *r, enum oc_json_type type)
+static bool tensorrt_enter(struct reader *r, enum oc_json_type type)
 {
     if (oc_json_peek(r->j) == type)
         return oc_json_enter(r->j);
@@ -38,7 +38,7 @@ static bool enter(struct reader *r, enum oc_json_type type)
     return false;
 }
 
-static double read_number(struct reader *r)
+static double tensorrt_read_number(struct reader *r)
 {
     double v;
     return oc_json_double(r->j, &v) && fabs(v) < TRT_MAX_MS ? v : (double)NAN;
@@ -85,7 +85,7 @@ static const struct number {
     {"endOutMs", offsetof(struct item, unused)},
 };
 
-static const struct number *number_of(struct oc_str key)
+static const struct number *tensorrt_number_of(struct oc_str key)
 {
     for (size_t i = 0; i < OC_COUNT(number); i++)
         if (oc_str_eq(key, number[i].key))
@@ -101,10 +101,10 @@ static void read_item(struct reader *r, struct item *x)
     for (bool more = true; more;) {
         struct oc_str key = {"", 0}, s;
         more = oc_json_member(r->j, &key);
-        const struct number *f = number_of(key);
+        const struct number *f = tensorrt_number_of(key);
         bool is_name = oc_str_eq(key, "name");
         if (more && f)
-            *(double *)(void *)((char *)x + f->at) = read_number(r);
+            *(double *)(void *)((char *)x + f->at) = tensorrt_read_number(r);
         else if (more && !is_name)
             oc_json_skip(r->j);
         else if (more && oc_json_string(r->j, &s))
@@ -114,7 +114,7 @@ static void read_item(struct reader *r, struct item *x)
     }
 }
 
-static void add_time(struct trt_reading *r, const struct item *x, uint64_t where)
+static void tensorrt_add_time(struct trt_reading *r, const struct item *x, uint64_t where)
 {
     r->has_times = true;
     OC_GROW(r->time, r->n_time, r->cap_time);
@@ -126,7 +126,7 @@ static void add_time(struct trt_reading *r, const struct item *x, uint64_t where
 }
 
 /* 7.x wrote the enqueue times as startInMs and endInMs, and the copy times in place of the compute times. */
-static void add_run(struct trt_reading *r, const struct item *x)
+static void tensorrt_add_run(struct trt_reading *r, const struct item *x)
 {
     bool swapped = !isnan(x->start_in);
     double compute = isnan(x->compute) ? x->end_compute - x->start_compute : x->compute;
@@ -148,7 +148,7 @@ static int read_items(struct reader *r, struct oc_err *err)
     for (; oc_json_item(r->j); r->entry++) {
         struct item x;
         uint64_t where = oc_json_offset(r->j);
-        if (!enter(r, OC_JSON_OBJECT))
+        if (!tensorrt_enter(r, OC_JSON_OBJECT))
             continue;
         read_item(r, &x);
         if (x.damaged)
@@ -157,9 +157,9 @@ static int read_items(struct reader *r, struct oc_err *err)
         if (oc_json_truncated(r->j) || oc_json_error(r->j, NULL))
             return 0;
         if (x.name) {
-            add_time(r->r, &x, where);
+            tensorrt_add_time(r->r, &x, where);
         } else if (!isnan(x.start_compute) || !isnan(x.compute)) {
-            add_run(r->r, &x);
+            tensorrt_add_run(r->r, &x);
         } else if (!isnan(x.count)) {
             r->r->has_count = true;
             r->r->count = x.count >= 1 && x.count < 9e15 ? (int64_t)x.count : 0;
@@ -196,19 +196,19 @@ static int read_array(struct reader *r, struct oc_err *err)
 /* ---- objects: layer information, or the summary -------------------------------------------------------- */
 
 /* [min, max, mean, median, ...] */
-static void read_summary(struct reader *r, struct trt_summary *out)
+static void tensorrt_read_summary(struct reader *r, struct trt_summary *out)
 {
     double *const at[] = {&out->min_ms, &out->max_ms, &out->mean_ms, &out->median_ms};
-    if (!enter(r, OC_JSON_ARRAY))
+    if (!tensorrt_enter(r, OC_JSON_ARRAY))
         return;
     for (size_t i = 0; oc_json_item(r->j); i++) {
-        double v = read_number(r);
+        double v = tensorrt_read_number(r);
         if (i < OC_COUNT(at))
             *at[i] = v;
     }
 }
 
-static struct trt_summary *summary_of(struct trt_reading *r, struct oc_str key)
+static struct trt_summary *tensorrt_summary_of(struct trt_reading *r, struct oc_str key)
 {
     for (unsigned i = 0; i < TRT_TIMES; i++)
         if (oc_str_eq(key, trt_times_name[i]))
@@ -220,13 +220,13 @@ static void read_extras(struct reader *r)
 {
     struct oc_str key, s;
     r->r->has_extras = true;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!tensorrt_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         bool device = oc_str_eq(key, "Selected Device"), shape = oc_str_eq(key, "Input inference shape");
-        struct trt_summary *summary = summary_of(r->r, key);
+        struct trt_summary *summary = tensorrt_summary_of(r->r, key);
         if (summary)
-            read_summary(r, summary);
+            tensorrt_read_summary(r, summary);
         else if (!device && !shape)
             oc_json_skip(r->j);
         else if (oc_json_string(r->j, &s) && device)
@@ -236,7 +236,7 @@ static void read_extras(struct reader *r)
     }
 }
 
-static void read_object(struct reader *r)
+static void tensorrt_read_object(struct reader *r)
 {
     struct oc_str key;
     if (!oc_json_enter(r->j))
@@ -252,7 +252,7 @@ static void read_object(struct reader *r)
 
 /* ---- importer ------------------------------------------------------------------------------------------ */
 
-static bool is_empty(const struct trt_reading *r)
+static bool tensorrt_is_empty(const struct trt_reading *r)
 {
     return !r->has_times && !r->has_count && !r->has_runs && !r->engine.found && !trt_has_summary(r);
 }
@@ -270,7 +270,7 @@ static void warn_of_more(struct reader *r)
             "the file has more profiles after the first, which are not read: save each to its own file");
 }
 
-static int read_file(struct reader *r, const struct oc_source_file *f, struct oc_err *err)
+static int tensorrt_read_file(struct reader *r, const struct oc_source_file *f, struct oc_err *err)
 {
     uint64_t offset = 0;
     if (f->part == LOG)
@@ -283,10 +283,10 @@ static int read_file(struct reader *r, const struct oc_source_file *f, struct oc
     if (rc == 0 && type == OC_JSON_ARRAY && !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j))
         warn_of_more(r);
     else if (type == OC_JSON_OBJECT)
-        read_object(r);
+        tensorrt_read_object(r);
     const char *error = oc_json_error(r->j, &offset), *damaged = oc_stream_error(f->s);
     bool cut = oc_json_truncated(r->j) || damaged;
-    if (rc == 0 && error && !cut && is_empty(r->r))
+    if (rc == 0 && error && !cut && tensorrt_is_empty(r->r))
         rc = oc_fail(err, OC_EFORMAT, "%s", error);
     else if (rc == 0 && error && !cut)
         oc_diag_add(&r->p->diags, OC_WARNING, "W-broken", "",
@@ -314,8 +314,8 @@ static int read_tensorrt(const struct oc_source *src, const struct oc_profile_op
     for (unsigned i = 0; i < TRT_TIMES; i++)
         all.summary[i] = (struct trt_summary){NAN, NAN, NAN, NAN};
     for (size_t i = 0; i < src->n && rc == 0; i++)
-        rc = read_file(&r, &src->file[i], err);
-    if (rc == 0 && is_empty(&all))
+        rc = tensorrt_read_file(&r, &src->file[i], err);
+    if (rc == 0 && tensorrt_is_empty(&all))
         rc =
             oc_fail(err, OC_EFORMAT, "%s",
                     all.has_extras ? "contains no times: pass the profile (.profile.json) as well"

@@ -85,7 +85,7 @@ struct reading {
 
 /* ---- probe --------------------------------------------------------------------------------------------- */
 
-static struct oc_str text_of(const struct oc_field *f)
+static struct oc_str xplane_text_of(const struct oc_field *f)
 {
     return f->type == OC_WIRE_LEN ? oc_str((const char *)f->data, f->n) : oc_str(NULL, 0);
 }
@@ -96,7 +96,7 @@ static struct oc_wire wire_of(struct oc_str s)
 }
 
 /* The name of a plane is one of its first fields; the file may end inside the plane. */
-static void probe(const struct oc_peek *p, struct oc_bid *bid)
+static void xplane_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     static const char *const name[] = {"/device:",  "/host:",   "#Chip",
                                        "Host CPUs", "Syscalls", "Task Environment"};
@@ -109,7 +109,7 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
     struct oc_field f;
     while (oc_wire_next(&w, &f) && f.num <= 2)
         for (size_t i = 0; i < OC_COUNT(name) && f.num == 2 && f.type == OC_WIRE_LEN; i++)
-            if (oc_str_starts(text_of(&f), name[i]))
+            if (oc_str_starts(xplane_text_of(&f), name[i]))
                 *bid = (struct oc_bid){.score = 92, .reason = "protobuf message with the planes of XPlane"};
 }
 
@@ -133,7 +133,7 @@ static bool map_entry(const struct oc_field *f, uint64_t *key, struct oc_str *va
         if (x.num == 1)
             *key = x.v;
         else if (x.num == 2)
-            *value = text_of(&x);
+            *value = xplane_text_of(&x);
     return !w.bad && value->s;
 }
 
@@ -149,7 +149,7 @@ static void add_stat_name(struct reading *r, const struct oc_field *f)
     struct oc_wire w = wire_of(value);
     while (oc_wire_next(&w, &x))
         if (x.num == 2)
-            s.name = text_of(&x);
+            s.name = xplane_text_of(&x);
     for (size_t i = 0; i < OC_COUNT(stat_of); i++)
         if (oc_str_eq(s.name, stat_of[i].name))
             s.stat = stat_of[i].stat;
@@ -180,7 +180,7 @@ static void read_stat(const struct reading *r, struct oc_str data, struct facts 
         else if (f.num == 4)
             number = (double)(int64_t)f.v;
         else if (f.num == 5)
-            text = text_of(&f);
+            text = xplane_text_of(&f);
         else if (f.num == 7 && (ref = stat_named(r, f.v)))
             text = ref->name;
     }
@@ -209,11 +209,11 @@ static void add_kind(struct reading *r, const struct oc_field *f)
     struct oc_wire w = wire_of(value);
     while (oc_wire_next(&w, &x))
         if (x.num == 2)
-            k.name = text_of(&x);
+            k.name = xplane_text_of(&x);
         else if (x.num == 4)
-            display = text_of(&x);
+            display = xplane_text_of(&x);
         else if (x.num == 5)
-            read_stat(r, text_of(&x), &k.facts);
+            read_stat(r, xplane_text_of(&x), &k.facts);
     k.name = display.n ? display : k.name;
     OC_GROW(r->kind, r->n_kind, r->cap_kind);
     r->kind[r->n_kind++] = k;
@@ -231,7 +231,7 @@ static struct oc_str short_name(struct oc_str s)
 }
 
 /* The name without its numbers: fusion.12 and fusion.12.0 are a fusion. */
-static struct oc_str type_of(struct oc_str name)
+static struct oc_str xplane_type_of(struct oc_str name)
 {
     for (size_t n = name.n; n; n--) {
         if (name.s[n - 1] == '.' && n < name.n)
@@ -251,7 +251,7 @@ static bool is_same_figure(double a, double b)
 static void note_figure(struct reading *r, struct oc_str text, const struct facts *facts)
 {
     uint32_t id = (uint32_t)r->n_figure;
-    struct oc_str type = facts->category.n ? facts->category : type_of(text);
+    struct oc_str type = facts->category.n ? facts->category : xplane_type_of(text);
     struct figure x = {oc_intern(&r->out->names, type.s, type.n), facts->flops, facts->bytes, false};
     if (oc_map_add(&r->figure_of, text.s, text.n, &id, NULL)) {
         OC_GROW(r->figure, r->n_figure, r->cap_figure);
@@ -267,7 +267,7 @@ struct times {
     bool aggregated;
 };
 
-static bool read_event(struct reading *r, struct oc_str data, struct times *out, struct facts *facts)
+static bool xplane_read_event(struct reading *r, struct oc_str data, struct times *out, struct facts *facts)
 {
     struct oc_wire w = wire_of(data);
     struct oc_field f;
@@ -280,7 +280,7 @@ static bool read_event(struct reading *r, struct oc_str data, struct times *out,
         else if (f.num == 3)
             out->dur_ps = f.v;
         else if (f.num == 4)
-            read_stat(r, text_of(&f), facts);
+            read_stat(r, xplane_text_of(&f), facts);
         else if (f.num == 5)
             out->aggregated = f.v > 1;
     return !w.bad && out->offset_ps <= MAX_PS && out->dur_ps <= MAX_PS;
@@ -297,13 +297,13 @@ static unsigned kind_on(enum role role, struct oc_str name, const struct facts *
                                                             : OC_EV_KERNEL;
 }
 
-static void take_event(struct reading *r, const struct line *l, enum role role, uint16_t lane,
-                       struct oc_str data)
+static void xplane_take_event(struct reading *r, const struct line *l, enum role role, uint16_t lane,
+                              struct oc_str data)
 {
     struct times time;
     struct facts facts = no_facts;
     struct oc_event e = {.parent = OC_NONE, .link = OC_NONE, .detail = OC_NONE, .run = OC_NONE, .lane = lane};
-    if (!read_event(r, data, &time, &facts)) {
+    if (!xplane_read_event(r, data, &time, &facts)) {
         r->bad++;
         return;
     }
@@ -333,7 +333,7 @@ static void take_event(struct reading *r, const struct line *l, enum role role, 
 
 /* ---- planes -------------------------------------------------------------------------------------------- */
 
-static bool read_line(struct oc_str data, struct line *out)
+static bool xplane_read_line(struct oc_str data, struct line *out)
 {
     struct oc_wire w = wire_of(data);
     struct oc_field f;
@@ -343,17 +343,17 @@ static bool read_line(struct oc_str data, struct line *out)
         if (f.num == 1)
             out->id = (int64_t)f.v;
         else if (f.num == 2)
-            out->name = text_of(&f);
+            out->name = xplane_text_of(&f);
         else if (f.num == 3)
             out->timestamp_ns = (int64_t)f.v;
         else if (f.num == 11)
-            display = text_of(&f);
+            display = xplane_text_of(&f);
     out->name = out->name.n ? out->name : display;
     return !w.bad;
 }
 
 /* Operators and steps of a plane share a lane: a step contains its operators. */
-static uint16_t lane_of(struct reading *r, const struct line *l, enum role role)
+static uint16_t xplane_lane_of(struct reading *r, const struct line *l, enum role role)
 {
     bool shared = role == R_OPS || role == R_STEPS || role == R_MODULES;
     const char *name = shared ? "XLA Ops" : l->name.n ? oc_strndup(&r->scratch, l->name.s, l->name.n) : "";
@@ -364,14 +364,14 @@ static uint16_t lane_of(struct reading *r, const struct line *l, enum role role)
                                                     .id = shared ? 0 : l->id});
 }
 
-static void read_events(struct reading *r, const struct line *l, enum role role)
+static void xplane_read_events(struct reading *r, const struct line *l, enum role role)
 {
     struct oc_wire w = wire_of(l->data);
     struct oc_field f;
-    uint16_t lane = lane_of(r, l, role);
+    uint16_t lane = xplane_lane_of(r, l, role);
     while (oc_wire_next(&w, &f) && !r->t->full)
         if (f.num == 4 && f.type == OC_WIRE_LEN)
-            take_event(r, l, role, lane, text_of(&f));
+            xplane_take_event(r, l, role, lane, xplane_text_of(&f));
 }
 
 /* Executions of one program are runs; those of several are not. */
@@ -402,7 +402,7 @@ struct plane {
     struct oc_str type, vendor;
 };
 
-static void find_lines(struct plane *p)
+static void xplane_find_lines(struct plane *p)
 {
     for (size_t i = 0; i < p->n_line; i++) {
         const struct line *l = &p->line[i];
@@ -424,21 +424,21 @@ static bool read_plane(struct reading *r, struct oc_str data, struct plane *p)
             if (pass == 0 && f.num == 5)
                 add_stat_name(r, &f);
             else if (pass == 1 && f.num == 2)
-                p->name = text_of(&f);
+                p->name = xplane_text_of(&f);
             else if (pass == 1 && f.num == 3 && f.type == OC_WIRE_LEN) {
                 OC_GROW(p->line, p->n_line, p->cap_line);
-                if (!read_line(text_of(&f), &p->line[p->n_line++]))
+                if (!xplane_read_line(xplane_text_of(&f), &p->line[p->n_line++]))
                     r->bad++;
             } else if (pass == 1 && f.num == 4)
                 add_kind(r, &f);
             else if (pass == 1 && f.num == 6)
-                read_stat(r, text_of(&f), &facts);
+                read_stat(r, xplane_text_of(&f), &facts);
         if (w.bad)
             return false;
     }
     p->type = facts.device;
     p->vendor = facts.vendor;
-    find_lines(p);
+    xplane_find_lines(p);
     return true;
 }
 
@@ -451,7 +451,7 @@ static void forget_plane(struct reading *r, struct plane *p)
     r->n_stat = r->n_kind = 0;
 }
 
-static void name_device(struct reading *r, const struct plane *p)
+static void xplane_name_device(struct reading *r, const struct plane *p)
 {
     struct oc_profile *out = r->out;
     if (*out->device)
@@ -470,22 +470,22 @@ static void take_device(struct reading *r, const struct plane *p)
     if (p->streams) {
         for (size_t i = 0; i < p->n_line; i++)
             if (oc_str_starts(p->line[i].name, "Stream"))
-                read_events(r, &p->line[i], R_STREAM);
+                xplane_read_events(r, &p->line[i], R_STREAM);
     } else if (p->ops) {
-        read_events(r, p->ops, R_OPS);
+        xplane_read_events(r, p->ops, R_OPS);
     }
     if (r->events == before)
         return;
-    name_device(r, p);
+    xplane_name_device(r, p);
     if (!r->steps && p->steps)
-        read_events(r, p->steps, R_STEPS);
+        xplane_read_events(r, p->steps, R_STEPS);
     else if (!r->steps && p->modules && is_one_module(p->modules))
-        read_events(r, p->modules, R_MODULES);
+        xplane_read_events(r, p->modules, R_MODULES);
     r->steps |= (r->t->kinds >> OC_EV_STEP & 1) != 0;
 }
 
 /* "/device:TPU:3" is 3, a name without a number the count of planes. */
-static int64_t number_of(const struct reading *r, struct oc_str name)
+static int64_t xplane_number_of(const struct reading *r, struct oc_str name)
 {
     size_t at = name.n;
     int64_t id = 0;
@@ -502,14 +502,14 @@ static void take_plane(struct reading *r, struct oc_str data, bool host)
     r->planes++;
     r->device = !host;
     bool good = read_plane(r, data, &p);
-    r->plane = number_of(r, p.name);
+    r->plane = xplane_number_of(r, p.name);
     if (!good)
         r->damage = "a plane is damaged";
     else if (!host && oc_str_starts(p.name, "/device:"))
         take_device(r, &p);
     else if (host && oc_str_eq(p.name, "/host:CPU"))
         for (size_t i = 0; i < p.n_line; i++)
-            read_events(r, &p.line[i], R_HOST);
+            xplane_read_events(r, &p.line[i], R_HOST);
     forget_plane(r, &p);
 }
 
@@ -521,7 +521,7 @@ static void take_planes(struct reading *r, struct oc_str data, bool host)
     struct oc_field f;
     while (oc_wire_next(&w, &f))
         if (f.num == 1 && f.type == OC_WIRE_LEN)
-            take_plane(r, text_of(&f), host);
+            take_plane(r, xplane_text_of(&f), host);
         else if (!host && (f.num == 2 || f.num == 3) && f.type == OC_WIRE_LEN && r->out->diags.n < 8)
             oc_diag_add(&r->out->diags, OC_WARNING, "W-source", "", "the profiler reported: %.*s",
                         (int)(f.n < 200 ? f.n : 200), (const char *)f.data);
@@ -548,7 +548,7 @@ static void set_figures(struct reading *r)
     }
 }
 
-static void add_warnings(struct reading *r)
+static void xplane_add_warnings(struct reading *r)
 {
     struct oc_diags *d = &r->out->diags;
     if (r->bad)
@@ -564,7 +564,7 @@ static void add_warnings(struct reading *r)
     }
 }
 
-static int read_all(struct reading *r, struct oc_stream *s, struct oc_err *err)
+static int xplane_read_all(struct reading *r, struct oc_stream *s, struct oc_err *err)
 {
     const char *data = NULL;
     uint64_t offset;
@@ -584,18 +584,18 @@ static int read_all(struct reading *r, struct oc_stream *s, struct oc_err *err)
             "has no operators of XLA: no events on the lines 'XLA Ops' and 'Stream ..' of a device, none "
             "with the stat 'hlo_op' on the host%s%s",
             r->damage ? "; the file is damaged: " : "", r->damage ? r->damage : "");
-    add_warnings(r);
+    xplane_add_warnings(r);
     return 0;
 }
 
-static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
-                     struct oc_err *err)
+static int xplane_read_file(const struct oc_source *src, const struct oc_profile_opts *opts,
+                            struct oc_profile *out, struct oc_err *err)
 {
     static const struct oc_timeline_rules rules = {.find_runs = true, .kernel_are_records = true};
     struct reading r = {.out = out, .t = oc_timeline_new(out)};
     r.figure_of.arena = r.stat_of.arena = r.kind_of.arena = &r.scratch;
     out->producer = "XLA profiler (XPlane)";
-    int rc = read_all(&r, src->file[0].s, err);
+    int rc = xplane_read_all(&r, src->file[0].s, err);
     if (rc == 0) {
         bool on_device = strcmp(out->device, "CPU") != 0;
         oc_timeline_finish(r.t, opts, &rules);
@@ -620,6 +620,6 @@ const struct oc_importer oc_importer_xplane = {
     .title = "XPlane of JAX, TensorFlow and PyTorch/XLA",
     .seen = "JAX on MI300X; TensorFlow from the protobuf definition",
     .lost = "host planes of Python",
-    .probe = probe,
-    .read = read_file,
+    .probe = xplane_probe,
+    .read = xplane_read_file,
 };

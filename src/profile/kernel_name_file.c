@@ -69,7 +69,7 @@ static int check_row(struct reader *r, const struct oc_kernel_row *row)
     return 0;
 }
 
-static int start_kernel(void *user, const struct oc_xml_elem *e)
+static int kernel_name_file_start_kernel(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
     struct oc_kernel_names *names = r->names;
@@ -93,7 +93,7 @@ static int start_kernel(void *user, const struct oc_xml_elem *e)
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_NAMES] = {"kernel-names", OC_XML_ROOT, NULL, false, "version", "", start_names, NULL},
     [E_KERNEL] = {"kernel", E_NAMES, "match", false, "match",
-                  "with without precision unit class library algorithm", start_kernel, NULL},
+                  "with without precision unit class library algorithm", kernel_name_file_start_kernel, NULL},
 };
 static const struct oc_xml_format format = {specs, E_KINDS, OC_KERNEL_NAMES_MAX_FILE_BYTES};
 

@@ -9,14 +9,14 @@ static char lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-static bool is_digit(char c)
+static bool kernel_names_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool is_word(char c)
+static bool kernel_names_is_word(char c)
 {
-    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
+    return kernel_names_is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
 }
 
 /* Matches one part (without '*') at s. Returns its end in the name, or NULL. */
@@ -24,11 +24,11 @@ static const char *match_part_at(const char *part, size_t n, const char *name, c
 {
     for (size_t i = 0; i < n; i++) {
         if (part[i] == '^') {
-            if (s > name && is_word(s[-1]))
+            if (s > name && kernel_names_is_word(s[-1]))
                 return NULL;
             continue;
         }
-        if (part[i] == '#' ? !is_digit(*s) : lower(part[i]) != lower(*s))
+        if (part[i] == '#' ? !kernel_names_is_digit(*s) : lower(part[i]) != lower(*s))
             return NULL;
         s++;
     }
@@ -310,7 +310,7 @@ static bool row_matches(const struct oc_kernel_row *row, const struct seen *s)
            (!row->without || !matches(row->without, s));
 }
 
-static void take(const char **fact, const char *said)
+static void kernel_names_take(const char **fact, const char *said)
 {
     if (!*fact)
         *fact = said;
@@ -322,11 +322,11 @@ static void apply_rows(const struct oc_kernel_row *row, size_t n, const struct s
     for (size_t i = 0; i < n; i++) {
         if (!row_matches(&row[i], s))
             continue;
-        take(&out->precision, row[i].says.precision);
-        take(&out->unit, row[i].says.unit);
-        take(&out->op_class, row[i].says.op_class);
-        take(&out->library, row[i].says.library);
-        take(&out->algorithm, row[i].says.algorithm);
+        kernel_names_take(&out->precision, row[i].says.precision);
+        kernel_names_take(&out->unit, row[i].says.unit);
+        kernel_names_take(&out->op_class, row[i].says.op_class);
+        kernel_names_take(&out->library, row[i].says.library);
+        kernel_names_take(&out->algorithm, row[i].says.algorithm);
     }
 }
 
@@ -341,11 +341,11 @@ void oc_kernel_facts(const struct oc_kernel_names *own, const char *name, struct
     apply_rows(precisions, OC_COUNT(precisions), &s, out);
     apply_rows(classes, OC_COUNT(classes), &s, out);
     apply_rows(libraries, OC_COUNT(libraries), &s, out);
-    take(&out->precision, "");
-    take(&out->unit, "");
-    take(&out->op_class, "");
-    take(&out->library, "");
-    take(&out->algorithm, "");
+    kernel_names_take(&out->precision, "");
+    kernel_names_take(&out->unit, "");
+    kernel_names_take(&out->op_class, "");
+    kernel_names_take(&out->library, "");
+    kernel_names_take(&out->algorithm, "");
 }
 
 /* ---- names of facts ------------------------------------------------------------------------------------ */

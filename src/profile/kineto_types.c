@@ -39,7 +39,7 @@ struct arg_types {
     uint32_t n;
 };
 
-static void read_types(struct oc_str text, struct arg_types *out)
+static void kineto_types_read_types(struct oc_str text, struct arg_types *out)
 {
     struct oc_stream *s = oc_stream_mem(text.s, text.n);
     struct oc_json *j = oc_json_open(s);
@@ -58,7 +58,7 @@ static void read_types(struct oc_str text, struct arg_types *out)
 }
 
 /* [8,3,224,224]; a list of tensors ([[1,2],[3]]) or a non-numeric size gives no shape. */
-static bool read_dims(struct oc_json *j, struct oc_arena *a, struct oc_shape *out)
+static bool kineto_types_read_dims(struct oc_json *j, struct oc_arena *a, struct oc_shape *out)
 {
     struct oc_dim dim[OC_MAX_RANK];
     unsigned rank = 0;
@@ -89,12 +89,13 @@ const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, st
     struct oc_json *j = oc_json_open(s);
     *n = 0;
     if (types.n)
-        read_types(types, &names);
+        kineto_types_read_types(types, &names);
     if (oc_json_enter(j))
         while (oc_json_item(j) && *n < MAX_ARGS) {
             struct oc_shape shape;
             unsigned dtype = *n < names.n ? names.dtype[*n] : OC_DT_UNDEFINED;
-            bool good = read_dims(j, a, &shape), tensor = good && (dtype != OC_DT_UNDEFINED || shape.rank);
+            bool good = kineto_types_read_dims(j, a, &shape),
+                 tensor = good && (dtype != OC_DT_UNDEFINED || shape.rank);
             type[(*n)++] = tensor ? oc_tensor_type(dtype, shape) : (struct oc_type){.kind = OC_T_NONE};
         }
     struct oc_type *kept = OC_NEW_ARRAY(a, *n ? *n : 1, struct oc_type);

@@ -8,7 +8,7 @@
 
 /* ---- records ------------------------------------------------------------------------------------------- */
 
-static struct oc_prof_rec *add_rec(struct oc_launches *l, const char *name)
+static struct oc_prof_rec *launch_records_add_rec(struct oc_launches *l, const char *name)
 {
     OC_GROW(l->rec, l->n_rec, l->rec_cap);
     l->rec[l->n_rec] = oc_prof_rec_new(name);
@@ -38,7 +38,7 @@ struct place { /* start of a record, for execution order */
     uint32_t id; /* index of its home */
 };
 
-static int by_place(const void *a, const void *b)
+static int launch_records_by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     if (x->run != y->run)
@@ -67,8 +67,8 @@ static uint32_t *number_homes(struct oc_launches *l, bool kernels_are_records, u
     return home;
 }
 
-static void describe(struct oc_launches *l, const struct launch_group *g, struct oc_prof_rec *rec,
-                     bool kernels_are_records)
+static void launch_records_describe(struct oc_launches *l, const struct launch_group *g,
+                                    struct oc_prof_rec *rec, bool kernels_are_records)
 {
     struct home h = home_of(g, kernels_are_records);
     rec->bucket = h.bucket;
@@ -86,7 +86,7 @@ static void describe(struct oc_launches *l, const struct launch_group *g, struct
 }
 
 /* Creates records in execution order; group.rec: the group's record. */
-static void make_records(struct oc_launches *l, bool kernels_are_records)
+static void launch_records_make_records(struct oc_launches *l, bool kernels_are_records)
 {
     uint32_t n_home, *home = number_homes(l, kernels_are_records, &n_home);
     struct place *place = oc_xmalloc((n_home ? n_home : 1) * sizeof(*place));
@@ -104,11 +104,11 @@ static void make_records(struct oc_launches *l, bool kernels_are_records)
         }
     }
     if (n_home)
-        qsort(place, n_home, sizeof(*place), by_place);
+        qsort(place, n_home, sizeof(*place), launch_records_by_place);
     for (uint32_t i = 0; i < n_home; i++) {
         rec_of[place[i].id] = place[i].run == OC_NONE ? OC_NONE : (uint32_t)l->n_rec;
         if (place[i].run != OC_NONE)
-            add_rec(l, NULL)->start_ns = place[i].start_ns;
+            launch_records_add_rec(l, NULL)->start_ns = place[i].start_ns;
     }
     for (size_t i = 0; i < l->n_group; i++) {
         struct launch_group *g = &l->group[i];
@@ -117,7 +117,7 @@ static void make_records(struct oc_launches *l, bool kernels_are_records)
             continue;
         struct home h = home_of(g, kernels_are_records);
         l->rec[g->rec].name = h.label == OC_NONE ? h.name : l->label[h.label].name;
-        describe(l, g, &l->rec[g->rec], kernels_are_records);
+        launch_records_describe(l, g, &l->rec[g->rec], kernels_are_records);
     }
     free(place);
     free(home);
@@ -158,7 +158,7 @@ static const struct oc_prof_counters *mean_counters(struct oc_profile *p, const 
 }
 
 /* One kernel of the profile's table, and its part of the record. */
-static void add_group(struct oc_launches *l, struct launch_group *g, struct adding *a)
+static void launch_records_add_group(struct oc_launches *l, struct launch_group *g, struct adding *a)
 {
     struct oc_profile *p = l->out;
     struct oc_prof_kernel *k = &p->kernel[p->n_kernel];
@@ -193,7 +193,7 @@ static void add_group(struct oc_launches *l, struct launch_group *g, struct addi
     p->n_kernel++;
 }
 
-static void finish_rec(struct oc_launches *l, struct oc_prof_rec *rec, const struct adding *a)
+static void launch_records_finish_rec(struct oc_launches *l, struct oc_prof_rec *rec, const struct adding *a)
 {
     enum oc_stat stat = l->out->stat;
     double runs = (double)l->out->runs_used;
@@ -239,8 +239,8 @@ static void sum_records(struct oc_launches *l)
         struct adding a = {0};
         uint32_t rec = v[i].rec;
         for (; i < n && v[i].rec == rec; i++)
-            add_group(l, &l->group[v[i].group], &a);
-        finish_rec(l, &l->rec[rec], &a);
+            launch_records_add_group(l, &l->group[v[i].group], &a);
+        launch_records_finish_rec(l, &l->rec[rec], &a);
         launch_sums_clear(&l->sums);
     }
     free(v);
@@ -248,7 +248,7 @@ static void sum_records(struct oc_launches *l)
 
 /* ---- time outside the used runs ------------------------------------------------------------------------ */
 
-static void add_unused(struct oc_launches *l)
+static void launch_records_add_unused(struct oc_launches *l)
 {
     enum { WARMUP, INCOMPLETE, OUTSIDE, KINDS };
     static const char *const bucket[KINDS] = {"warm-up runs", "incomplete run", "outside runs"};
@@ -267,7 +267,7 @@ static void add_unused(struct oc_launches *l)
     for (unsigned i = 0; i < KINDS; i++) {
         if (!n[i])
             continue;
-        struct oc_prof_rec *rec = add_rec(l, name[i]);
+        struct oc_prof_rec *rec = launch_records_add_rec(l, name[i]);
         rec->bucket = bucket[i];
         rec->time_ns = rec->self_ns = rec->kernel_ns = rec->total_kernel_ns = ns[i];
         rec->calls = n[i];
@@ -303,7 +303,7 @@ static struct oc_prof_rec *rec_without_launch(struct oc_launches *l, uint32_t la
     const struct oc_label *x = &l->label[label];
     if (!x->op_type[0])
         return NULL;
-    struct oc_prof_rec *rec = add_rec(l, x->name);
+    struct oc_prof_rec *rec = launch_records_add_rec(l, x->name);
     rec->op_type = x->op_type;
     rec->provider = x->provider;
     rec->index = x->index;
@@ -350,7 +350,7 @@ static void set_host_times(struct oc_launches *l)
 
 /* ---- finish -------------------------------------------------------------------------------------------- */
 
-static void *copy_to_arena(struct oc_arena *a, const void *v, size_t n, size_t size)
+static void *launch_records_copy_to_arena(struct oc_arena *a, const void *v, size_t n, size_t size)
 {
     void *kept = oc_alloc_array(a, n ? n : 1, size);
     if (n)
@@ -365,14 +365,14 @@ void oc_launches_finish(struct oc_launches *l, uint32_t n_run, bool kernels_are_
     p->time_kind = "device time";
     p->imported_kernel_ns = l->total_ns;
     launch_find_runs(l, n_run);
-    make_records(l, kernels_are_records);
+    launch_records_make_records(l, kernels_are_records);
     order_by_group(l);
     sum_records(l);
-    add_unused(l);
+    launch_records_add_unused(l);
     if (n_run || l->n_run == 1) /* host times are per run of the source */
         set_host_times(l);
-    p->rec = copy_to_arena(&p->arena, l->rec, l->n_rec, sizeof(*l->rec));
+    p->rec = launch_records_copy_to_arena(&p->arena, l->rec, l->n_rec, sizeof(*l->rec));
     p->n_rec = (uint32_t)l->n_rec;
-    p->lane = copy_to_arena(&p->arena, l->lane, l->n_lane, sizeof(*l->lane));
+    p->lane = launch_records_copy_to_arena(&p->arena, l->lane, l->n_lane, sizeof(*l->lane));
     p->n_lane = (uint32_t)l->n_lane;
 }

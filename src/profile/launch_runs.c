@@ -58,7 +58,7 @@ void launch_sums_free(struct launch_sums *s)
 
 /* ---- order and runs ------------------------------------------------------------------------------------ */
 
-static int by_start(const void *a, const void *b)
+static int launch_runs_by_start(const void *a, const void *b)
 {
     const struct launch_entry *x = a, *y = b;
     if (x->start_ns != y->start_ns)
@@ -98,7 +98,7 @@ static uint8_t flag_of(const struct launch_group *g)
 }
 
 /* The same name in two groups (of two labels) is the same work. */
-static void make_symbols(struct oc_launches *l, struct symbols *x)
+static void launch_runs_make_symbols(struct oc_launches *l, struct symbols *x)
 {
     struct oc_map of = {.arena = &l->scratch}, names = {.arena = &l->scratch};
     uint32_t lane = busiest_lane(l, &x->n), known = 0, named = 0;
@@ -130,7 +130,7 @@ static void make_symbols(struct oc_launches *l, struct symbols *x)
 }
 
 /* Launches of other lanes belong to the run in which they start. */
-static void assign_runs(struct oc_launches *l, const struct symbols *x, const struct oc_fold *f)
+static void launch_runs_assign_runs(struct oc_launches *l, const struct symbols *x, const struct oc_fold *f)
 {
     size_t last = f->start[f->n_run];
     double end_ns = last < x->n ? x->start_ns[last] : (double)INFINITY;
@@ -150,17 +150,17 @@ static void assign_runs(struct oc_launches *l, const struct symbols *x, const st
             l->entry[x->index[i]].run = k;
 }
 
-static uint32_t find_runs(struct oc_launches *l)
+static uint32_t launch_runs_find_runs(struct oc_launches *l)
 {
     struct symbols x = {0};
     struct oc_fold f;
-    make_symbols(l, &x);
+    launch_runs_make_symbols(l, &x);
     struct oc_fold_in in = {x.symbol, x.name, x.flags, x.start_ns, x.end_ns, x.n, l->opts->iterations};
     bool found = oc_fold_find(&in, &f);
     for (size_t i = 0; i < l->n && !found; i++)
         l->entry[i].run = 0;
     if (found) {
-        assign_runs(l, &x, &f);
+        launch_runs_assign_runs(l, &x, &f);
         oc_fold_report(&f, &in, "launches", l->out);
     }
     uint32_t n_run = found ? f.n_run : 1;
@@ -174,7 +174,7 @@ static uint32_t find_runs(struct oc_launches *l)
     return n_run;
 }
 
-static void choose_runs(struct oc_launches *l, bool known)
+static void launch_runs_choose_runs(struct oc_launches *l, bool known)
 {
     struct oc_profile *p = l->out;
     l->drop = l->opts->warmup < 0 ? l->n_run > 1 : (uint32_t)l->opts->warmup;
@@ -191,7 +191,7 @@ static void choose_runs(struct oc_launches *l, bool known)
 }
 
 /* Busy time: the interval union of the launches of a run, over all streams. */
-static void measure_runs(struct oc_launches *l)
+static void launch_runs_measure_runs(struct oc_launches *l)
 {
     l->run = oc_xmalloc(l->n_run * sizeof(*l->run));
     for (uint32_t i = 0; i < l->n_run; i++)
@@ -237,17 +237,17 @@ bool launch_find_runs(struct oc_launches *l, uint32_t n_run)
 {
     bool known = n_run > 0;
     if (l->unsorted)
-        qsort(l->entry, l->n, sizeof(*l->entry), by_start);
-    l->n_run = known ? n_run : find_runs(l);
+        qsort(l->entry, l->n, sizeof(*l->entry), launch_runs_by_start);
+    l->n_run = known ? n_run : launch_runs_find_runs(l);
     known |= l->n_run > 1;
-    choose_runs(l, known);
+    launch_runs_choose_runs(l, known);
     if (!known && l->n > 1)
         oc_diag_add(&l->out->diags, OC_WARNING, "W-no-run", "",
                     "the file marks no runs and no repetition shows them: times are those of the whole "
                     "recording (--iterations N divides them)");
     launch_sums_init(&l->sums, l->n_run);
     launch_sums_init(&l->group_sums, l->n_run);
-    measure_runs(l);
+    launch_runs_measure_runs(l);
     set_run_times(l, known);
     return known;
 }

@@ -72,7 +72,7 @@ uint32_t oc_launches_lane(struct oc_launches *l, int64_t process, int64_t device
     return id;
 }
 
-static uint32_t group_of(struct oc_launches *l, const struct oc_launch *x)
+static uint32_t launches_group_of(struct oc_launches *l, const struct oc_launch *x)
 {
     struct {
         const char *name;
@@ -96,7 +96,7 @@ static uint32_t known_group(struct oc_launches *l, const struct oc_launch *x)
     size_t slot = (((uintptr_t)x->name >> 4) + (size_t)x->label * 31 + x->kind) % LAUNCH_MEMO;
     if (l->memo[slot].name != x->name || l->memo[slot].label != x->label ||
         l->group[l->memo[slot].group].kind != x->kind) {
-        l->memo[slot].group = group_of(l, x);
+        l->memo[slot].group = launches_group_of(l, x);
         l->memo[slot].name = x->name;
         l->memo[slot].label = x->label;
     }

@@ -90,7 +90,7 @@ static const struct {
 };
 
 /* The word in a list that is enclosed in blanks; NULL: not in it. */
-static const char *find_word(const char *list, const char *s, size_t n)
+static const char *layer_type_find_word(const char *list, const char *s, size_t n)
 {
     for (const char *at = list; (at = memmem(at, strlen(at), s, n)) != NULL; at++)
         if (at > list && at[-1] == ' ' && at[n] == ' ')
@@ -106,10 +106,10 @@ struct typed {
 static struct typed type_of_word(const char *s, size_t n)
 {
     for (size_t i = 0; n && i < OC_COUNT(aliases); i++)
-        if (find_word(aliases[i].names, s, n))
+        if (layer_type_find_word(aliases[i].names, s, n))
             return type_of_word(aliases[i].type, strlen(aliases[i].type));
     for (unsigned r = 0; n && r < RANKS; r++) {
-        const char *word = find_word(types[r], s, n);
+        const char *word = layer_type_find_word(types[r], s, n);
         if (word)
             return (struct typed){{word, n}, r};
     }
@@ -266,7 +266,7 @@ static struct oc_str pool_type(const struct trt_typed *l, const struct typed *na
 {
     static const char pools[] =
         " MaxPool AveragePool GlobalAveragePool GlobalMaxPool LpPool GlobalLpPool ReduceMean ReduceMax ";
-    if (named->type.n && find_word(pools, named->type.s, named->type.n))
+    if (named->type.n && layer_type_find_word(pools, named->type.s, named->type.n))
         return named->type;
     const char *type = oc_equal(l->pooling, "MAX") ? "MaxPool" : "AveragePool";
     return (struct oc_str){type, strlen(type)};
@@ -274,7 +274,7 @@ static struct oc_str pool_type(const struct trt_typed *l, const struct typed *na
 
 static struct oc_str allowed(const char *list, const struct typed *named, struct oc_str other)
 {
-    return named->type.n && find_word(list, named->type.s, named->type.n) ? named->type : other;
+    return named->type.n && layer_type_find_word(list, named->type.s, named->type.n) ? named->type : other;
 }
 
 /* Layers that the builder inserted are named after their neighbours: "Reformatting CopyNode for ... Conv_0".

@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 
-static unsigned dtype_of(const char *name)
+static unsigned mge_records_dtype_of(const char *name)
 {
     static const struct {
         const char *name;
@@ -37,7 +37,7 @@ static const struct oc_type *make_types(struct oc_arena *a, const struct oc_mge_
                 dim[k] = oc_known(s->item[i].dim[k]);
             shape = oc_shape_of(a, s->item[i].rank, dim);
         }
-        type[i] = oc_tensor_type(i < n_dtype ? dtype_of(dtype[i]) : OC_DT_UNDEFINED, shape);
+        type[i] = oc_tensor_type(i < n_dtype ? mge_records_dtype_of(dtype[i]) : OC_DT_UNDEFINED, shape);
     }
     return type;
 }
@@ -54,13 +54,13 @@ double oc_mge_own_ns(const struct oc_mge_opr *o)
     return ns_of(o->time[device ? OC_MGE_DEVICE : OC_MGE_HOST][OC_MGE_END]);
 }
 
-static int64_t index_of(const char *id)
+static int64_t mge_records_index_of(const char *id)
 {
     int64_t v;
     return oc_parse_i64(id, strlen(id), &v) && v >= 0 ? v : -1;
 }
 
-static struct oc_prof_rec make_record(struct oc_arena *a, const struct oc_mge_opr *o)
+static struct oc_prof_rec mge_records_make_record(struct oc_arena *a, const struct oc_mge_opr *o)
 {
     bool device = o->time[OC_MGE_DEVICE][OC_MGE_END].known;
     const struct oc_mge_time *t = o->time[device ? OC_MGE_DEVICE : OC_MGE_HOST];
@@ -70,7 +70,7 @@ static struct oc_prof_rec make_record(struct oc_arena *a, const struct oc_mge_op
         .op_type = o->type,
         .provider = "",
         .precision = "",
-        .index = index_of(o->id),
+        .index = mge_records_index_of(o->id),
         .parent = OC_NONE,
         .time_ns = ns,
         .self_ns = ns,
@@ -147,7 +147,7 @@ void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m)
     for (uint32_t i = 0; i < m->n; i++) {
         const struct oc_mge_opr *o = &m->opr[i];
         if (o->time[OC_MGE_DEVICE][OC_MGE_END].known || o->time[OC_MGE_HOST][OC_MGE_END].known)
-            p->rec[p->n_rec++] = make_record(&p->arena, o);
+            p->rec[p->n_rec++] = mge_records_make_record(&p->arena, o);
     }
     if (m->n_stray)
         p->rec[p->n_rec++] = stray_record(m);

@@ -12,14 +12,14 @@ bool ms_is_shapes_header(const struct oc_str *f, size_t n)
             oc_csv_column(f, n, "full_op_name") != OC_CSV_NONE);
 }
 
-static bool is_header(void *ctx, const struct oc_str *f, size_t n)
+static bool mindspore_shapes_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
     (void)ctx;
     return ms_is_shapes_header(f, n);
 }
 
 /* "NUMBER_TYPE_UINT8" (old), "FLOAT16"; UNKNOWN and END are not types. */
-static unsigned dtype_of(struct oc_str s)
+static unsigned mindspore_shapes_dtype_of(struct oc_str s)
 {
     static const char prefix[] = "NUMBER_TYPE_";
     if (s.n > sizeof(prefix) - 1 && memcmp(s.s, prefix, sizeof(prefix) - 1) == 0)
@@ -36,7 +36,7 @@ struct slots {
     uint32_t n;
 };
 
-static void read_dims(struct oc_json *j, struct oc_dim *dim, unsigned *rank, bool *known)
+static void mindspore_shapes_read_dims(struct oc_json *j, struct oc_dim *dim, unsigned *rank, bool *known)
 {
     int64_t v;
     *known = true;
@@ -65,7 +65,7 @@ static void split_dims(struct oc_str s, struct oc_dim *dim, unsigned *rank, bool
     }
 }
 
-static struct oc_type read_tensor(struct oc_json *j, struct oc_arena *a)
+static struct oc_type mindspore_shapes_read_tensor(struct oc_json *j, struct oc_arena *a)
 {
     struct oc_dim dim[OC_MAX_RANK];
     struct oc_str key, text;
@@ -73,11 +73,11 @@ static struct oc_type read_tensor(struct oc_json *j, struct oc_arena *a)
     bool known = false;
     for (oc_json_enter(j); oc_json_member(j, &key);) {
         if (oc_str_eq(key, "data_type") && oc_json_string(j, &text))
-            dtype = dtype_of(text);
+            dtype = mindspore_shapes_dtype_of(text);
         else if (!oc_str_eq(key, "shape"))
             oc_json_skip(j);
         else if (oc_json_peek(j) == OC_JSON_ARRAY)
-            read_dims(j, dim, &rank, &known);
+            mindspore_shapes_read_dims(j, dim, &rank, &known);
         else if (oc_json_string(j, &text))
             split_dims(text, dim, &rank, &known);
     }
@@ -85,7 +85,7 @@ static struct oc_type read_tensor(struct oc_json *j, struct oc_arena *a)
 }
 
 /* "input_12": input slot 12. False: another key. */
-static bool slot_of(struct oc_str key, const char *what, uint32_t *slot)
+static bool mindspore_shapes_slot_of(struct oc_str key, const char *what, uint32_t *slot)
 {
     size_t n = strlen(what);
     uint64_t v;
@@ -121,10 +121,10 @@ static bool read_op_info(struct oc_str text, struct oc_arena *a, struct oc_prof_
     uint64_t offset;
     for (oc_json_enter(j); oc_json_member(j, &key);) {
         uint32_t slot;
-        if (slot_of(key, "input_", &slot))
-            set_slot(&in, slot, read_tensor(j, a));
-        else if (slot_of(key, "output_", &slot))
-            set_slot(&out, slot, read_tensor(j, a));
+        if (mindspore_shapes_slot_of(key, "input_", &slot))
+            set_slot(&in, slot, mindspore_shapes_read_tensor(j, a));
+        else if (mindspore_shapes_slot_of(key, "output_", &slot))
+            set_slot(&out, slot, mindspore_shapes_read_tensor(j, a));
         else
             oc_json_skip(j);
     }
@@ -148,8 +148,9 @@ struct columns {
     size_t name, type, info;
 };
 
-static void take_row(const struct oc_csv *c, const struct columns *col, const struct oc_str *f, size_t n,
-                     const struct oc_map *by_name, struct oc_profile *p, struct oc_prof_rec *rec)
+static void mindspore_shapes_take_row(const struct oc_csv *c, const struct columns *col,
+                                      const struct oc_str *f, size_t n, const struct oc_map *by_name,
+                                      struct oc_profile *p, struct oc_prof_rec *rec)
 {
     struct oc_str name = oc_csv_at(f, n, col->name), type = oc_csv_at(f, n, col->type);
     uint32_t i = oc_map_get(by_name, name.s, name.n);
@@ -162,12 +163,12 @@ static void take_row(const struct oc_csv *c, const struct columns *col, const st
                     oc_csv_line_number(c));
 }
 
-static int read_rows(struct oc_csv *c, const struct oc_map *by_name, struct oc_profile *p,
-                     struct oc_prof_rec *rec, struct oc_err *err)
+static int mindspore_shapes_read_rows(struct oc_csv *c, const struct oc_map *by_name, struct oc_profile *p,
+                                      struct oc_prof_rec *rec, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
-    if (!oc_csv_find(c, is_header, NULL, &f, &n))
+    if (!oc_csv_find(c, mindspore_shapes_is_header, NULL, &f, &n))
         return oc_fail(err, OC_EFORMAT, "no header line with full_kernel_name and op_info");
     struct columns col = {oc_csv_column(f, n, "full_kernel_name"), oc_csv_column(f, n, "kernel_type"),
                           oc_csv_column(f, n, "op_info")};
@@ -177,7 +178,7 @@ static int read_rows(struct oc_csv *c, const struct oc_map *by_name, struct oc_p
         col.type = oc_csv_column(f, n, "op_type");
     while (oc_csv_row(c, &f, &n))
         if (n > col.info && n > col.name)
-            take_row(c, &col, f, n, by_name, p, rec);
+            mindspore_shapes_take_row(c, &col, f, n, by_name, p, rec);
     return oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
 }
 
@@ -191,7 +192,7 @@ int ms_read_shapes(struct oc_stream *s, struct oc_profile *p, struct oc_prof_rec
         uint32_t at = (uint32_t)i;
         oc_map_add(&by_name, rec[i].name, strlen(rec[i].name), &at, NULL);
     }
-    int rc = read_rows(c, &by_name, p, rec, err);
+    int rc = mindspore_shapes_read_rows(c, &by_name, p, rec, err);
     oc_csv_close(c);
     oc_map_free(&by_name);
     oc_arena_free(&keys);

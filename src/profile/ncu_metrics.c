@@ -51,7 +51,7 @@ void oc_ncu_clear(struct oc_ncu_launch *launch)
 }
 
 /* "Kbyte", "Gbyte/s", "inst": powers of 1000; 0: another unit. */
-static double scale_of(struct oc_str unit, const char *const *base)
+static double ncu_metrics_scale_of(struct oc_str unit, const char *const *base)
 {
     static const char prefixes[] = "KMGTP";
     for (; *base; base++) {
@@ -74,11 +74,11 @@ static double factor_of(struct oc_str unit, enum base base)
     case TIME:
         return oc_csv_time_unit(unit, &ns) ? ns : 0;
     case BYTE:
-        return scale_of(unit, bytes);
+        return ncu_metrics_scale_of(unit, bytes);
     case BYTE_PER_S:
-        return scale_of(unit, rates);
+        return ncu_metrics_scale_of(unit, rates);
     case COUNT:
-        return scale_of(unit, counts);
+        return ncu_metrics_scale_of(unit, counts);
     default:
         return oc_str_eq(unit, "%") ? 0.01 : 0;
     }
@@ -125,7 +125,7 @@ static double flop_of(const double *v, enum oc_ncu_value add)
     return v[add] + v[add + 1] + 2 * v[add + 2];
 }
 
-static double bytes_of(const double *v, bool *rate)
+static double ncu_metrics_bytes_of(const double *v, bool *rate)
 {
     double both = v[OC_NCU_DRAM_READ] + v[OC_NCU_DRAM_WRITE];
     *rate = false;
@@ -154,7 +154,7 @@ void oc_ncu_finish(const struct oc_ncu_launch *launch, double *flop, double *byt
     const double *v = launch->v;
     double half = flop_of(v, OC_NCU_HADD), full = flop_of(v, OC_NCU_FADD), dbl = flop_of(v, OC_NCU_DADD);
     double tensor = tensor_flop(launch);
-    *bytes = bytes_of(v, rate);
+    *bytes = ncu_metrics_bytes_of(v, rate);
     *counters = (struct oc_prof_counters){.v = {[OC_CTR_DRAM_BYTES] = *bytes,
                                                 [OC_CTR_L2_BYTES] = v[OC_NCU_L2],
                                                 [OC_CTR_FLOP_F16] = half,

@@ -99,7 +99,7 @@ static const struct spec specs[] = {
      NULL},
 };
 
-static size_t find(const struct oc_str *field, size_t n, const char *const *title)
+static size_t nsys_tables_find(const struct oc_str *field, size_t n, const char *const *title)
 {
     for (size_t i = 0; i < TITLES && title[i]; i++) {
         size_t at = oc_csv_column(field, n, title[i]);
@@ -117,7 +117,7 @@ static bool match_columns(const struct spec *s, const struct oc_str *field, size
     for (size_t i = 0; i < OC_NSYS_COLUMNS; i++)
         out->at[i] = OC_CSV_NONE;
     for (size_t i = 0; i < OC_COUNT(s->column) && s->column[i].title[0]; i++) {
-        size_t at = find(field, n, s->column[i].title);
+        size_t at = nsys_tables_find(field, n, s->column[i].title);
         if (at == OC_CSV_NONE && s->column[i].required)
             return false;
         out->at[s->column[i].column] = at;

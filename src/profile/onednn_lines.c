@@ -27,7 +27,7 @@ bool oc_onednn_is_line(struct oc_str line)
     return exec && exec > line.s + 2 && oc_log_find(line, "nn") && oc_log_find(line, ",exec,");
 }
 
-static size_t split(struct oc_str s, struct oc_str *field)
+static size_t onednn_lines_split(struct oc_str s, struct oc_str *field)
 {
     size_t n = 0;
     while (n < MAX_FIELDS) {
@@ -42,7 +42,7 @@ static size_t split(struct oc_str s, struct oc_str *field)
 }
 
 /* "src_f32::blocked:ab:f0 wei:bf16:a:blocked:ab::f0": the element type of the argument. */
-static struct oc_str dtype_of(struct oc_str memory, const char *arg)
+static struct oc_str onednn_lines_dtype_of(struct oc_str memory, const char *arg)
 {
     struct oc_str s = memory;
     size_t n = strlen(arg);
@@ -62,7 +62,7 @@ static struct oc_str dtype_of(struct oc_str memory, const char *arg)
 }
 
 /* The number after a key of letters: "ic" in "mb2_g2ic4oc6"; 0: no such key. */
-static int64_t number_of(struct oc_str problem, const char *key)
+static int64_t onednn_lines_number_of(struct oc_str problem, const char *key)
 {
     size_t n = strlen(key);
     for (size_t i = 0; i < problem.n;) {
@@ -81,7 +81,8 @@ static int64_t number_of(struct oc_str problem, const char *key)
     return 0;
 }
 
-static struct oc_type tensor(struct oc_arena *a, struct oc_str dtype, const int64_t *v, unsigned n)
+static struct oc_type onednn_lines_tensor(struct oc_arena *a, struct oc_str dtype, const int64_t *v,
+                                          unsigned n)
 {
     struct oc_dim dim[8];
     unsigned rank = 0;
@@ -91,7 +92,7 @@ static struct oc_type tensor(struct oc_arena *a, struct oc_str dtype, const int6
     return oc_tensor_type(oc_op_dtype(dtype), oc_shape_of(a, rank, dim));
 }
 
-static const struct oc_type *keep(struct oc_arena *a, const struct oc_type *type, uint32_t n)
+static const struct oc_type *onednn_lines_keep(struct oc_arena *a, const struct oc_type *type, uint32_t n)
 {
     struct oc_type *copy = OC_NEW_ARRAY(a, n, struct oc_type);
     memcpy(copy, type, n * sizeof(*copy));
@@ -103,21 +104,29 @@ static void convolution(struct oc_arena *a, const void *line, struct oc_op_row *
 {
     const struct line *l = line;
     struct oc_str p = l->problem;
-    int64_t g = number_of(p, "g"), ic = number_of(p, "ic"), oc = number_of(p, "oc"), mb = number_of(p, "mb");
+    int64_t g = onednn_lines_number_of(p, "g"), ic = onednn_lines_number_of(p, "ic"),
+            oc = onednn_lines_number_of(p, "oc"), mb = onednn_lines_number_of(p, "mb");
     struct oc_type in[MAX_IN];
     g = g ? g : 1;
-    if (mb < 1 || ic < 1 || oc < 1 || ic % g || number_of(p, "ow") < 1)
+    if (mb < 1 || ic < 1 || oc < 1 || ic % g || onednn_lines_number_of(p, "ow") < 1)
         return;
-    in[0] =
-        tensor(a, l->src, (int64_t[]){mb, ic, number_of(p, "id"), number_of(p, "ih"), number_of(p, "iw")}, 5);
-    in[1] = tensor(a, l->weights,
-                   (int64_t[]){oc, ic / g, number_of(p, "kd"), number_of(p, "kh"), number_of(p, "kw")}, 5);
-    in[2] = tensor(a, l->bias, (int64_t[]){oc}, 1);
+    in[0] = onednn_lines_tensor(a, l->src,
+                                (int64_t[]){mb, ic, onednn_lines_number_of(p, "id"),
+                                            onednn_lines_number_of(p, "ih"), onednn_lines_number_of(p, "iw")},
+                                5);
+    in[1] = onednn_lines_tensor(a, l->weights,
+                                (int64_t[]){oc, ic / g, onednn_lines_number_of(p, "kd"),
+                                            onednn_lines_number_of(p, "kh"), onednn_lines_number_of(p, "kw")},
+                                5);
+    in[2] = onednn_lines_tensor(a, l->bias, (int64_t[]){oc}, 1);
     struct oc_type out =
-        tensor(a, l->dst, (int64_t[]){mb, oc, number_of(p, "od"), number_of(p, "oh"), number_of(p, "ow")}, 5);
+        onednn_lines_tensor(a, l->dst,
+                            (int64_t[]){mb, oc, onednn_lines_number_of(p, "od"),
+                                        onednn_lines_number_of(p, "oh"), onednn_lines_number_of(p, "ow")},
+                            5);
     row->n_in = l->bias.n ? 3 : 2;
-    row->in = keep(a, in, row->n_in);
-    row->out = keep(a, &out, 1);
+    row->in = onednn_lines_keep(a, in, row->n_in);
+    row->out = onednn_lines_keep(a, &out, 1);
     row->n_out = 1;
 }
 
@@ -125,28 +134,28 @@ static void inner_product(struct oc_arena *a, const void *line, struct oc_op_row
 {
     const struct line *l = line;
     static const char *const spatial[] = {"id", "ih", "iw"};
-    int64_t mb = number_of(l->problem, "mb"), oc = number_of(l->problem, "oc"),
-            k = number_of(l->problem, "ic");
+    int64_t mb = onednn_lines_number_of(l->problem, "mb"), oc = onednn_lines_number_of(l->problem, "oc"),
+            k = onednn_lines_number_of(l->problem, "ic");
     for (size_t i = 0; i < OC_COUNT(spatial); i++) {
-        int64_t v = number_of(l->problem, spatial[i]);
+        int64_t v = onednn_lines_number_of(l->problem, spatial[i]);
         if (v > 0 && __builtin_mul_overflow(k, v, &k))
             return;
     }
     if (mb < 1 || oc < 1 || k < 1)
         return;
-    struct oc_type in[MAX_IN] = {tensor(a, l->src, (int64_t[]){mb, k}, 2),
-                                 tensor(a, l->weights, (int64_t[]){k, oc}, 2),
-                                 tensor(a, l->bias, (int64_t[]){oc}, 1)},
-                   out = tensor(a, l->dst, (int64_t[]){mb, oc}, 2);
+    struct oc_type in[MAX_IN] = {onednn_lines_tensor(a, l->src, (int64_t[]){mb, k}, 2),
+                                 onednn_lines_tensor(a, l->weights, (int64_t[]){k, oc}, 2),
+                                 onednn_lines_tensor(a, l->bias, (int64_t[]){oc}, 1)},
+                   out = onednn_lines_tensor(a, l->dst, (int64_t[]){mb, oc}, 2);
     row->n_in = l->bias.n ? 3 : 2;
-    row->in = keep(a, in, row->n_in);
-    row->out = keep(a, &out, 1);
+    row->in = onednn_lines_keep(a, in, row->n_in);
+    row->out = onednn_lines_keep(a, &out, 1);
     row->n_out = 1;
 }
 
 /* The n-th of shapes separated by ':'. */
-static bool shape_at(struct oc_arena *a, struct oc_str s, unsigned n, struct oc_str dtype,
-                     struct oc_type *out)
+static bool onednn_lines_shape_at(struct oc_arena *a, struct oc_str s, unsigned n, struct oc_str dtype,
+                                  struct oc_type *out)
 {
     for (unsigned i = 0;; i++) {
         const char *colon = s.n ? memchr(s.s, ':', s.n) : NULL;
@@ -166,7 +175,8 @@ static void matmul(struct oc_arena *a, const void *line, struct oc_op_row *row)
     const struct line *l = line;
     struct oc_type in[2], out;
     struct oc_dim dim[OC_MAX_RANK];
-    if (!shape_at(a, l->problem, 0, l->src, &in[0]) || !shape_at(a, l->problem, 1, l->weights, &in[1]))
+    if (!onednn_lines_shape_at(a, l->problem, 0, l->src, &in[0]) ||
+        !onednn_lines_shape_at(a, l->problem, 1, l->weights, &in[1]))
         return;
     unsigned rank = in[0].shape.rank;
     if (rank < 2 || in[1].shape.rank != rank)
@@ -176,8 +186,8 @@ static void matmul(struct oc_arena *a, const void *line, struct oc_op_row *row)
         dim[i] = oc_known(i + 2 == rank ? x : i + 1 == rank ? y : x > y ? x : y);
     }
     out = oc_tensor_type(oc_op_dtype(l->dst), oc_shape_of(a, rank, dim));
-    row->in = keep(a, in, 2);
-    row->out = keep(a, &out, 1);
+    row->in = onednn_lines_keep(a, in, 2);
+    row->out = onednn_lines_keep(a, &out, 1);
     row->n_in = 2;
     row->n_out = 1;
 }
@@ -186,24 +196,25 @@ static void one_to_one(struct oc_arena *a, const void *line, struct oc_op_row *r
 {
     const struct line *l = line;
     struct oc_type x, y;
-    if (!shape_at(a, l->problem, 0, l->src, &x))
+    if (!onednn_lines_shape_at(a, l->problem, 0, l->src, &x))
         return;
     y = x;
-    row->in = keep(a, &x, 1);
-    row->out = keep(a, &y, 1);
+    row->in = onednn_lines_keep(a, &x, 1);
+    row->out = onednn_lines_keep(a, &y, 1);
     row->n_in = row->n_out = 1;
 }
 
-static void binary(struct oc_arena *a, const void *line, struct oc_op_row *row)
+static void onednn_lines_binary(struct oc_arena *a, const void *line, struct oc_op_row *row)
 {
     const struct line *l = line;
     struct oc_type in[2], out;
     struct oc_exprs *x = oc_exprs_new(a);
-    if (shape_at(a, l->problem, 0, l->src, &in[0]) && shape_at(a, l->problem, 1, l->src, &in[1]) &&
+    if (onednn_lines_shape_at(a, l->problem, 0, l->src, &in[0]) &&
+        onednn_lines_shape_at(a, l->problem, 1, l->src, &in[1]) &&
         oc_broadcast(a, x, &in[0].shape, &in[1].shape, &out.shape, NULL) == 0) {
         out = oc_tensor_type(oc_op_dtype(l->dst), out.shape);
-        row->in = keep(a, in, 2);
-        row->out = keep(a, &out, 1);
+        row->in = onednn_lines_keep(a, in, 2);
+        row->out = onednn_lines_keep(a, &out, 1);
         row->n_in = 2;
         row->n_out = 1;
     }
@@ -231,12 +242,12 @@ static const struct {
     {"eltwise", "eltwise_elu", "Elu", NULL, one_to_one},
     {"eltwise", "eltwise_clip", "Clip", NULL, NULL},
     {"eltwise", "eltwise_hardswish", "HardSwish", NULL, one_to_one},
-    {"binary", "binary_add", "Add", NULL, binary},
-    {"binary", "binary_sub", "Sub", NULL, binary},
-    {"binary", "binary_mul", "Mul", NULL, binary},
-    {"binary", "binary_div", "Div", NULL, binary},
-    {"binary", "binary_max", "Max", NULL, binary},
-    {"binary", "binary_min", "Min", NULL, binary},
+    {"binary", "binary_add", "Add", NULL, onednn_lines_binary},
+    {"binary", "binary_sub", "Sub", NULL, onednn_lines_binary},
+    {"binary", "binary_mul", "Mul", NULL, onednn_lines_binary},
+    {"binary", "binary_div", "Div", NULL, onednn_lines_binary},
+    {"binary", "binary_max", "Max", NULL, onednn_lines_binary},
+    {"binary", "binary_min", "Min", NULL, onednn_lines_binary},
     {"softmax", "", "Softmax", NULL, one_to_one},
     {"softmax_v2", "", "Softmax", NULL, one_to_one},
     {"pooling", "pooling_max", "MaxPool", NULL, NULL},
@@ -253,7 +264,7 @@ static const struct {
 };
 
 /* A backward pass is another operator than the forward pass, with other operations. */
-static void set_type(const struct line *l, struct oc_op_row *row)
+static void onednn_lines_set_type(const struct line *l, struct oc_op_row *row)
 {
     row->type = l->primitive;
     if (oc_log_begins(l->prop, "backward")) {
@@ -272,14 +283,14 @@ static void set_type(const struct line *l, struct oc_op_row *row)
     }
 }
 
-static void read_types(struct line *l)
+static void onednn_lines_read_types(struct line *l)
 {
-    l->src = dtype_of(l->memory, "src");
+    l->src = onednn_lines_dtype_of(l->memory, "src");
     if (!l->src.n)
-        l->src = dtype_of(l->memory, "data");
-    l->weights = dtype_of(l->memory, "wei");
-    l->bias = dtype_of(l->memory, "bia");
-    l->dst = dtype_of(l->memory, "dst");
+        l->src = onednn_lines_dtype_of(l->memory, "data");
+    l->weights = onednn_lines_dtype_of(l->memory, "wei");
+    l->bias = onednn_lines_dtype_of(l->memory, "bia");
+    l->dst = onednn_lines_dtype_of(l->memory, "dst");
     if (!l->dst.n)
         l->dst = l->src;
 }
@@ -309,7 +320,7 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
         return 0;
     }
     const char *from = oc_log_find(line, "_verbose,");
-    size_t n = split((struct oc_str){from, (size_t)(line.s + line.n - from)}, field), at = 1;
+    size_t n = onednn_lines_split((struct oc_str){from, (size_t)(line.s + line.n - from)}, field), at = 1;
     while (at < n && at < 6 && !oc_csv_same(field[at], "exec"))
         at++;
     for (size_t i = 1; i < at; i++)
@@ -330,8 +341,8 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
     row.total_ns *= 1e6;
     row.min_ns = row.max_ns = row.total_ns;
     row.device = engine && oc_log_begins(field[at + 1], "gpu");
-    read_types(&l);
-    set_type(&l, &row);
+    onednn_lines_read_types(&l);
+    onednn_lines_set_type(&l, &row);
     oc_buf_clear(&log->text);
     oc_buf_printf(&log->text, "%.*s %.*s", (int)l.primitive.n, l.primitive.s, (int)l.problem.n, l.problem.s);
     row.name = (struct oc_str){log->text.data, log->text.n};

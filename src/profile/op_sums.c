@@ -35,7 +35,7 @@ void oc_op_rows_clear(struct oc_op_rows *t)
     t->p->imported_ns = t->p->imported_kernel_ns = 0;
 }
 
-static void describe(struct oc_op_rows *t, const struct oc_op_row *row, struct oc_prof_rec *rec)
+static void op_sums_describe(struct oc_op_rows *t, const struct oc_op_row *row, struct oc_prof_rec *rec)
 {
     struct oc_op_row typed = *row;
     if (row->types)
@@ -59,7 +59,7 @@ static void describe(struct oc_op_rows *t, const struct oc_op_row *row, struct o
     rec->total_kernel_ns = row->device ? 0 : (double)NAN;
 }
 
-static uint32_t record_of(struct oc_op_rows *t, const struct oc_op_row *row)
+static uint32_t op_sums_record_of(struct oc_op_rows *t, const struct oc_op_row *row)
 {
     const struct oc_str part[] = {row->name, row->type, row->shapes};
     oc_buf_clear(&t->key);
@@ -74,13 +74,13 @@ static uint32_t record_of(struct oc_op_rows *t, const struct oc_op_row *row)
         return id;
     OC_GROW(t->kind, t->list.n, t->kind_cap);
     t->kind[t->list.n] = row->kind;
-    describe(t, row, oc_rec_add(&t->list));
+    op_sums_describe(t, row, oc_rec_add(&t->list));
     return id;
 }
 
 void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row)
 {
-    uint32_t id = record_of(t, row); /* may move the list */
+    uint32_t id = op_sums_record_of(t, row); /* may move the list */
     struct oc_prof_rec *rec = &t->list.rec[id];
     rec->calls += row->calls;
     rec->min_ns = fmin(rec->min_ns, row->min_ns);
@@ -117,7 +117,7 @@ static void name_kernel(struct oc_op_rows *t, struct oc_prof_rec *rec, double ru
                                                        .bytes = (double)NAN};
 }
 
-static void make_times(struct oc_op_rows *t, double runs)
+static void op_sums_make_times(struct oc_op_rows *t, double runs)
 {
     t->p->kernel = OC_NEW_ARRAY(&t->p->arena, t->list.n + 1, struct oc_prof_kernel);
     for (size_t i = 0; i < t->list.n; i++) {
@@ -137,7 +137,7 @@ static void make_times(struct oc_op_rows *t, double runs)
     }
 }
 
-static void scale(struct oc_op_rows *t)
+static void op_sums_scale(struct oc_op_rows *t)
 {
     double runs = (double)t->runs;
     t->p->imported_ns *= runs;
@@ -177,7 +177,7 @@ void oc_op_rows_finish(struct oc_op_rows *t)
         return;
     }
     if (t->means && t->runs > 1)
-        scale(t);
+        op_sums_scale(t);
     bool sum = t->opts->stat == OC_STAT_SUM || !t->runs;
     double runs = sum ? 1 : (double)t->runs;
     bool both = t->device && p->imported_ns > 0;
@@ -188,7 +188,7 @@ void oc_op_rows_finish(struct oc_op_rows *t)
     p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
     p->run_ns = t->runs ? t->run_ns * (sum ? (double)t->runs : 1) : (double)NAN;
     p->busy_ns = NAN;
-    make_times(t, runs);
+    op_sums_make_times(t, runs);
     if (!t->device)
         p->imported_kernel_ns = NAN;
     else if (!both)

@@ -60,7 +60,7 @@ static void store_text(struct ort_reading *r, unsigned field, struct oc_str s)
         r->field[field].n = 0;
 }
 
-static unsigned arg_field(struct oc_str key)
+static unsigned ort_event_arg_field(struct oc_str key)
 {
     if (!key.n || key.s[0] == 'm' ||
         key.s[0] == 't') /* memory and thread statistics: the bulk of recent traces */
@@ -92,7 +92,7 @@ static unsigned mem_field(struct oc_str key)
 }
 
 /* A number, usually written as text. */
-static void read_mem(struct ort_reading *r, unsigned m)
+static void ort_event_read_mem(struct ort_reading *r, unsigned m)
 {
     struct oc_str s;
     if (!oc_json_raw(r->j, &s))
@@ -111,12 +111,12 @@ static void read_args(struct ort_reading *r)
     if (!oc_json_enter(r->j))
         return;
     while (oc_json_member(r->j, &key)) {
-        unsigned f = arg_field(key);
+        unsigned f = ort_event_arg_field(key);
         if (f == F_INDEX || (f == F_COUNT && key.n > 3 && key.s[0] == 'm'))
             note_version(r, key);
         unsigned m = f == F_COUNT && key.n > 4 && key.s[0] == 'm' ? mem_field(key) : MEM_COUNT;
         if (m < MEM_COUNT)
-            read_mem(r, m);
+            ort_event_read_mem(r, m);
         else if (f == F_COUNT)
             oc_json_skip(r->j);
         else if (oc_json_raw(r->j, &value))
@@ -124,7 +124,7 @@ static void read_args(struct ort_reading *r)
     }
 }
 
-static void remember(struct ort_reading *r, struct ort_args *k, struct oc_str text, uint32_t at)
+static void ort_event_remember(struct ort_reading *r, struct ort_args *k, struct oc_str text, uint32_t at)
 {
     struct ort_memo *m = &r->memo;
     k->text = text.s;
@@ -156,7 +156,7 @@ static void new_args(struct ort_reading *r, uint32_t id)
         m->off = true;
         return;
     }
-    remember(r, &m->item[id], (struct oc_str){copy, text.n}, at);
+    ort_event_remember(r, &m->item[id], (struct oc_str){copy, text.n}, at);
     r->args = id;
     r->args_loaded = true;
 }
@@ -204,7 +204,7 @@ void ort_load_args(struct ort_reading *r)
     r->args_loaded = true;
 }
 
-static void read_member(struct ort_reading *r, struct oc_str key)
+static void ort_event_read_member(struct ort_reading *r, struct oc_str key)
 {
     struct oc_str value;
     if (oc_str_eq(key, "args")) {
@@ -244,7 +244,7 @@ bool ort_read_event(struct ort_reading *r)
     if (!oc_json_enter(r->j)) /* not an object: skipped */
         return !oc_json_error(r->j, NULL);
     while (oc_json_member(r->j, &key))
-        read_member(r, key);
+        ort_event_read_member(r, key);
     return !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j);
 }
 
@@ -254,7 +254,7 @@ struct ahead {
     const char *p, *end;
 };
 
-static bool literal(struct ahead *a, const char *text, size_t n)
+static bool ort_event_literal(struct ahead *a, const char *text, size_t n)
 {
     if ((size_t)(a->end - a->p) < n || !oc_same(a->p, text, n))
         return false;
@@ -262,10 +262,10 @@ static bool literal(struct ahead *a, const char *text, size_t n)
     return true;
 }
 
-#define LITERAL(a, text) literal((a), (text), sizeof(text) - 1)
+#define LITERAL(a, text) ort_event_literal((a), (text), sizeof(text) - 1)
 
 /* An integer of at most 18 digits. The caller checks the text after it together with the next literal. */
-static bool number(struct ahead *a, int64_t *out)
+static bool ort_event_number(struct ahead *a, int64_t *out)
 {
     const char *p = a->p, *end = a->end - a->p > 19 ? a->p + 19 : a->end;
     uint64_t few = 0;
@@ -289,8 +289,8 @@ static bool number(struct ahead *a, int64_t *out)
 static bool is_args(struct ahead *a, const struct ort_args *k)
 {
     const char *start = a->p;
-    if (k->text && literal(a, k->name, k->n_name) && LITERAL(a, "\",\"args\" : ") &&
-        literal(a, k->text, k->n) && LITERAL(a, "}"))
+    if (k->text && ort_event_literal(a, k->name, k->n_name) && LITERAL(a, "\",\"args\" : ") &&
+        ort_event_literal(a, k->text, k->n) && LITERAL(a, "}"))
         return true;
     a->p = start;
     return false;
@@ -314,9 +314,10 @@ bool ort_read_alike(struct ort_reading *r)
         return false;
     struct oc_str text = oc_json_ahead(r->j, AT_HAND);
     struct ahead a = {text.s, text.s + text.n};
-    if (!LITERAL(&a, "{\"cat\" : \"Node\",\"pid\" :") || !number(&a, &r->pid) || !LITERAL(&a, ",\"tid\" :") ||
-        !number(&a, &r->tid) || !LITERAL(&a, ",\"dur\" :") || !number(&a, &r->dur_us) ||
-        !LITERAL(&a, ",\"ts\" :") || !number(&a, &r->ts_us) || !LITERAL(&a, ",\"ph\" : \"X\",\"name\" :\""))
+    if (!LITERAL(&a, "{\"cat\" : \"Node\",\"pid\" :") || !ort_event_number(&a, &r->pid) ||
+        !LITERAL(&a, ",\"tid\" :") || !ort_event_number(&a, &r->tid) || !LITERAL(&a, ",\"dur\" :") ||
+        !ort_event_number(&a, &r->dur_us) || !LITERAL(&a, ",\"ts\" :") || !ort_event_number(&a, &r->ts_us) ||
+        !LITERAL(&a, ",\"ph\" : \"X\",\"name\" :\""))
         return false;
     uint32_t id = find_args(m, &a);
     if (id == OC_NONE || !(m->item[id].has_key || (m->item[id].fence && !r->dur_us)))

@@ -26,7 +26,7 @@ struct kernels {
 };
 
 /* The record of the group with that node name that ran last before ts. */
-static uint32_t group_at(const struct kernels *k, const char *node, int64_t ts_us)
+static uint32_t ort_kernels_group_at(const struct kernels *k, const char *node, int64_t ts_us)
 {
     uint32_t best = OC_NONE;
     int64_t best_ts = INT64_MIN;
@@ -58,7 +58,7 @@ static uint32_t group_at(const struct kernels *k, const char *node, int64_t ts_u
 static uint32_t labelled_group(const struct kernels *k, const struct ort_event *e)
 {
     const struct ort_key *key = &k->t->key[e->key];
-    uint32_t group = key->op_type[0] ? group_at(k, key->op_type, e->ts_us) : OC_NONE;
+    uint32_t group = key->op_type[0] ? ort_kernels_group_at(k, key->op_type, e->ts_us) : OC_NONE;
     return group == OC_NONE && key->graph ? oc_map_get(&k->by_type, key->graph, strlen(key->graph)) : group;
 }
 
@@ -76,7 +76,7 @@ static void learn_launches(struct kernels *k)
 }
 
 /* Kernels are asynchronous: each belongs to the run that started last before it. */
-static uint32_t run_of(const struct kernels *k, const struct ort_event *e)
+static uint32_t ort_kernels_run_of(const struct kernels *k, const struct ort_event *e)
 {
     uint32_t run = ort_run_before(k->t, e->ts_us);
     if (run == OC_NONE)
@@ -106,7 +106,7 @@ static bool is_enclosed(const struct ort_key *key)
     return key->part && key->graph;
 }
 
-static uint32_t part_of(struct kernels *k, const struct ort_key *key)
+static uint32_t ort_kernels_part_of(struct kernels *k, const struct ort_key *key)
 {
     uint32_t id = k->parts.n;
     if (!key->part)
@@ -115,7 +115,7 @@ static uint32_t part_of(struct kernels *k, const struct ort_key *key)
     return id;
 }
 
-static struct sorted place_of(struct kernels *k, const struct ort_event *e)
+static struct sorted ort_kernels_place_of(struct kernels *k, const struct ort_event *e)
 {
     const struct ort_key *key = &k->t->key[e->key];
     uint32_t group = labelled_group(k, e);
@@ -123,16 +123,16 @@ static struct sorted place_of(struct kernels *k, const struct ort_event *e)
         group = oc_map_get(&k->by_launch, key->provider, strlen(key->provider));
     if (group == AMBIGUOUS || (group != OC_NONE && k->g->group[group].rec == OC_NONE))
         group = OC_NONE;
-    return (struct sorted){group, part_of(k, key), run_of(k, e), e->dur_us, key};
+    return (struct sorted){group, ort_kernels_part_of(k, key), ort_kernels_run_of(k, e), e->dur_us, key};
 }
 
 /* One entry per event, and one that takes a part out of the event that encloses it. */
-static struct sorted *assign(struct kernels *k, size_t *n)
+static struct sorted *ort_kernels_assign(struct kernels *k, size_t *n)
 {
     struct sorted *v = oc_xmalloc(2 * k->t->n_kernel * sizeof(*v));
     *n = 0;
     for (size_t i = 0; i < k->t->n_kernel; i++) {
-        struct sorted s = place_of(k, &k->t->kernel[i]);
+        struct sorted s = ort_kernels_place_of(k, &k->t->kernel[i]);
         if (s.key->encloses && !k->enclosed)
             continue;
         bool inner = k->enclosed && is_enclosed(s.key);
@@ -162,7 +162,7 @@ static void add_left_out(struct ort_recs *recs, const struct left_out *l, const 
 }
 
 /* An operator of the provider inside of a node. */
-static struct oc_prof_rec *add_part(const struct kernels *k, const struct sorted *s)
+static struct oc_prof_rec *ort_kernels_add_part(const struct kernels *k, const struct sorted *s)
 {
     uint32_t outer = k->g->group[s->group].rec;
     struct oc_prof_rec *rec = ort_add_bucket(k->recs, NULL, s->key->part);
@@ -196,7 +196,7 @@ static void take_stat(struct kernels *k, struct oc_run_sums *sums, const struct 
         rec = ort_add_bucket(k->recs, "kernels without operator", "(unattributed kernels)");
         warn_unlabelled(k, calls, total_ns);
     } else if (s->part != OC_NONE) {
-        rec = add_part(k, s);
+        rec = ort_kernels_add_part(k, s);
         oc_run_sums_tell(sums, p->stat, p->runs_used, rec);
         rec->time_ns = (double)NAN; /* host time */
         struct oc_prof_rec *outer = &k->recs->rec[rec->parent];
@@ -237,7 +237,7 @@ static void learn_enclosing(struct kernels *k)
     for (size_t i = 0; i < k->t->n_kernel; i++) {
         const struct ort_event *e = &k->t->kernel[i];
         const struct ort_key *key = &k->t->key[e->key];
-        uint32_t run = run_of(k, e);
+        uint32_t run = ort_kernels_run_of(k, e);
         size_t at = run < k->t->n_run ? run : k->t->n_run;
         any |= key->encloses;
         rest_us[at] += key->encloses ? e->dur_us : is_enclosed(key) ? -e->dur_us : 0;
@@ -278,7 +278,7 @@ static void sum_kernels(struct kernels *k, struct oc_run_sums *sums)
 {
     struct left_out load = {0}, warmup = {0}, cut = {0};
     size_t n;
-    struct sorted *v = assign(k, &n);
+    struct sorted *v = ort_kernels_assign(k, &n);
     uint64_t calls = 0;
     oc_run_sums_clear(sums);
     for (size_t i = 0; i < n; i++) {

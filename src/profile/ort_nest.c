@@ -5,7 +5,7 @@
 
 /* ---- sorting ------------------------------------------------------------------------------------------- */
 
-static void sift(struct ort_event *e, size_t root, size_t n, const struct ort_key *key)
+static void ort_nest_sift(struct ort_event *e, size_t root, size_t n, const struct ort_key *key)
 {
     struct ort_event moved = e[root];
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
@@ -18,15 +18,15 @@ static void sift(struct ort_event *e, size_t root, size_t n, const struct ort_ke
     e[root] = moved;
 }
 
-static void heap_sort(struct ort_event *e, size_t n, const struct ort_key *key)
+static void ort_nest_heap_sort(struct ort_event *e, size_t n, const struct ort_key *key)
 {
     for (size_t i = n / 2; i-- > 0;)
-        sift(e, i, n, key);
+        ort_nest_sift(e, i, n, key);
     for (size_t i = n; i-- > 1;) {
         struct ort_event top = e[0];
         e[0] = e[i];
         e[i] = top;
-        sift(e, 0, i, key);
+        ort_nest_sift(e, 0, i, key);
     }
 }
 
@@ -42,7 +42,7 @@ void ort_sort_events(struct ort_event *e, size_t n, const struct ort_key *key)
             e[k] = e[k - 1];
         e[k] = moved;
         if (i - k > budget) {
-            heap_sort(e, n, key);
+            ort_nest_heap_sort(e, n, key);
             return;
         }
         budget -= i - k;
@@ -73,14 +73,14 @@ void ort_groups_free(struct ort_groups *g)
     oc_arena_free(&g->arena);
 }
 
-static uint32_t find_group(const struct ort_groups *g, uint32_t key, uint32_t parent)
+static uint32_t ort_nest_find_group(const struct ort_groups *g, uint32_t key, uint32_t parent)
 {
     uint32_t id[2] = {key, parent};
     return oc_map_get(&g->of, (const char *)id, sizeof(id));
 }
 
-static uint32_t group_of(const struct ort_trace *t, struct ort_groups *g, uint32_t key, uint32_t parent,
-                         uint32_t lane)
+static uint32_t ort_nest_group_of(const struct ort_trace *t, struct ort_groups *g, uint32_t key,
+                                  uint32_t parent, uint32_t lane)
 {
     struct ort_key *k = &t->key[key];
     uint32_t at = (uint32_t)g->n, last = at;
@@ -127,8 +127,8 @@ struct nesting {
 static bool was_inside(const struct nesting *x, const struct frame *outer, uint32_t key)
 {
     const struct ort_group *g = &x->g->group[outer->group];
-    return x->t->key[g->key].has_body && find_group(x->g, key, outer->group) != OC_NONE &&
-           find_group(x->g, key, g->parent) == OC_NONE;
+    return x->t->key[g->key].has_body && ort_nest_find_group(x->g, key, outer->group) != OC_NONE &&
+           ort_nest_find_group(x->g, key, g->parent) == OC_NONE;
 }
 
 /* Start and duration are each truncated to microseconds, so on one thread an event that begins before the
@@ -143,7 +143,7 @@ static bool is_child(const struct nesting *x, const struct frame *outer, const s
 }
 
 /* An event under one microsecond that starts together with a node may have preceded it. */
-static const struct frame *outer_of(const struct nesting *x, const struct ort_event *e)
+static const struct frame *ort_nest_outer_of(const struct nesting *x, const struct ort_event *e)
 {
     size_t d = x->depth;
     while (d && !e->dur_us && x->t->event[x->stack[d - 1].event].ts_us == e->ts_us &&
@@ -152,7 +152,7 @@ static const struct frame *outer_of(const struct nesting *x, const struct ort_ev
     return d ? &x->stack[d - 1] : NULL;
 }
 
-static bool in_run(const struct ort_run *r, int64_t ts_us)
+static bool ort_nest_in_run(const struct ort_run *r, int64_t ts_us)
 {
     return ts_us >= r->start_us && ts_us <= r->start_us + r->dur_us;
 }
@@ -162,12 +162,12 @@ static uint32_t foreign_run(const struct ort_trace *t, int64_t ts_us)
 {
     uint32_t r = ort_run_before(t, ts_us);
     for (unsigned tries = 0; r != OC_NONE && tries < 64; tries++, r = r ? r - 1 : OC_NONE)
-        if (in_run(&t->run[r], ts_us))
+        if (ort_nest_in_run(&t->run[r], ts_us))
             return r;
     return OC_NONE;
 }
 
-static uint32_t run_of(struct nesting *x, int64_t ts_us)
+static uint32_t ort_nest_run_of(struct nesting *x, int64_t ts_us)
 {
     const struct ort_trace *t = x->t;
     if (x->next_run == x->end_run)
@@ -175,10 +175,10 @@ static uint32_t run_of(struct nesting *x, int64_t ts_us)
     while (x->next_run + 1 < x->end_run && t->run[x->by_lane[x->next_run + 1]].start_us <= ts_us)
         x->next_run++;
     uint32_t run = x->by_lane[x->next_run];
-    return in_run(&t->run[run], ts_us) ? run : OC_NONE;
+    return ort_nest_in_run(&t->run[run], ts_us) ? run : OC_NONE;
 }
 
-static void add_busy(struct nesting *x, const struct ort_event *e, uint32_t run, uint32_t lane)
+static void ort_nest_add_busy(struct nesting *x, const struct ort_event *e, uint32_t run, uint32_t lane)
 {
     struct ort_busy *b = &x->busy[run];
     const struct ort_run *r = &x->t->run[run];
@@ -212,14 +212,14 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     struct ort_event *e = &x->t->event[i];
     while (x->depth && !is_child(x, &x->stack[x->depth - 1], e))
         x->depth--;
-    const struct frame *outer = outer_of(x, e);
-    uint32_t run = outer ? outer->run : run_of(x, e->ts_us);
-    uint32_t group = group_of(x->t, x->g, e->key, outer ? outer->group : OC_NONE, lane);
+    const struct frame *outer = ort_nest_outer_of(x, e);
+    uint32_t run = outer ? outer->run : ort_nest_run_of(x, e->ts_us);
+    uint32_t group = ort_nest_group_of(x->t, x->g, e->key, outer ? outer->group : OC_NONE, lane);
     if (outer) {
         x->t->event[outer->event].self_us -= e->dur_us;
         x->t->twice_us += e->dur_us;
     } else if (run != OC_NONE) {
-        add_busy(x, e, run, lane);
+        ort_nest_add_busy(x, e, run, lane);
     }
     e->key = group;
     e->lane = run;
@@ -266,13 +266,13 @@ static void unite_lanes(struct nesting *x)
         if (i == 0 || v[i].run != v[i - 1].run)
             x->busy[v[i].run] = (struct ort_busy){.lane = OC_NONE, .many_lanes = true};
         struct ort_event e = {.ts_us = v[i].from_us, .dur_us = v[i].to_us - v[i].from_us};
-        add_busy(x, &e, v[i].run, 0);
+        ort_nest_add_busy(x, &e, v[i].run, 0);
     }
     free(v);
 }
 
-static void add_unused(const struct ort_trace *t, const struct ort_event *e, int64_t last_end_us,
-                       struct ort_unused *u)
+static void ort_nest_add_unused(const struct ort_trace *t, const struct ort_event *e, int64_t last_end_us,
+                                struct ort_unused *u)
 {
     if (e->lane != OC_NONE) {
         u->held_us += t->run[e->lane].used ? 0 : e->self_us;
@@ -302,7 +302,7 @@ static void index_groups(const struct ort_trace *t, struct ort_groups *g, struct
     for (size_t i = 0; i < t->n_event; i++) {
         struct ort_group *grp = &g->group[t->event[i].key];
         g->order[grp->first + grp->n++] = (uint32_t)i;
-        add_unused(t, &t->event[i], last_end_us, unused);
+        ort_nest_add_unused(t, &t->event[i], last_end_us, unused);
     }
 }
 

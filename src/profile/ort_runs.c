@@ -12,7 +12,7 @@ enum { AHEAD = 16 };
 
 /* ---- records ------------------------------------------------------------------------------------------- */
 
-static struct oc_prof_rec *add_rec(struct ort_recs *r)
+static struct oc_prof_rec *ort_runs_add_rec(struct ort_recs *r)
 {
     OC_GROW(r->rec, r->n, r->cap);
     r->rec[r->n] = oc_prof_rec_new("");
@@ -21,7 +21,7 @@ static struct oc_prof_rec *add_rec(struct ort_recs *r)
 
 struct oc_prof_rec *ort_add_bucket(struct ort_recs *r, const char *bucket, const char *name)
 {
-    struct oc_prof_rec *rec = add_rec(r);
+    struct oc_prof_rec *rec = ort_runs_add_rec(r);
     rec->bucket = bucket;
     rec->name = name;
     return rec;
@@ -34,7 +34,7 @@ struct types {
     uint32_t n;
 };
 
-static bool read_dims(struct oc_json *j, struct oc_arena *a, struct oc_type *out, unsigned dtype)
+static bool ort_runs_read_dims(struct oc_json *j, struct oc_arena *a, struct oc_type *out, unsigned dtype)
 {
     struct oc_dim dim[OC_MAX_RANK];
     unsigned rank = 0;
@@ -71,7 +71,7 @@ static struct types parse_types(struct oc_arena *a, const char *text)
                     cap *= 4;
                 }
                 struct oc_type t;
-                if (n < cap && read_dims(j, a, &t, dtype))
+                if (n < cap && ort_runs_read_dims(j, a, &t, dtype))
                     all[n++] = t;
             }
     struct oc_type *kept = OC_NEW_ARRAY(a, n ? n : 1, struct oc_type);
@@ -88,7 +88,7 @@ struct type_cache {
     size_t n, cap;
 };
 
-static struct types types_of(struct type_cache *c, struct oc_arena *a, const char *text)
+static struct types ort_runs_types_of(struct type_cache *c, struct oc_arena *a, const char *text)
 {
     uint32_t at = (uint32_t)c->n;
     if (oc_map_add(&c->of, text, strlen(text), &at, NULL)) {
@@ -130,7 +130,7 @@ static void guess_run(struct ort_trace *t)
                 "no complete run: times are those of one incomplete run or of several");
 }
 
-static void choose_runs(struct ort_trace *t, int32_t warmup)
+static void ort_runs_choose_runs(struct ort_trace *t, int32_t warmup)
 {
     struct oc_profile *p = t->out;
     size_t drop = warmup < 0 ? t->n_run > 1 : (size_t)warmup;
@@ -148,7 +148,7 @@ static void choose_runs(struct ort_trace *t, int32_t warmup)
 }
 
 /* Chooses the statistic from the spread of the run times. */
-static void choose_stat(struct ort_trace *t, enum oc_stat wanted, uint32_t sets)
+static void ort_runs_choose_stat(struct ort_trace *t, enum oc_stat wanted, uint32_t sets)
 {
     double *ns = oc_xmalloc(t->n_run * sizeof(*ns));
     size_t n = 0;
@@ -186,7 +186,7 @@ struct ordered {
     int64_t start_us;
 };
 
-static int by_start(const void *a, const void *b)
+static int ort_runs_by_start(const void *a, const void *b)
 {
     const struct ordered *x = a, *y = b;
     if (x->start_us != y->start_us)
@@ -202,7 +202,7 @@ static uint32_t next_of_record(const struct making *m, uint32_t group)
 
 /* Adds the group's calls in used runs to the sums. Returns their number; *nested: a call contains other
  * events. */
-static uint64_t add_group(struct making *m, const struct ort_group *g, bool self, bool *nested)
+static uint64_t ort_runs_add_group(struct making *m, const struct ort_group *g, bool self, bool *nested)
 {
     const struct ort_trace *t = m->t;
     uint64_t calls = 0;
@@ -220,24 +220,24 @@ static uint64_t add_group(struct making *m, const struct ort_group *g, bool self
 }
 
 /* The same for all groups of the record. */
-static uint64_t add_calls(struct making *m, uint32_t group, bool self, bool *nested)
+static uint64_t ort_runs_add_calls(struct making *m, uint32_t group, bool self, bool *nested)
 {
     uint64_t calls = 0;
     oc_run_sums_clear(&m->sums);
     for (; group != OC_NONE; group = next_of_record(m, group))
-        calls += add_group(m, &m->g.group[group], self, nested);
+        calls += ort_runs_add_group(m, &m->g.group[group], self, nested);
     return calls;
 }
 
 static void sum_group(struct making *m, uint32_t g, struct oc_prof_rec *rec)
 {
     bool nested = false;
-    rec->calls = add_calls(m, g, false, &nested);
+    rec->calls = ort_runs_add_calls(m, g, false, &nested);
     oc_run_sums_tell(&m->sums, m->stat, m->t->out->runs_used, rec);
     rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->out->runs_used : (double)NAN;
     rec->self_ns = rec->time_ns;
     if (nested) {
-        add_calls(m, g, true, &nested);
+        ort_runs_add_calls(m, g, true, &nested);
         rec->self_ns = oc_run_sums_stat(&m->sums, m->stat, m->t->out->runs_used);
     }
     rec->total_ns = oc_run_sums_total(&m->sums);
@@ -248,19 +248,19 @@ static struct oc_prof_types types_of_key(struct making *m, const struct ort_key 
     struct oc_prof_types t = {.has_in = k->in_text != NULL, .has_out = k->out_text != NULL};
     struct oc_arena *a = &m->t->out->arena;
     if (t.has_in) {
-        struct types in = types_of(&m->types, a, k->in_text);
+        struct types in = ort_runs_types_of(&m->types, a, k->in_text);
         t.in = in.type;
         t.n_in = in.n;
     }
     if (t.has_out) {
-        struct types out = types_of(&m->types, a, k->out_text);
+        struct types out = ort_runs_types_of(&m->types, a, k->out_text);
         t.out = out.type;
         t.n_out = out.n;
     }
     return t;
 }
 
-static void describe(struct making *m, const struct ort_key *k, struct oc_prof_rec *rec)
+static void ort_runs_describe(struct making *m, const struct ort_key *k, struct oc_prof_rec *rec)
 {
     rec->name = k->name;
     rec->op_type = k->op_type;
@@ -300,14 +300,14 @@ static void add_group_recs(struct making *m)
         n += head && order[n].run != OC_NONE;
     }
     if (n)
-        qsort(order, n, sizeof(*order), by_start);
+        qsort(order, n, sizeof(*order), ort_runs_by_start);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = order[i].group; k != OC_NONE; k = next_of_record(m, k))
             g->group[k].rec = (uint32_t)i;
     for (size_t i = 0; i < n; i++) {
         const struct ort_group *grp = &g->group[order[i].group];
-        struct oc_prof_rec *rec = add_rec(&m->recs);
-        describe(m, &m->t->key[grp->key], rec);
+        struct oc_prof_rec *rec = ort_runs_add_rec(&m->recs);
+        ort_runs_describe(m, &m->t->key[grp->key], rec);
         rec->lane = grp->lane;
         rec->parent = grp->parent == OC_NONE ? OC_NONE : g->group[grp->parent].rec;
         rec->start_ns = (double)order[i].start_us * NS_PER_US;
@@ -395,7 +395,7 @@ static void add_framework(struct making *m)
     rec->calls_per_run = 1;
 }
 
-static void set_total(struct oc_prof_rec *rec, int64_t us, uint64_t calls, uint64_t where)
+static void ort_runs_set_total(struct oc_prof_rec *rec, int64_t us, uint64_t calls, uint64_t where)
 {
     rec->time_ns = rec->self_ns = rec->total_ns = (double)us * NS_PER_US;
     rec->calls = calls;
@@ -408,11 +408,12 @@ static void add_load(struct making *m)
     for (size_t i = 0; i < t->n_session; i++) {
         const struct ort_session *e = &t->session[i];
         bool early = !t->n_run || e->ts_us < t->run[0].start_us;
-        set_total(ort_add_bucket(&m->recs, early ? "load" : "session", e->name), e->dur_us, 1, e->where);
+        ort_runs_set_total(ort_add_bucket(&m->recs, early ? "load" : "session", e->name), e->dur_us, 1,
+                           e->where);
     }
 }
 
-static void add_unused(struct making *m)
+static void ort_runs_add_unused(struct making *m)
 {
     const struct ort_trace *t = m->t;
     const struct ort_unused *u = &m->unused;
@@ -427,13 +428,15 @@ static void add_unused(struct making *m)
         bool more = m->shapes.left_out;
         struct oc_prof_rec *rec = ort_add_bucket(&m->recs, more ? "unused runs" : "warm-up runs",
                                                  more ? "(unused runs)" : "(warm-up runs)");
-        set_total(rec, warmup_us, n_warmup, 0);
+        ort_runs_set_total(rec, warmup_us, n_warmup, 0);
         rec->total_ns = (double)held_us * NS_PER_US; /* more than the run durations when threads overlap */
     }
     if (u->n_cut)
-        set_total(ort_add_bucket(&m->recs, "incomplete run", "(incomplete run)"), u->cut_us, u->n_cut, 0);
+        ort_runs_set_total(ort_add_bucket(&m->recs, "incomplete run", "(incomplete run)"), u->cut_us,
+                           u->n_cut, 0);
     if (u->n_outside)
-        set_total(ort_add_bucket(&m->recs, "outside runs", "(outside runs)"), u->outside_us, u->n_outside, 0);
+        ort_runs_set_total(ort_add_bucket(&m->recs, "outside runs", "(outside runs)"), u->outside_us,
+                           u->n_outside, 0);
 }
 
 /* All durations read, minus what a run or control flow node counts of the events inside it. */
@@ -449,7 +452,7 @@ static void sum_imported(struct making *m)
 }
 
 /* "CUDAExecutionProvider" and "CPUExecutionProvider" give "CUDA + CPU". */
-static void name_device(struct making *m)
+static void ort_runs_name_device(struct making *m)
 {
     struct oc_profile *p = m->t->out;
     const char *seen[8], *text = "";
@@ -497,7 +500,7 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
             : s->without_shapes              ? "evenly spaced in the first ones in the file"
                                              : "evenly spaced");
     m->by_node = opts->by_node && s->n_set > 1;
-    choose_stat(t, opts->stat, s->n_set);
+    ort_runs_choose_stat(t, opts->stat, s->n_set);
 }
 
 int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struct oc_err *err)
@@ -510,7 +513,7 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
         qsort(t->run, t->n_run, sizeof(*t->run), run_by_start);
     if (m.guessed)
         guess_run(t);
-    choose_runs(t, opts->warmup);
+    ort_runs_choose_runs(t, opts->warmup);
     m.busy = oc_xmalloc(t->n_run * sizeof(*m.busy));
     m.types.of.arena = &m.types.arena;
     ort_nest(t, &m.g, m.busy, &m.unused);
@@ -520,11 +523,11 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     add_group_recs(&m);
     keep_shapes(&m);
     warn_split_nodes(&m);
-    name_device(&m);
+    ort_runs_name_device(&m);
     ort_attribute_kernels(t, &m.g, &m.recs, &m.sums);
     add_framework(&m);
     add_load(&m);
-    add_unused(&m);
+    ort_runs_add_unused(&m);
     sum_imported(&m);
     p->rec = OC_NEW_ARRAY(&p->arena, m.recs.n ? m.recs.n : 1, struct oc_prof_rec);
     if (m.recs.n)

@@ -209,8 +209,8 @@ static void add_event(const struct ort_trace *t, const struct ort_event *e, cons
     p->seen_run[run] = rec + 1;
 }
 
-static void add_parts(const struct ort_trace *t, const struct ort_groups *g, const struct ort_shapes *s,
-                      uint32_t n_rec, struct parts *p)
+static void ort_shapes_add_parts(const struct ort_trace *t, const struct ort_groups *g,
+                                 const struct ort_shapes *s, uint32_t n_rec, struct parts *p)
 {
     uint32_t *head = oc_xcalloc(n_rec + 1, sizeof(*head));
     for (uint32_t i = 0; i < g->n; i++)
@@ -253,7 +253,7 @@ void ort_shapes_keep(const struct ort_trace *t, const struct ort_groups *g, cons
     struct parts p = {.of_set = oc_xcalloc(s->n_set, sizeof(size_t)),
                       .seen_run = oc_xcalloc(t->n_run, sizeof(uint32_t))};
     struct oc_prof_shapes *sets = OC_NEW_ARRAY(&out->arena, s->n_set, struct oc_prof_shapes);
-    add_parts(t, g, s, n_rec, &p);
+    ort_shapes_add_parts(t, g, s, n_rec, &p);
     runs_of_sets(t, s, sets);
     struct oc_prof_part *part = OC_NEW_ARRAY(&out->arena, p.n + 1, struct oc_prof_part);
     size_t *place = oc_xcalloc((size_t)s->n_set + 1, sizeof(*place)); /* counting sort */

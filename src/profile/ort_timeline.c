@@ -6,8 +6,8 @@
 
 #define NS_PER_US 1000
 
-static void add(struct oc_timeline *t, unsigned kind, uint16_t lane, const char *name, int64_t ts_us,
-                int64_t dur_us, uint32_t detail)
+static void ort_timeline_add(struct oc_timeline *t, unsigned kind, uint16_t lane, const char *name,
+                             int64_t ts_us, int64_t dur_us, uint32_t detail)
 {
     struct oc_event e = {.start_ns = oc_timeline_at(t, ts_us * NS_PER_US),
                          .dur_ns = (double)dur_us * NS_PER_US,
@@ -38,22 +38,22 @@ static uint16_t lane_at(const struct ort_trace *from, struct oc_timeline *t, uin
     return oc_timeline_lane(t, &l);
 }
 
-static void fill(const struct ort_trace *from, struct oc_timeline *t)
+static void ort_timeline_fill(const struct ort_trace *from, struct oc_timeline *t)
 {
     for (uint32_t l = 0; l < from->n_lane; l++) /* with the numbers that the records use */
         lane_at(from, t, l);
     for (size_t i = 0; i < from->n_run; i++)
-        add(t, OC_EV_STEP, lane_at(from, t, from->run[i].lane), "model_run", from->run[i].start_us,
-            from->run[i].dur_us, OC_NONE);
+        ort_timeline_add(t, OC_EV_STEP, lane_at(from, t, from->run[i].lane), "model_run",
+                         from->run[i].start_us, from->run[i].dur_us, OC_NONE);
     for (size_t i = 0; i < from->n_event; i++) {
         const struct ort_event *e = &from->event[i];
         const struct ort_key *k = &from->key[e->key];
-        add(t, k->kind == ORT_NODE ? OC_EV_OPERATOR : OC_EV_FRAMEWORK, lane_at(from, t, e->lane), k->name,
-            e->ts_us, e->dur_us, OC_NONE);
+        ort_timeline_add(t, k->kind == ORT_NODE ? OC_EV_OPERATOR : OC_EV_FRAMEWORK, lane_at(from, t, e->lane),
+                         k->name, e->ts_us, e->dur_us, OC_NONE);
     }
     for (size_t i = 0; i < from->n_session; i++)
-        add(t, OC_EV_FRAMEWORK, lane_at(from, t, 0), from->session[i].name, from->session[i].ts_us,
-            from->session[i].dur_us, OC_NONE);
+        ort_timeline_add(t, OC_EV_FRAMEWORK, lane_at(from, t, 0), from->session[i].name,
+                         from->session[i].ts_us, from->session[i].dur_us, OC_NONE);
     if (!from->n_kernel)
         return;
     struct oc_lane device = {.device = true, .process = OC_NO_ID};
@@ -61,7 +61,7 @@ static void fill(const struct ort_trace *from, struct oc_timeline *t)
     for (size_t i = 0; i < from->n_kernel; i++) {
         const struct ort_event *e = &from->kernel[i];
         const struct ort_key *k = &from->key[e->key];
-        add(t, OC_EV_KERNEL, stream, k->name, e->ts_us, e->dur_us, node_detail(t, k->op_type));
+        ort_timeline_add(t, OC_EV_KERNEL, stream, k->name, e->ts_us, e->dur_us, node_detail(t, k->op_type));
     }
 }
 
@@ -92,7 +92,7 @@ void ort_keep_timeline(const struct ort_trace *from, const struct oc_profile_opt
     struct oc_profile *p = from->out;
     struct oc_timeline *t = oc_timeline_new(p);
     size_t n_diag = p->diags.n;
-    fill(from, t);
+    ort_timeline_fill(from, t);
     oc_timeline_finish(t, opts, &rules);
     link_kernels(t);
     p->diags.n = n_diag; /* already reported with the records */

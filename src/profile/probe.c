@@ -133,8 +133,8 @@ static int fail_as(struct oc_err *err, const char *path, const struct oc_signatu
 }
 
 /* The only importer with the highest score; score 0: none matches. A tie names both. */
-static int best_of(const struct oc_peek *peek, bool in_output, const struct oc_importer **out,
-                   struct oc_bid *won, struct oc_err *err)
+static int probe_best_of(const struct oc_peek *peek, bool in_output, const struct oc_importer **out,
+                         struct oc_bid *won, struct oc_err *err)
 {
     const struct oc_importer *rival = NULL;
     struct oc_bid best = {0}, second = {0};
@@ -164,7 +164,7 @@ static int best_of(const struct oc_peek *peek, bool in_output, const struct oc_i
 static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, struct oc_bid *won,
                     struct oc_err *err)
 {
-    return best_of(peek, false, out, won, err);
+    return probe_best_of(peek, false, out, won, err);
 }
 
 /* Most models begin with their ir_version, field 1 as a varint: a control character that no profile begins
@@ -298,7 +298,7 @@ static int probe_later(const struct oc_peek *peek, struct oc_probed *out, struct
         const char *lf = memrchr(later.data, '\n', later.n);
         later.raw = later.data;
         later.n_raw = later.n;
-        rc = best_of(&later, true, &out->imp, bid, err);
+        rc = probe_best_of(&later, true, &out->imp, bid, err);
         used = lf ? (size_t)(lf + 1 - later.data) : later.n;
     }
     oc_stream_close(s);

@@ -47,7 +47,7 @@ struct oc_prof_rec oc_prof_rec_new(const char *name)
 
 enum { FEW = 24, MAX_HALVINGS = 64 };
 
-static int by_value(const void *a, const void *b)
+static int profile_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -66,7 +66,7 @@ static void sort_values(double *v, size_t n)
 {
     for (unsigned halvings = 0; n > FEW; halvings++) {
         if (halvings == MAX_HALVINGS) { /* worst case: fall back to heap sort */
-            qsort(v, n, sizeof(*v), by_value);
+            qsort(v, n, sizeof(*v), profile_by_value);
             return;
         }
         double pivot = middle_of(v[0], v[n / 2], v[n - 1]);
@@ -91,7 +91,7 @@ static void sort_values(double *v, size_t n)
     oc_sort_few(v, n);
 }
 
-static double sum_of(const double *v, size_t n)
+static double profile_sum_of(const double *v, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -104,13 +104,13 @@ double oc_stat_of(enum oc_stat stat, double *v, size_t n)
     sort_values(v, n);
     switch (stat) {
     case OC_STAT_MEAN:
-        return sum_of(v, n) / (double)n;
+        return profile_sum_of(v, n) / (double)n;
     case OC_STAT_MIN:
         return v[0];
     case OC_STAT_MAX:
         return v[n - 1];
     case OC_STAT_SUM:
-        return sum_of(v, n);
+        return profile_sum_of(v, n);
     default:
         return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
     }
@@ -199,8 +199,8 @@ static struct source *find_source(struct sources *all, const struct oc_importer 
     return best;
 }
 
-static int add_file(struct source *s, const char *path, const struct oc_probed *how,
-                    const struct oc_profile_opts *opts, struct oc_err *err)
+static int profile_add_file(struct source *s, const char *path, const struct oc_probed *how,
+                            const struct oc_profile_opts *opts, struct oc_err *err)
 {
     struct oc_stream *stream;
     if (oc_stream_open(path, opts->caps, &stream, err) != 0)
@@ -213,8 +213,8 @@ static int add_file(struct source *s, const char *path, const struct oc_probed *
     return 0;
 }
 
-static int add_path(struct sources *all, const char *path, const struct oc_profile_opts *opts,
-                    struct oc_err *err)
+static int profile_add_path(struct sources *all, const char *path, const struct oc_profile_opts *opts,
+                            struct oc_err *err)
 {
     struct oc_source_file f = {.path = path};
     struct oc_probed how;
@@ -228,17 +228,17 @@ static int add_path(struct sources *all, const char *path, const struct oc_profi
         s = &all->source[all->n++];
         *s = (struct source){.imp = how.imp};
     }
-    return add_file(s, path, &how, opts, err);
+    return profile_add_file(s, path, &how, opts, err);
 }
 
-static int add_folder(struct sources *all, const char *path, const struct oc_profile_opts *opts,
-                      struct oc_err *err)
+static int profile_add_folder(struct sources *all, const char *path, const struct oc_profile_opts *opts,
+                              struct oc_err *err)
 {
     const char **file = NULL;
     size_t n = 0;
     int rc = oc_profile_folder(path, &all->arena, &file, &n, err);
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = add_path(all, file[i], opts, err);
+        rc = profile_add_path(all, file[i], opts, err);
     return rc;
 }
 
@@ -255,7 +255,7 @@ static int add_siblings(struct sources *all, struct source *s, const struct oc_p
         const char *path = oc_printf(&all->arena, "%.*s%s", (int)n, s->file[0].path, suffix);
         if (access(path, R_OK) != 0 || oc_profile_probe(path, NULL, &how, NULL) != 0)
             continue;
-        if (how.imp == s->imp && how.part == part && add_file(s, path, &how, opts, err) != 0)
+        if (how.imp == s->imp && how.part == part && profile_add_file(s, path, &how, opts, err) != 0)
             return -1;
     }
     return 0;
@@ -442,8 +442,8 @@ static int check_time(const struct source *s, const struct oc_profile *p, struct
                          s->imp->name, s->imp->title);
 }
 
-static int read_source(const struct source *s, const struct oc_profile_opts *opts, struct oc_profile **out,
-                       struct oc_err *err)
+static int profile_read_source(const struct source *s, const struct oc_profile_opts *opts,
+                               struct oc_profile **out, struct oc_err *err)
 {
     struct oc_profile *p = new_profile(s, opts);
     struct oc_source src = {.file = s->file, .n = s->n};
@@ -479,7 +479,7 @@ int oc_profile_from_mem(const struct oc_importer *imp, const void *data, size_t 
     struct oc_source_file file = {.path = "", .s = oc_stream_mem(data, n)};
     struct source s = {.imp = imp, .file = &file, .n = 1};
     oc_stream_set_caps(file.s, opts->caps);
-    int rc = read_source(&s, opts, out, err);
+    int rc = profile_read_source(&s, opts, out, err);
     oc_stream_close(file.s);
     return rc;
 }
@@ -497,13 +497,13 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
     if (!opts)
         opts = &defaults;
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = (oc_is_folder(path[i]) ? add_folder : add_path)(&all, path[i], opts, err);
+        rc = (oc_is_folder(path[i]) ? profile_add_folder : profile_add_path)(&all, path[i], opts, err);
     rc = rc ? rc : check_map(&all, opts, err);
     for (size_t i = 0; i < all.n && rc == 0; i++)
         rc = add_siblings(&all, &all.source[i], opts, err);
     list = oc_xmalloc((all.n + 1) * sizeof(*list));
     for (size_t i = 0; i < all.n && rc == 0; i++) {
-        rc = read_source(&all.source[i], opts, &list[i], err);
+        rc = profile_read_source(&all.source[i], opts, &list[i], err);
         *n_out += rc == 0;
     }
     close_sources(&all);

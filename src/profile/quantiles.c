@@ -7,7 +7,7 @@
 enum { FEW = 64, BUCKET_BITS = 8, BUCKETS = 1 << BUCKET_BITS, LARGEST = 8 };
 
 /* Order-preserving map to integers, with nearly equal steps for equal ratios. */
-static inline uint64_t key_of(double v)
+static inline uint64_t quantiles_key_of(double v)
 {
     uint64_t bits;
     v += 0.0; /* -0 is 0 */
@@ -35,13 +35,13 @@ struct wanted {
 
 /* Radix selection: distributes the values to buckets by the leading bits in which they differ and recurses
  * only into buckets with a requested rank. Each level fixes eight bits. */
-static void find(double *v, size_t n, double *scratch, size_t base, const struct wanted *w)
+static void quantiles_find(double *v, size_t n, double *scratch, size_t base, const struct wanted *w)
 {
     uint64_t low = UINT64_MAX, high = 0;
     size_t end[BUCKETS] = {0}, at = 0;
     unsigned shift = 0;
     for (size_t i = 0; i < n && n > FEW; i++) {
-        uint64_t key = key_of(v[i]);
+        uint64_t key = quantiles_key_of(v[i]);
         low = key < low ? key : low;
         high = key > high ? key : high;
     }
@@ -54,14 +54,14 @@ static void find(double *v, size_t n, double *scratch, size_t base, const struct
     while ((high - low) >> shift >= BUCKETS)
         shift++;
     for (size_t i = 0; i < n; i++)
-        end[(key_of(v[i]) - low) >> shift]++;
+        end[(quantiles_key_of(v[i]) - low) >> shift]++;
     for (unsigned b = 0; b < BUCKETS; b++) {
         size_t count = end[b];
         end[b] = at;
         at += count;
     }
     for (size_t i = 0; i < n; i++)
-        scratch[end[(key_of(v[i]) - low) >> shift]++] = v[i];
+        scratch[end[(quantiles_key_of(v[i]) - low) >> shift]++] = v[i];
     unsigned b = 0;
     for (size_t i = 0; i < w->n;) {
         struct wanted in = {.n = 0};
@@ -72,7 +72,7 @@ static void find(double *v, size_t n, double *scratch, size_t base, const struct
             in.value[in.n++] = w->value[i];
         }
         size_t from = b ? end[b - 1] : 0;
-        find(scratch + from, end[b] - from, v + from, base + from, &in);
+        quantiles_find(scratch + from, end[b] - from, v + from, base + from, &in);
     }
 }
 
@@ -83,7 +83,7 @@ static void request_rank(struct wanted *w, size_t rank, double *value)
 }
 
 /* As oc_percentile_of. */
-static double between(double at, const double *value)
+static double quantiles_between(double at, const double *value)
 {
     return value[0] + (at - (double)(size_t)at) * (value[1] - value[0]);
 }
@@ -94,7 +94,7 @@ double oc_median_of(double *v, size_t n, double *scratch)
     struct wanted w = {.n = 0};
     request_rank(&w, n % 2 ? n / 2 : n / 2 - 1, &a);
     request_rank(&w, n / 2, &b);
-    find(v, n, scratch, 0, &w);
+    quantiles_find(v, n, scratch, 0, &w);
     return n % 2 ? b : (a + b) / 2;
 }
 
@@ -118,8 +118,8 @@ void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *
     request_rank(&w, (size_t)at90, &ninetieth[0]);
     request_rank(&w, (size_t)at90 + 1, &ninetieth[1]);
     request_rank(&w, n - 1, &out->max);
-    find(v, n, scratch, 0, &w);
-    out->p10 = between(at10, tenth);
+    quantiles_find(v, n, scratch, 0, &w);
+    out->p10 = quantiles_between(at10, tenth);
     out->median = n % 2 ? middle[1] : (middle[0] + middle[1]) / 2;
-    out->p90 = between(at90, ninetieth);
+    out->p90 = quantiles_between(at90, ninetieth);
 }

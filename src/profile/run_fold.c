@@ -80,7 +80,7 @@ static void find_pauses(const struct oc_folding *f, const struct oc_fold_level *
         p->same += v[p->at[i] - 1] == p->before || v[p->at[i]] == p->after; /* one may be missing */
 }
 
-static double median_of(const double *v, size_t n)
+static double run_fold_median_of(const double *v, size_t n)
 {
     double *copy = oc_xmalloc(n * sizeof(*copy));
     size_t half = n / 2;
@@ -117,7 +117,8 @@ static double median_of(const double *v, size_t n)
 /* A pause that is the longest in most segments, by far, and always at the same place. */
 static bool is_clear(const struct pauses *p)
 {
-    return p->n >= 2 && (double)p->same >= MOST * (double)p->n && median_of(p->ratio, p->n) >= CLEAR_PAUSE;
+    return p->n >= 2 && (double)p->same >= MOST * (double)p->n &&
+           run_fold_median_of(p->ratio, p->n) >= CLEAR_PAUSE;
 }
 
 /* Pauses of a higher level: much longer than the others, after every `every`-th segment. */
@@ -129,7 +130,7 @@ struct long_pauses {
 static struct long_pauses find_long_pauses(const struct pauses *p, size_t spacing)
 {
     struct long_pauses x = {0};
-    double median = p->n ? median_of(p->ns, p->n) : 0;
+    double median = p->n ? run_fold_median_of(p->ns, p->n) : 0;
     size_t last = 0, same = 0;
     for (size_t i = 0; i < p->n; i++) {
         if (!(p->ns[i] > LONGER * median && p->ns[i] > 0))
@@ -289,7 +290,8 @@ static double contained(const struct oc_folding *f, const struct oc_fold_content
     return (double)both / (double)(c->to - c->from);
 }
 
-static bool is_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t from, size_t to)
+static bool run_fold_is_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t from,
+                            size_t to)
 {
     return from < to && contained(f, c, from, to) >= MIN_CONTAINED;
 }
@@ -303,7 +305,7 @@ static size_t end_of_run(const struct oc_folding *f, const struct oc_fold_conten
         end = nearest_start(f->in, end, len / 8 + 1, like);
     else
         end = end <= f->in->n + slack ? f->in->n : SIZE_MAX;
-    return end != SIZE_MAX && is_run(f, c, from, end) ? end : SIZE_MAX;
+    return end != SIZE_MAX && run_fold_is_run(f, c, from, end) ? end : SIZE_MAX;
 }
 
 static size_t start_of_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t end,
@@ -314,7 +316,7 @@ static size_t start_of_run(const struct oc_folding *f, const struct oc_fold_cont
         return SIZE_MAX;
     if (end > len + slack)
         from = nearest_start(f->in, end - len, len / 8 + 1, like);
-    return is_run(f, c, from, end) ? from : SIZE_MAX;
+    return run_fold_is_run(f, c, from, end) ? from : SIZE_MAX;
 }
 
 /* Starts of runs, counted from the nearer anchor: one in the run, or one in the run before, so that launches
@@ -362,8 +364,8 @@ static size_t place_runs(const struct oc_folding *f, const struct oc_fold_level 
 }
 
 /* Continues after the launches that were searched. */
-static void extend_runs(const struct oc_folding *f, const struct oc_fold_content *c, size_t like,
-                        struct oc_fold *out)
+static void run_fold_extend_runs(const struct oc_folding *f, const struct oc_fold_content *c, size_t like,
+                                 struct oc_fold *out)
 {
     struct oc_folding whole = *f;
     size_t next, cap = (size_t)out->n_run + 1;
@@ -392,7 +394,7 @@ static size_t runs_in(const struct oc_folding *f, const struct oc_fold_content *
         times[n++] = (double)(f->count[v[i]] / inside[v[i]]);
     for (size_t i = from; i < to; i++)
         f->count[v[i]] = 0;
-    double median = median_of(times, n);
+    double median = run_fold_median_of(times, n);
     free(inside);
     free(times);
     return (size_t)median;
@@ -470,7 +472,7 @@ static bool make_runs(const struct oc_folding *f, const struct oc_fold_level *l,
         out->uneven += oc_fold_difference(f->in, c->from, c->to, out->start[k], out->start[k + 1],
                                           f->count) >= OC_FOLD_ALIKE;
     if (n >= MIN_RUNS && f->all->n > f->in->n && out->start[n] + 2 * out->length > f->in->n)
-        extend_runs(f, c, c->to - back, out);
+        run_fold_extend_runs(f, c, c->to - back, out);
     if (n < MIN_RUNS || (out->uneven > 1 && out->uneven > MAX_UNEVEN * (double)n))
         return false;
     double before = (double)runs_in(f, c, 0, out->start[0]);
@@ -507,7 +509,7 @@ static void join_segments(struct claim *c, const struct long_pauses *x)
 {
     struct oc_fold_level *l = c->level;
     const struct pauses *p = &c->pauses;
-    double median = median_of(p->ns, p->n);
+    double median = run_fold_median_of(p->ns, p->n);
     size_t n = 0, j = 0;
     for (size_t i = 0; i < p->n; i++) {
         while (j < l->n && l->at[j] < p->at[i])
@@ -573,7 +575,7 @@ static bool accept_given(struct oc_folding *f, struct oc_fold_level *level, size
     return false;
 }
 
-static bool choose(struct oc_folding *f, struct oc_fold_level *level, size_t n, struct oc_fold *out)
+static bool run_fold_choose(struct oc_folding *f, struct oc_fold_level *level, size_t n, struct oc_fold *out)
 {
     struct claim top, low;
     if (!n)
@@ -602,7 +604,7 @@ static size_t end_of_cut(const struct oc_fold_in *in, const struct oc_fold *out)
 }
 
 /* *longest: the spacing of the highest level, 0: none. */
-static bool search(const struct oc_fold_in *in, struct oc_fold *out, size_t *longest)
+static bool run_fold_search(const struct oc_fold_in *in, struct oc_fold *out, size_t *longest)
 {
     struct oc_fold_level level[MAX_LEVELS] = {0};
     struct oc_fold_in searched = *in;
@@ -613,7 +615,7 @@ static bool search(const struct oc_fold_in *in, struct oc_fold *out, size_t *lon
     find_gaps(&f);
     size_t n = oc_fold_levels(&searched, level, MAX_LEVELS);
     *longest = n ? level[n - 1].spacing : 0;
-    bool found = choose(&f, level, n, &made);
+    bool found = run_fold_choose(&f, level, n, &made);
     if (found) {
         made.cut = end_of_cut(in, &made);
         *out = made;
@@ -635,11 +637,11 @@ bool oc_fold_find(const struct oc_fold_in *in, struct oc_fold *out)
     *out = (struct oc_fold){0};
     if (in->n < (size_t)MIN_RUNS)
         return false;
-    search(in, out, &longest);
+    run_fold_search(in, out, &longest);
     if (in->name) {
         struct oc_fold_in names = *in;
         names.symbol = in->name;
-        search(&names, &by_name, &named);
+        run_fold_search(&names, &by_name, &named);
     }
     if (!oc_fold_regular(named, longest) ? named > longest : by_name.n_run > out->n_run) {
         free(out->start);

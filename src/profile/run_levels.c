@@ -56,7 +56,7 @@ double oc_fold_difference(const struct oc_fold_in *in, size_t a, size_t a_end, s
 /* ---- n-grams ------------------------------------------------------------------------------------------- */
 
 /* Numbers n-grams of twice the width (prefix doubling). Returns how many there are. */
-static uint32_t widen(uint32_t *id, size_t n, size_t width)
+static uint32_t run_levels_widen(uint32_t *id, size_t n, size_t width)
 {
     struct oc_arena a = {0};
     struct oc_map of = {.arena = &a};
@@ -93,15 +93,15 @@ struct search {
     int32_t *count;
 };
 
-static size_t bucket_of(size_t n)
+static size_t run_levels_bucket_of(size_t n)
 {
     size_t bucket = (size_t)(log((double)n) / log(BUCKET_RATIO));
     return bucket < BUCKETS ? bucket : BUCKETS - 1;
 }
 
-static void offer(struct search *s, const size_t *at, size_t n)
+static void run_levels_offer(struct search *s, const size_t *at, size_t n)
 {
-    s->similar[bucket_of(n)]++;
+    s->similar[run_levels_bucket_of(n)]++;
     for (size_t i = 1; i < n; i++)
         s->distance[i - 1] = (double)(at[i] - at[i - 1]);
     size_t spacing = (size_t)oc_median_of(s->distance, n - 1, s->scratch), regular = 0;
@@ -110,7 +110,7 @@ static void offer(struct search *s, const size_t *at, size_t n)
     if (regular < 2 || (double)regular < MIN_REGULAR * (double)(n - 1) ||
         (double)regular * (double)spacing < MIN_COVERAGE * (double)s->in->n)
         return;
-    struct oc_fold_level *l = &s->best[bucket_of(spacing)];
+    struct oc_fold_level *l = &s->best[run_levels_bucket_of(spacing)];
     l->support++;
     if (l->at && l->regular >= regular)
         return;
@@ -121,7 +121,7 @@ static void offer(struct search *s, const size_t *at, size_t n)
     l->regular = regular;
 }
 
-static void collect(struct search *s)
+static void run_levels_collect(struct search *s)
 {
     size_t n = s->in->n;
     uint32_t *id = oc_xmalloc(n * sizeof(*id)), n_id = 0;
@@ -133,10 +133,10 @@ static void collect(struct search *s)
         sort_by_id(id, n, n_id, first, at);
         for (uint32_t k = 0; k < n_id; k++)
             if (first[k + 1] - first[k] >= 3)
-                offer(s, at + first[k], first[k + 1] - first[k]);
+                run_levels_offer(s, at + first[k], first[k + 1] - first[k]);
         size_t width = (size_t)1 << w;
         n = n > width ? n - width : 0;
-        n_id = widen(id, n, width);
+        n_id = run_levels_widen(id, n, width);
     }
     free(id);
     free(first);
@@ -174,7 +174,7 @@ size_t oc_fold_mode(const size_t *v, size_t n, size_t *value)
     return best;
 }
 
-static bool agree(const size_t *v, size_t n)
+static bool run_levels_agree(const size_t *v, size_t n)
 {
     size_t value, same = oc_fold_mode(v, n, &value);
     return n && (n <= FEW_SEGMENTS ? same == n : (double)same >= MIN_REGULAR * (double)n);
@@ -196,12 +196,12 @@ static bool is_above(const struct oc_fold_level *up, const struct oc_fold_level 
         ahead[n] = from < low->n ? low->at[from] - up->at[i - 1] : 0;
         inside[n++] = k - from;
     }
-    bool above = agree(inside, n) && agree(ahead, n);
+    bool above = run_levels_agree(inside, n) && run_levels_agree(ahead, n);
     free(inside);
     return above;
 }
 
-static void drop(struct oc_fold_level *l)
+static void run_levels_drop(struct oc_fold_level *l)
 {
     free(l->at);
     *l = (struct oc_fold_level){0};
@@ -220,13 +220,13 @@ static double score_of(const struct search *s, const struct oc_fold_level *l)
  * often do not. */
 static bool is_systematic(const struct search *s, const struct oc_fold_level *l)
 {
-    size_t similar = 0, bucket = bucket_of(l->n);
+    size_t similar = 0, bucket = run_levels_bucket_of(l->n);
     for (size_t b = bucket > SIMILAR ? bucket - SIMILAR : 0; b <= bucket + SIMILAR && b < BUCKETS; b++)
         similar += s->similar[b];
     return score_of(s, l) >= MIN_SCORE && (double)(l->support * l->n) >= MIN_SYSTEMATIC * (double)similar;
 }
 
-static struct oc_fold_level *best_of(struct search *s)
+static struct oc_fold_level *run_levels_best_of(struct search *s)
 {
     struct oc_fold_level *best = NULL;
     for (size_t b = 0; b < BUCKETS; b++)
@@ -248,24 +248,24 @@ size_t oc_fold_levels(const struct oc_fold_in *in, struct oc_fold_level *out, si
                        .count = oc_fold_counts(in)};
     size_t n = 0;
     bool conflict = false;
-    collect(&s);
+    run_levels_collect(&s);
     for (size_t b = 0; b < BUCKETS; b++) {
         struct oc_fold_level *l = &s.best[b];
         if (!l->at || !is_systematic(&s, l) || !has_alike_segments(&s, l))
-            drop(l);
+            run_levels_drop(l);
     }
-    for (struct oc_fold_level *l; n < max && (l = best_of(&s)) != NULL;) {
+    for (struct oc_fold_level *l; n < max && (l = run_levels_best_of(&s)) != NULL;) {
         size_t k = n; /* levels below */
         while (k && out[k - 1].spacing > l->spacing)
             k--;
         struct oc_fold_level *low = k ? &out[k - 1] : NULL, *up = k < n ? &out[k] : NULL;
         if ((low && !is_longer(l, low)) || (up && !is_longer(up, l))) { /* the same level */
-            drop(l);
+            run_levels_drop(l);
             continue;
         }
         if ((low && !is_above(l, low)) || (up && !is_above(up, l))) {
             conflict |= score_of(&s, l) >= CONFLICT && l->regular >= FEW_SEGMENTS;
-            drop(l);
+            run_levels_drop(l);
             continue;
         }
         memmove(&out[k + 1], &out[k], (n++ - k) * sizeof(*out));
@@ -273,9 +273,9 @@ size_t oc_fold_levels(const struct oc_fold_in *in, struct oc_fold_level *out, si
         *l = (struct oc_fold_level){0};
     }
     for (size_t b = 0; b < BUCKETS; b++)
-        drop(&s.best[b]);
+        run_levels_drop(&s.best[b]);
     while (conflict && !in->iterations && n)
-        drop(&out[--n]);
+        run_levels_drop(&out[--n]);
     free(s.distance);
     free(s.scratch);
     free(s.count);

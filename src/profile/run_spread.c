@@ -9,7 +9,7 @@ static const double NORMAL_95 = 1.96; /* two-sided 95 % quantile of the normal d
 static const size_t LEAST_FOR_95 = 6; /* runs */
 
 /* Order statistics around the median by the normal approximation of the binomial distribution. */
-static void set_interval(const double *sorted, size_t n, struct oc_run_spread *out)
+static void run_spread_set_interval(const double *sorted, size_t n, struct oc_run_spread *out)
 {
     double half = NORMAL_95 * sqrt((double)n) / 2, middle = (double)n / 2;
     size_t low = 0, high = n - 1;
@@ -33,7 +33,7 @@ void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out)
     out->p25_ns = oc_percentile_of(ns, n, 0.25);
     out->p75_ns = oc_percentile_of(ns, n, 0.75);
     out->max_ns = ns[n - 1];
-    set_interval(ns, n, out);
+    run_spread_set_interval(ns, n, out);
     double range = out->p75_ns - out->p25_ns;
     for (size_t i = 0; i < n; i++)
         out->outliers += ns[i] < out->p25_ns - FENCE * range || ns[i] > out->p75_ns + FENCE * range;

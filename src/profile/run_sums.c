@@ -30,7 +30,7 @@ void oc_run_sums_clear(struct oc_run_sums *s)
     s->n = 0;
 }
 
-static void collect(struct oc_run_sums *s)
+static void run_sums_collect(struct oc_run_sums *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
         s->value[i] = s->sum[s->touched[i]];
@@ -47,7 +47,7 @@ double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_
 {
     if (!s->n)
         return (double)NAN;
-    collect(s);
+    run_sums_collect(s);
     if (stat == OC_STAT_MEDIAN)
         return of_all_runs(s, oc_median_of(s->value, s->n, s->scratch), runs_used);
     if (stat == OC_STAT_MEAN)
@@ -62,7 +62,7 @@ void oc_run_sums_tell(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_us
     rec->median_ns = (double)NAN;
     if (!s->n)
         return;
-    collect(s);
+    run_sums_collect(s);
     oc_quantiles_of(s->value, s->n, s->scratch, &q);
     rec->min_ns = q.min;
     rec->p10_ns = q.p10;

@@ -62,7 +62,7 @@ static const struct oc_symbol symbols[] = {
     {"sqlite3_deserialize", offsetof(struct library, deserialize)},
 };
 
-static int load(struct library *lib, struct oc_err *err)
+static int sqlite_rows_load(struct library *lib, struct oc_err *err)
 {
     lib->handle = oc_load_library("libsqlite3.so.0");
     if (!lib->handle)
@@ -80,7 +80,7 @@ static int load(struct library *lib, struct oc_err *err)
 int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
 {
     struct library lib;
-    if (load(&lib, err))
+    if (sqlite_rows_load(&lib, err))
         return -1;
     const char *(*tell)(void);
     void *found = dlsym(lib.handle, "sqlite3_libversion");
@@ -117,7 +117,7 @@ struct oc_sqlite {
     bool greedy; /* SQLite's out-of-memory error is caused by the file */
 };
 
-static time_t now_s(void)
+static time_t sqlite_rows_now_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -127,11 +127,11 @@ static time_t now_s(void)
 static int is_over(void *user)
 {
     struct oc_sqlite *db = user;
-    db->late = now_s() > db->last_second;
+    db->late = sqlite_rows_now_s() > db->last_second;
     return db->late || db->checks_left == 0 || --db->checks_left == 0;
 }
 
-static void set_limits(struct oc_sqlite *db)
+static void sqlite_rows_set_limits(struct oc_sqlite *db)
 {
     static const struct {
         int id, value;
@@ -152,7 +152,7 @@ static void set_limits(struct oc_sqlite *db)
     db->rows_left = db->size_bytes / MIN_ROW_BYTES;
     uint64_t a_byte = oc_cap(db->caps, OC_CAP_SQLITE_STEPS);
     db->checks_left = 10 + (uint64_t)((double)db->size_bytes * (double)a_byte / STEPS_A_CHECK);
-    db->last_second = now_s() + (time_t)oc_cap(db->caps, OC_CAP_SQLITE_SECONDS);
+    db->last_second = sqlite_rows_now_s() + (time_t)oc_cap(db->caps, OC_CAP_SQLITE_SECONDS);
     db->lib.progress(db->db, STEPS_A_CHECK, is_over, db);
 }
 
@@ -265,14 +265,14 @@ int oc_sqlite_open(const char *path, const struct oc_caps *caps, struct oc_sqlit
     struct oc_buf uri = {0};
     if (!strcmp(path, "-"))
         path = "/proc/self/fd/0";
-    int rc = check_file(path, &db->size_bytes, err) || load(&db->lib, err) ? -1 : 0;
+    int rc = check_file(path, &db->size_bytes, err) || sqlite_rows_load(&db->lib, err) ? -1 : 0;
     if (rc == 0) {
         add_uri(&uri, path);
         if (db->lib.open(uri.data, &db->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
                          NULL))
             rc = fail_broken(db, err);
         else
-            set_limits(db);
+            sqlite_rows_set_limits(db);
     }
     oc_buf_free(&uri);
     if (rc == 0)
@@ -286,7 +286,7 @@ int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, s
                        struct oc_err *err)
 {
     struct oc_sqlite *db = *out = new_db(caps);
-    int rc = check_header(data, n, err) || load(&db->lib, err) ? -1 : 0;
+    int rc = check_header(data, n, err) || sqlite_rows_load(&db->lib, err) ? -1 : 0;
     if (rc == 0) {
         db->size_bytes = n;
         db->copy = oc_xmalloc(n);
@@ -297,7 +297,7 @@ int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, s
                                 SQLITE_DESERIALIZE_READONLY))
             rc = fail_broken(db, err);
         else
-            set_limits(db);
+            sqlite_rows_set_limits(db);
     }
     if (rc == 0)
         return 0;
@@ -344,7 +344,7 @@ bool oc_sqlite_stopped(const struct oc_sqlite *db, uint64_t *rows)
     return db->stopped;
 }
 
-static bool is_stopped(struct oc_sqlite *db)
+static bool sqlite_rows_is_stopped(struct oc_sqlite *db)
 {
     db->stopped |= db->stop && __atomic_load_n(db->stop, __ATOMIC_RELAXED);
     return db->stopped;
@@ -464,20 +464,20 @@ static void try_again(struct oc_sqlite *db, const char *sql, uint64_t rows)
     sqlite3_stmt *query = NULL;
     bool plenty = is_memory_available(db);
     int rc = db->lib.prepare(db->db, sql, -1, &query, NULL) == SQLITE_OK ? SQLITE_ROW : SQLITE_ERROR;
-    for (uint64_t i = 0; i <= rows && rc == SQLITE_ROW && !is_stopped(db); i++)
+    for (uint64_t i = 0; i <= rows && rc == SQLITE_ROW && !sqlite_rows_is_stopped(db); i++)
         rc = db->lib.step(query);
     db->greedy = plenty && rc != SQLITE_ROW && is_out_of_memory(db);
     db->lib.finalize(query);
 }
 
-static int scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *sql, const char *table,
-                size_t n_column, int (*row)(void *user, const struct oc_cell *cell), void *user,
-                struct oc_err *err)
+static int sqlite_rows_scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *sql, const char *table,
+                            size_t n_column, int (*row)(void *user, const struct oc_cell *cell), void *user,
+                            struct oc_err *err)
 {
     struct oc_cell cell[OC_SQLITE_MAX_COLUMNS];
     for (uint64_t done = 0;; done++) {
         int rc = db->lib.step(query);
-        if (rc == SQLITE_DONE || is_stopped(db))
+        if (rc == SQLITE_DONE || sqlite_rows_is_stopped(db))
             return 0;
         if (rc != SQLITE_ROW) {
             bool no_memory = is_out_of_memory(db);
@@ -513,7 +513,7 @@ int oc_sqlite_scan(struct oc_sqlite *db, const char *table, const struct oc_colu
     else if (db->lib.prepare(db->db, sql.data, -1, &query, NULL) != SQLITE_OK)
         rc = fail_broken(db, err);
     else
-        rc = scan(db, query, sql.data, table, n_column, row, user, err);
+        rc = sqlite_rows_scan(db, query, sql.data, table, n_column, row, user, err);
     db->lib.finalize(query);
     oc_buf_free(&sql);
     return rc;

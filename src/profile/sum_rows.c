@@ -14,7 +14,7 @@ struct making {
     struct oc_arena scratch;
 };
 
-static struct oc_prof_rec *add_rec(struct oc_profile *p, const char *name)
+static struct oc_prof_rec *sum_rows_add_rec(struct oc_profile *p, const char *name)
 {
     struct oc_prof_rec *rec = &p->rec[p->n_rec++];
     *rec = oc_prof_rec_new(name);
@@ -31,7 +31,7 @@ static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
     uint32_t id = p->n_rec;
     if (!oc_map_add(&m->of, key, strlen(key), &id, NULL))
         return id;
-    struct oc_prof_rec *rec = add_rec(p, name);
+    struct oc_prof_rec *rec = sum_rows_add_rec(p, name);
     rec->where = x->where;
     rec->total_kernel_ns = 0;
     rec->bucket = !x->label.name && x->kind != OC_EV_KERNEL ? "copies" : NULL;
@@ -46,7 +46,7 @@ static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
     return id;
 }
 
-static void add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec, double runs)
+static void sum_rows_add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec, double runs)
 {
     struct oc_profile *p = m->out;
     p->kernel[p->n_kernel++] = (struct oc_prof_kernel){.name = x->name,
@@ -61,7 +61,7 @@ static void add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t re
                                                        .bytes = (double)NAN};
 }
 
-static void finish_rec(const struct making *m, uint32_t i, double runs)
+static void sum_rows_finish_rec(const struct making *m, uint32_t i, double runs)
 {
     struct oc_prof_rec *r = &m->out->rec[i];
     bool once = runs == 1;
@@ -76,7 +76,7 @@ static void finish_rec(const struct making *m, uint32_t i, double runs)
 }
 
 /* The counts of kernels do not show the runs: a kernel may run once or often in each layer. */
-static void choose_runs(struct making *m, uint64_t runs)
+static void sum_rows_choose_runs(struct making *m, uint64_t runs)
 {
     struct oc_profile *p = m->out;
     bool known = m->rows->runs > 0, sum = m->opts->stat == OC_STAT_SUM || !known;
@@ -104,7 +104,7 @@ void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
     struct making m = {.rows = rows, .out = out, .opts = opts};
     uint64_t runs = rows->runs ? rows->runs : 1;
     m.of.arena = &m.scratch;
-    choose_runs(&m, runs);
+    sum_rows_choose_runs(&m, runs);
     out->time_kind = rows->host ? "host time" : "device time";
     out->rec = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_rec);
     out->kernel = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_kernel);
@@ -116,12 +116,12 @@ void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
         out->rec[rec].total_kernel_ns += x->total_ns;
         out->rec[rec].calls += x->calls;
         if (x->name && !rows->host)
-            add_kernel(&m, x, rec, opts->stat == OC_STAT_SUM ? 1 : (double)runs);
+            sum_rows_add_kernel(&m, x, rec, opts->stat == OC_STAT_SUM ? 1 : (double)runs);
     }
     for (uint32_t i = 0; i < out->n_rec; i++)
-        finish_rec(&m, i, (double)runs);
+        sum_rows_finish_rec(&m, i, (double)runs);
     if (rows->unlabelled_ns > 0) {
-        struct oc_prof_rec *rec = add_rec(out, "(kernels without operator)");
+        struct oc_prof_rec *rec = sum_rows_add_rec(out, "(kernels without operator)");
         rec->bucket = "kernels without operator";
         rec->total_kernel_ns = rows->unlabelled_ns;
         rec->time_ns = rec->self_ns = rec->kernel_ns =

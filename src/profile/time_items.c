@@ -32,7 +32,7 @@ static const struct sort_key *key_named(const char *name)
 }
 
 /* "time", the word of other commands, is the order without a key. */
-static bool is_time(const char *key)
+static bool time_items_is_time(const char *key)
 {
     return key && oc_casecmp(key, "time") == 0;
 }
@@ -40,7 +40,7 @@ static bool is_time(const char *key)
 int oc_summary_sort_check(const char *key, struct oc_err *err)
 {
     const char *names[OC_COUNT(sort_keys)];
-    if (key_named(key) || is_time(key))
+    if (key_named(key) || time_items_is_time(key))
         return 0;
     for (size_t i = 0; i < OC_COUNT(sort_keys); i++)
         names[i] = sort_keys[i].name;
@@ -75,8 +75,8 @@ struct growing {
     struct oc_map of; /* (parent node, lane, kind, name) to node */
 };
 
-static struct growing *begin(struct growing *g, struct oc_time_summary *s,
-                             const struct oc_sum_table_opts *opts)
+static struct growing *time_items_begin(struct growing *g, struct oc_time_summary *s,
+                                        const struct oc_sum_table_opts *opts)
 {
     *g = (struct growing){.s = s, .opts = opts, .of.arena = &s->arena};
     return g;
@@ -105,13 +105,13 @@ static uint32_t item_for(struct growing *g, uint32_t parent, uint32_t lane, uint
     return g->n++;
 }
 
-static struct oc_sum_item *row_named(struct growing *g, uint8_t kind, const char *name)
+static struct oc_sum_item *time_items_row_named(struct growing *g, uint8_t kind, const char *name)
 {
     uint32_t i = item_for(g, OC_NONE, OC_NONE, kind, name); /* may reallocate g->node */
     return &g->node[i].item;
 }
 
-static int by_place(const void *a, const void *b)
+static int time_items_by_place(const void *a, const void *b)
 {
     const struct node *x = a, *y = b;
     if (x->item.depth == 0 && y->item.depth == 0 && x->item.lane != y->item.lane)
@@ -139,10 +139,10 @@ static bool is_wanted(const struct growing *g, const struct node *top)
 
 static const char *sort_of(const struct oc_sum_table_opts *opts, const char *otherwise)
 {
-    return opts->sort && !is_time(opts->sort) ? opts->sort : otherwise;
+    return opts->sort && !time_items_is_time(opts->sort) ? opts->sort : otherwise;
 }
 
-static void finish(struct growing *g, struct oc_sum_list *out, const char *sort)
+static void time_items_finish(struct growing *g, struct oc_sum_list *out, const char *sort)
 {
     const struct sort_key *key = key_named(sort);
     bool *wanted = oc_xmalloc(g->n + 1);
@@ -159,7 +159,7 @@ static void finish(struct growing *g, struct oc_sum_list *out, const char *sort)
         if (wanted[i])
             g->node[kept++] = g->node[i];
     if (kept)
-        qsort(g->node, kept, sizeof(*g->node), by_place);
+        qsort(g->node, kept, sizeof(*g->node), time_items_by_place);
     for (uint32_t i = 0; i < kept; i++) {
         OC_GROW(out->item, out->n, out->cap);
         out->item[out->n++] = g->node[i].item;
@@ -179,14 +179,15 @@ static uint32_t caller(const struct oc_timeline *t, uint32_t at)
     return at;
 }
 
-static uint32_t lane_of(const struct growing *g, const struct oc_event *e)
+static uint32_t time_items_lane_of(const struct growing *g, const struct oc_event *e)
 {
     return g->opts->per_thread ? e->lane : OC_NONE;
 }
 
-static uint32_t add_call(struct growing *g, uint32_t parent, const struct oc_event *e, double device_ns)
+static uint32_t time_items_add_call(struct growing *g, uint32_t parent, const struct oc_event *e,
+                                    double device_ns)
 {
-    uint32_t i = item_for(g, parent, parent == OC_NONE ? lane_of(g, e) : 0, e->kind,
+    uint32_t i = item_for(g, parent, parent == OC_NONE ? time_items_lane_of(g, e) : 0, e->kind,
                           g->s->profile->timeline->name[e->name]);
     oc_summary_times(&g->node[i].item.host, e->dur_ns);
     if (g->s->has_device)
@@ -195,12 +196,12 @@ static uint32_t add_call(struct growing *g, uint32_t parent, const struct oc_eve
     return i;
 }
 
-static void add_calls(struct growing *g, const double *device_ns)
+static void time_items_add_calls(struct growing *g, const double *device_ns)
 {
     const struct oc_timeline *t = g->s->profile->timeline;
     for (size_t i = 0; i < t->n_event; i++)
         if (t->event[i].kind == OC_EV_OPERATOR && oc_summary_used(t, &t->event[i]))
-            add_call(g, OC_NONE, &t->event[i], device_ns[i]);
+            time_items_add_call(g, OC_NONE, &t->event[i], device_ns[i]);
 }
 
 /* The same, with the parts of operators and the kernels of both below them. */
@@ -216,9 +217,9 @@ static void add_calls_in_detail(struct growing *g, const double *device_ns)
         if (!oc_summary_used(t, e) || (!whole && e->kind != OC_EV_INNER))
             continue;
         if (whole)
-            item[i] = add_call(g, OC_NONE, e, device_ns[i]);
+            item[i] = time_items_add_call(g, OC_NONE, e, device_ns[i]);
         if (e->parent != OC_NONE && e->parent < i && item[e->parent] != OC_NONE)
-            part[i] = add_call(g, item[e->parent], e, device_ns[i]);
+            part[i] = time_items_add_call(g, item[e->parent], e, device_ns[i]);
     }
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
@@ -241,9 +242,9 @@ static void add_operators(struct oc_time_summary *s, const struct oc_sum_table_o
                           const double *device_ns)
 {
     struct growing g;
-    begin(&g, s, opts);
-    (opts->op_detail ? add_calls_in_detail : add_calls)(&g, device_ns);
-    finish(&g, &s->operators, sort_of(opts, "CPUTotal"));
+    time_items_begin(&g, s, opts);
+    (opts->op_detail ? add_calls_in_detail : time_items_add_calls)(&g, device_ns);
+    time_items_finish(&g, &s->operators, sort_of(opts, "CPUTotal"));
 }
 
 static bool moves_memory(const char *name)
@@ -258,36 +259,36 @@ static void add_annotations(struct oc_time_summary *s, const struct oc_sum_table
     struct growing memory, user;
     struct oc_sum_table_opts merged = *opts;
     merged.per_thread = false;
-    begin(&memory, s, &merged);
-    begin(&user, s, opts);
+    time_items_begin(&memory, s, &merged);
+    time_items_begin(&user, s, opts);
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         if (e->kind == OC_EV_USER && oc_summary_used(t, e))
-            add_call(moves_memory(t->name[e->name]) ? &memory : &user, OC_NONE, e, device_ns[i]);
+            time_items_add_call(moves_memory(t->name[e->name]) ? &memory : &user, OC_NONE, e, device_ns[i]);
     }
-    finish(&memory, &s->memory, "CPUTotal");
-    finish(&user, &s->user, sort_of(opts, "CPUTotal"));
+    time_items_finish(&memory, &s->memory, "CPUTotal");
+    time_items_finish(&user, &s->user, sort_of(opts, "CPUTotal"));
 }
 
 static void add_device_work(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
 {
     const struct oc_timeline *t = s->profile->timeline;
     struct growing kernels, copies;
-    begin(&kernels, s, opts);
-    begin(&copies, s, opts);
+    time_items_begin(&kernels, s, opts);
+    time_items_begin(&copies, s, opts);
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         if (!oc_event_on_device(e->kind) || e->kind == OC_EV_DEVICE_RANGE || !oc_summary_used(t, e))
             continue;
         struct growing *g = e->kind == OC_EV_KERNEL ? &kernels : &copies;
-        struct oc_sum_item *item = row_named(g, e->kind, t->name[e->name]);
+        struct oc_sum_item *item = time_items_row_named(g, e->kind, t->name[e->name]);
         uint64_t bytes = e->detail != OC_NONE ? t->detail[e->detail].bytes : UINT64_MAX;
         if (bytes != UINT64_MAX)
             item->bytes = item->bytes == UINT64_MAX ? bytes : item->bytes + bytes;
         oc_summary_times(&item->device, e->dur_ns);
     }
-    finish(&kernels, &s->kernels, "GPUTotal");
-    finish(&copies, &s->copies, "GPUTotal");
+    time_items_finish(&kernels, &s->kernels, "GPUTotal");
+    time_items_finish(&copies, &s->copies, "GPUTotal");
 }
 
 void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
@@ -300,7 +301,7 @@ void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table
 
 /* ---- from records -------------------------------------------------------------------------------------- */
 
-static void add_times(struct oc_times *t, uint64_t calls, double total, double min, double max)
+static void time_items_add_times(struct oc_times *t, uint64_t calls, double total, double min, double max)
 {
     if (isnan(total) || (!calls && !(total > 0))) /* not executed */
         return;
@@ -329,9 +330,9 @@ static void sides_of(const struct oc_profile *p, const struct oc_prof_rec *r, do
     }
 }
 
-static void add_record(struct growing *g, const struct oc_prof_rec *r, const char *name)
+static void time_items_add_record(struct growing *g, const struct oc_prof_rec *r, const char *name)
 {
-    struct oc_sum_item *item = row_named(g, OC_EV_OPERATOR, name);
+    struct oc_sum_item *item = time_items_row_named(g, OC_EV_OPERATOR, name);
     double host, device;
     sides_of(g->s->profile, r, &host, &device);
     bool single = r->calls == r->runs; /* then the sum of a run is one call */
@@ -339,27 +340,31 @@ static void add_record(struct growing *g, const struct oc_prof_rec *r, const cha
     double min = single && alone ? r->min_ns : NAN, max = single && alone ? r->max_ns : NAN;
     item->type = r->op_type;
     item->precision = r->precision ? r->precision : "";
-    add_times(&item->host, r->calls, host, min, max);
-    add_times(&item->device, r->calls, device, min, max);
-    add_times(&item->both, r->calls, !alone ? host + device : isnan(host) ? device : host, min, max);
+    time_items_add_times(&item->host, r->calls, host, min, max);
+    time_items_add_times(&item->device, r->calls, device, min, max);
+    time_items_add_times(&item->both, r->calls,
+                         !alone        ? host + device
+                         : isnan(host) ? device
+                                       : host,
+                         min, max);
 }
 
 /* Paddle Inference reports the columns itself; its totals are host plus device time. */
 static void add_report_row(struct growing *g, const struct oc_paddle_row *row, const char *name)
 {
-    struct oc_sum_item *item = row_named(g, OC_EV_OPERATOR, name);
+    struct oc_sum_item *item = time_items_row_named(g, OC_EV_OPERATOR, name);
     bool device = row->gpu_ns > 0;
     uint64_t calls = (uint64_t)row->calls;
-    add_times(&item->host, calls, isnan(row->cpu_ns) ? row->total_ns : row->cpu_ns,
-              device ? NAN : row->min_ns, device ? NAN : row->max_ns);
-    add_times(&item->device, calls, device ? row->gpu_ns : NAN, NAN, NAN);
-    add_times(&item->both, calls, row->total_ns, row->min_ns, row->max_ns);
+    time_items_add_times(&item->host, calls, isnan(row->cpu_ns) ? row->total_ns : row->cpu_ns,
+                         device ? NAN : row->min_ns, device ? NAN : row->max_ns);
+    time_items_add_times(&item->device, calls, device ? row->gpu_ns : NAN, NAN, NAN);
+    time_items_add_times(&item->both, calls, row->total_ns, row->min_ns, row->max_ns);
 }
 
-static void add_kernel(struct growing *g, const struct oc_prof_kernel *k, const char *name)
+static void time_items_add_kernel(struct growing *g, const struct oc_prof_kernel *k, const char *name)
 {
-    struct oc_sum_item *item = row_named(g, k->kind, name);
-    add_times(&item->device, k->calls, k->total_ns, k->min_ns, k->max_ns);
+    struct oc_sum_item *item = time_items_row_named(g, k->kind, name);
+    time_items_add_times(&item->device, k->calls, k->total_ns, k->min_ns, k->max_ns);
     if (k->kind != OC_EV_KERNEL && !isnan(k->bytes)) {
         uint64_t bytes = (uint64_t)(k->bytes * (double)k->calls);
         item->bytes = item->bytes == UINT64_MAX ? bytes : item->bytes + bytes;
@@ -389,10 +394,10 @@ static void add_records(struct growing *types, struct growing *rows, struct oc_m
         const struct oc_prof_rec *r = &p->rec[i];
         if (r->bucket)
             continue;
-        add_record(types, r, intern_name(names, r->op_type[0] ? r->op_type : r->name));
+        time_items_add_record(types, r, intern_name(names, r->op_type[0] ? r->op_type : r->name));
         if (!own || i >= own->n_row) {
             if (!types->s->has_events)
-                add_record(rows, r, intern_name(names, r->name));
+                time_items_add_record(rows, r, intern_name(names, r->name));
         } else if (!own->row[i].depth || rows->opts->op_detail) {
             add_report_row(rows, &own->row[i], intern_name(names, r->name));
         }
@@ -405,20 +410,20 @@ void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_tabl
     bool on_device = p->time_kind && strcmp(p->time_kind, "device time") == 0;
     struct oc_map names = {.arena = &s->arena};
     struct growing types, rows, kernels, copies;
-    begin(&types, s, opts);
-    begin(&rows, s, opts);
-    begin(&kernels, s, opts);
-    begin(&copies, s, opts);
+    time_items_begin(&types, s, opts);
+    time_items_begin(&rows, s, opts);
+    time_items_begin(&kernels, s, opts);
+    time_items_begin(&copies, s, opts);
     add_records(&types, &rows, &names);
     for (uint32_t i = 0; i < p->n_kernel && !s->has_events; i++) {
         const struct oc_prof_kernel *k = &p->kernel[i];
-        add_kernel(k->kind == OC_EV_KERNEL ? &kernels : &copies, k, intern_name(&names, k->name));
+        time_items_add_kernel(k->kind == OC_EV_KERNEL ? &kernels : &copies, k, intern_name(&names, k->name));
     }
     const char *key = on_device ? "GPUTotal" : "CPUTotal";
-    finish(&types, &s->types, key);
-    finish(&rows, &s->operators, sort_of(opts, key));
-    finish(&kernels, &s->kernels, "GPUTotal");
-    finish(&copies, &s->copies, "GPUTotal");
+    time_items_finish(&types, &s->types, key);
+    time_items_finish(&rows, &s->operators, sort_of(opts, key));
+    time_items_finish(&kernels, &s->kernels, "GPUTotal");
+    time_items_finish(&copies, &s->copies, "GPUTotal");
     name_precisions(&s->kernels, opts->kernel_names);
     oc_map_free(&names);
 }

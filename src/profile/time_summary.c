@@ -36,14 +36,14 @@ bool oc_summary_used(const struct oc_timeline *t, const struct oc_event *e)
     return e->run == OC_NONE ? t->first_used_run == 0 : e->run >= t->first_used_run;
 }
 
-static double end_of(const struct oc_event *e)
+static double time_summary_end_of(const struct oc_event *e)
 {
     return e->start_ns + e->dur_ns;
 }
 
 /* ---- total and runs ------------------------------------------------------------------------------------ */
 
-static int by_value(const void *a, const void *b)
+static int time_summary_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -57,13 +57,13 @@ static double rank(const double *v, uint32_t n, double share) /* linear interpol
 }
 
 /* Sorts v. The standard deviation is that of the runs (divided by n), not an estimate for a population. */
-static struct oc_spread spread_of(double *v, uint32_t n)
+static struct oc_spread time_summary_spread_of(double *v, uint32_t n)
 {
     struct oc_spread s = {n, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     double sum = 0, squares = 0;
     if (!n)
         return s;
-    qsort(v, n, sizeof(*v), by_value);
+    qsort(v, n, sizeof(*v), time_summary_by_value);
     for (uint32_t i = 0; i < n; i++)
         sum += v[i];
     s.mean = sum / n;
@@ -90,7 +90,7 @@ static double union_of_runs(const struct oc_timeline *t)
         if (!oc_event_on_device(e->kind) || !oc_timeline_used(t, e->run))
             continue;
         run[e->run].start_ns = fmin(run[e->run].start_ns, e->start_ns);
-        run[e->run].end_ns = fmax(run[e->run].end_ns, end_of(e));
+        run[e->run].end_ns = fmax(run[e->run].end_ns, time_summary_end_of(e));
     }
     for (uint32_t i = t->n_run; i-- > t->first_used_run;) { /* in the order of their starts */
         reached = fmin(i + 1 == t->n_run ? INFINITY : reached, run[i].start_ns);
@@ -112,15 +112,15 @@ static void find_total(struct oc_time_summary *s, const struct oc_timeline *t)
     }
     for (size_t i = 0; i < t->n_event; i++) {
         first = fmin(first, t->event[i].start_ns);
-        last = fmax(last, end_of(&t->event[i]));
+        last = fmax(last, time_summary_end_of(&t->event[i]));
     }
     s->total_ns = t->n_event ? last - first : NAN;
     s->total_is = "first start to last end";
 }
 
 /* Duration, device time and data waiting time of each used run. */
-static void find_runs(struct oc_time_summary *s, const struct oc_timeline *t,
-                      const struct oc_sum_table_opts *opts)
+static void time_summary_find_runs(struct oc_time_summary *s, const struct oc_timeline *t,
+                                   const struct oc_sum_table_opts *opts)
 {
     uint32_t n = t->runs_implicit ? 0 : t->n_run - t->first_used_run;
     double *dur = oc_xmalloc((n + 1) * sizeof(*dur)), *device = oc_xmalloc((n + 1) * sizeof(*device));
@@ -149,10 +149,10 @@ static void find_runs(struct oc_time_summary *s, const struct oc_timeline *t,
         }
     }
     s->slowest_run += t->first_used_run;
-    s->run = s->batch_cost = spread_of(dur, n);
-    s->device_run = spread_of(device, s->has_device ? n : 0);
-    s->reader_cost = spread_of(reader, reads ? n : 0);
-    s->ips = spread_of(ips, opts->samples_per_step > 0 ? n : 0);
+    s->run = s->batch_cost = time_summary_spread_of(dur, n);
+    s->device_run = time_summary_spread_of(device, s->has_device ? n : 0);
+    s->reader_cost = time_summary_spread_of(reader, reads ? n : 0);
+    s->ips = time_summary_spread_of(ips, opts->samples_per_step > 0 ? n : 0);
     free(dur);
     free(device);
     free(reader);
@@ -183,7 +183,7 @@ static void find_overview(struct oc_time_summary *s, const struct oc_timeline *t
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         if (oc_summary_used(t, e) && e->kind < OC_EV_COUNT)
-            oc_cover_add(&kind[runs_on_device(s->profile, e)][e->kind], e->start_ns, end_of(e));
+            oc_cover_add(&kind[runs_on_device(s->profile, e)][e->kind], e->start_ns, time_summary_end_of(e));
     }
     for (unsigned k = 0; k < OC_EV_COUNT; k++) {
         const struct oc_cover *host = &kind[0][k], *device = &kind[1][k];
@@ -225,9 +225,9 @@ static void cover_event(struct lane_cover *c, const struct oc_event *e, bool on_
 {
     if (!c->all.n)
         c->first_ns = e->start_ns;
-    oc_cover_add(&c->all, e->start_ns, end_of(e));
+    oc_cover_add(&c->all, e->start_ns, time_summary_end_of(e));
     if (e->kind == OC_EV_KERNEL || (on_device && e->kind == OC_EV_OPERATOR))
-        oc_cover_add(&c->kernels, e->start_ns, end_of(e));
+        oc_cover_add(&c->kernels, e->start_ns, time_summary_end_of(e));
 }
 
 static void add_lane(struct oc_time_summary *s, const struct lane_cover *c, uint32_t lane, int64_t device_id,
@@ -322,7 +322,7 @@ static void ranges_add(struct ranges *r, double start, double end)
     r->v[r->n++] = (struct oc_interval){start, end};
 }
 
-static double length_of(const struct ranges *r)
+static double time_summary_length_of(const struct ranges *r)
 {
     double sum = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -361,12 +361,12 @@ static void find_distribution(struct oc_time_summary *s, const struct oc_timelin
         bool collective =
             kernel && (names_collective(t->name[e->name]) || (e->link != OC_NONE && inside[e->link]));
         if (collective || (!oc_event_on_device(e->kind) && communicates(t, e)))
-            ranges_add(&talk, e->start_ns, end_of(e));
+            ranges_add(&talk, e->start_ns, time_summary_end_of(e));
         else if (kernel)
-            ranges_add(&work, e->start_ns, end_of(e));
+            ranges_add(&work, e->start_ns, time_summary_end_of(e));
     }
-    s->communication_ns = talk.n ? length_of(&talk) : NAN;
-    s->computation_ns = talk.n ? length_of(&work) : NAN;
+    s->communication_ns = talk.n ? time_summary_length_of(&talk) : NAN;
+    s->computation_ns = talk.n ? time_summary_length_of(&work) : NAN;
     s->overlap_ns = talk.n ? common_length(&talk, &work) : NAN;
     free(inside);
     free(talk.v);
@@ -381,7 +381,7 @@ static bool is_phase(unsigned kind)
            kind == OC_EV_OPTIMIZATION;
 }
 
-static void add_others(struct oc_time_summary *s)
+static void time_summary_add_others(struct oc_time_summary *s)
 {
     double host = s->total_ns, device = 0;
     for (uint32_t i = 0; i < s->model.n; i++)
@@ -406,7 +406,8 @@ static void add_others(struct oc_time_summary *s)
     s->model.item[s->model.n++] = others;
 }
 
-static void find_model(struct oc_time_summary *s, const struct oc_timeline *t, const double *device_ns)
+static void time_summary_find_model(struct oc_time_summary *s, const struct oc_timeline *t,
+                                    const double *device_ns)
 {
     static const uint8_t order[] = {OC_EV_DATALOADER, OC_EV_FORWARD, OC_EV_BACKWARD, OC_EV_OPTIMIZATION};
     bool *inside = oc_xmalloc(t->n_event + 1);
@@ -434,7 +435,7 @@ static void find_model(struct oc_time_summary *s, const struct oc_timeline *t, c
         s->model.item[s->model.n++] = *item;
     }
     if (s->model.n)
-        add_others(s);
+        time_summary_add_others(s);
     free(inside);
 }
 
@@ -464,11 +465,11 @@ static void summarise_events(struct oc_time_summary *s, const struct oc_sum_tabl
     const struct oc_timeline *t = s->profile->timeline;
     find_overview(s, t);
     find_total(s, t);
-    find_runs(s, t, opts);
+    time_summary_find_runs(s, t, opts);
     find_lanes(s, t);
     find_distribution(s, t);
     double *device_ns = device_time(t);
-    find_model(s, t, device_ns);
+    time_summary_find_model(s, t, device_ns);
     oc_summary_event_items(s, opts, device_ns);
     free(device_ns);
 }
@@ -483,7 +484,7 @@ struct oc_time_summary *oc_time_summary_make(const struct oc_profile *p, const s
                                   .communication_ns = NAN,
                                   .computation_ns = NAN,
                                   .overlap_ns = NAN};
-    s->run = s->device_run = s->reader_cost = s->batch_cost = s->ips = spread_of(NULL, 0);
+    s->run = s->device_run = s->reader_cost = s->batch_cost = s->ips = time_summary_spread_of(NULL, 0);
     s->has_events = p->timeline && p->timeline->n_event;
     if (!opts)
         opts = &none;

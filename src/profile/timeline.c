@@ -148,7 +148,7 @@ double oc_timeline_at(struct oc_timeline *t, int64_t ns)
     return (double)(ns - t->base_ns);
 }
 
-static void measure(struct oc_timeline *t, const struct oc_event *e)
+static void timeline_measure(struct oc_timeline *t, const struct oc_event *e)
 {
     double end_ns = e->start_ns + e->dur_ns;
     t->first_ns = e->start_ns < t->first_ns ? e->start_ns : t->first_ns;
@@ -172,14 +172,14 @@ bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t l
     memcpy(&new->self_ns, &launch, sizeof(launch));
     new->link = owner;
     new->parent = new->run = OC_NONE;
-    measure(t, e);
+    timeline_measure(t, e);
     t->far |= !(fabs(e->start_ns) < FAR_NS && e->dur_ns < FAR_NS);
     return true;
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
-static void add_run(struct oc_timeline *t, double start_ns, double end_ns)
+static void timeline_add_run(struct oc_timeline *t, double start_ns, double end_ns)
 {
     OC_GROW(t->run, t->n_run, t->cap_run);
     t->run[t->n_run++] = (struct oc_interval){start_ns, end_ns};
@@ -187,7 +187,7 @@ static void add_run(struct oc_timeline *t, double start_ns, double end_ns)
 
 void oc_timeline_add_run(struct oc_timeline *t, double start_ns, double dur_ns)
 {
-    add_run(t, start_ns, start_ns + dur_ns);
+    timeline_add_run(t, start_ns, start_ns + dur_ns);
 }
 
 static int by_interval(const void *a, const void *b)
@@ -228,7 +228,7 @@ static void add_steps(struct oc_timeline *t, const struct steps *s)
     for (size_t i = 0; i < s->n; i++) {
         struct oc_event *e = &t->event[s->event[i]];
         e->run = t->n_run;
-        add_run(t, e->start_ns, e->start_ns + e->dur_ns);
+        timeline_add_run(t, e->start_ns, e->start_ns + e->dur_ns);
     }
 }
 
@@ -292,7 +292,7 @@ static uint32_t device_run(const struct oc_timeline *t, const struct oc_event *e
 }
 
 /* Clock skew may place device work before its launch: checks it again. */
-static void assign_runs(struct oc_timeline *t)
+static void timeline_assign_runs(struct oc_timeline *t)
 {
     uint32_t at = 0;
     bool early = false;
@@ -314,7 +314,7 @@ static void assign_runs(struct oc_timeline *t)
 }
 
 /* A step of the host may end before its device work: it then lasts as long as the device is busy with it. */
-static void extend_runs(struct oc_timeline *t)
+static void timeline_extend_runs(struct oc_timeline *t)
 {
     struct oc_interval *run = oc_xcalloc(t->n_run, sizeof(*run)); /* start: busy, end: of its last work */
     uint32_t longer = 0;
@@ -339,7 +339,7 @@ static void extend_runs(struct oc_timeline *t)
                     longer, t->n_run);
 }
 
-static void choose_runs(struct oc_timeline *t, int32_t warmup)
+static void timeline_choose_runs(struct oc_timeline *t, int32_t warmup)
 {
     struct oc_profile *p = t->profile;
     uint32_t drop = warmup < 0 ? t->n_run > 1 : (uint32_t)warmup;
@@ -374,7 +374,7 @@ static void drop_far(struct oc_timeline *t)
         const struct oc_event *e = &t->event[i];
         if (!(fabs(e->start_ns - middle) < FAR_NS && e->dur_ns < FAR_NS))
             continue;
-        measure(t, e);
+        timeline_measure(t, e);
         t->event[n++] = *e;
     }
     if (n < t->n_event)
@@ -452,15 +452,15 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
         oc_timeline_find_runs(t, opts->iterations);
     if (!t->n_run) {
         t->runs_implicit = true;
-        add_run(t, 0, t->end_ns + 1);
+        timeline_add_run(t, 0, t->end_ns + 1);
         oc_diag_add(&t->profile->diags, OC_WARNING, "W-no-run", "",
                     "the file marks no runs and no repetition shows them: times are those of the whole "
                     "recording (--iterations N divides them)");
     }
-    assign_runs(t);
+    timeline_assign_runs(t);
     if (!t->runs_implicit)
-        extend_runs(t);
-    choose_runs(t, opts->warmup);
+        timeline_extend_runs(t);
+    timeline_choose_runs(t, opts->warmup);
     struct oc_profile *p = t->profile;
     if (t->left_out)
         oc_diag_add(&p->diags, OC_WARNING, "W-many-shapes", "",

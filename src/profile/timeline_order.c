@@ -38,7 +38,7 @@ static void insertion_sort(struct oc_event *e, size_t n)
     }
 }
 
-static void sift(struct oc_event *e, size_t root, size_t n)
+static void timeline_order_sift(struct oc_event *e, size_t root, size_t n)
 {
     struct oc_event moved = e[root];
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
@@ -51,17 +51,18 @@ static void sift(struct oc_event *e, size_t root, size_t n)
     e[root] = moved;
 }
 
-static void heap_sort(struct oc_event *e, size_t n)
+static void timeline_order_heap_sort(struct oc_event *e, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;)
-        sift(e, i, n);
+        timeline_order_sift(e, i, n);
     for (size_t i = n; i-- > 1;) {
         swap(&e[0], &e[i]);
-        sift(e, 0, i);
+        timeline_order_sift(e, 0, i);
     }
 }
 
-static struct oc_event median(const struct oc_event *a, const struct oc_event *b, const struct oc_event *c)
+static struct oc_event timeline_order_median(const struct oc_event *a, const struct oc_event *b,
+                                             const struct oc_event *c)
 {
     if (starts_before(a, b))
         return starts_before(b, c) ? *b : starts_before(a, c) ? *c : *a;
@@ -73,10 +74,10 @@ static void sort(struct oc_event *e, size_t n, unsigned depth)
 {
     while (n > SMALL) {
         if (!depth--) {
-            heap_sort(e, n);
+            timeline_order_heap_sort(e, n);
             return;
         }
-        struct oc_event pivot = median(&e[0], &e[n / 2], &e[n - 1]);
+        struct oc_event pivot = timeline_order_median(&e[0], &e[n / 2], &e[n - 1]);
         size_t i = 0, k = n - 1;
         for (;; i++, k--) {
             while (starts_before(&e[i], &pivot))
@@ -136,22 +137,23 @@ struct by_number {
     bool launch;     /* keyed by launch number, otherwise by owner number */
 };
 
-static uint64_t number_of(const struct oc_event *e, bool launch)
+static uint64_t timeline_order_number_of(const struct oc_event *e, bool launch)
 {
     uint64_t v;
     memcpy(&v, &e->self_ns, sizeof(v));
     return launch ? v : e->link;
 }
 
-static uint64_t number_at(const struct by_number *b, size_t i)
+static uint64_t timeline_order_number_at(const struct by_number *b, size_t i)
 {
-    return number_of(&b->e[b->e[i].parent], b->launch);
+    return timeline_order_number_of(&b->e[b->e[i].parent], b->launch);
 }
 
 /* Equal numbers in time order. */
 static bool index_before(const struct by_number *b, uint32_t x, uint32_t y)
 {
-    uint64_t nx = number_of(&b->e[x], b->launch), ny = number_of(&b->e[y], b->launch);
+    uint64_t nx = timeline_order_number_of(&b->e[x], b->launch),
+             ny = timeline_order_number_of(&b->e[y], b->launch);
     return nx != ny ? nx < ny : x < y;
 }
 
@@ -196,7 +198,7 @@ static void sort_index(const struct by_number *b)
     }
 }
 
-static bool is_host_side(const struct oc_event *e, bool launch)
+static bool timeline_order_is_host_side(const struct oc_event *e, bool launch)
 {
     if (launch)
         return e->kind == OC_EV_API || e->kind == OC_EV_SYNC;
@@ -206,35 +208,36 @@ static bool is_host_side(const struct oc_event *e, bool launch)
 static void index_host(struct oc_timeline *t, struct by_number *b)
 {
     for (size_t i = 0; i < t->n_event; i++)
-        if (is_host_side(&t->event[i], b->launch) && number_of(&t->event[i], b->launch))
+        if (timeline_order_is_host_side(&t->event[i], b->launch) &&
+            timeline_order_number_of(&t->event[i], b->launch))
             t->event[b->n++].parent = (uint32_t)i;
     sort_index(b);
 }
 
 /* First host event with the number, OC_NONE. The device usually works in the order of the calls: starts
  * from the previous match. */
-static uint32_t look_up(struct by_number *b, uint64_t number)
+static uint32_t timeline_order_look_up(struct by_number *b, uint64_t number)
 {
     size_t low = 0, high = b->n;
-    uint64_t last = b->found < b->n ? number_at(b, b->found) : UINT64_MAX;
+    uint64_t last = b->found < b->n ? timeline_order_number_at(b, b->found) : UINT64_MAX;
     if (last == number) {
         low = high = b->found;
     } else if (last < number) {
         low = b->found + 1;
         size_t near = low + NEAR < high ? low + NEAR : high;
-        while (low < near && number_at(b, low) < number)
+        while (low < near && timeline_order_number_at(b, low) < number)
             low++;
         high = low < near ? low : high;
     }
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (number_at(b, mid) < number)
+        if (timeline_order_number_at(b, mid) < number)
             low = mid + 1;
         else
             high = mid;
     }
     b->found = low;
-    return number && low < b->n && number_at(b, low) == number ? b->e[low].parent : OC_NONE;
+    return number && low < b->n && timeline_order_number_at(b, low) == number ? b->e[low].parent : OC_NONE;
 }
 
 /* Device events that are linked carry the flag LINKED, and their link is final. */
@@ -242,7 +245,7 @@ enum { LINKED = 128 };
 
 static bool wants_link(const struct oc_event *e, bool launch)
 {
-    return oc_event_on_device(e->kind) && !(e->flags & LINKED) && number_of(e, launch);
+    return oc_event_on_device(e->kind) && !(e->flags & LINKED) && timeline_order_number_of(e, launch);
 }
 
 /* Returns whether unlinked device work is left that the other number may link. */
@@ -260,7 +263,7 @@ static bool link_device(struct oc_timeline *t, bool launch)
             left |= wants_link(e, !launch);
             continue;
         }
-        uint32_t host = look_up(&b, number_of(e, launch));
+        uint32_t host = timeline_order_look_up(&b, timeline_order_number_of(e, launch));
         if (host != OC_NONE) {
             e->link = host;
             e->flags |= LINKED;
@@ -305,7 +308,7 @@ struct oc_nesting {
     bool parents;
 };
 
-static double end_of(const struct oc_event *e)
+static double timeline_order_end_of(const struct oc_event *e)
 {
     return e->start_ns + e->dur_ns;
 }
@@ -320,8 +323,8 @@ static void spend(struct oc_timeline *t, struct open_events *o, double to_ns)
 
 static void close_until(struct oc_timeline *t, struct open_events *o, double ns)
 {
-    while (o->n && end_of(&t->event[o->event[o->n - 1]]) <= ns) {
-        spend(t, o, end_of(&t->event[o->event[o->n - 1]]));
+    while (o->n && timeline_order_end_of(&t->event[o->event[o->n - 1]]) <= ns) {
+        spend(t, o, timeline_order_end_of(&t->event[o->event[o->n - 1]]));
         o->n--;
     }
 }
@@ -332,7 +335,8 @@ static uint32_t find_parent(const struct oc_timeline *t, const struct open_event
     size_t last = o->n > MAX_LOOK ? o->n - MAX_LOOK : 0;
     for (size_t i = o->n; i-- > last;) {
         const struct oc_event *p = &t->event[o->event[i]];
-        if (end_of(e) <= end_of(p) || (end_of(e) <= end_of(p) + SLACK_NS && e->dur_ns <= p->dur_ns))
+        if (timeline_order_end_of(e) <= timeline_order_end_of(p) ||
+            (timeline_order_end_of(e) <= timeline_order_end_of(p) + SLACK_NS && e->dur_ns <= p->dur_ns))
             return o->event[i];
     }
     return OC_NONE;

@@ -21,7 +21,7 @@ static const struct {
 
 /* ---- sums per run -------------------------------------------------------------------------------------- */
 
-static void *zeroed(size_t n, size_t size)
+static void *timeline_records_zeroed(size_t n, size_t size)
 {
     void *p = calloc(n ? n : 1, size);
     if (!p)
@@ -44,7 +44,7 @@ static double stat_of_runs(struct making *m, const double *by_run)
 
 /* ---- device work --------------------------------------------------------------------------------------- */
 
-static uint32_t find_kernel(struct making *m, const struct oc_event *e, uint32_t group)
+static uint32_t timeline_records_find_kernel(struct making *m, const struct oc_event *e, uint32_t group)
 {
     uint32_t key[3] = {e->name, e->kind, group}, id = m->n_kernel;
     if (!oc_map_add(&m->kernel_of, (const char *)key, sizeof(key), &id, NULL))
@@ -69,7 +69,7 @@ static uint32_t kernel_of(struct making *m, const struct oc_event *e, uint32_t g
     uint32_t id = m->last_kernel == OC_NONE ? OC_NONE : m->kernel[m->last_kernel].likely;
     const struct kernel *k = id == OC_NONE ? NULL : &m->kernel[id];
     if (!k || k->name != e->name || k->kind != e->kind || k->group != group) {
-        id = find_kernel(m, e, group);
+        id = timeline_records_find_kernel(m, e, group);
         if (m->last_kernel != OC_NONE)
             m->kernel[m->last_kernel].likely = id;
     }
@@ -77,7 +77,8 @@ static uint32_t kernel_of(struct making *m, const struct oc_event *e, uint32_t g
     return id;
 }
 
-static void leave(struct making *m, enum bucket b, const struct oc_event *e, double host_ns, double device_ns)
+static void timeline_records_leave(struct making *m, enum bucket b, const struct oc_event *e, double host_ns,
+                                   double device_ns)
 {
     struct left *l = &m->left[b];
     l->calls++;
@@ -118,11 +119,11 @@ static void sort_device(struct making *m, size_t from, size_t to)
         e->parent = OC_NONE;
         bool in = oc_timeline_used(m->t, e->run) && (group != OC_NONE || !own || e->kind != OC_EV_KERNEL);
         if (e->kind != OC_EV_KERNEL)
-            leave(m, B_COPIES, e, 0, e->dur_ns);
+            timeline_records_leave(m, B_COPIES, e, 0, e->dur_ns);
         else if (!own)
-            leave(m, B_WITHOUT, e, 0, e->dur_ns);
+            timeline_records_leave(m, B_WITHOUT, e, 0, e->dur_ns);
         else if (!in)
-            leave(m, unused_bucket(m, e), e, 0, e->dur_ns);
+            timeline_records_leave(m, unused_bucket(m, e), e, 0, e->dur_ns);
         if (!in)
             continue;
         e->parent = kernel_of(m, e, group);
@@ -137,17 +138,18 @@ static void sort_host(struct making *m, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         struct oc_event *e = &t->event[i];
         if (e->kind == OC_EV_STEP)
-            leave(m, oc_timeline_used(m->t, e->run) ? B_FRAMEWORK : B_WARMUP, e, e->self_ns, 0);
+            timeline_records_leave(m, oc_timeline_used(m->t, e->run) ? B_FRAMEWORK : B_WARMUP, e, e->self_ns,
+                                   0);
         if (!(e->flags & OC_EVF_RECORD) || oc_event_on_device(e->kind))
             continue;
         if (e->link == OC_NONE)
-            leave(m, unused_bucket(m, e), e, e->self_ns, 0);
+            timeline_records_leave(m, unused_bucket(m, e), e, e->self_ns, 0);
         else
             m->group[e->link].calls.n++;
     }
 }
 
-static void add_busy(struct making *m, size_t from, size_t to)
+static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
 {
     const struct oc_timeline *t = m->t;
     for (size_t i = from; i < to; i++) {
@@ -257,7 +259,7 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
     rec->self_ns = rec->time_ns;
 }
 
-static void describe(struct making *m, const struct group *g, struct oc_prof_rec *rec)
+static void timeline_records_describe(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
     const struct oc_timeline *t = m->t;
     rec->name = rec->op_type = t->name[g->name];
@@ -277,7 +279,7 @@ struct ordered {
     double start_ns;
 };
 
-static int by_start(const void *a, const void *b)
+static int timeline_records_by_start(const void *a, const void *b)
 {
     const struct ordered *x = a, *y = b;
     if (x->start_ns != y->start_ns)
@@ -292,7 +294,7 @@ static void list_groups(struct making *m, uint32_t *list)
     for (uint32_t i = 0; i < m->n_group; i++)
         order[i] = (struct ordered){i, m->group[i].run, m->group[i].start_ns};
     if (m->n_group)
-        qsort(order, m->n_group, sizeof(*order), by_start);
+        qsort(order, m->n_group, sizeof(*order), timeline_records_by_start);
     for (uint32_t i = 0; i < m->n_group; i++)
         m->group[list[i] = order[i].group].rec = i;
     free(order);
@@ -319,10 +321,10 @@ static void fill_bucket(struct making *m, enum bucket b, struct oc_prof_rec *rec
     rec->self_ns = rec->time_ns;
 }
 
-static void make_record(struct making *m, const struct group *g, struct oc_prof_rec *rec)
+static void timeline_records_make_record(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
     *rec = oc_prof_rec_new("");
-    describe(m, g, rec);
+    timeline_records_describe(m, g, rec);
     if (g->calls.n)
         host_times(m, g, rec);
     if (m->device)
@@ -330,7 +332,7 @@ static void make_record(struct making *m, const struct group *g, struct oc_prof_
     rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->profile->runs_used : (double)NAN;
 }
 
-static void make_records(struct making *m)
+static void timeline_records_make_records(struct making *m)
 {
     struct oc_profile *p = m->t->profile;
     uint32_t *list = oc_xmalloc((m->n_group + 1) * sizeof(*list));
@@ -338,7 +340,7 @@ static void make_records(struct making *m)
     list_groups(m, list);
     for (uint32_t i = 0; i < m->n_group;)
         for (uint32_t end = oc_timeline_order_groups(m, list, i, m->n_group); i < end; i++)
-            make_record(m, &m->group[list[i]], &p->rec[i]);
+            timeline_records_make_record(m, &m->group[list[i]], &p->rec[i]);
     free(list);
     p->n_rec = m->n_group;
     for (unsigned b = 0; b < B_COUNT; b++)
@@ -388,7 +390,7 @@ static void take_run_times(struct making *m)
         m->value[i - t->first_used_run] = t->run[i].end_ns - t->run[i].start_ns;
 }
 
-static void set_totals(struct making *m)
+static void timeline_records_set_totals(struct making *m)
 {
     struct oc_timeline *t = m->t;
     struct oc_profile *p = t->profile;
@@ -404,7 +406,7 @@ static void set_totals(struct making *m)
 }
 
 /* The statistic of the runs, from how much their times differ. */
-static void choose_stat(struct making *m, enum oc_stat wanted)
+static void timeline_records_choose_stat(struct making *m, enum oc_stat wanted)
 {
     struct oc_timeline *t = m->t;
     struct oc_profile *p = t->profile;
@@ -431,22 +433,22 @@ static void restore_links(struct oc_timeline *t)
     oc_nesting_end(nesting);
 }
 
-static void begin(struct making *m)
+static void timeline_records_begin(struct making *m)
 {
     struct oc_timeline *t = m->t;
     size_t n = t->n_run;
     oc_run_sums_init(&m->all, n);
     oc_run_sums_init(&m->part, n);
-    m->value = zeroed(n, sizeof(double));
-    m->busy = zeroed(n, sizeof(double));
-    m->run_reached = zeroed(n, sizeof(double));
-    m->lane_reached = zeroed(t->n_lane, sizeof(double));
+    m->value = timeline_records_zeroed(n, sizeof(double));
+    m->busy = timeline_records_zeroed(n, sizeof(double));
+    m->run_reached = timeline_records_zeroed(n, sizeof(double));
+    m->lane_reached = timeline_records_zeroed(t->n_lane, sizeof(double));
     for (unsigned b = B_FRAMEWORK; b <= B_COPIES; b++)
-        m->sum[b] = zeroed(n, sizeof(double));
+        m->sum[b] = timeline_records_zeroed(n, sizeof(double));
     m->device = (t->kinds & (1u << OC_EV_KERNEL | 1u << OC_EV_MEMCPY | 1u << OC_EV_MEMSET)) != 0;
 }
 
-static void end(struct making *m)
+static void timeline_records_end(struct making *m)
 {
     oc_timeline_forget_groups(m);
     oc_map_free(&m->kernel_of);
@@ -487,7 +489,7 @@ static void sort_and_sum(struct making *m)
         to = oc_timeline_turn(m->t, from);
         sort_device(m, from, to);
         sort_host(m, from, to);
-        add_busy(m, from, to);
+        timeline_records_add_busy(m, from, to);
         add_imported(m, from, to);
     }
 }
@@ -496,8 +498,8 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
                          const struct oc_timeline_rules *rules)
 {
     struct making m = {.t = t, .positions = rules->keep_call_positions};
-    begin(&m);
-    choose_stat(&m, opts->stat);
+    timeline_records_begin(&m);
+    timeline_records_choose_stat(&m, opts->stat);
     if (!nest_and_group(&m)) {
         oc_timeline_forget_groups(&m);
         m.positions = false;
@@ -505,10 +507,10 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
     }
     sort_and_sum(&m);
     begin_kernels(&m);
-    make_records(&m);
+    timeline_records_make_records(&m);
     end_kernels(&m);
-    set_totals(&m);
+    timeline_records_set_totals(&m);
     if (opts->keep_events)
         restore_links(t);
-    end(&m);
+    timeline_records_end(&m);
 }

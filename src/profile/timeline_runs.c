@@ -21,7 +21,7 @@ static bool is_in_sequence(const struct oc_timeline *t, const struct oc_event *e
     return e->flags & OC_EVF_RECORD && (e->parent == OC_NONE || t->event[e->parent].link == OC_NONE);
 }
 
-static bool in_sequence(const struct sequence *s, const struct oc_event *e)
+static bool timeline_runs_in_sequence(const struct sequence *s, const struct oc_event *e)
 {
     return e->lane == s->lane && is_in_sequence(s->t, e, s->device);
 }
@@ -60,7 +60,7 @@ static void free_symbols(struct symbols *x)
     free(x->end_ns);
 }
 
-static void make_symbols(const struct sequence *s, struct symbols *x)
+static void timeline_runs_make_symbols(const struct sequence *s, struct symbols *x)
 {
     const struct oc_timeline *t = s->t;
     struct oc_arena scratch = {0};
@@ -72,7 +72,7 @@ static void make_symbols(const struct sequence *s, struct symbols *x)
                           oc_xmalloc(s->n * sizeof(double)),   oc_xmalloc(s->n * sizeof(double))};
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        if (!in_sequence(s, e))
+        if (!timeline_runs_in_sequence(s, e))
             continue;
         uint32_t key[2] = {e->name, s->device && e->kind != OC_EV_KERNEL ? OC_NONE : e->detail}, id = known;
         known += oc_map_add(&of, (const char *)key, sizeof(key), &id, NULL);
@@ -146,7 +146,7 @@ void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations)
     }
     if (!s.n)
         return;
-    make_symbols(&s, &x);
+    timeline_runs_make_symbols(&s, &x);
     struct oc_fold_in in = {x.symbol, x.name, x.flags, x.start_ns, x.end_ns, s.n, iterations};
     if (oc_fold_find(&in, &f)) {
         mark_runs(t, &x, &f);

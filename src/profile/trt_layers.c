@@ -9,7 +9,7 @@ struct reader {
     struct trt_engine *e;
 };
 
-static bool enter(struct reader *r, enum oc_json_type type)
+static bool trt_layers_enter(struct reader *r, enum oc_json_type type)
 {
     if (oc_json_peek(r->j) == type)
         return oc_json_enter(r->j);
@@ -17,7 +17,7 @@ static bool enter(struct reader *r, enum oc_json_type type)
     return false;
 }
 
-static const char *read_text(struct reader *r)
+static const char *trt_layers_read_text(struct reader *r)
 {
     struct oc_str s;
     return oc_json_string(r->j, &s) ? oc_intern(&r->p->names, s.s, s.n) : "";
@@ -27,7 +27,7 @@ static const char *read_text(struct reader *r)
 
 /* "Row major linear FP32", "Thirty-two wide channel vectorized row major Int8 format", "Half". Longer
  * words precede the shorter ones that they contain. */
-static unsigned dtype_of(struct oc_str s)
+static unsigned trt_layers_dtype_of(struct oc_str s)
 {
     static const struct {
         const char *word;
@@ -50,11 +50,11 @@ static unsigned dtype_of(struct oc_str s)
     return OC_DT_UNDEFINED;
 }
 
-static struct oc_shape read_dims(struct reader *r)
+static struct oc_shape trt_layers_read_dims(struct reader *r)
 {
     struct oc_dim dim[OC_MAX_RANK];
     unsigned n = 0;
-    bool fits = enter(r, OC_JSON_ARRAY);
+    bool fits = trt_layers_enter(r, OC_JSON_ARRAY);
     if (!fits)
         return oc_shape_unranked();
     while (oc_json_item(r->j)) {
@@ -68,23 +68,23 @@ static struct oc_shape read_dims(struct reader *r)
     return fits ? oc_shape_of(&r->p->arena, n, dim) : oc_shape_unranked();
 }
 
-static struct oc_type read_tensor(struct reader *r, const char **name)
+static struct oc_type trt_layers_read_tensor(struct reader *r, const char **name)
 {
     struct oc_type t = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_unranked());
     struct oc_str key, s;
     *name = "";
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!trt_layers_enter(r, OC_JSON_OBJECT))
         return t;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "Name"))
-            *name = read_text(r);
+            *name = trt_layers_read_text(r);
         else if (oc_str_eq(key, "Dimensions"))
-            t.shape = read_dims(r);
+            t.shape = trt_layers_read_dims(r);
         else if (!oc_str_eq(key, "Format/Datatype") && !oc_str_eq(key, "Format") &&
                  !oc_str_eq(key, "Datatype") && !oc_str_eq(key, "DataType"))
             oc_json_skip(r->j);
         else if (oc_json_string(r->j, &s) && !t.dtype)
-            t.dtype = (uint8_t)dtype_of(s);
+            t.dtype = (uint8_t)trt_layers_dtype_of(s);
     }
     return t;
 }
@@ -94,11 +94,11 @@ static void read_tensors(struct reader *r, const struct oc_type **types, const c
 {
     struct oc_prof_input *t = NULL;
     size_t count = 0, cap = 0;
-    if (!enter(r, OC_JSON_ARRAY))
+    if (!trt_layers_enter(r, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
         OC_GROW(t, count, cap);
-        t[count].type = read_tensor(r, &t[count].name);
+        t[count].type = trt_layers_read_tensor(r, &t[count].name);
         count++;
     }
     struct oc_type *type = OC_NEW_ARRAY(&r->p->arena, count, struct oc_type);
@@ -115,10 +115,10 @@ static void read_tensors(struct reader *r, const struct oc_type **types, const c
 
 /* ---- parameters ---------------------------------------------------------------------------------------- */
 
-static void read_ints(struct reader *r, struct trt_ints *out)
+static void trt_layers_read_ints(struct reader *r, struct trt_ints *out)
 {
     out->n = 0;
-    if (!enter(r, OC_JSON_ARRAY))
+    if (!trt_layers_enter(r, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
         int64_t v;
@@ -134,11 +134,11 @@ static void read_ints(struct reader *r, struct trt_ints *out)
 static void read_weights(struct reader *r, const char **type, int64_t *count)
 {
     struct oc_str key;
-    if (!enter(r, OC_JSON_OBJECT))
+    if (!trt_layers_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "Type"))
-            *type = read_text(r);
+            *type = trt_layers_read_text(r);
         else if (oc_str_eq(key, "Count"))
             oc_json_i64(r->j, count);
         else
@@ -186,9 +186,9 @@ static bool read_field(struct reader *r, struct oc_str key, struct trt_layer *l)
             continue;
         char *at = (char *)l + f->at;
         if (f->kind == TEXT)
-            *(const char **)(void *)at = read_text(r);
+            *(const char **)(void *)at = trt_layers_read_text(r);
         else if (f->kind == INTS)
-            read_ints(r, (struct trt_ints *)(void *)at);
+            trt_layers_read_ints(r, (struct trt_ints *)(void *)at);
         else
             oc_json_i64(r->j, (int64_t *)(void *)at);
         return true;
@@ -201,7 +201,7 @@ static bool read_field(struct reader *r, struct oc_str key, struct trt_layer *l)
 static void read_markers(struct reader *r, struct trt_layer *l)
 {
     static const char begin[] = "[ONNX Layer: ";
-    const char *s = read_text(r), **name = NULL;
+    const char *s = trt_layers_read_text(r), **name = NULL;
     size_t n = 0, cap = 0;
     for (const char *at = s; (at = strstr(at, begin)) != NULL;) {
         at += sizeof(begin) - 1;
@@ -224,7 +224,7 @@ static void read_markers(struct reader *r, struct trt_layer *l)
     l->n_marker = (uint32_t)n;
 }
 
-static void read_member(struct reader *r, struct oc_str key, struct trt_layer *l)
+static void trt_layers_read_member(struct reader *r, struct oc_str key, struct trt_layer *l)
 {
     if (oc_str_eq(key, "Inputs"))
         read_tensors(r, &l->in, &l->in_name, &l->n_in);
@@ -242,7 +242,7 @@ static void read_member(struct reader *r, struct oc_str key, struct trt_layer *l
 
 /* ---- the engine ---------------------------------------------------------------------------------------- */
 
-static void read_layer(struct reader *r)
+static void trt_layers_read_layer(struct reader *r)
 {
     struct oc_str key;
     struct trt_layer l = {.name = "",
@@ -259,13 +259,13 @@ static void read_layer(struct reader *r)
                           .weights = -1,
                           .bias = -1};
     if (oc_json_peek(r->j) == OC_JSON_STRING) {
-        l.name = read_text(r);
+        l.name = trt_layers_read_text(r);
     } else {
-        l.detailed = enter(r, OC_JSON_OBJECT);
+        l.detailed = trt_layers_enter(r, OC_JSON_OBJECT);
         if (!l.detailed)
             return;
         while (oc_json_member(r->j, &key))
-            read_member(r, key, &l);
+            trt_layers_read_member(r, key, &l);
     }
     if (oc_json_truncated(r->j) || oc_json_error(r->j, NULL))
         return;
@@ -275,14 +275,14 @@ static void read_layer(struct reader *r)
 
 static void read_io(struct reader *r)
 {
-    if (!enter(r, OC_JSON_ARRAY))
+    if (!trt_layers_enter(r, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
         struct oc_prof_input io = {.type = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_unranked())};
         if (oc_json_peek(r->j) == OC_JSON_STRING)
-            io.name = read_text(r);
+            io.name = trt_layers_read_text(r);
         else
-            io.type = read_tensor(r, &io.name);
+            io.type = trt_layers_read_tensor(r, &io.name);
         OC_GROW(r->e->io, r->e->n_io, r->e->cap_io);
         r->e->io[r->e->n_io++] = io;
     }
@@ -298,8 +298,8 @@ bool trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p,
     if (!oc_str_eq(key, "Layers"))
         return false;
     out->found = true;
-    if (enter(&r, OC_JSON_ARRAY))
+    if (trt_layers_enter(&r, OC_JSON_ARRAY))
         while (oc_json_item(j))
-            read_layer(&r);
+            trt_layers_read_layer(&r);
     return true;
 }

@@ -34,14 +34,14 @@ static struct oc_str content(struct oc_str line)
     return oc_csv_trim(line);
 }
 
-static const char *find(struct oc_str s, const char *word)
+static const char *trt_log_find(struct oc_str s, const char *word)
 {
     return memmem(s.s, s.n, word, strlen(word));
 }
 
-static struct oc_str text_after(struct oc_str s, const char *word)
+static struct oc_str trt_log_text_after(struct oc_str s, const char *word)
 {
-    const char *at = find(s, word);
+    const char *at = trt_log_find(s, word);
     size_t skip = at ? (size_t)(at - s.s) + strlen(word) : s.n;
     return (struct oc_str){s.s + skip, s.n - skip};
 }
@@ -69,7 +69,7 @@ static struct oc_str last_word_of(struct oc_str *rest)
     return word;
 }
 
-static bool number(struct oc_str word, double *out)
+static bool trt_log_number(struct oc_str word, double *out)
 {
     if (word.n && word.s[word.n - 1] == '%')
         word.n--;
@@ -82,12 +82,13 @@ static double valid_ms(double ms)
 }
 
 /* Total, mean, median if present, share. */
-static bool read_row(const struct table *t, struct oc_str rest, struct trt_time *out, struct oc_str *name)
+static bool trt_log_read_row(const struct table *t, struct oc_str rest, struct trt_time *out,
+                             struct oc_str *name)
 {
     double v[MAX_NUMBERS];
     for (unsigned i = 0; i < t->numbers; i++) {
         unsigned at = t->name_first ? t->numbers - 1 - i : i;
-        if (!number(t->name_first ? last_word_of(&rest) : word_of(&rest), &v[at]))
+        if (!trt_log_number(t->name_first ? last_word_of(&rest) : word_of(&rest), &v[at]))
             return false;
     }
     *name = oc_csv_trim(rest);
@@ -97,10 +98,10 @@ static bool read_row(const struct table *t, struct oc_str rest, struct trt_time 
     return name->n > 0;
 }
 
-static void open_table(struct table *t, struct oc_str header)
+static void trt_log_open_table(struct table *t, struct oc_str header)
 {
     t->name_first = header.n > 5 && memcmp(header.s, "Layer", 5) == 0;
-    t->has_median = find(header, "Median") != NULL;
+    t->has_median = trt_log_find(header, "Median") != NULL;
     t->numbers = t->has_median ? 4 : 3;
     t->open = true;
 }
@@ -150,8 +151,9 @@ static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_readi
     static const char *const head[] = {"Created input binding for ", "Input binding for "};
     static const char dimensions[] = " with dimensions ";
     for (size_t i = 0; i < OC_COUNT(head); i++) {
-        struct oc_str name = oc_str_starts(s, head[i]) ? text_after(s, head[i]) : (struct oc_str){"", 0};
-        struct oc_str rest = text_after(name, dimensions);
+        struct oc_str name =
+            oc_str_starts(s, head[i]) ? trt_log_text_after(s, head[i]) : (struct oc_str){"", 0};
+        struct oc_str rest = trt_log_text_after(name, dimensions);
         if (!rest.n)
             continue;
         name.n -= rest.n + strlen(dimensions);
@@ -164,9 +166,9 @@ static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_readi
 /* ---- summary ------------------------------------------------------------------------------------------- */
 
 /* "min = 1.1 ms, max = 3 ms, mean = 1.5 ms, median = 1.25 ms": the number after the word. */
-static double number_after(struct oc_str s, const char *word)
+static double trt_log_number_after(struct oc_str s, const char *word)
 {
-    struct oc_str rest = text_after(s, word), value = word_of(&rest);
+    struct oc_str rest = trt_log_text_after(s, word), value = word_of(&rest);
     double ms;
     return oc_parse_double(value.s, value.n, &ms) ? valid_ms(ms) : (double)NAN;
 }
@@ -176,48 +178,49 @@ const char *const trt_times_name[TRT_TIMES] = {[TRT_COMPUTE] = "GPU Compute Time
                                                [TRT_COPY_OUT] = "D2H Latency",
                                                [TRT_ENQUEUE] = "Enqueue Time"};
 
-static void read_times(struct oc_str s, struct trt_summary *out)
+static void trt_log_read_times(struct oc_str s, struct trt_summary *out)
 {
-    *out = (struct trt_summary){.min_ms = number_after(s, "min = "),
-                                .max_ms = number_after(s, "max = "),
-                                .mean_ms = number_after(s, "mean = "),
-                                .median_ms = number_after(s, "median = ")};
+    *out = (struct trt_summary){.min_ms = trt_log_number_after(s, "min = "),
+                                .max_ms = trt_log_number_after(s, "max = "),
+                                .mean_ms = trt_log_number_after(s, "mean = "),
+                                .median_ms = trt_log_number_after(s, "median = ")};
 }
 
-static void read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
+static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
 {
     static const char device[] = "Selected Device: ", queries[] = "Timing trace has ",
                       shape[] = "Input inference shape: ";
     int64_t n;
     if (oc_str_starts(s, device)) {
-        struct oc_str name = oc_csv_trim(text_after(s, device));
+        struct oc_str name = oc_csv_trim(trt_log_text_after(s, device));
         r->device = oc_intern(&p->names, name.s, name.n);
     } else if (oc_str_starts(s, queries)) {
-        struct oc_str rest = text_after(s, queries), word = word_of(&rest);
+        struct oc_str rest = trt_log_text_after(s, queries), word = word_of(&rest);
         if (oc_parse_i64(word.s, word.n, &n) && n > 0)
             r->n_query = n;
     } else if (oc_str_starts(s, shape)) {
-        trt_add_inputs(r, p, text_after(s, shape));
+        trt_add_inputs(r, p, trt_log_text_after(s, shape));
     } else if (!read_binding(s, p, r)) {
         for (unsigned i = 0; i < TRT_TIMES; i++)
             if (oc_str_starts(s, trt_times_name[i]) &&
-                oc_str_starts(text_after(s, trt_times_name[i]), ": min = "))
-                read_times(s, &r->summary[i]);
+                oc_str_starts(trt_log_text_after(s, trt_times_name[i]), ": min = "))
+                trt_log_read_times(s, &r->summary[i]);
     }
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 /* "=== Profile (2094 iterations ) ===" */
-static void read_title(struct oc_str s, struct trt_reading *r)
+static void trt_log_read_title(struct oc_str s, struct trt_reading *r)
 {
-    struct oc_str rest = text_after(s, "("), word = word_of(&rest);
+    struct oc_str rest = trt_log_text_after(s, "("), word = word_of(&rest);
     int64_t count;
     r->has_count = oc_parse_i64(word.s, word.n, &count) && count > 0;
     r->count = r->has_count ? count : 0;
 }
 
-static void add_row(struct trt_reading *r, struct oc_profile *p, struct trt_time time, struct oc_str name)
+static void trt_log_add_row(struct trt_reading *r, struct oc_profile *p, struct trt_time time,
+                            struct oc_str name)
 {
     time.name = oc_intern(&p->names, name.s, name.n);
     r->has_times = true;
@@ -226,22 +229,22 @@ static void add_row(struct trt_reading *r, struct oc_profile *p, struct trt_time
 }
 
 /* A line of the table. The row "Total" ends it. */
-static void read_line(struct table *t, struct oc_str text, uint64_t where, struct oc_profile *p,
-                      struct trt_reading *r)
+static void trt_log_read_line(struct table *t, struct oc_str text, uint64_t where, struct oc_profile *p,
+                              struct trt_reading *r)
 {
     struct trt_time time;
     struct oc_str name;
     if (!t->open) {
         if (oc_str_has(text, "Layer"))
-            open_table(t, text);
+            trt_log_open_table(t, text);
         return;
     }
-    if (!read_row(t, text, &time, &name))
+    if (!trt_log_read_row(t, text, &time, &name))
         return; /* blank, or of another writer */
     t->ended = oc_str_eq(name, "Total");
     time.where = where;
     if (!t->ended)
-        add_row(r, p, time, name);
+        trt_log_add_row(r, p, time, name);
 }
 
 /* Layer information in the text. A builder's verbose log repeats it: the first list counts. */
@@ -250,7 +253,7 @@ struct layer_list {
     bool open, ended;
 };
 
-static bool read_layer(struct layer_list *l, struct oc_str text)
+static bool trt_log_read_layer(struct layer_list *l, struct oc_str text)
 {
     if (l->ended || !text.n)
         return false;
@@ -293,14 +296,14 @@ int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *
         engines += oc_str_starts(text, "&&&& RUNNING TensorRT.trtexec");
         if (engines > 1 || tables > 1)
             continue; /* of another engine */
-        if (read_layer(&layers, text))
+        if (trt_log_read_layer(&layers, text))
             continue;
         if (title)
-            read_title(text, r);
+            trt_log_read_title(text, r);
         else if (r->has_count && !t.ended)
-            read_line(&t, text, oc_csv_offset(c), p, r);
+            trt_log_read_line(&t, text, oc_csv_offset(c), p, r);
         else
-            read_facts(text, p, r);
+            trt_log_read_facts(text, p, r);
     }
     int rc = oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
     if (engines > 1 || tables > 1)

@@ -59,19 +59,19 @@ struct split {
     size_t n, max;
 };
 
-static void add(struct split *x, struct trt_part part)
+static void trt_name_add(struct split *x, struct trt_part part)
 {
     if (x->n < x->max)
         x->out[x->n] = part;
     x->n++;
 }
 
-static bool is_name(const struct split *x, const char *s, size_t n)
+static bool trt_name_is_name(const struct split *x, const char *s, size_t n)
 {
     return x->known && n && n <= MAX_NAME && x->known->is_name(x->known->ctx, s, n);
 }
 
-static int depth_of(char c)
+static int trt_name_depth_of(char c)
 {
     return strchr("([{", c) && c ? 1 : strchr(")]}", c) && c ? -1 : 0;
 }
@@ -90,7 +90,7 @@ static bool is_balanced(const char *s, size_t n)
 {
     long depth = 0;
     for (size_t i = 0; i < n && depth >= 0; i++)
-        depth += depth_of(s[i]);
+        depth += trt_name_depth_of(s[i]);
     return depth == 0;
 }
 
@@ -105,7 +105,7 @@ static bool add_range(struct split *x, const char *s, size_t n)
     struct trt_part part = {.kind = TRT_RANGE, .s = first, .n = (size_t)((dots ? dots : end) - first)};
     part.last = dots ? dots + 3 : first;
     part.n_last = (size_t)(end - part.last);
-    add(x, part);
+    trt_name_add(x, part);
     return true;
 }
 
@@ -123,17 +123,17 @@ static bool add_made(struct split *x, const char *s, size_t n)
         {"transpose_before_", TRT_ADDED},   {"transpose_after_", TRT_ADDED},
     };
     if (oc_str_starts(oc_str(s, n), "(Unnamed Layer*")) {
-        add(x, (struct trt_part){.kind = TRT_UNNAMED, .s = s, .n = n});
+        trt_name_add(x, (struct trt_part){.kind = TRT_UNNAMED, .s = s, .n = n});
         return true;
     }
     if (oc_str_starts(oc_str(s, n), "__myl_") || oc_str_starts(oc_str(s, n), "__mye")) {
-        add(x, (struct trt_part){.kind = TRT_GENERATED, .s = s, .n = n});
+        trt_name_add(x, (struct trt_part){.kind = TRT_GENERATED, .s = s, .n = n});
         return true;
     }
     for (size_t i = 0; i < COUNT(row); i++) {
         size_t k = strlen(row[i].head);
         if (n > k && oc_str_starts(oc_str(s, n), row[i].head)) {
-            add(x, (struct trt_part){.kind = row[i].kind, .s = s + k, .n = n - k});
+            trt_name_add(x, (struct trt_part){.kind = row[i].kind, .s = s + k, .n = n - k});
             return true;
         }
     }
@@ -144,7 +144,7 @@ static void split_list(struct split *x, const char *s, size_t n, bool commas, un
 
 static void add_one(struct split *x, const char *s, size_t n, unsigned nesting)
 {
-    if (!is_name(x, s, n)) {
+    if (!trt_name_is_name(x, s, n)) {
         if (n > 5 && oc_str_starts(oc_str(s, n), "PWN(") && s[n - 1] == ')' && nesting < MAX_NESTING) {
             split_list(x, s + 4, n - 5, true, nesting + 1);
             return;
@@ -152,7 +152,7 @@ static void add_one(struct split *x, const char *s, size_t n, unsigned nesting)
         if (add_range(x, s, n) || add_made(x, s, n))
             return;
     }
-    add(x, (struct trt_part){.kind = TRT_NODE, .s = s, .n = n});
+    trt_name_add(x, (struct trt_part){.kind = TRT_NODE, .s = s, .n = n});
 }
 
 /* End of the part that begins at s: the longest known name that ends at one of the next separators,
@@ -168,11 +168,11 @@ static size_t part_end(const struct split *x, const char *s, size_t n, bool comm
             first = i;
             first_sep = k;
         }
-        if (k && x->known && seen++ < MAX_JOINED && is_name(x, s, i)) {
+        if (k && x->known && seen++ < MAX_JOINED && trt_name_is_name(x, s, i)) {
             best = i;
             best_sep = k;
         }
-        depth += depth_of(s[i]);
+        depth += trt_name_depth_of(s[i]);
     }
     *sep = best < n ? best_sep : first_sep;
     return best < n ? best : first;
@@ -182,7 +182,7 @@ static void split_list(struct split *x, const char *s, size_t n, bool commas, un
 {
     bool balanced = is_balanced(s, n);
     while (n > 0) {
-        size_t sep = 0, end = is_name(x, s, n) ? n : part_end(x, s, n, commas, balanced, &sep);
+        size_t sep = 0, end = trt_name_is_name(x, s, n) ? n : part_end(x, s, n, commas, balanced, &sep);
         if (x->n >= MAX_PARTS)
             end = n;
         if (end > 0)

@@ -56,7 +56,7 @@ static void set_precision(struct builder *b, struct oc_prof_rec *rec, const stru
 }
 
 /* Streams by number; the last lane stands for all further ones. */
-static uint32_t lane_of(struct builder *b, int64_t stream)
+static uint32_t trt_records_lane_of(struct builder *b, int64_t stream)
 {
     uint32_t i = 0;
     while (i < b->p->n_lane && b->p->lane[i].id != stream)
@@ -69,7 +69,7 @@ static uint32_t lane_of(struct builder *b, int64_t stream)
     return i;
 }
 
-static void add_cost(struct oc_prof_rec *rec, const struct trt_cost *k, bool first)
+static void trt_records_add_cost(struct oc_prof_rec *rec, const struct trt_cost *k, bool first)
 {
     rec->has_macs = k->known && (first || rec->has_macs);
     rec->macs = rec->has_macs ? rec->macs + k->macs : 0;
@@ -81,7 +81,7 @@ static void add_cost(struct oc_prof_rec *rec, const struct trt_cost *k, bool fir
 }
 
 /* l: NULL without layer information. */
-static void set_type(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l)
+static void trt_records_set_type(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l)
 {
     struct trt_typed t = {.name = rec->name, .type = "", .param_type = "", .pooling = ""};
     if (l)
@@ -91,20 +91,21 @@ static void set_type(struct builder *b, struct oc_prof_rec *rec, const struct tr
     rec->source_type = *t.type && !oc_equal(t.type, rec->op_type) ? t.type : NULL;
 }
 
-static void describe(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l, bool first)
+static void trt_records_describe(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l,
+                                 bool first)
 {
     struct trt_cost k;
     trt_cost_of(l, &k);
-    add_cost(rec, &k, first);
+    trt_records_add_cost(rec, &k, first);
     if (!first)
         return;
-    set_type(b, rec, l);
+    trt_records_set_type(b, rec, l);
     rec->in = l->in;
     rec->out = l->out;
     rec->n_in = l->n_in;
     rec->n_out = l->n_out;
     rec->has_in = rec->has_out = l->detailed;
-    rec->lane = lane_of(b, l->stream);
+    rec->lane = trt_records_lane_of(b, l->stream);
     rec->node_name = l->marker;
     rec->n_node_name = l->n_marker;
     if (l->detailed)
@@ -127,7 +128,7 @@ static struct oc_prof_rec *new_record(struct builder *b, const char *name, bool 
     *rec = oc_prof_rec_new(name);
     rec->calls_per_run = 0; /* of its occurrences */
     rec->overhead = trt_overhead(name, trt_stem(name, strlen(name)));
-    set_type(b, rec, NULL);
+    trt_records_set_type(b, rec, NULL);
     b->p->n_rec++;
     return rec;
 }
@@ -155,7 +156,8 @@ static double statistic(const struct builder *b, const struct trt_time *t)
     }
 }
 
-static void add_times(struct builder *b, struct oc_prof_rec *rec, const struct trt_time *t, bool first)
+static void trt_records_add_times(struct builder *b, struct oc_prof_rec *rec, const struct trt_time *t,
+                                  bool first)
 {
     double ns = statistic(b, t);
     add_ns(&rec->time_ns, ns, first);
@@ -185,9 +187,9 @@ static void layer_records(struct builder *b)
         const struct trt_layer *l = take_layer(b, r->time[i].name);
         bool first;
         struct oc_prof_rec *rec = new_record(b, r->time[i].name, &first);
-        add_times(b, rec, &r->time[i], first);
+        trt_records_add_times(b, rec, &r->time[i], first);
         if (l)
-            describe(b, rec, l, first);
+            trt_records_describe(b, rec, l, first);
         imported_ms += isnan(r->time[i].total_ms) ? 0 : r->time[i].total_ms;
     }
     for (uint32_t i = 0; i < b->p->n_rec; i++)
@@ -211,7 +213,7 @@ static void untimed_records(struct builder *b)
         if (is_repeated(e->layer[i].name))
             continue;
         struct oc_prof_rec *rec = new_record(b, e->layer[i].name, &first);
-        describe(b, rec, &e->layer[i], first);
+        trt_records_describe(b, rec, &e->layer[i], first);
         rec->calls_per_run += 1;
     }
 }
@@ -243,7 +245,8 @@ static double summary_ns(enum oc_stat stat, const struct trt_summary *s)
 }
 
 /* From the times of all iterations, otherwise from their summary. */
-static bool times_of(const struct builder *b, enum trt_times which, double *v, struct oc_prof_rec *out)
+static bool trt_records_times_of(const struct builder *b, enum trt_times which, double *v,
+                                 struct oc_prof_rec *out)
 {
     const struct trt_summary *s = &b->r->summary[which];
     double sum_ns;
@@ -273,7 +276,7 @@ static void bucket_of_runs(struct builder *b, enum trt_times which, const char *
 {
     struct oc_prof_rec times = oc_prof_rec_new(name);
     bool first;
-    if (!times_of(b, which, v, &times))
+    if (!trt_records_times_of(b, which, v, &times))
         return;
     struct oc_prof_rec *rec = new_record(b, name, &first);
     *rec = times;
@@ -292,7 +295,7 @@ static void run_records(struct builder *b, double *v)
     bucket_of_runs(b, TRT_COMPUTE, "(GPU compute)", "whole engine", v);
     bucket_of_runs(b, TRT_COPY_IN, "(copies to the device)", "copies", v);
     bucket_of_runs(b, TRT_COPY_OUT, "(copies to the host)", "copies", v);
-    if (b->p->n_rec && times_of(b, TRT_ENQUEUE, v, &enqueue))
+    if (b->p->n_rec && trt_records_times_of(b, TRT_ENQUEUE, v, &enqueue))
         b->p->rec[0].host_ns = enqueue.time_ns;
 }
 
@@ -315,8 +318,8 @@ static void set_run_time(struct builder *b, double *v)
 
 /* ---- inputs -------------------------------------------------------------------------------------------- */
 
-static void add_input(struct builder *b, struct oc_map *seen, struct oc_prof_input *out,
-                      const struct oc_prof_input *input)
+static void trt_records_add_input(struct builder *b, struct oc_map *seen, struct oc_prof_input *out,
+                                  const struct oc_prof_input *input)
 {
     uint32_t at = b->p->n_input;
     if (oc_shape_known(&input->type.shape) && oc_map_add(seen, input->name, strlen(input->name), &at, NULL))
@@ -346,13 +349,13 @@ static void set_inputs(struct builder *b)
     struct oc_prof_input *out = OC_NEW_ARRAY(&b->p->arena, r->n_input + e->n_io, struct oc_prof_input);
     b->p->input = out;
     for (size_t i = 0; i < r->n_input; i++)
-        add_input(b, &seen, out, &r->input[i]);
+        trt_records_add_input(b, &seen, out, &r->input[i]);
     index_io(e, &io);
     for (size_t i = 0; i < e->n; i++)
         for (uint32_t k = 0; k < e->layer[i].n_in; k++) {
             const char *name = e->layer[i].in_name[k];
             if (oc_map_get(&io, name, strlen(name)) != OC_NONE)
-                add_input(b, &seen, out, &(struct oc_prof_input){name, e->layer[i].in[k]});
+                trt_records_add_input(b, &seen, out, &(struct oc_prof_input){name, e->layer[i].in[k]});
         }
     oc_map_free(&seen);
     oc_map_free(&io);
@@ -377,7 +380,7 @@ static void choose_layer_stat(struct builder *b)
 }
 
 /* The spread of the iterations chooses the statistic only where no layer has times of its own. */
-static void choose_stat(struct builder *b, double *v)
+static void trt_records_choose_stat(struct builder *b, double *v)
 {
     struct oc_profile *p = b->p;
     double sum_ns;
@@ -427,14 +430,14 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
                                                  : (uint64_t)r->n_query;
     p->rec = OC_NEW_ARRAY(&p->arena, r->n_time + r->engine.n + 3, struct oc_prof_rec);
     p->lane = OC_NEW_ARRAY(&p->arena, MAX_LANES, struct oc_lane);
-    lane_of(&b, 0);
+    trt_records_lane_of(&b, 0);
     p->producer = "TensorRT";
     p->device = *r->device ? r->device : "CUDA";
     p->time_kind = "device time";
     p->runs_total = p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
     p->runs_from = runs ? OC_RUNS_MARKED : trt_has_summary(r) ? OC_RUNS_MEAN : OC_RUNS_UNKNOWN;
     p->run_ns = p->busy_ns = NAN;
-    choose_stat(&b, v);
+    trt_records_choose_stat(&b, v);
     index_layers(&b);
     if (r->has_times || r->has_count)
         layer_records(&b);

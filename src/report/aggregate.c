@@ -11,7 +11,7 @@
 /* ---- one column ------------------------------------------------------------------------------------- */
 
 /* With gaps numpy falls back to sequential summation. */
-static double plain_sum(const double *v, size_t n)
+static double aggregate_plain_sum(const double *v, size_t n)
 {
     double sum = v[0];
     for (size_t i = 1; i < n; i++)
@@ -64,7 +64,7 @@ double oc_aggregate_of(struct oc_reduction how, double *v, size_t n)
                  : how.how == OC_AGG_MIN        ? oc_np_min(v, known)
                  : how.how == OC_AGG_PERCENTILE ? percentile(v, known, how.percent)
                  : known == n                   ? oc_np_sum(v, n)
-                                                : plain_sum(v, known);
+                                                : aggregate_plain_sum(v, known);
     return oc_num_measured(how.how == OC_AGG_MEAN ? sum / (double)n : sum);
 }
 
@@ -85,7 +85,7 @@ static const struct reduced columns[] = {
     {offsetof(struct oc_row, what_if_s), OC_AGG_NONE}, {offsetof(struct oc_row, share), OC_AGG_NONE},
 };
 
-static double number_at(const void *in, size_t offset)
+static double aggregate_number_at(const void *in, size_t offset)
 {
     double v;
     memcpy(&v, (const char *)in + offset, sizeof(v));
@@ -111,20 +111,20 @@ static const struct oc_row_limits *reduce_limits(const struct oc_rows *in, const
     struct oc_row_limits *out = OC_NEW(in->arena, struct oc_row_limits);
     for (size_t at = 0; at < sizeof(*out); at += sizeof(double)) {
         for (uint32_t i = 0; i < n; i++)
-            column[i] = number_at(in->row[member[i]].limits, at);
+            column[i] = aggregate_number_at(in->row[member[i]].limits, at);
         double v = oc_aggregate_of(how, column, n);
         memcpy((char *)out + at, &v, sizeof(v));
     }
     return out;
 }
 
-static struct oc_row reduce(const struct oc_rows *in, const char *name, const uint32_t *member, uint32_t n,
-                            struct oc_reduction how, double *column)
+static struct oc_row aggregate_reduce(const struct oc_rows *in, const char *name, const uint32_t *member,
+                                      uint32_t n, struct oc_reduction how, double *column)
 {
     struct oc_row row = oc_row_blank();
     for (size_t k = 0; k < OC_COUNT(columns); k++) {
         for (uint32_t i = 0; i < n; i++)
-            column[i] = number_at(&in->row[member[i]], columns[k].offset);
+            column[i] = aggregate_number_at(&in->row[member[i]], columns[k].offset);
         double v = oc_aggregate_of(
             columns[k].how && how.how != OC_AGG_COUNT ? (struct oc_reduction){columns[k].how, 0} : how,
             column, n);
@@ -148,7 +148,7 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
 }
 
 /* Members of all groups, sorted by group, then in row order; start[g] is the first member of group g. */
-static uint32_t group(const struct oc_rows *in, uint32_t *member, uint32_t *start)
+static uint32_t aggregate_group(const struct oc_rows *in, uint32_t *member, uint32_t *start)
 {
     struct oc_map seen = {.arena = in->arena};
     uint32_t n_group = 0, *of = oc_xmalloc((in->n + 1) * sizeof(*of)),
@@ -177,12 +177,13 @@ void oc_rows_aggregate(const struct oc_rows *in, struct oc_reduction how, struct
     uint32_t *member = OC_NEW_ARRAY(in->arena, in->n, uint32_t),
              *start = OC_NEW_ARRAY(in->arena, in->n + 1, uint32_t);
     double *column = oc_xmalloc((in->n + 1) * sizeof(*column));
-    uint32_t n = group(in, member, start);
+    uint32_t n = aggregate_group(in, member, start);
     *out = (struct oc_rows){
         .arena = in->arena, .row = OC_NEW_ARRAY(in->arena, n, struct oc_row), .n = n, .info_key = keys};
     for (uint32_t g = 0; g < n; g++) {
         const char *key = in->row[member[start[g]]].group;
-        out->row[g] = reduce(in, key ? key : "all", &member[start[g]], start[g + 1] - start[g], how, column);
+        out->row[g] =
+            aggregate_reduce(in, key ? key : "all", &member[start[g]], start[g + 1] - start[g], how, column);
     }
     free(column);
 }

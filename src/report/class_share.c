@@ -12,7 +12,7 @@
 #include "report/report.h"
 
 /* Class of the most MACs: selects the peak of the model. */
-static unsigned main_class(const struct oc_analysis *a)
+static unsigned class_share_main_class(const struct oc_analysis *a)
 {
     double macs[OC_CLASS_COUNT] = {0};
     unsigned best = OC_CLASS_F32;
@@ -50,7 +50,7 @@ unsigned oc_report_class(const struct oc_report *r)
     unsigned cls = r->in->profile ? measured_class(r->in->profile) : OC_CLASS_NONE;
     if (cls != OC_CLASS_NONE)
         return cls;
-    return r->in->analysis ? main_class(r->in->analysis) : OC_CLASS_F32;
+    return r->in->analysis ? class_share_main_class(r->in->analysis) : OC_CLASS_F32;
 }
 
 /* ---- class share ------------------------------------------------------------------------------------ */
@@ -62,7 +62,7 @@ struct sums {
     double time, flop; /* time: nanoseconds, or shares of an event */
 };
 
-static struct oc_class_share *class_of(struct sums *s, const char *name)
+static struct oc_class_share *class_share_class_of(struct sums *s, const char *name)
 {
     uint32_t at = s->n;
     const char *stored;
@@ -73,14 +73,14 @@ static struct oc_class_share *class_of(struct sums *s, const char *name)
     return &s->share[at];
 }
 
-static void add_functions(struct sums *s, const struct oc_profile *p)
+static void class_share_add_functions(struct sums *s, const struct oc_profile *p)
 {
     for (uint32_t i = 0; i < p->n_rec; i++) {
         const struct oc_prof_rec *rec = &p->rec[i];
         double weight = p->event ? rec->share : rec->self_ns;
         if (isnan(weight))
             continue;
-        struct oc_class_share *c = class_of(s, rec->bucket ? "" : rec->op_type);
+        struct oc_class_share *c = class_share_class_of(s, rec->bucket ? "" : rec->op_type);
         c->time_share += weight;
         c->functions += !rec->bucket;
         s->time += weight;
@@ -99,21 +99,21 @@ static const char *operator_class(const char *type)
     return "";
 }
 
-static void add_nodes(struct sums *s, const struct oc_analysis *a)
+static void class_share_add_nodes(struct sums *s, const struct oc_analysis *a)
 {
     for (uint32_t i = 0; i < a->model->n_node; i++) {
         const struct oc_node_cost *cost = &a->cost[i];
         double flop = (double)cost->flops + (double)cost->ops;
         if (cost->quality == OC_UNKNOWN || !(flop > 0))
             continue;
-        struct oc_class_share *c = class_of(s, operator_class(a->model->node[i].op_type));
+        struct oc_class_share *c = class_share_class_of(s, operator_class(a->model->node[i].op_type));
         c->flop_share += flop;
         c->nodes++;
         s->flop += flop;
     }
 }
 
-static int by_time(const void *a, const void *b)
+static int class_share_by_time(const void *a, const void *b)
 {
     const struct oc_class_share *x = a, *y = b;
     if (x->time_share != y->time_share)
@@ -127,16 +127,16 @@ uint32_t oc_class_shares(const struct oc_report_in *in, struct oc_arena *a, cons
     *out = NULL;
     if (!in->profile || !in->profile->functions)
         return 0;
-    add_functions(&s, in->profile);
+    class_share_add_functions(&s, in->profile);
     if (in->analysis)
-        add_nodes(&s, in->analysis);
+        class_share_add_nodes(&s, in->analysis);
     double all = in->profile->event ? 1 : s.time;
     for (uint32_t i = 0; i < s.n; i++) {
         s.share[i].time_share = all > 0 ? s.share[i].time_share / all : 0;
         s.share[i].flop_share = in->analysis && s.flop > 0 ? s.share[i].flop_share / s.flop : (double)NAN;
     }
     if (s.n)
-        qsort(s.share, s.n, sizeof(*s.share), by_time);
+        qsort(s.share, s.n, sizeof(*s.share), class_share_by_time);
     struct oc_class_share *kept = OC_NEW_ARRAY(a, s.n ? s.n : 1, struct oc_class_share);
     if (s.n)
         memcpy(kept, s.share, s.n * sizeof(*kept));

@@ -100,7 +100,7 @@ static struct counts counts_of_one_run(const struct oc_line *l)
 }
 
 /* Scales to all the runs in the row's time. */
-static struct counts counts_of(const struct oc_line *l)
+static struct counts columns_counts_of(const struct oc_line *l)
 {
     struct counts k = counts_of_one_run(l);
     uint64_t runs = isnan(l->row->time_s) ? 1 : (uint64_t)l->r->runs;
@@ -130,20 +130,20 @@ static const char *first_shape(const struct oc_row_shape *s, uint32_t n)
 #define EXACT_CELL(name, value, field)                                                                       \
     static void name(const struct oc_line *l, struct oc_field *c)                                            \
     {                                                                                                        \
-        struct counts k = counts_of(l);                                                                      \
+        struct counts k = columns_counts_of(l);                                                              \
         c->number = (value);                                                                                 \
         c->whole = (double)(field) == c->number ? (field) : 0;                                               \
     }
 #define COUNT_CELL(name, field, known)                                                                       \
     static void name(const struct oc_line *l, struct oc_field *c)                                            \
     {                                                                                                        \
-        struct counts k = counts_of(l);                                                                      \
+        struct counts k = columns_counts_of(l);                                                              \
         c->whole = k.known ? (field) : 0;                                                                    \
         c->number = k.known ? (double)c->whole : NAN;                                                        \
     }
 
 /* Shares of the counted event where there are no times. */
-static double part_of(const struct oc_line *l, double time_s, double share)
+static double columns_part_of(const struct oc_line *l, double time_s, double share)
 {
     return l->r->has_share ? share : time_s / l->r->total_s;
 }
@@ -151,8 +151,8 @@ static double part_of(const struct oc_line *l, double time_s, double share)
 NUMBER_CELL(get_rank, l->rank + 1)
 NUMBER_CELL(get_time, l->row->time_s)
 NUMBER_CELL(get_host_time, l->row->host_time_s)
-NUMBER_CELL(get_share, part_of(l, l->row->time_s, l->row->share))
-NUMBER_CELL(get_cumulative, part_of(l, l->cumulative_s, l->cumulative_share))
+NUMBER_CELL(get_share, columns_part_of(l, l->row->time_s, l->row->share))
+NUMBER_CELL(get_cumulative, columns_part_of(l, l->cumulative_s, l->cumulative_share))
 NUMBER_CELL(get_flo_share, l->r->total_flo > 0 ? l->row->computation / l->r->total_flo : NAN)
 EXACT_CELL(get_flo, l->row->computation, k.flops + k.ops)
 NUMBER_CELL(get_flops, oc_row_flops(l->row))
@@ -202,7 +202,7 @@ static const char *plain_shape(struct oc_arena *arena, const char *text)
 }
 
 /* All shapes of one side, "1x3x224x224;64x3x7x7". */
-static const char *all_shapes(const struct oc_line *l, const struct oc_row_shape *s, uint32_t n)
+static const char *columns_all_shapes(const struct oc_line *l, const struct oc_row_shape *s, uint32_t n)
 {
     struct oc_buf b = {0};
     for (uint32_t i = 0; i < n; i++) {
@@ -233,8 +233,8 @@ static const char *all_nodes(const struct oc_line *l)
 }
 
 TEXT_CELL(get_nodes, all_nodes(l))
-TEXT_CELL(get_all_in, all_shapes(l, l->row->in, l->row->n_in))
-TEXT_CELL(get_all_out, all_shapes(l, l->row->out, l->row->n_out))
+TEXT_CELL(get_all_in, columns_all_shapes(l, l->row->in, l->row->n_in))
+TEXT_CELL(get_all_out, columns_all_shapes(l, l->row->out, l->row->n_out))
 
 enum { BOTH = OC_COL_COMPACT | OC_COL_CSV };
 
@@ -382,7 +382,7 @@ static const char *human_number(struct oc_arena *arena, const struct oc_column *
     }
 }
 
-static struct oc_field field_of(const struct oc_column *col, const struct oc_line *l)
+static struct oc_field columns_field_of(const struct oc_column *col, const struct oc_line *l)
 {
     struct oc_field c = {.number = NAN};
     struct oc_line at = *l;
@@ -393,7 +393,7 @@ static struct oc_field field_of(const struct oc_column *col, const struct oc_lin
 
 const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
 {
-    struct oc_field c = field_of(col, l);
+    struct oc_field c = columns_field_of(col, l);
     if (col->kind == OC_FIELD_TEXT)
         return c.text && *c.text ? plain_shape(l->arena, c.text) : "-";
     if (isnan(c.number))
@@ -425,7 +425,7 @@ static void csv_text(struct oc_buf *out, const char *s)
 
 void oc_field_exact(const struct oc_column *col, const struct oc_line *l, struct oc_buf *out)
 {
-    struct oc_field c = field_of(col, l);
+    struct oc_field c = columns_field_of(col, l);
     if (col->kind == OC_FIELD_TEXT) {
         csv_text(out, c.text ? c.text : "");
         return;

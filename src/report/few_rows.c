@@ -57,7 +57,7 @@ static void sum_rows(struct oc_report *r)
     r->total_s = NAN;
 }
 
-static int choose(struct oc_report *r, struct best *b, struct oc_err *err)
+static int few_rows_choose(struct oc_report *r, struct best *b, struct oc_err *err)
 {
     b->row[0] = oc_row_blank();
     for (uint32_t i = 0; i < r->in->model->n_node; i++) {
@@ -90,7 +90,7 @@ int oc_few_rows_choose(struct oc_report *r, const struct oc_select *s, struct oc
     b.order = oc_xmalloc(b.cap * sizeof(struct oc_row *));
     oc_report_no_rows(r);
     sum_rows(r);
-    int rc = choose(r, &b, err);
+    int rc = few_rows_choose(r, &b, err);
     r->shown = (struct oc_rows){.arena = &r->arena,
                                 .row = b.spare,
                                 .n = rc ? 0 : b.n,

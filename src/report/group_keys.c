@@ -5,7 +5,7 @@
 #include "join/join.h"
 #include "report/rows_build.h"
 
-static uint32_t main_node(const struct oc_analysis *a, const struct oc_join_rec *j)
+static uint32_t group_keys_main_node(const struct oc_analysis *a, const struct oc_join_rec *j)
 {
     uint32_t best = 0;
     for (uint32_t i = 1; i < j->n_node; i++)
@@ -26,7 +26,7 @@ const char *oc_row_type(const struct oc_report *r, const struct oc_row *row)
     const struct oc_join_rec *j = join_of(r, row);
     if (row->type && *row->type)
         return row->type;
-    return j ? r->in->model->node[main_node(r->in->analysis, j)].op_type : "(unknown)";
+    return j ? r->in->model->node[group_keys_main_node(r->in->analysis, j)].op_type : "(unknown)";
 }
 
 const char *oc_row_label(struct oc_report *r, const struct oc_row *row)
@@ -35,7 +35,7 @@ const char *oc_row_label(struct oc_report *r, const struct oc_row *row)
     char label[512];
     if (!j)
         return row->name && *row->name ? row->name : row->type ? row->type : "-";
-    const struct oc_node *n = &r->in->model->node[main_node(r->in->analysis, j)];
+    const struct oc_node *n = &r->in->model->node[group_keys_main_node(r->in->analysis, j)];
     const char *name = oc_node_label(r->in->model, n, label, sizeof(label));
     return j->n_node > 1 ? oc_printf(&r->arena, "%s +%u", name, j->n_node - 1) : oc_strdup(&r->arena, name);
 }
@@ -70,12 +70,12 @@ struct keying {
 
 typedef const char *(*key_rule)(struct keying *k, const struct oc_row *row);
 
-static const struct oc_prof_rec *record_of(const struct keying *k, const struct oc_row *row)
+static const struct oc_prof_rec *group_keys_record_of(const struct keying *k, const struct oc_row *row)
 {
     return k->r && k->r->in->profile && row->record != OC_NONE ? &k->r->in->profile->rec[row->record] : NULL;
 }
 
-static uint32_t node_of(const struct keying *k, const struct oc_row *row)
+static uint32_t group_keys_node_of(const struct keying *k, const struct oc_row *row)
 {
     return k->r ? oc_row_node(k->r, row) : row->node;
 }
@@ -98,7 +98,7 @@ static const char *by_bound(struct keying *k, const struct oc_row *row)
     return row->bound_by;
 }
 
-static const char *by_rule(struct keying *k, const struct oc_row *row)
+static const char *group_keys_by_rule(struct keying *k, const struct oc_row *row)
 {
     (void)k;
     return row->rule;
@@ -107,7 +107,7 @@ static const char *by_rule(struct keying *k, const struct oc_row *row)
 /* A name with the node's module before the last dot; where the file does not record it, the node's name. */
 static const char *name_with_module(struct keying *k, const struct oc_row *row)
 {
-    uint32_t node = node_of(k, row);
+    uint32_t node = group_keys_node_of(k, row);
     struct oc_origin from;
     if (node == OC_NONE)
         return row->name;
@@ -136,13 +136,13 @@ static const char *by_module(struct keying *k, const struct oc_row *row)
     return last && last > name ? oc_strndup(k->arena, name, (size_t)(last - name)) : "(no module)";
 }
 
-static void add_shapes(struct oc_buf *b, const struct oc_row_shape *s, uint32_t n)
+static void group_keys_add_shapes(struct oc_buf *b, const struct oc_row_shape *s, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         oc_buf_printf(b, "%s%s", i ? "," : "", s[i].text ? s[i].text : "?");
 }
 
-static const char *by_signature(struct keying *k, const struct oc_row *row)
+static const char *group_keys_by_signature(struct keying *k, const struct oc_row *row)
 {
     struct oc_row copy = *row;
     if (copy.in_state != OC_SHAPES_KNOWN && copy.node != OC_NONE && k->r && k->r->in->analysis)
@@ -150,12 +150,12 @@ static const char *by_signature(struct keying *k, const struct oc_row *row)
     struct oc_buf b = {0};
     oc_buf_printf(&b, "%s ", copy.type ? copy.type : "");
     if (copy.in_state == OC_SHAPES_KNOWN)
-        add_shapes(&b, copy.in, copy.n_in);
+        group_keys_add_shapes(&b, copy.in, copy.n_in);
     else
         oc_buf_str(&b, "?");
     if (copy.out_state == OC_SHAPES_KNOWN) {
         oc_buf_str(&b, " -> ");
-        add_shapes(&b, copy.out, copy.n_out);
+        group_keys_add_shapes(&b, copy.out, copy.n_out);
     }
     const char *text = oc_strndup(k->arena, b.data, b.n);
     oc_buf_free(&b);
@@ -165,8 +165,8 @@ static const char *by_signature(struct keying *k, const struct oc_row *row)
 /* Precision by the kernels' names, else the type of the first input. */
 static const char *by_precision(struct keying *k, const struct oc_row *row)
 {
-    const struct oc_prof_rec *rec = record_of(k, row);
-    uint32_t node = node_of(k, row);
+    const struct oc_prof_rec *rec = group_keys_record_of(k, row);
+    uint32_t node = group_keys_node_of(k, row);
     if (rec && rec->precision && *rec->precision)
         return rec->precision;
     if (rec && rec->n_in)
@@ -180,7 +180,7 @@ static const char *by_precision(struct keying *k, const struct oc_row *row)
     return t && t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name : NULL;
 }
 
-static void find_kernels(struct keying *k, const struct oc_profile *p)
+static void group_keys_find_kernels(struct keying *k, const struct oc_profile *p)
 {
     double *most = OC_NEW_ARRAY(k->arena, (size_t)p->n_rec + 1, double);
     k->kernel = OC_NEW_ARRAY(k->arena, (size_t)p->n_rec + 1, const char *);
@@ -195,10 +195,10 @@ static void find_kernels(struct keying *k, const struct oc_profile *p)
 
 static const char *by_kernel(struct keying *k, const struct oc_row *row)
 {
-    if (!record_of(k, row))
+    if (!group_keys_record_of(k, row))
         return NULL;
     if (!k->kernel)
-        find_kernels(k, k->r->in->profile);
+        group_keys_find_kernels(k, k->r->in->profile);
     return k->kernel[row->record] ? k->kernel[row->record] : "(no kernel)";
 }
 
@@ -207,12 +207,18 @@ static const struct {
     key_rule rule;
     bool has_depth;
 } keys[] = {
-    {"type", by_type, false},         {"module", by_module, true},        {"signature", by_signature, false},
-    {"provider", by_provider, false}, {"precision", by_precision, false}, {"kernel", by_kernel, false},
-    {"bound", by_bound, false},       {"rule", by_rule, false},
+    {"type", by_type, false},
+    {"module", by_module, true},
+    {"signature", group_keys_by_signature, false},
+    {"provider", by_provider, false},
+    {"precision", by_precision, false},
+    {"kernel", by_kernel, false},
+    {"bound", by_bound, false},
+    {"rule", group_keys_by_rule, false},
 };
 
-static int read_one(const char *option, const char *s, size_t n, struct oc_group_by *out, struct oc_err *err)
+static int group_keys_read_one(const char *option, const char *s, size_t n, struct oc_group_by *out,
+                               struct oc_err *err)
 {
     const char *colon = memchr(s, ':', n);
     size_t len = colon ? (size_t)(colon - s) : n;
@@ -254,7 +260,7 @@ int oc_group_by_read(const char *option, const char *text, struct oc_group_by ou
         size_t len = strcspn(at, ",");
         if (*n == OC_MAX_GROUP_KEYS)
             return oc_fail(err, OC_EARG, "more than %d keys for %s", OC_MAX_GROUP_KEYS, option);
-        if (read_one(option, at, len, &out[*n], err) != 0)
+        if (group_keys_read_one(option, at, len, &out[*n], err) != 0)
             return -1;
         ++*n;
         at += len;

@@ -115,7 +115,7 @@ static unsigned quality_of(double value, unsigned quality)
     return isnan(value) ? OC_UNKNOWN : quality == OC_UNKNOWN ? OC_EXACT : quality;
 }
 
-static void add_row(const struct oc_report *r, const struct oc_row *row, struct work *w)
+static void headline_add_row(const struct oc_report *r, const struct oc_row *row, struct work *w)
 {
     const struct oc_join *j = r->in->join;
     if (isnan(row->time_s))
@@ -146,7 +146,7 @@ static void set_rates(const struct oc_report *r, double all_ns, struct oc_headli
     if (!(all_ns > 0) || (r->in->join && !oc_profile_runs_known(r->in->profile)))
         return;
     for (uint32_t i = 0; i < r->all.n; i++)
-        add_row(r, &r->all.row[i], &w);
+        headline_add_row(r, &r->all.row[i], &w);
     out->flops_quality = (uint8_t)w.flops_quality;
     out->bytes_quality = (uint8_t)w.bytes_quality;
     out->counted_share = w.time_s > 0 ? w.operations_s / w.time_s : (double)NAN;

@@ -13,7 +13,7 @@
 
 /* ---- numbers to text -------------------------------------------------------------------------------- */
 
-static bool not_finite(double v, char *buf)
+static bool pyfmt_not_finite(double v, char *buf)
 {
     if (isfinite(v))
         return false;
@@ -22,7 +22,7 @@ static bool not_finite(double v, char *buf)
 }
 
 /* printf with the locale's decimal point replaced by '.'. */
-static void print(char *buf, const char *format, int decimals, double v)
+static void pyfmt_print(char *buf, const char *format, int decimals, double v)
 {
     const char *point = localeconv()->decimal_point;
     snprintf(buf, OC_PY_NUM, format, decimals, v);
@@ -46,15 +46,15 @@ static void trim_mantissa(char *text)
 
 const char *oc_py_general3(double v, char *buf)
 {
-    if (not_finite(v, buf))
+    if (pyfmt_not_finite(v, buf))
         return buf;
-    print(buf, "%.*e", 2, v);
+    pyfmt_print(buf, "%.*e", 2, v);
     long exponent = strtol(strchr(buf, 'e') + 1, NULL, 10);
     if (exponent < -4 || exponent >= 2) {
         trim_mantissa(buf);
         return buf;
     }
-    print(buf, "%.*g", 3, v);
+    pyfmt_print(buf, "%.*g", 3, v);
     if (!strchr(buf, '.'))
         memcpy(buf + strlen(buf), ".0", sizeof(".0"));
     return buf;
@@ -62,21 +62,21 @@ const char *oc_py_general3(double v, char *buf)
 
 const char *oc_py_fixed(double v, unsigned decimals, char *buf)
 {
-    if (!not_finite(v, buf))
-        print(buf, "%.*f", (int)decimals, v);
+    if (!pyfmt_not_finite(v, buf))
+        pyfmt_print(buf, "%.*f", (int)decimals, v);
     return buf;
 }
 
 const char *oc_py_g(double v, char *buf)
 {
-    if (!not_finite(v, buf))
-        print(buf, "%.*g", 6, v);
+    if (!pyfmt_not_finite(v, buf))
+        pyfmt_print(buf, "%.*g", 6, v);
     return buf;
 }
 
 const char *oc_py_repr(double v, char *buf)
 {
-    if (!not_finite(v, buf))
+    if (!pyfmt_not_finite(v, buf))
         oc_format_repr(v, buf, OC_PY_NUM);
     return buf;
 }

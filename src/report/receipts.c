@@ -19,7 +19,7 @@ int oc_receipt_nodes(const struct oc_report_in *in, const struct oc_report_opts 
 
 /* ---- attributes ------------------------------------------------------------------------------------- */
 
-static void attr_item(struct oc_buf *b, const struct oc_attr *a, uint32_t i)
+static void receipts_attr_item(struct oc_buf *b, const struct oc_attr *a, uint32_t i)
 {
     switch (a->type) {
     case OC_ATTR_FLOAT:
@@ -55,7 +55,7 @@ const char *oc_attr_text(struct oc_arena *arena, const struct oc_attr *a)
     for (uint32_t i = 0; i < a->n && i < MAX_LISTED; i++) {
         if (i)
             oc_buf_char(&b, ',');
-        attr_item(&b, a, i);
+        receipts_attr_item(&b, a, i);
     }
     if (a->n > MAX_LISTED)
         oc_buf_printf(&b, ",... (%u)", a->n);
@@ -72,19 +72,19 @@ struct writer {
     struct oc_buf out;
 };
 
-static const char *count(struct writer *w, uint64_t v)
+static const char *receipts_count(struct writer *w, uint64_t v)
 {
     char buf[32];
     return oc_strdup(w->arena, oc_format_count(v, buf, sizeof(buf)));
 }
 
-static void label(struct writer *w, const char *text)
+static void receipts_label(struct writer *w, const char *text)
 {
     oc_buf_str(&w->out, text);
     oc_buf_pad(&w->out, ' ', strlen(text) < LABEL ? LABEL - strlen(text) : 1);
 }
 
-static void heading(struct writer *w, uint32_t node)
+static void receipts_heading(struct writer *w, uint32_t node)
 {
     const struct oc_model *m = w->in->model;
     const struct oc_node *n = &m->node[node];
@@ -92,7 +92,7 @@ static void heading(struct writer *w, uint32_t node)
     char name[256];
     oc_buf_printf(&w->out, "%s  (%s, node %u%s%s)\n", oc_node_label(m, n, name, sizeof(name)), n->op_type,
                   node, m->graph[n->graph].scope[0] ? " of " : "", m->graph[n->graph].scope);
-    label(w, "operator");
+    receipts_label(w, "operator");
     oc_buf_printf(&w->out, "%s of %s, version %d", n->op_type, n->domain[0] ? n->domain : "ai.onnx",
                   n->opset);
     if (op)
@@ -100,37 +100,37 @@ static void heading(struct writer *w, uint32_t node)
                       oc_op_family_name(op), oc_op_class_name(op->op_class));
     oc_buf_char(&w->out, '\n');
     for (uint32_t i = 0; i < n->n_attr; i++) {
-        label(w, i ? "" : "attributes");
+        receipts_label(w, i ? "" : "attributes");
         oc_buf_printf(&w->out, "%s = %s\n", n->attr[i].name, oc_attr_text(w->arena, &n->attr[i]));
     }
 }
 
 /* The module and the line of the program that the node was exported from. */
-static void origin(struct writer *w, uint32_t node)
+static void receipts_origin(struct writer *w, uint32_t node)
 {
     struct oc_origin from;
     oc_node_origin(w->in->model, node, w->arena, &from);
     if (from.module) {
-        label(w, "module");
+        receipts_label(w, "module");
         oc_buf_printf(&w->out, "%s%s%s%s\n", *from.module ? from.module : "(whole model)",
                       from.module_class ? " (" : "", from.module_class ? from.module_class : "",
                       from.module_class ? ")" : "");
     }
     if (from.source) {
-        label(w, "source");
+        receipts_label(w, "source");
         oc_buf_printf(&w->out, "%s\n", from.source);
     }
 }
 
 /* Groups dimensions of the same origin. */
-static void dimensions(struct writer *w, uint32_t value, bool own)
+static void receipts_dimensions(struct writer *w, uint32_t value, bool own)
 {
     const struct oc_analysis *a = w->in->analysis;
     const struct oc_shape *s = &a->type[value].shape;
     const char *last = NULL;
     if (!s->ranked || s->rank == 0 || own)
         return;
-    label(w, "");
+    receipts_label(w, "");
     for (unsigned i = 0; i < s->rank; i++) {
         const char *source = oc_dim_source(a, w->arena, value, i);
         if (last && strcmp(last, source))
@@ -141,12 +141,12 @@ static void dimensions(struct writer *w, uint32_t value, bool own)
     oc_buf_printf(&w->out, " (%s)\n", last);
 }
 
-static void operand(struct writer *w, const char *what, uint32_t slot, uint32_t value,
-                    const struct oc_slot_bytes *b)
+static void receipts_operand(struct writer *w, const char *what, uint32_t slot, uint32_t value,
+                             const struct oc_slot_bytes *b)
 {
     const struct oc_analysis *a = w->in->analysis;
     bool input = *what == 'i';
-    label(w, oc_printf(w->arena, "%s %u", what, slot));
+    receipts_label(w, oc_printf(w->arena, "%s %u", what, slot));
     if (value == OC_NONE) {
         oc_buf_str(&w->out, "absent\n");
         return;
@@ -157,42 +157,42 @@ static void operand(struct writer *w, const char *what, uint32_t slot, uint32_t 
     if (input && a->is_const[value] && a->model->value[value].constant)
         oc_buf_printf(&w->out, " (%s)", oc_param_class_name(a->param_class[value]));
     if (b)
-        oc_buf_printf(&w->out, ": %s bytes %s", count(w, b->moved), input ? "read" : "written");
+        oc_buf_printf(&w->out, ": %s bytes %s", receipts_count(w, b->moved), input ? "read" : "written");
     if (b && b->why)
-        oc_buf_printf(&w->out, " of %s: %s", count(w, b->whole), b->why);
+        oc_buf_printf(&w->out, " of %s: %s", receipts_count(w, b->whole), b->why);
     oc_buf_char(&w->out, '\n');
-    dimensions(w, value, !input);
+    receipts_dimensions(w, value, !input);
 }
 
-static void operands(struct writer *w, uint32_t node, const struct oc_receipt *r)
+static void receipts_operands(struct writer *w, uint32_t node, const struct oc_receipt *r)
 {
     const struct oc_node *n = &w->in->model->node[node];
     for (uint32_t i = 0; i < n->n_in; i++)
-        operand(w, "input", i, n->in[i], r ? &r->in[i] : NULL);
+        receipts_operand(w, "input", i, n->in[i], r ? &r->in[i] : NULL);
     for (uint32_t i = 0; i < n->n_out; i++)
-        operand(w, "output", i, n->out[i], r ? &r->out[i] : NULL);
+        receipts_operand(w, "output", i, n->out[i], r ? &r->out[i] : NULL);
 }
 
-static void formula(struct writer *w, const struct oc_receipt *r)
+static void receipts_formula(struct writer *w, const struct oc_receipt *r)
 {
     const struct oc_formula *f = &r->formula;
     for (uint32_t i = 0; i < f->n_term; i++) {
         const struct oc_formula_term *t = &f->term[i];
-        label(w, i ? "" : "formula");
+        receipts_label(w, i ? "" : "formula");
         oc_buf_printf(&w->out, "%-4s = %s", oc_prim_name(t->prim), t->expr);
         if (t->numbers[strspn(t->numbers, "0123456789")]) /* more than the result itself */
             oc_buf_printf(&w->out, " = %s", t->numbers);
-        oc_buf_printf(&w->out, " = %s\n", t->known ? count(w, t->value) : "unknown");
+        oc_buf_printf(&w->out, " = %s\n", t->known ? receipts_count(w, t->value) : "unknown");
     }
     if (f->n_term == 0) {
-        label(w, "formula");
+        receipts_label(w, "formula");
         oc_buf_str(&w->out, "no arithmetic\n");
     }
     for (uint32_t i = 0; i < f->n_name; i++) {
         const struct oc_formula_name *x = &f->name[i];
-        label(w, i ? "" : "where");
+        receipts_label(w, i ? "" : "where");
         oc_buf_printf(&w->out, "%s = %s%s%s\n", x->name, x->expr ? x->expr : "", x->expr ? " = " : "",
-                      x->known ? count(w, x->value) : "unknown");
+                      x->known ? receipts_count(w, x->value) : "unknown");
     }
 }
 
@@ -202,19 +202,19 @@ static void primitive(struct writer *w, const struct oc_receipt *r, bool *first,
     unsigned cls = p == OC_MAC ? r->cost.mac_class : r->cost.rest_class;
     if (!n)
         return;
-    label(w, *first ? "counted" : "");
+    receipts_label(w, *first ? "counted" : "");
     *first = false;
-    oc_buf_printf(&w->out, "%-4s   %s x %u = %s  %s", oc_prim_name(p), count(w, n), r->weight[p],
-                  count(w, n * r->weight[p]),
+    oc_buf_printf(&w->out, "%-4s   %s x %u = %s  %s", oc_prim_name(p), receipts_count(w, n), r->weight[p],
+                  receipts_count(w, n * r->weight[p]),
                   oc_class_is_int(cls) == is_int ? oc_class_name(cls)
                   : is_int                       ? "integer"
                                                  : "float");
     if (p == OC_DEQ && r->dequantized)
-        oc_buf_printf(&w->out, "  (%s of stored weights)", count(w, r->dequantized));
+        oc_buf_printf(&w->out, "  (%s of stored weights)", receipts_count(w, r->dequantized));
     oc_buf_char(&w->out, '\n');
 }
 
-static void histogram(struct writer *w, const struct oc_receipt *r, const struct oc_node_cost *k)
+static void receipts_histogram(struct writer *w, const struct oc_receipt *r, const struct oc_node_cost *k)
 {
     const char *convention = w->in->analysis->counting.convention;
     bool first = true;
@@ -222,8 +222,8 @@ static void histogram(struct writer *w, const struct oc_receipt *r, const struct
         primitive(w, r, &first, p, false);
         primitive(w, r, &first, p, true);
     }
-    label(w, k->ops && !k->flops ? "OPs" : "FLOPs");
-    oc_buf_str(&w->out, count(w, r->flops));
+    receipts_label(w, k->ops && !k->flops ? "OPs" : "FLOPs");
+    oc_buf_str(&w->out, receipts_count(w, r->flops));
     if (convention)
         oc_buf_printf(&w->out, "  (as %s counts: %s%s)", convention,
                       r->parts.macs ? oc_printf(w->arena, "%u per MAC, else ", (unsigned)r->parts.unit) : "",
@@ -231,18 +231,18 @@ static void histogram(struct writer *w, const struct oc_receipt *r, const struct
     oc_buf_char(&w->out, '\n');
 }
 
-static void totals(struct writer *w, const struct oc_node_cost *k)
+static void receipts_totals(struct writer *w, const struct oc_node_cost *k)
 {
     static const char *const quality[] = {"exact", "upper bound", "lower bound", "estimate", "unknown"};
-    label(w, "parameters");
-    oc_buf_printf(&w->out, "%s\n", count(w, k->params));
-    label(w, "executions");
-    oc_buf_str(&w->out, count(w, k->trips));
+    receipts_label(w, "parameters");
+    oc_buf_printf(&w->out, "%s\n", receipts_count(w, k->params));
+    receipts_label(w, "executions");
+    oc_buf_str(&w->out, receipts_count(w, k->trips));
     if (k->quality != OC_UNKNOWN)
-        oc_buf_printf(&w->out, ": %s FLOPs, %s bytes in total", count(w, k->flops + k->ops),
-                      count(w, k->rd_act + k->rd_wt + k->wr));
+        oc_buf_printf(&w->out, ": %s FLOPs, %s bytes in total", receipts_count(w, k->flops + k->ops),
+                      receipts_count(w, k->rd_act + k->rd_wt + k->wr));
     oc_buf_char(&w->out, '\n');
-    label(w, "quality");
+    receipts_label(w, "quality");
     oc_buf_printf(&w->out, "%s%s%s\n", quality[k->quality], k->note ? ": " : "", k->note ? k->note : "");
 }
 
@@ -251,17 +251,17 @@ static void one_text(struct writer *w, struct oc_recount *recount, uint32_t node
     const struct oc_node_cost *k = &w->in->analysis->cost[node];
     struct oc_receipt r;
     bool counted = oc_recount_node(recount, node, true, &r);
-    heading(w, node);
-    origin(w, node);
-    operands(w, node, counted ? &r : NULL);
+    receipts_heading(w, node);
+    receipts_origin(w, node);
+    receipts_operands(w, node, counted ? &r : NULL);
     if (counted) {
-        formula(w, &r);
-        histogram(w, &r, k);
+        receipts_formula(w, &r);
+        receipts_histogram(w, &r, k);
     } else if (oc_node_reason(k)) {
-        label(w, "cost");
+        receipts_label(w, "cost");
         oc_buf_printf(&w->out, "%s\n", oc_node_reason(k));
     }
-    totals(w, k);
+    receipts_totals(w, k);
 }
 
 void oc_receipts_text(const struct oc_report_in *in, const uint32_t *node, size_t n, struct oc_arena *arena,

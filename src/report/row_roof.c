@@ -33,7 +33,7 @@ static void add_limits(struct oc_row_limits *sum, const struct oc_row_limits *l)
     }
 }
 
-static int by_time(const void *a, const void *b)
+static int row_roof_by_time(const void *a, const void *b)
 {
     const struct oc_bound_share *x = a, *y = b;
     double dx = isnan(x->time_s) ? x->roof_s : x->time_s, dy = isnan(y->time_s) ? y->roof_s : y->time_s;
@@ -62,7 +62,7 @@ void oc_bounds_of(struct oc_report *r, struct oc_bounds *out)
     }
     out->wasted_s = out->time_s - out->roof_s;
     if (out->n_share)
-        qsort(out->share, out->n_share, sizeof(*out->share), by_time);
+        qsort(out->share, out->n_share, sizeof(*out->share), row_roof_by_time);
     while (out->n_share && !(oc_bound_fraction(out, &out->share[out->n_share - 1]) > 0))
         out->n_share--; /* rows that take no time */
 }
@@ -201,7 +201,7 @@ static void get_memory(const struct oc_line *l, struct oc_field *c)
 }
 
 /* "Infinity Cache" to "infinity_cache_ns" */
-static const char *key_of(struct oc_arena *arena, const char *name)
+static const char *row_roof_key_of(struct oc_arena *arena, const char *name)
 {
     char *key = oc_printf(arena, "%s_ns", name);
     for (char *p = key; *p; p++)
@@ -209,7 +209,7 @@ static const char *key_of(struct oc_arena *arena, const char *name)
     return key;
 }
 
-static bool has_work(const struct oc_report *r, unsigned unit)
+static bool row_roof_has_work(const struct oc_report *r, unsigned unit)
 {
     for (uint32_t i = 0; i < r->all.n; i++)
         if (r->all.row[i].limits->unit_s[unit] > 0)
@@ -217,8 +217,8 @@ static bool has_work(const struct oc_report *r, unsigned unit)
     return false;
 }
 
-static struct oc_column *add(struct oc_report *r, const char *key, const char *title, uint8_t kind,
-                             void (*get)(const struct oc_line *, struct oc_field *))
+static struct oc_column *row_roof_add(struct oc_report *r, const char *key, const char *title, uint8_t kind,
+                                      void (*get)(const struct oc_line *, struct oc_field *))
 {
     unsigned use = OC_COL_CSV | (r->o->roofline ? OC_COL_COMPACT : 0);
     struct oc_column *c = &r->extra[r->n_extra++];
@@ -235,21 +235,23 @@ void oc_limit_columns(struct oc_report *r)
 {
     r->extra = OC_NEW_ARRAY(&r->arena, OC_ROW_UNITS + OC_ROW_LEVELS + 3, struct oc_column);
     if (r->what_if)
-        add(r, "what_if_ns", "what if", OC_FIELD_TIME, get_what_if)->use = OC_COL_CSV | OC_COL_COMPACT;
+        row_roof_add(r, "what_if_ns", "what if", OC_FIELD_TIME, get_what_if)->use =
+            OC_COL_CSV | OC_COL_COMPACT;
     if (!r->in->device)
         return;
     for (unsigned u = 0; u < OC_ROW_UNITS; u++)
-        if (has_work(r, u))
-            add(r, key_of(&r->arena, oc_hw_unit_name(u)), oc_hw_unit_name(u), OC_FIELD_TIME, get_unit)
+        if (row_roof_has_work(r, u))
+            row_roof_add(r, row_roof_key_of(&r->arena, oc_hw_unit_name(u)), oc_hw_unit_name(u), OC_FIELD_TIME,
+                         get_unit)
                 ->index = (uint8_t)u;
     for (unsigned i = 0; i < oc_roof_levels(r->in->device); i++) {
         const char *name = oc_roof_level(r->in->device, i)->name;
-        add(r, key_of(&r->arena, name), name, OC_FIELD_TIME, get_level)->index = (uint8_t)i;
+        row_roof_add(r, row_roof_key_of(&r->arena, name), name, OC_FIELD_TIME, get_level)->index = (uint8_t)i;
     }
     if (!r->has_time)
         return;
-    add(r, "compute_efficiency", "comp %", OC_FIELD_FRACTION, get_compute);
-    add(r, "bandwidth_efficiency", "mem %", OC_FIELD_FRACTION, get_memory);
+    row_roof_add(r, "compute_efficiency", "comp %", OC_FIELD_FRACTION, get_compute);
+    row_roof_add(r, "bandwidth_efficiency", "mem %", OC_FIELD_FRACTION, get_memory);
 }
 
 /* ---- roofline of a row ------------------------------------------------------------------------------ */
@@ -283,7 +285,7 @@ static const struct oc_row_limits *new_limits(struct oc_arena *arena, const stru
 }
 
 /* Roofline of a row: of its node, or of the nodes covered by the row. */
-static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
+static void row_roof_set_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
     double time_s = oc_row_rate_time_s(row) / r->runs;
@@ -302,7 +304,7 @@ static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_wo
 
 /* A group of fused nodes computes what its members compute, in one launch, and moves only the bytes at the
  * group's border. */
-static void work_of(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
+static void row_roof_work_of(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
 {
     const struct oc_analysis *a = r->in->analysis;
     *work = (struct oc_work){0};
@@ -415,13 +417,13 @@ void oc_report_roofs(struct oc_report *r)
         if (recorded && !work_of_record(r, row, work))
             continue;
         if (!recorded)
-            work_of(r, row, work);
+            row_roof_work_of(r, row, work);
         if (r->in->profile && (r->in->join || !r->in->analysis))
             use_kernels(&r->in->profile->rec[row->record], work);
         if (r->in->join && !recorded)
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a join has a profile */
             use_recorded_types(&r->in->profile->rec[row->record], work);
         row->work = work;
-        set_roof(r, row, work);
+        row_roof_set_roof(r, row, work);
     }
 }

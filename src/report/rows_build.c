@@ -8,13 +8,13 @@
 #include "join/record_cost.h"
 #include "join/run_sizes.h"
 
-static const char *bucket_of(const struct oc_report_in *in, uint32_t record)
+static const char *rows_build_bucket_of(const struct oc_report_in *in, uint32_t record)
 {
     const struct oc_prof_rec *r = &in->profile->rec[record];
     return in->join ? in->join->rec[record].bucket : r->bucket ? r->bucket : r->overhead;
 }
 
-static void add(double *sum, double ns)
+static void rows_build_add(double *sum, double ns)
 {
     if (!isnan(ns))
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): as below */
@@ -28,7 +28,7 @@ uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out
     struct oc_bucket_sum *sum = NULL;
     uint32_t n = 0, cap = 0;
     for (uint32_t i = 0; i < p->n_rec; i++) {
-        const char *name = bucket_of(r->in, i);
+        const char *name = rows_build_bucket_of(r->in, i);
         uint32_t at = n;
         if (!name)
             continue;
@@ -39,10 +39,10 @@ uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out
             sum[at].of_profile = p->rec[i].bucket != NULL;
         }
         /* NOLINTBEGIN(clang-analyzer-core.NullDereference): a known name has its index in sum[] */
-        add(&sum[at].time_ns, p->rec[i].self_ns);
-        add(&sum[at].kernel_ns, p->rec[i].kernel_ns);
-        add(&sum[at].total_ns, p->rec[i].total_ns);
-        add(&sum[at].total_kernel_ns, p->rec[i].total_kernel_ns);
+        rows_build_add(&sum[at].time_ns, p->rec[i].self_ns);
+        rows_build_add(&sum[at].kernel_ns, p->rec[i].kernel_ns);
+        rows_build_add(&sum[at].total_ns, p->rec[i].total_ns);
+        rows_build_add(&sum[at].total_kernel_ns, p->rec[i].total_kernel_ns);
         sum[at].records++;
         /* NOLINTEND(clang-analyzer-core.NullDereference) */
     }
@@ -107,14 +107,14 @@ static void join_row(struct oc_report *r, uint32_t i)
         oc_report_node_shapes(r, row, &r->in->model->node[j->node[j->n_node - 1]]);
 }
 
-static void add_time(double *sum, double s)
+static void rows_build_add_time(double *sum, double s)
 {
     if (!isnan(s))
         *sum = isnan(*sum) ? s : *sum + s;
 }
 
 /* Time of the records nested in a record belongs to its row: device time if any of them has it. */
-static void add_parts(struct oc_report *r, const uint32_t *row_of)
+static void rows_build_add_parts(struct oc_report *r, const uint32_t *row_of)
 {
     const struct oc_profile *p = r->in->profile;
     double *own = OC_NEW_ARRAY(&r->arena, p->n_rec, double),
@@ -125,15 +125,15 @@ static void add_parts(struct oc_report *r, const uint32_t *row_of)
         uint32_t whole = r->in->join->rec[i].part_of;
         if (whole == OC_NONE || row_of[whole] == OC_NONE)
             continue;
-        add_time(&own[whole], p->rec[i].self_ns * 1e-9);
-        add_time(&kernel[whole], p->rec[i].kernel_ns * 1e-9);
+        rows_build_add_time(&own[whole], p->rec[i].self_ns * 1e-9);
+        rows_build_add_time(&kernel[whole], p->rec[i].kernel_ns * 1e-9);
     }
     for (uint32_t i = 0; i < p->n_rec; i++) {
         if (row_of[i] == OC_NONE || (isnan(own[i]) && isnan(kernel[i])))
             continue;
         struct oc_row *row = &r->all.row[row_of[i]];
-        add_time(&kernel[i], p->rec[i].kernel_ns * 1e-9);
-        add_time(&row->self_s, own[i]);
+        rows_build_add_time(&kernel[i], p->rec[i].kernel_ns * 1e-9);
+        rows_build_add_time(&row->self_s, own[i]);
         row->time_s = isnan(kernel[i]) ? row->self_s : kernel[i];
         row->host_time_s = isnan(kernel[i]) ? row->host_time_s : row->self_s;
     }
@@ -153,12 +153,12 @@ static void report_rows_of_join(struct oc_report *r)
             join_row(r, i);
     }
     if (parts)
-        add_parts(r, row_of);
+        rows_build_add_parts(r, row_of);
 }
 
 /* ---- rows build ------------------------------------------------------------------------------------- */
 
-static struct oc_row *new_row(struct oc_report *r)
+static struct oc_row *rows_build_new_row(struct oc_report *r)
 {
     struct oc_row *row = &r->all.row[r->all.n++];
     *row = oc_row_blank();
@@ -185,7 +185,7 @@ static void set_info(struct oc_report *r, struct oc_row *row)
     row->n_info = 3;
 }
 
-static const char *shape_text(struct oc_report *r, struct oc_exprs *x, const struct oc_type *t)
+static const char *rows_build_shape_text(struct oc_report *r, struct oc_exprs *x, const struct oc_type *t)
 {
     if (!t || t->kind == OC_T_NONE)
         return "?";
@@ -198,7 +198,7 @@ static const char *shape_text(struct oc_report *r, struct oc_exprs *x, const str
 
 static struct oc_row_shape row_shape(struct oc_report *r, struct oc_exprs *x, const struct oc_type *t)
 {
-    struct oc_row_shape s = {.text = shape_text(r, x, t)};
+    struct oc_row_shape s = {.text = rows_build_shape_text(r, x, t)};
     if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
         return s;
     int64_t *dim = OC_NEW_ARRAY(&r->arena, t->shape.rank, int64_t);
@@ -210,7 +210,8 @@ static struct oc_row_shape row_shape(struct oc_report *r, struct oc_exprs *x, co
 }
 
 /* "{1,48,24..80}": sizes that differ between the runs. */
-static const char *range_text(struct oc_report *r, const struct oc_shape *low, const struct oc_shape *high)
+static const char *rows_build_range_text(struct oc_report *r, const struct oc_shape *low,
+                                         const struct oc_shape *high)
 {
     const char *text = "{";
     for (unsigned i = 0; i < low->rank; i++) {
@@ -229,7 +230,7 @@ static const struct oc_row_shape *shapes_of_ranges(struct oc_report *r, const st
     for (uint32_t i = 0; i < n; i++) {
         s[i] = row_shape(r, r->in->profile->exprs, &high[i]);
         if (s[i].dim)
-            s[i].text = range_text(r, &low[i].shape, &high[i].shape);
+            s[i].text = rows_build_range_text(r, &low[i].shape, &high[i].shape);
     }
     return s;
 }
@@ -246,7 +247,7 @@ static const struct oc_row_shape *shapes_of_values(struct oc_report *r, const ui
     return s;
 }
 
-static const char *dtype_name(const struct oc_type *t)
+static const char *rows_build_dtype_name(const struct oc_type *t)
 {
     return t->kind == OC_T_NONE ? "undefined" : oc_dtype_info(t->dtype)->name;
 }
@@ -256,7 +257,7 @@ static void set_node_dtypes(struct oc_report *r, struct oc_row *row, const struc
     const char **dtype = OC_NEW_ARRAY(&r->arena, n->n_in, const char *);
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] != OC_NONE)
-            dtype[row->n_in_dtype++] = dtype_name(&r->in->analysis->type[n->in[i]]);
+            dtype[row->n_in_dtype++] = rows_build_dtype_name(&r->in->analysis->type[n->in[i]]);
     row->in_dtype = dtype;
 }
 
@@ -344,7 +345,7 @@ static void set_record_types(struct oc_report *r, struct oc_row *row, const stru
 {
     const char **dtype = OC_NEW_ARRAY(&r->arena, rec->n_in, const char *);
     for (uint32_t i = 0; i < rec->n_in; i++)
-        dtype[i] = dtype_name(&rec->in[i]);
+        dtype[i] = rows_build_dtype_name(&rec->in[i]);
     row->in_dtype = dtype;
     row->n_in_dtype = rec->n_in;
     row->in = shapes_of_types(r, rec->in, rec->n_in);
@@ -382,7 +383,7 @@ static void set_record_times(struct oc_row *row, const struct oc_prof_rec *rec)
 static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[i];
-    struct oc_row *row = new_row(r);
+    struct oc_row *row = rows_build_new_row(r);
     row->name = rec->name;
     row->type = rec->bucket ? rec->bucket : rec->op_type;
     row->source_type = rec->source_type;
@@ -449,7 +450,7 @@ void oc_report_finish(struct oc_report *r)
 
 /* ---- totals ----------------------------------------------------------------------------------------- */
 
-static void set_totals(struct oc_report *r)
+static void rows_build_set_totals(struct oc_report *r)
 {
     double time_s = 0;
     for (uint32_t i = 0; i < r->all.n; i++) {
@@ -482,5 +483,5 @@ void oc_report_rows(struct oc_report *r)
         rows_of_profile(r);
     else
         rows_of_analysis(r);
-    set_totals(r);
+    rows_build_set_totals(r);
 }

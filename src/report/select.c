@@ -87,7 +87,7 @@ static bool name_known(const struct oc_row *r)
     return r->name != NULL;
 }
 
-static double count_of(const struct oc_row *r)
+static double select_count_of(const struct oc_row *r)
 {
     return (double)r->count;
 }
@@ -111,7 +111,7 @@ static const struct oc_order_column order_columns[] = {
     FIELD("roofline", roofline_s),
     FIELD("efficiency", efficiency),
     FIELD("calls", calls),
-    {.name = "count", .number = count_of},
+    {.name = "count", .number = select_count_of},
     FIELD("min", min_s),
     FIELD("max", max_s),
     FIELD("self", self_s),
@@ -133,8 +133,8 @@ static double order_key(const struct oc_order_column *c, const struct oc_row *ro
 
 /* ---- reading the options ---------------------------------------------------------------------------- */
 
-static int choose(const char *option, const char *value, const char *const *choice, size_t n, size_t *out,
-                  struct oc_err *err)
+static int select_choose(const char *option, const char *value, const char *const *choice, size_t n,
+                         size_t *out, struct oc_err *err)
 {
     char where[60];
     for (size_t i = 0; i < n; i++)
@@ -180,21 +180,21 @@ static int fail_column(const struct oc_select *s, const char *name, size_t n, st
                              .more = s->report ? "and the columns of --format csv" : NULL});
 }
 
-static bool same_name(const char *name, const char *text, size_t n)
+static bool select_same_name(const char *name, const char *text, size_t n)
 {
     return strlen(name) == n && oc_ncasecmp(name, text, n) == 0;
 }
 
-static bool find_order(const struct oc_select *s, const char *name, size_t n, struct oc_order *out)
+static bool select_find_order(const struct oc_select *s, const char *name, size_t n, struct oc_order *out)
 {
     for (size_t i = 0; i < OC_COUNT(order_columns); i++)
-        if (same_name(order_columns[i].name, name, n))
+        if (select_same_name(order_columns[i].name, name, n))
             out->own = &order_columns[i];
     for (size_t i = 0; s->report && !out->own && i < oc_n_columns; i++)
-        if (same_name(oc_columns[i].key, name, n))
+        if (select_same_name(oc_columns[i].key, name, n))
             out->column = &oc_columns[i];
     for (size_t i = 0; s->report && !out->own && !out->column && i < s->report->n_extra; i++)
-        if (same_name(s->report->extra[i].key, name, n))
+        if (select_same_name(s->report->extra[i].key, name, n))
             out->column = &s->report->extra[i];
     return out->own || out->column;
 }
@@ -209,7 +209,7 @@ static int read_order(struct oc_select *s, const char *text, struct oc_err *err)
         *o = (struct oc_order){.ascending = *at == '+'};
         at += o->ascending;
         size_t n = strcspn(at, ",");
-        if (!find_order(s, at, n, o))
+        if (!select_find_order(s, at, n, o))
             return fail_column(s, at, n, err);
         s->n_order++;
         at += n;
@@ -269,7 +269,8 @@ int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, struct o
         .top = o->has_top ? o->top : default_top,
         .order_given = o->order_by != NULL,
     };
-    if (o->top_end_key && choose("--top-end-key", o->top_end_key, end_key, OC_COUNT(end_key), &key, err) != 0)
+    if (o->top_end_key &&
+        select_choose("--top-end-key", o->top_end_key, end_key, OC_COUNT(end_key), &key, err) != 0)
         return -1;
     s->kern = key == 1;
     if (read_bound("--min-time", o->min_time, &s->min_time_s, err) != 0 ||
@@ -293,7 +294,7 @@ void oc_select_free(struct oc_select *s)
 
 /* ---- filtering -------------------------------------------------------------------------------------- */
 
-static bool is_listed(const char *text, const char *const *list, size_t n)
+static bool select_is_listed(const char *text, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (text && strcmp(text, list[i]) == 0)
@@ -319,8 +320,8 @@ static bool dtype_listed(const struct oc_select *s, const struct oc_row *row)
     if (!any)
         return true;
     for (uint32_t i = 0; i < row->n_in_dtype; i++)
-        if (is_listed(row->in_dtype[i], s->input_dtype, s->n_input_dtype) ||
-            is_listed(usual_name(row->in_dtype[i]), s->input_dtype, s->n_input_dtype))
+        if (select_is_listed(row->in_dtype[i], s->input_dtype, s->n_input_dtype) ||
+            select_is_listed(usual_name(row->in_dtype[i]), s->input_dtype, s->n_input_dtype))
             return true;
     return false;
 }
@@ -342,8 +343,8 @@ struct chosen {
 
 int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct oc_err *err)
 {
-    if (s->n_type && !is_listed(row->type, s->type, s->n_type) &&
-        !is_listed(row->source_type, s->type, s->n_type))
+    if (s->n_type && !select_is_listed(row->type, s->type, s->n_type) &&
+        !select_is_listed(row->source_type, s->type, s->n_type))
         return 0;
     if (!dtype_listed(s, row))
         return 0;
@@ -523,8 +524,8 @@ static int compare_numbers(const void *x, const void *y, void *keys)
 }
 
 /* Rows with a key first, sorted, those whose key is not a number after them; then the others. Stable. */
-static void sort_rows(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
-                      const struct chosen *rows)
+static void select_sort_rows(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
+                             const struct chosen *rows)
 {
     uint32_t tail = 0, cap = rows->n;
     uint32_t *at = OC_NEW_ARRAY(arena, cap, uint32_t), *order = OC_NEW_ARRAY(arena, cap, uint32_t);
@@ -563,7 +564,7 @@ uint32_t oc_select_first(const struct oc_select *s, const struct oc_row **row, u
 {
     struct oc_arena scratch = {0};
     for (size_t i = s->n_order; i-- > 0;) /* stable sort */
-        sort_rows(s, &s->order[i], &scratch, &(struct chosen){row, n});
+        select_sort_rows(s, &s->order[i], &scratch, &(struct chosen){row, n});
     oc_arena_free(&scratch);
     return cut_to(s->top, n);
 }

@@ -83,7 +83,7 @@ static double time_outside_rows(const struct oc_report *r, double rows_s)
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
 
-static struct oc_what_if_step *begin(struct oc_what_if *x, const char *title, const char *note)
+static struct oc_what_if_step *what_if_begin(struct oc_what_if *x, const char *title, const char *note)
 {
     struct oc_what_if_step *s = &x->step[x->n_step++];
     *s = (struct oc_what_if_step){.title = title, .note = note};
@@ -93,14 +93,14 @@ static struct oc_what_if_step *begin(struct oc_what_if *x, const char *title, co
     return s;
 }
 
-static void end(struct oc_what_if *x, struct oc_what_if_step *s)
+static void what_if_end(struct oc_what_if *x, struct oc_what_if_step *s)
 {
     for (uint32_t i = 0; i < x->r->all.n; i++)
         if (x->row[i].counted && !isnan(x->row[i].time_s))
             s->after_s += x->row[i].time_s;
 }
 
-static bool takes_part(const struct oc_what_if *x, uint32_t i)
+static bool what_if_takes_part(const struct oc_what_if *x, uint32_t i)
 {
     return x->row[i].counted && x->row[i].into == i && !isnan(x->row[i].time_s);
 }
@@ -140,11 +140,12 @@ static int fuse(struct oc_what_if *x, struct oc_err *err)
 {
     if (strcmp(x->r->o->fuse, "elementwise") != 0)
         return oc_fail(err, OC_EARG, "--fuse takes elementwise, not '%.40s'", x->r->o->fuse);
-    struct oc_what_if_step *s = begin(x, "element-wise operators fused",
-                                      "fused into the producer of their input if it has no other reader: the "
-                                      "intermediate moves no bytes, and there is one launch");
+    struct oc_what_if_step *s =
+        what_if_begin(x, "element-wise operators fused",
+                      "fused into the producer of their input if it has no other reader: the "
+                      "intermediate moves no bytes, and there is one launch");
     s->rows = oc_fuse_rows(x);
-    end(x, s);
+    what_if_end(x, s);
     return 0;
 }
 
@@ -188,32 +189,33 @@ static int recast(struct oc_what_if *x, struct oc_err *err)
         was[i] = x->row[i];
     recast_rows(x, to);
     struct oc_what_if_step *s =
-        begin(x, oc_printf(&x->r->arena, "as %s", to->name),
-              oc_printf(&x->r->arena, "%s; each row keeps its ratio to the roofline", to->note));
+        what_if_begin(x, oc_printf(&x->r->arena, "as %s", to->name),
+                      oc_printf(&x->r->arena, "%s; each row keeps its ratio to the roofline", to->note));
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         /* A copy is bit-identical. */
         /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
         bool same = !memcmp(&was[i].work, &x->row[i].work, sizeof(was[i].work));
         oc_what_if_limit(x, &x->row[i]);
-        if (takes_part(x, i) && !(same && isnan(was[i].roof_s)))
+        if (what_if_takes_part(x, i) && !(same && isnan(was[i].roof_s)))
             scale_row_time(x, s, &x->row[i], &was[i]);
     }
-    end(x, s);
+    what_if_end(x, s);
     return 0;
 }
 
 static void move_to(struct oc_what_if *x, const struct oc_device *device)
 {
     x->device = device;
-    struct oc_what_if_step *s = begin(x, oc_printf(&x->r->arena, "on %s", oc_device_info(device).name),
-                                      "each row keeps its ratio to the roofline");
+    struct oc_what_if_step *s =
+        what_if_begin(x, oc_printf(&x->r->arena, "on %s", oc_device_info(device).name),
+                      "each row keeps its ratio to the roofline");
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         struct oc_what_if_row was = x->row[i];
         oc_what_if_limit(x, &x->row[i]);
-        if (takes_part(x, i))
+        if (what_if_takes_part(x, i))
             scale_row_time(x, s, &x->row[i], &was);
     }
-    end(x, s);
+    what_if_end(x, s);
 }
 
 /* ---- KEY=VALUE -------------------------------------------------------------------------------------- */
@@ -225,7 +227,7 @@ struct key { /* selector of rows */
 };
 
 /* Class of the node with the most multiply-adds among the row's nodes. */
-static const char *class_of(const struct oc_report *r, uint32_t row)
+static const char *what_if_class_of(const struct oc_report *r, uint32_t row)
 {
     uint32_t n, one, best = 0;
     const uint32_t *node = oc_what_if_nodes(r, row, &one, &n);
@@ -243,7 +245,7 @@ static int match_row(const struct oc_report *r, const struct key *k, uint32_t i,
     if (k->by == BY_TYPE)
         return row->type && !strcmp(row->type, k->text);
     if (k->by == BY_CLASS)
-        return !strcmp(class_of(r, i), k->text);
+        return !strcmp(what_if_class_of(r, i), k->text);
     return k->by == BY_ALL ? 1 : row->name ? oc_pattern_match(k->pattern, row->name, err) : 0;
 }
 
@@ -261,7 +263,7 @@ static int try_key(const struct oc_report *r, struct key *k, struct oc_err *err)
 }
 
 /* A prefix selects the field; else the first matching one of type, class and name. */
-static int find_key(const struct oc_report *r, const char *text, struct key *k, struct oc_err *err)
+static int what_if_find_key(const struct oc_report *r, const char *text, struct key *k, struct oc_err *err)
 {
     static const char *const prefix[] = {[BY_TYPE] = "type:", [BY_CLASS] = "class:", [BY_NAME] = "name:"};
     *k = (struct key){.text = text};
@@ -290,7 +292,7 @@ static void at_efficiency(struct oc_what_if *x, const struct key *k, double effi
 {
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         struct oc_what_if_row *row = &x->row[i];
-        if (!takes_part(x, i) || match_row(x->r, k, i, err) <= 0)
+        if (!what_if_takes_part(x, i) || match_row(x->r, k, i, err) <= 0)
             continue;
         double t = row->roof_s / efficiency;
         if (!x->r->has_time)
@@ -305,11 +307,11 @@ static void apply_factor(struct oc_what_if *x, const struct key *k, double times
                          struct oc_err *err)
 {
     for (uint32_t i = 0; i < x->r->all.n; i++)
-        if (takes_part(x, i) && match_row(x->r, k, i, err) > 0)
+        if (what_if_takes_part(x, i) && match_row(x->r, k, i, err) > 0)
             set_time(x, s, &x->row[i], x->row[i].time_s / times);
 }
 
-static int bad_value(const char *text, struct oc_err *err)
+static int what_if_bad_value(const char *text, struct oc_err *err)
 {
     return oc_fail(err, OC_EARG,
                    "--what-if '%.80s': needs KEY=80%% (of the roofline), KEY=2x (faster) or hw=NAME", text);
@@ -323,23 +325,24 @@ static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
     double v;
     if (n < 2 || equals == text || !oc_parse_double(equals + 1, n - 1, &v) || !(v > 0) || !isfinite(v) ||
         (unit != '%' && unit != 'x') || (unit == '%' && v > 100))
-        return bad_value(text, err);
+        return what_if_bad_value(text, err);
     if (unit == '%' && !x->device)
         return oc_fail(err, OC_EARG, "--what-if '%.80s' needs a roofline: name the hardware with --hw", text);
     char *name = oc_strndup(&x->r->arena, text, (size_t)(equals - text));
     struct key k;
-    int rc = find_key(x->r, name, &k, err);
+    int rc = what_if_find_key(x->r, name, &k, err);
     if (rc == 0 && unit == '%') {
         struct oc_what_if_step *s =
-            begin(x, oc_printf(&x->r->arena, "%s at %g %% of the roofline", name, v),
-                  x->r->has_time ? "rows that are faster or overhead-bound keep their time"
-                                 : "including launch overhead");
+            what_if_begin(x, oc_printf(&x->r->arena, "%s at %g %% of the roofline", name, v),
+                          x->r->has_time ? "rows that are faster or overhead-bound keep their time"
+                                         : "including launch overhead");
         at_efficiency(x, &k, v / 100, s, err);
-        end(x, s);
+        what_if_end(x, s);
     } else if (rc == 0) {
-        struct oc_what_if_step *s = begin(x, oc_printf(&x->r->arena, "%s %gx faster", name, v), "given");
+        struct oc_what_if_step *s =
+            what_if_begin(x, oc_printf(&x->r->arena, "%s %gx faster", name, v), "given");
         apply_factor(x, &k, v, s, err);
-        end(x, s);
+        what_if_end(x, s);
     }
     oc_pattern_free(k.pattern);
     return rc;
@@ -347,7 +350,7 @@ static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
 
 /* ---- public functions ------------------------------------------------------------------------------- */
 
-static int check(const struct oc_report *r, struct oc_err *err)
+static int what_if_check(const struct oc_report *r, struct oc_err *err)
 {
     const struct oc_report_opts *o = r->o;
     if ((o->as || o->fuse) && (!r->in->analysis || !r->in->device))
@@ -362,7 +365,7 @@ static int check(const struct oc_report *r, struct oc_err *err)
     return 0;
 }
 
-static int all_steps(struct oc_what_if *x, struct oc_err *err)
+static int what_if_all_steps(struct oc_what_if *x, struct oc_err *err)
 {
     const struct oc_report_opts *o = x->r->o;
     if ((o->fuse && fuse(x, err) != 0) || (o->as && recast(x, err) != 0))
@@ -381,7 +384,7 @@ int oc_what_if_make(struct oc_report *r, struct oc_err *err)
 {
     if (!oc_what_if_asked(r->o))
         return 0;
-    if (check(r, err) != 0)
+    if (what_if_check(r, err) != 0)
         return -1;
     struct oc_what_if *x = OC_NEW_ARRAY(&r->arena, 1, struct oc_what_if);
     *x = (struct oc_what_if){.r = r, .device = r->in->device, .roof = r->roof};
@@ -390,7 +393,7 @@ int oc_what_if_make(struct oc_report *r, struct oc_err *err)
     for (uint32_t i = 0; i < r->all.n; i++)
         start_row(x, i);
     x->beside_s = time_outside_rows(r, x->now_s);
-    if (all_steps(x, err) != 0)
+    if (what_if_all_steps(x, err) != 0)
         return -1;
     for (uint32_t i = 0; i < r->all.n; i++) {
         r->all.row[i].what_if_s = x->row[i].counted ? x->row[i].time_s : NAN;

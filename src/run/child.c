@@ -66,7 +66,7 @@ void oc_child_text(struct oc_child *c, unsigned what, const char *text)
     send(c, &m);
 }
 
-static void own_signals(void)
+static void child_own_signals(void)
 {
     static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM};
     for (size_t i = 0; i < OC_COUNT(mine); i++)
@@ -81,7 +81,7 @@ static _Noreturn void be_child(int fd, FILE *output,
 {
     struct oc_child c = {fd};
     struct message m = {.kind = MSG_DONE};
-    own_signals();
+    child_own_signals();
     if (output) {
         dup2(fileno(output), STDOUT_FILENO);
         dup2(fileno(output), STDERR_FILENO);

@@ -37,12 +37,12 @@ static double next_real(struct maker *k) /* [-1, 1) */
     return (double)(next(k) >> 11) * 0x1p-52 - 1;
 }
 
-static const char *name_of(const struct maker *k, const struct oc_run_input *in)
+static const char *make_inputs_name_of(const struct maker *k, const struct oc_run_input *in)
 {
     return k->m->value[in->value].name;
 }
 
-static bool has(const char *text, const char *word)
+static bool make_inputs_has(const char *text, const char *word)
 {
     size_t n = strlen(word);
     for (; *text; text++)
@@ -77,7 +77,7 @@ static uint16_t float16_of(double d)
     return (uint16_t)(sign | (uint32_t)exponent << 10 | ((u >> 13) & 0x3ff));
 }
 
-static void put(uint8_t dtype, void *data, uint64_t at, struct number v)
+static void make_inputs_put(uint8_t dtype, void *data, uint64_t at, struct number v)
 {
     switch (dtype) {
     case OC_DT_FLOAT:
@@ -125,10 +125,10 @@ static void put(uint8_t dtype, void *data, uint64_t at, struct number v)
     }
 }
 
-static void fill(struct oc_run_input *in, struct number v)
+static void make_inputs_fill(struct oc_run_input *in, struct number v)
 {
     for (uint64_t i = 0; i < in->elements; i++)
-        put(in->dtype, in->data, i, v);
+        make_inputs_put(in->dtype, in->data, i, v);
 }
 
 /* ---- contents
@@ -141,20 +141,20 @@ static void fill_reals(struct maker *k, struct oc_run_input *in)
                     : in->dtype == OC_DT_COMPLEX128 ? OC_DT_DOUBLE
                                                     : in->dtype;
     for (uint64_t i = 0; i < in->elements * step; i++)
-        put(dtype, in->data, i, (struct number){.d = next_real(k)});
+        make_inputs_put(dtype, in->data, i, (struct number){.d = next_real(k)});
     in->content = "-1 to 1";
 }
 
 static void fill_between(struct maker *k, struct oc_run_input *in, int64_t from, uint64_t count)
 {
     for (uint64_t i = 0; i < in->elements; i++)
-        put(in->dtype, in->data, i, (struct number){.i = from + (int64_t)(next(k) % count)});
+        make_inputs_put(in->dtype, in->data, i, (struct number){.i = from + (int64_t)(next(k) % count)});
     in->content = oc_printf(k->a, "%lld to %lld", (long long)from, (long long)(from + (int64_t)count - 1));
 }
 
 static void fill_const(struct maker *k, struct oc_run_input *in, int64_t v)
 {
-    fill(in, (struct number){.i = v, .d = (double)v});
+    make_inputs_fill(in, (struct number){.i = v, .d = (double)v});
     in->content = oc_printf(k->a, "%lld", (long long)v);
 }
 
@@ -163,7 +163,7 @@ static void fill_positions(struct maker *k, struct oc_run_input *in, uint64_t ro
     uint64_t last = in->rank ? (uint64_t)in->dim[in->rank - 1] : 1;
     for (uint64_t i = 0; i < in->elements; i++) {
         uint64_t at = i % last;
-        put(in->dtype, in->data, i, (struct number){.i = (int64_t)(rows ? at % rows : at)});
+        make_inputs_put(in->dtype, in->data, i, (struct number){.i = (int64_t)(rows ? at % rows : at)});
     }
     in->content = last > 1 ? oc_printf(k->a, "0, 1 ... %llu", (unsigned long long)(last - 1)) : "0";
 }
@@ -196,14 +196,14 @@ static uint64_t room(const struct oc_run_input *in)
 
 static void fill_ints(struct maker *k, struct oc_run_input *in)
 {
-    const char *name = name_of(k, in);
+    const char *name = make_inputs_name_of(k, in);
     uint64_t rows = oc_table_rows(k->m, in->value, k->a);
     int64_t compared;
-    if (has(name, "position"))
+    if (make_inputs_has(name, "position"))
         fill_positions(k, in, rows);
     else if (rows)
         fill_between(k, in, 0, rows < room(in) ? rows : room(in));
-    else if (has(name, "length") || has(name, "lens"))
+    else if (make_inputs_has(name, "length") || make_inputs_has(name, "lens"))
         fill_const(k, in, longest_other(k, in));
     else if (in->dtype == OC_DT_INT8 || in->dtype == OC_DT_UINT8)
         fill_between(k, in, in->dtype == OC_DT_INT8 ? -128 : 0, 256);
@@ -223,8 +223,8 @@ static int make_up(struct maker *k, struct oc_run_input *in)
         return oc_fail(k->err, OC_EUNSUPPORTED,
                        "input '%s': no contents can be generated for element type %s; "
                        "--value INPUT=@file.pb gives it",
-                       name_of(k, in), t->name);
-    } else if (has(name_of(k, in), "mask")) {
+                       make_inputs_name_of(k, in), t->name);
+    } else if (make_inputs_has(make_inputs_name_of(k, in), "mask")) {
         fill_const(k, in, 1);
     } else if (t->kind == OC_KIND_INT) {
         fill_ints(k, in);
@@ -243,7 +243,7 @@ static int make_up(struct maker *k, struct oc_run_input *in)
  * ----------------------------------------------------------------------------------------
  */
 
-static bool parse_number(const char *s, size_t n, struct number *out)
+static bool make_inputs_parse_number(const char *s, size_t n, struct number *out)
 {
     if (oc_parse_i64(s, n, &out->i)) {
         out->d = (double)out->i;
@@ -255,37 +255,37 @@ static bool parse_number(const char *s, size_t n, struct number *out)
     return true;
 }
 
-static int bad_value(struct maker *k, const struct oc_run_input *in, const char *why)
+static int make_inputs_bad_value(struct maker *k, const struct oc_run_input *in, const char *why)
 {
-    return oc_fail(k->err, OC_EARG, "--value %s: %s", name_of(k, in), why);
+    return oc_fail(k->err, OC_EARG, "--value %s: %s", make_inputs_name_of(k, in), why);
 }
 
-static int from_text(struct maker *k, struct oc_run_input *in, const char *text)
+static int make_inputs_from_text(struct maker *k, struct oc_run_input *in, const char *text)
 {
     struct number v = {0};
     uint64_t count = 0;
     for (const char *p = text;; p++) {
         size_t n = strcspn(p, ",");
-        if (!parse_number(p, n, &v))
-            return bad_value(k, in, oc_printf(k->a, "'%.*s' is not a number", (int)n, p));
+        if (!make_inputs_parse_number(p, n, &v))
+            return make_inputs_bad_value(k, in, oc_printf(k->a, "'%.*s' is not a number", (int)n, p));
         if (count < in->elements)
-            put(in->dtype, in->data, count, v);
+            make_inputs_put(in->dtype, in->data, count, v);
         count++;
         p += n;
         if (!*p)
             break;
     }
     if (count == 1)
-        fill(in, v);
+        make_inputs_fill(in, v);
     else if (count != in->elements)
-        return bad_value(k, in,
-                         oc_printf(k->a, "%llu numbers for %llu elements", (unsigned long long)count,
-                                   (unsigned long long)in->elements));
+        return make_inputs_bad_value(k, in,
+                                     oc_printf(k->a, "%llu numbers for %llu elements",
+                                               (unsigned long long)count, (unsigned long long)in->elements));
     in->content = strlen(text) <= 40 ? text : oc_printf(k->a, "%.36s ...", text);
     return 0;
 }
 
-static int from_file(struct maker *k, struct oc_run_input *in, const char *path)
+static int make_inputs_from_file(struct maker *k, struct oc_run_input *in, const char *path)
 {
     struct oc_model *holder;
     struct oc_tensor t;
@@ -294,17 +294,18 @@ static int from_file(struct maker *k, struct oc_run_input *in, const char *path)
         return -1;
     int rc = 0;
     if (t.dtype != in->dtype || t.elements != in->elements)
-        rc = bad_value(k, in,
-                       oc_printf(k->a, "'%s' has %llu elements of %s, the input %llu of %s", path,
-                                 (unsigned long long)t.elements, oc_dtype_info(t.dtype)->name,
-                                 (unsigned long long)in->elements, oc_dtype_info(in->dtype)->name));
+        rc = make_inputs_bad_value(k, in,
+                                   oc_printf(k->a, "'%s' has %llu elements of %s, the input %llu of %s", path,
+                                             (unsigned long long)t.elements, oc_dtype_info(t.dtype)->name,
+                                             (unsigned long long)in->elements,
+                                             oc_dtype_info(in->dtype)->name));
     else if (!oc_tensor_bytes_open(holder, &t, &bytes))
-        rc = bad_value(k, in, oc_printf(k->a, "'%s' is not numeric", path));
+        rc = make_inputs_bad_value(k, in, oc_printf(k->a, "'%s' is not numeric", path));
     else {
         if (bytes.size_bytes == in->size_bytes)
             memcpy(in->data, bytes.data, (size_t)bytes.size_bytes);
         else
-            rc = bad_value(k, in, oc_printf(k->a, "'%s' is truncated", path));
+            rc = make_inputs_bad_value(k, in, oc_printf(k->a, "'%s' is truncated", path));
         oc_tensor_bytes_close(&bytes);
     }
     oc_model_free(holder);
@@ -316,20 +317,20 @@ static int from_user(struct maker *k, struct oc_run_input *in, const char *text)
 {
     const struct oc_dtype_info *t = oc_dtype_info(in->dtype);
     if (*text == '@' && t->kind != OC_KIND_STRING)
-        return from_file(k, in, text + 1);
+        return make_inputs_from_file(k, in, text + 1);
     if (t->kind == OC_KIND_STRING) {
         fill_strings(in, text);
         return 0;
     }
     if (t->bits < 8 || (t->kind == OC_KIND_FLOAT && t->bits == 8))
-        return bad_value(k, in, oc_printf(k->a, "elements of %s only come from a file", t->name));
-    return from_text(k, in, text);
+        return make_inputs_bad_value(k, in, oc_printf(k->a, "elements of %s only come from a file", t->name));
+    return make_inputs_from_text(k, in, text);
 }
 
 /* ---- the inputs
  * ------------------------------------------------------------------------------------------------- */
 
-static int measure(struct maker *k, struct oc_run_input *in)
+static int make_inputs_measure(struct maker *k, struct oc_run_input *in)
 {
     bool text = oc_dtype_info(in->dtype)->kind == OC_KIND_STRING, fits = true;
     in->elements = 1;
@@ -344,7 +345,7 @@ static int measure(struct maker *k, struct oc_run_input *in)
     if (!fits || size > MAX_INPUT_BYTES)
         return oc_fail(k->err, OC_ELIMIT,
                        "input '%s' would take more than 4 GiB; set its size with --dim or --shape",
-                       name_of(k, in));
+                       make_inputs_name_of(k, in));
     in->data = oc_alloc(k->a, (size_t)size + 16);
     return 0;
 }
@@ -356,10 +357,10 @@ int oc_make_inputs(const struct oc_model *m, const struct oc_value_bind *given, 
     for (size_t i = 0; i < n; i++) {
         const char *text = NULL;
         for (size_t v = 0; v < n_given; v++)
-            if (!strcmp(given[v].input, name_of(&k, &in[i])))
+            if (!strcmp(given[v].input, make_inputs_name_of(&k, &in[i])))
                 text = given[v].text;
         k.random = seed * UINT64_C(0x9e3779b97f4a7c15) + i;
-        if (measure(&k, &in[i]) || (text ? from_user(&k, &in[i], text) : make_up(&k, &in[i])))
+        if (make_inputs_measure(&k, &in[i]) || (text ? from_user(&k, &in[i], text) : make_up(&k, &in[i])))
             return -1;
         uint8_t kind = oc_dtype_info(in[i].dtype)->kind;
         in[i].guessed = !text && in[i].elements == 1 && (kind == OC_KIND_INT || kind == OC_KIND_BOOL);

@@ -50,7 +50,7 @@ static const char *doubt(const struct places *p, const char *file)
     return bad ? "another user owns it or can replace it" : NULL;
 }
 
-static void add(struct places *p, const char *file, const char *why_not)
+static void ort_find_add(struct places *p, const char *file, const char *why_not)
 {
     OC_GROW(p->item, p->n, p->cap);
     p->item[p->n++] = (struct oc_ort_place){oc_strdup(p->a, file), why_not};
@@ -63,7 +63,7 @@ static void add_matching(struct places *p, const char *pattern)
     if (glob(pattern, 0, NULL, &g))
         return;
     for (size_t i = g.gl_pathc; i-- > 0;)
-        add(p, g.gl_pathv[i], doubt(p, g.gl_pathv[i]));
+        ort_find_add(p, g.gl_pathv[i], doubt(p, g.gl_pathv[i]));
     globfree(&g);
 }
 
@@ -79,7 +79,7 @@ static void add_python(struct places *p, const char *prefix)
     add_matching(p, oc_printf(p->a, "%s/lib/libonnxruntime.so*", prefix));
 }
 
-static void add_node(struct places *p, const char *modules)
+static void ort_find_add_node(struct places *p, const char *modules)
 {
     add_matching(p, oc_printf(p->a, "%s/onnxruntime-node/bin/napi-v*/linux/" NODE_ARCH "/libonnxruntime.so*",
                               modules));
@@ -90,7 +90,7 @@ static void add_node_path(struct places *p, const char *list)
     while (list && *list) {
         size_t n = strcspn(list, ":");
         if (n)
-            add_node(p, oc_strndup(p->a, list, n));
+            ort_find_add_node(p, oc_strndup(p->a, list, n));
         list += n + (list[n] == ':');
     }
 }
@@ -100,7 +100,7 @@ static void add_node_above(struct places *p)
 {
     char *here = getcwd(NULL, 0);
     while (here && *here) {
-        add_node(p, oc_printf(p->a, "%s/node_modules", here));
+        ort_find_add_node(p, oc_printf(p->a, "%s/node_modules", here));
         char *slash = strrchr(here, '/');
         if (!slash)
             break;
@@ -112,20 +112,20 @@ static void add_node_above(struct places *p)
 size_t oc_ort_places(struct oc_arena *a, const struct oc_ort_place **out)
 {
     struct places p = {.a = a};
-    add(&p, "libonnxruntime.so.1", NULL); /* by the dynamic linker */
-    add(&p, "libonnxruntime.so", NULL);
+    ort_find_add(&p, "libonnxruntime.so.1", NULL); /* by the dynamic linker */
+    ort_find_add(&p, "libonnxruntime.so", NULL);
     add_python(&p, getenv("VIRTUAL_ENV"));
     add_python(&p, getenv("CONDA_PREFIX"));
     add_node_path(&p, getenv("NODE_PATH"));
     const char *home = getenv("HOME");
     if (home && *home) {
         add_python(&p, oc_printf(a, "%s/.local", home));
-        add_node(&p, oc_printf(a, "%s/.local/node_modules", home));
+        ort_find_add_node(&p, oc_printf(a, "%s/.local/node_modules", home));
     }
     add_python(&p, "/usr/local");
     add_python(&p, "/usr");
-    add_node(&p, "/usr/local/lib/node_modules");
-    add_node(&p, "/usr/lib/node_modules");
+    ort_find_add_node(&p, "/usr/local/lib/node_modules");
+    ort_find_add_node(&p, "/usr/lib/node_modules");
     p.here = true; /* named in the message only */
     add_python(&p, ".venv");
     add_node_above(&p);

@@ -142,7 +142,7 @@ static int open_named(const char *file, const char *by, struct oc_ort *out, stru
 }
 
 /* The first file that was found but is not loaded by itself; else how to install one. */
-static int not_found(const struct oc_ort_place *place, size_t n, struct oc_err *err)
+static int ort_lib_not_found(const struct oc_ort_place *place, size_t n, struct oc_err *err)
 {
     for (size_t i = 0; i < n; i++)
         if (place[i].why_not)
@@ -173,7 +173,7 @@ static int open_usual(struct oc_ort *out, struct oc_err *err)
     if (!done && first.msg[0])
         *err = first;
     else if (!done)
-        not_found(place, n, err);
+        ort_lib_not_found(place, n, err);
     oc_arena_free(&a);
     return done ? 0 : -1;
 }

@@ -8,7 +8,7 @@
 
 enum { FILE_NAME, VERSION };
 
-static int work(void *arg, struct oc_child *c, struct oc_err *err)
+static int ort_try_work(void *arg, struct oc_child *c, struct oc_err *err)
 {
     struct oc_ort ort;
     oc_child_stage(c, "loading ONNX Runtime");
@@ -35,6 +35,6 @@ int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct
     char named[512];
     snprintf(named, sizeof(named), "%s", library ? library : "");
     *out = (struct oc_library_info){.name = "ONNX Runtime", .use = "record", .on_demand = true};
-    out->found = oc_child_run("ONNX Runtime", work, library ? named : NULL, &listener, err) == 0;
+    out->found = oc_child_run("ONNX Runtime", ort_try_work, library ? named : NULL, &listener, err) == 0;
     return out->found ? 0 : -1;
 }

@@ -72,23 +72,24 @@ struct worker {
     struct oc_arena a;
 };
 
-static int check(struct worker *w, struct ort_status *s, enum oc_code code, const char *what)
+static int record_check(struct worker *w, struct ort_status *s, enum oc_code code, const char *what)
 {
     return oc_ort_check(&w->ort, s, code, what, w->err);
 }
 
 static int check_library(struct worker *w, struct ort_status *s)
 {
-    return s ? check(w, s, OC_ELIBRARY, oc_printf(&w->a, "cannot use '%s'", w->ort.file)) : 0;
+    return s ? record_check(w, s, OC_ELIBRARY, oc_printf(&w->a, "cannot use '%s'", w->ort.file)) : 0;
 }
 
 static int check_run(struct worker *w, struct ort_status *s)
 {
-    return s ? check(w, s, OC_EUNSUPPORTED, oc_printf(&w->a, "ONNX Runtime cannot run '%s'", w->j->m->path))
+    return s ? record_check(w, s, OC_EUNSUPPORTED,
+                            oc_printf(&w->a, "ONNX Runtime cannot run '%s'", w->j->m->path))
              : 0;
 }
 
-static int start(struct worker *w)
+static int record_start(struct worker *w)
 {
     oc_child_stage(w->c, "loading ONNX Runtime");
     if (oc_ort_open(w->j->o->library, &w->ort, w->err))
@@ -155,7 +156,7 @@ static int open_session(struct worker *w, bool profiled, struct ort_session **ou
         (profiled && profiling_options(w, o)))
         return -1;
     const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'", j->m->path);
-    int rc = check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
+    int rc = record_check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
     w->ort.release_options(o);
     return rc;
 }
@@ -183,7 +184,7 @@ static int run_once(struct worker *w, struct ort_session *s, double *ns)
 }
 
 /* The plain session gets half of the budget, the profiled one the rest. */
-static struct oc_stop_rule rule_of(struct worker *w, bool profiled, double now)
+static struct oc_stop_rule record_rule_of(struct worker *w, bool profiled, double now)
 {
     const struct oc_record_opts *o = w->j->o;
     uint32_t nodes = w->j->m->graph[0].n_node, enough = ENOUGH_EVENTS / (nodes ? nodes : 1);
@@ -230,12 +231,12 @@ static int run_warmup(struct worker *w, struct ort_session *s, const char *how)
     return 0;
 }
 
-static int measure_runs(struct worker *w, struct ort_session *s, bool profiled)
+static int record_measure_runs(struct worker *w, struct ort_session *s, bool profiled)
 {
     const double shown_every_ns = NS_PER_S / 10;
     const char *how = profiled ? " with profiling" : "";
     double from = now_ns(), shown = 0, now = from, ns;
-    struct oc_stop_rule rule = rule_of(w, profiled, from);
+    struct oc_stop_rule rule = record_rule_of(w, profiled, from);
     struct oc_stop_state state = {0};
     if (run_warmup(w, s, how))
         return -1;
@@ -253,11 +254,11 @@ static int measure_runs(struct worker *w, struct ort_session *s, bool profiled)
     return 0;
 }
 
-static int run_all(struct worker *w, bool profiled)
+static int record_run_all(struct worker *w, bool profiled)
 {
     struct ort_session *s;
     char *file = NULL;
-    if (open_session(w, profiled, &s) || measure_runs(w, s, profiled))
+    if (open_session(w, profiled, &s) || record_measure_runs(w, s, profiled))
         return -1;
     oc_child_stage(w->c, profiled ? "writing the profile" : "ending the session");
     if (profiled && check_run(w, w->ort.end_profiling(s, w->allocator, &file)))
@@ -269,10 +270,10 @@ static int run_all(struct worker *w, bool profiled)
 }
 
 /* The process exits afterwards: only sessions, which hold threads and memory, are released. */
-static int work(void *arg, struct oc_child *c, struct oc_err *err)
+static int record_work(void *arg, struct oc_child *c, struct oc_err *err)
 {
     struct worker w = {.j = arg, .c = c, .err = err};
-    if (start(&w) || make_tensors(&w) || run_all(&w, false) || run_all(&w, true))
+    if (record_start(&w) || make_tensors(&w) || record_run_all(&w, false) || record_run_all(&w, true))
         return -1;
     return 0;
 }
@@ -300,7 +301,7 @@ static void on_text(void *arg, unsigned what, const char *text)
     *slot = oc_strdup(j->a, text);
 }
 
-static int level_of(const char *name, int *out, struct oc_err *err)
+static int record_level_of(const char *name, int *out, struct oc_err *err)
 {
     static const struct {
         const char *name;
@@ -359,7 +360,7 @@ static int check_weights(const struct oc_model *m, struct oc_err *err)
 }
 
 /* "90s", "500ms", "5min". */
-static bool parse_time(const char *text, double *s)
+static bool record_parse_time(const char *text, double *s)
 {
     size_t n = strlen(text);
     bool minutes = n > 3 && !strcmp(text + n - 3, "min");
@@ -372,14 +373,14 @@ static bool parse_time(const char *text, double *s)
 static int budget_of(const struct oc_record_opts *o, double *ns, struct oc_err *err)
 {
     double s = o->runs ? 0 : OC_TIME_BUDGET_S;
-    if (o->time_budget && !parse_time(o->time_budget, &s))
+    if (o->time_budget && !record_parse_time(o->time_budget, &s))
         return oc_fail(err, OC_EARG, "--time-budget needs a time such as 90s, 5min or 500ms, not '%s'",
                        o->time_budget);
     *ns = s * NS_PER_S;
     return 0;
 }
 
-static int check_opts(struct job *j, struct oc_err *err)
+static int record_check_opts(struct job *j, struct oc_err *err)
 {
     const struct oc_record_opts *o = j->o;
     uint64_t runs = (uint64_t)o->runs + o->warmup;
@@ -394,7 +395,7 @@ static int check_opts(struct job *j, struct oc_err *err)
         return oc_fail(err, OC_EARG, "%u threads are too many", o->threads);
     if (budget_of(o, &j->budget_ns, err))
         return -1;
-    return level_of(o->level, &j->level, err);
+    return record_level_of(o->level, &j->level, err);
 }
 
 static int take_input(struct job *j, const struct oc_input_info *info, uint32_t value, struct oc_err *err)
@@ -438,7 +439,7 @@ static int take_inputs(struct job *j, const struct oc_analysis *analysis, struct
     return oc_make_inputs(j->m, j->o->value, j->o->n_value, j->o->seed, j->input, j->n_input, j->a, err);
 }
 
-static struct oc_record_time time_of(const double *field)
+static struct oc_record_time record_time_of(const double *field)
 {
     return (struct oc_record_time){.runs = (uint32_t)field[RUNS],
                                    .outliers = (uint32_t)field[OUTLIERS],
@@ -479,7 +480,7 @@ static const char *all_assumed(const struct job *j)
 
 /* A run that fails may do so because of what was assumed: that comes first, the runtime's text may be long.
  */
-static void name_assumptions(const struct job *j, struct oc_err *err)
+static void record_name_assumptions(const struct job *j, struct oc_err *err)
 {
     const char *assumed = all_assumed(j);
     if (err && *assumed && err->code == OC_EUNSUPPORTED) {
@@ -502,24 +503,24 @@ static void fill_info(struct job *j, struct oc_record_info *info)
                                     .version = j->version,
                                     .profile = j->files.profile,
                                     .optimized = j->files.optimized,
-                                    .plain = time_of(j->field[0]),
-                                    .profiled = time_of(j->field[1]),
+                                    .plain = record_time_of(j->field[0]),
+                                    .profiled = record_time_of(j->field[1]),
                                     .n_input = j->n_input,
                                     .input = in};
 }
 
-static int record(struct job *j, const struct oc_analysis *analysis, struct oc_err *err)
+static int do_record(struct job *j, const struct oc_analysis *analysis, struct oc_err *err)
 {
     const struct oc_child_listener listener = {
         .stage = on_stage, .number = on_number, .text = on_text, .arg = j, .stop = j->o->stop};
-    if (check_opts(j, err) || check_weights(j->m, err) || take_inputs(j, analysis, err) ||
+    if (record_check_opts(j, err) || check_weights(j->m, err) || take_inputs(j, analysis, err) ||
         oc_record_files_open(j->m->path, j->o->output, j->a, &j->files, err))
         return -1;
-    int rc = oc_child_run("ONNX Runtime", work, j, &listener, err);
+    int rc = oc_child_run("ONNX Runtime", record_work, j, &listener, err);
     if (!rc && (!j->library || !j->version || !(j->field[0][RUNS] > 0) || !(j->field[1][RUNS] > 0)))
         rc = oc_fail(err, OC_ELIBRARY, "ONNX Runtime ended without results");
     if (rc)
-        name_assumptions(j, err);
+        record_name_assumptions(j, err);
     j->files.assumed = all_assumed(j);
     return oc_record_files_close(&j->files, rc ? NULL : j->profile, err) || rc ? -1 : 0;
 }
@@ -531,7 +532,7 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
     struct oc_recording *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_recording){0};
     struct job j = {.m = model, .o = opts, .a = &r->arena};
-    int rc = record(&j, analysis, err);
+    int rc = do_record(&j, analysis, err);
     if (!rc)
         fill_info(&j, &r->info);
     r->level = oc_strdup(&r->arena, opts->level ? opts->level : "all");
@@ -562,14 +563,14 @@ static void write_input(const struct oc_record_input *in, FILE *f)
         oc_print_line(f, "assumed     %s: %s", in->name, in->assumed);
 }
 
-static void say(const char *label, const char *text, FILE *f)
+static void record_say(const char *label, const char *text, FILE *f)
 {
     oc_plain_say(label, 12, 80, text, f);
 }
 
 /* "22.1 ms (median of 132 runs +-0.3 % with 95 % confidence; min 22.1 ms, max 25.0 ms, IQR 1.2 %, outliers
  * 3)" */
-static void write_time(const char *label, const struct oc_record_time *t, const char *more, FILE *f)
+static void record_write_time(const char *label, const struct oc_record_time *t, const char *more, FILE *f)
 {
     struct oc_buf b = {0};
     char median[32], min[32], max[32];
@@ -586,7 +587,7 @@ static void write_time(const char *label, const struct oc_record_time *t, const 
         oc_buf_printf(&b, "median of %u runs +-%.1f %% with 95 %% confidence; min %s, max %s, IQR %.1f %%",
                       t->runs, 100 * t->error, min, max, 100 * t->spread);
     oc_buf_printf(&b, t->outliers ? ", outliers %u)" : ")", t->outliers);
-    say(label, b.data, f);
+    record_say(label, b.data, f);
     oc_buf_free(&b);
 }
 
@@ -597,9 +598,10 @@ static void write_warnings(const struct oc_record_info *i, FILE *f)
              "the time budget ended the measurement after %u and %u runs; --time-budget TIME allows more",
              i->plain.runs, i->profiled.runs);
     if (i->plain.over_budget || i->profiled.over_budget)
-        say("warning", text, f);
+        record_say("warning", text, f);
     if (i->plain.noisy || i->profiled.noisy)
-        say("warning",
+        record_say(
+            "warning",
             "noisy measurement: the interquartile range is above 10 % of the median; measure again on an "
             "idle "
             "machine",
@@ -607,14 +609,14 @@ static void write_warnings(const struct oc_record_info *i, FILE *f)
 }
 
 /* The overhead of profiling is known if both times are: the minima of noisy runs are not comparable. */
-static void write_times(const struct oc_record_info *i, FILE *f)
+static void record_write_times(const struct oc_record_info *i, FILE *f)
 {
     char overhead[64] = "";
     if (!i->plain.noisy && !i->profiled.noisy && i->plain.median_ns > 0)
         snprintf(overhead, sizeof(overhead), "profiling overhead %.2fx; ",
                  i->profiled.median_ns / i->plain.median_ns);
-    write_time("time", &i->plain, "", f);
-    write_time("profiled", &i->profiled, overhead, f);
+    record_write_time("time", &i->plain, "", f);
+    record_write_time("profiled", &i->profiled, overhead, f);
     write_warnings(i, f);
 }
 
@@ -626,7 +628,7 @@ void oc_recording_write(const struct oc_recording *r, FILE *f)
             r->threads ? "" : "by the runtime", r->threads, r->warmup);
     for (size_t k = 0; k < i->n_input; k++)
         write_input(&i->input[k], f);
-    write_times(i, f);
+    record_write_times(i, f);
     oc_print_line(f, "profile     %s", i->profile);
     oc_print_line(f, "optimized   %s", i->optimized);
 }

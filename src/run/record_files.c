@@ -12,7 +12,7 @@
 #include "base/diag.h"
 #include "base/json_write.h"
 
-static const char *base_of(const char *path)
+static const char *record_files_base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -24,7 +24,7 @@ static bool is_folder(const char *path)
     return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-static bool same_file(const char *a, const char *b)
+static bool record_files_same_file(const char *a, const char *b)
 {
     struct stat s, t;
     return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
@@ -33,7 +33,7 @@ static bool same_file(const char *a, const char *b)
 /* Prefix of the file names. */
 static const char *prefix_of(const char *model, const char *output, struct oc_arena *a)
 {
-    const char *base = base_of(model);
+    const char *base = record_files_base_of(model);
     size_t n = strlen(base), at = output ? strlen(output) : 0;
     if (n > 5 && !strcmp(base + n - 5, ".onnx"))
         n -= 5;
@@ -60,12 +60,13 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
                          struct oc_record_files *out, struct oc_err *err)
 {
     const char *prefix = prefix_of(model, output, a);
-    int n_folder = (int)(base_of(prefix) - prefix);
+    int n_folder = (int)(record_files_base_of(prefix) - prefix);
     *out = (struct oc_record_files){.a = a,
                                     .profile = oc_printf(a, "%s.profile.json", prefix),
                                     .optimized = oc_printf(a, "%s.optimized.onnx", prefix),
-                                    .weights_name = oc_printf(a, "%s.optimized.onnx.data", base_of(prefix))};
-    if (same_file(model, out->profile) || same_file(model, out->optimized))
+                                    .weights_name =
+                                        oc_printf(a, "%s.optimized.onnx.data", record_files_base_of(prefix))};
+    if (record_files_same_file(model, out->profile) || record_files_same_file(model, out->optimized))
         return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names", model);
     if (n_folder > 1 && make_folders(oc_strndup(a, prefix, (size_t)n_folder)))
         return oc_fail(err, OC_EOUTPUT, "cannot make the folder '%.*s': %s", n_folder, prefix,
@@ -75,7 +76,7 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
         return oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", out->profile, strerror(errno));
     out->folder = folder;
     out->profile_prefix = oc_printf(a, "%s/profile", folder);
-    out->temporary_optimized = oc_printf(a, "%s/%s", folder, base_of(out->optimized));
+    out->temporary_optimized = oc_printf(a, "%s/%s", folder, record_files_base_of(out->optimized));
     return 0;
 }
 
@@ -121,7 +122,7 @@ static int check_whole(const char *path, const char *shown, char last, struct oc
                    "cannot write '%s': ONNX Runtime has left it incomplete: is the disk full?", shown);
 }
 
-static void put_varint(struct oc_buf *b, size_t v)
+static void record_files_put_varint(struct oc_buf *b, size_t v)
 {
     for (; v > 0x7f; v >>= 7)
         oc_buf_char(b, (char)(v | 0x80));
@@ -131,7 +132,7 @@ static void put_varint(struct oc_buf *b, size_t v)
 static void put_field(struct oc_buf *b, unsigned number, const char *data, size_t n)
 {
     oc_buf_char(b, (char)(number << 3 | 2)); /* length-delimited */
-    put_varint(b, n);
+    record_files_put_varint(b, n);
     oc_buf_add(b, data, n);
 }
 
@@ -189,7 +190,7 @@ static int mark_profile(const char *path, const char *assumed, struct oc_err *er
     return rc;
 }
 
-static int keep(const struct oc_record_files *f, const char *profile, struct oc_err *err)
+static int record_files_keep(const struct oc_record_files *f, const char *profile, struct oc_err *err)
 {
     const char *weights = oc_printf(f->a, "%s/%s", f->folder, f->weights_name);
     if (access(profile, R_OK))
@@ -222,7 +223,7 @@ static void remove_folder(struct oc_record_files *f)
 
 int oc_record_files_close(struct oc_record_files *f, const char *profile, struct oc_err *err)
 {
-    int rc = profile ? keep(f, profile, err) : 0;
+    int rc = profile ? record_files_keep(f, profile, err) : 0;
     if (f->folder)
         remove_folder(f);
     return rc;

@@ -1,7 +1,8 @@
 #include "shape/type.h"
 
 /* One axis. Returns false when both sizes are known, differ, and neither is 1. */
-static bool merge(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, struct oc_dim *out, bool *assumed)
+static bool broadcast_merge(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, struct oc_dim *out,
+                            bool *assumed)
 {
     if (oc_same_dim(a, b) || oc_is(b, 1)) {
         *out = a;
@@ -35,7 +36,7 @@ int oc_broadcast(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *
     for (unsigned i = 0; i < rank; i++) {
         struct oc_dim d = i + s->rank >= rank ? s->dim[i + s->rank - rank] : oc_known(1);
         struct oc_dim e = i + t->rank >= rank ? t->dim[i + t->rank - rank] : oc_known(1);
-        if (!merge(x, d, e, &dim[i], assumed))
+        if (!broadcast_merge(x, d, e, &dim[i], assumed))
             return -1;
         is_s = is_s && oc_same_dim(dim[i], d);
         is_t = is_t && oc_same_dim(dim[i], e);

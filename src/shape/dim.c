@@ -131,7 +131,7 @@ struct oc_dim oc_dim_symbol(struct oc_exprs *x, const char *name, int64_t max)
     return d;
 }
 
-static struct oc_dim overflow(struct oc_exprs *x)
+static struct oc_dim dim_overflow(struct oc_exprs *x)
 {
     x->overflowed = true;
     return oc_dim_fresh(x, "overflow", -1);
@@ -245,7 +245,7 @@ struct oc_dim oc_dim_add(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     int64_t v;
     if (oc_is_known(a) && oc_is_known(b))
-        return oc_add_i64(a.v, b.v, &v) ? oc_known(v) : overflow(x);
+        return oc_add_i64(a.v, b.v, &v) ? oc_known(v) : dim_overflow(x);
     if (oc_is(a, 0) || oc_is(b, 0))
         return oc_is(a, 0) ? b : a;
     struct poly p, q;
@@ -258,7 +258,7 @@ struct oc_dim oc_dim_sub(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     int64_t v;
     if (oc_is_known(a) && oc_is_known(b))
-        return oc_sub_i64(a.v, b.v, &v) ? oc_known(v) : overflow(x);
+        return oc_sub_i64(a.v, b.v, &v) ? oc_known(v) : dim_overflow(x);
     if (oc_is(b, 0))
         return a;
     if (oc_same_dim(a, b))
@@ -273,7 +273,7 @@ struct oc_dim oc_dim_mul(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     int64_t v;
     if (oc_is_known(a) && oc_is_known(b))
-        return oc_mul_i64(a.v, b.v, &v) ? oc_known(v) : overflow(x);
+        return oc_mul_i64(a.v, b.v, &v) ? oc_known(v) : dim_overflow(x);
     if (oc_is(a, 0) || oc_is(b, 0))
         return oc_known(0);
     if (oc_is(a, 1) || oc_is(b, 1))
@@ -313,7 +313,7 @@ static int64_t left_over(int64_t a, int64_t q, int64_t c)
 
 /* p = c*whole + rest: the constant of rest in (-c, 0]; its other coefficients do not divide by c, or lie in
  * [0, c) when `fully`. */
-static bool split(const struct poly *p, int64_t c, bool fully, struct poly *whole, struct poly *rest)
+static bool dim_split(const struct poly *p, int64_t c, bool fully, struct poly *whole, struct poly *rest)
 {
     whole->n = rest->n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
@@ -335,7 +335,7 @@ static bool split(const struct poly *p, int64_t c, bool fully, struct poly *whol
 }
 
 /* floor((g*e + k)/(g*c)) = floor((e + floor(k/g))/c) */
-static void reduce(struct poly *p, int64_t *c)
+static void dim_reduce(struct poly *p, int64_t *c)
 {
     int64_t g = *c;
     for (uint32_t i = 0; i < p->n; i++) {
@@ -365,8 +365,7 @@ static bool unnest(const struct oc_exprs *x, struct poly *p, int64_t *c)
     const struct atom *a = &x->atom[p->t[0].atom[0]];
     struct poly inner, k = {0};
     int64_t by = a->b.v, cd;
-    if (a->kind != ATOM_FLOOR || !oc_is_known(a->b) || !oc_mul_i64(*c, by, &cd) ||
-        !poly_of(x, a->a, &inner))
+    if (a->kind != ATOM_FLOOR || !oc_is_known(a->b) || !oc_mul_i64(*c, by, &cd) || !poly_of(x, a->a, &inner))
         return false;
     if (p->n == 2)
         k.t[k.n++] = p->t[1];
@@ -381,11 +380,11 @@ static struct oc_dim floor_by(struct oc_exprs *x, struct oc_dim a, int64_t c)
     struct poly p, whole, rest;
     if (!poly_of(x, a, &p))
         return composite(x, ATOM_FLOOR, a, oc_known(c));
-    if (!split(&p, c, false, &whole, &rest))
+    if (!dim_split(&p, c, false, &whole, &rest))
         return poly_dim(x, &whole);
     struct oc_dim q = poly_dim(x, &whole);
     int64_t c_before = c;
-    reduce(&rest, &c);
+    dim_reduce(&rest, &c);
     if (unnest(x, &rest, &c) || c != c_before)
         return oc_dim_add(x, q, c == 1 ? poly_dim(x, &rest) : floor_by(x, poly_dim(x, &rest), c));
     struct oc_dim r = poly_dim(x, &rest);
@@ -405,7 +404,7 @@ struct oc_dim oc_dim_floordiv(struct oc_exprs *x, struct oc_dim a, struct oc_dim
 {
     struct oc_dim q;
     if (oc_is(b, 0) || oc_is(a, INT64_MIN) || oc_is(b, INT64_MIN))
-        return overflow(x);
+        return dim_overflow(x);
     if (oc_is_known(b) && b.v < 0)
         return oc_dim_floordiv(x, negate(x, a), oc_known(-b.v));
     if (oc_is_known(a) && oc_is_known(b))
@@ -419,7 +418,7 @@ struct oc_dim oc_dim_ceildiv(struct oc_exprs *x, struct oc_dim a, struct oc_dim 
 {
     struct oc_dim q;
     if (oc_is(b, 0) || oc_is(a, INT64_MIN) || oc_is(b, INT64_MIN))
-        return overflow(x);
+        return dim_overflow(x);
     if (oc_is_known(b) && b.v < 0)
         return oc_dim_ceildiv(x, negate(x, a), oc_known(-b.v));
     if (oc_is_known(a) && oc_is_known(b))
@@ -435,7 +434,7 @@ struct oc_dim oc_dim_mod(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     struct oc_dim q;
     if (oc_is(b, 0) || oc_is(a, INT64_MIN) || oc_is(b, INT64_MIN))
-        return overflow(x);
+        return dim_overflow(x);
     if (oc_is_known(b) && b.v < 0)
         return negate(x, oc_dim_mod(x, negate(x, a), oc_known(-b.v)));
     if (oc_is_known(a) && oc_is_known(b))
@@ -444,7 +443,7 @@ struct oc_dim oc_dim_mod(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
         return oc_known(0);
     struct poly p, whole, rest;
     if (oc_is_known(b) && poly_of(x, a, &p)) {
-        split(&p, b.v, true, &whole, &rest);
+        dim_split(&p, b.v, true, &whole, &rest);
         a = poly_dim(x, &rest);
         if (oc_is_known(a))
             return oc_dim_mod(x, a, b);

@@ -5,7 +5,7 @@
 #include "base/ck.h"
 
 /* > 0: a sorts before b (higher degree, then smaller atoms) */
-static int order(const struct term *a, const struct term *b)
+static int dim_poly_order(const struct term *a, const struct term *b)
 {
     if (a->degree != b->degree)
         return a->degree > b->degree ? 1 : -1;
@@ -15,7 +15,7 @@ static int order(const struct term *a, const struct term *b)
     return 0;
 }
 
-static bool push(struct poly *p, const struct term *t, int64_t coef)
+static bool dim_poly_push(struct poly *p, const struct term *t, int64_t coef)
 {
     if (coef == 0)
         return true;
@@ -31,13 +31,13 @@ bool oc_poly_add(const struct poly *a, const struct poly *b, int64_t factor, str
     struct poly sum = {0};
     uint32_t i = 0, j = 0;
     while (i < a->n || j < b->n) {
-        int o = i == a->n ? -1 : j == b->n ? 1 : order(&a->t[i], &b->t[j]);
+        int o = i == a->n ? -1 : j == b->n ? 1 : dim_poly_order(&a->t[i], &b->t[j]);
         int64_t coef = 0;
         if (o <= 0 && !oc_mul_i64(b->t[j].coef, factor, &coef))
             return false;
         if (o >= 0 && !oc_add_i64(coef, a->t[i].coef, &coef))
             return false;
-        if (!push(&sum, o >= 0 ? &a->t[i] : &b->t[j], coef))
+        if (!dim_poly_push(&sum, o >= 0 ? &a->t[i] : &b->t[j], coef))
             return false;
         i += o >= 0;
         j += o <= 0;
@@ -104,7 +104,8 @@ bool oc_poly_exact(const struct poly *a, const struct poly *b, struct poly *quot
     if (b->n == 0)
         return false;
     for (unsigned round = 0; rest.n; round++) {
-        if (round == 2 * OC_MAX_TERMS || !term_div(&rest.t[0], &b->t[0], &t) || !push(&q, &t, t.coef))
+        if (round == 2 * OC_MAX_TERMS || !term_div(&rest.t[0], &b->t[0], &t) ||
+            !dim_poly_push(&q, &t, t.coef))
             return false;
         if (!mul_term(b, &t, &part) || !oc_poly_add(&rest, &part, -1, &rest))
             return false;

@@ -87,7 +87,7 @@ static bool eval_named(struct oc_solver *s, uint32_t atom, struct memo *out)
     return true;
 }
 
-static bool combine(unsigned kind, int64_t a, int64_t b, int64_t *v)
+static bool dim_solve_combine(unsigned kind, int64_t a, int64_t b, int64_t *v)
 {
     switch (kind) {
     case ATOM_FLOOR:
@@ -120,7 +120,7 @@ static bool eval_atom(struct oc_solver *s, uint32_t id, unsigned depth, struct m
             m->ok = eval_named(s, id, m);
         } else {
             bool left = eval(s, t->a, depth + 1, &a), right = s->n_open < 2 && eval(s, t->b, depth + 1, &b);
-            m->ok = left && right && combine(t->kind, a.v, b.v, &m->v);
+            m->ok = left && right && dim_solve_combine(t->kind, a.v, b.v, &m->v);
             m->chosen = a.chosen || b.chosen;
         }
     }
@@ -166,7 +166,7 @@ static bool eval_now(struct oc_solver *s, struct oc_dim d, struct memo *out)
 
 /* The value of the equation at a trial, with the sign of its direction; too large for 64 bits: the largest.
  */
-static int64_t at(struct oc_solver *s, const struct equation *q, int64_t trial, int sign)
+static int64_t dim_solve_at(struct oc_solver *s, const struct equation *q, int64_t trial, int sign)
 {
     struct memo m;
     s->trial = trial;
@@ -180,7 +180,7 @@ static int64_t first_at_least(struct oc_solver *s, const struct equation *q, str
     int64_t lo = u.lo, hi = u.hi + 1;
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
-        if (at(s, q, mid, sign) >= v)
+        if (dim_solve_at(s, q, mid, sign) >= v)
             hi = mid;
         else
             lo = mid + 1;
@@ -189,18 +189,18 @@ static int64_t first_at_least(struct oc_solver *s, const struct equation *q, str
 }
 
 /* Narrows the interval of the only unknown of an equation. False: the equation has no effect. */
-static bool narrow(struct oc_solver *s, const struct equation *q, uint32_t atom)
+static bool dim_solve_narrow(struct oc_solver *s, const struct equation *q, uint32_t atom)
 {
     struct unknown *u = &s->unknown[atom];
     struct unknown next = *u;
     s->tried = atom;
-    int64_t low = at(s, q, u->lo, 1), high = at(s, q, u->hi, 1);
+    int64_t low = dim_solve_at(s, q, u->lo, 1), high = dim_solve_at(s, q, u->hi, 1);
     int sign = high < low ? -1 : 1;
     if (low != high) {
         next.lo = first_at_least(s, q, *u, sign * q->v, sign);
         next.hi = first_at_least(s, q, *u, sign * q->v + 1, sign) - 1;
     }
-    bool solved = low != high && next.lo <= next.hi && at(s, q, next.lo, 1) == q->v;
+    bool solved = low != high && next.lo <= next.hi && dim_solve_at(s, q, next.lo, 1) == q->v;
     s->tried = OC_NONE;
     if (!solved || (next.lo == u->lo && next.hi == u->hi))
         return false;
@@ -222,7 +222,7 @@ static bool pass(struct oc_solver *s)
         if (q->done || s->n_open != 1)
             continue;
         q->done = true;
-        changed |= narrow(s, q, s->open[0]);
+        changed |= dim_solve_narrow(s, q, s->open[0]);
     }
     return changed;
 }
@@ -235,7 +235,7 @@ static int64_t roundest(int64_t lo, int64_t hi)
     return (lo + step - 1) / step * step;
 }
 
-static bool choose(struct oc_solver *s)
+static bool dim_solve_choose(struct oc_solver *s)
 {
     for (uint32_t i = 0; i < s->x->n_atom; i++) {
         struct unknown *u = &s->unknown[i];
@@ -250,7 +250,7 @@ static bool choose(struct oc_solver *s)
 
 void oc_solver_run(struct oc_solver *s)
 {
-    for (unsigned i = 0; i < MAX_PASSES && (pass(s) || choose(s)); i++)
+    for (unsigned i = 0; i < MAX_PASSES && (pass(s) || dim_solve_choose(s)); i++)
         continue;
 }
 

@@ -76,7 +76,7 @@ struct oc_dim oc_shape_count(struct oc_exprs *x, const struct oc_shape *s)
     return oc_shape_count_range(x, s, 0, s->rank);
 }
 
-static void add_dims(struct oc_buf *b, struct oc_exprs *x, const struct oc_shape *s, const char *sep)
+static void type_add_dims(struct oc_buf *b, struct oc_exprs *x, const struct oc_shape *s, const char *sep)
 {
     for (unsigned i = 0; i < s->rank; i++) {
         if (i)
@@ -89,7 +89,7 @@ static void add_dims(struct oc_buf *b, struct oc_exprs *x, const struct oc_shape
     }
 }
 
-static const char *finish_text(struct oc_arena *a, struct oc_buf *b)
+static const char *type_finish_text(struct oc_arena *a, struct oc_buf *b)
 {
     const char *s = oc_strndup(a, b->data ? b->data : "", b->n);
     oc_buf_free(b);
@@ -103,16 +103,16 @@ const char *oc_shape_text(struct oc_arena *a, struct oc_exprs *x, const struct o
     if (s->rank == 0)
         return "scalar";
     struct oc_buf b = {0};
-    add_dims(&b, x, s, sep);
-    return finish_text(a, &b);
+    type_add_dims(&b, x, s, sep);
+    return type_finish_text(a, &b);
 }
 
-static void add_tensor(struct oc_buf *b, struct oc_exprs *x, const struct oc_type *t)
+static void type_add_tensor(struct oc_buf *b, struct oc_exprs *x, const struct oc_type *t)
 {
     oc_buf_str(b, oc_dtype_info(t->dtype)->name);
     oc_buf_char(b, '[');
     if (t->shape.ranked)
-        add_dims(b, x, &t->shape, ",");
+        type_add_dims(b, x, &t->shape, ",");
     else
         oc_buf_str(b, "...");
     oc_buf_char(b, ']');
@@ -126,7 +126,7 @@ static void add_type(struct oc_buf *b, struct oc_exprs *x, const struct oc_type 
         oc_buf_char(b, '?');
     } else if (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE) {
         oc_buf_str(b, t->kind == OC_T_SPARSE ? "sparse " : "");
-        add_tensor(b, x, t);
+        type_add_tensor(b, x, t);
     } else {
         oc_buf_str(b, open[t->kind]);
         if (t->kind == OC_T_MAP)
@@ -140,7 +140,7 @@ const char *oc_type_text(struct oc_arena *a, struct oc_exprs *x, const struct oc
 {
     struct oc_buf b = {0};
     add_type(&b, x, t, 0);
-    return finish_text(a, &b);
+    return type_finish_text(a, &b);
 }
 
 bool oc_axis(int64_t axis, unsigned rank, unsigned *out)

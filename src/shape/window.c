@@ -18,7 +18,7 @@ static struct oc_dim add_const(struct oc_exprs *x, struct oc_dim d, int64_t v)
 }
 
 /* (k - 1)*dilation + 1: input span of the window */
-static struct oc_dim span(struct oc_exprs *x, const struct oc_window *w)
+static struct oc_dim window_span(struct oc_exprs *x, const struct oc_window *w)
 {
     struct oc_dim k = add_const(x, w->kernel, -1);
     return add_const(x, oc_dim_mul(x, k, oc_known(w->dilation > 0 ? w->dilation : 1)), 1);
@@ -55,7 +55,7 @@ struct oc_dim oc_window_out(struct oc_exprs *x, struct oc_dim in, const struct o
     if (w->auto_pad == OC_PAD_VALID)
         v.pad_begin = v.pad_end = 0;
     struct oc_dim padded = add_const(x, in, v.pad_begin);
-    struct oc_dim num = oc_dim_sub(x, add_const(x, padded, v.pad_end), span(x, w));
+    struct oc_dim num = oc_dim_sub(x, add_const(x, padded, v.pad_end), window_span(x, w));
     if (v.ceil_mode)
         return ceil_out(x, in, num, padded, &v);
     return add_const(x, oc_dim_floordiv(x, num, s), 1);
@@ -65,7 +65,7 @@ struct oc_dim oc_window_out_transposed(struct oc_exprs *x, struct oc_dim in, con
                                        int64_t output_padding)
 {
     struct oc_dim s = oc_known(stride_of(w));
-    struct oc_dim reach = add_const(x, span(x, w), output_padding);
+    struct oc_dim reach = add_const(x, window_span(x, w), output_padding);
     struct oc_dim o = oc_dim_add(x, oc_dim_mul(x, s, add_const(x, in, -1)), reach);
     if (is_same(w)) /* pads so that the output is in*s, where cropping is needed */
         return oc_dim_sub(x, o, oc_dim_max(x, oc_dim_sub(x, reach, s), oc_known(0)));

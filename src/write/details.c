@@ -23,7 +23,7 @@
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
 /* Moves the buffer's contents into an arena text and empties the buffer. */
-static const char *take(struct oc_arena *a, struct oc_buf *b)
+static const char *details_take(struct oc_arena *a, struct oc_buf *b)
 {
     const char *s = oc_strndup(a, b->data ? b->data : "", b->n);
     oc_buf_clear(b);
@@ -45,7 +45,7 @@ static const char *scaled_cell(struct oc_arena *a, double v, double base, const 
     return oc_printf(a, "%s\n%s%s", na_or_fixed(v, 2, buf), prefix, prefix[0] ? unit : plain_unit);
 }
 
-static const char *percent(double part, double whole, char *buf)
+static const char *details_percent(double part, double whole, char *buf)
 {
     return oc_py_fixed(part / whole * 100, 1, buf);
 }
@@ -55,13 +55,14 @@ static const char *first_cell(struct oc_arena *a, const struct oc_details *d, ui
     char t[OC_PY_NUM], p[OC_PY_NUM];
     if (!d->time_title)
         return oc_printf(a, "#%u", index);
-    return oc_printf(a, "#%u\n%s\n%s%%", index, oc_py_general3(time_s, t), percent(time_s, d->total_s, p));
+    return oc_printf(a, "#%u\n%s\n%s%%", index, oc_py_general3(time_s, t),
+                     details_percent(time_s, d->total_s, p));
 }
 
 static const char *cumulative_cell(struct oc_arena *a, const struct oc_details *d, double time_s)
 {
     char t[OC_PY_NUM], p[OC_PY_NUM];
-    return oc_printf(a, "%s\n%s%%", oc_py_general3(time_s, t), percent(time_s, d->total_s, p));
+    return oc_printf(a, "%s\n%s%%", oc_py_general3(time_s, t), details_percent(time_s, d->total_s, p));
 }
 
 static const char *info_cell(struct oc_arena *a, const struct oc_row *row, struct oc_buf *b)
@@ -71,7 +72,7 @@ static const char *info_cell(struct oc_arena *a, const struct oc_row *row, struc
             oc_buf_char(b, '\n');
         oc_wrap(row->info[i], INFO_WIDTH, "\n-  ", b);
     }
-    return take(a, b);
+    return details_take(a, b);
 }
 
 static const char *shapes_cell(struct oc_arena *a, const struct oc_details *d, const struct oc_row_shape *s,
@@ -90,7 +91,7 @@ static const char *shapes_cell(struct oc_arena *a, const struct oc_details *d, c
     }
     if (shown < n)
         oc_buf_printf(b, "%s... (%u shapes)", joint, n);
-    return take(a, b);
+    return details_take(a, b);
 }
 
 /* ---- the grid --------------------------------------------------------------------------------------- */
@@ -155,7 +156,7 @@ struct wiki {
 };
 
 /* Python's max(): a later value replaces the maximum only if it is larger. */
-static double larger(double best, double v, bool first)
+static double details_larger(double best, double v, bool first)
 {
     return first || v > best ? v : best;
 }
@@ -170,13 +171,13 @@ static void find_maxima(struct wiki *w, const struct oc_rows *rows)
         double *const max[] = {&w->max_time_s, &w->max_flops, &w->max_bandwidth};
         for (size_t k = 0; k < OC_COUNT(v); k++)
             if (oc_num_known(v[k])) {
-                *max[k] = larger(*max[k], v[k], !any[k]);
+                *max[k] = details_larger(*max[k], v[k], !any[k]);
                 any[k] = true;
             }
     }
 }
 
-static void put_text(struct wiki *w, const char *header, const char *text)
+static void details_put_text(struct wiki *w, const char *header, const char *text)
 {
     if (w->n == MAX_COLUMNS)
         return;
@@ -187,7 +188,7 @@ static void put_text(struct wiki *w, const char *header, const char *text)
 static void put_float(struct wiki *w, const char *header, double v)
 {
     char buf[OC_PY_NUM];
-    put_text(w, header, oc_strdup(w->a, oc_py_repr(v, buf)));
+    details_put_text(w, header, oc_strdup(w->a, oc_py_repr(v, buf)));
     w->cell[w->n - 1].kind = OC_CELL_FLOAT;
     w->cell[w->n - 1].number = v;
 }
@@ -195,15 +196,15 @@ static void put_float(struct wiki *w, const char *header, double v)
 static void put_fixed1(struct wiki *w, const char *header, double v)
 {
     char buf[OC_PY_NUM];
-    put_text(w, header, oc_strdup(w->a, na_or_fixed(v, 1, buf)));
+    details_put_text(w, header, oc_strdup(w->a, na_or_fixed(v, 1, buf)));
 }
 
-static void put_bar(struct wiki *w, const char *header, double v, double max)
+static void details_put_bar(struct wiki *w, const char *header, double v, double max)
 {
     double length = oc_num_known(v) ? v / max * BAR_LENGTH : 0;
     if (isfinite(length) && length >= 1)
         oc_buf_pad(&w->b, '#', (size_t)fmin(length, MAX_BAR));
-    put_text(w, header, take(w->a, &w->b));
+    details_put_text(w, header, details_take(w->a, &w->b));
 }
 
 static void put_times(struct wiki *w, const struct oc_row *r, double cumulative_s)
@@ -211,9 +212,9 @@ static void put_times(struct wiki *w, const struct oc_row *r, double cumulative_
     char buf[OC_PY_NUM];
     if (!w->d->time_title)
         return;
-    put_text(w, "time", oc_strdup(w->a, oc_py_general3(r->time_s, buf)));
-    put_text(w, "ratio", oc_printf(w->a, "%s%%", percent(r->time_s, w->d->total_s, buf)));
-    put_bar(w, "time bar", r->time_s, w->max_time_s);
+    details_put_text(w, "time", oc_strdup(w->a, oc_py_general3(r->time_s, buf)));
+    details_put_text(w, "ratio", oc_printf(w->a, "%s%%", details_percent(r->time_s, w->d->total_s, buf)));
+    details_put_bar(w, "time bar", r->time_s, w->max_time_s);
     put_float(w, "cum-time", cumulative_s);
     put_float(w, "cum-time ratio", cumulative_s / w->d->total_s);
 }
@@ -223,26 +224,26 @@ static void put_costs(struct wiki *w, const struct oc_row *r)
     double flops = oc_row_flops(r), bandwidth = oc_row_bandwidth(r);
     put_fixed1(w, "computation (MFLO)", r->computation / 1e6);
     put_fixed1(w, "MFLOPS", flops / 1e6);
-    put_bar(w, "MFLOPS-bar", flops, w->max_flops);
+    details_put_bar(w, "MFLOPS-bar", flops, w->max_flops);
     put_fixed1(w, "memory (MB)", r->memory / 1048576);
     put_fixed1(w, "bandwidth (MiB/s)", bandwidth / 1048576);
-    put_bar(w, "bandwidth bar", bandwidth, w->max_bandwidth);
+    details_put_bar(w, "bandwidth bar", bandwidth, w->max_bandwidth);
 }
 
 static void put_record(struct wiki *w, const struct oc_rows *rows, uint32_t i, double cumulative_s)
 {
     const struct oc_row *r = &rows->row[i];
     w->n = 0;
-    put_text(w, "#", oc_printf(w->a, "%u", i));
+    details_put_text(w, "#", oc_printf(w->a, "%u", i));
     put_times(w, r, cumulative_s);
     for (uint32_t k = 0; k < r->n_info; k++)
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): rows with info come with its keys */
-        put_text(w, oc_printf(w->a, "opr %s", rows->info_key[k]), r->info[k]);
+        details_put_text(w, oc_printf(w->a, "opr %s", rows->info_key[k]), r->info[k]);
     put_costs(w, r);
-    put_text(w, "in_shapes", shapes_cell(w->a, w->d, r->in, r->n_in, r->in_state, ", ", &w->b));
-    put_text(w, "out_shapes", shapes_cell(w->a, w->d, r->out, r->n_out, r->out_state, ", ", &w->b));
+    details_put_text(w, "in_shapes", shapes_cell(w->a, w->d, r->in, r->n_in, r->in_state, ", ", &w->b));
+    details_put_text(w, "out_shapes", shapes_cell(w->a, w->d, r->out, r->n_out, r->out_state, ", ", &w->b));
     for (uint32_t k = 0; k < w->d->n_extra; k++)
-        put_text(w, w->d->extra[k].header, w->d->extra[k].cell(w->a, r));
+        details_put_text(w, w->d->extra[k].header, w->d->extra[k].cell(w->a, r));
 }
 
 void oc_details_wiki(const struct oc_rows *rows, const struct oc_details *d, struct oc_buf *out)
@@ -321,7 +322,7 @@ static void compact_table(struct oc_report *r, FILE *f)
     oc_term_table_print(&t, f);
 }
 
-static void put(struct oc_buf *b, FILE *f)
+static void details_put(struct oc_buf *b, FILE *f)
 {
     fwrite(b->data, 1, b->n, f);
     oc_buf_clear(b);
@@ -341,7 +342,7 @@ static bool is_printed(const struct oc_report *r, const struct oc_summary_line *
 }
 
 /* All lines with -v, otherwise the main lines and the warnings. */
-static void print_summary(struct oc_report *r, FILE *f)
+static void details_print_summary(struct oc_report *r, FILE *f)
 {
     struct oc_summary s = {0};
     const char *before = "";
@@ -362,7 +363,7 @@ static void print_summary(struct oc_report *r, FILE *f)
     free(s.line);
 }
 
-static bool wants(const struct oc_report *r, const char *part)
+static bool details_wants(const struct oc_report *r, const char *part)
 {
     return !r->o->print_only || !strcmp(r->o->print_only, part);
 }
@@ -424,7 +425,7 @@ static void grid_table(struct oc_report *r, FILE *f)
         oc_details_wiki(&r->shown, &d, &b);
     else
         oc_details_grid(&r->shown, &d, &b);
-    put(&b, f);
+    details_put(&b, f);
     oc_buf_free(&b);
 }
 
@@ -436,13 +437,13 @@ static bool as_grid(const struct oc_report *r)
 
 void oc_out_term(struct oc_report *r, FILE *f)
 {
-    if (wants(r, "summary"))
-        print_summary(r, f);
+    if (details_wants(r, "summary"))
+        details_print_summary(r, f);
     if (!r->o->print_only)
         fputc('\n', f);
     if (!r->o->print_only && !as_grid(r))
         oc_out_sizes(r, false, f);
-    if (!r->o->print_only || !wants(r, "summary"))
+    if (!r->o->print_only || !details_wants(r, "summary"))
         (as_grid(r) ? grid_table : oc_screen_is_default(r->o) ? oc_screen_print : compact_table)(r, f);
     if (r->what_if && !r->o->confluence && !r->o->dump_only_opr)
         oc_what_if_text(r->what_if, &r->arena, f);

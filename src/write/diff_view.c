@@ -53,15 +53,15 @@ static void add_side(struct fusions *f, unsigned side)
     }
 }
 
-static uint32_t distance(const struct fusion *f)
+static uint32_t diff_view_distance(const struct fusion *f)
 {
     return f->n[0] > f->n[1] ? f->n[0] - f->n[1] : f->n[1] - f->n[0];
 }
 
 /* The largest difference first. */
-static int by_difference(const void *a, const void *b)
+static int diff_view_by_difference(const void *a, const void *b)
 {
-    uint32_t x = distance(a), y = distance(b);
+    uint32_t x = diff_view_distance(a), y = diff_view_distance(b);
     return x != y ? (x < y) - (x > y)
                   : strcmp(((const struct fusion *)a)->name, ((const struct fusion *)b)->name);
 }
@@ -74,8 +74,8 @@ void oc_diff_fusions(struct oc_diff_view *v, struct oc_sheet *s)
     add_side(&f, 0);
     add_side(&f, 1);
     if (f.n)
-        qsort(f.list, f.n, sizeof(*f.list), by_difference);
-    for (uint32_t i = 0; i < f.n && distance(&f.list[i]); i++) {
+        qsort(f.list, f.n, sizeof(*f.list), diff_view_by_difference);
+    for (uint32_t i = 0; i < f.n && diff_view_distance(&f.list[i]); i++) {
         const struct fusion *one = &f.list[i];
         const char *const row[] = {
             oc_printf(&v->arena, "%u", one->n[0]), oc_printf(&v->arena, "%u", one->n[1]),
@@ -120,7 +120,7 @@ static void field_time(struct oc_fields *o, const char *name, double ns)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static void count_fields(struct oc_fields *o, const struct oc_diff_row *r, unsigned m)
+static void diff_view_count_fields(struct oc_fields *o, const struct oc_diff_row *r, unsigned m)
 {
     const char *key = oc_diff_metric_names[m].key;
     const uint64_t n[] = {r->side[0].count[m], r->side[1].count[m]};
@@ -156,7 +156,7 @@ static void row_fields(struct oc_fields *o, const struct oc_diff_row *r)
     oc_field_u64(o, "nodes_a", r->side[0].n_node);
     oc_field_u64(o, "nodes_b", r->side[1].n_node);
     for (unsigned m = 0; m < OC_DIFF_COUNTS; m++)
-        count_fields(o, r, m);
+        diff_view_count_fields(o, r, m);
     for (unsigned m = OC_DIFF_TIME; m <= OC_DIFF_ROOFLINE; m++) {
         bool time = m == OC_DIFF_TIME;
         field_time(o, time ? "time_a_ns" : "roofline_a_ns", time ? r->side[0].time_ns : r->side[0].roof_ns);
@@ -200,7 +200,7 @@ static void side_json(struct oc_json_out *w, const struct oc_diff *d, unsigned s
     oc_jw_end_object(w);
 }
 
-static void total_json(struct oc_fields *o, const struct oc_diff_total *t, unsigned m)
+static void diff_view_total_json(struct oc_fields *o, const struct oc_diff_total *t, unsigned m)
 {
     bool both = t->known[0] && t->known[1], sum = m <= OC_DIFF_ROOFLINE;
     oc_jw_key(o->json, oc_diff_metric_names[m].key);
@@ -285,7 +285,7 @@ void oc_diff_json(struct oc_diff_view *v, FILE *f)
     oc_jw_key(&w, "totals");
     oc_jw_begin_object(&w);
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
-        total_json(&o, &d->total[m], m);
+        diff_view_total_json(&o, &d->total[m], m);
     oc_jw_end_object(&w);
     types_json(&o, d);
     list_json(&o, "rows", d->row, v->row, v->n_row);
@@ -345,7 +345,7 @@ struct placed {
     uint32_t i;
 };
 
-static int largest_first(const void *a, const void *b)
+static int diff_view_largest_first(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
     if (x->size != y->size)
@@ -354,19 +354,19 @@ static int largest_first(const void *a, const void *b)
 }
 
 /* Unknown differences sort before known ones. */
-static double size_of(const struct oc_diff_row *r, unsigned metric)
+static double diff_view_size_of(const struct oc_diff_row *r, unsigned metric)
 {
     double delta = oc_diff_delta(r, metric);
     bool asked = metric < OC_DIFF_COUNTS || !isnan(r->side[0].time_ns) || !isnan(r->side[0].roof_ns);
     return isnan(delta) ? (asked ? INFINITY : 0) : fabs(delta);
 }
 
-static void sort_rows(struct oc_diff_view *v, unsigned metric)
+static void diff_view_sort_rows(struct oc_diff_view *v, unsigned metric)
 {
     struct placed *p = oc_xmalloc(((size_t)v->n_row + 1) * sizeof(*p));
     for (uint32_t i = 0; i < v->n_row; i++)
-        p[i] = (struct placed){size_of(&v->d->row[v->row[i]], metric), v->row[i]};
-    qsort(p, v->n_row, sizeof(*p), largest_first);
+        p[i] = (struct placed){diff_view_size_of(&v->d->row[v->row[i]], metric), v->row[i]};
+    qsort(p, v->n_row, sizeof(*p), diff_view_largest_first);
     for (uint32_t i = 0; i < v->n_row; i++)
         v->row[i] = p[i].i;
     free(p);
@@ -384,7 +384,8 @@ static int unknown_order(const char *sort, struct oc_err *err)
             .what = "key", .where = "for --sort", .given = sort, .valid = names, .n = OC_COUNT(names)});
 }
 
-static int find_order(const struct oc_diff_view *v, bool whole, unsigned *metric, struct oc_err *err)
+static int diff_view_find_order(const struct oc_diff_view *v, bool whole, unsigned *metric,
+                                struct oc_err *err)
 {
     static const unsigned usual[] = {OC_DIFF_TIME,  OC_DIFF_ROOFLINE, OC_DIFF_MACS,
                                      OC_DIFF_BYTES, OC_DIFF_FLOPS,    OC_DIFF_PARAMS};
@@ -430,7 +431,7 @@ int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const str
 {
     unsigned metric;
     *v = (struct oc_diff_view){.d = d, .o = o};
-    if (find_order(v, whole, &metric, err))
+    if (diff_view_find_order(v, whole, &metric, err))
         return -1;
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         v->has[m] = somewhere(d, m);
@@ -442,7 +443,7 @@ int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const str
             v->row[v->n_row++] = i;
     v->n_wanted = v->n_row;
     if (metric < OC_DIFF_METRICS)
-        sort_rows(v, metric);
+        diff_view_sort_rows(v, metric);
     v->n_row = top_of(v, whole);
     return 0;
 }

@@ -59,7 +59,7 @@ void oc_grid_init(struct oc_grid *g, struct oc_arena *arena, uint32_t n_col, con
     *g = (struct oc_grid){.arena = arena, .n_col = n_col, .header = header};
 }
 
-static struct oc_cell *new_row(struct oc_grid *g, bool continues)
+static struct oc_cell *grid_new_row(struct oc_grid *g, bool continues)
 {
     if (g->n_row == g->cap_row) {
         g->cap_row = g->cap_row ? g->cap_row * 2 : 16;
@@ -72,7 +72,7 @@ static struct oc_cell *new_row(struct oc_grid *g, bool continues)
 
 void oc_grid_row(struct oc_grid *g, const struct oc_cell *cells)
 {
-    memcpy(new_row(g, false), cells, g->n_col * sizeof(*cells));
+    memcpy(grid_new_row(g, false), cells, g->n_col * sizeof(*cells));
 }
 
 void oc_grid_record(struct oc_grid *g, const char *const *cells)
@@ -81,7 +81,7 @@ void oc_grid_record(struct oc_grid *g, const char *const *cells)
     memcpy(rest, cells, g->n_col * sizeof(*rest));
     bool more = true;
     for (bool first = true; more; first = false) {
-        struct oc_cell *row = new_row(g, !first);
+        struct oc_cell *row = grid_new_row(g, !first);
         more = false;
         for (uint32_t c = 0; c < g->n_col; c++) {
             const char *text = rest[c] ? rest[c] : "", *end = strchrnul(text, '\n');
@@ -149,7 +149,7 @@ static const char *as_float(struct oc_grid *g, const struct oc_cell *c)
     return oc_strdup(g->arena, oc_py_g(v, buf));
 }
 
-static const char *cell_text(struct oc_grid *g, const struct oc_cell *c, enum type type)
+static const char *grid_cell_text(struct oc_grid *g, const struct oc_cell *c, enum type type)
 {
     if (type == T_FLOAT)
         return as_float(g, c);
@@ -181,7 +181,7 @@ static const char *measured_line_end(const char *s)
     return s + strcspn(s, "\r\n");
 }
 
-static size_t text_width(const char *s, bool multiline)
+static size_t grid_text_width(const char *s, bool multiline)
 {
     if (!multiline)
         return oc_utf8_count(s, strlen(s));
@@ -202,13 +202,13 @@ static void lay_out(struct oc_grid *g, uint32_t index, bool multiline, struct co
     *col = (struct column){.decimal = g->n_row && (type == T_INT || type == T_FLOAT),
                            .text = OC_NEW_ARRAY(g->arena, g->n_row, const char *)};
     for (size_t r = 0; r < g->n_row; r++)
-        col->text[r] = cell_text(g, &g->cell[r * g->n_col + index], type);
+        col->text[r] = grid_cell_text(g, &g->cell[r * g->n_col + index], type);
     if (col->decimal)
         align_points(g, col);
     if (g->header)
-        col->width = text_width(g->header[index], false) + MIN_PADDING;
+        col->width = grid_text_width(g->header[index], false) + MIN_PADDING;
     for (size_t r = 0; r < g->n_row; r++) {
-        size_t w = text_width(col->text[r], multiline);
+        size_t w = grid_text_width(col->text[r], multiline);
         col->width = w > col->width ? w : col->width;
     }
 }
@@ -222,7 +222,7 @@ static void cut_back(struct oc_buf *out, size_t n)
 }
 
 /* Printed lines have no trailing blanks. */
-static void end_line(struct oc_buf *out, size_t from)
+static void grid_end_line(struct oc_buf *out, size_t from)
 {
     const char *line = out->data + from;
     size_t n = out->n - from, kept = n;
@@ -245,10 +245,10 @@ static void put_rule(const struct oc_grid *g, const struct style *st, const stru
             oc_buf_str(out, l->fill);
     }
     oc_buf_str(out, l->end);
-    end_line(out, from);
+    grid_end_line(out, from);
 }
 
-static void put_cell(const char *s, size_t n, const struct column *col, struct oc_buf *out)
+static void grid_put_cell(const char *s, size_t n, const struct column *col, struct oc_buf *out)
 {
     size_t width = oc_utf8_count(s, n), blanks = width < col->width ? col->width - width : 0;
     if (col->decimal)
@@ -280,8 +280,8 @@ static bool next_line(const char **s, size_t *n, bool multiline, const char **li
 }
 
 /* One row of cells: as many lines as the tallest cell. */
-static void put_row(const struct oc_grid *g, const struct style *st, const struct column *col,
-                    const char **cells, bool multiline, struct oc_buf *out)
+static void grid_put_row(const struct oc_grid *g, const struct style *st, const struct column *col,
+                         const char **cells, bool multiline, struct oc_buf *out)
 {
     bool more = true;
     for (bool first = true; more; first = false) {
@@ -295,12 +295,12 @@ static void put_row(const struct oc_grid *g, const struct style *st, const struc
             more = more || (multiline && *cells[c]);
             oc_buf_str(out, c ? st->sep : st->begin);
             oc_buf_pad(out, ' ', st->padding);
-            put_cell(line, n, &col[c], out);
+            grid_put_cell(line, n, &col[c], out);
             oc_buf_pad(out, ' ', st->padding);
         }
         oc_buf_str(out, st->end);
         if (any)
-            end_line(out, from);
+            grid_end_line(out, from);
         else
             cut_back(out, from);
     }
@@ -319,7 +319,7 @@ static void put_header(const struct oc_grid *g, const struct style *st, const st
 {
     for (uint32_t c = 0; c < g->n_col; c++)
         cells[c] = g->header[c];
-    put_row(g, st, col, cells, false, out);
+    grid_put_row(g, st, col, cells, false, out);
     put_rule(g, st, &st->below_header, col, out);
 }
 
@@ -340,7 +340,7 @@ void oc_grid_print(struct oc_grid *g, enum oc_grid_style style, struct oc_buf *o
             put_rule(g, st, &st->between, col, out);
         for (uint32_t c = 0; c < g->n_col; c++)
             cells[c] = col[c].text[r];
-        put_row(g, st, col, cells, multiline, out);
+        grid_put_row(g, st, col, cells, multiline, out);
     }
     if (closed)
         put_rule(g, st, &st->below, col, out);

@@ -33,7 +33,7 @@ void oc_fields_end(struct oc_fields *f)
     oc_plain_row(&f->table, f->cell);
 }
 
-static void put(struct oc_fields *f, const char *name, const char *cell)
+static void json_keys_put(struct oc_fields *f, const char *name, const char *cell)
 {
     if (f->n == OC_MAX_FIELDS)
         return;
@@ -46,7 +46,7 @@ void oc_field_text(struct oc_fields *f, const char *name, const char *s)
     if (f->json)
         oc_key_text(f->json, name, s);
     else
-        put(f, name, s ? s : "");
+        json_keys_put(f, name, s ? s : "");
 }
 
 void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v)
@@ -54,7 +54,7 @@ void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v)
     if (f->json)
         oc_key_u64(f->json, name, v);
     else
-        put(f, name, oc_printf(&f->arena, "%" PRIu64, v));
+        json_keys_put(f, name, oc_printf(&f->arena, "%" PRIu64, v));
 }
 
 void oc_field_double(struct oc_fields *f, const char *name, double v)
@@ -66,7 +66,7 @@ void oc_field_double(struct oc_fields *f, const char *name, double v)
     }
     if (isfinite(v))
         oc_format_repr(v, buf, sizeof(buf));
-    put(f, name, oc_strdup(&f->arena, buf));
+    json_keys_put(f, name, oc_strdup(&f->arena, buf));
 }
 
 void oc_field_size(struct oc_fields *f, const char *name, double v)
@@ -96,7 +96,7 @@ static const char *signature_text(struct oc_arena *a, uint64_t signature)
     return signature ? oc_printf(a, "%016" PRIx64, signature) : NULL;
 }
 
-static uint64_t sum(const uint64_t *v)
+static uint64_t json_keys_sum(const uint64_t *v)
 {
     uint64_t n = 0;
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
@@ -122,9 +122,9 @@ void oc_kernel_fields(struct oc_fields *f, const struct oc_kernel *k, const stru
     oc_field_text(f, "dtype", oc_class_name(k->dtype));
     oc_field_text(f, "signature", signature_text(&f->arena, k->signature));
     oc_field_u64(f, "nodes", k->members);
-    oc_field_u64(f, "macs", sum(w->macs));
-    oc_field_u64(f, "other_flops", sum(w->flops));
-    oc_field_u64(f, "special", sum(w->special));
+    oc_field_u64(f, "macs", json_keys_sum(w->macs));
+    oc_field_u64(f, "other_flops", json_keys_sum(w->flops));
+    oc_field_u64(f, "special", json_keys_sum(w->special));
     oc_field_u64(f, "bytes_read_act", k->rd_act);
     oc_field_u64(f, "bytes_read_weight", k->rd_wt);
     oc_field_u64(f, "bytes_written", k->wr);
@@ -258,8 +258,8 @@ void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set)
 
 /* ---- cost breakdown --------------------------------------------------------------------------------- */
 
-static void dimensions(struct oc_json_out *w, const struct oc_analysis *a, struct oc_arena *arena,
-                       uint32_t value)
+static void json_keys_dimensions(struct oc_json_out *w, const struct oc_analysis *a, struct oc_arena *arena,
+                                 uint32_t value)
 {
     const struct oc_shape *s = &a->type[value].shape;
     oc_jw_key(w, "dims");
@@ -283,8 +283,8 @@ static void dimensions(struct oc_json_out *w, const struct oc_analysis *a, struc
     oc_jw_end_array(w);
 }
 
-static void operand(struct oc_json_out *w, const struct oc_report_in *in, struct oc_arena *arena,
-                    uint32_t value, const struct oc_slot_bytes *b)
+static void json_keys_operand(struct oc_json_out *w, const struct oc_report_in *in, struct oc_arena *arena,
+                              uint32_t value, const struct oc_slot_bytes *b)
 {
     const struct oc_analysis *a = in->analysis;
     if (value == OC_NONE) {
@@ -297,24 +297,24 @@ static void operand(struct oc_json_out *w, const struct oc_report_in *in, struct
     oc_key_text(w, "source", oc_value_source(a, arena, value));
     oc_jw_key(w, "constant");
     oc_jw_bool(w, a->is_const[value]);
-    dimensions(w, a, arena, value);
+    json_keys_dimensions(w, a, arena, value);
     oc_key_u64_if(w, "bytes_moved", b != NULL, b ? b->moved : 0);
     oc_key_u64_if(w, "bytes_whole", b != NULL, b ? b->whole : 0);
     oc_key_text(w, "why", b ? b->why : NULL);
     oc_jw_end_object(w);
 }
 
-static void operands(struct oc_json_out *w, const struct oc_report_in *in, struct oc_arena *arena,
-                     const char *key, const uint32_t *id, uint32_t n, const struct oc_slot_bytes *b)
+static void json_keys_operands(struct oc_json_out *w, const struct oc_report_in *in, struct oc_arena *arena,
+                               const char *key, const uint32_t *id, uint32_t n, const struct oc_slot_bytes *b)
 {
     oc_jw_key(w, key);
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < n; i++)
-        operand(w, in, arena, id[i], b ? &b[i] : NULL);
+        json_keys_operand(w, in, arena, id[i], b ? &b[i] : NULL);
     oc_jw_end_array(w);
 }
 
-static void formula(struct oc_json_out *w, const struct oc_receipt *r)
+static void json_keys_formula(struct oc_json_out *w, const struct oc_receipt *r)
 {
     oc_jw_key(w, "terms");
     oc_jw_begin_array(w);
@@ -341,7 +341,7 @@ static void formula(struct oc_json_out *w, const struct oc_receipt *r)
     oc_jw_end_array(w);
 }
 
-static void histogram(struct oc_json_out *w, const struct oc_receipt *r)
+static void json_keys_histogram(struct oc_json_out *w, const struct oc_receipt *r)
 {
     oc_jw_key(w, "primitives");
     oc_jw_begin_array(w);
@@ -383,11 +383,11 @@ static void one(struct oc_json_out *w, const struct oc_report_in *in, struct oc_
     for (uint32_t i = 0; i < n->n_attr; i++)
         oc_key_text(w, n->attr[i].name, oc_attr_text(arena, &n->attr[i]));
     oc_jw_end_object(w);
-    operands(w, in, arena, "inputs", n->in, n->n_in, counted ? r.in : NULL);
-    operands(w, in, arena, "outputs", n->out, n->n_out, counted ? r.out : NULL);
+    json_keys_operands(w, in, arena, "inputs", n->in, n->n_in, counted ? r.in : NULL);
+    json_keys_operands(w, in, arena, "outputs", n->out, n->n_out, counted ? r.out : NULL);
     if (counted) {
-        formula(w, &r);
-        histogram(w, &r);
+        json_keys_formula(w, &r);
+        json_keys_histogram(w, &r);
     }
     oc_key_u64_if(w, "flops_per_execution", counted, counted ? r.flops : 0);
     oc_key_u64(w, "trips", k->trips);

@@ -120,38 +120,38 @@ static void put_note(struct view *v, const char *text)
     oc_plain_wrap(0, width(v), text, v->f);
 }
 
-static const char *bytes(struct view *v, double n)
+static const char *llm_view_bytes(struct view *v, double n)
 {
     char buf[48];
     return isfinite(n) ? oc_strdup(&v->arena, oc_format_bytes(n, buf, sizeof(buf))) : "unknown";
 }
 
-static const char *count(struct view *v, uint64_t n)
+static const char *llm_view_count(struct view *v, uint64_t n)
 {
     char buf[48];
     return oc_strdup(&v->arena, oc_format_count(n, buf, sizeof(buf)));
 }
 
-static const char *si(struct view *v, double n)
+static const char *llm_view_si(struct view *v, double n)
 {
     char buf[48];
     return oc_strdup(&v->arena, oc_format_si(n, "", buf, sizeof(buf)));
 }
 
-static const char *duration(struct view *v, double s)
+static const char *llm_view_duration(struct view *v, double s)
 {
     char buf[48];
     return isfinite(s) ? oc_strdup(&v->arena, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "unknown";
 }
 
 /* "32", or "unknown" */
-static const char *number(struct view *v, int64_t n)
+static const char *llm_view_number(struct view *v, int64_t n)
 {
-    return n < 0 ? "unknown" : count(v, (uint64_t)n);
+    return n < 0 ? "unknown" : llm_view_count(v, (uint64_t)n);
 }
 
 /* Text columns come first and are left-aligned. */
-static void print_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
+static void llm_view_print_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
 {
     oc_plain_left(t, n_first, &v->arena);
     t->width_chars = v->l->opts.width_chars;
@@ -161,7 +161,7 @@ static void print_table(struct view *v, struct oc_plain_table *t, size_t n_first
 
 /* ---- the model -------------------------------------------------------------------------------------- */
 
-static const char *value_name(const struct oc_llm *l, uint32_t value)
+static const char *llm_view_value_name(const struct oc_llm *l, uint32_t value)
 {
     return value == OC_NONE ? "nothing" : l->model->value[value].name;
 }
@@ -172,21 +172,22 @@ static void put_cache(struct view *v)
     const struct oc_llm_facts *f = &v->l->facts;
     const char *by = p->reader == OC_NONE ? "passed through" : v->l->model->node[p->reader].op_type;
     say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (names of %s)", f->layers, f->kv_pairs,
-        value_name(v->l, p->past), value_name(v->l, p->present), by, f->naming);
+        llm_view_value_name(v->l, p->past), llm_view_value_name(v->l, p->present), by, f->naming);
     if (f->cross_pairs)
         say(v, "", "%u inputs with keys and values of an encoder: %s per encoder position", f->cross_pairs,
-            f->kv_bytes_known ? bytes(v, (double)f->cross_bytes_per_token) : "unknown size");
+            f->kv_bytes_known ? llm_view_bytes(v, (double)f->cross_bytes_per_token) : "unknown size");
     if (!f->kv_bytes_known) {
         say(v, "per token", "KV cache bytes unknown: a dimension is unknown");
         return;
     }
-    const char *made = oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
-                                 count(v, f->kv_bytes_per_token), f->kv_pairs, number(v, f->kv_heads),
-                                 number(v, f->head_size), f->kv_dtype);
+    const char *made =
+        oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
+                  llm_view_count(v, f->kv_bytes_per_token), f->kv_pairs, llm_view_number(v, f->kv_heads),
+                  llm_view_number(v, f->head_size), f->kv_dtype);
     bool one = p->name->part == OC_KV_BOTH; /* each tensor holds keys and values */
-    say(v, "per token", "%s KV cache per sequence: %s%s", bytes(v, (double)f->kv_bytes_per_token),
+    say(v, "per token", "%s KV cache per sequence: %s%s", llm_view_bytes(v, (double)f->kv_bytes_per_token),
         f->uneven ? "layers differ, sum " : "",
-        f->uneven ? oc_printf(&v->arena, "%s B of %s", count(v, f->kv_bytes_per_token), f->kv_dtype)
+        f->uneven ? oc_printf(&v->arena, "%s B of %s", llm_view_count(v, f->kv_bytes_per_token), f->kv_dtype)
         : one     ? oc_printf(&v->arena, "%s, keys and values in one tensor", made)
                   : made);
 }
@@ -201,11 +202,12 @@ static void put_heads(struct view *v)
                              ? "no attention window"
                              : oc_printf(&v->arena, "window of %" PRId64 " in %u attention operators",
                                          f->window, f->windowed_layers);
-    say(v, "heads", "%s for queries, %s for keys and values%s; %s elements each; %s", number(v, f->heads),
-        number(v, f->kv_heads), ratio, number(v, f->head_size), window);
+    say(v, "heads", "%s for queries, %s for keys and values%s; %s elements each; %s",
+        llm_view_number(v, f->heads), llm_view_number(v, f->kv_heads), ratio,
+        llm_view_number(v, f->head_size), window);
 }
 
-static void put_weights(struct view *v)
+static void llm_view_put_weights(struct view *v)
 {
     const struct oc_llm *l = v->l;
     struct oc_buf b = {0};
@@ -215,10 +217,10 @@ static void put_weights(struct view *v)
     for (uint32_t i = 0; i < l->n_weights && i < 6; i++)
         oc_buf_printf(&b, "%s%s %.1f %%", i ? ", " : "", l->weights[i].label,
                       all ? 100.0 * (double)l->weights[i].bytes / (double)all : 0.0);
-    say(v, "weights", "%s parameters in %s: %s", count(v, l->facts.params),
-        bytes(v, (double)l->facts.const_bytes), b.data ? b.data : "none");
+    say(v, "weights", "%s parameters in %s: %s", llm_view_count(v, l->facts.params),
+        llm_view_bytes(v, (double)l->facts.const_bytes), b.data ? b.data : "none");
     oc_buf_free(&b);
-    say(v, "vocabulary", "%s", number(v, l->facts.vocabulary));
+    say(v, "vocabulary", "%s", llm_view_number(v, l->facts.vocabulary));
 }
 
 static void put_sizes(struct view *v)
@@ -276,16 +278,16 @@ static void put_run(struct view *v, struct oc_plain_table *t, const struct oc_ll
     double other = moved - (double)c.bytes_read_weight - (double)c.kv_read - (double)c.kv_written;
     const char *cell[] = {
         line->name,
-        line->fresh < 0 ? "" : count(v, (uint64_t)line->fresh),
-        line->past < 0 ? "" : count(v, (uint64_t)line->past),
-        marked(v, c.quality, si(v, (double)c.macs)),
-        marked(v, c.quality, si(v, (double)c.flops)),
+        line->fresh < 0 ? "" : llm_view_count(v, (uint64_t)line->fresh),
+        line->past < 0 ? "" : llm_view_count(v, (uint64_t)line->past),
+        marked(v, c.quality, llm_view_si(v, (double)c.macs)),
+        marked(v, c.quality, llm_view_si(v, (double)c.flops)),
         moved > 0 ? oc_printf(&v->arena, "%.4g", (double)c.flops / moved) : "",
-        bytes(v, (double)c.bytes_read_weight),
-        bytes(v, (double)c.kv_read),
-        bytes(v, (double)c.kv_written),
-        bytes(v, other),
-        line->fresh < 0 || c.peak_quality == OC_UNKNOWN ? "" : bytes(v, (double)c.peak),
+        llm_view_bytes(v, (double)c.bytes_read_weight),
+        llm_view_bytes(v, (double)c.kv_read),
+        llm_view_bytes(v, (double)c.kv_written),
+        llm_view_bytes(v, other),
+        line->fresh < 0 || c.peak_quality == OC_UNKNOWN ? "" : llm_view_bytes(v, (double)c.peak),
         c.unknown_nodes ? oc_printf(&v->arena, "%" PRIu64 " operators of unknown cost", c.unknown_nodes) : "",
     };
     oc_plain_row(t, cell);
@@ -298,11 +300,12 @@ static void put_cache_end(struct view *v)
     double tokens = (double)o->batch * (double)length;
     if (v->l->facts.kv_bytes_known)
         fprintf(v->f, "\nKV cache at the end: %s, %s sequence%s of %s token%s\n",
-                bytes(v, tokens * (double)v->l->facts.kv_bytes_per_token), count(v, (uint64_t)o->batch),
-                o->batch == 1 ? "" : "s", count(v, (uint64_t)length), length == 1 ? "" : "s");
+                llm_view_bytes(v, tokens * (double)v->l->facts.kv_bytes_per_token),
+                llm_view_count(v, (uint64_t)o->batch), o->batch == 1 ? "" : "s",
+                llm_view_count(v, (uint64_t)length), length == 1 ? "" : "s");
 }
 
-static void put_runs(struct view *v)
+static void llm_view_put_runs(struct view *v)
 {
     static const char *const head[] = {"phase",         "new",         "cached",       "MACs",
                                        "FLOPs",         "FLOP/B",      "weights read", "cache read",
@@ -314,7 +317,7 @@ static void put_runs(struct view *v)
     oc_plain_row(&t, head);
     for (size_t i = 0; i < n; i++)
         put_run(v, &t, &line[i]);
-    print_table(v, &t, 1, 1);
+    llm_view_print_table(v, &t, 1, 1);
     put_cache_end(v);
 }
 
@@ -347,7 +350,7 @@ static void put_forms_of(struct view *v, enum oc_llm_phase phase, const char *ti
     fputs(between && !any ? "\n" : "", v->f);
 }
 
-static void put_forms(struct view *v)
+static void llm_view_put_forms(struct view *v)
 {
     put_forms_of(v, OC_LLM_PREFILL, "prefill, prompt");
     put_forms_of(v, OC_LLM_DECODE, "decode step, past");
@@ -363,11 +366,11 @@ static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_l
     const char *cell[] = {
         first ? oc_device_info(d->device).name : "",
         line->name,
-        duration(v, r->s),
+        llm_view_duration(v, r->s),
         known && r->s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->s) : "unknown",
-        duration(v, r->comp_s),
-        duration(v, r->mem_s),
-        oc_printf(&v->arena, "(%s)", duration(v, r->chip_s)),
+        llm_view_duration(v, r->comp_s),
+        llm_view_duration(v, r->mem_s),
+        oc_printf(&v->arena, "(%s)", llm_view_duration(v, r->chip_s)),
         known        ? r->bound
         : r->missing ? r->missing
                      : "unknown",
@@ -390,10 +393,10 @@ static void put_roofs(struct view *v)
     for (size_t i = 0; i < v->l->n_device; i++)
         for (size_t k = 0; k < n; k++)
             put_roof(v, &t, &v->l->device[i], &line[k], k == 0);
-    print_table(v, &t, 2, 1);
+    llm_view_print_table(v, &t, 2, 1);
 }
 
-static const char *limit_text(struct view *v, const struct oc_llm_limit *l)
+static const char *llm_view_limit_text(struct view *v, const struct oc_llm_limit *l)
 {
     if (l->known && !l->never && !l->v)
         return "does not fit";
@@ -401,10 +404,10 @@ static const char *limit_text(struct view *v, const struct oc_llm_limit *l)
         return "unknown";
     if (l->never)
         return "never";
-    return oc_printf(&v->arena, "%s%s", l->beyond ? "> " : "", count(v, (uint64_t)l->v));
+    return oc_printf(&v->arena, "%s%s", l->beyond ? "> " : "", llm_view_count(v, (uint64_t)l->v));
 }
 
-static void put_limits(struct view *v)
+static void llm_view_put_limits(struct view *v)
 {
     static const char *const head[] = {
         "device", "memory", "needed", "max batch", "max context", "max prompt", "compute-bound from batch"};
@@ -414,15 +417,15 @@ static void put_limits(struct view *v)
     for (size_t i = 0; i < v->l->n_device; i++) {
         const struct oc_llm_device *d = &v->l->device[i];
         const char *cell[] = {oc_device_info(d->device).name,
-                              bytes(v, d->memory_bytes),
-                              v->l->last ? bytes(v, (double)d->need_bytes) : "unknown",
-                              limit_text(v, &d->batch),
-                              limit_text(v, &d->context),
-                              limit_text(v, &d->prompt),
-                              limit_text(v, &d->compute_bound)};
+                              llm_view_bytes(v, d->memory_bytes),
+                              v->l->last ? llm_view_bytes(v, (double)d->need_bytes) : "unknown",
+                              llm_view_limit_text(v, &d->batch),
+                              llm_view_limit_text(v, &d->context),
+                              llm_view_limit_text(v, &d->prompt),
+                              llm_view_limit_text(v, &d->compute_bound)};
         oc_plain_row(&t, cell);
     }
-    print_table(v, &t, 1, 1);
+    llm_view_print_table(v, &t, 1, 1);
 }
 
 static void put_unknown(struct view *v, const struct oc_llm_device *d, const char *what,
@@ -457,20 +460,20 @@ static void put_notes(struct view *v)
 
 /* ---- all -------------------------------------------------------------------------------------------- */
 
-static void write_table(const struct oc_llm *l, FILE *f)
+static void llm_view_write_table(const struct oc_llm *l, FILE *f)
 {
     struct view v = {.l = l, .f = f};
     if (l->model->path[0])
         say(&v, "model", "%s", l->model->path);
     put_cache(&v);
     put_heads(&v);
-    put_weights(&v);
+    llm_view_put_weights(&v);
     put_sizes(&v);
-    put_runs(&v);
-    put_forms(&v);
+    llm_view_put_runs(&v);
+    llm_view_put_forms(&v);
     if (l->n_device) {
         put_roofs(&v);
-        put_limits(&v);
+        llm_view_put_limits(&v);
         put_notes(&v);
     }
     oc_arena_free(&v.arena);
@@ -481,7 +484,7 @@ int oc_llm_write(const struct oc_llm *l, const char *format, FILE *f, struct oc_
     static const struct {
         const char *name;
         void (*write)(const struct oc_llm *, FILE *);
-    } formats[] = {{"table", write_table}, {"csv", oc_llm_write_csv}, {"json", oc_llm_write_json}};
+    } formats[] = {{"table", llm_view_write_table}, {"csv", oc_llm_write_csv}, {"json", oc_llm_write_json}};
     for (size_t i = 0; i < OC_COUNT(formats); i++) {
         if (format && strcmp(format, formats[i].name))
             continue;

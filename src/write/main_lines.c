@@ -17,31 +17,31 @@ struct lines {
     struct oc_summary *out;
 };
 
-static void add(struct lines *l, const char *label, const char *text)
+static void main_lines_add(struct lines *l, const char *label, const char *text)
 {
     OC_GROW(l->out->line, l->out->n, l->out->cap);
     l->out->line[l->out->n++] = (struct oc_summary_line){label, text, false};
 }
 
-static const char *count(struct lines *l, uint64_t v)
+static const char *main_lines_count(struct lines *l, uint64_t v)
 {
     char buf[40];
     return oc_strdup(l->arena, oc_format_count(v, buf, sizeof(buf)));
 }
 
-static const char *si(struct lines *l, double v, const char *unit)
+static const char *main_lines_si(struct lines *l, double v, const char *unit)
 {
     char buf[48];
     return oc_strdup(l->arena, oc_format_si(v, unit, buf, sizeof(buf)));
 }
 
-static const char *bytes(struct lines *l, double v)
+static const char *main_lines_bytes(struct lines *l, double v)
 {
     char buf[48];
     return oc_strdup(l->arena, oc_format_bytes(v, buf, sizeof(buf)));
 }
 
-static const char *duration(struct lines *l, double ns)
+static const char *main_lines_duration(struct lines *l, double ns)
 {
     char buf[48];
     return oc_strdup(l->arena, oc_format_time_ns(ns, buf, sizeof(buf)));
@@ -60,7 +60,7 @@ static const char *file_name(const char *path)
 
 /* ---- the model -------------------------------------------------------------------------------------- */
 
-static void add_model(struct lines *l)
+static void main_lines_add_model(struct lines *l)
 {
     const struct oc_model *m = l->r->in->model;
     const struct oc_totals *t = &l->r->in->analysis->total;
@@ -69,13 +69,15 @@ static void add_model(struct lines *l)
         if (!*m->opset[i].domain)
             opset = oc_printf(l->arena, ", opset %" PRId64, m->opset[i].version);
     const char *unknown =
-        t->unknown_nodes ? oc_printf(l->arena, " (%s of unknown cost)", count(l, t->unknown_nodes)) : "";
+        t->unknown_nodes ? oc_printf(l->arena, " (%s of unknown cost)", main_lines_count(l, t->unknown_nodes))
+                         : "";
     const char *computed = t->params_computed ? oc_printf(l->arena, " stored and %s computed from constants",
-                                                          count(l, t->params_computed))
+                                                          main_lines_count(l, t->params_computed))
                                               : "";
-    add(l, "model",
-        oc_printf(l->arena, "%s: %s nodes%s, %s parameters%s%s", file_name(m->path), count(l, t->nodes),
-                  unknown, count(l, t->params), computed, opset));
+    main_lines_add(l, "model",
+                   oc_printf(l->arena, "%s: %s nodes%s, %s parameters%s%s", file_name(m->path),
+                             main_lines_count(l, t->nodes), unknown, main_lines_count(l, t->params), computed,
+                             opset));
 }
 
 /* "; assumed: batch = 1, sequence = 128". Input shapes given as a whole precede it. */
@@ -125,7 +127,7 @@ static void add_inputs(struct lines *l)
     }
     if (n > MOST)
         text = oc_printf(l->arena, "%s, %u more", text, n - MOST);
-    add(l, "inputs", oc_printf(l->arena, "%s%s", n ? text : "none", assumed(l)));
+    main_lines_add(l, "inputs", oc_printf(l->arena, "%s%s", n ? text : "none", assumed(l)));
 }
 
 /* Lower bounds: a figure of 0 is unknown and left out. */
@@ -133,34 +135,36 @@ static void add_least_cost(struct lines *l, const struct oc_totals *t, double mo
 {
     const char *text = "", *unknown = t->flops || t->ops ? "MACs" : "MACs and FLOPs";
     if (t->macs)
-        text = oc_printf(l->arena, "%s MACs", count(l, t->macs));
+        text = oc_printf(l->arena, "%s MACs", main_lines_count(l, t->macs));
     if (t->flops)
-        text = oc_printf(l->arena, "%s%s%s FLOPs", text, *text ? ", " : "", count(l, t->flops));
+        text = oc_printf(l->arena, "%s%s%s FLOPs", text, *text ? ", " : "", main_lines_count(l, t->flops));
     if (t->ops)
-        text = oc_printf(l->arena, "%s%s%s (integer)", text, *text ? ", " : "", si(l, (double)t->ops, "OP"));
-    text = oc_printf(l->arena, "%s%s%s moved", text, *text ? ", " : "", si(l, moved, "B"));
-    add(l, "cost",
-        t->macs ? oc_printf(l->arena, "at least %s", text)
-                : oc_printf(l->arena, "%s unknown; at least %s", unknown, text));
+        text = oc_printf(l->arena, "%s%s%s (integer)", text, *text ? ", " : "",
+                         main_lines_si(l, (double)t->ops, "OP"));
+    text = oc_printf(l->arena, "%s%s%s moved", text, *text ? ", " : "", main_lines_si(l, moved, "B"));
+    main_lines_add(l, "cost",
+                   t->macs ? oc_printf(l->arena, "at least %s", text)
+                           : oc_printf(l->arena, "%s unknown; at least %s", unknown, text));
 }
 
-static void add_cost(struct lines *l)
+static void main_lines_add_cost(struct lines *l)
 {
     const struct oc_totals *t = &l->r->in->analysis->total;
     double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
     if (t->nodes && t->unknown_nodes == t->nodes) {
-        add(l, "cost", "unknown");
+        main_lines_add(l, "cost", "unknown");
         return;
     }
     if (t->unknown_nodes || t->quality == OC_LOWER) {
         add_least_cost(l, t, moved);
         return;
     }
-    add(l, "cost",
+    main_lines_add(
+        l, "cost",
         oc_printf(l->arena, "%s%s%s MACs, %s FLOPs%s, %s%s moved", oc_report_sizes(l->r) ? "mean " : "",
-                  oc_quality_word(t->quality), count(l, t->macs), count(l, t->flops),
-                  t->ops ? oc_printf(l->arena, ", %s (integer)", si(l, (double)t->ops, "OP")) : "",
-                  t->bytes_bound ? "at least " : "", si(l, moved, "B")));
+                  oc_quality_word(t->quality), main_lines_count(l, t->macs), main_lines_count(l, t->flops),
+                  t->ops ? oc_printf(l->arena, ", %s (integer)", main_lines_si(l, (double)t->ops, "OP")) : "",
+                  t->bytes_bound ? "at least " : "", main_lines_si(l, moved, "B")));
 }
 
 static void add_memory(struct lines *l)
@@ -171,33 +175,36 @@ static void add_memory(struct lines *l)
         a->peak.quality == OC_UNKNOWN || a->peak.node == OC_NONE
             ? ""
             : oc_printf(l->arena, "peak activation memory %s%s%s, ", oc_quality_word(a->peak.quality),
-                        bytes(l, (double)a->peak.bytes), oc_report_sizes(l->r) ? " (largest)" : "");
-    const char *computed = t->const_bytes_computed ? oc_printf(l->arena, " stored and %s computed",
-                                                               bytes(l, (double)t->const_bytes_computed))
-                                                   : "";
-    add(l, "memory",
-        oc_printf(l->arena, "%sconstants %s%s", peak, bytes(l, (double)t->const_bytes), computed));
+                        main_lines_bytes(l, (double)a->peak.bytes),
+                        oc_report_sizes(l->r) ? " (largest)" : "");
+    const char *computed = t->const_bytes_computed
+                               ? oc_printf(l->arena, " stored and %s computed",
+                                           main_lines_bytes(l, (double)t->const_bytes_computed))
+                               : "";
+    main_lines_add(
+        l, "memory",
+        oc_printf(l->arena, "%sconstants %s%s", peak, main_lines_bytes(l, (double)t->const_bytes), computed));
 }
 
 /* ---- the profile ------------------------------------------------------------------------------------ */
 
-static void add_profile(struct lines *l)
+static void main_lines_add_profile(struct lines *l)
 {
     const struct oc_profile *p = l->r->in->profile;
-    add(l, "profile",
-        oc_printf(l->arena, "%s: %s%s%s, %s%s", file_name(p->path), *p->producer ? p->producer : p->format,
-                  *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time",
-                  p->truncated ? "; truncated" : ""));
+    main_lines_add(l, "profile",
+                   oc_printf(l->arena, "%s: %s%s%s, %s%s", file_name(p->path),
+                             *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
+                             p->time_kind ? p->time_kind : "time", p->truncated ? "; truncated" : ""));
 }
 
 static void add_latency(struct lines *l, const struct oc_headline *h)
 {
     if (h->total_ns > 0 && !l->r->in->profile->functions)
-        add(l,
-            isnan(h->run_ns)              ? "total time"
-            : l->r->in->profile->training ? "step time"
-                                          : "latency",
-            oc_headline_latency_text(l->r, l->arena));
+        main_lines_add(l,
+                       isnan(h->run_ns)              ? "total time"
+                       : l->r->in->profile->training ? "step time"
+                                                     : "latency",
+                       oc_headline_latency_text(l->r, l->arena));
 }
 
 #define WELL_COUNTED 0.75 /* below this share of the time, a lower bound may be far from the rate */
@@ -233,7 +240,7 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
         text = oc_printf(l->arena, "%s%s%soperator time %.1f %%", text, *text ? "; " : "",
                          h->busy_host ? "host " : "", 100 * h->busy_ns / h->run_ns);
     if (*text && !l->r->in->profile->functions)
-        add(l, "achieved", text);
+        main_lines_add(l, "achieved", text);
 }
 
 /* ---- the hardware ----------------------------------------------------------------------------------- */
@@ -245,15 +252,16 @@ static void add_hardware(struct lines *l)
     struct oc_bounds b;
     oc_bounds_of(l->r, &b);
     if (b.missing && b.missing == l->r->all.n) {
-        add(l, "hardware", oc_printf(l->arena, "%s%s: no operator has a limit in its figures", d.name, set));
+        main_lines_add(l, "hardware",
+                       oc_printf(l->arena, "%s%s: no operator has a limit in its figures", d.name, set));
         return;
     }
     const char *efficiency =
         b.time_s > 0 ? oc_printf(l->arena, ", efficiency %.1f %%", 100 * b.roof_s / b.time_s) : "";
     const char *but = b.missing ? oc_printf(l->arena, " (%u rows without a limit)", b.missing) : "";
-    add(l, "hardware",
-        oc_printf(l->arena, "roofline time %s on %s%s%s%s", duration(l, b.roof_s * 1e9), d.name, set,
-                  efficiency, but));
+    main_lines_add(l, "hardware",
+                   oc_printf(l->arena, "roofline time %s on %s%s%s%s", main_lines_duration(l, b.roof_s * 1e9),
+                             d.name, set, efficiency, but));
 }
 
 /* What makes figures of the report meaningless comes first. */
@@ -262,7 +270,7 @@ static void add_mismatch(struct lines *l)
     const char *text[OC_MAX_MISMATCHES];
     size_t n = oc_mismatches(l->r->in, text);
     for (size_t i = 0; i < n; i++)
-        add(l, "mismatch", text[i]);
+        main_lines_add(l, "mismatch", text[i]);
 }
 
 void oc_main_lines(struct oc_report *r, struct oc_summary *out)
@@ -270,21 +278,22 @@ void oc_main_lines(struct oc_report *r, struct oc_summary *out)
     struct lines l = {.r = r, .arena = &r->arena, .out = out};
     add_mismatch(&l);
     if (r->in->model && r->in->analysis) {
-        add_model(&l);
+        main_lines_add_model(&l);
         add_inputs(&l);
-        add_cost(&l);
+        main_lines_add_cost(&l);
         add_memory(&l);
     }
     if (r->in->profile) {
         struct oc_headline h;
         oc_headline_of(r, &h);
-        add_profile(&l);
+        main_lines_add_profile(&l);
         add_latency(&l, &h);
         add_achieved(&l, &h);
     }
     if (r->in->device)
         add_hardware(&l);
     else if (r->o->recorded_hw)
-        add(&l, "hardware",
+        main_lines_add(
+            &l, "hardware",
             oc_printf(l.arena, "recorded on %s: --hw auto compares with its limits", r->o->recorded_hw));
 }

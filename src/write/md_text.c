@@ -30,7 +30,7 @@ static bool is_harmless(const char *s)
     return *s && !strstr(s, "://") && !strstr(s, "www.");
 }
 
-static void put(struct oc_buf *b, const char *p, const char *end)
+static void md_text_put(struct oc_buf *b, const char *p, const char *end)
 {
     while (p < end) {
         const char *from = p;
@@ -61,18 +61,18 @@ static void clean(struct oc_buf *b, const char *s, bool cut)
     const char *end = s + strlen(s);
     size_t columns = cut ? oc_utf8_columns(s, strlen(s)) : 0;
     if (columns <= MAX_COLUMNS) {
-        put(b, s, end);
+        md_text_put(b, s, end);
         return;
     }
-    put(b, s, after(s, end, HEAD));
+    md_text_put(b, s, after(s, end, HEAD));
     oc_buf_str(b, "…");
-    put(b, after(s, end, columns - (MAX_COLUMNS - HEAD - 1)), end);
+    md_text_put(b, after(s, end, columns - (MAX_COLUMNS - HEAD - 1)), end);
 }
 
 /* A code span cannot contain its own fence, and tables split cells at bars before they parse code. A
  * <code> element with character references for all punctuation can contain anything and never forms a link
  * or mention. */
-static void element(struct oc_buf *b, const char *s)
+static void md_text_element(struct oc_buf *b, const char *s)
 {
     oc_buf_str(b, "<code>");
     for (; *s; s++) {
@@ -92,7 +92,7 @@ static void code(struct oc_buf *b, const char *s, bool cut)
     if (span)
         oc_buf_printf(b, "`%s`", text.data);
     else if (text.n)
-        element(b, text.data);
+        md_text_element(b, text.data);
     else
         oc_buf_char(b, '-');
     oc_buf_free(&text);
@@ -123,7 +123,7 @@ static void put_plain(struct oc_buf *b, FILE *f)
     oc_buf_clear(b);
 }
 
-static bool wants(const struct oc_report *r, const char *part)
+static bool md_text_wants(const struct oc_report *r, const char *part)
 {
     return !r->o->print_only || !strcmp(r->o->print_only, part);
 }
@@ -131,12 +131,12 @@ static bool wants(const struct oc_report *r, const char *part)
 /* ---- the summary ------------------------------------------------------------------------------------ */
 
 /* Lines whose complete lists are printed elsewhere. */
-static bool is_listed(const char *label)
+static bool md_text_is_listed(const char *label)
 {
     return !strcmp(label, "assumptions") || !strcmp(label, "warnings") || !strcmp(label, "mismatch");
 }
 
-static void line(struct oc_buf *b, const char *label, const char *text)
+static void md_text_line(struct oc_buf *b, const char *label, const char *text)
 {
     oc_buf_printf(b, "| %s | ", label);
     oc_md_text(b, text);
@@ -160,11 +160,11 @@ static void quality_line(const struct oc_report *r, struct oc_buf *b)
 static void summary_rows(const struct oc_summary *s, bool detail, struct oc_buf *b)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        if (s->line[i].detail == detail && !is_listed(s->line[i].label))
-            line(b, s->line[i].label, s->line[i].text);
+        if (s->line[i].detail == detail && !md_text_is_listed(s->line[i].label))
+            md_text_line(b, s->line[i].label, s->line[i].text);
 }
 
-static void mismatches(const struct oc_report *r, struct oc_buf *b)
+static void md_text_mismatches(const struct oc_report *r, struct oc_buf *b)
 {
     const char *text[OC_MAX_MISMATCHES];
     size_t n = oc_mismatches(r->in, text);
@@ -186,7 +186,7 @@ static void title(const struct oc_report *r, struct oc_buf *b)
 
 /* ---- the rows --------------------------------------------------------------------------------------- */
 
-static void cell(const struct oc_column *c, const struct oc_line *l, struct oc_buf *b)
+static void md_text_cell(const struct oc_column *c, const struct oc_line *l, struct oc_buf *b)
 {
     const char *text = oc_field_human(c, l);
     oc_buf_char(b, ' ');
@@ -199,7 +199,7 @@ static void cell(const struct oc_column *c, const struct oc_line *l, struct oc_b
     oc_buf_str(b, " |");
 }
 
-static void rows(struct oc_report *r, FILE *f)
+static void md_text_rows(struct oc_report *r, FILE *f)
 {
     const struct oc_column *column[OC_MAX_COLUMNS];
     size_t n = oc_columns_for(r, OC_COL_COMPACT, column);
@@ -215,7 +215,7 @@ static void rows(struct oc_report *r, FILE *f)
     while (oc_line_next(&l)) {
         oc_buf_char(&b, '|');
         for (size_t i = 0; i < n; i++)
-            cell(column[i], &l, &b);
+            md_text_cell(column[i], &l, &b);
         oc_buf_char(&b, '\n');
         put_plain(&b, f);
     }
@@ -252,8 +252,8 @@ static void what_if(struct oc_report *r, FILE *f)
 
 /* ---- the folded part -------------------------------------------------------------------------------- */
 
-static void assumption(struct oc_buf *b, const char *what, const char *name, const char *value,
-                       const char *reason)
+static void md_text_assumption(struct oc_buf *b, const char *what, const char *name, const char *value,
+                               const char *reason)
 {
     const char *part[] = {what, name, value, reason};
     oc_buf_char(b, '|');
@@ -271,18 +271,18 @@ static size_t n_assumptions(const struct oc_report_in *in)
            (in->device ? oc_device_info(in->device).n_set : 0);
 }
 
-static void assumptions(const struct oc_report_in *in, struct oc_buf *b)
+static void md_text_assumptions(const struct oc_report_in *in, struct oc_buf *b)
 {
     if (!n_assumptions(in))
         return;
     oc_buf_str(b, "\n| assumption | of | value | why |\n| --- | --- | --- | --- |\n");
     for (uint32_t i = 0; in->analysis && i < in->analysis->n_assumption; i++) {
         const struct oc_assumption *q = &in->analysis->assumption[i];
-        assumption(b, q->what, q->name, q->value, q->reason);
+        md_text_assumption(b, q->what, q->name, q->value, q->reason);
     }
     struct oc_device_info d = in->device ? oc_device_info(in->device) : (struct oc_device_info){0};
     for (size_t i = 0; i < d.n_set; i++)
-        assumption(b, "hardware", d.set[i].key, d.set[i].value, "set by --hw-set");
+        md_text_assumption(b, "hardware", d.set[i].key, d.set[i].value, "set by --hw-set");
 }
 
 static size_t n_findings(const struct oc_report_in *in)
@@ -294,7 +294,7 @@ static size_t n_findings(const struct oc_report_in *in)
     return n;
 }
 
-static void findings(const struct oc_report_in *in, struct oc_buf *b)
+static void md_text_findings(const struct oc_report_in *in, struct oc_buf *b)
 {
     const struct oc_diag *d = NULL;
     if (n_findings(in))
@@ -317,8 +317,8 @@ static void details(const struct oc_report *r, const struct oc_summary *s, struc
                   n_assumptions(r->in), n_findings(r->in));
     oc_buf_str(b, "| | |\n| --- | --- |\n");
     summary_rows(s, true, b);
-    assumptions(r->in, b);
-    findings(r->in, b);
+    md_text_assumptions(r->in, b);
+    md_text_findings(r->in, b);
     oc_buf_str(b, "\nby onnxcost " ONNXCOST_VERSION "\n\n</details>\n");
 }
 
@@ -327,9 +327,9 @@ void oc_out_markdown(struct oc_report *r, FILE *f)
     struct oc_summary s = {0};
     struct oc_buf b = {0};
     oc_report_summary(r, &s);
-    mismatches(r, &b);
+    md_text_mismatches(r, &b);
     put_plain(&b, f);
-    if (wants(r, "summary")) {
+    if (md_text_wants(r, "summary")) {
         title(r, &b);
         oc_buf_str(&b, "| | |\n| --- | --- |\n");
         summary_rows(&s, false, &b);
@@ -340,15 +340,15 @@ void oc_out_markdown(struct oc_report *r, FILE *f)
         fputc('\n', f);
         oc_out_sizes(r, true, f);
     }
-    if (wants(r, "device") || wants(r, "host"))
-        rows(r, f);
+    if (md_text_wants(r, "device") || md_text_wants(r, "host"))
+        md_text_rows(r, f);
     if (r->what_if)
         what_if(r, f);
     if (r->advice) {
         oc_advice_markdown(r->advice, &r->arena, &b);
         put_plain(&b, f);
     }
-    if (wants(r, "summary")) {
+    if (md_text_wants(r, "summary")) {
         details(r, &s, &b);
         put_plain(&b, f);
     }

@@ -43,7 +43,7 @@ static uint32_t add_live(const struct oc_lives *l, struct oc_memory_row *row)
     return n;
 }
 
-static int larger(const void *a, const void *b)
+static int memory_report_larger(const void *a, const void *b)
 {
     const struct oc_memory_row *x = a, *y = b;
     if (x->life->bytes != y->life->bytes)
@@ -65,7 +65,7 @@ static void live_rows(struct oc_memory *m)
     for (uint32_t i = 0; i < m->n_body; i++)
         row += add_live(m->body[i], row);
     if (n)
-        qsort(row - n, n, sizeof(*row), larger);
+        qsort(row - n, n, sizeof(*row), memory_report_larger);
 }
 
 struct full {
@@ -126,7 +126,7 @@ static bool is_other_graph(const struct oc_model *m, const struct oc_prof_memory
     return !requested || !in_use;
 }
 
-static void compare(struct oc_memory *m)
+static void memory_report_compare(struct oc_memory *m)
 {
     const struct oc_profile *p = m->o.profile;
     if (!p || !p->memory.known)
@@ -170,7 +170,7 @@ int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_op
         oc_memory_free(m);
         return -1;
     }
-    compare(m);
+    memory_report_compare(m);
     *out = m;
     return 0;
 }
@@ -204,17 +204,17 @@ struct oc_memory_info oc_memory_info(const struct oc_memory *m)
                                    .batch_bounded = m->fit.bounded};
 }
 
-static const char *label(const struct oc_memory_row *r, uint32_t step, struct oc_arena *arena)
+static const char *memory_report_label(const struct oc_memory_row *r, uint32_t step, struct oc_arena *arena)
 {
     return oc_printf(arena, "%u %s", step + 1, r->lives->a->model->node[r->lives->step[step]].op_type);
 }
 
 const char *oc_memory_born(const struct oc_memory_row *r, struct oc_arena *arena)
 {
-    return r->life->input || !r->lives->n_step ? "start" : label(r, r->life->first, arena);
+    return r->life->input || !r->lives->n_step ? "start" : memory_report_label(r, r->life->first, arena);
 }
 
 const char *oc_memory_dies(const struct oc_memory_row *r, struct oc_arena *arena)
 {
-    return r->life->output || !r->lives->n_step ? "end" : label(r, r->life->last, arena);
+    return r->life->output || !r->lives->n_step ? "end" : memory_report_label(r, r->life->last, arena);
 }

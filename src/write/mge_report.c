@@ -44,7 +44,7 @@ static const char *list_text(struct oc_arena *a, const char *open, const int64_t
     return s;
 }
 
-static const struct oc_row_shape *shapes_of(struct oc_arena *a, const struct oc_mge_shapes *s)
+static const struct oc_row_shape *mge_report_shapes_of(struct oc_arena *a, const struct oc_mge_shapes *s)
 {
     struct oc_row_shape *out = OC_NEW_ARRAY(a, s->n, struct oc_row_shape);
     for (uint32_t i = 0; i < s->n; i++) {
@@ -64,12 +64,12 @@ static uint8_t state_of(const struct oc_mge_shapes *s)
                                      : OC_SHAPES_NA;
 }
 
-static double seconds(struct oc_mge_time t)
+static double mge_report_seconds(struct oc_mge_time t)
 {
     return t.known ? oc_num_measured(t.s) : NAN;
 }
 
-static double number_of(const char *id)
+static double mge_report_number_of(const char *id)
 {
     double v = NAN;
     if (oc_py_is_int(id, strlen(id)))
@@ -77,7 +77,7 @@ static double number_of(const char *id)
     return v;
 }
 
-static struct oc_row row_of(struct oc_arena *a, const struct oc_mge_opr *o)
+static struct oc_row mge_report_row_of(struct oc_arena *a, const struct oc_mge_opr *o)
 {
     struct oc_row row = oc_row_blank();
     const char **info = OC_NEW_ARRAY(a, 3, const char *);
@@ -86,21 +86,21 @@ static struct oc_row row_of(struct oc_arena *a, const struct oc_mge_opr *o)
     row.id = info[2] = o->id;
     row.info = info;
     row.n_info = 3;
-    row.id_number = number_of(o->id);
+    row.id_number = mge_report_number_of(o->id);
     row.in_dtype = o->in_dtype;
     row.n_in_dtype = o->n_in_dtype;
-    row.time_s = seconds(o->time[OC_MGE_DEVICE][OC_MGE_END]);
-    row.kern_time_s = seconds(o->time[OC_MGE_DEVICE][OC_MGE_KERN]);
-    row.host_time_s = seconds(o->time[OC_MGE_HOST][OC_MGE_END]);
-    row.host_kern_time_s = seconds(o->time[OC_MGE_HOST][OC_MGE_KERN]);
+    row.time_s = mge_report_seconds(o->time[OC_MGE_DEVICE][OC_MGE_END]);
+    row.kern_time_s = mge_report_seconds(o->time[OC_MGE_DEVICE][OC_MGE_KERN]);
+    row.host_time_s = mge_report_seconds(o->time[OC_MGE_HOST][OC_MGE_END]);
+    row.host_kern_time_s = mge_report_seconds(o->time[OC_MGE_HOST][OC_MGE_KERN]);
     row.rates = OC_RATES_NATIVE;
     row.computation = o->computation;
     row.memory = o->memory;
     row.in_state = state_of(&o->in);
-    row.in = shapes_of(a, &o->in);
+    row.in = mge_report_shapes_of(a, &o->in);
     row.n_in = o->in.n;
     row.out_state = state_of(&o->out);
-    row.out = shapes_of(a, &o->out);
+    row.out = mge_report_shapes_of(a, &o->out);
     row.n_out = o->out.n;
     return row;
 }
@@ -112,13 +112,13 @@ static void mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows 
     *out = (struct oc_rows){
         .arena = a, .row = OC_NEW_ARRAY(a, m->n, struct oc_row), .n = m->n, .info_key = keys};
     for (uint32_t i = 0; i < m->n; i++)
-        out->row[i] = row_of(a, &m->opr[i]);
+        out->row[i] = mge_report_row_of(a, &m->opr[i]);
 }
 
 /* ---- summary ---------------------------------------------------------------------------------------- */
 
 /* Over all operators, independent of the selection. */
-static struct total total_of(const struct oc_mge *m, enum oc_mge_side side)
+static struct total mge_report_total_of(const struct oc_mge *m, enum oc_mge_side side)
 {
     double *v = oc_xmalloc(((size_t)m->n + 1) * sizeof(*v));
     struct total t = {.integer = true};
@@ -253,7 +253,7 @@ int oc_mge_report(const struct oc_mge *m, const struct oc_report_opts *o, FILE *
     if (rc == 0) {
         mge_rows(m, &r.arena, &r.all);
         for (unsigned side = 0; side < OC_MGE_SIDES; side++)
-            r.total[side] = total_of(m, side);
+            r.total[side] = mge_report_total_of(m, side);
         rc = put_chosen(&r, err);
     }
     if (rc == 0)

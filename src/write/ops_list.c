@@ -11,14 +11,14 @@
 #define LIST_VERSION      1
 #define LIST_VERSION_TEXT "1"
 
-static const char *domain_of(const struct oc_op_info *op)
+static const char *ops_list_domain_of(const struct oc_op_info *op)
 {
     return op->domain[0] ? op->domain : "ai.onnx";
 }
 
 /* A test is a set of inputs, a program with one of our models that contains the operator, or a model of
  * the ONNX backend tests. */
-static unsigned tests_of(const struct oc_op_info *op)
+static unsigned ops_list_tests_of(const struct oc_op_info *op)
 {
     return op->cases + op->models + op->node_tests;
 }
@@ -28,7 +28,7 @@ static const char *opsets(struct oc_arena *a, const struct oc_op_info *op)
     return op->until ? oc_printf(a, "%d-%d", op->since, op->until) : oc_printf(a, "%d-", op->since);
 }
 
-static void fill(struct oc_plain_table *t, struct oc_arena *a)
+static void ops_list_fill(struct oc_plain_table *t, struct oc_arena *a)
 {
     static const char *const head[] = {"domain", "operator", "opset", "class", "family", "tests", "formula"};
     t->n_col = OC_COUNT(head);
@@ -36,12 +36,12 @@ static void fill(struct oc_plain_table *t, struct oc_arena *a)
     for (size_t i = 0; i < oc_op_count(); i++) {
         struct oc_op_info op;
         oc_op_get(i, &op);
-        const char *const cell[] = {domain_of(&op),
+        const char *const cell[] = {ops_list_domain_of(&op),
                                     op.name,
                                     opsets(a, &op),
                                     op.op_class,
                                     op.family,
-                                    oc_printf(a, "%u", tests_of(&op)),
+                                    oc_printf(a, "%u", ops_list_tests_of(&op)),
                                     op.formula ? op.formula : ""};
         oc_plain_row(t, cell);
     }
@@ -50,14 +50,14 @@ static void fill(struct oc_plain_table *t, struct oc_arena *a)
 static void put_op(struct oc_json_out *w, const struct oc_op_info *op)
 {
     oc_jw_begin_object(w);
-    oc_key_text(w, "domain", domain_of(op));
+    oc_key_text(w, "domain", ops_list_domain_of(op));
     oc_key_text(w, "name", op->name);
     oc_key_text(w, "family", op->family);
     oc_key_text(w, "class", op->op_class);
     oc_key_u64(w, "since", (uint64_t)op->since);
     oc_key_u64_if(w, "until", op->until > 0, (uint64_t)op->until);
     oc_key_text(w, "formula", op->formula);
-    oc_key_u64(w, "tests", tests_of(op));
+    oc_key_u64(w, "tests", ops_list_tests_of(op));
     oc_key_u64(w, "cases", op->cases);
     oc_key_u64(w, "costs", op->costs);
     oc_key_u64(w, "models", op->models);
@@ -65,7 +65,7 @@ static void put_op(struct oc_json_out *w, const struct oc_op_info *op)
     oc_jw_end_object(w);
 }
 
-static void write_json(FILE *f)
+static void ops_list_write_json(FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
@@ -89,13 +89,13 @@ int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_er
     if (format && !csv && !json && strcmp(format, "table") != 0)
         return oc_fail(err, OC_EARG, "ops has no format '%s'; valid: table, csv, json", format);
     if (json) {
-        write_json(f);
+        ops_list_write_json(f);
         return 0;
     }
     struct oc_arena a = {0};
     static const uint8_t drop[] = {0, 0, 0, 0, 1, 2, 3};
     struct oc_plain_table t = {.width_chars = width_chars, .drop = drop, .min_text = UINT8_MAX};
-    fill(&t, &a);
+    ops_list_fill(&t, &a);
     if (csv)
         oc_plain_csv(&t, LIST_VERSION_TEXT, f);
     else

@@ -13,7 +13,7 @@ enum { SHOWN = 5, LABEL = 11, NAME = 60, MIN_NAME = 24, TYPE = 20, OTHER = 52 /*
 
 /* ---- text ------------------------------------------------------------------------------------------- */
 
-static const char *duration(struct oc_arena *a, double ns)
+static const char *advice_duration(struct oc_arena *a, double ns)
 {
     char buf[32];
     return oc_strdup(a, oc_format_time_ns(ns, buf, sizeof(buf)));
@@ -25,20 +25,21 @@ static const char *saving(const struct oc_advice_item *f, const char *whole, str
     char buf[32];
     const char *share = f->share >= 0 ? oc_printf(a, " (%.1f %% %s)", f->share * 100, whole) : "";
     if (!isnan(f->high_ns) && !isnan(f->low_ns) && f->low_ns > 0.95 * f->high_ns)
-        return oc_printf(a, "%s%s", duration(a, f->high_ns), share);
+        return oc_printf(a, "%s%s", advice_duration(a, f->high_ns), share);
     if (!isnan(f->high_ns) && f->low_ns > 0)
-        return oc_printf(a, "%s to %s%s", duration(a, f->low_ns), duration(a, f->high_ns), share);
+        return oc_printf(a, "%s to %s%s", advice_duration(a, f->low_ns), advice_duration(a, f->high_ns),
+                         share);
     if (!isnan(f->high_ns))
-        return oc_printf(a, "at most %s%s", duration(a, f->high_ns), share);
+        return oc_printf(a, "at most %s%s", advice_duration(a, f->high_ns), share);
     if (f->low_ns > 0)
-        return oc_printf(a, "at least %s%s", duration(a, f->low_ns), share);
+        return oc_printf(a, "at least %s%s", advice_duration(a, f->low_ns), share);
     if (f->saved_bytes > 0)
         return oc_printf(a, "%s not moved; time unknown", oc_format_bytes(f->saved_bytes, buf, sizeof(buf)));
     return "unknown";
 }
 
 /* Kernel names can be very long; names of nodes differ at their end. */
-static const char *shortened(const char *s, size_t most, struct oc_arena *a)
+static const char *advice_shortened(const char *s, size_t most, struct oc_arena *a)
 {
     size_t n = strlen(s), columns = oc_utf8_columns(s, n);
     if (columns <= most)
@@ -71,11 +72,11 @@ static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o
     for (uint32_t i = 0; i < f->n_proof && i < SHOWN; i++) {
         const struct oc_advice_proof *e = &f->proof[i];
         const char *cell[] = {oc_printf(a, "%*s", LABEL, ""),
-                              isnan(e->time_ns) ? "" : duration(a, e->time_ns),
+                              isnan(e->time_ns) ? "" : advice_duration(a, e->time_ns),
                               isnan(e->bytes) ? ""
                                               : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
-                              shortened(e->name, name, a),
-                              shortened(e->type, TYPE, a),
+                              advice_shortened(e->name, name, a),
+                              advice_shortened(e->type, TYPE, a),
                               e->text};
         oc_plain_row(&t, cell);
     }
@@ -175,7 +176,7 @@ static void proof_markdown(const struct oc_advice_item *k, struct oc_arena *aren
     oc_buf_str(b, "\n| time | type | name | |\n| ---: | --- | --- | --- |\n");
     for (uint32_t i = 0; i < k->n_proof && i < SHOWN; i++) {
         const struct oc_advice_proof *e = &k->proof[i];
-        oc_buf_printf(b, "| %s | ", isnan(e->time_ns) ? "" : duration(arena, e->time_ns));
+        oc_buf_printf(b, "| %s | ", isnan(e->time_ns) ? "" : advice_duration(arena, e->time_ns));
         oc_md_code(b, e->type);
         oc_buf_str(b, " | ");
         oc_md_code(b, e->name);

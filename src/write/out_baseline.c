@@ -28,7 +28,7 @@ struct writer {
 
 /* ---- figures ---------------------------------------------------------------------------------------- */
 
-static const char *number(struct oc_arena *a, enum oc_gate_metric m, struct oc_gate_number n)
+static const char *baseline_number(struct oc_arena *a, enum oc_gate_metric m, struct oc_gate_number n)
 {
     char text[40];
     if (oc_gate_is_whole(m))
@@ -47,7 +47,8 @@ static void find_figures(struct writer *w, const struct oc_report_in *in, const 
             continue;
         oc_figure(&figures, (enum oc_gate_metric)m, NULL, NULL, &s);
         if (s.bounded) {
-            w->figure[m].is = number(&w->arena, (enum oc_gate_metric)m, oc_gate_info[m].least ? s.lo : s.hi);
+            w->figure[m].is =
+                baseline_number(&w->arena, (enum oc_gate_metric)m, oc_gate_info[m].least ? s.lo : s.hi);
             w->figure[m].from = s.from ? oc_strdup(&w->arena, s.from) : NULL;
         }
         free(s.node);
@@ -55,7 +56,7 @@ static void find_figures(struct writer *w, const struct oc_report_in *in, const 
     oc_figures_free(&figures);
 }
 
-static void write_value(struct writer *w, unsigned m)
+static void baseline_write_value(struct writer *w, unsigned m)
 {
     oc_buf_str(&w->b, "  <value");
     oc_xml_attribute(&w->b, "metric", oc_gate_info[m].name);
@@ -69,7 +70,7 @@ static void write_missing_values(struct writer *w)
 {
     for (unsigned m = 0; m < OC_GATE_METRICS; m++)
         if (w->figure[m].is && !w->figure[m].written)
-            write_value(w, m);
+            baseline_write_value(w, m);
 }
 
 static void write_new(struct writer *w)
@@ -101,7 +102,7 @@ struct tag {
     size_t n_attr;
 };
 
-static bool is_blank(char c)
+static bool baseline_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -109,7 +110,7 @@ static bool is_blank(char c)
 static size_t name_length(const char *s)
 {
     size_t n = 0;
-    while (s[n] && !is_blank(s[n]) && !strchr("=/>", s[n]))
+    while (s[n] && !baseline_is_blank(s[n]) && !strchr("=/>", s[n]))
         n++;
     return n;
 }
@@ -120,7 +121,7 @@ static void scan_tag(const char *p, struct tag *t)
     *t = (struct tag){.start = p, .closing = closing, .name = p + 1 + closing};
     t->name_n = name_length(t->name);
     for (p = t->name + t->name_n; *p != '>' && *p;) {
-        if (is_blank(*p) || *p == '/') {
+        if (baseline_is_blank(*p) || *p == '/') {
             p++;
             continue;
         }
@@ -255,7 +256,7 @@ static int check_baseline(const char *name, const void *data, size_t n, struct o
 }
 
 /* Text of an older baseline; NULL: there is none. */
-static int read_old(struct writer *w, const char *path, const char **text, struct oc_err *err)
+static int baseline_read_old(struct writer *w, const char *path, const char **text, struct oc_err *err)
 {
     struct oc_file file;
     struct oc_err cause;
@@ -283,7 +284,7 @@ int oc_baseline_write(const struct oc_report_in *in, const struct oc_estimate *e
         return oc_fail(err, OC_EARG, "a baseline needs a model, and a profile needs to be joined to it");
     const char *slash = strrchr(in->model->path, '/');
     w.model = slash ? slash + 1 : in->model->path;
-    int rc = read_old(&w, old_path, &old, err);
+    int rc = baseline_read_old(&w, old_path, &old, err);
     if (!rc) {
         find_figures(&w, in, estimate);
         if (old)

@@ -13,33 +13,33 @@
 
 enum { VERSION = 1 };
 
-static const char *class_of(const struct oc_cal_key *k, struct oc_arena *a)
+static const char *calibration_class_of(const struct oc_cal_key *k, struct oc_arena *a)
 {
     if (k->cls < OC_KC_COUNT)
         return oc_kernel_class_name(k->cls);
     return oc_printf(a, "(%s)", oc_kernel_group_name(k->cls - (unsigned)OC_KC_COUNT));
 }
 
-static const char *dtype_of(const struct oc_cal_key *k)
+static const char *calibration_dtype_of(const struct oc_cal_key *k)
 {
     return k->dtype == OC_CLASS_NONE ? "any" : oc_class_name(k->dtype);
 }
 
 /* ---- for people ------------------------------------------------------------------------------------- */
 
-static const char *si(struct oc_arena *a, double v, const char *unit)
+static const char *calibration_si(struct oc_arena *a, double v, const char *unit)
 {
     char buf[48];
     return isfinite(v) && v > 0 ? oc_strdup(a, oc_format_si(v, unit, buf, sizeof(buf))) : "-";
 }
 
-static const char *time_text(struct oc_arena *a, double s)
+static const char *calibration_time_text(struct oc_arena *a, double s)
 {
     char buf[48];
     return isfinite(s) ? oc_strdup(a, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "-";
 }
 
-static const char *percent(struct oc_arena *a, double ln)
+static const char *calibration_percent(struct oc_arena *a, double ln)
 {
     return isfinite(ln) ? oc_printf(a, "%.1f", 100 * (exp(ln) - 1)) : "-";
 }
@@ -50,17 +50,17 @@ static void key_row(struct oc_plain_table *t, struct oc_arena *a, const struct o
     const char *cell[] = {
         oc_printf(a, "%" PRIu32, k->n),
         oc_printf(a, "%" PRIu32, k->n_model),
-        time_text(a, c->t0_s),
+        calibration_time_text(a, c->t0_s),
         oc_printf(a, "%.3f%s", c->ec, k->ec_known ? "" : "?"),
         oc_printf(a, "%.3f%s", c->em, k->em_known ? "" : "?"),
-        si(a, c->w_half_flop, "FLOP"),
-        si(a, c->b_half_bytes, "B"),
+        calibration_si(a, c->w_half_flop, "FLOP"),
+        calibration_si(a, c->b_half_bytes, "B"),
         isinf(c->p) ? "inf" : oc_printf(a, "%g", c->p),
         c->align > 1 ? oc_printf(a, "%" PRIu32, c->align) : "-",
-        percent(a, k->lomo_error),
-        percent(a, k->errors.d80[1]),
-        class_of(k, a),
-        dtype_of(k),
+        calibration_percent(a, k->lomo_error),
+        calibration_percent(a, k->errors.d80[1]),
+        calibration_class_of(k, a),
+        calibration_dtype_of(k),
         oc_printf(a, "%s%s", oc_cal_kind_names[k->kind], k->residual >= 0 ? "+forest" : ""),
     };
     t->n_col = OC_COUNT(cell);
@@ -81,7 +81,7 @@ static void write_left_out(const struct oc_samples *s, FILE *f)
                     100 * s->reject[i].time_s / s->kernels_s, oc_reject_reason_name(i));
 }
 
-static void write_head(const struct oc_calibration *c, const struct oc_samples *s, FILE *f)
+static void calibration_write_head(const struct oc_calibration *c, const struct oc_samples *s, FILE *f)
 {
     char fix[40], gap[40];
     oc_print_line(f, "device      %s", c->device);
@@ -98,11 +98,11 @@ static void write_head(const struct oc_calibration *c, const struct oc_samples *
             oc_format_time_ns(c->gap_s * 1e9, gap, sizeof(gap)), 100 * (exp(c->tau) - 1));
 }
 
-static void write_table(const struct oc_calibration *c, const struct oc_samples *s, FILE *f)
+static void calibration_write_table(const struct oc_calibration *c, const struct oc_samples *s, FILE *f)
 {
     struct oc_plain_table t = {0};
     struct oc_arena a = {0};
-    write_head(c, s, f);
+    calibration_write_head(c, s, f);
     for (size_t i = 0; i < c->n_key; i++)
         key_row(&t, &a, &c->key[i]);
     fputc('\n', f);
@@ -159,7 +159,7 @@ static void keys(struct oc_fields *f, const struct oc_calibration *c)
         key_fields(f, &c->key[i]);
 }
 
-static void write_json(struct oc_fields *f, const struct oc_calibration *c, FILE *out)
+static void calibration_write_json(struct oc_fields *f, const struct oc_calibration *c, FILE *out)
 {
     struct oc_json_out w = {.f = out, .pretty = true};
     f->json = &w;
@@ -192,9 +192,9 @@ int oc_calibration_report(const struct oc_calibration *c, const struct oc_sample
     OC_C_LOCALE;
     struct oc_fields f = {0};
     if (!format || !strcmp(format, "table")) {
-        write_table(c, samples, out);
+        calibration_write_table(c, samples, out);
     } else if (!strcmp(format, "json")) {
-        write_json(&f, c, out);
+        calibration_write_json(&f, c, out);
     } else if (!strcmp(format, "csv")) {
         keys(&f, c);
         oc_fields_csv(&f, "1", out);

@@ -32,7 +32,7 @@ const char *oc_check_summary(struct oc_arena *a, const struct oc_check *c)
     return n->unclear ? oc_printf(a, "%s, %zu inconclusive", text, n->unclear) : text;
 }
 
-static const char *origin(struct oc_arena *a, const struct oc_limit *l)
+static const char *check_origin(struct oc_arena *a, const struct oc_limit *l)
 {
     if (!l->file)
         return "command line";
@@ -55,7 +55,7 @@ const char *oc_check_assumption(struct oc_arena *a, const struct oc_check *c, ui
 /* Narrower tables leave out what is in brackets: other units, baseline and tolerance. */
 enum { FULL_WIDTH = 140 };
 
-static const char *cell_text(struct oc_arena *a, const char *text, bool brief)
+static const char *check_cell_text(struct oc_arena *a, const char *text, bool brief)
 {
     const char *bracket = brief ? strstr(text, " (") : NULL;
     return bracket ? oc_strndup(a, text, (size_t)(bracket - text)) : text;
@@ -67,13 +67,13 @@ static void fill_sheet(const struct oc_check *c, struct oc_arena *a, bool brief,
     *s = (struct oc_sheet){.kinds = "ttttc", .head = head};
     for (size_t i = 0; i < c->n; i++) {
         const struct oc_verdict *v = &c->verdict[i];
-        const char *cell[] = {oc_check_result_name(v->result), v->title, cell_text(a, v->value, brief),
-                              cell_text(a, v->bound, brief), origin(a, v->limit)};
+        const char *cell[] = {oc_check_result_name(v->result), v->title, check_cell_text(a, v->value, brief),
+                              check_cell_text(a, v->bound, brief), check_origin(a, v->limit)};
         oc_sheet_row(s, cell);
     }
 }
 
-static void write_table(const struct oc_check *c, unsigned width, FILE *f)
+static void check_write_table(const struct oc_check *c, unsigned width, FILE *f)
 {
     struct oc_arena a = {0};
     const char *text;
@@ -91,7 +91,7 @@ static void write_table(const struct oc_check *c, unsigned width, FILE *f)
     oc_arena_free(&a);
 }
 
-static void write_markdown(const struct oc_check *c, FILE *f)
+static void check_write_markdown(const struct oc_check *c, FILE *f)
 {
     struct oc_arena a = {0};
     struct oc_buf b = {0};
@@ -133,7 +133,7 @@ static void field_number(struct oc_fields *o, const char *name, const struct oc_
         oc_field_double(o, name, n.v);
 }
 
-static void fill(struct oc_fields *o, const struct oc_verdict *v)
+static void check_fill(struct oc_fields *o, const struct oc_verdict *v)
 {
     static const char *const unit[] = {
         [OC_GATE_COUNT] = "1", [OC_GATE_SIZE] = "B", [OC_GATE_TIME] = "ns", [OC_GATE_SHARE] = "fraction"};
@@ -158,19 +158,19 @@ static void fill(struct oc_fields *o, const struct oc_verdict *v)
     oc_field_text(o, "reason", v->reason);
 }
 
-static void write_csv(const struct oc_check *c, FILE *f)
+static void check_write_csv(const struct oc_check *c, FILE *f)
 {
     struct oc_fields o = {0};
     for (size_t i = 0; i < c->n; i++) {
         oc_fields_begin(&o);
-        fill(&o, &c->verdict[i]);
+        check_fill(&o, &c->verdict[i]);
         oc_fields_end(&o);
     }
     oc_fields_csv(&o, "1", f);
     oc_fields_free(&o);
 }
 
-static void write_json(const struct oc_check *c, FILE *f)
+static void check_write_json(const struct oc_check *c, FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     struct oc_fields o = {.json = &w};
@@ -188,7 +188,7 @@ static void write_json(const struct oc_check *c, FILE *f)
     oc_jw_begin_array(&w);
     for (size_t i = 0; i < c->n; i++) {
         oc_fields_begin(&o);
-        fill(&o, &c->verdict[i]);
+        check_fill(&o, &c->verdict[i]);
         oc_fields_end(&o);
     }
     oc_jw_end_array(&w);
@@ -217,11 +217,11 @@ int oc_check_write(const struct oc_check *c, const char *format, unsigned width_
     static const struct {
         const char *name;
         void (*write)(const struct oc_check *c, FILE *f);
-    } forms[] = {{"csv", write_csv},         {"json", write_json},      {"markdown", write_markdown},
-                 {"md", write_markdown},     {"junit", oc_check_junit}, {"sarif", oc_check_sarif},
+    } forms[] = {{"csv", check_write_csv},     {"json", check_write_json}, {"markdown", check_write_markdown},
+                 {"md", check_write_markdown}, {"junit", oc_check_junit},  {"sarif", oc_check_sarif},
                  {"github", oc_check_github}};
     if (!format || strcmp(format, "table") == 0) {
-        write_table(c, width_chars, out);
+        check_write_table(c, width_chars, out);
         return 0;
     }
     for (size_t i = 0; i < OC_COUNT(forms); i++)

@@ -69,13 +69,13 @@ static void closed_form_csv(struct closed_form_out *o, FILE *f)
     oc_arena_free(&arena);
 }
 
-static void key_i64(struct oc_json_out *w, const char *key, int64_t v)
+static void closed_form_key_i64(struct oc_json_out *w, const char *key, int64_t v)
 {
     oc_jw_key(w, key);
     oc_jw_i64(w, v);
 }
 
-static void key_bool(struct oc_json_out *w, const char *key, bool v)
+static void closed_form_key_bool(struct oc_json_out *w, const char *key, bool v)
 {
     oc_jw_key(w, key);
     oc_jw_bool(w, v);
@@ -91,7 +91,7 @@ static void json_symbols(struct oc_json_out *w, const struct oc_closed_form *f)
     for (unsigned k = 0; k < f->n_symbol; k++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "name", f->symbol[k]);
-        key_i64(w, "start", f->base[k]);
+        closed_form_key_i64(w, "start", f->base[k]);
         oc_key_text(w, "role", role[var[k].role]);
         oc_key_text(w, "equal_to", var[k].role == OC_FIT_TIED ? f->symbol[var[k].tied_to] : NULL);
         oc_jw_end_object(w);
@@ -105,7 +105,7 @@ static void json_terms(struct oc_json_out *w, const struct oc_closed_form *f, co
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < p->n_term; i++) {
         oc_jw_begin_object(w);
-        key_i64(w, "coefficient", p->term[i].num);
+        closed_form_key_i64(w, "coefficient", p->term[i].num);
         oc_jw_key(w, "powers");
         oc_jw_begin_object(w);
         for (unsigned k = 0; k < p->n_var; k++)
@@ -115,7 +115,7 @@ static void json_terms(struct oc_json_out *w, const struct oc_closed_form *f, co
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
-    key_i64(w, "denominator", p->den);
+    closed_form_key_i64(w, "denominator", p->den);
 }
 
 static void json_sizes(struct oc_json_out *w, const struct oc_closed_form *f, const struct oc_fit_result *r)
@@ -130,12 +130,12 @@ static void json_sizes(struct oc_json_out *w, const struct oc_closed_form *f, co
         const struct oc_fit_axis *a = &r->axis[k];
         oc_jw_begin_object(w);
         oc_key_text(w, "symbol", f->slot_name[k]);
-        key_i64(w, "from", a->from);
-        key_i64(w, "to", a->to);
-        key_i64(w, "step", a->step);
+        closed_form_key_i64(w, "from", a->from);
+        closed_form_key_i64(w, "to", a->to);
+        closed_form_key_i64(w, "step", a->step);
         oc_key_text(w, "below", end[a->below]);
         oc_key_text(w, "above", end[a->above]);
-        key_bool(w, "polynomial", a->step == 1 && !a->piece && !a->held);
+        closed_form_key_bool(w, "polynomial", a->step == 1 && !a->piece && !a->held);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -201,7 +201,7 @@ static void end_line_at(struct closed_form_out *o, size_t indent, FILE *f)
     oc_buf_clear(&o->b);
 }
 
-static void end_line(struct closed_form_out *o, FILE *f)
+static void closed_form_end_line(struct closed_form_out *o, FILE *f)
 {
     end_line_at(o, 0, f);
 }
@@ -246,7 +246,7 @@ static int title_width(void)
     return (int)width;
 }
 
-static void put_group(struct closed_form_out *o, unsigned first, bool *done, FILE *f)
+static void closed_form_put_group(struct closed_form_out *o, unsigned first, bool *done, FILE *f)
 {
     const struct oc_fit_result *r = o->f->result;
     if (o->f->n_slot) {
@@ -297,7 +297,7 @@ static bool is_piece(const struct oc_fit_axis *a)
     return a->piece;
 }
 
-static void put_limits(struct closed_form_out *o, axis_test test, const char *why, FILE *f)
+static void closed_form_put_limits(struct closed_form_out *o, axis_test test, const char *why, FILE *f)
 {
     for (unsigned k = 0; k < o->f->n_slot; k++) {
         unsigned n = 0;
@@ -311,7 +311,7 @@ static void put_limits(struct closed_form_out *o, axis_test test, const char *wh
         if (!n)
             continue;
         oc_buf_printf(&o->b, " (%s)", why);
-        end_line(o, f);
+        closed_form_end_line(o, f);
     }
 }
 
@@ -320,7 +320,8 @@ struct end { /* end of a range */
     int64_t at;
 };
 
-static struct end end_of(const struct closed_form_out *o, unsigned metric, unsigned slot, bool above)
+static struct end closed_form_end_of(const struct closed_form_out *o, unsigned metric, unsigned slot,
+                                     bool above)
 {
     const struct oc_fit_axis *a = &o->f->result[metric].axis[slot];
     return above ? (struct end){a->above, a->to} : (struct end){a->below, a->from};
@@ -329,9 +330,9 @@ static struct end end_of(const struct closed_form_out *o, unsigned metric, unsig
 /* The first metric with the same end of the range for the same reason. */
 static unsigned first_alike(const struct closed_form_out *o, unsigned metric, unsigned slot, bool above)
 {
-    struct end e = end_of(o, metric, slot, above);
+    struct end e = closed_form_end_of(o, metric, slot, above);
     for (unsigned m = 0; m < metric; m++) {
-        struct end x = end_of(o, m, slot, above);
+        struct end x = closed_form_end_of(o, m, slot, above);
         if (o->f->text[m] && x.why == e.why && x.at == e.at)
             return m;
     }
@@ -345,7 +346,7 @@ static void put_end(struct closed_form_out *o, unsigned metric, unsigned slot, b
         [OC_FIT_NO_VALUE] = "inconsistent shapes or unknown costs",
         [OC_FIT_LEFT_OUT] = "different formulas for ",
     };
-    struct end e = end_of(o, metric, slot, above);
+    struct end e = closed_form_end_of(o, metric, slot, above);
     const char *between = "";
     oc_buf_printf(&o->b, "%s %s %" PRId64 ": %s", o->f->slot_name[slot], above ? "above" : "below", e.at,
                   text[e.why]);
@@ -355,19 +356,19 @@ static void put_end(struct closed_form_out *o, unsigned metric, unsigned slot, b
         oc_buf_printf(&o->b, "%s%s", between, oc_metric_info((enum oc_metric)m)->title);
         between = ", ";
     }
-    end_line(o, f);
+    closed_form_end_line(o, f);
 }
 
 static void put_ends(struct closed_form_out *o, bool above, FILE *f)
 {
     for (unsigned k = 0; k < o->f->n_slot; k++)
         for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
-            if (end_of(o, m, k, above).why != OC_FIT_OPEN && o->f->text[m] && !o->f->result[m].axis[k].held &&
-                first_alike(o, m, k, above) == m)
+            if (closed_form_end_of(o, m, k, above).why != OC_FIT_OPEN && o->f->text[m] &&
+                !o->f->result[m].axis[k].held && first_alike(o, m, k, above) == m)
                 put_end(o, m, k, above, f);
 }
 
-static void write_text(struct closed_form_out *o, FILE *f)
+static void closed_form_write_text(struct closed_form_out *o, FILE *f)
 {
     bool done[OC_METRIC_COUNT] = {false};
     uint32_t checked = UINT32_MAX;
@@ -376,20 +377,20 @@ static void write_text(struct closed_form_out *o, FILE *f)
         end_line_at(o, LABEL, f);
     }
     put_open(o, f);
-    end_line(o, f);
+    closed_form_end_line(o, f);
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++) {
         if (o->f->text[m])
             checked = o->f->result[m].checked < checked ? o->f->result[m].checked : checked;
         if (o->f->text[m] && !done[m])
-            put_group(o, m, done, f);
+            closed_form_put_group(o, m, done, f);
     }
     put_missing(o, f);
     if (!o->f->n_slot)
         return;
-    end_line(o, f);
-    put_limits(o, is_stepped, "the formula is valid for the sizes above only", f);
-    put_limits(o, is_piece, "other formulas are valid outside this range", f);
-    put_limits(o, is_held, "no formula was found; valid for one size only", f);
+    closed_form_end_line(o, f);
+    closed_form_put_limits(o, is_stepped, "the formula is valid for the sizes above only", f);
+    closed_form_put_limits(o, is_piece, "other formulas are valid outside this range", f);
+    closed_form_put_limits(o, is_held, "no formula was found; valid for one size only", f);
     put_ends(o, false, f);
     put_ends(o, true, f);
     if (checked != UINT32_MAX)
@@ -406,7 +407,7 @@ int oc_closed_form_write(const struct oc_closed_form *formula, const char *forma
     static const struct {
         const char *name;
         void (*write)(struct closed_form_out *, FILE *);
-    } formats[] = {{"table", write_text}, {"csv", closed_form_csv}, {"json", closed_form_json}};
+    } formats[] = {{"table", closed_form_write_text}, {"csv", closed_form_csv}, {"json", closed_form_json}};
     struct closed_form_out o = {.f = formula, .width_chars = width_chars};
     for (size_t i = 0; i < OC_COUNT(formats); i++) {
         if (format && strcmp(format, formats[i].name))

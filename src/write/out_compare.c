@@ -16,7 +16,7 @@
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
 /* The node that names a set: the first one with the most work. */
-static uint32_t main_node(const struct oc_analysis *a, const struct oc_join_rec *r)
+static uint32_t compare_main_node(const struct oc_analysis *a, const struct oc_join_rec *r)
 {
     uint32_t best = r->node[0];
     for (uint32_t i = 1; i < r->n_node; i++) {
@@ -27,8 +27,8 @@ static uint32_t main_node(const struct oc_analysis *a, const struct oc_join_rec 
     return best;
 }
 
-static void set_roof(struct oc_comparing *x, const struct oc_analysis *a, struct oc_row *row,
-                     const struct oc_join_rec *r)
+static void compare_set_roof(struct oc_comparing *x, const struct oc_analysis *a, struct oc_row *row,
+                             const struct oc_join_rec *r)
 {
     struct oc_work work = {0};
     struct oc_roof roof;
@@ -60,7 +60,7 @@ static struct oc_row compare_timed(const struct oc_comparing *x, const struct oc
 }
 
 /* Rows are filtered and sorted by the chosen time, or the longest of all sources. */
-static double time_of(const struct oc_comparing *x, const struct oc_compare_row *r)
+static double compare_time_of(const struct oc_comparing *x, const struct oc_compare_row *r)
 {
     double best = x->combine && r->chosen != OC_NONE ? r->cell[r->chosen].time_ns : NAN;
     for (uint32_t s = 0; s < x->c.n_source && !x->combine; s++)
@@ -72,7 +72,7 @@ static double time_of(const struct oc_comparing *x, const struct oc_compare_row 
 static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32_t i, struct oc_row *row)
 {
     const struct oc_compare_row *r = &x->c.row[i];
-    uint32_t node = main_node(a, &r->cost);
+    uint32_t node = compare_main_node(a, &r->cost);
     char label[512];
     *row = oc_row_blank();
     row->name = oc_strdup(&x->arena, oc_node_label(x->model, &x->model->node[node], label, sizeof(label)));
@@ -81,7 +81,7 @@ static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32
     row->id_number = r->cost.node[0];
     row->count = r->cost.n_node;
     row->quality = r->cost.quality;
-    row->time_s = time_of(x, r);
+    row->time_s = compare_time_of(x, r);
     for (uint32_t s = 0; s < x->c.n_source; s++)
         if ((!x->combine || s == r->chosen) && !oc_profile_runs_known(x->c.source[s].profile))
             row->rates = OC_RATES_UNKNOWN;
@@ -93,7 +93,7 @@ static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32
     if (r->cost.bytes_known)
         row->memory = (double)r->cost.rd_act + (double)r->cost.rd_wt + (double)r->cost.wr;
     row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
-    set_roof(x, a, row, &r->cost);
+    compare_set_roof(x, a, row, &r->cost);
 }
 
 /* ---- the report ------------------------------------------------------------------------------------- */
@@ -103,8 +103,8 @@ static bool is_format(const struct oc_report_opts *o, const char *name)
     return o->format && strcmp(o->format, name) == 0;
 }
 
-static int check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
-                 struct oc_err *err)
+static int compare_check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
+                         struct oc_err *err)
 {
     static const char *const formats[] = {"table", "csv", "json", "markdown", "md"};
     size_t i = 0;
@@ -127,7 +127,7 @@ static int check(const struct oc_compare_source *source, size_t n, const struct 
     return 0;
 }
 
-static int choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
+static int compare_choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
 {
     struct oc_select s;
     bool whole = is_format(x->o, "csv") || is_format(x->o, "json");
@@ -149,7 +149,7 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
                      bool combine, const struct oc_report_opts *o, FILE *f, struct oc_err *err)
 {
     OC_C_LOCALE;
-    if (check(source, n, o, err) != 0)
+    if (compare_check(source, n, o, err) != 0)
         return -1;
     struct oc_comparing x = {.model = model, .device = device, .o = o, .combine = combine};
     oc_compare_make(model, a, source, (uint32_t)n, &x.c);
@@ -157,7 +157,7 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
     for (; all.n < x.c.n; all.n++)
         make_row(&x, a, all.n, &all.row[all.n]);
     x.rows.arena = &x.arena;
-    int rc = choose_rows(&x, &all, err);
+    int rc = compare_choose_rows(&x, &all, err);
     if (rc == 0 && is_format(o, "json"))
         compare_json(&x, f);
     else if (rc == 0 && (is_format(o, "markdown") || is_format(o, "md")))
@@ -192,12 +192,12 @@ struct line {
     size_t n;
 };
 
-static void text(struct line *l, const char *s)
+static void compare_text(struct line *l, const char *s)
 {
     l->cell[l->n++] = s ? s : l->csv ? "" : "-";
 }
 
-static const char *exact(struct oc_arena *a, double v)
+static const char *compare_exact(struct oc_arena *a, double v)
 {
     char buf[64];
     if (!isfinite(v))
@@ -208,19 +208,19 @@ static const char *exact(struct oc_arena *a, double v)
     return oc_strdup(a, buf);
 }
 
-static void number(struct line *l, double v, const char *(*human)(double, char *, size_t))
+static void compare_number(struct line *l, double v, const char *(*human)(double, char *, size_t))
 {
     char buf[64];
-    text(l, l->csv     ? exact(&l->x->arena, v)
-            : isnan(v) ? NULL
-                       : oc_strdup(&l->x->arena, human(v, buf, sizeof(buf))));
+    compare_text(l, l->csv     ? compare_exact(&l->x->arena, v)
+                    : isnan(v) ? NULL
+                               : oc_strdup(&l->x->arena, human(v, buf, sizeof(buf))));
 }
 
 /* A figure that follows from the row's counts: bounds are marked in text, the CSV file has a column. */
-static void counted(struct line *l, const struct oc_row *row, double v,
-                    const char *(*human)(double, char *, size_t))
+static void compare_counted(struct line *l, const struct oc_row *row, double v,
+                            const char *(*human)(double, char *, size_t))
 {
-    number(l, v, human);
+    compare_number(l, v, human);
     const char **cell = &l->cell[l->n - 1];
     if (!l->csv && !isnan(v))
         *cell = oc_printf(&l->x->arena, "%s%s", oc_quality_mark(row->quality), *cell);
@@ -272,21 +272,21 @@ static void source_cells(struct line *l, const struct oc_row *row, uint32_t s)
     const struct oc_compare_row *r = &l->x->c.row[row->record];
     const struct oc_compare_cell *c = &r->cell[s];
     struct oc_row timed = compare_timed(l->x, row, s);
-    number(l, c->time_ns, as_time);
-    number(l, c->time_ns / l->x->c.total_ns[s], as_percent);
-    counted(l, row, oc_row_flops(&timed), as_si);
+    compare_number(l, c->time_ns, as_time);
+    compare_number(l, c->time_ns / l->x->c.total_ns[s], as_percent);
+    compare_counted(l, row, oc_row_flops(&timed), as_si);
     if (l->csv) {
-        number(l, oc_row_bandwidth(&timed), as_bytes);
-        number(l, c->host_ns, as_time);
-        number(l, c->records, as_count);
+        compare_number(l, oc_row_bandwidth(&timed), as_bytes);
+        compare_number(l, c->host_ns, as_time);
+        compare_number(l, c->records, as_count);
     }
     if (l->x->device)
-        number(l, timed.efficiency, as_percent);
+        compare_number(l, timed.efficiency, as_percent);
     if (s)
-        number(l, c->time_ns / r->cell[0].time_ns, as_ratio);
+        compare_number(l, c->time_ns / r->cell[0].time_ns, as_ratio);
 }
 
-static const char *node_names(struct oc_comparing *x, const struct oc_join_rec *r)
+static const char *compare_node_names(struct oc_comparing *x, const struct oc_join_rec *r)
 {
     struct oc_buf b = {0};
     char label[512];
@@ -299,7 +299,7 @@ static const char *node_names(struct oc_comparing *x, const struct oc_join_rec *
 }
 
 /* Value counted by Nsight Compute, from any source. */
-static double measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes)
+static double compare_measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes)
 {
     double v = NAN;
     for (uint32_t s = 0; s < x->c.n_source && isnan(v); s++)
@@ -307,33 +307,33 @@ static double measured(const struct oc_comparing *x, const struct oc_compare_row
     return v;
 }
 
-static void row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
+static void compare_row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
 {
     struct oc_comparing *x = l->x;
     const struct oc_compare_row *r = &x->c.row[row->record];
-    number(l, rank, as_count);
+    compare_number(l, rank, as_count);
     if (l->csv) {
-        text(l, row->name);
-        text(l, row->type);
+        compare_text(l, row->name);
+        compare_text(l, row->type);
     }
-    number(l, (double)row->count, as_count);
-    counted(l, row, row->computation, as_si);
-    counted(l, row, row->memory, as_bytes);
+    compare_number(l, (double)row->count, as_count);
+    compare_counted(l, row, row->computation, as_si);
+    compare_counted(l, row, row->memory, as_bytes);
     if (x->combine) {
-        number(l, row->time_s * 1e9, as_time);
-        text(l, r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
-        counted(l, row, oc_row_flops(row), as_si);
-        number(l, measured(x, r, false), as_si);
-        number(l, measured(x, r, true), as_bytes);
+        compare_number(l, row->time_s * 1e9, as_time);
+        compare_text(l, r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
+        compare_counted(l, row, oc_row_flops(row), as_si);
+        compare_number(l, compare_measured(x, r, false), as_si);
+        compare_number(l, compare_measured(x, r, true), as_bytes);
     }
     for (uint32_t s = 0; s < x->c.n_source; s++)
         source_cells(l, row, s);
     if (l->csv) {
-        text(l, oc_quality_name(row->quality));
-        text(l, node_names(x, &r->cost));
+        compare_text(l, oc_quality_name(row->quality));
+        compare_text(l, compare_node_names(x, &r->cost));
     } else {
-        text(l, row->type);
-        text(l, row->name);
+        compare_text(l, row->type);
+        compare_text(l, row->name);
     }
 }
 
@@ -347,29 +347,29 @@ static void titles(struct line *l)
                                                   "measured_bytes"};
     struct oc_comparing *x = l->x;
     for (size_t i = 0; i < (l->csv ? OC_COUNT(key) : OC_COUNT(human)); i++)
-        text(l, l->csv ? key[i] : human[i]);
+        compare_text(l, l->csv ? key[i] : human[i]);
     for (size_t i = 0; i < OC_COUNT(best) && x->combine; i++)
-        text(l, l->csv ? best_key[i] : best[i]);
+        compare_text(l, l->csv ? best_key[i] : best[i]);
     for (uint32_t s = 0; s < x->c.n_source; s++) {
         const char *name = compare_letter(&x->arena, s);
-        text(l, oc_printf(&x->arena, l->csv ? "%s_time_ns" : "%s time", name));
-        text(l, oc_printf(&x->arena, l->csv ? "%s_time_fraction" : "%s %%", name));
-        text(l, oc_printf(&x->arena, l->csv ? "%s_flop_per_s" : "%s FLOP/s", name));
+        compare_text(l, oc_printf(&x->arena, l->csv ? "%s_time_ns" : "%s time", name));
+        compare_text(l, oc_printf(&x->arena, l->csv ? "%s_time_fraction" : "%s %%", name));
+        compare_text(l, oc_printf(&x->arena, l->csv ? "%s_flop_per_s" : "%s FLOP/s", name));
         if (l->csv) {
-            text(l, oc_printf(&x->arena, "%s_bytes_per_s", name));
-            text(l, oc_printf(&x->arena, "%s_host_time_ns", name));
-            text(l, oc_printf(&x->arena, "%s_records", name));
+            compare_text(l, oc_printf(&x->arena, "%s_bytes_per_s", name));
+            compare_text(l, oc_printf(&x->arena, "%s_host_time_ns", name));
+            compare_text(l, oc_printf(&x->arena, "%s_records", name));
         }
         if (x->device)
-            text(l, oc_printf(&x->arena, l->csv ? "%s_roofline_efficiency" : "%s eff %%", name));
+            compare_text(l, oc_printf(&x->arena, l->csv ? "%s_roofline_efficiency" : "%s eff %%", name));
         if (s)
-            text(l, oc_printf(&x->arena, l->csv ? "%s_ratio" : "%s/A", name));
+            compare_text(l, oc_printf(&x->arena, l->csv ? "%s_ratio" : "%s/A", name));
     }
     if (l->csv)
-        text(l, "quality");
-    text(l, l->csv ? "nodes" : "type");
+        compare_text(l, "quality");
+    compare_text(l, l->csv ? "nodes" : "type");
     if (!l->csv)
-        text(l, "operator");
+        compare_text(l, "operator");
 }
 
 /* ---- legend ----------------------------------------------------------------------------------------- */
@@ -395,7 +395,7 @@ static void legend(struct oc_comparing *x, FILE *f)
 }
 
 /* Header and rows. */
-static void fill(struct oc_comparing *x, bool csv, struct oc_plain_table *t)
+static void compare_fill(struct oc_comparing *x, bool csv, struct oc_plain_table *t)
 {
     size_t most = 16 + 8 * (size_t)x->c.n_source;
     struct line l = {.x = x, .csv = csv, .cell = OC_NEW_ARRAY(&x->arena, most, const char *)};
@@ -406,7 +406,7 @@ static void fill(struct oc_comparing *x, bool csv, struct oc_plain_table *t)
     for (uint32_t i = 0; i < x->rows.n; i++) {
         l.cell = OC_NEW_ARRAY(&x->arena, most, const char *);
         l.n = 0;
-        row_cells(&l, &x->rows.row[i], i + 1);
+        compare_row_cells(&l, &x->rows.row[i], i + 1);
         oc_plain_row(t, l.cell);
     }
 }
@@ -415,7 +415,7 @@ static void fill(struct oc_comparing *x, bool csv, struct oc_plain_table *t)
 static void compare_table(struct oc_comparing *x, FILE *f, bool csv)
 {
     struct oc_plain_table t;
-    fill(x, csv, &t);
+    compare_fill(x, csv, &t);
     if (csv) {
         oc_plain_csv(&t, "1", f);
     } else {
@@ -454,7 +454,7 @@ static void compare_markdown(struct oc_comparing *x, FILE *f)
 {
     struct oc_plain_table t;
     source_sheet(x, f);
-    fill(x, false, &t);
+    compare_fill(x, false, &t);
     char *kinds = OC_NEW_ARRAY(&x->arena, t.n_col + 1, char); /* numbers, then the type and the name */
     memset(kinds, 'n', t.n_col);
     kinds[t.n_col - 2] = kinds[t.n_col - 1] = 'c';
@@ -514,7 +514,7 @@ static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struc
     oc_jw_end_object(w);
 }
 
-static void json_row(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row)
+static void compare_json_row(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row)
 {
     const struct oc_compare_row *r = &x->c.row[row->record];
     oc_jw_begin_object(w);
@@ -534,8 +534,8 @@ static void json_row(struct oc_json_out *w, struct oc_comparing *x, const struct
     if (x->combine) {
         oc_key_time(w, "time_ns", row->time_s * 1e9);
         oc_key_text(w, "time_from", r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
-        oc_key_count(w, "measured_flops", measured(x, r, false));
-        oc_key_count(w, "measured_bytes", measured(x, r, true));
+        oc_key_count(w, "measured_flops", compare_measured(x, r, false));
+        oc_key_count(w, "measured_bytes", compare_measured(x, r, true));
     }
     oc_jw_key(w, "sources");
     oc_jw_begin_array(w);
@@ -554,7 +554,7 @@ static void compare_json(struct oc_comparing *x, FILE *f)
     oc_jw_key(&w, "rows");
     oc_jw_begin_array(&w);
     for (uint32_t i = 0; i < x->rows.n; i++)
-        json_row(&w, x, &x->rows.row[i]);
+        compare_json_row(&w, x, &x->rows.row[i]);
     oc_jw_end_array(&w);
     oc_jw_end_object(&w);
     fputc('\n', f);

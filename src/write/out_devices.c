@@ -28,25 +28,25 @@ __attribute__((format(printf, 3, 4))) static void say(struct view *v, const char
     oc_plain_say(label, LABEL, width, text, v->f);
 }
 
-static const char *si(struct view *v, double n, const char *unit)
+static const char *devices_si(struct view *v, double n, const char *unit)
 {
     char buf[48];
     return isfinite(n) ? oc_strdup(&v->arena, oc_format_si(n, unit, buf, sizeof(buf))) : "unknown";
 }
 
-static const char *bytes(struct view *v, uint64_t n)
+static const char *devices_bytes(struct view *v, uint64_t n)
 {
     char buf[48];
     return oc_strdup(&v->arena, oc_format_bytes((double)n, buf, sizeof(buf)));
 }
 
-static const char *duration(struct view *v, double ns)
+static const char *devices_duration(struct view *v, double ns)
 {
     char buf[48];
     return isfinite(ns) ? oc_strdup(&v->arena, oc_format_time_ns(ns, buf, sizeof(buf))) : "unknown";
 }
 
-static const char *name_of(const struct view *v, size_t device)
+static const char *devices_name_of(const struct view *v, size_t device)
 {
     return v->r->device[device]->info.id;
 }
@@ -99,7 +99,7 @@ static void put_left_out(struct view *v)
         if (n)
             say(v, said++ ? "" : "excluded",
                 "arithmetic in %s on %s (no peak rate in the device file): at most %.2g %% of all operations",
-                oc_class_name(c), n == 1 ? name_of(v, last) : oc_printf(&v->arena, "%zu devices", n),
+                oc_class_name(c), n == 1 ? devices_name_of(v, last) : oc_printf(&v->arena, "%zu devices", n),
                 100 * most);
     }
 }
@@ -142,8 +142,8 @@ static void put_head(struct view *v)
     if (r->model->path[0])
         say(v, "model", "%s", r->model->path);
     say(v, "work", "%s%s operations, %s of constants, peak activation memory %s%s", oc_sum_mark(k->quality),
-        si(v, k->operations, ""), bytes(v, k->const_bytes),
-        k->peak_quality == OC_UNKNOWN ? "unknown" : bytes(v, k->peak_bytes),
+        devices_si(v, k->operations, ""), devices_bytes(v, k->const_bytes),
+        k->peak_quality == OC_UNKNOWN ? "unknown" : devices_bytes(v, k->peak_bytes),
         r->symbol ? oc_printf(&v->arena, ", %s = %" PRId64, r->symbol, k->batch) : "");
     say(v, "times",
         "ranges; ranked by geometric mean (efficiency %.0f %%)%s. Rank 2 (1-3): overlapping ranges allow "
@@ -174,7 +174,7 @@ static const char *memory_text(struct view *v, const struct oc_rank_row *row)
     return row->fits == OC_FITS_YES ? oc_printf(&v->arena, "%.2g %%", part) : "unknown";
 }
 
-static const char *limit_text(struct view *v, const struct oc_span *s)
+static const char *devices_limit_text(struct view *v, const struct oc_span *s)
 {
     unsigned limit = oc_span_limit(s);
     if (limit == OC_SPAN_PARTS)
@@ -183,11 +183,11 @@ static const char *limit_text(struct view *v, const struct oc_span *s)
 }
 
 /* "1.2 - 3.4", "unknown" */
-static const char *range_text(struct view *v, double lo, double hi)
+static const char *devices_range_text(struct view *v, double lo, double hi)
 {
     if (!isfinite(lo))
         return "unknown";
-    return oc_printf(&v->arena, "%s - %s", si(v, lo, ""), si(v, hi, ""));
+    return oc_printf(&v->arena, "%s - %s", devices_si(v, lo, ""), devices_si(v, hi, ""));
 }
 
 static const char *joule(struct view *v, double n)
@@ -207,22 +207,23 @@ static const char *joules(struct view *v, double lo, double hi)
     return isfinite(lo) ? oc_printf(&v->arena, "%s - %s", joule(v, lo), joule(v, hi)) : "unknown";
 }
 
-static void put_row(struct view *v, struct oc_plain_table *t, const struct oc_rank_table *b, size_t i)
+static void devices_put_row(struct view *v, struct oc_plain_table *t, const struct oc_rank_table *b, size_t i)
 {
     const struct oc_rank_row *row = &b->row[i];
     bool known = isfinite(row->mid_ns);
     double rate = 1e9 * oc_rank_samples(v->r, b->batch);
     const char *cell[] = {
         place_text(v, row),
-        name_of(v, b->device[i]),
-        known ? duration(v, row->mid_ns) : "unknown",
-        known          ? oc_printf(&v->arena, "%s - %s", duration(v, row->lo_ns), duration(v, row->hi_ns))
+        devices_name_of(v, b->device[i]),
+        known ? devices_duration(v, row->mid_ns) : "unknown",
+        known          ? oc_printf(&v->arena, "%s - %s", devices_duration(v, row->lo_ns),
+                                   devices_duration(v, row->hi_ns))
         : row->missing ? row->missing
                        : "unknown",
-        known ? range_text(v, rate / row->hi_ns, rate / row->lo_ns) : "",
+        known ? devices_range_text(v, rate / row->hi_ns, rate / row->lo_ns) : "",
         known ? joules(v, row->lo_joule, row->hi_joule) : "",
         memory_text(v, row),
-        known ? limit_text(v, &b->whole[b->device[i]]) : "",
+        known ? devices_limit_text(v, &b->whole[b->device[i]]) : "",
     };
     oc_plain_row(t, cell);
 }
@@ -243,7 +244,7 @@ static void put_order(struct view *v, const struct oc_rank_table *b)
         say(v, "estimated", "counts of %" PRIu64 " operators", b->total.estimated_nodes);
     start_table(v, &t, head);
     for (size_t i = 0; i < n; i++)
-        put_row(v, &t, b, i);
+        devices_put_row(v, &t, b, i);
     end_table(v, &t, 2, 1);
     if (n < v->r->n_device)
         fprintf(v->f, "... %zu more (--top 0 shows all)\n", v->r->n_device - n);
@@ -283,7 +284,7 @@ static size_t order_classes(const struct view *v, const struct oc_rank_table *b,
     return n;
 }
 
-static const char *share_text(struct view *v, const struct oc_span *whole, const struct oc_span *s)
+static const char *devices_share_text(struct view *v, const struct oc_span *whole, const struct oc_span *s)
 {
     unsigned limit = oc_span_limit(s);
     if (isnan(s->mid_s))
@@ -291,7 +292,7 @@ static const char *share_text(struct view *v, const struct oc_span *whole, const
     if (s->evidence == OC_SPAN_CALIBRATED && !(s->mid_s > 0))
         return "fused";
     if (isnan(whole->mid_s))
-        return duration(v, s->mid_s * 1e9);
+        return devices_duration(v, s->mid_s * 1e9);
     return oc_printf(&v->arena, "%.3g %% %s", whole->mid_s > 0 ? 100 * s->mid_s / whole->mid_s : 0,
                      limit == OC_SPAN_PARTS ? "" : oc_span_part_name(limit));
 }
@@ -304,7 +305,7 @@ static void put_classes(struct view *v, const struct oc_rank_table *b)
     n_device = n_device < CLASS_DEVICES ? n_device : CLASS_DEVICES;
     struct oc_plain_table t = {.n_col = 4 + n_device};
     for (size_t d = 0; d < n_device; d++)
-        cell[4 + d] = name_of(v, b->device[d]);
+        cell[4 + d] = devices_name_of(v, b->device[d]);
     if (!n)
         return;
     fputc('\n', v->f);
@@ -316,10 +317,10 @@ static void put_classes(struct view *v, const struct oc_rank_table *b)
         cell[2] = oc_printf(
             &v->arena, "%.3g %%",
             b->total.operations > 0 ? 100 * b->total.class_operations[list[i]] / b->total.operations : 0);
-        cell[3] = best < v->r->n_device ? name_of(v, best) : "unknown";
+        cell[3] = best < v->r->n_device ? devices_name_of(v, best) : "unknown";
         for (size_t d = 0; d < n_device; d++)
-            cell[4 + d] = share_text(v, &b->whole[b->device[d]],
-                                     &b->by_class[b->device[d] * OC_OP_CLASS_COUNT + list[i]]);
+            cell[4 + d] = devices_share_text(v, &b->whole[b->device[d]],
+                                             &b->by_class[b->device[d] * OC_OP_CLASS_COUNT + list[i]]);
         oc_plain_row(&t, cell);
     }
     oc_plain_left(&t, 1, &v->arena);
@@ -342,12 +343,12 @@ static const char *phases_text(struct view *v, const struct oc_rank_phases *p,
     return text;
 }
 
-static const char *device_name(const struct view *v, int what)
+static const char *devices_device_name(const struct view *v, int what)
 {
-    return what < 0 ? "none" : name_of(v, (size_t)what);
+    return what < 0 ? "none" : devices_name_of(v, (size_t)what);
 }
 
-static const char *limit_name(const struct view *v, int what)
+static const char *devices_limit_name(const struct view *v, int what)
 {
     (void)v;
     return oc_rank_limit_name(what);
@@ -369,7 +370,7 @@ static bool has_time(const struct view *v, size_t device)
     return !v->r->table[0].whole[device].missing[0];
 }
 
-static void put_limits(struct view *v)
+static void devices_put_limits(struct view *v)
 {
     static const char *const head[] = {"device", "max batch", "bound by"};
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
@@ -380,8 +381,8 @@ static void put_limits(struct view *v)
         size_t d = v->r->table[0].device[i];
         if (!has_time(v, d))
             continue;
-        const char *cell[] = {name_of(v, d), fits_text(v, &v->r->fits[d]),
-                              phases_text(v, &v->r->limit[d], limit_name)};
+        const char *cell[] = {devices_name_of(v, d), fits_text(v, &v->r->fits[d]),
+                              phases_text(v, &v->r->limit[d], devices_limit_name)};
         oc_plain_row(&t, cell);
     }
     end_table(v, &t, 1, 1);
@@ -398,7 +399,9 @@ static const char *faster_text(struct view *v, size_t first, size_t second, cons
         int what = p->item[i].what;
         int now = what < 0 ? -1 : (what + 1) / 2; /* 0 equal, 1 the first, 2 the second */
         bool sure = what == OC_RANK_FIRST_SURELY || what == OC_RANK_SECOND_SURELY;
-        const char *name = now < 0 ? "unknown" : now == 0 ? "equal" : name_of(v, now == 1 ? first : second);
+        const char *name = now < 0    ? "unknown"
+                           : now == 0 ? "equal"
+                                      : devices_name_of(v, now == 1 ? first : second);
         const char *from = i ? oc_printf(&v->arena, " from batch %" PRId64, p->item[i].from) : "";
         if (now != winner)
             oc_buf_printf(&b, "%s%s%s%s", i ? "; " : "", name, from, sure || now < 1 ? "" : " (overlap)");
@@ -408,8 +411,8 @@ static const char *faster_text(struct view *v, size_t first, size_t second, cons
         winner = now;
     }
     if (!changes && winner > 0)
-        oc_buf_printf(&b, "; %s never (batch <= %" PRId64 ")", name_of(v, winner == 1 ? second : first),
-                      v->r->max_batch);
+        oc_buf_printf(&b, "; %s never (batch <= %" PRId64 ")",
+                      devices_name_of(v, winner == 1 ? second : first), v->r->max_batch);
     const char *text = oc_strdup(&v->arena, b.data ? b.data : "");
     oc_buf_free(&b);
     return text;
@@ -431,7 +434,7 @@ static void put_pairs(struct view *v)
             if (!has_time(v, a) || !has_time(v, b))
                 continue;
             const char *cell[] = {
-                oc_printf(&v->arena, "%s, %s", name_of(v, device[i]), name_of(v, device[j])),
+                oc_printf(&v->arena, "%s, %s", devices_name_of(v, device[i]), devices_name_of(v, device[j])),
                 faster_text(v, a, b, &v->r->pair[a * v->r->n_device + b])};
             if (t.n_row <= MOST_PAIRS)
                 oc_plain_row(&t, cell);
@@ -448,7 +451,7 @@ static void put_pairs(struct view *v)
         fprintf(v->f, "... %zu more pairs (--format json has all)\n", left);
 }
 
-static void put_batches(struct view *v)
+static void devices_put_batches(struct view *v)
 {
     const struct oc_rank *r = v->r;
     fputc('\n', v->f);
@@ -460,8 +463,8 @@ static void put_batches(struct view *v)
         r->no_larger ? r->no_larger : "");
     if (r->n_device > 1)
         say(v, "fastest", "%s%s (by geometric mean, devices with enough memory)",
-            phases_text(v, &r->fastest, device_name), r->fastest.n == 1 ? " at every batch" : "");
-    put_limits(v);
+            phases_text(v, &r->fastest, devices_device_name), r->fastest.n == 1 ? " at every batch" : "");
+    devices_put_limits(v);
     put_pairs(v);
 }
 
@@ -473,6 +476,6 @@ void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *
         put_order(&v, &r->table[i]);
         put_classes(&v, &r->table[i]);
     }
-    put_batches(&v);
+    devices_put_batches(&v);
     oc_arena_free(&v.arena);
 }

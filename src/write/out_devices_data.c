@@ -16,7 +16,7 @@ static const char *const part_key[OC_SPAN_PARTS] = {"vector", "matrix", "special
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
 
-static void open_array(struct oc_json_out *w, const char *key)
+static void devices_data_open_array(struct oc_json_out *w, const char *key)
 {
     oc_jw_key(w, key);
     oc_jw_begin_array(w);
@@ -49,7 +49,7 @@ static void put_span(struct oc_json_out *w, const struct oc_span *s)
     oc_jw_end_object(w);
     oc_key_u64(w, "unknown_kernels", s->unknown_kernels);
     oc_key_text(w, "missing", s->missing[0] ? s->missing : NULL);
-    open_array(w, "left_out");
+    devices_data_open_array(w, "left_out");
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
         if (s->left_out & 1u << c)
             oc_jw_string(w, oc_class_name(c));
@@ -57,7 +57,8 @@ static void put_span(struct oc_json_out *w, const struct oc_span *s)
     oc_key_double(w, "left_out_share", s->left_out_part);
 }
 
-static void put_row(struct oc_json_out *w, const struct oc_rank *r, const struct oc_rank_table *t, size_t i)
+static void devices_data_put_row(struct oc_json_out *w, const struct oc_rank *r,
+                                 const struct oc_rank_table *t, size_t i)
 {
     const struct oc_rank_row *row = &t->row[i];
     const struct oc_span *s = &t->whole[t->device[i]];
@@ -86,7 +87,7 @@ static void put_class(struct oc_json_out *w, const struct oc_rank *r, const stru
     oc_key_u64(w, "operators", t->total.class_nodes[c]);
     oc_key_count(w, "operations", t->total.class_operations[c]);
     oc_key_text(w, "fastest", best < r->n_device ? r->device[best]->info.id : NULL);
-    open_array(w, "devices");
+    devices_data_open_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "device", t->row[i].device->info.id);
@@ -107,11 +108,11 @@ static void put_table(struct oc_json_out *w, const struct oc_rank *r, const stru
     oc_key_u64(w, "estimated_operators", t->total.estimated_nodes);
     oc_key_u64(w, "constant_bytes", t->total.const_bytes);
     oc_key_u64_if(w, "peak_activation_bytes", t->total.peak_quality != OC_UNKNOWN, t->total.peak_bytes);
-    open_array(w, "devices");
+    devices_data_open_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++)
-        put_row(w, r, t, i);
+        devices_data_put_row(w, r, t, i);
     oc_jw_end_array(w);
-    open_array(w, "classes");
+    devices_data_open_array(w, "classes");
     for (unsigned c = 0; c < OC_OP_CLASS_COUNT; c++)
         if (t->total.class_nodes[c])
             put_class(w, r, t, c);
@@ -124,7 +125,7 @@ typedef const char *(*name_fn)(const struct oc_rank *r, int what);
 static void put_phases(struct oc_json_out *w, const char *key, const struct oc_rank *r,
                        const struct oc_rank_phases *p, const char *what, name_fn name)
 {
-    open_array(w, key);
+    devices_data_open_array(w, key);
     for (size_t i = 0; i < p->n; i++) {
         oc_jw_begin_object(w);
         oc_key_u64(w, "from", (uint64_t)p->item[i].from);
@@ -134,12 +135,12 @@ static void put_phases(struct oc_json_out *w, const char *key, const struct oc_r
     oc_jw_end_array(w);
 }
 
-static const char *device_name(const struct oc_rank *r, int what)
+static const char *devices_data_device_name(const struct oc_rank *r, int what)
 {
     return what < 0 ? NULL : r->device[what]->info.id;
 }
 
-static const char *limit_name(const struct oc_rank *r, int what)
+static const char *devices_data_limit_name(const struct oc_rank *r, int what)
 {
     (void)r;
     return what < 0 ? NULL : oc_rank_limit_name(what);
@@ -158,7 +159,7 @@ static void put_pair(struct oc_json_out *w, const struct oc_rank *r, size_t firs
     oc_jw_begin_object(w);
     oc_key_text(w, "first", id[0]);
     oc_key_text(w, "second", id[1]);
-    open_array(w, "faster");
+    devices_data_open_array(w, "faster");
     for (size_t i = 0; i < p->n; i++) {
         int what = p->item[i].what;
         oc_jw_begin_object(w);
@@ -174,7 +175,7 @@ static void put_pair(struct oc_json_out *w, const struct oc_rank *r, size_t firs
     oc_jw_end_object(w);
 }
 
-static void put_batches(struct oc_json_out *w, const struct oc_rank *r)
+static void devices_data_put_batches(struct oc_json_out *w, const struct oc_rank *r)
 {
     oc_jw_key(w, "larger_batches");
     if (!r->max_batch) {
@@ -184,12 +185,12 @@ static void put_batches(struct oc_json_out *w, const struct oc_rank *r)
     oc_jw_begin_object(w);
     oc_key_text(w, "dimension", r->symbol);
     oc_key_u64(w, "up_to", (uint64_t)r->max_batch);
-    put_phases(w, "fastest", r, &r->fastest, "device", device_name);
-    open_array(w, "devices");
+    put_phases(w, "fastest", r, &r->fastest, "device", devices_data_device_name);
+    devices_data_open_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "device", r->device[i]->info.id);
-        put_phases(w, "limit", r, &r->limit[i], "limit", limit_name);
+        put_phases(w, "limit", r, &r->limit[i], "limit", devices_data_limit_name);
         put_phases(w, "memory", r, &r->fits[i], "fits", fit_name);
         oc_jw_end_object(w);
     }
@@ -209,7 +210,7 @@ static void put_batches(struct oc_json_out *w, const struct oc_rank *r)
 
 static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
 {
-    open_array(w, "assumptions");
+    devices_data_open_array(w, "assumptions");
     for (uint32_t i = 0; i < r->n_assumption; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "what", r->assumption[i].what);
@@ -219,7 +220,7 @@ static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
-    open_array(w, "devices");
+    devices_data_open_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++) {
         const struct oc_device *d = r->device[i];
         oc_jw_begin_object(w);
@@ -229,7 +230,7 @@ static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
         oc_key_text(w, "kind", d->info.kind);
         oc_key_double(w, "overhead_s", d->overhead ? d->overhead->value : NAN);
         oc_key_double(w, "design_power_w", d->power ? d->power->value : NAN);
-        open_array(w, "set");
+        devices_data_open_array(w, "set");
         for (size_t k = 0; k < d->info.n_set; k++)
             oc_hw_set_json(w, &d->info.set[k]);
         oc_jw_end_array(w);
@@ -255,11 +256,11 @@ static void devices_json(const struct oc_rank *r, FILE *f)
     oc_jw_key(&w, "cache");
     oc_jw_bool(&w, r->cache);
     put_assumptions(&w, r);
-    open_array(&w, "batches");
+    devices_data_open_array(&w, "batches");
     for (size_t i = 0; i < r->n_table; i++)
         put_table(&w, r, &r->table[i]);
     oc_jw_end_array(&w);
-    put_batches(&w, r);
+    devices_data_put_batches(&w, r);
     oc_jw_end_object(&w);
     fputc('\n', f);
 }
@@ -272,18 +273,18 @@ struct csv {
     struct oc_plain_table table;
 };
 
-static const char *u64(struct csv *c, bool known, uint64_t v)
+static const char *devices_data_u64(struct csv *c, bool known, uint64_t v)
 {
     return known ? oc_printf(&c->arena, "%" PRIu64, v) : "";
 }
 
-static const char *real(struct csv *c, double v)
+static const char *devices_data_real(struct csv *c, double v)
 {
     return isfinite(v) ? oc_printf(&c->arena, "%.17g", v) : "";
 }
 
 /* One device, in total (op_class OC_OP_CLASS_COUNT) or for one class of operators. */
-static void csv_row(struct csv *c, const struct oc_rank_table *t, size_t i, unsigned op_class)
+static void devices_data_csv_row(struct csv *c, const struct oc_rank_table *t, size_t i, unsigned op_class)
 {
     const struct oc_rank_row *row = &t->row[i];
     bool all = op_class == OC_OP_CLASS_COUNT;
@@ -291,30 +292,30 @@ static void csv_row(struct csv *c, const struct oc_rank_table *t, size_t i, unsi
         all ? &t->whole[t->device[i]] : &t->by_class[t->device[i] * OC_OP_CLASS_COUNT + op_class];
     unsigned limit = oc_span_limit(s);
     const char *cell[] = {
-        u64(c, c->r->symbol != NULL, (uint64_t)t->batch),
-        u64(c, row->place, row->place),
-        u64(c, row->place, row->first),
-        u64(c, row->place, row->last),
+        devices_data_u64(c, c->r->symbol != NULL, (uint64_t)t->batch),
+        devices_data_u64(c, row->place, row->place),
+        devices_data_u64(c, row->place, row->first),
+        devices_data_u64(c, row->place, row->last),
         row->device->info.id,
         all ? "" : oc_op_class_name(op_class),
-        real(c, s->lo_s),
-        real(c, s->mid_s),
-        real(c, s->hi_s),
-        real(c, all ? oc_rank_samples(c->r, t->batch) / s->mid_s : NAN),
-        real(c, all ? row->lo_joule : NAN),
-        real(c, all ? row->mid_joule : NAN),
-        real(c, all ? row->hi_joule : NAN),
+        devices_data_real(c, s->lo_s),
+        devices_data_real(c, s->mid_s),
+        devices_data_real(c, s->hi_s),
+        devices_data_real(c, all ? oc_rank_samples(c->r, t->batch) / s->mid_s : NAN),
+        devices_data_real(c, all ? row->lo_joule : NAN),
+        devices_data_real(c, all ? row->mid_joule : NAN),
+        devices_data_real(c, all ? row->hi_joule : NAN),
         all ? fits_name[row->fits] : "",
-        u64(c, all && row->need_bytes, row->need_bytes),
-        u64(c, all && row->capacity_bytes, row->capacity_bytes),
+        devices_data_u64(c, all && row->need_bytes, row->need_bytes),
+        devices_data_u64(c, all && row->capacity_bytes, row->capacity_bytes),
         oc_span_evidence_name(s->evidence),
         limit < OC_SPAN_PARTS ? oc_span_part_name(limit) : "",
-        real(c, s->part_s[OC_SPAN_VECTOR]),
-        real(c, s->part_s[OC_SPAN_MATRIX]),
-        real(c, s->part_s[OC_SPAN_SPECIAL]),
-        real(c, s->part_s[OC_SPAN_MEMORY]),
-        real(c, s->part_s[OC_SPAN_CACHE]),
-        real(c, s->part_s[OC_SPAN_OVERHEAD]),
+        devices_data_real(c, s->part_s[OC_SPAN_VECTOR]),
+        devices_data_real(c, s->part_s[OC_SPAN_MATRIX]),
+        devices_data_real(c, s->part_s[OC_SPAN_SPECIAL]),
+        devices_data_real(c, s->part_s[OC_SPAN_MEMORY]),
+        devices_data_real(c, s->part_s[OC_SPAN_CACHE]),
+        devices_data_real(c, s->part_s[OC_SPAN_OVERHEAD]),
         s->missing,
     };
     c->table.n_col = OC_COUNT(cell);
@@ -333,10 +334,10 @@ static void devices_csv(const struct oc_rank *r, FILE *f)
     oc_plain_row(&c.table, head);
     for (size_t b = 0; b < r->n_table; b++)
         for (size_t i = 0; i < r->n_device; i++) {
-            csv_row(&c, &r->table[b], i, OC_OP_CLASS_COUNT);
+            devices_data_csv_row(&c, &r->table[b], i, OC_OP_CLASS_COUNT);
             for (unsigned k = 0; k < OC_OP_CLASS_COUNT; k++)
                 if (r->table[b].total.class_nodes[k])
-                    csv_row(&c, &r->table[b], i, k);
+                    devices_data_csv_row(&c, &r->table[b], i, k);
         }
     oc_plain_csv(&c.table, "1", f);
     oc_plain_free(&c.table);

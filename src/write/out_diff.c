@@ -14,7 +14,7 @@
 
 /* ---- texts of numbers ------------------------------------------------------------------------------- */
 
-static const char *amount(struct oc_diff_view *v, unsigned m, double n)
+static const char *diff_amount(struct oc_diff_view *v, unsigned m, double n)
 {
     char buf[48];
     const struct oc_metric_name *name = &oc_diff_metric_names[m];
@@ -36,10 +36,10 @@ static const char *delta(struct oc_diff_view *v, unsigned m, double n)
 {
     if (isnan(n) || n == 0)
         return isnan(n) ? "?" : "0";
-    return oc_printf(&v->arena, "%s%s", n > 0 ? "+" : "-", amount(v, m, fabs(n)));
+    return oc_printf(&v->arena, "%s%s", n > 0 ? "+" : "-", diff_amount(v, m, fabs(n)));
 }
 
-static const char *percent(struct oc_diff_view *v, double a, double b)
+static const char *diff_percent(struct oc_diff_view *v, double a, double b)
 {
     if (isnan(a) || isnan(b) || !(a > 0))
         return "";
@@ -52,7 +52,7 @@ static const char *percent(struct oc_diff_view *v, double a, double b)
                           : oc_printf(&v->arena, "%+.1f %%", p);
 }
 
-static const char *exact(struct oc_diff_view *v, uint64_t n)
+static const char *diff_exact(struct oc_diff_view *v, uint64_t n)
 {
     char buf[40];
     return oc_strdup(&v->arena, oc_format_count(n, buf, sizeof(buf)));
@@ -60,7 +60,8 @@ static const char *exact(struct oc_diff_view *v, uint64_t n)
 
 static const char *exact_delta(struct oc_diff_view *v, uint64_t a, uint64_t b)
 {
-    return a == b ? "0" : oc_printf(&v->arena, "%s%s", b > a ? "+" : "-", exact(v, b > a ? b - a : a - b));
+    return a == b ? "0"
+                  : oc_printf(&v->arena, "%s%s", b > a ? "+" : "-", diff_exact(v, b > a ? b - a : a - b));
 }
 
 /* ---- the two sides ---------------------------------------------------------------------------------- */
@@ -114,7 +115,8 @@ static const char *total_text(struct oc_diff_view *v, unsigned m, unsigned s)
     const char *mark = v->d->in[s].analysis->total.unknown_nodes && m < OC_DIFF_PARAMS ? ">= " : "";
     if (!t->known[s])
         return "-";
-    return t->is_time ? amount(v, m, t->v[s]) : oc_printf(&v->arena, "%s%s", mark, exact(v, t->n[s]));
+    return t->is_time ? diff_amount(v, m, t->v[s])
+                      : oc_printf(&v->arena, "%s%s", mark, diff_exact(v, t->n[s]));
 }
 
 static void total_row(struct oc_diff_view *v, struct oc_sheet *s, unsigned m)
@@ -127,7 +129,7 @@ static void total_row(struct oc_diff_view *v, struct oc_sheet *s, unsigned m)
                              : t->is_time ? delta(v, m, b - a)
                                           : exact_delta(v, t->n[0], t->n[1]);
     const char *row[] = {oc_diff_metric_names[m].title, total_text(v, m, 0), total_text(v, m, 1), difference,
-                         both && !partly ? percent(v, a, b) : ""};
+                         both && !partly ? diff_percent(v, a, b) : ""};
     oc_sheet_row(s, row);
 }
 
@@ -176,7 +178,7 @@ struct columns {
     size_t n;
 };
 
-static void column(struct columns *c, const char *head, char kind)
+static void diff_column(struct columns *c, const char *head, char kind)
 {
     c->kinds[c->n] = kind;
     c->head[c->n++] = head;
@@ -194,10 +196,10 @@ static void metric_columns(struct oc_diff_view *v, struct columns *c)
         if (!v->column[m])
             continue;
         if (oc_diff_metric_names[m].time) {
-            column(c, oc_printf(&v->arena, "A %s", oc_diff_metric_names[m].title), 'n');
-            column(c, oc_printf(&v->arena, "B %s", oc_diff_metric_names[m].title), 'n');
+            diff_column(c, oc_printf(&v->arena, "A %s", oc_diff_metric_names[m].title), 'n');
+            diff_column(c, oc_printf(&v->arena, "B %s", oc_diff_metric_names[m].title), 'n');
         }
-        column(c, sign_head(v, oc_diff_metric_names[m].title), 'n');
+        diff_column(c, sign_head(v, oc_diff_metric_names[m].title), 'n');
     }
 }
 
@@ -235,9 +237,9 @@ static bool type_differs(const struct oc_diff_view *v, const struct oc_diff_type
 static void diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
 {
     struct columns c = {0};
-    column(&c, "type", 'c');
-    column(&c, "A nodes", 'n');
-    column(&c, "B nodes", 'n');
+    diff_column(&c, "type", 'c');
+    diff_column(&c, "A nodes", 'n');
+    diff_column(&c, "B nodes", 'n');
     metric_columns(v, &c);
     set_columns(v, &c, s);
     for (uint32_t i = 0; i < v->d->n_type; i++) {
@@ -247,14 +249,14 @@ static void diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
         if (!type_differs(v, t))
             continue;
         cell[n++] = t->bucket ? oc_printf(&v->arena, "(%s)", t->name) : t->name;
-        cell[n++] = t->bucket ? "" : exact(v, t->nodes[0]);
-        cell[n++] = t->bucket ? "" : exact(v, t->nodes[1]);
+        cell[n++] = t->bucket ? "" : diff_exact(v, t->nodes[0]);
+        cell[n++] = t->bucket ? "" : diff_exact(v, t->nodes[1]);
         for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
             if (!v->column[m])
                 continue;
             const double *side = m == OC_DIFF_TIME ? t->time_ns : t->roof_ns;
             for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
-                cell[n++] = amount(v, m, side[k]);
+                cell[n++] = diff_amount(v, m, side[k]);
             cell[n++] = delta(v, m, type_delta(t, m));
         }
         oc_sheet_row(s, cell);
@@ -271,7 +273,7 @@ static const char *join_sides(struct oc_diff_view *v, const char *a, const char 
 }
 
 /* In tables with a width limit, shortens names at the start and other texts at the end. */
-static const char *shortened(struct oc_diff_view *v, const char *text, size_t most, bool keep_end)
+static const char *diff_shortened(struct oc_diff_view *v, const char *text, size_t most, bool keep_end)
 {
     size_t n = strlen(text), columns = oc_utf8_count(text, n), at = 0;
     const char *p = text, *end = text + n;
@@ -291,7 +293,7 @@ static const char *change_text(struct oc_diff_view *v, const struct oc_diff_row 
                      oc_align_rule_name(r->rule));
 }
 
-static void row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struct oc_sheet *s)
+static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struct oc_sheet *s)
 {
     const char *cell[MOST];
     size_t n = 0;
@@ -300,14 +302,14 @@ static void row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struc
         if (!v->column[m])
             continue;
         for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
-            cell[n++] = amount(v, m, m == OC_DIFF_TIME ? r->side[k].time_ns : r->side[k].roof_ns);
+            cell[n++] = diff_amount(v, m, m == OC_DIFF_TIME ? r->side[k].time_ns : r->side[k].roof_ns);
         cell[n++] = delta(v, m, oc_diff_delta(r, m));
     }
     bool bucket = r->status == OC_DIFF_BUCKET;
-    cell[n++] = bucket ? "" : shortened(v, join_sides(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
+    cell[n++] = bucket ? "" : diff_shortened(v, join_sides(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
     cell[n++] = bucket ? oc_printf(&v->arena, "(%s)", r->name)
-                       : shortened(v, join_sides(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
-    cell[n++] = shortened(v, change_text(v, r), WHAT_WIDTH, false);
+                       : diff_shortened(v, join_sides(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
+    cell[n++] = diff_shortened(v, change_text(v, r), WHAT_WIDTH, false);
     oc_sheet_row(s, cell);
 }
 
@@ -315,14 +317,14 @@ static void row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struc
 static void diff_list(struct oc_diff_view *v, struct oc_sheet *s)
 {
     struct columns c = {0};
-    column(&c, "status", 't');
+    diff_column(&c, "status", 't');
     metric_columns(v, &c);
-    column(&c, "type", 'c');
-    column(&c, "operator", 'c');
-    column(&c, "what changed", 'c');
+    diff_column(&c, "type", 'c');
+    diff_column(&c, "operator", 'c');
+    diff_column(&c, "what changed", 'c');
     set_columns(v, &c, s);
     for (uint32_t i = 0; i < v->n_row; i++)
-        row_cells(v, &v->d->row[v->row[i]], s);
+        diff_row_cells(v, &v->d->row[v->row[i]], s);
 }
 
 /* time outside the runs */
@@ -332,11 +334,11 @@ static void diff_beside(struct oc_diff_view *v, struct oc_sheet *s)
     *s = (struct oc_sheet){.kinds = "tnnn", .head = head};
     for (uint32_t i = 0; i < v->d->n_beside; i++) {
         const struct oc_diff_row *r = &v->d->beside[i];
-        const char *row[] = {r->name, r->side[0].records ? amount(v, OC_DIFF_TIME, r->side[0].time_ns) : "-",
-                             r->side[1].records ? amount(v, OC_DIFF_TIME, r->side[1].time_ns) : "-",
-                             r->side[0].records && r->side[1].records
-                                 ? delta(v, OC_DIFF_TIME, oc_diff_delta(r, OC_DIFF_TIME))
-                                 : "-"};
+        const char *row[] = {
+            r->name, r->side[0].records ? diff_amount(v, OC_DIFF_TIME, r->side[0].time_ns) : "-",
+            r->side[1].records ? diff_amount(v, OC_DIFF_TIME, r->side[1].time_ns) : "-",
+            r->side[0].records && r->side[1].records ? delta(v, OC_DIFF_TIME, oc_diff_delta(r, OC_DIFF_TIME))
+                                                     : "-"};
         oc_sheet_row(s, row);
     }
 }
@@ -384,7 +386,7 @@ static void section(struct oc_diff_view *v, const char *title,
     oc_sheet_free(&s);
 }
 
-static void note(struct oc_buf *b, const char *text)
+static void diff_note(struct oc_buf *b, const char *text)
 {
     oc_buf_str(b, "<p class=\"note\">");
     oc_xml_text(b, text);
@@ -399,13 +401,13 @@ static void diff_html(struct oc_diff_view *v, FILE *f)
     oc_buf_str(&b, head);
     section(v, "A and B", diff_sides, &b);
     section(v, "Totals", oc_diff_totals, &b);
-    note(&b, oc_diff_sentence(v));
+    diff_note(&b, oc_diff_sentence(v));
     if (gaps)
-        note(&b, gaps);
+        diff_note(&b, gaps);
     section(v, "By operator type", diff_kinds, &b);
     section(v, "Operators", diff_list, &b);
     if (v->n_row < v->n_wanted)
-        note(&b, oc_printf(&v->arena, "%u of %u rows that differ", v->n_row, v->n_wanted));
+        diff_note(&b, oc_printf(&v->arena, "%u of %u rows that differ", v->n_row, v->n_wanted));
     section(v, "Outside the runs", diff_beside, &b);
     oc_buf_str(&b, foot);
     fwrite(b.data, 1, b.n, f);
@@ -414,8 +416,8 @@ static void diff_html(struct oc_diff_view *v, FILE *f)
 
 /* ---- out diff --------------------------------------------------------------------------------------- */
 
-static void plain(struct oc_diff_view *v, void (*make)(struct oc_diff_view *, struct oc_sheet *), bool gap,
-                  FILE *f)
+static void diff_plain(struct oc_diff_view *v, void (*make)(struct oc_diff_view *, struct oc_sheet *),
+                       bool gap, FILE *f)
 {
     struct oc_sheet s;
     make(v, &s);
@@ -436,21 +438,21 @@ static void sides(struct oc_diff_view *v, FILE *f)
     oc_sheet_free(&s);
 }
 
-static void write_table(struct oc_diff_view *v, FILE *f)
+static void diff_write_table(struct oc_diff_view *v, FILE *f)
 {
     const char *gaps = diff_gaps(v);
     sides(v, f);
-    plain(v, oc_diff_totals, true, f);
+    diff_plain(v, oc_diff_totals, true, f);
     fputc('\n', f);
     oc_print_line(f, "%s", oc_diff_sentence(v));
     if (gaps)
         oc_print_line(f, "%s", gaps);
-    plain(v, diff_kinds, true, f);
-    plain(v, oc_diff_fusions, true, f);
-    plain(v, diff_list, true, f);
+    diff_plain(v, diff_kinds, true, f);
+    diff_plain(v, oc_diff_fusions, true, f);
+    diff_plain(v, diff_list, true, f);
     if (v->n_row < v->n_wanted)
         fprintf(f, "%u of %u rows that differ; --top 0 shows all\n", v->n_row, v->n_wanted);
-    plain(v, diff_beside, true, f);
+    diff_plain(v, diff_beside, true, f);
 }
 
 static void markdown(struct oc_diff_view *v, void (*make)(struct oc_diff_view *, struct oc_sheet *), FILE *f)
@@ -462,7 +464,7 @@ static void markdown(struct oc_diff_view *v, void (*make)(struct oc_diff_view *,
     oc_sheet_free(&s);
 }
 
-static void write_markdown(struct oc_diff_view *v, FILE *f)
+static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
 {
     const char *gaps = diff_gaps(v);
     fputs("### onnxcost diff\n\n", f);
@@ -486,9 +488,9 @@ int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *opts
         const char *name;
         void (*write)(struct oc_diff_view *v, FILE *f);
         bool whole;
-    } forms[] = {{"table", write_table, false},    {"csv", oc_diff_csv, true},
-                 {"json", oc_diff_json, true},     {"markdown", write_markdown, false},
-                 {"md", write_markdown, false},    {"html", diff_html, false},
+    } forms[] = {{"table", diff_write_table, false}, {"csv", oc_diff_csv, true},
+                 {"json", oc_diff_json, true},       {"markdown", diff_write_markdown, false},
+                 {"md", diff_write_markdown, false}, {"html", diff_html, false},
                  {"github", oc_diff_github, false}};
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
         struct oc_diff_view v;

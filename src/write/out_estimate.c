@@ -19,13 +19,14 @@ struct estimate_out {
     double all_s; /* sum over all kernels; midpoints of intervals */
 };
 
-static const char *time_text(struct estimate_out *o, double s)
+static const char *estimate_time_text(struct estimate_out *o, double s)
 {
     char buf[48];
     return isfinite(s) ? oc_strdup(&o->arena, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "-";
 }
 
-static const char *label_of(const struct oc_estimate *e, const struct oc_kernel_use *u, struct oc_arena *a)
+static const char *estimate_label_of(const struct oc_estimate *e, const struct oc_kernel_use *u,
+                                     struct oc_arena *a)
 {
     char buf[256];
     if (u->kernel.label && *u->kernel.label)
@@ -37,7 +38,8 @@ static const char *label_of(const struct oc_estimate *e, const struct oc_kernel_
 }
 
 /* "Conv+BatchNormalization+Relu"; runtime-inserted kernels have no nodes. */
-static const char *types_of(const struct oc_estimate *e, const struct oc_kernel_use *u, struct oc_arena *a)
+static const char *estimate_types_of(const struct oc_estimate *e, const struct oc_kernel_use *u,
+                                     struct oc_arena *a)
 {
     const struct oc_model *m = e->analysis->model;
     const char *text = "";
@@ -48,7 +50,7 @@ static const char *types_of(const struct oc_estimate *e, const struct oc_kernel_
     return u->n_node > 4 ? oc_printf(a, "%s+%" PRIu32, text, u->n_node - 4) : text;
 }
 
-static double calls_of(const struct oc_kernel_use *u)
+static double estimate_calls_of(const struct oc_kernel_use *u)
 {
     return u->calls > 0 ? u->calls : 1;
 }
@@ -86,24 +88,24 @@ static void kernel_row(struct estimate_out *o, struct oc_plain_table *t, size_t 
     const struct oc_estimate *e = o->e;
     const struct oc_kernel_use *u = &e->list.item[i];
     const struct oc_prediction *p = &e->prediction[i];
-    double n = calls_of(u), s = oc_estimate_kernel_s(e, i);
+    double n = estimate_calls_of(u), s = oc_estimate_kernel_s(e, i);
     const char *cell[11];
     size_t k = 0;
-    cell[k++] = time_text(o, p->t_s * n);
-    cell[k++] = time_text(o, p->lo80_s * n);
-    cell[k++] = time_text(o, p->hi80_s * n);
+    cell[k++] = estimate_time_text(o, p->t_s * n);
+    cell[k++] = estimate_time_text(o, p->lo80_s * n);
+    cell[k++] = estimate_time_text(o, p->hi80_s * n);
     cell[k++] = isfinite(s) && o->all_s > 0 ? oc_printf(&o->arena, "%.1f", 100 * s / o->all_s) : "-";
     if (e->measured_s) {
         double err = e->measured_s[i] > 0 ? p->t_s / e->measured_s[i] - 1 : (double)NAN;
-        cell[k++] = time_text(o, e->measured_s[i] * n);
+        cell[k++] = estimate_time_text(o, e->measured_s[i] * n);
         cell[k++] = isfinite(err) ? oc_printf(&o->arena, "%+.1f", 100 * err) : "-";
     }
     cell[k++] = oc_kernel_class_name(u->kernel.cls);
     cell[k++] = oc_bound_name(p->bound);
     cell[k++] = p->extrapolated ? oc_printf(&o->arena, "%s, extrapolated", oc_evidence_name(p->evidence))
                                 : oc_evidence_name(p->evidence);
-    cell[k++] = types_of(e, u, &o->arena);
-    cell[k++] = label_of(e, u, &o->arena);
+    cell[k++] = estimate_types_of(e, u, &o->arena);
+    cell[k++] = estimate_label_of(e, u, &o->arena);
     oc_plain_row(t, cell);
 }
 
@@ -126,7 +128,7 @@ static void write_kernels(struct estimate_out *o, size_t top, FILE *f)
     oc_plain_free(&t);
 }
 
-static void put_line(struct estimate_out *o, FILE *f, const char *label, const char *text)
+static void estimate_put_line(struct estimate_out *o, FILE *f, const char *label, const char *text)
 {
     oc_plain_say(label, LABEL, o->e->width_chars, text, f);
 }
@@ -136,21 +138,23 @@ static void write_prediction(struct estimate_out *o, FILE *f)
     const struct oc_estimate *e = o->e;
     const struct oc_model_prediction *t = &e->total;
     if (!e->cal) {
-        put_line(
+        estimate_put_line(
             o, f, "prediction",
             oc_printf(&o->arena,
                       "%s to %s per run: efficiency 90 %% to 30 %% of the roofline plus launch overhead; "
                       "no calibration",
-                      time_text(o, e->band_lo_s), time_text(o, e->band_hi_s)));
+                      estimate_time_text(o, e->band_lo_s), estimate_time_text(o, e->band_hi_s)));
         return;
     }
-    put_line(o, f, "prediction",
-             oc_printf(&o->arena, "%s per run; 80 %%: %s to %s, 95 %%: %s to %s", time_text(o, t->t_s),
-                       time_text(o, t->lo80_s), time_text(o, t->hi80_s), time_text(o, t->lo95_s),
-                       time_text(o, t->hi95_s)));
-    put_line(o, f, "parts",
-             oc_printf(&o->arena, "%s kernels, %s between kernels, %s outside kernels",
-                       time_text(o, t->kernels_s), time_text(o, t->gaps_s), time_text(o, t->fix_s)));
+    estimate_put_line(o, f, "prediction",
+                      oc_printf(&o->arena, "%s per run; 80 %%: %s to %s, 95 %%: %s to %s",
+                                estimate_time_text(o, t->t_s), estimate_time_text(o, t->lo80_s),
+                                estimate_time_text(o, t->hi80_s), estimate_time_text(o, t->lo95_s),
+                                estimate_time_text(o, t->hi95_s)));
+    estimate_put_line(o, f, "parts",
+                      oc_printf(&o->arena, "%s kernels, %s between kernels, %s outside kernels",
+                                estimate_time_text(o, t->kernels_s), estimate_time_text(o, t->gaps_s),
+                                estimate_time_text(o, t->fix_s)));
     const char *basis = "";
     for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)
         if (t->share[i] > 0)
@@ -158,12 +162,13 @@ static void write_prediction(struct estimate_out *o, FILE *f)
                               100 * t->share[i]);
     if (t->extrapolated > 0)
         basis = oc_printf(&o->arena, "%s; extrapolated sizes %.1f %%", basis, 100 * t->extrapolated);
-    put_line(o, f, "basis", basis);
+    estimate_put_line(o, f, "basis", basis);
     double parts = t->compute_s + t->memory_s + t->t0_s;
     if (parts > 0)
-        put_line(o, f, "bound by",
-                 oc_printf(&o->arena, "compute %.1f %%, memory %.1f %%, launches %.1f %%",
-                           100 * t->compute_s / parts, 100 * t->memory_s / parts, 100 * t->t0_s / parts));
+        estimate_put_line(o, f, "bound by",
+                          oc_printf(&o->arena, "compute %.1f %%, memory %.1f %%, launches %.1f %%",
+                                    100 * t->compute_s / parts, 100 * t->memory_s / parts,
+                                    100 * t->t0_s / parts));
 }
 
 static void write_measured(struct estimate_out *o, FILE *f)
@@ -178,12 +183,13 @@ static void write_measured(struct estimate_out *o, FILE *f)
     if (e->cal && e->total.kernels_s > 0 && e->measured_kernels_s > 0)
         error = oc_printf(&o->arena, "; predicted kernels %+.1f %%",
                           100 * (e->total.kernels_s / e->measured_kernels_s - 1));
-    put_line(o, f, "measured",
-             oc_printf(&o->arena, "%s kernels, %s per run with the profiler%s%s",
-                       time_text(o, e->measured_kernels_s), time_text(o, e->measured_run_s), error, sizes));
+    estimate_put_line(o, f, "measured",
+                      oc_printf(&o->arena, "%s kernels, %s per run with the profiler%s%s",
+                                estimate_time_text(o, e->measured_kernels_s),
+                                estimate_time_text(o, e->measured_run_s), error, sizes));
 }
 
-static uint32_t fused(const struct oc_kernel_list *l)
+static uint32_t estimate_fused(const struct oc_kernel_list *l)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < l->n; i++)
@@ -197,31 +203,32 @@ static const char *threads_of(struct estimate_out *o, const struct oc_calibratio
                         : "";
 }
 
-static void write_head(struct estimate_out *o, FILE *f)
+static void estimate_write_head(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
     struct oc_arena *a = &o->arena;
-    put_line(o, f, "model", e->analysis->model->path);
-    put_line(o, f, "device", e->device->info.id);
+    estimate_put_line(o, f, "model", e->analysis->model->path);
+    estimate_put_line(o, f, "device", e->device->info.id);
     if (e->cal)
-        put_line(o, f, "calibration",
-                 oc_printf(a, "%s, %s%s%s%s; %" PRIu32 " kernels from %" PRIu32 " recordings", e->cal->device,
-                           e->cal->runtime, *e->cal->runtime_version ? " " : "", e->cal->runtime_version,
-                           threads_of(o, e->cal), e->cal->n_sample, e->cal->n_model));
-    put_line(
+        estimate_put_line(o, f, "calibration",
+                          oc_printf(a, "%s, %s%s%s%s; %" PRIu32 " kernels from %" PRIu32 " recordings",
+                                    e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "",
+                                    e->cal->runtime_version, threads_of(o, e->cal), e->cal->n_sample,
+                                    e->cal->n_model));
+    estimate_put_line(
         o, f, "kernels",
         e->join
             ? oc_printf(
                   a, "%zu recorded, %u fused; the fusion plan (%s) predicts %u of them, %.1f %% of the time",
-                  e->list.n, fused(&e->list), oc_fusion_rules_name(e->rules), e->match.equal,
+                  e->list.n, estimate_fused(&e->list), oc_fusion_rules_name(e->rules), e->match.equal,
                   100 * e->match.equal_time)
         : e->rules == OC_FUSE_NONE ? oc_printf(a, "%zu: one per node of the model", e->list.n)
                                    : oc_printf(a, "%zu predicted (fusion rules: %s), %u fused", e->list.n,
-                                               oc_fusion_rules_name(e->rules), fused(&e->list)));
+                                               oc_fusion_rules_name(e->rules), estimate_fused(&e->list)));
     if (e->n_unknown)
-        put_line(o, f, "unknown", oc_printf(a, "%u kernels: excluded from the sums", e->n_unknown));
+        estimate_put_line(o, f, "unknown", oc_printf(a, "%u kernels: excluded from the sums", e->n_unknown));
     if (e->asynchronous)
-        put_line(o, f, "assumed", e->asynchronous);
+        estimate_put_line(o, f, "assumed", e->asynchronous);
     write_prediction(o, f);
     write_measured(o, f);
     fputc('\n', f);
@@ -234,10 +241,10 @@ static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size
     const struct oc_kernel_use *u = &e->list.item[i];
     const struct oc_prediction *p = &e->prediction[i];
     oc_fields_begin(f);
-    oc_field_text(f, "label", label_of(e, u, &f->arena));
-    oc_field_text(f, "types", types_of(e, u, &f->arena));
+    oc_field_text(f, "label", estimate_label_of(e, u, &f->arena));
+    oc_field_text(f, "types", estimate_types_of(e, u, &f->arena));
     oc_field_text(f, "rule", u->rule);
-    oc_field_double(f, "calls", calls_of(u));
+    oc_field_double(f, "calls", estimate_calls_of(u));
     oc_field_double(f, "time_s", p->t_s);
     oc_field_double(f, "low80_s", p->lo80_s);
     oc_field_double(f, "high80_s", p->hi80_s);
@@ -252,7 +259,7 @@ static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size
     oc_fields_end(f);
 }
 
-static void total_json(struct oc_json_out *w, const struct oc_estimate *e)
+static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate *e)
 {
     const struct oc_model_prediction *t = &e->total;
     bool point = e->cal && t->t_s > 0;
@@ -284,7 +291,7 @@ static void total_json(struct oc_json_out *w, const struct oc_estimate *e)
     oc_jw_end_object(w);
 }
 
-static void plan_json(struct oc_json_out *w, const struct oc_estimate *e)
+static void estimate_plan_json(struct oc_json_out *w, const struct oc_estimate *e)
 {
     oc_jw_key(w, "plan");
     oc_jw_begin_object(w);
@@ -297,7 +304,7 @@ static void plan_json(struct oc_json_out *w, const struct oc_estimate *e)
     oc_jw_end_object(w);
 }
 
-static void write_json(struct oc_fields *f, const struct oc_estimate *e, FILE *out)
+static void estimate_write_json(struct oc_fields *f, const struct oc_estimate *e, FILE *out)
 {
     struct oc_json_out w = {.f = out, .pretty = true};
     f->json = &w;
@@ -306,8 +313,8 @@ static void write_json(struct oc_fields *f, const struct oc_estimate *e, FILE *o
     oc_key_text(&w, "device", e->device->info.id);
     oc_key_text(&w, "calibration_device", e->cal ? e->cal->device : NULL);
     oc_key_text(&w, "calibration_runtime", e->cal ? e->cal->runtime : NULL);
-    plan_json(&w, e);
-    total_json(&w, e);
+    estimate_plan_json(&w, e);
+    estimate_total_json(&w, e);
     oc_jw_key(&w, "kernels");
     oc_jw_begin_array(&w);
     for (size_t i = 0; i < e->list.n; i++)
@@ -328,10 +335,10 @@ int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t to
             double s = oc_estimate_kernel_s(e, i);
             o.all_s += isfinite(s) ? s : 0;
         }
-        write_head(&o, out);
+        estimate_write_head(&o, out);
         write_kernels(&o, top, out);
     } else if (!strcmp(format, "json")) {
-        write_json(&f, e, out);
+        estimate_write_json(&f, e, out);
     } else if (!strcmp(format, "csv")) {
         for (size_t i = 0; i < e->list.n; i++)
             kernel_fields(&f, e, i);

@@ -102,12 +102,12 @@ struct layout {
     FILE *f;
 };
 
-static const char *number_text(const uint64_t count[2], unsigned column, char *buf, size_t cap)
+static const char *explain_number_text(const uint64_t count[2], unsigned column, char *buf, size_t cap)
 {
     return column < 2 ? oc_format_count(count[column], buf, cap) : signed_count(difference(count), buf, cap);
 }
 
-static void widen(size_t *width, size_t n)
+static void explain_widen(size_t *width, size_t n)
 {
     *width = n > *width ? n : *width;
 }
@@ -115,12 +115,12 @@ static void widen(size_t *width, size_t n)
 static void measure_row(struct layout *l, const char *name, const uint64_t count[2])
 {
     char buf[40];
-    widen(&l->name, strlen(name));
+    explain_widen(&l->name, strlen(name));
     for (unsigned i = 0; i < NUMBERS; i++)
-        widen(&l->number[i], strlen(number_text(count, i, buf, sizeof(buf))));
+        explain_widen(&l->number[i], strlen(explain_number_text(count, i, buf, sizeof(buf))));
 }
 
-static void print_row(struct layout *l, const char *name, const uint64_t count[2])
+static void explain_print_row(struct layout *l, const char *name, const uint64_t count[2])
 {
     const char *const title[NUMBERS] = {l->x->name[0], l->x->name[1], "difference"};
     char buf[40];
@@ -128,11 +128,11 @@ static void print_row(struct layout *l, const char *name, const uint64_t count[2
     for (unsigned i = 0; i < NUMBERS; i++)
         if (l->number[i])
             fprintf(l->f, "  %*s", (int)l->number[i],
-                    count ? number_text(count, i, buf, sizeof(buf)) : title[i]);
+                    count ? explain_number_text(count, i, buf, sizeof(buf)) : title[i]);
     fputc('\n', l->f);
 }
 
-static size_t span(const struct layout *l)
+static size_t explain_span(const struct layout *l)
 {
     size_t width = l->name;
     for (unsigned i = 0; i < 2; i++)
@@ -140,24 +140,24 @@ static size_t span(const struct layout *l)
     return width;
 }
 
-static void fit(struct layout *l, unsigned width_chars)
+static void explain_fit(struct layout *l, unsigned width_chars)
 {
     size_t behind = GAP + l->number[2], room = width_chars > behind ? width_chars - behind : 1;
     for (unsigned i = 2; width_chars && i-- > 0;)
-        if (span(l) > room)
+        if (explain_span(l) > room)
             l->number[i] = 0;
     size_t reason = width_chars && l->reason > room ? room : l->reason;
-    l->name += reason > span(l) ? reason - span(l) : 0;
+    l->name += reason > explain_span(l) ? reason - explain_span(l) : 0;
 }
 
 /* A reason that is wider than the span has lines of its own. */
 static void print_reason(const struct layout *l, const struct oc_explain_term *t)
 {
     char d[40];
-    size_t width = span(l) - GAP;
+    size_t width = explain_span(l) - GAP;
     bool fits = strlen(t->reason) <= width;
     if (!fits)
-        oc_plain_say("", GAP, (unsigned)span(l), t->reason, l->f);
+        oc_plain_say("", GAP, (unsigned)explain_span(l), t->reason, l->f);
     fprintf(l->f, "  %-*s  %*s\n", (int)width, fits ? t->reason : "", (int)l->number[2],
             signed_count(t->difference, d, sizeof(d)));
 }
@@ -173,15 +173,15 @@ static void put_types(struct layout *l, void (*row)(struct layout *, const char 
         snprintf(name, sizeof(name), "%.80s (%" PRIu64 ")", t->op_type, t->nodes);
         row(l, name, t->count);
         for (uint32_t k = 0; k < t->n_term; k++) {
-            if (row == print_row)
+            if (row == explain_print_row)
                 print_reason(l, &t->term[k]);
-            widen(&l->reason, strlen(t->term[k].reason) + GAP);
+            explain_widen(&l->reason, strlen(t->term[k].reason) + GAP);
         }
     }
     row(l, "all", l->x->count);
 }
 
-static void write_text(const struct oc_explanation *x, unsigned width_chars, FILE *f)
+static void explain_write_text(const struct oc_explanation *x, unsigned width_chars, FILE *f)
 {
     static const char first[] = "operator type, reason";
     struct layout l = {.x = x,
@@ -189,9 +189,9 @@ static void write_text(const struct oc_explanation *x, unsigned width_chars, FIL
                        .number = {strlen(x->name[0]), strlen(x->name[1]), strlen("difference")},
                        .f = f};
     put_types(&l, measure_row);
-    fit(&l, width_chars);
-    print_row(&l, first, NULL);
-    put_types(&l, print_row);
+    explain_fit(&l, width_chars);
+    explain_print_row(&l, first, NULL);
+    put_types(&l, explain_print_row);
     if (!l.number[1])
         fprintf(f, "(not shown at %u columns: %s%s%s; use --width or -f json)\n", width_chars,
                 l.number[0] ? "" : x->name[0], l.number[0] ? "" : ", ", x->name[1]);
@@ -218,7 +218,7 @@ static void write_type(struct oc_json_out *w, const struct oc_explain_type *t)
     oc_jw_end_object(w);
 }
 
-static void write_json(const struct oc_explanation *x, const struct oc_model *m, FILE *f)
+static void explain_write_json(const struct oc_explanation *x, const struct oc_model *m, FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
@@ -256,9 +256,9 @@ int oc_explain_write(const struct oc_model *model, const struct oc_analysis *fir
     if (oc_explain(both, &x, err))
         return -1;
     if (json)
-        write_json(&x, model, f);
+        explain_write_json(&x, model, f);
     else
-        write_text(&x, width_chars, f);
+        explain_write_text(&x, width_chars, f);
     oc_explanation_free(&x);
     return 0;
 }

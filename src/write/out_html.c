@@ -39,7 +39,7 @@ static void constants_by_class(struct oc_json_out *w, const struct oc_analysis *
     oc_jw_end_object(w);
 }
 
-static void profile(struct oc_json_out *w, struct oc_report *r)
+static void html_profile(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
     oc_jw_key(w, "profile");
@@ -88,7 +88,7 @@ static void page_totals(struct oc_json_out *w, struct oc_report *r)
         constants_by_class(w, r->in->analysis);
     }
     oc_jw_end_object(w);
-    profile(w, r);
+    html_profile(w, r);
 }
 
 /* ---- hardware --------------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ static void peaks(struct oc_json_out *w, const struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-static void levels(struct oc_json_out *w, const struct oc_device *d)
+static void html_levels(struct oc_json_out *w, const struct oc_device *d)
 {
     oc_jw_key(w, "levels");
     oc_jw_begin_array(w);
@@ -204,7 +204,7 @@ static void page_hardware(struct oc_json_out *w, struct oc_report *r)
     oc_key_time(w, "overhead_ns", d->overhead ? d->overhead->value * 1e9 : NAN);
     figure(w, "overhead", d->overhead);
     peaks(w, r);
-    levels(w, d);
+    html_levels(w, d);
     bounds(w, r);
     oc_jw_end_object(w);
 }
@@ -252,8 +252,8 @@ static void coverage(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-static void assumption(struct oc_json_out *w, const char *what, const char *name, const char *value,
-                       const char *reason)
+static void html_assumption(struct oc_json_out *w, const char *what, const char *name, const char *value,
+                            const char *reason)
 {
     const char *const text[] = {what, name, value, reason};
     oc_jw_begin_array(w);
@@ -262,24 +262,24 @@ static void assumption(struct oc_json_out *w, const char *what, const char *name
     oc_jw_end_array(w);
 }
 
-static void assumptions(struct oc_json_out *w, struct oc_report *r)
+static void html_assumptions(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_analysis *a = r->in->analysis;
     const struct oc_device *d = r->in->device;
     oc_jw_key(w, "assumptions");
     oc_jw_begin_array(w);
     for (uint32_t i = 0; a && i < a->n_assumption; i++)
-        assumption(w, a->assumption[i].what, a->assumption[i].name, a->assumption[i].value,
-                   a->assumption[i].reason);
+        html_assumption(w, a->assumption[i].what, a->assumption[i].name, a->assumption[i].value,
+                        a->assumption[i].reason);
     for (size_t i = 0; d && i < d->info.n_set; i++)
-        assumption(w, "hardware", d->info.set[i].key, d->info.set[i].value,
-                   d->info.set[i].before
-                       ? oc_printf(&r->arena, "--hw-set (hardware file: %s)", d->info.set[i].before)
-                       : "--hw-set (not in the hardware file)");
+        html_assumption(w, "hardware", d->info.set[i].key, d->info.set[i].value,
+                        d->info.set[i].before
+                            ? oc_printf(&r->arena, "--hw-set (hardware file: %s)", d->info.set[i].before)
+                            : "--hw-set (not in the hardware file)");
     oc_jw_end_array(w);
 }
 
-static void findings(struct oc_json_out *w, const struct oc_report_in *in, unsigned source)
+static void html_findings(struct oc_json_out *w, const struct oc_report_in *in, unsigned source)
 {
     const struct oc_diag *d = NULL;
     size_t n = oc_findings_of(in, source, &d);
@@ -298,11 +298,11 @@ static void page_coverage(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_report_in *in = r->in;
     coverage(w, r);
-    assumptions(w, r);
+    html_assumptions(w, r);
     oc_jw_key(w, "findings");
     oc_jw_begin_array(w);
     for (unsigned source = 0; source < OC_FINDING_SOURCES; source++)
-        findings(w, in, source);
+        html_findings(w, in, source);
     oc_jw_end_array(w);
 }
 
@@ -330,7 +330,7 @@ static void write_escaped(const char *json, size_t n, FILE *f)
     fwrite(json + done, 1, n - done, f);
 }
 
-static void write_text(const char *s, FILE *f)
+static void html_write_text(const char *s, FILE *f)
 {
     for (; *s; s++) {
         const char *as = *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '&' ? "&amp;" : NULL;
@@ -342,14 +342,14 @@ static void write_text(const char *s, FILE *f)
 }
 
 /* "resnet50.onnx", or the profile's file. */
-static const char *title_of(const struct oc_report *r)
+static const char *html_title_of(const struct oc_report *r)
 {
     const char *path = r->in->model ? r->in->model->path : r->in->profile->path;
     const char *slash = path ? strrchr(path, '/') : NULL;
     return !path ? "model" : slash && slash[1] ? slash + 1 : path;
 }
 
-static void about(struct oc_json_out *w, struct oc_report *r)
+static void html_about(struct oc_json_out *w, struct oc_report *r)
 {
     struct oc_summary s = {0};
     oc_report_summary(r, &s);
@@ -371,8 +371,8 @@ static void document(struct oc_json_out *w, struct oc_report *r)
     oc_key_text(w, "schema", "onnxcost.page");
     oc_key_u64(w, "version", 1);
     oc_key_text(w, "tool", ONNXCOST_VERSION);
-    oc_key_text(w, "title", title_of(r));
-    about(w, r);
+    oc_key_text(w, "title", html_title_of(r));
+    html_about(w, r);
     page_totals(w, r);
     oc_jw_key(w, "sizes");
     if (oc_report_sizes(r))
@@ -397,7 +397,7 @@ static void document(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-static void write_data(struct oc_report *r, FILE *f)
+static void html_write_data(struct oc_report *r, FILE *f)
 {
     struct oc_buf json = {0};
     struct oc_json_out w = {.f = oc_buf_stream(&json)};
@@ -421,14 +421,14 @@ void oc_out_html(struct oc_report *r, FILE *f)
 {
     const char *at = write_until((const char *)oc_page, "@title@", f), *text[OC_MAX_MISMATCHES];
     size_t n = oc_mismatches(r->in, text);
-    write_text(title_of(r), f);
+    html_write_text(html_title_of(r), f);
     at = write_until(at, "@mismatch@", f);
     for (size_t i = 0; i < n; i++) {
         fputs("<p class=\"mismatch\" role=\"alert\">", f);
-        write_text(text[i], f);
+        html_write_text(text[i], f);
         fputs("</p>\n", f);
     }
     at = write_until(at, "@data@", f);
-    write_data(r, f);
+    html_write_data(r, f);
     write_until(at, "@end@", f);
 }

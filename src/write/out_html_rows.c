@@ -38,7 +38,7 @@ static void number_cell(struct oc_json_out *w, const struct oc_column *c, const 
         oc_page_number(w, field->number, c->kind == OC_FIELD_COUNT ? 17 : 7);
 }
 
-static bool same_numbers(const struct oc_field *v, uint32_t n)
+static bool html_rows_same_numbers(const struct oc_field *v, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
         /* NAN equals NAN here. */
@@ -82,7 +82,7 @@ static bool few_numbers(struct oc_json_out *w, const struct oc_column *c, const 
 static void numbers(struct oc_json_out *w, const struct oc_column *c, const struct oc_field *v, uint32_t n,
                     struct oc_arena *arena)
 {
-    if (same_numbers(v, n)) {
+    if (html_rows_same_numbers(v, n)) {
         oc_jw_key(w, "same");
         number_cell(w, c, &v[0]);
         return;
@@ -110,7 +110,7 @@ static bool is_extra(const struct oc_report *r, const struct oc_column *c)
     return r->in->analysis && r->has_time && !strcmp(c->key, "params");
 }
 
-static void column(struct oc_json_out *w, struct oc_report *r, const struct oc_column *c)
+static void html_rows_column(struct oc_json_out *w, struct oc_report *r, const struct oc_column *c)
 {
     struct oc_arena scratch = {0};
     struct oc_line line = {.r = r, .arena = &scratch, .column = c};
@@ -135,7 +135,7 @@ static void column(struct oc_json_out *w, struct oc_report *r, const struct oc_c
     oc_arena_free(&scratch);
 }
 
-static void columns(struct oc_json_out *w, struct oc_report *r)
+static void html_rows_columns(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_column *c[OC_MAX_COLUMNS];
     size_t n = oc_columns_for(r, OC_COL_COMPACT | OC_COL_CSV, c);
@@ -146,7 +146,7 @@ static void columns(struct oc_json_out *w, struct oc_report *r)
     oc_jw_begin_array(w);
     for (size_t i = 0; i < n; i++)
         if (!left_out(r, c[i]))
-            column(w, r, c[i]);
+            html_rows_column(w, r, c[i]);
     oc_jw_end_array(w);
 }
 
@@ -163,7 +163,7 @@ static void qualities(struct oc_json_out *w, struct oc_report *r)
 
 /* ---- nodes ------------------------------------------------------------------------------------------ */
 
-static const struct oc_join_rec *joined(const struct oc_report *r, const struct oc_row *row)
+static const struct oc_join_rec *html_rows_joined(const struct oc_report *r, const struct oc_row *row)
 {
     return r->in->join && row->record != OC_NONE && row->count == 1 ? &r->in->join->rec[row->record] : NULL;
 }
@@ -182,7 +182,7 @@ static void nodes_of_rows(struct oc_json_out *w, struct oc_report *r)
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < r->shown.n; i++) {
         const struct oc_row *row = &r->shown.row[i];
-        const struct oc_join_rec *j = joined(r, row);
+        const struct oc_join_rec *j = html_rows_joined(r, row);
         if (!j || j->n_node == 1) {
             oc_jw_i64(w, row->node == OC_NONE ? -1 : (int64_t)row->node);
             continue;
@@ -196,7 +196,7 @@ static void nodes_of_rows(struct oc_json_out *w, struct oc_report *r)
 }
 
 /* Names of nodes; null if the node has its own row with that name. */
-static void node_names(struct oc_json_out *w, struct oc_report *r)
+static void html_rows_node_names(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_model *m = r->in->model;
     const char **name = OC_NEW_ARRAY(&r->arena, m->n_node, const char *);
@@ -274,7 +274,7 @@ static bool *nodes_with_rows(struct oc_report *r)
     bool *with = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, bool);
     for (uint32_t i = 0; i < r->shown.n; i++) {
         const struct oc_row *row = &r->shown.row[i];
-        const struct oc_join_rec *j = joined(r, row);
+        const struct oc_join_rec *j = html_rows_joined(r, row);
         if (row->node != OC_NONE)
             with[row->node] = true;
         for (uint32_t k = 0; j && k < j->n_node; k++)
@@ -291,7 +291,7 @@ struct heavy {
     uint32_t row;
 };
 
-static int by_key(const void *a, const void *b)
+static int html_rows_by_key(const void *a, const void *b)
 {
     const struct heavy *x = a, *y = b;
     return x->key != y->key ? (x->key < y->key) - (x->key > y->key) : (x->row > y->row) - (x->row < y->row);
@@ -308,10 +308,10 @@ static uint32_t heaviest(struct oc_report *r, uint32_t *node)
         order[i] = (struct heavy){isnan(key) ? -1 : key, i};
     }
     if (r->shown.n)
-        qsort(order, r->shown.n, sizeof(*order), by_key);
+        qsort(order, r->shown.n, sizeof(*order), html_rows_by_key);
     for (uint32_t i = 0; i < r->shown.n && n < MAX_RECEIPTS; i++) {
         const struct oc_row *row = &r->shown.row[order[i].row];
-        const struct oc_join_rec *j = joined(r, row);
+        const struct oc_join_rec *j = html_rows_joined(r, row);
         const uint32_t *id = j ? j->node : &row->node;
         uint32_t n_id = j ? j->n_node : row->node != OC_NONE;
         for (uint32_t k = 0; k < n_id && n < MAX_RECEIPTS; k++)
@@ -346,13 +346,13 @@ void oc_page_rows(struct oc_json_out *w, struct oc_report *r)
     oc_jw_key(w, "grouped");
     oc_jw_bool(w, oc_report_grouped(r->o));
     qualities(w, r);
-    columns(w, r);
+    html_rows_columns(w, r);
     if (!r->in->analysis)
         return;
     nodes_of_rows(w, r);
     oc_jw_key(w, "nodes");
     oc_jw_begin_object(w);
-    node_names(w, r);
+    html_rows_node_names(w, r);
     node_types(w, r);
     formulas(w, r, nodes_with_rows(r));
     receipts(w, r);

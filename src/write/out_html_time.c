@@ -108,7 +108,7 @@ struct chosen {
     size_t n, left_out;
 };
 
-static int by_value(const void *a, const void *b)
+static int html_time_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -123,7 +123,7 @@ static uint32_t middle_run(const struct oc_timeline *t, struct oc_arena *arena)
     double *length = OC_NEW_ARRAY(arena, n, double);
     for (uint32_t i = 0; i < n; i++)
         length[i] = t->run[best + i].end_ns - t->run[best + i].start_ns;
-    qsort(length, n, sizeof(*length), by_value);
+    qsort(length, n, sizeof(*length), html_time_by_value);
     double middle = length[(n - 1) / 2];
     for (uint32_t i = best; i < t->n_run; i++)
         if (t->run[i].end_ns - t->run[i].start_ns == middle)
@@ -131,7 +131,7 @@ static uint32_t middle_run(const struct oc_timeline *t, struct oc_arena *arena)
     return best;
 }
 
-static bool in_run(const struct chosen *c, const struct oc_event *e)
+static bool html_time_in_run(const struct chosen *c, const struct oc_event *e)
 {
     return c->run == OC_NONE || e->run == c->run;
 }
@@ -142,9 +142,9 @@ static double shortest_kept(const struct chosen *c, size_t n)
     double *d = oc_xmalloc(n * sizeof(*d));
     size_t at = 0;
     for (size_t i = 0; i < c->t->n_event; i++)
-        if (in_run(c, &c->t->event[i]))
+        if (html_time_in_run(c, &c->t->event[i]))
             d[at++] = c->t->event[i].dur_ns;
-    qsort(d, n, sizeof(*d), by_value);
+    qsort(d, n, sizeof(*d), html_time_by_value);
     double limit = d[n - MAX_EVENTS];
     free(d);
     return limit;
@@ -154,12 +154,12 @@ static void choose_events(struct chosen *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->t->n_event; i++)
-        n += in_run(c, &c->t->event[i]);
+        n += html_time_in_run(c, &c->t->event[i]);
     double limit = n > MAX_EVENTS ? shortest_kept(c, n) : -1;
     c->event = OC_NEW_ARRAY(c->arena, n < MAX_EVENTS ? n : MAX_EVENTS, uint32_t);
     for (size_t i = 0; i < c->t->n_event; i++) {
         const struct oc_event *e = &c->t->event[i];
-        if (!in_run(c, e))
+        if (!html_time_in_run(c, e))
             continue;
         if (e->dur_ns >= limit && c->n < MAX_EVENTS)
             c->event[c->n++] = (uint32_t)i;
@@ -181,7 +181,7 @@ static void extent(struct chosen *c)
         c->from_ns = 0;
 }
 
-static void lanes(struct oc_json_out *w, const struct chosen *c)
+static void html_time_lanes(struct oc_json_out *w, const struct chosen *c)
 {
     const struct oc_profile *p = c->t->profile;
     oc_jw_key(w, "lanes");
@@ -257,7 +257,7 @@ void oc_page_timeline(struct oc_json_out *w, struct oc_report *r)
     oc_key_time(w, "length_ns", c.to_ns - c.from_ns);
     oc_key_u64(w, "n", c.n);
     oc_key_u64(w, "left_out", c.left_out);
-    lanes(w, &c);
+    html_time_lanes(w, &c);
     event_times(w, &c);
     event_texts(w, &c);
     oc_jw_end_object(w);
@@ -267,7 +267,7 @@ void oc_page_timeline(struct oc_json_out *w, struct oc_report *r)
 
 enum { MAX_LIVE = 40 };
 
-static int by_bytes(const void *a, const void *b)
+static int html_time_by_bytes(const void *a, const void *b)
 {
     const struct oc_life *x = *(const struct oc_life *const *)a, *y = *(const struct oc_life *const *)b;
     return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
@@ -282,7 +282,7 @@ static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struc
         if (l->life[i].first <= l->peak_step && l->life[i].last >= l->peak_step)
             live[n++] = &l->life[i];
     if (n)
-        qsort(live, n, sizeof(*live), by_bytes);
+        qsort(live, n, sizeof(*live), html_time_by_bytes);
     oc_key_u64(w, "n_live", n);
     oc_jw_key(w, "at_peak");
     oc_jw_begin_array(w);
@@ -299,7 +299,7 @@ static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struc
     oc_jw_end_array(w);
 }
 
-static void steps(struct oc_json_out *w, struct oc_report *r, const struct oc_lives *l)
+static void html_time_steps(struct oc_json_out *w, struct oc_report *r, const struct oc_lives *l)
 {
     oc_jw_key(w, "live");
     oc_jw_begin_array(w);
@@ -329,7 +329,7 @@ void oc_page_memory(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "peak_step", l->n_step > 0, l->peak_step);
     oc_key_quality(w, l->quality);
     oc_key_u64(w, "steps", l->n_step);
-    steps(w, r, l);
+    html_time_steps(w, r, l);
     live_at_peak(w, r, l);
     oc_jw_end_object(w);
     oc_lives_free(l);

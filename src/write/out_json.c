@@ -26,7 +26,7 @@ static const char *type_name(struct oc_report *r, const struct oc_type *t)
     return oc_printf(&r->arena, "%s(%s)", wrap[t->kind], inner ? inner : "?");
 }
 
-static void shape(struct oc_json_out *w, struct oc_report *r, const struct oc_type *t)
+static void json_shape(struct oc_json_out *w, struct oc_report *r, const struct oc_type *t)
 {
     struct oc_exprs *x = r->in->analysis->exprs;
     oc_jw_key(w, "shape");
@@ -50,7 +50,7 @@ static void shape(struct oc_json_out *w, struct oc_report *r, const struct oc_ty
     oc_jw_end_array(w);
 }
 
-static void value(struct oc_json_out *w, struct oc_report *r, uint32_t id)
+static void json_value(struct oc_json_out *w, struct oc_report *r, uint32_t id)
 {
     static const uint8_t of_state[] = {[OC_V_UNKNOWN] = OC_UNKNOWN,
                                        [OC_V_STATIC] = OC_EXACT,
@@ -65,18 +65,18 @@ static void value(struct oc_json_out *w, struct oc_report *r, uint32_t id)
     oc_jw_begin_object(w);
     oc_key_text(w, "name", a->model->value[id].name);
     oc_key_text(w, "dtype", type_name(r, &a->type[id]));
-    shape(w, r, &a->type[id]);
+    json_shape(w, r, &a->type[id]);
     oc_key_quality(w, of_state[a->value_state[id]]);
     oc_jw_end_object(w);
 }
 
-static void values(struct oc_json_out *w, struct oc_report *r, const char *key, const uint32_t *id,
-                   uint32_t n)
+static void json_values(struct oc_json_out *w, struct oc_report *r, const char *key, const uint32_t *id,
+                        uint32_t n)
 {
     oc_jw_key(w, key);
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < n; i++)
-        value(w, r, id[i]);
+        json_value(w, r, id[i]);
     oc_jw_end_array(w);
 }
 
@@ -87,7 +87,7 @@ static void inputs(struct oc_json_out *w, struct oc_report *r, const struct oc_g
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < g->n_input; i++)
         if (!r->in->model->value[g->input[i]].constant)
-            value(w, r, g->input[i]);
+            json_value(w, r, g->input[i]);
     oc_jw_end_array(w);
 }
 
@@ -117,13 +117,13 @@ static void model(struct oc_json_out *w, struct oc_report *r)
     }
     oc_jw_end_object(w);
     inputs(w, r, &m->graph[0]);
-    values(w, r, "outputs", m->graph[0].output, m->graph[0].n_output);
+    json_values(w, r, "outputs", m->graph[0].output, m->graph[0].n_output);
     oc_key_u64(w, "nodes", r->in->analysis->total.nodes);
     oc_key_u64(w, "functions", m->n_function);
     oc_jw_end_object(w);
 }
 
-static void assumptions(struct oc_json_out *w, struct oc_report *r)
+static void json_assumptions(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_analysis *a = r->in->analysis;
     oc_jw_key(w, "assumptions");
@@ -141,7 +141,7 @@ static void assumptions(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-static void peak(struct oc_json_out *w, const struct oc_report *r)
+static void json_peak(struct oc_json_out *w, const struct oc_report *r)
 {
     const struct oc_peak *p = r->in->analysis ? &r->in->analysis->peak : NULL;
     bool known = p && p->quality != OC_UNKNOWN && p->node != OC_NONE;
@@ -150,7 +150,7 @@ static void peak(struct oc_json_out *w, const struct oc_report *r)
     oc_key_u64_if(w, "lower_activation_bytes", known, known ? p->lower_bytes : 0);
 }
 
-static void totals(struct oc_json_out *w, struct oc_report *r)
+static void json_totals(struct oc_json_out *w, struct oc_report *r)
 {
     bool known = r->in->analysis != NULL;
     struct oc_totals t = known ? r->in->analysis->total : (struct oc_totals){.quality = OC_UNKNOWN};
@@ -171,7 +171,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "bytes_read_act", known, t.bytes_read_act);
     oc_key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
     oc_key_u64_if(w, "bytes_written", known, t.bytes_written);
-    peak(w, r);
+    json_peak(w, r);
     oc_key_time(w, "time_ns", h.total_ns);
     oc_key_double(w, "achieved_flops_per_s", h.flops_per_s);
     oc_key_double(w, "achieved_ops_per_s", h.ops_per_s);
@@ -202,7 +202,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
 
 /* ---- nodes ------------------------------------------------------------------------------------------ */
 
-static void histogram(struct oc_json_out *w, const struct oc_node_cost *k)
+static void json_histogram(struct oc_json_out *w, const struct oc_node_cost *k)
 {
     oc_jw_key(w, "hist");
     if (k->quality == OC_UNKNOWN) {
@@ -227,7 +227,7 @@ static void node_costs(struct oc_json_out *w, const struct oc_node_cost *k)
     oc_key_u64_if(w, "macs", known, k->macs);
     oc_key_u64_if(w, "flops", known, k->flops);
     oc_key_u64_if(w, "ops", known, k->ops);
-    histogram(w, k);
+    json_histogram(w, k);
     oc_key_text(w, "mac_class", known && k->mac_class ? oc_class_name(k->mac_class) : NULL);
     oc_key_text(w, "rest_class", known && k->rest_class ? oc_class_name(k->rest_class) : NULL);
     oc_key_u64_if(w, "params", known, k->params);
@@ -257,7 +257,7 @@ static void node_times(struct oc_json_out *w, const struct oc_report *r, const s
     oc_key_null(w, "estimate");
 }
 
-static void origin(struct oc_json_out *w, struct oc_report *r, uint32_t node)
+static void json_origin(struct oc_json_out *w, struct oc_report *r, uint32_t node)
 {
     struct oc_origin from;
     if (!r->in->model->has_origins)
@@ -268,7 +268,7 @@ static void origin(struct oc_json_out *w, struct oc_report *r, uint32_t node)
     oc_key_text(w, "source_line", from.source);
 }
 
-static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const struct oc_row *row)
+static void json_node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const struct oc_row *row)
 {
     uint32_t at = oc_json_row_of_node(r, i);
     const struct oc_model *m = r->in->model;
@@ -280,13 +280,13 @@ static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const s
     oc_key_text(w, "op_type", n->op_type);
     oc_key_text(w, "domain", n->domain);
     oc_key_text(w, "scope", m->graph[n->graph].scope);
-    origin(w, r, i);
+    json_origin(w, r, i);
     oc_key_u64(w, "trips", k->trips);
     oc_key_quality(w, k->quality);
     oc_jw_key(w, "folded");
     oc_jw_bool(w, k->state == OC_NODE_FOLDED);
-    values(w, r, "inputs", n->in, n->n_in);
-    values(w, r, "outputs", n->out, n->n_out);
+    json_values(w, r, "inputs", n->in, n->n_in);
+    json_values(w, r, "outputs", n->out, n->n_out);
     node_costs(w, k);
     node_times(w, r, row);
     oc_key_u64_if(w, "row", at != OC_NONE, at);
@@ -309,7 +309,7 @@ static void chosen_nodes(struct oc_json_out *w, struct oc_report *r)
             if (told[id[k]] || elsewhere)
                 continue;
             told[id[k]] = true;
-            node(w, r, id[k], n == 1 && (!j || own == row->record) ? row : NULL);
+            json_node(w, r, id[k], n == 1 && (!j || own == row->record) ? row : NULL);
         }
     }
 }
@@ -329,7 +329,7 @@ static void nodes(struct oc_json_out *w, struct oc_report *r)
                 row[one->node] = one;
         }
         for (uint32_t i = 0; i < r->in->model->n_node; i++)
-            node(w, r, i, row[i]);
+            json_node(w, r, i, row[i]);
     }
     oc_jw_end_array(w);
 }
@@ -354,7 +354,7 @@ static void profile_times(struct oc_json_out *w, const struct oc_profile *p)
     oc_key_time(w, "device_time_ns", device);
 }
 
-static void profile(struct oc_json_out *w, struct oc_report *r)
+static void json_profile(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
     oc_jw_key(w, "profile");
@@ -419,7 +419,7 @@ static void hardware(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-static void findings(struct oc_json_out *w, const struct oc_report_in *in, unsigned source)
+static void json_findings(struct oc_json_out *w, const struct oc_report_in *in, unsigned source)
 {
     const struct oc_diag *d = NULL;
     size_t n = oc_findings_of(in, source, &d);
@@ -438,12 +438,12 @@ static void diagnostics(struct oc_json_out *w, const struct oc_report_in *in)
     oc_jw_key(w, "diagnostics");
     oc_jw_begin_array(w);
     for (unsigned source = 0; source < OC_FINDING_SOURCES; source++)
-        findings(w, in, source);
+        json_findings(w, in, source);
     oc_jw_end_array(w);
 }
 
 /* The first member, if there is one. */
-static void mismatches(struct oc_json_out *w, const struct oc_report *r)
+static void json_mismatches(struct oc_json_out *w, const struct oc_report *r)
 {
     const char *text[OC_MAX_MISMATCHES];
     size_t n = oc_mismatches(r->in, text);
@@ -460,7 +460,7 @@ void oc_out_json(struct oc_report *r, FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
-    mismatches(&w, r);
+    json_mismatches(&w, r);
     oc_key_text(&w, "schema", "onnxcost.report");
     oc_key_u64(&w, "version", JSON_VERSION);
     oc_jw_key(&w, "tool");
@@ -469,11 +469,11 @@ void oc_out_json(struct oc_report *r, FILE *f)
     oc_key_text(&w, "version", ONNXCOST_VERSION);
     oc_jw_end_object(&w);
     model(&w, r);
-    assumptions(&w, r);
+    json_assumptions(&w, r);
     oc_json_place_rows(r);
-    totals(&w, r);
+    json_totals(&w, r);
     nodes(&w, r);
-    profile(&w, r);
+    json_profile(&w, r);
     if (r->in->join && r->in->join->sizes) {
         oc_jw_key(&w, "sizes");
         oc_json_sizes(&w, r->in->join->sizes);

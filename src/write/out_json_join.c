@@ -24,7 +24,7 @@ static void units(struct oc_json_out *w, const struct oc_row_limits *l)
     oc_jw_end_array(w);
 }
 
-static void levels(struct oc_json_out *w, const struct oc_report *r, const struct oc_row_limits *l)
+static void json_join_levels(struct oc_json_out *w, const struct oc_report *r, const struct oc_row_limits *l)
 {
     oc_jw_key(w, "levels");
     oc_jw_begin_array(w);
@@ -49,14 +49,14 @@ void oc_json_limits(struct oc_json_out *w, const struct oc_report *r, const stru
     }
     oc_jw_begin_object(w);
     units(w, row->limits);
-    levels(w, r, row->limits);
+    json_join_levels(w, r, row->limits);
     oc_key_double(w, "compute_efficiency", oc_row_rate(row, row->limits->comp_s));
     oc_key_double(w, "bandwidth_efficiency", oc_row_rate(row, row->limits->mem_s));
     oc_key_double(w, "wasted_ns", oc_ns_of(row->wasted_s));
     oc_jw_end_object(w);
 }
 
-static void shares(struct oc_json_out *w, const struct oc_bounds *b)
+static void json_join_shares(struct oc_json_out *w, const struct oc_bounds *b)
 {
     oc_jw_key(w, "bounds");
     oc_jw_begin_array(w);
@@ -87,14 +87,14 @@ void oc_json_roofline(struct oc_json_out *w, struct oc_report *r)
     oc_key_double(w, "roofline_efficiency", b.roof_s / b.time_s);
     oc_key_double(w, "wasted_ns", oc_ns_of(b.wasted_s));
     units(w, &b.limits);
-    levels(w, r, &b.limits);
-    shares(w, &b);
+    json_join_levels(w, r, &b.limits);
+    json_join_shares(w, &b);
     oc_jw_end_object(w);
 }
 
 /* ---- out json groups -------------------------------------------------------------------------------- */
 
-static void group(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
+static void json_join_group(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
 {
     oc_jw_begin_object(w);
     const char *by = r->o->group_by ? r->o->group_by : r->o->aggregate_by;
@@ -132,7 +132,7 @@ void oc_json_groups(struct oc_json_out *w, const struct oc_report *r)
     }
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < r->groups.n; i++)
-        group(w, r, &r->groups.row[i]);
+        json_join_group(w, r, &r->groups.row[i]);
     oc_jw_end_array(w);
 }
 
@@ -332,7 +332,7 @@ static void recorded_cost(struct oc_json_out *w, struct oc_report *r, const stru
     oc_key_text(w, "note", k.note);
 }
 
-static void cost_part(struct oc_json_out *w, struct oc_report *r, uint32_t record)
+static void json_join_cost_part(struct oc_json_out *w, struct oc_report *r, uint32_t record)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[record];
     if (r->in->join)
@@ -376,7 +376,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
         oc_jw_begin_object(w);
         record_part(w, p, &p->rec[record]);
         match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
-        cost_part(w, r, record);
+        json_join_cost_part(w, r, record);
         rate_part(w, row[record]);
         if (j && j->sizes && !p->rec[record].bucket) {
             oc_jw_key(w, "sizes");

@@ -6,27 +6,27 @@
 #include "write/out_check.h"
 #include "write/xml_text.h"
 
-static void seconds(struct oc_buf *b, double ns)
+static void junit_seconds(struct oc_buf *b, double ns)
 {
     char text[40];
     oc_format_repr(ns / 1e9, text, sizeof(text));
     oc_xml_attribute(b, "time", strchr(text, 'e') || strchr(text, 'n') ? "0" : text);
 }
 
-static double time_of(const struct oc_verdict *v)
+static double junit_time_of(const struct oc_verdict *v)
 {
     bool known = v->limit->metric == OC_GATE_LATENCY && v->span.bounded && v->span.exact;
     return known ? v->span.hi.v : 0;
 }
 
-static void counts(struct oc_buf *b, const struct oc_check *c)
+static void junit_counts(struct oc_buf *b, const struct oc_check *c)
 {
     double longest = 0;
     for (size_t i = 0; i < c->n; i++)
-        longest = time_of(&c->verdict[i]) > longest ? time_of(&c->verdict[i]) : longest;
+        longest = junit_time_of(&c->verdict[i]) > longest ? junit_time_of(&c->verdict[i]) : longest;
     oc_buf_printf(b, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\"", c->counts.limits,
                   c->counts.failed + c->counts.unclear);
-    seconds(b, longest);
+    junit_seconds(b, longest);
 }
 
 static void property(struct oc_buf *b, const char *name, const char *value)
@@ -56,7 +56,7 @@ static void test_case(struct oc_buf *b, const struct oc_verdict *v, struct oc_ar
 {
     oc_buf_str(b, "    <testcase classname=\"onnxcost.check\"");
     oc_xml_attribute(b, "name", oc_printf(a, "%s %s", v->title, v->bound));
-    seconds(b, time_of(v));
+    junit_seconds(b, junit_time_of(v));
     if (v->result == OC_CHECK_PASSED) {
         oc_buf_str(b, ">\n      <system-out>");
         oc_xml_text(b, v->reason);
@@ -76,10 +76,10 @@ void oc_check_junit(const struct oc_check *c, FILE *f)
     struct oc_buf b = {0};
     struct oc_arena a = {0};
     oc_buf_str(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"onnxcost check\"");
-    counts(&b, c);
+    junit_counts(&b, c);
     oc_buf_str(&b, ">\n  <testsuite");
     oc_xml_attribute(&b, "name", *c->in->model->path ? c->in->model->path : "model");
-    counts(&b, c);
+    junit_counts(&b, c);
     oc_buf_str(&b, ">\n");
     properties(&b, c, &a);
     for (size_t i = 0; i < c->n; i++)

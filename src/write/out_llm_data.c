@@ -11,7 +11,7 @@ enum { VERSION = 1 };
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
 
-static void key_i64(struct oc_json_out *w, const char *key, int64_t v)
+static void llm_data_key_i64(struct oc_json_out *w, const char *key, int64_t v)
 {
     oc_key_u64_if(w, key, v >= 0, (uint64_t)v);
 }
@@ -23,15 +23,15 @@ static void open_object(struct oc_json_out *w, const char *key)
     oc_jw_begin_object(w);
 }
 
-static void open_array(struct oc_json_out *w, const char *key)
+static void llm_data_open_array(struct oc_json_out *w, const char *key)
 {
     oc_jw_key(w, key);
     oc_jw_begin_array(w);
 }
 
-static void put_weights(struct oc_json_out *w, const struct oc_llm *l)
+static void llm_data_put_weights(struct oc_json_out *w, const struct oc_llm *l)
 {
-    open_array(w, "weights");
+    llm_data_open_array(w, "weights");
     for (uint32_t i = 0; i < l->n_weights; i++) {
         open_object(w, NULL);
         oc_key_text(w, "stored_as", l->weights[i].label);
@@ -44,7 +44,7 @@ static void put_weights(struct oc_json_out *w, const struct oc_llm *l)
 
 static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
 {
-    open_array(w, "dimensions");
+    llm_data_open_array(w, "dimensions");
     for (uint32_t i = 0; i < l->sizes.n_size; i++) {
         open_object(w, NULL);
         oc_key_text(w, "name", l->sizes.size[i].symbol);
@@ -52,7 +52,7 @@ static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
-    open_array(w, "assumptions");
+    llm_data_open_array(w, "assumptions");
     for (uint32_t i = 0; i < l->n_assumption; i++) {
         open_object(w, NULL);
         oc_key_text(w, "what", l->assumption[i].what);
@@ -75,21 +75,21 @@ static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
     oc_key_u64(w, "layers", f->layers);
     oc_key_u64(w, "kv_pairs", f->kv_pairs);
     oc_key_u64(w, "cross_pairs", f->cross_pairs);
-    key_i64(w, "heads", f->heads);
-    key_i64(w, "kv_heads", f->kv_heads);
-    key_i64(w, "head_size", f->head_size);
+    llm_data_key_i64(w, "heads", f->heads);
+    llm_data_key_i64(w, "kv_heads", f->kv_heads);
+    llm_data_key_i64(w, "head_size", f->head_size);
     oc_jw_key(w, "layers_differ");
     oc_jw_bool(w, f->uneven);
-    key_i64(w, "window", f->window);
+    llm_data_key_i64(w, "window", f->window);
     oc_key_u64(w, "windowed_operators", f->windowed_layers);
-    key_i64(w, "vocabulary", f->vocabulary);
+    llm_data_key_i64(w, "vocabulary", f->vocabulary);
     oc_key_text(w, "kv_dtype", f->kv_dtype);
     oc_key_text(w, "naming", f->naming);
     oc_key_u64_if(w, "kv_bytes_per_token", f->kv_bytes_known, f->kv_bytes_per_token);
     oc_key_u64_if(w, "cross_bytes_per_token", f->kv_bytes_known, f->cross_bytes_per_token);
     oc_key_u64(w, "params", f->params);
     oc_key_u64(w, "const_bytes", f->const_bytes);
-    put_weights(w, l);
+    llm_data_put_weights(w, l);
     put_dimensions(w, l);
 }
 
@@ -111,30 +111,30 @@ static void put_counts(struct oc_json_out *w, const struct oc_llm *l, const stru
     oc_key_text(w, "failure", known ? NULL : oc_llm_failure(l, line->part));
 }
 
-static void put_runs(struct oc_json_out *w, const struct oc_llm *l, struct oc_arena *a)
+static void llm_data_put_runs(struct oc_json_out *w, const struct oc_llm *l, struct oc_arena *a)
 {
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(l, a, line);
-    open_array(w, "runs");
+    llm_data_open_array(w, "runs");
     for (size_t i = 0; i < n; i++) {
         open_object(w, NULL);
         oc_key_text(w, "run", line[i].key);
-        key_i64(w, "new_tokens", line[i].fresh);
-        key_i64(w, "cached_tokens", line[i].past);
+        llm_data_key_i64(w, "new_tokens", line[i].fresh);
+        llm_data_key_i64(w, "cached_tokens", line[i].past);
         put_counts(w, l, &line[i]);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
 }
 
-static void put_forms(struct oc_json_out *w, const struct oc_llm *l, enum oc_llm_phase phase,
-                      struct oc_arena *a)
+static void llm_data_put_forms(struct oc_json_out *w, const struct oc_llm *l, enum oc_llm_phase phase,
+                               struct oc_arena *a)
 {
     const struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &l->prefill_law : &l->decode_law;
     struct oc_llm_form form;
     open_object(w, phase == OC_LLM_PREFILL ? "prompt" : "decode");
-    key_i64(w, "from", law->from);
-    key_i64(w, "to", law->to);
+    llm_data_key_i64(w, "from", law->from);
+    llm_data_key_i64(w, "to", law->to);
     for (size_t i = 0; oc_llm_form(i, &form); i++)
         oc_key_text(w, form.key, oc_llm_form_text(l, phase, form.num, a));
     oc_jw_end_object(w);
@@ -159,7 +159,7 @@ static void put_device(struct oc_json_out *w, const struct oc_llm *l, const stru
     size_t n = oc_llm_lines(l, a, line);
     open_object(w, NULL);
     oc_key_text(w, "device", oc_device_info(d->device).id);
-    open_array(w, "roofs");
+    llm_data_open_array(w, "roofs");
     for (size_t i = 0; i < n; i++) {
         const struct oc_llm_roof *r = oc_llm_roof_of(d, line[i].part);
         open_object(w, NULL);
@@ -190,16 +190,16 @@ void oc_llm_write_json(const struct oc_llm *l, FILE *f)
     struct oc_arena a = {0};
     oc_jw_begin_object(&w);
     oc_json_head(&w, "onnxcost.llm", VERSION, l->model->path);
-    key_i64(&w, "batch", l->opts.batch);
-    key_i64(&w, "prompt", l->opts.prompt);
-    key_i64(&w, "generate", l->opts.generate);
+    llm_data_key_i64(&w, "batch", l->opts.batch);
+    llm_data_key_i64(&w, "prompt", l->opts.prompt);
+    llm_data_key_i64(&w, "generate", l->opts.generate);
     put_facts(&w, l);
-    put_runs(&w, l, &a);
+    llm_data_put_runs(&w, l, &a);
     open_object(&w, "closed_forms");
-    put_forms(&w, l, OC_LLM_PREFILL, &a);
-    put_forms(&w, l, OC_LLM_DECODE, &a);
+    llm_data_put_forms(&w, l, OC_LLM_PREFILL, &a);
+    llm_data_put_forms(&w, l, OC_LLM_DECODE, &a);
     oc_jw_end_object(&w);
-    open_array(&w, "devices");
+    llm_data_open_array(&w, "devices");
     for (size_t i = 0; i < l->n_device; i++)
         put_device(&w, l, &l->device[i], &a);
     oc_jw_end_array(&w);
@@ -216,18 +216,18 @@ struct csv {
     struct oc_plain_table table;
 };
 
-static const char *u64(struct csv *c, bool known, uint64_t v)
+static const char *llm_data_u64(struct csv *c, bool known, uint64_t v)
 {
     return known ? oc_printf(&c->arena, "%" PRIu64, v) : "";
 }
 
-static const char *real(struct csv *c, double v)
+static const char *llm_data_real(struct csv *c, double v)
 {
     return isfinite(v) ? oc_printf(&c->arena, "%.17g", v) : "";
 }
 
 /* A row for a run, on a device or without one. */
-static void csv_row(struct csv *c, const struct oc_llm_line *line, const struct oc_llm_device *d)
+static void llm_data_csv_row(struct csv *c, const struct oc_llm_line *line, const struct oc_llm_device *d)
 {
     struct oc_llm_counts k = {.quality = OC_UNKNOWN};
     bool known = oc_llm_run(c->l, line->part, &k);
@@ -236,24 +236,24 @@ static void csv_row(struct csv *c, const struct oc_llm_line *line, const struct 
     const char *cell[] = {
         d ? oc_device_info(d->device).id : "",
         line->key,
-        u64(c, true, (uint64_t)c->l->opts.batch),
-        u64(c, line->fresh >= 0, (uint64_t)line->fresh),
-        u64(c, line->past >= 0, (uint64_t)line->past),
-        u64(c, known, k.macs),
-        u64(c, known, k.flops),
-        u64(c, known, k.ops),
-        u64(c, known, k.bytes_read_weight),
-        u64(c, known, k.bytes_read_act),
-        u64(c, known, k.bytes_written),
-        u64(c, known, k.kv_read),
-        u64(c, known, k.kv_written),
-        u64(c, known && line->fresh >= 0, k.peak),
+        llm_data_u64(c, true, (uint64_t)c->l->opts.batch),
+        llm_data_u64(c, line->fresh >= 0, (uint64_t)line->fresh),
+        llm_data_u64(c, line->past >= 0, (uint64_t)line->past),
+        llm_data_u64(c, known, k.macs),
+        llm_data_u64(c, known, k.flops),
+        llm_data_u64(c, known, k.ops),
+        llm_data_u64(c, known, k.bytes_read_weight),
+        llm_data_u64(c, known, k.bytes_read_act),
+        llm_data_u64(c, known, k.bytes_written),
+        llm_data_u64(c, known, k.kv_read),
+        llm_data_u64(c, known, k.kv_written),
+        llm_data_u64(c, known && line->fresh >= 0, k.peak),
         oc_quality_name(k.quality),
-        real(c, r->s),
-        real(c, r->s > 0 ? line->tokens / r->s : NAN),
-        real(c, r->comp_s),
-        real(c, r->mem_s),
-        real(c, r->chip_s),
+        llm_data_real(c, r->s),
+        llm_data_real(c, r->s > 0 ? line->tokens / r->s : NAN),
+        llm_data_real(c, r->comp_s),
+        llm_data_real(c, r->mem_s),
+        llm_data_real(c, r->chip_s),
         r->bound,
     };
     c->table.n_col = OC_COUNT(cell);
@@ -289,7 +289,7 @@ void oc_llm_write_csv(const struct oc_llm *l, FILE *f)
     oc_plain_row(&c.table, head);
     for (size_t d = 0; d < (l->n_device ? l->n_device : 1); d++)
         for (size_t i = 0; i < n; i++)
-            csv_row(&c, &line[i], l->n_device ? &l->device[d] : NULL);
+            llm_data_csv_row(&c, &line[i], l->n_device ? &l->device[d] : NULL);
     oc_plain_csv(&c.table, "1", f);
     oc_plain_free(&c.table);
     oc_arena_free(&c.arena);

@@ -19,7 +19,7 @@ struct search {
 };
 
 /* Sizes that the model rejects do not fit. */
-static bool fits_at(struct search *s, int64_t batch)
+static bool memory_fits_at(struct search *s, int64_t batch)
 {
     struct oc_analysis *a = NULL;
     struct oc_err err;
@@ -40,7 +40,7 @@ static bool fits_at(struct search *s, int64_t batch)
 }
 
 /* Batch at which the line through the needs at 1 and 2 reaches the capacity; 0: never. */
-static int64_t guess(const struct search *s, uint64_t one, uint64_t two)
+static int64_t memory_guess(const struct search *s, uint64_t one, uint64_t two)
 {
     uint64_t left = s->m->fit.capacity - one;
     if (two <= one || left / (two - one) >= (uint64_t)MOST_BATCH)
@@ -50,13 +50,13 @@ static int64_t guess(const struct search *s, uint64_t one, uint64_t two)
 
 /* Finds the largest batch that fits: memory grows nearly linearly with the batch; extrapolates to a first
  * size that does not fit, then bisects. */
-static void largest(struct search *s)
+static void memory_largest(struct search *s)
 {
     struct oc_memory_fit *f = &s->m->fit;
     int64_t low = 0, high = 1, step = 1;
     uint64_t one = 0;
-    while (high <= MOST_BATCH && fits_at(s, high)) {
-        int64_t line = high == 2 ? guess(s, one, s->needs) : 0;
+    while (high <= MOST_BATCH && memory_fits_at(s, high)) {
+        int64_t line = high == 2 ? memory_guess(s, one, s->needs) : 0;
         one = high == 1 ? s->needs : one;
         low = high;
         high = line > 2 ? line : low + step;
@@ -65,7 +65,7 @@ static void largest(struct search *s)
     f->bounded = high > MOST_BATCH;
     while (!f->bounded && high - low > 1) {
         int64_t mid = low + (high - low) / 2;
-        *(fits_at(s, mid) ? &low : &high) = mid;
+        *(memory_fits_at(s, mid) ? &low : &high) = mid;
     }
     f->largest = low;
     f->largest_needs = s->needs;
@@ -80,7 +80,7 @@ static void find_largest(struct oc_memory *m)
     oc_batch_opts_init(&s.batch, &m->arena, m->a->model, m->o.analyze, name);
     m->fit.batch = name;
     m->fit.now = oc_batch_now(m->a, name);
-    largest(&s);
+    memory_largest(&s);
 }
 
 int oc_memory_find_fit(struct oc_memory *m, struct oc_err *err)
@@ -169,7 +169,7 @@ static void activations(struct mem_json *j)
     oc_jw_end_object(&j->w);
 }
 
-static void shape(struct mem_json *j, const struct oc_type *t)
+static void memory_shape(struct mem_json *j, const struct oc_type *t)
 {
     oc_jw_key(&j->w, "shape");
     if (t->kind != OC_T_TENSOR || !t->shape.ranked) {
@@ -208,7 +208,7 @@ static void buffer(struct mem_json *j, const struct oc_lives *l, const struct oc
     oc_key_text(&j->w, "dtype",
                 t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name
                                        : oc_type_text(&j->arena, a->exprs, t));
-    shape(j, t);
+    memory_shape(j, t);
     oc_key_u64_if(&j->w, "bytes", x->quality != OC_UNKNOWN, x->bytes);
     oc_key_u64(&j->w, "first_step", x->first);
     oc_key_u64(&j->w, "last_step", x->last);
@@ -237,7 +237,7 @@ static void buffers(struct mem_json *j)
     oc_jw_end_array(&j->w);
 }
 
-static void steps(struct mem_json *j)
+static void memory_steps(struct mem_json *j)
 {
     const struct oc_lives *l = j->m->lives;
     oc_jw_key(&j->w, "steps");
@@ -255,7 +255,7 @@ static void steps(struct mem_json *j)
     oc_jw_end_array(&j->w);
 }
 
-static void run(struct oc_json_out *w, const struct oc_ort_run *r)
+static void memory_run(struct oc_json_out *w, const struct oc_ort_run *r)
 {
     oc_key_u64(w, "requested_bytes", r->max_requested);
     oc_key_u64(w, "in_use_bytes", r->max_in_use);
@@ -272,11 +272,11 @@ static void runtime(struct mem_json *j)
         return;
     }
     oc_jw_begin_object(&j->w);
-    run(&j->w, &j->m->run);
+    memory_run(&j->w, &j->m->run);
     oc_jw_end_object(&j->w);
 }
 
-static void measured(struct mem_json *j)
+static void memory_measured(struct mem_json *j)
 {
     const struct oc_memory_measured *c = &j->m->measured;
     oc_jw_key(&j->w, "measured");
@@ -295,13 +295,13 @@ static void measured(struct mem_json *j)
     oc_jw_bool(&j->w, c->other_graph);
     oc_jw_key(&j->w, "predicted");
     oc_jw_begin_object(&j->w);
-    run(&j->w, &c->ours);
+    memory_run(&j->w, &c->ours);
     oc_key_quality(&j->w, c->quality);
     oc_jw_end_object(&j->w);
     oc_jw_end_object(&j->w);
 }
 
-static void fit(struct mem_json *j)
+static void memory_fit(struct mem_json *j)
 {
     static const char *const says[] = {
         [OC_FITS_YES] = "yes", [OC_FITS_NO] = "no", [OC_FITS_UNKNOWN] = "unknown"};
@@ -348,10 +348,10 @@ static void out_memory_json(const struct oc_memory *m, FILE *f)
     constants(&j);
     activations(&j);
     runtime(&j);
-    measured(&j);
-    fit(&j);
+    memory_measured(&j);
+    memory_fit(&j);
     buffers(&j);
-    steps(&j);
+    memory_steps(&j);
     oc_jw_end_object(&j.w);
     fputc('\n', f);
     oc_arena_free(&j.arena);
@@ -367,19 +367,19 @@ struct mem_out {
     FILE *f;
 };
 
-static const char *bytes(struct mem_out *o, uint64_t v)
+static const char *memory_bytes(struct mem_out *o, uint64_t v)
 {
     char buf[48];
     return oc_strdup(&o->arena, oc_format_bytes((double)v, buf, sizeof(buf)));
 }
 
-static const char *exact(struct mem_out *o, uint64_t v)
+static const char *memory_exact(struct mem_out *o, uint64_t v)
 {
     char buf[40];
     return oc_strdup(&o->arena, oc_format_count(v, buf, sizeof(buf)));
 }
 
-static void line(struct mem_out *o, const char *name, const char *text)
+static void memory_line(struct mem_out *o, const char *name, const char *text)
 {
     oc_plain_say(name, 12, o->m->o.width_chars, text, o->f);
 }
@@ -396,15 +396,15 @@ static const char *node_label(struct mem_out *o, uint32_t node)
 static void constant_rows(struct mem_out *o)
 {
     const struct oc_analysis *a = o->m->a;
-    const char *text = oc_printf(&o->arena, "%s", bytes(o, a->total.const_bytes)), *sep = ": ";
+    const char *text = oc_printf(&o->arena, "%s", memory_bytes(o, a->total.const_bytes)), *sep = ": ";
     for (unsigned c = OC_PC_COUNT; c-- > 0;) {
         if (!a->class_bytes[c])
             continue;
-        text =
-            oc_printf(&o->arena, "%s%s%s %s", text, sep, oc_param_class_name(c), bytes(o, a->class_bytes[c]));
+        text = oc_printf(&o->arena, "%s%s%s %s", text, sep, oc_param_class_name(c),
+                         memory_bytes(o, a->class_bytes[c]));
         sep = ", ";
     }
-    line(o, "constants", text);
+    memory_line(o, "constants", text);
 }
 
 /* Execution order and the options that change the result. */
@@ -427,22 +427,24 @@ static void print_totals(struct mem_out *o)
 {
     const struct oc_lives *l = o->m->lives;
     const char *mark = oc_quality_word(o->m->quality);
-    line(o, "model", o->m->a->model->path);
+    memory_line(o, "model", o->m->a->model->path);
     constant_rows(o);
     if (!l->n_step) {
-        line(o, "activations", "none: no node is executed");
+        memory_line(o, "activations", "none: no node is executed");
     } else {
-        line(o, "activations",
-             oc_printf(&o->arena, "peak memory %s%s, at %s (step %u of %u)", mark, bytes(o, l->peak),
-                       node_label(o, l->step[l->peak_step]), l->peak_step + 1, l->n_step));
-        line(o, "", oc_printf(&o->arena, "%s", rules(o)));
-        line(o, "lower bound", oc_printf(&o->arena, "%s for any order of the nodes", bytes(o, l->lower)));
+        memory_line(o, "activations",
+                    oc_printf(&o->arena, "peak memory %s%s, at %s (step %u of %u)", mark,
+                              memory_bytes(o, l->peak), node_label(o, l->step[l->peak_step]),
+                              l->peak_step + 1, l->n_step));
+        memory_line(o, "", oc_printf(&o->arena, "%s", rules(o)));
+        memory_line(o, "lower bound",
+                    oc_printf(&o->arena, "%s for any order of the nodes", memory_bytes(o, l->lower)));
     }
-    line(o, "footprint",
-         oc_printf(&o->arena, "%s%s: constants and activations, without kernel workspace", mark,
-                   bytes(o, o->m->footprint)));
+    memory_line(o, "footprint",
+                oc_printf(&o->arena, "%s%s: constants and activations, without kernel workspace", mark,
+                          memory_bytes(o, o->m->footprint)));
     if (o->m->quality == OC_UNKNOWN)
-        line(o, "", "tensors of unknown size are excluded");
+        memory_line(o, "", "tensors of unknown size are excluded");
 }
 
 static void print_arena(struct mem_out *o)
@@ -450,9 +452,10 @@ static void print_arena(struct mem_out *o)
     const struct oc_ort_run *r = &o->m->run;
     if (!o->m->o.as_onnxruntime)
         return;
-    line(o, "arena",
-         oc_printf(&o->arena, "peak %s in use, at %s; %s allocated from the system", bytes(o, r->max_in_use),
-                   node_label(o, r->in_use_at), bytes(o, r->held)));
+    memory_line(o, "arena",
+                oc_printf(&o->arena, "peak %s in use, at %s; %s allocated from the system",
+                          memory_bytes(o, r->max_in_use), node_label(o, r->in_use_at),
+                          memory_bytes(o, r->held)));
 }
 
 static void print_comparison(struct mem_out *o, struct oc_plain_table *t, const char *what, uint64_t ours,
@@ -463,10 +466,10 @@ static void print_comparison(struct mem_out *o, struct oc_plain_table *t, const 
     const char *here = node_label(o, at);
     const char *const cell[] = {
         what,
-        exact(o, seen),
-        exact(o, sum),
+        memory_exact(o, seen),
+        memory_exact(o, sum),
         oc_printf(&o->arena, "%+.2f %%", apart > -0.005 && apart < 0.005 ? 0.0 : apart),
-        exact(o, before),
+        memory_exact(o, before),
         strcmp(here, seen_at) == 0 ? seen_at : oc_printf(&o->arena, "%s; model %s", seen_at, here)};
     oc_plain_row(t, cell);
 }
@@ -503,11 +506,11 @@ static void fit_batch(struct mem_out *o)
     if (!f->batch)
         return;
     if (!f->largest)
-        line(o, "batch", oc_printf(&o->arena, "%s=1 does not fit", f->batch));
+        memory_line(o, "batch", oc_printf(&o->arena, "%s=1 does not fit", f->batch));
     else
-        line(o, "batch",
-             oc_printf(&o->arena, "max %s %s%" PRId64 " (%s)", f->batch, f->bounded ? ">= " : "= ",
-                       f->largest, bytes(o, f->largest_needs)));
+        memory_line(o, "batch",
+                    oc_printf(&o->arena, "max %s %s%" PRId64 " (%s)", f->batch, f->bounded ? ">= " : "= ",
+                              f->largest, memory_bytes(o, f->largest_needs)));
 }
 
 static void print_fit(struct mem_out *o)
@@ -519,17 +522,17 @@ static void print_fit(struct mem_out *o)
         return;
     uint64_t needs = o->m->footprint;
     bool inside = needs <= f->capacity;
-    line(o, "fit",
-         oc_printf(&o->arena, "%s: needs %s%s, %s has %s (%.2f %%), %s %s", says[f->fits],
-                   oc_quality_word(o->m->quality), bytes(o, needs), f->device->info.name,
-                   bytes(o, f->capacity), (double)needs / (double)f->capacity * 100,
-                   bytes(o, inside ? f->capacity - needs : needs - f->capacity),
-                   inside ? "free" : "missing"));
+    memory_line(o, "fit",
+                oc_printf(&o->arena, "%s: needs %s%s, %s has %s (%.2f %%), %s %s", says[f->fits],
+                          oc_quality_word(o->m->quality), memory_bytes(o, needs), f->device->info.name,
+                          memory_bytes(o, f->capacity), (double)needs / (double)f->capacity * 100,
+                          memory_bytes(o, inside ? f->capacity - needs : needs - f->capacity),
+                          inside ? "free" : "missing"));
     for (size_t i = 0; i < f->device->info.n_set; i++) {
         const struct oc_hw_set *set = &f->device->info.set[i];
-        line(o, "assumed",
-             oc_printf(&o->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", set->key, set->value,
-                       set->before ? set->before : "nothing"));
+        memory_line(o, "assumed",
+                    oc_printf(&o->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", set->key,
+                              set->value, set->before ? set->before : "nothing"));
     }
     fit_batch(o);
 }
@@ -544,7 +547,7 @@ void oc_memory_write_fit(const struct oc_memory *m, FILE *out)
 
 /* ---- tables ----------------------------------------------------------------------------------------- */
 
-static const char *kind_of(const struct oc_memory_row *r)
+static const char *memory_kind_of(const struct oc_memory_row *r)
 {
     const struct oc_life *l = r->life;
     bool body = r->lives->a->model->value[l->value].graph != 0;
@@ -572,10 +575,10 @@ static void live_table(struct mem_out *o)
     for (size_t i = 0; i < top; i++) {
         const struct oc_memory_row *r = &o->m->row[i];
         const char *const cell[] = {
-            oc_printf(&o->arena, "%s%s", oc_quality_word(r->life->quality), bytes(o, r->life->bytes)),
+            oc_printf(&o->arena, "%s%s", oc_quality_word(r->life->quality), memory_bytes(o, r->life->bytes)),
             a->model->value[r->life->value].name,
             oc_type_text(&o->arena, a->exprs, &a->type[r->life->value]),
-            kind_of(r),
+            memory_kind_of(r),
             oc_memory_born(r, &o->arena),
             oc_memory_dies(r, &o->arena)};
         oc_plain_row(&t, cell);
@@ -597,7 +600,7 @@ static void step_table(struct mem_out *o)
     oc_plain_row(&t, head);
     for (size_t i = 0; i < top; i++) {
         uint32_t s = o->m->step[i];
-        const char *const cell[] = {bytes(o, l->live[s]), oc_printf(&o->arena, "%u", s + 1),
+        const char *const cell[] = {memory_bytes(o, l->live[s]), oc_printf(&o->arena, "%u", s + 1),
                                     node_label(o, l->step[s]), o->m->a->model->node[l->step[s]].op_type};
         oc_plain_row(&t, cell);
     }
@@ -606,7 +609,7 @@ static void step_table(struct mem_out *o)
     print_rest(o, top, l->n_step);
 }
 
-static void write_table(const struct oc_memory *m, FILE *f)
+static void memory_write_table(const struct oc_memory *m, FILE *f)
 {
     struct mem_out o = {.m = m, .f = f};
     print_totals(&o);
@@ -620,7 +623,7 @@ static void write_table(const struct oc_memory *m, FILE *f)
 
 /* ---- csv -------------------------------------------------------------------------------------------- */
 
-static void write_csv(const struct oc_memory *m, FILE *f)
+static void memory_write_csv(const struct oc_memory *m, FILE *f)
 {
     static const char *const head[] = {"step", "node", "name", "op_type", "live_bytes", "inner_bytes"};
     struct mem_out o = {.m = m};
@@ -647,7 +650,7 @@ int oc_memory_write(const struct oc_memory *m, const char *format, FILE *f, stru
     static const struct {
         const char *name;
         void (*write)(const struct oc_memory *, FILE *);
-    } formats[] = {{"table", write_table}, {"csv", write_csv}, {"json", out_memory_json}};
+    } formats[] = {{"table", memory_write_table}, {"csv", memory_write_csv}, {"json", out_memory_json}};
     for (size_t i = 0; i < OC_COUNT(formats); i++)
         if (!format || strcmp(format, formats[i].name) == 0) {
             formats[i].write(m, f);

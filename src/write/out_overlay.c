@@ -61,7 +61,7 @@ int oc_overlay_check(const struct oc_report_in *in, const struct oc_report_opts 
     return -1;
 }
 
-static const struct oc_column *column_of(const struct oc_report *r, const char *key)
+static const struct oc_column *overlay_column_of(const struct oc_report *r, const char *key)
 {
     const struct oc_column *column[OC_MAX_COLUMNS];
     size_t n = oc_columns_for(r, OC_COL_CSV | OC_COL_COMPACT, column);
@@ -110,7 +110,7 @@ static void values_of_bodies(const struct oc_model *m, double *value)
 /* ---- the document ----------------------------------------------------------------------------------- */
 
 /* Names shared by several nodes. */
-static void count_names(const struct oc_model *m, struct oc_map *names)
+static void overlay_count_names(const struct oc_model *m, struct oc_map *names)
 {
     for (uint32_t i = 0; i < m->graph[0].n_node; i++) {
         const char *name = m->node[m->graph[0].node[i]].name;
@@ -120,7 +120,8 @@ static void count_names(const struct oc_model *m, struct oc_map *names)
     }
 }
 
-static const char *key_of(const struct oc_model *m, const struct oc_map *names, const struct oc_node *n)
+static const char *overlay_key_of(const struct oc_model *m, const struct oc_map *names,
+                                  const struct oc_node *n)
 {
     if (*n->name && oc_map_get(names, n->name, strlen(n->name)) == 1)
         return n->name;
@@ -134,12 +135,12 @@ static void results(struct oc_json_out *w, struct oc_report *r, const double *va
 {
     const struct oc_model *m = r->in->model;
     struct oc_map names = {.arena = &r->arena}, told = {.arena = &r->arena};
-    count_names(m, &names);
+    overlay_count_names(m, &names);
     oc_jw_key(w, "results");
     oc_jw_begin_object(w);
     for (uint32_t i = 0; i < m->graph[0].n_node; i++) {
         uint32_t node = m->graph[0].node[i], unused = 0;
-        const char *key = isnan(value[node]) ? NULL : key_of(m, &names, &m->node[node]);
+        const char *key = isnan(value[node]) ? NULL : overlay_key_of(m, &names, &m->node[node]);
         if (!key || !oc_map_add(&told, key, strlen(key), &unused, NULL))
             continue;
         oc_jw_key(w, key);
@@ -174,7 +175,7 @@ void oc_out_overlay(struct oc_report *r, FILE *f)
     const struct oc_model *m = r->in->model;
     const struct quantity *q =
         r->o->order_by ? quantity_of(r->o->order_by) : &quantities[r->has_time ? 0 : 1];
-    const struct oc_column *c = column_of(r, q->key);
+    const struct oc_column *c = overlay_column_of(r, q->key);
     double *value = OC_NEW_ARRAY(&r->arena, (size_t)m->n_node + 1, double);
     for (uint32_t i = 0; i < m->n_node; i++)
         value[i] = NAN;

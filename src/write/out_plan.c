@@ -12,12 +12,12 @@
 
 enum { VERSION = 1 };
 
-static const char *number(struct oc_arena *a, uint64_t v)
+static const char *plan_number(struct oc_arena *a, uint64_t v)
 {
     return oc_printf(a, "%" PRIu64, v);
 }
 
-static const char *label(struct oc_arena *a, const struct oc_model *m, uint32_t node)
+static const char *plan_label(struct oc_arena *a, const struct oc_model *m, uint32_t node)
 {
     char buf[256];
     return node == OC_NONE ? "" : oc_strdup(a, oc_node_label(m, &m->node[node], buf, sizeof(buf)));
@@ -25,7 +25,7 @@ static const char *label(struct oc_arena *a, const struct oc_model *m, uint32_t 
 
 static const char *node_number(struct oc_arena *a, uint32_t node)
 {
-    return node == OC_NONE ? "" : number(a, node);
+    return node == OC_NONE ? "" : plan_number(a, node);
 }
 
 /* ---- the plan --------------------------------------------------------------------------------------- */
@@ -44,14 +44,14 @@ static void plan_csv(const struct oc_memory_plan *p, FILE *f)
         const char *const cell[] = {b->value == OC_NONE ? "" : m->value[b->value].name,
                                     b->value == OC_NONE ? "bodies" : "tensor",
                                     m->graph[b->graph].scope,
-                                    number(&arena, b->bytes),
-                                    number(&arena, b->offset),
-                                    number(&arena, b->first),
-                                    number(&arena, b->last),
+                                    plan_number(&arena, b->bytes),
+                                    plan_number(&arena, b->offset),
+                                    plan_number(&arena, b->first),
+                                    plan_number(&arena, b->last),
                                     node_number(&arena, b->first_node),
                                     node_number(&arena, b->last_node),
-                                    label(&arena, m, b->first_node),
-                                    label(&arena, m, b->last_node),
+                                    plan_label(&arena, m, b->first_node),
+                                    plan_label(&arena, m, b->last_node),
                                     b->input ? "1" : "0",
                                     b->output ? "1" : "0",
                                     oc_quality_name(b->quality)};
@@ -62,7 +62,7 @@ static void plan_csv(const struct oc_memory_plan *p, FILE *f)
     oc_arena_free(&arena);
 }
 
-static void key_bool(struct oc_json_out *w, const char *key, bool v)
+static void plan_key_bool(struct oc_json_out *w, const char *key, bool v)
 {
     oc_jw_key(w, key);
     oc_jw_bool(w, v);
@@ -94,8 +94,8 @@ static void json_buffer(struct oc_json_out *w, const struct oc_model *m, const s
     oc_key_u64(w, "last_step", b->last);
     key_node(w, "first_node", m, b->first_node);
     key_node(w, "last_node", m, b->last_node);
-    key_bool(w, "input", b->input);
-    key_bool(w, "output", b->output);
+    plan_key_bool(w, "input", b->input);
+    plan_key_bool(w, "output", b->output);
     oc_key_quality(w, b->quality);
     oc_jw_end_object(w);
 }
@@ -109,7 +109,7 @@ static void key_order(struct oc_json_out *w, const struct oc_memory_plan *p)
     oc_jw_end_array(w);
 }
 
-static double ratio(uint64_t a, uint64_t b)
+static double plan_ratio(uint64_t a, uint64_t b)
 {
     return b ? (double)a / (double)b : 1;
 }
@@ -121,12 +121,12 @@ static void plan_json(const struct oc_memory_plan *p, FILE *f)
     oc_json_head(&w, "onnxcost.plan", VERSION, p->a->model->path);
     oc_key_u64(&w, "size_bytes", p->size);
     oc_key_u64(&w, "live_bytes", p->lower);
-    oc_key_double(&w, "ratio", ratio(p->size, p->lower));
-    key_bool(&w, "optimal", p->optimal);
+    oc_key_double(&w, "ratio", plan_ratio(p->size, p->lower));
+    plan_key_bool(&w, "optimal", p->optimal);
     oc_key_text(&w, "method", p->method);
     oc_key_u64(&w, "align_bytes", p->align > 1 ? p->align : 1);
     oc_key_quality(&w, p->quality);
-    key_bool(&w, "reordered", p->reorder.changed);
+    plan_key_bool(&w, "reordered", p->reorder.changed);
     oc_jw_key(&w, "buffers");
     oc_jw_begin_array(&w);
     for (uint32_t i = 0; i < p->n_buffer; i++)
@@ -148,9 +148,9 @@ static void order_csv(const struct oc_memory_plan *p, FILE *f)
     oc_plain_row(&t, head);
     for (uint32_t i = 0; i < p->lives->n_step; i++) {
         uint32_t node = p->lives->step[p->order[i]];
-        const char *const cell[] = {number(&arena, i),     number(&arena, p->order[i]),
-                                    number(&arena, node),  label(&arena, m, node),
-                                    m->node[node].op_type, number(&arena, p->live[i])};
+        const char *const cell[] = {plan_number(&arena, i),    plan_number(&arena, p->order[i]),
+                                    plan_number(&arena, node), plan_label(&arena, m, node),
+                                    m->node[node].op_type,     plan_number(&arena, p->live[i])};
         oc_plain_row(&t, cell);
     }
     oc_plain_csv(&t, "1", f);
@@ -166,8 +166,8 @@ static void order_json(const struct oc_memory_plan *p, FILE *f)
     oc_key_u64(&w, "file_order_bytes", p->reorder.before);
     oc_key_u64(&w, "bytes", p->reorder.after);
     oc_key_u64(&w, "lower_bytes", p->reorder.lower);
-    key_bool(&w, "optimal", p->reorder.lower == p->reorder.after);
-    key_bool(&w, "changed", p->reorder.changed);
+    plan_key_bool(&w, "optimal", p->reorder.lower == p->reorder.after);
+    plan_key_bool(&w, "changed", p->reorder.changed);
     oc_key_quality(&w, p->quality);
     key_order(&w, p);
     oc_jw_key(&w, "live_bytes");
@@ -179,7 +179,7 @@ static void order_json(const struct oc_memory_plan *p, FILE *f)
     fputc('\n', f);
 }
 
-static const char *bytes_text(struct oc_arena *a, uint64_t v)
+static const char *plan_bytes_text(struct oc_arena *a, uint64_t v)
 {
     char human[32];
     return oc_strdup(a, oc_format_bytes((double)v, human, sizeof(human)));
@@ -190,15 +190,15 @@ static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, 
     const struct oc_reorder *r = &p->reorder;
     if (r->changed)
         fprintf(f, "order       peak activation memory %s%s instead of %s, %.1f %% less\n", mark,
-                bytes_text(arena, r->after), bytes_text(arena, r->before),
+                plan_bytes_text(arena, r->after), plan_bytes_text(arena, r->before),
                 100 * (1 - (double)r->after / (double)r->before));
     else
         fprintf(f, "order       file order: peak activation memory %s%s\n", mark,
-                bytes_text(arena, r->before));
+                plan_bytes_text(arena, r->before));
     if (r->lower == r->after)
         fprintf(f, "            optimal: equal to the lower bound\n");
     else
-        fprintf(f, "            heuristic; lower bound %s\n", bytes_text(arena, r->lower));
+        fprintf(f, "            heuristic; lower bound %s\n", plan_bytes_text(arena, r->lower));
 }
 
 static void order_table(const struct oc_memory_plan *p, FILE *f)
@@ -208,15 +208,15 @@ static void order_table(const struct oc_memory_plan *p, FILE *f)
     if (p->reordered)
         order_lines(&arena, p, mark, f);
     fprintf(f, "plan        arena of %s%s for %" PRIu32 " buffers, %.3f times the peak activation memory\n",
-            mark, bytes_text(&arena, p->size), p->n_buffer, ratio(p->size, p->lower));
+            mark, plan_bytes_text(&arena, p->size), p->n_buffer, plan_ratio(p->size, p->lower));
     fprintf(f, "            %s (%s)\n",
             p->optimal ? "optimal for this order" : "heuristic, may not be optimal", p->method);
     oc_arena_free(&arena);
 }
 
-static int choose(const struct oc_memory_plan *p, const char *format, const char *const *name,
-                  void (*const *write)(const struct oc_memory_plan *, FILE *), size_t n, FILE *f,
-                  struct oc_err *err)
+static int plan_choose(const struct oc_memory_plan *p, const char *format, const char *const *name,
+                       void (*const *write)(const struct oc_memory_plan *, FILE *), size_t n, FILE *f,
+                       struct oc_err *err)
 {
     for (size_t i = 0; i < n; i++)
         if (!format || !strcmp(format, name[i])) {
@@ -230,7 +230,7 @@ int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FIL
 {
     static const char *const name[] = {"json", "csv"};
     static void (*const write[])(const struct oc_memory_plan *, FILE *) = {plan_json, plan_csv};
-    return choose(p, format, name, write, OC_COUNT(name), f, err);
+    return plan_choose(p, format, name, write, OC_COUNT(name), f, err);
 }
 
 int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
@@ -239,5 +239,5 @@ int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FI
     static const char *const name[] = {"table", "csv", "json"};
     static void (*const write[])(const struct oc_memory_plan *, FILE *) = {order_table, order_csv,
                                                                            order_json};
-    return choose(p, format, name, write, OC_COUNT(name), f, err);
+    return plan_choose(p, format, name, write, OC_COUNT(name), f, err);
 }

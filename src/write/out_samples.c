@@ -7,7 +7,7 @@
 
 enum { VERSION = 1 };
 
-static void row(struct oc_fields *f, const struct oc_samples *s, const struct oc_sample *x)
+static void samples_row(struct oc_fields *f, const struct oc_samples *s, const struct oc_sample *x)
 {
     const struct oc_sample_model *m = &s->set.model[x->model];
     oc_fields_begin(f);
@@ -24,10 +24,10 @@ static void row(struct oc_fields *f, const struct oc_samples *s, const struct oc
     oc_fields_end(f);
 }
 
-static void rows(struct oc_fields *f, const struct oc_samples *s)
+static void samples_rows(struct oc_fields *f, const struct oc_samples *s)
 {
     for (size_t i = 0; i < s->set.n; i++)
-        row(f, s, &s->set.item[i]);
+        samples_row(f, s, &s->set.item[i]);
 }
 
 static void recordings_json(struct oc_fields *f, const struct oc_samples *s)
@@ -66,7 +66,7 @@ static void rejects_json(struct oc_fields *f, const struct oc_samples *s)
     oc_jw_end_array(f->json);
 }
 
-static void write_json(struct oc_fields *f, const struct oc_samples *s, FILE *out)
+static void samples_write_json(struct oc_fields *f, const struct oc_samples *s, FILE *out)
 {
     struct oc_json_out w = {.f = out, .pretty = true};
     f->json = &w;
@@ -82,7 +82,7 @@ static void write_json(struct oc_fields *f, const struct oc_samples *s, FILE *ou
     rejects_json(f, s);
     oc_jw_key(&w, "samples");
     oc_jw_begin_array(&w);
-    rows(f, s);
+    samples_rows(f, s);
     oc_jw_end_array(&w);
     oc_jw_end_object(&w);
     fputc('\n', out);
@@ -95,9 +95,9 @@ int oc_samples_write(const struct oc_samples *s, const char *format, FILE *out, 
     if (format && strcmp(format, "csv") != 0 && strcmp(format, "json") != 0)
         return oc_fail(err, OC_EARG, "samples are written as csv or json, not '%s'", format);
     if (format && !strcmp(format, "json")) {
-        write_json(&f, s, out);
+        samples_write_json(&f, s, out);
     } else {
-        rows(&f, s);
+        samples_rows(&f, s);
         oc_fields_csv(&f, "1", out);
     }
     oc_fields_free(&f);

@@ -45,7 +45,7 @@ static void text_object(struct sarif *s, const char *key, const char *text)
     oc_jw_end_object(&s->w);
 }
 
-static const char *about(struct sarif *s, const struct oc_limit *l)
+static const char *sarif_about(struct sarif *s, const struct oc_limit *l)
 {
     const struct oc_gate_info *info = &oc_gate_info[l->metric];
     if (l->metric == OC_GATE_PRESENT)
@@ -74,7 +74,7 @@ static void driver(struct sarif *s)
         next++;
         oc_jw_begin_object(&s->w);
         oc_key_text(&s->w, "id", s->rule[i]);
-        text_object(s, "shortDescription", about(s, s->c->verdict[i].limit));
+        text_object(s, "shortDescription", sarif_about(s, s->c->verdict[i].limit));
         oc_jw_end_object(&s->w);
     }
     oc_jw_end_array(&s->w);
@@ -161,7 +161,7 @@ static void find_rules(struct sarif *s)
     }
 }
 
-static void run(struct sarif *s)
+static void sarif_run(struct sarif *s)
 {
     const char *uri = uri_of(&s->arena, s->c->in->model->path);
     oc_jw_begin_object(&s->w);
@@ -196,7 +196,7 @@ void oc_check_sarif(const struct oc_check *c, FILE *f)
     oc_key_text(&s.w, "version", "2.1.0");
     oc_jw_key(&s.w, "runs");
     oc_jw_begin_array(&s.w);
-    run(&s);
+    sarif_run(&s);
     oc_jw_end_array(&s.w);
     oc_jw_end_object(&s.w);
     fputc('\n', f);

@@ -30,7 +30,7 @@ struct form {
     void (*end)(struct oc_scan_writer *w);
 };
 
-static const void *at(const struct oc_scan_row *row, const struct oc_scan_field *f)
+static const void *scan_at(const struct oc_scan_row *row, const struct oc_scan_field *f)
 {
     return (const char *)row + f->offset;
 }
@@ -45,24 +45,24 @@ static void json_field(struct oc_json_out *w, const struct oc_scan_row *row, con
     oc_jw_key(w, f->name);
     switch (f->kind) {
     case OC_SCAN_TEXT:
-        oc_jw_string(w, *(const char *const *)at(row, f));
+        oc_jw_string(w, *(const char *const *)scan_at(row, f));
         return;
     case OC_SCAN_U64:
-        memcpy(&u, at(row, f), sizeof(u));
+        memcpy(&u, scan_at(row, f), sizeof(u));
         if (u == OC_SCAN_UNKNOWN)
             oc_jw_null(w);
         else
             oc_jw_u64(w, u);
         return;
     case OC_SCAN_I64:
-        memcpy(&i, at(row, f), sizeof(i));
+        memcpy(&i, scan_at(row, f), sizeof(i));
         if (i == INT64_MIN)
             oc_jw_null(w);
         else
             oc_jw_i64(w, i);
         return;
     default:
-        memcpy(&d, at(row, f), sizeof(d));
+        memcpy(&d, scan_at(row, f), sizeof(d));
         oc_jw_double(w, d);
     }
 }
@@ -91,7 +91,7 @@ static void json_begin(struct oc_scan_writer *w)
     oc_jw_begin_array(&w->json);
 }
 
-static void json_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+static void scan_json_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 {
     json_object(&w->json, row);
 }
@@ -108,7 +108,8 @@ static void json_end(struct oc_scan_writer *w)
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */
 
-static const char *csv_cell(struct oc_arena *a, const struct oc_scan_row *row, const struct oc_scan_field *f)
+static const char *scan_csv_cell(struct oc_arena *a, const struct oc_scan_row *row,
+                                 const struct oc_scan_field *f)
 {
     char buf[40] = "";
     uint64_t u;
@@ -117,16 +118,16 @@ static const char *csv_cell(struct oc_arena *a, const struct oc_scan_row *row, c
     const char *s;
     switch (f->kind) {
     case OC_SCAN_TEXT:
-        s = *(const char *const *)at(row, f);
+        s = *(const char *const *)scan_at(row, f);
         return s ? s : "";
     case OC_SCAN_U64:
-        memcpy(&u, at(row, f), sizeof(u));
+        memcpy(&u, scan_at(row, f), sizeof(u));
         return u == OC_SCAN_UNKNOWN ? "" : oc_printf(a, "%" PRIu64, u);
     case OC_SCAN_I64:
-        memcpy(&i, at(row, f), sizeof(i));
+        memcpy(&i, scan_at(row, f), sizeof(i));
         return i == INT64_MIN ? "" : oc_printf(a, "%" PRId64, i);
     default:
-        memcpy(&d, at(row, f), sizeof(d));
+        memcpy(&d, scan_at(row, f), sizeof(d));
         if (isfinite(d))
             oc_format_repr(d, buf, sizeof(buf));
         return oc_strdup(a, buf);
@@ -139,7 +140,7 @@ static void csv_line(struct oc_scan_writer *w, const struct oc_scan_row *row)
     struct oc_plain_table t = {.n_col = oc_scan_n_fields};
     const char **cell = OC_NEW_ARRAY(&a, oc_scan_n_fields, const char *);
     for (size_t i = 0; i < oc_scan_n_fields; i++)
-        cell[i] = row ? csv_cell(&a, row, &oc_scan_fields[i]) : oc_scan_fields[i].name;
+        cell[i] = row ? scan_csv_cell(&a, row, &oc_scan_fields[i]) : oc_scan_fields[i].name;
     oc_plain_row(&t, cell);
     oc_plain_csv_rows(&t, row ? CSV_VERSION : "csv_version", w->f);
     oc_plain_free(&t);
@@ -154,7 +155,7 @@ static void csv_begin(struct oc_scan_writer *w)
 
 /* ---- for people ------------------------------------------------------------------------------------- */
 
-static const char *human(struct oc_scan_writer *w, uint64_t v, bool bytes)
+static const char *scan_human(struct oc_scan_writer *w, uint64_t v, bool bytes)
 {
     char buf[32];
     if (v == OC_SCAN_UNKNOWN)
@@ -198,11 +199,11 @@ static void table_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
                                                          row->nodes, row->unknown_nodes)
                                              : oc_printf(&w->arena, "%" PRIu64, row->nodes);
     const char *cell[] = {nodes,
-                          human(w, row->params, false),
-                          human(w, row->macs, false),
-                          human(w, row->flops, false),
-                          human(w, row->bytes, true),
-                          human(w, row->peak_activation_bytes, true),
+                          scan_human(w, row->params, false),
+                          scan_human(w, row->macs, false),
+                          scan_human(w, row->flops, false),
+                          scan_human(w, row->bytes, true),
+                          scan_human(w, row->peak_activation_bytes, true),
                           row->error     ? "error"
                           : row->quality ? row->quality
                                          : "-",
@@ -227,7 +228,7 @@ static const struct form forms[] = {
     {"table", table_begin, table_row, table_end},
     {"csv", csv_begin, csv_line, NULL},
     {"ndjson", NULL, ndjson_row, NULL},
-    {"json", json_begin, json_row, json_end},
+    {"json", json_begin, scan_json_row, json_end},
 };
 
 int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FILE *f,

@@ -70,7 +70,7 @@ bool oc_view_wanted(const struct oc_summary_opts *o, enum oc_view v)
     return !o->n_view && v != OC_VIEW_EVENT;
 }
 
-static double sum_of(const struct oc_sum_list *list, bool device)
+static double summary_sum_of(const struct oc_sum_list *list, bool device)
 {
     double sum = 0;
     for (uint32_t i = 0; i < list->n; i++) {
@@ -87,7 +87,7 @@ void oc_view_base_init(struct oc_view_base *b, const struct oc_time_summary *s, 
     *b = (struct oc_view_base){.own = own};
     for (unsigned d = 0; d < 2; d++)
         for (unsigned i = 0; i <= OC_VIEW_DEPTH; i++)
-            b->whole[d][i] = own && !i ? sum_of(list, d) : s->total_ns;
+            b->whole[d][i] = own && !i ? summary_sum_of(list, d) : s->total_ns;
 }
 
 double oc_view_base_next(struct oc_view_base *b, const struct oc_sum_item *item, bool device)
@@ -149,7 +149,7 @@ static double unit_ns(const char *name)
     return 0;
 }
 
-static const char *time_text(struct printer *p, double ns)
+static const char *summary_time_text(struct printer *p, double ns)
 {
     const char *form = p->unit_ns >= 1e9   ? "%.6f"
                        : p->unit_ns >= 1e6 ? "%.3f"
@@ -162,7 +162,7 @@ static const char *time_text(struct printer *p, double ns)
     return oc_strdup(&p->arena, buf);
 }
 
-static const char *share_text(struct printer *p, double part, double whole)
+static const char *summary_share_text(struct printer *p, double part, double whole)
 {
     return isnan(part) || !(whole > 0) ? "-" : oc_printf(&p->arena, "%.2f", part / whole * 100);
 }
@@ -177,7 +177,7 @@ static const char *calls_text(struct printer *p, const struct oc_times *t)
     return oc_times_calls(t) ? count_text(p, t->calls) : "-";
 }
 
-static const char *bytes_text(struct printer *p, double bytes)
+static const char *summary_bytes_text(struct printer *p, double bytes)
 {
     char buf[48];
     return isnan(bytes) ? "-" : oc_strdup(&p->arena, oc_format_bytes(bytes, buf, sizeof(buf)));
@@ -199,12 +199,12 @@ static const char *name_text(struct printer *p, const struct oc_sum_item *item, 
                      item->name + n - tail);
 }
 
-static void heading(struct printer *p, enum oc_view v)
+static void summary_heading(struct printer *p, enum oc_view v)
 {
     fprintf(p->f, "\n%s\n", oc_views[v].title);
 }
 
-static void print_table(struct printer *p, struct oc_plain_table *t, size_t n_left)
+static void summary_print_table(struct printer *p, struct oc_plain_table *t, size_t n_left)
 {
     oc_plain_print(t, n_left, p->f);
     oc_plain_free(t);
@@ -218,21 +218,21 @@ static void print_devices(struct printer *p)
     oc_plain_row(&table,
                  (const char *[]){"utilization %", oc_printf(&p->arena, "kernels %s", p->unit), "device"});
     if (s->has_events && !isnan(t->cpu_process_share))
-        oc_plain_row(&table, (const char *[]){share_text(p, t->cpu_process_share, 1), "-",
+        oc_plain_row(&table, (const char *[]){summary_share_text(p, t->cpu_process_share, 1), "-",
                                               "CPU, this process (100 is one core)"});
     if (s->has_events && !isnan(t->cpu_system_share))
-        oc_plain_row(&table,
-                     (const char *[]){share_text(p, t->cpu_system_share, 1), "-", "CPU, the whole system"});
+        oc_plain_row(&table, (const char *[]){summary_share_text(p, t->cpu_system_share, 1), "-",
+                                              "CPU, the whole system"});
     for (uint32_t i = 0; i < s->n_lane; i++)
         if (s->lane[i].lane == OC_NONE)
             oc_plain_row(&table, (const char *[]){
-                                     share_text(p, s->lane[i].kernel_ns, s->total_ns),
-                                     time_text(p, s->lane[i].kernel_ns),
+                                     summary_share_text(p, s->lane[i].kernel_ns, s->total_ns),
+                                     summary_time_text(p, s->lane[i].kernel_ns),
                                      s->lane[i].device_id == OC_NO_ID
                                          ? "device"
                                          : oc_printf(&p->arena, "device %" PRId64, s->lane[i].device_id)});
     if (table.n_row > 1) {
-        heading(p, OC_VIEW_DEVICE);
+        summary_heading(p, OC_VIEW_DEVICE);
         oc_plain_print(&table, 1, p->f);
     }
     oc_plain_free(&table);
@@ -242,8 +242,8 @@ static void overview_rows(struct printer *p, struct oc_plain_table *t, const cha
                           const struct oc_sum_kind *k, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        oc_plain_row(t, (const char *[]){count_text(p, k[i].calls), time_text(p, k[i].union_ns),
-                                         share_text(p, k[i].union_ns, p->s->total_ns), where,
+        oc_plain_row(t, (const char *[]){count_text(p, k[i].calls), summary_time_text(p, k[i].union_ns),
+                                         summary_share_text(p, k[i].union_ns, p->s->total_ns), where,
                                          oc_event_kind_name(k[i].kind)});
 }
 
@@ -252,21 +252,23 @@ static void print_overview(struct printer *p)
     struct oc_plain_table t = {.n_col = 5};
     if (!p->s->n_host && !p->s->n_device)
         return;
-    heading(p, OC_VIEW_OVERVIEW);
+    summary_heading(p, OC_VIEW_OVERVIEW);
     oc_plain_row(&t,
                  (const char *[]){"events", oc_printf(&p->arena, "time %s", p->unit), "%", "where", "kind"});
     overview_rows(p, &t, "host", p->s->host, p->s->n_host);
     overview_rows(p, &t, "device", p->s->device, p->s->n_device);
-    print_table(p, &t, 2);
+    summary_print_table(p, &t, 2);
 }
 
 static void spread_row(struct printer *p, struct oc_plain_table *t, const char *what,
                        const struct oc_spread *s)
 {
     if (s->n)
-        oc_plain_row(t, (const char *[]){count_text(p, s->n), time_text(p, s->median), time_text(p, s->mean),
-                                         time_text(p, s->min), time_text(p, s->max), time_text(p, s->p90),
-                                         time_text(p, s->p99), time_text(p, s->stddev), what});
+        oc_plain_row(t,
+                     (const char *[]){count_text(p, s->n), summary_time_text(p, s->median),
+                                      summary_time_text(p, s->mean), summary_time_text(p, s->min),
+                                      summary_time_text(p, s->max), summary_time_text(p, s->p90),
+                                      summary_time_text(p, s->p99), summary_time_text(p, s->stddev), what});
 }
 
 static void print_runs(struct printer *p)
@@ -278,7 +280,7 @@ static void print_runs(struct printer *p)
     spread_row(p, &t, "duration", &s->run);
     spread_row(p, &t, "device time (sum)", &s->device_run);
     if (t.n_row > 1) {
-        heading(p, OC_VIEW_RUNS);
+        summary_heading(p, OC_VIEW_RUNS);
         oc_plain_print(&t, 1, p->f);
         if (s->run.n > 1 && s->run.max > 1.5 * s->run.median)
             fprintf(p->f, "run %" PRIu32 " took longest, %.1f times the median%s\n", s->slowest_run,
@@ -303,15 +305,15 @@ static void print_distribution(struct printer *p)
     } row[] = {{"communication", s->communication_ns},
                {"computation", s->computation_ns},
                {"overlap", s->overlap_ns}};
-    heading(p, OC_VIEW_DISTRIBUTION);
+    summary_heading(p, OC_VIEW_DISTRIBUTION);
     oc_plain_row(&t, (const char *[]){oc_printf(&p->arena, "time %s", p->unit), "%", "what"});
     for (size_t i = 0; i < OC_COUNT(row); i++)
-        oc_plain_row(&t, (const char *[]){time_text(p, row[i].ns), share_text(p, row[i].ns, s->total_ns),
-                                          row[i].name});
-    print_table(p, &t, 1);
+        oc_plain_row(&t, (const char *[]){summary_time_text(p, row[i].ns),
+                                          summary_share_text(p, row[i].ns, s->total_ns), row[i].name});
+    summary_print_table(p, &t, 1);
 }
 
-static double known(const struct oc_times *t, double v)
+static double summary_known(const struct oc_times *t, double v)
 {
     return t->known ? v : NAN;
 }
@@ -319,14 +321,14 @@ static double known(const struct oc_times *t, double v)
 /* total, avg, max, min, share: five cells */
 static void times_cells(struct printer *p, const struct oc_times *t, double whole, const char **cell)
 {
-    cell[0] = time_text(p, known(t, t->total_ns));
-    cell[1] = time_text(p, oc_times_avg(t));
-    cell[2] = time_text(p, known(t, t->max_ns));
-    cell[3] = time_text(p, known(t, t->min_ns));
-    cell[4] = share_text(p, known(t, t->total_ns), whole);
+    cell[0] = summary_time_text(p, summary_known(t, t->total_ns));
+    cell[1] = summary_time_text(p, oc_times_avg(t));
+    cell[2] = summary_time_text(p, summary_known(t, t->max_ns));
+    cell[3] = summary_time_text(p, summary_known(t, t->min_ns));
+    cell[4] = summary_share_text(p, summary_known(t, t->total_ns), whole);
 }
 
-static bool has_times(const struct oc_sum_list *list, bool device)
+static bool summary_has_times(const struct oc_sum_list *list, bool device)
 {
     for (uint32_t i = 0; i < list->n; i++)
         if ((device ? &list->item[i].device : &list->item[i].host)->known)
@@ -357,7 +359,7 @@ static size_t list_header(struct printer *p, const char **cell, bool host, bool 
 /* Calls and times of both sides. */
 static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_list *list)
 {
-    bool host = has_times(list, false), device = has_times(list, true), threads = false;
+    bool host = summary_has_times(list, false), device = summary_has_times(list, true), threads = false;
     const char *cell[MAX_CELLS];
     if (!list->n)
         return;
@@ -386,8 +388,8 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
         oc_plain_row(&t, cell);
         rows += item->depth == 0;
     }
-    heading(p, v);
-    print_table(p, &t, threads ? 2 : 1);
+    summary_heading(p, v);
+    summary_print_table(p, &t, threads ? 2 : 1);
     if (rows < all)
         fprintf(p->f, "%" PRIu32 " of %" PRIu32 " rows; --top 0 shows all\n", rows, all);
 }
@@ -402,22 +404,23 @@ static void print_events(struct printer *p)
         whole += list->item[i].depth == 0 ? list->item[i].both.total_ns : 0;
     if (!list->n)
         return;
-    heading(p, OC_VIEW_EVENT);
+    summary_heading(p, OC_VIEW_EVENT);
     oc_plain_row(&t, (const char *[]){"calls", oc_printf(&p->arena, "total %s", p->unit), "CPU", "GPU", "min",
                                       "max", "avg", "ratio", "event"});
     for (uint32_t i = 0; i < end; i++) {
         const struct oc_sum_item *item = &list->item[i];
         if (!item->both.known)
             continue;
-        oc_plain_row(&t, (const char *[]){calls_text(p, &item->both), time_text(p, item->both.total_ns),
-                                          time_text(p, known(&item->host, item->host.total_ns)),
-                                          time_text(p, known(&item->device, item->device.total_ns)),
-                                          time_text(p, item->both.min_ns), time_text(p, item->both.max_ns),
-                                          time_text(p, oc_times_avg(&item->both)),
-                                          oc_printf(&p->arena, "%.6f", item->both.total_ns / whole),
-                                          name_text(p, item, 80)});
+        oc_plain_row(&t,
+                     (const char *[]){
+                         calls_text(p, &item->both), summary_time_text(p, item->both.total_ns),
+                         summary_time_text(p, summary_known(&item->host, item->host.total_ns)),
+                         summary_time_text(p, summary_known(&item->device, item->device.total_ns)),
+                         summary_time_text(p, item->both.min_ns), summary_time_text(p, item->both.max_ns),
+                         summary_time_text(p, oc_times_avg(&item->both)),
+                         oc_printf(&p->arena, "%.6f", item->both.total_ns / whole), name_text(p, item, 80)});
     }
-    print_table(p, &t, 1);
+    summary_print_table(p, &t, 1);
 }
 
 static void print_copies(struct printer *p)
@@ -426,7 +429,7 @@ static void print_copies(struct printer *p)
     struct oc_plain_table t = {.n_col = 6};
     if (!list->n)
         return;
-    heading(p, OC_VIEW_COPIES);
+    summary_heading(p, OC_VIEW_COPIES);
     oc_plain_row(&t, (const char *[]){"calls", oc_printf(&p->arena, "total %s", p->unit), "avg", "bytes",
                                       "GB/s", "name"});
     for (uint32_t i = 0; i < oc_view_cut(p->o, OC_VIEW_COPIES, list); i++) {
@@ -435,11 +438,12 @@ static void print_copies(struct printer *p)
         const char *rate = isnan(bytes) || !(item->device.total_ns > 0)
                                ? "-"
                                : oc_printf(&p->arena, "%.2f", bytes / item->device.total_ns);
-        oc_plain_row(&t, (const char *[]){calls_text(p, &item->device), time_text(p, item->device.total_ns),
-                                          time_text(p, oc_times_avg(&item->device)), bytes_text(p, bytes),
-                                          rate, name_text(p, item, 60)});
+        oc_plain_row(&t, (const char *[]){calls_text(p, &item->device),
+                                          summary_time_text(p, item->device.total_ns),
+                                          summary_time_text(p, oc_times_avg(&item->device)),
+                                          summary_bytes_text(p, bytes), rate, name_text(p, item, 60)});
     }
-    print_table(p, &t, 1);
+    summary_print_table(p, &t, 1);
 }
 
 static void print_lanes(struct printer *p)
@@ -448,7 +452,7 @@ static void print_lanes(struct printer *p)
     struct oc_plain_table t = {.n_col = 6};
     if (!s->n_lane)
         return;
-    heading(p, OC_VIEW_LANES);
+    summary_heading(p, OC_VIEW_LANES);
     oc_plain_row(&t, (const char *[]){"events", oc_printf(&p->arena, "busy %s", p->unit), "%", "idle",
                                       "longest gap", "where"});
     for (uint32_t i = 0; i < s->n_lane; i++) {
@@ -457,11 +461,12 @@ static void print_lanes(struct printer *p)
                             : l->device_id == OC_NO_ID
                                 ? "device, all streams"
                                 : oc_printf(&p->arena, "device %" PRId64 ", all streams", l->device_id);
-        oc_plain_row(&t, (const char *[]){count_text(p, l->events), time_text(p, l->busy_ns),
-                                          share_text(p, l->busy_ns, l->busy_ns + l->idle_ns),
-                                          time_text(p, l->idle_ns), time_text(p, l->longest_gap_ns), where});
+        oc_plain_row(&t, (const char *[]){count_text(p, l->events), summary_time_text(p, l->busy_ns),
+                                          summary_share_text(p, l->busy_ns, l->busy_ns + l->idle_ns),
+                                          summary_time_text(p, l->idle_ns),
+                                          summary_time_text(p, l->longest_gap_ns), where});
     }
-    print_table(p, &t, 1);
+    summary_print_table(p, &t, 1);
 }
 
 static void print_benchmark(struct printer *p)
@@ -475,15 +480,16 @@ static void print_benchmark(struct printer *p)
     } row[] = {{&s->reader_cost, "reader_cost"}, {&s->batch_cost, "batch_cost"}};
     for (size_t i = 0; i < OC_COUNT(row); i++)
         if (row[i].s->n)
-            oc_plain_row(&t, (const char *[]){time_text(p, row[i].s->mean), time_text(p, row[i].s->max),
-                                              time_text(p, row[i].s->min),
+            oc_plain_row(&t, (const char *[]){summary_time_text(p, row[i].s->mean),
+                                              summary_time_text(p, row[i].s->max),
+                                              summary_time_text(p, row[i].s->min),
                                               oc_printf(&p->arena, "%s (%s)", row[i].name, p->unit)});
     if (s->ips.n)
         oc_plain_row(&t, (const char *[]){oc_printf(&p->arena, "%.3f", s->ips.mean),
                                           oc_printf(&p->arena, "%.3f", s->ips.max),
                                           oc_printf(&p->arena, "%.3f", s->ips.min), "ips (samples/s)"});
     if (t.n_row > 1 && (s->reader_cost.n || s->ips.n)) {
-        heading(p, OC_VIEW_BENCHMARK);
+        summary_heading(p, OC_VIEW_BENCHMARK);
         oc_plain_print(&t, 1, p->f);
         if (s->reader_cost.n)
             fprintf(p->f, "reader ratio %.2f %%: share of a step that waits for data\n",
@@ -544,7 +550,7 @@ static int unknown_view(const char *name, struct oc_err *err)
         &(struct oc_unknown){.what = "view", .given = name, .valid = names, .n = OC_VIEW_COUNT});
 }
 
-static int check(const struct oc_summary_opts *o, struct oc_err *err)
+static int summary_check(const struct oc_summary_opts *o, struct oc_err *err)
 {
     if (o->format && strcmp(o->format, "table") && strcmp(o->format, "csv") && strcmp(o->format, "json"))
         return oc_fail(err, OC_EARG, "a summary has no format '%s'; valid: table, csv, json", o->format);
@@ -576,7 +582,7 @@ int oc_summary_write(const struct oc_profile *const *profile, size_t n, const st
                                        .search = o->search,
                                        .samples_per_step = o->samples_per_step,
                                        .kernel_names = o->kernel_names};
-    if (check(o, err) != 0)
+    if (summary_check(o, err) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (profile[i]->event)

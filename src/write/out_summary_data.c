@@ -12,7 +12,7 @@ enum { VERSION = 1 };
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
 
-static void times(struct oc_json_out *w, const char *key, const struct oc_times *t, double whole)
+static void summary_data_times(struct oc_json_out *w, const char *key, const struct oc_times *t, double whole)
 {
     oc_jw_key(w, key);
     if (!t->known) {
@@ -40,16 +40,16 @@ static void item(struct oc_json_out *w, const struct oc_time_summary *s, const s
     oc_key_text(w, "kind", i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : NULL);
     oc_key_u64(w, "depth", i->depth);
     oc_key_text(w, "thread", i->lane == OC_NONE ? NULL : oc_lane_text(s->profile, i->lane, &a));
-    times(w, "host", &i->host, oc_view_base_next(base, i, false));
-    times(w, "device", &i->device, oc_view_base_next(base, i, true));
-    times(w, "both", &i->both, s->total_ns);
+    summary_data_times(w, "host", &i->host, oc_view_base_next(base, i, false));
+    summary_data_times(w, "device", &i->device, oc_view_base_next(base, i, true));
+    summary_data_times(w, "both", &i->both, s->total_ns);
     oc_key_u64_if(w, "bytes", i->bytes != UINT64_MAX, i->bytes);
     oc_jw_end_object(w);
     oc_arena_free(&a);
 }
 
-static void list(struct oc_json_out *w, const struct oc_time_summary *s, const struct oc_summary_opts *o,
-                 enum oc_view v)
+static void summary_data_list(struct oc_json_out *w, const struct oc_time_summary *s,
+                              const struct oc_summary_opts *o, enum oc_view v)
 {
     const struct oc_sum_list *l = oc_view_list(s, v);
     uint32_t end = oc_view_cut(o, v, l);
@@ -121,7 +121,7 @@ static void spread(struct oc_json_out *w, const char *key, const struct oc_sprea
     oc_jw_end_object(w);
 }
 
-static void runs(struct oc_json_out *w, const struct oc_time_summary *s)
+static void summary_data_runs(struct oc_json_out *w, const struct oc_time_summary *s)
 {
     bool known = s->run.n > 0; /* the source has sums only */
     oc_jw_begin_object(w);
@@ -145,7 +145,7 @@ static void distribution(struct oc_json_out *w, const struct oc_time_summary *s)
     oc_jw_end_object(w);
 }
 
-static void lanes(struct oc_json_out *w, const struct oc_time_summary *s)
+static void summary_data_lanes(struct oc_json_out *w, const struct oc_time_summary *s)
 {
     struct oc_arena a = {0};
     oc_jw_begin_array(w);
@@ -183,8 +183,11 @@ static void view(struct oc_json_out *w, const struct oc_time_summary *s, const s
                  enum oc_view v)
 {
     static void (*const write[OC_VIEW_COUNT])(struct oc_json_out *, const struct oc_time_summary *) = {
-        [OC_VIEW_DEVICE] = devices, [OC_VIEW_RUNS] = runs,           [OC_VIEW_DISTRIBUTION] = distribution,
-        [OC_VIEW_LANES] = lanes,    [OC_VIEW_BENCHMARK] = benchmark,
+        [OC_VIEW_DEVICE] = devices,
+        [OC_VIEW_RUNS] = summary_data_runs,
+        [OC_VIEW_DISTRIBUTION] = distribution,
+        [OC_VIEW_LANES] = summary_data_lanes,
+        [OC_VIEW_BENCHMARK] = benchmark,
     };
     oc_jw_key(w, oc_views[v].name);
     if (v == OC_VIEW_OVERVIEW) {
@@ -195,7 +198,7 @@ static void view(struct oc_json_out *w, const struct oc_time_summary *s, const s
     } else if (write[v]) {
         write[v](w, s);
     } else {
-        list(w, s, o, v);
+        summary_data_list(w, s, o, v);
     }
 }
 
@@ -237,7 +240,7 @@ struct csv {
     const char *view;
 };
 
-static const char *number(struct csv *c, double v)
+static const char *summary_data_number(struct csv *c, double v)
 {
     char buf[32];
     if (!isfinite(v))
@@ -250,7 +253,7 @@ static void times_row(struct csv *c, const struct oc_times *t, const char **cell
 {
     const double v[] = {t->total_ns, oc_times_avg(t), t->max_ns, t->min_ns};
     for (size_t i = 0; i < OC_COUNT(v); i++)
-        cell[i] = t->known ? number(c, v[i]) : "";
+        cell[i] = t->known ? summary_data_number(c, v[i]) : "";
 }
 
 static void csv_item(struct csv *c, const struct oc_sum_item *i)

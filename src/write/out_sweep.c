@@ -25,15 +25,15 @@ static bool all_zero(const struct oc_sweep *s, enum oc_metric m)
     return true;
 }
 
-static bool is_known(const struct oc_sweep_row *row, enum oc_metric m)
+static bool sweep_is_known(const struct oc_sweep_row *row, enum oc_metric m)
 {
     return !row->failure && (m != OC_METRIC_PEAK || row->peak_quality != OC_UNKNOWN);
 }
 
-static const char *human(struct sweep_out *o, const struct oc_sweep_row *row, enum oc_metric m)
+static const char *sweep_human(struct sweep_out *o, const struct oc_sweep_row *row, enum oc_metric m)
 {
     char buf[48];
-    if (!is_known(row, m))
+    if (!sweep_is_known(row, m))
         return "-";
     double v = (double)row->value[m];
     bool bytes = !strcmp(oc_metric_info(m)->unit, "B");
@@ -70,13 +70,14 @@ static void human_row(struct sweep_out *o, const struct oc_sweep_row *row, const
     size_t n = put_axes(o, row);
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
         if (shown[m])
-            o->cell[n++] = row ? human(o, row, (enum oc_metric)m) : oc_metric_info((enum oc_metric)m)->title;
+            o->cell[n++] =
+                row ? sweep_human(o, row, (enum oc_metric)m) : oc_metric_info((enum oc_metric)m)->title;
     o->cell[n++] = row ? note_of(o, row) : "";
     o->table.n_col = n;
     oc_plain_row(&o->table, o->cell);
 }
 
-static void write_table(struct sweep_out *o, FILE *f)
+static void sweep_write_table(struct sweep_out *o, FILE *f)
 {
     bool shown[OC_METRIC_COUNT];
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
@@ -93,13 +94,14 @@ static void write_table(struct sweep_out *o, FILE *f)
 
 /* ---- for machines ----------------------------------------------------------------------------------- */
 
-static void csv_row(struct sweep_out *o, const struct oc_sweep_row *row)
+static void sweep_csv_row(struct sweep_out *o, const struct oc_sweep_row *row)
 {
     size_t n = put_axes(o, row);
     bool known = row && !row->failure;
     for (unsigned i = 0; i < OC_METRIC_COUNT; i++) {
         enum oc_metric m = (enum oc_metric)i;
-        const char *text = row && is_known(row, m) ? oc_printf(&o->arena, "%" PRIu64, row->value[m]) : "";
+        const char *text =
+            row && sweep_is_known(row, m) ? oc_printf(&o->arena, "%" PRIu64, row->value[m]) : "";
         o->cell[n++] = row ? text : oc_metric_info(m)->key;
     }
     o->cell[n++] = !row ? "quality" : known ? oc_quality_name(row->quality) : "";
@@ -109,15 +111,15 @@ static void csv_row(struct sweep_out *o, const struct oc_sweep_row *row)
     oc_plain_row(&o->table, o->cell);
 }
 
-static void write_csv(struct sweep_out *o, FILE *f)
+static void sweep_write_csv(struct sweep_out *o, FILE *f)
 {
-    csv_row(o, NULL);
+    sweep_csv_row(o, NULL);
     for (size_t i = 0; i < o->s->n_row; i++)
-        csv_row(o, &o->s->row[i]);
+        sweep_csv_row(o, &o->s->row[i]);
     oc_plain_csv(&o->table, "1", f);
 }
 
-static void json_row(struct oc_json_out *w, const struct oc_sweep *s, const struct oc_sweep_row *row)
+static void sweep_json_row(struct oc_json_out *w, const struct oc_sweep *s, const struct oc_sweep_row *row)
 {
     oc_jw_begin_object(w);
     oc_jw_key(w, "dims");
@@ -128,7 +130,7 @@ static void json_row(struct oc_json_out *w, const struct oc_sweep *s, const stru
     }
     oc_jw_end_object(w);
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
-        oc_key_u64_if(w, oc_metric_info((enum oc_metric)m)->key, is_known(row, (enum oc_metric)m),
+        oc_key_u64_if(w, oc_metric_info((enum oc_metric)m)->key, sweep_is_known(row, (enum oc_metric)m),
                       row->value[m]);
     oc_key_quality(w, row->failure ? OC_UNKNOWN : row->quality);
     oc_key_u64_if(w, "unknown_nodes", !row->failure, row->unknown_nodes);
@@ -136,7 +138,7 @@ static void json_row(struct oc_json_out *w, const struct oc_sweep *s, const stru
     oc_jw_end_object(w);
 }
 
-static void write_json(struct sweep_out *o, FILE *f)
+static void sweep_write_json(struct sweep_out *o, FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
@@ -144,7 +146,7 @@ static void write_json(struct sweep_out *o, FILE *f)
     oc_jw_key(&w, "rows");
     oc_jw_begin_array(&w);
     for (size_t i = 0; i < o->s->n_row; i++)
-        json_row(&w, o->s, &o->s->row[i]);
+        sweep_json_row(&w, o->s, &o->s->row[i]);
     oc_jw_end_array(&w);
     oc_jw_end_object(&w);
     fputc('\n', f);
@@ -157,7 +159,7 @@ int oc_sweep_write(const struct oc_sweep *s, const char *format, unsigned width_
     static const struct {
         const char *name;
         void (*write)(struct sweep_out *, FILE *);
-    } formats[] = {{"table", write_table}, {"csv", write_csv}, {"json", write_json}};
+    } formats[] = {{"table", sweep_write_table}, {"csv", sweep_write_csv}, {"json", sweep_write_json}};
     struct sweep_out o = {.s = s, .table.width_chars = width_chars, .table.min_text = MIN_NOTE};
     for (size_t i = 0; i < OC_COUNT(formats); i++) {
         if (format && strcmp(format, formats[i].name))

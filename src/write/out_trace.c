@@ -34,7 +34,7 @@ struct telling {
     uint32_t without_time;                 /* number of rows without an estimate */
 };
 
-static const char *text(struct telling *t, const char *s)
+static const char *trace_text(struct telling *t, const char *s)
 {
     return oc_strdup(&t->r->arena, s);
 }
@@ -49,7 +49,7 @@ static void *number_list(struct telling *t, uint32_t n)
 
 /* ---- rows of nodes and records ---------------------------------------------------------------------- */
 
-static void index_rows(struct telling *t)
+static void trace_index_rows(struct telling *t)
 {
     const struct oc_report_in *in = t->r->in;
     uint32_t n_rec = in->profile ? in->profile->n_rec : 0, n_node = in->analysis ? in->model->n_node : 0;
@@ -89,7 +89,7 @@ static void start_of_row(struct telling *t, uint32_t row, double at_ns)
         start_of_node(t, j->rec[w->record].node[i], at_ns);
 }
 
-static void remember(struct telling *t, uint32_t process, const char *along)
+static void trace_remember(struct telling *t, uint32_t process, const char *along)
 {
     t->memory_process = process;
     t->along = along;
@@ -181,7 +181,7 @@ static void measured_events(struct telling *t)
     const struct oc_timeline *tl = t->r->in->profile->timeline;
     struct oc_map names = {.arena = &t->r->arena};
     uint32_t *lane = measured_lanes(t);
-    remember(t, 0, "the first measured run");
+    trace_remember(t, 0, "the first measured run");
     rows_by_name(t, &names);
     for (uint32_t i = 0; i < tl->n_event; i++)
         if (oc_timeline_used(tl, tl->event[i].run) && tl->event[i].lane < t->r->in->profile->n_lane)
@@ -196,7 +196,7 @@ struct placed { /* a row and its sort key */
     uint32_t row;
 };
 
-static int by_key(const void *pa, const void *pb)
+static int trace_by_key(const void *pa, const void *pb)
 {
     const struct placed *a = pa, *b = pb;
     return a->key != b->key ? (a->key < b->key ? -1 : 1) : a->row < b->row ? -1 : a->row > b->row;
@@ -215,7 +215,7 @@ static struct placed *rows_in_order(struct telling *t)
     for (uint32_t i = 0; i < t->r->shown.n && !starts; i++)
         list[i].key = t->r->shown.row[i].record;
     if (t->r->shown.n)
-        qsort(list, t->r->shown.n, sizeof(*list), by_key);
+        qsort(list, t->r->shown.n, sizeof(*list), trace_by_key);
     return list;
 }
 
@@ -230,7 +230,7 @@ static void measured_rows(struct telling *t)
                                    : "measured");
     uint32_t lane = oc_trace_lane(&t->doc, process, "operators back to back (no start times)");
     double at_ns = 0;
-    remember(t, process, "the measured operators");
+    trace_remember(t, process, "the measured operators");
     for (uint32_t i = 0; i < t->r->shown.n; i++) {
         const struct oc_row *row = &t->r->shown.row[list[i].row];
         if (isnan(row->time_s) || row->time_s < 0)
@@ -251,7 +251,7 @@ struct lane { /* lane under construction */
     bool steps;
 };
 
-static void append(struct lane *l, uint32_t row)
+static void trace_append(struct lane *l, uint32_t row)
 {
     struct telling *t = l->t;
     const struct oc_row *w = &t->r->shown.row[row];
@@ -268,7 +268,7 @@ static void append(struct lane *l, uint32_t row)
 static void graph(struct lane *l, uint32_t g);
 
 /* Slice around its subgraphs. */
-static void bodies(struct lane *l, uint32_t node)
+static void trace_bodies(struct lane *l, uint32_t node)
 {
     const struct oc_model *m = l->t->r->in->model;
     const struct oc_node *n = &m->node[node];
@@ -283,7 +283,8 @@ static void bodies(struct lane *l, uint32_t node)
     l->depth--;
     if (l->at_ns > from_ns)
         oc_trace_add(&l->t->doc, l->lane, from_ns, l->at_ns - from_ns,
-                     text(l->t, oc_node_label(m, n, label, sizeof(label))), n->op_type, NO_ROW, l->depth);
+                     trace_text(l->t, oc_node_label(m, n, label, sizeof(label))), n->op_type, NO_ROW,
+                     l->depth);
 }
 
 static void graph(struct lane *l, uint32_t g)
@@ -292,8 +293,8 @@ static void graph(struct lane *l, uint32_t g)
     for (uint32_t i = 0; i < gr->n_node; i++) {
         uint32_t row = l->t->row_of_node[gr->node[i]];
         if (row != NO_ROW)
-            append(l, row);
-        bodies(l, gr->node[i]);
+            trace_append(l, row);
+        trace_bodies(l, gr->node[i]);
     }
 }
 
@@ -308,10 +309,10 @@ static void estimated(struct telling *t)
     struct lane l = {.t = t,
                      .lane = oc_trace_lane(&t->doc, process, steps ? "nodes" : "operators back to back"),
                      .steps = steps};
-    remember(t, process, title);
+    trace_remember(t, process, title);
     struct placed *list = in->profile ? rows_in_order(t) : NULL;
     for (uint32_t i = 0; list && i < t->r->shown.n; i++)
-        append(&l, list[i].row);
+        trace_append(&l, list[i].row);
     if (!list)
         graph(&l, 0);
 }
@@ -392,7 +393,7 @@ static void args(void *ctx, struct oc_json_out *w, const struct oc_trace_slice *
     oc_arena_free(&scratch);
 }
 
-static void about(void *ctx, struct oc_json_out *w)
+static void trace_about(void *ctx, struct oc_json_out *w)
 {
     const struct telling *t = ctx;
     const struct oc_report_in *in = t->r->in;
@@ -416,7 +417,7 @@ void oc_out_trace(struct oc_report *r, FILE *f)
     struct telling t = {.r = r, .memory_process = OC_NONE};
     const struct oc_profile *p = r->in->profile;
     t.n_column = oc_columns_for(r, OC_COL_CSV, t.column);
-    index_rows(&t);
+    trace_index_rows(&t);
     if (p && p->timeline && p->timeline->n_run)
         measured_events(&t);
     else if (p)
@@ -424,7 +425,7 @@ void oc_out_trace(struct oc_report *r, FILE *f)
     if (r->in->device || (r->in->analysis && !p))
         estimated(&t);
     memory(&t);
-    struct oc_trace_writer how = {.args = args, .about = about, .ctx = &t};
+    struct oc_trace_writer how = {.args = args, .about = trace_about, .ctx = &t};
     oc_trace_write(&t.doc, &how, f);
     oc_trace_free(&t.doc);
 }

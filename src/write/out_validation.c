@@ -13,18 +13,18 @@
 
 enum { VERSION = 1 };
 
-static const char *time_text(struct oc_arena *a, double s)
+static const char *validation_time_text(struct oc_arena *a, double s)
 {
     char buf[48];
     return isfinite(s) ? oc_strdup(a, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "-";
 }
 
-static const char *percent(struct oc_arena *a, double share, bool sign)
+static const char *validation_percent(struct oc_arena *a, double share, bool sign)
 {
     return isfinite(share) ? oc_printf(a, sign ? "%+.1f" : "%.1f", 100 * share) : "-";
 }
 
-static double error_of(double predicted, double measured)
+static double validation_error_of(double predicted, double measured)
 {
     return measured > 0 && isfinite(predicted) ? predicted / measured - 1 : (double)NAN;
 }
@@ -43,17 +43,18 @@ static void model_rows(const struct oc_validation_result *r, struct oc_arena *a,
         double p = m->predicted_s[OC_PREDICTOR_FULL], x = m->measured_s;
         bool inside = x >= m->full.lo80_s && x <= m->full.hi80_s;
         double unseen = isnan(m->measured_unseen_s) ? 0 : m->measured_unseen_s / x;
-        const char *cell[] = {time_text(a, x),
-                              time_text(a, p),
-                              percent(a, error_of(p, x), true),
-                              time_text(a, m->full.lo80_s),
-                              time_text(a, m->full.hi80_s),
-                              inside ? "yes" : "no",
-                              percent(a, unseen, false),
-                              time_text(a, m->run_measured_s),
-                              time_text(a, m->run_predicted_s),
-                              percent(a, error_of(m->run_predicted_s, m->run_measured_s), true),
-                              r->samples->set.model[m->model].name};
+        const char *cell[] = {
+            validation_time_text(a, x),
+            validation_time_text(a, p),
+            validation_percent(a, validation_error_of(p, x), true),
+            validation_time_text(a, m->full.lo80_s),
+            validation_time_text(a, m->full.hi80_s),
+            inside ? "yes" : "no",
+            validation_percent(a, unseen, false),
+            validation_time_text(a, m->run_measured_s),
+            validation_time_text(a, m->run_predicted_s),
+            validation_percent(a, validation_error_of(m->run_predicted_s, m->run_measured_s), true),
+            r->samples->set.model[m->model].name};
         oc_plain_row(&t, cell);
     }
     oc_plain_print(&t, 1, f);
@@ -63,16 +64,16 @@ static void model_rows(const struct oc_validation_result *r, struct oc_arena *a,
 static void predictor_row(struct oc_plain_table *t, struct oc_arena *a, const char *name,
                           const struct oc_kernel_scores *k, const struct oc_model_scores *m)
 {
-    const char *cell[] = {percent(a, k->wmape, false),
-                          percent(a, exp(k->median_abs_ln) - 1, false),
-                          percent(a, exp(k->bias) - 1, true),
-                          percent(a, k->cover80, false),
-                          percent(a, m->ape_median, false),
-                          percent(a, m->ape_p90, false),
-                          percent(a, m->within10, false),
-                          percent(a, m->within20, false),
+    const char *cell[] = {validation_percent(a, k->wmape, false),
+                          validation_percent(a, exp(k->median_abs_ln) - 1, false),
+                          validation_percent(a, exp(k->bias) - 1, true),
+                          validation_percent(a, k->cover80, false),
+                          validation_percent(a, m->ape_median, false),
+                          validation_percent(a, m->ape_p90, false),
+                          validation_percent(a, m->within10, false),
+                          validation_percent(a, m->within20, false),
                           isfinite(m->spearman) ? oc_printf(a, "%.3f", m->spearman) : "-",
-                          percent(a, m->cover80, false),
+                          validation_percent(a, m->cover80, false),
                           name};
     oc_plain_row(t, cell);
 }
@@ -101,11 +102,11 @@ static void class_rows(const struct oc_validation *v, struct oc_arena *a, FILE *
     for (size_t i = 0; i < v->n_cls; i++) {
         const struct oc_validated_class *c = &v->cls[i];
         const char *cell[] = {oc_printf(a, "%zu", c->n),
-                              percent(a, c->time_share, false),
+                              validation_percent(a, c->time_share, false),
                               oc_printf(a, "%zu", c->unseen.n),
-                              percent(a, c->unseen.wmape, false),
-                              percent(a, exp(c->unseen.median_abs_ln) - 1, false),
-                              percent(a, exp(c->unseen.bias) - 1, true),
+                              validation_percent(a, c->unseen.wmape, false),
+                              validation_percent(a, exp(c->unseen.median_abs_ln) - 1, false),
+                              validation_percent(a, exp(c->unseen.bias) - 1, true),
                               oc_kernel_class_name(c->cls)};
         oc_plain_row(&t, cell);
     }
@@ -113,7 +114,7 @@ static void class_rows(const struct oc_validation *v, struct oc_arena *a, FILE *
     oc_plain_free(&t);
 }
 
-static void write_table(const struct oc_validation_result *r, FILE *f)
+static void validation_write_table(const struct oc_validation_result *r, FILE *f)
 {
     const struct oc_validation *v = r->v;
     struct oc_arena a = {0};
@@ -237,7 +238,7 @@ static void classes_json(struct oc_json_out *w, const struct oc_validation *v)
     oc_jw_end_array(w);
 }
 
-static void write_json(struct oc_fields *f, const struct oc_validation_result *r, FILE *out)
+static void validation_write_json(struct oc_fields *f, const struct oc_validation_result *r, FILE *out)
 {
     struct oc_json_out w = {.f = out, .pretty = true};
     f->json = &w;
@@ -265,9 +266,9 @@ int oc_validation_write(const struct oc_validation_result *r, const char *format
     OC_C_LOCALE;
     struct oc_fields f = {0};
     if (!format || !strcmp(format, "table")) {
-        write_table(r, out);
+        validation_write_table(r, out);
     } else if (!strcmp(format, "json")) {
-        write_json(&f, r, out);
+        validation_write_json(&f, r, out);
     } else if (!strcmp(format, "csv")) {
         for (size_t i = 0; i < r->v->n_model; i++)
             model_fields(&f, r, &r->v->model[i]);

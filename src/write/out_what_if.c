@@ -7,7 +7,7 @@
 
 /* ---- for people ------------------------------------------------------------------------------------- */
 
-static const char *duration(struct oc_arena *a, double s)
+static const char *what_if_duration(struct oc_arena *a, double s)
 {
     char buf[48];
     return oc_strdup(a, oc_format_time_ns(s * 1e9, buf, sizeof(buf)));
@@ -30,8 +30,8 @@ static void step_row(const struct oc_what_if *x, size_t i, struct oc_arena *a, s
     bool known = !is_unknown_at(x, i);
     double saved_s = s->before_s - s->after_s;
     const char *cell[COLUMNS] = {
-        oc_printf(a, "%s%s", known ? "" : ">=", duration(a, s->after_s)),
-        known ? duration(a, saved_s) : "-",
+        oc_printf(a, "%s%s", known ? "" : ">=", what_if_duration(a, s->after_s)),
+        known ? what_if_duration(a, saved_s) : "-",
         known && x->now_s > 0 ? oc_printf(a, "%.1f", 100 * saved_s / x->now_s) : "-",
         known && s->after_s > 0 ? oc_printf(a, "%.2fx", x->now_s / s->after_s) : "-",
         oc_printf(a, "%u", s->rows),
@@ -53,7 +53,7 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
     struct oc_plain_table t = {.n_col = COLUMNS};
     const char *head[COLUMNS] = {"time", "saved", "%", "speedup", "rows", "what if"};
     const char *now[COLUMNS] = {
-        oc_printf(a, "%s%s", x->left_out && !x->r->has_time ? ">=" : "", duration(a, x->now_s)),
+        oc_printf(a, "%s%s", x->left_out && !x->r->has_time ? ">=" : "", what_if_duration(a, x->now_s)),
         "",
         "",
         "",
@@ -71,8 +71,8 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
     double then_s = x->n_step ? x->step[x->n_step - 1].after_s : NAN;
     if (x->beside_s > 0 && !x->unknown)
         fprintf(f, "%-11s %s instead of %s, if the %s outside operators stays\n", "latency",
-                duration(a, then_s + x->beside_s), duration(a, x->now_s + x->beside_s),
-                duration(a, x->beside_s));
+                what_if_duration(a, then_s + x->beside_s), what_if_duration(a, x->now_s + x->beside_s),
+                what_if_duration(a, x->beside_s));
 }
 
 /* ---- for machines ----------------------------------------------------------------------------------- */

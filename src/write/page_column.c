@@ -88,7 +88,7 @@ static uint32_t number_texts(const char *const *text, uint32_t n, struct oc_aren
     return count;
 }
 
-static void list(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n)
+static void page_column_list(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n)
 {
     oc_jw_key(w, key);
     oc_jw_begin_array(w);
@@ -107,9 +107,9 @@ void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, s
     const char **distinct;
     uint32_t count = number_texts(text, n, arena, place, &distinct);
     if (count > n / 2) {
-        list(w, "values", text, n);
+        page_column_list(w, "values", text, n);
     } else {
-        list(w, "dict", distinct, count);
+        page_column_list(w, "dict", distinct, count);
         oc_jw_key(w, "index");
         oc_jw_begin_array(w);
         for (uint32_t i = 0; i < n; i++)

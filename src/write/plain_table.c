@@ -9,19 +9,19 @@
 #include "write/term_table.h"
 #include "write/xml_text.h"
 
-static size_t columns(const struct oc_sheet *s)
+static size_t plain_table_columns(const struct oc_sheet *s)
 {
     return strlen(s->kinds);
 }
 
-static const char *cell(const struct oc_sheet *s, size_t row, size_t col)
+static const char *plain_table_cell(const struct oc_sheet *s, size_t row, size_t col)
 {
-    return s->cell[row * columns(s) + col];
+    return s->cell[row * plain_table_columns(s) + col];
 }
 
 void oc_sheet_row(struct oc_sheet *s, const char *const *cells)
 {
-    size_t n = columns(s);
+    size_t n = plain_table_columns(s);
     if (s->n_row == s->cap_row) {
         s->cap_row = s->cap_row ? s->cap_row * 2 : 16;
         s->cell = oc_xrealloc(s->cell, s->cap_row * n * sizeof(*s->cell));
@@ -51,7 +51,7 @@ static size_t left_behind(const struct oc_sheet *s)
 
 void oc_sheet_plain(const struct oc_sheet *s, unsigned width_chars, bool color, FILE *f)
 {
-    size_t n = columns(s);
+    size_t n = plain_table_columns(s);
     struct oc_arena arena = {0};
     struct oc_plain_table t = {.n_col = n,
                                .width_chars = width_chars,
@@ -73,7 +73,7 @@ void oc_sheet_plain(const struct oc_sheet *s, unsigned width_chars, bool color, 
 
 /* ---- Markdown --------------------------------------------------------------------------------------- */
 
-static void put(struct oc_buf *b, FILE *f)
+static void plain_table_put(struct oc_buf *b, FILE *f)
 {
     if (b->n)
         fwrite(b->data, 1, b->n, f);
@@ -83,7 +83,7 @@ static void put(struct oc_buf *b, FILE *f)
 static void md_line(struct oc_buf *b, const struct oc_sheet *s, const char *const *cells, bool head)
 {
     oc_buf_char(b, '|');
-    for (size_t c = 0; c < columns(s); c++) {
+    for (size_t c = 0; c < plain_table_columns(s); c++) {
         const char *text = cells ? cells[c] : "";
         oc_buf_char(b, ' ');
         if (head || s->kinds[c] == 'n')
@@ -108,9 +108,9 @@ void oc_sheet_markdown(const struct oc_sheet *s, FILE *f)
         oc_buf_str(&b, *k == 'n' ? " ---: |" : " --- |");
     oc_buf_char(&b, '\n');
     for (size_t i = 0; i < s->n_row; i++)
-        md_line(&b, s, s->cell + i * columns(s), false);
+        md_line(&b, s, s->cell + i * plain_table_columns(s), false);
     oc_buf_char(&b, '\n');
-    put(&b, f);
+    plain_table_put(&b, f);
     oc_buf_free(&b);
 }
 
@@ -148,20 +148,20 @@ void oc_sheet_html(const struct oc_sheet *s, const char *marks, struct oc_buf *b
     oc_buf_str(b, "<div class=\"panel\"><table>\n");
     if (s->head) {
         oc_buf_str(b, "<thead><tr>");
-        for (size_t c = 0; c < columns(s); c++)
+        for (size_t c = 0; c < plain_table_columns(s); c++)
             html_cell(b, s->kinds[c], "th", s->head[c]);
         oc_buf_str(b, "</tr></thead>\n");
     }
     oc_buf_str(b, "<tbody>\n");
     for (size_t i = 0; i < s->n_row; i++) {
         size_t n = 0;
-        const char *mark = mark_of(cell(s, i, 0), marks, &n);
+        const char *mark = mark_of(plain_table_cell(s, i, 0), marks, &n);
         if (mark)
             oc_buf_printf(b, "<tr class=\"%.*s\">", (int)n, mark);
         else
             oc_buf_str(b, "<tr>");
-        for (size_t c = 0; c < columns(s); c++)
-            html_cell(b, s->kinds[c], "td", cell(s, i, c));
+        for (size_t c = 0; c < plain_table_columns(s); c++)
+            html_cell(b, s->kinds[c], "td", plain_table_cell(s, i, c));
         oc_buf_str(b, "</tr>\n");
     }
     oc_buf_str(b, "</tbody>\n</table></div>\n</section>\n");
@@ -199,7 +199,7 @@ void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *ar
     }
 }
 
-static size_t width_of(const struct oc_plain_table *t, size_t c)
+static size_t plain_table_width_of(const struct oc_plain_table *t, size_t c)
 {
     size_t width = 0;
     for (size_t r = 0; r < t->n_row; r++) {
@@ -211,7 +211,7 @@ static size_t width_of(const struct oc_plain_table *t, size_t c)
 }
 
 /* Number of columns that fit; at least one. */
-static size_t fitting(const struct oc_plain_table *t, const size_t *width)
+static size_t plain_table_fitting(const struct oc_plain_table *t, const size_t *width)
 {
     size_t all = 0;
     for (size_t c = 0; c < t->n_col; c++) {
@@ -222,7 +222,7 @@ static size_t fitting(const struct oc_plain_table *t, const size_t *width)
     return t->n_col;
 }
 
-static size_t total_width(const struct oc_plain_table *t, const size_t *width)
+static size_t plain_table_total_width(const struct oc_plain_table *t, const size_t *width)
 {
     size_t all = 0;
     for (size_t c = 0; c < t->n_col; c++)
@@ -266,12 +266,12 @@ static void print_fitted(const struct oc_plain_table *t, size_t n_left, FILE *f)
     oc_arena_free(&arena);
 }
 
-static void print_row(const struct oc_plain_table *t, size_t r, const size_t *width, size_t n_left,
-                      struct oc_buf *b)
+static void plain_table_print_row(const struct oc_plain_table *t, size_t r, const size_t *width,
+                                  size_t n_left, struct oc_buf *b)
 {
     bool bold = t->bold_head && !r;
     oc_buf_str(b, bold ? "\033[1m" : "");
-    size_t n = t->headless ? fitting(t, width) : t->n_col;
+    size_t n = t->headless ? plain_table_fitting(t, width) : t->n_col;
     for (size_t c = 0; c < n; c++) {
         const char *s = t->cell[r * t->n_col + c];
         bool left = c + n_left >= t->n_col;
@@ -291,21 +291,21 @@ void oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f)
     struct oc_buf b = {0};
     size_t *width = oc_xmalloc((t->n_col + 1) * sizeof(*width));
     for (size_t c = 0; c < t->n_col; c++)
-        width[c] = width_of(t, c);
+        width[c] = plain_table_width_of(t, c);
     bool fitted = t->width_chars && !t->headless && t->n_row && t->n_col <= OC_TERM_COLUMNS;
-    if (fitted && total_width(t, width) > t->width_chars) {
+    if (fitted && plain_table_total_width(t, width) > t->width_chars) {
         print_fitted(t, n_left, f);
     } else {
         for (size_t r = 0; r < t->n_row; r++) {
-            print_row(t, r, width, n_left, &b);
-            put(&b, f);
+            plain_table_print_row(t, r, width, n_left, &b);
+            plain_table_put(&b, f);
         }
     }
     oc_buf_free(&b);
     free(width);
 }
 
-static void csv_cell(struct oc_buf *b, const char *s)
+static void plain_table_csv_cell(struct oc_buf *b, const char *s)
 {
     if (!strpbrk(s, ",\"\r\n")) {
         oc_buf_str(b, s);
@@ -321,13 +321,13 @@ static void csv_rows(const struct oc_plain_table *t, const char *head, const cha
 {
     struct oc_buf b = {0};
     for (size_t i = 0; i < t->n_row * t->n_col; i++) {
-        csv_cell(&b, t->cell[i]);
+        plain_table_csv_cell(&b, t->cell[i]);
         oc_buf_char(&b, ',');
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a table has columns where it has cells */
         if ((i + 1) % t->n_col == 0)
             oc_buf_printf(&b, "%s\r\n", i < t->n_col ? head : version);
     }
-    put(&b, f);
+    plain_table_put(&b, f);
     oc_buf_free(&b);
 }
 

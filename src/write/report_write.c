@@ -21,7 +21,7 @@
  * raised when the meaning of a column changes. */
 #define CSV_VERSION "1"
 
-static void put(struct oc_buf *b, FILE *f)
+static void report_write_put(struct oc_buf *b, FILE *f)
 {
     fwrite(b->data, 1, b->n, f);
     oc_buf_clear(b);
@@ -35,7 +35,7 @@ static void out_csv(struct oc_report *r, FILE *f)
     for (size_t i = 0; i < n; i++)
         oc_buf_printf(&b, "%s,", column[i]->key);
     oc_buf_str(&b, "csv_version\r\n");
-    put(&b, f);
+    report_write_put(&b, f);
 
     struct oc_arena scratch = {0};
     struct oc_line l = {.r = r, .arena = &scratch};
@@ -45,7 +45,7 @@ static void out_csv(struct oc_report *r, FILE *f)
             oc_buf_char(&b, ',');
         }
         oc_buf_str(&b, CSV_VERSION "\r\n");
-        put(&b, f);
+        report_write_put(&b, f);
         oc_arena_free(&scratch);
     }
     oc_buf_free(&b);
@@ -131,7 +131,8 @@ static bool is_screen(const struct oc_report *r, const struct oc_format *format)
 }
 
 /* Largest first: by time if there are times, otherwise by roofline time, otherwise by operations. */
-static int choose_rows(struct oc_report *r, const struct oc_format *format, bool few, struct oc_err *err)
+static int report_write_choose_rows(struct oc_report *r, const struct oc_format *format, bool few,
+                                    struct oc_err *err)
 {
     struct oc_select s;
     bool in_order = format->whole && !r->o->has_top, screen = is_screen(r, format);
@@ -230,7 +231,7 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     count_runs(&r);
     r.shown.arena = &r.arena;
     if (!rc)
-        rc = choose_rows(&r, format, few, err);
+        rc = report_write_choose_rows(&r, format, few, err);
     if (!rc) {
         oc_report_finish(&r);
         r.advice = opts->advise || format->write == oc_out_html ? oc_advice_make(&r) : NULL;

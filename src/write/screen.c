@@ -36,7 +36,7 @@ struct screen {
     const char *key_name; /* title of the first column */
 };
 
-static double measured(const struct screen *s, const struct oc_row *row)
+static double screen_measured(const struct screen *s, const struct oc_row *row)
 {
     return s->measure == MEASURE_TIME       ? row->time_s
            : s->measure == MEASURE_SHARE    ? row->share
@@ -44,7 +44,7 @@ static double measured(const struct screen *s, const struct oc_row *row)
                                             : row->computation;
 }
 
-static double known(double v)
+static double screen_known(double v)
 {
     return isnan(v) ? 0 : v;
 }
@@ -53,7 +53,7 @@ static double roofline_sum(const struct oc_report *r)
 {
     double sum = 0;
     for (uint32_t i = 0; i < r->all.n && r->in->device; i++)
-        sum += known(r->all.row[i].roofline_s);
+        sum += screen_known(r->all.row[i].roofline_s);
     return sum;
 }
 
@@ -112,7 +112,7 @@ struct spec {
 NUMBER(get_count, (double)row->count)
 NUMBER(get_calls, row->calls)
 NUMBER(get_time, row->time_s)
-NUMBER(get_share, 100 * measured(s, row) / s->total)
+NUMBER(get_share, 100 * screen_measured(s, row) / s->total)
 NUMBER(get_flops, row->computation)
 NUMBER(get_bytes, row->memory)
 NUMBER(get_flop_rate, oc_row_flops(row) * 1e-9)
@@ -282,7 +282,7 @@ struct scale {
     int decimals;
 };
 
-static struct scale scale_of(unsigned unit, double most)
+static struct scale screen_scale_of(unsigned unit, double most)
 {
     static const struct {
         double above, factor;
@@ -374,14 +374,14 @@ static bool is_of_table(const struct screen *s, const struct spec *c)
                      : c->number != get_count;
 }
 
-static void fill_numbers(const struct screen *s, const struct spec *c, const struct scale *scale,
-                         struct oc_term_table *t, size_t at)
+static void screen_fill_numbers(const struct screen *s, const struct spec *c, const struct scale *scale,
+                                struct oc_term_table *t, size_t at)
 {
     double sum = 0;
     for (uint32_t i = 0; i < t->n_row; i++) {
         const struct oc_row *row = &s->r->shown.row[i];
         double v = c->number(s, row);
-        sum += known(v);
+        sum += screen_known(v);
         t->cell[i * t->n_column + at] = format_number(t->arena, c->unit == UNIT_SUM ? sum : v, scale,
                                                       c->marked ? oc_quality_mark(row->quality) : "");
     }
@@ -395,7 +395,7 @@ static void fill_texts(const struct screen *s, const struct spec *c, struct oc_t
     }
 }
 
-static const char *title_of(const struct screen *s, const struct spec *c, const struct scale *scale)
+static const char *screen_title_of(const struct screen *s, const struct spec *c, const struct scale *scale)
 {
     const struct oc_profile *p = s->r->in->profile;
     const char *title = c->title                ? c->title
@@ -413,7 +413,7 @@ static double longest_time(const struct screen *s)
 {
     double longest = 0;
     for (uint32_t i = 0; i < s->r->shown.n; i++)
-        longest = fmax(longest, known(measured(s, &s->r->shown.row[i])));
+        longest = fmax(longest, screen_known(screen_measured(s, &s->r->shown.row[i])));
     return longest;
 }
 
@@ -427,9 +427,9 @@ static void choose_columns(const struct screen *s, struct oc_term_table *t, cons
         if (!is_of_table(s, c) || !(c->text ? has_texts(s, c) : has_numbers(s, c, &most)))
             continue;
         most = c->unit == UNIT_TIME ? longest_time(s) : most; /* all times in one unit */
-        scale[t->n_column] = c->text ? (struct scale){1, "", 0} : scale_of(c->unit, most);
+        scale[t->n_column] = c->text ? (struct scale){1, "", 0} : screen_scale_of(c->unit, most);
         used[t->n_column] = c;
-        t->column[t->n_column] = (struct oc_term_column){.title = title_of(s, c, &scale[t->n_column]),
+        t->column[t->n_column] = (struct oc_term_column){.title = screen_title_of(s, c, &scale[t->n_column]),
                                                          .left = c->text != NULL,
                                                          .min_width = c->min_width,
                                                          .drop = c->drop};
@@ -450,11 +450,11 @@ static void print_rows(struct screen *s)
         if (used[c]->text)
             fill_texts(s, used[c], &t, c);
         else
-            fill_numbers(s, used[c], &scale[c], &t, c);
+            screen_fill_numbers(s, used[c], &scale[c], &t, c);
     }
     double *share = OC_NEW_ARRAY(&r->arena, t.n_row, double);
     for (uint32_t i = 0; i < t.n_row; i++)
-        share[i] = known(get_share(s, &r->shown.row[i])) / 100;
+        share[i] = screen_known(get_share(s, &r->shown.row[i])) / 100;
     t.share = share;
     oc_term_table_print(&t, s->f);
 }
@@ -462,7 +462,7 @@ static void print_rows(struct screen *s)
 /* ---- groups ----------------------------------------------------------------------------------------- */
 
 /* The bound of most of a group's time. */
-static void set_bounds(const struct screen *s, struct oc_rows *groups)
+static void screen_set_bounds(const struct screen *s, struct oc_rows *groups)
 {
     struct oc_map index = {.arena = &s->r->arena};
     double *most = OC_NEW_ARRAY(&s->r->arena, groups->n, double);
@@ -480,7 +480,7 @@ static void set_bounds(const struct screen *s, struct oc_rows *groups)
             continue;
         const char *key = oc_printf(&s->r->arena, "%u %s", group, row->bound_by);
         n_sum += oc_map_add_kept(&sums, key, strlen(key), &at);
-        sum[at] += known(measured(s, row));
+        sum[at] += screen_known(screen_measured(s, row));
         if (!groups->row[group].bound_by || sum[at] > most[group]) {
             most[group] = sum[at];
             groups->row[group].bound_by = row->bound_by;
@@ -523,12 +523,12 @@ static void group_rows(struct screen *s, bool by_signature, struct oc_rows *out)
     for (uint32_t i = 0; i < s->r->all.n && !n; i++)
         s->r->all.row[i].group = oc_row_type(s->r, &s->r->all.row[i]);
     oc_rows_aggregate(&s->r->all, (struct oc_reduction){.how = OC_AGG_SUM}, out);
-    set_bounds(s, out);
+    screen_set_bounds(s, out);
 }
 
 static int by_measure(const void *a, const void *b, void *arg)
 {
-    double x = known(measured(arg, a)), y = known(measured(arg, b));
+    double x = screen_known(screen_measured(arg, a)), y = screen_known(screen_measured(arg, b));
     return x != y ? (x < y) - (x > y)
                   : strcmp(((const struct oc_row *)a)->group, ((const struct oc_row *)b)->group);
 }
@@ -574,7 +574,7 @@ static void print_types(const struct screen *s, const struct oc_rows *types)
 {
     struct oc_buf b = {0};
     for (uint32_t i = 0; i < types->n && i < 5; i++) {
-        double share = known(get_share(s, &types->row[i]));
+        double share = screen_known(get_share(s, &types->row[i]));
         if (share >= 0.05)
             oc_buf_printf(&b, "%s%s %.1f %%", b.n ? ", " : "", types->row[i].group, share);
     }

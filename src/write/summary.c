@@ -19,7 +19,7 @@ struct sum { /* the context of every part below */
     struct oc_summary *out;
 };
 
-static void add_line(struct sum *s, const char *label, const char *text, bool detail)
+static void summary_add_line(struct sum *s, const char *label, const char *text, bool detail)
 {
     OC_GROW(s->out->line, s->out->n, s->out->cap);
     s->out->line[s->out->n++] = (struct oc_summary_line){label, text, detail};
@@ -28,33 +28,33 @@ static void add_line(struct sum *s, const char *label, const char *text, bool de
 /* A warning: printed without -v too. */
 static void add_warning(struct sum *s, const char *label, const char *text)
 {
-    add_line(s, label, text, false);
+    summary_add_line(s, label, text, false);
 }
 
-static void add(struct sum *s, const char *label, const char *text)
+static void summary_add(struct sum *s, const char *label, const char *text)
 {
-    add_line(s, label, text, true);
+    summary_add_line(s, label, text, true);
 }
 
-static const char *count(struct sum *s, uint64_t v)
+static const char *summary_count(struct sum *s, uint64_t v)
 {
     char buf[40];
     return oc_strdup(s->arena, oc_format_count(v, buf, sizeof(buf)));
 }
 
-static const char *si(struct sum *s, double v, const char *unit)
+static const char *summary_si(struct sum *s, double v, const char *unit)
 {
     char buf[48];
     return oc_strdup(s->arena, oc_format_si(v, unit, buf, sizeof(buf)));
 }
 
-static const char *bytes(struct sum *s, double v)
+static const char *summary_bytes(struct sum *s, double v)
 {
     char buf[48];
     return oc_strdup(s->arena, oc_format_bytes(v, buf, sizeof(buf)));
 }
 
-static const char *duration(struct sum *s, double ns)
+static const char *summary_duration(struct sum *s, double ns)
 {
     char buf[48];
     return oc_strdup(s->arena, oc_format_time_ns(ns, buf, sizeof(buf)));
@@ -73,7 +73,8 @@ static const char *opset_text(struct sum *s, const struct oc_model *m)
 
 enum { MAX_VALUES = 8 };
 
-static void values(struct sum *s, const char *label, const uint32_t *value, uint32_t n, bool skip_constants)
+static void summary_values(struct sum *s, const char *label, const uint32_t *value, uint32_t n,
+                           bool skip_constants)
 {
     const struct oc_analysis *a = s->r->in->analysis;
     const struct oc_model *m = a->model;
@@ -87,11 +88,12 @@ static void values(struct sum *s, const char *label, const uint32_t *value, uint
             continue;
         }
         shown++;
-        add(s, label,
+        summary_add(
+            s, label,
             oc_printf(s->arena, "%s  %s", v->name, oc_type_text(s->arena, a->exprs, &a->type[value[i]])));
     }
     if (left)
-        add(s, label, oc_printf(s->arena, "and %u more", left));
+        summary_add(s, label, oc_printf(s->arena, "and %u more", left));
 }
 
 static void model_part(struct sum *s)
@@ -103,11 +105,11 @@ static void model_part(struct sum *s)
                                      m->producer_version && *m->producer_version ? " " : "",
                                      m->producer_version ? m->producer_version : "")
                          : "";
-    add(s, "model file",
-        oc_printf(s->arena, "%s  (opset %s; IR %" PRId64 "%s)", m->path, opset_text(s, m), m->ir_version,
-                  by));
-    values(s, "all inputs", g->input, g->n_input, true);
-    values(s, "outputs", g->output, g->n_output, false);
+    summary_add(s, "model file",
+                oc_printf(s->arena, "%s  (opset %s; IR %" PRId64 "%s)", m->path, opset_text(s, m),
+                          m->ir_version, by));
+    summary_values(s, "all inputs", g->input, g->n_input, true);
+    summary_values(s, "outputs", g->output, g->n_output, false);
 }
 
 /* Node at the peak. */
@@ -118,12 +120,13 @@ static void activation_part(struct sum *s)
     char label[256];
     if (p->quality == OC_UNKNOWN || p->node == OC_NONE)
         return;
-    add(s, "peak activation memory",
-        oc_printf(s->arena, "%s%s at %s", oc_quality_word(p->quality), bytes(s, (double)p->bytes),
-                  oc_node_label(m, &m->node[p->node], label, sizeof(label))));
+    summary_add(s, "peak activation memory",
+                oc_printf(s->arena, "%s%s at %s", oc_quality_word(p->quality),
+                          summary_bytes(s, (double)p->bytes),
+                          oc_node_label(m, &m->node[p->node], label, sizeof(label))));
 }
 
-static void cost_part(struct sum *s)
+static void summary_cost_part(struct sum *s)
 {
     const struct oc_totals *t = &s->r->in->analysis->total;
     bool none = t->nodes && t->unknown_nodes == t->nodes;
@@ -133,13 +136,16 @@ static void cost_part(struct sum *s)
         return;
     }
     if (t->ops)
-        add(s, "int OPs",
-            oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
-    add(s, "bytes moved",
-        oc_printf(s->arena, "%s%s: %s %s and %s weights read, %s written",
-                  t->bytes_bound ? "at least " : rough, si(s, moved, "B"),
-                  si(s, (double)t->bytes_read_act, "B"), t->bytes_bound ? "inputs" : "activations",
-                  si(s, (double)t->bytes_read_weight, "B"), si(s, (double)t->bytes_written, "B")));
+        summary_add(s, "int OPs",
+                    oc_printf(s->arena, "%s%s  (%s)", rough, summary_count(s, t->ops),
+                              summary_si(s, (double)t->ops, "OP")));
+    summary_add(s, "bytes moved",
+                oc_printf(s->arena, "%s%s: %s %s and %s weights read, %s written",
+                          t->bytes_bound ? "at least " : rough, summary_si(s, moved, "B"),
+                          summary_si(s, (double)t->bytes_read_act, "B"),
+                          t->bytes_bound ? "inputs" : "activations",
+                          summary_si(s, (double)t->bytes_read_weight, "B"),
+                          summary_si(s, (double)t->bytes_written, "B")));
     activation_part(s);
 }
 
@@ -157,7 +163,7 @@ static void type_part(struct sum *s)
                              100 * ((double)t->flops + (double)t->ops) / all, t->nodes);
     }
     if (*text)
-        add(s, "FLOPs by type", text);
+        summary_add(s, "FLOPs by type", text);
 }
 
 static void unknown_part(struct sum *s)
@@ -188,19 +194,19 @@ static void assumption_part(struct sum *s)
     const struct oc_analysis *a = s->r->in->analysis;
     for (uint32_t i = 0; i < a->n_assumption && i < MAX_ASSUMED; i++) {
         const struct oc_assumption *q = &a->assumption[i];
-        add(s, "assumptions",
-            oc_printf(s->arena, "%s %s = %s%s%s", q->what, q->name, q->value,
-                      q->reason && *q->reason ? ": " : "", q->reason ? q->reason : ""));
+        summary_add(s, "assumptions",
+                    oc_printf(s->arena, "%s %s = %s%s%s", q->what, q->name, q->value,
+                              q->reason && *q->reason ? ": " : "", q->reason ? q->reason : ""));
     }
     if (a->n_assumption > MAX_ASSUMED)
-        add(s, "assumptions", oc_printf(s->arena, "and %u more", a->n_assumption - MAX_ASSUMED));
+        summary_add(s, "assumptions", oc_printf(s->arena, "and %u more", a->n_assumption - MAX_ASSUMED));
 }
 
 /* ---- the profile ------------------------------------------------------------------------------------ */
 
 static void profile_part(struct sum *s)
 {
-    add(s, "profile file", s->r->in->profile->path);
+    summary_add(s, "profile file", s->r->in->profile->path);
 }
 
 static void time_type_part(struct sum *s)
@@ -237,7 +243,7 @@ static void time_type_part(struct sum *s)
                          100 * g.time_s / s->r->total_s, g.n);
     }
     if (*text && s->r->total_s > 0)
-        add(s, "time by type", text);
+        summary_add(s, "time by type", text);
     free(group);
     oc_map_free(&seen);
 }
@@ -250,12 +256,13 @@ static void bucket_part(struct sum *s)
     for (uint32_t i = 0; i < n; i++) {
         if (!b[i].of_profile)
             continue;
-        const char *kernel = isnan(b[i].kernel_ns) ? "" : duration(s, b[i].kernel_ns);
-        add(s, "outside operators",
-            isnan(b[i].time_ns) ? oc_printf(s->arena, "%s: %s", b[i].name, *kernel ? kernel : "unknown time")
-            : *kernel
-                ? oc_printf(s->arena, "%s: %s  (kernels: %s)", b[i].name, duration(s, b[i].time_ns), kernel)
-                : oc_printf(s->arena, "%s: %s", b[i].name, duration(s, b[i].time_ns)));
+        const char *kernel = isnan(b[i].kernel_ns) ? "" : summary_duration(s, b[i].kernel_ns);
+        summary_add(s, "outside operators",
+                    isnan(b[i].time_ns)
+                        ? oc_printf(s->arena, "%s: %s", b[i].name, *kernel ? kernel : "unknown time")
+                    : *kernel ? oc_printf(s->arena, "%s: %s  (kernels: %s)", b[i].name,
+                                          summary_duration(s, b[i].time_ns), kernel)
+                              : oc_printf(s->arena, "%s: %s", b[i].name, summary_duration(s, b[i].time_ns)));
     }
 }
 
@@ -270,25 +277,25 @@ static void conserved_part(struct sum *s, bool device)
     if (isnan(c.lost_ns))
         return;
     const char *text =
-        oc_printf(s->arena, "%s%s =", duration(s, c.imported_ns), device ? " on the device" : "");
+        oc_printf(s->arena, "%s%s =", summary_duration(s, c.imported_ns), device ? " on the device" : "");
     const struct oc_join *j = s->r->in->join;
     const struct oc_join_time *t = !j ? NULL : device ? &j->device : &j->host;
-    text = t ? oc_printf(s->arena, "%s %s nodes + %s groups", text, duration(s, t->nodes_ns),
-                         duration(s, t->groups_ns))
-             : oc_printf(s->arena, "%s %s operators", text, duration(s, c.operators_ns));
+    text = t ? oc_printf(s->arena, "%s %s nodes + %s groups", text, summary_duration(s, t->nodes_ns),
+                         summary_duration(s, t->groups_ns))
+             : oc_printf(s->arena, "%s %s operators", text, summary_duration(s, c.operators_ns));
     for (uint32_t i = 0; i < n; i++) {
         double ns = device ? b[i].total_kernel_ns : b[i].total_ns;
         if (!isnan(ns))
-            text = oc_printf(s->arena, "%s + %s %s", text, duration(s, ns), b[i].name);
+            text = oc_printf(s->arena, "%s + %s %s", text, summary_duration(s, ns), b[i].name);
     }
     if (oc_time_is_lost(c.lost_ns, c.imported_ns))
-        text = oc_printf(s->arena, "%s + %s LOST", text, duration(s, c.lost_ns));
-    add(s, "time accounting", text);
+        text = oc_printf(s->arena, "%s + %s LOST", text, summary_duration(s, c.lost_ns));
+    summary_add(s, "time accounting", text);
 }
 
 /* ---- the join --------------------------------------------------------------------------------------- */
 
-static const char *percent(struct sum *s, double fraction)
+static const char *summary_percent(struct sum *s, double fraction)
 {
     return isnan(fraction) ? "?" : oc_printf(s->arena, "%.1f %%", 100 * fraction);
 }
@@ -301,9 +308,9 @@ static void overhead_part(struct sum *s)
     for (uint32_t i = 0; i < n; i++) {
         double ns = isnan(b[i].kernel_ns) ? b[i].time_ns : b[i].kernel_ns;
         if (!b[i].of_profile)
-            add(s, "runtime-inserted",
-                oc_printf(s->arena, "%s: %s (%u rows)", b[i].name, isnan(ns) ? "?" : duration(s, ns),
-                          b[i].records));
+            summary_add(s, "runtime-inserted",
+                        oc_printf(s->arena, "%s: %s (%u rows)", b[i].name,
+                                  isnan(ns) ? "?" : summary_duration(s, ns), b[i].records));
     }
 }
 
@@ -316,11 +323,11 @@ static void class_part(struct sum *s)
         const char *flops = isnan(c[i].flop_share) ? ""
                                                    : oc_printf(s->arena, "; FLOPs %.1f %% (%u nodes)",
                                                                100 * c[i].flop_share, c[i].nodes);
-        add(s, "class",
-            oc_printf(s->arena, "%s: %s %.1f %% (%u functions)%s",
-                      *c[i].name ? c[i].name : "(no class by name)",
-                      s->r->in->profile->event ? s->r->in->profile->event : "CPU time", 100 * c[i].time_share,
-                      c[i].functions, flops));
+        summary_add(s, "class",
+                    oc_printf(s->arena, "%s: %s %.1f %% (%u functions)%s",
+                              *c[i].name ? c[i].name : "(no class by name)",
+                              s->r->in->profile->event ? s->r->in->profile->event : "CPU time",
+                              100 * c[i].time_share, c[i].functions, flops));
     }
 }
 
@@ -338,9 +345,9 @@ static void own_macs_part(struct sum *s)
         unknown += !r->has_macs && !r->bucket && !r->overhead;
     }
     if (n)
-        add(s, "MACs",
-            oc_printf(s->arena, "%s%s", count(s, macs),
-                      unknown ? oc_printf(s->arena, "  (rows without a count: %u)", unknown) : ""));
+        summary_add(s, "MACs",
+                    oc_printf(s->arena, "%s%s", summary_count(s, macs),
+                              unknown ? oc_printf(s->arena, "  (rows without a count: %u)", unknown) : ""));
 }
 
 /* By the profiled shapes, which may differ from those of the model. */
@@ -351,36 +358,38 @@ static void executed_part(struct sum *s)
         return;
     const char *padding = e->padded
                               ? oc_printf(s->arena, ", %s of them on channels added by padding (%u rows)",
-                                          count(s, e->padding_macs), e->padded)
+                                          summary_count(s, e->padding_macs), e->padded)
                               : "";
     const char *rest =
         e->from_model
             ? oc_printf(s->arena, "; %u rows without shapes, counted as in the model", e->from_model)
             : "";
-    add(s, "executed MACs",
-        oc_printf(s->arena, "%s (profiled shapes)%s%s", count(s, e->macs), padding, rest));
+    summary_add(s, "executed MACs",
+                oc_printf(s->arena, "%s (profiled shapes)%s%s", summary_count(s, e->macs), padding, rest));
 }
 
 static void join_part(struct sum *s)
 {
     const struct oc_join *j = s->r->in->join;
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
-    add(s, "attribution",
+    summary_add(
+        s, "attribution",
         oc_printf(
             s->arena, "time: %s attributed, %s runtime-inserted, %s unattributed; FLOPs: %s attributed%s",
-            percent(s, j->time_matched_fraction), percent(s, j->overhead_ns / all_ns),
-            percent(s, j->unmatched_ns / all_ns), percent(s, j->flops_matched_fraction),
+            summary_percent(s, j->time_matched_fraction), summary_percent(s, j->overhead_ns / all_ns),
+            summary_percent(s, j->unmatched_ns / all_ns), summary_percent(s, j->flops_matched_fraction),
             j->nodes_without_time ? oc_printf(s->arena, "; %u nodes without a time", j->nodes_without_time)
                                   : ""));
     executed_part(s);
     overhead_part(s);
     for (uint32_t i = 0; i < j->n_unmatched && i < MAX_NAMES; i++) {
         const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
-        add(s, "unattributed",
-            oc_printf(s->arena, "%s  %s  %s", rec->name, rec->op_type, duration(s, rec->self_ns)));
+        summary_add(
+            s, "unattributed",
+            oc_printf(s->arena, "%s  %s  %s", rec->name, rec->op_type, summary_duration(s, rec->self_ns)));
     }
     if (j->n_unmatched > MAX_NAMES)
-        add(s, "unattributed", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
+        summary_add(s, "unattributed", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
 }
 
 /* ---- the hardware ----------------------------------------------------------------------------------- */
@@ -393,16 +402,17 @@ static void peak_part(struct sum *s)
     const struct oc_hw_figure *peak = d->peak[unit][cls];
     const struct oc_hw_level *dram = oc_device_dram(d);
     if (!peak) {
-        add(s, "peak", oc_printf(s->arena, "the hardware file has no %s peak", oc_class_name(cls)));
+        summary_add(s, "peak", oc_printf(s->arena, "the hardware file has no %s peak", oc_class_name(cls)));
         return;
     }
     const char *memory = !dram || !dram->bandwidth ? ""
                                                    : oc_printf(s->arena, ", %s, ridge point %.1f FLOP/B",
-                                                               si(s, dram->bandwidth->value, "B/s"),
+                                                               summary_si(s, dram->bandwidth->value, "B/s"),
                                                                peak->value / dram->bandwidth->value);
-    add(s, "peak",
-        oc_printf(s->arena, "%s %s (%s unit, %s)%s", oc_class_name(cls), si(s, peak->value, peak->unit),
-                  oc_hw_unit_name(unit), oc_basis_name(peak->basis), memory));
+    summary_add(s, "peak",
+                oc_printf(s->arena, "%s %s (%s unit, %s)%s", oc_class_name(cls),
+                          summary_si(s, peak->value, peak->unit), oc_hw_unit_name(unit),
+                          oc_basis_name(peak->basis), memory));
 }
 
 /* "efficiency above 100 %: 5 rows (too short for the clock), 2 rows (its bytes fit into a cache)" */
@@ -440,12 +450,13 @@ static void too_fast_rows(struct sum *s)
     for (uint32_t i = 0; i < s->r->all.n; i++) {
         const struct oc_row *row = &s->r->all.row[i];
         if (row->above_roof && n++ < MAX_NAMES)
-            add(s, "efficiency above 100 %",
+            summary_add(
+                s, "efficiency above 100 %",
                 oc_printf(s->arena, "%s  %.1f %%: %s", row->name, 100 * row->efficiency, row->above_roof));
     }
     if (n > MAX_NAMES)
-        add(s, "efficiency above 100 %",
-            oc_printf(s->arena, "and %u more (--order-by efficiency)", n - MAX_NAMES));
+        summary_add(s, "efficiency above 100 %",
+                    oc_printf(s->arena, "and %u more (--order-by efficiency)", n - MAX_NAMES));
 }
 
 /* "time by bound: DRAM 63.1 % (31 rows), compute:vector 36.9 % (24)" */
@@ -456,8 +467,8 @@ static void bound_part(struct sum *s, const struct oc_bounds *b)
         text = oc_printf(s->arena, "%s%s%s %.1f %% (%u)", text, i ? ", " : "", b->share[i].name,
                          100 * oc_bound_fraction(b, &b->share[i]), b->share[i].rows);
     if (*text && b->roof_s > 0)
-        add(s, "bound by",
-            oc_printf(s->arena, "%s%s", isnan(b->time_s) ? "of the roofline time: " : "", text));
+        summary_add(s, "bound by",
+                    oc_printf(s->arena, "%s%s", isnan(b->time_s) ? "of the roofline time: " : "", text));
 }
 
 static void hardware_part(struct sum *s)
@@ -465,9 +476,9 @@ static void hardware_part(struct sum *s)
     struct oc_bounds b;
     oc_bounds_of(s->r, &b);
     if (b.time_s > 0)
-        add(s, "gap to roofline",
-            oc_printf(s->arena, "%s%s", duration(s, b.wasted_s * 1e9),
-                      s->r->o->cache ? " (transfers at the smallest memory level that fits)" : ""));
+        summary_add(s, "gap to roofline",
+                    oc_printf(s->arena, "%s%s", summary_duration(s, b.wasted_s * 1e9),
+                              s->r->o->cache ? " (transfers at the smallest memory level that fits)" : ""));
     too_fast_part(s);
     too_fast_rows(s);
     bound_part(s, &b);
@@ -479,9 +490,9 @@ static void set_part(struct sum *s)
 {
     struct oc_device_info d = oc_device_info(s->r->in->device);
     for (size_t i = 0; i < d.n_set; i++)
-        add(s, "assumptions",
-            oc_printf(s->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", d.set[i].key,
-                      d.set[i].value, d.set[i].before ? d.set[i].before : "nothing"));
+        summary_add(s, "assumptions",
+                    oc_printf(s->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", d.set[i].key,
+                              d.set[i].value, d.set[i].before ? d.set[i].before : "nothing"));
 }
 
 /* ---- warnings --------------------------------------------------------------------------------------- */
@@ -495,10 +506,10 @@ static uint32_t warnings(struct sum *s, const struct oc_diag *d, size_t n, uint3
             oc_is_mismatch(&d[i]))                                            /* the first line */
             continue;
         if (shown++ < MAX_NAMES)
-            add_line(s, "warnings",
-                     oc_printf(s->arena, "%s%s%s [%s]", d[i].where ? d[i].where : "",
-                               d[i].where && *d[i].where ? ": " : "", d[i].text, d[i].code),
-                     shown > MAX_WARNINGS);
+            summary_add_line(s, "warnings",
+                             oc_printf(s->arena, "%s%s%s [%s]", d[i].where ? d[i].where : "",
+                                       d[i].where && *d[i].where ? ": " : "", d[i].text, d[i].code),
+                             shown > MAX_WARNINGS);
     }
     return shown;
 }
@@ -514,7 +525,7 @@ static void warning_part(struct sum *s)
     if (shown > MAX_WARNINGS && !s->r->o->verbose)
         add_warning(s, "warnings", oc_printf(s->arena, "%u more with -v", shown - MAX_WARNINGS));
     if (shown > MAX_NAMES && s->r->o->verbose)
-        add(s, "warnings", oc_printf(s->arena, "%u more with --format json", shown - MAX_NAMES));
+        summary_add(s, "warnings", oc_printf(s->arena, "%u more with --format json", shown - MAX_NAMES));
 }
 
 void oc_report_summary(struct oc_report *r, struct oc_summary *out)
@@ -523,7 +534,7 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *out)
     oc_main_lines(r, out);
     if (r->in->model && r->in->analysis) {
         model_part(&s);
-        cost_part(&s);
+        summary_cost_part(&s);
     }
     if (r->in->profile) {
         profile_part(&s);

@@ -99,7 +99,7 @@ static size_t chunk_end(const struct chunks *t, size_t from)
     return t->length;
 }
 
-static void split(struct chunks *t)
+static void term_table_split(struct chunks *t)
 {
     for (size_t from = 0; from < t->length;) {
         size_t to = chunk_end(t, from);
@@ -121,7 +121,7 @@ static bool blank(const struct chunks *t, struct chunk k)
 
 /* Where to break a chunk with `room` characters left: after its last hyphen in that range that is preceded
  * by another character, or at the end of the range. */
-static size_t cut(const struct chunks *t, struct chunk k, size_t room)
+static size_t term_table_cut(const struct chunks *t, struct chunk k, size_t room)
 {
     size_t hyphen = k.from + room;
     while (hyphen > k.from && t->c[hyphen - 1] != '-')
@@ -132,8 +132,8 @@ static size_t cut(const struct chunks *t, struct chunk k, size_t room)
     return k.from + room;
 }
 
-static void put_line(const struct chunks *t, size_t from, size_t to, const char *joint, bool first,
-                     struct oc_buf *out)
+static void term_table_put_line(const struct chunks *t, size_t from, size_t to, const char *joint, bool first,
+                                struct oc_buf *out)
 {
     if (!first)
         oc_buf_str(out, joint);
@@ -159,13 +159,13 @@ static void put_lines(struct chunks *t, size_t width, const char *joint, struct 
         }
         if (k < t->n && t->item[k].to - t->item[k].from > width) {
             last = to;
-            to = cut(t, t->item[k], width - (to - from));
+            to = term_table_cut(t, t->item[k], width - (to - from));
             t->item[k].from = to;
         }
         if (blank(t, (struct chunk){last, to}))
             to = last;
         if (to > from) {
-            put_line(t, from, to, joint, first, out);
+            term_table_put_line(t, from, to, joint, first, out);
             first = false;
         }
     }
@@ -176,7 +176,7 @@ void oc_wrap(const char *text, size_t width, const char *joint, struct oc_buf *o
     struct chunks t = {0};
     uint32_t *c = munge(text, &t.length);
     t.c = c;
-    split(&t);
+    term_table_split(&t);
     put_lines(&t, width, joint, out);
     free(t.item);
     free(c);
@@ -187,7 +187,7 @@ void oc_wrap(const char *text, size_t width, const char *joint, struct oc_buf *o
 #define ELLIPSIS "…"
 enum { MOST_PARTS = 4 };
 
-static size_t width_of(const char *s)
+static size_t term_table_width_of(const char *s)
 {
     return oc_utf8_columns(s, strlen(s));
 }
@@ -212,7 +212,7 @@ static size_t head_bytes(const char *s, size_t width, size_t *used)
 static const char *tail_of(const char *s, size_t width)
 {
     const char *p = s, *end = s + strlen(s);
-    for (size_t rest = width_of(s); p < end && rest > width;)
+    for (size_t rest = term_table_width_of(s); p < end && rest > width;)
         rest -= oc_uni_columns(oc_utf8_next(&p, end));
     return p;
 }
@@ -221,7 +221,7 @@ static const char *tail_of(const char *s, size_t width)
 static const char *cut_middle(struct oc_arena *arena, const char *s, size_t width)
 {
     size_t used;
-    if (width_of(s) <= width)
+    if (term_table_width_of(s) <= width)
         return s;
     size_t head = head_bytes(s, (width - 1) / 3, &used);
     return oc_printf(arena, "%.*s" ELLIPSIS "%s", (int)head, s, tail_of(s + head, width - 1 - used));
@@ -230,9 +230,10 @@ static const char *cut_middle(struct oc_arena *arena, const char *s, size_t widt
 /* The end of a path, both ends of other texts. The first `prefix` bytes may be dropped. */
 static const char *cut_name(struct oc_arena *arena, const char *s, size_t prefix, size_t width)
 {
-    if (width_of(s) <= width)
+    if (term_table_width_of(s) <= width)
         return s;
-    if (strchr(s, '/') ? !prefix || width_of(s + prefix) < width : prefix && width_of(s + prefix) < width)
+    if (strchr(s, '/') ? !prefix || term_table_width_of(s + prefix) < width
+                       : prefix && term_table_width_of(s + prefix) < width)
         return oc_printf(arena, ELLIPSIS "%s", tail_of(s, width - 1));
     return prefix ? oc_printf(arena, ELLIPSIS "%s", cut_middle(arena, s + prefix, width - 1))
                   : cut_middle(arena, s, width);
@@ -268,7 +269,7 @@ struct name {
 
 static bool is_wide(const struct name *name, size_t width)
 {
-    return width_of(name->full) > width;
+    return term_table_width_of(name->full) > width;
 }
 
 /* Finds different names with equal texts; returns whether there are any. */
@@ -292,7 +293,7 @@ static bool find_alike(struct oc_arena *arena, struct name *name, uint32_t n)
 }
 
 /* Shortens names with equal texts again, from where they start to differ. */
-static void part(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
+static void term_table_part(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct name *first = &name[name[i].alike];
@@ -302,7 +303,7 @@ static void part(struct oc_arena *arena, struct name *name, uint32_t n, size_t w
 }
 
 /* Numbers the names that are still equal. */
-static void number(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
+static void term_table_number(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
 {
     struct oc_map used = {.arena = arena};
     uint32_t at, next = 1;
@@ -321,17 +322,17 @@ static void number(struct oc_arena *arena, struct name *name, uint32_t n, size_t
     oc_map_free(&used);
 }
 
-static void shorten(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
+static void term_table_shorten(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
 {
     for (uint32_t i = 0; i < n; i++)
         name[i].text = cut_name(arena, name[i].full, 0, width);
     bool alike = find_alike(arena, name, n);
     for (unsigned i = 0; alike && i < MOST_PARTS; i++) { /* each pass drops a longer common prefix */
-        part(arena, name, n, width);
+        term_table_part(arena, name, n, width);
         alike = find_alike(arena, name, n);
     }
     if (alike)
-        number(arena, name, n, width);
+        term_table_number(arena, name, n, width);
 }
 
 void oc_short_names(struct oc_arena *arena, const char **text, size_t stride, size_t n, size_t width)
@@ -345,7 +346,7 @@ void oc_short_names(struct oc_arena *arena, const char **text, size_t stride, si
             name[n_name++].full = text[i * stride];
     }
     oc_map_free(&seen);
-    shorten(arena, name, n_name, width);
+    term_table_shorten(arena, name, n_name, width);
     for (size_t i = 0; i < n; i++)
         text[i * stride] = name[of[i]].text;
 }
@@ -354,19 +355,19 @@ void oc_short_names(struct oc_arena *arena, const char **text, size_t stride, si
 
 enum { GAP = 2 };
 
-static size_t text_width(const char *s)
+static size_t term_table_text_width(const char *s)
 {
     return oc_utf8_columns(s, strlen(s));
 }
 
-static void measure(struct oc_term_table *t)
+static void term_table_measure(struct oc_term_table *t)
 {
     for (size_t c = 0; c < t->n_column; c++)
-        t->column[c].width = text_width(t->column[c].title);
+        t->column[c].width = term_table_text_width(t->column[c].title);
     for (size_t i = 0; i < t->n_row * t->n_column; i++) {
         struct oc_term_column *c = &t->column[i % t->n_column];
         t->cell[i] = oc_make_visible(oc_strdup(t->arena, t->cell[i]));
-        size_t w = text_width(t->cell[i]);
+        size_t w = term_table_text_width(t->cell[i]);
         c->width = w > c->width ? w : c->width;
     }
 }
@@ -374,12 +375,13 @@ static void measure(struct oc_term_table *t)
 /* The minimum width of a column when shrinking. */
 static size_t floor_width(const struct oc_term_column *c)
 {
-    size_t least = c->min_width, title = text_width(c->title);
+    size_t least = c->min_width, title = term_table_text_width(c->title);
     least = !c->min_width ? c->width : least > title ? least : title;
     return least < c->width ? least : c->width;
 }
 
-static size_t total_width(const struct oc_term_table *t, size_t (*width)(const struct oc_term_column *))
+static size_t term_table_total_width(const struct oc_term_table *t,
+                                     size_t (*width)(const struct oc_term_column *))
 {
     size_t sum = 0;
     for (size_t c = 0; c < t->n_column; c++)
@@ -412,20 +414,20 @@ static struct oc_term_column *widest_shrinkable(struct oc_term_table *t, bool al
     struct oc_term_column *best = NULL;
     for (size_t i = 0; i < t->n_column; i++) {
         struct oc_term_column *c = &t->column[i];
-        size_t title = text_width(c->title), least = title > SHORTEST ? title : SHORTEST;
+        size_t title = term_table_text_width(c->title), least = title > SHORTEST ? title : SHORTEST;
         if (c->width > (all && c->min_width ? least : floor_width(c)) && (!best || c->width > best->width))
             best = c;
     }
     return best;
 }
 
-static void fit(struct oc_term_table *t)
+static void term_table_fit(struct oc_term_table *t)
 {
     struct oc_term_column *c;
-    while (total_width(t, floor_width) > t->width_chars && (c = next_to_drop(t)))
+    while (term_table_total_width(t, floor_width) > t->width_chars && (c = next_to_drop(t)))
         c->width = 0;
     for (unsigned all = 0; all < 2; all++)
-        while (total_width(t, full_width) > t->width_chars && (c = widest_shrinkable(t, all)))
+        while (term_table_total_width(t, full_width) > t->width_chars && (c = widest_shrinkable(t, all)))
             c->width--;
     for (size_t i = 0; i < t->n_column; i++)
         if (t->column[i].width && t->column[i].min_width)
@@ -433,9 +435,10 @@ static void fit(struct oc_term_table *t)
 }
 
 /* Draws the part of the column given by `share` with another background. */
-static void put_bar(struct oc_buf *b, const char *text, size_t width, double share)
+static void term_table_put_bar(struct oc_buf *b, const char *text, size_t width, double share)
 {
-    size_t covered = share > 0 ? (size_t)(share * (double)width + 0.5) : 0, used = 0, n = text_width(text);
+    size_t covered = share > 0 ? (size_t)(share * (double)width + 0.5) : 0, used = 0,
+           n = term_table_text_width(text);
     const char *p = text, *end = text + strlen(text), *next = p;
     for (; p < end; p = next) {
         size_t w = oc_uni_columns(oc_utf8_next(&next, end));
@@ -459,17 +462,17 @@ void oc_put_change(struct oc_buf *b, const char *text, bool changes)
     oc_buf_str(b, change ? "\033[39m" : "");
 }
 
-static void put_cell(struct oc_buf *b, const struct oc_term_column *c, const char *text, bool last,
-                     bool changes)
+static void term_table_put_cell(struct oc_buf *b, const struct oc_term_column *c, const char *text, bool last,
+                                bool changes)
 {
-    size_t n = text_width(text), pad = n < c->width ? c->width - n : 0;
+    size_t n = term_table_text_width(text), pad = n < c->width ? c->width - n : 0;
     oc_buf_pad(b, ' ', c->left ? 0 : pad);
     oc_put_change(b, text, changes && !c->left);
     oc_buf_pad(b, ' ', c->left && !last ? pad : 0);
 }
 
-static void put_row(const struct oc_term_table *t, const char *const *cell, const double *share,
-                    struct oc_buf *b)
+static void term_table_put_row(const struct oc_term_table *t, const char *const *cell, const double *share,
+                               struct oc_buf *b)
 {
     size_t first = 0, last = 0;
     for (size_t c = t->n_column; c-- > 0;)
@@ -482,13 +485,13 @@ static void put_row(const struct oc_term_table *t, const char *const *cell, cons
             continue;
         oc_buf_pad(b, ' ', c > first ? GAP : 0);
         if (c == first && share && t->color && t->column[c].left)
-            put_bar(b, text, t->column[c].width, *share);
+            term_table_put_bar(b, text, t->column[c].width, *share);
         else
-            put_cell(b, &t->column[c], text, c == last, t->color && t->changes);
+            term_table_put_cell(b, &t->column[c], text, c == last, t->color && t->changes);
     }
 }
 
-static void put(struct oc_buf *b, FILE *f)
+static void term_table_put(struct oc_buf *b, FILE *f)
 {
     while (b->n && b->data[b->n - 1] == ' ')
         b->n--;
@@ -497,7 +500,7 @@ static void put(struct oc_buf *b, FILE *f)
     oc_buf_clear(b);
 }
 
-static void print_not_shown(const struct oc_term_table *t, struct oc_buf *b, FILE *f)
+static void term_table_print_not_shown(const struct oc_term_table *t, struct oc_buf *b, FILE *f)
 {
     size_t n = 0;
     oc_buf_printf(b, "(not shown at %u columns: ", t->width_chars);
@@ -513,20 +516,20 @@ static void print_not_shown(const struct oc_term_table *t, struct oc_buf *b, FIL
 void oc_term_table_print(struct oc_term_table *t, FILE *f)
 {
     struct oc_buf b = {0};
-    measure(t);
+    term_table_measure(t);
     if (t->width_chars)
-        fit(t);
+        term_table_fit(t);
     oc_buf_str(&b, t->color ? "\033[1m" : "");
-    put_row(t, NULL, NULL, &b);
+    term_table_put_row(t, NULL, NULL, &b);
     oc_buf_str(&b, t->color ? "\033[0m" : "");
-    put(&b, f);
+    term_table_put(&b, f);
     for (uint32_t i = 0; i < t->n_row; i++) {
-        put_row(t, t->cell + (size_t)i * t->n_column, t->share ? &t->share[i] : NULL, &b);
-        put(&b, f);
+        term_table_put_row(t, t->cell + (size_t)i * t->n_column, t->share ? &t->share[i] : NULL, &b);
+        term_table_put(&b, f);
     }
     if (!t->n_row)
         fputs("(no rows)\n", f);
     if (t->width_chars)
-        print_not_shown(t, &b, f);
+        term_table_print_not_shown(t, &b, f);
     oc_buf_free(&b);
 }

@@ -24,7 +24,7 @@ uint32_t oc_trace_lane(struct oc_trace *t, uint32_t process, const char *name)
 }
 
 /* Rounds both ends, not the length, so that containment and disjointness are preserved. */
-static void add(struct oc_trace *t, double start_ns, double end_ns, struct oc_trace_slice s)
+static void trace_doc_add(struct oc_trace *t, double start_ns, double end_ns, struct oc_trace_slice s)
 {
     const double limit = 4e18;
     if (!(fabs(start_ns) < limit) || !(fabs(end_ns) < limit) || end_ns < start_ns || t->n_slice >= UINT32_MAX)
@@ -39,20 +39,20 @@ static void add(struct oc_trace *t, double start_ns, double end_ns, struct oc_tr
 void oc_trace_add(struct oc_trace *t, uint32_t lane, double start_ns, double dur_ns, const char *name,
                   const char *category, uint64_t tag, uint32_t depth)
 {
-    add(t, start_ns, start_ns + dur_ns,
-        (struct oc_trace_slice){
-            .name = name, .category = category, .tag = tag, .lane = lane, .depth = depth});
+    trace_doc_add(t, start_ns, start_ns + dur_ns,
+                  (struct oc_trace_slice){
+                      .name = name, .category = category, .tag = tag, .lane = lane, .depth = depth});
 }
 
 void oc_trace_count(struct oc_trace *t, uint32_t process, double at_ns, const char *name, uint64_t value)
 {
-    add(t, at_ns, at_ns, (struct oc_trace_slice){.name = name, .tag = value, .lane = process});
+    trace_doc_add(t, at_ns, at_ns, (struct oc_trace_slice){.name = name, .tag = value, .lane = process});
 }
 
 /* ---- order and nesting ------------------------------------------------------------------------------ */
 
 /* By time; of two slices with equal start the longer one is the parent. */
-static int by_time(const void *pa, const void *pb)
+static int trace_doc_by_time(const void *pa, const void *pb)
 {
     const struct oc_trace_slice *a = pa, *b = pb;
     if (a->start_ns != b->start_ns)
@@ -77,7 +77,7 @@ static bool takes(struct oc_trace_lane *l, const struct oc_trace_slice *s)
 }
 
 /* The lane, or its first copy, that can hold the slice; OC_NONE: the maximum number of copies is reached. */
-static uint32_t place(struct oc_trace *t, const struct oc_trace_slice *s)
+static uint32_t trace_doc_place(struct oc_trace *t, const struct oc_trace_slice *s)
 {
     uint32_t at = s->lane, last = at;
     for (unsigned n = 0; n < MAX_COPIES; n++, at = t->lane[at].next_copy) {
@@ -100,7 +100,7 @@ struct out {
     bool more; /* not the first event */
 };
 
-static struct oc_json_out begin(struct out *o, const char *phase, uint64_t process)
+static struct oc_json_out trace_doc_begin(struct out *o, const char *phase, uint64_t process)
 {
     struct oc_json_out w = {.f = o->f};
     fputs(o->more ? ",\n" : "\n", o->f);
@@ -126,7 +126,7 @@ static void micro(struct oc_json_out *w, const char *key, int64_t ns)
 static void named(struct out *o, uint32_t process, uint32_t lane, const char *what, const char *text,
                   uint64_t number)
 {
-    struct oc_json_out w = begin(o, "M", process);
+    struct oc_json_out w = trace_doc_begin(o, "M", process);
     oc_jw_key(&w, "tid");
     oc_jw_u64(&w, lane == OC_NONE ? 0 : lane + 1);
     oc_jw_key(&w, "name");
@@ -169,7 +169,7 @@ static void metadata(const struct oc_trace *t, struct out *o)
 
 static void counter(struct out *o, const struct oc_trace_slice *s)
 {
-    struct oc_json_out w = begin(o, "C", s->lane);
+    struct oc_json_out w = trace_doc_begin(o, "C", s->lane);
     oc_jw_key(&w, "name");
     oc_jw_string(&w, s->name);
     micro(&w, "ts", s->start_ns);
@@ -184,7 +184,7 @@ static void counter(struct out *o, const struct oc_trace_slice *s)
 static void slice(const struct oc_trace *t, struct out *o, const struct oc_trace_slice *s,
                   const struct oc_trace_writer *how)
 {
-    struct oc_json_out w = begin(o, "X", t->lane[s->lane].process);
+    struct oc_json_out w = trace_doc_begin(o, "X", t->lane[s->lane].process);
     oc_jw_key(&w, "tid");
     oc_jw_u64(&w, s->lane + 1);
     micro(&w, "ts", s->start_ns);
@@ -202,15 +202,15 @@ static void slice(const struct oc_trace *t, struct out *o, const struct oc_trace
 }
 
 /* Assigns every slice to its lane or a copy of it; slices without a lane are dropped. */
-static void settle(struct oc_trace *t)
+static void trace_doc_settle(struct oc_trace *t)
 {
     size_t n = 0;
     if (t->n_slice)
-        qsort(t->slice, t->n_slice, sizeof(*t->slice), by_time);
+        qsort(t->slice, t->n_slice, sizeof(*t->slice), trace_doc_by_time);
     for (size_t i = 0; i < t->n_slice; i++) {
         struct oc_trace_slice s = t->slice[i];
         if (s.category)
-            s.lane = place(t, &s);
+            s.lane = trace_doc_place(t, &s);
         if (s.lane != OC_NONE)
             t->slice[n++] = s;
     }
@@ -221,7 +221,7 @@ static void settle(struct oc_trace *t)
 void oc_trace_write(struct oc_trace *t, const struct oc_trace_writer *how, FILE *f)
 {
     struct out o = {.f = f};
-    settle(t);
+    trace_doc_settle(t);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", f);
     metadata(t, &o);
     for (size_t i = 0; i < t->n_slice; i++) {
