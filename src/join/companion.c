@@ -278,14 +278,12 @@ static struct place *places(const struct companion *c, bool by_index, bool unnam
 
 static size_t count_agreeing(const struct companion *c, bool by_index)
 {
-    size_t n, agree = 0, k = 0;
+    size_t n, agree = 0;
+    uint32_t id;
     struct place *list = places(c, by_index, false, &n);
-    const struct oc_graph *g = &c->o->graph[0];
-    for (uint32_t i = 0; i < g->n_node && k < n; i++) {
-        const struct oc_node *node = &c->o->node[g->node[i]];
-        if (oc_equal(node->op_type, "Constant"))
-            continue;
-        const struct oc_prof_rec *r = &c->x->p->rec[list[k++].rec];
+    for (size_t k = 0; k < n && (id = oc_index_nth(&c->oi, 0, (int64_t)k)) != OC_NONE; k++) {
+        const struct oc_node *node = &c->o->node[id];
+        const struct oc_prof_rec *r = &c->x->p->rec[list[k].rec];
         agree += oc_equal(node->op_type, r->op_type) &&
                  (node->name[0] ? oc_equal(node->name, r->name) : is_numbered(r));
     }
@@ -299,16 +297,15 @@ static void pair_types(const struct companion *c, bool by_index, uint32_t *pair)
     size_t n, end;
     struct place *list = places(c, by_index, true, &n);
     for (size_t from = 0; from < n; from = end) {
-        uint32_t nodes = 0;
-        const struct oc_graph *g = &c->o->graph[0];
+        uint32_t nodes = 0, id;
         for (end = from; end < n && oc_equal(list[end].type, list[from].type); end++)
             ;
-        for (uint32_t k = 0; k < g->n_node; k++) {
-            const struct oc_node *node = &c->o->node[g->node[k]];
+        for (int64_t k = 0; (id = oc_index_nth(&c->oi, 0, k)) != OC_NONE; k++) {
+            const struct oc_node *node = &c->o->node[id];
             if (node->name[0] || !oc_equal(node->op_type, list[from].type))
                 continue;
             if (nodes < end - from)
-                pair[list[from + nodes].rec] = g->node[k];
+                pair[list[from + nodes].rec] = id;
             nodes++;
         }
         for (size_t i = from; i < end && nodes != end - from; i++)
@@ -325,31 +322,34 @@ static size_t inputs_present(const struct oc_node *n)
     return count;
 }
 
-/* A tensor has one shape, at the node that computes it and at those that read it. */
+/* A tensor has one shape, at the node that computes it and at those that read it, later. */
 static size_t count_conflicts(const struct companion *c, const uint32_t *pair)
 {
     const struct oc_profile *p = c->x->p;
-    const struct oc_type **type =
-        OC_NEW_ARRAY(c->x->arena, (size_t)c->o->n_value + 1, const struct oc_type *);
+    struct made {
+        const struct oc_type *type;
+        double start_ns;
+    } *made = OC_NEW_ARRAY(c->x->arena, (size_t)c->o->n_value + 1, struct made);
     size_t count = 0;
-    for (unsigned reading = 0; reading < 2; reading++)
-        for (uint32_t i = 0; i < p->n_rec; i++) {
-            const struct oc_prof_rec *r = &p->rec[i];
-            const struct oc_node *n = node_of(c, i, pair);
-            if (!n || (reading && inputs_present(n) != r->n_in))
-                continue;
-            const struct oc_type *at = reading ? r->in : r->out;
-            for (uint32_t k = 0; k < (reading ? n->n_in : n->n_out) && (reading || k < r->n_out); k++) {
-                uint32_t v = reading ? n->in[k] : n->out[k];
-                if (v == OC_NONE)
-                    continue;
-                if (!reading)
-                    type[v] = at;
-                else if (type[v] && !oc_shape_equal(&type[v]->shape, &at->shape))
-                    count++;
-                at++;
-            }
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *r = &p->rec[i];
+        const struct oc_node *n = node_of(c, i, pair);
+        for (uint32_t k = 0, at = 0; n && k < n->n_out && at < r->n_out; k++)
+            if (n->out[k] != OC_NONE)
+                made[n->out[k]] = (struct made){&r->out[at++], r->start_ns};
+    }
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *r = &p->rec[i];
+        const struct oc_node *n = node_of(c, i, pair);
+        bool same = n && inputs_present(n) == r->n_in;
+        for (uint32_t k = 0, at = 0; n && k < n->n_in; k++) {
+            const struct made *from = n->in[k] == OC_NONE ? NULL : &made[n->in[k]];
+            if (from && from->type)
+                count += r->start_ns < from->start_ns ||
+                         (same && !oc_shape_equal(&from->type->shape, &r->in[at].shape));
+            at += from != NULL;
         }
+    }
     return count;
 }
 
@@ -363,15 +363,23 @@ static struct saved_order assume(const struct companion *c, bool by_index)
     return o;
 }
 
-/* Of two assumptions that explain the profile equally well, only what both say is known. */
+/* Names and types agree at every position, and every tensor has one shape. */
+static bool explains_all(const struct companion *c, const struct saved_order *o)
+{
+    size_t nodes = 0;
+    while (oc_index_nth(&c->oi, 0, (int64_t)nodes) != OC_NONE)
+        nodes++;
+    return o->agree == nodes && !o->conflicting;
+}
+
+/* Only what every assumption says that explains the whole profile is known. */
 static void pair_unnamed(struct companion *c)
 {
-    struct saved_order run = assume(c, false), index = assume(c, true);
-    bool better = index.agree != run.agree ? index.agree > run.agree : index.conflicting < run.conflicting;
-    bool equal = index.agree == run.agree && index.conflicting == run.conflicting;
-    c->node = better ? index.node : run.node;
-    for (uint32_t i = 0; i < c->x->p->n_rec && equal; i++)
-        if (c->node[i] != index.node[i])
+    const struct saved_order run = assume(c, false), index = assume(c, true);
+    bool by_run = explains_all(c, &run), by_index = explains_all(c, &index);
+    c->node = by_run ? run.node : index.node;
+    for (uint32_t i = 0; i < c->x->p->n_rec && by_run == by_index; i++)
+        if (!by_run || c->node[i] != index.node[i])
             c->node[i] = OC_NONE;
 }
 

@@ -35,7 +35,7 @@ static const struct pattern narrow[] = {
     {"FusedMatMul", " Transpose Mul Div ", NULL, false, false},
     {"TransposeMatMul", " Transpose Mul Div ", NULL, false, false},
     {"MatMulIntegerToFloat", " Cast Mul Add ", " Mul ", false, false},
-    {"DynamicQuantize", " DynamicQuantizeLinear Cast Mul Add MatMulInteger ", NULL, true, false},
+    {"DynamicQuantizeMatMul", " DynamicQuantizeLinear Cast Mul Add MatMulInteger ", NULL, false, false},
     {"QLinear", QUANTIZERS, NULL, true, false},
     {"QGemm", QUANTIZERS, NULL, false, false},
     {"QuickGelu", " Mul Sigmoid ", NULL, false, false},

@@ -186,10 +186,11 @@ def read_events(path):
 
 
 def pair_in_order(recorded, optimized, order):
-    """Unnamed nodes of each type in the saved order, and unnamed records of the type in the given one."""
+    """Unnamed nodes of each type in the saved order, and unnamed records of the type in the given one; None: only
+    named nodes."""
     pairs = {key: n for n in optimized.graph.node if n.name for key in [(n.name, n.op_type)] if key in recorded}
     unnamed = collections.defaultdict(list)
-    for n in optimized.graph.node:
+    for n in optimized.graph.node if order else ():
         if not n.name:
             unnamed[n.op_type].append(n)
     for op_type, nodes in unnamed.items():
@@ -201,13 +202,16 @@ def pair_in_order(recorded, optimized, order):
 
 
 def conflicts(recorded, pairs):
-    """Tensors that were recorded with one shape at their producer and with another one at a consumer."""
-    shape, n = {}, 0
+    """Tensors that were recorded with one shape at their producer and with another one at a consumer, or read before
+    they were computed."""
+    shape, start, n = {}, {}, 0
     for key, node in pairs.items():
+        start.update((o, recorded[key]["start"]) for o in node.output if o)
         if recorded[key]["shapes"]:
             shape.update(zip([o for o in node.output if o], recorded[key]["shapes"][1]))
     for key, node in pairs.items():
         inputs = [i for i in node.input if i]
+        n += sum(start.get(i, 0) > recorded[key]["start"] for i in inputs)
         if recorded[key]["shapes"] and len(inputs) == len(recorded[key]["shapes"][0]):
             n += sum(shape.get(i, s) != s for i, s in zip(inputs, recorded[key]["shapes"][0]))
     return n
@@ -222,15 +226,18 @@ def agreeing(recorded, optimized, order):
 
 def pair_nodes(recorded, optimized):
     """The node of the saved model for each record. The runtime saves nodes in the order of execution or of their
-    indexes: the one that agrees with the names and types, and in which no tensor has two shapes. Only what
-    both say is known if they are equally good."""
-    best = {}
+    indexes: only an order that agrees with all names and types, and in which no tensor has two shapes, is
+    used for unnamed nodes, and only pairs that all such orders have."""
+    named = pair_in_order(recorded, optimized, None)
+    nodes = sum(n.op_type != "Constant" for n in optimized.graph.node)
+    found = []
     for order in ("start", "index"):
         pairs = pair_in_order(recorded, optimized, order)
-        rank = agreeing(recorded, optimized, order), -conflicts(recorded, pairs)
-        best.setdefault(rank, []).append(pairs)
-    first, *rest = best[max(best)]
-    return {k: n for k, n in first.items() if all(other.get(k) is n for other in rest)}
+        if agreeing(recorded, optimized, order) == nodes and not conflicts(recorded, pairs):
+            found.append(pairs)
+    if not found:
+        return named
+    return {k: n for k, n in found[0].items() if all(other.get(k) is n for other in found)}
 
 
 def measure(model, optimized, report, recorded):

@@ -307,7 +307,7 @@ static void records_match_through_the_optimized_model(void **state)
     oc_b_init(b, "W", "float[16,4,3,3]");
     oc_b_node(b, "com.microsoft.nchwc::Conv", "a", "x,W", "r1", "");
     oc_b_node(b, "com.microsoft.nchwc::Conv", "strange_nchwc", "r1,W,,r1", "reorder", "");
-    oc_b_node(b, "com.microsoft.nchwc::ReorderOutput", NULL, "reorder", "r2", "");
+    oc_b_node(b, "com.microsoft.nchwc::ReorderOutput", "ReorderOutput", "reorder", "r2", "");
     oc_b_node(b, "Gemm", NULL, "r2,W", "y", "");
     oc_b_output(b, "y", NULL);
     x.o = load(b, &x.optimized_bytes);
@@ -349,6 +349,31 @@ static void saved_nodes_are_in_the_order_of_indexes_or_of_execution(void **state
     assert_nodes(&x, "Tanh_1", "Tanh_1", "optimized model");
     assert_nodes(&x, "Tanh_2", "Tanh_2", "optimized model");
     assert_nodes(&x, "Relu_3", "Relu_3", "optimized model");
+    joined_free(&x);
+}
+
+/* An order that explains neither names nor types is not used: indexes and names of tensors are. */
+static void saved_nodes_in_an_unknown_order_match_by_their_tensors(void **state)
+{
+    (void)state;
+    static const char *const event[] = {
+        "Tanh_2|Tanh|2|" F("2,3") "|" F("2,3"), "Relu_0|Relu|0|" F("2,3") "|" F("2,3"),
+        "Relu_3|Relu|3|" F("2,3") "|" F("2,3"), "Tanh_1|Tanh|1|" F("2,3") "|" F("2,3")};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(two_branches(), &x.bytes);
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_input(b, "z", "float[2,3]");
+    oc_b_node(b, "Tanh", NULL, "z", "c", "");
+    oc_b_node(b, "Relu", NULL, "x", "a", "");
+    oc_b_node(b, "Tanh", NULL, "a", "y", "");
+    oc_b_node(b, "Relu", NULL, "c", "d", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "d", NULL);
+    x.o = load(b, &x.optimized_bytes);
+    join(&x);
+    assert_nodes(&x, "Relu_0", "Relu_0", "optimized model");
+    assert_nodes(&x, "Tanh_2", "Tanh_2", "optimized model");
     joined_free(&x);
 }
 
@@ -901,6 +926,7 @@ int main(void)
         cmocka_unit_test(unnamed_nodes_match_by_index),
         cmocka_unit_test(records_match_through_the_optimized_model),
         cmocka_unit_test(saved_nodes_are_in_the_order_of_indexes_or_of_execution),
+        cmocka_unit_test(saved_nodes_in_an_unknown_order_match_by_their_tensors),
         cmocka_unit_test(names_in_both_branches_match_the_executed_one),
         cmocka_unit_test(records_with_other_shapes_have_no_costs),
         cmocka_unit_test(profile_of_another_model_is_reported),
