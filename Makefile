@@ -212,7 +212,7 @@ $(BUILD)/obj/src/cli/version.o: $(GEN)/build_info.h
 $(GEN)/op_tests.h: tests/data/op_tests.tsv
 	@mkdir -p $(GEN)
 	$(call say,GEN)awk -F '\t' '!/^#/ { printf "{\"%s\", \"%s\", %d, %d, %d, %d},\n", $$1, $$2, $$3, $$4, $$5, $$6 }' $< >$@
-$(BUILD)/obj/src/ops/op_info.o: $(GEN)/op_tests.h
+$(BUILD)/obj/src/ops/op_table.o: $(GEN)/op_tests.h
 
 # schemas of JSON documents as lines of a string
 SCHEMAS := $(wildcard src/write/*.schema.json)
