@@ -54,7 +54,7 @@ static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_
         p->name = oc_advisor_name(x, row->node);
         p->type = x->m->node[row->node].op_type;
     }
-    p->time_ns = row->time_s * 1e9 / runs;
+    p->time_ns = row->rates == OC_RATES_LAUNCH ? (double)NAN : row->time_s * 1e9 / runs;
     p->bytes = row->memory / runs;
     p->calls = row->calls > 0 ? row->calls : 1;
 }

@@ -99,10 +99,10 @@ static double samples_per_call(double ns, double calls)
     return ns * 1e-9 / calls;
 }
 
-/* Its own time in a run, device time if recorded. */
+/* Its own time in a run, device time if recorded. NAN: only that of its launch is known. */
 static double own_ns(const struct oc_prof_rec *p)
 {
-    return isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
+    return p->is_launch ? (double)NAN : isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
 }
 
 static bool has_nested(const struct oc_profile *p, uint32_t rec)

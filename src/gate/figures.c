@@ -192,7 +192,7 @@ static bool has_row(const struct oc_figures *f, const struct part *p, const stru
 struct times {
     double time_s, roof_s, without_s; /* without: number of records without a roofline */
     const struct oc_row *longest, *worst;
-    uint32_t n, without;
+    uint32_t n, without, launches;
 };
 
 static void figures_sum_times(const struct oc_figures *f, const struct part *p, struct times *t)
@@ -204,6 +204,10 @@ static void figures_sum_times(const struct oc_figures *f, const struct part *p, 
         if (isnan(row->time_s) || !has_row(f, p, row))
             continue;
         double s = row->time_s / runs;
+        if (row->rates == OC_RATES_LAUNCH) {
+            t->launches++;
+            continue;
+        }
         t->n++;
         t->time_s += s;
         if (!t->longest || row->time_s > t->longest->time_s)
@@ -255,6 +259,15 @@ static bool lacks_runs(const struct oc_profile *p, struct oc_figure_span *s)
     return true;
 }
 
+/* Where the profile has device times, an operator without one launched nothing that was recorded. */
+static bool lacks_device_times(const struct oc_profile *p, const struct times *t, struct oc_figure_span *s)
+{
+    if (!t->launches || strcmp(p->time_kind, "device time") == 0)
+        return false;
+    s->why = "the profile has host times of launches, not device times";
+    return true;
+}
+
 static void set_latency(struct oc_figures *f, const struct part *p, struct oc_figure_span *s)
 {
     const struct oc_profile *prof = f->in->profile;
@@ -267,6 +280,8 @@ static void set_latency(struct oc_figures *f, const struct part *p, struct oc_fi
         return;
     figures_sum_times(f, p, &t);
     bool whole = !p->type && !p->module && !isnan(prof->run_ns);
+    if (!whole && lacks_device_times(prof, &t, s))
+        return;
     if (!t.n && !whole && !p->type && !p->module) {
         s->why = "the profile has no times";
         return;
@@ -289,6 +304,8 @@ static void set_efficiency(struct oc_figures *f, const struct part *p, struct oc
     if (lacks_runs(f->in->profile, s))
         return;
     figures_sum_times(f, p, &t);
+    if (lacks_device_times(f->in->profile, &t, s))
+        return;
     if (!(t.time_s > 0)) {
         s->why = "the profile has no times of these operators";
         return;

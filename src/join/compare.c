@@ -84,6 +84,7 @@ static void add_record(struct oc_compare_cell *cell, const struct oc_prof_rec *p
     if (device && !cell->device)
         cell->time_ns = NAN;
     cell->device |= device;
+    cell->is_launch = (cell->is_launch || p->is_launch) && !cell->device;
     if (device == cell->device)
         add(&cell->time_ns, device ? p->kernel_ns : p->self_ns);
     add(&cell->host_ns, device ? p->host_ns : p->self_ns);
@@ -140,7 +141,7 @@ static void choose_source(struct oc_compare *c)
         unsigned best = 0;
         for (uint32_t s = 0; s < c->n_source; s++) {
             const struct oc_compare_cell *cell = &c->row[r].cell[s];
-            unsigned rank = isnan(cell->time_ns) ? 0 : oc_compare_rank(c->source[s].profile, cell->device);
+            unsigned rank = isnan(cell->time_ns) || cell->is_launch ? 0 : oc_compare_rank(c->source[s].profile, cell->device);
             if (rank <= best)
                 continue;
             best = rank;

@@ -10,6 +10,7 @@ struct oc_compare_cell {     /* time of one source on one set of nodes, per run 
     double time_ns;          /* device time if any record of the set has it, otherwise host time; NAN: none */
     double host_ns;          /* self time on the host; NAN: none */
     bool device;             /* time_ns is device time */
+    bool is_launch;          /* time_ns is host time, and that of launches: not comparable with the work */
     uint32_t records, first; /* number of records; the first one, OC_NONE */
     double flop, bytes;      /* measured by counters, NAN: not measured */
 };

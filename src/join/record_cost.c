@@ -371,9 +371,9 @@ static uint32_t least_inputs(const struct oc_op *op)
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
                     struct oc_record_cost *out)
 {
-    if (p->launches_only) {
+    if (oc_aten_is(r) && r->is_launch) {
         *out = (struct oc_record_cost){0};
-        unknown(out, "the file has no device times");
+        unknown(out, "the file has no device times, which show the operators that did the work");
         return;
     }
     if (oc_aten_is(r)) {

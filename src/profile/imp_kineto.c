@@ -405,8 +405,7 @@ static void kineto_add_warnings(struct reading *r, const struct oc_stream *s)
                        : r->since_2024 ? "PyTorch Kineto, layout since 2024"
                                        : "PyTorch Kineto, layout of 2021 to 2023";
     r->out->training = r->training;
-    r->out->launches_only = r->gpu && !r->device;
-    if (r->out->launches_only)
+    if (r->gpu && !r->device)
         oc_diag_add(
             &r->out->diags, OC_WARNING, "W-no-kernels", "",
             "operators ran on a GPU, but the trace has no kernels: the times of operators are host times "
@@ -437,6 +436,8 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
     if (rc == 0) {
         kineto_add_warnings(&r, src->file[0].s);
         oc_chrome_finish(&r.lanes, r.t, opts, &rules);
+        for (uint32_t i = 0; i < out->n_rec; i++)
+            out->rec[i].is_launch = r.gpu && !r.device && !out->rec[i].bucket;
     } else {
         oc_timeline_free(r.t);
     }

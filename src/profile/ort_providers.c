@@ -67,3 +67,22 @@ bool ort_describe_work(const struct ort_reading *r, struct oc_str name, struct o
         return describe_openvino(r, name, w);
     return true;
 }
+
+/* A node event covers the provider's Compute(): complete where that waits for the result. */
+bool ort_node_is_launch(const char *provider, bool has_device_work)
+{
+    static const struct {
+        const char *prefix; /* in any case: "CUDA", "CudaPlugin" */
+        bool launches;
+    } known[] = {
+        {"CPU", false},     {"Dnnl", false},    {"OpenVINO", false}, {"Xnnpack", false}, {"ACL", false},
+        {"ArmNN", false},   {"QNN", false},     {"CoreML", false},   {"Nnapi", false},   {"SNPE", false},
+        {"VitisAI", false}, {"Rknpu", false},   {"VSINPU", false},   {"Tvm", false},     {"Azure", false},
+        {"CUDA", true},     {"Tensorrt", true}, {"NvTensor", true},  {"ROCM", true},     {"MIGraphX", true},
+        {"Dml", true},      {"WebGpu", true},   {"Js", true},        {"WebNN", true},    {"CANN", true},
+    };
+    for (size_t i = 0; i < OC_COUNT(known); i++)
+        if (oc_ncasecmp(provider, known[i].prefix, strlen(known[i].prefix)) == 0)
+            return known[i].launches;
+    return has_device_work && *provider;
+}

@@ -17,4 +17,8 @@ struct ort_work {
 /* False: the event has no time of its own. */
 bool ort_describe_work(const struct ort_reading *r, struct oc_str name, struct ort_work *w);
 
+/* Whether node events of the provider end when the work is launched, not when it is done. has_device_work:
+ * the trace has events of a device. */
+bool ort_node_is_launch(const char *provider, bool has_device_work);
+
 #endif

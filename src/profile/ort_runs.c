@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json_read.h"
+#include "profile/ort_providers.h"
 #include "profile/ort_trace.h"
 
 #define NS_PER_US 1000.0
@@ -457,7 +458,7 @@ static void ort_runs_name_device(struct making *m)
     struct oc_profile *p = m->t->out;
     const char *seen[8], *text = "";
     size_t n = 0;
-    bool gpu = false;
+    bool launches = false;
     for (size_t i = 0; i < m->recs.n; i++) {
         const char *name = m->recs.rec[i].provider, *end = strstr(name, "ExecutionProvider");
         bool known = !end || end == name || n == OC_COUNT(seen);
@@ -467,14 +468,21 @@ static void ort_runs_name_device(struct making *m)
             continue;
         seen[n++] = name;
         text = oc_printf(&p->arena, "%s%s%.*s", text, n > 1 ? " + " : "", (int)(end - name), name);
-        gpu |= strncmp(name, "CUDA", 4) == 0 || strncmp(name, "ROCM", 4) == 0 ||
-               strncmp(name, "Tensorrt", 8) == 0 || strncmp(name, "NvTensor", 8) == 0 ||
-               strncmp(name, "MIGraphX", 8) == 0 || strncmp(name, "Dml", 3) == 0;
+        launches |= ort_node_is_launch(name, false);
     }
     p->device = text;
-    if (gpu && !m->t->n_kernel)
+    if (launches && !m->t->n_kernel)
         oc_diag_add(&p->diags, OC_WARNING, "W-host-time", "",
                     "no kernel events: node times are host launch times, not device times");
+}
+
+static void mark_launches(struct making *m)
+{
+    for (size_t i = 0; i < m->recs.n; i++) {
+        struct oc_prof_rec *rec = &m->recs.rec[i];
+        rec->is_launch =
+            !rec->bucket && isnan(rec->kernel_ns) && ort_node_is_launch(rec->provider, m->t->n_kernel > 0);
+    }
 }
 
 /* Which runs have the same shapes, and the statistic that follows from it. */
@@ -525,6 +533,7 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     warn_split_nodes(&m);
     ort_runs_name_device(&m);
     ort_attribute_kernels(t, &m.g, &m.recs, &m.sums);
+    mark_launches(&m);
     add_framework(&m);
     add_load(&m);
     ort_runs_add_unused(&m);

@@ -23,6 +23,8 @@ struct oc_prof_rec {
     const char *name;                 /* the runtime's node/layer/operator name without the event suffix */
     const char *op_type;              /* "" if unknown */
     bool type_by_name;                /* op_type is derived from the names of its kernels or of its range */
+    bool is_launch;                   /* ran on a device, but its device time is unknown: the host time is that
+                                       * of the launch and says nothing about the work */
     const char *source_type;          /* the source's own type if op_type is another one; NULL otherwise */
     const char *provider, *precision; /* "" if unknown */
     const char *unit; /* compute precision and unit from the names of its kernels (kernel_names.h); NULL or ""
@@ -199,8 +201,6 @@ struct oc_profile {
     struct oc_timeline *timeline; /* NULL unless oc_profile_opts.keep_events is set and the source has
                                    * events */
     struct oc_prof_memory memory;
-    bool launches_only; /* operators ran on a device whose times are not in the file: host times say nothing
-                         * about their work */
     const char
         *event;     /* what the source counted instead of time ("cycles"): records have shares; NULL: time */
     bool training;  /* a run is a step of training, not an inference */

@@ -106,6 +106,7 @@ struct work { /* of the operators that have a time */
     double operations, operations_s; /* of those with operations */
     double time_s;
     bool counted, moved;
+    bool launches; /* some of the times are not those of the work */
     unsigned flops_quality, bytes_quality;
 };
 
@@ -118,17 +119,19 @@ static unsigned quality_of(double value, unsigned quality)
 static void headline_add_row(const struct oc_report *r, const struct oc_row *row, struct work *w)
 {
     const struct oc_join *j = r->in->join;
+    bool launch = row->rates == OC_RATES_LAUNCH;
     if (isnan(row->time_s))
         return;
-    w->time_s += row->time_s;
+    w->launches |= launch;
+    w->time_s += launch ? 0 : row->time_s;
     if (!isnan(row->computation)) {
         const struct oc_join_rec *rec = j && row->record != OC_NONE ? &j->rec[row->record] : NULL;
         double ops = rec && rec->quality != OC_UNKNOWN ? (double)rec->ops * r->runs : 0;
         w->counted = true;
         w->ops += ops;
         w->flops += row->computation - ops;
-        w->operations += row->computation;
-        w->operations_s += row->time_s;
+        w->operations += launch ? 0 : row->computation;
+        w->operations_s += launch ? 0 : row->time_s;
     }
     w->flops_quality = oc_quality_add(w->flops_quality, quality_of(row->computation, row->quality));
     w->bytes_quality = oc_quality_add(w->bytes_quality, quality_of(row->memory, row->quality));
@@ -147,6 +150,8 @@ static void set_rates(const struct oc_report *r, double all_ns, struct oc_headli
         return;
     for (uint32_t i = 0; i < r->all.n; i++)
         headline_add_row(r, &r->all.row[i], &w);
+    if (w.launches && (isnan(r->in->profile->run_ns) || !(w.time_s > 0)))
+        return;
     out->flops_quality = (uint8_t)w.flops_quality;
     out->bytes_quality = (uint8_t)w.bytes_quality;
     out->counted_share = w.time_s > 0 ? w.operations_s / w.time_s : (double)NAN;

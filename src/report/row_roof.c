@@ -413,6 +413,8 @@ void oc_report_roofs(struct oc_report *r)
     for (uint32_t i = 0; i < r->all.n; i++) {
         struct oc_row *row = &r->all.row[i];
         struct oc_work *work = &works[i];
+        if (row->rates == OC_RATES_LAUNCH)
+            continue; /* nothing to compare with */
         bool recorded = !r->in->analysis || (r->in->join && r->in->join->rec[row->record].from_profile);
         if (recorded && !work_of_record(r, row, work))
             continue;

@@ -33,6 +33,7 @@ struct oc_work;
 enum oc_row_rates {
     OC_RATES_TIMED,   /* work over time; unknown where the clock counted no time */
     OC_RATES_UNKNOWN, /* the work is that of one run, the time that of an unknown number of runs */
+    OC_RATES_LAUNCH,  /* the work was done on a device, the time is that of its launch on the host */
     OC_RATES_NATIVE   /* as MegEngine's tool: infinite where the clock counted no time */
 };
 
@@ -97,7 +98,7 @@ static inline double oc_num_ratio(double a, double b)
 /* The time that work is compared with, for rates and efficiency. NAN: not known. */
 static inline double oc_row_rate_time_s(const struct oc_row *r)
 {
-    return r->rates == OC_RATES_UNKNOWN ? (double)NAN : r->time_s;
+    return r->rates == OC_RATES_UNKNOWN || r->rates == OC_RATES_LAUNCH ? (double)NAN : r->time_s;
 }
 
 /* Every rate and efficiency of a row, in every output: an amount per second of oc_row_rate_time_s(). */

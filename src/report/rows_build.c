@@ -127,6 +127,8 @@ static void rows_build_add_parts(struct oc_report *r, const uint32_t *row_of)
             continue;
         rows_build_add_time(&own[whole], p->rec[i].self_ns * 1e-9);
         rows_build_add_time(&kernel[whole], p->rec[i].kernel_ns * 1e-9);
+        if (p->rec[i].is_launch)
+            r->all.row[row_of[whole]].rates = OC_RATES_LAUNCH;
     }
     for (uint32_t i = 0; i < p->n_rec; i++) {
         if (row_of[i] == OC_NONE || (isnan(own[i]) && isnan(kernel[i])))
@@ -136,6 +138,7 @@ static void rows_build_add_parts(struct oc_report *r, const uint32_t *row_of)
         rows_build_add_time(&row->self_s, own[i]);
         row->time_s = isnan(kernel[i]) ? row->self_s : kernel[i];
         row->host_time_s = isnan(kernel[i]) ? row->host_time_s : row->self_s;
+        row->rates = isnan(kernel[i]) ? row->rates : OC_RATES_TIMED;
     }
 }
 
@@ -394,6 +397,7 @@ static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
         row->id_number = (double)rec->index;
     }
     set_record_times(row, rec);
+    row->rates = rec->is_launch ? OC_RATES_LAUNCH : OC_RATES_TIMED;
     row->share = r->in->profile->event ? rec->share : NAN;
     set_record_types(r, row, rec);
     if (r->in->join && r->in->join->sizes)
@@ -465,7 +469,8 @@ static void rows_build_set_totals(struct oc_report *r)
     }
     r->total_s = r->has_time ? time_s : NAN;
     for (uint32_t i = 0; i < r->all.n && r->in->join && !oc_profile_runs_known(r->in->profile); i++)
-        r->all.row[i].rates = OC_RATES_UNKNOWN;
+        if (r->all.row[i].rates != OC_RATES_LAUNCH)
+            r->all.row[i].rates = OC_RATES_UNKNOWN;
 }
 
 void oc_report_no_rows(struct oc_report *r)

@@ -42,19 +42,27 @@ static void compare_set_roof(struct oc_comparing *x, const struct oc_analysis *a
     work.launches = 1;
     work.unknown = work.unknown || !r->bytes_known || r->quality == OC_UNKNOWN;
     struct oc_roof_opts opts = oc_report_roof_opts(x->o, a);
-    oc_roofline_of(x->device, &work, &opts, row->time_s, &roof);
+    oc_roofline_of(x->device, &work, &opts, oc_row_rate_time_s(row), &roof);
     row->roofline_s = roof.roof_s;
     row->bound_by = roof.bound_name;
     row->efficiency = oc_row_rate(row, row->roofline_s);
-    row->wasted_s = row->time_s - row->roofline_s;
+    row->wasted_s = oc_row_rate_time_s(row) - row->roofline_s;
+}
+
+static uint8_t compare_rates(const struct oc_comparing *x, const struct oc_compare_cell *cell, uint32_t source)
+{
+    return cell->is_launch                                      ? OC_RATES_LAUNCH
+           : oc_profile_runs_known(x->c.source[source].profile) ? OC_RATES_TIMED
+                                                                : OC_RATES_UNKNOWN;
 }
 
 /* The row with the time of one source, for its rates. */
 static struct oc_row compare_timed(const struct oc_comparing *x, const struct oc_row *row, uint32_t source)
 {
     struct oc_row timed = *row;
-    timed.time_s = x->c.row[row->record].cell[source].time_ns * 1e-9;
-    timed.rates = oc_profile_runs_known(x->c.source[source].profile) ? OC_RATES_TIMED : OC_RATES_UNKNOWN;
+    const struct oc_compare_cell *cell = &x->c.row[row->record].cell[source];
+    timed.time_s = cell->time_ns * 1e-9;
+    timed.rates = compare_rates(x, cell, source);
     timed.efficiency = oc_row_rate(&timed, row->roofline_s);
     return timed;
 }
@@ -83,8 +91,8 @@ static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32
     row->quality = r->cost.quality;
     row->time_s = compare_time_of(x, r);
     for (uint32_t s = 0; s < x->c.n_source; s++)
-        if ((!x->combine || s == r->chosen) && !oc_profile_runs_known(x->c.source[s].profile))
-            row->rates = OC_RATES_UNKNOWN;
+        if ((!x->combine || s == r->chosen) && row->rates == OC_RATES_TIMED)
+            row->rates = compare_rates(x, &r->cell[s], s);
     if (r->cost.quality != OC_UNKNOWN) {
         row->computation = (double)r->cost.flops + (double)r->cost.ops;
         row->macs = (double)r->cost.macs;

@@ -129,13 +129,15 @@ function addUp(rows, keyOf) {
   addPoints(rows, of, list);
   return list;
 }
+/* A measured row without a rate has a time that is not that of its work: of a launch, of an unknown number of runs. */
+const isRated = i => !hasTime || known(num(C.rate, i));
 /* The roofline point of a group sums only rows for which FLOPs, bytes and time are known. */
 function addPoints(rows, of, list) {
   const limit = C.roof ? C.roof.numbers : null, span = hasTime ? C.time.numbers : limit;
   if (!C.flo || !C.bytes || !span) return;
   const flo = C.flo.numbers, moved = C.bytes.numbers;
   rows.forEach((i, k) => {
-    if (!(flo[i] > 0) || !(moved[i] > 0) || !(span[i] > 0)) return;
+    if (!(flo[i] > 0) || !(moved[i] > 0) || !(span[i] > 0) || !isRated(i)) return;
     const p = list[of[k]].points;
     p.flo += flo[i];
     p.bytes += moved[i];

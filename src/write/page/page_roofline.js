@@ -8,7 +8,7 @@ function roofPoints() {
     if (flo > 0 && moved > 0 && t > 0) list.push({ i, type, name, x: flo / moved, y: flo / t * 1e9, time: t, roof, group });
   };
   if (S.by === "op") {
-    for (const i of shownRows) put(i, rowType(i), null, num(C.flo, i), num(C.bytes, i), hasTime ? num(C.time, i) : num(C.roof, i), num(C.roof, i), null);
+    for (const i of shownRows) if (isRated(i)) put(i, rowType(i), null, num(C.flo, i), num(C.bytes, i), hasTime ? num(C.time, i) : num(C.roof, i), num(C.roof, i), null);
   } else {
     const keyOf = S.by === "type" ? rowType : moduleOf;
     for (const g of addUp(shownRows, keyOf)) put(-1, S.by === "type" ? g.key : rowType(g.first), g.key, g.points.flo, g.points.bytes, g.points.time, g.points.roof, g);

@@ -211,7 +211,7 @@ static void operators_of_a_gpu_without_kernels_are_launches(void **state)
                  trace[i].more, trace[i].name);
         struct oc_profile *p = t_profile_text(text, NULL, &err);
         assert_non_null(p);
-        assert_int_equal(p->launches_only, trace[i].gpu);
+        assert_int_equal(p->rec[0].is_launch, trace[i].gpu);
         assert_string_equal(p->device, trace[i].gpu ? "CUDA" : "CPU");
         assert_int_equal(t_finding(p, "W-no-kernels") != NULL, trace[i].gpu);
         oc_profile_close(p);

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "base/json_read.h"
+#include "report/headline.h"
 #include "support/build.h"
+#include "support/profiles.h"
 #include "onnxcost.h"
 
 struct fixture {
@@ -257,6 +259,54 @@ static void unknown_options_are_errors(void **state)
     fixture_free(&x);
 }
 
+#define TYPES "\"input_type_shape\":[{\"float\":[1,64,8,8]}],\"output_type_shape\":[{\"float\":[1,64,8,8]}]"
+#define NODE(ts, name, provider)                                                                             \
+    ",{\"cat\":\"Node\",\"pid\":1,\"tid\":1,\"dur\":20,\"ts\":" ts ",\"ph\":\"X\",\"name\":\"" name                  \
+    "_kernel_time\",\"args\":{\"op_name\":\"Relu\",\"provider\":\"" provider "ExecutionProvider\"," TYPES "}}"
+#define KERNEL(args)                                                                                         \
+    ",{\"cat\":\"Kernel\",\"pid\":1,\"tid\":1,\"dur\":90,\"ts\":15,\"ph\":\"X\",\"name\":\"k0\",\"args\":{" args "}}"
+
+/* A node on the GPU and one on the CPU; the kernel names its node or not. */
+static void launches_have_no_rates(void **state)
+{
+    (void)state;
+    static const char run[] = "[{\"cat\":\"Session\",\"pid\":1,\"tid\":1,\"dur\":200,\"ts\":0,\"ph\":\"X\","
+                              "\"name\":\"model_run\",\"args\":{}}";
+    static const struct {
+        const char *events;
+        bool launch, cpu;
+    } c[] = {{NODE("10", "gpu", "CUDA") NODE("40", "cpu", "CPU") KERNEL("\"stream\":\"7\""), true, true},
+             {NODE("10", "gpu", "CUDA") NODE("40", "cpu", "CPU") KERNEL("\"parent_name\":\"gpu_kernel_time\""),
+              false, true},
+             {NODE("10", "gpu", "CUDA") KERNEL("\"stream\":\"7\""), true, false}};
+    for (size_t i = 0; i < OC_COUNT(c); i++) {
+        struct oc_err err = {0};
+        char text[2000];
+        snprintf(text, sizeof(text), "%s%s]", run, c[i].events);
+        struct oc_profile *p = t_profile_text(text, &(struct oc_profile_opts){.stat = OC_STAT_MEDIAN}, &err);
+        if (!p)
+            fail_msg("%s", err.msg);
+        struct oc_report_in in = {.profile = p};
+        struct oc_report r = {.in = &in, .o = &(struct oc_report_opts){0}, .runs = 1};
+        struct oc_headline h;
+        oc_report_rows(&r);
+        oc_headline_of(&r, &h);
+        assert_int_equal(r.all.n, 1 + c[i].cpu);
+        for (uint32_t k = 0; k < r.all.n; k++) {
+            const struct oc_row *row = &r.all.row[k];
+            bool launch = c[i].launch && strcmp(row->name, "gpu") == 0;
+            assert_true(row->time_s > 0 && row->computation == 4096 && row->memory == 32768);
+            assert_int_equal(isnan(oc_row_flops(row)), launch);
+            assert_int_equal(isnan(oc_row_bandwidth(row)), launch);
+        }
+        assert_int_equal(isnan(h.flops_per_s), !c[i].cpu);
+        if (c[i].cpu)
+            assert_true(fabs(h.operator_flops_per_s - (c[i].launch ? 4096 / 20e-6 : 8192 / 110e-6)) < 1);
+        oc_arena_free(&r.arena);
+        oc_profile_close(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +315,7 @@ int main(void)
         cmocka_unit_test(csv_keeps_its_columns),
         cmocka_unit_test(tables_fit_the_width),
         cmocka_unit_test(unknown_options_are_errors),
+        cmocka_unit_test(launches_have_no_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
