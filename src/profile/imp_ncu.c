@@ -421,7 +421,7 @@ static void ncu_probe(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 95, .reason = "header of Nsight Compute's CSV"};
     else if (is_text_page(p->data, p->n))
         *bid = (struct oc_bid){.score = 80, .reason = "details page of Nsight Compute"};
-    else if (memmem(p->data, p->n, "==PROF== ", 9))
+    else if (oc_peek_has(p, "==PROF== ") && !oc_peek_has(p, "==PROF== Note that these metrics")) /* a list */
         *bid = (struct oc_bid){.score = 40, .reason = "output of Nsight Compute"};
     oc_arena_free(&a);
 }

@@ -229,7 +229,9 @@ static void read_extras(struct reader *r)
             tensorrt_read_summary(r, summary);
         else if (!device && !shape)
             oc_json_skip(r->j);
-        else if (oc_json_string(r->j, &s) && device)
+        else if (!oc_json_string(r->j, &s))
+            continue;
+        else if (device)
             r->r->device = oc_intern(&r->p->names, s.s, s.n);
         else
             trt_add_inputs(r->r, r->p, s);

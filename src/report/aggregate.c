@@ -142,6 +142,7 @@ static struct oc_row aggregate_reduce(const struct oc_rows *in, const char *name
     row.count = n;
     row.in_state = row.out_state = OC_SHAPES_NONE;
     row.quality = group_quality(in, member, n);
+    oc_row_drop_empty_bounds(&row);
     row.rates = in->row[member[0]].rates; /* equal in all rows of a report, but for launches */
     for (uint32_t i = 0; i < n; i++)
         if (in->row[member[i]].rates == OC_RATES_LAUNCH)

@@ -401,8 +401,6 @@ const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
     if (isinf(c.number))
         return "inf";
     const char *text = human_number(l->arena, col, c.number);
-    if (col->quality && l->row->quality == OC_LOWER && c.number == 0) /* at least 0 */
-        return "-";
     const char *mark = oc_quality_mark(l->row->quality);
     return col->quality && *mark ? oc_printf(l->arena, "%s%s", mark, text) : text;
 }

@@ -95,6 +95,15 @@ static inline double oc_num_ratio(double a, double b)
 {
     return oc_num_known(a) && oc_num_known(b) ? oc_num_measured(a / b) : (double)NAN;
 }
+/* "At least 0" says nothing: the work is unknown. */
+static inline void oc_row_drop_empty_bounds(struct oc_row *r)
+{
+    if (r->quality != OC_LOWER)
+        return;
+    r->computation = r->computation > 0 ? r->computation : (double)NAN;
+    r->memory = r->memory > 0 ? r->memory : (double)NAN;
+    r->intensity = r->computation > 0 && r->memory > 0 ? r->intensity : (double)NAN;
+}
 /* The time that work is compared with, for rates and efficiency. NAN: not known. */
 static inline double oc_row_rate_time_s(const struct oc_row *r)
 {

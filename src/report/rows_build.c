@@ -458,7 +458,8 @@ static void rows_build_set_totals(struct oc_report *r)
 {
     double time_s = 0;
     for (uint32_t i = 0; i < r->all.n; i++) {
-        const struct oc_row *row = &r->all.row[i];
+        struct oc_row *row = &r->all.row[i];
+        oc_row_drop_empty_bounds(row);
         if (!isnan(row->time_s)) {
             r->has_time = true;
             time_s += row->time_s;
