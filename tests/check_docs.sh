@@ -41,7 +41,22 @@ devices() {
     echo
 }
 
+# Names that graph transformers of ONNX Runtime generate, with the test of each.
+names() {
+    printf '\n| name | transformer | versions | test |\n|---|---|---|---|\n'
+    sed -n '/^} generated\[\] = {/,/^};/p' src/join/match_name.c | tr -d '\n' | sed 's/},/&\n/g' |
+        awk -F'"' '/NODE|OUTPUT|PRODUCT|NOTHING/ { of = $5; sub(/^, /, "", of); sub(/,.*/, "", of)
+            mid = of == "NODE" ? "NODE" : of == "NOTHING" ? "" : "TENSOR"
+            print $2 mid $4 "|" $(NF - 3) "|" $(NF - 1) "|" $2 $4 }' |
+        while IFS='|' read -r name source versions text; do
+            test=$(grep -lF -- "$text" tests/unit/join/test_ort_*.c | xargs -n 1 basename 2>/dev/null | tr '\n' ' ')
+            echo "| \`$name\` | $source | $versions | ${test% } |"
+        done
+    echo
+}
+
 operators >"$work/lists/operators"
+names >"$work/lists/names"
 devices >"$work/lists/devices"
 { echo; onnxcost help man profile-table; echo; } >"$work/lists/profiles"
 for document in $documents; do
@@ -204,5 +219,6 @@ problems=$(sed -n 's/^| `\([a-z]*\)\/`.*/\1/p' src/README.md | while read -r fol
 done; for folder in src/*/; do
     grep -q "^| \`$(basename "$folder")/\`" src/README.md || echo "$folder is not in src/README.md"
 done)
+result 'every generated name has a transformer, versions and a test' "$(awk -F'|' 'NR > 3 && NF && (NF != 6 || $3 !~ /[a-z]/ || $4 !~ /[a-z]/ || $5 !~ /[a-z-]/)' "$work/lists/names")"
 result 'the map of the sources is complete' "$problems"
 finish

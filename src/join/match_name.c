@@ -151,20 +151,28 @@ static const struct generated {
     uint8_t of;       /* NODE; OUTPUT: its output tensor; PRODUCT: of a node that became a convolution */
     const char *type; /* PRODUCT: type of that node */
     const char *as;   /* fusion pattern (match_group.c), NULL: that of the record's type */
+    const char *source, *versions; /* below onnxruntime/core/optimizer; src/doc/runtime-names.md lists them */
 } generated[] = {
-    {"fused ", "", NODE, NULL, NULL},               /* GemmActivation; ConvActivation up to 1.10 */
-    {"", "_FusedMatMulAndScale", NODE, NULL, NULL}, /* MatMulScale */
-    {"", "_FusedActivation", NODE, NULL, NULL},     /* MatMulActivation */
-    {"", "_nhwc", NODE, NULL, NULL},                /* Nhwc, up to 1.13 */
-    {"", "_new_reshape", NODE, NULL, "FusedReshape"},
-    {"", "_bn_nchwc", PRODUCT, "BatchNormalization", "BlockedProduct"}, /* Nchwc */
-    {"", "_mul_nchwc", PRODUCT, "Mul", "BlockedProduct"},
-    {"", "_pre_q_nchwc", OUTPUT, NULL, "FusedConv"}, /* after QDQPropagation */
-    {"", "_nchwc", OUTPUT, NULL, "FusedConv"},
-    {"gemm", "", NOTHING, NULL, NULL}, /* MatMulAdd, up to 1.18 */
-    {"MatMulBnFusion_Gemm", "", NOTHING, NULL, NULL},
-    {"MatMul_With_Scale", "", NOTHING, NULL, NULL},
-    {"matmul_bias", "", NOTHING, NULL, NULL},
+    {"fused ", "", NODE, NULL, NULL, "gemm_activation_fusion.cc, conv_activation_fusion.cc",
+     "seen in 1.30; of Conv up to 1.10"},
+    {"", "_FusedMatMulAndScale", NODE, NULL, NULL, "matmul_scale_fusion.cc", "from the source"},
+    {"", "_FusedActivation", NODE, NULL, NULL, "matmul_activation_fusion.cc", "in the library 1.30"},
+    {"", "_sum_transformed", NODE, NULL, NULL, "gemm_sum_fusion.cc",
+     "from the source; before /GemmSumFusion"},
+    {"", "_transformed", NODE, NULL, NULL, "gemm_transpose_fusion.cc",
+     "from the source; before /GemmTransposeFusion"},
+    {"", "_nhwc", NODE, NULL, NULL, "nhwc_transformer.cc", "up to 1.13"},
+    {"", "_new_reshape", NODE, NULL, "FusedReshape", "reshape_fusion.cc", "seen in 1.30"},
+    {"", "_bn_nchwc", PRODUCT, "BatchNormalization", "BlockedProduct", "nchwc_transformer.cc",
+     "seen in 1.30"},
+    {"", "_mul_nchwc", PRODUCT, "Mul", "BlockedProduct", "nchwc_transformer.cc", "seen in 1.30"},
+    {"", "_pre_q_nchwc", OUTPUT, NULL, "FusedConv",
+     "nchwc_transformer.cc after qdq_transformer/qdq_propagation.cc", "in the library 1.30"},
+    {"", "_nchwc", OUTPUT, NULL, "FusedConv", "nchwc_transformer.cc", "seen in 1.30"},
+    {"gemm", "", NOTHING, NULL, NULL, "matmul_add_fusion.cc", "up to 1.18"},
+    {"MatMulBnFusion_Gemm", "", NOTHING, NULL, NULL, "matmul_bn_fusion.cc", "in the library 1.30"},
+    {"MatMul_With_Scale", "", NOTHING, NULL, NULL, "matmul_scale_fusion.cc", "before _FusedMatMulAndScale"},
+    {"matmul_bias", "", NOTHING, NULL, NULL, "fusion to MatMulBias", "source of a fork; file unknown"},
 };
 
 /* Length without "_token_<n>". */

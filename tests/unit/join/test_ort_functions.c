@@ -432,6 +432,51 @@ static void names_of_reshapes_and_inserted_quantizers(void **state)
     joined_free(&x);
 }
 
+/* Suffixes and prefixes around the name of a node; with a type that has no fusion of its own. */
+static void generated_names_contain_the_name_of_a_node(void **state)
+{
+    (void)state;
+    static const char *const form[] = {"fused dense",           "dense_FusedMatMulAndScale",
+                                       "dense_FusedActivation", "dense_transformed",
+                                       "dense_sum_transformed", "dense_nhwc",
+                                       "h_pre_q_nchwc",         "h_nchwc"};
+    for (size_t i = 0; i < OC_COUNT(form); i++)
+        for (int token = 0; token < 2; token++) {
+            char name[60], event[100];
+            const char *const events[] = {event, NULL};
+            struct joined x = {0};
+            snprintf(name, sizeof(name), "%s%s", form[i], token ? "_token_4" : "");
+            snprintf(event, sizeof(event), "%s|FusedMatMul|8|2,8", name);
+            struct oc_builder *b = oc_b_new(17);
+            oc_b_input(b, "x", "float[2,8]");
+            oc_b_init(b, "w", "float[8,8]");
+            oc_b_node(b, "Exp", "exp", "x", "e", "");
+            oc_b_node(b, "MatMul", "dense", "e,w", "h", "");
+            oc_b_node(b, "Sin", "sin", "h", "y", "");
+            oc_b_output(b, "y", NULL);
+            join(&x, b, events);
+            expect_nodes(&x, name, "dense");
+            assert_string_equal(rule_of(&x, name), form[i][0] == 'h' ? "output tensor" : "fused name");
+            joined_free(&x);
+        }
+}
+
+/* Names without the name of a node: order decides. */
+static void generated_names_without_a_node_match_by_order(void **state)
+{
+    (void)state;
+    static const char *const form[] = {"gemm", "MatMulBnFusion_Gemm", "MatMul_With_Scale", "matmul_bias"};
+    for (size_t i = 0; i < OC_COUNT(form); i++) {
+        char event[100];
+        const char *const events[] = {"fused dense/MatMulAddFusion|FusedGemm|8|2,8", event, NULL};
+        struct joined x = {0};
+        snprintf(event, sizeof(event), "%s|FusedGemm|9|2,4|2,8", form[i]);
+        join(&x, layers(), events);
+        expect_nodes(&x, form[i], "MatMul_3 Add_4 Tanh_5");
+        joined_free(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +494,8 @@ int main(void)
         cmocka_unit_test(plain_products_take_no_activation),
         cmocka_unit_test(records_extend_to_their_recorded_output),
         cmocka_unit_test(names_of_reshapes_and_inserted_quantizers),
+        cmocka_unit_test(generated_names_contain_the_name_of_a_node),
+        cmocka_unit_test(generated_names_without_a_node_match_by_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
