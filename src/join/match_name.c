@@ -172,7 +172,7 @@ static const struct generated {
     {"gemm", "", NOTHING, NULL, NULL, "matmul_add_fusion.cc", "up to 1.18"},
     {"MatMulBnFusion_Gemm", "", NOTHING, NULL, NULL, "matmul_bn_fusion.cc", "in the library 1.30"},
     {"MatMul_With_Scale", "", NOTHING, NULL, NULL, "matmul_scale_fusion.cc", "before _FusedMatMulAndScale"},
-    {"matmul_bias", "", NOTHING, NULL, NULL, "fusion to MatMulBias", "source of a fork; file unknown"},
+    {"matmul_bias", "", NOTHING, NULL, NULL, "fusion to MatMulBias", "not known"},
 };
 
 /* Length without "_token_<n>". */
