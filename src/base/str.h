@@ -25,7 +25,7 @@ static inline bool oc_str_eq(struct oc_str a, const char *b)
 static inline bool oc_str_starts(struct oc_str a, const char *with)
 {
     size_t n = strlen(with);
-    return a.n >= n && memcmp(a.s, with, n) == 0;
+    return a.s && a.n >= n && memcmp(a.s, with, n) == 0;
 }
 
 static inline bool oc_str_ends(struct oc_str a, const char *with)
@@ -39,7 +39,7 @@ static inline bool oc_str_has(struct oc_str a, const char *part)
     return a.n && memmem(a.s, a.n, part, strlen(part));
 }
 
-/* ---- same ------------------------------------------------------------------------------------------- */
+/* ---- equality --------------------------------------------------------------------------------------- */
 
 /* Equality of two texts, without a call for short ones. Uses compiler vectors, with a portable version for
  * machines without SSE2; reads no byte outside of either text. */

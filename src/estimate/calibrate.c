@@ -306,7 +306,7 @@ int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibr
     *out = NULL;
     if (opts->created && !oc_cal_text_ok(opts->created))
         return oc_fail(err, OC_EARG, "the date of the calibration must be a short text");
-    if (need_device(samples, err) || oc_calibrate(&samples->set, samples->device, &o, out, err))
+    if (need_device(samples, err) || oc_calibrate(&samples->set, samples->device, &o, out, err) || !*out)
         return -1;
     (*out)->n_rejected += rejected(samples);
     return 0;

@@ -285,7 +285,7 @@ static int64_t part_cost(struct searching *s, struct form *f, unsigned depth, ui
     const struct oc_prof_rec *r = record_at(s, first + k);
     const char **op = &f->op[depth][k];
     if (r && !in_bodies(r->op_type))
-        return 2 * UNEXPLAINED;
+        return INT64_C(2) * UNEXPLAINED;
     if (!r)
         return *op ? MISSING : HOLE;
     if (!*op) {

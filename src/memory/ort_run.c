@@ -115,6 +115,7 @@ uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes)
         ort_run_extend(a, rounded);
         i = best(a, rounded);
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): ort_run_extend() adds a chunk */
     if (a->chunk[i].size >= rounded * 2 || a->chunk[i].size - rounded >= DEAD_BYTES)
         ort_run_split(a, i, rounded);
     struct oc_ort_chunk *c = &a->chunk[i];
@@ -143,6 +144,7 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t i)
 {
     if (i == OC_NONE)
         return;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an index comes from oc_ort_arena_take() */
     a->in_use -= a->chunk[i].size;
     a->requested -= a->chunk[i].requested;
     put_spare(a, i);

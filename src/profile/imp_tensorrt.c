@@ -219,12 +219,13 @@ static struct trt_summary *tensorrt_summary_of(struct trt_reading *r, struct oc_
 static void read_extras(struct reader *r)
 {
     struct oc_str key, s;
-    r->r->has_extras = true;
+    struct trt_reading *to = r->r;
+    to->has_extras = true;
     if (!tensorrt_enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         bool device = oc_str_eq(key, "Selected Device"), shape = oc_str_eq(key, "Input inference shape");
-        struct trt_summary *summary = tensorrt_summary_of(r->r, key);
+        struct trt_summary *summary = tensorrt_summary_of(to, key);
         if (summary)
             tensorrt_read_summary(r, summary);
         else if (!device && !shape)
@@ -232,9 +233,9 @@ static void read_extras(struct reader *r)
         else if (!oc_json_string(r->j, &s))
             continue;
         else if (device)
-            r->r->device = oc_intern(&r->p->names, s.s, s.n);
+            to->device = oc_intern(&r->p->names, s.s, s.n);
         else
-            trt_add_inputs(r->r, r->p, s);
+            trt_add_inputs(to, r->p, s);
     }
 }
 

@@ -390,8 +390,10 @@ static size_t runs_in(const struct oc_folding *f, const struct oc_fold_content *
         inside[v[i]]++;
     for (size_t i = from; i < to; i++)
         f->count[v[i]]++;
-    for (size_t i = c->from; i < c->to; i++)
-        times[n++] = (double)(f->count[v[i]] / inside[v[i]]);
+    for (size_t i = c->from; i < c->to; i++) {
+        int32_t whole = f->count[v[i]] / inside[v[i]];
+        times[n++] = whole;
+    }
     for (size_t i = from; i < to; i++)
         f->count[v[i]] = 0;
     double median = run_fold_median_of(times, n);

@@ -76,7 +76,8 @@ static bool put_number(struct text *t)
     s += s < t->end && *s == '-';
     while (s < t->end && ((*s >= '0' && *s <= '9') || *s == '.'))
         s++;
-    if (s == t->s || s[-1] == '-' || s[-1] == '.' || (s < t->end && !memchr(",]} ", *s, 4)))
+    if (s == t->s || s[-1] == '-' || s[-1] == '.' ||
+        (s < t->end && *s != ',' && *s != ']' && *s != '}' && *s != ' '))
         return false;
     oc_buf_add(t->out, t->s, (size_t)(s - t->s));
     t->s = s;
@@ -127,7 +128,9 @@ static bool put_list(struct text *t)
 
 static bool put_value(struct text *t, bool is_text, bool nested)
 {
-    char open = t->s < t->end ? *t->s : '\0';
+    char open = '\0';
+    if (t->s < t->end)
+        open = *t->s;
     if (!is_text && put_number(t))
         return true;
     if (is_text || (open != '[' && open != '{')) {

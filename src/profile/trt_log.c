@@ -85,7 +85,7 @@ static double valid_ms(double ms)
 static bool trt_log_read_row(const struct table *t, struct oc_str rest, struct trt_time *out,
                              struct oc_str *name)
 {
-    double v[MAX_NUMBERS];
+    double v[MAX_NUMBERS] = {0};
     for (unsigned i = 0; i < t->numbers; i++) {
         unsigned at = t->name_first ? t->numbers - 1 - i : i;
         if (!trt_log_number(t->name_first ? last_word_of(&rest) : word_of(&rest), &v[at]))
