@@ -247,7 +247,12 @@ def check_groups(case, report, truth, members):
             continue
         for key in ("time_ns", "flo", "bytes"):
             if key in row:
-                case.equal("group %s: %s" % (row["type"], key), number(row[key]), total(number(m[key]) for m in mine), 9)
+                want = total(number(m[key]) for m in mine)
+                if key == "time_ns" and want is not None and math.isclose(number(row[key]) or 0, want, abs_tol=0.001 * len(mine)):
+                    continue  # rows are rounded to thousandths of a nanosecond
+                if want == 0 and row.get("quality") == "lower":
+                    want = None  # at least 0 is unknown
+                case.equal("group %s: %s" % (row["type"], key), number(row[key]), want, 9)
 
 
 def check_page(case, data, columns, truth, report):
