@@ -37,8 +37,7 @@ int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_caps 
                       struct oc_err *err); /* data must outlive the model */
 void oc_model_free(struct oc_model *model);
 
-/* ---- analysis: shapes, small values, costs ---------------------------------------------------------------
- */
+/* ---- analysis: shapes, small values, costs ---------------------------------------------------------- */
 
 struct oc_bind { /* binds a symbolic dimension: --dim batch=8 */
     const char *symbol;
@@ -171,8 +170,7 @@ struct oc_input_info { /* an input of the main graph without an initializer */
 /* False past the end. The dimensions are copied into `dim`, which has room for 64. */
 bool oc_analysis_input(const struct oc_analysis *a, size_t index, int64_t dim[64], struct oc_input_info *out);
 
-/* ---- cost as a function of the open dimensions ------------------------------------------------------------
- */
+/* ---- cost as a function of the open dimensions ------------------------------------------------------ */
 
 enum oc_metric {
     OC_METRIC_MACS,
@@ -230,7 +228,7 @@ size_t oc_sweep_findings(const struct oc_sweep *s); /* number of rows without to
 int oc_sweep_write(const struct oc_sweep *s, const char *format, unsigned width_chars, FILE *out,
                    struct oc_err *err);
 
-/* ---- language models with a KV cache ----------------------------------------------------------------- */
+/* ---- language models with a KV cache ---------------------------------------------------------------- */
 
 struct oc_llm_opts {
     const struct oc_analyze_opts *analyze; /* how to count, and sizes that the cache has no say in; NULL */
@@ -283,7 +281,7 @@ size_t oc_llm_diags(const struct oc_llm *l, const struct oc_diag **out);
 /* format: "table" (NULL), "csv" or "json". */
 int oc_llm_write(const struct oc_llm *l, const char *format, FILE *out, struct oc_err *err);
 
-/* ---- memory plans: arena offsets and node orders ----------------------------------------------------- */
+/* ---- memory plans: arena offsets and node orders ---------------------------------------------------- */
 
 struct oc_plan_opts {
     bool reorder;        /* search for an order of the nodes with a lower peak, and plan that order */
@@ -317,7 +315,7 @@ int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FIL
 /* The order: "table" (NULL, a summary), "csv" or "json" (every node). */
 int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *out, struct oc_err *err);
 
-/* ---- supported operators ----------------------------------------------------------------------------- */
+/* ---- supported operators ---------------------------------------------------------------------------- */
 
 struct oc_op_info {
     const char *domain, *name, *family, *op_class;
@@ -332,7 +330,7 @@ void oc_op_get(size_t index, struct oc_op_info *out); /* index < oc_op_count(); 
 /* The list of all as "table" (NULL), "csv" or "json"; domain "" is printed as "ai.onnx". */
 int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_err *err);
 
-/* ---- profiles: measurements of a runtime ------------------------------------------------------------- */
+/* ---- profiles: measurements of a runtime ------------------------------------------------------------ */
 
 struct oc_profile;
 
@@ -408,7 +406,7 @@ bool oc_profile_format(size_t index, const char **name, const char **title);
 /* Versions that were read from real files, and what a report leaves out; false past the end. */
 bool oc_profile_format_facts(size_t index, const char **seen, const char **lost);
 
-/* ---- summaries: tables of a profile over time -------------------------------------------------------- */
+/* ---- summaries: tables of a profile over time ------------------------------------------------------- */
 
 /* Names of the tables; false past the end. */
 bool oc_summary_view(size_t index, const char **name, const char **title);
@@ -576,7 +574,7 @@ size_t oc_hw_measurement_diags(const struct oc_hw_measurement *m,
 int oc_hw_measurement_write(const struct oc_hw_measurement *m, const char *format, unsigned width_chars,
                             FILE *out, struct oc_err *err);
 
-/* ---- joins: records of a profile and nodes of a model ------------------------------------------------ */
+/* ---- joins: records of a profile and nodes of a model ----------------------------------------------- */
 
 struct oc_join;
 
@@ -630,7 +628,7 @@ int oc_join_sizes(struct oc_analysis *analysis, const struct oc_analyze_opts *op
 size_t oc_profile_control(const struct oc_model *model, const struct oc_profile *profile,
                           struct oc_control_bind **out);
 
-/* ---- recordings: run a model with ONNX Runtime ------------------------------------------------------- */
+/* ---- recordings: run a model with ONNX Runtime ------------------------------------------------------ */
 
 struct oc_record_opts {
     const char *library; /* file of libonnxruntime; NULL: $ONNXRUNTIME_LIB, else the usual places */
@@ -691,7 +689,7 @@ void oc_recording_free(struct oc_recording *r);
 struct oc_record_info oc_recording_info(const struct oc_recording *r);
 void oc_recording_write(const struct oc_recording *r, FILE *f); /* a short summary as text */
 
-/* ---- other libraries ----------------------------------------------------------------------------------- */
+/* ---- other libraries -------------------------------------------------------------------------------- */
 
 struct oc_library_info {
     const char *name, *use; /* "libxml2", "hardware files ..." */
@@ -705,7 +703,7 @@ bool oc_library(size_t index, struct oc_library_info *out);
  * version and file. */
 int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct oc_err *err);
 
-/* ---- estimates: cost curves fitted to measured kernels ----------------------------------------------- */
+/* ---- estimates: cost curves fitted to measured kernels ---------------------------------------------- */
 
 struct oc_samples_opts {
     const struct oc_device *device; /* the measured device, must outlive the samples; NULL: not given */
@@ -786,8 +784,7 @@ struct oc_estimate_info oc_estimate_info(const struct oc_estimate *e);
 int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
                       struct oc_err *err);
 
-/* ---- reports ---------------------------------------------------------------------------------------------
- */
+/* ---- reports ---------------------------------------------------------------------------------------- */
 
 /* Selection, grouping, order and format of rows. Zero means the default, except where stated. */
 struct oc_report_opts {
@@ -887,7 +884,7 @@ int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts
  * "compare", oc_compare_write. OC_ENOTFOUND: unknown name. */
 int oc_schema_write(const char *name, FILE *f, struct oc_err *err);
 
-/* ---- memory: live bytes over a run ------------------------------------------------------------------- */
+/* ---- memory: live bytes over a run ------------------------------------------------------------------ */
 
 struct oc_memory;
 
@@ -943,7 +940,7 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *ana
                      const struct oc_device *device, const struct oc_compare_source *source, size_t n,
                      bool combine, const struct oc_report_opts *opts, FILE *f, struct oc_err *err);
 
-/* ---- scan: one row per model ------------------------------------------------------------------------- */
+/* ---- scan: one row per model ------------------------------------------------------------------------ */
 
 #define OC_SCAN_UNKNOWN UINT64_MAX
 
@@ -1017,7 +1014,7 @@ int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FIL
 void oc_scan_writer_row(struct oc_scan_writer *w, const struct oc_scan_row *row);
 void oc_scan_writer_close(struct oc_scan_writer *w); /* check failures with ferror */
 
-/* ---- compare: rank devices for a model --------------------------------------------------------------- */
+/* ---- compare: rank devices for a model -------------------------------------------------------------- */
 
 struct oc_rank_opts {
     const struct oc_analyze_opts *analyze; /* counting options, and the sizes; NULL: the defaults */
@@ -1105,7 +1102,7 @@ int oc_explain_write(const struct oc_model *model, const struct oc_analysis *fir
                      const struct oc_analysis *second, const char *format, unsigned width_chars, FILE *f,
                      struct oc_err *err);
 
-/* ---- diff: compare two reports ----------------------------------------------------------------------- */
+/* ---- diff: compare two reports ---------------------------------------------------------------------- */
 
 enum oc_diff_metric { /* additive metrics first */
                       OC_DIFF_MACS,
@@ -1167,7 +1164,7 @@ struct oc_diff_write_opts {
 int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *opts, FILE *f,
                   struct oc_err *err);
 
-/* ---- limits ------------------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------------------- */
 
 /* Limits for figures of a model. Metrics: macs, flops, ops, params, weight-bytes, bytes, peak-memory, memory,
  * nodes, unknown (nodes without a cost), forbid (nodes of a type, in any graph), opset, latency, efficiency

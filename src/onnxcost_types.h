@@ -85,7 +85,7 @@ char *oc_make_visible(char *text);
  * bound: that of the exact and lower parts; within one node they are an estimate. */
 enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };
 
-/* ---- resource limits for untrusted input ------------------------------------------------------------- */
+/* ---- resource limits for untrusted input ------------------------------------------------------------ */
 
 /* Models and profiles may be crafted to exhaust memory and time. Exceeding one of these limits is OC_ELIMIT,
  * and the message names the limit. */

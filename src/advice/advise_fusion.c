@@ -7,7 +7,7 @@
 #include "advice/advisor.h"
 #include "estimate/fusion_plan.h"
 
-/* ---- groups of a plan ---------------------------------------------------------------------------------- */
+/* ---- groups of a plan ------------------------------------------------------------------------------- */
 
 enum what { FOLDED, ACTIVATED, PATTERN, WHAT_COUNT };
 
@@ -219,7 +219,7 @@ void oc_advise_fusion(struct oc_advisor *x)
         report_group(x, (enum what)w, &s);
 }
 
-/* ---- chains of element-wise operators ------------------------------------------------------------------ */
+/* ---- chains of element-wise operators --------------------------------------------------------------- */
 
 /* Element-wise work that no other rule has reported. */
 static bool is_link(const struct oc_advisor *x, const struct oc_piece *p)

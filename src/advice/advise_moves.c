@@ -10,7 +10,7 @@ static const char *advise_moves_format_of(const struct oc_advisor *x)
     return x->p ? x->p->format : "";
 }
 
-/* ---- layout -------------------------------------------------------------------------------------------- */
+/* ---- layout ----------------------------------------------------------------------------------------- */
 
 /* [0,2,3,1] or [0,3,1,2], and the same for other ranks: channels last, or channels first. */
 static bool moves_channels(const struct oc_advisor *x, uint32_t node)
@@ -103,7 +103,7 @@ void oc_advise_layout(struct oc_advisor *x)
     oc_advice_keep(x, f);
 }
 
-/* ---- copies -------------------------------------------------------------------------------------------- */
+/* ---- copies ----------------------------------------------------------------------------------------- */
 
 static bool is_copy(const struct oc_piece *p)
 {
@@ -162,7 +162,7 @@ void oc_advise_copies(struct oc_advisor *x)
     oc_advice_keep(x, f);
 }
 
-/* ---- fallbacks ----------------------------------------------------------------------------------------- */
+/* ---- fallbacks -------------------------------------------------------------------------------------- */
 
 /* Priority: ONNX Runtime assigns a node to the first provider of the session that supports it; accelerators
  * precede the general device, and that precedes the CPU. 0: not a provider. */

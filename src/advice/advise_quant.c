@@ -11,7 +11,7 @@
  * Recommendations": quantize after them, not before. */
 #define FUSABLE " BatchNormalization Relu LeakyRelu Clip Sigmoid HardSwish HardSigmoid "
 
-/* ---- separate kernels ---------------------------------------------------------------------------------- */
+/* ---- separate kernels ------------------------------------------------------------------------------- */
 
 /* At the ends of the graph a conversion is necessary. */
 static bool at_an_end(const struct oc_advisor *x, const struct oc_piece *p)
@@ -64,7 +64,7 @@ static void own_kernels(struct oc_advisor *x)
     oc_advice_keep(x, f);
 }
 
-/* ---- placement ----------------------------------------------------------------------------------------- */
+/* ---- placement -------------------------------------------------------------------------------------- */
 
 static uint32_t input_maker(const struct oc_advisor *x, uint32_t node, uint32_t slot)
 {

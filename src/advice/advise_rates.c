@@ -46,7 +46,7 @@ struct rates {
     uint32_t n_kernel, n_group;
 };
 
-/* ---- kernels and groups -------------------------------------------------------------------------------- */
+/* ---- kernels and groups ----------------------------------------------------------------------------- */
 
 static enum family family_of(unsigned cls)
 {
@@ -154,7 +154,7 @@ static bool has_share(const struct rates *r, const struct group *g, double share
     return g->time_ns >= share * r->x->out->run_ns;
 }
 
-/* ---- quantized kernels --------------------------------------------------------------------------------- */
+/* ---- quantized kernels ------------------------------------------------------------------------------ */
 
 /* Of the same family, float or of another integer operator, and faster; NULL: none. */
 static const struct group *faster_group(const struct rates *r, const struct group *g)
@@ -325,7 +325,7 @@ static bool check_quantized(struct rates *r, uint32_t group)
     return true;
 }
 
-/* ---- kernels of comparable size ------------------------------------------------------------------------ */
+/* ---- kernels of comparable size --------------------------------------------------------------------- */
 
 /* Rate of the other kernels of the group with a comparable number of multiply-adds; NAN: too few. The
  * kernel is compared by its fastest run, the others by their times: noise makes no kernel slow. */
@@ -380,7 +380,7 @@ static void check_peers(struct rates *r)
     oc_advice_keep(x, f);
 }
 
-/* ---- roofline ------------------------------------------------------------------------------------------ */
+/* ---- roofline --------------------------------------------------------------------------------------- */
 
 static void check_roofline(struct rates *r, uint32_t group)
 {

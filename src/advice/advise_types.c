@@ -21,7 +21,7 @@ static double advise_types_larger(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
-/* ---- f32 where f16 is much faster ---------------------------------------------------------------------- */
+/* ---- f32 where f16 is much faster ------------------------------------------------------------------- */
 
 /* Between DequantizeLinear and QuantizeLinear runtimes use integer kernels. */
 static bool advise_types_is_quantized(const struct oc_advisor *x, uint32_t node)
@@ -102,7 +102,7 @@ void oc_advise_fp32(struct oc_advisor *x)
     oc_advice_keep(x, f);
 }
 
-/* ---- channels that do not fill the matrix unit --------------------------------------------------------- */
+/* ---- channels that do not fill the matrix unit ------------------------------------------------------ */
 
 /* NVIDIA, "Matrix Multiplication Background User's Guide", section "Requirements to use Tensor Cores", and
  * "Convolutional Layers User's Guide", section "Channels In And Out": dimensions in multiples of 16 bytes. */

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 
-/* ---- suggestions --------------------------------------------------------------------------------------- */
+/* ---- suggestions ------------------------------------------------------------------------------------ */
 
 struct oc_advice_item *oc_advice_new(struct oc_advisor *x, const char *id, const char *title)
 {
@@ -126,7 +126,7 @@ const char *oc_advice_bytes(struct oc_advisor *x, double bytes)
     return oc_strdup(x->arena, oc_format_bytes(bytes, buf, sizeof(buf)));
 }
 
-/* ---- the graph ----------------------------------------------------------------------------------------- */
+/* ---- the graph -------------------------------------------------------------------------------------- */
 
 bool oc_type_in(const char *type, const char *types)
 {

@@ -50,7 +50,7 @@ void oc_advise_dynamic(struct oc_advisor *x);
 void oc_advise_idle(struct oc_advisor *x);
 void oc_advise_dataloader(struct oc_advisor *x);
 
-/* ---- suggestions --------------------------------------------------------------------------------------- */
+/* ---- suggestions ------------------------------------------------------------------------------------ */
 
 /* A suggestion; it is part of the result after oc_advice_keep. */
 struct oc_advice_item *oc_advice_new(struct oc_advisor *x, const char *id, const char *title);
@@ -63,7 +63,7 @@ const char *oc_advice_time(struct oc_advisor *x, double ns);     /* "1.25 ms (12
 const char *oc_advice_duration(struct oc_advisor *x, double ns); /* "1.25 ms" */
 const char *oc_advice_bytes(struct oc_advisor *x, double bytes);
 
-/* ---- the graph ----------------------------------------------------------------------------------------- */
+/* ---- the graph -------------------------------------------------------------------------------------- */
 
 static inline bool oc_piece_timed(const struct oc_piece *p)
 {

@@ -62,8 +62,8 @@ const char *oc_param_class_name(unsigned c);
 
 /* Quality of the sum of two figures. */
 uint8_t oc_worse_quality(uint8_t a, uint8_t b);
-/* Before a figure in a sentence: "at most ", "at least ", "about ", "". Parts of unknown size make a sum a lower
- * bound. */
+/* Before a figure in a sentence: "at most ", "at least ", "about ", "". Parts of unknown size make a sum a
+ * lower bound. */
 const char *oc_quality_word(unsigned quality);
 
 struct oc_assumption {

@@ -9,7 +9,7 @@
 
 enum { MAX_ANALYSES = 8000, MAX_NODES = 20000000, MAX_OPEN = 64 };
 
-/* ---- one analysis as outputs ------------------------------------------------------------------------- */
+/* ---- one analysis as outputs ------------------------------------------------------------------------ */
 
 struct probe {
     const struct oc_model *model;
@@ -66,7 +66,7 @@ static bool evaluate(void *ctx, const int64_t *x, uint64_t *value)
     return ok;
 }
 
-/* ---- open dimensions --------------------------------------------------------------------------------- */
+/* ---- open dimensions -------------------------------------------------------------------------------- */
 
 /* Dimensions that the analysis had to assume are the open ones. */
 static void take_symbols(struct oc_closed_form *f, const struct oc_analysis *a)
@@ -95,7 +95,7 @@ static void bind_symbols(const struct oc_closed_form *f, const struct oc_analyze
         p->bind[k] = (struct oc_bind){.symbol = f->symbol[k], .value = f->base[k]};
 }
 
-/* ---- formulas ---------------------------------------------------------------------------------------- */
+/* ---- formulas --------------------------------------------------------------------------------------- */
 
 static void name_slots(struct oc_closed_form *f)
 {

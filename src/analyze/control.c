@@ -16,7 +16,7 @@ uint32_t oc_body_of(const struct oc_node *n, const char *attr)
     return a && a->type == OC_ATTR_GRAPH && a->n ? a->graph[0] : OC_NONE;
 }
 
-/* ---- If ---------------------------------------------------------------------------------------------- */
+/* ---- If --------------------------------------------------------------------------------------------- */
 
 /* 1 then, 0 else, -1 unknown. */
 static int control_condition(struct oc_engine *e, const struct oc_node *n)
@@ -328,7 +328,7 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
     return 0;
 }
 
-/* ---- table ------------------------------------------------------------------------------------------- */
+/* ---- table ------------------------------------------------------------------------------------------ */
 
 #define MS "com.microsoft"
 static const struct control controls[] = {

@@ -42,8 +42,7 @@ void oc_convention_options(const struct oc_convention *v, struct oc_op_ctx *c)
     c->opt.attention_full |= v->attention_full;
 }
 
-/* ---- counts -----------------------------------------------------------------------------------------------
- */
+/* ---- counts ----------------------------------------------------------------------------------------- */
 
 static uint64_t weighted(const uint32_t *weight, struct oc_op_ctx *c, const struct oc_cost *k)
 {

@@ -5,8 +5,7 @@
 
 #include "ops/window_attrs.h"
 
-/* ---- sizes -----------------------------------------------------------------------------------------------
- */
+/* ---- sizes ------------------------------------------------------------------------------------------ */
 
 static const struct oc_shape *out_shape(const struct oc_op_ctx *c)
 {
@@ -65,8 +64,7 @@ static uint64_t convention_rules_rows(struct oc_op_ctx *c, bool all)
     return all ? oc_c_mul(c, before, oc_c_range(c, x, axis + 1U, x->rank)) : before;
 }
 
-/* ---- rules without MACs -----------------------------------------------------------------------------------
- */
+/* ---- rules without MACs ----------------------------------------------------------------------------- */
 
 /* Every primitive once, except divisions. */
 static uint64_t without_div(struct oc_op_ctx *c, const struct oc_cost *k)
@@ -165,8 +163,7 @@ static uint64_t without_macs(const struct oc_rule *r, struct oc_op_ctx *c, const
     }
 }
 
-/* ---- rules with MACs --------------------------------------------------------------------------------------
- */
+/* ---- rules with MACs -------------------------------------------------------------------------------- */
 
 /* Steps * batch of a recurrent operator, and hidden elements of all directions. */
 static uint64_t convention_rules_steps(struct oc_op_ctx *c)
@@ -323,8 +320,7 @@ void oc_rule_count(const struct oc_rule *r, struct oc_op_ctx *c, const struct oc
         p->rest = added_to_macs(r, c, k);
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------
- */
+/* ---- texts ------------------------------------------------------------------------------------------ */
 
 static const char *signed_text(struct oc_op_ctx *c, int a, int b, const char *unit)
 {

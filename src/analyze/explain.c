@@ -14,8 +14,7 @@ struct pass {
     bool overflow;
 };
 
-/* ---- sums -------------------------------------------------------------------------------------------------
- */
+/* ---- sums ------------------------------------------------------------------------------------------- */
 
 static int64_t minus(struct pass *p, uint64_t a, uint64_t b)
 {
@@ -61,8 +60,7 @@ static struct oc_explain_type *explain_type_of(struct pass *p, const struct oc_n
     return &p->x->type[i];
 }
 
-/* ---- reasons ----------------------------------------------------------------------------------------------
- */
+/* ---- reasons ---------------------------------------------------------------------------------------- */
 
 /* Name of the non-MAC work of an operator class. */
 static const char *rest_name(const struct oc_op *op)
@@ -153,8 +151,7 @@ static void explain_node(struct pass *p, uint32_t node)
                      minus(p, count[1], explain_times(p, r[1].flops, trips[1]))); /* --if avg counts half */
 }
 
-/* ---- order ------------------------------------------------------------------------------------------------
- */
+/* ---- order ------------------------------------------------------------------------------------------ */
 
 static uint64_t explain_size_of(int64_t v)
 {

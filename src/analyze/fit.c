@@ -47,7 +47,7 @@ static bool value_along(const struct search *s, int64_t x, uint64_t *out)
     return value_at(s, s->at, out);
 }
 
-/* ---- one variable ------------------------------------------------------------------------------------ */
+/* ---- one variable ----------------------------------------------------------------------------------- */
 
 struct line { /* the fit along one variable from its centre, for one step */
     struct oc_rpoly_axis axis;
@@ -188,7 +188,7 @@ static void find_line(const struct search *s, struct line *out)
     start_range(s, out);
 }
 
-/* ---- all variables ----------------------------------------------------------------------------------- */
+/* ---- all variables ---------------------------------------------------------------------------------- */
 
 static uint64_t next_random(uint64_t *state) /* splitmix64: a reproducible sequence of points */
 {

@@ -23,7 +23,7 @@ static bool loop_same_type(const struct oc_type *a, const struct oc_type *b)
     return same_shallow(a, b) && elem && a->item == b->item;
 }
 
-/* ---- one trip ---------------------------------------------------------------------------------------- */
+/* ---- one trip --------------------------------------------------------------------------------------- */
 
 static uint32_t body_input(const struct oc_engine *e, const struct oc_loop *l, uint32_t i)
 {
@@ -107,8 +107,7 @@ bool oc_loop_leave(struct oc_engine *e, struct oc_loop *l)
     return changed;
 }
 
-/* ---- any trip: a fixed point ----------------------------------------------------------------------------
- */
+/* ---- any trip: a fixed point ------------------------------------------------------------------------ */
 
 /* Infers the body once; the warnings of earlier rounds are dropped. */
 static int loop_run_body(struct oc_engine *e, const struct oc_loop *l, int64_t at)
@@ -182,8 +181,7 @@ static int find_fixed_point(struct oc_engine *e, struct oc_loop *l, bool *widene
     return 0;
 }
 
-/* ---- trip by trip ---------------------------------------------------------------------------------------
- */
+/* ---- trip by trip ----------------------------------------------------------------------------------- */
 
 /* Whether the cost of a body may be another one in each trip: a size, a branch or a nested trip count is not
  * known for all trips. */
@@ -476,8 +474,7 @@ int oc_infer_loop(struct oc_engine *e, uint32_t node)
     return 0;
 }
 
-/* ---- Scan: Scan-8 has sequence lengths first, and a batch axis on every input ----------------------------
- */
+/* ---- Scan: Scan-8 has sequence lengths first, and a batch axis on every input ----------------------- */
 
 static int64_t loop_axis_of(const struct oc_node *n, const char *name, uint32_t i, int64_t otherwise)
 {
@@ -564,8 +561,7 @@ int oc_infer_scan(struct oc_engine *e, uint32_t node)
     return 0;
 }
 
-/* ---- SequenceMap ----------------------------------------------------------------------------------------
- */
+/* ---- SequenceMap ------------------------------------------------------------------------------------ */
 
 int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
 {

@@ -26,8 +26,7 @@ void oc_mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, const c
     }
 }
 
-/* ---- the nodes of a body, nested bodies included ----------------------------------------------------------
- */
+/* ---- the nodes of a body, nested bodies included ---------------------------------------------------- */
 
 struct node_sum {
     struct oc_node_cost k; /* without hist */
@@ -90,8 +89,7 @@ static void free_body(struct body_nodes *b)
     free(b->sum_use);
 }
 
-/* ---- trips that differ: the sum over them -----------------------------------------------------------------
- */
+/* ---- trips that differ: the sum over them ----------------------------------------------------------- */
 
 static bool add_hist(struct node_sum *s, const struct oc_node_cost *k)
 {
@@ -196,8 +194,7 @@ static int cost_each_trip(struct oc_engine *e, uint32_t node, uint64_t outside)
     return rc;
 }
 
-/* ---- equal trips ------------------------------------------------------------------------------------------
- */
+/* ---- equal trips ------------------------------------------------------------------------------------ */
 
 /* Whether the counts of a body leave no room for other sums. */
 static bool is_huge(const struct oc_engine *e, const struct body_nodes *b)

@@ -47,8 +47,7 @@ void oc_recount_free(struct oc_recount *r)
     free(r);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------------------------ */
 
 static uint64_t receipt_whole_bytes(const struct oc_op_ctx *c, const struct oc_type *t)
 {
@@ -117,8 +116,7 @@ static void slots(struct oc_recount *r, const struct oc_op_ctx *c, const struct 
     out->out = r->out;
 }
 
-/* ---- the rule ---------------------------------------------------------------------------------------------
- */
+/* ---- the rule --------------------------------------------------------------------------------------- */
 
 static uint64_t receipt_sum(const uint64_t *hist, const uint32_t *weight, uint64_t *total)
 {
@@ -172,8 +170,7 @@ bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct o
     return true;
 }
 
-/* ---- sources ----------------------------------------------------------------------------------------------
- */
+/* ---- sources ---------------------------------------------------------------------------------------- */
 
 static const char *receipt_assumption(const struct oc_analysis *a, const char *name)
 {
@@ -239,8 +236,7 @@ const char *oc_node_reason(const struct oc_node_cost *k)
     return own && k->note ? k->note : own;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------
- */
+/* ---- names ------------------------------------------------------------------------------------------ */
 
 static const char *nearest_node(const struct oc_model *m, const char *text, struct oc_arena *arena)
 {

@@ -38,7 +38,7 @@ void oc_rpoly_free(struct oc_rpoly *p)
     *p = (struct oc_rpoly){0};
 }
 
-/* ---- points ------------------------------------------------------------------------------------------ */
+/* ---- points ----------------------------------------------------------------------------------------- */
 
 static unsigned rpoly_sum_of(const struct oc_pow *p, unsigned n_var)
 {
@@ -81,7 +81,7 @@ static bool is_below(const struct oc_pow *a, const struct oc_pow *b, unsigned n_
     return true;
 }
 
-/* ---- interpolation ----------------------------------------------------------------------------------- */
+/* ---- interpolation ---------------------------------------------------------------------------------- */
 
 static wide rpoly_choose(unsigned n, unsigned k)
 {

@@ -35,7 +35,7 @@ uint64_t oc_metric_of(const struct oc_analysis *a, enum oc_metric m)
     return v;
 }
 
-/* ---- axes -------------------------------------------------------------------------------------------- */
+/* ---- axes ------------------------------------------------------------------------------------------- */
 
 static bool is_bound(const struct oc_analyze_opts *o, const char *symbol)
 {
@@ -70,7 +70,7 @@ static int take_axes(struct oc_sweep *s, const struct oc_analyze_opts *o, const 
     return 0;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 static void sweep_set_row(struct oc_sweep *s, size_t index, struct oc_bind *bind)
 {

@@ -193,8 +193,7 @@ bool oc_sum_nodes(struct oc_analysis *a)
     return ok;
 }
 
-/* ---- --bytes graph: what must move if everything between inputs and outputs stays on chip ----------------
- */
+/* ---- --bytes graph: what must move if everything between inputs and outputs stays on chip ----------- */
 
 /* Stored or computed size of a value of the main graph; 0 for non-tensors. False: beyond 64 bits. */
 static bool totals_value_bytes(struct oc_engine *e, uint32_t value, uint64_t *bytes)

@@ -6,7 +6,7 @@
 #include "base/ck.h"
 #include "base/str.h"
 
-/* ---- given and recorded ------------------------------------------------------------------------------ */
+/* ---- given and recorded ----------------------------------------------------------------------------- */
 
 /* The trip count given by --trip for this node. */
 static bool given_trips(struct oc_engine *e, const struct oc_node *n, int64_t *v)
@@ -84,7 +84,7 @@ void oc_set_model_trips(struct oc_engine *e, uint32_t node, uint32_t body, struc
     }
 }
 
-/* ---- the part of the body that the condition is computed from ----------------------------------------- */
+/* ---- the part of the body that the condition is computed from --------------------------------------- */
 
 struct slice {
     struct oc_engine *e;
@@ -185,7 +185,7 @@ static int run_slice(struct slice *s, int64_t at)
     return 0;
 }
 
-/* ---- many trips at once ------------------------------------------------------------------------------- */
+/* ---- many trips at once ----------------------------------------------------------------------------- */
 
 /* Looks through nodes that copy a value. */
 static uint32_t copied_from(const struct oc_engine *e, uint32_t value)
@@ -332,7 +332,7 @@ static int64_t jump_to_end(struct slice *s, struct oc_loop *l)
     return states_at(s, l, &j, trips) ? trips : -1;
 }
 
-/* ---- one trip after another --------------------------------------------------------------------------- */
+/* ---- one trip after another ------------------------------------------------------------------------- */
 
 static int64_t trips_walk(struct slice *s, struct oc_loop *l, int64_t trips)
 {

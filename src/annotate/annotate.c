@@ -31,8 +31,7 @@ struct annotating {
     struct oc_arena scratch;   /* of one message */
 };
 
-/* ---- entries ---------------------------------------------------------------------------------------------
- */
+/* ---- entries ---------------------------------------------------------------------------------------- */
 
 typedef void put_entry(struct oc_buf *out, const char *key, const char *value);
 
@@ -75,8 +74,7 @@ static void quality(const struct entries *e, unsigned q)
     annotate_text(e, "quality", oc_quality_name(q));
 }
 
-/* ---- nodes -----------------------------------------------------------------------------------------------
- */
+/* ---- nodes ------------------------------------------------------------------------------------------ */
 
 /* All calls of a function together. */
 static bool annotate_add_cost(struct oc_node_cost *sum, const struct oc_node_cost *k)
@@ -170,8 +168,7 @@ static void node_entries(void *ctx, uint64_t where, struct oc_buf *out)
     oc_arena_free(&a->scratch);
 }
 
-/* ---- the model -------------------------------------------------------------------------------------------
- */
+/* ---- the model -------------------------------------------------------------------------------------- */
 
 static void annotate_assumptions(const struct entries *e)
 {
@@ -232,7 +229,7 @@ static void model_entries(void *ctx, struct oc_buf *out)
     oc_arena_free(&a->scratch);
 }
 
-/* ---- output path -------------------------------------------------------------------------------------- */
+/* ---- output path ------------------------------------------------------------------------------------ */
 
 static bool annotate_same_file(const char *a, const char *b)
 {
@@ -281,7 +278,7 @@ static int annotate_check_place(struct annotating *a, const char *out, struct oc
     return rc;
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 static void index_nodes(struct annotating *a)
 {

@@ -42,8 +42,7 @@ struct walk {
     struct oc_err *err;
 };
 
-/* ---- protobuf --------------------------------------------------------------------------------------------
- */
+/* ---- protobuf --------------------------------------------------------------------------------------- */
 
 static size_t model_rewrite_put_varint(uint8_t out[10], uint64_t v)
 {
@@ -98,8 +97,7 @@ static bool is_ours(const struct walk *w, const struct oc_field *props)
     return false;
 }
 
-/* ---- bytes -----------------------------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------------------------ */
 
 /* Releases pages that were written. */
 static void model_rewrite_copy(struct walk *w, const uint8_t *from, size_t n)
@@ -133,8 +131,7 @@ static uint64_t add_entries(struct walk *w, enum kind kind, const uint8_t *data)
     return w->entries.n;
 }
 
-/* ---- messages --------------------------------------------------------------------------------------------
- */
+/* ---- messages --------------------------------------------------------------------------------------- */
 
 static int model_rewrite_damaged(const struct walk *w, const uint8_t *at, const char *why)
 {

@@ -151,8 +151,7 @@ struct oc_gz *oc_gz_open(const void *src, size_t n)
     return g;
 }
 
-/* ---- inflating ------------------------------------------------------------------------------------------
- */
+/* ---- inflating -------------------------------------------------------------------------------------- */
 
 static size_t gz_place(const struct oc_gz *g)
 {
@@ -254,8 +253,7 @@ static void fill_block(struct oc_gz *g, struct block *b)
     b->taken = gz_place(g);
 }
 
-/* ---- the thread -----------------------------------------------------------------------------------------
- */
+/* ---- the thread ------------------------------------------------------------------------------------- */
 
 static void *run_ahead(void *arg)
 {
@@ -332,8 +330,7 @@ void oc_gz_close(struct oc_gz *g)
     free(g);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------
- */
+/* ---- reading ---------------------------------------------------------------------------------------- */
 
 /* The block after the current one, if any. */
 static struct block *next_block(struct oc_gz *g)

@@ -115,7 +115,7 @@ struct oc_json {
     char error[160];
 };
 
-/* ---- window and errors -------------------------------------------------------------------------------- */
+/* ---- window and errors ------------------------------------------------------------------------------ */
 
 /* Extends the window by more bytes; the byte at the cursor stays and becomes the first one. */
 static bool extend_window(struct oc_json *j)
@@ -236,7 +236,7 @@ unsigned oc_json_depth(const struct oc_json *j)
     return j->depth;
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------------- */
+/* ---- tokens ----------------------------------------------------------------------------------------- */
 
 /* Whether the quote at cursor + quote closes its string. */
 static inline bool json_read_closes_string(struct oc_json *j, size_t quote)
@@ -394,7 +394,7 @@ bool oc_json_member(struct oc_json *j, struct oc_str *key)
     return true;
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------ */
+/* ---- strings ---------------------------------------------------------------------------------------- */
 
 static struct oc_str json_read_decode(struct oc_json *j, const char *p, size_t n)
 {
@@ -426,7 +426,7 @@ bool oc_json_string(struct oc_json *j, struct oc_str *out)
     return true;
 }
 
-/* ---- skip values -------------------------------------------------------------------------------------- */
+/* ---- skip values ------------------------------------------------------------------------------------ */
 
 /* State of a container being skipped: one bit per level, and whether the scan is inside a string. */
 struct nest {
@@ -584,7 +584,7 @@ void oc_json_step(struct oc_json *j, size_t bytes)
         j->pos += bytes;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------ */
+/* ---- numbers ---------------------------------------------------------------------------------------- */
 
 /* The text of a number, or of a string that contains one. */
 static bool json_read_number_text(struct oc_json *j, struct oc_str *text)
@@ -644,7 +644,7 @@ bool oc_json_bool(struct oc_json *j, bool *out)
     return true;
 }
 
-/* ---- repair ------------------------------------------------------------------------------------------- */
+/* ---- repair ----------------------------------------------------------------------------------------- */
 
 /* Whether the value after the byte at the cursor is an object; *blanks: number of blanks and commas before
  * it. */

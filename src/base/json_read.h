@@ -69,7 +69,7 @@ const char *oc_json_error(const struct oc_json *j, uint64_t *offset_bytes); /* N
 bool oc_json_resync(struct oc_json *j, unsigned depth);
 unsigned oc_json_depth(const struct oc_json *j); /* number of entered containers */
 
-/* ---- json escape ------------------------------------------------------------------------------------ */
+/* ---- escapes ---------------------------------------------------------------------------------------- */
 
 /* Escapes inside JSON strings. Part of json_read.c. */
 

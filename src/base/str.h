@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct oc_str {
-    const char *s; /* not NUL-terminated */
+    const char *s; /* not NUL-terminated; NULL: n is 0 */
     size_t n;
 };
 
@@ -19,7 +19,7 @@ static inline struct oc_str oc_str(const char *s, size_t n)
 
 static inline bool oc_str_eq(struct oc_str a, const char *b)
 {
-    return a.n == strlen(b) && memcmp(a.s, b, a.n) == 0;
+    return a.n == strlen(b) && (!a.s || memcmp(a.s, b, a.n) == 0);
 }
 
 static inline bool oc_str_starts(struct oc_str a, const char *with)
@@ -31,12 +31,12 @@ static inline bool oc_str_starts(struct oc_str a, const char *with)
 static inline bool oc_str_ends(struct oc_str a, const char *with)
 {
     size_t n = strlen(with);
-    return a.n >= n && memcmp(a.s + a.n - n, with, n) == 0;
+    return a.s && a.n >= n && memcmp(a.s + a.n - n, with, n) == 0;
 }
 
 static inline bool oc_str_has(struct oc_str a, const char *part)
 {
-    return a.n && memmem(a.s, a.n, part, strlen(part));
+    return a.s && a.n && memmem(a.s, a.n, part, strlen(part));
 }
 
 /* ---- equality --------------------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static inline bool oc_same(const char *a, const char *b, size_t n)
     return i == n;
 }
 
-/* ---- ascii ------------------------------------------------------------------------------------------ */
+/* ---- case and blanks -------------------------------------------------------------------------------- */
 
 /* ASCII letters, case and blanks, independent of the locale: in Turkish "INF" does not match "inf". */
 

@@ -11,7 +11,7 @@
 #define LONG_LINE   ((size_t)1 << 20)   /* is passed on in pieces */
 #define LOOK_LINES  64
 
-/* ---- encoding ------------------------------------------------------------------------------------------ */
+/* ---- encoding --------------------------------------------------------------------------------------- */
 
 enum oc_text_encoding oc_text_encoding(const void *src, size_t n)
 {
@@ -30,7 +30,7 @@ enum oc_text_encoding oc_text_encoding(const void *src, size_t n)
     return low ? OC_TEXT_UTF16LE : high ? OC_TEXT_UTF16BE : OC_TEXT_BYTES;
 }
 
-/* ---- prefixes of log lines ----------------------------------------------------------------------------- */
+/* ---- prefixes of log lines -------------------------------------------------------------------------- */
 
 enum {
     PART_NONE,
@@ -251,7 +251,7 @@ void oc_log_prefix_of(const char *text, size_t n, struct oc_log_prefix *out)
     }
 }
 
-/* ---- the filter ---------------------------------------------------------------------------------------- */
+/* ---- the filter ------------------------------------------------------------------------------------- */
 
 struct oc_text_filter {
     const unsigned char *src;

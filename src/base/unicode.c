@@ -306,8 +306,7 @@ const char *oc_utf8_strip(const char *s, size_t *n)
     return first;
 }
 
-/* ---- columns of a terminal -------------------------------------------------------------------------------
- */
+/* ---- columns of a terminal -------------------------------------------------------------------------- */
 
 struct width_range {
     uint32_t first, last;

@@ -186,7 +186,7 @@ bool oc_parse_scaled(const char *s, const char *unit, double *out)
     return isfinite(*out);
 }
 
-/* ---- integers with units ------------------------------------------------------------------------------ */
+/* ---- integers with units ---------------------------------------------------------------------------- */
 
 typedef unsigned __int128 wide;
 
@@ -229,7 +229,7 @@ bool oc_parse_count(const char *s, const char *unit, uint64_t *out)
                          : scale_integer(d.digits, d.exp10 + 3 * (int64_t)step, 0, out);
 }
 
-/* ---- printing ----------------------------------------------------------------------------------------- */
+/* ---- printing --------------------------------------------------------------------------------------- */
 
 /* The significant digits of |v| rounded to `precision`, and its exponent, for any decimal point of the
  * locale. */

@@ -110,7 +110,7 @@ int oc_xml_fail(const struct oc_xml *x, const char *fmt, ...)
     return fail_at(x, x->depth ? x->stack[x->depth - 1].line : 1, context, what);
 }
 
-/* ---- the parser's events ----------------------------------------------------------------------------- */
+/* ---- the parser's events ---------------------------------------------------------------------------- */
 
 static bool in_list(const char *list, const char *word)
 {
@@ -150,6 +150,16 @@ static int read_attributes(struct oc_xml *x, struct oc_xml_elem *e)
     }
     x->lib.reader_to_element(x->parser);
     return more < 0 ? -1 : check_required(x, e, s->required);
+}
+
+/* Of the root: every format has the attribute. */
+static int check_version(const struct oc_xml *x, const struct oc_xml_elem *e)
+{
+    const char *version = oc_xml_get(e, "version");
+    return strcmp(version, x->format->version) == 0
+               ? 0
+               : oc_xml_fail(x, "version '%.20s' is not supported (this program reads version %s)", version,
+                             x->format->version);
 }
 
 static int end_element(struct oc_xml *x)
@@ -192,7 +202,7 @@ static int start_element(struct oc_xml *x)
     bool empty = x->lib.reader_is_empty(x->parser) == 1;
     struct oc_xml_elem *e = &x->stack[x->depth++];
     *e = (struct oc_xml_elem){.kind = kind, .line = line};
-    if (read_attributes(x, e) || (s->start && s->start(x->user, e)))
+    if (read_attributes(x, e) || (x->depth == 1 && check_version(x, e)) || (s->start && s->start(x->user, e)))
         return -1;
     return empty ? end_element(x) : 0;
 }

@@ -43,7 +43,8 @@ struct oc_xml_spec {
 struct oc_xml_format {
     const struct oc_xml_spec *spec;
     uint32_t n_spec;
-    uint32_t max_bytes; /* of a file */
+    const char *version; /* the only value that the attribute "version" of the root may have */
+    uint32_t max_bytes;  /* of a file */
 };
 
 /* A reader in progress, as seen by the callbacks. */
@@ -52,8 +53,9 @@ struct oc_xml;
 /* Fails at the current element; the message has the file, the line and the enclosing elements. Returns -1. */
 int oc_xml_fail(const struct oc_xml *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Reads a text (name: for messages). *x is set before the first callback; texts of elements are in the arena.
- * Returns 0, or -1 with *err (may be NULL) filled. OC_ELIBRARY: libxml2 is missing. */
+/* Reads a text (name: for messages; data may be NULL if n is 0). *x is set before the first callback; texts
+ * of elements are in the arena. Returns 0, or -1 with *err (may be NULL) filled. OC_ELIBRARY: libxml2 is
+ * missing. */
 int oc_xml_read(const struct oc_xml_format *format, const char *name, const void *data, size_t n,
                 struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err);
 

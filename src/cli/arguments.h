@@ -18,7 +18,7 @@ struct cli_sizes {
 /* False: not a list, or too long. `out` is initially empty; the caller frees its memory in any case. */
 bool cli_sizes_parse(const char *text, struct cli_sizes *out);
 
-/* ---- limit arg -------------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------------------- */
 
 /* --limit and --external-data. */
 
@@ -29,7 +29,7 @@ int cli_take_limits(struct cli_opts *o);
  * of. Returns `buf`. */
 const char *cli_limit_amount(const struct oc_cap_info *c, char *buf, size_t cap);
 
-/* ---- recordings arg --------------------------------------------------------------------------------- */
+/* ---- recordings ------------------------------------------------------------------------------------- */
 
 /* RECORDINGS... on the command line, with --hw and related options: reads the measured kernels. */
 

@@ -14,8 +14,7 @@ struct check_job {
     struct oc_check *check;
 };
 
-/* ---- limits ----------------------------------------------------------------------------------------------
- */
+/* ---- limits ----------------------------------------------------------------------------------------- */
 
 static int add(struct check_job *j, const char *metric, const char *limit, const char *type)
 {
@@ -80,8 +79,7 @@ static int make_budget(struct check_job *j)
     return rc;
 }
 
-/* ---- figures ---------------------------------------------------------------------------------------------
- */
+/* ---- figures ---------------------------------------------------------------------------------------- */
 
 static int open_side(struct check_job *j)
 {
@@ -135,8 +133,7 @@ static int check(struct check_job *j)
     return oc_check_make(&j->side.in, j->estimate, j->budget, &j->check, &err) ? cli_fail_err(&err) : 0;
 }
 
-/* ---- output ----------------------------------------------------------------------------------------------
- */
+/* ---- output ----------------------------------------------------------------------------------------- */
 
 /* A report for programs, or one in a file, has the reasons on standard error. */
 static void print_reasons(const struct check_job *j)

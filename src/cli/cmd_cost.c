@@ -39,8 +39,7 @@ static bool cost_is(const char *value, const char *wanted)
     return value && !strcmp(value, wanted);
 }
 
-/* ---- input -----------------------------------------------------------------------------------------------
- */
+/* ---- input ------------------------------------------------------------------------------------------ */
 
 static void cost_add_profile(struct job *j, const char *path)
 {
@@ -205,8 +204,7 @@ static int find_device(struct job *j)
     return cli_find_recorded_device(j->o, cli_hw(j->o), j->profile, &j->hwdb, &j->device);
 }
 
-/* ---- analysis --------------------------------------------------------------------------------------------
- */
+/* ---- analysis --------------------------------------------------------------------------------------- */
 
 static struct oc_analyze_opts analyze_opts(const struct job *j)
 {
@@ -236,8 +234,7 @@ static int cost_analyze(struct job *j)
     return oc_analyze(j->model, &opts, &j->analysis, &err) ? cli_fail_err(&err) : 0;
 }
 
-/* ---- join -------------------------------------------------------------------------------------------------
- */
+/* ---- join ------------------------------------------------------------------------------------------- */
 
 static int cost_join(struct job *j)
 {
@@ -258,8 +255,7 @@ static int cost_join(struct job *j)
     return 0;
 }
 
-/* ---- output ----------------------------------------------------------------------------------------------
- */
+/* ---- output ----------------------------------------------------------------------------------------- */
 
 static struct oc_report_opts report_opts(const struct cli_opts *o, const struct cli_output *out)
 {
@@ -396,8 +392,7 @@ static int cost_write_report(struct job *j)
     return rc ? rc : failed;
 }
 
-/* ---- warnings ---------------------------------------------------------------------------------------------
- */
+/* ---- warnings --------------------------------------------------------------------------------------- */
 
 enum { MAX_WARNINGS = 5 };
 

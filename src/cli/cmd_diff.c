@@ -20,8 +20,7 @@ static void add(struct cli_list *l, const char *text)
     l->item[l->n++] = text;
 }
 
-/* ---- who is A, who is B ----------------------------------------------------------------------------------
- */
+/* ---- who is A, who is B ----------------------------------------------------------------------------- */
 
 static int sort_files(struct diff_job *j)
 {
@@ -70,8 +69,7 @@ static int choose_sides(struct diff_job *j)
     return 0;
 }
 
-/* ---- sizes of B ------------------------------------------------------------------------------------------
- */
+/* ---- sizes of B ------------------------------------------------------------------------------------- */
 
 static bool names_same(const char *a, const char *b)
 {
@@ -110,8 +108,7 @@ static int open_sides(struct diff_job *j)
     return cli_side_open(&j->of_b, &j->side[1]);
 }
 
-/* ---- result ----------------------------------------------------------------------------------------------
- */
+/* ---- result ----------------------------------------------------------------------------------------- */
 
 static int make(struct diff_job *j)
 {

@@ -61,7 +61,7 @@ static int parse_axis(const char *text, struct oc_sweep_axis *out)
     return 0;
 }
 
-/* ---- the two reports --------------------------------------------------------------------------------- */
+/* ---- the two reports -------------------------------------------------------------------------------- */
 
 struct made {
     struct oc_closed_form *formula;

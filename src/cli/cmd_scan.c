@@ -34,8 +34,7 @@ struct job {
     size_t n, n_done, n_errors;
 };
 
-/* ---- what to scan ---------------------------------------------------------------------------------------
- */
+/* ---- what to scan ----------------------------------------------------------------------------------- */
 
 static void scan_add_path(struct job *j, const char *path)
 {
@@ -104,8 +103,7 @@ static int take_paths(struct job *j)
     return take_list(j);
 }
 
-/* ---- how ------------------------------------------------------------------------------------------------
- */
+/* ---- how -------------------------------------------------------------------------------------------- */
 
 static void scan_append(char **text, const char *a, const char *b)
 {
@@ -184,8 +182,7 @@ static int take_options(struct job *j)
     return take_paths(j);
 }
 
-/* ---- rows -----------------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 static int on_row(void *arg, const struct oc_scan_row *row)
 {
@@ -246,8 +243,7 @@ static int write_once(struct job *j)
     return failed ? failed : rc;
 }
 
-/* ---- --resume -------------------------------------------------------------------------------------------
- */
+/* ---- --resume --------------------------------------------------------------------------------------- */
 
 /* Appends rows after the last complete line. *more: there are lines. */
 static FILE *open_journal(const char *path, bool *more)
@@ -335,8 +331,7 @@ static int write_resumed(struct job *j)
     return rc;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------
- */
+/* ---- all -------------------------------------------------------------------------------------------- */
 
 static int do_scan(struct job *j)
 {

@@ -5,7 +5,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* ---- names that the library has ----------------------------------------------------------------------- */
+/* ---- names that the library has --------------------------------------------------------------------- */
 
 static const char *profile_format(size_t i)
 {
@@ -69,7 +69,7 @@ void complete_option(const struct cli_option *p, struct complete_value *out)
     }
 }
 
-/* ---- commands ------------------------------------------------------------------------------------------ */
+/* ---- commands --------------------------------------------------------------------------------------- */
 
 const struct cli_command *complete_nth(size_t i)
 {

@@ -240,8 +240,7 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *context)
     _exit(write(STDERR_FILENO, text, n) < 0 ? CLI_ENVIRONMENT : CLI_INPUT);
 }
 
-/* ---- outside of them --------------------------------------------------------------------------------------
- */
+/* ---- outside of them -------------------------------------------------------------------------------- */
 
 static void put_path(const char *from, const char *to)
 {

@@ -40,10 +40,6 @@ unsigned cli_width_of(const struct cli_opts *o);
 /* when: "auto" (NULL), "always", "never" */
 bool cli_color(const struct cli_output *out, const char *when);
 
-/* ---- ascii stream ----------------------------------------------------------------------------------- */
-
-/* Text for terminals that do not show UTF-8: one ASCII character in the place of each column. */
-
 /* ---- progress --------------------------------------------------------------------------------------- */
 
 /* A line on the terminal that says what takes long. It appears after one second, never when standard error is

@@ -35,7 +35,7 @@ enum oc_stat cli_stat(const char *name);
 /* Checks --warmup and --iterations; 0 or CLI_USAGE. */
 int cli_check_runs(const struct cli_opts *o);
 
-/* ---- stdin file ------------------------------------------------------------------------------------- */
+/* ---- standard input --------------------------------------------------------------------------------- */
 
 /* "-" as an input file: standard input. */
 

@@ -91,7 +91,7 @@ const char *const oc_cal_kind_names[OC_CAL_KIND_COUNT] = {
     [OC_CAL_PRIOR] = "prior",
 };
 
-/* ---- cal write -------------------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------------------- */
 
 /* Writer of calibration files (cal_file.h). */
 

@@ -43,8 +43,7 @@ int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_cali
 /* Whether the text may be written to the file: short, UTF-8, no control characters. */
 bool oc_cal_text_ok(const char *s);
 
-/* ---- private to cal_read.c and cal_file.c: attributes that are plain numbers ----------------------------
- */
+/* ---- private to cal_read.c and cal_file.c: attributes that are plain numbers ------------------------ */
 
 enum oc_cal_attr_kind { OC_CAL_A_DOUBLE, OC_CAL_A_U32, OC_CAL_A_FLAG };
 struct oc_cal_attr {

@@ -131,8 +131,7 @@ double oc_cfit_refine(const struct oc_cfit_set *set, const struct oc_cfit_choice
     return cal_fit_fit(set, choice, prior, iterations, 1, theta);
 }
 
-/* ---- discrete choices -----------------------------------------------------------------------------------
- */
+/* ---- discrete choices ------------------------------------------------------------------------------- */
 
 struct best {
     double loss;
@@ -261,8 +260,7 @@ static int cal_fit_by_double(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* ---- wall = kernels + t_fix + gap * n --------------------------------------------------------------------
- */
+/* ---- wall = kernels + t_fix + gap * n --------------------------------------------------------------- */
 
 struct wall {
     double n, rest, scale, weight; /* kernel time, wall time minus kernel time, wall time */
@@ -331,8 +329,7 @@ void oc_cal_fit_wall(const struct oc_cal_data *d, struct oc_calibration *out)
     free(w);
 }
 
-/* ---- signatures ------------------------------------------------------------------------------------------
- */
+/* ---- signatures ------------------------------------------------------------------------------------- */
 
 struct seen {
     uint64_t signature;

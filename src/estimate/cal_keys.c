@@ -28,8 +28,7 @@ static unsigned cal_keys_level_of(const struct oc_key_fit *k)
     return k->cls >= OC_KC_COUNT ? 0 : k->dtype == OC_CLASS_NONE ? 1 : 2;
 }
 
-/* ---- priors ---------------------------------------------------------------------------------------------
- */
+/* ---- priors ----------------------------------------------------------------------------------------- */
 
 static struct oc_cfit_theta shipped(enum oc_cal_device kind, unsigned cls)
 {
@@ -63,8 +62,7 @@ static struct oc_cfit_prior prior_of(const struct oc_key_tree *t, const struct o
     return p;
 }
 
-/* ---- predictions of rows ----------------------------------------------------------------------------------
- */
+/* ---- predictions of rows ---------------------------------------------------------------------------- */
 
 static double ln_roofline(const struct oc_cfit_row *r)
 {
@@ -97,8 +95,7 @@ double oc_key_ln_time(const struct oc_key_fit *k, uint32_t fold, size_t row)
     return oc_cfit_ln_time(&k->theta[fold], &k->choice, &k->row[row], NULL);
 }
 
-/* ---- folds ----------------------------------------------------------------------------------------------
- */
+/* ---- folds ------------------------------------------------------------------------------------------ */
 
 static bool has_fold(const struct oc_key_fit *k, uint32_t fold)
 {
@@ -183,8 +180,7 @@ static void fit_lambda(const struct oc_key_tree *t, struct oc_key_fit *k, const 
     free(best);
 }
 
-/* ---- the constant that a curve must improve on ------------------------------------------------------------
- */
+/* ---- the constant that a curve must improve on ------------------------------------------------------ */
 
 struct weighted {
     double v, w;
@@ -234,8 +230,7 @@ static void fit_constants(const struct oc_key_tree *t, struct oc_key_fit *k)
     free(v);
 }
 
-/* ---- one key --------------------------------------------------------------------------------------------
- */
+/* ---- one key ---------------------------------------------------------------------------------------- */
 
 static double decades(const struct oc_key_fit *k)
 {
@@ -330,8 +325,7 @@ static void fit_key(const struct oc_key_tree *t, struct oc_key_fit *k)
         k->kind = OC_CAL_CONSTANT;
 }
 
-/* ---- the tree -------------------------------------------------------------------------------------------
- */
+/* ---- the tree --------------------------------------------------------------------------------------- */
 
 static bool belongs(const struct oc_cal_datum *d, unsigned cls, unsigned dtype)
 {

@@ -39,8 +39,7 @@ struct reader {
     struct oc_forest now; /* current element */
 };
 
-/* ---- attributes -----------------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------------- */
 
 static int bad(struct reader *r, const char *name, const char *text, const char *what)
 {
@@ -168,17 +167,12 @@ static int get_text(struct reader *r, const struct oc_xml_elem *e, const char *n
     return oc_cal_text_ok(*out) ? 0 : bad(r, name, *out, "a short text");
 }
 
-/* ---- elements -------------------------------------------------------------------------------------------
- */
+/* ---- elements --------------------------------------------------------------------------------------- */
 
 static int start_calibration(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
     struct oc_calibration *c = r->cal;
-    const char *version = oc_xml_get(e, "version");
-    if (strcmp(version, "2") != 0)
-        return oc_xml_fail(r->xml, "version '%.20s' is not supported (this program reads version 2)",
-                           version);
     return get_text(r, e, "device", &c->device) || get_text(r, e, "runtime", &c->runtime) ||
                    get_text(r, e, "runtime-version", &c->runtime_version) ||
                    get_text(r, e, "tool", &c->tool_version) || get_text(r, e, "created", &c->created) ||
@@ -274,8 +268,7 @@ static int start_errors(void *user, const struct oc_xml_elem *e)
     return expect_once(r, &r->has_errors) || get_errors(r, e, &r->key[r->cal->n_key - 1].errors) ? -1 : 0;
 }
 
-/* ---- forests --------------------------------------------------------------------------------------------
- */
+/* ---- forests ---------------------------------------------------------------------------------------- */
 
 static int start_forest(void *user, const struct oc_xml_elem *e)
 {
@@ -440,9 +433,9 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     [E_NODES] = {"nodes", E_TREE, "", false, "v", "", start_nodes, NULL},
     [E_KERNEL] = {"kernel", E_CALIBRATION, "id", false, "id t sd n", "", cal_read_start_kernel, NULL},
 };
-static const struct oc_xml_format format = {specs, E_KINDS, OC_CAL_MAX_FILE_BYTES};
+static const struct oc_xml_format format = {specs, E_KINDS, "2", OC_CAL_MAX_FILE_BYTES};
 
-/* ---- files -------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------ */
 
 static void cal_read_copy_to_arena(struct reader *r)
 {
@@ -488,8 +481,7 @@ int oc_calibration_load(const char *path, struct oc_calibration **out, struct oc
     *out = NULL;
     if (oc_file_map(path, OC_CAL_MAX_FILE_BYTES, &file, err))
         return -1;
-    int rc =
-        oc_cal_read_mem(path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes, out, err);
+    int rc = oc_cal_read_mem(path, file.data, (size_t)file.size_bytes, out, err);
     oc_file_unmap(&file);
     return rc;
 }

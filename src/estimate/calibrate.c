@@ -28,8 +28,7 @@ static const struct oc_cal_datum *datum_of(const struct oc_key_fit *k, size_t ro
     return k->row[row].datum;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------
- */
+/* ---- keys ------------------------------------------------------------------------------------------- */
 
 static void set_extent(double v, double *min, double *max)
 {
@@ -140,8 +139,7 @@ static void set_forests(struct making *m)
     cal->forest = f;
 }
 
-/* ---- models ----------------------------------------------------------------------------------------------
- */
+/* ---- models ----------------------------------------------------------------------------------------- */
 
 /* as predict.c does for a predicted time */
 static double kernel_sd(const struct making *m, size_t datum)
@@ -178,7 +176,7 @@ static void calibrate_set_models(struct making *m)
     free(e);
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 static const char *copy_text(struct oc_calibration *cal, const char *s)
 {

@@ -59,8 +59,7 @@ enum oc_cal_device oc_cal_device_kind(const struct oc_device *device)
     return kind && !strcmp(kind, "npu") ? OC_CAL_NPU : OC_CAL_CPU;
 }
 
-/* ---- properties of a kernel on a device -------------------------------------------------------------------
- */
+/* ---- properties of a kernel on a device ------------------------------------------------------------- */
 
 struct unit_sum {
     const struct oc_device *device;
@@ -245,8 +244,7 @@ void oc_cal_point_make(const struct oc_device *device, const struct oc_kernel *k
     out->units = wave_units(device);
 }
 
-/* ---- the curve ------------------------------------------------------------------------------------------
- */
+/* ---- the curve -------------------------------------------------------------------------------------- */
 
 static double curve_fullness(double d, double a)
 {
@@ -354,8 +352,7 @@ double oc_curve_roofline(const struct oc_cal_point *p)
     return p->unknown ? NAN : fmax(p->tc_s, p->act_s + p->wt_s);
 }
 
-/* ---- priors ---------------------------------------------------------------------------------------------
- */
+/* ---- priors ----------------------------------------------------------------------------------------- */
 
 struct oc_curve_prior oc_curve_prior(enum oc_cal_device kind, unsigned cls)
 {

@@ -104,7 +104,7 @@ static int forest_by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* ---- the data, binned: at most BINS bins of equal population per feature ----------------------------- */
+/* ---- the data, binned: at most BINS bins of equal population per feature ---------------------------- */
 
 struct grove {
     size_t n;
@@ -163,8 +163,7 @@ static void set_bins(struct grove *g, const double *x)
     free(column);
 }
 
-/* ---- a tree ----------------------------------------------------------------------------------------------
- */
+/* ---- a tree ----------------------------------------------------------------------------------------- */
 
 struct sums {
     double w, wy;

@@ -32,8 +32,7 @@ static double fusion_layout_bytes_of(const struct oc_fuse *f, uint32_t value, bo
     return blocked ? n / (double)channels * (double)whole : n;
 }
 
-/* ---- inserted kernels ------------------------------------------------------------------------------------
- */
+/* ---- inserted kernels ------------------------------------------------------------------------------- */
 
 static void fusion_layout_insert(struct layout *l, uint32_t value, bool to_blocked)
 {
@@ -73,7 +72,7 @@ static void need_plain(struct layout *l, uint32_t value)
     l->f->plain[value] = true;
 }
 
-/* ---- operators in the blocked layout ------------------------------------------------------------------ */
+/* ---- operators in the blocked layout ---------------------------------------------------------------- */
 
 static bool can_block_conv(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {

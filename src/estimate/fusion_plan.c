@@ -20,7 +20,7 @@ unsigned oc_fusion_rules_by_name(const char *name)
     return i;
 }
 
-/* ---- queries for rules -------------------------------------------------------------------------------- */
+/* ---- queries for rules ------------------------------------------------------------------------------ */
 
 bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types)
 {
@@ -155,7 +155,7 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
     b->n_node = 0;
 }
 
-/* ---- launched nodes ----------------------------------------------------------------------------------- */
+/* ---- launched nodes --------------------------------------------------------------------------------- */
 
 static bool sizes_declared(const struct oc_model *m)
 {
@@ -264,8 +264,7 @@ static void make_groups(struct oc_fuse *f)
         }
 }
 
-/* ---- groups to kernels -----------------------------------------------------------------------------------
- */
+/* ---- groups to kernels ------------------------------------------------------------------------------ */
 
 static int fusion_plan_by_number(const void *a, const void *b)
 {

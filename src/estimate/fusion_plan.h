@@ -26,8 +26,7 @@ void oc_fusion_compare(const struct oc_model *m, const struct oc_analysis *a,
                        const struct oc_kernel_list *plan, const struct oc_kernel_list *recorded,
                        const double *time_s, struct oc_fusion_match *out);
 
-/* ---- private to the files of the plan --------------------------------------------------------------------
- */
+/* ---- private to the files of the plan --------------------------------------------------------------- */
 
 #define OC_FUSE_MAX 40 /* limit of nodes in a group made by a rule */
 

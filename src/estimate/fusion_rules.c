@@ -273,8 +273,7 @@ static void merge_equal(struct oc_fuse *f)
     oc_arena_free(&a);
 }
 
-/* ---- shapes from sizes -----------------------------------------------------------------------------------
- */
+/* ---- shapes from sizes ------------------------------------------------------------------------------ */
 
 static uint32_t made_by(const struct oc_fuse *f, uint32_t value, const char *types)
 {
@@ -328,8 +327,7 @@ static void fold_shapes(struct oc_fuse *f)
     }
 }
 
-/* ---- dead nodes ------------------------------------------------------------------------------------------
- */
+/* ---- dead nodes ------------------------------------------------------------------------------------- */
 
 static bool is_read(const struct oc_fuse *f, uint32_t node)
 {

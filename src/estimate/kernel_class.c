@@ -157,8 +157,7 @@ static bool is_one_of(const struct oc_kernel_view *v, const char *const *name, s
     return false;
 }
 
-/* ---- windows --------------------------------------------------------------------------------------------
- */
+/* ---- windows ---------------------------------------------------------------------------------------- */
 
 static void kernel_class_window(const struct oc_kernel_view *v, const struct oc_shape *w, struct oc_kernel *k)
 {
@@ -222,8 +221,7 @@ static void pool(const struct oc_kernel_view *v, struct oc_kernel *k)
     k->channels_in = x && x->rank > 1 ? (double)x->dim[1].v : 0;
 }
 
-/* ---- matrices -------------------------------------------------------------------------------------------
- */
+/* ---- matrices --------------------------------------------------------------------------------------- */
 
 static bool kernel_class_is_plain(double x)
 {

@@ -10,7 +10,7 @@
  * kernel_class.h refines these. NULL, an operator without a row: OC_KC_OTHER. */
 unsigned oc_kernel_class_of_op(const struct oc_op *op);
 
-/* ---- kernel dims ------------------------------------------------------------------------------------ */
+/* ---- sizes ------------------------------------------------------------------------------------------ */
 
 /* Sizes of a kernel from its main node: the contraction, the window, and the class refined by them. */
 

@@ -444,7 +444,7 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
     k->signature = kernel_signature(m->m, m->a, k, node, n_node, type);
 }
 
-/* ---- kernels of a join -------------------------------------------------------------------------------- */
+/* ---- kernels of a join ------------------------------------------------------------------------------ */
 
 static uint8_t inserted_class(const char *bucket)
 {

@@ -124,7 +124,7 @@ static bool same_device(const struct oc_calibration *cal, const struct oc_device
     return !cal->device || !*cal->device || !device->info.id || !strcmp(cal->device, device->info.id);
 }
 
-/* ---- intervals --------------------------------------------------------------------------------------- */
+/* ---- intervals -------------------------------------------------------------------------------------- */
 
 static void predict_set_interval(struct oc_prediction *p, double d80, double d95)
 {
@@ -172,7 +172,7 @@ static void set_parts(const struct asking *a, const struct oc_curve_parts *c, st
     p->bound = (uint8_t)bound_of(a, c);
 }
 
-/* ---- evidence levels --------------------------------------------------------------------------------- */
+/* ---- evidence levels -------------------------------------------------------------------------------- */
 
 /* Whether a key's curve comes from its own class or only from its group. */
 static bool rests_on_group(const struct oc_calibration *cal, const struct oc_cal_key *k)
@@ -469,9 +469,7 @@ void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_pa
     set_model_interval(cal, part, n, out);
 }
 
-/* ---- estimate --------------------------------------------------------------------------------------- */
-
-/* ---- kernels ------------------------------------------------------------------------------------------ */
+/* ---- kernels ---------------------------------------------------------------------------------------- */
 
 static int choose_rules(struct oc_estimate *e, const char *name, struct oc_err *err)
 {
@@ -510,7 +508,7 @@ static void predict_take_recorded(struct oc_estimate *e)
     oc_fusion_compare(e->analysis->model, e->analysis, &plan, &e->list, run_s, &e->match);
 }
 
-/* ---- predictions -------------------------------------------------------------------------------------- */
+/* ---- predictions ------------------------------------------------------------------------------------ */
 
 /* No operations and no bytes: takes only the launch overhead. */
 static void band_of_launch(const struct oc_estimate *e, const struct oc_kernel *k, struct oc_prediction *p)
@@ -575,8 +573,7 @@ double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
     return t * runs_of(&e->list.item[i]);
 }
 
-/* ---- public ----------------------------------------------------------------------------------------------
- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
 {

@@ -27,7 +27,7 @@ struct maker {
     struct oc_err *err;
 };
 
-/* ---- requested options --------------------------------------------------------------------------------- */
+/* ---- requested options ------------------------------------------------------------------------------ */
 
 static int take_devices(struct maker *k)
 {
@@ -108,7 +108,7 @@ static int rank_devices_take_symbol(struct maker *k)
     return 0;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 static enum oc_fits fits_memory(const struct oc_device *d, const struct oc_rank_load *load, uint64_t *needs,
                                 uint64_t *capacity)
@@ -272,7 +272,7 @@ size_t oc_rank_best_for(const struct oc_rank *r, const struct oc_rank_table *t, 
     return best;
 }
 
-/* ---- other batches ------------------------------------------------------------------------------------- */
+/* ---- other batches ---------------------------------------------------------------------------------- */
 
 static struct brief *briefs_at(struct maker *k, int64_t batch)
 {
@@ -418,7 +418,7 @@ static void take_assumptions(struct maker *k)
     k->r->assumption = list;
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 static int rank_devices_make(struct maker *k)
 {

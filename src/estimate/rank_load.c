@@ -54,7 +54,7 @@ struct oc_rank_loads {
     unsigned analyses;
 };
 
-/* ---- one analysis -------------------------------------------------------------------------------------- */
+/* ---- one analysis ----------------------------------------------------------------------------------- */
 
 static void take_work(struct snap *s, const struct oc_work *w)
 {
@@ -190,7 +190,7 @@ static const struct snap *get_snap(struct oc_rank_loads *l, int64_t batch)
     return s ? s : store_snap(l, snap_at(l, batch, &unused));
 }
 
-/* ---- straight lines ------------------------------------------------------------------------------------ */
+/* ---- straight lines --------------------------------------------------------------------------------- */
 
 /* The value at n of the line through (x0, a) and (x1, b); false: not an integer, or decreasing. */
 static bool on_line(uint64_t a, uint64_t b, int64_t x0, int64_t x1, int64_t n, uint64_t *out)
@@ -278,7 +278,7 @@ int64_t oc_rank_loads_span(struct oc_rank_loads *l, int64_t most)
     return hi ? hi->batch : 1;
 }
 
-/* ---- loads --------------------------------------------------------------------------------------------- */
+/* ---- loads ------------------------------------------------------------------------------------------ */
 
 /* Counts of a batch between lo and hi; of lo itself without hi. */
 static void part_at(const struct snap *lo, const struct snap *hi, int64_t batch, uint32_t i, struct part *out)
@@ -411,7 +411,7 @@ const struct oc_rank_load *oc_rank_load_at(struct oc_rank_loads *l, int64_t batc
     return store_load(l, load);
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 int oc_rank_loads_make(const struct oc_model *m, const struct oc_analyze_opts *opts,
                        const struct oc_recast *as, const char *symbol, struct oc_rank_loads **out,

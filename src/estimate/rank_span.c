@@ -179,7 +179,7 @@ unsigned oc_span_limit(const struct oc_span *s)
     return s->part_s[best] > 0 ? best : OC_SPAN_PARTS;
 }
 
-/* ---- arithmetic without a peak ------------------------------------------------------------------------- */
+/* ---- arithmetic without a peak ---------------------------------------------------------------------- */
 
 static bool rank_span_has_vector_peak(const struct oc_device *d, unsigned cls)
 {
@@ -231,7 +231,7 @@ static void judge_left_out(struct oc_span *s, double out, double all)
         }
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------------- */
 
 static unsigned rank_span_limit_of(const struct oc_roof *r)
 {

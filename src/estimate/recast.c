@@ -49,7 +49,7 @@ int oc_recast_unknown(const char *name, struct oc_err *err)
             .what = "data type", .where = "for --as", .given = name, .valid = names, .n = n});
 }
 
-/* ---- conversion rules --------------------------------------------------------------------------------- */
+/* ---- conversion rules ------------------------------------------------------------------------------- */
 
 enum change { KEEPS, MOVES /* narrow tensors, arithmetic as before */, COMPUTES /* in the class too */ };
 
@@ -79,8 +79,7 @@ static bool recast_is_float(unsigned cls)
            cls == OC_CLASS_BF16;
 }
 
-/* ---- bytes -----------------------------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------------------------ */
 
 static void recast_add(struct oc_recasting *s, uint64_t *sum, uint64_t v)
 {
@@ -122,8 +121,7 @@ static void add_tensors(const struct oc_recast *to, const struct oc_analysis *a,
                               change != KEEPS && !to->weights_only ? to->bits : 0);
 }
 
-/* ---- operations ------------------------------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------------------------- */
 
 static void move_class(struct oc_recasting *s, uint64_t ops[OC_CLASS_COUNT], unsigned cls)
 {

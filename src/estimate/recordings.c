@@ -43,8 +43,7 @@ static const char *recordings_folder_of(struct oc_arena *a, const char *path)
     return oc_strndup(a, path, (size_t)(recordings_base_of(path) - path));
 }
 
-/* ---- names ----------------------------------------------------------------------------------------------
- */
+/* ---- names ------------------------------------------------------------------------------------------ */
 
 /* "Y@..." and "Y.anything", shorter and shorter. */
 static bool recordings_shorten(char *stem)
@@ -117,8 +116,7 @@ static int recordings_add(struct oc_recordings *r, struct oc_recording_files f, 
     return 0;
 }
 
-/* ---- lists ----------------------------------------------------------------------------------------------
- */
+/* ---- lists ------------------------------------------------------------------------------------------ */
 
 enum { PROFILE, MODEL, OPTIMIZED, NAME, ID, FAMILY, DIMS, PLAIN_MS, WARMUP, N_COLUMN };
 static const char *const columns[N_COLUMN] = {"profile", "model", "optimized", "name",  "id",

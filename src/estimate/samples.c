@@ -33,8 +33,7 @@ static double timer_tick_s(const char *importer)
     return strcmp(importer, "onnxruntime") == 0 ? 1e-6 : 0;
 }
 
-/* ---- one recording --------------------------------------------------------------------------------------
- */
+/* ---- one recording ---------------------------------------------------------------------------------- */
 
 struct reading {
     struct oc_samples *out;
@@ -166,8 +165,7 @@ static void samples_take(struct reading *r, const struct oc_kernel_use *u)
     r->found[r->n_found++] = s;
 }
 
-/* ---- equal kernels --------------------------------------------------------------------------------------
- */
+/* ---- equal kernels ---------------------------------------------------------------------------------- */
 
 static int samples_by_signature(const void *a, const void *b)
 {
@@ -257,7 +255,7 @@ static void close_files(struct reading *r)
     oc_model_free(r->model);
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 struct samples_list {
     struct oc_sample *item;

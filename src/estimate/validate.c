@@ -216,8 +216,7 @@ struct run {
     size_t n_fold;
 };
 
-/* ---- one fold --------------------------------------------------------------------------------------------
- */
+/* ---- one fold --------------------------------------------------------------------------------------- */
 
 static bool is_held_out(const struct run *r, size_t i, uint32_t fold)
 {
@@ -394,8 +393,7 @@ static int run_folds(struct run *r, struct oc_err *err)
     return failed ? -1 : 0;
 }
 
-/* ---- scores -----------------------------------------------------------------------------------------------
- */
+/* ---- scores ----------------------------------------------------------------------------------------- */
 
 static double repeats_of(const struct run *r, size_t i)
 {
@@ -520,7 +518,7 @@ static void validate_score(struct run *r)
     score_classes(r);
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 static int validate_by_name(const void *a, const void *b)
 {

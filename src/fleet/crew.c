@@ -50,8 +50,7 @@ static void *crew_place_of(const struct run *r, size_t worker, unsigned place)
     return r->shared + (worker * DEPTH + place) * r->crew->result_bytes;
 }
 
-/* ---- in a worker's process ------------------------------------------------------------------------------
- */
+/* ---- in a worker's process -------------------------------------------------------------------------- */
 
 static void no_memory(size_t bytes)
 {
@@ -93,8 +92,7 @@ static _Noreturn void be_worker(const struct run *r, size_t self)
     }
 }
 
-/* ---- in the caller's ------------------------------------------------------------------------------------
- */
+/* ---- in the caller's -------------------------------------------------------------------------------- */
 
 static int crew_start(struct run *r, size_t self, struct oc_err *err)
 {

@@ -203,8 +203,7 @@ static const struct oc_scan_field *scan_row_field_named(struct oc_str name)
     return NULL;
 }
 
-/* ---- one field ------------------------------------------------------------------------------------------
- */
+/* ---- one field -------------------------------------------------------------------------------------- */
 
 static void *scan_row_place(struct oc_scan_row *row, const struct oc_scan_field *f)
 {
@@ -242,7 +241,7 @@ static bool set_json(struct oc_scan_row *row, const struct oc_scan_field *f, str
     return oc_json_peek(j) == OC_JSON_NUMBER && oc_json_raw(j, &s) && scan_row_set_text(row, f, s, a);
 }
 
-/* ---- rows that are reused ----------------------------------------------------------------------------- */
+/* ---- rows that are reused --------------------------------------------------------------------------- */
 
 static bool may_be_gone(const char *code)
 {
@@ -267,8 +266,7 @@ static void scan_row_offer(struct oc_scan *s, struct oc_scan_row *row)
     s->kept[i] = kept;
 }
 
-/* ---- NDJSON ---------------------------------------------------------------------------------------------
- */
+/* ---- NDJSON ----------------------------------------------------------------------------------------- */
 
 /* False: not such a row. */
 static bool scan_row_read_object(struct oc_scan *s, struct oc_str line, struct oc_scan_row *row)
@@ -305,8 +303,7 @@ static int read_ndjson(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
     return oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------
- */
+/* ---- CSV -------------------------------------------------------------------------------------------- */
 
 static bool scan_row_is_header(void *ctx, const struct oc_str *field, size_t n)
 {

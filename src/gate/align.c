@@ -33,7 +33,7 @@ const char *oc_align_rule_name(unsigned rule)
     return rule < OC_ALIGN_RULES ? name[rule] : "?";
 }
 
-/* ---- hashes -------------------------------------------------------------------------------------------- */
+/* ---- hashes ----------------------------------------------------------------------------------------- */
 
 static uint64_t align_mix(uint64_t h, uint64_t v)
 {
@@ -135,7 +135,7 @@ static void hash_node(struct side *s, uint32_t i)
     s->full[i] = mix_values(mix_values(s->outline[i], s->a, n->in, n->n_in), s->a, n->out, n->n_out);
 }
 
-/* ---- selection of nodes -------------------------------------------------------------------------------- */
+/* ---- selection of nodes ----------------------------------------------------------------------------- */
 
 static bool align_takes_part(const struct oc_analysis *a, uint32_t i)
 {
@@ -183,7 +183,7 @@ static bool align_is_free(const struct aligning *x, unsigned which, uint32_t nod
            (which ? x->out->a_of_b : x->out->b_of_a)[node] == OC_NONE;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------ */
 
 static bool all_digits(const char *s)
 {
@@ -294,7 +294,7 @@ static void align_by_key(struct aligning *x, key_fn key_of, uint32_t slots, enum
     oc_arena_free(&scratch);
 }
 
-/* ---- neighbours ---------------------------------------------------------------------------------------- */
+/* ---- neighbours ------------------------------------------------------------------------------------- */
 
 struct walk {
     uint32_t *todo; /* nodes of a that have just been paired; heap */
@@ -343,7 +343,7 @@ static void propagate(struct aligning *x, bool loose)
     free(w.todo);
 }
 
-/* ---- order --------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------ */
 
 /* Unpaired nodes between two consecutive anchors. */
 struct gap {
@@ -418,7 +418,7 @@ static void align_in_order(struct aligning *x, const uint64_t *key_a, const uint
     oc_arena_free(&scratch);
 }
 
-/* ---- remaining nodes: equal names with different types ------------------------------------------------- */
+/* ---- remaining nodes: equal names with different types ---------------------------------------------- */
 
 static void by_name_alone(struct aligning *x)
 {
@@ -434,7 +434,7 @@ static void by_name_alone(struct aligning *x)
     }
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 static uint32_t most_inputs(const struct oc_model *m)
 {

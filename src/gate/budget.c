@@ -1,5 +1,4 @@
 /* The values of --tolerance: "2%", "macs=1%,latency=10%". */
-#include "gate/budget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,11 @@
 #include "base/xml_read.h"
 #include "gate/limits.h"
 #include "onnxcost.h"
+
+struct oc_tolerances {
+    const char *all;                 /* share for every metric, NULL */
+    const char *of[OC_GATE_METRICS]; /* for one metric, NULL */
+};
 
 static int budget_bad_value(struct oc_err *err, const char *value, enum oc_gate_metric m)
 {
@@ -152,15 +156,6 @@ struct reader {
     bool seen[OC_GATE_METRICS];
 };
 
-static int start_root(void *user, const struct oc_xml_elem *e)
-{
-    const struct reader *r = user;
-    const char *version = oc_xml_get(e, "version");
-    return strcmp(version, "1") == 0
-               ? 0
-               : oc_xml_fail(r->xml, "version '%.20s' is unknown (this program reads version 1)", version);
-}
-
 static int budget_add(struct reader *r, const struct oc_xml_elem *e, struct oc_limit *l)
 {
     l->file = r->path;
@@ -182,7 +177,7 @@ static int find_metric(const struct reader *r, const struct oc_xml_elem *e, enum
     return oc_xml_fail(r->xml, "%s", unknown.msg);
 }
 
-/* ---- budgets ------------------------------------------------------------------------------------------- */
+/* ---- budgets ---------------------------------------------------------------------------------------- */
 
 static int get_part(const struct reader *r, const struct oc_xml_elem *e, struct oc_limit *l)
 {
@@ -221,8 +216,7 @@ static int start_forbid(void *user, const struct oc_xml_elem *e)
 }
 
 static const struct oc_xml_spec budget_specs[E_BUDGET_KINDS] = {
-    [E_BUDGET] =
-        {.name = "budget", .parent = OC_XML_ROOT, .required = "version", .optional = "", .start = start_root},
+    [E_BUDGET] = {.name = "budget", .parent = OC_XML_ROOT, .required = "version", .optional = ""},
     [E_LIMIT] = {.name = "limit",
                  .parent = E_BUDGET,
                  .label = "metric",
@@ -237,9 +231,9 @@ static const struct oc_xml_spec budget_specs[E_BUDGET_KINDS] = {
                   .start = start_forbid},
 };
 static const struct oc_xml_format budget_format = {
-    .spec = budget_specs, .n_spec = E_BUDGET_KINDS, .max_bytes = MAX_BYTES};
+    .spec = budget_specs, .n_spec = E_BUDGET_KINDS, .version = "1", .max_bytes = MAX_BYTES};
 
-/* ---- baselines ----------------------------------------------------------------------------------------- */
+/* ---- baselines -------------------------------------------------------------------------------------- */
 
 static int start_value(void *user, const struct oc_xml_elem *e)
 {
@@ -272,8 +266,7 @@ static const struct oc_xml_spec baseline_specs[E_BASELINE_KINDS] = {
     [E_BASELINE] = {.name = "baseline",
                     .parent = OC_XML_ROOT,
                     .required = "version",
-                    .optional = "model tool",
-                    .start = start_root},
+                    .optional = "model tool"},
     [E_VALUE] = {.name = "value",
                  .parent = E_BASELINE,
                  .label = "metric",
@@ -294,9 +287,9 @@ static const struct oc_xml_spec baseline_specs[E_BASELINE_KINDS] = {
                            .start = start_forbid},
 };
 static const struct oc_xml_format baseline_format = {
-    .spec = baseline_specs, .n_spec = E_BASELINE_KINDS, .max_bytes = MAX_BYTES};
+    .spec = baseline_specs, .n_spec = E_BASELINE_KINDS, .version = "1", .max_bytes = MAX_BYTES};
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 static int budget_read_mem(struct oc_budget *b, const struct oc_xml_format *format, const char *name,
                            const void *data, size_t n, const struct oc_tolerances *tolerance,
@@ -331,7 +324,7 @@ static int budget_from_file(struct oc_budget *b, const char *path, bool baseline
     struct oc_file file;
     if (oc_file_map(path, MAX_BYTES, &file, err))
         return -1;
-    const void *data = file.data ? (const void *)file.data : "";
+    const void *data = file.data;
     size_t n = (size_t)file.size_bytes;
     int rc = baseline ? oc_baseline_read_mem(b, path, data, n, tolerance, n_tolerance, err)
                       : oc_budget_read_mem(b, path, data, n, err);

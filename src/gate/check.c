@@ -6,7 +6,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 
-/* ---- verdicts ------------------------------------------------------------------------------------------ */
+/* ---- verdicts --------------------------------------------------------------------------------------- */
 
 static int check_compare(enum oc_gate_metric m, struct oc_gate_number a, struct oc_gate_number b)
 {
@@ -35,7 +35,7 @@ static void check_judge(struct oc_verdict *v)
         v->excess = check_distance(least ? s->hi : s->lo, at);
 }
 
-/* ---- words --------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------ */
 
 static bool check_nothing_known(enum oc_gate_metric m, const struct oc_figure_span *s)
 {
@@ -156,7 +156,7 @@ static void check_fill(struct oc_check *c, const struct oc_limit *l, struct oc_v
     c->counts.unclear += v->result == OC_CHECK_INCONCLUSIVE;
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estimate,
                   const struct oc_budget *budget, struct oc_check **out, struct oc_err *err)

@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "join/join.h"
 
-/* ---- sets of nodes: union-find over the nodes of both sides, those of b after those of a --------------- */
+/* ---- sets of nodes: union-find over the nodes of both sides, those of b after those of a ------------ */
 
 struct units {
     struct oc_diff *d;
@@ -73,7 +73,7 @@ static void make_units(struct units *u, struct oc_diff *d)
     diff_unite_records(u, 1);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 /* Nodes that are folded on both sides and have no record need no row. */
 static void mark(struct units *u, bool *wanted)
@@ -126,7 +126,7 @@ static void order_rows(struct units *u, const bool *wanted)
         diff_add_row(u, diff_root_of(u, i), wanted);
 }
 
-/* ---- counts -------------------------------------------------------------------------------------------- */
+/* ---- counts ----------------------------------------------------------------------------------------- */
 
 static void diff_add_counts(struct oc_diff_cell *c, const struct oc_node_cost *k)
 {
@@ -155,7 +155,7 @@ static void fill_nodes(struct units *u, unsigned s)
     }
 }
 
-/* ---- times --------------------------------------------------------------------------------------------- */
+/* ---- times ------------------------------------------------------------------------------------------ */
 
 /* Rows by the name of a bucket, after those of operators. */
 struct buckets {
@@ -258,7 +258,7 @@ static struct oc_diff_row *diff_keep(struct oc_diff *d, struct buckets *b)
     return row;
 }
 
-/* ---- parameters of no node ----------------------------------------------------------------------------- */
+/* ---- parameters of no node -------------------------------------------------------------------------- */
 
 static void diff_add_rest(struct oc_diff *d, struct buckets *b)
 {
@@ -340,7 +340,7 @@ double oc_diff_delta(const struct oc_diff_row *r, unsigned metric)
     return a > b ? -(double)(a - b) : (double)(b - a);
 }
 
-/* ---- totals -------------------------------------------------------------------------------------------- */
+/* ---- totals ----------------------------------------------------------------------------------------- */
 
 static void set_model_totals(struct oc_diff *d, unsigned s)
 {
@@ -441,7 +441,7 @@ static int conserve(struct oc_diff *d, struct oc_err *err)
     return 0;
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 static void count_rows(struct oc_diff *d)
 {

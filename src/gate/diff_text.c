@@ -156,7 +156,7 @@ void oc_diff_types(struct oc_diff *d)
 
 enum { SHOWN = 4, LONGEST = 40 };
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------ */
 
 /* The node with the most work, the first of several. */
 static uint32_t diff_text_main_node(const struct oc_analysis *a, const struct oc_diff_cell *c)
@@ -191,7 +191,7 @@ static const char *diff_text_types_of(struct oc_diff *d, unsigned s, const struc
     return c->n_node > SHOWN ? oc_printf(&d->arena, "%s+%u", text, c->n_node - SHOWN) : text;
 }
 
-/* ---- attributes ---------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------- */
 
 static const char *diff_text_number_text(struct oc_arena *a, double v)
 {
@@ -225,7 +225,7 @@ static const char *diff_text_attr_text(struct oc_arena *a, const struct oc_attr 
     }
 }
 
-/* ---- two nodes ----------------------------------------------------------------------------------------- */
+/* ---- two nodes -------------------------------------------------------------------------------------- */
 
 struct comparing {
     struct oc_diff *d;
@@ -325,7 +325,7 @@ static void compare_nodes(struct comparing *x)
         compare_value(x, "in", i, p->in[i], q->in[i]);
 }
 
-/* ---- a row --------------------------------------------------------------------------------------------- */
+/* ---- a row ------------------------------------------------------------------------------------------ */
 
 static void compare_pairs(struct comparing *x, struct oc_diff_row *r, uint32_t largest)
 {

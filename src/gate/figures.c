@@ -37,7 +37,7 @@ bool oc_node_has_work(const struct oc_node_cost *k)
            k->params;
 }
 
-/* ---- selection of nodes -------------------------------------------------------------------------------- */
+/* ---- selection of nodes ----------------------------------------------------------------------------- */
 
 struct part {
     const char *type, *module;
@@ -58,7 +58,7 @@ static void figures_note(struct oc_figure_span *s, uint32_t node)
     s->node[s->n_node++] = node;
 }
 
-/* ---- counts -------------------------------------------------------------------------------------------- */
+/* ---- counts ----------------------------------------------------------------------------------------- */
 
 static uint64_t figures_count_of(const struct oc_node_cost *k, enum oc_gate_metric m)
 {
@@ -172,7 +172,7 @@ static void set_opset(const struct oc_model *m, struct oc_figure_span *s)
     s->bounded = s->exact = true; /* without an import no operator of it is used */
 }
 
-/* ---- times --------------------------------------------------------------------------------------------- */
+/* ---- times ------------------------------------------------------------------------------------------ */
 
 static const struct oc_node *first_node(const struct oc_figures *f, const struct oc_row *row)
 {
@@ -320,7 +320,7 @@ static void set_efficiency(struct oc_figures *f, const struct part *p, struct oc
     point_at(f, t.worst, s);
 }
 
-/* ---- one figure ---------------------------------------------------------------------------------------- */
+/* ---- one figure ------------------------------------------------------------------------------------- */
 
 static void set_figure(struct oc_figures *f, enum oc_gate_metric m, const struct part *p,
                        struct oc_figure_span *s)

@@ -34,7 +34,7 @@ void oc_ascending(const uint32_t *value, uint32_t n, uint8_t *keep)
     free(before);
 }
 
-/* ---- one range of both sequences ----------------------------------------------------------------------- */
+/* ---- one range of both sequences -------------------------------------------------------------------- */
 
 struct range {
     uint32_t a, a_end, b, b_end;
@@ -96,7 +96,7 @@ static void lcs_exact(struct lcs *x, const struct range *r)
     free(step);
 }
 
-/* ---- long ranges: keys that occur equally often on both sides ------------------------------------------ */
+/* ---- long ranges: keys that occur equally often on both sides --------------------------------------- */
 
 struct place {
     uint64_t key;

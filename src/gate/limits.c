@@ -61,7 +61,7 @@ int oc_gate_metric_fail(struct oc_err *err, const char *name, size_t n, bool of_
         &(struct oc_unknown){.what = "metric", .given = name, .given_n = n, .valid = names, .n = count});
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------------------- */
 
 /* "30%" and "30 %": false without the sign. */
 static bool per_cent(const char *text, double *out)
@@ -149,7 +149,7 @@ const char *oc_gate_text(struct oc_arena *a, enum oc_gate_metric m, struct oc_ga
     }
 }
 
-/* ---- tolerances ---------------------------------------------------------------------------------------- */
+/* ---- tolerances ------------------------------------------------------------------------------------- */
 
 bool oc_tolerance_parse(enum oc_gate_metric m, const char *text, struct oc_tolerance *out)
 {
@@ -178,7 +178,7 @@ struct oc_gate_number oc_tolerance_limit(enum oc_gate_metric m, struct oc_gate_n
     return (struct oc_gate_number){.n = sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum, .v = base.v + v};
 }
 
-/* ---- scope of a limit ---------------------------------------------------------------------------------- */
+/* ---- scope of a limit ------------------------------------------------------------------------------- */
 
 static bool glob(const char *pattern, const char *pattern_end, const char *text)
 {

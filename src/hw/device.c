@@ -185,7 +185,7 @@ const struct oc_hw_level *oc_device_dram(const struct oc_device *d)
     return d->n_level ? &d->level[d->n_level - 1] : NULL;
 }
 
-/* ---- as text ----------------------------------------------------------------------------------------- */
+/* ---- as text ---------------------------------------------------------------------------------------- */
 
 enum { COL_FIGURE, COL_VALUE, COL_BASIS, COL_CLOCK, COL_SOURCE, COL_COUNT };
 

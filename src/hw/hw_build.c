@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 
-/* ---- problems ----------------------------------------------------------------------------------------- */
+/* ---- problems --------------------------------------------------------------------------------------- */
 
 void oc_hw_note(struct oc_hw_findings *f, const char *file, uint32_t line, const char *fmt, ...)
 {
@@ -40,7 +40,7 @@ static int device_fail(struct oc_hw_reader *r, const struct oc_hw_draft *d, cons
     return oc_hw_soften(r);
 }
 
-/* ---- inheritance --------------------------------------------------------------------------------------- */
+/* ---- inheritance ------------------------------------------------------------------------------------ */
 
 static struct oc_hw_level *hw_build_find_level(const struct oc_hw_draft *d, const char *name)
 {
@@ -168,7 +168,7 @@ static int inherit(struct oc_hw_reader *r, struct oc_hw_draft *d)
     return wrong ? device_fail(r, d, wrong) : 0;
 }
 
-/* ---- a device is complete ------------------------------------------------------------------------------ */
+/* ---- a device is complete --------------------------------------------------------------------------- */
 
 static bool full_accumulate(const struct oc_hw_figure *f)
 {

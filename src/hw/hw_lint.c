@@ -12,9 +12,16 @@
 #include "base/map.h"
 #include "base/suggest.h"
 #include "hw/device.h"
-#include "hw/hw_check.h"
 #include "hw/hw_table.h"
 #include "hw/hwdb.h"
+
+#define TOLERANCE 0.02
+
+struct hw_check {
+    struct oc_arena *arena;
+    struct oc_hw_findings *findings;
+    const struct oc_device *d;
+};
 
 #define WORDS 24 /* number of formula factors examined */
 
@@ -26,7 +33,8 @@ struct oc_hw_lint {
     size_t n_file, n_figure, n_recomputed;
 };
 
-void oc_hw_check_note(const struct oc_hw_check *c, uint32_t line, const char *fmt, ...)
+static void __attribute__((format(printf, 3, 4)))
+hw_check_note(const struct hw_check *c, uint32_t line, const char *fmt, ...)
 {
     char text[500];
     va_list ap;
@@ -37,13 +45,13 @@ void oc_hw_check_note(const struct oc_hw_check *c, uint32_t line, const char *fm
 }
 
 /* Inherited figures are checked at their base; their problems here are those of the derived device. */
-static uint32_t hw_check_line(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+static uint32_t hw_check_line(const struct hw_check *c, const struct oc_hw_figure *f)
 {
     return f->base ? c->d->line : f->line;
 }
 
 /* Formats "matrix f16 into f32" (arena memory). */
-static const char *hw_check_name(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+static const char *hw_check_name(const struct hw_check *c, const struct oc_hw_figure *f)
 {
     return oc_printf(c->arena, "%s %s%s%s", f->group, f->what, f->accumulate ? " into " : "",
                      f->accumulate ? f->accumulate : "");
@@ -62,34 +70,33 @@ static bool is_peak(const struct oc_hw_figure *f)
     return f->clock != NULL;
 }
 
-/* ---- peaks are units x operations per cycle x clock -----------------------------------------------------
- */
+/* ---- peaks are units x operations per cycle x clock ------------------------------------------------- */
 
 /* Compares "108 SM * ..." with the device's count of SM, "6912 core" with a multiple of it, "1.41 GHz" with
  * its clock. */
-static void check_factor(const struct oc_hw_check *c, const struct oc_hw_figure *f,
+static void check_factor(const struct hw_check *c, const struct oc_hw_figure *f,
                          const struct oc_formula_word *w)
 {
     static const char *const blocks[] = {"SM", "CU", "Xe-core"};
     const struct oc_hw_figure *count = hw_lint_find(c->d, "count", w->word), *clock;
     if (count && count->value != w->number)
-        oc_hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device has %.6g",
-                         hw_check_name(c, f), w->number, w->word, count->value);
+        hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device has %.6g",
+                      hw_check_name(c, f), w->number, w->word, count->value);
     for (size_t i = 0; i < OC_COUNT(blocks) && strcmp(w->word, "core") == 0; i++) {
         count = hw_lint_find(c->d, "count", blocks[i]);
         if (count && fmod(w->number, count->value) != 0)
-            oc_hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g core, not a multiple of %.6g %s",
-                             hw_check_name(c, f), w->number, count->value, blocks[i]);
+            hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g core, not a multiple of %.6g %s",
+                          hw_check_name(c, f), w->number, count->value, blocks[i]);
     }
     bool hz = strcmp(w->word, "MHz") == 0 || strcmp(w->word, "GHz") == 0;
     clock = hz && f->clock ? hw_lint_find(c->d, "clock", f->clock) : NULL;
     double value = w->number * (w->word[0] == 'M' ? 1e6 : 1e9);
-    if (clock && fabs(clock->value - value) > OC_HW_TOLERANCE * clock->value)
-        oc_hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device's %s clock is %s",
-                         hw_check_name(c, f), w->number, w->word, f->clock, clock->text);
+    if (clock && fabs(clock->value - value) > TOLERANCE * clock->value)
+        hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device's %s clock is %s",
+                      hw_check_name(c, f), w->number, w->word, f->clock, clock->text);
 }
 
-static void hw_lint_check_formula(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+static void hw_lint_check_formula(const struct hw_check *c, const struct oc_hw_figure *f)
 {
     struct oc_formula_word word[WORDS];
     if (!f->formula) {
@@ -98,9 +105,8 @@ static void hw_lint_check_formula(const struct oc_hw_check *c, const struct oc_h
         for (size_t i = 0; i < c->d->n_figure; i++)
             counted |= strcmp(c->d->figure[i].group, "count") == 0;
         if (clock && counted && f->basis != OC_BASIS_MEASURED)
-            oc_hw_check_note(c, hw_check_line(c, f),
-                             "%s: needs a formula: the device has units and a %s clock", hw_check_name(c, f),
-                             f->clock);
+            hw_check_note(c, hw_check_line(c, f), "%s: needs a formula: the device has units and a %s clock",
+                          hw_check_name(c, f), f->clock);
         return;
     }
     size_t n = oc_formula_words(f->formula, word, WORDS);
@@ -109,8 +115,7 @@ static void hw_lint_check_formula(const struct oc_hw_check *c, const struct oc_h
         check_factor(c, f, &word[i]);
 }
 
-/* ---- ranges ----------------------------------------------------------------------------------------------
- */
+/* ---- ranges ----------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *unit, *group; /* group NULL: any */
@@ -122,31 +127,30 @@ static const struct {
     {"", "count", 1, 1e6},
 };
 
-static void check_range(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+static void check_range(const struct hw_check *c, const struct oc_hw_figure *f)
 {
     for (size_t i = 0; i < OC_COUNT(ranges); i++) {
         if (strcmp(ranges[i].unit, f->unit) != 0 ||
             (ranges[i].group && strcmp(ranges[i].group, f->group) != 0))
             continue;
         if (f->value < ranges[i].min || f->value > ranges[i].max)
-            oc_hw_check_note(c, hw_check_line(c, f), "%s: %s is not between %g and %g %s",
-                             hw_check_name(c, f), f->text, ranges[i].min, ranges[i].max, f->unit);
+            hw_check_note(c, hw_check_line(c, f), "%s: %s is not between %g and %g %s", hw_check_name(c, f),
+                          f->text, ranges[i].min, ranges[i].max, f->unit);
         return;
     }
 }
 
-/* ---- checks of a device, a file, the database --------------------------------------------------------- */
+/* ---- checks of a device, a file, the database ------------------------------------------------------- */
 
-static void hw_check_peaks(const struct oc_hw_check *c);
+static void hw_check_peaks(const struct hw_check *c);
 
-static void hw_check_memory(const struct oc_hw_check *c);
+static void hw_check_memory(const struct hw_check *c);
 
-static void check_device(struct oc_hw_lint *l, const struct oc_hw_check *c)
+static void check_device(struct oc_hw_lint *l, const struct hw_check *c)
 {
     const struct oc_device *d = c->d;
     if (!d->info.sku)
-        oc_hw_check_note(c, d->line,
-                         "missing sku: name the variant of the product that the figures describe");
+        hw_check_note(c, d->line, "missing sku: name the variant of the product that the figures describe");
     for (size_t i = 0; i < d->n_figure; i++) {
         l->n_recomputed += d->figure[i].formula != NULL;
         hw_lint_check_formula(c, &d->figure[i]);
@@ -157,7 +161,7 @@ static void check_device(struct oc_hw_lint *l, const struct oc_hw_check *c)
     l->n_figure += d->n_figure;
 }
 
-static void check_name(struct oc_hw_lint *l, const struct oc_hw_check *c, size_t at, const char *name)
+static void check_name(struct oc_hw_lint *l, const struct hw_check *c, size_t at, const char *name)
 {
     const char *key = oc_hw_name_fold(&l->arena, name);
     uint32_t other = (uint32_t)at;
@@ -166,8 +170,8 @@ static void check_name(struct oc_hw_lint *l, const struct oc_hw_check *c, size_t
     const struct oc_device *d = l->list.item[other];
     if (d != c->d &&
         strcmp(d->info.file, c->d->info.file) != 0) /* the reader reports duplicates within a file */
-        oc_hw_check_note(c, c->d->line, "name '%.60s' is taken by device '%.60s' of %.200s:%u", name,
-                         d->info.id, d->info.file, d->line);
+        hw_check_note(c, c->d->line, "name '%.60s' is taken by device '%.60s' of %.200s:%u", name, d->info.id,
+                      d->info.file, d->line);
 }
 
 static const struct oc_device *hw_lint_find_base(void *user, const char *id)
@@ -192,7 +196,7 @@ static void lint_file(struct oc_hw_lint *l, struct oc_hwdb *bases, const char *p
         return;
     }
     for (size_t i = first; i < l->list.n; i++) {
-        struct oc_hw_check c = {&l->arena, &l->findings, l->list.item[i]};
+        struct hw_check c = {&l->arena, &l->findings, l->list.item[i]};
         check_name(l, &c, i, c.d->info.id);
         for (size_t k = 0; k < c.d->info.n_alias; k++)
             check_name(l, &c, i, c.d->info.alias[k]);
@@ -247,7 +251,7 @@ void oc_hw_lint_free(struct oc_hw_lint *l)
     free(l);
 }
 
-/* ---- as text, CSV and JSON --------------------------------------------------------------------------- */
+/* ---- as text, CSV and JSON -------------------------------------------------------------------------- */
 
 int oc_hw_lint_write(const struct oc_hw_lint *l, const char *format, FILE *out, struct oc_err *err)
 {
@@ -314,7 +318,7 @@ static double number_before(const char *text, const char *word)
 }
 
 /* Bandwidth implied by "DDR5-4800, 8 channels" or "LPDDR4X-4267, 32 bit". */
-static void check_type(const struct oc_hw_check *c, const struct oc_hw_level *level)
+static void check_type(const struct hw_check *c, const struct oc_hw_level *level)
 {
     const struct oc_hw_figure *f = level->bandwidth;
     const char *dash = strchr(level->type, '-');
@@ -322,8 +326,8 @@ static void check_type(const struct oc_hw_check *c, const struct oc_hw_level *le
     double bytes = 8 * number_before(level->type, " channel") + number_before(level->type, " bit") / 8;
     if (rate <= 0 || bytes <= 0 || fabs(rate * bytes - f->value) <= ROUNDING * f->value)
         return;
-    oc_hw_check_note(c, hw_check_line(c, f), "%s: %s gives %.6g GB/s, value is %s", hw_check_name(c, f),
-                     level->type, rate * bytes / 1e9, f->text);
+    hw_check_note(c, hw_check_line(c, f), "%s: %s gives %.6g GB/s, value is %s", hw_check_name(c, f),
+                  level->type, rate * bytes / 1e9, f->text);
 }
 
 static double most_of(const char *type)
@@ -335,7 +339,7 @@ static double most_of(const char *type)
 }
 
 /* A rate above the type's maximum belongs to another generation, or is counted twice. */
-static void check_rate(const struct oc_hw_check *c, const struct oc_hw_level *level)
+static void check_rate(const struct hw_check *c, const struct oc_hw_level *level)
 {
     const struct oc_hw_figure *f = level->bandwidth;
     struct oc_formula_word word[WORDS];
@@ -344,14 +348,13 @@ static void check_rate(const struct oc_hw_check *c, const struct oc_hw_level *le
     for (size_t i = 0; i < n && most > 0; i++) {
         bool giga = strcmp(word[i].word, "Gbit/s") == 0 || strcmp(word[i].word, "GT/s") == 0;
         bool mega = strcmp(word[i].word, "Mbit/s") == 0 || strcmp(word[i].word, "MT/s") == 0;
-        if ((giga || mega) && word[i].number > (1 + OC_HW_TOLERANCE) * most * (mega ? 1000 : 1))
-            oc_hw_check_note(c, hw_check_line(c, f),
-                             "%s: formula has %.6g %s; the maximum of %s is %.6g Gbit/s", hw_check_name(c, f),
-                             word[i].number, word[i].word, level->type, most);
+        if ((giga || mega) && word[i].number > (1 + TOLERANCE) * most * (mega ? 1000 : 1))
+            hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s; the maximum of %s is %.6g Gbit/s",
+                          hw_check_name(c, f), word[i].number, word[i].word, level->type, most);
     }
 }
 
-static void hw_check_memory(const struct oc_hw_check *c)
+static void hw_check_memory(const struct hw_check *c)
 {
     for (size_t i = 0; i < c->d->n_level; i++) {
         const struct oc_hw_level *level = &c->d->level[i];
@@ -392,8 +395,7 @@ static bool same_peak(const struct oc_hw_figure *a, const struct oc_hw_figure *b
     return same_class(a, b) && strcmp(accumulator(a), accumulator(b)) == 0;
 }
 
-/* ---- sparse and dense ------------------------------------------------------------------------------------
- */
+/* ---- sparse and dense ------------------------------------------------------------------------------- */
 
 static bool source_says(const struct oc_hw_figure *f, const char *text)
 {
@@ -404,36 +406,35 @@ static bool source_says(const struct oc_hw_figure *f, const char *text)
 }
 
 /* A source that gives sparse rates requires halving, and only such a source does. */
-static void check_sparse_text(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+static void check_sparse_text(const struct hw_check *c, const struct oc_hw_figure *f)
 {
     bool halves = f->formula && strstr(f->formula, "sparse");
     bool plain = strcmp(f->what, "f64") == 0 || strcmp(f->what, "f32") == 0; /* have no sparse variant */
     if (hw_lint_is_unit(f, OC_HW_MATRIX) && !plain && !f->sparse && source_says(f, "with sparsity") &&
         !halves)
-        oc_hw_check_note(c, hw_check_line(c, f),
-                         "%s: the source gives the rate with sparsity, but the figure is declared dense",
-                         hw_check_name(c, f));
+        hw_check_note(c, hw_check_line(c, f),
+                      "%s: the source gives the rate with sparsity, but the figure is declared dense",
+                      hw_check_name(c, f));
     if (is_peak(f) && halves && !source_says(f, "with sparsity"))
-        oc_hw_check_note(c, hw_check_line(c, f),
-                         "%s: the formula halves a sparse rate, but no source gives rates with sparsity",
-                         hw_check_name(c, f));
+        hw_check_note(c, hw_check_line(c, f),
+                      "%s: the formula halves a sparse rate, but no source gives rates with sparsity",
+                      hw_check_name(c, f));
 }
 
-static void check_sparse_pair(const struct oc_hw_check *c, const struct oc_hw_figure *f,
+static void check_sparse_pair(const struct hw_check *c, const struct oc_hw_figure *f,
                               const struct oc_hw_figure *o)
 {
     if (f->sparse || !o->sparse || !same_peak(f, o))
         return;
-    if (fabs(f->value - o->value) <= OC_HW_TOLERANCE * o->value)
-        oc_hw_check_note(c, hw_check_line(c, f), "%s: the dense figure equals the sparse one of line %u",
-                         hw_check_name(c, f), o->line);
+    if (fabs(f->value - o->value) <= TOLERANCE * o->value)
+        hw_check_note(c, hw_check_line(c, f), "%s: the dense figure equals the sparse one of line %u",
+                      hw_check_name(c, f), o->line);
     else if (f->value > o->value)
-        oc_hw_check_note(c, hw_check_line(c, f), "%s: the dense figure is above the sparse one of line %u",
-                         hw_check_name(c, f), o->line);
+        hw_check_note(c, hw_check_line(c, f), "%s: the dense figure is above the sparse one of line %u",
+                      hw_check_name(c, f), o->line);
 }
 
-/* ---- narrow and wide classes -----------------------------------------------------------------------------
- */
+/* ---- narrow and wide classes ------------------------------------------------------------------------ */
 
 /* Highest dense rate of the two classes in `list` on the matrix unit at one clock; accumulate NULL: any. */
 static double hw_lint_best_of(const struct oc_device *d, const char *const *list, const char *accumulate,
@@ -452,7 +453,7 @@ static double hw_lint_best_of(const struct oc_device *d, const char *const *list
 
 /* Halving the width at most doubles the rate, for f8 and f16 into the same accumulator. A factor of four
  * indicates a sparse figure, or the other accumulator. (f4 into f32 runs at full rate on GeForce cards.) */
-static void check_ladder(const struct oc_hw_check *c, const struct oc_hw_figure *f)
+static void check_ladder(const struct hw_check *c, const struct oc_hw_figure *f)
 {
     static const struct {
         const char *narrow, *wide[2];
@@ -468,24 +469,23 @@ static void check_ladder(const struct oc_hw_check *c, const struct oc_hw_figure 
         double wide = steps[s].same ? hw_lint_best_of(c->d, steps[s].wide, accumulator(f), f->clock) : 0;
         if (wide <= 0 && steps[s].any)
             wide = hw_lint_best_of(c->d, steps[s].wide, NULL, f->clock);
-        if (wide > 0 && f->value > 2 * (1 + 2 * OC_HW_TOLERANCE) * wide)
-            oc_hw_check_note(c, hw_check_line(c, f), "%s: %.3g times the rate of %s; is it the sparse one?",
-                             hw_check_name(c, f), f->value / wide, steps[s].wide[0]);
+        if (wide > 0 && f->value > 2 * (1 + 2 * TOLERANCE) * wide)
+            hw_check_note(c, hw_check_line(c, f), "%s: %.3g times the rate of %s; is it the sparse one?",
+                          hw_check_name(c, f), f->value / wide, steps[s].wide[0]);
     }
 }
 
-/* ---- units, accumulators, clocks --------------------------------------------------------------------------
- */
+/* ---- units, accumulators, clocks -------------------------------------------------------------------- */
 
 /* GeForce cards halve the rate into f32; none is slower into f16. */
-static void check_accumulator(const struct oc_hw_check *c, const struct oc_hw_figure *f,
+static void check_accumulator(const struct hw_check *c, const struct oc_hw_figure *f,
                               const struct oc_hw_figure *o)
 {
     bool swapped = strcmp(accumulator(f), "f32") == 0 && strcmp(accumulator(o), "f16") == 0;
     if (swapped && same_class(f, o) && f->sparse == o->sparse && strcmp(f->clock, o->clock) == 0 &&
-        f->value > (1 + OC_HW_TOLERANCE) * o->value)
-        oc_hw_check_note(c, hw_check_line(c, f), "%s: above the rate into f16 (%s)", hw_check_name(c, f),
-                         o->text);
+        f->value > (1 + TOLERANCE) * o->value)
+        hw_check_note(c, hw_check_line(c, f), "%s: above the rate into f16 (%s)", hw_check_name(c, f),
+                      o->text);
 }
 
 static bool is_base(const char *clock)
@@ -493,36 +493,35 @@ static bool is_base(const char *clock)
     return strcmp(clock, "base") == 0;
 }
 
-static void check_base_clock(const struct oc_hw_check *c, const struct oc_hw_figure *f,
+static void check_base_clock(const struct hw_check *c, const struct oc_hw_figure *f,
                              const struct oc_hw_figure *o)
 {
     bool clocks = strcmp(f->group, "clock") == 0 && strcmp(o->group, "clock") == 0;
     if (clocks && is_base(o->what) && !is_base(f->what) && f->value < o->value)
-        oc_hw_check_note(c, hw_check_line(c, f), "%s: below the base clock (%s)", hw_check_name(c, f),
-                         o->text);
+        hw_check_note(c, hw_check_line(c, f), "%s: below the base clock (%s)", hw_check_name(c, f), o->text);
     if (same_peak(f, o) && f->sparse == o->sparse && is_base(o->clock) && !is_base(f->clock) &&
         f->value < o->value)
-        oc_hw_check_note(c, hw_check_line(c, f), "%s: below the peak at the base clock (%s)",
-                         hw_check_name(c, f), o->text);
+        hw_check_note(c, hw_check_line(c, f), "%s: below the peak at the base clock (%s)",
+                      hw_check_name(c, f), o->text);
 }
 
 /* A matrix unit is faster than the vector unit: a higher vector rate is most often a misplaced matrix rate.
  */
-static void check_units(const struct oc_hw_check *c)
+static void check_units(const struct hw_check *c)
 {
     const struct oc_hw_figure *const *vector = c->d->peak[OC_HW_VECTOR], *const *matrix =
                                                                              c->d->peak[OC_HW_MATRIX];
     const struct oc_hw_figure *f64 = vector[OC_CLASS_F64], *f32 = vector[OC_CLASS_F32];
     for (size_t i = 0; i < OC_CLASS_COUNT; i++)
         if (vector[i] && matrix[i] && !is_measured(vector[i]) &&
-            vector[i]->value > (1 + OC_HW_TOLERANCE) * matrix[i]->value)
-            oc_hw_check_note(c, hw_check_line(c, vector[i]), "%s: above the matrix unit (%s)",
-                             hw_check_name(c, vector[i]), matrix[i]->text);
-    if (f64 && f32 && !is_measured(f64) && f64->value > (1 + OC_HW_TOLERANCE) * f32->value)
-        oc_hw_check_note(c, hw_check_line(c, f64), "vector f64: above f32 (%s)", f32->text);
+            vector[i]->value > (1 + TOLERANCE) * matrix[i]->value)
+            hw_check_note(c, hw_check_line(c, vector[i]), "%s: above the matrix unit (%s)",
+                          hw_check_name(c, vector[i]), matrix[i]->text);
+    if (f64 && f32 && !is_measured(f64) && f64->value > (1 + TOLERANCE) * f32->value)
+        hw_check_note(c, hw_check_line(c, f64), "vector f64: above f32 (%s)", f32->text);
 }
 
-static void hw_check_peaks(const struct oc_hw_check *c)
+static void hw_check_peaks(const struct hw_check *c)
 {
     for (size_t i = 0; i < c->d->n_figure; i++) {
         const struct oc_hw_figure *f = &c->d->figure[i];

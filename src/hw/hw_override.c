@@ -69,7 +69,7 @@ static int put_in(struct change *c, const struct oc_hw_entry *x)
     return 0;
 }
 
-/* ---- keys ---------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------------- */
 
 static int unknown_class(const struct change *c)
 {

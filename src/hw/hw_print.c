@@ -17,7 +17,7 @@ static int hw_print_write_table(struct oc_hw_table *t, const char *format, FILE 
     return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the devices") : 0;
 }
 
-/* ---- the list ------------------------------------------------------------------------------------------ */
+/* ---- the list --------------------------------------------------------------------------------------- */
 
 static const struct oc_hw_column list_columns[] = {
     {"id", "id", false},
@@ -97,7 +97,7 @@ int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, unsigned width_ch
     return hw_print_write_table(&t, format, out, err);
 }
 
-/* ---- one device ---------------------------------------------------------------------------------------- */
+/* ---- one device ------------------------------------------------------------------------------------- */
 
 static const struct oc_hw_column figure_columns[] = {
     {"group", "group", false},   {"what", "what", false},           {"accumulate", "into", false},
@@ -154,7 +154,7 @@ int oc_device_write(const struct oc_device *d, const char *format, unsigned widt
     return hw_print_write_table(&t, format, out, err);
 }
 
-/* ---- two devices --------------------------------------------------------------------------------------- */
+/* ---- two devices ------------------------------------------------------------------------------------ */
 
 static const struct oc_hw_column diff_columns[] = {
     {"figure", "figure", false}, {"a", "first", true},        {"b", "second", true}, {"ratio", "ratio", true},

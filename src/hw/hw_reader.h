@@ -1,4 +1,4 @@
-/* Shared by the parts of the reader of hardware files: hwdb_read.c parses files, hwdb_read.c validates the
+/* Shared by the parts of the reader of hardware files: hwdb_read.c parses files and validates the
  * elements, hw_build.c builds devices from them and resolves inheritance. Private to the hw folder. */
 #ifndef OC_HW_READER_H
 #define OC_HW_READER_H

@@ -42,7 +42,7 @@ void oc_hw_table_free(struct oc_hw_table *t)
     t->n_row = t->cap_row = 0;
 }
 
-/* ---- forms --------------------------------------------------------------------------------------------- */
+/* ---- forms ------------------------------------------------------------------------------------------ */
 
 static size_t hw_table_width_of(const struct oc_hw_table *t, size_t column)
 {

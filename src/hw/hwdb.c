@@ -351,7 +351,7 @@ const char *oc_hwdb_file(const struct oc_hwdb *db, size_t i)
     return i < db->n_file ? db->file[i].path : NULL;
 }
 
-/* ---- list -------------------------------------------------------------------------------------------- */
+/* ---- list ------------------------------------------------------------------------------------------- */
 
 static int by_vendor_and_id(const void *a, const void *b)
 {

@@ -142,16 +142,6 @@ static int check_cores(const struct oc_hw_reader *r, const char *cores)
 
 /* ---- elements --------------------------------------------------------------------------------------- */
 
-static int start_hwdb(void *user, const struct oc_xml_elem *e)
-{
-    struct oc_hw_reader *r = user;
-    const char *version = oc_xml_get(e, "version");
-    return strcmp(version, "1") == 0
-               ? 0
-               : oc_xml_fail(r->xml, "version '%.20s' is not supported (this program reads version 1)",
-                             version);
-}
-
 static int start_source(void *user, const struct oc_xml_elem *e)
 {
     struct oc_hw_reader *r = user;
@@ -373,7 +363,7 @@ static int start_latency(void *user, const struct oc_xml_elem *e)
     return add_figure(r, e, OC_Q_SECONDS, &x);
 }
 
-/* ---- a device is read ---------------------------------------------------------------------------------- */
+/* ---- a device is read ------------------------------------------------------------------------------- */
 
 static int end_device(void *user, const struct oc_xml_elem *e)
 {
@@ -403,7 +393,7 @@ static int end_device(void *user, const struct oc_xml_elem *e)
 }
 
 const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
-    [E_HWDB] = {"hwdb", OC_XML_ROOT, NULL, false, "version", "", start_hwdb, NULL},
+    [E_HWDB] = {"hwdb", OC_XML_ROOT, NULL, false, "version", "", NULL, NULL},
     [E_SOURCE] = {"source", E_HWDB, "id", false, "id title", "url section", start_source, NULL},
     [E_DEVICE] = {"device", E_HWDB, "id", false, "id name", "vendor kind base sku", start_device, end_device},
     [E_ALIAS] = {"alias", E_DEVICE, "name", false, "name", "", start_alias, NULL},
@@ -449,7 +439,7 @@ const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
  *
  * Everything not listed is an error. */
 
-static const struct oc_xml_format format = {oc_hw_specs, E_KINDS, OC_HW_MAX_FILE_BYTES};
+static const struct oc_xml_format format = {oc_hw_specs, E_KINDS, "1", OC_HW_MAX_FILE_BYTES};
 
 static int append_devices(const struct oc_hw_reader *r, const char *name, struct oc_err *err)
 {
@@ -492,8 +482,7 @@ int oc_hw_read_path(const struct oc_hw_reading *how, const char *path, struct oc
     struct oc_file file;
     if (oc_file_map(path, OC_HW_MAX_FILE_BYTES, &file, err))
         return -1;
-    int rc =
-        oc_hw_read_text(how, path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes, err);
+    int rc = oc_hw_read_text(how, path, file.data, (size_t)file.size_bytes, err);
     oc_file_unmap(&file);
     return rc;
 }

@@ -6,7 +6,7 @@
 #include "base/ck.h"
 #include "join/aten_parts.h"
 
-/* ---- arguments ----------------------------------------------------------------------------------------- */
+/* ---- arguments -------------------------------------------------------------------------------------- */
 
 const struct oc_type *aten_tensor(const struct aten_work *w, int at)
 {
@@ -89,7 +89,7 @@ int aten_bool(const struct aten_work *w, int at, unsigned item)
     return p == end ? -1 : *p == 'T' || *p == '1' || *p == '2' ? 1 : *p == 'F' || *p == '0' ? 0 : -1;
 }
 
-/* ---- counts -------------------------------------------------------------------------------------------- */
+/* ---- counts ----------------------------------------------------------------------------------------- */
 
 void aten_unknown(struct aten_work *w, const char *why)
 {
@@ -139,7 +139,7 @@ void aten_products(struct aten_work *w, const struct oc_type *type, uint64_t mac
         aten_qualify(w, OC_EST, "types are not recorded: assumes floating point");
 }
 
-/* ---- element-wise operators ---------------------------------------------------------------------------- */
+/* ---- element-wise operators ------------------------------------------------------------------------- */
 
 /* Type promotion: the widest type of the highest category; tensors without dims count only alone. */
 static unsigned promote(const struct aten_work *w)
@@ -293,7 +293,7 @@ static void count_reduction(struct aten_work *w)
     aten_write(w, x, kept);
 }
 
-/* ---- operators that only move data --------------------------------------------------------------------- */
+/* ---- operators that only move data ------------------------------------------------------------------ */
 
 static void count_view(struct aten_work *w)
 {
@@ -391,7 +391,7 @@ static void count_selection(struct aten_work *w)
     aten_write(w, x, moved);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------------------------- */
 
 #define NONE -1, -1, -1, -1, -1, -1
 #define UNARY(n, type)                                                                                       \

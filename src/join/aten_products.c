@@ -13,7 +13,7 @@ static unsigned rank_of(const struct oc_type *t)
     return t ? t->shape.rank : 0;
 }
 
-/* ---- matrix products ----------------------------------------------------------------------------------- */
+/* ---- matrix products -------------------------------------------------------------------------------- */
 
 /* The product of the leading dims of A and B, which broadcast. False: they do not. */
 static bool batch_of(struct aten_work *w, const struct oc_type *a, const struct oc_type *b, uint64_t *out)
@@ -57,7 +57,7 @@ void aten_matmul(struct aten_work *w)
         w->out->bytes_known = false;
 }
 
-/* ---- convolutions -------------------------------------------------------------------------------------- */
+/* ---- convolutions ----------------------------------------------------------------------------------- */
 
 /* One value for each spatial dim: a single value stands for all, an empty list keeps the values. */
 static bool read_window(const struct aten_work *w, int at, unsigned n, int64_t *v)
@@ -195,7 +195,7 @@ void aten_pool(struct aten_work *w)
     aten_write(w, x, outputs);
 }
 
-/* ---- attention ----------------------------------------------------------------------------------------- */
+/* ---- attention -------------------------------------------------------------------------------------- */
 
 struct heads {
     uint64_t queries, keys; /* sequence lengths */

@@ -229,8 +229,7 @@ static const struct oc_node *node_of(const struct companion *c, uint32_t rec, co
     return n || pair[rec] == OC_NONE ? n : &c->o->node[pair[rec]];
 }
 
-/* ---- unnamed nodes -------------------------------------------------------------------------------------
- */
+/* ---- unnamed nodes ---------------------------------------------------------------------------------- */
 
 struct place {
     uint32_t rec;

@@ -5,7 +5,7 @@
 
 #include "join/group_cost.h"
 
-/* ---- sets of nodes: union-find ------------------------------------------------------------------------- */
+/* ---- sets of nodes: union-find ---------------------------------------------------------------------- */
 
 static uint32_t root_of(uint32_t *up, uint32_t i)
 {
@@ -37,7 +37,7 @@ static void unite_records(const struct oc_compare *c, uint32_t *up, bool *covere
     }
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 static void make_rows(struct oc_compare *c, const struct oc_model *m, uint32_t *up, const bool *covered,
                       uint32_t *row_of)
@@ -141,7 +141,9 @@ static void choose_source(struct oc_compare *c)
         unsigned best = 0;
         for (uint32_t s = 0; s < c->n_source; s++) {
             const struct oc_compare_cell *cell = &c->row[r].cell[s];
-            unsigned rank = isnan(cell->time_ns) || cell->is_launch ? 0 : oc_compare_rank(c->source[s].profile, cell->device);
+            unsigned rank = isnan(cell->time_ns) || cell->is_launch
+                                ? 0
+                                : oc_compare_rank(c->source[s].profile, cell->device);
             if (rank <= best)
                 continue;
             best = rank;

@@ -107,7 +107,7 @@ struct searching {
     bool *unsure;
 };
 
-/* ---- times --------------------------------------------------------------------------------------------- */
+/* ---- times ------------------------------------------------------------------------------------------ */
 
 struct timing {
     const struct oc_model *m;
@@ -186,7 +186,7 @@ static struct window *find_windows(const struct oc_matcher *x, uint32_t graph, c
     return t.node;
 }
 
-/* ---- forms --------------------------------------------------------------------------------------------- */
+/* ---- forms ------------------------------------------------------------------------------------------ */
 
 static bool is_function(const char *type)
 {
@@ -251,7 +251,7 @@ static unsigned unusual(const struct form *f, uint32_t n, unsigned depth)
     return !n ? 0 : depth ? NESTED : UNUSUAL;
 }
 
-/* ---- one record at one position ------------------------------------------------------------------------ */
+/* ---- one record at one position --------------------------------------------------------------------- */
 
 static const struct oc_prof_rec *record_at(const struct searching *s, int64_t index)
 {
@@ -314,7 +314,7 @@ static void undo_types(struct searching *s, size_t n_set)
         *s->set[--s->n_set] = NULL;
 }
 
-/* ---- the queue ----------------------------------------------------------------------------------------- */
+/* ---- the queue -------------------------------------------------------------------------------------- */
 
 static int64_t end_of(const struct searching *s)
 {
@@ -342,7 +342,7 @@ static int64_t add_nodes(struct searching *s, uint32_t graph)
     return cost;
 }
 
-/* ---- the search ---------------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------------- */
 
 static void search(struct searching *s, size_t at, int64_t cost);
 
@@ -486,7 +486,7 @@ static void search(struct searching *s, size_t at, int64_t cost)
         s->block[i].expanded = false;
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 static void index_records(struct searching *s, const uint32_t *unnamed, size_t n)
 {

@@ -65,7 +65,7 @@ static void index_places(struct oc_graph_index *x)
     free(in_file);
 }
 
-/* ---- ONNX Runtime's order of execution ----------------------------------------------------------------- */
+/* ---- ONNX Runtime's order of execution -------------------------------------------------------------- */
 
 struct edges {
     uint32_t *first, *from; /* inputs of node n: from[first[n] .. first[n + 1]] */

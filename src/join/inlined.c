@@ -18,7 +18,7 @@ static bool is_numbered(const struct oc_prof_rec *r)
     return r->index >= 0 && strncmp(r->name, r->op_type, n) == 0 && strcmp(r->name + n, want) == 0;
 }
 
-/* ---- names in bodies ----------------------------------------------------------------------------------- */
+/* ---- names in bodies -------------------------------------------------------------------------------- */
 
 /* The body of the call that the graph is in, directly or in a branch; OC_NONE: not in a call. */
 static uint32_t body_around(const struct oc_model *m, uint32_t graph)
@@ -80,7 +80,7 @@ static void name_bodies(struct oc_matcher *x, const struct oc_expansion *e, cons
     oc_map_free(&taken);
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 static bool is_runtime_graph(const struct oc_model *m, uint32_t graph)
 {

@@ -147,7 +147,7 @@ static void take_recorded(struct shapes *s)
     oc_match_free(&x);
 }
 
-/* ---- equations: recorded shapes of any node, with symbolic shapes of the model ------------------------- */
+/* ---- equations: recorded shapes of any node, with symbolic shapes of the model ---------------------- */
 
 struct equations {
     const struct oc_matcher *x;

@@ -161,7 +161,7 @@ static void check_macs(struct oc_join *j, uint32_t rec)
     oc_join_set_other_shapes(r);
 }
 
-/* ---- coverage ------------------------------------------------------------------------------------------ */
+/* ---- coverage --------------------------------------------------------------------------------------- */
 
 static double known_time(double ns)
 {
@@ -187,7 +187,7 @@ static void add_to_bucket(struct oc_join *j, const char *name, const struct oc_p
     j->bucket[i].records++;
 }
 
-/* ---- conservation of time ------------------------------------------------------------------------------ */
+/* ---- conservation of time --------------------------------------------------------------------------- */
 
 static void account_time(struct oc_join *j, bool device, struct oc_join_time *out)
 {
@@ -317,7 +317,7 @@ static void warn_unattributed(struct oc_join *j)
                     100 * j->unmatched_ns / all_ns, advice(j->profile));
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 /* A part is matched to the nodes of the whole, which has their cost. */
 static void take_part(const struct oc_matcher *x, uint32_t i, struct oc_join_rec *r)

@@ -80,7 +80,7 @@ struct oc_join {
     struct oc_diags diags;
 };
 
-/* ---- private to join/ ---------------------------------------------------------------------------------- */
+/* ---- private to join/ ------------------------------------------------------------------------------- */
 
 struct oc_match {
     uint32_t *node; /* arena */
@@ -170,7 +170,7 @@ void oc_match_expand(struct oc_matcher *x); /* inlined.c */
 void oc_match_expand_free(struct oc_matcher *x);
 bool oc_match_by_index(struct oc_matcher *x, uint32_t rec); /* inlined.c: "<OpType>_<index>" */
 uint32_t oc_match_node_at_index(const struct oc_matcher *x, uint32_t rec, bool *part);
-bool oc_match_by_body(struct oc_matcher *x, uint32_t rec);  /* inlined.c: "_inlfunc_<OpType>_..." */
+bool oc_match_by_body(struct oc_matcher *x, uint32_t rec); /* inlined.c: "_inlfunc_<OpType>_..." */
 /* Whether both may be the same tensor, in any layout: permuted axes, or channels padded to blocks. True if
  * one of them is not known. */
 bool oc_match_same_shape(const struct oc_shape *recorded, const struct oc_shape *model);
@@ -178,7 +178,7 @@ bool oc_match_same_shape(const struct oc_shape *recorded, const struct oc_shape 
 const struct oc_shape *oc_match_output_shape(const struct oc_matcher *x, uint32_t node);
 /* Whether the recorded output may be that of the node: false only if both are known and differ. */
 bool oc_match_output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node);
-bool oc_match_by_name(struct oc_matcher *x, uint32_t rec);  /* match_name.c */
+bool oc_match_by_name(struct oc_matcher *x, uint32_t rec); /* match_name.c */
 /* The node that the record's name determines, without a match; OC_NONE: none. */
 uint32_t oc_match_by_plain_name(struct oc_matcher *x, uint32_t rec);
 void oc_match_overhead(struct oc_matcher *x, uint32_t rec); /* match_name.c */

@@ -55,7 +55,7 @@ const struct oc_type *oc_match_main_input(const struct oc_prof_rec *r)
     return best;
 }
 
-/* ---- recorded shapes ----------------------------------------------------------------------------------- */
+/* ---- recorded shapes -------------------------------------------------------------------------------- */
 
 static bool same_dims(const struct oc_shape *a, const struct oc_shape *b)
 {

@@ -86,7 +86,7 @@ static bool is_free(const struct oc_matcher *x, uint32_t node)
     return x->owner[node] == OC_NONE && oc_match_runs(x, node);
 }
 
-/* ---- growing a group ----------------------------------------------------------------------------------- */
+/* ---- growing a group -------------------------------------------------------------------------------- */
 
 /* A value may be internal to the group of `rec` if it has no consumer outside. */
 static bool is_inner(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t value)
@@ -231,7 +231,7 @@ static void grow_all(struct oc_matcher *x, const struct pattern *p, size_t n)
     }
 }
 
-/* ---- backward search from the last node of a group to the node of its type ----------------------------- */
+/* ---- backward search from the last node of a group to the node of its type -------------------------- */
 
 static bool is_origin(const char *rec_type, const char *type)
 {
@@ -269,7 +269,7 @@ static void complete_outputs(struct oc_matcher *x)
     }
 }
 
-/* ---- the recorded output ------------------------------------------------------------------------------- */
+/* ---- the recorded output ---------------------------------------------------------------------------- */
 
 static uint32_t only_user(const struct oc_matcher *x, uint32_t node)
 {
@@ -304,7 +304,7 @@ static void extend_to_outputs(struct oc_matcher *x)
             extend_to_output(x, rec);
 }
 
-/* ---- names without information ------------------------------------------------------------------------- */
+/* ---- names without information ---------------------------------------------------------------------- */
 
 /* Types that only occur in the pattern of one fusion: the node from which the group of an unnamed record
  * is grown. */
@@ -507,7 +507,7 @@ static void match_by_order(struct oc_matcher *x)
     oc_map_free(&c.types);
 }
 
-/* ---- a topological order of the members ---------------------------------------------------------------- */
+/* ---- a topological order of the members ------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {

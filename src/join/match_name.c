@@ -48,7 +48,7 @@ bool oc_match_made_of(const char *type, const char *original)
     return strncmp(type, "QLinear", 7) == 0 && oc_equal(type + 7, original);
 }
 
-/* ---- scope: graphs that a record may refer to ---------------------------------------------------------- */
+/* ---- scope: graphs that a record may refer to ------------------------------------------------------- */
 
 bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph)
 {
@@ -137,10 +137,7 @@ static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, si
     return true;
 }
 
-/* ---- the grammars -------------------------------------------------------------------------------------- */
-
-/* ---- generated names ------------------------------------------------------------------------------------
- */
+/* ---- generated names -------------------------------------------------------------------------------- */
 
 enum of { NODE, OUTPUT, PRODUCT, NOTHING };
 
@@ -349,7 +346,7 @@ bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
     return oc_match_by_index(x, rec) || oc_match_by_body(x, rec);
 }
 
-/* ---- nodes inserted by the optimizer ------------------------------------------------------------------- */
+/* ---- nodes inserted by the optimizer ---------------------------------------------------------------- */
 
 static bool is_token(const char *name)
 {

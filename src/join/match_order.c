@@ -40,7 +40,7 @@ struct aligning {
     bool *fits; /* matrix set x type */
 };
 
-/* ---- ids of sets, types and shapes --------------------------------------------------------------------- */
+/* ---- ids of sets, types and shapes ------------------------------------------------------------------ */
 
 static uint32_t number_of(struct oc_map *map, const char *text, const char ***list, size_t *n, size_t *cap)
 {
@@ -86,7 +86,7 @@ static bool may_pair(const struct aligning *g, const struct item *r, const struc
     return g->fits[r->kind * g->n_type + n->kind];
 }
 
-/* ---- the two sequences --------------------------------------------------------------------------------- */
+/* ---- the two sequences ------------------------------------------------------------------------------ */
 
 /* Part of what another record did as a unit: aten::conv2d calls aten::convolution. */
 static bool has_outer(const struct aligning *g, uint32_t rec)
@@ -148,7 +148,7 @@ static void collect(struct aligning *g)
             g->fits[s * g->n_type + t] = oc_type_set_has(g->set[s], g->type[t]);
 }
 
-/* ---- records of several calls -------------------------------------------------------------------------- */
+/* ---- records of several calls ----------------------------------------------------------------------- */
 
 static void assign_nodes(struct aligning *g, const struct item *r, uint32_t node, const char *rule,
                          double confidence)
@@ -199,7 +199,7 @@ static void take_several(struct aligning *g, const struct item *r)
         g->x->match[r->id].repeats = (uint32_t)(calls / (double)n);
 }
 
-/* ---- the alignment ------------------------------------------------------------------------------------- */
+/* ---- the alignment ---------------------------------------------------------------------------------- */
 
 struct band {
     size_t n, m, width;
@@ -307,7 +307,7 @@ static void align(struct aligning *g)
     free(b.way);
 }
 
-/* ---- records inside a record --------------------------------------------------------------------------- */
+/* ---- records inside a record ------------------------------------------------------------------------ */
 
 static void give_to_inner(struct oc_matcher *x)
 {

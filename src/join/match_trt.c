@@ -30,7 +30,7 @@ struct tally {
     bool plain;      /* a name matched in its plain form only */
 };
 
-/* ---- one name ------------------------------------------------------------------------------------------ */
+/* ---- one name --------------------------------------------------------------------------------------- */
 
 static enum found find_exact(const struct trt *t, uint32_t rec, const char *s, size_t n, uint32_t *node)
 {
@@ -111,7 +111,7 @@ static bool assign_layer(struct trt *t, uint32_t rec, const struct tally *n, con
     return true;
 }
 
-/* ---- nodes listed in the layer information ------------------------------------------------------------- */
+/* ---- nodes listed in the layer information ---------------------------------------------------------- */
 
 static void match_by_markers(struct trt *t, uint32_t rec)
 {
@@ -151,7 +151,7 @@ static void all_markers(struct trt *t)
     free(order);
 }
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------ */
 
 static void take_part(struct trt *t, uint32_t rec, const struct trt_part *p, struct tally *n)
 {
@@ -216,7 +216,7 @@ static void match_by_name(struct trt *t, uint32_t rec)
         m->bucket = bucket_of(&t->x->p->rec[rec], &n);
 }
 
-/* ---- regions ------------------------------------------------------------------------------------------- */
+/* ---- regions ---------------------------------------------------------------------------------------- */
 
 /* Marks with `bit` the nodes that are reachable from the node, along the tensors or against them. */
 static void reach(struct oc_matcher *x, uint8_t *mark, uint8_t bit, uint32_t from, bool forward,
@@ -290,7 +290,7 @@ static void match_by_range(struct trt *t, uint32_t rec)
         m->bucket = "unmatched";
 }
 
-/* ---- nodes fused without a record ---------------------------------------------------------------------- */
+/* ---- nodes fused without a record ------------------------------------------------------------------- */
 
 static bool may_fuse_silently(const char *type, bool ahead)
 {
@@ -375,7 +375,7 @@ static void absorb_all(struct trt *t)
     }
 }
 
-/* ---- single names -------------------------------------------------------------------------------------- */
+/* ---- single names ----------------------------------------------------------------------------------- */
 
 /* "[ONNX Layer: conv1]": several in one name. */
 static bool take_markers(struct trt *t, uint32_t rec, struct tally *n)
@@ -442,7 +442,7 @@ void oc_match_by_parts(struct oc_matcher *x, uint32_t rec)
     free(t.part);
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 static bool is_open(const struct oc_matcher *x, uint32_t rec)
 {

@@ -62,7 +62,7 @@ struct evidence {
     const char *batch_first; /* name of the record or input */
 };
 
-/* ---- evidence ------------------------------------------------------------------------------------------ */
+/* ---- evidence --------------------------------------------------------------------------------------- */
 
 static const struct oc_type *model_type(const struct oc_join *j, const uint32_t *value, uint32_t n)
 {
@@ -163,7 +163,7 @@ static bool count_convs(const struct oc_join *j, double *profile, uint64_t *mode
     return *profile > 0 && *model > 0 && (*profile < (double)*model || fmod(*profile, (double)*model) != 0);
 }
 
-/* ---- verdict ------------------------------------------------------------------------------------------- */
+/* ---- verdict ---------------------------------------------------------------------------------------- */
 
 static const char *first_contradiction(struct oc_join *j, const struct evidence *e)
 {

@@ -122,7 +122,7 @@ static bool sum_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
     return true;
 }
 
-/* ---- the operator's own rule --------------------------------------------------------------------------- */
+/* ---- the operator's own rule ------------------------------------------------------------------------ */
 
 static const struct oc_op *find_op(const char *type)
 {
@@ -202,7 +202,7 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a)
     oc_exprs_free(exprs);
 }
 
-/* ---- products ------------------------------------------------------------------------------------------ */
+/* ---- products --------------------------------------------------------------------------------------- */
 
 static void count_macs(struct work *w, uint64_t n, uint64_t depth, uint64_t adds)
 {
@@ -330,7 +330,7 @@ void oc_record_rule_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct
         unknown(out, "no rule for this operator");
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 static void count_by_rule(struct work *w, const struct oc_op *op, struct oc_arena *a, bool listed,
                           unsigned how)

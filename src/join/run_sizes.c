@@ -11,8 +11,7 @@
 #include "base/ck.h"
 #include "base/units.h"
 
-/* ---- the runs with one set of shapes as a profile -------------------------------------------------------
- */
+/* ---- the runs with one set of shapes as a profile --------------------------------------------------- */
 
 struct view {
     struct oc_profile p;
@@ -56,8 +55,7 @@ static void make_view(const struct oc_profile *p, const struct oc_prof_shapes *s
     }
 }
 
-/* ---- which sets of shapes have the same sizes ------------------------------------------------------------
- */
+/* ---- which sets of shapes have the same sizes ------------------------------------------------------- */
 
 /* Sets of shapes for which the options of the analysis are the same. */
 struct unit {
@@ -143,8 +141,7 @@ static void find_units(struct sizing *z)
     oc_map_free(&units);
 }
 
-/* ---- values of the open dimensions ----------------------------------------------------------------------
- */
+/* ---- values of the open dimensions ------------------------------------------------------------------ */
 
 static bool is_open(const struct oc_value *v, unsigned axis)
 {
@@ -211,8 +208,7 @@ static uint32_t find_set(struct sizing *z, const struct oc_analysis *a)
     return at;
 }
 
-/* ---- sums over the runs ----------------------------------------------------------------------------------
- */
+/* ---- sums over the runs ----------------------------------------------------------------------------- */
 
 static bool add_times(uint64_t *sum, uint64_t v, uint64_t runs)
 {
@@ -388,8 +384,7 @@ static int add_unit(struct sizing *z, const struct unit *u)
     return rc;
 }
 
-/* ---- results ---------------------------------------------------------------------------------------------
- */
+/* ---- results ---------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b, void *n_name)
 {

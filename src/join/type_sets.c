@@ -162,7 +162,7 @@ static const struct row *find(const char *s, size_t n)
     return NULL;
 }
 
-/* ---- fused functions of TVM ---------------------------------------------------------------------------- */
+/* ---- fused functions of TVM ------------------------------------------------------------------------- */
 
 /* Longest operator name that is a prefix of the text, followed by an underscore or the end. */
 static const struct row *longest_prefix(const char *s, size_t *used)

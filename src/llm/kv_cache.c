@@ -88,7 +88,7 @@ enum {
     MAX_STEPS = 256 /* maximum nodes between a present and its past */
 };
 
-/* ---- from a present back to its past ------------------------------------------------------------------ */
+/* ---- from a present back to its past ---------------------------------------------------------------- */
 
 struct walk {
     const struct oc_model *m;
@@ -158,7 +158,7 @@ static bool connect(const struct oc_model *m, struct oc_kv_pair *p)
     return false;
 }
 
-/* ---- axes --------------------------------------------------------------------------------------------- */
+/* ---- axes ------------------------------------------------------------------------------------------- */
 
 /* The only open dimension after the batch is the length; otherwise the usual axis. */
 static unsigned length_axis(const struct oc_shape *s, unsigned batch, unsigned usual)
@@ -203,7 +203,7 @@ static bool is_paged(const struct oc_model *m, const struct oc_kv_pair *p)
     return p->reader != OC_NONE && !strcmp(m->node[p->reader].op_type, "PagedAttention");
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 struct finder {
     const struct oc_model *m;

@@ -11,7 +11,7 @@
 #include "llm/kv_cache.h"
 #include "onnxcost.h"
 
-/* ---- the cache (kv_cache.c) --------------------------------------------------------------------------- */
+/* ---- the cache (kv_cache.c) ------------------------------------------------------------------------- */
 
 struct oc_kv_pair {
     const struct oc_kv_pattern *name;
@@ -33,7 +33,7 @@ struct oc_kv_cache_info {
 int oc_kv_find(const struct oc_model *m, struct oc_arena *arena, struct oc_diags *diags,
                struct oc_kv_cache_info *out, struct oc_err *err);
 
-/* ---- sizes (llm_sizes.c) ------------------------------------------------------------------------------ */
+/* ---- sizes (llm_sizes.c) ---------------------------------------------------------------------------- */
 
 enum oc_llm_role { OC_LLM_BATCH, OC_LLM_NEW, OC_LLM_PAST, OC_LLM_TOTAL, OC_LLM_ROLES };
 extern const char *const oc_llm_role_name[OC_LLM_ROLES];
@@ -67,8 +67,7 @@ struct oc_llm;
 /* The analysis at these sizes. */
 int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analysis **out, struct oc_err *err);
 
-/* ---- cost of a run (llm_measure.c) -----------------------------------------------------------------------
- */
+/* ---- cost of a run (llm_measure.c) ------------------------------------------------------------------ */
 
 enum oc_llm_num {
     OC_LN_MACS,
@@ -108,7 +107,7 @@ struct oc_llm_meter {
 const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm_meter *m, struct oc_llm_at at);
 void oc_llm_meter_free(struct oc_llm_meter *m);
 
-/* ---- laws (llm_law.c) --------------------------------------------------------------------------------- */
+/* ---- laws (llm_law.c) ------------------------------------------------------------------------------- */
 
 /* Costs as polynomials in two sizes: sequences and tokens. */
 struct oc_llm_law {
@@ -141,7 +140,7 @@ void oc_llm_steps_free(struct oc_llm_steps *s);
 bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past, uint64_t *out);
 bool oc_llm_steps_sum(const struct oc_llm_steps *s, enum oc_llm_num n, uint64_t *out); /* false: overflow */
 
-/* ---- devices (llm_device.c) --------------------------------------------------------------------------- */
+/* ---- devices (llm_device.c) ------------------------------------------------------------------------- */
 
 struct oc_llm_limit {
     bool known;
@@ -166,7 +165,7 @@ struct oc_llm_device {
     const char *left_out; /* work without a peak, not in the bounds, NULL */
 };
 
-/* ---- result ------------------------------------------------------------------------------------------- */
+/* ---- result ----------------------------------------------------------------------------------------- */
 
 struct oc_llm_weights { /* constants with the same storage format */
     const char *label;  /* "float16", "4 bits in blocks of 32" */

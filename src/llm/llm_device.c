@@ -11,8 +11,7 @@
 #define MOST_BATCH  (INT64_C(1) << 20) /* search limit for a compute-bound batch */
 #define MOST_DIRECT (INT64_C(1) << 12) /* the same without closed forms: each try is an analysis */
 
-/* ---- work with a peak on the device -----------------------------------------------------------------------
- */
+/* ---- work with a peak on the device ----------------------------------------------------------------- */
 
 struct held { /* counts against one device */
     struct oc_llm *l;
@@ -129,7 +128,7 @@ static struct oc_llm_roof llm_device_sum_of(const struct oc_llm_roof *a, const s
                                 .missing = a->missing ? a->missing : b->missing};
 }
 
-/* ---- memory capacity ---------------------------------------------------------------------------------- */
+/* ---- memory capacity -------------------------------------------------------------------------------- */
 
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c)
 {
@@ -229,7 +228,7 @@ static struct oc_llm_limit llm_device_limit_of(struct held *h, enum fit_of of)
     return llm_device_largest(&f);
 }
 
-/* ---- batch size from which decode is compute-bound --------------------------------------------------- */
+/* ---- batch size from which decode is compute-bound -------------------------------------------------- */
 
 enum { NO = 0, YES = 1, NOT_KNOWN = -1 };
 
@@ -311,7 +310,7 @@ static struct oc_llm_limit first_compute_bound(struct held *h)
     return (struct oc_llm_limit){.known = true, .v = hi};
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
 {

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "llm/llm.h"
 
-/* ---- the cache ---------------------------------------------------------------------------------------- */
+/* ---- the cache -------------------------------------------------------------------------------------- */
 
 static int64_t llm_facts_dim_of(const struct oc_analysis *a, uint32_t value, unsigned axis)
 {
@@ -59,7 +59,7 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
     }
 }
 
-/* ---- heads and windows -------------------------------------------------------------------------------- */
+/* ---- heads and windows ------------------------------------------------------------------------------ */
 
 static int64_t attr_of(const struct oc_node *n, const char *name)
 {
@@ -105,7 +105,7 @@ static void attention_facts(struct oc_llm *l, const struct oc_analysis *a, struc
     }
 }
 
-/* ---- vocabulary --------------------------------------------------------------------------------------- */
+/* ---- vocabulary ------------------------------------------------------------------------------------- */
 
 static bool is_cache(const struct oc_llm *l, uint32_t value)
 {
@@ -129,7 +129,7 @@ static void vocabulary(struct oc_llm *l, const struct oc_analysis *a)
     }
 }
 
-/* ---- weights ------------------------------------------------------------------------------------------ */
+/* ---- weights ---------------------------------------------------------------------------------------- */
 
 struct groups {
     struct oc_llm *l;
@@ -211,7 +211,7 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
     oc_arena_free(&scratch);
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 static void keep_assumptions(struct oc_llm *l, const struct oc_analysis *a)
 {

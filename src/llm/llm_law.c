@@ -12,7 +12,7 @@ enum {
     MAX_STEP_RUNS = 600 /* analyses per search for the pieces */
 };
 
-/* ---- in two sizes ------------------------------------------------------------------------------------- */
+/* ---- in two sizes ----------------------------------------------------------------------------------- */
 
 static struct oc_llm_at llm_law_run_of(enum oc_llm_phase phase, int64_t batch, int64_t tokens)
 {
@@ -72,7 +72,7 @@ bool oc_llm_law_at(const struct oc_llm_law *law, enum oc_llm_num n, int64_t batc
     return law->found[n] && oc_rpoly_eval(&law->poly[n], at, out);
 }
 
-/* ---- along the steps of an answer --------------------------------------------------------------------- */
+/* ---- along the steps of an answer ------------------------------------------------------------------- */
 
 struct search {
     struct oc_llm_meter *meter;
@@ -190,7 +190,7 @@ bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t pa
     return false;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------------- */
 
 typedef __int128 wide;
 

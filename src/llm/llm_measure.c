@@ -16,7 +16,7 @@ static int64_t value_of(const struct oc_llm_at *at, unsigned role)
                                  : at->past + at->fresh;
 }
 
-/* ---- the analysis ------------------------------------------------------------------------------------- */
+/* ---- the analysis ----------------------------------------------------------------------------------- */
 
 struct bound { /* options including those of the roles */
     struct oc_analyze_opts opts;
@@ -105,7 +105,7 @@ int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analys
     return rc;
 }
 
-/* ---- counts ------------------------------------------------------------------------------------------- */
+/* ---- counts ----------------------------------------------------------------------------------------- */
 
 static bool llm_measure_whole_bytes(const struct oc_analysis *a, uint32_t value, uint64_t *out)
 {
@@ -187,7 +187,7 @@ static void llm_measure_take(const struct oc_llm *l, const struct oc_analysis *a
     take_cache(l, a, c);
 }
 
-/* ---- the meter ---------------------------------------------------------------------------------------- */
+/* ---- the meter -------------------------------------------------------------------------------------- */
 
 static const struct oc_llm_known *known_at(const struct oc_llm_meter *m, struct oc_llm_at at)
 {

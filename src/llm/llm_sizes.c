@@ -84,7 +84,7 @@ static bool given_role(const struct roles *r, const char *symbol)
     return oc_map_get(&r->by_symbol, symbol, strlen(symbol)) != OC_NONE;
 }
 
-/* ---- the input with the new tokens -------------------------------------------------------------------- */
+/* ---- the input with the new tokens ------------------------------------------------------------------ */
 
 static const struct oc_value *input_at(const struct roles *r, uint32_t i)
 {
@@ -118,7 +118,7 @@ static uint32_t find_tokens(const struct roles *r)
     return OC_NONE;
 }
 
-/* ---- the other inputs --------------------------------------------------------------------------------- */
+/* ---- the other inputs ------------------------------------------------------------------------------- */
 
 /* Role by the name of the symbol; OC_LLM_ROLES: none. */
 static unsigned role_of_name(const char *symbol)
@@ -208,7 +208,7 @@ static void scalar_roles(struct roles *r)
     }
 }
 
-/* ---- branches ----------------------------------------------------------------------------------------- */
+/* ---- branches --------------------------------------------------------------------------------------- */
 
 /* If nodes with a condition input such as use_cache_branch. */
 static void find_branches(struct roles *r)
@@ -227,7 +227,7 @@ static void find_branches(struct roles *r)
     }
 }
 
-/* ---- public functions --------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 static int cache_roles(struct roles *r, const struct oc_kv_cache_info *kv)
 {

@@ -6,7 +6,7 @@
 
 #include "hw/hwdb.h"
 
-/* ---- processor features ------------------------------------------------------------------------------- */
+/* ---- processor features ----------------------------------------------------------------------------- */
 
 enum oc_cpu_feature {
     OC_CPU_AVX = 1 << 0,
@@ -29,7 +29,7 @@ enum oc_cpu_feature {
  * process. */
 uint32_t oc_cpu_features(void);
 
-/* ---- arithmetic ---------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------------- */
 
 struct oc_peak_kernel {
     const char *isa;     /* "avx512-vnni" */
@@ -48,7 +48,7 @@ struct oc_peak_kernel {
 /* All compiled-in kernels, the best for each unit and class first. */
 const struct oc_peak_kernel *oc_peak_kernel(size_t index); /* NULL after the last */
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------- */
 
 enum oc_stream_mode { OC_STREAM_READ, OC_STREAM_WRITE, OC_STREAM_COPY, OC_STREAM_TRIAD, OC_STREAM_MODES };
 const char *oc_stream_mode_name(unsigned mode); /* "triad" */
@@ -72,8 +72,7 @@ const struct oc_stream_kernel *oc_stream_kernel(size_t index); /* the widest fir
 #define OC_CHAIN_CYCLES 64
 uint64_t oc_chain_run(uint64_t rounds, uint64_t a, uint64_t b);
 
-/* ---- for the files that hold kernels ---------------------------------------------------------------------
- */
+/* ---- for the files that hold kernels ---------------------------------------------------------------- */
 
 struct oc_kernel_list {
     const struct oc_peak_kernel *peak;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- text -------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------------- */
 
 static void device_file_attribute(struct oc_buf *b, const char *name, const char *text)
 {
@@ -74,7 +74,7 @@ static int device_file_percent(const struct oc_rate *r)
     return (int)(100 * r->median / r->best + 0.5);
 }
 
-/* ---- peaks ------------------------------------------------------------------------------------------- */
+/* ---- peaks ------------------------------------------------------------------------------------------ */
 
 /* Peaks of a unit and class, the fastest first. Returns their number. */
 static unsigned peaks_of(const struct oc_measured *m, unsigned unit, unsigned cls,
@@ -157,7 +157,7 @@ static void write_unit(struct oc_buf *b, const struct oc_measured *m, unsigned u
     oc_buf_free(&name);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------ */
+/* ---- memory ----------------------------------------------------------------------------------------- */
 
 /* The highest rate reached, including one core: an upper bound for any program. */
 static double ceiling(const struct oc_level_rates *l, unsigned *mode, bool *all)
@@ -279,7 +279,7 @@ static void write_level(struct oc_buf *b, const struct oc_measured *m, unsigned 
     oc_buf_str(b, "    </memory>\n");
 }
 
-/* ---- document ---------------------------------------------------------------------------------------- */
+/* ---- document --------------------------------------------------------------------------------------- */
 
 static void write_sources(struct oc_buf *b, const struct oc_measured *m)
 {

@@ -61,8 +61,7 @@ ADD_KERNEL(avx2_i32, AVX2, i32x8, int32_t, 12)
 ADD_KERNEL(avx512_i64, AVX512, i64x8, int64_t, 24)
 ADD_KERNEL(avx512_i32, AVX512, i32x16, int32_t, 24)
 
-/* ---- dot products ---------------------------------------------------------------------------------------
- */
+/* ---- dot products ----------------------------------------------------------------------------------- */
 
 #define OPERANDS(vec, elem) const vec x = (vec){0} + (elem)xd, y = (vec){0} + (elem)yd
 
@@ -102,8 +101,7 @@ PEAK_KERNEL(bf16_bf16, BF16, f32x16, float, 24, const __m512bh x = BF16_PAIRS(xd
 FMA_KERNEL(fp16_f16, FP16, f16x32, _Float16, 24)
 #endif
 
-/* ---- tiles ----------------------------------------------------------------------------------------------
- */
+/* ---- tiles ------------------------------------------------------------------------------------------ */
 
 #define TILE_ACC 6
 
@@ -166,8 +164,7 @@ struct tile_config { /* layout of the instruction: eight tiles of 16 rows of 64 
 TILE_KERNEL(amx_i8, AMX_INT8, int32_t, (int8_t)xd * 0x01010101, (int8_t)yd * 0x01010101, _tile_dpbssd)
 TILE_KERNEL(amx_bf16, AMX_BF16, float, bf16_bits(xd) * 0x10001, bf16_bits(yd) * 0x10001, _tile_dpbf16ps)
 
-/* ---- streams --------------------------------------------------------------------------------------------
- */
+/* ---- streams ---------------------------------------------------------------------------------------- */
 
 STREAM_KERNELS(avx, AVX, u64x4, f64x4)
 STREAM_KERNELS(avx512, AVX512, u64x8, f64x8)
@@ -210,8 +207,7 @@ PAST_KERNELS(sse2, PLAIN, u64x2, f64x2, _mm_stream_si128, __m128i)
 PAST_KERNELS(avx, AVX, u64x4, f64x4, _mm256_stream_si256, __m256i)
 PAST_KERNELS(avx512, AVX512, u64x8, f64x8, _mm512_stream_si512, __m512i)
 
-/* ---- the lists -------------------------------------------------------------------------------------------
- */
+/* ---- the lists -------------------------------------------------------------------------------------- */
 
 #define MULTIPLY_ADD "fused multiply-adds"
 #define VEC(isa, how, cls, acc, needs, ops, adds, run)                                                       \

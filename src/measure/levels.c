@@ -46,7 +46,7 @@ static const struct oc_stream_kernel *levels_find_kernel(uint32_t features, unsi
     return NULL;
 }
 
-/* ---- the memory to work with ------------------------------------------------------------------------- */
+/* ---- the memory to work with ------------------------------------------------------------------------ */
 
 struct touching {
     struct probe *p;
@@ -83,7 +83,7 @@ static int get_block(struct probe *p, struct oc_err *err)
     return 0;
 }
 
-/* ---- sizes of levels --------------------------------------------------------------------------------- */
+/* ---- sizes of levels -------------------------------------------------------------------------------- */
 
 static size_t whole_steps(double bytes)
 {
@@ -186,7 +186,7 @@ static void find_levels(struct probe *p, const struct oc_machine *m, struct oc_l
     dram->all = (struct oc_stream_place){p->block, p->stride, p->touched};
 }
 
-/* ---- bandwidths -------------------------------------------------------------------------------------- */
+/* ---- bandwidths ------------------------------------------------------------------------------------- */
 
 static void measure_mode(struct probe *p, struct oc_level_rates *l, unsigned mode, bool dram)
 {

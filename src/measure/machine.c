@@ -9,8 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* ---- /proc ------------------------------------------------------------------------------------------------
- */
+/* ---- /proc ------------------------------------------------------------------------------------------ */
 
 /* The value of the first line "key : value" of a file, or "". */
 static void proc_value(const char *path, const char *key, char *out, size_t cap)
@@ -115,7 +114,7 @@ static bool has_hypervisor(void)
     return strstr(flags, " hypervisor") || access("/sys/hypervisor/type", R_OK) == 0;
 }
 
-/* ---- caches ------------------------------------------------------------------------------------------ */
+/* ---- caches ----------------------------------------------------------------------------------------- */
 
 static bool cache_text(unsigned cpu, unsigned index, const char *what, char *out, size_t cap)
 {

@@ -103,7 +103,7 @@ struct oc_rate oc_rate_of(struct oc_team *team, unsigned active, const struct oc
     return rate;
 }
 
-/* ---- arithmetic ---------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------------- */
 
 /* Sink for results: keeps the compiler from removing the loop. */
 static void use_result(double result)
@@ -143,7 +143,7 @@ struct oc_rate oc_rate_of_clock(struct oc_team *team, unsigned active, const str
     return r;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------- */
 
 struct stream {
     const struct oc_stream_kernel *kernel;
@@ -169,7 +169,7 @@ struct oc_rate oc_rate_of_stream(struct oc_team *team, unsigned active, const st
     return oc_rate_of(team, active, &task, effort);
 }
 
-/* ---- clock -------------------------------------------------------------------------------------------- */
+/* ---- clock ------------------------------------------------------------------------------------------ */
 
 static void nothing(void *user, unsigned index)
 {

@@ -269,7 +269,7 @@ static uint64_t fit_time(struct oc_fit *f, bool smallest_gap, const char *method
     return size;
 }
 
-/* ---- skyline: heights by step in a segment tree ------------------------------------------------------- */
+/* ---- skyline: heights by step in a segment tree ----------------------------------------------------- */
 
 struct sky {
     uint64_t *top, *all; /* maximum below the node; pending assignment to the whole node (lazy propagation) */
@@ -375,7 +375,7 @@ static int arena_plan_by_key(const void *a, const void *b)
     return x->i < y->i ? -1 : x->i > y->i;
 }
 
-/* ---- orders: largest key first, then the larger box ---------------------------------------------------- */
+/* ---- orders: largest key first, then the larger box ------------------------------------------------- */
 
 struct keys {
     const struct oc_fit *f;
@@ -496,8 +496,7 @@ static void arena_plan_solve(struct oc_fit *f)
         oc_fit_search(f);
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------------
- */
+/* ---- parts ------------------------------------------------------------------------------------------ */
 
 static int by_first(const void *a, const void *b)
 {

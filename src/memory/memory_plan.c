@@ -216,7 +216,7 @@ static int memory_plan_add_values(struct level *v)
     return rc;
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------ */
+/* ---- bodies ----------------------------------------------------------------------------------------- */
 
 static int plan_body(struct builder *b, uint32_t body, uint64_t *size)
 {
@@ -271,7 +271,7 @@ static int add_blocks(struct level *v)
     return rc;
 }
 
-/* ---- a graph ----------------------------------------------------------------------------------------- */
+/* ---- a graph ---------------------------------------------------------------------------------------- */
 
 static int memory_plan_place(struct level *v)
 {
@@ -307,7 +307,7 @@ static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *
     return rc;
 }
 
-/* ---- public functions -------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------- */
 
 static struct oc_lives_opts lives_opts(const struct oc_analysis *a, const struct oc_plan_opts *o)
 {

@@ -34,8 +34,4 @@ struct oc_memory_plan {
     uint8_t quality; /* enum oc_quality of the sizes */
 };
 
-/* ---- memory order ----------------------------------------------------------------------------------- */
-
-/* Converts the liveness of a graph (lives.h) for the order search. */
-
 #endif

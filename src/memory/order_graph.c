@@ -120,8 +120,7 @@ struct oc_order_graph oc_order_reverse(struct oc_arena *arena, const struct oc_o
     return r;
 }
 
-/* ---- parts ----------------------------------------------------------------------------------------------
- */
+/* ---- parts ------------------------------------------------------------------------------------------ */
 
 struct part {
     const struct oc_order_graph *g;
@@ -221,8 +220,7 @@ struct oc_order_graph oc_order_part(struct oc_arena *arena, const struct oc_orde
     return p.out;
 }
 
-/* ---- runs -------------------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------------- */
 
 void oc_order_run_open(struct oc_order_run *r, const struct oc_order_graph *g)
 {

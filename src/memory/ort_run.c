@@ -203,7 +203,7 @@ static bool overwritable(const struct oc_node *n, unsigned slot)
     return false;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------ */
+/* ---- shapes ----------------------------------------------------------------------------------------- */
 
 void oc_ort_shapes_init(struct oc_ort_shapes *s, const struct oc_analysis *open)
 {
@@ -278,7 +278,7 @@ static bool same_size(const struct oc_ort_shapes *s, uint32_t x, uint32_t y)
            oc_shape_equal(&a->shape, &b->shape);
 }
 
-/* ---- the plan ---------------------------------------------------------------------------------------- */
+/* ---- the plan --------------------------------------------------------------------------------------- */
 
 struct reuse {
     const struct oc_lives *l;

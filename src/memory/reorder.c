@@ -80,8 +80,7 @@ static int by_peak(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* ---- windows around the peak ----------------------------------------------------------------------------
- */
+/* ---- windows around the peak ------------------------------------------------------------------------ */
 
 struct windows {
     struct reorder *r;
@@ -144,8 +143,7 @@ static uint64_t reorder_improve(struct reorder *r, const struct oc_order_graph *
     return w.peak;
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------------
- */
+/* ---- parts ------------------------------------------------------------------------------------------ */
 
 /* Increasing beam widths, until the work is used up. */
 static uint64_t try_beams(struct reorder *r, const struct oc_order_graph *g, uint64_t limit, uint32_t *order,

@@ -55,7 +55,7 @@ static void origin_read_entry(const struct oc_field *entry, struct text value[KE
         value[k] = t;
 }
 
-/* ---- lists --------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------ */
 
 /* The next string of a Python list at *at: 'text' or "text", where a backslash escapes one character. */
 static bool next_string(struct text list, size_t *at, struct text *out)
@@ -103,7 +103,7 @@ static void read_namespace(struct text t, struct oc_arena *a, struct oc_origin *
         out->module_class = oc_strndup(a, colon + 2, (size_t)(end - colon - 2));
 }
 
-/* ---- stack traces -------------------------------------------------------------------------------------- */
+/* ---- stack traces ----------------------------------------------------------------------------------- */
 
 /* Files of PyTorch call the program's modules: they are not where an operator was written. */
 static bool is_library(struct text file)
@@ -154,7 +154,7 @@ static const char *origin_read_trace(struct text trace, struct oc_arena *a)
     return oc_printf(a, "%.*s:%.*s", n, best_file.s, digits, best_line.s);
 }
 
-/* ---- public -------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------- */
 
 void oc_node_origin(const struct oc_model *m, uint32_t node, struct oc_arena *a, struct oc_origin *out)
 {

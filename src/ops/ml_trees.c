@@ -71,7 +71,7 @@ static int sum_depths(struct oc_op_ctx *c, const struct forest *f, long double *
     return 0;
 }
 
-/* ---- the old form: TreeEnsembleClassifier, TreeEnsembleRegressor -------------------------------------- */
+/* ---- the old form: TreeEnsembleClassifier, TreeEnsembleRegressor ------------------------------------ */
 
 struct key {
     int64_t tree, id;
@@ -178,7 +178,7 @@ static int read_old_forest(struct oc_op_ctx *c, struct forest *f)
     return link_old(c, &o, sorted_keys(c, &o), f);
 }
 
-/* ---- the new form: TreeEnsemble ----------------------------------------------------------------------- */
+/* ---- the new form: TreeEnsemble --------------------------------------------------------------------- */
 
 static int link_new(struct oc_op_ctx *c, struct forest *f, int side, const char *ids, const char *flags)
 {

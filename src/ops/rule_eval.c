@@ -8,7 +8,7 @@
 
 static int rule_eval_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out);
 
-/* ---- tensors ------------------------------------------------------------------------------------------- */
+/* ---- tensors ---------------------------------------------------------------------------------------- */
 
 static const struct oc_type *rule_eval_tensor(const struct oc_rule_env *env, const struct oc_rule_expr *e)
 {
@@ -141,8 +141,7 @@ static int rule_eval_has(struct oc_rule_env *env, const struct oc_rule_expr *e, 
     return 0;
 }
 
-/* ---- values ----------------------------------------------------------------------------------------------
- */
+/* ---- values ----------------------------------------------------------------------------------------- */
 
 static bool rule_eval_element(const struct oc_elem *e, struct oc_dim *out)
 {
@@ -171,8 +170,7 @@ static int rule_eval_value(struct oc_rule_env *env, const struct oc_rule_expr *e
     return 0;
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------------- */
 
 static const struct oc_attr *rule_eval_attribute(const struct oc_rule_env *env, const char *name)
 {
@@ -258,8 +256,7 @@ static int attr_is(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
     return 0;
 }
 
-/* ---- arithmetic ------------------------------------------------------------------------------------------
- */
+/* ---- arithmetic ------------------------------------------------------------------------------------- */
 
 static int eval_let(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
@@ -420,8 +417,7 @@ int oc_rule_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
     return rule_eval_number(env, e, out);
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------------------
- */
+/* ---- shapes ----------------------------------------------------------------------------------------- */
 
 /* A shape under construction. */
 struct builder {
@@ -526,8 +522,7 @@ int oc_rule_shape(struct oc_rule_env *env, const struct oc_rule_expr *e, struct 
     return 0;
 }
 
-/* ---- types -----------------------------------------------------------------------------------------------
- */
+/* ---- types ------------------------------------------------------------------------------------------ */
 
 int oc_rule_dtype(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned *out)
 {

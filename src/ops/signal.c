@@ -212,7 +212,7 @@ static int cost_mel(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_mel_formula[] = "ADD = 4*N(o); DIV = 2*N(o); CMP = 2*N(o)";
 
-/* ---- Rfft, Irfft (com.microsoft) ---------------------------------------------------------------------- */
+/* ---- Rfft, Irfft (com.microsoft) -------------------------------------------------------------------- */
 
 /* Number of trailing signal axes; `extra`: axes after them. Fails when x has fewer. */
 static int signal_axes(struct oc_op_ctx *c, const struct oc_shape *x, unsigned extra, unsigned *n)

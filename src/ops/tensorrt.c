@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* ---- quantizers ------------------------------------------------------------------------------------------
- */
+/* ---- quantizers ------------------------------------------------------------------------------------- */
 
 static const uint8_t fp8 = OC_DT_FLOAT8E4M3FN, int4 = OC_DT_INT4;
 
@@ -40,8 +39,7 @@ static int tensorrt_cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char tensorrt_cost_dequantize_formula[] = "MUL = N(o)";
 
-/* ---- transformers ----------------------------------------------------------------------------------------
- */
+/* ---- transformers ----------------------------------------------------------------------------------- */
 
 /* Two gathers of relative positions are added to the scores; the sum is scaled. */
 static int cost_disentangled(struct oc_op_ctx *c, struct oc_cost *k)
@@ -140,8 +138,7 @@ static int cost_context(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_context_formula[] =
     "MAC = 2*N(o)*x[0]; MUL = pairs; CMP = pairs; ADD = 2*pairs; EXP = pairs; DIV = pairs; pairs := 0";
 
-/* ---- vision ----------------------------------------------------------------------------------------------
- */
+/* ---- vision ----------------------------------------------------------------------------------------- */
 
 /* value {N, S, M, D}, locations {N, Lq, M, L, P, 2}: {N, Lq, M, D} */
 static int shape_msda(struct oc_op_ctx *c)

@@ -67,8 +67,7 @@ static const struct step accumulate = {FIRST, 0, true, {{OC_ADD, 1}}};
 static const struct step clear = {FIRST, 0, true, {{0, 0}}};
 static const struct step scale = {FIRST, 0, true, {{OC_MUL, 1}}};
 
-/* ---- shapes that are inputs ------------------------------------------------------------------------------
- */
+/* ---- shapes that are inputs ------------------------------------------------------------------------- */
 
 /* Gradients of gathers and slices: a tensor of the shape that input `shape` gives, to which dY is added. */
 struct scattered {
@@ -103,8 +102,7 @@ static int cost_scattered(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_scattered_formula[] = "ADD = n; n := 0";
 
-/* ---- convolution -----------------------------------------------------------------------------------------
- */
+/* ---- convolution ------------------------------------------------------------------------------------ */
 
 /* dY, X, W: dX, dW, dB {M} */
 static int shape_conv_grad(struct oc_op_ctx *c)
@@ -136,8 +134,7 @@ static int cost_conv_grad(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_conv_grad_formula[] = "MAC = times*N(x)*in2[1:]; ADD = bias; times := 0; bias := 0";
 
-/* ---- several tensors -------------------------------------------------------------------------------------
- */
+/* ---- several tensors -------------------------------------------------------------------------------- */
 
 static uint64_t all_elements(struct oc_op_ctx *c, uint32_t from)
 {

@@ -30,8 +30,7 @@ struct reader {
     struct oc_buf formula;
 };
 
-/* ---- attributes ------------------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------------- */
 
 static struct oc_arena *arena(struct reader *r)
 {
@@ -74,17 +73,7 @@ static int bad_expression(struct reader *r, const char *attribute, const struct 
     return oc_xml_fail(r->xml, "%s%s%s", attribute, *attribute ? ": " : "", s->why);
 }
 
-/* ---- op ---------------------------------------------------------------------------------------------- */
-
-static int start_rules(void *user, const struct oc_xml_elem *e)
-{
-    struct reader *r = user;
-    const char *version = oc_xml_get(e, "version");
-    return strcmp(version, "1") == 0
-               ? 0
-               : oc_xml_fail(r->xml, "version '%.20s' is not supported (this program reads version 1)",
-                             version);
-}
+/* ---- op --------------------------------------------------------------------------------------------- */
 
 static int user_rules_get_class(struct reader *r, const struct oc_xml_elem *e, uint8_t *out)
 {
@@ -213,8 +202,7 @@ static int end_op(void *user, const struct oc_xml_elem *e)
     return 0;
 }
 
-/* ---- children of an op --------------------------------------------------------------------------------
- */
+/* ---- children of an op ------------------------------------------------------------------------------ */
 
 /* Letters, digits and _, not starting with a digit, and not a tensor name. */
 static bool user_rules_is_name(const char *s)
@@ -316,10 +304,10 @@ static int start_bytes(void *user, const struct oc_xml_elem *e)
     return add_amount(r, e, kind, (unsigned)index, oc_xml_get(e, "bytes"));
 }
 
-/* ---- files ------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------ */
 
 static const struct oc_xml_spec specs[E_KINDS] = {
-    [E_RULES] = {"op-rules", OC_XML_ROOT, NULL, false, "version", "", start_rules, NULL},
+    [E_RULES] = {"op-rules", OC_XML_ROOT, NULL, false, "version", "", NULL, NULL},
     [E_OP] = {"op", E_RULES, "domain name", false, "domain name since",
               "until class slots override fold upper estimate", start_op, end_op},
     [E_LET] = {"let", E_OP, "name", false, "name value", "", start_let, NULL},
@@ -328,7 +316,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     [E_READ] = {"read", E_OP, "index", false, "index bytes", "", start_bytes, NULL},
     [E_WRITE] = {"write", E_OP, "index", false, "index bytes", "", start_bytes, NULL},
 };
-static const struct oc_xml_format format = {specs, E_KINDS, OC_RULES_MAX_FILE_BYTES};
+static const struct oc_xml_format format = {specs, E_KINDS, "1", OC_RULES_MAX_FILE_BYTES};
 
 int oc_op_rules_read_mem(const char *name, const void *data, size_t n, struct oc_op_rules **out,
                          struct oc_err *err)
@@ -354,16 +342,12 @@ int oc_op_rules_load(const char *path, struct oc_op_rules **out, struct oc_err *
     *out = NULL;
     if (oc_file_map(path, OC_RULES_MAX_FILE_BYTES, &file, err))
         return -1;
-    int rc = oc_op_rules_read_mem(path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes,
-                                  out, err);
+    int rc = oc_op_rules_read_mem(path, file.data, (size_t)file.size_bytes, out, err);
     oc_file_unmap(&file);
     return rc;
 }
 
-/* ---- user rules ------------------------------------------------------------------------------------- */
-
-/* ---- running a rule --------------------------------------------------------------------------------------
- */
+/* ---- running a rule --------------------------------------------------------------------------------- */
 
 static const struct oc_user_rule *user_rules_rule_of(const struct oc_op *op)
 {
@@ -489,8 +473,7 @@ int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
     return 0;
 }
 
-/* ---- lookup -----------------------------------------------------------------------------------------------
- */
+/* ---- lookup ----------------------------------------------------------------------------------------- */
 
 uint32_t oc_op_rules_count(const struct oc_op_rules *rules)
 {

@@ -51,8 +51,7 @@ int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out);
 
 /* ---- user rule file --------------------------------------------------------------------------------- */
 
-/* The parsed form of a file of user rules; shared by user_rules.c, which reads it, and user_rules.c,
- * which runs it. */
+/* The parsed form of a file of user rules. */
 
 #define OC_RULE_KEY_BYTES 256
 

@@ -96,7 +96,7 @@ bool oc_chrome_layouts_pay(const struct oc_chrome_layouts *all)
     return all->tries < TRIAL || all->hits * 2 > all->tries;
 }
 
-/* ---- ends of values ------------------------------------------------------------------------------------ */
+/* ---- ends of values --------------------------------------------------------------------------------- */
 
 /* A quote that closes its string, by the rule of oc_json_raw. */
 static inline bool chrome_layout_closes_string(const char *quote, const char *end)
@@ -182,7 +182,7 @@ static const char *value_end(const char *p, const char *end)
     return q > p ? q : NULL;
 }
 
-/* ---- parsing an event member by member ----------------------------------------------------------------- */
+/* ---- parsing an event member by member -------------------------------------------------------------- */
 
 struct cursor {
     const char *p, *end;
@@ -366,7 +366,7 @@ bool oc_chrome_take_apart(struct oc_chrome *r, struct oc_str event)
     return true;
 }
 
-/* ---- parsing an event with a memoised layout ----------------------------------------------------------- */
+/* ---- parsing an event with a memoised layout -------------------------------------------------------- */
 
 /* The position after the value at p. The closing quote of a string is checked together with the text that
  * follows. */

@@ -12,7 +12,7 @@ enum { MAX_NUMBER = 64, MAX_DIGITS = 18, AT_HAND = 1 << 14 };
 
 #define MAX_NS ((int64_t)1 << 61)
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 int oc_chrome_open(struct oc_chrome *r, struct oc_stream *s, const struct oc_chrome_key *key, size_t n_key,
                    struct oc_err *err)
@@ -143,7 +143,7 @@ void oc_chrome_findings(struct oc_chrome *r, const struct oc_stream *s, struct o
     }
 }
 
-/* ---- values -------------------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------------------- */
 
 struct oc_str oc_chrome_text(struct oc_chrome *r, unsigned f)
 {

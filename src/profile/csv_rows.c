@@ -58,7 +58,7 @@ void oc_csv_delimiter(struct oc_csv *c, char delimiter)
     c->delimiter = delimiter;
 }
 
-/* ---- errors and positions ------------------------------------------------------------------------------ */
+/* ---- errors and positions --------------------------------------------------------------------------- */
 
 uint32_t oc_csv_line_number(const struct oc_csv *c)
 {
@@ -122,7 +122,7 @@ int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err)
     return fail_limit(c, OC_CAP_TABLE_ROWS, err);
 }
 
-/* ---- row end detection ------------------------------------------------------------------------------- */
+/* ---- row end detection ------------------------------------------------------------------------------ */
 
 /* Drops the text before the row and reads more after it. */
 static bool csv_rows_fill(struct oc_csv *c)
@@ -243,7 +243,7 @@ void oc_csv_unread(struct oc_csv *c)
     c->now = c->start;
 }
 
-/* ---- splitting ----------------------------------------------------------------------------------------- */
+/* ---- splitting -------------------------------------------------------------------------------------- */
 
 struct split {
     struct oc_str *field;

@@ -61,7 +61,7 @@ int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err);
 bool oc_csv_peek_header(struct oc_arena *a, const char *data, size_t n, oc_csv_is_header *is_header,
                         void *ctx, const struct oc_str **field, size_t *n_field);
 
-/* ---- field values -------------------------------------------------------------------------------------- */
+/* ---- field values ----------------------------------------------------------------------------------- */
 
 struct oc_str oc_csv_trim(struct oc_str s);          /* trims blanks */
 bool oc_csv_same(struct oc_str s, const char *text); /* ignores ASCII case */

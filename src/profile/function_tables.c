@@ -43,7 +43,7 @@ static int bad_row(struct table *t, const char *tool)
     return oc_csv_fail(t->c, t->err, "not a row of %s's flat profile", tool);
 }
 
-/* ---- gprof: "% cumulative-s self-s [calls self/call total/call] name", up to an empty line ------------- */
+/* ---- gprof: "% cumulative-s self-s [calls self/call total/call] name", up to an empty line ---------- */
 
 /* " time   seconds   seconds    calls  ms/call  ms/call  name" */
 static bool is_gprof_header(struct oc_str line)
@@ -98,7 +98,7 @@ static int read_gprof(struct table *t)
     return rc;
 }
 
-/* ---- perf report --------------------------------------------------------------------------------------- */
+/* ---- perf report ------------------------------------------------------------------------------------ */
 
 static bool is_perf_header(struct oc_str line)
 {
@@ -278,7 +278,7 @@ static int read_perf(struct table *t)
     return rc;
 }
 
-/* ---- pstats: "ncalls tottime percall cumtime percall filename:lineno(function)" ------------------------ */
+/* ---- pstats: "ncalls tottime percall cumtime percall filename:lineno(function)" --------------------- */
 
 static bool is_pstats_header(struct oc_str line)
 {
@@ -322,8 +322,7 @@ static int read_pstats(struct table *t)
     return rc;
 }
 
-/* ---- VTune: aligned columns under a line of dashes, "4.850s" ---------------------------------------------
- */
+/* ---- VTune: aligned columns under a line of dashes, "4.850s" ---------------------------------------- */
 
 enum { VTUNE_NAME, VTUNE_TIME, VTUNE_MODULE, VTUNE_COLUMNS };
 
@@ -394,7 +393,7 @@ static int read_vtune(struct table *t)
     return rc < 0 ? rc : 0; /* 1: the line after the table */
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------------------- */
 
 enum oc_function_table oc_function_table_kind(const char *data, size_t n)
 {

@@ -44,7 +44,7 @@ struct reading {
     double wait_ns;
 };
 
-/* ---- probe --------------------------------------------------------------------------------------------- */
+/* ---- probe ------------------------------------------------------------------------------------------ */
 
 static void ascend_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
@@ -59,7 +59,7 @@ static void ascend_probe(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 85, .reason = "events with type and fullname"};
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------- */
 
 /* The kind of a task, OC_EV_COUNT: it does no work. */
 static unsigned kind_of_task(struct oc_str task)
@@ -141,7 +141,7 @@ static const char *ascend_take_event(void *ctx)
     return NULL;
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 static void ascend_add_warnings(struct reading *r, const struct oc_stream *s)
 {

@@ -40,7 +40,7 @@ struct reading {
     bool mindspore, device;
 };
 
-/* ---- probes -------------------------------------------------------------------------------------------- */
+/* ---- probes ----------------------------------------------------------------------------------------- */
 
 static bool looks_like_events(const struct oc_peek *p)
 {
@@ -61,7 +61,7 @@ static void chrome_probe_mindspore(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 80, .reason = "events with op_full_name, or on the thread Ops"};
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------- */
 
 static uint16_t chrome_lane_of(struct reading *r, bool device)
 {
@@ -109,8 +109,7 @@ static void chrome_add(struct reading *r, uint32_t name, uint16_t lane, unsigned
     oc_timeline_add(r->t, &e, 0, owner);
 }
 
-/* ---- device processes of XLA ----------------------------------------------------------------------------
- */
+/* ---- device processes of XLA ------------------------------------------------------------------------ */
 
 static const struct place *chrome_place_of(const struct reading *r, int64_t pid, int64_t tid)
 {
@@ -183,8 +182,7 @@ static void add_placed(struct reading *r, uint32_t name, double start_ns, double
         chrome_add(r, name, chrome_lane_of(r, device), kind, start_ns, dur_ns, 0);
 }
 
-/* ---- complete events, and pairs --------------------------------------------------------------------------
- */
+/* ---- complete events, and pairs --------------------------------------------------------------------- */
 
 static const char *chrome_complete(struct reading *r, uint32_t name, double start_ns)
 {
@@ -270,7 +268,7 @@ static const char *chrome_take_event(struct reading *r, char ph)
     return NULL;
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 static void chrome_read_all(struct reading *r)
 {

@@ -52,7 +52,7 @@ static struct oc_str device_tables_at(const struct reading *r, const struct oc_s
     return oc_csv_at(field, n, r->at[column]);
 }
 
-/* ---- what is special in a source ----------------------------------------------------------------------- */
+/* ---- what is special in a source -------------------------------------------------------------------- */
 
 /* Kernels, copies, and calls of the runtime have the same header; copies and calls are known by their names.
  */
@@ -207,7 +207,7 @@ static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, st
     return true;
 }
 
-/* ---- layouts ------------------------------------------------------------------------------------------- */
+/* ---- layouts ---------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct layout layouts[] = {
@@ -279,7 +279,7 @@ static bool device_tables_is_header(void *ctx, const struct oc_str *f, size_t n)
     return n > 2 && device_tables_layout_of(f, n, *(const enum source *)ctx) != NULL;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 static bool device_tables_is_time(unsigned column)
 {

@@ -20,7 +20,7 @@ struct reading {
     bool per_call; /* the columns are statistics over calls: each call counts as a run */
 };
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------------------- */
 
 static void generic_csv_classify(struct reading *r, struct oc_prof_rec *rec, struct oc_str library)
 {
@@ -51,7 +51,7 @@ static int take_function(void *ctx, const struct oc_function_row *row, struct oc
     return 0;
 }
 
-/* ---- delimited tables ---------------------------------------------------------------------------------- */
+/* ---- delimited tables ------------------------------------------------------------------------------- */
 
 static const struct oc_column_map vtune = {
     .column = {[OC_MAP_NAME] = "Function", [OC_MAP_TIME] = "CPU Time", [OC_MAP_PROVIDER] = "Module"},
@@ -206,7 +206,7 @@ static int read_delimited(struct reading *r, struct oc_err *err)
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
 
-/* ---- importer ------------------------------------------------------------------------------------------ */
+/* ---- importer --------------------------------------------------------------------------------------- */
 
 /* Time that perf does not list: rows below its limit, or a truncated file. Shares are rounded to 0.01 %. */
 static void generic_csv_add_rest(struct reading *r, const struct oc_function_facts *facts)

@@ -110,7 +110,7 @@ struct reading {
     struct oc_chrome_left_out left_out;
 };
 
-/* ---- probe --------------------------------------------------------------------------------------------- */
+/* ---- probe ------------------------------------------------------------------------------------------ */
 
 static bool has_number_version(const struct oc_peek *p)
 {
@@ -143,7 +143,7 @@ static void kineto_probe(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 60, .reason = "schemaVersion number and deviceProperties"};
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------- */
 
 /* Annotations of the profiler and of torch's own classes; the 2020 layout writes them as operators. */
 static unsigned annotation_kind(struct oc_str name, unsigned kind)
@@ -396,7 +396,7 @@ static bool kineto_other_member(void *ctx, struct oc_str key, struct oc_json *j)
     return true;
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 static void kineto_add_warnings(struct reading *r, const struct oc_stream *s)
 {

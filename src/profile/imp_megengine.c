@@ -42,7 +42,7 @@ struct reader {
     bool has_graph, has_profiler, has_device;
 };
 
-/* ---- values -------------------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------------------- */
 
 /* Enters a container of that type; skips any other value. */
 static bool megengine_enter(struct reader *r, enum oc_json_type type)
@@ -100,7 +100,7 @@ static bool megengine_read_ints(struct reader *r, const int64_t **out, uint32_t 
     return ok;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------------------- */
 
 struct shape_list {
     struct oc_mge_shape *item;
@@ -163,7 +163,7 @@ static void add_strides(struct reader *r, struct oc_mge_shapes *shapes, const st
     shapes->item = item;
 }
 
-/* ---- graph_exec ---------------------------------------------------------------------------------------- */
+/* ---- graph_exec ------------------------------------------------------------------------------------- */
 
 static uint32_t megengine_slot_of(struct reader *r, struct oc_str id)
 {
@@ -300,7 +300,7 @@ static void read_graph(struct reader *r)
     }
 }
 
-/* ---- profiler ------------------------------------------------------------------------------------------ */
+/* ---- profiler --------------------------------------------------------------------------------------- */
 
 /* numpy's max: nan propagates. */
 static void update_longest(struct oc_mge_time *best, struct oc_mge_time start, struct oc_mge_time end)
@@ -432,7 +432,7 @@ static void read_dump(struct reader *r)
     }
 }
 
-/* ---- conversion to the profile ------------------------------------------------------------------------- */
+/* ---- conversion to the profile ---------------------------------------------------------------------- */
 
 /* All times in the file, matched or not. */
 static void megengine_sum_times(const struct reader *r, struct oc_mge *m)
@@ -479,7 +479,7 @@ static const struct oc_mge *make_native(struct reader *r)
     return m;
 }
 
-/* ---- importer ------------------------------------------------------------------------------------------ */
+/* ---- importer --------------------------------------------------------------------------------------- */
 
 static int megengine_check(struct reader *r, const char *path, struct oc_err *err)
 {

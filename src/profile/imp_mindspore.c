@@ -117,7 +117,7 @@ static bool mindspore_is_header(void *ctx, const struct oc_str *f, size_t n)
     return mindspore_layout_of(f, n) || ms_is_shapes_header(f, n);
 }
 
-/* ---- one table ----------------------------------------------------------------------------------------- */
+/* ---- one table -------------------------------------------------------------------------------------- */
 
 struct row {
     struct oc_str name, type;
@@ -223,7 +223,7 @@ static int next_row(struct table *t, struct oc_profile *p, struct row *r, struct
     return 1;
 }
 
-/* ---- tables to records --------------------------------------------------------------------------------- */
+/* ---- tables to records ------------------------------------------------------------------------------ */
 
 struct reading {
     struct oc_profile *p;
@@ -434,7 +434,7 @@ static int read_activities(struct reading *m, struct table *t, struct oc_err *er
     return rc;
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------- */
 
 /* The only source with the number of steps is the step trace, read without other tables. */
 static void mindspore_make_times(struct reading *m)
@@ -466,7 +466,7 @@ static void mindspore_make_times(struct reading *m)
                     "compare them");
 }
 
-/* ---- importer ------------------------------------------------------------------------------------------ */
+/* ---- importer --------------------------------------------------------------------------------------- */
 
 static const struct oc_source_file *file_of(const struct oc_source *src, unsigned part)
 {

@@ -53,7 +53,7 @@ struct reading {
     bool in_nvtx;
 };
 
-/* ---- launches ------------------------------------------------------------------------------------------ */
+/* ---- launches --------------------------------------------------------------------------------------- */
 
 static const char *ncu_intern(struct reading *r, struct oc_str s)
 {
@@ -112,7 +112,7 @@ static void set_label(struct reading *r, struct oc_str domain, struct oc_str tex
     r->labels = true;
 }
 
-/* ---- csv ----------------------------------------------------------------------------------------------- */
+/* ---- csv -------------------------------------------------------------------------------------------- */
 
 static bool ncu_is_header(void *ctx, const struct oc_str *field, size_t n)
 {
@@ -257,7 +257,7 @@ static void read_raw(struct reading *r, const struct oc_str *header, size_t n_he
     oc_arena_free(&a);
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------------- */
 
 /* Parses "void f(int), 2024-Jul-13 20:38:34, Context 1, Stream 7" or "  f (8, 1, 1)x(32, 1, 1), Context 1,
  * Stream 7, Device 0, CC 8.0" */
@@ -400,7 +400,7 @@ static void ncu_read_lines(struct reading *r)
     end_launch(r);
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 static bool is_text_page(const char *data, size_t n)
 {

@@ -57,7 +57,7 @@ static const char *nsys_csv_intern(struct reading *r, struct oc_str s)
     return oc_intern(&r->out->names, s.s, s.n);
 }
 
-/* ---- probe --------------------------------------------------------------------------------------------- */
+/* ---- probe ------------------------------------------------------------------------------------------ */
 
 static bool nsys_csv_is_header(void *ctx, const struct oc_str *field, size_t n)
 {
@@ -103,7 +103,7 @@ static void nsys_csv_probe(const struct oc_peek *p, struct oc_bid *bid)
     oc_arena_free(&a);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 static uint8_t nsys_csv_kind_of(struct oc_str name)
 {
@@ -259,7 +259,7 @@ static bool nsys_csv_take_row(struct reading *r, const struct oc_str *field, siz
     return good;
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 /* Reads rows up to the first one that does not fit, which is read again. */
 static void read_csv_table(struct reading *r)
@@ -331,7 +331,7 @@ static void nsys_csv_read_tables(struct reading *r)
     oc_buf_free(&last);
 }
 
-/* ---- traces of ranges ---------------------------------------------------------------------------------- */
+/* ---- traces of ranges ------------------------------------------------------------------------------- */
 
 /* Self times: the duration of a range minus its direct children. */
 static void nest_ranges(struct reading *r, enum oc_nsys_table t)
@@ -439,7 +439,7 @@ static void finish_ranges(struct reading *r, enum oc_nsys_table t)
     free(run);
 }
 
-/* ---- choice of the report ------------------------------------------------------------------------------ */
+/* ---- choice of the report --------------------------------------------------------------------------- */
 
 static void nsys_csv_add_rows(struct oc_sum_rows *to, const struct oc_sum_rows *from)
 {

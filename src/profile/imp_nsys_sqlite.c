@@ -73,7 +73,7 @@ struct reading {
     uint64_t in_graph, whole_graphs, bad;
 };
 
-/* ---- cells --------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------ */
 
 static int64_t nsys_sqlite_int_of(const struct oc_cell *c, int64_t otherwise)
 {
@@ -109,7 +109,7 @@ static const char *intern_cell(struct reading *r, const struct oc_cell *c)
     return c->kind == OC_CELL_TEXT ? oc_intern(&r->out->names, c->s, strnlen(c->s, c->n)) : "";
 }
 
-/* ---- strings and metadata ------------------------------------------------------------------------------ */
+/* ---- strings and metadata --------------------------------------------------------------------------- */
 
 static int nsys_sqlite_take_string(void *user, const struct oc_cell *c)
 {
@@ -197,7 +197,7 @@ static int read_gpus(struct reading *r, struct oc_err *err)
     return oc_sqlite_scan(r->db, "TARGET_INFO_GPU", gpus, OC_COUNT(gpus), take_gpu, r, err);
 }
 
-/* ---- ranges -------------------------------------------------------------------------------------------- */
+/* ---- ranges ----------------------------------------------------------------------------------------- */
 
 static int64_t process_of(int64_t global_id)
 {
@@ -228,7 +228,7 @@ static int read_ranges(struct reading *r, struct oc_err *err)
     return oc_sqlite_scan(r->db, "NVTX_EVENTS", column, OC_COUNT(column), nsys_sqlite_take_range, r, err);
 }
 
-/* ---- runtime calls ------------------------------------------------------------------------------------- */
+/* ---- runtime calls ---------------------------------------------------------------------------------- */
 
 #define MAX_PROCESSES 65535
 
@@ -345,7 +345,7 @@ static const struct call *find_call(struct reading *r, int64_t global_id, int64_
     return &r->call[low];
 }
 
-/* ---- device work --------------------------------------------------------------------------------------- */
+/* ---- device work ------------------------------------------------------------------------------------ */
 
 enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON, SHAPE_COLUMNS = 6 };
 
@@ -553,7 +553,7 @@ static int read_work(struct reading *r, struct oc_err *err)
     return 0;
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 static void nsys_sqlite_add_warnings(const struct reading *r)
 {

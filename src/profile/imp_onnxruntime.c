@@ -11,7 +11,7 @@
 #define MAX_EVENT_TEXT ((size_t)1 << 26)
 #define MAX_SETS       65536 /* sets of shapes that are kept: a record each */
 
-/* ---- probe --------------------------------------------------------------------------------------------- */
+/* ---- probe ------------------------------------------------------------------------------------------ */
 
 static void onnxruntime_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
@@ -26,7 +26,7 @@ static void onnxruntime_probe(const struct oc_peek *p, struct oc_bid *bid)
                                .reason = "chrome trace array with Session or Node events"};
 }
 
-/* ---- keys ---------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------------- */
 
 static const char *onnxruntime_intern(struct ort_reading *r, struct oc_str s)
 {
@@ -195,7 +195,7 @@ static uint32_t kernel_key(struct ort_reading *r, struct oc_str name, const stru
     return id;
 }
 
-/* ---- storing events ------------------------------------------------------------------------------------ */
+/* ---- storing events --------------------------------------------------------------------------------- */
 
 static uint32_t onnxruntime_lane_of(struct ort_reading *r)
 {
@@ -371,7 +371,7 @@ static bool onnxruntime_take_event(struct ort_reading *r)
     return true;
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 static void onnxruntime_read_all(struct ort_reading *r)
 {

@@ -44,7 +44,7 @@ static bool time_with_unit(struct oc_str s, double *ns)
     return true;
 }
 
-/* ---- OpenVINO -pc -------------------------------------------------------------------------------------- */
+/* ---- OpenVINO -pc ----------------------------------------------------------------------------------- */
 
 /* "conv1  EXECUTED  layerType: Convolution  realTime: 706  cpu: 706  execType: jit_avx2": microseconds;
  * since 2022 "realTime (ms): 0.706  cpuTime (ms): ..": milliseconds; Python "realTime: 0:00:00.000706cpu:
@@ -109,7 +109,7 @@ static int take_pc(struct oc_op_log *log, struct oc_str line)
     return 0;
 }
 
-/* ---- ONNX Runtime Web ---------------------------------------------------------------------------------- */
+/* ---- ONNX Runtime Web ------------------------------------------------------------------------------- */
 
 /* "[profiling] kernel "id|type|name|program" input[0]: [1,3] | float32, output[0]: .., execution time: 9 ns";
  * before 1.17 "id|[type] name" or "id|name". */
@@ -218,7 +218,7 @@ static int take_web(struct oc_op_log *log, struct oc_str line)
     return 0;
 }
 
-/* ---- TensorFlow Lite ----------------------------------------------------------------------------------- */
+/* ---- TensorFlow Lite -------------------------------------------------------------------------------- */
 
 /* Tables "Run Order" after "Operator-wise Profiling Info for Regular Benchmark Runs:"; fields separated by
  * tabs, by blanks where a terminal replaced the tabs, or by ", " in CSV. A time is the mean of a call; "times
@@ -339,7 +339,7 @@ static int take_lite(struct oc_op_log *log, struct oc_str line)
     return 0;
 }
 
-/* ---- nvprof -------------------------------------------------------------------------------------------- */
+/* ---- nvprof ----------------------------------------------------------------------------------------- */
 
 static bool is_nvprof_summary(struct oc_str line)
 {
@@ -442,7 +442,7 @@ static int take_nvprof_line(struct oc_op_log *log, struct oc_str line)
     return 0;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------------------- */
 
 struct log {
     const char *producer, *device, *reason;

@@ -133,7 +133,7 @@ static uint32_t openvino_key_of(struct reading *r, const struct oc_str *f, size_
     return id;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 /* The last row of a table repeats the sum, rounded to microseconds per layer. */
 static void check_total(struct reading *r, double total_ns)
@@ -186,7 +186,7 @@ static int openvino_read_tables(struct reading *r, struct oc_err *err)
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------------------- */
 
 /* Precision from the kernel type: in "brgconv_avx512_f32" the text after the last '_', if it is a
  * precision. */

@@ -40,7 +40,7 @@ struct reading {
     size_t n_open;
 };
 
-/* ---- parsing of a line --------------------------------------------------------------------------------- */
+/* ---- parsing of a line ------------------------------------------------------------------------------ */
 
 static bool is_banner(struct oc_str s)
 {
@@ -110,7 +110,7 @@ static bool take_last_share(struct oc_str *s, double *out)
     return take_last(s, out);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------- */
 
 static bool all_times(const struct oc_paddle_row *v)
 {
@@ -246,7 +246,7 @@ static int table_line(struct reading *r, struct oc_str line, struct oc_err *err)
     return 0;
 }
 
-/* ---- lines above the table ----------------------------------------------------------------------------- */
+/* ---- lines above the table -------------------------------------------------------------------------- */
 
 static void end_copies(struct reading *r)
 {
@@ -339,7 +339,7 @@ static int paddle_report_take_line(struct reading *r, struct oc_str line, struct
     return 0;
 }
 
-/* ---- importer ------------------------------------------------------------------------------------------ */
+/* ---- importer --------------------------------------------------------------------------------------- */
 
 /* Self time: the total minus the nested rows. Totals have six digits, so the difference may be below 0. A
  * row's time is its total, CPU and GPU time together, as the report prints it: its GPU time alone would be

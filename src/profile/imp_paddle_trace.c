@@ -55,7 +55,7 @@ struct reading {
     struct oc_chrome_left_out left_out;
 };
 
-/* ---- probe --------------------------------------------------------------------------------------------- */
+/* ---- probe ------------------------------------------------------------------------------------------ */
 
 static void paddle_trace_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
@@ -65,7 +65,7 @@ static void paddle_trace_probe(const struct oc_peek *p, struct oc_bid *bid)
     *bid = (struct oc_bid){.score = version ? 96 : 70, .reason = "span_indx of Paddle's profiler"};
 }
 
-/* ---- recorded inputs ----------------------------------------------------------------------------------- */
+/* ---- recorded inputs -------------------------------------------------------------------------------- */
 
 static unsigned dtype_named(struct oc_str name)
 {
@@ -201,7 +201,7 @@ static uint32_t paddle_trace_detail_of(struct reading *r, unsigned kind)
     return id;
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------- */
 
 /* Removes the duration that the writer appends: the last "[<number> ms]" or "[<number> us]". */
 static struct oc_str paddle_trace_plain_name(struct oc_str name)
@@ -283,7 +283,7 @@ static const char *paddle_trace_take_event(void *ctx)
     return NULL;
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 static bool paddle_trace_other_member(void *ctx, struct oc_str key, struct oc_json *j)
 {

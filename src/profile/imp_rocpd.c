@@ -54,7 +54,7 @@ static void rocpd_probe(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 96, .reason = "SQLite file with tables of rocpd"};
 }
 
-/* ---- tables by id -------------------------------------------------------------------------------------- */
+/* ---- tables by id ----------------------------------------------------------------------------------- */
 
 /* Makes room for the id; ids are dense. False: it is out of range. */
 static bool rocpd_reserve(void **at, size_t *n, size_t size, int64_t id)
@@ -158,7 +158,7 @@ static int rocpd_take_event(void *user, const struct oc_cell *c)
     return 0;
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------- */
 
 enum { START, END, START_ID, END_ID, PROCESS, EVENT, TIMES };
 #define TIME_COLUMNS                                                                                         \
@@ -279,7 +279,7 @@ static int take_op(void *user, const struct oc_cell *c)
     return 0;
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 static const struct oc_column string_columns[] = {{"id", true}, {"string", true}};
 static const struct oc_column symbol_columns[] = {

@@ -64,7 +64,7 @@ static void rocprof_json_probe(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 95, .reason = "an object with rocprofiler-sdk-tool"};
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------- */
+/* ---- objects ---------------------------------------------------------------------------------------- */
 
 /* A text: the name of the item if no better one is known. */
 static void take_text(struct reading *r, struct item *x, const char *key, unsigned *best)
@@ -130,7 +130,7 @@ static void each_item(struct reading *r, void (*take)(struct reading *r, const s
     }
 }
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------ */
 
 static void rocprof_json_take_agent(struct reading *r, const struct item *x)
 {
@@ -155,7 +155,7 @@ static void take_marker_text(struct reading *r, const struct item *x)
     set_name(r, &r->markers, x->v[F_CORRELATION], x->name);
 }
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------------------- */
 
 static void rocprof_json_add(struct reading *r, const struct item *x, unsigned kind, uint32_t name,
                              const struct oc_lane *lane)
@@ -232,7 +232,7 @@ static void take_marker(struct reading *r, const struct item *x)
     take_host(r, x, OC_EV_USER, rocprof_json_name_of(r, &r->markers, x->v[F_CORRELATION], "(marker)"));
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 /* Lists by the path of their keys. */
 static const struct {

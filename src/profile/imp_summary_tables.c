@@ -215,7 +215,7 @@ static void summary_tables_finish(struct reading *r)
     oc_rec_list_end(&r->list, p);
 }
 
-/* ---- PyTorch ------------------------------------------------------------------------------------------- */
+/* ---- PyTorch ---------------------------------------------------------------------------------------- */
 
 enum { T_NAME, T_SELF, T_TOTAL, T_DEVICE, T_CALLS, T_SHAPES, T_COLUMNS };
 enum torch_state { BEFORE, IN_HEADER, IN_TABLE, AFTER };
@@ -495,7 +495,7 @@ static int finish_paddle(struct reading *r, struct oc_err *err)
     return 0;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------------------- */
 
 static int summary_tables_read_tables(struct reading *r, const struct oc_source *src, struct oc_profile *out,
                                       struct oc_err *err)

@@ -44,7 +44,7 @@ static double tensorrt_read_number(struct reader *r)
     return oc_json_double(r->j, &v) && fabs(v) < TRT_MAX_MS ? v : (double)NAN;
 }
 
-/* ---- arrays: a profile, or times ----------------------------------------------------------------------- */
+/* ---- arrays: a profile, or times -------------------------------------------------------------------- */
 
 /* One object of either array. */
 struct item {
@@ -193,7 +193,7 @@ static int read_array(struct reader *r, struct oc_err *err)
     return 0;
 }
 
-/* ---- objects: layer information, or the summary -------------------------------------------------------- */
+/* ---- objects: layer information, or the summary ----------------------------------------------------- */
 
 /* [min, max, mean, median, ...] */
 static void tensorrt_read_summary(struct reader *r, struct trt_summary *out)
@@ -253,7 +253,7 @@ static void tensorrt_read_object(struct reader *r)
     }
 }
 
-/* ---- importer ------------------------------------------------------------------------------------------ */
+/* ---- importer --------------------------------------------------------------------------------------- */
 
 static bool tensorrt_is_empty(const struct trt_reading *r)
 {
@@ -330,7 +330,7 @@ static int read_tensorrt(const struct oc_source *src, const struct oc_profile_op
     return rc;
 }
 
-/* ---- probing ------------------------------------------------------------------------------------------- */
+/* ---- probing ---------------------------------------------------------------------------------------- */
 
 /* Whether it is the first key of the first object. */
 static bool first_key(const struct oc_peek *peek, const char *key)

@@ -83,7 +83,7 @@ struct reading {
     bool device;
 };
 
-/* ---- probe --------------------------------------------------------------------------------------------- */
+/* ---- probe ------------------------------------------------------------------------------------------ */
 
 static struct oc_str xplane_text_of(const struct oc_field *f)
 {
@@ -113,7 +113,7 @@ static void xplane_probe(const struct oc_peek *p, struct oc_bid *bid)
                 *bid = (struct oc_bid){.score = 92, .reason = "protobuf message with the planes of XPlane"};
 }
 
-/* ---- metadata ------------------------------------------------------------------------------------------ */
+/* ---- metadata --------------------------------------------------------------------------------------- */
 
 static double real_of(uint64_t bits)
 {
@@ -219,7 +219,7 @@ static void add_kind(struct reading *r, const struct oc_field *f)
     r->kind[r->n_kind++] = k;
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------- */
 
 /* "%fusion.1 = f32[8]{0} fusion(...)" is fusion.1. */
 static struct oc_str short_name(struct oc_str s)
@@ -331,7 +331,7 @@ static void xplane_take_event(struct reading *r, const struct line *l, enum role
     oc_timeline_add(r->t, &e, 0, 0);
 }
 
-/* ---- planes -------------------------------------------------------------------------------------------- */
+/* ---- planes ----------------------------------------------------------------------------------------- */
 
 static bool xplane_read_line(struct oc_str data, struct line *out)
 {
@@ -513,7 +513,7 @@ static void take_plane(struct reading *r, struct oc_str data, bool host)
     forget_plane(r, &p);
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------- */
 
 static void take_planes(struct reading *r, struct oc_str data, bool host)
 {

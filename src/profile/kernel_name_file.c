@@ -25,16 +25,6 @@ struct reader {
 
 enum { E_NAMES, E_KERNEL, E_KINDS };
 
-static int start_names(void *user, const struct oc_xml_elem *e)
-{
-    struct reader *r = user;
-    const char *version = oc_xml_get(e, "version");
-    return strcmp(version, "1") == 0
-               ? 0
-               : oc_xml_fail(r->xml, "version '%.20s' is not supported (this program reads version 1)",
-                             version);
-}
-
 static bool is_class(const char *text)
 {
     const char *name;
@@ -91,11 +81,11 @@ static int kernel_name_file_start_kernel(void *user, const struct oc_xml_elem *e
 }
 
 static const struct oc_xml_spec specs[E_KINDS] = {
-    [E_NAMES] = {"kernel-names", OC_XML_ROOT, NULL, false, "version", "", start_names, NULL},
+    [E_NAMES] = {"kernel-names", OC_XML_ROOT, NULL, false, "version", "", NULL, NULL},
     [E_KERNEL] = {"kernel", E_NAMES, "match", false, "match",
                   "with without precision unit class library algorithm", kernel_name_file_start_kernel, NULL},
 };
-static const struct oc_xml_format format = {specs, E_KINDS, OC_KERNEL_NAMES_MAX_FILE_BYTES};
+static const struct oc_xml_format format = {specs, E_KINDS, "1", OC_KERNEL_NAMES_MAX_FILE_BYTES};
 
 int oc_kernel_names_read_mem(const char *name, const void *data, size_t n, struct oc_kernel_names **out,
                              struct oc_err *err)
@@ -117,8 +107,7 @@ int oc_kernel_names_load(const char *path, struct oc_kernel_names **out, struct 
     *out = NULL;
     if (oc_file_map(path, OC_KERNEL_NAMES_MAX_FILE_BYTES, &file, err))
         return -1;
-    int rc = oc_kernel_names_read_mem(path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes,
-                                      out, err);
+    int rc = oc_kernel_names_read_mem(path, file.data, (size_t)file.size_bytes, out, err);
     oc_file_unmap(&file);
     return rc;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* ---- patterns ------------------------------------------------------------------------------------------ */
+/* ---- patterns --------------------------------------------------------------------------------------- */
 
 static char lower(char c)
 {
@@ -110,7 +110,7 @@ bool oc_kernel_match(const char *pattern, const char *name)
     return matches(pattern, &s);
 }
 
-/* ---- pattern table ------------------------------------------------------------------------------------- */
+/* ---- pattern table ---------------------------------------------------------------------------------- */
 
 #define TENSOR  "tensor core"
 #define MATRIX  "matrix core"
@@ -302,7 +302,7 @@ static const struct oc_kernel_row libraries[] = {
     {.match = "at::native|c10::", .says = {.library = "PyTorch"}},
 };
 
-/* ---- lookup -------------------------------------------------------------------------------------------- */
+/* ---- lookup ----------------------------------------------------------------------------------------- */
 
 static bool row_matches(const struct oc_kernel_row *row, const struct seen *s)
 {
@@ -348,7 +348,7 @@ void oc_kernel_facts(const struct oc_kernel_names *own, const char *name, struct
     kernel_names_take(&out->algorithm, "");
 }
 
-/* ---- names of facts ------------------------------------------------------------------------------------ */
+/* ---- names of facts --------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -6,7 +6,7 @@
 
 #include "profile/timeline.h"
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------------------- */
 
 static struct oc_prof_rec *launch_records_add_rec(struct oc_launches *l, const char *name)
 {
@@ -140,7 +140,7 @@ static void order_by_group(struct oc_launches *l)
     }
 }
 
-/* ---- times --------------------------------------------------------------------------------------------- */
+/* ---- times ------------------------------------------------------------------------------------------ */
 
 struct adding { /* groups of a record */
     uint64_t calls;
@@ -246,7 +246,7 @@ static void sum_records(struct oc_launches *l)
     free(v);
 }
 
-/* ---- time outside the used runs ------------------------------------------------------------------------ */
+/* ---- time outside the used runs --------------------------------------------------------------------- */
 
 static void launch_records_add_unused(struct oc_launches *l)
 {
@@ -274,7 +274,7 @@ static void launch_records_add_unused(struct oc_launches *l)
     }
 }
 
-/* ---- host time ----------------------------------------------------------------------------------------- */
+/* ---- host time -------------------------------------------------------------------------------------- */
 
 /* Host times by label, in order of arrival: first[label] is the start of a label's range. */
 static struct launch_host_time *sort_host_times(const struct oc_launches *l, size_t *first)
@@ -348,7 +348,7 @@ static void set_host_times(struct oc_launches *l)
     free(host);
 }
 
-/* ---- finish -------------------------------------------------------------------------------------------- */
+/* ---- finish ----------------------------------------------------------------------------------------- */
 
 static void *launch_records_copy_to_arena(struct oc_arena *a, const void *v, size_t n, size_t size)
 {

@@ -7,7 +7,7 @@
 #include "profile/run_fold.h"
 #include "profile/timeline.h"
 
-/* ---- sums per run -------------------------------------------------------------------------------------- */
+/* ---- sums per run ----------------------------------------------------------------------------------- */
 
 void launch_sums_init(struct launch_sums *s, size_t n)
 {
@@ -56,7 +56,7 @@ void launch_sums_free(struct launch_sums *s)
     free(s->seen);
 }
 
-/* ---- order and runs ------------------------------------------------------------------------------------ */
+/* ---- order and runs --------------------------------------------------------------------------------- */
 
 static int launch_runs_by_start(const void *a, const void *b)
 {

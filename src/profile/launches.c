@@ -40,7 +40,7 @@ void oc_launches_free(struct oc_launches *l)
     free(l);
 }
 
-/* ---- adding launches ----------------------------------------------------------------------------------- */
+/* ---- adding launches -------------------------------------------------------------------------------- */
 
 uint32_t oc_launches_label(struct oc_launches *l, const struct oc_label *label, const char *variant)
 {

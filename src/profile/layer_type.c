@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "profile/trt_name.h"
 
-/* ---- types --------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------ */
 
 /* ONNX types by rank: the type of a fused layer is the first of the lowest rank. */
 enum rank { PRODUCT, WINDOW, POINTWISE, MOVES, RANKS };
@@ -116,7 +116,7 @@ static struct typed type_of_word(const char *s, size_t n)
     return (struct typed){{"", 0}, RANKS};
 }
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------ */
 
 /* Length without a number at the end and the separator before it: "Conv_12", "Conv2D__6", "Conv.0". */
 static size_t without_number(const char *s, size_t n)
@@ -163,7 +163,7 @@ bool oc_type_in_name(const char *name, size_t n, struct oc_str *type)
     return type->n > 0;
 }
 
-/* ---- layers of TensorRT -------------------------------------------------------------------------------- */
+/* ---- layers of TensorRT ----------------------------------------------------------------------------- */
 
 enum { MAX_PARTS = 256 };
 

@@ -70,7 +70,7 @@ void oc_ranges_free(struct oc_ranges *r)
     free(r);
 }
 
-/* ---- adding ranges ------------------------------------------------------------------------------------- */
+/* ---- adding ranges ---------------------------------------------------------------------------------- */
 
 static uint32_t nvtx_ranges_domain_of(struct oc_ranges *r, int64_t process, int64_t domain)
 {
@@ -129,7 +129,7 @@ bool oc_ranges_add(struct oc_ranges *r, int64_t process, int64_t thread, int64_t
     return true;
 }
 
-/* ---- labels from names --------------------------------------------------------------------------------- */
+/* ---- labels from names ------------------------------------------------------------------------------ */
 
 static uint32_t make_label(struct oc_ranges *r, const struct name *x)
 {
@@ -138,7 +138,7 @@ static uint32_t make_label(struct oc_ranges *r, const struct name *x)
     return oc_launches_label(r->launches, &label, variant);
 }
 
-/* ---- nesting ------------------------------------------------------------------------------------------- */
+/* ---- nesting ---------------------------------------------------------------------------------------- */
 
 static int by_thread_and_start(const void *a, const void *b)
 {
@@ -179,7 +179,7 @@ static void nest(struct oc_ranges *r)
         nest_thread(r, &r->thread[i]);
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------- */
 
 struct outer { /* top-level ranges of one thread with equal names, ignoring digits */
     double ns;
@@ -278,7 +278,7 @@ static bool nvtx_ranges_is_run(const struct oc_ranges *r, uint32_t i)
     return r->name[x->name].kind == OC_NVTX_RUN || (x->run != OC_NONE && r->run[x->run] == i);
 }
 
-/* ---- labels -------------------------------------------------------------------------------------------- */
+/* ---- labels ----------------------------------------------------------------------------------------- */
 
 /* The range that labels work launched directly in this one. */
 static uint32_t pick(const struct oc_ranges *r, uint32_t range)
@@ -343,7 +343,7 @@ void oc_ranges_finish(struct oc_ranges *r)
     nvtx_ranges_find_runs(r);
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------- */
 
 static int64_t end_of_step(const struct oc_ranges *r, const struct range *x, int64_t end_ns)
 {
@@ -385,7 +385,7 @@ void oc_ranges_events(const struct oc_ranges *r, struct oc_timeline *t, int64_t 
     }
 }
 
-/* ---- queries ------------------------------------------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------------------------------------- */
 
 /* The last range of the thread that starts at or before the time. */
 static uint32_t last_before(struct oc_ranges *r, struct thread *t, int64_t start_ns)

@@ -1,4 +1,5 @@
-/* Private to imp_op_logs.c, imp_summary_tables.c and onednn_lines.c: sources that print a line per operator. */
+/* Private to imp_op_logs.c, imp_summary_tables.c and onednn_lines.c: sources that print a line per operator.
+ */
 #ifndef OC_OP_LOGS_H
 #define OC_OP_LOGS_H
 

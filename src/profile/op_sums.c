@@ -196,7 +196,7 @@ void oc_op_rows_finish(struct oc_op_rows *t)
     oc_rec_list_end(&t->list, p);
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------------------- */
 
 bool oc_op_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, struct oc_type *out)
 {

@@ -248,7 +248,7 @@ bool ort_read_event(struct ort_reading *r)
     return !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j);
 }
 
-/* ---- fast path for the layout that every version of the runtime writes --------------------------------- */
+/* ---- fast path for the layout that every version of the runtime writes ------------------------------ */
 
 struct ahead {
     const char *p, *end;

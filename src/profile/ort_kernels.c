@@ -217,7 +217,7 @@ static void take_stat(struct kernels *k, struct oc_run_sums *sums, const struct 
     }
 }
 
-/* ---- preparation --------------------------------------------------------------------------------------- */
+/* ---- preparation ------------------------------------------------------------------------------------ */
 
 static void learn_types(struct kernels *k)
 {

@@ -3,7 +3,7 @@
 
 #include "profile/ort_trace.h"
 
-/* ---- sorting ------------------------------------------------------------------------------------------- */
+/* ---- sorting ---------------------------------------------------------------------------------------- */
 
 static void ort_nest_sift(struct ort_event *e, size_t root, size_t n, const struct ort_key *key)
 {
@@ -62,7 +62,7 @@ uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us)
     return low ? (uint32_t)(low - 1) : OC_NONE;
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------- */
+/* ---- groups ----------------------------------------------------------------------------------------- */
 
 void ort_groups_free(struct ort_groups *g)
 {
@@ -105,7 +105,7 @@ static uint32_t ort_nest_group_of(const struct ort_trace *t, struct ort_groups *
     return at;
 }
 
-/* ---- runs and nesting ---------------------------------------------------------------------------------- */
+/* ---- runs and nesting ------------------------------------------------------------------------------- */
 
 struct frame {
     size_t event;
@@ -231,7 +231,7 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     x->stack[x->depth++] = (struct frame){i, group, run};
 }
 
-/* ---- runs on several threads --------------------------------------------------------------------------- */
+/* ---- runs on several threads ------------------------------------------------------------------------ */
 
 struct interval {
     uint32_t run;

@@ -11,7 +11,7 @@
 
 enum { AHEAD = 16 };
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------------------- */
 
 static struct oc_prof_rec *ort_runs_add_rec(struct ort_recs *r)
 {
@@ -28,7 +28,7 @@ struct oc_prof_rec *ort_add_bucket(struct ort_recs *r, const char *bucket, const
     return rec;
 }
 
-/* ---- recorded types ------------------------------------------------------------------------------------ */
+/* ---- recorded types --------------------------------------------------------------------------------- */
 
 struct types {
     const struct oc_type *type;
@@ -106,7 +106,7 @@ static void free_types(struct type_cache *c)
     free(c->types);
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------- */
 
 static int run_by_start(const void *a, const void *b)
 {
@@ -167,7 +167,7 @@ static bool is_used_run(const struct ort_trace *t, uint32_t run)
     return run != OC_NONE && t->run[run].used;
 }
 
-/* ---- records of groups --------------------------------------------------------------------------------- */
+/* ---- records of groups ------------------------------------------------------------------------------ */
 
 struct making {
     struct ort_trace *t;
@@ -363,7 +363,7 @@ static void warn_split_nodes(struct making *m)
                     "nodes ran with more than one set of shapes (%zu sets): one record per set", split);
 }
 
-/* ---- buckets and totals -------------------------------------------------------------------------------- */
+/* ---- buckets and totals ----------------------------------------------------------------------------- */
 
 static void add_framework(struct making *m)
 {

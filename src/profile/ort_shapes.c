@@ -8,7 +8,7 @@
 
 enum { MAX_SETS = 1024 }; /* of runs that are used: a model is analysed for each */
 
-/* ---- groups of one node -------------------------------------------------------------------------------- */
+/* ---- groups of one node ----------------------------------------------------------------------------- */
 
 static void link_groups(const struct ort_trace *t, const struct ort_groups *g, struct ort_shapes *s)
 {
@@ -33,7 +33,7 @@ static void link_groups(const struct ort_trace *t, const struct ort_groups *g, s
     oc_arena_free(&scratch);
 }
 
-/* ---- sets of shapes of runs ---------------------------------------------------------------------------- */
+/* ---- sets of shapes of runs ------------------------------------------------------------------------- */
 
 struct digest {
     uint64_t sum, mix;
@@ -178,7 +178,7 @@ void ort_shapes_free(struct ort_shapes *s)
     free(s->set);
 }
 
-/* ---- what each record did ------------------------------------------------------------------------------ */
+/* ---- what each record did --------------------------------------------------------------------------- */
 
 struct parts { /* of all sets, by record */
     struct placed {

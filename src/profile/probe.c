@@ -104,7 +104,7 @@ bool oc_profile_format_facts(size_t index, const char **seen, const char **lost)
     return true;
 }
 
-/* ---- probing ------------------------------------------------------------------------------------------- */
+/* ---- probing ---------------------------------------------------------------------------------------- */
 
 static int read_peek(const char *path, size_t bytes, struct oc_arena *a, struct oc_peek *peek,
                      struct oc_err *err)

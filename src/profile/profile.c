@@ -43,7 +43,7 @@ struct oc_prof_rec oc_prof_rec_new(const char *name)
                                 .out_bytes = UINT64_MAX};
 }
 
-/* ---- statistics ---------------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------------- */
 
 enum { FEW = 24, MAX_HALVINGS = 64 };
 
@@ -143,7 +143,7 @@ const char *oc_runs_from_name(enum oc_runs_from from)
     return (size_t)from < OC_COUNT(name) ? name[from] : NULL;
 }
 
-/* ---- sources: files of one measurement ----------------------------------------------------------------- */
+/* ---- sources: files of one measurement -------------------------------------------------------------- */
 
 struct source {
     const struct oc_importer *imp;
@@ -287,7 +287,7 @@ static void close_sources(struct sources *all)
     oc_arena_free(&all->arena);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------------------- */
 
 static struct oc_profile *new_profile(const struct source *s, const struct oc_profile_opts *opts)
 {

@@ -20,12 +20,12 @@ struct oc_timeline;
 /* One event group: what the runtime reports under one name (and one shape signature). Statistics are over
  * the used runs; the value of one run is the sum of the group's calls in that run. NAN: not reported. */
 struct oc_prof_rec {
-    const char *name;                 /* the runtime's node/layer/operator name without the event suffix */
-    const char *op_type;              /* "" if unknown */
-    bool type_by_name;                /* op_type is derived from the names of its kernels or of its range */
-    bool is_launch;                   /* ran on a device, but its device time is unknown: the host time is that
-                                       * of the launch and says nothing about the work */
-    const char *source_type;          /* the source's own type if op_type is another one; NULL otherwise */
+    const char *name;        /* the runtime's node/layer/operator name without the event suffix */
+    const char *op_type;     /* "" if unknown */
+    bool type_by_name;       /* op_type is derived from the names of its kernels or of its range */
+    bool is_launch;          /* ran on a device, but its device time is unknown: the host time is that
+                              * of the launch and says nothing about the work */
+    const char *source_type; /* the source's own type if op_type is another one; NULL otherwise */
     const char *provider, *precision; /* "" if unknown */
     const char *unit; /* compute precision and unit from the names of its kernels (kernel_names.h); NULL or ""
                        * if unknown */

@@ -24,7 +24,7 @@ enum {
 #define MAX_OUTSIDE   0.1               /* of the runs */
 #define MAX_LOOK      ((size_t)1 << 20) /* launches */
 
-/* ---- pauses -------------------------------------------------------------------------------------------- */
+/* ---- pauses ----------------------------------------------------------------------------------------- */
 
 static void find_gaps(struct oc_folding *f)
 {
@@ -149,7 +149,7 @@ static struct long_pauses find_long_pauses(const struct pauses *p, size_t spacin
     return x;
 }
 
-/* ---- start of a run ------------------------------------------------------------------------------------ */
+/* ---- start of a run --------------------------------------------------------------------------------- */
 
 /* Whether RESUME launches before i - a equal those before the end of the typical segment less k. */
 static bool is_equal_before(const uint32_t *v, size_t i, size_t a, const struct oc_fold_content *c, size_t k)
@@ -260,7 +260,7 @@ static size_t nearest_start(const struct oc_fold_in *in, size_t expected, size_t
     return best;
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------- */
 
 /* Anchors, with those added that a run lacks. Returns their number. */
 static size_t complete_anchors(const struct oc_fold_level *l, size_t *at)
@@ -483,7 +483,7 @@ static bool make_runs(const struct oc_folding *f, const struct oc_fold_level *l,
                                  after <= MAX_OUTSIDE * out->n_run && !is_part(f, c, out));
 }
 
-/* ---- the choice of a level ----------------------------------------------------------------------------- */
+/* ---- the choice of a level -------------------------------------------------------------------------- */
 
 /* A level and what speaks for it as the run. */
 struct claim {

@@ -53,7 +53,7 @@ double oc_fold_difference(const struct oc_fold_in *in, size_t a, size_t a_end, s
     return all ? (double)differ / (double)all : 0;
 }
 
-/* ---- n-grams ------------------------------------------------------------------------------------------- */
+/* ---- n-grams ---------------------------------------------------------------------------------------- */
 
 /* Numbers n-grams of twice the width (prefix doubling). Returns how many there are. */
 static uint32_t run_levels_widen(uint32_t *id, size_t n, size_t width)
@@ -83,7 +83,7 @@ static void sort_by_id(const uint32_t *id, size_t n, uint32_t n_id, size_t *firs
         at[first[id[i] + 1]++] = i;
 }
 
-/* ---- candidates ---------------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------------- */
 
 struct search {
     const struct oc_fold_in *in;
@@ -143,7 +143,7 @@ static void run_levels_collect(struct search *s)
     free(at);
 }
 
-/* ---- levels -------------------------------------------------------------------------------------------- */
+/* ---- levels ----------------------------------------------------------------------------------------- */
 
 /* Whether most neighbouring segments hold the same work. */
 static bool has_alike_segments(const struct search *s, const struct oc_fold_level *l)

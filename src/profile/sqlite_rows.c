@@ -16,7 +16,7 @@
 #include "base/diag.h"
 #include "base/load_library.h"
 
-/* ---- the library --------------------------------------------------------------------------------------- */
+/* ---- the library ------------------------------------------------------------------------------------ */
 
 struct library {
     void *handle;
@@ -95,7 +95,7 @@ int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file
     return 0;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------- */
+/* ---- opening ---------------------------------------------------------------------------------------- */
 
 #define HEADER_BYTES  100
 #define STEPS_A_CHECK 100000
@@ -350,7 +350,7 @@ static bool sqlite_rows_is_stopped(struct oc_sqlite *db)
     return db->stopped;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------- */
+/* ---- tables ----------------------------------------------------------------------------------------- */
 
 static int query_once(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
 {

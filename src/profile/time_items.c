@@ -9,7 +9,7 @@
 #include "profile/paddle_report.h"
 #include "profile/time_summary.h"
 
-/* ---- sorting ------------------------------------------------------------------------------------------- */
+/* ---- sorting ---------------------------------------------------------------------------------------- */
 
 enum figure { TOTAL, AVG, MAX, MIN };
 
@@ -59,7 +59,7 @@ static double figure_of(const struct oc_times *t, enum figure f)
     return t->known ? v[f] : NAN;
 }
 
-/* ---- growing tables ------------------------------------------------------------------------------------ */
+/* ---- growing tables --------------------------------------------------------------------------------- */
 
 struct node { /* an item under construction */
     struct oc_sum_item item;
@@ -169,7 +169,7 @@ static void time_items_finish(struct growing *g, struct oc_sum_list *out, const 
     oc_map_free(&g->of);
 }
 
-/* ---- from events --------------------------------------------------------------------------------------- */
+/* ---- from events ------------------------------------------------------------------------------------ */
 
 /* Innermost host event, from the event upwards, that is not a call of the device runtime. */
 static uint32_t caller(const struct oc_timeline *t, uint32_t at)
@@ -299,7 +299,7 @@ void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table
     add_device_work(s, opts);
 }
 
-/* ---- from records -------------------------------------------------------------------------------------- */
+/* ---- from records ----------------------------------------------------------------------------------- */
 
 static void time_items_add_times(struct oc_times *t, uint64_t calls, double total, double min, double max)
 {

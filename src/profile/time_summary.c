@@ -41,7 +41,7 @@ static double time_summary_end_of(const struct oc_event *e)
     return e->start_ns + e->dur_ns;
 }
 
-/* ---- total and runs ------------------------------------------------------------------------------------ */
+/* ---- total and runs --------------------------------------------------------------------------------- */
 
 static int time_summary_by_value(const void *a, const void *b)
 {
@@ -159,7 +159,7 @@ static void time_summary_find_runs(struct oc_time_summary *s, const struct oc_ti
     free(ips);
 }
 
-/* ---- overview ------------------------------------------------------------------------------------------ */
+/* ---- overview --------------------------------------------------------------------------------------- */
 
 static int by_union(const void *a, const void *b)
 {
@@ -197,7 +197,7 @@ static void find_overview(struct oc_time_summary *s, const struct oc_timeline *t
     s->has_device = s->n_device > 0;
 }
 
-/* ---- lanes --------------------------------------------------------------------------------------------- */
+/* ---- lanes ------------------------------------------------------------------------------------------ */
 
 /* Whether the event shows work on its lane, or only an enclosing activity. */
 static bool is_work(const struct oc_event *e)
@@ -280,7 +280,7 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
     free(device);
 }
 
-/* ---- communication ------------------------------------------------------------------------------------- */
+/* ---- communication ---------------------------------------------------------------------------------- */
 
 /* The names of collective libraries, of their kernels and of the operators that call them. An operator with
  * "reduce" or "broadcast" in its name works on axes unless a word begins with one of these. */
@@ -373,7 +373,7 @@ static void find_distribution(struct oc_time_summary *s, const struct oc_timelin
     free(work.v);
 }
 
-/* ---- model --------------------------------------------------------------------------------------------- */
+/* ---- model ------------------------------------------------------------------------------------------ */
 
 static bool is_phase(unsigned kind)
 {
@@ -439,7 +439,7 @@ static void time_summary_find_model(struct oc_time_summary *s, const struct oc_t
     free(inside);
 }
 
-/* ---- whole summary ------------------------------------------------------------------------------------- */
+/* ---- whole summary ---------------------------------------------------------------------------------- */
 
 /* Device work launched inside each host event, nested calls included. Events follow their parents in the
  * order. */

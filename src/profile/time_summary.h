@@ -110,7 +110,7 @@ void oc_time_summary_free(struct oc_time_summary *s);
  * sort ascending. "time" is the order without a key. */
 int oc_summary_sort_check(const char *key, struct oc_err *err); /* OC_EARG: no such key */
 
-/* ---- private to time_summary.c and time_items.c -------------------------------------------------------- */
+/* ---- private to time_summary.c and time_items.c ----------------------------------------------------- */
 
 void oc_summary_times(struct oc_times *t, double ns);
 struct oc_cover { /* length of the union of intervals sorted by start */

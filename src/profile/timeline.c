@@ -40,7 +40,7 @@ const char *oc_event_kind_name(unsigned kind)
     return kind < OC_EV_COUNT ? kind_name[kind] : "?";
 }
 
-/* ---- adding events ------------------------------------------------------------------------------------- */
+/* ---- adding events ---------------------------------------------------------------------------------- */
 
 struct oc_timeline *oc_timeline_new(struct oc_profile *p)
 {
@@ -177,7 +177,7 @@ bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t l
     return true;
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------- */
 
 static void timeline_add_run(struct oc_timeline *t, double start_ns, double end_ns)
 {
@@ -357,7 +357,7 @@ static void timeline_choose_runs(struct oc_timeline *t, int32_t warmup)
         p->runs_from = t->runs_implicit ? OC_RUNS_UNKNOWN : OC_RUNS_MARKED;
 }
 
-/* ---- finishing ----------------------------------------------------------------------------------------- */
+/* ---- finishing -------------------------------------------------------------------------------------- */
 
 /* Events weeks apart from the others are errors; a double could not resolve times next to theirs. */
 static void drop_far(struct oc_timeline *t)
@@ -496,7 +496,7 @@ int oc_timeline_close(struct oc_timeline *t, int rc, const struct oc_profile_opt
     return 0;
 }
 
-/* ---- queries ------------------------------------------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------------------------------------- */
 
 uint32_t oc_timeline_owner(const struct oc_timeline *t, uint32_t i)
 {

@@ -164,7 +164,7 @@ void oc_timeline_keep(struct oc_timeline *t, const struct oc_profile_opts *opts)
 int oc_timeline_close(struct oc_timeline *t, int rc, const struct oc_profile_opts *opts,
                       const struct oc_timeline_rules *rules);
 
-/* ---- queries, after oc_timeline_finish ----------------------------------------------------------------- */
+/* ---- queries, after oc_timeline_finish -------------------------------------------------------------- */
 
 /* The host event with OC_EVF_RECORD that event i belongs to, OC_NONE. */
 uint32_t oc_timeline_owner(const struct oc_timeline *t, uint32_t i);
@@ -185,7 +185,7 @@ static inline bool oc_timeline_used(const struct oc_timeline *t, uint32_t run)
     return run != OC_NONE && run >= t->first_used_run;
 }
 
-/* ---- private to the files of the timeline -------------------------------------------------------------- */
+/* ---- private to the files of the timeline ----------------------------------------------------------- */
 
 /* The last run that starts at or before a time, OC_NONE; times must not decrease between calls (amortised
  * O(1)). *at: 0 at first. */

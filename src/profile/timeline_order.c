@@ -9,7 +9,7 @@ enum { SMALL = 24, MAX_LOOK = 64, NEAR = 8 };
 
 #define SLACK_NS 1000.0 /* tools that truncate to microseconds let a child end after its parent */
 
-/* ---- sorting ------------------------------------------------------------------------------------------- */
+/* ---- sorting ---------------------------------------------------------------------------------------- */
 
 static bool starts_before(const struct oc_event *a, const struct oc_event *b)
 {
@@ -127,7 +127,7 @@ void oc_timeline_sort(struct oc_timeline *t, double first_ns)
         sort(t->event, t->n_event, 96);
 }
 
-/* ---- links --------------------------------------------------------------------------------------------- */
+/* ---- links ------------------------------------------------------------------------------------------ */
 
 /* Host events sorted by a number: their indices are stored in the parent fields of the first events, which
  * are unused before nesting. */
@@ -292,7 +292,7 @@ void oc_timeline_settle(struct oc_timeline *t, size_t from, size_t to)
     }
 }
 
-/* ---- nesting ------------------------------------------------------------------------------------------- */
+/* ---- nesting ---------------------------------------------------------------------------------------- */
 
 struct open_events { /* of one lane */
     uint32_t *event;

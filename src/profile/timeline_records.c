@@ -19,7 +19,7 @@ static const struct {
     [B_OUTSIDE] = {"outside runs", "(outside runs)"},
 };
 
-/* ---- sums per run -------------------------------------------------------------------------------------- */
+/* ---- sums per run ----------------------------------------------------------------------------------- */
 
 static void *timeline_records_zeroed(size_t n, size_t size)
 {
@@ -42,7 +42,7 @@ static double stat_of_runs(struct making *m, const double *by_run)
     return oc_stat_of(m->stat, m->value, n);
 }
 
-/* ---- device work --------------------------------------------------------------------------------------- */
+/* ---- device work ------------------------------------------------------------------------------------ */
 
 static uint32_t timeline_records_find_kernel(struct making *m, const struct oc_event *e, uint32_t group)
 {
@@ -181,7 +181,7 @@ static void add_imported(struct making *m, size_t from, size_t to)
     }
 }
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------------------- */
 
 /* Returns call i of n and prefetches a later one: calls are one run apart in memory. */
 static inline const struct oc_event *call_at(const struct making *m, const struct calls *c, uint32_t i)
@@ -380,7 +380,7 @@ static void end_kernels(struct making *m)
                 add_kernel_calls(m, k, NULL, &ns);
 }
 
-/* ---- totals -------------------------------------------------------------------------------------------- */
+/* ---- totals ----------------------------------------------------------------------------------------- */
 
 /* m->value: times of the used runs. */
 static void take_run_times(struct making *m)

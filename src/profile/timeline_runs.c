@@ -89,7 +89,7 @@ static void timeline_runs_make_symbols(const struct sequence *s, struct symbols 
     oc_arena_free(&scratch);
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------- */
 
 static void mark_runs(struct oc_timeline *t, const struct symbols *x, const struct oc_fold *f)
 {

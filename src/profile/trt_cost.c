@@ -16,7 +16,7 @@ static bool trt_cost_elements(const struct oc_type *t, uint64_t *n)
     return true;
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------------------ */
 
 static bool weight_bytes(const char *type, int64_t count, uint64_t *sum)
 {
@@ -61,7 +61,7 @@ static double trt_cost_bytes_of(const struct trt_layer *l, uint64_t params)
     return (double)sum;
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------- */
+/* ---- windows ---------------------------------------------------------------------------------------- */
 
 static bool trt_cost_product(const struct trt_ints *v, uint64_t *out)
 {
@@ -117,7 +117,7 @@ static bool weights_of(const struct trt_layer *l, const struct oc_shape *in, uin
     return counted || l->weights > 0;
 }
 
-/* ---- counts -------------------------------------------------------------------------------------------- */
+/* ---- counts ----------------------------------------------------------------------------------------- */
 
 /* Bias, residual sum and activation of n results. */
 static void trt_cost_add_rest(const struct trt_layer *l, uint64_t n, struct trt_cost *out)

@@ -23,7 +23,7 @@ static const char *trt_layers_read_text(struct reader *r)
     return oc_json_string(r->j, &s) ? oc_intern(&r->p->names, s.s, s.n) : "";
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------------- */
+/* ---- tensors ---------------------------------------------------------------------------------------- */
 
 /* "Row major linear FP32", "Thirty-two wide channel vectorized row major Int8 format", "Half". Longer
  * words precede the shorter ones that they contain. */
@@ -113,7 +113,7 @@ static void read_tensors(struct reader *r, const struct oc_type **types, const c
     *n = (uint32_t)count;
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------------- */
 
 static void trt_layers_read_ints(struct reader *r, struct trt_ints *out)
 {
@@ -240,7 +240,7 @@ static void trt_layers_read_member(struct reader *r, struct oc_str key, struct t
         oc_json_skip(r->j);
 }
 
-/* ---- the engine ---------------------------------------------------------------------------------------- */
+/* ---- the engine ------------------------------------------------------------------------------------- */
 
 static void trt_layers_read_layer(struct reader *r)
 {

@@ -106,7 +106,7 @@ static void trt_log_open_table(struct table *t, struct oc_str header)
     t->open = true;
 }
 
-/* ---- inputs -------------------------------------------------------------------------------------------- */
+/* ---- inputs ----------------------------------------------------------------------------------------- */
 
 void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims)
 {
@@ -163,7 +163,7 @@ static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_readi
     return false;
 }
 
-/* ---- summary ------------------------------------------------------------------------------------------- */
+/* ---- summary ---------------------------------------------------------------------------------------- */
 
 /* "min = 1.1 ms, max = 3 ms, mean = 1.5 ms, median = 1.25 ms": the number after the word. */
 static double trt_log_number_after(struct oc_str s, const char *word)
@@ -208,7 +208,7 @@ static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt
     }
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------------------------- */
 
 /* "=== Profile (2094 iterations ) ===" */
 static void trt_log_read_title(struct oc_str s, struct trt_reading *r)

@@ -51,7 +51,7 @@ size_t trt_stem(const char *s, size_t n)
     return numbered(s, k, "_myl") ? before_digits(s, k) - strlen("_myl") : n;
 }
 
-/* ---- parts --------------------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------------------ */
 
 struct split {
     const struct trt_known *known;

@@ -21,7 +21,7 @@ struct builder {
     double sum_ms;         /* of all layers */
 };
 
-/* ---- layers -------------------------------------------------------------------------------------------- */
+/* ---- layers ----------------------------------------------------------------------------------------- */
 
 static void index_layers(struct builder *b)
 {
@@ -116,7 +116,7 @@ static void trt_records_describe(struct builder *b, struct oc_prof_rec *rec, con
         rec->overhead = "no-op";
 }
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------------------- */
 
 static struct oc_prof_rec *new_record(struct builder *b, const char *name, bool *first)
 {
@@ -218,7 +218,7 @@ static void untimed_records(struct builder *b)
     }
 }
 
-/* ---- times of whole iterations ------------------------------------------------------------------------- */
+/* ---- times of whole iterations ---------------------------------------------------------------------- */
 
 /* Known values of one kind, in nanoseconds; returns their number. */
 static size_t take_runs(const struct trt_reading *r, enum trt_times which, double *v, double *sum_ns)
@@ -316,7 +316,7 @@ static void set_run_time(struct builder *b, double *v)
             b->sum_ms / p->runs_used, ns / NS_PER_MS, n ? "its times" : "its summary");
 }
 
-/* ---- inputs -------------------------------------------------------------------------------------------- */
+/* ---- inputs ----------------------------------------------------------------------------------------- */
 
 static void trt_records_add_input(struct builder *b, struct oc_map *seen, struct oc_prof_input *out,
                                   const struct oc_prof_input *input)
@@ -361,7 +361,7 @@ static void set_inputs(struct builder *b)
     oc_map_free(&io);
 }
 
-/* ---- the profile --------------------------------------------------------------------------------------- */
+/* ---- the profile ------------------------------------------------------------------------------------ */
 
 /* A profile has sums, means and, from 8.4 on, medians; other statistics are not available. */
 static void choose_layer_stat(struct builder *b)

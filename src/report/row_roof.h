@@ -29,10 +29,6 @@ void oc_bounds_of(struct oc_report *r, struct oc_bounds *out);
 /* Its share of all rows with a limit: of the measured time, or without times of the roofline time. */
 double oc_bound_fraction(const struct oc_bounds *b, const struct oc_bound_share *s);
 
-/* ---- rows above the roofline ------------------------------------------------------------------------ */
-
-/* Likely reason why a row took less than its roofline time. */
-
 /* ---- limit columns ---------------------------------------------------------------------------------- */
 
 /* Roofline columns: a time for each unit with work and each memory level of the device, named after it

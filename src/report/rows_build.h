@@ -1,11 +1,9 @@
-/* Private to the builders of rows (rows_build.c, rows_build.c). */
+/* Private to rows_build.c and the files that read its rows. */
 #ifndef OC_ROWS_BUILD_H
 #define OC_ROWS_BUILD_H
 
 #include "report/report.h"
 
-/* Appends a row to r->all for a record of the profile: names, times, recorded shapes, the source's own
- * figures. */
 void oc_report_node_shapes(struct oc_report *r, struct oc_row *row, const struct oc_node *n);
 
 /* Nodes that do work when the model runs: not folded, absorbed or in a branch not taken. */

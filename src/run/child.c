@@ -27,8 +27,7 @@ struct oc_child {
     int fd;
 };
 
-/* ---- in the worker's process ----------------------------------------------------------------------------
- */
+/* ---- in the worker's process ------------------------------------------------------------------------ */
 
 static void send(struct oc_child *c, const struct message *m)
 {
@@ -92,8 +91,7 @@ static _Noreturn void be_child(int fd, FILE *output,
     _exit(0);
 }
 
-/* ---- in the caller's ------------------------------------------------------------------------------------
- */
+/* ---- in the caller's -------------------------------------------------------------------------------- */
 
 static bool receive(int fd, const volatile int *stop, struct message *m)
 {

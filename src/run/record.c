@@ -55,8 +55,7 @@ struct job {
     const char *library, *version, *profile;
 };
 
-/* ---- in the worker's process ----------------------------------------------------------------------------
- */
+/* ---- in the worker's process ------------------------------------------------------------------------ */
 
 struct worker {
     const struct job *j;
@@ -278,8 +277,7 @@ static int record_work(void *arg, struct oc_child *c, struct oc_err *err)
     return 0;
 }
 
-/* ---- in the caller's ------------------------------------------------------------------------------------
- */
+/* ---- in the caller's -------------------------------------------------------------------------------- */
 
 static void on_stage(void *arg, const char *text)
 {

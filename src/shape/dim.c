@@ -37,7 +37,7 @@ void oc_exprs_clear_overflow(struct oc_exprs *x)
     x->overflowed = false;
 }
 
-/* ---- the table ---- */
+/* ---- the table -------------------------------------------------------------------------------------- */
 
 static bool is_beyond(struct oc_dim d)
 {
@@ -159,7 +159,7 @@ int64_t oc_dim_min_value(const struct oc_exprs *x, struct oc_dim d)
     return dim_range(x, d).lo;
 }
 
-/* ---- composite atoms ---- */
+/* ---- composite atoms -------------------------------------------------------------------------------- */
 
 static int64_t div_end(int64_t v, int64_t by)
 {
@@ -239,7 +239,7 @@ static struct oc_dim symmetric(struct oc_exprs *x, unsigned kind, struct oc_dim 
     return sorts_before(a, b) ? composite(x, kind, a, b) : composite(x, kind, b, a);
 }
 
-/* ---- arithmetic ---- */
+/* ---- arithmetic ------------------------------------------------------------------------------------- */
 
 struct oc_dim oc_dim_add(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {

@@ -114,7 +114,7 @@ bool oc_poly_exact(const struct poly *a, const struct poly *b, struct poly *quot
     return true;
 }
 
-/* ---- ranges ---- */
+/* ---- ranges ----------------------------------------------------------------------------------------- */
 
 static int64_t add_end(int64_t a, int64_t b, int64_t infinite)
 {

@@ -67,7 +67,7 @@ void oc_solver_add(struct oc_solver *s, struct oc_dim d, int64_t v)
     s->eq[s->n++] = (struct equation){.d = d, .v = v};
 }
 
-/* ---- evaluation ---------------------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------------- */
 
 static bool eval(struct oc_solver *s, struct oc_dim d, unsigned depth, struct memo *out);
 
@@ -162,7 +162,7 @@ static bool eval_now(struct oc_solver *s, struct oc_dim d, struct memo *out)
     return eval(s, d, 0, out);
 }
 
-/* ---- one unknown --------------------------------------------------------------------------------------- */
+/* ---- one unknown ------------------------------------------------------------------------------------ */
 
 /* The value of the equation at a trial, with the sign of its direction; too large for 64 bits: the largest.
  */

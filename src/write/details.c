@@ -281,8 +281,6 @@ void oc_details_names(const struct oc_rows *rows, struct oc_buf *out)
         oc_buf_char(out, '\n');
 }
 
-/* ---- out term --------------------------------------------------------------------------------------- */
-
 /* ---- compact table: one line per row ---------------------------------------------------------------- */
 
 /* Keeps the sort column; "gap" is the title of the column wasted_ns. */

@@ -72,7 +72,7 @@ void oc_field_size(struct oc_fields *f, const char *name, double v);     /* a co
 void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out); /* all rows */
 void oc_fields_free(struct oc_fields *f);
 
-/* ---- kernel fields ---------------------------------------------------------------------------------- */
+/* ---- kernels ---------------------------------------------------------------------------------------- */
 
 /* Size and work of a kernel as fields. */
 

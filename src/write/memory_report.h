@@ -1,6 +1,6 @@
 /* Contents of the memory report: live ranges of buffers, the live set at the peak, a simulation of the
  * runtime's allocator, its measured statistics, and whether the model fits. Made by memory_report.c,
- * written by out_memory.c and out_memory.c. */
+ * written by out_memory.c. */
 #ifndef OC_MEMORY_REPORT_H
 #define OC_MEMORY_REPORT_H
 

@@ -1,11 +1,18 @@
 /* Formulas as CSV and JSON, and the texts that all formats share. */
-#include "write/out_closed_form.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "write/json_keys.h"
 #include "write/plain_table.h"
+#include "analyze/closed_form.h"
+#include "onnxcost.h"
+
+struct closed_form_out {
+    const struct oc_closed_form *f;
+    unsigned width_chars;
+    struct oc_buf b; /* scratch */
+};
 
 enum { VERSION = 1 };
 

@@ -1,4 +1,3 @@
-#include "write/out_compare.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,6 +11,19 @@
 #include "report/what_if.h"
 #include "write/json_keys.h"
 #include "write/plain_table.h"
+#include "join/compare.h"
+#include "report/report.h"
+
+/* A report under construction: `rows` are the selected ones, row.record is the index of the set in `c`. */
+struct comparing {
+    struct oc_compare c;
+    const struct oc_model *model;
+    const struct oc_device *device;
+    const struct oc_report_opts *o;
+    struct oc_arena arena;
+    struct oc_rows rows;
+    bool combine; /* adds the shortest time of each row to the times of the sources */
+};
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
@@ -27,7 +39,7 @@ static uint32_t compare_main_node(const struct oc_analysis *a, const struct oc_j
     return best;
 }
 
-static void compare_set_roof(struct oc_comparing *x, const struct oc_analysis *a, struct oc_row *row,
+static void compare_set_roof(struct comparing *x, const struct oc_analysis *a, struct oc_row *row,
                              const struct oc_join_rec *r)
 {
     struct oc_work work = {0};
@@ -49,7 +61,7 @@ static void compare_set_roof(struct oc_comparing *x, const struct oc_analysis *a
     row->wasted_s = oc_row_rate_time_s(row) - row->roofline_s;
 }
 
-static uint8_t compare_rates(const struct oc_comparing *x, const struct oc_compare_cell *cell, uint32_t source)
+static uint8_t compare_rates(const struct comparing *x, const struct oc_compare_cell *cell, uint32_t source)
 {
     return cell->is_launch                                      ? OC_RATES_LAUNCH
            : oc_profile_runs_known(x->c.source[source].profile) ? OC_RATES_TIMED
@@ -57,7 +69,7 @@ static uint8_t compare_rates(const struct oc_comparing *x, const struct oc_compa
 }
 
 /* The row with the time of one source, for its rates. */
-static struct oc_row compare_timed(const struct oc_comparing *x, const struct oc_row *row, uint32_t source)
+static struct oc_row compare_timed(const struct comparing *x, const struct oc_row *row, uint32_t source)
 {
     struct oc_row timed = *row;
     const struct oc_compare_cell *cell = &x->c.row[row->record].cell[source];
@@ -68,7 +80,7 @@ static struct oc_row compare_timed(const struct oc_comparing *x, const struct oc
 }
 
 /* Rows are filtered and sorted by the chosen time, or the longest of all sources. */
-static double compare_time_of(const struct oc_comparing *x, const struct oc_compare_row *r)
+static double compare_time_of(const struct comparing *x, const struct oc_compare_row *r)
 {
     double best = x->combine && r->chosen != OC_NONE ? r->cell[r->chosen].time_ns : NAN;
     for (uint32_t s = 0; s < x->c.n_source && !x->combine; s++)
@@ -77,7 +89,7 @@ static double compare_time_of(const struct oc_comparing *x, const struct oc_comp
     return best * 1e-9;
 }
 
-static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32_t i, struct oc_row *row)
+static void make_row(struct comparing *x, const struct oc_analysis *a, uint32_t i, struct oc_row *row)
 {
     const struct oc_compare_row *r = &x->c.row[i];
     uint32_t node = compare_main_node(a, &r->cost);
@@ -135,7 +147,7 @@ static int compare_check(const struct oc_compare_source *source, size_t n, const
     return 0;
 }
 
-static int compare_choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
+static int compare_choose_rows(struct comparing *x, const struct oc_rows *all, struct oc_err *err)
 {
     struct oc_select s;
     bool whole = is_format(x->o, "csv") || is_format(x->o, "json");
@@ -146,11 +158,11 @@ static int compare_choose_rows(struct oc_comparing *x, const struct oc_rows *all
     return rc;
 }
 
-static void compare_table(struct oc_comparing *x, FILE *f, bool csv);
+static void compare_table(struct comparing *x, FILE *f, bool csv);
 
-static void compare_markdown(struct oc_comparing *x, FILE *f);
+static void compare_markdown(struct comparing *x, FILE *f);
 
-static void compare_json(struct oc_comparing *x, FILE *f);
+static void compare_json(struct comparing *x, FILE *f);
 
 int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
                      const struct oc_device *device, const struct oc_compare_source *source, size_t n,
@@ -159,7 +171,7 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
     OC_C_LOCALE;
     if (compare_check(source, n, o, err) != 0)
         return -1;
-    struct oc_comparing x = {.model = model, .device = device, .o = o, .combine = combine};
+    struct comparing x = {.model = model, .device = device, .o = o, .combine = combine};
     oc_compare_make(model, a, source, (uint32_t)n, &x.c);
     struct oc_rows all = {.arena = &x.arena, .row = OC_NEW_ARRAY(&x.arena, (size_t)x.c.n + 1, struct oc_row)};
     for (; all.n < x.c.n; all.n++)
@@ -194,7 +206,7 @@ static const char *stat_name(const struct oc_profile *p)
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
 struct line {
-    struct oc_comparing *x;
+    struct comparing *x;
     bool csv;
     const char **cell;
     size_t n;
@@ -294,7 +306,7 @@ static void source_cells(struct line *l, const struct oc_row *row, uint32_t s)
         compare_number(l, c->time_ns / r->cell[0].time_ns, as_ratio);
 }
 
-static const char *compare_node_names(struct oc_comparing *x, const struct oc_join_rec *r)
+static const char *compare_node_names(struct comparing *x, const struct oc_join_rec *r)
 {
     struct oc_buf b = {0};
     char label[512];
@@ -307,7 +319,7 @@ static const char *compare_node_names(struct oc_comparing *x, const struct oc_jo
 }
 
 /* Value counted by Nsight Compute, from any source. */
-static double compare_measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes)
+static double compare_measured(const struct comparing *x, const struct oc_compare_row *r, bool bytes)
 {
     double v = NAN;
     for (uint32_t s = 0; s < x->c.n_source && isnan(v); s++)
@@ -317,7 +329,7 @@ static double compare_measured(const struct oc_comparing *x, const struct oc_com
 
 static void compare_row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
 {
-    struct oc_comparing *x = l->x;
+    struct comparing *x = l->x;
     const struct oc_compare_row *r = &x->c.row[row->record];
     compare_number(l, rank, as_count);
     if (l->csv) {
@@ -353,7 +365,7 @@ static void titles(struct line *l)
                              *const best[] = {"time", "from", "FLOP/s", "measured FLOPs", "measured moved"},
                              *const best_key[] = {"time_ns", "time_from", "flop_per_s", "measured_flo",
                                                   "measured_bytes"};
-    struct oc_comparing *x = l->x;
+    struct comparing *x = l->x;
     for (size_t i = 0; i < (l->csv ? OC_COUNT(key) : OC_COUNT(human)); i++)
         compare_text(l, l->csv ? key[i] : human[i]);
     for (size_t i = 0; i < OC_COUNT(best) && x->combine; i++)
@@ -382,7 +394,7 @@ static void titles(struct line *l)
 
 /* ---- legend ----------------------------------------------------------------------------------------- */
 
-static void legend(struct oc_comparing *x, FILE *f)
+static void legend(struct comparing *x, FILE *f)
 {
     char a[64], b[64];
     for (uint32_t s = 0; s < x->c.n_source; s++) {
@@ -403,7 +415,7 @@ static void legend(struct oc_comparing *x, FILE *f)
 }
 
 /* Header and rows. */
-static void compare_fill(struct oc_comparing *x, bool csv, struct oc_plain_table *t)
+static void compare_fill(struct comparing *x, bool csv, struct oc_plain_table *t)
 {
     size_t most = 16 + 8 * (size_t)x->c.n_source;
     struct line l = {.x = x, .csv = csv, .cell = OC_NEW_ARRAY(&x->arena, most, const char *)};
@@ -420,7 +432,7 @@ static void compare_fill(struct oc_comparing *x, bool csv, struct oc_plain_table
 }
 
 /* csv: full precision; otherwise rounded text */
-static void compare_table(struct oc_comparing *x, FILE *f, bool csv)
+static void compare_table(struct comparing *x, FILE *f, bool csv)
 {
     struct oc_plain_table t;
     compare_fill(x, csv, &t);
@@ -435,7 +447,7 @@ static void compare_table(struct oc_comparing *x, FILE *f, bool csv)
 
 /* ---- markdown --------------------------------------------------------------------------------------- */
 
-static void source_sheet(struct oc_comparing *x, FILE *f)
+static void source_sheet(struct comparing *x, FILE *f)
 {
     static const char *const head[] = {"", "profile", "measured by", "runs", "attributed", "other", "/A"};
     struct oc_sheet s = {.kinds = "tctnnnn", .head = head};
@@ -458,7 +470,7 @@ static void source_sheet(struct oc_comparing *x, FILE *f)
     oc_sheet_free(&s);
 }
 
-static void compare_markdown(struct oc_comparing *x, FILE *f)
+static void compare_markdown(struct comparing *x, FILE *f)
 {
     struct oc_plain_table t;
     source_sheet(x, f);
@@ -476,7 +488,7 @@ static void compare_markdown(struct oc_comparing *x, FILE *f)
 
 /* ---- json ------------------------------------------------------------------------------------------- */
 
-static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
+static void json_sources(struct oc_json_out *w, struct comparing *x)
 {
     oc_jw_key(w, "sources");
     oc_jw_begin_array(w);
@@ -500,7 +512,7 @@ static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
     oc_jw_end_array(w);
 }
 
-static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row, uint32_t s)
+static void json_cell(struct oc_json_out *w, struct comparing *x, const struct oc_row *row, uint32_t s)
 {
     const struct oc_compare_row *r = &x->c.row[row->record];
     const struct oc_compare_cell *c = &r->cell[s];
@@ -522,7 +534,7 @@ static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struc
     oc_jw_end_object(w);
 }
 
-static void compare_json_row(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row)
+static void compare_json_row(struct oc_json_out *w, struct comparing *x, const struct oc_row *row)
 {
     const struct oc_compare_row *r = &x->c.row[row->record];
     oc_jw_begin_object(w);
@@ -553,7 +565,7 @@ static void compare_json_row(struct oc_json_out *w, struct oc_comparing *x, cons
     oc_jw_end_object(w);
 }
 
-static void compare_json(struct oc_comparing *x, FILE *f)
+static void compare_json(struct comparing *x, FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);

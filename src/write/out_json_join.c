@@ -136,8 +136,6 @@ void oc_json_groups(struct oc_json_out *w, const struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* ---- out json join ---------------------------------------------------------------------------------- */
-
 /* ---- which records, and where ----------------------------------------------------------------------- */
 
 /* The records that are written, in order. */

@@ -36,7 +36,7 @@ void oc_put_change(struct oc_buf *b, const char *text, bool changes);
 /* Prints the table; changes widths and cells. */
 void oc_term_table_print(struct oc_term_table *t, FILE *f);
 
-/* ---- textwrap --------------------------------------------------------------------------------------- */
+/* ---- line breaks ------------------------------------------------------------------------------------ */
 
 /* Breaks a value into lines of a given width by the rules of Python's textwrap.wrap: at white space, after
  * hyphens inside words, and anywhere in words that are too long. */

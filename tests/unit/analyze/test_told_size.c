@@ -96,7 +96,8 @@ static void lengths_that_do_not_fit_are_revised(void **state)
     drop(&m);
 }
 
-/* 77 positions: not a multiple of the default; 8 patches are the first that 4 divides after sizes of the node.
+/* 77 positions: not a multiple of the default; 8 patches are the first that 4 divides after sizes of the
+ * node.
  */
 static void sizes_at_failing_nodes_and_multiples_are_tried(void **state)
 {

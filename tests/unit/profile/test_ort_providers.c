@@ -169,11 +169,11 @@ static void host_times_are_launches_where_the_provider_does_not_wait(void **stat
     static const struct {
         const char *provider;
         bool launch, launch_with_kernels;
-    } c[] = {{"CPU", false, false},     {"Dnnl", false, false},     {"OpenVINO", false, false},
-             {"QNN", false, false},     {"CoreML", false, false},   {"Nnapi", false, false},
-             {"CUDA", true, true},      {"CudaPlugin", true, true}, {"ROCM", true, true},
-             {"MIGraphX", true, true},  {"Tensorrt", true, true},   {"NvTensorRTRTX", true, true},
-             {"Dml", true, true},       {"WebGpu", true, true},     {"Js", true, true},
+    } c[] = {{"CPU", false, false},    {"Dnnl", false, false},     {"OpenVINO", false, false},
+             {"QNN", false, false},    {"CoreML", false, false},   {"Nnapi", false, false},
+             {"CUDA", true, true},     {"CudaPlugin", true, true}, {"ROCM", true, true},
+             {"MIGraphX", true, true}, {"Tensorrt", true, true},   {"NvTensorRTRTX", true, true},
+             {"Dml", true, true},      {"WebGpu", true, true},     {"Js", true, true},
              {"Unlisted", false, true}};
     for (size_t i = 0; i < 2 * OC_COUNT(c); i++) {
         struct oc_buf b = {0};

@@ -261,10 +261,12 @@ static void unknown_options_are_errors(void **state)
 
 #define TYPES "\"input_type_shape\":[{\"float\":[1,64,8,8]}],\"output_type_shape\":[{\"float\":[1,64,8,8]}]"
 #define NODE(ts, name, provider)                                                                             \
-    ",{\"cat\":\"Node\",\"pid\":1,\"tid\":1,\"dur\":20,\"ts\":" ts ",\"ph\":\"X\",\"name\":\"" name                  \
-    "_kernel_time\",\"args\":{\"op_name\":\"Relu\",\"provider\":\"" provider "ExecutionProvider\"," TYPES "}}"
+    ",{\"cat\":\"Node\",\"pid\":1,\"tid\":1,\"dur\":20,\"ts\":" ts ",\"ph\":\"X\",\"name\":\"" name          \
+    "_kernel_time\",\"args\":{\"op_name\":\"Relu\",\"provider\":\"" provider "ExecutionProvider\"," TYPES    \
+    "}}"
 #define KERNEL(args)                                                                                         \
-    ",{\"cat\":\"Kernel\",\"pid\":1,\"tid\":1,\"dur\":90,\"ts\":15,\"ph\":\"X\",\"name\":\"k0\",\"args\":{" args "}}"
+    ",{\"cat\":\"Kernel\",\"pid\":1,\"tid\":1,\"dur\":90,\"ts\":15,\"ph\":\"X\",\"name\":\"k0\",\"args\":"   \
+    "{" args "}}"
 
 /* A node on the GPU and one on the CPU; the kernel names its node or not. */
 static void launches_have_no_rates(void **state)
@@ -276,7 +278,8 @@ static void launches_have_no_rates(void **state)
         const char *events;
         bool launch, cpu;
     } c[] = {{NODE("10", "gpu", "CUDA") NODE("40", "cpu", "CPU") KERNEL("\"stream\":\"7\""), true, true},
-             {NODE("10", "gpu", "CUDA") NODE("40", "cpu", "CPU") KERNEL("\"parent_name\":\"gpu_kernel_time\""),
+             {NODE("10", "gpu", "CUDA") NODE("40", "cpu", "CPU")
+                  KERNEL("\"parent_name\":\"gpu_kernel_time\""),
               false, true},
              {NODE("10", "gpu", "CUDA") KERNEL("\"stream\":\"7\""), true, false}};
     for (size_t i = 0; i < OC_COUNT(c); i++) {
