@@ -80,7 +80,7 @@ void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint6
 static const struct oc_prim_count *mean_cost_histogram(const struct node_sum *s, uint64_t runs,
                                                        struct oc_arena *arena, uint8_t *n)
 {
-    struct oc_prim_count all[2 * OC_PRIM_COUNT];
+    struct oc_prim_count all[2 * OC_PRIM_COUNT] = {{0}};
     unsigned used = 0;
     for (unsigned i = 0; i < 2 * OC_PRIM_COUNT; i++) {
         uint64_t sum = s->hist[i / OC_PRIM_COUNT][i % OC_PRIM_COUNT];

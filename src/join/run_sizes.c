@@ -20,8 +20,9 @@ struct view {
 
 static struct oc_prof_rec view_rec(const struct oc_profile *p, const struct oc_prof_part *part, uint32_t runs)
 {
+    static const struct oc_prof_types unknown = {0};
     struct oc_prof_rec r = p->rec[part->rec];
-    oc_prof_set_types(&r, part->types == OC_NONE ? &(struct oc_prof_types){0} : &p->types[part->types]);
+    oc_prof_set_types(&r, part->types == OC_NONE ? &unknown : &p->types[part->types]);
     r.calls = part->calls;
     r.runs = part->runs;
     r.calls_per_run = (double)part->calls / part->runs;
