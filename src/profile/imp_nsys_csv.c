@@ -10,7 +10,8 @@
  *   -------  --------------  ----------  ---  -----      a column ends where its dashes end
  *      18.3           58366           6  ...  void f<1, 2>(int)
  *
- * Several reports contain the same work: the importer uses the one with the most detail about layers.
+ * Several reports contain the same work: the importer uses the one with the most detail about layers. A
+ * report that comes again is of another recording.
  * Range names are <domain>:<text>. */
 #include <math.h>
 #include <stdlib.h>
@@ -50,6 +51,9 @@ struct reading {
     size_t n_range[OC_NSYS_TABLES], range_cap[OC_NSYS_TABLES];
     size_t rows[OC_NSYS_TABLES], max_rows, bad;
     bool console;
+    struct oc_recordings recordings;
+    bool seen[OC_NSYS_TABLES], next; /* tables of this recording; the next table is of another one */
+    char *input;                     /* file of "Processing [file] with [report]" */
 };
 
 static const char *nsys_csv_intern(struct reading *r, struct oc_str s)
@@ -297,6 +301,31 @@ static void nsys_csv_read_title(struct reading *r, struct oc_str line)
         r->title_ns = ns;
 }
 
+static void read_input(struct reading *r, struct oc_str line)
+{
+    const char *with = oc_str_starts(line, "Processing [") ? memmem(line.s, line.n, "] with [", 8) : NULL;
+    if (!with)
+        return;
+    char *input = oc_strndup(&r->scratch, line.s, (size_t)(with - line.s));
+    r->next |= r->input && strcmp(r->input, input) != 0;
+    r->input = input;
+}
+
+/* Whether the table with the header read last is of the first recording. */
+static bool is_first(struct reading *r)
+{
+    enum oc_nsys_table t = r->header.table;
+    if (t == OC_NSYS_NONE)
+        return false;
+    if (!r->recordings.n || r->next || r->seen[t]) {
+        oc_recording_begins(&r->recordings, r->csv);
+        memset(r->seen, 0, sizeof(r->seen));
+        r->next = false;
+    }
+    r->seen[t] = true;
+    return r->recordings.n == 1;
+}
+
 static void nsys_csv_read_tables(struct reading *r)
 {
     struct oc_str line, field[OC_TEXT_COLUMNS];
@@ -307,11 +336,12 @@ static void nsys_csv_read_tables(struct reading *r)
         if (n) {
             oc_text_cut((struct oc_str){last.n ? last.data : "", last.n}, span, n, field);
             oc_nsys_header(field, n, r->title_ns, &r->header);
-            if (r->header.table != OC_NSYS_NONE)
+            if (is_first(r))
                 read_console_table(r, span, n);
             continue;
         }
         nsys_csv_read_title(r, line);
+        read_input(r, line);
         oc_buf_clear(&last);
         oc_buf_add(&last, line.s, line.n);
         if (!memchr(line.s, ',', line.n) ||
@@ -324,7 +354,7 @@ static void nsys_csv_read_tables(struct reading *r)
         if (!oc_csv_row(r->csv, &header, &n_header))
             break;
         oc_nsys_header(header, n_header, 0, &r->header);
-        if (r->header.table != OC_NSYS_NONE)
+        if (is_first(r))
             read_csv_table(r);
         oc_csv_delimiter(r->csv, '\0');
     }
@@ -500,6 +530,7 @@ static int nsys_csv_finish(struct reading *r, struct oc_err *err)
     enum oc_nsys_table t = best_table(r);
     if (t == OC_NSYS_NONE)
         return oc_fail(err, OC_EFORMAT, "no row of an nsys stats report about kernels or NVTX ranges");
+    oc_recordings_warn(&r->recordings, "tables of the same kind", r->out);
     r->out->producer =
         oc_printf(&r->out->arena, "Nsight Systems, report %s%s", report[t], r->console ? " as printed" : "");
     if (t == OC_NSYS_GPU_TRACE || t == OC_NSYS_EXEC_TRACE) {

@@ -322,6 +322,7 @@ static int take_lite(struct oc_op_log *log, struct oc_str line)
         log->section = 1;
     } else if (oc_log_find(line, "Regular Benchmark Runs")) {
         log->section = 2;
+        oc_recording_begins(&log->recordings, log->c);
     } else if (oc_log_find(line, "=====")) {
         log->wanted = oc_log_find(line, "Run Order") && log->section != 1 && !log->had_table;
         log->in_table = false;
@@ -365,6 +366,15 @@ static uint8_t cuda_kind(struct oc_str name)
                                                  : OC_EV_KERNEL;
 }
 
+/* Each process that nvprof followed is a recording. */
+static bool is_first_process(struct oc_op_log *log)
+{
+    if (!log->recordings.n || log->process != log->counted)
+        oc_recording_begins(&log->recordings, log->c);
+    log->counted = log->process;
+    return log->recordings.n == 1;
+}
+
 /* "GPU activities:  67.08%  8.6348ms  14  616.77us  512ns  3.1952ms  f(int)" */
 static int nvprof_row(struct oc_op_log *log, struct oc_str line)
 {
@@ -388,10 +398,12 @@ static int nvprof_row(struct oc_op_log *log, struct oc_str line)
     row.name = s;
     row.device = log->section != 2;
     row.kind = row.device ? cuda_kind(s) : OC_EV_OPERATOR;
-    /* calls of the runtime run at the same time as the device; a file may have several recordings */
-    if (row.device && !log->rows.device)
+    /* calls of the runtime run at the same time as the device */
+    if (row.device && !log->rows.device) {
         oc_op_rows_clear(&log->rows);
-    if (row.device || !log->rows.device)
+        log->recordings.n = 0;
+    }
+    if ((row.device || !log->rows.device) && is_first_process(log))
         oc_op_rows_add(&log->rows, &row);
     return 0;
 }
@@ -414,7 +426,8 @@ static int nvprof_launch(struct oc_op_log *log, struct oc_str line)
         row.name.n = (size_t)(open - 1 - row.name.s);
     row.min_ns = row.max_ns = row.total_ns;
     row.kind = cuda_kind(row.name);
-    oc_op_rows_add(&log->rows, &row);
+    if (is_first_process(log))
+        oc_op_rows_add(&log->rows, &row);
     return 0;
 }
 
@@ -432,8 +445,12 @@ static int take_nvprof_line(struct oc_op_log *log, struct oc_str line)
         log->in_table = false;
         if (oc_log_find(s, "API calls:"))
             log->section = 2;
-        else if (oc_log_find(s, "Profiling result"))
+        else if (oc_log_find(s, "Profiling result")) {
+            const char *end = memmem(s.s + 2, s.n - 2, "==", 2);
             log->section = 0;
+            if (end)
+                oc_csv_u64(oc_log_between(s.s + 2, end), &log->process);
+        }
         return 0;
     }
     if (!log->in_table || (log->csv ? nvprof_launch : nvprof_row)(log, line) == 0)
@@ -476,6 +493,7 @@ static int op_logs_read_lines(struct oc_op_log *log, const struct log *l, struct
         else
             bad++;
     }
+    oc_recordings_warn(&log->recordings, "recordings", log->p);
     if (bad)
         oc_diag_add(&log->p->diags, OC_WARNING, "W-row", "",
                     "%zu lines are damaged, for example by other output between them: their time is missing",

@@ -44,6 +44,7 @@ struct reading {
     enum section section;
     struct oc_text_column span[OC_TEXT_COLUMNS];
     size_t n_span;
+    struct oc_recordings recordings;
     bool cpu, gpu; /* columns of the table */
     double unit_ns, steps_ns;
     uint64_t steps;
@@ -164,6 +165,8 @@ static int summary_tables_take_line(struct reading *r, struct oc_str line, struc
         r->section = is_title(line, "Operator Summary") ? OPERATORS
                      : is_title(line, "Kernel Summary") ? KERNELS
                                                         : OTHER;
+        if ((r->section == OPERATORS && !oc_recording_begins(&r->recordings, r->c)) || r->recordings.n > 1)
+            r->section = OTHER;
         r->n_span = 0;
         r->unit_ns = 1e6;
     } else if (oc_str_has(line, "Time unit:")) {
@@ -196,6 +199,7 @@ static void summary_tables_make_times(struct reading *r)
 static void summary_tables_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
+    oc_recordings_warn(&r->recordings, r->torch ? "tables" : "operator summaries", p);
     bool sum = !r->steps || r->opts->stat == OC_STAT_SUM;
     p->device = r->any_gpu ? "GPU" : "CPU";
     p->time_kind = r->any_gpu ? "device time" : "host time";
@@ -230,7 +234,7 @@ struct torch_table {
     enum torch_state state;
     size_t at[T_COLUMNS]; /* OC_CSV_NONE: no such column */
     struct torch_row *row;
-    size_t n, cap, more;      /* more: tables after the first */
+    size_t n, cap;
     bool negative;            /* times of the device; the profiler before Kineto computed them from events */
     double step_ns;           /* time of the CPU in steps outside operators */
     double all_ns, device_ns; /* of the lines below the table; NAN: none */
@@ -351,12 +355,13 @@ static int torch_line(struct reading *r, struct oc_str line, struct oc_err *err)
         memcpy(r->span, found, n * sizeof(*found));
         r->n_span = n;
     } else if (is_torch_header(line)) {
-        t->more += t->state == AFTER;
         if (t->state == BEFORE && r->n_span)
             torch_header(r, line);
+        if (t->state == IN_HEADER || t->state == AFTER)
+            oc_recording_begins(&r->recordings, r->c);
     } else if (t->state == IN_TABLE) {
         return torch_row(r, line, err);
-    } else if (t->state == AFTER && !t->more && oc_str_has(line, " time total: ")) {
+    } else if (t->state == AFTER && r->recordings.n == 1 && oc_str_has(line, " time total: ")) {
         torch_total(t, line);
     }
     return 0;
@@ -456,9 +461,6 @@ static void torch_warnings(const struct reading *r)
     struct oc_profile *p = r->p;
     double cpu = t->all_ns > 0 ? (p->imported_ns + t->step_ns) / t->all_ns : 1,
            device = t->device_ns > 0 && r->any_gpu ? p->imported_kernel_ns / t->device_ns : 1;
-    if (t->more)
-        oc_diag_add(&p->diags, OC_WARNING, "W-tables", "",
-                    "the file has %zu more tables, which are not read: save each to its own file", t->more);
     if (t->negative)
         oc_diag_add(
             &p->diags, OC_WARNING, "W-device-time", "",

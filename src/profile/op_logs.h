@@ -4,6 +4,7 @@
 #define OC_OP_LOGS_H
 
 #include "profile/op_sums.h"
+#include "profile/text_table.h"
 
 #define OC_LOG_FIELDS 24
 
@@ -16,6 +17,8 @@ struct oc_op_log {
     bool in_table, had_table, wanted, csv;
     int section;
     size_t at[8], width, name_at;
+    struct oc_recordings recordings;
+    uint64_t process, counted; /* of nvprof: that of the lines, that of the last rows */
 };
 
 bool oc_log_begins(struct oc_str s, const char *text);

@@ -29,3 +29,19 @@ void oc_text_cut(struct oc_str line, const struct oc_text_column *span, size_t n
         out[i] = oc_csv_trim((struct oc_str){line.s + from, to - from});
     }
 }
+
+bool oc_recording_begins(struct oc_recordings *r, const struct oc_csv *c)
+{
+    if (r->n < OC_COUNT(r->line))
+        r->line[r->n] = oc_csv_line_number(c);
+    return r->n++ == 0;
+}
+
+void oc_recordings_warn(const struct oc_recordings *r, const char *what, struct oc_profile *p)
+{
+    if (r->n > 1)
+        oc_diag_add(&p->diags, OC_WARNING, "W-several-profiles", "",
+                    "the file has %u %s, at lines %u and %u%s: only the first is read; save each to its own "
+                    "file",
+                    r->n, what, (unsigned)r->line[0], (unsigned)r->line[1], r->n > 2 ? " .." : "");
+}

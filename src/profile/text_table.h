@@ -2,6 +2,7 @@
 #ifndef OC_TEXT_TABLE_H
 #define OC_TEXT_TABLE_H
 
+#include "profile/profile.h"
 #include "profile/csv_rows.h"
 
 #define OC_TEXT_COLUMNS 32
@@ -16,5 +17,16 @@ size_t oc_text_rule(struct oc_str line, struct oc_text_column *out);
 /* Splits a line into fields; each column starts where the previous one ends, the last extends to the end
  * of the line. */
 void oc_text_cut(struct oc_str line, const struct oc_text_column *span, size_t n, struct oc_str *out);
+
+/* Recordings that a log or a README has one after the other: their times must not be added up. */
+struct oc_recordings {
+    unsigned n;
+    uint32_t line[2]; /* of the first two */
+};
+
+/* Counts a recording that begins at the row read last. True: it is the first, which readers read. */
+bool oc_recording_begins(struct oc_recordings *r, const struct oc_csv *c);
+/* Warns of the others; what: "tables". */
+void oc_recordings_warn(const struct oc_recordings *r, const char *what, struct oc_profile *p);
 
 #endif

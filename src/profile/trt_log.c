@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "profile/csv_rows.h"
+#include "profile/text_table.h"
 #include "profile/trt_reading.h"
 
 #define MAX_NUMBERS 4
@@ -288,13 +288,15 @@ int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *
     struct oc_str line;
     struct table t = {0};
     struct layer_list layers = {0};
-    unsigned engines = 0, tables = 0;
+    struct oc_recordings engines = {0}, tables = {0};
     while (oc_csv_line(c, &line)) {
         struct oc_str text = content(line);
         bool title = oc_str_starts(text, "=== Profile (");
-        tables += title;
-        engines += oc_str_starts(text, "&&&& RUNNING TensorRT.trtexec");
-        if (engines > 1 || tables > 1)
+        if (title)
+            oc_recording_begins(&tables, c);
+        if (oc_str_starts(text, "&&&& RUNNING TensorRT.trtexec"))
+            oc_recording_begins(&engines, c);
+        if (engines.n > 1 || tables.n > 1)
             continue; /* of another engine */
         if (trt_log_read_layer(&layers, text))
             continue;
@@ -306,10 +308,7 @@ int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *
             trt_log_read_facts(text, p, r);
     }
     int rc = oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
-    if (engines > 1 || tables > 1)
-        oc_diag_add(&p->diags, OC_WARNING, "W-several-profiles", "",
-                    "the log has %u runs of trtexec: the first is read, split the file for the others",
-                    engines > tables ? engines : tables);
+    oc_recordings_warn(engines.n > tables.n ? &engines : &tables, "runs of trtexec", p);
     p->truncated |= rc == 0 && t.open && !t.ended;
     take_layers(&layers, p, r);
     oc_csv_close(c);

@@ -166,6 +166,34 @@ static void sums_without_runs_keep_the_first_run_with_a_warning(void **state)
     }
 }
 
+/* A README with two recordings, as CSV and as printed; the warning names both places. The second recording of
+ * the last text has another report than the first. */
+static void second_recording_in_a_file_is_not_added(void **state)
+{
+#define SUM_HEADER "Time (%),Total Time (ns),Instances,Avg (ns),Name\n"
+#define PRINTED                                                                                              \
+    " Time (%)  Total Time (ns)  Instances  Name\n --------  ---------------  ---------  ----\n"             \
+    "    100.0              300          6  f\n\n"
+    static const struct {
+        const char *text, *places;
+    } of[] = {{"# before\n" SUM_HEADER "100,300,6,50,f\n\n# after\n" SUM_HEADER "100,200,6,33,f\n",
+               "at lines 2 and 6:"},
+              {"before\n\n" PRINTED "after\n\n" PRINTED PRINTED, "at lines 4 and 10 ..:"},
+              {"Processing [a.sqlite] with [cuda_gpu_kern_sum]...\n" SUM_HEADER "100,300,6,50,f\n\n"
+               "Processing [b.sqlite] with [nvtx_sum]...\n"
+               "Time (%),Total Time (ns),Instances,Avg (ns),Range\n100,200,6,33,:step\n",
+               "at lines 2 and 6:"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+        struct oc_profile *p = read_text(of[i].text);
+        const char *text = t_finding(p, "W-several-profiles");
+        assert_ns(p->imported_kernel_ns, 300);
+        assert_int_equal(find(p, "f")->calls, 6);
+        assert_true(text && strstr(text, of[i].places));
+        oc_profile_close(p);
+    }
+}
+
 /* Layers by kernel; the outer range contains all of them: 2 runs of 100 + 20 + 30 ns, and 40 ns of kernels in
  * no layer in both runs together. The kernel sums of the same recording must not count twice. */
 static void kernels_by_nvtx_range_are_layers(void **state)
@@ -362,6 +390,7 @@ int main(void)
         cmocka_unit_test(kernels_with_api_calls_are_read),
         cmocka_unit_test(rejects_text_that_is_not_a_report),
         cmocka_unit_test(sample_reports_match_independent_sums),
+        cmocka_unit_test(second_recording_in_a_file_is_not_added),
         cmocka_unit_test(sums_without_runs_keep_the_first_run_with_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

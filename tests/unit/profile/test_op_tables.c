@@ -212,6 +212,37 @@ static void calls_of_the_runtime_are_dropped_in_all_recordings(void **state)
     oc_profile_close(p);
 }
 
+static void recordings_after_the_first_are_not_added(void **state)
+{
+#define NVPROF(PID)                                                                                          \
+    "==" PID "== Profiling result:\n"                                                                        \
+    "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"                    \
+    " GPU activities:  100.00%  4.0000ms         2  2.0000ms  2.0000ms  2.0000ms  f(int)\n\n"
+#define LITE                                                                                                 \
+    "Operator-wise Profiling Info for Regular Benchmark Runs:\n"                                             \
+    "============================== Run Order ==============================\n"                              \
+    "[node type]  [first]  [avg ms]  [%]  [cdf%]  [mem KB]  [times called]  [Name]\n"                        \
+    "CONV_2D  4.0  4.0  100%  100%  0.0  1  [a]:0\n\n"
+#define PADDLE                                                                                               \
+    "-------------Operator Summary-------------\nTime unit: ms\n"                                            \
+    "------  -----  -------------------------------\n"                                                       \
+    "Name    Calls  CPU Total / Avg / Max / Min / Ratio(%)\n"                                                \
+    "------  -----  -------------------------------\n"                                                       \
+    "conv2d  2      4.00 / 2.00 / 2.00 / 2.00 / 100.00\n"
+    static const char *const text[] = {NVPROF("1") NVPROF("2"), LITE LITE, PADDLE PADDLE};
+    (void)state;
+    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
+        struct oc_err err = {0};
+        struct oc_profile *p = t_profile_text(text[i], NULL, &err);
+        if (!p)
+            fail_msg("%zu: %s", i, err.msg);
+        assert_int_equal(p->n_rec, 1);
+        assert_true(fabs(sum_of(p, i == 0) - 4e6) < 1e-3);
+        assert_true(t_finding(p, "W-several-profiles"));
+        oc_profile_close(p);
+    }
+}
+
 /* ---- tables of PyTorch --------------------------------------------------------------------------------- */
 
 #define TORCH_RULE                                                                                           \
@@ -288,7 +319,7 @@ static void only_the_first_pytorch_table_is_read(void **state)
     "Self CPU time total: 1.000ms\nSelf CUDA time total: 8.000ms\n"
     struct oc_profile *p = open_text(TORCH_TABLE "\nsorted:\n" TORCH_TABLE);
     assert_true(fabs(sum_of(p, true) - 4e6) < 1e-3);
-    assert_true(t_finding(p, "W-tables"));
+    assert_true(t_finding(p, "W-several-profiles"));
     assert_true(t_finding(p, "W-rows")); /* half of the device time has no rows */
     oc_profile_close(p);
 }
@@ -400,6 +431,7 @@ int main(void)
         cmocka_unit_test(cycles_of_qnn_are_shares),
         cmocka_unit_test(other_events_of_qnn_are_skipped),
         cmocka_unit_test(calls_of_the_runtime_are_dropped_in_all_recordings),
+        cmocka_unit_test(recordings_after_the_first_are_not_added),
         cmocka_unit_test(shapes_of_a_pytorch_table_separate_rows),
         cmocka_unit_test(kernels_alone_are_rows_of_a_pytorch_table),
         cmocka_unit_test(negative_device_times_are_not_read),
