@@ -138,6 +138,14 @@ void *oc_alloc_array(struct oc_arena *a, size_t n, size_t elem_bytes)
     return oc_alloc(a, n * elem_bytes);
 }
 
+void *oc_copy_array(struct oc_arena *a, const void *v, size_t n, size_t elem_bytes)
+{
+    void *copy = oc_alloc_array(a, n, elem_bytes);
+    if (n)
+        memcpy(copy, v, n * elem_bytes);
+    return copy;
+}
+
 char *oc_strndup(struct oc_arena *a, const char *s, size_t n)
 {
     char *p = oc_alloc(a, n + 1);

@@ -15,6 +15,7 @@ struct oc_arena {
 void *oc_alloc(struct oc_arena *a, size_t bytes);
 void *oc_alloc_array(struct oc_arena *a, size_t n,
                      size_t elem_bytes); /* the product is checked for overflow */
+void *oc_copy_array(struct oc_arena *a, const void *v, size_t n, size_t elem_bytes);
 char *oc_strndup(struct oc_arena *a, const char *s, size_t n);
 char *oc_strdup(struct oc_arena *a, const char *s);
 char *oc_printf(struct oc_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -30,6 +31,7 @@ void oc_check_memory(int error);
 
 #define OC_NEW(a, type)          ((type *)oc_alloc((a), sizeof(type)))
 #define OC_NEW_ARRAY(a, n, type) ((type *)oc_alloc_array((a), (n), sizeof(type)))
+#define OC_COPY_ARRAY(a, v, n)   oc_copy_array((a), (v), (n), sizeof(*(v)))
 #define OC_COUNT(x)              (sizeof(x) / sizeof((x)[0]))
 
 /* Grows a heap array of T kept as (ptr, n, cap) by room for one more element. */

@@ -338,6 +338,14 @@ bool oc_json_enter(struct oc_json *j)
     return true;
 }
 
+bool oc_json_enter_type(struct oc_json *j, enum oc_json_type type)
+{
+    if (oc_json_peek(j) == type)
+        return oc_json_enter(j);
+    oc_json_skip(j);
+    return false;
+}
+
 /* True when the container of that kind has another element: the cursor is then at it. */
 static bool goes_on(struct oc_json *j, char kind)
 {

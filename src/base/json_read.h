@@ -38,7 +38,9 @@ void oc_json_close(struct oc_json *j);
 
 enum oc_json_type oc_json_peek(struct oc_json *j);
 bool oc_json_enter(struct oc_json *j); /* the value must be an object or an array */
-bool oc_json_item(struct oc_json *j);  /* false: the array ended (and was left) */
+/* The same for a value of that type; any other value is skipped. */
+bool oc_json_enter_type(struct oc_json *j, enum oc_json_type type);
+bool oc_json_item(struct oc_json *j); /* false: the array ended (and was left) */
 /* False: the object ended (and was left), or an error; *key is then the name without a colon. */
 bool oc_json_member(struct oc_json *j, struct oc_str *key);
 bool oc_json_string(struct oc_json *j, struct oc_str *out); /* escapes decoded (\u to UTF-8) */

@@ -39,6 +39,44 @@ static inline bool oc_str_has(struct oc_str a, const char *part)
     return a.s && a.n && memmem(a.s, a.n, part, strlen(part));
 }
 
+/* Where `part` or the character begins; NULL: it is not in the text. */
+static inline const char *oc_str_find(struct oc_str a, const char *part)
+{
+    return a.n ? (const char *)memmem(a.s, a.n, part, strlen(part)) : NULL;
+}
+
+static inline const char *oc_str_chr(struct oc_str a, char c)
+{
+    return a.n ? (const char *)memchr(a.s, c, a.n) : NULL;
+}
+
+/* Parts of a text: from a position in it, before a position, and without its first n characters. */
+static inline struct oc_str oc_str_from(struct oc_str a, const char *at)
+{
+    return (struct oc_str){at, (size_t)(a.s + a.n - at)};
+}
+
+static inline struct oc_str oc_str_before(struct oc_str a, const char *at)
+{
+    return (struct oc_str){a.s, (size_t)(at - a.s)};
+}
+
+static inline struct oc_str oc_str_skip(struct oc_str a, size_t n)
+{
+    return (struct oc_str){a.s + n, a.n - n};
+}
+
+/* Removes the first line. False: the text was empty. */
+static inline bool oc_str_line(struct oc_str *text, struct oc_str *line)
+{
+    const char *end = oc_str_chr(*text, '\n');
+    *line = end ? oc_str_before(*text, end) : *text;
+    size_t n = line->n + (end != NULL);
+    bool any = text->n > 0;
+    *text = any ? oc_str_skip(*text, n) : *text;
+    return any;
+}
+
 /* ---- equality --------------------------------------------------------------------------------------- */
 
 /* Equality of two texts, without a call for short ones. Uses compiler vectors, with a portable version for

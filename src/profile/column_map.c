@@ -36,9 +36,9 @@ static bool take_column(struct oc_str s, struct oc_arena *a, unsigned key, struc
     const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
     out->unit_ns[key] = NAN;
     if (colon && column_map_is_time(key)) {
-        struct oc_str unit = oc_csv_trim((struct oc_str){colon + 1, (size_t)(s.s + s.n - colon - 1)});
+        struct oc_str unit = oc_csv_trim(oc_str_from(s, colon + 1));
         if (oc_csv_time_unit(unit, &out->unit_ns[key]))
-            s = oc_csv_trim((struct oc_str){s.s, (size_t)(colon - s.s)});
+            s = oc_csv_trim(oc_str_before(s, colon));
     }
     if (s.n >= 2 && (s.s[0] == '\'' || s.s[0] == '"') && s.s[s.n - 1] == s.s[0])
         s = (struct oc_str){s.s + 1, s.n - 2};
@@ -64,7 +64,7 @@ int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_m
     while (*text) {
         size_t n = part_length(text);
         struct oc_str part = oc_csv_trim((struct oc_str){text, n});
-        const char *equals = part.n ? memchr(part.s, '=', part.n) : NULL;
+        const char *equals = oc_str_chr(part, '=');
         size_t k = equals ? (size_t)(equals - part.s) : 0;
         unsigned key = column_map_key_of(oc_csv_trim((struct oc_str){part.s, k}));
         if (!equals || key == OC_MAP_KEYS)

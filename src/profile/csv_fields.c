@@ -27,6 +27,17 @@ struct oc_str oc_csv_trim(struct oc_str s)
     return s;
 }
 
+struct oc_str oc_csv_word(struct oc_str *s)
+{
+    *s = oc_csv_trim(*s);
+    size_t n = 0;
+    while (n < s->n && s->s[n] != ' ' && s->s[n] != '\t')
+        n++;
+    struct oc_str w = {s->s, n};
+    *s = oc_csv_trim(oc_str_skip(*s, n));
+    return w;
+}
+
 bool oc_csv_same(struct oc_str s, const char *text)
 {
     return s.n == strlen(text) && oc_ncasecmp(s.s, text, s.n) == 0;
@@ -42,7 +53,7 @@ struct oc_str oc_csv_split_unit(struct oc_str header, struct oc_str *unit)
     if (!open)
         return h;
     *unit = oc_csv_trim((struct oc_str){open + 1, (size_t)(h.s + h.n - 1 - (open + 1))});
-    return oc_csv_trim((struct oc_str){h.s, (size_t)(open - h.s)});
+    return oc_csv_trim(oc_str_before(h, open));
 }
 
 size_t oc_csv_column(const struct oc_str *field, size_t n, const char *name)
@@ -116,7 +127,7 @@ bool oc_csv_number(struct oc_str s, double *out, struct oc_str *unit)
             *unit = (struct oc_str){"", 0};
         return oc_parse_double(s.s, s.n, out); /* inf, nan */
     }
-    struct oc_str rest = oc_csv_trim((struct oc_str){s.s + used, s.n - used});
+    struct oc_str rest = oc_csv_trim(oc_str_skip(s, used));
     if (rest.n && (!unit || csv_fields_is_digit(rest.s[0]) || rest.s[0] == ',' || rest.s[0] == '.'))
         return false;
     if (unit)
@@ -157,4 +168,36 @@ bool oc_csv_time_unit(struct oc_str unit, double *ns)
         }
     }
     return false;
+}
+
+bool oc_csv_time(struct oc_str s, double *ns)
+{
+    struct oc_str unit;
+    double scale;
+    if (!oc_csv_number(s, ns, &unit) || !(*ns >= 0 && *ns < 1e15) || !oc_csv_time_unit(unit, &scale))
+        return false;
+    *ns *= scale;
+    return true;
+}
+
+static int fail_cell(const struct oc_csv *c, const char *column, struct oc_str cell, const char *what,
+                     struct oc_err *err)
+{
+    return oc_csv_fail(c, err, "column '%s': '%.*s' is not a %s", column, (int)(cell.n < 80 ? cell.n : 80),
+                       cell.s, what);
+}
+
+int oc_csv_cell_time(const struct oc_csv *c, const char *column, struct oc_str cell, double unit_ns,
+                     double *ns, struct oc_err *err)
+{
+    if (!oc_csv_number(cell, ns, NULL) || !(*ns >= 0 && *ns < 1e19))
+        return fail_cell(c, column, cell, "time", err);
+    *ns *= unit_ns;
+    return 0;
+}
+
+int oc_csv_cell_count(const struct oc_csv *c, const char *column, struct oc_str cell, uint64_t *n,
+                      struct oc_err *err)
+{
+    return oc_csv_u64(cell, n) ? 0 : fail_cell(c, column, cell, "count", err);
 }

@@ -380,6 +380,14 @@ bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const
     return wide && !c->failed ? csv_rows_fail(c, OC_CAP_CSV_COLUMNS) : false;
 }
 
+int oc_csv_need(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const struct oc_str **field,
+                size_t *n, const char *what, struct oc_err *err)
+{
+    if (oc_csv_find(c, is_header, ctx, field, n))
+        return 0;
+    return oc_csv_failed(c) ? oc_csv_error(c, err) : oc_fail(err, OC_EFORMAT, "no header line %s", what);
+}
+
 /* Detects JSON: an object, or an array of objects. Tools that write tables begin with other text (also
  * "[3/8] Executing ..."). Searching every row of a large trace for a table header is slow. */
 static bool begins_as_json(const char *data, size_t n)
@@ -390,23 +398,14 @@ static bool begins_as_json(const char *data, size_t n)
     return i < n && data[i] == '{';
 }
 
-bool oc_csv_peek_header(struct oc_arena *a, const char *data, size_t n, oc_csv_is_header *is_header,
-                        void *ctx, const struct oc_str **field, size_t *n_field)
+bool oc_csv_peek_header(const char *data, size_t n, oc_csv_is_header *is_header, void *ctx)
 {
     if (begins_as_json(data, n))
         return false;
     struct oc_stream *s = oc_stream_mem(data, n);
     struct oc_csv *c = oc_csv_open(s);
-    const struct oc_str *f;
-    size_t k;
-    bool found = oc_csv_find(c, is_header, ctx, &f, &k);
-    if (found) {
-        struct oc_str *copy = OC_NEW_ARRAY(a, k, struct oc_str);
-        for (size_t i = 0; i < k; i++)
-            copy[i] = (struct oc_str){oc_strndup(a, f[i].s, f[i].n), f[i].n};
-        *field = copy;
-        *n_field = k;
-    }
+    const struct oc_str *field;
+    bool found = oc_csv_find(c, is_header, ctx, &field, &n);
     oc_csv_close(c);
     oc_stream_close(s);
     return found;

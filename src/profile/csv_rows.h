@@ -37,6 +37,9 @@ bool oc_csv_row(struct oc_csv *c, const struct oc_str **field, size_t *n);
 typedef bool oc_csv_is_header(void *ctx, const struct oc_str *field, size_t n);
 bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const struct oc_str **field,
                  size_t *n);
+/* The same; without such a line it fails: "no header line" and `what`. */
+int oc_csv_need(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const struct oc_str **field,
+                size_t *n, const char *what, struct oc_err *err);
 
 void oc_csv_unread(struct oc_csv *c); /* makes the next read return the last row or line again */
 
@@ -56,14 +59,13 @@ int oc_csv_fail(const struct oc_csv *c, struct oc_err *err, const char *fmt, ...
 size_t oc_csv_max_rows(const struct oc_csv *c);
 int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err);
 
-/* The same on a buffer, for probes: finds the first line that is_header accepts. False: none, or the text
- * is JSON. *field is allocated in `a`. */
-bool oc_csv_peek_header(struct oc_arena *a, const char *data, size_t n, oc_csv_is_header *is_header,
-                        void *ctx, const struct oc_str **field, size_t *n_field);
+/* For probes: whether the buffer has a line that is_header accepts. False also for JSON. */
+bool oc_csv_peek_header(const char *data, size_t n, oc_csv_is_header *is_header, void *ctx);
 
 /* ---- field values ----------------------------------------------------------------------------------- */
 
 struct oc_str oc_csv_trim(struct oc_str s);          /* trims blanks */
+struct oc_str oc_csv_word(struct oc_str *s);         /* removes the first word and the blanks around it */
 bool oc_csv_same(struct oc_str s, const char *text); /* ignores ASCII case */
 
 /* "Total Time (ns)", "Start(nsec)": splits the name from the text in the last brackets ("" if none). */
@@ -86,5 +88,12 @@ bool oc_csv_u64(struct oc_str s, uint64_t *out); /* exact; thousands separators 
 /* Nanoseconds in one unit: ns nsec nsecond us usec µs ms s sec second ..., plurals. False: not a unit of
  * time. */
 bool oc_csv_time_unit(struct oc_str unit, double *ns);
+bool oc_csv_time(struct oc_str s, double *ns); /* a number with a unit of time: "129.811ms" */
+
+/* A field of the column: a time in a unit, or a count. They fail with "column 'x': 'y' is not a time". */
+int oc_csv_cell_time(const struct oc_csv *c, const char *column, struct oc_str cell, double unit_ns,
+                     double *ns, struct oc_err *err);
+int oc_csv_cell_count(const struct oc_csv *c, const char *column, struct oc_str cell, uint64_t *n,
+                      struct oc_err *err);
 
 #endif

@@ -21,18 +21,6 @@ struct table {
     double event_count;
 };
 
-/* Removes the first word of the line and returns it. */
-static struct oc_str function_tables_word(struct oc_str *s)
-{
-    *s = oc_csv_trim(*s);
-    size_t n = 0;
-    while (n < s->n && s->s[n] != ' ' && s->s[n] != '\t')
-        n++;
-    struct oc_str w = {s->s, n};
-    *s = oc_csv_trim((struct oc_str){s->s + n, s->n - n});
-    return w;
-}
-
 static bool function_tables_number(struct oc_str s, double *out)
 {
     return oc_csv_number(s, out, NULL) && *out >= 0 && *out < 1e15;
@@ -50,7 +38,7 @@ static bool is_gprof_header(struct oc_str line)
 {
     static const char *const column[] = {"time", "seconds", "seconds", "calls"};
     for (size_t i = 0; i < OC_COUNT(column); i++)
-        if (!oc_csv_same(function_tables_word(&line), column[i]))
+        if (!oc_csv_same(oc_csv_word(&line), column[i]))
             return false;
     return line.n > 4 && memcmp(line.s + line.n - 4, "name", 4) == 0;
 }
@@ -60,11 +48,11 @@ static int gprof_row(struct table *t, struct oc_str line)
     struct oc_function_row row = {.library = {"", 0}, .share = NAN};
     double v, self_s, calls;
     for (int i = 0; i < 3; i++)
-        if (!function_tables_number(function_tables_word(&line), i == 2 ? &self_s : &v))
+        if (!function_tables_number(oc_csv_word(&line), i == 2 ? &self_s : &v))
             return bad_row(t, "gprof");
     struct oc_str rest = line, w[3];
     for (int i = 0; i < 3; i++)
-        w[i] = function_tables_word(&rest);
+        w[i] = oc_csv_word(&rest);
     if (rest.n && function_tables_number(w[0], &calls) && function_tables_number(w[1], &v) &&
         function_tables_number(w[2], &v)) {
         line = rest;
@@ -89,8 +77,8 @@ static int read_gprof(struct table *t)
         if (rows)
             rc = gprof_row(t, s);
         else if (oc_str_starts(s, "Each sample counts as")) {
-            s = (struct oc_str){s.s + 21, s.n - 21};
-            if (function_tables_number(function_tables_word(&s), &v))
+            s = oc_str_skip(s, 21);
+            if (function_tables_number(oc_csv_word(&s), &v))
                 t->facts->resolution_ns = v * 1e9;
         } else
             rows = is_gprof_header(s);
@@ -114,11 +102,11 @@ static size_t function_tables_column_of(struct oc_str line, char delimiter, cons
         size_t n = d ? (size_t)(d - line.s) : line.n;
         struct oc_str f = oc_csv_trim((struct oc_str){line.s, n});
         if (f.n && f.s[0] == '#')
-            f = oc_csv_trim((struct oc_str){f.s + 1, f.n - 1});
+            f = oc_csv_trim(oc_str_skip(f, 1));
         if (oc_csv_same(f, name))
             return i;
         n += d != NULL;
-        line = (struct oc_str){line.s + n, line.n - n};
+        line = oc_str_skip(line, n);
     }
     return OC_CSV_NONE;
 }
@@ -152,8 +140,7 @@ static void perf_note(struct table *t, struct oc_str line)
                  end ? (int)(end - event < 60 ? end - event : 60) : 0, event);
     }
     const char *count = memmem(line.s, line.n, "Event count (approx.):", 22);
-    if (count && !function_tables_number((struct oc_str){count + 22, (size_t)(line.s + line.n - count - 22)},
-                                         &t->event_count))
+    if (count && !function_tables_number(oc_str_from(line, count + 22), &t->event_count))
         t->event_count = NAN;
 }
 
@@ -161,7 +148,7 @@ static void perf_note(struct table *t, struct oc_str line)
 static bool take_share(struct table *t, struct oc_str *line, double *share)
 {
     struct oc_str s = oc_csv_trim(*line);
-    const char *percent = s.n ? memchr(s.s, '%', s.n) : NULL;
+    const char *percent = oc_str_chr(s, '%');
     size_t n = percent ? (size_t)(percent - s.s) : 0;
     if (!n || n > 12 || !function_tables_number((struct oc_str){s.s, n}, share) || *share > 100)
         return false;
@@ -170,7 +157,7 @@ static bool take_share(struct table *t, struct oc_str *line, double *share)
         return false;
     s = oc_csv_trim(s);
     if (t->delimiter && s.n && s.s[0] == t->delimiter)
-        s = (struct oc_str){s.s + 1, s.n - 1};
+        s = oc_str_skip(s, 1);
     *line = s;
     return true;
 }
@@ -206,7 +193,7 @@ static void perf_fields(struct table *t, struct oc_str line, struct oc_function_
         if (i == t->count && function_tables_number(f, &v))
             row->calls = (uint64_t)v;
         n += d != NULL;
-        line = (struct oc_str){line.s + n, line.n - n};
+        line = oc_str_skip(line, n);
     }
 }
 
@@ -220,11 +207,11 @@ static int perf_row(struct table *t, struct oc_str line)
     if (t->delimiter) {
         perf_fields(t, line, &row);
     } else {
-        if (t->samples && function_tables_number(function_tables_word(&line), &v))
+        if (t->samples && function_tables_number(oc_csv_word(&line), &v))
             row.calls = (uint64_t)v;
         row.name = function_tables_symbol_of(line, &before);
         const char *blank = before.n ? memrchr(before.s, ' ', before.n) : NULL;
-        row.library = blank ? (struct oc_str){blank + 1, (size_t)(before.s + before.n - blank - 1)} : before;
+        row.library = blank ? oc_str_from(before, blank + 1) : before;
     }
     if (!row.name.n)
         return 0;
@@ -288,15 +275,15 @@ static bool is_pstats_header(struct oc_str line)
 static int pstats_row(struct table *t, struct oc_str line)
 {
     struct oc_function_row row = {.library = {"", 0}, .share = NAN};
-    struct oc_str calls = function_tables_word(&line);
+    struct oc_str calls = oc_csv_word(&line);
     double v, self_s = 0;
-    const char *slash = calls.n ? memchr(calls.s, '/', calls.n) : NULL; /* all calls / non-recursive calls */
+    const char *slash = oc_str_chr(calls, '/'); /* all calls / non-recursive calls */
     if (slash)
         calls.n = (size_t)(slash - calls.s);
     if (!oc_csv_u64(calls, &row.calls))
         return bad_row(t, "pstats");
     for (int i = 0; i < 4; i++)
-        if (!function_tables_number(function_tables_word(&line), i == 0 ? &self_s : &v))
+        if (!function_tables_number(oc_csv_word(&line), i == 0 ? &self_s : &v))
             return bad_row(t, "pstats");
     row.name = line;
     row.self_ns = self_s * 1e9;
@@ -397,10 +384,9 @@ static int read_vtune(struct table *t)
 
 enum oc_function_table oc_function_table_kind(const char *data, size_t n)
 {
-    struct oc_str last = {"", 0};
-    for (const char *p = data, *end = data + n, *lf; p && p < end; p = lf ? lf + 1 : NULL) {
-        lf = memchr(p, '\n', (size_t)(end - p));
-        struct oc_str s = oc_csv_trim((struct oc_str){p, (size_t)((lf ? lf : end) - p)});
+    struct oc_str text = oc_str(data, n), last = {"", 0}, line;
+    while (oc_str_line(&text, &line)) {
+        struct oc_str s = oc_csv_trim(line);
         if (is_vtune_header(last, s))
             return OC_TABLE_VTUNE;
         last = s;

@@ -123,7 +123,7 @@ static const struct place *chrome_place_of(const struct reading *r, int64_t pid,
 static struct oc_str chrome_device_of(struct oc_str process)
 {
     if (process.n > 8 && oc_str_starts(process, "/device:"))
-        return (struct oc_str){process.s + 8, process.n - 8};
+        return oc_str_skip(process, 8);
     bool gpu = process.n > 3 && oc_str_starts(process, "GPU");
     for (size_t i = 3; i < process.n && gpu; i++)
         gpu = process.s[i] >= '0' && process.s[i] <= '9';

@@ -104,16 +104,15 @@ static const struct oc_type *device_tables_types_of(struct oc_arena *a, struct o
     struct oc_type type[MAX_TYPES];
     *n = 0;
     while (shapes.n && (shapes.s[0] == '"' || shapes.s[0] == '['))
-        shapes = (struct oc_str){shapes.s + 1, shapes.n - 1};
+        shapes = oc_str_skip(shapes, 1);
     while (shapes.n && (shapes.s[shapes.n - 1] == '"' || shapes.s[shapes.n - 1] == ']'))
         shapes.n--;
     while (names.n && names.s[0] == '"')
-        names = (struct oc_str){names.s + 1, names.n - 1};
+        names = oc_str_skip(names, 1);
     if (is_none(shapes))
         return NULL;
     for (bool more = true; more && *n < MAX_TYPES;) {
-        const char *end = memchr(shapes.s, ';', shapes.n),
-                   *stop = names.n ? memchr(names.s, ';', names.n) : NULL;
+        const char *end = memchr(shapes.s, ';', shapes.n), *stop = oc_str_chr(names, ';');
         size_t k = end ? (size_t)(end - shapes.s) : shapes.n, m = stop ? (size_t)(stop - names.s) : names.n;
         struct oc_str name = {names.s, m};
         while (name.n && name.s[name.n - 1] == '"')
@@ -123,12 +122,10 @@ static const struct oc_type *device_tables_types_of(struct oc_arena *a, struct o
             return NULL;
         }
         more = end != NULL;
-        shapes = (struct oc_str){shapes.s + k + more, shapes.n - k - more};
+        shapes = oc_str_skip(shapes, k + more);
         names = (struct oc_str){names.s + m + (stop != NULL), names.n - m - (stop != NULL)};
     }
-    struct oc_type *copy = OC_NEW_ARRAY(a, *n, struct oc_type);
-    memcpy(copy, type, *n * sizeof(*copy));
-    return copy;
+    return OC_COPY_ARRAY(a, type, *n);
 }
 
 static void msprof_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
@@ -322,11 +319,7 @@ static int device_tables_time_of(struct reading *r, const struct oc_str *f, size
     *ns = NAN;
     if (r->at[k] == OC_CSV_NONE || is_none(s))
         return 0;
-    if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e19))
-        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time", r->layout->column[k],
-                           (int)(s.n < 80 ? s.n : 80), s.s);
-    *ns *= r->unit_ns[k];
-    return 0;
+    return oc_csv_cell_time(r->c, r->layout->column[k], s, r->unit_ns[k], ns, err);
 }
 
 static int launch(struct reading *r, const struct oc_op_row *row, double start_ns, struct oc_err *err)
@@ -376,9 +369,8 @@ static int device_tables_take_row(struct reading *r, const struct oc_str *f, siz
                                              r->unit_ns[END], end - start);
     if (l->column[START])
         row.calls = 1;
-    if (calls.n && !oc_csv_u64(calls, &row.calls))
-        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a count", l->column[CALLS],
-                           (int)(calls.n < 80 ? calls.n : 80), calls.s);
+    if (calls.n && oc_csv_cell_count(r->c, l->column[CALLS], calls, &row.calls, err) != 0)
+        return -1;
     if (!row.name.n || (l->take && !l->take(r, f, n, &row)) || !(row.total_ns >= 0))
         return 0;
     if (++r->n > oc_csv_max_rows(r->c))
@@ -393,10 +385,9 @@ static int device_tables_read_table(struct reading *r, enum source source, struc
 {
     const struct oc_str *f;
     size_t n;
-    if (!oc_csv_find(r->c, device_tables_is_header, &source, &f, &n))
-        return oc_csv_failed(r->c)
-                   ? oc_csv_error(r->c, err)
-                   : oc_fail(err, OC_EFORMAT, "no header line of a table of %s", producer_name[source]);
+    if (oc_csv_need(r->c, device_tables_is_header, &source, &f, &n,
+                    oc_printf(&r->rows.scratch, "of a table of %s", producer_name[source]), err) != 0)
+        return -1;
     r->layout = device_tables_layout_of(f, n, source);
     size_t width = n;
     int rc = device_tables_find_columns(r, f, n, err);
@@ -443,12 +434,8 @@ static void probe_source(enum source source, const struct oc_peek *peek, struct 
                                                  [NVPROF] = "header of a table of nvprof",
                                                  [MSPROF] = "header of a table of msprof",
                                                  [QNN] = "header of a QNN profile"};
-    struct oc_arena a = {0};
-    const struct oc_str *f;
-    size_t n;
-    if (oc_csv_peek_header(&a, peek->data, peek->n, device_tables_is_header, &source, &f, &n))
+    if (oc_csv_peek_header(peek->data, peek->n, device_tables_is_header, &source))
         *bid = (struct oc_bid){.score = 88, .reason = reason[source]};
-    oc_arena_free(&a);
 }
 
 #define TABLE_SOURCE(id, SOURCE, TITLE, SEEN, LOST)                                                          \

@@ -110,10 +110,8 @@ static int read_cells(struct reading *r, const struct oc_str *f, size_t n, struc
 {
     struct oc_str calls = oc_csv_at(f, n, r->map.at[OC_MAP_CALLS]);
     v->calls = 0;
-    if (calls.n && !oc_csv_u64(calls, &v->calls))
-        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a count", r->map.column[OC_MAP_CALLS],
-                           (int)(calls.n < 80 ? calls.n : 80), calls.s);
-    if (generic_csv_time_at(r, f, n, OC_MAP_TIME, &v->time_ns, err) ||
+    if ((calls.n && oc_csv_cell_count(r->c, r->map.column[OC_MAP_CALLS], calls, &v->calls, err)) ||
+        generic_csv_time_at(r, f, n, OC_MAP_TIME, &v->time_ns, err) ||
         generic_csv_time_at(r, f, n, OC_MAP_MEAN, &v->mean_ns, err) ||
         generic_csv_time_at(r, f, n, OC_MAP_MIN, &v->min_ns, err) ||
         generic_csv_time_at(r, f, n, OC_MAP_MAX, &v->max_ns, err) ||
@@ -298,15 +296,11 @@ static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
     enum oc_function_table kind = oc_function_table_kind(peek->data, peek->n);
     struct oc_column_map map = vtune;
     struct search s = {&map, false};
-    struct oc_arena a = {0};
-    const struct oc_str *f;
-    size_t n;
     if (kind != OC_TABLE_NONE)
         *bid = (struct oc_bid){.score = 80, .reason = reason[kind]};
-    else if (memmem(peek->data, peek->n, "CPU Time", 8) &&
-             oc_csv_peek_header(&a, peek->data, peek->n, generic_csv_is_header, &s, &f, &n))
+    else if (oc_peek_has(peek, "CPU Time") &&
+             oc_csv_peek_header(peek->data, peek->n, generic_csv_is_header, &s))
         *bid = (struct oc_bid){.score = 60, .reason = "columns Function and CPU Time"};
-    oc_arena_free(&a);
 }
 
 const struct oc_importer oc_importer_generic_csv = {

@@ -258,13 +258,7 @@ static uint32_t launch_of(struct reading *r)
 static uint32_t kineto_bytes_of(struct reading *r)
 {
     uint64_t bytes;
-    bool new;
-    if (!oc_chrome_u64(&r->c, F_BYTES, &bytes))
-        return OC_NONE;
-    uint32_t id = oc_timeline_detail(r->t, &bytes, sizeof(bytes), &new);
-    if (new)
-        r->t->detail[id].bytes = bytes;
-    return id;
+    return oc_chrome_u64(&r->c, F_BYTES, &bytes) ? oc_timeline_bytes(r->t, bytes) : OC_NONE;
 }
 
 /* The launch number and the number of its operator. Some versions write the launch number in both. */

@@ -44,15 +44,6 @@ struct reader {
 
 /* ---- values ----------------------------------------------------------------------------------------- */
 
-/* Enters a container of that type; skips any other value. */
-static bool megengine_enter(struct reader *r, enum oc_json_type type)
-{
-    if (oc_json_peek(r->j) == type)
-        return oc_json_enter(r->j);
-    oc_json_skip(r->j);
-    return false;
-}
-
 /* A number, or a number in a string; null and anything else is unknown. */
 static struct oc_mge_time megengine_read_number(struct oc_json *j)
 {
@@ -86,16 +77,13 @@ static bool megengine_read_ints(struct reader *r, const int64_t **out, uint32_t 
 {
     int64_t *v = NULL;
     size_t count = 0, cap = 0;
-    bool entered = megengine_enter(r, OC_JSON_ARRAY), ok = entered;
+    bool entered = oc_json_enter_type(r->j, OC_JSON_ARRAY), ok = entered;
     while (entered && oc_json_item(r->j)) {
         OC_GROW(v, count, cap);
         ok = oc_json_i64(r->j, &v[count++]) && ok;
     }
-    int64_t *kept = OC_NEW_ARRAY(&r->p->arena, count, int64_t);
-    if (count)
-        memcpy(kept, v, count * sizeof(*v));
+    *out = OC_COPY_ARRAY(&r->p->arena, v, count);
     free(v);
-    *out = kept;
     *n = (uint32_t)count;
     return ok;
 }
@@ -110,7 +98,7 @@ struct shape_list {
 
 static void read_shape_items(struct reader *r, bool strides, struct shape_list *l)
 {
-    if (!megengine_enter(r, OC_JSON_ARRAY)) {
+    if (!oc_json_enter_type(r->j, OC_JSON_ARRAY)) {
         l->bad = true;
         return;
     }
@@ -138,10 +126,8 @@ static struct oc_mge_shapes megengine_read_shapes(struct reader *r, bool strides
     if (l.bad) {
         out.state = OC_MGE_ABSENT;
     } else {
-        struct oc_mge_shape *item = OC_NEW_ARRAY(&r->p->arena, l.n, struct oc_mge_shape);
-        if (l.n)
-            memcpy(item, l.item, l.n * sizeof(*item));
-        out = (struct oc_mge_shapes){.item = item, .n = (uint32_t)l.n, .state = OC_MGE_GIVEN};
+        out = (struct oc_mge_shapes){
+            .item = OC_COPY_ARRAY(&r->p->arena, l.item, l.n), .n = (uint32_t)l.n, .state = OC_MGE_GIVEN};
     }
     free(l.item);
     return out;
@@ -190,7 +176,7 @@ static void megengine_read_inputs(struct reader *r, struct slot *s)
 {
     uint32_t *v = NULL;
     size_t n = 0, cap = 0;
-    if (!megengine_enter(r, OC_JSON_ARRAY))
+    if (!oc_json_enter_type(r->j, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
         struct oc_str id;
@@ -200,18 +186,15 @@ static void megengine_read_inputs(struct reader *r, struct slot *s)
         OC_GROW(v, n, cap);
         v[n++] = var_of(r, id);
     }
-    uint32_t *kept = OC_NEW_ARRAY(&r->p->arena, n, uint32_t);
-    if (n)
-        memcpy(kept, v, n * sizeof(*v));
+    s->input = OC_COPY_ARRAY(&r->p->arena, v, n);
     free(v);
-    s->input = kept;
     s->n_input = (uint32_t)n;
 }
 
 static void read_operator(struct reader *r, struct slot *s)
 {
     struct oc_str key;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "name"))
@@ -230,7 +213,7 @@ static void read_operator(struct reader *r, struct slot *s)
 static void megengine_read_operators(struct reader *r)
 {
     struct oc_str id;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
         uint32_t at = megengine_slot_of(r, id);
@@ -253,7 +236,7 @@ static const char *read_dtype(struct reader *r, const char *inner)
 {
     const char *dtype = NULL;
     struct oc_str key;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return NULL;
     while (oc_json_member(r->j, &key)) {
         if (!oc_str_eq(key, inner))
@@ -269,11 +252,11 @@ static const char *read_dtype(struct reader *r, const char *inner)
 static void read_vars(struct reader *r)
 {
     struct oc_str id, key;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
         uint32_t at = var_of(r, id);
-        if (!megengine_enter(r, OC_JSON_OBJECT))
+        if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
             continue;
         while (oc_json_member(r->j, &key)) {
             if (oc_str_eq(key, "mem_plan"))
@@ -287,7 +270,7 @@ static void read_vars(struct reader *r)
 static void read_graph(struct reader *r)
 {
     struct oc_str key;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     r->has_graph = true;
     while (oc_json_member(r->j, &key)) {
@@ -318,7 +301,7 @@ static void megengine_read_entry(struct reader *r, struct oc_mge_time *time, dou
 {
     struct oc_mge_time start = {0}, kern = {0}, end = {0};
     struct oc_str key;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "start"))
@@ -339,13 +322,13 @@ static void megengine_read_entry(struct reader *r, struct oc_mge_time *time, dou
 static void megengine_read_times(struct reader *r, enum oc_mge_side side)
 {
     struct oc_str id, node;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
         uint32_t at = megengine_slot_of(r, id);
         struct oc_mge_time time[OC_MGE_ENDS] = {0};
         double start_s = NAN;
-        if (!megengine_enter(r, OC_JSON_OBJECT))
+        if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
             continue;
         while (oc_json_member(r->j, &node))
             megengine_read_entry(r, time, &start_s);
@@ -383,12 +366,12 @@ static void read_footprint(struct reader *r, struct oc_mge_opr *opr)
 static void read_footprints(struct reader *r)
 {
     struct oc_str id;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
         uint32_t at = megengine_slot_of(r, id);
         struct oc_mge_opr opr = r->slot[at].opr;
-        if (!megengine_enter(r, OC_JSON_OBJECT))
+        if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
             continue;
         read_footprint(r, &opr);
         if (oc_json_truncated(r->j))
@@ -400,7 +383,7 @@ static void read_footprints(struct reader *r)
 static void read_profiler(struct reader *r)
 {
     struct oc_str key;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     r->has_profiler = true;
     while (oc_json_member(r->j, &key)) {
@@ -420,7 +403,7 @@ static void read_profiler(struct reader *r)
 static void read_dump(struct reader *r)
 {
     struct oc_str key;
-    if (!megengine_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "graph_exec"))

@@ -111,10 +111,12 @@ static const struct layout *mindspore_layout_of(const struct oc_str *f, size_t n
     return NULL;
 }
 
+/* *ctx: the layout, NULL for a table of shapes. */
 static bool mindspore_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
-    (void)ctx;
-    return mindspore_layout_of(f, n) || ms_is_shapes_header(f, n);
+    const struct layout *l = mindspore_layout_of(f, n);
+    *(const struct layout **)ctx = l;
+    return l || ms_is_shapes_header(f, n);
 }
 
 /* ---- one table -------------------------------------------------------------------------------------- */
@@ -138,9 +140,10 @@ static int mindspore_open_table(struct table *t, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
-    if (!oc_csv_find(t->c, mindspore_is_header, NULL, &f, &n) || !(t->layout = mindspore_layout_of(f, n)))
-        return oc_csv_failed(t->c) ? oc_csv_error(t->c, err)
-                                   : oc_fail(err, OC_EFORMAT, "no header line of a known MindSpore table");
+    if (oc_csv_need(t->c, mindspore_is_header, &t->layout, &f, &n, "of a known MindSpore table", err) != 0)
+        return -1;
+    if (!t->layout)
+        return oc_fail(err, OC_EFORMAT, "no header line of a known MindSpore table");
     for (unsigned i = 0; i < N_COLUMN; i++) {
         struct oc_str unit = {"", 0};
         t->column[i] = t->layout->column[i] ? oc_csv_column(f, n, t->layout->column[i]) : OC_CSV_NONE;
@@ -162,25 +165,17 @@ static int mindspore_time_of(struct table *t, const struct oc_str *f, size_t n, 
     *ns = NAN;
     if (t->column[column] == OC_CSV_NONE)
         return 0;
-    struct oc_str s = oc_csv_at(f, n, t->column[column]);
-    if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
-        return oc_csv_fail(t->c, err, "column '%s': '%.*s' is not a time", t->layout->column[column],
-                           (int)(s.n < 80 ? s.n : 80), s.s);
-    *ns *= t->unit_ns[column];
-    return 0;
+    return oc_csv_cell_time(t->c, t->layout->column[column], oc_csv_at(f, n, t->column[column]),
+                            t->unit_ns[column], ns, err);
 }
 
 static int mindspore_calls_of(struct table *t, const struct oc_str *f, size_t n, uint64_t *calls,
                               struct oc_err *err)
 {
-    struct oc_str s = oc_csv_at(f, n, t->column[CALLS]);
     *calls = 1;
-    if (t->column[CALLS] == OC_CSV_NONE)
-        return 0;
-    if (!oc_csv_u64(s, calls) || *calls > UINT32_MAX)
-        return oc_csv_fail(t->c, err, "column '%s': '%.*s' is not a count", t->layout->column[CALLS],
-                           (int)(s.n < 80 ? s.n : 80), s.s);
-    return 0;
+    return t->column[CALLS] == OC_CSV_NONE ? 0
+                                           : oc_csv_cell_count(t->c, t->layout->column[CALLS],
+                                                               oc_csv_at(f, n, t->column[CALLS]), calls, err);
 }
 
 /* 1: a row, 0: end of table, -1: error. */
@@ -244,7 +239,7 @@ struct reading {
 static struct oc_str type_in_name(struct oc_str name)
 {
     const char *slash = name.n ? memrchr(name.s, '/', name.n) : NULL;
-    struct oc_str last = slash ? (struct oc_str){slash + 1, (size_t)(name.s + name.n - slash - 1)} : name;
+    struct oc_str last = slash ? oc_str_from(name, slash + 1) : name;
     const char *op = last.n ? memrchr(last.s, '-', last.n) : NULL;
     size_t tail = op ? (size_t)(last.s + last.n - op) : 0;
     if (tail < 4 || memcmp(op, "-op", 3) != 0)
@@ -252,7 +247,7 @@ static struct oc_str type_in_name(struct oc_str name)
     for (const char *d = op + 3; d < last.s + last.n; d++)
         if (*d < '0' || *d > '9')
             return (struct oc_str){"", 0};
-    return (struct oc_str){last.s, (size_t)(op - last.s)};
+    return oc_str_before(last, op);
 }
 
 static struct oc_prof_rec *mindspore_add_record(struct reading *m, const struct table *t, const struct row *r)
@@ -530,9 +525,7 @@ static void mindspore_finish(struct reading *m)
     mindspore_make_times(m);
     if (!m->has_device)
         p->imported_kernel_ns = NAN;
-    p->kernel = OC_NEW_ARRAY(&p->arena, m->n_kernel ? m->n_kernel : 1, struct oc_prof_kernel);
-    if (m->n_kernel)
-        memcpy(p->kernel, m->kernel, m->n_kernel * sizeof(*m->kernel));
+    p->kernel = OC_COPY_ARRAY(&p->arena, m->kernel, m->n_kernel);
     p->n_kernel = (uint32_t)m->n_kernel;
     oc_rec_list_end(&m->list, p);
 }
@@ -556,15 +549,10 @@ static int mindspore_read_mindspore(const struct oc_source *src, const struct oc
 
 static void mindspore_probe_mindspore(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    struct oc_arena a = {0};
-    const struct oc_str *f;
-    size_t n;
-    if (oc_csv_peek_header(&a, peek->data, peek->n, mindspore_is_header, NULL, &f, &n)) {
-        const struct layout *l = mindspore_layout_of(f, n);
+    const struct layout *l;
+    if (oc_csv_peek_header(peek->data, peek->n, mindspore_is_header, &l))
         *bid = (struct oc_bid){
             .score = 90, .reason = "header of a MindSpore table", .part = l ? l->part : SHAPES};
-    }
-    oc_arena_free(&a);
 }
 
 const struct oc_importer oc_importer_mindspore = {

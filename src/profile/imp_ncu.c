@@ -267,7 +267,7 @@ static bool take_kernel_line(struct reading *r, struct oc_str line)
     if (!context || line.n < 3 || line.s[0] != ' ' ||
         !memmem(context, line.n - (size_t)(context - line.s), ", Stream ", 9))
         return false;
-    struct oc_str name = oc_csv_trim((struct oc_str){line.s, (size_t)(context - line.s)});
+    struct oc_str name = oc_csv_trim(oc_str_before(line, context));
     size_t n = name.n;
     if (n > 22 && name.s[n - 22] == ',' && name.s[n - 16] == '-' &&
         name.s[n - 3] == ':') { /* ", 2024-Jul-13 20:38:34" */
@@ -414,16 +414,12 @@ static bool is_text_page(const char *data, size_t n)
 
 static void ncu_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    struct oc_arena a = {0};
-    const struct oc_str *field;
-    size_t n;
-    if (oc_csv_peek_header(&a, p->data, p->n, ncu_is_header, NULL, &field, &n))
+    if (oc_csv_peek_header(p->data, p->n, ncu_is_header, NULL))
         *bid = (struct oc_bid){.score = 95, .reason = "header of Nsight Compute's CSV"};
     else if (is_text_page(p->data, p->n))
         *bid = (struct oc_bid){.score = 80, .reason = "details page of Nsight Compute"};
     else if (oc_peek_has(p, "==PROF== ") && !oc_peek_has(p, "==PROF== Note that these metrics")) /* a list */
         *bid = (struct oc_bid){.score = 40, .reason = "output of Nsight Compute"};
-    oc_arena_free(&a);
 }
 
 static void ncu_add_warnings(const struct reading *r)

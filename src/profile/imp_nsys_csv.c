@@ -73,10 +73,8 @@ static bool nsys_csv_is_header(void *ctx, const struct oc_str *field, size_t n)
 
 static bool console_table(const char *data, size_t n)
 {
-    struct oc_str last = {"", 0};
-    for (const char *s = data, *end = data + n; s < end;) {
-        const char *stop = memchr(s, '\n', (size_t)(end - s));
-        struct oc_str line = {s, (size_t)((stop ? stop : end) - s)}, field[OC_TEXT_COLUMNS];
+    struct oc_str text = oc_str(data, n), last = {"", 0}, line, field[OC_TEXT_COLUMNS];
+    while (oc_str_line(&text, &line)) {
         struct oc_text_column span[OC_TEXT_COLUMNS];
         enum oc_nsys_table table;
         size_t k = oc_text_rule(line, span);
@@ -86,25 +84,19 @@ static bool console_table(const char *data, size_t n)
                 return true;
         }
         last = line;
-        s = stop ? stop + 1 : end;
     }
     return false;
 }
 
 static void nsys_csv_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    struct oc_arena a = {0};
-    const struct oc_str *field;
     enum oc_nsys_table table;
-    size_t n;
-    if (oc_csv_peek_header(&a, p->data, p->n, nsys_csv_is_header, &table, &field, &n))
+    if (oc_csv_peek_header(p->data, p->n, nsys_csv_is_header, &table))
         *bid = (struct oc_bid){.score = 90, .reason = "header of a report of nsys stats"};
     else if (console_table(p->data, p->n))
         *bid = (struct oc_bid){.score = 85, .reason = "table of nsys profile --stats=true"};
-    else if (memmem(p->data, p->n, "nsys profile --stats=true", 25) ||
-             memmem(p->data, p->n, "cuda_gpu_kern_sum", 17))
+    else if (oc_peek_has(p, "nsys profile --stats=true") || oc_peek_has(p, "cuda_gpu_kern_sum"))
         *bid = (struct oc_bid){.score = 60, .reason = "output of nsys profile --stats=true"};
-    oc_arena_free(&a);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */

@@ -276,10 +276,7 @@ static void nsys_sqlite_add_call(struct reading *r, const struct oc_cell *c)
                     &(struct oc_event){.start_ns = oc_timeline_at(t, c[0].i),
                                        .dur_ns = (double)(end_ns - c[0].i),
                                        .name = oc_timeline_name(t, name, strlen(name)),
-                                       .parent = OC_NONE,
-                                       .link = OC_NONE,
                                        .detail = OC_NONE,
-                                       .run = OC_NONE,
                                        .lane = oc_timeline_lane(t, &lane),
                                        .kind = strstr(name, "Synchronize") ? OC_EV_SYNC : OC_EV_API},
                     launch_id(r, c[2].i, c[3].i), 0);
@@ -371,10 +368,7 @@ static void add_launch_event(struct reading *r, const struct oc_cell *c, const s
     uint32_t detail = OC_NONE;
     r->end_ns = c[END].i > r->end_ns ? c[END].i : r->end_ns;
     if (!isnan(x->bytes)) {
-        bool is_new;
-        detail = oc_timeline_detail(t, &x->bytes, sizeof(x->bytes), &is_new);
-        if (is_new)
-            t->detail[detail] = (struct oc_event_detail){.bytes = (uint64_t)x->bytes};
+        detail = oc_timeline_bytes(t, (uint64_t)x->bytes);
     } else if (x->shape) {
         bool is_new;
         detail = oc_timeline_detail(t, &x->shape, sizeof(x->shape), &is_new);
@@ -383,10 +377,7 @@ static void add_launch_event(struct reading *r, const struct oc_cell *c, const s
                     &(struct oc_event){.start_ns = oc_timeline_at(t, c[START].i),
                                        .dur_ns = x->dur_ns,
                                        .name = oc_timeline_name(t, x->name, strlen(x->name)),
-                                       .parent = OC_NONE,
-                                       .link = OC_NONE,
                                        .detail = detail,
-                                       .run = OC_NONE,
                                        .lane = (uint16_t)x->lane,
                                        .kind = x->kind},
                     c[CORRELATION].kind == OC_CELL_INT

@@ -7,41 +7,10 @@
 #include "profile/op_logs.h"
 #include "profile/timeline.h"
 
-bool oc_log_begins(struct oc_str s, const char *text)
-{
-    size_t n = strlen(text);
-    return s.n >= n && memcmp(s.s, text, n) == 0;
-}
-
-const char *oc_log_find(struct oc_str s, const char *text)
-{
-    return s.n ? memmem(s.s, s.n, text, strlen(text)) : NULL;
-}
-
-struct oc_str oc_log_between(const char *from, const char *to)
+/* The text without blanks around it. */
+static struct oc_str op_logs_between(const char *from, const char *to)
 {
     return oc_csv_trim((struct oc_str){from, (size_t)(to - from)});
-}
-
-struct oc_str oc_log_word(struct oc_str *s)
-{
-    *s = oc_csv_trim(*s);
-    size_t n = 0;
-    while (n < s->n && s->s[n] != ' ' && s->s[n] != '\t')
-        n++;
-    struct oc_str w = {s->s, n};
-    *s = oc_csv_trim((struct oc_str){s->s + n, s->n - n});
-    return w;
-}
-
-static bool time_with_unit(struct oc_str s, double *ns)
-{
-    struct oc_str unit;
-    double scale;
-    if (!oc_csv_number(s, ns, &unit) || !(*ns >= 0 && *ns < 1e15) || !oc_csv_time_unit(unit, &scale))
-        return false;
-    *ns *= scale;
-    return true;
 }
 
 /* ---- OpenVINO -pc ----------------------------------------------------------------------------------- */
@@ -60,9 +29,9 @@ static bool pc_time(struct oc_str s, bool ms, double *ns)
         return true;
     }
     const char *first = memchr(s.s, ':', s.n);
-    if (first == colon || !oc_csv_number((struct oc_str){s.s, (size_t)(first - s.s)}, &hours, NULL) ||
+    if (first == colon || !oc_csv_number(oc_str_before(s, first), &hours, NULL) ||
         !oc_csv_number((struct oc_str){first + 1, (size_t)(colon - first - 1)}, &minutes, NULL) ||
-        !oc_csv_number((struct oc_str){colon + 1, (size_t)(s.s + s.n - colon - 1)}, ns, NULL))
+        !oc_csv_number(oc_str_from(s, colon + 1), ns, NULL))
         return false;
     *ns = ((hours * 60 + minutes) * 60 + *ns) * 1e9;
     return *ns >= 0 && *ns < 1e18;
@@ -70,24 +39,24 @@ static bool pc_time(struct oc_str s, bool ms, double *ns)
 
 static bool is_pc_line(struct oc_str line)
 {
-    return oc_log_find(line, "layerType:") && oc_log_find(line, "realTime") && oc_log_find(line, "execType:");
+    return oc_str_find(line, "layerType:") && oc_str_find(line, "realTime") && oc_str_find(line, "execType:");
 }
 
 static int take_pc(struct oc_op_log *log, struct oc_str line)
 {
     static const char *const status[] = {"EXECUTED", "NOT_RUN", "OPTIMIZED_OUT"};
     struct oc_op_row row = {.kind = OC_EV_OPERATOR, .calls = 1, .min_ns = NAN, .max_ns = NAN};
-    if (oc_log_find(line, "erformance counts for"))
+    if (oc_str_find(line, "erformance counts for"))
         log->rows.runs++;
     if (!is_pc_line(line))
         return 0;
-    const char *type = oc_log_find(line, "layerType:"), *real = oc_log_find(line, "realTime"),
-               *exec = oc_log_find(line, "execType:"), *end = line.s + line.n;
+    const char *type = oc_str_find(line, "layerType:"), *real = oc_str_find(line, "realTime"),
+               *exec = oc_str_find(line, "execType:"), *end = line.s + line.n;
     const char *cpu = type < real && real < exec ? memmem(real, (size_t)(exec - real), "cpu", 3) : NULL;
     const char *colon = cpu ? memchr(real, ':', (size_t)(cpu - real)) : NULL;
     if (!colon)
         return -1;
-    struct oc_str name = oc_log_between(line.s, type);
+    struct oc_str name = op_logs_between(line.s, type);
     bool ran = false, found = false;
     for (size_t i = 0; i < OC_COUNT(status) && !found; i++) {
         size_t n = strlen(status[i]);
@@ -97,12 +66,12 @@ static int take_pc(struct oc_op_log *log, struct oc_str line)
     }
     if (found && name.n >= 7 && memcmp(name.s + name.n - 7, "Status.", 7) == 0)
         name.n -= 7;
-    if (!pc_time(oc_log_between(colon + 1, cpu), memmem(real, (size_t)(colon - real), "(ms)", 4) != NULL,
+    if (!pc_time(op_logs_between(colon + 1, cpu), memmem(real, (size_t)(colon - real), "(ms)", 4) != NULL,
                  &row.total_ns))
         return -1;
     row.name = oc_csv_trim(name);
-    row.type = oc_log_between(type + strlen("layerType:"), real);
-    row.provider = oc_log_between(exec + strlen("execType:"), end);
+    row.type = op_logs_between(type + strlen("layerType:"), real);
+    row.provider = op_logs_between(exec + strlen("execType:"), end);
     row.where = oc_csv_offset(log->c);
     if (ran && row.name.n)
         oc_op_rows_add(&log->rows, &row);
@@ -115,7 +84,7 @@ static int take_pc(struct oc_op_log *log, struct oc_str line)
  * before 1.17 "id|[type] name" or "id|name". */
 static bool is_web_line(struct oc_str line)
 {
-    return oc_log_find(line, "[profiling] kernel \"") && oc_log_find(line, "execution time: ");
+    return oc_str_find(line, "[profiling] kernel \"") && oc_str_find(line, "execution time: ");
 }
 
 static const struct oc_type *web_types(struct oc_arena *a, struct oc_str s, const char *what, uint32_t *n)
@@ -124,22 +93,18 @@ static const struct oc_type *web_types(struct oc_arena *a, struct oc_str s, cons
     struct oc_type type[MAX_TYPES];
     *n = 0;
     const char *p, *end = s.s + s.n;
-    while (*n < MAX_TYPES && (p = oc_log_find(s, what))) {
+    while (*n < MAX_TYPES && (p = oc_str_find(s, what))) {
         const char *open = memmem(p, (size_t)(end - p), ": [", 3);
         const char *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
         const char *bar = close ? memmem(close, (size_t)(end - close), " | ", 3) : NULL;
         const char *stop = bar ? memchr(bar, ',', (size_t)(end - bar)) : NULL;
         if (!stop || !oc_op_shape(a, (struct oc_str){open + 3, (size_t)(close - open - 3)},
-                                  oc_op_dtype(oc_log_between(bar + 3, stop)), &type[*n]))
+                                  oc_op_dtype(op_logs_between(bar + 3, stop)), &type[*n]))
             break;
         ++*n;
         s = (struct oc_str){stop, (size_t)(end - stop)};
     }
-    if (!*n)
-        return NULL;
-    struct oc_type *copy = OC_NEW_ARRAY(a, *n, struct oc_type);
-    memcpy(copy, type, *n * sizeof(*copy));
-    return copy;
+    return *n ? OC_COPY_ARRAY(a, type, *n) : NULL;
 }
 
 static void web_shapes(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
@@ -158,15 +123,15 @@ static bool is_main_program(struct oc_str type, struct oc_str program)
     memcpy(text, type.s, type.n);
     text[type.n] = '\0';
     bool product = oc_csv_same(type, "Conv") || oc_csv_same(type, "Gemm") || oc_csv_same(type, "MatMul");
-    return oc_log_find(program, text) || (product && oc_log_find(program, "MatMul"));
+    return oc_str_find(program, text) || (product && oc_str_find(program, "MatMul"));
 }
 
 static void split_kernel(struct oc_str s, struct oc_op_row *row, struct oc_str *program)
 {
     struct oc_str part[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}};
     size_t n = 0;
-    for (const char *bar; n < 3 && (bar = s.n ? memchr(s.s, '|', s.n) : NULL); n++) {
-        part[n] = (struct oc_str){s.s, (size_t)(bar - s.s)};
+    for (const char *bar; n < 3 && (bar = oc_str_chr(s, '|')); n++) {
+        part[n] = oc_str_before(s, bar);
         s = (struct oc_str){bar + 1, s.n - part[n].n - 1};
     }
     part[n] = s;
@@ -179,8 +144,8 @@ static void split_kernel(struct oc_str s, struct oc_op_row *row, struct oc_str *
     row->name = row->type = part[1];
     const char *close = part[1].n && part[1].s[0] == '[' ? memchr(part[1].s, ']', part[1].n) : NULL;
     if (close) {
-        row->type = oc_log_between(part[1].s + 1, close);
-        row->name = oc_log_between(close + 1, part[1].s + part[1].n);
+        row->type = op_logs_between(part[1].s + 1, close);
+        row->name = op_logs_between(close + 1, part[1].s + part[1].n);
     }
 }
 
@@ -191,16 +156,16 @@ static int take_web(struct oc_op_log *log, struct oc_str line)
     if (!is_web_line(line))
         return 0;
     const char *end = line.s + line.n;
-    const char *from = oc_log_find(line, "[profiling] kernel \"") + strlen("[profiling] kernel \"");
+    const char *from = oc_str_find(line, "[profiling] kernel \"") + strlen("[profiling] kernel \"");
     const char *quote = memchr(from, '"', (size_t)(end - from)),
-               *time = oc_log_find(line, "execution time: ");
+               *time = oc_str_find(line, "execution time: ");
     if (!quote || time < quote)
         return -1;
     struct oc_str value = {time + strlen("execution time: "),
                            (size_t)(end - time) - strlen("execution time: ")};
-    struct oc_str number = oc_log_word(&value), unit = oc_log_word(&value);
+    struct oc_str number = oc_csv_word(&value), unit = oc_csv_word(&value);
     if (!oc_csv_number(number, &row.total_ns, NULL) || !(row.total_ns >= 0 && row.total_ns < 1e15) ||
-        !oc_log_begins(unit, "ns"))
+        !oc_str_starts(unit, "ns"))
         return -1;
     row.min_ns = row.max_ns = row.total_ns;
     split_kernel((struct oc_str){from, (size_t)(quote - from)}, &row, &program);
@@ -228,8 +193,8 @@ static const char *const lite_column[LITE_COLUMNS] = {"node type", "avg ms", "ti
 
 static bool is_lite_header(struct oc_str line)
 {
-    return (oc_log_find(line, "[node type]") && oc_log_find(line, "[avg ms]")) ||
-           (oc_log_begins(oc_csv_trim(line), "node type,") && oc_log_find(line, "avg_ms"));
+    return (oc_str_find(line, "[node type]") && oc_str_find(line, "[avg ms]")) ||
+           (oc_str_starts(oc_csv_trim(line), "node type,") && oc_str_find(line, "avg_ms"));
 }
 
 /* The length of the first field. */
@@ -250,7 +215,7 @@ static size_t split_lite(struct oc_str line, bool csv, struct oc_str *field, siz
         size_t k = n + 1 < max ? lite_field(line, csv) : line.n;
         field[n++] = oc_csv_trim((struct oc_str){line.s, k});
         k += k < line.n;
-        line = (struct oc_str){line.s + k, line.n - k};
+        line = oc_str_skip(line, k);
         if (!csv)
             line = oc_csv_trim(line);
     }
@@ -260,7 +225,7 @@ static size_t split_lite(struct oc_str line, bool csv, struct oc_str *field, siz
 static void lite_header(struct oc_op_log *log, struct oc_str line)
 {
     struct oc_str field[OC_LOG_FIELDS];
-    log->csv = !oc_log_find(line, "[node type]");
+    log->csv = !oc_str_find(line, "[node type]");
     size_t n = split_lite(line, log->csv, field, OC_LOG_FIELDS);
     for (size_t k = 0; k < LITE_COLUMNS; k++) {
         log->at[k] = OC_CSV_NONE;
@@ -299,32 +264,32 @@ static int lite_row(struct oc_op_log *log, struct oc_str line)
 
 static void lite_timings(struct oc_op_log *log, struct oc_str line)
 {
-    const char *count = oc_log_find(line, "count="), *avg = oc_log_find(line, "avg="), *end = line.s + line.n;
+    const char *count = oc_str_find(line, "count="), *avg = oc_str_find(line, "avg="), *end = line.s + line.n;
     double v;
     struct oc_str s = {count ? count + 6 : end, count ? (size_t)(end - count - 6) : 0};
-    if (!count || !oc_csv_number(oc_log_word(&s), &v, NULL) || !(v >= 1 && v < 1e9))
+    if (!count || !oc_csv_number(oc_csv_word(&s), &v, NULL) || !(v >= 1 && v < 1e9))
         return;
     log->rows.runs = (uint64_t)v;
     if (!avg)
-        avg = oc_log_find(line, "curr=");
+        avg = oc_str_find(line, "curr=");
     s = (struct oc_str){avg ? avg : end, avg ? (size_t)(end - avg) : 0};
-    const char *equals = s.n ? memchr(s.s, '=', s.n) : NULL;
+    const char *equals = oc_str_chr(s, '=');
     if (equals && (s = (struct oc_str){equals + 1, (size_t)(end - equals - 1)}, true) &&
-        oc_csv_number(oc_log_word(&s), &v, NULL) && v > 0 && v < 1e12)
+        oc_csv_number(oc_csv_word(&s), &v, NULL) && v > 0 && v < 1e12)
         log->rows.run_ns = v * 1e3;
 }
 
 static int take_lite(struct oc_op_log *log, struct oc_str line)
 {
     log->rows.means = true;
-    if (oc_log_find(line, "Profiling Info for Benchmark Initialization") ||
-        oc_log_find(line, "Delegate internal")) {
+    if (oc_str_find(line, "Profiling Info for Benchmark Initialization") ||
+        oc_str_find(line, "Delegate internal")) {
         log->section = 1;
-    } else if (oc_log_find(line, "Regular Benchmark Runs")) {
+    } else if (oc_str_find(line, "Regular Benchmark Runs")) {
         log->section = 2;
         oc_recording_begins(&log->recordings, log->c);
-    } else if (oc_log_find(line, "=====")) {
-        log->wanted = oc_log_find(line, "Run Order") && log->section != 1 && !log->had_table;
+    } else if (oc_str_find(line, "=====")) {
+        log->wanted = oc_str_find(line, "Run Order") && log->section != 1 && !log->had_table;
         log->in_table = false;
     } else if (is_lite_header(line)) {
         lite_header(log, line);
@@ -334,7 +299,7 @@ static int take_lite(struct oc_op_log *log, struct oc_str line)
     } else if (log->in_table) {
         log->in_table = false;
     } else if (log->had_table && !log->rows.runs && log->section != 1 &&
-               oc_log_find(line, "Timings (microseconds)")) {
+               oc_str_find(line, "Timings (microseconds)")) {
         lite_timings(log, line);
     }
     return 0;
@@ -344,14 +309,14 @@ static int take_lite(struct oc_op_log *log, struct oc_str line)
 
 static bool is_nvprof_summary(struct oc_str line)
 {
-    return oc_log_find(line, "Time(%)") && oc_log_find(line, "Calls") && oc_log_find(line, "Avg") &&
+    return oc_str_find(line, "Time(%)") && oc_str_find(line, "Calls") && oc_str_find(line, "Avg") &&
            !memchr(line.s, ',', line.n) && !memchr(line.s, '|', line.n);
 }
 
 static bool is_nvprof_trace(struct oc_str line)
 {
-    return oc_log_begins(oc_csv_trim(line), "Start ") && oc_log_find(line, "Duration") &&
-           oc_log_find(line, "Grid Size") && oc_log_find(line, "Name");
+    return oc_str_starts(oc_csv_trim(line), "Start ") && oc_str_find(line, "Duration") &&
+           oc_str_find(line, "Grid Size") && oc_str_find(line, "Name");
 }
 
 static bool is_nvprof_header(struct oc_str line)
@@ -361,8 +326,8 @@ static bool is_nvprof_header(struct oc_str line)
 
 static uint8_t cuda_kind(struct oc_str name)
 {
-    return oc_log_begins(name, "[CUDA memcpy")   ? OC_EV_MEMCPY
-           : oc_log_begins(name, "[CUDA memset") ? OC_EV_MEMSET
+    return oc_str_starts(name, "[CUDA memcpy")   ? OC_EV_MEMCPY
+           : oc_str_starts(name, "[CUDA memset") ? OC_EV_MEMSET
                                                  : OC_EV_KERNEL;
 }
 
@@ -382,18 +347,18 @@ static int nvprof_row(struct oc_op_log *log, struct oc_str line)
     double mean;
     struct oc_str s = oc_csv_trim(line);
     const char *colon =
-        oc_log_begins(s, "GPU activities:") || oc_log_begins(s, "API calls:") || oc_log_begins(s, "OpenACC")
+        oc_str_starts(s, "GPU activities:") || oc_str_starts(s, "API calls:") || oc_str_starts(s, "OpenACC")
             ? memchr(s.s, ':', s.n)
             : NULL;
     if (colon) {
-        log->section = oc_log_begins(s, "GPU") ? 1 : 2;
-        s = (struct oc_str){colon + 1, (size_t)(s.s + s.n - colon - 1)};
+        log->section = oc_str_starts(s, "GPU") ? 1 : 2;
+        s = oc_str_from(s, colon + 1);
     }
-    struct oc_str percent = oc_log_word(&s), time = oc_log_word(&s), calls = oc_log_word(&s),
-                  avg = oc_log_word(&s), min = oc_log_word(&s), max = oc_log_word(&s);
-    if (!percent.n || percent.s[percent.n - 1] != '%' || !time_with_unit(time, &row.total_ns) ||
-        !oc_csv_u64(calls, &row.calls) || !time_with_unit(avg, &mean) || !time_with_unit(min, &row.min_ns) ||
-        !time_with_unit(max, &row.max_ns) || !s.n)
+    struct oc_str percent = oc_csv_word(&s), time = oc_csv_word(&s), calls = oc_csv_word(&s),
+                  avg = oc_csv_word(&s), min = oc_csv_word(&s), max = oc_csv_word(&s);
+    if (!percent.n || percent.s[percent.n - 1] != '%' || !oc_csv_time(time, &row.total_ns) ||
+        !oc_csv_u64(calls, &row.calls) || !oc_csv_time(avg, &mean) || !oc_csv_time(min, &row.min_ns) ||
+        !oc_csv_time(max, &row.max_ns) || !s.n)
         return -1;
     row.name = s;
     row.device = log->section != 2;
@@ -412,11 +377,11 @@ static int nvprof_row(struct oc_op_log *log, struct oc_str line)
 static int nvprof_launch(struct oc_op_log *log, struct oc_str line)
 {
     struct oc_op_row row = {.device = true, .calls = 1, .where = oc_csv_offset(log->c)};
-    struct oc_str s = line, start = oc_log_word(&s), duration = oc_log_word(&s);
+    struct oc_str s = line, start = oc_csv_word(&s), duration = oc_csv_word(&s);
     double at_ns;
-    if (!time_with_unit(start, &at_ns))
+    if (!oc_csv_time(start, &at_ns))
         return -1;
-    if (!time_with_unit(duration, &row.total_ns) || line.n <= log->name_at)
+    if (!oc_csv_time(duration, &row.total_ns) || line.n <= log->name_at)
         return 0; /* a page fault has no duration */
     row.name = oc_csv_trim((struct oc_str){line.s + log->name_at, line.n - log->name_at});
     const char *open = row.name.n > 3 && row.name.s[row.name.n - 1] == ']' && row.name.s[0] != '['
@@ -435,21 +400,21 @@ static int take_nvprof_line(struct oc_op_log *log, struct oc_str line)
 {
     struct oc_str s = oc_csv_trim(line);
     if (is_nvprof_header(line)) {
-        const char *name = oc_log_find(line, "Name");
+        const char *name = oc_str_find(line, "Name");
         log->in_table = true;
         log->csv = is_nvprof_trace(line);
         log->name_at = (size_t)(name - line.s);
         return 0;
     }
-    if (oc_log_begins(s, "==") || !s.n) {
+    if (oc_str_starts(s, "==") || !s.n) {
         log->in_table = false;
-        if (oc_log_find(s, "API calls:"))
+        if (oc_str_find(s, "API calls:"))
             log->section = 2;
-        else if (oc_log_find(s, "Profiling result")) {
+        else if (oc_str_find(s, "Profiling result")) {
             const char *end = memmem(s.s + 2, s.n - 2, "==", 2);
             log->section = 0;
             if (end)
-                oc_csv_u64(oc_log_between(s.s + 2, end), &log->process);
+                oc_csv_u64(op_logs_between(s.s + 2, end), &log->process);
         }
         return 0;
     }
@@ -469,14 +434,8 @@ struct log {
 
 static void probe_log(const struct log *l, const struct oc_peek *peek, struct oc_bid *bid)
 {
-    for (const char *p = peek->data, *end = p + peek->n, *lf; p && p < end; p = lf ? lf + 1 : NULL) {
-        lf = memchr(p, '\n', (size_t)(end - p));
-        struct oc_str line = {p, (size_t)((lf ? lf : end) - p)};
-        if (line.n && l->is_line(line)) {
-            *bid = (struct oc_bid){.score = 86, .reason = l->reason};
-            return;
-        }
-    }
+    if (oc_peek_has_line(peek, l->is_line))
+        *bid = (struct oc_bid){.score = 86, .reason = l->reason};
 }
 
 static int op_logs_read_lines(struct oc_op_log *log, const struct log *l, struct oc_err *err)

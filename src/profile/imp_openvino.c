@@ -42,9 +42,11 @@ struct reading {
     double sum_ns; /* of the current table */
 };
 
+/* *ctx: whether the table has the kernels; NULL is accepted. */
 static bool openvino_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
-    (void)ctx;
+    if (ctx)
+        *(bool *)ctx = oc_csv_column(f, n, "execType") != OC_CSV_NONE;
     return oc_csv_column(f, n, "layerName") != OC_CSV_NONE &&
            oc_csv_column(f, n, "realTime") != OC_CSV_NONE && oc_csv_column(f, n, "layerType") != OC_CSV_NONE;
 }
@@ -78,12 +80,8 @@ static int openvino_time_of(struct reading *r, const struct oc_str *f, size_t n,
     *ns = NAN;
     if (r->column[column] == OC_CSV_NONE)
         return 0;
-    struct oc_str s = openvino_at(r, f, n, column);
-    if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
-        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time", column_name[column],
-                           (int)(s.n < 80 ? s.n : 80), s.s);
-    *ns *= r->unit_ns[column];
-    return 0;
+    return oc_csv_cell_time(r->c, column_name[column], openvino_at(r, f, n, column), r->unit_ns[column], ns,
+                            err);
 }
 
 static void openvino_key_part(struct reading *r, struct oc_str s)
@@ -170,11 +168,10 @@ static int openvino_read_tables(struct reading *r, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
-    if (!oc_csv_find(r->c, openvino_is_header, NULL, &f, &n))
-        return oc_csv_failed(r->c)
-                   ? oc_csv_error(r->c, err)
-                   : oc_fail(err, OC_EFORMAT, "no header line with layerName, layerType and realTime");
-    int rc = take_header(r, f, n, err);
+    int rc =
+        oc_csv_need(r->c, openvino_is_header, NULL, &f, &n, "with layerName, layerType and realTime", err);
+    if (rc == 0)
+        rc = take_header(r, f, n, err);
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
         if (openvino_is_header(NULL, f, n))
             rc = take_header(r, f, n, err);
@@ -324,14 +321,10 @@ static int read_openvino(const struct oc_source *src, const struct oc_profile_op
 
 static void probe_openvino(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    struct oc_arena a = {0};
-    const struct oc_str *f;
-    size_t n;
-    if (memmem(peek->data, peek->n, "layerName", 9) &&
-        oc_csv_peek_header(&a, peek->data, peek->n, openvino_is_header, NULL, &f, &n))
-        *bid = (struct oc_bid){.score = oc_csv_column(f, n, "execType") != OC_CSV_NONE ? 95 : 80,
-                               .reason = "header layerName, layerType, realTime"};
-    oc_arena_free(&a);
+    bool kernels;
+    if (oc_peek_has(peek, "layerName") &&
+        oc_csv_peek_header(peek->data, peek->n, openvino_is_header, &kernels))
+        *bid = (struct oc_bid){.score = kernels ? 95 : 80, .reason = "header layerName, layerType, realTime"};
 }
 
 const struct oc_importer oc_importer_openvino = {

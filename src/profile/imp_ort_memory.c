@@ -66,12 +66,8 @@ static int ort_memory_read_rows(struct reading *r, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
-    int rc = 0;
-    if (!oc_csv_find(r->c, ort_memory_is_header, NULL, &f, &n))
-        return oc_csv_failed(r->c)
-                   ? oc_csv_error(r->c, err)
-                   : oc_fail(err, OC_EFORMAT, "no header line with #name and total_dynamic_sizes");
-    for (unsigned i = 0; i < N_COLUMN; i++)
+    int rc = oc_csv_need(r->c, ort_memory_is_header, NULL, &f, &n, "with #name and total_dynamic_sizes", err);
+    for (unsigned i = 0; rc == 0 && i < N_COLUMN; i++)
         r->column[i] = oc_csv_column(f, n, column_name[i]);
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
         if (n && n < N_COLUMN && oc_csv_cut(r->c))
@@ -86,10 +82,8 @@ static void ort_memory_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
     struct oc_ort_memory *native = OC_NEW(&p->arena, struct oc_ort_memory);
-    uint64_t *temp = OC_NEW_ARRAY(&p->arena, r->list.n ? r->list.n : 1, uint64_t);
-    if (r->list.n)
-        memcpy(temp, r->temp, r->list.n * sizeof(*temp));
-    *native = (struct oc_ort_memory){.temp_bytes = temp, .n = (uint32_t)r->list.n};
+    *native = (struct oc_ort_memory){.temp_bytes = OC_COPY_ARRAY(&p->arena, r->temp, r->list.n),
+                                     .n = (uint32_t)r->list.n};
     p->native = native;
     p->producer = "ONNX Runtime, memory of nodes";
     p->time_kind = "no times";
@@ -115,13 +109,9 @@ static int read_memory(const struct oc_source *src, const struct oc_profile_opts
 
 static void probe_memory(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    struct oc_arena a = {0};
-    const struct oc_str *f;
-    size_t n;
-    if (memmem(peek->data, peek->n, "total_dynamic_sizes", 19) &&
-        oc_csv_peek_header(&a, peek->data, peek->n, ort_memory_is_header, NULL, &f, &n))
+    if (oc_peek_has(peek, "total_dynamic_sizes") &&
+        oc_csv_peek_header(peek->data, peek->n, ort_memory_is_header, NULL))
         *bid = (struct oc_bid){.score = 95, .reason = "header of ONNX Runtime's memory statistics"};
-    oc_arena_free(&a);
 }
 
 const struct oc_importer oc_importer_onnxruntime_memory = {

@@ -69,7 +69,7 @@ static struct oc_str paddle_report_text_after(struct oc_str s, const char *key)
     if (!p)
         return (struct oc_str){NULL, 0};
     p += strlen(key);
-    return oc_csv_trim((struct oc_str){p, (size_t)(s.s + s.n - p)});
+    return oc_csv_trim(oc_str_from(s, p));
 }
 
 /* The number after the key: "Total: 6.14292     Ratio: 40.6741%"; NAN: none. */
@@ -149,7 +149,7 @@ static int64_t take_thread(struct oc_str *name)
     if (!colons || !oc_str_starts(*name, "thread") ||
         !oc_csv_u64((struct oc_str){name->s + 6, (size_t)(colons - name->s) - 6}, &k) || k > UINT32_MAX)
         return -1;
-    *name = (struct oc_str){colons + 2, (size_t)(name->s + name->n - (colons + 2))};
+    *name = oc_str_from(*name, colons + 2);
     return (int64_t)k;
 }
 
@@ -173,7 +173,7 @@ static uint32_t paddle_report_lane_of(struct reading *r, int64_t thread)
 /* "conv2d/conv2d3/compute": the type is conv2d; parts of a call (compute, infer_shape ...) have no type. */
 static struct oc_str paddle_report_type_of(struct oc_str name)
 {
-    const char *slash = name.n ? memchr(name.s, '/', name.n) : NULL;
+    const char *slash = oc_str_chr(name, '/');
     if (!slash)
         return name;
     size_t n = (size_t)(slash - name.s);
@@ -252,11 +252,7 @@ static void end_copies(struct reading *r)
 {
     if (!r->n_head)
         return;
-    struct oc_paddle_copy *copy =
-        OC_NEW_ARRAY(&r->p->arena, r->n_copy ? r->n_copy : 1, struct oc_paddle_copy);
-    if (r->n_copy)
-        memcpy(copy, r->copy, r->n_copy * sizeof(*copy));
-    r->head[r->n_head - 1].copy = copy;
+    r->head[r->n_head - 1].copy = OC_COPY_ARRAY(&r->p->arena, r->copy, r->n_copy);
     r->head[r->n_head - 1].n_copy = (uint32_t)r->n_copy;
     r->n_copy = 0;
 }
@@ -282,12 +278,12 @@ static void copy_line(struct reading *r, struct oc_str line)
     if (r->n_copy >= oc_csv_max_rows(r->c) || !calls)
         return;
     OC_GROW(r->copy, r->n_copy, r->cap_copy);
-    r->copy[r->n_copy++] = (struct oc_paddle_copy){
-        .name = oc_prof_text(r->p, oc_csv_trim((struct oc_str){line.s, (size_t)(calls - line.s)})),
-        .depth = (uint32_t)indent / 2,
-        .calls = paddle_report_number_after(line, "Calls:"),
-        .total_ns = paddle_report_number_after(line, "Total:") * r->unit_ns,
-        .ratio = paddle_report_number_after(line, "Ratio:") / 100};
+    r->copy[r->n_copy++] =
+        (struct oc_paddle_copy){.name = oc_prof_text(r->p, oc_csv_trim(oc_str_before(line, calls))),
+                                .depth = (uint32_t)indent / 2,
+                                .calls = paddle_report_number_after(line, "Calls:"),
+                                .total_ns = paddle_report_number_after(line, "Total:") * r->unit_ns,
+                                .ratio = paddle_report_number_after(line, "Ratio:") / 100};
 }
 
 static void head_line(struct reading *r, struct oc_str line)
@@ -363,17 +359,12 @@ static void paddle_report_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
     struct oc_paddle_report *native = OC_NEW(&p->arena, struct oc_paddle_report);
-    struct oc_paddle_head *head = OC_NEW_ARRAY(&p->arena, r->n_head, struct oc_paddle_head);
-    struct oc_paddle_row *row = OC_NEW_ARRAY(&p->arena, r->n_row ? r->n_row : 1, struct oc_paddle_row);
     end_copies(r);
-    if (r->n_head)
-        memcpy(head, r->head, r->n_head * sizeof(*head));
-    if (r->n_row)
-        memcpy(row, r->row, r->n_row * sizeof(*row));
-    *native = (struct oc_paddle_report){head, (uint32_t)r->n_head, row, (uint32_t)r->n_row};
+    *native = (struct oc_paddle_report){OC_COPY_ARRAY(&p->arena, r->head, r->n_head), (uint32_t)r->n_head,
+                                        OC_COPY_ARRAY(&p->arena, r->row, r->n_row), (uint32_t)r->n_row};
     p->native = native;
     p->producer = "Paddle Inference";
-    const char *place = r->n_head ? head[0].place : "";
+    const char *place = r->n_head ? r->head[0].place : "";
     p->device = r->any_gpu ? "GPU" : *place && strcmp(place, "All") != 0 ? place : "CPU";
     p->time_kind = r->any_gpu ? "host and device time" : "host time";
     p->stat = OC_STAT_SUM;
@@ -427,18 +418,10 @@ static int read_report(const struct oc_source *src, const struct oc_profile_opts
 
 static void probe_report(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    for (const char *p = peek->data, *end = p + peek->n, *lf; p && p < end; p = lf ? lf + 1 : NULL) {
-        lf = memchr(p, '\n', (size_t)(end - p));
-        struct oc_str line = {p, (size_t)((lf ? lf : end) - p)};
-        if (is_banner(line)) {
-            *bid = (struct oc_bid){.score = 95, .reason = "line 'Profiling Report'"};
-            return;
-        }
-        if (is_event_header(line)) {
-            *bid = (struct oc_bid){.score = 85, .reason = "header Event, Calls, Total, Min., Max., Ave."};
-            return;
-        }
-    }
+    if (oc_peek_has_line(peek, is_banner))
+        *bid = (struct oc_bid){.score = 95, .reason = "line 'Profiling Report'"};
+    else if (oc_peek_has_line(peek, is_event_header))
+        *bid = (struct oc_bid){.score = 85, .reason = "header Event, Calls, Total, Min., Max., Ave."};
 }
 
 const struct oc_importer oc_importer_paddle_report = {

@@ -162,9 +162,7 @@ static void paddle_trace_read_inputs(struct reading *r, struct oc_event_detail *
     paddle_trace_read_shapes(j, &r->out->arena, in);
     if (dtypes.n)
         read_dtypes(j2, in);
-    struct oc_type *kept = OC_NEW_ARRAY(&r->out->arena, in->n ? in->n : 1, struct oc_type);
-    memcpy(kept, in->type, in->n * sizeof(*kept));
-    d->in = kept;
+    d->in = OC_COPY_ARRAY(&r->out->arena, in->type, in->n);
     d->n_in = in->n;
     d->has_in = in->n > 0;
     oc_json_close(j);
@@ -180,14 +178,8 @@ static uint32_t paddle_trace_detail_of(struct reading *r, unsigned kind)
     uint64_t bytes;
     uint32_t id;
     bool new;
-    if (kind == OC_EV_MEMCPY || kind == OC_EV_MEMSET) {
-        if (!oc_chrome_u64(&r->c, F_BYTES, &bytes))
-            return OC_NONE;
-        id = oc_timeline_detail(r->t, &bytes, sizeof(bytes), &new);
-        if (new)
-            r->t->detail[id].bytes = bytes;
-        return id;
-    }
+    if (kind == OC_EV_MEMCPY || kind == OC_EV_MEMSET)
+        return oc_chrome_u64(&r->c, F_BYTES, &bytes) ? oc_timeline_bytes(r->t, bytes) : OC_NONE;
     if (shapes.n <= 2)
         return OC_NONE;
     oc_buf_clear(&r->key);

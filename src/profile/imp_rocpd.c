@@ -195,8 +195,7 @@ static void rocpd_add(struct reading *r, const struct oc_cell *c, unsigned kind,
 {
     int64_t start_ns, end_ns;
     const struct event *event = event_of(r, &c[EVENT]);
-    struct oc_event e = {
-        .parent = OC_NONE, .link = OC_NONE, .detail = OC_NONE, .run = OC_NONE, .kind = (uint8_t)kind};
+    struct oc_event e = {.detail = OC_NONE, .kind = (uint8_t)kind};
     if (!rocpd_time_at(r, &c[START], &c[START_ID], &start_ns) ||
         !rocpd_time_at(r, &c[END], &c[END_ID], &end_ns) || end_ns < start_ns || end_ns - start_ns > MAX_NS) {
         r->bad++;
@@ -206,12 +205,8 @@ static void rocpd_add(struct reading *r, const struct oc_cell *c, unsigned kind,
     e.dur_ns = (double)(end_ns - start_ns);
     e.name = oc_timeline_name(r->t, name, strlen(name));
     e.lane = oc_timeline_lane(r->t, lane);
-    if (bytes >= 0) {
-        bool is_new;
-        e.detail = oc_timeline_detail(r->t, &bytes, sizeof(bytes), &is_new);
-        if (is_new)
-            r->t->detail[e.detail].bytes = (uint64_t)bytes;
-    }
+    if (bytes >= 0)
+        e.detail = oc_timeline_bytes(r->t, (uint64_t)bytes);
     bool linked = kind != OC_EV_USER && event->stack > 0;
     oc_timeline_add(r->t, &e, linked ? r->process << 48 ^ (uint64_t)event->stack : 0, 0);
     r->work += oc_event_on_device(kind);

@@ -160,12 +160,7 @@ static void take_marker_text(struct reading *r, const struct item *x)
 static void rocprof_json_add(struct reading *r, const struct item *x, unsigned kind, uint32_t name,
                              const struct oc_lane *lane)
 {
-    struct oc_event e = {.parent = OC_NONE,
-                         .link = OC_NONE,
-                         .detail = OC_NONE,
-                         .run = OC_NONE,
-                         .name = name,
-                         .kind = (uint8_t)kind};
+    struct oc_event e = {.detail = OC_NONE, .name = name, .kind = (uint8_t)kind};
     int64_t from = x->v[F_START], to = x->v[F_END];
     uint32_t both = 1u << F_START | 1u << F_END;
     if ((x->seen & both) != both || from < -MAX_AT_NS || to > MAX_AT_NS || to < from || to - from > MAX_NS) {
@@ -175,12 +170,8 @@ static void rocprof_json_add(struct reading *r, const struct item *x, unsigned k
     e.start_ns = oc_timeline_at(r->t, from);
     e.dur_ns = (double)(to - from);
     e.lane = oc_timeline_lane(r->t, lane);
-    if (x->seen >> F_BYTES & 1 && x->v[F_BYTES] >= 0) {
-        bool is_new;
-        e.detail = oc_timeline_detail(r->t, &x->v[F_BYTES], sizeof(x->v[F_BYTES]), &is_new);
-        if (is_new)
-            r->t->detail[e.detail].bytes = (uint64_t)x->v[F_BYTES];
-    }
+    if (x->seen >> F_BYTES & 1 && x->v[F_BYTES] >= 0)
+        e.detail = oc_timeline_bytes(r->t, (uint64_t)x->v[F_BYTES]);
     bool linked = kind != OC_EV_USER && x->v[F_CORRELATION] > 0;
     oc_timeline_add(r->t, &e, linked ? r->process << 48 ^ (uint64_t)x->v[F_CORRELATION] : 0, 0);
     r->work += oc_event_on_device(kind);

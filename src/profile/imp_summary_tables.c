@@ -63,7 +63,7 @@ static bool is_title(struct oc_str line, const char *title)
 /* The first number of "53.70 / 0.18 / 0.40 / 0.14 / 4.34"; NAN: "-". */
 static double summary_tables_total_of(struct oc_str cell, double unit_ns)
 {
-    const char *slash = cell.n ? memchr(cell.s, '/', cell.n) : NULL;
+    const char *slash = oc_str_chr(cell, '/');
     double v;
     if (slash)
         cell.n = (size_t)(slash - cell.s);
@@ -91,9 +91,8 @@ static void add_operator(struct reading *r, struct oc_str name, uint64_t calls, 
     struct oc_prof_rec *rec = summary_tables_add_record(r, name, calls, cpu_ns, gpu_ns);
     struct oc_str type = name; /* "conv2d dygraph", "conv2d_grad grad_node" */
     const char *blank = memrchr(name.s, ' ', name.n);
-    if (blank &&
-        (oc_csv_same((struct oc_str){blank + 1, (size_t)(name.s + name.n - blank - 1)}, "dygraph") ||
-         oc_csv_same((struct oc_str){blank + 1, (size_t)(name.s + name.n - blank - 1)}, "grad_node")))
+    if (blank && (oc_csv_same(oc_str_from(name, blank + 1), "dygraph") ||
+                  oc_csv_same(oc_str_from(name, blank + 1), "grad_node")))
         type.n = (size_t)(blank - name.s);
     rec->op_type = oc_prof_text(r->p, type);
 }
@@ -171,8 +170,7 @@ static int summary_tables_take_line(struct reading *r, struct oc_str line, struc
         r->unit_ns = 1e6;
     } else if (oc_str_has(line, "Time unit:")) {
         const char *colon = memchr(line.s, ':', line.n);
-        oc_csv_time_unit(oc_csv_trim((struct oc_str){colon + 1, (size_t)(line.s + line.n - colon - 1)}),
-                         &r->unit_ns);
+        oc_csv_time_unit(oc_csv_trim(oc_str_from(line, colon + 1)), &r->unit_ns);
     } else if (oc_str_has(line, "Calls") && r->n_span) {
         r->cpu = oc_str_has(line, "CPU");
         r->gpu = oc_str_has(line, "GPU") || oc_str_has(line, "XPU") || oc_str_has(line, "Device");
@@ -212,9 +210,7 @@ static void summary_tables_finish(struct reading *r)
     summary_tables_make_times(r);
     if (!r->any_gpu)
         p->imported_kernel_ns = NAN;
-    p->kernel = OC_NEW_ARRAY(&p->arena, r->n_kernel ? r->n_kernel : 1, struct oc_prof_kernel);
-    if (r->n_kernel)
-        memcpy(p->kernel, r->kernel, r->n_kernel * sizeof(*r->kernel));
+    p->kernel = OC_COPY_ARRAY(&p->arena, r->kernel, r->n_kernel);
     p->n_kernel = (uint32_t)r->n_kernel;
     oc_rec_list_end(&r->list, p);
 }
@@ -263,7 +259,7 @@ static size_t split_cells(struct oc_str line, struct oc_str *out)
         const char *gap = memmem(line.s, line.n, "  ", 2);
         size_t k = gap ? (size_t)(gap - line.s) : line.n;
         out[n++] = (struct oc_str){line.s, k};
-        line = (struct oc_str){line.s + k, line.n - k};
+        line = oc_str_skip(line, k);
     }
     return n;
 }
@@ -296,11 +292,8 @@ static void torch_header(struct reading *r, struct oc_str line)
 /* "129.811ms"; NAN: not a time. */
 static double torch_time(struct oc_str s)
 {
-    double ns, scale;
-    struct oc_str unit;
-    return oc_csv_number(s, &ns, &unit) && ns >= 0 && ns < 1e15 && oc_csv_time_unit(unit, &scale)
-               ? ns * scale
-               : (double)NAN;
+    double ns;
+    return oc_csv_time(s, &ns) ? ns : (double)NAN;
 }
 
 /* With stacks a row continues in lines without numbers. */
@@ -336,7 +329,7 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
 static void torch_total(struct torch_table *t, struct oc_str line)
 {
     const char *colon = memchr(line.s, ':', line.n);
-    double ns = torch_time(oc_csv_trim((struct oc_str){colon + 1, (size_t)(line.s + line.n - colon - 1)}));
+    double ns = torch_time(oc_csv_trim(oc_str_from(line, colon + 1)));
     double *to = oc_str_has(line, "CPU time total:") ? &t->all_ns : &t->device_ns;
     if (isnan(*to))
         *to = ns;
@@ -376,17 +369,15 @@ static void torch_shapes(struct oc_profile *p, struct oc_str s, struct oc_prof_r
     if (s.n < 4 || s.s[0] != '[' || s.s[s.n - 1] != ']')
         return;
     s = (struct oc_str){s.s + 1, s.n - 2};
-    for (const char *open; (open = s.n ? memchr(s.s, '[', s.n) : NULL);) {
+    for (const char *open; (open = oc_str_chr(s, '['));) {
         const char *close = memchr(open, ']', (size_t)(s.s + s.n - open));
         if (!close || n == MAX_TYPES ||
             !oc_op_shape(&p->arena, (struct oc_str){open + 1, (size_t)(close - open - 1)}, OC_DT_UNDEFINED,
                          &type[n++]))
             return;
-        s = (struct oc_str){close + 1, (size_t)(s.s + s.n - close - 1)};
+        s = oc_str_from(s, close + 1);
     }
-    struct oc_type *copy = OC_NEW_ARRAY(&p->arena, n ? n : 1, struct oc_type);
-    memcpy(copy, type, n * sizeof(*copy));
-    rec->in = copy;
+    rec->in = OC_COPY_ARRAY(&p->arena, type, n);
     rec->n_in = n;
     rec->has_in = n > 0;
 }
@@ -544,26 +535,16 @@ static bool is_summary_title(struct oc_str line)
            is_title(line, "Kernel Summary");
 }
 
-static void probe_lines(const struct oc_peek *peek, bool (*is_line)(struct oc_str), const char *reason,
-                        struct oc_bid *bid)
-{
-    for (const char *p = peek->data, *end = p + peek->n, *lf; p && p < end; p = lf ? lf + 1 : NULL) {
-        lf = memchr(p, '\n', (size_t)(end - p));
-        if (is_line((struct oc_str){p, (size_t)((lf ? lf : end) - p)})) {
-            *bid = (struct oc_bid){.score = 84, .reason = reason};
-            return;
-        }
-    }
-}
-
 static void probe_summary(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    probe_lines(peek, is_summary_title, "titles of Profiler.summary()", bid);
+    if (oc_peek_has_line(peek, is_summary_title))
+        *bid = (struct oc_bid){.score = 84, .reason = "titles of Profiler.summary()"};
 }
 
 static void probe_torch(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    probe_lines(peek, is_torch_header, "header of key_averages().table()", bid);
+    if (oc_peek_has_line(peek, is_torch_header))
+        *bid = (struct oc_bid){.score = 84, .reason = "header of key_averages().table()"};
 }
 
 const struct oc_importer oc_importer_paddle_summary = {

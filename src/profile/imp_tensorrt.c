@@ -30,14 +30,6 @@ struct reader {
     size_t entry; /* index in the array, from 1 */
 };
 
-static bool tensorrt_enter(struct reader *r, enum oc_json_type type)
-{
-    if (oc_json_peek(r->j) == type)
-        return oc_json_enter(r->j);
-    oc_json_skip(r->j);
-    return false;
-}
-
 static double tensorrt_read_number(struct reader *r)
 {
     double v;
@@ -148,7 +140,7 @@ static int read_items(struct reader *r, struct oc_err *err)
     for (; oc_json_item(r->j); r->entry++) {
         struct item x;
         uint64_t where = oc_json_offset(r->j);
-        if (!tensorrt_enter(r, OC_JSON_OBJECT))
+        if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
             continue;
         read_item(r, &x);
         if (x.damaged)
@@ -199,7 +191,7 @@ static int read_array(struct reader *r, struct oc_err *err)
 static void tensorrt_read_summary(struct reader *r, struct trt_summary *out)
 {
     double *const at[] = {&out->min_ms, &out->max_ms, &out->mean_ms, &out->median_ms};
-    if (!tensorrt_enter(r, OC_JSON_ARRAY))
+    if (!oc_json_enter_type(r->j, OC_JSON_ARRAY))
         return;
     for (size_t i = 0; oc_json_item(r->j); i++) {
         double v = tensorrt_read_number(r);
@@ -221,7 +213,7 @@ static void read_extras(struct reader *r)
     struct oc_str key, s;
     struct trt_reading *to = r->r;
     to->has_extras = true;
-    if (!tensorrt_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         bool device = oc_str_eq(key, "Selected Device"), shape = oc_str_eq(key, "Input inference shape");

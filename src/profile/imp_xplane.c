@@ -302,7 +302,7 @@ static void xplane_take_event(struct reading *r, const struct line *l, enum role
 {
     struct times time;
     struct facts facts = no_facts;
-    struct oc_event e = {.parent = OC_NONE, .link = OC_NONE, .detail = OC_NONE, .run = OC_NONE, .lane = lane};
+    struct oc_event e = {.detail = OC_NONE, .lane = lane};
     if (!xplane_read_event(r, data, &time, &facts)) {
         r->bad++;
         return;

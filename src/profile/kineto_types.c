@@ -98,11 +98,9 @@ const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, st
                  tensor = good && (dtype != OC_DT_UNDEFINED || shape.rank);
             type[(*n)++] = tensor ? oc_tensor_type(dtype, shape) : (struct oc_type){.kind = OC_T_NONE};
         }
-    struct oc_type *kept = OC_NEW_ARRAY(a, *n ? *n : 1, struct oc_type);
-    memcpy(kept, type, *n * sizeof(*kept));
     oc_json_close(j);
     oc_stream_close(s);
-    return kept;
+    return OC_COPY_ARRAY(a, type, *n);
 }
 
 bool oc_kineto_needs_values(struct oc_str name)

@@ -4,6 +4,8 @@
 #define OC_LAUNCH_PARTS_H
 
 #include "profile/launches.h"
+#include "profile/rec_list.h"
+#include "profile/run_sums.h"
 
 #define LAUNCH_MEMO 1024
 
@@ -40,12 +42,6 @@ struct launch_run {
     double busy_ns, first_ns, end_ns; /* first launch and end of its launches */
 };
 
-struct launch_sums { /* values of one quantity, per run */
-    double *sum, *value;
-    uint32_t *touched, n_touched;
-    uint8_t *seen;
-};
-
 struct oc_launches {
     struct oc_profile *out;
     const struct oc_profile_opts *opts;
@@ -71,23 +67,14 @@ struct oc_launches {
     struct launch_run *run;
     uint32_t n_run, drop;
     uint32_t *order;
-    struct launch_sums sums, group_sums;
-    struct oc_prof_rec *rec;
-    size_t n_rec, rec_cap;
+    struct oc_run_sums sums, group_sums;
+    struct oc_rec_list recs;
 };
 
 static inline bool launch_is_used(const struct oc_launches *l, const struct launch_entry *e)
 {
     return e->run >= l->drop && e->run < l->n_run;
 }
-
-void launch_sums_init(struct launch_sums *s, size_t n);
-void launch_sums_free(struct launch_sums *s);
-void launch_sums_add(struct launch_sums *s, uint32_t run, double ns);
-void launch_sums_clear(struct launch_sums *s);
-/* The statistic over the runs that have a value (the mean: over all used runs), NAN if none has. Leaves
- * the values sorted in s->value. */
-double launch_sums_stat(const struct oc_launches *l, struct launch_sums *s, enum oc_stat stat);
 
 /* Sorts the launches, detects the runs (n_run 0: by repetition) and computes their durations. Returns
  * whether runs are known. */

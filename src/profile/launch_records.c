@@ -8,13 +8,6 @@
 
 /* ---- records ---------------------------------------------------------------------------------------- */
 
-static struct oc_prof_rec *launch_records_add_rec(struct oc_launches *l, const char *name)
-{
-    OC_GROW(l->rec, l->n_rec, l->rec_cap);
-    l->rec[l->n_rec] = oc_prof_rec_new(name);
-    return &l->rec[l->n_rec++];
-}
-
 /* Destination of a group's launches in used runs: its label, its own name, or a bucket. */
 struct home {
     const char *bucket, *name; /* bucket NULL: a record */
@@ -67,24 +60,6 @@ static uint32_t *number_homes(struct oc_launches *l, bool kernels_are_records, u
     return home;
 }
 
-static void launch_records_describe(struct oc_launches *l, const struct launch_group *g,
-                                    struct oc_prof_rec *rec, bool kernels_are_records)
-{
-    struct home h = home_of(g, kernels_are_records);
-    rec->bucket = h.bucket;
-    rec->lane = g->lane;
-    rec->where = g->where;
-    if (h.label == OC_NONE)
-        return;
-    const struct oc_label *label = &l->label[h.label];
-    rec->op_type = label->op_type;
-    rec->provider = label->provider;
-    rec->index = label->index;
-    rec->in = label->in;
-    rec->n_in = label->n_in;
-    rec->has_in = label->has_in;
-}
-
 /* Creates records in execution order; group.rec: the group's record. */
 static void launch_records_make_records(struct oc_launches *l, bool kernels_are_records)
 {
@@ -106,18 +81,23 @@ static void launch_records_make_records(struct oc_launches *l, bool kernels_are_
     if (n_home)
         qsort(place, n_home, sizeof(*place), launch_records_by_place);
     for (uint32_t i = 0; i < n_home; i++) {
-        rec_of[place[i].id] = place[i].run == OC_NONE ? OC_NONE : (uint32_t)l->n_rec;
+        rec_of[place[i].id] = place[i].run == OC_NONE ? OC_NONE : (uint32_t)l->recs.n;
         if (place[i].run != OC_NONE)
-            launch_records_add_rec(l, NULL)->start_ns = place[i].start_ns;
+            oc_rec_add_named(&l->recs, NULL, NULL)->start_ns = place[i].start_ns;
     }
     for (size_t i = 0; i < l->n_group; i++) {
         struct launch_group *g = &l->group[i];
         g->rec = rec_of[home[i]];
-        if (g->rec == OC_NONE || l->rec[g->rec].name)
+        struct oc_prof_rec *rec = g->rec == OC_NONE ? NULL : &l->recs.rec[g->rec];
+        if (!rec || rec->name)
             continue;
         struct home h = home_of(g, kernels_are_records);
-        l->rec[g->rec].name = h.label == OC_NONE ? h.name : l->label[h.label].name;
-        launch_records_describe(l, g, &l->rec[g->rec], kernels_are_records);
+        rec->name = h.name;
+        rec->bucket = h.bucket;
+        rec->lane = g->lane;
+        rec->where = g->where;
+        if (h.label != OC_NONE)
+            oc_label_describe(&l->label[h.label], rec);
     }
     free(place);
     free(home);
@@ -173,16 +153,16 @@ static void launch_records_add_group(struct oc_launches *l, struct launch_group 
         const struct launch_entry *e = &l->entry[l->order[i]];
         if (!launch_is_used(l, e))
             continue;
-        launch_sums_add(&l->group_sums, e->run, e->dur_ns);
+        oc_run_sums_add(&l->group_sums, e->run, e->dur_ns);
         k->calls++;
         k->total_ns += e->dur_ns;
         k->min_ns = e->dur_ns < k->min_ns ? e->dur_ns : k->min_ns;
         k->max_ns = e->dur_ns > k->max_ns ? e->dur_ns : k->max_ns;
     }
-    for (uint32_t i = 0; i < l->group_sums.n_touched; i++)
-        launch_sums_add(&l->sums, l->group_sums.touched[i], l->group_sums.sum[l->group_sums.touched[i]]);
-    k->time_ns = launch_sums_stat(l, &l->group_sums, p->stat);
-    launch_sums_clear(&l->group_sums);
+    for (uint32_t i = 0; i < l->group_sums.n; i++)
+        oc_run_sums_add(&l->sums, l->group_sums.touched[i], l->group_sums.sum[l->group_sums.touched[i]]);
+    k->time_ns = oc_run_sums_stat(&l->group_sums, p->stat, p->runs_used);
+    oc_run_sums_clear(&l->group_sums);
     if (!k->calls)
         return;
     k->counters = mean_counters(p, g->counters);
@@ -195,17 +175,9 @@ static void launch_records_add_group(struct oc_launches *l, struct launch_group 
 
 static void launch_records_finish_rec(struct oc_launches *l, struct oc_prof_rec *rec, const struct adding *a)
 {
-    enum oc_stat stat = l->out->stat;
     double runs = (double)l->out->runs_used;
-    rec->runs = l->sums.n_touched;
-    double median_ns = launch_sums_stat(l, &l->sums, OC_STAT_MEDIAN); /* sorts the values */
-    rec->median_ns = oc_percentile_of(l->sums.value, rec->runs, 0.5);
-    rec->min_ns = l->sums.value[0];
-    rec->max_ns = l->sums.value[rec->runs - 1];
-    rec->p10_ns = oc_percentile_of(l->sums.value, rec->runs, 0.1);
-    rec->p90_ns = oc_percentile_of(l->sums.value, rec->runs, 0.9);
-    rec->time_ns = rec->self_ns = rec->kernel_ns =
-        stat == OC_STAT_MEDIAN ? median_ns : launch_sums_stat(l, &l->sums, stat);
+    oc_run_sums_tell(&l->sums, l->out->stat, l->out->runs_used, rec);
+    rec->self_ns = rec->kernel_ns = rec->time_ns;
     rec->calls = a->calls;
     rec->calls_per_run = (double)a->calls / runs;
     rec->total_kernel_ns = a->total_ns;
@@ -240,8 +212,8 @@ static void sum_records(struct oc_launches *l)
         uint32_t rec = v[i].rec;
         for (; i < n && v[i].rec == rec; i++)
             launch_records_add_group(l, &l->group[v[i].group], &a);
-        launch_records_finish_rec(l, &l->rec[rec], &a);
-        launch_sums_clear(&l->sums);
+        launch_records_finish_rec(l, &l->recs.rec[rec], &a);
+        oc_run_sums_clear(&l->sums);
     }
     free(v);
 }
@@ -267,8 +239,7 @@ static void launch_records_add_unused(struct oc_launches *l)
     for (unsigned i = 0; i < KINDS; i++) {
         if (!n[i])
             continue;
-        struct oc_prof_rec *rec = launch_records_add_rec(l, name[i]);
-        rec->bucket = bucket[i];
+        struct oc_prof_rec *rec = oc_rec_add_named(&l->recs, bucket[i], name[i]);
         rec->time_ns = rec->self_ns = rec->kernel_ns = rec->total_kernel_ns = ns[i];
         rec->calls = n[i];
     }
@@ -303,16 +274,11 @@ static struct oc_prof_rec *rec_without_launch(struct oc_launches *l, uint32_t la
     const struct oc_label *x = &l->label[label];
     if (!x->op_type[0])
         return NULL;
-    struct oc_prof_rec *rec = launch_records_add_rec(l, x->name);
-    rec->op_type = x->op_type;
-    rec->provider = x->provider;
-    rec->index = x->index;
-    rec->in = x->in;
-    rec->n_in = x->n_in;
-    rec->has_in = x->has_in;
-    rec->time_ns = rec->self_ns = rec->kernel_ns = rec->total_kernel_ns = 0;
-    rec->min_ns = rec->max_ns = rec->median_ns = 0;
-    rec->runs = l->sums.n_touched;
+    struct oc_prof_rec *rec = oc_rec_add(&l->recs);
+    oc_label_describe(x, rec);
+    oc_rec_time(rec, 0);
+    rec->kernel_ns = rec->total_kernel_ns = 0;
+    rec->runs = l->sums.n;
     return rec;
 }
 
@@ -330,18 +296,18 @@ static void set_host_times(struct oc_launches *l)
         for (size_t i = first[label]; i < first[label + 1]; i++) {
             if (host[i].run < l->drop || host[i].run >= l->n_run)
                 continue;
-            launch_sums_add(&l->sums, host[i].run, host[i].dur_ns);
+            oc_run_sums_add(&l->sums, host[i].run, host[i].dur_ns);
             calls++;
         }
-        struct oc_prof_rec *rec = rec_of[label] != OC_NONE ? &l->rec[rec_of[label]]
+        struct oc_prof_rec *rec = rec_of[label] != OC_NONE ? &l->recs.rec[rec_of[label]]
                                   : calls                  ? rec_without_launch(l, label)
                                                            : NULL;
         if (rec && calls) {
-            rec->host_ns = launch_sums_stat(l, &l->sums, l->out->stat);
+            rec->host_ns = oc_run_sums_stat(&l->sums, l->out->stat, l->out->runs_used);
             rec->calls = rec_of[label] == OC_NONE ? calls : rec->calls;
             rec->calls_per_run = (double)rec->calls / l->out->runs_used;
         }
-        launch_sums_clear(&l->sums);
+        oc_run_sums_clear(&l->sums);
     }
     free(rec_of);
     free(first);
@@ -349,14 +315,6 @@ static void set_host_times(struct oc_launches *l)
 }
 
 /* ---- finish ----------------------------------------------------------------------------------------- */
-
-static void *launch_records_copy_to_arena(struct oc_arena *a, const void *v, size_t n, size_t size)
-{
-    void *kept = oc_alloc_array(a, n ? n : 1, size);
-    if (n)
-        memcpy(kept, v, n * size);
-    return kept;
-}
 
 void oc_launches_finish(struct oc_launches *l, uint32_t n_run, bool kernels_are_records)
 {
@@ -371,8 +329,7 @@ void oc_launches_finish(struct oc_launches *l, uint32_t n_run, bool kernels_are_
     launch_records_add_unused(l);
     if (n_run || l->n_run == 1) /* host times are per run of the source */
         set_host_times(l);
-    p->rec = launch_records_copy_to_arena(&p->arena, l->rec, l->n_rec, sizeof(*l->rec));
-    p->n_rec = (uint32_t)l->n_rec;
-    p->lane = launch_records_copy_to_arena(&p->arena, l->lane, l->n_lane, sizeof(*l->lane));
+    oc_rec_list_end(&l->recs, p);
+    p->lane = OC_COPY_ARRAY(&p->arena, l->lane, l->n_lane);
     p->n_lane = (uint32_t)l->n_lane;
 }

@@ -7,55 +7,6 @@
 #include "profile/run_fold.h"
 #include "profile/timeline.h"
 
-/* ---- sums per run ----------------------------------------------------------------------------------- */
-
-void launch_sums_init(struct launch_sums *s, size_t n)
-{
-    s->sum = oc_xmalloc(n * sizeof(*s->sum));
-    s->value = oc_xmalloc(n * sizeof(*s->value));
-    s->touched = oc_xmalloc(n * sizeof(*s->touched));
-    s->seen = oc_xmalloc(n);
-    memset(s->seen, 0, n);
-}
-
-void launch_sums_add(struct launch_sums *s, uint32_t run, double ns)
-{
-    if (!s->seen[run]) {
-        s->seen[run] = 1;
-        s->sum[run] = 0;
-        s->touched[s->n_touched++] = run;
-    }
-    s->sum[run] += ns;
-}
-
-void launch_sums_clear(struct launch_sums *s)
-{
-    for (uint32_t i = 0; i < s->n_touched; i++)
-        s->seen[s->touched[i]] = 0;
-    s->n_touched = 0;
-}
-
-/* As oc_run_sums_stat. */
-double launch_sums_stat(const struct oc_launches *l, struct launch_sums *s, enum oc_stat stat)
-{
-    for (uint32_t i = 0; i < s->n_touched; i++)
-        s->value[i] = s->sum[s->touched[i]];
-    if (!s->n_touched)
-        return (double)NAN;
-    if (stat == OC_STAT_MEAN)
-        return oc_stat_of(OC_STAT_SUM, s->value, s->n_touched) / (double)l->out->runs_used;
-    double share = stat == OC_STAT_MEDIAN ? (double)s->n_touched / l->out->runs_used : 1;
-    return oc_stat_of(stat, s->value, s->n_touched) * share;
-}
-
-void launch_sums_free(struct launch_sums *s)
-{
-    free(s->sum);
-    free(s->value);
-    free(s->touched);
-    free(s->seen);
-}
-
 /* ---- order and runs --------------------------------------------------------------------------------- */
 
 static int launch_runs_by_start(const void *a, const void *b)
@@ -177,15 +128,8 @@ static uint32_t launch_runs_find_runs(struct oc_launches *l)
 static void launch_runs_choose_runs(struct oc_launches *l, bool known)
 {
     struct oc_profile *p = l->out;
-    l->drop = l->opts->warmup < 0 ? l->n_run > 1 : (uint32_t)l->opts->warmup;
-    if (l->drop >= l->n_run) {
-        oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
-                    "%u warm-up runs requested, but the file has %u: only the last one is used", l->drop,
-                    l->n_run);
-        l->drop = l->n_run - 1;
-    }
+    l->drop = oc_prof_use_runs(p, l->n_run, l->opts->warmup);
     p->runs_total = known ? l->n_run : 0;
-    p->runs_used = l->n_run - l->drop;
     if (p->runs_from == OC_RUNS_UNKNOWN && known) /* not found by repetition */
         p->runs_from = OC_RUNS_MARKED;
 }
@@ -214,23 +158,20 @@ static void launch_runs_measure_runs(struct oc_launches *l)
 static void set_run_times(struct oc_launches *l, bool known)
 {
     struct oc_profile *p = l->out;
-    struct launch_sums *s = &l->sums;
-    launch_sums_clear(s);
-    for (uint32_t i = l->drop; i < l->n_run; i++) {
+    struct oc_run_sums *s = &l->sums;
+    for (uint32_t i = l->drop; i < l->n_run; i++)
         if (!isnan(l->run[i].first_ns))
-            launch_sums_add(s, i, l->run[i].end_ns - l->run[i].first_ns);
-    }
+            oc_run_sums_add(s, i, l->run[i].end_ns - l->run[i].first_ns);
     if (known) {
-        launch_sums_stat(l, s, OC_STAT_MEDIAN); /* s->value */
-        oc_run_spread_of(s->value, s->n_touched, &p->spread);
+        oc_run_sums_spread(s, &p->spread);
         p->stat = oc_run_spread_stat(&p->spread, l->opts->stat, &p->diags);
     }
-    p->run_ns = known ? launch_sums_stat(l, s, p->stat) : (double)NAN;
-    launch_sums_clear(s);
+    p->run_ns = known ? oc_run_sums_stat(s, p->stat, p->runs_used) : (double)NAN;
+    oc_run_sums_clear(s);
     for (uint32_t i = l->drop; i < l->n_run; i++)
-        launch_sums_add(s, i, l->run[i].busy_ns);
-    p->busy_ns = launch_sums_stat(l, s, p->stat);
-    launch_sums_clear(s);
+        oc_run_sums_add(s, i, l->run[i].busy_ns);
+    p->busy_ns = oc_run_sums_stat(s, p->stat, p->runs_used);
+    oc_run_sums_clear(s);
 }
 
 bool launch_find_runs(struct oc_launches *l, uint32_t n_run)
@@ -245,8 +186,8 @@ bool launch_find_runs(struct oc_launches *l, uint32_t n_run)
         oc_diag_add(&l->out->diags, OC_WARNING, "W-no-run", "",
                     "the file marks no runs and no repetition shows them: times are those of the whole "
                     "recording (--iterations N divides them)");
-    launch_sums_init(&l->sums, l->n_run);
-    launch_sums_init(&l->group_sums, l->n_run);
+    oc_run_sums_init(&l->sums, l->n_run);
+    oc_run_sums_init(&l->group_sums, l->n_run);
     launch_runs_measure_runs(l);
     set_run_times(l, known);
     return known;

@@ -30,14 +30,25 @@ void oc_launches_free(struct oc_launches *l)
     free(l->lane);
     free(l->run);
     free(l->order);
-    free(l->rec);
-    launch_sums_free(&l->sums);
-    launch_sums_free(&l->group_sums);
+    free(l->recs.rec);
+    oc_run_sums_free(&l->sums);
+    oc_run_sums_free(&l->group_sums);
     oc_map_free(&l->groups);
     oc_map_free(&l->labels);
     oc_map_free(&l->lanes);
     oc_arena_free(&l->scratch);
     free(l);
+}
+
+void oc_label_describe(const struct oc_label *label, struct oc_prof_rec *rec)
+{
+    rec->name = label->name;
+    rec->op_type = label->op_type;
+    rec->provider = label->provider;
+    rec->index = label->index;
+    rec->in = label->in;
+    rec->n_in = label->n_in;
+    rec->has_in = label->has_in;
 }
 
 /* ---- adding launches -------------------------------------------------------------------------------- */

@@ -18,6 +18,9 @@ struct oc_label {
     bool has_in;
 };
 
+/* Sets name, type, provider, index and inputs of the record. */
+void oc_label_describe(const struct oc_label *label, struct oc_prof_rec *rec);
+
 struct oc_launch {
     double start_ns, dur_ns;
     const char *name;                        /* interned */

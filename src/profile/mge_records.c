@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "profile/rec_list.h"
 
 static unsigned mge_records_dtype_of(const char *name)
 {
@@ -63,75 +64,42 @@ static int64_t mge_records_index_of(const char *id)
 static struct oc_prof_rec mge_records_make_record(struct oc_arena *a, const struct oc_mge_opr *o)
 {
     bool device = o->time[OC_MGE_DEVICE][OC_MGE_END].known;
-    const struct oc_mge_time *t = o->time[device ? OC_MGE_DEVICE : OC_MGE_HOST];
-    double ns = oc_mge_own_ns(o);
-    return (struct oc_prof_rec){
-        .name = o->name,
-        .op_type = o->type,
-        .provider = "",
-        .precision = "",
-        .index = mge_records_index_of(o->id),
-        .parent = OC_NONE,
-        .time_ns = ns,
-        .self_ns = ns,
-        .kernel_ns = device ? ns : NAN,
-        .host_ns = ns_of(o->time[OC_MGE_HOST][OC_MGE_END]),
-        .wait_ns = device ? ns_of(t[OC_MGE_KERN]) : NAN,
-        .min_ns = ns,
-        .max_ns = ns,
-        .median_ns = ns,
-        .start_ns = o->start_s * 1e9,
-        .calls_per_run = 1,
-        .total_ns = isfinite(ns) ? ns : NAN,
-        .total_kernel_ns = device && isfinite(ns) ? ns : NAN,
-        .calls = 1,
-        .runs = 1,
-        .in = make_types(a, &o->in, o->in_dtype, o->n_in_dtype),
-        .n_in = o->in.n,
-        .has_in = o->in.state == OC_MGE_GIVEN,
-        .out = make_types(a, &o->out, NULL, 0),
-        .n_out = o->out.n,
-        .has_out = o->out.state == OC_MGE_GIVEN,
-        .flop = o->computation,
-        .bytes = o->memory,
-        .param_bytes = UINT64_MAX,
-        .act_bytes = UINT64_MAX,
-        .out_bytes = UINT64_MAX,
-        .where = o->where,
-    };
+    double ns = oc_mge_own_ns(o), total_ns = isfinite(ns) ? ns : (double)NAN;
+    struct oc_prof_rec rec = oc_prof_rec_new(o->name);
+    rec.op_type = o->type;
+    rec.index = mge_records_index_of(o->id);
+    oc_rec_time(&rec, ns);
+    rec.total_ns = total_ns;
+    rec.host_ns = ns_of(o->time[OC_MGE_HOST][OC_MGE_END]);
+    if (device) {
+        rec.kernel_ns = ns;
+        rec.total_kernel_ns = total_ns;
+        rec.wait_ns = ns_of(o->time[OC_MGE_DEVICE][OC_MGE_KERN]);
+    }
+    rec.start_ns = o->start_s * 1e9;
+    rec.calls = rec.runs = 1;
+    rec.calls_per_run = 1;
+    rec.in = make_types(a, &o->in, o->in_dtype, o->n_in_dtype);
+    rec.n_in = o->in.n;
+    rec.has_in = o->in.state == OC_MGE_GIVEN;
+    rec.out = make_types(a, &o->out, NULL, 0);
+    rec.n_out = o->out.n;
+    rec.has_out = o->out.state == OC_MGE_GIVEN;
+    rec.flop = o->computation;
+    rec.bytes = o->memory;
+    rec.where = o->where;
+    return rec;
 }
 
 /* Times under an id without an operator in the graph. */
 static struct oc_prof_rec stray_record(const struct oc_mge *m)
 {
-    double none = NAN;
-    return (struct oc_prof_rec){
-        .name = "(times of no operator)",
-        .op_type = "",
-        .provider = "",
-        .precision = "",
-        .bucket = "times of no operator",
-        .index = -1,
-        .parent = OC_NONE,
-        .time_ns = m->stray_ns,
-        .self_ns = m->stray_ns,
-        .kernel_ns = m->stray_kernel_ns,
-        .host_ns = none,
-        .wait_ns = none,
-        .min_ns = none,
-        .max_ns = none,
-        .median_ns = none,
-        .start_ns = none,
-        .calls_per_run = none,
-        .calls = m->n_stray,
-        .total_ns = m->stray_ns,
-        .total_kernel_ns = m->stray_kernel_ns,
-        .flop = none,
-        .bytes = none,
-        .param_bytes = UINT64_MAX,
-        .act_bytes = UINT64_MAX,
-        .out_bytes = UINT64_MAX,
-    };
+    struct oc_prof_rec rec = oc_prof_rec_new("(times of no operator)");
+    rec.bucket = "times of no operator";
+    rec.time_ns = rec.self_ns = rec.total_ns = m->stray_ns;
+    rec.kernel_ns = rec.total_kernel_ns = m->stray_kernel_ns;
+    rec.calls = m->n_stray;
+    return rec;
 }
 
 void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m)

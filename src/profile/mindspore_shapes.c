@@ -61,7 +61,7 @@ static void split_dims(struct oc_str s, struct oc_dim *dim, unsigned *rank, bool
         if (*known)
             dim[(*rank)++] = oc_known(v);
         n += comma != NULL;
-        s = (struct oc_str){s.s + n, s.n - n};
+        s = oc_str_skip(s, n);
     }
 }
 
@@ -96,13 +96,6 @@ static bool mindspore_shapes_slot_of(struct oc_str key, const char *what, uint32
     return true;
 }
 
-static const struct oc_type *copy_types(struct oc_arena *a, const struct slots *s)
-{
-    struct oc_type *type = OC_NEW_ARRAY(a, s->n ? s->n : 1, struct oc_type);
-    memcpy(type, s->type, s->n * sizeof(*type));
-    return type;
-}
-
 static void set_slot(struct slots *s, uint32_t slot, struct oc_type type)
 {
     while (s->n <= slot)
@@ -130,12 +123,12 @@ static bool read_op_info(struct oc_str text, struct oc_arena *a, struct oc_prof_
     }
     bool ok = !oc_json_error(j, &offset) && !oc_json_truncated(j);
     if (ok && in.n) {
-        rec->in = copy_types(a, &in);
+        rec->in = OC_COPY_ARRAY(a, in.type, in.n);
         rec->n_in = in.n;
         rec->has_in = true;
     }
     if (ok && out.n) {
-        rec->out = copy_types(a, &out);
+        rec->out = OC_COPY_ARRAY(a, out.type, out.n);
         rec->n_out = out.n;
         rec->has_out = true;
     }
@@ -168,8 +161,9 @@ static int mindspore_shapes_read_rows(struct oc_csv *c, const struct oc_map *by_
 {
     const struct oc_str *f;
     size_t n;
-    if (!oc_csv_find(c, mindspore_shapes_is_header, NULL, &f, &n))
-        return oc_fail(err, OC_EFORMAT, "no header line with full_kernel_name and op_info");
+    if (oc_csv_need(c, mindspore_shapes_is_header, NULL, &f, &n, "with full_kernel_name and op_info", err) !=
+        0)
+        return -1;
     struct columns col = {oc_csv_column(f, n, "full_kernel_name"), oc_csv_column(f, n, "kernel_type"),
                           oc_csv_column(f, n, "op_info")};
     if (col.name == OC_CSV_NONE)

@@ -58,7 +58,7 @@ static double ncu_metrics_scale_of(struct oc_str unit, const char *const *base)
         if (oc_str_eq(unit, *base))
             return 1;
         const char *p = unit.n ? strchr(prefixes, unit.s[0] == 'k' ? 'K' : unit.s[0]) : NULL;
-        if (p && *p && oc_str_eq((struct oc_str){unit.s + 1, unit.n - 1}, *base))
+        if (p && *p && oc_str_eq(oc_str_skip(unit, 1), *base))
             return pow(1000, (double)(p - prefixes + 1));
     }
     return 0;

@@ -64,9 +64,7 @@ static void read_sizes(struct oc_profile *p, const char *s, struct oc_label *out
     }
     if (*s != ']')
         return;
-    struct oc_type *in = OC_NEW_ARRAY(&p->arena, n ? n : 1, struct oc_type);
-    memcpy(in, type, n * sizeof(*in));
-    out->in = in;
+    out->in = OC_COPY_ARRAY(&p->arena, type, n);
     out->n_in = n;
     out->has_in = true;
 }

@@ -23,20 +23,20 @@ struct line {
 
 bool oc_onednn_is_line(struct oc_str line)
 {
-    const char *exec = oc_log_find(line, "_verbose,");
-    return exec && exec > line.s + 2 && oc_log_find(line, "nn") && oc_log_find(line, ",exec,");
+    const char *exec = oc_str_find(line, "_verbose,");
+    return exec && exec > line.s + 2 && oc_str_find(line, "nn") && oc_str_find(line, ",exec,");
 }
 
 static size_t onednn_lines_split(struct oc_str s, struct oc_str *field)
 {
     size_t n = 0;
     while (n < MAX_FIELDS) {
-        const char *comma = s.n ? memchr(s.s, ',', s.n) : NULL;
+        const char *comma = oc_str_chr(s, ',');
         size_t k = comma ? (size_t)(comma - s.s) : s.n;
         field[n++] = oc_csv_trim((struct oc_str){s.s, k});
         if (!comma)
             break;
-        s = (struct oc_str){s.s + k + 1, s.n - k - 1};
+        s = oc_str_skip(s, k + 1);
     }
     return n;
 }
@@ -46,12 +46,12 @@ static struct oc_str onednn_lines_dtype_of(struct oc_str memory, const char *arg
 {
     struct oc_str s = memory;
     size_t n = strlen(arg);
-    for (struct oc_str w = oc_log_word(&s); w.n; w = oc_log_word(&s)) {
-        if (!oc_log_begins(w, arg))
+    for (struct oc_str w = oc_csv_word(&s); w.n; w = oc_csv_word(&s)) {
+        if (!oc_str_starts(w, arg))
             continue;
         struct oc_str rest = {w.s + n, w.n - n};
         while (rest.n && rest.s[0] >= '0' && rest.s[0] <= '9')
-            rest = (struct oc_str){rest.s + 1, rest.n - 1};
+            rest = oc_str_skip(rest, 1);
         if (!rest.n || (rest.s[0] != '_' && rest.s[0] != ':'))
             continue;
         const char *colon = memchr(rest.s + 1, ':', rest.n - 1);
@@ -92,13 +92,6 @@ static struct oc_type onednn_lines_tensor(struct oc_arena *a, struct oc_str dtyp
     return oc_tensor_type(oc_op_dtype(dtype), oc_shape_of(a, rank, dim));
 }
 
-static const struct oc_type *onednn_lines_keep(struct oc_arena *a, const struct oc_type *type, uint32_t n)
-{
-    struct oc_type *copy = OC_NEW_ARRAY(a, n, struct oc_type);
-    memcpy(copy, type, n * sizeof(*copy));
-    return copy;
-}
-
 /* Channels are those of all groups; a dimension that is not printed does not exist. */
 static void convolution(struct oc_arena *a, const void *line, struct oc_op_row *row)
 {
@@ -125,8 +118,8 @@ static void convolution(struct oc_arena *a, const void *line, struct oc_op_row *
                                         onednn_lines_number_of(p, "oh"), onednn_lines_number_of(p, "ow")},
                             5);
     row->n_in = l->bias.n ? 3 : 2;
-    row->in = onednn_lines_keep(a, in, row->n_in);
-    row->out = onednn_lines_keep(a, &out, 1);
+    row->in = OC_COPY_ARRAY(a, in, row->n_in);
+    row->out = OC_COPY_ARRAY(a, &out, 1);
     row->n_out = 1;
 }
 
@@ -148,8 +141,8 @@ static void inner_product(struct oc_arena *a, const void *line, struct oc_op_row
                                  onednn_lines_tensor(a, l->bias, (int64_t[]){oc}, 1)},
                    out = onednn_lines_tensor(a, l->dst, (int64_t[]){mb, oc}, 2);
     row->n_in = l->bias.n ? 3 : 2;
-    row->in = onednn_lines_keep(a, in, row->n_in);
-    row->out = onednn_lines_keep(a, &out, 1);
+    row->in = OC_COPY_ARRAY(a, in, row->n_in);
+    row->out = OC_COPY_ARRAY(a, &out, 1);
     row->n_out = 1;
 }
 
@@ -158,7 +151,7 @@ static bool onednn_lines_shape_at(struct oc_arena *a, struct oc_str s, unsigned 
                                   struct oc_type *out)
 {
     for (unsigned i = 0;; i++) {
-        const char *colon = s.n ? memchr(s.s, ':', s.n) : NULL;
+        const char *colon = oc_str_chr(s, ':');
         struct oc_str part = {s.s, colon ? (size_t)(colon - s.s) : s.n};
         while (part.n && (part.s[part.n - 1] < '0' || part.s[part.n - 1] > '9')) /* "8x16n\"name\"" */
             part.n--;
@@ -166,7 +159,7 @@ static bool onednn_lines_shape_at(struct oc_arena *a, struct oc_str s, unsigned 
             return part.n && oc_op_shape(a, part, oc_op_dtype(dtype), out);
         if (!colon)
             return false;
-        s = (struct oc_str){colon + 1, (size_t)(s.s + s.n - colon - 1)};
+        s = oc_str_from(s, colon + 1);
     }
 }
 
@@ -186,8 +179,8 @@ static void matmul(struct oc_arena *a, const void *line, struct oc_op_row *row)
         dim[i] = oc_known(i + 2 == rank ? x : i + 1 == rank ? y : x > y ? x : y);
     }
     out = oc_tensor_type(oc_op_dtype(l->dst), oc_shape_of(a, rank, dim));
-    row->in = onednn_lines_keep(a, in, 2);
-    row->out = onednn_lines_keep(a, &out, 1);
+    row->in = OC_COPY_ARRAY(a, in, 2);
+    row->out = OC_COPY_ARRAY(a, &out, 1);
     row->n_in = 2;
     row->n_out = 1;
 }
@@ -199,8 +192,8 @@ static void one_to_one(struct oc_arena *a, const void *line, struct oc_op_row *r
     if (!onednn_lines_shape_at(a, l->problem, 0, l->src, &x))
         return;
     y = x;
-    row->in = onednn_lines_keep(a, &x, 1);
-    row->out = onednn_lines_keep(a, &y, 1);
+    row->in = OC_COPY_ARRAY(a, &x, 1);
+    row->out = OC_COPY_ARRAY(a, &y, 1);
     row->n_in = row->n_out = 1;
 }
 
@@ -213,8 +206,8 @@ static void onednn_lines_binary(struct oc_arena *a, const void *line, struct oc_
         onednn_lines_shape_at(a, l->problem, 1, l->src, &in[1]) &&
         oc_broadcast(a, x, &in[0].shape, &in[1].shape, &out.shape, NULL) == 0) {
         out = oc_tensor_type(oc_op_dtype(l->dst), out.shape);
-        row->in = onednn_lines_keep(a, in, 2);
-        row->out = onednn_lines_keep(a, &out, 1);
+        row->in = OC_COPY_ARRAY(a, in, 2);
+        row->out = OC_COPY_ARRAY(a, &out, 1);
         row->n_in = 2;
         row->n_out = 1;
     }
@@ -267,13 +260,13 @@ static const struct {
 static void onednn_lines_set_type(const struct line *l, struct oc_op_row *row)
 {
     row->type = l->primitive;
-    if (oc_log_begins(l->prop, "backward")) {
+    if (oc_str_starts(l->prop, "backward")) {
         row->type = l->prop;
         return;
     }
     for (size_t i = 0; i < OC_COUNT(primitives); i++) {
         if (!oc_csv_same(l->primitive, primitives[i].primitive) ||
-            (*primitives[i].alg && !oc_log_find(l->aux, primitives[i].alg)))
+            (*primitives[i].alg && !oc_str_find(l->aux, primitives[i].alg)))
             continue;
         row->type = (struct oc_str){primitives[i].type, strlen(primitives[i].type)};
         row->overhead = primitives[i].overhead;
@@ -297,18 +290,18 @@ static void onednn_lines_read_types(struct line *l)
 
 static void take_info(struct oc_op_log *log, struct oc_str line)
 {
-    const char *name = oc_log_find(line, ",info,oneDNN v");
+    const char *name = oc_str_find(line, ",info,oneDNN v");
     if (!name)
         return;
     struct oc_str rest = {name + 14, (size_t)(line.s + line.n - name - 14)};
-    struct oc_str version = oc_log_word(&rest);
+    struct oc_str version = oc_csv_word(&rest);
     log->p->producer =
         oc_printf(&log->p->arena, "oneDNN %.*s", (int)(version.n < 20 ? version.n : 20), version.s);
 }
 
 static bool is_engine(struct oc_str s)
 {
-    return oc_log_begins(s, "cpu") || oc_log_begins(s, "gpu");
+    return oc_str_starts(s, "cpu") || oc_str_starts(s, "gpu");
 }
 
 int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
@@ -319,8 +312,8 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
         take_info(log, line);
         return 0;
     }
-    const char *from = oc_log_find(line, "_verbose,");
-    size_t n = onednn_lines_split((struct oc_str){from, (size_t)(line.s + line.n - from)}, field), at = 1;
+    const char *from = oc_str_find(line, "_verbose,");
+    size_t n = onednn_lines_split(oc_str_from(line, from), field), at = 1;
     while (at < n && at < 6 && !oc_csv_same(field[at], "exec"))
         at++;
     for (size_t i = 1; i < at; i++)
@@ -340,7 +333,7 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
         return -1;
     row.total_ns *= 1e6;
     row.min_ns = row.max_ns = row.total_ns;
-    row.device = engine && oc_log_begins(field[at + 1], "gpu");
+    row.device = engine && oc_str_starts(field[at + 1], "gpu");
     onednn_lines_read_types(&l);
     onednn_lines_set_type(&l, &row);
     oc_buf_clear(&log->text);

@@ -21,11 +21,6 @@ struct oc_op_log {
     uint64_t process, counted; /* of nvprof: that of the lines, that of the last rows */
 };
 
-bool oc_log_begins(struct oc_str s, const char *text);
-const char *oc_log_find(struct oc_str s, const char *text);     /* NULL: not in it */
-struct oc_str oc_log_between(const char *from, const char *to); /* without blanks around it */
-struct oc_str oc_log_word(struct oc_str *s);                    /* removes the first word */
-
 bool oc_onednn_is_line(struct oc_str line);
 int oc_onednn_take(struct oc_op_log *log, struct oc_str line);
 

@@ -13,7 +13,7 @@
 enum { LOAD = OC_NONE - 1, CUT = OC_NONE - 2, AMBIGUOUS = OC_NONE - 3 };
 
 struct kernels {
-    struct ort_recs *recs;
+    struct oc_rec_list *recs;
     struct ort_trace *t;
     const struct ort_groups *g;
     struct oc_map by_launch; /* kernel name and grid to the only group, or AMBIGUOUS */
@@ -151,12 +151,12 @@ struct left_out {
     uint64_t n;
 };
 
-static void add_left_out(struct ort_recs *recs, const struct left_out *l, const char *bucket,
+static void add_left_out(struct oc_rec_list *recs, const struct left_out *l, const char *bucket,
                          const char *name)
 {
     if (!l->n)
         return;
-    struct oc_prof_rec *rec = ort_add_bucket(recs, bucket, name);
+    struct oc_prof_rec *rec = oc_rec_add_named(recs, bucket, name);
     rec->kernel_ns = rec->total_kernel_ns = (double)l->us * NS_PER_US;
     rec->calls = l->n;
 }
@@ -165,14 +165,12 @@ static void add_left_out(struct ort_recs *recs, const struct left_out *l, const 
 static struct oc_prof_rec *ort_kernels_add_part(const struct kernels *k, const struct sorted *s)
 {
     uint32_t outer = k->g->group[s->group].rec;
-    struct oc_prof_rec *rec = ort_add_bucket(k->recs, NULL, s->key->part);
+    struct oc_prof_rec *rec = oc_rec_add_named(k->recs, NULL, s->key->part);
     const struct oc_prof_rec *node = &k->recs->rec[outer];
     rec->op_type = s->key->part_type;
     rec->provider = node->provider;
     rec->parent = outer;
     rec->start_ns = node->start_ns;
-    rec->index = -1;
-    rec->param_bytes = rec->act_bytes = rec->out_bytes = UINT64_MAX;
     return rec;
 }
 
@@ -193,7 +191,7 @@ static void take_stat(struct kernels *k, struct oc_run_sums *sums, const struct 
     double ns = oc_run_sums_stat(sums, p->stat, p->runs_used), total_ns = oc_run_sums_total(sums);
     struct oc_prof_rec *rec;
     if (s->group == OC_NONE) {
-        rec = ort_add_bucket(k->recs, "kernels without operator", "(unattributed kernels)");
+        rec = oc_rec_add_named(k->recs, "kernels without operator", "(unattributed kernels)");
         warn_unlabelled(k, calls, total_ns);
     } else if (s->part != OC_NONE) {
         rec = ort_kernels_add_part(k, s);
@@ -302,7 +300,7 @@ static void sum_kernels(struct kernels *k, struct oc_run_sums *sums)
     free(v);
 }
 
-void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct ort_recs *recs,
+void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
                            struct oc_run_sums *sums)
 {
     if (!t->n_kernel)

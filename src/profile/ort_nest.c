@@ -3,36 +3,14 @@
 
 #include "profile/ort_trace.h"
 
-/* ---- sorting ---------------------------------------------------------------------------------------- */
-
-static void ort_nest_sift(struct ort_event *e, size_t root, size_t n, const struct ort_key *key)
+static int compare_events(const void *a, const void *b, void *keys)
 {
-    struct ort_event moved = e[root];
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && ort_before(&e[child], &e[child + 1], key))
-            child++;
-        if (!ort_before(&moved, &e[child], key))
-            break;
-        e[root] = e[child];
-    }
-    e[root] = moved;
-}
-
-static void ort_nest_heap_sort(struct ort_event *e, size_t n, const struct ort_key *key)
-{
-    for (size_t i = n / 2; i-- > 0;)
-        ort_nest_sift(e, i, n, key);
-    for (size_t i = n; i-- > 1;) {
-        struct ort_event top = e[0];
-        e[0] = e[i];
-        e[i] = top;
-        ort_nest_sift(e, 0, i, key);
-    }
+    return ort_before(a, b, keys) ? -1 : ort_before(b, a, keys);
 }
 
 /* Insertion sort with a bound on moves: traces are sorted by the events' ends, and only outer events are
  * out of order. */
-void ort_sort_events(struct ort_event *e, size_t n, const struct ort_key *key)
+static void sort_events(struct ort_event *e, size_t n, struct ort_key *key)
 {
     size_t budget = 16 * n + 1000;
     for (size_t i = 1; i < n; i++) {
@@ -42,7 +20,7 @@ void ort_sort_events(struct ort_event *e, size_t n, const struct ort_key *key)
             e[k] = e[k - 1];
         e[k] = moved;
         if (i - k > budget) {
-            ort_nest_heap_sort(e, n, key);
+            qsort_r(e, n, sizeof(*e), compare_events, key);
             return;
         }
         budget -= i - k;
@@ -329,9 +307,7 @@ static uint32_t *runs_by_lane(const struct ort_trace *t, uint32_t *first)
 
 void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy, struct ort_unused *unused)
 {
-    uint32_t *first = calloc((size_t)t->n_lane + 1, sizeof(*first));
-    if (!first)
-        oc_out_of_memory(t->n_lane * sizeof(*first));
+    uint32_t *first = oc_xcalloc((size_t)t->n_lane + 1, sizeof(*first));
     struct nesting x = {.t = t, .g = g, .busy = busy, .by_lane = runs_by_lane(t, first)};
     g->of.arena = g->by_name.arena = &g->arena;
     for (size_t i = 0; i < t->n_run; i++)
@@ -339,7 +315,7 @@ void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy, 
     for (size_t i = 0; i < t->n_key; i++)
         t->key[i].last_group = OC_NONE;
     if (t->in_disorder)
-        ort_sort_events(t->event, t->n_event, t->key);
+        sort_events(t->event, t->n_event, t->key);
     for (size_t i = 0; i < t->n_event;) {
         uint32_t lane = t->event[i].lane;
         x.next_run = first[lane];

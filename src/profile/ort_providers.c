@@ -21,7 +21,7 @@ static bool is_microseconds(struct oc_str unit)
 static struct oc_str qnn_operator(struct oc_str name)
 {
     const char *id = name.n ? memmem(name.s, name.n, ":OpId_", 6) : NULL;
-    return id ? (struct oc_str){name.s, (size_t)(id - name.s)} : name;
+    return id ? oc_str_before(name, id) : name;
 }
 
 static bool describe_qnn(const struct ort_reading *r, struct oc_str name, struct ort_work *w)
@@ -42,14 +42,14 @@ static bool describe_openvino(const struct ort_reading *r, struct oc_str name, s
     struct oc_str node = ort_field(r, F_NODE_NAME), type = ort_field(r, F_OV_TYPE),
                   status = ort_field(r, F_OV_STATUS);
     bool prefixed = oc_str_starts(name, "OV::");
-    w->part = node.n ? node : prefixed ? (struct oc_str){name.s + 4, name.n - 4} : name;
+    w->part = node.n ? node : prefixed ? oc_str_skip(name, 4) : name;
     w->part_type = type.n ? type : ort_field(r, F_OP);
     return !status.n || oc_str_eq(status, "EXECUTED");
 }
 
 static bool describe_webgpu(struct oc_str name, struct ort_work *w)
 {
-    const char *and = name.n ? memchr(name.s, '&', name.n) : NULL;
+    const char *and = oc_str_chr(name, '&');
     w->own_clock = true;
     w->parent = (struct oc_str){name.s, and? (size_t)(and-name.s) : 0};
     return true;

@@ -11,23 +11,6 @@
 
 enum { AHEAD = 16 };
 
-/* ---- records ---------------------------------------------------------------------------------------- */
-
-static struct oc_prof_rec *ort_runs_add_rec(struct ort_recs *r)
-{
-    OC_GROW(r->rec, r->n, r->cap);
-    r->rec[r->n] = oc_prof_rec_new("");
-    return &r->rec[r->n++];
-}
-
-struct oc_prof_rec *ort_add_bucket(struct ort_recs *r, const char *bucket, const char *name)
-{
-    struct oc_prof_rec *rec = ort_runs_add_rec(r);
-    rec->bucket = bucket;
-    rec->name = name;
-    return rec;
-}
-
 /* ---- recorded types --------------------------------------------------------------------------------- */
 
 struct types {
@@ -75,11 +58,9 @@ static struct types parse_types(struct oc_arena *a, const char *text)
                 if (n < cap && ort_runs_read_dims(j, a, &t, dtype))
                     all[n++] = t;
             }
-    struct oc_type *kept = OC_NEW_ARRAY(a, n ? n : 1, struct oc_type);
-    memcpy(kept, all, n * sizeof(*kept));
     oc_json_close(j);
     oc_stream_close(s);
-    return (struct types){kept, (uint32_t)n};
+    return (struct types){OC_COPY_ARRAY(a, all, n), (uint32_t)n};
 }
 
 struct type_cache {
@@ -133,19 +114,9 @@ static void guess_run(struct ort_trace *t)
 
 static void ort_runs_choose_runs(struct ort_trace *t, int32_t warmup)
 {
-    struct oc_profile *p = t->out;
-    size_t drop = warmup < 0 ? t->n_run > 1 : (size_t)warmup;
-    if (drop >= t->n_run && t->n_run) {
-        oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
-                    "%zu warm-up runs requested, but the file has %zu: only the last one is used", drop,
-                    t->n_run);
-        drop = t->n_run - 1;
-    }
-    for (size_t i = drop; i < t->n_run; i++)
+    for (size_t i = oc_prof_use_runs(t->out, (uint32_t)t->n_run, warmup); i < t->n_run; i++)
         t->run[i].used = true;
-    p->runs_total = (uint32_t)t->n_run;
-    p->runs_used = (uint32_t)(t->n_run - drop);
-    p->runs_from = OC_RUNS_MARKED;
+    t->out->runs_from = OC_RUNS_MARKED;
 }
 
 /* Chooses the statistic from the spread of the run times. */
@@ -175,7 +146,7 @@ struct making {
     struct ort_busy *busy;
     struct ort_unused unused;
     struct oc_run_sums sums;
-    struct ort_recs recs;
+    struct oc_rec_list recs;
     struct type_cache types;
     struct ort_shapes shapes;
     enum oc_stat stat;
@@ -307,7 +278,7 @@ static void add_group_recs(struct making *m)
             g->group[k].rec = (uint32_t)i;
     for (size_t i = 0; i < n; i++) {
         const struct ort_group *grp = &g->group[order[i].group];
-        struct oc_prof_rec *rec = ort_runs_add_rec(&m->recs);
+        struct oc_prof_rec *rec = oc_rec_add(&m->recs);
         ort_runs_describe(m, &m->t->key[grp->key], rec);
         rec->lane = grp->lane;
         rec->parent = grp->parent == OC_NONE ? OC_NONE : g->group[grp->parent].rec;
@@ -388,7 +359,7 @@ static void add_framework(struct making *m)
     for (uint32_t i = 0; i < t->n_run; i++)
         if (t->run[i].used)
             s->sum[i] -= (double)m->busy[i].busy_us * NS_PER_US;
-    struct oc_prof_rec *rec = ort_add_bucket(&m->recs, "framework", "(framework)");
+    struct oc_prof_rec *rec = oc_rec_add_named(&m->recs, "framework", "(framework)");
     oc_run_sums_tell(s, m->stat, p->runs_used, rec);
     rec->self_ns = rec->time_ns;
     rec->total_ns = oc_run_sums_total(s);
@@ -409,7 +380,7 @@ static void add_load(struct making *m)
     for (size_t i = 0; i < t->n_session; i++) {
         const struct ort_session *e = &t->session[i];
         bool early = !t->n_run || e->ts_us < t->run[0].start_us;
-        ort_runs_set_total(ort_add_bucket(&m->recs, early ? "load" : "session", e->name), e->dur_us, 1,
+        ort_runs_set_total(oc_rec_add_named(&m->recs, early ? "load" : "session", e->name), e->dur_us, 1,
                            e->where);
     }
 }
@@ -427,16 +398,16 @@ static void ort_runs_add_unused(struct making *m)
     }
     if (n_warmup) {
         bool more = m->shapes.left_out;
-        struct oc_prof_rec *rec = ort_add_bucket(&m->recs, more ? "unused runs" : "warm-up runs",
-                                                 more ? "(unused runs)" : "(warm-up runs)");
+        struct oc_prof_rec *rec = oc_rec_add_named(&m->recs, more ? "unused runs" : "warm-up runs",
+                                                   more ? "(unused runs)" : "(warm-up runs)");
         ort_runs_set_total(rec, warmup_us, n_warmup, 0);
         rec->total_ns = (double)held_us * NS_PER_US; /* more than the run durations when threads overlap */
     }
     if (u->n_cut)
-        ort_runs_set_total(ort_add_bucket(&m->recs, "incomplete run", "(incomplete run)"), u->cut_us,
+        ort_runs_set_total(oc_rec_add_named(&m->recs, "incomplete run", "(incomplete run)"), u->cut_us,
                            u->n_cut, 0);
     if (u->n_outside)
-        ort_runs_set_total(ort_add_bucket(&m->recs, "outside runs", "(outside runs)"), u->outside_us,
+        ort_runs_set_total(oc_rec_add_named(&m->recs, "outside runs", "(outside runs)"), u->outside_us,
                            u->n_outside, 0);
 }
 
@@ -538,11 +509,7 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     add_load(&m);
     ort_runs_add_unused(&m);
     sum_imported(&m);
-    p->rec = OC_NEW_ARRAY(&p->arena, m.recs.n ? m.recs.n : 1, struct oc_prof_rec);
-    if (m.recs.n)
-        memcpy(p->rec, m.recs.rec, m.recs.n * sizeof(*p->rec));
-    p->n_rec = (uint32_t)m.recs.n;
-    free(m.recs.rec);
+    oc_rec_list_end(&m.recs, p);
     free(m.busy);
     oc_run_sums_free(&m.sums);
     ort_shapes_free(&m.shapes);

@@ -12,6 +12,7 @@
 #ifndef OC_ORT_TRACE_H
 #define OC_ORT_TRACE_H
 
+#include "profile/rec_list.h"
 #include "profile/run_sums.h"
 #include "onnxcost.h"
 
@@ -138,15 +139,8 @@ void ort_shapes_free(struct ort_shapes *s);
 void ort_shapes_keep(const struct ort_trace *t, const struct ort_groups *g, const struct ort_shapes *s,
                      uint32_t n_rec);
 
-/* List of records under construction. A new record is an empty bucket. */
-struct ort_recs {
-    struct oc_prof_rec *rec; /* on the heap */
-    size_t n, cap;
-};
-struct oc_prof_rec *ort_add_bucket(struct ort_recs *r, const char *bucket, const char *name);
-
 /* Device time: sets kernel_ns of the records and adds buckets for kernels without a node. */
-void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct ort_recs *recs,
+void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
                            struct oc_run_sums *sums);
 
 /* Sorts by lane, start, longest first, control flow first. */
@@ -160,8 +154,5 @@ static inline bool ort_before(const struct ort_event *a, const struct ort_event 
         return a->dur_us > b->dur_us;
     return key[a->key].has_body && !key[b->key].has_body;
 }
-
-/* In place. Adaptive: fast for nearly sorted events. */
-void ort_sort_events(struct ort_event *e, size_t n, const struct ort_key *key);
 
 #endif

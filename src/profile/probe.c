@@ -106,6 +106,15 @@ bool oc_profile_format_facts(size_t index, const char **seen, const char **lost)
 
 /* ---- probing ---------------------------------------------------------------------------------------- */
 
+bool oc_peek_has_line(const struct oc_peek *p, bool (*is_line)(struct oc_str line))
+{
+    struct oc_str text = oc_str(p->data, p->n), line;
+    while (oc_str_line(&text, &line))
+        if (line.n && is_line(line))
+            return true;
+    return false;
+}
+
 static int read_peek(const char *path, size_t bytes, struct oc_arena *a, struct oc_peek *peek,
                      struct oc_err *err)
 {

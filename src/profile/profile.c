@@ -143,6 +143,18 @@ const char *oc_runs_from_name(enum oc_runs_from from)
     return (size_t)from < OC_COUNT(name) ? name[from] : NULL;
 }
 
+uint32_t oc_prof_use_runs(struct oc_profile *p, uint32_t n_run, int32_t warmup)
+{
+    uint32_t drop = warmup < 0 ? n_run > 1 : (uint32_t)warmup, most = n_run ? n_run - 1 : 0;
+    if (drop > most && n_run)
+        oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
+                    "%u warm-up runs requested, but the file has %u: only the last one is used", drop, n_run);
+    drop = drop > most ? most : drop;
+    p->runs_total = n_run;
+    p->runs_used = n_run - drop;
+    return drop;
+}
+
 /* ---- sources: files of one measurement -------------------------------------------------------------- */
 
 struct source {

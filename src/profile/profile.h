@@ -232,6 +232,9 @@ static inline bool oc_peek_has(const struct oc_peek *p, const char *text)
     return oc_str_has(oc_str(p->data, p->n), text);
 }
 
+/* Whether is_line accepts a line that is not empty. */
+bool oc_peek_has_line(const struct oc_peek *p, bool (*is_line)(struct oc_str line));
+
 struct oc_bid {
     int score; /* score from 0 (no match) to 100 (certain) */
     const char *reason;
@@ -271,6 +274,10 @@ struct oc_importer {
 };
 
 const struct oc_importer *const *oc_importers(size_t *n);
+
+/* Sets the number of runs and how many of them are used. Returns how many at the start are not: `warmup`, or
+ * by default (below 0) one of several; at least one is used. */
+uint32_t oc_prof_use_runs(struct oc_profile *p, uint32_t n_run, int32_t warmup);
 
 /* A limit was exceeded: opening the file fails, whatever the importer has read so far. */
 void oc_prof_over(struct oc_profile *p, enum oc_cap which);

@@ -12,6 +12,14 @@ struct oc_prof_rec *oc_rec_add(struct oc_rec_list *l)
     return rec;
 }
 
+struct oc_prof_rec *oc_rec_add_named(struct oc_rec_list *l, const char *bucket, const char *name)
+{
+    struct oc_prof_rec *rec = oc_rec_add(l);
+    rec->bucket = bucket;
+    rec->name = name;
+    return rec;
+}
+
 void oc_rec_time(struct oc_prof_rec *rec, double ns)
 {
     rec->time_ns = rec->self_ns = rec->min_ns = rec->max_ns = rec->median_ns = ns;
@@ -19,9 +27,7 @@ void oc_rec_time(struct oc_prof_rec *rec, double ns)
 
 void oc_rec_list_end(struct oc_rec_list *l, struct oc_profile *p)
 {
-    p->rec = OC_NEW_ARRAY(&p->arena, l->n ? l->n : 1, struct oc_prof_rec);
-    if (l->n)
-        memcpy(p->rec, l->rec, l->n * sizeof(*l->rec));
+    p->rec = OC_COPY_ARRAY(&p->arena, l->rec, l->n);
     p->n_rec = (uint32_t)l->n;
     free(l->rec);
     *l = (struct oc_rec_list){0};

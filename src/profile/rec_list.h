@@ -14,6 +14,9 @@ struct oc_rec_list {
  * call. The pointer is valid until the next append. */
 struct oc_prof_rec *oc_rec_add(struct oc_rec_list *l);
 
+/* Appends a record with that name; bucket NULL: an operator. */
+struct oc_prof_rec *oc_rec_add_named(struct oc_rec_list *l, const char *bucket, const char *name);
+
 /* For sources with one figure per record: sets time_ns = self_ns = min = max = median. */
 void oc_rec_time(struct oc_prof_rec *rec, double ns);
 

@@ -75,6 +75,12 @@ void oc_run_sums_tell(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_us
                                           : oc_run_sums_stat(s, stat, runs_used);
 }
 
+void oc_run_sums_spread(struct oc_run_sums *s, struct oc_run_spread *out)
+{
+    run_sums_collect(s);
+    oc_run_spread_of(s->value, s->n, out);
+}
+
 double oc_run_sums_total(const struct oc_run_sums *s)
 {
     double total_ns = 0;

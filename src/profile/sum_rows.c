@@ -36,12 +36,7 @@ static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
     rec->total_kernel_ns = 0;
     rec->bucket = !x->label.name && x->kind != OC_EV_KERNEL ? "copies" : NULL;
     if (x->label.name) {
-        rec->op_type = x->label.op_type;
-        rec->provider = x->label.provider;
-        rec->index = x->label.index;
-        rec->in = x->label.in;
-        rec->n_in = x->label.n_in;
-        rec->has_in = x->label.has_in;
+        oc_label_describe(&x->label, rec);
     }
     return id;
 }

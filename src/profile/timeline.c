@@ -134,7 +134,16 @@ uint32_t oc_timeline_detail(struct oc_timeline *t, const void *key, size_t n, bo
     if (!*is_new)
         return id;
     OC_GROW(t->detail, t->n_detail, t->cap_detail);
-    t->detail[t->n_detail++] = (struct oc_event_detail){.device_index = OC_NONE, .bytes = UINT64_MAX};
+    t->detail[t->n_detail++] = (struct oc_event_detail){.bytes = UINT64_MAX};
+    return id;
+}
+
+uint32_t oc_timeline_bytes(struct oc_timeline *t, uint64_t bytes)
+{
+    bool is_new;
+    uint32_t id = oc_timeline_detail(t, &bytes, sizeof(bytes), &is_new);
+    if (is_new)
+        t->detail[id].bytes = bytes;
     return id;
 }
 
@@ -342,16 +351,8 @@ static void timeline_extend_runs(struct oc_timeline *t)
 static void timeline_choose_runs(struct oc_timeline *t, int32_t warmup)
 {
     struct oc_profile *p = t->profile;
-    uint32_t drop = warmup < 0 ? t->n_run > 1 : (uint32_t)warmup;
-    if (drop >= t->n_run) {
-        oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
-                    "%u warm-up runs requested, but the file has %u: only the last one is used", drop,
-                    t->n_run);
-        drop = t->n_run - 1;
-    }
-    t->first_used_run = drop;
+    t->first_used_run = oc_prof_use_runs(p, t->n_run, warmup);
     p->runs_total = t->runs_implicit ? 0 : t->n_run;
-    p->runs_used = t->n_run - drop;
     p->training |= (t->kinds & (1u << OC_EV_BACKWARD | 1u << OC_EV_OPTIMIZATION)) != 0;
     if (!t->runs_found)
         p->runs_from = t->runs_implicit ? OC_RUNS_UNKNOWN : OC_RUNS_MARKED;
@@ -465,13 +466,10 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
     if (t->left_out)
         oc_diag_add(&p->diags, OC_WARNING, "W-many-shapes", "",
                     "shapes change so often that only the first %u different sets are kept: %llu later calls "
-                    "have a row "
-                    "without shapes",
+                    "have a row without shapes",
                     (unsigned)MAX_DETAILS, (unsigned long long)t->left_out);
     p->n_lane = t->n_lane;
-    p->lane = OC_NEW_ARRAY(&p->arena, t->n_lane ? t->n_lane : 1, struct oc_lane);
-    if (t->n_lane)
-        memcpy(p->lane, t->lane, t->n_lane * sizeof(*t->lane));
+    p->lane = OC_COPY_ARRAY(&p->arena, t->lane, t->n_lane);
     free_maps(t);
 }
 

@@ -66,10 +66,9 @@ struct oc_event_detail { /* shared by events with equal details */
     const struct oc_type *in;
     uint32_t n_in;
     bool has_in;
-    uint32_t device_index; /* launch geometry etc. is not stored; see oc_prof_kernel */
-    uint64_t bytes;        /* size of a copy, UINT64_MAX: unknown */
-    const char *text;      /* call stack, copy kind ...; NULL */
-    const char *values;    /* as in struct oc_prof_rec */
+    uint64_t bytes;     /* size of a copy, UINT64_MAX: unknown */
+    const char *text;   /* call stack, copy kind ...; NULL */
+    const char *values; /* as in struct oc_prof_rec */
 };
 
 struct oc_interval {
@@ -134,6 +133,9 @@ uint16_t oc_timeline_lane(struct oc_timeline *t, const struct oc_lane *lane);
 /* Finds or adds the detail with that key (any bytes that identify it). *is_new: the caller fills the empty
  * t->detail[result]. OC_NONE: the trace has more different details than are kept. */
 uint32_t oc_timeline_detail(struct oc_timeline *t, const void *key, size_t n, bool *is_new);
+
+/* The detail of a copy or memset of that size. */
+uint32_t oc_timeline_bytes(struct oc_timeline *t, uint64_t bytes);
 
 /* Converts the source's clock to timeline time; events days apart from the rest are skipped. */
 double oc_timeline_at(struct oc_timeline *t, int64_t ns);

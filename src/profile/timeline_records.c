@@ -21,14 +21,6 @@ static const struct {
 
 /* ---- sums per run ----------------------------------------------------------------------------------- */
 
-static void *timeline_records_zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        oc_out_of_memory(n * size);
-    return p;
-}
-
 static double stat_of_sums(const struct making *m, struct oc_run_sums *s, enum oc_stat stat)
 {
     return oc_run_sums_stat(s, stat, m->t->profile->runs_used);
@@ -439,12 +431,12 @@ static void timeline_records_begin(struct making *m)
     size_t n = t->n_run;
     oc_run_sums_init(&m->all, n);
     oc_run_sums_init(&m->part, n);
-    m->value = timeline_records_zeroed(n, sizeof(double));
-    m->busy = timeline_records_zeroed(n, sizeof(double));
-    m->run_reached = timeline_records_zeroed(n, sizeof(double));
-    m->lane_reached = timeline_records_zeroed(t->n_lane, sizeof(double));
+    m->value = oc_xcalloc(n, sizeof(double));
+    m->busy = oc_xcalloc(n, sizeof(double));
+    m->run_reached = oc_xcalloc(n, sizeof(double));
+    m->lane_reached = oc_xcalloc(t->n_lane, sizeof(double));
     for (unsigned b = B_FRAMEWORK; b <= B_COPIES; b++)
-        m->sum[b] = timeline_records_zeroed(n, sizeof(double));
+        m->sum[b] = oc_xcalloc(n, sizeof(double));
     m->device = (t->kinds & (1u << OC_EV_KERNEL | 1u << OC_EV_MEMCPY | 1u << OC_EV_MEMSET)) != 0;
 }
 

@@ -29,9 +29,7 @@ static bool timeline_runs_in_sequence(const struct sequence *s, const struct oc_
 static void choose_lane(struct sequence *s)
 {
     const struct oc_timeline *t = s->t;
-    size_t *count = calloc(t->n_lane ? t->n_lane : 1, sizeof(*count));
-    if (!count)
-        oc_out_of_memory(t->n_lane * sizeof(*count));
+    size_t *count = oc_xcalloc(t->n_lane, sizeof(*count));
     for (size_t i = 0; i < t->n_event; i++)
         count[t->event[i].lane] += is_in_sequence(t, &t->event[i], s->device);
     for (uint32_t l = 0; l < t->n_lane; l++)

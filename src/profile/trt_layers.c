@@ -9,14 +9,6 @@ struct reader {
     struct trt_engine *e;
 };
 
-static bool trt_layers_enter(struct reader *r, enum oc_json_type type)
-{
-    if (oc_json_peek(r->j) == type)
-        return oc_json_enter(r->j);
-    oc_json_skip(r->j);
-    return false;
-}
-
 static const char *trt_layers_read_text(struct reader *r)
 {
     struct oc_str s;
@@ -54,7 +46,7 @@ static struct oc_shape trt_layers_read_dims(struct reader *r)
 {
     struct oc_dim dim[OC_MAX_RANK];
     unsigned n = 0;
-    bool fits = trt_layers_enter(r, OC_JSON_ARRAY);
+    bool fits = oc_json_enter_type(r->j, OC_JSON_ARRAY);
     if (!fits)
         return oc_shape_unranked();
     while (oc_json_item(r->j)) {
@@ -73,7 +65,7 @@ static struct oc_type trt_layers_read_tensor(struct reader *r, const char **name
     struct oc_type t = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_unranked());
     struct oc_str key, s;
     *name = "";
-    if (!trt_layers_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return t;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "Name"))
@@ -94,7 +86,7 @@ static void read_tensors(struct reader *r, const struct oc_type **types, const c
 {
     struct oc_prof_input *t = NULL;
     size_t count = 0, cap = 0;
-    if (!trt_layers_enter(r, OC_JSON_ARRAY))
+    if (!oc_json_enter_type(r->j, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
         OC_GROW(t, count, cap);
@@ -118,7 +110,7 @@ static void read_tensors(struct reader *r, const struct oc_type **types, const c
 static void trt_layers_read_ints(struct reader *r, struct trt_ints *out)
 {
     out->n = 0;
-    if (!trt_layers_enter(r, OC_JSON_ARRAY))
+    if (!oc_json_enter_type(r->j, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
         int64_t v;
@@ -134,7 +126,7 @@ static void trt_layers_read_ints(struct reader *r, struct trt_ints *out)
 static void read_weights(struct reader *r, const char **type, int64_t *count)
 {
     struct oc_str key;
-    if (!trt_layers_enter(r, OC_JSON_OBJECT))
+    if (!oc_json_enter_type(r->j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "Type"))
@@ -216,11 +208,8 @@ static void read_markers(struct reader *r, struct trt_layer *l)
             name[n++] = oc_intern(&r->p->names, at, cut - 1);
         }
     }
-    const char **kept = OC_NEW_ARRAY(&r->p->arena, n, const char *);
-    if (n)
-        memcpy(kept, name, n * sizeof(*kept));
+    l->marker = OC_COPY_ARRAY(&r->p->arena, name, n);
     free(name);
-    l->marker = kept;
     l->n_marker = (uint32_t)n;
 }
 
@@ -261,7 +250,7 @@ static void trt_layers_read_layer(struct reader *r)
     if (oc_json_peek(r->j) == OC_JSON_STRING) {
         l.name = trt_layers_read_text(r);
     } else {
-        l.detailed = trt_layers_enter(r, OC_JSON_OBJECT);
+        l.detailed = oc_json_enter_type(r->j, OC_JSON_OBJECT);
         if (!l.detailed)
             return;
         while (oc_json_member(r->j, &key))
@@ -275,7 +264,7 @@ static void trt_layers_read_layer(struct reader *r)
 
 static void read_io(struct reader *r)
 {
-    if (!trt_layers_enter(r, OC_JSON_ARRAY))
+    if (!oc_json_enter_type(r->j, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
         struct oc_prof_input io = {.type = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_unranked())};
@@ -298,7 +287,7 @@ bool trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p,
     if (!oc_str_eq(key, "Layers"))
         return false;
     out->found = true;
-    if (trt_layers_enter(&r, OC_JSON_ARRAY))
+    if (oc_json_enter_type(j, OC_JSON_ARRAY))
         while (oc_json_item(j))
             trt_layers_read_layer(&r);
     return true;

@@ -29,33 +29,16 @@ static struct oc_str content(struct oc_str line)
         if (!end || !(level || date))
             break;
         size_t used = (size_t)(end + 1 - line.s);
-        line = oc_csv_trim((struct oc_str){line.s + used, line.n - used});
+        line = oc_csv_trim(oc_str_skip(line, used));
     }
     return oc_csv_trim(line);
 }
 
-static const char *trt_log_find(struct oc_str s, const char *word)
-{
-    return memmem(s.s, s.n, word, strlen(word));
-}
-
 static struct oc_str trt_log_text_after(struct oc_str s, const char *word)
 {
-    const char *at = trt_log_find(s, word);
+    const char *at = oc_str_find(s, word);
     size_t skip = at ? (size_t)(at - s.s) + strlen(word) : s.n;
-    return (struct oc_str){s.s + skip, s.n - skip};
-}
-
-/* Returns the first word; *rest is the text after it. */
-static struct oc_str word_of(struct oc_str *rest)
-{
-    size_t n = 0;
-    *rest = oc_csv_trim(*rest);
-    while (n < rest->n && rest->s[n] != ' ' && rest->s[n] != '\t')
-        n++;
-    struct oc_str word = {rest->s, n};
-    *rest = (struct oc_str){rest->s + n, rest->n - n};
-    return word;
+    return oc_str_skip(s, skip);
 }
 
 static struct oc_str last_word_of(struct oc_str *rest)
@@ -88,7 +71,7 @@ static bool trt_log_read_row(const struct table *t, struct oc_str rest, struct t
     double v[MAX_NUMBERS] = {0};
     for (unsigned i = 0; i < t->numbers; i++) {
         unsigned at = t->name_first ? t->numbers - 1 - i : i;
-        if (!trt_log_number(t->name_first ? last_word_of(&rest) : word_of(&rest), &v[at]))
+        if (!trt_log_number(t->name_first ? last_word_of(&rest) : oc_csv_word(&rest), &v[at]))
             return false;
     }
     *name = oc_csv_trim(rest);
@@ -101,7 +84,7 @@ static bool trt_log_read_row(const struct table *t, struct oc_str rest, struct t
 static void trt_log_open_table(struct table *t, struct oc_str header)
 {
     t->name_first = header.n > 5 && memcmp(header.s, "Layer", 5) == 0;
-    t->has_median = trt_log_find(header, "Median") != NULL;
+    t->has_median = oc_str_find(header, "Median") != NULL;
     t->numbers = t->has_median ? 4 : 3;
     t->open = true;
 }
@@ -138,9 +121,8 @@ void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str l
         const char *equal = one.n ? memrchr(one.s, '=', one.n) : NULL;
         size_t used = end ? (size_t)(end + 1 - list.s) : list.n;
         if (equal)
-            trt_add_input(r, p, (struct oc_str){one.s, (size_t)(equal - one.s)},
-                          (struct oc_str){equal + 1, (size_t)(one.s + one.n - (equal + 1))});
-        list = (struct oc_str){list.s + used, list.n - used};
+            trt_add_input(r, p, oc_str_before(one, equal), oc_str_from(one, equal + 1));
+        list = oc_str_skip(list, used);
     }
 }
 
@@ -157,7 +139,7 @@ static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_readi
         if (!rest.n)
             continue;
         name.n -= rest.n + strlen(dimensions);
-        trt_add_input(r, p, name, word_of(&rest));
+        trt_add_input(r, p, name, oc_csv_word(&rest));
         return true;
     }
     return false;
@@ -168,7 +150,7 @@ static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_readi
 /* "min = 1.1 ms, max = 3 ms, mean = 1.5 ms, median = 1.25 ms": the number after the word. */
 static double trt_log_number_after(struct oc_str s, const char *word)
 {
-    struct oc_str rest = trt_log_text_after(s, word), value = word_of(&rest);
+    struct oc_str rest = trt_log_text_after(s, word), value = oc_csv_word(&rest);
     double ms;
     return oc_parse_double(value.s, value.n, &ms) ? valid_ms(ms) : (double)NAN;
 }
@@ -195,7 +177,7 @@ static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt
         struct oc_str name = oc_csv_trim(trt_log_text_after(s, device));
         r->device = oc_intern(&p->names, name.s, name.n);
     } else if (oc_str_starts(s, queries)) {
-        struct oc_str rest = trt_log_text_after(s, queries), word = word_of(&rest);
+        struct oc_str rest = trt_log_text_after(s, queries), word = oc_csv_word(&rest);
         if (oc_parse_i64(word.s, word.n, &n) && n > 0)
             r->n_query = n;
     } else if (oc_str_starts(s, shape)) {
@@ -213,7 +195,7 @@ static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt
 /* "=== Profile (2094 iterations ) ===" */
 static void trt_log_read_title(struct oc_str s, struct trt_reading *r)
 {
-    struct oc_str rest = trt_log_text_after(s, "("), word = word_of(&rest);
+    struct oc_str rest = trt_log_text_after(s, "("), word = oc_csv_word(&rest);
     int64_t count;
     r->has_count = oc_parse_i64(word.s, word.n, &count) && count > 0;
     r->count = r->has_count ? count : 0;
