@@ -18,7 +18,7 @@ size_t oc_text_rule(struct oc_str line, struct oc_text_column *out);
  * of the line. */
 void oc_text_cut(struct oc_str line, const struct oc_text_column *span, size_t n, struct oc_str *out);
 
-/* Recordings that a log or a README has in order: their times must not be added up. */
+/* Several recordings in one log or README: their times must not be added up. */
 struct oc_recordings {
     unsigned n;
     uint32_t line[2]; /* of the first two */
