@@ -73,7 +73,7 @@ static void scale_model(const struct oc_join *j, const struct oc_prof_rec *rec, 
 
 static void set_operations(const struct oc_prof_rec *rec, struct oc_join_rec *r)
 {
-    bool integer = rec->n_in && oc_class_is_int(oc_dtype_info(rec->in[0].dtype)->cls);
+    bool integer = oc_record_is_integer(rec);
     uint64_t flop = rec->flop < 0x1p63 ? (uint64_t)rec->flop : UINT64_MAX;
     r->macs = rec->has_macs ? rec->macs : 0;
     r->flops = integer ? 0 : flop;

@@ -11,6 +11,11 @@
 #include "profile/quantiles.h"
 #include "profile/timeline.h"
 
+bool oc_record_is_integer(const struct oc_prof_rec *rec)
+{
+    return rec->n_in && oc_class_is_int(oc_dtype_info(rec->in[0].dtype)->cls);
+}
+
 struct oc_prof_rec oc_prof_rec_new(const char *name)
 {
     double none = (double)NAN;

@@ -115,6 +115,8 @@ struct oc_prof_counters {
     double v[OC_CTR_COUNT];
 };
 
+/* Whether its operations are on integers: those of its first input. */
+bool oc_record_is_integer(const struct oc_prof_rec *rec);
 /* A record with that name and all other members unknown. */
 struct oc_prof_rec oc_prof_rec_new(const char *name);
 

@@ -301,7 +301,7 @@ const struct oc_column oc_columns[] = {
      .get = get_written},
     {.key = "params", .title = "params", .kind = OC_FIELD_SI, .use = BOTH, .drop = 10, .available = without_time,
      .get = get_params},
-    {.key = "flop_per_byte", .title = "FLOP/B", .kind = OC_FIELD_RATIO, .use = BOTH, .drop = 11,
+    {.key = "flop_per_byte", .title = "FLOP/B", .kind = OC_FIELD_RATIO, .use = BOTH, .quality = true, .drop = 11,
      .available = with_costs, .get = get_intensity},
     {.key = "bound_by", .title = "bound by", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true,
      .available = with_bounds, .drop = 5, .get = get_bound},
@@ -401,7 +401,8 @@ const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
     if (isinf(c.number))
         return "inf";
     const char *text = human_number(l->arena, col, c.number);
-    const char *mark = oc_quality_mark(l->row->quality);
+    const char *mark =
+        oc_quality_mark(col->kind == OC_FIELD_RATIO ? oc_row_ratio_quality(l->row) : l->row->quality);
     return col->quality && *mark ? oc_printf(l->arena, "%s%s", mark, text) : text;
 }
 

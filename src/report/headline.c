@@ -116,20 +116,17 @@ static unsigned quality_of(double value, unsigned quality)
     return isnan(value) ? OC_UNKNOWN : quality == OC_UNKNOWN ? OC_EXACT : quality;
 }
 
-static void headline_add_row(const struct oc_report *r, const struct oc_row *row, struct work *w)
+static void headline_add_row(const struct oc_row *row, struct work *w)
 {
-    const struct oc_join *j = r->in->join;
     bool launch = row->rates == OC_RATES_LAUNCH;
     if (isnan(row->time_s))
         return;
     w->launches |= launch;
     w->time_s += launch ? 0 : row->time_s;
     if (!isnan(row->computation)) {
-        const struct oc_join_rec *rec = j && row->record != OC_NONE ? &j->rec[row->record] : NULL;
-        double ops = rec && rec->quality != OC_UNKNOWN ? (double)rec->ops * r->runs : 0;
         w->counted = true;
-        w->ops += ops;
-        w->flops += row->computation - ops;
+        w->ops += row->int_ops;
+        w->flops += row->computation - row->int_ops;
         w->operations += launch ? 0 : row->computation;
         w->operations_s += launch ? 0 : row->time_s;
     }
@@ -149,7 +146,7 @@ static void set_rates(const struct oc_report *r, double all_ns, struct oc_headli
     if (!(all_ns > 0) || (r->in->join && !oc_profile_runs_known(r->in->profile)))
         return;
     for (uint32_t i = 0; i < r->all.n; i++)
-        headline_add_row(r, &r->all.row[i], &w);
+        headline_add_row(&r->all.row[i], &w);
     if (w.launches && (isnan(r->in->profile->run_ns) || !(w.time_s > 0)))
         return;
     out->flops_quality = (uint8_t)w.flops_quality;

@@ -48,7 +48,8 @@ struct oc_row {
     double time_s, host_time_s;           /* device (or the source's own) and host; NAN: not recorded */
     double kern_time_s, host_kern_time_s; /* wait time until the kernel, NAN if unknown */
     double computation, memory;           /* FLOPs and bytes, NAN unknown */
-    uint8_t quality;                      /* enum oc_quality of the two */
+    double int_ops;                       /* part of computation: operations on integers */
+    uint8_t quality;                      /* enum oc_quality of the first two */
     uint8_t rates;                        /* enum oc_row_rates */
     uint8_t in_state, out_state;          /* enum oc_row_shapes_state */
     const struct oc_row_shape *in, *out;
@@ -103,6 +104,11 @@ static inline void oc_row_drop_empty_bounds(struct oc_row *r)
     r->computation = r->computation > 0 ? r->computation : (double)NAN;
     r->memory = r->memory > 0 ? r->memory : (double)NAN;
     r->intensity = r->computation > 0 && r->memory > 0 ? r->intensity : (double)NAN;
+}
+/* The quality of FLOPs per byte: where both are bounds, their quotient is none. */
+static inline unsigned oc_row_ratio_quality(const struct oc_row *r)
+{
+    return r->quality == OC_LOWER || r->quality == OC_UPPER ? OC_EST : r->quality;
 }
 /* The time that work is compared with, for rates and efficiency. NAN: not known. */
 static inline double oc_row_rate_time_s(const struct oc_row *r)

@@ -65,6 +65,7 @@ static void set_cost(struct oc_row *row, const struct oc_join_rec *j)
     row->rule = j->n_node ? j->rule : j->bucket;
     if (j->quality != OC_UNKNOWN) {
         row->computation = (double)j->flops + (double)j->ops;
+        row->int_ops = (double)j->ops;
         row->macs = (double)j->macs;
         row->params = (double)j->params;
     }
@@ -81,6 +82,7 @@ static void set_mean_cost(struct oc_row *row, const struct oc_join_rec *j, const
     double runs = sizes->runs;
     if (j->quality != OC_UNKNOWN) {
         row->computation = ((double)s->flops + (double)s->ops) / runs;
+        row->int_ops = (double)s->ops / runs;
         row->macs = (double)s->macs / runs;
     }
     if (j->bytes_known)
@@ -403,6 +405,7 @@ static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
     if (r->in->join && r->in->join->sizes)
         set_range_types(r, row, &r->in->join->sizes->rec[i]);
     row->computation = rec->flop;
+    row->int_ops = oc_record_is_integer(rec) && !isnan(rec->flop) ? rec->flop : 0;
     row->memory = rec->bytes;
     row->macs = rec->has_macs ? (double)rec->macs : (double)NAN;
     row->quality = isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : rec->quality;
@@ -422,6 +425,7 @@ static void set_recorded_cost(struct oc_report *r, struct oc_row *row, const str
     row->quality = k.quality;
     if (k.quality != OC_UNKNOWN) {
         row->computation = calls * ((double)k.flops + (double)k.ops);
+        row->int_ops = calls * (double)k.ops;
         row->macs = calls * (double)k.macs;
     }
     if (k.bytes_known)

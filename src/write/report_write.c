@@ -161,6 +161,7 @@ static void count_runs(struct oc_report *r)
         if (isnan(row->time_s))
             continue;
         row->computation *= r->runs;
+        row->int_ops *= r->runs;
         row->memory *= r->runs;
         row->macs *= r->runs;
     }

@@ -245,7 +245,7 @@ static const struct spec counted[] = {
     {.title = "%", .unit = UNIT_PERCENT, .number = get_share},
     {.title = "cum %", .unit = UNIT_SUM, .drop = 4, .number = get_share},
     {.title = "B", .unit = UNIT_BYTES, .marked = true, .drop = 1, .number = get_bytes},
-    {.title = "FLOP/B", .unit = UNIT_PLAIN, .drop = 2, .number = get_intensity},
+    {.title = "FLOP/B", .unit = UNIT_PLAIN, .marked = true, .drop = 2, .number = get_intensity},
     {.title = "source line", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 11, .text = get_source},
 };
 static const struct spec limited[] = {
@@ -259,7 +259,7 @@ static const struct spec limited[] = {
     {.title = "bound by", .unit = UNIT_TEXT, .drop = 1, .text = get_bound},
     {.title = "FLOPs", .unit = UNIT_FLOPS, .drop = 2, .marked = true, .number = get_flops},
     {.title = "B", .unit = UNIT_BYTES, .drop = 3, .marked = true, .number = get_bytes},
-    {.title = "FLOP/B", .unit = UNIT_PLAIN, .drop = 4, .number = get_intensity},
+    {.title = "FLOP/B", .unit = UNIT_PLAIN, .marked = true, .drop = 4, .number = get_intensity},
     {.title = "source line", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 11, .text = get_source},
 };
 static const struct {
@@ -382,8 +382,9 @@ static void screen_fill_numbers(const struct screen *s, const struct spec *c, co
         const struct oc_row *row = &s->r->shown.row[i];
         double v = c->number(s, row);
         sum += screen_known(v);
+        unsigned quality = c->number == get_intensity ? oc_row_ratio_quality(row) : row->quality;
         t->cell[i * t->n_column + at] = format_number(t->arena, c->unit == UNIT_SUM ? sum : v, scale,
-                                                      c->marked ? oc_quality_mark(row->quality) : "");
+                                                      c->marked ? oc_quality_mark(quality) : "");
     }
 }
 

@@ -61,6 +61,7 @@ const hasTime = someKnown(C.time), hasRoof = !!D.hardware && someKnown(C.roof);
 const rowName = i => txt(C.name, i) || txt(C.type, i) || "row " + (i + 1);
 const rowType = i => txt(C.type, i) || "(no type)";
 const quality = i => D.quality.charCodeAt(i) - 48;
+const boundNo = (c, i) => !c.bound ? 0 : c.kind === "ratio" && quality(i) % 4 ? 3 : quality(i) % 4; /* a quotient of bounds is an estimate */
 
 /* ---- nodes ---- */
 const nodeTexts = key => D.nodes && D.nodes[key] ? new Column({ key, kind: "text", ...D.nodes[key] }, 0) : null;

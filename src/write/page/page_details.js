@@ -2,7 +2,7 @@
 function pairs(list) {
   return el("dl", null, list.filter(p => p && p[1] !== null && p[1] !== "").map(([k, v, title]) => [el("dt", null, k), el("dd", { title: title || null }, v)]));
 }
-const number_ = (c, i, kind, unit) => c && known(c.at(i)) ? (c.bound ? MARK[quality(i) % 4] : "") + human(kind || c.kind, c.at(i)) + (unit || "") : UNKNOWN;
+const number_ = (c, i, kind, unit) => c && known(c.at(i)) ? MARK[boundNo(c, i)] + human(kind || c.kind, c.at(i)) + (unit || "") : UNKNOWN;
 const shapes = s => s ? s.split(";").join(", ") : "";
 
 function facts(i, whole) {

@@ -19,7 +19,7 @@ function operatorColumn(c) {
   let max = 0;
   if (BARRED.has(c.key)) for (const v of c.numbers) if (v > max) max = v;
   o.cell = i => {
-    const cell = numberCell(c.kind, c.at(i), c.bound ? quality(i) % 4 : 0);
+    const cell = numberCell(c.kind, c.at(i), boundNo(c, i));
     if (max > 0) cell.bar = Math.max(0, c.numbers[i] / max);
     return cell;
   };
