@@ -84,15 +84,6 @@ int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_m
     return 0;
 }
 
-/* Compares with the header itself, or with its name before the unit. */
-static size_t column_map_find(const struct oc_str *f, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (oc_csv_same(f[i], name))
-            return i;
-    return oc_csv_column(f, n, name);
-}
-
 bool oc_column_map_find(struct oc_column_map *m, const struct oc_str *field, size_t n, const char **missing)
 {
     for (unsigned k = 0; k < OC_MAP_KEYS; k++) {
@@ -101,7 +92,7 @@ bool oc_column_map_find(struct oc_column_map *m, const struct oc_str *field, siz
         m->at[k] = OC_CSV_NONE;
         if (!m->column[k])
             continue;
-        m->at[k] = column_map_find(field, n, m->column[k]);
+        m->at[k] = oc_csv_column(field, n, m->column[k]);
         if (m->at[k] == OC_CSV_NONE) {
             if (missing)
                 *missing = m->column[k];

@@ -58,11 +58,13 @@ struct oc_str oc_csv_split_unit(struct oc_str header, struct oc_str *unit)
 
 size_t oc_csv_column(const struct oc_str *field, size_t n, const char *name)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct oc_str unit;
-        if (oc_csv_same(oc_csv_trim(field[i]), name) || oc_csv_same(oc_csv_split_unit(field[i], &unit), name))
+    struct oc_str unit;
+    for (size_t i = 0; i < n; i++)
+        if (oc_csv_same(oc_csv_trim(field[i]), name))
             return i;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (oc_csv_same(oc_csv_split_unit(field[i], &unit), name))
+            return i;
     return OC_CSV_NONE;
 }
 

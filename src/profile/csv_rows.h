@@ -71,7 +71,7 @@ bool oc_csv_same(struct oc_str s, const char *text); /* ignores ASCII case */
 /* "Total Time (ns)", "Start(nsec)": splits the name from the text in the last brackets ("" if none). */
 struct oc_str oc_csv_split_unit(struct oc_str header, struct oc_str *unit);
 
-/* Index of the column named `name` (ignoring a unit in brackets); OC_CSV_NONE: no such column. */
+/* Index of the column with that header, or with that name before a unit in brackets; OC_CSV_NONE: none. */
 size_t oc_csv_column(const struct oc_str *field, size_t n, const char *name);
 
 /* The field, or "" after the end of the row. */

@@ -7,6 +7,7 @@
 
 #include "profile/launches.h"
 #include "profile/op_sums.h"
+#include "profile/recorded_types.h"
 #include "profile/timeline.h"
 
 enum { NAME, TYPE, PLACE, CALLS, TOTAL, MEAN, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, N_COLUMN };
@@ -117,7 +118,7 @@ static const struct oc_type *device_tables_types_of(struct oc_arena *a, struct o
         struct oc_str name = {names.s, m};
         while (name.n && name.s[name.n - 1] == '"')
             name.n--;
-        if (!oc_op_shape(a, (struct oc_str){shapes.s, k}, oc_op_dtype(name), &type[(*n)++])) {
+        if (!oc_recorded_shape(a, (struct oc_str){shapes.s, k}, oc_recorded_dtype(name), &type[(*n)++])) {
             *n = 0;
             return NULL;
         }
@@ -243,22 +244,13 @@ static const struct layout layouts[] = {
 };
 /* clang-format on */
 
-/* The column with exactly this header, or with a unit in brackets after it. */
-static size_t device_tables_find(const struct oc_str *f, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (oc_csv_same(f[i], name))
-            return i;
-    return oc_csv_column(f, n, name);
-}
-
 static bool device_tables_fits(const struct layout *l, const struct oc_str *f, size_t n)
 {
     static const unsigned needed[] = {NAME, TOTAL, START, END};
-    if (device_tables_find(f, n, l->also) == OC_CSV_NONE)
+    if (oc_csv_column(f, n, l->also) == OC_CSV_NONE)
         return false;
     for (size_t i = 0; i < OC_COUNT(needed); i++)
-        if (l->column[needed[i]] && device_tables_find(f, n, l->column[needed[i]]) == OC_CSV_NONE)
+        if (l->column[needed[i]] && oc_csv_column(f, n, l->column[needed[i]]) == OC_CSV_NONE)
             return false;
     return true;
 }
@@ -287,7 +279,7 @@ static int device_tables_find_columns(struct reading *r, const struct oc_str *f,
 {
     for (unsigned k = 0; k < N_COLUMN; k++) {
         struct oc_str unit = {"", 0};
-        r->at[k] = r->layout->column[k] ? device_tables_find(f, n, r->layout->column[k]) : OC_CSV_NONE;
+        r->at[k] = r->layout->column[k] ? oc_csv_column(f, n, r->layout->column[k]) : OC_CSV_NONE;
         r->unit_ns[k] = r->layout->unit_ns;
         if (r->at[k] == OC_CSV_NONE || r->unit_ns[k] > 0 || !device_tables_is_time(k) || r->layout->units_row)
             continue;

@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 #include "profile/chrome_lanes.h"
-#include "profile/kineto_types.h"
+#include "profile/recorded_types.h"
 
 enum {
     F_NAME = OC_CH_ARG,
@@ -273,6 +273,19 @@ static void kineto_ids_of(const struct reading *r, bool launches, uint64_t *laun
         *owner = (uint32_t)external;
 }
 
+/* Whether the cost of the operator depends on values ("Concrete Inputs"): strides, masks, reduced dims. */
+static bool kineto_needs_values(struct oc_str name)
+{
+    static const char *const part[] = {
+        "conv",       "attention", "attn",      "fmha",       "pool",         "batch_norm",
+        "aten::to",   "_to_copy",  "aten::sum", "aten::mean", "aten::amax",   "aten::amin",
+        "aten::prod", "aten::any", "aten::all", "aten::arg",  "index_select", "embedding_dense_backward"};
+    for (size_t i = 0; i < OC_COUNT(part); i++)
+        if (oc_str_has(name, part[i]))
+            return true;
+    return false;
+}
+
 /* Classifies by name, and finds the device. */
 static struct fact classify_name(struct reading *r, unsigned category, struct oc_str name)
 {
@@ -294,7 +307,7 @@ static struct fact classify_name(struct reading *r, unsigned category, struct oc
     return (struct fact){.category = (uint8_t)category,
                          .kind = (uint8_t)kind,
                          .flags = kind == OC_EV_OPERATOR && kineto_is_leaf(name) ? OC_EVF_LEAF : 0,
-                         .values = oc_kineto_needs_values(name)};
+                         .values = kineto_needs_values(name)};
 }
 
 static const struct fact *fact_of(struct reading *r, unsigned category, uint32_t id, struct oc_str name)

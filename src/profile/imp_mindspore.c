@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/kernel_names.h"
 #include "profile/mindspore.h"
 #include "profile/timeline.h"
 
@@ -33,71 +32,33 @@ struct layout {
     bool on_device;   /* the times are device times */
 };
 
+/* clang-format off */
 static const struct layout layouts[] = {
-    {OPERATORS,
-     "GPU",
-     {[NAME] = "op_full_name",
-      [TYPE] = "op_type",
-      [CALLS] = "op_occurrences",
-      [TOTAL] = "op_total_time",
-      [DEVICE] = "cuda_activity_cost_time"},
-     "cuda_activity_cost_time",
-     false},
-    {OPERATORS,
-     "CPU",
-     {[NAME] = "full_op_name", [TYPE] = "op_type", [CALLS] = "op_occurrences", [TOTAL] = "op_total_time"},
-     "op_side",
-     false},
-    {OPERATORS,
-     "",
-     {[NAME] = "op_full_name", [TYPE] = "op_type", [CALLS] = "op_occurrences", [TOTAL] = "op_total_time"},
-     "op_side",
-     false},
-    {ACTIVITIES,
-     "GPU",
-     {[NAME] = "name",
-      [TYPE] = "type",
-      [CALLS] = "occurrences",
-      [TOTAL] = "total_duration",
-      [MIN] = "min_duration",
-      [MAX] = "max_duration",
-      [STREAM] = "stream_id"},
-     "op_full_name",
-     true},
-    {TYPES,
-     "GPU",
-     {[NAME] = "op_type", [CALLS] = "type_occurrences", [TOTAL] = "total_time"},
-     "total_proportion",
-     false},
+    {OPERATORS, "GPU", {[NAME] = "op_full_name", [TYPE] = "op_type", [CALLS] = "op_occurrences",
+     [TOTAL] = "op_total_time", [DEVICE] = "cuda_activity_cost_time"}, "cuda_activity_cost_time", false},
+    {OPERATORS, "CPU", {[NAME] = "full_op_name", [TYPE] = "op_type", [CALLS] = "op_occurrences",
+     [TOTAL] = "op_total_time"}, "op_side", false},
+    {OPERATORS, "", {[NAME] = "op_full_name", [TYPE] = "op_type", [CALLS] = "op_occurrences",
+     [TOTAL] = "op_total_time"}, "op_side", false},
+    {ACTIVITIES, "GPU", {[NAME] = "name", [TYPE] = "type", [CALLS] = "occurrences", [TOTAL] = "total_duration",
+     [MIN] = "min_duration", [MAX] = "max_duration", [STREAM] = "stream_id"}, "op_full_name", true},
+    {TYPES, "GPU", {[NAME] = "op_type", [CALLS] = "type_occurrences", [TOTAL] = "total_time"},
+     "total_proportion", false},
     {AICPU, "Ascend", {[NAME] = "kernel_type", [TOTAL] = "total_time"}, "dispatch_time", true},
-    {TYPES,
-     "Ascend",
-     {[NAME] = "kernel_type", [CALLS] = "execution_frequency", [TOTAL] = "total_time"},
-     "percent",
-     true},
-    {TYPES,
-     "Ascend",
-     {[NAME] = "op_type", [CALLS] = "execution_frequency", [TOTAL] = "execution_time"},
-     "percent",
-     true},
-    {OPERATORS,
-     "Ascend",
-     {[NAME] = "full_kernel_name", [CALLS] = "execution_frequency", [MEAN] = "task_duration"},
-     "task_duration",
-     true},
-    {OPERATORS,
-     "Ascend",
-     {[NAME] = "full_kernel_name", [CALLS] = "execution_frequency", [MEAN] = "execution_time"},
-     "execution_time",
-     true},
-    {OPERATORS, /* an older version misspells the column */
-     "Ascend",
-     {[NAME] = "full_kernel_time", [CALLS] = "execution_frequency", [MEAN] = "execution_time"},
-     "execution_time",
-     true},
+    {TYPES, "Ascend", {[NAME] = "kernel_type", [CALLS] = "execution_frequency", [TOTAL] = "total_time"},
+     "percent", true},
+    {TYPES, "Ascend", {[NAME] = "op_type", [CALLS] = "execution_frequency", [TOTAL] = "execution_time"},
+     "percent", true},
+    {OPERATORS, "Ascend", {[NAME] = "full_kernel_name", [CALLS] = "execution_frequency", [MEAN] = "task_duration"},
+     "task_duration", true},
+    {OPERATORS, "Ascend", {[NAME] = "full_kernel_name", [CALLS] = "execution_frequency", [MEAN] = "execution_time"},
+     "execution_time", true},
+    {OPERATORS, "Ascend", {[NAME] = "full_kernel_time", [CALLS] = "execution_frequency", [MEAN] = "execution_time"},
+     "execution_time", true}, /* an older version misspells the column */
     {STEPS, "Ascend", {[NAME] = "step_num", [TOTAL] = "total"}, "iteration_interval", true},
     {OPERATORS, "Ascend", {[NAME] = "full_op_name", [MEAN] = "execution_time"}, "execution_time", true},
 };
+/* clang-format on */
 
 static const struct layout *mindspore_layout_of(const struct oc_str *f, size_t n)
 {
@@ -396,24 +357,16 @@ static int read_activities(struct reading *m, struct table *t, struct oc_err *er
     double sum_ns = 0;
     int rc;
     while ((rc = next_row(t, m->p, &r, err)) > 0) {
-        struct oc_kernel_facts facts;
+        bool copy = r.type.n >= 8 && oc_str_has(r.type, "Memcpy");
         OC_GROW(m->kernel, m->n_kernel, m->cap_kernel);
         struct oc_prof_kernel *k = &m->kernel[m->n_kernel++];
-        *k =
-            (struct oc_prof_kernel){.name = oc_prof_text(m->p, r.name), .rec = OC_NONE, .kind = OC_EV_KERNEL};
-        if (r.type.n >= 8 && memmem(r.type.s, r.type.n, "Memcpy", 6))
-            k->kind = OC_EV_MEMCPY;
-        oc_kernel_facts(m->opts->kernel_names, k->name, &facts);
-        k->precision = facts.precision;
-        k->unit = facts.unit;
-        k->library = facts.library;
+        *k = oc_prof_kernel_new(oc_prof_text(m->p, r.name), copy ? OC_EV_MEMCPY : OC_EV_KERNEL);
         k->lane = stream_lane(m, r.stream);
         k->calls = r.calls;
         k->total_ns = r.total_ns;
         k->min_ns = r.min_ns;
         k->max_ns = r.max_ns;
         k->time_ns = r.total_ns;
-        k->flop = k->bytes = NAN;
         sum_ns += r.total_ns;
     }
     if (rc == 0 && !m->have_operators && m->n_kernel) {

@@ -447,33 +447,29 @@ static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_p
         .t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch, .lane = OC_NONE};
     r.text.max = MAX_EVENT_TEXT;
     ort_memo_init(&r.memo);
-    int rc;
-    if (oc_json_peek(r.j) != OC_JSON_ARRAY) {
-        rc = oc_fail(err, OC_EFORMAT, "expected an array of events (offset 0)");
-        goto out;
-    }
-    oc_json_enter(r.j);
-    onnxruntime_read_all(&r);
-    onnxruntime_add_warnings(&r, s);
-    oc_map_free(&r.keys);
-    oc_arena_free(&scratch);
-    out->producer = producer_of(&t);
-    if (!t.n_event && !t.n_session && !t.n_run && !t.n_kernel) {
-        rc = oc_fail(err, OC_EFORMAT, "has no events of ONNX Runtime (offset %llu)",
-                     (unsigned long long)oc_json_offset(r.j));
+    int rc = 0;
+    if (oc_json_peek(r.j) == OC_JSON_ARRAY) {
+        oc_json_enter(r.j);
+        onnxruntime_read_all(&r);
+        onnxruntime_add_warnings(&r, s);
+        out->producer = producer_of(&t);
+        if (!t.n_event && !t.n_session && !t.n_run && !t.n_kernel)
+            rc = oc_fail(err, OC_EFORMAT, "has no events of ONNX Runtime (offset %llu)",
+                         (unsigned long long)oc_json_offset(r.j));
     } else {
-        if (opts->keep_events)
-            ort_keep_timeline(&t, opts);
-        rc = ort_summarise(&t, opts, err);
+        rc = oc_fail(err, OC_EFORMAT, "expected an array of events (offset 0)");
     }
-out:
+    oc_map_free(&r.keys); /* before the events are summed, which takes memory too */
+    oc_arena_free(&scratch);
+    if (rc == 0 && opts->keep_events)
+        ort_keep_timeline(&t, opts);
+    if (rc == 0)
+        ort_summarise(&t, opts);
     oc_json_close(r.j);
-    oc_map_free(&r.keys);
     oc_map_free(&r.lanes);
     ort_memo_free(&r.memo);
     oc_buf_free(&r.text);
     oc_buf_free(&r.key_text);
-    oc_arena_free(&scratch);
     free(t.event);
     free(t.kernel);
     free(t.key);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile/op_logs.h"
+#include "profile/recorded_types.h"
 #include "profile/timeline.h"
 
 /* The text without blanks around it. */
@@ -98,8 +99,8 @@ static const struct oc_type *web_types(struct oc_arena *a, struct oc_str s, cons
         const char *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
         const char *bar = close ? memmem(close, (size_t)(end - close), " | ", 3) : NULL;
         const char *stop = bar ? memchr(bar, ',', (size_t)(end - bar)) : NULL;
-        if (!stop || !oc_op_shape(a, (struct oc_str){open + 3, (size_t)(close - open - 3)},
-                                  oc_op_dtype(op_logs_between(bar + 3, stop)), &type[*n]))
+        if (!stop || !oc_recorded_shape(a, (struct oc_str){open + 3, (size_t)(close - open - 3)},
+                                        oc_recorded_dtype(op_logs_between(bar + 3, stop)), &type[*n]))
             break;
         ++*n;
         s = (struct oc_str){stop, (size_t)(end - stop)};

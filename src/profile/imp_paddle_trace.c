@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profile/chrome_lanes.h"
+#include "profile/recorded_types.h"
 
 enum { F_NAME = OC_CH_ARG, F_CORRELATION, F_START, F_END, F_BYTES, F_SHAPES, F_DTYPES, MAX_INPUTS = 256 };
 
@@ -67,22 +68,10 @@ static void paddle_trace_probe(const struct oc_peek *p, struct oc_bid *bid)
 
 /* ---- recorded inputs -------------------------------------------------------------------------------- */
 
+/* Early versions write uint16 for bfloat16. */
 static unsigned dtype_named(struct oc_str name)
 {
-    static const struct {
-        const char *name;
-        uint8_t dtype;
-    } known[] = {
-        {"float32", OC_DT_FLOAT},     {"float64", OC_DT_DOUBLE},      {"float16", OC_DT_FLOAT16},
-        {"bfloat16", OC_DT_BFLOAT16}, {"int8", OC_DT_INT8},           {"uint8", OC_DT_UINT8},
-        {"int16", OC_DT_INT16},       {"int32", OC_DT_INT32},         {"int64", OC_DT_INT64},
-        {"bool", OC_DT_BOOL},         {"complex64", OC_DT_COMPLEX64}, {"complex128", OC_DT_COMPLEX128},
-        {"uint16", OC_DT_BFLOAT16}, /* name in early versions */
-    };
-    for (size_t i = 0; i < OC_COUNT(known); i++)
-        if (oc_str_eq(name, known[i].name))
-            return known[i].dtype;
-    return OC_DT_UNDEFINED;
+    return oc_str_eq(name, "uint16") ? OC_DT_BFLOAT16 : oc_dtype_by_name(name.s, name.n);
 }
 
 struct inputs {
@@ -91,24 +80,6 @@ struct inputs {
     uint32_t number[MAX_INPUTS];    /* index in its slot */
     uint32_t n;
 };
-
-static bool read_shape(struct oc_json *j, struct oc_arena *a, struct oc_shape *out)
-{
-    struct oc_dim dim[OC_MAX_RANK];
-    unsigned rank = 0;
-    bool known = true;
-    if (!oc_json_enter(j))
-        return false;
-    while (oc_json_item(j)) {
-        int64_t v;
-        if (!oc_json_i64(j, &v) || v < 0 || rank == OC_MAX_RANK)
-            known = false;
-        else
-            dim[rank++] = oc_known(v);
-    }
-    *out = known ? oc_shape_of(a, rank, dim) : oc_shape_unranked();
-    return true;
-}
 
 /* {"Input": [[1,3,224,224]], "Filter": [[64,3,7,7]]} */
 static void paddle_trace_read_shapes(struct oc_json *j, struct oc_arena *a, struct inputs *in)
@@ -122,7 +93,7 @@ static void paddle_trace_read_shapes(struct oc_json *j, struct oc_arena *a, stru
             continue;
         while (oc_json_item(j)) {
             struct oc_shape shape;
-            if (!read_shape(j, a, &shape) || in->n == MAX_INPUTS)
+            if (!oc_recorded_dims(j, a, &shape) || in->n == MAX_INPUTS)
                 continue;
             in->type[in->n] = oc_tensor_type(OC_DT_UNDEFINED, shape);
             in->slot[in->n] = slot;

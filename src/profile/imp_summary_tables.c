@@ -27,8 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/kernel_names.h"
 #include "profile/op_logs.h"
+#include "profile/recorded_types.h"
 #include "profile/text_table.h"
 #include "profile/timeline.h"
 
@@ -99,22 +99,11 @@ static void add_operator(struct reading *r, struct oc_str name, uint64_t calls, 
 
 static void summary_tables_add_kernel(struct reading *r, struct oc_str name, uint64_t calls, double gpu_ns)
 {
-    struct oc_kernel_facts facts;
     OC_GROW(r->kernel, r->n_kernel, r->cap_kernel);
     struct oc_prof_kernel *k = &r->kernel[r->n_kernel++];
-    *k = (struct oc_prof_kernel){.name = oc_prof_text(r->p, name),
-                                 .rec = OC_NONE,
-                                 .kind = OC_EV_KERNEL,
-                                 .calls = calls,
-                                 .total_ns = gpu_ns,
-                                 .min_ns = (double)NAN,
-                                 .max_ns = (double)NAN,
-                                 .flop = (double)NAN,
-                                 .bytes = (double)NAN};
-    oc_kernel_facts(r->opts->kernel_names, k->name, &facts);
-    k->precision = facts.precision;
-    k->unit = facts.unit;
-    k->library = facts.library;
+    *k = oc_prof_kernel_new(oc_prof_text(r->p, name), OC_EV_KERNEL);
+    k->calls = calls;
+    k->total_ns = gpu_ns;
 }
 
 static bool too_many(const struct reading *r)
@@ -363,23 +352,8 @@ static int torch_line(struct reading *r, struct oc_str line, struct oc_err *err)
 /* "[[1, 3, 224, 224], [64, 3, 7, 7], []]"; a list that the writer cut with "..." has none. */
 static void torch_shapes(struct oc_profile *p, struct oc_str s, struct oc_prof_rec *rec)
 {
-    enum { MAX_TYPES = 32 };
-    struct oc_type type[MAX_TYPES];
-    uint32_t n = 0;
-    if (s.n < 4 || s.s[0] != '[' || s.s[s.n - 1] != ']')
-        return;
-    s = (struct oc_str){s.s + 1, s.n - 2};
-    for (const char *open; (open = oc_str_chr(s, '['));) {
-        const char *close = memchr(open, ']', (size_t)(s.s + s.n - open));
-        if (!close || n == MAX_TYPES ||
-            !oc_op_shape(&p->arena, (struct oc_str){open + 1, (size_t)(close - open - 1)}, OC_DT_UNDEFINED,
-                         &type[n++]))
-            return;
-        s = oc_str_from(s, close + 1);
-    }
-    rec->in = OC_COPY_ARRAY(&p->arena, type, n);
-    rec->n_in = n;
-    rec->has_in = n > 0;
+    rec->in = oc_recorded_sizes(&p->arena, s, &rec->n_in);
+    rec->has_in = rec->n_in > 0;
 }
 
 static bool summary_tables_on_device(const struct torch_row *row)

@@ -142,13 +142,15 @@ static void launch_records_add_group(struct oc_launches *l, struct launch_group 
 {
     struct oc_profile *p = l->out;
     struct oc_prof_kernel *k = &p->kernel[p->n_kernel];
-    *k = (struct oc_prof_kernel){.name = g->name,
-                                 .kind = g->kind,
-                                 .rec = g->rec,
-                                 .lane = g->lane,
-                                 .min_ns = INFINITY,
-                                 .flop = g->n_flop ? g->flop / (double)g->n_flop : (double)NAN,
-                                 .bytes = g->n_bytes ? g->bytes / (double)g->n_bytes : (double)NAN};
+    *k = oc_prof_kernel_new(g->name, g->kind);
+    k->rec = g->rec;
+    k->lane = g->lane;
+    k->min_ns = INFINITY;
+    k->max_ns = 0;
+    if (g->n_flop)
+        k->flop = g->flop / (double)g->n_flop;
+    if (g->n_bytes)
+        k->bytes = g->bytes / (double)g->n_bytes;
     for (uint64_t i = g->first; i < g->first + g->n; i++) {
         const struct launch_entry *e = &l->entry[l->order[i]];
         if (!launch_is_used(l, e))

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "profile/mindspore.h"
+#include "profile/recorded_types.h"
 
 #define MAX_SLOTS 256
 
@@ -24,10 +25,6 @@ static unsigned mindspore_shapes_dtype_of(struct oc_str s)
     static const char prefix[] = "NUMBER_TYPE_";
     if (s.n > sizeof(prefix) - 1 && memcmp(s.s, prefix, sizeof(prefix) - 1) == 0)
         s = (struct oc_str){s.s + sizeof(prefix) - 1, s.n - (sizeof(prefix) - 1)};
-    if (oc_csv_same(s, "FLOAT32"))
-        return OC_DT_FLOAT;
-    if (oc_csv_same(s, "FLOAT64"))
-        return OC_DT_DOUBLE;
     return oc_dtype_by_name(s.s, s.n);
 }
 
@@ -36,52 +33,24 @@ struct slots {
     uint32_t n;
 };
 
-static void mindspore_shapes_read_dims(struct oc_json *j, struct oc_dim *dim, unsigned *rank, bool *known)
-{
-    int64_t v;
-    *known = true;
-    for (oc_json_enter(j); oc_json_item(j);) {
-        bool ok = oc_json_i64(j, &v) && v >= 0 && *rank < OC_MAX_RANK;
-        if (ok)
-            dim[(*rank)++] = oc_known(v);
-        *known &= ok;
-    }
-}
-
-/* "2,3,227,227"; the writer uses the empty text for both "no shape" and a scalar. */
-static void split_dims(struct oc_str s, struct oc_dim *dim, unsigned *rank, bool *known)
-{
-    *known = s.n > 0;
-    while (*known && s.n) {
-        const char *comma = memchr(s.s, ',', s.n);
-        size_t n = comma ? (size_t)(comma - s.s) : s.n;
-        struct oc_str part = oc_csv_trim((struct oc_str){s.s, n});
-        int64_t v;
-        *known = *rank < OC_MAX_RANK && oc_parse_i64(part.s, part.n, &v) && v >= 0;
-        if (*known)
-            dim[(*rank)++] = oc_known(v);
-        n += comma != NULL;
-        s = oc_str_skip(s, n);
-    }
-}
-
+/* The shape is a list, or a text "2,3,227,227"; the writer uses the empty text for both "no shape" and a
+ * scalar. */
 static struct oc_type mindspore_shapes_read_tensor(struct oc_json *j, struct oc_arena *a)
 {
-    struct oc_dim dim[OC_MAX_RANK];
+    struct oc_type t = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_unranked());
     struct oc_str key, text;
-    unsigned dtype = OC_DT_UNDEFINED, rank = 0;
-    bool known = false;
+    unsigned dtype = OC_DT_UNDEFINED;
     for (oc_json_enter(j); oc_json_member(j, &key);) {
         if (oc_str_eq(key, "data_type") && oc_json_string(j, &text))
             dtype = mindspore_shapes_dtype_of(text);
         else if (!oc_str_eq(key, "shape"))
             oc_json_skip(j);
         else if (oc_json_peek(j) == OC_JSON_ARRAY)
-            mindspore_shapes_read_dims(j, dim, &rank, &known);
-        else if (oc_json_string(j, &text))
-            split_dims(text, dim, &rank, &known);
+            oc_recorded_dims(j, a, &t.shape);
+        else if (oc_json_string(j, &text) && text.n && !oc_recorded_shape(a, text, dtype, &t))
+            t.shape = oc_shape_unranked();
     }
-    return oc_tensor_type(dtype, known ? oc_shape_of(a, rank, dim) : oc_shape_unranked());
+    return oc_tensor_type(dtype, t.shape);
 }
 
 /* "input_12": input slot 12. False: another key. */

@@ -1,112 +1,56 @@
 #include "profile/nsys_tables.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define TITLES 4
-
-/* Names of a column in different versions; the set of columns identifies the report. */
+/* Titles of columns in all versions, separated by '|'; '?': the table may lack it. The set of columns
+ * identifies the report. */
 struct spec {
     enum oc_nsys_table table;
-    struct {
-        enum oc_nsys_column column;
-        bool required;
-        const char *title[TITLES];
-    } column[12];
     const char *without; /* a title that other tables share */
+    const char *column[OC_NSYS_COLUMNS];
 };
 
+/* clang-format off */
+#define SUM_COLUMNS \
+    [OC_NSYS_TOTAL] = "Total Time", [OC_NSYS_MIN] = "?Min|Minimum", [OC_NSYS_MAX] = "?Max|Maximum"
 static const struct spec specs[] = {
-    {OC_NSYS_GPU_TRACE,
-     {{OC_NSYS_START, true, {"Start"}},
-      {OC_NSYS_DUR, true, {"Duration"}},
-      {OC_NSYS_NAME, true, {"Name"}},
-      {OC_NSYS_CALLS, true, {"CorrId", "CorrID"}},
-      {OC_NSYS_STREAM, false, {"Strm", "Stream"}},
-      {OC_NSYS_DEVICE, false, {"Device"}},
-      {OC_NSYS_BYTES, false, {"Bytes"}}},
-     NULL},
-    {OC_NSYS_EXEC_TRACE,
-     {{OC_NSYS_START, true, {"Kernel Start"}},
-      {OC_NSYS_DUR, true, {"Kernel Dur"}},
-      {OC_NSYS_NAME, true, {"Kernel Name"}},
-      {OC_NSYS_DEVICE, false, {"DevId"}},
-      {OC_NSYS_PROCESS, false, {"PID"}}},
-     NULL},
-    {OC_NSYS_NVTX_KERN,
-     {{OC_NSYS_RANGE, true, {"NVTX Range"}},
-      {OC_NSYS_NAME, true, {"Kernel Name"}},
-      {OC_NSYS_TOTAL, true, {"Total Time"}},
-      {OC_NSYS_CALLS, true, {"Kern Inst"}},
-      {OC_NSYS_INSTANCES, false, {"NVTX Inst"}},
-      {OC_NSYS_MIN, false, {"Min", "Minimum"}},
-      {OC_NSYS_MAX, false, {"Max", "Maximum"}}},
-     NULL},
-    {OC_NSYS_PROJ_TRACE,
-     {{OC_NSYS_START, true, {"Projected Start"}},
-      {OC_NSYS_DUR, true, {"Projected Duration"}},
-      {OC_NSYS_RANGE, true, {"Name"}},
-      {OC_NSYS_ID, false, {"RangeId"}},
-      {OC_NSYS_PARENT, false, {"ParentId"}}},
-     NULL},
-    {OC_NSYS_PROJ_SUM,
-     {{OC_NSYS_RANGE, true, {"Range"}},
-      {OC_NSYS_TOTAL, true, {"Total Proj Time"}},
-      {OC_NSYS_INSTANCES, true, {"Range Instances"}},
-      {OC_NSYS_CALLS, false, {"Total GPU Ops"}},
-      {OC_NSYS_CHILDREN, false, {"Avg Num Child"}}},
-     NULL},
-    {OC_NSYS_PUSHPOP,
-     {{OC_NSYS_START, true, {"Start"}},
-      {OC_NSYS_DUR, true, {"Duration"}},
-      {OC_NSYS_RANGE, true, {"Name"}},
-      {OC_NSYS_CHILDREN, true, {"NumChild"}},
-      {OC_NSYS_ID, false, {"RangeId"}},
-      {OC_NSYS_PARENT, false, {"ParentId"}}},
-     NULL},
-    {OC_NSYS_GPU_SUM,
-     {{OC_NSYS_TOTAL, true, {"Total Time"}},
-      {OC_NSYS_CALLS, true, {"Instances"}},
-      {OC_NSYS_RANGE, true, {"Category"}},
-      {OC_NSYS_NAME, true, {"Operation"}},
-      {OC_NSYS_MIN, false, {"Min", "Minimum"}},
-      {OC_NSYS_MAX, false, {"Max", "Maximum"}}},
-     NULL},
-    {OC_NSYS_MEM_SUM,
-     {{OC_NSYS_TOTAL, true, {"Total Time"}},
-      {OC_NSYS_CALLS, true, {"Count", "Operations", "Instances"}},
-      {OC_NSYS_NAME, true, {"Operation", "Name"}},
-      {OC_NSYS_MIN, false, {"Min", "Minimum"}},
-      {OC_NSYS_MAX, false, {"Max", "Maximum"}}},
-     "Instances"},
-    {OC_NSYS_MEM_SUM,
-     {{OC_NSYS_TOTAL, true, {"Total Time"}},
-      {OC_NSYS_CALLS, true, {"Instances"}},
-      {OC_NSYS_NAME, true, {"Operation"}},
-      {OC_NSYS_MIN, false, {"Min", "Minimum"}},
-      {OC_NSYS_MAX, false, {"Max", "Maximum"}}},
-     NULL},
-    {OC_NSYS_KERN_SUM,
-     {{OC_NSYS_TOTAL, true, {"Total Time"}},
-      {OC_NSYS_CALLS, true, {"Instances"}},
-      {OC_NSYS_NAME, true, {"Name"}},
-      {OC_NSYS_MIN, false, {"Min", "Minimum"}},
-      {OC_NSYS_MAX, false, {"Max", "Maximum"}}},
-     "Range"},
-    {OC_NSYS_NVTX_SUM,
-     {{OC_NSYS_RANGE, true, {"Range"}},
-      {OC_NSYS_TOTAL, true, {"Total Time"}},
-      {OC_NSYS_INSTANCES, true, {"Instances"}}},
-     NULL},
+    {OC_NSYS_GPU_TRACE, NULL, {[OC_NSYS_START] = "Start", [OC_NSYS_DUR] = "Duration", [OC_NSYS_NAME] = "Name",
+     [OC_NSYS_CALLS] = "CorrId", [OC_NSYS_STREAM] = "?Strm|Stream", [OC_NSYS_DEVICE] = "?Device",
+     [OC_NSYS_BYTES] = "?Bytes"}},
+    {OC_NSYS_EXEC_TRACE, NULL, {[OC_NSYS_START] = "Kernel Start", [OC_NSYS_DUR] = "Kernel Dur",
+     [OC_NSYS_NAME] = "Kernel Name", [OC_NSYS_DEVICE] = "?DevId", [OC_NSYS_PROCESS] = "?PID"}},
+    {OC_NSYS_NVTX_KERN, NULL, {SUM_COLUMNS, [OC_NSYS_RANGE] = "NVTX Range", [OC_NSYS_NAME] = "Kernel Name",
+     [OC_NSYS_CALLS] = "Kern Inst", [OC_NSYS_INSTANCES] = "?NVTX Inst"}},
+    {OC_NSYS_PROJ_TRACE, NULL, {[OC_NSYS_START] = "Projected Start", [OC_NSYS_DUR] = "Projected Duration",
+     [OC_NSYS_RANGE] = "Name", [OC_NSYS_ID] = "?RangeId", [OC_NSYS_PARENT] = "?ParentId"}},
+    {OC_NSYS_PROJ_SUM, NULL, {[OC_NSYS_RANGE] = "Range", [OC_NSYS_TOTAL] = "Total Proj Time",
+     [OC_NSYS_INSTANCES] = "Range Instances", [OC_NSYS_CALLS] = "?Total GPU Ops",
+     [OC_NSYS_CHILDREN] = "?Avg Num Child"}},
+    {OC_NSYS_PUSHPOP, NULL, {[OC_NSYS_START] = "Start", [OC_NSYS_DUR] = "Duration", [OC_NSYS_RANGE] = "Name",
+     [OC_NSYS_CHILDREN] = "NumChild", [OC_NSYS_ID] = "?RangeId", [OC_NSYS_PARENT] = "?ParentId"}},
+    {OC_NSYS_GPU_SUM, NULL, {SUM_COLUMNS, [OC_NSYS_CALLS] = "Instances", [OC_NSYS_RANGE] = "Category",
+     [OC_NSYS_NAME] = "Operation"}},
+    {OC_NSYS_MEM_SUM, "Instances", {SUM_COLUMNS, [OC_NSYS_CALLS] = "Count|Operations",
+     [OC_NSYS_NAME] = "Operation|Name"}},
+    {OC_NSYS_MEM_SUM, NULL, {SUM_COLUMNS, [OC_NSYS_CALLS] = "Instances", [OC_NSYS_NAME] = "Operation"}},
+    {OC_NSYS_KERN_SUM, "Range", {SUM_COLUMNS, [OC_NSYS_CALLS] = "Instances", [OC_NSYS_NAME] = "Name"}},
+    {OC_NSYS_NVTX_SUM, NULL, {[OC_NSYS_RANGE] = "Range", [OC_NSYS_TOTAL] = "Total Time",
+     [OC_NSYS_INSTANCES] = "Instances"}},
 };
+/* clang-format on */
 
-static size_t nsys_tables_find(const struct oc_str *field, size_t n, const char *const *title)
+static size_t nsys_tables_find(const struct oc_str *field, size_t n, const char *titles)
 {
-    for (size_t i = 0; i < TITLES && title[i]; i++) {
-        size_t at = oc_csv_column(field, n, title[i]);
-        if (at != OC_CSV_NONE)
-            return at;
+    size_t at = OC_CSV_NONE;
+    while (*titles && at == OC_CSV_NONE) {
+        char title[32];
+        size_t k = strcspn(titles, "|");
+        snprintf(title, sizeof(title), "%.*s", (int)k, titles);
+        at = oc_csv_column(field, n, title);
+        titles += k + (titles[k] == '|');
     }
-    return OC_CSV_NONE;
+    return at;
 }
 
 static bool match_columns(const struct spec *s, const struct oc_str *field, size_t n,
@@ -114,13 +58,12 @@ static bool match_columns(const struct spec *s, const struct oc_str *field, size
 {
     if (s->without && oc_csv_column(field, n, s->without) != OC_CSV_NONE)
         return false;
-    for (size_t i = 0; i < OC_NSYS_COLUMNS; i++)
-        out->at[i] = OC_CSV_NONE;
-    for (size_t i = 0; i < OC_COUNT(s->column) && s->column[i].title[0]; i++) {
-        size_t at = nsys_tables_find(field, n, s->column[i].title);
-        if (at == OC_CSV_NONE && s->column[i].required)
+    for (size_t i = 0; i < OC_NSYS_COLUMNS; i++) {
+        const char *titles = s->column[i] ? s->column[i] : "?";
+        bool required = *titles != '?';
+        out->at[i] = nsys_tables_find(field, n, titles + !required);
+        if (out->at[i] == OC_CSV_NONE && required)
             return false;
-        out->at[s->column[i].column] = at;
     }
     out->table = s->table;
     return true;

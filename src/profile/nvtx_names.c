@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-
-#define MAX_TYPES 64
+#include "profile/recorded_types.h"
 
 static bool starts(const char *s, const char *with)
 {
@@ -40,35 +39,6 @@ enum oc_nvtx_kind oc_nvtx_kind(const char *domain, const char *text)
     return starts(text, "aten::") ? OC_NVTX_ATEN : OC_NVTX_OTHER;
 }
 
-/* PyTorch: ", sizes = [[1, 3, 224, 224], [], [64]]" */
-static void read_sizes(struct oc_profile *p, const char *s, struct oc_label *out)
-{
-    struct oc_type type[MAX_TYPES];
-    uint32_t n = 0;
-    if (*s++ != '[')
-        return;
-    while (n < MAX_TYPES && *s == '[') {
-        struct oc_dim dim[OC_MAX_RANK];
-        unsigned rank = 0;
-        for (s++; *s && *s != ']'; s += *s == ',' ? 1 + (s[1] == ' ') : 0) {
-            size_t len = strcspn(s, ",]");
-            int64_t v;
-            if (rank == OC_MAX_RANK || !oc_parse_i64(s, len, &v) || v < 0)
-                return;
-            dim[rank++] = oc_known(v);
-            s += len;
-        }
-        type[n++] = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_of(&p->arena, rank, dim));
-        s += *s == ']';
-        s += *s == ',' ? 1 + (s[1] == ' ') : 0;
-    }
-    if (*s != ']')
-        return;
-    out->in = OC_COPY_ARRAY(&p->arena, type, n);
-    out->n_in = n;
-    out->has_in = true;
-}
-
 const char *oc_nvtx_label(struct oc_profile *p, const char *domain, const char *text, struct oc_label *out)
 {
     enum oc_nvtx_kind kind = oc_nvtx_kind(domain, text);
@@ -82,8 +52,9 @@ const char *oc_nvtx_label(struct oc_profile *p, const char *domain, const char *
         n = strcspn(text, ",");
         out->name = out->op_type = oc_intern(&p->names, text, n);
         sizes = strstr(text, ", sizes = ");
-        if (sizes)
-            read_sizes(p, sizes + strlen(", sizes = "), out);
+        const char *list = sizes ? sizes + strlen(", sizes = ") : "";
+        out->in = oc_recorded_sizes(&p->arena, oc_str(list, strlen(list)), &out->n_in);
+        out->has_in = out->in != NULL;
     } else if (kind == OC_NVTX_LAYER) {
         out->provider = "TensorRT";
     }

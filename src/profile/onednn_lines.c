@@ -12,6 +12,7 @@
 
 #include "base/units.h"
 #include "profile/op_logs.h"
+#include "profile/recorded_types.h"
 #include "profile/timeline.h"
 
 enum { MAX_FIELDS = 32, MAX_IN = 3 };
@@ -89,7 +90,7 @@ static struct oc_type onednn_lines_tensor(struct oc_arena *a, struct oc_str dtyp
     for (unsigned i = 0; i < n; i++)
         if (v[i] > 0)
             dim[rank++] = oc_known(v[i]);
-    return oc_tensor_type(oc_op_dtype(dtype), oc_shape_of(a, rank, dim));
+    return oc_tensor_type(oc_recorded_dtype(dtype), oc_shape_of(a, rank, dim));
 }
 
 /* Channels are those of all groups; a dimension that is not printed does not exist. */
@@ -156,7 +157,7 @@ static bool onednn_lines_shape_at(struct oc_arena *a, struct oc_str s, unsigned 
         while (part.n && (part.s[part.n - 1] < '0' || part.s[part.n - 1] > '9')) /* "8x16n\"name\"" */
             part.n--;
         if (i == n)
-            return part.n && oc_op_shape(a, part, oc_op_dtype(dtype), out);
+            return part.n && oc_recorded_shape(a, part, oc_recorded_dtype(dtype), out);
         if (!colon)
             return false;
         s = oc_str_from(s, colon + 1);
@@ -178,7 +179,7 @@ static void matmul(struct oc_arena *a, const void *line, struct oc_op_row *row)
         int64_t x = in[0].shape.dim[i].v, y = in[1].shape.dim[i].v;
         dim[i] = oc_known(i + 2 == rank ? x : i + 1 == rank ? y : x > y ? x : y);
     }
-    out = oc_tensor_type(oc_op_dtype(l->dst), oc_shape_of(a, rank, dim));
+    out = oc_tensor_type(oc_recorded_dtype(l->dst), oc_shape_of(a, rank, dim));
     row->in = OC_COPY_ARRAY(a, in, 2);
     row->out = OC_COPY_ARRAY(a, &out, 1);
     row->n_in = 2;
@@ -205,7 +206,7 @@ static void onednn_lines_binary(struct oc_arena *a, const void *line, struct oc_
     if (onednn_lines_shape_at(a, l->problem, 0, l->src, &in[0]) &&
         onednn_lines_shape_at(a, l->problem, 1, l->src, &in[1]) &&
         oc_broadcast(a, x, &in[0].shape, &in[1].shape, &out.shape, NULL) == 0) {
-        out = oc_tensor_type(oc_op_dtype(l->dst), out.shape);
+        out = oc_tensor_type(oc_recorded_dtype(l->dst), out.shape);
         row->in = OC_COPY_ARRAY(a, in, 2);
         row->out = OC_COPY_ARRAY(a, &out, 1);
         row->n_in = 2;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/units.h"
 #include "profile/kernel_names.h"
 #include "profile/timeline.h"
 
@@ -94,6 +93,7 @@ void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row)
     t->device = true;
 }
 
+/* Its precision, unit and library follow from its name (oc_profile_tell_kernels). */
 static void name_kernel(struct oc_op_rows *t, struct oc_prof_rec *rec, double runs)
 {
     struct oc_profile *p = t->p;
@@ -102,19 +102,14 @@ static void name_kernel(struct oc_op_rows *t, struct oc_prof_rec *rec, double ru
     oc_kernel_facts(t->opts->kernel_names, rec->name, &facts);
     if (!*rec->op_type)
         rec->op_type = facts.op_class;
-    p->kernel[p->n_kernel++] = (struct oc_prof_kernel){.name = rec->name,
-                                                       .precision = facts.precision,
-                                                       .unit = facts.unit,
-                                                       .library = facts.library,
-                                                       .kind = t->kind[i],
-                                                       .rec = (uint32_t)i,
-                                                       .time_ns = rec->total_kernel_ns / runs,
-                                                       .min_ns = rec->min_ns,
-                                                       .max_ns = rec->max_ns,
-                                                       .total_ns = rec->total_kernel_ns,
-                                                       .calls = rec->calls,
-                                                       .flop = (double)NAN,
-                                                       .bytes = (double)NAN};
+    struct oc_prof_kernel *k = &p->kernel[p->n_kernel++];
+    *k = oc_prof_kernel_new(rec->name, t->kind[i]);
+    k->rec = (uint32_t)i;
+    k->time_ns = rec->total_kernel_ns / runs;
+    k->min_ns = rec->min_ns;
+    k->max_ns = rec->max_ns;
+    k->total_ns = rec->total_kernel_ns;
+    k->calls = rec->calls;
 }
 
 static void op_sums_make_times(struct oc_op_rows *t, double runs)
@@ -194,46 +189,4 @@ void oc_op_rows_finish(struct oc_op_rows *t)
     else if (!both)
         p->imported_ns = NAN;
     oc_rec_list_end(&t->list, p);
-}
-
-/* ---- shapes ----------------------------------------------------------------------------------------- */
-
-bool oc_op_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, struct oc_type *out)
-{
-    struct oc_dim dim[OC_MAX_RANK];
-    unsigned rank = 0;
-    for (size_t i = 0; i < text.n;) {
-        size_t from = i;
-        int64_t v;
-        while (i < text.n && text.s[i] >= '0' && text.s[i] <= '9')
-            i++;
-        if (i == from || rank == OC_MAX_RANK || !oc_parse_i64(text.s + from, i - from, &v))
-            return false;
-        dim[rank++] = oc_known(v);
-        if (i < text.n)
-            i++; /* a separator, and a blank after it */
-        while (i < text.n && text.s[i] == ' ')
-            i++;
-    }
-    *out = oc_tensor_type(dtype, oc_shape_of(a, rank, dim));
-    return true;
-}
-
-unsigned oc_op_dtype(struct oc_str name)
-{
-    static const struct {
-        const char *name;
-        uint8_t dtype;
-    } known[] = {{"f32", OC_DT_FLOAT},         {"float32", OC_DT_FLOAT},
-                 {"f16", OC_DT_FLOAT16},       {"bf16", OC_DT_BFLOAT16},
-                 {"f64", OC_DT_DOUBLE},        {"s8", OC_DT_INT8},
-                 {"u8", OC_DT_UINT8},          {"s32", OC_DT_INT32},
-                 {"DT_BF16", OC_DT_BFLOAT16},  {"f8_e4m3", OC_DT_FLOAT8E4M3FN},
-                 {"f8_e5m2", OC_DT_FLOAT8E5M2}};
-    for (size_t i = 0; i < OC_COUNT(known); i++)
-        if (oc_csv_same(name, known[i].name))
-            return known[i].dtype;
-    if (name.n > 3 && oc_ncasecmp(name.s, "DT_", 3) == 0)
-        return oc_dtype_by_name(name.s + 3, name.n - 3);
-    return oc_dtype_by_name(name.s, name.n);
 }

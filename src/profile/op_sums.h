@@ -46,9 +46,4 @@ void oc_op_rows_clear(struct oc_op_rows *t); /* drops the rows added so far */
 void oc_op_rows_finish(struct oc_op_rows *t);
 void oc_op_rows_free(struct oc_op_rows *t);
 
-/* "1,3,224,224" or "1x3x224x224": dims with any separator but a digit. False: not a shape. */
-bool oc_op_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, struct oc_type *out);
-/* Names of types of oneDNN, Ascend and ONNX Runtime Web: "f32", "DT_FLOAT16", "float32", "s8" ... */
-unsigned oc_op_dtype(struct oc_str name);
-
 #endif

@@ -5,6 +5,7 @@
 #include "base/json_read.h"
 #include "profile/ort_providers.h"
 #include "profile/ort_trace.h"
+#include "profile/recorded_types.h"
 
 #define NS_PER_US 1000.0
 #define MAX_TYPES 4096
@@ -17,24 +18,6 @@ struct types {
     const struct oc_type *type;
     uint32_t n;
 };
-
-static bool ort_runs_read_dims(struct oc_json *j, struct oc_arena *a, struct oc_type *out, unsigned dtype)
-{
-    struct oc_dim dim[OC_MAX_RANK];
-    unsigned rank = 0;
-    if (!oc_json_enter(j))
-        return false;
-    bool known = true;
-    while (oc_json_item(j)) {
-        int64_t v;
-        if (!oc_json_i64(j, &v) || v < 0 || rank == OC_MAX_RANK)
-            known = false;
-        else
-            dim[rank++] = oc_known(v);
-    }
-    *out = oc_tensor_type(dtype, known ? oc_shape_of(a, rank, dim) : oc_shape_unranked());
-    return true;
-}
 
 /* [{"float":[1,3,48,192]},{"int64":[]}]: one object with one member per tensor. */
 static struct types parse_types(struct oc_arena *a, const char *text)
@@ -54,9 +37,9 @@ static struct types parse_types(struct oc_arena *a, const char *text)
                     all = more;
                     cap *= 4;
                 }
-                struct oc_type t;
-                if (n < cap && ort_runs_read_dims(j, a, &t, dtype))
-                    all[n++] = t;
+                struct oc_shape shape;
+                if (n < cap && oc_recorded_dims(j, a, &shape))
+                    all[n++] = oc_tensor_type(dtype, shape);
             }
     oc_json_close(j);
     oc_stream_close(s);
@@ -482,11 +465,10 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
     ort_runs_choose_stat(t, opts->stat, s->n_set);
 }
 
-int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struct oc_err *err)
+void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
 {
     struct oc_profile *p = t->out;
     struct making m = {.t = t, .guessed = !t->n_run && t->n_event > 0};
-    (void)err;
     p->time_kind = "host time";
     if (t->n_run)
         qsort(t->run, t->n_run, sizeof(*t->run), run_by_start);
@@ -515,5 +497,4 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     ort_shapes_free(&m.shapes);
     ort_groups_free(&m.g);
     free_types(&m.types);
-    return 0;
 }

@@ -75,7 +75,7 @@ struct ort_trace {
 };
 
 /* Computes runs, nesting and statistics: fills out->rec and the totals. */
-int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struct oc_err *err);
+void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts);
 
 /* Adds the events to the profile's timeline. Call before the statistics, which reuse fields of the events. */
 void ort_keep_timeline(const struct ort_trace *t, const struct oc_profile_opts *opts);

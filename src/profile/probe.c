@@ -13,72 +13,46 @@
 #define MAX_TRIES   8            /* lines that may begin a JSON text */
 #define FIRST_BYTES ((size_t)16) /* enough to recognise a model */
 
-extern const struct oc_importer oc_importer_onnxruntime;
-extern const struct oc_importer oc_importer_onnxruntime_memory;
-extern const struct oc_importer oc_importer_paddle_trace;
-extern const struct oc_importer oc_importer_megengine;
-extern const struct oc_importer oc_importer_nsys_sqlite;
-extern const struct oc_importer oc_importer_rocpd;
-extern const struct oc_importer oc_importer_rocprof_json;
-extern const struct oc_importer oc_importer_xplane;
-extern const struct oc_importer oc_importer_tensorrt;
-extern const struct oc_importer oc_importer_openvino;
-extern const struct oc_importer oc_importer_paddle_report;
-extern const struct oc_importer oc_importer_mindspore;
-extern const struct oc_importer oc_importer_kineto;
-extern const struct oc_importer oc_importer_mindspore_timeline;
-extern const struct oc_importer oc_importer_ascend_timeline;
-extern const struct oc_importer oc_importer_chrome;
-extern const struct oc_importer oc_importer_nsys_csv;
-extern const struct oc_importer oc_importer_generic_csv;
-extern const struct oc_importer oc_importer_ncu;
-extern const struct oc_importer oc_importer_paddle_summary;
-extern const struct oc_importer oc_importer_pytorch_table;
-extern const struct oc_importer oc_importer_rocprof;
-extern const struct oc_importer oc_importer_nvprof;
-extern const struct oc_importer oc_importer_nvprof_csv;
-extern const struct oc_importer oc_importer_msprof;
-extern const struct oc_importer oc_importer_qnn;
-extern const struct oc_importer oc_importer_onednn;
-extern const struct oc_importer oc_importer_openvino_pc;
-extern const struct oc_importer oc_importer_ort_web;
-extern const struct oc_importer oc_importer_tflite;
-
 /* One per line. */
 /* clang-format off */
-static const struct oc_importer *const importers[] = {
-    &oc_importer_onnxruntime,
-    &oc_importer_onnxruntime_memory,
-    &oc_importer_paddle_trace,
-    &oc_importer_chrome,
-    &oc_importer_mindspore_timeline,
-    &oc_importer_ascend_timeline,
-    &oc_importer_megengine,
-    &oc_importer_nsys_sqlite,
-    &oc_importer_rocpd,
-    &oc_importer_rocprof_json,
-    &oc_importer_xplane,
-    &oc_importer_tensorrt,
-    &oc_importer_openvino,
-    &oc_importer_paddle_report,
-    &oc_importer_mindspore,
-    &oc_importer_kineto,
-    &oc_importer_nsys_csv,
-    &oc_importer_generic_csv,
-    &oc_importer_ncu,
-    &oc_importer_paddle_summary,
-    &oc_importer_pytorch_table,
-    &oc_importer_rocprof,
-    &oc_importer_nvprof,
-    &oc_importer_nvprof_csv,
-    &oc_importer_msprof,
-    &oc_importer_qnn,
-    &oc_importer_onednn,
-    &oc_importer_openvino_pc,
-    &oc_importer_ort_web,
-    &oc_importer_tflite,
-};
+#define IMPORTERS(X) \
+    X(onnxruntime) \
+    X(onnxruntime_memory) \
+    X(paddle_trace) \
+    X(chrome) \
+    X(mindspore_timeline) \
+    X(ascend_timeline) \
+    X(megengine) \
+    X(nsys_sqlite) \
+    X(rocpd) \
+    X(rocprof_json) \
+    X(xplane) \
+    X(tensorrt) \
+    X(openvino) \
+    X(paddle_report) \
+    X(mindspore) \
+    X(kineto) \
+    X(nsys_csv) \
+    X(generic_csv) \
+    X(ncu) \
+    X(paddle_summary) \
+    X(pytorch_table) \
+    X(rocprof) \
+    X(nvprof) \
+    X(nvprof_csv) \
+    X(msprof) \
+    X(qnn) \
+    X(onednn) \
+    X(openvino_pc) \
+    X(ort_web) \
+    X(tflite)
 /* clang-format on */
+
+#define DECLARE(id) extern const struct oc_importer oc_importer_##id;
+#define LIST(id)    &oc_importer_##id,
+
+IMPORTERS(DECLARE)
+static const struct oc_importer *const importers[] = {IMPORTERS(LIST)};
 
 const struct oc_importer *const *oc_importers(size_t *n)
 {

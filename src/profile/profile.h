@@ -145,6 +145,9 @@ struct oc_prof_kernel {
     const struct oc_prof_counters *counters; /* NULL: none */
 };
 
+/* A kernel with that name (interned), of no record, and all other members unknown. */
+struct oc_prof_kernel oc_prof_kernel_new(const char *name, unsigned kind);
+
 /* Where events ran: a thread of the host, or a stream of a device. */
 struct oc_lane {
     const char *name; /* "" if unnamed */

@@ -43,17 +43,14 @@ static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
 
 static void sum_rows_add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec, double runs)
 {
-    struct oc_profile *p = m->out;
-    p->kernel[p->n_kernel++] = (struct oc_prof_kernel){.name = x->name,
-                                                       .kind = x->kind,
-                                                       .rec = rec,
-                                                       .time_ns = x->total_ns / runs,
-                                                       .min_ns = x->min_ns,
-                                                       .max_ns = x->max_ns,
-                                                       .total_ns = x->total_ns,
-                                                       .calls = x->calls,
-                                                       .flop = (double)NAN,
-                                                       .bytes = (double)NAN};
+    struct oc_prof_kernel *k = &m->out->kernel[m->out->n_kernel++];
+    *k = oc_prof_kernel_new(x->name, x->kind);
+    k->rec = rec;
+    k->time_ns = x->total_ns / runs;
+    k->min_ns = x->min_ns;
+    k->max_ns = x->max_ns;
+    k->total_ns = x->total_ns;
+    k->calls = x->calls;
 }
 
 static void sum_rows_finish_rec(const struct making *m, uint32_t i, double runs)

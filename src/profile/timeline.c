@@ -505,24 +505,3 @@ uint32_t oc_timeline_owner(const struct oc_timeline *t, uint32_t i)
         return e->link;
     return t->event[e->link].flags & OC_EVF_RECORD ? e->link : t->event[e->link].link;
 }
-
-double oc_timeline_union(const struct oc_timeline *t, const struct oc_union_of *of)
-{
-    double sum = 0, reached = of->from_ns;
-    for (size_t i = 0; i < t->n_event; i++) {
-        const struct oc_event *e = &t->event[i];
-        if (e->start_ns >= of->to_ns)
-            break;
-        if (!(of->kinds >> e->kind & 1) || (of->lane != OC_NONE && e->lane != of->lane) ||
-            (of->run != OC_NONE && e->run != of->run) ||
-            (of->device != OC_NONE && t->profile->lane[e->lane].device_id != (int64_t)of->device))
-            continue;
-        double end = e->start_ns + e->dur_ns, start = e->start_ns > reached ? e->start_ns : reached;
-        end = end < of->to_ns ? end : of->to_ns;
-        if (end > start) {
-            sum += end - start;
-            reached = end;
-        }
-    }
-    return sum;
-}

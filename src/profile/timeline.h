@@ -171,17 +171,6 @@ int oc_timeline_close(struct oc_timeline *t, int rc, const struct oc_profile_opt
 /* The host event with OC_EVF_RECORD that event i belongs to, OC_NONE. */
 uint32_t oc_timeline_owner(const struct oc_timeline *t, uint32_t i);
 
-/* Selects the events of a union: all kinds whose bit is set, on the lane, in the run (OC_NONE: any),
- * clipped to [from_ns, to_ns). */
-struct oc_union_of {
-    uint32_t kinds; /* bit 1 << kind */
-    uint32_t lane, run;
-    uint32_t device; /* index of a device (lane.device_id), OC_NONE: any */
-    double from_ns, to_ns;
-};
-/* Length of the interval union of the selected events: overlaps count once. */
-double oc_timeline_union(const struct oc_timeline *t, const struct oc_union_of *of);
-
 static inline bool oc_timeline_used(const struct oc_timeline *t, uint32_t run)
 {
     return run != OC_NONE && run >= t->first_used_run;

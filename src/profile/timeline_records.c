@@ -347,17 +347,12 @@ static void begin_kernels(struct making *m)
     struct oc_profile *p = t->profile;
     p->kernel = OC_NEW_ARRAY(&p->arena, m->n_kernel ? m->n_kernel : 1, struct oc_prof_kernel);
     p->n_kernel = m->n_kernel;
-    for (uint32_t k = 0; k < m->n_kernel; k++)
-        p->kernel[k] = (struct oc_prof_kernel){.name = t->name[m->kernel[k].name],
-                                               .precision = "",
-                                               .unit = "",
-                                               .library = "",
-                                               .kind = m->kernel[k].kind,
-                                               .rec = OC_NONE,
-                                               .lane = m->kernel[k].lane,
-                                               .min_ns = (double)INFINITY,
-                                               .flop = (double)NAN,
-                                               .bytes = (double)NAN};
+    for (uint32_t k = 0; k < m->n_kernel; k++) {
+        p->kernel[k] = oc_prof_kernel_new(t->name[m->kernel[k].name], m->kernel[k].kind);
+        p->kernel[k].lane = m->kernel[k].lane;
+        p->kernel[k].min_ns = INFINITY;
+        p->kernel[k].max_ns = 0;
+    }
 }
 
 static void end_kernels(struct making *m)

@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "profile/text_table.h"
+#include "profile/recorded_types.h"
 #include "profile/trt_reading.h"
 
 #define MAX_NUMBERS 4
@@ -93,24 +94,15 @@ static void trt_log_open_table(struct table *t, struct oc_str header)
 
 void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims)
 {
-    struct oc_dim dim[OC_MAX_RANK];
-    unsigned n = 0;
-    bool scalar = oc_str_eq(dims, "scalar"), valid = name.n && dims.n;
-    while (valid && dims.n && !scalar) {
-        const char *end = memchr(dims.s, 'x', dims.n);
-        size_t len = end ? (size_t)(end - dims.s) : dims.n;
-        int64_t v;
-        valid = n < OC_MAX_RANK && oc_parse_i64(dims.s, len, &v) && v >= 0;
-        if (valid)
-            dim[n++] = oc_known(v);
-        dims = (struct oc_str){dims.s + len + (end != NULL), dims.n - len - (end != NULL)};
-    }
-    if (!valid)
+    struct oc_str none = {"", 0};
+    struct oc_prof_input input;
+    bool scalar = oc_str_eq(dims, "scalar");
+    if (!name.n || !dims.n ||
+        !oc_recorded_shape(&p->arena, scalar ? none : dims, OC_DT_UNDEFINED, &input.type))
         return;
+    input.name = oc_intern(&p->names, name.s, name.n);
     OC_GROW(r->input, r->n_input, r->cap_input);
-    r->input[r->n_input++] =
-        (struct oc_prof_input){.name = oc_intern(&p->names, name.s, name.n),
-                               .type = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_of(&p->arena, n, dim))};
+    r->input[r->n_input++] = input;
 }
 
 void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list)

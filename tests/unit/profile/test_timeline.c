@@ -138,11 +138,6 @@ static void overlap_counts_once(void **state)
     assert_true(find_event(m.t, "b", 0)->self_ns == 8000);
     assert_int_equal(find_event(m.t, "b", 0)->parent, OC_NONE);
     assert_true(m.p->imported_ns == 14000);
-    struct oc_union_of of = {
-        .kinds = 1u << OC_EV_OPERATOR, .lane = m.host, .run = OC_NONE, .device = OC_NONE, .to_ns = 12000};
-    assert_true(oc_timeline_union(m.t, &of) == 12000);
-    of.from_ns = 11000;
-    assert_true(oc_timeline_union(m.t, &of) == 1000);
     oc_profile_close(m.p);
 }
 
