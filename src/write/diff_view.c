@@ -106,8 +106,7 @@ static void field_delta(struct oc_fields *o, const char *name, bool known, uint6
     else if (!o->json)
         oc_field_text(o, name, oc_printf(&o->arena, "-%" PRIu64, size));
     else if (size <= (uint64_t)INT64_MAX) {
-        oc_jw_key(o->json, name);
-        oc_jw_i64(o->json, -(int64_t)size);
+        oc_key_i64(o->json, name, -(int64_t)size);
     } else {
         oc_field_double(o, name, -(double)size);
     }
@@ -189,8 +188,7 @@ void oc_diff_csv(struct oc_diff_view *v, FILE *f)
 static void side_json(struct oc_json_out *w, const struct oc_diff *d, unsigned s)
 {
     const struct oc_report_in *in = &d->in[s];
-    oc_jw_key(w, s ? "b" : "a");
-    oc_jw_begin_object(w);
+    oc_key_object(w, s ? "b" : "a");
     oc_key_text(w, "model", *in->model->path ? in->model->path : NULL);
     oc_key_text(w, "profile", in->profile ? in->profile->path : NULL);
     oc_key_text(w, "hardware", in->device ? oc_device_info(in->device).id : NULL);
@@ -227,8 +225,7 @@ static void diff_view_total_json(struct oc_fields *o, const struct oc_diff_total
 
 static void types_json(struct oc_fields *o, const struct oc_diff *d)
 {
-    oc_jw_key(o->json, "types");
-    oc_jw_begin_array(o->json);
+    oc_key_array(o->json, "types");
     for (uint32_t i = 0; i < d->n_type; i++) {
         const struct oc_diff_type *t = &d->type[i];
         oc_fields_begin(o);
@@ -253,8 +250,7 @@ static void types_json(struct oc_fields *o, const struct oc_diff *d)
 static void list_json(struct oc_fields *o, const char *key, const struct oc_diff_row *row,
                       const uint32_t *index, uint32_t n)
 {
-    oc_jw_key(o->json, key);
-    oc_jw_begin_array(o->json);
+    oc_key_array(o->json, key);
     for (uint32_t i = 0; i < n; i++) {
         oc_fields_begin(o);
         row_fields(o, &row[index ? index[i] : i]);
@@ -266,32 +262,27 @@ static void list_json(struct oc_fields *o, const char *key, const struct oc_diff
 void oc_diff_json(struct oc_diff_view *v, FILE *f)
 {
     const struct oc_diff *d = v->d;
-    struct oc_json_out w = {.f = f, .pretty = true};
+    struct oc_json_out w;
     struct oc_fields o = {.json = &w};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.diff", 1, NULL);
+    oc_json_begin(&w, f, "onnxcost.diff", 1, NULL);
     side_json(&w, d, 0);
     side_json(&w, d, 1);
-    oc_jw_key(&w, "different");
-    oc_jw_bool(&w, d->info.different);
-    oc_jw_key(&w, "rows_by_status");
-    oc_jw_begin_object(&w);
+    oc_key_bool(&w, "different", d->info.different);
+    oc_key_object(&w, "rows_by_status");
     oc_key_u64(&w, "same", d->info.same);
     oc_key_u64(&w, "renamed", d->info.renamed);
     oc_key_u64(&w, "changed", d->info.changed);
     oc_key_u64(&w, "added", d->info.added);
     oc_key_u64(&w, "removed", d->info.removed);
     oc_jw_end_object(&w);
-    oc_jw_key(&w, "totals");
-    oc_jw_begin_object(&w);
+    oc_key_object(&w, "totals");
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         diff_view_total_json(&o, &d->total[m], m);
     oc_jw_end_object(&w);
     types_json(&o, d);
     list_json(&o, "rows", d->row, v->row, v->n_row);
     list_json(&o, "beside_the_runs", d->beside, NULL, d->n_beside);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
     oc_fields_free(&o);
 }
 

@@ -156,19 +156,60 @@ void oc_key_u64(struct oc_json_out *w, const char *key, uint64_t v)
     oc_jw_u64(w, v);
 }
 
-void oc_key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t v)
+void oc_key_i64(struct oc_json_out *w, const char *key, int64_t v)
 {
     oc_jw_key(w, key);
+    oc_jw_i64(w, v);
+}
+
+void oc_key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t v)
+{
     if (known)
-        oc_jw_u64(w, v);
+        oc_key_u64(w, key, v);
     else
-        oc_jw_null(w);
+        oc_key_null(w, key);
+}
+
+void oc_key_bool(struct oc_json_out *w, const char *key, bool v)
+{
+    oc_jw_key(w, key);
+    oc_jw_bool(w, v);
 }
 
 void oc_key_double(struct oc_json_out *w, const char *key, double v)
 {
     oc_jw_key(w, key);
     oc_jw_double(w, v);
+}
+
+void oc_key_object(struct oc_json_out *w, const char *key)
+{
+    oc_jw_key(w, key);
+    oc_jw_begin_object(w);
+}
+
+void oc_key_array(struct oc_json_out *w, const char *key)
+{
+    oc_jw_key(w, key);
+    oc_jw_begin_array(w);
+}
+
+bool oc_key_object_if(struct oc_json_out *w, const char *key, bool known)
+{
+    if (known)
+        oc_key_object(w, key);
+    else
+        oc_key_null(w, key);
+    return known;
+}
+
+bool oc_key_array_if(struct oc_json_out *w, const char *key, bool known)
+{
+    if (known)
+        oc_key_array(w, key);
+    else
+        oc_key_null(w, key);
+    return known;
 }
 
 void oc_key_time(struct oc_json_out *w, const char *key, double ns)
@@ -205,13 +246,35 @@ void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, c
 {
     oc_key_text(w, "schema", schema);
     oc_key_u64(w, "version", version);
-    oc_jw_key(w, "tool");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "tool");
     oc_key_text(w, "name", "onnxcost");
     oc_key_text(w, "version", ONNXCOST_VERSION);
     oc_jw_end_object(w);
     if (model)
         oc_key_text(w, "model", model[0] ? model : NULL);
+}
+
+void oc_json_begin(struct oc_json_out *w, FILE *f, const char *schema, unsigned version, const char *model)
+{
+    *w = (struct oc_json_out){.f = f, .pretty = true};
+    oc_jw_begin_object(w);
+    oc_json_head(w, schema, version, model);
+}
+
+void oc_json_end(struct oc_json_out *w)
+{
+    oc_jw_end_object(w);
+    fputc('\n', w->f);
+}
+
+void oc_json_assumption(struct oc_json_out *w, const struct oc_assumption *a)
+{
+    oc_jw_begin_object(w);
+    oc_key_text(w, "what", a->what);
+    oc_key_text(w, "name", a->name);
+    oc_key_text(w, "value", a->value);
+    oc_key_text(w, "reason", a->reason);
+    oc_jw_end_object(w);
 }
 
 bool oc_json_narrowed(const struct oc_report *r)
@@ -224,12 +287,8 @@ bool oc_json_narrowed(const struct oc_report *r)
 
 void oc_json_run_times(struct oc_json_out *w, const struct oc_run_spread *s)
 {
-    oc_jw_key(w, "run_times");
-    if (!s->n) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "run_times", s->n))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_u64(w, "runs", s->n);
     oc_key_time(w, "min_ns", s->min_ns);
     oc_key_time(w, "p25_ns", s->p25_ns);
@@ -240,8 +299,7 @@ void oc_json_run_times(struct oc_json_out *w, const struct oc_run_spread *s)
     oc_key_time(w, "median_high_ns", s->high_ns);
     oc_key_u64(w, "outliers", s->outliers);
     oc_key_double(w, "spread", oc_run_spread_share(s));
-    oc_jw_key(w, "noisy");
-    oc_jw_bool(w, oc_run_spread_noisy(s));
+    oc_key_bool(w, "noisy", oc_run_spread_noisy(s));
     oc_jw_end_object(w);
 }
 
@@ -262,21 +320,16 @@ static void json_keys_dimensions(struct oc_json_out *w, const struct oc_analysis
                                  uint32_t value)
 {
     const struct oc_shape *s = &a->type[value].shape;
-    oc_jw_key(w, "dims");
-    if (!s->ranked) {
-        oc_jw_null(w);
+    if (!oc_key_array_if(w, "dims", s->ranked))
         return;
-    }
-    oc_jw_begin_array(w);
     for (unsigned i = 0; i < s->rank; i++) {
         oc_jw_begin_object(w);
-        oc_jw_key(w, "value");
-        if (oc_is_known(s->dim[i]))
-            oc_jw_i64(w, s->dim[i].v);
-        else
-            oc_jw_null(w);
-        if (!oc_is_known(s->dim[i]))
+        if (oc_is_known(s->dim[i])) {
+            oc_key_i64(w, "value", s->dim[i].v);
+        } else {
+            oc_key_null(w, "value");
             oc_key_text(w, "origin", oc_dim_text(a->exprs, s->dim[i]));
+        }
         oc_key_text(w, "from", oc_dim_source(a, arena, value, i));
         oc_jw_end_object(w);
     }
@@ -295,8 +348,7 @@ static void json_keys_operand(struct oc_json_out *w, const struct oc_report_in *
     oc_key_text(w, "name", in->model->value[value].name);
     oc_key_text(w, "type", oc_type_text(arena, a->exprs, &a->type[value]));
     oc_key_text(w, "source", oc_value_source(a, arena, value));
-    oc_jw_key(w, "constant");
-    oc_jw_bool(w, a->is_const[value]);
+    oc_key_bool(w, "constant", a->is_const[value]);
     json_keys_dimensions(w, a, arena, value);
     oc_key_u64_if(w, "bytes_moved", b != NULL, b ? b->moved : 0);
     oc_key_u64_if(w, "bytes_whole", b != NULL, b ? b->whole : 0);
@@ -307,8 +359,7 @@ static void json_keys_operand(struct oc_json_out *w, const struct oc_report_in *
 static void json_keys_operands(struct oc_json_out *w, const struct oc_report_in *in, struct oc_arena *arena,
                                const char *key, const uint32_t *id, uint32_t n, const struct oc_slot_bytes *b)
 {
-    oc_jw_key(w, key);
-    oc_jw_begin_array(w);
+    oc_key_array(w, key);
     for (uint32_t i = 0; i < n; i++)
         json_keys_operand(w, in, arena, id[i], b ? &b[i] : NULL);
     oc_jw_end_array(w);
@@ -316,8 +367,7 @@ static void json_keys_operands(struct oc_json_out *w, const struct oc_report_in 
 
 static void json_keys_formula(struct oc_json_out *w, const struct oc_receipt *r)
 {
-    oc_jw_key(w, "terms");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "terms");
     for (uint32_t i = 0; i < r->formula.n_term; i++) {
         const struct oc_formula_term *t = &r->formula.term[i];
         oc_jw_begin_object(w);
@@ -328,8 +378,7 @@ static void json_keys_formula(struct oc_json_out *w, const struct oc_receipt *r)
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
-    oc_jw_key(w, "where");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "where");
     for (uint32_t i = 0; i < r->formula.n_name; i++) {
         const struct oc_formula_name *x = &r->formula.name[i];
         oc_jw_begin_object(w);
@@ -343,8 +392,7 @@ static void json_keys_formula(struct oc_json_out *w, const struct oc_receipt *r)
 
 static void json_keys_histogram(struct oc_json_out *w, const struct oc_receipt *r)
 {
-    oc_jw_key(w, "primitives");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "primitives");
     for (unsigned i = 0; i < 2 * OC_PRIM_COUNT; i++) {
         unsigned p = i / 2;
         uint64_t n = i % 2 ? r->cost.hist_i[p] : r->cost.hist_f[p];
@@ -373,13 +421,11 @@ static void one(struct oc_json_out *w, const struct oc_report_in *in, struct oc_
     oc_key_text(w, "name", n->name[0] ? n->name : NULL);
     oc_key_text(w, "op_type", n->op_type);
     oc_key_text(w, "domain", n->domain);
-    oc_jw_key(w, "opset");
-    oc_jw_i64(w, n->opset);
+    oc_key_i64(w, "opset", n->opset);
     oc_key_u64_if(w, "rule_since", op != NULL, op ? (uint64_t)op->since : 0);
     oc_key_text(w, "family", op ? oc_op_family_name(op) : NULL);
     oc_key_text(w, "rule", op ? oc_formula_text(op) : NULL);
-    oc_jw_key(w, "attributes");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "attributes");
     for (uint32_t i = 0; i < n->n_attr; i++)
         oc_key_text(w, n->attr[i].name, oc_attr_text(arena, &n->attr[i]));
     oc_jw_end_object(w);

@@ -12,6 +12,8 @@
 
 void oc_key_text(struct oc_json_out *w, const char *key, const char *s); /* NULL: null */
 void oc_key_u64(struct oc_json_out *w, const char *key, uint64_t v);
+void oc_key_i64(struct oc_json_out *w, const char *key, int64_t v);
+void oc_key_bool(struct oc_json_out *w, const char *key, bool v);
 void oc_key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t v);
 void oc_key_double(struct oc_json_out *w, const char *key, double v); /* not finite: null */
 void oc_key_time(struct oc_json_out *w, const char *key, double ns);  /* rounded to 15 digits to remove
@@ -21,9 +23,22 @@ void oc_key_null(struct oc_json_out *w, const char *key);
 void oc_key_quality(struct oc_json_out *w, unsigned quality);
 void oc_key_quality_of(struct oc_json_out *w, const char *key, unsigned quality);
 
-/* The first members of documents other than the report: schema, version, tool, model (its path; NULL: no
+/* Begin a member that is an object or an array. */
+void oc_key_object(struct oc_json_out *w, const char *key);
+void oc_key_array(struct oc_json_out *w, const char *key);
+/* Or null, and false, where it is not known. */
+bool oc_key_object_if(struct oc_json_out *w, const char *key, bool known);
+bool oc_key_array_if(struct oc_json_out *w, const char *key, bool known);
+
+/* A document: one object, whose first members are schema, version, tool and model (its path; NULL: no
  * model). */
+void oc_json_begin(struct oc_json_out *w, FILE *f, const char *schema, unsigned version, const char *model);
+void oc_json_end(struct oc_json_out *w);
+/* These members alone. */
 void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, const char *model);
+
+/* An object in a list of assumptions. */
+void oc_json_assumption(struct oc_json_out *w, const struct oc_assumption *a);
 
 /* Whether options select rows; otherwise the report has all rows. */
 bool oc_json_narrowed(const struct oc_report *r);

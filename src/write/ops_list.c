@@ -67,19 +67,16 @@ static void put_op(struct oc_json_out *w, const struct oc_op_info *op)
 
 static void ops_list_write_json(FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.ops", LIST_VERSION, NULL);
-    oc_jw_key(&w, "operators");
-    oc_jw_begin_array(&w);
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.ops", LIST_VERSION, NULL);
+    oc_key_array(&w, "operators");
     for (size_t i = 0; i < oc_op_count(); i++) {
         struct oc_op_info op;
         oc_op_get(i, &op);
         put_op(&w, &op);
     }
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }
 
 int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_err *err)

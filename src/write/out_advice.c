@@ -138,8 +138,7 @@ void oc_advice_json_cut(const struct oc_advice *a, uint32_t most, struct oc_json
     oc_key_time(w, "run_time_ns", a->run_ns);
     oc_key_text(w, "share_of", a->whole);
     oc_key_u64(w, "rules", a->rules);
-    oc_jw_key(w, "findings");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "findings");
     for (uint32_t i = 0; i < a->n; i++) {
         const struct oc_advice_item *k = a->item[i];
         oc_jw_begin_object(w);
@@ -148,16 +147,14 @@ void oc_advice_json_cut(const struct oc_advice *a, uint32_t most, struct oc_json
         oc_key_text(w, "severity", oc_advice_severity_name(k->severity));
         oc_key_text(w, "found", k->found);
         oc_key_text(w, "todo", k->todo);
-        oc_jw_key(w, "saving");
-        oc_jw_begin_object(w);
+        oc_key_object(w, "saving");
         oc_key_time(w, "low_ns", k->low_ns);
         oc_key_time(w, "high_ns", k->high_ns);
         oc_key_double(w, "share", k->share);
         oc_key_count(w, "bytes", k->saved_bytes);
         oc_key_text(w, "basis", k->basis);
         oc_jw_end_object(w);
-        oc_jw_key(w, "evidence");
-        oc_jw_begin_array(w);
+        oc_key_array(w, "evidence");
         for (uint32_t e = 0; e < k->n_proof && e < most; e++)
             proof_json(&k->proof[e], w);
         oc_jw_end_array(w);

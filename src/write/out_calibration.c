@@ -161,10 +161,9 @@ static void keys(struct oc_fields *f, const struct oc_calibration *c)
 
 static void calibration_write_json(struct oc_fields *f, const struct oc_calibration *c, FILE *out)
 {
-    struct oc_json_out w = {.f = out, .pretty = true};
+    struct oc_json_out w;
     f->json = &w;
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost-calibration", VERSION, NULL);
+    oc_json_begin(&w, out, "onnxcost.calibration", VERSION, NULL);
     oc_key_text(&w, "device", c->device);
     oc_key_text(&w, "runtime", c->runtime);
     oc_key_text(&w, "runtime_version", *c->runtime_version ? c->runtime_version : NULL);
@@ -177,12 +176,10 @@ static void calibration_write_json(struct oc_fields *f, const struct oc_calibrat
     oc_key_double(&w, "gap_s", c->gap_s);
     oc_key_double(&w, "tau", c->tau);
     oc_key_double(&w, "rho", c->rho);
-    oc_jw_key(&w, "curves");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "curves");
     keys(f, c);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', out);
+    oc_json_end(&w);
     f->json = NULL;
 }
 

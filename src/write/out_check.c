@@ -172,28 +172,24 @@ static void check_write_csv(const struct oc_check *c, FILE *f)
 
 static void check_write_json(const struct oc_check *c, FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
+    struct oc_json_out w;
     struct oc_fields o = {.json = &w};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.check", 1, c->in->model->path);
+    oc_json_begin(&w, f, "onnxcost.check", 1, c->in->model->path);
     oc_key_text(&w, "profile", c->in->profile ? c->in->profile->path : NULL);
     oc_key_text(&w, "hardware", c->in->device ? oc_device_info(c->in->device).id : NULL);
-    oc_jw_key(&w, "passed");
-    oc_jw_bool(&w, !c->counts.failed && !c->counts.unclear);
+    oc_key_bool(&w, "passed", !c->counts.failed && !c->counts.unclear);
     oc_key_u64(&w, "limits", c->counts.limits);
     oc_key_u64(&w, "failed", c->counts.failed);
     oc_key_u64(&w, "cannot_tell", c->counts.unclear); /* member name of version 1 */
     oc_key_u64(&w, "inconclusive", c->counts.unclear);
-    oc_jw_key(&w, "checks");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "checks");
     for (size_t i = 0; i < c->n; i++) {
         oc_fields_begin(&o);
         check_fill(&o, &c->verdict[i]);
         oc_fields_end(&o);
     }
     oc_jw_end_array(&w);
-    oc_jw_key(&w, "assumptions");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "assumptions");
     for (uint32_t i = 0; i < c->in->analysis->n_assumption; i++) {
         const struct oc_assumption *x = &c->in->analysis->assumption[i];
         oc_fields_begin(&o);
@@ -204,8 +200,7 @@ static void check_write_json(const struct oc_check *c, FILE *f)
         oc_fields_end(&o);
     }
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
     oc_fields_free(&o);
 }
 

@@ -76,29 +76,16 @@ static void closed_form_csv(struct closed_form_out *o, FILE *f)
     oc_arena_free(&arena);
 }
 
-static void closed_form_key_i64(struct oc_json_out *w, const char *key, int64_t v)
-{
-    oc_jw_key(w, key);
-    oc_jw_i64(w, v);
-}
-
-static void closed_form_key_bool(struct oc_json_out *w, const char *key, bool v)
-{
-    oc_jw_key(w, key);
-    oc_jw_bool(w, v);
-}
-
 static void json_symbols(struct oc_json_out *w, const struct oc_closed_form *f)
 {
     static const char *const role[] = {
         [OC_FIT_FREE] = "free", [OC_FIT_TIED] = "equal", [OC_FIT_FIXED] = "fixed"};
     const struct oc_fit_var *var = oc_fit_vars(f->fit);
-    oc_jw_key(w, "symbols");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "symbols");
     for (unsigned k = 0; k < f->n_symbol; k++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "name", f->symbol[k]);
-        closed_form_key_i64(w, "start", f->base[k]);
+        oc_key_i64(w, "start", f->base[k]);
         oc_key_text(w, "role", role[var[k].role]);
         oc_key_text(w, "equal_to", var[k].role == OC_FIT_TIED ? f->symbol[var[k].tied_to] : NULL);
         oc_jw_end_object(w);
@@ -108,13 +95,11 @@ static void json_symbols(struct oc_json_out *w, const struct oc_closed_form *f)
 
 static void json_terms(struct oc_json_out *w, const struct oc_closed_form *f, const struct oc_rpoly *p)
 {
-    oc_jw_key(w, "terms");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "terms");
     for (uint32_t i = 0; i < p->n_term; i++) {
         oc_jw_begin_object(w);
-        closed_form_key_i64(w, "coefficient", p->term[i].num);
-        oc_jw_key(w, "powers");
-        oc_jw_begin_object(w);
+        oc_key_i64(w, "coefficient", p->term[i].num);
+        oc_key_object(w, "powers");
         for (unsigned k = 0; k < p->n_var; k++)
             if (p->term[i].pow.of[k])
                 oc_key_u64(w, f->slot_name[k], p->term[i].pow.of[k]);
@@ -122,7 +107,7 @@ static void json_terms(struct oc_json_out *w, const struct oc_closed_form *f, co
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
-    closed_form_key_i64(w, "denominator", p->den);
+    oc_key_i64(w, "denominator", p->den);
 }
 
 static void json_sizes(struct oc_json_out *w, const struct oc_closed_form *f, const struct oc_fit_result *r)
@@ -131,18 +116,17 @@ static void json_sizes(struct oc_json_out *w, const struct oc_closed_form *f, co
                                       [OC_FIT_DIFFERS] = "differs",
                                       [OC_FIT_NO_VALUE] = "unknown",
                                       [OC_FIT_LEFT_OUT] = "differs for some"};
-    oc_jw_key(w, "holds_for");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "holds_for");
     for (unsigned k = 0; k < f->n_slot; k++) {
         const struct oc_fit_axis *a = &r->axis[k];
         oc_jw_begin_object(w);
         oc_key_text(w, "symbol", f->slot_name[k]);
-        closed_form_key_i64(w, "from", a->from);
-        closed_form_key_i64(w, "to", a->to);
-        closed_form_key_i64(w, "step", a->step);
+        oc_key_i64(w, "from", a->from);
+        oc_key_i64(w, "to", a->to);
+        oc_key_i64(w, "step", a->step);
         oc_key_text(w, "below", end[a->below]);
         oc_key_text(w, "above", end[a->above]);
-        closed_form_key_bool(w, "polynomial", a->step == 1 && !a->piece && !a->held);
+        oc_key_bool(w, "polynomial", a->step == 1 && !a->piece && !a->held);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -169,18 +153,15 @@ static void json_formula(struct oc_json_out *w, const struct oc_closed_form *f, 
 
 static void closed_form_json(struct closed_form_out *o, FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.formula", VERSION, o->f->model->path);
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.formula", VERSION, o->f->model->path);
     json_symbols(&w, o->f);
     oc_key_u64(&w, "unknown_nodes", o->f->trust.unknown_nodes);
-    oc_jw_key(&w, "formulas");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "formulas");
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
         json_formula(&w, o->f, (enum oc_metric)m);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }
 
 /* ---- out closed form -------------------------------------------------------------------------------- */

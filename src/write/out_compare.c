@@ -490,8 +490,7 @@ static void compare_markdown(struct comparing *x, FILE *f)
 
 static void json_sources(struct oc_json_out *w, struct comparing *x)
 {
-    oc_jw_key(w, "sources");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "sources");
     for (uint32_t s = 0; s < x->c.n_source; s++) {
         const struct oc_profile *p = x->c.source[s].profile;
         oc_jw_begin_object(w);
@@ -540,8 +539,7 @@ static void compare_json_row(struct oc_json_out *w, struct comparing *x, const s
     oc_jw_begin_object(w);
     oc_key_text(w, "name", row->name);
     oc_key_text(w, "op_type", row->type);
-    oc_jw_key(w, "nodes");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "nodes");
     for (uint32_t i = 0; i < r->cost.n_node; i++)
         oc_jw_u64(w, r->cost.node[i]);
     oc_jw_end_array(w);
@@ -557,8 +555,7 @@ static void compare_json_row(struct oc_json_out *w, struct comparing *x, const s
         oc_key_count(w, "measured_flops", compare_measured(x, r, false));
         oc_key_count(w, "measured_bytes", compare_measured(x, r, true));
     }
-    oc_jw_key(w, "sources");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "sources");
     for (uint32_t s = 0; s < x->c.n_source; s++)
         json_cell(w, x, row, s);
     oc_jw_end_array(w);
@@ -567,15 +564,12 @@ static void compare_json_row(struct oc_json_out *w, struct comparing *x, const s
 
 static void compare_json(struct comparing *x, FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.compare", 1, x->model->path);
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.compare", 1, x->model->path);
     json_sources(&w, x);
-    oc_jw_key(&w, "rows");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "rows");
     for (uint32_t i = 0; i < x->rows.n; i++)
         compare_json_row(&w, x, &x->rows.row[i]);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }

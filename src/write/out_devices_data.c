@@ -16,20 +16,10 @@ static const char *const part_key[OC_SPAN_PARTS] = {"vector", "matrix", "special
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
 
-static void devices_data_open_array(struct oc_json_out *w, const char *key)
-{
-    oc_jw_key(w, key);
-    oc_jw_begin_array(w);
-}
-
 static void put_band(struct oc_json_out *w, const char *key, double lo, double mid, double hi)
 {
-    oc_jw_key(w, key);
-    if (!isfinite(mid)) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, key, isfinite(mid)))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_double(w, "low", lo);
     oc_key_double(w, "middle", mid);
     oc_key_double(w, "high", hi);
@@ -42,14 +32,13 @@ static void put_span(struct oc_json_out *w, const struct oc_span *s)
     unsigned limit = oc_span_limit(s);
     put_band(w, "time_s", s->lo_s, s->mid_s, s->hi_s);
     oc_key_text(w, "limit", limit < OC_SPAN_PARTS ? oc_span_part_name(limit) : NULL);
-    oc_jw_key(w, "middle_s_by_limit");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "middle_s_by_limit");
     for (unsigned i = 0; i < OC_SPAN_PARTS; i++)
         oc_key_double(w, part_key[i], s->part_s[i]);
     oc_jw_end_object(w);
     oc_key_u64(w, "unknown_kernels", s->unknown_kernels);
     oc_key_text(w, "missing", s->missing[0] ? s->missing : NULL);
-    devices_data_open_array(w, "left_out");
+    oc_key_array(w, "left_out");
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
         if (s->left_out & 1u << c)
             oc_jw_string(w, oc_class_name(c));
@@ -87,7 +76,7 @@ static void put_class(struct oc_json_out *w, const struct oc_rank *r, const stru
     oc_key_u64(w, "operators", t->total.class_nodes[c]);
     oc_key_count(w, "operations", t->total.class_operations[c]);
     oc_key_text(w, "fastest", best < r->n_device ? r->device[best]->info.id : NULL);
-    devices_data_open_array(w, "devices");
+    oc_key_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "device", t->row[i].device->info.id);
@@ -108,11 +97,11 @@ static void put_table(struct oc_json_out *w, const struct oc_rank *r, const stru
     oc_key_u64(w, "estimated_operators", t->total.estimated_nodes);
     oc_key_u64(w, "constant_bytes", t->total.const_bytes);
     oc_key_u64_if(w, "peak_activation_bytes", t->total.peak_quality != OC_UNKNOWN, t->total.peak_bytes);
-    devices_data_open_array(w, "devices");
+    oc_key_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++)
         devices_data_put_row(w, r, t, i);
     oc_jw_end_array(w);
-    devices_data_open_array(w, "classes");
+    oc_key_array(w, "classes");
     for (unsigned c = 0; c < OC_OP_CLASS_COUNT; c++)
         if (t->total.class_nodes[c])
             put_class(w, r, t, c);
@@ -125,7 +114,7 @@ typedef const char *(*name_fn)(const struct oc_rank *r, int what);
 static void put_phases(struct oc_json_out *w, const char *key, const struct oc_rank *r,
                        const struct oc_rank_phases *p, const char *what, name_fn name)
 {
-    devices_data_open_array(w, key);
+    oc_key_array(w, key);
     for (size_t i = 0; i < p->n; i++) {
         oc_jw_begin_object(w);
         oc_key_u64(w, "from", (uint64_t)p->item[i].from);
@@ -159,16 +148,14 @@ static void put_pair(struct oc_json_out *w, const struct oc_rank *r, size_t firs
     oc_jw_begin_object(w);
     oc_key_text(w, "first", id[0]);
     oc_key_text(w, "second", id[1]);
-    devices_data_open_array(w, "faster");
+    oc_key_array(w, "faster");
     for (size_t i = 0; i < p->n; i++) {
         int what = p->item[i].what;
         oc_jw_begin_object(w);
         oc_key_u64(w, "from", (uint64_t)p->item[i].from);
         oc_key_text(w, "device", what <= OC_RANK_SAME ? NULL : id[what >= OC_RANK_SECOND]);
-        oc_jw_key(w, "equal");
-        oc_jw_bool(w, what == OC_RANK_SAME);
-        oc_jw_key(w, "surely");
-        oc_jw_bool(w, what == OC_RANK_FIRST_SURELY || what == OC_RANK_SECOND_SURELY);
+        oc_key_bool(w, "equal", what == OC_RANK_SAME);
+        oc_key_bool(w, "surely", what == OC_RANK_FIRST_SURELY || what == OC_RANK_SECOND_SURELY);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -177,16 +164,12 @@ static void put_pair(struct oc_json_out *w, const struct oc_rank *r, size_t firs
 
 static void devices_data_put_batches(struct oc_json_out *w, const struct oc_rank *r)
 {
-    oc_jw_key(w, "larger_batches");
-    if (!r->max_batch) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "larger_batches", r->max_batch))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_text(w, "dimension", r->symbol);
     oc_key_u64(w, "up_to", (uint64_t)r->max_batch);
     put_phases(w, "fastest", r, &r->fastest, "device", devices_data_device_name);
-    devices_data_open_array(w, "devices");
+    oc_key_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "device", r->device[i]->info.id);
@@ -195,32 +178,23 @@ static void devices_data_put_batches(struct oc_json_out *w, const struct oc_rank
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
-    oc_jw_key(w, "pairs");
-    if (r->pair) {
-        oc_jw_begin_array(w);
+    if (oc_key_array_if(w, "pairs", r->pair != NULL)) {
         for (size_t i = 0; i < r->n_device; i++)
             for (size_t j = i + 1; j < r->n_device; j++)
                 put_pair(w, r, i, j);
         oc_jw_end_array(w);
-    } else {
-        oc_jw_null(w);
     }
     oc_jw_end_object(w);
 }
 
 static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
 {
-    devices_data_open_array(w, "assumptions");
+    oc_key_array(w, "assumptions");
     for (uint32_t i = 0; i < r->n_assumption; i++) {
-        oc_jw_begin_object(w);
-        oc_key_text(w, "what", r->assumption[i].what);
-        oc_key_text(w, "name", r->assumption[i].name);
-        oc_key_text(w, "value", r->assumption[i].value);
-        oc_key_text(w, "reason", r->assumption[i].reason);
-        oc_jw_end_object(w);
+        oc_json_assumption(w, &r->assumption[i]);
     }
     oc_jw_end_array(w);
-    devices_data_open_array(w, "devices");
+    oc_key_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++) {
         const struct oc_device *d = r->device[i];
         oc_jw_begin_object(w);
@@ -230,7 +204,7 @@ static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
         oc_key_text(w, "kind", d->info.kind);
         oc_key_double(w, "overhead_s", d->overhead ? d->overhead->value : NAN);
         oc_key_double(w, "design_power_w", d->power ? d->power->value : NAN);
-        devices_data_open_array(w, "set");
+        oc_key_array(w, "set");
         for (size_t k = 0; k < d->info.n_set; k++)
             oc_hw_set_json(w, &d->info.set[k]);
         oc_jw_end_array(w);
@@ -241,28 +215,24 @@ static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
 
 static void devices_json(const struct oc_rank *r, FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.devices", VERSION, r->model->path);
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.devices", VERSION, r->model->path);
     oc_key_text(&w, "calibration", r->calibration);
-    oc_jw_key(&w, "efficiency");
-    oc_jw_begin_object(&w);
+    oc_key_object(&w, "efficiency");
     oc_key_double(&w, "low", OC_BAND_LEAST);
     oc_key_double(&w, "middle", oc_band_middle());
     oc_key_double(&w, "high", OC_BAND_MOST);
     oc_jw_end_object(&w);
     oc_key_text(&w, "sort", r->sort);
     oc_key_text(&w, "as", r->as ? r->as->name : NULL);
-    oc_jw_key(&w, "cache");
-    oc_jw_bool(&w, r->cache);
+    oc_key_bool(&w, "cache", r->cache);
     put_assumptions(&w, r);
-    devices_data_open_array(&w, "batches");
+    oc_key_array(&w, "batches");
     for (size_t i = 0; i < r->n_table; i++)
         put_table(&w, r, &r->table[i]);
     oc_jw_end_array(&w);
     devices_data_put_batches(&w, r);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */

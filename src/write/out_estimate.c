@@ -264,8 +264,7 @@ static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate 
     const struct oc_model_prediction *t = &e->total;
     bool point = e->cal && t->t_s > 0;
     double none = (double)NAN;
-    oc_jw_key(w, "total");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "total");
     oc_key_double(w, "time_s", point ? t->t_s : none);
     oc_key_double(w, "low80_s", point ? t->lo80_s : none);
     oc_key_double(w, "high80_s", point ? t->hi80_s : none);
@@ -278,8 +277,7 @@ static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate 
     oc_key_double(w, "fix_s", point ? t->fix_s : none);
     oc_key_u64(w, "unknown_kernels", e->n_unknown);
     oc_key_double(w, "outside_fraction", point ? t->extrapolated : none);
-    oc_jw_key(w, "evidence");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "evidence");
     for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)
         oc_key_double(w, oc_evidence_name(i), point ? t->share[i] : none);
     oc_jw_end_object(w);
@@ -293,8 +291,7 @@ static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate 
 
 static void estimate_plan_json(struct oc_json_out *w, const struct oc_estimate *e)
 {
-    oc_jw_key(w, "plan");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "plan");
     oc_key_text(w, "rules", oc_fusion_rules_name(e->rules));
     oc_key_text(w, "kernels_from", e->join ? "profile" : "plan");
     oc_key_u64_if(w, "recorded", e->match.recorded, e->match.recorded);
@@ -306,22 +303,19 @@ static void estimate_plan_json(struct oc_json_out *w, const struct oc_estimate *
 
 static void estimate_write_json(struct oc_fields *f, const struct oc_estimate *e, FILE *out)
 {
-    struct oc_json_out w = {.f = out, .pretty = true};
+    struct oc_json_out w;
     f->json = &w;
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost-estimate", VERSION, e->analysis->model->path);
+    oc_json_begin(&w, out, "onnxcost.estimate", VERSION, e->analysis->model->path);
     oc_key_text(&w, "device", e->device->info.id);
     oc_key_text(&w, "calibration_device", e->cal ? e->cal->device : NULL);
     oc_key_text(&w, "calibration_runtime", e->cal ? e->cal->runtime : NULL);
     estimate_plan_json(&w, e);
     estimate_total_json(&w, e);
-    oc_jw_key(&w, "kernels");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "kernels");
     for (size_t i = 0; i < e->list.n; i++)
         kernel_fields(f, e, i);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', out);
+    oc_json_end(&w);
     f->json = NULL;
 }
 

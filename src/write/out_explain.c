@@ -205,13 +205,11 @@ static void write_type(struct oc_json_out *w, const struct oc_explain_type *t)
     oc_key_u64(w, "nodes", t->nodes);
     oc_key_u64(w, "first", t->count[0]);
     oc_key_u64(w, "second", t->count[1]);
-    oc_jw_key(w, "terms");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "terms");
     for (uint32_t k = 0; k < t->n_term; k++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "reason", t->term[k].reason);
-        oc_jw_key(w, "difference");
-        oc_jw_i64(w, t->term[k].difference);
+        oc_key_i64(w, "difference", t->term[k].difference);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -220,27 +218,20 @@ static void write_type(struct oc_json_out *w, const struct oc_explain_type *t)
 
 static void explain_write_json(const struct oc_explanation *x, const struct oc_model *m, FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
-    oc_jw_begin_object(&w);
-    oc_key_text(&w, "schema", "onnxcost.explain");
-    oc_key_u64(&w, "version", 1);
-    oc_key_text(&w, "model", m->path);
-    oc_jw_key(&w, "conventions");
-    oc_jw_begin_array(&w);
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.explain", 1, m->path);
+    oc_key_array(&w, "conventions");
     oc_jw_string(&w, x->name[0]);
     oc_jw_string(&w, x->name[1]);
     oc_jw_end_array(&w);
     oc_key_u64(&w, "first", x->count[0]);
     oc_key_u64(&w, "second", x->count[1]);
-    oc_jw_key(&w, "difference");
-    oc_jw_i64(&w, difference(x->count));
-    oc_jw_key(&w, "types");
-    oc_jw_begin_array(&w);
+    oc_key_i64(&w, "difference", difference(x->count));
+    oc_key_array(&w, "types");
     for (uint32_t i = 0; i < x->n_type; i++)
         write_type(&w, &x->type[i]);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }
 
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,

@@ -31,8 +31,7 @@ static void sum_of_model(struct oc_json_out *w, const struct oc_analysis *a)
 
 static void constants_by_class(struct oc_json_out *w, const struct oc_analysis *a)
 {
-    oc_jw_key(w, "constants");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "constants");
     for (unsigned c = OC_PC_COUNT; c-- > 0;)
         if (a->class_bytes[c])
             oc_page_key_u64(w, oc_param_class_name(c), true, a->class_bytes[c]);
@@ -42,12 +41,8 @@ static void constants_by_class(struct oc_json_out *w, const struct oc_analysis *
 static void html_profile(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
-    oc_jw_key(w, "profile");
-    if (!p) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "profile", p != NULL))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_text(w, "path", p->path);
     oc_key_text(w, "format", p->format);
     oc_key_text(w, "producer", p->producer);
@@ -69,20 +64,17 @@ static void html_profile(struct oc_json_out *w, struct oc_report *r)
     oc_key_quality_of(w, "flops_quality", h.flops_quality);
     oc_key_quality_of(w, "bytes_quality", h.bytes_quality);
     oc_json_run_times(w, &p->spread);
-    oc_jw_key(w, "functions");
-    oc_jw_bool(w, p->functions);
+    oc_key_bool(w, "functions", p->functions);
     oc_jw_end_object(w);
 }
 
 /* "totals", "profile" */
 static void page_totals(struct oc_json_out *w, struct oc_report *r)
 {
-    oc_jw_key(w, "totals");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "totals");
     oc_key_double(w, "rows_time_ns", oc_ns_of(r->total_s));
     oc_key_u64(w, "runs", (uint64_t)r->runs);
-    oc_jw_key(w, "model");
-    oc_jw_bool(w, r->in->analysis != NULL);
+    oc_key_bool(w, "model", r->in->analysis != NULL);
     if (r->in->analysis) {
         sum_of_model(w, r->in->analysis);
         constants_by_class(w, r->in->analysis);
@@ -106,12 +98,8 @@ static void add_used(void *user, unsigned unit, unsigned cls, double operations)
 /* Basis and source of a figure of the device. */
 static void figure(struct oc_json_out *w, const char *key, const struct oc_hw_figure *f)
 {
-    oc_jw_key(w, key);
-    if (!f) {
-        oc_jw_null(w);
+    if (!oc_key_array_if(w, key, f != NULL))
         return;
-    }
-    oc_jw_begin_array(w);
     oc_jw_string(w, f->text);
     oc_jw_string(w, oc_basis_name(f->basis));
     oc_jw_string(w, f->source[0] ? f->source[0]->title : NULL);
@@ -126,8 +114,7 @@ static void peaks(struct oc_json_out *w, const struct oc_report *r)
     for (uint32_t i = 0; i < r->all.n; i++)
         if (r->all.row[i].work && !r->all.row[i].work->unknown)
             oc_unit_work(d, r->all.row[i].work, add_used, &u);
-    oc_jw_key(w, "peaks");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "peaks");
     for (unsigned unit = 0; unit <= OC_HW_MATRIX; unit++)
         for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
             bool fallback = false;
@@ -139,8 +126,7 @@ static void peaks(struct oc_json_out *w, const struct oc_report *r)
             oc_key_text(w, "class", oc_class_name(c));
             oc_key_double(w, "value", peak ? peak->value : NAN);
             figure(w, "figure", peak);
-            oc_jw_key(w, "fallback");
-            oc_jw_bool(w, fallback);
+            oc_key_bool(w, "fallback", fallback);
             oc_key_count(w, "operations", u.operations[unit][c]);
             oc_jw_end_object(w);
         }
@@ -149,8 +135,7 @@ static void peaks(struct oc_json_out *w, const struct oc_report *r)
 
 static void html_levels(struct oc_json_out *w, const struct oc_device *d)
 {
-    oc_jw_key(w, "levels");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "levels");
     for (unsigned i = 0; i < oc_roof_levels(d); i++) {
         const struct oc_hw_level *level = oc_roof_level(d, i);
         oc_jw_begin_object(w);
@@ -174,8 +159,7 @@ static void bounds(struct oc_json_out *w, struct oc_report *r)
     oc_key_double(w, "time_ns", b.rows ? oc_ns_of(b.time_s) : NAN);
     oc_key_double(w, "roofline_ns", b.rows ? oc_ns_of(b.roof_s) : NAN);
     oc_key_double(w, "wasted_ns", b.rows ? oc_ns_of(b.wasted_s) : NAN);
-    oc_jw_key(w, "bounds");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "bounds");
     for (uint32_t i = 0; i < b.n_share; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "name", b.share[i].name);
@@ -190,17 +174,12 @@ static void bounds(struct oc_json_out *w, struct oc_report *r)
 static void page_hardware(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_device *d = r->in->device;
-    oc_jw_key(w, "hardware");
-    if (!d) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "hardware", d != NULL))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_text(w, "id", d->info.id);
     oc_key_text(w, "name", d->info.name);
     oc_key_text(w, "file", d->info.file);
-    oc_jw_key(w, "cache");
-    oc_jw_bool(w, r->o->cache);
+    oc_key_bool(w, "cache", r->o->cache);
     oc_key_time(w, "overhead_ns", d->overhead ? d->overhead->value * 1e9 : NAN);
     figure(w, "overhead", d->overhead);
     peaks(w, r);
@@ -215,8 +194,7 @@ static void unmatched(struct oc_json_out *w, const struct oc_join *j)
 {
     enum { SHOWN = 200 };
     oc_key_u64(w, "n_unmatched", j->n_unmatched);
-    oc_jw_key(w, "unmatched");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "unmatched");
     for (uint32_t i = 0; i < j->n_unmatched && i < SHOWN; i++) {
         const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
         oc_jw_begin_object(w);
@@ -231,12 +209,8 @@ static void unmatched(struct oc_json_out *w, const struct oc_join *j)
 static void coverage(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_join *j = r->in->join;
-    oc_jw_key(w, "coverage");
-    if (!r->in->profile) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "coverage", r->in->profile != NULL))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_json_conserved(w, r, false);
     oc_json_conserved(w, r, true);
     oc_json_buckets(w, r);
@@ -266,8 +240,7 @@ static void html_assumptions(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_analysis *a = r->in->analysis;
     const struct oc_device *d = r->in->device;
-    oc_jw_key(w, "assumptions");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "assumptions");
     for (uint32_t i = 0; a && i < a->n_assumption; i++)
         html_assumption(w, a->assumption[i].what, a->assumption[i].name, a->assumption[i].value,
                         a->assumption[i].reason);
@@ -299,8 +272,7 @@ static void page_coverage(struct oc_json_out *w, struct oc_report *r)
     const struct oc_report_in *in = r->in;
     coverage(w, r);
     html_assumptions(w, r);
-    oc_jw_key(w, "findings");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "findings");
     for (unsigned source = 0; source < OC_FINDING_SOURCES; source++)
         html_findings(w, in, source);
     oc_jw_end_array(w);
@@ -353,8 +325,7 @@ static void html_about(struct oc_json_out *w, struct oc_report *r)
 {
     struct oc_summary s = {0};
     oc_report_summary(r, &s);
-    oc_jw_key(w, "about");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "about");
     for (uint32_t i = 0; i < s.n; i++) {
         oc_jw_begin_array(w);
         oc_jw_string(w, s.line[i].label);

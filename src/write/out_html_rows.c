@@ -66,13 +66,11 @@ static bool few_numbers(struct oc_json_out *w, const struct oc_column *c, const 
     oc_map_free(&seen);
     if (count > FEW || count > n / 4)
         return false;
-    oc_jw_key(w, "dict");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "dict");
     for (uint32_t i = 0; i < count; i++)
         number_cell(w, c, &v[first[i]]);
     oc_jw_end_array(w);
-    oc_jw_key(w, "index");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "index");
     for (uint32_t i = 0; i < n; i++)
         oc_jw_u64(w, place[i]);
     oc_jw_end_array(w);
@@ -89,8 +87,7 @@ static void numbers(struct oc_json_out *w, const struct oc_column *c, const stru
     }
     if (few_numbers(w, c, v, n, arena))
         return;
-    oc_jw_key(w, "values");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "values");
     for (uint32_t i = 0; i < n; i++)
         number_cell(w, c, &v[i]);
     oc_jw_end_array(w);
@@ -123,10 +120,8 @@ static void html_rows_column(struct oc_json_out *w, struct oc_report *r, const s
     oc_key_text(w, "key", c->key);
     oc_key_text(w, "title", c->title);
     oc_key_text(w, "kind", kind_name(c->kind));
-    oc_jw_key(w, "shown");
-    oc_jw_bool(w, (c->use & OC_COL_COMPACT && !is_extra(r, c)) || !strcmp(c->key, "outputs"));
-    oc_jw_key(w, "bound");
-    oc_jw_bool(w, c->quality);
+    oc_key_bool(w, "shown", (c->use & OC_COL_COMPACT && !is_extra(r, c)) || !strcmp(c->key, "outputs"));
+    oc_key_bool(w, "bound", c->quality);
     if (c->kind == OC_FIELD_TEXT)
         texts(w, v, r->shown.n, &scratch);
     else
@@ -142,8 +137,7 @@ static void html_rows_columns(struct oc_json_out *w, struct oc_report *r)
     for (size_t i = 0; i < oc_n_columns && n < OC_MAX_COLUMNS; i++)
         if (is_extra(r, &oc_columns[i]))
             c[n++] = &oc_columns[i];
-    oc_jw_key(w, "columns");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "columns");
     for (size_t i = 0; i < n; i++)
         if (!left_out(r, c[i]))
             html_rows_column(w, r, c[i]);
@@ -178,8 +172,7 @@ static void nodes_of_rows(struct oc_json_out *w, struct oc_report *r)
         oc_page_steps(w, "row_node_steps", node, r->shown.n);
         return;
     }
-    oc_jw_key(w, "row_nodes");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "row_nodes");
     for (uint32_t i = 0; i < r->shown.n; i++) {
         const struct oc_row *row = &r->shown.row[i];
         const struct oc_join_rec *j = html_rows_joined(r, row);
@@ -212,8 +205,7 @@ static void html_rows_node_names(struct oc_json_out *w, struct oc_report *r)
         if (own && !strcmp(row->name, name[row->node]))
             name[row->node] = NULL;
     }
-    oc_jw_key(w, "name");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "name");
     oc_page_texts(w, name, m->n_node, &r->arena);
     oc_jw_end_object(w);
 }
@@ -224,8 +216,7 @@ static void node_types(struct oc_json_out *w, struct oc_report *r)
     const char **type = OC_NEW_ARRAY(&r->arena, m->n_node, const char *);
     for (uint32_t i = 0; i < m->n_node; i++)
         type[i] = m->node[i].op_type;
-    oc_jw_key(w, "type");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "type");
     oc_page_texts(w, type, m->n_node, &r->arena);
     oc_jw_end_object(w);
 }
@@ -263,8 +254,7 @@ static void formulas(struct oc_json_out *w, struct oc_report *r, const bool *wan
     for (uint32_t i = 0; i < m->n_node; i++)
         text[i] = wanted[i] ? formula_text(recount, i, &r->arena) : NULL;
     oc_recount_free(recount);
-    oc_jw_key(w, "formula");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "formula");
     oc_page_texts(w, text, m->n_node, &r->arena);
     oc_jw_end_object(w);
 }
@@ -327,10 +317,8 @@ static void receipts(struct oc_json_out *w, struct oc_report *r)
 {
     uint32_t *node = OC_NEW_ARRAY(&r->arena, MAX_RECEIPTS, uint32_t), n = heaviest(r, node);
     const char **text = oc_receipt_texts(r->in, node, n, &r->arena);
-    oc_jw_key(w, "receipts");
-    oc_jw_begin_object(w);
-    oc_jw_key(w, "all");
-    oc_jw_bool(w, n < MAX_RECEIPTS);
+    oc_key_object(w, "receipts");
+    oc_key_bool(w, "all", n < MAX_RECEIPTS);
     for (uint32_t i = 0; i < n; i++) {
         char key[16];
         snprintf(key, sizeof(key), "%u", node[i]);
@@ -343,15 +331,13 @@ void oc_page_rows(struct oc_json_out *w, struct oc_report *r)
 {
     oc_key_u64(w, "rows", r->shown.n);
     oc_key_u64(w, "rows_of_all", r->all.n);
-    oc_jw_key(w, "grouped");
-    oc_jw_bool(w, oc_report_grouped(r->o));
+    oc_key_bool(w, "grouped", oc_report_grouped(r->o));
     qualities(w, r);
     html_rows_columns(w, r);
     if (!r->in->analysis)
         return;
     nodes_of_rows(w, r);
-    oc_jw_key(w, "nodes");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "nodes");
     html_rows_node_names(w, r);
     node_types(w, r);
     formulas(w, r, nodes_with_rows(r));

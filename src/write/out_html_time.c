@@ -20,8 +20,7 @@ static void kernel_texts(struct oc_json_out *w, struct oc_report *r, const char 
         memcpy(&s, (const char *)&p->kernel[i] + offset, sizeof(s));
         text[i] = s && *s ? s : NULL;
     }
-    oc_jw_key(w, key);
-    oc_jw_begin_object(w);
+    oc_key_object(w, key);
     oc_page_texts(w, text, p->n_kernel, &r->arena);
     oc_jw_end_object(w);
 }
@@ -44,21 +43,18 @@ static void kernel_whole(struct oc_json_out *w, struct oc_report *r)
     for (uint32_t i = 0; i < r->shown.n; i++)
         if (r->shown.row[i].record != OC_NONE && r->shown.row[i].count == 1)
             row_of[r->shown.row[i].record] = i + 1;
-    oc_jw_key(w, "calls");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "calls");
     for (uint32_t i = 0; i < p->n_kernel; i++)
         oc_page_u64(w, p->kernel[i].calls);
     oc_jw_end_array(w);
-    oc_jw_key(w, "row");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "row");
     for (uint32_t i = 0; i < p->n_kernel; i++)
         oc_jw_i64(w, p->kernel[i].rec == OC_NONE ? -1 : (int64_t)row_of[p->kernel[i].rec] - 1);
     oc_jw_end_array(w);
     const char **kind = OC_NEW_ARRAY(&r->arena, p->n_kernel, const char *);
     for (uint32_t i = 0; i < p->n_kernel; i++)
         kind[i] = oc_event_kind_name(p->kernel[i].kind);
-    oc_jw_key(w, "kind");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "kind");
     oc_page_texts(w, kind, p->n_kernel, &r->arena);
     oc_jw_end_object(w);
 }
@@ -79,12 +75,8 @@ void oc_page_kernels(struct oc_json_out *w, struct oc_report *r)
                    {"flop", offsetof(struct oc_prof_kernel, flop)},
                    {"bytes", offsetof(struct oc_prof_kernel, bytes)}};
     const struct oc_profile *p = r->in->profile;
-    oc_jw_key(w, "kernels");
-    if (!p || !p->n_kernel) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "kernels", p && p->n_kernel))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_u64(w, "n", p->n_kernel);
     for (size_t i = 0; i < OC_COUNT(texts); i++)
         kernel_texts(w, r, texts[i].key, texts[i].offset);
@@ -184,20 +176,17 @@ static void extent(struct chosen *c)
 static void html_time_lanes(struct oc_json_out *w, const struct chosen *c)
 {
     const struct oc_profile *p = c->t->profile;
-    oc_jw_key(w, "lanes");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "lanes");
     for (uint32_t i = 0; i < p->n_lane; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "name", oc_lane_text(p, i, c->arena));
         oc_key_text(w, "own_name", p->lane[i].name);
-        oc_jw_key(w, "device");
-        oc_jw_bool(w, p->lane[i].device);
-        oc_jw_key(w, "process");
-        oc_jw_i64(w, p->lane[i].device                ? p->lane[i].device_id
-                     : p->lane[i].process == OC_NO_ID ? 0
-                                                      : p->lane[i].process);
-        oc_jw_key(w, "id");
-        oc_jw_i64(w, p->lane[i].id == OC_NO_ID ? (int64_t)i : p->lane[i].id);
+        oc_key_bool(w, "device", p->lane[i].device);
+        oc_key_i64(w, "process",
+                   p->lane[i].device                ? p->lane[i].device_id
+                   : p->lane[i].process == OC_NO_ID ? 0
+                                                    : p->lane[i].process);
+        oc_key_i64(w, "id", p->lane[i].id == OC_NO_ID ? (int64_t)i : p->lane[i].id);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -221,18 +210,15 @@ static void event_texts(struct oc_json_out *w, const struct chosen *c)
     const char **text = OC_NEW_ARRAY(c->arena, c->n, const char *);
     for (size_t i = 0; i < c->n; i++)
         text[i] = c->t->name[c->t->event[c->event[i]].name];
-    oc_jw_key(w, "name");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "name");
     oc_page_texts(w, text, (uint32_t)c->n, c->arena);
     oc_jw_end_object(w);
     for (size_t i = 0; i < c->n; i++)
         text[i] = oc_event_kind_name(c->t->event[c->event[i]].kind);
-    oc_jw_key(w, "kind");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "kind");
     oc_page_texts(w, text, (uint32_t)c->n, c->arena);
     oc_jw_end_object(w);
-    oc_jw_key(w, "lane");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "lane");
     for (size_t i = 0; i < c->n; i++)
         oc_jw_u64(w, c->t->event[c->event[i]].lane);
     oc_jw_end_array(w);
@@ -241,19 +227,14 @@ static void event_texts(struct oc_json_out *w, const struct chosen *c)
 void oc_page_timeline(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_timeline *t = r->in->profile ? r->in->profile->timeline : NULL;
-    oc_jw_key(w, "timeline");
-    if (!t || !t->n_event) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "timeline", t && t->n_event))
         return;
-    }
     struct chosen c = {.t = t, .arena = &r->arena, .run = middle_run(t, &r->arena)};
     choose_events(&c);
     extent(&c);
-    oc_jw_begin_object(w);
     oc_key_u64_if(w, "run", c.run != OC_NONE, (uint64_t)c.run + 1);
     oc_key_u64(w, "runs", t->n_run);
-    oc_jw_key(w, "implicit");
-    oc_jw_bool(w, t->runs_implicit);
+    oc_key_bool(w, "implicit", t->runs_implicit);
     oc_key_time(w, "length_ns", c.to_ns - c.from_ns);
     oc_key_u64(w, "n", c.n);
     oc_key_u64(w, "left_out", c.left_out);
@@ -284,8 +265,7 @@ static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struc
     if (n)
         qsort(live, n, sizeof(*live), html_time_by_bytes);
     oc_key_u64(w, "n_live", n);
-    oc_jw_key(w, "at_peak");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "at_peak");
     for (uint32_t i = 0; i < n && i < MAX_LIVE; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "name", r->in->model->value[live[i]->value].name);
@@ -301,8 +281,7 @@ static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struc
 
 static void html_time_steps(struct oc_json_out *w, struct oc_report *r, const struct oc_lives *l)
 {
-    oc_jw_key(w, "live");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "live");
     for (uint32_t i = 0; i < l->n_step; i++)
         oc_page_u64(w, l->live[i]);
     oc_jw_end_array(w);
@@ -315,14 +294,10 @@ static void html_time_steps(struct oc_json_out *w, struct oc_report *r, const st
 void oc_page_memory(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_analysis *a = r->in->analysis;
-    oc_jw_key(w, "memory");
-    if (!a) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "memory", a != NULL))
         return;
-    }
     struct oc_lives_opts opts = oc_lives_opts_of(a);
     struct oc_lives *l = oc_lives_make(a, 0, &opts);
-    oc_jw_begin_object(w);
     oc_page_key_u64(w, "const_bytes", true, a->total.const_bytes);
     oc_page_key_u64(w, "peak", l->n_step > 0, l->peak);
     oc_page_key_u64(w, "lower", l->n_step > 0, l->lower);

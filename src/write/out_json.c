@@ -29,12 +29,8 @@ static const char *type_name(struct oc_report *r, const struct oc_type *t)
 static void json_shape(struct oc_json_out *w, struct oc_report *r, const struct oc_type *t)
 {
     struct oc_exprs *x = r->in->analysis->exprs;
-    oc_jw_key(w, "shape");
-    if (t->kind != OC_T_TENSOR || !t->shape.ranked) {
-        oc_jw_null(w);
+    if (!oc_key_array_if(w, "shape", t->kind == OC_T_TENSOR && t->shape.ranked))
         return;
-    }
-    oc_jw_begin_array(w);
     for (unsigned i = 0; i < t->shape.rank; i++) {
         struct oc_dim d = t->shape.dim[i];
         if (oc_is_known(d)) {
@@ -73,8 +69,7 @@ static void json_value(struct oc_json_out *w, struct oc_report *r, uint32_t id)
 static void json_values(struct oc_json_out *w, struct oc_report *r, const char *key, const uint32_t *id,
                         uint32_t n)
 {
-    oc_jw_key(w, key);
-    oc_jw_begin_array(w);
+    oc_key_array(w, key);
     for (uint32_t i = 0; i < n; i++)
         json_value(w, r, id[i]);
     oc_jw_end_array(w);
@@ -83,8 +78,7 @@ static void json_values(struct oc_json_out *w, struct oc_report *r, const char *
 /* Graph inputs that the caller provides: those without an initializer. */
 static void inputs(struct oc_json_out *w, struct oc_report *r, const struct oc_graph *g)
 {
-    oc_jw_key(w, "inputs");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "inputs");
     for (uint32_t i = 0; i < g->n_input; i++)
         if (!r->in->model->value[g->input[i]].constant)
             json_value(w, r, g->input[i]);
@@ -96,24 +90,17 @@ static void inputs(struct oc_json_out *w, struct oc_report *r, const struct oc_g
 static void model(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_model *m = r->in->model;
-    oc_jw_key(w, "model");
-    if (!m) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "model", m != NULL))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_text(w, "path", m->path);
-    oc_jw_key(w, "ir_version");
-    oc_jw_i64(w, m->ir_version);
+    oc_key_i64(w, "ir_version", m->ir_version);
     oc_key_text(w, "producer",
                 oc_printf(&r->arena, "%s%s%s", m->producer_name ? m->producer_name : "",
                           m->producer_version && *m->producer_version ? " " : "",
                           m->producer_version ? m->producer_version : ""));
-    oc_jw_key(w, "opsets");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "opsets");
     for (uint32_t i = 0; i < m->n_opset; i++) {
-        oc_jw_key(w, m->opset[i].domain);
-        oc_jw_i64(w, m->opset[i].version);
+        oc_key_i64(w, m->opset[i].domain, m->opset[i].version);
     }
     oc_jw_end_object(w);
     inputs(w, r, &m->graph[0]);
@@ -126,15 +113,9 @@ static void model(struct oc_json_out *w, struct oc_report *r)
 static void json_assumptions(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_analysis *a = r->in->analysis;
-    oc_jw_key(w, "assumptions");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "assumptions");
     for (uint32_t i = 0; a && i < a->n_assumption; i++) {
-        oc_jw_begin_object(w);
-        oc_key_text(w, "what", a->assumption[i].what);
-        oc_key_text(w, "name", a->assumption[i].name);
-        oc_key_text(w, "value", a->assumption[i].value);
-        oc_key_text(w, "reason", a->assumption[i].reason);
-        oc_jw_end_object(w);
+        oc_json_assumption(w, &a->assumption[i]);
     }
     for (size_t i = 0; r->in->device && i < oc_device_info(r->in->device).n_set; i++)
         oc_hw_set_json(w, &oc_device_info(r->in->device).set[i]);
@@ -156,8 +137,7 @@ static void json_totals(struct oc_json_out *w, struct oc_report *r)
     struct oc_totals t = known ? r->in->analysis->total : (struct oc_totals){.quality = OC_UNKNOWN};
     struct oc_headline h;
     oc_headline_of(r, &h);
-    oc_jw_key(w, "totals");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "totals");
     oc_key_u64_if(w, "nodes", known, t.nodes);
     oc_key_u64_if(w, "unknown_nodes", known, t.unknown_nodes);
     oc_key_u64_if(w, "macs", known, t.macs);
@@ -182,16 +162,14 @@ static void json_totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_double(w, "operator_flops_per_s", h.operator_flops_per_s);
     oc_key_double(w, "inferences_per_s", h.inferences_per_s);
     oc_key_quality(w, t.quality);
-    oc_jw_key(w, "not_exact");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "not_exact");
     oc_key_u64_if(w, "nodes", known, t.not_exact.nodes);
     oc_key_u64_if(w, "macs", known, t.not_exact.macs);
     oc_key_u64_if(w, "flops", known, t.not_exact.flops);
     oc_key_u64_if(w, "ops", known, t.not_exact.ops);
     oc_key_u64_if(w, "bytes", known, t.not_exact.bytes);
     oc_jw_end_object(w);
-    oc_jw_key(w, "at_least");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "at_least");
     oc_key_u64_if(w, "macs", known, t.least.macs);
     oc_key_u64_if(w, "flops", known, t.least.flops);
     oc_key_u64_if(w, "ops", known, t.least.ops);
@@ -204,12 +182,8 @@ static void json_totals(struct oc_json_out *w, struct oc_report *r)
 
 static void json_histogram(struct oc_json_out *w, const struct oc_node_cost *k)
 {
-    oc_jw_key(w, "hist");
-    if (k->quality == OC_UNKNOWN) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "hist", k->quality != OC_UNKNOWN))
         return;
-    }
-    oc_jw_begin_object(w);
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
         uint64_t n = 0;
         for (unsigned i = 0; i < k->n_hist; i++)
@@ -283,8 +257,7 @@ static void json_node(struct oc_json_out *w, struct oc_report *r, uint32_t i, co
     json_origin(w, r, i);
     oc_key_u64(w, "trips", k->trips);
     oc_key_quality(w, k->quality);
-    oc_jw_key(w, "folded");
-    oc_jw_bool(w, k->state == OC_NODE_FOLDED);
+    oc_key_bool(w, "folded", k->state == OC_NODE_FOLDED);
     json_values(w, r, "inputs", n->in, n->n_in);
     json_values(w, r, "outputs", n->out, n->n_out);
     node_costs(w, k);
@@ -316,8 +289,7 @@ static void chosen_nodes(struct oc_json_out *w, struct oc_report *r)
 
 static void nodes(struct oc_json_out *w, struct oc_report *r)
 {
-    oc_jw_key(w, "nodes");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "nodes");
     if (r->in->analysis && oc_json_narrowed(r)) {
         chosen_nodes(w, r);
     } else if (r->in->analysis) {
@@ -357,12 +329,8 @@ static void profile_times(struct oc_json_out *w, const struct oc_profile *p)
 static void json_profile(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
-    oc_jw_key(w, "profile");
-    if (!p) {
-        oc_jw_null(w);
+    if (!oc_key_array_if(w, "profile", p != NULL))
         return;
-    }
-    oc_jw_begin_array(w);
     oc_jw_begin_object(w);
     oc_key_text(w, "path", p->path);
     oc_key_text(w, "format", p->format);
@@ -390,22 +358,17 @@ static void json_profile(struct oc_json_out *w, struct oc_report *r)
 static void hardware(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_device *device = r->in->device;
-    oc_jw_key(w, "hardware");
-    if (!device) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "hardware", device != NULL))
         return;
-    }
     struct oc_device_info d = oc_device_info(device);
     const struct oc_hw_figure *figure;
     size_t n = oc_device_figures(device, &figure);
-    oc_jw_begin_object(w);
     oc_key_text(w, "id", d.id);
     oc_key_text(w, "name", d.name);
     oc_key_text(w, "source_file", d.file);
     oc_key_u64(w, "rows_above_roofline", r->n_too_fast);
     oc_json_roofline(w, r);
-    oc_jw_key(w, "figures");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "figures");
     for (size_t i = 0; i < n; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "group", figure[i].group);
@@ -435,8 +398,7 @@ static void json_findings(struct oc_json_out *w, const struct oc_report_in *in, 
 
 static void diagnostics(struct oc_json_out *w, const struct oc_report_in *in)
 {
-    oc_jw_key(w, "diagnostics");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "diagnostics");
     for (unsigned source = 0; source < OC_FINDING_SOURCES; source++)
         json_findings(w, in, source);
     oc_jw_end_array(w);
@@ -449,8 +411,7 @@ static void json_mismatches(struct oc_json_out *w, const struct oc_report *r)
     size_t n = oc_mismatches(r->in, text);
     if (!n)
         return;
-    oc_jw_key(w, "mismatch");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "mismatch");
     for (size_t i = 0; i < n; i++)
         oc_jw_string(w, text[i]);
     oc_jw_end_array(w);
@@ -461,13 +422,7 @@ void oc_out_json(struct oc_report *r, FILE *f)
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
     json_mismatches(&w, r);
-    oc_key_text(&w, "schema", "onnxcost.report");
-    oc_key_u64(&w, "version", JSON_VERSION);
-    oc_jw_key(&w, "tool");
-    oc_jw_begin_object(&w);
-    oc_key_text(&w, "name", "onnxcost");
-    oc_key_text(&w, "version", ONNXCOST_VERSION);
-    oc_jw_end_object(&w);
+    oc_json_head(&w, "onnxcost.report", JSON_VERSION, NULL);
     model(&w, r);
     json_assumptions(&w, r);
     oc_json_place_rows(r);
@@ -494,6 +449,5 @@ void oc_out_json(struct oc_report *r, FILE *f)
         oc_advice_json(r->advice, &w);
     }
     diagnostics(&w, r->in);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }

@@ -13,8 +13,7 @@
 
 static void units(struct oc_json_out *w, const struct oc_row_limits *l)
 {
-    oc_jw_key(w, "units");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "units");
     for (unsigned u = 0; u < OC_ROW_UNITS; u++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "name", oc_hw_unit_name(u));
@@ -26,8 +25,7 @@ static void units(struct oc_json_out *w, const struct oc_row_limits *l)
 
 static void json_join_levels(struct oc_json_out *w, const struct oc_report *r, const struct oc_row_limits *l)
 {
-    oc_jw_key(w, "levels");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "levels");
     for (unsigned i = 0; i < oc_roof_levels(r->in->device); i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "name", oc_roof_level(r->in->device, i)->name);
@@ -42,12 +40,8 @@ void oc_json_limits(struct oc_json_out *w, const struct oc_report *r, const stru
 {
     if (!r->in->device)
         return;
-    oc_jw_key(w, "limits");
-    if (!row) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "limits", row != NULL))
         return;
-    }
-    oc_jw_begin_object(w);
     units(w, row->limits);
     json_join_levels(w, r, row->limits);
     oc_key_double(w, "compute_efficiency", oc_row_rate(row, row->limits->comp_s));
@@ -58,8 +52,7 @@ void oc_json_limits(struct oc_json_out *w, const struct oc_report *r, const stru
 
 static void json_join_shares(struct oc_json_out *w, const struct oc_bounds *b)
 {
-    oc_jw_key(w, "bounds");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "bounds");
     for (uint32_t i = 0; i < b->n_share; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "bound_by", b->share[i].name);
@@ -76,10 +69,8 @@ void oc_json_roofline(struct oc_json_out *w, struct oc_report *r)
 {
     struct oc_bounds b;
     oc_bounds_of(r, &b);
-    oc_jw_key(w, "roofline");
-    oc_jw_begin_object(w);
-    oc_jw_key(w, "cache");
-    oc_jw_bool(w, r->o->cache);
+    oc_key_object(w, "roofline");
+    oc_key_bool(w, "cache", r->o->cache);
     oc_key_u64(w, "rows", b.rows);
     oc_key_u64(w, "rows_without_limit", b.missing);
     oc_key_double(w, "time_ns", b.rows ? oc_ns_of(b.time_s) : NAN);
@@ -125,12 +116,8 @@ static void json_join_group(struct oc_json_out *w, const struct oc_report *r, co
 
 void oc_json_groups(struct oc_json_out *w, const struct oc_report *r)
 {
-    oc_jw_key(w, "groups");
-    if (!oc_report_grouped(r->o)) {
-        oc_jw_null(w);
+    if (!oc_key_array_if(w, "groups", oc_report_grouped(r->o)))
         return;
-    }
-    oc_jw_begin_array(w);
     for (uint32_t i = 0; i < r->groups.n; i++)
         json_join_group(w, r, &r->groups.row[i]);
     oc_jw_end_array(w);
@@ -202,8 +189,7 @@ void oc_json_buckets(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_bucket_sum *b;
     uint32_t n = oc_report_buckets(r, &b);
-    oc_jw_key(w, "buckets");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "buckets");
     for (uint32_t i = 0; i < n; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "name", b[i].name);
@@ -223,8 +209,7 @@ void oc_json_conserved(struct oc_json_out *w, const struct oc_report *r, bool de
     struct oc_conserved c;
     const struct oc_join *j = r->in->join;
     oc_profile_conserved(r->in->profile, device, &c);
-    oc_jw_key(w, device ? "device" : "host");
-    oc_jw_begin_object(w);
+    oc_key_object(w, device ? "device" : "host");
     oc_key_double(w, "imported_ns", c.imported_ns);
     oc_key_double(w, "operators_ns", c.operators_ns);
     oc_key_double(w, "nodes_ns", j ? (device ? j->device : j->host).nodes_ns : NAN);
@@ -257,8 +242,7 @@ static void record_part(struct oc_json_out *w, const struct oc_profile *p, const
 
 static void match_part(struct oc_json_out *w, const struct oc_prof_rec *rec, const struct oc_join_rec *j)
 {
-    oc_jw_key(w, "nodes");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "nodes");
     for (uint32_t i = 0; j && i < j->n_node; i++)
         oc_jw_u64(w, j->node[i]);
     oc_jw_end_array(w);
@@ -284,12 +268,8 @@ static void joined_cost(struct oc_json_out *w, const struct oc_join_rec *j)
 /* Executed MACs per run (profiled shapes). */
 static void executed(struct oc_json_out *w, const struct oc_join_executed *e)
 {
-    oc_jw_key(w, "executed");
-    if (!e || !e->known) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "executed", e && e->known))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_u64(w, "macs", e->macs);
     oc_key_u64(w, "padding_macs", e->padding_macs);
     oc_key_u64(w, "rows_recorded", e->recorded);
@@ -345,17 +325,12 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
     const struct oc_join *j = r->in->join;
-    oc_jw_key(w, "join");
-    if (!p) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, "join", p != NULL))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_double(w, "time_matched_fraction", j ? j->time_matched_fraction : NAN);
     oc_key_double(w, "flops_matched_fraction", j ? j->flops_matched_fraction : NAN);
     executed(w, j ? &j->executed : NULL);
-    oc_jw_key(w, "imported");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "imported");
     oc_json_conserved(w, r, false);
     oc_json_conserved(w, r, true);
     oc_jw_end_object(w);
@@ -365,8 +340,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     struct oc_explainer x;
     if (explain)
         oc_explainer_init(&x, j, &r->arena);
-    oc_jw_key(w, "rows");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "rows");
     for (uint32_t i = 0; i < n_printed(r); i++) {
         uint32_t record = printed(r, i);
         if (record == OC_NONE)

@@ -16,24 +16,11 @@ static void llm_data_key_i64(struct oc_json_out *w, const char *key, int64_t v)
     oc_key_u64_if(w, key, v >= 0, (uint64_t)v);
 }
 
-static void open_object(struct oc_json_out *w, const char *key)
-{
-    if (key)
-        oc_jw_key(w, key);
-    oc_jw_begin_object(w);
-}
-
-static void llm_data_open_array(struct oc_json_out *w, const char *key)
-{
-    oc_jw_key(w, key);
-    oc_jw_begin_array(w);
-}
-
 static void llm_data_put_weights(struct oc_json_out *w, const struct oc_llm *l)
 {
-    llm_data_open_array(w, "weights");
+    oc_key_array(w, "weights");
     for (uint32_t i = 0; i < l->n_weights; i++) {
-        open_object(w, NULL);
+        oc_jw_begin_object(w);
         oc_key_text(w, "stored_as", l->weights[i].label);
         oc_key_u64(w, "elements", l->weights[i].elements);
         oc_key_u64(w, "bytes", l->weights[i].bytes);
@@ -44,22 +31,17 @@ static void llm_data_put_weights(struct oc_json_out *w, const struct oc_llm *l)
 
 static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
 {
-    llm_data_open_array(w, "dimensions");
+    oc_key_array(w, "dimensions");
     for (uint32_t i = 0; i < l->sizes.n_size; i++) {
-        open_object(w, NULL);
+        oc_jw_begin_object(w);
         oc_key_text(w, "name", l->sizes.size[i].symbol);
         oc_key_text(w, "counts", oc_llm_role_name[l->sizes.size[i].role]);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
-    llm_data_open_array(w, "assumptions");
+    oc_key_array(w, "assumptions");
     for (uint32_t i = 0; i < l->n_assumption; i++) {
-        open_object(w, NULL);
-        oc_key_text(w, "what", l->assumption[i].what);
-        oc_key_text(w, "name", l->assumption[i].name);
-        oc_key_text(w, "value", l->assumption[i].value);
-        oc_key_text(w, "reason", l->assumption[i].reason);
-        oc_jw_end_object(w);
+        oc_json_assumption(w, &l->assumption[i]);
     }
     for (size_t i = 0; i < l->n_device; i++) {
         struct oc_device_info d = oc_device_info(l->device[i].device);
@@ -78,8 +60,7 @@ static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
     llm_data_key_i64(w, "heads", f->heads);
     llm_data_key_i64(w, "kv_heads", f->kv_heads);
     llm_data_key_i64(w, "head_size", f->head_size);
-    oc_jw_key(w, "layers_differ");
-    oc_jw_bool(w, f->uneven);
+    oc_key_bool(w, "layers_differ", f->uneven);
     llm_data_key_i64(w, "window", f->window);
     oc_key_u64(w, "windowed_operators", f->windowed_layers);
     llm_data_key_i64(w, "vocabulary", f->vocabulary);
@@ -115,9 +96,9 @@ static void llm_data_put_runs(struct oc_json_out *w, const struct oc_llm *l, str
 {
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(l, a, line);
-    llm_data_open_array(w, "runs");
+    oc_key_array(w, "runs");
     for (size_t i = 0; i < n; i++) {
-        open_object(w, NULL);
+        oc_jw_begin_object(w);
         oc_key_text(w, "run", line[i].key);
         llm_data_key_i64(w, "new_tokens", line[i].fresh);
         llm_data_key_i64(w, "cached_tokens", line[i].past);
@@ -132,7 +113,7 @@ static void llm_data_put_forms(struct oc_json_out *w, const struct oc_llm *l, en
 {
     const struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &l->prefill_law : &l->decode_law;
     struct oc_llm_form form;
-    open_object(w, phase == OC_LLM_PREFILL ? "prompt" : "decode");
+    oc_key_object(w, phase == OC_LLM_PREFILL ? "prompt" : "decode");
     llm_data_key_i64(w, "from", law->from);
     llm_data_key_i64(w, "to", law->to);
     for (size_t i = 0; oc_llm_form(i, &form); i++)
@@ -142,12 +123,10 @@ static void llm_data_put_forms(struct oc_json_out *w, const struct oc_llm *l, en
 
 static void put_limit(struct oc_json_out *w, const char *key, const struct oc_llm_limit *l)
 {
-    open_object(w, key);
+    oc_key_object(w, key);
     oc_key_u64_if(w, "value", l->known && !l->never, (uint64_t)l->v);
-    oc_jw_key(w, "never");
-    oc_jw_bool(w, l->never);
-    oc_jw_key(w, "or_more");
-    oc_jw_bool(w, l->beyond);
+    oc_key_bool(w, "never", l->never);
+    oc_key_bool(w, "or_more", l->beyond);
     oc_key_text(w, "why", l->known && !l->never ? NULL : l->why);
     oc_jw_end_object(w);
 }
@@ -157,12 +136,12 @@ static void put_device(struct oc_json_out *w, const struct oc_llm *l, const stru
 {
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(l, a, line);
-    open_object(w, NULL);
+    oc_jw_begin_object(w);
     oc_key_text(w, "device", oc_device_info(d->device).id);
-    llm_data_open_array(w, "roofs");
+    oc_key_array(w, "roofs");
     for (size_t i = 0; i < n; i++) {
         const struct oc_llm_roof *r = oc_llm_roof_of(d, line[i].part);
-        open_object(w, NULL);
+        oc_jw_begin_object(w);
         oc_key_text(w, "run", line[i].key);
         oc_key_double(w, "least_s", r->s);
         oc_key_double(w, "most_tokens_per_s", r->s > 0 ? line[i].tokens / r->s : NAN);
@@ -186,25 +165,23 @@ static void put_device(struct oc_json_out *w, const struct oc_llm *l, const stru
 
 void oc_llm_write_json(const struct oc_llm *l, FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
+    struct oc_json_out w;
     struct oc_arena a = {0};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.llm", VERSION, l->model->path);
+    oc_json_begin(&w, f, "onnxcost.llm", VERSION, l->model->path);
     llm_data_key_i64(&w, "batch", l->opts.batch);
     llm_data_key_i64(&w, "prompt", l->opts.prompt);
     llm_data_key_i64(&w, "generate", l->opts.generate);
     put_facts(&w, l);
     llm_data_put_runs(&w, l, &a);
-    open_object(&w, "closed_forms");
+    oc_key_object(&w, "closed_forms");
     llm_data_put_forms(&w, l, OC_LLM_PREFILL, &a);
     llm_data_put_forms(&w, l, OC_LLM_DECODE, &a);
     oc_jw_end_object(&w);
-    llm_data_open_array(&w, "devices");
+    oc_key_array(&w, "devices");
     for (size_t i = 0; i < l->n_device; i++)
         put_device(&w, l, &l->device[i], &a);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
     oc_arena_free(&a);
 }
 

@@ -113,28 +113,21 @@ static void options(struct mem_json *j)
 {
     const struct oc_lives_opts *l = &j->m->lives->opts;
     oc_key_text(&j->w, "order", l->order == OC_ORDER_ORT ? "onnxruntime" : "file");
-    oc_jw_key(&j->w, "options");
-    oc_jw_begin_object(&j->w);
+    oc_key_object(&j->w, "options");
     oc_key_u64(&j->w, "align_bytes", l->align > 1 ? l->align : 1);
-    oc_jw_key(&j->w, "graph_inputs");
-    oc_jw_bool(&j->w, !l->without_inputs);
-    oc_jw_key(&j->w, "keep_inputs");
-    oc_jw_bool(&j->w, l->keep_inputs);
-    oc_jw_key(&j->w, "inplace");
-    oc_jw_bool(&j->w, l->inplace);
-    oc_jw_key(&j->w, "folded_and_scalars");
-    oc_jw_bool(&j->w, l->all);
+    oc_key_bool(&j->w, "graph_inputs", !l->without_inputs);
+    oc_key_bool(&j->w, "keep_inputs", l->keep_inputs);
+    oc_key_bool(&j->w, "inplace", l->inplace);
+    oc_key_bool(&j->w, "folded_and_scalars", l->all);
     oc_jw_end_object(&j->w);
 }
 
 static void constants(struct mem_json *j)
 {
     const struct oc_analysis *a = j->m->a;
-    oc_jw_key(&j->w, "constants");
-    oc_jw_begin_object(&j->w);
+    oc_key_object(&j->w, "constants");
     oc_key_u64(&j->w, "bytes", a->total.const_bytes);
-    oc_jw_key(&j->w, "classes");
-    oc_jw_begin_array(&j->w);
+    oc_key_array(&j->w, "classes");
     for (unsigned c = 0; c < OC_PC_COUNT; c++) {
         if (!a->class_elems[c] && !a->class_bytes[c])
             continue;
@@ -152,8 +145,7 @@ static void activations(struct mem_json *j)
 {
     const struct oc_lives *l = j->m->lives;
     bool known = l->quality != OC_UNKNOWN;
-    oc_jw_key(&j->w, "activations");
-    oc_jw_begin_object(&j->w);
+    oc_key_object(&j->w, "activations");
     oc_key_u64_if(&j->w, "peak_bytes", known, l->peak);
     oc_key_u64_if(&j->w, "peak_step", known && l->n_step, l->peak_step);
     oc_key_u64_if(&j->w, "peak_node", known && l->n_step, l->n_step ? l->step[l->peak_step] : 0);
@@ -161,8 +153,7 @@ static void activations(struct mem_json *j)
     oc_key_u64(&j->w, "known_bytes", l->peak); /* sum over the tensors of known size */
     oc_key_quality(&j->w, l->quality);
     oc_jw_end_object(&j->w);
-    oc_jw_key(&j->w, "footprint");
-    oc_jw_begin_object(&j->w);
+    oc_key_object(&j->w, "footprint");
     oc_key_u64_if(&j->w, "bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
     oc_key_null(&j->w, "workspace_bytes"); /* not modelled */
     oc_key_quality(&j->w, j->m->quality);
@@ -171,12 +162,8 @@ static void activations(struct mem_json *j)
 
 static void memory_shape(struct mem_json *j, const struct oc_type *t)
 {
-    oc_jw_key(&j->w, "shape");
-    if (t->kind != OC_T_TENSOR || !t->shape.ranked) {
-        oc_jw_null(&j->w);
+    if (!oc_key_array_if(&j->w, "shape", t->kind == OC_T_TENSOR && t->shape.ranked))
         return;
-    }
-    oc_jw_begin_array(&j->w);
     for (unsigned i = 0; i < t->shape.rank; i++) {
         struct oc_dim d = t->shape.dim[i];
         int64_t max = oc_dim_max_value(j->m->a->exprs, d);
@@ -214,10 +201,8 @@ static void buffer(struct mem_json *j, const struct oc_lives *l, const struct oc
     oc_key_u64(&j->w, "last_step", x->last);
     step_of(j, "made_by", l, x->input, x->first);
     step_of(j, "last_used_by", l, x->output, x->last);
-    oc_jw_key(&j->w, "input");
-    oc_jw_bool(&j->w, x->input);
-    oc_jw_key(&j->w, "output");
-    oc_jw_bool(&j->w, x->output);
+    oc_key_bool(&j->w, "input", x->input);
+    oc_key_bool(&j->w, "output", x->output);
     oc_key_quality(&j->w, x->quality);
     oc_jw_end_object(&j->w);
 }
@@ -225,13 +210,11 @@ static void buffer(struct mem_json *j, const struct oc_lives *l, const struct oc
 static void buffers(struct mem_json *j)
 {
     const struct oc_lives *l = j->m->lives;
-    oc_jw_key(&j->w, "live_at_peak");
-    oc_jw_begin_array(&j->w);
+    oc_key_array(&j->w, "live_at_peak");
     for (uint32_t i = 0; i < j->m->n_row; i++)
         buffer(j, j->m->row[i].lives, j->m->row[i].life);
     oc_jw_end_array(&j->w);
-    oc_jw_key(&j->w, "buffers");
-    oc_jw_begin_array(&j->w);
+    oc_key_array(&j->w, "buffers");
     for (uint32_t i = 0; i < l->n_life; i++)
         buffer(j, l, &l->life[i]);
     oc_jw_end_array(&j->w);
@@ -240,8 +223,7 @@ static void buffers(struct mem_json *j)
 static void memory_steps(struct mem_json *j)
 {
     const struct oc_lives *l = j->m->lives;
-    oc_jw_key(&j->w, "steps");
-    oc_jw_begin_array(&j->w);
+    oc_key_array(&j->w, "steps");
     for (uint32_t i = 0; i < l->n_step; i++) {
         const struct oc_node *n = &j->m->a->model->node[l->step[i]];
         oc_jw_begin_object(&j->w);
@@ -266,12 +248,8 @@ static void memory_run(struct oc_json_out *w, const struct oc_ort_run *r)
 
 static void runtime(struct mem_json *j)
 {
-    oc_jw_key(&j->w, "arena");
-    if (!j->m->o.as_onnxruntime) {
-        oc_jw_null(&j->w);
+    if (!oc_key_object_if(&j->w, "arena", j->m->o.as_onnxruntime))
         return;
-    }
-    oc_jw_begin_object(&j->w);
     memory_run(&j->w, &j->m->run);
     oc_jw_end_object(&j->w);
 }
@@ -279,22 +257,16 @@ static void runtime(struct mem_json *j)
 static void memory_measured(struct mem_json *j)
 {
     const struct oc_memory_measured *c = &j->m->measured;
-    oc_jw_key(&j->w, "measured");
-    if (!c->seen) {
-        oc_jw_null(&j->w);
+    if (!oc_key_object_if(&j->w, "measured", c->seen != NULL))
         return;
-    }
-    oc_jw_begin_object(&j->w);
     oc_key_u64(&j->w, "requested_before_bytes", c->seen->before_requested);
     oc_key_u64(&j->w, "in_use_before_bytes", c->seen->before_in_use);
     oc_key_u64(&j->w, "requested_bytes", c->seen->max_requested);
     oc_key_u64(&j->w, "in_use_bytes", c->seen->max_in_use);
     oc_key_text(&j->w, "requested_at", c->seen->requested_at);
     oc_key_text(&j->w, "in_use_at", c->seen->in_use_at);
-    oc_jw_key(&j->w, "other_graph");
-    oc_jw_bool(&j->w, c->other_graph);
-    oc_jw_key(&j->w, "predicted");
-    oc_jw_begin_object(&j->w);
+    oc_key_bool(&j->w, "other_graph", c->other_graph);
+    oc_key_object(&j->w, "predicted");
     memory_run(&j->w, &c->ours);
     oc_key_quality(&j->w, c->quality);
     oc_jw_end_object(&j->w);
@@ -306,34 +278,23 @@ static void memory_fit(struct mem_json *j)
     static const char *const says[] = {
         [OC_FITS_YES] = "yes", [OC_FITS_NO] = "no", [OC_FITS_UNKNOWN] = "unknown"};
     const struct oc_memory_fit *f = &j->m->fit;
-    oc_jw_key(&j->w, "fit");
-    if (!f->device) {
-        oc_jw_null(&j->w);
+    if (!oc_key_object_if(&j->w, "fit", f->device != NULL))
         return;
-    }
-    oc_jw_begin_object(&j->w);
     oc_key_text(&j->w, "fits", says[f->fits]);
     oc_key_text(&j->w, "device", f->device->info.id);
-    oc_jw_key(&j->w, "assumptions");
-    oc_jw_begin_array(&j->w);
+    oc_key_array(&j->w, "assumptions");
     for (size_t i = 0; i < f->device->info.n_set; i++)
         oc_hw_set_json(&j->w, &f->device->info.set[i]);
     oc_jw_end_array(&j->w);
     oc_key_u64_if(&j->w, "needs_bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
     oc_key_u64(&j->w, "capacity_bytes", f->capacity);
     oc_key_double(&j->w, "share", (double)j->m->footprint / (double)f->capacity);
-    oc_jw_key(&j->w, "left_bytes");
-    oc_jw_i64(&j->w, (int64_t)(f->capacity - j->m->footprint));
-    oc_jw_key(&j->w, "largest_batch");
-    if (!f->batch) {
-        oc_jw_null(&j->w);
-    } else {
-        oc_jw_begin_object(&j->w);
+    oc_key_i64(&j->w, "left_bytes", (int64_t)(f->capacity - j->m->footprint));
+    if (oc_key_object_if(&j->w, "largest_batch", f->batch != NULL)) {
         oc_key_text(&j->w, "dimension", f->batch);
         oc_key_u64(&j->w, "size", (uint64_t)f->largest);
         oc_key_u64_if(&j->w, "needs_bytes", f->largest > 0, f->largest_needs);
-        oc_jw_key(&j->w, "larger_ones_not_tried");
-        oc_jw_bool(&j->w, f->bounded);
+        oc_key_bool(&j->w, "larger_ones_not_tried", f->bounded);
         oc_jw_end_object(&j->w);
     }
     oc_jw_end_object(&j->w);
@@ -341,9 +302,8 @@ static void memory_fit(struct mem_json *j)
 
 static void out_memory_json(const struct oc_memory *m, FILE *f)
 {
-    struct mem_json j = {.w = {.f = f, .pretty = true}, .m = m};
-    oc_jw_begin_object(&j.w);
-    oc_json_head(&j.w, "onnxcost.memory", VERSION, m->a->model->path);
+    struct mem_json j = {.m = m};
+    oc_json_begin(&j.w, f, "onnxcost.memory", VERSION, m->a->model->path);
     options(&j);
     constants(&j);
     activations(&j);
@@ -352,8 +312,7 @@ static void out_memory_json(const struct oc_memory *m, FILE *f)
     memory_fit(&j);
     buffers(&j);
     memory_steps(&j);
-    oc_jw_end_object(&j.w);
-    fputc('\n', f);
+    oc_json_end(&j.w);
     oc_arena_free(&j.arena);
 }
 

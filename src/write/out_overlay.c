@@ -136,15 +136,13 @@ static void results(struct oc_json_out *w, struct oc_report *r, const double *va
     const struct oc_model *m = r->in->model;
     struct oc_map names = {.arena = &r->arena}, told = {.arena = &r->arena};
     overlay_count_names(m, &names);
-    oc_jw_key(w, "results");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "results");
     for (uint32_t i = 0; i < m->graph[0].n_node; i++) {
         uint32_t node = m->graph[0].node[i], unused = 0;
         const char *key = isnan(value[node]) ? NULL : overlay_key_of(m, &names, &m->node[node]);
         if (!key || !oc_map_add(&told, key, strlen(key), &unused, NULL))
             continue;
-        oc_jw_key(w, key);
-        oc_jw_begin_object(w);
+        oc_key_object(w, key);
         oc_key_count(w, "value", value[node]);
         oc_jw_end_object(w);
     }
@@ -159,8 +157,7 @@ static void gradient(struct oc_json_out *w)
         double stop;
         const char *color;
     } stops[] = {{0, "#ffffff"}, {0.5, "#ffd54f"}, {1, "#d32f2f"}};
-    oc_jw_key(w, "gradient");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "gradient");
     for (size_t i = 0; i < OC_COUNT(stops); i++) {
         oc_jw_begin_object(w);
         oc_key_double(w, "stop", stops[i].stop);
@@ -185,11 +182,9 @@ void oc_out_overlay(struct oc_report *r, FILE *f)
         values_of_bodies(m, value);
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
-    oc_jw_key(&w, m->graph[0].name);
-    oc_jw_begin_object(&w);
+    oc_key_object(&w, m->graph[0].name);
     results(&w, r, value);
     gradient(&w);
     oc_jw_end_object(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }

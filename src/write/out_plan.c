@@ -64,8 +64,7 @@ static void plan_csv(const struct oc_memory_plan *p, FILE *f)
 
 static void plan_key_bool(struct oc_json_out *w, const char *key, bool v)
 {
-    oc_jw_key(w, key);
-    oc_jw_bool(w, v);
+    oc_key_bool(w, key, v);
 }
 
 static void key_node(struct oc_json_out *w, const char *key, const struct oc_model *m, uint32_t node)
@@ -75,8 +74,7 @@ static void key_node(struct oc_json_out *w, const char *key, const struct oc_mod
         oc_key_null(w, key);
         return;
     }
-    oc_jw_key(w, key);
-    oc_jw_begin_object(w);
+    oc_key_object(w, key);
     oc_key_u64(w, "index", node);
     oc_key_text(w, "name", oc_node_label(m, &m->node[node], buf, sizeof(buf)));
     oc_jw_end_object(w);
@@ -102,8 +100,7 @@ static void json_buffer(struct oc_json_out *w, const struct oc_model *m, const s
 
 static void key_order(struct oc_json_out *w, const struct oc_memory_plan *p)
 {
-    oc_jw_key(w, "order");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "order");
     for (uint32_t i = 0; i < p->lives->n_step; i++)
         oc_jw_u64(w, p->lives->step[p->order[i]]);
     oc_jw_end_array(w);
@@ -116,9 +113,8 @@ static double plan_ratio(uint64_t a, uint64_t b)
 
 static void plan_json(const struct oc_memory_plan *p, FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.plan", VERSION, p->a->model->path);
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.plan", VERSION, p->a->model->path);
     oc_key_u64(&w, "size_bytes", p->size);
     oc_key_u64(&w, "live_bytes", p->lower);
     oc_key_double(&w, "ratio", plan_ratio(p->size, p->lower));
@@ -127,14 +123,12 @@ static void plan_json(const struct oc_memory_plan *p, FILE *f)
     oc_key_u64(&w, "align_bytes", p->align > 1 ? p->align : 1);
     oc_key_quality(&w, p->quality);
     plan_key_bool(&w, "reordered", p->reorder.changed);
-    oc_jw_key(&w, "buffers");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "buffers");
     for (uint32_t i = 0; i < p->n_buffer; i++)
         json_buffer(&w, p->a->model, &p->buffer[i]);
     oc_jw_end_array(&w);
     key_order(&w, p);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }
 
 /* ---- the order -------------------------------------------------------------------------------------- */
@@ -160,9 +154,8 @@ static void order_csv(const struct oc_memory_plan *p, FILE *f)
 
 static void order_json(const struct oc_memory_plan *p, FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.order", VERSION, p->a->model->path);
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.order", VERSION, p->a->model->path);
     oc_key_u64(&w, "file_order_bytes", p->reorder.before);
     oc_key_u64(&w, "bytes", p->reorder.after);
     oc_key_u64(&w, "lower_bytes", p->reorder.lower);
@@ -170,13 +163,11 @@ static void order_json(const struct oc_memory_plan *p, FILE *f)
     plan_key_bool(&w, "changed", p->reorder.changed);
     oc_key_quality(&w, p->quality);
     key_order(&w, p);
-    oc_jw_key(&w, "live_bytes");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "live_bytes");
     for (uint32_t i = 0; i < p->lives->n_step; i++)
         oc_jw_u64(&w, p->live[i]);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }
 
 static const char *plan_bytes_text(struct oc_arena *a, uint64_t v)

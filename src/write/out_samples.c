@@ -32,8 +32,7 @@ static void samples_rows(struct oc_fields *f, const struct oc_samples *s)
 
 static void recordings_json(struct oc_fields *f, const struct oc_samples *s)
 {
-    oc_jw_key(f->json, "recordings");
-    oc_jw_begin_array(f->json);
+    oc_key_array(f->json, "recordings");
     for (size_t i = 0; i < s->set.n_model; i++) {
         const struct oc_sample_model *m = &s->set.model[i];
         oc_fields_begin(f);
@@ -51,8 +50,7 @@ static void recordings_json(struct oc_fields *f, const struct oc_samples *s)
 
 static void rejects_json(struct oc_fields *f, const struct oc_samples *s)
 {
-    oc_jw_key(f->json, "left_out");
-    oc_jw_begin_array(f->json);
+    oc_key_array(f->json, "left_out");
     for (unsigned i = 0; i < OC_REJECT_COUNT; i++) {
         if (!s->reject[i].n)
             continue;
@@ -68,10 +66,9 @@ static void rejects_json(struct oc_fields *f, const struct oc_samples *s)
 
 static void samples_write_json(struct oc_fields *f, const struct oc_samples *s, FILE *out)
 {
-    struct oc_json_out w = {.f = out, .pretty = true};
+    struct oc_json_out w;
     f->json = &w;
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost-samples", VERSION, NULL);
+    oc_json_begin(&w, out, "onnxcost.samples", VERSION, NULL);
     oc_key_text(&w, "device", *s->set.device ? s->set.device : NULL);
     oc_key_text(&w, "runtime", s->set.runtime);
     oc_key_text(&w, "runtime_version", *s->set.runtime_version ? s->set.runtime_version : NULL);
@@ -80,12 +77,10 @@ static void samples_write_json(struct oc_fields *f, const struct oc_samples *s, 
     oc_key_double(&w, "kernels_s", s->kernels_s);
     recordings_json(f, s);
     rejects_json(f, s);
-    oc_jw_key(&w, "samples");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "samples");
     samples_rows(f, s);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', out);
+    oc_json_end(&w);
     f->json = NULL;
 }
 

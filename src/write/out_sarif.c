@@ -39,8 +39,7 @@ static uint32_t rule_index(const struct sarif *s, const char *id)
 
 static void text_object(struct sarif *s, const char *key, const char *text)
 {
-    oc_jw_key(&s->w, key);
-    oc_jw_begin_object(&s->w);
+    oc_key_object(&s->w, key);
     oc_key_text(&s->w, "text", text);
     oc_jw_end_object(&s->w);
 }
@@ -60,14 +59,11 @@ static const char *sarif_about(struct sarif *s, const struct oc_limit *l)
 
 static void driver(struct sarif *s)
 {
-    oc_jw_key(&s->w, "tool");
-    oc_jw_begin_object(&s->w);
-    oc_jw_key(&s->w, "driver");
-    oc_jw_begin_object(&s->w);
+    oc_key_object(&s->w, "tool");
+    oc_key_object(&s->w, "driver");
     oc_key_text(&s->w, "name", "onnxcost");
     oc_key_text(&s->w, "version", ONNXCOST_VERSION);
-    oc_jw_key(&s->w, "rules");
-    oc_jw_begin_array(&s->w);
+    oc_key_array(&s->w, "rules");
     for (size_t i = 0, next = 0; i < s->c->n; i++) {
         if (rule_index(s, s->rule[i]) != next)
             continue;
@@ -87,22 +83,18 @@ static void location(struct sarif *s, const char *uri, const struct oc_node *nod
 {
     oc_jw_begin_object(&s->w);
     if (*uri) {
-        oc_jw_key(&s->w, "physicalLocation");
-        oc_jw_begin_object(&s->w);
-        oc_jw_key(&s->w, "artifactLocation");
-        oc_jw_begin_object(&s->w);
+        oc_key_object(&s->w, "physicalLocation");
+        oc_key_object(&s->w, "artifactLocation");
         oc_key_text(&s->w, "uri", uri);
         oc_jw_end_object(&s->w);
-        oc_jw_key(&s->w, "region");
-        oc_jw_begin_object(&s->w);
+        oc_key_object(&s->w, "region");
         oc_key_u64(&s->w, "startLine", 1);
         oc_jw_end_object(&s->w);
         oc_jw_end_object(&s->w);
     }
     if (name) {
         const char *scope = node ? s->c->in->model->graph[node->graph].scope : "";
-        oc_jw_key(&s->w, "logicalLocations");
-        oc_jw_begin_array(&s->w);
+        oc_key_array(&s->w, "logicalLocations");
         oc_jw_begin_object(&s->w);
         oc_key_text(&s->w, "name", name);
         oc_key_text(&s->w, "fullyQualifiedName", *scope ? oc_printf(&s->arena, "%s/%s", scope, name) : name);
@@ -117,8 +109,7 @@ static void locations(struct sarif *s, const struct oc_verdict *v, const char *u
 {
     const struct oc_model *m = s->c->in->model;
     char label[512];
-    oc_jw_key(&s->w, "locations");
-    oc_jw_begin_array(&s->w);
+    oc_key_array(&s->w, "locations");
     for (uint32_t i = 0; i < v->span.n_node; i++) {
         const struct oc_node *n = &m->node[v->span.node[i]];
         location(s, uri, n, oc_node_label(m, n, label, sizeof(label)));
@@ -137,12 +128,10 @@ static void result(struct sarif *s, size_t i, const char *uri)
     oc_key_text(&s->w, "level", v->result == OC_CHECK_FAILED ? "error" : "warning");
     text_object(s, "message", v->reason);
     locations(s, v, uri);
-    oc_jw_key(&s->w, "partialFingerprints");
-    oc_jw_begin_object(&s->w);
+    oc_key_object(&s->w, "partialFingerprints");
     oc_key_text(&s->w, "limit/v1", oc_printf(&s->arena, "%s %s", s->rule[i], v->title));
     oc_jw_end_object(&s->w);
-    oc_jw_key(&s->w, "properties");
-    oc_jw_begin_object(&s->w);
+    oc_key_object(&s->w, "properties");
     oc_key_text(&s->w, "result", oc_check_result_name(v->result));
     oc_key_text(&s->w, "figure", v->value);
     oc_key_text(&s->w, "limit", v->bound);
@@ -168,18 +157,15 @@ static void sarif_run(struct sarif *s)
     driver(s);
     oc_key_text(&s->w, "columnKind", "utf16CodeUnits");
     if (*uri) {
-        oc_jw_key(&s->w, "artifacts");
-        oc_jw_begin_array(&s->w);
+        oc_key_array(&s->w, "artifacts");
         oc_jw_begin_object(&s->w);
-        oc_jw_key(&s->w, "location");
-        oc_jw_begin_object(&s->w);
+        oc_key_object(&s->w, "location");
         oc_key_text(&s->w, "uri", uri);
         oc_jw_end_object(&s->w);
         oc_jw_end_object(&s->w);
         oc_jw_end_array(&s->w);
     }
-    oc_jw_key(&s->w, "results");
-    oc_jw_begin_array(&s->w);
+    oc_key_array(&s->w, "results");
     for (size_t i = 0; i < s->c->n; i++)
         if (s->c->verdict[i].result != OC_CHECK_PASSED)
             result(s, i, uri);
@@ -194,8 +180,7 @@ void oc_check_sarif(const struct oc_check *c, FILE *f)
     oc_jw_begin_object(&s.w);
     oc_key_text(&s.w, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
     oc_key_text(&s.w, "version", "2.1.0");
-    oc_jw_key(&s.w, "runs");
-    oc_jw_begin_array(&s.w);
+    oc_key_array(&s.w, "runs");
     sarif_run(&s);
     oc_jw_end_array(&s.w);
     oc_jw_end_object(&s.w);

@@ -84,11 +84,8 @@ static void ndjson_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 
 static void json_begin(struct oc_scan_writer *w)
 {
-    w->json = (struct oc_json_out){.f = w->f, .pretty = true};
-    oc_jw_begin_object(&w->json);
-    oc_json_head(&w->json, "onnxcost.scan", JSON_VERSION, NULL);
-    oc_jw_key(&w->json, "rows");
-    oc_jw_begin_array(&w->json);
+    oc_json_begin(&w->json, w->f, "onnxcost.scan", JSON_VERSION, NULL);
+    oc_key_array(&w->json, "rows");
 }
 
 static void scan_json_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
@@ -102,8 +99,7 @@ static void json_end(struct oc_scan_writer *w)
     oc_key_u64(&w->json, "models", w->n);
     oc_key_u64(&w->json, "errors", w->n_errors);
     oc_key_u64(&w->json, "duplicates", w->n_duplicates);
-    oc_jw_end_object(&w->json);
-    fputc('\n', w->f);
+    oc_json_end(&w->json);
 }
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */

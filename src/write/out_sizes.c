@@ -184,8 +184,7 @@ static void json_set(struct oc_json_out *w, const struct oc_sizes *s, const stru
     bool known_work = t->quality != OC_UNKNOWN;
     double ns = total_ns(set);
     oc_jw_begin_object(w);
-    oc_jw_key(w, "values");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "values");
     for (uint32_t i = 0; i < s->n_name; i++)
         oc_key_u64_if(w, s->name[i], set->value[i] >= 0, (uint64_t)set->value[i]);
     oc_jw_end_object(w);
@@ -212,8 +211,7 @@ void oc_json_sizes(struct oc_json_out *w, const struct oc_sizes *s)
     oc_jw_begin_object(w);
     oc_key_u64(w, "runs", s->runs);
     oc_key_u64(w, "shapes", s->n_shapes);
-    oc_jw_key(w, "sets");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "sets");
     for (uint32_t i = 0; i < s->n_set; i++)
         json_set(w, s, &s->set[i]);
     oc_jw_end_array(w);

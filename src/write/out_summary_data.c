@@ -14,12 +14,8 @@ enum { VERSION = 1 };
 
 static void summary_data_times(struct oc_json_out *w, const char *key, const struct oc_times *t, double whole)
 {
-    oc_jw_key(w, key);
-    if (!t->known) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, key, t->known))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_u64_if(w, "calls", oc_times_calls(t) > 0, t->calls);
     oc_key_time(w, "total_ns", t->total_ns);
     oc_key_time(w, "avg_ns", oc_times_avg(t));
@@ -61,23 +57,26 @@ static void summary_data_list(struct oc_json_out *w, const struct oc_time_summar
     oc_jw_end_array(w);
 }
 
+static void device_key(struct oc_json_out *w, int64_t id)
+{
+    if (id == OC_NO_ID)
+        oc_key_null(w, "device");
+    else
+        oc_key_i64(w, "device", id);
+}
+
 static void devices(struct oc_json_out *w, const struct oc_time_summary *s)
 {
     const struct oc_timeline *t = s->has_events ? s->profile->timeline : NULL;
     oc_jw_begin_object(w);
     oc_key_double(w, "cpu_process", t ? t->cpu_process_share : NAN);
     oc_key_double(w, "cpu_system", t ? t->cpu_system_share : NAN);
-    oc_jw_key(w, "devices");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "devices");
     for (uint32_t i = 0; i < s->n_lane; i++) {
         if (s->lane[i].lane != OC_NONE)
             continue;
         oc_jw_begin_object(w);
-        oc_jw_key(w, "device");
-        if (s->lane[i].device_id == OC_NO_ID)
-            oc_jw_null(w);
-        else
-            oc_jw_i64(w, s->lane[i].device_id);
+        device_key(w, s->lane[i].device_id);
         oc_key_time(w, "kernel_ns", s->lane[i].kernel_ns);
         oc_key_double(w, "utilization", s->total_ns > 0 ? s->lane[i].kernel_ns / s->total_ns : NAN);
         oc_jw_end_object(w);
@@ -89,8 +88,7 @@ static void devices(struct oc_json_out *w, const struct oc_time_summary *s)
 static void kinds(struct oc_json_out *w, const char *key, const struct oc_sum_kind *k, uint32_t n,
                   double total)
 {
-    oc_jw_key(w, key);
-    oc_jw_begin_array(w);
+    oc_key_array(w, key);
     for (uint32_t i = 0; i < n; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "kind", oc_event_kind_name(k[i].kind));
@@ -104,12 +102,8 @@ static void kinds(struct oc_json_out *w, const char *key, const struct oc_sum_ki
 
 static void spread(struct oc_json_out *w, const char *key, const struct oc_spread *s)
 {
-    oc_jw_key(w, key);
-    if (!s->n) {
-        oc_jw_null(w);
+    if (!oc_key_object_if(w, key, s->n))
         return;
-    }
-    oc_jw_begin_object(w);
     oc_key_u64(w, "n", s->n);
     const struct {
         const char *key;
@@ -153,13 +147,8 @@ static void summary_data_lanes(struct oc_json_out *w, const struct oc_time_summa
         const struct oc_sum_lane *l = &s->lane[i];
         oc_jw_begin_object(w);
         oc_key_text(w, "name", l->lane == OC_NONE ? NULL : oc_lane_text(s->profile, l->lane, &a));
-        oc_jw_key(w, "on_device");
-        oc_jw_bool(w, l->device);
-        oc_jw_key(w, "device");
-        if (l->device_id == OC_NO_ID)
-            oc_jw_null(w);
-        else
-            oc_jw_i64(w, l->device_id);
+        oc_key_bool(w, "on_device", l->device);
+        device_key(w, l->device_id);
         oc_key_u64(w, "events", l->events);
         oc_key_time(w, "busy_ns", l->busy_ns);
         oc_key_time(w, "idle_ns", l->idle_ns);
@@ -205,11 +194,9 @@ static void view(struct oc_json_out *w, const struct oc_time_summary *s, const s
 void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
                      FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.summary", VERSION, NULL);
-    oc_jw_key(&w, "profiles");
-    oc_jw_begin_array(&w);
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.summary", VERSION, NULL);
+    oc_key_array(&w, "profiles");
     for (size_t i = 0; i < n; i++) {
         const struct oc_profile *p = s[i]->profile;
         oc_jw_begin_object(&w);
@@ -225,8 +212,7 @@ void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const str
         oc_jw_end_object(&w);
     }
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */

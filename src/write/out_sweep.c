@@ -122,11 +122,9 @@ static void sweep_write_csv(struct sweep_out *o, FILE *f)
 static void sweep_json_row(struct oc_json_out *w, const struct oc_sweep *s, const struct oc_sweep_row *row)
 {
     oc_jw_begin_object(w);
-    oc_jw_key(w, "dims");
-    oc_jw_begin_object(w);
+    oc_key_object(w, "dims");
     for (size_t i = 0; i < s->n_axis; i++) {
-        oc_jw_key(w, s->axis[i].symbol);
-        oc_jw_i64(w, row->at[i]);
+        oc_key_i64(w, s->axis[i].symbol, row->at[i]);
     }
     oc_jw_end_object(w);
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
@@ -140,16 +138,13 @@ static void sweep_json_row(struct oc_json_out *w, const struct oc_sweep *s, cons
 
 static void sweep_write_json(struct sweep_out *o, FILE *f)
 {
-    struct oc_json_out w = {.f = f, .pretty = true};
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost.sweep", VERSION, o->s->model->path);
-    oc_jw_key(&w, "rows");
-    oc_jw_begin_array(&w);
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.sweep", VERSION, o->s->model->path);
+    oc_key_array(&w, "rows");
     for (size_t i = 0; i < o->s->n_row; i++)
         sweep_json_row(&w, o->s, &o->s->row[i]);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', f);
+    oc_json_end(&w);
 }
 
 int oc_sweep_write(const struct oc_sweep *s, const char *format, unsigned width_chars, FILE *f,

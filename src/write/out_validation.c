@@ -175,8 +175,7 @@ static void model_fields(struct oc_fields *f, const struct oc_validation_result 
 
 static void kernel_scores(struct oc_json_out *w, const char *name, const struct oc_kernel_scores *s)
 {
-    oc_jw_key(w, name);
-    oc_jw_begin_object(w);
+    oc_key_object(w, name);
     oc_key_u64(w, "n", s->n);
     oc_key_double(w, "wmape", s->wmape);
     oc_key_double(w, "median_abs_ln", s->median_abs_ln);
@@ -189,8 +188,7 @@ static void kernel_scores(struct oc_json_out *w, const char *name, const struct 
 
 static void model_scores(struct oc_json_out *w, const char *name, const struct oc_model_scores *s)
 {
-    oc_jw_key(w, name);
-    oc_jw_begin_object(w);
+    oc_key_object(w, name);
     oc_key_u64(w, "n", s->n);
     oc_key_double(w, "ape_mean", s->ape_mean);
     oc_key_double(w, "ape_median", s->ape_median);
@@ -206,8 +204,7 @@ static void model_scores(struct oc_json_out *w, const char *name, const struct o
 
 static void predictors_json(struct oc_json_out *w, const struct oc_validation *v)
 {
-    oc_jw_key(w, "predictors");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "predictors");
     for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
         const struct oc_predictor_scores *s = &v->score[p];
         oc_jw_begin_object(w);
@@ -225,8 +222,7 @@ static void predictors_json(struct oc_json_out *w, const struct oc_validation *v
 
 static void classes_json(struct oc_json_out *w, const struct oc_validation *v)
 {
-    oc_jw_key(w, "classes");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "classes");
     for (size_t i = 0; i < v->n_cls; i++) {
         oc_jw_begin_object(w);
         oc_key_text(w, "class", oc_kernel_class_name(v->cls[i].cls));
@@ -240,23 +236,20 @@ static void classes_json(struct oc_json_out *w, const struct oc_validation *v)
 
 static void validation_write_json(struct oc_fields *f, const struct oc_validation_result *r, FILE *out)
 {
-    struct oc_json_out w = {.f = out, .pretty = true};
+    struct oc_json_out w;
     f->json = &w;
-    oc_jw_begin_object(&w);
-    oc_json_head(&w, "onnxcost-validation", VERSION, NULL);
+    oc_json_begin(&w, out, "onnxcost.validation", VERSION, NULL);
     oc_key_text(&w, "device", r->samples->set.device);
     oc_key_text(&w, "runtime", r->samples->set.runtime);
     oc_key_text(&w, "left_out", r->v->by_family ? "family" : "model");
     oc_key_u64(&w, "folds", r->v->n_fold);
     predictors_json(&w, r->v);
     classes_json(&w, r->v);
-    oc_jw_key(&w, "recordings");
-    oc_jw_begin_array(&w);
+    oc_key_array(&w, "recordings");
     for (size_t i = 0; i < r->v->n_model; i++)
         model_fields(f, r, &r->v->model[i]);
     oc_jw_end_array(&w);
-    oc_jw_end_object(&w);
-    fputc('\n', out);
+    oc_json_end(&w);
     f->json = NULL;
 }
 

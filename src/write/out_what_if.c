@@ -106,8 +106,7 @@ void oc_what_if_json(const struct oc_what_if *x, struct oc_json_out *w)
     oc_key_double(w, "now_ns", oc_ns_of(x->now_s));
     oc_key_double(w, "then_ns", x->unknown ? NAN : oc_ns_of(then_s));
     oc_key_double(w, "beside_ns", oc_ns_of(x->beside_s));
-    oc_jw_key(w, "steps");
-    oc_jw_begin_array(w);
+    oc_key_array(w, "steps");
     for (size_t i = 0; i < x->n_step; i++)
         step_json(x, i, w);
     oc_jw_end_array(w);

@@ -48,8 +48,7 @@ void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n)
 
 void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, size_t n)
 {
-    oc_jw_key(w, key);
-    oc_jw_begin_array(w);
+    oc_key_array(w, key);
     for (size_t i = 0; i < n; i++)
         oc_jw_i64(w, v[i] - (i ? v[i - 1] : 0));
     oc_jw_end_array(w);
@@ -90,8 +89,7 @@ static uint32_t number_texts(const char *const *text, uint32_t n, struct oc_aren
 
 static void page_column_list(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n)
 {
-    oc_jw_key(w, key);
-    oc_jw_begin_array(w);
+    oc_key_array(w, key);
     for (uint32_t i = 0; i < n; i++)
         oc_jw_string(w, text[i]);
     oc_jw_end_array(w);
@@ -110,8 +108,7 @@ void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, s
         page_column_list(w, "values", text, n);
     } else {
         page_column_list(w, "dict", distinct, count);
-        oc_jw_key(w, "index");
-        oc_jw_begin_array(w);
+        oc_key_array(w, "index");
         for (uint32_t i = 0; i < n; i++)
             oc_jw_i64(w, place[i]);
         oc_jw_end_array(w);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "write/json_keys.h"
 
 enum { MAX_COPIES = 64 };
 
@@ -106,10 +107,8 @@ static struct oc_json_out trace_doc_begin(struct out *o, const char *phase, uint
     fputs(o->more ? ",\n" : "\n", o->f);
     o->more = true;
     oc_jw_begin_object(&w);
-    oc_jw_key(&w, "ph");
-    oc_jw_string(&w, phase);
-    oc_jw_key(&w, "pid");
-    oc_jw_u64(&w, process + 1);
+    oc_key_text(&w, "ph", phase);
+    oc_key_u64(&w, "pid", process + 1);
     return w;
 }
 
@@ -127,17 +126,13 @@ static void named(struct out *o, uint32_t process, uint32_t lane, const char *wh
                   uint64_t number)
 {
     struct oc_json_out w = trace_doc_begin(o, "M", process);
-    oc_jw_key(&w, "tid");
-    oc_jw_u64(&w, lane == OC_NONE ? 0 : lane + 1);
-    oc_jw_key(&w, "name");
-    oc_jw_string(&w, what);
-    oc_jw_key(&w, "args");
-    oc_jw_begin_object(&w);
-    oc_jw_key(&w, text ? "name" : "sort_index");
+    oc_key_u64(&w, "tid", lane == OC_NONE ? 0 : lane + 1);
+    oc_key_text(&w, "name", what);
+    oc_key_object(&w, "args");
     if (text)
-        oc_jw_string(&w, text);
+        oc_key_text(&w, "name", text);
     else
-        oc_jw_u64(&w, number);
+        oc_key_u64(&w, "sort_index", number);
     oc_jw_end_object(&w);
     oc_jw_end_object(&w);
 }
@@ -170,13 +165,10 @@ static void metadata(const struct oc_trace *t, struct out *o)
 static void counter(struct out *o, const struct oc_trace_slice *s)
 {
     struct oc_json_out w = trace_doc_begin(o, "C", s->lane);
-    oc_jw_key(&w, "name");
-    oc_jw_string(&w, s->name);
+    oc_key_text(&w, "name", s->name);
     micro(&w, "ts", s->start_ns);
-    oc_jw_key(&w, "args");
-    oc_jw_begin_object(&w);
-    oc_jw_key(&w, "bytes");
-    oc_jw_u64(&w, s->tag);
+    oc_key_object(&w, "args");
+    oc_key_u64(&w, "bytes", s->tag);
     oc_jw_end_object(&w);
     oc_jw_end_object(&w);
 }
@@ -185,16 +177,12 @@ static void slice(const struct oc_trace *t, struct out *o, const struct oc_trace
                   const struct oc_trace_writer *how)
 {
     struct oc_json_out w = trace_doc_begin(o, "X", t->lane[s->lane].process);
-    oc_jw_key(&w, "tid");
-    oc_jw_u64(&w, s->lane + 1);
+    oc_key_u64(&w, "tid", s->lane + 1);
     micro(&w, "ts", s->start_ns);
     micro(&w, "dur", s->end_ns - s->start_ns);
-    oc_jw_key(&w, "cat");
-    oc_jw_string(&w, s->category);
-    oc_jw_key(&w, "name");
-    oc_jw_string(&w, s->name);
-    oc_jw_key(&w, "args");
-    oc_jw_begin_object(&w);
+    oc_key_text(&w, "cat", s->category);
+    oc_key_text(&w, "name", s->name);
+    oc_key_object(&w, "args");
     if (how->args)
         how->args(how->ctx, &w, s);
     oc_jw_end_object(&w);
