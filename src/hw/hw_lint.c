@@ -12,7 +12,6 @@
 #include "base/map.h"
 #include "base/suggest.h"
 #include "hw/device.h"
-#include "hw/hw_table.h"
 #include "hw/hwdb.h"
 
 #define TOLERANCE 0.02
@@ -24,14 +23,6 @@ struct hw_check {
 };
 
 #define WORDS 24 /* number of formula factors examined */
-
-struct oc_hw_lint {
-    struct oc_arena arena;
-    struct oc_hw_findings findings;
-    struct oc_device_list list;
-    struct oc_map names;
-    size_t n_file, n_figure, n_recomputed;
-};
 
 static void __attribute__((format(printf, 3, 4)))
 hw_check_note(const struct hw_check *c, uint32_t line, const char *fmt, ...)
@@ -252,35 +243,6 @@ void oc_hw_lint_free(struct oc_hw_lint *l)
 }
 
 /* ---- as text, CSV and JSON -------------------------------------------------------------------------- */
-
-int oc_hw_lint_write(const struct oc_hw_lint *l, const char *format, FILE *out, struct oc_err *err)
-{
-    OC_C_LOCALE;
-    static const struct oc_hw_column columns[] = {
-        {"file", "file", false}, {"line", "line", true}, {"text", "text", false}};
-    struct oc_arena arena = {0};
-    struct oc_hw_table t = {.arena = &arena, .column = columns, .n_column = OC_COUNT(columns)};
-    bool text = !format || (strcmp(format, "csv") != 0 && strcmp(format, "json") != 0);
-    for (size_t i = 0; i < l->findings.n; i++) {
-        const struct oc_hw_finding *f = &l->findings.item[i];
-        struct oc_hw_cell *cell = oc_hw_row(&t);
-        cell[0] = oc_hw_text(f->file);
-        cell[1] = oc_hw_number(&arena, f->line, "");
-        cell[2] = oc_hw_text(f->text);
-        if (text)
-            oc_print_line(out, "%s:%u: %s", f->file, f->line, f->text);
-    }
-    if (text)
-        fprintf(
-            out,
-            "%zu devices with %zu figures in %zu files, %zu recomputed from their formulas: %zu problems\n",
-            l->list.n, l->n_figure, l->n_file, l->n_recomputed, l->findings.n);
-    else
-        oc_hw_table_print(&t, format, out);
-    oc_hw_table_free(&t);
-    oc_arena_free(&arena);
-    return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the problems") : 0;
-}
 
 /* ---- hw check memory -------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #define OC_HWDB_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "shape/dtype.h"
 #include "onnxcost.h"
 
@@ -53,6 +54,16 @@ struct oc_hw_findings {
     struct oc_hw_finding *item; /* heap */
     size_t n, cap;
 };
+
+/* Problems in hardware files, and what was checked. */
+struct oc_hw_lint {
+    struct oc_arena arena;
+    struct oc_hw_findings findings;
+    struct oc_device_list list;
+    struct oc_map names;
+    size_t n_file, n_figure, n_recomputed;
+};
+
 #define OC_HW_MAX_FINDINGS 1000
 void oc_hw_note(struct oc_hw_findings *f, const char *file, uint32_t line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

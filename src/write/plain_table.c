@@ -266,12 +266,11 @@ static void print_fitted(const struct oc_plain_table *t, size_t n_left, FILE *f)
     oc_arena_free(&arena);
 }
 
-static void plain_table_print_row(const struct oc_plain_table *t, size_t r, const size_t *width,
+static void plain_table_print_row(const struct oc_plain_table *t, size_t r, const size_t *width, size_t n,
                                   size_t n_left, struct oc_buf *b)
 {
     bool bold = t->bold_head && !r;
     oc_buf_str(b, bold ? "\033[1m" : "");
-    size_t n = t->headless ? plain_table_fitting(t, width) : t->n_col;
     for (size_t c = 0; c < n; c++) {
         const char *s = t->cell[r * t->n_col + c];
         bool left = c + n_left >= t->n_col;
@@ -286,23 +285,25 @@ static void plain_table_print_row(const struct oc_plain_table *t, size_t r, cons
     oc_buf_char(b, '\n');
 }
 
-void oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f)
+size_t oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f)
 {
     struct oc_buf b = {0};
     size_t *width = oc_xmalloc((t->n_col + 1) * sizeof(*width));
     for (size_t c = 0; c < t->n_col; c++)
         width[c] = plain_table_width_of(t, c);
+    size_t shown = t->headless ? plain_table_fitting(t, width) : t->n_col;
     bool fitted = t->width_chars && !t->headless && t->n_row && t->n_col <= OC_TERM_COLUMNS;
     if (fitted && plain_table_total_width(t, width) > t->width_chars) {
         print_fitted(t, n_left, f);
     } else {
         for (size_t r = 0; r < t->n_row; r++) {
-            plain_table_print_row(t, r, width, n_left, &b);
+            plain_table_print_row(t, r, width, shown, n_left, &b);
             plain_table_put(&b, f);
         }
     }
     oc_buf_free(&b);
     free(width);
+    return shown;
 }
 
 static void plain_table_csv_cell(struct oc_buf *b, const char *s)

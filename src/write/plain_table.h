@@ -20,8 +20,8 @@ struct oc_plain_table {
 };
 
 void oc_plain_row(struct oc_plain_table *t, const char *const *cell); /* n_col texts */
-void oc_plain_print(const struct oc_plain_table *t, size_t n_left,
-                    FILE *f); /* the last n_left columns are left-aligned */
+/* The last n_left columns are left-aligned. Returns the number of columns that a headless table shows. */
+size_t oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f);
 /* Adds a last column csv_version: columns may be added to a version; the meaning of a column never changes
  * within one. */
 void oc_plain_csv(const struct oc_plain_table *t, const char *version, FILE *f);
