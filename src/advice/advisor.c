@@ -116,14 +116,12 @@ const char *oc_advice_time(struct oc_advisor *x, double ns)
 
 const char *oc_advice_duration(struct oc_advisor *x, double ns)
 {
-    char buf[32];
-    return oc_strdup(x->arena, oc_format_time_ns(ns, buf, sizeof(buf)));
+    return oc_time_text(x->arena, ns, "unknown");
 }
 
 const char *oc_advice_bytes(struct oc_advisor *x, double bytes)
 {
-    char buf[32];
-    return oc_strdup(x->arena, oc_format_bytes(bytes, buf, sizeof(buf)));
+    return oc_bytes_text(x->arena, bytes);
 }
 
 /* ---- the graph -------------------------------------------------------------------------------------- */

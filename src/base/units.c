@@ -427,6 +427,44 @@ const char *oc_format_count(uint64_t v, char *buf, size_t cap)
     return buf;
 }
 
+/* ---- texts in an arena ------------------------------------------------------------------------------ */
+
+const char *oc_u64_text(struct oc_arena *a, uint64_t v)
+{
+    return oc_printf(a, "%llu", (unsigned long long)v);
+}
+
+const char *oc_count_text(struct oc_arena *a, uint64_t v)
+{
+    char buf[40];
+    return oc_strdup(a, oc_format_count(v, buf, sizeof(buf)));
+}
+
+const char *oc_si_text(struct oc_arena *a, double v, const char *unit)
+{
+    char buf[48];
+    return isfinite(v) ? oc_strdup(a, oc_format_si(v, unit, buf, sizeof(buf))) : "unknown";
+}
+
+const char *oc_bytes_text(struct oc_arena *a, double v)
+{
+    char buf[48];
+    return isfinite(v) ? oc_strdup(a, oc_format_bytes(v, buf, sizeof(buf))) : "unknown";
+}
+
+const char *oc_time_text(struct oc_arena *a, double ns, const char *unknown)
+{
+    char buf[48];
+    return isfinite(ns) ? oc_strdup(a, oc_format_time_ns(ns, buf, sizeof(buf))) : unknown;
+}
+
+const char *oc_seconds_text(struct oc_arena *a, double s, const char *unknown)
+{
+    return oc_time_text(a, s * 1e9, unknown);
+}
+
+/* ---- quality ---------------------------------------------------------------------------------------- */
+
 const char *oc_quality_name(unsigned quality)
 {
     static const char *const name[] = {[OC_EXACT] = "exact",

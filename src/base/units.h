@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct oc_arena;
+
 bool oc_parse_i64(const char *s, size_t n, int64_t *out);
 bool oc_parse_u64(const char *s, size_t n, uint64_t *out);
 bool oc_parse_double(const char *s, size_t n, double *out); /* correctly rounded; accepts nan and inf */
@@ -28,6 +30,14 @@ const char *oc_format_si(double v, const char *unit, char *buf, size_t cap); /* 
 const char *oc_format_bytes(double v, char *buf, size_t cap);                /* 9.00 MiB */
 const char *oc_format_time_ns(double ns, char *buf, size_t cap);             /* 12.3 us, 1.25 ms */
 const char *oc_format_count(uint64_t v, char *buf, size_t cap);              /* 118,013,952 */
+
+/* The same as texts in an arena; a number that is not finite is "unknown", a time the text `unknown`. */
+const char *oc_u64_text(struct oc_arena *a, uint64_t v); /* 118013952 */
+const char *oc_count_text(struct oc_arena *a, uint64_t v);
+const char *oc_si_text(struct oc_arena *a, double v, const char *unit);
+const char *oc_bytes_text(struct oc_arena *a, double v);
+const char *oc_time_text(struct oc_arena *a, double ns, const char *unknown);
+const char *oc_seconds_text(struct oc_arena *a, double s, const char *unknown);
 
 /* Writes the digits of v before `end` (at most 20 bytes) and returns the first one; no zero byte. */
 char *oc_put_digits(char *end, uint64_t v);

@@ -363,16 +363,15 @@ bool oc_line_next(struct oc_line *l)
 
 static const char *human_number(struct oc_arena *arena, const struct oc_column *col, double v)
 {
-    char buf[64];
     switch (col->kind) {
     case OC_FIELD_COUNT:
         return oc_printf(arena, "%.0f", v);
     case OC_FIELD_SI:
-        return oc_strdup(arena, oc_format_si(v, "", buf, sizeof(buf)));
+        return oc_si_text(arena, v, "");
     case OC_FIELD_BYTES:
-        return oc_strdup(arena, oc_format_si(v, "B", buf, sizeof(buf)));
+        return oc_si_text(arena, v, "B");
     case OC_FIELD_TIME:
-        return oc_strdup(arena, oc_format_time_ns(v * 1e9, buf, sizeof(buf)));
+        return oc_seconds_text(arena, v, "unknown");
     case OC_FIELD_FRACTION:
         return oc_printf(arena, "%.1f", v * 100);
     case OC_FIELD_GIGA:

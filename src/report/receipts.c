@@ -72,12 +72,6 @@ struct writer {
     struct oc_buf out;
 };
 
-static const char *receipts_count(struct writer *w, uint64_t v)
-{
-    char buf[32];
-    return oc_strdup(w->arena, oc_format_count(v, buf, sizeof(buf)));
-}
-
 static void receipts_label(struct writer *w, const char *text)
 {
     oc_buf_str(&w->out, text);
@@ -157,9 +151,10 @@ static void receipts_operand(struct writer *w, const char *what, uint32_t slot, 
     if (input && a->is_const[value] && a->model->value[value].constant)
         oc_buf_printf(&w->out, " (%s)", oc_param_class_name(a->param_class[value]));
     if (b)
-        oc_buf_printf(&w->out, ": %s bytes %s", receipts_count(w, b->moved), input ? "read" : "written");
+        oc_buf_printf(&w->out, ": %s bytes %s", oc_count_text(w->arena, b->moved),
+                      input ? "read" : "written");
     if (b && b->why)
-        oc_buf_printf(&w->out, " of %s: %s", receipts_count(w, b->whole), b->why);
+        oc_buf_printf(&w->out, " of %s: %s", oc_count_text(w->arena, b->whole), b->why);
     oc_buf_char(&w->out, '\n');
     receipts_dimensions(w, value, !input);
 }
@@ -182,7 +177,7 @@ static void receipts_formula(struct writer *w, const struct oc_receipt *r)
         oc_buf_printf(&w->out, "%-4s = %s", oc_prim_name(t->prim), t->expr);
         if (t->numbers[strspn(t->numbers, "0123456789")]) /* more than the result itself */
             oc_buf_printf(&w->out, " = %s", t->numbers);
-        oc_buf_printf(&w->out, " = %s\n", t->known ? receipts_count(w, t->value) : "unknown");
+        oc_buf_printf(&w->out, " = %s\n", t->known ? oc_count_text(w->arena, t->value) : "unknown");
     }
     if (f->n_term == 0) {
         receipts_label(w, "formula");
@@ -192,7 +187,7 @@ static void receipts_formula(struct writer *w, const struct oc_receipt *r)
         const struct oc_formula_name *x = &f->name[i];
         receipts_label(w, i ? "" : "where");
         oc_buf_printf(&w->out, "%s = %s%s%s\n", x->name, x->expr ? x->expr : "", x->expr ? " = " : "",
-                      x->known ? receipts_count(w, x->value) : "unknown");
+                      x->known ? oc_count_text(w->arena, x->value) : "unknown");
     }
 }
 
@@ -204,13 +199,13 @@ static void primitive(struct writer *w, const struct oc_receipt *r, bool *first,
         return;
     receipts_label(w, *first ? "counted" : "");
     *first = false;
-    oc_buf_printf(&w->out, "%-4s   %s x %u = %s  %s", oc_prim_name(p), receipts_count(w, n), r->weight[p],
-                  receipts_count(w, n * r->weight[p]),
+    oc_buf_printf(&w->out, "%-4s   %s x %u = %s  %s", oc_prim_name(p), oc_count_text(w->arena, n),
+                  r->weight[p], oc_count_text(w->arena, n * r->weight[p]),
                   oc_class_is_int(cls) == is_int ? oc_class_name(cls)
                   : is_int                       ? "integer"
                                                  : "float");
     if (p == OC_DEQ && r->dequantized)
-        oc_buf_printf(&w->out, "  (%s of stored weights)", receipts_count(w, r->dequantized));
+        oc_buf_printf(&w->out, "  (%s of stored weights)", oc_count_text(w->arena, r->dequantized));
     oc_buf_char(&w->out, '\n');
 }
 
@@ -223,7 +218,7 @@ static void receipts_histogram(struct writer *w, const struct oc_receipt *r, con
         primitive(w, r, &first, p, true);
     }
     receipts_label(w, k->ops && !k->flops ? "OPs" : "FLOPs");
-    oc_buf_str(&w->out, receipts_count(w, r->flops));
+    oc_buf_str(&w->out, oc_count_text(w->arena, r->flops));
     if (convention)
         oc_buf_printf(&w->out, "  (as %s counts: %s%s)", convention,
                       r->parts.macs ? oc_printf(w->arena, "%u per MAC, else ", (unsigned)r->parts.unit) : "",
@@ -235,12 +230,12 @@ static void receipts_totals(struct writer *w, const struct oc_node_cost *k)
 {
     static const char *const quality[] = {"exact", "upper bound", "lower bound", "estimate", "unknown"};
     receipts_label(w, "parameters");
-    oc_buf_printf(&w->out, "%s\n", receipts_count(w, k->params));
+    oc_buf_printf(&w->out, "%s\n", oc_count_text(w->arena, k->params));
     receipts_label(w, "executions");
-    oc_buf_str(&w->out, receipts_count(w, k->trips));
+    oc_buf_str(&w->out, oc_count_text(w->arena, k->trips));
     if (k->quality != OC_UNKNOWN)
-        oc_buf_printf(&w->out, ": %s FLOPs, %s bytes in total", receipts_count(w, k->flops + k->ops),
-                      receipts_count(w, k->rd_act + k->rd_wt + k->wr));
+        oc_buf_printf(&w->out, ": %s FLOPs, %s bytes in total", oc_count_text(w->arena, k->flops + k->ops),
+                      oc_count_text(w->arena, k->rd_act + k->rd_wt + k->wr));
     oc_buf_char(&w->out, '\n');
     receipts_label(w, "quality");
     oc_buf_printf(&w->out, "%s%s%s\n", quality[k->quality], k->note ? ": " : "", k->note ? k->note : "");

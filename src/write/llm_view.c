@@ -120,34 +120,10 @@ static void put_note(struct view *v, const char *text)
     oc_plain_wrap(0, width(v), text, v->f);
 }
 
-static const char *llm_view_bytes(struct view *v, double n)
-{
-    char buf[48];
-    return isfinite(n) ? oc_strdup(&v->arena, oc_format_bytes(n, buf, sizeof(buf))) : "unknown";
-}
-
-static const char *llm_view_count(struct view *v, uint64_t n)
-{
-    char buf[48];
-    return oc_strdup(&v->arena, oc_format_count(n, buf, sizeof(buf)));
-}
-
-static const char *llm_view_si(struct view *v, double n)
-{
-    char buf[48];
-    return oc_strdup(&v->arena, oc_format_si(n, "", buf, sizeof(buf)));
-}
-
-static const char *llm_view_duration(struct view *v, double s)
-{
-    char buf[48];
-    return isfinite(s) ? oc_strdup(&v->arena, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "unknown";
-}
-
 /* "32", or "unknown" */
 static const char *llm_view_number(struct view *v, int64_t n)
 {
-    return n < 0 ? "unknown" : llm_view_count(v, (uint64_t)n);
+    return n < 0 ? "unknown" : oc_count_text(&v->arena, (uint64_t)n);
 }
 
 /* Text columns come first and are left-aligned. */
@@ -156,7 +132,6 @@ static void llm_view_print_table(struct view *v, struct oc_plain_table *t, size_
     oc_plain_left(t, n_first, &v->arena);
     t->width_chars = v->l->opts.width_chars;
     oc_plain_print(t, n_last, v->f);
-    oc_plain_free(t);
 }
 
 /* ---- the model -------------------------------------------------------------------------------------- */
@@ -175,21 +150,22 @@ static void put_cache(struct view *v)
         llm_view_value_name(v->l, p->past), llm_view_value_name(v->l, p->present), by, f->naming);
     if (f->cross_pairs)
         say(v, "", "%u inputs with keys and values of an encoder: %s per encoder position", f->cross_pairs,
-            f->kv_bytes_known ? llm_view_bytes(v, (double)f->cross_bytes_per_token) : "unknown size");
+            f->kv_bytes_known ? oc_bytes_text(&v->arena, (double)f->cross_bytes_per_token) : "unknown size");
     if (!f->kv_bytes_known) {
         say(v, "per token", "KV cache bytes unknown: a dimension is unknown");
         return;
     }
     const char *made =
         oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
-                  llm_view_count(v, f->kv_bytes_per_token), f->kv_pairs, llm_view_number(v, f->kv_heads),
-                  llm_view_number(v, f->head_size), f->kv_dtype);
+                  oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_pairs,
+                  llm_view_number(v, f->kv_heads), llm_view_number(v, f->head_size), f->kv_dtype);
     bool one = p->name->part == OC_KV_BOTH; /* each tensor holds keys and values */
-    say(v, "per token", "%s KV cache per sequence: %s%s", llm_view_bytes(v, (double)f->kv_bytes_per_token),
-        f->uneven ? "layers differ, sum " : "",
-        f->uneven ? oc_printf(&v->arena, "%s B of %s", llm_view_count(v, f->kv_bytes_per_token), f->kv_dtype)
-        : one     ? oc_printf(&v->arena, "%s, keys and values in one tensor", made)
-                  : made);
+    say(v, "per token", "%s KV cache per sequence: %s%s",
+        oc_bytes_text(&v->arena, (double)f->kv_bytes_per_token), f->uneven ? "layers differ, sum " : "",
+        f->uneven
+            ? oc_printf(&v->arena, "%s B of %s", oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_dtype)
+        : one ? oc_printf(&v->arena, "%s, keys and values in one tensor", made)
+              : made);
 }
 
 static void put_heads(struct view *v)
@@ -217,8 +193,8 @@ static void llm_view_put_weights(struct view *v)
     for (uint32_t i = 0; i < l->n_weights && i < 6; i++)
         oc_buf_printf(&b, "%s%s %.1f %%", i ? ", " : "", l->weights[i].label,
                       all ? 100.0 * (double)l->weights[i].bytes / (double)all : 0.0);
-    say(v, "weights", "%s parameters in %s: %s", llm_view_count(v, l->facts.params),
-        llm_view_bytes(v, (double)l->facts.const_bytes), b.data ? b.data : "none");
+    say(v, "weights", "%s parameters in %s: %s", oc_count_text(&v->arena, l->facts.params),
+        oc_bytes_text(&v->arena, (double)l->facts.const_bytes), b.data ? b.data : "none");
     oc_buf_free(&b);
     say(v, "vocabulary", "%s", llm_view_number(v, l->facts.vocabulary));
 }
@@ -269,28 +245,21 @@ static void put_run(struct view *v, struct oc_plain_table *t, const struct oc_ll
     struct oc_llm_counts c;
     const char *failure = oc_llm_failure(v->l, line->part);
     if (!oc_llm_run(v->l, line->part, &c)) {
-        const char *cell[] = {line->name, "", "", "", "", "",
-                              "",         "", "", "", "", failure ? failure : "unknown"};
-        oc_plain_row(t, cell);
+        OC_ROW(t, line->name, "", "", "", "", "", "", "", "", "", "", failure ? failure : "unknown");
         return;
     }
     double moved = (double)c.bytes_read_act + (double)c.bytes_read_weight + (double)c.bytes_written;
     double other = moved - (double)c.bytes_read_weight - (double)c.kv_read - (double)c.kv_written;
-    const char *cell[] = {
-        line->name,
-        line->fresh < 0 ? "" : llm_view_count(v, (uint64_t)line->fresh),
-        line->past < 0 ? "" : llm_view_count(v, (uint64_t)line->past),
-        marked(v, c.quality, llm_view_si(v, (double)c.macs)),
-        marked(v, c.quality, llm_view_si(v, (double)c.flops)),
-        moved > 0 ? oc_printf(&v->arena, "%.4g", (double)c.flops / moved) : "",
-        llm_view_bytes(v, (double)c.bytes_read_weight),
-        llm_view_bytes(v, (double)c.kv_read),
-        llm_view_bytes(v, (double)c.kv_written),
-        llm_view_bytes(v, other),
-        line->fresh < 0 || c.peak_quality == OC_UNKNOWN ? "" : llm_view_bytes(v, (double)c.peak),
-        c.unknown_nodes ? oc_printf(&v->arena, "%" PRIu64 " operators of unknown cost", c.unknown_nodes) : "",
-    };
-    oc_plain_row(t, cell);
+    OC_ROW(t, line->name, line->fresh < 0 ? "" : oc_count_text(&v->arena, (uint64_t)line->fresh),
+           line->past < 0 ? "" : oc_count_text(&v->arena, (uint64_t)line->past),
+           marked(v, c.quality, oc_si_text(&v->arena, (double)c.macs, "")),
+           marked(v, c.quality, oc_si_text(&v->arena, (double)c.flops, "")),
+           moved > 0 ? oc_printf(&v->arena, "%.4g", (double)c.flops / moved) : "",
+           oc_bytes_text(&v->arena, (double)c.bytes_read_weight), oc_bytes_text(&v->arena, (double)c.kv_read),
+           oc_bytes_text(&v->arena, (double)c.kv_written), oc_bytes_text(&v->arena, other),
+           line->fresh < 0 || c.peak_quality == OC_UNKNOWN ? "" : oc_bytes_text(&v->arena, (double)c.peak),
+           c.unknown_nodes ? oc_printf(&v->arena, "%" PRIu64 " operators of unknown cost", c.unknown_nodes)
+                           : "");
 }
 
 static void put_cache_end(struct view *v)
@@ -300,21 +269,19 @@ static void put_cache_end(struct view *v)
     double tokens = (double)o->batch * (double)length;
     if (v->l->facts.kv_bytes_known)
         fprintf(v->f, "\nKV cache at the end: %s, %s sequence%s of %s token%s\n",
-                llm_view_bytes(v, tokens * (double)v->l->facts.kv_bytes_per_token),
-                llm_view_count(v, (uint64_t)o->batch), o->batch == 1 ? "" : "s",
-                llm_view_count(v, (uint64_t)length), length == 1 ? "" : "s");
+                oc_bytes_text(&v->arena, tokens * (double)v->l->facts.kv_bytes_per_token),
+                oc_count_text(&v->arena, (uint64_t)o->batch), o->batch == 1 ? "" : "s",
+                oc_count_text(&v->arena, (uint64_t)length), length == 1 ? "" : "s");
 }
 
 static void llm_view_put_runs(struct view *v)
 {
-    static const char *const head[] = {"phase",         "new",         "cached",       "MACs",
-                                       "FLOPs",         "FLOP/B",      "weights read", "cache read",
-                                       "cache written", "other moved", "peak",         ""};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = {0};
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
     fputc('\n', v->f);
-    oc_plain_row(&t, head);
+    OC_ROW(&t, "phase", "new", "cached", "MACs", "FLOPs", "FLOP/B", "weights read", "cache read",
+           "cache written", "other moved", "peak", "");
     for (size_t i = 0; i < n; i++)
         put_run(v, &t, &line[i]);
     llm_view_print_table(v, &t, 1, 1);
@@ -363,33 +330,26 @@ static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_l
 {
     const struct oc_llm_roof *r = oc_llm_roof_of(d, line->part);
     bool known = isfinite(r->s);
-    const char *cell[] = {
-        first ? oc_device_info(d->device).name : "",
-        line->name,
-        llm_view_duration(v, r->s),
-        known && r->s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->s) : "unknown",
-        llm_view_duration(v, r->comp_s),
-        llm_view_duration(v, r->mem_s),
-        oc_printf(&v->arena, "(%s)", llm_view_duration(v, r->chip_s)),
-        known        ? r->bound
-        : r->missing ? r->missing
-                     : "unknown",
-    };
-    oc_plain_row(t, cell);
+    OC_ROW(t, first ? oc_device_info(d->device).name : "", line->name,
+           oc_seconds_text(&v->arena, r->s, "unknown"),
+           known && r->s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->s) : "unknown",
+           oc_seconds_text(&v->arena, r->comp_s, "unknown"), oc_seconds_text(&v->arena, r->mem_s, "unknown"),
+           oc_printf(&v->arena, "(%s)", oc_seconds_text(&v->arena, r->chip_s, "unknown")),
+           known        ? r->bound
+           : r->missing ? r->missing
+                        : "unknown");
 }
 
 static void put_roofs(struct view *v)
 {
-    static const char *const head[] = {
-        "device", "phase", "time >=", "tokens/s <=", "compute", "memory", "(fused)", "bound by"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = {0};
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
     put_note(
         v, "lower bounds: roofline times at the dense peak rates and the bandwidth of the device file when "
            "each operator reads and writes DRAM (fused: only weights and KV cache do, intermediates stay on "
            "chip)");
-    oc_plain_row(&t, head);
+    OC_ROW(&t, "device", "phase", "time >=", "tokens/s <=", "compute", "memory", "(fused)", "bound by");
     for (size_t i = 0; i < v->l->n_device; i++)
         for (size_t k = 0; k < n; k++)
             put_roof(v, &t, &v->l->device[i], &line[k], k == 0);
@@ -404,26 +364,21 @@ static const char *llm_view_limit_text(struct view *v, const struct oc_llm_limit
         return "unknown";
     if (l->never)
         return "never";
-    return oc_printf(&v->arena, "%s%s", l->beyond ? "> " : "", llm_view_count(v, (uint64_t)l->v));
+    return oc_printf(&v->arena, "%s%s", l->beyond ? "> " : "", oc_count_text(&v->arena, (uint64_t)l->v));
 }
 
 static void llm_view_put_limits(struct view *v)
 {
-    static const char *const head[] = {
-        "device", "memory", "needed", "max batch", "max context", "max prompt", "compute-bound from batch"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = {0};
     fputc('\n', v->f);
-    oc_plain_row(&t, head);
+    OC_ROW(&t, "device", "memory", "needed", "max batch", "max context", "max prompt",
+           "compute-bound from batch");
     for (size_t i = 0; i < v->l->n_device; i++) {
         const struct oc_llm_device *d = &v->l->device[i];
-        const char *cell[] = {oc_device_info(d->device).name,
-                              llm_view_bytes(v, d->memory_bytes),
-                              v->l->last ? llm_view_bytes(v, (double)d->need_bytes) : "unknown",
-                              llm_view_limit_text(v, &d->batch),
-                              llm_view_limit_text(v, &d->context),
-                              llm_view_limit_text(v, &d->prompt),
-                              llm_view_limit_text(v, &d->compute_bound)};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, oc_device_info(d->device).name, oc_bytes_text(&v->arena, d->memory_bytes),
+               v->l->last ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
+               llm_view_limit_text(v, &d->batch), llm_view_limit_text(v, &d->context),
+               llm_view_limit_text(v, &d->prompt), llm_view_limit_text(v, &d->compute_bound));
     }
     llm_view_print_table(v, &t, 1, 1);
 }

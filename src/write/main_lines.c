@@ -23,30 +23,6 @@ static void main_lines_add(struct lines *l, const char *label, const char *text)
     l->out->line[l->out->n++] = (struct oc_summary_line){label, text, false};
 }
 
-static const char *main_lines_count(struct lines *l, uint64_t v)
-{
-    char buf[40];
-    return oc_strdup(l->arena, oc_format_count(v, buf, sizeof(buf)));
-}
-
-static const char *main_lines_si(struct lines *l, double v, const char *unit)
-{
-    char buf[48];
-    return oc_strdup(l->arena, oc_format_si(v, unit, buf, sizeof(buf)));
-}
-
-static const char *main_lines_bytes(struct lines *l, double v)
-{
-    char buf[48];
-    return oc_strdup(l->arena, oc_format_bytes(v, buf, sizeof(buf)));
-}
-
-static const char *main_lines_duration(struct lines *l, double ns)
-{
-    char buf[48];
-    return oc_strdup(l->arena, oc_format_time_ns(ns, buf, sizeof(buf)));
-}
-
 static const char *giga(struct lines *l, double v)
 {
     return oc_printf(l->arena, v < 1e12 ? "%.4g" : "%.0f", v * 1e-9);
@@ -68,16 +44,16 @@ static void main_lines_add_model(struct lines *l)
     for (uint32_t i = 0; i < m->n_opset; i++)
         if (!*m->opset[i].domain)
             opset = oc_printf(l->arena, ", opset %" PRId64, m->opset[i].version);
-    const char *unknown =
-        t->unknown_nodes ? oc_printf(l->arena, " (%s of unknown cost)", main_lines_count(l, t->unknown_nodes))
-                         : "";
+    const char *unknown = t->unknown_nodes ? oc_printf(l->arena, " (%s of unknown cost)",
+                                                       oc_count_text(l->arena, t->unknown_nodes))
+                                           : "";
     const char *computed = t->params_computed ? oc_printf(l->arena, " stored and %s computed from constants",
-                                                          main_lines_count(l, t->params_computed))
+                                                          oc_count_text(l->arena, t->params_computed))
                                               : "";
     main_lines_add(l, "model",
                    oc_printf(l->arena, "%s: %s nodes%s, %s parameters%s%s", file_name(m->path),
-                             main_lines_count(l, t->nodes), unknown, main_lines_count(l, t->params), computed,
-                             opset));
+                             oc_count_text(l->arena, t->nodes), unknown, oc_count_text(l->arena, t->params),
+                             computed, opset));
 }
 
 /* "; assumed: batch = 1, sequence = 128". Input shapes given as a whole precede it. */
@@ -135,13 +111,14 @@ static void add_least_cost(struct lines *l, const struct oc_totals *t, double mo
 {
     const char *text = "", *unknown = t->flops || t->ops ? "MACs" : "MACs and FLOPs";
     if (t->macs)
-        text = oc_printf(l->arena, "%s MACs", main_lines_count(l, t->macs));
+        text = oc_printf(l->arena, "%s MACs", oc_count_text(l->arena, t->macs));
     if (t->flops)
-        text = oc_printf(l->arena, "%s%s%s FLOPs", text, *text ? ", " : "", main_lines_count(l, t->flops));
+        text =
+            oc_printf(l->arena, "%s%s%s FLOPs", text, *text ? ", " : "", oc_count_text(l->arena, t->flops));
     if (t->ops)
         text = oc_printf(l->arena, "%s%s%s (integer)", text, *text ? ", " : "",
-                         main_lines_si(l, (double)t->ops, "OP"));
-    text = oc_printf(l->arena, "%s%s%s moved", text, *text ? ", " : "", main_lines_si(l, moved, "B"));
+                         oc_si_text(l->arena, (double)t->ops, "OP"));
+    text = oc_printf(l->arena, "%s%s%s moved", text, *text ? ", " : "", oc_si_text(l->arena, moved, "B"));
     main_lines_add(l, "cost",
                    t->macs ? oc_printf(l->arena, "at least %s", text)
                            : oc_printf(l->arena, "%s unknown; at least %s", unknown, text));
@@ -161,10 +138,11 @@ static void main_lines_add_cost(struct lines *l)
     }
     main_lines_add(
         l, "cost",
-        oc_printf(l->arena, "%s%s%s MACs, %s FLOPs%s, %s%s moved", oc_report_sizes(l->r) ? "mean " : "",
-                  oc_quality_word(t->quality), main_lines_count(l, t->macs), main_lines_count(l, t->flops),
-                  t->ops ? oc_printf(l->arena, ", %s (integer)", main_lines_si(l, (double)t->ops, "OP")) : "",
-                  t->bytes_bound ? "at least " : "", main_lines_si(l, moved, "B")));
+        oc_printf(
+            l->arena, "%s%s%s MACs, %s FLOPs%s, %s%s moved", oc_report_sizes(l->r) ? "mean " : "",
+            oc_quality_word(t->quality), oc_count_text(l->arena, t->macs), oc_count_text(l->arena, t->flops),
+            t->ops ? oc_printf(l->arena, ", %s (integer)", oc_si_text(l->arena, (double)t->ops, "OP")) : "",
+            t->bytes_bound ? "at least " : "", oc_si_text(l->arena, moved, "B")));
 }
 
 static void add_memory(struct lines *l)
@@ -175,15 +153,15 @@ static void add_memory(struct lines *l)
         a->peak.quality == OC_UNKNOWN || a->peak.node == OC_NONE
             ? ""
             : oc_printf(l->arena, "peak activation memory %s%s%s, ", oc_quality_word(a->peak.quality),
-                        main_lines_bytes(l, (double)a->peak.bytes),
+                        oc_bytes_text(l->arena, (double)a->peak.bytes),
                         oc_report_sizes(l->r) ? " (largest)" : "");
     const char *computed = t->const_bytes_computed
                                ? oc_printf(l->arena, " stored and %s computed",
-                                           main_lines_bytes(l, (double)t->const_bytes_computed))
+                                           oc_bytes_text(l->arena, (double)t->const_bytes_computed))
                                : "";
-    main_lines_add(
-        l, "memory",
-        oc_printf(l->arena, "%sconstants %s%s", peak, main_lines_bytes(l, (double)t->const_bytes), computed));
+    main_lines_add(l, "memory",
+                   oc_printf(l->arena, "%sconstants %s%s", peak,
+                             oc_bytes_text(l->arena, (double)t->const_bytes), computed));
 }
 
 /* ---- the profile ------------------------------------------------------------------------------------ */
@@ -260,8 +238,9 @@ static void add_hardware(struct lines *l)
         b.time_s > 0 ? oc_printf(l->arena, ", efficiency %.1f %%", 100 * b.roof_s / b.time_s) : "";
     const char *but = b.missing ? oc_printf(l->arena, " (%u rows without a limit)", b.missing) : "";
     main_lines_add(l, "hardware",
-                   oc_printf(l->arena, "roofline time %s on %s%s%s%s", main_lines_duration(l, b.roof_s * 1e9),
-                             d.name, set, efficiency, but));
+                   oc_printf(l->arena, "roofline time %s on %s%s%s%s",
+                             oc_time_text(l->arena, b.roof_s * 1e9, "unknown"), d.name, set, efficiency,
+                             but));
 }
 
 /* What makes figures of the report meaningless comes first. */

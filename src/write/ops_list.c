@@ -36,14 +36,8 @@ static void ops_list_fill(struct oc_plain_table *t, struct oc_arena *a)
     for (size_t i = 0; i < oc_op_count(); i++) {
         struct oc_op_info op;
         oc_op_get(i, &op);
-        const char *const cell[] = {ops_list_domain_of(&op),
-                                    op.name,
-                                    opsets(a, &op),
-                                    op.op_class,
-                                    op.family,
-                                    oc_printf(a, "%u", ops_list_tests_of(&op)),
-                                    op.formula ? op.formula : ""};
-        oc_plain_row(t, cell);
+        OC_ROW(t, ops_list_domain_of(&op), op.name, opsets(a, &op), op.op_class, op.family,
+               oc_printf(a, "%u", ops_list_tests_of(&op)), op.formula ? op.formula : "");
     }
 }
 
@@ -97,7 +91,6 @@ int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_er
         oc_plain_csv(&t, LIST_VERSION_TEXT, f);
     else
         oc_plain_print(&t, t.n_col, f);
-    oc_plain_free(&t);
     oc_arena_free(&a);
     return 0;
 }

@@ -13,26 +13,20 @@ enum { SHOWN = 5, LABEL = 11, NAME = 60, MIN_NAME = 24, TYPE = 20, OTHER = 52 /*
 
 /* ---- text ------------------------------------------------------------------------------------------- */
 
-static const char *advice_duration(struct oc_arena *a, double ns)
-{
-    char buf[32];
-    return oc_strdup(a, oc_format_time_ns(ns, buf, sizeof(buf)));
-}
-
 /* "0 to 1.2 ms (31.0 % of a run)", "at least 3 us", "1.2 ms", "1.5 MiB not moved", "unknown" */
 static const char *saving(const struct oc_advice_item *f, const char *whole, struct oc_arena *a)
 {
     char buf[32];
     const char *share = f->share >= 0 ? oc_printf(a, " (%.1f %% %s)", f->share * 100, whole) : "";
     if (!isnan(f->high_ns) && !isnan(f->low_ns) && f->low_ns > 0.95 * f->high_ns)
-        return oc_printf(a, "%s%s", advice_duration(a, f->high_ns), share);
+        return oc_printf(a, "%s%s", oc_time_text(a, f->high_ns, "unknown"), share);
     if (!isnan(f->high_ns) && f->low_ns > 0)
-        return oc_printf(a, "%s to %s%s", advice_duration(a, f->low_ns), advice_duration(a, f->high_ns),
-                         share);
+        return oc_printf(a, "%s to %s%s", oc_time_text(a, f->low_ns, "unknown"),
+                         oc_time_text(a, f->high_ns, "unknown"), share);
     if (!isnan(f->high_ns))
-        return oc_printf(a, "at most %s%s", advice_duration(a, f->high_ns), share);
+        return oc_printf(a, "at most %s%s", oc_time_text(a, f->high_ns, "unknown"), share);
     if (f->low_ns > 0)
-        return oc_printf(a, "at least %s%s", advice_duration(a, f->low_ns), share);
+        return oc_printf(a, "at least %s%s", oc_time_text(a, f->low_ns, "unknown"), share);
     if (f->saved_bytes > 0)
         return oc_printf(a, "%s not moved; time unknown", oc_format_bytes(f->saved_bytes, buf, sizeof(buf)));
     return "unknown";
@@ -64,21 +58,17 @@ static const char *none(const struct oc_advice *a, struct oc_arena *arena)
 static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o, struct oc_arena *a,
                   FILE *out)
 {
-    struct oc_plain_table t = {.n_col = 6, .width_chars = o->width_chars, .headless = true};
+    struct oc_plain_table t = {.width_chars = o->width_chars, .headless = true};
     char buf[32];
     size_t width = o->width_chars, name = !width || width >= NAME + OTHER ? NAME
                                           : width > MIN_NAME + OTHER      ? width - OTHER
                                                                           : MIN_NAME;
     for (uint32_t i = 0; i < f->n_proof && i < SHOWN; i++) {
         const struct oc_advice_proof *e = &f->proof[i];
-        const char *cell[] = {oc_printf(a, "%*s", LABEL, ""),
-                              isnan(e->time_ns) ? "" : advice_duration(a, e->time_ns),
-                              isnan(e->bytes) ? ""
-                                              : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
-                              advice_shortened(e->name, name, a),
-                              advice_shortened(e->type, TYPE, a),
-                              e->text};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, oc_printf(a, "%*s", LABEL, ""),
+               isnan(e->time_ns) ? "" : oc_time_text(a, e->time_ns, "unknown"),
+               isnan(e->bytes) ? "" : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
+               advice_shortened(e->name, name, a), advice_shortened(e->type, TYPE, a), e->text);
     }
     oc_plain_print(&t, 3, out);
     if (f->n_proof > SHOWN)
@@ -173,7 +163,7 @@ static void proof_markdown(const struct oc_advice_item *k, struct oc_arena *aren
     oc_buf_str(b, "\n| time | type | name | |\n| ---: | --- | --- | --- |\n");
     for (uint32_t i = 0; i < k->n_proof && i < SHOWN; i++) {
         const struct oc_advice_proof *e = &k->proof[i];
-        oc_buf_printf(b, "| %s | ", isnan(e->time_ns) ? "" : advice_duration(arena, e->time_ns));
+        oc_buf_printf(b, "| %s | ", isnan(e->time_ns) ? "" : oc_time_text(arena, e->time_ns, "unknown"));
         oc_md_code(b, e->type);
         oc_buf_str(b, " | ");
         oc_md_code(b, e->name);

@@ -33,12 +33,6 @@ static const char *calibration_si(struct oc_arena *a, double v, const char *unit
     return isfinite(v) && v > 0 ? oc_strdup(a, oc_format_si(v, unit, buf, sizeof(buf))) : "-";
 }
 
-static const char *calibration_time_text(struct oc_arena *a, double s)
-{
-    char buf[48];
-    return isfinite(s) ? oc_strdup(a, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "-";
-}
-
 static const char *calibration_percent(struct oc_arena *a, double ln)
 {
     return isfinite(ln) ? oc_printf(a, "%.1f", 100 * (exp(ln) - 1)) : "-";
@@ -47,30 +41,16 @@ static const char *calibration_percent(struct oc_arena *a, double ln)
 static void key_row(struct oc_plain_table *t, struct oc_arena *a, const struct oc_cal_key *k)
 {
     const struct oc_cal_curve *c = &k->curve;
-    const char *cell[] = {
-        oc_printf(a, "%" PRIu32, k->n),
-        oc_printf(a, "%" PRIu32, k->n_model),
-        calibration_time_text(a, c->t0_s),
-        oc_printf(a, "%.3f%s", c->ec, k->ec_known ? "" : "?"),
-        oc_printf(a, "%.3f%s", c->em, k->em_known ? "" : "?"),
-        calibration_si(a, c->w_half_flop, "FLOP"),
-        calibration_si(a, c->b_half_bytes, "B"),
-        isinf(c->p) ? "inf" : oc_printf(a, "%g", c->p),
-        c->align > 1 ? oc_printf(a, "%" PRIu32, c->align) : "-",
-        calibration_percent(a, k->lomo_error),
-        calibration_percent(a, k->errors.d80[1]),
-        calibration_class_of(k, a),
-        calibration_dtype_of(k),
-        oc_printf(a, "%s%s", oc_cal_kind_names[k->kind], k->residual >= 0 ? "+forest" : ""),
-    };
-    t->n_col = OC_COUNT(cell);
-    if (!t->n_row) {
-        static const char *const head[] = {"kernels", "models", "t0",   "Ec",    "Em",
-                                           "W half",  "B half", "p",    "align", "err %",
-                                           "80 % +-", "class",  "type", "from"};
-        oc_plain_row(t, head);
-    }
-    oc_plain_row(t, cell);
+    if (!t->n_row)
+        OC_ROW(t, "kernels", "models", "t0", "Ec", "Em", "W half", "B half", "p", "align", "err %", "80 % +-",
+               "class", "type", "from");
+    OC_ROW(t, oc_printf(a, "%" PRIu32, k->n), oc_printf(a, "%" PRIu32, k->n_model),
+           oc_seconds_text(a, c->t0_s, "-"), oc_printf(a, "%.3f%s", c->ec, k->ec_known ? "" : "?"),
+           oc_printf(a, "%.3f%s", c->em, k->em_known ? "" : "?"), calibration_si(a, c->w_half_flop, "FLOP"),
+           calibration_si(a, c->b_half_bytes, "B"), isinf(c->p) ? "inf" : oc_printf(a, "%g", c->p),
+           c->align > 1 ? oc_printf(a, "%" PRIu32, c->align) : "-", calibration_percent(a, k->lomo_error),
+           calibration_percent(a, k->errors.d80[1]), calibration_class_of(k, a), calibration_dtype_of(k),
+           oc_printf(a, "%s%s", oc_cal_kind_names[k->kind], k->residual >= 0 ? "+forest" : ""));
 }
 
 static void write_left_out(const struct oc_samples *s, FILE *f)

@@ -50,11 +50,9 @@ static const char *closed_form_missing(const struct oc_closed_form *f, enum oc_m
 
 static void closed_form_csv(struct closed_form_out *o, FILE *f)
 {
-    static const char *const header[] = {"metric",    "unit",          "sign",          "formula",
-                                         "holds_for", "fitted_points", "checked_points"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(header)};
+    struct oc_plain_table t = {0};
     struct oc_arena arena = {0};
-    oc_plain_row(&t, header);
+    OC_ROW(&t, "metric", "unit", "sign", "formula", "holds_for", "fitted_points", "checked_points");
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++) {
         const struct oc_fit_result *r = &o->f->result[m];
         const char *text = o->f->text[m];
@@ -62,17 +60,12 @@ static void closed_form_csv(struct closed_form_out *o, FILE *f)
         oc_buf_str(&o->b, "");
         if (text)
             closed_form_sizes(&o->b, o->f, r);
-        const char *cell[] = {oc_metric_info((enum oc_metric)m)->key,
-                              oc_metric_info((enum oc_metric)m)->unit,
-                              text ? closed_form_sign(o->f, (enum oc_metric)m) : "",
-                              text ? text : "",
-                              oc_strdup(&arena, o->b.data),
-                              text ? oc_printf(&arena, "%" PRIu32, r->fitted) : "",
-                              text ? oc_printf(&arena, "%" PRIu32, r->checked) : ""};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, oc_metric_info((enum oc_metric)m)->key, oc_metric_info((enum oc_metric)m)->unit,
+               text ? closed_form_sign(o->f, (enum oc_metric)m) : "", text ? text : "",
+               oc_strdup(&arena, o->b.data), text ? oc_printf(&arena, "%" PRIu32, r->fitted) : "",
+               text ? oc_printf(&arena, "%" PRIu32, r->checked) : "");
     }
     oc_plain_csv(&t, "1", f);
-    oc_plain_free(&t);
     oc_arena_free(&arena);
 }
 

@@ -28,41 +28,20 @@ __attribute__((format(printf, 3, 4))) static void say(struct view *v, const char
     oc_plain_say(label, LABEL, width, text, v->f);
 }
 
-static const char *devices_si(struct view *v, double n, const char *unit)
-{
-    char buf[48];
-    return isfinite(n) ? oc_strdup(&v->arena, oc_format_si(n, unit, buf, sizeof(buf))) : "unknown";
-}
-
-static const char *devices_bytes(struct view *v, uint64_t n)
-{
-    char buf[48];
-    return oc_strdup(&v->arena, oc_format_bytes((double)n, buf, sizeof(buf)));
-}
-
-static const char *devices_duration(struct view *v, double ns)
-{
-    char buf[48];
-    return isfinite(ns) ? oc_strdup(&v->arena, oc_format_time_ns(ns, buf, sizeof(buf))) : "unknown";
-}
-
 static const char *devices_name_of(const struct view *v, size_t device)
 {
     return v->r->device[device]->info.id;
 }
 
-static void start_table(const struct view *v, struct oc_plain_table *t, const char *const *head)
+static struct oc_plain_table new_table(const struct view *v)
 {
-    t->width_chars = v->o->width_chars;
-    t->bold_head = v->o->color;
-    oc_plain_row(t, head);
+    return (struct oc_plain_table){.width_chars = v->o->width_chars, .bold_head = v->o->color};
 }
 
 static void end_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
 {
     oc_plain_left(t, n_first, &v->arena);
     oc_plain_print(t, n_last, v->f);
-    oc_plain_free(t);
 }
 
 /* Number of rows to print of n, from --top. */
@@ -142,8 +121,8 @@ static void put_head(struct view *v)
     if (r->model->path[0])
         say(v, "model", "%s", r->model->path);
     say(v, "work", "%s%s operations, %s of constants, peak activation memory %s%s", oc_sum_mark(k->quality),
-        devices_si(v, k->operations, ""), devices_bytes(v, k->const_bytes),
-        k->peak_quality == OC_UNKNOWN ? "unknown" : devices_bytes(v, k->peak_bytes),
+        oc_si_text(&v->arena, k->operations, ""), oc_bytes_text(&v->arena, (double)k->const_bytes),
+        k->peak_quality == OC_UNKNOWN ? "unknown" : oc_bytes_text(&v->arena, (double)k->peak_bytes),
         r->symbol ? oc_printf(&v->arena, ", %s = %" PRId64, r->symbol, k->batch) : "");
     say(v, "times",
         "ranges; ranked by geometric mean (efficiency %.0f %%)%s. Rank 2 (1-3): overlapping ranges allow "
@@ -187,7 +166,7 @@ static const char *devices_range_text(struct view *v, double lo, double hi)
 {
     if (!isfinite(lo))
         return "unknown";
-    return oc_printf(&v->arena, "%s - %s", devices_si(v, lo, ""), devices_si(v, hi, ""));
+    return oc_printf(&v->arena, "%s - %s", oc_si_text(&v->arena, lo, ""), oc_si_text(&v->arena, hi, ""));
 }
 
 static const char *joule(struct view *v, double n)
@@ -212,27 +191,20 @@ static void devices_put_row(struct view *v, struct oc_plain_table *t, const stru
     const struct oc_rank_row *row = &b->row[i];
     bool known = isfinite(row->mid_ns);
     double rate = 1e9 * oc_rank_samples(v->r, b->batch);
-    const char *cell[] = {
-        place_text(v, row),
-        devices_name_of(v, b->device[i]),
-        known ? devices_duration(v, row->mid_ns) : "unknown",
-        known          ? oc_printf(&v->arena, "%s - %s", devices_duration(v, row->lo_ns),
-                                   devices_duration(v, row->hi_ns))
-        : row->missing ? row->missing
-                       : "unknown",
-        known ? devices_range_text(v, rate / row->hi_ns, rate / row->lo_ns) : "",
-        known ? joules(v, row->lo_joule, row->hi_joule) : "",
-        memory_text(v, row),
-        known ? devices_limit_text(v, &b->whole[b->device[i]]) : "",
-    };
-    oc_plain_row(t, cell);
+    OC_ROW(t, place_text(v, row), devices_name_of(v, b->device[i]),
+           known ? oc_time_text(&v->arena, row->mid_ns, "unknown") : "unknown",
+           known          ? oc_printf(&v->arena, "%s - %s", oc_time_text(&v->arena, row->lo_ns, "unknown"),
+                                      oc_time_text(&v->arena, row->hi_ns, "unknown"))
+           : row->missing ? row->missing
+                          : "unknown",
+           known ? devices_range_text(v, rate / row->hi_ns, rate / row->lo_ns) : "",
+           known ? joules(v, row->lo_joule, row->hi_joule) : "", memory_text(v, row),
+           known ? devices_limit_text(v, &b->whole[b->device[i]]) : "");
 }
 
 static void put_order(struct view *v, const struct oc_rank_table *b)
 {
-    static const char *const head[] = {"rank",         "device",         "mean",   "time per run",
-                                       "inferences/s", "energy per run", "memory", "bound by"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = new_table(v);
     size_t n = shown(v, v->r->n_device);
     fputc('\n', v->f);
     if (v->r->n_table > 1)
@@ -242,7 +214,8 @@ static void put_order(struct view *v, const struct oc_rank_table *b)
             b->total.unknown_nodes);
     if (b->total.estimated_nodes)
         say(v, "estimated", "counts of %" PRIu64 " operators", b->total.estimated_nodes);
-    start_table(v, &t, head);
+    OC_ROW(&t, "rank", "device", "mean", "time per run", "inferences/s", "energy per run", "memory",
+           "bound by");
     for (size_t i = 0; i < n; i++)
         devices_put_row(v, &t, b, i);
     end_table(v, &t, 2, 1);
@@ -292,7 +265,7 @@ static const char *devices_share_text(struct view *v, const struct oc_span *whol
     if (s->evidence == OC_SPAN_CALIBRATED && !(s->mid_s > 0))
         return "fused";
     if (isnan(whole->mid_s))
-        return devices_duration(v, s->mid_s * 1e9);
+        return oc_time_text(&v->arena, s->mid_s * 1e9, "unknown");
     return oc_printf(&v->arena, "%.3g %% %s", whole->mid_s > 0 ? 100 * s->mid_s / whole->mid_s : 0,
                      limit == OC_SPAN_PARTS ? "" : oc_span_part_name(limit));
 }
@@ -303,13 +276,13 @@ static void put_classes(struct view *v, const struct oc_rank_table *b)
     size_t n = order_classes(v, b, list), n_device = shown(v, v->r->n_device);
     const char *cell[4 + CLASS_DEVICES] = {"class", "operators", "OPs", "fastest"};
     n_device = n_device < CLASS_DEVICES ? n_device : CLASS_DEVICES;
-    struct oc_plain_table t = {.n_col = 4 + n_device};
+    struct oc_plain_table t = new_table(v);
     for (size_t d = 0; d < n_device; d++)
         cell[4 + d] = devices_name_of(v, b->device[d]);
     if (!n)
         return;
     fputc('\n', v->f);
-    start_table(v, &t, cell);
+    oc_plain_cells(&t, cell, 4 + n_device);
     for (size_t i = 0; i < n; i++) {
         size_t best = oc_rank_best_for(v->r, b, list[i]);
         cell[0] = oc_op_class_name(list[i]);
@@ -372,18 +345,16 @@ static bool has_time(const struct view *v, size_t device)
 
 static void devices_put_limits(struct view *v)
 {
-    static const char *const head[] = {"device", "max batch", "bound by"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = new_table(v);
     size_t n = shown(v, v->r->n_device);
     fputc('\n', v->f);
-    start_table(v, &t, head);
+    OC_ROW(&t, "device", "max batch", "bound by");
     for (size_t i = 0; i < n; i++) {
         size_t d = v->r->table[0].device[i];
         if (!has_time(v, d))
             continue;
-        const char *cell[] = {devices_name_of(v, d), fits_text(v, &v->r->fits[d]),
-                              phases_text(v, &v->r->limit[d], devices_limit_name)};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, devices_name_of(v, d), fits_text(v, &v->r->fits[d]),
+               phases_text(v, &v->r->limit[d], devices_limit_name));
     }
     end_table(v, &t, 1, 1);
 }
@@ -421,13 +392,12 @@ static const char *faster_text(struct view *v, size_t first, size_t second, cons
 /* Pairs of the listed devices, in rank order. */
 static void put_pairs(struct view *v)
 {
-    static const char *const head[] = {"devices", "faster"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = new_table(v);
     const uint32_t *device = v->r->table[0].device;
     size_t n = shown(v, v->r->n_device), left = 0;
     if (!v->r->pair || n < 2)
         return;
-    start_table(v, &t, head);
+    OC_ROW(&t, "devices", "faster");
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
             size_t a = device[i] < device[j] ? device[i] : device[j], b = device[i] + device[j] - a;

@@ -294,14 +294,11 @@ static void devices_data_csv_row(struct csv *c, const struct oc_rank_table *t, s
 
 static void devices_csv(const struct oc_rank *r, FILE *f)
 {
-    static const char *const head[] = {
-        "batch",        "place",        "first_place", "last_place", "device",
-        "class",        "low_s",        "middle_s",    "high_s",     "middle_inferences_per_s",
-        "low_joule",    "middle_joule", "high_joule",  "fits",       "needed_bytes",
-        "memory_bytes", "evidence",     "limit",       "vector_s",   "matrix_s",
-        "special_s",    "memory_s",     "cache_s",     "overhead_s", "missing"};
-    struct csv c = {.r = r, .table = {.n_col = OC_COUNT(head)}};
-    oc_plain_row(&c.table, head);
+    struct csv c = {.r = r, .table = {}};
+    OC_ROW(&c.table, "batch", "place", "first_place", "last_place", "device", "class", "low_s", "middle_s",
+           "high_s", "middle_inferences_per_s", "low_joule", "middle_joule", "high_joule", "fits",
+           "needed_bytes", "memory_bytes", "evidence", "limit", "vector_s", "matrix_s", "special_s",
+           "memory_s", "cache_s", "overhead_s", "missing");
     for (size_t b = 0; b < r->n_table; b++)
         for (size_t i = 0; i < r->n_device; i++) {
             devices_data_csv_row(&c, &r->table[b], i, OC_OP_CLASS_COUNT);
@@ -310,7 +307,6 @@ static void devices_csv(const struct oc_rank *r, FILE *f)
                     devices_data_csv_row(&c, &r->table[b], i, k);
         }
     oc_plain_csv(&c.table, "1", f);
-    oc_plain_free(&c.table);
     oc_arena_free(&c.arena);
 }
 

@@ -52,16 +52,11 @@ static const char *diff_percent(struct oc_diff_view *v, double a, double b)
                           : oc_printf(&v->arena, "%+.1f %%", p);
 }
 
-static const char *diff_exact(struct oc_diff_view *v, uint64_t n)
-{
-    char buf[40];
-    return oc_strdup(&v->arena, oc_format_count(n, buf, sizeof(buf)));
-}
-
 static const char *exact_delta(struct oc_diff_view *v, uint64_t a, uint64_t b)
 {
     return a == b ? "0"
-                  : oc_printf(&v->arena, "%s%s", b > a ? "+" : "-", diff_exact(v, b > a ? b - a : a - b));
+                  : oc_printf(&v->arena, "%s%s", b > a ? "+" : "-",
+                              oc_count_text(&v->arena, b > a ? b - a : a - b));
 }
 
 /* ---- the two sides ---------------------------------------------------------------------------------- */
@@ -116,7 +111,7 @@ static const char *total_text(struct oc_diff_view *v, unsigned m, unsigned s)
     if (!t->known[s])
         return "-";
     return t->is_time ? diff_amount(v, m, t->v[s])
-                      : oc_printf(&v->arena, "%s%s", mark, diff_exact(v, t->n[s]));
+                      : oc_printf(&v->arena, "%s%s", mark, oc_count_text(&v->arena, t->n[s]));
 }
 
 static void total_row(struct oc_diff_view *v, struct oc_sheet *s, unsigned m)
@@ -249,8 +244,8 @@ static void diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
         if (!type_differs(v, t))
             continue;
         cell[n++] = t->bucket ? oc_printf(&v->arena, "(%s)", t->name) : t->name;
-        cell[n++] = t->bucket ? "" : diff_exact(v, t->nodes[0]);
-        cell[n++] = t->bucket ? "" : diff_exact(v, t->nodes[1]);
+        cell[n++] = t->bucket ? "" : oc_count_text(&v->arena, t->nodes[0]);
+        cell[n++] = t->bucket ? "" : oc_count_text(&v->arena, t->nodes[1]);
         for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
             if (!v->column[m])
                 continue;

@@ -19,12 +19,6 @@ struct estimate_out {
     double all_s; /* sum over all kernels; midpoints of intervals */
 };
 
-static const char *estimate_time_text(struct estimate_out *o, double s)
-{
-    char buf[48];
-    return isfinite(s) ? oc_strdup(&o->arena, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "-";
-}
-
 static const char *estimate_label_of(const struct oc_estimate *e, const struct oc_kernel_use *u,
                                      struct oc_arena *a)
 {
@@ -91,13 +85,13 @@ static void kernel_row(struct estimate_out *o, struct oc_plain_table *t, size_t 
     double n = estimate_calls_of(u), s = oc_estimate_kernel_s(e, i);
     const char *cell[11];
     size_t k = 0;
-    cell[k++] = estimate_time_text(o, p->t_s * n);
-    cell[k++] = estimate_time_text(o, p->lo80_s * n);
-    cell[k++] = estimate_time_text(o, p->hi80_s * n);
+    cell[k++] = oc_seconds_text(&o->arena, p->t_s * n, "-");
+    cell[k++] = oc_seconds_text(&o->arena, p->lo80_s * n, "-");
+    cell[k++] = oc_seconds_text(&o->arena, p->hi80_s * n, "-");
     cell[k++] = isfinite(s) && o->all_s > 0 ? oc_printf(&o->arena, "%.1f", 100 * s / o->all_s) : "-";
     if (e->measured_s) {
         double err = e->measured_s[i] > 0 ? p->t_s / e->measured_s[i] - 1 : (double)NAN;
-        cell[k++] = estimate_time_text(o, e->measured_s[i] * n);
+        cell[k++] = oc_seconds_text(&o->arena, e->measured_s[i] * n, "-");
         cell[k++] = isfinite(err) ? oc_printf(&o->arena, "%+.1f", 100 * err) : "-";
     }
     cell[k++] = oc_kernel_class_name(u->kernel.cls);
@@ -143,18 +137,21 @@ static void write_prediction(struct estimate_out *o, FILE *f)
             oc_printf(&o->arena,
                       "%s to %s per run: efficiency 90 %% to 30 %% of the roofline plus launch overhead; "
                       "no calibration",
-                      estimate_time_text(o, e->band_lo_s), estimate_time_text(o, e->band_hi_s)));
+                      oc_seconds_text(&o->arena, e->band_lo_s, "-"),
+                      oc_seconds_text(&o->arena, e->band_hi_s, "-")));
         return;
     }
-    estimate_put_line(o, f, "prediction",
-                      oc_printf(&o->arena, "%s per run; 80 %%: %s to %s, 95 %%: %s to %s",
-                                estimate_time_text(o, t->t_s), estimate_time_text(o, t->lo80_s),
-                                estimate_time_text(o, t->hi80_s), estimate_time_text(o, t->lo95_s),
-                                estimate_time_text(o, t->hi95_s)));
+    estimate_put_line(
+        o, f, "prediction",
+        oc_printf(&o->arena, "%s per run; 80 %%: %s to %s, 95 %%: %s to %s",
+                  oc_seconds_text(&o->arena, t->t_s, "-"), oc_seconds_text(&o->arena, t->lo80_s, "-"),
+                  oc_seconds_text(&o->arena, t->hi80_s, "-"), oc_seconds_text(&o->arena, t->lo95_s, "-"),
+                  oc_seconds_text(&o->arena, t->hi95_s, "-")));
     estimate_put_line(o, f, "parts",
                       oc_printf(&o->arena, "%s kernels, %s between kernels, %s outside kernels",
-                                estimate_time_text(o, t->kernels_s), estimate_time_text(o, t->gaps_s),
-                                estimate_time_text(o, t->fix_s)));
+                                oc_seconds_text(&o->arena, t->kernels_s, "-"),
+                                oc_seconds_text(&o->arena, t->gaps_s, "-"),
+                                oc_seconds_text(&o->arena, t->fix_s, "-")));
     const char *basis = "";
     for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)
         if (t->share[i] > 0)
@@ -185,8 +182,8 @@ static void write_measured(struct estimate_out *o, FILE *f)
                           100 * (e->total.kernels_s / e->measured_kernels_s - 1));
     estimate_put_line(o, f, "measured",
                       oc_printf(&o->arena, "%s kernels, %s per run with the profiler%s%s",
-                                estimate_time_text(o, e->measured_kernels_s),
-                                estimate_time_text(o, e->measured_run_s), error, sizes));
+                                oc_seconds_text(&o->arena, e->measured_kernels_s, "-"),
+                                oc_seconds_text(&o->arena, e->measured_run_s, "-"), error, sizes));
 }
 
 static uint32_t estimate_fused(const struct oc_kernel_list *l)

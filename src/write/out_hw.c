@@ -103,7 +103,6 @@ static void print_text(struct hw_table *t, FILE *f)
     }
     oc_plain_left(&p, n_first, &t->arena);
     print_not_shown(title, oc_plain_print(&p, n_last, f), n, f);
-    oc_plain_free(&p);
 }
 
 static void row_fields(struct oc_fields *o, const struct hw_table *t, const struct hw_cell *cell)

@@ -239,35 +239,16 @@ static void llm_data_csv_row(struct csv *c, const struct oc_llm_line *line, cons
 
 void oc_llm_write_csv(const struct oc_llm *l, FILE *f)
 {
-    static const char *const head[] = {"device",
-                                       "run",
-                                       "batch",
-                                       "new_tokens",
-                                       "cached_tokens",
-                                       "macs",
-                                       "flops",
-                                       "ops",
-                                       "bytes_read_weight",
-                                       "bytes_read_act",
-                                       "bytes_written",
-                                       "kv_read",
-                                       "kv_written",
-                                       "peak_bytes",
-                                       "quality",
-                                       "least_s",
-                                       "most_tokens_per_s",
-                                       "arithmetic_s",
-                                       "memory_s",
-                                       "weights_and_cache_s",
-                                       "bound_by"};
-    struct csv c = {.l = l, .table = {.n_col = OC_COUNT(head)}};
+    struct csv c = {.l = l, .table = {}};
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(l, &c.arena, line);
-    oc_plain_row(&c.table, head);
+    OC_ROW(&c.table, "device", "run", "batch", "new_tokens", "cached_tokens", "macs", "flops", "ops",
+           "bytes_read_weight", "bytes_read_act", "bytes_written", "kv_read", "kv_written", "peak_bytes",
+           "quality", "least_s", "most_tokens_per_s", "arithmetic_s", "memory_s", "weights_and_cache_s",
+           "bound_by");
     for (size_t d = 0; d < (l->n_device ? l->n_device : 1); d++)
         for (size_t i = 0; i < n; i++)
             llm_data_csv_row(&c, &line[i], l->n_device ? &l->device[d] : NULL);
     oc_plain_csv(&c.table, "1", f);
-    oc_plain_free(&c.table);
     oc_arena_free(&c.arena);
 }

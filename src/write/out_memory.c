@@ -326,18 +326,6 @@ struct mem_out {
     FILE *f;
 };
 
-static const char *memory_bytes(struct mem_out *o, uint64_t v)
-{
-    char buf[48];
-    return oc_strdup(&o->arena, oc_format_bytes((double)v, buf, sizeof(buf)));
-}
-
-static const char *memory_exact(struct mem_out *o, uint64_t v)
-{
-    char buf[40];
-    return oc_strdup(&o->arena, oc_format_count(v, buf, sizeof(buf)));
-}
-
 static void memory_line(struct mem_out *o, const char *name, const char *text)
 {
     oc_plain_say(name, 12, o->m->o.width_chars, text, o->f);
@@ -355,12 +343,13 @@ static const char *node_label(struct mem_out *o, uint32_t node)
 static void constant_rows(struct mem_out *o)
 {
     const struct oc_analysis *a = o->m->a;
-    const char *text = oc_printf(&o->arena, "%s", memory_bytes(o, a->total.const_bytes)), *sep = ": ";
+    const char *text = oc_printf(&o->arena, "%s", oc_bytes_text(&o->arena, (double)a->total.const_bytes)),
+               *sep = ": ";
     for (unsigned c = OC_PC_COUNT; c-- > 0;) {
         if (!a->class_bytes[c])
             continue;
         text = oc_printf(&o->arena, "%s%s%s %s", text, sep, oc_param_class_name(c),
-                         memory_bytes(o, a->class_bytes[c]));
+                         oc_bytes_text(&o->arena, (double)a->class_bytes[c]));
         sep = ", ";
     }
     memory_line(o, "constants", text);
@@ -393,15 +382,16 @@ static void print_totals(struct mem_out *o)
     } else {
         memory_line(o, "activations",
                     oc_printf(&o->arena, "peak memory %s%s, at %s (step %u of %u)", mark,
-                              memory_bytes(o, l->peak), node_label(o, l->step[l->peak_step]),
+                              oc_bytes_text(&o->arena, (double)l->peak), node_label(o, l->step[l->peak_step]),
                               l->peak_step + 1, l->n_step));
         memory_line(o, "", oc_printf(&o->arena, "%s", rules(o)));
         memory_line(o, "lower bound",
-                    oc_printf(&o->arena, "%s for any order of the nodes", memory_bytes(o, l->lower)));
+                    oc_printf(&o->arena, "%s for any order of the nodes",
+                              oc_bytes_text(&o->arena, (double)l->lower)));
     }
     memory_line(o, "footprint",
                 oc_printf(&o->arena, "%s%s: constants and activations, without kernel workspace", mark,
-                          memory_bytes(o, o->m->footprint)));
+                          oc_bytes_text(&o->arena, (double)o->m->footprint)));
     if (o->m->quality == OC_UNKNOWN)
         memory_line(o, "", "tensors of unknown size are excluded");
 }
@@ -413,8 +403,8 @@ static void print_arena(struct mem_out *o)
         return;
     memory_line(o, "arena",
                 oc_printf(&o->arena, "peak %s in use, at %s; %s allocated from the system",
-                          memory_bytes(o, r->max_in_use), node_label(o, r->in_use_at),
-                          memory_bytes(o, r->held)));
+                          oc_bytes_text(&o->arena, (double)r->max_in_use), node_label(o, r->in_use_at),
+                          oc_bytes_text(&o->arena, (double)r->held)));
 }
 
 static void print_comparison(struct mem_out *o, struct oc_plain_table *t, const char *what, uint64_t ours,
@@ -423,32 +413,26 @@ static void print_comparison(struct mem_out *o, struct oc_plain_table *t, const 
     uint64_t sum = ours + before;
     double apart = seen ? ((double)sum / (double)seen - 1) * 100 : 0;
     const char *here = node_label(o, at);
-    const char *const cell[] = {
-        what,
-        memory_exact(o, seen),
-        memory_exact(o, sum),
-        oc_printf(&o->arena, "%+.2f %%", apart > -0.005 && apart < 0.005 ? 0.0 : apart),
-        memory_exact(o, before),
-        strcmp(here, seen_at) == 0 ? seen_at : oc_printf(&o->arena, "%s; model %s", seen_at, here)};
-    oc_plain_row(t, cell);
+    OC_ROW(t, what, oc_count_text(&o->arena, seen), oc_count_text(&o->arena, sum),
+           oc_printf(&o->arena, "%+.2f %%", apart > -0.005 && apart < 0.005 ? 0.0 : apart),
+           oc_count_text(&o->arena, before),
+           strcmp(here, seen_at) == 0 ? seen_at : oc_printf(&o->arena, "%s; model %s", seen_at, here));
 }
 
 static void print_measured(struct mem_out *o)
 {
-    static const char *const head[] = {"first run", "measured B", "model B", "diff", "before B", "at"};
     const struct oc_prof_memory *p = o->m->measured.seen;
     const struct oc_ort_run *r = &o->m->measured.ours;
-    struct oc_plain_table t = {.n_col = OC_COUNT(head), .width_chars = o->m->o.width_chars};
+    struct oc_plain_table t = {.width_chars = o->m->o.width_chars};
     if (!p)
         return;
     fputc('\n', o->f);
-    oc_plain_row(&t, head);
+    OC_ROW(&t, "first run", "measured B", "model B", "diff", "before B", "at");
     print_comparison(o, &t, "requested", r->max_requested, p->before_requested, p->max_requested,
                      p->requested_at, r->requested_at);
     print_comparison(o, &t, "in use", r->max_in_use, p->before_in_use, p->max_in_use, p->in_use_at,
                      r->in_use_at);
     oc_plain_print(&t, 1, o->f);
-    oc_plain_free(&t);
     if (o->m->measured.other_graph)
         fprintf(
             o->f,
@@ -469,7 +453,7 @@ static void fit_batch(struct mem_out *o)
     else
         memory_line(o, "batch",
                     oc_printf(&o->arena, "max %s %s%" PRId64 " (%s)", f->batch, f->bounded ? ">= " : "= ",
-                              f->largest, memory_bytes(o, f->largest_needs)));
+                              f->largest, oc_bytes_text(&o->arena, (double)f->largest_needs)));
 }
 
 static void print_fit(struct mem_out *o)
@@ -481,12 +465,14 @@ static void print_fit(struct mem_out *o)
         return;
     uint64_t needs = o->m->footprint;
     bool inside = needs <= f->capacity;
-    memory_line(o, "fit",
-                oc_printf(&o->arena, "%s: needs %s%s, %s has %s (%.2f %%), %s %s", says[f->fits],
-                          oc_quality_word(o->m->quality), memory_bytes(o, needs), f->device->info.name,
-                          memory_bytes(o, f->capacity), (double)needs / (double)f->capacity * 100,
-                          memory_bytes(o, inside ? f->capacity - needs : needs - f->capacity),
-                          inside ? "free" : "missing"));
+    memory_line(
+        o, "fit",
+        oc_printf(&o->arena, "%s: needs %s%s, %s has %s (%.2f %%), %s %s", says[f->fits],
+                  oc_quality_word(o->m->quality), oc_bytes_text(&o->arena, (double)needs),
+                  f->device->info.name, oc_bytes_text(&o->arena, (double)f->capacity),
+                  (double)needs / (double)f->capacity * 100,
+                  oc_bytes_text(&o->arena, (double)(inside ? f->capacity - needs : needs - f->capacity)),
+                  inside ? "free" : "missing"));
     for (size_t i = 0; i < f->device->info.n_set; i++) {
         const struct oc_hw_set *set = &f->device->info.set[i];
         memory_line(o, "assumed",
@@ -523,48 +509,41 @@ static void print_rest(struct mem_out *o, size_t shown, size_t n)
 
 static void live_table(struct mem_out *o)
 {
-    static const char *const head[] = {"bytes", "tensor", "type", "", "producer", "last use"};
     const struct oc_analysis *a = o->m->a;
-    struct oc_plain_table t = {.n_col = OC_COUNT(head), .width_chars = o->m->o.width_chars};
+    struct oc_plain_table t = {.width_chars = o->m->o.width_chars};
     size_t top = o->m->o.top && o->m->o.top < o->m->n_row ? o->m->o.top : o->m->n_row;
     if (!o->m->n_row)
         return;
     fprintf(o->f, "\nlive at the peak\n");
-    oc_plain_row(&t, head);
+    OC_ROW(&t, "bytes", "tensor", "type", "", "producer", "last use");
     for (size_t i = 0; i < top; i++) {
         const struct oc_memory_row *r = &o->m->row[i];
-        const char *const cell[] = {
-            oc_printf(&o->arena, "%s%s", oc_quality_word(r->life->quality), memory_bytes(o, r->life->bytes)),
-            a->model->value[r->life->value].name,
-            oc_type_text(&o->arena, a->exprs, &a->type[r->life->value]),
-            memory_kind_of(r),
-            oc_memory_born(r, &o->arena),
-            oc_memory_dies(r, &o->arena)};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t,
+               oc_printf(&o->arena, "%s%s", oc_quality_word(r->life->quality),
+                         oc_bytes_text(&o->arena, (double)r->life->bytes)),
+               a->model->value[r->life->value].name,
+               oc_type_text(&o->arena, a->exprs, &a->type[r->life->value]), memory_kind_of(r),
+               oc_memory_born(r, &o->arena), oc_memory_dies(r, &o->arena));
     }
     oc_plain_print(&t, 5, o->f);
-    oc_plain_free(&t);
     print_rest(o, top, o->m->n_row);
 }
 
 static void step_table(struct mem_out *o)
 {
-    static const char *const head[] = {"bytes", "step", "node", "operator"};
     const struct oc_lives *l = o->m->lives;
-    struct oc_plain_table t = {.n_col = OC_COUNT(head), .width_chars = o->m->o.width_chars};
+    struct oc_plain_table t = {.width_chars = o->m->o.width_chars};
     size_t top = o->m->o.top && o->m->o.top < l->n_step ? o->m->o.top : l->n_step;
     if (!l->n_step)
         return;
     fprintf(o->f, "\nsteps with the most live memory\n");
-    oc_plain_row(&t, head);
+    OC_ROW(&t, "bytes", "step", "node", "operator");
     for (size_t i = 0; i < top; i++) {
         uint32_t s = o->m->step[i];
-        const char *const cell[] = {memory_bytes(o, l->live[s]), oc_printf(&o->arena, "%u", s + 1),
-                                    node_label(o, l->step[s]), o->m->a->model->node[l->step[s]].op_type};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, oc_bytes_text(&o->arena, (double)l->live[s]), oc_printf(&o->arena, "%u", s + 1),
+               node_label(o, l->step[s]), o->m->a->model->node[l->step[s]].op_type);
     }
     oc_plain_print(&t, 2, o->f);
-    oc_plain_free(&t);
     print_rest(o, top, l->n_step);
 }
 
@@ -584,23 +563,16 @@ static void memory_write_table(const struct oc_memory *m, FILE *f)
 
 static void memory_write_csv(const struct oc_memory *m, FILE *f)
 {
-    static const char *const head[] = {"step", "node", "name", "op_type", "live_bytes", "inner_bytes"};
     struct mem_out o = {.m = m};
     const struct oc_lives *l = m->lives;
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
-    oc_plain_row(&t, head);
+    struct oc_plain_table t = {0};
+    OC_ROW(&t, "step", "node", "name", "op_type", "live_bytes", "inner_bytes");
     for (uint32_t i = 0; i < l->n_step; i++) {
         const struct oc_node *n = &m->a->model->node[l->step[i]];
-        const char *const cell[] = {oc_printf(&o.arena, "%u", i),
-                                    oc_printf(&o.arena, "%u", l->step[i]),
-                                    n->name,
-                                    n->op_type,
-                                    oc_printf(&o.arena, "%" PRIu64, l->live[i]),
-                                    oc_printf(&o.arena, "%" PRIu64, l->inner[i])};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, oc_printf(&o.arena, "%u", i), oc_printf(&o.arena, "%u", l->step[i]), n->name, n->op_type,
+               oc_printf(&o.arena, "%" PRIu64, l->live[i]), oc_printf(&o.arena, "%" PRIu64, l->inner[i]));
     }
     oc_plain_csv(&t, "1", f);
-    oc_plain_free(&t);
     oc_arena_free(&o.arena);
 }
 

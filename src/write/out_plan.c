@@ -32,33 +32,22 @@ static const char *node_number(struct oc_arena *a, uint32_t node)
 
 static void plan_csv(const struct oc_memory_plan *p, FILE *f)
 {
-    static const char *const head[] = {"value",      "kind",      "graph",      "bytes",     "offset",
-                                       "first_step", "last_step", "first_node", "last_node", "first_name",
-                                       "last_name",  "input",     "output",     "quality"};
     struct oc_arena arena = {0};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = {0};
     const struct oc_model *m = p->a->model;
-    oc_plain_row(&t, head);
+    OC_ROW(&t, "value", "kind", "graph", "bytes", "offset", "first_step", "last_step", "first_node",
+           "last_node", "first_name", "last_name", "input", "output", "quality");
     for (uint32_t i = 0; i < p->n_buffer; i++) {
         const struct oc_planned *b = &p->buffer[i];
-        const char *const cell[] = {b->value == OC_NONE ? "" : m->value[b->value].name,
-                                    b->value == OC_NONE ? "bodies" : "tensor",
-                                    m->graph[b->graph].scope,
-                                    plan_number(&arena, b->bytes),
-                                    plan_number(&arena, b->offset),
-                                    plan_number(&arena, b->first),
-                                    plan_number(&arena, b->last),
-                                    node_number(&arena, b->first_node),
-                                    node_number(&arena, b->last_node),
-                                    plan_label(&arena, m, b->first_node),
-                                    plan_label(&arena, m, b->last_node),
-                                    b->input ? "1" : "0",
-                                    b->output ? "1" : "0",
-                                    oc_quality_name(b->quality)};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, b->value == OC_NONE ? "" : m->value[b->value].name,
+               b->value == OC_NONE ? "bodies" : "tensor", m->graph[b->graph].scope,
+               plan_number(&arena, b->bytes), plan_number(&arena, b->offset), plan_number(&arena, b->first),
+               plan_number(&arena, b->last), node_number(&arena, b->first_node),
+               node_number(&arena, b->last_node), plan_label(&arena, m, b->first_node),
+               plan_label(&arena, m, b->last_node), b->input ? "1" : "0", b->output ? "1" : "0",
+               oc_quality_name(b->quality));
     }
     oc_plain_csv(&t, "1", f);
-    oc_plain_free(&t);
     oc_arena_free(&arena);
 }
 
@@ -135,20 +124,16 @@ static void plan_json(const struct oc_memory_plan *p, FILE *f)
 
 static void order_csv(const struct oc_memory_plan *p, FILE *f)
 {
-    static const char *const head[] = {"position", "file_position", "node", "name", "op_type", "live_bytes"};
     struct oc_arena arena = {0};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = {0};
     const struct oc_model *m = p->a->model;
-    oc_plain_row(&t, head);
+    OC_ROW(&t, "position", "file_position", "node", "name", "op_type", "live_bytes");
     for (uint32_t i = 0; i < p->lives->n_step; i++) {
         uint32_t node = p->lives->step[p->order[i]];
-        const char *const cell[] = {plan_number(&arena, i),    plan_number(&arena, p->order[i]),
-                                    plan_number(&arena, node), plan_label(&arena, m, node),
-                                    m->node[node].op_type,     plan_number(&arena, p->live[i])};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, plan_number(&arena, i), plan_number(&arena, p->order[i]), plan_number(&arena, node),
+               plan_label(&arena, m, node), m->node[node].op_type, plan_number(&arena, p->live[i]));
     }
     oc_plain_csv(&t, "1", f);
-    oc_plain_free(&t);
     oc_arena_free(&arena);
 }
 
@@ -170,26 +155,20 @@ static void order_json(const struct oc_memory_plan *p, FILE *f)
     oc_json_end(&w);
 }
 
-static const char *plan_bytes_text(struct oc_arena *a, uint64_t v)
-{
-    char human[32];
-    return oc_strdup(a, oc_format_bytes((double)v, human, sizeof(human)));
-}
-
 static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, const char *mark, FILE *f)
 {
     const struct oc_reorder *r = &p->reorder;
     if (r->changed)
         fprintf(f, "order       peak activation memory %s%s instead of %s, %.1f %% less\n", mark,
-                plan_bytes_text(arena, r->after), plan_bytes_text(arena, r->before),
+                oc_bytes_text(arena, (double)r->after), oc_bytes_text(arena, (double)r->before),
                 100 * (1 - (double)r->after / (double)r->before));
     else
         fprintf(f, "order       file order: peak activation memory %s%s\n", mark,
-                plan_bytes_text(arena, r->before));
+                oc_bytes_text(arena, (double)r->before));
     if (r->lower == r->after)
         fprintf(f, "            optimal: equal to the lower bound\n");
     else
-        fprintf(f, "            heuristic; lower bound %s\n", plan_bytes_text(arena, r->lower));
+        fprintf(f, "            heuristic; lower bound %s\n", oc_bytes_text(arena, (double)r->lower));
 }
 
 static void order_table(const struct oc_memory_plan *p, FILE *f)
@@ -199,7 +178,7 @@ static void order_table(const struct oc_memory_plan *p, FILE *f)
     if (p->reordered)
         order_lines(&arena, p, mark, f);
     fprintf(f, "plan        arena of %s%s for %" PRIu32 " buffers, %.3f times the peak activation memory\n",
-            mark, plan_bytes_text(&arena, p->size), p->n_buffer, plan_ratio(p->size, p->lower));
+            mark, oc_bytes_text(&arena, (double)p->size), p->n_buffer, plan_ratio(p->size, p->lower));
     fprintf(f, "            %s (%s)\n",
             p->optimal ? "optimal for this order" : "heuristic, may not be optimal", p->method);
     oc_arena_free(&arena);

@@ -139,7 +139,6 @@ static void csv_line(struct oc_scan_writer *w, const struct oc_scan_row *row)
         cell[i] = row ? scan_csv_cell(&a, row, &oc_scan_fields[i]) : oc_scan_fields[i].name;
     oc_plain_row(&t, cell);
     oc_plain_csv_rows(&t, row ? CSV_VERSION : "csv_version", w->f);
-    oc_plain_free(&t);
     oc_arena_free(&a);
 }
 
@@ -162,13 +161,10 @@ static const char *scan_human(struct oc_scan_writer *w, uint64_t v, bool bytes)
 
 static void table_begin(struct oc_scan_writer *w)
 {
-    static const char *const head[] = {"nodes", "params", "MACs",    "FLOPs",
-                                       "bytes", "peak",   "quality", "model"};
     static const uint8_t drop[] = {3, 2, 0, 4, 5, 1, 0, 0};
-    w->table.n_col = OC_COUNT(head);
     w->table.drop = drop;
     w->table.min_text = MIN_MODEL;
-    oc_plain_row(&w->table, head);
+    OC_ROW(&w->table, "nodes", "params", "MACs", "FLOPs", "bytes", "peak", "quality", "model");
 }
 
 /* Below the table: errors and duplicates, whose texts are not shortened. */
@@ -181,10 +177,9 @@ static void add_note(struct oc_scan_writer *w, const struct oc_scan_row *row)
     if (!strncmp(error, "cannot read '", head) && !strncmp(error + head, row->path, n) &&
         !strncmp(error + head + n, "': ", 3))
         error += head + n + 3;
-    const char *const cell[] = {row->error ? "error" : "duplicate",
-                                row->error ? oc_printf(&w->arena, "%s: %s", row->path, error)
-                                           : oc_printf(&w->arena, "%s = %s", row->path, row->duplicate_of)};
-    oc_plain_row(&w->notes, cell);
+    OC_ROW(&w->notes, row->error ? "error" : "duplicate",
+           row->error ? oc_printf(&w->arena, "%s: %s", row->path, error)
+                      : oc_printf(&w->arena, "%s = %s", row->path, row->duplicate_of));
 }
 
 static void table_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
@@ -194,17 +189,13 @@ static void table_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
                         : row->unknown_nodes ? oc_printf(&w->arena, "%" PRIu64 " (%" PRIu64 " unknown)",
                                                          row->nodes, row->unknown_nodes)
                                              : oc_printf(&w->arena, "%" PRIu64, row->nodes);
-    const char *cell[] = {nodes,
-                          scan_human(w, row->params, false),
-                          scan_human(w, row->macs, false),
-                          scan_human(w, row->flops, false),
-                          scan_human(w, row->bytes, true),
-                          scan_human(w, row->peak_activation_bytes, true),
-                          row->error     ? "error"
-                          : row->quality ? row->quality
-                                         : "-",
-                          oc_strdup(&w->arena, row->path)};
-    oc_plain_row(&w->table, cell);
+    OC_ROW(&w->table, nodes, scan_human(w, row->params, false), scan_human(w, row->macs, false),
+           scan_human(w, row->flops, false), scan_human(w, row->bytes, true),
+           scan_human(w, row->peak_activation_bytes, true),
+           row->error     ? "error"
+           : row->quality ? row->quality
+                          : "-",
+           oc_strdup(&w->arena, row->path));
     add_note(w, row);
 }
 
@@ -237,7 +228,7 @@ int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FIL
             continue;
         struct oc_scan_writer *w = oc_xmalloc(sizeof(*w));
         *w = (struct oc_scan_writer){
-            .form = &forms[i], .f = f, .more = more, .table.width_chars = width_chars, .notes.n_col = 2};
+            .form = &forms[i], .f = f, .more = more, .table.width_chars = width_chars};
         if (w->form->begin)
             w->form->begin(w);
         *out = w;

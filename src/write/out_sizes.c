@@ -65,12 +65,6 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static const char *time_text(struct oc_arena *a, double ns)
-{
-    char buf[48];
-    return oc_strdup(a, oc_format_time_ns(ns, buf, sizeof(buf)));
-}
-
 static const char *rate(struct oc_arena *a, double work, double ns, unsigned quality)
 {
     return isnan(work) || !(ns > 0) ? "-" : oc_printf(a, "%s%.4g", oc_quality_mark(quality), work / ns);
@@ -93,15 +87,11 @@ static void add_line(struct sizes_table *x, const char *name, const struct oc_si
                      const char *median, const char *macs)
 {
     bool work = !isnan(set->flops) || !isnan(set->ops);
-    const char *cell[COLUMNS] = {
-        name,
-        oc_printf(x->arena, "%u", set->runs),
-        median,
-        oc_printf(x->arena, "%.1f", 100 * total_ns(set) / x->all_ns),
-        macs,
+    OC_ROW(
+        &x->t, name, oc_printf(x->arena, "%u", set->runs), median,
+        oc_printf(x->arena, "%.1f", 100 * total_ns(set) / x->all_ns), macs,
         rate(x->arena, work ? known(set->flops) + known(set->ops) : NAN, total_ns(set), set->flops_quality),
-        rate(x->arena, set->bytes, total_ns(set), set->bytes_quality)};
-    oc_plain_row(&x->t, cell);
+        rate(x->arena, set->bytes, total_ns(set), set->bytes_quality));
 }
 
 static void add_others(struct sizes_table *x, struct oc_size_set *const *set, uint32_t n)
@@ -123,7 +113,6 @@ static void add_others(struct sizes_table *x, struct oc_size_set *const *set, ui
 
 static void fill(struct sizes_table *x)
 {
-    static const char *const head[COLUMNS] = {"size", "runs", "median", "%", "MMACs", "GFLOP/s", "GB/s"};
     const struct oc_sizes *s = x->s;
     struct oc_size_set **set = OC_NEW_ARRAY(x->arena, s->n_set, struct oc_size_set *);
     uint32_t shown = s->n_set > SHOWN + 1 ? SHOWN : s->n_set;
@@ -133,10 +122,10 @@ static void fill(struct sizes_table *x)
     }
     qsort(set, s->n_set, sizeof(struct oc_size_set *), by_time);
     qsort(set, shown, sizeof(struct oc_size_set *), by_place);
-    oc_plain_row(&x->t, head);
+    OC_ROW(&x->t, "size", "runs", "median", "%", "MMACs", "GFLOP/s", "GB/s");
     for (uint32_t i = 0; i < shown; i++)
-        add_line(x, oc_size_text(s, set[i], x->arena), set[i], time_text(x->arena, set[i]->median_ns),
-                 mega_macs(x->arena, &set[i]->total));
+        add_line(x, oc_size_text(s, set[i], x->arena), set[i],
+                 oc_time_text(x->arena, set[i]->median_ns, "unknown"), mega_macs(x->arena, &set[i]->total));
     if (shown < s->n_set)
         add_others(x, set + shown, s->n_set - shown);
 }
@@ -161,8 +150,7 @@ void oc_out_sizes(struct oc_report *r, bool markdown, FILE *f)
     if (!x.s)
         return;
     bool color = r->o->color && !markdown;
-    x.t = (struct oc_plain_table){
-        .n_col = COLUMNS, .width_chars = markdown ? 0 : r->o->width_chars, .bold_head = color};
+    x.t = (struct oc_plain_table){.width_chars = markdown ? 0 : r->o->width_chars, .bold_head = color};
     fill(&x);
     fprintf(f, "%sRuns by size: %u sizes in %u runs; the other figures are means over these runs%s\n%s",
             color ? "\033[1m" : "", x.s->n_set, x.s->runs, color ? "\033[0m" : "", markdown ? "\n" : "");

@@ -167,14 +167,9 @@ static const char *summary_share_text(struct printer *p, double part, double who
     return isnan(part) || !(whole > 0) ? "-" : oc_printf(&p->arena, "%.2f", part / whole * 100);
 }
 
-static const char *count_text(struct printer *p, uint64_t n)
-{
-    return oc_printf(&p->arena, "%" PRIu64, n);
-}
-
 static const char *calls_text(struct printer *p, const struct oc_times *t)
 {
-    return oc_times_calls(t) ? count_text(p, t->calls) : "-";
+    return oc_times_calls(t) ? oc_u64_text(&p->arena, t->calls) : "-";
 }
 
 static const char *summary_bytes_text(struct printer *p, double bytes)
@@ -207,30 +202,26 @@ static void summary_heading(struct printer *p, enum oc_view v)
 static void summary_print_table(struct printer *p, struct oc_plain_table *t, size_t n_left)
 {
     oc_plain_print(t, n_left, p->f);
-    oc_plain_free(t);
 }
 
 static void print_devices(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
     const struct oc_timeline *t = s->profile->timeline;
-    struct oc_plain_table table = {.n_col = 3};
-    oc_plain_row(&table,
-                 (const char *[]){"utilization %", oc_printf(&p->arena, "kernels %s", p->unit), "device"});
+    struct oc_plain_table table = {0};
+    OC_ROW(&table, "utilization %", oc_printf(&p->arena, "kernels %s", p->unit), "device");
     if (s->has_events && !isnan(t->cpu_process_share))
-        oc_plain_row(&table, (const char *[]){summary_share_text(p, t->cpu_process_share, 1), "-",
-                                              "CPU, this process (100 is one core)"});
+        OC_ROW(&table, summary_share_text(p, t->cpu_process_share, 1), "-",
+               "CPU, this process (100 is one core)");
     if (s->has_events && !isnan(t->cpu_system_share))
-        oc_plain_row(&table, (const char *[]){summary_share_text(p, t->cpu_system_share, 1), "-",
-                                              "CPU, the whole system"});
+        OC_ROW(&table, summary_share_text(p, t->cpu_system_share, 1), "-", "CPU, the whole system");
     for (uint32_t i = 0; i < s->n_lane; i++)
         if (s->lane[i].lane == OC_NONE)
-            oc_plain_row(&table, (const char *[]){
-                                     summary_share_text(p, s->lane[i].kernel_ns, s->total_ns),
-                                     summary_time_text(p, s->lane[i].kernel_ns),
-                                     s->lane[i].device_id == OC_NO_ID
-                                         ? "device"
-                                         : oc_printf(&p->arena, "device %" PRId64, s->lane[i].device_id)});
+            OC_ROW(&table, summary_share_text(p, s->lane[i].kernel_ns, s->total_ns),
+                   summary_time_text(p, s->lane[i].kernel_ns),
+                   s->lane[i].device_id == OC_NO_ID
+                       ? "device"
+                       : oc_printf(&p->arena, "device %" PRId64, s->lane[i].device_id));
     if (table.n_row > 1) {
         summary_heading(p, OC_VIEW_DEVICE);
         oc_plain_print(&table, 1, p->f);
@@ -242,19 +233,17 @@ static void overview_rows(struct printer *p, struct oc_plain_table *t, const cha
                           const struct oc_sum_kind *k, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        oc_plain_row(t, (const char *[]){count_text(p, k[i].calls), summary_time_text(p, k[i].union_ns),
-                                         summary_share_text(p, k[i].union_ns, p->s->total_ns), where,
-                                         oc_event_kind_name(k[i].kind)});
+        OC_ROW(t, oc_u64_text(&p->arena, k[i].calls), summary_time_text(p, k[i].union_ns),
+               summary_share_text(p, k[i].union_ns, p->s->total_ns), where, oc_event_kind_name(k[i].kind));
 }
 
 static void print_overview(struct printer *p)
 {
-    struct oc_plain_table t = {.n_col = 5};
+    struct oc_plain_table t = {0};
     if (!p->s->n_host && !p->s->n_device)
         return;
     summary_heading(p, OC_VIEW_OVERVIEW);
-    oc_plain_row(&t,
-                 (const char *[]){"events", oc_printf(&p->arena, "time %s", p->unit), "%", "where", "kind"});
+    OC_ROW(&t, "events", oc_printf(&p->arena, "time %s", p->unit), "%", "where", "kind");
     overview_rows(p, &t, "host", p->s->host, p->s->n_host);
     overview_rows(p, &t, "device", p->s->device, p->s->n_device);
     summary_print_table(p, &t, 2);
@@ -264,19 +253,18 @@ static void spread_row(struct printer *p, struct oc_plain_table *t, const char *
                        const struct oc_spread *s)
 {
     if (s->n)
-        oc_plain_row(t,
-                     (const char *[]){count_text(p, s->n), summary_time_text(p, s->median),
-                                      summary_time_text(p, s->mean), summary_time_text(p, s->min),
-                                      summary_time_text(p, s->max), summary_time_text(p, s->p90),
-                                      summary_time_text(p, s->p99), summary_time_text(p, s->stddev), what});
+        OC_ROW(t, oc_u64_text(&p->arena, s->n), summary_time_text(p, s->median),
+               summary_time_text(p, s->mean), summary_time_text(p, s->min), summary_time_text(p, s->max),
+               summary_time_text(p, s->p90), summary_time_text(p, s->p99), summary_time_text(p, s->stddev),
+               what);
 }
 
 static void print_runs(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
-    struct oc_plain_table t = {.n_col = 9};
-    oc_plain_row(&t, (const char *[]){"runs", oc_printf(&p->arena, "median %s", p->unit), "mean", "min",
-                                      "max", "p90", "p99", "stddev", "what"});
+    struct oc_plain_table t = {0};
+    OC_ROW(&t, "runs", oc_printf(&p->arena, "median %s", p->unit), "mean", "min", "max", "p90", "p99",
+           "stddev", "what");
     spread_row(p, &t, "duration", &s->run);
     spread_row(p, &t, "device time (sum)", &s->device_run);
     if (t.n_row > 1) {
@@ -298,7 +286,7 @@ static void print_distribution(struct printer *p)
     const struct oc_time_summary *s = p->s;
     if (isnan(s->communication_ns))
         return;
-    struct oc_plain_table t = {.n_col = 3};
+    struct oc_plain_table t = {0};
     const struct {
         const char *name;
         double ns;
@@ -306,10 +294,10 @@ static void print_distribution(struct printer *p)
                {"computation", s->computation_ns},
                {"overlap", s->overlap_ns}};
     summary_heading(p, OC_VIEW_DISTRIBUTION);
-    oc_plain_row(&t, (const char *[]){oc_printf(&p->arena, "time %s", p->unit), "%", "what"});
+    OC_ROW(&t, oc_printf(&p->arena, "time %s", p->unit), "%", "what");
     for (size_t i = 0; i < OC_COUNT(row); i++)
-        oc_plain_row(&t, (const char *[]){summary_time_text(p, row[i].ns),
-                                          summary_share_text(p, row[i].ns, s->total_ns), row[i].name});
+        OC_ROW(&t, summary_time_text(p, row[i].ns), summary_share_text(p, row[i].ns, s->total_ns),
+               row[i].name);
     summary_print_table(p, &t, 1);
 }
 
@@ -397,7 +385,7 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
 static void print_events(struct printer *p)
 {
     const struct oc_sum_list *list = &p->s->operators;
-    struct oc_plain_table t = {.n_col = 9};
+    struct oc_plain_table t = {0};
     uint32_t end = oc_view_cut(p->o, OC_VIEW_EVENT, list);
     double whole = 0;
     for (uint32_t i = 0; i < list->n; i++)
@@ -405,20 +393,18 @@ static void print_events(struct printer *p)
     if (!list->n)
         return;
     summary_heading(p, OC_VIEW_EVENT);
-    oc_plain_row(&t, (const char *[]){"calls", oc_printf(&p->arena, "total %s", p->unit), "CPU", "GPU", "min",
-                                      "max", "avg", "ratio", "event"});
+    OC_ROW(&t, "calls", oc_printf(&p->arena, "total %s", p->unit), "CPU", "GPU", "min", "max", "avg", "ratio",
+           "event");
     for (uint32_t i = 0; i < end; i++) {
         const struct oc_sum_item *item = &list->item[i];
         if (!item->both.known)
             continue;
-        oc_plain_row(&t,
-                     (const char *[]){
-                         calls_text(p, &item->both), summary_time_text(p, item->both.total_ns),
-                         summary_time_text(p, summary_known(&item->host, item->host.total_ns)),
-                         summary_time_text(p, summary_known(&item->device, item->device.total_ns)),
-                         summary_time_text(p, item->both.min_ns), summary_time_text(p, item->both.max_ns),
-                         summary_time_text(p, oc_times_avg(&item->both)),
-                         oc_printf(&p->arena, "%.6f", item->both.total_ns / whole), name_text(p, item, 80)});
+        OC_ROW(&t, calls_text(p, &item->both), summary_time_text(p, item->both.total_ns),
+               summary_time_text(p, summary_known(&item->host, item->host.total_ns)),
+               summary_time_text(p, summary_known(&item->device, item->device.total_ns)),
+               summary_time_text(p, item->both.min_ns), summary_time_text(p, item->both.max_ns),
+               summary_time_text(p, oc_times_avg(&item->both)),
+               oc_printf(&p->arena, "%.6f", item->both.total_ns / whole), name_text(p, item, 80));
     }
     summary_print_table(p, &t, 1);
 }
@@ -426,22 +412,20 @@ static void print_events(struct printer *p)
 static void print_copies(struct printer *p)
 {
     const struct oc_sum_list *list = &p->s->copies;
-    struct oc_plain_table t = {.n_col = 6};
+    struct oc_plain_table t = {0};
     if (!list->n)
         return;
     summary_heading(p, OC_VIEW_COPIES);
-    oc_plain_row(&t, (const char *[]){"calls", oc_printf(&p->arena, "total %s", p->unit), "avg", "bytes",
-                                      "GB/s", "name"});
+    OC_ROW(&t, "calls", oc_printf(&p->arena, "total %s", p->unit), "avg", "bytes", "GB/s", "name");
     for (uint32_t i = 0; i < oc_view_cut(p->o, OC_VIEW_COPIES, list); i++) {
         const struct oc_sum_item *item = &list->item[i];
         double bytes = item->bytes == UINT64_MAX ? NAN : (double)item->bytes;
         const char *rate = isnan(bytes) || !(item->device.total_ns > 0)
                                ? "-"
                                : oc_printf(&p->arena, "%.2f", bytes / item->device.total_ns);
-        oc_plain_row(&t, (const char *[]){calls_text(p, &item->device),
-                                          summary_time_text(p, item->device.total_ns),
-                                          summary_time_text(p, oc_times_avg(&item->device)),
-                                          summary_bytes_text(p, bytes), rate, name_text(p, item, 60)});
+        OC_ROW(&t, calls_text(p, &item->device), summary_time_text(p, item->device.total_ns),
+               summary_time_text(p, oc_times_avg(&item->device)), summary_bytes_text(p, bytes), rate,
+               name_text(p, item, 60));
     }
     summary_print_table(p, &t, 1);
 }
@@ -449,22 +433,20 @@ static void print_copies(struct printer *p)
 static void print_lanes(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
-    struct oc_plain_table t = {.n_col = 6};
+    struct oc_plain_table t = {0};
     if (!s->n_lane)
         return;
     summary_heading(p, OC_VIEW_LANES);
-    oc_plain_row(&t, (const char *[]){"events", oc_printf(&p->arena, "busy %s", p->unit), "%", "idle",
-                                      "longest gap", "where"});
+    OC_ROW(&t, "events", oc_printf(&p->arena, "busy %s", p->unit), "%", "idle", "longest gap", "where");
     for (uint32_t i = 0; i < s->n_lane; i++) {
         const struct oc_sum_lane *l = &s->lane[i];
         const char *where = l->lane != OC_NONE ? oc_lane_text(s->profile, l->lane, &p->arena)
                             : l->device_id == OC_NO_ID
                                 ? "device, all streams"
                                 : oc_printf(&p->arena, "device %" PRId64 ", all streams", l->device_id);
-        oc_plain_row(&t, (const char *[]){count_text(p, l->events), summary_time_text(p, l->busy_ns),
-                                          summary_share_text(p, l->busy_ns, l->busy_ns + l->idle_ns),
-                                          summary_time_text(p, l->idle_ns),
-                                          summary_time_text(p, l->longest_gap_ns), where});
+        OC_ROW(&t, oc_u64_text(&p->arena, l->events), summary_time_text(p, l->busy_ns),
+               summary_share_text(p, l->busy_ns, l->busy_ns + l->idle_ns), summary_time_text(p, l->idle_ns),
+               summary_time_text(p, l->longest_gap_ns), where);
     }
     summary_print_table(p, &t, 1);
 }
@@ -472,22 +454,20 @@ static void print_lanes(struct printer *p)
 static void print_benchmark(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
-    struct oc_plain_table t = {.n_col = 4};
-    oc_plain_row(&t, (const char *[]){"avg", "max", "min", "what"});
+    struct oc_plain_table t = {0};
+    OC_ROW(&t, "avg", "max", "min", "what");
     const struct {
         const struct oc_spread *s;
         const char *name;
     } row[] = {{&s->reader_cost, "reader_cost"}, {&s->batch_cost, "batch_cost"}};
     for (size_t i = 0; i < OC_COUNT(row); i++)
         if (row[i].s->n)
-            oc_plain_row(&t, (const char *[]){summary_time_text(p, row[i].s->mean),
-                                              summary_time_text(p, row[i].s->max),
-                                              summary_time_text(p, row[i].s->min),
-                                              oc_printf(&p->arena, "%s (%s)", row[i].name, p->unit)});
+            OC_ROW(&t, summary_time_text(p, row[i].s->mean), summary_time_text(p, row[i].s->max),
+                   summary_time_text(p, row[i].s->min),
+                   oc_printf(&p->arena, "%s (%s)", row[i].name, p->unit));
     if (s->ips.n)
-        oc_plain_row(&t, (const char *[]){oc_printf(&p->arena, "%.3f", s->ips.mean),
-                                          oc_printf(&p->arena, "%.3f", s->ips.max),
-                                          oc_printf(&p->arena, "%.3f", s->ips.min), "ips (samples/s)"});
+        OC_ROW(&t, oc_printf(&p->arena, "%.3f", s->ips.mean), oc_printf(&p->arena, "%.3f", s->ips.max),
+               oc_printf(&p->arena, "%.3f", s->ips.min), "ips (samples/s)");
     if (t.n_row > 1 && (s->reader_cost.n || s->ips.n)) {
         summary_heading(p, OC_VIEW_BENCHMARK);
         oc_plain_print(&t, 1, p->f);

@@ -279,11 +279,10 @@ static void csv_kinds(struct csv *c, const struct oc_sum_kind *k, uint32_t n)
 void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
                     FILE *f)
 {
-    struct csv c = {.t.n_col = COLUMNS};
-    oc_plain_row(&c.t,
-                 (const char *[]){"profile", "view", "depth", "name", "type", "kind", "thread", "calls",
-                                  "host_total_ns", "host_avg_ns", "host_max_ns", "host_min_ns",
-                                  "device_total_ns", "device_avg_ns", "device_max_ns", "device_min_ns"});
+    struct csv c = {0};
+    OC_ROW(&c.t, "profile", "view", "depth", "name", "type", "kind", "thread", "calls", "host_total_ns",
+           "host_avg_ns", "host_max_ns", "host_min_ns", "device_total_ns", "device_avg_ns", "device_max_ns",
+           "device_min_ns");
     for (size_t i = 0; i < n; i++) {
         c.s = s[i];
         for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
@@ -300,6 +299,5 @@ void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const stru
         }
     }
     oc_plain_csv(&c.t, "1", f);
-    oc_plain_free(&c.t);
     oc_arena_free(&c.a);
 }

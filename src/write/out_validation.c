@@ -13,12 +13,6 @@
 
 enum { VERSION = 1 };
 
-static const char *validation_time_text(struct oc_arena *a, double s)
-{
-    char buf[48];
-    return isfinite(s) ? oc_strdup(a, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "-";
-}
-
 static const char *validation_percent(struct oc_arena *a, double share, bool sign)
 {
     return isfinite(share) ? oc_printf(a, sign ? "%+.1f" : "%.1f", 100 * share) : "-";
@@ -33,85 +27,61 @@ static double validation_error_of(double predicted, double measured)
 
 static void model_rows(const struct oc_validation_result *r, struct oc_arena *a, FILE *f)
 {
-    static const char *const head[] = {"measured", "predicted", "err %", "80 % from",     "to",
-                                       "inside",   "unseen %",  "run",   "predicted run", "err %",
-                                       "recording"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
-    oc_plain_row(&t, head);
+    struct oc_plain_table t = {0};
+    OC_ROW(&t, "measured", "predicted", "err %", "80 % from", "to", "inside", "unseen %", "run",
+           "predicted run", "err %", "recording");
     for (size_t i = 0; i < r->v->n_model; i++) {
         const struct oc_validated_model *m = &r->v->model[i];
         double p = m->predicted_s[OC_PREDICTOR_FULL], x = m->measured_s;
         bool inside = x >= m->full.lo80_s && x <= m->full.hi80_s;
         double unseen = isnan(m->measured_unseen_s) ? 0 : m->measured_unseen_s / x;
-        const char *cell[] = {
-            validation_time_text(a, x),
-            validation_time_text(a, p),
-            validation_percent(a, validation_error_of(p, x), true),
-            validation_time_text(a, m->full.lo80_s),
-            validation_time_text(a, m->full.hi80_s),
-            inside ? "yes" : "no",
-            validation_percent(a, unseen, false),
-            validation_time_text(a, m->run_measured_s),
-            validation_time_text(a, m->run_predicted_s),
-            validation_percent(a, validation_error_of(m->run_predicted_s, m->run_measured_s), true),
-            r->samples->set.model[m->model].name};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, oc_seconds_text(a, x, "-"), oc_seconds_text(a, p, "-"),
+               validation_percent(a, validation_error_of(p, x), true),
+               oc_seconds_text(a, m->full.lo80_s, "-"), oc_seconds_text(a, m->full.hi80_s, "-"),
+               inside ? "yes" : "no", validation_percent(a, unseen, false),
+               oc_seconds_text(a, m->run_measured_s, "-"), oc_seconds_text(a, m->run_predicted_s, "-"),
+               validation_percent(a, validation_error_of(m->run_predicted_s, m->run_measured_s), true),
+               r->samples->set.model[m->model].name);
     }
     oc_plain_print(&t, 1, f);
-    oc_plain_free(&t);
 }
 
 static void predictor_row(struct oc_plain_table *t, struct oc_arena *a, const char *name,
                           const struct oc_kernel_scores *k, const struct oc_model_scores *m)
 {
-    const char *cell[] = {validation_percent(a, k->wmape, false),
-                          validation_percent(a, exp(k->median_abs_ln) - 1, false),
-                          validation_percent(a, exp(k->bias) - 1, true),
-                          validation_percent(a, k->cover80, false),
-                          validation_percent(a, m->ape_median, false),
-                          validation_percent(a, m->ape_p90, false),
-                          validation_percent(a, m->within10, false),
-                          validation_percent(a, m->within20, false),
-                          isfinite(m->spearman) ? oc_printf(a, "%.3f", m->spearman) : "-",
-                          validation_percent(a, m->cover80, false),
-                          name};
-    oc_plain_row(t, cell);
+    OC_ROW(t, validation_percent(a, k->wmape, false), validation_percent(a, exp(k->median_abs_ln) - 1, false),
+           validation_percent(a, exp(k->bias) - 1, true), validation_percent(a, k->cover80, false),
+           validation_percent(a, m->ape_median, false), validation_percent(a, m->ape_p90, false),
+           validation_percent(a, m->within10, false), validation_percent(a, m->within20, false),
+           isfinite(m->spearman) ? oc_printf(a, "%.3f", m->spearman) : "-",
+           validation_percent(a, m->cover80, false), name);
 }
 
 static void score_rows(const struct oc_validation *v, bool unseen, struct oc_arena *a, FILE *f)
 {
-    static const char *const head[] = {"k.err %", "k.median %", "k.bias %", "k.80 %", "m.median %", "m.p90 %",
-                                       "in 10 %", "in 20 %",    "rank",     "m.80 %", "predictor"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
-    oc_plain_row(&t, head);
+    struct oc_plain_table t = {0};
+    OC_ROW(&t, "k.err %", "k.median %", "k.bias %", "k.80 %", "m.median %", "m.p90 %", "in 10 %", "in 20 %",
+           "rank", "m.80 %", "predictor");
     for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
         const struct oc_predictor_scores *s = &v->score[p];
         predictor_row(&t, a, oc_predictor_name(p), unseen ? &s->unseen : &s->all,
                       unseen ? &s->models_unseen : &s->models);
     }
     oc_plain_print(&t, 1, f);
-    oc_plain_free(&t);
 }
 
 static void class_rows(const struct oc_validation *v, struct oc_arena *a, FILE *f)
 {
-    static const char *const head[] = {"kernels",    "time %",   "unseen", "k.err %",
-                                       "k.median %", "k.bias %", "class"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
-    oc_plain_row(&t, head);
+    struct oc_plain_table t = {0};
+    OC_ROW(&t, "kernels", "time %", "unseen", "k.err %", "k.median %", "k.bias %", "class");
     for (size_t i = 0; i < v->n_cls; i++) {
         const struct oc_validated_class *c = &v->cls[i];
-        const char *cell[] = {oc_printf(a, "%zu", c->n),
-                              validation_percent(a, c->time_share, false),
-                              oc_printf(a, "%zu", c->unseen.n),
-                              validation_percent(a, c->unseen.wmape, false),
-                              validation_percent(a, exp(c->unseen.median_abs_ln) - 1, false),
-                              validation_percent(a, exp(c->unseen.bias) - 1, true),
-                              oc_kernel_class_name(c->cls)};
-        oc_plain_row(&t, cell);
+        OC_ROW(&t, oc_printf(a, "%zu", c->n), validation_percent(a, c->time_share, false),
+               oc_printf(a, "%zu", c->unseen.n), validation_percent(a, c->unseen.wmape, false),
+               validation_percent(a, exp(c->unseen.median_abs_ln) - 1, false),
+               validation_percent(a, exp(c->unseen.bias) - 1, true), oc_kernel_class_name(c->cls));
     }
     oc_plain_print(&t, 1, f);
-    oc_plain_free(&t);
 }
 
 static void validation_write_table(const struct oc_validation_result *r, FILE *f)

@@ -7,12 +7,6 @@
 
 /* ---- for people ------------------------------------------------------------------------------------- */
 
-static const char *what_if_duration(struct oc_arena *a, double s)
-{
-    char buf[48];
-    return oc_strdup(a, oc_format_time_ns(s * 1e9, buf, sizeof(buf)));
-}
-
 /* Whether the time of some row is unknown in this step or an earlier one. */
 static bool is_unknown_at(const struct oc_what_if *x, size_t step)
 {
@@ -22,22 +16,16 @@ static bool is_unknown_at(const struct oc_what_if *x, size_t step)
     return false;
 }
 
-enum { COLUMNS = 6 };
-
 static void step_row(const struct oc_what_if *x, size_t i, struct oc_arena *a, struct oc_plain_table *t)
 {
     const struct oc_what_if_step *s = &x->step[i];
     bool known = !is_unknown_at(x, i);
     double saved_s = s->before_s - s->after_s;
-    const char *cell[COLUMNS] = {
-        oc_printf(a, "%s%s", known ? "" : ">=", what_if_duration(a, s->after_s)),
-        known ? what_if_duration(a, saved_s) : "-",
-        known && x->now_s > 0 ? oc_printf(a, "%.1f", 100 * saved_s / x->now_s) : "-",
-        known && s->after_s > 0 ? oc_printf(a, "%.2fx", x->now_s / s->after_s) : "-",
-        oc_printf(a, "%u", s->rows),
-        s->title,
-    };
-    oc_plain_row(t, cell);
+    OC_ROW(t, oc_printf(a, "%s%s", known ? "" : ">=", oc_seconds_text(a, s->after_s, "unknown")),
+           known ? oc_seconds_text(a, saved_s, "unknown") : "-",
+           known && x->now_s > 0 ? oc_printf(a, "%.1f", 100 * saved_s / x->now_s) : "-",
+           known && s->after_s > 0 ? oc_printf(a, "%.2fx", x->now_s / s->after_s) : "-",
+           oc_printf(a, "%u", s->rows), s->title);
 }
 
 static void print_note(const struct oc_what_if_step *s, struct oc_arena *a, FILE *f)
@@ -50,29 +38,25 @@ static void print_note(const struct oc_what_if_step *s, struct oc_arena *a, FILE
 
 void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
 {
-    struct oc_plain_table t = {.n_col = COLUMNS};
-    const char *head[COLUMNS] = {"time", "saved", "%", "speedup", "rows", "what if"};
-    const char *now[COLUMNS] = {
-        oc_printf(a, "%s%s", x->left_out && !x->r->has_time ? ">=" : "", what_if_duration(a, x->now_s)),
-        "",
-        "",
-        "",
-        oc_printf(a, "%u", x->rows),
-        x->r->has_time ? "(now, measured)" : "(now, roofline time)"};
-    oc_plain_row(&t, head);
-    oc_plain_row(&t, now);
+    struct oc_plain_table t = {0};
+    OC_ROW(&t, "time", "saved", "%", "speedup", "rows", "what if");
+    OC_ROW(&t,
+           oc_printf(a, "%s%s", x->left_out && !x->r->has_time ? ">=" : "",
+                     oc_seconds_text(a, x->now_s, "unknown")),
+           "", "", "", oc_printf(a, "%u", x->rows),
+           x->r->has_time ? "(now, measured)" : "(now, roofline time)");
     for (size_t i = 0; i < x->n_step; i++)
         step_row(x, i, a, &t);
     fputc('\n', f);
     oc_plain_print(&t, 1, f);
-    oc_plain_free(&t);
     for (size_t i = 0; i < x->n_step; i++)
         print_note(&x->step[i], a, f);
     double then_s = x->n_step ? x->step[x->n_step - 1].after_s : NAN;
     if (x->beside_s > 0 && !x->unknown)
         fprintf(f, "%-11s %s instead of %s, if the %s outside operators stays\n", "latency",
-                what_if_duration(a, then_s + x->beside_s), what_if_duration(a, x->now_s + x->beside_s),
-                what_if_duration(a, x->beside_s));
+                oc_seconds_text(a, then_s + x->beside_s, "unknown"),
+                oc_seconds_text(a, x->now_s + x->beside_s, "unknown"),
+                oc_seconds_text(a, x->beside_s, "unknown"));
 }
 
 /* ---- for machines ----------------------------------------------------------------------------------- */

@@ -67,7 +67,6 @@ void oc_sheet_plain(const struct oc_sheet *s, unsigned width_chars, bool color, 
     if (s->title)
         oc_print_line(f, "%s", s->title);
     oc_plain_print(&t, left_in_front(s) == n ? n : left_behind(s), f);
-    oc_plain_free(&t);
     oc_arena_free(&arena);
 }
 
@@ -180,10 +179,18 @@ void oc_plain_row(struct oc_plain_table *t, const char *const *cell)
     memcpy(t->cell + t->n_row++ * t->n_col, cell, t->n_col * sizeof(*cell));
 }
 
+void oc_plain_cells(struct oc_plain_table *t, const char *const *cell, size_t n)
+{
+    if (!t->n_row)
+        t->n_col = n;
+    oc_plain_row(t, cell);
+}
+
 void oc_plain_free(struct oc_plain_table *t)
 {
     free(t->cell);
-    *t = (struct oc_plain_table){0};
+    t->cell = NULL;
+    t->n_row = t->cap_row = 0;
 }
 
 void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *arena)
@@ -285,7 +292,7 @@ static void plain_table_print_row(const struct oc_plain_table *t, size_t r, cons
     oc_buf_char(b, '\n');
 }
 
-size_t oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f)
+size_t oc_plain_print(struct oc_plain_table *t, size_t n_left, FILE *f)
 {
     struct oc_buf b = {0};
     size_t *width = oc_xmalloc((t->n_col + 1) * sizeof(*width));
@@ -303,6 +310,7 @@ size_t oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f)
     }
     oc_buf_free(&b);
     free(width);
+    oc_plain_free(t);
     return shown;
 }
 
@@ -318,7 +326,7 @@ static void plain_table_csv_cell(struct oc_buf *b, const char *s)
     oc_buf_char(b, '"');
 }
 
-static void csv_rows(const struct oc_plain_table *t, const char *head, const char *version, FILE *f)
+static void csv_rows(struct oc_plain_table *t, const char *head, const char *version, FILE *f)
 {
     struct oc_buf b = {0};
     for (size_t i = 0; i < t->n_row * t->n_col; i++) {
@@ -330,14 +338,15 @@ static void csv_rows(const struct oc_plain_table *t, const char *head, const cha
     }
     plain_table_put(&b, f);
     oc_buf_free(&b);
+    oc_plain_free(t);
 }
 
-void oc_plain_csv(const struct oc_plain_table *t, const char *version, FILE *f)
+void oc_plain_csv(struct oc_plain_table *t, const char *version, FILE *f)
 {
     csv_rows(t, "csv_version", version, f);
 }
 
-void oc_plain_csv_rows(const struct oc_plain_table *t, const char *last, FILE *f)
+void oc_plain_csv_rows(struct oc_plain_table *t, const char *last, FILE *f)
 {
     csv_rows(t, last, last, f);
 }

@@ -8,7 +8,7 @@
 #include "base/wrap.h"
 
 struct oc_plain_table {
-    size_t n_col;
+    size_t n_col;      /* set by the first OC_ROW */
     const char **cell; /* n_col per row, header first; on the heap */
     size_t n_row, cap_row;
     size_t width_chars;  /* for people; 0: no limit. A table that is wider is fitted as in term_table.h */
@@ -19,15 +19,22 @@ struct oc_plain_table {
                                  are left out */
 };
 
+/* Adds a row of the given texts. */
+#define OC_ROW(table, ...)                                                                                   \
+    oc_plain_cells((table), (const char *const[]){__VA_ARGS__},                                              \
+                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+void oc_plain_cells(struct oc_plain_table *t, const char *const *cell, size_t n);
 void oc_plain_row(struct oc_plain_table *t, const char *const *cell); /* n_col texts */
+
+/* Write the table and free its rows. */
 /* The last n_left columns are left-aligned. Returns the number of columns that a headless table shows. */
-size_t oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f);
+size_t oc_plain_print(struct oc_plain_table *t, size_t n_left, FILE *f);
 /* Adds a last column csv_version: columns may be added to a version; the meaning of a column never changes
  * within one. */
-void oc_plain_csv(const struct oc_plain_table *t, const char *version, FILE *f);
+void oc_plain_csv(struct oc_plain_table *t, const char *version, FILE *f);
 /* Every row ends with the cell `last`: for tables that are written row by row. */
-void oc_plain_csv_rows(const struct oc_plain_table *t, const char *last, FILE *f);
-void oc_plain_free(struct oc_plain_table *t);
+void oc_plain_csv_rows(struct oc_plain_table *t, const char *last, FILE *f);
+void oc_plain_free(struct oc_plain_table *t); /* the rows, where the table is not written */
 
 /* Left-aligns the first n_first columns too: pads their cells to equal width. */
 void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *arena);

@@ -36,30 +36,6 @@ static void summary_add(struct sum *s, const char *label, const char *text)
     summary_add_line(s, label, text, true);
 }
 
-static const char *summary_count(struct sum *s, uint64_t v)
-{
-    char buf[40];
-    return oc_strdup(s->arena, oc_format_count(v, buf, sizeof(buf)));
-}
-
-static const char *summary_si(struct sum *s, double v, const char *unit)
-{
-    char buf[48];
-    return oc_strdup(s->arena, oc_format_si(v, unit, buf, sizeof(buf)));
-}
-
-static const char *summary_bytes(struct sum *s, double v)
-{
-    char buf[48];
-    return oc_strdup(s->arena, oc_format_bytes(v, buf, sizeof(buf)));
-}
-
-static const char *summary_duration(struct sum *s, double ns)
-{
-    char buf[48];
-    return oc_strdup(s->arena, oc_format_time_ns(ns, buf, sizeof(buf)));
-}
-
 /* ---- the model -------------------------------------------------------------------------------------- */
 
 static const char *opset_text(struct sum *s, const struct oc_model *m)
@@ -122,7 +98,7 @@ static void activation_part(struct sum *s)
         return;
     summary_add(s, "peak activation memory",
                 oc_printf(s->arena, "%s%s at %s", oc_quality_word(p->quality),
-                          summary_bytes(s, (double)p->bytes),
+                          oc_bytes_text(s->arena, (double)p->bytes),
                           oc_node_label(m, &m->node[p->node], label, sizeof(label))));
 }
 
@@ -137,15 +113,15 @@ static void summary_cost_part(struct sum *s)
     }
     if (t->ops)
         summary_add(s, "int OPs",
-                    oc_printf(s->arena, "%s%s  (%s)", rough, summary_count(s, t->ops),
-                              summary_si(s, (double)t->ops, "OP")));
+                    oc_printf(s->arena, "%s%s  (%s)", rough, oc_count_text(s->arena, t->ops),
+                              oc_si_text(s->arena, (double)t->ops, "OP")));
     summary_add(s, "bytes moved",
                 oc_printf(s->arena, "%s%s: %s %s and %s weights read, %s written",
-                          t->bytes_bound ? "at least " : rough, summary_si(s, moved, "B"),
-                          summary_si(s, (double)t->bytes_read_act, "B"),
+                          t->bytes_bound ? "at least " : rough, oc_si_text(s->arena, moved, "B"),
+                          oc_si_text(s->arena, (double)t->bytes_read_act, "B"),
                           t->bytes_bound ? "inputs" : "activations",
-                          summary_si(s, (double)t->bytes_read_weight, "B"),
-                          summary_si(s, (double)t->bytes_written, "B")));
+                          oc_si_text(s->arena, (double)t->bytes_read_weight, "B"),
+                          oc_si_text(s->arena, (double)t->bytes_written, "B")));
     activation_part(s);
 }
 
@@ -256,13 +232,14 @@ static void bucket_part(struct sum *s)
     for (uint32_t i = 0; i < n; i++) {
         if (!b[i].of_profile)
             continue;
-        const char *kernel = isnan(b[i].kernel_ns) ? "" : summary_duration(s, b[i].kernel_ns);
-        summary_add(s, "outside operators",
-                    isnan(b[i].time_ns)
-                        ? oc_printf(s->arena, "%s: %s", b[i].name, *kernel ? kernel : "unknown time")
-                    : *kernel ? oc_printf(s->arena, "%s: %s  (kernels: %s)", b[i].name,
-                                          summary_duration(s, b[i].time_ns), kernel)
-                              : oc_printf(s->arena, "%s: %s", b[i].name, summary_duration(s, b[i].time_ns)));
+        const char *kernel = isnan(b[i].kernel_ns) ? "" : oc_time_text(s->arena, b[i].kernel_ns, "unknown");
+        summary_add(
+            s, "outside operators",
+            isnan(b[i].time_ns) ? oc_printf(s->arena, "%s: %s", b[i].name, *kernel ? kernel : "unknown time")
+            : *kernel
+                ? oc_printf(s->arena, "%s: %s  (kernels: %s)", b[i].name,
+                            oc_time_text(s->arena, b[i].time_ns, "unknown"), kernel)
+                : oc_printf(s->arena, "%s: %s", b[i].name, oc_time_text(s->arena, b[i].time_ns, "unknown")));
     }
 }
 
@@ -276,20 +253,22 @@ static void conserved_part(struct sum *s, bool device)
     oc_profile_conserved(s->r->in->profile, device, &c);
     if (isnan(c.lost_ns))
         return;
-    const char *text =
-        oc_printf(s->arena, "%s%s =", summary_duration(s, c.imported_ns), device ? " on the device" : "");
+    const char *text = oc_printf(s->arena, "%s%s =", oc_time_text(s->arena, c.imported_ns, "unknown"),
+                                 device ? " on the device" : "");
     const struct oc_join *j = s->r->in->join;
     const struct oc_join_time *t = !j ? NULL : device ? &j->device : &j->host;
-    text = t ? oc_printf(s->arena, "%s %s nodes + %s groups", text, summary_duration(s, t->nodes_ns),
-                         summary_duration(s, t->groups_ns))
-             : oc_printf(s->arena, "%s %s operators", text, summary_duration(s, c.operators_ns));
+    text =
+        t ? oc_printf(s->arena, "%s %s nodes + %s groups", text,
+                      oc_time_text(s->arena, t->nodes_ns, "unknown"),
+                      oc_time_text(s->arena, t->groups_ns, "unknown"))
+          : oc_printf(s->arena, "%s %s operators", text, oc_time_text(s->arena, c.operators_ns, "unknown"));
     for (uint32_t i = 0; i < n; i++) {
         double ns = device ? b[i].total_kernel_ns : b[i].total_ns;
         if (!isnan(ns))
-            text = oc_printf(s->arena, "%s + %s %s", text, summary_duration(s, ns), b[i].name);
+            text = oc_printf(s->arena, "%s + %s %s", text, oc_time_text(s->arena, ns, "unknown"), b[i].name);
     }
     if (oc_time_is_lost(c.lost_ns, c.imported_ns))
-        text = oc_printf(s->arena, "%s + %s LOST", text, summary_duration(s, c.lost_ns));
+        text = oc_printf(s->arena, "%s + %s LOST", text, oc_time_text(s->arena, c.lost_ns, "unknown"));
     summary_add(s, "time accounting", text);
 }
 
@@ -310,7 +289,7 @@ static void overhead_part(struct sum *s)
         if (!b[i].of_profile)
             summary_add(s, "runtime-inserted",
                         oc_printf(s->arena, "%s: %s (%u rows)", b[i].name,
-                                  isnan(ns) ? "?" : summary_duration(s, ns), b[i].records));
+                                  isnan(ns) ? "?" : oc_time_text(s->arena, ns, "unknown"), b[i].records));
     }
 }
 
@@ -346,7 +325,7 @@ static void own_macs_part(struct sum *s)
     }
     if (n)
         summary_add(s, "MACs",
-                    oc_printf(s->arena, "%s%s", summary_count(s, macs),
+                    oc_printf(s->arena, "%s%s", oc_count_text(s->arena, macs),
                               unknown ? oc_printf(s->arena, "  (rows without a count: %u)", unknown) : ""));
 }
 
@@ -358,14 +337,15 @@ static void executed_part(struct sum *s)
         return;
     const char *padding = e->padded
                               ? oc_printf(s->arena, ", %s of them on channels added by padding (%u rows)",
-                                          summary_count(s, e->padding_macs), e->padded)
+                                          oc_count_text(s->arena, e->padding_macs), e->padded)
                               : "";
     const char *rest =
         e->from_model
             ? oc_printf(s->arena, "; %u rows without shapes, counted as in the model", e->from_model)
             : "";
-    summary_add(s, "executed MACs",
-                oc_printf(s->arena, "%s (profiled shapes)%s%s", summary_count(s, e->macs), padding, rest));
+    summary_add(
+        s, "executed MACs",
+        oc_printf(s->arena, "%s (profiled shapes)%s%s", oc_count_text(s->arena, e->macs), padding, rest));
 }
 
 static void join_part(struct sum *s)
@@ -384,9 +364,9 @@ static void join_part(struct sum *s)
     overhead_part(s);
     for (uint32_t i = 0; i < j->n_unmatched && i < MAX_NAMES; i++) {
         const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
-        summary_add(
-            s, "unattributed",
-            oc_printf(s->arena, "%s  %s  %s", rec->name, rec->op_type, summary_duration(s, rec->self_ns)));
+        summary_add(s, "unattributed",
+                    oc_printf(s->arena, "%s  %s  %s", rec->name, rec->op_type,
+                              oc_time_text(s->arena, rec->self_ns, "unknown")));
     }
     if (j->n_unmatched > MAX_NAMES)
         summary_add(s, "unattributed", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
@@ -405,13 +385,14 @@ static void peak_part(struct sum *s)
         summary_add(s, "peak", oc_printf(s->arena, "the hardware file has no %s peak", oc_class_name(cls)));
         return;
     }
-    const char *memory = !dram || !dram->bandwidth ? ""
-                                                   : oc_printf(s->arena, ", %s, ridge point %.1f FLOP/B",
-                                                               summary_si(s, dram->bandwidth->value, "B/s"),
-                                                               peak->value / dram->bandwidth->value);
+    const char *memory = !dram || !dram->bandwidth
+                             ? ""
+                             : oc_printf(s->arena, ", %s, ridge point %.1f FLOP/B",
+                                         oc_si_text(s->arena, dram->bandwidth->value, "B/s"),
+                                         peak->value / dram->bandwidth->value);
     summary_add(s, "peak",
                 oc_printf(s->arena, "%s %s (%s unit, %s)%s", oc_class_name(cls),
-                          summary_si(s, peak->value, peak->unit), oc_hw_unit_name(unit),
+                          oc_si_text(s->arena, peak->value, peak->unit), oc_hw_unit_name(unit),
                           oc_basis_name(peak->basis), memory));
 }
 
@@ -477,7 +458,7 @@ static void hardware_part(struct sum *s)
     oc_bounds_of(s->r, &b);
     if (b.time_s > 0)
         summary_add(s, "gap to roofline",
-                    oc_printf(s->arena, "%s%s", summary_duration(s, b.wasted_s * 1e9),
+                    oc_printf(s->arena, "%s%s", oc_time_text(s->arena, b.wasted_s * 1e9, "unknown"),
                               s->r->o->cache ? " (transfers at the smallest memory level that fits)" : ""));
     too_fast_part(s);
     too_fast_rows(s);
