@@ -74,6 +74,34 @@ bool cli_sizes_parse(const char *text, struct cli_sizes *out)
     return ok && !*text;
 }
 
+int cli_check_numbers(const struct cli_opts *o)
+{
+    const struct {
+        const char *name, *range;
+        const struct cli_int *given;
+        int64_t least, most;
+    } number[] = {
+        {"default-dim", "a number of at least 1", &o->default_dim, 1, INT64_MAX},
+        {"align", "a number of bytes of at least 1", &o->align, 1, INT64_MAX},
+        {"warmup", "a number of runs", &o->warmup, 0, INT32_MAX},
+        {"iterations", "a number of runs of at least 1", &o->iterations, 1, INT32_MAX},
+        {"samples-per-step", "a number of at least 1", &o->samples_per_step, 1, INT64_MAX},
+        {"jobs", "a number from 1 to 1024", &o->jobs, 1, 1024},
+    };
+    for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
+        const struct cli_int *n = number[i].given;
+        if (n->set && (n->v < number[i].least || n->v > number[i].most))
+            return cli_fail(CLI_USAGE, "--%s needs %s, not %lld", number[i].name, number[i].range,
+                            (long long)n->v);
+    }
+    return 0;
+}
+
+const char *cli_format(const struct cli_opts *o)
+{
+    return o->format && !strcmp(o->format, "compact") ? "table" : o->format;
+}
+
 /* ---- limit arg -------------------------------------------------------------------------------------- */
 
 int cli_take_limits(struct cli_opts *o)

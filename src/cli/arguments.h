@@ -20,6 +20,11 @@ bool cli_sizes_parse(const char *text, struct cli_sizes *out);
 
 /* ---- limits ----------------------------------------------------------------------------------------- */
 
+/* Checks the ranges of options that are numbers. Returns 0, or CLI_USAGE after a message. */
+int cli_check_numbers(const struct cli_opts *o);
+/* --format; compact is the table of commands that have only one. */
+const char *cli_format(const struct cli_opts *o);
+
 /* --limit and --external-data. */
 
 /* Fills o->caps. Returns 0, or an exit code after a message. */

@@ -5,11 +5,6 @@
 #include "cli/output.h"
 #include "cli/arguments.h"
 
-static const char *calibrate_format_of(const struct cli_opts *o)
-{
-    return o->format && !strcmp(o->format, "compact") ? "table" : o->format;
-}
-
 static int dump(const struct cli_opts *o, const struct oc_samples *samples)
 {
     const char *format = o->format && !strcmp(o->format, "json") ? "json" : "csv";
@@ -18,9 +13,7 @@ static int dump(const struct cli_opts *o, const struct oc_samples *samples)
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
-    int failed = oc_samples_write(samples, format, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_samples_write(samples, format, out.f, &err), &err);
 }
 
 static int save(const struct cli_opts *o, const struct oc_calibration *cal)
@@ -44,10 +37,7 @@ static int print_result(const struct cli_opts *o, const struct oc_calibration *c
     int rc = cli_output_open(NULL, &out);
     if (rc)
         return rc;
-    int failed =
-        oc_calibration_report(cal, samples, calibrate_format_of(o), out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_calibration_report(cal, samples, cli_format(o), out.f, &err), &err);
 }
 
 static void today(char *buf, size_t cap)

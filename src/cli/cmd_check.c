@@ -153,7 +153,7 @@ static int write_markdown(const void *check, FILE *f, struct oc_err *err)
 static int write_check(struct check_job *j)
 {
     const struct cli_opts *o = j->o;
-    const char *format = o->format && !strcmp(o->format, "compact") ? "table" : o->format;
+    const char *format = cli_format(o);
     struct cli_output out;
     struct oc_err err;
     if (!j->check)
@@ -161,10 +161,9 @@ static int write_check(struct check_job *j)
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
-    int failed =
-        oc_check_write(j->check, format, cli_width(&out, &o->width), out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    rc = failed ? failed : rc ? rc : cli_step_summary(o, write_markdown, j->check);
+    rc = cli_output_finish(&out, oc_check_write(j->check, format, cli_width(&out, &o->width), out.f, &err),
+                           &err);
+    rc = rc ? rc : cli_step_summary(o, write_markdown, j->check);
     if (rc)
         return rc;
     struct oc_check_counts n = oc_check_counts(j->check);

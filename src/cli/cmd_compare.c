@@ -40,9 +40,6 @@ static int compare_make(struct comparison *c)
     if (!o->hw.n)
         return cli_fail(CLI_USAGE,
                         "'compare' needs devices: --hw NAME --hw NAME (onnxcost hw list shows them)");
-    if (o->default_dim.set && o->default_dim.v < 1)
-        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
-                        (long long)o->default_dim.v);
     int rc = cli_shapes_parse(o, NULL, 0, &c->shapes);
     if (!rc)
         rc = cli_find_devices(o, true, &c->devices);
@@ -76,15 +73,12 @@ static int write_rank(const struct comparison *c)
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
-    struct oc_rank_write_opts opts = {.format =
-                                          o->format && !strcmp(o->format, "compact") ? "table" : o->format,
+    struct oc_rank_write_opts opts = {.format = cli_format(o),
                                       .width_chars = cli_width(&out, &o->width),
                                       .color = cli_color(&out, o->color),
                                       .has_top = o->top.set,
                                       .top = o->top.v};
-    int failed = oc_rank_write(c->rank, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_rank_write(c->rank, &opts, out.f, &err), &err);
 }
 
 int cmd_compare(const struct cli_opts *o)

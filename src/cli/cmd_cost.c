@@ -132,8 +132,6 @@ static int cost_check_options(struct job *j)
                         "--optimized-model needs a model and its profile: onnxcost MODEL --profile FILE");
     if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
         return cli_fail_err(&err);
-    if (cli_check_runs(o))
-        return CLI_USAGE;
     return check_profile_options(j);
 }
 
@@ -219,9 +217,6 @@ static int cost_analyze(struct job *j)
     struct oc_err err;
     if (!j->model)
         return 0;
-    if (j->o->default_dim.set && j->o->default_dim.v < 1)
-        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
-                        (long long)j->o->default_dim.v);
     if (j->profile) {
         j->n_profile_shape = oc_profile_input_shapes(j->model, j->profile, &j->profile_shape);
         j->n_control = oc_profile_control(j->model, j->profile, &j->control);
@@ -321,7 +316,6 @@ static int cost_compare(struct job *j, const struct oc_report_opts *opts, FILE *
     return rc;
 }
 
-/* Writes the annotated model to its own file. */
 /* Before anything is written. */
 static int check_pairs(struct job *j)
 {
@@ -336,6 +330,7 @@ static int check_pairs(struct job *j)
     return rc;
 }
 
+/* Writes the annotated model to its own file. */
 static int annotate(struct job *j)
 {
     const char *path = j->o->annotate;
@@ -355,9 +350,7 @@ static int annotate(struct job *j)
     if (rc)
         return rc;
     cli_progress_say(j->progress, "writing", path);
-    int failed = oc_annotate_write(&in, &opts, path, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_annotate_write(&in, &opts, path, out.f, &err), &err);
 }
 
 static int cost_write_report(struct job *j)

@@ -130,16 +130,14 @@ static int write_diff(struct diff_job *j)
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
-    const struct oc_diff_write_opts opts = {.format = o->format && !strcmp(o->format, "compact") ? "table"
-                                                                                                 : o->format,
+    const struct oc_diff_write_opts opts = {.format = cli_format(o),
                                             .sort = o->sort,
                                             .has_top = o->top.set,
                                             .top = o->top.v,
                                             .width_chars = cli_width(&out, &o->width),
                                             .color = cli_color(&out, o->color)};
-    int failed = oc_diff_write(j->diff, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    rc = failed ? failed : rc ? rc : cli_step_summary(o, write_markdown, j->diff);
+    rc = cli_output_finish(&out, oc_diff_write(j->diff, &opts, out.f, &err), &err);
+    rc = rc ? rc : cli_step_summary(o, write_markdown, j->diff);
     if (rc)
         return rc;
     return o->exit_code && oc_diff_info(j->diff).different ? CLI_FINDINGS : CLI_OK;

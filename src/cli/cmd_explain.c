@@ -20,9 +20,6 @@ static int explain_analyze(struct pair *p)
         return cli_fail(CLI_USAGE,
                         "'explain' needs a model and two conventions: onnxcost explain MODEL --convention A "
                         "--convention B");
-    if (p->o->default_dim.set && p->o->default_dim.v < 1)
-        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
-                        (long long)p->o->default_dim.v);
     int rc = cli_shapes_parse(p->o, NULL, 0, &p->shapes);
     if (!rc)
         rc = cli_load_model(p->o->word.item[0], p->o, &p->model);
@@ -44,12 +41,10 @@ static int write_explanation(const struct pair *p)
     int rc = cli_output_open(p->o->output, &out);
     if (rc)
         return rc;
-    int failed = oc_explain_write(p->model, p->analysis[0], p->analysis[1], p->o->format,
-                                  cli_width(&out, &p->o->width), out.f, &err)
-                     ? cli_fail_err(&err)
-                     : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out,
+                             oc_explain_write(p->model, p->analysis[0], p->analysis[1], p->o->format,
+                                              cli_width(&out, &p->o->width), out.f, &err),
+                             &err);
 }
 
 int cmd_explain(const struct cli_opts *o)

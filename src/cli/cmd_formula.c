@@ -94,7 +94,7 @@ static int make_formula(const struct oc_model *model, const struct oc_analyze_op
 
 static int write_made(const struct cli_opts *o, const struct made *m)
 {
-    const char *format = o->format && !strcmp(o->format, "compact") ? "table" : o->format;
+    const char *format = cli_format(o);
     struct cli_output out;
     struct oc_err err;
     int rc = cli_output_open(o->output, &out);

@@ -50,9 +50,6 @@ static int llm_make(struct view *v)
     int64_t batch;
     if (v->o->word.n != 1)
         return cli_fail(CLI_USAGE, "'llm' needs one model: onnxcost llm MODEL");
-    if (v->o->default_dim.set && v->o->default_dim.v < 1)
-        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
-                        (long long)v->o->default_dim.v);
     int rc = cli_shapes_parse(v->o, NULL, 0, &v->shapes);
     if (!rc)
         rc = find_devices(v);
@@ -75,15 +72,13 @@ static int llm_make(struct view *v)
 
 static int write_view(const struct view *v)
 {
-    const char *format = v->o->format && !strcmp(v->o->format, "compact") ? "table" : v->o->format;
+    const char *format = cli_format(v->o);
     struct cli_output out;
     struct oc_err err;
     int rc = cli_output_open(v->o->output, &out);
     if (rc)
         return rc;
-    int failed = oc_llm_write(v->llm, format, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_llm_write(v->llm, format, out.f, &err), &err);
 }
 
 int cmd_llm(const struct cli_opts *o)

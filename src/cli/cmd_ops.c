@@ -8,7 +8,5 @@ int cmd_ops(const struct cli_opts *o)
     int rc = o->word.n ? cli_fail(CLI_USAGE, "'ops' takes no argument, not '%s'", o->word.item[0]) : 0;
     if (rc || (rc = cli_output_open(o->output, &out)))
         return rc;
-    int failed = oc_ops_write(o->format, cli_width(&out, &o->width), out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_ops_write(o->format, cli_width(&out, &o->width), out.f, &err), &err);
 }

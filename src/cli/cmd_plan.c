@@ -46,7 +46,5 @@ int cli_save_plan(const struct cli_opts *o, const struct oc_memory_plan *p)
     int rc = cli_output_open(o->plan, &out);
     if (rc)
         return rc;
-    int failed = oc_memory_plan_write(p, plan_form_of(o), out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_memory_plan_write(p, plan_form_of(o), out.f, &err), &err);
 }

@@ -41,9 +41,6 @@ static int check_options(struct job *j)
     if (o->profile.n || o->optimized_model)
         return cli_fail(CLI_USAGE,
                         "record makes the profile itself: --profile and --optimized-model are not for it");
-    if (o->default_dim.set && o->default_dim.v < 1)
-        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
-                        (long long)o->default_dim.v);
     j->path = o->word.item[0];
     int rc = take_count("runs", &o->runs, 1, 0, &j->runs);
     rc = rc ? rc : take_count("warmup", &o->warmup, 0, 1, &j->warmup);

@@ -162,11 +162,6 @@ static int check_format(struct job *j)
 static int take_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (o->jobs.set && (o->jobs.v < 1 || o->jobs.v > 1024))
-        return cli_fail(CLI_USAGE, "--jobs needs a number from 1 to 1024, not %lld", (long long)o->jobs.v);
-    if (o->default_dim.set && o->default_dim.v < 1)
-        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
-                        (long long)o->default_dim.v);
     int rc = check_format(j);
     rc = rc ? rc : cli_shapes_parse(o, NULL, 0, &j->shapes);
     if (rc)

@@ -8,7 +8,5 @@ int cmd_schema(const struct cli_opts *o)
     int rc = o->word.n > 1 ? cli_fail(CLI_USAGE, "one schema at a time, not '%s' too", o->word.item[1]) : 0;
     if (rc || (rc = cli_output_open(o->output, &out)))
         return rc;
-    int failed = oc_schema_write(o->word.n ? o->word.item[0] : NULL, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_schema_write(o->word.n ? o->word.item[0] : NULL, out.f, &err), &err);
 }

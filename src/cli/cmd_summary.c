@@ -24,8 +24,6 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
         return cli_fail(CLI_USAGE, "'summary' needs a profile: onnxcost summary PROFILE...");
     if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
         return cli_fail_err(&err);
-    if (cli_check_runs(o))
-        return CLI_USAGE;
     if (o->partial)
         opts.stop = cli_fault_stop_begin();
     struct cli_progress *progress = cli_progress_start();
@@ -66,18 +64,13 @@ static int write_summary(const struct cli_opts *o, const struct oc_kernel_names 
                                    .samples_per_step = (double)o->samples_per_step.v,
                                    .width_chars = cli_width(&out, &o->width),
                                    .kernel_names = names};
-    int failed = oc_summary_write(list, n, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_summary_write(list, n, &opts, out.f, &err), &err);
 }
 
 int cmd_summary(const struct cli_opts *o)
 {
     struct oc_profile **list = NULL;
     size_t n = 0;
-    if (o->samples_per_step.set && o->samples_per_step.v < 1)
-        return cli_fail(CLI_USAGE, "--samples-per-step needs a number of at least 1, not %lld",
-                        (long long)o->samples_per_step.v);
     struct oc_kernel_names *names = NULL;
     struct oc_err err;
     if (o->kernel_names && oc_kernel_names_load(o->kernel_names, &names, &err))

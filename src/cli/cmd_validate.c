@@ -6,15 +6,13 @@
 
 static int write_result(const struct cli_opts *o, const struct oc_validation_result *v)
 {
-    const char *format = o->format && !strcmp(o->format, "compact") ? "table" : o->format;
+    const char *format = cli_format(o);
     struct cli_output out;
     struct oc_err err;
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
-    int failed = oc_validation_write(v, format, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    return cli_output_finish(&out, oc_validation_write(v, format, out.f, &err), &err);
 }
 
 int cmd_validate(const struct cli_opts *o)

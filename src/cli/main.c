@@ -49,6 +49,8 @@ static int main_run(int argc, char **argv, struct cli_opts *o)
     if (!rc)
         rc = cli_check_format(o->format, c->mask);
     if (!rc)
+        rc = cli_check_numbers(o);
+    if (!rc)
         rc = cli_take_limits(o);
     if (!rc)
         rc = cli_take_stdin(o);

@@ -269,6 +269,13 @@ int cli_output_fail(struct cli_output *out, const struct oc_err *err)
     return CLI_ENVIRONMENT;
 }
 
+int cli_output_finish(struct cli_output *out, int failed, const struct oc_err *err)
+{
+    int code = failed ? cli_output_fail(out, err) : 0;
+    int rc = cli_output_close(out, !failed);
+    return code ? code : rc;
+}
+
 int cli_output_close(struct cli_output *out, bool keep)
 {
     int error = close_stream(out, keep), rc = 0;

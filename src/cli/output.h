@@ -32,6 +32,9 @@ int cli_output_fail(struct cli_output *out, const struct oc_err *err);
  * Returns 0 or the exit code; a closed pipe gives CLI_ENVIRONMENT without a message. */
 int cli_output_close(struct cli_output *out, bool keep);
 
+/* Both, after a writer of the library: `failed` is what it returned. Returns 0 or the exit code. */
+int cli_output_finish(struct cli_output *out, int failed, const struct oc_err *err);
+
 /* Columns to fit: `asked` if set, else COLUMNS, else of the terminal; 0: no limit (output is not a terminal).
  */
 unsigned cli_width(const struct cli_output *out, const struct cli_int *asked);

@@ -106,26 +106,8 @@ enum oc_stat cli_stat(const char *name)
     return OC_STAT_AUTO;
 }
 
-int cli_check_runs(const struct cli_opts *o)
-{
-    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
-        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
-    if (o->iterations.set && (o->iterations.v < 1 || o->iterations.v > INT32_MAX))
-        return cli_fail(CLI_USAGE, "--iterations needs a number of runs of at least 1, not %lld",
-                        (long long)o->iterations.v);
-    return 0;
-}
-
 static int side_check_options(const struct cli_opts *o, const struct cli_side *s)
 {
-    if (o->default_dim.set && o->default_dim.v < 1)
-        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
-                        (long long)o->default_dim.v);
-    if (o->align.set && o->align.v < 1)
-        return cli_fail(CLI_USAGE, "--align needs a number of bytes of at least 1, not %lld",
-                        (long long)o->align.v);
-    if (cli_check_runs(o))
-        return CLI_USAGE;
     if (s->optimized_path && !s->profile_path)
         return cli_fail(CLI_USAGE,
                         "--optimized-model needs a model and its profile: onnxcost MODEL --profile FILE");
@@ -163,19 +145,21 @@ static int side_analyze(const struct cli_opts *o, struct cli_side *s)
     int rc = cli_shapes_parse(o, s->profile_shape, s->n_profile_shape, &s->shapes);
     if (rc)
         return rc;
-    struct oc_analyze_opts opts = cli_analyze_opts(o, &s->shapes);
+    s->opts = cli_analyze_opts(o, &s->shapes);
     if (s->profile)
-        opts.n_control = oc_profile_control(s->in.model, s->profile, &s->control);
-    opts.control = s->control;
-    if (oc_analyze(s->in.model, &opts, &s->analysis, &err))
+        s->opts.n_control = oc_profile_control(s->in.model, s->profile, &s->control);
+    s->opts.control = s->control;
+    if (oc_analyze(s->in.model, &s->opts, &s->analysis, &err))
         return cli_fail_err(&err);
     s->in.analysis = s->analysis;
     if (s->profile && oc_join_make(s->in.model, s->analysis, s->profile, s->optimized, &s->join, &err))
         return cli_fail_err(&err);
     s->in.join = s->join;
-    if (s->join && oc_join_sizes(s->analysis, &opts, s->optimized, s->join, &err))
+    if (s->join && oc_join_sizes(s->analysis, &s->opts, s->optimized, s->join, &err))
         return cli_fail_err(&err);
-    return cli_check_pair(o, &s->in);
+    struct oc_report_in pair = s->in;
+    pair.device = s->any_device ? NULL : pair.device;
+    return cli_check_pair(o, &pair);
 }
 
 int cli_side_open(const struct cli_opts *o, struct cli_side *s)

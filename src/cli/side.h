@@ -12,6 +12,7 @@ struct cli_side {
     const char *model_path;
     const char *profile_path, *optimized_path, *hw; /* NULL: none */
     const struct oc_model *same_model;              /* of another side: it is not read again; NULL */
+    bool any_device; /* the device need not be the one that was profiled */
     /* made */
     struct oc_report_in in;
     struct oc_model *model, *optimized;
@@ -20,6 +21,7 @@ struct cli_side {
     size_t n_profile_shape;
     struct oc_control_bind *control;
     struct cli_shapes shapes;
+    struct oc_analyze_opts opts;
     struct oc_analysis *analysis;
     struct oc_join *join;
     struct oc_hwdb *hwdb;
@@ -31,9 +33,6 @@ void cli_side_close(struct cli_side *s);
 
 /* --stat by its name; OC_STAT_AUTO without one. */
 enum oc_stat cli_stat(const char *name);
-
-/* Checks --warmup and --iterations; 0 or CLI_USAGE. */
-int cli_check_runs(const struct cli_opts *o);
 
 /* ---- standard input --------------------------------------------------------------------------------- */
 
