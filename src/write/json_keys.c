@@ -194,24 +194,6 @@ void oc_key_array(struct oc_json_out *w, const char *key)
     oc_jw_begin_array(w);
 }
 
-bool oc_key_object_if(struct oc_json_out *w, const char *key, bool known)
-{
-    if (known)
-        oc_key_object(w, key);
-    else
-        oc_key_null(w, key);
-    return known;
-}
-
-bool oc_key_array_if(struct oc_json_out *w, const char *key, bool known)
-{
-    if (known)
-        oc_key_array(w, key);
-    else
-        oc_key_null(w, key);
-    return known;
-}
-
 void oc_key_time(struct oc_json_out *w, const char *key, double ns)
 {
     oc_key_double(w, key, fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns);

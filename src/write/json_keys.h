@@ -19,16 +19,31 @@ void oc_key_double(struct oc_json_out *w, const char *key, double v); /* not fin
 void oc_key_time(struct oc_json_out *w, const char *key, double ns);  /* rounded to 15 digits to remove
                                                                        * arithmetic error */
 void oc_key_count(struct oc_json_out *w, const char *key, double v);  /* integers without a decimal point */
-void oc_key_null(struct oc_json_out *w, const char *key);
 void oc_key_quality(struct oc_json_out *w, unsigned quality);
 void oc_key_quality_of(struct oc_json_out *w, const char *key, unsigned quality);
+
+void oc_key_null(struct oc_json_out *w, const char *key);
 
 /* Begin a member that is an object or an array. */
 void oc_key_object(struct oc_json_out *w, const char *key);
 void oc_key_array(struct oc_json_out *w, const char *key);
-/* Or null, and false, where it is not known. */
-bool oc_key_object_if(struct oc_json_out *w, const char *key, bool known);
-bool oc_key_array_if(struct oc_json_out *w, const char *key, bool known);
+/* Or null, and false, where it is not known. Inline, for the static analysis of pointers. */
+static inline bool oc_key_object_if(struct oc_json_out *w, const char *key, bool known)
+{
+    if (known)
+        oc_key_object(w, key);
+    else
+        oc_key_null(w, key);
+    return known;
+}
+static inline bool oc_key_array_if(struct oc_json_out *w, const char *key, bool known)
+{
+    if (known)
+        oc_key_array(w, key);
+    else
+        oc_key_null(w, key);
+    return known;
+}
 
 /* A document: one object, whose first members are schema, version, tool and model (its path; NULL: no
  * model). */

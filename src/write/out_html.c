@@ -98,8 +98,11 @@ static void add_used(void *user, unsigned unit, unsigned cls, double operations)
 /* Basis and source of a figure of the device. */
 static void figure(struct oc_json_out *w, const char *key, const struct oc_hw_figure *f)
 {
-    if (!oc_key_array_if(w, key, f != NULL))
+    if (!f) {
+        oc_key_null(w, key);
         return;
+    }
+    oc_key_array(w, key);
     oc_jw_string(w, f->text);
     oc_jw_string(w, oc_basis_name(f->basis));
     oc_jw_string(w, f->source[0] ? f->source[0]->title : NULL);

@@ -122,7 +122,7 @@ static void row_fields(struct oc_fields *o, const struct hw_table *t, const stru
 static void print_fields(const struct hw_table *t, bool json, FILE *f)
 {
     static const struct hw_cell none[MAX_COLUMNS] = {{0}};
-    struct oc_json_out w;
+    struct oc_json_out w = {0};
     struct oc_fields o = {.json = json ? &w : NULL};
     if (json) {
         oc_json_begin(&w, f, t->schema, VERSION, NULL);
