@@ -12,7 +12,7 @@ struct cli_side {
     const char *model_path;
     const char *profile_path, *optimized_path, *hw; /* NULL: none */
     const struct oc_model *same_model;              /* of another side: it is not read again; NULL */
-    bool any_device; /* the device need not be the one that was profiled */
+    bool any_device;                                /* the device need not be the one that was profiled */
     /* made */
     struct oc_report_in in;
     struct oc_model *model, *optimized;

@@ -145,6 +145,7 @@ static const char *changes(struct oc_fields *o, unsigned bits)
 
 static void row_fields(struct oc_fields *o, const struct oc_diff_row *r)
 {
+    oc_fields_begin(o);
     oc_field_text(o, "status", oc_diff_status_name(r->status));
     oc_field_text(o, "changes", changes(o, r->change));
     oc_field_text(o, "aligned_by", r->rule ? oc_align_rule_name(r->rule) : NULL);
@@ -163,22 +164,17 @@ static void row_fields(struct oc_fields *o, const struct oc_diff_row *r)
         field_time(o, time ? "time_delta_ns" : "roofline_delta_ns", oc_diff_delta(r, m));
     }
     oc_field_text(o, "what", r->what);
+    oc_fields_end(o);
 }
 
 void oc_diff_csv(struct oc_diff_view *v, FILE *f)
 {
-    struct oc_fields o = {0};
+    struct oc_fields o = {.head_only = !v->n_row};
     const struct oc_diff_row none = {.name = "", .name_b = "", .type = "", .type_b = ""};
-    if (!v->n_row) {
-        oc_fields_begin(&o);
+    if (!v->n_row)
         row_fields(&o, &none);
-        oc_fields_head(&o);
-    }
-    for (uint32_t i = 0; i < v->n_row; i++) {
-        oc_fields_begin(&o);
+    for (uint32_t i = 0; i < v->n_row; i++)
         row_fields(&o, &v->d->row[v->row[i]]);
-        oc_fields_end(&o);
-    }
     oc_fields_csv(&o, "1", f);
     oc_fields_free(&o);
 }
@@ -251,11 +247,8 @@ static void list_json(struct oc_fields *o, const char *key, const struct oc_diff
                       const uint32_t *index, uint32_t n)
 {
     oc_key_array(o->json, key);
-    for (uint32_t i = 0; i < n; i++) {
-        oc_fields_begin(o);
+    for (uint32_t i = 0; i < n; i++)
         row_fields(o, &row[index ? index[i] : i]);
-        oc_fields_end(o);
-    }
     oc_jw_end_array(o->json);
 }
 

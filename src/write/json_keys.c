@@ -16,21 +16,16 @@ void oc_fields_begin(struct oc_fields *f)
         oc_jw_begin_object(f->json);
 }
 
-void oc_fields_head(struct oc_fields *f)
-{
-    f->table.n_col = f->n;
-    if (!f->table.n_row)
-        oc_plain_row(&f->table, f->name);
-}
-
 void oc_fields_end(struct oc_fields *f)
 {
     if (f->json) {
         oc_jw_end_object(f->json);
         return;
     }
-    oc_fields_head(f);
-    oc_plain_row(&f->table, f->cell);
+    if (!f->table.n_row)
+        oc_plain_cells(&f->table, f->name, f->n);
+    if (!f->head_only)
+        oc_plain_row(&f->table, f->cell);
 }
 
 static void json_keys_put(struct oc_fields *f, const char *name, const char *cell)
@@ -54,7 +49,23 @@ void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v)
     if (f->json)
         oc_key_u64(f->json, name, v);
     else
-        json_keys_put(f, name, oc_printf(&f->arena, "%" PRIu64, v));
+        json_keys_put(f, name, oc_u64_text(&f->arena, v));
+}
+
+void oc_field_u64_if(struct oc_fields *f, const char *name, bool known, uint64_t v)
+{
+    if (known)
+        oc_field_u64(f, name, v);
+    else
+        oc_field_text(f, name, NULL);
+}
+
+void oc_field_bool(struct oc_fields *f, const char *name, bool v)
+{
+    if (f->json)
+        oc_key_bool(f->json, name, v);
+    else
+        json_keys_put(f, name, v ? "1" : "0");
 }
 
 void oc_field_double(struct oc_fields *f, const char *name, double v)

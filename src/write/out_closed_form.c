@@ -50,23 +50,26 @@ static const char *closed_form_missing(const struct oc_closed_form *f, enum oc_m
 
 static void closed_form_csv(struct closed_form_out *o, FILE *f)
 {
-    struct oc_plain_table t = {0};
-    struct oc_arena arena = {0};
-    OC_ROW(&t, "metric", "unit", "sign", "formula", "holds_for", "fitted_points", "checked_points");
+    struct oc_fields row = {0};
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++) {
         const struct oc_fit_result *r = &o->f->result[m];
-        const char *text = o->f->text[m];
+        bool known = o->f->text[m] != NULL;
         oc_buf_clear(&o->b);
         oc_buf_str(&o->b, "");
-        if (text)
+        if (known)
             closed_form_sizes(&o->b, o->f, r);
-        OC_ROW(&t, oc_metric_info((enum oc_metric)m)->key, oc_metric_info((enum oc_metric)m)->unit,
-               text ? closed_form_sign(o->f, (enum oc_metric)m) : "", text ? text : "",
-               oc_strdup(&arena, o->b.data), text ? oc_printf(&arena, "%" PRIu32, r->fitted) : "",
-               text ? oc_printf(&arena, "%" PRIu32, r->checked) : "");
+        oc_fields_begin(&row);
+        oc_field_text(&row, "metric", oc_metric_info((enum oc_metric)m)->key);
+        oc_field_text(&row, "unit", oc_metric_info((enum oc_metric)m)->unit);
+        oc_field_text(&row, "sign", known ? closed_form_sign(o->f, (enum oc_metric)m) : NULL);
+        oc_field_text(&row, "formula", o->f->text[m]);
+        oc_field_text(&row, "holds_for", oc_strdup(&row.arena, o->b.data));
+        oc_field_u64_if(&row, "fitted_points", known, r->fitted);
+        oc_field_u64_if(&row, "checked_points", known, r->checked);
+        oc_fields_end(&row);
     }
-    oc_plain_csv(&t, "1", f);
-    oc_arena_free(&arena);
+    oc_fields_csv(&row, "1", f);
+    oc_fields_free(&row);
 }
 
 static void json_symbols(struct oc_json_out *w, const struct oc_closed_form *f)

@@ -6,7 +6,6 @@
 #include "base/c_locale.h"
 #include "write/devices_view.h"
 #include "write/json_keys.h"
-#include "write/plain_table.h"
 
 enum { VERSION = 1 };
 
@@ -237,77 +236,52 @@ static void devices_json(const struct oc_rank *r, FILE *f)
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */
 
-struct csv {
-    const struct oc_rank *r;
-    struct oc_arena arena;
-    struct oc_plain_table table;
-};
-
-static const char *devices_data_u64(struct csv *c, bool known, uint64_t v)
-{
-    return known ? oc_printf(&c->arena, "%" PRIu64, v) : "";
-}
-
-static const char *devices_data_real(struct csv *c, double v)
-{
-    return isfinite(v) ? oc_printf(&c->arena, "%.17g", v) : "";
-}
-
 /* One device, in total (op_class OC_OP_CLASS_COUNT) or for one class of operators. */
-static void devices_data_csv_row(struct csv *c, const struct oc_rank_table *t, size_t i, unsigned op_class)
+static void csv_fields(struct oc_fields *o, const struct oc_rank *r, const struct oc_rank_table *t, size_t i,
+                       unsigned op_class)
 {
     const struct oc_rank_row *row = &t->row[i];
     bool all = op_class == OC_OP_CLASS_COUNT;
     const struct oc_span *s =
         all ? &t->whole[t->device[i]] : &t->by_class[t->device[i] * OC_OP_CLASS_COUNT + op_class];
     unsigned limit = oc_span_limit(s);
-    const char *cell[] = {
-        devices_data_u64(c, c->r->symbol != NULL, (uint64_t)t->batch),
-        devices_data_u64(c, row->place, row->place),
-        devices_data_u64(c, row->place, row->first),
-        devices_data_u64(c, row->place, row->last),
-        row->device->info.id,
-        all ? "" : oc_op_class_name(op_class),
-        devices_data_real(c, s->lo_s),
-        devices_data_real(c, s->mid_s),
-        devices_data_real(c, s->hi_s),
-        devices_data_real(c, all ? oc_rank_samples(c->r, t->batch) / s->mid_s : NAN),
-        devices_data_real(c, all ? row->lo_joule : NAN),
-        devices_data_real(c, all ? row->mid_joule : NAN),
-        devices_data_real(c, all ? row->hi_joule : NAN),
-        all ? fits_name[row->fits] : "",
-        devices_data_u64(c, all && row->need_bytes, row->need_bytes),
-        devices_data_u64(c, all && row->capacity_bytes, row->capacity_bytes),
-        oc_span_evidence_name(s->evidence),
-        limit < OC_SPAN_PARTS ? oc_span_part_name(limit) : "",
-        devices_data_real(c, s->part_s[OC_SPAN_VECTOR]),
-        devices_data_real(c, s->part_s[OC_SPAN_MATRIX]),
-        devices_data_real(c, s->part_s[OC_SPAN_SPECIAL]),
-        devices_data_real(c, s->part_s[OC_SPAN_MEMORY]),
-        devices_data_real(c, s->part_s[OC_SPAN_CACHE]),
-        devices_data_real(c, s->part_s[OC_SPAN_OVERHEAD]),
-        s->missing,
-    };
-    c->table.n_col = OC_COUNT(cell);
-    oc_plain_row(&c->table, cell);
+    oc_fields_begin(o);
+    oc_field_u64_if(o, "batch", r->symbol != NULL, (uint64_t)t->batch);
+    oc_field_u64_if(o, "place", row->place, row->place);
+    oc_field_u64_if(o, "first_place", row->place, row->first);
+    oc_field_u64_if(o, "last_place", row->place, row->last);
+    oc_field_text(o, "device", row->device->info.id);
+    oc_field_text(o, "class", all ? NULL : oc_op_class_name(op_class));
+    oc_field_double(o, "low_s", s->lo_s);
+    oc_field_double(o, "middle_s", s->mid_s);
+    oc_field_double(o, "high_s", s->hi_s);
+    oc_field_double(o, "middle_inferences_per_s", all ? oc_rank_samples(r, t->batch) / s->mid_s : NAN);
+    oc_field_double(o, "low_joule", all ? row->lo_joule : NAN);
+    oc_field_double(o, "middle_joule", all ? row->mid_joule : NAN);
+    oc_field_double(o, "high_joule", all ? row->hi_joule : NAN);
+    oc_field_text(o, "fits", all ? fits_name[row->fits] : NULL);
+    oc_field_u64_if(o, "needed_bytes", all && row->need_bytes, row->need_bytes);
+    oc_field_u64_if(o, "memory_bytes", all && row->capacity_bytes, row->capacity_bytes);
+    oc_field_text(o, "evidence", oc_span_evidence_name(s->evidence));
+    oc_field_text(o, "limit", limit < OC_SPAN_PARTS ? oc_span_part_name(limit) : NULL);
+    for (unsigned k = 0; k < OC_SPAN_PARTS; k++)
+        oc_field_double(o, oc_printf(&o->arena, "%s_s", part_key[k]), s->part_s[k]);
+    oc_field_text(o, "missing", s->missing);
+    oc_fields_end(o);
 }
 
 static void devices_csv(const struct oc_rank *r, FILE *f)
 {
-    struct csv c = {.r = r, .table = {}};
-    OC_ROW(&c.table, "batch", "place", "first_place", "last_place", "device", "class", "low_s", "middle_s",
-           "high_s", "middle_inferences_per_s", "low_joule", "middle_joule", "high_joule", "fits",
-           "needed_bytes", "memory_bytes", "evidence", "limit", "vector_s", "matrix_s", "special_s",
-           "memory_s", "cache_s", "overhead_s", "missing");
+    struct oc_fields o = {0};
     for (size_t b = 0; b < r->n_table; b++)
         for (size_t i = 0; i < r->n_device; i++) {
-            devices_data_csv_row(&c, &r->table[b], i, OC_OP_CLASS_COUNT);
+            csv_fields(&o, r, &r->table[b], i, OC_OP_CLASS_COUNT);
             for (unsigned k = 0; k < OC_OP_CLASS_COUNT; k++)
                 if (r->table[b].total.class_nodes[k])
-                    devices_data_csv_row(&c, &r->table[b], i, k);
+                    csv_fields(&o, r, &r->table[b], i, k);
         }
-    oc_plain_csv(&c.table, "1", f);
-    oc_arena_free(&c.arena);
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------- */

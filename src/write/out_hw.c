@@ -117,24 +117,22 @@ static void row_fields(struct oc_fields *o, const struct hw_table *t, const stru
         else
             oc_field_double(o, key, cell[c].value);
     }
+    oc_fields_end(o);
 }
 
 static void print_fields(const struct hw_table *t, bool json, FILE *f)
 {
     static const struct hw_cell none[MAX_COLUMNS] = {{0}};
     struct oc_json_out w = {0};
-    struct oc_fields o = {.json = json ? &w : NULL};
+    struct oc_fields o = {.json = json ? &w : NULL, .head_only = !json && !t->n_row};
     if (json) {
         oc_json_begin(&w, f, t->schema, VERSION, NULL);
         oc_key_array(&w, "rows");
     } else if (!t->n_row) {
         row_fields(&o, t, none);
-        oc_fields_head(&o);
     }
-    for (size_t i = 0; i < t->n_row; i++) {
+    for (size_t i = 0; i < t->n_row; i++)
         row_fields(&o, t, t->row[i]);
-        oc_fields_end(&o);
-    }
     if (json) {
         oc_jw_end_array(&w);
         oc_json_end(&w);

@@ -74,38 +74,59 @@ static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
     put_dimensions(w, l);
 }
 
-static void put_counts(struct oc_json_out *w, const struct oc_llm *l, const struct oc_llm_line *line)
+/* ---- runs, in both formats -------------------------------------------------------------------------- */
+
+static void token_fields(struct oc_fields *o, const struct oc_llm_line *line)
+{
+    oc_field_u64_if(o, "new_tokens", line->fresh >= 0, (uint64_t)line->fresh);
+    oc_field_u64_if(o, "cached_tokens", line->past >= 0, (uint64_t)line->past);
+}
+
+static void count_fields(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_line *line)
 {
     struct oc_llm_counts c = {.quality = OC_UNKNOWN, .peak_quality = OC_UNKNOWN};
     bool known = oc_llm_run(l, line->part, &c);
-    oc_key_u64_if(w, "macs", known, c.macs);
-    oc_key_u64_if(w, "flops", known, c.flops);
-    oc_key_u64_if(w, "ops", known, c.ops);
-    oc_key_u64_if(w, "bytes_read_weight", known, c.bytes_read_weight);
-    oc_key_u64_if(w, "bytes_read_act", known, c.bytes_read_act);
-    oc_key_u64_if(w, "bytes_written", known, c.bytes_written);
-    oc_key_u64_if(w, "kv_read", known, c.kv_read);
-    oc_key_u64_if(w, "kv_written", known, c.kv_written);
-    oc_key_u64_if(w, "peak_bytes", known && line->fresh >= 0 && c.peak_quality != OC_UNKNOWN, c.peak);
-    oc_key_u64_if(w, "unknown_nodes", known, c.unknown_nodes);
-    oc_key_quality(w, c.quality);
-    oc_key_text(w, "failure", known ? NULL : oc_llm_failure(l, line->part));
+    oc_field_u64_if(o, "macs", known, c.macs);
+    oc_field_u64_if(o, "flops", known, c.flops);
+    oc_field_u64_if(o, "ops", known, c.ops);
+    oc_field_u64_if(o, "bytes_read_weight", known, c.bytes_read_weight);
+    oc_field_u64_if(o, "bytes_read_act", known, c.bytes_read_act);
+    oc_field_u64_if(o, "bytes_written", known, c.bytes_written);
+    oc_field_u64_if(o, "kv_read", known, c.kv_read);
+    oc_field_u64_if(o, "kv_written", known, c.kv_written);
+    oc_field_u64_if(o, "peak_bytes", known && line->fresh >= 0 && c.peak_quality != OC_UNKNOWN, c.peak);
+    if (o->json)
+        oc_field_u64_if(o, "unknown_nodes", known, c.unknown_nodes);
+    oc_field_text(o, "quality", oc_quality_name(c.quality));
+    if (o->json)
+        oc_field_text(o, "failure", known ? NULL : oc_llm_failure(l, line->part));
 }
 
-static void llm_data_put_runs(struct oc_json_out *w, const struct oc_llm *l, struct oc_arena *a)
+static void roof_fields(struct oc_fields *o, const struct oc_llm_line *line, const struct oc_llm_roof *r)
+{
+    oc_field_double(o, "least_s", r->s);
+    oc_field_double(o, "most_tokens_per_s", r->s > 0 ? line->tokens / r->s : NAN);
+    oc_field_double(o, "arithmetic_s", r->comp_s);
+    oc_field_double(o, "memory_s", r->mem_s);
+    oc_field_double(o, "weights_and_cache_s", r->chip_s);
+    oc_field_text(o, "bound_by", r->bound);
+    if (o->json)
+        oc_field_text(o, "missing", r->missing);
+}
+
+static void llm_data_put_runs(struct oc_fields *o, const struct oc_llm *l)
 {
     struct oc_llm_line line[OC_LLM_LINES];
-    size_t n = oc_llm_lines(l, a, line);
-    oc_key_array(w, "runs");
+    size_t n = oc_llm_lines(l, &o->arena, line);
+    oc_key_array(o->json, "runs");
     for (size_t i = 0; i < n; i++) {
-        oc_jw_begin_object(w);
-        oc_key_text(w, "run", line[i].key);
-        llm_data_key_i64(w, "new_tokens", line[i].fresh);
-        llm_data_key_i64(w, "cached_tokens", line[i].past);
-        put_counts(w, l, &line[i]);
-        oc_jw_end_object(w);
+        oc_fields_begin(o);
+        oc_field_text(o, "run", line[i].key);
+        token_fields(o, &line[i]);
+        count_fields(o, l, &line[i]);
+        oc_fields_end(o);
     }
-    oc_jw_end_array(w);
+    oc_jw_end_array(o->json);
 }
 
 static void llm_data_put_forms(struct oc_json_out *w, const struct oc_llm *l, enum oc_llm_phase phase,
@@ -131,26 +152,19 @@ static void put_limit(struct oc_json_out *w, const char *key, const struct oc_ll
     oc_jw_end_object(w);
 }
 
-static void put_device(struct oc_json_out *w, const struct oc_llm *l, const struct oc_llm_device *d,
-                       struct oc_arena *a)
+static void put_device(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_device *d)
 {
+    struct oc_json_out *w = o->json;
     struct oc_llm_line line[OC_LLM_LINES];
-    size_t n = oc_llm_lines(l, a, line);
+    size_t n = oc_llm_lines(l, &o->arena, line);
     oc_jw_begin_object(w);
     oc_key_text(w, "device", oc_device_info(d->device).id);
     oc_key_array(w, "roofs");
     for (size_t i = 0; i < n; i++) {
-        const struct oc_llm_roof *r = oc_llm_roof_of(d, line[i].part);
-        oc_jw_begin_object(w);
-        oc_key_text(w, "run", line[i].key);
-        oc_key_double(w, "least_s", r->s);
-        oc_key_double(w, "most_tokens_per_s", r->s > 0 ? line[i].tokens / r->s : NAN);
-        oc_key_double(w, "arithmetic_s", r->comp_s);
-        oc_key_double(w, "memory_s", r->mem_s);
-        oc_key_double(w, "weights_and_cache_s", r->chip_s);
-        oc_key_text(w, "bound_by", r->bound);
-        oc_key_text(w, "missing", r->missing);
-        oc_jw_end_object(w);
+        oc_fields_begin(o);
+        oc_field_text(o, "run", line[i].key);
+        roof_fields(o, &line[i], oc_llm_roof_of(d, line[i].part));
+        oc_fields_end(o);
     }
     oc_jw_end_array(w);
     oc_key_double(w, "memory_bytes", d->memory_bytes);
@@ -166,89 +180,45 @@ static void put_device(struct oc_json_out *w, const struct oc_llm *l, const stru
 void oc_llm_write_json(const struct oc_llm *l, FILE *f)
 {
     struct oc_json_out w;
-    struct oc_arena a = {0};
+    struct oc_fields o = {.json = &w};
     oc_json_begin(&w, f, "onnxcost.llm", VERSION, l->model->path);
     llm_data_key_i64(&w, "batch", l->opts.batch);
     llm_data_key_i64(&w, "prompt", l->opts.prompt);
     llm_data_key_i64(&w, "generate", l->opts.generate);
     put_facts(&w, l);
-    llm_data_put_runs(&w, l, &a);
+    llm_data_put_runs(&o, l);
     oc_key_object(&w, "closed_forms");
-    llm_data_put_forms(&w, l, OC_LLM_PREFILL, &a);
-    llm_data_put_forms(&w, l, OC_LLM_DECODE, &a);
+    llm_data_put_forms(&w, l, OC_LLM_PREFILL, &o.arena);
+    llm_data_put_forms(&w, l, OC_LLM_DECODE, &o.arena);
     oc_jw_end_object(&w);
     oc_key_array(&w, "devices");
     for (size_t i = 0; i < l->n_device; i++)
-        put_device(&w, l, &l->device[i], &a);
+        put_device(&o, l, &l->device[i]);
     oc_jw_end_array(&w);
     oc_json_end(&w);
-    oc_arena_free(&a);
+    oc_fields_free(&o);
 }
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */
 
-struct csv {
-    const struct oc_llm *l;
-    struct oc_arena arena;
-    struct oc_plain_table table;
-};
-
-static const char *llm_data_u64(struct csv *c, bool known, uint64_t v)
-{
-    return known ? oc_printf(&c->arena, "%" PRIu64, v) : "";
-}
-
-static const char *llm_data_real(struct csv *c, double v)
-{
-    return isfinite(v) ? oc_printf(&c->arena, "%.17g", v) : "";
-}
-
-/* A row for a run, on a device or without one. */
-static void llm_data_csv_row(struct csv *c, const struct oc_llm_line *line, const struct oc_llm_device *d)
-{
-    struct oc_llm_counts k = {.quality = OC_UNKNOWN};
-    bool known = oc_llm_run(c->l, line->part, &k);
-    const struct oc_llm_roof none = {NAN, NAN, NAN, NAN, "", NULL};
-    const struct oc_llm_roof *r = d ? oc_llm_roof_of(d, line->part) : &none;
-    const char *cell[] = {
-        d ? oc_device_info(d->device).id : "",
-        line->key,
-        llm_data_u64(c, true, (uint64_t)c->l->opts.batch),
-        llm_data_u64(c, line->fresh >= 0, (uint64_t)line->fresh),
-        llm_data_u64(c, line->past >= 0, (uint64_t)line->past),
-        llm_data_u64(c, known, k.macs),
-        llm_data_u64(c, known, k.flops),
-        llm_data_u64(c, known, k.ops),
-        llm_data_u64(c, known, k.bytes_read_weight),
-        llm_data_u64(c, known, k.bytes_read_act),
-        llm_data_u64(c, known, k.bytes_written),
-        llm_data_u64(c, known, k.kv_read),
-        llm_data_u64(c, known, k.kv_written),
-        llm_data_u64(c, known && line->fresh >= 0, k.peak),
-        oc_quality_name(k.quality),
-        llm_data_real(c, r->s),
-        llm_data_real(c, r->s > 0 ? line->tokens / r->s : NAN),
-        llm_data_real(c, r->comp_s),
-        llm_data_real(c, r->mem_s),
-        llm_data_real(c, r->chip_s),
-        r->bound,
-    };
-    c->table.n_col = OC_COUNT(cell);
-    oc_plain_row(&c->table, cell);
-}
-
+/* A row for each run, on each device or without one. */
 void oc_llm_write_csv(const struct oc_llm *l, FILE *f)
 {
-    struct csv c = {.l = l, .table = {}};
+    const struct oc_llm_roof none = {NAN, NAN, NAN, NAN, "", NULL};
+    struct oc_fields o = {0};
     struct oc_llm_line line[OC_LLM_LINES];
-    size_t n = oc_llm_lines(l, &c.arena, line);
-    OC_ROW(&c.table, "device", "run", "batch", "new_tokens", "cached_tokens", "macs", "flops", "ops",
-           "bytes_read_weight", "bytes_read_act", "bytes_written", "kv_read", "kv_written", "peak_bytes",
-           "quality", "least_s", "most_tokens_per_s", "arithmetic_s", "memory_s", "weights_and_cache_s",
-           "bound_by");
-    for (size_t d = 0; d < (l->n_device ? l->n_device : 1); d++)
-        for (size_t i = 0; i < n; i++)
-            llm_data_csv_row(&c, &line[i], l->n_device ? &l->device[d] : NULL);
-    oc_plain_csv(&c.table, "1", f);
-    oc_arena_free(&c.arena);
+    size_t n = oc_llm_lines(l, &o.arena, line);
+    for (size_t i = 0; i < n * (l->n_device ? l->n_device : 1); i++) {
+        const struct oc_llm_device *d = l->n_device ? &l->device[i / n] : NULL;
+        oc_fields_begin(&o);
+        oc_field_text(&o, "device", d ? oc_device_info(d->device).id : NULL);
+        oc_field_text(&o, "run", line[i % n].key);
+        oc_field_u64(&o, "batch", (uint64_t)l->opts.batch);
+        token_fields(&o, &line[i % n]);
+        count_fields(&o, l, &line[i % n]);
+        roof_fields(&o, &line[i % n], d ? oc_llm_roof_of(d, line[i % n].part) : &none);
+        oc_fields_end(&o);
+    }
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
 }

@@ -220,20 +220,28 @@ static void buffers(struct mem_json *j)
     oc_jw_end_array(&j->w);
 }
 
+static void step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step)
+{
+    const struct oc_lives *l = m->lives;
+    bool known = step < l->n_step;
+    const struct oc_node *n = known ? &m->a->model->node[l->step[step]] : NULL;
+    oc_fields_begin(o);
+    if (!o->json)
+        oc_field_u64(o, "step", step);
+    oc_field_u64_if(o, "node", known, known ? l->step[step] : 0);
+    oc_field_text(o, "name", n && *n->name ? n->name : NULL);
+    oc_field_text(o, "op_type", n ? n->op_type : NULL);
+    oc_field_u64_if(o, "live_bytes", known, known ? l->live[step] : 0);
+    oc_field_u64_if(o, "inner_bytes", known, known ? l->inner[step] : 0);
+    oc_fields_end(o);
+}
+
 static void memory_steps(struct mem_json *j)
 {
-    const struct oc_lives *l = j->m->lives;
+    struct oc_fields o = {.json = &j->w};
     oc_key_array(&j->w, "steps");
-    for (uint32_t i = 0; i < l->n_step; i++) {
-        const struct oc_node *n = &j->m->a->model->node[l->step[i]];
-        oc_jw_begin_object(&j->w);
-        oc_key_u64(&j->w, "node", l->step[i]);
-        oc_key_text(&j->w, "name", *n->name ? n->name : NULL);
-        oc_key_text(&j->w, "op_type", n->op_type);
-        oc_key_u64(&j->w, "live_bytes", l->live[i]);
-        oc_key_u64(&j->w, "inner_bytes", l->inner[i]);
-        oc_jw_end_object(&j->w);
-    }
+    for (uint32_t i = 0; i < j->m->lives->n_step; i++)
+        step_fields(&o, j->m, i);
     oc_jw_end_array(&j->w);
 }
 
@@ -563,17 +571,11 @@ static void memory_write_table(const struct oc_memory *m, FILE *f)
 
 static void memory_write_csv(const struct oc_memory *m, FILE *f)
 {
-    struct mem_out o = {.m = m};
-    const struct oc_lives *l = m->lives;
-    struct oc_plain_table t = {0};
-    OC_ROW(&t, "step", "node", "name", "op_type", "live_bytes", "inner_bytes");
-    for (uint32_t i = 0; i < l->n_step; i++) {
-        const struct oc_node *n = &m->a->model->node[l->step[i]];
-        OC_ROW(&t, oc_printf(&o.arena, "%u", i), oc_printf(&o.arena, "%u", l->step[i]), n->name, n->op_type,
-               oc_printf(&o.arena, "%" PRIu64, l->live[i]), oc_printf(&o.arena, "%" PRIu64, l->inner[i]));
-    }
-    oc_plain_csv(&t, "1", f);
-    oc_arena_free(&o.arena);
+    struct oc_fields o = {.head_only = !m->lives->n_step};
+    for (uint32_t i = 0; i < m->lives->n_step || (o.head_only && !i); i++)
+        step_fields(&o, m, i);
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
 }
 
 int oc_memory_write(const struct oc_memory *m, const char *format, FILE *f, struct oc_err *err)

@@ -8,83 +8,66 @@
 #include "base/units.h"
 #include "memory/memory_plan.h"
 #include "write/json_keys.h"
-#include "write/plain_table.h"
 
 enum { VERSION = 1 };
 
-static const char *plan_number(struct oc_arena *a, uint64_t v)
-{
-    return oc_printf(a, "%" PRIu64, v);
-}
+/* ---- the plan --------------------------------------------------------------------------------------- */
 
-static const char *plan_label(struct oc_arena *a, const struct oc_model *m, uint32_t node)
+/* In JSON an object; in CSV the columns first_node and last_node. */
+static void node_field(struct oc_fields *o, const char *name, const struct oc_model *m, uint32_t node)
 {
     char buf[256];
-    return node == OC_NONE ? "" : oc_strdup(a, oc_node_label(m, &m->node[node], buf, sizeof(buf)));
+    bool known = node != OC_NONE;
+    if (!o->json) {
+        oc_field_u64_if(o, name, known, node);
+    } else if (oc_key_object_if(o->json, name, known)) {
+        oc_key_u64(o->json, "index", node);
+        oc_key_text(o->json, "name", oc_node_label(m, &m->node[node], buf, sizeof(buf)));
+        oc_jw_end_object(o->json);
+    }
 }
 
-static const char *node_number(struct oc_arena *a, uint32_t node)
+static void label_field(struct oc_fields *o, const char *name, const struct oc_model *m, uint32_t node)
 {
-    return node == OC_NONE ? "" : plan_number(a, node);
+    char buf[256];
+    oc_field_text(o, name,
+                  node == OC_NONE ? NULL
+                                  : oc_strdup(&o->arena, oc_node_label(m, &m->node[node], buf, sizeof(buf))));
 }
 
-/* ---- the plan --------------------------------------------------------------------------------------- */
+static void buffer_fields(struct oc_fields *o, const struct oc_model *m, const struct oc_planned *b)
+{
+    bool bodies = b->value == OC_NONE;
+    oc_fields_begin(o);
+    oc_field_text(o, "value", bodies ? NULL : m->value[b->value].name);
+    oc_field_text(o, "kind", bodies ? "bodies" : "tensor");
+    oc_field_text(o, "graph", m->graph[b->graph].scope);
+    oc_field_u64(o, "bytes", b->bytes);
+    oc_field_u64(o, "offset", b->offset);
+    oc_field_u64(o, "first_step", b->first);
+    oc_field_u64(o, "last_step", b->last);
+    node_field(o, "first_node", m, b->first_node);
+    node_field(o, "last_node", m, b->last_node);
+    if (!o->json) {
+        label_field(o, "first_name", m, b->first_node);
+        label_field(o, "last_name", m, b->last_node);
+    }
+    oc_field_bool(o, "input", b->input);
+    oc_field_bool(o, "output", b->output);
+    oc_field_text(o, "quality", oc_quality_name(b->quality));
+    oc_fields_end(o);
+}
 
 static void plan_csv(const struct oc_memory_plan *p, FILE *f)
 {
-    struct oc_arena arena = {0};
-    struct oc_plain_table t = {0};
-    const struct oc_model *m = p->a->model;
-    OC_ROW(&t, "value", "kind", "graph", "bytes", "offset", "first_step", "last_step", "first_node",
-           "last_node", "first_name", "last_name", "input", "output", "quality");
-    for (uint32_t i = 0; i < p->n_buffer; i++) {
-        const struct oc_planned *b = &p->buffer[i];
-        OC_ROW(&t, b->value == OC_NONE ? "" : m->value[b->value].name,
-               b->value == OC_NONE ? "bodies" : "tensor", m->graph[b->graph].scope,
-               plan_number(&arena, b->bytes), plan_number(&arena, b->offset), plan_number(&arena, b->first),
-               plan_number(&arena, b->last), node_number(&arena, b->first_node),
-               node_number(&arena, b->last_node), plan_label(&arena, m, b->first_node),
-               plan_label(&arena, m, b->last_node), b->input ? "1" : "0", b->output ? "1" : "0",
-               oc_quality_name(b->quality));
-    }
-    oc_plain_csv(&t, "1", f);
-    oc_arena_free(&arena);
-}
-
-static void plan_key_bool(struct oc_json_out *w, const char *key, bool v)
-{
-    oc_key_bool(w, key, v);
-}
-
-static void key_node(struct oc_json_out *w, const char *key, const struct oc_model *m, uint32_t node)
-{
-    char buf[256];
-    if (node == OC_NONE) {
-        oc_key_null(w, key);
-        return;
-    }
-    oc_key_object(w, key);
-    oc_key_u64(w, "index", node);
-    oc_key_text(w, "name", oc_node_label(m, &m->node[node], buf, sizeof(buf)));
-    oc_jw_end_object(w);
-}
-
-static void json_buffer(struct oc_json_out *w, const struct oc_model *m, const struct oc_planned *b)
-{
-    oc_jw_begin_object(w);
-    oc_key_text(w, "value", b->value == OC_NONE ? NULL : m->value[b->value].name);
-    oc_key_text(w, "kind", b->value == OC_NONE ? "bodies" : "tensor");
-    oc_key_text(w, "graph", m->graph[b->graph].scope);
-    oc_key_u64(w, "bytes", b->bytes);
-    oc_key_u64(w, "offset", b->offset);
-    oc_key_u64(w, "first_step", b->first);
-    oc_key_u64(w, "last_step", b->last);
-    key_node(w, "first_node", m, b->first_node);
-    key_node(w, "last_node", m, b->last_node);
-    plan_key_bool(w, "input", b->input);
-    plan_key_bool(w, "output", b->output);
-    oc_key_quality(w, b->quality);
-    oc_jw_end_object(w);
+    const struct oc_planned none = {.value = OC_NONE, .first_node = OC_NONE, .last_node = OC_NONE};
+    struct oc_fields o = {.head_only = !p->n_buffer};
+    for (uint32_t i = 0; i < p->n_buffer; i++)
+        buffer_fields(&o, p->a->model, &p->buffer[i]);
+    if (!p->n_buffer)
+        buffer_fields(&o, p->a->model, &none);
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
 }
 
 static void key_order(struct oc_json_out *w, const struct oc_memory_plan *p)
@@ -103,38 +86,48 @@ static double plan_ratio(uint64_t a, uint64_t b)
 static void plan_json(const struct oc_memory_plan *p, FILE *f)
 {
     struct oc_json_out w;
+    struct oc_fields o = {.json = &w};
     oc_json_begin(&w, f, "onnxcost.plan", VERSION, p->a->model->path);
     oc_key_u64(&w, "size_bytes", p->size);
     oc_key_u64(&w, "live_bytes", p->lower);
     oc_key_double(&w, "ratio", plan_ratio(p->size, p->lower));
-    plan_key_bool(&w, "optimal", p->optimal);
+    oc_key_bool(&w, "optimal", p->optimal);
     oc_key_text(&w, "method", p->method);
     oc_key_u64(&w, "align_bytes", p->align > 1 ? p->align : 1);
     oc_key_quality(&w, p->quality);
-    plan_key_bool(&w, "reordered", p->reorder.changed);
+    oc_key_bool(&w, "reordered", p->reorder.changed);
     oc_key_array(&w, "buffers");
     for (uint32_t i = 0; i < p->n_buffer; i++)
-        json_buffer(&w, p->a->model, &p->buffer[i]);
+        buffer_fields(&o, p->a->model, &p->buffer[i]);
     oc_jw_end_array(&w);
     key_order(&w, p);
     oc_json_end(&w);
+    oc_fields_free(&o);
 }
 
 /* ---- the order -------------------------------------------------------------------------------------- */
 
+static void order_fields(struct oc_fields *o, const struct oc_memory_plan *p, uint32_t position)
+{
+    bool known = position < p->lives->n_step;
+    uint32_t at = known ? p->order[position] : 0, node = known ? p->lives->step[at] : OC_NONE;
+    oc_fields_begin(o);
+    oc_field_u64(o, "position", position);
+    oc_field_u64(o, "file_position", at);
+    oc_field_u64(o, "node", node);
+    label_field(o, "name", p->a->model, node);
+    oc_field_text(o, "op_type", known ? p->a->model->node[node].op_type : NULL);
+    oc_field_u64(o, "live_bytes", known ? p->live[position] : 0);
+    oc_fields_end(o);
+}
+
 static void order_csv(const struct oc_memory_plan *p, FILE *f)
 {
-    struct oc_arena arena = {0};
-    struct oc_plain_table t = {0};
-    const struct oc_model *m = p->a->model;
-    OC_ROW(&t, "position", "file_position", "node", "name", "op_type", "live_bytes");
-    for (uint32_t i = 0; i < p->lives->n_step; i++) {
-        uint32_t node = p->lives->step[p->order[i]];
-        OC_ROW(&t, plan_number(&arena, i), plan_number(&arena, p->order[i]), plan_number(&arena, node),
-               plan_label(&arena, m, node), m->node[node].op_type, plan_number(&arena, p->live[i]));
-    }
-    oc_plain_csv(&t, "1", f);
-    oc_arena_free(&arena);
+    struct oc_fields o = {.head_only = !p->lives->n_step};
+    for (uint32_t i = 0; i < p->lives->n_step || (o.head_only && !i); i++)
+        order_fields(&o, p, i);
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
 }
 
 static void order_json(const struct oc_memory_plan *p, FILE *f)
@@ -144,8 +137,8 @@ static void order_json(const struct oc_memory_plan *p, FILE *f)
     oc_key_u64(&w, "file_order_bytes", p->reorder.before);
     oc_key_u64(&w, "bytes", p->reorder.after);
     oc_key_u64(&w, "lower_bytes", p->reorder.lower);
-    plan_key_bool(&w, "optimal", p->reorder.lower == p->reorder.after);
-    plan_key_bool(&w, "changed", p->reorder.changed);
+    oc_key_bool(&w, "optimal", p->reorder.lower == p->reorder.after);
+    oc_key_bool(&w, "changed", p->reorder.changed);
     oc_key_quality(&w, p->quality);
     key_order(&w, p);
     oc_key_array(&w, "live_bytes");

@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "write/json_keys.h"
 #include "write/out_summary.h"
-#include "write/plain_table.h"
 
 enum { VERSION = 1 };
 
@@ -217,47 +216,39 @@ void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const str
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */
 
-enum { COLUMNS = 16 };
-
 struct csv {
-    struct oc_plain_table t;
-    struct oc_arena a;
+    struct oc_fields fields;
     const struct oc_time_summary *s;
     const char *view;
 };
 
-static const char *summary_data_number(struct csv *c, double v)
+static void time_fields(struct oc_fields *o, const char *side, const struct oc_times *t)
 {
-    char buf[32];
-    if (!isfinite(v))
-        return "";
-    oc_format_repr(v, buf, sizeof(buf));
-    return oc_strdup(&c->a, buf);
-}
-
-static void times_row(struct csv *c, const struct oc_times *t, const char **cell)
-{
-    const double v[] = {t->total_ns, oc_times_avg(t), t->max_ns, t->min_ns};
-    for (size_t i = 0; i < OC_COUNT(v); i++)
-        cell[i] = t->known ? summary_data_number(c, v[i]) : "";
+    const struct {
+        const char *name;
+        double ns;
+    } figure[] = {{"total", t->total_ns}, {"avg", oc_times_avg(t)}, {"max", t->max_ns}, {"min", t->min_ns}};
+    for (size_t i = 0; i < OC_COUNT(figure); i++)
+        oc_field_double(o, oc_printf(&o->arena, "%s_%s_ns", side, figure[i].name),
+                        t->known ? figure[i].ns : NAN);
 }
 
 static void csv_item(struct csv *c, const struct oc_sum_item *i)
 {
-    const char *cell[COLUMNS];
-    size_t n = 0;
+    struct oc_fields *o = &c->fields;
     uint64_t calls = oc_times_calls(i->host.known ? &i->host : &i->device);
-    cell[n++] = c->s->profile->path;
-    cell[n++] = c->view;
-    cell[n++] = oc_printf(&c->a, "%u", i->depth);
-    cell[n++] = i->name;
-    cell[n++] = i->type;
-    cell[n++] = i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : "";
-    cell[n++] = i->lane == OC_NONE ? "" : oc_lane_text(c->s->profile, i->lane, &c->a);
-    cell[n++] = i->kind == OC_EV_COUNT || !calls ? "" : oc_printf(&c->a, "%" PRIu64, calls);
-    times_row(c, &i->host, cell + n);
-    times_row(c, &i->device, cell + n + 4);
-    oc_plain_row(&c->t, cell);
+    oc_fields_begin(o);
+    oc_field_text(o, "profile", c->s ? c->s->profile->path : NULL);
+    oc_field_text(o, "view", c->view);
+    oc_field_u64(o, "depth", i->depth);
+    oc_field_text(o, "name", i->name);
+    oc_field_text(o, "type", i->type);
+    oc_field_text(o, "kind", i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : NULL);
+    oc_field_text(o, "thread", i->lane == OC_NONE ? NULL : oc_lane_text(c->s->profile, i->lane, &o->arena));
+    oc_field_u64_if(o, "calls", i->kind != OC_EV_COUNT && calls, calls);
+    time_fields(o, "host", &i->host);
+    time_fields(o, "device", &i->device);
+    oc_fields_end(o);
 }
 
 static void csv_kinds(struct csv *c, const struct oc_sum_kind *k, uint32_t n)
@@ -279,10 +270,10 @@ static void csv_kinds(struct csv *c, const struct oc_sum_kind *k, uint32_t n)
 void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
                     FILE *f)
 {
-    struct csv c = {0};
-    OC_ROW(&c.t, "profile", "view", "depth", "name", "type", "kind", "thread", "calls", "host_total_ns",
-           "host_avg_ns", "host_max_ns", "host_min_ns", "device_total_ns", "device_avg_ns", "device_max_ns",
-           "device_min_ns");
+    const struct oc_sum_item none = {.lane = OC_NONE, .kind = OC_EV_COUNT};
+    struct csv c = {.fields.head_only = true};
+    csv_item(&c, &none);
+    c.fields.head_only = false;
     for (size_t i = 0; i < n; i++) {
         c.s = s[i];
         for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
@@ -298,6 +289,6 @@ void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const stru
                 csv_item(&c, &l->item[k]);
         }
     }
-    oc_plain_csv(&c.t, "1", f);
-    oc_arena_free(&c.a);
+    oc_fields_csv(&c.fields, "1", f);
+    oc_fields_free(&c.fields);
 }
