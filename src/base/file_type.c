@@ -120,9 +120,8 @@ static const struct row rows[] = {
      .is = {"a report of perf stat (counters without functions)",
             "record functions: perf record PROGRAM, then perf report --stdio -n"}},
     {TEXT(""), .with = "DeepSpeed Flops Profiler",
-     .is = {"a report of DeepSpeed's flops profiler (times of modules)",
-            "record operators: torch.profiler.profile(...) as prof, then "
-            "prof.export_chrome_trace(\"trace.json\")"}},
+     .is = {"a report of DeepSpeed's flops profiler without the tree of modules",
+            "print it with detailed=True (\"flops_profiler\": {\"detailed\": true} in the configuration)"}},
     {TEXT(""), .with = "== Metric result:",
      .is = {"a report of nvprof with metrics and no times", "run nvprof without --metrics and --events"}},
     {TEXT("&&&& RUNNING TensorRT.trtexec"),

@@ -509,6 +509,11 @@ LOG_SOURCE(ort_web, "ONNX Runtime Web: console with env.webgpu.profiling, with s
 LOG_SOURCE(tflite, "TensorFlow Lite benchmark_model --enable_op_profiling (text, CSV)",
            "TensorFlow 2.x (CSV, text)", "initialization; nodes inside a delegate",
            {"TensorFlow Lite", "", "table of benchmark_model", is_lite_header, take_lite});
+LOG_SOURCE(deepspeed, "DeepSpeed flops profiler: module tree as printed (detailed=True)",
+           "0.3 to 0.14 from READMEs and its source",
+           "backward pass; submodules that a page shortened with (...)",
+           {"DeepSpeed flops profiler", "", "figures of DeepSpeed's flops profiler", oc_deepspeed_is_line,
+            oc_deepspeed_take});
 LOG_SOURCE(nvprof, "CUDA nvprof: summary and GPU trace as printed",
            "CUDA 9 and 10; 8 to 11 from quoted output",
            "calls of the runtime, where there are kernels; grid sizes",

@@ -85,6 +85,10 @@ void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row)
     rec->min_ns = fmin(rec->min_ns, row->min_ns);
     rec->max_ns = fmax(rec->max_ns, row->max_ns);
     rec->total_ns += row->total_ns;
+    if (row->has_flop) {
+        rec->flop = isnan(rec->flop) ? row->flop : rec->flop + row->flop;
+        rec->quality = OC_EST;
+    }
     t->p->imported_ns += row->device ? 0 : row->total_ns;
     if (!row->device)
         return;

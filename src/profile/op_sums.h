@@ -15,6 +15,8 @@ struct oc_op_row {
     double total_ns, min_ns, max_ns; /* of all calls; of one call, NAN: unknown */
     uint64_t calls;                  /* 0: unknown */
     struct oc_str shapes;            /* text of the shapes: separates records */
+    bool has_flop;                   /* flop, of all calls, is the source's estimate; NAN: unknown */
+    double flop;
     uint64_t where;
     /* Sets the members below for the first row of a record; types are in the arena. NULL: none. */
     void (*types)(struct oc_arena *a, const void *ctx, struct oc_op_row *row);

@@ -45,7 +45,9 @@
     X(onednn) \
     X(openvino_pc) \
     X(ort_web) \
-    X(tflite)
+    X(tflite) \
+    X(deepspeed) \
+    X(onnxruntime_csv)
 /* clang-format on */
 
 #define DECLARE(id) extern const struct oc_importer oc_importer_##id;

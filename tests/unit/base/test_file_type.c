@@ -32,7 +32,7 @@ static const struct {
     {"x", "a.out: ok\n\n Performance counter stats for './a.out':\n",
      "a report of perf stat (counters without functions)", 54},
     {"x", "start\n\n------- DeepSpeed Flops Profiler -------\n",
-     "a report of DeepSpeed's flops profiler (times of modules)", 48},
+     "a report of DeepSpeed's flops profiler without the tree of modules", 48},
     {"x", "==7== NVPROF is profiling process 7\n==7== Metric result:\n",
      "a report of nvprof with metrics and no times", 57},
     {"x", "&&&& RUNNING TensorRT.trtexec # trtexec --int8\n", "a log of trtexec without times of layers", 47},

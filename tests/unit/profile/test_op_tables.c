@@ -243,6 +243,77 @@ static void recordings_after_the_first_are_not_added(void **state)
     }
 }
 
+/* ---- DeepSpeed ----------------------------------------------------------------------------------------- */
+
+/* Two equal blocks in one row; a ModuleList has no figures; the parts of 10 ms add up. */
+static void modules_of_deepspeed_have_the_time_outside_of_submodules(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_table("op_tables/deepspeed.txt");
+    const struct oc_prof_rec *q = t_rec(p, "layers.0-1.attention.q"), *a = t_rec(p, "layers.0-1.attention");
+    assert_string_equal(q->op_type, "Linear");
+    assert_int_equal(q->calls, 2);
+    assert_true(fabs(q->time_ns - 2e6) < 1e-3 && fabs(a->time_ns - 3.9e6) < 1e-3);
+    assert_true(fabs(q->flop - 4e9) < 1 && fabs(a->flop - 2 * (3 * 1.333e9 - 2e9)) < 1);
+    assert_int_equal(q->quality, OC_EST);
+    assert_true(isnan(t_rec(p, "embed")->flop)); /* not counted */
+    assert_true(fabs(t_rec(p, "TinyModel")->time_ns - 1.8e6) < 1e-3);
+    assert_true(fabs(p->run_ns - 1e7) < 1e-3);
+    oc_profile_close(p);
+}
+
+/* The forward() of `model` does not call `encoder`, which its repr() contains. A second report is another
+ * recording. */
+static void submodules_outside_of_forward_are_not_counted_twice(void **state)
+{
+#define FIGURES(MS) "0, 0.00% Params, 1 GMACs, 1.00% MACs, " MS " ms, 1.00% latency, 2.0 GFLOPS"
+#define TREE                                                                                                 \
+    "Net(\n  " FIGURES("10") ", \n  (model): Model(\n    " FIGURES("3") ", \n"                               \
+                                                                        "    (encoder): Conv2d(" FIGURES(    \
+                                                                            "5") ", 3, 8)\n  )\n)\n"
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text(TREE "---\n" TREE, NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_true(fabs(sum_of(p, false) - 1e7) < 1e-3);
+    assert_true(fabs(t_rec(p, "Net")->time_ns - 5e6) < 1e-3);
+    assert_true(t_rec(p, "model")->time_ns == 0);
+    assert_true(t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+}
+
+/* ---- ONNX Runtime -------------------------------------------------------------------------------------- */
+
+static void a_trace_of_onnxruntime_as_a_table_is_the_same_trace(void **state)
+{
+#define ARGS(OPEN, CLOSE) OPEN "'op_name': 'Conv', 'input_type_shape': [{'float': [1, 3]}]" CLOSE
+    static const char *const text[] = {
+        ",cat,pid,tid,dur,ts,ph,name,args\n"
+        "0,Session,1,1,100,0,X,model_run,{}\n"
+        "1,Node,1,1,60,10,X,\"it's, c_kernel_time\",\"" ARGS(
+            "{", "}") "\"\n"
+                      "2,Node,1,1,30,70,X,r_kernel_time,\"{'op_name': 'Relu'}\"\n",
+        "cat,pid,tid,dur,ts,ph,name,args_op_name,args_input_type_shape,op_name\n"
+        "Session,1,1,100.0,0,X,model_run,,,\n"
+        "Node,1,1,60.0,10,X,\"it's, c_kernel_time\",Conv,\"[{'float': [1, 3]}]\",c\n"
+        "Node,1,1,30.0,70,X,r_kernel_time,Relu,,r\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
+        struct oc_err err = {0};
+        struct oc_profile *p = t_profile_text(text[i], NULL, &err);
+        if (!p)
+            fail_msg("%s", err.msg);
+        const struct oc_prof_rec *c = t_rec(p, "it's, c");
+        assert_string_equal(c->op_type, "Conv");
+        assert_true(c->time_ns == 60e3 && p->run_ns == 100e3 && p->runs_total == 1);
+        assert_int_equal(c->n_in, 1);
+        check_dims(&c->in[0], OC_DT_FLOAT, (const int64_t[]){1, 3}, 2);
+        assert_string_equal(t_rec(p, "r")->op_type, "Relu");
+        oc_profile_close(p);
+    }
+}
+
 /* ---- tables of PyTorch --------------------------------------------------------------------------------- */
 
 #define TORCH_RULE                                                                                           \
@@ -432,6 +503,9 @@ int main(void)
         cmocka_unit_test(other_events_of_qnn_are_skipped),
         cmocka_unit_test(calls_of_the_runtime_are_dropped_in_all_recordings),
         cmocka_unit_test(recordings_after_the_first_are_not_added),
+        cmocka_unit_test(modules_of_deepspeed_have_the_time_outside_of_submodules),
+        cmocka_unit_test(submodules_outside_of_forward_are_not_counted_twice),
+        cmocka_unit_test(a_trace_of_onnxruntime_as_a_table_is_the_same_trace),
         cmocka_unit_test(shapes_of_a_pytorch_table_separate_rows),
         cmocka_unit_test(kernels_alone_are_rows_of_a_pytorch_table),
         cmocka_unit_test(negative_device_times_are_not_read),
