@@ -5,13 +5,13 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-enum { LOOK_BYTES = 4096 }; /* for `with` */
+enum { LOOK_BYTES = 4096, WITH_BYTES = 65536 }; /* text or not; for `with` */
 
 struct row {
     const char *magic; /* bytes at `at`, NULL: any; text that begins so, in any letter case, with `text` */
     unsigned short n, at;
     bool text;
-    const char *with;   /* is somewhere in the first LOOK_BYTES, NULL: any */
+    const char *with;   /* is somewhere in the first WITH_BYTES, NULL: any */
     const char *suffix; /* end of the name, NULL: any */
     struct oc_signature is;
 };
@@ -167,7 +167,7 @@ static bool file_type_fits(const struct row *r, const char *path, const char *da
 {
     if (r->suffix && !file_type_ends_with(path, r->suffix))
         return false;
-    if (r->with && !memmem(data, n < LOOK_BYTES ? n : LOOK_BYTES, r->with, strlen(r->with)))
+    if (r->with && !memmem(data, n < WITH_BYTES ? n : WITH_BYTES, r->with, strlen(r->with)))
         return false;
     if (!r->magic)
         return !text;

@@ -24,7 +24,7 @@ struct oc_module {
     size_t path;                 /* length of the path that ends with it */
     double ns, flop;             /* of one of them */
     double inner_ns, inner_flop; /* of its submodules */
-    bool is_list;                /* ModuleList: no figures of its own */
+    bool is_list;                /* no time of its own, as ModuleList */
     uint64_t copies;             /* in all */
     uint64_t where;
 };
@@ -77,8 +77,10 @@ static bool read_figures(struct oc_str s, double *ns, double *flop)
         return false;
     head.n--;
     const char *comma = head.n ? memrchr(head.s, ',', head.n) : NULL;
-    if (!comma || !oc_csv_time(after(head, comma, 1), ns))
+    if (!comma)
         return false;
+    if (!oc_csv_time(after(head, comma, 1), ns)) /* "1.77 Gs": a module that was not timed */
+        *ns = NAN;
     if (tail.n && tail.s[0] == ',')
         tail = after(tail, tail.s, 1);
     const char *end = oc_str_chr(tail, ',');
@@ -173,16 +175,21 @@ int oc_deepspeed_take(struct oc_op_log *log, struct oc_str line)
     bool figures = read_figures(s, &ns, &flop), opens = s.n > 1 && s.s[s.n - 1] == '(';
     const char *text = figures ? oc_str_find(s, "% latency") : s.s;
     const char *name_end = s.n && s.s[0] == '(' ? oc_str_find(s, "): ") : s.s;
-    const char *open = figures && name_end ? memchr(name_end, '(', (size_t)(text - name_end)) : NULL;
+    const char *open =
+        figures && name_end && name_end < text ? memchr(name_end, '(', (size_t)(text - name_end)) : NULL;
     if (head.n && t->depth && (opens || open))
         open_module(log, head, (struct oc_module){.is_list = true}, false);
-    if (open || (figures && head.n))
-        open_module(log, open ? before(s, open) : head, (struct oc_module){.ns = ns, .flop = flop}, open);
+    bool timed = !isnan(ns);
+    struct oc_module m = {.ns = timed ? ns : 0, .flop = timed ? flop : 0, .is_list = !timed};
+    if (open && (timed || t->depth))
+        open_module(log, before(s, open), m, true);
+    else if (figures && head.n)
+        open_module(log, head, m, false);
     else if (opens)
         t->head = oc_str(oc_strndup(&log->rows.scratch, s.s, s.n - 1), s.n - 1);
     else if (s.n && s.s[0] == ')' && t->skipped)
         t->skipped--;
     else if (s.n && s.s[0] == ')' && t->depth)
         close_module(log, &t->open[--t->depth]);
-    return 0;
+    return figures && !timed ? -1 : 0;
 }

@@ -504,6 +504,17 @@ static int check_time(const struct source *s, const struct oc_profile *p, struct
                          s->imp->name, s->imp->title);
 }
 
+/* A recording of copies alone, for example. */
+static void warn_of_no_operators(struct oc_profile *p)
+{
+    uint32_t i = 0;
+    while (i < p->n_rec && p->rec[i].bucket)
+        i++;
+    if (p->n_rec && i == p->n_rec)
+        oc_diag_add(&p->diags, OC_WARNING, "W-no-operators", "",
+                    "the file has no time of operators or kernels, only of %s", p->rec[0].bucket);
+}
+
 static int profile_read_source(const struct source *s, const struct oc_profile_opts *opts,
                                struct oc_profile **out, struct oc_err *err)
 {
@@ -528,6 +539,7 @@ static int profile_read_source(const struct source *s, const struct oc_profile_o
     if (stopped)
         mark_partial(p, where);
     check_conserved(p);
+    warn_of_no_operators(p);
     use_iterations(p, opts->iterations);
     check_runs(p);
     oc_profile_tell_kernels(p, opts->kernel_names);

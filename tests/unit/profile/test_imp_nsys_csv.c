@@ -166,6 +166,16 @@ static void sums_without_runs_keep_the_first_run_with_a_warning(void **state)
     }
 }
 
+static void recording_of_copies_alone_says_so(void **state)
+{
+    (void)state;
+    struct oc_profile *p =
+        read_text("Time (%),Total Time (ns),Count,Avg (ns),Operation\n100.0,14,2,7.0,[CUDA memset]\n");
+    const char *text = t_finding(p, "W-no-operators");
+    assert_true(text && strstr(text, "only of copies"));
+    oc_profile_close(p);
+}
+
 /* A README with two recordings, as CSV and as printed; the warning names both places. The second recording of
  * the last text has another report than the first. */
 static void second_recording_in_a_file_is_not_added(void **state)
@@ -390,6 +400,7 @@ int main(void)
         cmocka_unit_test(kernels_with_api_calls_are_read),
         cmocka_unit_test(rejects_text_that_is_not_a_report),
         cmocka_unit_test(sample_reports_match_independent_sums),
+        cmocka_unit_test(recording_of_copies_alone_says_so),
         cmocka_unit_test(second_recording_in_a_file_is_not_added),
         cmocka_unit_test(sums_without_runs_keep_the_first_run_with_a_warning),
     };
