@@ -41,16 +41,26 @@ devices() {
     echo
 }
 
-# Names that graph transformers of ONNX Runtime generate, with the test of each.
+# Names that graph transformers of ONNX Runtime generate, with what the join does and the test of each.
 names() {
-    printf '\n| name | transformer | versions | test |\n|---|---|---|---|\n'
+    printf '\n| name | matched to | transformer | versions | test |\n|---|---|---|---|---|\n'
     sed -n '/^} generated\[\] = {/,/^};/p' src/join/match_name.c | tr -d '\n' | sed 's/},/&\n/g' |
-        awk -F'"' '/NODE|OUTPUT|PRODUCT|NOTHING/ { of = $5; sub(/^, /, "", of); sub(/,.*/, "", of)
-            mid = of == "NODE" ? "NODE" : of == "NOTHING" ? "" : "TENSOR"
-            print $2 mid $4 "|" $(NF - 3) "|" $(NF - 1) "|" $2 $4 }' |
-        while IFS='|' read -r name source versions text; do
-            test=$(grep -lF -- "$text" tests/unit/join/test_ort_*.c | xargs -n 1 basename 2>/dev/null | tr '\n' ' ')
-            echo "| \`$name\` | $source | $versions | ${test% } |"
+        awk -F'"' 'BEGIN {
+            split("NODE NODE_NODE OUTPUT PRODUCT BRANCH BODY INSERTED_NODE INSERTED_TENSOR INSERTED_TYPE", kind, " ")
+            split("NODE NODE TENSOR TENSOR TYPE NAME NODE TENSOR TYPE", of_kind, " ")
+            for (i in kind) stem[kind[i]] = of_kind[i]
+            to["NODE"] = to["NODE_NODE"] = "the node"; to["OUTPUT"] = to["PRODUCT"] = "the node with that output"
+            to["NOTHING"] = "the next node without a record, by type and shape"
+            to["BRANCH"] = "the next node of the branch, by type and shape"; to["BODY"] = "the node in the body" }
+        NF > 8 { of = $5; sub(/^, /, "", of); sub(/,.*/, "", of)
+            name = of == "NODE_NODE" ? "NODE_NODE" : $2 stem[of] $4
+            text = of == "INSERTED_TYPE" ? "\"Transpose[|]Transpose" : of == "NODE_NODE" ? "\"conv_1_relu\"" : \
+                $4 != "" ? $4 "/?[|\"]" : of in stem || $2 ~ /_$/ || of == "NODE" ? "\"" $2 : "\"" $2 "[|]"
+            print name ";" (of in to ? to[of] : "none: inserted") ";" $(NF - 3) ";" $(NF - 1) ";" text }' |
+        while IFS=';' read -r name to source rest; do
+            versions=${rest%;*} text=${rest##*;}
+            test=$(grep -lE -- "$text" tests/unit/join/test_ort_*.c | xargs -n 1 basename 2>/dev/null | tr '\n' ' ')
+            echo "| \`$name\` | $to | $source | $versions | ${test% } |"
         done
     echo
 }
@@ -219,6 +229,6 @@ problems=$(sed -n 's/^| `\([a-z]*\)\/`.*/\1/p' src/README.md | while read -r fol
 done; for folder in src/*/; do
     grep -q "^| \`$(basename "$folder")/\`" src/README.md || echo "$folder is not in src/README.md"
 done)
-result 'every generated name has a transformer, versions and a test' "$(awk -F'|' 'NR > 3 && NF && (NF != 6 || $3 !~ /[a-z]/ || $4 !~ /[a-z]/ || $5 !~ /[a-z-]/)' "$work/lists/names")"
+result 'every generated name has a transformer, versions and a test' "$(awk -F'|' 'NR > 3 && NF && (NF != 7 || $3 !~ /[a-z]/ || $4 !~ /[a-z]/ || $5 !~ /[0-9]/ || $6 !~ /test_/)' "$work/lists/names")"
 result 'the map of the sources is complete' "$problems"
 finish

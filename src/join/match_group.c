@@ -35,11 +35,16 @@ static const struct pattern narrow[] = {
     {"FusedMatMul", " Transpose Mul Div ", NULL, false, false},
     {"TransposeMatMul", " Transpose Mul Div ", NULL, false, false},
     {"MatMulIntegerToFloat", " Cast Mul Add ", " Mul ", false, false},
-    {"DynamicQuantizeMatMul", " DynamicQuantizeLinear Cast Mul Add MatMulInteger ", NULL, false, false},
+    {"DynamicQuantizeMatMul", " Cast Mul Add ", " DynamicQuantizeLinear Cast Mul ", false, false},
     {"QLinear", QUANTIZERS, NULL, true, false},
     {"QGemm", QUANTIZERS, NULL, false, false},
     {"QuickGelu", " Mul Sigmoid ", NULL, false, false},
+    {"GemmSum", " Sum ", NULL, false, false},
     {"FusedReshape", " Reshape Squeeze Unsqueeze ", "", false, false},
+    {"BiasSoftmax", " Add ", NULL, false, false},
+    {"BiasDropout", " Add ", NULL, false, false},
+    {"SpaceToDepth", " Slice ", NULL, false, false},
+    {"Slice", " Range ", NULL, false, false},
 };
 static const struct pattern wide[] = {
     {"Gelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", NULL, false, true},
@@ -57,6 +62,14 @@ static const struct pattern wide[] = {
     {"Attention",
      " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where Cast Squeeze Unsqueeze "
      "Concat Shape ",
+     NULL, false, true},
+    {"GroupQueryAttention", " SimplifiedLayerNormalization RMSNormalization Reshape ", NULL, false, true},
+    {"MatMulNBitsQkv",
+     " MatMulNBits SimplifiedLayerNormalization SkipSimplifiedLayerNormalization RMSNormalization ", NULL,
+     false, true},
+    {"MatMulNBitsMlp",
+     " MatMulNBits SimplifiedLayerNormalization SkipSimplifiedLayerNormalization RMSNormalization Mul "
+     "Sigmoid ",
      NULL, false, true},
     {"MultiHeadAttention",
      " MatMul Add Reshape Transpose Softmax Mul Div Sub Where Cast Squeeze Unsqueeze Concat Shape ", NULL,
@@ -325,6 +338,11 @@ static const char *core_node(const char *type)
         {"Attention", " Softmax "},
         {"MultiHeadAttention", " Softmax "},
         {"QAttention", " Softmax "},
+        {"BiasSoftmax", " Softmax "},
+        {"BiasDropout", " Dropout "},
+        {"MatMulNBitsQkv", " MatMulNBits "},
+        {"MatMulNBitsMlp", " MatMulNBits "},
+        {"SpaceToDepth", " Concat "},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++)
         if (strcmp(row[i].type, type) == 0)
@@ -360,12 +378,46 @@ static bool is_inside(const char *type)
     return strcmp(type, "Sqrt") == 0 || strcmp(type, "Softmax") == 0;
 }
 
-/* Order alone proves little: the shapes must be equal. */
+/* MatMul with more than two dimensions became Gemm, between two Reshapes: [..., N] is recorded as [M, N]. */
+static bool is_flattened(const struct oc_shape *recorded, const struct oc_shape *s)
+{
+    return oc_shape_known(recorded) && recorded->rank == 2 && s->rank > 2 &&
+           recorded->dim[1].v == s->dim[s->rank - 1].v && oc_match_same_shape(recorded, s);
+}
+
+/* Order alone proves little: the shapes must be equal, or permuted for an operator in another layout. */
 static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
 {
     const struct oc_shape *s = oc_match_output_shape(x, node);
-    return (core_node(r->op_type) && is_inside(x->m->node[node].op_type)) || !s || !r->n_out ||
-           !oc_shape_known(s) || oc_shape_equal(s, &r->out[0].shape);
+    const char *type = x->m->node[node].op_type;
+    if ((core_node(r->op_type) && is_inside(type)) || !s || !r->n_out || !oc_shape_known(s) ||
+        oc_shape_equal(s, &r->out[0].shape))
+        return true;
+    bool other_layout = strncmp(r->name, "_token_", 7) == 0, split = strcmp(r->op_type, "Split") == 0;
+    return other_layout || split ? oc_match_same_shape(&r->out[0].shape, s)
+                                 : is_product(type) && is_flattened(&r->out[0].shape, s);
+}
+
+/* Whether an activation without a record follows the product, after its bias or normalization. */
+static bool is_activated(const struct oc_matcher *x, uint32_t node)
+{
+    for (unsigned i = 0; i < MAX_BEHIND; i++) {
+        node = only_user(x, node);
+        if (node == OC_NONE || !is_free(x, node))
+            return false;
+        if (oc_type_set_has(OC_MATCH_ACTIVATIONS, x->m->node[node].op_type))
+            return true;
+        if (!oc_type_set_has(NORMALIZED " ", x->m->node[node].op_type))
+            return false;
+    }
+    return false;
+}
+
+/* A FusedGemm has an activation, a Gemm does not. */
+static bool has_activation(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
+{
+    bool fused = strcmp(r->op_type, "FusedGemm") == 0;
+    return (!fused && strcmp(r->op_type, "Gemm") != 0) || is_activated(x, node) == fused;
 }
 
 /* A product has the recorded first input; packed weights are not recorded. */
@@ -380,7 +432,7 @@ static bool has_input(const struct oc_matcher *x, const struct oc_prof_rec *r, u
 
 static bool has_shapes(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
 {
-    return has_output(x, r, node) && has_input(x, r, node);
+    return has_output(x, r, node) && has_input(x, r, node) && has_activation(x, r, node);
 }
 
 static bool is_unmatched(const struct oc_matcher *x, uint32_t rec)

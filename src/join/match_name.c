@@ -36,6 +36,8 @@ bool oc_match_made_of(const char *type, const char *original)
         {"QGemm", "Gemm"},
         {"FastGelu", "Gelu"},
         {"BiasGelu", "Gelu"},
+        {"Slice", "Gather"},
+        {"Split", "Gather"},
         {"Upsample", "Resize"},
         {"Resize", "Upsample"},
         {"MemcpyFromHost", "Memcpy"},
@@ -50,19 +52,35 @@ bool oc_match_made_of(const char *type, const char *original)
 
 /* ---- scope: graphs that a record may refer to ------------------------------------------------------- */
 
+/* The runtime replaces calls of functions by their bodies, and an If with a constant condition by its branch.
+ */
+static bool is_inlined(const struct oc_matcher *x, const struct oc_node *n)
+{
+    uint32_t v = n->n_in ? n->in[0] : OC_NONE, from;
+    if (n->kind == OC_NODE_CALL)
+        return true;
+    if (!oc_equal(n->op_type, "If") || v == OC_NONE)
+        return false;
+    from = x->m->value[v].producer;
+    return from == OC_NONE ? x->m->value[v].constant != NULL : !oc_match_runs(x, from);
+}
+
 bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph)
 {
     const struct oc_model *m = x->m;
     uint32_t outer = x->p->rec[rec].parent, parent;
-    while ((parent = m->graph[graph].parent_node) != OC_NONE && m->node[parent].kind == OC_NODE_CALL)
-        graph = m->node[parent].graph; /* the runtime inlines functions */
-    if (outer == OC_NONE)
-        return parent == OC_NONE;
-    const struct oc_match *o = &x->match[outer];
-    for (uint32_t i = 0; i < o->n_node; i++)
-        if (o->node[i] == parent)
-            return true;
-    return o->n_node == 0;
+    const struct oc_match *o = outer == OC_NONE ? NULL : &x->match[outer];
+    if (o && !o->n_node)
+        return true;
+    while ((parent = m->graph[graph].parent_node) != OC_NONE) {
+        for (uint32_t i = 0; o && i < o->n_node; i++)
+            if (o->node[i] == parent)
+                return true;
+        if (!is_inlined(x, &m->node[parent]))
+            return false;
+        graph = m->node[parent].graph;
+    }
+    return !o;
 }
 
 /* Score of a candidate; 0: not acceptable. */
@@ -117,6 +135,33 @@ static bool take_node(struct oc_matcher *x, uint32_t rec, const char *name, size
     return true;
 }
 
+/* The k-th result of a body that runs, OC_NONE: a result that no node of it computes. */
+static uint32_t body_result(const struct oc_matcher *x, uint32_t graph, uint32_t k)
+{
+    const struct oc_graph *g = &x->m->graph[graph];
+    uint32_t v = k < g->n_output ? g->output[k] : OC_NONE, from = v == OC_NONE ? v : x->m->value[v].producer;
+    return from != OC_NONE && oc_match_runs(x, from) ? v : OC_NONE;
+}
+
+/* The node that computes the value: of an inlined If or call, a node of the body. */
+static uint32_t inner_producer(const struct oc_matcher *x, uint32_t value)
+{
+    uint32_t inner = value, k;
+    do {
+        uint32_t from = x->m->value[value = inner].producer;
+        const struct oc_node *n = from == OC_NONE ? NULL : &x->m->node[from];
+        if (!n || !is_inlined(x, n))
+            break;
+        for (k = 0; k < n->n_out && n->out[k] != value; k++)
+            ;
+        inner = n->body == OC_NONE ? OC_NONE : body_result(x, n->body, k);
+        for (uint32_t i = 0; i < n->n_attr && inner == OC_NONE; i++)
+            if (n->attr[i].graph && n->attr[i].n)
+                inner = body_result(x, n->attr[i].graph[0], k);
+    } while (inner != OC_NONE);
+    return x->m->value[value].producer;
+}
+
 static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, size_t len, double confidence)
 {
     uint32_t found = OC_NONE, tries = 0;
@@ -124,7 +169,7 @@ static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, si
     int best = 0;
     for (uint32_t v = oc_index_value(&x->x, name, len, &next); v != OC_NONE && tries < MAX_SAME_NAME;
          v = next ? next[v] : OC_NONE, tries++) {
-        uint32_t node = x->m->value[v].producer;
+        uint32_t node = inner_producer(x, v);
         int w = node == OC_NONE ? 0 : score_candidate(x, rec, node);
         if (w > best) {
             best = w;
@@ -139,37 +184,172 @@ static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, si
 
 /* ---- generated names -------------------------------------------------------------------------------- */
 
-enum of { NODE, OUTPUT, PRODUCT, NOTHING };
+/* What a name is made of. INSERTED_*: of a node without work of the model. */
+enum of {
+    NODE,
+    NODE_NODE, /* a convolution and its activation */
+    OUTPUT,    /* the node's output tensor */
+    PRODUCT,   /* that of a node that became a convolution */
+    NOTHING,
+    BRANCH, /* the operator type of a node in a branch */
+    BODY,   /* inlined.c */
+    INSERTED,
+    INSERTED_NODE,
+    INSERTED_TENSOR,
+    INSERTED_TYPE /* the operator type */
+};
 
 /* Names that ONNX Runtime's graph transformers generate: text before and after the name of a node or tensor.
- * GenerateNodeName appends "_token_<n>" to a name that is taken; an unnamed node leaves only the texts. */
+ * GenerateNodeName appends "_token_<n>" to a name that is taken; an unnamed node leaves only the texts. A
+ * slash at the end is not compared: versions differ. */
 static const struct generated {
     const char *before, *after;
-    uint8_t of;       /* NODE; OUTPUT: its output tensor; PRODUCT: of a node that became a convolution */
-    const char *type; /* PRODUCT: type of that node */
-    const char *as;   /* fusion pattern (match_group.c), NULL: that of the record's type */
+    uint8_t of;
+    const char *type;              /* PRODUCT: of that node; INSERTED: of the record; NULL: any */
+    const char *as;                /* fusion pattern (match_group.c), NULL: that of the record's type */
     const char *source, *versions; /* below onnxruntime/core/optimizer; src/doc/runtime-names.md lists them */
 } generated[] = {
     {"fused ", "", NODE, NULL, NULL, "gemm_activation_fusion.cc, conv_activation_fusion.cc",
-     "seen in 1.30; of Conv up to 1.10"},
-    {"", "_FusedMatMulAndScale", NODE, NULL, NULL, "matmul_scale_fusion.cc", "from the source"},
-    {"", "_FusedActivation", NODE, NULL, NULL, "matmul_activation_fusion.cc", "in the library 1.30"},
-    {"", "_sum_transformed", NODE, NULL, NULL, "gemm_sum_fusion.cc",
-     "from the source; before /GemmSumFusion"},
-    {"", "_transformed", NODE, NULL, NULL, "gemm_transpose_fusion.cc",
-     "from the source; before /GemmTransposeFusion"},
-    {"", "_nhwc", NODE, NULL, NULL, "nhwc_transformer.cc", "up to 1.13"},
-    {"", "_new_reshape", NODE, NULL, "FusedReshape", "reshape_fusion.cc", "seen in 1.30"},
+     "0.3 and later; of Conv to 1.10; seen in 1.30"},
+    {"", "/MatMulAddFusion", NODE, NULL, NULL, "matmul_add_fusion.cc", "1.19 and later; seen in 1.30"},
+    {"", "/MatMulScaleFusion", NODE, NULL, NULL, "matmul_scale_fusion.cc", "1.18 and later; seen in 1.30"},
+    {"", "/MatmulTransposeFusion", NODE, NULL, NULL, "matmul_transpose_fusion.cc",
+     "1.18 and later; seen in 1.30"},
+    {"", "/GemmSumFusion", NODE, NULL, "GemmSum", "gemm_sum_fusion.cc", "1.19 and later; seen in 1.30"},
+    {"", "/GemmTransposeFusion", NODE, NULL, NULL, "gemm_transpose_fusion.cc",
+     "1.18 and later; seen in 1.30"},
+    {"", "/LayerNormFusion", NODE, NULL, NULL, "layer_norm_fusion.cc", "1.18 and later; seen in 1.30"},
+    {"", "/SimplifiedLayerNormFusion", NODE, NULL, NULL, "layer_norm_fusion.cc",
+     "1.18 and later; seen in 1.30"},
+    {"", "/QuickGeluFusion", NODE, NULL, NULL, "quick_gelu_fusion.cc", "1.18 and later; seen in 1.30"},
+    {"", "/GatherSliceToSplitFusion", NODE, NULL, NULL, "gather_fusion.cc", "1.18 and later; seen in 1.30"},
+    {"", "/MobileClipProjectionGemm", NODE, NULL, NULL, "attention_fusion.cc",
+     "1.25 and later; from the source"},
+    {"", "_qknorm", NODE, NULL, NULL, "group_query_attention_pre_norm_fusion.cc",
+     "1.28 and later; CUDA, WebGPU; from the source"},
+    {"", "_replace", NODE, NULL, NULL, "propagate_cast_ops.cc",
+     "1.7 and later; if configured; from the source"},
+    {"", "_FusedMatMulAndScale", NODE, NULL, NULL, "matmul_scale_fusion.cc", "1.4 to 1.17; from the source"},
+    {"", "_FusedActivation", NODE, NULL, NULL, "matmul_activation_fusion.cc",
+     "1.15 and later; DirectML; from the source"},
+    {"", "_sum_transformed", NODE, NULL, "GemmSum", "gemm_sum_fusion.cc", "1.10 to 1.18; from the source"},
+    {"", "_transformed", NODE, NULL, NULL, "matmul_transpose_fusion.cc, gemm_transpose_fusion.cc",
+     "1.7 and later; of Gemm to 1.17; from the source"},
+    {"", "_new_reshape", NODE, NULL, "FusedReshape", "reshape_fusion.cc", "1.21 and later; seen in 1.30"},
+    {"", "_", NODE_NODE, NULL, NULL, "conv_activation_fusion.cc", "1.6 to 1.10; CUDA; from the source"},
     {"", "_bn_nchwc", PRODUCT, "BatchNormalization", "BlockedProduct", "nchwc_transformer.cc",
-     "seen in 1.30"},
-    {"", "_mul_nchwc", PRODUCT, "Mul", "BlockedProduct", "nchwc_transformer.cc", "seen in 1.30"},
+     "1.1 and later; seen in 1.30"},
+    {"", "_mul_nchwc", PRODUCT, "Mul", "BlockedProduct", "nchwc_transformer.cc",
+     "1.25 and later; seen in 1.30"},
     {"", "_pre_q_nchwc", OUTPUT, NULL, "FusedConv",
-     "nchwc_transformer.cc after qdq_transformer/qdq_propagation.cc", "in the library 1.30"},
-    {"", "_nchwc", OUTPUT, NULL, "FusedConv", "nchwc_transformer.cc", "seen in 1.30"},
-    {"gemm", "", NOTHING, NULL, NULL, "matmul_add_fusion.cc", "up to 1.18"},
-    {"MatMulBnFusion_Gemm", "", NOTHING, NULL, NULL, "matmul_bn_fusion.cc", "in the library 1.30"},
-    {"MatMul_With_Scale", "", NOTHING, NULL, NULL, "matmul_scale_fusion.cc", "before _FusedMatMulAndScale"},
-    {"matmul_bias", "", NOTHING, NULL, NULL, "fusion to MatMulBias", "not known"},
+     "nchwc_transformer.cc after qdq_transformer/qdq_propagation.cc", "1.11 and later; seen in 1.30"},
+    {"", "_nchwc", OUTPUT, NULL, "FusedConv", "nchwc_transformer.cc", "0.4 and later; seen in 1.30"},
+    {"", "_nhwc", OUTPUT, NULL, NULL, "nhwc_transformer.cc", "1.5 to 1.9; from the source"},
+    {"gemm", "", NOTHING, NULL, NULL, "matmul_add_fusion.cc", "0.3 to 1.18; from the source"},
+    {"MatMulBnFusion_Gemm", "", NOTHING, NULL, NULL, "matmul_bn_fusion.cc", "1.17 and later; seen in 1.30"},
+    {"MatMul_With_Transpose", "", NOTHING, NULL, NULL, "matmul_transpose_fusion.cc",
+     "1.2 to 1.17; from the source"},
+    {"MatMul", "", NOTHING, NULL, NULL, "group_query_attention_fusion.cc",
+     "1.22 and later; CUDA; from the source"},
+    {"MatMulNBits", "", NOTHING, NULL, NULL, "group_query_attention_fusion.cc",
+     "1.22 and later; CUDA; from the source"},
+    {"DQFusedMatMulNBits", "", NOTHING, NULL, NULL, "dq_matmulnbits_fusion.cc",
+     "1.25 and later; from the source"},
+    {"DirectDQFusedMatMulNBits", "", NOTHING, NULL, NULL, "dq_matmulnbits_fusion.cc",
+     "1.25 and later; from the source"},
+    {"MatMulNBitsQkv", "", NOTHING, NULL, NULL, "matmul_nbits_qkv_fusion.cc",
+     "1.27 and later; WebGPU; from the source"},
+    {"MatMulNBitsMlp", "", NOTHING, NULL, NULL, "matmul_nbits_mlp_fusion.cc",
+     "1.27 and later; WebGPU; from the source"},
+    {"DynamicQuantizeMatMul", "", NOTHING, NULL, NULL, "dynamic_quantize_matmul_fusion.cc",
+     "1.4; from the source"},
+    {"Attention", "", NOTHING, NULL, NULL, "attention_fusion.cc, attention_fusion_helper.h",
+     "1.0 and later; from the source"},
+    {"MobileClipMultiHeadAttention", "", NOTHING, NULL, NULL, "attention_fusion.cc",
+     "1.25 and later; from the source"},
+    {"EmbedLayerNormalization", "", NOTHING, NULL, NULL, "embed_layer_norm_fusion.cc",
+     "1.0 and later; from the source"},
+    {"SkipLayerNormalization", "", NOTHING, NULL, NULL,
+     "skip_layer_norm_fusion.cc, bias_skip_layer_norm_fusion.cc", "1.0 and later; seen in 1.30"},
+    {"LayerNormalization", "", NOTHING, NULL, NULL, "layer_norm_fusion.cc", "1.0 to 1.17; from the source"},
+    {"SimplifiedLayerNormalization", "", NOTHING, NULL, NULL, "layer_norm_fusion.cc",
+     "1.5 to 1.17; from the source"},
+    {"Gelu", "", NOTHING, NULL, NULL, "gelu_fusion.cc", "0.5 and later; seen in 1.30"},
+    {"BiasGelu", "", NOTHING, NULL, NULL, "bias_gelu_fusion.cc", "1.0 and later; seen in 1.30"},
+    {"FastGelu", "", NOTHING, NULL, NULL, "gelu_approximation.cc", "1.0 and later; from the source"},
+    {"GPT2Gelu", "", NOTHING, NULL, NULL, "fast_gelu_fusion.cc", "1.1 and later; seen in 1.30"},
+    {"QuickGelu", "", NOTHING, NULL, NULL, "quick_gelu_fusion.cc", "1.14 to 1.17; from the source"},
+    {"BiasSoftmax", "", NOTHING, NULL, NULL, "bias_softmax_fusion.cc",
+     "1.5 and later; CUDA; from the source"},
+    {"BiasDropout", "", NOTHING, NULL, NULL, "bias_dropout_fusion.cc",
+     "1.7 and later; CUDA; from the source"},
+    {"SpaceToDepth", "", NOTHING, NULL, NULL, "slice_concat_to_space_to_depth_fusion.cc",
+     "1.25 and later; seen in 1.30"},
+    {"Slice", "", NOTHING, NULL, NULL, "gather_fusion.cc", "1.14 and later; seen in 1.30"},
+    {"_if_then_branch_", "", BRANCH, NULL, NULL, "../graph/graph.cc", "1.17 and later; seen in 1.30"},
+    {"_if_else_branch_", "", BRANCH, NULL, NULL, "../graph/graph.cc", "1.17 and later; seen in 1.30"},
+    {"_inlfunc_", "", BODY, NULL, NULL, "../graph/function_utils.cc", "1.17 and later; seen in 1.30"},
+    {"Memcpy", "", INSERTED, NULL, NULL, "transformer_memcpy.cc",
+     "0.3 and later; not on CPU; from the source"},
+    {"ReorderInput", "", INSERTED, NULL, NULL, "nchwc_transformer.cc, nhwc_transformer.cc",
+     "0.4 and later; seen in 1.30"},
+    {"ReorderOutput", "", INSERTED, NULL, NULL, "nchwc_transformer.cc, nhwc_transformer.cc",
+     "0.4 and later; seen in 1.30"},
+    {"InsertedPrecisionFreeCast_", "", INSERTED_TENSOR, "Cast", NULL, "insert_cast_transformer.cc",
+     "1.17 and later; seen in 1.30"},
+    {"InsertedCast_", "", INSERTED_TENSOR, "Cast", NULL, "insert_cast_transformer.cc",
+     "1.8 to 1.16; from the source"},
+    {"Inserted_Cast", "", INSERTED, "Cast", NULL, "insert_cast_transformer.cc",
+     "1.4 to 1.7; from the source"},
+    {"CastDef_", "", INSERTED, "Cast", NULL, "insert_cast_transformer.cc", "0.3 to 1.3; from the source"},
+    {"", "_cast", INSERTED_TENSOR, "Cast", NULL, "propagate_cast_ops.cc",
+     "1.7 and later; if configured; from the source"},
+    {"", "_identity", INSERTED_NODE, "Identity", NULL, "propagate_cast_ops.cc",
+     "1.7 and later; if configured; from the source"},
+    {"", "_Cast", INSERTED_TENSOR, "Cast", NULL, "embed_layer_norm_fusion.cc, skip_layer_norm_fusion.cc",
+     "1.0 and later; from the source"},
+    {"MaskCast", "", INSERTED, "Cast", NULL, "attention_fusion_helper.h", "1.0 and later; from the source"},
+    {"Cast_Scale", "", INSERTED, "Cast", NULL, "layer_norm_fusion.cc", "1.7 to 1.11; from the source"},
+    {"gemm_input_reshape", "", INSERTED, "Reshape", NULL, "matmul_add_fusion.cc",
+     "1.21 and later; seen in 1.30"},
+    {"gemm_output_reshape", "", INSERTED, "Reshape", NULL, "matmul_add_fusion.cc",
+     "1.21 and later; seen in 1.30"},
+    {"MobileClipProjGemmInputReshape", "", INSERTED, "Reshape", NULL, "attention_fusion.cc",
+     "1.25 and later; from the source"},
+    {"MobileClipProjGemmOutputReshape", "", INSERTED, "Reshape", NULL, "attention_fusion.cc",
+     "1.25 and later; from the source"},
+    {"MobileClipSplitForMHA", "", INSERTED, "Split", NULL, "attention_fusion.cc",
+     "1.25 and later; from the source"},
+    {"Split", "", INSERTED, "Split", NULL, "gather_fusion.cc", "1.13 to 1.17; from the source"},
+    {"Squeeze", "", INSERTED, "Squeeze", NULL, "gather_fusion.cc", "1.13 and later; seen in 1.30"},
+    {"Unsqueeze_", "", INSERTED, "Unsqueeze", NULL, "gather_fusion.cc", "1.14 and later; seen in 1.30"},
+    {"", "_weight_q", INSERTED_NODE, "QuantizeLinear", NULL, "qdq_transformer/weight_bias_quantization.cc",
+     "1.21 and later; from the source"},
+    {"", "_weight_dq", INSERTED_NODE, "DequantizeLinear", NULL, "qdq_transformer/weight_bias_quantization.cc",
+     "1.21 and later; from the source"},
+    {"", "_bias_dq", INSERTED_NODE, "DequantizeLinear", NULL, "qdq_transformer/weight_bias_quantization.cc",
+     "1.21 and later; seen in 1.30"},
+    {"", "_dummy_dq", INSERTED_NODE, "DequantizeLinear", NULL, "qdq_transformer/where_dummy_dq.cc",
+     "1.23 and later; from the source"},
+    {"", "_scale", INSERTED_NODE, "Mul", NULL, "qdq_transformer/weight_bias_quantization.cc",
+     "1.21 and later; seen in 1.30"},
+    {"", "_bias_div", INSERTED_NODE, "Div", NULL, "qdq_transformer/weight_bias_quantization.cc",
+     "1.21 and later; seen in 1.30"},
+    {"", "_bias_div_round", INSERTED_NODE, "Round", NULL, "qdq_transformer/weight_bias_quantization.cc",
+     "1.21 and later; seen in 1.30"},
+    {"", "_bias_int32", INSERTED_NODE, "Cast", NULL, "qdq_transformer/weight_bias_quantization.cc",
+     "1.21 and later; seen in 1.30"},
+    {"", "_q", INSERTED_TENSOR, "QuantizeLinear", NULL, "qdq_transformer/qdq_propagation.cc",
+     "1.11 and later; seen in 1.30"},
+    {"", "_dq", INSERTED_TENSOR, "DequantizeLinear", NULL, "qdq_transformer/qdq_propagation.cc",
+     "1.11 and later; seen in 1.30"},
+    {"", "/duplicated", INSERTED_NODE, "DequantizeLinear", NULL,
+     "qdq_transformer/ensure_unique_dq_for_node_unit.cc", "1.15 and later; seen in 1.30"},
+    {"QDQFinalCleanupTransformer", "", INSERTED, "Identity", NULL, "qdq_transformer/qdq_final_cleanup.cc",
+     "1.11 and later; from the source"},
+    {"", "", INSERTED_TYPE, NULL, NULL,
+     "transpose_optimization/onnx_transpose_optimization.cc, stft_decomposition.cc",
+     "1.10 and later; seen in 1.30"},
 };
 
 /* Length without "_token_<n>". */
@@ -182,13 +362,19 @@ static size_t without_token(const char *name, size_t len)
     return digits && rest >= 7 && memcmp(name + rest - 7, "_token_", 7) == 0 ? rest - 7 : len;
 }
 
+static struct oc_str without_slash(struct oc_str s)
+{
+    s.n -= oc_str_ends(s, "/");
+    return s;
+}
+
 static bool has_form(const struct generated *g, const char *name, size_t len, struct oc_str *stem)
 {
     size_t before = strlen(g->before), after = strlen(g->after);
-    if (len < before + after || strncmp(name, g->before, before) != 0 ||
-        !oc_str_ends(oc_str(name + before, len - before), g->after))
+    *stem = g->after[0] == '/' ? without_slash(oc_str(name, len)) : oc_str(name, len);
+    if (stem->n < before + after || !oc_str_starts(*stem, g->before) || !oc_str_ends(*stem, g->after))
         return false;
-    *stem = (struct oc_str){name + before, len - before - after};
+    *stem = oc_str(name + before, stem->n - before - after);
     return true;
 }
 
@@ -203,11 +389,11 @@ const char *oc_match_as_product(const char *name, size_t *n)
     return NULL;
 }
 
-/* "<node>/<X>Fusion" with or without a slash at the end: length of <node>, 0 if it has another form. */
+/* "<node>/<X>Fusion" for every X, with or without a slash at the end: length of <node>, 0 if it has another
+ * form. */
 static size_t fusion_stem(const char *s, size_t len)
 {
-    if (len && s[len - 1] == '/')
-        len--;
+    len = without_slash(oc_str(s, len)).n;
     if (!oc_str_ends(oc_str(s, len), "Fusion"))
         return 0;
     while (len > 0 && s[len - 1] != '/')
@@ -215,16 +401,26 @@ static size_t fusion_stem(const char *s, size_t len)
     return len ? len - 1 : 0;
 }
 
-/* The text after the last "__Inline_<k>__"; NULL: not inlined. */
+static const char *behind_number(const char *s, const char *after)
+{
+    const char *end = s + strspn(s, "0123456789");
+    return end > s && strncmp(end, after, strlen(after)) == 0 ? end + strlen(after) : NULL;
+}
+
+/* The text after the last "__Inline_<k>__", or after "_if_then_branch_" if it begins with the name of a
+ * tensor; NULL: not inlined. */
 static const char *inlined_name(const char *s)
 {
-    const char *rest = NULL;
-    for (const char *at = s; (at = strstr(at, "__Inline_")) != NULL;) {
-        const char *digit = at + 9, *end = digit + strspn(digit, "0123456789");
-        at += 9;
-        if (end > digit && strncmp(end, "__", 2) == 0)
-            rest = end + 2;
-    }
+    const char *rest = NULL, *inner;
+    struct oc_str stem, name = oc_str(s, without_token(s, strlen(s)));
+    for (const char *at = s; (at = strstr(at, "__Inline_")) != NULL;)
+        if ((inner = behind_number(at += 9, "__")) != NULL)
+            rest = inner;
+    for (size_t i = 0; i < OC_COUNT(generated) && oc_str_ends(name, "_nchwc"); i++)
+        if (generated[i].of == BRANCH && has_form(&generated[i], s, strlen(s), &stem)) {
+            inner = oc_str_starts(stem, "token_") ? behind_number(stem.s + 6, "_") : NULL;
+            return inner ? inner : stem.s;
+        }
     return rest;
 }
 
@@ -262,6 +458,37 @@ static bool take_product(struct oc_matcher *x, uint32_t rec, struct oc_str tenso
     return false;
 }
 
+/* "<convolution>_<activation>", "<convolution>_<sum>_<activation>": the longest name of a convolution. */
+static bool take_pair(struct oc_matcher *x, uint32_t rec, const char *name, size_t len, double confidence)
+{
+    for (; len; len--) {
+        uint32_t node = name[len - 1] == '_' ? oc_match_node_named(x, rec, name, len - 1) : OC_NONE;
+        if (node != OC_NONE && oc_equal(x->m->node[node].op_type, "Conv"))
+            return take_node(x, rec, name, len - 1, "fused name", 0.9 * confidence);
+    }
+    return false;
+}
+
+static bool take_generated(struct oc_matcher *x, uint32_t rec, const char *name, size_t len,
+                           double confidence);
+
+static bool take_form(struct oc_matcher *x, uint32_t rec, const struct generated *g, struct oc_str stem,
+                      double confidence)
+{
+    double less = (g->after[0] == '/' ? 0.9 : 0.95) * confidence;
+    switch (g->of) {
+    case NODE:
+        return take_node(x, rec, stem.s, stem.n, "fused name", less) ||
+               take_generated(x, rec, stem.s, stem.n, less);
+    case OUTPUT:
+        return take_output(x, rec, stem.s, stem.n, less);
+    case PRODUCT:
+        return take_product(x, rec, stem, g->type, confidence);
+    default:
+        return false;
+    }
+}
+
 static bool take_generated(struct oc_matcher *x, uint32_t rec, const char *name, size_t len,
                            double confidence)
 {
@@ -269,17 +496,14 @@ static bool take_generated(struct oc_matcher *x, uint32_t rec, const char *name,
     size_t node = fusion_stem(name, len);
     for (size_t i = 0; i < OC_COUNT(generated); i++) {
         const struct generated *g = &generated[i];
-        if (!has_form(g, name, len, &stem) || !stem.n)
+        if (!has_form(g, name, len, &stem) || !stem.n || !take_form(x, rec, g, stem, confidence))
             continue;
-        if ((g->of == NODE && (take_node(x, rec, stem.s, stem.n, "fused name", 0.95 * confidence) ||
-                               take_generated(x, rec, stem.s, stem.n, 0.95 * confidence))) ||
-            (g->of == OUTPUT && take_output(x, rec, stem.s, stem.n, 0.95 * confidence)) ||
-            (g->of == PRODUCT && take_product(x, rec, stem, g->type, confidence))) {
-            if (g->as && (g->of != OUTPUT || oc_equal(x->p->rec[rec].op_type, "Conv")))
-                x->match[rec].as = g->as;
-            return true;
-        }
+        if (g->as && (g->of != OUTPUT || oc_equal(x->p->rec[rec].op_type, "Conv")))
+            x->match[rec].as = g->as;
+        return true;
     }
+    if (oc_equal(x->p->rec[rec].op_type, "FusedConv") && take_pair(x, rec, name, len, confidence))
+        return true;
     return node && (take_node(x, rec, name, node, "fused name", 0.9 * confidence) ||
                     take_generated(x, rec, name, node, 0.9 * confidence));
 }
@@ -288,12 +512,17 @@ static bool says_nothing(const char *name, size_t len)
 {
     struct oc_str stem;
     len = without_token(name, len);
-    if (len && name[0] == '/' && oc_str_ends(oc_str(name, len), "Fusion"))
+    if (!len) /* "_token_<n>": an unnamed node in another layout */
+        return name[0] != '\0';
+    if (name[0] == '/' && oc_str_ends(without_slash(oc_str(name, len)), "Fusion"))
         return true;
-    for (size_t i = 0; i < OC_COUNT(generated); i++)
-        if (has_form(&generated[i], name, len, &stem) &&
-            (!stem.n || (generated[i].of == NODE && says_nothing(stem.s, stem.n))))
+    for (size_t i = 0; i < OC_COUNT(generated); i++) {
+        const struct generated *g = &generated[i];
+        if (g->of <= BRANCH && has_form(g, name, len, &stem) &&
+            (g->of == BRANCH ||
+             (stem.n ? g->of == NODE && says_nothing(stem.s, stem.n) : g->of == NODE || g->of == NOTHING)))
             return true;
+    }
     return false;
 }
 
@@ -348,31 +577,27 @@ bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
 
 /* ---- nodes inserted by the optimizer ---------------------------------------------------------------- */
 
-static bool is_token(const char *name)
+/* `name` without its number, with the texts of the row. */
+static bool is_made_as(const struct generated *g, struct oc_str name, const char *op_type)
 {
-    const char *at = strstr(name, "_token_");
-    return at && at[7] && at[7 + strspn(at + 7, "0123456789")] == '\0';
+    struct oc_str stem;
+    if (g->of < INSERTED || (g->type && !oc_equal(g->type, op_type)) || !has_form(g, name.s, name.n, &stem))
+        return false;
+    return g->of == INSERTED ? stem.n == 0 : g->of == INSERTED_TYPE ? oc_str_eq(stem, op_type) : true;
 }
 
 bool oc_match_inserted(const char *name, const char *op_type)
 {
-    static const char *const made[] = {"gemm_input_reshape",
-                                       "gemm_output_reshape"}; /* around a Gemm of MatMul */
-    for (size_t i = 0; i < OC_COUNT(made); i++)
-        if (strncmp(name, made[i], strlen(made[i])) == 0)
+    struct oc_str s = oc_str(name, without_token(name, strlen(name)));
+    if (s.n < strlen(name) && !oc_match_without_cast(name))
+        return true;
+    while (s.n && name[s.n - 1] >= '0' && name[s.n - 1] <= '9') /* "Unsqueeze_0", "<tensor>_dq1" */
+        s.n--;
+    for (size_t i = 0; i < OC_COUNT(generated); i++)
+        if (is_made_as(&generated[i], s, op_type) ||
+            is_made_as(&generated[i], oc_str(name, strlen(name)), op_type))
             return true;
-    static const struct {
-        const char *type, *after;
-    } around[] = {{"QuantizeLinear", "_q"}, {"DequantizeLinear", "_dq"}}; /* QDQPropagation: of tensors */
-    if (oc_match_without_cast(name))
-        return oc_equal(op_type, "Cast");
-    for (size_t i = 0; i < OC_COUNT(around); i++)
-        if (oc_equal(op_type, around[i].type) &&
-            oc_str_ends(oc_str(name, without_token(name, strlen(name))), around[i].after))
-            return true;
-    /* "<DequantizeLinear>/duplicated": one copy per consumer */
-    return is_token(name) || oc_equal(name, op_type) || strncmp(name, "Inserted", 8) == 0 ||
-           strstr(name, "/duplicated");
+    return strncmp(name, "Inserted", 8) == 0 && !oc_match_without_cast(name);
 }
 
 /* Part of a training step: the model has only the forward pass. */

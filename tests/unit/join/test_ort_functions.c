@@ -432,49 +432,419 @@ static void names_of_reshapes_and_inserted_quantizers(void **state)
     joined_free(&x);
 }
 
-/* Suffixes and prefixes around the name of a node; with a type that has no fusion of its own. */
+static const struct oc_join_rec *record_of(const struct joined *x, const char *name)
+{
+    const struct oc_prof_rec *p = t_rec(x->p, name);
+    assert_non_null(p);
+    return &x->j->rec[p - x->p->rec];
+}
+
+/* x -> Exp -> MatMul h -> Sin */
+static struct oc_builder *dense(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_node(b, "Exp", "exp", "x", "e", "");
+    oc_b_node(b, "MatMul", "dense", "e,w", "h", "");
+    oc_b_node(b, "Sin", "sin", "h", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+/* One record "<name>|<type>"; `unique`: with "_token_4". */
+static void join_one(struct joined *x, struct oc_builder *b, const char *form, bool unique, char *name)
+{
+    char event[200];
+    const char *const events[] = {event, NULL};
+    int n = (int)strcspn(form, "|");
+    snprintf(name, 100, "%.*s%s", n, form, unique ? "_token_4" : "");
+    snprintf(event, sizeof(event), "%s%s|8|2,8", name, form + n);
+    join(x, b, events);
+}
+
+/* Suffixes and prefixes around the name of a node or tensor; with a type that has no fusion of its own. */
 static void generated_names_contain_the_name_of_a_node(void **state)
 {
     (void)state;
-    static const char *const form[] = {"fused dense",           "dense_FusedMatMulAndScale",
-                                       "dense_FusedActivation", "dense_transformed",
-                                       "dense_sum_transformed", "dense_nhwc",
-                                       "h_pre_q_nchwc",         "h_nchwc"};
+    static const char *const form[] = {"fused dense",
+                                       "dense/MatMulAddFusion",
+                                       "dense/MatMulScaleFusion",
+                                       "dense/MatmulTransposeFusion",
+                                       "dense/GemmSumFusion",
+                                       "dense/GemmTransposeFusion",
+                                       "dense/LayerNormFusion",
+                                       "dense/SimplifiedLayerNormFusion",
+                                       "dense/QuickGeluFusion",
+                                       "dense/GatherSliceToSplitFusion",
+                                       "dense/MobileClipProjectionGemm",
+                                       "dense/OfALaterVersionFusion",
+                                       "dense/MatmulTransposeFusion//MatMulScaleFusion",
+                                       "fused dense/MatMulAddFusion",
+                                       "dense_qknorm",
+                                       "dense_replace",
+                                       "dense_FusedMatMulAndScale",
+                                       "dense_FusedActivation",
+                                       "dense_transformed",
+                                       "dense_sum_transformed",
+                                       "dense_new_reshape",
+                                       "h_nhwc",
+                                       "h_pre_q_nchwc",
+                                       "h_nchwc"};
     for (size_t i = 0; i < OC_COUNT(form); i++)
-        for (int token = 0; token < 2; token++) {
-            char name[60], event[100];
-            const char *const events[] = {event, NULL};
+        for (int variant = 0; variant < 4; variant++) {
+            char text[100], name[100];
+            bool tensor = form[i][0] == 'h', slash = variant & 2;
             struct joined x = {0};
-            snprintf(name, sizeof(name), "%s%s", form[i], token ? "_token_4" : "");
-            snprintf(event, sizeof(event), "%s|FusedMatMul|8|2,8", name);
-            struct oc_builder *b = oc_b_new(17);
-            oc_b_input(b, "x", "float[2,8]");
-            oc_b_init(b, "w", "float[8,8]");
-            oc_b_node(b, "Exp", "exp", "x", "e", "");
-            oc_b_node(b, "MatMul", "dense", "e,w", "h", "");
-            oc_b_node(b, "Sin", "sin", "h", "y", "");
-            oc_b_output(b, "y", NULL);
-            join(&x, b, events);
+            if (slash && !strchr(form[i], '/'))
+                continue;
+            snprintf(text, sizeof(text), "%s%s|FusedMatMul", form[i], slash ? "/" : "");
+            join_one(&x, dense(), text, variant & 1, name);
             expect_nodes(&x, name, "dense");
-            assert_string_equal(rule_of(&x, name), form[i][0] == 'h' ? "output tensor" : "fused name");
+            assert_string_equal(rule_of(&x, name), tensor ? "output tensor" : "fused name");
             joined_free(&x);
         }
+}
+
+/* CUDA, versions 1.6 to 1.10. */
+static void names_of_a_convolution_and_its_activation(void **state)
+{
+    (void)state;
+    static const char *const form[] = {"conv_1_relu", "conv_1_add_relu"};
+    for (size_t i = 0; i < OC_COUNT(form); i++) {
+        char event[100];
+        const char *const events[] = {"conv|Conv|0|1,4,8,8", event, NULL};
+        struct joined x = {0};
+        snprintf(event, sizeof(event), "%s|FusedConv|8|1,4,8,8", form[i]);
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[1,4,8,8]");
+        oc_b_init(b, "w", "float[4,4,1,1]");
+        oc_b_node(b, "Conv", "conv", "x,w", "c", "");
+        oc_b_node(b, "Conv", "conv_1", "c,w", "d", "");
+        oc_b_node(b, "Relu", "relu", "d", "y", "");
+        oc_b_output(b, "y", NULL);
+        join(&x, b, events);
+        expect_nodes(&x, form[i], "conv_1 relu");
+        joined_free(&x);
+    }
 }
 
 /* Names without the name of a node: order decides. */
 static void generated_names_without_a_node_match_by_order(void **state)
 {
     (void)state;
-    static const char *const form[] = {"gemm", "MatMulBnFusion_Gemm", "MatMul_With_Scale", "matmul_bias"};
-    for (size_t i = 0; i < OC_COUNT(form); i++) {
-        char event[100];
-        const char *const events[] = {"fused dense/MatMulAddFusion|FusedGemm|8|2,8", event, NULL};
+    static const char *const form[] = {"gemm|FusedGemm",
+                                       "MatMulBnFusion_Gemm|FusedGemm",
+                                       "MatMul_With_Transpose|TransposeMatMul",
+                                       "MatMul|MatMul",
+                                       "MatMulNBits|MatMulNBits",
+                                       "DQFusedMatMulNBits|MatMulNBits",
+                                       "DirectDQFusedMatMulNBits|MatMulNBits"};
+    for (size_t i = 0; i < OC_COUNT(form); i++)
+        for (int unique = 0; unique < 2; unique++) {
+            char event[100], name[60];
+            const char *const events[] = {"fused dense/MatMulAddFusion|FusedGemm|8|2,8", event, NULL};
+            int n = (int)strcspn(form[i], "|");
+            struct joined x = {0};
+            snprintf(name, sizeof(name), "%.*s%s", n, form[i], unique ? "_token_2" : "");
+            snprintf(event, sizeof(event), "%s%s|9|2,4|2,8", name, form[i] + n);
+            join(&x, layers(), events);
+            expect_nodes(&x, name, strstr(form[i], "|FusedGemm") ? "MatMul_3 Add_4 Tanh_5" : "MatMul_3");
+            joined_free(&x);
+        }
+}
+
+/* The type of the record, and that of the node that only this fusion contains. */
+static void fusions_named_after_their_type_match_by_their_core(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *form, *type, *in, *attributes;
+    } row[] = {
+        {"Attention|Attention", "Softmax", "e", ""},
+        {"MobileClipMultiHeadAttention|MultiHeadAttention", "Softmax", "e", ""},
+        {"EmbedLayerNormalization|EmbedLayerNormalization", "Sqrt", "e", ""},
+        {"SkipLayerNormalization|SkipLayerNormalization", "Sqrt", "e", ""},
+        {"LayerNormalization|LayerNormalization", "Sqrt", "e", ""},
+        {"SimplifiedLayerNormalization|SimplifiedLayerNormalization", "Sqrt", "e", ""},
+        {"Gelu|Gelu", "Erf", "e", ""},
+        {"BiasGelu|BiasGelu", "Erf", "e", ""},
+        {"FastGelu|FastGelu", "Tanh", "e", ""},
+        {"GPT2Gelu|FastGelu", "Tanh", "e", ""},
+        {"QuickGelu|QuickGelu", "Sigmoid", "e", ""},
+        {"BiasSoftmax|BiasSoftmax", "Softmax", "e", ""},
+        {"BiasDropout|BiasDropout", "Dropout", "e", ""},
+        {"SpaceToDepth|SpaceToDepth", "Concat", "e", "axis=0"},
+        {"Slice|Slice", "Gather", "e,i", ""},
+        {"DynamicQuantizeMatMul|DynamicQuantizeMatMul", "MatMulInteger", "u,wu", ""},
+        {"MatMulNBitsQkv|MatMulNBitsQkv", "com.microsoft::MatMulNBits", "e,nb,ns",
+         "K=8 N=8 bits=4 block_size=16"},
+        {"MatMulNBitsMlp|MatMulNBitsMlp", "com.microsoft::MatMulNBits", "e,nb,ns",
+         "K=8 N=8 bits=4 block_size=16"},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++)
+        for (int unique = 0; unique < 2; unique++) {
+            char name[100];
+            struct joined x = {0};
+            struct oc_builder *b = oc_b_new(17);
+            oc_b_opset(b, "com.microsoft", 1);
+            oc_b_input(b, "x", "float[2,8]");
+            oc_b_input(b, "u", "uint8[2,8]");
+            oc_b_init(b, "wu", "uint8[8,8]");
+            oc_b_init(b, "i", "int64[2]{1,0}");
+            oc_b_init(b, "nb", "uint8[8,1,8]");
+            oc_b_init(b, "ns", "float[8]");
+            oc_b_node(b, "Exp", "exp", "x", "e", "");
+            oc_b_node(b, row[i].type, "core", row[i].in, "h", row[i].attributes);
+            oc_b_node(b, "Abs", "end", "h", "y", "");
+            oc_b_output(b, "y", NULL);
+            join_one(&x, b, row[i].form, unique, name);
+            expect_nodes(&x, name, "core");
+            joined_free(&x);
+        }
+}
+
+/* Three projections of one normalized tensor. */
+static void packed_projections_match_all_three(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"MatMulNBitsQkv|MatMulNBitsQkv|8|2,8", "sum|Sum|5|2,8", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "com.microsoft", 1);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "g", "float[8]");
+    oc_b_init(b, "nb", "uint8[8,1,8]");
+    oc_b_init(b, "ns", "float[8]");
+    oc_b_node(b, "SimplifiedLayerNormalization", "norm", "x,g", "n", "");
+    for (int i = 0; i < 3; i++)
+        oc_b_node(b, "com.microsoft::MatMulNBits", (const char *const[]){"q", "k", "v"}[i], "n,nb,ns",
+                  (const char *const[]){"a", "b", "c"}[i], "K=8 N=8 bits=4 block_size=16");
+    oc_b_node(b, "Sum", "sum", "a,b,c", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "MatMulNBitsQkv", "norm q k v");
+    joined_free(&x);
+}
+
+/* An If with a constant condition: x -> Exp -> If -> Sin, branches of a product and an activation. */
+static struct oc_builder *branches(const char *condition)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_init(b, "c", condition);
+    oc_b_node(b, "Exp", "exp", "x", "e", "");
+    oc_b_node(b, "If", "if", "c", "z", "");
+    for (int i = 0; i < 2; i++) {
+        oc_b_open(b, i ? "else_branch" : "then_branch");
+        oc_b_node(b, "MatMul", i ? "mm2" : "mm1", "e,w", i ? "o" : "t", "");
+        oc_b_node(b, "Relu", i ? "relu2" : "relu1", i ? "o" : "t", i ? "o2" : "t2", "");
+        oc_b_node(b, "MatMul", NULL, i ? "o2,w" : "t2,w", i ? "o3" : "t3", "");
+        oc_b_output(b, i ? "o3" : "t3", NULL);
+        oc_b_close(b);
+    }
+    oc_b_node(b, "Sin", "sin", "z", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void inlined_branches_match_by_type_and_order(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const char *const then[] = {"exp|Exp|0|2,8",
+                                    "_if_then_branch_MatMul|MatMul|3|2,8",
+                                    "_if_then_branch_Relu|Relu|4|2,8",
+                                    "_if_then_branch_MatMul_token_0/MatMulAddFusion|Gemm|6|2,8",
+                                    "sin|Sin|2|2,8",
+                                    NULL},
+                          *const other[] = {"exp|Exp|0|2,8",
+                                            "_if_else_branch_token_3_MatMul|MatMul|3|2,8",
+                                            "_if_else_branch_o2_nchwc|Relu|7|2,8",
+                                            "z_nchwc|MatMul|8|2,8",
+                                            "sin|Sin|2|2,8",
+                                            NULL};
         struct joined x = {0};
-        snprintf(event, sizeof(event), "%s|FusedGemm|9|2,4|2,8", form[i]);
-        join(&x, layers(), events);
-        expect_nodes(&x, form[i], "MatMul_3 Add_4 Tanh_5");
+        join(&x, branches(i ? "bool[]{0}" : "bool[]{1}"), i ? other : then);
+        expect_nodes(&x, i ? "_if_else_branch_token_3_MatMul" : "_if_then_branch_MatMul", i ? "mm2" : "mm1");
+        expect_nodes(&x, i ? "_if_else_branch_o2_nchwc" : "_if_then_branch_Relu", i ? "relu2" : "relu1");
+        for (uint32_t k = 0; k < x.j->profile->n_rec; k++)
+            assert_int_equal(x.j->rec[k].n_node, x.p->rec[k].bucket ? 0 : 1);
         joined_free(&x);
     }
+}
+
+/* Rows of their own beside the nodes of the model. */
+static void inserted_nodes_match_nothing(void **state)
+{
+    (void)state;
+    static const char *const form[] = {"Memcpy|MemcpyFromHost",
+                                       "Memcpy|MemcpyToHost",
+                                       "ReorderInput|ReorderInput",
+                                       "ReorderOutput|ReorderOutput",
+                                       "InsertedPrecisionFreeCast_h|Cast",
+                                       "InsertedCast_h|Cast",
+                                       "Inserted_Cast|Cast",
+                                       "CastDef_12|Cast",
+                                       "h_cast|Cast",
+                                       "h_Cast|Cast",
+                                       "MaskCast|Cast",
+                                       "Cast_Scale|Cast",
+                                       "dense_identity|Identity",
+                                       "QDQFinalCleanupTransformer|Identity",
+                                       "gemm_input_reshape|Reshape",
+                                       "gemm_output_reshape|Reshape",
+                                       "MobileClipProjGemmInputReshape|Reshape",
+                                       "MobileClipProjGemmOutputReshape|Reshape",
+                                       "MobileClipSplitForMHA|Split",
+                                       "Split|Split",
+                                       "Squeeze|Squeeze",
+                                       "Squeeze1|Squeeze",
+                                       "Unsqueeze_0|Unsqueeze",
+                                       "dense_weight_q|QuantizeLinear",
+                                       "dense_weight_dq|DequantizeLinear",
+                                       "dense_bias_dq|DequantizeLinear",
+                                       "dense_dummy_dq|DequantizeLinear",
+                                       "dense_scale|Mul",
+                                       "dense_bias_div|Div",
+                                       "dense_bias_div_round|Round",
+                                       "dense_bias_int32|Cast",
+                                       "h_q|QuantizeLinear",
+                                       "h_dq|DequantizeLinear",
+                                       "h_dq1|DequantizeLinear",
+                                       "exp/duplicated|DequantizeLinear",
+                                       "Transpose|Transpose"};
+    for (size_t i = 0; i < OC_COUNT(form); i++)
+        for (int unique = 0; unique < 2; unique++) {
+            char name[100];
+            struct joined x = {0};
+            join_one(&x, dense(), form[i], unique, name);
+            expect_nodes(&x, name, "");
+            assert_non_null(record_of(&x, name)->bucket);
+            assert_string_not_equal(record_of(&x, name)->bucket, "unmatched");
+            joined_free(&x);
+        }
+}
+
+/* The texts alone are not enough. */
+static void names_of_users_are_not_inserted_nodes(void **state)
+{
+    (void)state;
+    static const char *const form[] = {"attention_scale|Div", "to_q|MatMul",         "spotcast|Cast",
+                                       "Splitter|Split",      "a_dq|QuantizeLinear", "MemcpyOfMine|Mul"};
+    for (size_t i = 0; i < OC_COUNT(form); i++) {
+        char name[100];
+        struct joined x = {0};
+        join_one(&x, dense(), form[i], false, name);
+        expect_nodes(&x, name, "");
+        assert_string_equal(record_of(&x, name)->bucket, "unmatched");
+        joined_free(&x);
+    }
+}
+
+/* ---- unnamed nodes --------------------------------------------------------------------------------------
+ */
+
+/* MatMul with more than two dimensions becomes a Gemm between two Reshapes. */
+static void unnamed_products_of_three_dimensions_match_by_order(void **state)
+{
+    (void)state;
+    static const char *const event[] = {
+        "gemm_input_reshape|Reshape|5|8,8|2,4,8",  "/MatMulAddFusion|Gemm|6|8,8",
+        "gemm_output_reshape|Reshape|7|2,4,8|8,8", "Relu_2|Relu|2|2,4,8",
+        "/MatMulAddFusion_token_6|Gemm|9|8,4|8,8", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,4,8]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_init(b, "v", "float[8,4]");
+    oc_b_init(b, "c", "float[8]");
+    oc_b_init(b, "d", "float[4]");
+    oc_b_node(b, "MatMul", NULL, "x,w", "p", "");
+    oc_b_node(b, "Add", NULL, "p,c", "q", "");
+    oc_b_node(b, "Relu", NULL, "q", "r", "");
+    oc_b_node(b, "MatMul", NULL, "r,v", "s", "");
+    oc_b_node(b, "Add", NULL, "s,d", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "/MatMulAddFusion", "MatMul_0 Add_1");
+    expect_nodes(&x, "/MatMulAddFusion_token_6", "MatMul_3 Add_4");
+    joined_free(&x);
+}
+
+/* Equal shapes: only one of the two products has an activation. */
+static void fused_products_match_those_with_an_activation(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"fused /MatMulAddFusion|FusedGemm|9|2,8",
+                                        "/MatMulAddFusion_token_0|Gemm|7|2,8", "Softmax_5|Softmax|5|2,8",
+                                        NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_init(b, "c", "float[8]");
+    oc_b_node(b, "MatMul", NULL, "x,w", "p", "");
+    oc_b_node(b, "Add", NULL, "p,c", "q", "");
+    oc_b_node(b, "Relu", NULL, "q", "r", "");
+    oc_b_node(b, "MatMul", NULL, "r,w", "s", "");
+    oc_b_node(b, "Add", NULL, "s,c", "t", "");
+    oc_b_node(b, "Softmax", NULL, "t", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "fused /MatMulAddFusion", "MatMul_0 Add_1 Relu_2");
+    expect_nodes(&x, "/MatMulAddFusion_token_0", "MatMul_3 Add_4");
+    joined_free(&x);
+}
+
+static void unnamed_nodes_in_another_layout_match_by_order(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"Transpose|Transpose|9|1,8,8,4|1,4,8,8",
+                                        "_token_2|QLinearConv|10|1,6,6,5|1,8,8,4",
+                                        "Transpose_token_0|Transpose|11|1,5,6,6|1,6,6,5", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "uint8[1,4,8,8]");
+    oc_b_init(b, "s", "float[]{0.1}");
+    oc_b_init(b, "z", "uint8[]{0}");
+    oc_b_init(b, "w", "float[5,4,3,3]");
+    oc_b_node(b, "DequantizeLinear", NULL, "x,s,z", "d", "");
+    oc_b_node(b, "Conv", NULL, "d,w", "c", "");
+    oc_b_node(b, "QuantizeLinear", NULL, "c,s,z", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "_token_2", "DequantizeLinear_0 Conv_1 QuantizeLinear_2");
+    joined_free(&x);
+}
+
+/* The quantizer belongs to the product that reads its result. */
+static void dynamic_products_do_not_take_the_next_quantizer(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"DynamicQuantizeMatMul_13|DynamicQuantizeMatMul|13|2,8",
+                                        "DynamicQuantizeMatMul_14|DynamicQuantizeMatMul|14|2,8", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x0", "float[2,8]");
+    oc_b_init(b, "w", "uint8[8,8]");
+    oc_b_init(b, "wz", "uint8[]{1}");
+    oc_b_init(b, "ws", "float[]{0.1}");
+    for (int i = 0; i < 2; i++) {
+        oc_b_node(b, "DynamicQuantizeLinear", NULL, i ? "x1" : "x0", i ? "q1,s1,z1" : "q0,s0,z0", "");
+        oc_b_node(b, "MatMulInteger", NULL, i ? "q1,w,z1,wz" : "q0,w,z0,wz", i ? "i1" : "i0", "");
+        oc_b_node(b, "Cast", NULL, i ? "i1" : "i0", i ? "c1" : "c0", "to=1");
+        oc_b_node(b, "Mul", NULL, i ? "s1,ws" : "s0,ws", i ? "t1" : "t0", "");
+        oc_b_node(b, "Mul", NULL, i ? "c1,t1" : "c0,t0", i ? "y" : "x1", "");
+    }
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "DynamicQuantizeMatMul_13",
+                 "DynamicQuantizeLinear_0 MatMulInteger_1 Cast_2 Mul_3 Mul_4");
+    expect_nodes(&x, "DynamicQuantizeMatMul_14",
+                 "DynamicQuantizeLinear_5 MatMulInteger_6 Cast_7 Mul_8 Mul_9");
+    joined_free(&x);
 }
 
 int main(void)
@@ -495,7 +865,17 @@ int main(void)
         cmocka_unit_test(records_extend_to_their_recorded_output),
         cmocka_unit_test(names_of_reshapes_and_inserted_quantizers),
         cmocka_unit_test(generated_names_contain_the_name_of_a_node),
+        cmocka_unit_test(names_of_a_convolution_and_its_activation),
         cmocka_unit_test(generated_names_without_a_node_match_by_order),
+        cmocka_unit_test(fusions_named_after_their_type_match_by_their_core),
+        cmocka_unit_test(packed_projections_match_all_three),
+        cmocka_unit_test(inlined_branches_match_by_type_and_order),
+        cmocka_unit_test(inserted_nodes_match_nothing),
+        cmocka_unit_test(names_of_users_are_not_inserted_nodes),
+        cmocka_unit_test(unnamed_products_of_three_dimensions_match_by_order),
+        cmocka_unit_test(fused_products_match_those_with_an_activation),
+        cmocka_unit_test(unnamed_nodes_in_another_layout_match_by_order),
+        cmocka_unit_test(dynamic_products_do_not_take_the_next_quantizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
