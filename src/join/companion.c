@@ -416,6 +416,17 @@ static bool drop_contradiction(struct companion *c, uint32_t rec, uint32_t own)
     return !has_own;
 }
 
+/* A result of an unnamed node in another layout, "_token_<n>", has no original tensor: the nodes before it
+ * are not those of its reader. */
+static bool reads_unknown(const struct companion *c, const struct oc_node *n)
+{
+    for (uint32_t k = 0; k < n->n_in; k++)
+        if (n->in[k] != OC_NONE && c->origin[n->in[k]] == OC_NONE &&
+            strncmp(c->o->value[n->in[k]].name, "_token_", 7) == 0)
+            return true;
+    return false;
+}
+
 static void match_one(struct companion *c, uint32_t rec)
 {
     bool part;
@@ -426,7 +437,7 @@ static void match_one(struct companion *c, uint32_t rec)
     }
     const struct oc_node *n = own == OC_NONE ? NULL : same_output(c, own);
     n = n && !named_node(c, &c->x->p->rec[rec]) ? n : node_of(c, rec, c->node);
-    if (!n || is_layout(c, n))
+    if (!n || is_layout(c, n) || reads_unknown(c, n))
         return;
     bool passes = true; /* only a conversion of its input: inserted */
     for (uint32_t k = 0; k < n->n_out; k++) {

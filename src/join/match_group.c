@@ -393,7 +393,8 @@ static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, 
     if ((core_node(r->op_type) && is_inside(type)) || !s || !r->n_out || !oc_shape_known(s) ||
         oc_shape_equal(s, &r->out[0].shape))
         return true;
-    bool other_layout = strncmp(r->name, "_token_", 7) == 0, split = strcmp(r->op_type, "Split") == 0;
+    bool other_layout = strncmp(r->name, "_token_", 7) == 0 || strncmp(r->op_type, "QLinear", 7) == 0;
+    bool split = strcmp(r->op_type, "Split") == 0;
     return other_layout || split ? oc_match_same_shape(&r->out[0].shape, s)
                                  : is_product(type) && is_flattened(&r->out[0].shape, s);
 }

@@ -803,6 +803,7 @@ static void unnamed_nodes_in_another_layout_match_by_order(void **state)
     (void)state;
     static const char *const event[] = {"Transpose|Transpose|9|1,8,8,4|1,4,8,8",
                                         "_token_2|QLinearConv|10|1,6,6,5|1,8,8,4",
+                                        "QLinearSigmoid_12|QLinearSigmoid|12|1,6,6,5",
                                         "Transpose_token_0|Transpose|11|1,5,6,6|1,6,6,5", NULL};
     struct joined x = {0};
     struct oc_builder *b = oc_b_new(17);
@@ -812,10 +813,14 @@ static void unnamed_nodes_in_another_layout_match_by_order(void **state)
     oc_b_init(b, "w", "float[5,4,3,3]");
     oc_b_node(b, "DequantizeLinear", NULL, "x,s,z", "d", "");
     oc_b_node(b, "Conv", NULL, "d,w", "c", "");
-    oc_b_node(b, "QuantizeLinear", NULL, "c,s,z", "y", "");
+    oc_b_node(b, "QuantizeLinear", NULL, "c,s,z", "q", "");
+    oc_b_node(b, "DequantizeLinear", NULL, "q,s,z", "e", "");
+    oc_b_node(b, "Sigmoid", NULL, "e", "f", "");
+    oc_b_node(b, "QuantizeLinear", NULL, "f,s,z", "y", "");
     oc_b_output(b, "y", NULL);
     join(&x, b, event);
     expect_nodes(&x, "_token_2", "DequantizeLinear_0 Conv_1 QuantizeLinear_2");
+    expect_nodes(&x, "QLinearSigmoid_12", "DequantizeLinear_3 Sigmoid_4 QuantizeLinear_5");
     joined_free(&x);
 }
 
