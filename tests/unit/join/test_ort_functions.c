@@ -675,7 +675,7 @@ static void inlined_branches_match_by_type_and_order(void **state)
     }
 }
 
-/* Rows of their own beside the nodes of the model. */
+/* Rows of their own, without nodes of the model. */
 static void inserted_nodes_match_nothing(void **state)
 {
     (void)state;
