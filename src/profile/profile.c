@@ -512,7 +512,7 @@ static void warn_of_no_operators(struct oc_profile *p)
         i++;
     if (p->n_rec && i == p->n_rec)
         oc_diag_add(&p->diags, OC_WARNING, "W-no-operators", "",
-                    "the file has no time of operators or kernels, only of %s", p->rec[0].bucket);
+                    "the file has no times of operators or kernels: all its time is '%s'", p->rec[0].bucket);
 }
 
 static int profile_read_source(const struct source *s, const struct oc_profile_opts *opts,

@@ -4,7 +4,13 @@
  *   Name: a + b, LayerType: CaskConvolution, Inputs: [ { Name: x, Location: Device, Dimensions: [1,3,8,8],
  *   Format/Datatype: Half }], ..., Weights: {"Type": "Half", "Count": 23232}, Metadata: [ONNX Layer: a]
  *
- * is rewritten as the JSON of --exportLayerInfo, which has the same keys. */
+ * is rewritten as the JSON of --exportLayerInfo, which has the same keys. TensorRT 8.0 to 8.2 prints
+ *
+ *   Layer(CaskConvolution): a + b, Tactic: 0x4727434768e46395, x[Half(1,3,8,8)], y[Half(1,8)] ->
+ * z[Int8(1,-1)]
+ */
+#include <string.h>
+
 #include "base/buf.h"
 #include "profile/trt_reading.h"
 
@@ -152,10 +158,68 @@ static bool put_value(struct text *t, bool is_text, bool nested)
     return ok;
 }
 
+/* ---- TensorRT 8.0 to 8.2 ---------------------------------------------------------------------------- */
+
+/* "x[Half(1,3,8,8)], y[Half(1,8)]": names may contain brackets and commas. */
+static bool put_tensors(struct oc_str s, struct oc_buf *out)
+{
+    oc_buf_char(out, '[');
+    for (bool first = true; s.n; first = false) {
+        const char *close = oc_str_find(s, ")], "), *dims, *bracket;
+        bool last = !close;
+        if (last && (s.n < 4 || !oc_str_ends(s, ")]")))
+            return false;
+        close = last ? s.s + s.n - 2 : close;
+        dims = memrchr(s.s, '(', (size_t)(close - s.s));
+        bracket = dims ? memrchr(s.s, '[', (size_t)(dims - s.s)) : NULL;
+        if (!bracket || strspn(dims + 1, "0123456789,-") < (size_t)(close - dims - 1))
+            return false;
+        oc_buf_str(out, first ? "{\"Name\":" : ",{\"Name\":");
+        trt_layer_text_put_text(out, s.s, (size_t)(bracket - s.s));
+        oc_buf_printf(out, ",\"Dimensions\":[%.*s],\"Format/Datatype\":", (int)(close - dims - 1), dims + 1);
+        trt_layer_text_put_text(out, bracket + 1, (size_t)(dims - bracket - 1));
+        oc_buf_char(out, '}');
+        s = last ? oc_str_skip(s, s.n) : oc_str_from(s, close + 4);
+    }
+    oc_buf_char(out, ']');
+    return true;
+}
+
+static bool put_layer_of_8_0(struct oc_str line, struct oc_buf *out)
+{
+    const char *type_end = oc_str_find(line, "): "), *tactic = oc_str_find(line, ", Tactic: ");
+    if (!type_end || !tactic || type_end > tactic)
+        return false;
+    struct oc_str type = oc_str_skip(oc_str_before(line, type_end), strlen("Layer(")),
+                  name = oc_str_before(oc_str_from(line, type_end + 3), tactic),
+                  rest = oc_str_from(line, tactic + strlen(", Tactic: "));
+    const char *tensors = oc_str_find(rest, ", "), *arrow = oc_str_find(rest, " -> ");
+    if (!tensors || !arrow)
+        return false;
+    struct oc_str in = arrow > tensors ? oc_str_before(oc_str_from(rest, tensors + 2), arrow) : oc_str("", 0);
+    oc_buf_str(out, "{\"Name\":");
+    trt_layer_text_put_text(out, name.s, name.n);
+    oc_buf_str(out, ",\"LayerType\":");
+    trt_layer_text_put_text(out, type.s, type.n);
+    oc_buf_str(out, ",\"Inputs\":");
+    bool ok = put_tensors(in, out);
+    oc_buf_str(out, ",\"Outputs\":");
+    ok = ok && put_tensors(oc_str_from(rest, arrow + 4), out);
+    oc_buf_char(out, '}');
+    return ok;
+}
+
 bool trt_layer_line(struct oc_str line, struct oc_buf *json)
 {
     struct text t = {line.s, line.s + line.n, json, 0};
     size_t before = json->n;
+    if (oc_str_starts(line, "Layer(")) {
+        if (before)
+            oc_buf_char(json, ',');
+        bool ok = put_layer_of_8_0(line, json);
+        json->n = ok ? json->n : before;
+        return ok;
+    }
     if (!oc_str_starts(trt_layer_text_rest_of(&t), "Name: ") || !oc_str_has(line, ", LayerType: "))
         return false;
     if (before)

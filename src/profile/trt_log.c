@@ -24,6 +24,7 @@ struct table {
 /* The text after "[date] [I] ", without blanks. */
 static struct oc_str content(struct oc_str line)
 {
+    line = oc_csv_trim(line);
     for (unsigned i = 0; i < 2 && line.n > 2 && line.s[0] == '['; i++) {
         const char *end = memchr(line.s, ']', line.n);
         bool level = end == line.s + 2, date = line.s[1] >= '0' && line.s[1] <= '9';
@@ -160,6 +161,32 @@ static void trt_log_read_times(struct oc_str s, struct trt_summary *out)
                                 .median_ms = trt_log_number_after(s, "median = ")};
 }
 
+/* Up to 7.x: a title, and a line for each figure, "min: 1.65186 ms". */
+static bool read_block(struct oc_str s, struct trt_reading *r)
+{
+    static const char *const title[] = {"Host Latency", "GPU Compute", "Enqueue Time"},
+                             *const figure[] = {"min: ", "max: ", "mean: ", "median: "};
+    static const unsigned of_title[] = {TRT_TIMES, TRT_COMPUTE, TRT_ENQUEUE};
+    for (size_t i = 0; i < OC_COUNT(title); i++)
+        if (oc_str_eq(s, title[i])) {
+            r->block = 1 + of_title[i];
+            return true;
+        }
+    if (!r->block || r->block > TRT_TIMES)
+        return false;
+    struct trt_summary *to = &r->summary[r->block - 1];
+    double *const value[] = {&to->min_ms, &to->max_ms, &to->mean_ms, &to->median_ms}, n = NAN;
+    for (size_t i = 0; i < OC_COUNT(figure); i++)
+        if (oc_str_starts(s, figure[i])) {
+            *value[i] = trt_log_number_after(s, figure[i]);
+            return true;
+        }
+    if (oc_str_starts(s, "total compute time: ") && to->mean_ms > 0 && !r->n_query)
+        n = trt_log_number_after(s, "total compute time: ") * 1e3 / to->mean_ms;
+    r->n_query = n >= 1 && n < 1e9 ? llround(n) : r->n_query;
+    return false;
+}
+
 static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
 {
     static const char device[] = "Selected Device: ", queries[] = "Timing trace has ",
@@ -174,7 +201,7 @@ static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt
             r->n_query = n;
     } else if (oc_str_starts(s, shape)) {
         trt_add_inputs(r, p, trt_log_text_after(s, shape));
-    } else if (!read_binding(s, p, r)) {
+    } else if (!read_binding(s, p, r) && !read_block(s, r)) {
         for (unsigned i = 0; i < TRT_TIMES; i++)
             if (oc_str_starts(s, trt_times_name[i]) &&
                 oc_str_starts(trt_log_text_after(s, trt_times_name[i]), ": min = "))
@@ -232,7 +259,7 @@ static bool trt_log_read_layer(struct layer_list *l, struct oc_str text)
     if (l->ended || !text.n)
         return false;
     bool read = trt_layer_line(text, &l->json);
-    l->ended = l->open && !read && !oc_str_starts(text, "Name: ");
+    l->ended = l->open && !read && !oc_str_starts(text, "Name: ") && !oc_str_starts(text, "Layer(");
     l->open |= read;
     return read;
 }

@@ -41,6 +41,7 @@ struct trt_reading {
     const char *device;                    /* "NVIDIA A100 80GB PCIe", "" if unknown */
     struct trt_summary summary[TRT_TIMES]; /* in the log or the summary */
     int64_t n_query;                       /* iterations of the summary, 0 if unknown */
+    unsigned block;                        /* 1 + enum trt_times whose figures follow; 0: none */
 };
 
 void trt_free_reading(struct trt_reading *r);
@@ -50,8 +51,8 @@ void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str na
 /* The same for all of "images=1x3x640x640+mask=1x77". */
 void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list);
 
-/* Appends a line of --dumpLayerInfo to a list of layers in the JSON of --exportLayerInfo. False: the line is
- * not a layer; the list is unchanged. */
+/* Appends a line of --dumpLayerInfo, or of a verbose builder, to a list of layers in the JSON of
+ * --exportLayerInfo. False: the line is not a layer; the list is unchanged. */
 bool trt_layer_line(struct oc_str line, struct oc_buf *json);
 
 /* Reads the log of trtexec --dumpProfile. Truncated layers are dropped. Returns 0, or -1 with *err. */

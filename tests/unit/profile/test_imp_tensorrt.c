@@ -302,6 +302,75 @@ static void table_at_the_end_of_a_long_log_is_read(void **state)
     oc_buf_free(&b);
 }
 
+/* trtexec 7.x prints a block for each kind of time, and none for the copies. */
+static void summary_of_trtexec_7_is_the_time_of_the_engine(void **state)
+{
+    static const char text[] = RUNNING "[07/01/2021-07:32:09] [I] Host Latency\n"
+                                       "[07/01/2021-07:32:09] [I] min: 7 ms (end to end 8 ms)\n"
+                                       "[07/01/2021-07:32:09] [I] median: 9 ms (end to end 9 ms)\n"
+                                       "[07/01/2021-07:32:09] [I] throughput: 0 qps\n"
+                                       "[07/01/2021-07:32:09] [I] Enqueue Time\n"
+                                       "[07/01/2021-07:32:09] [I] median: 0.5 ms\n"
+                                       "[07/01/2021-07:32:09] [I] GPU Compute\n"
+                                       "[07/01/2021-07:32:09] [I] min: 1 ms\n"
+                                       "[07/01/2021-07:32:09] [I] max: 3 ms\n"
+                                       "[07/01/2021-07:32:09] [I] mean: 1.5 ms\n"
+                                       "[07/01/2021-07:32:09] [I] median: 1.25 ms\n"
+                                       "[07/01/2021-07:32:09] [I] percentile: 2 ms at 99%\n"
+                                       "[07/01/2021-07:32:09] [I] total compute time: 3 s\n";
+    struct oc_err e;
+    (void)state;
+    struct oc_profile *p = t_profile_text(text, NULL, &e);
+    assert_non_null(p);
+    assert_int_equal(p->n_rec, 1);
+    assert_string_equal(p->rec[0].bucket, "whole engine");
+    assert_near(p->rec[0].time_ns, 1.25e6);
+    assert_near(p->run_ns, 1.25e6);
+    assert_int_equal(p->runs_used, 2000); /* 3 s of 1.5 ms */
+    oc_profile_close(p);
+}
+
+/* The verbose builder of 8.0 to 8.2: names contain commas and brackets, -8 is a dimension of a dynamic shape.
+ */
+static void layers_of_tensorrt_8_0_have_types_and_tensors(void **state)
+{
+    static const char text[] = RUNNING
+        "[12/04/2021-06:44:31] [V] [TRT] Engine Layer Information:\n"
+        "Layer(CaskConvolution): Conv_0 + PWN(a, b), Tactic: 0x4727434768e46395, x[Half(2,3,8,8)], (Unnamed "
+        "Layer* 3) [Shuffle]_output[Half(2,4,1,1)] -> y[Int8(2,4,8,8)]\n"
+        "Layer(Reformat): z copy, Tactic: -37215280111360163, y[Int8(-8,4)] -> z[Float(-8,4)]\n"
+        "Layer(Constant): w, Tactic: 0,  -> w[Float(4)]\n"
+        "[12/04/2021-06:44:32] [I] done\n"
+        "[I] === Profile (10 iterations ) ===\n"
+        "[I]      Layer   Time (ms)   Avg. Time (ms)   Time %\n"
+        "[I]     Conv_0 + PWN(a, b)     9.00     0.9000     90.0\n"
+        "[I]     z copy     1.00     0.1000     10.0\n"
+        "[I]     Total      10.00     1.0000     100.0\n";
+    static const char *const damaged[] = {
+        "Layer(CaskConvolution): a", "Layer(X): a, Tactic: 1", "Layer(X): a, Tactic: 1, b -> c",
+        "Layer(X): a, Tactic: 1, b[Half(] -> c", "Layer(X): a, Tactic: 1, b[Half(1,x)] -> c[Half(1)]"};
+    struct oc_err e;
+    (void)state;
+    struct oc_profile *p = t_profile_text(text, NULL, &e);
+    assert_non_null(p);
+    assert_string_equal(p->rec[0].name, "Conv_0 + PWN(a, b)");
+    assert_string_equal(p->rec[0].op_type, "Conv");
+    assert_int_equal(p->rec[0].n_in, 2);
+    assert_int_equal(p->rec[0].in[0].dtype, OC_DT_FLOAT16);
+    assert_int_equal(p->rec[0].in[0].shape.dim[2].v, 8);
+    assert_int_equal(p->rec[0].in[1].shape.dim[1].v, 4);
+    assert_int_equal(p->rec[0].out[0].dtype, OC_DT_INT8);
+    assert_string_equal(p->rec[1].overhead, "reformat");
+    assert_false(oc_shape_known(&p->rec[1].in[0].shape));
+    oc_profile_close(p);
+    for (size_t i = 0; i < OC_COUNT(damaged); i++) {
+        struct oc_buf line = {0};
+        assert_false(trt_layer_line(oc_str(damaged[i], strlen(damaged[i])), &line));
+        assert_int_equal(line.n, 0);
+        oc_buf_free(&line);
+    }
+}
+
 /* --dumpLayerInfo: the text form of the layer information, which a verbose builder prints too. */
 static void layer_information_in_a_log_is_that_of_the_json(void **state)
 {
@@ -599,6 +668,8 @@ int main(void)
         cmocka_unit_test(summary_of_a_log_is_the_time_of_the_engine),
         cmocka_unit_test(table_at_the_end_of_a_long_log_is_read),
         cmocka_unit_test(layer_information_in_a_log_is_that_of_the_json),
+        cmocka_unit_test(layers_of_tensorrt_8_0_have_types_and_tensors),
+        cmocka_unit_test(summary_of_trtexec_7_is_the_time_of_the_engine),
         cmocka_unit_test(reads_unusual_writer_output),
         cmocka_unit_test(broken_entries_are_skipped_with_a_position),
         cmocka_unit_test(recordings_have_exact_sums_and_counts),
