@@ -18,7 +18,7 @@ join     base shape model ops analyze profile
 estimate base shape model ops analyze hw profile join
 run      base shape model hw profile
 measure  base shape hw
-memory   base shape model ops analyze
+memory   base shape model ops analyze hw profile
 llm      base shape model analyze hw estimate
 fleet    base shape model ops analyze profile
 report   base shape model analyze hw profile join estimate memory llm

@@ -107,3 +107,13 @@ void oc_plain_say(const char *label, size_t label_width, size_t width, const cha
     fprintf(f, "%-*s", (int)label_width, label);
     oc_plain_wrap(label_width, width, text, f);
 }
+
+void oc_plain_say_format(const char *label, size_t label_width, size_t width, FILE *f, const char *fmt, ...)
+{
+    char text[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    oc_plain_say(label, label_width, width, text, f);
+}

@@ -16,6 +16,8 @@ void oc_plain_wrap(size_t indent, size_t width, const char *text, FILE *f);
 
 /* "label       text", wrapped between words to `width` (0: not wrapped); the text starts at column
  * `label_width`. */
+void oc_plain_say_format(const char *label, size_t label_width, size_t width, FILE *f, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 void oc_plain_say(const char *label, size_t label_width, size_t width, const char *text, FILE *f);
 
 #endif

@@ -405,8 +405,7 @@ const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
     return col->quality && *mark ? oc_printf(l->arena, "%s%s", mark, text) : text;
 }
 
-/* RFC 4180: quoted when necessary, quotes doubled. */
-static void csv_text(struct oc_buf *out, const char *s)
+void oc_csv_text(struct oc_buf *out, const char *s)
 {
     if (!strpbrk(s, ",\"\r\n")) {
         oc_buf_str(out, s);
@@ -425,7 +424,7 @@ void oc_field_exact(const struct oc_column *col, const struct oc_line *l, struct
 {
     struct oc_field c = columns_field_of(col, l);
     if (col->kind == OC_FIELD_TEXT) {
-        csv_text(out, c.text ? c.text : "");
+        oc_csv_text(out, c.text ? c.text : "");
         return;
     }
     if (c.whole) {

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -103,15 +102,7 @@ static size_t width(const struct view *v)
     return asked && asked < WIDTH ? asked : WIDTH;
 }
 
-__attribute__((format(printf, 3, 4))) static void say(struct view *v, const char *label, const char *fmt, ...)
-{
-    char text[2048];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    oc_plain_say(label, LABEL, width(v), text, v->f);
-}
+#define say(v, label, ...) oc_plain_say_format((label), LABEL, width(v), (v)->f, __VA_ARGS__)
 
 /* A paragraph above a table. */
 static void put_note(struct view *v, const char *text)

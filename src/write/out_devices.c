@@ -1,7 +1,6 @@
 /* The comparison of devices as text. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -17,16 +16,12 @@ struct view {
 
 enum { LABEL = 12, WIDTH = 118, TOP = 20, CLASS_DEVICES = 6, MOST_PAIRS = 28 };
 
-__attribute__((format(printf, 3, 4))) static void say(struct view *v, const char *label, const char *fmt, ...)
+static size_t text_width(const struct view *v)
 {
-    char text[2048];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    size_t width = v->o->width_chars && v->o->width_chars < WIDTH ? v->o->width_chars : WIDTH;
-    oc_plain_say(label, LABEL, width, text, v->f);
+    return v->o->width_chars && v->o->width_chars < WIDTH ? v->o->width_chars : WIDTH;
 }
+
+#define say(v, label, ...) oc_plain_say_format((label), LABEL, text_width(v), (v)->f, __VA_ARGS__)
 
 static const char *devices_name_of(const struct view *v, size_t device)
 {

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/unicode.h"
+#include "report/columns.h"
 #include "write/md_text.h"
 #include "write/term_table.h"
 #include "write/xml_text.h"
@@ -314,23 +315,11 @@ size_t oc_plain_print(struct oc_plain_table *t, size_t n_left, FILE *f)
     return shown;
 }
 
-static void plain_table_csv_cell(struct oc_buf *b, const char *s)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        oc_buf_str(b, s);
-        return;
-    }
-    oc_buf_char(b, '"');
-    for (; *s; s++)
-        oc_buf_str(b, *s == '"' ? "\"\"" : (char[]){*s, 0});
-    oc_buf_char(b, '"');
-}
-
 static void csv_rows(struct oc_plain_table *t, const char *head, const char *version, FILE *f)
 {
     struct oc_buf b = {0};
     for (size_t i = 0; i < t->n_row * t->n_col; i++) {
-        plain_table_csv_cell(&b, t->cell[i]);
+        oc_csv_text(&b, t->cell[i]);
         oc_buf_char(&b, ',');
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a table has columns where it has cells */
         if ((i + 1) % t->n_col == 0)

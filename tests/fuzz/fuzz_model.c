@@ -9,7 +9,7 @@
 #include "analyze/explain.h"
 #include "analyze/receipt.h"
 #include "wire_mutator.h"
-#include "write/memory_report.h"
+#include "memory/memory_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET

@@ -1,5 +1,5 @@
 /* The memory report: ONNX Runtime's values of a first run compared with ours, and whether a model fits. */
-#include "write/memory_report.h"
+#include "memory/memory_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* Contents of the memory report: live ranges of buffers, the live set at the peak, a simulation of the
- * runtime's allocator, its measured statistics, and whether the model fits. Made by memory_report.c,
- * written by out_memory.c. */
+ * runtime's allocator, its measured statistics, and whether the model fits. Written by write/out_memory.c. */
 #ifndef OC_MEMORY_REPORT_H
 #define OC_MEMORY_REPORT_H
 
@@ -50,9 +49,6 @@ struct oc_memory {
     uint64_t footprint;
     uint8_t quality;
 };
-
-/* out_memory.c. Needs live ranges, footprint and quality. */
-int oc_memory_find_fit(struct oc_memory *m, struct oc_err *err);
 
 /* Producer and last consumer of the buffer: "37 Erf" (steps count from 1), "start", "end". Arena or static
  * text. */
