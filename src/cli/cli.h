@@ -67,4 +67,27 @@ int cmd_check(const struct cli_opts *o);
 int cmd_completion(const struct cli_opts *o);
 int cmd_help(const struct cli_opts *o);
 
+/* ---- parts of commands ------------------------------------------------------------------------------ */
+
+/* --formula and --sweep: the cost of a model as a function of its open dimensions. */
+bool cli_wants_function(const struct cli_opts *o);
+/* Whether the options and files go together. Returns 0 or the exit code after a message. */
+int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path);
+/* Writes it. Returns the exit code after a message. */
+int cli_write_function(const struct cli_opts *o, const struct oc_model *model,
+                       const struct oc_analyze_opts *opts);
+
+/* --fit: whether a model fits the memory of a device. */
+/* Whether the options go together. Returns 0 or the exit code after a message. */
+int cli_check_memory(const struct cli_opts *o);
+
+/* Writes the answer. Returns CLI_OK if the model fits, CLI_FINDINGS if not or not known, or the exit code
+ * after a message. */
+int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_opts *opts,
+                  const struct oc_device *device, FILE *out);
+
+/* Topics of `onnxcost help TOPIC`: the page onnxcost-TOPIC. */
+extern const char *const cli_topics[];
+extern const size_t cli_n_topics;
+
 #endif

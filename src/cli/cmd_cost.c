@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/cmd_formula.h"
-#include "cli/cmd_memory.h"
 #include "cli/devices.h"
 #include "cli/message.h"
 #include "cli/arguments.h"

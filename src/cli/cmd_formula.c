@@ -1,5 +1,3 @@
-#include "cli/cmd_formula.h"
-
 #include <stdlib.h>
 #include <string.h>
 

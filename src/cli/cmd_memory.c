@@ -1,9 +1,6 @@
-#include "cli/cmd_memory.h"
-
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/cmd_plan.h"
 #include "cli/devices.h"
 #include "cli/output.h"
 #include "cli/side.h"
@@ -46,6 +43,56 @@ int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_op
     return rc;
 }
 
+/* ---- --plan and --reorder --------------------------------------------------------------------------- */
+
+/* By the file name extension, else by --format; default JSON. */
+static const char *plan_form_of(const struct cli_opts *o)
+{
+    const char *dot = strrchr(o->plan, '.'), *slash = strrchr(o->plan, '/');
+    if (dot && (!slash || slash < dot) && (!strcmp(dot, ".csv") || !strcmp(dot, ".json")))
+        return dot + 1;
+    return o->format && !strcmp(o->format, "csv") ? "csv" : "json";
+}
+
+static int check_plan(const struct cli_opts *o)
+{
+    if (!o->plan && !o->reorder)
+        return 0;
+    if (o->allocator && !strcmp(o->allocator, "ort"))
+        return cli_fail(CLI_USAGE, "--%s does not go with --allocator ort", o->plan ? "plan" : "reorder");
+    if (o->plan && !*o->plan)
+        return cli_fail(CLI_USAGE, "--plan needs the name of a file");
+    if (o->plan && !strcmp(o->plan, o->output ? o->output : "-"))
+        return cli_fail(CLI_USAGE,
+                        "the report and --plan go to the same file: give --output or --plan another one");
+    return 0;
+}
+
+/* *out stays NULL when no plan is requested. */
+static int make_plan(const struct cli_opts *o, const struct oc_analysis *a, struct oc_memory_plan **out)
+{
+    const struct oc_plan_opts opts = {.reorder = o->reorder};
+    struct oc_err err;
+    if (!o->plan && !o->reorder)
+        return 0;
+    return oc_memory_plan_make(a, &opts, out, &err) ? cli_fail_err(&err) : 0;
+}
+
+/* Writes the file of --plan, if any. */
+static int save_plan(const struct cli_opts *o, const struct oc_memory_plan *p)
+{
+    struct cli_output out;
+    struct oc_err err;
+    if (!o->plan || !p)
+        return 0;
+    int rc = cli_output_open(o->plan, &out);
+    if (rc)
+        return rc;
+    return cli_output_finish(&out, oc_memory_plan_write(p, plan_form_of(o), out.f, &err), &err);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------ */
+
 static int open_side(struct memory_job *j)
 {
     const struct cli_opts *o = j->o;
@@ -75,8 +122,8 @@ static int make(struct memory_job *j)
 
 static int plan(struct memory_job *j)
 {
-    int rc = cli_make_plan(j->o, j->side.analysis, &j->plan);
-    return rc ? rc : cli_save_plan(j->o, j->plan);
+    int rc = make_plan(j->o, j->side.analysis, &j->plan);
+    return rc ? rc : save_plan(j->o, j->plan);
 }
 
 /* The plan is printed below the tables. As CSV and JSON, --reorder prints the order instead of the report. */
@@ -109,7 +156,7 @@ int cmd_memory(const struct cli_opts *o)
 {
     struct memory_job j = {.o = o};
     int rc = cli_check_memory(o);
-    rc = rc ? rc : cli_check_plan(o);
+    rc = rc ? rc : check_plan(o);
     static int (*const steps[])(struct memory_job *) = {open_side, make, plan, write_report};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);

@@ -1,5 +1,3 @@
-#include "cli/help.h"
-
 #include <ctype.h>
 #include <fcntl.h>
 #include <inttypes.h>
