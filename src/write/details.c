@@ -11,9 +11,8 @@
 #include "report/group_keys.h"
 #include "report/what_if.h"
 #include "write/grid.h"
-#include "write/out_sizes.h"
+#include "write/report_write.h"
 #include "write/plain_table.h"
-#include "write/screen.h"
 #include "write/term_table.h"
 
 #define INFO_WIDTH 30

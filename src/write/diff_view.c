@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "join/join.h"
 #include "write/json_keys.h"
-#include "write/out_diff.h"
 
 struct fusion {
     const char *name; /* "Conv+BatchNormalization+Relu" */

@@ -35,4 +35,9 @@ void oc_diff_fusions(struct oc_diff_view *v,
 /* "69 rows: 12 equal ...", and the rows excluded from the sums. Arena text. */
 const char *oc_diff_sentence(struct oc_diff_view *v);
 
+/* Formats. */
+void oc_diff_csv(struct oc_diff_view *v, FILE *f);
+void oc_diff_json(struct oc_diff_view *v, FILE *f);
+void oc_diff_github(struct oc_diff_view *v, FILE *f); /* annotations of GitHub Actions */
+
 #endif

@@ -1,5 +1,5 @@
 /* The first lines of a report: at most eight, each fits 80 columns with names of usual length. */
-#include "write/main_lines.h"
+#include "write/report_write.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,6 @@
 #include "hw/hwdb.h"
 #include "report/row_roof.h"
 #include "report/headline.h"
-#include "write/out_sizes.h"
 
 struct lines {
     struct oc_report *r;

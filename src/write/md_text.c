@@ -1,4 +1,4 @@
-#include "write/md_text.h"
+#include "write/markup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,7 @@
 #include "report/columns.h"
 #include "report/headline.h"
 #include "report/what_if.h"
-#include "write/out_advice.h"
-#include "write/out_sizes.h"
+#include "write/report_write.h"
 
 enum { MAX_COLUMNS = 160, HEAD = MAX_COLUMNS / 3 };
 

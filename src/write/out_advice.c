@@ -1,4 +1,4 @@
-#include "write/out_advice.h"
+#include "write/report_write.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/unicode.h"
 #include "base/units.h"
 #include "write/json_keys.h"
-#include "write/md_text.h"
+#include "write/markup.h"
 #include "write/plain_table.h"
 
 enum { SHOWN = 5, LABEL = 11, NAME = 60, MIN_NAME = 24, TYPE = 20, OTHER = 52 /* columns of the others */ };

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "gate/figures.h"
 #include "gate/limits.h"
-#include "write/xml_text.h"
+#include "write/markup.h"
 
 #define MAX_BYTES (1u << 20)
 

@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "write/json_keys.h"
-#include "write/md_text.h"
+#include "write/markup.h"
 #include "write/plain_table.h"
 
 const char *oc_check_result_name(enum oc_check_result r)

@@ -1,5 +1,4 @@
 /* The tables of a diff. */
-#include "write/out_diff.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "base/units.h"
 #include "write/diff_view.h"
 #include "write/plain_table.h"
-#include "write/xml_text.h"
+#include "write/markup.h"
 
 /* ---- texts of numbers ------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "write/out_explain.h"
+#include "write/report_write.h"
 
 #include <inttypes.h>
 #include <string.h>

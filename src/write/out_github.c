@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 #include "write/out_check.h"
-#include "write/out_diff.h"
+#include "write/diff_view.h"
 
 static void add_escaped(struct oc_buf *b, const char *text, const char *special)
 {

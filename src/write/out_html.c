@@ -9,8 +9,7 @@
 #include "report/row_roof.h"
 #include "report/headline.h"
 #include "report/what_if.h"
-#include "write/out_advice.h"
-#include "write/out_sizes.h"
+#include "write/report_write.h"
 
 static void sum_of_model(struct oc_json_out *w, const struct oc_analysis *a)
 {

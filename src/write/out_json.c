@@ -2,12 +2,10 @@
 #include <string.h>
 
 #include "write/json_keys.h"
-#include "write/out_json_join.h"
+#include "write/report_write.h"
 #include "report/receipts.h"
 #include "report/headline.h"
 #include "report/what_if.h"
-#include "write/out_advice.h"
-#include "write/out_sizes.h"
 
 /* report.schema.json describes the layout. Unknown is null. */
 enum { JSON_VERSION = 1 };

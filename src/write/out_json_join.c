@@ -1,4 +1,4 @@
-#include "write/out_json_join.h"
+#include "write/report_write.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "report/row_roof.h"
 #include "report/rows_build.h"
 #include "write/json_keys.h"
-#include "write/out_sizes.h"
 
 static void units(struct oc_json_out *w, const struct oc_row_limits *l)
 {

@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "write/out_check.h"
-#include "write/xml_text.h"
+#include "write/markup.h"
 
 static void junit_seconds(struct oc_buf *b, double ns)
 {

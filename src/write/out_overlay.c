@@ -11,7 +11,7 @@
 #include "join/join.h"
 #include "report/columns.h"
 #include "write/json_keys.h"
-#include "write/out_overlay.h"
+#include "write/report_write.h"
 
 static const struct quantity {
     const char *name, *key; /* names in --order-by, in the column */

@@ -1,4 +1,4 @@
-#include "write/out_sizes.h"
+#include "write/report_write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 #include "write/json_keys.h"
-#include "write/md_text.h"
+#include "write/markup.h"
 #include "write/plain_table.h"
 
 enum { SHOWN = 8, COLUMNS = 7 };

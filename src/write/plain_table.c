@@ -6,9 +6,8 @@
 #include "base/arena.h"
 #include "base/unicode.h"
 #include "report/columns.h"
-#include "write/md_text.h"
+#include "write/markup.h"
 #include "write/term_table.h"
-#include "write/xml_text.h"
 
 static size_t plain_table_columns(const struct oc_sheet *s)
 {

@@ -12,10 +12,7 @@
 #include "report/select.h"
 #include "report/what_if.h"
 #include "write/mge_report.h"
-#include "write/out_advice.h"
-#include "write/out_explain.h"
-#include "write/out_overlay.h"
-#include "write/screen.h"
+#include "write/report_write.h"
 
 /* RFC 4180 (CRLF line ends). The last column is the layout version: columns may be added; the version is
  * raised when the meaning of a column changes. */

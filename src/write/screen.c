@@ -1,4 +1,4 @@
-#include "write/screen.h"
+#include "write/report_write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "report/aggregate.h"
 #include "report/group_keys.h"
 #include "report/what_if.h"
-#include "write/out_sizes.h"
 #include "write/plain_table.h"
 #include "write/term_table.h"
 

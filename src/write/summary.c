@@ -11,7 +11,7 @@
 #include "report/headline.h"
 #include "report/rows_build.h"
 #include "report/class_share.h"
-#include "write/main_lines.h"
+#include "write/report_write.h"
 
 struct sum { /* the context of every part below */
     struct oc_report *r;

@@ -1,4 +1,4 @@
-#include "write/xml_text.h"
+#include "write/markup.h"
 
 #include <string.h>
 

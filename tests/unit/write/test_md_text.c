@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "write/md_text.h"
+#include "write/markup.h"
 
 static void check(void (*put)(struct oc_buf *, const char *), const char *in, const char *want)
 {
