@@ -250,3 +250,14 @@ const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
                      oc_run_spread_noisy(s) ? "NOISY: " : "", oc_format_time_ns(s->min_ns, low, sizeof(low)),
                      oc_format_time_ns(s->max_ns, high, sizeof(high)), 100 * oc_run_spread_share(s));
 }
+
+double oc_size_total_ns(const struct oc_size_set *s)
+{
+    return s->mean_ns * s->runs;
+}
+
+double oc_size_rate(const struct oc_size_set *s, double work)
+{
+    double ns = oc_size_total_ns(s);
+    return ns > 0 ? work / ns * 1e9 : (double)NAN;
+}

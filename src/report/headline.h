@@ -2,6 +2,7 @@
 #ifndef OC_HEADLINE_H
 #define OC_HEADLINE_H
 
+#include "join/run_sizes.h"
 #include "onnxcost.h"
 #include "report/report.h"
 
@@ -47,5 +48,9 @@ size_t oc_mismatches(const struct oc_report_in *in, const char *text[OC_MAX_MISM
 bool oc_is_mismatch(const struct oc_diag *d);
 
 const char *oc_severity_name(const struct oc_diag *d); /* "warning" */
+
+/* Runs with the same sizes: their time, and an amount of work per second of it. NAN: not known. */
+double oc_size_total_ns(const struct oc_size_set *s);
+double oc_size_rate(const struct oc_size_set *s, double work);
 
 #endif

@@ -427,15 +427,11 @@ static void llm_view_write_table(const struct oc_llm *l, FILE *f)
 
 int oc_llm_write(const struct oc_llm *l, const char *format, FILE *f, struct oc_err *err)
 {
-    static const struct {
-        const char *name;
-        void (*write)(const struct oc_llm *, FILE *);
-    } formats[] = {{"table", llm_view_write_table}, {"csv", oc_llm_write_csv}, {"json", oc_llm_write_json}};
-    for (size_t i = 0; i < OC_COUNT(formats); i++) {
-        if (format && strcmp(format, formats[i].name))
-            continue;
-        formats[i].write(l, f);
-        return 0;
-    }
-    return oc_fail(err, OC_EARG, "llm has no format '%s'; valid: table, csv, json", format);
+    static void (*const write[])(const struct oc_llm *, FILE *) = {llm_view_write_table, oc_llm_write_csv,
+                                                                   oc_llm_write_json};
+    int form = oc_format_of("llm", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](l, f);
+    return 0;
 }

@@ -388,17 +388,13 @@ static void closed_form_write_text(struct closed_form_out *o, FILE *f)
 int oc_closed_form_write(const struct oc_closed_form *formula, const char *format, unsigned width_chars,
                          FILE *f, struct oc_err *err)
 {
-    static const struct {
-        const char *name;
-        void (*write)(struct closed_form_out *, FILE *);
-    } formats[] = {{"table", closed_form_write_text}, {"csv", closed_form_csv}, {"json", closed_form_json}};
+    static void (*const write[])(struct closed_form_out *, FILE *) = {closed_form_write_text, closed_form_csv,
+                                                                      closed_form_json};
     struct closed_form_out o = {.f = formula, .width_chars = width_chars};
-    for (size_t i = 0; i < OC_COUNT(formats); i++) {
-        if (format && strcmp(format, formats[i].name))
-            continue;
-        formats[i].write(&o, f);
-        oc_buf_free(&o.b);
-        return 0;
-    }
-    return oc_fail(err, OC_EARG, "--formula has no format '%s'; valid: table, csv, json", format);
+    int form = oc_format_of("--formula", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](&o, f);
+    oc_buf_free(&o.b);
+    return 0;
 }

@@ -212,20 +212,22 @@ static void node_costs(struct oc_json_out *w, const struct oc_node_cost *k)
 /* Times and limits are those of the node's row, if the row covers only this node. */
 static void node_times(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
 {
-    double ns = row ? oc_ns_of(row->time_s) : NAN;
-    oc_key_double(w, "time_ns", ns);
-    oc_key_double(w, "calls_per_run", row ? row->calls : NAN);
-    oc_key_double(w, "time_min_ns", row ? oc_ns_of(row->min_s) : NAN);
-    oc_key_double(w, "time_max_ns", row ? oc_ns_of(row->max_s) : NAN);
-    oc_key_double(w, "achieved_flops_per_s", row ? oc_row_flops(row) : NAN);
-    oc_key_double(w, "achieved_bytes_per_s", row ? oc_row_bandwidth(row) : NAN);
-    oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
-    oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
-    oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
-    oc_key_text(w, "above_roofline", row ? row->above_roof : NULL);
-    oc_json_limits(w, r, row);
+    struct oc_row none = oc_row_blank();
+    const struct oc_row *limited = row;
+    row = row ? row : &none;
+    oc_key_double(w, "time_ns", oc_ns_of(row->time_s));
+    oc_key_double(w, "calls_per_run", row->calls);
+    oc_key_double(w, "time_min_ns", oc_ns_of(row->min_s));
+    oc_key_double(w, "time_max_ns", oc_ns_of(row->max_s));
+    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(row));
+    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(row));
+    oc_key_text(w, "bound_by", row->bound_by);
+    oc_key_double(w, "roofline_time_ns", oc_ns_of(row->roofline_s));
+    oc_key_double(w, "roofline_efficiency", row->efficiency);
+    oc_key_text(w, "above_roofline", row->above_roof);
+    oc_json_limits(w, r, limited);
     if (r->what_if)
-        oc_key_double(w, "what_if_time_ns", row ? oc_ns_of(row->what_if_s) : NAN);
+        oc_key_double(w, "what_if_time_ns", oc_ns_of(row->what_if_s));
     oc_key_null(w, "estimate");
 }
 

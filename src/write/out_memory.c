@@ -485,14 +485,11 @@ static void memory_write_csv(const struct oc_memory *m, FILE *f)
 
 int oc_memory_write(const struct oc_memory *m, const char *format, FILE *f, struct oc_err *err)
 {
-    static const struct {
-        const char *name;
-        void (*write)(const struct oc_memory *, FILE *);
-    } formats[] = {{"table", memory_write_table}, {"csv", memory_write_csv}, {"json", out_memory_json}};
-    for (size_t i = 0; i < OC_COUNT(formats); i++)
-        if (!format || strcmp(format, formats[i].name) == 0) {
-            formats[i].write(m, f);
-            return 0;
-        }
-    return oc_fail(err, OC_EARG, "memory has no format '%s'; valid: table, csv, json", format);
+    static void (*const write[])(const struct oc_memory *, FILE *) = {memory_write_table, memory_write_csv,
+                                                                      out_memory_json};
+    int form = oc_format_of("memory", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](m, f);
+    return 0;
 }

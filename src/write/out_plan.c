@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "memory/memory_plan.h"
 #include "write/json_keys.h"
+#include "write/plain_table.h"
 
 enum { VERSION = 1 };
 
@@ -177,30 +178,23 @@ static void order_table(const struct oc_memory_plan *p, FILE *f)
     oc_arena_free(&arena);
 }
 
-static int plan_choose(const struct oc_memory_plan *p, const char *format, const char *const *name,
-                       void (*const *write)(const struct oc_memory_plan *, FILE *), size_t n, FILE *f,
-                       struct oc_err *err)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!format || !strcmp(format, name[i])) {
-            write[i](p, f);
-            return 0;
-        }
-    return oc_fail(err, OC_EARG, "the plan has no format '%s'; valid: csv, json", format);
-}
-
 int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
 {
-    static const char *const name[] = {"json", "csv"};
-    static void (*const write[])(const struct oc_memory_plan *, FILE *) = {plan_json, plan_csv};
-    return plan_choose(p, format, name, write, OC_COUNT(name), f, err);
+    int form = oc_format_of("the plan", format, "json, csv", err);
+    if (form < 0)
+        return -1;
+    (form ? plan_csv : plan_json)(p, f);
+    return 0;
 }
 
 int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
 {
     OC_C_LOCALE;
-    static const char *const name[] = {"table", "csv", "json"};
     static void (*const write[])(const struct oc_memory_plan *, FILE *) = {order_table, order_csv,
                                                                            order_json};
-    return plan_choose(p, format, name, write, OC_COUNT(name), f, err);
+    int form = oc_format_of("the order", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](p, f);
+    return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "report/headline.h"
 #include "write/json_keys.h"
 #include "write/markup.h"
 #include "write/plain_table.h"
@@ -46,15 +47,10 @@ struct sizes_table {
     double all_ns;
 };
 
-static double total_ns(const struct oc_size_set *set)
-{
-    return set->mean_ns * set->runs;
-}
-
 static int by_time(const void *a, const void *b)
 {
-    double x = total_ns(*(const struct oc_size_set *const *)a),
-           y = total_ns(*(const struct oc_size_set *const *)b);
+    double x = oc_size_total_ns(*(const struct oc_size_set *const *)a),
+           y = oc_size_total_ns(*(const struct oc_size_set *const *)b);
     return (x < y) - (x > y);
 }
 
@@ -65,9 +61,9 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static const char *rate(struct oc_arena *a, double work, double ns, unsigned quality)
+static const char *giga_rate(struct oc_arena *a, double per_s, unsigned quality)
 {
-    return isnan(work) || !(ns > 0) ? "-" : oc_printf(a, "%s%.4g", oc_quality_mark(quality), work / ns);
+    return isfinite(per_s) ? oc_printf(a, "%s%.4g", oc_quality_mark(quality), per_s * 1e-9) : "-";
 }
 
 /* "123.5": millions; with a mark for bounds and estimates. */
@@ -87,11 +83,11 @@ static void add_line(struct sizes_table *x, const char *name, const struct oc_si
                      const char *median, const char *macs)
 {
     bool work = !isnan(set->flops) || !isnan(set->ops);
-    OC_ROW(
-        &x->t, name, oc_printf(x->arena, "%u", set->runs), median,
-        oc_printf(x->arena, "%.1f", 100 * total_ns(set) / x->all_ns), macs,
-        rate(x->arena, work ? known(set->flops) + known(set->ops) : NAN, total_ns(set), set->flops_quality),
-        rate(x->arena, set->bytes, total_ns(set), set->bytes_quality));
+    OC_ROW(&x->t, name, oc_printf(x->arena, "%u", set->runs), median,
+           oc_printf(x->arena, "%.1f", 100 * oc_size_total_ns(set) / x->all_ns), macs,
+           giga_rate(x->arena, oc_size_rate(set, work ? known(set->flops) + known(set->ops) : NAN),
+                     set->flops_quality),
+           giga_rate(x->arena, oc_size_rate(set, set->bytes), set->bytes_quality));
 }
 
 static void add_others(struct sizes_table *x, struct oc_size_set *const *set, uint32_t n)
@@ -100,7 +96,7 @@ static void add_others(struct sizes_table *x, struct oc_size_set *const *set, ui
     double ns = 0;
     for (uint32_t i = 0; i < n; i++) {
         sum.runs += set[i]->runs;
-        ns += total_ns(set[i]);
+        ns += oc_size_total_ns(set[i]);
         sum.flops = isnan(set[i]->flops) ? sum.flops : known(sum.flops) + set[i]->flops;
         sum.ops = isnan(set[i]->ops) ? sum.ops : known(sum.ops) + set[i]->ops;
         sum.bytes = isnan(set[i]->bytes) ? sum.bytes : known(sum.bytes) + set[i]->bytes;
@@ -118,7 +114,7 @@ static void fill(struct sizes_table *x)
     uint32_t shown = s->n_set > SHOWN + 1 ? SHOWN : s->n_set;
     for (uint32_t i = 0; i < s->n_set; i++) {
         set[i] = &s->set[i];
-        x->all_ns += total_ns(set[i]);
+        x->all_ns += oc_size_total_ns(set[i]);
     }
     qsort(set, s->n_set, sizeof(struct oc_size_set *), by_time);
     qsort(set, shown, sizeof(struct oc_size_set *), by_place);
@@ -170,7 +166,6 @@ static void json_set(struct oc_json_out *w, const struct oc_sizes *s, const stru
 {
     const struct oc_totals *t = &set->total;
     bool known_work = t->quality != OC_UNKNOWN;
-    double ns = total_ns(set);
     oc_jw_begin_object(w);
     oc_key_object(w, "values");
     for (uint32_t i = 0; i < s->n_name; i++)
@@ -188,9 +183,9 @@ static void json_set(struct oc_json_out *w, const struct oc_sizes *s, const stru
     oc_key_quality(w, t->quality);
     oc_key_quality_of(w, "achieved_flops_quality", isnan(set->flops) ? OC_UNKNOWN : set->flops_quality);
     oc_key_quality_of(w, "achieved_bytes_quality", isnan(set->bytes) ? OC_UNKNOWN : set->bytes_quality);
-    oc_key_double(w, "achieved_flops_per_s", set->flops / ns * 1e9);
-    oc_key_double(w, "achieved_ops_per_s", set->ops / ns * 1e9);
-    oc_key_double(w, "achieved_bytes_per_s", set->bytes / ns * 1e9);
+    oc_key_double(w, "achieved_flops_per_s", oc_size_rate(set, set->flops));
+    oc_key_double(w, "achieved_ops_per_s", oc_size_rate(set, set->ops));
+    oc_key_double(w, "achieved_bytes_per_s", oc_size_rate(set, set->bytes));
     oc_jw_end_object(w);
 }
 

@@ -151,19 +151,14 @@ int oc_sweep_write(const struct oc_sweep *s, const char *format, unsigned width_
                    struct oc_err *err)
 {
     OC_C_LOCALE;
-    static const struct {
-        const char *name;
-        void (*write)(struct sweep_out *, FILE *);
-    } formats[] = {{"table", sweep_write_table}, {"csv", sweep_write_csv}, {"json", sweep_write_json}};
+    static void (*const write[])(struct sweep_out *, FILE *) = {sweep_write_table, sweep_write_csv,
+                                                                sweep_write_json};
     struct sweep_out o = {.s = s, .table.width_chars = width_chars, .table.min_text = MIN_NOTE};
-    for (size_t i = 0; i < OC_COUNT(formats); i++) {
-        if (format && strcmp(format, formats[i].name))
-            continue;
-        o.cell = OC_NEW_ARRAY(&o.arena, s->n_axis + OC_METRIC_COUNT + 3, const char *);
-        formats[i].write(&o, f);
-        oc_plain_free(&o.table);
-        oc_arena_free(&o.arena);
-        return 0;
-    }
-    return oc_fail(err, OC_EARG, "--sweep has no format '%s'; valid: table, csv, json", format);
+    int form = oc_format_of("--sweep", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    o.cell = OC_NEW_ARRAY(&o.arena, s->n_axis + OC_METRIC_COUNT + 3, const char *);
+    write[form](&o, f);
+    oc_arena_free(&o.arena);
+    return 0;
 }

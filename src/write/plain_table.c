@@ -338,3 +338,15 @@ void oc_plain_csv_rows(struct oc_plain_table *t, const char *last, FILE *f)
 {
     csv_rows(t, last, last, f);
 }
+
+int oc_format_of(const char *what, const char *format, const char *valid, struct oc_err *err)
+{
+    int index = 0;
+    for (const char *p = valid; format && *p; index++) {
+        size_t n = strcspn(p, ",");
+        if (strlen(format) == n && !memcmp(p, format, n))
+            return index;
+        p += n + strspn(p + n, ", ");
+    }
+    return format ? oc_fail(err, OC_EARG, "%s has no format '%s'; valid: %s", what, format, valid) : 0;
+}

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/diag.h"
 #include "base/wrap.h"
 
 struct oc_plain_table {
@@ -35,6 +36,10 @@ void oc_plain_csv(struct oc_plain_table *t, const char *version, FILE *f);
 /* Every row ends with the cell `last`: for tables that are written row by row. */
 void oc_plain_csv_rows(struct oc_plain_table *t, const char *last, FILE *f);
 void oc_plain_free(struct oc_plain_table *t); /* the rows, where the table is not written */
+
+/* The index of a format in a list such as "table, csv, json" (NULL: the first), or -1 and an error that names
+ * what has these formats. */
+int oc_format_of(const char *what, const char *format, const char *valid, struct oc_err *err);
 
 /* Left-aligns the first n_first columns too: pads their cells to equal width. */
 void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *arena);

@@ -295,7 +295,7 @@ static void plan_is_written_as_csv_and_json(void **state)
     free(order);
     struct oc_err err;
     assert_int_equal(oc_memory_plan_write(m.p, "table", stdout, &err), -1);
-    assert_string_equal(err.msg, "the plan has no format 'table'; valid: csv, json");
+    assert_string_equal(err.msg, "the plan has no format 'table'; valid: json, csv");
     made_free(&m);
     m = make_plan(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
     order = write_plan(m.p, NULL, true);
