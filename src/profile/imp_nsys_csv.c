@@ -270,12 +270,26 @@ static void read_csv_table(struct reading *r)
     oc_csv_delimiter(r->csv, '\0');
 }
 
+/* A field over the end of its column: the row was edited, as on pages. Every field but the last is then a
+ * word. */
+static void cut_row(struct oc_str line, const struct oc_text_column *span, size_t n, struct oc_str *field)
+{
+    bool crosses = false;
+    for (size_t i = 0; i + 1 < n; i++) {
+        size_t to = span[i].to;
+        crosses |= to > 0 && to < line.n && line.s[to - 1] != ' ' && line.s[to] != ' ';
+    }
+    oc_text_cut(line, span, n, field);
+    for (size_t i = 0; i < n && crosses; i++)
+        field[i] = i + 1 < n ? oc_csv_word(&line) : oc_csv_trim(line);
+}
+
 static void read_console_table(struct reading *r, const struct oc_text_column *span, size_t n)
 {
     struct oc_str line, field[OC_TEXT_COLUMNS];
     r->console = true;
     while (oc_csv_line(r->csv, &line)) {
-        oc_text_cut(line, span, n, field);
+        cut_row(line, span, n, field);
         if (!nsys_csv_take_row(r, field, n)) {
             oc_csv_unread(r->csv);
             return;

@@ -26,7 +26,8 @@ static bool numbered(const char *s, size_t n, const char *stem)
 
 const char *trt_overhead(const char *s, size_t n)
 {
-    if (oc_str_starts(oc_str(s, n), "Reformatting CopyNode for "))
+    if (oc_str_starts(oc_str(s, n), "Reformatting CopyNode for ") || numbered(s, n, " input reformatter ") ||
+        numbered(s, n, " output reformatter ")) /* up to 8.0 */
         return "reformat";
     if (oc_str_ends(oc_str(s, n), " copy") || oc_str_starts(oc_str(s, n), "[HostToDeviceCopy") ||
         oc_str_ends(oc_str(s, n), "[DevicetoShapeHostCopy]"))

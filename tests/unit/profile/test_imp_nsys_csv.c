@@ -166,6 +166,22 @@ static void sums_without_runs_keep_the_first_run_with_a_warning(void **state)
     }
 }
 
+/* Copied to a page by hand: the numbers are not below their titles. */
+static void columns_of_an_edited_row_are_its_words(void **state)
+{
+    (void)state;
+    struct oc_profile *p = read_text("Time(%)  Total Time  Instances  Average  Name\n"
+                                     "-------  ----------  ---------  -------  ----------\n"
+                                     "  100.0    83786531    6     13964421.8   f(int, int)\n\n"
+                                     "Time(%)  Total Time  Operations  Average  Name\n"
+                                     "-------  ----------  ----------  -------  ----------\n"
+                                     "93.2   1047959246     6          174659874.3    [CUDA memcpy HtoD]\n");
+    assert_int_equal(find(p, "f(int, int)")->calls, 6);
+    assert_ns(find(p, "f(int, int)")->total_kernel_ns, 83786531);
+    assert_string_equal(find(p, "[CUDA memcpy HtoD]")->bucket, "copies");
+    oc_profile_close(p);
+}
+
 static void recording_of_copies_alone_says_so(void **state)
 {
     (void)state;
@@ -400,6 +416,7 @@ int main(void)
         cmocka_unit_test(kernels_with_api_calls_are_read),
         cmocka_unit_test(rejects_text_that_is_not_a_report),
         cmocka_unit_test(sample_reports_match_independent_sums),
+        cmocka_unit_test(columns_of_an_edited_row_are_its_words),
         cmocka_unit_test(recording_of_copies_alone_says_so),
         cmocka_unit_test(second_recording_in_a_file_is_not_added),
         cmocka_unit_test(sums_without_runs_keep_the_first_run_with_a_warning),

@@ -99,6 +99,8 @@ static void inserted_layers_have_buckets(void **state)
     static const struct {
         const char *name, *bucket;
     } row[] = {
+        {"conv1/7x7_s2 + conv1/relu_7x7 input reformatter 0", "reformat"},
+        {"a || b output reformatter 1", "reformat"},
         {"Reformatting CopyNode for Output Tensor 0 to x", "reformat"},
         {"/neck/Concat_/neck/Resize_output_0_clone_0 copy", "copies"},
         {"[HostToDeviceCopy 1]", "copies"},
