@@ -138,6 +138,14 @@ static size_t without_output(const char *s, size_t n)
     return k > m && memcmp(s + k - m, mark, m) == 0 ? k - m : n;
 }
 
+static size_t strspn_of(struct oc_str s, const char *of)
+{
+    size_t n = 0;
+    while (n < s.n && s.s[n] && strchr(of, s.s[n]))
+        n++;
+    return n;
+}
+
 static struct typed type_of_name(const char *s, size_t n)
 {
     static const char *const heads[] = {"node_", "aten::", "p2o.", "aten_"};
@@ -163,6 +171,32 @@ bool oc_type_in_name(const char *name, size_t n, struct oc_str *type)
     return type->n > 0;
 }
 
+/* Caffe's usual names: "conv4_3", "norm1", "relu_7x7", and sizes of kernels: "pool1/3x3_s2". Its pools do not
+ * say of which kind they are. */
+static struct typed type_of_caffe(const char *s, size_t n)
+{
+    static const struct {
+        const char *word, *type;
+        enum rank rank;
+    } row[] = {{"conv", "Conv", PRODUCT},       {"pool_proj", "Conv", PRODUCT}, {"fc", "Gemm", PRODUCT},
+               {"classifier", "Gemm", PRODUCT}, {"pool", "Pooling", WINDOW},    {"norm", "LRN", WINDOW},
+               {"prob", "Softmax", WINDOW},     {"relu", "Relu", POINTWISE},    {"relu_", "Relu", POINTWISE}};
+    const char *slash = n ? memrchr(s, '/', n) : NULL;
+    struct oc_str last = slash ? oc_str(slash + 1, (size_t)(s + n - slash - 1)) : oc_str(s, n);
+    size_t digits = strspn_of(last, "0123456789"), size = digits;
+    if (digits && digits < last.n && last.s[digits] == 'x')
+        size += 1 + strspn_of(oc_str_skip(last, digits + 1), "0123456789");
+    if (size > digits + 1)
+        return oc_str_starts(oc_str(s, n), "pool") ? (struct typed){{"Pooling", 7}, WINDOW}
+                                                   : (struct typed){{"Conv", 4}, PRODUCT};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        size_t k = strlen(row[i].word);
+        if (oc_str_starts(last, row[i].word) && strspn_of(oc_str_skip(last, k), "0123456789_x") == last.n - k)
+            return (struct typed){{row[i].type, strlen(row[i].type)}, row[i].rank};
+    }
+    return (struct typed){{"", 0}, RANKS};
+}
+
 /* ---- layers of TensorRT ----------------------------------------------------------------------------- */
 
 enum { MAX_PARTS = 256 };
@@ -186,6 +220,7 @@ static struct typed type_of_part(const struct trt_part *p)
 {
     const char *open = p->kind == TRT_UNNAMED ? memrchr(p->s, '[', p->n) : NULL;
     size_t stem = trt_stem(p->s, p->n);
+    struct typed named;
     switch (p->kind) {
     case TRT_RANGE:
         return (struct typed){{"ForeignNode", 11}, WINDOW};
@@ -200,7 +235,8 @@ static struct typed type_of_part(const struct trt_part *p)
     default:
         if (stem < p->n && memmem(p->s, stem, "_mha", 4))
             return type_of_word("Attention", 9);
-        return type_of_name(p->s, stem);
+        named = type_of_name(p->s, stem);
+        return named.rank < RANKS ? named : type_of_caffe(p->s, stem);
     }
     return (struct typed){{"", 0}, RANKS};
 }

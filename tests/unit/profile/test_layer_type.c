@@ -103,6 +103,32 @@ static void fused_layer_has_the_type_of_its_main_node(void **state)
     EACH(row) expect_text(trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
 }
 
+/* As in GoogLeNet and ResNet of Caffe. */
+static void layers_of_caffe_have_types_by_their_usual_names(void **state)
+{
+    static const struct named row[] = {
+        {"conv1/7x7_s2 + conv1/relu_7x7", "Conv"},
+        {"inception_3a/1x1 + inception_3a/relu_1x1 || inception_3a/3x3_reduce + inception_3a/relu_3x3_reduce",
+         "Conv"},
+        {"inception_3a/pool_proj + inception_3a/relu_pool_proj", "Conv"},
+        {"conv4_3 + relu4_3", "Conv"},
+        {"pool1/3x3_s2", "Pooling"},
+        {"inception_3a/pool", "Pooling"},
+        {"pool5/7x7_s1", "Pooling"},
+        {"pool1/norm1", "LRN"},
+        {"loss3/classifier", "Gemm"},
+        {"fc7 + relu7", "Gemm"},
+        {"prob", "Softmax"},
+        {"conv1/7x7_s2 + conv1/relu_7x7 input reformatter 0", "Reformat"},
+        {"conv1.weight", ""},
+        {"conversion", ""},
+        {"features/12", ""},
+        {"1x", ""},
+    };
+    (void)state;
+    EACH(row) expect_text(trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
+}
+
 static void layers_of_the_builder_have_types_of_their_own(void **state)
 {
     static const struct named row[] = {
@@ -169,6 +195,7 @@ int main(void)
         cmocka_unit_test(names_of_exporters_contain_the_type),
         cmocka_unit_test(names_of_weights_and_modules_contain_no_type),
         cmocka_unit_test(fused_layer_has_the_type_of_its_main_node),
+        cmocka_unit_test(layers_of_caffe_have_types_by_their_usual_names),
         cmocka_unit_test(layers_of_the_builder_have_types_of_their_own),
         cmocka_unit_test(layer_information_decides_before_the_name),
     };
