@@ -284,6 +284,49 @@ static void duplicated_dequantizer_is_inserted(void **state)
     joined_free(&x);
 }
 
+/* Without node names: results named "_token_<n>" have no original tensor, and what is before them does not
+ * belong to the record that reads them. */
+static void results_of_unnamed_nodes_in_another_layout_end_a_group(void **state)
+{
+    (void)state;
+    static const char trace[] = "[" RUN EVENT(10, "Transpose", "Transpose", 20, U8("1,4,8,8"), U8("1,8,8,4"))
+        EVENT(30, "_token_2", "QLinearConv", 21, U8("1,8,8,4"), U8("1,8,8,4"))
+            EVENT(50, "_token_5", "QLinearConv", 22, U8("1,8,8,4"), U8("1,8,8,4"))
+                EVENT(70, "QLinearSigmoid_23", "QLinearSigmoid", 23, U8("1,8,8,4"), U8("1,8,8,4"))
+                    EVENT(90, "Transpose_token_0", "Transpose", 24, U8("1,8,8,4"), U8("1,4,8,8")) "]";
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17), *o = oc_b_new(17);
+    oc_b_input(b, "x", "uint8[1,4,8,8]");
+    oc_b_init(b, "s", "float[]{0.1}");
+    oc_b_init(b, "z", "uint8[]{0}");
+    oc_b_init(b, "w", "float[4,4,1,1]");
+    oc_b_node(b, "DequantizeLinear", NULL, "x,s,z", "a", "");
+    oc_b_node(b, "Conv", NULL, "a,w", "b", "");
+    oc_b_node(b, "QuantizeLinear", NULL, "b,s,z", "c", "");
+    oc_b_node(b, "DequantizeLinear", NULL, "c,s,z", "d", "");
+    oc_b_node(b, "Conv", NULL, "d,w", "e", "");
+    oc_b_node(b, "QuantizeLinear", NULL, "e,s,z", "f", "");
+    oc_b_node(b, "DequantizeLinear", NULL, "f,s,z", "g", "");
+    oc_b_node(b, "Sigmoid", NULL, "g", "h", "");
+    oc_b_node(b, "QuantizeLinear", NULL, "h,s,z", "y", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_input(o, "x", "uint8[1,4,8,8]");
+    oc_b_node(o, "Transpose", "Transpose", "x", "Transpose_out0", "perm=0,2,3,1");
+    oc_b_node(o, "com.microsoft::QLinearConv", "_token_2", "Transpose_out0", "_token_1", "");
+    oc_b_node(o, "com.microsoft::QLinearConv", "_token_5", "_token_1", "_token_4", "");
+    oc_b_node(o, "com.microsoft::QLinearSigmoid", NULL, "_token_4", "_token_7", "");
+    oc_b_node(o, "Transpose", "Transpose_token_0", "_token_7", "y", "perm=0,3,1,2");
+    oc_b_output(o, "y", NULL);
+    join(&x, b, o, trace);
+    assert_int_equal(find_record(&x, "_token_2")->n_node, 3);
+    assert_int_equal(find_record(&x, "_token_2")->node[1], 1);
+    assert_int_equal(find_record(&x, "_token_5")->n_node, 3);
+    assert_int_equal(find_record(&x, "_token_5")->node[1], 4);
+    assert_int_equal(find_record(&x, "QLinearSigmoid_23")->n_node, 3);
+    assert_int_equal(find_record(&x, "QLinearSigmoid_23")->node[1], 7);
+    joined_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +335,7 @@ int main(void)
         cmocka_unit_test(inlined_function_matches_its_node),
         cmocka_unit_test(inlined_function_matches_through_the_optimized_model),
         cmocka_unit_test(quantized_layout_matches_through_the_optimized_model),
+        cmocka_unit_test(results_of_unnamed_nodes_in_another_layout_end_a_group),
         cmocka_unit_test(duplicated_dequantizer_is_inserted),
     };
     return cmocka_run_group_tests_name("join/ort_forms", tests, NULL, NULL);
