@@ -22,10 +22,10 @@ void oc_fields_end(struct oc_fields *f)
         oc_jw_end_object(f->json);
         return;
     }
-    if (!f->table.n_row)
+    if (!f->table.n_row && !f->no_head)
         oc_plain_cells(&f->table, f->name, f->n);
     if (!f->head_only)
-        oc_plain_row(&f->table, f->cell);
+        oc_plain_cells(&f->table, f->cell, f->n);
 }
 
 static void json_keys_put(struct oc_fields *f, const char *name, const char *cell)
@@ -50,6 +50,14 @@ void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v)
         oc_key_u64(f->json, name, v);
     else
         json_keys_put(f, name, oc_u64_text(&f->arena, v));
+}
+
+void oc_field_i64(struct oc_fields *f, const char *name, int64_t v)
+{
+    if (f->json)
+        oc_key_i64(f->json, name, v);
+    else
+        json_keys_put(f, name, oc_printf(&f->arena, "%" PRId64, v));
 }
 
 void oc_field_u64_if(struct oc_fields *f, const char *name, bool known, uint64_t v)

@@ -91,12 +91,14 @@ struct oc_fields {
     const char *name[OC_MAX_FIELDS], *cell[OC_MAX_FIELDS];
     size_t n;
     bool head_only; /* CSV: a row gives its names alone, for a table without rows */
+    bool no_head;   /* CSV: rows without names above them */
 };
 
 void oc_fields_begin(struct oc_fields *f); /* a row */
 void oc_fields_end(struct oc_fields *f);
 void oc_field_text(struct oc_fields *f, const char *name, const char *s); /* NULL: unknown */
 void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v);
+void oc_field_i64(struct oc_fields *f, const char *name, int64_t v);
 void oc_field_u64_if(struct oc_fields *f, const char *name, bool known, uint64_t v);
 void oc_field_bool(struct oc_fields *f, const char *name, bool v);       /* in CSV 1 or 0 */
 void oc_field_double(struct oc_fields *f, const char *name, double v);   /* not finite: unknown */

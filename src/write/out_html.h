@@ -19,6 +19,9 @@ void oc_page_number(struct oc_json_out *w, double v, int digits);
 /* Members of a column of n texts: "dict" and "index" if texts repeat, otherwise "values"; "same" for one
  * value. */
 void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena);
+/* These members as an object. */
+void oc_page_key_texts(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n,
+                       struct oc_arena *arena);
 /* The same for numbers, with 10 significant digits. */
 void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n);
 /* Delta encoding of slowly increasing numbers. */

@@ -205,9 +205,7 @@ static void html_rows_node_names(struct oc_json_out *w, struct oc_report *r)
         if (own && !strcmp(row->name, name[row->node]))
             name[row->node] = NULL;
     }
-    oc_key_object(w, "name");
-    oc_page_texts(w, name, m->n_node, &r->arena);
-    oc_jw_end_object(w);
+    oc_page_key_texts(w, "name", name, m->n_node, &r->arena);
 }
 
 static void node_types(struct oc_json_out *w, struct oc_report *r)
@@ -216,9 +214,7 @@ static void node_types(struct oc_json_out *w, struct oc_report *r)
     const char **type = OC_NEW_ARRAY(&r->arena, m->n_node, const char *);
     for (uint32_t i = 0; i < m->n_node; i++)
         type[i] = m->node[i].op_type;
-    oc_key_object(w, "type");
-    oc_page_texts(w, type, m->n_node, &r->arena);
-    oc_jw_end_object(w);
+    oc_page_key_texts(w, "type", type, m->n_node, &r->arena);
 }
 
 /* ---- cost breakdowns -------------------------------------------------------------------------------- */
@@ -254,9 +250,7 @@ static void formulas(struct oc_json_out *w, struct oc_report *r, const bool *wan
     for (uint32_t i = 0; i < m->n_node; i++)
         text[i] = wanted[i] ? formula_text(recount, i, &r->arena) : NULL;
     oc_recount_free(recount);
-    oc_key_object(w, "formula");
-    oc_page_texts(w, text, m->n_node, &r->arena);
-    oc_jw_end_object(w);
+    oc_page_key_texts(w, "formula", text, m->n_node, &r->arena);
 }
 
 static bool *nodes_with_rows(struct oc_report *r)

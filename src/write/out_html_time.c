@@ -20,9 +20,7 @@ static void kernel_texts(struct oc_json_out *w, struct oc_report *r, const char 
         memcpy(&s, (const char *)&p->kernel[i] + offset, sizeof(s));
         text[i] = s && *s ? s : NULL;
     }
-    oc_key_object(w, key);
-    oc_page_texts(w, text, p->n_kernel, &r->arena);
-    oc_jw_end_object(w);
+    oc_page_key_texts(w, key, text, p->n_kernel, &r->arena);
 }
 
 static void kernel_numbers(struct oc_json_out *w, struct oc_report *r, const char *key, size_t offset)
@@ -54,9 +52,7 @@ static void kernel_whole(struct oc_json_out *w, struct oc_report *r)
     const char **kind = OC_NEW_ARRAY(&r->arena, p->n_kernel, const char *);
     for (uint32_t i = 0; i < p->n_kernel; i++)
         kind[i] = oc_event_kind_name(p->kernel[i].kind);
-    oc_key_object(w, "kind");
-    oc_page_texts(w, kind, p->n_kernel, &r->arena);
-    oc_jw_end_object(w);
+    oc_page_key_texts(w, "kind", kind, p->n_kernel, &r->arena);
 }
 
 void oc_page_kernels(struct oc_json_out *w, struct oc_report *r)
@@ -210,14 +206,10 @@ static void event_texts(struct oc_json_out *w, const struct chosen *c)
     const char **text = OC_NEW_ARRAY(c->arena, c->n, const char *);
     for (size_t i = 0; i < c->n; i++)
         text[i] = c->t->name[c->t->event[c->event[i]].name];
-    oc_key_object(w, "name");
-    oc_page_texts(w, text, (uint32_t)c->n, c->arena);
-    oc_jw_end_object(w);
+    oc_page_key_texts(w, "name", text, (uint32_t)c->n, c->arena);
     for (size_t i = 0; i < c->n; i++)
         text[i] = oc_event_kind_name(c->t->event[c->event[i]].kind);
-    oc_key_object(w, "kind");
-    oc_page_texts(w, text, (uint32_t)c->n, c->arena);
-    oc_jw_end_object(w);
+    oc_page_key_texts(w, "kind", text, (uint32_t)c->n, c->arena);
     oc_key_array(w, "lane");
     for (size_t i = 0; i < c->n; i++)
         oc_jw_u64(w, c->t->event[c->event[i]].lane);

@@ -164,22 +164,23 @@ static const struct oc_row **rows_by_record(struct oc_report *r)
 
 static void rate_part(struct oc_json_out *w, const struct oc_row *row)
 {
-    oc_key_double(w, "row_time_ns", row ? oc_ns_of(row->time_s) : NAN);
-    oc_key_double(w, "achieved_flops_per_s", row ? oc_row_flops(row) : NAN);
-    oc_key_double(w, "achieved_bytes_per_s", row ? oc_row_bandwidth(row) : NAN);
+    oc_key_double(w, "row_time_ns", oc_ns_of(row->time_s));
+    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(row));
+    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(row));
 }
 
-static void limit_part(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
+/* known: the record has a row */
+static void limit_part(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row, bool known)
 {
     if (r->what_if)
-        oc_key_double(w, "what_if_time_ns", row ? oc_ns_of(row->what_if_s) : NAN);
+        oc_key_double(w, "what_if_time_ns", oc_ns_of(row->what_if_s));
     if (!r->in->device)
         return;
-    oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
-    oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
-    oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
-    oc_key_text(w, "above_roofline", row ? row->above_roof : NULL);
-    oc_json_limits(w, r, row);
+    oc_key_text(w, "bound_by", row->bound_by);
+    oc_key_double(w, "roofline_time_ns", oc_ns_of(row->roofline_s));
+    oc_key_double(w, "roofline_efficiency", row->efficiency);
+    oc_key_text(w, "above_roofline", row->above_roof);
+    oc_json_limits(w, r, known ? row : NULL);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------ */
@@ -334,7 +335,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     oc_json_conserved(w, r, true);
     oc_jw_end_object(w);
     oc_json_buckets(w, r);
-    const struct oc_row **row = rows_by_record(r);
+    const struct oc_row **row = rows_by_record(r), blank = oc_row_blank();
     bool explain = j && r->o->n_explain_match;
     struct oc_explainer x;
     if (explain)
@@ -348,12 +349,13 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
         record_part(w, p, &p->rec[record]);
         match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
         json_join_cost_part(w, r, record);
-        rate_part(w, row[record]);
+        const struct oc_row *one = row[record] ? row[record] : &blank;
+        rate_part(w, one);
         if (j && j->sizes && !p->rec[record].bucket) {
             oc_jw_key(w, "sizes");
             oc_json_row_sizes(w, j, record);
         }
-        limit_part(w, r, row[record]);
+        limit_part(w, r, one, row[record] != NULL);
         if (explain)
             oc_key_text(w, "explanation", oc_join_explain(&x, record));
         oc_jw_end_object(w);

@@ -35,50 +35,46 @@ static const void *scan_at(const struct oc_scan_row *row, const struct oc_scan_f
     return (const char *)row + f->offset;
 }
 
-/* ---- JSON, NDJSON ----------------------------------------------------------------------------------- */
+/* ---- JSON, NDJSON, CSV ------------------------------------------------------------------------------ */
 
-static void json_field(struct oc_json_out *w, const struct oc_scan_row *row, const struct oc_scan_field *f)
+static void scan_field(struct oc_fields *o, const struct oc_scan_row *row, const struct oc_scan_field *f)
 {
     uint64_t u;
     int64_t i;
     double d;
-    oc_jw_key(w, f->name);
     switch (f->kind) {
     case OC_SCAN_TEXT:
-        oc_jw_string(w, *(const char *const *)scan_at(row, f));
+        oc_field_text(o, f->name, *(const char *const *)scan_at(row, f));
         return;
     case OC_SCAN_U64:
         memcpy(&u, scan_at(row, f), sizeof(u));
-        if (u == OC_SCAN_UNKNOWN)
-            oc_jw_null(w);
-        else
-            oc_jw_u64(w, u);
+        oc_field_u64_if(o, f->name, u != OC_SCAN_UNKNOWN, u);
         return;
     case OC_SCAN_I64:
         memcpy(&i, scan_at(row, f), sizeof(i));
         if (i == INT64_MIN)
-            oc_jw_null(w);
+            oc_field_text(o, f->name, NULL);
         else
-            oc_jw_i64(w, i);
+            oc_field_i64(o, f->name, i);
         return;
     default:
         memcpy(&d, scan_at(row, f), sizeof(d));
-        oc_jw_double(w, d);
+        oc_field_double(o, f->name, d);
     }
 }
 
-static void json_object(struct oc_json_out *w, const struct oc_scan_row *row)
+static void row_fields(struct oc_fields *o, const struct oc_scan_row *row)
 {
-    oc_jw_begin_object(w);
+    oc_fields_begin(o);
     for (size_t i = 0; i < oc_scan_n_fields; i++)
-        json_field(w, row, &oc_scan_fields[i]);
-    oc_jw_end_object(w);
+        scan_field(o, row, &oc_scan_fields[i]);
+    oc_fields_end(o);
 }
 
 static void ndjson_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 {
     struct oc_json_out line = {.f = w->f};
-    json_object(&line, row);
+    row_fields(&(struct oc_fields){.json = &line}, row);
     fputc('\n', w->f);
 }
 
@@ -90,7 +86,7 @@ static void json_begin(struct oc_scan_writer *w)
 
 static void scan_json_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 {
-    json_object(&w->json, row);
+    row_fields(&(struct oc_fields){.json = &w->json}, row);
 }
 
 static void json_end(struct oc_scan_writer *w)
@@ -102,44 +98,14 @@ static void json_end(struct oc_scan_writer *w)
     oc_json_end(&w->json);
 }
 
-/* ---- CSV -------------------------------------------------------------------------------------------- */
-
-static const char *scan_csv_cell(struct oc_arena *a, const struct oc_scan_row *row,
-                                 const struct oc_scan_field *f)
-{
-    char buf[40] = "";
-    uint64_t u;
-    int64_t i;
-    double d;
-    const char *s;
-    switch (f->kind) {
-    case OC_SCAN_TEXT:
-        s = *(const char *const *)scan_at(row, f);
-        return s ? s : "";
-    case OC_SCAN_U64:
-        memcpy(&u, scan_at(row, f), sizeof(u));
-        return u == OC_SCAN_UNKNOWN ? "" : oc_printf(a, "%" PRIu64, u);
-    case OC_SCAN_I64:
-        memcpy(&i, scan_at(row, f), sizeof(i));
-        return i == INT64_MIN ? "" : oc_printf(a, "%" PRId64, i);
-    default:
-        memcpy(&d, scan_at(row, f), sizeof(d));
-        if (isfinite(d))
-            oc_format_repr(d, buf, sizeof(buf));
-        return oc_strdup(a, buf);
-    }
-}
-
+/* row NULL: the names of the columns */
 static void csv_line(struct oc_scan_writer *w, const struct oc_scan_row *row)
 {
-    struct oc_arena a = {0};
-    struct oc_plain_table t = {.n_col = oc_scan_n_fields};
-    const char **cell = OC_NEW_ARRAY(&a, oc_scan_n_fields, const char *);
-    for (size_t i = 0; i < oc_scan_n_fields; i++)
-        cell[i] = row ? scan_csv_cell(&a, row, &oc_scan_fields[i]) : oc_scan_fields[i].name;
-    oc_plain_row(&t, cell);
-    oc_plain_csv_rows(&t, row ? CSV_VERSION : "csv_version", w->f);
-    oc_arena_free(&a);
+    static const struct oc_scan_row none = {0};
+    struct oc_fields o = {.head_only = !row, .no_head = row != NULL};
+    row_fields(&o, row ? row : &none);
+    oc_plain_csv_rows(&o.table, row ? CSV_VERSION : "csv_version", w->f);
+    oc_fields_free(&o);
 }
 
 static void csv_begin(struct oc_scan_writer *w)

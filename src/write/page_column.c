@@ -115,3 +115,11 @@ void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, s
     }
     free(distinct);
 }
+
+void oc_page_key_texts(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n,
+                       struct oc_arena *arena)
+{
+    oc_key_object(w, key);
+    oc_page_texts(w, text, n, arena);
+    oc_jw_end_object(w);
+}
