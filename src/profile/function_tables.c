@@ -81,7 +81,7 @@ static int read_gprof(struct table *t)
             if (function_tables_number(oc_csv_word(&s), &v))
                 t->facts->resolution_ns = v * 1e9;
         } else
-            rows = is_gprof_header(s);
+            rows = is_gprof_header(s) && oc_recording_begins(&t->facts->tables, t->c);
     }
     return rc;
 }
@@ -251,16 +251,21 @@ static int read_perf(struct table *t)
     while (rc == 0 && oc_csv_line(t->c, &line)) {
         struct oc_str s = oc_csv_trim(line);
         if (is_perf_header(s)) {
-            if (rows) /* table of another event: adding it would count time twice */
+            if (rows) { /* table of another event: adding it would count time twice */
+                oc_csv_unread(t->c);
                 break;
+            }
+            oc_recording_begins(&t->facts->tables, t->c);
             if (perf_event(t) != 0)
                 return -1;
             perf_header(t, s);
             rows = true;
-        } else if (oc_str_starts(s, "#"))
-            perf_note(t, s);
-        else if (rows && s.n)
+        } else if (oc_str_starts(s, "#")) {
+            if (!rows) /* those after the rows are of the next table */
+                perf_note(t, s);
+        } else if (rows && s.n) {
             rc = perf_row(t, s);
+        }
     }
     return rc;
 }
@@ -304,7 +309,7 @@ static int read_pstats(struct table *t)
         if (rows)
             rc = pstats_row(t, s);
         else
-            rows = is_pstats_header(s);
+            rows = is_pstats_header(s) && oc_recording_begins(&t->facts->tables, t->c);
     }
     return rc;
 }
@@ -400,6 +405,18 @@ enum oc_function_table oc_function_table_kind(const char *data, size_t n)
     return OC_TABLE_NONE;
 }
 
+/* Tables after the one that was read. */
+static void count_tables(enum oc_function_table kind, struct table *t)
+{
+    static bool (*const is_header[])(struct oc_str) = {[OC_TABLE_GPROF] = is_gprof_header,
+                                                       [OC_TABLE_PERF] = is_perf_header,
+                                                       [OC_TABLE_PSTATS] = is_pstats_header};
+    struct oc_str line;
+    while (kind < OC_COUNT(is_header) && is_header[kind] && oc_csv_line(t->c, &line))
+        if (is_header[kind](oc_csv_trim(line)))
+            oc_recording_begins(&t->facts->tables, t->c);
+}
+
 int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_function_sink *sink, void *ctx,
                            struct oc_function_facts *facts, struct oc_err *err)
 {
@@ -408,8 +425,11 @@ int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_fun
                                                   [OC_TABLE_PSTATS] = read_pstats,
                                                   [OC_TABLE_VTUNE] = read_vtune};
     struct table t = {.c = c, .sink = sink, .ctx = ctx, .facts = facts, .err = err};
-    *facts = (struct oc_function_facts){"", NAN, NAN, NAN, "", NAN};
+    *facts = (struct oc_function_facts){
+        .tool = "", .listed = NAN, .all = NAN, .all_ns = NAN, .resolution_ns = NAN};
     int rc = kind < OC_COUNT(read) && read[kind] ? read[kind](&t)
                                                  : oc_fail(err, OC_EFORMAT, "no table of functions");
+    if (rc == 0)
+        count_tables(kind, &t);
     return rc == 0 && oc_csv_failed(c) ? oc_csv_error(c, err) : rc;
 }

@@ -4,6 +4,7 @@
 #define OC_FUNCTION_TABLES_H
 
 #include "profile/rec_list.h"
+#include "profile/text_table.h"
 
 enum oc_function_table { OC_TABLE_NONE, OC_TABLE_GPROF, OC_TABLE_PERF, OC_TABLE_PSTATS, OC_TABLE_VTUNE };
 
@@ -20,10 +21,11 @@ struct oc_function_row {
 typedef int oc_function_sink(void *ctx, const struct oc_function_row *row, struct oc_err *err);
 
 struct oc_function_facts {
-    const char *tool;     /* "gprof", "perf", "Python's profiler" */
-    double listed, all;   /* perf: sum of the shares read, and 1; otherwise NAN */
-    double all_ns;        /* perf: time of all samples; NAN: unknown */
-    char event[64];       /* perf: event that is not time ("cycles"), "": time */
+    const char *tool;   /* "gprof", "perf", "Python's profiler" */
+    double listed, all; /* perf: sum of the shares read, and 1; otherwise NAN */
+    double all_ns;      /* perf: time of all samples; NAN: unknown */
+    char event[64];     /* perf: event that is not time ("cycles"), "": time */
+    struct oc_recordings tables;
     double resolution_ns; /* one sample, or one unit in the last printed digit; NAN: unknown */
 };
 

@@ -231,6 +231,7 @@ static int read_functions(struct reading *r, enum oc_function_table kind, struct
     if (!isnan(facts.listed))
         generic_csv_add_rest(r, &facts);
     r->p->producer = facts.tool;
+    oc_recordings_warn(&facts.tables, "tables", r->p);
     if (*facts.event) {
         r->p->event = oc_strdup(&r->p->arena, facts.event);
         r->p->imported_ns = NAN;

@@ -112,6 +112,24 @@ static void events_other_than_time_have_shares_and_no_times(void **state)
     oc_profile_close(p);
 }
 
+/* The lines before the second table do not change what the first one counted. */
+static void second_event_of_perf_is_another_table(void **state)
+{
+    struct oc_err err = {0};
+    (void)state;
+    struct oc_profile *p = t_profile_text(
+        "# Samples: 1K of event 'cycles'\n# Event count (approx.): 100\n# Overhead  Symbol\n 60.00%  [.] f\n"
+        "# Samples: 1K of event 'instructions'\n# Event count (approx.): 900\n# Overhead  Symbol\n"
+        " 90.00%  [.] g\n",
+        NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_string_equal(p->event, "cycles");
+    assert_int_equal(p->n_rec, 2); /* f, and the functions not listed */
+    assert_non_null(t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+}
+
 /* perf report of a group: a column per event, the first one is the leader. */
 static void shares_of_a_group_are_those_of_its_first_event(void **state)
 {
@@ -229,6 +247,7 @@ int main(void)
         cmocka_unit_test(events_other_than_time_have_shares_and_no_times),
         cmocka_unit_test(shares_of_a_group_are_those_of_its_first_event),
         cmocka_unit_test(a_perf_table_without_its_event_is_rejected),
+        cmocka_unit_test(second_event_of_perf_is_another_table),
         cmocka_unit_test(reads_gprof),
         cmocka_unit_test(reads_pstats),
         cmocka_unit_test(maps_columns),

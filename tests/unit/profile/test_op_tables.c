@@ -229,7 +229,10 @@ static void recordings_after_the_first_are_not_added(void **state)
     "Name    Calls  CPU Total / Avg / Max / Min / Ratio(%)\n"                                                \
     "------  -----  -------------------------------\n"                                                       \
     "conv2d  2      4.00 / 2.00 / 2.00 / 2.00 / 100.00\n"
-    static const char *const text[] = {NVPROF("1") NVPROF("2"), LITE LITE, PADDLE PADDLE};
+#define PSTATS                                                                                               \
+    "   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n"                              \
+    "        2    0.004    0.002    0.004    0.002 a.py:1(f)\n\n"
+    static const char *const text[] = {NVPROF("1") NVPROF("2"), LITE LITE, PADDLE PADDLE, PSTATS PSTATS};
     (void)state;
     for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
         struct oc_err err = {0};
