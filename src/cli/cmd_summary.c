@@ -1,11 +1,9 @@
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/message.h"
 #include "cli/output.h"
-#include "cli/side.h"
 
 /* Unlike reports on a model, all runs count unless --warmup says otherwise: that is how the profilers whose
  * tables these are count. */

@@ -8,7 +8,6 @@
 
 #include "base/diag.h"
 #include "base/map.h"
-#include "base/units.h"
 #include "join/join.h"
 #include "write/json_keys.h"
 

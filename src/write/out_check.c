@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/units.h"
 #include "write/json_keys.h"
 #include "write/markup.h"
 #include "write/plain_table.h"

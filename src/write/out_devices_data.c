@@ -1,5 +1,4 @@
 /* The comparison of devices as JSON and CSV: exact numbers; unknown values are null or empty. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

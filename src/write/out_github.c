@@ -1,10 +1,8 @@
 /* Annotations of GitHub Actions ("workflow commands"):
  *     ::error file=PATH,line=N,title=TITLE::MESSAGE
  * In all parts '%', CR and LF are written as %25, %0D, %0A; in properties also ':' and ',' as %3A, %2C. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "write/out_check.h"
 #include "write/diff_view.h"
 

@@ -1,5 +1,4 @@
 /* Data of the page along the time axis: device work by kernel, events of one run, memory per step. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <string.h>
 
 #include "write/json_keys.h"
 #include "write/report_write.h"

@@ -1,11 +1,9 @@
 /* The report of a language model as JSON and CSV: exact numbers; unknown values are null or empty. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/units.h"
 #include "write/json_keys.h"
 #include "write/llm_view.h"
-#include "write/plain_table.h"
 
 enum { VERSION = 1 };
 

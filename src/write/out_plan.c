@@ -1,7 +1,6 @@
 /* A memory plan and its node order as CSV, JSON or text. Steps are positions in that order (in a subgraph:
  * its own order); node numbers are the same in all reports. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/c_locale.h"
 #include "base/diag.h"

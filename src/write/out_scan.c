@@ -1,7 +1,6 @@
 /* Rows of a scan. The fields of the machine-readable formats are those of oc_scan_fields; an unknown value
  * is null or an empty cell. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

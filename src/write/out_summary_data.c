@@ -1,9 +1,6 @@
 /* Summaries of profiles as JSON and CSV. Unknown values are null or empty. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-#include "base/units.h"
 #include "write/json_keys.h"
 #include "write/out_summary.h"
 

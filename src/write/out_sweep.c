@@ -94,55 +94,42 @@ static void sweep_write_table(struct sweep_out *o, FILE *f)
 
 /* ---- for machines ----------------------------------------------------------------------------------- */
 
-static void sweep_csv_row(struct sweep_out *o, const struct oc_sweep_row *row)
+static void sweep_fields(struct oc_fields *o, const struct oc_sweep *s, const struct oc_sweep_row *row)
 {
-    size_t n = put_axes(o, row);
-    bool known = row && !row->failure;
-    for (unsigned i = 0; i < OC_METRIC_COUNT; i++) {
-        enum oc_metric m = (enum oc_metric)i;
-        const char *text =
-            row && sweep_is_known(row, m) ? oc_printf(&o->arena, "%" PRIu64, row->value[m]) : "";
-        o->cell[n++] = row ? text : oc_metric_info(m)->key;
-    }
-    o->cell[n++] = !row ? "quality" : known ? oc_quality_name(row->quality) : "";
-    o->cell[n++] = !row ? "unknown_nodes" : known ? oc_printf(&o->arena, "%" PRIu64, row->unknown_nodes) : "";
-    o->cell[n++] = !row ? "failure" : known ? "" : row->failure;
-    o->table.n_col = n;
-    oc_plain_row(&o->table, o->cell);
+    const char *unknown = o->json ? oc_quality_name(OC_UNKNOWN) : NULL;
+    oc_fields_begin(o);
+    if (o->json)
+        oc_key_object(o->json, "dims");
+    for (size_t i = 0; i < s->n_axis; i++)
+        oc_field_i64(o, s->axis[i].symbol, row->at[i]);
+    if (o->json)
+        oc_jw_end_object(o->json);
+    for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
+        oc_field_u64_if(o, oc_metric_info((enum oc_metric)m)->key, sweep_is_known(row, (enum oc_metric)m),
+                        row->value[m]);
+    oc_field_text(o, "quality", row->failure ? unknown : oc_quality_name(row->quality));
+    oc_field_u64_if(o, "unknown_nodes", !row->failure, row->unknown_nodes);
+    oc_field_text(o, "failure", row->failure);
+    oc_fields_end(o);
 }
 
 static void sweep_write_csv(struct sweep_out *o, FILE *f)
 {
-    sweep_csv_row(o, NULL);
+    struct oc_fields fields = {0};
     for (size_t i = 0; i < o->s->n_row; i++)
-        sweep_csv_row(o, &o->s->row[i]);
-    oc_plain_csv(&o->table, "1", f);
-}
-
-static void sweep_json_row(struct oc_json_out *w, const struct oc_sweep *s, const struct oc_sweep_row *row)
-{
-    oc_jw_begin_object(w);
-    oc_key_object(w, "dims");
-    for (size_t i = 0; i < s->n_axis; i++) {
-        oc_key_i64(w, s->axis[i].symbol, row->at[i]);
-    }
-    oc_jw_end_object(w);
-    for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
-        oc_key_u64_if(w, oc_metric_info((enum oc_metric)m)->key, sweep_is_known(row, (enum oc_metric)m),
-                      row->value[m]);
-    oc_key_quality(w, row->failure ? OC_UNKNOWN : row->quality);
-    oc_key_u64_if(w, "unknown_nodes", !row->failure, row->unknown_nodes);
-    oc_key_text(w, "failure", row->failure);
-    oc_jw_end_object(w);
+        sweep_fields(&fields, o->s, &o->s->row[i]);
+    oc_fields_csv(&fields, "1", f);
+    oc_fields_free(&fields);
 }
 
 static void sweep_write_json(struct sweep_out *o, FILE *f)
 {
     struct oc_json_out w;
+    struct oc_fields fields = {.json = &w};
     oc_json_begin(&w, f, "onnxcost.sweep", VERSION, o->s->model->path);
     oc_key_array(&w, "rows");
     for (size_t i = 0; i < o->s->n_row; i++)
-        sweep_json_row(&w, o->s, &o->s->row[i]);
+        sweep_fields(&fields, o->s, &o->s->row[i]);
     oc_jw_end_array(&w);
     oc_json_end(&w);
 }

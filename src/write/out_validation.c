@@ -1,6 +1,5 @@
 /* Accuracy of predictions in leave-one-out validation, per recording and in total, with baseline predictors.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

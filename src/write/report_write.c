@@ -5,7 +5,6 @@
 #include "base/c_locale.h"
 #include "report/columns.h"
 #include "report/few_rows.h"
-#include "report/headline.h"
 #include "report/row_roof.h"
 #include "report/receipts.h"
 #include "report/report.h"

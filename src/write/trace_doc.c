@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "write/json_keys.h"
 
 enum { MAX_COPIES = 64 };
