@@ -69,10 +69,10 @@ static uint8_t compare_rates(const struct comparing *x, const struct oc_compare_
 }
 
 /* The row with the time of one source, for its rates. */
-static struct oc_row compare_timed(const struct comparing *x, const struct oc_row *row, uint32_t source)
+static struct oc_row compare_timed(const struct comparing *x, const struct oc_row *row,
+                                   const struct oc_compare_cell *cell, uint32_t source)
 {
     struct oc_row timed = *row;
-    const struct oc_compare_cell *cell = &x->c.row[row->record].cell[source];
     timed.time_s = cell->time_ns * 1e-9;
     timed.rates = compare_rates(x, cell, source);
     timed.efficiency = oc_row_rate(&timed, row->roofline_s);
@@ -205,15 +205,23 @@ static const char *stat_name(const struct oc_profile *p)
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
+/* A row under construction: names of the columns and cells. */
 struct line {
     struct comparing *x;
     bool csv;
-    const char **cell;
+    const char **name, **cell;
     size_t n;
+    bool named; /* the names are known, from the first row */
 };
 
-static void compare_text(struct line *l, const char *s)
+/* A column has a key in CSV and a title in text; NULL: it is not in that format. */
+static void compare_text(struct line *l, const char *key, const char *title, const char *s)
 {
+    const char *name = l->csv ? key : title;
+    if (!name)
+        return;
+    if (!l->named)
+        l->name[l->n] = name;
     l->cell[l->n++] = s ? s : l->csv ? "" : "-";
 }
 
@@ -228,19 +236,22 @@ static const char *compare_exact(struct oc_arena *a, double v)
     return oc_strdup(a, buf);
 }
 
-static void compare_number(struct line *l, double v, const char *(*human)(double, char *, size_t))
+typedef const char *(*human_fn)(double v, char *buf, size_t n);
+
+static void compare_number(struct line *l, const char *key, const char *title, double v, human_fn human)
 {
     char buf[64];
-    compare_text(l, l->csv     ? compare_exact(&l->x->arena, v)
-                    : isnan(v) ? NULL
-                               : oc_strdup(&l->x->arena, human(v, buf, sizeof(buf))));
+    compare_text(l, key, title,
+                 l->csv     ? compare_exact(&l->x->arena, v)
+                 : isnan(v) ? NULL
+                            : oc_strdup(&l->x->arena, human(v, buf, sizeof(buf))));
 }
 
 /* A figure that follows from the row's counts: bounds are marked in text, the CSV file has a column. */
-static void compare_counted(struct line *l, const struct oc_row *row, double v,
-                            const char *(*human)(double, char *, size_t))
+static void compare_counted(struct line *l, const char *key, const char *title, const struct oc_row *row,
+                            double v, human_fn human)
 {
-    compare_number(l, v, human);
+    compare_number(l, key, title, v, human);
     const char **cell = &l->cell[l->n - 1];
     if (!l->csv && !isnan(v))
         *cell = oc_printf(&l->x->arena, "%s%s", oc_quality_mark(row->quality), *cell);
@@ -286,24 +297,31 @@ static double roof_ns(const struct oc_row *row)
     return row->roofline_s * 1e9;
 }
 
-/* Time, share, achieved rates, ratio to the first source. */
-static void source_cells(struct line *l, const struct oc_row *row, uint32_t s)
+/* "A_time_ns", "A time" */
+static const char *of_source(struct line *l, uint32_t s, const char *name)
 {
-    const struct oc_compare_row *r = &l->x->c.row[row->record];
+    return l->named ? "" : oc_printf(&l->x->arena, "%s%s", compare_letter(&l->x->arena, s), name);
+}
+
+/* Time, share, achieved rates, ratio to the first source. */
+static void source_cells(struct line *l, const struct oc_row *row, const struct oc_compare_row *r, uint32_t s)
+{
     const struct oc_compare_cell *c = &r->cell[s];
-    struct oc_row timed = compare_timed(l->x, row, s);
-    compare_number(l, c->time_ns, as_time);
-    compare_number(l, c->time_ns / l->x->c.total_ns[s], as_percent);
-    compare_counted(l, row, oc_row_flops(&timed), as_si);
-    if (l->csv) {
-        compare_number(l, oc_row_bandwidth(&timed), as_bytes);
-        compare_number(l, c->host_ns, as_time);
-        compare_number(l, c->records, as_count);
-    }
+    struct oc_row timed = compare_timed(l->x, row, c, s);
+    compare_number(l, of_source(l, s, "_time_ns"), of_source(l, s, " time"), c->time_ns, as_time);
+    compare_number(l, of_source(l, s, "_time_fraction"), of_source(l, s, " %"),
+                   c->time_ns / l->x->c.total_ns[s], as_percent);
+    compare_counted(l, of_source(l, s, "_flop_per_s"), of_source(l, s, " FLOP/s"), row, oc_row_flops(&timed),
+                    as_si);
+    compare_number(l, of_source(l, s, "_bytes_per_s"), NULL, oc_row_bandwidth(&timed), as_bytes);
+    compare_number(l, of_source(l, s, "_host_time_ns"), NULL, c->host_ns, as_time);
+    compare_number(l, of_source(l, s, "_records"), NULL, c->records, as_count);
     if (l->x->device)
-        compare_number(l, timed.efficiency, as_percent);
+        compare_number(l, of_source(l, s, "_roofline_efficiency"), of_source(l, s, " eff %"),
+                       timed.efficiency, as_percent);
     if (s)
-        compare_number(l, c->time_ns / r->cell[0].time_ns, as_ratio);
+        compare_number(l, of_source(l, s, "_ratio"), of_source(l, s, "/A"), c->time_ns / r->cell[0].time_ns,
+                       as_ratio);
 }
 
 static const char *compare_node_names(struct comparing *x, const struct oc_join_rec *r)
@@ -327,69 +345,30 @@ static double compare_measured(const struct comparing *x, const struct oc_compar
     return v;
 }
 
-static void compare_row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
+static void compare_row_cells(struct line *l, const struct oc_row *row, const struct oc_compare_row *r,
+                              uint32_t rank)
 {
     struct comparing *x = l->x;
-    const struct oc_compare_row *r = &x->c.row[row->record];
-    compare_number(l, rank, as_count);
-    if (l->csv) {
-        compare_text(l, row->name);
-        compare_text(l, row->type);
-    }
-    compare_number(l, (double)row->count, as_count);
-    compare_counted(l, row, row->computation, as_si);
-    compare_counted(l, row, row->memory, as_bytes);
+    compare_number(l, "rank", "#", rank, as_count);
+    compare_text(l, "name", NULL, row->name);
+    compare_text(l, "type", NULL, row->type);
+    compare_number(l, "count", "nodes", (double)row->count, as_count);
+    compare_counted(l, "flo", "FLOPs", row, row->computation, as_si);
+    compare_counted(l, "bytes", "moved", row, row->memory, as_bytes);
     if (x->combine) {
-        compare_number(l, row->time_s * 1e9, as_time);
-        compare_text(l, r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
-        compare_counted(l, row, oc_row_flops(row), as_si);
-        compare_number(l, compare_measured(x, r, false), as_si);
-        compare_number(l, compare_measured(x, r, true), as_bytes);
+        compare_number(l, "time_ns", "time", row->time_s * 1e9, as_time);
+        compare_text(l, "time_from", "from",
+                     r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
+        compare_counted(l, "flop_per_s", "FLOP/s", row, oc_row_flops(row), as_si);
+        compare_number(l, "measured_flo", "measured FLOPs", compare_measured(x, r, false), as_si);
+        compare_number(l, "measured_bytes", "measured moved", compare_measured(x, r, true), as_bytes);
     }
     for (uint32_t s = 0; s < x->c.n_source; s++)
-        source_cells(l, row, s);
-    if (l->csv) {
-        compare_text(l, oc_quality_name(row->quality));
-        compare_text(l, compare_node_names(x, &r->cost));
-    } else {
-        compare_text(l, row->type);
-        compare_text(l, row->name);
-    }
-}
-
-static void titles(struct line *l)
-{
-    static const char *const human[] = {"#", "nodes", "FLOPs", "moved"}, *const key[] = {"rank", "name",
-                                                                                         "type", "count",
-                                                                                         "flo",  "bytes"},
-                             *const best[] = {"time", "from", "FLOP/s", "measured FLOPs", "measured moved"},
-                             *const best_key[] = {"time_ns", "time_from", "flop_per_s", "measured_flo",
-                                                  "measured_bytes"};
-    struct comparing *x = l->x;
-    for (size_t i = 0; i < (l->csv ? OC_COUNT(key) : OC_COUNT(human)); i++)
-        compare_text(l, l->csv ? key[i] : human[i]);
-    for (size_t i = 0; i < OC_COUNT(best) && x->combine; i++)
-        compare_text(l, l->csv ? best_key[i] : best[i]);
-    for (uint32_t s = 0; s < x->c.n_source; s++) {
-        const char *name = compare_letter(&x->arena, s);
-        compare_text(l, oc_printf(&x->arena, l->csv ? "%s_time_ns" : "%s time", name));
-        compare_text(l, oc_printf(&x->arena, l->csv ? "%s_time_fraction" : "%s %%", name));
-        compare_text(l, oc_printf(&x->arena, l->csv ? "%s_flop_per_s" : "%s FLOP/s", name));
-        if (l->csv) {
-            compare_text(l, oc_printf(&x->arena, "%s_bytes_per_s", name));
-            compare_text(l, oc_printf(&x->arena, "%s_host_time_ns", name));
-            compare_text(l, oc_printf(&x->arena, "%s_records", name));
-        }
-        if (x->device)
-            compare_text(l, oc_printf(&x->arena, l->csv ? "%s_roofline_efficiency" : "%s eff %%", name));
-        if (s)
-            compare_text(l, oc_printf(&x->arena, l->csv ? "%s_ratio" : "%s/A", name));
-    }
-    if (l->csv)
-        compare_text(l, "quality");
-    compare_text(l, l->csv ? "nodes" : "type");
-    if (!l->csv)
-        compare_text(l, "operator");
+        source_cells(l, row, r, s);
+    compare_text(l, "quality", NULL, oc_quality_name(row->quality));
+    compare_text(l, "nodes", NULL, l->csv && r->cost.n_node ? compare_node_names(x, &r->cost) : NULL);
+    compare_text(l, NULL, "type", row->type);
+    compare_text(l, NULL, "operator", row->name);
 }
 
 /* ---- legend ----------------------------------------------------------------------------------------- */
@@ -414,19 +393,27 @@ static void legend(struct comparing *x, FILE *f)
     fputc('\n', f);
 }
 
+static void add_line(struct line *l, const struct oc_row *row, const struct oc_compare_row *r, uint32_t rank)
+{
+    l->cell = OC_NEW_ARRAY(&l->x->arena, 24 + 8 * (size_t)l->x->c.n_source, const char *);
+    l->n = 0;
+    compare_row_cells(l, row, r, rank);
+}
+
 /* Header and rows. */
 static void compare_fill(struct comparing *x, bool csv, struct oc_plain_table *t)
 {
-    size_t most = 16 + 8 * (size_t)x->c.n_source;
-    struct line l = {.x = x, .csv = csv, .cell = OC_NEW_ARRAY(&x->arena, most, const char *)};
+    const struct oc_row blank = oc_row_blank();
+    const struct oc_compare_row none = {
+        .cell = OC_NEW_ARRAY(&x->arena, x->c.n_source, struct oc_compare_cell), .chosen = OC_NONE};
+    struct line l = {
+        .x = x, .csv = csv, .name = OC_NEW_ARRAY(&x->arena, 24 + 8 * (size_t)x->c.n_source, const char *)};
     *t = (struct oc_plain_table){0};
-    titles(&l);
-    t->n_col = l.n;
-    oc_plain_row(t, l.cell);
+    add_line(&l, &blank, &none, 0); /* for the names */
+    oc_plain_cells(t, l.name, l.n);
+    l.named = true;
     for (uint32_t i = 0; i < x->rows.n; i++) {
-        l.cell = OC_NEW_ARRAY(&x->arena, most, const char *);
-        l.n = 0;
-        compare_row_cells(&l, &x->rows.row[i], i + 1);
+        add_line(&l, &x->rows.row[i], &x->c.row[x->rows.row[i].record], i + 1);
         oc_plain_row(t, l.cell);
     }
 }
@@ -515,7 +502,7 @@ static void json_cell(struct oc_json_out *w, struct comparing *x, const struct o
 {
     const struct oc_compare_row *r = &x->c.row[row->record];
     const struct oc_compare_cell *c = &r->cell[s];
-    struct oc_row timed = compare_timed(x, row, s);
+    struct oc_row timed = compare_timed(x, row, c, s);
     oc_jw_begin_object(w);
     oc_key_text(w, "id", compare_letter(&x->arena, s));
     oc_key_time(w, "time_ns", c->time_ns);
