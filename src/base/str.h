@@ -66,6 +66,13 @@ static inline struct oc_str oc_str_skip(struct oc_str a, size_t n)
     return (struct oc_str){a.s + n, a.n - n};
 }
 
+/* What follows the first `part`; empty if it is not in the text. */
+static inline struct oc_str oc_str_after(struct oc_str a, const char *part)
+{
+    const char *at = oc_str_find(a, part);
+    return at ? oc_str_from(a, at + strlen(part)) : oc_str_skip(a, a.n);
+}
+
 /* Removes the first line. False: the text was empty. */
 static inline bool oc_str_line(struct oc_str *text, struct oc_str *line)
 {

@@ -84,7 +84,7 @@ static int by_ids(const void *a, const void *b)
     return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-void oc_chrome_name_lanes(const struct oc_chrome_lanes *l, struct oc_timeline *t)
+static void name_lanes(const struct oc_chrome_lanes *l, struct oc_timeline *t)
 {
     if (l->n)
         qsort(l->thread, l->n, sizeof(*l->thread), by_ids);
@@ -126,20 +126,19 @@ void oc_chrome_tell(struct oc_chrome *r, const struct oc_stream *s, const struct
                     const struct oc_chrome_left_out *x)
 {
     struct oc_diags *d = &t->profile->diags;
-    oc_chrome_findings(r, s, t->profile);
+    oc_faults_warn(&r->faults, r->j, s, t->profile);
     if (x && x->n)
         oc_diag_add(d, OC_INFO, "I-category", "",
                     "%zu events of unsupported categories were skipped, the first: %s", x->n, x->category);
 }
 
-void oc_chrome_finish(const struct oc_chrome_lanes *l, struct oc_timeline *t,
-                      const struct oc_profile_opts *opts, const struct oc_timeline_rules *rules)
+int oc_chrome_finish(struct oc_chrome *r, struct oc_chrome_lanes *l, struct oc_timeline *t, int rc,
+                     const struct oc_profile_opts *opts, const struct oc_timeline_rules *rules)
 {
-    oc_chrome_name_lanes(l, t);
-    oc_timeline_close(t, 0, opts, rules);
-}
-
-void oc_chrome_lanes_free(struct oc_chrome_lanes *l)
-{
+    if (rc == 0)
+        name_lanes(l, t);
+    rc = oc_timeline_close(t, rc, opts, rules);
+    oc_chrome_close(r);
     free(l->thread);
+    return rc;
 }

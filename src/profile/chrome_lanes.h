@@ -39,8 +39,6 @@ uint16_t oc_chrome_lane(struct oc_chrome_lanes *l, struct oc_timeline *t, const 
 /* The lane of a process and thread, or of a device and stream, given by the numbers in these two fields. */
 uint16_t oc_chrome_lane_at(struct oc_chrome_lanes *l, const struct oc_chrome *r, struct oc_timeline *t,
                            bool device, const unsigned field[2]);
-/* Copies the thread names to the lanes. Call before oc_timeline_finish. */
-void oc_chrome_name_lanes(const struct oc_chrome_lanes *l, struct oc_timeline *t);
 
 /* Events of unsupported categories: their count and the category of the first one. */
 struct oc_chrome_left_out {
@@ -56,9 +54,9 @@ void oc_chrome_read(struct oc_chrome *r, struct oc_chrome_lanes *l, unsigned nam
 /* Adds the warnings that all Chrome importers share. x: NULL if every category is known. */
 void oc_chrome_tell(struct oc_chrome *r, const struct oc_stream *s, const struct oc_timeline *t,
                     const struct oc_chrome_left_out *x);
-/* Converts the timeline to records. Ownership of the timeline passes to the profile, or it is freed. */
-void oc_chrome_finish(const struct oc_chrome_lanes *l, struct oc_timeline *t,
-                      const struct oc_profile_opts *opts, const struct oc_timeline_rules *rules);
-void oc_chrome_lanes_free(struct oc_chrome_lanes *l);
+/* The end of an importer: converts the timeline to records if rc is 0, and closes the reader. Ownership of
+ * the timeline passes to the profile, or it is freed. Returns rc. */
+int oc_chrome_finish(struct oc_chrome *r, struct oc_chrome_lanes *l, struct oc_timeline *t, int rc,
+                     const struct oc_profile_opts *opts, const struct oc_timeline_rules *rules);
 
 #endif

@@ -12,6 +12,54 @@ enum { MAX_NUMBER = 64, MAX_DIGITS = 18, AT_HAND = 1 << 14 };
 
 #define MAX_NS ((int64_t)1 << 61)
 
+/* ---- faults ----------------------------------------------------------------------------------------- */
+
+bool oc_faults_broken(struct oc_event_faults *x, struct oc_json *j)
+{
+    uint64_t offset;
+    const char *why = oc_json_error(j, &offset);
+    if (!why)
+        return false;
+    if (!x->broken++) {
+        x->first_broken = offset;
+        snprintf(x->broken_why, sizeof(x->broken_why), "%s", why);
+    }
+    return true;
+}
+
+void oc_faults_bad(struct oc_event_faults *x, const char *why, uint64_t where, size_t number)
+{
+    if (x->bad++)
+        return;
+    x->first_bad = where;
+    x->first_bad_number = number;
+    snprintf(x->bad_why, sizeof(x->bad_why), "%s", why);
+}
+
+void oc_faults_warn(const struct oc_event_faults *x, struct oc_json *j, const struct oc_stream *s,
+                    struct oc_profile *p)
+{
+    struct oc_diags *d = &p->diags;
+    const char *damaged = oc_stream_error(s);
+    if (x->broken)
+        oc_diag_add(d, OC_WARNING, "W-broken-event", "",
+                    "%zu broken events were skipped, the first: %s (offset %llu)", x->broken, x->broken_why,
+                    (unsigned long long)x->first_broken);
+    const char *number = x->first_bad_number ? oc_printf(&p->arena, "event %zu: ", x->first_bad_number) : "";
+    if (x->bad)
+        oc_diag_add(d, OC_WARNING, "W-bad-event", "",
+                    "%zu events were skipped, the first: %s%s (offset %llu)", x->bad, number, x->bad_why,
+                    (unsigned long long)x->first_bad);
+    if (damaged)
+        oc_diag_add(d, OC_WARNING, "W-damaged", "", "%s", damaged);
+    if (oc_json_truncated(j)) {
+        p->truncated = true;
+        oc_diag_add(d, OC_WARNING, "W-truncated", "",
+                    "the file is truncated: %zu complete events are used (offset %llu)", x->number,
+                    (unsigned long long)x->last_offset);
+    }
+}
+
 /* ---- file ------------------------------------------------------------------------------------------- */
 
 int oc_chrome_open(struct oc_chrome *r, struct oc_stream *s, const struct oc_chrome_key *key, size_t n_key,
@@ -54,14 +102,7 @@ static bool to_events(struct oc_chrome *r)
 /* Recovers from an error: skips to the next event. Outside the events: to the end. */
 static bool recover(struct oc_chrome *r)
 {
-    const char *why = oc_json_error(r->j, NULL);
-    if (!why)
-        return false;
-    if (!r->broken++) {
-        oc_json_error(r->j, &r->first_broken);
-        snprintf(r->broken_why, sizeof(r->broken_why), "%s", why);
-    }
-    return r->in_array && oc_json_resync(r->j, r->object ? 2 : 1);
+    return oc_faults_broken(&r->faults, r->j) && r->in_array && oc_json_resync(r->j, r->object ? 2 : 1);
 }
 
 static void clear(struct oc_chrome *r)
@@ -98,8 +139,8 @@ bool oc_chrome_next(struct oc_chrome *r)
             if (oc_json_item(r->j)) {
                 if (!chrome_reader_read_event(r))
                     break;
-                r->number++;
-                r->last_offset = oc_json_offset(r->j);
+                r->faults.number++;
+                r->faults.last_offset = oc_json_offset(r->j);
                 return true;
             }
             if (oc_json_error(r->j, NULL) || oc_json_truncated(r->j))
@@ -114,33 +155,7 @@ bool oc_chrome_next(struct oc_chrome *r)
 
 void oc_chrome_bad(struct oc_chrome *r, const char *why)
 {
-    if (r->bad++)
-        return;
-    r->first_bad = r->where;
-    r->first_bad_number = r->number;
-    snprintf(r->bad_why, sizeof(r->bad_why), "%s", why);
-}
-
-void oc_chrome_findings(struct oc_chrome *r, const struct oc_stream *s, struct oc_profile *p)
-{
-    struct oc_diags *d = &p->diags;
-    const char *damaged = oc_stream_error(s);
-    if (r->broken)
-        oc_diag_add(d, OC_WARNING, "W-broken-event", "",
-                    "%zu broken events were skipped, the first: %s (offset %llu)", r->broken, r->broken_why,
-                    (unsigned long long)r->first_broken);
-    if (r->bad)
-        oc_diag_add(d, OC_WARNING, "W-bad-event", "",
-                    "%zu events were skipped, the first: event %zu: %s (offset %llu)", r->bad,
-                    r->first_bad_number, r->bad_why, (unsigned long long)r->first_bad);
-    if (damaged)
-        oc_diag_add(d, OC_WARNING, "W-damaged", "", "%s", damaged);
-    if (oc_json_truncated(r->j)) {
-        p->truncated = true;
-        oc_diag_add(d, OC_WARNING, "W-truncated", "",
-                    "the file is truncated: %zu complete events are used (offset %llu)", r->number,
-                    (unsigned long long)r->last_offset);
-    }
+    oc_faults_bad(&r->faults, why, r->where, r->faults.number);
 }
 
 /* ---- values ----------------------------------------------------------------------------------------- */

@@ -35,6 +35,21 @@ struct oc_chrome_key {
 
 struct oc_chrome_layouts;
 
+/* What is wrong with a file of events, for the warnings. */
+struct oc_event_faults {
+    size_t number;        /* of complete events read */
+    uint64_t last_offset; /* after the last of them */
+    size_t broken, bad;   /* not valid JSON; skipped */
+    uint64_t first_broken, first_bad;
+    size_t first_bad_number; /* 0: not counted */
+    char broken_why[160], bad_why[64];
+};
+/* Counts the syntax error at the cursor. False: there is none. */
+bool oc_faults_broken(struct oc_event_faults *x, struct oc_json *j);
+void oc_faults_bad(struct oc_event_faults *x, const char *why, uint64_t where, size_t number);
+void oc_faults_warn(const struct oc_event_faults *x, struct oc_json *j, const struct oc_stream *s,
+                    struct oc_profile *p);
+
 /* What an importer may cache with an event layout, OC_NONE at first. The note stays valid for all events
  * of that layout ("ph" and "cat" are then equal), or only while their arrays and objects are equal too. */
 enum oc_chrome_note { OC_CH_NOTE_CATEGORY, OC_CH_NOTE_ARRAYS, OC_CH_NOTES };
@@ -46,7 +61,6 @@ struct oc_chrome {
     struct oc_str f[OC_CH_COUNT]; /* n == 0: the event has no such member */
     uint32_t *note[OC_CH_NOTES];  /* name of the event read last; NULL: none */
     uint64_t where;               /* byte offset of the event */
-    size_t number;                /* number of complete events read */
 
     /* Called for every other member of the outer object: reads its value and returns true, or leaves it
      * and returns false. */
@@ -57,9 +71,7 @@ struct oc_chrome {
     bool object, in_array, done, saw_events;
     struct oc_chrome_layouts *layouts;
     struct oc_buf text; /* decoded strings */
-    size_t broken, bad, first_bad_number;
-    uint64_t first_broken, first_bad, last_offset;
-    char broken_why[160], bad_why[64];
+    struct oc_event_faults faults;
 };
 
 /* `key` must outlive the reader. Fails when the file is neither an array nor an object. */
@@ -67,14 +79,11 @@ int oc_chrome_open(struct oc_chrome *r, struct oc_stream *s, const struct oc_chr
                    struct oc_err *err);
 void oc_chrome_close(struct oc_chrome *r);
 
-/* Reads the next event with all its members. False: end of input (oc_chrome_findings reports why). */
+/* Reads the next event with all its members. False: end of input (oc_faults_warn reports why). */
 bool oc_chrome_next(struct oc_chrome *r);
 
 /* Skips the event read last and stores the reason for the warnings. */
 void oc_chrome_bad(struct oc_chrome *r, const char *why);
-
-/* Adds warnings for broken events, skipped events and a truncated file to the profile. */
-void oc_chrome_findings(struct oc_chrome *r, const struct oc_stream *s, struct oc_profile *p);
 
 /* Values of the event read last. */
 static inline bool oc_chrome_has(const struct oc_chrome *r, unsigned f)

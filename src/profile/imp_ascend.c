@@ -200,15 +200,10 @@ static int read_ascend(const struct oc_source *src, const struct oc_profile_opts
     if (rc == 0 && !(r.t->device_ns > 0))
         rc = oc_fail(err, OC_EFORMAT, "has no work of an Ascend device (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
-    if (rc == 0) {
+    if (rc == 0)
         ascend_add_warnings(&r, src->file[0].s);
-        oc_chrome_finish(&r.lanes, r.t, opts, &rules);
-        ascend_set_types(out);
-    } else {
-        oc_timeline_free(r.t);
-    }
-    oc_chrome_close(&r.c);
-    oc_chrome_lanes_free(&r.lanes);
+    rc = oc_chrome_finish(&r.c, &r.lanes, r.t, rc, opts, &rules);
+    ascend_set_types(out);
     for (unsigned i = 0; i < SOURCES; i++)
         free(r.tasks[i].event);
     return rc;

@@ -329,14 +329,9 @@ static int chrome_read_events(struct reading *r, const struct oc_source *src,
     if (rc == 0 && !r->t->n_event)
         rc = oc_fail(err, OC_EFORMAT, "has no events with a duration (offset %llu)",
                      (unsigned long long)oc_json_offset(r->c.j));
-    if (rc == 0) {
+    if (rc == 0)
         chrome_add_warnings(r, src->file[0].s);
-        oc_chrome_finish(&r->lanes, r->t, opts, rules);
-    } else {
-        oc_timeline_free(r->t);
-    }
-    oc_chrome_close(&r->c);
-    oc_chrome_lanes_free(&r->lanes);
+    rc = oc_chrome_finish(&r->c, &r->lanes, r->t, rc, opts, rules);
     free(r->begun);
     free(r->last);
     return rc;

@@ -79,16 +79,8 @@ static bool take_nvprof(struct reading *r, const struct oc_str *field, size_t n,
     struct oc_str section = device_tables_at(r, field, n, TYPE);
     row->type = (struct oc_str){"", 0};
     row->device = !oc_str_starts(section, "API");
-    row->kind = !row->device                               ? OC_EV_OPERATOR
-                : oc_str_starts(row->name, "[CUDA memcpy") ? OC_EV_MEMCPY
-                : oc_str_starts(row->name, "[CUDA memset") ? OC_EV_MEMSET
-                                                           : OC_EV_KERNEL;
-    /* "f(int) [418]": the number of the launch */
-    const char *open = row->name.n > 3 && row->name.s[row->name.n - 1] == ']' && row->name.s[0] != '['
-                           ? memrchr(row->name.s, '[', row->name.n)
-                           : NULL;
-    if (open && open > row->name.s && open[-1] == ' ')
-        row->name.n = (size_t)(open - 1 - row->name.s);
+    row->kind = row->device ? oc_cuda_kind(row->name) : OC_EV_OPERATOR;
+    row->name = oc_cuda_name(row->name);
     return (row->device || !r->rows.device) && !oc_str_starts(row->name, "[Unified Memory");
 }
 

@@ -440,16 +440,11 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
     if (rc == 0 && !r.n_event)
         rc = oc_fail(err, OC_EFORMAT, "has no events of PyTorch's profiler (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
-    if (rc == 0) {
+    if (rc == 0)
         kineto_add_warnings(&r, src->file[0].s);
-        oc_chrome_finish(&r.lanes, r.t, opts, &rules);
-        for (uint32_t i = 0; i < out->n_rec; i++)
-            out->rec[i].is_launch = r.gpu && !r.device && !out->rec[i].bucket;
-    } else {
-        oc_timeline_free(r.t);
-    }
-    oc_chrome_close(&r.c);
-    oc_chrome_lanes_free(&r.lanes);
+    rc = oc_chrome_finish(&r.c, &r.lanes, r.t, rc, opts, &rules);
+    for (uint32_t i = 0; i < out->n_rec; i++)
+        out->rec[i].is_launch = r.gpu && !r.device && !out->rec[i].bucket;
     oc_buf_free(&r.key);
     free(r.fact);
     return rc;

@@ -23,6 +23,7 @@
 #include "profile/launches.h"
 #include "profile/ncu_metrics.h"
 #include "profile/nvtx_names.h"
+#include "profile/rec_list.h"
 #include "profile/text_table.h"
 #include "profile/timeline.h"
 
@@ -54,11 +55,6 @@ struct reading {
 };
 
 /* ---- launches --------------------------------------------------------------------------------------- */
-
-static const char *ncu_intern(struct reading *r, struct oc_str s)
-{
-    return oc_intern(&r->out->names, s.s, s.n);
-}
 
 static void end_launch(struct reading *r)
 {
@@ -93,8 +89,10 @@ static void begin_launch(struct reading *r, struct oc_str name)
 {
     end_launch(r);
     oc_ncu_clear(&r->metrics);
-    r->launch = (struct oc_launch){
-        .name = ncu_intern(r, name), .label = OC_NONE, .kind = OC_EV_KERNEL, .where = oc_csv_offset(r->csv)};
+    r->launch = (struct oc_launch){.name = oc_prof_text(r->out, name),
+                                   .label = OC_NONE,
+                                   .kind = OC_EV_KERNEL,
+                                   .where = oc_csv_offset(r->csv)};
 }
 
 /* Label of an operator, from the innermost range. */
@@ -104,7 +102,7 @@ static void set_label(struct reading *r, struct oc_str domain, struct oc_str tex
     char name[64] = "";
     if (domain.n < sizeof(name) && !oc_csv_same(domain, "<default domain>"))
         memcpy(name, domain.s, domain.n);
-    const char *kept = ncu_intern(r, text);
+    const char *kept = oc_prof_text(r->out, text);
     if (!text.n || oc_nvtx_kind(name, kept) == OC_NVTX_RUN)
         return;
     const char *variant = oc_nvtx_label(r->out, name, kept, &label);

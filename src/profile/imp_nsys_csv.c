@@ -22,6 +22,7 @@
 #include "profile/launches.h"
 #include "profile/nsys_tables.h"
 #include "profile/nvtx_names.h"
+#include "profile/op_sums.h"
 #include "profile/sum_rows.h"
 #include "profile/text_table.h"
 #include "profile/timeline.h"
@@ -55,11 +56,6 @@ struct reading {
     bool seen[OC_NSYS_TABLES], next; /* tables of this recording; the next table is of another one */
     char *input;                     /* file of "Processing [file] with [report]" */
 };
-
-static const char *nsys_csv_intern(struct reading *r, struct oc_str s)
-{
-    return oc_intern(&r->out->names, s.s, s.n);
-}
 
 /* ---- probe ------------------------------------------------------------------------------------------ */
 
@@ -101,13 +97,6 @@ static void nsys_csv_probe(const struct oc_peek *p, struct oc_bid *bid)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static uint8_t nsys_csv_kind_of(struct oc_str name)
-{
-    if (name.n > 12 && memcmp(name.s, "[CUDA memcpy", 12) == 0)
-        return OC_EV_MEMCPY;
-    return name.n > 11 && memcmp(name.s, "[CUDA memset", 12) == 0 ? OC_EV_MEMSET : OC_EV_KERNEL;
-}
-
 /* Parses "TensorRT:Conv_0 + Relu_1", ":text" (default domain), and "aten::add" of versions without
  * domains. */
 static const char *split_domain(struct reading *r, struct oc_str s, const char **domain)
@@ -116,9 +105,9 @@ static const char *split_domain(struct reading *r, struct oc_str s, const char *
     size_t n = colon ? (size_t)(colon - s.s) : 0;
     *domain = "";
     if (!colon || (n && n + 1 < s.n && colon[1] == ':'))
-        return nsys_csv_intern(r, s);
+        return oc_prof_text(r->out, s);
     *domain = oc_strndup(&r->scratch, s.s, n);
-    return nsys_csv_intern(r, (struct oc_str){colon + 1, s.n - n - 1});
+    return oc_prof_text(r->out, (struct oc_str){colon + 1, s.n - n - 1});
 }
 
 static bool nsys_csv_time_of(struct reading *r, const struct oc_str *field, size_t n,
@@ -150,8 +139,8 @@ static bool take_sum(struct reading *r, const struct oc_str *field, size_t n)
     nsys_csv_time_of(r, field, n, OC_NSYS_MAX, &x.max_ns);
     x.calls = nsys_csv_count_of(r, field, n, OC_NSYS_CALLS);
     x.instances = nsys_csv_count_of(r, field, n, OC_NSYS_INSTANCES);
-    x.kind = nsys_csv_kind_of(name);
-    x.name = name.n ? nsys_csv_intern(r, name) : NULL;
+    x.kind = oc_cuda_kind(name);
+    x.name = name.n ? oc_prof_text(r->out, name) : NULL;
     if (by_range) {
         const char *domain, *text = split_domain(r, oc_nsys_text(h, field, n, OC_NSYS_RANGE), &domain);
         double children;
@@ -184,7 +173,7 @@ static const char *nsys_csv_device_of(struct reading *r, struct oc_str text, int
             *id = (int64_t)(v & INT32_MAX);
         n -= n > 0;
     }
-    return nsys_csv_intern(r, oc_csv_trim((struct oc_str){text.s, n}));
+    return oc_prof_text(r->out, oc_csv_trim((struct oc_str){text.s, n}));
 }
 
 static bool nsys_csv_take_launch(struct reading *r, const struct oc_str *field, size_t n)
@@ -192,7 +181,7 @@ static bool nsys_csv_take_launch(struct reading *r, const struct oc_str *field, 
     const struct oc_nsys_header *h = &r->header;
     struct oc_str name = oc_nsys_text(h, field, n, OC_NSYS_NAME);
     struct oc_launch x = {
-        .label = OC_NONE, .run = OC_NONE, .flop = NAN, .bytes = NAN, .kind = nsys_csv_kind_of(name)};
+        .label = OC_NONE, .run = OC_NONE, .flop = NAN, .bytes = NAN, .kind = oc_cuda_kind(name)};
     double bytes;
     uint64_t stream = nsys_csv_count_of(r, field, n, OC_NSYS_STREAM),
              process = nsys_csv_count_of(r, field, n, OC_NSYS_PROCESS);
@@ -208,7 +197,7 @@ static bool nsys_csv_take_launch(struct reading *r, const struct oc_str *field, 
     if (h->bytes > 0 && x.kind != OC_EV_KERNEL && oc_nsys_number(h, field, n, OC_NSYS_BYTES, &bytes) &&
         bytes > 0)
         x.bytes = bytes * h->bytes;
-    x.name = nsys_csv_intern(r, name);
+    x.name = oc_prof_text(r->out, name);
     x.where = oc_csv_offset(r->csv);
     x.lane = oc_launches_lane(r->launches[h->table], process ? (int64_t)process : OC_NO_ID, device,
                               (int64_t)stream);

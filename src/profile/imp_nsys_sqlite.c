@@ -75,11 +75,6 @@ struct reading {
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
-static int64_t nsys_sqlite_int_of(const struct oc_cell *c, int64_t otherwise)
-{
-    return c->kind == OC_CELL_INT ? c->i : otherwise;
-}
-
 /* Reads start and duration. False: not valid times. */
 static bool nsys_sqlite_read_times(struct reading *r, const struct oc_cell *c, double *start_ns,
                                    double *dur_ns)
@@ -104,11 +99,6 @@ static const char *string_of(const struct reading *r, const struct oc_cell *id)
     return at == OC_NONE ? NULL : r->far[at];
 }
 
-static const char *intern_cell(struct reading *r, const struct oc_cell *c)
-{
-    return c->kind == OC_CELL_TEXT ? oc_intern(&r->out->names, c->s, strnlen(c->s, c->n)) : "";
-}
-
 /* ---- strings and metadata --------------------------------------------------------------------------- */
 
 static int nsys_sqlite_take_string(void *user, const struct oc_cell *c)
@@ -116,7 +106,7 @@ static int nsys_sqlite_take_string(void *user, const struct oc_cell *c)
     struct reading *r = user;
     if (c[0].kind != OC_CELL_INT || c[1].kind != OC_CELL_TEXT)
         return 0;
-    const char *text = intern_cell(r, &c[1]);
+    const char *text = oc_cell_text(&c[1], &r->out->names);
     if (c[0].i >= 0 && (size_t)c[0].i <= 2 * r->n_string + 1024 && c[0].i < MAX_STRINGS) {
         if ((size_t)c[0].i >= r->n_string) {
             size_t n = 2 * r->n_string + 1025;
@@ -159,14 +149,10 @@ static int take_gpu(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     struct oc_profile *p = r->out;
-    const char *name = intern_cell(r, &c[0]);
-    if (!*name || !has_worked(p, nsys_sqlite_int_of(&c[4], OC_NO_ID)))
+    const char *name = oc_cell_text(&c[0], &r->out->names);
+    if (!has_worked(p, oc_cell_int(&c[4], OC_NO_ID)) || !oc_prof_add_device(p, name))
         return 0;
-    if (strstr(p->device, name)) /* several of one kind */
-        return 0;
-    p->device = p->device[0] ? oc_printf(&p->arena, "%s + %s", p->device, name) : name;
-    int64_t sms = nsys_sqlite_int_of(&c[1], 0), hz = nsys_sqlite_int_of(&c[2], 0),
-            bytes = nsys_sqlite_int_of(&c[3], 0);
+    int64_t sms = oc_cell_int(&c[1], 0), hz = oc_cell_int(&c[2], 0), bytes = oc_cell_int(&c[3], 0);
     if (sms > 0 && hz > 0 && bytes > 0)
         oc_diag_add(&p->diags, OC_INFO, "I-device", name,
                     "%lld SMs at up to %.0f MHz, memory bandwidth %.1f GB/s (see also --hw)", (long long)sms,
@@ -207,14 +193,14 @@ static int64_t process_of(int64_t global_id)
 static int nsys_sqlite_take_range(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    int64_t type = nsys_sqlite_int_of(&c[2], NVTX_RANGE), thread = nsys_sqlite_int_of(&c[5], 0),
-            domain = nsys_sqlite_int_of(&c[6], 0);
-    const char *text = c[3].kind == OC_CELL_TEXT ? intern_cell(r, &c[3]) : string_of(r, &c[4]);
+    int64_t type = oc_cell_int(&c[2], NVTX_RANGE), thread = oc_cell_int(&c[5], 0),
+            domain = oc_cell_int(&c[6], 0);
+    const char *text = c[3].kind == OC_CELL_TEXT ? oc_cell_text(&c[3], &r->out->names) : string_of(r, &c[4]);
     if (type == NVTX_DOMAIN && text)
         oc_ranges_domain(r->ranges, process_of(thread), domain, text);
     if (type != NVTX_RANGE || c[0].kind != OC_CELL_INT || c[0].i < -MAX_NS || c[0].i > MAX_NS)
         return 0;
-    int64_t end_ns = nsys_sqlite_int_of(&c[1], INT64_MAX);
+    int64_t end_ns = oc_cell_int(&c[1], INT64_MAX);
     oc_ranges_add(r->ranges, process_of(thread), thread, domain, text ? text : "", c[0].i,
                   end_ns > MAX_NS ? INT64_MAX : end_ns);
     return 0;
@@ -268,7 +254,7 @@ static void nsys_sqlite_add_call(struct reading *r, const struct oc_cell *c)
     const char *name = string_of(r, &c[4]);
     struct oc_lane lane = {
         .name = "", .process = c[2].i >> 24 & 0xffffff, .device_id = OC_NO_ID, .id = c[2].i & 0xffffff};
-    int64_t end_ns = nsys_sqlite_int_of(&c[1], c[0].i);
+    int64_t end_ns = oc_cell_int(&c[1], c[0].i);
     if (c[0].i < -MAX_NS || end_ns > MAX_NS || end_ns < c[0].i)
         return;
     name = name ? name : "(call)";
@@ -292,7 +278,7 @@ static int nsys_sqlite_take_call(void *user, const struct oc_cell *c)
     if (!oc_ranges_count(r->ranges)) /* no work can be linked through it */
         return 0;
     struct call x = {.correlation = (uint32_t)c[3].i};
-    x.at = oc_ranges_find(r->ranges, c[2].i, c[0].i, nsys_sqlite_int_of(&c[1], c[0].i));
+    x.at = oc_ranges_find(r->ranges, c[2].i, c[0].i, oc_cell_int(&c[1], c[0].i));
     x.in_range = x.at != OC_NONE;
     if (!x.in_range)
         x.at = oc_ranges_run_before(r->ranges, c[0].i);
@@ -348,8 +334,8 @@ enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON, SHAPE_COLUMNS =
 
 static uint32_t nsys_sqlite_lane_of(struct reading *r, const struct oc_cell *c)
 {
-    int64_t id[3] = {nsys_sqlite_int_of(&c[PROCESS], OC_NO_ID), nsys_sqlite_int_of(&c[DEVICE], OC_NO_ID),
-                     nsys_sqlite_int_of(&c[STREAM], OC_NO_ID)};
+    int64_t id[3] = {oc_cell_int(&c[PROCESS], OC_NO_ID), oc_cell_int(&c[DEVICE], OC_NO_ID),
+                     oc_cell_int(&c[STREAM], OC_NO_ID)};
     if (!r->has_lane || memcmp(id, r->last_lane, sizeof(id)) != 0) {
         memcpy(r->last_lane, id, sizeof(id));
         int64_t process = id[0] == OC_NO_ID ? id[0] : id[0] >> 24 & 0xffffff;
@@ -373,17 +359,16 @@ static void add_launch_event(struct reading *r, const struct oc_cell *c, const s
         bool is_new;
         detail = oc_timeline_detail(t, &x->shape, sizeof(x->shape), &is_new);
     }
-    oc_timeline_add(t,
-                    &(struct oc_event){.start_ns = oc_timeline_at(t, c[START].i),
-                                       .dur_ns = x->dur_ns,
-                                       .name = oc_timeline_name(t, x->name, strlen(x->name)),
-                                       .detail = detail,
-                                       .lane = (uint16_t)x->lane,
-                                       .kind = x->kind},
-                    c[CORRELATION].kind == OC_CELL_INT
-                        ? launch_id(r, nsys_sqlite_int_of(&c[PROCESS], 0), c[CORRELATION].i)
-                        : 0,
-                    0);
+    oc_timeline_add(
+        t,
+        &(struct oc_event){.start_ns = oc_timeline_at(t, c[START].i),
+                           .dur_ns = x->dur_ns,
+                           .name = oc_timeline_name(t, x->name, strlen(x->name)),
+                           .detail = detail,
+                           .lane = (uint16_t)x->lane,
+                           .kind = x->kind},
+        c[CORRELATION].kind == OC_CELL_INT ? launch_id(r, oc_cell_int(&c[PROCESS], 0), c[CORRELATION].i) : 0,
+        0);
 }
 
 /* Drops warnings about runs that the records have already produced. */
@@ -437,7 +422,7 @@ static int nsys_sqlite_take_launch(struct reading *r, const struct oc_cell *c, c
     x.lane = nsys_sqlite_lane_of(r, c);
     const struct call *call = NULL;
     if (c[CORRELATION].kind == OC_CELL_INT && r->n_call)
-        call = find_call(r, nsys_sqlite_int_of(&c[PROCESS], 0), c[CORRELATION].i);
+        call = find_call(r, oc_cell_int(&c[PROCESS], 0), c[CORRELATION].i);
     if (call && call->in_range) {
         x.label = oc_ranges_label(r->ranges, call->at);
         x.run = oc_ranges_run(r->ranges, call->at);
@@ -457,7 +442,7 @@ static uint32_t shape_of(const struct oc_cell *c)
 {
     uint32_t hash = 2166136261u;
     for (unsigned i = 0; i < SHAPE_COLUMNS; i++)
-        hash = (hash ^ (uint32_t)nsys_sqlite_int_of(&c[i], 0)) * 16777619u;
+        hash = (hash ^ (uint32_t)oc_cell_int(&c[i], 0)) * 16777619u;
     return hash ? hash : 1;
 }
 
@@ -485,7 +470,7 @@ static int nsys_sqlite_take_copy(void *user, const struct oc_cell *c)
                                        "[CUDA memcpy Host-to-Host]",
                                        "[CUDA memcpy Peer-to-Peer]"};
     struct reading *r = user;
-    int64_t kind = nsys_sqlite_int_of(&c[COMMON + 1], 0), bytes = nsys_sqlite_int_of(&c[COMMON], -1);
+    int64_t kind = oc_cell_int(&c[COMMON + 1], 0), bytes = oc_cell_int(&c[COMMON], -1);
     const char *text = kind > 0 && kind < (int64_t)OC_COUNT(name) ? name[kind] : "[CUDA memcpy]";
     return nsys_sqlite_take_launch(r, c, oc_intern(&r->out->names, text, strlen(text)), 0,
                                    bytes >= 0 ? (double)bytes : (double)NAN);
@@ -494,7 +479,7 @@ static int nsys_sqlite_take_copy(void *user, const struct oc_cell *c)
 static int take_memset(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    int64_t bytes = nsys_sqlite_int_of(&c[COMMON], -1);
+    int64_t bytes = oc_cell_int(&c[COMMON], -1);
     return nsys_sqlite_take_launch(r, c, oc_intern(&r->out->names, "[CUDA memset]", 13), 0,
                                    bytes >= 0 ? (double)bytes : (double)NAN);
 }
@@ -503,7 +488,7 @@ static int take_graph(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     char text[40];
-    int n = snprintf(text, sizeof(text), "CUDA graph %lld", (long long)nsys_sqlite_int_of(&c[COMMON], 0));
+    int n = snprintf(text, sizeof(text), "CUDA graph %lld", (long long)oc_cell_int(&c[COMMON], 0));
     r->whole_graphs++;
     return nsys_sqlite_take_launch(r, c, oc_intern(&r->out->names, text, (size_t)n), 0, (double)NAN);
 }

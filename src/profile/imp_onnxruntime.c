@@ -28,11 +28,6 @@ static void onnxruntime_probe(const struct oc_peek *p, struct oc_bid *bid)
 
 /* ---- keys ------------------------------------------------------------------------------------------- */
 
-static const char *onnxruntime_intern(struct ort_reading *r, struct oc_str s)
-{
-    return oc_intern(&r->t->out->names, s.s, s.n);
-}
-
 static bool drop_suffix(struct oc_str *s, const char *suffix)
 {
     size_t n = strlen(suffix);
@@ -79,14 +74,14 @@ static bool is_new_key(struct ort_reading *r, uint32_t *id)
 static const char *onnxruntime_node_name(struct ort_reading *r, struct oc_str name, int64_t index)
 {
     if (name.n)
-        return onnxruntime_intern(r, name);
+        return oc_prof_text(r->t->out, name);
     struct oc_str op = ort_field(r, F_OP); /* 0.x writes no name for unnamed nodes */
     struct oc_buf *b = &r->key_text;
     oc_buf_clear(b);
     oc_buf_add(b, op.s, op.n);
     if (index >= 0)
         oc_buf_printf(b, "_%lld", (long long)index);
-    return onnxruntime_intern(r, (struct oc_str){b->n ? b->data : "", b->n});
+    return oc_prof_text(r->t->out, (struct oc_str){b->n ? b->data : "", b->n});
 }
 
 static uint32_t node_key(struct ort_reading *r, struct oc_str name)
@@ -113,10 +108,10 @@ static uint32_t node_key(struct ort_reading *r, struct oc_str name)
     if (!oc_parse_i64(index.s, index.n, &k->index) || k->index < 0)
         k->index = -1;
     k->name = onnxruntime_node_name(r, name, k->index);
-    k->op_type = onnxruntime_intern(r, ort_field(r, F_OP));
-    k->provider = onnxruntime_intern(r, ort_field(r, F_PROVIDER));
-    k->in_text = r->field[F_IN].n && !bare ? onnxruntime_intern(r, ort_field(r, F_IN)) : NULL;
-    k->out_text = r->field[F_OUT].n && !bare ? onnxruntime_intern(r, ort_field(r, F_OUT)) : NULL;
+    k->op_type = oc_prof_text(r->t->out, ort_field(r, F_OP));
+    k->provider = oc_prof_text(r->t->out, ort_field(r, F_PROVIDER));
+    k->in_text = r->field[F_IN].n && !bare ? oc_prof_text(r->t->out, ort_field(r, F_IN)) : NULL;
+    k->out_text = r->field[F_OUT].n && !bare ? oc_prof_text(r->t->out, ort_field(r, F_OUT)) : NULL;
     k->param_bytes = bare ? UINT64_MAX : size_field(r, F_PARAM);
     k->act_bytes = bare ? UINT64_MAX : size_field(r, F_ACT);
     k->out_bytes = bare ? UINT64_MAX : size_field(r, F_OUT_SIZE);
@@ -161,7 +156,7 @@ static uint32_t fence_key(struct ort_reading *r)
 
 static const char *intern_part(struct ort_reading *r, struct oc_str s)
 {
-    return s.n ? onnxruntime_intern(r, s) : NULL;
+    return s.n ? oc_prof_text(r->t->out, s) : NULL;
 }
 
 static uint32_t kernel_key(struct ort_reading *r, struct oc_str name, const struct ort_work *w)
@@ -182,11 +177,11 @@ static uint32_t kernel_key(struct ort_reading *r, struct oc_str name, const stru
     oc_buf_char(&r->key_text, w->encloses ? 'e' : '-');
     if (is_new_key(r, &id)) {
         struct ort_key *k = &r->t->key[id];
-        k->name = onnxruntime_intern(r, name);
-        k->op_type = onnxruntime_intern(r, parent);
+        k->name = oc_prof_text(r->t->out, name);
+        k->op_type = oc_prof_text(r->t->out, parent);
         k->provider = oc_intern(&r->t->out->names, r->key_text.data, launch);
         k->part = intern_part(r, w->part);
-        k->part_type = onnxruntime_intern(r, w->part_type);
+        k->part_type = oc_prof_text(r->t->out, w->part_type);
         k->graph = intern_part(r, w->graph);
         k->encloses = w->encloses;
         k->own_clock = w->own_clock;
@@ -228,7 +223,7 @@ static void store_session(struct ort_reading *r, struct oc_str name)
     t->read_us += r->dur_us;
     OC_GROW(t->session, t->n_session, t->session_cap);
     t->session[t->n_session++] =
-        (struct ort_session){onnxruntime_intern(r, name), r->ts_us, r->dur_us, r->where};
+        (struct ort_session){oc_prof_text(r->t->out, name), r->ts_us, r->dur_us, r->where};
 }
 
 /* The first run ends with its event; nodes of later runs do not count. */
@@ -315,14 +310,6 @@ static const char *why_bad(const struct ort_reading *r)
                          : why_bad_times(r);
 }
 
-static void count_bad(struct ort_reading *r, const char *why)
-{
-    if (!r->bad++) {
-        r->first_bad = r->where;
-        snprintf(r->bad_why, sizeof(r->bad_why), "%s", why);
-    }
-}
-
 static void store_event(struct ort_reading *r)
 {
     struct oc_str cat = ort_field(r, F_CAT), name = ort_field(r, F_NAME);
@@ -335,7 +322,7 @@ static void store_event(struct ort_reading *r)
         return; /* reserved categories and metadata carry no time */
     const char *why = why_bad(r);
     if (why) {
-        count_bad(r, why);
+        oc_faults_bad(&r->faults, why, r->where, 0);
     } else if (session) {
         store_session(r, name);
     } else if (node) {
@@ -351,7 +338,7 @@ static void store_memoised(struct ort_reading *r)
     const struct ort_args *k = &r->memo.item[r->args];
     const char *why = why_bad_times(r);
     if (why)
-        count_bad(r, why);
+        oc_faults_bad(&r->faults, why, r->where, 0);
     else if (!k->fence)
         add_node_event(r, k->key);
 }
@@ -385,45 +372,22 @@ static void onnxruntime_read_all(struct ort_reading *r)
             }
             if (!onnxruntime_take_event(r))
                 break;
-            t->last_offset = oc_json_offset(r->j);
-            r->number++;
+            r->faults.last_offset = oc_json_offset(r->j);
+            r->faults.number++;
         }
-        const char *text = oc_json_error(r->j, NULL);
-        if (!text)
-            return;
-        if (!r->broken++) {
-            oc_json_error(r->j, &r->first_broken);
-            snprintf(r->broken_why, sizeof(r->broken_why), "%s", text);
-        }
-        if (!oc_json_resync(r->j, 1))
+        if (!oc_faults_broken(&r->faults, r->j) || !oc_json_resync(r->j, 1))
             return;
     }
 }
 
 static void onnxruntime_add_warnings(struct ort_reading *r, struct oc_stream *s)
 {
-    struct oc_diags *d = &r->t->out->diags;
-    const char *damaged = oc_stream_error(s);
     if (r->left_out)
-        oc_diag_add(d, OC_WARNING, "W-many-shapes", "",
+        oc_diag_add(&r->t->out->diags, OC_WARNING, "W-many-shapes", "",
                     "shapes change so often that only the first %d different sets are kept: later calls have "
                     "no shapes",
                     MAX_SETS);
-    if (r->broken)
-        oc_diag_add(d, OC_WARNING, "W-broken-event", "",
-                    "%zu broken events were skipped, the first: %s (offset %llu)", r->broken, r->broken_why,
-                    (unsigned long long)r->first_broken);
-    if (r->bad)
-        oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%zu events were skipped, the first: %s (offset %llu)",
-                    r->bad, r->bad_why, (unsigned long long)r->first_bad);
-    if (damaged)
-        oc_diag_add(d, OC_WARNING, "W-damaged", "", "%s", damaged);
-    if (oc_json_truncated(r->j)) {
-        r->t->out->truncated = true;
-        oc_diag_add(d, OC_WARNING, "W-truncated", "",
-                    "the file is truncated: %zu complete events are used (offset %llu)", r->number,
-                    (unsigned long long)r->t->last_offset);
-    }
+    oc_faults_warn(&r->faults, r->j, s, r->t->out);
 }
 
 static const char *producer_of(const struct ort_trace *t)

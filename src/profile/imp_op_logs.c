@@ -325,13 +325,6 @@ static bool is_nvprof_header(struct oc_str line)
     return is_nvprof_summary(line) || is_nvprof_trace(line);
 }
 
-static uint8_t cuda_kind(struct oc_str name)
-{
-    return oc_str_starts(name, "[CUDA memcpy")   ? OC_EV_MEMCPY
-           : oc_str_starts(name, "[CUDA memset") ? OC_EV_MEMSET
-                                                 : OC_EV_KERNEL;
-}
-
 /* Each process that nvprof followed is a recording. */
 static bool is_first_process(struct oc_op_log *log)
 {
@@ -363,7 +356,7 @@ static int nvprof_row(struct oc_op_log *log, struct oc_str line)
         return -1;
     row.name = s;
     row.device = log->section != 2;
-    row.kind = row.device ? cuda_kind(s) : OC_EV_OPERATOR;
+    row.kind = row.device ? oc_cuda_kind(s) : OC_EV_OPERATOR;
     /* calls of the runtime run at the same time as the device */
     if (row.device && !log->rows.device) {
         oc_op_rows_clear(&log->rows);
@@ -384,14 +377,9 @@ static int nvprof_launch(struct oc_op_log *log, struct oc_str line)
         return -1;
     if (!oc_csv_time(duration, &row.total_ns) || line.n <= log->name_at)
         return 0; /* a page fault has no duration */
-    row.name = oc_csv_trim((struct oc_str){line.s + log->name_at, line.n - log->name_at});
-    const char *open = row.name.n > 3 && row.name.s[row.name.n - 1] == ']' && row.name.s[0] != '['
-                           ? memrchr(row.name.s, '[', row.name.n)
-                           : NULL;
-    if (open && open > row.name.s && open[-1] == ' ')
-        row.name.n = (size_t)(open - 1 - row.name.s);
+    row.name = oc_cuda_name(oc_csv_trim((struct oc_str){line.s + log->name_at, line.n - log->name_at}));
     row.min_ns = row.max_ns = row.total_ns;
-    row.kind = cuda_kind(row.name);
+    row.kind = oc_cuda_kind(row.name);
     if (is_first_process(log))
         oc_op_rows_add(&log->rows, &row);
     return 0;

@@ -62,20 +62,10 @@ static size_t indent_of(struct oc_str line)
     return n;
 }
 
-/* The rest of the line after `key`; {NULL}: no such key. */
-static struct oc_str paddle_report_text_after(struct oc_str s, const char *key)
-{
-    const char *p = s.n ? memmem(s.s, s.n, key, strlen(key)) : NULL;
-    if (!p)
-        return (struct oc_str){NULL, 0};
-    p += strlen(key);
-    return oc_csv_trim(oc_str_from(s, p));
-}
-
 /* The number after the key: "Total: 6.14292     Ratio: 40.6741%"; NAN: none. */
 static double paddle_report_number_after(struct oc_str s, const char *key)
 {
-    struct oc_str v = paddle_report_text_after(s, key);
+    struct oc_str v = oc_csv_trim(oc_str_after(s, key));
     double out;
     size_t n = 0;
     while (n < v.n && v.s[n] != ' ' && v.s[n] != '\t' && v.s[n] != '%')
@@ -291,9 +281,9 @@ static void head_line(struct reading *r, struct oc_str line)
     struct oc_paddle_head *h = &r->head[r->n_head - 1];
     struct oc_str t = oc_csv_trim(line);
     if (oc_str_starts(t, "Place:"))
-        h->place = oc_prof_text(r->p, paddle_report_text_after(t, "Place:"));
+        h->place = oc_prof_text(r->p, oc_csv_trim(oc_str_after(t, "Place:")));
     else if (oc_str_starts(t, "Time unit:")) {
-        if (!oc_csv_time_unit(paddle_report_text_after(t, "Time unit:"), &r->unit_ns))
+        if (!oc_csv_time_unit(oc_csv_trim(oc_str_after(t, "Time unit:")), &r->unit_ns))
             oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "", "line %u: unknown unit of time, ms is used",
                         oc_csv_line_number(r->c));
     } else if (oc_str_starts(t, "Sorted by"))

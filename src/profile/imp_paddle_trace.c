@@ -302,15 +302,10 @@ static int read_paddle(const struct oc_source *src, const struct oc_profile_opts
     if (rc == 0 && !r.n_event)
         rc = oc_fail(err, OC_EFORMAT, "has no events of Paddle's profiler (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
-    if (rc == 0) {
+    if (rc == 0)
         paddle_trace_add_warnings(&r, src->file[0].s);
-        oc_chrome_finish(&r.lanes, r.t, opts, &rules);
-        clean_types(out);
-    } else {
-        oc_timeline_free(r.t);
-    }
-    oc_chrome_close(&r.c);
-    oc_chrome_lanes_free(&r.lanes);
+    rc = oc_chrome_finish(&r.c, &r.lanes, r.t, rc, opts, &rules);
+    clean_types(out);
     oc_buf_free(&r.key);
     return rc;
 }

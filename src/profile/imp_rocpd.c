@@ -70,17 +70,12 @@ static bool rocpd_reserve(void **at, size_t *n, size_t size, int64_t id)
     return true;
 }
 
-static const char *rocpd_intern(struct reading *r, const struct oc_cell *c)
-{
-    return c->kind == OC_CELL_TEXT ? oc_intern(&r->out->names, c->s, strnlen(c->s, c->n)) : "";
-}
-
 static void rocpd_set_text(struct reading *r, struct texts *t, const struct oc_cell *id,
                            const struct oc_cell *text)
 {
     if (id->kind == OC_CELL_INT && text->kind == OC_CELL_TEXT &&
         rocpd_reserve((void **)&t->at, &t->n, sizeof(*t->at), id->i))
-        t->at[id->i] = rocpd_intern(r, text);
+        t->at[id->i] = oc_cell_text(text, &r->out->names);
 }
 
 static const char *rocpd_text_of(const struct texts *t, const struct oc_cell *id)
@@ -105,12 +100,9 @@ static int rocpd_take_symbol(void *user, const struct oc_cell *c)
 static int rocpd_take_agent(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
-    struct oc_profile *p = r->out;
-    const char *name = rocpd_intern(r, c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2]);
-    if (c[0].kind != OC_CELL_TEXT || c[0].n != 3 || memcmp(c[0].s, "GPU", 3) != 0 || !*name ||
-        strstr(p->device, name))
-        return 0;
-    p->device = *p->device ? oc_printf(&p->arena, "%s + %s", p->device, name) : name;
+    const struct oc_cell *name = c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2];
+    if (c[0].kind == OC_CELL_TEXT && oc_str_eq(oc_str(c[0].s, c[0].n), "GPU"))
+        oc_prof_add_device(r->out, oc_cell_text(name, &r->out->names));
     return 0;
 }
 
@@ -167,11 +159,6 @@ enum { START, END, START_ID, END_ID, PROCESS, EVENT, TIMES };
         "event_id", false                                                                                    \
     }
 
-static int64_t rocpd_int_of(const struct oc_cell *c, int64_t otherwise)
-{
-    return c->kind == OC_CELL_INT ? c->i : otherwise;
-}
-
 static bool rocpd_time_at(const struct reading *r, const struct oc_cell *value, const struct oc_cell *id,
                           int64_t *ns)
 {
@@ -217,9 +204,9 @@ static int take_region(void *user, const struct oc_cell *c)
     struct reading *r = user;
     const char *name = rocpd_text_of(&r->strings, &c[TIMES]), *message = event_of(r, &c[EVENT])->message;
     struct oc_lane lane = {.name = "",
-                           .process = rocpd_int_of(&c[PROCESS], (int64_t)r->process),
+                           .process = oc_cell_int(&c[PROCESS], (int64_t)r->process),
                            .device_id = OC_NO_ID,
-                           .id = rocpd_int_of(&c[TIMES + 1], rocpd_int_of(&c[TIMES + 2], 0))};
+                           .id = oc_cell_int(&c[TIMES + 1], oc_cell_int(&c[TIMES + 2], 0))};
     name = message && *message ? message : name ? name : "(call)";
     unsigned kind = message ? OC_EV_USER : strstr(name, "Synchronize") ? OC_EV_SYNC : OC_EV_API;
     rocpd_add(r, c, kind, name, &lane, -1);
@@ -232,9 +219,9 @@ static struct oc_lane rocpd_device_lane(struct reading *r, const struct oc_cell 
 {
     return (struct oc_lane){.name = "",
                             .device = true,
-                            .process = rocpd_int_of(&c[PROCESS], (int64_t)r->process),
-                            .device_id = rocpd_int_of(device, OC_NO_ID),
-                            .id = rocpd_int_of(stream, rocpd_int_of(other, OC_NO_ID))};
+                            .process = oc_cell_int(&c[PROCESS], (int64_t)r->process),
+                            .device_id = oc_cell_int(device, OC_NO_ID),
+                            .id = oc_cell_int(stream, oc_cell_int(other, OC_NO_ID))};
 }
 
 static int rocpd_take_kernel(void *user, const struct oc_cell *c)
@@ -251,7 +238,7 @@ static int rocpd_take_copy(void *user, const struct oc_cell *c)
     struct reading *r = user;
     const char *name = rocpd_text_of(&r->strings, &c[TIMES]);
     struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
-    rocpd_add(r, c, OC_EV_MEMCPY, name ? name : "MEMORY_COPY", &lane, rocpd_int_of(&c[TIMES + 4], -1));
+    rocpd_add(r, c, OC_EV_MEMCPY, name ? name : "MEMORY_COPY", &lane, oc_cell_int(&c[TIMES + 4], -1));
     return 0;
 }
 

@@ -134,9 +134,8 @@ static void each_item(struct reading *r, void (*take)(struct reading *r, const s
 
 static void rocprof_json_take_agent(struct reading *r, const struct item *x)
 {
-    struct oc_profile *p = r->out;
-    if (x->v[F_TYPE] == 2 && x->name && !strstr(p->device, x->name))
-        p->device = *p->device ? oc_printf(&p->arena, "%s + %s", p->device, x->name) : x->name;
+    if (x->v[F_TYPE] == 2 && x->name)
+        oc_prof_add_device(r->out, x->name);
 }
 
 static void set_name(struct reading *r, struct oc_map *names, int64_t id, const char *text)

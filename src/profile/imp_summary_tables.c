@@ -158,8 +158,7 @@ static int summary_tables_take_line(struct reading *r, struct oc_str line, struc
         r->n_span = 0;
         r->unit_ns = 1e6;
     } else if (oc_str_has(line, "Time unit:")) {
-        const char *colon = memchr(line.s, ':', line.n);
-        oc_csv_time_unit(oc_csv_trim(oc_str_from(line, colon + 1)), &r->unit_ns);
+        oc_csv_time_unit(oc_csv_trim(oc_str_after(line, ":")), &r->unit_ns);
     } else if (oc_str_has(line, "Calls") && r->n_span) {
         r->cpu = oc_str_has(line, "CPU");
         r->gpu = oc_str_has(line, "GPU") || oc_str_has(line, "XPU") || oc_str_has(line, "Device");
@@ -317,8 +316,7 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
 /* "Self CUDA time total: 128.159ms" */
 static void torch_total(struct torch_table *t, struct oc_str line)
 {
-    const char *colon = memchr(line.s, ':', line.n);
-    double ns = torch_time(oc_csv_trim(oc_str_from(line, colon + 1)));
+    double ns = torch_time(oc_csv_trim(oc_str_after(line, ":")));
     double *to = oc_str_has(line, "CPU time total:") ? &t->all_ns : &t->device_ns;
     if (isnan(*to))
         *to = ns;

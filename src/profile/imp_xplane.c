@@ -596,17 +596,10 @@ static int xplane_read_file(const struct oc_source *src, const struct oc_profile
     r.figure_of.arena = r.stat_of.arena = r.kind_of.arena = &r.scratch;
     out->producer = "XLA profiler (XPlane)";
     int rc = xplane_read_all(&r, src->file[0].s, err);
-    if (rc == 0) {
-        bool on_device = strcmp(out->device, "CPU") != 0;
-        oc_timeline_finish(r.t, opts, &rules);
-        oc_timeline_records(r.t, opts, &rules);
-        if (on_device)
-            out->time_kind = "device time";
-        set_figures(&r);
-        oc_timeline_keep(r.t, opts);
-    } else {
-        oc_timeline_free(r.t);
-    }
+    rc = oc_timeline_close(r.t, rc, opts, &rules);
+    if (rc == 0 && strcmp(out->device, "CPU") != 0)
+        out->time_kind = "device time";
+    set_figures(&r);
     oc_map_free(&r.figure_of);
     oc_arena_free(&r.scratch);
     free(r.figure);

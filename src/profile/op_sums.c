@@ -194,3 +194,19 @@ void oc_op_rows_finish(struct oc_op_rows *t)
         p->imported_ns = NAN;
     oc_rec_list_end(&t->list, p);
 }
+
+/* ---- names of CUDA's tools -------------------------------------------------------------------------- */
+
+uint8_t oc_cuda_kind(struct oc_str name)
+{
+    return oc_str_starts(name, "[CUDA memcpy")   ? OC_EV_MEMCPY
+           : oc_str_starts(name, "[CUDA memset") ? OC_EV_MEMSET
+                                                 : OC_EV_KERNEL;
+}
+
+struct oc_str oc_cuda_name(struct oc_str name)
+{
+    bool numbered = name.n > 3 && name.s[name.n - 1] == ']' && name.s[0] != '[';
+    const char *open = numbered ? memrchr(name.s, '[', name.n) : NULL;
+    return open && open > name.s && open[-1] == ' ' ? oc_str_before(name, open - 1) : name;
+}

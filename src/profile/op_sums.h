@@ -41,6 +41,11 @@ struct oc_op_rows {
     const char *event; /* the rows count this instead of time: records get shares; NULL: time */
 };
 
+/* Device work as nsys and nvprof name it: "[CUDA memcpy HtoD]", "f(int) [418]" with the number of the launch.
+ */
+uint8_t oc_cuda_kind(struct oc_str name);
+struct oc_str oc_cuda_name(struct oc_str name); /* without that number */
+
 void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts);
 void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row);
 void oc_op_rows_clear(struct oc_op_rows *t); /* drops the rows added so far */

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/json_read.h"
+#include "profile/chrome_reader.h"
 #include "profile/ort_trace.h"
 
 /* Texts of an event stored until it is complete: copied, because a view is valid only until the next call. */
@@ -81,10 +82,8 @@ struct ort_reading {
     bool args_loaded;
     int64_t lane_pid, lane_tid; /* key of the lane looked up last */
     uint32_t lane;              /* that lane, OC_NONE: none yet */
-    size_t bad, number, broken;
+    struct oc_event_faults faults;
     bool left_out; /* shapes of some nodes are not kept: too many sets differ */
-    uint64_t first_bad, first_broken;
-    char bad_why[64], broken_why[160];
 };
 
 /* The text of a field of the event read last, "" if absent. Valid until the next event. */

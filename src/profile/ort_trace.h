@@ -69,7 +69,6 @@ struct ort_trace {
     uint32_t n_lane, lane_cap;
     int64_t read_us, read_kernel_us; /* sum of the durations of all events, computed while reading */
     int64_t twice_us;                /* the part of it that is counted twice because events are nested */
-    uint64_t last_offset;            /* offset after the last complete event */
     bool in_disorder;                /* events are not in nesting order */
     bool saw_fence, saw_node_index, saw_graph_index, saw_shapes, saw_memory;
 };

@@ -164,6 +164,14 @@ const char *oc_runs_from_name(enum oc_runs_from from)
     return (size_t)from < OC_COUNT(name) ? name[from] : NULL;
 }
 
+bool oc_prof_add_device(struct oc_profile *p, const char *name)
+{
+    if (!*name || strstr(p->device, name)) /* several of one kind */
+        return false;
+    p->device = *p->device ? oc_printf(&p->arena, "%s + %s", p->device, name) : name;
+    return true;
+}
+
 uint32_t oc_prof_use_runs(struct oc_profile *p, uint32_t n_run, int32_t warmup)
 {
     uint32_t drop = warmup < 0 ? n_run > 1 : (uint32_t)warmup, most = n_run ? n_run - 1 : 0;

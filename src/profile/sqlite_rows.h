@@ -11,7 +11,9 @@
 #ifndef OC_SQLITE_ROWS_H
 #define OC_SQLITE_ROWS_H
 
-#include "base/arena.h"
+#include <string.h>
+
+#include "base/map.h"
 
 struct oc_sqlite;
 
@@ -50,6 +52,17 @@ struct oc_cell {
     const char *s; /* n bytes, valid until the next row */
     size_t n;
 };
+
+static inline int64_t oc_cell_int(const struct oc_cell *c, int64_t otherwise)
+{
+    return c->kind == OC_CELL_INT ? c->i : otherwise;
+}
+
+/* The text, "" if it is none. */
+static inline const char *oc_cell_text(const struct oc_cell *c, struct oc_map *names)
+{
+    return c->kind == OC_CELL_TEXT ? oc_intern(names, c->s, strnlen(c->s, c->n)) : "";
+}
 
 struct oc_column {
     const char *name;

@@ -43,19 +43,6 @@ static double time_summary_end_of(const struct oc_event *e)
 
 /* ---- total and runs --------------------------------------------------------------------------------- */
 
-static int time_summary_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double rank(const double *v, uint32_t n, double share) /* linear interpolation between neighbours */
-{
-    double at = share * (n - 1);
-    uint32_t low = (uint32_t)at;
-    return low + 1 < n ? v[low] + (at - low) * (v[low + 1] - v[low]) : v[n - 1];
-}
-
 /* Sorts v. The standard deviation is that of the runs (divided by n), not an estimate for a population. */
 static struct oc_spread time_summary_spread_of(double *v, uint32_t n)
 {
@@ -63,18 +50,17 @@ static struct oc_spread time_summary_spread_of(double *v, uint32_t n)
     double sum = 0, squares = 0;
     if (!n)
         return s;
-    qsort(v, n, sizeof(*v), time_summary_by_value);
+    s.min = oc_stat_of(OC_STAT_MIN, v, n); /* sorts */
     for (uint32_t i = 0; i < n; i++)
         sum += v[i];
     s.mean = sum / n;
     for (uint32_t i = 0; i < n; i++)
         squares += (v[i] - s.mean) * (v[i] - s.mean);
     s.stddev = sqrt(squares / n);
-    s.min = v[0];
     s.max = v[n - 1];
-    s.median = rank(v, n, 0.5);
-    s.p90 = rank(v, n, 0.9);
-    s.p99 = rank(v, n, 0.99);
+    s.median = oc_percentile_of(v, n, 0.5);
+    s.p90 = oc_percentile_of(v, n, 0.9);
+    s.p99 = oc_percentile_of(v, n, 0.99);
     return s;
 }
 
@@ -248,10 +234,8 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
 {
     const struct oc_profile *p = s->profile;
     uint32_t *device_of = oc_xmalloc((p->n_lane + 1) * sizeof(*device_of)), n_device = 0;
-    struct lane_cover *lane = oc_xmalloc((p->n_lane + 1) * sizeof(*lane));
-    struct lane_cover *device = oc_xmalloc((p->n_lane + 1) * sizeof(*device));
-    memset(lane, 0, (p->n_lane + 1) * sizeof(*lane));
-    memset(device, 0, (p->n_lane + 1) * sizeof(*device));
+    struct lane_cover *lane = oc_xcalloc(p->n_lane, sizeof(*lane));
+    struct lane_cover *device = oc_xcalloc(p->n_lane, sizeof(*device));
     s->lane = OC_NEW_ARRAY(&s->arena, 2 * (size_t)p->n_lane + 1, struct oc_sum_lane);
     for (uint32_t i = 0; i < p->n_lane; i++) { /* the first lane of a device represents it */
         uint32_t k = 0;
@@ -445,8 +429,7 @@ static void time_summary_find_model(struct oc_time_summary *s, const struct oc_t
  * order. */
 static double *device_time(const struct oc_timeline *t)
 {
-    double *ns = oc_xmalloc((t->n_event + 1) * sizeof(*ns));
-    memset(ns, 0, (t->n_event + 1) * sizeof(*ns));
+    double *ns = oc_xcalloc(t->n_event, sizeof(*ns));
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         if (oc_event_on_device(e->kind) && e->kind != OC_EV_DEVICE_RANGE && e->link != OC_NONE)

@@ -36,13 +36,6 @@ static struct oc_str content(struct oc_str line)
     return oc_csv_trim(line);
 }
 
-static struct oc_str trt_log_text_after(struct oc_str s, const char *word)
-{
-    const char *at = oc_str_find(s, word);
-    size_t skip = at ? (size_t)(at - s.s) + strlen(word) : s.n;
-    return oc_str_skip(s, skip);
-}
-
 static struct oc_str last_word_of(struct oc_str *rest)
 {
     *rest = oc_csv_trim(*rest);
@@ -126,9 +119,8 @@ static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_readi
     static const char *const head[] = {"Created input binding for ", "Input binding for "};
     static const char dimensions[] = " with dimensions ";
     for (size_t i = 0; i < OC_COUNT(head); i++) {
-        struct oc_str name =
-            oc_str_starts(s, head[i]) ? trt_log_text_after(s, head[i]) : (struct oc_str){"", 0};
-        struct oc_str rest = trt_log_text_after(name, dimensions);
+        struct oc_str name = oc_str_starts(s, head[i]) ? oc_str_after(s, head[i]) : (struct oc_str){"", 0};
+        struct oc_str rest = oc_str_after(name, dimensions);
         if (!rest.n)
             continue;
         name.n -= rest.n + strlen(dimensions);
@@ -143,7 +135,7 @@ static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_readi
 /* "min = 1.1 ms, max = 3 ms, mean = 1.5 ms, median = 1.25 ms": the number after the word. */
 static double trt_log_number_after(struct oc_str s, const char *word)
 {
-    struct oc_str rest = trt_log_text_after(s, word), value = oc_csv_word(&rest);
+    struct oc_str rest = oc_str_after(s, word), value = oc_csv_word(&rest);
     double ms;
     return oc_parse_double(value.s, value.n, &ms) ? valid_ms(ms) : (double)NAN;
 }
@@ -193,18 +185,18 @@ static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt
                       shape[] = "Input inference shape: ";
     int64_t n;
     if (oc_str_starts(s, device)) {
-        struct oc_str name = oc_csv_trim(trt_log_text_after(s, device));
+        struct oc_str name = oc_csv_trim(oc_str_after(s, device));
         r->device = oc_intern(&p->names, name.s, name.n);
     } else if (oc_str_starts(s, queries)) {
-        struct oc_str rest = trt_log_text_after(s, queries), word = oc_csv_word(&rest);
+        struct oc_str rest = oc_str_after(s, queries), word = oc_csv_word(&rest);
         if (oc_parse_i64(word.s, word.n, &n) && n > 0)
             r->n_query = n;
     } else if (oc_str_starts(s, shape)) {
-        trt_add_inputs(r, p, trt_log_text_after(s, shape));
+        trt_add_inputs(r, p, oc_str_after(s, shape));
     } else if (!read_binding(s, p, r) && !read_block(s, r)) {
         for (unsigned i = 0; i < TRT_TIMES; i++)
             if (oc_str_starts(s, trt_times_name[i]) &&
-                oc_str_starts(trt_log_text_after(s, trt_times_name[i]), ": min = "))
+                oc_str_starts(oc_str_after(s, trt_times_name[i]), ": min = "))
                 trt_log_read_times(s, &r->summary[i]);
     }
 }
@@ -214,7 +206,7 @@ static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt
 /* "=== Profile (2094 iterations ) ===" */
 static void trt_log_read_title(struct oc_str s, struct trt_reading *r)
 {
-    struct oc_str rest = trt_log_text_after(s, "("), word = oc_csv_word(&rest);
+    struct oc_str rest = oc_str_after(s, "("), word = oc_csv_word(&rest);
     int64_t count;
     r->has_count = oc_parse_i64(word.s, word.n, &count) && count > 0;
     r->count = r->has_count ? count : 0;

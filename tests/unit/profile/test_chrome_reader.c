@@ -229,7 +229,7 @@ static void truncated_file_gives_its_complete_events(void **state)
     assert_true(oc_chrome_next(&o.c));
     assert_true(oc_chrome_is(&o.c, OC_CH_NAME, "two"));
     assert_false(oc_chrome_next(&o.c));
-    oc_chrome_findings(&o.c, o.s, &p);
+    oc_faults_warn(&o.c.faults, o.c.j, o.s, &p);
     assert_true(p.truncated);
     assert_int_equal(p.diags.n, 1);
     assert_non_null(strstr(p.diags.item[0].text, "2 complete events are used"));
@@ -253,7 +253,7 @@ static void broken_event_is_skipped(void **state)
     assert_true(oc_chrome_next(&o.c));
     assert_true(oc_chrome_is(&o.c, OC_CH_NAME, "three"));
     assert_false(oc_chrome_next(&o.c));
-    assert_int_equal(o.c.broken, 1);
+    assert_int_equal(o.c.faults.broken, 1);
     close_all(&o);
 }
 
