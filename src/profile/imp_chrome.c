@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/chrome_lanes.h"
+#include "profile/chrome_reader.h"
 
 enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, MAX_OPEN = 1 << 20, MAX_PLACES = 256 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "profile/chrome_lanes.h"
+#include "profile/chrome_reader.h"
 #include "profile/recorded_types.h"
 
 enum {

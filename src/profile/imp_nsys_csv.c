@@ -21,7 +21,7 @@
 #include "base/buf.h"
 #include "profile/launches.h"
 #include "profile/nsys_tables.h"
-#include "profile/nvtx_names.h"
+#include "profile/nvtx.h"
 #include "profile/op_sums.h"
 #include "profile/sum_rows.h"
 #include "profile/text_table.h"

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "profile/launches.h"
-#include "profile/nvtx_ranges.h"
+#include "profile/nvtx.h"
 #include "profile/sqlite_rows.h"
 #include "profile/timeline.h"
 

@@ -4,7 +4,6 @@
 #include "base/caps.h"
 #include "base/units.h"
 #include "profile/ort_event.h"
-#include "profile/ort_providers.h"
 
 #define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */
 #define MAX_TS_US      ((int64_t)1 << 52)

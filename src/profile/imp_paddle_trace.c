@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/chrome_lanes.h"
+#include "profile/chrome_reader.h"
 #include "profile/recorded_types.h"
 
 enum { F_NAME = OC_CH_ARG, F_CORRELATION, F_START, F_END, F_BYTES, F_SHAPES, F_DTYPES, MAX_INPUTS = 256 };

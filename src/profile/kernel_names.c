@@ -1,6 +1,14 @@
 #include "profile/kernel_names.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/c_locale.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/xml_read.h"
+#include "profile/layer_type.h"
 
 /* ---- patterns --------------------------------------------------------------------------------------- */
 
@@ -398,4 +406,264 @@ static const char *const class_names[] = {"attention", "communication", "conv", 
 const char *oc_kernel_class(size_t index)
 {
     return index < OC_COUNT(class_names) ? class_names[index] : NULL;
+}
+
+/* ---- kernel name file ------------------------------------------------------------------------------- */
+
+/* Reads files of kernel names:
+ *
+ *   kernel-names version="1"
+ *     kernel match [with] [without] [precision] [unit] [class] [library] [algorithm] */
+
+#define MAX_ROWS 10000
+
+struct oc_kernel_names {
+    struct oc_arena arena;
+    struct oc_kernel_row *row; /* on the heap */
+    size_t n, cap;
+};
+
+struct reader {
+    const struct oc_xml *xml;
+    struct oc_kernel_names *names;
+};
+
+enum { E_NAMES, E_KERNEL, E_KINDS };
+
+static bool is_class(const char *text)
+{
+    const char *name;
+    for (size_t i = 0; (name = oc_kernel_class(i)); i++)
+        if (strcmp(name, text) == 0)
+            return true;
+    return false;
+}
+
+/* NULL: attribute is absent; "": explicitly unknown. */
+static const char *fact(const struct oc_xml_elem *e, const char *name)
+{
+    const char *text = oc_xml_get(e, name);
+    return text && strcmp(text, "unknown") == 0 ? "" : text;
+}
+
+static int check_row(struct reader *r, const struct oc_kernel_row *row)
+{
+    const struct oc_kernel_facts *f = &row->says;
+    if (!row->match[strspn(row->match, "*|^")])
+        return oc_xml_fail(r->xml, "the pattern matches every name");
+    if (!f->precision && !f->unit && !f->op_class && !f->library && !f->algorithm)
+        return oc_xml_fail(r->xml, "sets nothing: add precision, unit, class, library or algorithm");
+    if (f->precision && f->precision[0] && oc_class_by_name(f->precision) == OC_CLASS_NONE)
+        return oc_xml_fail(r->xml, "unknown precision '%.40s' (f64, f32, tf32, f16, bf16, f8, f4, i8 ...)",
+                           f->precision);
+    if (f->unit && f->unit[0] && oc_kernel_unit(f->unit) == OC_UNIT_UNKNOWN)
+        return oc_xml_fail(
+            r->xml, "unknown unit '%.40s' (tensor core, matrix core, tile unit, CUDA core, vector)", f->unit);
+    if (f->op_class && f->op_class[0] && !is_class(f->op_class))
+        return oc_xml_fail(r->xml, "unknown class '%.40s' (conv, gemm, pool, elementwise ...)", f->op_class);
+    return 0;
+}
+
+static int kernel_name_file_start_kernel(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    struct oc_kernel_names *names = r->names;
+    struct oc_kernel_row row = {.match = oc_xml_get(e, "match"),
+                                .with = oc_xml_get(e, "with"),
+                                .without = oc_xml_get(e, "without"),
+                                .says = {.precision = fact(e, "precision"),
+                                         .unit = fact(e, "unit"),
+                                         .op_class = fact(e, "class"),
+                                         .library = fact(e, "library"),
+                                         .algorithm = fact(e, "algorithm")}};
+    if (names->n == MAX_ROWS)
+        return oc_xml_fail(r->xml, "more than %d rows", MAX_ROWS);
+    if (check_row(r, &row))
+        return -1;
+    OC_GROW(names->row, names->n, names->cap);
+    names->row[names->n++] = row;
+    return 0;
+}
+
+static const struct oc_xml_spec specs[E_KINDS] = {
+    [E_NAMES] = {"kernel-names", OC_XML_ROOT, NULL, false, "version", "", NULL, NULL},
+    [E_KERNEL] = {"kernel", E_NAMES, "match", false, "match",
+                  "with without precision unit class library algorithm", kernel_name_file_start_kernel, NULL},
+};
+static const struct oc_xml_format format = {specs, E_KINDS, "1", OC_KERNEL_NAMES_MAX_FILE_BYTES};
+
+int oc_kernel_names_read_mem(const char *name, const void *data, size_t n, struct oc_kernel_names **out,
+                             struct oc_err *err)
+{
+    struct oc_kernel_names *names = oc_xmalloc(sizeof(*names));
+    *names = (struct oc_kernel_names){.n = 0};
+    struct reader r = {.names = names};
+    int rc = oc_xml_read(&format, name, data, n, &names->arena, &r, &r.xml, err);
+    if (rc)
+        oc_kernel_names_free(names);
+    *out = rc ? NULL : names;
+    return rc;
+}
+
+int oc_kernel_names_load(const char *path, struct oc_kernel_names **out, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    struct oc_file file;
+    *out = NULL;
+    if (oc_file_map(path, OC_KERNEL_NAMES_MAX_FILE_BYTES, &file, err))
+        return -1;
+    int rc = oc_kernel_names_read_mem(path, file.data, (size_t)file.size_bytes, out, err);
+    oc_file_unmap(&file);
+    return rc;
+}
+
+void oc_kernel_names_free(struct oc_kernel_names *names)
+{
+    if (!names)
+        return;
+    free(names->row);
+    oc_arena_free(&names->arena);
+    free(names);
+}
+
+const struct oc_kernel_row *oc_kernel_names_rows(const struct oc_kernel_names *own, size_t *n)
+{
+    *n = own->n;
+    return own->row;
+}
+
+/* ---- kernel shares ---------------------------------------------------------------------------------- */
+
+/* Derives precision, unit and type of a record from the kernels that take most of its time. */
+
+struct share {
+    uint32_t rec;
+    const char *kernel, *precision, *unit, *op_class;
+    double ns;
+};
+
+static int by_record(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+    if (x->rec != y->rec)
+        return x->rec < y->rec ? -1 : 1;
+    int order = strcmp(x->precision, y->precision);
+    return order ? order : strcmp(x->unit, y->unit);
+}
+
+/* Shares of one record: the value with more than half of the time. */
+static void set_record_facts(struct oc_prof_rec *rec, const struct share *share, size_t n)
+{
+    double whole = 0, same = 0;
+    for (size_t i = 0; i < n; i++)
+        whole += share[i].ns;
+    for (size_t i = 0; i < n; i++) {
+        same = i && by_record(&share[i - 1], &share[i]) == 0 ? same + share[i].ns : share[i].ns;
+        if (2 * same > whole) {
+            rec->precision = share[i].precision;
+            rec->unit = share[i].unit;
+            return;
+        }
+    }
+}
+
+static bool kernel_shares_is_empty(const char *s)
+{
+    return !s || !*s;
+}
+
+/* The class with more than half of the time: majority vote, then a check of the winner. "": none. */
+static const char *kernel_shares_main_class(const struct share *share, size_t n)
+{
+    const char *best = "";
+    double lead = 0, whole = 0, same = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool equal = strcmp(share[i].op_class, best) == 0;
+        if (!equal && share[i].ns > lead)
+            best = share[i].op_class;
+        lead = equal ? lead + share[i].ns : fabs(lead - share[i].ns);
+        whole += share[i].ns;
+    }
+    for (size_t i = 0; i < n; i++)
+        same += strcmp(share[i].op_class, best) == 0 ? share[i].ns : 0;
+    return 2 * same > whole ? best : "";
+}
+
+/* A record without a type: that in the name of its range, which TensorRT names after the layer, otherwise the
+ * class of its kernels. */
+static void set_record_type(struct oc_profile *p, struct oc_prof_rec *rec, const struct share *share,
+                            size_t n)
+{
+    bool is_kernel = false;
+    for (size_t i = 0; i < n; i++)
+        is_kernel = is_kernel || strcmp(share[i].kernel, rec->name) == 0;
+    struct oc_str named = is_kernel ? (struct oc_str){"", 0}
+                                    : trt_layer_type(&(struct trt_typed){
+                                          .name = rec->name, .type = "", .param_type = "", .pooling = ""});
+    rec->op_type = named.n ? oc_intern(&p->names, named.s, named.n) : kernel_shares_main_class(share, n);
+    rec->type_by_name = *rec->op_type != '\0';
+}
+
+/* One kernel works for many records: facts are memoised per name. */
+struct known {
+    struct oc_arena arena;
+    struct oc_map index_of; /* indexed by name */
+    struct oc_kernel_facts *facts;
+    uint32_t n, cap;
+};
+
+static const struct oc_kernel_facts *facts_of(struct known *known, const struct oc_kernel_names *own,
+                                              const char *name)
+{
+    uint32_t index = known->n;
+    if (oc_map_add(&known->index_of, name, strlen(name), &index, NULL)) {
+        OC_GROW(known->facts, known->n, known->cap);
+        oc_kernel_facts(own, name, &known->facts[known->n++]);
+    }
+    return &known->facts[index];
+}
+
+static void set_kernel_facts(struct oc_prof_kernel *k, const struct oc_kernel_facts *f)
+{
+    if (kernel_shares_is_empty(k->precision) && kernel_shares_is_empty(k->unit)) {
+        k->precision = f->precision;
+        k->unit = f->unit;
+    }
+    if (kernel_shares_is_empty(k->library))
+        k->library = f->library;
+}
+
+void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names *own)
+{
+    struct share *share = oc_xmalloc((p->n_kernel + (size_t)1) * sizeof(*share));
+    struct known known = {.index_of.arena = &known.arena};
+    size_t n = 0;
+    for (uint32_t i = 0; i < p->n_kernel; i++) {
+        struct oc_prof_kernel *k = &p->kernel[i];
+        set_kernel_facts(k, facts_of(&known, own, k->name));
+        if (k->rec < p->n_rec && k->total_ns > 0)
+            share[n++] = (struct share){
+                .rec = k->rec,
+                .kernel = k->name,
+                .precision = k->precision,
+                .unit = k->unit,
+                .op_class = facts_of(&known, own, k->name)->op_class,
+                .ns = k->total_ns,
+            };
+    }
+    if (n)
+        qsort(share, n, sizeof(*share), by_record);
+    for (size_t i = 0, end; i < n; i = end) {
+        struct oc_prof_rec *rec = &p->rec[share[i].rec];
+        for (end = i + 1; end < n && share[end].rec == share[i].rec;)
+            end++;
+        if (kernel_shares_is_empty(rec->precision) && kernel_shares_is_empty(rec->unit))
+            set_record_facts(rec, share + i, end - i);
+        if (kernel_shares_is_empty(rec->op_type) && !rec->bucket)
+            set_record_type(p, rec, share + i, end - i);
+    }
+    free(share);
+    free(known.facts);
+    oc_map_free(&known.index_of);
+    oc_arena_free(&known.arena);
 }

@@ -10,8 +10,8 @@
 #ifndef OC_KERNEL_NAMES_H
 #define OC_KERNEL_NAMES_H
 
-#include "profile/profile.h"
 #include "onnxcost.h"
+#include "profile/profile.h"
 
 struct oc_kernel_facts {   /* "": unknown */
     const char *precision; /* name of a compute class: "f16", "tf32" ... */

@@ -6,8 +6,8 @@
 #ifndef OC_LAUNCHES_H
 #define OC_LAUNCHES_H
 
-#include "profile/profile.h"
 #include "onnxcost.h"
+#include "profile/profile.h"
 
 /* What a launch works for: a layer, a node, an operator. Texts are interned in the profile. */
 struct oc_label {

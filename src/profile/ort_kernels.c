@@ -6,7 +6,7 @@
 
 #define NS_PER_US 1000.0
 
-/* Device time is attributed to nodes by the name of their event (ort_providers.c). Some builds write a
+/* Device time is attributed to nodes by the name of their event (ort_event.c). Some builds write a
  * kernel's end into ts: only dur is used as time, and ts only to find the run. Kernels without a parent go to
  * the node that all labelled kernels with the same name and launch grid belong to, otherwise to a bucket. */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/json_read.h"
-#include "profile/ort_providers.h"
+#include "profile/ort_event.h"
 #include "profile/ort_trace.h"
 #include "profile/recorded_types.h"
 

@@ -8,7 +8,7 @@
  *   cat Session  loading, initialising, model_run (one per call), SequentialExecutor::Execute (one per graph)
  *   cat Node     <node>_kernel_time, up to 1.20 also <node>_fence_before and <node>_fence_after
  *   cat Kernel   device work, linked to its node by args.parent_name
- *   cat Api      device work of WebGPU (ort_providers.c) */
+ *   cat Api      device work of WebGPU (ort_event.c) */
 #ifndef OC_ORT_TRACE_H
 #define OC_ORT_TRACE_H
 

@@ -5,13 +5,14 @@
  *   [05/08/2024-14:05:14] [I]    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
  *   [05/08/2024-14:05:14] [I]       16.15       0.0077       0.0075       0.5   name
  *
- * Up to 8.5 the name is the first column; the median may be absent. Layer information: trt_layer_text.c. */
+ * Up to 8.5 the name is the first column; the median may be absent. Layer information: trt_log.c. */
 #include <math.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/units.h"
-#include "profile/text_table.h"
 #include "profile/recorded_types.h"
+#include "profile/text_table.h"
 #include "profile/trt_reading.h"
 
 #define MAX_NUMBERS 4

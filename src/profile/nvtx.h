@@ -5,8 +5,8 @@
  * The label of work is the innermost range around its launch that names a TensorRT layer (domain
  * "TensorRT") or an ONNX Runtime node ("Conv.12(conv1)"), otherwise the outermost "aten::" range of
  * PyTorch (emit_nvtx), otherwise the innermost range; never the range of the run. */
-#ifndef OC_NVTX_RANGES_H
-#define OC_NVTX_RANGES_H
+#ifndef OC_NVTX_H
+#define OC_NVTX_H
 
 #include "profile/launches.h"
 
@@ -45,5 +45,22 @@ void oc_ranges_events(const struct oc_ranges *r, struct oc_timeline *t, int64_t 
 
 size_t oc_ranges_count(const struct oc_ranges *r);
 uint32_t oc_ranges_runs(const struct oc_ranges *r);
+
+/* ---- nvtx names ------------------------------------------------------------------------------------- */
+
+/* Parses the names of NVTX ranges: each runtime that marks its work uses its own syntax. */
+
+enum oc_nvtx_kind {
+    OC_NVTX_OTHER,
+    OC_NVTX_RUN,   /* "ExecutionContext::enqueueV3", "Batch-x Forward", "ProfilerStep#3" */
+    OC_NVTX_NODE,  /* ONNX Runtime: "Conv.12(conv1)" */
+    OC_NVTX_LAYER, /* any other range in the domain "TensorRT" */
+    OC_NVTX_ATEN   /* PyTorch: "aten::conv2d, seq = 3, sizes = [[1, 3, 224, 224], [64, 3, 7, 7], []]" */
+};
+enum oc_nvtx_kind oc_nvtx_kind(const char *domain, const char *text);
+
+/* The label for work in a range; text: interned. Returns a text that separates labels of equal name
+ * (recorded shapes), or NULL. Texts and types stay valid as long as the profile. */
+const char *oc_nvtx_label(struct oc_profile *p, const char *domain, const char *text, struct oc_label *out);
 
 #endif
