@@ -90,10 +90,11 @@ static bool matches_pattern(const char *part, size_t n, const char *name)
     while (part < end) {
         const char *star = memchr(part, '*', (size_t)(end - part));
         size_t len = (size_t)((star ? star : end) - part);
-        const char *behind = NULL;
-        for (; !(behind = match_part_at(part, len, name, s)); s++)
-            if (!*s)
-                return false;
+        const char *behind = match_part_at(part, len, name, s);
+        for (; !behind && *s; behind = match_part_at(part, len, name, ++s))
+            ;
+        if (!behind)
+            return false;
         s = behind;
         part += len + (star ? 1 : 0);
     }
