@@ -23,7 +23,6 @@
 #include "profile/nsys_tables.h"
 #include "profile/nvtx.h"
 #include "profile/op_sums.h"
-#include "profile/sum_rows.h"
 #include "profile/text_table.h"
 #include "profile/timeline.h"
 

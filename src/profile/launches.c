@@ -235,15 +235,7 @@ static int launch_runs_by_start(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* Launches of the lane with the most of them. */
-struct symbols {
-    uint32_t *index; /* of the entries */
-    uint32_t *symbol, *name;
-    uint8_t *flags;
-    double *start_ns, *end_ns;
-    size_t n;
-};
-
+/* The lane with the most launches, *n. */
 static uint32_t busiest_lane(const struct oc_launches *l, size_t *n)
 {
     uint32_t lanes = 1, best = 0;
@@ -259,47 +251,28 @@ static uint32_t busiest_lane(const struct oc_launches *l, size_t *n)
     return best;
 }
 
-static uint8_t flag_of(const struct launch_group *g)
-{
-    if (g->kind == OC_EV_MEMCPY)
-        return oc_fold_flag_of_copy(g->name);
-    return strncmp(g->name, "CUDA graph ", 11) == 0 ? OC_FOLD_GRAPH : 0;
-}
-
 /* The same name in two groups (of two labels) is the same work. */
-static void launch_runs_make_symbols(struct oc_launches *l, struct symbols *x)
+static void launch_runs_make_sequence(struct oc_launches *l, struct oc_work_sequence *x)
 {
-    struct oc_map of = {.arena = &l->scratch}, names = {.arena = &l->scratch};
-    uint32_t lane = busiest_lane(l, &x->n), known = 0, named = 0;
-    size_t n = x->n ? x->n : 1, at = 0;
-    x->index = oc_xmalloc(n * sizeof(*x->index));
-    x->symbol = oc_xmalloc(n * sizeof(*x->symbol));
-    x->name = oc_xmalloc(n * sizeof(*x->name));
-    x->flags = oc_xmalloc(n);
-    x->start_ns = oc_xmalloc(n * sizeof(*x->start_ns));
-    x->end_ns = oc_xmalloc(n * sizeof(*x->end_ns));
+    struct oc_map names = {.arena = &l->scratch};
+    size_t n;
+    uint32_t lane = busiest_lane(l, &n), named = 0;
+    oc_sequence_init(x, n);
     for (size_t i = 0; i < l->n; i++) {
         const struct launch_entry *e = &l->entry[i];
         const struct launch_group *g = &l->group[e->group];
+        uint32_t name = named;
         if (e->lane != lane)
             continue;
-        uint32_t name = named, symbol = known;
         named += oc_map_add(&names, (const char *)&g->name, sizeof(g->name), &name, NULL);
-        uint32_t key[2] = {name, e->shape};
-        known += oc_map_add(&of, (const char *)key, sizeof(key), &symbol, NULL);
-        x->index[at] = (uint32_t)i;
-        x->symbol[at] = symbol;
-        x->name[at] = name;
-        x->flags[at] = flag_of(g);
-        x->start_ns[at] = e->start_ns;
-        x->end_ns[at++] = e->start_ns + e->dur_ns;
+        oc_sequence_add(x, (uint32_t)i, name, e->shape, g->kind, g->name, e->start_ns, e->dur_ns);
     }
-    oc_map_free(&of);
     oc_map_free(&names);
 }
 
 /* Launches of other lanes belong to the run in which they start. */
-static void launch_runs_assign_runs(struct oc_launches *l, const struct symbols *x, const struct oc_fold *f)
+static void launch_runs_assign_runs(struct oc_launches *l, const struct oc_work_sequence *x,
+                                    const struct oc_fold *f)
 {
     size_t last = f->start[f->n_run];
     double end_ns = last < x->n ? x->start_ns[last] : (double)INFINITY;
@@ -321,25 +294,17 @@ static void launch_runs_assign_runs(struct oc_launches *l, const struct symbols 
 
 static uint32_t launch_runs_find_runs(struct oc_launches *l)
 {
-    struct symbols x = {0};
+    struct oc_work_sequence x;
     struct oc_fold f;
-    launch_runs_make_symbols(l, &x);
-    struct oc_fold_in in = {x.symbol, x.name, x.flags, x.start_ns, x.end_ns, x.n, l->opts->iterations};
-    bool found = oc_fold_find(&in, &f);
+    launch_runs_make_sequence(l, &x);
+    bool found = oc_sequence_fold(&x, l->opts->iterations, "launches", l->out, &f);
     for (size_t i = 0; i < l->n && !found; i++)
         l->entry[i].run = 0;
-    if (found) {
+    if (found)
         launch_runs_assign_runs(l, &x, &f);
-        oc_fold_report(&f, &in, "launches", l->out);
-    }
     uint32_t n_run = found ? f.n_run : 1;
     free(f.start);
-    free(x.index);
-    free(x.symbol);
-    free(x.name);
-    free(x.flags);
-    free(x.start_ns);
-    free(x.end_ns);
+    oc_sequence_free(&x);
     return n_run;
 }
 

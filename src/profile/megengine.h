@@ -55,10 +55,4 @@ struct oc_mge {
     double stray_ns, stray_kernel_ns;
 };
 
-/* Time of the operator on the device, else on the host; NAN: none. */
-double oc_mge_own_ns(const struct oc_mge_opr *o);
-
-/* Stores the dump as the profile's native form and converts its executed operators to common records. */
-void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m);
-
 #endif

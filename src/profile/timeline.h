@@ -207,4 +207,27 @@ void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to);
 void oc_nesting_end(struct oc_nesting *x);
 void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations);
 
+/* ---- the sequence of work in which run_fold.h searches for runs, also of launches.c ------------------- */
+
+struct oc_work_sequence {
+    uint32_t *index; /* of the events or launches */
+    uint32_t *symbol, *name;
+    uint8_t *flags;
+    double *start_ns, *end_ns;
+    size_t n;
+    uint32_t n_symbol;
+    struct oc_map symbols;
+    struct oc_arena scratch;
+};
+
+struct oc_fold;
+void oc_sequence_init(struct oc_work_sequence *s, size_t most);
+void oc_sequence_free(struct oc_work_sequence *s);
+/* Appends work; equal `name` and `shape`: equal work. The text of the name tells copies and graphs apart. */
+void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape, unsigned kind,
+                     const char *text, double start_ns, double dur_ns);
+/* Finds the runs and reports them. False: none. The caller frees out->start. */
+bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *what,
+                      struct oc_profile *p, struct oc_fold *out);
+
 #endif

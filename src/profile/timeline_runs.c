@@ -40,56 +40,71 @@ static void choose_lane(struct sequence *s)
     free(count);
 }
 
-/* The sequence as input of the search: names, and names with launch shapes. */
-struct symbols {
-    uint32_t *index; /* of the events */
-    uint32_t *symbol, *name;
-    uint8_t *flags;
-    double *start_ns, *end_ns;
-};
+/* ---- input of the search ---------------------------------------------------------------------------- */
 
-static void free_symbols(struct symbols *x)
+void oc_sequence_init(struct oc_work_sequence *s, size_t most)
 {
-    free(x->index);
-    free(x->symbol);
-    free(x->name);
-    free(x->flags);
-    free(x->start_ns);
-    free(x->end_ns);
+    *s = (struct oc_work_sequence){.index = oc_xmalloc(most * sizeof(uint32_t)),
+                                   .symbol = oc_xmalloc(most * sizeof(uint32_t)),
+                                   .name = oc_xmalloc(most * sizeof(uint32_t)),
+                                   .flags = oc_xmalloc(most),
+                                   .start_ns = oc_xmalloc(most * sizeof(double)),
+                                   .end_ns = oc_xmalloc(most * sizeof(double))};
 }
 
-static void timeline_runs_make_symbols(const struct sequence *s, struct symbols *x)
+void oc_sequence_free(struct oc_work_sequence *s)
+{
+    free(s->index);
+    free(s->symbol);
+    free(s->name);
+    free(s->flags);
+    free(s->start_ns);
+    free(s->end_ns);
+    oc_map_free(&s->symbols);
+    oc_arena_free(&s->scratch);
+}
+
+void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape, unsigned kind,
+                     const char *text, double start_ns, double dur_ns)
+{
+    uint32_t key[2] = {name, shape}, symbol = s->n_symbol;
+    s->symbols.arena = &s->scratch;
+    s->n_symbol += oc_map_add(&s->symbols, (const char *)key, sizeof(key), &symbol, NULL);
+    s->index[s->n] = index;
+    s->symbol[s->n] = symbol;
+    s->name[s->n] = name;
+    s->flags[s->n] = kind == OC_EV_MEMCPY                    ? oc_fold_flag_of_copy(text)
+                     : strncmp(text, "CUDA graph ", 11) == 0 ? OC_FOLD_GRAPH
+                                                             : 0;
+    s->start_ns[s->n] = start_ns;
+    s->end_ns[s->n++] = start_ns + dur_ns;
+}
+
+bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *what,
+                      struct oc_profile *p, struct oc_fold *out)
+{
+    struct oc_fold_in in = {s->symbol, s->name, s->flags, s->start_ns, s->end_ns, s->n, iterations};
+    bool found = oc_fold_find(&in, out);
+    if (found)
+        oc_fold_report(out, &in, what, p);
+    return found;
+}
+
+static void timeline_runs_add_events(const struct sequence *s, struct oc_work_sequence *x)
 {
     const struct oc_timeline *t = s->t;
-    struct oc_arena scratch = {0};
-    struct oc_map of = {.arena = &scratch};
-    size_t at = 0;
-    uint32_t known = 0;
-    *x = (struct symbols){oc_xmalloc(s->n * sizeof(uint32_t)), oc_xmalloc(s->n * sizeof(uint32_t)),
-                          oc_xmalloc(s->n * sizeof(uint32_t)), oc_xcalloc(s->n, 1),
-                          oc_xmalloc(s->n * sizeof(double)),   oc_xmalloc(s->n * sizeof(double))};
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        if (!timeline_runs_in_sequence(s, e))
-            continue;
-        uint32_t key[2] = {e->name, s->device && e->kind != OC_EV_KERNEL ? OC_NONE : e->detail}, id = known;
-        known += oc_map_add(&of, (const char *)key, sizeof(key), &id, NULL);
-        x->index[at] = (uint32_t)i;
-        x->symbol[at] = id;
-        x->name[at] = e->name;
-        x->flags[at] = e->kind == OC_EV_MEMCPY ? oc_fold_flag_of_copy(t->name[e->name])
-                       : strncmp(t->name[e->name], "CUDA graph ", 11) == 0 ? OC_FOLD_GRAPH
-                                                                           : 0;
-        x->start_ns[at] = e->start_ns;
-        x->end_ns[at++] = e->start_ns + e->dur_ns;
+        uint32_t shape = s->device && e->kind != OC_EV_KERNEL ? OC_NONE : e->detail;
+        if (timeline_runs_in_sequence(s, e))
+            oc_sequence_add(x, (uint32_t)i, e->name, shape, e->kind, t->name[e->name], e->start_ns,
+                            e->dur_ns);
     }
-    oc_map_free(&of);
-    oc_arena_free(&scratch);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------- */
 
-static void mark_runs(struct oc_timeline *t, const struct symbols *x, const struct oc_fold *f)
+static void mark_runs(struct oc_timeline *t, const struct oc_work_sequence *x, const struct oc_fold *f)
 {
     for (uint32_t k = 0; k < f->n_run; k++) {
         struct oc_interval run = {x->start_ns[f->start[k]], 0};
@@ -135,7 +150,7 @@ static void mark_host(struct oc_timeline *t)
 void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations)
 {
     struct sequence s = {.t = t, .device = true};
-    struct symbols x;
+    struct oc_work_sequence x;
     struct oc_fold f;
     choose_lane(&s);
     if (!s.n) {
@@ -144,15 +159,14 @@ void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations)
     }
     if (!s.n)
         return;
-    timeline_runs_make_symbols(&s, &x);
-    struct oc_fold_in in = {x.symbol, x.name, x.flags, x.start_ns, x.end_ns, s.n, iterations};
-    if (oc_fold_find(&in, &f)) {
+    oc_sequence_init(&x, s.n);
+    timeline_runs_add_events(&s, &x);
+    if (oc_sequence_fold(&x, iterations, s.device ? "kernels and copies" : "operators", t->profile, &f)) {
         mark_runs(t, &x, &f);
         if (s.device)
             mark_host(t);
         t->runs_found = true;
-        oc_fold_report(&f, &in, s.device ? "kernels and copies" : "operators", t->profile);
     }
     free(f.start);
-    free_symbols(&x);
+    oc_sequence_free(&x);
 }
