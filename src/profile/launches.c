@@ -621,25 +621,17 @@ static void launch_records_add_unused(struct oc_launches *l)
 
 /* ---- host time -------------------------------------------------------------------------------------- */
 
-/* Host times by label, in order of arrival: first[label] is the start of a label's range. */
-static struct launch_host_time *sort_host_times(const struct oc_launches *l, size_t *first)
+/* Host times by label, in order of arrival: first[label] is the first one, the result the next one of each.
+ */
+static uint32_t *chain_host_times(const struct oc_launches *l, uint32_t *first)
 {
-    struct launch_host_time *sorted = oc_xmalloc((l->n_host ? l->n_host : 1) * sizeof(*sorted));
-    size_t at = 0;
-    memset(first, 0, (l->n_label + 1) * sizeof(*first));
-    for (size_t i = 0; i < l->n_host; i++)
-        first[l->host[i].label]++;
-    for (size_t i = 0; i <= l->n_label; i++) {
-        size_t n = first[i];
-        first[i] = at;
-        at += n;
+    uint32_t *next = oc_xmalloc(l->n_host * sizeof(*next));
+    memset(first, 0xff, l->n_label * sizeof(*first));
+    for (size_t i = l->n_host; i-- > 0;) {
+        next[i] = first[l->host[i].label];
+        first[l->host[i].label] = (uint32_t)i;
     }
-    for (size_t i = 0; i < l->n_host; i++)
-        sorted[first[l->host[i].label]++] = l->host[i];
-    for (size_t i = l->n_label; i; i--)
-        first[i] = first[i - 1];
-    first[0] = 0;
-    return sorted;
+    return next;
 }
 
 /* A label that launched nothing becomes a record if it is known to be an operator: it took no device time. */
@@ -663,14 +655,14 @@ static void set_host_times(struct oc_launches *l)
     for (size_t i = 0; i < l->n_group; i++)
         if (l->group[i].label != OC_NONE)
             rec_of[l->group[i].label] = l->group[i].rec;
-    size_t *first = oc_xmalloc((l->n_label + 1) * sizeof(*first));
-    struct launch_host_time *host = sort_host_times(l, first);
+    uint32_t *first = oc_xmalloc(l->n_label * sizeof(*first)), *next = chain_host_times(l, first);
     for (uint32_t label = 0; label < l->n_label; label++) {
         uint64_t calls = 0;
-        for (size_t i = first[label]; i < first[label + 1]; i++) {
-            if (host[i].run < l->drop || host[i].run >= l->n_run)
+        for (uint32_t i = first[label]; i != OC_NONE; i = next[i]) {
+            const struct launch_host_time *host = &l->host[i];
+            if (host->run < l->drop || host->run >= l->n_run)
                 continue;
-            oc_run_sums_add(&l->sums, host[i].run, host[i].dur_ns);
+            oc_run_sums_add(&l->sums, host->run, host->dur_ns);
             calls++;
         }
         struct oc_prof_rec *rec = rec_of[label] != OC_NONE ? &l->recs.rec[rec_of[label]]
@@ -685,7 +677,7 @@ static void set_host_times(struct oc_launches *l)
     }
     free(rec_of);
     free(first);
-    free(host);
+    free(next);
 }
 
 /* ---- finish ----------------------------------------------------------------------------------------- */
