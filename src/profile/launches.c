@@ -13,7 +13,6 @@
 #define MAX_LANES    60000
 
 #define LAUNCH_MEMO  1024
-
 enum { LAUNCH_CUT = OC_NONE - 1 }; /* the last, incomplete repetition of a run */
 
 struct launch_entry { /* 32 bytes: a trace may hold 10^8 of them */
