@@ -91,6 +91,7 @@ static bool matches_pattern(const char *part, size_t n, const char *name)
         const char *star = memchr(part, '*', (size_t)(end - part));
         size_t len = (size_t)((star ? star : end) - part);
         const char *behind = match_part_at(part, len, name, s);
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a name is never NULL */
         for (; !behind && *s; behind = match_part_at(part, len, name, ++s))
             ;
         if (!behind)

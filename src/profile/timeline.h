@@ -223,7 +223,8 @@ struct oc_work_sequence {
 struct oc_fold;
 void oc_sequence_init(struct oc_work_sequence *s, size_t most);
 void oc_sequence_free(struct oc_work_sequence *s);
-/* Appends work; equal `name` and `shape`: equal work. The text of the name tells copies and graphs apart. */
+/* Appends work; equal `name` and `shape`: equal work. The text of the name distinguishes copies and graphs.
+ */
 void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape, unsigned kind,
                      const char *text, double start_ns, double dur_ns);
 /* Finds the runs and reports them. False: none. The caller frees out->start. */
