@@ -60,7 +60,7 @@ enum oc_param_class {
 };
 const char *oc_param_class_name(unsigned c);
 
-/* Quality of the sum of two figures. */
+/* Quality of a sum that is unknown without either figure; oc_quality_add: one that is then a lower bound. */
 uint8_t oc_worse_quality(uint8_t a, uint8_t b);
 /* Before a figure in a sentence: "at most ", "at least ", "about ", "". Parts of unknown size make a sum a
  * lower bound. */

@@ -4,12 +4,11 @@
 
 #include "analyze/engine.h"
 #include "base/ck.h"
+#include "base/units.h"
 
 uint8_t oc_worse_quality(uint8_t a, uint8_t b)
 {
-    if ((a == OC_UPPER && b == OC_LOWER) || (a == OC_LOWER && b == OC_UPPER))
-        return OC_EST;
-    return a > b ? a : b;
+    return a == OC_UNKNOWN || b == OC_UNKNOWN ? OC_UNKNOWN : (uint8_t)oc_quality_add(a, b);
 }
 
 struct counts {

@@ -1,4 +1,5 @@
-/* What a typical run consists of: copies, replayed graphs, layers (tandem repeats), blocks that recur. */
+/* What a typical run consists of: copies, replayed graphs, layers (tandem repeats), blocks that recur; and
+ * what other runs have more of. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -9,8 +10,14 @@ enum {
     MIN_LAYERS = 3,
     BLOCK = 5,           /* launches */
     MIN_BLOCKS_RUN = 30, /* launches of a run that consists of blocks */
-    MAX_LAGS = 4096      /* launches of a run in which layers of any length are searched */
+    MAX_LAGS = 4096,     /* launches of a run in which layers of any length are searched */
+    MIN_RECUR = 3,       /* runs with additional work of a kind */
+    OFTEN = 6,
+    LONG_PERIOD = 8, /* runs: distances vary */
+    KINDS = 16,
+    RESUME = 4 /* equal launches after a few that differ */
 };
+#define MOST         0.8 /* of the distances */
 #define BLOCKS_SHARE 0.6 /* of a run that consists of blocks */
 
 /* The segment with the smallest difference from the next one. */
@@ -107,4 +114,181 @@ void oc_fold_look_inside(const struct oc_folding *f, const struct oc_fold_level 
         c->to_device |= (f->in->flags[i] & OC_FOLD_TO_DEVICE) != 0;
         c->graph |= (f->in->flags[i] & OC_FOLD_GRAPH) != 0;
     }
+}
+
+/* ---- more of it ------------------------------------------------------------------------------------- */
+
+/* Launches in one direction from a place, and those of the typical segment from `phase`, again and again. */
+struct walk {
+    const uint32_t *v;
+    size_t n, at, from, len, phase;
+    bool back;
+};
+
+static size_t walk_left(const struct walk *w, size_t i)
+{
+    size_t whole = w->back ? w->at : w->n - w->at;
+    return whole > i ? whole - i : 0;
+}
+
+static bool walk_same(const struct walk *w, size_t i, size_t k)
+{
+    size_t offset = w->back ? w->phase + (k / w->len + 1) * w->len - 1 - k : w->phase + k;
+    return w->v[w->back ? w->at - 1 - i : w->at + i] == w->v[w->from + offset % w->len];
+}
+
+static bool walk_resumes(const struct walk *w, size_t i, size_t k)
+{
+    size_t left = walk_left(w, i);
+    for (size_t j = 0; j < RESUME && j < left; j++)
+        if (!walk_same(w, i + j, k + j))
+            return false;
+    return left > 0;
+}
+
+/* How many launches of the typical segment follow; a few more or fewer, followed by equal ones, do not
+ * matter. */
+static size_t walk_typical(const struct walk *w, bool *to_end)
+{
+    size_t i = 0, k = 0, most = w->len / 4 < OC_FOLD_SKIP ? w->len / 4 : OC_FOLD_SKIP;
+    while (walk_left(w, i)) {
+        if (walk_same(w, i, k)) {
+            i++;
+            k++;
+            continue;
+        }
+        size_t skip_i = 0, skip_k = 0;
+        for (size_t skip = 1; skip <= most && !skip_i && !skip_k; skip++)
+            for (size_t a = 0; a <= skip; a++)
+                if (walk_resumes(w, i + a, k + skip - a)) {
+                    skip_i = a;
+                    skip_k = skip - a;
+                }
+        if (!skip_i && !skip_k)
+            break;
+        i += skip_i;
+        k += skip_k;
+    }
+    *to_end = walk_left(w, i) <= OC_FOLD_SKIP;
+    return *to_end ? k + walk_left(w, i) : k;
+}
+
+size_t oc_fold_reach(const struct oc_fold_in *in, size_t at, const struct oc_fold_content *c, size_t phase,
+                     bool back, bool *to_end)
+{
+    struct walk w = {in->symbol, in->n, at, c->from, c->to - c->from, phase, back};
+    return walk_typical(&w, to_end);
+}
+
+/* ---- what some runs have more of -------------------------------------------------------------------- */
+
+/* A symbol of which some runs have more than the typical one. */
+struct extra {
+    uint32_t n, first, last;       /* runs with more */
+    uint32_t every, votes;         /* the most frequent distance between them (Boyer-Moore) */
+    uint32_t equal;                /* number of such distances */
+    uint32_t seen;                 /* the run counted last */
+    size_t place;                  /* in the first run */
+    uint32_t before, after, there; /* its neighbours there; runs where it is there next to one of them */
+    bool typical, copy;            /* the typical run has it; a copy that it has not */
+};
+
+static bool is_every(uint32_t distance, uint32_t every)
+{
+    return every < LONG_PERIOD ? distance == every : oc_fold_regular(distance, every);
+}
+
+static uint32_t apart(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static void count_extra(struct extra *e, uint32_t run, bool check)
+{
+    uint32_t distance = run - e->last;
+    if (check) {
+        e->equal += run > e->first && is_every(distance, e->every);
+    } else if (e->n++ == 0) {
+        e->first = run;
+    } else {
+        e->every = e->votes ? e->every : distance;
+        e->votes = is_every(distance, e->every) ? e->votes + 1 : e->votes - 1;
+    }
+    e->last = run;
+}
+
+/* `at`: launches after the start of the run. */
+static void note_place(const struct oc_fold_in *in, size_t start, size_t at, size_t length, struct extra *e,
+                       bool check)
+{
+    size_t i = start + at, slack = length / 32 + 3;
+    uint32_t before = i ? in->symbol[i - 1] : UINT32_MAX,
+             after = i + 1 < in->n ? in->symbol[i + 1] : UINT32_MAX;
+    if (!check && e->n == 1) {
+        e->before = before;
+        e->after = after;
+        e->place = at;
+    }
+    bool same = before == e->before || after == e->after;
+    e->there += check && same && at <= e->place + slack && e->place <= at + slack;
+}
+
+/* All but one distance, or most: a run may have other work. */
+static bool are_regular(const struct extra *e)
+{
+    uint32_t distances = e->n - 1;
+    return (double)e->equal >= MOST * (double)distances ||
+           (distances >= MIN_RECUR && e->equal + 1 >= distances);
+}
+
+/* The launches of each run beyond those of the typical one; twice: the distances are chosen, then counted. */
+static void count_extras(const struct oc_folding *f, const struct oc_fold_content *c,
+                         const struct oc_fold *out, struct extra *extra, bool check)
+{
+    for (uint32_t k = 0; k < out->n_run; k++) {
+        for (size_t i = c->from; i < c->to; i++)
+            f->count[f->in->symbol[i]]++;
+        for (size_t i = out->start[k]; i < out->start[k + 1] && i < f->in->n; i++) {
+            struct extra *e = &extra[f->in->symbol[i]];
+            if (--f->count[f->in->symbol[i]] < 0 && e->seen != k + 1 + (check ? out->n_run : 0)) {
+                e->seen = k + 1 + (check ? out->n_run : 0);
+                e->copy = f->in->flags && f->in->flags[i] && !e->typical;
+                count_extra(e, k, check);
+                note_place(f->in, out->start[k], i - out->start[k], out->length, e, check);
+            }
+        }
+        for (size_t i = c->from; i < c->to; i++)
+            f->count[f->in->symbol[i]] = 0;
+        for (size_t i = out->start[k]; i < out->start[k + 1] && i < f->in->n; i++)
+            f->count[f->in->symbol[i]] = 0;
+    }
+}
+
+bool oc_fold_is_part(const struct oc_folding *f, const struct oc_fold_content *c, const struct oc_fold *out)
+{
+    uint32_t top = 0, kinds = 0;
+    for (size_t i = 0; i < f->in->n; i++)
+        top = f->in->symbol[i] > top ? f->in->symbol[i] : top;
+    struct extra *extra = oc_xcalloc((size_t)top + 1, sizeof(*extra));
+    struct extra seen[KINDS];
+    bool part = false;
+    for (size_t i = c->from; i < c->to; i++)
+        extra[f->in->symbol[i]].typical = true;
+    count_extras(f, c, out, extra, false);
+    count_extras(f, c, out, extra, true);
+    for (uint32_t s = 0; s <= top && !part; s++) {
+        const struct extra *e = &extra[s];
+        if (e->n < 2 || e->every < 2 || e->first > e->every || e->last + 2 * e->every < out->n_run ||
+            !are_regular(e))
+            continue;
+        uint32_t k = 0;
+        while (k < kinds && (apart(seen[k].every, e->every) > 1 || apart(seen[k].last, e->last) > 1))
+            k++;
+        bool placed = e->there + 1 >= e->n - e->n / OFTEN && (e->there == e->n || e->n > 2);
+        part = e->copy || (placed && (k < kinds || e->n >= MIN_RECUR));
+        if (placed && k == kinds && k < KINDS)
+            seen[kinds++] = *e;
+    }
+    free(extra);
+    return part;
 }

@@ -6,22 +6,24 @@
 
 #include "base/arena.h"
 #include "profile/profile.h"
+#include "profile/quantiles.h"
 
 enum {
     MAX_LEVELS = 8,
     MIN_RUNS = 3,
     MIN_LAUNCHES = 5, /* of a run, with ... */
     CONTEXT = 8,      /* launches that show where a run starts */
-    MAX_SKIP = 8,
-    RESUME = 4,
 };
 #define CLEAR_PAUSE   2.5 /* times the second longest pause of the run */
 #define MOST          0.8 /* of the runs */
 #define LONGER        3.0 /* times the median: a pause of a higher level */
 #define MIN_CONTAINED 0.8 /* of the typical run, for a run at either end */
 #define MAX_UNEVEN    0.15
-#define MAX_OTHER     3.0               /* runs of warm-up */
-#define MAX_OUTSIDE   0.1               /* of the runs */
+#define MAX_OTHER     3.0  /* runs of warm-up */
+#define MAX_OUTSIDE   0.1  /* of the runs */
+#define MAX_BEFORE    0.5  /* of a run */
+#define ENDS_SLACK    0.03 /* of a run */
+#define ENDS_DOUBT    0.8
 #define MAX_LOOK      ((size_t)1 << 20) /* launches */
 
 /* ---- pauses ----------------------------------------------------------------------------------------- */
@@ -82,34 +84,9 @@ static void find_pauses(const struct oc_folding *f, const struct oc_fold_level *
 
 static double run_fold_median_of(const double *v, size_t n)
 {
-    double *copy = oc_xmalloc(n * sizeof(*copy));
-    size_t half = n / 2;
+    double *copy = oc_xmalloc(2 * n * sizeof(*copy));
     memcpy(copy, v, n * sizeof(*copy));
-    for (size_t low = 0, high = n - 1; low < high;) { /* quickselect */
-        double pivot = copy[low + (high - low) / 2];
-        size_t i = low, k = high;
-        while (i <= k) {
-            while (copy[i] < pivot)
-                i++;
-            while (copy[k] > pivot)
-                k--;
-            if (i > k)
-                break;
-            double swap = copy[i];
-            copy[i++] = copy[k];
-            copy[k] = swap;
-            if (!k)
-                break;
-            k--;
-        }
-        if (half <= k)
-            high = k;
-        else if (half >= i)
-            low = i;
-        else
-            break;
-    }
-    double median = copy[half];
+    double median = oc_median_of(copy, n, copy + n);
     free(copy);
     return median;
 }
@@ -151,43 +128,22 @@ static struct long_pauses find_long_pauses(const struct pauses *p, size_t spacin
 
 /* ---- start of a run --------------------------------------------------------------------------------- */
 
-/* Whether RESUME launches before i - a equal those before the end of the typical segment less k. */
-static bool is_equal_before(const uint32_t *v, size_t i, size_t a, const struct oc_fold_content *c, size_t k)
+/* The median over the segments with the pause between the usual symbols. */
+static size_t pause_to_anchor(const struct oc_fold_in *in, const struct oc_fold_level *l,
+                              const struct pauses *p)
 {
-    size_t len = c->to - c->from;
-    for (size_t j = 0; j < RESUME && i > a + j; j++)
-        if (v[i - a - 1 - j] != v[c->to - 1 - (k + j) % len])
-            return false;
-    return i > a;
-}
-
-/* How many launches before `at` equal those before the end of the typical segment, again and again; a few
- * more or fewer, followed by equal ones, do not matter. */
-static size_t reach_back(const struct oc_fold_in *in, size_t at, const struct oc_fold_content *c,
-                         bool *to_begin)
-{
-    const uint32_t *v = in->symbol;
-    size_t i = at, len = c->to - c->from, k = 0; /* i launches before `at`, k before c->to */
-    while (i) {
-        if (v[i - 1] == v[c->to - 1 - k % len]) {
-            i--;
-            k++;
+    double *distance = oc_xmalloc(l->n * sizeof(*distance));
+    size_t n = 0;
+    for (size_t j = 1, i = 0; j < l->n && i < p->n; j++) {
+        if (l->at[j] - l->at[j - 1] > 2 * l->spacing)
             continue;
-        }
-        size_t skip_i = 0, skip_k = 0;
-        for (size_t skip = 1; skip <= MAX_SKIP && !skip_i && !skip_k; skip++)
-            for (size_t a = 0; a <= skip; a++)
-                if (is_equal_before(v, i, a, c, k + skip - a)) {
-                    skip_i = a;
-                    skip_k = skip - a;
-                }
-        if (!skip_i && !skip_k)
-            break;
-        i -= skip_i;
-        k += skip_k;
+        if (in->symbol[p->at[i]] == p->after || in->symbol[p->at[i] - 1] == p->before)
+            distance[n++] = (double)(l->at[j] - p->at[i]);
+        i++;
     }
-    *to_begin = i <= MAX_SKIP;
-    return *to_begin ? k + i : k;
+    size_t usual = n ? (size_t)run_fold_median_of(distance, n) : SIZE_MAX;
+    free(distance);
+    return usual;
 }
 
 /* Distance from the start of a run to its anchor where a pause or copies show it: the run starts after the
@@ -196,16 +152,9 @@ static size_t marked_start(const struct oc_folding *f, const struct oc_fold_leve
                            const struct oc_fold_content *c, const struct pauses *p)
 {
     const struct oc_fold_in *in = f->in;
-    size_t len = c->to - c->from;
-    if (p) {
-        for (size_t j = 1, i = 0; j < l->n && i < p->n; j++) {
-            if (l->at[j] - l->at[j - 1] > 2 * l->spacing)
-                continue;
-            if (in->symbol[p->at[i]] == p->after && l->at[j] - l->at[j - 1] == l->spacing)
-                return l->at[j] - p->at[i];
-            i++;
-        }
-    }
+    size_t len = c->to - c->from, usual = p ? pause_to_anchor(in, l, p) : SIZE_MAX;
+    if (usual != SIZE_MAX)
+        return usual;
     for (size_t i = c->from; i < c->to && in->flags && c->transfer; i++) {
         uint8_t here = in->flags[i], before = in->flags[i > c->from ? i - 1 : c->to - 1];
         bool input = here & OC_FOLD_TO_DEVICE && !(before & OC_FOLD_TO_DEVICE);
@@ -243,10 +192,26 @@ static unsigned likeness(const struct oc_fold_in *in, size_t at, size_t like)
     return same;
 }
 
-/* The launch most like the start of a run, next to `expected`. */
-static size_t nearest_start(const struct oc_fold_in *in, size_t expected, size_t slack, size_t like)
+static size_t longest_pause(const struct oc_folding *f, size_t from, size_t to)
 {
+    size_t best = from;
+    for (size_t i = from; i <= to && i < f->in->n; i++)
+        best = f->gap[i] > f->gap[best] ? i : best;
+    return best;
+}
+
+/* The launch most like the start of a run, next to `expected`; after the longest pause, where pauses separate
+ * the runs. */
+static size_t nearest_start(const struct oc_folding *f, size_t expected, size_t slack, size_t like)
+{
+    const struct oc_fold_in *in = f->in;
     size_t best = expected;
+    size_t pause =
+        f->pause_ns > 0 ? longest_pause(f, expected > slack ? expected - slack : 0, expected + slack) : 0;
+    if (pause && f->gap[pause] >= f->pause_ns)
+        return pause;
+    if (f->pause_ns > 0 && expected <= slack)
+        return 0;
     unsigned most = likeness(in, expected, like);
     for (size_t d = 1; d <= slack && most < 3 * CONTEXT; d++)
         for (unsigned side = 0; side < 2; side++) {
@@ -302,7 +267,7 @@ static size_t end_of_run(const struct oc_folding *f, const struct oc_fold_conten
 {
     size_t len = c->to - c->from, slack = len / 32 + 1, end = from + len;
     if (end + slack < f->in->n)
-        end = nearest_start(f->in, end, len / 8 + 1, like);
+        end = nearest_start(f, end, len / 8 + 1, like);
     else
         end = end <= f->in->n + slack ? f->in->n : SIZE_MAX;
     return end != SIZE_MAX && run_fold_is_run(f, c, from, end) ? end : SIZE_MAX;
@@ -315,7 +280,7 @@ static size_t start_of_run(const struct oc_folding *f, const struct oc_fold_cont
     if (end + slack < len)
         return SIZE_MAX;
     if (end > len + slack)
-        from = nearest_start(f->in, end - len, len / 8 + 1, like);
+        from = nearest_start(f, end - len, len / 8 + 1, like);
     return run_fold_is_run(f, c, from, end) ? from : SIZE_MAX;
 }
 
@@ -331,7 +296,7 @@ static size_t place_starts(const struct oc_folding *f, const struct oc_fold_leve
         size_t here = ahead ? at[j] + len - back : at[j] - back;
         if (here > f->in->n) /* also below 0 */
             continue;
-        here = nearest_start(f->in, here, len / 8 + 1, c->to - back);
+        here = nearest_start(f, here, len / 8 + 1, c->to - back);
         if (!n || here > start[n - 1])
             start[n++] = here;
         if (n >= 3 && start[n - 1] - start[n - 3] <= len + len / 8) { /* two in one run */
@@ -370,6 +335,7 @@ static void run_fold_extend_runs(const struct oc_folding *f, const struct oc_fol
     struct oc_folding whole = *f;
     size_t next, cap = (size_t)out->n_run + 1;
     whole.in = f->all;
+    whole.pause_ns = 0; /* gaps are known for the launches that were searched */
     while ((next = end_of_run(&whole, c, out->start[out->n_run], like)) != SIZE_MAX) {
         if ((size_t)out->n_run + 2 > cap) {
             cap *= 2;
@@ -402,73 +368,85 @@ static size_t runs_in(const struct oc_folding *f, const struct oc_fold_content *
     return (size_t)median;
 }
 
-/* What a run has more of than the typical one: equal for equal symbols, 0 if fewer than two. */
-static size_t excess_of(const struct oc_folding *f, const struct oc_fold_content *c, size_t from, size_t to)
+/* Runs from the first of the possible starts that gives the most. Returns the distance from the start of a
+ * run to its anchor. */
+static size_t choose_starts(const struct oc_folding *f, const struct oc_fold_level *l,
+                            const struct oc_fold_content *c, const size_t *begin, size_t n_begin,
+                            struct oc_fold *out)
 {
-    size_t sum = 0, distinct = 0;
-    for (size_t i = c->from; i < c->to; i++)
-        f->count[f->in->symbol[i]]++;
-    for (size_t i = from; i < to; i++) {
-        uint32_t v = f->in->symbol[i];
-        if (--f->count[v] >= 0)
+    size_t room = 4 * (f->in->n / l->spacing) + l->n + 8, back = 0;
+    size_t *start = oc_xmalloc(room * sizeof(*start));
+    out->start = oc_xcalloc(room, sizeof(*out->start));
+    for (size_t i = 0; i < n_begin; i++) {
+        size_t more = begin[i] == SIZE_MAX ? 0 : place_runs(f, l, c, begin[i], start);
+        if (more <= out->n_run)
             continue;
-        distinct += f->count[v] == -1;
-        sum += (v + 1) * (size_t)0x9e3779b97f4a7c15u;
+        out->n_run = (uint32_t)more;
+        back = begin[i];
+        memcpy(out->start, start, (more + 1) * sizeof(*start));
     }
-    for (size_t i = c->from; i < c->to; i++)
-        f->count[f->in->symbol[i]] = 0;
-    for (size_t i = from; i < to; i++)
-        f->count[f->in->symbol[i]] = 0;
-    return distinct >= 2 ? sum : 0;
+    free(start);
+    return back;
 }
 
-/* Whether the same additional work follows every few runs: then those are parts of a longer run. */
-static bool is_part(const struct oc_folding *f, const struct oc_fold_content *c, const struct oc_fold *out)
+/* Launches of the range that belong to the typical run: all of its kinds, if most launches are; at least
+ * `follow`, which follow each other as there. */
+static size_t part_of_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t from, size_t to,
+                          size_t follow)
 {
-    size_t *excess = oc_xmalloc((out->n_run + 1) * sizeof(*excess)),
-           *at = oc_xmalloc((out->n_run + 1) * sizeof(*at));
-    size_t n = 0, m = 0, value, equal = 0;
-    for (size_t k = 0; k < out->n_run; k++) {
-        excess[n] = excess_of(f, c, out->start[k], out->start[k + 1]);
-        at[n] = k;
-        n += excess[n] != 0;
-    }
-    oc_fold_mode(excess, n, &value);
-    for (size_t i = 0; i < n; i++)
-        if (excess[i] == value)
-            at[m++] = at[i];
-    size_t every = m >= 2 ? (at[m - 1] - at[0] + (m - 1) / 2) / (m - 1) : 0;
-    for (size_t i = 1; i < m; i++)
-        equal += oc_fold_regular(at[i] - at[i - 1], every);
-    bool part = every >= 2 && 3 * m >= n && at[0] <= every && at[m - 1] + 2 * every >= out->n_run &&
-                2 * equal > m - 1;
-    free(excess);
-    free(at);
-    return part;
+    double same = contained(f, c, from, to) * (double)(c->to - c->from);
+    size_t n = to - from, kinds = same >= MOST * (double)n ? (size_t)(same + 0.5) : 0;
+    return kinds > follow ? kinds : follow < n ? follow : n;
 }
 
-static bool make_runs(const struct oc_folding *f, const struct oc_fold_level *l,
-                      const struct oc_fold_content *c, const struct pauses *p, struct oc_fold *out)
+/* Parts of runs at both ends of the launches that together are a run: then the runs start elsewhere. *shift:
+ * how much earlier, 0: where they are. False: that is not sure. */
+static bool check_ends(const struct oc_folding *f, const struct oc_fold_content *c, size_t back,
+                       const struct oc_fold *out, size_t *shift)
 {
-    size_t room = 4 * (f->in->n / l->spacing) + l->n + 8, n = 0;
+    bool end, whole; /* launches up to the first one */
+    size_t len = c->to - c->from, phase = (len - back) % len, last = out->start[out->n_run];
+    size_t before = oc_fold_reach(f->in, out->start[0], c, phase, true, &whole);
+    size_t after = oc_fold_reach(f->in, last, c, phase, false, &end);
+    before = part_of_run(f, c, out->start[0] > len ? out->start[0] - len : 0, out->start[0], before);
+    after = part_of_run(f, c, last, last + len < f->in->n ? last + len : f->in->n, after);
+    double parts = (double)(before + after) / (double)len,
+           slack = fmin(fmax(ENDS_SLACK, 2 / (double)len), (1 - ENDS_DOUBT) / 2);
+    *shift = 0;
+    if (parts < ENDS_DOUBT || (f->pause_ns > 0 && whole && parts > 2 - ENDS_DOUBT))
+        return true;
+    *shift = before;
+    return before && parts >= 1 - slack && (!(f->pause_ns > 0) || parts <= 1 + slack);
+}
+
+/* Moves all starts to the front, and adds a run. */
+static void move_starts(struct oc_fold *out, size_t shift, size_t n)
+{
+    for (size_t k = 0; k <= out->n_run; k++)
+        out->start[k] -= shift;
+    size_t end = out->start[out->n_run++] + out->length;
+    out->start[out->n_run] = end < n ? end : n;
+}
+
+static bool make_runs(struct oc_folding *f, const struct oc_fold_level *l, const struct oc_fold_content *c,
+                      const struct pauses *p, struct oc_fold *out)
+{
     bool to_begin;
-    size_t early = reach_back(f->in, l->at[0], c, &to_begin) % (c->to - c->from), back = 0;
+    size_t len = c->to - c->from, early = oc_fold_reach(f->in, l->at[0], c, 0, true, &to_begin) % len, shift;
     size_t begin[] = {marked_start(f, l, c, p), outside_layers(c, early),
                       !to_begin   ? SIZE_MAX
                       : c->layers ? at_layer(c, early)
-                                  : l->at[0] % (c->to - c->from)};
-    *out = (struct oc_fold){.start = oc_xmalloc(room * sizeof(*out->start)), .length = c->to - c->from};
-    size_t *start = oc_xmalloc(room * sizeof(*start));
-    for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++) {
-        size_t more = begin[i] == SIZE_MAX ? 0 : place_runs(f, l, c, begin[i], start);
-        if (more <= n)
-            continue;
-        n = more;
-        back = begin[i];
-        memcpy(out->start, start, (n + 1) * sizeof(*start));
-    }
-    free(start);
-    out->n_run = (uint32_t)n;
+                                  : l->at[0] % len};
+    f->pause_ns = p && begin[0] != SIZE_MAX ? run_fold_median_of(p->ns, p->n) / 2 : 0;
+    *out = (struct oc_fold){.length = len};
+    size_t back = choose_starts(f, l, c, begin, f->pause_ns > 0 ? 1 : OC_COUNT(begin), out);
+    if (!check_ends(f, c, back, out, &shift) && !f->in->iterations)
+        return false;
+    if (shift)
+        move_starts(out, shift, f->in->n);
+    if (shift && contained(f, c, 0, out->start[0]) > MAX_BEFORE && !f->in->iterations)
+        return false;
+    size_t n = out->n_run;
     out->layers = c->layers;
     for (size_t k = 0; k < n; k++)
         out->uneven += oc_fold_difference(f->in, c->from, c->to, out->start[k], out->start[k + 1],
@@ -480,7 +458,7 @@ static bool make_runs(const struct oc_folding *f, const struct oc_fold_level *l,
     double before = (double)runs_in(f, c, 0, out->start[0]);
     double after = (double)runs_in(f, c, out->start[out->n_run], f->all->n);
     return f->in->iterations || (before <= fmax(MAX_OTHER, MAX_OUTSIDE * out->n_run) &&
-                                 after <= MAX_OUTSIDE * out->n_run && !is_part(f, c, out));
+                                 after <= MAX_OUTSIDE * out->n_run && !oc_fold_is_part(f, c, out));
 }
 
 /* ---- the choice of a level -------------------------------------------------------------------------- */

@@ -55,9 +55,7 @@ struct oc_profile;
 void oc_fold_report(const struct oc_fold *f, const struct oc_fold_in *in, const char *what,
                     struct oc_profile *p);
 
-/* ---- private to run_fold.c, run_levels.c and run_content.c
- * ----------------------------------------------------------------
- */
+/* ---- private to run_fold.c, run_levels.c and run_content.c ------------------------------------------ */
 
 /* Occurrences of an n-gram that is an anchor. */
 struct oc_fold_level {
@@ -90,7 +88,8 @@ size_t oc_fold_mode(const size_t *v, size_t n, size_t *value);
 struct oc_folding {
     const struct oc_fold_in *in; /* at most MAX_LOOK launches */
     const struct oc_fold_in *all;
-    double *gap; /* before each launch */
+    double *gap;     /* before each launch */
+    double pause_ns; /* such gaps separate the runs; 0: none do */
     int32_t *count;
 };
 
@@ -108,6 +107,16 @@ struct oc_fold_content {
 void oc_fold_look_inside(const struct oc_folding *f, const struct oc_fold_level *l, size_t lag,
                          struct oc_fold_content *c);
 
+/* How many launches after `at` (back: before it) continue the typical segment from `phase`, again and again;
+ * a few more or fewer, followed by equal ones, do not matter. *to_end: up to the first or last launch. */
+size_t oc_fold_reach(const struct oc_fold_in *in, size_t at, const struct oc_fold_content *c, size_t phase,
+                     bool back, bool *to_end);
+
+/* Whether additional work follows every few runs: then those are parts of a longer run. One kind shows it if
+ * it recurs often at one place of the run, or is a copy; of a few recurrences, two kinds must agree. */
+bool oc_fold_is_part(const struct oc_folding *f, const struct oc_fold_content *c, const struct oc_fold *out);
+
+#define OC_FOLD_SKIP     8    /* launches that may differ */
 #define OC_FOLD_DISTINCT 3    /* kernels of a run at least: fewer are a benchmark of one kernel */
 #define OC_FOLD_ALIKE    0.15 /* ranges that differ less are the same work */
 

@@ -152,12 +152,13 @@ static void set_rates(const struct oc_report *r, double all_ns, struct oc_headli
     out->flops_quality = (uint8_t)w.flops_quality;
     out->bytes_quality = (uint8_t)w.bytes_quality;
     out->counted_share = w.time_s > 0 ? w.operations_s / w.time_s : (double)NAN;
-    if (w.counted && (w.operations > 0 || w.flops_quality != OC_LOWER)) { /* at least 0 is unknown */
+    /* at least 0 is unknown */
+    if (w.counted && (w.operations > 0 || w.flops_quality != OC_LOWER)) {
         out->flops_per_s = w.flops / all_ns * 1e9;
         out->ops_per_s = w.ops / all_ns * 1e9;
         out->operator_flops_per_s = w.operations_s > 0 ? w.operations / w.operations_s : (double)NAN;
     }
-    if (w.moved)
+    if (w.moved && (w.bytes > 0 || w.bytes_quality != OC_LOWER))
         out->bytes_per_s = w.bytes / all_ns * 1e9;
 }
 

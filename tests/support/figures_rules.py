@@ -282,6 +282,12 @@ def check_page(case, data, columns, truth, report):
             case.equal("page: quality of %s/s" % a, page[a + "_quality"], totals["achieved_%s_quality" % a])
 
 
+def sum_of(rows, key):
+    """Of the work of rows with a time; None: at least 0, or unknown."""
+    amount = total(number(row.get(key)) for row in rows if number(row["time_ns"]) is not None)
+    return None if amount == 0 and quality_of(rows, key) == "lower" else amount
+
+
 def quality_of(rows, key):
     """Of a sum over the rows with a time."""
     rows = [row for row in rows if number(row["time_ns"]) is not None]
@@ -297,9 +303,8 @@ def check_totals(case, report, rows, runs, about):
     time = totals["time_ns"]
     known = profile["runs_from"] is not None
     case.equal("inferences/s", totals["inferences_per_s"], 1e9 * runs / time if known and time else None, 9)
-    timed = [row for row in rows if number(row["time_ns"]) is not None]
     rated = time and (known or report["model"] is None)
-    flo, moved = total(number(r.get("flo")) for r in timed), total(number(r.get("bytes")) for r in timed)
+    flo, moved = sum_of(rows, "flo"), sum_of(rows, "bytes")
     both = total([totals["achieved_flops_per_s"], totals["achieved_ops_per_s"]])
     case.equal("FLOP/s of the run", both, flo / time * 1e9 if rated and flo is not None else None, 9)
     case.equal("bytes/s of the run", totals["achieved_bytes_per_s"], moved / time * 1e9 if rated and moved is not None else None, 9)
