@@ -149,6 +149,8 @@ void oc_match_add(struct oc_matcher *x, uint32_t rec, uint32_t node);
 void oc_match_core(struct oc_matcher *x, uint32_t rec, uint32_t node, const char *rule, double confidence);
 /* False for nodes that never appear in a profile: constants, folded nodes, branches not taken. */
 bool oc_match_runs(const struct oc_matcher *x, uint32_t node);
+/* ONNX Runtime removes the node (Identity, the sum with 0): no record executes it, unless it has its own. */
+bool oc_match_removed(const struct oc_matcher *x, uint32_t node);
 /* The first recorded input with the most dimensions (addmm has its bias first), NULL: none. */
 const struct oc_type *oc_match_main_input(const struct oc_prof_rec *r);
 /* Whether nodes of type `original` may be (part of) an operator that the runtime calls `type`. */

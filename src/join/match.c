@@ -1,7 +1,9 @@
 /* Shared by all rules of the join: assigns nodes to a record. */
+#include <math.h>
 #include <string.h>
 
 #include "join/join.h"
+#include "join/type_sets.h"
 
 void oc_match_add(struct oc_matcher *x, uint32_t rec, uint32_t node)
 {
@@ -44,6 +46,34 @@ bool oc_match_runs(const struct oc_matcher *x, uint32_t node)
         if (n->in[k] != OC_NONE && !x->m->value[n->in[k]].constant)
             return true;
     return false;
+}
+
+static bool is_number(const struct oc_matcher *x, uint32_t value, int number)
+{
+    const struct oc_tensor *t = value == OC_NONE || !x->a ? NULL : oc_analysis_constant(x->a, value);
+    struct oc_elem e;
+    if (!t || t->elements != 1 || t->storage == OC_STORE_EXTERNAL ||
+        !oc_tensor_elems(x->m, t, 1, &e, x->arena))
+        return false;
+    return e.kind == OC_E_REAL ? fabs(e.r - number) == 0
+                               : e.kind == OC_E_INT && oc_is_known(e.i) && e.i.v == number;
+}
+
+/* The sum with 0, the product with 1. */
+static bool is_neutral(const struct oc_matcher *x, const struct oc_node *n)
+{
+    bool sum = oc_type_set_has(" Add Sub ", n->op_type), product = oc_type_set_has(" Mul Div ", n->op_type);
+    bool ordered = oc_type_set_has(" Sub Div ", n->op_type);
+    return (sum || product) && n->n_in == 2 &&
+           (is_number(x, n->in[1], product) || (!ordered && is_number(x, n->in[0], product)));
+}
+
+bool oc_match_removed(const struct oc_matcher *x, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    return x->owner[node] == OC_NONE && oc_match_runs(x, node) && oc_equal(x->p->format, "onnxruntime") &&
+           (strcmp(n->op_type, "Identity") == 0 || (strcmp(n->op_type, "Dropout") == 0 && n->n_in < 3) ||
+            is_neutral(x, n));
 }
 
 const struct oc_type *oc_match_main_input(const struct oc_prof_rec *r)

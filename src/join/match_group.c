@@ -22,7 +22,9 @@ struct pattern {
 };
 
 #define QUANTIZERS " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Mul "
-#define NORMALIZED " BatchNormalization Mul Add"
+/* Activations that only a matrix product can fuse. */
+#define GEMM_ACTIVATIONS "Elu Selu Softplus Softsign ScaledTanh ParametricSoftplus ThresholdedRelu "
+#define NORMALIZED       " BatchNormalization Mul Add"
 
 static const struct pattern narrow[] = {
     {"Conv", NORMALIZED " ", " Pad ", false, false},
@@ -30,10 +32,10 @@ static const struct pattern narrow[] = {
     {"BlockedProduct", OC_MATCH_ACTIVATIONS, "", false, false},
     {"ConvTranspose", NORMALIZED " ", " Pad ", false, false},
     {"Gemm", NORMALIZED " Transpose Reshape ", " Transpose Reshape MatMul ", false, false},
-    {"FusedGemm", NORMALIZED " Transpose Reshape" OC_MATCH_ACTIVATIONS, " Transpose Reshape MatMul Gemm ",
-     false, false},
-    {"FusedMatMul", " Transpose Mul Div ", NULL, false, false},
-    {"TransposeMatMul", " Transpose Mul Div ", NULL, false, false},
+    {"FusedGemm", NORMALIZED " Transpose Reshape" OC_MATCH_ACTIVATIONS GEMM_ACTIVATIONS,
+     " Transpose Reshape MatMul Gemm ", false, false},
+    {"FusedMatMul", " Mul Div ", " Transpose Mul Div ", false, false},
+    {"TransposeMatMul", " Mul Div ", " Transpose Mul Div ", false, false},
     {"MatMulIntegerToFloat", " Cast Mul Add ", " Mul ", false, false},
     {"DynamicQuantizeMatMul", " Cast Mul Add ", " DynamicQuantizeLinear Cast Mul ", false, false},
     {"QLinear", QUANTIZERS, NULL, true, false},
@@ -122,6 +124,22 @@ static bool is_constant(const struct oc_matcher *x, uint32_t value)
            (v->producer != OC_NONE && strcmp(x->m->node[v->producer].op_type, "Constant") == 0);
 }
 
+static uint32_t only_reader(const struct oc_matcher *x, uint32_t value)
+{
+    if (value == OC_NONE || x->m->value[value].graph_output ||
+        x->x.use_first[value + 1] != x->x.use_first[value] + 1)
+        return OC_NONE;
+    return x->x.use[x->x.use_first[value]];
+}
+
+static uint32_t only_user(const struct oc_matcher *x, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    return only_reader(x, n->n_out ? n->out[0] : OC_NONE);
+}
+
+/* ---- products and sums ------------------------------------------------------------------------------ */
+
 static bool is_product(const char *type)
 {
     return oc_type_set_has(" MatMul Gemm Conv ConvTranspose MatMulInteger ", type);
@@ -141,6 +159,13 @@ static bool is_other_layer(const struct oc_matcher *x, uint32_t rec, const struc
     return !p->wide && is_product(x->m->node[node].op_type) && has_product(x, rec);
 }
 
+/* The result of a product is transposed as it is recorded: with two dimensions. */
+static bool has_recorded_rank(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
+{
+    const struct oc_shape *s = oc_match_output_shape(x, node);
+    return !s || !s->ranked || !r->n_out || !r->out[0].shape.ranked || s->rank == r->out[0].shape.rank;
+}
+
 /* A convolution that fused the sum of two branches reads the other branch: an input with the shape of its
  * output. If the record shows its inputs and none has that shape, the sum belongs to the convolution of
  * the other branch. */
@@ -149,8 +174,10 @@ static bool may_take(const struct oc_matcher *x, uint32_t rec, const struct patt
     const struct oc_node *n = &x->m->node[node];
     const struct oc_prof_rec *r = &x->p->rec[rec];
     bool product = strstr(p->type, "Gemm") != NULL;
-    if (is_other_layer(x, rec, p, node))
+    if (is_other_layer(x, rec, p, node) || oc_match_removed(x, node))
         return false;
+    if (product && strcmp(n->op_type, "Transpose") == 0)
+        return has_recorded_rank(x, r, node);
     if (strcmp(n->op_type, "Add") != 0 || n->n_in != 2 ||
         (!product && (!strstr(p->type, "Conv") || !r->has_in || !r->n_out)))
         return true;
@@ -184,35 +211,127 @@ static bool shared_dequantizer(const struct oc_matcher *x, const struct pattern 
     return is_quantized(p) && strcmp(x->m->node[node].op_type, "DequantizeLinear") == 0;
 }
 
-/* ONNX Runtime's products end with their activation. */
-static bool is_end(const struct oc_matcher *x, const struct pattern *p, const char *type)
+static bool has_recorded_output(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
 {
-    return p->before && oc_type_set_has(OC_MATCH_ACTIVATIONS, type) && oc_equal(x->p->format, "onnxruntime");
+    const struct oc_shape *s = oc_match_output_shape(x, node);
+    return s && r->n_out && oc_shape_known(s) && oc_shape_equal(s, &r->out[0].shape);
 }
 
-static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
+static bool reads_constant(const struct oc_matcher *x, const struct oc_node *n)
+{
+    for (uint32_t k = 0; k < n->n_in; k++)
+        if (n->in[k] != OC_NONE && (is_constant(x, n->in[k]) || (x->a && x->a->is_const[n->in[k]])))
+            return true;
+    return false;
+}
+
+/* A normalization ends with the product with its weights, or the sum with its bias. */
+static bool is_end_of_normalization(const struct oc_matcher *x, uint32_t rec, const struct pattern *p,
+                                    uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    const char *last = strstr(p->type, "Simplified") ? "Mul" : "Add";
+    if (!p->wide || !strstr(p->type, "LayerNormalization"))
+        return false;
+    return strstr(n->op_type, "Normalization") || (strcmp(n->op_type, last) == 0 && reads_constant(x, n) &&
+                                                   has_recorded_output(x, &x->p->rec[rec], node));
+}
+
+/* Nothing before the input of a normalization belongs to it, but the sum of a SkipLayerNormalization and its
+ * bias. */
+static bool is_before_normalization(const struct oc_matcher *x, const struct pattern *p, uint32_t value,
+                                    uint32_t user)
+{
+    const char *first = strstr(p->type, "Simplified") ? "Pow" : "ReduceMean";
+    const struct oc_node *from = &x->m->node[x->m->value[value].producer];
+    bool sum = strcmp(from->op_type, "Add") == 0, starts = false;
+    uint32_t begin = x->x.use_first[value], end = x->x.use_first[value + 1];
+    if (!p->wide || !strstr(p->type, "LayerNormalization") || strncmp(p->type, "Embed", 5) == 0)
+        return false;
+    if (strncmp(p->type, "Skip", 4) == 0 && strcmp(x->m->node[user].op_type, "Add") == 0)
+        return strcmp(from->op_type, "Cast") != 0 && !(sum && reads_constant(x, from));
+    for (uint32_t i = begin; i < end; i++)
+        starts |= end - begin > 1 && strcmp(x->m->node[x->x.use[i]].op_type, first) == 0;
+    return starts && !(sum && strncmp(p->type, "Skip", 4) == 0);
+}
+
+/* Nothing after the node belongs to the group: ONNX Runtime's products end with their activation. */
+static bool is_end(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
+{
+    if (!oc_equal(x->p->format, "onnxruntime"))
+        return false;
+    return (p->before && oc_type_set_has(OC_MATCH_ACTIVATIONS GEMM_ACTIVATIONS, x->m->node[node].op_type)) ||
+           is_end_of_normalization(x, rec, p, node);
+}
+
+/* The consumers of the value that belong to the group, and the removed nodes before them. */
+static void grow_behind(struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t v)
+{
+    uint32_t removed[MAX_BEHIND], n = 0, user, before = x->match[rec].n_node;
+    while (n < MAX_BEHIND && (user = only_reader(x, v)) != OC_NONE && oc_match_removed(x, user)) {
+        removed[n++] = user;
+        v = x->m->node[user].out[0];
+    }
+    if (v == OC_NONE || !is_inner(x, rec, p, v))
+        return;
+    for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++)
+        if (x->match[rec].n_node < MAX_GROUP && is_free(x, x->x.use[i]) &&
+            !other_side(x, p, x->x.use[i], true) && may_take(x, rec, p, x->x.use[i]))
+            oc_match_add(x, rec, x->x.use[i]);
+    while (n > 0 && x->match[rec].n_node > before)
+        oc_match_add(x, rec, removed[--n]);
+}
+
+static void grow_before(struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
     const char *before = p->before ? p->before : p->member;
-    for (uint32_t k = 0; k < n->n_out && !is_end(x, p, n->op_type); k++) {
-        uint32_t v = n->out[k];
-        if (v == OC_NONE || !is_inner(x, rec, p, v))
-            continue;
-        for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++)
-            if (x->match[rec].n_node < MAX_GROUP && is_free(x, x->x.use[i]) &&
-                !other_side(x, p, x->x.use[i], true) && may_take(x, rec, p, x->x.use[i]))
-                oc_match_add(x, rec, x->x.use[i]);
-    }
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
         if (from == OC_NONE || !is_free(x, from) || !oc_type_set_has(before, x->m->node[from].op_type) ||
             other_side(x, p, from, false) || is_other_layer(x, rec, p, from) ||
-            x->match[rec].n_node >= MAX_GROUP)
+            is_before_normalization(x, p, v, node) || x->match[rec].n_node >= MAX_GROUP)
             continue;
         if (shared_dequantizer(x, p, from) ||
             ((p->wide || x->m->value[v].n_use == 1) && is_inner(x, rec, p, v)))
             oc_match_add(x, rec, from);
     }
+}
+
+static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    for (uint32_t k = 0; k < n->n_out && !is_end(x, rec, p, node); k++)
+        if (n->out[k] != OC_NONE)
+            grow_behind(x, rec, p, n->out[k]);
+    grow_before(x, rec, p, node);
+}
+
+/* Attention from its Softmax: the nodes up to the recorded output, and those before them up to the products
+ * with weights. False: the output is not known. */
+static bool grow_attention(struct oc_matcher *x, uint32_t rec, const struct pattern *p)
+{
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    uint32_t node = x->match[rec].core, path[MAX_BACK], n = 0;
+    if (!strstr(p->type, "Attention") || strcmp(x->m->node[node].op_type, "Softmax") != 0)
+        return false;
+    while (n < MAX_BACK && !has_recorded_output(x, r, node)) {
+        node = only_user(x, node);
+        if (node == OC_NONE || !is_free(x, node) ||
+            !(oc_match_removed(x, node) || is_member(p, x->m->node[node].op_type)))
+            return false;
+        path[n++] = node;
+    }
+    if (!has_recorded_output(x, r, node))
+        return false;
+    while (n > 0)
+        oc_match_add(x, rec, path[--n]);
+    for (uint32_t i = 0; i < x->match[rec].n_node; i++) { /* the list grows during the iteration */
+        const struct oc_node *member = &x->m->node[x->match[rec].node[i]];
+        if (!is_product(member->op_type) || !reads_constant(x, member))
+            grow_before(x, rec, p, x->match[rec].node[i]);
+    }
+    return true;
 }
 
 /* Several Gathers or Slices of one tensor fused to one Split: they are connected by their common input. */
@@ -239,6 +358,8 @@ static void grow_all(struct oc_matcher *x, const struct pattern *p, size_t n)
         if (x->match[rec].core == OC_NONE || x->match[rec].whole)
             continue;
         take_siblings(x, rec);
+        if (hit && grow_attention(x, rec, hit))
+            continue;
         for (uint32_t i = 0; hit && i < x->match[rec].n_node; i++) /* the list grows during the iteration */
             grow_from(x, rec, hit, x->match[rec].node[i]);
     }
@@ -283,15 +404,6 @@ static void complete_outputs(struct oc_matcher *x)
 }
 
 /* ---- the recorded output ---------------------------------------------------------------------------- */
-
-static uint32_t only_user(const struct oc_matcher *x, uint32_t node)
-{
-    const struct oc_node *n = &x->m->node[node];
-    uint32_t v = n->n_out ? n->out[0] : OC_NONE;
-    if (v == OC_NONE || x->m->value[v].graph_output || x->x.use_first[v + 1] != x->x.use_first[v] + 1)
-        return OC_NONE;
-    return x->x.use[x->x.use_first[v]];
-}
 
 /* A node keeps its name when it takes over the work of the nodes after it (1 / a * b becomes the Div b / a):
  * the group extends to the node with the recorded output. */
@@ -573,6 +685,7 @@ void oc_match_grow(struct oc_matcher *x)
     complete_outputs(x);
     extend_to_outputs(x);
     grow_all(x, narrow, OC_COUNT(narrow));
+    grow_all(x, wide, OC_COUNT(wide)); /* so that only nodes of unnamed records are left */
     match_by_order(x);
     grow_all(x, narrow, OC_COUNT(narrow));
     grow_all(x, wide, OC_COUNT(wide));

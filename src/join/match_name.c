@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "join/join.h"
+#include "join/type_sets.h"
 
 /* Names of ONNX Runtime's events and the nodes they refer to (profile-formats 2.4): the node's own name, or
  * one that a graph transformer generates (table `generated`), a name in an inlined branch or function
@@ -577,19 +578,29 @@ bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
 
 /* ---- nodes inserted by the optimizer ---------------------------------------------------------------- */
 
+/* A name without a stem, or a number alone, says only that the runtime made the node. Nodes of these types
+ * convert the representation of the same numbers (Gather: the order of dimensions); others compute something.
+ */
+#define CONVERSIONS                                                                                          \
+    " Cast DequantizeLinear Gather Identity QuantizeLinear Reshape Split Squeeze Transpose Unsqueeze "
+
 /* `name` without its number, with the texts of the row. */
 static bool is_made_as(const struct generated *g, struct oc_str name, const char *op_type)
 {
     struct oc_str stem;
     if (g->of < INSERTED || (g->type && !oc_equal(g->type, op_type)) || !has_form(g, name.s, name.n, &stem))
         return false;
-    return g->of == INSERTED ? stem.n == 0 : g->of == INSERTED_TYPE ? oc_str_eq(stem, op_type) : true;
+    if (g->of == INSERTED_TYPE)
+        return oc_str_eq(stem, op_type) && oc_type_set_has(CONVERSIONS, op_type);
+    return g->of != INSERTED || stem.n == 0;
 }
 
 bool oc_match_inserted(const char *name, const char *op_type)
 {
     struct oc_str s = oc_str(name, without_token(name, strlen(name)));
-    if (s.n < strlen(name) && !oc_match_without_cast(name))
+    if (strncmp(name, "gemm_output_reshape", 19) == 0) /* also "..._new_reshape", fused with the next one */
+        return oc_equal(op_type, "Reshape");
+    if (s.n < strlen(name) && !oc_match_without_cast(name) && oc_type_set_has(CONVERSIONS, op_type))
         return true;
     while (s.n && name[s.n - 1] >= '0' && name[s.n - 1] <= '9') /* "Unsqueeze_0", "<tensor>_dq1" */
         s.n--;

@@ -14,12 +14,26 @@ import sys
 
 import onnx
 
-INSERTED = {"layout", "copies", "casts", "inserted"} # buckets of operators that the runtime adds
+INSERTED = {"layout", "copies", "casts", "inserted"} # buckets of operators that the runtime adds ...
+CONVERSIONS = {"Cast", "DequantizeLinear", "Gather", "Identity", "MemcpyFromHost", "MemcpyToHost", "QuantizeLinear",
+               "ReorderInput", "ReorderOutput", "Reshape", "Squeeze", "Transpose", "Unsqueeze"} # ... and their types
 
 
 class Node:
     def __init__(self, proto, scope, bind, inputs, outputs):
         self.proto, self.scope, self.bind, self.inputs, self.outputs = proto, scope, bind, inputs, outputs
+
+
+def captured(node):
+    """Names that the graphs in the node read from around it."""
+    names = set()
+    for g in [g for a in node.attribute for g in [a.g] * a.HasField("g") + list(a.graphs)]:
+        own = {v.name for v in list(g.input) + list(g.initializer)}
+        for n in g.node:
+            names |= (set(n.input) | captured(n)) - own - {""}
+            own.update(n.output)
+        names |= {o.name for o in g.output} - own
+    return names
 
 
 def label(node, k, scope_label):
@@ -32,7 +46,7 @@ def flatten(model, saved_names):
     functions = {(f.domain, f.name): f for f in model.functions}
     queue, out, prefixes, taken, token = [], [], {}, set(), 0
     for k, n in enumerate(model.graph.node):
-        queue.append(Node(n, "", {}, list(n.input), list(n.output)))
+        queue.append(Node(n, "", {}, list(n.input) + sorted(captured(n)), list(n.output)))
         queue[-1].label = label(n, k, "")
         queue[-1].local = list(n.output)
     queue = [n for n in queue if n.proto.op_type != "Constant"]
@@ -62,7 +76,7 @@ def flatten(model, saved_names):
         for k, n in enumerate(f.node):
             if n.op_type == "Constant":
                 continue
-            child = Node(n, scope, bind, [bind.get(i, f"{prefix}_{i}") if i else "" for i in n.input],
+            child = Node(n, scope, bind, [bind.get(i, f"{prefix}_{i}") if i else "" for i in [*n.input, *sorted(captured(n))]],
                          [bind.get(o, f"{prefix}_{o}") if o else "" for o in n.output])
             child.label = label(n, k, node.label + "/")
             child.local = [outer.get(o, o) for o in n.output]
@@ -101,7 +115,8 @@ class Truth:
 
     def tensors(self, n):
         """Original tensors that the outputs of a node of the saved model stand for."""
-        result = [t for t in n.output if t in self.producer]
+        plain = [t.removeprefix("InsertedPrecisionFreeCast_") for t in n.output] # in another type
+        result = [t for t in plain if t in self.producer]
         for suffix in ("_bn_nchwc", "_mul_nchwc", "_nchwc"):
             if not result and n.name.endswith(suffix) and n.name[: -len(suffix)] in self.producer:
                 result = [n.name[: -len(suffix)]]
@@ -249,13 +264,14 @@ def measure(model, optimized, report, recorded):
             by_output[n["scope"], o["name"], n["op_type"]] = n["index"]
     index = {id(n): by_output.get((n.scope, o, n.proto.op_type)) for n in truth.nodes for o in n.local if o}
     rows = [r for r in report["join"]["rows"] if r["op_type"]]
-    pairs = pair_nodes(recorded, optimized)
+    same = collections.Counter((r["name"], r["op_type"]) for r in rows) # in several bodies
+    pairs = {k: n for k, n in pair_nodes(recorded, optimized).items() if same[k] == 1}
     times = dict.fromkeys(("right", "wrong", "unattributed", "inserted", "not verified"), 0.0)
     lines = []
     for r in rows:
         time, n = r["self_time_ns"] or 0, pairs.get((r["name"], r["op_type"]))
         line = f"{r['name']} ({r['op_type']}, {time / 1e3:.1f} us)"
-        if r["bucket"] in INSERTED:
+        if r["bucket"] in INSERTED and r["op_type"] in CONVERSIONS:
             verdict = "inserted"
         elif not r["nodes"]:
             verdict = "unattributed"
