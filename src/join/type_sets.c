@@ -141,8 +141,8 @@ static struct text strip_decoration(const char *s)
 
 static bool is_listed(const char *set, const char *s, size_t n)
 {
-    for (const char *at = set; (at = memmem(at, strlen(at), s, n)) != NULL; at += n)
-        if (n && at > set && at[-1] == ' ' && at[n] == ' ')
+    for (const char *at = set; n && (at = memmem(at, strlen(at), s, n)) != NULL; at += n)
+        if (at > set && at[-1] == ' ' && at[n] == ' ')
             return true;
     return false;
 }
