@@ -65,7 +65,7 @@ LIBS := -lz -lm -ldl -pthread
 WRITER_LIBS := -lprotobuf-c $(LIBS)
 
 # ---- files -----------------------------------------------------------------------------------------------
-LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c))
+LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
 ifeq ($(MODE),coverage)
 LIB_SRC += tests/coverage/exit_flush.c
 endif
@@ -172,7 +172,7 @@ bench: all $(BENCH_BIN)
 	@BUILD=$(BUILD) tests/bench/bench.sh
 
 format:
-	@clang-format -i $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
+	@clang-format -i $(wildcard src/*.h src/*/*.[ch] src/*/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
 
 # ---- rules -----------------------------------------------------------------------------------------------
 $(PB).c $(PB).h &: proto/onnx.proto
@@ -400,7 +400,7 @@ check-layers:
 	@tests/check_layers.sh
 
 # clang-tidy with its analyzer takes seconds per file: its output is cached until the file or its headers change
-LINT_SRC := $(wildcard src/*/*.c models/*.c)
+LINT_SRC := $(wildcard src/*/*.c src/*/*/*.c models/*.c)
 LINT_FLAGS = -std=c11 $(CPPFLAGS) $(CPPFLAGS_tests) $(XML2_CPPFLAGS) -DOC_DATADIR='""'
 build/lint/%.tidy: %.c .clang-tidy
 	@mkdir -p $(@D)

@@ -37,7 +37,7 @@ unknown attributes are rejected|s/ library="acme"/ lib="acme"/
 unknown elements are rejected|s/<kernel /<name /
 EDITS
 
-names=$(sed -n '/class_names\[\] = {/,/};/p' src/profile/kernel_names.c | grep -oE '"[a-z]+"' | tr -d '"')
+names=$(sed -n '/class_names\[\] = {/,/};/p' src/profile/core/kernel_names.c | grep -oE '"[a-z]+"' | tr -d '"')
 problems=$(for name in $names; do
     grep -q "<value>$name</value>" hwdb/kernel-names/kernel-names.rng || echo "the schema lacks $name"
 done)

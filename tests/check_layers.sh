@@ -38,7 +38,7 @@ sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/be
 dlfcn.h           src/report/pcre_lib.c|src/report/pattern.c|tests/unit/base/|src/base/xml_lib.c|src/base/load_library.c|src/base/data_dir.c|src/run/|src/profile/sqlite_rows.c|tests/bench/
 '
 
-includes=$(grep -HnE '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch])
+includes=$(grep -HnE '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch] src/*/*/*.[ch])
 
 problems=$(printf '%s\n' "$includes" | awk -v allowed="$allowed" '
     BEGIN {
@@ -63,6 +63,10 @@ problems=$(printf '%s\n' "$includes" | awk -v allowed="$allowed" '
     }')
 result 'folders include only lower layers' "$problems"
 
+problems=$(grep -n '#include "profile/formats' src/profile/core/*.[ch]
+    grep -nE '#include "write/([a-z_]+\.h|commands/)' src/write/tables/*.[ch])
+result 'subfolders include only lower layers' "$problems"
+
 problems=$(printf '%s\n' "$confined" | while read -r pattern places; do
     [ -n "$pattern" ] || continue
     grep -HnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" -r src models tests --include='*.[ch]' 2>/dev/null |
@@ -74,16 +78,16 @@ problems=$(find src models tests \( -name '*.c' -o -name '*.h' \) 2>/dev/null | 
 result 'file names are unique' "$problems"
 
 problems=$(grep -nE '\b(atoi|atol|strcpy|strcat|sprintf|vsprintf|gets|strtok|setlocale|strtod|atof)[[:space:]]*\(' \
-    src/*/*.[ch] | grep -vE '^[^:]*:[0-9]*:[[:space:]]*\*|newlocale|strtod_l'
-    grep -nE '\b(str(n?)casecmp|tolower|toupper|isal(pha|num)|isspace|isupper|islower|ispunct|isprint)\b' src/*/*.[ch] |
+    src/*/*.[ch] src/*/*/*.[ch] | grep -vE '^[^:]*:[0-9]*:[[:space:]]*\*|newlocale|strtod_l'
+    grep -nE '\b(str(n?)casecmp|tolower|toupper|isal(pha|num)|isspace|isupper|islower|ispunct|isprint)\b' src/*/*.[ch] src/*/*/*.[ch] |
         grep -vE '^src/(cli/|base/str.h|base/unicode.h)' | sed 's/$/  (see base\/ascii.h)/')
 result 'no unsafe or locale-dependent functions' "$problems"
 
 problems=$(awk 'FNR == 1 && file { if (lines > 700) print file ": " lines " lines" }
     FNR == 1 { file = FILENAME } { lines = FNR }
-    END { if (lines > 700) print file ": " lines " lines" }' src/*/*.[ch])
+    END { if (lines > 700) print file ": " lines " lines" }' src/*/*.[ch] src/*/*/*.[ch])
 result 'no file over 700 lines' "$problems"
 
-problems=$(grep -nE '(^|[^a-z_])(printf|puts|putchar|perror) *\(' src/*/*.c | grep -v '^src/cli/')
+problems=$(grep -nE '(^|[^a-z_])(printf|puts|putchar|perror) *\(' src/*/*.c src/*/*/*.c | grep -v '^src/cli/')
 result 'the library prints nothing' "$problems"
 finish

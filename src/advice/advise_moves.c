@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "advice/advisor.h"
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 
 static const char *advise_moves_format_of(const struct oc_advisor *x)
 {

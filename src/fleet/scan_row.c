@@ -192,8 +192,8 @@ void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const str
 
 /* ---- scan rows read --------------------------------------------------------------------------------- */
 
-/* Reads rows of an earlier scan, written by write/out_scan.c: one JSON object per line, or CSV with a header.
- * Only rows of unchanged files are used. */
+/* Reads rows of an earlier scan, written by write/commands/out_scan.c: one JSON object per line, or CSV with
+ * a header. Only rows of unchanged files are used. */
 
 static const struct oc_scan_field *scan_row_field_named(struct oc_str name)
 {

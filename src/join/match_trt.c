@@ -8,7 +8,7 @@
 
 #include "join/join.h"
 #include "join/match_engine.h"
-#include "profile/trt_name.h"
+#include "profile/core/trt_name.h"
 
 #define MAX_LAYER_PARTS 1024
 #define MAX_NAME        16384 /* of a name in a timeline */

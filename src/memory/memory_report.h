@@ -1,5 +1,6 @@
 /* Contents of the memory report: live ranges of buffers, the live set at the peak, a simulation of the
- * runtime's allocator, its measured statistics, and whether the model fits. Written by write/out_memory.c. */
+ * runtime's allocator, its measured statistics, and whether the model fits. Written by
+ * write/commands/out_memory.c. */
 #ifndef OC_MEMORY_REPORT_H
 #define OC_MEMORY_REPORT_H
 

@@ -7,9 +7,9 @@
 
 #include "base/c_locale.h"
 #include "base/caps.h"
-#include "profile/kernel_names.h"
-#include "profile/quantiles.h"
-#include "profile/timeline.h"
+#include "profile/core/kernel_names.h"
+#include "profile/core/quantiles.h"
+#include "profile/core/timeline.h"
 
 bool oc_record_is_integer(const struct oc_prof_rec *rec)
 {

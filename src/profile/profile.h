@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/text_filter.h"
-#include "profile/run_spread.h"
+#include "profile/core/run_spread.h"
 #include "shape/type.h"
 #include "onnxcost.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "profile/kernel_names.h"
-#include "profile/paddle_report.h"
+#include "profile/core/kernel_names.h"
+#include "profile/formats/paddle_report.h"
 #include "profile/time_summary.h"
 
 /* ---- sorting ---------------------------------------------------------------------------------------- */

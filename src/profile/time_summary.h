@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 
 struct oc_times { /* per call */
     uint64_t calls;

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "join/join.h"
 #include "model/model.h"
-#include "profile/kernel_names.h"
+#include "profile/core/kernel_names.h"
 #include "report/report.h"
 
 /* Class of the most MACs: selects the peak of the model. */

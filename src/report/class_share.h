@@ -1,5 +1,5 @@
 /* A CPU profile of functions together with a model: the share of CPU time per class of functions (by name,
- * profile/kernel_names.h), and the share of the model's FLOPs per class of operators. Functions are not
+ * profile/core/kernel_names.h), and the share of the model's FLOPs per class of operators. Functions are not
  * attributed to nodes, so there are no rates. */
 #ifndef OC_CLASS_SHARE_H
 #define OC_CLASS_SHARE_H

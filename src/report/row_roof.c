@@ -9,7 +9,7 @@
 #include "estimate/predict.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "profile/kernel_names.h"
+#include "profile/core/kernel_names.h"
 #include "report/report.h"
 
 static struct oc_bound_share *share_of(struct oc_report *r, struct oc_bounds *b, const char *name)

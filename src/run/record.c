@@ -13,7 +13,7 @@
 #include "run/record_files.h"
 #include "run/ort_lib.h"
 #include "run/stop_rule.h"
-#include "profile/run_spread.h"
+#include "profile/core/run_spread.h"
 #include "shape/dtype.h"
 
 /* Messages of the worker: numbers are fields of the time of a session, those of the profiled session N_FIELDS

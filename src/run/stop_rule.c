@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "profile/run_spread.h"
+#include "profile/core/run_spread.h"
 
 /* Whether more runs would hardly move the median. Small errors cost the first run that has them a sort. */
 static bool is_steady(struct oc_stop_state *s)

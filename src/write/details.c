@@ -10,10 +10,10 @@
 #include "report/pyfmt.h"
 #include "report/group_keys.h"
 #include "report/what_if.h"
-#include "write/grid.h"
+#include "write/tables/grid.h"
 #include "write/report_write.h"
-#include "write/plain_table.h"
-#include "write/term_table.h"
+#include "write/tables/plain_table.h"
+#include "write/tables/term_table.h"
 
 #define INFO_WIDTH 30
 #define BAR_LENGTH 15

@@ -1,4 +1,4 @@
-#include "write/markup.h"
+#include "write/tables/markup.h"
 
 #include <stdlib.h>
 #include <string.h>

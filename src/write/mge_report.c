@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "write/details.h"
-#include "write/grid.h"
+#include "write/tables/grid.h"
 #include "report/pyfmt.h"
 #include "report/select.h"
 

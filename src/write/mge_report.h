@@ -4,7 +4,7 @@
 #ifndef OC_MGE_REPORT_H
 #define OC_MGE_REPORT_H
 
-#include "profile/megengine.h"
+#include "profile/formats/megengine.h"
 #include "report/rows.h"
 #include "onnxcost.h"
 

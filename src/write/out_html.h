@@ -5,7 +5,7 @@
 #define OC_OUT_HTML_H
 
 #include "report/report.h"
-#include "write/json_keys.h"
+#include "write/tables/json_keys.h"
 
 /* The built-in page, with marks for title, data and licences. */
 extern const unsigned char oc_page[];

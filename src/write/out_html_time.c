@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analyze/lives.h"
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "write/out_html.h"
-#include "write/out_summary.h"
+#include "write/commands/out_summary.h"
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "write/json_keys.h"
+#include "write/tables/json_keys.h"
 #include "write/report_write.h"
 #include "report/receipts.h"
 #include "report/headline.h"

@@ -8,7 +8,7 @@
 #include "join/record_cost.h"
 #include "report/row_roof.h"
 #include "report/rows_build.h"
-#include "write/json_keys.h"
+#include "write/tables/json_keys.h"
 
 static void units(struct oc_json_out *w, const struct oc_row_limits *l)
 {

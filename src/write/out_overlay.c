@@ -10,7 +10,7 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "report/columns.h"
-#include "write/json_keys.h"
+#include "write/tables/json_keys.h"
 #include "write/report_write.h"
 
 static const struct quantity {

@@ -12,9 +12,9 @@
 #include "analyze/lives.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "report/columns.h"
-#include "write/json_keys.h"
+#include "write/tables/json_keys.h"
 #include "write/trace_doc.h"
 
 /* What a slice represents: a row, a part of a row (a kernel that it launched), or none. */

@@ -8,7 +8,7 @@
 #include "join/run_sizes.h"
 #include "onnxcost.h"
 #include "report/report.h"
-#include "write/json_keys.h"
+#include "write/tables/json_keys.h"
 
 /* Adds the summary lines that are printed without -v, except warnings. */
 void oc_main_lines(struct oc_report *r, struct oc_summary *out);

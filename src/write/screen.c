@@ -9,8 +9,8 @@
 #include "report/aggregate.h"
 #include "report/group_keys.h"
 #include "report/what_if.h"
-#include "write/plain_table.h"
-#include "write/term_table.h"
+#include "write/tables/plain_table.h"
+#include "write/tables/term_table.h"
 
 enum { MOST_BY_TYPE = 60, MOST_GROUPS = 10 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "write/json_keys.h"
+#include "write/tables/json_keys.h"
 
 enum { MAX_COPIES = 64 };
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "fuzz/profile_checks.h"
-#include "profile/column_map.h"
+#include "profile/formats/column_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/kernel_names.h"
+#include "profile/core/kernel_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

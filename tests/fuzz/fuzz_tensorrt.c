@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "join/join.h"
-#include "profile/trt_name.h"
-#include "profile/trt_reading.h"
+#include "profile/core/trt_name.h"
+#include "profile/formats/trt_reading.h"
 #include "support/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

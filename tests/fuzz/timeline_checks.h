@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "profile_checks.h"
 
 static inline void fuzz_require(bool ok)

@@ -7,7 +7,7 @@
  */
 #include "unit/advice/advice_case.h"
 
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 
 enum { STEP, LOAD, KERNEL, COPY, NAMES };
 static const char *names[NAMES] = {"step", "DataLoader", "gemm", "Memcpy HtoD (Pageable -> Device)"};

@@ -19,7 +19,7 @@
 #include "estimate/cal_file.h"
 #include "hw/hwdb.h"
 #include "ops/user_rules.h"
-#include "profile/kernel_names.h"
+#include "profile/core/kernel_names.h"
 #include "shape/type.h"
 #include "support/build.h"
 

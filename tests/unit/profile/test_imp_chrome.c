@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "support/profiles.h"
 
 static struct oc_profile *open_kept(const char *path, const char *importer)

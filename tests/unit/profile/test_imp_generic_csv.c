@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "profile/column_map.h"
+#include "profile/formats/column_map.h"
 #include "support/profiles.h"
 
 static struct oc_profile *open_mapped(const char *path, const char *map)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "support/profiles.h"
 
 static struct oc_profile *open_with(const char *path, int32_t warmup)

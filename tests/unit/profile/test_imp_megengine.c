@@ -1,4 +1,4 @@
-#include "profile/megengine.h"
+#include "profile/formats/megengine.h"
 
 #include <math.h>
 #include <setjmp.h>

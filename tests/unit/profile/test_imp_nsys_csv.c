@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "support/profiles.h"
 
 extern const struct oc_importer oc_importer_nsys_csv;

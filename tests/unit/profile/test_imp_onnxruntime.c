@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "support/profiles.h"
 
 #define FIXTURE "tests/data/onnxruntime/loop_two_runs.json"

@@ -1,4 +1,4 @@
-#include "profile/ort_memory.h"
+#include "profile/formats/ort_memory.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "profile/paddle_report.h"
+#include "profile/formats/paddle_report.h"
 
 #include <math.h>
 #include <setjmp.h>

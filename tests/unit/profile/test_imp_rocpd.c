@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "support/profiles.h"
 #include "support/sqlite_file.h"
 

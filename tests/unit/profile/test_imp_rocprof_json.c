@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "support/profiles.h"
 
 static void assert_conserved(const struct oc_profile *p)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "profile/trt_reading.h"
+#include "profile/formats/trt_reading.h"
 #include "support/profiles.h"
 
 extern const struct oc_importer oc_importer_tensorrt;

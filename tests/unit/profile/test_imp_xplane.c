@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 #include "support/profiles.h"
 
 extern const struct oc_importer oc_importer_xplane;

@@ -1,4 +1,4 @@
-#include "profile/kernel_names.h"
+#include "profile/core/kernel_names.h"
 
 #include <ctype.h>
 #include <setjmp.h>

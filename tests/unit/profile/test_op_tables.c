@@ -1,6 +1,6 @@
 /* Tables and logs of operators: each file of tests/data/op_tables is written by hand in the format of its
  * tool. */
-#include "profile/op_sums.h"
+#include "profile/core/op_sums.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "profile/quantiles.h"
+#include "profile/core/quantiles.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Folding of repeated work into runs. A generator makes nested repetition (layers in runs, with warm-up,
  * jitter, one odd run, a truncated end) from seeds; the number of runs must be right, or unknown where the
  * generator leaves nothing that distinguishes a run from a layer. */
-#include "profile/run_fold.h"
+#include "profile/core/run_fold.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

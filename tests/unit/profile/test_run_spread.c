@@ -1,5 +1,5 @@
 /* How much runs differ, and which statistic follows: by hand, and through importers. */
-#include "profile/run_spread.h"
+#include "profile/core/run_spread.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "profile/timeline.h"
+#include "profile/core/timeline.h"
 
 /* ---- building a profile ---- */
 

@@ -1,4 +1,4 @@
-#include "profile/trt_name.h"
+#include "profile/core/trt_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Expected tables are the output of tabulate 0.8.9. */
-#include "write/grid.h"
+#include "write/tables/grid.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

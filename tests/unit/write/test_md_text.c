@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "write/markup.h"
+#include "write/tables/markup.h"
 
 static void check(void (*put)(struct oc_buf *, const char *), const char *in, const char *want)
 {

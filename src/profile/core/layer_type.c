@@ -1,0 +1,346 @@
+#include "profile/core/layer_type.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "profile/core/trt_name.h"
+
+/* ---- types ------------------------------------------------------------------------------------------ */
+
+/* ONNX types by rank: the type of a fused layer is the first of the lowest rank. */
+enum rank { PRODUCT, WINDOW, POINTWISE, MOVES, RANKS };
+static const char *const types[RANKS] = {
+    [PRODUCT] = " Conv ConvTranspose ConvInteger DeformConv QLinearConv MatMul Gemm Einsum MatMulInteger "
+                "QLinearMatMul FusedMatMul FusedConv Attention MultiHeadAttention GRU LSTM RNN ",
+    [WINDOW] =
+        " AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool MaxRoiPool MaxUnpool "
+        "RoiAlign Softmax LogSoftmax Hardmax BatchNormalization GroupNormalization InstanceNormalization LRN "
+        "LayerNormalization LpNormalization MeanVarianceNormalization RMSNormalization ReduceL1 ReduceL2 "
+        "ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare "
+        "ArgMax ArgMin CumSum CumProd TopK NonMaxSuppression Unique NonZero Resize Upsample GridSample "
+        "AffineGrid Det DFT STFT If Loop Scan RotaryEmbedding ",
+    [POINTWISE] =
+        " Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor "
+        "Ceil Celu Clip Cos Cosh Div Dropout Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid "
+        "HardSwish IsInf IsNaN LeakyRelu Less LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or PRelu Pow "
+        "Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Sub Sum Swish Tan "
+        "Tanh "
+        "ThresholdedRelu Where Xor ",
+    [MOVES] =
+        " Cast CastLike QuantizeLinear DequantizeLinear DynamicQuantizeLinear Concat Expand Pad Slice "
+        "Split Tile Trilu Col2Im ReverseSequence Gather GatherElements GatherND Scatter ScatterElements "
+        "ScatterND Compress Transpose DepthToSpace SpaceToDepth Reshape Flatten Squeeze Unsqueeze Identity "
+        "Shape Size Constant ConstantOfShape EyeLike OneHot Range ",
+};
+
+/* Names of other frameworks; in lower case they are functions of PyTorch (node_conv2d_1). */
+static const struct {
+    const char *names, *type;
+} aliases[] = {
+    {" Conv1D Conv2D Conv3D DepthwiseConv2dNative depthwise convolution conv1d conv2d conv3d ", "Conv"},
+    {" Conv2DBackpropInput conv_transpose1d conv_transpose2d conv_transpose3d ", "ConvTranspose"},
+    {" linear addmm ", "Gemm"},
+    {" BatchMatMul BatchMatMulV2 matmul mm bmm baddbmm ", "MatMul"},
+    {" einsum ", "Einsum"},
+    {" scaled_dot_product_attention mha ", "Attention"},
+    {" lstm ", "LSTM"},
+    {" gru ", "GRU"},
+    {" max_pool1d max_pool2d max_pool3d ", "MaxPool"},
+    {" AvgPool avg_pool1d avg_pool2d avg_pool3d ", "AveragePool"},
+    {" adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d ", "GlobalAveragePool"},
+    {" SoftMax softmax _softmax ", "Softmax"},
+    {" log_softmax _log_softmax ", "LogSoftmax"},
+    {" FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 batch_norm ", "BatchNormalization"},
+    {" layer_norm native_layer_norm ", "LayerNormalization"},
+    {" group_norm ", "GroupNormalization"},
+    {" instance_norm ", "InstanceNormalization"},
+    {" rms_norm ", "RMSNormalization"},
+    {" mean ", "ReduceMean"},
+    {" argmax ", "ArgMax"},
+    {" topk ", "TopK"},
+    {" ResizeBilinear ResizeNearestNeighbor upsample_nearest2d upsample_bilinear2d ", "Resize"},
+    {" BiasAdd AddV2 add ", "Add"},
+    {" sub rsub ", "Sub"},
+    {" mul ", "Mul"},
+    {" RealDiv div ", "Div"},
+    {" pow ", "Pow"},
+    {" relu ", "Relu"},
+    {" Relu6 relu6 clamp hardtanh clip ", "Clip"},
+    {" leaky_relu ", "LeakyRelu"},
+    {" sigmoid ", "Sigmoid"},
+    {" hardsigmoid ", "HardSigmoid"},
+    {" hardswish ", "HardSwish"},
+    {" silu ", "Swish"},
+    {" gelu ", "Gelu"},
+    {" tanh ", "Tanh"},
+    {" erf ", "Erf"},
+    {" exp ", "Exp"},
+    {" sqrt ", "Sqrt"},
+    {" where ", "Where"},
+    {" ConcatV2 cat concat ", "Concat"},
+    {" StridedSlice slice ", "Slice"},
+    {" split split_with_sizes chunk ", "Split"},
+    {" embedding index_select ", "Gather"},
+    {" permute transpose ", "Transpose"},
+    {" view reshape ", "Reshape"},
+    {" flatten ", "Flatten"},
+    {" squeeze ", "Squeeze"},
+    {" unsqueeze ExpandDims ", "Unsqueeze"},
+    {" expand ", "Expand"},
+};
+
+/* The word in a list that is enclosed in blanks; NULL: not in it. */
+static const char *layer_type_find_word(const char *list, const char *s, size_t n)
+{
+    for (const char *at = list; (at = memmem(at, strlen(at), s, n)) != NULL; at++)
+        if (at > list && at[-1] == ' ' && at[n] == ' ')
+            return at;
+    return NULL;
+}
+
+struct typed {
+    struct oc_str type;
+    enum rank rank; /* RANKS: no type */
+};
+
+static struct typed type_of_word(const char *s, size_t n)
+{
+    for (size_t i = 0; n && i < OC_COUNT(aliases); i++)
+        if (layer_type_find_word(aliases[i].names, s, n))
+            return type_of_word(aliases[i].type, strlen(aliases[i].type));
+    for (unsigned r = 0; n && r < RANKS; r++) {
+        const char *word = layer_type_find_word(types[r], s, n);
+        if (word)
+            return (struct typed){{word, n}, r};
+    }
+    return (struct typed){{"", 0}, RANKS};
+}
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+/* Length without a number at the end and the separator before it: "Conv_12", "Conv2D__6", "Conv.0". */
+static size_t without_number(const char *s, size_t n)
+{
+    size_t k = n;
+    while (k && s[k - 1] >= '0' && s[k - 1] <= '9')
+        k--;
+    size_t word = k;
+    while (k && k < n && (s[k - 1] == '_' || s[k - 1] == '.'))
+        k--;
+    return k < word ? k : n;
+}
+
+/* Tensors are named after the node that produces them. */
+static size_t without_output(const char *s, size_t n)
+{
+    static const char mark[] = "_output";
+    size_t k = without_number(s, n), m = sizeof(mark) - 1;
+    return k > m && memcmp(s + k - m, mark, m) == 0 ? k - m : n;
+}
+
+static size_t strspn_of(struct oc_str s, const char *of)
+{
+    size_t n = 0;
+    while (n < s.n && s.s[n] && strchr(of, s.s[n]))
+        n++;
+    return n;
+}
+
+static struct typed type_of_name(const char *s, size_t n)
+{
+    static const char *const heads[] = {"node_", "aten::", "p2o.", "aten_"};
+    const char *slash = n ? memrchr(s, '/', n) : NULL;
+    if (oc_str_starts(oc_str(s, n),
+                      "onnx::")) /* PyTorch's names of weights: onnx::Conv_123 is read by a Conv */
+        return (struct typed){{"", 0}, RANKS};
+    n -= slash ? (size_t)(slash + 1 - s) : 0;
+    s = slash ? slash + 1 : s;
+    for (size_t i = 0; i < OC_COUNT(heads); i++)
+        if (oc_str_starts(oc_str(s, n), heads[i])) {
+            s += strlen(heads[i]);
+            n -= strlen(heads[i]);
+        }
+    n = without_output(s, n);
+    struct typed whole = type_of_word(s, n);
+    return whole.rank < RANKS ? whole : type_of_word(s, without_number(s, n));
+}
+
+bool oc_type_in_name(const char *name, size_t n, struct oc_str *type)
+{
+    *type = type_of_name(name, n).type;
+    return type->n > 0;
+}
+
+/* Caffe's usual names: "conv4_3", "norm1", "relu_7x7", and sizes of kernels: "pool1/3x3_s2". Its pools do not
+ * say of which kind they are. */
+static struct typed type_of_caffe(const char *s, size_t n)
+{
+    static const struct {
+        const char *word, *type;
+        enum rank rank;
+    } row[] = {{"conv", "Conv", PRODUCT},       {"pool_proj", "Conv", PRODUCT}, {"fc", "Gemm", PRODUCT},
+               {"classifier", "Gemm", PRODUCT}, {"pool", "Pooling", WINDOW},    {"norm", "LRN", WINDOW},
+               {"prob", "Softmax", WINDOW},     {"relu", "Relu", POINTWISE},    {"relu_", "Relu", POINTWISE}};
+    const char *slash = n ? memrchr(s, '/', n) : NULL;
+    struct oc_str last = slash ? oc_str(slash + 1, (size_t)(s + n - slash - 1)) : oc_str(s, n);
+    size_t digits = strspn_of(last, "0123456789"), size = digits;
+    if (digits && digits < last.n && last.s[digits] == 'x')
+        size += 1 + strspn_of(oc_str_skip(last, digits + 1), "0123456789");
+    if (size > digits + 1)
+        return oc_str_starts(oc_str(s, n), "pool") ? (struct typed){{"Pooling", 7}, WINDOW}
+                                                   : (struct typed){{"Conv", 4}, PRODUCT};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        size_t k = strlen(row[i].word);
+        if (oc_str_starts(last, row[i].word) && strspn_of(oc_str_skip(last, k), "0123456789_x") == last.n - k)
+            return (struct typed){{row[i].type, strlen(row[i].type)}, row[i].rank};
+    }
+    return (struct typed){{"", 0}, RANKS};
+}
+
+/* ---- layers of TensorRT ----------------------------------------------------------------------------- */
+
+enum { MAX_PARTS = 256 };
+
+/* Kernels of fused regions are named after their operations, abbreviated: "__myl_FcAddCast", "_gemm_mha_v2".
+ */
+static struct typed type_of_generated(const char *s, size_t n)
+{
+    static const char *const words[][2] = {
+        {"mha", "Attention"}, {"Conv", "Conv"}, {"Fc", "MatMul"}, {"gemm", "MatMul"}, {"Gemm", "MatMul"}};
+    for (size_t i = 0; i < OC_COUNT(words); i++) {
+        size_t k = strlen(words[i][0]);
+        const char *at = memmem(s, n, words[i][0], k), *end = s + n;
+        if (at && (at + k == end || at[k] < 'a' || at[k] > 'z'))
+            return type_of_word(words[i][1], strlen(words[i][1]));
+    }
+    return (struct typed){{"kgen", 4}, MOVES};
+}
+
+static struct typed type_of_part(const struct trt_part *p)
+{
+    const char *open = p->kind == TRT_UNNAMED ? memrchr(p->s, '[', p->n) : NULL;
+    size_t stem = trt_stem(p->s, p->n);
+    struct typed named;
+    switch (p->kind) {
+    case TRT_RANGE:
+        return (struct typed){{"ForeignNode", 11}, WINDOW};
+    case TRT_GENERATED:
+        return type_of_generated(p->s, stem);
+    case TRT_UNNAMED: /* "(Unnamed Layer* 360) [Shuffle]" */
+        if (!open || p->s[p->n - 1] != ']')
+            break;
+        return (struct typed){{open + 1, (size_t)(p->s + p->n - 1 - (open + 1))}, MOVES};
+    case TRT_ADDED:
+        break;
+    default:
+        if (stem < p->n && memmem(p->s, stem, "_mha", 4))
+            return type_of_word("Attention", 9);
+        named = type_of_name(p->s, stem);
+        return named.rank < RANKS ? named : type_of_caffe(p->s, stem);
+    }
+    return (struct typed){{"", 0}, RANKS};
+}
+
+/* Layers that the parser inserts: "reshape_before_/fc1/MatMul". */
+static const char *const added[][2] = {{"reshape_", "Reshape"},
+                                       {"squeeze_", "Squeeze"},
+                                       {"copied_squeeze_", "Squeeze"},
+                                       {"unsqueeze_", "Unsqueeze"},
+                                       {"transpose_", "Transpose"}};
+
+/* Type in a layer's name: the part of the lowest rank, then the first, determines it. Kernels of fused
+ * regions list their nodes, if the layer information is detailed. */
+static struct typed type_in_layer(const struct trt_typed *l)
+{
+    const char *name = l->name;
+    struct trt_part part[MAX_PARTS];
+    struct typed best = {{"", 0}, RANKS};
+    for (uint32_t i = 0; i < l->n_marker; i++) {
+        struct typed t = type_of_name(l->marker[i], strlen(l->marker[i]));
+        best = t.rank < best.rank ? t : best;
+    }
+    if (best.rank < RANKS)
+        return best;
+    size_t n = trt_split(name, strlen(name), NULL, part, MAX_PARTS);
+    for (size_t i = 0; i < OC_COUNT(added); i++)
+        if (oc_str_starts(oc_str(name, strlen(name)), added[i][0]))
+            best = (struct typed){{added[i][1], strlen(added[i][1])}, RANKS};
+    for (size_t i = 0; i < n && i < MAX_PARTS; i++) {
+        struct typed t = type_of_part(&part[i]);
+        if (t.rank < best.rank)
+            best = t;
+    }
+    return best;
+}
+
+/* Types of layer information: the ONNX types that such a layer can be. The first is the default; without
+ * one TensorRT's own stays. */
+static const struct {
+    const char *layer, *onnx;
+} layers[] = {
+    {"Convolution", " Conv MatMul Gemm "},
+    {"ConvActPool", " Conv "},
+    {"Deconvolution", " ConvTranspose "},
+    {"FullyConnected", " Gemm MatMul "},
+    {"MatrixMultiply", " MatMul Gemm Einsum Attention Conv "},
+    {"gemm", " MatMul Gemm Einsum Attention Conv "},
+    {"SoftMax", " Softmax LogSoftmax "},
+    {"Concatenation", " Concat "},
+    {"Padding", " Pad Slice "},
+    {"Slice", " Slice Pad Split "},
+};
+static const struct {
+    const char *layer, *onnx; /* without a default */
+} moving[] = {
+    {"Shuffle", " Transpose Reshape Flatten Squeeze Unsqueeze DepthToSpace SpaceToDepth Identity "},
+    {"Reformat", " QuantizeLinear DequantizeLinear Cast "},
+    {"NoOp", " "},
+    {"Constant", " Constant "},
+};
+
+static struct oc_str pool_type(const struct trt_typed *l, const struct typed *named)
+{
+    static const char pools[] =
+        " MaxPool AveragePool GlobalAveragePool GlobalMaxPool LpPool GlobalLpPool ReduceMean ReduceMax ";
+    if (named->type.n && layer_type_find_word(pools, named->type.s, named->type.n))
+        return named->type;
+    const char *type = oc_equal(l->pooling, "MAX") ? "MaxPool" : "AveragePool";
+    return (struct oc_str){type, strlen(type)};
+}
+
+static struct oc_str allowed(const char *list, const struct typed *named, struct oc_str other)
+{
+    return named->type.n && layer_type_find_word(list, named->type.s, named->type.n) ? named->type : other;
+}
+
+/* Layers that the builder inserted are named after their neighbours: "Reformatting CopyNode for ... Conv_0".
+ */
+static struct typed type_of_inserted(const char *overhead)
+{
+    static const char *const types_of[][2] = {{"reformat", "Reformat"},
+                                              {"copies", "Copy"},
+                                              {"DLA transfers", "Copy"},
+                                              {"framework", "TrainStation"}};
+    for (size_t i = 0; i < OC_COUNT(types_of); i++)
+        if (oc_equal(overhead, types_of[i][0]))
+            return (struct typed){{types_of[i][1], strlen(types_of[i][1])}, MOVES};
+    return (struct typed){{"", 0}, RANKS};
+}
+
+struct oc_str trt_layer_type(const struct trt_typed *l)
+{
+    const char *overhead = trt_overhead(l->name, trt_stem(l->name, strlen(l->name)));
+    struct typed named = overhead ? type_of_inserted(overhead) : type_in_layer(l);
+    struct oc_str own = {l->type, strlen(l->type)};
+    if (oc_equal(l->param_type, "Pooling"))
+        return pool_type(l, &named);
+    for (size_t i = 0; i < OC_COUNT(layers); i++)
+        if (oc_equal(layers[i].layer, l->type) || oc_equal(layers[i].layer, l->param_type)) {
+            struct oc_str first = {layers[i].onnx + 1, strcspn(layers[i].onnx + 1, " ")};
+            return allowed(layers[i].onnx, &named, first);
+        }
+    for (size_t i = 0; i < OC_COUNT(moving); i++)
+        if (oc_equal(moving[i].layer, l->type))
+            return allowed(moving[i].onnx, &named, own);
+    return named.type.n ? named.type : own;
+}

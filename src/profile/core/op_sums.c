@@ -1,0 +1,333 @@
+#include "profile/core/op_sums.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "profile/core/kernel_names.h"
+#include "profile/core/timeline.h"
+
+void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts)
+{
+    *t = (struct oc_op_rows){.p = p, .opts = opts, .run_ns = NAN};
+    t->of.arena = &t->scratch;
+    p->imported_ns = p->imported_kernel_ns = 0;
+}
+
+void oc_op_rows_free(struct oc_op_rows *t)
+{
+    free(t->list.rec);
+    free(t->kind);
+    oc_buf_free(&t->key);
+    oc_map_free(&t->of);
+    oc_arena_free(&t->scratch);
+}
+
+void oc_op_rows_clear(struct oc_op_rows *t)
+{
+    struct oc_op_rows empty = {
+        .p = t->p, .opts = t->opts, .run_ns = t->run_ns, .runs = t->runs, .means = t->means};
+    oc_op_rows_free(t);
+    *t = empty;
+    t->of.arena = &t->scratch;
+    t->p->imported_ns = t->p->imported_kernel_ns = 0;
+}
+
+static void op_sums_describe(struct oc_op_rows *t, const struct oc_op_row *row, struct oc_prof_rec *rec)
+{
+    struct oc_op_row typed = *row;
+    if (row->types)
+        row->types(&t->p->arena, row->ctx, &typed);
+    rec->name = oc_prof_text(t->p, row->name);
+    rec->op_type = oc_prof_text(t->p, row->type);
+    rec->provider = oc_prof_text(t->p, row->provider);
+    rec->overhead = row->overhead;
+    rec->where = row->where;
+    rec->in = typed.in;
+    rec->out = typed.out;
+    rec->n_in = typed.n_in;
+    rec->n_out = typed.n_out;
+    rec->has_in = typed.in != NULL;
+    rec->has_out = typed.out != NULL;
+    if (row->kind == OC_EV_MEMCPY || row->kind == OC_EV_MEMSET)
+        rec->bucket = "copies";
+    rec->min_ns = row->min_ns;
+    rec->max_ns = row->max_ns;
+    rec->total_ns = 0;
+    rec->total_kernel_ns = row->device ? 0 : (double)NAN;
+}
+
+static uint32_t op_sums_record_of(struct oc_op_rows *t, const struct oc_op_row *row)
+{
+    const struct oc_str part[] = {row->name, row->type, row->shapes};
+    oc_buf_clear(&t->key);
+    oc_buf_printf(&t->key, "%d%d", row->device, row->kind);
+    for (size_t i = 0; i < OC_COUNT(part); i++) {
+        oc_buf_char(&t->key, '\x1f');
+        if (part[i].n)
+            oc_buf_add(&t->key, part[i].s, part[i].n);
+    }
+    uint32_t id = (uint32_t)t->list.n;
+    if (!oc_map_add(&t->of, t->key.data, t->key.n, &id, NULL))
+        return id;
+    OC_GROW(t->kind, t->list.n, t->kind_cap);
+    t->kind[t->list.n] = row->kind;
+    op_sums_describe(t, row, oc_rec_add(&t->list));
+    return id;
+}
+
+void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row)
+{
+    uint32_t id = op_sums_record_of(t, row); /* may move the list */
+    struct oc_prof_rec *rec = &t->list.rec[id];
+    rec->calls += row->calls;
+    rec->min_ns = fmin(rec->min_ns, row->min_ns);
+    rec->max_ns = fmax(rec->max_ns, row->max_ns);
+    rec->total_ns += row->total_ns;
+    if (row->has_flop) {
+        rec->flop = isnan(rec->flop) ? row->flop : rec->flop + row->flop;
+        rec->quality = OC_EST;
+    }
+    t->p->imported_ns += row->device ? 0 : row->total_ns;
+    if (!row->device)
+        return;
+    rec->total_kernel_ns += row->total_ns;
+    t->p->imported_kernel_ns += row->total_ns;
+    t->device = true;
+}
+
+/* Its precision, unit and library follow from its name (oc_profile_tell_kernels). */
+static void name_kernel(struct oc_op_rows *t, struct oc_prof_rec *rec, double runs)
+{
+    struct oc_profile *p = t->p;
+    size_t i = (size_t)(rec - t->list.rec);
+    struct oc_kernel_facts facts;
+    oc_kernel_facts(t->opts->kernel_names, rec->name, &facts);
+    if (!*rec->op_type)
+        rec->op_type = facts.op_class;
+    struct oc_prof_kernel *k = &p->kernel[p->n_kernel++];
+    *k = oc_prof_kernel_new(rec->name, t->kind[i]);
+    k->rec = (uint32_t)i;
+    k->time_ns = rec->total_kernel_ns / runs;
+    k->min_ns = rec->min_ns;
+    k->max_ns = rec->max_ns;
+    k->total_ns = rec->total_kernel_ns;
+    k->calls = rec->calls;
+}
+
+static void op_sums_make_times(struct oc_op_rows *t, double runs)
+{
+    t->p->kernel = OC_NEW_ARRAY(&t->p->arena, t->list.n + 1, struct oc_prof_kernel);
+    for (size_t i = 0; i < t->list.n; i++) {
+        struct oc_prof_rec *rec = &t->list.rec[i];
+        bool device = !isnan(rec->total_kernel_ns);
+        rec->time_ns = rec->self_ns = rec->median_ns = rec->total_ns / runs;
+        rec->kernel_ns = rec->total_kernel_ns / runs;
+        if (device)
+            rec->total_ns = NAN;
+        else
+            rec->host_ns = rec->time_ns;
+        rec->runs = t->p->runs_used;
+        rec->calls_per_run = rec->calls ? (double)rec->calls / runs : (double)NAN;
+        if (t->kind[i] != OC_EV_OPERATOR)
+            name_kernel(t, rec, runs);
+        rec->min_ns = rec->max_ns = rec->median_ns = NAN; /* the rows have those of calls, not of runs */
+    }
+}
+
+static void op_sums_scale(struct oc_op_rows *t)
+{
+    double runs = (double)t->runs;
+    t->p->imported_ns *= runs;
+    t->p->imported_kernel_ns *= runs;
+    for (size_t i = 0; i < t->list.n; i++) {
+        t->list.rec[i].total_ns *= runs;
+        t->list.rec[i].total_kernel_ns *= runs;
+        t->list.rec[i].calls *= t->runs;
+    }
+}
+
+static void make_shares(struct oc_op_rows *t)
+{
+    struct oc_profile *p = t->p;
+    double all = 0;
+    for (size_t i = 0; i < t->list.n; i++)
+        all += t->list.rec[i].total_ns;
+    for (size_t i = 0; i < t->list.n; i++) {
+        struct oc_prof_rec *rec = &t->list.rec[i];
+        rec->share = all > 0 ? rec->total_ns / all : (double)NAN;
+        rec->total_ns = rec->total_kernel_ns = rec->min_ns = rec->max_ns = NAN;
+        rec->runs = 1;
+    }
+    p->event = t->event;
+    p->time_kind = oc_printf(&p->arena, "shares of %s", t->event);
+    p->stat = OC_STAT_SUM;
+    p->runs_used = 1;
+    p->run_ns = p->busy_ns = p->imported_ns = p->imported_kernel_ns = NAN;
+    oc_rec_list_end(&t->list, p);
+}
+
+void oc_op_rows_finish(struct oc_op_rows *t)
+{
+    struct oc_profile *p = t->p;
+    if (t->event) {
+        make_shares(t);
+        return;
+    }
+    if (t->means && t->runs > 1)
+        op_sums_scale(t);
+    bool sum = t->opts->stat == OC_STAT_SUM || !t->runs;
+    double runs = sum ? 1 : (double)t->runs;
+    bool both = t->device && p->imported_ns > 0;
+    p->time_kind = both ? "host or device time" : t->device ? "device time" : "host time";
+    p->runs_total = t->runs < UINT32_MAX ? (uint32_t)t->runs : UINT32_MAX;
+    p->runs_used = p->runs_total ? p->runs_total : 1;
+    p->runs_from = t->runs ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
+    p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
+    p->run_ns = t->runs ? t->run_ns * (sum ? (double)t->runs : 1) : (double)NAN;
+    p->busy_ns = NAN;
+    op_sums_make_times(t, runs);
+    if (!t->device)
+        p->imported_kernel_ns = NAN;
+    else if (!both)
+        p->imported_ns = NAN;
+    oc_rec_list_end(&t->list, p);
+}
+
+/* ---- names of CUDA's tools -------------------------------------------------------------------------- */
+
+uint8_t oc_cuda_kind(struct oc_str name)
+{
+    return oc_str_starts(name, "[CUDA memcpy")   ? OC_EV_MEMCPY
+           : oc_str_starts(name, "[CUDA memset") ? OC_EV_MEMSET
+                                                 : OC_EV_KERNEL;
+}
+
+struct oc_str oc_cuda_name(struct oc_str name)
+{
+    bool numbered = name.n > 3 && name.s[name.n - 1] == ']' && name.s[0] != '[';
+    const char *open = numbered ? memrchr(name.s, '[', name.n) : NULL;
+    return open && open > name.s && open[-1] == ' ' ? oc_str_before(name, open - 1) : name;
+}
+
+/* ---- sum rows --------------------------------------------------------------------------------------- */
+
+struct making {
+    const struct oc_sum_rows *rows;
+    struct oc_profile *out;
+    const struct oc_profile_opts *opts;
+    struct oc_map of; /* texts to records */
+    struct oc_arena scratch;
+};
+
+static struct oc_prof_rec *sum_rows_add_rec(struct oc_profile *p, const char *name)
+{
+    struct oc_prof_rec *rec = &p->rec[p->n_rec++];
+    *rec = oc_prof_rec_new(name);
+    return rec;
+}
+
+static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
+{
+    struct oc_profile *p = m->out;
+    const char *name = x->label.name ? x->label.name : x->name ? x->name : "";
+    const char *key = oc_printf(&m->scratch, "%d\x1f%s\x1f%s\x1f%lld\x1f%s", x->label.name != NULL, name,
+                                x->label.name ? x->label.op_type : "", (long long)x->label.index,
+                                x->variant ? x->variant : "");
+    uint32_t id = p->n_rec;
+    if (!oc_map_add(&m->of, key, strlen(key), &id, NULL))
+        return id;
+    struct oc_prof_rec *rec = sum_rows_add_rec(p, name);
+    rec->where = x->where;
+    rec->total_kernel_ns = 0;
+    rec->bucket = !x->label.name && x->kind != OC_EV_KERNEL ? "copies" : NULL;
+    if (x->label.name) {
+        oc_label_describe(&x->label, rec);
+    }
+    return id;
+}
+
+static void sum_rows_add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec, double runs)
+{
+    struct oc_prof_kernel *k = &m->out->kernel[m->out->n_kernel++];
+    *k = oc_prof_kernel_new(x->name, x->kind);
+    k->rec = rec;
+    k->time_ns = x->total_ns / runs;
+    k->min_ns = x->min_ns;
+    k->max_ns = x->max_ns;
+    k->total_ns = x->total_ns;
+    k->calls = x->calls;
+}
+
+static void sum_rows_finish_rec(const struct making *m, uint32_t i, double runs)
+{
+    struct oc_prof_rec *r = &m->out->rec[i];
+    bool once = runs == 1;
+    r->time_ns = r->self_ns = r->kernel_ns = r->total_kernel_ns / (m->opts->stat == OC_STAT_SUM ? 1 : runs);
+    r->min_ns = r->max_ns = r->median_ns = once ? r->time_ns : (double)NAN;
+    r->runs = m->out->runs_used;
+    r->calls_per_run = (double)r->calls / runs;
+    if (!m->rows->host)
+        return;
+    r->total_ns = r->total_kernel_ns;
+    r->kernel_ns = r->total_kernel_ns = (double)NAN;
+}
+
+/* The counts of kernels do not show the runs: a kernel may run once or often in each layer. */
+static void sum_rows_choose_runs(struct making *m, uint64_t runs)
+{
+    struct oc_profile *p = m->out;
+    bool known = m->rows->runs > 0, sum = m->opts->stat == OC_STAT_SUM || !known;
+    p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
+    p->runs_total = known ? p->runs_used : 0;
+    p->runs_from = known ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
+    p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
+    p->run_ns = p->busy_ns = (double)NAN;
+    if (!known)
+        oc_diag_add(
+            &p->diags, OC_WARNING, "W-no-run", "",
+            "the file has sums over an unknown number of runs: times are those of the whole recording");
+    if (p->stat != m->opts->stat && runs > 1)
+        oc_diag_add(&p->diags, OC_INFO, "I-mean-only", "",
+                    "the file has sums over %llu runs: times are means and include the first runs",
+                    (unsigned long long)runs);
+    if (m->opts->warmup > 0)
+        oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
+                    "the file has sums only: warm-up runs cannot be excluded");
+}
+
+void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
+                        const struct oc_profile_opts *opts)
+{
+    struct making m = {.rows = rows, .out = out, .opts = opts};
+    uint64_t runs = rows->runs ? rows->runs : 1;
+    m.of.arena = &m.scratch;
+    sum_rows_choose_runs(&m, runs);
+    out->time_kind = rows->host ? "host time" : "device time";
+    out->rec = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_rec);
+    out->kernel = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_kernel);
+    double sum_ns = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct oc_sum_row *x = &rows->row[i];
+        uint32_t rec = rec_of(&m, x);
+        sum_ns += x->total_ns;
+        out->rec[rec].total_kernel_ns += x->total_ns;
+        out->rec[rec].calls += x->calls;
+        if (x->name && !rows->host)
+            sum_rows_add_kernel(&m, x, rec, opts->stat == OC_STAT_SUM ? 1 : (double)runs);
+    }
+    for (uint32_t i = 0; i < out->n_rec; i++)
+        sum_rows_finish_rec(&m, i, (double)runs);
+    if (rows->unlabelled_ns > 0) {
+        struct oc_prof_rec *rec = sum_rows_add_rec(out, "(kernels without operator)");
+        rec->bucket = "kernels without operator";
+        rec->total_kernel_ns = rows->unlabelled_ns;
+        rec->time_ns = rec->self_ns = rec->kernel_ns =
+            rows->unlabelled_ns / (opts->stat == OC_STAT_SUM ? 1 : (double)runs);
+        sum_ns += rows->unlabelled_ns;
+    }
+    *(rows->host ? &out->imported_ns : &out->imported_kernel_ns) = sum_ns;
+    oc_map_free(&m.of);
+    oc_arena_free(&m.scratch);
+}

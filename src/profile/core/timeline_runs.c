@@ -1,0 +1,172 @@
+/* Detects unmarked runs: iterations that repeat in the sequence of device work (or of operators). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/core/run_fold.h"
+#include "profile/core/timeline.h"
+
+/* The sequence: device work of the lane with the most events, otherwise top-level operators likewise. */
+struct sequence {
+    struct oc_timeline *t;
+    uint16_t lane;
+    bool device;
+    size_t n;
+};
+
+static bool is_in_sequence(const struct oc_timeline *t, const struct oc_event *e, bool device)
+{
+    if (device)
+        return e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET;
+    return e->flags & OC_EVF_RECORD && (e->parent == OC_NONE || t->event[e->parent].link == OC_NONE);
+}
+
+static bool timeline_runs_in_sequence(const struct sequence *s, const struct oc_event *e)
+{
+    return e->lane == s->lane && is_in_sequence(s->t, e, s->device);
+}
+
+static void choose_lane(struct sequence *s)
+{
+    const struct oc_timeline *t = s->t;
+    size_t *count = oc_xcalloc(t->n_lane, sizeof(*count));
+    for (size_t i = 0; i < t->n_event; i++)
+        count[t->event[i].lane] += is_in_sequence(t, &t->event[i], s->device);
+    for (uint32_t l = 0; l < t->n_lane; l++)
+        if (count[l] > s->n) {
+            s->n = count[l];
+            s->lane = (uint16_t)l;
+        }
+    free(count);
+}
+
+/* ---- input of the search ---------------------------------------------------------------------------- */
+
+void oc_sequence_init(struct oc_work_sequence *s, size_t most)
+{
+    *s = (struct oc_work_sequence){.index = oc_xmalloc(most * sizeof(uint32_t)),
+                                   .symbol = oc_xmalloc(most * sizeof(uint32_t)),
+                                   .name = oc_xmalloc(most * sizeof(uint32_t)),
+                                   .flags = oc_xmalloc(most),
+                                   .start_ns = oc_xmalloc(most * sizeof(double)),
+                                   .end_ns = oc_xmalloc(most * sizeof(double))};
+}
+
+void oc_sequence_free(struct oc_work_sequence *s)
+{
+    free(s->index);
+    free(s->symbol);
+    free(s->name);
+    free(s->flags);
+    free(s->start_ns);
+    free(s->end_ns);
+    oc_map_free(&s->symbols);
+    oc_arena_free(&s->scratch);
+}
+
+void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape, unsigned kind,
+                     const char *text, double start_ns, double dur_ns)
+{
+    uint32_t key[2] = {name, shape}, symbol = s->n_symbol;
+    s->symbols.arena = &s->scratch;
+    s->n_symbol += oc_map_add(&s->symbols, (const char *)key, sizeof(key), &symbol, NULL);
+    s->index[s->n] = index;
+    s->symbol[s->n] = symbol;
+    s->name[s->n] = name;
+    s->flags[s->n] = kind == OC_EV_MEMCPY                    ? oc_fold_flag_of_copy(text)
+                     : strncmp(text, "CUDA graph ", 11) == 0 ? OC_FOLD_GRAPH
+                                                             : 0;
+    s->start_ns[s->n] = start_ns;
+    s->end_ns[s->n++] = start_ns + dur_ns;
+}
+
+bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *what,
+                      struct oc_profile *p, struct oc_fold *out)
+{
+    struct oc_fold_in in = {s->symbol, s->name, s->flags, s->start_ns, s->end_ns, s->n, iterations};
+    bool found = oc_fold_find(&in, out);
+    if (found)
+        oc_fold_report(out, &in, what, p);
+    return found;
+}
+
+static void timeline_runs_add_events(const struct sequence *s, struct oc_work_sequence *x)
+{
+    const struct oc_timeline *t = s->t;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        uint32_t shape = s->device && e->kind != OC_EV_KERNEL ? OC_NONE : e->detail;
+        if (timeline_runs_in_sequence(s, e))
+            oc_sequence_add(x, (uint32_t)i, e->name, shape, e->kind, t->name[e->name], e->start_ns,
+                            e->dur_ns);
+    }
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------- */
+
+static void mark_runs(struct oc_timeline *t, const struct oc_work_sequence *x, const struct oc_fold *f)
+{
+    for (uint32_t k = 0; k < f->n_run; k++) {
+        struct oc_interval run = {x->start_ns[f->start[k]], 0};
+        for (size_t i = f->start[k]; i < f->start[k + 1]; i++) {
+            t->event[x->index[i]].run = k;
+            run.end_ns = fmax(run.end_ns, x->end_ns[i]);
+        }
+        OC_GROW(t->run, t->n_run, t->cap_run);
+        t->run[t->n_run++] = run;
+    }
+}
+
+/* The host runs ahead of the device: its part of a run is what launched the run's work. */
+static void mark_host(struct oc_timeline *t)
+{
+    double *start = oc_xmalloc((t->n_run + 1) * sizeof(*start));
+    for (uint32_t k = 0; k <= t->n_run; k++)
+        start[k] = (double)INFINITY;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (!oc_event_on_device(e->kind) || e->run == OC_NONE || e->link == OC_NONE)
+            continue;
+        uint32_t owner = oc_timeline_owner(t, e->link);
+        struct oc_event *host = &t->event[owner == OC_NONE ? e->link : owner];
+        start[e->run] = fmin(start[e->run], host->start_ns);
+        if (host->run == OC_NONE)
+            host->run = e->run;
+    }
+    for (uint32_t k = t->n_run; k-- > 0;)
+        start[k] = fmin(start[k], start[k + 1]);
+    uint32_t run = OC_NONE;
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        while ((run == OC_NONE ? 0 : run + 1) < t->n_run &&
+               start[run == OC_NONE ? 0 : run + 1] <= e->start_ns)
+            run++; /* OC_NONE + 1 is 0 */
+        if (!oc_event_on_device(e->kind) && e->run == OC_NONE && start[0] < (double)INFINITY)
+            e->run = run;
+    }
+    free(start);
+}
+
+void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations)
+{
+    struct sequence s = {.t = t, .device = true};
+    struct oc_work_sequence x;
+    struct oc_fold f;
+    choose_lane(&s);
+    if (!s.n) {
+        s.device = false;
+        choose_lane(&s);
+    }
+    if (!s.n)
+        return;
+    oc_sequence_init(&x, s.n);
+    timeline_runs_add_events(&s, &x);
+    if (oc_sequence_fold(&x, iterations, s.device ? "kernels and copies" : "operators", t->profile, &f)) {
+        mark_runs(t, &x, &f);
+        if (s.device)
+            mark_host(t);
+        t->runs_found = true;
+    }
+    free(f.start);
+    oc_sequence_free(&x);
+}

@@ -1,0 +1,36 @@
+/* Flat profiles of CPU functions in text form: gprof, perf report (--stdio, with or without -t,), VTune,
+ * Python's pstats. Reads self times only; skips call graphs. */
+#ifndef OC_FUNCTION_TABLES_H
+#define OC_FUNCTION_TABLES_H
+
+#include "profile/core/rec_list.h"
+#include "profile/text_table.h"
+
+enum oc_function_table { OC_TABLE_NONE, OC_TABLE_GPROF, OC_TABLE_PERF, OC_TABLE_PSTATS, OC_TABLE_VTUNE };
+
+/* Detects the kind of table; reads only these bytes. */
+enum oc_function_table oc_function_table_kind(const char *data, size_t n);
+
+/* One row. Name and library are views of the line. */
+struct oc_function_row {
+    struct oc_str name, library;
+    double self_ns; /* NAN: the event is not time */
+    double share;   /* perf: part of all samples; otherwise NAN */
+    uint64_t calls; /* 0: unknown; perf: number of samples */
+};
+typedef int oc_function_sink(void *ctx, const struct oc_function_row *row, struct oc_err *err);
+
+struct oc_function_facts {
+    const char *tool;   /* "gprof", "perf", "Python's profiler" */
+    double listed, all; /* perf: sum of the shares read, and 1; otherwise NAN */
+    double all_ns;      /* perf: time of all samples; NAN: unknown */
+    char event[64];     /* perf: event that is not time ("cycles"), "": time */
+    struct oc_recordings tables;
+    double resolution_ns; /* one sample, or one unit in the last printed digit; NAN: unknown */
+};
+
+/* Reads the table and passes each row to `sink`, which returns 0, or -1 with *err set. */
+int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_function_sink *sink, void *ctx,
+                           struct oc_function_facts *facts, struct oc_err *err);
+
+#endif

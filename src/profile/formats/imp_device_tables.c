@@ -1,0 +1,453 @@
+/* CSV tables of operators and kernels: rocprof (ROCm), nvprof (CUDA), msprof and torch_npu (Ascend), QNN. One
+ * row of `layouts` per kind of table: which columns have the name, the type, the number of calls and the
+ * time, and what the time means. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/core/launches.h"
+#include "profile/core/op_sums.h"
+#include "profile/recorded_types.h"
+#include "profile/core/timeline.h"
+
+enum { NAME, TYPE, PLACE, CALLS, TOTAL, MEAN, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, N_COLUMN };
+
+enum source { ROCPROF, NVPROF, MSPROF, QNN, N_SOURCE };
+
+static const char *const producer_name[N_SOURCE] = {
+    [ROCPROF] = "rocprof", [NVPROF] = "nvprof", [MSPROF] = "msprof", [QNN] = "QNN"};
+static const char *const device_name[N_SOURCE] = {
+    [ROCPROF] = "ROCm", [NVPROF] = "CUDA", [MSPROF] = "Ascend", [QNN] = "QNN"};
+
+struct reading;
+struct layout {
+    enum source source;
+    /* NULL: none. Time columns: TOTAL of all calls; MEAN of a call; or START and END */
+    const char *column[N_COLUMN];
+    const char *also;      /* a column that only this table has */
+    double unit_ns;        /* 0: the unit is in the header, or in the row below it */
+    uint8_t kind;          /* enum oc_event_kind of a row */
+    bool units_row, trace; /* trace: a row is a launch with a start */
+    bool (*take)(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row);
+};
+
+struct reading {
+    struct oc_csv *c;
+    struct oc_profile *p;
+    const struct oc_profile_opts *opts;
+    const struct layout *layout;
+    size_t at[N_COLUMN];
+    double unit_ns[N_COLUMN];
+    struct oc_op_rows rows;
+    struct oc_launches *launches;
+    size_t n;
+    struct oc_map seen; /* launches of a table of counters */
+    struct oc_buf key;
+    double run_ns;           /* sum over the runs that the file marks */
+    struct oc_str shapes[4]; /* IN .. OUT_TYPE of the row */
+};
+
+static struct oc_str device_tables_at(const struct reading *r, const struct oc_str *field, size_t n,
+                                      unsigned column)
+{
+    return oc_csv_at(field, n, r->at[column]);
+}
+
+/* ---- what is special in a source -------------------------------------------------------------------- */
+
+/* Kernels, copies, and calls of the runtime have the same header; copies and calls are known by their names.
+ */
+static bool take_rocprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    static const char *const api[] = {"hip", "hsa_", "roctx", "__hip", "HIP_", "HSA_", "MARKER_"};
+    (void)r, (void)field, (void)n;
+    bool call = !oc_str_has(row->name, "(") && !oc_str_has(row->name, ".kd");
+    for (size_t i = 0; i < OC_COUNT(api) && call; i++)
+        if (oc_str_starts(row->name, api[i])) {
+            row->device = false;
+            row->kind = OC_EV_OPERATOR;
+        }
+    if (oc_csv_same(row->name, "async-copy") || oc_str_starts(row->name, "MEMORY_COPY") ||
+        oc_str_starts(row->name, "CopyHostTo") || oc_str_starts(row->name, "CopyDeviceTo"))
+        row->kind = OC_EV_MEMCPY;
+    return true;
+}
+
+/* "GPU activities", "API calls": calls of the runtime run at the same time as the device. */
+static bool take_nvprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    struct oc_str section = device_tables_at(r, field, n, TYPE);
+    row->type = (struct oc_str){"", 0};
+    row->device = !oc_str_starts(section, "API");
+    row->kind = row->device ? oc_cuda_kind(row->name) : OC_EV_OPERATOR;
+    row->name = oc_cuda_name(row->name);
+    return (row->device || !r->rows.device) && !oc_str_starts(row->name, "[Unified Memory");
+}
+
+static bool is_none(struct oc_str s)
+{
+    return !s.n || oc_csv_same(s, "N/A");
+}
+
+/* "\"1,3,224,224;64,3,7,7;64\"" and "FLOAT16;FLOAT16;FLOAT" */
+static const struct oc_type *device_tables_types_of(struct oc_arena *a, struct oc_str shapes,
+                                                    struct oc_str names, uint32_t *n)
+{
+    enum { MAX_TYPES = 64 };
+    struct oc_type type[MAX_TYPES];
+    *n = 0;
+    while (shapes.n && (shapes.s[0] == '"' || shapes.s[0] == '['))
+        shapes = oc_str_skip(shapes, 1);
+    while (shapes.n && (shapes.s[shapes.n - 1] == '"' || shapes.s[shapes.n - 1] == ']'))
+        shapes.n--;
+    while (names.n && names.s[0] == '"')
+        names = oc_str_skip(names, 1);
+    if (is_none(shapes))
+        return NULL;
+    for (bool more = true; more && *n < MAX_TYPES;) {
+        const char *end = memchr(shapes.s, ';', shapes.n), *stop = oc_str_chr(names, ';');
+        size_t k = end ? (size_t)(end - shapes.s) : shapes.n, m = stop ? (size_t)(stop - names.s) : names.n;
+        struct oc_str name = {names.s, m};
+        while (name.n && name.s[name.n - 1] == '"')
+            name.n--;
+        if (!oc_recorded_shape(a, (struct oc_str){shapes.s, k}, oc_recorded_dtype(name), &type[(*n)++])) {
+            *n = 0;
+            return NULL;
+        }
+        more = end != NULL;
+        shapes = oc_str_skip(shapes, k + more);
+        names = (struct oc_str){names.s + m + (stop != NULL), names.n - m - (stop != NULL)};
+    }
+    return OC_COPY_ARRAY(a, type, *n);
+}
+
+static void msprof_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
+{
+    const struct reading *r = ctx;
+    row->in = device_tables_types_of(a, r->shapes[0], r->shapes[1], &row->n_in);
+    row->out = device_tables_types_of(a, r->shapes[2], r->shapes[3], &row->n_out);
+}
+
+static bool take_msprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    for (unsigned k = IN; k <= OUT_TYPE; k++)
+        r->shapes[k - IN] = device_tables_at(r, field, n, k);
+    row->shapes = r->shapes[0];
+    row->types = msprof_types;
+    row->ctx = r;
+    if (is_none(row->type))
+        row->type = (struct oc_str){"", 0};
+    if (!row->calls)
+        row->calls = 1;
+    return true;
+}
+
+/* A launch has a row for each counter. */
+static bool take_counter(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    struct oc_str id = row->type, start = device_tables_at(r, field, n, START);
+    row->type = (struct oc_str){"", 0};
+    oc_buf_clear(&r->key);
+    oc_buf_add(&r->key, id.s, id.n);
+    oc_buf_char(&r->key, ' ');
+    oc_buf_add(&r->key, start.s, start.n);
+    return oc_map_add(&r->seen, r->key.data, r->key.n, &(uint32_t){0}, NULL);
+}
+
+/* One row per run. */
+static bool take_step(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    (void)field, (void)n;
+    row->name = (struct oc_str){"step", 4};
+    row->calls = 1;
+    r->rows.runs++;
+    return true;
+}
+
+/* EXECUTE is a run. Its nodes are sub-events, in microseconds or cycles; other sub-events contain them. The
+ * backend appends ":OpId_7 (cycles)" to a name. */
+static bool is_qnn_time(struct oc_str unit)
+{
+    double ns;
+    return oc_csv_same(unit, "CYCLES") || oc_csv_time_unit(unit, &ns);
+}
+
+static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    struct oc_str unit = device_tables_at(r, field, n, TYPE), what = row->provider;
+    bool cycles = oc_csv_same(unit, "CYCLES");
+    double ns = 1;
+    row->type = row->provider = (struct oc_str){"", 0};
+    row->calls = 1;
+    if (!cycles && oc_csv_time_unit(unit, &ns))
+        row->total_ns *= ns;
+    if (oc_csv_same(what, "EXECUTE") && !cycles) {
+        r->rows.runs++;
+        r->run_ns += row->total_ns;
+    }
+    if (!oc_csv_same(what, "NODE"))
+        return false;
+    r->rows.event = cycles ? "cycles" : r->rows.event;
+    const char *tail = memmem(row->name.s, row->name.n, ":OpId_", 6);
+    if (!tail)
+        tail = memmem(row->name.s, row->name.n, " (cycles)", 9);
+    if (tail && tail > row->name.s)
+        row->name.n = (size_t)(tail - row->name.s);
+    row->min_ns = row->max_ns = row->total_ns;
+    return true;
+}
+
+/* ---- layouts ---------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct layout layouts[] = {
+    {.source = ROCPROF, .also = "AverageNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .take = take_rocprof, .column = {
+     [NAME] = "Name", [CALLS] = "Calls", [TOTAL] = "TotalDurationNs", [MIN] = "MinNs", [MAX] = "MaxNs"}},
+    {.source = ROCPROF, .also = "EndNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
+     [NAME] = "KernelName", [TOTAL] = "DurationNs", [START] = "BeginNs", [END] = "EndNs"}},
+    {.source = ROCPROF, .also = "DispatchNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
+     [NAME] = "KernelName", [START] = "BeginNs", [END] = "EndNs"}},
+    {.source = ROCPROF, .also = "Counter_Name", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true,
+     .take = take_counter, .column = {[NAME] = "Kernel_Name", [TYPE] = "Dispatch_Id",
+     [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+    {.source = ROCPROF, .also = "Kernel_Name", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
+     [NAME] = "Kernel_Name", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+    {.source = ROCPROF, .also = "Direction", .unit_ns = 1, .kind = OC_EV_MEMCPY, .trace = true, .column = {
+     [NAME] = "Direction", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+    {.source = ROCPROF, .also = "Domain", .unit_ns = 1, .kind = OC_EV_OPERATOR, .take = take_rocprof, .column = {
+     [NAME] = "Function", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+    {.source = NVPROF, .also = "Time(%)", .kind = OC_EV_KERNEL, .units_row = true, .take = take_nvprof, .column = {
+     [NAME] = "Name", [TYPE] = "Type", [CALLS] = "Calls", [TOTAL] = "Time", [MIN] = "Min", [MAX] = "Max"}},
+    {.source = NVPROF, .also = "Registers Per Thread", .kind = OC_EV_KERNEL, .units_row = true, .trace = true,
+     .take = take_nvprof, .column = {[NAME] = "Name", [START] = "Start", [TOTAL] = "Duration"}},
+    {.source = MSPROF, .also = "Op Name", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
+     [NAME] = "Op Name", [TYPE] = "OP Type", [PLACE] = "Task Type", [TOTAL] = "Task Duration",
+     [IN] = "Input Shapes", [IN_TYPE] = "Input Data Types", [OUT] = "Output Shapes", [OUT_TYPE] = "Output Data Types"}},
+    {.source = MSPROF, .also = "Accelerator Core", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
+     [NAME] = "Name", [TYPE] = "Type", [PLACE] = "Accelerator Core", [TOTAL] = "Duration",
+     [IN] = "Input Shapes", [IN_TYPE] = "Input Data Types", [OUT] = "Output Shapes", [OUT_TYPE] = "Output Data Types"}},
+    {.source = MSPROF, .also = "Core Type", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
+     [NAME] = "OP Type", [TYPE] = "OP Type", [PLACE] = "Core Type", [CALLS] = "Count", [TOTAL] = "Total Time",
+     [MIN] = "Min Time", [MAX] = "Max Time"}},
+    {.source = MSPROF, .also = "Iteration End", .kind = OC_EV_OPERATOR, .take = take_step, .column = {
+     [NAME] = "Iteration ID", [TOTAL] = "Iteration Time"}},
+    {.source = QNN, .also = "Timing Source", .unit_ns = 1, .kind = OC_EV_OPERATOR, .take = take_qnn, .column = {
+     [NAME] = "Event Identifier", [TYPE] = "Unit of Measurement", [PLACE] = "Message", [TOTAL] = "Time"}},
+};
+/* clang-format on */
+
+static bool device_tables_fits(const struct layout *l, const struct oc_str *f, size_t n)
+{
+    static const unsigned needed[] = {NAME, TOTAL, START, END};
+    if (oc_csv_column(f, n, l->also) == OC_CSV_NONE)
+        return false;
+    for (size_t i = 0; i < OC_COUNT(needed); i++)
+        if (l->column[needed[i]] && oc_csv_column(f, n, l->column[needed[i]]) == OC_CSV_NONE)
+            return false;
+    return true;
+}
+
+static const struct layout *device_tables_layout_of(const struct oc_str *f, size_t n, enum source source)
+{
+    for (size_t i = 0; i < OC_COUNT(layouts); i++)
+        if (layouts[i].source == source && device_tables_fits(&layouts[i], f, n))
+            return &layouts[i];
+    return NULL;
+}
+
+static bool device_tables_is_header(void *ctx, const struct oc_str *f, size_t n)
+{
+    return n > 2 && device_tables_layout_of(f, n, *(const enum source *)ctx) != NULL;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+static bool device_tables_is_time(unsigned column)
+{
+    return column >= TOTAL && column <= END;
+}
+
+static int device_tables_find_columns(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+{
+    for (unsigned k = 0; k < N_COLUMN; k++) {
+        struct oc_str unit = {"", 0};
+        r->at[k] = r->layout->column[k] ? oc_csv_column(f, n, r->layout->column[k]) : OC_CSV_NONE;
+        r->unit_ns[k] = r->layout->unit_ns;
+        if (r->at[k] == OC_CSV_NONE || r->unit_ns[k] > 0 || !device_tables_is_time(k) || r->layout->units_row)
+            continue;
+        (void)oc_csv_split_unit(f[r->at[k]], &unit);
+        if (!oc_csv_time_unit(unit, &r->unit_ns[k]))
+            return oc_csv_fail(r->c, err, "column '%s' has no unit of time", r->layout->column[k]);
+    }
+    return 0;
+}
+
+/* ",%,ms,,us,us,us," */
+static int read_units(struct reading *r, struct oc_err *err)
+{
+    const struct oc_str *f;
+    size_t n;
+    if (!oc_csv_row(r->c, &f, &n))
+        return oc_csv_fail(r->c, err, "the row of units is missing");
+    for (unsigned k = TOTAL; k <= END; k++)
+        if (r->at[k] != OC_CSV_NONE && !oc_csv_time_unit(oc_csv_at(f, n, r->at[k]), &r->unit_ns[k]))
+            return oc_csv_fail(r->c, err, "column '%s' has no unit of time", r->layout->column[k]);
+    return 0;
+}
+
+/* NAN: no such column, or no value in it. */
+static int device_tables_time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned k, double *ns,
+                                 struct oc_err *err)
+{
+    struct oc_str s = device_tables_at(r, f, n, k);
+    *ns = NAN;
+    if (r->at[k] == OC_CSV_NONE || is_none(s))
+        return 0;
+    return oc_csv_cell_time(r->c, r->layout->column[k], s, r->unit_ns[k], ns, err);
+}
+
+static int launch(struct reading *r, const struct oc_op_row *row, double start_ns, struct oc_err *err)
+{
+    struct oc_launch x = {.start_ns = start_ns,
+                          .dur_ns = row->total_ns,
+                          .name = oc_prof_text(r->p, row->name),
+                          .label = OC_NONE,
+                          .run = OC_NONE,
+                          .lane = oc_launches_lane(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID),
+                          .kind = row->kind,
+                          .bytes = (double)NAN,
+                          .flop = (double)NAN,
+                          .where = row->where};
+    return oc_launches_add(r->launches, &x) ? 0 : oc_csv_too_many(r->c, err);
+}
+
+/* Exact where both are integers: a clock may count more than 2^53 ns. */
+static double device_tables_between(struct oc_str start, struct oc_str end, double unit_ns,
+                                    double otherwise_ns)
+{
+    uint64_t from, to;
+    return oc_csv_u64(start, &from) && oc_csv_u64(end, &to) && to >= from ? (double)(to - from) * unit_ns
+                                                                          : otherwise_ns;
+}
+
+static int device_tables_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+{
+    const struct layout *l = r->layout;
+    struct oc_op_row row = {.name = device_tables_at(r, f, n, NAME),
+                            .type = device_tables_at(r, f, n, TYPE),
+                            .provider = device_tables_at(r, f, n, PLACE),
+                            .kind = l->kind,
+                            .device = true,
+                            .where = oc_csv_offset(r->c)};
+    double start, end;
+    struct oc_str calls = device_tables_at(r, f, n, CALLS);
+    if (l->source == QNN && !is_qnn_time(row.type))
+        return 0;
+    if (device_tables_time_of(r, f, n, TOTAL, &row.total_ns, err) ||
+        device_tables_time_of(r, f, n, MIN, &row.min_ns, err) ||
+        device_tables_time_of(r, f, n, MAX, &row.max_ns, err) ||
+        device_tables_time_of(r, f, n, START, &start, err) || device_tables_time_of(r, f, n, END, &end, err))
+        return -1;
+    if (l->column[END]) /* DurationNs of rocprof is from dispatch to completion */
+        row.total_ns = device_tables_between(device_tables_at(r, f, n, START), device_tables_at(r, f, n, END),
+                                             r->unit_ns[END], end - start);
+    if (l->column[START])
+        row.calls = 1;
+    if (calls.n && oc_csv_cell_count(r->c, l->column[CALLS], calls, &row.calls, err) != 0)
+        return -1;
+    if (!row.name.n || (l->take && !l->take(r, f, n, &row)) || !(row.total_ns >= 0))
+        return 0;
+    if (++r->n > oc_csv_max_rows(r->c))
+        return oc_csv_too_many(r->c, err);
+    if (l->trace && !isnan(start))
+        return launch(r, &row, start, err);
+    oc_op_rows_add(&r->rows, &row);
+    return 0;
+}
+
+static int device_tables_read_table(struct reading *r, enum source source, struct oc_err *err)
+{
+    const struct oc_str *f;
+    size_t n;
+    if (oc_csv_need(r->c, device_tables_is_header, &source, &f, &n,
+                    oc_printf(&r->rows.scratch, "of a table of %s", producer_name[source]), err) != 0)
+        return -1;
+    r->layout = device_tables_layout_of(f, n, source);
+    size_t width = n;
+    int rc = device_tables_find_columns(r, f, n, err);
+    if (rc == 0 && r->layout->units_row)
+        rc = read_units(r, err);
+    while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
+        if (n && n < width && oc_csv_cut(r->c))
+            oc_prof_cut(r->p, r->c);
+        else if (n > 2)
+            rc = device_tables_take_row(r, f, n, err);
+    }
+    return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
+}
+
+static int device_tables_read_source(enum source source, const struct oc_source *src,
+                                     const struct oc_profile_opts *opts, struct oc_profile *out,
+                                     struct oc_err *err)
+{
+    struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
+    oc_op_rows_init(&r.rows, out, opts);
+    r.launches = oc_launches_new(out, opts);
+    r.seen.arena = &r.rows.scratch;
+    int rc = device_tables_read_table(&r, source, err);
+    out->producer = producer_name[source];
+    if (rc == 0 && oc_launches_count(r.launches)) {
+        out->imported_ns = NAN;
+        oc_launches_finish(r.launches, 0, true);
+    } else if (rc == 0) {
+        r.rows.run_ns = r.run_ns > 0 ? r.run_ns / (double)r.rows.runs : (double)NAN;
+        oc_op_rows_finish(&r.rows);
+    }
+    out->device = device_name[source];
+    oc_launches_free(r.launches);
+    oc_map_free(&r.seen);
+    oc_buf_free(&r.key);
+    oc_op_rows_free(&r.rows);
+    oc_csv_close(r.c);
+    return rc;
+}
+
+static void probe_source(enum source source, const struct oc_peek *peek, struct oc_bid *bid)
+{
+    static const char *const reason[N_SOURCE] = {[ROCPROF] = "header of a table of rocprof",
+                                                 [NVPROF] = "header of a table of nvprof",
+                                                 [MSPROF] = "header of a table of msprof",
+                                                 [QNN] = "header of a QNN profile"};
+    if (oc_csv_peek_header(peek->data, peek->n, device_tables_is_header, &source))
+        *bid = (struct oc_bid){.score = 88, .reason = reason[source]};
+}
+
+#define TABLE_SOURCE(id, SOURCE, TITLE, SEEN, LOST)                                                          \
+    static void probe_##id(const struct oc_peek *peek, struct oc_bid *bid)                                   \
+    {                                                                                                        \
+        probe_source(SOURCE, peek, bid);                                                                     \
+    }                                                                                                        \
+    static int read_##id(const struct oc_source *src, const struct oc_profile_opts *opts,                    \
+                         struct oc_profile *out, struct oc_err *err)                                         \
+    {                                                                                                        \
+        return device_tables_read_source(SOURCE, src, opts, out, err);                                       \
+    }                                                                                                        \
+    const struct oc_importer oc_importer_##id = {.name = #id,                                                \
+                                                 .title = (TITLE),                                           \
+                                                 .seen = (SEEN),                                             \
+                                                 .lost = (LOST),                                             \
+                                                 .probe = probe_##id,                                        \
+                                                 .read = read_##id}
+
+TABLE_SOURCE(rocprof, ROCPROF, "ROCm rocprof, rocprofv3: stats, kernel and copy trace (CSV)",
+             "rocprof, rocprofv3 on MI100 to MI300: stats, kernels, counters",
+             "counters; calls of the runtime, where there are kernels; grid sizes");
+TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace",
+             "none; CUDA 8 to 11 from quoted output",
+             "calls of the runtime, where there are kernels; grid sizes");
+TABLE_SOURCE(msprof, MSPROF,
+             "Ascend msprof, torch_npu: op_summary, op_statistic, kernel_details, step_trace (CSV)",
+             "none; from the writer", "pipe utilization; runs, which only step_trace has");
+TABLE_SOURCE(qnn, QNN, "Qualcomm QNN profile of ONNX Runtime (CSV)",
+             "HTP of 2025 (cycles); microseconds from the writer",
+             "times of nodes where QNN counts cycles: shares");

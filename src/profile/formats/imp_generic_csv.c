@@ -1,0 +1,314 @@
+/* Tables of functions, and any table with a column map (column_map.h): VTune's hotspots detected by their
+ * header, gprof, perf and pstats by their text (function_tables.h). Functions are not operators: they are
+ * assigned to classes by name and never matched to nodes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/formats/column_map.h"
+#include "profile/formats/function_tables.h"
+#include "profile/core/kernel_names.h"
+
+#define PEEK_BYTES ((size_t)64 << 10)
+
+struct reading {
+    struct oc_csv *c;
+    struct oc_profile *p;
+    const struct oc_profile_opts *opts;
+    struct oc_rec_list list;
+    struct oc_column_map map;
+    bool per_call; /* the columns are statistics over calls: each call counts as a run */
+};
+
+/* ---- records ---------------------------------------------------------------------------------------- */
+
+static void generic_csv_classify(struct reading *r, struct oc_prof_rec *rec, struct oc_str library)
+{
+    struct oc_kernel_facts facts;
+    oc_kernel_facts(r->opts->kernel_names, rec->name, &facts);
+    rec->op_type = facts.op_class;
+    rec->precision = facts.precision;
+    rec->unit = facts.unit;
+    rec->provider = library.n ? oc_prof_text(r->p, library) : facts.library;
+}
+
+static int take_function(void *ctx, const struct oc_function_row *row, struct oc_err *err)
+{
+    struct reading *r = ctx;
+    if (r->list.n >= oc_csv_max_rows(r->c))
+        return oc_csv_too_many(r->c, err);
+    struct oc_prof_rec *rec = oc_rec_add(&r->list);
+    rec->name = oc_prof_text(r->p, row->name);
+    generic_csv_classify(r, rec, row->library);
+    oc_rec_time(rec, row->self_ns);
+    rec->host_ns = rec->total_ns = row->self_ns;
+    rec->share = row->share;
+    rec->calls = row->calls;
+    rec->calls_per_run = row->calls ? (double)row->calls : (double)NAN;
+    rec->runs = 1;
+    rec->where = oc_csv_offset(r->c);
+    r->p->imported_ns += row->self_ns;
+    return 0;
+}
+
+/* ---- delimited tables ------------------------------------------------------------------------------- */
+
+static const struct oc_column_map vtune = {
+    .column = {[OC_MAP_NAME] = "Function", [OC_MAP_TIME] = "CPU Time", [OC_MAP_PROVIDER] = "Module"},
+    .unit_ns = {[OC_MAP_TIME] = 1e9},
+};
+
+/* Not every analysis has the column Module. */
+static bool generic_csv_find_columns(struct oc_column_map *m, bool told, const struct oc_str *f, size_t n)
+{
+    if (!told)
+        m->column[OC_MAP_PROVIDER] =
+            oc_csv_column(f, n, "Module") != OC_CSV_NONE ? vtune.column[OC_MAP_PROVIDER] : NULL;
+    return oc_column_map_find(m, f, n, NULL);
+}
+
+struct search {
+    struct oc_column_map *map;
+    bool told;
+};
+
+static bool generic_csv_is_header(void *ctx, const struct oc_str *f, size_t n)
+{
+    const struct search *s = ctx;
+    return generic_csv_find_columns(s->map, s->told, f, n);
+}
+
+/* NAN: the column is not mapped, or the field is empty. */
+static int generic_csv_time_at(struct reading *r, const struct oc_str *f, size_t n, unsigned key, double *ns,
+                               struct oc_err *err)
+{
+    *ns = NAN;
+    struct oc_str unit, s = oc_csv_at(f, n, r->map.at[key]);
+    if (!s.n)
+        return 0;
+    double scale = r->map.unit_ns[key];
+    bool ok = oc_csv_number(s, ns, &unit) && *ns >= 0 && *ns < 1e15;
+    if (ok && unit.n)
+        ok = oc_csv_time_unit(unit, &scale);
+    if (!ok)
+        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time", r->map.column[key],
+                           (int)(s.n < 80 ? s.n : 80), s.s);
+    if (isnan(scale) && *ns > 0)
+        return oc_csv_fail(r->c, err, "column '%s' has no unit: add it to the map, as in %s='%s':ms",
+                           r->map.column[key], oc_map_key_name(key), r->map.column[key]);
+    *ns = *ns > 0 ? *ns * scale : 0;
+    return 0;
+}
+
+struct cells {
+    double time_ns, mean_ns, min_ns, max_ns, median_ns, kernel_ns;
+    uint64_t calls;
+};
+
+static int read_cells(struct reading *r, const struct oc_str *f, size_t n, struct cells *v,
+                      struct oc_err *err)
+{
+    struct oc_str calls = oc_csv_at(f, n, r->map.at[OC_MAP_CALLS]);
+    v->calls = 0;
+    if ((calls.n && oc_csv_cell_count(r->c, r->map.column[OC_MAP_CALLS], calls, &v->calls, err)) ||
+        generic_csv_time_at(r, f, n, OC_MAP_TIME, &v->time_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_MEAN, &v->mean_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_MIN, &v->min_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_MAX, &v->max_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_MEDIAN, &v->median_ns, err) ||
+        generic_csv_time_at(r, f, n, OC_MAP_KERNEL, &v->kernel_ns, err))
+        return -1;
+    double times = v->calls ? (double)v->calls : 1;
+    if (isnan(v->time_ns))
+        v->time_ns = v->mean_ns * times;
+    if (isnan(v->mean_ns))
+        v->mean_ns = v->time_ns / times;
+    return 0;
+}
+
+static void generic_csv_fill_times(struct reading *r, const struct cells *v, struct oc_prof_rec *rec)
+{
+    rec->total_ns = v->time_ns;
+    rec->total_kernel_ns = v->kernel_ns;
+    rec->calls = v->calls;
+    oc_rec_time(rec, r->per_call ? v->mean_ns : v->time_ns);
+    rec->kernel_ns = r->per_call && v->calls ? v->kernel_ns / (double)v->calls : v->kernel_ns;
+    rec->host_ns = rec->time_ns;
+    rec->runs = r->per_call && v->calls && v->calls < UINT32_MAX ? (uint32_t)v->calls : 1;
+    rec->calls_per_run = r->per_call ? 1 : v->calls ? (double)v->calls : (double)NAN;
+    if (!isnan(v->min_ns))
+        rec->min_ns = v->min_ns;
+    if (!isnan(v->max_ns))
+        rec->max_ns = v->max_ns;
+    if (!isnan(v->median_ns))
+        rec->median_ns = v->median_ns;
+}
+
+static int generic_csv_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+{
+    struct oc_str name = oc_csv_at(f, n, r->map.at[OC_MAP_NAME]);
+    struct cells v;
+    if (read_cells(r, f, n, &v, err) != 0)
+        return -1;
+    if (!name.n || isnan(v.time_ns)) /* a total, or a line between tables */
+        return 0;
+    if (r->list.n >= oc_csv_max_rows(r->c))
+        return oc_csv_too_many(r->c, err);
+    struct oc_prof_rec *rec = oc_rec_add(&r->list);
+    rec->name = oc_prof_text(r->p, name);
+    if (r->p->functions)
+        generic_csv_classify(r, rec, oc_csv_at(f, n, r->map.at[OC_MAP_PROVIDER]));
+    else
+        rec->provider = oc_prof_text(r->p, oc_csv_at(f, n, r->map.at[OC_MAP_PROVIDER]));
+    if (r->map.column[OC_MAP_TYPE])
+        rec->op_type = oc_prof_text(r->p, oc_csv_at(f, n, r->map.at[OC_MAP_TYPE]));
+    rec->where = oc_csv_offset(r->c);
+    generic_csv_fill_times(r, &v, rec);
+    r->p->imported_ns += v.time_ns;
+    if (!isnan(v.kernel_ns))
+        r->p->imported_kernel_ns += v.kernel_ns;
+    return 0;
+}
+
+static int no_header(struct reading *r, struct oc_err *err)
+{
+    const struct oc_column_map *m = &r->map;
+    if (oc_csv_failed(r->c))
+        return oc_csv_error(r->c, err);
+    return oc_fail(err, OC_EFORMAT,
+                   "no header line with the columns '%s' and '%s': name the columns with --map",
+                   m->column[OC_MAP_NAME], m->column[m->column[OC_MAP_TIME] ? OC_MAP_TIME : OC_MAP_MEAN]);
+}
+
+static int read_delimited(struct reading *r, struct oc_err *err)
+{
+    struct search s = {&r->map, r->opts->map != NULL};
+    const struct oc_str *f;
+    size_t n, width;
+    int rc = 0;
+    r->map = vtune;
+    if (s.told && oc_column_map_parse(r->opts->map, &r->p->arena, &r->map, err) != 0)
+        return -1;
+    if (!oc_csv_find(r->c, generic_csv_is_header, &s, &f, &n))
+        return no_header(r, err);
+    width = n;
+    r->per_call = r->map.column[OC_MAP_MEAN] || r->map.column[OC_MAP_MEDIAN] || r->map.column[OC_MAP_MIN];
+    r->p->functions = !r->map.column[OC_MAP_TYPE];
+    r->p->imported_kernel_ns = r->map.column[OC_MAP_KERNEL] ? 0 : (double)NAN;
+    while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
+        if (n && n < width && oc_csv_cut(r->c))
+            oc_prof_cut(r->p, r->c);
+        else if (n)
+            rc = generic_csv_take_row(r, f, n, err);
+    }
+    return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
+}
+
+/* ---- importer --------------------------------------------------------------------------------------- */
+
+/* Time that perf does not list: rows below its limit, or a truncated file. Shares are rounded to 0.01 %. */
+static void generic_csv_add_rest(struct reading *r, const struct oc_function_facts *facts)
+{
+    double rest = facts->all - facts->listed;
+    if (!(rest > 0.5e-4 * (double)(r->list.n + 1)))
+        return;
+    struct oc_prof_rec *rec = oc_rec_add(&r->list);
+    rec->name = "(functions not listed)";
+    rec->bucket = "functions not listed";
+    oc_rec_time(rec, rest * facts->all_ns);
+    rec->total_ns = rec->time_ns;
+    rec->share = rest;
+    rec->runs = 1;
+    r->p->imported_ns += rec->total_ns;
+}
+
+static int read_functions(struct reading *r, enum oc_function_table kind, struct oc_err *err)
+{
+    struct oc_function_facts facts;
+    r->p->functions = true;
+    if (oc_function_table_read(kind, r->c, take_function, r, &facts, err) != 0)
+        return -1;
+    if (!isnan(facts.listed))
+        generic_csv_add_rest(r, &facts);
+    r->p->producer = facts.tool;
+    oc_recordings_warn(&facts.tables, "tables", r->p);
+    if (*facts.event) {
+        r->p->event = oc_strdup(&r->p->arena, facts.event);
+        r->p->imported_ns = NAN;
+        oc_diag_add(&r->p->diags, OC_INFO, "I-event", "",
+                    "perf counted '%s': shares are not shares of time (perf record -e cpu-clock counts time)",
+                    r->p->event);
+    }
+    if (!isnan(facts.resolution_ns))
+        oc_diag_add(&r->p->diags, OC_INFO, "I-resolution", "", "times have a resolution of %g ms",
+                    facts.resolution_ns / 1e6);
+    return 0;
+}
+
+static void generic_csv_finish(struct reading *r)
+{
+    struct oc_profile *p = r->p;
+    p->time_kind = p->event       ? oc_printf(&p->arena, "shares of %s of functions", p->event)
+                   : p->functions ? "CPU time of functions"
+                                  : "time";
+    p->stat = r->per_call ? OC_STAT_MEAN : OC_STAT_SUM;
+    /* a column of the user's --map has times of one run */
+    p->runs_from = p->functions || !r->opts->map ? OC_RUNS_UNKNOWN
+                   : r->per_call                 ? OC_RUNS_MEAN
+                                                 : OC_RUNS_GIVEN;
+    p->runs_total = p->runs_from == OC_RUNS_GIVEN;
+    p->runs_used = 1;
+    p->run_ns = p->busy_ns = NAN;
+    if (!*p->producer)
+        p->producer = r->opts->map ? "table" : "VTune";
+    oc_rec_list_end(&r->list, p);
+}
+
+static enum oc_function_table generic_csv_kind_of(struct oc_stream *s)
+{
+    const char *data = "";
+    size_t n = 0;
+    uint64_t offset;
+    while (n < PEEK_BYTES && oc_stream_fill(s, 0, &data, &n, &offset))
+        continue;
+    return oc_function_table_kind(data, n < PEEK_BYTES ? n : PEEK_BYTES);
+}
+
+static int read_generic(const struct oc_source *src, const struct oc_profile_opts *opts,
+                        struct oc_profile *out, struct oc_err *err)
+{
+    enum oc_function_table kind = opts->map ? OC_TABLE_NONE : generic_csv_kind_of(src->file[0].s);
+    struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
+    out->imported_ns = 0;
+    int rc = kind != OC_TABLE_NONE ? read_functions(&r, kind, err) : read_delimited(&r, err);
+    if (rc == 0)
+        generic_csv_finish(&r);
+    oc_csv_close(r.c);
+    free(r.list.rec);
+    return rc;
+}
+
+static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
+{
+    static const char *const reason[] = {[OC_TABLE_GPROF] = "gprof's flat profile",
+                                         [OC_TABLE_PERF] = "perf report",
+                                         [OC_TABLE_PSTATS] = "pstats table",
+                                         [OC_TABLE_VTUNE] = "columns Function and CPU Time"};
+    enum oc_function_table kind = oc_function_table_kind(peek->data, peek->n);
+    struct oc_column_map map = vtune;
+    struct search s = {&map, false};
+    if (kind != OC_TABLE_NONE)
+        *bid = (struct oc_bid){.score = 80, .reason = reason[kind]};
+    else if (oc_peek_has(peek, "CPU Time") &&
+             oc_csv_peek_header(peek->data, peek->n, generic_csv_is_header, &s))
+        *bid = (struct oc_bid){.score = 60, .reason = "columns Function and CPU Time"};
+}
+
+const struct oc_importer oc_importer_generic_csv = {
+    .name = "generic_csv",
+    .title = "CPU functions: VTune, perf, gprof, pstats; tables with --map",
+    .seen = "gprof, perf, VTune (text) and pstats of several systems",
+    .lost = "call graphs",
+    .probe = probe_generic,
+    .read = read_generic,
+};

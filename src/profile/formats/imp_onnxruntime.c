@@ -1,0 +1,452 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/caps.h"
+#include "base/units.h"
+#include "profile/formats/ort_event.h"
+
+#define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */
+#define MAX_TS_US      ((int64_t)1 << 52)
+#define MAX_EVENT_TEXT ((size_t)1 << 26)
+#define MAX_SETS       65536 /* sets of shapes that are kept: a record each */
+
+/* ---- probe ------------------------------------------------------------------------------------------ */
+
+static void onnxruntime_probe(const struct oc_peek *p, struct oc_bid *bid)
+{
+    if (!p->n || p->data[0] != '[' || !oc_peek_has(p, "\"cat\""))
+        return;
+    bool session = oc_peek_has(p, "\"Session\"") &&
+                   (oc_peek_has(p, "\"model_loading") || oc_peek_has(p, "\"session_initialization\"") ||
+                    oc_peek_has(p, "\"model_run\""));
+    bool node = oc_peek_has(p, "_kernel_time\"") && oc_peek_has(p, "\"op_name\"");
+    if (session || node)
+        *bid = (struct oc_bid){.score = session && node ? 95 : 85,
+                               .reason = "chrome trace array with Session or Node events"};
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------- */
+
+static bool drop_suffix(struct oc_str *s, const char *suffix)
+{
+    size_t n = strlen(suffix);
+    if (s->n < n || memcmp(s->s + s->n - n, suffix, n) != 0)
+        return false;
+    s->n -= n;
+    return true;
+}
+
+static bool has_body(struct oc_str op)
+{
+    static const char *const type[] = {"If",         "Loop",         "Scan",     "SequenceMap",
+                                       "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"};
+    for (size_t i = 0; i < OC_COUNT(type); i++)
+        if (oc_str_eq(op, type[i]))
+            return true;
+    return false;
+}
+
+static uint64_t size_field(const struct ort_reading *r, unsigned f)
+{
+    struct oc_str s = ort_field(r, f);
+    uint64_t v;
+    return oc_parse_u64(s.s, s.n, &v) ? v : UINT64_MAX;
+}
+
+static void onnxruntime_key_part(struct ort_reading *r, struct oc_str s)
+{
+    oc_buf_add(&r->key_text, s.s, s.n);
+    oc_buf_char(&r->key_text, '\x1f');
+}
+
+/* Looks up the key with the collected text; the caller fills a new key. */
+static bool is_new_key(struct ort_reading *r, uint32_t *id)
+{
+    *id = (uint32_t)r->t->n_key;
+    if (!oc_map_add(&r->keys, r->key_text.data, r->key_text.n, id, NULL))
+        return false;
+    OC_GROW(r->t->key, r->t->n_key, r->t->key_cap);
+    r->t->key[r->t->n_key++] = (struct ort_key){.index = -1, .where = r->where};
+    return true;
+}
+
+static const char *onnxruntime_node_name(struct ort_reading *r, struct oc_str name, int64_t index)
+{
+    if (name.n)
+        return oc_prof_text(r->t->out, name);
+    struct oc_str op = ort_field(r, F_OP); /* 0.x writes no name for unnamed nodes */
+    struct oc_buf *b = &r->key_text;
+    oc_buf_clear(b);
+    oc_buf_add(b, op.s, op.n);
+    if (index >= 0)
+        oc_buf_printf(b, "_%lld", (long long)index);
+    return oc_prof_text(r->t->out, (struct oc_str){b->n ? b->data : "", b->n});
+}
+
+static uint32_t node_key(struct ort_reading *r, struct oc_str name)
+{
+    uint32_t id;
+    oc_buf_clear(&r->key_text);
+    oc_buf_char(&r->key_text, 'N');
+    onnxruntime_key_part(r, name);
+    for (unsigned f = F_OP; f <= F_INDEX; f++)
+        onnxruntime_key_part(r, ort_field(r, f));
+    bool shapes = r->field[F_IN].n || r->field[F_OUT].n;
+    size_t plain = r->key_text.n;
+    for (unsigned f = shapes ? F_IN : F_PARAM; f <= (shapes ? F_OUT : F_OUT_SIZE); f++)
+        onnxruntime_key_part(r, ort_field(r, f));
+    bool bare = r->t->n_key >= MAX_SETS && oc_map_get(&r->keys, r->key_text.data, r->key_text.n) == OC_NONE;
+    if (bare) {
+        r->left_out = true;
+        r->key_text.n = plain;
+    }
+    if (!is_new_key(r, &id))
+        return id;
+    struct ort_key *k = &r->t->key[id];
+    struct oc_str index = ort_field(r, F_INDEX);
+    if (!oc_parse_i64(index.s, index.n, &k->index) || k->index < 0)
+        k->index = -1;
+    k->name = onnxruntime_node_name(r, name, k->index);
+    k->op_type = oc_prof_text(r->t->out, ort_field(r, F_OP));
+    k->provider = oc_prof_text(r->t->out, ort_field(r, F_PROVIDER));
+    k->in_text = r->field[F_IN].n && !bare ? oc_prof_text(r->t->out, ort_field(r, F_IN)) : NULL;
+    k->out_text = r->field[F_OUT].n && !bare ? oc_prof_text(r->t->out, ort_field(r, F_OUT)) : NULL;
+    k->param_bytes = bare ? UINT64_MAX : size_field(r, F_PARAM);
+    k->act_bytes = bare ? UINT64_MAX : size_field(r, F_ACT);
+    k->out_bytes = bare ? UINT64_MAX : size_field(r, F_OUT_SIZE);
+    k->kind = ORT_NODE;
+    k->bare = bare;
+    k->has_body = has_body(ort_field(r, F_OP));
+    r->t->saw_shapes |= shapes;
+    return id;
+}
+
+/* The key of a node event: that of the last event with this name and arguments, otherwise looked up. */
+static uint32_t event_key(struct ort_reading *r, struct oc_str name)
+{
+    if (r->args == OC_NONE)
+        return node_key(r, name);
+    if (!r->memo.item[r->args].has_key) {
+        size_t drop = r->field[F_NAME].n - name.n; /* loading may move the text */
+        ort_load_args(r);
+        name = ort_field(r, F_NAME);
+        name.n -= drop;
+        uint32_t key = node_key(r, name);
+        r->memo.item[r->args].key = key;
+        r->memo.item[r->args].has_key = true;
+    }
+    return r->memo.item[r->args].key;
+}
+
+static uint32_t fence_key(struct ort_reading *r)
+{
+    uint32_t id;
+    oc_buf_clear(&r->key_text);
+    oc_buf_char(&r->key_text, 'F');
+    if (is_new_key(r, &id)) {
+        struct ort_key *k = &r->t->key[id];
+        k->name = "(fences)";
+        k->op_type = k->provider = "";
+        k->kind = ORT_FENCE;
+        k->param_bytes = k->act_bytes = k->out_bytes = UINT64_MAX;
+    }
+    return id;
+}
+
+static const char *intern_part(struct ort_reading *r, struct oc_str s)
+{
+    return s.n ? oc_prof_text(r->t->out, s) : NULL;
+}
+
+static uint32_t kernel_key(struct ort_reading *r, struct oc_str name, const struct ort_work *w)
+{
+    uint32_t id;
+    struct oc_str parent = w->parent;
+    drop_suffix(&parent, "_kernel_time");
+    oc_buf_clear(&r->key_text);
+    oc_buf_char(&r->key_text, 'K');
+    onnxruntime_key_part(r, name);
+    for (unsigned f = F_GRID_X; f <= F_BLOCK_Z; f++)
+        onnxruntime_key_part(r, ort_field(r, f));
+    size_t launch = r->key_text.n;
+    onnxruntime_key_part(r, parent);
+    onnxruntime_key_part(r, ort_field(r, F_OP));
+    onnxruntime_key_part(r, w->graph);
+    onnxruntime_key_part(r, w->part);
+    oc_buf_char(&r->key_text, w->encloses ? 'e' : '-');
+    if (is_new_key(r, &id)) {
+        struct ort_key *k = &r->t->key[id];
+        k->name = oc_prof_text(r->t->out, name);
+        k->op_type = oc_prof_text(r->t->out, parent);
+        k->provider = oc_intern(&r->t->out->names, r->key_text.data, launch);
+        k->part = intern_part(r, w->part);
+        k->part_type = oc_prof_text(r->t->out, w->part_type);
+        k->graph = intern_part(r, w->graph);
+        k->encloses = w->encloses;
+        k->own_clock = w->own_clock;
+        k->kind = ORT_KERNEL;
+    }
+    return id;
+}
+
+/* ---- storing events --------------------------------------------------------------------------------- */
+
+static uint32_t onnxruntime_lane_of(struct ort_reading *r)
+{
+    if (r->lane != OC_NONE && r->lane_pid == r->pid && r->lane_tid == r->tid)
+        return r->lane;
+    int64_t id[2] = {r->pid, r->tid};
+    uint32_t lane = r->t->n_lane;
+    if (oc_map_add(&r->lanes, (const char *)id, sizeof(id), &lane, NULL)) {
+        OC_GROW(r->t->lane_id, r->t->n_lane, r->t->lane_cap);
+        r->t->lane_id[r->t->n_lane++] = (struct ort_thread){r->pid, r->tid};
+    }
+    r->lane_pid = r->pid;
+    r->lane_tid = r->tid;
+    r->lane = lane;
+    return lane;
+}
+
+static void store_session(struct ort_reading *r, struct oc_str name)
+{
+    struct ort_trace *t = r->t;
+    if (oc_str_eq(name, "model_run")) {
+        t->read_us += r->dur_us;
+        OC_GROW(t->run, t->n_run, t->run_cap);
+        t->run[t->n_run++] =
+            (struct ort_run){.start_us = r->ts_us, .dur_us = r->dur_us, .lane = onnxruntime_lane_of(r)};
+        return;
+    }
+    if (drop_suffix(&name, "Executor::Execute")) /* encloses the nodes of one graph: no time of its own */
+        return;
+    t->read_us += r->dur_us;
+    OC_GROW(t->session, t->n_session, t->session_cap);
+    t->session[t->n_session++] =
+        (struct ort_session){oc_prof_text(r->t->out, name), r->ts_us, r->dur_us, r->where};
+}
+
+/* The first run ends with its event; nodes of later runs do not count. */
+static void store_memory(struct ort_reading *r, uint32_t key)
+{
+    struct oc_prof_memory *m = &r->t->out->memory;
+    const int64_t *v = r->mem;
+    if (r->t->n_run || r->mem_seen != (1u << MEM_COUNT) - 1 || v[MEM_REQUESTED] < 0 || v[MEM_IN_USE] < 0 ||
+        v[MEM_REQUESTED_DELTA] > v[MEM_REQUESTED] || v[MEM_IN_USE_DELTA] > v[MEM_IN_USE])
+        return;
+    uint64_t requested = (uint64_t)v[MEM_REQUESTED], in_use = (uint64_t)v[MEM_IN_USE];
+    if (!m->known || (double)r->ts_us < m->first_us) {
+        m->first_us = (double)r->ts_us;
+        m->before_requested = requested - (uint64_t)v[MEM_REQUESTED_DELTA];
+        m->before_in_use = in_use - (uint64_t)v[MEM_IN_USE_DELTA];
+    }
+    if (!m->known || requested > m->max_requested) {
+        m->max_requested = requested;
+        m->requested_at = r->t->key[key].name;
+    }
+    if (!m->known || in_use > m->max_in_use) {
+        m->max_in_use = in_use;
+        m->in_use_at = r->t->key[key].name;
+    }
+    m->known = true;
+}
+
+static void add_node_event(struct ort_reading *r, uint32_t key)
+{
+    struct ort_trace *t = r->t;
+    t->read_us += r->dur_us;
+    OC_GROW(t->event, t->n_event, t->event_cap);
+    struct ort_event *e = &t->event[t->n_event++];
+    *e = (struct ort_event){.ts_us = r->ts_us,
+                            .dur_us = r->dur_us,
+                            .self_us = r->dur_us,
+                            .key = key,
+                            .lane = onnxruntime_lane_of(r)};
+    t->in_disorder |= t->n_event > 1 && ort_before(e, e - 1, t->key);
+}
+
+static void store_node(struct ort_reading *r, struct oc_str name)
+{
+    struct ort_trace *t = r->t;
+    bool fence = drop_suffix(&name, "_fence_before") || drop_suffix(&name, "_fence_after");
+    t->saw_fence |= fence;
+    if (fence && r->args != OC_NONE)
+        r->memo.item[r->args].fence = true;
+    if (fence && !r->dur_us) /* most of them, and without time */
+        return;
+    if (!fence)
+        drop_suffix(&name, "_kernel_time");
+    add_node_event(r, fence ? fence_key(r) : event_key(r, name));
+    if (!fence)
+        store_memory(r, t->event[t->n_event - 1].key);
+}
+
+static void store_kernel(struct ort_reading *r, struct oc_str name)
+{
+    struct ort_trace *t = r->t;
+    struct ort_work work;
+    if (!ort_describe_work(r, name, &work))
+        return;
+    OC_GROW(t->kernel, t->n_kernel, t->kernel_cap);
+    t->kernel[t->n_kernel++] = (struct ort_event){.ts_us = r->ts_us,
+                                                  .dur_us = r->dur_us,
+                                                  .self_us = r->dur_us,
+                                                  .key = kernel_key(r, name, &work),
+                                                  .lane = OC_NONE};
+}
+
+static const char *why_bad_times(const struct ort_reading *r)
+{
+    if (r->dur_us < 0 || r->dur_us > MAX_US)
+        return "\"dur\" is out of range";
+    return r->ts_us < -MAX_TS_US || r->ts_us > MAX_TS_US ? "\"ts\" is out of range" : NULL;
+}
+
+static const char *why_bad(const struct ort_reading *r)
+{
+    return !r->has_name  ? "missing \"name\""
+           : !r->has_ts  ? "missing \"ts\""
+           : !r->has_dur ? "missing \"dur\""
+                         : why_bad_times(r);
+}
+
+static void store_event(struct ort_reading *r)
+{
+    struct oc_str cat = ort_field(r, F_CAT), name = ort_field(r, F_NAME);
+    bool session = oc_str_eq(cat, "Session"), node = oc_str_eq(cat, "Node"),
+         kernel = oc_str_eq(cat, "Kernel") || oc_str_eq(cat, "Api");
+    if (oc_str_eq(cat, "onnxcost")) /* written by run/record_files.c */
+        oc_diag_add(&r->t->out->diags, OC_INFO, "I-assumed-inputs", "", "recorded with assumed inputs: %.*s",
+                    (int)name.n, name.s);
+    if (!session && !node && !kernel)
+        return; /* reserved categories and metadata carry no time */
+    const char *why = why_bad(r);
+    if (why) {
+        oc_faults_bad(&r->faults, why, r->where, 0);
+    } else if (session) {
+        store_session(r, name);
+    } else if (node) {
+        store_node(r, name);
+    } else {
+        store_kernel(r, name);
+    }
+}
+
+/* Fast path: a node event whose arguments are memoised. */
+static void store_memoised(struct ort_reading *r)
+{
+    const struct ort_args *k = &r->memo.item[r->args];
+    const char *why = why_bad_times(r);
+    if (why)
+        oc_faults_bad(&r->faults, why, r->where, 0);
+    else if (!k->fence)
+        add_node_event(r, k->key);
+}
+
+/* False: the event is incomplete. */
+static bool onnxruntime_take_event(struct ort_reading *r)
+{
+    oc_json_peek(r->j); /* to the closing brace */
+    r->where = oc_json_offset(r->j);
+    if (ort_read_alike(r)) {
+        store_memoised(r);
+        return true;
+    }
+    if (!ort_read_event(r))
+        return false;
+    store_event(r);
+    return true;
+}
+
+/* ---- file ------------------------------------------------------------------------------------------- */
+
+static void onnxruntime_read_all(struct ort_reading *r)
+{
+    struct ort_trace *t = r->t;
+    uint64_t most = oc_cap(&t->out->caps, OC_CAP_EVENTS);
+    for (;;) {
+        while (oc_json_item(r->j)) {
+            if (t->n_event + t->n_kernel + t->n_session + t->n_run >= most) {
+                oc_prof_over(t->out, OC_CAP_EVENTS);
+                return;
+            }
+            if (!onnxruntime_take_event(r))
+                break;
+            r->faults.last_offset = oc_json_offset(r->j);
+            r->faults.number++;
+        }
+        if (!oc_faults_broken(&r->faults, r->j) || !oc_json_resync(r->j, 1))
+            return;
+    }
+}
+
+static void onnxruntime_add_warnings(struct ort_reading *r, struct oc_stream *s)
+{
+    if (r->left_out)
+        oc_diag_add(&r->t->out->diags, OC_WARNING, "W-many-shapes", "",
+                    "shapes change so often that only the first %d different sets are kept: later calls have "
+                    "no shapes",
+                    MAX_SETS);
+    oc_faults_warn(&r->faults, r->j, s, r->t->out);
+}
+
+static const char *producer_of(const struct ort_trace *t)
+{
+    if (t->saw_memory)
+        return "ONNX Runtime 1.28 or later";
+    if (t->saw_node_index)
+        return t->saw_fence ? "ONNX Runtime 1.14 to 1.21" : "ONNX Runtime 1.14 or later";
+    if (t->saw_graph_index)
+        return t->saw_shapes ? "ONNX Runtime 1.11 to 1.13" : "ONNX Runtime 1.10 or earlier";
+    return "ONNX Runtime";
+}
+
+static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_profile_opts *opts,
+                                  struct oc_profile *out, struct oc_err *err)
+{
+    struct oc_stream *s = src->file[0].s;
+    struct ort_trace t = {.out = out};
+    struct oc_arena scratch = {0}; /* texts of the keys */
+    struct ort_reading r = {
+        .t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch, .lane = OC_NONE};
+    r.text.max = MAX_EVENT_TEXT;
+    ort_memo_init(&r.memo);
+    int rc = 0;
+    if (oc_json_peek(r.j) == OC_JSON_ARRAY) {
+        oc_json_enter(r.j);
+        onnxruntime_read_all(&r);
+        onnxruntime_add_warnings(&r, s);
+        out->producer = producer_of(&t);
+        if (!t.n_event && !t.n_session && !t.n_run && !t.n_kernel)
+            rc = oc_fail(err, OC_EFORMAT, "has no events of ONNX Runtime (offset %llu)",
+                         (unsigned long long)oc_json_offset(r.j));
+    } else {
+        rc = oc_fail(err, OC_EFORMAT, "expected an array of events (offset 0)");
+    }
+    oc_map_free(&r.keys); /* before the events are summed, which takes memory too */
+    oc_arena_free(&scratch);
+    if (rc == 0 && opts->keep_events)
+        ort_keep_timeline(&t, opts);
+    if (rc == 0)
+        ort_summarise(&t, opts);
+    oc_json_close(r.j);
+    oc_map_free(&r.lanes);
+    ort_memo_free(&r.memo);
+    oc_buf_free(&r.text);
+    oc_buf_free(&r.key_text);
+    free(t.event);
+    free(t.kernel);
+    free(t.key);
+    free(t.run);
+    free(t.session);
+    free(t.lane_id);
+    return rc;
+}
+
+const struct oc_importer oc_importer_onnxruntime = {
+    .name = "onnxruntime",
+    .title = "ONNX Runtime profiling JSON",
+    .seen = "1.10 to 1.30 on CPU; execution providers from their sources",
+    .lost = "operators below 1 us count 0; events after the first million",
+    .probe = onnxruntime_probe,
+    .read = onnxruntime_read_trace,
+};

@@ -1,0 +1,508 @@
+/* Lines that runtimes print per operator or kernel: OpenVINO -pc, oneDNN verbose (onednn_lines.c), ONNX
+ * Runtime Web's console, TensorFlow Lite's benchmark_model, nvprof. One row of `logs` per source. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/formats/op_logs.h"
+#include "profile/recorded_types.h"
+#include "profile/core/timeline.h"
+
+/* The text without blanks around it. */
+static struct oc_str op_logs_between(const char *from, const char *to)
+{
+    return oc_csv_trim((struct oc_str){from, (size_t)(to - from)});
+}
+
+/* ---- OpenVINO -pc ----------------------------------------------------------------------------------- */
+
+/* "conv1  EXECUTED  layerType: Convolution  realTime: 706  cpu: 706  execType: jit_avx2": microseconds;
+ * since 2022 "realTime (ms): 0.706  cpuTime (ms): ..": milliseconds; Python "realTime: 0:00:00.000706cpu:
+ * ..". Columns may touch. */
+static bool pc_time(struct oc_str s, bool ms, double *ns)
+{
+    const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
+    double hours = 0, minutes = 0;
+    if (!colon) {
+        if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
+            return false;
+        *ns *= ms ? 1e6 : 1e3;
+        return true;
+    }
+    const char *first = memchr(s.s, ':', s.n);
+    if (first == colon || !oc_csv_number(oc_str_before(s, first), &hours, NULL) ||
+        !oc_csv_number((struct oc_str){first + 1, (size_t)(colon - first - 1)}, &minutes, NULL) ||
+        !oc_csv_number(oc_str_from(s, colon + 1), ns, NULL))
+        return false;
+    *ns = ((hours * 60 + minutes) * 60 + *ns) * 1e9;
+    return *ns >= 0 && *ns < 1e18;
+}
+
+static bool is_pc_line(struct oc_str line)
+{
+    return oc_str_find(line, "layerType:") && oc_str_find(line, "realTime") && oc_str_find(line, "execType:");
+}
+
+static int take_pc(struct oc_op_log *log, struct oc_str line)
+{
+    static const char *const status[] = {"EXECUTED", "NOT_RUN", "OPTIMIZED_OUT"};
+    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .calls = 1, .min_ns = NAN, .max_ns = NAN};
+    if (oc_str_find(line, "erformance counts for"))
+        log->rows.runs++;
+    if (!is_pc_line(line))
+        return 0;
+    const char *type = oc_str_find(line, "layerType:"), *real = oc_str_find(line, "realTime"),
+               *exec = oc_str_find(line, "execType:"), *end = line.s + line.n;
+    const char *cpu = type < real && real < exec ? memmem(real, (size_t)(exec - real), "cpu", 3) : NULL;
+    const char *colon = cpu ? memchr(real, ':', (size_t)(cpu - real)) : NULL;
+    if (!colon)
+        return -1;
+    struct oc_str name = op_logs_between(line.s, type);
+    bool ran = false, found = false;
+    for (size_t i = 0; i < OC_COUNT(status) && !found; i++) {
+        size_t n = strlen(status[i]);
+        found = name.n > n && memcmp(name.s + name.n - n, status[i], n) == 0;
+        name.n -= found ? n : 0;
+        ran = found && i == 0;
+    }
+    if (found && name.n >= 7 && memcmp(name.s + name.n - 7, "Status.", 7) == 0)
+        name.n -= 7;
+    if (!pc_time(op_logs_between(colon + 1, cpu), memmem(real, (size_t)(colon - real), "(ms)", 4) != NULL,
+                 &row.total_ns))
+        return -1;
+    row.name = oc_csv_trim(name);
+    row.type = op_logs_between(type + strlen("layerType:"), real);
+    row.provider = op_logs_between(exec + strlen("execType:"), end);
+    row.where = oc_csv_offset(log->c);
+    if (ran && row.name.n)
+        oc_op_rows_add(&log->rows, &row);
+    return 0;
+}
+
+/* ---- ONNX Runtime Web ------------------------------------------------------------------------------- */
+
+/* "[profiling] kernel "id|type|name|program" input[0]: [1,3] | float32, output[0]: .., execution time: 9 ns";
+ * before 1.17 "id|[type] name" or "id|name". */
+static bool is_web_line(struct oc_str line)
+{
+    return oc_str_find(line, "[profiling] kernel \"") && oc_str_find(line, "execution time: ");
+}
+
+static const struct oc_type *web_types(struct oc_arena *a, struct oc_str s, const char *what, uint32_t *n)
+{
+    enum { MAX_TYPES = 32 };
+    struct oc_type type[MAX_TYPES];
+    *n = 0;
+    const char *p, *end = s.s + s.n;
+    while (*n < MAX_TYPES && (p = oc_str_find(s, what))) {
+        const char *open = memmem(p, (size_t)(end - p), ": [", 3);
+        const char *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
+        const char *bar = close ? memmem(close, (size_t)(end - close), " | ", 3) : NULL;
+        const char *stop = bar ? memchr(bar, ',', (size_t)(end - bar)) : NULL;
+        if (!stop || !oc_recorded_shape(a, (struct oc_str){open + 3, (size_t)(close - open - 3)},
+                                        oc_recorded_dtype(op_logs_between(bar + 3, stop)), &type[*n]))
+            break;
+        ++*n;
+        s = (struct oc_str){stop, (size_t)(end - stop)};
+    }
+    return *n ? OC_COPY_ARRAY(a, type, *n) : NULL;
+}
+
+static void web_shapes(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
+{
+    const struct oc_str *shapes = ctx;
+    row->in = web_types(a, *shapes, "input[", &row->n_in);
+    row->out = web_types(a, *shapes, "output[", &row->n_out);
+}
+
+/* A kernel may run several programs: the shapes of a helper (a transposition) are not those of the node. */
+static bool is_main_program(struct oc_str type, struct oc_str program)
+{
+    char text[64];
+    if (!program.n || !type.n || type.n >= sizeof(text))
+        return true;
+    memcpy(text, type.s, type.n);
+    text[type.n] = '\0';
+    bool product = oc_csv_same(type, "Conv") || oc_csv_same(type, "Gemm") || oc_csv_same(type, "MatMul");
+    return oc_str_find(program, text) || (product && oc_str_find(program, "MatMul"));
+}
+
+static void split_kernel(struct oc_str s, struct oc_op_row *row, struct oc_str *program)
+{
+    struct oc_str part[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}};
+    size_t n = 0;
+    for (const char *bar; n < 3 && (bar = oc_str_chr(s, '|')); n++) {
+        part[n] = oc_str_before(s, bar);
+        s = (struct oc_str){bar + 1, s.n - part[n].n - 1};
+    }
+    part[n] = s;
+    *program = part[3];
+    if (n >= 2) { /* id|type|name[|program] */
+        row->type = part[1];
+        row->name = part[2].n ? part[2] : part[1];
+        return;
+    }
+    row->name = row->type = part[1];
+    const char *close = part[1].n && part[1].s[0] == '[' ? memchr(part[1].s, ']', part[1].n) : NULL;
+    if (close) {
+        row->type = op_logs_between(part[1].s + 1, close);
+        row->name = op_logs_between(close + 1, part[1].s + part[1].n);
+    }
+}
+
+static int take_web(struct oc_op_log *log, struct oc_str line)
+{
+    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .device = true, .calls = 1};
+    struct oc_str program;
+    if (!is_web_line(line))
+        return 0;
+    const char *end = line.s + line.n;
+    const char *from = oc_str_find(line, "[profiling] kernel \"") + strlen("[profiling] kernel \"");
+    const char *quote = memchr(from, '"', (size_t)(end - from)),
+               *time = oc_str_find(line, "execution time: ");
+    if (!quote || time < quote)
+        return -1;
+    struct oc_str value = {time + strlen("execution time: "),
+                           (size_t)(end - time) - strlen("execution time: ")};
+    struct oc_str number = oc_csv_word(&value), unit = oc_csv_word(&value);
+    if (!oc_csv_number(number, &row.total_ns, NULL) || !(row.total_ns >= 0 && row.total_ns < 1e15) ||
+        !oc_str_starts(unit, "ns"))
+        return -1;
+    row.min_ns = row.max_ns = row.total_ns;
+    split_kernel((struct oc_str){from, (size_t)(quote - from)}, &row, &program);
+    struct oc_str shapes = {quote + 1, (size_t)(time - quote - 1)};
+    if (is_main_program(row.type, program)) {
+        row.shapes = shapes;
+        row.types = web_shapes;
+        row.ctx = &row.shapes;
+    } else {
+        row.shapes = program;
+    }
+    row.provider = program;
+    row.where = oc_csv_offset(log->c);
+    oc_op_rows_add(&log->rows, &row);
+    return 0;
+}
+
+/* ---- TensorFlow Lite -------------------------------------------------------------------------------- */
+
+/* Tables "Run Order" after "Operator-wise Profiling Info for Regular Benchmark Runs:"; fields separated by
+ * tabs, by blanks where a terminal replaced the tabs, or by ", " in CSV. A time is the mean of a call; "times
+ * called" is per run; the line "Timings (microseconds): count=50 .. avg=123" has the number of runs. */
+enum { LITE_TYPE, LITE_AVG, LITE_CALLS, LITE_NAME, LITE_COLUMNS };
+static const char *const lite_column[LITE_COLUMNS] = {"node type", "avg ms", "times called", "name"};
+
+static bool is_lite_header(struct oc_str line)
+{
+    return (oc_str_find(line, "[node type]") && oc_str_find(line, "[avg ms]")) ||
+           (oc_str_starts(oc_csv_trim(line), "node type,") && oc_str_find(line, "avg_ms"));
+}
+
+/* The length of the first field. */
+static size_t lite_field(struct oc_str s, bool csv)
+{
+    const char *end = csv ? memchr(s.s, ',', s.n) : NULL;
+    size_t k = end ? (size_t)(end - s.s) : 0;
+    while (!csv && k < s.n && s.s[k] != '\t' && !(s.s[k] == ' ' && k + 1 < s.n && s.s[k + 1] == ' '))
+        k++;
+    return csv && !end ? s.n : k;
+}
+
+static size_t split_lite(struct oc_str line, bool csv, struct oc_str *field, size_t max)
+{
+    size_t n = 0;
+    line = oc_csv_trim(line);
+    while (line.n && n < max) {
+        size_t k = n + 1 < max ? lite_field(line, csv) : line.n;
+        field[n++] = oc_csv_trim((struct oc_str){line.s, k});
+        k += k < line.n;
+        line = oc_str_skip(line, k);
+        if (!csv)
+            line = oc_csv_trim(line);
+    }
+    return n;
+}
+
+static void lite_header(struct oc_op_log *log, struct oc_str line)
+{
+    struct oc_str field[OC_LOG_FIELDS];
+    log->csv = !oc_str_find(line, "[node type]");
+    size_t n = split_lite(line, log->csv, field, OC_LOG_FIELDS);
+    for (size_t k = 0; k < LITE_COLUMNS; k++) {
+        log->at[k] = OC_CSV_NONE;
+        for (size_t i = 0; i < n; i++) {
+            struct oc_str f = field[i];
+            if (f.n > 2 && f.s[0] == '[')
+                f = (struct oc_str){f.s + 1, f.n - 2};
+            if (oc_csv_same(f, lite_column[k]) || (k == LITE_AVG && oc_csv_same(f, "avg_ms")))
+                log->at[k] = i;
+        }
+    }
+    log->width = n;
+    log->in_table = log->wanted && log->at[LITE_NAME] != OC_CSV_NONE && log->at[LITE_AVG] != OC_CSV_NONE;
+    log->wanted = false;
+}
+
+static int lite_row(struct oc_op_log *log, struct oc_str line)
+{
+    struct oc_str field[OC_LOG_FIELDS];
+    size_t n = split_lite(line, log->csv, field, log->width);
+    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .min_ns = NAN, .max_ns = NAN, .calls = 1};
+    double calls = 1;
+    if (n < log->width || !oc_csv_number(field[log->at[LITE_AVG]], &row.total_ns, NULL) ||
+        !(row.total_ns >= 0 && row.total_ns < 1e12))
+        return -1;
+    if (log->at[LITE_CALLS] != OC_CSV_NONE && oc_csv_number(field[log->at[LITE_CALLS]], &calls, NULL) &&
+        calls >= 1 && calls < 1e9)
+        row.calls = (uint64_t)calls;
+    row.total_ns *= 1e6 * (double)row.calls;
+    row.name = field[log->at[LITE_NAME]];
+    row.type = oc_csv_at(field, n, log->at[LITE_TYPE]);
+    row.where = oc_csv_offset(log->c);
+    oc_op_rows_add(&log->rows, &row);
+    return 0;
+}
+
+static void lite_timings(struct oc_op_log *log, struct oc_str line)
+{
+    const char *count = oc_str_find(line, "count="), *avg = oc_str_find(line, "avg="), *end = line.s + line.n;
+    double v;
+    struct oc_str s = {count ? count + 6 : end, count ? (size_t)(end - count - 6) : 0};
+    if (!count || !oc_csv_number(oc_csv_word(&s), &v, NULL) || !(v >= 1 && v < 1e9))
+        return;
+    log->rows.runs = (uint64_t)v;
+    if (!avg)
+        avg = oc_str_find(line, "curr=");
+    s = (struct oc_str){avg ? avg : end, avg ? (size_t)(end - avg) : 0};
+    const char *equals = oc_str_chr(s, '=');
+    if (equals && (s = (struct oc_str){equals + 1, (size_t)(end - equals - 1)}, true) &&
+        oc_csv_number(oc_csv_word(&s), &v, NULL) && v > 0 && v < 1e12)
+        log->rows.run_ns = v * 1e3;
+}
+
+static int take_lite(struct oc_op_log *log, struct oc_str line)
+{
+    log->rows.means = true;
+    if (oc_str_find(line, "Profiling Info for Benchmark Initialization") ||
+        oc_str_find(line, "Delegate internal")) {
+        log->section = 1;
+    } else if (oc_str_find(line, "Regular Benchmark Runs")) {
+        log->section = 2;
+        oc_recording_begins(&log->recordings, log->c);
+    } else if (oc_str_find(line, "=====")) {
+        log->wanted = oc_str_find(line, "Run Order") && log->section != 1 && !log->had_table;
+        log->in_table = false;
+    } else if (is_lite_header(line)) {
+        lite_header(log, line);
+        log->had_table |= log->in_table;
+    } else if (log->in_table && oc_csv_trim(line).n) {
+        return lite_row(log, line);
+    } else if (log->in_table) {
+        log->in_table = false;
+    } else if (log->had_table && !log->rows.runs && log->section != 1 &&
+               oc_str_find(line, "Timings (microseconds)")) {
+        lite_timings(log, line);
+    }
+    return 0;
+}
+
+/* ---- nvprof ----------------------------------------------------------------------------------------- */
+
+static bool is_nvprof_summary(struct oc_str line)
+{
+    return oc_str_find(line, "Time(%)") && oc_str_find(line, "Calls") && oc_str_find(line, "Avg") &&
+           !memchr(line.s, ',', line.n) && !memchr(line.s, '|', line.n);
+}
+
+static bool is_nvprof_trace(struct oc_str line)
+{
+    return oc_str_starts(oc_csv_trim(line), "Start ") && oc_str_find(line, "Duration") &&
+           oc_str_find(line, "Grid Size") && oc_str_find(line, "Name");
+}
+
+static bool is_nvprof_header(struct oc_str line)
+{
+    return is_nvprof_summary(line) || is_nvprof_trace(line);
+}
+
+/* Each process that nvprof followed is a recording. */
+static bool is_first_process(struct oc_op_log *log)
+{
+    if (!log->recordings.n || log->process != log->counted)
+        oc_recording_begins(&log->recordings, log->c);
+    log->counted = log->process;
+    return log->recordings.n == 1;
+}
+
+/* "GPU activities:  67.08%  8.6348ms  14  616.77us  512ns  3.1952ms  f(int)" */
+static int nvprof_row(struct oc_op_log *log, struct oc_str line)
+{
+    struct oc_op_row row = {.device = true, .where = oc_csv_offset(log->c)};
+    double mean;
+    struct oc_str s = oc_csv_trim(line);
+    const char *colon =
+        oc_str_starts(s, "GPU activities:") || oc_str_starts(s, "API calls:") || oc_str_starts(s, "OpenACC")
+            ? memchr(s.s, ':', s.n)
+            : NULL;
+    if (colon) {
+        log->section = oc_str_starts(s, "GPU") ? 1 : 2;
+        s = oc_str_from(s, colon + 1);
+    }
+    struct oc_str percent = oc_csv_word(&s), time = oc_csv_word(&s), calls = oc_csv_word(&s),
+                  avg = oc_csv_word(&s), min = oc_csv_word(&s), max = oc_csv_word(&s);
+    if (!percent.n || percent.s[percent.n - 1] != '%' || !oc_csv_time(time, &row.total_ns) ||
+        !oc_csv_u64(calls, &row.calls) || !oc_csv_time(avg, &mean) || !oc_csv_time(min, &row.min_ns) ||
+        !oc_csv_time(max, &row.max_ns) || !s.n)
+        return -1;
+    row.name = s;
+    row.device = log->section != 2;
+    row.kind = row.device ? oc_cuda_kind(s) : OC_EV_OPERATOR;
+    /* calls of the runtime run at the same time as the device */
+    if (row.device && !log->rows.device) {
+        oc_op_rows_clear(&log->rows);
+        log->recordings.n = 0;
+    }
+    if ((row.device || !log->rows.device) && is_first_process(log))
+        oc_op_rows_add(&log->rows, &row);
+    return 0;
+}
+
+/* "488.05ms  85.106us  (39063 1 1)  (256 1 1)  ..  f(int) [112]": the name begins below the header's. */
+static int nvprof_launch(struct oc_op_log *log, struct oc_str line)
+{
+    struct oc_op_row row = {.device = true, .calls = 1, .where = oc_csv_offset(log->c)};
+    struct oc_str s = line, start = oc_csv_word(&s), duration = oc_csv_word(&s);
+    double at_ns;
+    if (!oc_csv_time(start, &at_ns))
+        return -1;
+    if (!oc_csv_time(duration, &row.total_ns) || line.n <= log->name_at)
+        return 0; /* a page fault has no duration */
+    row.name = oc_cuda_name(oc_csv_trim((struct oc_str){line.s + log->name_at, line.n - log->name_at}));
+    row.min_ns = row.max_ns = row.total_ns;
+    row.kind = oc_cuda_kind(row.name);
+    if (is_first_process(log))
+        oc_op_rows_add(&log->rows, &row);
+    return 0;
+}
+
+static int take_nvprof_line(struct oc_op_log *log, struct oc_str line)
+{
+    struct oc_str s = oc_csv_trim(line);
+    if (is_nvprof_header(line)) {
+        const char *name = oc_str_find(line, "Name");
+        log->in_table = true;
+        log->csv = is_nvprof_trace(line);
+        log->name_at = (size_t)(name - line.s);
+        return 0;
+    }
+    if (oc_str_starts(s, "==") || !s.n) {
+        log->in_table = false;
+        if (oc_str_find(s, "API calls:"))
+            log->section = 2;
+        else if (oc_str_find(s, "Profiling result")) {
+            const char *end = memmem(s.s + 2, s.n - 2, "==", 2);
+            log->section = 0;
+            if (end)
+                oc_csv_u64(op_logs_between(s.s + 2, end), &log->process);
+        }
+        return 0;
+    }
+    if (!log->in_table || (log->csv ? nvprof_launch : nvprof_row)(log, line) == 0)
+        return 0;
+    log->in_table = false; /* program output after the table */
+    return 0;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+struct log {
+    const char *producer, *device, *reason;
+    bool (*is_line)(struct oc_str line);                    /* a line that only this source has */
+    int (*take)(struct oc_op_log *log, struct oc_str line); /* -1: a broken row */
+};
+
+static void probe_log(const struct log *l, const struct oc_peek *peek, struct oc_bid *bid)
+{
+    if (oc_peek_has_line(peek, l->is_line))
+        *bid = (struct oc_bid){.score = 86, .reason = l->reason};
+}
+
+static int op_logs_read_lines(struct oc_op_log *log, const struct log *l, struct oc_err *err)
+{
+    struct oc_str line;
+    size_t bad = 0, lines = 0;
+    while (oc_csv_line(log->c, &line)) {
+        if (++lines > oc_csv_max_rows(log->c))
+            return oc_csv_too_many(log->c, err);
+        if (l->take(log, line) == 0)
+            continue;
+        if (oc_csv_cut(log->c))
+            oc_prof_cut(log->p, log->c);
+        else
+            bad++;
+    }
+    oc_recordings_warn(&log->recordings, "recordings", log->p);
+    if (bad)
+        oc_diag_add(&log->p->diags, OC_WARNING, "W-row", "",
+                    "%zu lines are damaged, for example by other output between them: their time is missing",
+                    bad);
+    return oc_csv_failed(log->c) ? oc_csv_error(log->c, err) : 0;
+}
+
+static int read_log(const struct log *l, const struct oc_source *src, const struct oc_profile_opts *opts,
+                    struct oc_profile *out, struct oc_err *err)
+{
+    struct oc_op_log log = {.c = oc_csv_open(src->file[0].s), .p = out};
+    oc_op_rows_init(&log.rows, out, opts);
+    out->producer = l->producer;
+    int rc = op_logs_read_lines(&log, l, err);
+    if (rc == 0)
+        oc_op_rows_finish(&log.rows);
+    out->device = log.rows.device && !isnan(out->imported_ns) ? "" : l->device;
+    oc_op_rows_free(&log.rows);
+    oc_buf_free(&log.text);
+    oc_csv_close(log.c);
+    return rc;
+}
+
+#define LOG_SOURCE(id, TITLE, SEEN, LOST, ...)                                                               \
+    static const struct log log_##id = __VA_ARGS__;                                                          \
+    static void probe_##id(const struct oc_peek *peek, struct oc_bid *bid)                                   \
+    {                                                                                                        \
+        probe_log(&log_##id, peek, bid);                                                                     \
+    }                                                                                                        \
+    static int read_##id(const struct oc_source *src, const struct oc_profile_opts *opts,                    \
+                         struct oc_profile *out, struct oc_err *err)                                         \
+    {                                                                                                        \
+        return read_log(&log_##id, src, opts, out, err);                                                     \
+    }                                                                                                        \
+    const struct oc_importer oc_importer_##id = {.name = #id,                                                \
+                                                 .title = TITLE,                                             \
+                                                 .seen = SEEN,                                               \
+                                                 .lost = LOST,                                               \
+                                                 .probe = probe_##id,                                        \
+                                                 .read = read_##id,                                          \
+                                                 .in_output = true}
+
+LOG_SOURCE(openvino_pc, "OpenVINO -pc: performance counts as printed",
+           "Python tools of 2022; others from quoted output",
+           "layers optimized out; names over 30 characters",
+           {"OpenVINO", "", "lines with layerType, realTime, execType", is_pc_line, take_pc});
+LOG_SOURCE(onednn, "oneDNN verbose (ONEDNN_VERBOSE=1), with shapes", "3.1; 0.x to 3.x from its documentation",
+           "runs; partitions of the graph API; dilations",
+           {"oneDNN", "CPU", "lines of oneDNN verbose", oc_onednn_is_line, oc_onednn_take});
+LOG_SOURCE(ort_web, "ONNX Runtime Web: console with env.webgpu.profiling, with shapes",
+           "none; from the writer", "runs; operators that run in WebAssembly",
+           {"ONNX Runtime Web", "WebGPU", "lines '[profiling] kernel'", is_web_line, take_web});
+LOG_SOURCE(tflite, "TensorFlow Lite benchmark_model --enable_op_profiling (text, CSV)",
+           "TensorFlow 2.x (CSV, text)", "initialization; nodes inside a delegate",
+           {"TensorFlow Lite", "", "table of benchmark_model", is_lite_header, take_lite});
+LOG_SOURCE(deepspeed, "DeepSpeed flops profiler: module tree as printed (detailed=True)",
+           "0.3 to 0.14 from READMEs and its source",
+           "backward pass; submodules that a page shortened with (...)",
+           {"DeepSpeed flops profiler", "", "figures of DeepSpeed's flops profiler", oc_deepspeed_is_line,
+            oc_deepspeed_take});
+LOG_SOURCE(nvprof, "CUDA nvprof: summary and GPU trace as printed",
+           "CUDA 9 and 10; 8 to 11 from quoted output",
+           "calls of the runtime, where there are kernels; grid sizes",
+           {"nvprof", "CUDA", "table of nvprof", is_nvprof_header, take_nvprof_line});

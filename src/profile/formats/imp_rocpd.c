@@ -1,0 +1,383 @@
+/* ROCm's rocpd database, the output of rocprofv3 since ROCm 7 (--output-format rocpd), and the older format
+ * of the same name by rocmProfileData (.rpd). Each table of rocprofv3 has a suffix, one per process
+ * ("_<guid>"):
+ *
+ *   rocpd_string(id, string)
+ *   rocpd_info_kernel_symbol(id, display_name, kernel_name); rocpd_info_agent(id, type, product_name, ..)
+ *   rocpd_event(id, category_id, stack_id, extdata): category "..MARKER..": extdata is {"message":
+ * "<range>"}; stack_id: the same for a call and the work that it launched rocpd_region(start, end, pid, tid,
+ * name_id, event_id): calls of the runtime, and ranges of roctx rocpd_kernel_dispatch(start, end, agent_id,
+ * queue_id, stream_id, kernel_id, event_id) rocpd_memory_copy(start, end, name_id, size, dst_agent_id,
+ * stream_id, event_id) rocpd_timestamp(id, value): in schema 4 start_id and end_id replace start and end
+ *
+ * rocmProfileData: rocpd_op(gpuId, queueId, start, end, description_id, opType_id). Times are nanoseconds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_read.h"
+#include "profile/sqlite_rows.h"
+#include "profile/core/timeline.h"
+
+#define MAX_NS    ((int64_t)1 << 52) /* sums of doubles stay exact */
+#define MAX_AT_NS ((int64_t)1 << 61)
+#define MAX_ID    ((int64_t)1 << 27)
+
+struct texts { /* indexed by id, NULL: none; interned */
+    const char **at;
+    size_t n;
+};
+
+struct event {
+    int64_t stack;       /* 0: none */
+    const char *message; /* of a marker; NULL: not a marker */
+};
+
+struct reading {
+    struct oc_sqlite *db;
+    struct oc_profile *out;
+    struct oc_timeline *t;
+    struct oc_arena scratch;
+    struct texts strings, kernels;
+    struct event *event;
+    size_t n_event;
+    int64_t *stamp; /* rocpd_timestamp, by id */
+    size_t n_stamp;
+    uint64_t process; /* number of the suffix, from 1 */
+    uint64_t work, bad;
+    bool old; /* rocmProfileData */
+};
+
+static void rocpd_probe(const struct oc_peek *p, struct oc_bid *bid)
+{
+    if (p->n >= 100 && memcmp(p->data, "SQLite format 3", 16) == 0 &&
+        (memmem(p->data, p->n, "rocpd_", 6) || memmem(p->data, p->n, "ROCPD", 5)))
+        *bid = (struct oc_bid){.score = 96, .reason = "SQLite file with tables of rocpd"};
+}
+
+/* ---- tables by id ----------------------------------------------------------------------------------- */
+
+/* Makes room for the id; ids are dense. False: it is out of range. */
+static bool rocpd_reserve(void **at, size_t *n, size_t size, int64_t id)
+{
+    if (id < 0 || id >= MAX_ID || (uint64_t)id > 2 * *n + 65536)
+        return false;
+    if ((size_t)id >= *n) {
+        size_t more = 2 * (size_t)id + 1024;
+        *at = oc_xrealloc(*at, more * size);
+        memset((char *)*at + *n * size, 0, (more - *n) * size);
+        *n = more;
+    }
+    return true;
+}
+
+static void rocpd_set_text(struct reading *r, struct texts *t, const struct oc_cell *id,
+                           const struct oc_cell *text)
+{
+    if (id->kind == OC_CELL_INT && text->kind == OC_CELL_TEXT &&
+        rocpd_reserve((void **)&t->at, &t->n, sizeof(*t->at), id->i))
+        t->at[id->i] = oc_cell_text(text, &r->out->names);
+}
+
+static const char *rocpd_text_of(const struct texts *t, const struct oc_cell *id)
+{
+    return id->kind == OC_CELL_INT && id->i >= 0 && (uint64_t)id->i < t->n ? t->at[id->i] : NULL;
+}
+
+static int rocpd_take_string(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    rocpd_set_text(r, &r->strings, &c[0], &c[1]);
+    return 0;
+}
+
+static int rocpd_take_symbol(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    rocpd_set_text(r, &r->kernels, &c[0], c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2]);
+    return 0;
+}
+
+static int rocpd_take_agent(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    const struct oc_cell *name = c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2];
+    if (c[0].kind == OC_CELL_TEXT && oc_str_eq(oc_str(c[0].s, c[0].n), "GPU"))
+        oc_prof_add_device(r->out, oc_cell_text(name, &r->out->names));
+    return 0;
+}
+
+static int take_stamp(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    if (c[0].kind == OC_CELL_INT && c[1].kind == OC_CELL_INT &&
+        rocpd_reserve((void **)&r->stamp, &r->n_stamp, sizeof(*r->stamp), c[0].i))
+        r->stamp[c[0].i] = c[1].i;
+    return 0;
+}
+
+/* The text of the member "message"; "": it is compressed or absent. */
+static const char *message_of(struct reading *r, const struct oc_cell *c)
+{
+    struct oc_str key, text;
+    const char *message = "";
+    if (c->kind != OC_CELL_TEXT || !c->n)
+        return message;
+    struct oc_stream *s = oc_stream_mem(c->s, c->n);
+    struct oc_json *j = oc_json_open(s);
+    if (oc_json_enter(j))
+        while (oc_json_member(j, &key)) {
+            bool wanted = oc_str_eq(key, "message");
+            if (wanted && oc_json_string(j, &text))
+                message = oc_intern(&r->out->names, text.s, text.n);
+            else if (!wanted)
+                oc_json_skip(j);
+        }
+    oc_json_close(j);
+    oc_stream_close(s);
+    return message;
+}
+
+static int rocpd_take_event(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    const char *category = rocpd_text_of(&r->strings, &c[1]);
+    if (c[0].kind != OC_CELL_INT ||
+        !rocpd_reserve((void **)&r->event, &r->n_event, sizeof(*r->event), c[0].i))
+        return 0;
+    r->event[c[0].i] =
+        (struct event){.stack = c[2].kind == OC_CELL_INT ? c[2].i : 0,
+                       .message = category && strstr(category, "MARKER") ? message_of(r, &c[3]) : NULL};
+    return 0;
+}
+
+/* ---- events ----------------------------------------------------------------------------------------- */
+
+enum { START, END, START_ID, END_ID, PROCESS, EVENT, TIMES };
+#define TIME_COLUMNS                                                                                         \
+    {"start", false}, {"end", false}, {"start_id", false}, {"end_id", false}, {"pid", false},                \
+    {                                                                                                        \
+        "event_id", false                                                                                    \
+    }
+
+static bool rocpd_time_at(const struct reading *r, const struct oc_cell *value, const struct oc_cell *id,
+                          int64_t *ns)
+{
+    if (value->kind == OC_CELL_INT)
+        *ns = value->i;
+    else if (id->kind == OC_CELL_INT && id->i >= 0 && (uint64_t)id->i < r->n_stamp)
+        *ns = r->stamp[id->i];
+    else
+        return false;
+    return *ns >= -MAX_AT_NS && *ns <= MAX_AT_NS;
+}
+
+static const struct event *event_of(const struct reading *r, const struct oc_cell *id)
+{
+    static const struct event none = {0};
+    return id->kind == OC_CELL_INT && id->i >= 0 && (uint64_t)id->i < r->n_event ? &r->event[id->i] : &none;
+}
+
+static void rocpd_add(struct reading *r, const struct oc_cell *c, unsigned kind, const char *name,
+                      const struct oc_lane *lane, int64_t bytes)
+{
+    int64_t start_ns, end_ns;
+    const struct event *event = event_of(r, &c[EVENT]);
+    struct oc_event e = {.detail = OC_NONE, .kind = (uint8_t)kind};
+    if (!rocpd_time_at(r, &c[START], &c[START_ID], &start_ns) ||
+        !rocpd_time_at(r, &c[END], &c[END_ID], &end_ns) || end_ns < start_ns || end_ns - start_ns > MAX_NS) {
+        r->bad++;
+        return;
+    }
+    e.start_ns = oc_timeline_at(r->t, start_ns);
+    e.dur_ns = (double)(end_ns - start_ns);
+    e.name = oc_timeline_name(r->t, name, strlen(name));
+    e.lane = oc_timeline_lane(r->t, lane);
+    if (bytes >= 0)
+        e.detail = oc_timeline_bytes(r->t, (uint64_t)bytes);
+    bool linked = kind != OC_EV_USER && event->stack > 0;
+    oc_timeline_add(r->t, &e, linked ? r->process << 48 ^ (uint64_t)event->stack : 0, 0);
+    r->work += oc_event_on_device(kind);
+}
+
+static int take_region(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    const char *name = rocpd_text_of(&r->strings, &c[TIMES]), *message = event_of(r, &c[EVENT])->message;
+    struct oc_lane lane = {.name = "",
+                           .process = oc_cell_int(&c[PROCESS], (int64_t)r->process),
+                           .device_id = OC_NO_ID,
+                           .id = oc_cell_int(&c[TIMES + 1], oc_cell_int(&c[TIMES + 2], 0))};
+    name = message && *message ? message : name ? name : "(call)";
+    unsigned kind = message ? OC_EV_USER : strstr(name, "Synchronize") ? OC_EV_SYNC : OC_EV_API;
+    rocpd_add(r, c, kind, name, &lane, -1);
+    return 0;
+}
+
+static struct oc_lane rocpd_device_lane(struct reading *r, const struct oc_cell *c,
+                                        const struct oc_cell *device, const struct oc_cell *stream,
+                                        const struct oc_cell *other)
+{
+    return (struct oc_lane){.name = "",
+                            .device = true,
+                            .process = oc_cell_int(&c[PROCESS], (int64_t)r->process),
+                            .device_id = oc_cell_int(device, OC_NO_ID),
+                            .id = oc_cell_int(stream, oc_cell_int(other, OC_NO_ID))};
+}
+
+static int rocpd_take_kernel(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    const char *name = rocpd_text_of(&r->kernels, &c[TIMES]);
+    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
+    rocpd_add(r, c, OC_EV_KERNEL, name ? name : "(unnamed kernel)", &lane, -1);
+    return 0;
+}
+
+static int rocpd_take_copy(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    const char *name = rocpd_text_of(&r->strings, &c[TIMES]);
+    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
+    rocpd_add(r, c, OC_EV_MEMCPY, name ? name : "MEMORY_COPY", &lane, oc_cell_int(&c[TIMES + 4], -1));
+    return 0;
+}
+
+/* rocmProfileData: the name of a kernel is its description, a copy has only its kind. */
+static int take_op(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    const char *name = rocpd_text_of(&r->strings, &c[TIMES]),
+               *type = rocpd_text_of(&r->strings, &c[TIMES + 1]);
+    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 2], &c[TIMES + 3], &c[TIMES + 3]);
+    bool copy = type && strstr(type, "Copy"), fill = type && strstr(type, "Fill");
+    rocpd_add(r, c,
+              copy   ? OC_EV_MEMCPY
+              : fill ? OC_EV_MEMSET
+                     : OC_EV_KERNEL,
+              name && *name ? name
+              : type        ? type
+                            : "(unnamed kernel)",
+              &lane, -1);
+    return 0;
+}
+
+/* ---- file ------------------------------------------------------------------------------------------- */
+
+static const struct oc_column string_columns[] = {{"id", true}, {"string", true}};
+static const struct oc_column symbol_columns[] = {
+    {"id", true}, {"display_name", false}, {"kernel_name", false}};
+static const struct oc_column agent_columns[] = {{"type", false}, {"product_name", false}, {"name", false}};
+static const struct oc_column stamp_columns[] = {{"id", true}, {"value", true}};
+static const struct oc_column event_columns[] = {
+    {"id", true}, {"category_id", false}, {"stack_id", false}, {"extdata", false}};
+static const struct oc_column region_columns[] = {
+    TIME_COLUMNS, {"name_id", true}, {"tid", false}, {"track_id", false}};
+static const struct oc_column kernel_columns[] = {
+    TIME_COLUMNS, {"kernel_id", true}, {"agent_id", false}, {"stream_id", false}, {"queue_id", false}};
+static const struct oc_column copy_columns[] = {
+    TIME_COLUMNS,         {"name_id", true},   {"dst_agent_id", false},
+    {"stream_id", false}, {"queue_id", false}, {"size", false}};
+static const struct oc_column op_columns[] = {
+    TIME_COLUMNS, {"description_id", true}, {"opType_id", false}, {"gpuId", false}, {"queueId", false}};
+
+#define TABLE(name, columns, take)                                                                           \
+    {                                                                                                        \
+        name, columns, OC_COUNT(columns), take                                                               \
+    }
+/* In the order of reading: events refer to strings, work to events. */
+static const struct {
+    const char *name;
+    const struct oc_column *column;
+    size_t n_column;
+    int (*take)(void *user, const struct oc_cell *c);
+} tables[] = {
+    TABLE("rocpd_string", string_columns, rocpd_take_string),
+    TABLE("rocpd_info_kernel_symbol", symbol_columns, rocpd_take_symbol),
+    TABLE("rocpd_info_agent", agent_columns, rocpd_take_agent),
+    TABLE("rocpd_timestamp", stamp_columns, take_stamp),
+    TABLE("rocpd_event", event_columns, rocpd_take_event),
+    TABLE("rocpd_region", region_columns, take_region),
+    TABLE("rocpd_kernel_dispatch", kernel_columns, rocpd_take_kernel),
+    TABLE("rocpd_memory_copy", copy_columns, rocpd_take_copy),
+    TABLE("rocpd_op", op_columns, take_op),
+};
+
+static void forget_ids(struct reading *r)
+{
+    free(r->strings.at);
+    free(r->kernels.at);
+    free(r->event);
+    free(r->stamp);
+    r->strings = r->kernels = (struct texts){0};
+    r->event = NULL;
+    r->stamp = NULL;
+    r->n_event = r->n_stamp = 0;
+}
+
+/* The tables with this suffix. */
+static int read_process(struct reading *r, const char *suffix, struct oc_err *err)
+{
+    int rc = 0;
+    r->process++;
+    for (size_t i = 0; i < OC_COUNT(tables) && rc == 0; i++)
+        rc = oc_sqlite_scan(r->db, oc_printf(&r->scratch, "%s%s", tables[i].name, suffix), tables[i].column,
+                            tables[i].n_column, tables[i].take, r, err);
+    forget_ids(r);
+    return rc;
+}
+
+static int rocpd_read_all(struct reading *r, struct oc_err *err)
+{
+    static const char prefix[] = "rocpd_string";
+    const char *const *name;
+    size_t n;
+    if (oc_sqlite_tables(r->db, prefix, &r->scratch, &name, &n, err))
+        return -1;
+    if (!n)
+        return oc_fail(err, OC_EFORMAT, "SQLite file without the tables of rocpd (rocpd_string)");
+    int old = oc_sqlite_has_table(r->db, "rocpd_op", err);
+    if (old < 0)
+        return -1;
+    r->out->producer = old ? "rocmProfileData" : "rocprofv3 (rocpd)";
+    for (size_t i = 0; i < n; i++)
+        if (read_process(r, name[i] + sizeof(prefix) - 1, err))
+            return -1;
+    if (!r->work)
+        return oc_fail(
+            err, OC_EFORMAT,
+            "has no device work: the tables of kernels and copies are empty (record with rocprofv3 "
+            "--kernel-trace)");
+    if (r->bad)
+        oc_diag_add(&r->out->diags, OC_WARNING, "W-bad-event", "",
+                    "%llu rows without valid times were skipped", (unsigned long long)r->bad);
+    if (!*r->out->device)
+        r->out->device = "ROCm";
+    return 0;
+}
+
+static int rocpd_read_file(const struct oc_source *src, const struct oc_profile_opts *opts,
+                           struct oc_profile *out, struct oc_err *err)
+{
+    static const struct oc_timeline_rules rules = {
+        .find_runs = true, .user_are_operators = true, .kernel_are_records = true};
+    struct reading r = {.out = out, .t = oc_timeline_new(out)};
+    int rc = oc_sqlite_open_stream(src->file[0].s, &out->caps, &r.db, err);
+    if (rc == 0) {
+        oc_sqlite_stop_on(r.db, opts->stop);
+        rc = rocpd_read_all(&r, err);
+        out->stopped = oc_sqlite_stopped(r.db, &out->stopped_rows);
+    }
+    oc_sqlite_close(r.db);
+    forget_ids(&r);
+    oc_arena_free(&r.scratch);
+    return oc_timeline_close(r.t, rc, opts, &rules);
+}
+
+const struct oc_importer oc_importer_rocpd = {
+    .name = "rocpd",
+    .title = "ROCm rocprofv3 database (rocpd), rocmProfileData",
+    .seen = "rocprofv3 of 2025 on MI300X; rocmProfileData from the writer",
+    .lost = "counters",
+    .probe = rocpd_probe,
+    .read = rocpd_read_file,
+};

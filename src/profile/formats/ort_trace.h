@@ -1,0 +1,157 @@
+/* The two stages of the ONNX Runtime importer: imp_onnxruntime.c reads the events, ort_runs.c computes
+ * runs, nesting and statistics (ort_kernels.c: device kernels). Times here are microseconds as in the file.
+ *
+ * The file is an array with one object per line, in any order:
+ *
+ *   {"cat" : "Node","pid" :1,"tid" :1,"dur" :4,"ts" :5,"ph" : "X","name" :"conv1_kernel_time","args" :
+ *
+ *   cat Session  loading, initialising, model_run (one per call), SequentialExecutor::Execute (one per graph)
+ *   cat Node     <node>_kernel_time, up to 1.20 also <node>_fence_before and <node>_fence_after
+ *   cat Kernel   device work, linked to its node by args.parent_name
+ *   cat Api      device work of WebGPU (ort_event.c) */
+#ifndef OC_ORT_TRACE_H
+#define OC_ORT_TRACE_H
+
+#include "profile/core/rec_list.h"
+#include "profile/core/run_sums.h"
+#include "onnxcost.h"
+
+enum ort_kind { ORT_NODE, ORT_FENCE, ORT_KERNEL };
+
+/* What events share: name, type, shapes. Texts are interned. */
+struct ort_key {
+    const char *name, *op_type, *provider; /* kernel: name, parent node, name with launch grid */
+    const char *in_text, *out_text;        /* recorded types as written, NULL: not recorded */
+    int64_t index;
+    uint64_t param_bytes, act_bytes, out_bytes;
+    uint64_t where;
+    const char *part, *part_type, *graph; /* kernel: see struct ort_work; part NULL: of the node itself */
+    bool encloses, own_clock;
+    bool bare;                        /* its shapes are not kept */
+    uint8_t kind;                     /* enum ort_kind */
+    bool has_body;                    /* control flow: contains the events of its subgraphs */
+    uint32_t last_parent, last_group; /* during nesting: position of its last event */
+};
+
+/* At most 32 bytes: a trace holds 10^6 of them. */
+struct ort_event {
+    int64_t ts_us, dur_us;
+    int64_t self_us; /* duration without nested events */
+    uint32_t key;    /* key index, later the group */
+    uint32_t lane;   /* thread, later the run (OC_NONE: in no complete run) */
+};
+
+struct ort_run {
+    int64_t start_us, dur_us;
+    uint32_t lane;
+    bool used;
+};
+
+struct ort_session { /* another event of the session */
+    const char *name;
+    int64_t ts_us, dur_us;
+    uint64_t where;
+};
+
+struct ort_trace {
+    struct oc_profile *out;
+    struct ort_event *event, *kernel; /* on the heap */
+    size_t n_event, event_cap, n_kernel, kernel_cap;
+    struct ort_key *key;
+    size_t n_key, key_cap;
+    struct ort_run *run;
+    size_t n_run, run_cap;
+    struct ort_session *session;
+    size_t n_session, session_cap;
+    struct ort_thread {
+        int64_t pid, tid;
+    } * lane_id; /* on the heap */
+    uint32_t n_lane, lane_cap;
+    int64_t read_us, read_kernel_us; /* sum of the durations of all events, computed while reading */
+    int64_t twice_us;                /* the part of it that is counted twice because events are nested */
+    bool in_disorder;                /* events are not in nesting order */
+    bool saw_fence, saw_node_index, saw_graph_index, saw_shapes, saw_memory;
+};
+
+/* Computes runs, nesting and statistics: fills out->rec and the totals. */
+void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts);
+
+/* Adds the events to the profile's timeline. Call before the statistics, which reuse fields of the events. */
+void ort_keep_timeline(const struct ort_trace *t, const struct oc_profile_opts *opts);
+
+/* One group of events: a key inside a parent group. */
+struct ort_group {
+    uint32_t key, parent; /* parent group, OC_NONE */
+    uint32_t first, n;    /* range in ort_groups.order */
+    uint32_t same_name;   /* next group of that node name, OC_NONE */
+    uint32_t rec;         /* its record, OC_NONE: in no used run */
+    uint32_t lane;        /* of the first event */
+    uint32_t start_run;   /* first used run it appears in, OC_NONE: none ... */
+    int64_t start_us;     /* ... and its first start, relative to the start of that run */
+};
+
+struct ort_groups {
+    struct ort_group *group;
+    size_t n, cap;
+    struct oc_map of;      /* (key, parent) to group */
+    struct oc_map by_name; /* node name to its last group */
+    struct oc_arena arena;
+    uint32_t *order; /* events by group, sorted by lane and start */
+};
+
+/* Busy time of runs: the interval union of their top-level events. */
+struct ort_busy {
+    int64_t busy_us, end_us;
+    uint32_t lane;
+    bool many_lanes;
+};
+
+/* Time outside the used runs. */
+struct ort_unused {
+    int64_t held_us, outside_us, cut_us; /* in warm-up runs; before the last run's end; after it */
+    uint64_t n_outside, n_cut;
+};
+
+/* Sorts and nests the events and assigns them to runs: afterwards event.key is the group and event.lane
+ * the run. busy: one entry per run. */
+void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy, struct ort_unused *unused);
+void ort_groups_free(struct ort_groups *g);
+/* An event of the group in a used run: remembers the first start. */
+void ort_note_start(const struct ort_trace *t, struct ort_group *g, uint32_t run, int64_t ts_us);
+
+/* Index of the last run that starts at or before ts (runs sorted by start), OC_NONE: none. */
+uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us);
+
+/* Which groups are one node, and the sets of shapes of the runs (ort_shapes.c). */
+struct ort_shapes {
+    uint32_t *head, *next;    /* by group: the first one of its node; the next one of its node, OC_NONE */
+    uint32_t *set;            /* by run, OC_NONE: unused */
+    uint32_t n_set, left_out; /* left_out: runs that are not used because there are too many sets ... */
+    uint32_t without_shapes;  /* ... because their shapes are not kept */
+    uint32_t main;            /* the set with the most runs, of several the one with the longest run */
+};
+/* Marks runs as unused, unless keep_all, where there are too many sets. */
+void ort_shapes_find(struct ort_trace *t, struct ort_groups *g, struct ort_unused *unused, bool keep_all,
+                     struct ort_shapes *out);
+void ort_shapes_free(struct ort_shapes *s);
+/* Fills out->shapes: what each record did in the runs of each set; types are numbered by group. */
+void ort_shapes_keep(const struct ort_trace *t, const struct ort_groups *g, const struct ort_shapes *s,
+                     uint32_t n_rec);
+
+/* Device time: sets kernel_ns of the records and adds buckets for kernels without a node. */
+void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
+                           struct oc_run_sums *sums);
+
+/* Sorts by lane, start, longest first, control flow first. */
+static inline bool ort_before(const struct ort_event *a, const struct ort_event *b, const struct ort_key *key)
+{
+    if (a->lane != b->lane)
+        return a->lane < b->lane;
+    if (a->ts_us != b->ts_us)
+        return a->ts_us < b->ts_us;
+    if (a->dur_us != b->dur_us)
+        return a->dur_us > b->dur_us;
+    return key[a->key].has_body && !key[b->key].has_body;
+}
+
+#endif

@@ -1,0 +1,436 @@
+/* Which operators the runtime fused on each side of a diff: two optimization levels of one model. */
+#include "write/commands/diff_view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/map.h"
+#include "join/join.h"
+#include "write/tables/json_keys.h"
+
+struct fusion {
+    const char *name; /* "Conv+BatchNormalization+Relu" */
+    uint32_t n[2];    /* records of each side */
+};
+
+struct fusions {
+    struct oc_diff_view *v;
+    struct fusion *list; /* heap */
+    uint32_t n, cap;
+    struct oc_map index;
+};
+
+static const char *fused_types(struct oc_arena *arena, const struct oc_model *m, const struct oc_join_rec *j)
+{
+    struct oc_buf b = {0};
+    for (uint32_t i = 0; i < j->n_node; i++)
+        oc_buf_printf(&b, "%s%s", i ? "+" : "", m->node[j->node[i]].op_type);
+    const char *name = oc_strndup(arena, b.data, b.n);
+    oc_buf_free(&b);
+    return name;
+}
+
+static void add_side(struct fusions *f, unsigned side)
+{
+    const struct oc_report_in *in = &f->v->d->in[side];
+    for (uint32_t i = 0; in->join && i < in->profile->n_rec; i++) {
+        const struct oc_join_rec *j = &in->join->rec[i];
+        uint32_t at = f->n;
+        if (j->n_node < 2 || j->part_of != OC_NONE)
+            continue;
+        const char *name = fused_types(&f->v->arena, in->model, j);
+        if (oc_map_add_kept(&f->index, name, strlen(name), &at)) {
+            OC_GROW(f->list, f->n, f->cap);
+            f->list[f->n++] = (struct fusion){.name = name};
+        }
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a name in the map has its place */
+        f->list[at].n[side]++;
+    }
+}
+
+static uint32_t diff_view_distance(const struct fusion *f)
+{
+    return f->n[0] > f->n[1] ? f->n[0] - f->n[1] : f->n[1] - f->n[0];
+}
+
+/* The largest difference first. */
+static int diff_view_by_difference(const void *a, const void *b)
+{
+    uint32_t x = diff_view_distance(a), y = diff_view_distance(b);
+    return x != y ? (x < y) - (x > y)
+                  : strcmp(((const struct fusion *)a)->name, ((const struct fusion *)b)->name);
+}
+
+void oc_diff_fusions(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    static const char *const head[] = {"A", "B", "B - A", "fused operators"};
+    struct fusions f = {.v = v, .index = {.arena = &v->arena}};
+    *s = (struct oc_sheet){.kinds = "nnnt", .head = head};
+    add_side(&f, 0);
+    add_side(&f, 1);
+    if (f.n)
+        qsort(f.list, f.n, sizeof(*f.list), diff_view_by_difference);
+    for (uint32_t i = 0; i < f.n && diff_view_distance(&f.list[i]); i++) {
+        const struct fusion *one = &f.list[i];
+        const char *const row[] = {
+            oc_printf(&v->arena, "%u", one->n[0]), oc_printf(&v->arena, "%u", one->n[1]),
+            oc_printf(&v->arena, "%+lld", (long long)one->n[1] - (long long)one->n[0]), one->name};
+        oc_sheet_row(s, row);
+    }
+    oc_map_free(&f.index);
+    free(f.list);
+}
+
+/* ---- out diff data ---------------------------------------------------------------------------------- */
+
+/* A diff as CSV and JSON: every row with both sides and the exact difference. */
+
+static const char *suffixed(struct oc_fields *o, const char *key, const char *end)
+{
+    return oc_printf(&o->arena, "%s_%s", key, end);
+}
+
+/* Negative integers, which fields do not support. */
+static void field_delta(struct oc_fields *o, const char *name, bool known, uint64_t a, uint64_t b)
+{
+    uint64_t size = b > a ? b - a : a - b;
+    if (!known)
+        oc_field_text(o, name, NULL);
+    else if (b >= a)
+        oc_field_u64(o, name, size);
+    else if (!o->json)
+        oc_field_text(o, name, oc_printf(&o->arena, "-%" PRIu64, size));
+    else if (size <= (uint64_t)INT64_MAX) {
+        oc_key_i64(o->json, name, -(int64_t)size);
+    } else {
+        oc_field_double(o, name, -(double)size);
+    }
+}
+
+static void field_time(struct oc_fields *o, const char *name, double ns)
+{
+    oc_field_double(o, name, fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+static void diff_view_count_fields(struct oc_fields *o, const struct oc_diff_row *r, unsigned m)
+{
+    const char *key = oc_diff_metric_names[m].key;
+    const uint64_t n[] = {r->side[0].count[m], r->side[1].count[m]};
+    const bool known[] = {oc_diff_known(r, 0, m), oc_diff_known(r, 1, m)};
+    for (unsigned s = 0; s < 2; s++)
+        if (known[s])
+            oc_field_u64(o, suffixed(o, key, s ? "b" : "a"), n[s]);
+        else
+            oc_field_text(o, suffixed(o, key, s ? "b" : "a"), NULL);
+    field_delta(o, suffixed(o, key, "delta"), known[0] && known[1], n[0], n[1]);
+}
+
+static const char *changes(struct oc_fields *o, unsigned bits)
+{
+    static const char *const name[] = {"name",   "type",  "attributes", "inputs",
+                                       "shapes", "types", "costs",      "fusion"};
+    const char *text = "";
+    for (unsigned i = 0; i < OC_COUNT(name); i++)
+        if (bits >> i & 1)
+            text = oc_printf(&o->arena, "%s%s%s", text, *text ? " " : "", name[i]);
+    return text;
+}
+
+static void row_fields(struct oc_fields *o, const struct oc_diff_row *r)
+{
+    oc_fields_begin(o);
+    oc_field_text(o, "status", oc_diff_status_name(r->status));
+    oc_field_text(o, "changes", changes(o, r->change));
+    oc_field_text(o, "aligned_by", r->rule ? oc_align_rule_name(r->rule) : NULL);
+    oc_field_text(o, "name_a", *r->name ? r->name : NULL);
+    oc_field_text(o, "name_b", *r->name_b ? r->name_b : NULL);
+    oc_field_text(o, "op_type_a", *r->type ? r->type : NULL);
+    oc_field_text(o, "op_type_b", *r->type_b ? r->type_b : NULL);
+    oc_field_u64(o, "nodes_a", r->side[0].n_node);
+    oc_field_u64(o, "nodes_b", r->side[1].n_node);
+    for (unsigned m = 0; m < OC_DIFF_COUNTS; m++)
+        diff_view_count_fields(o, r, m);
+    for (unsigned m = OC_DIFF_TIME; m <= OC_DIFF_ROOFLINE; m++) {
+        bool time = m == OC_DIFF_TIME;
+        field_time(o, time ? "time_a_ns" : "roofline_a_ns", time ? r->side[0].time_ns : r->side[0].roof_ns);
+        field_time(o, time ? "time_b_ns" : "roofline_b_ns", time ? r->side[1].time_ns : r->side[1].roof_ns);
+        field_time(o, time ? "time_delta_ns" : "roofline_delta_ns", oc_diff_delta(r, m));
+    }
+    oc_field_text(o, "what", r->what);
+    oc_fields_end(o);
+}
+
+void oc_diff_csv(struct oc_diff_view *v, FILE *f)
+{
+    struct oc_fields o = {.head_only = !v->n_row};
+    const struct oc_diff_row none = {.name = "", .name_b = "", .type = "", .type_b = ""};
+    if (!v->n_row)
+        row_fields(&o, &none);
+    for (uint32_t i = 0; i < v->n_row; i++)
+        row_fields(&o, &v->d->row[v->row[i]]);
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------- */
+
+static void side_json(struct oc_json_out *w, const struct oc_diff *d, unsigned s)
+{
+    const struct oc_report_in *in = &d->in[s];
+    oc_key_object(w, s ? "b" : "a");
+    oc_key_text(w, "model", *in->model->path ? in->model->path : NULL);
+    oc_key_text(w, "profile", in->profile ? in->profile->path : NULL);
+    oc_key_text(w, "hardware", in->device ? oc_device_info(in->device).id : NULL);
+    oc_key_u64(w, "nodes", in->analysis->total.nodes);
+    oc_key_u64(w, "unknown_nodes", in->analysis->total.unknown_nodes);
+    oc_key_time(w, "run_time_ns", in->profile ? in->profile->run_ns : NAN);
+    oc_jw_end_object(w);
+}
+
+static void diff_view_total_json(struct oc_fields *o, const struct oc_diff_total *t, unsigned m)
+{
+    bool both = t->known[0] && t->known[1], sum = m <= OC_DIFF_ROOFLINE;
+    oc_jw_key(o->json, oc_diff_metric_names[m].key);
+    oc_fields_begin(o);
+    oc_field_text(o, "unit", t->is_time ? "ns" : oc_diff_metric_names[m].bytes ? "B" : "1");
+    if (t->is_time) {
+        field_time(o, "a", t->v[0]);
+        field_time(o, "b", t->v[1]);
+        field_time(o, "delta", t->unknown_rows ? NAN : t->v[1] - t->v[0]);
+    } else {
+        oc_key_u64_if(o->json, "a", t->known[0], t->n[0]);
+        oc_key_u64_if(o->json, "b", t->known[1], t->n[1]);
+        field_delta(o, "delta", both && !t->unknown_rows, t->n[0], t->n[1]);
+    }
+    if (sum && t->is_time)
+        field_time(o, "rows_delta", both ? t->rows_delta_v : NAN);
+    else if (sum)
+        field_delta(o, "rows_delta", both, t->rows_negative ? t->rows_delta : 0,
+                    t->rows_negative ? 0 : t->rows_delta);
+    if (sum)
+        oc_field_u64(o, "unknown_rows", t->unknown_rows);
+    oc_fields_end(o);
+}
+
+static void types_json(struct oc_fields *o, const struct oc_diff *d)
+{
+    oc_key_array(o->json, "types");
+    for (uint32_t i = 0; i < d->n_type; i++) {
+        const struct oc_diff_type *t = &d->type[i];
+        oc_fields_begin(o);
+        oc_field_text(o, "op_type", t->bucket ? NULL : t->name);
+        oc_field_text(o, "bucket", t->bucket ? t->name : NULL);
+        oc_field_u64(o, "nodes_a", t->nodes[0]);
+        oc_field_u64(o, "nodes_b", t->nodes[1]);
+        for (unsigned m = 0; m < OC_DIFF_COUNTS; m++) {
+            bool known = m == OC_DIFF_PARAMS || (!t->n_unknown[0] && !t->n_unknown[1]);
+            field_delta(o, suffixed(o, oc_diff_metric_names[m].key, "delta"), known, t->count[0][m],
+                        t->count[1][m]);
+        }
+        field_time(o, "time_a_ns", t->time_ns[0]);
+        field_time(o, "time_b_ns", t->time_ns[1]);
+        field_time(o, "roofline_a_ns", t->roof_ns[0]);
+        field_time(o, "roofline_b_ns", t->roof_ns[1]);
+        oc_fields_end(o);
+    }
+    oc_jw_end_array(o->json);
+}
+
+static void list_json(struct oc_fields *o, const char *key, const struct oc_diff_row *row,
+                      const uint32_t *index, uint32_t n)
+{
+    oc_key_array(o->json, key);
+    for (uint32_t i = 0; i < n; i++)
+        row_fields(o, &row[index ? index[i] : i]);
+    oc_jw_end_array(o->json);
+}
+
+void oc_diff_json(struct oc_diff_view *v, FILE *f)
+{
+    const struct oc_diff *d = v->d;
+    struct oc_json_out w;
+    struct oc_fields o = {.json = &w};
+    oc_json_begin(&w, f, "onnxcost.diff", 1, NULL);
+    side_json(&w, d, 0);
+    side_json(&w, d, 1);
+    oc_key_bool(&w, "different", d->info.different);
+    oc_key_object(&w, "rows_by_status");
+    oc_key_u64(&w, "same", d->info.same);
+    oc_key_u64(&w, "renamed", d->info.renamed);
+    oc_key_u64(&w, "changed", d->info.changed);
+    oc_key_u64(&w, "added", d->info.added);
+    oc_key_u64(&w, "removed", d->info.removed);
+    oc_jw_end_object(&w);
+    oc_key_object(&w, "totals");
+    for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
+        diff_view_total_json(&o, &d->total[m], m);
+    oc_jw_end_object(&w);
+    types_json(&o, d);
+    list_json(&o, "rows", d->row, v->row, v->n_row);
+    list_json(&o, "beside_the_runs", d->beside, NULL, d->n_beside);
+    oc_json_end(&w);
+    oc_fields_free(&o);
+}
+
+/* ---- diff view -------------------------------------------------------------------------------------- */
+
+enum { TOP = 20 };
+
+const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS] = {
+    [OC_DIFF_MACS] = {"macs", "MACs", false, false},
+    [OC_DIFF_FLOPS] = {"flops", "FLOPs", false, false},
+    [OC_DIFF_OPS] = {"ops", "int OPs", false, false},
+    [OC_DIFF_BYTES] = {"bytes", "bytes", true, false},
+    [OC_DIFF_PARAMS] = {"params", "parameters", false, false},
+    [OC_DIFF_TIME] = {"time", "time", false, true},
+    [OC_DIFF_ROOFLINE] = {"roofline", "roofline", false, true},
+    [OC_DIFF_PEAK] = {"peak_activation_bytes", "peak memory, B", true, false},
+    [OC_DIFF_WEIGHT_BYTES] = {"const_bytes", "weights, B", true, false},
+    [OC_DIFF_LATENCY] = {"latency", "latency", false, true},
+};
+
+/* ---- selection of metrics --------------------------------------------------------------------------- */
+
+static bool differs(const struct oc_diff *d, unsigned m)
+{
+    const struct oc_diff_total *t = &d->total[m];
+    return t->known[0] && t->known[1] &&
+           (t->is_time ? t->v[0] != t->v[1] : t->n[0] != t->n[1] || t->rows_delta);
+}
+
+static bool somewhere(const struct oc_diff *d, unsigned m)
+{
+    const struct oc_diff_total *t = &d->total[m];
+    if (t->is_time)
+        return t->known[0] || t->known[1];
+    /* integer operations are rare: unknown counts are visible in the other metrics */
+    return t->n[0] || t->n[1] || !t->known[0] || (t->unknown_rows && m != OC_DIFF_OPS);
+}
+
+static bool has_rows(const struct oc_diff *d, unsigned m)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < d->n_row && !any; i++)
+        any = oc_diff_delta(&d->row[i], m) != 0; /* or unknown */
+    return any;
+}
+
+/* ---- order ------------------------------------------------------------------------------------------ */
+
+struct placed {
+    double size;
+    uint32_t i;
+};
+
+static int diff_view_largest_first(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return (x->i > y->i) - (x->i < y->i);
+}
+
+/* Unknown differences sort before known ones. */
+static double diff_view_size_of(const struct oc_diff_row *r, unsigned metric)
+{
+    double delta = oc_diff_delta(r, metric);
+    bool asked = metric < OC_DIFF_COUNTS || !isnan(r->side[0].time_ns) || !isnan(r->side[0].roof_ns);
+    return isnan(delta) ? (asked ? INFINITY : 0) : fabs(delta);
+}
+
+static void diff_view_sort_rows(struct oc_diff_view *v, unsigned metric)
+{
+    struct placed *p = oc_xmalloc(((size_t)v->n_row + 1) * sizeof(*p));
+    for (uint32_t i = 0; i < v->n_row; i++)
+        p[i] = (struct placed){diff_view_size_of(&v->d->row[v->row[i]], metric), v->row[i]};
+    qsort(p, v->n_row, sizeof(*p), diff_view_largest_first);
+    for (uint32_t i = 0; i < v->n_row; i++)
+        v->row[i] = p[i].i;
+    free(p);
+}
+
+static int unknown_order(const char *sort, struct oc_err *err)
+{
+    const char *names[OC_DIFF_ROOFLINE + 2];
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
+        names[m] = oc_diff_metric_names[m].key;
+    names[OC_DIFF_ROOFLINE + 1] = "order";
+    return oc_fail_unknown(
+        err, OC_EARG,
+        &(struct oc_unknown){
+            .what = "key", .where = "for --sort", .given = sort, .valid = names, .n = OC_COUNT(names)});
+}
+
+static int diff_view_find_order(const struct oc_diff_view *v, bool whole, unsigned *metric,
+                                struct oc_err *err)
+{
+    static const unsigned usual[] = {OC_DIFF_TIME,  OC_DIFF_ROOFLINE, OC_DIFF_MACS,
+                                     OC_DIFF_BYTES, OC_DIFF_FLOPS,    OC_DIFF_PARAMS};
+    const char *sort = v->o->sort;
+    *metric = OC_DIFF_METRICS;
+    if (sort) {
+        for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
+            if (strcmp(oc_diff_metric_names[m].key, sort) == 0)
+                *metric = m;
+        return *metric < OC_DIFF_METRICS || strcmp(sort, "order") == 0 ? 0 : unknown_order(sort, err);
+    }
+    for (size_t i = OC_COUNT(usual); i-- > 0 && !whole;)
+        if (differs(v->d, usual[i]))
+            *metric = usual[i];
+    return 0;
+}
+
+/* ---- selection of rows ------------------------------------------------------------------------------ */
+
+static bool is_news(const struct oc_diff_row *r)
+{
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+        double delta = oc_diff_delta(r, m);
+        if (!isnan(delta) && delta != 0)
+            return true;
+    }
+    return r->status != OC_DIFF_SAME && r->status != OC_DIFF_BUCKET;
+}
+
+static uint32_t top_of(const struct oc_diff_view *v, bool whole)
+{
+    int64_t top = v->o->has_top ? v->o->top : whole ? 0 : TOP;
+    uint32_t n = v->n_wanted;
+    if (top == 0)
+        return n;
+    if (top < 0)
+        return (uint64_t)-top < n ? n - (uint32_t)-top : 0;
+    return (uint64_t)top < n ? (uint32_t)top : n;
+}
+
+int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const struct oc_diff_write_opts *o,
+                      bool whole, struct oc_err *err)
+{
+    unsigned metric;
+    *v = (struct oc_diff_view){.d = d, .o = o};
+    if (diff_view_find_order(v, whole, &metric, err))
+        return -1;
+    for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
+        v->has[m] = somewhere(d, m);
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
+        v->column[m] = v->has[m] && has_rows(d, m);
+    v->row = OC_NEW_ARRAY(&v->arena, (size_t)d->n_row + 1, uint32_t);
+    for (uint32_t i = 0; i < d->n_row; i++)
+        if (whole || is_news(&d->row[i]))
+            v->row[v->n_row++] = i;
+    v->n_wanted = v->n_row;
+    if (metric < OC_DIFF_METRICS)
+        diff_view_sort_rows(v, metric);
+    v->n_row = top_of(v, whole);
+    return 0;
+}
+
+void oc_diff_view_free(struct oc_diff_view *v)
+{
+    oc_arena_free(&v->arena);
+}

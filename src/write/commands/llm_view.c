@@ -1,0 +1,436 @@
+#include "write/commands/llm_view.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/units.h"
+#include "hw/hwdb.h"
+#include "write/tables/plain_table.h"
+
+size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_line line[OC_LLM_LINES])
+{
+    const struct oc_llm_opts *o = &l->opts;
+    double batch = (double)o->batch;
+    line[0] = (struct oc_llm_line){"prefill", "prompt", OC_LLM_PART_PREFILL,
+                                   o->prompt, 0,        batch * (double)o->prompt};
+    line[1] = (struct oc_llm_line){"first decode step", "next_token", OC_LLM_PART_FIRST, 1, o->prompt, batch};
+    if (l->steps_n < 1)
+        return 2;
+    line[2] = (struct oc_llm_line){"last decode step",         "last_token", OC_LLM_PART_LAST, 1,
+                                   o->prompt + l->steps_n - 1, batch};
+    line[3] = (struct oc_llm_line){oc_printf(a, "%lld decode steps", (long long)l->steps_n),
+                                   "decode",
+                                   OC_LLM_PART_STEPS,
+                                   -1,
+                                   -1,
+                                   batch * (double)l->steps_n};
+    line[4] =
+        (struct oc_llm_line){"end-to-end", "answer", OC_LLM_PART_WHOLE, -1, -1, batch * (double)o->generate};
+    return 5;
+}
+
+const struct oc_llm_roof *oc_llm_roof_of(const struct oc_llm_device *d, enum oc_llm_part part)
+{
+    switch (part) {
+    case OC_LLM_PART_PREFILL:
+        return &d->prefill;
+    case OC_LLM_PART_FIRST:
+        return &d->first;
+    case OC_LLM_PART_LAST:
+        return &d->last;
+    case OC_LLM_PART_STEPS:
+        return &d->all;
+    default:
+        return &d->whole;
+    }
+}
+
+const char *oc_llm_failure(const struct oc_llm *l, enum oc_llm_part part)
+{
+    bool prompt = part == OC_LLM_PART_PREFILL || (part == OC_LLM_PART_WHOLE && l->prefill_failure);
+    return prompt ? l->prefill_failure : l->decode_failure ? l->decode_failure : l->sum_failure;
+}
+
+bool oc_llm_form(size_t i, struct oc_llm_form *out)
+{
+    static const struct oc_llm_form forms[] = {
+        {"MACs", "macs", OC_LN_MACS},
+        {"FLOPs", "flops", OC_LN_FLOPS},
+        {"weights read", "bytes_read_weight", OC_LN_READ_WEIGHT},
+        {"KV cache read", "kv_read", OC_LN_KV_READ},
+        {"KV cache written", "kv_written", OC_LN_KV_WRITTEN},
+        {"activations and KV read", "bytes_read_act", OC_LN_READ_ACT},
+        {"written", "bytes_written", OC_LN_WRITTEN},
+        {"peak activation memory", "peak_bytes", OC_LN_PEAK},
+    };
+    if (i >= OC_COUNT(forms))
+        return false;
+    *out = forms[i];
+    return true;
+}
+
+const char *oc_llm_form_text(const struct oc_llm *l, enum oc_llm_phase phase, enum oc_llm_num n,
+                             struct oc_arena *a)
+{
+    const struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &l->prefill_law : &l->decode_law;
+    const char *const name[] = {"batch", phase == OC_LLM_PREFILL ? "prompt" : "past"};
+    struct oc_buf b = {0};
+    if (!law->found[n])
+        return NULL;
+    oc_rpoly_text(&law->poly[n], name, &b);
+    const char *text = oc_strdup(a, b.data ? b.data : "0");
+    oc_buf_free(&b);
+    return text;
+}
+
+/* ---- out llm ---------------------------------------------------------------------------------------- */
+
+/* The report of a language model as text. */
+
+struct view {
+    const struct oc_llm *l;
+    struct oc_arena arena;
+    FILE *f;
+};
+
+enum { LABEL = 12, WIDTH = 118 };
+
+static size_t width(const struct view *v)
+{
+    unsigned asked = v->l->opts.width_chars;
+    return asked && asked < WIDTH ? asked : WIDTH;
+}
+
+#define say(v, label, ...) oc_plain_say_format((label), LABEL, width(v), (v)->f, __VA_ARGS__)
+
+/* A paragraph above a table. */
+static void put_note(struct view *v, const char *text)
+{
+    fputc('\n', v->f);
+    oc_plain_wrap(0, width(v), text, v->f);
+}
+
+/* "32", or "unknown" */
+static const char *llm_view_number(struct view *v, int64_t n)
+{
+    return n < 0 ? "unknown" : oc_count_text(&v->arena, (uint64_t)n);
+}
+
+/* Text columns come first and are left-aligned. */
+static void llm_view_print_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
+{
+    oc_plain_left(t, n_first, &v->arena);
+    t->width_chars = v->l->opts.width_chars;
+    oc_plain_print(t, n_last, v->f);
+}
+
+/* ---- the model -------------------------------------------------------------------------------------- */
+
+static const char *llm_view_value_name(const struct oc_llm *l, uint32_t value)
+{
+    return value == OC_NONE ? "nothing" : l->model->value[value].name;
+}
+
+static void put_cache(struct view *v)
+{
+    const struct oc_kv_pair *p = &v->l->kv.pair[0];
+    const struct oc_llm_facts *f = &v->l->facts;
+    const char *by = p->reader == OC_NONE ? "passed through" : v->l->model->node[p->reader].op_type;
+    say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (names of %s)", f->layers, f->kv_pairs,
+        llm_view_value_name(v->l, p->past), llm_view_value_name(v->l, p->present), by, f->naming);
+    if (f->cross_pairs)
+        say(v, "", "%u inputs with keys and values of an encoder: %s per encoder position", f->cross_pairs,
+            f->kv_bytes_known ? oc_bytes_text(&v->arena, (double)f->cross_bytes_per_token) : "unknown size");
+    if (!f->kv_bytes_known) {
+        say(v, "per token", "KV cache bytes unknown: a dimension is unknown");
+        return;
+    }
+    const char *made =
+        oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
+                  oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_pairs,
+                  llm_view_number(v, f->kv_heads), llm_view_number(v, f->head_size), f->kv_dtype);
+    bool one = p->name->part == OC_KV_BOTH; /* each tensor holds keys and values */
+    say(v, "per token", "%s KV cache per sequence: %s%s",
+        oc_bytes_text(&v->arena, (double)f->kv_bytes_per_token), f->uneven ? "layers differ, sum " : "",
+        f->uneven
+            ? oc_printf(&v->arena, "%s B of %s", oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_dtype)
+        : one ? oc_printf(&v->arena, "%s, keys and values in one tensor", made)
+              : made);
+}
+
+static void put_heads(struct view *v)
+{
+    const struct oc_llm_facts *f = &v->l->facts;
+    const char *ratio = "";
+    if (f->heads > 0 && f->kv_heads > 0 && f->heads % f->kv_heads == 0)
+        ratio = oc_printf(&v->arena, ", %" PRId64 " to 1", f->heads / f->kv_heads);
+    const char *window = f->window < 0
+                             ? "no attention window"
+                             : oc_printf(&v->arena, "window of %" PRId64 " in %u attention operators",
+                                         f->window, f->windowed_layers);
+    say(v, "heads", "%s for queries, %s for keys and values%s; %s elements each; %s",
+        llm_view_number(v, f->heads), llm_view_number(v, f->kv_heads), ratio,
+        llm_view_number(v, f->head_size), window);
+}
+
+static void llm_view_put_weights(struct view *v)
+{
+    const struct oc_llm *l = v->l;
+    struct oc_buf b = {0};
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < l->n_weights; i++)
+        all += l->weights[i].bytes;
+    for (uint32_t i = 0; i < l->n_weights && i < 6; i++)
+        oc_buf_printf(&b, "%s%s %.1f %%", i ? ", " : "", l->weights[i].label,
+                      all ? 100.0 * (double)l->weights[i].bytes / (double)all : 0.0);
+    say(v, "weights", "%s parameters in %s: %s", oc_count_text(&v->arena, l->facts.params),
+        oc_bytes_text(&v->arena, (double)l->facts.const_bytes), b.data ? b.data : "none");
+    oc_buf_free(&b);
+    say(v, "vocabulary", "%s", llm_view_number(v, l->facts.vocabulary));
+}
+
+static void put_sizes(struct view *v)
+{
+    const struct oc_llm_sizes *s = &v->l->sizes;
+    struct oc_buf b = {0};
+    for (unsigned role = 0; role < OC_LLM_ROLES; role++) {
+        for (uint32_t i = 0; i < s->n_size; i++)
+            if (s->size[i].role == role)
+                oc_buf_printf(&b, "%s%s: %s", b.n ? "; " : "", s->size[i].symbol, oc_llm_role_name[role]);
+        for (uint32_t i = 0; i < s->n_scalar; i++)
+            if (s->scalar[i].role == role)
+                oc_buf_printf(&b, "%svalue of %s: %s", b.n ? "; " : "", s->scalar[i].symbol,
+                              oc_llm_role_name[role]);
+        if (s->fixed[role] >= 0)
+            oc_buf_printf(&b, "%s%s fixed at %" PRId64, b.n ? "; " : "", oc_llm_role_name[role],
+                          s->fixed[role]);
+    }
+    say(v, "dimensions", "%s", b.data ? b.data : "all fixed");
+    oc_buf_free(&b);
+    for (uint32_t i = 0; i < v->l->n_assumption; i++)
+        say(v, i ? "" : "assumed", "%s %s = %s: %s", v->l->assumption[i].what, v->l->assumption[i].name,
+            v->l->assumption[i].value, v->l->assumption[i].reason);
+    for (size_t i = 0; i < v->l->n_device; i++) {
+        struct oc_device_info d = oc_device_info(v->l->device[i].device);
+        for (size_t k = 0; k < d.n_set; k++)
+            say(v, "assumed", "%s %s = %s: set by --hw-set (hardware file: %s)", d.id, d.set[k].key,
+                d.set[k].value, d.set[k].before ? d.set[k].before : "nothing");
+    }
+    if (s->n_branch)
+        say(v, "assumed", "prefill takes the branch without the cache, decode steps the branch with it");
+    for (size_t i = 0; i < v->l->diags.n; i++)
+        say(v, i ? "" : "warnings", "%s: %s [%s]", v->l->diags.item[i].where, v->l->diags.item[i].text,
+            v->l->diags.item[i].code);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------- */
+
+static const char *marked(struct view *v, enum oc_quality q, const char *text)
+{
+    return oc_printf(&v->arena, "%s%s", oc_sum_mark(q), text);
+}
+
+static void put_run(struct view *v, struct oc_plain_table *t, const struct oc_llm_line *line)
+{
+    struct oc_llm_counts c;
+    const char *failure = oc_llm_failure(v->l, line->part);
+    if (!oc_llm_run(v->l, line->part, &c)) {
+        OC_ROW(t, line->name, "", "", "", "", "", "", "", "", "", "", failure ? failure : "unknown");
+        return;
+    }
+    double moved = (double)c.bytes_read_act + (double)c.bytes_read_weight + (double)c.bytes_written;
+    double other = moved - (double)c.bytes_read_weight - (double)c.kv_read - (double)c.kv_written;
+    OC_ROW(t, line->name, line->fresh < 0 ? "" : oc_count_text(&v->arena, (uint64_t)line->fresh),
+           line->past < 0 ? "" : oc_count_text(&v->arena, (uint64_t)line->past),
+           marked(v, c.quality, oc_si_text(&v->arena, (double)c.macs, "")),
+           marked(v, c.quality, oc_si_text(&v->arena, (double)c.flops, "")),
+           moved > 0 ? oc_printf(&v->arena, "%.4g", (double)c.flops / moved) : "",
+           oc_bytes_text(&v->arena, (double)c.bytes_read_weight), oc_bytes_text(&v->arena, (double)c.kv_read),
+           oc_bytes_text(&v->arena, (double)c.kv_written), oc_bytes_text(&v->arena, other),
+           line->fresh < 0 || c.peak_quality == OC_UNKNOWN ? "" : oc_bytes_text(&v->arena, (double)c.peak),
+           c.unknown_nodes ? oc_printf(&v->arena, "%" PRIu64 " operators of unknown cost", c.unknown_nodes)
+                           : "");
+}
+
+static void put_cache_end(struct view *v)
+{
+    const struct oc_llm_opts *o = &v->l->opts;
+    int64_t length = o->prompt + v->l->steps_n;
+    double tokens = (double)o->batch * (double)length;
+    if (v->l->facts.kv_bytes_known)
+        fprintf(v->f, "\nKV cache at the end: %s, %s sequence%s of %s token%s\n",
+                oc_bytes_text(&v->arena, tokens * (double)v->l->facts.kv_bytes_per_token),
+                oc_count_text(&v->arena, (uint64_t)o->batch), o->batch == 1 ? "" : "s",
+                oc_count_text(&v->arena, (uint64_t)length), length == 1 ? "" : "s");
+}
+
+static void llm_view_put_runs(struct view *v)
+{
+    struct oc_plain_table t = {0};
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n = oc_llm_lines(v->l, &v->arena, line);
+    fputc('\n', v->f);
+    OC_ROW(&t, "phase", "new", "cached", "MACs", "FLOPs", "FLOP/B", "weights read", "cache read",
+           "cache written", "other moved", "peak", "");
+    for (size_t i = 0; i < n; i++)
+        put_run(v, &t, &line[i]);
+    llm_view_print_table(v, &t, 1, 1);
+    put_cache_end(v);
+}
+
+/* ---- closed forms ----------------------------------------------------------------------------------- */
+
+static void put_forms_of(struct view *v, enum oc_llm_phase phase, const char *title)
+{
+    const struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &v->l->prefill_law : &v->l->decode_law;
+    struct oc_llm_form form;
+    bool any = false;
+    for (size_t i = 0; oc_llm_form(i, &form); i++) {
+        const char *text = oc_llm_form_text(v->l, phase, form.num, &v->arena);
+        if (!text)
+            continue;
+        if (!any)
+            put_note(v, oc_printf(&v->arena,
+                                  "%s from %" PRId64 " to %" PRId64
+                                  ", verified against the analysis at %u further points",
+                                  title, law->from, law->to, law->checked));
+        any = true;
+        fprintf(v->f, "  %-26s = %s\n", form.title, text);
+    }
+    const char *between = any ? "  no closed form             : " : NULL;
+    for (size_t i = 0; between && oc_llm_form(i, &form); i++)
+        if (!law->found[form.num]) {
+            fprintf(v->f, "%s%s", between, form.title);
+            between = ", ";
+            any = false;
+        }
+    fputs(between && !any ? "\n" : "", v->f);
+}
+
+static void llm_view_put_forms(struct view *v)
+{
+    put_forms_of(v, OC_LLM_PREFILL, "prefill, prompt");
+    put_forms_of(v, OC_LLM_DECODE, "decode step, past");
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------- */
+
+static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_llm_device *d,
+                     const struct oc_llm_line *line, bool first)
+{
+    const struct oc_llm_roof *r = oc_llm_roof_of(d, line->part);
+    bool known = isfinite(r->s);
+    OC_ROW(t, first ? oc_device_info(d->device).name : "", line->name,
+           oc_seconds_text(&v->arena, r->s, "unknown"),
+           known && r->s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->s) : "unknown",
+           oc_seconds_text(&v->arena, r->comp_s, "unknown"), oc_seconds_text(&v->arena, r->mem_s, "unknown"),
+           oc_printf(&v->arena, "(%s)", oc_seconds_text(&v->arena, r->chip_s, "unknown")),
+           known        ? r->bound
+           : r->missing ? r->missing
+                        : "unknown");
+}
+
+static void put_roofs(struct view *v)
+{
+    struct oc_plain_table t = {0};
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n = oc_llm_lines(v->l, &v->arena, line);
+    put_note(
+        v, "lower bounds: roofline times at the dense peak rates and the bandwidth of the device file when "
+           "each operator reads and writes DRAM (fused: only weights and KV cache do, intermediates stay on "
+           "chip)");
+    OC_ROW(&t, "device", "phase", "time >=", "tokens/s <=", "compute", "memory", "(fused)", "bound by");
+    for (size_t i = 0; i < v->l->n_device; i++)
+        for (size_t k = 0; k < n; k++)
+            put_roof(v, &t, &v->l->device[i], &line[k], k == 0);
+    llm_view_print_table(v, &t, 2, 1);
+}
+
+static const char *llm_view_limit_text(struct view *v, const struct oc_llm_limit *l)
+{
+    if (l->known && !l->never && !l->v)
+        return "does not fit";
+    if (!l->known)
+        return "unknown";
+    if (l->never)
+        return "never";
+    return oc_printf(&v->arena, "%s%s", l->beyond ? "> " : "", oc_count_text(&v->arena, (uint64_t)l->v));
+}
+
+static void llm_view_put_limits(struct view *v)
+{
+    struct oc_plain_table t = {0};
+    fputc('\n', v->f);
+    OC_ROW(&t, "device", "memory", "needed", "max batch", "max context", "max prompt",
+           "compute-bound from batch");
+    for (size_t i = 0; i < v->l->n_device; i++) {
+        const struct oc_llm_device *d = &v->l->device[i];
+        OC_ROW(&t, oc_device_info(d->device).name, oc_bytes_text(&v->arena, d->memory_bytes),
+               v->l->last ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
+               llm_view_limit_text(v, &d->batch), llm_view_limit_text(v, &d->context),
+               llm_view_limit_text(v, &d->prompt), llm_view_limit_text(v, &d->compute_bound));
+    }
+    llm_view_print_table(v, &t, 1, 1);
+}
+
+static void put_unknown(struct view *v, const struct oc_llm_device *d, const char *what,
+                        const struct oc_llm_limit *l)
+{
+    if (!l->known)
+        say(v, "unknown", "%s, %s: %s", d->device->info.name, what, l->why ? l->why : "no analysis");
+}
+
+static void put_notes(struct view *v)
+{
+    const struct oc_llm_opts *o = &v->l->opts;
+    int64_t last = o->prompt + (v->l->steps_n > 0 ? v->l->steps_n - 1 : 0);
+    fputc('\n', v->f);
+    say(v, "fits",
+        "weights, KV cache and activations of one run: max batch and compute-bound batch for a decode step "
+        "with %" PRId64 " cached token%s; max context and max prompt for %" PRId64 " sequence%s",
+        last, last == 1 ? "" : "s", o->batch, o->batch == 1 ? "" : "s");
+    for (size_t i = 0; i < v->l->n_device; i++) {
+        const struct oc_llm_device *d = &v->l->device[i];
+        put_unknown(v, d, "max batch", &d->batch);
+        put_unknown(v, d, "max context", &d->context);
+        put_unknown(v, d, "max prompt", &d->prompt);
+        put_unknown(v, d, "compute-bound batch", &d->compute_bound);
+        if (d->compute_bound.never && d->compute_bound.why && *d->compute_bound.why)
+            say(v, "never", "%s: %s", d->device->info.name, d->compute_bound.why);
+        if (d->left_out)
+            say(v, "excluded", "%s: elementwise work in %s (no peak rate in the device file)",
+                d->device->info.name, d->left_out);
+    }
+}
+
+/* ---- all -------------------------------------------------------------------------------------------- */
+
+static void llm_view_write_table(const struct oc_llm *l, FILE *f)
+{
+    struct view v = {.l = l, .f = f};
+    if (l->model->path[0])
+        say(&v, "model", "%s", l->model->path);
+    put_cache(&v);
+    put_heads(&v);
+    llm_view_put_weights(&v);
+    put_sizes(&v);
+    llm_view_put_runs(&v);
+    llm_view_put_forms(&v);
+    if (l->n_device) {
+        put_roofs(&v);
+        llm_view_put_limits(&v);
+        put_notes(&v);
+    }
+    oc_arena_free(&v.arena);
+}
+
+int oc_llm_write(const struct oc_llm *l, const char *format, FILE *f, struct oc_err *err)
+{
+    static void (*const write[])(const struct oc_llm *, FILE *) = {llm_view_write_table, oc_llm_write_csv,
+                                                                   oc_llm_write_json};
+    int form = oc_format_of("llm", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](l, f);
+    return 0;
+}

@@ -1,0 +1,96 @@
+/* The list of operators with rules. */
+#include <string.h>
+
+#include "base/c_locale.h"
+#include "base/arena.h"
+#include "base/diag.h"
+#include "write/tables/json_keys.h"
+#include "write/tables/plain_table.h"
+
+/* Version of the CSV and JSON layouts; keys and columns may be added to a version. */
+#define LIST_VERSION      1
+#define LIST_VERSION_TEXT "1"
+
+static const char *ops_list_domain_of(const struct oc_op_info *op)
+{
+    return op->domain[0] ? op->domain : "ai.onnx";
+}
+
+/* A test is a set of inputs, a program with one of our models that contains the operator, or a model of
+ * the ONNX backend tests. */
+static unsigned ops_list_tests_of(const struct oc_op_info *op)
+{
+    return op->cases + op->models + op->node_tests;
+}
+
+static const char *opsets(struct oc_arena *a, const struct oc_op_info *op)
+{
+    return op->until ? oc_printf(a, "%d-%d", op->since, op->until) : oc_printf(a, "%d-", op->since);
+}
+
+static void ops_list_fill(struct oc_plain_table *t, struct oc_arena *a)
+{
+    static const char *const head[] = {"domain", "operator", "opset", "class", "family", "tests", "formula"};
+    t->n_col = OC_COUNT(head);
+    oc_plain_row(t, head);
+    for (size_t i = 0; i < oc_op_count(); i++) {
+        struct oc_op_info op;
+        oc_op_get(i, &op);
+        OC_ROW(t, ops_list_domain_of(&op), op.name, opsets(a, &op), op.op_class, op.family,
+               oc_printf(a, "%u", ops_list_tests_of(&op)), op.formula ? op.formula : "");
+    }
+}
+
+static void put_op(struct oc_json_out *w, const struct oc_op_info *op)
+{
+    oc_jw_begin_object(w);
+    oc_key_text(w, "domain", ops_list_domain_of(op));
+    oc_key_text(w, "name", op->name);
+    oc_key_text(w, "family", op->family);
+    oc_key_text(w, "class", op->op_class);
+    oc_key_u64(w, "since", (uint64_t)op->since);
+    oc_key_u64_if(w, "until", op->until > 0, (uint64_t)op->until);
+    oc_key_text(w, "formula", op->formula);
+    oc_key_u64(w, "tests", ops_list_tests_of(op));
+    oc_key_u64(w, "cases", op->cases);
+    oc_key_u64(w, "costs", op->costs);
+    oc_key_u64(w, "models", op->models);
+    oc_key_u64(w, "node_tests", op->node_tests);
+    oc_jw_end_object(w);
+}
+
+static void ops_list_write_json(FILE *f)
+{
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.ops", LIST_VERSION, NULL);
+    oc_key_array(&w, "operators");
+    for (size_t i = 0; i < oc_op_count(); i++) {
+        struct oc_op_info op;
+        oc_op_get(i, &op);
+        put_op(&w, &op);
+    }
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+}
+
+int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    bool csv = format && strcmp(format, "csv") == 0, json = format && strcmp(format, "json") == 0;
+    if (format && !csv && !json && strcmp(format, "table") != 0)
+        return oc_fail(err, OC_EARG, "ops has no format '%s'; valid: table, csv, json", format);
+    if (json) {
+        ops_list_write_json(f);
+        return 0;
+    }
+    struct oc_arena a = {0};
+    static const uint8_t drop[] = {0, 0, 0, 0, 1, 2, 3};
+    struct oc_plain_table t = {.width_chars = width_chars, .drop = drop, .min_text = UINT8_MAX};
+    ops_list_fill(&t, &a);
+    if (csv)
+        oc_plain_csv(&t, LIST_VERSION_TEXT, f);
+    else
+        oc_plain_print(&t, t.n_col, f);
+    oc_arena_free(&a);
+    return 0;
+}

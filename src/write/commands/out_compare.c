@@ -1,0 +1,562 @@
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/c_locale.h"
+#include "base/units.h"
+#include "estimate/predict.h"
+#include "report/columns.h"
+#include "report/select.h"
+#include "report/what_if.h"
+#include "write/tables/json_keys.h"
+#include "write/tables/plain_table.h"
+#include "join/compare.h"
+#include "report/report.h"
+
+/* A report under construction: `rows` are the selected ones, row.record is the index of the set in `c`. */
+struct comparing {
+    struct oc_compare c;
+    const struct oc_model *model;
+    const struct oc_device *device;
+    const struct oc_report_opts *o;
+    struct oc_arena arena;
+    struct oc_rows rows;
+    bool combine; /* adds the shortest time of each row to the times of the sources */
+};
+
+/* ---- one row ---------------------------------------------------------------------------------------- */
+
+/* The node that names a set: the first one with the most work. */
+static uint32_t compare_main_node(const struct oc_analysis *a, const struct oc_join_rec *r)
+{
+    uint32_t best = r->node[0];
+    for (uint32_t i = 1; i < r->n_node; i++) {
+        const struct oc_node_cost *c = &a->cost[r->node[i]], *b = &a->cost[best];
+        if (c->quality != OC_UNKNOWN && (b->quality == OC_UNKNOWN || c->flops + c->ops > b->flops + b->ops))
+            best = r->node[i];
+    }
+    return best;
+}
+
+static void compare_set_roof(struct comparing *x, const struct oc_analysis *a, struct oc_row *row,
+                             const struct oc_join_rec *r)
+{
+    struct oc_work work = {0};
+    struct oc_roof roof;
+    if (!x->device)
+        return;
+    for (uint32_t i = 0; i < r->n_node; i++)
+        oc_work_add(&work, &a->cost[r->node[i]]);
+    work.bytes = r->rd_act + r->rd_wt + r->wr;
+    work.weight_bytes = r->rd_wt;
+    work.written = r->wr;
+    work.launches = 1;
+    work.unknown = work.unknown || !r->bytes_known || r->quality == OC_UNKNOWN;
+    struct oc_roof_opts opts = oc_report_roof_opts(x->o, a);
+    oc_roofline_of(x->device, &work, &opts, oc_row_rate_time_s(row), &roof);
+    row->roofline_s = roof.roof_s;
+    row->bound_by = roof.bound_name;
+    row->efficiency = oc_row_rate(row, row->roofline_s);
+    row->wasted_s = oc_row_rate_time_s(row) - row->roofline_s;
+}
+
+static uint8_t compare_rates(const struct comparing *x, const struct oc_compare_cell *cell, uint32_t source)
+{
+    return cell->is_launch                                      ? OC_RATES_LAUNCH
+           : oc_profile_runs_known(x->c.source[source].profile) ? OC_RATES_TIMED
+                                                                : OC_RATES_UNKNOWN;
+}
+
+/* The row with the time of one source, for its rates. */
+static struct oc_row compare_timed(const struct comparing *x, const struct oc_row *row,
+                                   const struct oc_compare_cell *cell, uint32_t source)
+{
+    struct oc_row timed = *row;
+    timed.time_s = cell->time_ns * 1e-9;
+    timed.rates = compare_rates(x, cell, source);
+    timed.efficiency = oc_row_rate(&timed, row->roofline_s);
+    return timed;
+}
+
+/* Rows are filtered and sorted by the chosen time, or the longest of all sources. */
+static double compare_time_of(const struct comparing *x, const struct oc_compare_row *r)
+{
+    double best = x->combine && r->chosen != OC_NONE ? r->cell[r->chosen].time_ns : NAN;
+    for (uint32_t s = 0; s < x->c.n_source && !x->combine; s++)
+        if (!(best >= r->cell[s].time_ns))
+            best = isnan(r->cell[s].time_ns) ? best : r->cell[s].time_ns;
+    return best * 1e-9;
+}
+
+static void make_row(struct comparing *x, const struct oc_analysis *a, uint32_t i, struct oc_row *row)
+{
+    const struct oc_compare_row *r = &x->c.row[i];
+    uint32_t node = compare_main_node(a, &r->cost);
+    char label[512];
+    *row = oc_row_blank();
+    row->name = oc_strdup(&x->arena, oc_node_label(x->model, &x->model->node[node], label, sizeof(label)));
+    row->type = x->model->node[node].op_type;
+    row->record = i;
+    row->id_number = r->cost.node[0];
+    row->count = r->cost.n_node;
+    row->quality = r->cost.quality;
+    row->time_s = compare_time_of(x, r);
+    for (uint32_t s = 0; s < x->c.n_source; s++)
+        if ((!x->combine || s == r->chosen) && row->rates == OC_RATES_TIMED)
+            row->rates = compare_rates(x, &r->cell[s], s);
+    if (r->cost.quality != OC_UNKNOWN) {
+        row->computation = (double)r->cost.flops + (double)r->cost.ops;
+        row->macs = (double)r->cost.macs;
+        row->params = (double)r->cost.params;
+    }
+    if (r->cost.bytes_known)
+        row->memory = (double)r->cost.rd_act + (double)r->cost.rd_wt + (double)r->cost.wr;
+    row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
+    compare_set_roof(x, a, row, &r->cost);
+}
+
+/* ---- the report ------------------------------------------------------------------------------------- */
+
+static bool is_format(const struct oc_report_opts *o, const char *name)
+{
+    return o->format && strcmp(o->format, name) == 0;
+}
+
+static int compare_check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
+                         struct oc_err *err)
+{
+    static const char *const formats[] = {"table", "csv", "json", "markdown", "md"};
+    size_t i = 0;
+    if (n < 1 || n > 256)
+        return oc_fail(err, OC_EARG, "a comparison takes 1 to 256 profiles, not %zu", n);
+    for (size_t k = 0; k < n; k++)
+        if (!source[k].profile || !source[k].join)
+            return oc_fail(err, OC_EARG, "a comparison of profiles needs their model");
+    while (o->format && i < OC_COUNT(formats) && strcmp(formats[i], o->format) != 0)
+        i++;
+    if (i == OC_COUNT(formats))
+        return oc_fail(err, OC_EARG,
+                       "several profiles have no format '%s'; valid: table, csv, json, markdown", o->format);
+    if (o->aggregate || o->group_by || o->aggregate_by)
+        return oc_fail(err, OC_EARG, "grouping needs a single profile");
+    if (oc_what_if_asked(o))
+        return oc_fail(err, OC_EARG, "--what-if, --as and --fuse need a single profile");
+    if (o->n_why || o->n_explain_match)
+        return oc_fail(err, OC_EARG, "--why and --explain-match need a single profile");
+    return 0;
+}
+
+static int compare_choose_rows(struct comparing *x, const struct oc_rows *all, struct oc_err *err)
+{
+    struct oc_select s;
+    bool whole = is_format(x->o, "csv") || is_format(x->o, "json");
+    int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
+    if (rc == 0)
+        rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
+    oc_select_free(&s);
+    return rc;
+}
+
+static void compare_table(struct comparing *x, FILE *f, bool csv);
+
+static void compare_markdown(struct comparing *x, FILE *f);
+
+static void compare_json(struct comparing *x, FILE *f);
+
+int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
+                     const struct oc_device *device, const struct oc_compare_source *source, size_t n,
+                     bool combine, const struct oc_report_opts *o, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    if (compare_check(source, n, o, err) != 0)
+        return -1;
+    struct comparing x = {.model = model, .device = device, .o = o, .combine = combine};
+    oc_compare_make(model, a, source, (uint32_t)n, &x.c);
+    struct oc_rows all = {.arena = &x.arena, .row = OC_NEW_ARRAY(&x.arena, (size_t)x.c.n + 1, struct oc_row)};
+    for (; all.n < x.c.n; all.n++)
+        make_row(&x, a, all.n, &all.row[all.n]);
+    x.rows.arena = &x.arena;
+    int rc = compare_choose_rows(&x, &all, err);
+    if (rc == 0 && is_format(o, "json"))
+        compare_json(&x, f);
+    else if (rc == 0 && (is_format(o, "markdown") || is_format(o, "md")))
+        compare_markdown(&x, f);
+    else if (rc == 0)
+        compare_table(&x, f, is_format(o, "csv"));
+    oc_compare_free(&x.c);
+    oc_arena_free(&x.arena);
+    return rc;
+}
+
+/* ---- out compare ------------------------------------------------------------------------------------ */
+
+/* Name of a source in titles and keys: "A", "B" ... "Z", "S27". Arena text. */
+static const char *compare_letter(struct oc_arena *a, uint32_t source)
+{
+    return source < 26 ? oc_printf(a, "%c", 'A' + (int)source) : oc_printf(a, "S%u", source + 1);
+}
+
+/* Times are of one run. */
+static const char *stat_name(const struct oc_profile *p)
+{
+    return oc_stat_name(oc_profile_summed_runs(p) > 1 ? OC_STAT_MEAN : p->stat);
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------ */
+
+/* A row under construction: names of the columns and cells. */
+struct line {
+    struct comparing *x;
+    bool csv;
+    const char **name, **cell;
+    size_t n;
+    bool named; /* the names are known, from the first row */
+};
+
+/* A column has a key in CSV and a title in text; NULL: it is not in that format. */
+static void compare_text(struct line *l, const char *key, const char *title, const char *s)
+{
+    const char *name = l->csv ? key : title;
+    if (!name)
+        return;
+    if (!l->named)
+        l->name[l->n] = name;
+    l->cell[l->n++] = s ? s : l->csv ? "" : "-";
+}
+
+static const char *compare_exact(struct oc_arena *a, double v)
+{
+    char buf[64];
+    if (!isfinite(v))
+        return "";
+    if (v == floor(v) && fabs(v) < 9e15)
+        return oc_printf(a, "%" PRId64, (int64_t)v);
+    oc_format_repr(v, buf, sizeof(buf));
+    return oc_strdup(a, buf);
+}
+
+typedef const char *(*human_fn)(double v, char *buf, size_t n);
+
+static void compare_number(struct line *l, const char *key, const char *title, double v, human_fn human)
+{
+    char buf[64];
+    compare_text(l, key, title,
+                 l->csv     ? compare_exact(&l->x->arena, v)
+                 : isnan(v) ? NULL
+                            : oc_strdup(&l->x->arena, human(v, buf, sizeof(buf))));
+}
+
+/* A figure that follows from the row's counts: bounds are marked in text, the CSV file has a column. */
+static void compare_counted(struct line *l, const char *key, const char *title, const struct oc_row *row,
+                            double v, human_fn human)
+{
+    compare_number(l, key, title, v, human);
+    const char **cell = &l->cell[l->n - 1];
+    if (!l->csv && !isnan(v))
+        *cell = oc_printf(&l->x->arena, "%s%s", oc_quality_mark(row->quality), *cell);
+}
+
+static const char *as_time(double ns, char *buf, size_t n)
+{
+    return oc_format_time_ns(ns, buf, n);
+}
+
+static const char *as_si(double v, char *buf, size_t n)
+{
+    return oc_format_si(v, "", buf, n);
+}
+
+static const char *as_bytes(double v, char *buf, size_t n)
+{
+    return oc_format_bytes(v, buf, n);
+}
+
+static const char *as_percent(double v, char *buf, size_t n)
+{
+    snprintf(buf, n, "%.1f", 100 * v);
+    return buf;
+}
+
+static const char *as_ratio(double v, char *buf, size_t n)
+{
+    snprintf(buf, n, v < 10 ? "%.2f" : "%.1f", v);
+    return buf;
+}
+
+static const char *as_count(double v, char *buf, size_t n)
+{
+    snprintf(buf, n, "%.0f", v);
+    return buf;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+static double roof_ns(const struct oc_row *row)
+{
+    return row->roofline_s * 1e9;
+}
+
+/* "A_time_ns", "A time" */
+static const char *of_source(struct line *l, uint32_t s, const char *name)
+{
+    return l->named ? "" : oc_printf(&l->x->arena, "%s%s", compare_letter(&l->x->arena, s), name);
+}
+
+/* Time, share, achieved rates, ratio to the first source. */
+static void source_cells(struct line *l, const struct oc_row *row, const struct oc_compare_row *r, uint32_t s)
+{
+    const struct oc_compare_cell *c = &r->cell[s];
+    struct oc_row timed = compare_timed(l->x, row, c, s);
+    compare_number(l, of_source(l, s, "_time_ns"), of_source(l, s, " time"), c->time_ns, as_time);
+    compare_number(l, of_source(l, s, "_time_fraction"), of_source(l, s, " %"),
+                   c->time_ns / l->x->c.total_ns[s], as_percent);
+    compare_counted(l, of_source(l, s, "_flop_per_s"), of_source(l, s, " FLOP/s"), row, oc_row_flops(&timed),
+                    as_si);
+    compare_number(l, of_source(l, s, "_bytes_per_s"), NULL, oc_row_bandwidth(&timed), as_bytes);
+    compare_number(l, of_source(l, s, "_host_time_ns"), NULL, c->host_ns, as_time);
+    compare_number(l, of_source(l, s, "_records"), NULL, c->records, as_count);
+    if (l->x->device)
+        compare_number(l, of_source(l, s, "_roofline_efficiency"), of_source(l, s, " eff %"),
+                       timed.efficiency, as_percent);
+    if (s)
+        compare_number(l, of_source(l, s, "_ratio"), of_source(l, s, "/A"), c->time_ns / r->cell[0].time_ns,
+                       as_ratio);
+}
+
+static const char *compare_node_names(struct comparing *x, const struct oc_join_rec *r)
+{
+    struct oc_buf b = {0};
+    char label[512];
+    for (uint32_t i = 0; i < r->n_node; i++)
+        oc_buf_printf(&b, "%s%s", i ? ";" : "",
+                      oc_node_label(x->model, &x->model->node[r->node[i]], label, sizeof(label)));
+    const char *s = oc_strndup(&x->arena, b.data, b.n);
+    oc_buf_free(&b);
+    return s;
+}
+
+/* Value counted by Nsight Compute, from any source. */
+static double compare_measured(const struct comparing *x, const struct oc_compare_row *r, bool bytes)
+{
+    double v = NAN;
+    for (uint32_t s = 0; s < x->c.n_source && isnan(v); s++)
+        v = bytes ? r->cell[s].bytes : r->cell[s].flop;
+    return v;
+}
+
+static void compare_row_cells(struct line *l, const struct oc_row *row, const struct oc_compare_row *r,
+                              uint32_t rank)
+{
+    struct comparing *x = l->x;
+    compare_number(l, "rank", "#", rank, as_count);
+    compare_text(l, "name", NULL, row->name);
+    compare_text(l, "type", NULL, row->type);
+    compare_number(l, "count", "nodes", (double)row->count, as_count);
+    compare_counted(l, "flo", "FLOPs", row, row->computation, as_si);
+    compare_counted(l, "bytes", "moved", row, row->memory, as_bytes);
+    if (x->combine) {
+        compare_number(l, "time_ns", "time", row->time_s * 1e9, as_time);
+        compare_text(l, "time_from", "from",
+                     r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
+        compare_counted(l, "flop_per_s", "FLOP/s", row, oc_row_flops(row), as_si);
+        compare_number(l, "measured_flo", "measured FLOPs", compare_measured(x, r, false), as_si);
+        compare_number(l, "measured_bytes", "measured moved", compare_measured(x, r, true), as_bytes);
+    }
+    for (uint32_t s = 0; s < x->c.n_source; s++)
+        source_cells(l, row, r, s);
+    compare_text(l, "quality", NULL, oc_quality_name(row->quality));
+    compare_text(l, "nodes", NULL, l->csv && r->cost.n_node ? compare_node_names(x, &r->cost) : NULL);
+    compare_text(l, NULL, "type", row->type);
+    compare_text(l, NULL, "operator", row->name);
+}
+
+/* ---- legend ----------------------------------------------------------------------------------------- */
+
+static void legend(struct comparing *x, FILE *f)
+{
+    char a[64], b[64];
+    for (uint32_t s = 0; s < x->c.n_source; s++) {
+        const struct oc_profile *p = x->c.source[s].profile;
+        const struct oc_join *j = x->c.source[s].join;
+        oc_print_line(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)", compare_letter(&x->arena, s), p->path,
+                      *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
+                      p->time_kind ? p->time_kind : "time", stat_name(p), p->runs_used, p->runs_total);
+        fprintf(f, "    %s attributed to nodes (%.1f %% of operator time), %s other time",
+                as_time(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
+                as_time(x->c.beside_ns[s], b, sizeof(b)));
+        if (s && x->c.total_ns[0] > 0)
+            fprintf(f, "; %.2f times A",
+                    (x->c.total_ns[s] + x->c.beside_ns[s]) / (x->c.total_ns[0] + x->c.beside_ns[0]));
+        fputc('\n', f);
+    }
+    fputc('\n', f);
+}
+
+static void add_line(struct line *l, const struct oc_row *row, const struct oc_compare_row *r, uint32_t rank)
+{
+    l->cell = OC_NEW_ARRAY(&l->x->arena, 24 + 8 * (size_t)l->x->c.n_source, const char *);
+    l->n = 0;
+    compare_row_cells(l, row, r, rank);
+}
+
+/* Header and rows. */
+static void compare_fill(struct comparing *x, bool csv, struct oc_plain_table *t)
+{
+    const struct oc_row blank = oc_row_blank();
+    const struct oc_compare_row none = {
+        .cell = OC_NEW_ARRAY(&x->arena, x->c.n_source, struct oc_compare_cell), .chosen = OC_NONE};
+    struct line l = {
+        .x = x, .csv = csv, .name = OC_NEW_ARRAY(&x->arena, 24 + 8 * (size_t)x->c.n_source, const char *)};
+    *t = (struct oc_plain_table){0};
+    add_line(&l, &blank, &none, 0); /* for the names */
+    oc_plain_cells(t, l.name, l.n);
+    l.named = true;
+    for (uint32_t i = 0; i < x->rows.n; i++) {
+        add_line(&l, &x->rows.row[i], &x->c.row[x->rows.row[i].record], i + 1);
+        oc_plain_row(t, l.cell);
+    }
+}
+
+/* csv: full precision; otherwise rounded text */
+static void compare_table(struct comparing *x, FILE *f, bool csv)
+{
+    struct oc_plain_table t;
+    compare_fill(x, csv, &t);
+    if (csv) {
+        oc_plain_csv(&t, "1", f);
+    } else {
+        legend(x, f);
+        oc_plain_print(&t, 2, f);
+    }
+    oc_plain_free(&t);
+}
+
+/* ---- markdown --------------------------------------------------------------------------------------- */
+
+static void source_sheet(struct comparing *x, FILE *f)
+{
+    static const char *const head[] = {"", "profile", "measured by", "runs", "attributed", "other", "/A"};
+    struct oc_sheet s = {.kinds = "tctnnnn", .head = head};
+    char a[64], b[64];
+    for (uint32_t i = 0; i < x->c.n_source; i++) {
+        const struct oc_profile *p = x->c.source[i].profile;
+        double ratio = (x->c.total_ns[i] + x->c.beside_ns[i]) / (x->c.total_ns[0] + x->c.beside_ns[0]);
+        const char *cell[] = {
+            compare_letter(&x->arena, i),
+            p->path,
+            *p->producer ? p->producer : p->format,
+            oc_printf(&x->arena, "%s of %u of %u", stat_name(p), p->runs_used, p->runs_total),
+            oc_strdup(&x->arena, as_time(x->c.total_ns[i], a, sizeof(a))),
+            oc_strdup(&x->arena, as_time(x->c.beside_ns[i], b, sizeof(b))),
+            isfinite(ratio) ? oc_printf(&x->arena, "%.2f", ratio) : "-",
+        };
+        oc_sheet_row(&s, cell);
+    }
+    oc_sheet_markdown(&s, f);
+    oc_sheet_free(&s);
+}
+
+static void compare_markdown(struct comparing *x, FILE *f)
+{
+    struct oc_plain_table t;
+    source_sheet(x, f);
+    compare_fill(x, false, &t);
+    char *kinds = OC_NEW_ARRAY(&x->arena, t.n_col + 1, char); /* numbers, then the type and the name */
+    memset(kinds, 'n', t.n_col);
+    kinds[t.n_col - 2] = kinds[t.n_col - 1] = 'c';
+    struct oc_sheet s = {.kinds = kinds, .head = t.cell};
+    for (size_t i = 1; i < t.n_row; i++)
+        oc_sheet_row(&s, t.cell + i * t.n_col);
+    oc_sheet_markdown(&s, f);
+    oc_sheet_free(&s);
+    oc_plain_free(&t);
+}
+
+/* ---- json ------------------------------------------------------------------------------------------- */
+
+static void json_sources(struct oc_json_out *w, struct comparing *x)
+{
+    oc_key_array(w, "sources");
+    for (uint32_t s = 0; s < x->c.n_source; s++) {
+        const struct oc_profile *p = x->c.source[s].profile;
+        oc_jw_begin_object(w);
+        oc_key_text(w, "id", compare_letter(&x->arena, s));
+        oc_key_text(w, "path", p->path);
+        oc_key_text(w, "format", p->format);
+        oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
+        oc_key_text(w, "device", *p->device ? p->device : NULL);
+        oc_key_text(w, "statistic", stat_name(p));
+        oc_key_u64(w, "runs_total", p->runs_total);
+        oc_key_u64(w, "runs_used", p->runs_used);
+        oc_key_time(w, "run_time_ns", p->run_ns / oc_profile_summed_runs(p));
+        oc_key_time(w, "time_on_nodes_ns", x->c.total_ns[s]);
+        oc_key_time(w, "time_beside_nodes_ns", x->c.beside_ns[s]);
+        oc_key_double(w, "time_matched_fraction", x->c.source[s].join->time_matched_fraction);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void json_cell(struct oc_json_out *w, struct comparing *x, const struct oc_row *row, uint32_t s)
+{
+    const struct oc_compare_row *r = &x->c.row[row->record];
+    const struct oc_compare_cell *c = &r->cell[s];
+    struct oc_row timed = compare_timed(x, row, c, s);
+    oc_jw_begin_object(w);
+    oc_key_text(w, "id", compare_letter(&x->arena, s));
+    oc_key_time(w, "time_ns", c->time_ns);
+    oc_key_text(w, "clock", isnan(c->time_ns) ? NULL : c->device ? "device" : "host");
+    oc_key_time(w, "host_time_ns", c->host_ns);
+    oc_key_double(w, "time_fraction", c->time_ns / x->c.total_ns[s]);
+    oc_key_double(w, "ratio", c->time_ns / r->cell[0].time_ns);
+    oc_key_u64(w, "records", c->records);
+    oc_key_text(w, "record", c->first == OC_NONE ? NULL : x->c.source[s].profile->rec[c->first].name);
+    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(&timed));
+    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(&timed));
+    oc_key_double(w, "roofline_efficiency", timed.efficiency);
+    oc_key_count(w, "measured_flops", c->flop);
+    oc_key_count(w, "measured_bytes", c->bytes);
+    oc_jw_end_object(w);
+}
+
+static void compare_json_row(struct oc_json_out *w, struct comparing *x, const struct oc_row *row)
+{
+    const struct oc_compare_row *r = &x->c.row[row->record];
+    oc_jw_begin_object(w);
+    oc_key_text(w, "name", row->name);
+    oc_key_text(w, "op_type", row->type);
+    oc_key_array(w, "nodes");
+    for (uint32_t i = 0; i < r->cost.n_node; i++)
+        oc_jw_u64(w, r->cost.node[i]);
+    oc_jw_end_array(w);
+    oc_key_u64_if(w, "macs", r->cost.quality != OC_UNKNOWN, r->cost.macs);
+    oc_key_u64_if(w, "flops", r->cost.quality != OC_UNKNOWN, r->cost.flops);
+    oc_key_u64_if(w, "ops", r->cost.quality != OC_UNKNOWN, r->cost.ops);
+    oc_key_count(w, "bytes", row->memory);
+    oc_key_quality(w, row->quality);
+    oc_key_time(w, "roofline_time_ns", roof_ns(row));
+    if (x->combine) {
+        oc_key_time(w, "time_ns", row->time_s * 1e9);
+        oc_key_text(w, "time_from", r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
+        oc_key_count(w, "measured_flops", compare_measured(x, r, false));
+        oc_key_count(w, "measured_bytes", compare_measured(x, r, true));
+    }
+    oc_key_array(w, "sources");
+    for (uint32_t s = 0; s < x->c.n_source; s++)
+        json_cell(w, x, row, s);
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+static void compare_json(struct comparing *x, FILE *f)
+{
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.compare", 1, x->model->path);
+    json_sources(&w, x);
+    oc_key_array(&w, "rows");
+    for (uint32_t i = 0; i < x->rows.n; i++)
+        compare_json_row(&w, x, &x->rows.row[i]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+}

@@ -1,0 +1,303 @@
+/* The comparison of devices as JSON and CSV: exact numbers; unknown values are null or empty. */
+#include <math.h>
+#include <string.h>
+
+#include "base/c_locale.h"
+#include "write/commands/devices_view.h"
+#include "write/tables/json_keys.h"
+
+enum { VERSION = 1 };
+
+static const char *const fits_name[] = {NULL, "yes", "no", "unknown"};
+static const char *const part_key[OC_SPAN_PARTS] = {"vector", "matrix", "special",
+                                                    "memory", "cache",  "overhead"};
+
+/* ---- JSON ------------------------------------------------------------------------------------------- */
+
+static void put_band(struct oc_json_out *w, const char *key, double lo, double mid, double hi)
+{
+    if (!oc_key_object_if(w, key, isfinite(mid)))
+        return;
+    oc_key_double(w, "low", lo);
+    oc_key_double(w, "middle", mid);
+    oc_key_double(w, "high", hi);
+    oc_jw_end_object(w);
+}
+
+/* Times in seconds and their parts. */
+static void put_span(struct oc_json_out *w, const struct oc_span *s)
+{
+    unsigned limit = oc_span_limit(s);
+    put_band(w, "time_s", s->lo_s, s->mid_s, s->hi_s);
+    oc_key_text(w, "limit", limit < OC_SPAN_PARTS ? oc_span_part_name(limit) : NULL);
+    oc_key_object(w, "middle_s_by_limit");
+    for (unsigned i = 0; i < OC_SPAN_PARTS; i++)
+        oc_key_double(w, part_key[i], s->part_s[i]);
+    oc_jw_end_object(w);
+    oc_key_u64(w, "unknown_kernels", s->unknown_kernels);
+    oc_key_text(w, "missing", s->missing[0] ? s->missing : NULL);
+    oc_key_array(w, "left_out");
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        if (s->left_out & 1u << c)
+            oc_jw_string(w, oc_class_name(c));
+    oc_jw_end_array(w);
+    oc_key_double(w, "left_out_share", s->left_out_part);
+}
+
+static void devices_data_put_row(struct oc_json_out *w, const struct oc_rank *r,
+                                 const struct oc_rank_table *t, size_t i)
+{
+    const struct oc_rank_row *row = &t->row[i];
+    const struct oc_span *s = &t->whole[t->device[i]];
+    double n = oc_rank_samples(r, t->batch);
+    oc_jw_begin_object(w);
+    oc_key_text(w, "device", row->device->info.id);
+    oc_key_text(w, "evidence", oc_span_evidence_name(s->evidence));
+    oc_key_u64_if(w, "place", row->place, row->place);
+    oc_key_u64_if(w, "first_place", row->place, row->first);
+    oc_key_u64_if(w, "last_place", row->place, row->last);
+    put_span(w, s);
+    put_band(w, "inferences_per_s", n / s->hi_s, n / s->mid_s, n / s->lo_s);
+    put_band(w, "joule_per_inference", row->lo_joule, row->mid_joule, row->hi_joule);
+    oc_key_text(w, "fits", fits_name[row->fits]);
+    oc_key_u64_if(w, "needed_bytes", row->need_bytes, row->need_bytes);
+    oc_key_u64_if(w, "memory_bytes", row->capacity_bytes, row->capacity_bytes);
+    oc_jw_end_object(w);
+}
+
+static void put_class(struct oc_json_out *w, const struct oc_rank *r, const struct oc_rank_table *t,
+                      unsigned c)
+{
+    size_t best = oc_rank_best_for(r, t, c);
+    oc_jw_begin_object(w);
+    oc_key_text(w, "class", oc_op_class_name(c));
+    oc_key_u64(w, "operators", t->total.class_nodes[c]);
+    oc_key_count(w, "operations", t->total.class_operations[c]);
+    oc_key_text(w, "fastest", best < r->n_device ? r->device[best]->info.id : NULL);
+    oc_key_array(w, "devices");
+    for (size_t i = 0; i < r->n_device; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "device", t->row[i].device->info.id);
+        put_span(w, &t->by_class[t->device[i] * OC_OP_CLASS_COUNT + c]);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+static void put_table(struct oc_json_out *w, const struct oc_rank *r, const struct oc_rank_table *t)
+{
+    oc_jw_begin_object(w);
+    oc_key_u64_if(w, "batch", r->symbol != NULL, (uint64_t)t->batch);
+    oc_key_count(w, "operations", t->total.operations);
+    oc_key_quality(w, t->total.quality);
+    oc_key_u64(w, "unknown_operators", t->total.unknown_nodes);
+    oc_key_u64(w, "estimated_operators", t->total.estimated_nodes);
+    oc_key_u64(w, "constant_bytes", t->total.const_bytes);
+    oc_key_u64_if(w, "peak_activation_bytes", t->total.peak_quality != OC_UNKNOWN, t->total.peak_bytes);
+    oc_key_array(w, "devices");
+    for (size_t i = 0; i < r->n_device; i++)
+        devices_data_put_row(w, r, t, i);
+    oc_jw_end_array(w);
+    oc_key_array(w, "classes");
+    for (unsigned c = 0; c < OC_OP_CLASS_COUNT; c++)
+        if (t->total.class_nodes[c])
+            put_class(w, r, t, c);
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+typedef const char *(*name_fn)(const struct oc_rank *r, int what);
+
+static void put_phases(struct oc_json_out *w, const char *key, const struct oc_rank *r,
+                       const struct oc_rank_phases *p, const char *what, name_fn name)
+{
+    oc_key_array(w, key);
+    for (size_t i = 0; i < p->n; i++) {
+        oc_jw_begin_object(w);
+        oc_key_u64(w, "from", (uint64_t)p->item[i].from);
+        oc_key_text(w, what, name(r, p->item[i].what));
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static const char *devices_data_device_name(const struct oc_rank *r, int what)
+{
+    return what < 0 ? NULL : r->device[what]->info.id;
+}
+
+static const char *devices_data_limit_name(const struct oc_rank *r, int what)
+{
+    (void)r;
+    return what < 0 ? NULL : oc_rank_limit_name(what);
+}
+
+static const char *fit_name(const struct oc_rank *r, int what)
+{
+    (void)r;
+    return fits_name[what];
+}
+
+static void put_pair(struct oc_json_out *w, const struct oc_rank *r, size_t first, size_t second)
+{
+    const struct oc_rank_phases *p = &r->pair[first * r->n_device + second];
+    const char *const id[] = {r->device[first]->info.id, r->device[second]->info.id};
+    oc_jw_begin_object(w);
+    oc_key_text(w, "first", id[0]);
+    oc_key_text(w, "second", id[1]);
+    oc_key_array(w, "faster");
+    for (size_t i = 0; i < p->n; i++) {
+        int what = p->item[i].what;
+        oc_jw_begin_object(w);
+        oc_key_u64(w, "from", (uint64_t)p->item[i].from);
+        oc_key_text(w, "device", what <= OC_RANK_SAME ? NULL : id[what >= OC_RANK_SECOND]);
+        oc_key_bool(w, "equal", what == OC_RANK_SAME);
+        oc_key_bool(w, "surely", what == OC_RANK_FIRST_SURELY || what == OC_RANK_SECOND_SURELY);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+static void devices_data_put_batches(struct oc_json_out *w, const struct oc_rank *r)
+{
+    if (!oc_key_object_if(w, "larger_batches", r->max_batch))
+        return;
+    oc_key_text(w, "dimension", r->symbol);
+    oc_key_u64(w, "up_to", (uint64_t)r->max_batch);
+    put_phases(w, "fastest", r, &r->fastest, "device", devices_data_device_name);
+    oc_key_array(w, "devices");
+    for (size_t i = 0; i < r->n_device; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "device", r->device[i]->info.id);
+        put_phases(w, "limit", r, &r->limit[i], "limit", devices_data_limit_name);
+        put_phases(w, "memory", r, &r->fits[i], "fits", fit_name);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    if (oc_key_array_if(w, "pairs", r->pair != NULL)) {
+        for (size_t i = 0; i < r->n_device; i++)
+            for (size_t j = i + 1; j < r->n_device; j++)
+                put_pair(w, r, i, j);
+        oc_jw_end_array(w);
+    }
+    oc_jw_end_object(w);
+}
+
+static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
+{
+    oc_key_array(w, "assumptions");
+    for (uint32_t i = 0; i < r->n_assumption; i++) {
+        oc_json_assumption(w, &r->assumption[i]);
+    }
+    oc_jw_end_array(w);
+    oc_key_array(w, "devices");
+    for (size_t i = 0; i < r->n_device; i++) {
+        const struct oc_device *d = r->device[i];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "device", d->info.id);
+        oc_key_text(w, "name", d->info.name);
+        oc_key_text(w, "vendor", d->info.vendor);
+        oc_key_text(w, "kind", d->info.kind);
+        oc_key_double(w, "overhead_s", d->overhead ? d->overhead->value : NAN);
+        oc_key_double(w, "design_power_w", d->power ? d->power->value : NAN);
+        oc_key_array(w, "set");
+        for (size_t k = 0; k < d->info.n_set; k++)
+            oc_hw_set_json(w, &d->info.set[k]);
+        oc_jw_end_array(w);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void devices_json(const struct oc_rank *r, FILE *f)
+{
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.devices", VERSION, r->model->path);
+    oc_key_text(&w, "calibration", r->calibration);
+    oc_key_object(&w, "efficiency");
+    oc_key_double(&w, "low", OC_BAND_LEAST);
+    oc_key_double(&w, "middle", oc_band_middle());
+    oc_key_double(&w, "high", OC_BAND_MOST);
+    oc_jw_end_object(&w);
+    oc_key_text(&w, "sort", r->sort);
+    oc_key_text(&w, "as", r->as ? r->as->name : NULL);
+    oc_key_bool(&w, "cache", r->cache);
+    put_assumptions(&w, r);
+    oc_key_array(&w, "batches");
+    for (size_t i = 0; i < r->n_table; i++)
+        put_table(&w, r, &r->table[i]);
+    oc_jw_end_array(&w);
+    devices_data_put_batches(&w, r);
+    oc_json_end(&w);
+}
+
+/* ---- CSV -------------------------------------------------------------------------------------------- */
+
+/* One device, in total (op_class OC_OP_CLASS_COUNT) or for one class of operators. */
+static void csv_fields(struct oc_fields *o, const struct oc_rank *r, const struct oc_rank_table *t, size_t i,
+                       unsigned op_class)
+{
+    const struct oc_rank_row *row = &t->row[i];
+    bool all = op_class == OC_OP_CLASS_COUNT;
+    const struct oc_span *s =
+        all ? &t->whole[t->device[i]] : &t->by_class[t->device[i] * OC_OP_CLASS_COUNT + op_class];
+    unsigned limit = oc_span_limit(s);
+    oc_fields_begin(o);
+    oc_field_u64_if(o, "batch", r->symbol != NULL, (uint64_t)t->batch);
+    oc_field_u64_if(o, "place", row->place, row->place);
+    oc_field_u64_if(o, "first_place", row->place, row->first);
+    oc_field_u64_if(o, "last_place", row->place, row->last);
+    oc_field_text(o, "device", row->device->info.id);
+    oc_field_text(o, "class", all ? NULL : oc_op_class_name(op_class));
+    oc_field_double(o, "low_s", s->lo_s);
+    oc_field_double(o, "middle_s", s->mid_s);
+    oc_field_double(o, "high_s", s->hi_s);
+    oc_field_double(o, "middle_inferences_per_s", all ? oc_rank_samples(r, t->batch) / s->mid_s : NAN);
+    oc_field_double(o, "low_joule", all ? row->lo_joule : NAN);
+    oc_field_double(o, "middle_joule", all ? row->mid_joule : NAN);
+    oc_field_double(o, "high_joule", all ? row->hi_joule : NAN);
+    oc_field_text(o, "fits", all ? fits_name[row->fits] : NULL);
+    oc_field_u64_if(o, "needed_bytes", all && row->need_bytes, row->need_bytes);
+    oc_field_u64_if(o, "memory_bytes", all && row->capacity_bytes, row->capacity_bytes);
+    oc_field_text(o, "evidence", oc_span_evidence_name(s->evidence));
+    oc_field_text(o, "limit", limit < OC_SPAN_PARTS ? oc_span_part_name(limit) : NULL);
+    for (unsigned k = 0; k < OC_SPAN_PARTS; k++)
+        oc_field_double(o, oc_printf(&o->arena, "%s_s", part_key[k]), s->part_s[k]);
+    oc_field_text(o, "missing", s->missing);
+    oc_fields_end(o);
+}
+
+static void devices_csv(const struct oc_rank *r, FILE *f)
+{
+    struct oc_fields o = {0};
+    for (size_t b = 0; b < r->n_table; b++)
+        for (size_t i = 0; i < r->n_device; i++) {
+            csv_fields(&o, r, &r->table[b], i, OC_OP_CLASS_COUNT);
+            for (unsigned k = 0; k < OC_OP_CLASS_COUNT; k++)
+                if (r->table[b].total.class_nodes[k])
+                    csv_fields(&o, r, &r->table[b], i, k);
+        }
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------- */
+
+int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    static const struct oc_rank_write_opts none = {0};
+    const struct oc_rank_write_opts *o = opts ? opts : &none;
+    const char *format = o->format ? o->format : "table";
+    if (!strcmp(format, "table"))
+        oc_devices_table(r, o, f);
+    else if (!strcmp(format, "csv"))
+        devices_csv(r, f);
+    else if (!strcmp(format, "json"))
+        devices_json(r, f);
+    else
+        return oc_fail(err, OC_EARG, "compare has no format '%s'; valid: table, csv, json", format);
+    return 0;
+}

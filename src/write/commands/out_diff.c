@@ -1,0 +1,500 @@
+/* The tables of a diff. */
+
+#include <math.h>
+#include <string.h>
+
+#include "base/c_locale.h"
+#include "base/diag.h"
+#include "base/unicode.h"
+#include "base/units.h"
+#include "write/commands/diff_view.h"
+#include "write/tables/plain_table.h"
+#include "write/tables/markup.h"
+
+/* ---- texts of numbers ------------------------------------------------------------------------------- */
+
+static const char *diff_amount(struct oc_diff_view *v, unsigned m, double n)
+{
+    char buf[48];
+    const struct oc_metric_name *name = &oc_diff_metric_names[m];
+    if (isnan(n))
+        return "-";
+    if (name->time)
+        oc_format_time_ns(n, buf, sizeof(buf));
+    else if (name->bytes)
+        oc_format_bytes(n, buf, sizeof(buf));
+    else
+        oc_format_si(n, "", buf, sizeof(buf));
+    size_t len = strlen(buf);
+    while (len && buf[len - 1] == ' ')
+        buf[--len] = '\0';
+    return oc_strdup(&v->arena, buf);
+}
+
+static const char *delta(struct oc_diff_view *v, unsigned m, double n)
+{
+    if (isnan(n) || n == 0)
+        return isnan(n) ? "?" : "0";
+    return oc_printf(&v->arena, "%s%s", n > 0 ? "+" : "-", diff_amount(v, m, fabs(n)));
+}
+
+static const char *diff_percent(struct oc_diff_view *v, double a, double b)
+{
+    if (isnan(a) || isnan(b) || !(a > 0))
+        return "";
+    if (a == b)
+        return "0 %";
+    double p = 100 * (b - a) / a;
+    if (fabs(p) >= 1000)
+        return oc_printf(&v->arena, "%.1f x", b / a);
+    return fabs(p) < 0.05 ? oc_printf(&v->arena, "%s0.1 %%", p > 0 ? "< +" : "> -")
+                          : oc_printf(&v->arena, "%+.1f %%", p);
+}
+
+static const char *exact_delta(struct oc_diff_view *v, uint64_t a, uint64_t b)
+{
+    return a == b ? "0"
+                  : oc_printf(&v->arena, "%s%s", b > a ? "+" : "-",
+                              oc_count_text(&v->arena, b > a ? b - a : a - b));
+}
+
+/* ---- the two sides ---------------------------------------------------------------------------------- */
+
+static const char *side_text(struct oc_diff_view *v, unsigned s)
+{
+    const struct oc_report_in *in = &v->d->in[s];
+    const char *text = *in->model->path ? in->model->path : "(in memory)";
+    if (in->profile)
+        text = oc_printf(&v->arena, "%s, %s (%s of %u runs)", text, in->profile->path,
+                         oc_stat_name(in->profile->stat), in->profile->runs_used);
+    return in->device ? oc_printf(&v->arena, "%s, %s", text, oc_device_info(in->device).name) : text;
+}
+
+/* Input shapes, printed if they differ between the sides. */
+static const char *shapes_text(struct oc_diff_view *v, unsigned s)
+{
+    const struct oc_analysis *a = v->d->in[s].analysis;
+    const struct oc_graph *g = &a->model->graph[0];
+    struct oc_buf b = {0};
+    for (uint32_t i = 0; i < g->n_input; i++)
+        if (!a->model->value[g->input[i]].constant)
+            oc_buf_printf(&b, "%s%s %s", b.n ? ", " : "", a->model->value[g->input[i]].name,
+                          oc_type_text(&v->arena, a->exprs, &a->type[g->input[i]]));
+    const char *text = b.n ? oc_strndup(&v->arena, b.data, b.n) : "";
+    oc_buf_free(&b);
+    return text;
+}
+
+/* description of A and B */
+static void diff_sides(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    static const char *const head[] = {"", "what"};
+    *s = (struct oc_sheet){.kinds = "tc", .head = head};
+    const char *input[] = {shapes_text(v, 0), shapes_text(v, 1)};
+    bool shapes = strcmp(input[0], input[1]) != 0;
+    for (unsigned k = 0; k < 2; k++) {
+        const char *row[] = {k ? "B" : "A", side_text(v, k)},
+                   *sizes[] = {k ? "B inputs" : "A inputs", input[k]};
+        oc_sheet_row(s, row);
+        if (shapes)
+            oc_sheet_row(s, sizes);
+    }
+}
+
+/* ---- totals ----------------------------------------------------------------------------------------- */
+
+static const char *total_text(struct oc_diff_view *v, unsigned m, unsigned s)
+{
+    const struct oc_diff_total *t = &v->d->total[m];
+    const char *mark = v->d->in[s].analysis->total.unknown_nodes && m < OC_DIFF_PARAMS ? ">= " : "";
+    if (!t->known[s])
+        return "-";
+    return t->is_time ? diff_amount(v, m, t->v[s])
+                      : oc_printf(&v->arena, "%s%s", mark, oc_count_text(&v->arena, t->n[s]));
+}
+
+static void total_row(struct oc_diff_view *v, struct oc_sheet *s, unsigned m)
+{
+    const struct oc_diff_total *t = &v->d->total[m];
+    bool both = t->known[0] && t->known[1], partly = both && t->unknown_rows;
+    double a = t->is_time ? t->v[0] : (double)t->n[0], b = t->is_time ? t->v[1] : (double)t->n[1];
+    const char *difference = !both        ? "-"
+                             : partly     ? "?"
+                             : t->is_time ? delta(v, m, b - a)
+                                          : exact_delta(v, t->n[0], t->n[1]);
+    const char *row[] = {oc_diff_metric_names[m].title, total_text(v, m, 0), total_text(v, m, 1), difference,
+                         both && !partly ? diff_percent(v, a, b) : ""};
+    oc_sheet_row(s, row);
+}
+
+void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    static const char *const head[] = {"", "A", "B", "B - A", ""};
+    *s = (struct oc_sheet){.kinds = "tnnnn", .head = head};
+    for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
+        if (v->has[m])
+            total_row(v, s, m);
+}
+
+const char *oc_diff_sentence(struct oc_diff_view *v)
+{
+    const struct oc_diff_info *i = &v->d->info;
+    return oc_printf(&v->arena, "%u rows: %zu changed, %zu added, %zu removed, %zu renamed, %zu equal",
+                     v->d->n_operator, i->changed, i->added, i->removed, i->renamed, i->same);
+}
+
+/* NULL: none */
+static const char *diff_gaps(struct oc_diff_view *v)
+{
+    const char *text = NULL;
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+        const struct oc_diff_total *t = &v->d->total[m];
+        if (!t->unknown_rows || !v->has[m])
+            continue;
+        double rows = t->is_time         ? t->rows_delta_v
+                      : t->rows_negative ? -(double)t->rows_delta
+                                         : (double)t->rows_delta;
+        text =
+            oc_printf(&v->arena, "%s%s (%u rows; the others differ by %s)",
+                      text ? oc_printf(&v->arena, "%s, ", text) : "unknown: ", oc_diff_metric_names[m].title,
+                      t->unknown_rows, delta(v, m, rows));
+    }
+    return text;
+}
+
+/* ---- columns of differences ------------------------------------------------------------------------- */
+
+enum { MOST = 24, TYPE_WIDTH = 28, NAME_WIDTH = 36, WHAT_WIDTH = 60 };
+
+struct columns {
+    const char *head[MOST];
+    char kinds[MOST + 1];
+    size_t n;
+};
+
+static void diff_column(struct columns *c, const char *head, char kind)
+{
+    c->kinds[c->n] = kind;
+    c->head[c->n++] = head;
+}
+
+static const char *sign_head(struct oc_diff_view *v, const char *title)
+{
+    return oc_printf(&v->arena, "+/- %s", title);
+}
+
+/* Times have a column per side, counts only the difference. */
+static void metric_columns(struct oc_diff_view *v, struct columns *c)
+{
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+        if (!v->column[m])
+            continue;
+        if (oc_diff_metric_names[m].time) {
+            diff_column(c, oc_printf(&v->arena, "A %s", oc_diff_metric_names[m].title), 'n');
+            diff_column(c, oc_printf(&v->arena, "B %s", oc_diff_metric_names[m].title), 'n');
+        }
+        diff_column(c, sign_head(v, oc_diff_metric_names[m].title), 'n');
+    }
+}
+
+static void set_columns(struct oc_diff_view *v, const struct columns *c, struct oc_sheet *s)
+{
+    const char **head = OC_NEW_ARRAY(&v->arena, c->n, const char *);
+    memcpy(head, c->head, c->n * sizeof(*head));
+    *s = (struct oc_sheet){.kinds = oc_strndup(&v->arena, c->kinds, c->n), .head = head};
+}
+
+/* ---- by operator type ------------------------------------------------------------------------------- */
+
+static double type_delta(const struct oc_diff_type *t, unsigned m)
+{
+    if (m == OC_DIFF_TIME)
+        return t->time_ns[1] - t->time_ns[0];
+    if (m == OC_DIFF_ROOFLINE)
+        return t->roof_ns[1] - t->roof_ns[0];
+    if (m != OC_DIFF_PARAMS && (t->n_unknown[0] || t->n_unknown[1]))
+        return NAN;
+    uint64_t a = t->count[0][m], b = t->count[1][m];
+    return a > b ? -(double)(a - b) : (double)(b - a);
+}
+
+static bool type_differs(const struct oc_diff_view *v, const struct oc_diff_type *t)
+{
+    bool differs = (t->nodes[0] != t->nodes[1] && strcmp(t->name, "Constant") != 0) || t->n_unknown[0] ||
+                   t->n_unknown[1];
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
+        differs |= v->column[m] && fabs(type_delta(t, m)) > 0;
+    return differs;
+}
+
+/* by operator type */
+static void diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    struct columns c = {0};
+    diff_column(&c, "type", 'c');
+    diff_column(&c, "A nodes", 'n');
+    diff_column(&c, "B nodes", 'n');
+    metric_columns(v, &c);
+    set_columns(v, &c, s);
+    for (uint32_t i = 0; i < v->d->n_type; i++) {
+        const struct oc_diff_type *t = &v->d->type[i];
+        const char *cell[MOST];
+        size_t n = 0;
+        if (!type_differs(v, t))
+            continue;
+        cell[n++] = t->bucket ? oc_printf(&v->arena, "(%s)", t->name) : t->name;
+        cell[n++] = t->bucket ? "" : oc_count_text(&v->arena, t->nodes[0]);
+        cell[n++] = t->bucket ? "" : oc_count_text(&v->arena, t->nodes[1]);
+        for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+            if (!v->column[m])
+                continue;
+            const double *side = m == OC_DIFF_TIME ? t->time_ns : t->roof_ns;
+            for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
+                cell[n++] = diff_amount(v, m, side[k]);
+            cell[n++] = delta(v, m, type_delta(t, m));
+        }
+        oc_sheet_row(s, cell);
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+static const char *join_sides(struct oc_diff_view *v, const char *a, const char *b, const char *arrow)
+{
+    if (!*a || !*b || strcmp(a, b) == 0)
+        return *a ? a : b;
+    return oc_printf(&v->arena, "%s%s%s", a, arrow, b);
+}
+
+/* In tables with a width limit, shortens names at the start and other texts at the end. */
+static const char *diff_shortened(struct oc_diff_view *v, const char *text, size_t most, bool keep_end)
+{
+    size_t n = strlen(text), columns = oc_utf8_count(text, n), at = 0;
+    const char *p = text, *end = text + n;
+    if (!v->o->width_chars || (v->o->format && strcmp(v->o->format, "table")) || columns <= most)
+        return text;
+    for (size_t skip = keep_end ? columns - most + 3 : most - 3; at < skip && p < end; at++)
+        oc_utf8_next(&p, end);
+    return keep_end ? oc_printf(&v->arena, "...%s", p)
+                    : oc_printf(&v->arena, "%.*s...", (int)(p - text), text);
+}
+
+static const char *change_text(struct oc_diff_view *v, const struct oc_diff_row *r)
+{
+    if (r->rule < OC_ALIGN_PLAIN || !(r->change & OC_DIFF_NAME))
+        return r->what;
+    return oc_printf(&v->arena, "%s%smatched by %s", r->what, *r->what ? "; " : "",
+                     oc_align_rule_name(r->rule));
+}
+
+static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struct oc_sheet *s)
+{
+    const char *cell[MOST];
+    size_t n = 0;
+    cell[n++] = r->status == OC_DIFF_BUCKET ? "time" : oc_diff_status_name(r->status);
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+        if (!v->column[m])
+            continue;
+        for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
+            cell[n++] = diff_amount(v, m, m == OC_DIFF_TIME ? r->side[k].time_ns : r->side[k].roof_ns);
+        cell[n++] = delta(v, m, oc_diff_delta(r, m));
+    }
+    bool bucket = r->status == OC_DIFF_BUCKET;
+    cell[n++] = bucket ? "" : diff_shortened(v, join_sides(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
+    cell[n++] = bucket ? oc_printf(&v->arena, "(%s)", r->name)
+                       : diff_shortened(v, join_sides(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
+    cell[n++] = diff_shortened(v, change_text(v, r), WHAT_WIDTH, false);
+    oc_sheet_row(s, cell);
+}
+
+/* the rows */
+static void diff_list(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    struct columns c = {0};
+    diff_column(&c, "status", 't');
+    metric_columns(v, &c);
+    diff_column(&c, "type", 'c');
+    diff_column(&c, "operator", 'c');
+    diff_column(&c, "what changed", 'c');
+    set_columns(v, &c, s);
+    for (uint32_t i = 0; i < v->n_row; i++)
+        diff_row_cells(v, &v->d->row[v->row[i]], s);
+}
+
+/* time outside the runs */
+static void diff_beside(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    static const char *const head[] = {"outside the runs", "A", "B", "B - A"};
+    *s = (struct oc_sheet){.kinds = "tnnn", .head = head};
+    for (uint32_t i = 0; i < v->d->n_beside; i++) {
+        const struct oc_diff_row *r = &v->d->beside[i];
+        const char *row[] = {
+            r->name, r->side[0].records ? diff_amount(v, OC_DIFF_TIME, r->side[0].time_ns) : "-",
+            r->side[1].records ? diff_amount(v, OC_DIFF_TIME, r->side[1].time_ns) : "-",
+            r->side[0].records && r->side[1].records ? delta(v, OC_DIFF_TIME, oc_diff_delta(r, OC_DIFF_TIME))
+                                                     : "-"};
+        oc_sheet_row(s, row);
+    }
+}
+
+/* ---- out diff html ---------------------------------------------------------------------------------- */
+
+/* A diff as one self-contained HTML page without scripts. */
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+    "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src "
+    "data:; form-action 'none'; base-uri 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, "
+    "initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" "
+    "content=\"no-referrer\">\n<title>diff - onnxcost</title>\n<link rel=\"icon\" "
+    "href=\"data:,\">\n<style>\n:root { --bg: #fbfbfa; --panel: #ffffff; --ink: #1c2128; --soft: #545d68; "
+    "--line: #dde1e6; --hair: #eceff2;\n  --good: #1e7a3c; --bad: #b3322b; --warn: #8a5a00;\n  --mono: "
+    "ui-monospace, \"SFMono-Regular\", \"DejaVu Sans Mono\", Menlo, Consolas, monospace; }\n@media "
+    "(prefers-color-scheme: dark) { :root { --bg: #14171b; --panel: #1b1f25; --ink: #e4e8ee;\n  --soft: "
+    "#a3adb9; --line: #343b45; --hair: #272d35; --good: #6fce8d; --bad: #ff958c; --warn: #e5b968; } }\nbody "
+    "{ margin: 0; background: var(--bg); color: var(--ink); font-variant-numeric: tabular-nums;\n  font: "
+    "13px/1.45 system-ui, -apple-system, \"Segoe UI\", \"Noto Sans\", \"DejaVu Sans\", sans-serif; }\nmain, "
+    "header, footer { max-width: 1560px; margin: 0 auto; padding: 0 20px; }\nh1 { font-size: 15px; margin: "
+    "12px 0 0; } h2 { font-size: 14px; margin: 0 0 8px; font-weight: 650; }\nsection { margin: 22px 0 0; } "
+    ".note, footer { color: var(--soft); }\n.panel { background: var(--panel); border: 1px solid "
+    "var(--line); border-radius: 7px; padding: 6px 14px;\n  overflow-x: auto; }\ntable { border-collapse: "
+    "collapse; } th, td { padding: 3px 14px 3px 0; text-align: left; vertical-align: top; }\nth { color: "
+    "var(--soft); font-weight: 600; white-space: nowrap; border-bottom: 1px solid var(--line); }\ntbody tr + "
+    "tr td { border-top: 1px solid var(--hair); }\n.n { text-align: right; white-space: nowrap; } td.c { "
+    "font-family: var(--mono); font-size: 12px;\n  overflow-wrap: anywhere; min-width: 6em; }\n.added "
+    "td:first-child { color: var(--good); } .removed td:first-child { color: var(--bad); }\n.changed "
+    "td:first-child { color: var(--warn); }\n</style>\n</head>\n<body>\n<header><h1>Difference of two "
+    "reports</h1></header>\n<main>\n";
+
+static const char foot[] = "</main>\n<footer><p>Written by <b>onnxcost</b> " ONNXCOST_VERSION
+                           ". This file is self-contained.</p></footer>\n</body>\n</html>\n";
+
+static void section(struct oc_diff_view *v, const char *title,
+                    void (*make)(struct oc_diff_view *, struct oc_sheet *), struct oc_buf *b)
+{
+    struct oc_sheet s;
+    make(v, &s);
+    s.title = title;
+    if (s.n_row)
+        oc_sheet_html(&s, "added removed changed renamed", b);
+    oc_sheet_free(&s);
+}
+
+static void diff_note(struct oc_buf *b, const char *text)
+{
+    oc_buf_str(b, "<p class=\"note\">");
+    oc_xml_text(b, text);
+    oc_buf_str(b, "</p>\n");
+}
+
+/* one page without scripts */
+static void diff_html(struct oc_diff_view *v, FILE *f)
+{
+    struct oc_buf b = {0};
+    const char *gaps = diff_gaps(v);
+    oc_buf_str(&b, head);
+    section(v, "A and B", diff_sides, &b);
+    section(v, "Totals", oc_diff_totals, &b);
+    diff_note(&b, oc_diff_sentence(v));
+    if (gaps)
+        diff_note(&b, gaps);
+    section(v, "By operator type", diff_kinds, &b);
+    section(v, "Operators", diff_list, &b);
+    if (v->n_row < v->n_wanted)
+        diff_note(&b, oc_printf(&v->arena, "%u of %u rows that differ", v->n_row, v->n_wanted));
+    section(v, "Outside the runs", diff_beside, &b);
+    oc_buf_str(&b, foot);
+    fwrite(b.data, 1, b.n, f);
+    oc_buf_free(&b);
+}
+
+/* ---- out diff --------------------------------------------------------------------------------------- */
+
+static void diff_plain(struct oc_diff_view *v, void (*make)(struct oc_diff_view *, struct oc_sheet *),
+                       bool gap, FILE *f)
+{
+    struct oc_sheet s;
+    make(v, &s);
+    s.changes = true;
+    if (s.n_row && gap)
+        fputc('\n', f);
+    if (s.n_row)
+        oc_sheet_plain(&s, v->o->width_chars, v->o->color, f);
+    oc_sheet_free(&s);
+}
+
+static void sides(struct oc_diff_view *v, FILE *f)
+{
+    struct oc_sheet s;
+    diff_sides(v, &s);
+    for (size_t i = 0; i < s.n_row; i++)
+        oc_plain_say(s.cell[2 * i], 12, v->o->width_chars, s.cell[2 * i + 1], f);
+    oc_sheet_free(&s);
+}
+
+static void diff_write_table(struct oc_diff_view *v, FILE *f)
+{
+    const char *gaps = diff_gaps(v);
+    sides(v, f);
+    diff_plain(v, oc_diff_totals, true, f);
+    fputc('\n', f);
+    oc_print_line(f, "%s", oc_diff_sentence(v));
+    if (gaps)
+        oc_print_line(f, "%s", gaps);
+    diff_plain(v, diff_kinds, true, f);
+    diff_plain(v, oc_diff_fusions, true, f);
+    diff_plain(v, diff_list, true, f);
+    if (v->n_row < v->n_wanted)
+        fprintf(f, "%u of %u rows that differ; --top 0 shows all\n", v->n_row, v->n_wanted);
+    diff_plain(v, diff_beside, true, f);
+}
+
+static void markdown(struct oc_diff_view *v, void (*make)(struct oc_diff_view *, struct oc_sheet *), FILE *f)
+{
+    struct oc_sheet s;
+    make(v, &s);
+    if (s.n_row)
+        oc_sheet_markdown(&s, f);
+    oc_sheet_free(&s);
+}
+
+static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
+{
+    const char *gaps = diff_gaps(v);
+    fputs("### onnxcost diff\n\n", f);
+    markdown(v, diff_sides, f);
+    markdown(v, oc_diff_totals, f);
+    fprintf(f, "%s\n\n", oc_diff_sentence(v));
+    if (gaps)
+        fprintf(f, "%s\n\n", gaps);
+    markdown(v, diff_kinds, f);
+    markdown(v, oc_diff_fusions, f);
+    markdown(v, diff_list, f);
+    if (v->n_row < v->n_wanted)
+        fprintf(f, "%u of %u rows that differ\n\n", v->n_row, v->n_wanted);
+    markdown(v, diff_beside, f);
+}
+
+int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *opts, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    static const struct {
+        const char *name;
+        void (*write)(struct oc_diff_view *v, FILE *f);
+        bool whole;
+    } forms[] = {{"table", diff_write_table, false}, {"csv", oc_diff_csv, true},
+                 {"json", oc_diff_json, true},       {"markdown", diff_write_markdown, false},
+                 {"md", diff_write_markdown, false}, {"html", diff_html, false},
+                 {"github", oc_diff_github, false}};
+    for (size_t i = 0; i < OC_COUNT(forms); i++) {
+        struct oc_diff_view v;
+        if (opts->format && strcmp(forms[i].name, opts->format) != 0)
+            continue;
+        if (oc_diff_view_make(&v, d, opts, forms[i].whole, err))
+            return -1;
+        forms[i].write(&v, f);
+        oc_diff_view_free(&v);
+        return 0;
+    }
+    return oc_fail(err, OC_EARG, "diff has no format '%s'", opts->format);
+}

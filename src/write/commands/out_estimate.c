@@ -1,0 +1,343 @@
+/* An estimate: as text the longest kernels and the total, as CSV and JSON every kernel. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+#include "estimate/predict.h"
+#include "join/run_sizes.h"
+#include "write/tables/json_keys.h"
+#include "write/tables/plain_table.h"
+
+enum { VERSION = 1, LABEL = 12 };
+
+struct estimate_out {
+    const struct oc_estimate *e;
+    struct oc_arena arena;
+    double all_s; /* sum over all kernels; midpoints of intervals */
+};
+
+static const char *estimate_label_of(const struct oc_estimate *e, const struct oc_kernel_use *u,
+                                     struct oc_arena *a)
+{
+    char buf[256];
+    if (u->kernel.label && *u->kernel.label)
+        return u->kernel.label;
+    if (u->kernel.node == OC_NONE)
+        return "";
+    const struct oc_model *m = e->analysis->model;
+    return oc_strdup(a, oc_node_label(m, &m->node[u->kernel.node], buf, sizeof(buf)));
+}
+
+/* "Conv+BatchNormalization+Relu"; runtime-inserted kernels have no nodes. */
+static const char *estimate_types_of(const struct oc_estimate *e, const struct oc_kernel_use *u,
+                                     struct oc_arena *a)
+{
+    const struct oc_model *m = e->analysis->model;
+    const char *text = "";
+    if (!u->n_node)
+        return "(inserted)";
+    for (uint32_t i = 0; i < u->n_node && i < 4; i++)
+        text = oc_printf(a, "%s%s%s", text, i ? "+" : "", m->node[u->node[i]].op_type);
+    return u->n_node > 4 ? oc_printf(a, "%s+%" PRIu32, text, u->n_node - 4) : text;
+}
+
+static double estimate_calls_of(const struct oc_kernel_use *u)
+{
+    return u->calls > 0 ? u->calls : 1;
+}
+
+/* ---- for people ------------------------------------------------------------------------------------- */
+
+struct place {
+    double s;
+    size_t i;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->s != y->s)
+        return x->s > y->s ? -1 : 1;
+    return (x->i > y->i) - (x->i < y->i);
+}
+
+static void head_row(const struct estimate_out *o, struct oc_plain_table *t)
+{
+    static const char *const head[] = {"time",  "from",     "to",    "%",    "measured", "err %",
+                                       "class", "bound by", "basis", "type", "kernel"};
+    static const char *const alone[] = {"time",     "from",  "to",   "%",     "class",
+                                        "bound by", "basis", "type", "kernel"};
+    static const uint8_t drop[] = {0, 0, 0, 0, 0, 1, 3, 4, 5, 2, 0},
+                         drop_alone[] = {0, 0, 0, 0, 3, 4, 5, 2, 0};
+    t->n_col = o->e->measured_s ? OC_COUNT(head) : OC_COUNT(alone);
+    t->drop = o->e->measured_s ? drop : drop_alone;
+    oc_plain_row(t, o->e->measured_s ? head : alone);
+}
+
+static void kernel_row(struct estimate_out *o, struct oc_plain_table *t, size_t i)
+{
+    const struct oc_estimate *e = o->e;
+    const struct oc_kernel_use *u = &e->list.item[i];
+    const struct oc_prediction *p = &e->prediction[i];
+    double n = estimate_calls_of(u), s = oc_estimate_kernel_s(e, i);
+    const char *cell[11];
+    size_t k = 0;
+    cell[k++] = oc_seconds_text(&o->arena, p->t_s * n, "-");
+    cell[k++] = oc_seconds_text(&o->arena, p->lo80_s * n, "-");
+    cell[k++] = oc_seconds_text(&o->arena, p->hi80_s * n, "-");
+    cell[k++] = isfinite(s) && o->all_s > 0 ? oc_printf(&o->arena, "%.1f", 100 * s / o->all_s) : "-";
+    if (e->measured_s) {
+        double err = e->measured_s[i] > 0 ? p->t_s / e->measured_s[i] - 1 : (double)NAN;
+        cell[k++] = oc_seconds_text(&o->arena, e->measured_s[i] * n, "-");
+        cell[k++] = isfinite(err) ? oc_printf(&o->arena, "%+.1f", 100 * err) : "-";
+    }
+    cell[k++] = oc_kernel_class_name(u->kernel.cls);
+    cell[k++] = oc_bound_name(p->bound);
+    cell[k++] = p->extrapolated ? oc_printf(&o->arena, "%s, extrapolated", oc_evidence_name(p->evidence))
+                                : oc_evidence_name(p->evidence);
+    cell[k++] = estimate_types_of(e, u, &o->arena);
+    cell[k++] = estimate_label_of(e, u, &o->arena);
+    oc_plain_row(t, cell);
+}
+
+static void write_kernels(struct estimate_out *o, size_t top, FILE *f)
+{
+    size_t n = o->e->list.n;
+    struct place *place = OC_NEW_ARRAY(&o->arena, n, struct place);
+    struct oc_plain_table t = {.width_chars = o->e->width_chars};
+    for (size_t i = 0; i < n; i++) {
+        double s = oc_estimate_kernel_s(o->e, i);
+        place[i] = (struct place){isfinite(s) ? s : -1, i};
+    }
+    qsort(place, n, sizeof(*place), longest_first);
+    head_row(o, &t);
+    for (size_t i = 0; i < n && (!top || i < top); i++)
+        kernel_row(o, &t, place[i].i);
+    oc_plain_print(&t, 5, f);
+    if (top && n > top)
+        fprintf(f, "and %zu more\n", n - top);
+    oc_plain_free(&t);
+}
+
+static void estimate_put_line(struct estimate_out *o, FILE *f, const char *label, const char *text)
+{
+    oc_plain_say(label, LABEL, o->e->width_chars, text, f);
+}
+
+static void write_prediction(struct estimate_out *o, FILE *f)
+{
+    const struct oc_estimate *e = o->e;
+    const struct oc_model_prediction *t = &e->total;
+    if (!e->cal) {
+        estimate_put_line(
+            o, f, "prediction",
+            oc_printf(&o->arena,
+                      "%s to %s per run: efficiency 90 %% to 30 %% of the roofline plus launch overhead; "
+                      "no calibration",
+                      oc_seconds_text(&o->arena, e->band_lo_s, "-"),
+                      oc_seconds_text(&o->arena, e->band_hi_s, "-")));
+        return;
+    }
+    estimate_put_line(
+        o, f, "prediction",
+        oc_printf(&o->arena, "%s per run; 80 %%: %s to %s, 95 %%: %s to %s",
+                  oc_seconds_text(&o->arena, t->t_s, "-"), oc_seconds_text(&o->arena, t->lo80_s, "-"),
+                  oc_seconds_text(&o->arena, t->hi80_s, "-"), oc_seconds_text(&o->arena, t->lo95_s, "-"),
+                  oc_seconds_text(&o->arena, t->hi95_s, "-")));
+    estimate_put_line(o, f, "parts",
+                      oc_printf(&o->arena, "%s kernels, %s between kernels, %s outside kernels",
+                                oc_seconds_text(&o->arena, t->kernels_s, "-"),
+                                oc_seconds_text(&o->arena, t->gaps_s, "-"),
+                                oc_seconds_text(&o->arena, t->fix_s, "-")));
+    const char *basis = "";
+    for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)
+        if (t->share[i] > 0)
+            basis = oc_printf(&o->arena, "%s%s%s %.1f %%", basis, *basis ? ", " : "", oc_evidence_name(i),
+                              100 * t->share[i]);
+    if (t->extrapolated > 0)
+        basis = oc_printf(&o->arena, "%s; extrapolated sizes %.1f %%", basis, 100 * t->extrapolated);
+    estimate_put_line(o, f, "basis", basis);
+    double parts = t->compute_s + t->memory_s + t->t0_s;
+    if (parts > 0)
+        estimate_put_line(o, f, "bound by",
+                          oc_printf(&o->arena, "compute %.1f %%, memory %.1f %%, launches %.1f %%",
+                                    100 * t->compute_s / parts, 100 * t->memory_s / parts,
+                                    100 * t->t0_s / parts));
+}
+
+static void write_measured(struct estimate_out *o, FILE *f)
+{
+    const struct oc_estimate *e = o->e;
+    if (!e->measured_s)
+        return;
+    const char *error = "", *sizes = "";
+    if (e->join && e->join->sizes && e->join->sizes->n_set > 1)
+        sizes = oc_printf(&o->arena, "; all figures are means over %u runs of %u sizes", e->join->sizes->runs,
+                          e->join->sizes->n_set);
+    if (e->cal && e->total.kernels_s > 0 && e->measured_kernels_s > 0)
+        error = oc_printf(&o->arena, "; predicted kernels %+.1f %%",
+                          100 * (e->total.kernels_s / e->measured_kernels_s - 1));
+    estimate_put_line(o, f, "measured",
+                      oc_printf(&o->arena, "%s kernels, %s per run with the profiler%s%s",
+                                oc_seconds_text(&o->arena, e->measured_kernels_s, "-"),
+                                oc_seconds_text(&o->arena, e->measured_run_s, "-"), error, sizes));
+}
+
+static uint32_t estimate_fused(const struct oc_kernel_list *l)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n += l->item[i].n_node > 1;
+    return n;
+}
+
+static const char *threads_of(struct estimate_out *o, const struct oc_calibration *cal)
+{
+    return cal->threads ? oc_printf(&o->arena, ", %u thread%s", cal->threads, cal->threads == 1 ? "" : "s")
+                        : "";
+}
+
+static void estimate_write_head(struct estimate_out *o, FILE *f)
+{
+    const struct oc_estimate *e = o->e;
+    struct oc_arena *a = &o->arena;
+    estimate_put_line(o, f, "model", e->analysis->model->path);
+    estimate_put_line(o, f, "device", e->device->info.id);
+    if (e->cal)
+        estimate_put_line(o, f, "calibration",
+                          oc_printf(a, "%s, %s%s%s%s; %" PRIu32 " kernels from %" PRIu32 " recordings",
+                                    e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "",
+                                    e->cal->runtime_version, threads_of(o, e->cal), e->cal->n_sample,
+                                    e->cal->n_model));
+    estimate_put_line(
+        o, f, "kernels",
+        e->join
+            ? oc_printf(
+                  a, "%zu recorded, %u fused; the fusion plan (%s) predicts %u of them, %.1f %% of the time",
+                  e->list.n, estimate_fused(&e->list), oc_fusion_rules_name(e->rules), e->match.equal,
+                  100 * e->match.equal_time)
+        : e->rules == OC_FUSE_NONE ? oc_printf(a, "%zu: one per node of the model", e->list.n)
+                                   : oc_printf(a, "%zu predicted (fusion rules: %s), %u fused", e->list.n,
+                                               oc_fusion_rules_name(e->rules), estimate_fused(&e->list)));
+    if (e->n_unknown)
+        estimate_put_line(o, f, "unknown", oc_printf(a, "%u kernels: excluded from the sums", e->n_unknown));
+    if (e->asynchronous)
+        estimate_put_line(o, f, "assumed", e->asynchronous);
+    write_prediction(o, f);
+    write_measured(o, f);
+    fputc('\n', f);
+}
+
+/* ---- for machines ----------------------------------------------------------------------------------- */
+
+static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size_t i)
+{
+    const struct oc_kernel_use *u = &e->list.item[i];
+    const struct oc_prediction *p = &e->prediction[i];
+    oc_fields_begin(f);
+    oc_field_text(f, "label", estimate_label_of(e, u, &f->arena));
+    oc_field_text(f, "types", estimate_types_of(e, u, &f->arena));
+    oc_field_text(f, "rule", u->rule);
+    oc_field_double(f, "calls", estimate_calls_of(u));
+    oc_field_double(f, "time_s", p->t_s);
+    oc_field_double(f, "low80_s", p->lo80_s);
+    oc_field_double(f, "high80_s", p->hi80_s);
+    oc_field_double(f, "low95_s", p->lo95_s);
+    oc_field_double(f, "high95_s", p->hi95_s);
+    oc_field_text(f, "evidence", oc_evidence_name(p->evidence));
+    oc_field_text(f, "bound_by", oc_bound_name(p->bound));
+    oc_field_double(f, "decades_outside", p->decades);
+    oc_field_double(f, "roofline_s", p->roof_s > 0 ? p->roof_s : (double)NAN);
+    oc_field_double(f, "measured_s", e->measured_s ? e->measured_s[i] : (double)NAN);
+    oc_kernel_fields(f, &u->kernel, NULL);
+    oc_fields_end(f);
+}
+
+static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate *e)
+{
+    const struct oc_model_prediction *t = &e->total;
+    bool point = e->cal && t->t_s > 0;
+    double none = (double)NAN;
+    oc_key_object(w, "total");
+    oc_key_double(w, "time_s", point ? t->t_s : none);
+    oc_key_double(w, "low80_s", point ? t->lo80_s : none);
+    oc_key_double(w, "high80_s", point ? t->hi80_s : none);
+    oc_key_double(w, "low95_s", point ? t->lo95_s : none);
+    oc_key_double(w, "high95_s", point ? t->hi95_s : none);
+    oc_key_double(w, "band_low_s", point ? none : e->band_lo_s);
+    oc_key_double(w, "band_high_s", point ? none : e->band_hi_s);
+    oc_key_double(w, "kernels_s", point ? t->kernels_s : none);
+    oc_key_double(w, "gaps_s", point ? t->gaps_s : none);
+    oc_key_double(w, "fix_s", point ? t->fix_s : none);
+    oc_key_u64(w, "unknown_kernels", e->n_unknown);
+    oc_key_double(w, "outside_fraction", point ? t->extrapolated : none);
+    oc_key_object(w, "evidence");
+    for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)
+        oc_key_double(w, oc_evidence_name(i), point ? t->share[i] : none);
+    oc_jw_end_object(w);
+    oc_key_double(w, "compute_s", point ? t->compute_s : none);
+    oc_key_double(w, "memory_s", point ? t->memory_s : none);
+    oc_key_double(w, "launches_s", point ? t->t0_s : none);
+    oc_key_double(w, "measured_kernels_s", e->measured_kernels_s);
+    oc_key_double(w, "measured_run_s", e->measured_run_s);
+    oc_jw_end_object(w);
+}
+
+static void estimate_plan_json(struct oc_json_out *w, const struct oc_estimate *e)
+{
+    oc_key_object(w, "plan");
+    oc_key_text(w, "rules", oc_fusion_rules_name(e->rules));
+    oc_key_text(w, "kernels_from", e->join ? "profile" : "plan");
+    oc_key_u64_if(w, "recorded", e->match.recorded, e->match.recorded);
+    oc_key_u64_if(w, "planned", e->match.recorded, e->match.planned);
+    oc_key_u64_if(w, "equal", e->match.recorded, e->match.equal);
+    oc_key_double(w, "equal_time_fraction", e->match.recorded ? e->match.equal_time : (double)NAN);
+    oc_jw_end_object(w);
+}
+
+static void estimate_write_json(struct oc_fields *f, const struct oc_estimate *e, FILE *out)
+{
+    struct oc_json_out w;
+    f->json = &w;
+    oc_json_begin(&w, out, "onnxcost.estimate", VERSION, e->analysis->model->path);
+    oc_key_text(&w, "device", e->device->info.id);
+    oc_key_text(&w, "calibration_device", e->cal ? e->cal->device : NULL);
+    oc_key_text(&w, "calibration_runtime", e->cal ? e->cal->runtime : NULL);
+    estimate_plan_json(&w, e);
+    estimate_total_json(&w, e);
+    oc_key_array(&w, "kernels");
+    for (size_t i = 0; i < e->list.n; i++)
+        kernel_fields(f, e, i);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+    f->json = NULL;
+}
+
+int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
+                      struct oc_err *err)
+{
+    struct oc_fields f = {0};
+    struct estimate_out o = {.e = e};
+    if (!format || !strcmp(format, "table")) {
+        for (size_t i = 0; i < e->list.n; i++) {
+            double s = oc_estimate_kernel_s(e, i);
+            o.all_s += isfinite(s) ? s : 0;
+        }
+        estimate_write_head(&o, out);
+        write_kernels(&o, top, out);
+    } else if (!strcmp(format, "json")) {
+        estimate_write_json(&f, e, out);
+    } else if (!strcmp(format, "csv")) {
+        for (size_t i = 0; i < e->list.n; i++)
+            kernel_fields(&f, e, i);
+        oc_fields_csv(&f, "1", out);
+    } else {
+        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json", format);
+    }
+    oc_fields_free(&f);
+    oc_arena_free(&o.arena);
+    return 0;
+}

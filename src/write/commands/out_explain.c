@@ -1,0 +1,255 @@
+#include "write/report_write.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/explain.h"
+#include "base/c_locale.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "join/explain_match.h"
+#include "onnxcost.h"
+#include "write/tables/json_keys.h"
+#include "write/tables/plain_table.h"
+
+enum { MAX_NODES = 12 };
+
+static bool is_selected(const struct oc_report_opts *o, const char *name)
+{
+    for (size_t i = 0; i < o->n_explain_match; i++)
+        if (!o->explain_match[i][0] || strcmp(o->explain_match[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void print_record(struct oc_explainer *x, uint32_t i, FILE *f)
+{
+    const struct oc_join *j = x->j;
+    const struct oc_prof_rec *p = &j->profile->rec[i];
+    const struct oc_join_rec *r = &j->rec[i];
+    double ns = isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
+    char buf[64], label[256];
+    oc_print_line(f, "%s  (%s%s%s)", *p->name ? p->name : "(unnamed)", p->op_type, *p->op_type ? ", " : "",
+                  isnan(ns) ? "unknown time" : oc_format_time_ns(ns, buf, sizeof(buf)));
+    if (r->n_node) {
+        struct oc_buf nodes = {0};
+        fprintf(f, "  rule    %s, confidence %.2f\n", r->rule, r->confidence);
+        for (uint32_t k = 0; k < r->n_node && k < MAX_NODES; k++)
+            oc_buf_printf(&nodes, "%s%s", k ? ", " : "",
+                          oc_node_label(j->model, &j->model->node[r->node[k]], label, sizeof(label)));
+        if (r->n_node > MAX_NODES)
+            oc_buf_printf(&nodes, ", and %u more", r->n_node - MAX_NODES);
+        oc_print_line(f, "  nodes   %s", nodes.data);
+        oc_buf_free(&nodes);
+    } else {
+        oc_print_line(f, "  bucket  %s", r->bucket ? r->bucket : "unattributed");
+    }
+    oc_print_line(f, "  why     %s", oc_join_explain(x, i));
+}
+
+int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct oc_arena *a, FILE *f,
+                 struct oc_err *err)
+{
+    uint32_t n = 0;
+    struct oc_explainer x;
+    oc_explainer_init(&x, j, a);
+    for (uint32_t i = 0; i < j->profile->n_rec; i++) {
+        if (!is_selected(o, j->profile->rec[i].name))
+            continue;
+        print_record(&x, i, f);
+        n++;
+    }
+    oc_explainer_free(&x);
+    for (size_t i = 0; i < o->n_explain_match && !n; i++)
+        return oc_fail(err, OC_ENOTFOUND, "the profile has no record '%.80s'", o->explain_match[i]);
+    double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
+    if (all_ns > 0)
+        fprintf(f,
+                "%u records; operator time: %.1f %% attributed, %.1f %% runtime-inserted, %.1f %% "
+                "unattributed (%u records)\n",
+                n, 100 * j->mapped_ns / all_ns, 100 * j->overhead_ns / all_ns, 100 * j->unmatched_ns / all_ns,
+                j->n_unmatched);
+    return 0;
+}
+
+/* ---- out explain ------------------------------------------------------------------------------------ */
+
+/* The difference between two conventions: a table, or JSON. */
+
+static const char *signed_count(int64_t v, char *buf, size_t cap)
+{
+    char digits[32];
+    snprintf(buf, cap, "%s%s",
+             v < 0   ? "-"
+             : v > 0 ? "+"
+                     : "",
+             oc_format_count(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, digits, sizeof(digits)));
+    return buf;
+}
+
+static int64_t difference(const uint64_t count[2])
+{
+    return (int64_t)(count[1] - count[0]);
+}
+
+/* Columns: name, two counts, difference. A reason spans the name and the counts. */
+enum { GAP = 2, NUMBERS = 3 };
+
+struct layout {
+    const struct oc_explanation *x;
+    size_t name, number[NUMBERS]; /* widths; 0: not shown */
+    size_t reason;                /* longest */
+    FILE *f;
+};
+
+static const char *explain_number_text(const uint64_t count[2], unsigned column, char *buf, size_t cap)
+{
+    return column < 2 ? oc_format_count(count[column], buf, cap) : signed_count(difference(count), buf, cap);
+}
+
+static void explain_widen(size_t *width, size_t n)
+{
+    *width = n > *width ? n : *width;
+}
+
+static void measure_row(struct layout *l, const char *name, const uint64_t count[2])
+{
+    char buf[40];
+    explain_widen(&l->name, strlen(name));
+    for (unsigned i = 0; i < NUMBERS; i++)
+        explain_widen(&l->number[i], strlen(explain_number_text(count, i, buf, sizeof(buf))));
+}
+
+static void explain_print_row(struct layout *l, const char *name, const uint64_t count[2])
+{
+    const char *const title[NUMBERS] = {l->x->name[0], l->x->name[1], "difference"};
+    char buf[40];
+    fprintf(l->f, "%-*s", (int)l->name, name);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (l->number[i])
+            fprintf(l->f, "  %*s", (int)l->number[i],
+                    count ? explain_number_text(count, i, buf, sizeof(buf)) : title[i]);
+    fputc('\n', l->f);
+}
+
+static size_t explain_span(const struct layout *l)
+{
+    size_t width = l->name;
+    for (unsigned i = 0; i < 2; i++)
+        width += l->number[i] ? GAP + l->number[i] : 0;
+    return width;
+}
+
+static void explain_fit(struct layout *l, unsigned width_chars)
+{
+    size_t behind = GAP + l->number[2], room = width_chars > behind ? width_chars - behind : 1;
+    for (unsigned i = 2; width_chars && i-- > 0;)
+        if (explain_span(l) > room)
+            l->number[i] = 0;
+    size_t reason = width_chars && l->reason > room ? room : l->reason;
+    l->name += reason > explain_span(l) ? reason - explain_span(l) : 0;
+}
+
+/* A reason that is wider than the span has lines of its own. */
+static void print_reason(const struct layout *l, const struct oc_explain_term *t)
+{
+    char d[40];
+    size_t width = explain_span(l) - GAP;
+    bool fits = strlen(t->reason) <= width;
+    if (!fits)
+        oc_plain_say("", GAP, (unsigned)explain_span(l), t->reason, l->f);
+    fprintf(l->f, "  %-*s  %*s\n", (int)width, fits ? t->reason : "", (int)l->number[2],
+            signed_count(t->difference, d, sizeof(d)));
+}
+
+/* Calls `row` for each type; prints or measures the reasons. */
+static void put_types(struct layout *l, void (*row)(struct layout *, const char *, const uint64_t *))
+{
+    char name[128];
+    for (uint32_t i = 0; i < l->x->n_type; i++) {
+        const struct oc_explain_type *t = &l->x->type[i];
+        if (!t->count[0] && !t->count[1])
+            continue;
+        snprintf(name, sizeof(name), "%.80s (%" PRIu64 ")", t->op_type, t->nodes);
+        row(l, name, t->count);
+        for (uint32_t k = 0; k < t->n_term; k++) {
+            if (row == explain_print_row)
+                print_reason(l, &t->term[k]);
+            explain_widen(&l->reason, strlen(t->term[k].reason) + GAP);
+        }
+    }
+    row(l, "all", l->x->count);
+}
+
+static void explain_write_text(const struct oc_explanation *x, unsigned width_chars, FILE *f)
+{
+    static const char first[] = "operator type, reason";
+    struct layout l = {.x = x,
+                       .name = strlen(first),
+                       .number = {strlen(x->name[0]), strlen(x->name[1]), strlen("difference")},
+                       .f = f};
+    put_types(&l, measure_row);
+    explain_fit(&l, width_chars);
+    explain_print_row(&l, first, NULL);
+    put_types(&l, explain_print_row);
+    if (!l.number[1])
+        fprintf(f, "(not shown at %u columns: %s%s%s; use --width or -f json)\n", width_chars,
+                l.number[0] ? "" : x->name[0], l.number[0] ? "" : ", ", x->name[1]);
+}
+
+static void write_type(struct oc_json_out *w, const struct oc_explain_type *t)
+{
+    oc_jw_begin_object(w);
+    oc_key_text(w, "op_type", t->op_type);
+    oc_key_text(w, "domain", t->domain);
+    oc_key_u64(w, "nodes", t->nodes);
+    oc_key_u64(w, "first", t->count[0]);
+    oc_key_u64(w, "second", t->count[1]);
+    oc_key_array(w, "terms");
+    for (uint32_t k = 0; k < t->n_term; k++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "reason", t->term[k].reason);
+        oc_key_i64(w, "difference", t->term[k].difference);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+static void explain_write_json(const struct oc_explanation *x, const struct oc_model *m, FILE *f)
+{
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.explain", 1, m->path);
+    oc_key_array(&w, "conventions");
+    oc_jw_string(&w, x->name[0]);
+    oc_jw_string(&w, x->name[1]);
+    oc_jw_end_array(&w);
+    oc_key_u64(&w, "first", x->count[0]);
+    oc_key_u64(&w, "second", x->count[1]);
+    oc_key_i64(&w, "difference", difference(x->count));
+    oc_key_array(&w, "types");
+    for (uint32_t i = 0; i < x->n_type; i++)
+        write_type(&w, &x->type[i]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+}
+
+int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
+                     const struct oc_analysis *second, const char *format, unsigned width_chars, FILE *f,
+                     struct oc_err *err)
+{
+    OC_C_LOCALE;
+    const struct oc_analysis *const both[2] = {first, second};
+    struct oc_explanation x;
+    bool json = format && strcmp(format, "json") == 0;
+    if (!json && format && strcmp(format, "table"))
+        return oc_fail(err, OC_EARG, "an explanation comes as table or json, not as %s", format);
+    if (oc_explain(both, &x, err))
+        return -1;
+    if (json)
+        explain_write_json(&x, model, f);
+    else
+        explain_write_text(&x, width_chars, f);
+    oc_explanation_free(&x);
+    return 0;
+}

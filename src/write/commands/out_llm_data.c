@@ -1,0 +1,222 @@
+/* The report of a language model as JSON and CSV: exact numbers; unknown values are null or empty. */
+#include <math.h>
+
+#include "base/units.h"
+#include "write/tables/json_keys.h"
+#include "write/commands/llm_view.h"
+
+enum { VERSION = 1 };
+
+/* ---- JSON ------------------------------------------------------------------------------------------- */
+
+static void llm_data_key_i64(struct oc_json_out *w, const char *key, int64_t v)
+{
+    oc_key_u64_if(w, key, v >= 0, (uint64_t)v);
+}
+
+static void llm_data_put_weights(struct oc_json_out *w, const struct oc_llm *l)
+{
+    oc_key_array(w, "weights");
+    for (uint32_t i = 0; i < l->n_weights; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "stored_as", l->weights[i].label);
+        oc_key_u64(w, "elements", l->weights[i].elements);
+        oc_key_u64(w, "bytes", l->weights[i].bytes);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
+{
+    oc_key_array(w, "dimensions");
+    for (uint32_t i = 0; i < l->sizes.n_size; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", l->sizes.size[i].symbol);
+        oc_key_text(w, "counts", oc_llm_role_name[l->sizes.size[i].role]);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_key_array(w, "assumptions");
+    for (uint32_t i = 0; i < l->n_assumption; i++) {
+        oc_json_assumption(w, &l->assumption[i]);
+    }
+    for (size_t i = 0; i < l->n_device; i++) {
+        struct oc_device_info d = oc_device_info(l->device[i].device);
+        for (size_t k = 0; k < d.n_set; k++)
+            oc_hw_set_json(w, &d.set[k]);
+    }
+    oc_jw_end_array(w);
+}
+
+static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
+{
+    const struct oc_llm_facts *f = &l->facts;
+    oc_key_u64(w, "layers", f->layers);
+    oc_key_u64(w, "kv_pairs", f->kv_pairs);
+    oc_key_u64(w, "cross_pairs", f->cross_pairs);
+    llm_data_key_i64(w, "heads", f->heads);
+    llm_data_key_i64(w, "kv_heads", f->kv_heads);
+    llm_data_key_i64(w, "head_size", f->head_size);
+    oc_key_bool(w, "layers_differ", f->uneven);
+    llm_data_key_i64(w, "window", f->window);
+    oc_key_u64(w, "windowed_operators", f->windowed_layers);
+    llm_data_key_i64(w, "vocabulary", f->vocabulary);
+    oc_key_text(w, "kv_dtype", f->kv_dtype);
+    oc_key_text(w, "naming", f->naming);
+    oc_key_u64_if(w, "kv_bytes_per_token", f->kv_bytes_known, f->kv_bytes_per_token);
+    oc_key_u64_if(w, "cross_bytes_per_token", f->kv_bytes_known, f->cross_bytes_per_token);
+    oc_key_u64(w, "params", f->params);
+    oc_key_u64(w, "const_bytes", f->const_bytes);
+    llm_data_put_weights(w, l);
+    put_dimensions(w, l);
+}
+
+/* ---- runs, in both formats -------------------------------------------------------------------------- */
+
+static void token_fields(struct oc_fields *o, const struct oc_llm_line *line)
+{
+    oc_field_u64_if(o, "new_tokens", line->fresh >= 0, (uint64_t)line->fresh);
+    oc_field_u64_if(o, "cached_tokens", line->past >= 0, (uint64_t)line->past);
+}
+
+static void count_fields(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_line *line)
+{
+    struct oc_llm_counts c = {.quality = OC_UNKNOWN, .peak_quality = OC_UNKNOWN};
+    bool known = oc_llm_run(l, line->part, &c);
+    oc_field_u64_if(o, "macs", known, c.macs);
+    oc_field_u64_if(o, "flops", known, c.flops);
+    oc_field_u64_if(o, "ops", known, c.ops);
+    oc_field_u64_if(o, "bytes_read_weight", known, c.bytes_read_weight);
+    oc_field_u64_if(o, "bytes_read_act", known, c.bytes_read_act);
+    oc_field_u64_if(o, "bytes_written", known, c.bytes_written);
+    oc_field_u64_if(o, "kv_read", known, c.kv_read);
+    oc_field_u64_if(o, "kv_written", known, c.kv_written);
+    oc_field_u64_if(o, "peak_bytes", known && line->fresh >= 0 && c.peak_quality != OC_UNKNOWN, c.peak);
+    if (o->json)
+        oc_field_u64_if(o, "unknown_nodes", known, c.unknown_nodes);
+    oc_field_text(o, "quality", oc_quality_name(c.quality));
+    if (o->json)
+        oc_field_text(o, "failure", known ? NULL : oc_llm_failure(l, line->part));
+}
+
+static void roof_fields(struct oc_fields *o, const struct oc_llm_line *line, const struct oc_llm_roof *r)
+{
+    oc_field_double(o, "least_s", r->s);
+    oc_field_double(o, "most_tokens_per_s", r->s > 0 ? line->tokens / r->s : NAN);
+    oc_field_double(o, "arithmetic_s", r->comp_s);
+    oc_field_double(o, "memory_s", r->mem_s);
+    oc_field_double(o, "weights_and_cache_s", r->chip_s);
+    oc_field_text(o, "bound_by", r->bound);
+    if (o->json)
+        oc_field_text(o, "missing", r->missing);
+}
+
+static void llm_data_put_runs(struct oc_fields *o, const struct oc_llm *l)
+{
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n = oc_llm_lines(l, &o->arena, line);
+    oc_key_array(o->json, "runs");
+    for (size_t i = 0; i < n; i++) {
+        oc_fields_begin(o);
+        oc_field_text(o, "run", line[i].key);
+        token_fields(o, &line[i]);
+        count_fields(o, l, &line[i]);
+        oc_fields_end(o);
+    }
+    oc_jw_end_array(o->json);
+}
+
+static void llm_data_put_forms(struct oc_json_out *w, const struct oc_llm *l, enum oc_llm_phase phase,
+                               struct oc_arena *a)
+{
+    const struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &l->prefill_law : &l->decode_law;
+    struct oc_llm_form form;
+    oc_key_object(w, phase == OC_LLM_PREFILL ? "prompt" : "decode");
+    llm_data_key_i64(w, "from", law->from);
+    llm_data_key_i64(w, "to", law->to);
+    for (size_t i = 0; oc_llm_form(i, &form); i++)
+        oc_key_text(w, form.key, oc_llm_form_text(l, phase, form.num, a));
+    oc_jw_end_object(w);
+}
+
+static void put_limit(struct oc_json_out *w, const char *key, const struct oc_llm_limit *l)
+{
+    oc_key_object(w, key);
+    oc_key_u64_if(w, "value", l->known && !l->never, (uint64_t)l->v);
+    oc_key_bool(w, "never", l->never);
+    oc_key_bool(w, "or_more", l->beyond);
+    oc_key_text(w, "why", l->known && !l->never ? NULL : l->why);
+    oc_jw_end_object(w);
+}
+
+static void put_device(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_device *d)
+{
+    struct oc_json_out *w = o->json;
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n = oc_llm_lines(l, &o->arena, line);
+    oc_jw_begin_object(w);
+    oc_key_text(w, "device", oc_device_info(d->device).id);
+    oc_key_array(w, "roofs");
+    for (size_t i = 0; i < n; i++) {
+        oc_fields_begin(o);
+        oc_field_text(o, "run", line[i].key);
+        roof_fields(o, &line[i], oc_llm_roof_of(d, line[i].part));
+        oc_fields_end(o);
+    }
+    oc_jw_end_array(w);
+    oc_key_double(w, "memory_bytes", d->memory_bytes);
+    oc_key_u64_if(w, "needed_bytes", l->last != NULL, d->need_bytes);
+    put_limit(w, "largest_batch", &d->batch);
+    put_limit(w, "longest_context", &d->context);
+    put_limit(w, "longest_prompt_at_once", &d->prompt);
+    put_limit(w, "arithmetic_bound_from_batch", &d->compute_bound);
+    oc_key_text(w, "left_out", d->left_out);
+    oc_jw_end_object(w);
+}
+
+void oc_llm_write_json(const struct oc_llm *l, FILE *f)
+{
+    struct oc_json_out w;
+    struct oc_fields o = {.json = &w};
+    oc_json_begin(&w, f, "onnxcost.llm", VERSION, l->model->path);
+    llm_data_key_i64(&w, "batch", l->opts.batch);
+    llm_data_key_i64(&w, "prompt", l->opts.prompt);
+    llm_data_key_i64(&w, "generate", l->opts.generate);
+    put_facts(&w, l);
+    llm_data_put_runs(&o, l);
+    oc_key_object(&w, "closed_forms");
+    llm_data_put_forms(&w, l, OC_LLM_PREFILL, &o.arena);
+    llm_data_put_forms(&w, l, OC_LLM_DECODE, &o.arena);
+    oc_jw_end_object(&w);
+    oc_key_array(&w, "devices");
+    for (size_t i = 0; i < l->n_device; i++)
+        put_device(&o, l, &l->device[i]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+    oc_fields_free(&o);
+}
+
+/* ---- CSV -------------------------------------------------------------------------------------------- */
+
+/* A row for each run, on each device or without one. */
+void oc_llm_write_csv(const struct oc_llm *l, FILE *f)
+{
+    const struct oc_llm_roof none = {NAN, NAN, NAN, NAN, "", NULL};
+    struct oc_fields o = {0};
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n = oc_llm_lines(l, &o.arena, line);
+    for (size_t i = 0; i < n * (l->n_device ? l->n_device : 1); i++) {
+        const struct oc_llm_device *d = l->n_device ? &l->device[i / n] : NULL;
+        oc_fields_begin(&o);
+        oc_field_text(&o, "device", d ? oc_device_info(d->device).id : NULL);
+        oc_field_text(&o, "run", line[i % n].key);
+        oc_field_u64(&o, "batch", (uint64_t)l->opts.batch);
+        token_fields(&o, &line[i % n]);
+        count_fields(&o, l, &line[i % n]);
+        roof_fields(&o, &line[i % n], d ? oc_llm_roof_of(d, line[i % n].part) : &none);
+        oc_fields_end(&o);
+    }
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
+}

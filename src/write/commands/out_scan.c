@@ -1,0 +1,223 @@
+/* Rows of a scan. The fields of the machine-readable formats are those of oc_scan_fields; an unknown value
+ * is null or an empty cell. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/c_locale.h"
+#include "base/units.h"
+#include "fleet/scan_row.h"
+#include "write/tables/json_keys.h"
+
+#define CSV_VERSION "1"
+enum { JSON_VERSION = 1, MIN_MODEL = 36, LABEL = 11 };
+
+struct oc_scan_writer {
+    const struct form *form;
+    FILE *f;
+    bool more;
+    struct oc_json_out json;
+    struct oc_arena arena;              /* cells of the table */
+    struct oc_plain_table table, notes; /* notes: label and text */
+    uint64_t n, n_errors, n_duplicates;
+};
+
+struct form {
+    const char *name;
+    void (*begin)(struct oc_scan_writer *w);
+    void (*row)(struct oc_scan_writer *w, const struct oc_scan_row *row);
+    void (*end)(struct oc_scan_writer *w);
+};
+
+static const void *scan_at(const struct oc_scan_row *row, const struct oc_scan_field *f)
+{
+    return (const char *)row + f->offset;
+}
+
+/* ---- JSON, NDJSON, CSV ------------------------------------------------------------------------------ */
+
+static void scan_field(struct oc_fields *o, const struct oc_scan_row *row, const struct oc_scan_field *f)
+{
+    uint64_t u;
+    int64_t i;
+    double d;
+    switch (f->kind) {
+    case OC_SCAN_TEXT:
+        oc_field_text(o, f->name, *(const char *const *)scan_at(row, f));
+        return;
+    case OC_SCAN_U64:
+        memcpy(&u, scan_at(row, f), sizeof(u));
+        oc_field_u64_if(o, f->name, u != OC_SCAN_UNKNOWN, u);
+        return;
+    case OC_SCAN_I64:
+        memcpy(&i, scan_at(row, f), sizeof(i));
+        if (i == INT64_MIN)
+            oc_field_text(o, f->name, NULL);
+        else
+            oc_field_i64(o, f->name, i);
+        return;
+    default:
+        memcpy(&d, scan_at(row, f), sizeof(d));
+        oc_field_double(o, f->name, d);
+    }
+}
+
+static void row_fields(struct oc_fields *o, const struct oc_scan_row *row)
+{
+    oc_fields_begin(o);
+    for (size_t i = 0; i < oc_scan_n_fields; i++)
+        scan_field(o, row, &oc_scan_fields[i]);
+    oc_fields_end(o);
+}
+
+static void ndjson_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    struct oc_json_out line = {.f = w->f};
+    row_fields(&(struct oc_fields){.json = &line}, row);
+    fputc('\n', w->f);
+}
+
+static void json_begin(struct oc_scan_writer *w)
+{
+    oc_json_begin(&w->json, w->f, "onnxcost.scan", JSON_VERSION, NULL);
+    oc_key_array(&w->json, "rows");
+}
+
+static void scan_json_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    row_fields(&(struct oc_fields){.json = &w->json}, row);
+}
+
+static void json_end(struct oc_scan_writer *w)
+{
+    oc_jw_end_array(&w->json);
+    oc_key_u64(&w->json, "models", w->n);
+    oc_key_u64(&w->json, "errors", w->n_errors);
+    oc_key_u64(&w->json, "duplicates", w->n_duplicates);
+    oc_json_end(&w->json);
+}
+
+/* row NULL: the names of the columns */
+static void csv_line(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    static const struct oc_scan_row none = {0};
+    struct oc_fields o = {.head_only = !row, .no_head = row != NULL};
+    row_fields(&o, row ? row : &none);
+    oc_plain_csv_rows(&o.table, row ? CSV_VERSION : "csv_version", w->f);
+    oc_fields_free(&o);
+}
+
+static void csv_begin(struct oc_scan_writer *w)
+{
+    if (!w->more)
+        csv_line(w, NULL);
+}
+
+/* ---- for people ------------------------------------------------------------------------------------- */
+
+static const char *scan_human(struct oc_scan_writer *w, uint64_t v, bool bytes)
+{
+    char buf[32];
+    if (v == OC_SCAN_UNKNOWN)
+        return "-";
+    return oc_strdup(&w->arena, bytes ? oc_format_bytes((double)v, buf, sizeof(buf))
+                                      : oc_format_si((double)v, "", buf, sizeof(buf)));
+}
+
+static void table_begin(struct oc_scan_writer *w)
+{
+    static const uint8_t drop[] = {3, 2, 0, 4, 5, 1, 0, 0};
+    w->table.drop = drop;
+    w->table.min_text = MIN_MODEL;
+    OC_ROW(&w->table, "nodes", "params", "MACs", "FLOPs", "bytes", "peak", "quality", "model");
+}
+
+/* Below the table: errors and duplicates, whose texts are not shortened. */
+static void add_note(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    size_t n = strlen(row->path), head = strlen("cannot read '");
+    const char *error = row->error ? row->error : "";
+    if (!row->error && !row->duplicate_of)
+        return;
+    if (!strncmp(error, "cannot read '", head) && !strncmp(error + head, row->path, n) &&
+        !strncmp(error + head + n, "': ", 3))
+        error += head + n + 3;
+    OC_ROW(&w->notes, row->error ? "error" : "duplicate",
+           row->error ? oc_printf(&w->arena, "%s: %s", row->path, error)
+                      : oc_printf(&w->arena, "%s = %s", row->path, row->duplicate_of));
+}
+
+static void table_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    bool known = row->nodes != OC_SCAN_UNKNOWN;
+    const char *nodes = !known               ? "-"
+                        : row->unknown_nodes ? oc_printf(&w->arena, "%" PRIu64 " (%" PRIu64 " unknown)",
+                                                         row->nodes, row->unknown_nodes)
+                                             : oc_printf(&w->arena, "%" PRIu64, row->nodes);
+    OC_ROW(&w->table, nodes, scan_human(w, row->params, false), scan_human(w, row->macs, false),
+           scan_human(w, row->flops, false), scan_human(w, row->bytes, true),
+           scan_human(w, row->peak_activation_bytes, true),
+           row->error     ? "error"
+           : row->quality ? row->quality
+                          : "-",
+           oc_strdup(&w->arena, row->path));
+    add_note(w, row);
+}
+
+static void table_end(struct oc_scan_writer *w)
+{
+    oc_plain_print(&w->table, 1, w->f);
+    for (size_t i = 0; i < w->notes.n_row; i++)
+        oc_plain_say(w->notes.cell[2 * i], LABEL, w->table.width_chars, w->notes.cell[2 * i + 1], w->f);
+    fprintf(w->f, "\n%" PRIu64 " model%s, %" PRIu64 " error%s, %" PRIu64 " duplicate%s\n", w->n,
+            w->n == 1 ? "" : "s", w->n_errors, w->n_errors == 1 ? "" : "s", w->n_duplicates,
+            w->n_duplicates == 1 ? "" : "s");
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------ */
+
+static const struct form forms[] = {
+    {"table", table_begin, table_row, table_end},
+    {"csv", csv_begin, csv_line, NULL},
+    {"ndjson", NULL, ndjson_row, NULL},
+    {"json", json_begin, scan_json_row, json_end},
+};
+
+int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FILE *f,
+                        struct oc_scan_writer **out, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    *out = NULL;
+    for (size_t i = 0; i < OC_COUNT(forms); i++) {
+        if (format && strcmp(forms[i].name, format))
+            continue;
+        struct oc_scan_writer *w = oc_xmalloc(sizeof(*w));
+        *w = (struct oc_scan_writer){
+            .form = &forms[i], .f = f, .more = more, .table.width_chars = width_chars};
+        if (w->form->begin)
+            w->form->begin(w);
+        *out = w;
+        return 0;
+    }
+    return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, ndjson, json", format);
+}
+
+void oc_scan_writer_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    w->n++;
+    w->n_errors += row->error != NULL;
+    w->n_duplicates += row->duplicate_of != NULL;
+    w->form->row(w, row);
+}
+
+void oc_scan_writer_close(struct oc_scan_writer *w)
+{
+    if (!w)
+        return;
+    if (w->form->end)
+        w->form->end(w);
+    oc_plain_free(&w->table);
+    oc_plain_free(&w->notes);
+    oc_arena_free(&w->arena);
+    free(w);
+}
