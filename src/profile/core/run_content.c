@@ -8,6 +8,7 @@
 
 enum {
     MIN_LAYERS = 3,
+    MIN_EQUAL = 4,       /* launches of layers that equal those of the layer before */
     BLOCK = 5,           /* launches */
     MIN_BLOCKS_RUN = 30, /* launches of a run that consists of blocks */
     MAX_LAGS = 4096,     /* launches of a run in which layers of any length are searched */
@@ -45,7 +46,8 @@ static void try_lag(const uint32_t *v, size_t n, size_t lag, struct oc_fold_cont
     for (size_t i = lag; i <= n; i++) {
         if (i < n && v[i] == v[i - lag])
             continue;
-        if (i - from > best && i - from >= MIN_LAYERS * lag && 2 * (i - from) >= n && i - from < n) {
+        if (i - from > best && i - from >= MIN_LAYERS * lag && i - from >= lag + MIN_EQUAL &&
+            2 * (i - from) >= n && i - from < n) {
             best = i - from;
             c->layers = (uint32_t)(best / lag);
             c->inner_from = from;
@@ -285,7 +287,8 @@ bool oc_fold_is_part(const struct oc_folding *f, const struct oc_fold_content *c
         while (k < kinds && (apart(seen[k].every, e->every) > 1 || apart(seen[k].last, e->last) > 1))
             k++;
         bool placed = e->there + 1 >= e->n - e->n / OFTEN && (e->there == e->n || e->n > 2);
-        part = e->copy || (placed && (k < kinds || e->n >= MIN_RECUR));
+        bool enough = e->n > MIN_RECUR || (e->n == MIN_RECUR && e->there == e->n);
+        part = e->copy || (placed && (k < kinds || enough));
         if (placed && k == kinds && k < KINDS)
             seen[kinds++] = *e;
     }

@@ -13,11 +13,13 @@ enum {
     MIN_RUNS = 3,
     MIN_LAUNCHES = 5, /* of a run, with ... */
     CONTEXT = 8,      /* launches that show where a run starts */
+    EXPECTED = 5,     /* equal launches that outweigh the expected place */
 };
 #define CLEAR_PAUSE   2.5 /* times the second longest pause of the run */
 #define MOST          0.8 /* of the runs */
 #define LONGER        3.0 /* times the median: a pause of a higher level */
 #define MIN_CONTAINED 0.8 /* of the typical run, for a run at either end */
+#define MIN_PART      0.6 /* of an odd run */
 #define MAX_UNEVEN    0.15
 #define MAX_OTHER     3.0  /* runs of warm-up */
 #define MAX_OUTSIDE   0.1  /* of the runs */
@@ -94,8 +96,8 @@ static double run_fold_median_of(const double *v, size_t n)
 /* A pause that is the longest in most segments, by far, and always at the same place. */
 static bool is_clear(const struct pauses *p)
 {
-    return p->n >= 2 && (double)p->same >= MOST * (double)p->n &&
-           run_fold_median_of(p->ratio, p->n) >= CLEAR_PAUSE;
+    bool same_place = (double)p->same >= MOST * (double)p->n || (p->n >= 4 && p->same + 1 == p->n);
+    return p->n >= 2 && same_place && run_fold_median_of(p->ratio, p->n) >= CLEAR_PAUSE;
 }
 
 /* Pauses of a higher level: much longer than the others, after every `every`-th segment. */
@@ -212,7 +214,7 @@ static size_t nearest_start(const struct oc_folding *f, size_t expected, size_t 
         return pause;
     if (f->pause_ns > 0 && expected <= slack)
         return 0;
-    unsigned most = likeness(in, expected, like);
+    unsigned most = likeness(in, expected, like) + EXPECTED;
     for (size_t d = 1; d <= slack && most < 3 * CONTEXT; d++)
         for (unsigned side = 0; side < 2; side++) {
             size_t at = side ? expected + d : expected - d;
@@ -308,9 +310,26 @@ static size_t place_starts(const struct oc_folding *f, const struct oc_fold_leve
     return n;
 }
 
+/* Divides what is nearly two runs: the start of the second lacks launches, or an odd run before it ends
+ * early. Returns the number of runs. */
+static size_t divide_runs(const struct oc_folding *f, const struct oc_fold_content *c, size_t runs,
+                          size_t room, size_t *start)
+{
+    size_t len = c->to - c->from;
+    for (size_t k = 0; k < runs && runs < room; k++) {
+        size_t from = start[k], to = start[k + 1], at = to - len;
+        if (to - from < len + len / 2 || contained(f, c, from, at) < MIN_PART ||
+            !run_fold_is_run(f, c, at, to))
+            continue;
+        memmove(start + k + 2, start + k + 1, (runs++ - k) * sizeof(*start));
+        start[++k] = at;
+    }
+    return runs;
+}
+
 /* Starts of runs, and the end of the last one. Returns the number of runs. */
 static size_t place_runs(const struct oc_folding *f, const struct oc_fold_level *l,
-                         const struct oc_fold_content *c, size_t back, size_t *start)
+                         const struct oc_fold_content *c, size_t back, size_t room, size_t *start)
 {
     size_t n = place_starts(f, l, c, back, start), runs = n ? n - 1 : 0, from = 0, next;
     while (n && (next = start_of_run(f, c, start[0], c->to - back)) != SIZE_MAX) {
@@ -319,6 +338,7 @@ static size_t place_runs(const struct oc_folding *f, const struct oc_fold_level 
     }
     while (n && (next = end_of_run(f, c, start[runs], c->to - back)) != SIZE_MAX)
         start[++runs] = next;
+    runs = divide_runs(f, c, runs, room - 1, start);
     while (runs && contained(f, c, start[runs - 1], start[runs]) < MIN_CONTAINED)
         runs--;
     while (from < runs && contained(f, c, start[from], start[from + 1]) < MIN_CONTAINED)
@@ -378,7 +398,7 @@ static size_t choose_starts(const struct oc_folding *f, const struct oc_fold_lev
     size_t *start = oc_xmalloc(room * sizeof(*start));
     out->start = oc_xcalloc(room, sizeof(*out->start));
     for (size_t i = 0; i < n_begin; i++) {
-        size_t more = begin[i] == SIZE_MAX ? 0 : place_runs(f, l, c, begin[i], start);
+        size_t more = begin[i] == SIZE_MAX ? 0 : place_runs(f, l, c, begin[i], room, start);
         if (more <= out->n_run)
             continue;
         out->n_run = (uint32_t)more;
@@ -399,6 +419,21 @@ static size_t part_of_run(const struct oc_folding *f, const struct oc_fold_conte
     return kinds > follow ? kinds : follow < n ? follow : n;
 }
 
+/* Whether the launches from `last` on are the end of a run, not the beginning: then one before is too long.
+ */
+static bool ends_like_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t last,
+                          size_t phase)
+{
+    bool whole;
+    size_t left = f->in->n - last, len = c->to - c->from, same = 0;
+    if (left >= len || 4 * left < len)
+        return false;
+    for (size_t i = 0; i < CONTEXT && i < left; i++)
+        same += f->in->symbol[last + i] == f->in->symbol[c->from + (phase + i) % len];
+    return (double)same < MOST * CONTEXT &&
+           2 * oc_fold_reach(f->in, f->in->n, c, phase, true, &whole) >= left;
+}
+
 /* Parts of runs at both ends of the launches that together are a run: then the runs start elsewhere. *shift:
  * how much earlier, 0: where they are. False: that is not sure. */
 static bool check_ends(const struct oc_folding *f, const struct oc_fold_content *c, size_t back,
@@ -413,6 +448,8 @@ static bool check_ends(const struct oc_folding *f, const struct oc_fold_content 
     double parts = (double)(before + after) / (double)len,
            slack = fmin(fmax(ENDS_SLACK, 2 / (double)len), (1 - ENDS_DOUBT) / 2);
     *shift = 0;
+    if (!(f->pause_ns > 0) && ends_like_run(f, c, last, phase))
+        return false;
     if (parts < ENDS_DOUBT || (f->pause_ns > 0 && whole && parts > 2 - ENDS_DOUBT))
         return true;
     *shift = before;
@@ -456,7 +493,8 @@ static bool make_runs(struct oc_folding *f, const struct oc_fold_level *l, const
     if (n < MIN_RUNS || (out->uneven > 1 && out->uneven > MAX_UNEVEN * (double)n))
         return false;
     double before = (double)runs_in(f, c, 0, out->start[0]);
-    double after = (double)runs_in(f, c, out->start[out->n_run], f->all->n);
+    size_t last = out->start[out->n_run], left = f->all->n - last;
+    double after = left < len ? 0 : (double)runs_in(f, c, last, f->all->n);
     return f->in->iterations || (before <= fmax(MAX_OTHER, MAX_OUTSIDE * out->n_run) &&
                                  after <= MAX_OUTSIDE * out->n_run && !oc_fold_is_part(f, c, out));
 }
@@ -593,7 +631,7 @@ static bool run_fold_search(const struct oc_fold_in *in, struct oc_fold *out, si
     struct oc_folding f = {.in = &searched, .all = in, .count = oc_fold_counts(in)};
     f.gap = oc_xmalloc(searched.n * sizeof(*f.gap));
     find_gaps(&f);
-    size_t n = oc_fold_levels(&searched, level, MAX_LEVELS);
+    size_t n = oc_fold_levels(&searched, f.gap, level, MAX_LEVELS);
     *longest = n ? level[n - 1].spacing : 0;
     bool found = run_fold_choose(&f, level, n, &made);
     if (found) {

@@ -2,13 +2,13 @@
  * kernels and copies (or of operators).
  *
  * Period search by n-gram anchors. Layers repeat inside a run, so that the shortest period is not a run. An
- * n-gram that recurs at regular distances is an anchor of a level (run_levels.c); levels nest, and the run is
- * the highest one (run_fold.c). It is accepted only with evidence: a pause before each run that is longer
- * than all others, copies to or from the host, replay of a graph, or repeated layers together with other
- * launches. Without evidence, with evidence for two levels, if levels contradict each other, if the same
- * additional work follows every few runs, or if launches outside would make more runs, the runs are unknown.
- * The search is made by names and shapes and by names alone, since shapes may grow from run to run: the
- * longer period counts. O(n log n) time for n launches. */
+ * n-gram that recurs at regular distances is an anchor of a level, and so are pauses (run_levels.c); levels
+ * nest, and the run is the highest one (run_fold.c). It is accepted only with evidence: a pause before each
+ * run that is longer than all others, copies to or from the host, replay of a graph, or repeated layers
+ * together with other launches. Without evidence, with evidence for two levels, if levels contradict each
+ * other, if the same additional work follows every few runs, or if launches outside would make more runs, the
+ * runs are unknown. The search is made by names and shapes and by names alone, since shapes may grow from run
+ * to run: the longer period counts. O(n log n) time for n launches. */
 #ifndef OC_RUN_FOLD_H
 #define OC_RUN_FOLD_H
 
@@ -66,9 +66,9 @@ struct oc_fold_level {
     size_t support; /* number of n-grams at that distance */
 };
 
-/* The levels with the shortest spacing first: each has a constant number of occurrences of the level before.
- * Returns their number, at most `max`. */
-size_t oc_fold_levels(const struct oc_fold_in *in, struct oc_fold_level *out, size_t max);
+/* The levels with the shortest spacing first: each has a constant number of occurrences of the level before;
+ * the last may be one of pauses. `gap`: before each launch, in ns. Returns their number, at most `max`. */
+size_t oc_fold_levels(const struct oc_fold_in *in, const double *gap, struct oc_fold_level *out, size_t max);
 
 static inline bool oc_fold_regular(size_t distance, size_t spacing)
 {

@@ -13,15 +13,19 @@ enum {
     SIMILAR = 2,  /* buckets */
     BUCKETS = 160 /* of spacings: powers of BUCKET_RATIO */
 };
-#define BUCKET_RATIO   1.12
-#define MIN_REGULAR    0.6 /* of the distances, and of the pairs of segments */
-#define MIN_COVERAGE   0.4 /* of the sequence */
-#define MIN_SCORE      6
-#define MIN_SYSTEMATIC 1.0
-#define ENOUGH_SUPPORT 60
-#define CONFLICT       40  /* score */
-#define FEW_SEGMENTS   4   /* so few must all agree */
-#define NEXT_LEVEL     1.8 /* a level is at least this many times as long as the one below */
+#define BUCKET_RATIO    1.12
+#define MIN_REGULAR     0.6 /* of the distances, and of the pairs of segments */
+#define MIN_COVERAGE    0.4 /* of the sequence */
+#define MIN_SCORE       10
+#define MIN_SYSTEMATIC  1.0
+#define ENOUGH_SUPPORT  60
+#define MIN_PAUSE_RATIO 2.5
+#define SHORTEST_GAP    1.0  /* ns */
+#define MIN_EXACT       0.95 /* of the launches of a segment */
+#define CONFLICT        40   /* score */
+#define FEW_SEGMENTS    4    /* of so few, all but one must agree; of fewer, all */
+#define MANY_INSIDE     8    /* anchors of the level below: a few more or fewer are about equal */
+#define NEXT_LEVEL      1.8  /* a level is at least this many times as long as the one below */
 
 int32_t *oc_fold_counts(const struct oc_fold_in *in)
 {
@@ -108,7 +112,7 @@ static void run_levels_offer(struct search *s, const size_t *at, size_t n)
     for (size_t i = 1; i < n; i++)
         regular += oc_fold_regular(at[i] - at[i - 1], spacing);
     if (regular < 2 || (double)regular < MIN_REGULAR * (double)(n - 1) ||
-        (double)regular * (double)spacing < MIN_COVERAGE * (double)s->in->n)
+        (double)(regular + 1) * (double)spacing < MIN_COVERAGE * (double)s->in->n)
         return;
     struct oc_fold_level *l = &s->best[run_levels_bucket_of(spacing)];
     l->support++;
@@ -174,10 +178,29 @@ size_t oc_fold_mode(const size_t *v, size_t n, size_t *value)
     return best;
 }
 
-static bool run_levels_agree(const size_t *v, size_t n)
+/* Whether most values are equal, or about so; of a few, all or all but one. */
+static bool run_levels_agree(const size_t *v, size_t n, bool about)
 {
     size_t value, same = oc_fold_mode(v, n, &value);
-    return n && (n <= FEW_SEGMENTS ? same == n : (double)same >= MIN_REGULAR * (double)n);
+    for (size_t i = 0; i < n && about; i++)
+        same += v[i] != value && oc_fold_regular(v[i], value) && value >= MANY_INSIDE;
+    return n &&
+           (n <= FEW_SEGMENTS ? same + (n == FEW_SEGMENTS) >= n : (double)same >= MIN_REGULAR * (double)n);
+}
+
+/* A distance as of runs that differ by a few launches; those of work that recurs by chance vary more. */
+static bool is_exact(size_t distance, size_t spacing)
+{
+    size_t slack = 2 + spacing / 256;
+    return distance + slack >= spacing && distance <= spacing + slack;
+}
+
+static size_t exact_distances(const struct oc_fold_level *l)
+{
+    size_t n = 0;
+    for (size_t j = 1; j < l->n; j++)
+        n += is_exact(l->at[j] - l->at[j - 1], l->spacing);
+    return n;
 }
 
 /* Whether segments of the upper level have equal numbers of the lower level's anchors, and begin at the same
@@ -196,7 +219,8 @@ static bool is_above(const struct oc_fold_level *up, const struct oc_fold_level 
         ahead[n] = from < low->n ? low->at[from] - up->at[i - 1] : 0;
         inside[n++] = k - from;
     }
-    bool above = run_levels_agree(inside, n) && run_levels_agree(ahead, n);
+    bool about = 2 * exact_distances(up) >= up->n,
+         above = run_levels_agree(inside, n, about) && run_levels_agree(ahead, n, false);
     free(inside);
     return above;
 }
@@ -216,6 +240,21 @@ static double score_of(const struct search *s, const struct oc_fold_level *l)
     return regular * fmin(covered, 1) * fmin((double)l->support, ENOUGH_SUPPORT);
 }
 
+/* Whether the launches repeat one by one at the level's distance, in all segments but one: n-grams that recur
+ * by chance do not. */
+static bool repeats_exactly(const struct search *s, const struct oc_fold_level *l)
+{
+    const uint32_t *v = s->in->symbol;
+    size_t exact = 0;
+    for (size_t j = 1; j < l->n; j++) {
+        size_t from = l->at[j - 1], to = l->at[j], n = 0, same = 0;
+        for (; n < l->spacing && to + n < s->in->n; n++)
+            same += v[from + n] == v[to + n];
+        exact += is_exact(to - from, l->spacing) && (double)same >= MIN_EXACT * (double)n;
+    }
+    return exact >= 2 && exact + 2 >= l->n;
+}
+
 /* N-grams that occur a few times may do so at equal distances by chance: then most others that occur about as
  * often do not. */
 static bool is_systematic(const struct search *s, const struct oc_fold_level *l)
@@ -223,7 +262,8 @@ static bool is_systematic(const struct search *s, const struct oc_fold_level *l)
     size_t similar = 0, bucket = run_levels_bucket_of(l->n);
     for (size_t b = bucket > SIMILAR ? bucket - SIMILAR : 0; b <= bucket + SIMILAR && b < BUCKETS; b++)
         similar += s->similar[b];
-    return score_of(s, l) >= MIN_SCORE && (double)(l->support * l->n) >= MIN_SYSTEMATIC * (double)similar;
+    return (score_of(s, l) >= MIN_SCORE && (double)(l->support * l->n) >= MIN_SYSTEMATIC * (double)similar) ||
+           repeats_exactly(s, l);
 }
 
 static struct oc_fold_level *run_levels_best_of(struct search *s)
@@ -240,7 +280,54 @@ static bool is_longer(const struct oc_fold_level *up, const struct oc_fold_level
     return (double)up->spacing >= NEXT_LEVEL * (double)low->spacing;
 }
 
-size_t oc_fold_levels(const struct oc_fold_in *in, struct oc_fold_level *out, size_t max)
+/* ---- pauses ----------------------------------------------------------------------------------------- */
+
+static int run_levels_longest_first(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The gap that separates long ones from the others: where sorted gaps fall by the largest factor. 0: none. */
+static double longest_short_gap(const double *gap, size_t n, double *sorted)
+{
+    double best = MIN_PAUSE_RATIO, found = 0;
+    memcpy(sorted, gap, n * sizeof(*gap));
+    qsort(sorted, n, sizeof(*sorted), run_levels_longest_first);
+    for (size_t k = 2; k < n / 2 && sorted[k - 1] > 0; k++) {
+        double ratio = sorted[k - 1] / fmax(sorted[k], SHORTEST_GAP);
+        found = ratio > best ? fmax(sorted[k], SHORTEST_GAP) : found;
+        best = fmax(best, ratio);
+    }
+    return found;
+}
+
+/* Long pauses at equal distances with the same work between them: a level where n-grams show none, because
+ * few kinds of kernels make up all of the run. */
+static bool find_pause_level(const struct search *s, const double *gap, struct oc_fold_level *l)
+{
+    size_t n = s->in->n;
+    double limit = longest_short_gap(gap, n, s->scratch);
+    *l = (struct oc_fold_level){.at = oc_xmalloc((n + 1) * sizeof(*l->at)), .support = ENOUGH_SUPPORT};
+    l->at[l->n++] = 0;
+    for (size_t i = 1; i < n && limit > 0; i++)
+        if (gap[i] > limit) {
+            l->at[l->n] = i;
+            s->distance[l->n - 1] = (double)(i - l->at[l->n - 1]);
+            l->n++;
+        }
+    if (l->n < 3)
+        return false;
+    l->spacing = (size_t)oc_median_of(s->distance, l->n - 1, s->scratch);
+    for (size_t i = 1; i < l->n; i++)
+        l->regular += oc_fold_regular(l->at[i] - l->at[i - 1], l->spacing);
+    size_t exact = exact_distances(l);
+    return exact >= 2 && (double)exact >= MIN_REGULAR * (double)(l->n - 1) &&
+           (double)(l->regular + 1) * (double)l->spacing >= MIN_COVERAGE * (double)n &&
+           has_alike_segments(s, l);
+}
+
+size_t oc_fold_levels(const struct oc_fold_in *in, const double *gap, struct oc_fold_level *out, size_t max)
 {
     struct search s = {.in = in,
                        .distance = oc_xmalloc((in->n + 1) * sizeof(double)),
@@ -276,6 +363,11 @@ size_t oc_fold_levels(const struct oc_fold_in *in, struct oc_fold_level *out, si
         run_levels_drop(&s.best[b]);
     while (conflict && !in->iterations && n)
         run_levels_drop(&out[--n]);
+    struct oc_fold_level paused;
+    if (find_pause_level(&s, gap, &paused) && n < max && (!n || is_longer(&paused, &out[n - 1])))
+        out[n++] = paused;
+    else
+        free(paused.at);
     free(s.distance);
     free(s.scratch);
     free(s.count);

@@ -450,55 +450,80 @@ static void generate(struct made *m, struct model *x, bool plain)
         make_run(m, x, x->runs, 1 + below(m, x->length < 2 ? 1 : x->length * 3 / 4));
 }
 
-/* FOLD_SEEDS=FIRST-LAST: which cases, for a long search. Missed: unknown, but not ambiguous; of too few runs,
- * one of them odd, and of kernels hidden in other streams. */
-static void check_seeds(unsigned last, bool plain, unsigned most_missed_percent)
+struct counts {
+    unsigned right, unknown, missed, wrong;
+};
+
+/* Missed: unknown, but not ambiguous. */
+static void count_seed(uint64_t seed, bool plain, struct counts *n)
 {
-    unsigned first = 1, right = 0, unknown = 0, wrong = 0, missed = 0;
+    struct made m;
+    struct model x;
+    struct oc_fold f;
+    begin(&m, seed);
+    generate(&m, &x, plain);
+    bool found = fold(&m, 0, &f), ambiguous = is_ambiguous(&x);
+    bool good = found && (f.n_run == x.runs || f.n_run == x.runs + x.tuned);
+    n->right += good;
+    n->wrong += found && !good;
+    n->unknown += !found && ambiguous;
+    n->missed += !found && !ambiguous;
+    if ((found && !good) || (!found && !ambiguous))
+        print_message("%s seed %u (%s%s): %u of %u runs of %u launches, %u + %u x %u + %u, %zu in all, "
+                      "pause %u, of a part %u, copies %d %d, jitter %u, odd %d%s, second stream %u, noise "
+                      "%u, alphabet %u, growing %u, warm-up %u %u\n",
+                      found ? "WRONG" : "missed", (unsigned)seed, shape_name[x.shape],
+                      ambiguous ? ", ambiguous" : "", found ? f.n_run : 0, x.runs, x.length, x.section[0].n,
+                      x.section[0].times, length_of(&x, 0), x.section[1].n, m.n, x.pause_ns, x.part_pause_ns,
+                      x.copies, x.part_copies, x.jitter, (int)x.odd, x.drop ? " drop" : "", x.aux, x.noise,
+                      x.alphabet, x.growing, x.warm_up, x.tuned);
+    free(f.start);
+    end(&m);
+}
+
+/* FOLD_SEEDS=FIRST-LAST: which cases, for a long search. */
+static void check_seeds(unsigned last, bool plain, unsigned most_missed_permille)
+{
+    unsigned first = 1;
+    struct counts n = {0};
     const char *range = getenv("FOLD_SEEDS");
     if (range)
         assert_int_equal(sscanf(range, "%u-%u", &first, &last), 2);
-    for (uint64_t seed = first; seed <= last; seed++) {
-        struct made m;
-        struct model x;
-        struct oc_fold f;
-        begin(&m, seed);
-        generate(&m, &x, plain);
-        bool found = fold(&m, 0, &f), ambiguous = is_ambiguous(&x);
-        bool good = found && (f.n_run == x.runs || f.n_run == x.runs + x.tuned);
-        right += good;
-        wrong += found && !good;
-        unknown += !found && ambiguous;
-        missed += !found && !ambiguous;
-        if ((found && !good) || (!found && !ambiguous))
-            print_message("%s seed %u (%s%s): %u of %u runs of %u launches, %u + %u x %u + %u, %zu in all, "
-                          "pause %u, of a "
-                          "part %u, copies %d %d, jitter %u, odd %d%s, second stream %u, noise %u, alphabet "
-                          "%u, growing %u, warm-up %u %u\n",
-                          found ? "WRONG" : "missed", (unsigned)seed, shape_name[x.shape],
-                          ambiguous ? ", ambiguous" : "", found ? f.n_run : 0, x.runs, x.length,
-                          x.section[0].n, x.section[0].times, length_of(&x, 0), x.section[1].n, m.n,
-                          x.pause_ns, x.part_pause_ns, x.copies, x.part_copies, x.jitter, (int)x.odd,
-                          x.drop ? " drop" : "", x.aux, x.noise, x.alphabet, x.growing, x.warm_up, x.tuned);
-        free(f.start);
-        end(&m);
-    }
-    print_message("%u right, %u unknown and ambiguous, %u missed, %u wrong\n", right, unknown, missed, wrong);
-    assert_int_equal(wrong, 0);
-    assert_true(100 * missed <= most_missed_percent * (last - first + 1));
-    assert_true(2 * right > last - first && 20 * unknown > last - first); /* the generator makes both */
+    for (uint64_t seed = first; seed <= last; seed++)
+        count_seed(seed, plain, &n);
+    print_message("%u right, %u unknown and ambiguous, %u missed, %u wrong\n", n.right, n.unknown, n.missed,
+                  n.wrong);
+    assert_int_equal(n.wrong, 0);
+    assert_true(1000 * n.missed <= most_missed_permille * (last - first + 1));
+    assert_true(2 * n.right > last - first && 20 * n.unknown > last - first); /* the generator makes both */
 }
 
 static void generated_runs_of_layers_are_right_or_unknown(void **state)
 {
     (void)state;
-    check_seeds(200, true, 1);
+    check_seeds(200, true, 1); /* none of 200 is missed */
 }
 
 static void generated_runs_are_right_or_unknown(void **state)
 {
     (void)state;
-    check_seeds(200, false, 2);
+    check_seeds(200, false, 20); /* too few runs, one of them odd; kernels hidden in other streams */
+}
+
+/* Found by longer searches: few runs between warm-up and an odd run, pauses where few kinds of kernels make
+ * up all, noise at equal distances, an odd run that ends early, a start that lacks its first kernel. */
+static void rare_cases_are_right_or_unknown(void **state)
+{
+    (void)state;
+    static const uint64_t plain[] = {317, 617, 630, 1218, 2300, 2367, 3339, 3478, 5233, 6560},
+                          others[] = {10785, 11366, 20015, 20252, 20567};
+    struct counts n = {0};
+    for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+        count_seed(plain[i], true, &n);
+    assert_int_equal(n.right, sizeof(plain) / sizeof(*plain));
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        count_seed(others[i], false, &n);
+    assert_int_equal(n.wrong + n.missed, 0);
 }
 
 int main(void)
@@ -511,6 +536,7 @@ int main(void)
                                        cmocka_unit_test(given_number_selects_the_level),
                                        cmocka_unit_test(short_sequences_are_accepted),
                                        cmocka_unit_test(generated_runs_of_layers_are_right_or_unknown),
-                                       cmocka_unit_test(generated_runs_are_right_or_unknown)};
+                                       cmocka_unit_test(generated_runs_are_right_or_unknown),
+                                       cmocka_unit_test(rare_cases_are_right_or_unknown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
