@@ -6,36 +6,6 @@
 
 #include "estimate/roofline.h"
 
-/* Classes with their own curves (kernel_class.c has their names, groups and operators). */
-enum oc_kernel_class {
-    OC_KC_GEMM,
-    OC_KC_GEMV, /* min(M, N) <= 4 */
-    OC_KC_BATCHED_GEMM,
-    OC_KC_CONV_1X1,
-    OC_KC_CONV_KXK,
-    OC_KC_CONV_DEPTHWISE,
-    OC_KC_CONV_GROUPED,
-    OC_KC_CONV_TRANSPOSED,
-    OC_KC_ATTENTION_PREFILL,
-    OC_KC_ATTENTION_DECODE,
-    OC_KC_RNN,
-    OC_KC_ELEMENTWISE, /* arithmetic, comparisons, quantization, casts */
-    OC_KC_ACTIVATION,  /* with a transcendental function */
-    OC_KC_SOFTMAX,
-    OC_KC_NORM,
-    OC_KC_REDUCE,
-    OC_KC_POOL,
-    OC_KC_RESIZE,
-    OC_KC_TRANSPOSE,
-    OC_KC_COPY,
-    OC_KC_GATHER, /* and scatter */
-    OC_KC_SORT,   /* TopK, NonMaxSuppression */
-    OC_KC_CONTROL,
-    OC_KC_REORDER, /* layout changes inserted by the runtime */
-    OC_KC_OTHER,
-    OC_KC_COUNT
-};
-
 enum oc_kernel_group { OC_KG_COMPUTE, OC_KG_MEMORY, OC_KG_IRREGULAR, OC_KG_COUNT };
 
 const char *oc_kernel_class_name(unsigned cls);     /* "conv_1x1" */

@@ -61,8 +61,9 @@ const char *oc_kernel_group_name(unsigned group)
     return group < OC_KG_COUNT ? name[group] : "none";
 }
 
-/* Maps the class of an operator's table row; sizes and attributes refine contractions. */
+/* The kernel class of rows that name none; sizes and attributes refine contractions. */
 static const uint8_t of_op_class[OC_OP_CLASS_COUNT] = {
+    [OC_OP_NONE] = OC_KC_OTHER,
     [OC_OP_OTHER] = OC_KC_OTHER,
     [OC_OP_VIEW] = OC_KC_CONTROL, /* no bytes move: only launch overhead */
     [OC_OP_COPY] = OC_KC_COPY,
@@ -84,42 +85,11 @@ static const uint8_t of_op_class[OC_OP_CLASS_COUNT] = {
     [OC_OP_LAYOUT] = OC_KC_TRANSPOSE,
 };
 
-/* Operators whose kernels differ from others of their class; by name in any domain. */
-static const struct {
-    uint8_t cls;
-    const char *names; /* separated by blanks, with one at both ends */
-} exceptions[] = {
-    {OC_KC_ACTIVATION,
-     " Acos Acosh Asin Asinh Atan Atanh BiasGelu BiasSplitGelu Celu Cos Cosh Elu Erf Exp FastGelu Gelu Log "
-     "Mish ParametricSoftplus Pow QLinearSigmoid QOrderedGelu QuickGelu ScaledTanh Selu Sigmoid Sin Sinh "
-     "Softplus SwiGLU Swish Tan Tanh "},
-    {OC_KC_ELEMENTWISE, " RotaryEmbedding GemmaRotaryEmbedding MRotaryEmbedding GatedRelativePositionBias "},
-    {OC_KC_REORDER, " ReorderInput ReorderOutput "},
-    {OC_KC_GATHER, " EmbedLayerNormalization QEmbedLayerNormalization RoiAlign MaxRoiPool CropAndResize "
-                   "MaxUnpool ReverseSequence "},
-    {OC_KC_CONV_TRANSPOSED, " ConvTranspose ConvTransposeWithDynamicPads "},
-    {OC_KC_GATHER, " DeformConv WordConvEmbedding "},
-    {OC_KC_ATTENTION_DECODE, " DecoderMaskedSelfAttention DecoderMaskedMultiHeadAttention PagedAttention "},
-    {OC_KC_REDUCE, " DynamicQuantizeLinear "},
-};
-
-static bool kernel_class_is_listed(const char *names, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = strstr(names, name); n && p; p = strstr(p + 1, name))
-        if (p > names && p[-1] == ' ' && p[n] == ' ')
-            return true;
-    return false;
-}
-
 unsigned oc_kernel_class_of_op(const struct oc_op *op)
 {
     if (!op || op->op_class >= OC_OP_CLASS_COUNT)
         return OC_KC_OTHER;
-    for (size_t i = 0; i < OC_COUNT(exceptions); i++)
-        if (kernel_class_is_listed(exceptions[i].names, op->name))
-            return exceptions[i].cls;
-    return of_op_class[op->op_class];
+    return op->kernel ? op->kernel : of_op_class[op->op_class];
 }
 
 /* ---- kernel dims ------------------------------------------------------------------------------------ */
@@ -149,12 +119,9 @@ static double attr_ints(const struct oc_kernel_view *v, const char *name, unsign
     return n;
 }
 
-static bool is_one_of(const struct oc_kernel_view *v, const char *const *name, size_t n)
+static uint32_t weight_slot(const struct oc_kernel_view *v)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(v->node->op_type, name[i]))
-            return true;
-    return false;
+    return oc_op_weight_slot(v->a->op[v->node - v->a->model->node]);
 }
 
 /* ---- windows ---------------------------------------------------------------------------------------- */
@@ -178,8 +145,7 @@ static uint8_t conv_class(const struct oc_kernel *k, double channels_of_group)
 
 static void kernel_class_conv(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
-    bool quantized = strstr(v->node->op_type, "QLinear") != NULL;
-    const struct oc_shape *w = oc_view_input(v, quantized ? 3 : 1), *o = oc_view_output(v);
+    const struct oc_shape *w = oc_view_input(v, weight_slot(v)), *o = oc_view_output(v);
     if (!w || !o || w->rank < 3 || o->rank < 3)
         return;
     kernel_class_window(v, w, k);
@@ -197,7 +163,7 @@ static void kernel_class_conv(const struct oc_kernel_view *v, struct oc_kernel *
 /* C[M/g * taps, inputs] = W[.., C/g] X: summed into the output afterwards. */
 static void conv_transposed(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *w = oc_view_input(v, 1), *x = oc_view_input(v, 0);
+    const struct oc_shape *w = oc_view_input(v, weight_slot(v)), *x = oc_view_input(v, 0);
     if (!w || !x || w->rank < 3 || x->rank < 3 || !w->dim[0].v)
         return;
     kernel_class_window(v, w, k);
@@ -228,16 +194,9 @@ static bool kernel_class_is_plain(double x)
     return x >= 1 && x == floor(x);
 }
 
-/* Index of the right matrix among the inputs. */
-static uint32_t right_slot(const struct oc_kernel_view *v)
-{
-    static const char *const late[] = {"QLinearMatMul", "QGemm", "QOrderedMatMul"};
-    return is_one_of(v, late, OC_COUNT(late)) ? 3 : 1;
-}
-
 static void gemm(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *o = oc_view_output(v), *b = oc_view_input(v, right_slot(v));
+    const struct oc_shape *o = oc_view_output(v), *b = oc_view_input(v, weight_slot(v));
     double outputs = o ? oc_view_product(o, 0, o->rank) : 0;
     if (!o || !kernel_class_is_plain(v->macs / outputs))
         return;

@@ -150,15 +150,11 @@ static int cost_swiglu(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_swiglu_formula[] = "SIG = N(o); MUL = (2 + [alpha:1 != 1])*N(o)";
 
 #define ARITH(n, v, p, code)                                                                                 \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                 \
-        .shape = oc_shape_broadcast, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)       \
-    }
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
+    .shape = oc_shape_broadcast, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)
 #define DECIDE(n, v, p, code)                                                                                \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                 \
-        .shape = oc_shape_broadcast_bool, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)  \
-    }
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
+    .shape = oc_shape_broadcast_bool, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)
 #define BITWISE(n, v)                                                                                        \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = OC_BIT,              \
@@ -166,19 +162,19 @@ static const char cost_swiglu_formula[] = "SIG = N(o); MUL = (2 + [alpha:1 != 1]
     }
 
 static const struct oc_op rows[] = {
-    ARITH("Add", 1, OC_ADD, OC_EL_ADD),
-    DECIDE("And", 1, OC_BIT, OC_EL_AND),
+    {ARITH("Add", 1, OC_ADD, OC_EL_ADD), .in_place = OC_SLOT_0 | OC_SLOT_1},
+    {DECIDE("And", 1, OC_BIT, OC_EL_AND)},
     BITWISE("BitShift", 11),
     BITWISE("BitwiseAnd", 18),
     BITWISE("BitwiseOr", 18),
     BITWISE("BitwiseXor", 18),
-    ARITH("Div", 1, OC_DIV, OC_EL_DIV),
-    DECIDE("Equal", 1, OC_CMP, OC_EL_EQ),
-    DECIDE("Greater", 1, OC_CMP, OC_EL_GT),
-    DECIDE("GreaterOrEqual", 12, OC_CMP, OC_EL_GE),
-    DECIDE("Less", 1, OC_CMP, OC_EL_LT),
-    DECIDE("LessOrEqual", 12, OC_CMP, OC_EL_LE),
-    ARITH("Max", 1, OC_CMP, OC_EL_MAX),
+    {ARITH("Div", 1, OC_DIV, OC_EL_DIV), .in_place = OC_SLOT_0 | OC_SLOT_1},
+    {DECIDE("Equal", 1, OC_CMP, OC_EL_EQ)},
+    {DECIDE("Greater", 1, OC_CMP, OC_EL_GT)},
+    {DECIDE("GreaterOrEqual", 12, OC_CMP, OC_EL_GE), .flags = OC_F_FUNCTION},
+    {DECIDE("Less", 1, OC_CMP, OC_EL_LT)},
+    {DECIDE("LessOrEqual", 12, OC_CMP, OC_EL_LE), .flags = OC_F_FUNCTION},
+    {ARITH("Max", 1, OC_CMP, OC_EL_MAX), .flags = OC_F_SELECTS},
     {.domain = "",
      .name = "Mean",
      .since = 1,
@@ -186,17 +182,19 @@ static const struct oc_op rows[] = {
      .prim = OC_ADD,
      .shape = oc_shape_broadcast,
      OC_COST(cost_mean)},
-    ARITH("Min", 1, OC_CMP, OC_EL_MIN),
-    ARITH("Mod", 10, OC_DIV, OC_EL_MOD),
-    ARITH("Mul", 1, OC_MUL, OC_EL_MUL),
-    DECIDE("Or", 1, OC_BIT, OC_EL_OR),
+    {ARITH("Min", 1, OC_CMP, OC_EL_MIN), .flags = OC_F_SELECTS},
+    {ARITH("Mod", 10, OC_DIV, OC_EL_MOD)},
+    {ARITH("Mul", 1, OC_MUL, OC_EL_MUL), .in_place = OC_SLOT_0 | OC_SLOT_1},
+    {DECIDE("Or", 1, OC_BIT, OC_EL_OR)},
     {.domain = "",
      .name = "PRelu",
      .since = 1,
      .op_class = OC_OP_ELEMENTWISE,
      .shape = oc_shape_same,
      .cost = oc_cost_elementwise,
-     .param = prelu},
+     .param = prelu,
+     .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES,
+     .n_required = 2},
     {.domain = "",
      .name = "Pow",
      .since = 1,
@@ -204,15 +202,20 @@ static const struct oc_op rows[] = {
      .shape = oc_shape_broadcast,
      .fold = fold_combine,
      OC_COST(cost_pow),
-     .param = CODE(OC_EL_POW)},
-    ARITH("Sub", 1, OC_ADD, OC_EL_SUB),
-    ARITH("Sum", 1, OC_ADD, OC_EL_ADD),
+     .param = CODE(OC_EL_POW),
+     .kernel = OC_KC_ACTIVATION,
+     .flags = OC_F_COUNT_BY_DEFAULTS,
+     .n_required = 2},
+    {ARITH("Sub", 1, OC_ADD, OC_EL_SUB), .in_place = OC_SLOT_0 | OC_SLOT_1},
+    {ARITH("Sum", 1, OC_ADD, OC_EL_ADD), .in_place = OC_SLOT_0 | OC_SLOT_1},
     {.domain = "",
      .name = "SwiGLU",
      .since = 28,
      .op_class = OC_OP_ELEMENTWISE,
      .shape = oc_shape_same,
-     OC_COST(cost_swiglu)},
+     OC_COST(cost_swiglu),
+     .kernel = OC_KC_ACTIVATION,
+     .flags = OC_F_FUNCTION},
     {.domain = "",
      .name = "Where",
      .since = 9,
@@ -220,8 +223,10 @@ static const struct oc_op rows[] = {
      .prim = OC_CMP,
      .shape = shape_where,
      .fold = fold_where,
-     .cost = oc_cost_elementwise},
-    DECIDE("Xor", 1, OC_BIT, OC_EL_XOR),
+     .cost = oc_cost_elementwise,
+     .flags = OC_F_SELECTS | OC_F_BROADCASTS | OC_F_COUNT_BY_TYPES,
+     .n_required = 3},
+    {DECIDE("Xor", 1, OC_BIT, OC_EL_XOR)},
 };
 extern const struct oc_op_family oc_ops_binary;
 const struct oc_op_family oc_ops_binary = OC_FAMILY("binary", rows);

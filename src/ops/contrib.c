@@ -182,10 +182,8 @@ static const struct oc_prims bias_add[] = {{OC_ADD, 2}, {0, 0}};
 static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
 
 #define MS(n, s, sh, co)                                                                                     \
-    {                                                                                                        \
-        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),     \
-        .shape = (sh), OC_COST(co)                                                                           \
-    }
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),         \
+    .shape = (sh), OC_COST(co)
 #define MS_LIST(n, s, list)                                                                                  \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),     \
@@ -194,21 +192,24 @@ static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1
 
 static const struct oc_op rows[] = {
     MS_LIST("BiasAdd", ".b.", bias_add),
-    MS("BiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout),
-    MS("BiasGelu", ".b", oc_shape_same, cost_bias_gelu),
-    MS("BiasSplitGelu", ".b", shape_bias_split_gelu, cost_bias_split_gelu),
-    MS("BitmaskBiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout),
-    MS("BitmaskDropout", ".mm", contrib_shape_dropout, contrib_cost_dropout),
-    MS("ComplexMul", NULL, oc_shape_broadcast, cost_complex_mul),
-    MS("ComplexMulConj", NULL, oc_shape_broadcast, cost_complex_mul),
-    MS("FastGelu", ".b", oc_shape_same, cost_fast_gelu),
+    {MS("BiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout)},
+    {MS("BiasGelu", ".b", oc_shape_same, cost_bias_gelu), .kernel = OC_KC_ACTIVATION,
+     .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES, .n_required = 2},
+    {MS("BiasSplitGelu", ".b", shape_bias_split_gelu, cost_bias_split_gelu), .kernel = OC_KC_ACTIVATION},
+    {MS("BitmaskBiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout)},
+    {MS("BitmaskDropout", ".mm", contrib_shape_dropout, contrib_cost_dropout)},
+    {MS("ComplexMul", NULL, oc_shape_broadcast, cost_complex_mul)},
+    {MS("ComplexMulConj", NULL, oc_shape_broadcast, cost_complex_mul)},
+    {MS("FastGelu", ".b", oc_shape_same, cost_fast_gelu), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     MS_LIST("GatedAdd", NULL, gated_add),
-    MS("Gelu", NULL, oc_shape_same, contrib_cost_named),
-    MS("Inverse", NULL, oc_shape_same, cost_inverse),
-    MS("IsAllFinite", NULL, shape_all_finite, cost_all_finite),
-    MS("LinearAttentionGate", ".b..", shape_gate, cost_gate),
-    MS("MulInteger", ".q.q", shape_mul_integer, cost_mul_integer),
-    MS("QuickGelu", NULL, oc_shape_same, contrib_cost_named),
+    {MS("Gelu", NULL, oc_shape_same, contrib_cost_named), .kernel = OC_KC_ACTIVATION,
+     .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
+    {MS("Inverse", NULL, oc_shape_same, cost_inverse)},
+    {MS("IsAllFinite", NULL, shape_all_finite, cost_all_finite)},
+    {MS("LinearAttentionGate", ".b..", shape_gate, cost_gate)},
+    {MS("MulInteger", ".q.q", shape_mul_integer, cost_mul_integer)},
+    {MS("QuickGelu", NULL, oc_shape_same, contrib_cost_named), .kernel = OC_KC_ACTIVATION,
+     .flags = OC_F_FUNCTION},
 };
 extern const struct oc_op_family oc_ops_contrib;
 const struct oc_op_family oc_ops_contrib = OC_FAMILY("contrib", rows);

@@ -135,18 +135,16 @@ static const char cost_gated_rms_formula[] = "SIG = n; MUL = 2*n"
                                              "; " OC_RMS_NORM_FORMULA;
 
 #define MS(n, s, sh, co)                                                                                     \
-    {                                                                                                        \
-        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_NORM, .slots = (s),            \
-        .shape = (sh), OC_COST(co)                                                                           \
-    }
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_NORM, .slots = (s), .shape = (sh), \
+    OC_COST(co)
 
 static const struct oc_op rows[] = {
-    MS("EmbedLayerNormalization", "..eeenn..", shape_embed_norm, cost_embed_norm),
-    MS("GatedRMSNorm", ".n.", oc_shape_same, cost_gated_rms),
-    MS("GroupNorm", ".nn", shape_group_norm, contrib_norm_cost_group_norm),
-    MS("SkipGroupNorm", ".nn.b", shape_group_norm, contrib_norm_cost_group_norm),
-    MS("SkipLayerNormalization", "..nnb", shape_skip_norm, contrib_norm_cost_skip_norm),
-    MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm, cost_skip_rms),
+    {MS("EmbedLayerNormalization", "..eeenn..", shape_embed_norm, cost_embed_norm), .kernel = OC_KC_GATHER},
+    {MS("GatedRMSNorm", ".n.", oc_shape_same, cost_gated_rms)},
+    {MS("GroupNorm", ".nn", shape_group_norm, contrib_norm_cost_group_norm)},
+    {MS("SkipGroupNorm", ".nn.b", shape_group_norm, contrib_norm_cost_group_norm)},
+    {MS("SkipLayerNormalization", "..nnb", shape_skip_norm, contrib_norm_cost_skip_norm)},
+    {MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm, cost_skip_rms)},
 };
 extern const struct oc_op_family oc_ops_contrib_norm;
 const struct oc_op_family oc_ops_contrib_norm = OC_FAMILY("contrib_norm", rows);

@@ -395,16 +395,12 @@ static const char qlinear_formula[] =
     "taps := o[2:]*in3[2:]; zp := 0";
 
 #define CONV(d, n, v, s, k)                                                                                  \
-    {                                                                                                        \
-        .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_CONV, .slots = (s), .shape = shape_conv, \
-        .cost = cost_conv, .param = &(k), .formula = k##_formula                                             \
-    }
+    .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_CONV, .slots = (s), .shape = shape_conv,     \
+    .cost = cost_conv, .param = &(k), .formula = k##_formula
 
 #define TRANSPOSED(d, n, s, k)                                                                               \
-    {                                                                                                        \
-        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_CONV, .slots = (s),                        \
-        .shape = shape_conv_transpose, .cost = cost_conv_transpose, .param = &(k), .formula = k##_formula    \
-    }
+    .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_CONV, .slots = (s),                            \
+    .shape = shape_conv_transpose, .cost = cost_conv_transpose, .param = &(k), .formula = k##_formula
 
 static const struct oc_op rows[] = {
     {.domain = "",
@@ -414,12 +410,13 @@ static const struct oc_op rows[] = {
      .slots = ".mm",
      .shape = shape_col2im,
      OC_COST(cost_col2im)},
-    CONV("", "Conv", 1, "..b", plain),
-    CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc),
-    CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc),
-    CONV("", "ConvInteger", 10, "..q", integer),
-    TRANSPOSED("", "ConvTranspose", "..b", transposed),
-    TRANSPOSED("com.microsoft", "ConvTransposeWithDynamicPads", "..mb", transposed_pads),
+    {CONV("", "Conv", 1, "..b", plain)},
+    {CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc), .in_place = OC_SLOT_3},
+    {CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc)},
+    {CONV("", "ConvInteger", 10, "..q", integer)},
+    {TRANSPOSED("", "ConvTranspose", "..b", transposed), .kernel = OC_KC_CONV_TRANSPOSED},
+    {TRANSPOSED("com.microsoft", "ConvTransposeWithDynamicPads", "..mb", transposed_pads),
+     .kernel = OC_KC_CONV_TRANSPOSED},
     {.domain = "",
      .name = "DeformConv",
      .since = 19,
@@ -427,13 +424,15 @@ static const struct oc_op rows[] = {
      .slots = "...b.",
      .shape = shape_conv,
      OC_COST(cost_deform_conv),
-     .param = &deform},
-    CONV("com.microsoft", "FusedConv", 1, "..b.", fused),
-    CONV("com.microsoft", "NhwcConv", 1, "..b", nhwc),
-    CONV("com.microsoft", "NhwcFusedConv", 1, "..b.", nhwc),
-    CONV("", "QLinearConv", 10, ".qq.qqqqb", qlinear),
-    CONV("com.microsoft", "QLinearConv", 1, ".qq.qqqqb", qlinear),
-    TRANSPOSED("com.microsoft", "QLinearConvTranspose", ".qq.qqqqb", transposed_qlinear),
+     .param = &deform,
+     .kernel = OC_KC_GATHER},
+    {CONV("com.microsoft", "FusedConv", 1, "..b.", fused), .in_place = OC_SLOT_3},
+    {CONV("com.microsoft", "NhwcConv", 1, "..b", nhwc)},
+    {CONV("com.microsoft", "NhwcFusedConv", 1, "..b.", nhwc)},
+    {CONV("", "QLinearConv", 10, ".qq.qqqqb", qlinear)},
+    {CONV("com.microsoft", "QLinearConv", 1, ".qq.qqqqb", qlinear)},
+    {TRANSPOSED("com.microsoft", "QLinearConvTranspose", ".qq.qqqqb", transposed_qlinear),
+     .kernel = OC_KC_CONV_TRANSPOSED},
 };
 extern const struct oc_op_family oc_ops_conv;
 const struct oc_op_family oc_ops_conv = OC_FAMILY("conv", rows);

@@ -317,19 +317,15 @@ static const struct oc_prims uniform[] = {{OC_RNG, 1}, {0, 0}};
 static const struct oc_prims range[] = {{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
 
 #define MAKE(n, v, sl, s, f, list)                                                                           \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GENERATE, .slots = (sl), .shape = (s),    \
-        .fold = (f), .cost = oc_cost_elementwise, .param = (list)                                            \
-    }
-#define DRAW(n, v, sl, s, list)                                                                              \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GENERATE, .flags = OC_F_NO_FOLD,          \
-        .slots = (sl), .shape = (s), .cost = oc_cost_elementwise, .param = (list)                            \
-    }
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GENERATE, .slots = (sl), .shape = (s),        \
+    .fold = (f), .cost = oc_cost_elementwise, .param = (list)
+#define DRAW(n, v, fl, sl, s, list)                                                                          \
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GENERATE, .flags = OC_F_NO_FOLD | (fl),       \
+    .slots = (sl), .shape = (s), .cost = oc_cost_elementwise, .param = (list)
 
 static const struct oc_op rows[] = {
-    DRAW("Bernoulli", 15, NULL, generate_shape_like, bernoulli),
-    MAKE("BlackmanWindow", 17, "m", shape_window, NULL, blackman),
+    {DRAW("Bernoulli", 15, OC_F_FUNCTION, NULL, generate_shape_like, bernoulli)},
+    {MAKE("BlackmanWindow", 17, "m", shape_window, NULL, blackman), .flags = OC_F_FUNCTION},
     {.domain = "",
      .name = "Constant",
      .since = 1,
@@ -356,8 +352,8 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_GENERATE,
      .slots = "m",
      .shape = shape_given},
-    MAKE("HammingWindow", 17, "m", shape_window, NULL, hann),
-    MAKE("HannWindow", 17, "m", shape_window, NULL, hann),
+    {MAKE("HammingWindow", 17, "m", shape_window, NULL, hann), .flags = OC_F_FUNCTION},
+    {MAKE("HannWindow", 17, "m", shape_window, NULL, hann), .flags = OC_F_FUNCTION},
     {.domain = "",
      .name = "Multinomial",
      .since = 7,
@@ -365,11 +361,11 @@ static const struct oc_op rows[] = {
      .flags = OC_F_NO_FOLD,
      .shape = shape_multinomial,
      OC_COST(cost_multinomial)},
-    DRAW("RandomNormal", 1, NULL, shape_random, normal),
-    DRAW("RandomNormalLike", 1, "m", generate_shape_like, normal),
-    DRAW("RandomUniform", 1, NULL, shape_random, uniform),
-    DRAW("RandomUniformLike", 1, "m", generate_shape_like, uniform),
-    MAKE("Range", 11, "m", generate_shape_range, fold_range, range),
+    {DRAW("RandomNormal", 1, 0, NULL, shape_random, normal)},
+    {DRAW("RandomNormalLike", 1, 0, "m", generate_shape_like, normal)},
+    {DRAW("RandomUniform", 1, 0, NULL, shape_random, uniform)},
+    {DRAW("RandomUniformLike", 1, 0, "m", generate_shape_like, uniform)},
+    {MAKE("Range", 11, "m", generate_shape_range, fold_range, range), .flags = OC_F_FUNCTION},
     {.domain = "com.microsoft",
      .name = "Range",
      .since = 1,

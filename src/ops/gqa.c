@@ -183,14 +183,14 @@ static const char cost_grouped_formula[] =
                          "n := 0; R := 0; DEQ = cached; cached := 0";
 
 #define MS(n, s, p)                                                                                          \
-    {                                                                                                        \
-        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
-        .shape = shape_grouped, OC_COST(cost_grouped), .param = &(p)                                         \
-    }
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
+    .shape = shape_grouped, OC_COST(cost_grouped), .param = &(p)
 
 static const struct oc_op rows[] = {
-    MS("GroupQueryAttention", ".....mmtt...qqnn", grouped),
-    MS("SparseAttention", ".....mmmmtt", sparse),
+    {MS("GroupQueryAttention", ".....mmtt...qqnn", grouped),
+     .kv = &(const struct oc_op_kv){.pair = {{3, 1}, {4, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
+    {MS("SparseAttention", ".....mmmmtt", sparse),
+     .kv = &(const struct oc_op_kv){.pair = {{3, 1}, {4, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
 };
 extern const struct oc_op_family oc_ops_gqa;
 const struct oc_op_family oc_ops_gqa = OC_FAMILY("gqa", rows);

@@ -318,22 +318,22 @@ static int fold_trilu(struct oc_op_ctx *c)
 }
 
 #define COPY(n, v, u, cls, sl, s, f, k)                                                                      \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .until = (u), .op_class = (cls), .slots = (sl),             \
-        .shape = (s), .fold = (f), .cost = (k), .formula = ""                                                \
-    }
+    .domain = "", .name = (n), .since = (v), .until = (u), .op_class = (cls), .slots = (sl), .shape = (s),   \
+    .fold = (f), .cost = (k), .formula = ""
 
 static const struct oc_op rows[] = {
-    COPY("Concat", 1, 0, OC_OP_COPY, NULL, layout_shape_concat, fold_concat, layout_cost_concat),
-    COPY("DepthToSpace", 1, 0, OC_OP_LAYOUT, NULL, shape_depth_to_space, NULL, NULL),
-    COPY("MemcpyFromHost", 1, 0, OC_OP_COPY, NULL, oc_shape_same, oc_fold_same, NULL),
-    COPY("MemcpyToHost", 1, 0, OC_OP_COPY, NULL, oc_shape_same, oc_fold_same, NULL),
-    COPY("ReverseSequence", 10, 0, OC_OP_COPY, NULL, oc_shape_same, NULL, NULL),
-    COPY("SpaceToDepth", 1, 0, OC_OP_LAYOUT, NULL, shape_space_to_depth, NULL, NULL),
-    COPY("Tile", 1, 5, OC_OP_COPY, ".m", shape_tile, NULL, NULL),
-    COPY("Tile", 6, 0, OC_OP_COPY, ".m", shape_tile, fold_tile, NULL),
-    COPY("Transpose", 1, 0, OC_OP_LAYOUT, NULL, shape_transpose, fold_transpose, cost_transpose),
-    COPY("Trilu", 14, 0, OC_OP_COPY, ".m", oc_shape_same, fold_trilu, NULL),
+    {COPY("Concat", 1, 0, OC_OP_COPY, NULL, layout_shape_concat, fold_concat, layout_cost_concat)},
+    {COPY("DepthToSpace", 1, 0, OC_OP_LAYOUT, NULL, shape_depth_to_space, NULL, NULL),
+     .flags = OC_F_CHANNELS},
+    {COPY("MemcpyFromHost", 1, 0, OC_OP_COPY, NULL, oc_shape_same, oc_fold_same, NULL)},
+    {COPY("MemcpyToHost", 1, 0, OC_OP_COPY, NULL, oc_shape_same, oc_fold_same, NULL)},
+    {COPY("ReverseSequence", 10, 0, OC_OP_COPY, NULL, oc_shape_same, NULL, NULL), .kernel = OC_KC_GATHER},
+    {COPY("SpaceToDepth", 1, 0, OC_OP_LAYOUT, NULL, shape_space_to_depth, NULL, NULL),
+     .flags = OC_F_CHANNELS},
+    {COPY("Tile", 1, 5, OC_OP_COPY, ".m", shape_tile, NULL, NULL)},
+    {COPY("Tile", 6, 0, OC_OP_COPY, ".m", shape_tile, fold_tile, NULL)},
+    {COPY("Transpose", 1, 0, OC_OP_LAYOUT, NULL, shape_transpose, fold_transpose, cost_transpose)},
+    {COPY("Trilu", 14, 0, OC_OP_COPY, ".m", oc_shape_same, fold_trilu, NULL)},
     {.domain = "com.microsoft",
      .name = "Trilu",
      .since = 1,

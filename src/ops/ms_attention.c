@@ -390,19 +390,23 @@ static const char cost_heads_formula[] = "ADD = bias; bias := 0"
                                          "; " OC_ATTENTION_FORMULA;
 
 #define MS(n, s, sh, co, p)                                                                                  \
-    {                                                                                                        \
-        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
-        .shape = (sh), OC_COST(co), .param = &(p)                                                            \
-    }
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
+    .shape = (sh), OC_COST(co), .param = &(p)
 
 static const struct oc_op rows[] = {
-    MS("Attention", "..b...m", shape_self, cost_self, attention),
-    MS("DecoderMaskedMultiHeadAttention", ".......mm.b", shape_heads, cost_heads, decoder_masked),
-    MS("DecoderMaskedSelfAttention", "..b...mm.", shape_self, cost_self, attention),
-    MS("MultiHeadAttention", "...b....m.", shape_heads, cost_heads, multi_head),
-    MS("PackedAttention", "..b...", shape_self, cost_self, packed_attention),
-    MS("PackedMultiHeadAttention", "...b...", shape_heads, cost_heads, packed_multi_head),
-    MS("QAttention", "..bqq.qq.", shape_self, cost_self, qattention),
+    {MS("Attention", "..b...m", shape_self, cost_self, attention),
+     .kv = &(const struct oc_op_kv){.pair = {{4, 1}, {4, 1}}, .shared = OC_KV_SHARED_IF_ASKED}},
+    {MS("DecoderMaskedMultiHeadAttention", ".......mm.b", shape_heads, cost_heads, decoder_masked),
+     .kernel = OC_KC_ATTENTION_DECODE,
+     .kv = &(const struct oc_op_kv){.pair = {{5, 1}, {6, 2}}, .shared = OC_KV_SHARED_IF_ASKED, .length = 7}},
+    {MS("DecoderMaskedSelfAttention", "..b...mm.", shape_self, cost_self, attention),
+     .kernel = OC_KC_ATTENTION_DECODE,
+     .kv = &(const struct oc_op_kv){.pair = {{4, 1}, {4, 1}}, .shared = OC_KV_SHARED_IF_ASKED}},
+    {MS("MultiHeadAttention", "...b....m.", shape_heads, cost_heads, multi_head),
+     .kv = &(const struct oc_op_kv){.pair = {{6, 1}, {7, 2}}, .shared = OC_KV_SHARED_IF_ASKED, .length = 8}},
+    {MS("PackedAttention", "..b...", shape_self, cost_self, packed_attention)},
+    {MS("PackedMultiHeadAttention", "...b...", shape_heads, cost_heads, packed_multi_head)},
+    {MS("QAttention", "..bqq.qq.", shape_self, cost_self, qattention)},
 };
 extern const struct oc_op_family oc_ops_ms_attention;
 const struct oc_op_family oc_ops_ms_attention = OC_FAMILY("ms_attention", rows);

@@ -139,15 +139,12 @@ static int cost_upsample(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_upsample_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
 
 #define NCHWC(n, cls, sh, co)                                                                                \
-    {                                                                                                        \
-        .domain = "com.microsoft.nchwc", .name = (n), .since = 1, .op_class = (cls), .shape = (sh),          \
-        OC_COST(co)                                                                                          \
-    }
+    .domain = "com.microsoft.nchwc", .name = (n), .since = 1, .op_class = (cls), .shape = (sh), OC_COST(co)
 
 static const struct oc_op rows[] = {
-    NCHWC("ReorderInput", OC_OP_LAYOUT, shape_reorder_input, oc_cost_none),
-    NCHWC("ReorderOutput", OC_OP_LAYOUT, shape_reorder_output, oc_cost_none),
-    NCHWC("Upsample", OC_OP_RESIZE, shape_upsample, cost_upsample),
+    {NCHWC("ReorderInput", OC_OP_LAYOUT, shape_reorder_input, oc_cost_none), .kernel = OC_KC_REORDER},
+    {NCHWC("ReorderOutput", OC_OP_LAYOUT, shape_reorder_output, oc_cost_none), .kernel = OC_KC_REORDER},
+    {NCHWC("Upsample", OC_OP_RESIZE, shape_upsample, cost_upsample)},
 };
 extern const struct oc_op_family oc_ops_nchwc;
 const struct oc_op_family oc_ops_nchwc = OC_FAMILY("nchwc", rows);

@@ -88,27 +88,27 @@ static int cost_nhwc(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_nhwc_formula[] = "functions = 1";
 
 #define NHWC(n, cl, s, l)                                                                                    \
-    {                                                                                                        \
-        .domain = "com.ms.internal.nhwc", .name = (n), .since = 1, .op_class = (cl), .slots = (s),           \
-        .shape = shape_nhwc, OC_COST(cost_nhwc), .param = &(l)                                               \
-    }
+    .domain = "com.ms.internal.nhwc", .name = (n), .since = 1, .op_class = (cl), .slots = (s),               \
+    .shape = shape_nhwc, OC_COST(cost_nhwc), .param = &(l)
 
 /* Conv and the other pools have rows in their own families. */
 static const struct oc_op rows[] = {
-    NHWC("BatchNormalization", OC_OP_NORM, ".nnss", onnx),
-    NHWC("ConvTranspose", OC_OP_CONV, "..b", onnx),
-    NHWC("DepthToSpace", OC_OP_COPY, NULL, onnx),
-    NHWC("GlobalLpPool", OC_OP_POOL, NULL, onnx),
-    NHWC("GridSample", OC_OP_RESIZE, NULL, onnx),
-    NHWC("InstanceNormalization", OC_OP_NORM, ".nn", onnx),
-    NHWC("LRN", OC_OP_NORM, NULL, onnx),
-    NHWC("LpPool", OC_OP_POOL, NULL, onnx),
-    NHWC("MaxUnpool", OC_OP_POOL, "..m", onnx),
-    NHWC("QLinearAveragePool", OC_OP_POOL, ".q", ms),
-    NHWC("QLinearConv", OC_OP_CONV, ".qq.qqqqb", onnx),
-    NHWC("QLinearConvTranspose", OC_OP_CONV, ".qq.qqqqb", ms),
-    NHWC("Resize", OC_OP_RESIZE, ".mmm", unchanged),
-    NHWC("SpaceToDepth", OC_OP_COPY, NULL, onnx),
+    {NHWC("BatchNormalization", OC_OP_NORM, ".nnss", onnx), .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES,
+     .n_required = 5},
+    {NHWC("ConvTranspose", OC_OP_CONV, "..b", onnx), .kernel = OC_KC_CONV_TRANSPOSED},
+    {NHWC("DepthToSpace", OC_OP_LAYOUT, NULL, onnx), .flags = OC_F_CHANNELS},
+    {NHWC("GlobalLpPool", OC_OP_POOL, NULL, onnx)},
+    {NHWC("GridSample", OC_OP_RESIZE, NULL, onnx)},
+    {NHWC("InstanceNormalization", OC_OP_NORM, ".nn", onnx), .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES,
+     .n_required = 3},
+    {NHWC("LRN", OC_OP_NORM, NULL, onnx)},
+    {NHWC("LpPool", OC_OP_POOL, NULL, onnx)},
+    {NHWC("MaxUnpool", OC_OP_POOL, "..m", onnx), .kernel = OC_KC_GATHER},
+    {NHWC("QLinearAveragePool", OC_OP_POOL, ".q", ms)},
+    {NHWC("QLinearConv", OC_OP_CONV, ".qq.qqqqb", onnx)},
+    {NHWC("QLinearConvTranspose", OC_OP_CONV, ".qq.qqqqb", ms), .kernel = OC_KC_CONV_TRANSPOSED},
+    {NHWC("Resize", OC_OP_RESIZE, ".mmm", unchanged)},
+    {NHWC("SpaceToDepth", OC_OP_LAYOUT, NULL, onnx), .flags = OC_F_CHANNELS},
 };
 extern const struct oc_op_family oc_ops_nhwc;
 const struct oc_op_family oc_ops_nhwc = OC_FAMILY("nhwc", rows);

@@ -236,36 +236,41 @@ static int cost_lrn(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_lrn_formula[] = "MUL = 2*n; ADD = (size + 1)*n; POW = n; DIV = n; n := N(x)";
 
 #define NORM(n, v, s, sh, co)                                                                                \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_NORM, .slots = (s), .shape = (sh),        \
-        OC_COST(co)                                                                                          \
-    }
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_NORM, .slots = (s), .shape = (sh), OC_COST(co)
 
 static const struct oc_op rows[] = {
-    NORM("BatchNormalization", 1, ".nnss", shape_batch_norm, cost_batch_norm),
-    NORM("GroupNormalization", 18, ".nn", oc_shape_same, norm_cost_group_norm),
-    NORM("InstanceNormalization", 1, ".nn", oc_shape_same, norm_cost_instance_norm),
-    NORM("LRN", 1, NULL, oc_shape_same, cost_lrn),
+    {NORM("BatchNormalization", 1, ".nnss", shape_batch_norm, cost_batch_norm),
+     .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 5},
+    {NORM("GroupNormalization", 18, ".nn", oc_shape_same, norm_cost_group_norm), .flags = OC_F_FUNCTION},
+    {NORM("InstanceNormalization", 1, ".nn", oc_shape_same, norm_cost_instance_norm),
+     .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 3},
+    {NORM("LRN", 1, NULL, oc_shape_same, cost_lrn)},
     /* ONNX Runtime has it in the default domain from version 1 on, the standard from 17. */
-    NORM("LayerNormalization", 1, ".nn", shape_layer_norm, cost_layer_norm),
+    {NORM("LayerNormalization", 1, ".nn", shape_layer_norm, cost_layer_norm),
+     .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES, .n_required = 2},
     {.domain = "com.microsoft",
      .name = "LayerNormalization",
      .since = 1,
      .op_class = OC_OP_NORM,
      .slots = ".nn",
      .shape = shape_layer_norm,
-     OC_COST(cost_layer_norm)},
-    NORM("LpNormalization", 1, NULL, oc_shape_same, cost_lp_norm),
-    NORM("MeanVarianceNormalization", 1, NULL, oc_shape_same, cost_mean_variance),
-    NORM("RMSNormalization", 23, ".n", shape_layer_norm, cost_rms_norm),
-    NORM("SimplifiedLayerNormalization", 1, ".n", shape_layer_norm, cost_rms_norm),
+     OC_COST(cost_layer_norm),
+     .flags = OC_F_COUNT_BY_TYPES,
+     .n_required = 2},
+    {NORM("LpNormalization", 1, NULL, oc_shape_same, cost_lp_norm)},
+    {NORM("MeanVarianceNormalization", 1, NULL, oc_shape_same, cost_mean_variance), .flags = OC_F_FUNCTION},
+    {NORM("RMSNormalization", 23, ".n", shape_layer_norm, cost_rms_norm),
+     .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
+    {NORM("SimplifiedLayerNormalization", 1, ".n", shape_layer_norm, cost_rms_norm),
+     .flags = OC_F_COUNT_BY_DEFAULTS},
     {.domain = "com.microsoft",
      .name = "SimplifiedLayerNormalization",
      .since = 1,
      .op_class = OC_OP_NORM,
      .slots = ".n",
      .shape = shape_layer_norm,
-     OC_COST(cost_rms_norm)},
+     OC_COST(cost_rms_norm),
+     .flags = OC_F_COUNT_BY_DEFAULTS},
 };
 extern const struct oc_op_family oc_ops_norm;
 const struct oc_op_family oc_ops_norm = OC_FAMILY("norm", rows);

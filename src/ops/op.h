@@ -40,6 +40,7 @@ const char *oc_prim_name(unsigned prim);
 
 /* Kind of work of an operator, for grouping and for estimates. */
 enum oc_op_class {
+    OC_OP_NONE, /* of no row: a row names its class */
     OC_OP_OTHER,
     OC_OP_VIEW,
     OC_OP_COPY,
@@ -63,23 +64,94 @@ enum oc_op_class {
 };
 const char *oc_op_class_name(unsigned op_class);
 
+/* Class of the kernels that compute an operator: classes with their own cost curves. estimate/kernel_class.c
+ * has names, groups, and the kernel class of each operator class. */
+enum oc_kernel_class {
+    OC_KC_GEMM,
+    OC_KC_GEMV, /* min(M, N) <= 4 */
+    OC_KC_BATCHED_GEMM,
+    OC_KC_CONV_1X1,
+    OC_KC_CONV_KXK,
+    OC_KC_CONV_DEPTHWISE,
+    OC_KC_CONV_GROUPED,
+    OC_KC_CONV_TRANSPOSED,
+    OC_KC_ATTENTION_PREFILL,
+    OC_KC_ATTENTION_DECODE,
+    OC_KC_RNN,
+    OC_KC_ELEMENTWISE, /* arithmetic, comparisons, quantization, casts */
+    OC_KC_ACTIVATION,  /* with a transcendental function */
+    OC_KC_SOFTMAX,
+    OC_KC_NORM,
+    OC_KC_REDUCE,
+    OC_KC_POOL,
+    OC_KC_RESIZE,
+    OC_KC_TRANSPOSE,
+    OC_KC_COPY,
+    OC_KC_GATHER, /* and scatter */
+    OC_KC_SORT,   /* TopK, NonMaxSuppression */
+    OC_KC_CONTROL,
+    OC_KC_REORDER, /* layout changes inserted by the runtime */
+    OC_KC_OTHER,
+    OC_KC_COUNT
+};
+
 struct oc_op_ctx;
 struct oc_cost;
 
 enum oc_op_flag {
-    OC_F_VIEW = 1,    /* always a view: 0 bytes, the output shares the input's memory */
-    OC_F_NO_FOLD = 2, /* never folded, even if all inputs are constant (random, weight dequantization) */
-    OC_F_CONTROL = 4, /* has bodies, inferred by the engine */
-    OC_F_LOW_CONFIDENCE = 8 /* a declared type overrides the rule's */
+    OC_F_VIEW = 1 << 0,           /* always a view: 0 bytes, the output shares the input's memory */
+    OC_F_NO_FOLD = 1 << 1,        /* never folded, even if all inputs are constant (random, dequantization) */
+    OC_F_CONTROL = 1 << 2,        /* has bodies, inferred by the engine */
+    OC_F_LOW_CONFIDENCE = 1 << 3, /* a declared type overrides the rule's */
+    OC_F_TYPE_ONLY = 1 << 4,      /* reads the type of its input, not the data (Shape) */
+    OC_F_NO_EFFECT = 1 << 5,      /* returns its first input in inference (Identity) */
+    OC_F_KEEPS_SHAPE = 1 << 6,    /* output 0 has the shape of input 0 (also without it: oc_op_keeps_shape) */
+    OC_F_SELECTS = 1 << 7,        /* elements of the output are elements of the inputs; classes that move
+                                     data need no flag (oc_op_selects) */
+    OC_F_UPDATES = 1 << 8,        /* output 0 is input 0 with some elements replaced (scatter) */
+    OC_F_CHANNELS = 1 << 9,  /* attributes or other inputs belong to the channel axis; convolutions, pools
+                                and resizing need no flag (oc_op_has_channels) */
+    OC_F_FUNCTION = 1 << 10, /* the standard, or ONNX Runtime, defines it by a body of operators */
+    OC_F_COUNT_BY_TYPES = 1 << 11,    /* attributes that the cost rule reads do not change the count */
+    OC_F_COUNT_BY_DEFAULTS = 1 << 12, /* they seldom change it */
+    OC_F_BROADCASTS = 1 << 13         /* operands broadcast (also without it: oc_op_broadcasts) */
 };
+
+/* Bodies of an operator with OC_F_CONTROL. */
+enum oc_op_body { OC_BODY_NONE, OC_BODY_IF, OC_BODY_LOOP, OC_BODY_SCAN, OC_BODY_MAP, OC_BODY_GENERATION };
+
+/* Sharing of the buffers of a cache, unless the user decides (enum oc_kv_share). */
+enum oc_op_kv_shared {
+    OC_KV_SHARED_NEVER,
+    OC_KV_SHARED_IF_ASKED, /* by an attribute, or the input with the length of the past */
+    OC_KV_SHARED_ALWAYS,
+    OC_KV_SHARED_IN_PLACE /* whatever the user decides */
+};
+
+/* An operator with a cache: outputs that are inputs after an update. */
+struct oc_op_kv {
+    struct {
+        uint8_t in, out;
+    } pair[2];      /* an operator with one cache has it twice */
+    uint8_t shared; /* enum oc_op_kv_shared */
+    uint8_t length; /* slot of the length of the past; 0: none */
+};
+
+/* Input slots as bits, for oc_op.in_place. */
+enum { OC_SLOT_0 = 1 << 0, OC_SLOT_1 = 1 << 1, OC_SLOT_3 = 1 << 3 };
 
 struct oc_op {
     const char *domain, *name;
     int16_t since, until; /* opset versions that this row covers; until 0: open */
     uint8_t op_class;     /* enum oc_op_class */
-    uint8_t flags;
-    uint8_t prim;   /* for shared rules: the primitive per element ... */
-    uint8_t n_prim; /* ... and their number (0 means 1 where prim is used) */
+    uint8_t kernel;       /* enum oc_kernel_class, where it is not that of the class; 0: that of the class */
+    uint16_t flags;       /* enum oc_op_flag */
+    uint8_t prim;         /* for shared rules: the primitive per element ... */
+    uint8_t n_prim;       /* ... and their number (0 means 1 where prim is used) */
+    uint8_t in_place;     /* slots whose buffer ONNX Runtime's CPU kernel may overwrite with output 0 */
+    uint8_t n_required;   /* inputs that it cannot be without; 0: as oc_op_required */
+    uint8_t body;         /* enum oc_op_body */
+    const struct oc_op_kv *kv; /* NULL: no cache */
     /* Kind of each input slot, one character per slot, the last one repeats:
      *  '.' data or weight   'm' metadata, read on the host: 0 bytes   'q' scale or zero point
      *  'b' bias   'n' scale/bias of a normalisation   's' running statistic   'e' embedding table
@@ -97,6 +169,16 @@ struct oc_op {
 
 /* Kind of the slot (see oc_op.slots); '.' for a missing row. */
 char oc_op_slot(const struct oc_op *op, uint32_t slot);
+/* Slot of the weight of a product: the second one with data. */
+uint32_t oc_op_weight_slot(const struct oc_op *op);
+
+/* What rows say by their flags, class or rules. NULL, an operator without a row: false. */
+bool oc_op_is(const struct oc_op *op, unsigned flag);
+bool oc_op_keeps_shape(const struct oc_op *op);
+bool oc_op_selects(const struct oc_op *op);
+bool oc_op_has_channels(const struct oc_op *op);
+bool oc_op_broadcasts(const struct oc_op *op);   /* an element-wise operator of two operands */
+uint32_t oc_op_required(const struct oc_op *op); /* least number of inputs */
 
 /* In a row: a cost rule with its formula, the text `<rule>_formula` next to the rule. */
 #define OC_COST(rule) .cost = (rule), .formula = rule##_formula

@@ -148,15 +148,25 @@ static const char *const prim_names[] = {
 _Static_assert(OC_COUNT(prim_names) == OC_PRIM_COUNT, "every primitive needs a name");
 
 static const char *const class_names[] = {
-    [OC_OP_OTHER] = "other",         [OC_OP_VIEW] = "view",
-    [OC_OP_COPY] = "copy",           [OC_OP_ELEMENTWISE] = "elementwise",
-    [OC_OP_REDUCE] = "reduce",       [OC_OP_GEMM] = "gemm",
-    [OC_OP_CONV] = "conv",           [OC_OP_POOL] = "pool",
-    [OC_OP_NORM] = "norm",           [OC_OP_SOFTMAX] = "softmax",
-    [OC_OP_ATTENTION] = "attention", [OC_OP_RNN] = "rnn",
-    [OC_OP_GATHER] = "gather",       [OC_OP_RESIZE] = "resize",
-    [OC_OP_QUANTIZE] = "quantize",   [OC_OP_GENERATE] = "generate",
-    [OC_OP_SORT] = "sort",           [OC_OP_CONTROL] = "control",
+    [OC_OP_NONE] = "none",
+    [OC_OP_OTHER] = "other",
+    [OC_OP_VIEW] = "view",
+    [OC_OP_COPY] = "copy",
+    [OC_OP_ELEMENTWISE] = "elementwise",
+    [OC_OP_REDUCE] = "reduce",
+    [OC_OP_GEMM] = "gemm",
+    [OC_OP_CONV] = "conv",
+    [OC_OP_POOL] = "pool",
+    [OC_OP_NORM] = "norm",
+    [OC_OP_SOFTMAX] = "softmax",
+    [OC_OP_ATTENTION] = "attention",
+    [OC_OP_RNN] = "rnn",
+    [OC_OP_GATHER] = "gather",
+    [OC_OP_RESIZE] = "resize",
+    [OC_OP_QUANTIZE] = "quantize",
+    [OC_OP_GENERATE] = "generate",
+    [OC_OP_SORT] = "sort",
+    [OC_OP_CONTROL] = "control",
     [OC_OP_LAYOUT] = "layout",
 };
 _Static_assert(OC_COUNT(class_names) == OC_OP_CLASS_COUNT, "every class needs a name");
@@ -167,6 +177,55 @@ char oc_op_slot(const struct oc_op *op, uint32_t slot)
     if (!n)
         return '.';
     return op->slots[slot < n ? slot : n - 1];
+}
+
+uint32_t oc_op_weight_slot(const struct oc_op *op)
+{
+    for (uint32_t i = 1; op && op->slots && op->slots[i]; i++)
+        if (op->slots[i] == '.')
+            return i;
+    return 1;
+}
+
+bool oc_op_is(const struct oc_op *op, unsigned flag)
+{
+    return op && (op->flags & flag);
+}
+
+static bool is_of_class(const struct oc_op *op, const uint8_t *list)
+{
+    while (op && *list && *list != op->op_class)
+        list++;
+    return op && *list;
+}
+
+bool oc_op_keeps_shape(const struct oc_op *op)
+{
+    return op &&
+           (op->flags & OC_F_KEEPS_SHAPE || op->shape == oc_shape_same || op->shape == oc_shape_same_bool);
+}
+
+bool oc_op_selects(const struct oc_op *op)
+{
+    static const uint8_t moves[] = {OC_OP_VIEW, OC_OP_COPY, OC_OP_LAYOUT, OC_OP_GATHER, 0};
+    return op && (op->flags & OC_F_SELECTS || (is_of_class(op, moves) && !(op->flags & OC_F_TYPE_ONLY)));
+}
+
+bool oc_op_has_channels(const struct oc_op *op)
+{
+    static const uint8_t spatial[] = {OC_OP_CONV, OC_OP_POOL, OC_OP_RESIZE, 0};
+    return oc_op_is(op, OC_F_CHANNELS) || is_of_class(op, spatial);
+}
+
+bool oc_op_broadcasts(const struct oc_op *op)
+{
+    return op && (op->flags & OC_F_BROADCASTS || op->shape == oc_shape_broadcast ||
+                  op->shape == oc_shape_broadcast_bool);
+}
+
+uint32_t oc_op_required(const struct oc_op *op)
+{
+    return op && op->n_required ? op->n_required : oc_op_broadcasts(op) ? 2 : 1;
 }
 
 const char *oc_prim_name(unsigned prim)

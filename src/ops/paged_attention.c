@@ -252,14 +252,13 @@ static const char cost_ordered_formula[] =
     "MAC = P*D; MUL = P; ADD = biases; D := x[2]; biases := 0; " OC_ATTENTION_FORMULA;
 
 #define MS(n, s, sh, co)                                                                                     \
-    {                                                                                                        \
-        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
-        .shape = (sh), OC_COST(co)                                                                           \
-    }
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
+    .shape = (sh), OC_COST(co)
 
 static const struct oc_op rows[] = {
-    MS("PagedAttention", ".....mmmttm.nnqqm", shape_paged, cost_paged),
-    MS("QOrderedAttention", ".qqqq...qqqbbbqqq.", shape_ordered, cost_ordered),
+    {MS("PagedAttention", ".....mmmttm.nnqqm", shape_paged, cost_paged), .kernel = OC_KC_ATTENTION_DECODE,
+     .kv = &(const struct oc_op_kv){.pair = {{3, 1}, {4, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
+    {MS("QOrderedAttention", ".qqqq...qqqbbbqqq.", shape_ordered, cost_ordered)},
 };
 extern const struct oc_op_family oc_ops_paged_attention;
 const struct oc_op_family oc_ops_paged_attention = OC_FAMILY("paged_attention", rows);

@@ -170,17 +170,16 @@ static const char cost_embed_formula[] =
     "dequantize = (2 + [in4])*n; ADD = (1 + [in4])*n; " OC_LAYER_NORM_FORMULA;
 
 #define MS(n, cl, s, sh, co, p)                                                                              \
-    {                                                                                                        \
-        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),   \
-        OC_COST(co), .param = (p)                                                                            \
-    }
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),       \
+    OC_COST(co), .param = (p)
 
 static const struct oc_op rows[] = {
-    MS("DequantizeBFP", OC_OP_QUANTIZE, ".m", shape_dequantize_bfp, oc_cost_elementwise, bfp),
-    MS("QEmbedLayerNormalization", OC_OP_NORM, "..eeenn.q", shape_embed, cost_embed, NULL),
-    MS("QOrderedLayerNormalization", OC_OP_NORM, ".qnnq", shape_int8, cost_ordered_norm, NULL),
-    MS("QOrderedMatMul", OC_OP_GEMM, ".q.qqb.q", shape_ordered_matmul, cost_ordered_matmul, NULL),
-    MS("QuantizeBFP", OC_OP_QUANTIZE, NULL, shape_quantize_bfp, cost_quantize_bfp, NULL),
+    {MS("DequantizeBFP", OC_OP_QUANTIZE, ".m", shape_dequantize_bfp, oc_cost_elementwise, bfp)},
+    {MS("QEmbedLayerNormalization", OC_OP_NORM, "..eeenn.q", shape_embed, cost_embed, NULL),
+     .kernel = OC_KC_GATHER},
+    {MS("QOrderedLayerNormalization", OC_OP_NORM, ".qnnq", shape_int8, cost_ordered_norm, NULL)},
+    {MS("QOrderedMatMul", OC_OP_GEMM, ".q.qqb.q", shape_ordered_matmul, cost_ordered_matmul, NULL)},
+    {MS("QuantizeBFP", OC_OP_QUANTIZE, NULL, shape_quantize_bfp, cost_quantize_bfp, NULL)},
 };
 extern const struct oc_op_family oc_ops_quant_order;
 const struct oc_op_family oc_ops_quant_order = OC_FAMILY("quant_order", rows);

@@ -360,26 +360,27 @@ static const char cost_gather_blocks_formula[] = "DEQ = N(o)";
 
 #define MS "com.microsoft"
 #define ROW(d, n, v, u, fl, sl, s, f, k)                                                                     \
-    {                                                                                                        \
-        .domain = (d), .name = (n), .since = (v), .until = (u), .op_class = OC_OP_QUANTIZE, .flags = (fl),   \
-        .slots = (sl), .shape = (s), .fold = (f), OC_COST(k)                                                 \
-    }
+    .domain = (d), .name = (n), .since = (v), .until = (u), .op_class = OC_OP_QUANTIZE, .flags = (fl),       \
+    .slots = (sl), .shape = (s), .fold = (f), OC_COST(k)
 #define QLINEAR(n, sl, s, p, np, act)                                                                        \
-    {                                                                                                        \
-        .domain = MS, .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (sl), .shape = (s),   \
-        OC_COST(cost_qlinear), .prim = (p), .n_prim = (np), .param = (act)                                   \
-    }
+    .domain = MS, .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (sl), .shape = (s),       \
+    OC_COST(cost_qlinear), .prim = (p), .n_prim = (np), .param = (act)
 
 static const struct oc_op rows[] = {
-    ROW("", "Cast", 1, 0, 0, NULL, shape_cast, fold_cast, cost_cast),
-    ROW("", "CastLike", 15, 0, 0, ".m", shape_cast, fold_cast, cost_cast),
-    ROW("", "DequantizeLinear", 10, 0, OC_F_NO_FOLD, ".q", quantize_shape_dequantize, NULL,
-        quantize_cost_dequantize),
-    ROW(MS, "DequantizeLinear", 1, 0, OC_F_NO_FOLD, ".q", quantize_shape_dequantize, NULL,
-        quantize_cost_dequantize),
-    ROW(MS, "DequantizeWithOrder", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize_order, NULL,
-        quantize_cost_dequantize),
-    ROW("", "DynamicQuantizeLinear", 11, 0, 0, NULL, shape_dynamic_quantize, NULL, cost_dynamic_quantize),
+    {ROW("", "Cast", 1, 0, OC_F_KEEPS_SHAPE | OC_F_SELECTS, NULL, shape_cast, fold_cast, cost_cast),
+     .in_place = OC_SLOT_0},
+    {ROW("", "CastLike", 15, 0, OC_F_FUNCTION | OC_F_SELECTS, ".m", shape_cast, fold_cast, cost_cast)},
+    {ROW("", "DequantizeLinear", 10, 0, OC_F_NO_FOLD | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q",
+         quantize_shape_dequantize, NULL, quantize_cost_dequantize),
+     .n_required = 2},
+    {ROW(MS, "DequantizeLinear", 1, 0, OC_F_NO_FOLD | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q",
+         quantize_shape_dequantize, NULL, quantize_cost_dequantize),
+     .n_required = 2},
+    {ROW(MS, "DequantizeWithOrder", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize_order, NULL,
+         quantize_cost_dequantize)},
+    {ROW("", "DynamicQuantizeLinear", 11, 0, OC_F_FUNCTION, NULL, shape_dynamic_quantize, NULL,
+         cost_dynamic_quantize),
+     .kernel = OC_KC_REDUCE},
     {.domain = MS,
      .name = "GatherBlockQuantized",
      .since = 1,
@@ -387,7 +388,7 @@ static const struct oc_op rows[] = {
      .slots = "e.qq",
      .shape = shape_gather_blocks,
      OC_COST(cost_gather_blocks)},
-    QLINEAR("QLinearAdd", ".qq.qqqq", shape_qlinear_binary, OC_ADD, 2, NULL),
+    {QLINEAR("QLinearAdd", ".qq.qqqq", shape_qlinear_binary, OC_ADD, 2, NULL)},
     {.domain = MS,
      .name = "QLinearConcat",
      .since = 1,
@@ -395,14 +396,18 @@ static const struct oc_op rows[] = {
      .slots = "qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq",
      .shape = shape_qlinear_concat,
      OC_COST(cost_qlinear_concat)},
-    QLINEAR("QLinearLeakyRelu", ".q", oc_shape_same, 0, 1, "LeakyRelu"),
-    QLINEAR("QLinearMul", ".qq.qqqq", shape_qlinear_binary, OC_MUL, 2, NULL),
-    QLINEAR("QLinearSigmoid", ".q", oc_shape_same, 0, 1, "Sigmoid"),
-    QLINEAR("QLinearWhere", "..qq.qqqq", shape_qlinear_where, OC_CMP, 1, NULL),
-    QLINEAR("QOrderedGelu", ".q", oc_shape_same, 0, 1, "Gelu"),
-    ROW("", "QuantizeLinear", 10, 0, 0, ".q", quantize_shape_quantize, NULL, quantize_cost_quantize),
-    ROW(MS, "QuantizeLinear", 1, 0, 0, ".q", quantize_shape_quantize, NULL, quantize_cost_quantize),
-    ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, quantize_cost_quantize),
+    {QLINEAR("QLinearLeakyRelu", ".q", oc_shape_same, 0, 1, "LeakyRelu")},
+    {QLINEAR("QLinearMul", ".qq.qqqq", shape_qlinear_binary, OC_MUL, 2, NULL)},
+    {QLINEAR("QLinearSigmoid", ".q", oc_shape_same, 0, 1, "Sigmoid"), .kernel = OC_KC_ACTIVATION},
+    {QLINEAR("QLinearWhere", "..qq.qqqq", shape_qlinear_where, OC_CMP, 1, NULL)},
+    {QLINEAR("QOrderedGelu", ".q", oc_shape_same, 0, 1, "Gelu"), .kernel = OC_KC_ACTIVATION},
+    {ROW("", "QuantizeLinear", 10, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q",
+         quantize_shape_quantize, NULL, quantize_cost_quantize),
+     .n_required = 2},
+    {ROW(MS, "QuantizeLinear", 1, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q", quantize_shape_quantize,
+         NULL, quantize_cost_quantize),
+     .n_required = 2},
+    {ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, quantize_cost_quantize)},
 };
 extern const struct oc_op_family oc_ops_quantize;
 const struct oc_op_family oc_ops_quantize = OC_FAMILY("quantize", rows);

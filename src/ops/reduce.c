@@ -234,11 +234,8 @@ static const char sum_formula[] = "ADD = combined" REDUCED;
 static const char sum_square_formula[] = "MUL = N(x); ADD = combined" REDUCED;
 
 #define REDUCE(n, r)                                                                                         \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .slots = ".m",                      \
-        .shape = shape_reduce, .fold = fold_reduce, .cost = reduce_cost_reduce, .param = &(r),               \
-        .formula = r##_formula                                                                               \
-    }
+    .domain = "", .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .slots = ".m", .shape = shape_reduce,   \
+    .fold = fold_reduce, .cost = reduce_cost_reduce, .param = &(r), .formula = r##_formula
 
 static const struct oc_op rows[] = {
     {.domain = "com.microsoft",
@@ -248,15 +245,15 @@ static const struct oc_op rows[] = {
      .slots = ".q",
      .shape = shape_qlinear_mean,
      OC_COST(cost_qlinear_mean)},
-    REDUCE("ReduceL1", l1),
-    REDUCE("ReduceL2", l2),
-    REDUCE("ReduceLogSum", log_sum),
-    REDUCE("ReduceLogSumExp", log_sum_exp),
-    REDUCE("ReduceMax", max),
-    REDUCE("ReduceMean", mean),
-    REDUCE("ReduceMin", min),
-    REDUCE("ReduceProd", prod),
-    REDUCE("ReduceSum", sum),
+    {REDUCE("ReduceL1", l1), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
+    {REDUCE("ReduceL2", l2), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
+    {REDUCE("ReduceLogSum", log_sum), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
+    {REDUCE("ReduceLogSumExp", log_sum_exp), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
+    {REDUCE("ReduceMax", max), .flags = OC_F_COUNT_BY_TYPES},
+    {REDUCE("ReduceMean", mean), .flags = OC_F_COUNT_BY_TYPES},
+    {REDUCE("ReduceMin", min), .flags = OC_F_COUNT_BY_TYPES},
+    {REDUCE("ReduceProd", prod), .flags = OC_F_COUNT_BY_TYPES},
+    {REDUCE("ReduceSum", sum), .flags = OC_F_COUNT_BY_TYPES},
     {.domain = "com.microsoft",
      .name = "ReduceSumInteger",
      .since = 1,
@@ -265,7 +262,7 @@ static const struct oc_op rows[] = {
      .cost = reduce_cost_reduce,
      .formula = sum_formula,
      .param = &sum},
-    REDUCE("ReduceSumSquare", sum_square),
+    {REDUCE("ReduceSumSquare", sum_square), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {.domain = "com.microsoft",
      .name = "ReduceSumTraining",
      .since = 1,

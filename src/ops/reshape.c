@@ -339,14 +339,12 @@ static int shape_bit_cast(struct oc_op_ctx *c)
     return 0;
 }
 
-#define VIEW(n, v, sl, s, f)                                                                                 \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_VIEW, .flags = OC_F_VIEW, .slots = (sl),  \
-        .shape = (s), .fold = (f)                                                                            \
-    }
+#define VIEW(n, v, fl, sl, s, f)                                                                             \
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_VIEW, .flags = OC_F_VIEW | (fl),              \
+    .slots = (sl), .shape = (s), .fold = (f)
 
 static const struct oc_op rows[] = {
-    VIEW("BitCast", 26, NULL, shape_bit_cast, NULL),
+    {VIEW("BitCast", 26, 0, NULL, shape_bit_cast, NULL)},
     {.domain = "",
      .name = "Expand",
      .since = 8,
@@ -363,13 +361,13 @@ static const struct oc_op rows[] = {
      .slots = ".m",
      .shape = shape_unsqueeze,
      .fold = oc_fold_same},
-    VIEW("Flatten", 1, NULL, shape_flatten, oc_fold_same),
-    VIEW("Identity", 1, NULL, oc_shape_same, oc_fold_same),
-    VIEW("Reshape", 1, ".m", shape_reshape, oc_fold_same),
-    VIEW("Shape", 1, NULL, shape_shape, fold_shape),
-    VIEW("Size", 1, NULL, shape_size, fold_size),
-    VIEW("Squeeze", 1, ".m", shape_squeeze, oc_fold_same),
-    VIEW("Unsqueeze", 1, ".m", shape_unsqueeze, oc_fold_same),
+    {VIEW("Flatten", 1, 0, NULL, shape_flatten, oc_fold_same)},
+    {VIEW("Identity", 1, OC_F_NO_EFFECT, NULL, oc_shape_same, oc_fold_same)},
+    {VIEW("Reshape", 1, 0, ".m", shape_reshape, oc_fold_same)},
+    {VIEW("Shape", 1, OC_F_TYPE_ONLY, NULL, shape_shape, fold_shape)},
+    {VIEW("Size", 1, OC_F_TYPE_ONLY, NULL, shape_size, fold_size)},
+    {VIEW("Squeeze", 1, 0, ".m", shape_squeeze, oc_fold_same)},
+    {VIEW("Unsqueeze", 1, 0, ".m", shape_unsqueeze, oc_fold_same)},
 };
 extern const struct oc_op_family oc_ops_reshape;
 const struct oc_op_family oc_ops_reshape = OC_FAMILY("reshape", rows);

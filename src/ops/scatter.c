@@ -88,21 +88,20 @@ static int cost_tensor_scatter(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_tensor_scatter_formula[] = "";
 
 #define SCATTER(n, v, s)                                                                                     \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GATHER, .shape = (s),                     \
-        .fold = fold_scatter, OC_COST(cost_scatter)                                                          \
-    }
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GATHER, .shape = (s), .fold = fold_scatter,   \
+    OC_COST(cost_scatter)
 
 static const struct oc_op rows[] = {
-    SCATTER("Scatter", 9, shape_scatter),
-    SCATTER("ScatterElements", 11, shape_scatter),
-    SCATTER("ScatterND", 11, shape_scatter_nd),
+    {SCATTER("Scatter", 9, shape_scatter), .flags = OC_F_UPDATES},
+    {SCATTER("ScatterElements", 11, shape_scatter), .flags = OC_F_UPDATES},
+    {SCATTER("ScatterND", 11, shape_scatter_nd), .flags = OC_F_UPDATES},
     {.domain = "",
      .name = "TensorScatter",
      .since = 24,
      .op_class = OC_OP_GATHER,
      .shape = oc_shape_same,
-     OC_COST(cost_tensor_scatter)},
+     OC_COST(cost_tensor_scatter),
+     .kv = &(const struct oc_op_kv){.pair = {{0, 0}, {0, 0}}, .shared = OC_KV_SHARED_IN_PLACE}},
 };
 extern const struct oc_op_family oc_ops_scatter;
 const struct oc_op_family oc_ops_scatter = OC_FAMILY("scatter", rows);

@@ -443,11 +443,9 @@ static int fold_has_element(struct oc_op_ctx *c)
     return 0;
 }
 
-#define VIEW(n, v, s, sh, fo)                                                                                \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_VIEW, .flags = OC_F_VIEW, .slots = (s),   \
-        .shape = (sh), .fold = (fo)                                                                          \
-    }
+#define VIEW(n, v, fl, s, sh, fo)                                                                            \
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_VIEW, .flags = OC_F_VIEW | (fl),              \
+    .slots = (s), .shape = (sh), .fold = (fo)
 
 static const struct oc_op rows[] = {
     {.domain = "",
@@ -456,15 +454,15 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_COPY,
      .shape = sequence_shape_concat,
      OC_COST(sequence_cost_concat)},
-    VIEW("Optional", 15, NULL, shape_optional, fold_optional),
-    VIEW("OptionalGetElement", 15, NULL, shape_get_element, oc_fold_same),
-    VIEW("OptionalHasElement", 15, NULL, shape_has_element, fold_has_element),
-    VIEW("SequenceAt", 11, ".m", sequence_shape_at, NULL),
-    VIEW("SequenceConstruct", 11, NULL, shape_construct, NULL),
-    VIEW("SequenceEmpty", 11, NULL, shape_empty, NULL),
-    VIEW("SequenceErase", 11, ".m", shape_erase, NULL),
-    VIEW("SequenceInsert", 11, "..m", shape_insert, NULL),
-    VIEW("SequenceLength", 11, NULL, shape_length, fold_length),
+    {VIEW("Optional", 15, 0, NULL, shape_optional, fold_optional)},
+    {VIEW("OptionalGetElement", 15, 0, NULL, shape_get_element, oc_fold_same)},
+    {VIEW("OptionalHasElement", 15, 0, NULL, shape_has_element, fold_has_element)},
+    {VIEW("SequenceAt", 11, 0, ".m", sequence_shape_at, NULL)},
+    {VIEW("SequenceConstruct", 11, 0, NULL, shape_construct, NULL)},
+    {VIEW("SequenceEmpty", 11, 0, NULL, shape_empty, NULL)},
+    {VIEW("SequenceErase", 11, 0, ".m", shape_erase, NULL)},
+    {VIEW("SequenceInsert", 11, 0, "..m", shape_insert, NULL)},
+    {VIEW("SequenceLength", 11, OC_F_TYPE_ONLY, NULL, shape_length, fold_length)},
     {.domain = "",
      .name = "SplitToSequence",
      .since = 11,

@@ -364,25 +364,23 @@ static int cost_crop(struct oc_op_ctx *c, struct oc_cost *k)
 }
 
 #define COPY(n, v, u, sl, s, f, k)                                                                           \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .until = (u), .op_class = OC_OP_COPY, .slots = (sl),        \
-        .shape = (s), .fold = (f), .cost = (k), .formula = ""                                                \
-    }
+    .domain = "", .name = (n), .since = (v), .until = (u), .op_class = OC_OP_COPY, .slots = (sl),            \
+    .shape = (s), .fold = (f), .cost = (k), .formula = ""
 
 static const struct oc_op rows[] = {
-    COPY("CenterCropPad", 18, 0, ".m", shape_center_crop_pad, NULL, cost_crop),
-    COPY("Crop", 1, 0, NULL, shape_crop, NULL, cost_crop),
-    COPY("DynamicSlice", 1, 0, ".m", shape_slice, fold_slice, cost_slice),
-    COPY("Pad", 1, 0, ".m", shape_pad, NULL, NULL),
+    {COPY("CenterCropPad", 18, 0, ".m", shape_center_crop_pad, NULL, cost_crop), .flags = OC_F_FUNCTION},
+    {COPY("Crop", 1, 0, NULL, shape_crop, NULL, cost_crop)},
+    {COPY("DynamicSlice", 1, 0, ".m", shape_slice, fold_slice, cost_slice)},
+    {COPY("Pad", 1, 0, ".m", shape_pad, NULL, NULL)},
     {.domain = "com.microsoft",
      .name = "Pad",
      .since = 1,
      .op_class = OC_OP_COPY,
      .slots = ".m",
      .shape = shape_pad},
-    COPY("Slice", 1, 9, NULL, shape_slice, fold_slice, cost_slice),
-    COPY("Slice", 10, 0, ".m", shape_slice, fold_slice, cost_slice),
-    COPY("Split", 1, 0, ".m", slice_shape_split, fold_split, slice_cost_split),
+    {COPY("Slice", 1, 9, NULL, shape_slice, fold_slice, cost_slice)},
+    {COPY("Slice", 10, 0, ".m", shape_slice, fold_slice, cost_slice)},
+    {COPY("Split", 1, 0, ".m", slice_shape_split, fold_split, slice_cost_split)},
     {.domain = "com.microsoft",
      .name = "SplitTraining",
      .since = 1,

@@ -142,10 +142,8 @@ static const char cost_nll_formula[] =
     "DIV = [reduction:mean == mean]; r := N(w)";
 
 #define SOFTMAX(d, n, s, co)                                                                                 \
-    {                                                                                                        \
-        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_SOFTMAX, .slots = (s),                     \
-        .shape = shape_softmax, OC_COST(co)                                                                  \
-    }
+    .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_SOFTMAX, .slots = (s), .shape = shape_softmax, \
+    OC_COST(co)
 
 static const struct oc_op rows[] = {
     {.domain = "com.microsoft",
@@ -154,14 +152,15 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_SOFTMAX,
      .shape = oc_shape_same,
      OC_COST(cost_bias_softmax)},
-    SOFTMAX("", "Hardmax", NULL, cost_hardmax),
-    SOFTMAX("", "LogSoftmax", NULL, cost_log_softmax),
+    {SOFTMAX("", "Hardmax", NULL, cost_hardmax)},
+    {SOFTMAX("", "LogSoftmax", NULL, cost_log_softmax), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
     {.domain = "",
      .name = "NegativeLogLikelihoodLoss",
      .since = 12,
      .op_class = OC_OP_REDUCE,
      .shape = shape_loss,
-     OC_COST(cost_nll)},
+     OC_COST(cost_nll),
+     .flags = OC_F_FUNCTION},
     {.domain = "com.microsoft",
      .name = "QLinearSoftmax",
      .since = 1,
@@ -169,13 +168,15 @@ static const struct oc_op rows[] = {
      .slots = ".q",
      .shape = oc_shape_same,
      OC_COST(cost_qlinear_softmax)},
-    SOFTMAX("", "Softmax", NULL, cost_softmax),
+    {SOFTMAX("", "Softmax", NULL, cost_softmax),
+     .flags = OC_F_FUNCTION | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_TYPES},
     {.domain = "",
      .name = "SoftmaxCrossEntropyLoss",
      .since = 12,
      .op_class = OC_OP_SOFTMAX,
      .shape = shape_loss,
-     OC_COST(cost_cross_entropy)},
+     OC_COST(cost_cross_entropy),
+     .flags = OC_F_FUNCTION},
     {.domain = "com.microsoft",
      .name = "SoftmaxCrossEntropyLossInternal",
      .since = 1,

@@ -236,16 +236,16 @@ static const char cost_gated_bias_formula[] =
     "rows := N(x)/in3[0]";
 
 #define MS(n, s, sh, co, p)                                                                                  \
-    {                                                                                                        \
-        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
-        .shape = (sh), OC_COST(co), .param = (p)                                                             \
-    }
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
+    .shape = (sh), OC_COST(co), .param = (p)
 
 static const struct oc_op rows[] = {
-    MS("DecoderAttention", "....b...m", shape_decoder, cost_decoder, NULL),
-    MS("GatedRelativePositionBias", ".b..b..", shape_gated_bias, cost_gated_bias, NULL),
-    MS("LongformerAttention", "..b..b.", oc_shape_same, cost_longformer, &longformer),
-    MS("QOrderedLongformerAttention", ".q.qbqq..qbq.q", oc_shape_same, cost_longformer, &qordered_longformer),
+    {MS("DecoderAttention", "....b...m", shape_decoder, cost_decoder, NULL)},
+    {MS("GatedRelativePositionBias", ".b..b..", shape_gated_bias, cost_gated_bias, NULL),
+     .kernel = OC_KC_ELEMENTWISE},
+    {MS("LongformerAttention", "..b..b.", oc_shape_same, cost_longformer, &longformer)},
+    {MS("QOrderedLongformerAttention", ".q.qbqq..qbq.q", oc_shape_same, cost_longformer,
+        &qordered_longformer)},
 };
 extern const struct oc_op_family oc_ops_sparse_attention;
 const struct oc_op_family oc_ops_sparse_attention = OC_FAMILY("sparse_attention", rows);

@@ -128,16 +128,15 @@ static const char cost_causal_conv_formula[] =
     "MAC = N(x)*k; ADD = [in2]*N(x); activation = N(x); k := w[-1]";
 
 #define ROW(d, n, v, cls, s, sh, co)                                                                         \
-    {                                                                                                        \
-        .domain = (d), .name = (n), .since = (v), .op_class = (cls), .slots = (s), .shape = (sh),            \
-        OC_COST(co)                                                                                          \
-    }
+    .domain = (d), .name = (n), .since = (v), .op_class = (cls), .slots = (s), .shape = (sh), OC_COST(co)
 
 static const struct oc_op rows[] = {
-    ROW("", "CausalConvWithState", 27, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv),
-    ROW("com.microsoft", "CausalConvWithState", 1, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv),
-    ROW("", "LinearAttention", 27, OC_OP_ATTENTION, NULL, shape_linear, stateful_cost_linear),
-    ROW("com.microsoft", "LinearAttention", 1, OC_OP_ATTENTION, NULL, shape_linear, stateful_cost_linear),
+    {ROW("", "CausalConvWithState", 27, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv),
+     .flags = OC_F_FUNCTION},
+    {ROW("com.microsoft", "CausalConvWithState", 1, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv)},
+    {ROW("", "LinearAttention", 27, OC_OP_ATTENTION, NULL, shape_linear, stateful_cost_linear),
+     .flags = OC_F_FUNCTION},
+    {ROW("com.microsoft", "LinearAttention", 1, OC_OP_ATTENTION, NULL, shape_linear, stateful_cost_linear)},
 };
 extern const struct oc_op_family oc_ops_stateful;
 const struct oc_op_family oc_ops_stateful = OC_FAMILY("stateful", rows);

@@ -158,50 +158,45 @@ static const struct oc_prims shrink[] = {{OC_CMP, 2}, {OC_ADD, 1}, {0, 0}};
 
 /* n primitives of one kind per element */
 #define ROW(n, v, p)                                                                                         \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                 \
-        .shape = oc_shape_same, .cost = oc_cost_elementwise                                                  \
-    }
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
+    .shape = oc_shape_same, .cost = oc_cost_elementwise
 #define ROW_FOLD(n, v, p, f)                                                                                 \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                 \
-        .shape = oc_shape_same, .fold = (f), .cost = oc_cost_elementwise                                     \
-    }
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
+    .shape = oc_shape_same, .fold = (f), .cost = oc_cost_elementwise
 #define ROW_BOOL(n, v)                                                                                       \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = OC_CMP,              \
         .shape = oc_shape_same_bool, .cost = oc_cost_elementwise                                             \
     }
 #define ROW_COST(n, v, f)                                                                                    \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,      \
-        OC_COST(f)                                                                                           \
-    }
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same, OC_COST(f)
 #define ROW_LIST(n, v, list)                                                                                 \
-    {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,      \
-        .cost = oc_cost_elementwise, .param = (list)                                                         \
-    }
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,          \
+    .cost = oc_cost_elementwise, .param = (list)
 
 static const struct oc_op rows[] = {
-    ROW_FOLD("Abs", 1, OC_CMP, fold_abs),
-    ROW("Acos", 7, OC_TAN),
-    ROW("Acosh", 9, OC_TAN),
-    ROW_COST("Affine", 1, unary_cost_named),
-    ROW("Asin", 7, OC_TAN),
-    ROW("Asinh", 9, OC_TAN),
-    ROW("Atan", 7, OC_TAN),
-    ROW("Atanh", 9, OC_TAN),
-    ROW("BitwiseNot", 18, OC_BIT),
-    ROW_FOLD("Ceil", 1, OC_RND, fold_ceil),
-    ROW_COST("Celu", 12, unary_cost_named),
+    {ROW_FOLD("Abs", 1, OC_CMP, fold_abs), .in_place = OC_SLOT_0},
+    {ROW("Acos", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
+    {ROW("Acosh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
+    {ROW_COST("Affine", 1, unary_cost_named)},
+    {ROW("Asin", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
+    {ROW("Asinh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
+    {ROW("Atan", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
+    {ROW("Atanh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
+    {ROW("BitwiseNot", 18, OC_BIT)},
+    {ROW_FOLD("Ceil", 1, OC_RND, fold_ceil), .in_place = OC_SLOT_0},
+    {ROW_COST("Celu", 12, unary_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
+     .in_place = OC_SLOT_0},
     {.domain = "",
      .name = "Clip",
      .since = 1,
      .until = 10,
      .op_class = OC_OP_ELEMENTWISE,
      .shape = oc_shape_same,
-     OC_COST(cost_clip)},
+     OC_COST(cost_clip),
+     .flags = OC_F_FUNCTION | OC_F_SELECTS | OC_F_COUNT_BY_TYPES,
+     .in_place = OC_SLOT_0,
+     .n_required = 2},
     {.domain = "",
      .name = "Clip",
      .since = 11,
@@ -209,9 +204,12 @@ static const struct oc_op rows[] = {
      .slots = ".m",
      .shape = oc_shape_same,
      .fold = fold_clip,
-     OC_COST(cost_clip)},
-    ROW("Cos", 7, OC_SIN),
-    ROW("Cosh", 9, OC_TAN),
+     OC_COST(cost_clip),
+     .flags = OC_F_FUNCTION | OC_F_SELECTS | OC_F_COUNT_BY_TYPES,
+     .in_place = OC_SLOT_0,
+     .n_required = 2},
+    {ROW("Cos", 7, OC_SIN), .kernel = OC_KC_ACTIVATION},
+    {ROW("Cosh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {.domain = "",
      .name = "Dropout",
      .since = 1,
@@ -219,14 +217,18 @@ static const struct oc_op rows[] = {
      .slots = ".m",
      .shape = unary_shape_dropout,
      .fold = fold_dropout,
-     OC_COST(unary_cost_dropout)},
-    ROW_COST("Elu", 1, unary_cost_named),
-    ROW("Erf", 9, OC_ERF),
-    ROW_FOLD("Exp", 1, OC_EXP, fold_exp),
-    ROW_FOLD("Floor", 1, OC_RND, fold_floor),
-    ROW_COST("Gelu", 20, cost_gelu),
-    ROW_COST("HardSigmoid", 1, unary_cost_named),
-    ROW_COST("HardSwish", 14, unary_cost_named),
+     OC_COST(unary_cost_dropout),
+     .flags = OC_F_NO_EFFECT | OC_F_KEEPS_SHAPE,
+     .in_place = OC_SLOT_0},
+    {ROW_COST("Elu", 1, unary_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
+     .in_place = OC_SLOT_0},
+    {ROW("Erf", 9, OC_ERF), .kernel = OC_KC_ACTIVATION},
+    {ROW_FOLD("Exp", 1, OC_EXP, fold_exp), .kernel = OC_KC_ACTIVATION, .in_place = OC_SLOT_0},
+    {ROW_FOLD("Floor", 1, OC_RND, fold_floor), .in_place = OC_SLOT_0},
+    {ROW_COST("Gelu", 20, cost_gelu), .kernel = OC_KC_ACTIVATION,
+     .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
+    {ROW_COST("HardSigmoid", 1, unary_cost_named), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
+    {ROW_COST("HardSwish", 14, unary_cost_named), .flags = OC_F_FUNCTION},
     {.domain = "",
      .name = "ImageScaler",
      .since = 1,
@@ -236,35 +238,39 @@ static const struct oc_op rows[] = {
      .param = (const struct oc_prims[]){{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}}},
     ROW_BOOL("IsInf", 10),
     ROW_BOOL("IsNaN", 9),
-    ROW_COST("LeakyRelu", 1, unary_cost_named),
-    ROW_FOLD("Log", 1, OC_LOG, fold_log),
-    ROW_COST("Mish", 18, unary_cost_named),
-    ROW_FOLD("Neg", 1, OC_CMP, fold_neg),
-    ROW_FOLD("Not", 1, OC_BIT, fold_not),
-    ROW_LIST("ParametricSoftplus", 1, parametric_softplus),
-    ROW_FOLD("Reciprocal", 1, OC_DIV, fold_reciprocal),
+    {ROW_COST("LeakyRelu", 1, unary_cost_named), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
+    {ROW_FOLD("Log", 1, OC_LOG, fold_log), .kernel = OC_KC_ACTIVATION, .in_place = OC_SLOT_0},
+    {ROW_COST("Mish", 18, unary_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
+    {ROW_FOLD("Neg", 1, OC_CMP, fold_neg), .in_place = OC_SLOT_0},
+    {ROW_FOLD("Not", 1, OC_BIT, fold_not)},
+    {ROW_LIST("ParametricSoftplus", 1, parametric_softplus), .kernel = OC_KC_ACTIVATION},
+    {ROW_FOLD("Reciprocal", 1, OC_DIV, fold_reciprocal), .in_place = OC_SLOT_0},
     {.domain = "",
      .name = "Relu",
      .since = 1,
      .op_class = OC_OP_ELEMENTWISE,
      .shape = oc_shape_same,
      .fold = fold_relu,
-     OC_COST(unary_cost_named)},
-    ROW_FOLD("Round", 11, OC_RND, fold_round),
-    ROW_COST("ScaledTanh", 1, unary_cost_named),
-    ROW_COST("Selu", 1, unary_cost_named),
-    ROW_LIST("Shrink", 9, shrink),
-    ROW("Sigmoid", 1, OC_SIG),
-    ROW("Sign", 9, OC_CMP),
-    ROW("Sin", 7, OC_SIN),
-    ROW("Sinh", 9, OC_TAN),
-    ROW_COST("Softplus", 1, unary_cost_named),
-    ROW_COST("Softsign", 1, unary_cost_named),
-    ROW_FOLD("Sqrt", 1, OC_SQRT, fold_sqrt),
-    ROW_COST("Swish", 24, cost_swish),
-    ROW("Tan", 7, OC_TAN),
-    ROW("Tanh", 1, OC_TANH),
-    ROW_COST("ThresholdedRelu", 1, unary_cost_named),
+     OC_COST(unary_cost_named),
+     .flags = OC_F_FUNCTION,
+     .in_place = OC_SLOT_0},
+    {ROW_FOLD("Round", 11, OC_RND, fold_round)},
+    {ROW_COST("ScaledTanh", 1, unary_cost_named), .kernel = OC_KC_ACTIVATION},
+    {ROW_COST("Selu", 1, unary_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
+     .in_place = OC_SLOT_0},
+    {ROW_LIST("Shrink", 9, shrink), .flags = OC_F_FUNCTION},
+    {ROW("Sigmoid", 1, OC_SIG), .kernel = OC_KC_ACTIVATION, .in_place = OC_SLOT_0},
+    {ROW("Sign", 9, OC_CMP)},
+    {ROW("Sin", 7, OC_SIN), .kernel = OC_KC_ACTIVATION},
+    {ROW("Sinh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
+    {ROW_COST("Softplus", 1, unary_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
+     .in_place = OC_SLOT_0},
+    {ROW_COST("Softsign", 1, unary_cost_named), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
+    {ROW_FOLD("Sqrt", 1, OC_SQRT, fold_sqrt), .in_place = OC_SLOT_0},
+    {ROW_COST("Swish", 24, cost_swish), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
+    {ROW("Tan", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
+    {ROW("Tanh", 1, OC_TANH), .kernel = OC_KC_ACTIVATION, .in_place = OC_SLOT_0},
+    {ROW_COST("ThresholdedRelu", 1, unary_cost_named), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
 };
 extern const struct oc_op_family oc_ops_unary;
 const struct oc_op_family oc_ops_unary = OC_FAMILY("unary", rows);

@@ -81,7 +81,7 @@ static int user_rules_get_class(struct reader *r, const struct oc_xml_elem *e, u
     *out = OC_OP_OTHER;
     if (!name)
         return 0;
-    for (unsigned i = 0; i < OC_OP_CLASS_COUNT; i++)
+    for (unsigned i = OC_OP_OTHER; i < OC_OP_CLASS_COUNT; i++)
         if (i != OC_OP_CONTROL && strcmp(oc_op_class_name(i), name) == 0) {
             *out = (uint8_t)i;
             return 0;
@@ -158,6 +158,19 @@ static int user_shape(struct oc_op_ctx *c);
 
 static int user_cost(struct oc_op_ctx *c, struct oc_cost *k);
 
+/* A rule changes shapes and costs; what runtimes do with the operator stays. */
+static void take_traits(struct oc_op *op)
+{
+    const struct oc_op *known = oc_op_find(op->domain, op->name, 0);
+    if (!known)
+        return;
+    op->flags = known->flags & (uint16_t) ~(OC_F_VIEW | OC_F_NO_FOLD | OC_F_LOW_CONFIDENCE);
+    op->kernel = known->kernel;
+    op->in_place = known->in_place;
+    op->n_required = known->n_required;
+    op->kv = known->kv;
+}
+
 static int start_op(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
@@ -180,7 +193,8 @@ static int start_op(void *user, const struct oc_xml_elem *e)
         return -1;
     if (is_control(&own->op))
         return oc_xml_fail(r->xml, "control flow cannot have a rule of its own");
-    own->op.flags = (uint8_t)((own->op.op_class == OC_OP_VIEW ? OC_F_VIEW : 0) | (fold ? 0 : OC_F_NO_FOLD));
+    take_traits(&own->op);
+    own->op.flags |= (uint16_t)((own->op.op_class == OC_OP_VIEW ? OC_F_VIEW : 0) | (fold ? 0 : OC_F_NO_FOLD));
     oc_buf_clear(&r->formula);
     return link_rule(r);
 }

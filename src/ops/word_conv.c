@@ -53,7 +53,8 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_CONV,
      .slots = "..be",
      .shape = shape_word_conv,
-     OC_COST(cost_word_conv)},
+     OC_COST(cost_word_conv),
+     .kernel = OC_KC_GATHER},
 };
 extern const struct oc_op_family oc_ops_word_conv;
 const struct oc_op_family oc_ops_word_conv = OC_FAMILY("word_conv", rows);
