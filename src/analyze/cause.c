@@ -46,16 +46,6 @@ static uint32_t lost_type(const struct oc_engine *e, uint32_t v)
     return OC_NONE;
 }
 
-/* Reads only the shape: its result is unknown exactly when the type of the operand is. */
-static bool reads_only_type(const struct oc_node *n)
-{
-    static const char *const name[] = {"Shape", "Size", "SequenceLength"};
-    for (size_t i = 0; i < OC_COUNT(name); i++)
-        if (strcmp(n->op_type, name[i]) == 0)
-            return true;
-    return false;
-}
-
 static uint32_t first_unknown(const struct oc_engine *e, const struct oc_node *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
@@ -71,7 +61,7 @@ static uint32_t step_back(const struct oc_engine *e, uint32_t v)
     if (producer == OC_NONE)
         return operand_of(e, v);
     const struct oc_node *n = &e->m->node[producer];
-    if (n->n_in && n->in[0] != OC_NONE && reads_only_type(n)) {
+    if (n->n_in && n->in[0] != OC_NONE && oc_op_is(e->a->op[producer], OC_F_TYPE_ONLY)) {
         uint32_t lost = lost_type(e, n->in[0]);
         return lost == v ? OC_NONE : lost;
     }
@@ -143,7 +133,7 @@ static void mark_open_outputs(struct oc_engine *e, const struct oc_node *n, cons
     const uint32_t body[] = {oc_body_of(n, "then_branch"), oc_body_of(n, "else_branch"),
                              oc_body_of(n, "body")};
     uint32_t common = lost_by_inputs(e, n, op, asked),
-             first = strcmp(n->op_type, "Loop") == 0; /* the condition of the If */
+             first = op && op->body == OC_BODY_LOOP; /* the condition of the If */
     for (uint32_t i = 0; i < n->n_out; i++) {
         uint32_t cause = common;
         if (n->out[i] == OC_NONE || !cause_is_open(e, n->out[i]))

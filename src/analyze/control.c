@@ -5,7 +5,6 @@
 #include "analyze/control.h"
 
 struct control {
-    const char *domain, *name;
     int (*infer)(struct oc_engine *e, uint32_t node);
     int (*cost)(struct oc_engine *e, uint32_t node, uint64_t trips);
 };
@@ -330,34 +329,28 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
 
 /* ---- table ------------------------------------------------------------------------------------------ */
 
-#define MS "com.microsoft"
 static const struct control controls[] = {
-    {"", "If", infer_if, cost_if},
-    {"", "Loop", oc_infer_loop, oc_cost_loop},
-    {"", "Scan", oc_infer_scan, oc_cost_loop},
-    {"", "SequenceMap", oc_infer_sequence_map, oc_cost_loop},
-    {MS, "BeamSearch", oc_infer_generation, oc_cost_generation},
-    {MS, "GreedySearch", oc_infer_generation, oc_cost_generation},
-    {MS, "Sampling", oc_infer_generation, oc_cost_generation},
-    {MS, "WhisperBeamSearch", oc_infer_generation, oc_cost_generation},
+    [OC_BODY_IF] = {infer_if, cost_if},
+    [OC_BODY_LOOP] = {oc_infer_loop, oc_cost_loop},
+    [OC_BODY_SCAN] = {oc_infer_scan, oc_cost_loop},
+    [OC_BODY_MAP] = {oc_infer_sequence_map, oc_cost_loop},
+    [OC_BODY_GENERATION] = {oc_infer_generation, oc_cost_generation},
 };
 
-static const struct control *control_find(const struct oc_node *n)
+static const struct control *control_of(const struct oc_engine *e, uint32_t node)
 {
-    for (size_t i = 0; i < OC_COUNT(controls); i++)
-        if (oc_equal(n->op_type, controls[i].name) && oc_equal(n->domain, controls[i].domain))
-            return &controls[i];
-    return NULL;
+    const struct oc_op *op = e->a->op[node];
+    return op && op->body ? &controls[op->body] : NULL;
 }
 
 int oc_infer_control(struct oc_engine *e, uint32_t node)
 {
-    const struct control *k = control_find(&e->m->node[node]);
+    const struct control *k = control_of(e, node);
     return k ? k->infer(e, node) : 1;
 }
 
 int oc_cost_control(struct oc_engine *e, uint32_t node, uint64_t trips)
 {
-    const struct control *k = control_find(&e->m->node[node]);
+    const struct control *k = control_of(e, node);
     return k ? k->cost(e, node, trips) : 1;
 }

@@ -114,7 +114,7 @@ static void store_output(struct oc_engine *e, const struct oc_node *n, const str
 static bool infer_is_folded(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
 {
     if (op->flags & (OC_F_NO_FOLD | OC_F_CONTROL) || e->o->no_fold)
-        return n->n_in == 0 && strcmp(n->op_type, "Constant") == 0;
+        return n->n_in == 0 && oc_node_is_constant(n);
     bool all = true, known = n->n_out > 0;
     for (uint32_t i = 0; i < n->n_in; i++) {
         all &= n->in[i] == OC_NONE || e->in_const[i];

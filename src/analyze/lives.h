@@ -78,6 +78,7 @@ struct oc_lives_links oc_lives_links(struct oc_lives *l);
 
 /* The input slot that shares its buffer with the output by definition of the operator (KV caches,
  * TensorScatter), or OC_NONE. */
-uint32_t oc_cache_slot(const struct oc_node *n, uint32_t output, enum oc_kv_share share);
+uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output,
+                       enum oc_kv_share share);
 
 #endif

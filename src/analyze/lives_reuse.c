@@ -1,16 +1,39 @@
 /* Buffer reuse: outputs that take over an input buffer that dies (caches, element-wise operators in place).
  */
-#include <string.h>
-
 #include "analyze/lives_walk.h"
+
+/* ---- caches ----------------------------------------------------------------------------------------- */
+
+static bool asks_to_share(const struct oc_op_kv *kv, const struct oc_node *n)
+{
+    const struct oc_attr *a = oc_node_attr(n, "past_present_share_buffer");
+    return (a && a->i) || (kv->length && kv->length < n->n_in && n->in[kv->length] != OC_NONE);
+}
+
+static bool cache_is_shared(const struct oc_op_kv *kv, const struct oc_node *n, enum oc_kv_share share)
+{
+    if (kv->shared == OC_KV_SHARED_IN_PLACE)
+        return true;
+    if (share != OC_KV_AUTO)
+        return share == OC_KV_ON;
+    return kv->shared == OC_KV_SHARED_ALWAYS || (kv->shared == OC_KV_SHARED_IF_ASKED && asks_to_share(kv, n));
+}
+
+uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output,
+                       enum oc_kv_share share)
+{
+    const struct oc_op_kv *kv = op ? op->kv : NULL;
+    for (unsigned k = 0; kv && k < 2; k++)
+        if (kv->pair[k].out == output && kv->pair[k].in < n->n_in && n->in[kv->pair[k].in] != OC_NONE)
+            return cache_is_shared(kv, n, share) ? kv->pair[k].in : OC_NONE;
+    return OC_NONE;
+}
+
+/* ---- operators in place ----------------------------------------------------------------------------- */
 
 static bool writes_in_place(const struct oc_op *op)
 {
-    static const char *const scatter[] = {"Scatter", "ScatterElements", "ScatterND"};
-    for (size_t i = 0; op && i < OC_COUNT(scatter); i++)
-        if (!*op->domain && strcmp(op->name, scatter[i]) == 0)
-            return true;
-    return op && op->op_class == OC_OP_ELEMENTWISE;
+    return oc_op_is(op, OC_F_UPDATES) || (op && op->op_class == OC_OP_ELEMENTWISE);
 }
 
 bool oc_live_may_reuse(const struct oc_live_walk *w, uint32_t step, uint32_t value)
@@ -40,7 +63,7 @@ static void move_into(struct oc_live_builder *b, uint32_t from, uint32_t to)
 /* An output that updates its input in place, unless the input is still needed. */
 static void keep_cache(struct oc_live_walk *w, const struct oc_node *n, uint32_t k, uint32_t step)
 {
-    uint32_t slot = oc_cache_slot(n, k, w->b->o.kv_share);
+    uint32_t slot = oc_cache_slot(w->b->a->op[w->step[step]], n, k, w->b->o.kv_share);
     uint32_t out = oc_live_own(w, n->out[k]),
              in = slot == OC_NONE ? OC_LIFE_NONE : oc_live_own(w, n->in[slot]);
     if (out >= OC_LIFE_CALLER || in == OC_LIFE_NONE || in == out)

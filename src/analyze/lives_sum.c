@@ -11,10 +11,12 @@ static void lives_sum_carried(const struct oc_live_walk *w, uint32_t *from, uint
     const struct oc_node *n = &w->b->m->node[w->g->parent_node];
     const struct oc_attr *a = oc_node_attr(n, "num_scan_inputs");
     *from = *to = 0;
-    if (strcmp(n->op_type, "Loop") == 0) {
+    const struct oc_op *op = w->b->a->op[w->g->parent_node];
+    unsigned body = op ? op->body : OC_BODY_NONE;
+    if (body == OC_BODY_LOOP) {
         *from = 2;
         *to = w->g->n_input;
-    } else if (strcmp(n->op_type, "Scan") == 0 && a && a->i >= 0 && (uint64_t)a->i <= w->g->n_input) {
+    } else if (body == OC_BODY_SCAN && a && a->i >= 0 && (uint64_t)a->i <= w->g->n_input) {
         *to = w->g->n_input - (uint32_t)a->i;
     }
 }

@@ -10,11 +10,6 @@ static bool lives_walk_runs(const struct oc_live_walk *w, const struct oc_node_c
            (w->b->o.all || (k->state != OC_NODE_FOLDED && k->state != OC_NODE_ABSORBED));
 }
 
-static bool is_constant_node(const struct oc_node *n)
-{
-    return strcmp(n->op_type, "Constant") == 0 && !*n->domain;
-}
-
 static void flatten(struct oc_live_walk *w, uint32_t graph)
 {
     const struct oc_model *m = w->b->m;
@@ -24,7 +19,7 @@ static void flatten(struct oc_live_walk *w, uint32_t graph)
         const struct oc_node_cost *k = &w->b->a->cost[node];
         if (m->node[node].kind == OC_NODE_CALL && k->state == OC_NODE_CONTAINER) {
             flatten(w, m->node[node].body);
-        } else if (lives_walk_runs(w, k) && !is_constant_node(&m->node[node])) {
+        } else if (lives_walk_runs(w, k) && !oc_node_is_constant(&m->node[node])) {
             OC_GROW(w->step, w->n, w->cap);
             w->step[w->n++] = node;
         }
@@ -70,7 +65,7 @@ static bool needs_memory(const struct oc_live_builder *b, uint32_t value)
     uint32_t producer = b->m->value[value].producer;
     bool constant = b->a->is_const[value];
     if (b->o.all)
-        return !constant || (producer != OC_NONE && !is_constant_node(&b->m->node[producer]));
+        return !constant || (producer != OC_NONE && !oc_node_is_constant(&b->m->node[producer]));
     return !constant && !scalar && lives_walk_on_device(b, value);
 }
 
@@ -133,7 +128,7 @@ static bool may_be_same_bytes(const struct oc_live_builder *b, uint32_t x, uint3
 static uint32_t view_source(const struct oc_live_builder *b, uint32_t node)
 {
     const struct oc_node *n = &b->m->node[node];
-    if (strcmp(n->op_type, "Shape") == 0 || strcmp(n->op_type, "Size") == 0)
+    if (oc_op_is(b->a->op[node], OC_F_TYPE_ONLY))
         return OC_LIFE_NONE; /* these move no data either */
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t v = n->in[k];

@@ -510,7 +510,7 @@ int oc_loop_begin(struct oc_engine *e, uint32_t node, struct oc_loop *l)
         return oc_fail(e->err, OC_EFORMAT, "node '%s' (%s): the body is missing", n->name, n->op_type);
     e->loop_quality[l->body] = OC_EXACT;
     e->each_trip[l->body] = false;
-    if (oc_equal(n->op_type, "Loop"))
+    if (e->a->op[node]->body == OC_BODY_LOOP)
         begin_loop(e, n, l);
     else if (begin_scan(e, n, l))
         return -1;

@@ -50,17 +50,6 @@ static uint16_t slot_use(char slot)
     }
 }
 
-static bool scalar_op(const struct oc_node *n)
-{
-    static const char *const name[] = {"Add",  "Sub",     "Mul",         "Div",           "Pow",
-                                       "Max",  "Min",     "Where",       "Mod",           "Equal",
-                                       "Less", "Greater", "LessOrEqual", "GreaterOrEqual"};
-    for (size_t i = 0; i < OC_COUNT(name) && n->domain[0] == '\0'; i++)
-        if (oc_equal(n->op_type, name[i]))
-            return true;
-    return false;
-}
-
 static bool takes_quantized(const struct oc_node *n, const struct oc_op *op)
 {
     return op->op_class == OC_OP_GEMM || op->op_class == OC_OP_CONV || op->op_class == OC_OP_QUANTIZE ||
@@ -83,7 +72,7 @@ static uint16_t use_of(const struct oc_engine *e, const struct oc_node *n, const
     if (u == U_DATA && takes_quantized(n, op))
         u |= U_QDATA;
     if (u & (U_DATA | U_EMBED))
-        u |= scalar_op(n) ? U_SCALAR_OK : U_NOT_SCALAR;
+        u |= oc_op_broadcasts(op) && !*op->domain ? U_SCALAR_OK : U_NOT_SCALAR;
     if (added_to_contraction(e, n, slot))
         u |= U_ADDED;
     return u;
@@ -237,7 +226,7 @@ static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
     bool in_order = true; /* the fast path, without bodies and functions */
     for (uint32_t i = 0; i < e->m->n_node; i++) {
         const struct oc_node *node = &e->m->node[i];
-        if (!oc_equal(node->op_type, "Constant") || node->n_out == 0 || node->out[0] == OC_NONE ||
+        if (!oc_node_is_constant(node) || node->n_out == 0 || node->out[0] == OC_NONE ||
             e->graph_use[node->graph] == OC_G_NOT_RUN)
             continue;
         OC_GROW(list, n, cap);

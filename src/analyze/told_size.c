@@ -4,11 +4,7 @@
 
 #include "base/ck.h"
 #include "base/little_endian.h"
-
-/* Operators whose first output has the shape of the first input. */
-static const char *const keepers[] = {
-    "Identity", "Cast", "QuantizeLinear", "DequantizeLinear", "Relu",    "Clip",   "Sigmoid", "Tanh",
-    "Neg",      "Abs",  "Sqrt",           "LeakyRelu",        "Softmax", "Dropout"};
+#include "ops/op.h"
 
 /* Dimension `axis` (from the end if negative) of the input equals that of the weight in a slot. */
 static const struct rule {
@@ -111,12 +107,9 @@ static int64_t told_size_by_rule(const struct oc_model *m, const struct oc_node 
     return 0;
 }
 
-static bool keeps_shape(const struct oc_node *n)
+static const struct oc_op *row_of(const struct oc_node *n)
 {
-    for (size_t i = 0; i < OC_COUNT(keepers); i++)
-        if (!strcmp(keepers[i], n->op_type))
-            return true;
-    return false;
+    return oc_op_find(n->domain, n->op_type, n->opset);
 }
 
 static int64_t size_by(const struct oc_model *m, const struct oc_node *n, const struct oc_shape *in,
@@ -158,7 +151,7 @@ int64_t oc_told_size(const struct oc_model *m, const struct oc_first_readers *r,
                 best = i;
                 size = s;
                 *by = n->op_type;
-            } else if (keeps_shape(n) && n->n_out && n->out[0] != OC_NONE) {
+            } else if (oc_op_keeps_shape(row_of(n)) && n->n_out && n->out[0] != OC_NONE) {
                 r->stack[depth++] = n->out[0];
             }
         }

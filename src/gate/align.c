@@ -140,7 +140,7 @@ static void hash_node(struct side *s, uint32_t i)
 static bool align_takes_part(const struct oc_analysis *a, uint32_t i)
 {
     const struct oc_node *n = &a->model->node[i];
-    bool constant = !*n->domain && strcmp(n->op_type, "Constant") == 0;
+    bool constant = oc_node_is_constant(n);
     return oc_node_counts(a, i) && (!constant || oc_node_has_work(&a->cost[i]));
 }
 

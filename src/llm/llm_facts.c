@@ -198,7 +198,7 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
     for (uint32_t i = 0; i < m->n_node; i++) {
         const struct oc_node *n = &m->node[i];
         uint64_t bytes = 0;
-        if (strcmp(n->op_type, "Constant") || !n->n_out || n->out[0] == OC_NONE)
+        if (!oc_node_is_constant(n) || !n->n_out || n->out[0] == OC_NONE)
             continue;
         struct oc_dim count = oc_shape_count(a->exprs, &a->type[n->out[0]].shape);
         if (oc_is_known(count) && count.v >= 0 &&

@@ -159,50 +159,6 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t i)
 
 #define MOST_LOOKS 4096 /* number of dead buffers of other shapes examined; real graphs have fewer */
 
-/* Kernels that may write over an input of the same size, by input slot; convolutions over the added input. */
-static const struct {
-    const char *domain, *name;
-    uint8_t first, last;
-} in_place[] = {
-    {"", "Add", 0, 1},
-    {"", "Sub", 0, 1},
-    {"", "Mul", 0, 1},
-    {"", "Div", 0, 1},
-    {"", "Sum", 0, 1},
-    {"", "Relu", 0, 0},
-    {"", "Sigmoid", 0, 0},
-    {"", "Tanh", 0, 0},
-    {"", "LeakyRelu", 0, 0},
-    {"", "Elu", 0, 0},
-    {"", "Selu", 0, 0},
-    {"", "Celu", 0, 0},
-    {"", "HardSigmoid", 0, 0},
-    {"", "Softplus", 0, 0},
-    {"", "Softsign", 0, 0},
-    {"", "Clip", 0, 0},
-    {"", "Cast", 0, 0},
-    {"", "Sqrt", 0, 0},
-    {"", "Exp", 0, 0},
-    {"", "Log", 0, 0},
-    {"", "Abs", 0, 0},
-    {"", "Neg", 0, 0},
-    {"", "Floor", 0, 0},
-    {"", "Ceil", 0, 0},
-    {"", "Reciprocal", 0, 0},
-    {"", "Dropout", 0, 0},
-    {"", "ThresholdedRelu", 0, 0},
-    {"com.microsoft", "FusedConv", 3, 3},
-    {"com.microsoft.nchwc", "Conv", 3, 3},
-};
-
-static bool overwritable(const struct oc_node *n, unsigned slot)
-{
-    for (size_t i = 0; i < OC_COUNT(in_place); i++)
-        if (strcmp(n->op_type, in_place[i].name) == 0 && strcmp(n->domain, in_place[i].domain) == 0)
-            return slot >= in_place[i].first && slot <= in_place[i].last;
-    return false;
-}
-
 /* ---- shapes ----------------------------------------------------------------------------------------- */
 
 void oc_ort_shapes_init(struct oc_ort_shapes *s, const struct oc_analysis *open)
@@ -244,17 +200,18 @@ static bool ort_run_has_sizes(const struct oc_ort_shapes *s, uint32_t value)
 static bool ort_run_is_constant(const struct oc_model *m, uint32_t value)
 {
     const struct oc_value *v = &m->value[value];
-    return v->constant || (v->producer != OC_NONE && strcmp(m->node[v->producer].op_type, "Constant") == 0);
+    return v->constant || (v->producer != OC_NONE && oc_node_is_constant(&m->node[v->producer]));
 }
 
 static void learn_node(struct oc_ort_shapes *s, uint32_t node)
 {
     const struct oc_model *m = s->open->model;
     const struct oc_node *n = &m->node[node];
-    bool known = strcmp(n->op_type, "If") != 0 && strcmp(n->op_type, "Loop") != 0;
+    const struct oc_op *op = s->open->op[node];
+    bool known = !op || (op->body != OC_BODY_IF && op->body != OC_BODY_LOOP);
     for (uint32_t k = 0; k < n->n_in && known; k++)
         known = n->in[k] == OC_NONE || ort_run_is_constant(m, n->in[k]) ||
-                (s->inferred[n->in[k]] && (oc_op_slot(s->open->op[node], k) != 'm' || k == 0));
+                (s->inferred[n->in[k]] && (oc_op_slot(op, k) != 'm' || k == 0));
     for (uint32_t k = 0; k < n->n_out; k++)
         if (n->out[k] != OC_NONE)
             s->inferred[n->out[k]] = known;
@@ -328,11 +285,15 @@ static void done_with(struct reuse *r, uint32_t value)
         put_free(r, i);
 }
 
-static uint32_t input_to_overwrite(const struct reuse *r, const struct oc_node *n, uint32_t value)
+/* A kernel may write over an input of the same size. */
+static uint32_t input_to_overwrite(const struct reuse *r, uint32_t node, uint32_t value)
 {
+    const struct oc_node *n = &r->m->node[node];
+    const struct oc_op *op = r->s->open->op[node];
+    unsigned overwrites = op ? op->in_place : 0;
     for (unsigned k = 0; k < n->n_in && k < 4; k++) {
         uint32_t i = buffer_of(r, n->in[k]);
-        if (i != OC_LIFE_NONE && overwritable(n, k) && r->uses[i] == 1 && !r->l->life[i].output &&
+        if (i != OC_LIFE_NONE && (overwrites >> k & 1) && r->uses[i] == 1 && !r->l->life[i].output &&
             !r->l->life[i].input && same_size(r->s, n->in[k], value))
             return i;
     }
@@ -354,13 +315,13 @@ static uint32_t dead_one(struct reuse *r, uint32_t value)
     return OC_LIFE_NONE;
 }
 
-static void ort_run_place(struct reuse *r, uint32_t step, const struct oc_node *n, uint32_t value)
+static void ort_run_place(struct reuse *r, uint32_t step, uint32_t value)
 {
     uint32_t i = value == OC_NONE ? OC_LIFE_NONE : r->l->of_value[value];
     if (i >= OC_LIFE_CALLER || r->l->life[i].value != value || r->l->life[i].first != step ||
         r->l->life[i].output)
         return;
-    uint32_t other = input_to_overwrite(r, n, value);
+    uint32_t other = input_to_overwrite(r, r->l->step[step], value);
     if (other == OC_LIFE_NONE && ort_run_has_sizes(r->s, value))
         other = dead_one(r, value);
     if (other != OC_LIFE_NONE) {
@@ -373,7 +334,7 @@ static void plan_step(struct reuse *r, uint32_t step)
 {
     const struct oc_node *n = &r->m->node[r->l->step[step]];
     for (uint32_t k = 0; k < n->n_out; k++)
-        ort_run_place(r, step, n, n->out[k]);
+        ort_run_place(r, step, n->out[k]);
     each_read(r, step, done_with);
     for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t i = buffer_of(r, n->out[k]);

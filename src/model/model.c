@@ -40,9 +40,14 @@ const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i)
     return a && a->tensors_or_null && i < a->n ? &a->tensors_or_null[i] : NULL;
 }
 
+bool oc_node_is_constant(const struct oc_node *n)
+{
+    return !*n->domain && strcmp(n->op_type, "Constant") == 0;
+}
+
 const struct oc_tensor *oc_node_constant(const struct oc_node *n)
 {
-    const struct oc_attr *a = strcmp(n->op_type, "Constant") == 0 ? oc_node_attr(n, "value") : NULL;
+    const struct oc_attr *a = oc_node_is_constant(n) ? oc_node_attr(n, "value") : NULL;
     return a && a->type == OC_ATTR_TENSOR ? oc_attr_tensor_at(a, 0) : NULL;
 }
 

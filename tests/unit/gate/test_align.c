@@ -191,7 +191,7 @@ static void constant_is_the_dense_tensor_of_a_constant_node(void **state)
     (void)state;
     static const struct oc_tensor tensor = {.dtype = OC_DT_FLOAT, .elements = 3};
     struct oc_attr value = {.name = "value", .type = OC_ATTR_TENSOR, .n = 1};
-    struct oc_node n = {.op_type = "Constant", .attr = &value, .n_attr = 1};
+    struct oc_node n = {.op_type = "Constant", .domain = "", .attr = &value, .n_attr = 1};
     assert_null(oc_node_constant(&n));
     value.tensors_or_null = &tensor;
     assert_ptr_equal(oc_node_constant(&n), &tensor);
