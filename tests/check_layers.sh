@@ -16,7 +16,7 @@ hw       base shape
 profile  base shape
 join     base shape model ops analyze profile
 estimate base shape model ops analyze hw profile join
-run      base shape model hw profile
+run      base shape model ops hw profile
 measure  base shape hw
 memory   base shape model ops analyze hw profile
 llm      base shape model analyze hw estimate

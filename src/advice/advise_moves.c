@@ -28,16 +28,17 @@ static bool moves_channels(const struct oc_advisor *x, uint32_t node)
 }
 
 /* A Transpose can split heads as well; one that changes the layout is next to an operator with a layout. */
-#define SPATIAL                                                                                              \
-    " Conv ConvTranspose QLinearConv ConvInteger MaxPool AveragePool GlobalAveragePool GlobalMaxPool "       \
-    "BatchNormalization InstanceNormalization Resize Upsample DepthToSpace SpaceToDepth "
+static bool is_spatial(const struct oc_advisor *x, uint32_t node)
+{
+    return node != OC_NONE && oc_op_has_channels(x->a->op[node]);
+}
 
 /* By value: whether such an operator reads it. */
 static bool *read_by_spatial(struct oc_advisor *x)
 {
     bool *read = x->m ? OC_NEW_ARRAY(x->arena, (size_t)x->m->n_value + 1, bool) : NULL;
     for (uint32_t i = 0; x->m && i < x->m->n_node; i++)
-        for (uint32_t k = 0; k < x->m->node[i].n_in && oc_advisor_is(x, i, SPATIAL); k++)
+        for (uint32_t k = 0; k < x->m->node[i].n_in && is_spatial(x, i); k++)
             if (x->m->node[i].in[k] != OC_NONE)
                 read[x->m->node[i].in[k]] = true;
     return read;
@@ -46,7 +47,7 @@ static bool *read_by_spatial(struct oc_advisor *x)
 static bool near_spatial(const struct oc_advisor *x, const bool *read, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
-    bool before = n->n_in && oc_advisor_is(x, oc_advisor_producer(x, n->in[0]), SPATIAL);
+    bool before = n->n_in && is_spatial(x, oc_advisor_producer(x, n->in[0]));
     return before || (n->n_out && n->out[0] != OC_NONE && read[n->out[0]]);
 }
 

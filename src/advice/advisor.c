@@ -128,11 +128,7 @@ const char *oc_advice_bytes(struct oc_advisor *x, double bytes)
 
 bool oc_type_in(const char *type, const char *types)
 {
-    size_t n = strlen(type);
-    for (const char *p = types; n && (p = strstr(p, type)) != NULL; p++)
-        if (p > types && p[-1] == ' ' && p[n] == ' ')
-            return true;
-    return false;
+    return oc_set_has(types, type, strlen(type));
 }
 
 bool oc_advisor_runs(const struct oc_advisor *x, uint32_t node)

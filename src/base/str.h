@@ -191,4 +191,13 @@ static inline int oc_casecmp(const char *a, const char *b)
     return oc_ncasecmp(a, b, (size_t)-1);
 }
 
+/* Whether a set of words, each between blanks (" Relu Clip "), has the word. */
+static inline bool oc_set_has(const char *set, const char *word, size_t n)
+{
+    for (const char *at = set; n && (at = memmem(at, strlen(at), word, n)) != NULL; at++)
+        if (at > set && at[-1] == ' ' && at[n] == ' ')
+            return true;
+    return false;
+}
+
 #endif

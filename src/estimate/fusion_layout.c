@@ -91,18 +91,10 @@ static bool can_block_conv(const struct oc_fuse *f, const struct oc_fuse_group *
     return (each == 1 && out == groups) || (each % BLOCK == 0 && out / groups % BLOCK == 0);
 }
 
-static bool is_type(const struct oc_fuse_group *g, const char *types)
-{
-    size_t n = strlen(g->type);
-    for (const char *p = strstr(types, g->type); n && p; p = strstr(p + 1, g->type))
-        if (p > types && p[-1] == ' ' && p[n] == ' ')
-            return true;
-    return false;
-}
-
 static bool is_blocked_conv(const struct oc_fuse *f, uint32_t group)
 {
-    return group != OC_NONE && f->group[group].blocked && is_type(&f->group[group], " Conv FusedConv ");
+    return group != OC_NONE && f->group[group].blocked &&
+           oc_fuse_group_is(&f->group[group], " Conv FusedConv ");
 }
 
 static uint32_t fusion_layout_group_of(const struct oc_fuse *f, uint32_t value)
@@ -240,20 +232,21 @@ static void visit(struct layout *l, uint32_t at)
     struct oc_fuse_group *g = &f->group[at];
     uint32_t x = oc_fuse_input(f, g->core, 0);
     bool from_blocked = x != OC_NONE && f->blocked[x];
-    if (is_type(g, " Conv FusedConv ") && can_block_conv(f, g)) {
+    if (oc_fuse_group_is(g, " Conv FusedConv ") && can_block_conv(f, g)) {
         fusion_layout_conv(l, g);
-    } else if (is_type(g, " MaxPool AveragePool GlobalAveragePool GlobalMaxPool ") && can_block_pool(f, g)) {
+    } else if (oc_fuse_group_is(g, " MaxPool AveragePool GlobalAveragePool GlobalMaxPool ") &&
+               can_block_pool(f, g)) {
         need_blocked(l, x);
         f->blocked[g->out] = true;
-    } else if (is_type(g, " Add Mul Sum ") && all_blocked(f, g->core) && same_shapes(f, g->core)) {
+    } else if (oc_fuse_group_is(g, " Add Mul Sum ") && all_blocked(f, g->core) && same_shapes(f, g->core)) {
         f->blocked[g->out] = true;
-        if (is_type(g, " Add Sum "))
+        if (oc_fuse_group_is(g, " Add Sum "))
             fusion_layout_sum(l, at);
-    } else if (is_type(g, " Relu Sigmoid Tanh ") && from_blocked) {
+    } else if (oc_fuse_group_is(g, " Relu Sigmoid Tanh ") && from_blocked) {
         activation(l, at);
-    } else if ((is_type(g, " BatchNormalization ") && from_blocked) ||
-               (is_type(g, " Concat ") && can_block_concat(f, g)) ||
-               (is_type(g, " Resize Upsample ") && can_block_resize(f, g))) {
+    } else if ((oc_fuse_group_is(g, " BatchNormalization ") && from_blocked) ||
+               (oc_fuse_group_is(g, " Concat ") && can_block_concat(f, g)) ||
+               (oc_fuse_group_is(g, " Resize Upsample ") && can_block_resize(f, g))) {
         f->blocked[g->out] = true;
     } else {
         fusion_layout_leave(l, at);
@@ -269,7 +262,7 @@ void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out)
         visit(&l, i);
     }
     for (uint32_t i = 0; i < f->n_group; i++)
-        if (!f->group[i].gone && !f->group[i].blocked && is_type(&f->group[i], " Conv "))
+        if (!f->group[i].gone && !f->group[i].blocked && oc_fuse_group_is(&f->group[i], " Conv "))
             fusion_layout_plain_sum(f, i);
     for (uint32_t v = 0; v < f->m->n_value; v++)
         if (f->m->value[v].graph_output)
@@ -287,9 +280,10 @@ struct set {
 static bool fusion_layout_counts(const struct oc_model *m, const struct oc_analysis *a, uint32_t node)
 {
     const struct oc_node_cost *c = &a->cost[node];
-    const char *type = m->node[node].op_type;
-    return c->state != OC_NODE_FOLDED && c->state != OC_NODE_ABSORBED && strcmp(type, "Identity") != 0 &&
-           strcmp(type, "Dropout") != 0 && strcmp(type, "Constant") != 0 && strcmp(type, "Cast") != 0;
+    const struct oc_node *n = &m->node[node];
+    return c->state != OC_NODE_FOLDED && c->state != OC_NODE_ABSORBED &&
+           !oc_op_is(a->op[node], OC_F_NO_EFFECT) && !oc_node_is_constant(n) &&
+           strcmp(n->op_type, "Cast") != 0;
 }
 
 static uint64_t fusion_layout_mix(uint64_t v)

@@ -24,12 +24,12 @@ unsigned oc_fusion_rules_by_name(const char *name)
 
 bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types)
 {
-    const char *type = f->m->node[node].op_type;
-    size_t n = strlen(type);
-    for (const char *p = strstr(types, type); n && p; p = strstr(p + 1, type))
-        if (p > types && p[-1] == ' ' && p[n] == ' ')
-            return true;
-    return false;
+    return oc_set_has(types, f->m->node[node].op_type, strlen(f->m->node[node].op_type));
+}
+
+bool oc_fuse_group_is(const struct oc_fuse_group *g, const char *types)
+{
+    return oc_set_has(types, g->type, strlen(g->type));
 }
 
 uint32_t oc_fuse_source(const struct oc_fuse *f, uint32_t value)
@@ -193,7 +193,7 @@ static bool changes_nothing(const struct oc_fuse *f, uint32_t node)
     const struct oc_node *n = &f->m->node[node];
     if (f->rules == OC_FUSE_NONE || !n->n_in || !n->n_out || n->in[0] == OC_NONE || n->out[0] == OC_NONE)
         return false;
-    if (oc_fuse_is(f, node, " Identity Dropout "))
+    if (oc_op_is(f->a->op[node], OC_F_NO_EFFECT))
         return true;
     const struct oc_type *x = &f->a->type[n->in[0]], *y = &f->a->type[n->out[0]];
     bool same = x->kind == OC_T_TENSOR && y->kind == OC_T_TENSOR && x->dtype == y->dtype &&
@@ -217,7 +217,7 @@ static bool fusion_plan_is_folded(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node *n = &f->m->node[node];
     const struct oc_node_cost *c = &f->a->cost[node];
-    if (c->state == OC_NODE_ABSORBED || oc_fuse_is(f, node, " Constant "))
+    if (c->state == OC_NODE_ABSORBED || oc_node_is_constant(n))
         return true;
     if (f->static_shapes && values_known(f, n) && f->rules != OC_FUSE_NONE)
         return true;

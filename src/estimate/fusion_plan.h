@@ -71,6 +71,7 @@ uint32_t oc_fuse_user(const struct oc_fuse *f, uint32_t value);
 uint32_t oc_fuse_users(const struct oc_fuse *f,
                        uint32_t value); /* number of readers; a graph output counts as one */
 bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types);    /* " Relu Clip " */
+bool oc_fuse_group_is(const struct oc_fuse_group *g, const char *types);       /* by the type of the group */
 uint32_t oc_fuse_input(const struct oc_fuse *f, uint32_t node, uint32_t slot); /* its producer; OC_NONE */
 bool oc_fuse_const(const struct oc_fuse *f, uint32_t value);
 const struct oc_shape *oc_fuse_shape(const struct oc_fuse *f, uint32_t value); /* the constant, or NULL */

@@ -558,15 +558,6 @@ static const struct {
     {2, GEN, "pointwise", POINTWISE, POINTWISE, pointwise, NULL, false, false, false},
 };
 
-static bool fusion_rules_is_listed(const char *names, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = strstr(names, name); n && p; p = strstr(p + 1, name))
-        if (p > names && p[-1] == ' ' && p[n] == ' ')
-            return true;
-    return false;
-}
-
 static bool make_link(const struct oc_fuse *f, const struct oc_fuse_group *g, struct link *l)
 {
     uint32_t next = oc_fuse_user(f, g->out);
@@ -590,8 +581,8 @@ static bool fusion_rules_extend(struct oc_fuse *f, uint32_t at, unsigned pass)
         return false;
     for (size_t i = 0; i < OC_COUNT(table); i++) {
         if (table[i].pass != pass || !(table[i].rules & 1u << f->rules) ||
-            !fusion_rules_is_listed(table[i].from, g->type) ||
-            !fusion_rules_is_listed(table[i].to, f->group[from].type) || !table[i].fits(&l))
+            !oc_fuse_group_is(g, table[i].from) || !oc_fuse_group_is(&f->group[from], table[i].to) ||
+            !table[i].fits(&l))
             continue;
         uint32_t core = f->group[from].core, out = f->group[from].out;
         oc_fuse_merge(f, at, from, out, table[i].rule, table[i].becomes);

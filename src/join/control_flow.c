@@ -149,7 +149,8 @@ size_t oc_profile_control(const struct oc_model *model, const struct oc_profile 
     for (uint32_t i = 0; i < model->n_node; i++) {
         const struct oc_node *node = &model->node[i];
         struct oc_control_bind b = {.node = i};
-        if (strcmp(node->op_type, "If") == 0 ? !branch_taken(&f, node, &b) : !observed_trips(&f, node, &b))
+        const struct oc_op *op = oc_op_find(node->domain, node->op_type, node->opset);
+        if (op && op->body == OC_BODY_IF ? !branch_taken(&f, node, &b) : !observed_trips(&f, node, &b))
             continue;
         OC_GROW(*out, n, cap);
         (*out)[n++] = b;

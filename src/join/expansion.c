@@ -42,20 +42,8 @@ enum cost {
     HOLE = 1 /* a position without any record */
 };
 
-/* Function operators: standard and com.microsoft. */
-static const char functions[] =
-    " AffineGrid Attention Bernoulli BiasGelu BlackmanWindow CastLike CausalConvWithState Celu CenterCropPad "
-    "Clip "
-    "Det DynamicQuantizeLinear Elu FastGelu FlexAttention Gelu GreaterOrEqual GroupNormalization "
-    "HammingWindow "
-    "HannWindow HardSigmoid HardSwish LayerNormalization LeakyRelu LessOrEqual LinearAttention LogSoftmax "
-    "MeanVarianceNormalization Mish NegativeLogLikelihoodLoss PRelu QuickGelu RMSNormalization Range "
-    "ReduceL1 "
-    "ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare Relu RotaryEmbedding Selu SequenceMap Shrink "
-    "Softmax "
-    "SoftmaxCrossEntropyLoss Softplus Softsign SwiGLU Swish ThresholdedRelu ";
-
-/* Those without a kernel of the CPU provider, with the usual length of the body; 0: it varies. */
+/* Function operators without a kernel of the CPU provider, with the usual length of the body; 0: it varies.
+ */
 static const struct {
     const char *type;
     uint32_t n;
@@ -188,15 +176,6 @@ static struct window *find_windows(const struct oc_matcher *x, uint32_t graph, c
 
 /* ---- forms ------------------------------------------------------------------------------------------ */
 
-static bool is_function(const char *type)
-{
-    const char *at = strstr(functions, type);
-    size_t n = strlen(type);
-    for (; at && n && (at[-1] != ' ' || at[n] != ' '); at = strstr(at + 1, type))
-        ;
-    return at && n;
-}
-
 static bool is_call(const struct oc_node *n)
 {
     return n->kind == OC_NODE_CALL && n->body != OC_NONE;
@@ -231,7 +210,8 @@ static uint32_t form_of(struct searching *s, uint32_t node)
 {
     const struct oc_node *n = &s->x->m->node[node];
     uint32_t id = s->n_form;
-    if (is_call(n) || !is_function(n->op_type) || s->n_form == MAX_FORMS)
+    if (is_call(n) || !oc_op_is(oc_op_find(n->domain, n->op_type, n->opset), OC_F_FUNCTION) ||
+        s->n_form == MAX_FORMS)
         return OC_NONE;
     const char *key = key_of(s->x, n);
     if (oc_map_add(&s->forms, key, strlen(key), &id, NULL)) {

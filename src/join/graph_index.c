@@ -34,7 +34,7 @@ static void index_uses(struct oc_graph_index *x)
 
 static bool is_constant(const struct oc_node *n)
 {
-    return strcmp(n->op_type, "Constant") == 0 && !n->domain[0];
+    return oc_node_is_constant(n);
 }
 
 static int by_place(const void *a, const void *b)

@@ -41,7 +41,7 @@ bool oc_match_runs(const struct oc_matcher *x, uint32_t node)
         return state != OC_NODE_FOLDED && state != OC_NODE_NOT_TAKEN && state != OC_NODE_ABSORBED;
     }
     if (n->n_in == 0) /* without an analysis: constants, and nodes that read only initializers */
-        return strcmp(n->op_type, "Constant") != 0;
+        return !oc_node_is_constant(n);
     for (uint32_t k = 0; k < n->n_in; k++)
         if (n->in[k] != OC_NONE && !x->m->value[n->in[k]].constant)
             return true;

@@ -120,8 +120,7 @@ static bool is_inner(const struct oc_matcher *x, uint32_t rec, const struct patt
 static bool is_constant(const struct oc_matcher *x, uint32_t value)
 {
     const struct oc_value *v = &x->m->value[value];
-    return v->constant ||
-           (v->producer != OC_NONE && strcmp(x->m->node[v->producer].op_type, "Constant") == 0);
+    return v->constant || (v->producer != OC_NONE && oc_node_is_constant(&x->m->node[v->producer]));
 }
 
 static uint32_t only_reader(const struct oc_matcher *x, uint32_t value)

@@ -19,59 +19,32 @@ enum how {
     NO_WORK    /* no arithmetic; attributes determine the bytes moved */
 };
 
-/* Types whose count does not follow from the rule alone: the rule reads attributes or values, or the
- * runtime packs weights in advance and records no shape for them. All other types with a rule need no row. */
-static const struct {
+/* Products, whose weights the runtime may pack in advance without recording a shape, and operators that move
+ * data. Others need no row: flags of their operator say whether attributes change the count. */
+static const struct recorded {
     const char *type;
     uint8_t how, inputs; /* minimum number of recorded inputs for a complete list */
-} row[] = {
-    {"ArgMax", BY_RULE, 1},
-    {"ArgMin", BY_RULE, 1},
-    {"BatchNormalization", BY_RULE, 5},
-    {"BiasGelu", BY_RULE, 2},
-    {"Clip", BY_RULE, 2}, /* bounds were attributes before opset 11 */
+} rows[] = {
     {"Concat", NO_WORK, 1},
     {"Conv", BY_CONV, 2},
     {"ConvInteger", BY_FILTER, 2},
-    {"DequantizeLinear", BY_DEFAULTS, 2},
     {"DynamicQuantizeMatMul", BY_PACKED, 1},
     {"FusedConv", BY_CONV, 2},
     {"FusedGemm", BY_GEMM, 1},
     {"FusedMatMul", BY_PACKED, 1},
     {"Gather", NO_WORK, 1},
-    {"Gelu", BY_DEFAULTS, 1},
     {"Gemm", BY_GEMM, 1},
-    {"LayerNormalization", BY_RULE, 2},
-    {"InstanceNormalization", BY_RULE, 3},
-    {"LogSoftmax", BY_DEFAULTS, 1},
     {"MatMul", BY_MATMUL, 1},
     {"MatMulInteger", BY_PACKED, 1},
     {"MatMulIntegerToFloat", BY_PACKED, 1},
     {"MatMulNBits", BY_PACKED, 1},
     {"Pad", NO_WORK, 1},
-    {"PRelu", BY_RULE, 2},
-    {"Pow", BY_DEFAULTS, 2},
     {"QLinearConv", BY_FILTER, 4},
     {"QLinearMatMul", BY_PACKED, 1},
-    {"QuantizeLinear", BY_DEFAULTS, 2},
-    {"ReduceL1", BY_RULE, 1},
-    {"ReduceL2", BY_RULE, 1},
-    {"ReduceLogSum", BY_RULE, 1},
-    {"ReduceLogSumExp", BY_RULE, 1},
-    {"ReduceMax", BY_RULE, 1},
-    {"ReduceMean", BY_RULE, 1},
-    {"ReduceMin", BY_RULE, 1},
-    {"ReduceProd", BY_RULE, 1},
-    {"ReduceSum", BY_RULE, 1},
-    {"ReduceSumSquare", BY_RULE, 1},
-    {"RMSNormalization", BY_DEFAULTS, 1},
-    {"SimplifiedLayerNormalization", BY_DEFAULTS, 1},
     {"Slice", NO_WORK, 1},
-    {"Softmax", BY_RULE, 1},
     {"Split", NO_WORK, 1},
     {"Transpose", NO_WORK, 1},
     {"TransposeMatMul", BY_PACKED, 1},
-    {"Where", BY_RULE, 3},
 };
 
 static bool is_product(unsigned how)
@@ -362,10 +335,18 @@ static void count(struct work *w, const struct oc_op *op, struct oc_arena *a, bo
         count_matmul(w, how == BY_PACKED);
 }
 
-/* Inputs that the operator cannot be without. */
-static uint32_t least_inputs(const struct oc_op *op)
+/* False: nothing is said about the type; its rule counts unless it reads attributes. */
+static bool is_described(const char *type, const struct oc_op *op, struct recorded *out)
 {
-    return op && (op->shape == oc_shape_broadcast || op->shape == oc_shape_broadcast_bool) ? 2 : 1;
+    *out = (struct recorded){.how = BY_RULE, .inputs = (uint8_t)oc_op_required(op)};
+    for (size_t i = 0; i < OC_COUNT(rows); i++)
+        if (strcmp(rows[i].type, type) == 0) {
+            *out = rows[i];
+            return true;
+        }
+    if (oc_op_is(op, OC_F_COUNT_BY_DEFAULTS))
+        out->how = BY_DEFAULTS;
+    return oc_op_is(op, OC_F_COUNT_BY_TYPES | OC_F_COUNT_BY_DEFAULTS);
 }
 
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
@@ -382,13 +363,11 @@ void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, str
     }
     struct work w = {.p = p, .r = r, .out = out};
     const struct oc_op *op = find_op(r->op_type);
-    size_t i = 0;
+    struct recorded row;
+    bool listed = is_described(r->op_type, op, &row);
+    unsigned how = row.how;
+    uint32_t least = row.inputs;
     *out = (struct oc_record_cost){.quality = OC_EXACT};
-    while (i < OC_COUNT(row) && strcmp(row[i].type, r->op_type) != 0)
-        i++;
-    bool listed = i < OC_COUNT(row);
-    unsigned how = listed ? row[i].how : BY_RULE;
-    uint32_t least = listed ? row[i].inputs : least_inputs(op);
     bool hidden = r->n_in < least || (is_product(how) && r->n_in < 2);
     bool whole = op && !(op->flags & OC_F_CONTROL) && (listed || !op->cost || !may_pack(op));
     out->bytes_known = r->has_in && r->has_out && !hidden && whole && how != NO_WORK &&

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 
 /* Names: Paddle (phi/ops/yaml and the fused operators of its inference passes), MindSpore (mindspore.ops),
  * PyTorch (aten/native_functions.yaml), TVM (relay operators with dots replaced), OpenVINO (opset names).
@@ -139,23 +140,15 @@ static struct text strip_decoration(const char *s)
     return (struct text){s, n};
 }
 
-static bool is_listed(const char *set, const char *s, size_t n)
-{
-    for (const char *at = set; n && (at = memmem(at, strlen(at), s, n)) != NULL; at += n)
-        if (at > set && at[-1] == ' ' && at[n] == ' ')
-            return true;
-    return false;
-}
-
 bool oc_type_set_has(const char *set, const char *type)
 {
-    return is_listed(set, type, strlen(type));
+    return oc_set_has(set, type, strlen(type));
 }
 
 static const struct row *find(const char *s, size_t n)
 {
     for (size_t i = 0; i < OC_COUNT(rows); i++)
-        if (is_listed(rows[i].source, s, n))
+        if (oc_set_has(rows[i].source, s, n))
             return &rows[i];
     if (n > 7 && memcmp(s, "aten::", 6) == 0 && s[n - 1] == '_')
         return find(s, n - 1);

@@ -1,13 +1,8 @@
 /* Valid values of ids: follows an input to the tables in which it is looked up. */
 #include <string.h>
 
+#include "ops/op.h"
 #include "run/make_inputs.h"
-
-/* Operators that pass elements of their inputs through. */
-static const char *const carriers[] = {"Cast",    "Identity", "Reshape",   "Squeeze", "Unsqueeze",
-                                       "Flatten", "Slice",    "Transpose", "Expand",  "Tile",
-                                       "Concat",  "Split",    "Clip",      "Where",   "Pad",
-                                       "Gather",  "Min",      "Max",       "CastLike"};
 
 /* Slots with indices, and their tables. `by_axis`: along the attribute "axis", else the first axis. */
 static const struct lookup {
@@ -28,14 +23,6 @@ struct follow {
     bool *carries; /* by value: has elements of the input */
     uint64_t rows;
 };
-
-static bool is_carrier(const char *type)
-{
-    for (size_t i = 0; i < OC_COUNT(carriers); i++)
-        if (!strcmp(carriers[i], type))
-            return true;
-    return false;
-}
 
 /* Dimension `axis` of a constant, also after nodes that keep its shape; 0: unknown. */
 static uint64_t constant_dim(const struct oc_model *m, uint32_t value, int64_t axis)
@@ -83,12 +70,13 @@ static void pass_on(struct follow *f, const struct oc_node *n)
                 f->carries[body->input[i]] = true;
         return;
     }
-    if (!is_carrier(n->op_type))
+    const struct oc_op *op = oc_op_find(n->domain, n->op_type, n->opset);
+    if (!oc_op_selects(op))
         return;
     /* the table of a Gather is data, too: looked-up elements of the input are its elements */
     bool from = table_rows_carried(f, n, 0);
     for (uint32_t i = 1; i < n->n_in && !from; i++)
-        from = table_rows_carried(f, n, i) && strcmp(n->op_type, "Gather");
+        from = table_rows_carried(f, n, i) && op->op_class != OC_OP_GATHER;
     for (uint32_t i = 0; from && i < n->n_out; i++)
         if (n->out[i] != OC_NONE)
             f->carries[n->out[i]] = true;
