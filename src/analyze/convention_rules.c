@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ops/window_attrs.h"
+#include "ops/shared_rules.h"
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 

@@ -335,7 +335,7 @@ static void count(struct work *w, const struct oc_op *op, struct oc_arena *a, bo
         count_matmul(w, how == BY_PACKED);
 }
 
-/* False: nothing is said about the type; its rule counts unless it reads attributes. */
+/* False: no row and no flag describes the type; its rule counts unless it reads attributes. */
 static bool is_described(const char *type, const struct oc_op *op, struct recorded *out)
 {
     *out = (struct recorded){.how = BY_RULE, .inputs = (uint8_t)oc_op_required(op)};

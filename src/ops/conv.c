@@ -1,7 +1,7 @@
 /* Convolutions. cost-semantics 4.1, shape-inference 4.2. */
-#include "ops/window_attrs.h"
-
 #include <string.h>
+
+#include "ops/shared_rules.h"
 
 #define NO_SLOT 1000
 
@@ -33,7 +33,7 @@ static bool conv_channels_last(const struct oc_op_ctx *c, const struct conv_kind
     return kind->channels_last || (kind->quantized && oc_attr_i(c, "channels_last", 0) != 0);
 }
 
-/* ---- shape ------------------------------------------------------------------------------------------ */
+/* ---- shape -------------------------------------------------------------------------------------------- */
 
 /* w: [M, C/g, k...]: the channels of x must match the weight. */
 static int check_channels(struct oc_op_ctx *c, struct oc_dim channels, struct oc_dim per_group,
@@ -106,7 +106,19 @@ static int shape_conv(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- cost ------------------------------------------------------------------------------------------- */
+/* ---- cost --------------------------------------------------------------------------------------------- */
+
+/* 1: the shapes are known, 0: not, -1: error */
+static int read_windows(struct oc_op_ctx *c, const struct conv_kind *kind, struct oc_windows *win)
+{
+    const struct oc_shape *w = oc_in_shape(c, kind->w);
+    const struct oc_type *o = oc_out(c, 0);
+    if (!oc_in_shape(c, kind->x)->ranked || !w->ranked || !o || !o->shape.ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    return oc_windows_read(c, w->rank - 2U, w->dim + 2, win) ? -1 : 1;
+}
 
 /* MAC = N * M * taps * C/g, taps = prod(out) * prod(k) */
 static int add_conv_mac(struct oc_op_ctx *c, struct oc_cost *k, const struct conv_kind *kind)
@@ -114,12 +126,9 @@ static int add_conv_mac(struct oc_op_ctx *c, struct oc_cost *k, const struct con
     const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
     const struct oc_type *o = oc_out(c, 0);
     struct oc_windows win;
-    if (!x->ranked || !w->ranked || !o || !o->shape.ranked) {
-        c->unknown = true;
-        return 0;
-    }
-    if (oc_windows_read(c, w->rank - 2U, w->dim + 2, &win))
-        return -1;
+    int known = read_windows(c, kind, &win);
+    if (known <= 0)
+        return known;
     unsigned first = conv_channels_last(c, kind) ? 1 : 2;
     uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
     uint64_t n = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, w->dim[0]));
@@ -159,7 +168,7 @@ static int cost_conv(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-/* ---- ConvTranspose ---------------------------------------------------------------------------------- */
+/* ---- ConvTranspose ------------------------------------------------------------------------------------ */
 
 /* The attribute output_shape: spatial sizes; old models list all axes. */
 static int wanted_shape(struct oc_op_ctx *c, unsigned n, const int64_t **sizes)
@@ -285,12 +294,9 @@ static int cost_conv_transpose(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
     const struct oc_type *o = oc_out(c, 0);
     struct oc_windows win;
-    if (!x->ranked || !w->ranked || !o || !o->shape.ranked) {
-        c->unknown = true;
-        return 0;
-    }
-    if (oc_windows_read(c, w->rank - 2U, w->dim + 2, &win))
-        return -1;
+    int known = read_windows(c, kind, &win);
+    if (known <= 0)
+        return known;
     dynamic_pads(c, &win);
     uint64_t taps = transposed_taps(c, x, &o->shape, &win);
     uint64_t n = oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_dim(c, x->dim[1]));
@@ -308,7 +314,7 @@ static const char transposed_qlinear_formula[] =
     "taps := x[2:]*in3[2:]; zp := 0";
 #define transposed_qlinear qlinear /* the same slots */
 
-/* ---- DeformConv ------------------------------------------------------------------------------------- */
+/* ---- DeformConv --------------------------------------------------------------------------------------- */
 
 /* S = N*C*prod(out)*K samples of T = 2^n taps, L = N*offset_group*prod(out)*K places */
 static int cost_deform_conv(struct oc_op_ctx *c, struct oc_cost *k)
@@ -402,14 +408,8 @@ static const char qlinear_formula[] =
     .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_CONV, .slots = (s),                            \
     .shape = shape_conv_transpose, .cost = cost_conv_transpose, .param = &(k), .formula = k##_formula
 
-static const struct oc_op rows[] = {
-    {.domain = "",
-     .name = "Col2Im",
-     .since = 18,
-     .op_class = OC_OP_COPY,
-     .slots = ".mm",
-     .shape = shape_col2im,
-     OC_COST(cost_col2im)},
+static const struct oc_op conv_rows[] = {
+    {OC_OP_ROW("", "Col2Im", 18, COPY, ".mm", shape_col2im), OC_COST(cost_col2im)},
     {CONV("", "Conv", 1, "..b", plain)},
     {CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc), .in_place = OC_SLOT_3},
     {CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc)},
@@ -417,14 +417,7 @@ static const struct oc_op rows[] = {
     {TRANSPOSED("", "ConvTranspose", "..b", transposed), .kernel = OC_KC_CONV_TRANSPOSED},
     {TRANSPOSED("com.microsoft", "ConvTransposeWithDynamicPads", "..mb", transposed_pads),
      .kernel = OC_KC_CONV_TRANSPOSED},
-    {.domain = "",
-     .name = "DeformConv",
-     .since = 19,
-     .op_class = OC_OP_CONV,
-     .slots = "...b.",
-     .shape = shape_conv,
-     OC_COST(cost_deform_conv),
-     .param = &deform,
+    {OC_OP_ROW("", "DeformConv", 19, CONV, "...b.", shape_conv), OC_COST(cost_deform_conv), .param = &deform,
      .kernel = OC_KC_GATHER},
     {CONV("com.microsoft", "FusedConv", 1, "..b.", fused), .in_place = OC_SLOT_3},
     {CONV("com.microsoft", "NhwcConv", 1, "..b", nhwc)},
@@ -434,5 +427,57 @@ static const struct oc_op rows[] = {
     {TRANSPOSED("com.microsoft", "QLinearConvTranspose", ".qq.qqqqb", transposed_qlinear),
      .kernel = OC_KC_CONV_TRANSPOSED},
 };
-extern const struct oc_op_family oc_ops_conv;
-const struct oc_op_family oc_ops_conv = OC_FAMILY("conv", rows);
+OC_FAMILY(conv, conv_rows);
+
+/* ---- word embeddings from characters ------------------------------------------------------------------ */
+
+/* WordConvEmbedding of ONNX Runtime (com.microsoft): word embeddings from characters. cost-semantics 4.1. */
+
+/* words [..., characters], W [filters, 1, window, size], B [filters], C [alphabet, size] -> [..., filters] */
+static int shape_word_conv(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
+    struct oc_dim dim[OC_MAX_RANK];
+    if (x->ranked && x->rank == 0)
+        return oc_op_fail(c, "words have rank 0");
+    if (w->ranked && w->rank != 4)
+        return oc_op_fail(c, "invalid weight rank %u", w->rank);
+    if (!x->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 1), oc_shape_unranked());
+        return 0;
+    }
+    memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
+    dim[x->rank - 1] = w->ranked ? w->dim[0] : oc_fresh_axis(c, x->rank - 1U, -1);
+    oc_set_out(c, 0, oc_in_dtype(c, 1), oc_shape_of(c->arena, x->rank, dim));
+    return 0;
+}
+
+/* A convolution over the characters of each word, tanh, the maximum over all positions */
+static int cost_word_conv(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims after[] = {{OC_ADD, 1}, {OC_TANH, 1}, {OC_CMP, 1}, {0, 0}};
+    const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
+    if (!x->ranked || !w->ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t characters = oc_c_dim(c, x->dim[x->rank - 1U]), window = oc_c_dim(c, w->dim[2]);
+    uint64_t positions = characters >= window ? characters - window + 1 : 0;
+    uint64_t n = oc_c_mul(c, oc_c_out(c, 0), positions);
+    k->mac_class = oc_dtype_info(oc_in_dtype(c, 1))->cls;
+    oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_mul(c, window, oc_c_dim(c, w->dim[3]))));
+    oc_tell(c, "positions", positions);
+    oc_add_prims(c, k, after, n);
+    uint64_t rows = oc_c_part(c, 3, oc_c_mul(c, oc_c_in(c, 0), oc_c_dim(c, w->dim[3])));
+    if (c->n_in > 3 && rows < k->rd[3])
+        k->rd[3] = rows;
+    return 0;
+}
+static const char cost_word_conv_formula[] =
+    "MAC = n*w[2]*w[3]; ADD = n; TANH = n; CMP = n; n := N(o)*positions";
+
+static const struct oc_op word_conv_rows[] = {
+    {OC_OP_ROW("com.microsoft", "WordConvEmbedding", 1, CONV, "..be", shape_word_conv),
+     OC_COST(cost_word_conv), .kernel = OC_KC_GATHER},
+};
+OC_FAMILY(word_conv, word_conv_rows);

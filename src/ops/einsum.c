@@ -229,7 +229,7 @@ static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct e
     }
 }
 
-/* ---- the best order of pairs ------------------------------------------------------------------------ */
+/* ---- the best order of pairs -------------------------------------------------------------------------- */
 
 #define MAX_SEARCH 6 /* operands */
 
@@ -340,12 +340,6 @@ static const char cost_einsum_formula[] =
     "MAC = contracted; MUL = multiplied; ADD = summed; contracted := 0; multiplied := 0; summed := 0";
 
 static const struct oc_op rows[] = {
-    {.domain = "",
-     .name = "Einsum",
-     .since = 12,
-     .op_class = OC_OP_GEMM,
-     .shape = shape_einsum,
-     OC_COST(cost_einsum)},
+    {OC_OP_ROW("", "Einsum", 12, GEMM, NULL, shape_einsum), OC_COST(cost_einsum)},
 };
-extern const struct oc_op_family oc_ops_einsum;
-const struct oc_op_family oc_ops_einsum = OC_FAMILY("einsum", rows);
+OC_FAMILY(einsum, rows);

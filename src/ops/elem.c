@@ -1,3 +1,4 @@
+/* Arithmetic on small values, for fold rules. */
 #include "ops/elem.h"
 #include "base/ck.h"
 
@@ -71,7 +72,7 @@ bool oc_elem_same(const struct oc_elem *a, const struct oc_elem *b)
     }
 }
 
-/* ---- integers --------------------------------------------------------------------------------------- */
+/* ---- integers ----------------------------------------------------------------------------------------- */
 
 static struct oc_elem checked(bool ok, const int64_t *v)
 {
@@ -149,7 +150,7 @@ static struct oc_elem expr_ints(struct oc_exprs *x, unsigned op, struct oc_dim a
     }
 }
 
-/* ---- reals ------------------------------------------------------------------------------------------ */
+/* ---- reals -------------------------------------------------------------------------------------------- */
 
 static struct oc_elem elem_known_reals(unsigned op, unsigned dtype, double a, double b)
 {
@@ -224,7 +225,7 @@ static struct oc_elem linear_reals(struct oc_exprs *x, unsigned op, unsigned dty
     }
 }
 
-/* ---- comparisons ------------------------------------------------------------------------------------ */
+/* ---- comparisons -------------------------------------------------------------------------------------- */
 
 /* Possible orderings of two elements: a set. */
 enum { BELOW = 1, SAME = 2, ABOVE = 4, ANY = 7 };
@@ -324,7 +325,7 @@ struct oc_elem oc_elem_op(struct oc_exprs *x, unsigned op, unsigned dtype, const
     return linear_reals(x, op, dtype, &l, &m);
 }
 
-/* ---- functions of one element ----------------------------------------------------------------------- */
+/* ---- functions of one element ------------------------------------------------------------------------- */
 
 #define MAX_DENOMINATOR 4096
 

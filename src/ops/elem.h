@@ -4,6 +4,7 @@
 #ifndef OC_ELEM_H
 #define OC_ELEM_H
 
+#include "ops/op.h"
 #include "shape/type.h"
 
 enum oc_elem_op {
@@ -45,5 +46,19 @@ struct oc_elem oc_elem_op(struct oc_exprs *x, unsigned op, unsigned dtype, const
 struct oc_elem oc_elem_fn(struct oc_exprs *x, unsigned fn, unsigned dtype, const struct oc_elem *a);
 
 bool oc_elem_same(const struct oc_elem *a, const struct oc_elem *b); /* provably the same value */
+
+/* ---- fold rules --------------------------------------------------------------------------------------- */
+
+/* Helpers of fold rules: element-wise operations on small values. */
+
+/* Number of elements if the shape is known and not above OC_MAX_DATA. */
+bool oc_fold_count(const struct oc_shape *s, uint32_t *n);
+
+/* Computes one element of the result from one element of each input (n of them). */
+typedef struct oc_elem oc_fold_fn(struct oc_op_ctx *c, const struct oc_elem *const *in, unsigned n);
+
+/* Sets out 0 to fn over all inputs, broadcast to the shape of out 0. An input without a value gives
+ * OC_E_UNKNOWN elements; does nothing when no input has a value. */
+void oc_fold_broadcast(struct oc_op_ctx *c, oc_fold_fn *fn);
 
 #endif

@@ -1,3 +1,4 @@
+/* Formulas of cost rules: parsing, printing with values. */
 #include "ops/formula.h"
 
 #include <ctype.h>
@@ -7,7 +8,7 @@
 #include "base/str.h"
 #include "base/buf.h"
 #include "base/ck.h"
-#include "ops/move.h"
+#include "ops/shared_rules.h"
 #include "ops/user_rules.h"
 
 #define MAX_NESTING 12
@@ -24,7 +25,7 @@ struct reader {
 
 static uint64_t expression(struct reader *r);
 
-/* ---- texts ------------------------------------------------------------------------------------------ */
+/* ---- texts -------------------------------------------------------------------------------------------- */
 
 static struct oc_str trimmed(const char *from, const char *to)
 {
@@ -119,7 +120,7 @@ static uint64_t mark_unknown(struct reader *r)
     return 0;
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------------------------------------ */
 
 /* A tensor by its name. False: no such name. *t is NULL if it is absent. */
 static bool formula_tensor(struct reader *r, struct oc_str s, const struct oc_type **t)
@@ -175,7 +176,7 @@ static uint64_t formula_dimensions(struct reader *r, const struct oc_type *t)
     return formula_number(r, from < to ? oc_c_range(r->c, &t->shape, (unsigned)from, (unsigned)to) : 1);
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------- */
+/* ---- conditions --------------------------------------------------------------------------------------- */
 
 static bool equals(struct reader *r, const char *name, struct oc_str otherwise, struct oc_str value)
 {
@@ -217,7 +218,7 @@ static uint64_t formula_condition(struct reader *r)
     return formula_number(r, equals(r, name, otherwise, value) != differs);
 }
 
-/* ---- names ------------------------------------------------------------------------------------------ */
+/* ---- names -------------------------------------------------------------------------------------------- */
 
 static bool formula_prim_of(struct oc_str s, unsigned *prim)
 {
@@ -306,7 +307,7 @@ static uint64_t eval_name(struct reader *r, struct oc_str s)
     return formula_number(r, v);
 }
 
-/* ---- functions, expressions ------------------------------------------------------------------------- */
+/* ---- functions, expressions --------------------------------------------------------------------------- */
 
 static uint64_t formula_function(struct reader *r, struct oc_str name)
 {
@@ -415,7 +416,7 @@ static uint64_t expression(struct reader *r)
     }
 }
 
-/* ---- terms ------------------------------------------------------------------------------------------ */
+/* ---- terms -------------------------------------------------------------------------------------------- */
 
 static void formula_add_term(struct reader *r, unsigned prim, unsigned times, struct oc_str text)
 {

@@ -1,11 +1,11 @@
 /* Tensors generated from attributes and small values. cost-semantics 4.5, 5.5. */
-#include "ops/fold.h"
-#include "ops/move.h"
+#include "ops/elem.h"
+#include "ops/shared_rules.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- Constant --------------------------------------------------------------------------------------- */
+/* ---- Constant ----------------------------------------------------------------------------------------- */
 
 static struct oc_type tensor_type(struct oc_op_ctx *c, const struct oc_tensor *t)
 {
@@ -108,7 +108,7 @@ static int fold_constant(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- ConstantOfShape -------------------------------------------------------------------------------- */
+/* ---- ConstantOfShape ---------------------------------------------------------------------------------- */
 
 static struct oc_shape shape_from_list(struct oc_op_ctx *c, const struct oc_list *l)
 {
@@ -155,7 +155,7 @@ static int fold_constant_of_shape(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- Range ------------------------------------------------------------------------------------------ */
+/* ---- Range -------------------------------------------------------------------------------------------- */
 
 static const struct oc_elem *scalar(const struct oc_op_ctx *c, unsigned slot)
 {
@@ -219,7 +219,7 @@ static int fold_range(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- random numbers --------------------------------------------------------------------------------- */
+/* ---- random numbers ----------------------------------------------------------------------------------- */
 
 static int shape_random(struct oc_op_ctx *c)
 {
@@ -267,7 +267,7 @@ static int cost_multinomial(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_multinomial_formula[] =
     "CMP = N(x) + N(o)*clog2(x[1]); ADD = 2*N(x); EXP = N(x); DIV = N(x); RNG = N(o)";
 
-/* ---- EyeLike, windows ------------------------------------------------------------------------------- */
+/* ---- EyeLike, windows --------------------------------------------------------------------------------- */
 
 static int fold_eye(struct oc_op_ctx *c)
 {
@@ -326,55 +326,21 @@ static const struct oc_prims range[] = {{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
 static const struct oc_op rows[] = {
     {DRAW("Bernoulli", 15, OC_F_FUNCTION, NULL, generate_shape_like, bernoulli)},
     {MAKE("BlackmanWindow", 17, "m", shape_window, NULL, blackman), .flags = OC_F_FUNCTION},
-    {.domain = "",
-     .name = "Constant",
-     .since = 1,
-     .op_class = OC_OP_GENERATE,
-     .shape = shape_constant,
-     .fold = fold_constant},
-    {.domain = "",
-     .name = "ConstantOfShape",
-     .since = 9,
-     .op_class = OC_OP_GENERATE,
-     .slots = "m",
-     .shape = shape_constant_of_shape,
+    {OC_OP_ROW("", "Constant", 1, GENERATE, NULL, shape_constant), .fold = fold_constant},
+    {OC_OP_ROW("", "ConstantOfShape", 9, GENERATE, "m", shape_constant_of_shape),
      .fold = fold_constant_of_shape},
-    {.domain = "",
-     .name = "EyeLike",
-     .since = 9,
-     .op_class = OC_OP_GENERATE,
-     .slots = "m",
-     .shape = generate_shape_like,
-     .fold = fold_eye},
-    {.domain = "",
-     .name = "GivenTensorFill",
-     .since = 1,
-     .op_class = OC_OP_GENERATE,
-     .slots = "m",
-     .shape = shape_given},
+    {OC_OP_ROW("", "EyeLike", 9, GENERATE, "m", generate_shape_like), .fold = fold_eye},
+    {OC_OP_ROW("", "GivenTensorFill", 1, GENERATE, "m", shape_given)},
     {MAKE("HammingWindow", 17, "m", shape_window, NULL, hann), .flags = OC_F_FUNCTION},
     {MAKE("HannWindow", 17, "m", shape_window, NULL, hann), .flags = OC_F_FUNCTION},
-    {.domain = "",
-     .name = "Multinomial",
-     .since = 7,
-     .op_class = OC_OP_GENERATE,
-     .flags = OC_F_NO_FOLD,
-     .shape = shape_multinomial,
+    {OC_OP_ROW("", "Multinomial", 7, GENERATE, NULL, shape_multinomial), .flags = OC_F_NO_FOLD,
      OC_COST(cost_multinomial)},
     {DRAW("RandomNormal", 1, 0, NULL, shape_random, normal)},
     {DRAW("RandomNormalLike", 1, 0, "m", generate_shape_like, normal)},
     {DRAW("RandomUniform", 1, 0, NULL, shape_random, uniform)},
     {DRAW("RandomUniformLike", 1, 0, "m", generate_shape_like, uniform)},
     {MAKE("Range", 11, "m", generate_shape_range, fold_range, range), .flags = OC_F_FUNCTION},
-    {.domain = "com.microsoft",
-     .name = "Range",
-     .since = 1,
-     .op_class = OC_OP_GENERATE,
-     .slots = "m",
-     .shape = generate_shape_range,
-     .fold = fold_range,
-     .cost = oc_cost_elementwise,
-     .param = range},
+    {OC_OP_ROW("com.microsoft", "Range", 1, GENERATE, "m", generate_shape_range), .fold = fold_range,
+     .cost = oc_cost_elementwise, .param = range},
 };
-extern const struct oc_op_family oc_ops_generate;
-const struct oc_op_family oc_ops_generate = OC_FAMILY("generate", rows);
+OC_FAMILY(generate, rows);

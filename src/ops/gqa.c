@@ -1,9 +1,9 @@
 /* GroupQueryAttention and related operators of ONNX Runtime: causal attention on a cache shared by past and
  * present. cost-semantics 4.12, 5.6. */
-#include "ops/attention.h"
-#include "ops/norm_cost.h"
-
 #include <string.h>
+
+#include "ops/attention.h"
+#include "ops/shared_rules.h"
 
 /* Slots. GroupQueryAttention: query, key, value, past_key, past_value, seqlens_k, total_sequence_length, cos,
  * sin, position_ids, attention_bias, head_sink, k_scale, v_scale, q_norm_weight, k_norm_weight. */
@@ -186,11 +186,265 @@ static const char cost_grouped_formula[] =
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
     .shape = shape_grouped, OC_COST(cost_grouped), .param = &(p)
 
-static const struct oc_op rows[] = {
+static const struct oc_op gqa_rows[] = {
     {MS("GroupQueryAttention", ".....mmtt...qqnn", grouped),
      .kv = &(const struct oc_op_kv){.pair = {{3, 1}, {4, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
     {MS("SparseAttention", ".....mmmmtt", sparse),
      .kv = &(const struct oc_op_kv){.pair = {{3, 1}, {4, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
 };
-extern const struct oc_op_family oc_ops_gqa;
-const struct oc_op_family oc_ops_gqa = OC_FAMILY("gqa", rows);
+OC_FAMILY(gqa, gqa_rows);
+
+/* ---- paged caches ------------------------------------------------------------------------------------- */
+
+/* PagedAttention: packed sequences of different lengths on a block-structured cache; QOrderedAttention: int8
+ * throughout. cost-semantics 4.12, 5.6. */
+
+/* ---- PagedAttention ----------------------------------------------------------------------------------- */
+
+enum {
+    QUERY,
+    KEY,
+    VALUE,
+    K_CACHE,
+    V_CACHE,
+    CUMULATIVE,
+    PAST,
+    BLOCKS,
+    COS,
+    SIN,
+    SLOT_MAPPING,
+    SINK,
+    Q_NORM,
+    K_NORM
+};
+
+struct paged {
+    struct oc_dim tokens, head, dv;
+    int64_t hq, hkv;
+    bool latent; /* one cache row serves K and V */
+};
+
+/* 1: known, 0: a rank is missing, -1: error */
+static int read_paged(struct oc_op_ctx *c, struct paged *p)
+{
+    const struct oc_shape *q = oc_in_shape(c, QUERY);
+    int64_t narrow = oc_attr_i(c, "v_head_size", 0);
+    *p = (struct paged){.hq = oc_attr_i(c, "num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0)};
+    p->latent = strcmp(oc_attr_s(c, "kv_cache_layout", "SEPARATE"), "LATENT") == 0;
+    if (p->hq < 1 || p->hkv < 1 || p->hq > 1 << 20 || p->hkv > 1 << 20)
+        return oc_op_fail(c, "invalid num_heads %lld, kv_num_heads %lld", (long long)p->hq,
+                          (long long)p->hkv);
+    if (!q->ranked)
+        return 0;
+    if (q->rank != 2)
+        return oc_op_fail(c, "invalid query rank %u", q->rank);
+    p->tokens = q->dim[0];
+    int64_t parts = oc_in(c, KEY) ? p->hq : p->hq + 2 * p->hkv; /* without a key Q, K and V are packed */
+    if (!oc_split_dim(c, q->dim[1], parts, &p->head))
+        return oc_op_fail(c, "query width %s is not divisible by %lld heads",
+                          oc_dim_text(c->exprs, q->dim[1]), (long long)parts);
+    p->dv = p->latent && narrow > 0 ? oc_known(narrow) : p->head;
+    return 1;
+}
+
+static int shape_paged(struct oc_op_ctx *c)
+{
+    struct paged p;
+    int known = read_paged(c, &p);
+    oc_set_out_type(c, 1, oc_in(c, K_CACHE));
+    oc_set_out_type(c, 2, oc_in(c, V_CACHE));
+    if (known <= 0) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_fresh_shape(c, 2));
+        return known;
+    }
+    struct oc_dim dim[2] = {p.tokens, oc_dim_mul(c->exprs, p.dv, oc_known(p.hq))};
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 2, dim));
+    return 0;
+}
+
+struct reach {
+    uint64_t pairs, cached,
+        past; /* totals over all sequences: visible pairs, keys read from the cache, keys in it */
+};
+
+static void add_sequence(struct oc_op_ctx *c, struct reach *r, uint64_t queries, uint64_t past,
+                         uint64_t times)
+{
+    int64_t window = oc_attr_i(c, "local_window_size", -1), left = window > 0 ? window - 1 : -1;
+    int64_t offset = past > INT64_MAX ? 0 : (int64_t)past;
+    uint64_t keys = oc_c_add(c, past, queries);
+    bool causal = oc_attr_i(c, "is_causal", 1) != 0;
+    uint64_t pairs = c->opt.attention_full ? oc_c_mul(c, queries, keys)
+                                           : oc_visible_pairs(c, queries, keys, offset, left, -1, causal);
+    r->pairs = oc_c_add(c, r->pairs, oc_c_mul(c, times, pairs));
+    r->cached = oc_c_add(c, r->cached, oc_c_mul(c, times, oc_window_keys(past, offset, left)));
+    r->past = oc_c_add(c, r->past, oc_c_mul(c, times, past));
+}
+
+/* Unknown lengths are bounded by the blocks: every token sees as many keys as a sequence can have. */
+static int bound_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
+{
+    const struct oc_shape *table = oc_in_shape(c, BLOCKS), *cache = oc_in_shape(c, K_CACHE);
+    int64_t window = oc_attr_i(c, "local_window_size", -1);
+    if (!table->ranked || table->rank != 2 || !cache->ranked || cache->rank != 4) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t room = oc_c_mul(c, oc_c_dim(c, table->dim[1]), oc_c_dim(c, cache->dim[1]));
+    uint64_t seen = window > 0 && (uint64_t)window < room && !c->opt.attention_full ? (uint64_t)window : room;
+    r->pairs = oc_c_mul(c, tokens, seen);
+    r->cached = oc_c_mul(c, oc_c_dim(c, table->dim[0]), seen);
+    r->past = oc_c_mul(c, oc_c_dim(c, table->dim[0]), room);
+    c->upper = true;
+    return 0;
+}
+
+static int read_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
+{
+    uint32_t n, n_past;
+    const int64_t *end = oc_in_ints(c, CUMULATIVE, &n), *past = oc_in_ints(c, PAST, &n_past);
+    *r = (struct reach){0};
+    if (!end || !past || n != n_past + 1)
+        return bound_reach(c, tokens, r);
+    for (uint32_t i = 0; i < n_past; i++) {
+        if (end[i + 1] < end[i] || past[i] < 0)
+            return oc_op_fail(c, "sequence %u has negative length", i);
+        add_sequence(c, r, (uint64_t)(end[i + 1] - end[i]), (uint64_t)past[i], 1);
+    }
+    return 0;
+}
+
+static void paged_attention_add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p,
+                                       uint64_t tokens)
+{
+    const struct oc_shape *cos = oc_in_shape(c, COS);
+    uint64_t size = oc_c_dim(c, p->head),
+             half = cos->ranked && cos->rank == 2 ? oc_c_dim(c, cos->dim[1]) : size / 2;
+    uint64_t turned = oc_c_mul(c, 2, half) < size ? oc_c_mul(c, 2, half) : size;
+    oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, (uint64_t)(p->hq + p->hkv), turned)));
+    oc_limit_read(c, k, COS, oc_c_mul(c, tokens, half));
+    oc_limit_read(c, k, SIN, oc_c_mul(c, tokens, half));
+}
+
+/* The cached keys and values are read, the new ones written. Quantized values are dequantized. */
+static void count_blocks(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p, const struct reach *r,
+                         uint64_t tokens)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const struct oc_type *cache = oc_in(c, K_CACHE + i);
+        if (!cache || !cache->shape.ranked || cache->shape.rank != 4)
+            continue;
+        uint64_t row = oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, cache->shape.dim[3]));
+        const struct oc_kv_cache v = {.past_slot = K_CACHE + i,
+                                      .present_slot = 1 + i,
+                                      .token = row,
+                                      .past = r->past,
+                                      .seen = r->cached,
+                                      .fresh = tokens,
+                                      .shared = oc_kv_shared(c, true)};
+        oc_count_kv_cache(c, k, &v);
+        if (cache->dtype != oc_in_dtype(c, 0))
+            gqa_add_cached(c, k, oc_c_mul(c, oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, p->head)), r->cached));
+    }
+}
+
+static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct paged p;
+    struct reach r;
+    int known = read_paged(c, &p);
+    if (known <= 0) {
+        c->unknown = true;
+        return known;
+    }
+    uint64_t tokens = oc_c_dim(c, p.tokens), head = oc_c_dim(c, p.head);
+    struct oc_attention a = {.batch = 1,
+                             .heads = (uint64_t)p.hq,
+                             .queries = tokens,
+                             .dk = head,
+                             .dv = oc_c_dim(c, p.dv),
+                             .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F,
+                             .sink = oc_in(c, SINK) != NULL};
+    if (read_reach(c, tokens, &r))
+        return -1;
+    oc_add_attention_pairs(c, k, &a, r.pairs);
+    if (oc_attr_i(c, "do_rotary", 0))
+        paged_attention_add_rotary(c, k, &p, tokens);
+    if (oc_in(c, Q_NORM)) {
+        uint64_t norms = oc_c_mul(c, tokens, (uint64_t)(p.hq + p.hkv));
+        oc_add_rms_norm(c, k, oc_c_mul(c, norms, head), norms);
+    }
+    count_blocks(c, k, &p, &r, tokens);
+    return 0;
+}
+static const char cost_paged_formula[] =
+    OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
+                         "n := 0; R := 0; DEQ = cached; cached := 0";
+
+/* ---- QOrderedAttention -------------------------------------------------------------------------------- */
+
+enum { ORDERED_W = 5, ORDERED_BIAS = 11, ORDERED_MASK = 17, ORDERED_ATTENTION_BIAS = 19 };
+
+static int shape_ordered(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0), *wv = oc_in_shape(c, ORDERED_W + 2);
+    if ((x->ranked && x->rank != 3) || (wv->ranked && wv->rank != 2))
+        return oc_op_fail(c, "invalid input rank %u and weight rank %u", x->rank, wv->rank);
+    struct oc_dim dim[3] = {x->ranked ? x->dim[0] : oc_fresh_axis(c, 0, -1),
+                            x->ranked ? x->dim[1] : oc_fresh_axis(c, 1, -1),
+                            wv->ranked ? wv->dim[1] : oc_fresh_axis(c, 2, -1)};
+    oc_set_out(c, 0, OC_DT_INT8, oc_shape_of(c->arena, 3, dim));
+    return 0;
+}
+
+/* Three projections, each scaled and biased, then attention on 8-bit operands. */
+static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    int64_t heads = oc_attr_i(c, "num_heads", 0);
+    uint64_t width[3];
+    if (heads < 1)
+        return oc_op_fail(c, "invalid num_heads %lld", (long long)heads);
+    if (!x->ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t batch = oc_c_dim(c, x->dim[0]), seq = oc_c_dim(c, x->dim[1]), hidden = oc_c_dim(c, x->dim[2]);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct oc_shape *w = oc_in_shape(c, ORDERED_W + i);
+        width[i] = w->ranked && w->rank == 2 ? oc_c_dim(c, w->dim[1]) : hidden;
+        uint64_t n = oc_c_mul(c, oc_c_mul(c, batch, seq), width[i]);
+        oc_add(c, k, OC_MAC, oc_c_mul(c, n, hidden));
+        oc_add(c, k, OC_MUL, n);
+        oc_tell(c, "P", n);
+        oc_tell(c, "biases", oc_in(c, ORDERED_BIAS + i) ? n : 0);
+        if (oc_in(c, ORDERED_BIAS + i))
+            oc_add(c, k, OC_ADD, n);
+    }
+    struct oc_attention a = {.batch = batch,
+                             .heads = (uint64_t)heads,
+                             .queries = seq,
+                             .keys = seq,
+                             .dk = width[0] / (uint64_t)heads,
+                             .dv = width[2] / (uint64_t)heads,
+                             .left = -1,
+                             .right = -1,
+                             .causal = oc_attr_i(c, "unidirectional", 0) != 0,
+                             .masked = oc_in(c, ORDERED_MASK) || oc_in(c, ORDERED_ATTENTION_BIAS)};
+    oc_add_attention(c, k, &a);
+    return 0;
+}
+static const char cost_ordered_formula[] =
+    "MAC = P*D; MUL = P; ADD = biases; D := x[2]; biases := 0; " OC_ATTENTION_FORMULA;
+
+#define PAGED_ATTENTION_MS(n, s, sh, co)                                                                     \
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
+    .shape = (sh), OC_COST(co)
+
+static const struct oc_op paged_attention_rows[] = {
+    {PAGED_ATTENTION_MS("PagedAttention", ".....mmmttm.nnqqm", shape_paged, cost_paged),
+     .kernel = OC_KC_ATTENTION_DECODE,
+     .kv = &(const struct oc_op_kv){.pair = {{3, 1}, {4, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
+    {PAGED_ATTENTION_MS("QOrderedAttention", ".qqqq...qqqbbbqqq.", shape_ordered, cost_ordered)},
+};
+OC_FAMILY(paged_attention, paged_attention_rows);

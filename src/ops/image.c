@@ -1,11 +1,11 @@
 /* Resampling of images. cost-semantics 4.6, 5.4. */
-#include "ops/fold.h"
-#include "ops/move.h"
+#include "ops/elem.h"
+#include "ops/shared_rules.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- Resize, Upsample ------------------------------------------------------------------------------- */
+/* ---- Resize, Upsample --------------------------------------------------------------------------------- */
 
 /* Requested resize of each input axis: a scale, a size, or none (1). */
 struct resize {
@@ -209,7 +209,7 @@ static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_resize_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
 
-/* ---- GridSample ------------------------------------------------------------------------------------- */
+/* ---- GridSample --------------------------------------------------------------------------------------- */
 
 static int shape_grid_sample(struct oc_op_ctx *c)
 {
@@ -265,7 +265,7 @@ static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_grid_sample_formula[] =
     "MUL = T*N(o) + L*m; ADD = (max(T, 1) - 1)*N(o) + L*a; RND = L*axes; L := o[0]*o[2:]";
 
-/* ---- AffineGrid ------------------------------------------------------------------------------------- */
+/* ---- AffineGrid --------------------------------------------------------------------------------------- */
 
 /* size: N, C, H, W or N, C, D, H, W; the result [N, H, W, 2] or [N, D, H, W, 3] */
 static int shape_affine_grid(struct oc_op_ctx *c)
@@ -312,28 +312,11 @@ static const char cost_affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1)";
     }
 
 static const struct oc_op rows[] = {
-    {.domain = "",
-     .name = "AffineGrid",
-     .since = 20,
-     .op_class = OC_OP_RESIZE,
-     .slots = ".m",
-     .shape = shape_affine_grid,
-     OC_COST(cost_affine_grid),
+    {OC_OP_ROW("", "AffineGrid", 20, RESIZE, ".m", shape_affine_grid), OC_COST(cost_affine_grid),
      .flags = OC_F_FUNCTION},
-    {.domain = "",
-     .name = "GridSample",
-     .since = 16,
-     .op_class = OC_OP_RESIZE,
-     .shape = shape_grid_sample,
-     OC_COST(cost_grid_sample)},
-    {.domain = "com.microsoft",
-     .name = "GridSample",
-     .since = 1,
-     .op_class = OC_OP_RESIZE,
-     .shape = shape_grid_sample,
-     OC_COST(cost_grid_sample)},
+    {OC_OP_ROW("", "GridSample", 16, RESIZE, NULL, shape_grid_sample), OC_COST(cost_grid_sample)},
+    {OC_OP_ROW("com.microsoft", "GridSample", 1, RESIZE, NULL, shape_grid_sample), OC_COST(cost_grid_sample)},
     RESIZE("Resize", 10, 0, ".m"),
     RESIZE("Upsample", 1, 0, ".m"),
 };
-extern const struct oc_op_family oc_ops_image;
-const struct oc_op_family oc_ops_image = OC_FAMILY("image", rows);
+OC_FAMILY(image, rows);

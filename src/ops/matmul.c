@@ -1,9 +1,9 @@
 /* MatMul, Gemm, their integer forms, Det. cost-semantics 4.2, shape-inference 4.3. */
-#include "ops/gemm.h"
+#include "ops/shared_rules.h"
 
 #include <string.h>
 
-/* ---- shapes ----------------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------------------- */
 
 int oc_unify(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, const char *what, struct oc_dim *out)
 {
@@ -11,6 +11,12 @@ int oc_unify(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, const char *
     if (oc_is_known(a) && oc_is_known(b) && a.v != b.v)
         return oc_op_fail(c, "%s: %lld and %lld", what, (long long)a.v, (long long)b.v);
     return 0;
+}
+
+void oc_add_product(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t depth)
+{
+    oc_tell(c, "K", depth);
+    oc_add(c, k, OC_MAC, oc_c_mul(c, n, depth));
 }
 
 int oc_matmul_shape(struct oc_op_ctx *c, const struct oc_shape *a, const struct oc_shape *b,
@@ -100,7 +106,7 @@ static int shape_det(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- cost ------------------------------------------------------------------------------------------- */
+/* ---- cost --------------------------------------------------------------------------------------------- */
 
 /* MAC = batch * M * N * K */
 static void add_product(struct oc_op_ctx *c, struct oc_cost *k, unsigned a)
@@ -153,18 +159,21 @@ static int cost_qlinear_matmul(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_qlinear_matmul_formula[] =
     "MAC = N(o)*K; ADD = zp; requantize = N(o); K := x[-1]; zp := 0";
 
+/* A is M x K, transposed by an attribute. */
+static void add_gemm_product(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+{
+    const struct oc_shape *a = oc_in_shape(c, 0);
+    bool known = a->ranked && a->rank == 2;
+    c->unknown |= !known;
+    oc_add_product(c, k, n, known ? oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]) : 0);
+}
+
 /* MAC = M*N*K; MUL N(o) for alpha; ADD N(o) and, for beta, MUL N(C) */
 static int cost_gemm(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    const struct oc_shape *a = oc_in_shape(c, 0);
-    uint64_t n = oc_c_out(c, 0), depth = 0;
+    uint64_t n = oc_c_out(c, 0);
     float alpha = oc_attr_f(c, "alpha", 1.0F), beta = oc_attr_f(c, "beta", 1.0F);
-    if (a->ranked && a->rank == 2)
-        depth = oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]);
-    else
-        c->unknown = true;
-    oc_tell(c, "K", depth);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, depth));
+    add_gemm_product(c, k, n);
     if (alpha != 1.0F)
         oc_add(c, k, OC_MUL, n);
     if (oc_in(c, 2) && beta != 0.0F) {
@@ -182,14 +191,8 @@ static const char cost_gemm_formula[] =
 /* MatMulInteger, a float scale, bias; QGemm requantizes when y_scale is there. */
 static int cost_qgemm(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    const struct oc_shape *a = oc_in_shape(c, 0);
-    uint64_t n = oc_c_out(c, 0), depth = 0;
-    if (a->ranked && a->rank == 2)
-        depth = oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]);
-    else
-        c->unknown = true;
-    oc_tell(c, "K", depth);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, depth));
+    uint64_t n = oc_c_out(c, 0);
+    add_gemm_product(c, k, n);
     add_zero_points(c, k, 0, 2, 3, 5);
     if (oc_in(c, 6))
         oc_add_int(c, k, OC_ADD, n);
@@ -231,60 +234,15 @@ static const char cost_det_formula[] =
     "ADD = N(o)*(work/2); MUL = N(o)*(work - work/2); work := 2*m*m*m/3; m := x[-1]";
 
 static const struct oc_op rows[] = {
-    {.domain = "",
-     .name = "Det",
-     .since = 11,
-     .op_class = OC_OP_OTHER,
-     .shape = shape_det,
-     OC_COST(cost_det),
-     .flags = OC_F_FUNCTION},
-    {.domain = "com.microsoft",
-     .name = "FusedGemm",
-     .since = 1,
-     .op_class = OC_OP_GEMM,
-     .slots = "..b.",
-     .shape = shape_gemm,
-     OC_COST(cost_gemm)},
-    {.domain = "",
-     .name = "Gemm",
-     .since = 1,
-     .op_class = OC_OP_GEMM,
-     .slots = "..b.",
-     .shape = shape_gemm,
-     OC_COST(cost_gemm)},
-    {.domain = "",
-     .name = "MatMul",
-     .since = 1,
-     .op_class = OC_OP_GEMM,
-     .shape = shape_matmul,
+    {OC_OP_ROW("", "Det", 11, OTHER, NULL, shape_det), OC_COST(cost_det), .flags = OC_F_FUNCTION},
+    {OC_OP_ROW("com.microsoft", "FusedGemm", 1, GEMM, "..b.", shape_gemm), OC_COST(cost_gemm)},
+    {OC_OP_ROW("", "Gemm", 1, GEMM, "..b.", shape_gemm), OC_COST(cost_gemm)},
+    {OC_OP_ROW("", "MatMul", 1, GEMM, NULL, shape_matmul), OC_COST(cost_matmul)},
+    {OC_OP_ROW("", "MatMulInteger", 10, GEMM, "..q", shape_matmul_integer), OC_COST(cost_matmul_integer)},
+    {OC_OP_ROW("com.microsoft", "MatMulInteger16", 1, GEMM, NULL, shape_matmul_integer),
      OC_COST(cost_matmul)},
-    {.domain = "",
-     .name = "MatMulInteger",
-     .since = 10,
-     .op_class = OC_OP_GEMM,
-     .slots = "..q",
-     .shape = shape_matmul_integer,
-     OC_COST(cost_matmul_integer)},
-    {.domain = "com.microsoft",
-     .name = "MatMulInteger16",
-     .since = 1,
-     .op_class = OC_OP_GEMM,
-     .shape = shape_matmul_integer,
-     OC_COST(cost_matmul)},
-    {.domain = "com.microsoft",
-     .name = "QGemm",
-     .since = 1,
-     .op_class = OC_OP_GEMM,
-     .slots = ".qq.qqbqq",
-     .shape = shape_qgemm,
-     OC_COST(cost_qgemm)},
-    {.domain = "",
-     .name = "QLinearMatMul",
-     .since = 10,
-     .op_class = OC_OP_GEMM,
-     .slots = ".qq.qqqq",
-     .shape = shape_qlinear_matmul,
+    {OC_OP_ROW("com.microsoft", "QGemm", 1, GEMM, ".qq.qqbqq", shape_qgemm), OC_COST(cost_qgemm)},
+    {OC_OP_ROW("", "QLinearMatMul", 10, GEMM, ".qq.qqqq", shape_qlinear_matmul),
      OC_COST(cost_qlinear_matmul)},
 };
-extern const struct oc_op_family oc_ops_matmul;
-const struct oc_op_family oc_ops_matmul = OC_FAMILY("matmul", rows);
+OC_FAMILY(matmul, rows);

@@ -1,10 +1,10 @@
-/* Features, categories and maps of ai.onnx.ml. cost-semantics 4.16, shape-inference 4.12. Models:
- * ml_models.c, ml_trees.c. */
+/* Features, categories and maps, linear models and support vector machines of ai.onnx.ml.
+ * cost-semantics 4.16, shape-inference 4.12. Decision trees: ml_trees.c. */
 #include "ops/ml.h"
 
 #include <string.h>
 
-/* ---- features --------------------------------------------------------------------------------------- */
+/* ---- features ----------------------------------------------------------------------------------------- */
 
 static int shape_float(struct oc_op_ctx *c)
 {
@@ -111,7 +111,7 @@ static int shape_features(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- categories ------------------------------------------------------------------------------------- */
+/* ---- categories --------------------------------------------------------------------------------------- */
 
 struct named_dtype {
     const char *attr;
@@ -158,7 +158,7 @@ static int shape_one_hot_encoder(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- maps ------------------------------------------------------------------------------------------- */
+/* ---- maps --------------------------------------------------------------------------------------------- */
 
 static void ml_set_row(struct oc_op_ctx *c, unsigned dtype, struct oc_dim width)
 {
@@ -220,7 +220,7 @@ static const char cost_map_formula[] = "";
         .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = (cl), .shape = (sh), OC_COST(co)        \
     }
 
-static const struct oc_op rows[] = {
+static const struct oc_op ml_rows[] = {
     ML("ArrayFeatureExtractor", OC_OP_GATHER, shape_extractor, cost_extractor),
     ML("Binarizer", OC_OP_ELEMENTWISE, oc_shape_same, cost_lookup),
     ML("CastMap", OC_OP_OTHER, shape_cast_map, cost_map),
@@ -234,5 +234,247 @@ static const struct oc_op rows[] = {
     ML("Scaler", OC_OP_ELEMENTWISE, shape_float, cost_scaler),
     ML("ZipMap", OC_OP_OTHER, shape_zip_map, cost_map),
 };
-extern const struct oc_op_family oc_ops_ml;
-const struct oc_op_family oc_ops_ml = OC_FAMILY("ml", rows);
+OC_FAMILY(ml, ml_rows);
+
+/* ---- linear models, support vector machines ----------------------------------------------------------- */
+
+/* Linear models and support vector machines of ai.onnx.ml. cost-semantics 4.16, shape-inference 4.12.
+ * Their weights are attributes: they count as parameters, and no bytes are read for them. */
+
+/* ---- shared ------------------------------------------------------------------------------------------- */
+
+int oc_ml_rows(struct oc_op_ctx *c, struct oc_dim *rows, struct oc_dim *features)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    if (!x->ranked) {
+        *rows = oc_op_fresh_dim(c, "rows", -1);
+        *features = oc_op_fresh_dim(c, "features", -1);
+        return 0;
+    }
+    if (x->rank != 1 && x->rank != 2)
+        return oc_op_fail(c, "the samples must be [N,F] or [F], got rank %u", x->rank);
+    *rows = x->rank == 2 ? x->dim[0] : oc_known(1);
+    *features = x->dim[x->rank - 1];
+    return 0;
+}
+
+uint32_t oc_ml_count(const struct oc_op_ctx *c, const char *attr)
+{
+    const struct oc_attr *a = oc_node_attr(c->node, attr);
+    if (!a)
+        return 0;
+    const struct oc_tensor *t = oc_attr_tensor(c, attr);
+    if (t)
+        return t->elements < UINT32_MAX ? (uint32_t)t->elements : UINT32_MAX;
+    bool list = a->type == OC_ATTR_INTS || a->type == OC_ATTR_FLOATS || a->type == OC_ATTR_STRINGS;
+    return list ? a->n : 0;
+}
+
+uint32_t oc_ml_labels(struct oc_op_ctx *c, unsigned *dtype)
+{
+    static const char *const names[] = {"classlabels_strings", "classlabels_ints", "classlabels_int64s"};
+    *dtype = OC_DT_INT64;
+    for (size_t i = 0; i < OC_COUNT(names); i++) {
+        uint32_t n = oc_ml_count(c, names[i]);
+        if (n && i == 0)
+            *dtype = OC_DT_STRING;
+        if (n)
+            return n;
+    }
+    return 0;
+}
+
+void oc_ml_float(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    unsigned dtype = oc_in_dtype(c, 0);
+    k->mac_class = k->rest_class = dtype == OC_DT_DOUBLE ? OC_CLASS_F64 : OC_CLASS_F32;
+}
+
+void oc_ml_post_transform(struct oc_op_ctx *c, struct oc_cost *k, const char *name, uint64_t n)
+{
+    static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
+    static const struct oc_prims logistic[] = {{OC_SIG, 1}, {0, 0}};
+    /* sqrt(2) * erfinv(2x - 1), the inverse by one logarithm and two roots */
+    static const struct oc_prims probit[] = {{OC_MUL, 7}, {OC_ADD, 6},  {OC_CMP, 1},
+                                             {OC_LOG, 1}, {OC_SQRT, 2}, {0, 0}};
+    if (strncmp(name, "SOFTMAX", 7) == 0) {
+        oc_tell(c, "soft", n);
+        oc_add_prims(c, k, softmax, n);
+    } else if (strcmp(name, "LOGISTIC") == 0) {
+        oc_tell(c, "logistic", n);
+        oc_add_prims(c, k, logistic, n);
+    } else if (strcmp(name, "PROBIT") == 0) {
+        oc_tell(c, "probit", n);
+        oc_add_prims(c, k, probit, n);
+    }
+}
+
+static const char *ml_models_post_transform(struct oc_op_ctx *c)
+{
+    return oc_attr_s(c, "post_transform", "NONE");
+}
+
+/* Labels [N] and scores [N, classes] */
+static int set_classes(struct oc_op_ctx *c, unsigned dtype, uint64_t classes)
+{
+    struct oc_dim dim[2], features;
+    if (oc_ml_rows(c, &dim[0], &features))
+        return -1;
+    dim[1] = oc_known((int64_t)classes);
+    oc_set_out(c, 0, dtype, oc_shape_1d(c->arena, dim[0]));
+    oc_set_out(c, 1, OC_DT_FLOAT, oc_shape_of(c->arena, 2, dim));
+    return 0;
+}
+
+static int set_targets(struct oc_op_ctx *c, int64_t targets)
+{
+    struct oc_dim dim[2], features;
+    if (targets < 1)
+        return oc_op_fail(c, "invalid number of targets %lld", (long long)targets);
+    if (oc_ml_rows(c, &dim[0], &features))
+        return -1;
+    dim[1] = oc_known(targets);
+    oc_set_out(c, 0, OC_DT_FLOAT, oc_shape_of(c->arena, 2, dim));
+    return 0;
+}
+
+/* ---- linear models ------------------------------------------------------------------------------------ */
+
+/* A single intercept distinguishes two classes. */
+static int shape_linear_classifier(struct oc_op_ctx *c)
+{
+    unsigned dtype;
+    uint32_t labels = oc_ml_labels(c, &dtype), intercepts = oc_ml_count(c, "intercepts");
+    return set_classes(c, dtype, intercepts == 0 || (intercepts == 1 && labels == 2) ? labels : intercepts);
+}
+
+static int shape_linear_regressor(struct oc_op_ctx *c)
+{
+    return set_targets(c, oc_attr_i(c, "targets", 1));
+}
+
+/* MAC s * coefficients, ADD s * intercepts, then the transformation of the scores */
+static int ml_models_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct oc_dim rows, features;
+    uint64_t coefficients = oc_ml_count(c, "coefficients"), intercepts = oc_ml_count(c, "intercepts");
+    if (oc_ml_rows(c, &rows, &features))
+        return -1;
+    uint64_t s = oc_c_dim(c, rows);
+    oc_ml_float(c, k);
+    oc_tell(c, "s", s);
+    oc_tell(c, "coefficients", coefficients);
+    oc_tell(c, "intercepts", intercepts);
+    oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
+    oc_add(c, k, OC_ADD, oc_c_mul(c, s, intercepts));
+    oc_ml_post_transform(c, k, ml_models_post_transform(c),
+                         oc_c_out(c, strcmp(c->op->name, "LinearClassifier") == 0));
+    k->attr_params = coefficients + intercepts;
+    return 0;
+}
+static const char ml_models_cost_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
+                                                    "; " OC_ML_POST_FORMULA;
+
+/* ---- support vectors ---------------------------------------------------------------------------------- */
+
+/* Without support vectors the coefficients are those of a linear model. */
+static uint64_t support_vectors(struct oc_op_ctx *c)
+{
+    uint32_t n;
+    const int64_t *per_class = oc_attr_ints(c, "vectors_per_class", &n);
+    int64_t regression = oc_attr_i(c, "n_supports", 0);
+    uint64_t sum = regression > 0 ? (uint64_t)regression : 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum = oc_c_add(c, sum, per_class[i] > 0 ? (uint64_t)per_class[i] : 0);
+    return sum;
+}
+
+static uint64_t pairs(uint64_t classes)
+{
+    return classes < 2 ? 0 : classes % 2 ? classes * ((classes - 1) / 2) : classes / 2 * (classes - 1);
+}
+
+/* Raw scores are per pair of classes, except for two classes; probabilities are per class. */
+static int shape_svm_classifier(struct oc_op_ctx *c)
+{
+    unsigned dtype;
+    uint64_t classes = oc_ml_labels(c, &dtype);
+    bool raw = support_vectors(c) && oc_ml_count(c, "prob_a") == 0;
+    if (classes == 0)
+        return oc_op_fail(c, "class labels are missing");
+    return set_classes(c, dtype, !raw ? classes : classes > 2 ? pairs(classes) : 2);
+}
+
+static int shape_svm_regressor(struct oc_op_ctx *c)
+{
+    return set_targets(c, 1);
+}
+
+/* The kernel between s samples and n vectors: MAC s*n*F. RBF computes distances: a difference for each
+ * product, and an exponential per pair. */
+static void ml_models_add_kernel(struct oc_op_ctx *c, struct oc_cost *k, uint64_t each, uint64_t features)
+{
+    const char *kernel = oc_attr_s(c, "kernel_type", "LINEAR");
+    uint64_t products = oc_c_mul(c, each, features);
+    oc_tell(c, "each", each);
+    oc_tell(c, "F", features);
+    oc_add(c, k, OC_MAC, products);
+    if (strcmp(kernel, "RBF") == 0) {
+        oc_add(c, k, OC_ADD, products);
+        oc_add(c, k, OC_EXP, each);
+    } else if (strcmp(kernel, "POLY") == 0) {
+        oc_add(c, k, OC_POW, each);
+    } else if (strcmp(kernel, "SIGMOID") == 0) {
+        oc_add(c, k, OC_TANH, each);
+    }
+}
+
+/* Kernel; MAC s*SV for each of classes-1 (a regression: 1) rows of coefficients; a vote for each
+ * pair */
+static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct oc_dim rows, features;
+    unsigned dtype;
+    bool classifier = strcmp(c->op->name, "SVMClassifier") == 0;
+    uint64_t classes = classifier ? oc_ml_labels(c, &dtype) : 2, vectors = support_vectors(c);
+    uint64_t coefficients = oc_ml_count(c, "coefficients");
+    if (oc_ml_rows(c, &rows, &features))
+        return -1;
+    uint64_t s = oc_c_dim(c, rows);
+    oc_ml_float(c, k);
+    if (vectors) {
+        uint64_t each = oc_c_mul(c, s, vectors);
+        ml_models_add_kernel(c, k, each, oc_c_dim(c, features));
+        oc_tell(c, "rows", classes > 1 ? classes - 1 : 1);
+        oc_tell(c, "votes", classifier ? oc_c_mul(c, s, pairs(classes)) : 0);
+        oc_add(c, k, OC_MAC, oc_c_mul(c, each, classes > 1 ? classes - 1 : 1));
+        if (classifier)
+            oc_add(c, k, OC_CMP, oc_c_mul(c, s, pairs(classes)));
+    } else {
+        oc_tell(c, "linear", oc_c_mul(c, s, coefficients));
+        oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
+    }
+    oc_ml_post_transform(c, k, ml_models_post_transform(c), oc_c_out(c, classifier));
+    k->attr_params = oc_c_add(c, coefficients, oc_ml_count(c, "support_vectors"));
+    k->attr_params = oc_c_add(c, k->attr_params, oc_ml_count(c, "rho"));
+    return 0;
+}
+static const char cost_svm_formula[] =
+    "MAC = each*(F + rows) + linear; ADD = [kernel_type:LINEAR == RBF]*each*F; "
+    "EXP = [kernel_type:LINEAR == RBF]*each; POW = [kernel_type:LINEAR == POLY]*each; "
+    "TANH = [kernel_type:LINEAR == SIGMOID]*each; CMP = votes; each := 0; F := 0; rows := 0; "
+    "linear := 0; "
+    "votes := 0; " OC_ML_POST_FORMULA;
+
+#define ML_MODELS_ML(n, sh, co)                                                                              \
+    {                                                                                                        \
+        .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = OC_OP_GEMM, .shape = (sh), OC_COST(co)  \
+    }
+
+static const struct oc_op ml_models_rows[] = {
+    ML_MODELS_ML("LinearClassifier", shape_linear_classifier, ml_models_cost_linear),
+    ML_MODELS_ML("LinearRegressor", shape_linear_regressor, ml_models_cost_linear),
+    ML_MODELS_ML("SVMClassifier", shape_svm_classifier, cost_svm),
+    ML_MODELS_ML("SVMRegressor", shape_svm_regressor, cost_svm),
+};
+OC_FAMILY(ml_models, ml_models_rows);

@@ -19,7 +19,7 @@ struct forest {
     uint64_t votes;  /* weights of all leaves */
 };
 
-/* ---- depth ------------------------------------------------------------------------------------------ */
+/* ---- depth -------------------------------------------------------------------------------------------- */
 
 struct visit {
     uint32_t node, depth;
@@ -212,7 +212,7 @@ static int read_new_forest(struct oc_op_ctx *c, struct forest *f)
     return 0;
 }
 
-/* ---- rules ------------------------------------------------------------------------------------------ */
+/* ---- rules -------------------------------------------------------------------------------------------- */
 
 static bool new_form(const struct oc_op_ctx *c)
 {
@@ -305,5 +305,4 @@ static const struct oc_op rows[] = {
     TREES("TreeEnsembleClassifier", 1, shape_classifier),
     TREES("TreeEnsembleRegressor", 1, shape_targets),
 };
-extern const struct oc_op_family oc_ops_ml_trees;
-const struct oc_op_family oc_ops_ml_trees = OC_FAMILY("ml_trees", rows);
+OC_FAMILY(ml_trees, rows);

@@ -178,7 +178,11 @@ bool oc_op_keeps_shape(const struct oc_op *op);
 bool oc_op_selects(const struct oc_op *op);
 bool oc_op_has_channels(const struct oc_op *op);
 bool oc_op_broadcasts(const struct oc_op *op);   /* an element-wise operator of two operands */
-uint32_t oc_op_required(const struct oc_op *op); /* least number of inputs */
+uint32_t oc_op_required(const struct oc_op *op); /* smallest number of inputs */
+
+/* A row: {OC_OP_ROW("", "Relu", 1, ELEMENTWISE, NULL, oc_shape_same), OC_COST(cost_relu), .in_place = ...} */
+#define OC_OP_ROW(d, n, v, class, sl, sh)                                                                    \
+    .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_##class, .slots = (sl), .shape = (sh)
 
 /* In a row: a cost rule with its formula, the text `<rule>_formula` next to the rule. */
 #define OC_COST(rule) .cost = (rule), .formula = rule##_formula
@@ -188,10 +192,10 @@ struct oc_op_family {
     const struct oc_op *op;
     uint32_t n;
 };
+/* Ends a family: what op_table.c lists, by name. */
 #define OC_FAMILY(title, rows)                                                                               \
-    {                                                                                                        \
-        .name = (title), .op = (rows), .n = OC_COUNT(rows)                                                   \
-    }
+    extern const struct oc_op_family oc_ops_##title;                                                         \
+    const struct oc_op_family oc_ops_##title = {.name = #title, .op = (rows), .n = OC_COUNT(rows)}
 
 /* The row for an operator at an imported opset version (0: newest), or NULL. */
 const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t opset);
@@ -377,7 +381,8 @@ int oc_shape_broadcast(struct oc_op_ctx *c); /* all inputs, dtype of in 0; opset
 int oc_shape_broadcast_bool(struct oc_op_ctx *c);
 int oc_fold_same(struct oc_op_ctx *c); /* out 0 = value of in 0 */
 int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k);
-extern const char oc_cost_none_formula[], oc_cost_elementwise_formula[];
+int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k); /* the activation with the operator's name */
+extern const char oc_cost_none_formula[], oc_cost_elementwise_formula[], oc_cost_named_formula[];
 int oc_cost_elementwise(struct oc_op_ctx *c,
                         struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
                                                struct oc_prims list, per output element */

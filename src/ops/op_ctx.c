@@ -1,11 +1,12 @@
+/* What a rule sees of its node: attributes, inputs, outputs, sizes, counts. */
 #include "base/ck.h"
-#include "ops/fold.h"
+#include "ops/elem.h"
 #include "ops/op.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-/* ---- attributes ------------------------------------------------------------------------------------- */
+/* ---- attributes --------------------------------------------------------------------------------------- */
 
 static void note_read(const struct oc_op_ctx *c)
 {
@@ -78,7 +79,7 @@ const struct oc_tensor *oc_attr_tensor(const struct oc_op_ctx *c, const char *na
                                                                                 : NULL;
 }
 
-/* ---- inputs ----------------------------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------------------- */
 
 const struct oc_type *oc_in(const struct oc_op_ctx *c, unsigned slot)
 {
@@ -145,7 +146,7 @@ int oc_attr_or_input_ints(const struct oc_op_ctx *c, const char *attr, unsigned 
     return *v ? 1 : -1;
 }
 
-/* ---- outputs ---------------------------------------------------------------------------------------- */
+/* ---- outputs ------------------------------------------------------------------------------------------ */
 
 static bool out_present(const struct oc_op_ctx *c, unsigned slot)
 {
@@ -266,7 +267,7 @@ struct oc_dim oc_op_fresh_dim(struct oc_op_ctx *c, const char *what, int64_t max
     return oc_dim_fresh(c->exprs, oc_printf(c->arena, "%s.%s", node, what ? what : "0"), max);
 }
 
-/* ---- cost arithmetic -------------------------------------------------------------------------------- */
+/* ---- cost arithmetic ---------------------------------------------------------------------------------- */
 
 uint64_t oc_c_mul(struct oc_op_ctx *c, uint64_t a, uint64_t b)
 {

@@ -1,9 +1,10 @@
+/* Rules of all families, and histograms of activations. */
 #include "base/str.h"
-#include "ops/fold.h"
+#include "ops/elem.h"
 
 #include <string.h>
 
-/* ---- shapes ----------------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------------------- */
 
 int oc_shape_same(struct oc_op_ctx *c)
 {
@@ -67,7 +68,7 @@ int oc_shape_broadcast_bool(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- small values ----------------------------------------------------------------------------------- */
+/* ---- small values ------------------------------------------------------------------------------------- */
 
 bool oc_fold_count(const struct oc_shape *s, uint32_t *n)
 {
@@ -168,9 +169,16 @@ void oc_fold_broadcast(struct oc_op_ctx *c, oc_fold_fn *fn)
                          OC_NEW_ARRAY(c->arena, c->n_in, const struct oc_elem *));
 }
 
-/* ---- cost ------------------------------------------------------------------------------------------- */
+/* ---- cost --------------------------------------------------------------------------------------------- */
 
 const char oc_cost_none_formula[] = "";
+
+int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
+    return 0;
+}
+const char oc_cost_named_formula[] = "this = N(o)";
 const char oc_cost_elementwise_formula[] = "this = N(o)";
 
 int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k)
@@ -190,7 +198,7 @@ int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-/* ---- activations ------------------------------------------------------------------------------------ */
+/* ---- activations -------------------------------------------------------------------------------------- */
 
 struct activation {
     const char *name;

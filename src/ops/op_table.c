@@ -1,3 +1,4 @@
+/* Finds the row of an operator; names of classes and primitives; what rows say by class and flags. */
 #include <string.h>
 
 #include "ops/formula.h"
@@ -75,7 +76,7 @@ void oc_op_get(size_t index, struct oc_op_info *out)
     }
 }
 
-/* ---- op table --------------------------------------------------------------------------------------- */
+/* ---- op table ----------------------------------------------------------------------------------------- */
 
 /* Lists every family once, by name. Inside a family the rows are sorted by name, domain, first version
  * (checked by a test). */

@@ -1,6 +1,36 @@
+/* Control flow. analyze/control.c infers through the bodies; the rows here make the operators known. */
+#include "ops/op.h"
+
+/* Without their bodies the outputs are unknown. */
+static int shape_unknown(struct oc_op_ctx *c)
+{
+    for (uint32_t i = 0; i < c->n_out; i++)
+        oc_set_out_type(c, i, NULL);
+    return 0;
+}
+
+#define CONTROL(d, n, v, fl, b, sl)                                                                          \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_CONTROL, .flags = OC_F_CONTROL | (fl),   \
+        .body = OC_BODY_##b, .slots = (sl), .shape = shape_unknown                                           \
+    }
+
+static const struct oc_op control_rows[] = {
+    CONTROL("com.microsoft", "BeamSearch", 1, 0, GENERATION, ".m"),
+    CONTROL("com.microsoft", "GreedySearch", 1, 0, GENERATION, ".m"),
+    CONTROL("", "If", 1, 0, IF, "m"),
+    CONTROL("", "Loop", 1, 0, LOOP, "mm."),
+    CONTROL("com.microsoft", "Sampling", 1, 0, GENERATION, ".m"),
+    CONTROL("", "Scan", 8, 0, SCAN, NULL),
+    CONTROL("", "SequenceMap", 17, OC_F_FUNCTION, MAP, NULL),
+    CONTROL("com.microsoft", "WhisperBeamSearch", 1, 0, GENERATION, ".m"),
+};
+OC_FAMILY(control, control_rows);
+
+/* ---- work that a model does not define ---------------------------------------------------------------- */
+
 /* Operators whose work is not defined in the model (cost-semantics 4.17), and copies between devices. Their
  * output types are those declared in the file. */
-#include "ops/op.h"
 
 static int shape_declared(struct oc_op_ctx *c)
 {
@@ -36,7 +66,7 @@ static int shape_bifurcation(struct oc_op_ctx *c)
         .fold = oc_fold_same                                                                                 \
     }
 
-static const struct oc_op rows[] = {
+static const struct oc_op opaque_rows[] = {
     OPAQUE("", "ATen", shape_declared),
     OPAQUE("com.microsoft", "BifurcationDetector", shape_bifurcation),
     OPAQUE("com.microsoft", "EPContext", shape_declared),
@@ -46,5 +76,4 @@ static const struct oc_op rows[] = {
     OPAQUE("com.microsoft", "SampleOp", oc_shape_same),
     OPAQUE("com.microsoft", "Snpe", shape_declared),
 };
-extern const struct oc_op_family oc_ops_opaque;
-const struct oc_op_family oc_ops_opaque = OC_FAMILY("opaque", rows);
+OC_FAMILY(opaque, opaque_rows);

@@ -1,11 +1,12 @@
 /* Conversion between types, and quantized element-wise operators. cost-semantics 4.5, 4.10. */
-#include "ops/fold.h"
-#include "ops/move.h"
-
 #include <math.h>
 #include <string.h>
 
-/* ---- Cast ------------------------------------------------------------------------------------------- */
+#include "ops/elem.h"
+#include "ops/op.h"
+#include "ops/shared_rules.h"
+
+/* ---- Cast --------------------------------------------------------------------------------------------- */
 
 /* Version 1 gives the type as text. */
 static unsigned cast_target(const struct oc_op_ctx *c)
@@ -118,7 +119,7 @@ static int cost_cast(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_cast_formula[] = "CVT = c*N(o); c := 0";
 
-/* ---- QuantizeLinear, DequantizeLinear --------------------------------------------------------------- */
+/* ---- QuantizeLinear, DequantizeLinear ----------------------------------------------------------------- */
 
 /* The elements of a block along the axis share one scale. */
 static int check_blocks(struct oc_op_ctx *c)
@@ -311,7 +312,7 @@ static int cost_qlinear_concat(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_qlinear_concat_formula[] = "dequantize = n; requantize = n; n := 0";
 
-/* ---- GatherBlockQuantized --------------------------------------------------------------------------- */
+/* ---- GatherBlockQuantized ----------------------------------------------------------------------------- */
 
 /* uint8 data holds 8/bits elements a byte along the last axis */
 static int64_t packing(const struct oc_op_ctx *c)
@@ -366,7 +367,7 @@ static const char cost_gather_blocks_formula[] = "DEQ = N(o)";
     .domain = MS, .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (sl), .shape = (s),       \
     OC_COST(cost_qlinear), .prim = (p), .n_prim = (np), .param = (act)
 
-static const struct oc_op rows[] = {
+static const struct oc_op quantize_rows[] = {
     {ROW("", "Cast", 1, 0, OC_F_KEEPS_SHAPE | OC_F_SELECTS, NULL, shape_cast, fold_cast, cost_cast),
      .in_place = OC_SLOT_0},
     {ROW("", "CastLike", 15, 0, OC_F_FUNCTION | OC_F_SELECTS, ".m", shape_cast, fold_cast, cost_cast)},
@@ -381,20 +382,11 @@ static const struct oc_op rows[] = {
     {ROW("", "DynamicQuantizeLinear", 11, 0, OC_F_FUNCTION, NULL, shape_dynamic_quantize, NULL,
          cost_dynamic_quantize),
      .kernel = OC_KC_REDUCE},
-    {.domain = MS,
-     .name = "GatherBlockQuantized",
-     .since = 1,
-     .op_class = OC_OP_GATHER,
-     .slots = "e.qq",
-     .shape = shape_gather_blocks,
+    {OC_OP_ROW(MS, "GatherBlockQuantized", 1, GATHER, "e.qq", shape_gather_blocks),
      OC_COST(cost_gather_blocks)},
     {QLINEAR("QLinearAdd", ".qq.qqqq", shape_qlinear_binary, OC_ADD, 2, NULL)},
-    {.domain = MS,
-     .name = "QLinearConcat",
-     .since = 1,
-     .op_class = OC_OP_COPY,
-     .slots = "qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq",
-     .shape = shape_qlinear_concat,
+    {OC_OP_ROW(MS, "QLinearConcat", 1, COPY, "qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq",
+               shape_qlinear_concat),
      OC_COST(cost_qlinear_concat)},
     {QLINEAR("QLinearLeakyRelu", ".q", oc_shape_same, 0, 1, "LeakyRelu")},
     {QLINEAR("QLinearMul", ".qq.qqqq", shape_qlinear_binary, OC_MUL, 2, NULL)},
@@ -409,5 +401,267 @@ static const struct oc_op rows[] = {
      .n_required = 2},
     {ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, quantize_cost_quantize)},
 };
-extern const struct oc_op_family oc_ops_quantize;
-const struct oc_op_family oc_ops_quantize = OC_FAMILY("quantize", rows);
+OC_FAMILY(quantize, quantize_rows);
+
+/* ---- quantizers of QONNX ------------------------------------------------------------------------------ */
+
+/* Quantizers of QONNX (qonnx.custom_op.general, fastmachinelearning/qonnx 1.0 at cc2ec17): floats in, floats
+ * with the values of integers out. The exporter of Brevitas writes them in the domain onnx.brevitas. */
+
+/* The zero point is a float: absent, or known to be zero, it costs nothing. */
+static bool has_zero_point(const struct oc_op_ctx *c)
+{
+    const struct oc_data *d = oc_in_value(c, 2);
+    double v;
+    for (uint32_t i = 0; d && i < d->n; i++)
+        if (!oc_elem_known_real(&d->e[i], &v) || v != 0)
+            return true;
+    return oc_in(c, 2) && !d;
+}
+
+static void count_zero_point(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t n = has_zero_point(c) ? oc_c_mul(c, 2, oc_c_in(c, 0)) : 0; /* added, and subtracted */
+    oc_tell(c, "zp", n);
+    oc_add(c, k, OC_ADD, n);
+}
+
+/* x / scale + zero point, clamped, rounded, and back */
+static int cost_quant(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims work[] = {{OC_DIV, 1}, {OC_CMP, 2}, {OC_RND, 1}, {OC_MUL, 1}, {0, 0}};
+    oc_add_prims(c, k, work, oc_c_in(c, 0));
+    count_zero_point(c, k);
+    return 0;
+}
+static const char cost_quant_formula[] =
+    "DIV = N(x); CMP = 2*N(x); RND = N(x); MUL = N(x); ADD = zp; zp := 0";
+
+/* the sign times the scale */
+static int cost_bipolar(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims work[] = {{OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
+    oc_add_prims(c, k, work, oc_c_in(c, 0));
+    return 0;
+}
+static const char cost_bipolar_formula[] = "CMP = N(x); MUL = N(x)";
+
+/* Rounded by scale, divided by the scale of the truncation, rounded, and back; version 2, which has an output
+ * scale and so 6 inputs, clamps too. */
+static int cost_trunc(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims work[] = {{OC_DIV, 2}, {OC_RND, 2}, {OC_MUL, 1}, {0, 0}};
+    uint64_t n = oc_c_in(c, 0);
+    oc_add_prims(c, k, work, n);
+    if (oc_in(c, 5))
+        oc_add(c, k, OC_CMP, oc_c_mul(c, 2, n));
+    count_zero_point(c, k);
+    return 0;
+}
+static const char cost_trunc_formula[] =
+    "DIV = 2*N(x); RND = 2*N(x); MUL = N(x); CMP = 2*[in5]*N(x); ADD = zp; zp := 0";
+
+/* Every element is compared with the T thresholds of its channel, and the results are added. */
+static int cost_thresholds(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *t = oc_in_shape(c, 1);
+    if (!t->ranked || t->rank != 2) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t n = oc_c_mul(c, oc_c_in(c, 0), oc_c_dim(c, t->dim[1]));
+    oc_add(c, k, OC_CMP, n);
+    oc_add(c, k, OC_ADD, n);
+    return 0;
+}
+static const char cost_thresholds_formula[] = "CMP = N(x)*w[1]; ADD = N(x)*w[1]";
+
+#define QUANT(n, s, co)                                                                                      \
+    {                                                                                                        \
+        .domain = "qonnx.custom_op.general", .name = (n), .since = 1, .op_class = OC_OP_QUANTIZE,            \
+        .slots = (s), .shape = oc_shape_same, OC_COST(co)                                                    \
+    }
+
+static const struct oc_op qonnx_rows[] = {
+    QUANT("BipolarQuant", ".q", cost_bipolar),      QUANT("IntQuant", ".qqq", cost_quant),
+    QUANT("MultiThreshold", "..", cost_thresholds), QUANT("Quant", ".qqq", cost_quant),
+    QUANT("Trunc", ".qqqqq", cost_trunc),
+};
+OC_FAMILY(qonnx, qonnx_rows);
+
+/* ---- special layouts ---------------------------------------------------------------------------------- */
+
+/* Quantized operators of ONNX Runtime with special data layouts: QOrdered*, block floating point, and
+ * QEmbedLayerNormalization. cost-semantics 4.2, 4.3, 4.10. */
+
+/* ---- types -------------------------------------------------------------------------------------------- */
+
+static int set_float(struct oc_op_ctx *c, const char *attr, struct oc_shape shape)
+{
+    int64_t dtype = oc_attr_i(c, attr, OC_DT_FLOAT);
+    if (dtype <= OC_DT_UNDEFINED || dtype >= OC_DT_COUNT)
+        return oc_op_fail(c, "invalid %s %lld", attr, (long long)dtype);
+    oc_set_out(c, 0, (unsigned)dtype, shape);
+    return 0;
+}
+
+/* ---- block floating point ----------------------------------------------------------------------------- */
+
+/* Raw bytes, at most those of the original tensor; its shape and strides. */
+static int shape_quantize_bfp(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    int64_t max = x->ranked ? oc_dim_max_value(c->exprs, oc_shape_count(c->exprs, x)) : -1;
+    uint64_t bytes;
+    if (max >= 0 && (!oc_bytes_of(oc_in_dtype(c, 0), (uint64_t)max, &bytes) || bytes > INT64_MAX))
+        max = -1;
+    else if (max >= 0)
+        max = (int64_t)bytes;
+    struct oc_dim rank = x->ranked ? oc_known(x->rank) : oc_op_fresh_dim(c, "rank", OC_MAX_RANK);
+    oc_set_out(c, 0, OC_DT_UINT8, oc_shape_1d(c->arena, oc_op_fresh_dim(c, "bytes", max)));
+    oc_set_out(c, 1, OC_DT_INT64, oc_shape_1d(c->arena, rank));
+    oc_set_out(c, 2, OC_DT_INT64, oc_shape_1d(c->arena, rank));
+    return 0;
+}
+
+static const struct oc_prims bfp[] = {{OC_CVT, 1}, {OC_MUL, 1}, {0, 0}};
+
+static int cost_quantize_bfp(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_prims(c, k, bfp, oc_c_in(c, 0));
+    return 0;
+}
+static const char cost_quantize_bfp_formula[] = "CVT = N(x); MUL = N(x)";
+
+static int shape_dequantize_bfp(struct oc_op_ctx *c)
+{
+    struct oc_list size = oc_list_of(c, NULL, 1);
+    struct oc_dim dim[OC_MAX_RANK];
+    if (!size.sized || size.n > OC_MAX_RANK)
+        return set_float(c, "dtype", oc_shape_unranked());
+    for (uint32_t i = 0; i < size.n; i++) {
+        dim[i] = oc_elem_to_dim(c, &size.e[i], i, -1);
+        if (oc_is_known(dim[i]) && dim[i].v < 0)
+            return oc_op_fail(c, "axis %u has invalid size %lld", i, (long long)dim[i].v);
+    }
+    return set_float(c, "dtype", oc_shape_of(c->arena, size.n, dim));
+}
+
+/* ---- QOrderedMatMul ----------------------------------------------------------------------------------- */
+
+/* A, scale_A, B, scale_B, scale_Y, bias, C, scale_C */
+static int ordered_matmul(struct oc_op_ctx *c, struct oc_shape *out, struct oc_dim *depth)
+{
+    return oc_matmul_shape(c, oc_in_shape(c, 0), oc_in_shape(c, 2), out, depth);
+}
+
+static int shape_ordered_matmul(struct oc_op_ctx *c)
+{
+    struct oc_shape out;
+    struct oc_dim depth;
+    if (ordered_matmul(c, &out, &depth))
+        return -1;
+    oc_set_out(c, 0, OC_DT_INT8, out);
+    return 0;
+}
+
+static int cost_ordered_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct oc_shape out;
+    struct oc_dim depth;
+    uint64_t n = oc_c_out(c, 0);
+    if (ordered_matmul(c, &out, &depth))
+        return -1;
+    oc_add_product(c, k, n, oc_c_dim(c, depth));
+    oc_add_prims(c, k, oc_prims_requantize, n);
+    if (oc_in(c, 5))
+        oc_add(c, k, OC_ADD, n);
+    if (oc_in(c, 6)) { /* beta * C */
+        oc_add(c, k, OC_MUL, n);
+        oc_add(c, k, OC_ADD, n);
+    }
+    return 0;
+}
+static const char cost_ordered_matmul_formula[] =
+    "MAC = N(o)*K; requantize = N(o); ADD = ([in5] + [in6])*N(o); MUL = [in6]*N(o)";
+
+/* ---- normalisations ----------------------------------------------------------------------------------- */
+
+/* X, scale_X, scale, B, scale_Y */
+static int cost_ordered_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    int64_t axis = oc_attr_i(c, "axis", -1);
+    unsigned at;
+    if (!x->ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    if (!oc_axis(axis, x->rank, &at))
+        return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)axis, x->rank);
+    uint64_t n = oc_c_in(c, 0);
+    oc_add_prims(c, k, oc_prims_dequantize, n);
+    oc_add_layer_norm(c, k, n, oc_c_range(c, x, 0, at), oc_in(c, 3) != NULL);
+    oc_add_prims(c, k, oc_prims_requantize, n);
+    return 0;
+}
+static const char cost_ordered_norm_formula[] = "dequantize = n; requantize = n; " OC_LAYER_NORM_FORMULA;
+
+/* input_ids, segment_ids, word, position, segment, gamma, beta, mask, then their scales and zero points
+ * -> output [B,S,H] float, mask_index [B] */
+static int shape_embed(struct oc_op_ctx *c)
+{
+    const struct oc_shape *ids = oc_in_shape(c, 0), *word = oc_in_shape(c, 2);
+    if ((ids->ranked && ids->rank != 2) || (word->ranked && word->rank != 2))
+        return oc_op_fail(c, "invalid ids rank %u and table rank %u", ids->rank, word->rank);
+    struct oc_dim dim[3];
+    for (unsigned i = 0; i < 2; i++)
+        dim[i] = ids->ranked ? ids->dim[i] : oc_fresh_axis(c, i, -1);
+    dim[2] = word->ranked ? word->dim[1] : oc_fresh_axis(c, 2, -1);
+    oc_set_out(c, 0, OC_DT_FLOAT, oc_shape_of(c->arena, 3, dim));
+    oc_set_out(c, 1, OC_DT_INT32, oc_shape_1d(c->arena, dim[0]));
+    return 0;
+}
+
+static void quant_order_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
+{
+    uint64_t bytes = oc_in(c, slot) ? oc_c_part(c, slot, elements) : 0;
+    if (slot < k->n_in && bytes < k->rd[slot])
+        k->rd[slot] = bytes;
+}
+
+/* Sum of 2 or 3 dequantized rows per token, then LayerNormalization */
+static int cost_embed(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_type *o = oc_out(c, 0);
+    uint64_t terms = oc_in(c, 4) ? 3 : 2, n = oc_c_out(c, 0), rows = oc_c_in(c, 0);
+    if (!o)
+        return 0;
+    k->rest_class = OC_CLASS_F32;
+    oc_add_prims(c, k, oc_prims_dequantize, oc_c_mul(c, terms, n));
+    oc_add(c, k, OC_ADD, oc_c_mul(c, terms - 1, n));
+    oc_add_layer_norm(c, k, n, rows, oc_in(c, 6) != NULL);
+    quant_order_limit_rows(c, k, 2, n);
+    quant_order_limit_rows(c, k, 3,
+                           oc_c_range(c, &o->shape, 1, 3)); /* all sentences use the same positions */
+    quant_order_limit_rows(c, k, 4, n);
+    return 0;
+}
+static const char cost_embed_formula[] =
+    "dequantize = (2 + [in4])*n; ADD = (1 + [in4])*n; " OC_LAYER_NORM_FORMULA;
+
+#define QUANT_ORDER_MS(n, cl, s, sh, co, p)                                                                  \
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),       \
+    OC_COST(co), .param = (p)
+
+static const struct oc_op quant_order_rows[] = {
+    {QUANT_ORDER_MS("DequantizeBFP", OC_OP_QUANTIZE, ".m", shape_dequantize_bfp, oc_cost_elementwise, bfp)},
+    {QUANT_ORDER_MS("QEmbedLayerNormalization", OC_OP_NORM, "..eeenn.q", shape_embed, cost_embed, NULL),
+     .kernel = OC_KC_GATHER},
+    {QUANT_ORDER_MS("QOrderedLayerNormalization", OC_OP_NORM, ".qnnq", shape_quantize_order,
+                    cost_ordered_norm, NULL)},
+    {QUANT_ORDER_MS("QOrderedMatMul", OC_OP_GEMM, ".q.qqb.q", shape_ordered_matmul, cost_ordered_matmul,
+                    NULL)},
+    {QUANT_ORDER_MS("QuantizeBFP", OC_OP_QUANTIZE, NULL, shape_quantize_bfp, cost_quantize_bfp, NULL)},
+};
+OC_FAMILY(quant_order, quant_order_rows);

@@ -40,7 +40,7 @@ static const struct reduction log_sum_exp = {.map = OC_EXP,
                                              .has_finish = true,
                                              .finish_alone = true};
 
-/* ---- axes ------------------------------------------------------------------------------------------- */
+/* ---- axes --------------------------------------------------------------------------------------------- */
 
 struct axes {
     bool known;   /* else only their number may be known: n */
@@ -86,7 +86,7 @@ static int read_axes(struct oc_op_ctx *c, const struct oc_shape *x, struct axes 
     return 0;
 }
 
-/* ---- shape ------------------------------------------------------------------------------------------ */
+/* ---- shape -------------------------------------------------------------------------------------------- */
 
 static struct oc_shape reduced_shape(struct oc_op_ctx *c, const struct oc_shape *x, const struct axes *a,
                                      bool keep)
@@ -156,7 +156,7 @@ static int shape_qlinear_mean(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- small values ----------------------------------------------------------------------------------- */
+/* ---- small values ------------------------------------------------------------------------------------- */
 
 /* Reduces a vector to one number. */
 static int fold_reduce(struct oc_op_ctx *c)
@@ -187,7 +187,7 @@ static int fold_reduce(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- cost ------------------------------------------------------------------------------------------- */
+/* ---- cost --------------------------------------------------------------------------------------------- */
 
 static int reduce_cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -238,12 +238,7 @@ static const char sum_square_formula[] = "MUL = N(x); ADD = combined" REDUCED;
     .fold = fold_reduce, .cost = reduce_cost_reduce, .param = &(r), .formula = r##_formula
 
 static const struct oc_op rows[] = {
-    {.domain = "com.microsoft",
-     .name = "QLinearReduceMean",
-     .since = 1,
-     .op_class = OC_OP_REDUCE,
-     .slots = ".q",
-     .shape = shape_qlinear_mean,
+    {OC_OP_ROW("com.microsoft", "QLinearReduceMean", 1, REDUCE, ".q", shape_qlinear_mean),
      OC_COST(cost_qlinear_mean)},
     {REDUCE("ReduceL1", l1), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceL2", l2), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
@@ -254,25 +249,10 @@ static const struct oc_op rows[] = {
     {REDUCE("ReduceMin", min), .flags = OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceProd", prod), .flags = OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceSum", sum), .flags = OC_F_COUNT_BY_TYPES},
-    {.domain = "com.microsoft",
-     .name = "ReduceSumInteger",
-     .since = 1,
-     .op_class = OC_OP_REDUCE,
-     .shape = shape_reduce_integer,
-     .cost = reduce_cost_reduce,
-     .formula = sum_formula,
-     .param = &sum},
+    {OC_OP_ROW("com.microsoft", "ReduceSumInteger", 1, REDUCE, NULL, shape_reduce_integer),
+     .cost = reduce_cost_reduce, .formula = sum_formula, .param = &sum},
     {REDUCE("ReduceSumSquare", sum_square), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
-    {.domain = "com.microsoft",
-     .name = "ReduceSumTraining",
-     .since = 1,
-     .op_class = OC_OP_REDUCE,
-     .slots = ".m",
-     .shape = shape_reduce,
-     .fold = fold_reduce,
-     .cost = reduce_cost_reduce,
-     .formula = sum_formula,
-     .param = &sum},
+    {OC_OP_ROW("com.microsoft", "ReduceSumTraining", 1, REDUCE, ".m", shape_reduce), .fold = fold_reduce,
+     .cost = reduce_cost_reduce, .formula = sum_formula, .param = &sum},
 };
-extern const struct oc_op_family oc_ops_reduce;
-const struct oc_op_family oc_ops_reduce = OC_FAMILY("reduce", rows);
+OC_FAMILY(reduce, rows);

@@ -1,11 +1,11 @@
 /* Operators that only change the shape of data, and those that read shapes. cost-semantics 4.9 and 5.3: no
  * arithmetic, no bytes. */
-#include "ops/fold.h"
-#include "ops/move.h"
+#include "ops/elem.h"
+#include "ops/shared_rules.h"
 
 #include <string.h>
 
-/* ---- Reshape ---------------------------------------------------------------------------------------- */
+/* ---- Reshape ------------------------------------------------------------------------------------------ */
 
 /* The free size of a target shape: an explicit -1, or the only unknown element. */
 static int find_free(const struct oc_list *l)
@@ -122,7 +122,7 @@ static int shape_reshape(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- Flatten, Squeeze, Unsqueeze -------------------------------------------------------------------- */
+/* ---- Flatten, Squeeze, Unsqueeze ---------------------------------------------------------------------- */
 
 static int shape_flatten(struct oc_op_ctx *c)
 {
@@ -216,7 +216,7 @@ static int shape_unsqueeze(struct oc_op_ctx *c)
     return unsqueeze(c, &l);
 }
 
-/* ---- Shape, Size ------------------------------------------------------------------------------------ */
+/* ---- Shape, Size -------------------------------------------------------------------------------------- */
 
 static void reshape_shape_range(struct oc_op_ctx *c, unsigned *from, unsigned *to)
 {
@@ -270,7 +270,7 @@ static int fold_size(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- Expand, BitCast -------------------------------------------------------------------------------- */
+/* ---- Expand, BitCast ---------------------------------------------------------------------------------- */
 
 static struct oc_dim expand_dim(struct oc_op_ctx *c, unsigned axis, struct oc_dim d, const struct oc_elem *e)
 {
@@ -345,21 +345,8 @@ static int shape_bit_cast(struct oc_op_ctx *c)
 
 static const struct oc_op rows[] = {
     {VIEW("BitCast", 26, 0, NULL, shape_bit_cast, NULL)},
-    {.domain = "",
-     .name = "Expand",
-     .since = 8,
-     .op_class = OC_OP_COPY,
-     .slots = ".m",
-     .shape = shape_expand,
-     .fold = fold_expand,
-     OC_COST(cost_expand)},
-    {.domain = "com.microsoft",
-     .name = "ExpandDims",
-     .since = 1,
-     .op_class = OC_OP_VIEW,
-     .flags = OC_F_VIEW,
-     .slots = ".m",
-     .shape = shape_unsqueeze,
+    {OC_OP_ROW("", "Expand", 8, COPY, ".m", shape_expand), .fold = fold_expand, OC_COST(cost_expand)},
+    {OC_OP_ROW("com.microsoft", "ExpandDims", 1, VIEW, ".m", shape_unsqueeze), .flags = OC_F_VIEW,
      .fold = oc_fold_same},
     {VIEW("Flatten", 1, 0, NULL, shape_flatten, oc_fold_same)},
     {VIEW("Identity", 1, OC_F_NO_EFFECT, NULL, oc_shape_same, oc_fold_same)},
@@ -369,5 +356,4 @@ static const struct oc_op rows[] = {
     {VIEW("Squeeze", 1, 0, ".m", shape_squeeze, oc_fold_same)},
     {VIEW("Unsqueeze", 1, 0, ".m", shape_unsqueeze, oc_fold_same)},
 };
-extern const struct oc_op_family oc_ops_reshape;
-const struct oc_op_family oc_ops_reshape = OC_FAMILY("reshape", rows);
+OC_FAMILY(reshape, rows);

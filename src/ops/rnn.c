@@ -1,5 +1,5 @@
 /* Recurrent layers. cost-semantics 4.13. */
-#include "ops/move.h"
+#include "ops/shared_rules.h"
 
 #include <string.h>
 
@@ -241,5 +241,4 @@ static const struct oc_op rows[] = {
     RNN("", "LSTM", 1, "...b.", lstm),
     RNN("", "RNN", 1, "...b.", plain_rnn),
 };
-extern const struct oc_op_family oc_ops_rnn;
-const struct oc_op_family oc_ops_rnn = OC_FAMILY("rnn", rows);
+OC_FAMILY(rnn, rows);

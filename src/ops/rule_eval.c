@@ -1,14 +1,13 @@
 /* Evaluates expression trees of user rules for a node. Sizes stay oc_dim, so that unknown ones give
  * expressions and bounds. */
-#include "ops/rule_tree.h"
-
 #include <string.h>
 
-#include "ops/move.h"
+#include "ops/rule_expr.h"
+#include "ops/shared_rules.h"
 
 static int rule_eval_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out);
 
-/* ---- tensors ---------------------------------------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------------------------------------ */
 
 static const struct oc_type *rule_eval_tensor(const struct oc_rule_env *env, const struct oc_rule_expr *e)
 {
@@ -141,7 +140,7 @@ static int rule_eval_has(struct oc_rule_env *env, const struct oc_rule_expr *e, 
     return 0;
 }
 
-/* ---- values ----------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------- */
 
 static bool rule_eval_element(const struct oc_elem *e, struct oc_dim *out)
 {
@@ -170,7 +169,7 @@ static int rule_eval_value(struct oc_rule_env *env, const struct oc_rule_expr *e
     return 0;
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------- */
+/* ---- attributes --------------------------------------------------------------------------------------- */
 
 static const struct oc_attr *rule_eval_attribute(const struct oc_rule_env *env, const char *name)
 {
@@ -256,7 +255,7 @@ static int attr_is(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
     return 0;
 }
 
-/* ---- arithmetic ------------------------------------------------------------------------------------- */
+/* ---- arithmetic --------------------------------------------------------------------------------------- */
 
 static int eval_let(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out)
 {
@@ -417,7 +416,7 @@ int oc_rule_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
     return rule_eval_number(env, e, out);
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------------------- */
 
 /* A shape under construction. */
 struct builder {
@@ -522,7 +521,7 @@ int oc_rule_shape(struct oc_rule_env *env, const struct oc_rule_expr *e, struct 
     return 0;
 }
 
-/* ---- types ------------------------------------------------------------------------------------------ */
+/* ---- types -------------------------------------------------------------------------------------------- */
 
 int oc_rule_dtype(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned *out)
 {
@@ -542,4 +541,154 @@ int oc_rule_dtype(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigne
         return oc_op_fail(env->c, "%lld is not an element type", (long long)code);
     *out = (unsigned)code;
     return 0;
+}
+
+/* ---- printing ----------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    uint8_t level; /* operator precedence; 0: a function */
+} signs[] = {
+    [R_ADD] = {" + ", 2},   [R_SUB] = {" - ", 2}, [R_MUL] = {"*", 3},   [R_DIV] = {"/", 3},
+    [R_CEIL] = {"ceil", 0}, [R_MOD] = {"mod", 0}, [R_MIN] = {"min", 0}, [R_MAX] = {"max", 0},
+    [R_EQ] = {" == ", 1},   [R_NE] = {" != ", 1}, [R_LT] = {" < ", 1},  [R_LE] = {" <= ", 1},
+    [R_GT] = {" > ", 1},    [R_GE] = {" >= ", 1},
+};
+
+/* env NULL: names, not numbers. */
+struct printer {
+    struct oc_rule_env *env;
+    struct oc_buf *out;
+};
+
+static void rule_eval_print(struct printer *p, const struct oc_rule_expr *e, unsigned level);
+
+static void print_call(struct printer *p, const char *name, const struct oc_rule_expr *a,
+                       const struct oc_rule_expr *b, const struct oc_rule_expr *c)
+{
+    const struct oc_rule_expr *list[] = {a, b, c};
+    oc_buf_printf(p->out, "%s(", name);
+    for (unsigned i = 0; i < OC_COUNT(list) && list[i]; i++) {
+        oc_buf_str(p->out, i ? ", " : "");
+        rule_eval_print(p, list[i], 0);
+    }
+    oc_buf_char(p->out, ')');
+}
+
+static void print_name(struct printer *p, const struct oc_rule_expr *e)
+{
+    static const char *const functions[] = {
+        [R_ELEMENTS] = "N", [R_RANK] = "rank", [R_BYTES] = "bytes", [R_HAS] = "has", [R_VALUE] = "value"};
+    const char *tensor = e->is_out ? "out" : "in";
+    switch (e->kind) {
+    case R_LET:
+        oc_buf_str(p->out, e->text);
+        break;
+    case R_SIZE:
+        oc_buf_printf(p->out, "%s%u[", tensor, e->slot);
+        rule_eval_print(p, e->a, 0);
+        oc_buf_char(p->out, ']');
+        break;
+    case R_PRODUCT:
+        oc_buf_printf(p->out, "%s%u[", tensor, e->slot);
+        if (e->a)
+            rule_eval_print(p, e->a, 0);
+        oc_buf_char(p->out, ':');
+        if (e->b)
+            rule_eval_print(p, e->b, 0);
+        oc_buf_char(p->out, ']');
+        break;
+    case R_ATTR:
+    case R_ATTR_ITEM:
+        oc_buf_printf(p->out, "attr.%s", e->text);
+        if (e->kind == R_ATTR_ITEM) {
+            oc_buf_char(p->out, '[');
+            rule_eval_print(p, e->a, 0);
+            oc_buf_char(p->out, ']');
+        }
+        if (e->b) { /* the default */
+            oc_buf_char(p->out, '|');
+            rule_eval_print(p, e->b, 5);
+        }
+        break;
+    case R_ATTR_LEN:
+        oc_buf_printf(p->out, "len(attr.%s)", e->text);
+        break;
+    case R_ATTR_IS:
+        oc_buf_printf(p->out, "(attr.%s", e->text);
+        if (e->otherwise)
+            oc_buf_printf(p->out, "|'%s'", e->otherwise);
+        oc_buf_printf(p->out, " %s '%s')", e->number ? "!=" : "==", e->word);
+        break;
+    default:
+        oc_buf_printf(p->out, "%s(%s%u", functions[e->kind], tensor, e->slot);
+        if (e->a) {
+            oc_buf_str(p->out, ", ");
+            rule_eval_print(p, e->a, 0);
+        }
+        oc_buf_char(p->out, ')');
+    }
+}
+
+/* The value of a name; failures print as unknown, the rule itself has reported them. */
+static void print_value(struct printer *p, const struct oc_rule_expr *e)
+{
+    struct oc_err *err = p->env->c->err, unused = {0};
+    struct oc_dim d;
+    p->env->c->err = &unused;
+    if (oc_rule_number(p->env, e, &d) || !oc_is_known(d))
+        oc_buf_char(p->out, '?');
+    else
+        oc_buf_printf(p->out, "%lld", (long long)d.v);
+    p->env->c->err = err;
+}
+
+static void print_sign(struct printer *p, const struct oc_rule_expr *e, unsigned level)
+{
+    unsigned own = signs[e->kind].level;
+    if (own == 0) {
+        print_call(p, signs[e->kind].text, e->a, e->b, NULL);
+        return;
+    }
+    oc_buf_str(p->out, own < level ? "(" : "");
+    rule_eval_print(p, e->a, own);
+    oc_buf_str(p->out, signs[e->kind].text);
+    rule_eval_print(p, e->b, own + 1);
+    oc_buf_str(p->out, own < level ? ")" : "");
+}
+
+static void rule_eval_print(struct printer *p, const struct oc_rule_expr *e, unsigned level)
+{
+    switch (e->kind) {
+    case R_NUMBER:
+        oc_buf_printf(p->out, "%lld", (long long)e->number);
+        break;
+    case R_NEG:
+        oc_buf_char(p->out, '-');
+        rule_eval_print(p, e->a, 4);
+        break;
+    case R_CLOG2:
+        print_call(p, "clog2", e->a, NULL, NULL);
+        break;
+    case R_IF:
+        print_call(p, "if", e->a, e->b, e->c);
+        break;
+    default:
+        if (e->kind >= R_ADD && e->kind <= R_GE)
+            print_sign(p, e, level);
+        else if (p->env)
+            print_value(p, e);
+        else
+            print_name(p, e);
+    }
+}
+
+void oc_rule_print_numbers(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_buf *out)
+{
+    rule_eval_print(&(struct printer){.env = env, .out = out}, e, 0);
+}
+
+void oc_rule_print_names(const struct oc_rule_expr *e, struct oc_buf *out)
+{
+    rule_eval_print(&(struct printer){.out = out}, e, 0);
 }

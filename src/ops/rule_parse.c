@@ -1,6 +1,6 @@
 /* Parser: texts of user rules to trees. The grammar is in rule_expr.h. */
 #include "base/str.h"
-#include "ops/rule_tree.h"
+#include "ops/rule_expr.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ struct parser {
 
 static struct oc_rule_expr *number(struct parser *p);
 
-/* ---- errors and words ------------------------------------------------------------------------------- */
+/* ---- errors and words --------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void complain(struct parser *p, const char *fmt, ...)
 {
@@ -97,7 +97,7 @@ static struct oc_rule_expr *make_binary(struct parser *p, enum rule_kind kind, s
     return e;
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------------------------------------ */
 
 /* "in0", "out12" */
 static bool is_tensor(struct oc_str s, bool *is_out, uint16_t *slot)
@@ -169,7 +169,7 @@ static struct oc_rule_expr *size(struct parser *p, struct oc_str name)
     return e;
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------- */
+/* ---- attributes --------------------------------------------------------------------------------------- */
 
 static const char *quoted(struct parser *p)
 {
@@ -225,7 +225,7 @@ static struct oc_rule_expr *attribute(struct parser *p)
     return comparison_of_words(p, e);
 }
 
-/* ---- functions -------------------------------------------------------------------------------------- */
+/* ---- functions ---------------------------------------------------------------------------------------- */
 
 static struct oc_rule_expr *value(struct parser *p)
 {
@@ -332,7 +332,7 @@ static struct oc_rule_expr *function(struct parser *p, struct oc_str name)
     return node(p, R_NUMBER);
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------------------------------------ */
 
 static struct oc_rule_expr *find_let(struct parser *p, struct oc_str name)
 {
@@ -448,7 +448,7 @@ static struct oc_rule_expr *number(struct parser *p)
     return e;
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------------------- */
 
 struct items {
     const struct oc_rule_expr *list[MAX_ITEMS];
@@ -540,7 +540,7 @@ static struct oc_rule_expr *shape(struct parser *p)
     return e;
 }
 
-/* ---- types ------------------------------------------------------------------------------------------ */
+/* ---- types -------------------------------------------------------------------------------------------- */
 
 static unsigned dtype_name(struct parser *p)
 {
@@ -570,7 +570,7 @@ static struct oc_rule_expr *dtype(struct parser *p)
     return e;
 }
 
-/* ---- whole texts ------------------------------------------------------------------------------------ */
+/* ---- whole texts -------------------------------------------------------------------------------------- */
 
 static unsigned depth_of(const struct oc_rule_scope *scope, const struct oc_rule_expr *e)
 {

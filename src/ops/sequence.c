@@ -8,7 +8,7 @@
 
 #define MAX_ITEMS 64
 
-/* ---- types ------------------------------------------------------------------------------------------ */
+/* ---- types -------------------------------------------------------------------------------------------- */
 
 static struct oc_dim common_dim(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, unsigned axis)
 {
@@ -117,7 +117,7 @@ static int sequence_position(struct oc_op_ctx *c, unsigned slot, int64_t n, int6
     return 1;
 }
 
-/* ---- making and changing sequences ------------------------------------------------------------------ */
+/* ---- making and changing sequences -------------------------------------------------------------------- */
 
 static int shape_construct(struct oc_op_ctx *c)
 {
@@ -243,7 +243,7 @@ static int fold_length(struct oc_op_ctx *c)
     return 0;
 }
 
-/* ---- tensors to sequences and back ------------------------------------------------------------------ */
+/* ---- tensors to sequences and back -------------------------------------------------------------------- */
 
 /* The type of the tensor with one axis changed or removed. */
 static struct oc_type sequence_with_axis(struct oc_op_ctx *c, const struct oc_type *x, unsigned axis,
@@ -397,7 +397,7 @@ static int sequence_cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char sequence_cost_concat_formula[] = "";
 
-/* ---- optionals -------------------------------------------------------------------------------------- */
+/* ---- optionals ---------------------------------------------------------------------------------------- */
 
 static int shape_optional(struct oc_op_ctx *c)
 {
@@ -448,11 +448,7 @@ static int fold_has_element(struct oc_op_ctx *c)
     .slots = (s), .shape = (sh), .fold = (fo)
 
 static const struct oc_op rows[] = {
-    {.domain = "",
-     .name = "ConcatFromSequence",
-     .since = 11,
-     .op_class = OC_OP_COPY,
-     .shape = sequence_shape_concat,
+    {OC_OP_ROW("", "ConcatFromSequence", 11, COPY, NULL, sequence_shape_concat),
      OC_COST(sequence_cost_concat)},
     {VIEW("Optional", 15, 0, NULL, shape_optional, fold_optional)},
     {VIEW("OptionalGetElement", 15, 0, NULL, shape_get_element, oc_fold_same)},
@@ -463,13 +459,6 @@ static const struct oc_op rows[] = {
     {VIEW("SequenceErase", 11, 0, ".m", shape_erase, NULL)},
     {VIEW("SequenceInsert", 11, 0, "..m", shape_insert, NULL)},
     {VIEW("SequenceLength", 11, OC_F_TYPE_ONLY, NULL, shape_length, fold_length)},
-    {.domain = "",
-     .name = "SplitToSequence",
-     .since = 11,
-     .op_class = OC_OP_COPY,
-     .slots = ".m",
-     .shape = sequence_shape_split,
-     OC_COST(sequence_cost_split)},
+    {OC_OP_ROW("", "SplitToSequence", 11, COPY, ".m", sequence_shape_split), OC_COST(sequence_cost_split)},
 };
-extern const struct oc_op_family oc_ops_sequence;
-const struct oc_op_family oc_ops_sequence = OC_FAMILY("sequence", rows);
+OC_FAMILY(sequence, rows);

@@ -44,7 +44,7 @@ static uint64_t count_without(struct oc_op_ctx *c, const struct oc_shape *x, uns
     return n;
 }
 
-/* ---- DFT -------------------------------------------------------------------------------------------- */
+/* ---- DFT ---------------------------------------------------------------------------------------------- */
 
 /* 1 the axis of the signal, 0 unknown, -1 out of range. An attribute in version 17, an input from 20. */
 static int dft_axis(struct oc_op_ctx *c, unsigned rank, unsigned *axis)
@@ -129,7 +129,7 @@ static int cost_dft(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_dft_formula[] = OC_DFT_FORMULA;
 
-/* ---- STFT ------------------------------------------------------------------------------------------- */
+/* ---- STFT --------------------------------------------------------------------------------------------- */
 
 /* Length of a frame: given, or that of the window. */
 static struct oc_dim frame_length(struct oc_op_ctx *c)
@@ -185,7 +185,7 @@ static int cost_stft(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_stft_formula[] = "MUL = window; window := 0; " OC_DFT_FORMULA;
 
-/* ---- MelWeightMatrix -------------------------------------------------------------------------------- */
+/* ---- MelWeightMatrix ---------------------------------------------------------------------------------- */
 
 static int shape_mel(struct oc_op_ctx *c)
 {
@@ -300,40 +300,10 @@ static int cost_irfft(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_irfft_formula[] = OC_DFT_FORMULA;
 
 static const struct oc_op rows[] = {
-    {.domain = "",
-     .name = "DFT",
-     .since = 17,
-     .op_class = OC_OP_OTHER,
-     .slots = ".m",
-     .shape = shape_dft,
-     OC_COST(cost_dft)},
-    {.domain = "com.microsoft",
-     .name = "Irfft",
-     .since = 1,
-     .op_class = OC_OP_OTHER,
-     .shape = shape_irfft,
-     OC_COST(cost_irfft)},
-    {.domain = "",
-     .name = "MelWeightMatrix",
-     .since = 17,
-     .op_class = OC_OP_GENERATE,
-     .slots = "m",
-     .shape = shape_mel,
-     OC_COST(cost_mel),
-     .param = mel_element},
-    {.domain = "com.microsoft",
-     .name = "Rfft",
-     .since = 1,
-     .op_class = OC_OP_OTHER,
-     .shape = shape_rfft,
-     OC_COST(cost_rfft)},
-    {.domain = "",
-     .name = "STFT",
-     .since = 17,
-     .op_class = OC_OP_OTHER,
-     .slots = ".mtm",
-     .shape = shape_stft,
-     OC_COST(cost_stft)},
+    {OC_OP_ROW("", "DFT", 17, OTHER, ".m", shape_dft), OC_COST(cost_dft)},
+    {OC_OP_ROW("com.microsoft", "Irfft", 1, OTHER, NULL, shape_irfft), OC_COST(cost_irfft)},
+    {OC_OP_ROW("", "MelWeightMatrix", 17, GENERATE, "m", shape_mel), OC_COST(cost_mel), .param = mel_element},
+    {OC_OP_ROW("com.microsoft", "Rfft", 1, OTHER, NULL, shape_rfft), OC_COST(cost_rfft)},
+    {OC_OP_ROW("", "STFT", 17, OTHER, ".mtm", shape_stft), OC_COST(cost_stft)},
 };
-extern const struct oc_op_family oc_ops_signal;
-const struct oc_op_family oc_ops_signal = OC_FAMILY("signal", rows);
+OC_FAMILY(signal, rows);

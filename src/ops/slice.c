@@ -1,9 +1,9 @@
 /* Slice in all its forms, Split, Pad, Crop. cost-semantics 4.9, 5.3, 5.4. */
 #include "base/ck.h"
-#include "ops/fold.h"
-#include "ops/move.h"
+#include "ops/elem.h"
+#include "ops/shared_rules.h"
 
-/* ---- one axis of a Slice ---------------------------------------------------------------------------- */
+/* ---- one axis of a Slice ------------------------------------------------------------------------------ */
 
 #define TO_THE_END ((int64_t)INT32_MAX) /* exporters write this or larger for "no end" */
 
@@ -65,7 +65,7 @@ static bool cut_axis(struct oc_exprs *x, struct oc_dim d, const struct cut *cut,
     return true;
 }
 
-/* ---- Slice ------------------------------------------------------------------------------------------ */
+/* ---- Slice -------------------------------------------------------------------------------------------- */
 
 struct slice_args {
     struct oc_list starts, ends, axes, steps;
@@ -166,7 +166,7 @@ static int cost_slice(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-/* ---- Split ------------------------------------------------------------------------------------------ */
+/* ---- Split -------------------------------------------------------------------------------------------- */
 
 /* Equal parts of an axis; with num_outputs the last one may be smaller. */
 static int equal_parts(struct oc_op_ctx *c, struct oc_dim d, unsigned n, struct oc_dim *part)
@@ -259,7 +259,7 @@ static int slice_cost_split(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-/* ---- Pad, CenterCropPad, Crop ----------------------------------------------------------------------- */
+/* ---- Pad, CenterCropPad, Crop ------------------------------------------------------------------------- */
 
 /* d + begin + end; begin and end are small values */
 static struct oc_dim padded(struct oc_op_ctx *c, unsigned axis, struct oc_dim d, const struct oc_elem *begin,
@@ -372,24 +372,11 @@ static const struct oc_op rows[] = {
     {COPY("Crop", 1, 0, NULL, shape_crop, NULL, cost_crop)},
     {COPY("DynamicSlice", 1, 0, ".m", shape_slice, fold_slice, cost_slice)},
     {COPY("Pad", 1, 0, ".m", shape_pad, NULL, NULL)},
-    {.domain = "com.microsoft",
-     .name = "Pad",
-     .since = 1,
-     .op_class = OC_OP_COPY,
-     .slots = ".m",
-     .shape = shape_pad},
+    {OC_OP_ROW("com.microsoft", "Pad", 1, COPY, ".m", shape_pad)},
     {COPY("Slice", 1, 9, NULL, shape_slice, fold_slice, cost_slice)},
     {COPY("Slice", 10, 0, ".m", shape_slice, fold_slice, cost_slice)},
     {COPY("Split", 1, 0, ".m", slice_shape_split, fold_split, slice_cost_split)},
-    {.domain = "com.microsoft",
-     .name = "SplitTraining",
-     .since = 1,
-     .op_class = OC_OP_COPY,
-     .slots = ".m",
-     .shape = slice_shape_split,
-     .fold = fold_split,
-     .cost = slice_cost_split,
-     .formula = ""},
+    {OC_OP_ROW("com.microsoft", "SplitTraining", 1, COPY, ".m", slice_shape_split), .fold = fold_split,
+     .cost = slice_cost_split, .formula = ""},
 };
-extern const struct oc_op_family oc_ops_slice;
-const struct oc_op_family oc_ops_slice = OC_FAMILY("slice", rows);
+OC_FAMILY(slice, rows);

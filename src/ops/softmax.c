@@ -1,5 +1,5 @@
 /* Softmax, related operators and the losses based on it. cost-semantics 4.4, shape-inference 4.4. */
-#include "ops/norm_cost.h"
+#include "ops/shared_rules.h"
 
 #include <string.h>
 
@@ -95,7 +95,7 @@ static int cost_hardmax(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_hardmax_formula[] = "CMP = N(o)";
 
-/* ---- losses ----------------------------------------------------------------------------------------- */
+/* ---- losses ------------------------------------------------------------------------------------------- */
 
 static int shape_loss(struct oc_op_ctx *c)
 {
@@ -146,44 +146,18 @@ static const char cost_nll_formula[] =
     OC_COST(co)
 
 static const struct oc_op rows[] = {
-    {.domain = "com.microsoft",
-     .name = "BiasSoftmax",
-     .since = 1,
-     .op_class = OC_OP_SOFTMAX,
-     .shape = oc_shape_same,
-     OC_COST(cost_bias_softmax)},
+    {OC_OP_ROW("com.microsoft", "BiasSoftmax", 1, SOFTMAX, NULL, oc_shape_same), OC_COST(cost_bias_softmax)},
     {SOFTMAX("", "Hardmax", NULL, cost_hardmax)},
     {SOFTMAX("", "LogSoftmax", NULL, cost_log_softmax), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
-    {.domain = "",
-     .name = "NegativeLogLikelihoodLoss",
-     .since = 12,
-     .op_class = OC_OP_REDUCE,
-     .shape = shape_loss,
-     OC_COST(cost_nll),
+    {OC_OP_ROW("", "NegativeLogLikelihoodLoss", 12, REDUCE, NULL, shape_loss), OC_COST(cost_nll),
      .flags = OC_F_FUNCTION},
-    {.domain = "com.microsoft",
-     .name = "QLinearSoftmax",
-     .since = 1,
-     .op_class = OC_OP_SOFTMAX,
-     .slots = ".q",
-     .shape = oc_shape_same,
+    {OC_OP_ROW("com.microsoft", "QLinearSoftmax", 1, SOFTMAX, ".q", oc_shape_same),
      OC_COST(cost_qlinear_softmax)},
     {SOFTMAX("", "Softmax", NULL, cost_softmax),
      .flags = OC_F_FUNCTION | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_TYPES},
-    {.domain = "",
-     .name = "SoftmaxCrossEntropyLoss",
-     .since = 12,
-     .op_class = OC_OP_SOFTMAX,
-     .shape = shape_loss,
-     OC_COST(cost_cross_entropy),
+    {OC_OP_ROW("", "SoftmaxCrossEntropyLoss", 12, SOFTMAX, NULL, shape_loss), OC_COST(cost_cross_entropy),
      .flags = OC_F_FUNCTION},
-    {.domain = "com.microsoft",
-     .name = "SoftmaxCrossEntropyLossInternal",
-     .since = 1,
-     .op_class = OC_OP_SOFTMAX,
-     .slots = "...m",
-     .shape = shape_loss,
+    {OC_OP_ROW("com.microsoft", "SoftmaxCrossEntropyLossInternal", 1, SOFTMAX, "...m", shape_loss),
      OC_COST(cost_cross_entropy)},
 };
-extern const struct oc_op_family oc_ops_softmax;
-const struct oc_op_family oc_ops_softmax = OC_FAMILY("softmax", rows);
+OC_FAMILY(softmax, rows);

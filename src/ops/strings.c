@@ -1,9 +1,10 @@
 /* String operators, and decoding of compressed images; their cost is not modelled. shape-inference 4.10,
  * cost-semantics 4.9. */
+#include <string.h>
+
 #include "base/str.h"
 #include "ops/op.h"
-
-#include <string.h>
+#include "ops/shared_rules.h"
 
 #define MAX_STOP_WORDS 1000 /* limit for comparing stop words with a known value */
 
@@ -146,7 +147,7 @@ static int shape_image_decoder(struct oc_op_ctx *c)
         OC_COST(co)                                                                                          \
     }
 
-static const struct oc_op rows[] = {
+static const struct oc_op strings_rows[] = {
     TEXT("", "ImageDecoder", 20, NULL, shape_image_decoder, cost_image),
     TEXT("", "RegexFullMatch", 20, NULL, oc_shape_same_bool, strings_cost_text),
     TEXT("", "StringConcat", 20, NULL, oc_shape_broadcast, strings_cost_text),
@@ -155,5 +156,274 @@ static const struct oc_op rows[] = {
     TEXT("", "TfIdfVectorizer", 9, NULL, shape_tfidf, strings_cost_text),
     TEXT("com.microsoft", "Tokenizer", 1, NULL, shape_tokenizer, strings_cost_text),
 };
-extern const struct oc_op_family oc_ops_strings;
-const struct oc_op_family oc_ops_strings = OC_FAMILY("strings", rows);
+OC_FAMILY(strings, strings_rows);
+
+/* ---- tokenizers --------------------------------------------------------------------------------------- */
+
+/* ai.onnx.contrib: tokenizers and string operators of onnxruntime-extensions 0.14 (operators/tokenizer,
+ * operators/text). The number of tokens depends on the text: an attribute fixes or bounds it, else it is
+ * unknown. Work on byte strings is not modelled. */
+
+/* Tokens of a text: exactly padding_length, max_length or fewer, or any number. */
+static struct oc_dim tokens(struct oc_op_ctx *c)
+{
+    int64_t padded = oc_attr_i(c, "padding_length", -1), most = oc_attr_i(c, "max_length", -1);
+    return padded > 0 ? oc_known(padded) : oc_op_fresh_dim(c, "tokens", most > 0 ? most : -1);
+}
+
+/* x with more axes at its end */
+static struct oc_shape with_axes(struct oc_op_ctx *c, const struct oc_shape *x, const struct oc_dim *more,
+                                 unsigned n)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    if (!x->ranked || x->rank + n > OC_MAX_RANK)
+        return oc_shape_unranked();
+    for (unsigned i = 0; i < x->rank + n; i++)
+        dim[i] = i < x->rank ? x->dim[i] : more[i - x->rank];
+    return oc_shape_of(c->arena, x->rank + n, dim);
+}
+
+/* Byte-pair encoders: ids and mask {texts..., tokens}, offsets {texts..., tokens, 2} */
+static int shape_bpe(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    const struct oc_dim more[2] = {tokens(c), oc_known(2)};
+    oc_set_out(c, 0, OC_DT_INT64, with_axes(c, x, more, 1));
+    oc_set_out(c, 1, OC_DT_INT64, with_axes(c, x, more, 1));
+    oc_set_out(c, 2, OC_DT_INT64, with_axes(c, x, more, 2));
+    return 0;
+}
+
+/* WordPiece of BERT, one text or a pair: {tokens} or {1, tokens} three times, offsets {tokens, 2} */
+static int shape_bert(struct oc_op_ctx *c)
+{
+    bool batch = strcmp(c->op->name, "HfBertTokenizer") == 0;
+    const struct oc_dim dim[3] = {oc_known(1), tokens(c), oc_known(2)};
+    for (unsigned i = 0; i < 3; i++)
+        oc_set_out(c, i, OC_DT_INT64, oc_shape_of(c->arena, batch ? 2 : 1, batch ? dim : dim + 1));
+    oc_set_out(c, 3, OC_DT_INT64, oc_shape_of(c->arena, 2, dim + 1));
+    return 0;
+}
+
+/* The elements of x plus one: where each text begins, and the end. */
+static struct oc_dim bounds_of(struct oc_op_ctx *c, const struct oc_shape *x)
+{
+    return x->ranked ? oc_dim_add(c->exprs, oc_shape_count(c->exprs, x), oc_known(1))
+                     : oc_op_fresh_dim(c, "rows", -1);
+}
+
+/* tokens, where each text begins, positions */
+static int shape_sentencepiece(struct oc_op_ctx *c)
+{
+    struct oc_dim n = tokens(c);
+    oc_set_out(c, 0, OC_DT_INT32, oc_shape_1d(c->arena, n));
+    oc_set_out(c, 1, OC_DT_INT64, oc_shape_1d(c->arena, bounds_of(c, oc_in_shape(c, 0))));
+    oc_set_out(c, 2, OC_DT_INT32, oc_shape_1d(c->arena, n));
+    return 0;
+}
+
+/* words, their row limits: tokens as strings, their ids, row limits */
+static int shape_wordpiece(struct oc_op_ctx *c)
+{
+    struct oc_dim n = tokens(c);
+    const struct oc_shape *rows = oc_in_shape(c, 1);
+    oc_set_out(c, 0, OC_DT_STRING, oc_shape_1d(c->arena, n));
+    oc_set_out(c, 1, OC_DT_INT32, oc_shape_1d(c->arena, n));
+    oc_set_out(c, 2, OC_DT_INT64, *rows);
+    return 0;
+}
+
+/* ids {..., tokens} to texts {...} */
+static int shape_bpe_decoder(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    struct oc_shape out = oc_shape_unranked();
+    if (x->ranked)
+        out = x->rank > 1 ? oc_shape_of(c->arena, x->rank - 1U, x->dim) : oc_shape_1d(c->arena, oc_known(1));
+    oc_set_out(c, 0, OC_DT_STRING, out);
+    return 0;
+}
+
+static int shape_one_text(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, OC_DT_STRING, oc_shape_1d(c->arena, oc_known(1)));
+    return 0;
+}
+
+static int shape_texts(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, OC_DT_STRING, oc_shape_1d(c->arena, oc_op_fresh_dim(c, "texts", -1)));
+    return 0;
+}
+
+static int shape_numbers(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, OC_DT_INT64, *oc_in_shape(c, 0));
+    return 0;
+}
+
+/* words, begins, ends, where each text begins */
+static int shape_regex_split(struct oc_op_ctx *c)
+{
+    struct oc_dim n = oc_op_fresh_dim(c, "words", -1);
+    oc_set_out(c, 0, OC_DT_STRING, oc_shape_1d(c->arena, n));
+    oc_set_out(c, 1, OC_DT_INT64, oc_shape_1d(c->arena, n));
+    oc_set_out(c, 2, OC_DT_INT64, oc_shape_1d(c->arena, n));
+    oc_set_out(c, 3, OC_DT_INT64, oc_shape_1d(c->arena, bounds_of(c, oc_in_shape(c, 0))));
+    return 0;
+}
+
+/* The words as a sparse matrix: places {words, 2}, words, size {2} */
+static int tokenizers_shape_split(struct oc_op_ctx *c)
+{
+    const struct oc_dim dim[] = {oc_op_fresh_dim(c, "words", -1), oc_known(2)};
+    oc_set_out(c, 0, OC_DT_INT64, oc_shape_of(c->arena, 2, dim));
+    oc_set_out(c, 1, OC_DT_STRING, oc_shape_1d(c->arena, dim[0]));
+    oc_set_out(c, 2, OC_DT_INT64, oc_shape_1d(c->arena, oc_known(2)));
+    return 0;
+}
+
+/* Without the axis that input 2 names. */
+static int shape_join(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    struct oc_dim dim[OC_MAX_RANK];
+    unsigned n = 0, axis;
+    int64_t at;
+    struct oc_shape out = oc_shape_unranked();
+    if (x->ranked && oc_in_int(c, 2, &at)) {
+        if (!oc_axis(at, x->rank, &axis))
+            return oc_op_fail(c, "the axis is out of range for rank %u", (unsigned)x->rank);
+        for (unsigned i = 0; i < x->rank; i++)
+            if (i != axis)
+                dim[n++] = x->dim[i];
+        out = n ? oc_shape_of(c->arena, n, dim) : oc_shape_1d(c->arena, oc_known(1));
+    }
+    oc_set_out(c, 0, OC_DT_STRING, out);
+    return 0;
+}
+
+#define TOKENIZERS_TEXT(n, sh)                                                                               \
+    {                                                                                                        \
+        .domain = "ai.onnx.contrib", .name = (n), .since = 1, .op_class = OC_OP_OTHER, .shape = (sh),        \
+        OC_COST(strings_cost_text)                                                                           \
+    }
+
+static const struct oc_op tokenizers_rows[] = {
+    TOKENIZERS_TEXT("BasicTokenizer", shape_texts),
+    TOKENIZERS_TEXT("BertTokenizer", shape_bert),
+    TOKENIZERS_TEXT("BertTokenizerDecoder", shape_texts),
+    TOKENIZERS_TEXT("BlingFireSentenceBreaker", shape_texts),
+    TOKENIZERS_TEXT("BpeDecoder", shape_bpe_decoder),
+    TOKENIZERS_TEXT("CLIPTokenizer", shape_bpe),
+    TOKENIZERS_TEXT("GPT2Tokenizer", shape_bpe),
+    TOKENIZERS_TEXT("HfBertTokenizer", shape_bert),
+    TOKENIZERS_TEXT("RobertaTokenizer", shape_bpe),
+    TOKENIZERS_TEXT("SentencepieceDecoder", shape_one_text),
+    TOKENIZERS_TEXT("SentencepieceTokenizer", shape_sentencepiece),
+    TOKENIZERS_TEXT("StringConcat", oc_shape_broadcast),
+    TOKENIZERS_TEXT("StringECMARegexReplace", oc_shape_same),
+    TOKENIZERS_TEXT("StringECMARegexSplitWithOffsets", shape_regex_split),
+    TOKENIZERS_TEXT("StringEqual", oc_shape_broadcast_bool),
+    TOKENIZERS_TEXT("StringHash", shape_numbers),
+    TOKENIZERS_TEXT("StringHashFast", shape_numbers),
+    TOKENIZERS_TEXT("StringJoin", shape_join),
+    TOKENIZERS_TEXT("StringLength", shape_numbers),
+    TOKENIZERS_TEXT("StringLower", oc_shape_same),
+    TOKENIZERS_TEXT("StringMapping", oc_shape_same),
+    TOKENIZERS_TEXT("StringRegexReplace", oc_shape_same),
+    TOKENIZERS_TEXT("StringRegexSplitWithOffsets", shape_regex_split),
+    TOKENIZERS_TEXT("StringSplit", tokenizers_shape_split),
+    TOKENIZERS_TEXT("StringStrip", oc_shape_same),
+    TOKENIZERS_TEXT("StringUpper", oc_shape_same),
+    TOKENIZERS_TEXT("WordpieceTokenizer", shape_wordpiece),
+};
+OC_FAMILY(tokenizers, tokenizers_rows);
+
+/* ---- N-grams and windows ------------------------------------------------------------------------------ */
+
+/* N-grams and windows of ONNX Runtime (com.microsoft). cost-semantics 4.5, 4.9. */
+
+/* ---- hashes ------------------------------------------------------------------------------------------- */
+
+/* 10 bit operations per hashed element. */
+static int hashing_cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    c->assumption = "10 operations per hashed element";
+    oc_add_int(c, k, OC_BIT, oc_c_mul(c, 10, oc_c_out(c, 0)));
+    return 0;
+}
+static const char hashing_cost_hash_formula[] = "BIT = 10*N(o)";
+
+/* NGramHashMapping [batch, sequence], VarlenNGramHashMapping [tokens]: hashes with one more axis of length
+ * (max_ngram_size - 1) * n_head_per_ngram; the ids carried over [batch, max_ngram_size - 1]. */
+static int shape_ngram_hash(struct oc_op_ctx *c)
+{
+    bool packed = strcmp(c->op->name, "VarlenNGramHashMapping") == 0;
+    const struct oc_shape *ids = oc_in_shape(c, 0), *ends = oc_in_shape(c, 3);
+    int64_t size = oc_attr_i(c, "max_ngram_size", 0), heads = oc_attr_i(c, "n_head_per_ngram", 0), width;
+    unsigned rank = packed ? 1 : 2;
+    if (size < 2 || heads < 1 || __builtin_mul_overflow(size - 1, heads, &width))
+        return oc_op_fail(c, "invalid max_ngram_size %lld, n_head_per_ngram %lld", (long long)size,
+                          (long long)heads);
+    if (ids->ranked && ids->rank != rank)
+        return oc_op_fail(c, "invalid ids rank %u", ids->rank);
+    struct oc_dim dim[3];
+    for (unsigned i = 0; i < rank; i++)
+        dim[i] = ids->ranked ? ids->dim[i] : oc_fresh_axis(c, i, -1);
+    dim[rank] = oc_known(width);
+    struct oc_dim carried[2] = {dim[0], oc_known(size - 1)};
+    if (packed)
+        carried[0] = ends->ranked && ends->rank == 1 ? oc_dim_sub(c->exprs, ends->dim[0], oc_known(1))
+                                                     : oc_op_fresh_dim(c, "batch", -1);
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, rank + 1, dim));
+    oc_set_out(c, 1, oc_in_dtype(c, 0), oc_shape_of(c->arena, 2, carried));
+    oc_set_out(c, 2, OC_DT_INT32, oc_shape_of(c->arena, 2, carried));
+    return 0;
+}
+
+/* ---- others ------------------------------------------------------------------------------------------- */
+
+static int shape_scores(struct oc_op_ctx *c)
+{
+    oc_set_out_type(c, 0, oc_in(c, 1));
+    return 0;
+}
+
+/* Windows of `size` along an axis, `step` apart: [..., windows, ..., size] */
+static int shape_unfold(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    int64_t size = oc_attr_i(c, "size", 0), step = oc_attr_i(c, "step", 1), where = oc_attr_i(c, "dim", -1);
+    struct oc_dim dim[OC_MAX_RANK + 1];
+    unsigned axis = 0;
+    if (!x->ranked || x->rank == 0 || x->rank >= OC_MAX_RANK) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        return 0;
+    }
+    if (!oc_axis(where, x->rank, &axis))
+        return oc_op_fail(c, "dim %lld is out of range for rank %u", (long long)where, x->rank);
+    if (size < 1 || step < 1 || (oc_is_known(x->dim[axis]) && size > x->dim[axis].v))
+        return oc_op_fail(c, "a window of %lld with step %lld does not fit an axis of %s", (long long)size,
+                          (long long)step, oc_dim_text(c->exprs, x->dim[axis]));
+    memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
+    struct oc_dim rest = oc_dim_sub(c->exprs, x->dim[axis], oc_known(size));
+    dim[axis] = oc_dim_add(c->exprs, oc_dim_floordiv(c->exprs, rest, oc_known(step)), oc_known(1));
+    dim[x->rank] = oc_known(size);
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank + 1U, dim));
+    return 0;
+}
+
+#define MS(n, cl, s, sh, co)                                                                                 \
+    {                                                                                                        \
+        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),   \
+        OC_COST(co)                                                                                          \
+    }
+
+static const struct oc_op hashing_rows[] = {
+    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, hashing_cost_hash),
+    MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, oc_cost_none),
+    MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, oc_cost_none),
+    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, hashing_cost_hash),
+};
+OC_FAMILY(hashing, hashing_rows);

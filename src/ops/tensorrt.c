@@ -1,13 +1,12 @@
 /* Plug-ins of TensorRT (NVIDIA/TensorRT 10.x: plugin/, README and getOutputDimensions of each; quantizers of
  * onnx/onnx-tensorrt: onnxOpImporters.cpp) whose shapes follow from their inputs and attributes. The parser
  * finds plug-ins by name whatever the domain: oc_op_find maps the domains in use to "trt". */
-#include "ops/move.h"
-#include "ops/norm_cost.h"
 #include "ops/op.h"
+#include "ops/shared_rules.h"
 
 #include <string.h>
 
-/* ---- quantizers ------------------------------------------------------------------------------------- */
+/* ---- quantizers --------------------------------------------------------------------------------------- */
 
 static const uint8_t fp8 = OC_DT_FLOAT8E4M3FN, int4 = OC_DT_INT4;
 
@@ -39,7 +38,7 @@ static int tensorrt_cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char tensorrt_cost_dequantize_formula[] = "MUL = N(o)";
 
-/* ---- transformers ----------------------------------------------------------------------------------- */
+/* ---- transformers ------------------------------------------------------------------------------------- */
 
 /* Two gathers of relative positions are added to the scores; the sum is scaled. */
 static int cost_disentangled(struct oc_op_ctx *c, struct oc_cost *k)
@@ -138,7 +137,7 @@ static int cost_context(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_context_formula[] =
     "MAC = 2*N(o)*x[0]; MUL = pairs; CMP = pairs; ADD = 2*pairs; EXP = pairs; DIV = pairs; pairs := 0";
 
-/* ---- vision ----------------------------------------------------------------------------------------- */
+/* ---- vision ------------------------------------------------------------------------------------------- */
 
 /* value {N, S, M, D}, locations {N, Lq, M, L, P, 2}: {N, Lq, M, D} */
 static int shape_msda(struct oc_op_ctx *c)
@@ -281,11 +280,7 @@ static const struct oc_op rows[] = {
     TRT("GroupNormalizationPlugin", OC_OP_NORM, ".nn", oc_shape_same, tensorrt_cost_group_norm, NULL),
     TRT("InstanceNormalization_TRT", OC_OP_NORM, NULL, oc_shape_same, tensorrt_cost_instance_norm, NULL),
     TRT("MultiscaleDeformableAttnPlugin_TRT", OC_OP_ATTENTION, ".mm..", shape_msda, cost_msda, NULL),
-    {.domain = "trt",
-     .name = "PillarScatterPlugin",
-     .since = 1,
-     .op_class = OC_OP_GATHER,
-     .shape = shape_pillars},
+    {OC_OP_ROW("trt", "PillarScatterPlugin", 1, GATHER, NULL, shape_pillars)},
     TRT("TRT_FP8DequantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_dequantize, tensorrt_cost_dequantize,
         NULL),
     TRT("TRT_FP8QuantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_quantize, tensorrt_cost_quantize, &fp8),
@@ -294,5 +289,4 @@ static const struct oc_op rows[] = {
     TRT("TRT_INT4QuantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_quantize, tensorrt_cost_quantize,
         &int4),
 };
-extern const struct oc_op_family oc_ops_tensorrt;
-const struct oc_op_family oc_ops_tensorrt = OC_FAMILY("tensorrt", rows);
+OC_FAMILY(tensorrt, rows);

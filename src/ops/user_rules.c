@@ -30,7 +30,7 @@ struct reader {
     struct oc_buf formula;
 };
 
-/* ---- attributes ------------------------------------------------------------------------------------- */
+/* ---- attributes --------------------------------------------------------------------------------------- */
 
 static struct oc_arena *arena(struct reader *r)
 {
@@ -73,7 +73,7 @@ static int bad_expression(struct reader *r, const char *attribute, const struct 
     return oc_xml_fail(r->xml, "%s%s%s", attribute, *attribute ? ": " : "", s->why);
 }
 
-/* ---- op --------------------------------------------------------------------------------------------- */
+/* ---- op ----------------------------------------------------------------------------------------------- */
 
 static int user_rules_get_class(struct reader *r, const struct oc_xml_elem *e, uint8_t *out)
 {
@@ -216,7 +216,7 @@ static int end_op(void *user, const struct oc_xml_elem *e)
     return 0;
 }
 
-/* ---- children of an op ------------------------------------------------------------------------------ */
+/* ---- children of an op -------------------------------------------------------------------------------- */
 
 /* Letters, digits and _, not starting with a digit, and not a tensor name. */
 static bool user_rules_is_name(const char *s)
@@ -318,7 +318,7 @@ static int start_bytes(void *user, const struct oc_xml_elem *e)
     return add_amount(r, e, kind, (unsigned)index, oc_xml_get(e, "bytes"));
 }
 
-/* ---- files ------------------------------------------------------------------------------------------ */
+/* ---- files -------------------------------------------------------------------------------------------- */
 
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_RULES] = {"op-rules", OC_XML_ROOT, NULL, false, "version", "", NULL, NULL},
@@ -361,7 +361,7 @@ int oc_op_rules_load(const char *path, struct oc_op_rules **out, struct oc_err *
     return rc;
 }
 
-/* ---- running a rule --------------------------------------------------------------------------------- */
+/* ---- running a rule ----------------------------------------------------------------------------------- */
 
 static const struct oc_user_rule *user_rules_rule_of(const struct oc_op *op)
 {
@@ -487,7 +487,7 @@ int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
     return 0;
 }
 
-/* ---- lookup ----------------------------------------------------------------------------------------- */
+/* ---- lookup ------------------------------------------------------------------------------------------- */
 
 uint32_t oc_op_rules_count(const struct oc_op_rules *rules)
 {

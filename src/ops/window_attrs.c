@@ -1,4 +1,5 @@
-#include "ops/window_attrs.h"
+/* Windows of convolutions and pools, from attributes. */
+#include "ops/shared_rules.h"
 #include "base/ck.h"
 
 #include <string.h>

@@ -1,0 +1,116 @@
+/* Rules that families share; those of all operators are in op.h. */
+#ifndef OC_SHARED_RULES_H
+#define OC_SHARED_RULES_H
+
+#include "ops/op.h"
+#include "shape/window.h"
+
+/* ---- rearranged data ---------------------------------------------------------------------------------- */
+
+/* Helpers of the operators that rearrange data: lists of partly unknown integers, axes, and strided copies of
+ * small values. */
+
+/* A list of integers given as an attribute or an input: its elements may be OC_E_UNKNOWN. */
+struct oc_list {
+    const struct oc_elem *e;
+    uint32_t n;
+    bool present; /* the attribute or the input is present */
+    bool sized;   /* n is known, e has n elements */
+};
+
+/* attr may be NULL: input only. The attribute takes precedence. */
+struct oc_list oc_list_of(struct oc_op_ctx *c, const char *attr, unsigned slot);
+bool oc_list_known(const struct oc_list *l); /* n is known, and every element is a known integer */
+
+/* Axes of a known list normalised to [0, rank), at most OC_MAX_RANK of them, without duplicates. 0; or -1
+ * through oc_op_fail. */
+int oc_list_axes(struct oc_op_ctx *c, const struct oc_list *l, unsigned rank, unsigned *axis);
+
+/* The axis attribute in [0, rank). 0, or -1 through oc_op_fail. */
+int oc_attr_axis(struct oc_op_ctx *c, int64_t otherwise, unsigned rank, unsigned *axis);
+
+/* The element as a dim: a known size or expression; otherwise a fresh unknown of that output axis. */
+struct oc_dim oc_elem_to_dim(struct oc_op_ctx *c, const struct oc_elem *e, unsigned axis, int64_t max);
+struct oc_dim oc_fresh_axis(struct oc_op_ctx *c, unsigned axis, int64_t max);
+struct oc_shape oc_fresh_shape(struct oc_op_ctx *c, unsigned rank); /* sets only the rank */
+
+/* The smaller of an upper bound and the size (-1: none). */
+int64_t oc_bound(struct oc_op_ctx *c, struct oc_dim d);
+
+/* Output index i of an axis reads ((start + i*step) mod wrap) * stride. */
+struct oc_walk {
+    unsigned rank;
+    int64_t size[OC_MAX_RANK], start[OC_MAX_RANK], step[OC_MAX_RANK], wrap[OC_MAX_RANK], stride[OC_MAX_RANK];
+};
+/* A walk that copies a tensor of known shape unchanged; false if the shape is unknown or above OC_MAX_DATA.
+ */
+bool oc_walk_of(const struct oc_shape *s, struct oc_walk *w);
+/* Sets the value of an output: the walk over `d`. Does nothing above OC_MAX_DATA or outside of d. */
+void oc_walk_data(struct oc_op_ctx *c, unsigned out_slot, const struct oc_data *d, const struct oc_walk *w);
+
+/* Bytes of `elements` of the input's type, for partial reads. */
+uint64_t oc_c_part(struct oc_op_ctx *c, unsigned slot, uint64_t elements);
+
+unsigned oc_clog2(uint64_t n); /* ceil of the binary logarithm; 0 for 0 and 1 */
+
+/* Text of a shape or an input's shape, for messages. */
+const char *oc_text_of(struct oc_op_ctx *c, const struct oc_shape *s);
+
+/* ---- windows ------------------------------------------------------------------------------------------ */
+
+/* Window attributes of convolutions and pools: kernel_shape, strides, pads, dilations, auto_pad, ceil_mode;
+ * one struct oc_window per axis. */
+
+struct oc_windows {
+    unsigned n; /* spatial axes */
+    struct oc_window axis[OC_MAX_RANK];
+};
+
+/* Reads the attributes for n axes. `kernel`: the kernel sizes to use when the attribute is absent, NULL: the
+ * attribute is required. Returns 0, or -1 after an error. */
+int oc_windows_read(struct oc_op_ctx *c, unsigned n, const struct oc_dim *kernel, struct oc_windows *w);
+
+/* Output size along axis i (index among the spatial axes); -1 after an error when the window does not fit. */
+int oc_windows_out(struct oc_op_ctx *c, const struct oc_windows *w, unsigned i, struct oc_dim in,
+                   struct oc_dim *out);
+
+/* Pairs (i, t) with 0 <= i < n, 0 <= t < k and 0 <= i*s - p + t*d < limit: the taps inside the tensor. */
+uint64_t oc_taps(struct oc_op_ctx *c, uint64_t n, uint64_t k, int64_t s, int64_t p, int64_t d,
+                 uint64_t limit);
+
+/* Taps of all windows: product over the axes of out * kernel, or with `taps_valid` of those inside the input.
+ * in, out: the first spatial dims. */
+uint64_t oc_windows_taps(struct oc_op_ctx *c, const struct oc_windows *w, const struct oc_dim *in,
+                         const struct oc_dim *out);
+
+/* ---- matrix products ---------------------------------------------------------------------------------- */
+
+/* Matrix products: shared by MatMul, Gemm, and their quantized and fused forms. */
+
+/* Result shape of numpy's matmul for two shapes, and the length of the contracted axis. Returns 0, or -1
+ * after an error. An operand of unknown rank gives an unranked result. */
+int oc_matmul_shape(struct oc_op_ctx *c, const struct oc_shape *a, const struct oc_shape *b,
+                    struct oc_shape *out, struct oc_dim *depth);
+
+/* n results, each of `depth` multiply-adds; reports K. */
+void oc_add_product(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t depth);
+
+/* Merges dims that must be equal: returns the known one. Returns 0, or -1 when both are known and differ. */
+int oc_unify(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, const char *what, struct oc_dim *out);
+
+/* ---- normalisations ----------------------------------------------------------------------------------- */
+
+/* Histograms of normalisations (cost-semantics 4.3, 4.4), for the standard and the fused operators.
+ * n: elements, rows: groups that are normalised separately. */
+
+/* Formulas of the next two functions. n: elements, R: rows, b: 1 with a bias */
+#define OC_LAYER_NORM_FORMULA "ADD = (3 + b)*n + R; MUL = 3*n; DIV = 3*R; SQRT = R"
+#define OC_RMS_NORM_FORMULA   "MUL = 3*n; ADD = n + R; DIV = 2*R; SQRT = R"
+void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows, bool bias);
+void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows);
+void oc_add_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n);
+
+/* Shape with the axes from `axis` on set to 1. */
+struct oc_shape oc_row_shape(struct oc_op_ctx *c, const struct oc_shape *x, unsigned axis);
+
+#endif
