@@ -659,7 +659,7 @@ static void print_sign(struct printer *p, const struct oc_rule_expr *e, unsigned
 
 static void rule_eval_print(struct printer *p, const struct oc_rule_expr *e, unsigned level)
 {
-    switch (e->kind) {
+    switch (e->kind) { /* NOLINT(clang-analyzer-core.NullDereference): operators have their operands */
     case R_NUMBER:
         oc_buf_printf(p->out, "%lld", (long long)e->number);
         break;
