@@ -60,9 +60,7 @@ CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 SHARED_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) $(HARDEN_LINK) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
-LIBS := -lz -lm -ldl -pthread
-# models are written with protobuf-c, by the zoo and the tests; the library has its own reader
-WRITER_LIBS := -lprotobuf-c $(LIBS)
+LIBS := -lprotobuf-c -lz -lm -ldl -pthread
 
 # ---- files -----------------------------------------------------------------------------------------------
 LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
@@ -98,6 +96,8 @@ BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out $(HARNESS_
 TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracle/*.c))
 PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
+# what the loader unpacks: in the library
+HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
         oracle probe-matrix corpus op-tests wild join-recordings browser browser-check bench fuzz hostile lint lint-tidy words format install uninstall deb deb-check readme-check cross clean help FORCE
@@ -175,7 +175,7 @@ format:
 	@clang-format -i $(wildcard src/*.h src/*/*.[ch] src/*/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
 
 # ---- rules -----------------------------------------------------------------------------------------------
-$(PB).c $(PB).h &: proto/onnx.proto
+$(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: proto/%.proto
 	@mkdir -p $(GEN)
 	$(call say,PROTO)protoc-c --proto_path=proto --c_out=$(GEN) $<
 
@@ -185,11 +185,11 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@
 
-$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(PB).h
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(PB).h $(HEADER_PB).h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(PB_OBJ): $(PB).c $(BUILD)/flags
+$(BUILD)/obj/%.pb-c.o: $(GEN)/%.pb-c.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) -w -MMD -MP -c -o $@ $<
 
@@ -239,11 +239,11 @@ $(GEN)/page.c: $(GEN)/page.html
 	    od -An -v -tu1 $< | tr -s ' ' ',' | sed 's/^,//; s/$$/,/'; \
 	    echo '};'; echo 'const size_t oc_page_bytes = sizeof(oc_page);'; } >$@
 
-$(BUILD)/obj/page.o: $(GEN)/page.c $(BUILD)/flags | $(PB).h
+$(BUILD)/obj/page.o: $(GEN)/page.c $(BUILD)/flags | $(PB).h $(HEADER_PB).h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-GENERATED := $(BUILD)/obj/page.o
+GENERATED := $(BUILD)/obj/page.o $(BUILD)/obj/onnx_header.pb-c.o
 $(LIB): $(call obj,$(LIB_SRC)) $(GENERATED)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
@@ -265,7 +265,7 @@ $(ZOO_LIB): $(call obj,$(filter-out models/zoo_main.c,$(ZOO_SRC)))
 	$(call say,AR)$(AR) rcs $@ $^
 
 $(ZOO): $(call obj,models/zoo_main.c) $(ZOO_LIB) $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(WRITER_LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # One program per folder of tests/unit, because linking 220 takes half a minute: a link build/<mode>/unit/FOLDER/test_X
 # to it runs the main function of test_X.c.
@@ -288,7 +288,7 @@ $(BUILD)/obj/unit/%.o: $(GEN)/unit/%.c $(BUILD)/flags
 $(UNIT_PROGRAM): $(BUILD)/unit/%/tests: $(BUILD)/obj/unit/%.o $$(call obj,$$(wildcard tests/unit/%/test_*.c)) \
         $(ZOO_LIB) $(call obj,$(SUPPORT_SRC)) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka -lsqlite3 $(WRITER_LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka -lsqlite3 $(LIBS)
 $(UNIT_BIN): $$(@D)/tests
 	@ln -sf tests $@
 
@@ -307,9 +307,9 @@ $(BUILD)/alloc_runs: tests/faults/alloc_runs.c $(wildcard tests/faults/*.h) $(BU
 # the main program: libFuzzer's, or one with reproducible mutations
 FUZZ_MAIN := $(if $(FUZZ_LINK),,tests/fuzz/driver.c) tests/fuzz/wire_mutator.c
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(FUZZ_MAIN)) \
-               $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
+               $(call obj,$(wildcard tests/support/build*.c) tests/support/whole_unpack.c) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $(filter %.o,$^) $(LIB) $(WRITER_LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $(filter %.o,$^) $(LIB) $(LIBS)
 # the parser of options, with what its messages need: the program without main
 $(BUILD)/fuzz/fuzz_options: $(call obj,$(filter-out src/cli/main.c,$(CLI_SRC)))
 
@@ -329,9 +329,9 @@ $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_t
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
-$(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(PB_OBJ) $(LIB)
+$(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(call obj,tests/support/whole_unpack.c) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(WRITER_LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # creates broken files and runs the program on them
 $(BUILD)/hostile: $(call obj,$(addprefix tests/fuzz/,hostile.c wire_mutator.c)) $(LIB)
@@ -409,7 +409,7 @@ build/lint/%.tidy: %.c .clang-tidy
 	@mv $@.new $@
 
 lint-tidy: $(patsubst %.c,build/lint/%.tidy,$(LINT_SRC))
-$(patsubst %.c,build/lint/%.tidy,$(LINT_SRC)): | $(PB).h $(GEN)/build_info.h $(GEN)/op_tests.h $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
+$(patsubst %.c,build/lint/%.tidy,$(LINT_SRC)): | $(PB).h $(HEADER_PB).h $(GEN)/build_info.h $(GEN)/op_tests.h $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
 ifneq ($(filter lint-tidy,$(MAKECMDGOALS)),)
 -include $(shell find build/lint -name '*.d' 2>/dev/null)
 endif

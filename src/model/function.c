@@ -1,32 +1,22 @@
 /* Model-local functions. A call is expanded in place: the body's nodes read and write the caller's values
- * directly, so a body is a graph whose inputs are the call's actual inputs.
- *
- * FunctionProto: 1 name, 4 input, 5 output, 6 attribute, 7 node, 9 opset_import, 10 domain, 11
- * attribute_proto, 13 overload.  OperatorSetIdProto: 1 domain, 2 version */
-#include <stdlib.h>
+ * directly, so a body is a graph whose inputs are the call's actual inputs. */
 #include <string.h>
 
 #include "model/loader.h"
 
-enum { NODES = 7 };
-
-int oc_load_opset(struct oc_loader *l, struct oc_view v, struct oc_opset *out)
+struct oc_opset *oc_load_opsets(struct oc_loader *l, Oc__Opset *const *opset, size_t n, const uint8_t *at)
 {
-    *out = (struct oc_opset){.domain = ""};
-    struct oc_wire w = oc_wire_of(v.data, v.n);
-    struct oc_field f;
-    while (oc_wire_next(&w, &f)) {
-        if (f.num == 1 && f.type == OC_WIRE_LEN)
-            out->domain = oc_load_text(l, &f);
-        else if (f.num == 2 && f.type == OC_WIRE_VARINT)
-            out->version = (int64_t)f.v;
+    struct oc_opset *set = OC_NEW_ARRAY(&l->m->arena, n + 1, struct oc_opset);
+    for (size_t i = 0; i < n; i++) {
+        const char *domain = strcmp(opset[i]->domain, "ai.onnx") == 0 ? "" : opset[i]->domain;
+        set[i] = (struct oc_opset){.domain = oc_load_text(l, domain), .version = opset[i]->version};
+        if (set[i].version < 1) {
+            oc_load_fail(l, OC_EFORMAT, at, "opset import '%s': version %lld", domain,
+                         (long long)set[i].version);
+            return NULL;
+        }
     }
-    if (strcmp(out->domain, "ai.onnx") == 0)
-        out->domain = "";
-    if (!w.bad && out->version < 1)
-        return oc_load_fail(l, OC_EFORMAT, v.data, "opset import '%s': version %lld", out->domain,
-                            (long long)out->version);
-    return oc_load_end(l, &w, "opset import");
+    return set;
 }
 
 static const char *function_key_of(struct oc_loader *l, const char *domain, const char *name,
@@ -35,46 +25,31 @@ static const char *function_key_of(struct oc_loader *l, const char *domain, cons
     return oc_printf(&l->m->arena, "%s\x1f%s\x1f%s", domain, name, overload);
 }
 
-static int load_function(struct oc_loader *l, struct oc_view v, struct oc_function *fn)
+static int load_function(struct oc_loader *l, ProtobufCBinaryData v, struct oc_function *fn)
 {
-    *fn = (struct oc_function){.domain = "", .name = "", .overload = "", .view = v};
-    uint32_t n_opset = 0;
-    struct oc_wire w = oc_wire_of(v.data, v.n);
-    struct oc_field f;
-    while (oc_wire_next(&w, &f)) {
-        n_opset += f.num == 9;
-        if (f.type != OC_WIRE_LEN)
-            continue;
-        if (f.num == 1)
-            fn->name = oc_load_text(l, &f);
-        else if (f.num == 10)
-            fn->domain = oc_load_text(l, &f);
-        else if (f.num == 13)
-            fn->overload = oc_load_text(l, &f);
-    }
-    if (oc_load_end(l, &w, "function"))
+    const Oc__Function *h = oc_header_read(l, &oc__function__descriptor, v);
+    if (!h)
         return -1;
-    if (n_opset == 0) {
-        fn->opsets = l->opsets;
+    *fn = (struct oc_function){.domain = oc_load_text(l, h->domain),
+                               .name = oc_load_text(l, h->name),
+                               .overload = oc_load_text(l, h->overload),
+                               .view = v,
+                               .header = h,
+                               .opsets = l->opsets};
+    if (!h->n_opset_import)
         return 0;
-    }
-    struct oc_opset *set = OC_NEW_ARRAY(&l->m->arena, n_opset, struct oc_opset);
-    uint32_t k = 0;
-    w = oc_wire_of(v.data, v.n);
-    while (oc_wire_next(&w, &f))
-        if (f.num == 9 &&
-            oc_load_opset(l, (struct oc_view){f.data, f.type == OC_WIRE_LEN ? f.n : 0}, &set[k++]))
-            return -1;
-    fn->opsets = (struct oc_opset_list){.item = set, .n = n_opset};
-    return 0;
+    fn->opsets.item = oc_load_opsets(l, h->opset_import, h->n_opset_import, v.data);
+    fn->opsets.n = (uint32_t)h->n_opset_import;
+    return fn->opsets.item ? 0 : -1;
 }
 
-int oc_load_functions(struct oc_loader *l, const struct oc_view *view, uint32_t n)
+int oc_load_functions(struct oc_loader *l, const Oc__Model *model)
 {
+    uint32_t n = (uint32_t)model->n_functions;
     l->fn = OC_NEW_ARRAY(&l->m->arena, n, struct oc_function);
     for (uint32_t i = 0; i < n; i++) {
         struct oc_function *fn = &l->fn[i];
-        if (load_function(l, view[i], fn))
+        if (load_function(l, model->functions[i], fn))
             return -1;
         const char *key = function_key_of(l, fn->domain, fn->name, fn->overload);
         oc_map_set(&l->functions, key, strlen(key), i);
@@ -93,62 +68,20 @@ const struct oc_function *oc_function_of(const struct oc_loader *l, const struct
     return i == OC_NONE ? NULL : &l->fn[i];
 }
 
-static uint32_t function_count(const struct oc_function *fn, uint32_t num)
+/* Binds formal inputs and outputs to the caller's values. Absent actual inputs get an entry too, because the
+ * body's nodes refer to them. */
+static void bind_values(struct oc_scope *in, const Oc__Function *fn, const struct oc_node *call)
 {
-    uint32_t n = 0;
-    struct oc_wire w = oc_wire_of(fn->view.data, fn->view.n);
-    struct oc_field f;
-    while (oc_wire_next(&w, &f))
-        n += f.num == num && f.type == OC_WIRE_LEN;
-    return n;
-}
-
-/* Collects the names in all fields of that number. */
-static struct oc_view *function_collect(const struct oc_function *fn, uint32_t num, uint32_t *n)
-{
-    struct oc_view *list = NULL;
-    uint32_t cap = 0;
-    *n = 0;
-    struct oc_wire w = oc_wire_of(fn->view.data, fn->view.n);
-    struct oc_field f;
-    while (oc_wire_next(&w, &f)) {
-        if (f.num != num || f.type != OC_WIRE_LEN)
-            continue;
-        OC_GROW(list, *n, cap);
-        list[(*n)++] = (struct oc_view){f.data, f.n};
-    }
-    return list;
-}
-
-/* Binds formal inputs to the caller's values. */
-static void bind_inputs(struct oc_scope *in, const struct oc_view *formal, uint32_t n,
-                        const struct oc_node *call)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (i >= call->n_in || call->in[i] == OC_NONE)
-            continue;
-        oc_map_set(&in->names, (const char *)formal[i].data, formal[i].n, call->in[i]);
-    }
-}
-
-static void bind_outputs(struct oc_scope *in, const struct oc_view *formal, uint32_t n,
-                         const struct oc_node *call)
-{
-    for (uint32_t i = 0; i < n && i < call->n_out; i++)
-        if (call->out[i] != OC_NONE &&
-            oc_map_get(&in->names, (const char *)formal[i].data, formal[i].n) == OC_NONE)
-            oc_map_set(&in->names, (const char *)formal[i].data, formal[i].n, call->out[i]);
-}
-
-/* Absent actual inputs get an entry too, because the body's nodes refer to them. */
-static void absent_inputs(struct oc_scope *in, const struct oc_view *formal, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t id = OC_ABSENT;
-        const char *stored;
-        if (formal[i].n)
-            oc_map_add(&in->names, (const char *)formal[i].data, formal[i].n, &id, &stored);
-    }
+    uint32_t id;
+    for (size_t i = 0; i < fn->n_input; i++)
+        if (i < call->n_in && call->in[i] != OC_NONE)
+            oc_map_set(&in->names, fn->input[i], strlen(fn->input[i]), call->in[i]);
+    for (size_t i = 0; i < fn->n_output && i < call->n_out; i++)
+        if (id = call->out[i], id != OC_NONE)
+            oc_map_add(&in->names, fn->output[i], strlen(fn->output[i]), &id, NULL);
+    for (size_t i = 0; i < fn->n_input; i++)
+        if (id = OC_ABSENT, fn->input[i][0])
+            oc_map_add(&in->names, fn->input[i], strlen(fn->input[i]), &id, NULL);
 }
 
 static bool recursive(const struct oc_call *call, const struct oc_function *fn)
@@ -159,12 +92,11 @@ static bool recursive(const struct oc_call *call, const struct oc_function *fn)
     return false;
 }
 
-static uint32_t *function_ids_of(struct oc_loader *l, const struct oc_scope *in, const struct oc_view *formal,
-                                 uint32_t n)
+static uint32_t *ids_of(struct oc_loader *l, const struct oc_scope *in, char *const *formal, size_t n)
 {
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
-    for (uint32_t i = 0; i < n; i++) {
-        id[i] = oc_map_get(&in->names, (const char *)formal[i].data, formal[i].n);
+    for (size_t i = 0; i < n; i++) {
+        id[i] = oc_map_get(&in->names, formal[i], strlen(formal[i]));
         if (id[i] == OC_ABSENT)
             id[i] = OC_NONE;
     }
@@ -172,7 +104,7 @@ static uint32_t *function_ids_of(struct oc_loader *l, const struct oc_scope *in,
 }
 
 static int function_expand(struct oc_loader *l, const struct oc_scope *sc, uint32_t node,
-                           const struct oc_function *fn, uint32_t n_node)
+                           const struct oc_function *fn)
 {
     char label[256];
     const char *name = oc_node_label(l->m, &l->m->node[node], label, sizeof(label));
@@ -189,22 +121,16 @@ static int function_expand(struct oc_loader *l, const struct oc_scope *sc, uint3
     g->name = fn->name;
     g->parent_node = node;
     g->scope = oc_printf(&l->m->arena, "%s%s%s", up, up[0] ? "/" : "", name);
-    uint32_t n_formal_in, n_formal_out;
-    struct oc_view *formal_in = function_collect(fn, 4, &n_formal_in),
-                   *formal_out = function_collect(fn, 5, &n_formal_out);
-    bind_inputs(&in, formal_in, n_formal_in, &l->m->node[node]);
-    bind_outputs(&in, formal_out, n_formal_out, &l->m->node[node]);
-    absent_inputs(&in, formal_in, n_formal_in);
+    const Oc__Function *h = fn->header;
+    bind_values(&in, h, &l->m->node[node]);
     l->m->node[node].kind = OC_NODE_CALL;
     l->m->node[node].body = in.graph;
-    int rc = oc_load_nodes(l, &in, fn->view, NODES, n_node);
+    int rc = oc_load_nodes(l, &in, h->node, h->n_node, fn->view.data);
     g = &l->m->graph[in.graph];
-    g->input = function_ids_of(l, &in, formal_in, n_formal_in);
-    g->n_input = n_formal_in;
-    g->output = function_ids_of(l, &in, formal_out, n_formal_out);
-    g->n_output = n_formal_out;
-    free(formal_in);
-    free(formal_out);
+    g->input = ids_of(l, &in, h->input, h->n_input);
+    g->n_input = (uint32_t)h->n_input;
+    g->output = ids_of(l, &in, h->output, h->n_output);
+    g->n_output = (uint32_t)h->n_output;
     oc_map_free(&in.names);
     return rc;
 }
@@ -216,12 +142,8 @@ int oc_expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t node
         return oc_load_fail(l, OC_EFORMAT, fn->view.data, "function '%s' calls itself", fn->name);
     if (sc->depth + 1 > oc_cap(l->caps, OC_CAP_DEPTH))
         return oc_load_over(l, OC_CAP_DEPTH, 0, fn->view.data);
-    uint32_t n_node = function_count(fn, NODES);
-    int rc = 0;
-    if (n_node > oc_cap(l->caps, OC_CAP_FUNCTION_NODES) - l->n_expanded)
-        rc = oc_load_over(l, OC_CAP_FUNCTION_NODES, 0, fn->view.data);
-    l->n_expanded += rc ? 0 : n_node;
-    if (rc == 0)
-        rc = function_expand(l, sc, node, fn, n_node);
-    return rc;
+    if (fn->header->n_node > oc_cap(l->caps, OC_CAP_FUNCTION_NODES) - l->n_expanded)
+        return oc_load_over(l, OC_CAP_FUNCTION_NODES, 0, fn->view.data);
+    l->n_expanded += (uint32_t)fn->header->n_node;
+    return function_expand(l, sc, node, fn);
 }

@@ -1,8 +1,5 @@
-/* Loads an ONNX file into struct oc_model. The file is mapped and parsed with wire.c; weights become views
- * and are never read. No message is unpacked as a whole: lengths and depth are checked before anything is
- * stored, and a tensor inside an attribute is a view, too.
- *
- *   ModelProto: 1 ir_version, 2 producer_name, 3 producer_version, 7 graph, 8 opset_import, 25 functions */
+/* Loads an ONNX file into struct oc_model. The file is mapped; weights become views and are never read.
+ * Messages are unpacked one at a time by load_header.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,57 +8,46 @@
 #include "model/loader.h"
 #include "onnxcost.h"
 
-struct top { /* fields of ModelProto */
-    struct oc_view graph;
-    struct oc_view *function, *opset;
-    uint32_t n_function, n_opset, cap_function, cap_opset;
-};
-
 /* `why`: the error of the wire format, for unrecognised files. */
-static int not_a_model(struct oc_loader *l, struct oc_view v, const void *at, const char *why)
+static int not_a_model(struct oc_loader *l, ProtobufCBinaryData v, const void *at, const char *why)
 {
-    const struct oc_signature *is = oc_recognize(l->m->path, v.data, v.n);
+    const struct oc_signature *is = oc_recognize(l->m->path, v.data, v.len);
     if (is)
         return oc_load_fail(l, OC_EFORMAT, NULL, "this is %s, not an ONNX model: %s", is->what, is->todo);
     return oc_load_fail(l, OC_EFORMAT, at, "not an ONNX model%s%s", *why ? ": " : "", why);
 }
 
-static int walk_model(struct oc_loader *l, struct oc_view v, struct top *t)
+/* Whether the bytes begin like a model: one of its fields comes before any damage. */
+static bool begins_like_model(struct oc_wire *w)
 {
-    struct oc_wire w = oc_wire_of(v.data, v.n);
     struct oc_field f;
-    while (oc_wire_next(&w, &f)) {
-        struct oc_view part = {f.data, f.n};
-        if (f.num == 1 && f.type == OC_WIRE_VARINT)
-            l->m->ir_version = (int64_t)f.v;
-        if (f.type != OC_WIRE_LEN)
-            continue;
-        if (f.num == 2)
-            l->m->producer_name = oc_load_text(l, &f);
-        else if (f.num == 3)
-            l->m->producer_version = oc_load_text(l, &f);
-        else if (f.num == 7)
-            t->graph = part;
-        else if (f.num == 8) {
-            OC_GROW(t->opset, t->n_opset, t->cap_opset);
-            t->opset[t->n_opset++] = part;
-        } else if (f.num == 25) {
-            OC_GROW(t->function, t->n_function, t->cap_function);
-            t->function[t->n_function++] = part;
-        }
-    }
-    if (w.bad && !t->graph.data && !l->m->ir_version)
-        return not_a_model(l, v, w.bad, w.why);
-    return oc_load_end(l, &w, "model");
+    while (oc_wire_next(w, &f))
+        if (protobuf_c_message_descriptor_get_field(&oc__model__descriptor, f.num))
+            return true;
+    return false;
 }
 
-static int load_opsets(struct oc_loader *l, const struct top *t)
+static const Oc__Model *read_model(struct oc_loader *l, ProtobufCBinaryData v)
 {
-    struct oc_opset *set = OC_NEW_ARRAY(&l->m->arena, t->n_opset + 1, struct oc_opset);
-    uint32_t n = t->n_opset;
-    for (uint32_t i = 0; i < n; i++)
-        if (oc_load_opset(l, t->opset[i], &set[i]))
-            return -1;
+    struct oc_wire w = oc_wire_of(v.data, v.len);
+    if (!begins_like_model(&w)) {
+        not_a_model(l, v, w.bad, w.bad ? w.why : "");
+        return NULL;
+    }
+    const Oc__Model *h = oc_header_read(l, &oc__model__descriptor, v);
+    if (h && !h->has_graph && (!h->ir_version || oc_recognize(l->m->path, v.data, v.len)))
+        not_a_model(l, v, NULL, "");
+    else if (h && !h->has_graph)
+        oc_load_fail(l, OC_EFORMAT, NULL, "the model has no graph");
+    return h && h->has_graph ? h : NULL;
+}
+
+static int load_imports(struct oc_loader *l, const Oc__Model *h, const uint8_t *at)
+{
+    struct oc_opset *set = oc_load_opsets(l, h->opset_import, h->n_opset_import, at);
+    uint32_t n = (uint32_t)h->n_opset_import;
+    if (!set)
+        return -1;
     if (n == 0) {
         if (l->m->ir_version >= 3)
             return oc_load_fail(l, OC_EFORMAT, NULL, "no opset import (is the file truncated?)");
@@ -73,21 +59,21 @@ static int load_opsets(struct oc_loader *l, const struct top *t)
     return 0;
 }
 
-static int load_all(struct oc_loader *l, struct oc_view v, struct top *t)
+static int load_all(struct oc_loader *l, ProtobufCBinaryData v)
 {
-    if (v.n == 0)
+    if (v.len == 0)
         return oc_load_fail(l, OC_EFORMAT, NULL, "the file is empty; download or export it again");
-    if (walk_model(l, v, t))
+    const Oc__Model *h = read_model(l, v);
+    if (!h)
         return -1;
-    if (!t->graph.data && (!l->m->ir_version || oc_recognize(l->m->path, v.data, v.n)))
-        return not_a_model(l, v, NULL, "");
-    if (!t->graph.data)
-        return oc_load_fail(l, OC_EFORMAT, NULL, "the model has no graph");
-    if (load_opsets(l, t) || oc_load_functions(l, t->function, t->n_function))
+    l->m->ir_version = h->ir_version;
+    l->m->producer_name = oc_load_text(l, h->producer_name);
+    l->m->producer_version = oc_load_text(l, h->producer_version);
+    if (load_imports(l, h, v.data) || oc_load_functions(l, h))
         return -1;
     struct oc_scope main_scope = {.names = {.arena = &l->m->arena}, .owner = OC_NONE, .opsets = &l->opsets};
     main_scope.graph = oc_load_new_graph(l);
-    int rc = oc_load_graph(l, &main_scope, t->graph);
+    int rc = oc_load_graph(l, &main_scope, h->graph);
     oc_map_free(&main_scope.names);
     return rc ? rc : oc_order_graphs(l);
 }
@@ -103,24 +89,22 @@ static struct oc_model *new_model(const char *path, const struct oc_caps *caps)
     return m;
 }
 
-static int do_load(struct oc_model *m, struct oc_view v, struct oc_err *err)
+static ProtobufCBinaryData view_of(const struct oc_file *f)
+{
+    return (ProtobufCBinaryData){f->size_bytes, (uint8_t *)(uintptr_t)f->data};
+}
+
+static int do_load(struct oc_model *m, struct oc_err *err)
 {
     struct oc_err unused = {0};
-    struct oc_loader l = {.m = m, .err = err ? err : &unused, .caps = &m->caps, .base = v.data};
+    struct oc_loader l = {.m = m, .err = err ? err : &unused, .caps = &m->caps, .base = m->file.data};
     l.symbols.arena = l.functions.arena = l.externals.arena = &m->arena;
-    struct top t = {0};
-    int rc = load_all(&l, v, &t);
-    if (rc == 0 && l.long_text)
-        rc = oc_load_over(&l, OC_CAP_STRING_BYTES, l.long_bytes, l.long_text);
+    int rc = load_all(&l, view_of(&m->file));
     if (rc == 0 && m->arena.used_bytes > oc_cap(l.caps, OC_CAP_MODEL_MEMORY))
         rc = oc_load_over(&l, OC_CAP_MODEL_MEMORY, 0, NULL);
-    free(t.function);
-    free(t.opset);
+    oc_headers_free(&l);
     free(l.body);
     free(l.later);
-    free(l.lists.in);
-    free(l.lists.out);
-    free(l.lists.attr);
     if (rc == 0 && l.n_capture) {
         struct oc_capture *kept = OC_NEW_ARRAY(&m->arena, l.n_capture, struct oc_capture);
         memcpy(kept, l.capture, l.n_capture * sizeof(*kept));
@@ -144,7 +128,7 @@ int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model 
     struct oc_model *m = new_model(path, caps);
     int rc = oc_file_map_capped(path, caps, &m->file, err);
     if (rc == 0)
-        rc = do_load(m, (struct oc_view){m->file.data, m->file.size_bytes}, err);
+        rc = do_load(m, err);
     if (rc) {
         oc_model_free(m);
         return -1;
@@ -158,7 +142,7 @@ int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_caps 
 {
     struct oc_model *m = new_model("", caps);
     m->file = (struct oc_file){.data = data, .size_bytes = size_bytes};
-    if (do_load(m, (struct oc_view){data, size_bytes}, err)) {
+    if (do_load(m, err)) {
         oc_model_free(m);
         return -1;
     }
@@ -173,7 +157,8 @@ int oc_tensor_load(const char *path, struct oc_model **holder, struct oc_tensor 
     if (rc == 0) {
         struct oc_loader l = {
             .m = m, .err = err, .caps = &m->caps, .base = m->file.data, .externals = {.arena = &m->arena}};
-        rc = oc_load_tensor(&l, (struct oc_view){m->file.data, m->file.size_bytes}, out);
+        rc = oc_load_tensor(&l, view_of(&m->file), out);
+        oc_headers_free(&l);
         oc_map_free(&l.externals);
         if (rc)
             oc_err_prefix(err, "cannot read '%s'", path);

@@ -1,19 +1,18 @@
-/* GraphProto: 1 node, 2 name, 5 initializer, 11 input, 12 output, 13 value_info, 15 sparse_initializer
- * NodeProto: 1 input, 2 output, 3 name, 4 op_type, 5 attribute, 7 domain, 8 overload, 9 metadata
+/* GraphProto and NodeProto to struct oc_graph and struct oc_node.
  *
  * Order of parsing: inputs and initializers define values; nodes define their outputs and look up their
  * inputs; inputs not yet defined are looked up again afterwards, also in outer graphs (so the order of nodes
  * does not matter); then the bodies of its nodes; finally value_info and outputs, which only refer to values.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/loader.h"
 
 /* Finds or creates the value of that name in this graph. */
-static uint32_t define(struct oc_loader *l, struct oc_scope *sc, const char *s, size_t n, bool *is_new)
+static uint32_t define(struct oc_loader *l, struct oc_scope *sc, const char *s, bool *is_new)
 {
     uint32_t id = l->m->n_value;
+    size_t n = strlen(s);
     const char *name = oc_load_keep(l, s, n);
     *is_new = oc_map_add_kept(&sc->names, name, n, &id);
     if (*is_new)
@@ -34,73 +33,11 @@ static uint32_t define_kept(struct oc_loader *l, struct oc_scope *sc, const char
 }
 
 /* Reserves room for n names and their values; most nodes have one output. */
-static void load_graph_reserve(struct oc_loader *l, struct oc_scope *sc, uint32_t n)
+static void load_graph_reserve(struct oc_loader *l, struct oc_scope *sc, size_t n)
 {
-    oc_map_reserve(&sc->names, n);
-    oc_load_reserve_values(l, n);
-}
-
-struct views {
-    struct oc_view *item;
-    uint32_t n, cap;
-};
-
-static void views_add(struct views *v, const struct oc_field *f)
-{
-    OC_GROW(v->item, v->n, v->cap);
-    v->item[v->n++] = (struct oc_view){f->data, f->n};
-}
-
-struct parts {
-    uint32_t n_node;
-    struct views init, sparse, input, output, info;
-    const char *name;
-};
-
-static void parts_free(struct parts *p)
-{
-    free(p->init.item);
-    free(p->sparse.item);
-    free(p->input.item);
-    free(p->output.item);
-    free(p->info.item);
-}
-
-static int walk_graph(struct oc_loader *l, struct oc_view v, struct parts *p)
-{
-    struct oc_wire w = oc_wire_of(v.data, v.n);
-    struct oc_field f;
-    p->name = "";
-    while (oc_wire_next(&w, &f)) {
-        if (f.type != OC_WIRE_LEN)
-            continue;
-        switch (f.num) {
-        case 1:
-            p->n_node++;
-            break;
-        case 2:
-            p->name = oc_load_text(l, &f);
-            break;
-        case 5:
-            views_add(&p->init, &f);
-            break;
-        case 11:
-            views_add(&p->input, &f);
-            break;
-        case 12:
-            views_add(&p->output, &f);
-            break;
-        case 13:
-            views_add(&p->info, &f);
-            break;
-        case 15:
-            views_add(&p->sparse, &f);
-            break;
-        default:
-            break;
-        }
-    }
-    return oc_load_end(l, &w, "graph");
+    uint32_t most = n < UINT32_MAX / 4 ? (uint32_t)n : UINT32_MAX / 4;
+    oc_map_reserve(&sc->names, most);
+    oc_load_reserve_values(l, most);
 }
 
 static void declare(struct oc_loader *l, uint32_t value, const struct oc_type *type)
@@ -110,36 +47,38 @@ static void declare(struct oc_loader *l, uint32_t value, const struct oc_type *t
     l->m->value[value].declared = kept;
 }
 
-static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const struct views *v)
+static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph *h)
 {
-    uint32_t *id = OC_NEW_ARRAY(&l->m->arena, v->n, uint32_t);
-    for (uint32_t i = 0; i < v->n; i++) {
-        struct oc_view name;
+    uint32_t *id = OC_NEW_ARRAY(&l->m->arena, h->n_input, uint32_t);
+    for (size_t i = 0; i < h->n_input; i++) {
+        const struct oc_header_mark mark = oc_header_mark(l);
+        const uint8_t *at = h->input[i].data;
+        const Oc__ValueInfo *info = oc_header_read(l, &oc__value_info__descriptor, h->input[i]);
         struct oc_type type;
         bool is_new;
-        if (oc_load_value_info(l, v->item[i], &name, &type))
+        if (!info || oc_load_type(l, info->type, at, &type))
             return -1;
-        id[i] = define(l, sc, (const char *)name.data, name.n, &is_new);
+        id[i] = define(l, sc, info->name, &is_new);
         if (!is_new)
-            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph input '%s' is defined twice",
+            return oc_load_fail(l, OC_EFORMAT, at, "graph input '%s' is defined twice",
                                 l->m->value[id[i]].name);
         declare(l, id[i], &type);
         l->m->value[id[i]].graph_input = true;
+        oc_header_release(l, mark);
     }
     l->m->graph[sc->graph].input = id;
-    l->m->graph[sc->graph].n_input = v->n;
+    l->m->graph[sc->graph].n_input = (uint32_t)h->n_input;
     return 0;
 }
 
-static int load_inits(struct oc_loader *l, struct oc_scope *sc, const struct views *dense,
-                      const struct views *sparse)
+static int load_inits(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph *h)
 {
-    uint32_t n = dense->n + sparse->n;
+    size_t dense = h->n_initializer, n = dense + h->n_sparse_initializer;
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
     struct oc_tensor *tensor = OC_NEW_ARRAY(&l->m->arena, n, struct oc_tensor);
-    for (uint32_t i = 0; i < n; i++) {
-        struct oc_view v = i < dense->n ? dense->item[i] : sparse->item[i - dense->n];
-        if ((i < dense->n ? oc_load_tensor : oc_load_sparse)(l, v, &tensor[i]))
+    for (size_t i = 0; i < n; i++) {
+        if (i < dense ? oc_load_tensor(l, h->initializer[i], &tensor[i])
+                      : oc_load_sparse(l, h->sparse_initializer[i - dense], &tensor[i]))
             return -1;
         const char *name = tensor[i].name;
         bool is_new;
@@ -151,57 +90,59 @@ static int load_inits(struct oc_loader *l, struct oc_scope *sc, const struct vie
         l->m->init_bytes += tensor[i].size_bytes;
     }
     l->m->graph[sc->graph].init = id;
-    l->m->graph[sc->graph].n_init = n;
+    l->m->graph[sc->graph].n_init = (uint32_t)n;
     return 0;
 }
 
-static int add_output(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t node)
+static int node_fail(struct oc_loader *l, uint32_t node, const char *text, const char *name)
 {
-    struct oc_node_lists *k = &l->lists;
-    OC_GROW(k->out, k->n_out, k->cap_out);
-    k->out[k->n_out++] = OC_NONE;
-    if (f->n > oc_cap(l->caps, OC_CAP_STRING_BYTES))
-        return oc_load_over(l, OC_CAP_STRING_BYTES, f->n, f->data);
-    if (!f->n)
+    return oc_load_fail(l, OC_EFORMAT, l->base + l->m->node[node].where, text, name);
+}
+
+static int add_output(struct oc_loader *l, struct oc_scope *sc, const char *name, uint32_t node,
+                      uint32_t *out)
+{
+    *out = OC_NONE;
+    if (!name[0])
         return 0;
     bool is_new;
-    uint32_t id = define(l, sc, (const char *)f->data, f->n, &is_new);
+    uint32_t id = define(l, sc, name, &is_new);
     if (id == OC_ABSENT)
-        return oc_load_fail(l, OC_EFORMAT, f->data, "a node overwrites an input of its function");
+        return node_fail(l, node, "a node overwrites an input of its function", name);
     struct oc_value *value = &l->m->value[id];
     /* the call has already defined the outputs of an expanded function and is their producer */
     bool taken = value->producer != OC_NONE && !(sc->call && value->producer == sc->call->node);
     if (!is_new && (taken || value->graph_input || value->constant))
-        return oc_load_fail(l, OC_EFORMAT, f->data, "value '%s' is defined twice", value->name);
+        return node_fail(l, node, "value '%s' is defined twice", value->name);
     value->producer = node;
-    k->out[k->n_out - 1] = id;
+    *out = id;
     return 0;
 }
 
-static void load_graph_add_input(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f,
-                                 uint32_t node)
+static uint32_t find_input(struct oc_loader *l, struct oc_scope *sc, const char *name, uint32_t node,
+                           uint32_t slot)
 {
-    struct oc_node_lists *k = &l->lists;
-    uint32_t slot = k->n_in++, id = OC_NONE;
-    OC_GROW(k->in, slot, k->cap_in);
-    if (f->n)
-        id = oc_map_get_near(&sc->names, (const char *)f->data, f->n, &sc->near[slot % OC_NEAR]);
-    k->in[slot] = id == OC_ABSENT ? OC_NONE : id;
+    if (!name[0])
+        return OC_NONE;
+    uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &sc->near[slot % OC_NEAR]);
     if (id < OC_ABSENT) {
         l->m->value[id].n_use++;
-    } else if (f->n && id == OC_NONE) {
+    } else if (id == OC_NONE) {
         OC_GROW(l->later, l->n_later, l->cap_later);
-        l->later[l->n_later++] = (struct oc_later){.name = {f->data, f->n}, .node = node, .slot = slot};
+        l->later[l->n_later++] =
+            (struct oc_later){.name = oc_load_keep(l, name, strlen(name)), .node = node, .slot = slot};
     }
+    return id == OC_ABSENT ? OC_NONE : id;
 }
 
 /* Finds the value, innermost graph first. Reads of outer values are recorded as captures of the outer graph's
  * control-flow node. */
-static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, struct oc_view name)
+static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, const char *name)
 {
     uint32_t owner = OC_NONE;
+    size_t n = strlen(name);
     for (const struct oc_scope *s = sc; s; owner = s->owner, s = s->up) {
-        uint32_t id = oc_map_get(&s->names, (const char *)name.data, name.n);
+        uint32_t id = oc_map_get(&s->names, name, n);
         if (id == OC_NONE)
             continue;
         if (id == OC_ABSENT)
@@ -224,72 +165,19 @@ static int32_t opset_of(const struct oc_opset_list *list, const char *domain)
     return 0;
 }
 
-static int load_graph_node_name(struct oc_loader *l, const struct oc_scope *sc, const struct oc_field *f,
-                                struct oc_node *n)
+static const char *node_name(struct oc_loader *l, const struct oc_scope *sc, const char *name)
 {
-    if (f->n > oc_cap(l->caps, OC_CAP_STRING_BYTES))
-        return oc_load_over(l, OC_CAP_STRING_BYTES, f->n, f->data);
-    if (f->n && sc->call)
-        n->name = oc_printf(&l->m->arena, "%s%.*s", sc->call->prefix, (int)(f->n < 65536 ? f->n : 65536),
-                            (const char *)f->data);
-    else
-        n->name = f->n ? oc_load_keep(l, f->data, f->n) : "";
-    return 0;
+    if (!name[0])
+        return "";
+    return sc->call ? oc_printf(&l->m->arena, "%s%.65536s", sc->call->prefix, name)
+                    : oc_load_keep(l, name, strlen(name));
 }
 
-static int add_attribute(struct oc_loader *l, const struct oc_scope *sc, const struct oc_field *f,
-                         uint32_t node)
+/* Whether a metadata entry is one that oc_node_origin reads. */
+static bool names_origin(struct oc_loader *l, ProtobufCBinaryData entry)
 {
-    struct oc_node_lists *k = &l->lists;
-    bool dropped;
-    OC_GROW(k->attr, k->n_attr, k->cap_attr);
-    if (oc_load_attr(l, sc, node, (struct oc_view){f->data, f->n}, &k->attr[k->n_attr], &dropped))
-        return -1;
-    k->n_attr += !dropped;
-    return 0;
-}
-
-/* A metadata entry that oc_node_origin reads; 1 is its key. */
-static bool names_origin(const struct oc_field *entry)
-{
-    struct oc_wire w = oc_wire_of(entry->data, entry->n);
-    struct oc_field f;
-    while (oc_wire_next(&w, &f))
-        if (f.num == 1 && f.type == OC_WIRE_LEN)
-            return oc_is_origin_key((const char *)f.data, f.n);
-    return false;
-}
-
-static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t id)
-{
-    struct oc_node *n = &l->m->node[id];
-    switch (f->num) {
-    case 1:
-        load_graph_add_input(l, sc, f, id);
-        return 0;
-    case 2:
-        return add_output(l, sc, f, id);
-    case 3:
-        return load_graph_node_name(l, sc, f, n);
-    case 4:
-        n->op_type = oc_load_text(l, f);
-        return 0;
-    case 5:
-        return add_attribute(l, sc, f, id);
-    case 7:
-        n->domain = oc_load_text(l, f);
-        if (strcmp(n->domain, "ai.onnx") == 0)
-            n->domain = "";
-        return 0;
-    case 8:
-        n->overload = oc_load_text(l, f);
-        return 0;
-    case 9:
-        l->m->has_origins = l->m->has_origins || names_origin(f);
-        return 0;
-    default:
-        return 0;
-    }
+    const Oc__Metadata *h = oc_header_read(l, &oc__metadata__descriptor, entry);
+    return h && oc_is_origin_key(h->key, strlen(h->key));
 }
 
 static int name_node(struct oc_loader *l, uint32_t id)
@@ -300,46 +188,63 @@ static int name_node(struct oc_loader *l, uint32_t id)
                          n->op_type[0] ? " of type " : "", n->op_type);
 }
 
-/* Trims the collected lists to their length. */
-static void keep_lists(struct oc_loader *l, struct oc_node *n)
+static int load_attributes(struct oc_loader *l, const struct oc_scope *sc, const Oc__Node *h, uint32_t id)
 {
-    const struct oc_node_lists *k = &l->lists;
-    uint32_t *id = OC_NEW_ARRAY(&l->m->arena, (size_t)k->n_in + k->n_out, uint32_t);
-    for (uint32_t i = 0; i < k->n_in; i++)
-        id[i] = k->in[i];
-    for (uint32_t i = 0; i < k->n_out; i++)
-        id[k->n_in + i] = k->out[i];
-    n->in = id;
-    n->out = id + k->n_in;
-    n->n_in = k->n_in;
-    n->n_out = k->n_out;
-    l->m->most_in = n->n_in > l->m->most_in ? n->n_in : l->m->most_in;
-    l->m->most_out = n->n_out > l->m->most_out ? n->n_out : l->m->most_out;
-    if (!k->n_attr)
-        return;
-    struct oc_attr *attr = OC_NEW_ARRAY(&l->m->arena, k->n_attr, struct oc_attr);
-    memcpy(attr, k->attr, k->n_attr * sizeof(*attr));
-    n->attr = attr;
-    n->n_attr = k->n_attr;
+    if (!h->n_attribute)
+        return 0;
+    struct oc_attr *attr = OC_NEW_ARRAY(&l->m->arena, h->n_attribute, struct oc_attr);
+    l->m->node[id].attr = attr;
+    for (size_t i = 0; i < h->n_attribute; i++) {
+        bool dropped;
+        if (oc_load_attr(l, sc, id, h->attribute[i], &attr[l->m->node[id].n_attr], &dropped))
+            return -1;
+        l->m->node[id].n_attr += !dropped;
+    }
+    return 0;
 }
 
-static int load_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t id)
+static int load_values(struct oc_loader *l, struct oc_scope *sc, const Oc__Node *h, uint32_t id)
 {
-    l->lists.n_in = l->lists.n_out = l->lists.n_attr = 0;
-    struct oc_wire w = oc_wire_of(v.data, v.n);
-    struct oc_field f;
-    while (oc_wire_next(&w, &f)) {
-        if (f.type == OC_WIRE_LEN && node_field(l, sc, &f, id)) {
-            while (oc_wire_next(&w, &f)) /* the name follows the inputs */
-                if (f.type == OC_WIRE_LEN && (f.num == 3 || f.num == 4))
-                    node_field(l, sc, &f, id);
-            return name_node(l, id);
-        }
-    }
-    struct oc_node *n = &l->m->node[id];
-    keep_lists(l, n);
-    n->opset = opset_of(sc->opsets, n->domain);
-    return oc_load_end(l, &w, "node");
+    struct oc_model *m = l->m;
+    uint32_t n_in = (uint32_t)h->n_input, n_out = (uint32_t)h->n_output;
+    uint32_t *in = OC_NEW_ARRAY(&m->arena, (size_t)n_in + n_out, uint32_t), *out = in + n_in;
+    for (uint32_t i = 0; i < n_in; i++)
+        in[i] = find_input(l, sc, h->input[i], id, i);
+    for (uint32_t i = 0; i < n_out; i++)
+        if (add_output(l, sc, h->output[i], id, &out[i]))
+            return -1;
+    struct oc_node *n = &m->node[id];
+    n->in = in;
+    n->out = out;
+    n->n_in = n_in;
+    n->n_out = n_out;
+    m->most_in = n_in > m->most_in ? n_in : m->most_in;
+    m->most_out = n_out > m->most_out ? n_out : m->most_out;
+    return 0;
+}
+
+static int load_node(struct oc_loader *l, struct oc_scope *sc, const Oc__Node *h, ProtobufCBinaryData v,
+                     uint32_t file_index)
+{
+    const struct oc_header_mark mark = oc_header_mark(l);
+    uint32_t id = l->m->n_node++;
+    const char *domain = strcmp(h->domain, "ai.onnx") == 0 ? "" : oc_load_text(l, h->domain);
+    l->m->node[id] = (struct oc_node){.name = node_name(l, sc, h->name),
+                                      .op_type = oc_load_text(l, h->op_type),
+                                      .domain = domain,
+                                      .overload = oc_load_text(l, h->overload),
+                                      .graph = sc->graph,
+                                      .body = OC_NONE,
+                                      .opset = opset_of(sc->opsets, domain),
+                                      .file_index = file_index,
+                                      .where = oc_load_offset(l, v.data),
+                                      .n_bytes = v.len <= UINT32_MAX ? (uint32_t)v.len : 0};
+    if (load_values(l, sc, h, id) || load_attributes(l, sc, h, id))
+        return name_node(l, id);
+    for (size_t i = 0; !l->m->has_origins && i < h->n_metadata_props; i++)
+        l->m->has_origins = names_origin(l, h->metadata_props[i]);
+    oc_header_release(l, mark);
+    return 0;
 }
 
 /* Looks up inputs that were not defined when their node was read. */
@@ -349,8 +254,7 @@ static int find_later(struct oc_loader *l, const struct oc_scope *sc)
         const struct oc_later *k = &l->later[i];
         uint32_t id = resolve(l, sc, k->name);
         if (id == OC_NONE) {
-            oc_load_fail(l, OC_EFORMAT, k->name.data, "input '%.*s' is not defined", oc_load_shown(k->name),
-                         (const char *)k->name.data);
+            node_fail(l, k->node, "input '%.200s' is not defined", k->name);
             return name_node(l, k->node);
         }
         if (id != OC_ABSENT)
@@ -361,18 +265,15 @@ static int find_later(struct oc_loader *l, const struct oc_scope *sc)
     return 0;
 }
 
-enum { MANY_NODES = 1 << 14 }; /* their names exceed the processor's cache */
-
-/* Reserves room for n more; v is the current array. */
-static int reserve_nodes(struct oc_loader *l, struct oc_view v, uint32_t n)
+/* Reserves room for n more of the message at `at`. */
+static int reserve_nodes(struct oc_loader *l, const uint8_t *at, size_t n)
 {
     struct oc_model *m = l->m;
-    const uint8_t *at = n ? v.data : NULL;
     if (n > oc_cap(l->caps, OC_CAP_NODES) - m->n_node)
         return oc_load_over(l, OC_CAP_NODES, (uint64_t)m->n_node + n, at);
     if (m->arena.used_bytes > oc_cap(l->caps, OC_CAP_MODEL_MEMORY))
         return oc_load_over(l, OC_CAP_MODEL_MEMORY, 0, at);
-    uint32_t need = m->n_node + n;
+    uint32_t need = m->n_node + (uint32_t)n;
     if (need > l->cap_node) {
         uint32_t cap = l->cap_node * 2 > need ? l->cap_node * 2 : need;
         m->node = oc_xrealloc(m->node, (size_t)cap * sizeof(*m->node));
@@ -381,61 +282,49 @@ static int reserve_nodes(struct oc_loader *l, struct oc_view v, uint32_t n)
     return 0;
 }
 
-static int new_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t file_index)
-{
-    uint32_t id = l->m->n_node++;
-    l->m->node[id] = (struct oc_node){.name = "",
-                                      .op_type = "",
-                                      .domain = "",
-                                      .overload = "",
-                                      .graph = sc->graph,
-                                      .body = OC_NONE,
-                                      .file_index = file_index,
-                                      .where = oc_load_offset(l, v.data),
-                                      .n_bytes = v.n <= UINT32_MAX ? (uint32_t)v.n : 0};
-    return load_node(l, sc, v, id);
-}
-
-/* Prefetches the slot of the next node's first output: in large models most lookups miss the cache. */
-static void prefetch_outputs(const struct oc_scope *sc, struct oc_wire rest, uint32_t field)
-{
-    struct oc_field f;
-    if (!oc_wire_next(&rest, &f) || f.num != field || f.type != OC_WIRE_LEN)
-        return;
-    struct oc_wire w = oc_wire_of(f.data, f.n);
-    while (oc_wire_next(&w, &f) && f.num <= 2)
-        if (f.num == 2 && f.type == OC_WIRE_LEN) {
-            oc_map_expect(&sc->names, (const char *)f.data, f.n);
-            return;
-        }
-}
-
 static int load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body);
 
-int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t field, uint32_t n)
+/* Unpacks a few nodes and prefetches the slots of their first outputs before they are defined: in large
+ * models most lookups miss the cache. */
+static int load_node_list(struct oc_loader *l, struct oc_scope *sc, const ProtobufCBinaryData *v, uint32_t n)
+{
+    enum { TOGETHER = 16 };
+    const Oc__Node *h[TOGETHER];
+    for (uint32_t i = 0; i < n;) {
+        const struct oc_header_mark mark = oc_header_mark(l);
+        uint32_t k = 0;
+        for (; k < TOGETHER && i + k < n; k++) {
+            h[k] = oc_header_read(l, &oc__node__descriptor, v[i + k]);
+            if (!h[k])
+                return -1;
+            if (h[k]->n_output)
+                oc_map_expect(&sc->names, h[k]->output[0], strlen(h[k]->output[0]));
+        }
+        for (uint32_t j = 0; j < k; j++, i++)
+            if (load_node(l, sc, h[j], v[i], i))
+                return -1;
+        oc_header_release(l, mark);
+    }
+    return 0;
+}
+
+int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const ProtobufCBinaryData *v, size_t n_nodes,
+                  const uint8_t *at)
 {
     uint32_t first = l->m->n_node, first_body = l->n_body;
-    if (reserve_nodes(l, v, n))
+    if (reserve_nodes(l, at, n_nodes))
         return -1;
-    uint32_t *list = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
+    uint32_t n = (uint32_t)n_nodes, *list = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
     for (uint32_t i = 0; i < n; i++)
         list[i] = first + i;
     load_graph_reserve(l, sc, n);
-    struct oc_wire w = oc_wire_of(v.data, v.n);
-    struct oc_field f;
-    int rc = 0;
-    for (uint32_t i = 0; i < n && !rc && oc_wire_next(&w, &f);)
-        if (f.num == field && f.type == OC_WIRE_LEN) {
-            if (n >= MANY_NODES)
-                prefetch_outputs(sc, w, field);
-            rc = new_node(l, sc, (struct oc_view){f.data, f.n}, i++);
-        }
+    int rc = load_node_list(l, sc, v, n);
     if (rc == 0)
         rc = find_later(l, sc);
-    l->m->graph[sc->graph].node = list;
-    l->m->graph[sc->graph].n_node = n;
-    l->m->graph[sc->graph].unsure_order |=
-        sc->call != NULL; /* values of a call are defined before its nodes */
+    struct oc_graph *g = &l->m->graph[sc->graph];
+    g->node = list;
+    g->n_node = n;
+    g->unsure_order |= sc->call != NULL; /* values of a call are defined before its nodes */
     if (rc == 0)
         rc = load_bodies(l, sc, first_body);
     for (uint32_t i = 0; i < n && !rc; i++)
@@ -481,60 +370,59 @@ static int load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_
     return rc;
 }
 
-static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const struct views *v)
+static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph *h)
 {
-    uint32_t *id = OC_NEW_ARRAY(&l->m->arena, v->n, uint32_t);
-    for (uint32_t i = 0; i < v->n; i++) {
-        struct oc_view name;
+    uint32_t *id = OC_NEW_ARRAY(&l->m->arena, h->n_output, uint32_t);
+    for (size_t i = 0; i < h->n_output; i++) {
+        const struct oc_header_mark mark = oc_header_mark(l);
+        const uint8_t *at = h->output[i].data;
+        const Oc__ValueInfo *info = oc_header_read(l, &oc__value_info__descriptor, h->output[i]);
         struct oc_type type;
-        if (oc_load_value_info(l, v->item[i], &name, &type))
+        if (!info || oc_load_type(l, info->type, at, &type))
             return -1;
-        id[i] = resolve(l, sc, name);
+        id[i] = resolve(l, sc, info->name);
         if (id[i] == OC_NONE || id[i] == OC_ABSENT)
-            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph output '%.*s' is not defined",
-                                oc_load_shown(name), (const char *)name.data);
+            return oc_load_fail(l, OC_EFORMAT, at, "graph output '%.200s' is not defined", info->name);
         struct oc_value *value = &l->m->value[id[i]];
         value->graph_output = true;
         if (value->declared->kind == OC_T_NONE)
             declare(l, id[i], &type);
+        oc_header_release(l, mark);
     }
     l->m->graph[sc->graph].output = id;
-    l->m->graph[sc->graph].n_output = v->n;
+    l->m->graph[sc->graph].n_output = (uint32_t)h->n_output;
     return 0;
 }
 
-static int load_infos(struct oc_loader *l, struct oc_scope *sc, const struct views *v)
+static int load_infos(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph *h)
 {
     uint32_t near = 0; /* they are usually in the order of the nodes */
-    for (uint32_t i = 0; i < v->n; i++) {
-        struct oc_view name;
+    for (size_t i = 0; i < h->n_value_info; i++) {
+        const struct oc_header_mark mark = oc_header_mark(l);
+        const Oc__ValueInfo *info = oc_header_read(l, &oc__value_info__descriptor, h->value_info[i]);
         struct oc_type type;
-        if (oc_load_value_info(l, v->item[i], &name, &type))
+        if (!info || oc_load_type(l, info->type, h->value_info[i].data, &type))
             return -1;
-        uint32_t id = oc_map_get_near(&sc->names, (const char *)name.data, name.n, &near);
+        uint32_t id = oc_map_get_near(&sc->names, info->name, strlen(info->name), &near);
         if (id < OC_ABSENT && l->m->value[id].declared->kind == OC_T_NONE)
             declare(l, id, &type);
+        oc_header_release(l, mark);
     }
     return 0;
 }
 
-int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v)
+int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, ProtobufCBinaryData v)
 {
-    struct parts p = {.name = ""};
-    int rc = walk_graph(l, v, &p);
-    l->m->graph[sc->graph].name = p.name;
-    if (rc == 0)
-        load_graph_reserve(l, sc, p.input.n + p.init.n + p.sparse.n + p.n_node);
-    if (rc == 0)
-        rc = load_inputs(l, sc, &p.input);
-    if (rc == 0)
-        rc = load_inits(l, sc, &p.init, &p.sparse);
-    if (rc == 0)
-        rc = oc_load_nodes(l, sc, v, 1, p.n_node);
-    if (rc == 0)
-        rc = load_infos(l, sc, &p.info);
-    if (rc == 0)
-        rc = load_outputs(l, sc, &p.output);
-    parts_free(&p);
-    return rc;
+    const struct oc_header_mark mark = oc_header_mark(l);
+    const Oc__Graph *h = oc_header_read(l, &oc__graph__descriptor, v);
+    if (!h)
+        return -1;
+    l->m->graph[sc->graph].name = oc_load_text(l, h->name);
+    load_graph_reserve(l, sc, h->n_input + h->n_initializer + h->n_sparse_initializer + h->n_node);
+    if (load_inputs(l, sc, h) || load_inits(l, sc, h) ||
+        oc_load_nodes(l, sc, h->node, h->n_node, h->n_node ? v.data : NULL) || load_infos(l, sc, h) ||
+        load_outputs(l, sc, h))
+        return -1;
+    oc_header_release(l, mark);
+    return 0;
 }

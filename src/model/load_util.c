@@ -31,27 +31,6 @@ int oc_load_over(struct oc_loader *l, enum oc_cap which, uint64_t found, const u
     return oc_load_fail(l, OC_ELIMIT, at, "%s", oc_cap_text(l->caps, which, found, text));
 }
 
-int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what)
-{
-    if (l->long_text)
-        return oc_load_over(l, OC_CAP_STRING_BYTES, l->long_bytes, l->long_text);
-    if (!w->bad)
-        return 0;
-    return oc_load_fail(l, OC_EFORMAT, w->bad, "%s: %s", what, w->why);
-}
-
-struct oc_view oc_load_string(struct oc_loader *l, const struct oc_field *f)
-{
-    struct oc_view none = {(const uint8_t *)"", 0};
-    if (f->type != OC_WIRE_LEN || !f->data)
-        return none;
-    if (f->n <= oc_cap(l->caps, OC_CAP_STRING_BYTES))
-        return (struct oc_view){f->data, f->n};
-    l->long_text = f->data;
-    l->long_bytes = f->n;
-    return none;
-}
-
 const char *oc_load_keep(struct oc_loader *l, const void *text, size_t n)
 {
     enum { TOGETHER = 4096 };
@@ -73,28 +52,16 @@ void oc_load_drop(struct oc_loader *l, size_t n)
     l->names_left += n + 1;
 }
 
-const char *oc_load_name(struct oc_loader *l, const struct oc_field *f)
+const char *oc_load_text(struct oc_loader *l, const char *text)
 {
-    struct oc_view s = oc_load_string(l, f);
-    return s.n ? oc_load_keep(l, s.data, s.n) : "";
-}
-
-const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)
-{
-    struct oc_view s = oc_load_string(l, f);
-    if (!s.n)
+    size_t n = strlen(text);
+    if (!n)
         return "";
-    const char *text = (const char *)s.data;
-    size_t first = s.data[0], last = s.data[s.n - 1];
-    struct oc_recent_text *r = &l->recent[(s.n + 3 * first + 5 * last) % OC_COUNT(l->recent)];
-    if (r->n != s.n || !oc_same(r->text, text, s.n))
-        *r = (struct oc_recent_text){.text = oc_intern(&l->m->names, text, s.n), .n = s.n};
+    size_t first = (unsigned char)text[0], last = (unsigned char)text[n - 1];
+    struct oc_recent_text *r = &l->recent[(n + 3 * first + 5 * last) % OC_COUNT(l->recent)];
+    if (r->n != n || !oc_same(r->text, text, n))
+        *r = (struct oc_recent_text){.text = oc_intern(&l->m->names, text, n), .n = n};
     return r->text;
-}
-
-int oc_load_shown(struct oc_view s)
-{
-    return s.n < 200 ? (int)s.n : 200;
 }
 
 uint32_t oc_load_new_graph(struct oc_loader *l)

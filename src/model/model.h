@@ -145,6 +145,8 @@ void oc_node_origin(const struct oc_model *m, uint32_t node, struct oc_arena *a,
 /* Whether the key of a metadata entry is one that oc_node_origin reads. */
 bool oc_is_origin_key(const char *key, size_t n);
 
+const char *oc_protobuf_version(void); /* of protobuf-c */
+
 /* Display name: the node's name, or "<op_type>_<file index>" in `buf` for an unnamed one. */
 const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap);
 

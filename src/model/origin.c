@@ -8,8 +8,7 @@
  * "model.py", line 96, in forward' */
 #include <string.h>
 
-#include "model/model.h"
-#include "base/wire.h"
+#include "model/loader.h"
 
 enum key { SCOPES, CLASSES, NAMESPACE, TRACE, KEYS };
 
@@ -36,23 +35,6 @@ static size_t key_number(const char *s, size_t n)
 bool oc_is_origin_key(const char *key, size_t n)
 {
     return key_number(key, n) < KEYS;
-}
-
-/* StringStringEntryProto: 1 key, 2 value */
-static void origin_read_entry(const struct oc_field *entry, struct text value[KEYS])
-{
-    struct oc_wire w = oc_wire_of(entry->data, entry->n);
-    struct oc_field f;
-    struct text t = {"", 0};
-    size_t k = KEYS;
-    while (oc_wire_next(&w, &f)) {
-        if (f.type == OC_WIRE_LEN && f.num == 1)
-            k = key_number((const char *)f.data, f.n);
-        else if (f.type == OC_WIRE_LEN && f.num == 2)
-            t = (struct text){(const char *)f.data, f.n};
-    }
-    if (k < KEYS)
-        value[k] = t;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------ */
@@ -163,11 +145,18 @@ void oc_node_origin(const struct oc_model *m, uint32_t node, struct oc_arena *a,
     *out = (struct oc_origin){NULL, NULL, NULL};
     if (!m->has_origins || !n->where || !n->n_bytes)
         return;
-    struct oc_wire w = oc_wire_of((const uint8_t *)m->file.data + n->where, n->n_bytes);
-    struct oc_field f;
-    while (oc_wire_next(&w, &f))
-        if (f.num == 9 && f.type == OC_WIRE_LEN)
-            origin_read_entry(&f, value);
+    struct oc_err unused;
+    struct oc_loader l = {
+        .m = (struct oc_model *)(uintptr_t)m, .err = &unused, .caps = &m->caps, .base = m->file.data};
+    ProtobufCBinaryData v = {n->n_bytes, (uint8_t *)(uintptr_t)m->file.data + n->where};
+    const Oc__Node *h = oc_header_read(&l, &oc__node__descriptor, v);
+    for (size_t i = 0; h && i < h->n_metadata_props; i++) {
+        const Oc__Metadata *entry = oc_header_read(&l, &oc__metadata__descriptor, h->metadata_props[i]);
+        size_t k = entry ? key_number(entry->key, strlen(entry->key)) : KEYS;
+        if (k < KEYS)
+            value[k] = (struct text){(const char *)entry->value.data, entry->value.len};
+    }
+    oc_headers_free(&l);
     out->module = innermost(value[SCOPES], a);
     out->module_class = innermost(value[CLASSES], a);
     read_namespace(value[NAMESPACE], a, out);

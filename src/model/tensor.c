@@ -127,25 +127,26 @@ static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, u
     return true;
 }
 
+/* The members of TensorProto with elements of a type; see proto/onnx_header.proto. */
+enum { FLOAT_DATA = 4, INT32_DATA, STRING_DATA, INT64_DATA, DOUBLE_DATA = 10, UINT64_DATA };
+
 static uint32_t tensor_field_of(unsigned dtype, unsigned *width)
 {
-    *width = 0;
+    *width = dtype == OC_DT_FLOAT ? 4 : dtype == OC_DT_DOUBLE ? 8 : 0;
     switch (dtype) {
     case OC_DT_FLOAT:
-        *width = 4;
-        return 4;
+        return FLOAT_DATA;
     case OC_DT_DOUBLE:
-        *width = 8;
-        return 10;
+        return DOUBLE_DATA;
     case OC_DT_INT64:
-        return 7;
+        return INT64_DATA;
     case OC_DT_UINT32:
     case OC_DT_UINT64:
-        return 11;
+        return UINT64_DATA;
     case OC_DT_STRING:
-        return 6;
+        return STRING_DATA;
     default:
-        return 5;
+        return INT32_DATA;
     }
 }
 

@@ -1,6 +1,6 @@
-/* Any bytes as a model: load, and if that works, analyze, with default and with unbound sizes, and recount
- * some nodes for their cost breakdowns and with another convention; write the annotated model, and read it
- * back. */
+/* Any bytes as a model: load, compare with a second reader, and if that works, analyze, with default and with
+ * unbound sizes, and recount some nodes for their cost breakdowns and with another convention; write the
+ * annotated model, and read it back. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,8 +8,9 @@
 
 #include "analyze/explain.h"
 #include "analyze/receipt.h"
-#include "wire_mutator.h"
 #include "memory/memory_report.h"
+#include "support/whole_unpack.h"
+#include "wire_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET
@@ -97,8 +98,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 20000}};
     struct oc_model *m = NULL;
+    char text[256];
     if (oc_model_load_mem(data, n, &caps, &m, NULL))
         return 0;
+    if (whole_unpack_difference(m, data, n, text, sizeof(text))) {
+        fprintf(stderr, "protobuf-c reads another model: %s\n", text);
+        abort();
+    }
     FILE *nowhere = fopen("/dev/null", "w");
     static const struct oc_analyze_opts ways[] = {
         {.no_defaults = false},

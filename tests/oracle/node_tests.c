@@ -25,6 +25,7 @@
 #include "base/arena.h"
 #include "base/wire.h"
 #include "onnx.pb-c.h"
+#include "support/whole_unpack.h"
 
 #define MAX_INPUTS 64
 
@@ -405,6 +406,21 @@ static void analyze(struct test *t, const uint8_t *bytes, size_t n, char *const 
     oc_model_free(m);
 }
 
+/* The loader reads the same graph as protobuf-c. */
+static void compare_readers(struct test *t, const uint8_t *data, size_t n)
+{
+    struct oc_model *m;
+    struct oc_err err = {0};
+    char text[256];
+    if (oc_model_load_mem(data, n, NULL, &m, &err)) {
+        problem(t, "%s", err.msg);
+        return;
+    }
+    if (whole_unpack_difference(m, data, n, text, sizeof(text)))
+        problem(t, "protobuf-c reads another model: %s", text);
+    oc_model_free(m);
+}
+
 static void one_pass(struct test *t, enum pass pass)
 {
     size_t n;
@@ -417,6 +433,8 @@ static void one_pass(struct test *t, enum pass pass)
         problem(t, "the model cannot be read");
     } else {
         Onnx__GraphProto *g = model->graph;
+        if (pass == ALONE)
+            compare_readers(t, data, n);
         char **names = OC_NEW_ARRAY(&t->r->arena, g->n_output, char *);
         for (size_t i = 0; i < g->n_output; i++)
             names[i] = oc_strdup(&t->r->arena, g->output[i]->name);

@@ -4,8 +4,15 @@
 #include "base/diag.h"
 #include "base/gz.h"
 #include "base/xml_read.h"
+#include "model/model.h"
 #include "profile/sqlite_rows.h"
 #include "report/pattern.h"
+
+static bool find_protobuf_c(struct oc_library_info *out)
+{
+    snprintf(out->version, sizeof(out->version), "%s", oc_protobuf_version());
+    return true;
+}
 
 static bool find_zlib(struct oc_library_info *out)
 {
@@ -47,6 +54,7 @@ static const struct {
     bool on_demand;
     bool (*find)(struct oc_library_info *out);
 } libraries[] = {
+    {"protobuf-c", "models", false, find_protobuf_c},
     {"zlib", "compressed traces", false, find_zlib},
     {"PCRE2", "patterns of names", true, find_pcre2},
     {"libxml2", "hardware files, calibrations, rules of operators, names of kernels", true, find_libxml2},

@@ -95,6 +95,78 @@ static double element_at(const struct oc_model *m, const char *name, unsigned i)
     return v;
 }
 
+/* A graph "g" with one node of type "T" that has one attribute "a" with these bytes (at most 90). */
+static struct oc_model *load_attribute(const char *bytes, size_t n)
+{
+    static uint8_t file[128];
+    struct oc_model *m = NULL;
+    struct oc_err err = {0};
+    const uint8_t attribute = (uint8_t)(n + 3), node = (uint8_t)(attribute + 5), graph = (uint8_t)(node + 5);
+    const uint8_t head[] = {0x08, 3,     0x42, 2,   0x10, 17,   /* ir_version, opset_import */
+                            0x3a, graph, 0x12, 1,   'g',  0x0a, /* graph, its name, node */
+                            node, 0x22,  1,    'T', 0x2a, attribute,
+                            0x0a, 1,     'a'}; /* op_type, attribute, its name */
+    memcpy(file, head, sizeof(head));
+    memcpy(file + sizeof(head), bytes, n);
+    if (oc_model_load_mem(file, sizeof(head) + n, NULL, &m, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(m->n_node, 1);
+    assert_int_equal(m->node[0].n_attr, 1);
+    return m;
+}
+
+/* ints is field 8: 0x40 one number, 0x42 packed ones. */
+static void lists_merge_packed_and_single_numbers_in_order(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\x40\x01"
+                                "\x42\x03\x02\x80\x01"
+                                "\x42\x00"
+                                "\x40\x04"
+                                "\xa0\x01\x07"
+                                "\x42\x01\x05";
+    static const int64_t want[] = {1, 2, 128, 4, 5};
+    struct oc_model *m = load_attribute(bytes, sizeof(bytes) - 1);
+    const struct oc_attr *a = &m->node[0].attr[0];
+    assert_int_equal(a->type, OC_ATTR_INTS);
+    assert_int_equal(a->n, OC_COUNT(want));
+    assert_memory_equal(a->ints, want, sizeof(want));
+    oc_model_free(m);
+}
+
+/* The wrong wire type (i as bytes), an unknown field 99, and i twice. */
+static void skips_unknown_fields_and_takes_the_last_number(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\x18\x05"
+                                "\x9a\x06\x03xyz"
+                                "\x18\x07"
+                                "\x1a\x01z"
+                                "\xa0\x01\x02";
+    struct oc_model *m = load_attribute(bytes, sizeof(bytes) - 1);
+    assert_int_equal(m->node[0].attr[0].type, OC_ATTR_INT);
+    assert_int_equal(m->node[0].attr[0].i, 7);
+    oc_model_free(m);
+}
+
+/* IR version 1 and 2 */
+static void derives_the_type_of_an_attribute_without_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t n;
+        unsigned type;
+    } of[] = {{"\x15\0\0\x80\x3f", 5, OC_ATTR_FLOAT},      {"\x22\x01x", 3, OC_ATTR_STRING},
+              {"\x3a\x04\0\0\x80\x3f", 6, OC_ATTR_FLOATS}, {"\x4a\x01x", 3, OC_ATTR_STRINGS},
+              {"\x2a\x02\x10\x01", 4, OC_ATTR_TENSOR},     {"\x72\x00", 2, OC_ATTR_TYPE_PROTO}};
+    for (size_t i = 0; i < OC_COUNT(of); i++) {
+        struct oc_model *m = load_attribute(of[i].bytes, of[i].n);
+        assert_int_equal(m->node[0].attr[0].type, of[i].type);
+        oc_model_free(m);
+    }
+}
+
 static void reads_elements_of_every_type(void **state)
 {
     (void)state;
@@ -427,6 +499,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_nodes_attributes_and_types),
+        cmocka_unit_test(lists_merge_packed_and_single_numbers_in_order),
+        cmocka_unit_test(skips_unknown_fields_and_takes_the_last_number),
+        cmocka_unit_test(derives_the_type_of_an_attribute_without_one),
         cmocka_unit_test(reads_elements_of_every_type),
         cmocka_unit_test(sorts_nodes_topologically),
         cmocka_unit_test(sort_respects_values_captured_by_bodies),
