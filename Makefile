@@ -178,6 +178,7 @@ format:
 $(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: proto/%.proto
 	@mkdir -p $(GEN)
 	$(call say,PROTO)protoc-c --proto_path=proto --c_out=$(GEN) $<
+	@sed -i '/^char .*__default_value\[]\|^extern char .*__default_value\[]/s/char/const char/' $(GEN)/$*.pb-c.[ch]
 
 # Changed flags or folders rebuild everything of the mode.
 FLAGS_TEXT = $(CC) $(CPPFLAGS) $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(HARDEN) $(CFLAGS)
