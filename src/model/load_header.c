@@ -249,12 +249,13 @@ void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, P
         rc = oc_load_over(l, OC_CAP_MODEL_MEMORY, 0, v.data);
     if (rc == 0) {
         m = protobuf_c_message_unpack(d, &stack, c.out->n, (const uint8_t *)c.out->data);
-        rc = m ? 0 : oc_load_fail(l, OC_EFORMAT, v.data, "a field is damaged");
+        if (!m)
+            oc_load_fail(l, OC_EFORMAT, v.data, "a field is damaged");
     }
-    if (rc)
-        name_message(l, d, v);
-    else
+    if (m)
         set_views(l, m, v, n_views);
+    else
+        name_message(l, d, v);
     if (c.out->cap > KEPT_COPY_BYTES)
         oc_buf_free(c.out);
     return m;
