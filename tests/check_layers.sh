@@ -33,10 +33,10 @@ confined='
 zlib.h            src/base/gz.c|tests/unit/base/|tests/unit/profile/test_csv_rows.c|tests/unit/profile/test_partial.c|tests/unit/cli/test_input_limits.c|tests/bench/
 protobuf-c/|onnx.pb-c.h  models/|tests/support/|tests/oracle/
 onnx_header.pb-c.h  src/model/loader.h
-libxml/           src/base/xml_lib.h
-pcre2.h           src/report/pcre_lib.h
+libxml/           src/base/xml_read.c
+pcre2.h           src/report/pattern.c
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/
-dlfcn.h           src/report/pcre_lib.c|src/report/pattern.c|tests/unit/base/|src/base/xml_lib.c|src/base/load_library.c|src/base/data_dir.c|src/run/|src/profile/sqlite_rows.c|tests/bench/
+dlfcn.h           tests/unit/base/|src/base/load_library.c|src/base/data_dir.c|src/run/|tests/bench/
 '
 
 includes=$(grep -HnE '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch] src/*/*/*.[ch])
@@ -74,6 +74,20 @@ problems=$(printf '%s\n' "$confined" | while read -r pattern places; do
         grep -vE "^($places)"
 done)
 result 'third-party headers are confined to their wrappers' "$problems"
+
+# loaded on demand: a name in a table; linked: shlibs, and for the static library its package for development
+problems=$(sed -n 's/.*\.package = "\([^"]*\)".*/\1/p' src/*/*.c src/*/*/*.c | while read -r package; do
+        for binary in onnxcost libonnxcost0; do
+            awk -v package="$binary" '/^Package:/ { on = $2 == package } on && /^(Depends|Recommends|Suggests):|^ / ' src/deb/control |
+                grep -qE "(^| )$package(,|$)" || echo "src/deb/control: $binary does not name $package, which is loaded on demand"
+        done
+    done
+    for library in $(sed -n 's/^LIBS := //p' Makefile | tr ' ' '\n' | sed -n 's/^-l//p' | grep -vE '^(m|dl)$'); do
+        case $library in z) library=zlib1g ;; *) library=lib$library ;; esac
+        sed -n '/^Package: libonnxcost-dev/,/^Description/p' src/deb/control | grep -q " $library-dev," ||
+            echo "src/deb/control: libonnxcost-dev does not name $library-dev"
+    done)
+result 'packages name every library' "$problems"
 
 problems=$(find src models tests \( -name '*.c' -o -name '*.h' \) 2>/dev/null | sed 's|.*/||' | sort | uniq -d)
 result 'file names are unique' "$problems"

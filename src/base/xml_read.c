@@ -1,14 +1,95 @@
 #include "base/xml_read.h"
 
 #include <errno.h>
+#include <libxml/parser.h>
+#include <libxml/xmlreader.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/xml_lib.h"
+#include "base/load_library.h"
+
+/* ---- libxml2 ---------------------------------------------------------------------------------------- */
+
+#define FUNCTIONS(X)                                                                                         \
+    X(init, xmlInitParser)                                                                                   \
+    X(reader_for_memory, xmlReaderForMemory)                                                                 \
+    X(reader_free, xmlFreeTextReader)                                                                        \
+    X(reader_on_error, xmlTextReaderSetStructuredErrorHandler)                                               \
+    X(reader_read, xmlTextReaderRead)                                                                        \
+    X(reader_node_type, xmlTextReaderNodeType)                                                               \
+    X(reader_is_empty, xmlTextReaderIsEmptyElement)                                                          \
+    X(reader_name, xmlTextReaderConstName)                                                                   \
+    X(reader_value, xmlTextReaderConstValue)                                                                 \
+    X(reader_next_attribute, xmlTextReaderMoveToNextAttribute)                                               \
+    X(reader_to_element, xmlTextReaderMoveToElement)                                                         \
+    X(reader_node, xmlTextReaderCurrentNode)                                                                 \
+    X(line_of, xmlGetLineNo)
+struct library {
+    void *handle;
+    FUNCTIONS(OC_LIBRARY_MEMBER)
+};
+static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
+
+static const struct oc_library_table libxml2 = {
+    .name = "libxml2",
+    .use = "XML files",
+    .package = "libxml2",
+    .soname = {"libxml2.so.2", "libxml2.so.16"}, /* 2.14 changed it; the functions used here are in both */
+    .symbol = symbols,
+    .n_symbol = OC_COUNT(symbols),
+};
+
+/* libxml2 initialises itself with its first reader, which must not happen in several threads at once. */
+static void set_up(void)
+{
+    struct library lib;
+    struct oc_err unused;
+    if (oc_library_open(&libxml2, &lib, &unused))
+        return;
+    errno = 0;
+    lib.init();
+    oc_check_memory(errno);
+    oc_library_close(&lib);
+}
+
+static pthread_once_t xml_once = PTHREAD_ONCE_INIT;
+
+static int open_library(struct library *lib, struct oc_err *err)
+{
+    pthread_once(&xml_once, set_up);
+    return oc_library_open(&libxml2, lib, err);
+}
+
+/* "20914" or "20914-GITv2.9.14": two digits per part. */
+static void version_text(const char *number, char *out, size_t cap)
+{
+    unsigned n = 0;
+    for (; *number >= '0' && *number <= '9' && n < 10000000; number++)
+        n = n * 10 + (unsigned)(*number - '0');
+    if (n)
+        snprintf(out, cap, "%u.%u.%u", n / 10000, n / 100 % 100, n % 100);
+}
+
+int oc_xml_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
+{
+    struct library lib;
+    if (open_library(&lib, err))
+        return -1;
+    const char *const *found = oc_library_symbol(&lib, "xmlParserVersion");
+    version[0] = '\0';
+    if (found)
+        version_text(*found, version, version_cap);
+    oc_library_file(found, file, file_cap);
+    oc_library_close(&lib);
+    return 0;
+}
+
+/* ---- one document ----------------------------------------------------------------------------------- */
 
 struct oc_xml {
     const struct oc_xml_format *format;
-    struct oc_xml_lib lib;
+    struct library lib;
     xmlTextReaderPtr parser;
     struct oc_arena *arena;
     void *user;
@@ -294,7 +375,7 @@ static int xml_read_parse(struct oc_xml *x, const void *data, size_t n)
 {
     const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS |
                         XML_PARSE_COMPACT | XML_PARSE_IGNORE_ENC;
-    if (oc_xml_lib_open(&x->lib, x->err))
+    if (open_library(&x->lib, x->err))
         return oc_err_prefix(x->err, "cannot read '%s'", x->path);
     errno = 0;
     x->parser = x->lib.reader_for_memory(data, (int)n, NULL, "UTF-8", options);
@@ -307,7 +388,7 @@ static int xml_read_parse(struct oc_xml *x, const void *data, size_t n)
     } else {
         rc = fail_at(x, 1, "", "libxml2 could not create a parser");
     }
-    oc_xml_lib_close(&x->lib);
+    oc_library_close(&x->lib);
     return rc;
 }
 

@@ -1,6 +1,5 @@
 #include "profile/sqlite_rows.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -18,63 +17,49 @@
 
 /* ---- the library ------------------------------------------------------------------------------------ */
 
+#define FUNCTIONS(X)                                                                                         \
+    X(open, sqlite3_open_v2)                                                                                 \
+    X(close, sqlite3_close_v2)                                                                               \
+    X(prepare, sqlite3_prepare_v2)                                                                           \
+    X(step, sqlite3_step)                                                                                    \
+    X(finalize, sqlite3_finalize)                                                                            \
+    X(bind_text, sqlite3_bind_text)                                                                          \
+    X(value, sqlite3_column_value)                                                                           \
+    X(type, sqlite3_value_type)                                                                              \
+    X(int64, sqlite3_value_int64)                                                                            \
+    X(real, sqlite3_value_double)                                                                            \
+    X(blob, sqlite3_value_blob)                                                                              \
+    X(bytes, sqlite3_value_bytes)                                                                            \
+    X(message, sqlite3_errmsg)                                                                               \
+    X(errcode, sqlite3_extended_errcode)                                                                     \
+    X(limit, sqlite3_limit)                                                                                  \
+    X(config, sqlite3_db_config)                                                                             \
+    X(progress, sqlite3_progress_handler)                                                                    \
+    X(deserialize, sqlite3_deserialize)                                                                      \
+    X(version, sqlite3_libversion)
 struct library {
     void *handle;
-    int (*open)(const char *, sqlite3 **, int, const char *);
-    int (*close)(sqlite3 *);
-    int (*prepare)(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
-    int (*step)(sqlite3_stmt *);
-    int (*finalize)(sqlite3_stmt *);
-    int (*bind_text)(sqlite3_stmt *, int, const char *, int, void (*)(void *));
-    sqlite3_value *(*value)(sqlite3_stmt *, int);
-    int (*type)(sqlite3_value *);
-    sqlite3_int64 (*int64)(sqlite3_value *);
-    double (*real)(sqlite3_value *);
-    const void *(*blob)(sqlite3_value *);
-    int (*bytes)(sqlite3_value *);
-    const char *(*message)(sqlite3 *);
-    int (*errcode)(sqlite3 *);
-    int (*limit)(sqlite3 *, int, int);
-    int (*config)(sqlite3 *, int, ...);
-    void (*progress)(sqlite3 *, int, int (*)(void *), void *);
-    int (*deserialize)(sqlite3 *, const char *, unsigned char *, sqlite3_int64, sqlite3_int64, unsigned);
-    sqlite3_int64 (*heap_limit)(sqlite3_int64); /* NULL before SQLite 3.31 */
+    FUNCTIONS(OC_LIBRARY_MEMBER)
+    __typeof__(sqlite3_hard_heap_limit64) *heap_limit; /* NULL before SQLite 3.31 */
 };
+static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
-static const struct oc_symbol symbols[] = {
-    {"sqlite3_open_v2", offsetof(struct library, open)},
-    {"sqlite3_close_v2", offsetof(struct library, close)},
-    {"sqlite3_prepare_v2", offsetof(struct library, prepare)},
-    {"sqlite3_step", offsetof(struct library, step)},
-    {"sqlite3_finalize", offsetof(struct library, finalize)},
-    {"sqlite3_bind_text", offsetof(struct library, bind_text)},
-    {"sqlite3_column_value", offsetof(struct library, value)},
-    {"sqlite3_value_type", offsetof(struct library, type)},
-    {"sqlite3_value_int64", offsetof(struct library, int64)},
-    {"sqlite3_value_double", offsetof(struct library, real)},
-    {"sqlite3_value_blob", offsetof(struct library, blob)},
-    {"sqlite3_value_bytes", offsetof(struct library, bytes)},
-    {"sqlite3_errmsg", offsetof(struct library, message)},
-    {"sqlite3_extended_errcode", offsetof(struct library, errcode)},
-    {"sqlite3_limit", offsetof(struct library, limit)},
-    {"sqlite3_db_config", offsetof(struct library, config)},
-    {"sqlite3_progress_handler", offsetof(struct library, progress)},
-    {"sqlite3_deserialize", offsetof(struct library, deserialize)},
+static const struct oc_library_table sqlite = {
+    .name = "libsqlite3",
+    .use = "SQLite files",
+    .package = "libsqlite3-0",
+    .soname = {"libsqlite3.so.0"},
+    .symbol = symbols,
+    .n_symbol = OC_COUNT(symbols),
 };
 
 static int sqlite_rows_load(struct library *lib, struct oc_err *err)
 {
-    lib->handle = oc_load_library("libsqlite3.so.0");
-    if (!lib->handle)
-        return oc_fail(
-            err, OC_ELIBRARY,
-            "SQLite files need libsqlite3, which cannot be loaded: install it (package libsqlite3-0)");
-    const char *missing = oc_load_symbols(lib->handle, symbols, OC_COUNT(symbols), lib);
-    void *heap_limit = dlsym(lib->handle, "sqlite3_hard_heap_limit64");
+    if (oc_library_open(&sqlite, lib, err))
+        return -1;
+    void *heap_limit = oc_library_symbol(lib, "sqlite3_hard_heap_limit64");
     memcpy(&lib->heap_limit, &heap_limit, sizeof(heap_limit));
-    return missing ? oc_fail(err, OC_ELIBRARY,
-                             "the installed libsqlite3 has no function '%s': install a newer one", missing)
-                   : 0;
+    return 0;
 }
 
 int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
@@ -82,16 +67,9 @@ int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file
     struct library lib;
     if (sqlite_rows_load(&lib, err))
         return -1;
-    const char *(*tell)(void);
-    void *found = dlsym(lib.handle, "sqlite3_libversion");
-    Dl_info where;
-    version[0] = file[0] = '\0';
-    memcpy(&tell, &found, sizeof(found));
-    if (found)
-        snprintf(version, version_cap, "%s", tell());
-    if (found && dladdr(found, &where) && where.dli_fname)
-        snprintf(file, file_cap, "%s", where.dli_fname);
-    dlclose(lib.handle);
+    snprintf(version, version_cap, "%s", lib.version());
+    oc_library_file((void *)(uintptr_t)lib.version, file, file_cap);
+    oc_library_close(&lib);
     return 0;
 }
 
@@ -327,8 +305,7 @@ void oc_sqlite_close(struct oc_sqlite *db)
         return;
     if (db->db)
         db->lib.close(db->db);
-    if (db->lib.handle)
-        dlclose(db->lib.handle);
+    oc_library_close(&db->lib);
     free(db->copy);
     free(db);
 }

@@ -1,17 +1,44 @@
 #include "report/pattern.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
-#include "report/pcre_lib.h"
+#include "base/load_library.h"
+
+#define FUNCTIONS(X)                                                                                         \
+    X(context_create, pcre2_compile_context_create)                                                          \
+    X(context_free, pcre2_compile_context_free)                                                              \
+    X(set_newline, pcre2_set_newline)                                                                        \
+    X(compile, pcre2_compile)                                                                                \
+    X(code_free, pcre2_code_free)                                                                            \
+    X(match_create, pcre2_match_data_create_from_pattern)                                                    \
+    X(match_free, pcre2_match_data_free)                                                                     \
+    X(match, pcre2_match)                                                                                    \
+    X(message, pcre2_get_error_message)                                                                      \
+    X(config, pcre2_config)
+struct library {
+    void *handle;
+    FUNCTIONS(OC_LIBRARY_MEMBER)
+};
+static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
+
+static const struct oc_library_table pcre2 = {
+    .name = "PCRE2",
+    .use = "patterns",
+    .package = "libpcre2-8-0",
+    .soname = {"libpcre2-8.so.0"},
+    .symbol = symbols,
+    .n_symbol = OC_COUNT(symbols),
+};
 
 struct oc_pattern {
-    struct oc_pcre_lib lib;
+    struct library lib;
     pcre2_code *code;
     pcre2_match_data *match;
 };
@@ -80,7 +107,7 @@ static void translate(const char *s, struct oc_buf *out)
 
 /* ---- matching --------------------------------------------------------------------------------------- */
 
-static int fail_compile(const struct oc_pcre_lib *lib, const char *expression, int code, size_t offset,
+static int fail_compile(const struct library *lib, const char *expression, int code, size_t offset,
                         struct oc_err *err)
 {
     PCRE2_UCHAR text[160];
@@ -121,7 +148,7 @@ static int compile(struct oc_pattern *p, const char *expression, struct oc_err *
 int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err)
 {
     struct oc_pattern *p = oc_xcalloc(1, sizeof(*p));
-    if (oc_pcre_lib_open(&p->lib, err) || compile(p, expression, err)) {
+    if (oc_library_open(&pcre2, &p->lib, err) || compile(p, expression, err)) {
         oc_pattern_free(p);
         return -1;
     }
@@ -137,7 +164,7 @@ void oc_pattern_free(struct oc_pattern *p)
         p->lib.match_free(p->match);
         p->lib.code_free(p->code);
     }
-    oc_pcre_lib_close(&p->lib);
+    oc_library_close(&p->lib);
     free(p);
 }
 
@@ -177,17 +204,14 @@ int oc_pattern_count(const char *expression, bool anywhere, bool any_case, const
 
 int oc_pattern_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
 {
-    struct oc_pcre_lib lib;
-    if (oc_pcre_lib_open(&lib, err))
+    struct library lib;
+    if (oc_library_open(&pcre2, &lib, err))
         return -1;
     char text[64] = "";
-    Dl_info where;
     if (lib.config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof(text))
         lib.config(PCRE2_CONFIG_VERSION, text);
     snprintf(version, version_cap, "%.*s", (int)strcspn(text, " "), text); /* followed by a date */
-    file[0] = '\0';
-    if (dladdr((void *)(uintptr_t)lib.config, &where) && where.dli_fname)
-        snprintf(file, file_cap, "%s", where.dli_fname);
-    oc_pcre_lib_close(&lib);
+    oc_library_file((void *)(uintptr_t)lib.config, file, file_cap);
+    oc_library_close(&lib);
     return 0;
 }

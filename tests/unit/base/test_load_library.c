@@ -1,47 +1,62 @@
 #include "base/load_library.h"
 
-#include <dlfcn.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
 
-struct table {
-    double (*cosine)(double);
-    double (*sine)(double);
+#include "base/arena.h"
+#include "base/diag.h"
+
+#define FUNCTIONS(X) X(cosine, cos) X(sine, sin)
+struct library {
+    void *handle;
+    FUNCTIONS(OC_LIBRARY_MEMBER)
 };
+static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
 static void loads_functions(void **state)
 {
     (void)state;
-    static const struct oc_symbol list[] = {{"cos", offsetof(struct table, cosine)},
-                                            {"sin", offsetof(struct table, sine)}};
-    struct table t = {0};
-    void *handle = oc_load_library("libm.so.6");
-    assert_non_null(handle);
-    assert_null(oc_load_symbols(handle, list, 2, &t));
-    assert_true(t.cosine(0) == 1 && t.sine(0) == 0);
-    dlclose(handle);
+    const struct oc_library_table libm = {
+        .soname = {"libno-such-library.so.0", "libm.so.6"}, .symbol = symbols, .n_symbol = OC_COUNT(symbols)};
+    struct library lib;
+    struct oc_err err;
+    char file[256];
+    assert_int_equal(oc_library_open(&libm, &lib, &err), 0);
+    assert_true(lib.cosine(0) == 1 && lib.sine(0) == 0);
+    oc_library_file((void *)(uintptr_t)lib.cosine, file, sizeof(file));
+    assert_non_null(strstr(file, "libm"));
+    oc_library_close(&lib);
+    assert_null(lib.handle);
 }
 
-static void missing_library_or_symbol_is_named(void **state)
+static void missing_library_or_function_is_named(void **state)
 {
     (void)state;
-    static const struct oc_symbol list[] = {{"cos", offsetof(struct table, cosine)},
-                                            {"no_such_function", offsetof(struct table, sine)}};
-    struct table t = {0};
-    void *handle = oc_load_library("libm.so.6");
-    assert_non_null(handle);
-    assert_string_equal(oc_load_symbols(handle, list, 2, &t), "no_such_function");
-    dlclose(handle);
-    assert_null(oc_load_library("libno-such-library.so.0"));
+    const struct oc_symbol none[] = {{"no_such_function", offsetof(struct library, sine)}};
+    struct oc_library_table t = {
+        .name = "libm", .use = "angles", .package = "libm6", .symbol = none, .n_symbol = 1};
+    struct library lib;
+    struct oc_err err;
+    t.soname[0] = "libm.so.6";
+    assert_int_equal(oc_library_open(&t, &lib, &err), -1);
+    assert_int_equal(err.code, OC_ELIBRARY);
+    assert_string_equal(err.msg,
+                        "the installed libm has no function 'no_such_function': install a newer one");
+    t.soname[0] = "libno-such-library.so.0";
+    assert_int_equal(oc_library_open(&t, &lib, &err), -1);
+    assert_string_equal(err.msg, "angles need libm, which cannot be loaded: install the package libm6");
+    assert_null(lib.handle);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_functions),
-        cmocka_unit_test(missing_library_or_symbol_is_named),
+        cmocka_unit_test(missing_library_or_function_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

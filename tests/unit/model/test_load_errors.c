@@ -74,6 +74,8 @@ static void rejects_truncated_attribute_lists(void **state)
     expect_attribute_error(7, "\0\0\0", 3, "attribute 'a': a list is truncated"); /* a float has four bytes */
     expect_attribute_error(8, "\x80", 1,
                            "attribute 'a': a list is truncated"); /* a varint that continues past the end */
+    expect_attribute_error(8, "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 11,
+                           "attribute 'a': a field is damaged"); /* a varint of 11 bytes */
 }
 
 /* ---- graphs beyond the limits -------------------------------------------------------------------------- */
