@@ -1,4 +1,4 @@
-#include "model/external.h"
+/* Weights in external files: finds the file and decides whether it may be opened. */
 
 #include <errno.h>
 #include <limits.h>
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "model/model.h"
 
 static bool external_folder_of(const struct oc_model *m, char folder[PATH_MAX])
 {

@@ -40,6 +40,92 @@ static void load_graph_reserve(struct oc_loader *l, struct oc_scope *sc, size_t 
     oc_load_reserve_values(l, most);
 }
 
+/* ---- declared types --------------------------------------------------------------------------------- */
+
+static struct oc_dim load_dim(struct oc_loader *l, const Oc__Shape__Dimension *d)
+{
+    const struct oc_dim unknown = {.v = -1};
+    switch (d->value_case) {
+    case OC__SHAPE__DIMENSION__VALUE_DIM_VALUE:
+        return d->dim_value < 0 ? unknown : oc_known(d->dim_value); /* exporters write -1 for "unknown" */
+    case OC__SHAPE__DIMENSION__VALUE_DIM_PARAM: {
+        uint32_t id = l->m->n_symbol;
+        const char *name;
+        if (!d->dim_param[0])
+            return unknown;
+        if (oc_map_add(&l->symbols, d->dim_param, strlen(d->dim_param), &id, &name)) {
+            OC_GROW(l->m->symbol, l->m->n_symbol, l->cap_symbol);
+            l->m->symbol[l->m->n_symbol++] = name;
+        }
+        return (struct oc_dim){.v = -1, .expr = id + 1};
+    }
+    default:
+        return unknown;
+    }
+}
+
+static uint8_t dtype_of(int32_t number)
+{
+    return number >= 0 && number < OC_DT_COUNT ? (uint8_t)number : OC_DT_UNDEFINED;
+}
+
+static int load_tensor_type(struct oc_loader *l, const Oc__Type__Tensor *t, const uint8_t *at,
+                            struct oc_type *out)
+{
+    out->dtype = dtype_of(t->elem_type);
+    if (!t->shape)
+        return 0;
+    struct oc_dim dim[OC_MAX_RANK];
+    size_t n = t->shape->n_dim;
+    if (n > OC_MAX_RANK)
+        return oc_load_fail(l, OC_ELIMIT, at, "shape: more than %d dimensions", OC_MAX_RANK);
+    for (size_t i = 0; i < n; i++)
+        dim[i] = load_dim(l, t->shape->dim[i]);
+    out->shape = oc_shape_of(&l->m->arena, (unsigned)n, dim);
+    return 0;
+}
+
+static int load_type(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out);
+
+static int load_element(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out)
+{
+    struct oc_type *elem = OC_NEW(&l->m->arena, struct oc_type);
+    out->elem = elem;
+    return load_type(l, t, at, elem);
+}
+
+static int load_type(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out)
+{
+    *out = (struct oc_type){.kind = OC_T_NONE};
+    switch (t ? t->value_case : OC__TYPE__VALUE__NOT_SET) {
+    case OC__TYPE__VALUE_TENSOR_TYPE:
+        out->kind = OC_T_TENSOR;
+        return load_tensor_type(l, t->tensor_type, at, out);
+    case OC__TYPE__VALUE_SPARSE_TENSOR_TYPE:
+        out->kind = OC_T_SPARSE;
+        return load_tensor_type(l, t->sparse_tensor_type, at, out);
+    case OC__TYPE__VALUE_SEQUENCE_TYPE:
+        out->kind = OC_T_SEQUENCE;
+        return load_element(l, t->sequence_type->elem_type, at, out);
+    case OC__TYPE__VALUE_OPTIONAL_TYPE:
+        out->kind = OC_T_OPTIONAL;
+        return load_element(l, t->optional_type->elem_type, at, out);
+    case OC__TYPE__VALUE_MAP_TYPE:
+        out->kind = OC_T_MAP;
+        out->dtype = dtype_of(t->map_type->key_type);
+        return load_element(l, t->map_type->value_type, at, out);
+    default:
+        return 0;
+    }
+}
+
+/* The type that a ValueInfoProto declares; returns its name, NULL: damaged. */
+static const char *load_info(struct oc_loader *l, ProtobufCBinaryData v, struct oc_type *type)
+{
+    const Oc__ValueInfo *info = oc_header_read(l, &oc__value_info__descriptor, v);
+    return info && load_type(l, info->type, v.data, type) == 0 ? info->name : NULL;
+}
+
 static void declare(struct oc_loader *l, uint32_t value, const struct oc_type *type)
 {
     struct oc_type *kept = OC_NEW(&l->m->arena, struct oc_type);
@@ -47,21 +133,21 @@ static void declare(struct oc_loader *l, uint32_t value, const struct oc_type *t
     l->m->value[value].declared = kept;
 }
 
+/* ---- values and nodes ------------------------------------------------------------------------------- */
+
 static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph *h)
 {
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, h->n_input, uint32_t);
     for (size_t i = 0; i < h->n_input; i++) {
         const struct oc_header_mark mark = oc_header_mark(l);
-        const uint8_t *at = h->input[i].data;
-        const Oc__ValueInfo *info = oc_header_read(l, &oc__value_info__descriptor, h->input[i]);
         struct oc_type type;
+        const char *name = load_info(l, h->input[i], &type);
         bool is_new;
-        if (!info || oc_load_type(l, info->type, at, &type))
+        if (!name)
             return -1;
-        id[i] = define(l, sc, info->name, &is_new);
+        id[i] = define(l, sc, name, &is_new);
         if (!is_new)
-            return oc_load_fail(l, OC_EFORMAT, at, "graph input '%s' is defined twice",
-                                l->m->value[id[i]].name);
+            return oc_load_fail(l, OC_EFORMAT, h->input[i].data, "graph input '%s' is defined twice", name);
         declare(l, id[i], &type);
         l->m->value[id[i]].graph_input = true;
         oc_header_release(l, mark);
@@ -375,14 +461,14 @@ static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const Oc__Grap
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, h->n_output, uint32_t);
     for (size_t i = 0; i < h->n_output; i++) {
         const struct oc_header_mark mark = oc_header_mark(l);
-        const uint8_t *at = h->output[i].data;
-        const Oc__ValueInfo *info = oc_header_read(l, &oc__value_info__descriptor, h->output[i]);
         struct oc_type type;
-        if (!info || oc_load_type(l, info->type, at, &type))
+        const char *name = load_info(l, h->output[i], &type);
+        if (!name)
             return -1;
-        id[i] = resolve(l, sc, info->name);
+        id[i] = resolve(l, sc, name);
         if (id[i] == OC_NONE || id[i] == OC_ABSENT)
-            return oc_load_fail(l, OC_EFORMAT, at, "graph output '%.200s' is not defined", info->name);
+            return oc_load_fail(l, OC_EFORMAT, h->output[i].data, "graph output '%.200s' is not defined",
+                                name);
         struct oc_value *value = &l->m->value[id[i]];
         value->graph_output = true;
         if (value->declared->kind == OC_T_NONE)
@@ -399,11 +485,11 @@ static int load_infos(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph 
     uint32_t near = 0; /* they are usually in the order of the nodes */
     for (size_t i = 0; i < h->n_value_info; i++) {
         const struct oc_header_mark mark = oc_header_mark(l);
-        const Oc__ValueInfo *info = oc_header_read(l, &oc__value_info__descriptor, h->value_info[i]);
         struct oc_type type;
-        if (!info || oc_load_type(l, info->type, h->value_info[i].data, &type))
+        const char *name = load_info(l, h->value_info[i], &type);
+        if (!name)
             return -1;
-        uint32_t id = oc_map_get_near(&sc->names, info->name, strlen(info->name), &near);
+        uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &near);
         if (id < OC_ABSENT && l->m->value[id].declared->kind == OC_T_NONE)
             declare(l, id, &type);
         oc_header_release(l, mark);

@@ -3,7 +3,6 @@
 
 #include "base/ck.h"
 #include "base/units.h"
-#include "model/external.h"
 #include "model/loader.h"
 
 static int set_shape(struct oc_loader *l, const int64_t *dim, size_t rank, const uint8_t *at,

@@ -86,7 +86,7 @@ struct oc_loader {
     uint32_t n_capture, cap_capture;
 };
 
-/* load_util.c */
+/* load.c */
 uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at);
 /* Fails with the offset. `what` names the part: "node 'conv1'". Returns -1. */
 int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, const char *fmt, ...)
@@ -117,9 +117,6 @@ void oc_headers_free(struct oc_loader *l);
 /* load_tensor.c */
 int oc_load_tensor(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out);
 int oc_load_sparse(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out);
-
-/* load_type.c: TypeProto, NULL: none */
-int oc_load_type(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out);
 
 /* load_attr.c: scope and owner are needed for graph attributes and for ref_attr_name */
 int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, ProtobufCBinaryData v,

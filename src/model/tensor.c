@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/little_endian.h"
-#include "model/external.h"
 #include "base/wire.h"
+#include "model/model.h"
 
 /* Decodes a small float: sign, `e` exponent bits with `bias`, `m` mantissa bits. */
 static double small_float(uint64_t bits, unsigned e, unsigned m, int bias)

@@ -49,4 +49,12 @@ struct oc_tensor_bytes {
 bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, struct oc_tensor_bytes *out);
 void oc_tensor_bytes_close(struct oc_tensor_bytes *b);
 
+/* external.c: weights in external files. A file must be inside the model's folder unless the model's limits
+ * permit otherwise. */
+enum oc_external_state { OC_EXTERNAL_FOUND, OC_EXTERNAL_MISSING, OC_EXTERNAL_OUTSIDE };
+/* Looks for the file at this location, as written in the model. Opens nothing. */
+enum oc_external_state oc_external_look(const struct oc_model *m, const char *location);
+/* Maps the file of a tensor. False: outside the folder, missing, or not a regular file. */
+bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out);
+
 #endif

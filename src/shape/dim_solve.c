@@ -1,4 +1,3 @@
-#include "shape/dim_solve.h"
 
 #include "base/ck.h"
 #include "shape/dim_poly.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "shape/dim.h"
-#include "shape/dim_solve.h"
 
 static struct oc_arena arena;
 static struct oc_exprs *x;
