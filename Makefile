@@ -100,7 +100,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings browser browser-check bench fuzz hostile lint lint-tidy words format install uninstall deb deb-check readme-check cross clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings browser browser-check bench fuzz hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -127,6 +127,7 @@ help:
 	@echo 'make browser-check  the HTML report in Chromium (installs playwright-core from npm once)'
 	@echo 'make fuzz T=60    libFuzzer, T seconds per target (needs clang); FUZZ=json for one target'
 	@echo 'make hostile      run the program on thousands of broken models and profiles, in release and under ASan+UBSan'
+	@echo 'make mutate N=60 SEED=1 FOLDERS="ops join"   change N places of src; list the changes that no test notices'
 	@echo 'make coverage     every test in MODE=coverage, and the line coverage of src/'
 	@echo 'make bench        compare speed and memory with targets, peers and limits; QUICK=1 for a short run'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall removes it'
@@ -390,6 +391,12 @@ N ?= 5000
 hostile:
 	@+for mode in release asan; do $(MAKE) --no-print-directory -s $(PARALLEL) MODE=$$mode all build/$$mode/hostile && \
 	    MUTANTS='$(N)' BUILD=build/$$mode tests/check_hostile.sh || exit 1; done
+
+# N random changes of src, and whether a test notices
+mutate:
+	@+for mode in release asan; do $(MAKE) --no-print-directory -s $(PARALLEL) MODE=$$mode fast-bin || exit 1; done
+	@+$(MAKE) --no-print-directory -s $(PARALLEL) $(TOOL_BIN)
+	@N='$(if $(filter file,$(origin N)),60,$(N))' SEED='$(or $(SEED),1)' FOLDERS='$(or $(FOLDERS),analyze ops join estimate write)' tests/mutate.sh
 
 check-golden: $(BIN) $(ZOO)
 	@BUILD=$(BUILD) tests/golden/run.sh

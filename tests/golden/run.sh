@@ -4,6 +4,7 @@
 # width and colour. Prints TAP.
 # usage: tests/golden/run.sh [--update] [case...]        BUILD=build/<mode>
 #
+# STOP=1 ends at the first case that fails.
 # A first line `# needs FILE` in cmd skips the case if FILE does not exist.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -56,6 +57,7 @@ for name in "$@"; do
         bad=1
         echo "not ok $n - $name:$problem differs"
         cat out/diff.* | head -n 40 | sed 's/^/# /'
+        [ -z "${STOP:-}" ] || break
     fi
 done
 echo "1..$n"
