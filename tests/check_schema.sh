@@ -1,6 +1,6 @@
 #!/bin/sh
 # Validates JSON reports with their JSON Schema, and the coverage of the schema by the reports
-# (tests/support/schema_rules.py). Prints TAP.
+# (tests/support/schema_rules.py); documents without a schema: tests/check_formats.sh. Prints TAP.
 # modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -90,42 +90,12 @@ m=$work
     report combined "$m/mobilenetv2.onnx" -p $a -p $b --combine --hw $profiles/machine.t1.xml
     report one "$m/mobilenetv2.onnx" -p $b --combine
     "$python" tests/support/schema_rules.py src/write/compare.schema.json "$work"/json/*.json 2>&1
-    rm -f "$work"/json/*
-    report ops ops
-    report hw_list hw list
-    report hw_show hw show a100
-    report hw_diff hw diff a100 t4
-    report hw_lint hw lint
-    report memory memory "$m/resnet18.onnx"
-    report order memory "$m/resnet18.onnx" --reorder
-    "$onnxcost" memory "$m/resnet18.onnx" --plan "$m/json/plan.json" >"$m/err" 2>&1 || echo "not ok plan: $(head -n 1 "$m/err")"
-    report llm llm "$m/llama.onnx" --prompt 8
-    report devices compare "$m/resnet18.onnx" --hw a100 --hw t4
-    report explain explain "$m/resnet18.onnx" --convention onnxcost --convention fvcore
-    report diff diff "$m/resnet18.onnx" "$m/resnet50.onnx"
-    report summary summary $a
-    report scan scan "$m/resnet18.onnx"
-    report formula "$m/t5_decoder.onnx" --formula
-    report sweep "$m/t5_decoder.onnx" --sweep batch=1,2
-    report estimate estimate "$m/resnet18.onnx" --hw a100
-    set -- "$m/resnet18.onnx" $profiles/resnet18.all.t1.json.gz "$m/resnet50.onnx" $profiles/resnet50.all.t1.json.gz
-    "$onnxcost" calibrate "$@" --hw $profiles/machine.t1.xml -f json >"$work/json/calibrate.json"
-    report samples calibrate "$@" --hw $profiles/machine.t1.xml --dump-samples
-    report validate validate "$@" --hw $profiles/machine.t1.xml
-    "$python" - "$work"/json/*.json <<'END'
-import json, re, sys
-for path in sys.argv[1:]:
-    name, head = path.split("/")[-1], list(json.load(open(path)).items())[:3]
-    good = [key for key, value in head] == ["schema", "version", "tool"] and re.fullmatch(r"onnxcost(\.[a-z]+)+", head[0][1])
-    good = good and type(head[1][1]) is int and head[2][1]["name"] == "onnxcost" and head[2][1]["version"]
-    print(f"{'ok' if good else 'not ok'} the document begins with schema, version and tool: {name}")
-END
 } >"$work/lines"
 awk '
     /^(not )?ok / { n++; sub(/ok /, "ok " n " - "); print; bad += /^not/; next }
     { print "# " $0; trouble = 1 }
     END {
-        if (trouble || n < 80) { n++; bad++; print "not ok " n " - the checks were not completed" }
+        if (trouble || n < 60) { n++; bad++; print "not ok " n " - the checks were not completed" }
         print "1.." n
         exit bad > 0
     }' "$work/lines"

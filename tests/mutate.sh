@@ -1,6 +1,6 @@
 #!/bin/bash
 # Mutation test: changes one place of src (an operator, a constant, a condition, a call) and runs the tests that should notice:
-# the unit programs of the folder, the expected output, the unit programs under ASan, the scripts of the subject. A mutant that
+# the unit programs of the folder, the expected output, the scripts of the subject, the unit programs under ASan. A mutant that
 # no test notices survives: a test is missing, the code is not needed, or the mutant is equivalent. Prints TAP: `ok` killed,
 # `not ok` survived; the exit code is 1 below RATE percent killed (85).
 # usage: N=60 SEED=1 FOLDERS="analyze ops" JOBS=1 tests/mutate.sh [FILE.c...]      (make mutate builds what it needs)
@@ -16,29 +16,28 @@ gold=$(command -v ld.gold >/dev/null && echo -fuse-ld=gold)
 flags=$(sed 's/ -D_FORTIFY_SOURCE=2//; s/ -fstack-clash-protection//' "$release/flags")
 trapping="-O0 -g0 -fsanitize=undefined -fsanitize-undefined-trap-on-error"
 
-# other folders with unit programs of the code
+# other folders with unit programs of the code, and scripts
 folders_of() { # file
     case $1 in
-    src/analyze/*) echo memory report ops join llm ;;
-    src/ops/*) echo analyze shape memory join ;;
-    src/join/*) echo profile report ;;
-    src/estimate/*) echo memory advice report ;;
-    src/write/*) echo report gate llm memory estimate ;;
+    src/analyze/*) echo memory report ops llm ;;
+    src/ops/*) echo analyze shape join ;;
+    src/join/*) echo report ;;
+    src/estimate/*) echo memory advice ;;
+    src/write/*) echo report gate llm ;;
     esac
 }
 scripts_of() { # file
     case $1 in
-    src/analyze/*) echo control_flow sizes calibration library ;;
-    src/ops/*) echo op_rules op_tests oracle ;;
-    src/join/*) echo paddle sizes annotate wild ;;
-    src/estimate/*) echo calibration roofline advice ;;
+    src/analyze/*) echo control_flow sizes ;;
+    src/ops/*) echo op_rules oracle ;;
+    src/join/*) echo paddle sizes ;;
+    src/estimate/*) echo calibration roofline ;;
     src/write/*mge* | src/write/grid*) echo megengine ;;
     src/write/*trace*) echo trace ;;
     src/write/*check* | src/write/*sarif* | src/write/*diff*) echo gate ;;
     src/write/*html* | src/write/page*) echo browser ;;
-    src/write/*json* | src/write/*data* | src/write/schema*) echo schema ;;
     src/write/*advice*) echo advice ;;
-    src/write/*) echo csv output roofline terminal columns schema ;;
+    src/write/*) echo csv output formats ;;
     esac
 }
 
@@ -96,19 +95,18 @@ run_script() { # name
 # prints the tests that fail, at least the first one: of $source in place of $file
 failures() { # scripts
     local t folder rc sanitize=
-    folder=$(basename "$(dirname "$file")")
+    folder=$(cut -d / -f 2 <<<"$file")
     run_units "$folder" "$release" | grep . && return
     link "$work/onnxcost" "$release" "$release"/obj/src/cli/*.o || { echo "link: $(head -n 1 "$work/log")"; return; }
     (BUILD=$work limited 120 tests/golden/run.sh)
     rc=$?
     sed -n 's/^not ok [0-9]* - /golden /p' "$work/log" | grep . && return
     [ $rc = 0 ] || { echo "golden: exit code $rc"; return; }
-    for t in $(folders_of "$file"); do run_units "$t" "$release" | grep . && return; done
-    sanitize='-fsanitize=address,undefined'
-    mv "$work/mutant.o" "$work/release.o"
-    compile "$source" "$work/mutant.o" "$(cat "$asan/flags") -O0 -g0" && run_units "$folder" "$asan" | grep . && return
-    mv "$work/release.o" "$work/mutant.o"
     for t in $1; do run_script "$t" | grep . && return; done
+    for t in $(folders_of "$file"); do run_units "$t" "$release" | grep . && return; done
+    [ "$source" != "$file" ] || return # the builds themselves
+    sanitize='-fsanitize=address,undefined'
+    compile "$source" "$work/mutant.o" "$(cat "$asan/flags") -O0 -g0" && run_units "$folder" "$asan" | grep . && return
 }
 
 prepare() { # folder
@@ -140,7 +138,7 @@ fi
 rm -rf "$top"
 mkdir -p "$top"
 # shellcheck disable=SC2046,SC2086
-[ $# -gt 0 ] || set -- $(for f in $FOLDERS; do ls src/$f/*.c; done)
+[ $# -gt 0 ] || set -- $(for f in $FOLDERS; do find "src/$f" -name '*.c' | sort; done)
 perl tests/mutate.pl "$N" "$SEED" "$top" "$@" >"$top/list" || exit 2
 # without a mutation every test must pass
 prepare 0

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Every format of every command in an independent parser: csv, JSON (published schemas, else tests/data/json_members.tsv),
+# markdown tables, HTML, XML, SARIF (tests/support/format_rules.py). --update writes the table of members. Prints TAP.
+# modes: release
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+work=$BUILD/formats
+rm -rf "$work"
+mkdir -p "$work"
+export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}" LC_ALL=C.UTF-8
+unset NO_COLOR COLUMNS
+for model in resnet18 resnet50 t5_decoder mobilenetv2; do "$BUILD/onnxzoo" $model -o "$work/$model.onnx"; done
+"$BUILD/onnxzoo" llama --size 1b -o "$work/llama.onnx"
+"$BUILD/onnxzoo" keyword_gru --weights random -o "$work/weights.onnx"
+cp models/profiles/* "$work"
+ln -s "$PWD/$BUILD/fake_ort.so" "$work/ort.so"
+"$BUILD/onnxcost" memory "$work/resnet18.onnx" --plan "$work/plan.json" >/dev/null 2>&1
+pair='resnet18.onnx resnet18.all.t1.json.gz resnet50.onnx resnet50.all.t1.json.gz --hw machine.t1.xml'
+tr '|' '\t' <<END | python3 tests/support/format_rules.py "$PWD/$BUILD/onnxcost" "$work" "$@" >"$work/lines" 2>"$work/err"
+cost|table compact csv json markdown md html trace model-explorer|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --hw machine.t1.xml
+cost|table compact csv json markdown md html trace|mobilenetv2.all.t1.json.gz
+cost|table compact csv json markdown md|mobilenetv2.onnx -p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
+cost|table compact csv json markdown md html|resnet18.onnx --group-by type --hw a100
+cost|table compact json markdown md html|resnet18.onnx --hw a100 --advise
+cost|table compact csv json|t5_decoder.onnx --formula
+cost|table compact csv json|t5_decoder.onnx --sweep batch=1,2
+cost|table compact json|resnet18.onnx --why 4
+explain|table json|resnet18.onnx --convention onnxcost --convention fvcore
+compare|table csv json|resnet18.onnx --hw a100 --hw t4
+llm|table csv json|llama.onnx --prompt 8 --hw a100
+scan|table csv ndjson json|resnet18.onnx resnet50.onnx missing.onnx
+memory|table csv json|resnet18.onnx --hw a100
+memory|table csv json|resnet18.onnx --reorder
+summary|table csv json|mobilenetv2.all.t1.json.gz
+record|table compact csv json markdown md html trace model-explorer|weights.onnx --ort-lib ./ort.so --report
+calibrate|table csv json|$pair
+calibrate|table csv json|$pair --dump-samples
+validate|table csv json|$pair
+estimate|table csv json|resnet18.onnx --hw a100
+hw|table csv json|list
+hw|table csv json|show a100
+hw|table csv json|diff a100 t4
+hw|table csv json|lint
+diff|table csv json markdown md html github|resnet18.onnx resnet50.onnx
+diff|table csv json markdown md html github|mobilenetv2.onnx -p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
+diff|table csv json markdown md html github|resnet18.onnx --hw a100 --hw t4
+check|table csv json markdown md junit sarif github|resnet18.onnx --max-macs 1G --max-params 1M --max-opset 20
+ops|table csv json|
+file||plan.json
+END
+cat "$work/err" >>"$work/lines"
+awk '/^(not )?ok / { n++; sub(/ok /, "ok " n " - "); print; bad += /^not/; next }
+    { print "# " $0; broken = 1 }
+    END { if (broken || n < 30) { n++; bad++; print "not ok " n " - the checks were not completed" } print "1.." n; exit bad > 0 }' "$work/lines"
