@@ -104,12 +104,11 @@ expect_zsh() { # title 'line expected' 'line'
         zpty -w z "unsetopt zle_bracketed_paste; PS1=; PROMPT=; autoload -Uz compinit; compinit -u -d '"$work"'/dump
             source '"$work"'/script.zsh; bindkey \"^I\" complete-word; bindkey \"^X\" show-line
             show-line() { print -r -- \"[\$BUFFER]\" >'"$work"'/line; zle send-break }; zle -N show-line; print -r ready >'"$work"'/ready"
-        for ((i = 0; i < 100; i++)); do [[ -e '"$work"'/ready ]] && break; sleep 0.05; done
+        for ((i = 0; i < 6000; i++)); do [[ -e '"$work"'/ready ]] && break; sleep 0.05; done
         zpty -n -w z "$1"
         zpty -n -w z $'"'\\t'"'
-        sleep 0.3
         zpty -n -w z $'"'\\x18'"'
-        for ((i = 0; i < 100; i++)); do [[ -s '"$work"'/line ]] && break; sleep 0.05; done
+        for ((i = 0; i < 6000; i++)); do [[ -s '"$work"'/line ]] && break; sleep 0.05; done
         zpty -d z' zsh "$3" 2>&1; cat "$work/line" 2>&1)
     rm -f "$work/line" "$work/ready"
     [ "$text" = "[$2]" ]; passed $? "zsh: $1" "got '$text', not '[$2]'"

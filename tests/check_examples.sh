@@ -52,7 +52,7 @@ try() { # where command line
         return
     fi
     rm -rf place && cp -al files place
-    (cd place && timeout 60 sh -c "$line") >out 2>err </dev/null
+    (cd place && timeout 600 sh -c "$line") >out 2>err </dev/null
     code=$?
     # exit code 1 is an answer of check and --fit
     case $line in *' check '* | *--fit*) [ $code -eq 1 ] && code=0 ;; esac

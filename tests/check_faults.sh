@@ -22,7 +22,7 @@ mkfifo pipe
 # starts the program, waits until it writes, changes the model, reads the rest; the exit code is in rc
 run_blocked() { # command that changes m.onnx
     cp whole.onnx m.onnx
-    timeout 60 "$program" m.onnx --annotate pipe -o report.txt 2>err &
+    timeout 600 "$program" m.onnx --annotate pipe -o report.txt 2>err &
     pid=$!
     exec 3<pipe
     dd bs=1 count=1 <&3 >got 2>/dev/null

@@ -43,7 +43,7 @@ check_run() {
 # runs $job with another file for @
 run() {
     # shellcheck disable=SC2046,SC2086 # words
-    timeout 60 "$program" $(echo "$job" | sed "s|@|$1|") >out 2>err </dev/null
+    timeout 600 "$program" $(echo "$job" | sed "s|@|$1|") >out 2>err </dev/null
     rc=$?
 }
 
@@ -108,7 +108,7 @@ to_stdout() { # the job without its output file
 }
 result 'standard output on a full disk: exit code 4 and the reason' "$(jobs_matching '-o @$' | grep -v -e --resume -e measure | while read -r job; do
     # shellcheck disable=SC2046
-    timeout 60 "$program" $(to_stdout "$job") >/dev/full 2>err </dev/null
+    timeout 600 "$program" $(to_stdout "$job") >/dev/full 2>err </dev/null
     rc=$?
     check_run 4 "^onnxcost: cannot write 'standard output': No space left on device"
 done)"
@@ -117,13 +117,13 @@ mkfifo pipe
 exec 8<>pipe 9>pipe 8<&- # only the write end remains
 result 'closed pipe: exit code 4 and no message' "$(jobs_matching '-o @$' | grep -v -e --resume -e measure | while read -r job; do
     # shellcheck disable=SC2046
-    timeout 60 "$program" $(to_stdout "$job") >&9 2>err </dev/null
+    timeout 600 "$program" $(to_stdout "$job") >&9 2>err </dev/null
     rc=$?
     check_run 4 ''
 done)"
 result 'closed standard output: exit code 4 and the reason' "$(jobs_matching '-o @$' | grep -v -e --resume -e measure | while read -r job; do
     # shellcheck disable=SC2046
-    timeout 60 "$program" $(to_stdout "$job") >&- 2>err </dev/null
+    timeout 600 "$program" $(to_stdout "$job") >&- 2>err </dev/null
     rc=$?
     check_run 4 "^onnxcost: cannot write 'standard output': Bad file descriptor"
 done)"
@@ -138,8 +138,8 @@ result 'closed standard streams: input files are unchanged' "$(
                 line=$(echo "$job" | sed "s|@|$where|")
                 case $line in *'annotate -'*) continue ;; esac
                 cp m.onnx m.before.onnx && cp weights.onnx weights.before.onnx
-                timeout 60 "$program" "$top/nowhere" >/dev/null 2>&1
-                eval "timeout 60 \"\$program\" $line $closed" >out 2>err
+                timeout 600 "$program" "$top/nowhere" >/dev/null 2>&1
+                eval "timeout 600 \"\$program\" $line $closed" >out 2>err
                 rc=$?
                 cmp -s m.onnx m.before.onnx && cmp -s weights.onnx weights.before.onnx && cmp -s ort.json ort.before.json ||
                     echo "$line $closed: an input file was changed"

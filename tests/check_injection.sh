@@ -69,7 +69,7 @@ forbidden() { # file: prints lines with forbidden bytes
 # arguments...: both output streams are checked
 check_clean() {
     commands=$((commands + 1))
-    timeout 60 "$program" "$@" >out 2>err </dev/null
+    timeout 600 "$program" "$@" >out 2>err </dev/null
     rc=$?
     problem=$(forbidden out; forbidden err)
     [ $rc -lt 90 ] || problem="exit code $rc

@@ -21,7 +21,7 @@ run_with_fault() {
     action=$2
     shift 2
     rm -f o/* acted
-    env LD_PRELOAD="$preload" IO_TOUCH="$touch" IO_READ="$reads" IO_DO=": >acted; $action" timeout 60 "$program" "$@" >out 2>err </dev/null
+    env LD_PRELOAD="$preload" IO_TOUCH="$touch" IO_READ="$reads" IO_DO=": >acted; $action" timeout 600 "$program" "$@" >out 2>err </dev/null
     rc=$?
     [ -e acted ] || echo "$*: the fault was not triggered: exit code $rc: $(cat err)"
 }
@@ -92,7 +92,7 @@ problems=$(grep -v '^#' "$top/tests/faults/output_jobs.txt" | grep -v -e measure
         rm -f o/*
         [ $how = few ] && export IO_SHORT=1
         # shellcheck disable=SC2046,SC2086
-        LD_PRELOAD=$preload timeout 60 "$program" $(echo "$job" | sed 's|@|o/out|') >$how.out 2>$how.err </dev/null
+        LD_PRELOAD=$preload timeout 600 "$program" $(echo "$job" | sed 's|@|o/out|') >$how.out 2>$how.err </dev/null
         echo "exit code $?" >>$how.err
         cp o/out $how.file
     done
@@ -177,7 +177,7 @@ problems=$(
         done
         run_with_fault "$(half "$f"):/$f" 'kill -INT $PPID' "$f" --partial --strict
         [ "$rc" -eq 1 ] || echo "$f --strict: exit code $rc"
-        run_with_fault "$(half "$f"):/$f" 'kill -INT $PPID; sleep 0.05; kill -INT $PPID' "$f" --partial -o o/out
+        run_with_fault "$(half "$f"):/$f" 'kill -INT $PPID; while grep -q "^S[a-z]*Pnd:.*[1-9a-f]" /proc/$PPID/status; do :; done; kill -INT $PPID' "$f" --partial -o o/out
         [ "$rc" -eq 130 ] && [ -z "$(ls o)" ] || echo "$f, twice: exit code $rc, leaves '$(ls o)'"
         "$program" "$f" -f csv >whole 2>/dev/null
         "$program" "$f" --partial -f csv >part 2>/dev/null

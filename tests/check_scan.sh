@@ -88,8 +88,8 @@ for format in ndjson csv; do
     onnxcost scan m -o foreign --resume -f $format 2>err
     expect_eq "$format: foreign file is not changed" '3 x' "$? $(cat foreign)"
 done
-sleep 0.05
 cp m/sub/mobilenet.onnx m/garbage.onnx
+touch -d 2001-01-01 m/garbage.onnx # another time than before, whatever the clock of the file system
 onnxcost scan m -o state.ndjson --resume 2>/dev/null
 expect_eq 'changed file is analyzed again' null "$(grep '^{"path":"m/garbage.onnx"' state.ndjson | sed 's/.*"error":\([a-z]*\),.*/\1/')"
 rm m/garbage.onnx
@@ -143,20 +143,13 @@ result 'no temporary file remains' "$left"
 if [ -n "$nodes" ]; then
     set -- "$nodes"
     [ -d "$samples" ] && set -- "$@" "$samples"
-    start=$(date +%s%N)
     onnxcost scan "$@" -j 2 -f ndjson >rows 2>err
     code=$?
-    ms=$((($(date +%s%N) - start) / 1000000))
     files=$(find "$@" -name '*.onnx' | wc -l)
-    echo "# $files models in $ms ms"
     expect_eq 'every model of the node tests has a row' "$files" "$(wc -l <rows)"
     result 'there are at least 900 models' "$([ "$files" -ge 900 ] || echo "$files")"
     result 'no model crashes' "$(grep -E '"error_code":"(crash|memory)"' rows)"
     expect_eq 'all node tests are analyzed' 0 $code
-    case $BUILD in
-    */release) result 'scan takes less than five seconds' "$([ "$ms" -lt 5000 ] || echo "$ms ms")" ;;
-    *) skip_named 'scan takes less than five seconds' 'only the release build is fast' ;;
-    esac
     [ -d "$samples" ] || skip_named 'samples' 'SKIPPED: ../shared/samples is missing'
 else
     skip_named 'the node tests' 'package libonnx-testdata is missing'

@@ -68,7 +68,8 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
     passed $? 'output file is UTF-8 in every locale' ''
     if command -v less >/dev/null; then
         # more rows than the screen; q ends the pager and the program
-        { sleep 1; printf q; sleep 1; } | timeout 120 script -qec "stty cols 80 rows 20; { $onnxcost resnet18.onnx --top 0 \
+        rm -f code
+        { until [ -s code ]; do printf q; sleep 0.2; done; } | timeout 600 script -qec "stty cols 80 rows 20; { $onnxcost resnet18.onnx --top 0 \
             --color always; echo code \$? >code; } | less -R" /dev/null >out 2>&1
         grep -qE 'code [04]' code && ! grep -q 'cannot write' out; passed $? 'pager closed early gives no error' "$(cat code)"
     else

@@ -47,7 +47,7 @@ static struct result run(const char *arguments)
     struct result r = {0};
     snprintf(out, sizeof(out), "%s/out", dir);
     snprintf(err, sizeof(err), "%s/err", dir);
-    snprintf(command, sizeof(command), "timeout 20 %s %s >%s 2>%s </dev/null", program(), arguments, out,
+    snprintf(command, sizeof(command), "timeout 600 %s %s >%s 2>%s </dev/null", program(), arguments, out,
              err);
     int status = system(command);
     assert_true(WIFEXITED(status));

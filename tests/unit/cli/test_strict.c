@@ -24,7 +24,7 @@ static struct result run(const char *model, const char *options)
     char command[512], line[256];
     const char *build = getenv("BUILD");
     struct result r = {.report = false};
-    snprintf(command, sizeof(command), "timeout 20 %s/onnxcost %s %s 2>/dev/null",
+    snprintf(command, sizeof(command), "timeout 600 %s/onnxcost %s %s 2>/dev/null",
              build ? build : "build/release", model, options);
     FILE *f = popen(command, "r");
     assert_non_null(f);
