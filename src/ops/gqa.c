@@ -69,14 +69,31 @@ static int gqa_read_dims(struct oc_op_ctx *c, struct dims *d)
     return 1;
 }
 
+/* A cache keeps its type and width: of a quantized one they are not those of the query. */
+static unsigned cache_type(struct oc_op_ctx *c, unsigned past)
+{
+    return oc_in_dtype(c, oc_in(c, past) ? past : 0);
+}
+
+static struct oc_dim cache_width(struct oc_op_ctx *c, unsigned past, const struct dims *d)
+{
+    const struct oc_shape *s = oc_in_shape(c, past);
+    if (s->ranked && s->rank == 4)
+        return s->dim[3]; /* two 4-bit values per byte halve it */
+    bool same = !oc_in(c, past) || oc_in_dtype(c, past) == oc_in_dtype(c, 0);
+    return same ? d->head : oc_op_fresh_dim(c, "cache_width", -1);
+}
+
 static int shape_grouped(struct oc_op_ctx *c)
 {
     const struct grouped *kind = c->op->param;
     struct dims d;
     int known = gqa_read_dims(c, &d);
     if (known <= 0) {
-        for (unsigned i = 0; i < 4; i++)
-            oc_set_out(c, i, oc_in_dtype(c, 0), oc_shape_unranked());
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        for (unsigned i = 0; i < 2; i++)
+            oc_set_out(c, 1 + i, cache_type(c, kind->past + i), oc_shape_unranked());
+        oc_set_out(c, 3, oc_in_dtype(c, 0), oc_shape_unranked());
         return known;
     }
     struct oc_dim out[3] = {d.batch, d.sq, d.width};
@@ -85,11 +102,9 @@ static int shape_grouped(struct oc_op_ctx *c)
     struct oc_dim scores[4] = {d.batch, oc_known(d.hq), d.sq, d.total};
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 3, out));
     for (unsigned i = 0; i < 2; i++) {
-        const struct oc_shape *past = oc_in_shape(c, kind->past + i);
-        if (past->ranked && past->rank == 4)
-            present[3] = past->dim[3]; /* two 4-bit values per byte halve it */
-        oc_set_out(c, 1 + i, oc_in(c, kind->past + i) ? oc_in_dtype(c, kind->past + i) : oc_in_dtype(c, 0),
-                   oc_shape_of(c->arena, 4, present));
+        unsigned past = kind->past + i;
+        present[3] = cache_width(c, past, &d);
+        oc_set_out(c, 1 + i, cache_type(c, past), oc_shape_of(c->arena, 4, present));
     }
     oc_set_out(c, 3, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, scores));
     return 0;
