@@ -100,7 +100,7 @@ def check_markdown(text):
     for table in tables:
         head, rule, *rows = table.splitlines()
         n = len(cells_of(head))
-        expect(all(re.fullmatch(r" *:?-+:? *", cell) for cell in cells_of(rule)), f"the second line is no rule: {rule}")
+        expect(all(re.fullmatch(r" *:?-+:? *", cell) for cell in cells_of(rule)), f"the second line does not separate the header: {rule}")
         for line in [rule] + rows:
             expect(len(cells_of(line)) == n, f"{len(cells_of(line))} cells, not {n}: {line}")
 

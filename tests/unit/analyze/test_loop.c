@@ -3,7 +3,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -277,6 +280,56 @@ static void scan_runs_once_per_slice(void **state)
     oc_run_free(&r);
 }
 
+/* Before opset 9 axis 0 of every value is a batch of 2 sequences, axis 1 of the scanned ones the 7 steps. */
+static void scan_of_opset_8_has_a_batch(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(8);
+    oc_b_input(b, "h", "float[2,3]");
+    oc_b_input(b, "x", "float[2,7,3]");
+    oc_b_node(b, "Scan", "scan", ",h,x", "last,all", "num_scan_inputs=1");
+    oc_b_open(b, "body");
+    oc_b_input(b, "s", "float[3]");
+    oc_b_input(b, "slice", "float[3]");
+    oc_b_node(b, "Add", "add", "s,slice", "t", "");
+    oc_b_node(b, "Identity", "copy", "t", "u", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_output(b, "u", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "last", NULL);
+    oc_b_output(b, "all", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_string_equal(oc_run_type(&r, "slice"), "float[3]");
+    assert_string_equal(oc_run_type(&r, "last"), "float[2,3]");
+    assert_string_equal(oc_run_type(&r, "all"), "float[2,7,3]");
+    assert_int_equal(r.a->total.flops, 2 * 7 * 3);
+    oc_run_free(&r);
+}
+
+/* The contents of a file determine shapes like those of a text: TensorProto {dims 2, int64, raw_data 3, 2}.
+ */
+static void value_from_a_file_determines_shapes(void **state)
+{
+    (void)state;
+    static const unsigned char tensor[] = {0x08, 2, 0x10, 7, 0x4a, 16, 3, 0, 0, 0, 0,
+                                           0,    0, 0,    2, 0,    0,  0, 0, 0, 0, 0};
+    char path[] = "/tmp/onnxcost_test_XXXXXX", text[64];
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, tensor, sizeof(tensor)), sizeof(tensor));
+    close(fd);
+    snprintf(text, sizeof(text), "@%s", path);
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[6]");
+    oc_b_input(b, "s", "int64[2]");
+    oc_b_node(b, "Reshape", "r", "x,s", "y", "");
+    oc_b_output(b, "y", NULL);
+    const struct oc_value_bind value = {"s", text};
+    struct oc_run r = oc_run_model(b, &(struct oc_analyze_opts){.value = &value, .n_value = 1});
+    assert_string_equal(oc_run_type(&r, "y"), "float[3,2]");
+    oc_run_free(&r);
+    unlink(path);
+}
+
 /* Branches of different shapes: equal dimensions are kept, others become one unknown bounded by the larger.
  */
 static void if_merges_branch_shapes(void **state)
@@ -318,6 +371,8 @@ int main(void)
         cmocka_unit_test(bound_beyond_64_bits_counts_one_trip),
         cmocka_unit_test(growing_state_is_unrolled_for_known_trips),
         cmocka_unit_test(scan_runs_once_per_slice),
+        cmocka_unit_test(scan_of_opset_8_has_a_batch),
+        cmocka_unit_test(value_from_a_file_determines_shapes),
         cmocka_unit_test(if_merges_branch_shapes),
     };
     return cmocka_run_group_tests_name("analyze/loop", tests, NULL, NULL);

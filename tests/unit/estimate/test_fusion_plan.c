@@ -212,6 +212,29 @@ static void nodes_without_effect_have_no_kernel(void **state)
     assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "mm | tanh");
 }
 
+/* Nodes that compute the same are one kernel; every kind of attribute distinguishes them. */
+static void equal_nodes_are_one_kernel(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *a, *b;
+    } pair[] = {{"LeakyRelu", "alpha=0.25", "alpha=0.5"},
+                {"Softmax", "axis=1", "axis=2"},
+                {"Transpose", "perm=0,2,1", "perm=1,0,2"},
+                {"Gelu", "approximate=none", "approximate=tanh"}};
+    for (size_t i = 0; i < OC_COUNT(pair); i++) {
+        for (int same = 0; same < 2; same++) {
+            struct oc_builder *b = oc_b_new(20);
+            oc_b_input(b, "x", "float[4,4,4]");
+            oc_b_node(b, pair[i].type, "one", "x", "p", pair[i].a);
+            oc_b_node(b, pair[i].type, "two", "x", "q", same ? pair[i].a : pair[i].b);
+            oc_b_node(b, "Concat", "cat", "p,q", "y", "axis=0");
+            oc_b_output(b, "y", NULL);
+            assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), same ? "one | cat" : "one | two | cat");
+        }
+    }
+}
+
 /* Any optimizing runtime: residual and activation fused after the convolution, element-wise operators in one
  * kernel. */
 static void generic_rules_fuse_element_wise_operators(void **state)
@@ -241,6 +264,7 @@ int main(void)
         cmocka_unit_test(fuses_decomposed_layer_norm),
         cmocka_unit_test(fuses_attention_scores),
         cmocka_unit_test(nodes_without_effect_have_no_kernel),
+        cmocka_unit_test(equal_nodes_are_one_kernel),
         cmocka_unit_test(generic_rules_fuse_element_wise_operators),
     };
     return cmocka_run_group_tests(tests, NULL, drop_text);

@@ -190,11 +190,39 @@ static void signatures_of_data_movement_depend_on_shape_and_attributes(void **st
     assert_true(s != signature_of_transpose("int32[4,6,8]", "perm=0,2,1"));
 }
 
+/* 8 heads, 5 queries, 7 keys of size 64. Without past the keys of the com.microsoft operator are its queries:
+ * it projects 8 values to Q, K and V of 64 in 4 heads of 16, with more MACs than the attention. */
+static void sizes_of_attention(void **state)
+{
+    (void)state;
+    struct made x;
+    struct oc_builder *b = oc_b_new(23);
+    oc_b_input(b, "q", "float[2,8,5,64]");
+    oc_b_input(b, "k", "float[2,8,7,64]");
+    oc_b_input(b, "v", "float[2,8,7,64]");
+    oc_b_node(b, "Attention", "n", "q,k,v", "y", "");
+    oc_b_output(b, "y", NULL);
+    load_model(&x, b);
+    struct oc_kernel_use u = kernel(&x, 1, NULL);
+    check_sizes(&u.kernel, (struct sizes){OC_KC_ATTENTION_PREFILL, 5, 7, 64, 16});
+    made_free(&x);
+    b = oc_b_new(17);
+    oc_b_input(b, "x", "float[3,5,8]");
+    oc_b_init(b, "w", "float[8,192]");
+    oc_b_node(b, "com.microsoft::Attention", "n", "x,w", "y", "num_heads=4");
+    oc_b_output(b, "y", NULL);
+    load_model(&x, b);
+    u = kernel(&x, 1, NULL);
+    check_sizes(&u.kernel, (struct sizes){OC_KC_ATTENTION_PREFILL, 5, 5, 16, 12});
+    made_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_of_convolutions),
         cmocka_unit_test(sizes_of_matrix_products),
+        cmocka_unit_test(sizes_of_attention),
         cmocka_unit_test(fused_kernels_keep_their_signature),
         cmocka_unit_test(signatures_of_data_movement_depend_on_shape_and_attributes),
     };

@@ -303,6 +303,40 @@ static void recorded_inputs_are_compared_with_the_analysis(void **state)
     }
 }
 
+/* A fused kernel whose recorded output is that of none of its nodes. */
+static void recorded_output_of_a_group_is_compared_with_its_nodes(void **state)
+{
+    (void)state;
+    for (int rows = 1; rows <= 2; rows++) {
+        struct joined x = {0};
+        struct oc_buf t = {0};
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[1,4,8,8]");
+        oc_b_init(b, "w", "float[4,4,3,3]");
+        oc_b_node(b, "Conv", "c", "x,w", "t", "pads=1,1,1,1");
+        oc_b_node(b, "Relu", "r", "t", "y", "");
+        oc_b_output(b, "y", NULL);
+        oc_buf_printf(
+            &t,
+            "[{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :90,\"ts\" :0,\"ph\" : \"X\",\"name\" "
+            ":\"model_run\",\"args\" : {}},\n{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :1,\"dur\" :10,\"ts\" :5,"
+            "\"ph\" : \"X\",\"name\" :\"c_kernel_time\",\"args\" : {\"op_name\" : \"FusedConv\","
+            "\"input_type_shape\" : [{\"float\":[1,4,8,8]}],\"output_type_shape\" : "
+            "[{\"float\":[1,4,%d,8]}]}}\n]\n",
+            8 * rows);
+        mismatch_in(&x, b, t.data);
+        const char *text = NULL;
+        for (size_t i = 0; i < x.j->diags.n; i++)
+            if (!strcmp(x.j->diags.item[i].code, "W-shape-differs"))
+                text = x.j->diags.item[i].text;
+        assert_int_equal(x.j->rec[0].n_node, 2);
+        assert_int_equal(text != NULL, rows == 2);
+        assert_true(!text || !strcmp(text, "the profile has output 1x4x16x8, the analysis 1x4x8x8"));
+        oc_buf_free(&t);
+        joined_free(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +345,7 @@ int main(void)
         cmocka_unit_test(batch_of_the_engine_is_compared_with_the_analysis),
         cmocka_unit_test(engine_without_any_node_is_a_mismatch),
         cmocka_unit_test(recorded_inputs_set_dynamic_dimensions),
+        cmocka_unit_test(recorded_output_of_a_group_is_compared_with_its_nodes),
         cmocka_unit_test(recorded_inputs_are_compared_with_the_analysis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

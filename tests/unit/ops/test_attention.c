@@ -91,6 +91,8 @@ static void attention_infers_shapes(void **state)
         {"com.microsoft:Attention", 1, "num_heads=4 past_present_share_buffer=1",
          "float[2,5,32] float[32,96] - - float[2,2,4,99,8] - int32[1]{7}", "yy",
          "float[2,5,32] float[2,2,4,99,8]"},
+        {"com.microsoft:Attention", 1, "num_heads=4", "float[2,5,32] float[32,95]", "y",
+         "error: weight width 95 does not match Q, K and V"},
         {"com.microsoft:Attention", 1, "num_heads=5", "float[2,5,32] float[32,96]", "y",
          "error: width 32 is not divisible by 5 heads"},
         {"com.microsoft:QAttention", 1, "num_heads=4", "uint8[2,5,32] int8[32,96] float[96] float[] float[]",

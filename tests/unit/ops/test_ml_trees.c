@@ -29,6 +29,13 @@ static const struct op_cost_row costs[] = {
        additions */
     {ML "TreeEnsembleRegressor", 1, TWO_TREES "target_ids=[0,0,0,0,0]", "float[9,4]", "y", 0, 24 + 18, 144, 0,
      36},
+    /* the same nodes, last first: children are found by tree and number, whatever the order of the file */
+    {ML "TreeEnsembleRegressor", 1,
+     "nodes_treeids=[1,1,1,1,1,0,0,0] nodes_nodeids=[4,3,2,1,0,2,1,0] nodes_truenodeids=[0,0,3,0,1,0,0,1] "
+     "nodes_falsenodeids=[0,0,4,0,2,0,0,2] "
+     "nodes_modes=[\"LEAF\",\"LEAF\",\"BRANCH_EQ\",\"LEAF\",\"BRANCH_LT\",\"LEAF\",\"LEAF\",\"BRANCH_LEQ\"] "
+     "target_ids=[0,0,0,0,0]",
+     "float[9,4]", "y", 0, 24 + 18, 144, 0, 36},
     /* two votes per leaf, and the logistic of 9 scores */
     {ML "TreeEnsembleRegressor", 1, TWO_TREES "target_ids=[0,0,0,0,0,0,0,0,0,0] post_transform=LOGISTIC",
      "float[9,4]", "y", 0, 24 + 36 + 9, 144, 0, 36},
