@@ -31,7 +31,7 @@ sub mutations {
     my $add = sub { my $kind = shift; push @{$m{$kind}}, [@_] };
     $add->(relation => $-[1], length $1, $swap{$1}) while $s =~ / (<=|>=|<|>|==|!=)(?= )/g;
     $add->(logic => $-[1], 2, $swap{$1}) while $s =~ /(&&|\|\|)/g;
-    $add->(arithmetic => $-[1], length $1, $swap{$1}) while $s =~ /[\w)\]~] ([-+*\/]=?)(?= \S)/g && $swap{$1};
+    $add->(arithmetic => $-[1], length $1, $swap{$1}) while $s !~ /alloc\(/ && $s =~ /[\w)\]~] ([-+*\/]=?)(?= \S)/g && $swap{$1};
     $add->(boolean => $-[1], length $1, $swap{$1}) while $s =~ /\b(true|false)\b/g;
     $add->(negation => $-[1], 1, '') while $s =~ /(!)(?!=)/g;
     $add->(jump => $-[1], length $1, 'break') while $s =~ /\b(continue)(?=;)/g;
@@ -40,7 +40,9 @@ sub mutations {
         while ($s =~ /(?<![\w.])(\d+)(?![\w.]*[\w.])|(?<![\w.])(\d+)(?=[uU]?[lL]*\b|\.\d|e-?\d)/g) {
             my $n = defined $1 ? $1 : $2;
             next if $n =~ /^0\d/;
-            $add->(constant => $-[0], length $n, $n + ($n > 0 && rand() < 0.5 ? -1 : 1));
+            # -1 is "none" or "failed", and so is any other negative number
+            my $less = substr($s, $-[0] - 1, 1) eq '-' || ($n > 0 && rand() < 0.5);
+            $add->(constant => $-[0], length $n, $less ? $n - 1 : $n + 1);
         }
     }
     # a whole condition on one line

@@ -30,7 +30,7 @@ scripts_of() { # file
     case $1 in
     src/analyze/*) echo control_flow sizes ;;
     src/ops/*) echo op_rules oracle ;;
-    src/join/*) echo paddle sizes ;;
+    src/join/*) echo paddle sizes wild ;;
     src/estimate/*) echo calibration roofline ;;
     src/write/*mge* | src/write/grid*) echo megengine ;;
     src/write/*trace*) echo trace ;;
