@@ -145,6 +145,24 @@ static void finds_the_valid_interval_of_a_piece(void **state)
     fit_end(&t);
 }
 
+static bool narrow_window(const int64_t *x, uint64_t *v)
+{
+    *v = (uint64_t)(x[0] * (x[0] < 20 ? x[0] : 20));
+    return true;
+}
+
+/* Every size of a short piece is tried, none beyond its end. */
+static void short_piece_ends_where_the_formula_does(void **state)
+{
+    (void)state;
+    struct fitted t;
+    fit_start(&t, narrow_window, 1, BASE(8), 2000);
+    assert_string_equal(text_of(&t), "a^2");
+    assert_true(t.r.axis[0].piece);
+    assert_int_equal(t.r.axis[0].to, 20);
+    fit_end(&t);
+}
+
 static bool bits(const int64_t *x, uint64_t *v)
 {
     *v = (uint64_t)(__builtin_popcountll((uint64_t)x[0] * 0x9e3779b97f4a7c15u) + 10 * x[1]);
@@ -279,6 +297,7 @@ int main(void)
         cmocka_unit_test(finds_strides),
         cmocka_unit_test(search_continues_past_a_plateau),
         cmocka_unit_test(finds_the_valid_interval_of_a_piece),
+        cmocka_unit_test(short_piece_ends_where_the_formula_does),
         cmocka_unit_test(function_without_a_formula_is_reported),
         cmocka_unit_test(interval_ends_where_values_end),
         cmocka_unit_test(finds_tied_and_fixed_variables),

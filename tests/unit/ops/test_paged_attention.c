@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -119,6 +120,29 @@ static void quant_ordered_attention_has_separate_classes(void **state)
     op_case_free(&t);
 }
 
+static void number_of_heads_is_required(void **state)
+{
+    (void)state;
+    struct op_case t;
+    op_case_run(&t, MS "QOrderedAttention", 1, "",
+                "int8[2,4,8] float[] float[] float[] float[] int8[8,8] int8[8,8] int8[8,6]", "y");
+    assert_int_not_equal(t.rc, 0);
+    assert_non_null(strstr(t.err.msg, "invalid num_heads 0"));
+    op_case_free(&t);
+}
+
+/* The state of a linear attention is float32, whatever the type of its operands. */
+static void states_are_updated_in_float32(void **state)
+{
+    (void)state;
+    struct op_case t;
+    op_case_run(&t, MS "GatedDeltaNet", 1, "",
+                "float16[7,2,8] float16[7,2,8] float16[7,4,6] int32[3] float[7,4] float[7,4]", "yy");
+    assert_int_equal(t.rc, 0);
+    assert_int_equal(t.cost.rest_class, OC_CLASS_F32);
+    op_case_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +152,8 @@ int main(void)
         cmocka_unit_test(paged_attention_rejects_negative_lengths),
         cmocka_unit_test(paged_attention_dequantizes_an_8_bit_cache),
         cmocka_unit_test(quant_ordered_attention_has_separate_classes),
+        cmocka_unit_test(number_of_heads_is_required),
+        cmocka_unit_test(states_are_updated_in_float32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
