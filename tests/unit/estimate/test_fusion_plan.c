@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,24 @@ static void odd_channel_counts_are_not_blocked(void **state)
     oc_b_node(b, "Clip", "clip", "a,low,high", "y", "");
     oc_b_output(b, "y", NULL);
     assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "conv+clip");
+}
+
+/* 32 channels in and out: 2 groups of 16 are whole blocks, 8 groups of 4 are not. */
+static void groups_of_whole_blocks_are_blocked(void **state)
+{
+    (void)state;
+    for (int groups = 2; groups <= 8; groups += 6) {
+        char weight[32], attributes[32];
+        struct oc_builder *b = oc_b_new(17);
+        snprintf(weight, sizeof(weight), "float[32,%d,3,3]", 32 / groups);
+        snprintf(attributes, sizeof(attributes), "group=%d", groups);
+        oc_b_input(b, "x", "float[1,32,8,8]");
+        oc_b_init(b, "w", weight);
+        oc_b_node(b, "Conv", "conv", "x,w", "y", attributes);
+        oc_b_output(b, "y", NULL);
+        assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU),
+                            groups == 2 ? "conv | reorder 16384 | reorder 9216" : "conv");
+    }
 }
 
 /* A result with two readers is not fused; the two equal Relus are merged. */
@@ -259,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fuses_residual_blocks),
         cmocka_unit_test(odd_channel_counts_are_not_blocked),
+        cmocka_unit_test(groups_of_whole_blocks_are_blocked),
         cmocka_unit_test(results_with_two_readers_are_not_fused),
         cmocka_unit_test(fuses_gelu_with_bias),
         cmocka_unit_test(fuses_decomposed_layer_norm),

@@ -281,6 +281,11 @@ static void attention_counts_cache_bytes(void **state)
                 "yyy");
     assert_int_equal(t.rd_act, 3 * 16 + 2 * 4 * 16);
     op_case_free(&t);
+    /* the first step has no cache: 3 rows of 8 of the result, and as many new keys and values */
+    op_case_run(&t, "com.microsoft:GroupQueryAttention", 1, "num_heads=1 kv_num_heads=1",
+                "float[1,3,8] float[1,3,8] float[1,3,8] - - int32[1] int32[]{3}", "yyy");
+    assert_int_equal(t.wr, 3 * 96);
+    op_case_free(&t);
     /* the rows of the rotary tables that the positions select */
     op_case_run(&t, "com.microsoft:RotaryEmbedding", 1, "",
                 "float[2,4,3,8] int64[2,3] float[1000,4] float[1000,4]", "y");
