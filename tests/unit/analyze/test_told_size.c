@@ -37,9 +37,10 @@ static void drop(struct made *m)
     free(m->bytes);
 }
 
-/* One operator with a weight: the input's open dimension `axis` gets the size and the reason. */
-static void expect_size(const char *op, const char *input, const char *weight, const char *attr,
-                        unsigned axis, int64_t size)
+/* One operator with a weight, after another: the input's open dimension `axis` gets the size and the reason.
+ */
+static void expect_size_after(const char *keeper, const char *op, const char *input, const char *weight,
+                              const char *attr, unsigned axis, int64_t size)
 {
     struct made m;
     struct oc_builder *b = oc_b_new(17);
@@ -50,7 +51,7 @@ static void expect_size(const char *op, const char *input, const char *weight, c
     oc_b_input(b, "x", input);
     oc_b_init(b, "w", weight);
     oc_b_init(b, "r", "float[1,32,8]");
-    oc_b_node(b, "Relu", "keeps", "x", "y", "");
+    oc_b_node(b, keeper, "keeps", "x", "y", !strcmp(keeper, "Cast") ? "to=1" : "");
     oc_b_node(b, op, "n", rnn ? "y,w,r" : "y,w", "z", attr);
     oc_b_output(b, "z", "float");
     analyze(&m, b);
@@ -60,6 +61,20 @@ static void expect_size(const char *op, const char *input, const char *weight, c
     snprintf(type, sizeof(type), "c = %lld (required by the weights of a %s)", (long long)size, op);
     assert_non_null(strstr(in.assumed, type));
     drop(&m);
+}
+
+static void expect_size(const char *op, const char *input, const char *weight, const char *attr,
+                        unsigned axis, int64_t size)
+{
+    expect_size_after("Relu", op, input, weight, attr, axis, size);
+}
+
+static void sizes_pass_operators_that_keep_the_shape(void **state)
+{
+    (void)state;
+    static const char *const keeper[] = {"Identity", "Cast", "Softmax", "Dropout", "Exp", "Erf", "HardSwish"};
+    for (size_t i = 0; i < OC_COUNT(keeper); i++)
+        expect_size_after(keeper[i], "MatMul", "float[1,4,c]", "float[24,7]", "", 2, 24);
 }
 
 static void weights_decide_open_dimensions(void **state)
@@ -191,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_decide_open_dimensions),
+        cmocka_unit_test(sizes_pass_operators_that_keep_the_shape),
         cmocka_unit_test(lengths_that_do_not_fit_are_revised),
         cmocka_unit_test(sizes_at_failing_nodes_and_multiples_are_tried),
         cmocka_unit_test(failure_names_the_assumed_dimensions),

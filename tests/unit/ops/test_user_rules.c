@@ -55,6 +55,25 @@ static void run(struct op_case *t, const struct oc_op_rules *rules, const char *
         op_case_cost(t);
 }
 
+/* A rule changes shapes and costs; what runtimes do with the operator of its name stays. */
+static void rules_of_known_operators_keep_what_runtimes_do(void **state)
+{
+    (void)state;
+    struct oc_op_rules *rules = read_rules(
+        HEAD
+        "<op domain=\"ai.onnx\" name=\"Tanh\" since=\"1\" override=\"yes\" class=\"elementwise\"><output "
+        "shape=\"[in0[0]]\"/></op><op domain=\"x\" name=\"Tanh\" since=\"1\"><output "
+        "shape=\"[in0[0]]\"/></op>" TAIL);
+    const struct oc_op *own = find(rules, "", "Tanh", 1), *other = find(rules, "x", "Tanh", 1),
+                       *built_in = oc_op_find("", "Tanh", 0);
+    assert_true(own && other);
+    assert_int_equal(own->kernel, built_in->kernel);
+    assert_int_equal(own->in_place, built_in->in_place);
+    assert_true(own->kernel && own->in_place);
+    assert_false(other->kernel || other->in_place);
+    oc_op_rules_free(rules);
+}
+
 /* ---- the examples ---- */
 
 static struct oc_op_rules *examples(void)
@@ -466,6 +485,7 @@ static void file_errors_name_the_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_of_known_operators_keep_what_runtimes_do),
         cmocka_unit_test(deformable_convolution_example_matches_the_built_in_rule),
         cmocka_unit_test(nms_example_counts_detections),
         cmocka_unit_test(packed_weights_example_counts_half_bytes),
