@@ -137,7 +137,7 @@ static bool sizes_of(const struct oc_advisor *x, uint32_t node, int64_t *in, int
     if (n->n_in < 2 || !n->n_out || n->out[0] == OC_NONE)
         return false;
     if (oc_type_in(n->op_type, " Conv QLinearConv ConvInteger ")) {
-        uint32_t weight = n->in[strcmp(n->op_type, "QLinearConv") ? 1 : n->n_in > 3 ? 3 : 1];
+        uint32_t slot = oc_op_weight_slot(x->a->op[node]), weight = slot < n->n_in ? n->in[slot] : OC_NONE;
         const struct oc_attr *group = oc_node_attr(n, "group");
         int64_t groups = group && group->type == OC_ATTR_INT && group->i > 0 ? group->i : 1;
         *in = advise_types_dim_of(x, weight, 1);

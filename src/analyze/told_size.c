@@ -4,26 +4,30 @@
 
 #include "base/ck.h"
 #include "base/little_endian.h"
+#include "base/str.h"
 #include "ops/op.h"
 
-/* Dimension `axis` (from the end if negative) of the input equals that of the weight in a slot. */
+/* Dimension `axis` (from the end if negative) of the input equals that of the weight. */
 static const struct rule {
     const char *op_type;
-    int8_t axis;
-    uint8_t slot;
-    int8_t weight_axis;
+    int8_t axis, weight_axis;
 } rules[] = {
-    {"ConvTranspose", 1, 1, 0},
-    {"MatMul", -1, 1, -2},
-    {"MatMulInteger", -1, 1, -2},
-    {"QLinearMatMul", -1, 3, -2},
-    {"LSTM", 2, 1, 2},
-    {"GRU", 2, 1, 2},
-    {"RNN", 2, 1, 2},
-    {"BatchNormalization", 1, 1, 0},
-    {"InstanceNormalization", 1, 1, 0},
-    {"LayerNormalization", -1, 1, -1},
+    {"ConvTranspose", 1, 0},
+    {"MatMul", -1, -2},
+    {"MatMulInteger", -1, -2},
+    {"QLinearMatMul", -1, -2},
+    {"LSTM", 2, 2},
+    {"GRU", 2, 2},
+    {"RNN", 2, 2},
+    {"BatchNormalization", 1, 0},
+    {"InstanceNormalization", 1, 0},
+    {"LayerNormalization", -1, -1},
 };
+
+static const struct oc_op *row_of(const struct oc_node *n)
+{
+    return oc_op_find(n->domain, n->op_type, n->opset);
+}
 
 static const struct oc_tensor *constant_of(const struct oc_model *m, uint32_t value)
 {
@@ -54,10 +58,10 @@ static int64_t told_size_attr_int(const struct oc_node *n, const char *name, int
 
 static int64_t by_conv(const struct oc_model *m, const struct oc_node *n, unsigned axis)
 {
-    bool linear = !strcmp(n->op_type, "QLinearConv");
-    if (axis != 1 || (!linear && strcmp(n->op_type, "Conv") != 0 && strcmp(n->op_type, "ConvInteger") != 0))
+    if (axis != 1 || !oc_set_has(" Conv ConvInteger QLinearConv ", n->op_type, strlen(n->op_type)))
         return 0;
-    int64_t channels = told_size_dim_of(m, n, linear ? 3 : 1, 1), groups = told_size_attr_int(n, "group", 1);
+    int64_t channels = told_size_dim_of(m, n, oc_op_weight_slot(row_of(n)), 1),
+            groups = told_size_attr_int(n, "group", 1);
     return groups > 0 && groups < 1 << 20 && channels < (int64_t)1 << 40 ? channels * groups : 0;
 }
 
@@ -102,14 +106,9 @@ static int64_t told_size_by_rule(const struct oc_model *m, const struct oc_node 
     for (size_t i = 0; i < OC_COUNT(rules); i++) {
         unsigned at = rules[i].axis < 0 ? rank - 1 : (unsigned)rules[i].axis;
         if (at == axis && !strcmp(rules[i].op_type, n->op_type))
-            return told_size_dim_of(m, n, rules[i].slot, rules[i].weight_axis);
+            return told_size_dim_of(m, n, oc_op_weight_slot(row_of(n)), rules[i].weight_axis);
     }
     return 0;
-}
-
-static const struct oc_op *row_of(const struct oc_node *n)
-{
-    return oc_op_find(n->domain, n->op_type, n->opset);
 }
 
 static int64_t size_by(const struct oc_model *m, const struct oc_node *n, const struct oc_shape *in,

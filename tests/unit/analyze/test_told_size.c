@@ -47,13 +47,15 @@ static void expect_size_after(const char *keeper, const char *op, const char *in
     int64_t dim[64];
     struct oc_input_info in;
     char type[64];
-    const bool rnn = !strcmp(op, "LSTM");
+    const bool rnn = !strcmp(op, "LSTM"), quantized = !strncmp(op, "QLinear", 7);
     oc_b_input(b, "x", input);
     oc_b_init(b, "w", weight);
     oc_b_init(b, "r", "float[1,32,8]");
+    oc_b_init(b, "s", "float");
+    oc_b_init(b, "zp", "uint8");
     oc_b_node(b, keeper, "keeps", "x", "y", !strcmp(keeper, "Cast") ? "to=1" : "");
-    oc_b_node(b, op, "n", rnn ? "y,w,r" : "y,w", "z", attr);
-    oc_b_output(b, "z", "float");
+    oc_b_node(b, op, "n", quantized ? "y,s,zp,w,s,zp,s,zp" : rnn ? "y,w,r" : "y,w", "z", attr);
+    oc_b_output(b, "z", quantized ? "uint8" : "float");
     analyze(&m, b);
     assert_true(oc_analysis_input(m.analysis, 0, dim, &in));
     if (dim[axis] != size)
@@ -83,7 +85,9 @@ static void weights_decide_open_dimensions(void **state)
     expect_size("Conv", "float[1,c,9,9]", "float[8,6,3,3]", "", 1, 6);
     expect_size("Conv", "float[1,c,9,9]", "float[8,2,3,3]", "group=4", 1, 8);
     expect_size("ConvTranspose", "float[1,c,9,9]", "float[5,6,3,3]", "", 1, 5);
+    expect_size("QLinearConv", "uint8[1,c,9,9]", "uint8[8,6,3,3]", "", 1, 6);
     expect_size("MatMul", "float[1,4,c]", "float[24,7]", "", 2, 24);
+    expect_size("QLinearMatMul", "uint8[1,4,c]", "uint8[24,7]", "", 2, 24);
     expect_size("Gemm", "float[1,c]", "float[7,40]", "transB=1", 1, 40);
     expect_size("Gemm", "float[1,c]", "float[40,7]", "", 1, 40);
     expect_size("LSTM", "float[5,1,c]", "float[1,32,10]", "hidden_size=8", 2, 10);
