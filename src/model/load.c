@@ -196,7 +196,7 @@ static int do_load(struct oc_model *m, struct oc_err *err)
         rc = oc_load_over(&l, OC_CAP_MODEL_MEMORY, 0, NULL);
     oc_headers_free(&l);
     free(l.body);
-    free(l.later);
+    free(l.pending);
     if (rc == 0 && l.n_capture) {
         struct oc_capture *kept = OC_NEW_ARRAY(&m->arena, l.n_capture, struct oc_capture);
         memcpy(kept, l.capture, l.n_capture * sizeof(*kept));

@@ -5,7 +5,7 @@
 #include "model/loader.h"
 
 /* The type, or that of the last member of a file of IR version 1 or 2, which have no type. */
-static uint8_t type_of(const Oc__Attribute *h)
+static uint8_t attribute_type(const Oc__Attribute *h)
 {
     const struct {
         bool set;
@@ -31,17 +31,17 @@ static uint8_t type_of(const Oc__Attribute *h)
     return type <= OC_ATTR_TYPE_PROTOS ? (uint8_t)type : OC_ATTR_NONE;
 }
 
-static struct oc_bytes bytes_of(struct oc_loader *l, ProtobufCBinaryData v)
+static struct oc_bytes load_bytes(struct oc_loader *l, ProtobufCBinaryData v)
 {
     const char *s = v.len ? oc_strndup(&l->m->arena, (const char *)v.data, v.len) : "";
     return (struct oc_bytes){.s = s, .n = v.len};
 }
 
-static const struct oc_bytes *strings_of(struct oc_loader *l, const Oc__Attribute *h)
+static const struct oc_bytes *load_strings(struct oc_loader *l, const Oc__Attribute *h)
 {
     struct oc_bytes *list = OC_NEW_ARRAY(&l->m->arena, h->n_strings, struct oc_bytes);
     for (size_t i = 0; i < h->n_strings; i++)
-        list[i] = bytes_of(l, h->strings[i]);
+        list[i] = load_bytes(l, h->strings[i]);
     return list;
 }
 
@@ -118,14 +118,14 @@ static int load_members(struct oc_loader *l, const struct oc_scope *sc, uint32_t
     static const float no_floats[1];
     static const struct oc_bytes no_strings[1];
     struct oc_arena *arena = &l->m->arena;
-    out->type = type_of(h);
+    out->type = attribute_type(h);
     out->n = 1;
     out->f = h->f;
     out->i = h->i;
-    out->s = bytes_of(l, h->s);
+    out->s = load_bytes(l, h->s);
     out->ints = h->n_ints ? OC_COPY_ARRAY(arena, h->ints, h->n_ints) : no_ints;
     out->floats = h->n_floats ? OC_COPY_ARRAY(arena, h->floats, h->n_floats) : no_floats;
-    out->strings = h->n_strings ? strings_of(l, h) : no_strings;
+    out->strings = h->n_strings ? load_strings(l, h) : no_strings;
     switch (out->type) {
     case OC_ATTR_FLOATS:
         out->n = (uint32_t)h->n_floats;

@@ -171,7 +171,8 @@ static int load_inits(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph 
         id[i] = define_kept(l, sc, name, &is_new);
         struct oc_value *value = &l->m->value[id[i]];
         if (value->constant)
-            oc_diag_add(&l->m->diags, OC_WARNING, "W-initializer-twice", name, "the the last one wins");
+            oc_diag_add(&l->m->diags, OC_WARNING, "W-initializer-twice", name,
+                        "defined twice: the last one is used");
         value->constant = &tensor[i];
         l->m->init_bytes += tensor[i].size_bytes;
     }
@@ -205,18 +206,18 @@ static int add_output(struct oc_loader *l, struct oc_scope *sc, const char *name
     return 0;
 }
 
-static uint32_t find_input(struct oc_loader *l, struct oc_scope *sc, const char *name, uint32_t node,
+static uint32_t read_input(struct oc_loader *l, struct oc_scope *sc, const char *name, uint32_t node,
                            uint32_t slot)
 {
     if (!name[0])
         return OC_NONE;
-    uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &sc->near[slot % OC_NEAR]);
+    uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &sc->hint[slot % OC_HINTS]);
     if (id < OC_ABSENT) {
         l->m->value[id].n_use++;
     } else if (id == OC_NONE) {
-        OC_GROW(l->later, l->n_later, l->cap_later);
-        l->later[l->n_later++] =
-            (struct oc_later){.name = oc_load_keep(l, name, strlen(name)), .node = node, .slot = slot};
+        OC_GROW(l->pending, l->n_pending, l->cap_pending);
+        l->pending[l->n_pending++] =
+            (struct oc_pending){.name = oc_load_keep(l, name, strlen(name)), .node = node, .slot = slot};
     }
     return id == OC_ABSENT ? OC_NONE : id;
 }
@@ -295,7 +296,7 @@ static int load_values(struct oc_loader *l, struct oc_scope *sc, const Oc__Node 
     uint32_t n_in = (uint32_t)h->n_input, n_out = (uint32_t)h->n_output;
     uint32_t *in = OC_NEW_ARRAY(&m->arena, (size_t)n_in + n_out, uint32_t), *out = in + n_in;
     for (uint32_t i = 0; i < n_in; i++)
-        in[i] = find_input(l, sc, h->input[i], id, i);
+        in[i] = read_input(l, sc, h->input[i], id, i);
     for (uint32_t i = 0; i < n_out; i++)
         if (add_output(l, sc, h->output[i], id, &out[i]))
             return -1;
@@ -334,10 +335,10 @@ static int load_node(struct oc_loader *l, struct oc_scope *sc, const Oc__Node *h
 }
 
 /* Looks up inputs that were not defined when their node was read. */
-static int find_later(struct oc_loader *l, const struct oc_scope *sc)
+static int resolve_pending(struct oc_loader *l, const struct oc_scope *sc)
 {
-    for (uint32_t i = 0; i < l->n_later; i++) {
-        const struct oc_later *k = &l->later[i];
+    for (uint32_t i = 0; i < l->n_pending; i++) {
+        const struct oc_pending *k = &l->pending[i];
         uint32_t id = resolve(l, sc, k->name);
         if (id == OC_NONE) {
             node_fail(l, k->node, "input '%.200s' is not defined", k->name);
@@ -347,7 +348,7 @@ static int find_later(struct oc_loader *l, const struct oc_scope *sc)
             ((uint32_t *)l->m->node[k->node].in)[k->slot] = id;
         l->m->graph[sc->graph].unsure_order |= id != OC_ABSENT && l->m->value[id].graph == sc->graph;
     }
-    l->n_later = 0;
+    l->n_pending = 0;
     return 0;
 }
 
@@ -406,7 +407,7 @@ int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const ProtobufCBinar
     load_graph_reserve(l, sc, n);
     int rc = load_node_list(l, sc, v, n);
     if (rc == 0)
-        rc = find_later(l, sc);
+        rc = resolve_pending(l, sc);
     struct oc_graph *g = &l->m->graph[sc->graph];
     g->node = list;
     g->n_node = n;

@@ -31,12 +31,12 @@ struct oc_call {
     const char *prefix; /* prefix of node names */
 };
 
-enum { OC_NEAR = 4 };
+enum { OC_HINTS = 4 };
 
 struct oc_scope {
     const struct oc_scope *up; /* enclosing graph; NULL for the main graph and for function bodies */
     struct oc_map names;       /* value name to value id */
-    uint32_t near[OC_NEAR];    /* per node input: index of the last match */
+    uint32_t hint[OC_HINTS];   /* per node input: index of the last match */
     uint32_t graph;
     uint32_t owner; /* node of the enclosing graph that has this body */
     const struct oc_call *call;
@@ -44,7 +44,7 @@ struct oc_scope {
     unsigned depth;
 };
 
-struct oc_later { /* an input whose name is not yet defined in its graph */
+struct oc_pending { /* an input whose name is not yet defined in its graph */
     const char *name;
     uint32_t node, slot;
 };
@@ -80,8 +80,8 @@ struct oc_loader {
     struct oc_opset_list opsets;
     struct oc_body *body; /* stack of unparsed bodies */
     uint32_t n_body, cap_body;
-    struct oc_later *later; /* of the graph whose nodes are being read */
-    uint32_t n_later, cap_later;
+    struct oc_pending *pending; /* of the graph whose nodes are being read */
+    uint32_t n_pending, cap_pending;
     struct oc_capture *capture;
     uint32_t n_capture, cap_capture;
 };

@@ -1,7 +1,6 @@
 /* Topological order. The ONNX specification requires node lists to be in such an order; lists that are not
  * are sorted stably (lowest file position first), with a warning. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/loader.h"
 
@@ -29,7 +28,8 @@ static void add_edge(struct edges *e, uint32_t from, uint32_t to)
     e->n++;
 }
 
-static bool order_in_order(const struct oc_model *m, const struct oc_graph *g, uint32_t graph)
+/* Whether every node comes after the producers of its inputs. */
+static bool is_ordered(const struct oc_model *m, const struct oc_graph *g, uint32_t graph)
 {
     for (uint32_t i = 0; i < g->n_node; i++) {
         const struct oc_node *n = &m->node[g->node[i]];
@@ -46,7 +46,8 @@ static bool order_in_order(const struct oc_model *m, const struct oc_graph *g, u
     return true;
 }
 
-static void order_push(uint32_t *heap, uint32_t *n, uint32_t v)
+/* A binary min-heap of positions. */
+static void heap_push(uint32_t *heap, uint32_t *n, uint32_t v)
 {
     uint32_t i = (*n)++;
     for (; i && heap[(i - 1) / 2] > v; i = (i - 1) / 2)
@@ -54,7 +55,7 @@ static void order_push(uint32_t *heap, uint32_t *n, uint32_t v)
     heap[i] = v;
 }
 
-static uint32_t order_pop(uint32_t *heap, uint32_t *n)
+static uint32_t heap_pop(uint32_t *heap, uint32_t *n)
 {
     uint32_t top = heap[0], last = heap[--*n], i = 0;
     for (;;) {
@@ -81,6 +82,7 @@ static int by_node(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+/* Edges of the inputs of each node, and of the outer values that its bodies read. */
 static void collect_edges(const struct oc_loader *l, uint32_t graph, struct edges *e)
 {
     const struct oc_model *m = l->m;
@@ -108,11 +110,8 @@ static void collect_edges(const struct oc_loader *l, uint32_t graph, struct edge
  * cycle. */
 static uint32_t kahn(const struct edges *e, uint32_t n, uint32_t *order)
 {
-    uint32_t *start = oc_xmalloc(((size_t)n + 2) * sizeof(*start)),
-             *missing = oc_xmalloc((size_t)n * sizeof(*missing));
+    uint32_t *start = oc_xcalloc((size_t)n + 2, sizeof(*start)), *missing = oc_xcalloc(n, sizeof(*missing));
     uint32_t *next = oc_xmalloc((size_t)e->n * sizeof(*next)), *heap = oc_xmalloc((size_t)n * sizeof(*heap));
-    memset(start, 0, ((size_t)n + 2) * sizeof(*start));
-    memset(missing, 0, (size_t)n * sizeof(*missing));
     for (uint32_t i = 0; i < e->n; i++) {
         start[e->from[i] + 2]++;
         missing[e->to[i]]++;
@@ -124,13 +123,13 @@ static uint32_t kahn(const struct edges *e, uint32_t n, uint32_t *order)
     uint32_t n_heap = 0, done = 0;
     for (uint32_t i = 0; i < n; i++)
         if (!missing[i])
-            order_push(heap, &n_heap, i);
+            heap_push(heap, &n_heap, i);
     while (n_heap) {
-        uint32_t i = order_pop(heap, &n_heap);
+        uint32_t i = heap_pop(heap, &n_heap);
         order[done++] = i;
         for (uint32_t k = start[i]; k < start[i + 1]; k++)
             if (--missing[next[k]] == 0)
-                order_push(heap, &n_heap, next[k]);
+                heap_push(heap, &n_heap, next[k]);
     }
     free(start);
     free(missing);
@@ -139,10 +138,10 @@ static uint32_t kahn(const struct edges *e, uint32_t n, uint32_t *order)
     return done;
 }
 
+/* The first node that Kahn's algorithm did not reach: it is in a cycle or after one. */
 static uint32_t first_left_out(const uint32_t *order, uint32_t done, uint32_t n)
 {
-    bool *seen = oc_xmalloc(n);
-    memset(seen, 0, n);
+    bool *seen = oc_xcalloc(n, 1);
     for (uint32_t i = 0; i < done; i++)
         seen[order[i]] = true;
     uint32_t i = 0;
@@ -195,12 +194,11 @@ int oc_order_graphs(struct oc_loader *l)
 {
     if (l->n_capture)
         qsort(l->capture, l->n_capture, sizeof(*l->capture), by_node);
-    bool *sort = oc_xmalloc(l->m->n_graph);
-    memset(sort, 0, l->m->n_graph);
+    bool *sort = oc_xcalloc(l->m->n_graph, 1);
     mark_late_captures(l, sort);
     int rc = 0;
     for (uint32_t i = 0; i < l->m->n_graph && !rc; i++)
-        if (sort[i] || (l->m->graph[i].unsure_order && !order_in_order(l->m, &l->m->graph[i], i)))
+        if (sort[i] || (l->m->graph[i].unsure_order && !is_ordered(l->m, &l->m->graph[i], i)))
             rc = order_graph(l, i);
     free(sort);
     return rc;

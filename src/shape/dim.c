@@ -39,18 +39,20 @@ void oc_exprs_clear_overflow(struct oc_exprs *x)
 
 /* ---- the table -------------------------------------------------------------------------------------- */
 
+/* An unknown beyond the limit of the table: it has an id, but no expression and no text. */
 static bool is_beyond(struct oc_dim d)
 {
     return d.expr >= OC_MAX_EXPRS;
 }
 
-static struct oc_dim overflow_dim(struct oc_exprs *x)
+static struct oc_dim table_full(struct oc_exprs *x)
 {
     if (x->n_beyond < UINT32_MAX - OC_MAX_EXPRS)
         x->n_beyond++;
     return (struct oc_dim){.expr = OC_MAX_EXPRS + x->n_beyond};
 }
 
+/* The polynomial of a dim. False for an unknown beyond the limit of the table. */
 static bool poly_of(const struct oc_exprs *x, struct oc_dim d, struct poly *p)
 {
     p->n = 0;
@@ -69,6 +71,7 @@ static bool poly_of(const struct oc_exprs *x, struct oc_dim d, struct poly *p)
     return true;
 }
 
+/* Finds or creates the expression of a polynomial (hash consing: equal polynomials have equal ids). */
 static struct oc_dim poly_dim(struct oc_exprs *x, const struct poly *p)
 {
     if (p->n == 0)
@@ -79,7 +82,7 @@ static struct oc_dim poly_dim(struct oc_exprs *x, const struct poly *p)
     const char *key;
     if (id >= OC_MAX_EXPRS || x->n_term > OC_MAX_STORED_TERMS) {
         id = oc_map_get(&x->forms, (const char *)p->t, p->n * sizeof(*p->t));
-        return id == OC_NONE ? overflow_dim(x) : (struct oc_dim){.expr = id};
+        return id == OC_NONE ? table_full(x) : (struct oc_dim){.expr = id};
     }
     if (!oc_map_add(&x->forms, (const char *)p->t, p->n * sizeof(*p->t), &id, &key))
         return (struct oc_dim){.expr = id};
@@ -93,7 +96,6 @@ static struct oc_dim poly_dim(struct oc_exprs *x, const struct poly *p)
     return (struct oc_dim){.expr = id};
 }
 
-/* The polynomial of a dim. False for an unknown beyond the limit of the table. */
 static struct oc_dim atom_dim(struct oc_exprs *x, uint32_t atom)
 {
     struct poly p = {.n = 1};
@@ -104,7 +106,7 @@ static struct oc_dim atom_dim(struct oc_exprs *x, uint32_t atom)
 static struct oc_dim add_atom(struct oc_exprs *x, const struct atom *a)
 {
     if (x->n_expr >= OC_MAX_EXPRS || x->n_atom >= OC_MAX_EXPRS)
-        return overflow_dim(x);
+        return table_full(x);
     if (x->n_atom == 0) {
         OC_GROW(x->atom, x->n_atom, x->cap_atom);
         x->atom[x->n_atom++] = (struct atom){0};
@@ -131,7 +133,7 @@ struct oc_dim oc_dim_symbol(struct oc_exprs *x, const char *name, int64_t max)
     return d;
 }
 
-static struct oc_dim dim_overflow(struct oc_exprs *x)
+static struct oc_dim arithmetic_overflow(struct oc_exprs *x)
 {
     x->overflowed = true;
     return oc_dim_fresh(x, "overflow", -1);
@@ -166,6 +168,7 @@ static int64_t div_end(int64_t v, int64_t by)
     return v == INT64_MIN || v == INT64_MAX ? v : oc_floor_div(v, by);
 }
 
+/* Interval arithmetic of floor(a/b) and ceil(a/b); unbounded when a sign is unknown. */
 static struct range quotient_range(struct range a, struct range b, bool ceil)
 {
     if (b.lo < 0 || a.lo < 0) {
@@ -208,7 +211,7 @@ static struct range atom_range(const struct oc_exprs *x, unsigned kind, struct o
 static struct oc_dim composite(struct oc_exprs *x, unsigned kind, struct oc_dim a, struct oc_dim b)
 {
     if (is_beyond(a) || is_beyond(b))
-        return overflow_dim(x);
+        return table_full(x);
     struct {
         int64_t a, b;
         uint32_t a_expr, b_expr;
@@ -245,7 +248,7 @@ struct oc_dim oc_dim_add(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     int64_t v;
     if (oc_is_known(a) && oc_is_known(b))
-        return oc_add_i64(a.v, b.v, &v) ? oc_known(v) : dim_overflow(x);
+        return oc_add_i64(a.v, b.v, &v) ? oc_known(v) : arithmetic_overflow(x);
     if (oc_is(a, 0) || oc_is(b, 0))
         return oc_is(a, 0) ? b : a;
     struct poly p, q;
@@ -258,7 +261,7 @@ struct oc_dim oc_dim_sub(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     int64_t v;
     if (oc_is_known(a) && oc_is_known(b))
-        return oc_sub_i64(a.v, b.v, &v) ? oc_known(v) : dim_overflow(x);
+        return oc_sub_i64(a.v, b.v, &v) ? oc_known(v) : arithmetic_overflow(x);
     if (oc_is(b, 0))
         return a;
     if (oc_same_dim(a, b))
@@ -273,7 +276,7 @@ struct oc_dim oc_dim_mul(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     int64_t v;
     if (oc_is_known(a) && oc_is_known(b))
-        return oc_mul_i64(a.v, b.v, &v) ? oc_known(v) : dim_overflow(x);
+        return oc_mul_i64(a.v, b.v, &v) ? oc_known(v) : arithmetic_overflow(x);
     if (oc_is(a, 0) || oc_is(b, 0))
         return oc_known(0);
     if (oc_is(a, 1) || oc_is(b, 1))
@@ -375,6 +378,7 @@ static bool unnest(const struct oc_exprs *x, struct poly *p, int64_t *c)
     return true;
 }
 
+/* floor(a/c), c > 0: takes the multiples of c out of the polynomial, then simplifies the rest. */
 static struct oc_dim floor_by(struct oc_exprs *x, struct oc_dim a, int64_t c)
 {
     struct poly p, whole, rest;
@@ -404,7 +408,7 @@ struct oc_dim oc_dim_floordiv(struct oc_exprs *x, struct oc_dim a, struct oc_dim
 {
     struct oc_dim q;
     if (oc_is(b, 0) || oc_is(a, INT64_MIN) || oc_is(b, INT64_MIN))
-        return dim_overflow(x);
+        return arithmetic_overflow(x);
     if (oc_is_known(b) && b.v < 0)
         return oc_dim_floordiv(x, negate(x, a), oc_known(-b.v));
     if (oc_is_known(a) && oc_is_known(b))
@@ -418,7 +422,7 @@ struct oc_dim oc_dim_ceildiv(struct oc_exprs *x, struct oc_dim a, struct oc_dim 
 {
     struct oc_dim q;
     if (oc_is(b, 0) || oc_is(a, INT64_MIN) || oc_is(b, INT64_MIN))
-        return dim_overflow(x);
+        return arithmetic_overflow(x);
     if (oc_is_known(b) && b.v < 0)
         return oc_dim_ceildiv(x, negate(x, a), oc_known(-b.v));
     if (oc_is_known(a) && oc_is_known(b))
@@ -434,7 +438,7 @@ struct oc_dim oc_dim_mod(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
 {
     struct oc_dim q;
     if (oc_is(b, 0) || oc_is(a, INT64_MIN) || oc_is(b, INT64_MIN))
-        return dim_overflow(x);
+        return arithmetic_overflow(x);
     if (oc_is_known(b) && b.v < 0)
         return negate(x, oc_dim_mod(x, negate(x, a), oc_known(-b.v)));
     if (oc_is_known(a) && oc_is_known(b))
@@ -482,13 +486,14 @@ static bool absorbed(const struct oc_exprs *x, unsigned kind, struct oc_dim a, s
     return true;
 }
 
+/* The minimum or maximum. */
 static struct oc_dim extreme(struct oc_exprs *x, unsigned kind, struct oc_dim a, struct oc_dim b)
 {
     struct oc_dim d;
     if (oc_same_dim(a, b))
         return a;
     if (is_beyond(a) || is_beyond(b))
-        return overflow_dim(x);
+        return table_full(x);
     if (ordered(x, a, b, kind == ATOM_MAX, &d) || absorbed(x, kind, a, b, &d) || absorbed(x, kind, b, a, &d))
         return d;
     return sorts_before(a, b) ? composite(x, kind, b, a) : composite(x, kind, a, b); /* a number comes last */

@@ -1,4 +1,4 @@
-
+/* Solves equations over the named unknowns: interval narrowing by bisection, see dim.h. */
 #include "base/ck.h"
 #include "shape/dim_poly.h"
 
@@ -163,8 +163,7 @@ static bool eval_now(struct oc_solver *s, struct oc_dim d, struct memo *out)
 
 /* ---- one unknown ------------------------------------------------------------------------------------ */
 
-/* The value of the equation at a trial, with the sign of its direction; too large for 64 bits: the largest.
- */
+/* sign x the left side of the equation where the unknown is `trial`; INT64_MAX if it overflows. */
 static int64_t dim_solve_at(struct oc_solver *s, const struct equation *q, int64_t trial, int sign)
 {
     struct memo m;
@@ -209,6 +208,7 @@ static bool dim_solve_narrow(struct oc_solver *s, const struct equation *q, uint
     return true;
 }
 
+/* Narrows with every equation that has one unknown left. */
 static bool pass(struct oc_solver *s)
 {
     bool changed = false;
@@ -226,6 +226,7 @@ static bool pass(struct oc_solver *s)
     return changed;
 }
 
+/* The multiple of the largest power of two in lo ... hi. */
 static int64_t roundest(int64_t lo, int64_t hi)
 {
     int64_t step = 1;
@@ -234,6 +235,7 @@ static int64_t roundest(int64_t lo, int64_t hi)
     return (lo + step - 1) / step * step;
 }
 
+/* Gives the first unknown whose interval has several values the roundest of them. */
 static bool dim_solve_choose(struct oc_solver *s)
 {
     for (uint32_t i = 0; i < s->x->n_atom; i++) {
