@@ -32,10 +32,10 @@ scripts_of() { # file
     src/ops/*) echo op_rules oracle ;;
     src/join/*) echo paddle sizes wild ;;
     src/estimate/*) echo calibration roofline ;;
-    src/write/*mge* | src/write/grid*) echo megengine ;;
+    src/write/*mge* | src/write/*grid*) echo megengine ;;
     src/write/*trace*) echo trace ;;
-    src/write/*check* | src/write/*sarif* | src/write/*diff*) echo gate ;;
-    src/write/*html* | src/write/page*) echo browser ;;
+    src/write/*check* | src/write/*baseline* | src/write/*sarif* | src/write/*diff*) echo gate ;;
+    src/write/*html* | src/write/*page*) echo browser ;;
     src/write/*advice*) echo advice ;;
     src/write/*) echo csv output formats ;;
     esac

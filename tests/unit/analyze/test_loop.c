@@ -184,6 +184,47 @@ static void while_loop_over_its_counter_is_exact(void **state)
     }
 }
 
+/* Carried values after a loop are those of its last trip, n = i + 1 and a constant, also where it was not
+ * walked. */
+static void carried_values_are_those_of_the_last_trip(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *limit, *counted;
+    } cases[] = {{"int64[]{4}", "float[5]"}, {"int64[]{-7}", "float[1]"}, {"int64[]{1007}", "float[1008]"}};
+    for (size_t i = 0; i < OC_COUNT(cases); i++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_init(b, "m", "int64[]{9223372036854775807}");
+        oc_b_init(b, "limit", cases[i].limit);
+        oc_b_init(b, "one", "int64[]{1}");
+        oc_b_init(b, "axis", "int64[1]{0}");
+        oc_b_init(b, "three", "int64[]{3}");
+        oc_b_node(b, "Loop", "loop", "m,,one,three", "n,k", "");
+        oc_b_open(b, "body");
+        oc_b_input(b, "i", "int64[]");
+        oc_b_input(b, "go", "bool[]");
+        oc_b_input(b, "s", "int64[]");
+        oc_b_input(b, "c", "int64[]");
+        oc_b_node(b, "Add", "next", "i,one", "t", "");
+        oc_b_node(b, "Identity", "same", "c", "d", "");
+        oc_b_node(b, "Less", "less", "i,limit", "go_on", "");
+        oc_b_output(b, "go_on", NULL);
+        oc_b_output(b, "t", NULL);
+        oc_b_output(b, "d", NULL);
+        oc_b_close(b);
+        oc_b_node(b, "Unsqueeze", "vector", "n,axis", "size", "");
+        oc_b_node(b, "ConstantOfShape", "fill", "size", "y", "");
+        oc_b_node(b, "Unsqueeze", "vector2", "k,axis", "size2", "");
+        oc_b_node(b, "ConstantOfShape", "fill2", "size2", "z", "");
+        oc_b_output(b, "y", NULL);
+        oc_b_output(b, "z", NULL);
+        struct oc_run r = oc_run_model(b, NULL);
+        assert_string_equal(oc_run_type(&r, "y"), cases[i].counted);
+        assert_string_equal(oc_run_type(&r, "z"), "float[3]");
+        oc_run_free(&r);
+    }
+}
+
 /* M = INT64_MAX does not bound the trips: one is counted, and at least one runs. */
 static void while_loop_of_unknown_length_is_a_lower_bound(void **state)
 {
@@ -366,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_convention_that_counts_once),
         cmocka_unit_test(computed_condition_makes_trips_an_upper_bound),
         cmocka_unit_test(while_loop_over_its_counter_is_exact),
+        cmocka_unit_test(carried_values_are_those_of_the_last_trip),
         cmocka_unit_test(while_loop_of_unknown_length_is_a_lower_bound),
         cmocka_unit_test(given_trips_win_over_the_models),
         cmocka_unit_test(bound_beyond_64_bits_counts_one_trip),
