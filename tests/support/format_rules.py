@@ -2,7 +2,7 @@
 FOLDER holds the models and becomes the working folder; the jobs come from standard input, one per line, separated by tabs:
 command, formats that it accepts, arguments. A format that the command has and the line does not name must be refused.
 The command `file` is a JSON document that is already there.
-Members of JSON documents without a published schema are compared with tests/data/json_members.tsv (--update writes it).
+Members of JSON documents without a published schema, and of the data of the HTML page, are compared with tests/data/json_members.tsv (--update writes it).
 Prints a line per check: `ok TITLE` or `not ok TITLE: WHY`."""
 import csv
 import html.parser
@@ -121,7 +121,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         if self.in_script:
-            load(data)
+            note_members("page", "", load(data))
 
 
 def check_html(text):
