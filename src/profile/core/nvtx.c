@@ -185,6 +185,7 @@ static void nest(struct oc_ranges *r)
 struct outer { /* top-level ranges of one thread with equal names, ignoring digits */
     double ns;
     uint32_t n, n_parent;
+    uint32_t n_inside; /* of n: within the longest range of the process, on another thread */
 };
 
 /* The key: the name without digits, and the thread. */
@@ -200,12 +201,45 @@ static uint32_t nvtx_ranges_outer_of(struct oc_ranges *r, struct oc_map *of, con
     return next;
 }
 
+/* The longest top-level range of each process; OC_NONE: the thread's process has none. Ranges that the
+ * runtime opens on threads of its own lie within it and are parts of runs. */
+static uint32_t *longest_ranges(struct oc_ranges *r)
+{
+    struct oc_map of = {.arena = &r->scratch};
+    uint32_t *process = oc_xmalloc((r->n_thread + 1) * sizeof(*process)), n = 0;
+    uint32_t *longest = oc_xmalloc((r->n_thread + 1) * sizeof(*longest));
+    for (size_t i = 0; i < r->n_thread; i++) {
+        int64_t id = r->thread[i].id >> 24;
+        process[i] = n;
+        longest[i] = OC_NONE;
+        n += oc_map_add(&of, (const char *)&id, sizeof(id), &process[i], NULL);
+    }
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct range *x = &r->range[i];
+        uint32_t *best = &longest[process[x->thread]];
+        if (x->parent == OC_NONE && x->end_ns != INT64_MAX &&
+            (*best == OC_NONE || x->end_ns - x->start_ns > r->range[*best].end_ns - r->range[*best].start_ns))
+            *best = i;
+    }
+    for (size_t i = 0; i < r->n_thread; i++) /* from processes to threads: process[i] <= i */
+        process[i] = longest[process[i]];
+    oc_map_free(&of);
+    free(longest);
+    return process;
+}
+
+static bool lies_inside(const struct range *x, const struct range *around)
+{
+    return x->thread != around->thread && x->start_ns >= around->start_ns && x->end_ns <= around->end_ns;
+}
+
 /* If no range is known to be a run: uses top-level ranges that repeat and contain others. */
 static void guess_runs(struct oc_ranges *r)
 {
     struct oc_map of = {.arena = &r->scratch};
     struct outer *outer = NULL;
     uint32_t *id = oc_xmalloc((r->n ? r->n : 1) * sizeof(*id)), best = OC_NONE;
+    uint32_t *longest = longest_ranges(r);
     size_t n = 0, cap = 0;
     for (size_t i = 0; i < r->n; i++) {
         const struct range *x = &r->range[i];
@@ -218,19 +252,22 @@ static void guess_runs(struct oc_ranges *r)
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a new id was allocated above */
             outer[id[i]].n++;
             outer[id[i]].ns += x->end_ns == INT64_MAX ? 0 : (double)(x->end_ns - x->start_ns);
+            uint32_t around = longest[x->thread];
+            outer[id[i]].n_inside += around != OC_NONE && lies_inside(x, &r->range[around]);
         } else if (r->range[x->parent].parent == OC_NONE && (uint32_t)i == x->parent + 1) {
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the parent precedes it */
             outer[id[x->parent]].n_parent++;
         }
     }
     for (uint32_t i = 0; i < n; i++)
-        if (outer[i].n > 1 && 2 * outer[i].n_parent > outer[i].n &&
+        if (outer[i].n > 1 && 2 * outer[i].n_parent > outer[i].n && 2 * outer[i].n_inside <= outer[i].n &&
             (best == OC_NONE || outer[i].ns > outer[best].ns))
             best = i;
     for (size_t i = 0; i < r->n && best != OC_NONE; i++)
         if (id[i] == best)
             r->run[r->n_run++] = (uint32_t)i;
     oc_map_free(&of);
+    free(longest);
     free(outer);
     free(id);
 }

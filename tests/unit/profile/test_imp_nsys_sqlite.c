@@ -165,6 +165,27 @@ static void nvtx_ranges_of_onnx_runtime_are_nodes(void **state)
     oc_profile_close(p);
 }
 
+/* The training step on the main thread lasts from 0 to 9000. A thread of its process, for the backward pass,
+ * opens ranges that repeat and contain others: they are parts of the step. */
+static void ranges_within_a_range_of_another_thread_are_not_runs(void **state)
+{
+    (void)state;
+    begin_sql();
+    add_range("distributed_training", 0, 9000);
+    for (int i = 0; i < 4; i++)
+        oc_buf_printf(&sql,
+                      "INSERT INTO NVTX_EVENTS VALUES(%d, %d, 59, 'all_reduce %d', NULL, 16777222, 0), "
+                      "(%d, %d, 59, 'ncclAllReduce', NULL, 16777222, 1);",
+                      1000 * i + 100, 1000 * i + 400, i, 1000 * i + 150, 1000 * i + 350);
+    add_launch(1, 20, 5000, 100, "1");
+    add_launch(2, 60, 5200, 40, "2");
+    struct oc_profile *p = open_sql(-1);
+    assert_int_equal(p->runs_from, OC_RUNS_UNKNOWN);
+    assert_true(isnan(p->run_ns));
+    assert_ns(p->imported_kernel_ns, 140);
+    oc_profile_close(p);
+}
+
 /* Each run: a step, two nodes, three calls, three kernels, each linked to its call; the records and their
  * runs equal those without events. The first step extends to the second run, the last to the end of the
  * device work. */
@@ -435,6 +456,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nvtx_ranges_of_onnx_runtime_are_nodes),
+        cmocka_unit_test(ranges_within_a_range_of_another_thread_are_not_runs),
         cmocka_unit_test(events_are_read),
         cmocka_unit_test(nvtx_ranges_of_pytorch_are_operators),
         cmocka_unit_test(correlation_respects_processes_and_threads),
