@@ -4,15 +4,19 @@
  * paired per thread, last begun first (a stack). In traces of XLA and TensorFlow (trace.json.gz) the process
  * "/device:GPU:0" has the device's work on its streams, or on the thread "XLA Ops" where there are none; its
  * thread "Steps" marks runs, and its other threads show the same time again. rocprof's results.json has the
- * processes "GPU0" .. and "COPY" for the device and "CPU HIP API" for the host. */
+ * processes "GPU0" .. and "COPY" for the device and "CPU HIP API" for the host. In traces that programs write
+ * from CUPTI's activities, an event with a correlation is the call of the runtime or the work that it
+ * launched. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/formats/chrome_reader.h"
 
-enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, MAX_OPEN = 1 << 20, MAX_PLACES = 256 };
+enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, F_LAUNCH, MAX_OPEN = 1 << 20, MAX_PLACES = 256 };
 
-static const struct oc_chrome_key arg_of[] = {{"name", F_NAME}, {"op_full_name", F_OP}, {"type", F_TYPE}};
+static const struct oc_chrome_key arg_of[] = {
+    {"name", F_NAME},          {"op_full_name", F_OP},      {"type", F_TYPE},
+    {"correlation", F_LAUNCH}, {"correlationId", F_LAUNCH}, {"correlation_id", F_LAUNCH}};
 
 struct begun { /* a B event that waits for its E event */
     uint32_t name, before;
@@ -184,10 +188,27 @@ static void add_placed(struct reading *r, uint32_t name, double start_ns, double
 
 /* ---- complete events, and pairs --------------------------------------------------------------------- */
 
+/* "cudaLaunchKernel", "cuMemcpyAsync", "hipLaunchKernel" */
+static bool is_runtime_call(struct oc_str name)
+{
+    size_t n = oc_str_starts(name, "cuda")  ? 4
+               : oc_str_starts(name, "hip") ? 3
+               : oc_str_starts(name, "cu")  ? 2
+                                            : 0;
+    return n && n < name.n && name.s[n] >= 'A' && name.s[n] <= 'Z';
+}
+
+static bool is_device_work(struct reading *r)
+{
+    if (r->mindspore)
+        return oc_chrome_has(&r->c, F_TYPE);
+    return oc_chrome_has(&r->c, F_LAUNCH) && !is_runtime_call(oc_chrome_text(&r->c, OC_CH_NAME));
+}
+
 static const char *chrome_complete(struct reading *r, uint32_t name, double start_ns)
 {
     double dur_ns;
-    bool device = r->mindspore && oc_chrome_has(&r->c, F_TYPE);
+    bool device = is_device_work(r);
     if (!oc_chrome_dur_ns(&r->c, OC_CH_DUR, &dur_ns))
         return "\"dur\" is missing or not a number";
     if (dur_ns < 0)
@@ -196,7 +217,7 @@ static const char *chrome_complete(struct reading *r, uint32_t name, double star
         add_placed(r, name, start_ns, dur_ns);
         return NULL;
     }
-    struct oc_str text = oc_chrome_text(&r->c, device ? F_OP : OC_CH_NAME);
+    struct oc_str text = oc_chrome_text(&r->c, device && r->mindspore ? F_OP : OC_CH_NAME);
     uint32_t owner = r->mindspore ? chrome_number_of(text) : 0;
     unsigned kind = device ? device_kind(oc_chrome_text(&r->c, OC_CH_NAME)) : OC_EV_OPERATOR;
     r->device |= device;
@@ -305,7 +326,7 @@ static void chrome_add_warnings(struct reading *r, const struct oc_stream *s)
                        : !r->n_place                        ? ""
                        : strcmp(r->out->device, "GPU") == 0 ? "rocprof"
                                                             : "XLA or TensorFlow";
-    r->out->device = r->device ? "CUDA" : r->n_place ? r->out->device : "";
+    r->out->device = r->device ? r->mindspore ? "CUDA" : "GPU" : r->n_place ? r->out->device : "";
 }
 
 /* Parses the type: Default/network-Net/conv1-Conv2d/Conv2D-op17 is a Conv2D. */

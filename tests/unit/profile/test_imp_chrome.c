@@ -110,6 +110,28 @@ static void xla_devices_are_not_host_time(void **state)
     }
 }
 
+/* A program that writes CUPTI's activities: a call of the runtime and what it launched have one correlation.
+ */
+static void launched_work_is_not_host_time(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text(
+        "[{\"ph\": \"X\", \"pid\": 1, \"tid\": 7, \"name\": \"cudaLaunchKernel\", \"ts\": 0, \"dur\": 8, "
+        "\"args\": {\"correlationId\": 3}},"
+        "{\"ph\": \"X\", \"pid\": 1, \"tid\": 0, \"name\": \"relu(float*)\", \"ts\": 10, \"dur\": 30, "
+        "\"args\": {\"correlationId\": 3}},"
+        "{\"ph\": \"X\", \"pid\": 1, \"tid\": 0, \"name\": \"[MEMCPY] DtoH\", \"ts\": 40, \"dur\": 5, "
+        "\"args\": {\"correlationId\": 4}}]",
+        NULL, &err);
+    assert_non_null(p);
+    assert_true(p->imported_kernel_ns == 35000 && p->imported_ns == 8000);
+    assert_true(t_rec(p, "relu(float*)")->kernel_ns == 30000);
+    assert_true(t_rec(p, "(copies)")->total_kernel_ns == 5000);
+    assert_string_equal(p->device, "GPU");
+    oc_profile_close(p);
+}
+
 /* Two iterations of 100 us; the first one is warm-up. The overlay lanes, the wait of 70 us and the planes,
  * which repeat the streams, are not added: 30.5 + 9.25 + 4 + 31.5 us. */
 static void ascend_streams_are_device_time_once(void **state)
@@ -231,6 +253,7 @@ int main(void)
         cmocka_unit_test(reads_mindspore_timelines),
         cmocka_unit_test(xla_devices_are_not_host_time),
         cmocka_unit_test(devices_of_rocprof_are_not_host_time),
+        cmocka_unit_test(launched_work_is_not_host_time),
         cmocka_unit_test(ascend_streams_are_device_time_once),
         cmocka_unit_test(ascend_planes_count_where_no_streams_are_recorded),
         cmocka_unit_test(ascend_step_trace_has_stages_of_iterations),
