@@ -253,6 +253,8 @@ struct reading {
     /* text form */
     struct oc_buf section, domain;
     bool in_nvtx;
+    struct oc_recordings recordings;
+    bool next; /* the next launch is of another recording */
 };
 
 /* ---- launches --------------------------------------------------------------------------------------- */
@@ -264,6 +266,10 @@ static void end_launch(struct reading *r)
     if (!r->launch.name)
         return;
     struct oc_launch *x = &r->launch;
+    if (r->recordings.n > 1) {
+        x->name = NULL;
+        return;
+    }
     sum_metrics(&r->metrics, &x->flop, &x->bytes, &rate, &counters);
     x->dur_ns = r->metrics.v[NCU_TIME_NS];
     x->counters = &counters;
@@ -289,6 +295,9 @@ static void end_launch(struct reading *r)
 static void begin_launch(struct reading *r, struct oc_str name)
 {
     end_launch(r);
+    if (!r->recordings.n || r->next)
+        oc_recording_begins(&r->recordings, r->csv);
+    r->next = false;
     clear_metrics(&r->metrics);
     r->launch = (struct oc_launch){.name = oc_prof_text(r->out, name),
                                    .label = OC_NONE,
@@ -411,12 +420,23 @@ static bool is_id(struct oc_str s)
     return oc_csv_u64(s, &v);
 }
 
+/* The header of another recording ends the table. */
+static bool next_row(struct reading *r, const struct oc_str **field, size_t *n)
+{
+    if (!oc_csv_row(r->csv, field, n))
+        return false;
+    if (!ncu_is_header(NULL, *field, *n))
+        return true;
+    oc_csv_unread(r->csv);
+    return false;
+}
+
 /* Rows without an id are not launches, for example messages of ncu. */
 static void read_details(struct reading *r)
 {
     const struct oc_str *field;
     size_t n;
-    while (oc_csv_row(r->csv, &field, &n)) {
+    while (next_row(r, &field, &n)) {
         struct oc_str id = oc_csv_at(field, n, r->at.id);
         if (!is_id(id) || n <= r->at.value)
             continue;
@@ -443,7 +463,7 @@ static void read_raw(struct reading *r, const struct oc_str *header, size_t n_he
         name[i] = (struct oc_str){oc_strndup(&a, header[i].s, header[i].n), header[i].n};
         unit[i] = (struct oc_str){"", 0};
     }
-    for (bool units = true; oc_csv_row(r->csv, &field, &n); units = false) {
+    for (bool units = true; next_row(r, &field, &n); units = false) {
         bool row = is_id(oc_csv_at(field, n, r->at.id)) && n > r->at.kernel;
         for (size_t i = first; i < n_header && i < n && units && !row; i++)
             unit[i] = (struct oc_str){oc_strndup(&a, field[i].s, field[i].n), field[i].n};
@@ -572,6 +592,8 @@ static bool ncu_read_csv(struct reading *r, struct oc_str line)
     oc_csv_unread(r->csv);
     oc_csv_delimiter(r->csv, ',');
     if (oc_csv_row(r->csv, &field, &n) && ncu_is_header(NULL, field, n)) {
+        end_launch(r);
+        r->next = true;
         ncu_find_columns(r, field, n);
         if (r->at.metric != OC_CSV_NONE && r->at.value != OC_CSV_NONE)
             read_details(r);
@@ -592,7 +614,9 @@ static void ncu_read_lines(struct reading *r)
         if (n) {
             memcpy(span, found, n * sizeof(*span));
             n_span = n;
-        } else if (!oc_str_starts(line, "==") && !ncu_read_csv(r, line)) {
+        } else if (oc_str_starts(line, "==")) {
+            r->next |= oc_str_starts(line, "==PROF== Connected to process");
+        } else if (!ncu_read_csv(r, line)) {
             take_text_line(r, line, span, n_span);
         }
     }
@@ -624,6 +648,7 @@ static void ncu_probe(const struct oc_peek *p, struct oc_bid *bid)
 static void ncu_add_warnings(const struct reading *r)
 {
     struct oc_diags *d = &r->out->diags;
+    oc_recordings_warn(&r->recordings, "recordings", r->out);
     oc_diag_add(
         d, OC_INFO, "I-serialised", "",
         "Nsight Compute serialises kernels and locks the clocks: counters are valid, times are longer than "

@@ -1,11 +1,12 @@
 /* Paddle Inference text report. A file contains one or more reports:
  *
  *   ------------------------->     Profiling Report     <-------------------------
- *   key: value lines, "GpuMemCpy Summary" with rows "name  Calls: n  Total: t  Ratio: r%"
+ *   key: value lines
  *   Event  Calls  Total  [CPU Time (Ratio)  GPU Time (Ratio)]  Min.  Max.  Ave.  Ratio.
  *   rows, indented two blanks per level, up to an empty line
  *
- * The first versions had no column Ratio.; a report in a log may be indented as a whole.
+ * The first versions had no column Ratio.; a report in a log may be indented as a whole. Only the first
+ * report with rows is read.
  *
  * Rows are parsed from the right: the name may contain blanks, and columns may touch after a ')'. */
 #include <math.h>
@@ -14,6 +15,7 @@
 
 #include "profile/formats/paddle_report.h"
 #include "profile/core/rec_list.h"
+#include "profile/text_table.h"
 
 #define MAX_DEPTH 64
 
@@ -23,15 +25,13 @@ struct reading {
     struct oc_rec_list list;
     struct oc_paddle_row *row;
     size_t n_row, cap_row;
-    struct oc_paddle_head *head;
-    size_t n_head, cap_head;
-    struct oc_paddle_copy *copy; /* of the current report */
-    size_t n_copy, cap_copy;
+    struct oc_recordings reports; /* with rows */
+    const char *place;
     struct oc_map lanes;
     double unit_ns;
-    size_t indent;  /* of the header: rows of depth 0 have the same */
-    bool has_ratio; /* the first versions had no column Ratio. */
-    bool in_table, had_table, in_copies;
+    bool has_ratio;                      /* the first versions had no column Ratio. */
+    bool in_report, in_table, had_table; /* had_table: of the current report */
+    bool begins;                         /* the next row is the first of its table */
     bool any_gpu;
     struct {
         size_t indent;
@@ -60,17 +60,6 @@ static size_t indent_of(struct oc_str line)
     while (n < line.n && line.s[n] == ' ')
         n++;
     return n;
-}
-
-/* The number after the key: "Total: 6.14292     Ratio: 40.6741%"; NAN: none. */
-static double paddle_report_number_after(struct oc_str s, const char *key)
-{
-    struct oc_str v = oc_csv_trim(oc_str_after(s, key));
-    double out;
-    size_t n = 0;
-    while (n < v.n && v.s[n] != ' ' && v.s[n] != '\t' && v.s[n] != '%')
-        n++;
-    return n && oc_csv_number((struct oc_str){v.s, n}, &out, NULL) ? out : (double)NAN;
 }
 
 /* Removes the last number of the line and returns it. */
@@ -145,19 +134,15 @@ static int64_t take_thread(struct oc_str *name)
 
 static uint32_t paddle_report_lane_of(struct reading *r, int64_t thread)
 {
-    char key[48];
-    int n = snprintf(key, sizeof(key), "%zu:%lld", r->n_head, (long long)thread);
     uint32_t lane = r->p->n_lane;
-    if (!oc_map_add(&r->lanes, key, (size_t)n, &lane, NULL))
+    if (!oc_map_add(&r->lanes, (const char *)&thread, sizeof(thread), &lane, NULL))
         return lane;
-    struct oc_arena *a = &r->p->arena;
-    const char *report = r->n_head > 1 ? oc_printf(a, "report %zu", r->n_head) : "";
-    const char *name =
-        thread < 0 ? report : oc_printf(a, "%s%sthread%lld", report, *report ? ", " : "", (long long)thread);
-    return oc_prof_lane(r->p, (struct oc_lane){.name = name,
-                                               .process = r->n_head > 1 ? (int64_t)r->n_head : OC_NO_ID,
-                                               .device_id = OC_NO_ID,
-                                               .id = thread < 0 ? OC_NO_ID : thread});
+    return oc_prof_lane(
+        r->p,
+        (struct oc_lane){.name = thread < 0 ? "" : oc_printf(&r->p->arena, "thread%lld", (long long)thread),
+                         .process = OC_NO_ID,
+                         .device_id = OC_NO_ID,
+                         .id = thread < 0 ? OC_NO_ID : thread});
 }
 
 /* "conv2d/conv2d3/compute": the type is conv2d; parts of a call (compute, infer_shape ...) have no type. */
@@ -191,7 +176,6 @@ static void paddle_report_add_row(struct reading *r, struct oc_str line, struct 
     int64_t thread = take_thread(&name);
     uint32_t parent = parent_of(r, indent_of(line));
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
-    v.report = (uint32_t)r->n_head - 1;
     v.depth = (uint32_t)r->n_open - (r->n_open > 0);
     rec->name = oc_prof_text(r->p, name);
     rec->op_type = oc_prof_text(r->p, paddle_report_type_of(name));
@@ -225,8 +209,12 @@ static int table_line(struct reading *r, struct oc_str line, struct oc_err *err)
     if (r->n_row >= oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
     if (parse_row(&rest, r->has_ratio, &v)) {
+        if (r->begins)
+            oc_recording_begins(&r->reports, r->c);
+        r->begins = false;
         paddle_report_scale(&v, r->unit_ns);
-        paddle_report_add_row(r, rest, v);
+        if (r->reports.n == 1)
+            paddle_report_add_row(r, rest, v);
     } else if (oc_csv_cut(r->c)) {
         oc_prof_cut(r->p, r->c);
     } else {
@@ -238,70 +226,22 @@ static int table_line(struct reading *r, struct oc_str line, struct oc_err *err)
 
 /* ---- lines above the table -------------------------------------------------------------------------- */
 
-static void end_copies(struct reading *r)
-{
-    if (!r->n_head)
-        return;
-    r->head[r->n_head - 1].copy = OC_COPY_ARRAY(&r->p->arena, r->copy, r->n_copy);
-    r->head[r->n_head - 1].n_copy = (uint32_t)r->n_copy;
-    r->n_copy = 0;
-}
-
 static void new_report(struct reading *r)
 {
-    end_copies(r);
-    OC_GROW(r->head, r->n_head, r->cap_head);
-    struct oc_paddle_head *h = &r->head[r->n_head++];
-    *h = (struct oc_paddle_head){.place = "", .order = "", .line = oc_csv_line_number(r->c)};
-    h->total_ns = h->computation_ns = h->overhead_ns = h->computation_ratio = h->overhead_ratio = NAN;
+    r->in_report = true;
     r->unit_ns = 1e6; /* the writer's default */
-    r->had_table = r->in_copies = false;
-}
-
-static void copy_line(struct reading *r, struct oc_str line)
-{
-    const char *calls = memmem(line.s, line.n, "Calls:", 6);
-    size_t indent = indent_of(line);
-    indent = indent > r->indent ? indent - r->indent : 0;
-    if (r->n_copy >= oc_csv_max_rows(r->c))
-        oc_prof_over(r->p, OC_CAP_TABLE_ROWS);
-    if (r->n_copy >= oc_csv_max_rows(r->c) || !calls)
-        return;
-    OC_GROW(r->copy, r->n_copy, r->cap_copy);
-    r->copy[r->n_copy++] =
-        (struct oc_paddle_copy){.name = oc_prof_text(r->p, oc_csv_trim(oc_str_before(line, calls))),
-                                .depth = (uint32_t)indent / 2,
-                                .calls = paddle_report_number_after(line, "Calls:"),
-                                .total_ns = paddle_report_number_after(line, "Total:") * r->unit_ns,
-                                .ratio = paddle_report_number_after(line, "Ratio:") / 100};
+    r->had_table = false;
 }
 
 static void head_line(struct reading *r, struct oc_str line)
 {
-    struct oc_paddle_head *h = &r->head[r->n_head - 1];
     struct oc_str t = oc_csv_trim(line);
-    if (oc_str_starts(t, "Place:"))
-        h->place = oc_prof_text(r->p, oc_csv_trim(oc_str_after(t, "Place:")));
-    else if (oc_str_starts(t, "Time unit:")) {
-        if (!oc_csv_time_unit(oc_csv_trim(oc_str_after(t, "Time unit:")), &r->unit_ns))
-            oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "", "line %u: unknown unit of time, ms is used",
-                        oc_csv_line_number(r->c));
-    } else if (oc_str_starts(t, "Sorted by"))
-        h->order = oc_prof_text(r->p, t);
-    else if (oc_str_starts(t, "Note!") && oc_str_has(t, "merge all thread"))
-        h->merged = true;
-    else if (oc_str_starts(t, "Total time:"))
-        h->total_ns = paddle_report_number_after(t, "Total time:") * r->unit_ns;
-    else if (oc_str_starts(t, "Computation time")) {
-        h->computation_ns = paddle_report_number_after(t, "Total:") * r->unit_ns;
-        h->computation_ratio = paddle_report_number_after(t, "Ratio:") / 100;
-    } else if (oc_str_starts(t, "Framework overhead")) {
-        h->overhead_ns = paddle_report_number_after(t, "Total:") * r->unit_ns;
-        h->overhead_ratio = paddle_report_number_after(t, "Ratio:") / 100;
-    } else if (oc_str_has(t, "GpuMemCpy Summary"))
-        r->in_copies = true;
-    else if (r->in_copies && oc_str_has(t, "Calls:"))
-        copy_line(r, line);
+    if (oc_str_starts(t, "Place:") && !r->reports.n)
+        r->place = oc_prof_text(r->p, oc_csv_trim(oc_str_after(t, "Place:")));
+    else if (oc_str_starts(t, "Time unit:") &&
+             !oc_csv_time_unit(oc_csv_trim(oc_str_after(t, "Time unit:")), &r->unit_ns))
+        oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "", "line %u: unknown unit of time, ms is used",
+                    oc_csv_line_number(r->c));
 }
 
 static int paddle_report_take_line(struct reading *r, struct oc_str line, struct oc_err *err)
@@ -309,17 +249,15 @@ static int paddle_report_take_line(struct reading *r, struct oc_str line, struct
     if (is_banner(line)) {
         r->in_table = false;
         new_report(r);
-        r->indent = indent_of(line);
     } else if (is_event_header(line)) {
-        if (!r->n_head || r->had_table)
+        if (!r->in_report || r->had_table)
             new_report(r); /* an excerpt without a banner */
-        r->in_table = r->had_table = true;
-        r->in_copies = false;
+        r->in_table = r->had_table = r->begins = true;
         r->has_ratio = oc_str_has(line, "Ratio.");
         r->n_open = 0;
     } else if (r->in_table) {
         return table_line(r, line, err);
-    } else if (r->n_head && !r->had_table) {
+    } else if (r->in_report && !r->had_table) {
         head_line(r, line);
     }
     return 0;
@@ -349,13 +287,10 @@ static void paddle_report_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
     struct oc_paddle_report *native = OC_NEW(&p->arena, struct oc_paddle_report);
-    end_copies(r);
-    *native = (struct oc_paddle_report){OC_COPY_ARRAY(&p->arena, r->head, r->n_head), (uint32_t)r->n_head,
-                                        OC_COPY_ARRAY(&p->arena, r->row, r->n_row), (uint32_t)r->n_row};
+    *native = (struct oc_paddle_report){OC_COPY_ARRAY(&p->arena, r->row, r->n_row), (uint32_t)r->n_row};
     p->native = native;
     p->producer = "Paddle Inference";
-    const char *place = r->n_head ? r->head[0].place : "";
-    p->device = r->any_gpu ? "GPU" : *place && strcmp(place, "All") != 0 ? place : "CPU";
+    p->device = r->any_gpu ? "GPU" : *r->place && strcmp(r->place, "All") != 0 ? r->place : "CPU";
     p->time_kind = r->any_gpu ? "host and device time" : "host time";
     p->stat = OC_STAT_SUM;
     p->runs_used = 1; /* one recording: the report does not mark runs */
@@ -364,9 +299,7 @@ static void paddle_report_finish(struct reading *r)
         p->imported_kernel_ns = NAN;
     make_self(r);
     oc_rec_list_end(&r->list, p);
-    if (r->n_head > 1)
-        oc_diag_add(&p->diags, OC_INFO, "I-reports", "",
-                    "the file contains %zu reports: each has its own lanes", r->n_head);
+    oc_recordings_warn(&r->reports, "reports", p);
 }
 
 static int paddle_report_read_lines(struct reading *r, struct oc_err *err)
@@ -377,7 +310,7 @@ static int paddle_report_read_lines(struct reading *r, struct oc_err *err)
         rc = paddle_report_take_line(r, line, err);
     if (rc == 0 && oc_csv_failed(r->c))
         return oc_csv_error(r->c, err);
-    if (rc == 0 && !r->n_head)
+    if (rc == 0 && !r->in_report)
         return oc_fail(err, OC_EFORMAT, "no line 'Profiling Report' and no table of events");
     if (rc == 0 && !r->n_row)
         return oc_fail(err, OC_EFORMAT,
@@ -388,7 +321,7 @@ static int paddle_report_read_lines(struct reading *r, struct oc_err *err)
 static int read_report(const struct oc_source *src, const struct oc_profile_opts *opts,
                        struct oc_profile *out, struct oc_err *err)
 {
-    struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .unit_ns = 1e6};
+    struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .place = "", .unit_ns = 1e6};
     struct oc_arena keys = {0};
     (void)opts; /* sums of one recording: every statistic is equal */
     r.lanes.arena = &keys;
@@ -401,8 +334,6 @@ static int read_report(const struct oc_source *src, const struct oc_profile_opts
     oc_arena_free(&keys);
     free(r.list.rec);
     free(r.row);
-    free(r.head);
-    free(r.copy);
     return rc;
 }
 

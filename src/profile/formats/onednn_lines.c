@@ -291,8 +291,11 @@ static void onednn_lines_read_types(struct line *l)
 
 static void take_info(struct oc_op_log *log, struct oc_str line)
 {
+    if (oc_str_find(line, "_verbose,") && oc_str_find(line, ",info,") &&
+        (oc_str_find(line, "(commit ") || oc_str_find(line, "(Git Hash ")))
+        log->wanted = true; /* another process begins */
     const char *name = oc_str_find(line, ",info,oneDNN v");
-    if (!name)
+    if (!name || log->recordings.n)
         return;
     struct oc_str rest = {name + 14, (size_t)(line.s + line.n - name - 14)};
     struct oc_str version = oc_csv_word(&rest);
@@ -332,6 +335,11 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
                      .problem = field[n - 2]};
     if (!oc_csv_number(field[n - 1], &row.total_ns, NULL) || !(row.total_ns >= 0 && row.total_ns < 1e12))
         return -1;
+    if (!log->recordings.n || log->wanted)
+        oc_recording_begins(&log->recordings, log->c);
+    log->wanted = false;
+    if (log->recordings.n > 1)
+        return 0;
     row.total_ns *= 1e6;
     row.min_ns = row.max_ns = row.total_ns;
     row.device = engine && oc_str_starts(field[at + 1], "gpu");

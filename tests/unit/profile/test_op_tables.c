@@ -232,7 +232,26 @@ static void recordings_after_the_first_are_not_added(void **state)
 #define PSTATS                                                                                               \
     "   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n"                              \
     "        2    0.004    0.002    0.004    0.002 a.py:1(f)\n\n"
-    static const char *const text[] = {NVPROF("1") NVPROF("2"), LITE LITE, PADDLE PADDLE, PSTATS PSTATS};
+#define ONEDNN(GPU)                                                                                          \
+    "onednn_verbose,info,oneDNN v3.1.0 (commit 0000000)\n"                                                   \
+    "onednn_verbose,exec," GPU                                                                               \
+    ",eltwise,jit:avx2,forward_inference,data_f32::blocked:a:f0,,alg:eltwise_relu alpha:0 beta:0,8,4.0\n"
+#define NCU_TEXT                                                                                             \
+    "==PROF== Connected to process 1 (/bin/a)\n==PROF== Disconnected from process 1\n"                       \
+    "  f (8, 1, 1)x(32, 1, 1), Context 1, Stream 7, Device 0, CC 8.0\n    Section: GPU Speed Of Light "      \
+    "Throughput\n"                                                                                           \
+    "    -------- ---- ----\n    Duration   ms  4.0\n    -------- ---- ----\n\n"
+#define NCU_CSV                                                                                              \
+    "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\","           \
+    "\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"                                    \
+    "\"0\",\"1\",\"a\",\"h\",\"f\",\"1\",\"7\",\"Command line profiler metrics\","                           \
+    "\"gpu__time_duration.sum\",\"msecond\",\"4.0\"\n"
+#define REPORT                                                                                               \
+    "------------------------->     Profiling Report     <-------------------------\n\nPlace: CPU\n"         \
+    "Time unit: ms\nEvent  Calls  Total  Min.  Max.  Ave.  Ratio.\nmul  1  4.0  4.0  4.0  4.0  1.0\n\n"
+    static const char *const text[] = {
+        PSTATS PSTATS, ONEDNN("cpu") ONEDNN("cpu"), REPORT REPORT,  NVPROF("1") NVPROF("2"), LITE LITE,
+        PADDLE PADDLE, NCU_TEXT NCU_TEXT,           NCU_CSV NCU_CSV};
     (void)state;
     for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
         struct oc_err err = {0};
@@ -240,7 +259,7 @@ static void recordings_after_the_first_are_not_added(void **state)
         if (!p)
             fail_msg("%zu: %s", i, err.msg);
         assert_int_equal(p->n_rec, 1);
-        assert_true(fabs(sum_of(p, i == 0) - 4e6) < 1e-3);
+        assert_true(fabs(sum_of(p, false) + sum_of(p, true) - 4e6) < 1e-3);
         assert_true(t_finding(p, "W-several-profiles"));
         oc_profile_close(p);
     }
@@ -418,17 +437,22 @@ static void only_the_first_pytorch_table_is_read(void **state)
 /* A training log of 200 kB before the table. */
 static void a_table_is_found_after_much_output(void **state)
 {
-    (void)state;
+    static const struct {
+        const char *text, *format;
+    } table[] = {{TORCH_TABLE, "pytorch_table"}, {PSTATS, "generic_csv"}};
     static const char line[] = "epoch 1: loss 0.25, accuracy 0.5\n";
-    struct oc_buf text = {0};
-    for (size_t i = 0; i < 6000; i++)
-        oc_buf_add(&text, line, sizeof(line) - 1);
-    oc_buf_printf(&text, "%s", TORCH_TABLE);
-    struct oc_profile *p = open_text(text.data);
-    assert_string_equal(p->format, "pytorch_table");
-    assert_true(fabs(sum_of(p, true) - 4e6) < 1e-3);
-    oc_profile_close(p);
-    oc_buf_free(&text);
+    (void)state;
+    for (size_t k = 0; k < OC_COUNT(table); k++) {
+        struct oc_buf text = {0};
+        for (size_t i = 0; i < 6000; i++)
+            oc_buf_add(&text, line, sizeof(line) - 1);
+        oc_buf_printf(&text, "%s", table[k].text);
+        struct oc_profile *p = open_text(text.data);
+        assert_string_equal(p->format, table[k].format);
+        assert_true(fabs(sum_of(p, k == 0) - 4e6) < 1e-3);
+        oc_profile_close(p);
+        oc_buf_free(&text);
+    }
 }
 
 /* -pc of earlier versions is in microseconds; Python prints hours, minutes and seconds, columns may touch. */
