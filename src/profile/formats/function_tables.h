@@ -22,8 +22,8 @@ typedef int oc_function_sink(void *ctx, const struct oc_function_row *row, struc
 
 struct oc_function_facts {
     const char *tool;   /* "gprof", "perf", "Python's profiler" */
-    double listed, all; /* perf: sum of the shares read, and 1; otherwise NAN */
-    double all_ns;      /* perf: time of all samples; NAN: unknown */
+    double listed, all; /* parts of all time: sum of those read, and 1; NAN: every function is listed */
+    double all_ns;      /* time of all functions; NAN: unknown */
     char event[64];     /* perf: event that is not time ("cycles"), "": time */
     struct oc_recordings tables;
     double resolution_ns; /* one sample, or one unit in the last printed digit; NAN: unknown */

@@ -9,7 +9,8 @@
 #include "profile/formats/function_tables.h"
 #include "profile/core/kernel_names.h"
 
-#define PEEK_BYTES ((size_t)64 << 10)
+#define LATE_BYTES ((size_t)64 << 20) /* a table is searched in these first bytes */
+#define LINE_BYTES ((size_t)1 << 20)
 
 struct reading {
     struct oc_csv *c;
@@ -206,7 +207,8 @@ static int read_delimited(struct reading *r, struct oc_err *err)
 
 /* ---- importer --------------------------------------------------------------------------------------- */
 
-/* Time that perf does not list: rows below its limit, or a truncated file. Shares are rounded to 0.01 %. */
+/* Time that is not listed: rows below the limit of perf or pstats, or a truncated file. Shares are rounded to
+ * 0.01 %. */
 static void generic_csv_add_rest(struct reading *r, const struct oc_function_facts *facts)
 {
     double rest = facts->all - facts->listed;
@@ -264,14 +266,34 @@ static void generic_csv_finish(struct reading *r)
     oc_rec_list_end(&r->list, p);
 }
 
+/* The start of the last two complete lines. */
+static size_t last_lines(const char *data, size_t from, size_t n)
+{
+    size_t at = n;
+    for (unsigned i = 0; i < 3 && at > from; i++) {
+        const char *lf = memrchr(data + from, '\n', at - from);
+        at = lf ? (size_t)(lf - data) : from;
+    }
+    return n - at < LINE_BYTES ? at : n;
+}
+
+/* A table of functions may follow much other output of the program. */
 static enum oc_function_table generic_csv_kind_of(struct oc_stream *s)
 {
+    struct oc_column_map map = vtune;
+    struct search columns = {&map, false};
+    enum oc_function_table kind = OC_TABLE_NONE;
     const char *data = "";
-    size_t n = 0;
+    size_t n = 0, from = 0; /* from: after lines that were searched; a header has two lines */
     uint64_t offset;
-    while (n < PEEK_BYTES && oc_stream_fill(s, 0, &data, &n, &offset))
-        continue;
-    return oc_function_table_kind(data, n < PEEK_BYTES ? n : PEEK_BYTES);
+    while (kind == OC_TABLE_NONE && n < LATE_BYTES && oc_stream_fill(s, 0, &data, &n, &offset)) {
+        kind = oc_function_table_kind(data + from, n - from);
+        if (kind == OC_TABLE_NONE &&
+            oc_csv_peek_header(data + from, n - from, generic_csv_is_header, &columns))
+            break;
+        from = last_lines(data, from, n);
+    }
+    return kind;
 }
 
 static int read_generic(const struct oc_source *src, const struct oc_profile_opts *opts,
@@ -309,6 +331,7 @@ const struct oc_importer oc_importer_generic_csv = {
     .title = "CPU functions: VTune, perf, gprof, pstats; tables with --map",
     .seen = "gprof, perf, VTune (text) and pstats of several systems",
     .lost = "call graphs",
+    .in_output = true,
     .probe = probe_generic,
     .read = read_generic,
 };

@@ -112,6 +112,25 @@ static void events_other_than_time_have_shares_and_no_times(void **state)
     oc_profile_close(p);
 }
 
+/* stats.print_stats(1): shares are those of all functions. */
+static void functions_that_pstats_does_not_list_have_the_rest_of_the_time(void **state)
+{
+    struct oc_err err = {0};
+    (void)state;
+    struct oc_profile *p =
+        t_profile_text("         9 function calls (8 primitive calls) in 4.000 seconds\n\n"
+                       "   Ordered by: internal time\n   List reduced from 5 to 1 due to restriction <1>\n\n"
+                       "   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n"
+                       "        2    3.000    1.500    3.000    1.500 a.py:1(f)\n\n",
+                       NULL, &err);
+    assert_non_null(p);
+    assert_int_equal(p->n_rec, 2);
+    assert_true(p->rec[0].time_ns == 3e9 && fabs(p->rec[1].time_ns - 1e9) < 1e-3);
+    assert_string_equal(p->rec[1].bucket, "functions not listed");
+    assert_true(fabs(p->imported_ns - 4e9) < 1e-3);
+    oc_profile_close(p);
+}
+
 /* The lines before the second table do not change what the first one counted. */
 static void second_event_of_perf_is_another_table(void **state)
 {
@@ -248,6 +267,7 @@ int main(void)
         cmocka_unit_test(shares_of_a_group_are_those_of_its_first_event),
         cmocka_unit_test(a_perf_table_without_its_event_is_rejected),
         cmocka_unit_test(second_event_of_perf_is_another_table),
+        cmocka_unit_test(functions_that_pstats_does_not_list_have_the_rest_of_the_time),
         cmocka_unit_test(reads_gprof),
         cmocka_unit_test(reads_pstats),
         cmocka_unit_test(maps_columns),
