@@ -184,6 +184,7 @@ static void add_latency(struct lines *l, const struct oc_headline *h)
                        oc_headline_latency_text(l->r, l->arena));
 }
 
+#define LEAST_PART   1e-4 /* of the FLOP/s: a smaller rate of integer operations is left out */
 #define WELL_COUNTED 0.75 /* below this share of the time, a lower bound may be far from the rate */
 
 /* FLOP/s, integer operations and bytes per second; what is not exact is marked by a word. */
@@ -193,7 +194,7 @@ static const char *rates(struct lines *l, const struct oc_headline *h)
                *text = "";
     if (h->flops_per_s > 0)
         text = oc_printf(l->arena, "%s%s GFLOP/s", flops, giga(l, h->flops_per_s));
-    if (h->ops_per_s > 0)
+    if (h->ops_per_s > 0 && !(h->ops_per_s < LEAST_PART * h->flops_per_s))
         text = oc_printf(l->arena, "%s%s%s GOP/s", *text ? text : flops, *text ? " + " : "",
                          giga(l, h->ops_per_s));
     if (*text && h->bytes_per_s > 0)
