@@ -150,6 +150,24 @@ static void split_kernel(struct oc_str s, struct oc_op_row *row, struct oc_str *
     }
 }
 
+/* An id names one kernel of a session: if it names another one, the page was loaded again. */
+static bool is_first_page(struct oc_op_log *log, struct oc_str id, const struct oc_op_row *row)
+{
+    struct oc_str part[] = {row->type, row->name};
+    uint32_t hash = 2166136261u, known;
+    for (size_t i = 0; i < OC_COUNT(part); i++)
+        for (size_t k = 0; k < part[i].n; k++)
+            hash = (hash ^ (unsigned char)part[i].s[k]) * 16777619u;
+    known = hash;
+    oc_map_add(&log->kernels, id.s, id.n, &known, NULL);
+    if (!log->recordings.n || known != hash) {
+        oc_recording_begins(&log->recordings, log->c);
+        oc_map_free(&log->kernels);
+        oc_map_set(&log->kernels, id.s, id.n, hash);
+    }
+    return log->recordings.n == 1;
+}
+
 static int take_web(struct oc_op_log *log, struct oc_str line)
 {
     struct oc_op_row row = {.kind = OC_EV_OPERATOR, .device = true, .calls = 1};
@@ -169,7 +187,11 @@ static int take_web(struct oc_op_log *log, struct oc_str line)
         !oc_str_starts(unit, "ns"))
         return -1;
     row.min_ns = row.max_ns = row.total_ns;
-    split_kernel((struct oc_str){from, (size_t)(quote - from)}, &row, &program);
+    struct oc_str kernel = {from, (size_t)(quote - from)};
+    const char *bar = oc_str_chr(kernel, '|');
+    split_kernel(kernel, &row, &program);
+    if (!is_first_page(log, bar ? oc_str_before(kernel, bar) : kernel, &row))
+        return 0;
     struct oc_str shapes = {quote + 1, (size_t)(time - quote - 1)};
     if (is_main_program(row.type, program)) {
         row.shapes = shapes;
@@ -453,6 +475,8 @@ static int read_log(const struct log *l, const struct oc_source *src, const stru
                     struct oc_profile *out, struct oc_err *err)
 {
     struct oc_op_log log = {.c = oc_csv_open(src->file[0].s), .p = out};
+    struct oc_arena keys = {0};
+    log.kernels.arena = &keys;
     oc_op_rows_init(&log.rows, out, opts);
     out->producer = l->producer;
     int rc = op_logs_read_lines(&log, l, err);
@@ -461,6 +485,8 @@ static int read_log(const struct log *l, const struct oc_source *src, const stru
     out->device = log.rows.device && !isnan(out->imported_ns) ? "" : l->device;
     oc_op_rows_free(&log.rows);
     oc_buf_free(&log.text);
+    oc_map_free(&log.kernels);
+    oc_arena_free(&keys);
     oc_csv_close(log.c);
     return rc;
 }

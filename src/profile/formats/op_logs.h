@@ -20,6 +20,7 @@ struct oc_op_log {
     size_t at[8], width, name_at;
     struct oc_recordings recordings;
     uint64_t process, counted;      /* of nvprof: that of the lines, that of the last rows */
+    struct oc_map kernels;          /* of ONNX Runtime Web: hash of the name, indexed by id */
     struct oc_module_tree *modules; /* of DeepSpeed */
 };
 

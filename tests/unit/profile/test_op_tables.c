@@ -249,9 +249,10 @@ static void recordings_after_the_first_are_not_added(void **state)
 #define REPORT                                                                                               \
     "------------------------->     Profiling Report     <-------------------------\n\nPlace: CPU\n"         \
     "Time unit: ms\nEvent  Calls  Total  Min.  Max.  Ave.  Ratio.\nmul  1  4.0  4.0  4.0  4.0  1.0\n\n"
-    static const char *const text[] = {
-        PSTATS PSTATS, ONEDNN("cpu") ONEDNN("cpu"), REPORT REPORT,  NVPROF("1") NVPROF("2"), LITE LITE,
-        PADDLE PADDLE, NCU_TEXT NCU_TEXT,           NCU_CSV NCU_CSV};
+#define WEB(NAME) "[profiling] kernel \"7|Gemm|" NAME "|MatMul\" execution time: 4000000 ns\n"
+    static const char *const text[] = {PSTATS PSTATS, WEB("a") WEB("b"),       ONEDNN("cpu") ONEDNN("cpu"),
+                                       REPORT REPORT, NVPROF("1") NVPROF("2"), LITE LITE,
+                                       PADDLE PADDLE, NCU_TEXT NCU_TEXT,       NCU_CSV NCU_CSV};
     (void)state;
     for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
         struct oc_err err = {0};
