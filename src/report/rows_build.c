@@ -507,8 +507,11 @@ static void rows_build_set_totals(struct oc_report *r)
         if (!isnan(row->computation))
             r->total_flo += row->computation;
     }
+    const struct oc_profile *p = r->in->profile;
+    for (uint32_t i = 0; p && p->functions && i < p->n_rec; i++) /* functions that are not listed */
+        time_s += p->rec[i].bucket && !isnan(p->rec[i].self_ns) ? p->rec[i].self_ns * 1e-9 : 0;
     r->total_s = r->has_time ? time_s : NAN;
-    for (uint32_t i = 0; i < r->all.n && r->in->join && !oc_profile_runs_known(r->in->profile); i++)
+    for (uint32_t i = 0; i < r->all.n && r->in->join && p && !oc_profile_runs_known(p); i++)
         if (r->all.row[i].rates != OC_RATES_LAUNCH)
             r->all.row[i].rates = OC_RATES_UNKNOWN;
 }
