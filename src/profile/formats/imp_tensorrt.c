@@ -220,6 +220,8 @@ static void read_extras(struct reader *r)
         struct trt_summary *summary = tensorrt_summary_of(to, key);
         if (summary)
             tensorrt_read_summary(r, summary);
+        else if (oc_str_eq(key, "Throughput"))
+            r->p->runs_per_s = tensorrt_read_number(r);
         else if (!device && !shape)
             oc_json_skip(r->j);
         else if (!oc_json_string(r->j, &s))

@@ -183,8 +183,9 @@ static bool read_block(struct oc_str s, struct trt_reading *r)
 static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
 {
     static const char device[] = "Selected Device: ", queries[] = "Timing trace has ",
-                      shape[] = "Input inference shape: ";
+                      shape[] = "Input inference shape: ", throughput[] = "Throughput: ";
     int64_t n;
+    double v;
     if (oc_str_starts(s, device)) {
         struct oc_str name = oc_csv_trim(oc_str_after(s, device));
         r->device = oc_intern(&p->names, name.s, name.n);
@@ -192,6 +193,9 @@ static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt
         struct oc_str rest = oc_str_after(s, queries), word = oc_csv_word(&rest);
         if (oc_parse_i64(word.s, word.n, &n) && n > 0)
             r->n_query = n;
+    } else if (oc_str_starts(s, throughput)) {
+        struct oc_str rest = oc_str_after(s, throughput);
+        p->runs_per_s = oc_csv_number(oc_csv_word(&rest), &v, NULL) && v > 0 && v < 1e12 ? v : 0;
     } else if (oc_str_starts(s, shape)) {
         trt_add_inputs(r, p, oc_str_after(s, shape));
     } else if (!read_binding(s, p, r) && !read_block(s, r)) {
