@@ -8,6 +8,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#define GAP_BYTES 16 /* after every object: the sanitizer reports an access */
+#else
+#define GAP_BYTES                           0
+#define ASAN_POISON_MEMORY_REGION(p, bytes) ((void)0)
+#endif
+
 #define FIRST_BLOCK_BYTES  ((size_t)16 << 10)
 #define MAX_BLOCK_BYTES    ((size_t)8 << 20)
 #define LARGE_OBJECT_BYTES ((size_t)512 << 10)
@@ -120,14 +128,17 @@ void *oc_alloc(struct oc_arena *a, size_t bytes)
     size_t need = (bytes + 15) & ~(size_t)15;
     if (need == 0)
         need = 16;
+    a->used_bytes += need;
+    need += GAP_BYTES;
     struct oc_arena_block *b = a->head;
     if (!b || b->cap - b->used < need)
         b = arena_add_block(a, need);
     if (b->ready - b->used < need)
         make_ready(b, need);
-    void *p = b->mem + b->used;
+    unsigned char *p = b->mem + b->used;
     b->used += need;
-    a->used_bytes += need;
+    if (GAP_BYTES)
+        ASAN_POISON_MEMORY_REGION(p + bytes, need - bytes);
     return p;
 }
 

