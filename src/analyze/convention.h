@@ -1,5 +1,5 @@
 /* Counting conventions of other tools (cost-semantics section 9), as data: weights of primitives and
- * rules by operator (convention_tables.c). */
+ * rules by operator. */
 #ifndef OC_CONVENTION_H
 #define OC_CONVENTION_H
 

@@ -20,7 +20,7 @@ struct oc_live_builder { /* shared by a graph and its bodies, whose values are d
     struct oc_lives_opts o;
     uint32_t *of;         /* by value, as in struct oc_lives */
     uint32_t *host_reads; /* by value */
-    uint32_t *made_by;    /* by value: scratch of lives_order.c, OC_NONE between walks; NULL: file order */
+    uint32_t *made_by;    /* by value: scratch of lives.c, OC_NONE between walks; NULL: file order */
     struct oc_live_slot *slot;
     uint32_t n, cap;
 };
@@ -53,7 +53,7 @@ void oc_live_reuse(struct oc_live_walk *w);
 /* Whether the step's first output could reuse the buffer of the input value, if that dies. */
 bool oc_live_may_reuse(const struct oc_live_walk *w, uint32_t step, uint32_t in);
 
-/* lives_order.c: sorts the steps into the runtime's order */
+/* lives.c: sorts the steps into the runtime's order */
 void oc_live_order(struct oc_live_walk *w);
 
 /* lives_sum.c */

@@ -1,13 +1,36 @@
 #include "base/units.h"
 
+#include <langinfo.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "base/arena.h"
+#include "base/c_locale.h"
+#include "base/str.h"
+
+struct oc_c_locale oc_c_locale_begin(void)
+{
+    struct oc_c_locale l = {0};
+    const char *point = nl_langinfo(RADIXCHAR);
+    if (point[0] == '.' && !point[1])
+        return l;
+    l.c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!l.c)
+        oc_out_of_memory(0);
+    l.before = uselocale(l.c);
+    return l;
+}
+
+void oc_c_locale_end(struct oc_c_locale *l)
+{
+    if (!l->c)
+        return;
+    uselocale(l->before);
+    freelocale(l->c);
+}
 
 static bool units_is_digit(char c)
 {

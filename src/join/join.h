@@ -192,7 +192,7 @@ void oc_match_tensorrt(struct oc_matcher *x);               /* match_trt.c: noth
 const char *oc_match_without_cast(const char *name);
 /* The node with that name that matches the record best, OC_NONE. */
 uint32_t oc_match_node_named(const struct oc_matcher *x, uint32_t rec, const char *name, size_t len);
-/* Maps the plain form of every node name (match_plain.c) to the node: letters and digits unchanged,
+/* Maps the plain form of every node name to the node: letters and digits unchanged,
  * characters that tools replace or append normalised. OC_NONE: none, or several. */
 uint32_t oc_match_plain_name(struct oc_matcher *x, const char *name, size_t len);
 void oc_match_grow(struct oc_matcher *x);                                        /* match_group.c */

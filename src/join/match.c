@@ -2,8 +2,130 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "join/join.h"
 #include "join/type_sets.h"
+
+/* Tools change names: a kernel's suffix (_myl109_2), an event's suffix (_kernel_time), the index of a
+ * shape profile, a domain prefix, and '.' or '/' replaced by '_'. */
+enum { AMBIGUOUS = OC_NONE - 1 };
+
+static size_t digits_back(const char *s, size_t n)
+{
+    size_t k = 0;
+    while (k < n && s[n - 1 - k] >= '0' && s[n - 1 - k] <= '9')
+        k++;
+    return k;
+}
+
+/* Length without "_myl<digits>_<digits>". */
+static size_t without_region(const char *s, size_t n)
+{
+    size_t a = digits_back(s, n);
+    if (!a || a + 1 > n || s[n - a - 1] != '_')
+        return n;
+    size_t b = digits_back(s, n - a - 1), left = n - a - 1 - b;
+    return b && left >= 4 && memcmp(s + left - 4, "_myl", 4) == 0 ? left - 4 : n;
+}
+
+static size_t without_ending(const char *s, size_t n)
+{
+    static const char event[] = "_kernel_time";
+    if (n > sizeof(event) - 1 && memcmp(s + n - (sizeof(event) - 1), event, sizeof(event) - 1) == 0)
+        n -= sizeof(event) - 1;
+    const char *profile = n && s[n - 1] == ']' ? memmem(s, n, " [profile ", 10) : NULL;
+    return without_region(s, profile ? (size_t)(profile - s) : n);
+}
+
+static void plain_form(struct oc_buf *out, const char *s, size_t n)
+{
+    oc_buf_clear(out);
+    n = without_ending(s, n);
+    const char *colon = memchr(s, ':', n);
+    if (colon && colon > s && (size_t)(colon - s) + 1 < n && colon[1] != ':' && colon[1] != '/') {
+        n -= (size_t)(colon + 1 - s);
+        s = colon + 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        char c = s[i];
+        if (c == '.' || c == '/' || c == ':')
+            c = '_';
+        if (c != '_' || out->n)
+            oc_buf_char(out, c);
+    }
+}
+
+static void index_names(struct oc_matcher *x)
+{
+    struct oc_buf b = {0};
+    x->plain.arena = x->arena;
+    x->has_plain = true;
+    for (uint32_t i = 0; i < x->m->n_node; i++) {
+        uint32_t at = i;
+        const char *name = x->m->node[i].name;
+        plain_form(&b, name, strlen(name));
+        if (b.n && !oc_map_add(&x->plain, b.data, b.n, &at, NULL))
+            oc_map_set(&x->plain, b.data, b.n, AMBIGUOUS);
+    }
+    oc_buf_free(&b);
+}
+
+uint32_t oc_match_plain_name(struct oc_matcher *x, const char *name, size_t len)
+{
+    struct oc_buf b = {0};
+    if (!x->has_plain)
+        index_names(x);
+    plain_form(&b, name, len);
+    uint32_t node = b.n ? oc_map_get(&x->plain, b.data, b.n) : OC_NONE;
+    oc_buf_free(&b);
+    return node == AMBIGUOUS ? OC_NONE : node;
+}
+
+/* The rules in order of confidence. */
+
+void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
+{
+    const struct oc_profile *p = x->p;
+    oc_index_make(&x->x, x->m, x->arena);
+    x->match = OC_NEW_ARRAY(x->arena, (size_t)p->n_rec + 1, struct oc_match);
+    x->owner = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
+    memset(x->owner, 0xff, x->m->n_node * sizeof(*x->owner));
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        x->match[i].core = x->match[i].inner_of = OC_NONE;
+    if (p->functions) { /* relu() is not a Relu node, whatever its name */
+        for (uint32_t i = 0; i < p->n_rec; i++)
+            x->match[i].bucket = p->rec[i].bucket ? NULL : "functions";
+        return;
+    }
+    if (strcmp(p->format, "onnxruntime") == 0)
+        oc_match_expand(x);
+    if (optimized)
+        oc_match_companion(x, optimized);
+    oc_match_tensorrt(x);
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket &&
+            x->match[i].inner_of == OC_NONE)
+            oc_match_by_name(x, i);
+    oc_match_grow(x);
+    if (strcmp(p->format, "onnxruntime") != 0) { /* names that are absent or not from the model */
+        for (uint32_t i = 0; i < p->n_rec; i++)
+            if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
+                oc_match_by_parts(x, i);
+        oc_match_order(x);
+        oc_match_grow(x);
+    }
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket &&
+            x->match[i].inner_of == OC_NONE)
+            oc_match_overhead(x, i);
+}
+
+void oc_match_free(struct oc_matcher *x)
+{
+    oc_match_expand_free(x);
+    oc_index_free(&x->x);
+    oc_map_free(&x->plain);
+}
 
 void oc_match_add(struct oc_matcher *x, uint32_t rec, uint32_t node)
 {

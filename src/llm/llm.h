@@ -107,7 +107,7 @@ struct oc_llm_meter {
 const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm_meter *m, struct oc_llm_at at);
 void oc_llm_meter_free(struct oc_llm_meter *m);
 
-/* ---- laws (llm_law.c) ------------------------------------------------------------------------------- */
+/* ---- laws (llm_device.c) ---------------------------------------------------------------------------- */
 
 /* Costs as polynomials in two sizes: sequences and tokens. */
 struct oc_llm_law {

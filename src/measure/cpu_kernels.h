@@ -1,6 +1,6 @@
 /* Benchmark kernels: arithmetic of one class with the instructions of one set, and memory streams. Written
  * with the compiler's vectors; intrinsics only where these cannot express the instruction (dot products,
- * tiles, non-temporal stores). CPU features are detected at run time. Timing is done in rates.c. */
+ * tiles, non-temporal stores). CPU features are detected at run time. Timing is done in levels.c. */
 #ifndef OC_CPU_KERNELS_H
 #define OC_CPU_KERNELS_H
 

@@ -1,8 +1,176 @@
 #include "profile/core/quantiles.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "profile/core/run_spread.h"
+#include "profile/core/run_sums.h"
 #include "profile/profile.h"
+
+static const double FENCE = 3;        /* interquartile ranges, Tukey's outer fence */
+static const double NORMAL_95 = 1.96; /* two-sided 95 % quantile of the normal distribution */
+static const size_t LEAST_FOR_95 = 6; /* runs */
+
+/* Order statistics around the median by the normal approximation of the binomial distribution. */
+static void run_spread_set_interval(const double *sorted, size_t n, struct oc_run_spread *out)
+{
+    double half = NORMAL_95 * sqrt((double)n) / 2, middle = (double)n / 2;
+    size_t low = 0, high = n - 1;
+    if (n >= LEAST_FOR_95 && middle - half >= 1) {
+        low = (size_t)floor(middle - half) - 1;
+        high = (size_t)ceil(middle + half);
+    }
+    out->low_ns = sorted[low];
+    out->high_ns = sorted[high < n ? high : n - 1];
+}
+
+void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out)
+{
+    const double none = (double)NAN;
+    *out = (struct oc_run_spread){0, none, none, none, none, none, none, none, 0, 0};
+    if (!n)
+        return;
+    out->n = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    out->median_ns = oc_stat_of(OC_STAT_MEDIAN, ns, n); /* sorts */
+    out->min_ns = ns[0];
+    out->p25_ns = oc_percentile_of(ns, n, 0.25);
+    out->p75_ns = oc_percentile_of(ns, n, 0.75);
+    out->max_ns = ns[n - 1];
+    run_spread_set_interval(ns, n, out);
+    double range = out->p75_ns - out->p25_ns;
+    for (size_t i = 0; i < n; i++)
+        out->outliers += ns[i] < out->p25_ns - FENCE * range || ns[i] > out->p75_ns + FENCE * range;
+}
+
+double oc_run_spread_share(const struct oc_run_spread *s)
+{
+    return s->n > 1 && s->median_ns > 0 ? (s->p75_ns - s->p25_ns) / s->median_ns : (double)NAN;
+}
+
+double oc_run_spread_error(const struct oc_run_spread *s)
+{
+    return s->n > 1 && s->median_ns > 0 ? (s->high_ns - s->low_ns) / 2 / s->median_ns : (double)NAN;
+}
+
+bool oc_run_spread_noisy(const struct oc_run_spread *s)
+{
+    return s->shapes < 2 && oc_run_spread_share(s) > OC_NOISY_SPREAD;
+}
+
+static enum oc_stat stat_of_shapes(const struct oc_run_spread *s, enum oc_stat wanted, struct oc_diags *diags)
+{
+    if (wanted == OC_STAT_SUM || wanted == OC_STAT_MEAN)
+        return wanted;
+    if (wanted != OC_STAT_AUTO)
+        oc_diag_add(
+            diags, OC_WARNING, "W-shapes-stat", "",
+            "the runs have %u different sets of shapes: times and work are means over the runs, not %s",
+            s->shapes, oc_stat_name(wanted));
+    return OC_STAT_MEAN;
+}
+
+enum oc_stat oc_run_spread_stat(const struct oc_run_spread *s, enum oc_stat wanted, struct oc_diags *diags)
+{
+    bool noisy = oc_run_spread_noisy(s);
+    if (s->shapes > 1)
+        return stat_of_shapes(s, wanted, diags);
+    enum oc_stat used = wanted != OC_STAT_AUTO ? wanted : noisy ? OC_STAT_MIN : OC_STAT_MEDIAN;
+    if (noisy)
+        oc_diag_add(
+            diags, OC_WARNING, "W-noisy-runs", "",
+            "noisy measurement: the times of %u runs spread by %.0f %% (interquartile range / median, "
+            "limit %.0f %%); %s; measure again on an idle machine",
+            s->n, 100 * oc_run_spread_share(s), 100 * OC_NOISY_SPREAD,
+            wanted == OC_STAT_AUTO
+                ? "times and rates are minima over the runs"
+                : oc_printf(diags->arena, "times and rates use the %s", oc_stat_name(used)));
+    return used;
+}
+
+void oc_run_sums_init(struct oc_run_sums *s, size_t n_run)
+{
+    *s = (struct oc_run_sums){.sum = oc_xcalloc(n_run, sizeof(double)),
+                              .value = oc_xcalloc(n_run, sizeof(double)),
+                              .scratch = oc_xcalloc(n_run, sizeof(double)),
+                              .touched = oc_xcalloc(n_run, sizeof(uint32_t)),
+                              .seen = oc_xcalloc(n_run, 1)};
+}
+
+void oc_run_sums_free(struct oc_run_sums *s)
+{
+    free(s->sum);
+    free(s->value);
+    free(s->scratch);
+    free(s->touched);
+    free(s->seen);
+}
+
+void oc_run_sums_clear(struct oc_run_sums *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        s->seen[s->touched[i]] = 0;
+    s->n = 0;
+}
+
+static void run_sums_collect(struct oc_run_sums *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        s->value[i] = s->sum[s->touched[i]];
+}
+
+/* A median is that of the runs with a value; the rest count as shares of it, so that medians of records that
+ * appear in few runs (shapes that change) add up to the time of a run. */
+static double of_all_runs(const struct oc_run_sums *s, double median_ns, uint32_t runs_used)
+{
+    return s->n < runs_used ? median_ns * s->n / runs_used : median_ns;
+}
+
+double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used)
+{
+    if (!s->n)
+        return (double)NAN;
+    run_sums_collect(s);
+    if (stat == OC_STAT_MEDIAN)
+        return of_all_runs(s, oc_median_of(s->value, s->n, s->scratch), runs_used);
+    if (stat == OC_STAT_MEAN)
+        return oc_stat_of(OC_STAT_SUM, s->value, s->n) / (double)runs_used;
+    return oc_stat_of(stat, s->value, s->n);
+}
+
+void oc_run_sums_tell(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec)
+{
+    struct oc_quantiles q;
+    rec->runs = s->n;
+    rec->median_ns = (double)NAN;
+    if (!s->n)
+        return;
+    run_sums_collect(s);
+    oc_quantiles_of(s->value, s->n, s->scratch, &q);
+    rec->min_ns = q.min;
+    rec->p10_ns = q.p10;
+    rec->median_ns = q.median;
+    rec->p90_ns = q.p90;
+    rec->max_ns = q.max;
+    rec->time_ns = stat == OC_STAT_MEDIAN ? of_all_runs(s, q.median, runs_used)
+                   : stat == OC_STAT_MIN  ? q.min
+                   : stat == OC_STAT_MAX  ? q.max
+                                          : oc_run_sums_stat(s, stat, runs_used);
+}
+
+void oc_run_sums_spread(struct oc_run_sums *s, struct oc_run_spread *out)
+{
+    run_sums_collect(s);
+    oc_run_spread_of(s->value, s->n, out);
+}
+
+double oc_run_sums_total(const struct oc_run_sums *s)
+{
+    double total_ns = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        total_ns += s->sum[s->touched[i]];
+    return total_ns;
+}
 
 enum { FEW = 64, BUCKET_BITS = 8, BUCKETS = 1 << BUCKET_BITS, LARGEST = 8 };
 
