@@ -94,7 +94,7 @@ static void inflate_step(struct oc_gz *g, size_t room)
     g->n += room - g->z.avail_out;
 }
 
-/* Room for a step behind the window: moves the window to the front if that frees more than half, else grows.
+/* Room for a step after the window: moves the window to the front if that frees more than half, else grows.
  */
 static void make_room(struct oc_gz *g)
 {
