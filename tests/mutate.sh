@@ -6,6 +6,7 @@
 # usage: N=60 SEED=1 FOLDERS="analyze ops" JOBS=1 tests/mutate.sh [FILE.c...]      (make mutate builds what it needs)
 # The sources and the builds stay as they are: a mutant is compiled alone (-O0, undefined behaviour traps) in build/mutate/ID
 # and linked before the library.
+# shellcheck disable=SC2010,SC2013 # names of files have no blanks
 set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${BUILD:=build/release}" "${N:=60}" "${SEED:=1}" "${FOLDERS:=analyze ops join estimate write}" "${JOBS:=1}" "${RATE:=85}"

@@ -159,6 +159,7 @@ static void short_piece_ends_where_the_formula_does(void **state)
     fit_start(&t, narrow_window, 1, BASE(8), 2000);
     assert_string_equal(text_of(&t), "a^2");
     assert_true(t.r.axis[0].piece);
+    assert_int_equal(t.r.axis[0].above, OC_FIT_DIFFERS);
     assert_int_equal(t.r.axis[0].to, 20);
     fit_end(&t);
 }
