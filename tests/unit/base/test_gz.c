@@ -1,5 +1,5 @@
-/* Members of gzip data with their trailer: CRC and length (RFC 1952). The reader's blocks are 192 KiB; from 2
- * MiB on a thread inflates. */
+/* Members of gzip data with their trailer: CRC and length (RFC 1952). The reader inflates
+ * 192 KiB at a time. */
 #include "base/gz.h"
 
 #include <setjmp.h>
