@@ -454,7 +454,7 @@ $(BUILD)/completion/%: $(BIN)
 	@$(BIN) completion $* -o $@
 
 install: $(INSTALLED)
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir) $(addprefix $(mandir)/man,1 5 7) $(docdir)/src/doc/github-action $(data)/man \
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir)/onnxcost $(addprefix $(mandir)/man,1 5 7) $(docdir)/src/doc/github-action $(data)/man \
 	    $(bashdir) $(zshdir) $(fishdir) \
 	    $(addprefix $(data)/,$(DATA_DIRS)))
 	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
@@ -464,6 +464,7 @@ install: $(INSTALLED)
 	ln -sf libonnxcost.so.$(ABI) $(DESTDIR)$(libdir)/libonnxcost.so
 	$(INSTALL) -m 644 $(BUILD)/onnxcost.pc $(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
 	$(INSTALL) -m 644 src/onnxcost.h src/onnxcost_types.h $(DESTDIR)$(includedir)
+	$(INSTALL) -m 644 $(wildcard src/onnxcost/*.h) $(DESTDIR)$(includedir)/onnxcost
 	$(foreach page,$(PAGES),$(INSTALL) -m 644 $(BUILD)/man/$(page) $(DESTDIR)$(call page_place,$(page)) && ):
 	$(INSTALL) -m 644 $(BUILD)/man/*.txt $(DESTDIR)$(data)/man
 	$(INSTALL) -m 644 $(BUILD)/completion/bash $(DESTDIR)$(bashdir)/onnxcost
@@ -481,7 +482,7 @@ uninstall:
 	    $(libdir)/libonnxcost.so.$(ABI) $(libdir)/libonnxcost.so.$(VERSION) $(libdir)/pkgconfig/onnxcost.pc \
 	    $(includedir)/onnxcost.h $(includedir)/onnxcost_types.h $(bashdir)/onnxcost $(zshdir)/_onnxcost \
 	    $(fishdir)/onnxcost.fish $(foreach page,$(PAGES),$(call page_place,$(page))))
-	rm -rf $(DESTDIR)$(data) $(DESTDIR)$(docdir)
+	rm -rf $(DESTDIR)$(data) $(DESTDIR)$(docdir) $(DESTDIR)$(includedir)/onnxcost
 
 # `make check` tests the tree; here only the packages are tested
 deb:

@@ -8,12 +8,46 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#ifdef __GNUC__ /* only what the public headers declare is visible in the shared library */
+#define OC_VISIBLE _Pragma("GCC visibility push(default)")
+#define OC_HIDDEN  _Pragma("GCC visibility pop")
+#else
+#define OC_VISIBLE
+#define OC_HIDDEN
+#endif
 #ifdef __cplusplus
-extern "C" {
+/* clang-format off */
+#define OC_API_BEGIN extern "C" { OC_VISIBLE
+#define OC_API_END   OC_HIDDEN }
+/* clang-format on */
+#else
+#define OC_API_BEGIN OC_VISIBLE
+#define OC_API_END   OC_HIDDEN
 #endif
-#ifdef __GNUC__ /* only the declarations below are visible in the shared library */
-#pragma GCC visibility push(default)
-#endif
+
+OC_API_BEGIN
+
+/* ---- objects of the library, and options that several headers name ----------------------------------- */
+
+struct oc_model;
+struct oc_op_rules;
+struct oc_analysis;
+struct oc_profile;
+struct oc_kernel_names;
+struct oc_join;
+struct oc_hwdb;
+struct oc_device;
+struct oc_hw_set;
+struct oc_estimate;
+struct oc_calibration;
+struct oc_bind;
+struct oc_shape_bind;
+struct oc_value_bind;
+struct oc_control_bind;
+struct oc_analyze_opts;
+struct oc_profile_opts;
+struct oc_report_opts;
+struct oc_report_in;
 
 /* ---- errors and warnings ---------------------------------------------------------------------------- */
 
@@ -29,6 +63,10 @@ enum oc_code {
     OC_ELIBRARY, /* a library loaded on demand is missing */
     OC_ESTOPPED  /* stopped by a flag of the caller (oc_profile_opts.stop) */
 };
+
+/* A short stable name: "io", "format", "limit", "unsupported", "argument" ...; NULL: OC_OK, or no such code.
+ */
+const char *oc_code_text(enum oc_code code);
 
 /* An error with its position. `line` and `offset_bytes` are 0 when they do not apply. */
 struct oc_err {
@@ -85,6 +123,17 @@ char *oc_make_visible(char *text);
  * bound: that of the exact and lower parts; within one node they are an estimate. */
 enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };
 
+/* Which time of several runs stands for them. */
+enum oc_stat {
+    OC_STAT_MEDIAN,
+    OC_STAT_MEAN,
+    OC_STAT_MIN,
+    OC_STAT_MAX,
+    OC_STAT_SUM,
+    OC_STAT_AUTO /* the median, or the minimum where the runs are noisy: where the interquartile range of
+                    their times is more than 10 % of the median (warning W-noisy-runs) */
+};
+
 /* ---- resource limits for untrusted input ------------------------------------------------------------ */
 
 /* Models and profiles may be crafted to exhaust memory and time. Exceeding one of these limits is OC_ELIMIT,
@@ -113,10 +162,11 @@ enum oc_cap {
     OC_CAP_SQLITE_SECONDS,
     OC_CAP_COUNT
 };
-struct oc_caps {                 /* a NULL pointer to it means all defaults */
-    uint64_t most[OC_CAP_COUNT]; /* 0: the default */
+struct oc_caps {            /* a NULL pointer to it means all defaults, as do zeros */
+    size_t size;            /* sizeof(struct oc_caps), see struct oc_analyze_opts */
     bool external_anywhere; /* read weights in files outside of the model's folder; otherwise they count as
                                absent, and the file is not opened */
+    uint64_t most[OC_CAP_COUNT]; /* 0: the default */
 };
 
 struct oc_cap_info {
@@ -126,14 +176,10 @@ struct oc_cap_info {
 };
 /* By enum oc_cap, then the fixed ones; false past the end. */
 bool oc_cap_info(size_t index, struct oc_cap_info *out);
-/* Parses "nodes=8M", "file-bytes=2GiB". OC_EARG: unknown limit, not a number, or out of range. */
+/* Parses "nodes=8M", "file-bytes=2GiB" and sets it in *caps, which begins as zeros. OC_EARG: unknown limit,
+ * not a number, or out of range. */
 int oc_caps_set(struct oc_caps *caps, const char *text, struct oc_err *err);
 
-#ifdef __GNUC__
-#pragma GCC visibility pop
-#endif
-#ifdef __cplusplus
-}
-#endif
+OC_API_END
 
 #endif

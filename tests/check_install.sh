@@ -16,7 +16,7 @@ make -s MODE="$mode" ${CC:+"CC=$CC"} DESTDIR="$root" install >"$work/log" 2>&1
 passed $? 'make install succeeds' "$(tail -n 3 "$work/log")"
 
 missing=
-for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h include/onnxcost_types.h share/man/man1/onnxcost.1 share/man/man1/onnxcost-record.1 \
+for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h include/onnxcost_types.h include/onnxcost/report.h share/man/man1/onnxcost.1 share/man/man1/onnxcost-record.1 \
     share/man/man7/onnxcost-metrics.7 share/man/man5/onnxcost-json.5 share/onnxcost/man/onnxcost-json.txt share/doc/onnxcost/README.md share/doc/onnxcost/src/doc/faq.md \
     share/bash-completion/completions/onnxcost share/zsh/site-functions/_onnxcost share/fish/vendor_completions.d/onnxcost.fish \
     share/onnxcost/report.schema.json share/onnxcost/compare.schema.json share/onnxcost/hwdb/hwdb.rng share/onnxcost/hwdb/nvidia.xml share/onnxcost/hwdb/op-rules/example.xml \

@@ -18,25 +18,34 @@ coverage) sanitize='--coverage' ;;
 esac
 strict='-Wall -Wextra -Werror -pedantic -Wshadow -Wconversion'
 
-# ---- the header
+# ---- the headers
+headers=$(cd src && echo onnxcost.h onnxcost/*.h)
+each_alone() { # compiler and options...
+    : >"$work/log"
+    for header in $headers; do
+        echo "#include <$header>" | "$@" -Wall -Wextra -Werror -pedantic -Isrc -fsyntax-only - 2>>"$work/log"
+    done
+    [ ! -s "$work/log" ]
+}
 for std in c99 c11 gnu17; do
-    # shellcheck disable=SC2086 # the warnings are meant to be split
-    echo '#include <onnxcost.h>' | $CC -std=$std $strict -Isrc -x c -fsyntax-only - 2>"$work/log"
-    passed $? "header compiles alone in $std" "$(head -n 3 "$work/log")"
+    each_alone "$CC" -std=$std -Wshadow -Wconversion -x c
+    passed $? "each public header compiles alone in $std" "$(head -n 3 "$work/log")"
 done
 if command -v "${CXX:-c++}" >/dev/null; then
-    echo '#include <onnxcost.h>' | "${CXX:-c++}" -Wall -Wextra -Werror -Isrc -x c++ -fsyntax-only - 2>"$work/log"
-    passed $? 'header compiles alone in C++' "$(head -n 3 "$work/log")"
+    each_alone "${CXX:-c++}" -std=c++17 -x c++
+    passed $? 'each public header compiles alone in C++17' "$(head -n 3 "$work/log")"
 else
-    skip 'header compiles alone in C++' 'no C++ compiler'
+    skip 'each public header compiles alone in C++17' 'no C++ compiler'
 fi
+lines=$(wc -l <src/onnxcost.h)
+[ "$lines" -le 400 ]; passed $? 'onnxcost.h has at most 400 lines' "$lines"
 
 # ---- exported symbols and global state
-$CC -E -P src/onnxcost.h | tr -s ' \n' '  ' | grep -oE '\boc_[a-z0-9_]+ ?\(' | tr -d ' (' | sort -u >"$work/declared"
+for header in $headers; do echo "#include <$header>"; done | $CC -E -P -Isrc -x c - | tr -s ' \n' '  ' | grep -oE '\boc_[a-z0-9_]+ ?\(' | tr -d ' (' | sort -u >"$work/declared"
 nm -D --defined-only "$BUILD/libonnxcost.so.0" | awk '$2 ~ /[A-Z]/ && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
     grep -v '^__\(gcov\|asan\|ubsan\|odr_asan\)\|^_\(init\|fini\)$' | sort -u >"$work/shown"
 [ "$(wc -l <"$work/declared")" -gt 100 ]
-passed $? 'header declares more than 100 functions' "$(wc -l <"$work/declared")"
+passed $? 'headers declare more than 100 functions' "$(wc -l <"$work/declared")"
 difference=$(diff "$work/declared" "$work/shown")
 passed $? 'shared library exports exactly the declared functions' "$(echo "$difference" | head -n 5 | tr '\n' ' ')"
 soname=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "SONAME" { print $2 }')

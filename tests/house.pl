@@ -37,8 +37,11 @@ for my $path (@file) {
     }
     $statics{$_}{$path} = 1 for keys %own;
 }
-my $header = -e 'src/onnxcost.h' ? text_of('src/onnxcost.h') : '';
-$public{$1} = 1 while $header =~ /\b(oc_\w+)\(/g;
+my @header = grep { -e "src/$_" } 'onnxcost_types.h', 'onnxcost.h', map { s|^src/||r } glob 'src/onnxcost/*.h';
+for (@header) {
+    my $text = text_of("src/$_");
+    $public{$1} = 1 while $text =~ /\b(oc_\w+)\(/g;
+}
 
 # Files that see a header: directly or by others.
 sub fan_in {
@@ -80,7 +83,7 @@ printf "%-46s %d\n", 'functions', scalar @function;
 printf "%-46s %.1f %% (%d of %d)\n", 'static names in two files or more', 100 * @shared / (@names || 1), scalar @shared, scalar @names;
 printf "%-46s %.1f %%\n", 'static names of one word', 100 * @word / (@names || 1);
 printf "%-46s %d\n", 'internal functions shared by files', scalar @inner;
-printf "%-46s %d\n", '.c files that see onnxcost.h', fan_in('onnxcost.h');
+printf "%-46s %d\n", ".c files that see $_", fan_in($_) for @header;
 if ($ENV{NAMES}) {
     printf "%4d %s\n", scalar keys %{$statics{$_}}, $_ for sort { keys %{$statics{$b}} <=> keys %{$statics{$a}} || $a cmp $b } @shared;
 }

@@ -3,6 +3,7 @@
 
 #include "advice/advisor.h"
 #include "profile/time_summary.h"
+#include "onnxcost.h"
 
 enum needs { MODEL = 1, TIMES = 2, DEVICE = 4 };
 
@@ -160,7 +161,7 @@ static int by_saving(const void *a, const void *b)
 static const struct oc_device *measured_device(const struct oc_report_in *in)
 {
     bool other = in->device && in->profile && !strcmp(in->profile->device, "CPU") &&
-                 strcmp(oc_device_info(in->device).kind, "cpu");
+                 strcmp(oc_device_info(in->device)->kind, "cpu");
     return other ? NULL : in->device;
 }
 

@@ -4,6 +4,7 @@
 
 #include "advice/advisor.h"
 #include "hw/hwdb.h"
+#include "onnxcost/hardware.h"
 
 enum {
     FEW = 8,             /* fewer tiny kernels are not reported */

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "estimate/kernels.h"
 #include "hw/hwdb.h"
+#include "onnxcost/hardware.h"
 
 /* Shares of a run, and ratios, below which a difference is not worth a suggestion. */
 #define GROUP_SHARE   0.03 /* time of a group of kernels */

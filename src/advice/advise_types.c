@@ -5,6 +5,8 @@
 #include "estimate/recast.h"
 #include "estimate/predict.h"
 #include "hw/hwdb.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 /* Minimum ratio of the f16 and f32 peaks for a suggestion. */
 #define WORTH_A_CHANGE 4.0
@@ -94,7 +96,7 @@ void oc_advise_fp32(struct oc_advisor *x)
     f->found = oc_printf(
         x->arena,
         "%u operator%s multiply in f32; the f16 peak of %s is %.3gx the f32 peak (%.4g and %.4g TFLOP/s)%s%s",
-        n, n == 1 ? "" : "s", oc_device_info(x->d).name, half / single, single / 1e12, half / 1e12,
+        n, n == 1 ? "" : "s", oc_device_info(x->d)->name, half / single, single / 1e12, half / 1e12,
         x->p ? ": " : "", x->p ? oc_advice_time(x, time) : "");
     f->todo =
         "run them in f16 (trtexec --fp16, onnxconverter_common.float16, torch.autocast), and check the "
@@ -191,7 +193,7 @@ void oc_advise_alignment(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "alignment", "Channels that do not fill the matrix unit");
     double high = 0;
-    if (strcmp(oc_device_info(x->d).vendor, "NVIDIA"))
+    if (strcmp(oc_device_info(x->d)->vendor, "NVIDIA"))
         return;
     for (uint32_t i = 0; i < x->n_piece; i++) {
         struct oc_piece *p = &x->piece[i];

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "hw/hwdb.h"
+#include "onnxcost/hardware.h"
 
 /* ---- suggestions ------------------------------------------------------------------------------------ */
 

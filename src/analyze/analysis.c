@@ -1,4 +1,5 @@
 #include "analyze/analysis.h"
+#include "onnxcost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32
 
 void oc_analysis_total(const struct oc_analysis *a, struct oc_totals *out)
 {
-    *out = a->total;
+    *out = *a->total;
 }
 
 size_t oc_analysis_nodes(const struct oc_analysis *a)

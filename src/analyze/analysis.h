@@ -7,7 +7,9 @@
 #include "analyze/weights.h"
 #include "model/model.h"
 #include "ops/op.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
+
+struct oc_totals;
 
 struct oc_prim_count {
     uint64_t n;
@@ -101,11 +103,11 @@ struct oc_analysis {
     uint32_t n_assumption;
     struct oc_type_total *by_type; /* sorted by flops + ops, descending */
     uint32_t n_by_type;
-    struct oc_totals total;
-    struct oc_analyze_opts counting; /* its options, without the lists */
-    struct oc_weights weights;       /* of the primitives */
-    const char **symbol_from;        /* by symbol of the model: how it got its number; NULL: it has none */
-    struct oc_given_input {          /* inputs of the main graph whose shape is given */
+    struct oc_totals *total;
+    struct oc_analyze_opts *counting; /* its options, without the lists */
+    struct oc_weights weights;        /* of the primitives */
+    const char **symbol_from;         /* by symbol of the model: how it got its number; NULL: it has none */
+    struct oc_given_input {           /* inputs of the main graph whose shape is given */
         uint32_t value;
         const char *from; /* "--shape" or "from the profile" */
     } * given_input;

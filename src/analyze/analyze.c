@@ -8,6 +8,8 @@
 #include "analyze/convention.h"
 #include "analyze/engine.h"
 #include "ops/user_rules.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 #define SPATIAL_DEFAULT    224
 #define SPATIAL_SECOND_TRY 640
@@ -18,6 +20,8 @@ static struct oc_analysis *new_analysis(const struct oc_model *m)
     *a = (struct oc_analysis){.model = m};
     a->diags.arena = &a->arena;
     a->exprs = oc_exprs_new(&a->arena);
+    a->total = OC_NEW(&a->arena, struct oc_totals);
+    a->counting = OC_NEW(&a->arena, struct oc_analyze_opts);
     a->op = OC_NEW_ARRAY(&a->arena, m->n_node, const struct oc_op *);
     a->cost = OC_NEW_ARRAY(&a->arena, m->n_node, struct oc_node_cost);
     a->type = OC_NEW_ARRAY(&a->arena, m->n_value, struct oc_type);
@@ -68,15 +72,15 @@ void oc_engine_scratch(struct oc_engine *e)
 static void keep_options(struct oc_engine *e)
 {
     struct oc_analysis *a = e->a;
-    a->counting = *e->o;
-    a->counting.bind = a->counting.trip = NULL;
-    a->counting.shape = NULL;
-    a->counting.control = NULL;
-    a->counting.value = NULL;
-    a->counting.n_bind = a->counting.n_shape = a->counting.n_control = a->counting.n_value =
-        a->counting.n_trip = 0;
-    a->counting.weights = e->o->weights ? oc_strdup(&a->arena, e->o->weights) : NULL;
-    a->counting.convention = e->convention ? oc_strdup(&a->arena, e->o->convention) : NULL;
+    *a->counting = *e->o;
+    a->counting->bind = a->counting->trip = NULL;
+    a->counting->shape = NULL;
+    a->counting->control = NULL;
+    a->counting->value = NULL;
+    a->counting->n_bind = a->counting->n_shape = a->counting->n_control = a->counting->n_value =
+        a->counting->n_trip = 0;
+    a->counting->weights = e->o->weights ? oc_strdup(&a->arena, e->o->weights) : NULL;
+    a->counting->convention = e->convention ? oc_strdup(&a->arena, e->o->convention) : NULL;
     a->symbol_from = OC_NEW_ARRAY(&a->arena, e->m->n_symbol, const char *);
     a->given_input = OC_NEW_ARRAY(&a->arena, e->m->graph[0].n_input, struct oc_given_input);
     a->input_assumed = OC_NEW_ARRAY(&a->arena, e->m->graph[0].n_input, const char *);

@@ -1,4 +1,5 @@
 #include "analyze/batch_dim.h"
+#include "onnxcost/memory.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "analyze/control.h"
+#include "onnxcost.h"
 
 static bool bind_contains(const char *text, const char *word)
 {

@@ -6,6 +6,7 @@
 
 #include "base/c_locale.h"
 #include "base/units.h"
+#include "onnxcost.h"
 
 enum { MAX_ANALYSES = 8000, MAX_NODES = 20000000, MAX_OPEN = 64 };
 
@@ -21,7 +22,7 @@ struct probe {
 
 static struct oc_trust trust_of(const struct oc_analysis *a)
 {
-    struct oc_trust t = {.unknown_nodes = a->total.unknown_nodes, .peak = a->peak.quality};
+    struct oc_trust t = {.unknown_nodes = a->total->unknown_nodes, .peak = a->peak.quality};
     for (uint32_t i = 0; i < a->n_by_type; i++)
         t.quality |= 1u << a->by_type[i].quality;
     for (size_t i = 0; i < a->diags.n; i++)

@@ -4,7 +4,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/fit.h"
-#include "onnxcost.h"
+#include "onnxcost/sweep.h"
 
 struct oc_metric_info {
     const char *key, *title, *unit; /* "bytes_written", "bytes written", "B" */

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "analyze/control.h"
+#include "onnxcost.h"
 
 struct control {
     int (*infer)(struct oc_engine *e, uint32_t node);

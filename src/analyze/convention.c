@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyze/convention_rules.h"
-#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 /* Counting conventions of other tools, from their sources. The tools for PyTorch count modules: a rule is for
  * the operator that the module becomes in an export; work outside of modules has no rule where the tool does

@@ -5,6 +5,7 @@
 #include "analyze/convention.h"
 #include "analyze/engine.h"
 #include "base/ck.h"
+#include "onnxcost.h"
 
 static bool transcendental(unsigned prim)
 {

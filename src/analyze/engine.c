@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/engine.h"
+#include "onnxcost.h"
 
 void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value, const char *reason)
 {

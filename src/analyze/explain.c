@@ -5,6 +5,7 @@
 
 #include "analyze/receipt.h"
 #include "base/ck.h"
+#include "onnxcost.h"
 
 struct pass {
     struct oc_explanation *x;
@@ -192,9 +193,9 @@ int oc_explain(const struct oc_analysis *const a[2], struct oc_explanation *out,
     *out = (struct oc_explanation){.name = {"onnxcost", "onnxcost"}};
     struct pass p = {.x = out, .a = a, .index = {.arena = &out->arena}};
     for (int i = 0; i < 2; i++) {
-        if (a[i]->counting.convention)
-            out->name[i] = oc_strdup(&out->arena, a[i]->counting.convention);
-        if (!oc_add_u64(a[i]->total.flops, a[i]->total.ops, &out->count[i]))
+        if (a[i]->counting->convention)
+            out->name[i] = oc_strdup(&out->arena, a[i]->counting->convention);
+        if (!oc_add_u64(a[i]->total->flops, a[i]->total->ops, &out->count[i]))
             p.overflow = true;
         p.recount[i] = oc_recount_new(a[i]);
     }

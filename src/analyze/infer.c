@@ -5,6 +5,7 @@
 #include "base/caps.h"
 #include "base/str.h"
 #include "ops/user_rules.h"
+#include "onnxcost.h"
 
 static void set_constant_type(struct oc_engine *e, uint32_t value, const struct oc_tensor *t)
 {

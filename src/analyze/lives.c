@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/lives_walk.h"
+#include "onnxcost.h"
 
 /* Execution order of ONNX Runtime's sequential executor: reverse depth-first search from the nodes whose
  * outputs no other node reads, the input whose producer is last in the file first (1.0 to 1.30: GraphViewer's
@@ -185,10 +186,10 @@ static void pack(struct oc_lives *l, struct oc_live_walk *w)
 
 struct oc_lives_opts oc_lives_opts_of(const struct oc_analysis *a)
 {
-    return (struct oc_lives_opts){.align = a->counting.align_bytes,
-                                  .keep_inputs = a->counting.keep_inputs,
-                                  .inplace = a->counting.inplace,
-                                  .kv_share = a->counting.kv_share};
+    return (struct oc_lives_opts){.align = a->counting->align_bytes,
+                                  .keep_inputs = a->counting->keep_inputs,
+                                  .inplace = a->counting->inplace,
+                                  .kv_share = a->counting->kv_share};
 }
 
 static void *unset(size_t n, size_t size)

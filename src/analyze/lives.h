@@ -10,7 +10,7 @@
 #define OC_LIVES_H
 
 #include "analyze/analysis.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 enum oc_order {
     OC_ORDER_FILE,
@@ -23,7 +23,7 @@ struct oc_lives_opts {
     bool keep_inputs;    /* graph inputs stay live to the end */
     bool inplace;        /* element-wise and scatter operators reuse an input buffer that dies there */
     bool all;            /* without constant folding: folded nodes, scalars and shapes have buffers too */
-    enum oc_kv_share kv_share; /* past and present of attention operators share one buffer */
+    uint8_t kv_share;    /* enum oc_kv_share: past and present of attention operators share one buffer */
     enum oc_order order;
 };
 
@@ -78,7 +78,6 @@ struct oc_lives_links oc_lives_links(struct oc_lives *l);
 
 /* The input slot that shares its buffer with the output by definition of the operator (KV caches,
  * TensorScatter), or OC_NONE. */
-uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output,
-                       enum oc_kv_share share);
+uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output, unsigned share);
 
 #endif

@@ -1,6 +1,7 @@
 /* Buffer reuse: outputs that take over an input buffer that dies (caches, element-wise operators in place).
  */
 #include "analyze/lives_walk.h"
+#include "onnxcost.h"
 
 /* ---- caches ----------------------------------------------------------------------------------------- */
 
@@ -10,7 +11,7 @@ static bool asks_to_share(const struct oc_op_kv *kv, const struct oc_node *n)
     return (a && a->i) || (kv->length && kv->length < n->n_in && n->in[kv->length] != OC_NONE);
 }
 
-static bool cache_is_shared(const struct oc_op_kv *kv, const struct oc_node *n, enum oc_kv_share share)
+static bool cache_is_shared(const struct oc_op_kv *kv, const struct oc_node *n, unsigned share)
 {
     if (kv->shared == OC_KV_SHARED_IN_PLACE)
         return true;
@@ -19,8 +20,7 @@ static bool cache_is_shared(const struct oc_op_kv *kv, const struct oc_node *n, 
     return kv->shared == OC_KV_SHARED_ALWAYS || (kv->shared == OC_KV_SHARED_IF_ASKED && asks_to_share(kv, n));
 }
 
-uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output,
-                       enum oc_kv_share share)
+uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output, unsigned share)
 {
     const struct oc_op_kv *kv = op ? op->kv : NULL;
     for (unsigned k = 0; kv && k < 2; k++)

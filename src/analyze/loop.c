@@ -6,6 +6,7 @@
 
 #include "analyze/loop.h"
 #include "base/str.h"
+#include "onnxcost.h"
 
 #define MAX_ROUNDS 12
 #define MAX_VALUES 64 /* elements of carried values that are tracked from trip to trip */

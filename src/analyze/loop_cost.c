@@ -5,6 +5,7 @@
 #include "analyze/convention.h"
 #include "analyze/loop.h"
 #include "base/ck.h"
+#include "onnxcost.h"
 
 #define MOST_OF_A_BOUND ((uint64_t)1 << 60) /* so that the totals of several loops fit 64 bits */
 

@@ -5,6 +5,7 @@
 
 #include "analyze/engine.h"
 #include "base/ck.h"
+#include "onnxcost.h"
 
 enum { COUNTS = 7 };
 
@@ -63,7 +64,7 @@ static void mean_cost_add_node(struct node_sum *s, const struct oc_node_cost *co
 
 void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint64_t runs)
 {
-    const uint64_t bytes[] = {a->total.bytes_read_act, a->total.bytes_read_weight, a->total.bytes_written};
+    const uint64_t bytes[] = {a->total->bytes_read_act, a->total->bytes_read_weight, a->total->bytes_written};
     for (uint32_t i = 0; i < s->m->n_node; i++)
         mean_cost_add_node(&s->node[i], &a->cost[i], runs);
     for (uint32_t i = 0; i < s->m->n_graph; i++)
@@ -115,11 +116,11 @@ void oc_cost_sums_apply(const struct oc_cost_sums *s, struct oc_analysis *a)
         set_node(&s->node[i], s->runs, &a->arena, &a->cost[i]);
     a->peak = s->peak;
     oc_sum_nodes(a);
-    if (!a->counting.graph_bytes)
+    if (!a->counting->graph_bytes)
         return;
-    a->total.bytes_read_act = oc_mean_count(s->graph_bytes[0], s->runs);
-    a->total.bytes_read_weight = oc_mean_count(s->graph_bytes[1], s->runs);
-    a->total.bytes_written = oc_mean_count(s->graph_bytes[2], s->runs);
+    a->total->bytes_read_act = oc_mean_count(s->graph_bytes[0], s->runs);
+    a->total->bytes_read_weight = oc_mean_count(s->graph_bytes[1], s->runs);
+    a->total->bytes_written = oc_mean_count(s->graph_bytes[2], s->runs);
 }
 
 void oc_cost_sums_free(struct oc_cost_sums *s)

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "analyze/dedup.h"
+#include "onnxcost.h"
 
 const char *oc_param_class_name(unsigned c)
 {
@@ -296,8 +297,8 @@ static void count_computed(struct oc_engine *e)
                 !elements_of(e, &e->a->type[v], &elements) || elements <= source[v])
                 continue;
             counted[v] = true;
-            e->a->total.params_computed += elements;
-            e->a->total.const_bytes_computed +=
+            e->a->total->params_computed += elements;
+            e->a->total->const_bytes_computed +=
                 oc_bytes_of(e->a->type[v].dtype, elements, &bytes) ? bytes : 0;
         }
     }

@@ -6,6 +6,7 @@
 #include "analyze/engine.h"
 #include "base/ck.h"
 #include "base/units.h"
+#include "onnxcost.h"
 
 struct oc_recount {
     struct oc_engine e;
@@ -27,11 +28,11 @@ struct oc_recount *oc_recount_new(const struct oc_analysis *a)
         memcpy(r->view.data, a->data, a->model->n_value * sizeof(*a->data));
     r->e = (struct oc_engine){.a = &r->view,
                               .m = a->model,
-                              .o = &r->view.counting,
+                              .o = r->view.counting,
                               .err = &r->err,
                               .told = &r->told,
                               .cached_trips = 1};
-    oc_convention_set(a->counting.convention, &r->e.convention);
+    oc_convention_set(a->counting->convention, &r->e.convention);
     oc_engine_scratch(&r->e);
     r->in = OC_NEW_ARRAY(arena, a->model->most_in, struct oc_slot_bytes);
     r->out = OC_NEW_ARRAY(arena, a->model->most_out, struct oc_slot_bytes);

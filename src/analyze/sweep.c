@@ -5,12 +5,13 @@
 #include "base/c_locale.h"
 #include "analyze/closed_form.h"
 #include "base/ck.h"
+#include "onnxcost.h"
 
-#define TOTAL(field) offsetof(struct oc_analysis, total.field)
+#define TOTAL(field) offsetof(struct oc_totals, field)
 
 static const struct {
     struct oc_metric_info info;
-    size_t offset; /* in struct oc_analysis */
+    size_t offset; /* in struct oc_totals */
 } metrics[OC_METRIC_COUNT] = {
     [OC_METRIC_MACS] = {{"macs", "MACs", "MAC"}, TOTAL(macs)},
     [OC_METRIC_FLOPS] = {{"flops", "FLOPs", "FLOP"}, TOTAL(flops)},
@@ -18,8 +19,7 @@ static const struct {
     [OC_METRIC_BYTES_READ_ACT] = {{"bytes_read_act", "activations read", "B"}, TOTAL(bytes_read_act)},
     [OC_METRIC_BYTES_READ_WEIGHT] = {{"bytes_read_weight", "weights read", "B"}, TOTAL(bytes_read_weight)},
     [OC_METRIC_BYTES_WRITTEN] = {{"bytes_written", "written", "B"}, TOTAL(bytes_written)},
-    [OC_METRIC_PEAK] = {{"peak_activation_bytes", "peak activations", "B"},
-                        offsetof(struct oc_analysis, peak.bytes)},
+    [OC_METRIC_PEAK] = {{"peak_activation_bytes", "peak activations", "B"}, 0}, /* not in the totals */
     [OC_METRIC_PARAMS] = {{"params", "parameters", ""}, TOTAL(params)},
 };
 
@@ -31,7 +31,9 @@ const struct oc_metric_info *oc_metric_info(enum oc_metric m)
 uint64_t oc_metric_of(const struct oc_analysis *a, enum oc_metric m)
 {
     uint64_t v;
-    memcpy(&v, (const char *)a + metrics[m].offset, sizeof(v));
+    if (m == OC_METRIC_PEAK)
+        return a->peak.bytes;
+    memcpy(&v, (const char *)a->total + metrics[m].offset, sizeof(v));
     return v;
 }
 
@@ -88,9 +90,9 @@ static void sweep_fill_row(struct oc_sweep_row *row, const struct oc_analysis *a
 {
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
         row->value[m] = oc_metric_of(a, (enum oc_metric)m);
-    row->nodes = a->total.nodes;
-    row->unknown_nodes = a->total.unknown_nodes;
-    row->quality = a->total.quality;
+    row->nodes = a->total->nodes;
+    row->unknown_nodes = a->total->unknown_nodes;
+    row->quality = a->total->quality;
     row->peak_quality = (enum oc_quality)a->peak.quality;
 }
 

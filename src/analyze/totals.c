@@ -5,6 +5,7 @@
 #include "analyze/engine.h"
 #include "base/ck.h"
 #include "base/units.h"
+#include "onnxcost.h"
 
 uint8_t oc_worse_quality(uint8_t a, uint8_t b)
 {
@@ -157,16 +158,16 @@ static void settle_all(struct oc_totals *t, const struct tally *sum)
 
 bool oc_sum_nodes(struct oc_analysis *a)
 {
-    const struct oc_totals *t = &a->total;
+    const struct oc_totals *t = a->total;
     struct type_rows rows = {.index = {.arena = &a->arena}};
     struct tally all = {0};
     bool ok = true;
-    a->total = (struct oc_totals){.params = t->params,
-                                  .params_all = t->params_all,
-                                  .params_computed = t->params_computed,
-                                  .const_bytes = t->const_bytes,
-                                  .const_bytes_computed = t->const_bytes_computed,
-                                  .bytes_bound = t->bytes_bound};
+    *a->total = (struct oc_totals){.params = t->params,
+                                   .params_all = t->params_all,
+                                   .params_computed = t->params_computed,
+                                   .const_bytes = t->const_bytes,
+                                   .const_bytes_computed = t->const_bytes_computed,
+                                   .bytes_bound = t->bytes_bound};
     free(a->by_type);
     a->by_type = NULL;
     a->n_by_type = 0;
@@ -178,10 +179,10 @@ bool oc_sum_nodes(struct oc_analysis *a)
         uint32_t row = type_row(a, &rows, n);
         struct oc_type_total *type = &a->by_type[row];
         type->nodes++; /* NOLINT(clang-analyzer-core.NullDereference): type_row() adds the row */
-        count_node(&a->total, k);
+        count_node(a->total, k);
         ok = tally(&all, k) && tally(&rows.tally[row], k) && totals_add(&type->params, k->params);
     }
-    settle_all(&a->total, &all);
+    settle_all(a->total, &all);
     ok = ok && (!all.beyond || all.seen & (1u << OC_UPPER | 1u << OC_EST));
     for (uint32_t i = 0; i < a->n_by_type; i++)
         settle_type(&a->by_type[i], &rows.tally[i]);
@@ -198,7 +199,7 @@ bool oc_sum_nodes(struct oc_analysis *a)
 static bool totals_value_bytes(struct oc_engine *e, uint32_t value, uint64_t *bytes)
 {
     const struct oc_type *t = value == OC_NONE ? NULL : &e->a->type[value];
-    struct oc_totals *total = &e->a->total;
+    struct oc_totals *total = e->a->total;
     uint64_t count = 1;
     *bytes = 0;
     if (!t || (t->kind != OC_T_TENSOR && t->kind != OC_T_NONE))
@@ -236,7 +237,7 @@ static bool sum_values(struct oc_engine *e, const uint32_t *value, uint32_t n, b
 static bool graph_bytes(struct oc_engine *e)
 {
     const struct oc_graph *g = &e->m->graph[0];
-    struct oc_totals *t = &e->a->total;
+    struct oc_totals *t = e->a->total;
     t->bytes_read_weight = 0;
     for (unsigned c = 0; c < OC_PC_COUNT; c++)
         if (c != OC_PC_UNUSED && c != OC_PC_META && !totals_add(&t->bytes_read_weight, e->a->class_bytes[c]))
@@ -250,7 +251,7 @@ static bool graph_bytes(struct oc_engine *e)
 int oc_sum_totals(struct oc_engine *e)
 {
     const uint64_t *el = e->a->class_elems;
-    struct oc_totals *t = &e->a->total;
+    struct oc_totals *t = e->a->total;
     e->a->graph_use = e->graph_use;
     if (!oc_sum_nodes(e->a) || (e->o->graph_bytes && !graph_bytes(e)))
         return oc_fail(e->err, OC_ELIMIT, "the totals overflow 64 bits");

@@ -5,6 +5,7 @@
 #include "analyze/loop.h"
 #include "base/ck.h"
 #include "base/str.h"
+#include "onnxcost.h"
 
 /* ---- given and recorded ----------------------------------------------------------------------------- */
 

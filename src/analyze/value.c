@@ -4,6 +4,7 @@
 
 #include "analyze/engine.h"
 #include "base/units.h"
+#include "onnxcost.h"
 
 static uint32_t find_input(const struct oc_engine *e, const char *name)
 {

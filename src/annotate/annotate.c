@@ -14,6 +14,8 @@
 #include "report/headline.h"
 #include "report/report.h"
 #include "base/unicode.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 #define PREFIX "onnxcost."
 
@@ -197,7 +199,7 @@ static void model_entries(void *ctx, struct oc_buf *out)
     struct annotating *a = ctx;
     const struct entries e = {a, out, oc_rewrite_model_entry};
     const struct oc_report_in *in = a->r.in;
-    const struct oc_totals *t = &in->analysis->total;
+    const struct oc_totals *t = in->analysis->total;
     const struct oc_peak *peak = &in->analysis->peak;
     annotate_text(&e, "version", ONNXCOST_VERSION);
     quality(&e, t->quality);
@@ -223,7 +225,7 @@ static void model_entries(void *ctx, struct oc_buf *out)
                                                    : in->profile->run_ns / a->r.runs);
     }
     if (in->device) {
-        annotate_text(&e, "hardware", oc_device_info(in->device).name);
+        annotate_text(&e, "hardware", oc_device_info(in->device)->name);
         annotate_number(&e, "roofline_ns", annotate_sum_of(&a->r, true));
     }
     oc_arena_free(&a->scratch);

@@ -158,6 +158,8 @@ int oc_caps_set(struct oc_caps *caps, const char *text, struct oc_err *err)
     if (v < c->least || v > c->most)
         return oc_fail(err, OC_EARG, "--limit %.60s: a number from %" PRIu64 " to %" PRIu64 " is needed",
                        text, c->least, c->most);
+    if (caps->size && caps->size < offsetof(struct oc_caps, most) + (which + 1) * sizeof(*caps->most))
+        return oc_fail(err, OC_EARG, "--limit %.60s: the program was compiled without this limit", text);
     caps->most[which] = v;
     return 0;
 }

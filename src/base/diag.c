@@ -4,6 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *oc_code_text(enum oc_code code)
+{
+    static const char *const text[] = {[OC_OK] = NULL,
+                                       [OC_EIO] = "io",
+                                       [OC_EFORMAT] = "format",
+                                       [OC_ELIMIT] = "limit",
+                                       [OC_EUNSUPPORTED] = "unsupported",
+                                       [OC_EARG] = "argument",
+                                       [OC_ENOTFOUND] = "notfound",
+                                       [OC_EOUTPUT] = "output",
+                                       [OC_ELIBRARY] = "library",
+                                       [OC_ESTOPPED] = "stopped"};
+    return (unsigned)code < sizeof(text) / sizeof(*text) ? text[code] : NULL;
+}
+
 int oc_fail(struct oc_err *err, enum oc_code code, const char *fmt, ...)
 {
     if (!err)

@@ -9,6 +9,8 @@
 #include "cli/devices.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/report.h"
 
 enum { MAX_SIZES = 10000 };
 

@@ -1,4 +1,5 @@
-/* Shared by the parts of the program: exit codes, messages, commands. The program uses only onnxcost.h. */
+/* Shared by the parts of the program: exit codes, messages, commands. The program uses only the public
+ * headers. */
 #ifndef OC_CLI_H
 #define OC_CLI_H
 

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/arguments.h"
+#include "onnxcost/estimate.h"
 
 static int dump(const struct cli_opts *o, const struct oc_samples *samples)
 {

@@ -3,6 +3,8 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/side.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/gate.h"
 
 struct check_job {
     const struct cli_opts *o;

@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/arguments.h"
 #include "cli/message.h"
+#include "onnxcost/estimate.h"
 
 struct comparison {
     const struct cli_opts *o;

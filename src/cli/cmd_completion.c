@@ -6,6 +6,8 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

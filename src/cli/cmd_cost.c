@@ -8,6 +8,8 @@
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/side.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 /* Everything that one report needs, in the order in which it is made. */
 struct job {
@@ -368,7 +370,7 @@ static int cost_write_report(struct job *j)
     opts.what_if_device = j->what_if_device;
     opts.outcome = &outcome;
     const struct oc_device *recorded = j->device ? NULL : cli_recorded_device(j->profile, &j->hwdb);
-    opts.recorded_hw = recorded ? oc_device_info(recorded).name : NULL;
+    opts.recorded_hw = recorded ? oc_device_info(recorded)->name : NULL;
     int failed = (j->n_list > 1 || j->o->combine ? cost_compare(j, &opts, out.f, &err)
                                                  : oc_report_write(&in, &opts, out.f, &err))
                      ? cli_fail_err(&err)

@@ -5,6 +5,8 @@
 #include "cli/output.h"
 #include "cli/side.h"
 #include "cli/message.h"
+#include "onnxcost/gate.h"
+#include "onnxcost/profile.h"
 
 struct diff_job {
     const struct cli_opts *o;

@@ -4,6 +4,7 @@
 #include "cli/side.h"
 #include "cli/devices.h"
 #include "cli/output.h"
+#include "onnxcost/estimate.h"
 
 enum { TOP = 20 };
 

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/arguments.h"
+#include "onnxcost/report.h"
 
 /* Two analyses that differ in their convention alone; one name given: ours is the first. */
 struct pair {

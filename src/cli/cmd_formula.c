@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/arguments.h"
 #include "cli/message.h"
+#include "onnxcost/sweep.h"
 
 bool cli_wants_function(const struct cli_opts *o)
 {

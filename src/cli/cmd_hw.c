@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "onnxcost/hardware.h"
 
 struct hw_job {
     const struct cli_opts *o;

@@ -6,6 +6,7 @@
 #include "cli/devices.h"
 #include "cli/output.h"
 #include "cli/arguments.h"
+#include "onnxcost/llm.h"
 
 enum { PROMPT = 512, GENERATE = 128, MAX_DEVICES = 64 };
 

@@ -4,6 +4,7 @@
 #include "cli/devices.h"
 #include "cli/output.h"
 #include "cli/side.h"
+#include "onnxcost/memory.h"
 
 enum { TOP = 10 };
 

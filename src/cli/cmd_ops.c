@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "onnxcost/report.h"
 
 int cmd_ops(const struct cli_opts *o)
 {

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/arguments.h"
+#include "onnxcost/record.h"
 
 /* Set by the first SIGINT or SIGTERM, so that no partial recording remains. */
 static volatile int stopped;

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/arguments.h"
 #include "cli/message.h"
+#include "onnxcost/scan.h"
 
 enum { MAX_LIST_BYTES = 256 << 20 };
 

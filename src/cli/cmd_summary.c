@@ -4,6 +4,8 @@
 #include "cli/cli.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 /* Unlike reports on a model, all runs count unless --warmup says otherwise: that is how the profilers whose
  * tables these are count. */

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/message.h"
+#include "onnxcost/hardware.h"
 
 static int devices_change(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
 {
@@ -67,10 +68,10 @@ static void devices_add(struct cli_devices *d, const struct oc_device *device)
 /* The same device, maybe with other figures. */
 static bool devices_has(const struct cli_devices *d, const struct oc_device *device)
 {
-    struct oc_device_info a = oc_device_info(device);
+    const struct oc_device_info *a = oc_device_info(device);
     for (size_t i = 0; i < d->n; i++) {
-        struct oc_device_info b = oc_device_info(d->item[i]);
-        if (!strcmp(a.id, b.id) && !strcmp(a.file, b.file))
+        const struct oc_device_info *b = oc_device_info(d->item[i]);
+        if (!strcmp(a->id, b->id) && !strcmp(a->file, b->file))
             return true;
     }
     return false;

@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/unknown.h"
+#include "onnxcost/profile.h"
 
 /* At least three for each command, the first three are shown; tests/check_examples.sh runs them all. */
 static const struct {

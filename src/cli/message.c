@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "onnxcost/profile.h"
 
 static void fault_clean_up(void);
 

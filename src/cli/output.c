@@ -16,7 +16,6 @@
 
 #include "cli/cli.h"
 #include "cli/message.h"
-#include "onnxcost.h"
 
 /* What LC_ALL, LC_CTYPE or LANG, the first that is set, says. */
 static bool locale_is_utf8(void)

@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/devices.h"
+#include "onnxcost/profile.h"
 
 static size_t count_dashes(const struct cli_opts *o)
 {

@@ -4,6 +4,10 @@
 #include "build_info.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/record.h"
+#include "onnxcost/report.h"
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__

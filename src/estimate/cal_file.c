@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "onnxcost/estimate.h"
 
 #define BIG 1e30
 

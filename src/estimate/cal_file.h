@@ -34,7 +34,7 @@
 #define OC_CAL_MAX_SIGNATURES   1000000u
 #define OC_CAL_MAX_TEXT         100u /* limit of a name in bytes */
 
-/* oc_calibration_load, oc_calibration_write: see onnxcost.h. */
+/* oc_calibration_load, oc_calibration_write: see onnxcost/estimate.h. */
 
 /* name: for messages. *out is freed by oc_calibration_free. */
 int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_calibration **out,

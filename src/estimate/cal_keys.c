@@ -1,4 +1,5 @@
 #include "estimate/cal_keys.h"
+#include "onnxcost/hardware.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "base/xml_read.h"
 #include "estimate/cal_file.h"
+#include "onnxcost/estimate.h"
 
 enum {
     E_CALIBRATION,

@@ -12,6 +12,9 @@
 #include "estimate/conformal.h"
 #include "estimate/samples.h"
 #include "estimate/validate.h"
+#include "onnxcost.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/hardware.h"
 
 #define MAX_FOLDS 40
 #define UNSURE    0.6 /* ln-sd where no held-out data exist */
@@ -186,7 +189,7 @@ static const char *copy_text(struct oc_calibration *cal, const char *s)
 static void set_origin(struct oc_calibration *cal, const struct oc_sample_set *set,
                        const struct oc_device *device, const struct oc_calibrate_opts *opts)
 {
-    cal->device = copy_text(cal, device->info.id ? device->info.id : set->device);
+    cal->device = copy_text(cal, device->info->id ? device->info->id : set->device);
     cal->runtime = copy_text(cal, set->runtime);
     cal->runtime_version = copy_text(cal, set->runtime_version);
     cal->tool_version = copy_text(cal, opts->tool_version);

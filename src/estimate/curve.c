@@ -1,4 +1,6 @@
 #include "estimate/curve.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 #include <math.h>
 #include <string.h>
@@ -276,7 +278,7 @@ static const uint8_t reference_class[OC_KG_COUNT] = {
 
 enum oc_cal_device oc_cal_device_kind(const struct oc_device *device)
 {
-    const char *kind = device->info.kind;
+    const char *kind = device->info->kind;
     if (kind && !strcmp(kind, "gpu"))
         return OC_CAL_GPU;
     return kind && !strcmp(kind, "npu") ? OC_CAL_NPU : OC_CAL_CPU;

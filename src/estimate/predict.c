@@ -11,6 +11,8 @@
 #include "estimate/conformal.h"
 #include "estimate/curve.h"
 #include "estimate/forest.h"
+#include "onnxcost.h"
+#include "onnxcost/estimate.h"
 
 /* Primitives of the special unit (cost-semantics section 2). */
 static bool is_special(unsigned prim)
@@ -121,7 +123,7 @@ struct asking {
 
 static bool same_device(const struct oc_calibration *cal, const struct oc_device *device)
 {
-    return !cal->device || !*cal->device || !device->info.id || !strcmp(cal->device, device->info.id);
+    return !cal->device || !*cal->device || !device->info->id || !strcmp(cal->device, device->info->id);
 }
 
 /* ---- intervals -------------------------------------------------------------------------------------- */

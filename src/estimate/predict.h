@@ -106,7 +106,7 @@ struct oc_estimate {
     struct oc_fusion_match match; /* of the plan with what was recorded; recorded 0: nothing was */
 };
 
-/* oc_estimate_make, oc_estimate_free: see onnxcost.h. */
+/* oc_estimate_make, oc_estimate_free: see onnxcost/estimate.h. */
 
 /* Seconds of a run for the kernel: the centre of the interval if there is no point estimate; NAN. */
 double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i);

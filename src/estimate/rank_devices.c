@@ -8,6 +8,8 @@
 #include "base/ck.h"
 #include "base/map.h"
 #include "estimate/rank_span.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/hardware.h"
 
 struct brief { /* of a device at a batch */
     double lo_s, mid_s, hi_s;
@@ -39,8 +41,9 @@ static int take_devices(struct maker *k)
     for (size_t i = 0; i < r->n_device; i++) {
         const struct oc_device *d = r->device[i] = k->o->device[i];
         for (size_t j = 0; j < i; j++)
-            if (!strcmp(r->device[j]->info.id, d->info.id) && !strcmp(r->device[j]->info.file, d->info.file))
-                return oc_fail(k->err, OC_EARG, "device '%s' is listed twice", d->info.id);
+            if (!strcmp(r->device[j]->info->id, d->info->id) &&
+                !strcmp(r->device[j]->info->file, d->info->file))
+                return oc_fail(k->err, OC_EARG, "device '%s' is listed twice", d->info->id);
     }
     return 0;
 }
@@ -59,7 +62,7 @@ static int take_calibration(struct maker *k)
     const struct oc_calibration *c = k->o->calibration;
     r->calibrated = r->n_device;
     for (size_t i = 0; c && i < r->n_device; i++)
-        if (!strcmp(r->device[i]->info.id, c->device))
+        if (!strcmp(r->device[i]->info->id, c->device))
             r->calibrated = i;
     if (!c)
         return 0;

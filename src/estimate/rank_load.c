@@ -118,10 +118,10 @@ static struct snap *snap_of(const struct oc_analysis *a, int64_t batch, const st
         rank_load_take_node(s, i, a, as);
     s->first[n] = s->n_part;
     s->total.batch = batch;
-    s->total.estimated_nodes = a->total.estimated_nodes;
-    s->total.const_bytes = a->total.const_bytes;
+    s->total.estimated_nodes = a->total->estimated_nodes;
+    s->total.const_bytes = a->total->const_bytes;
     s->total.peak_bytes = a->peak.bytes;
-    s->total.quality = (uint8_t)a->total.quality;
+    s->total.quality = (uint8_t)a->total->quality;
     s->total.peak_quality = a->peak.quality;
     return s;
 }

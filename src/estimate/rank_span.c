@@ -5,6 +5,7 @@
 
 #include "estimate/predict.h"
 #include "estimate/rank_devices.h"
+#include "onnxcost/estimate.h"
 
 struct search {
     oc_phase_fn what;

@@ -12,6 +12,9 @@
 #include "estimate/recordings.h"
 #include "profile/csv_rows.h"
 #include "profile/profile.h"
+#include "onnxcost.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/profile.h"
 
 static bool recordings_ends_with(const char *s, const char *end)
 {
@@ -564,7 +567,7 @@ int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_o
     struct oc_samples *s = oc_xmalloc(sizeof(*s));
     *s = (struct oc_samples){0};
     s->diags.arena = &s->arena;
-    s->set.device = opts->device ? oc_strdup(&s->arena, oc_device_info(opts->device).id) : "";
+    s->set.device = opts->device ? oc_strdup(&s->arena, oc_device_info(opts->device)->id) : "";
     s->device = opts->device;
     s->set.runtime_version = oc_strdup(&s->arena, opts->runtime_version ? opts->runtime_version : "");
     s->set.threads = opts->threads;

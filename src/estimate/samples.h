@@ -68,7 +68,7 @@ struct oc_samples {
     struct oc_diags diags;
 };
 
-/* oc_samples_read, oc_samples_free, struct oc_samples_opts: see onnxcost.h. */
+/* oc_samples_read, oc_samples_free, struct oc_samples_opts: see onnxcost/estimate.h. */
 
 /* ---- sample dims ------------------------------------------------------------------------------------ */
 

@@ -9,6 +9,7 @@
 #include "estimate/baselines.h"
 #include "estimate/cal_data.h"
 #include "estimate/calibrate.h"
+#include "onnxcost/estimate.h"
 
 struct ranked {
     double v;

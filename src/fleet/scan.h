@@ -6,6 +6,7 @@
 #include "fleet/model_files.h"
 #include "fleet/scan_row.h"
 #include "onnxcost.h"
+#include "onnxcost/scan.h"
 
 struct oc_scan {
     const struct oc_scan_opts *opts;

@@ -72,16 +72,6 @@ static const char *quality_name(unsigned number)
 
 void oc_scan_result_texts(struct oc_scan_result *r)
 {
-    static const char *const code[] = {[OC_OK] = NULL,
-                                       [OC_EIO] = "io",
-                                       [OC_EFORMAT] = "format",
-                                       [OC_ELIMIT] = "limit",
-                                       [OC_EUNSUPPORTED] = "unsupported",
-                                       [OC_EARG] = "argument",
-                                       [OC_ENOTFOUND] = "notfound",
-                                       [OC_EOUTPUT] = "output",
-                                       [OC_ELIBRARY] = "library",
-                                       [OC_ESTOPPED] = "stopped"};
     r->row.hash = text_or_null(r->hash);
     r->row.producer = text_or_null(r->producer);
     r->row.domains = text_or_null(r->domains);
@@ -89,7 +79,7 @@ void oc_scan_result_texts(struct oc_scan_result *r)
     r->row.error_file = text_or_null(r->error_file);
     r->row.quality = quality_name(r->quality);
     r->row.peak_quality = quality_name(r->peak_quality);
-    r->row.error_code = r->no_memory ? "memory" : r->crashed ? "crash" : code[r->error_code];
+    r->row.error_code = r->no_memory ? "memory" : r->crashed ? "crash" : oc_code_text(r->error_code);
 }
 
 void oc_scan_failed(struct oc_scan_result *r, const struct oc_err *err)
@@ -129,7 +119,7 @@ static void take_model(struct oc_scan_result *out, const struct oc_model *m)
 /* A sum is unknown when no node has a cost. */
 static void take_costs(struct oc_scan_result *out, const struct oc_analysis *a)
 {
-    struct oc_totals t = a->total;
+    struct oc_totals t = *a->total;
     struct oc_scan_row *row = &out->row;
     row->nodes = t.nodes;
     row->unknown_nodes = t.unknown_nodes;

@@ -4,7 +4,7 @@
 #define OC_SCAN_ROW_H
 
 #include "base/diag.h"
-#include "onnxcost.h"
+#include "onnxcost/scan.h"
 
 enum oc_scan_kind { OC_SCAN_TEXT, OC_SCAN_U64, OC_SCAN_I64, OC_SCAN_DOUBLE };
 

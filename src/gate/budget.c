@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/xml_read.h"
 #include "gate/limits.h"
-#include "onnxcost.h"
+#include "onnxcost/gate.h"
 
 struct oc_tolerances {
     const char *all;                 /* share for every metric, NULL */

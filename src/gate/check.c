@@ -5,6 +5,7 @@
 
 #include "base/c_locale.h"
 #include "base/diag.h"
+#include "onnxcost.h"
 
 /* ---- verdicts --------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
 #include "gate/figures.h"
 #include "gate/limits.h"
-#include "onnxcost.h"
+#include "onnxcost/gate.h"
 
 struct oc_verdict {
     const struct oc_limit *limit;
@@ -25,6 +25,6 @@ struct oc_check {
     struct oc_check_counts counts;
 };
 
-/* oc_check_make, oc_check_free: see onnxcost.h. */
+/* oc_check_make, oc_check_free: see onnxcost/gate.h. */
 
 #endif

@@ -263,7 +263,7 @@ static struct oc_diff_row *diff_keep(struct oc_diff *d, struct buckets *b)
 static void diff_add_rest(struct oc_diff *d, struct buckets *b)
 {
     for (unsigned s = 0; s < 2; s++) {
-        uint64_t on_nodes = 0, all = d->in[s].analysis->total.params;
+        uint64_t on_nodes = 0, all = d->in[s].analysis->total->params;
         for (uint32_t i = 0; i < d->n_row; i++)
             on_nodes += d->row[i].side[s].count[OC_DIFF_PARAMS];
         if (on_nodes < all)
@@ -345,7 +345,7 @@ double oc_diff_delta(const struct oc_diff_row *r, unsigned metric)
 static void set_model_totals(struct oc_diff *d, unsigned s)
 {
     const struct oc_analysis *a = d->in[s].analysis;
-    const struct oc_totals *t = &a->total;
+    const struct oc_totals *t = a->total;
     const uint64_t n[OC_DIFF_METRICS] = {[OC_DIFF_MACS] = t->macs,
                                          [OC_DIFF_FLOPS] = t->flops,
                                          [OC_DIFF_OPS] = t->ops,
@@ -463,7 +463,7 @@ static int check_sides(const struct oc_report_in *const in[2], struct oc_err *er
     for (unsigned s = 0; s < 2; s++) {
         if (!in[s]->model || !in[s]->analysis || (in[s]->profile && !in[s]->join))
             return oc_fail(err, OC_EARG, "a diff needs models, and profiles need to be joined to them");
-        if (in[s]->analysis->total.bytes_bound)
+        if (in[s]->analysis->total->bytes_bound)
             return oc_fail(err, OC_EARG, "the bytes of a whole model belong to no operator: no diff of them");
     }
     return 0;

@@ -8,6 +8,7 @@
 #include "gate/align.h"
 #include "gate/figures.h"
 #include "onnxcost.h"
+#include "onnxcost/gate.h"
 
 enum oc_diff_status {
     OC_DIFF_SAME,
@@ -84,6 +85,6 @@ double oc_diff_delta(const struct oc_diff_row *r, unsigned metric); /* rounded; 
 void oc_diff_describe(struct oc_diff *d, struct oc_diff_row *r);
 void oc_diff_types(struct oc_diff *d);
 
-/* oc_diff_make, oc_diff_free ...: see onnxcost.h. */
+/* oc_diff_make, oc_diff_free ...: see onnxcost/gate.h. */
 
 #endif

@@ -7,6 +7,8 @@
 #include "estimate/predict.h"
 #include "join/join.h"
 #include "report/headline.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost.h"
 
 void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const struct oc_estimate *estimate,
                      bool cache)
@@ -149,8 +151,8 @@ static void figures_set_memory(const struct oc_analysis *a, bool constants, stru
 {
     set_by_quality(s, a->peak.bytes, a->peak.quality, "some sizes are bounds or unknown");
     if (constants) {
-        s->lo.n += a->total.const_bytes;
-        s->hi.n += a->total.const_bytes;
+        s->lo.n += a->total->const_bytes;
+        s->hi.n += a->total->const_bytes;
     }
     if (a->peak.node != OC_NONE)
         figures_note(s, a->peak.node);
@@ -159,7 +161,7 @@ static void figures_set_memory(const struct oc_analysis *a, bool constants, stru
 /* With --bytes graph the totals are not sums over nodes. */
 static void set_graph_bytes(const struct oc_analysis *a, struct oc_figure_span *s)
 {
-    const struct oc_totals *t = &a->total;
+    const struct oc_totals *t = a->total;
     set_by_quality(s, t->bytes_read_act + t->bytes_read_weight + t->bytes_written, t->quality,
                    "some sizes are bounds or unknown");
 }
@@ -332,7 +334,7 @@ static void set_figure(struct oc_figures *f, enum oc_gate_metric m, const struct
         find_present(f, p, s);
         break;
     case OC_GATE_WEIGHT_BYTES:
-        set_exact(s, a->total.const_bytes);
+        set_exact(s, a->total->const_bytes);
         break;
     case OC_GATE_PEAK:
     case OC_GATE_MEMORY:
@@ -348,12 +350,12 @@ static void set_figure(struct oc_figures *f, enum oc_gate_metric m, const struct
         set_efficiency(f, p, s);
         break;
     default:
-        if (m == OC_GATE_BYTES && whole && a->total.bytes_bound)
+        if (m == OC_GATE_BYTES && whole && a->total->bytes_bound)
             set_graph_bytes(a, s);
         else
             sum_nodes(f, m, p, s);
         if (m == OC_GATE_PARAMS && whole) /* some records may belong to no node */
-            s->lo.n = s->hi.n = a->total.params;
+            s->lo.n = s->hi.n = a->total->params;
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "gate/limits.h"
 #include "report/report.h"
-#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 struct oc_estimate;
 

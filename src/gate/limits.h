@@ -96,7 +96,7 @@ struct oc_budget {
 void oc_budget_add(struct oc_budget *b, const struct oc_limit *limit);
 
 /* Files of limits and baselines; hwdb/budget/ has the schema. The name is used in messages. On failure
- * nothing is added. See oc_budget_read and oc_baseline_read in onnxcost.h. */
+ * nothing is added. See oc_budget_read and oc_baseline_read in onnxcost/gate.h. */
 int oc_budget_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n, struct oc_err *err);
 int oc_baseline_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n,
                          const char *const *tolerance, size_t n_tolerance, struct oc_err *err);

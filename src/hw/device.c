@@ -11,6 +11,8 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "hw/hwdb.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 struct unit {
     const char *name;
@@ -169,7 +171,7 @@ size_t oc_formula_words(const char *formula, struct oc_formula_word *out, size_t
 
 /* ---- device ----------------------------------------------------------------------------------------- */
 
-struct oc_device_info oc_device_info(const struct oc_device *device)
+const struct oc_device_info *oc_device_info(const struct oc_device *device)
 {
     return device->info;
 }
@@ -294,7 +296,7 @@ static void print_figures(const struct oc_device *d, unsigned width_chars, FILE 
 int oc_device_describe(const struct oc_device *device, unsigned width_chars, FILE *out, struct oc_err *err)
 {
     OC_C_LOCALE;
-    const struct oc_device_info *info = &device->info;
+    const struct oc_device_info *info = device->info;
     struct oc_arena scratch = {0};
     const char *also = "";
     for (size_t i = 0; i < info->n_alias; i++)

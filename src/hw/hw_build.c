@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "onnxcost.h"
 
 /* ---- problems --------------------------------------------------------------------------------------- */
 
@@ -35,7 +36,7 @@ int oc_hw_soften(struct oc_hw_reader *r)
 static int device_fail(struct oc_hw_reader *r, const struct oc_hw_draft *d, const char *what)
 {
     oc_fail(r->err, OC_EFORMAT, "cannot read '%s': line %u: device '%.60s': %s", r->path, d->dev->line,
-            d->dev->info.id, what);
+            d->dev->info->id, what);
     oc_err_at(r->err, r->path, d->dev->line, 0);
     return oc_hw_soften(r);
 }
@@ -94,7 +95,7 @@ static const char *hw_build_merge(struct oc_arena *a, struct oc_hw_draft *d, con
     for (size_t i = 0; i < base->n_entry; i++)
         if (!replaced(d, &base->entry[i])) {
             out[n] = base->entry[i];
-            out[n].fig.base = out[n].fig.base ? out[n].fig.base : base->dev->info.id;
+            out[n].fig.base = out[n].fig.base ? out[n].fig.base : base->dev->info->id;
             n++;
         }
     *n_inherited += n;
@@ -104,9 +105,9 @@ static const char *hw_build_merge(struct oc_arena *a, struct oc_hw_draft *d, con
     d->n_entry = n;
     if (!(d->units & (1u << OC_HW_VECTOR)))
         d->dev->f16_fallback = base->dev->f16_fallback;
-    d->dev->info.vendor = d->dev->info.vendor ? d->dev->info.vendor : base->dev->info.vendor;
-    d->dev->info.kind = d->dev->info.kind ? d->dev->info.kind : base->dev->info.kind;
-    d->dev->info.sku = d->dev->info.sku ? d->dev->info.sku : base->dev->info.sku;
+    d->dev->info->vendor = d->dev->info->vendor ? d->dev->info->vendor : base->dev->info->vendor;
+    d->dev->info->kind = d->dev->info->kind ? d->dev->info->kind : base->dev->info->kind;
+    d->dev->info->sku = d->dev->info->sku ? d->dev->info->sku : base->dev->info->sku;
     d->units |= base->units;
     d->depth = base->depth + 1;
     const char *wrong = merge_levels(a, d, base);
@@ -132,14 +133,14 @@ static struct oc_hw_draft *hw_build_find_base(const struct oc_hw_reader *r, cons
 /* The device and its bases, the root base last. Returns the error, or NULL. */
 static const char *collect_bases(struct oc_hw_reader *r, struct oc_hw_draft **chain, size_t *n)
 {
-    const char *round = chain[0]->dev->info.id;
+    const char *round = chain[0]->dev->info->id;
     while (chain[*n - 1]->state == DRAFT_READ && chain[*n - 1]->base) {
         struct oc_hw_draft *top = chain[*n - 1], *base = hw_build_find_base(r, top->base);
         top->state = DRAFT_OPEN;
         if (!base)
             return oc_printf(r->arena, "base '%.60s' is not in this file%s", top->base,
                              r->how->find ? " or in the hardware files" : "");
-        round = oc_printf(r->arena, "%s, %s", round, base->dev->info.id);
+        round = oc_printf(r->arena, "%s, %s", round, base->dev->info->id);
         if (base->state == DRAFT_OPEN)
             return oc_printf(r->arena, "bases form a cycle: %.200s", round);
         if (*n > OC_HW_MAX_BASES)
@@ -160,7 +161,7 @@ static int inherit(struct oc_hw_reader *r, struct oc_hw_draft *d)
         chain[i]->state = DRAFT_MERGED;
     }
     for (size_t i = 0; i < n; i++) { /* in lint, devices with a base error continue without the base */
-        struct oc_device_info *info = &chain[i]->dev->info;
+        struct oc_device_info *info = chain[i]->dev->info;
         chain[i]->state = DRAFT_MERGED;
         info->vendor = info->vendor ? info->vendor : "";
         info->kind = info->kind ? info->kind : "";

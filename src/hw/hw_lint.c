@@ -13,6 +13,8 @@
 #include "base/suggest.h"
 #include "hw/device.h"
 #include "hw/hwdb.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 #define TOLERANCE 0.02
 
@@ -32,7 +34,7 @@ hw_check_note(const struct hw_check *c, uint32_t line, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    oc_hw_note(c->findings, c->d->info.file, line, "device '%.60s': %s", c->d->info.id, text);
+    oc_hw_note(c->findings, c->d->info->file, line, "device '%.60s': %s", c->d->info->id, text);
 }
 
 /* Inherited figures are checked at their base; their problems here are those of the derived device. */
@@ -140,7 +142,7 @@ static void hw_check_memory(const struct hw_check *c);
 static void check_device(struct oc_hw_lint *l, const struct hw_check *c)
 {
     const struct oc_device *d = c->d;
-    if (!d->info.sku)
+    if (!d->info->sku)
         hw_check_note(c, d->line, "missing sku: name the variant of the product that the figures describe");
     for (size_t i = 0; i < d->n_figure; i++) {
         l->n_recomputed += d->figure[i].formula != NULL;
@@ -160,9 +162,9 @@ static void check_name(struct oc_hw_lint *l, const struct hw_check *c, size_t at
         return;
     const struct oc_device *d = l->list.item[other];
     if (d != c->d &&
-        strcmp(d->info.file, c->d->info.file) != 0) /* the reader reports duplicates within a file */
-        hw_check_note(c, c->d->line, "name '%.60s' is taken by device '%.60s' of %.200s:%u", name, d->info.id,
-                      d->info.file, d->line);
+        strcmp(d->info->file, c->d->info->file) != 0) /* the reader reports duplicates within a file */
+        hw_check_note(c, c->d->line, "name '%.60s' is taken by device '%.60s' of %.200s:%u", name,
+                      d->info->id, d->info->file, d->line);
 }
 
 static const struct oc_device *hw_lint_find_base(void *user, const char *id)
@@ -188,9 +190,9 @@ static void lint_file(struct oc_hw_lint *l, struct oc_hwdb *bases, const char *p
     }
     for (size_t i = first; i < l->list.n; i++) {
         struct hw_check c = {&l->arena, &l->findings, l->list.item[i]};
-        check_name(l, &c, i, c.d->info.id);
-        for (size_t k = 0; k < c.d->info.n_alias; k++)
-            check_name(l, &c, i, c.d->info.alias[k]);
+        check_name(l, &c, i, c.d->info->id);
+        for (size_t k = 0; k < c.d->info->n_alias; k++)
+            check_name(l, &c, i, c.d->info->alias[k]);
         check_device(l, &c);
     }
 }

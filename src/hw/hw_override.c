@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "hw/device.h"
 #include "hw/hw_reader.h"
+#include "onnxcost.h"
 
 #include <string.h>
 
@@ -158,7 +159,7 @@ static int set_clock(struct change *c)
             before = c->draft->entry[i].fig.value;
     if (!(before > 0))
         return oc_fail(c->err, OC_EARG, "--hw-set %.60s: the device '%.60s' has no %.20s clock to scale from",
-                       c->key, c->draft->dev->info.id, c->what);
+                       c->key, c->draft->dev->info->id, c->what);
     if (read_value(c, OC_Q_HZ, &x.fig))
         return -1;
     take_out(c, false);
@@ -218,10 +219,11 @@ static struct oc_hw_draft *copy_draft(struct oc_arena *a, const struct oc_hw_dra
     struct oc_hw_draft *d = OC_NEW(a, struct oc_hw_draft);
     *d = *from;
     d->dev = OC_NEW(a, struct oc_device);
-    *d->dev = (struct oc_device){.info = from->dev->info,
+    *d->dev = (struct oc_device){.info = OC_NEW(a, struct oc_device_info),
                                  .line = from->dev->line,
                                  .f16_fallback = from->dev->f16_fallback,
                                  .draft = d};
+    *d->dev->info = *from->dev->info;
     d->entry = OC_NEW_ARRAY(a, from->n_entry + n, struct oc_hw_entry);
     for (size_t i = 0; i < from->n_entry; i++)
         d->entry[i] = from->entry[i];
@@ -235,10 +237,10 @@ int oc_device_change(struct oc_arena *a, const struct oc_device *device, const c
                      const struct oc_device **out, struct oc_err *err)
 {
     struct oc_hw_draft *d = copy_draft(a, device->draft, n);
-    struct oc_hw_set *done = OC_NEW_ARRAY(a, device->info.n_set + n, struct oc_hw_set);
-    size_t n_done = device->info.n_set;
+    struct oc_hw_set *done = OC_NEW_ARRAY(a, device->info->n_set + n, struct oc_hw_set);
+    size_t n_done = device->info->n_set;
     for (size_t i = 0; i < n_done; i++)
-        done[i] = device->info.set[i];
+        done[i] = device->info->set[i];
     *out = NULL;
     for (size_t i = 0; i < n; i++) {
         const char *eq = strchr(set[i], '=');
@@ -256,9 +258,9 @@ int oc_device_change(struct oc_arena *a, const struct oc_device *device, const c
     }
     const char *wrong = oc_hw_build(a, d);
     if (wrong)
-        return oc_fail(err, OC_EARG, "--hw-set: device '%.60s': %s", d->dev->info.id, wrong);
-    d->dev->info.set = done;
-    d->dev->info.n_set = n_done;
+        return oc_fail(err, OC_EARG, "--hw-set: device '%.60s': %s", d->dev->info->id, wrong);
+    d->dev->info->set = done;
+    d->dev->info->n_set = n_done;
     *out = d->dev;
     return 0;
 }

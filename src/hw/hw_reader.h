@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/xml_read.h"
 #include "hw/hwdb.h"
-#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 enum oc_hw_elem_kind {
     E_HWDB,

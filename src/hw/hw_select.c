@@ -6,6 +6,8 @@
 #include "base/diag.h"
 #include "base/suggest.h"
 #include "hw/hwdb.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 static bool same(const char *text, size_t n, const char *name)
 {
@@ -44,7 +46,7 @@ static bool passes(const struct oc_device *d, const char *filter)
 {
     struct condition c;
     while (*filter && hw_select_take(&filter, &c))
-        if (!same(c.value, c.n, c.vendor ? d->info.vendor : d->info.kind))
+        if (!same(c.value, c.n, c.vendor ? d->info->vendor : d->info->kind))
             return false;
     return true;
 }
@@ -65,7 +67,7 @@ static size_t hw_select_values_of(const struct oc_device *const *list, size_t n,
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
-        const char *value = vendor ? list[i]->info.vendor : list[i]->info.kind;
+        const char *value = vendor ? list[i]->info->vendor : list[i]->info->kind;
         size_t k = 0;
         while (value && k < found && !same(value, strlen(value), out[k]))
             k++;

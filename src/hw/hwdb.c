@@ -15,6 +15,8 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/suggest.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 char *oc_hw_name_fold(struct oc_arena *arena, const char *name)
 {
@@ -32,7 +34,7 @@ static int hw_unknown(struct oc_err *err, const char *name, const char *where,
     size_t n = 0, cap = 0;
     const char **list = NULL;
     for (size_t i = 0; i < n_device; i++) {
-        const struct oc_device_info *info = &device[i]->info;
+        const struct oc_device_info *info = device[i]->info;
         for (size_t k = 0; k <= info->n_alias; k++) {
             OC_GROW(list, n, cap);
             list[n++] = k ? info->alias[k - 1] : info->id;
@@ -202,7 +204,7 @@ static int hwdb_take_name(struct oc_hwdb *db, const struct hw_file *f, const cha
     if (oc_map_add(&db->names, key, strlen(key), &at, NULL) || at == device)
         return 0;
     return oc_fail(err, OC_EFORMAT, "cannot read '%s': device '%.60s': name '%.60s' is also in '%s'", f->path,
-                   db->devices.item[device]->info.id, name, db->devices.item[at]->info.file);
+                   db->devices.item[device]->info->id, name, db->devices.item[at]->info->file);
 }
 
 static int hwdb_read_one(struct oc_hwdb *db, struct hw_file *f, struct oc_err *err)
@@ -216,7 +218,7 @@ static int hwdb_read_one(struct oc_hwdb *db, struct hw_file *f, struct oc_err *e
     f->first = first;
     f->n = db->devices.n - first;
     for (size_t i = first; i < db->devices.n; i++) {
-        const struct oc_device_info *info = &db->devices.item[i]->info;
+        const struct oc_device_info *info = db->devices.item[i]->info;
         if (hwdb_take_name(db, f, info->id, (uint32_t)i, err) ||
             hwdb_take_name(db, f, info->name, (uint32_t)i, err))
             return -1;
@@ -251,11 +253,11 @@ static bool file_contains(const char *path, const char *folded)
 
 static bool has_name(const struct oc_device *d, struct oc_arena *scratch, const char *folded)
 {
-    if (strcmp(oc_hw_name_fold(scratch, d->info.id), folded) == 0 ||
-        strcmp(oc_hw_name_fold(scratch, d->info.name), folded) == 0)
+    if (strcmp(oc_hw_name_fold(scratch, d->info->id), folded) == 0 ||
+        strcmp(oc_hw_name_fold(scratch, d->info->name), folded) == 0)
         return true;
-    for (size_t i = 0; i < d->info.n_alias; i++)
-        if (strcmp(oc_hw_name_fold(scratch, d->info.alias[i]), folded) == 0)
+    for (size_t i = 0; i < d->info->n_alias; i++)
+        if (strcmp(oc_hw_name_fold(scratch, d->info->alias[i]), folded) == 0)
             return true;
     return false;
 }
@@ -321,7 +323,7 @@ int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const s
         return oc_fail(err, OC_EFORMAT, "cannot read '%s': no device in it", file);
     if (!id && n > 1)
         return oc_fail(err, OC_EARG, "'%s' has %zu devices: select one with %s#ID, such as %s#%s", file, n,
-                       file, file, device[0]->info.id);
+                       file, file, device[0]->info->id);
     *out = id ? hwdb_search(device, n, oc_hw_name_fold(&db->arena, id)) : device[0];
     if (*out)
         return 0;
@@ -356,15 +358,15 @@ const char *oc_hwdb_file(const struct oc_hwdb *db, size_t i)
 static int by_vendor_and_id(const void *a, const void *b)
 {
     const struct oc_device *const *x = a, *const *y = b;
-    int c = strcmp((*x)->info.vendor, (*y)->info.vendor);
-    return c ? c : strcmp((*x)->info.id, (*y)->info.id);
+    int c = strcmp((*x)->info->vendor, (*y)->info->vendor);
+    return c ? c : strcmp((*x)->info->id, (*y)->info->id);
 }
 
 /* Whether a lookup of the device's id finds this device, or one in an earlier folder hides it. */
 static bool is_visible(const struct oc_hwdb *db, size_t file, const struct oc_device *d,
                        struct oc_arena *scratch)
 {
-    const char *folded = oc_hw_name_fold(scratch, d->info.id);
+    const char *folded = oc_hw_name_fold(scratch, d->info->id);
     for (size_t folder = 0; folder < db->file[file].folder; folder++) {
         const char *key = oc_printf(scratch, "%zu:%s", folder, folded);
         if (oc_map_get(&db->names, key, strlen(key)) != OC_NONE)

@@ -1,13 +1,16 @@
 /* Hardware files: peak figures of devices, each number with unit, basis and source. This module reads and
- * looks up devices. The XML format is hwdb/hwdb.rng; the public functions are in onnxcost.h. Values are in
- * base units: FLOP/s, OP/s, bytes, bytes/s, Hz, seconds. */
+ * looks up devices. The XML format is hwdb/hwdb.rng; the public functions are in onnxcost.h and
+ * onnxcost/hardware.h. Values are in base units: FLOP/s, OP/s, bytes, bytes/s, Hz, seconds. */
 #ifndef OC_HWDB_H
 #define OC_HWDB_H
 
 #include "base/arena.h"
 #include "base/map.h"
 #include "shape/dtype.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
+
+struct oc_device_info;
+struct oc_hw_figure;
 
 /* Compute units of a device, each with peaks by arithmetic class. */
 enum oc_hw_unit { OC_HW_VECTOR, OC_HW_MATRIX, OC_HW_SPECIAL, OC_HW_UNIT_COUNT };
@@ -21,7 +24,7 @@ struct oc_hw_level {
 };
 
 struct oc_device {
-    struct oc_device_info info;
+    struct oc_device_info *info;
     uint32_t line;
     const struct oc_hw_figure *figure; /* in file order */
     size_t n_figure;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "hw/device.h"
 #include "hw/hw_reader.h"
+#include "onnxcost.h"
 
 #define FIGURE_ATTR "source section formula note"
 #define MAX_ALIASES 64
@@ -164,7 +165,7 @@ static int hwdb_read_take_name(struct oc_hw_reader *r, const char *name)
         return oc_xml_fail(r->xml, "empty name");
     if (!oc_map_add(&r->names, key, strlen(key), &at, NULL))
         return oc_xml_fail(r->xml, "name '%.60s' is already used by device '%.60s'", name,
-                           at < r->n_draft ? r->draft[at]->dev->info.id : r->dev->info.id);
+                           at < r->n_draft ? r->draft[at]->dev->info->id : r->dev->info->id);
     return 0;
 }
 
@@ -183,16 +184,17 @@ static int start_device(void *user, const struct oc_xml_elem *e)
         return oc_xml_fail(r->xml, "kind '%.40s': expected cpu, gpu or npu", word);
     r->dev = OC_NEW(r->arena, struct oc_device);
     r->dev->line = e->line;
-    r->dev->info = (struct oc_device_info){.id = oc_xml_get(e, "id"),
-                                           .name = oc_xml_get(e, "name"),
-                                           .vendor = vendor,
-                                           .kind = word ? kinds[kind] : NULL,
-                                           .sku = oc_xml_get(e, "sku"),
-                                           .base = r->base,
-                                           .file = r->path};
+    r->dev->info = OC_NEW(r->arena, struct oc_device_info);
+    *r->dev->info = (struct oc_device_info){.id = oc_xml_get(e, "id"),
+                                            .name = oc_xml_get(e, "name"),
+                                            .vendor = vendor,
+                                            .kind = word ? kinds[kind] : NULL,
+                                            .sku = oc_xml_get(e, "sku"),
+                                            .base = r->base,
+                                            .file = r->path};
     r->n_entry = r->n_level = r->n_alias = 0;
     r->units_seen = 0;
-    return hwdb_read_take_name(r, r->dev->info.id);
+    return hwdb_read_take_name(r, r->dev->info->id);
 }
 
 static int start_alias(void *user, const struct oc_xml_elem *e)
@@ -385,8 +387,8 @@ static int end_device(void *user, const struct oc_xml_elem *e)
     for (size_t i = 0; i < r->n_alias; i++)
         alias[i] = r->alias[i];
     r->dev->draft = d;
-    r->dev->info.alias = alias;
-    r->dev->info.n_alias = r->n_alias;
+    r->dev->info->alias = alias;
+    r->dev->info->n_alias = r->n_alias;
     OC_GROW(r->draft, r->n_draft, r->cap_draft);
     r->draft[r->n_draft++] = d;
     return 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "join/group_cost.h"
+#include "onnxcost/report.h"
 
 /* ---- sets of nodes: union-find ---------------------------------------------------------------------- */
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "join/join.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 /* Control flow as shown by a profile: how often the branches of an If and the bodies of loops ran. */
 

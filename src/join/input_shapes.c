@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "join/join.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 /* Derives shapes of graph inputs from a profile: recorded by name, else at the nodes that read them, else at
  * any node, by equations with the symbolic shapes of the model. Recorded lists omit absent inputs and

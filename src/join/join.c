@@ -11,6 +11,7 @@
 #include "join/executed.h"
 #include "join/group_cost.h"
 #include "join/record_cost.h"
+#include "onnxcost.h"
 
 static bool add(uint64_t *sum, uint64_t v)
 {

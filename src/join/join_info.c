@@ -1,5 +1,6 @@
 /* Public interface to the results of a join. */
 #include "join/join.h"
+#include "onnxcost.h"
 
 void oc_join_totals(const struct oc_join *join, struct oc_join_totals *out)
 {

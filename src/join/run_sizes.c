@@ -10,6 +10,8 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/units.h"
+#include "onnxcost/profile.h"
+#include "onnxcost.h"
 
 /* ---- the runs with one set of shapes as a profile --------------------------------------------------- */
 
@@ -201,8 +203,10 @@ static uint32_t find_set(struct sizing *z, const struct oc_analysis *a)
     }
     if (oc_map_add(&z->set_of, (const char *)value, s->n_name * sizeof(*value), &at, NULL)) {
         OC_GROW(s->set, s->n_set, z->set_cap);
+        struct oc_totals *total = OC_NEW(&z->j->arena, struct oc_totals);
+        *total = *a->total;
         s->set[s->n_set++] =
-            (struct oc_size_set){.value = value, .total = a->total, .flops = NAN, .ops = NAN, .bytes = NAN};
+            (struct oc_size_set){.value = value, .total = total, .flops = NAN, .ops = NAN, .bytes = NAN};
         for (uint32_t i = 0; i < s->n_name; i++)
             s->varies[i] |= value[i] != s->set[0].value[i];
     }

@@ -10,7 +10,7 @@ struct oc_size_set {
     const int64_t *value; /* by oc_sizes.name; -1: not known */
     uint32_t runs;
     double min_ns, median_ns, max_ns, mean_ns; /* of the durations of the runs */
-    struct oc_totals total;                    /* of the model, one run */
+    const struct oc_totals *total;             /* of the model, one run */
     /* Of the operators that have a time, as in the headline. NAN: not known. */
     double flops, ops, bytes;             /* sums over the runs */
     uint8_t flops_quality, bytes_quality; /* enum oc_quality */

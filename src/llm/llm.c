@@ -6,6 +6,7 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
+#include "onnxcost.h"
 
 enum { MAX_TOKENS = 1000000, MAX_DEVICES = 64 };
 #define MAX_BATCH INT64_C(1000000000)

@@ -9,7 +9,7 @@
 #include "analyze/rpoly.h"
 #include "estimate/roofline.h"
 #include "llm/kv_cache.h"
-#include "onnxcost.h"
+#include "onnxcost/llm.h"
 
 /* ---- the cache (kv_cache.c) ------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "llm/llm.h"
+#include "onnxcost/hardware.h"
 
 /* Counts as polynomials of the sizes, and exact sums over decode steps. Unless a window or another bound
  * applies, the counts of a graph are polynomials of low degree: they are fitted to a few runs and verified at

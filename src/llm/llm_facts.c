@@ -6,6 +6,7 @@
 #include "base/ck.h"
 #include "base/map.h"
 #include "llm/llm.h"
+#include "onnxcost.h"
 
 /* ---- the cache -------------------------------------------------------------------------------------- */
 
@@ -243,8 +244,8 @@ int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
     vocabulary(l, a);
     find_weights(l, a);
     keep_assumptions(l, a);
-    l->facts.params = a->total.params;
-    l->facts.const_bytes = a->total.const_bytes;
+    l->facts.params = a->total->params;
+    l->facts.const_bytes = a->total->const_bytes;
     oc_analysis_free(a);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "base/ck.h"
 #include "estimate/predict.h"
 #include "llm/llm.h"
+#include "onnxcost.h"
 
 static int64_t value_of(const struct oc_llm_at *at, unsigned role)
 {
@@ -173,15 +174,15 @@ static void take_classes(const struct oc_analysis *a, struct oc_llm_cost *c)
 
 static void llm_measure_take(const struct oc_llm *l, const struct oc_analysis *a, struct oc_llm_cost *c)
 {
-    c->quality = (uint8_t)a->total.quality;
-    c->unknown_nodes = a->total.unknown_nodes;
+    c->quality = (uint8_t)a->total->quality;
+    c->unknown_nodes = a->total->unknown_nodes;
     c->peak_quality = a->peak.quality;
-    c->v[OC_LN_MACS] = a->total.macs;
-    c->v[OC_LN_FLOPS] = a->total.flops;
-    c->v[OC_LN_OPS] = a->total.ops;
-    c->v[OC_LN_READ_ACT] = a->total.bytes_read_act;
-    c->v[OC_LN_READ_WEIGHT] = a->total.bytes_read_weight;
-    c->v[OC_LN_WRITTEN] = a->total.bytes_written;
+    c->v[OC_LN_MACS] = a->total->macs;
+    c->v[OC_LN_FLOPS] = a->total->flops;
+    c->v[OC_LN_OPS] = a->total->ops;
+    c->v[OC_LN_READ_ACT] = a->total->bytes_read_act;
+    c->v[OC_LN_READ_WEIGHT] = a->total->bytes_read_weight;
+    c->v[OC_LN_WRITTEN] = a->total->bytes_written;
     c->v[OC_LN_PEAK] = a->peak.bytes;
     take_classes(a, c);
     take_cache(l, a, c);

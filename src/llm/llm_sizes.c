@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/map.h"
 #include "llm/llm.h"
+#include "onnxcost.h"
 
 const char *const oc_llm_role_name[OC_LLM_ROLES] = {
     [OC_LLM_BATCH] = "sequences",

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "onnxcost.h"
+
 /* ---- text ------------------------------------------------------------------------------------------- */
 
 static void device_file_attribute(struct oc_buf *b, const char *name, const char *text)

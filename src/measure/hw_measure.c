@@ -4,6 +4,7 @@
 
 #include "base/c_locale.h"
 #include "measure/measure.h"
+#include "onnxcost/hardware.h"
 
 /* A drop of the last samples of a peak below its best by this much: the machine does not sustain it. */
 #define HOLDS 0.9

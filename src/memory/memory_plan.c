@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "memory/arena_plan.h"
 #include "memory/plan_check.h"
+#include "onnxcost/memory.h"
 
 /* Live boxes are kept in a treap by offset. A new box can only overlap its predecessor or successor by
  * offset, as long as the boxes in the treap do not overlap. */

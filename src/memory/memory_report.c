@@ -6,11 +6,12 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "analyze/batch_dim.h"
+#include "onnxcost/hardware.h"
 
 static struct oc_lives_opts runtime_opts(const struct oc_analysis *a)
 {
     return (struct oc_lives_opts){
-        .all = true, .without_inputs = true, .order = OC_ORDER_ORT, .kv_share = a->counting.kv_share};
+        .all = true, .without_inputs = true, .order = OC_ORDER_ORT, .kv_share = a->counting->kv_share};
 }
 
 /* Subgraphs that run at the peak, from the outermost to the innermost. */
@@ -99,7 +100,7 @@ static void order_steps(struct oc_memory *m)
 /* Need before sizes are bound. NULL: unknown. */
 static struct oc_analysis *open_shapes(const struct oc_memory *m)
 {
-    const struct oc_analyze_opts o = {.no_defaults = true, .no_fold = true, .rules = m->a->counting.rules};
+    const struct oc_analyze_opts o = {.no_defaults = true, .no_fold = true, .rules = m->a->counting->rules};
     struct oc_analysis *a = NULL;
     struct oc_err err;
     return oc_analyze(m->a->model, &o, &a, &err) ? NULL : a;
@@ -173,7 +174,7 @@ static bool memory_fits_at(struct search *s, int64_t batch)
         return false;
     struct oc_lives_opts o = s->m->lives->opts;
     struct oc_lives *l = oc_lives_make(a, 0, &o);
-    bool fits = oc_add_u64(a->total.const_bytes, l->peak, &needs) &&
+    bool fits = oc_add_u64(a->total->const_bytes, l->peak, &needs) &&
                 oc_fits_in(needs, l->quality, s->m->fit.capacity) == OC_FITS_YES;
     if (fits)
         s->needs = needs;
@@ -233,7 +234,7 @@ static int find_fit(struct oc_memory *m, struct oc_err *err)
     if (!d)
         return 0;
     if (!dram || !dram->size)
-        return oc_fail(err, OC_EUNSUPPORTED, "the hardware file has no memory size for '%s'", d->info.id);
+        return oc_fail(err, OC_EUNSUPPORTED, "the hardware file has no memory size for '%s'", d->info->id);
     m->fit = (struct oc_memory_fit){.device = d, .size = dram->size, .capacity = (uint64_t)dram->size->value};
     m->fit.fits = oc_fits_in(m->footprint, m->quality, m->fit.capacity);
     find_largest(m);
@@ -251,7 +252,7 @@ int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_op
     struct oc_lives_opts o = opts->as_onnxruntime ? runtime_opts(analysis) : oc_lives_opts_of(analysis);
     m->lives = oc_lives_make(analysis, 0, &o);
     m->quality = m->lives->quality;
-    if (!oc_add_u64(analysis->total.const_bytes, m->lives->peak, &m->footprint))
+    if (!oc_add_u64(analysis->total->const_bytes, m->lives->peak, &m->footprint))
         m->quality = OC_UNKNOWN;
     find_bodies(m);
     live_rows(m);
@@ -283,7 +284,7 @@ struct oc_memory_info oc_memory_info(const struct oc_memory *m)
 {
     const struct oc_lives *l = m->lives;
     const char *name = l->n_step ? m->a->model->node[l->step[l->peak_step]].name : "";
-    return (struct oc_memory_info){.const_bytes = m->a->total.const_bytes,
+    return (struct oc_memory_info){.const_bytes = m->a->total->const_bytes,
                                    .peak_bytes = l->peak,
                                    .lower_bytes = l->lower,
                                    .peak_node = *name ? name : NULL,

@@ -8,7 +8,7 @@
 #include "hw/hwdb.h"
 #include "memory/ort_run.h"
 #include "profile/profile.h"
-#include "onnxcost.h"
+#include "onnxcost/memory.h"
 
 struct oc_memory_row {            /* a buffer that is live at the peak */
     const struct oc_lives *lives; /* of the main graph, or of a subgraph that runs at that time */

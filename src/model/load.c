@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/file_type.h"
 #include "base/str.h"
@@ -170,14 +171,13 @@ static int load_all(struct oc_loader *l, ProtobufCBinaryData v)
     return rc ? rc : oc_order_graphs(l);
 }
 
-static struct oc_model *new_model(const char *path, const struct oc_caps *caps)
+static struct oc_model *new_model(const char *path)
 {
     struct oc_model *m = oc_xmalloc(sizeof(*m));
-    *m = (struct oc_model){.caps = caps ? *caps : (struct oc_caps){.external_anywhere = false}};
+    *m = (struct oc_model){.producer_name = "", .producer_version = ""};
     m->names.arena = &m->arena;
     m->diags.arena = &m->arena;
     m->path = oc_strdup(&m->arena, path);
-    m->producer_name = m->producer_version = "";
     return m;
 }
 
@@ -217,8 +217,10 @@ static int do_load(struct oc_model *m, struct oc_err *err)
 int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model **out, struct oc_err *err)
 {
     OC_C_LOCALE;
-    struct oc_model *m = new_model(path, caps);
-    int rc = oc_file_map_capped(path, caps, &m->file, err);
+    struct oc_model *m = new_model(path);
+    int rc = OC_OPTIONS(&m->caps, caps, err);
+    if (rc == 0)
+        rc = oc_file_map_capped(path, &m->caps, &m->file, err);
     if (rc == 0)
         rc = do_load(m, err);
     if (rc) {
@@ -232,9 +234,9 @@ int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model 
 int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_caps *caps, struct oc_model **out,
                       struct oc_err *err)
 {
-    struct oc_model *m = new_model("", caps);
+    struct oc_model *m = new_model("");
     m->file = (struct oc_file){.data = data, .size_bytes = size_bytes};
-    if (do_load(m, err)) {
+    if (OC_OPTIONS(&m->caps, caps, err) || do_load(m, err)) {
         oc_model_free(m);
         return -1;
     }
@@ -244,7 +246,7 @@ int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_caps 
 
 int oc_tensor_load(const char *path, struct oc_model **holder, struct oc_tensor *out, struct oc_err *err)
 {
-    struct oc_model *m = new_model(path, NULL);
+    struct oc_model *m = new_model(path);
     int rc = oc_file_map(path, 0, &m->file, err);
     if (rc == 0) {
         struct oc_loader l = {

@@ -4,6 +4,7 @@
 #include "ops/formula.h"
 #include "ops/op.h"
 #include "ops/user_rules.h"
+#include "onnxcost/report.h"
 
 /* Number of tests per name, generated from tests/data/op_tests.tsv. */
 static const struct op_tests {

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "base/xml_read.h"
 #include "ops/rule_expr.h"
+#include "onnxcost.h"
 
 #define MAX_RULES   10000
 #define MAX_OUTPUTS 64

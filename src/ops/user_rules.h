@@ -17,7 +17,7 @@
 #define OC_USER_RULES_H
 
 #include "base/map.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 #include "ops/formula.h"
 #include "ops/op.h"
 #include "ops/rule_expr.h"

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/file_type.h"
 #include "profile/profile.h"
+#include "onnxcost/profile.h"
 
 #define PEEK_BYTES  ((size_t)64 << 10)
 #define LATE_BYTES  ((size_t)64 << 20)

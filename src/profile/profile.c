@@ -5,11 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/caps.h"
 #include "profile/core/kernel_names.h"
 #include "profile/core/quantiles.h"
 #include "profile/core/timeline.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 bool oc_record_is_integer(const struct oc_prof_rec *rec)
 {
@@ -576,16 +579,19 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
     int rc = 0;
     *out = NULL;
     *n_out = 0;
-    if (!opts)
-        opts = &defaults;
+    struct oc_profile_opts o = opts ? *opts : defaults;
+    struct oc_caps caps;
+    if (OC_OPTIONS(&caps, o.caps, err))
+        return -1;
+    o.caps = &caps;
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = (oc_is_folder(path[i]) ? profile_add_folder : profile_add_path)(&all, path[i], opts, err);
-    rc = rc ? rc : check_map(&all, opts, err);
+        rc = (oc_is_folder(path[i]) ? profile_add_folder : profile_add_path)(&all, path[i], &o, err);
+    rc = rc ? rc : check_map(&all, &o, err);
     for (size_t i = 0; i < all.n && rc == 0; i++)
-        rc = add_siblings(&all, &all.source[i], opts, err);
+        rc = add_siblings(&all, &all.source[i], &o, err);
     list = oc_xmalloc((all.n + 1) * sizeof(*list));
     for (size_t i = 0; i < all.n && rc == 0; i++) {
-        rc = profile_read_source(&all.source[i], opts, &list[i], err);
+        rc = profile_read_source(&all.source[i], &o, &list[i], err);
         *n_out += rc == 0;
     }
     close_sources(&all);

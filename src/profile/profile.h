@@ -13,7 +13,7 @@
 #include "base/text_filter.h"
 #include "profile/core/run_spread.h"
 #include "shape/type.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 struct oc_timeline;
 
@@ -328,7 +328,7 @@ bool oc_is_folder(const char *path);
 int oc_profile_folder(const char *path, struct oc_arena *a, const char ***file, size_t *n,
                       struct oc_err *err);
 
-/* oc_profile_open, oc_profile_close, struct oc_profile_opts and enum oc_stat: see onnxcost.h. */
+/* oc_profile_open, oc_profile_close: see onnxcost.h; struct oc_profile_opts: onnxcost/profile.h. */
 
 /* Time read from the file compared with time in the records (total_ns, total_kernel_ns): host, or the only
  * time the source reports; and device. NAN: the source has no such time. */

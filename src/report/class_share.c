@@ -10,6 +10,8 @@
 #include "model/model.h"
 #include "profile/core/kernel_names.h"
 #include "report/report.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 /* Class of the most MACs: selects the peak of the model. */
 static unsigned class_share_main_class(const struct oc_analysis *a)

@@ -7,6 +7,7 @@
 #include "base/ck.h"
 #include "base/units.h"
 #include "join/join.h"
+#include "onnxcost.h"
 
 static bool with_time(const struct oc_report *r)
 {

@@ -5,6 +5,8 @@
 
 #include "report/rows_build.h"
 #include "report/what_if.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 /* The rows so far. The first `n_first` are known to precede all others seen. */
 struct best {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/ck.h"
+#include "onnxcost.h"
 
 /* The row of a node; OC_NONE. */
 static uint32_t *rows_of_nodes(struct oc_report *r)

@@ -4,6 +4,7 @@
 
 #include "join/join.h"
 #include "report/rows_build.h"
+#include "onnxcost.h"
 
 static uint32_t group_keys_main_node(const struct oc_analysis *a, const struct oc_join_rec *j)
 {

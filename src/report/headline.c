@@ -8,6 +8,7 @@
 #include "join/run_sizes.h"
 #include "profile/profile.h"
 #include "report/rows_build.h"
+#include "onnxcost.h"
 
 static bool begins(const char *s, const char *prefix)
 {
@@ -40,7 +41,7 @@ static size_t device_findings(const struct oc_report_in *in, const struct oc_dia
         "those of "
         "other hardware; give the GPU, or --what-if hw=NAME for a forecast"};
     const char *on = in->profile && in->device ? recorded_on(in->profile) : NULL;
-    const char *kind = on ? in->device->info.kind : NULL;
+    const char *kind = on ? in->device->info->kind : NULL;
     if (!kind || !*kind || strcmp(on, kind) == 0)
         return 0;
     *d = strcmp(on, "cpu") == 0 ? &on_cpu : &on_gpu;

@@ -3,7 +3,7 @@
 #define OC_HEADLINE_H
 
 #include "join/run_sizes.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 #include "report/report.h"
 
 /* NAN: not known. Without a known number of runs there is a total, but no latency and no rate of runs. */

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/load_library.h"
+#include "onnxcost/report.h"
 
 #define FUNCTIONS(X)                                                                                         \
     X(context_create, pcre2_compile_context_create)                                                          \

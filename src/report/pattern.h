@@ -3,7 +3,7 @@
 #ifndef OC_PATTERN_H
 #define OC_PATTERN_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 struct oc_pattern;
 
@@ -15,7 +15,7 @@ void oc_pattern_free(struct oc_pattern *p);
 /* 1: matches, 0: does not, -1: failed (OC_ELIMIT: the expression backtracks too much). */
 int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err *err);
 
-/* oc_pattern_count: see onnxcost.h. */
+/* oc_pattern_count: see onnxcost/report.h. */
 
 /* Version of PCRE2, "10.42", and the file it was loaded from. */
 int oc_pattern_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err);

@@ -4,6 +4,8 @@
 
 #include "analyze/receipt.h"
 #include "base/units.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 enum { LABEL = 13, MAX_LISTED = 16 };
 
@@ -211,7 +213,7 @@ static void primitive(struct writer *w, const struct oc_receipt *r, bool *first,
 
 static void receipts_histogram(struct writer *w, const struct oc_receipt *r, const struct oc_node_cost *k)
 {
-    const char *convention = w->in->analysis->counting.convention;
+    const char *convention = w->in->analysis->counting->convention;
     bool first = true;
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
         primitive(w, r, &first, p, false);

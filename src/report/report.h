@@ -8,7 +8,7 @@
 #include "estimate/roofline.h"
 #include "profile/profile.h"
 #include "report/rows.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 struct oc_column;
 struct oc_what_if;
@@ -45,10 +45,7 @@ static inline double oc_ns_of(double s)
 /* The node of a row, of several the first; OC_NONE: none. */
 uint32_t oc_row_node(const struct oc_report *r, const struct oc_row *row);
 
-static inline bool oc_report_grouped(const struct oc_report_opts *o)
-{
-    return o->aggregate || o->group_by;
-}
+bool oc_report_grouped(const struct oc_report_opts *o);
 
 /* Rows of the analysis, of the join, or of the profile alone, depending on the sources. */
 void oc_report_rows(struct oc_report *r);

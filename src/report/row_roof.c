@@ -11,6 +11,9 @@
 #include "join/join.h"
 #include "profile/core/kernel_names.h"
 #include "report/report.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/report.h"
 
 static struct oc_bound_share *share_of(struct oc_report *r, struct oc_bounds *b, const char *name)
 {
@@ -95,7 +98,7 @@ static bool names_gpu(const char *device)
 static bool other_kind(const struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
-    const char *kind = oc_device_info(r->in->device).kind;
+    const char *kind = oc_device_info(r->in->device)->kind;
     if (!p || !p->device || !*p->device || !kind)
         return false;
     bool gpu = names_gpu(p->device), cpu = strstr(p->device, "CPU") != NULL;
@@ -260,12 +263,17 @@ _Static_assert((int)OC_ROW_UNITS == (int)OC_HW_UNIT_COUNT && (int)OC_ROW_LEVELS 
                "rows have all limits");
 
 /* Constants read by a run: of an embedding table not all rows. */
+bool oc_report_grouped(const struct oc_report_opts *o)
+{
+    return o->aggregate || o->group_by;
+}
+
 struct oc_roof_opts oc_report_roof_opts(const struct oc_report_opts *o, const struct oc_analysis *a)
 {
     struct oc_roof_opts opts = {.overlap = OC_OVERLAP_UNITS, .cache = o->cache};
     if (a)
-        opts.const_bytes = a->total.const_bytes < a->total.bytes_read_weight ? a->total.const_bytes
-                                                                             : a->total.bytes_read_weight;
+        opts.const_bytes = a->total->const_bytes < a->total->bytes_read_weight ? a->total->const_bytes
+                                                                               : a->total->bytes_read_weight;
     return opts;
 }
 

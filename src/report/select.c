@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "report/pyfmt.h"
+#include "onnxcost/report.h"
 
 /* ---- the columns of --order-by ---------------------------------------------------------------------- */
 

@@ -6,6 +6,8 @@
 #include "base/units.h"
 #include "join/join.h"
 #include "report/pattern.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 bool oc_what_if_asked(const struct oc_report_opts *o)
 {
@@ -207,7 +209,7 @@ static void move_to(struct oc_what_if *x, const struct oc_device *device)
 {
     x->device = device;
     struct oc_what_if_step *s =
-        what_if_begin(x, oc_printf(&x->r->arena, "on %s", oc_device_info(device).name),
+        what_if_begin(x, oc_printf(&x->r->arena, "on %s", oc_device_info(device)->name),
                       "each row keeps its ratio to the roofline");
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         struct oc_what_if_row was = x->row[i];

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "onnxcost.h"
 
 /* Allowed values of a scalar: constants that the model compares it with (a sampling rate, a mode). */
 

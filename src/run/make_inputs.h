@@ -4,7 +4,7 @@
 #define OC_MAKE_INPUTS_H
 
 #include "model/model.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 struct oc_run_input {
     uint32_t value; /* of the model: an input of its main graph */

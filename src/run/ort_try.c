@@ -4,7 +4,7 @@
 #include "base/c_locale.h"
 #include "run/child.h"
 #include "run/ort_lib.h"
-#include "onnxcost.h"
+#include "onnxcost/record.h"
 
 enum { FILE_NAME, VERSION };
 

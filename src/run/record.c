@@ -15,6 +15,8 @@
 #include "run/stop_rule.h"
 #include "profile/core/run_spread.h"
 #include "shape/dtype.h"
+#include "onnxcost.h"
+#include "onnxcost/record.h"
 
 /* Messages of the worker: numbers are fields of the time of a session, those of the profiled session N_FIELDS
  * further. */

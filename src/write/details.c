@@ -14,6 +14,8 @@
 #include "write/report_write.h"
 #include "write/tables/plain_table.h"
 #include "write/tables/term_table.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 #define INFO_WIDTH 30
 #define BAR_LENGTH 15

@@ -9,6 +9,8 @@
 #include "hw/hwdb.h"
 #include "report/row_roof.h"
 #include "report/headline.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 struct lines {
     struct oc_report *r;
@@ -38,7 +40,7 @@ static const char *file_name(const char *path)
 static void main_lines_add_model(struct lines *l)
 {
     const struct oc_model *m = l->r->in->model;
-    const struct oc_totals *t = &l->r->in->analysis->total;
+    const struct oc_totals *t = l->r->in->analysis->total;
     const char *opset = "";
     for (uint32_t i = 0; i < m->n_opset; i++)
         if (!*m->opset[i].domain)
@@ -125,7 +127,7 @@ static void add_least_cost(struct lines *l, const struct oc_totals *t, double mo
 
 static void main_lines_add_cost(struct lines *l)
 {
-    const struct oc_totals *t = &l->r->in->analysis->total;
+    const struct oc_totals *t = l->r->in->analysis->total;
     double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
     if (t->nodes && t->unknown_nodes == t->nodes) {
         main_lines_add(l, "cost", "unknown");
@@ -147,7 +149,7 @@ static void main_lines_add_cost(struct lines *l)
 static void add_memory(struct lines *l)
 {
     const struct oc_analysis *a = l->r->in->analysis;
-    const struct oc_totals *t = &a->total;
+    const struct oc_totals *t = a->total;
     const char *peak =
         a->peak.quality == OC_UNKNOWN || a->peak.node == OC_NONE
             ? ""
@@ -225,13 +227,13 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
 
 static void add_hardware(struct lines *l)
 {
-    struct oc_device_info d = oc_device_info(l->r->in->device);
-    const char *set = d.n_set ? ", changed by --hw-set" : "";
+    const struct oc_device_info *d = oc_device_info(l->r->in->device);
+    const char *set = d->n_set ? ", changed by --hw-set" : "";
     struct oc_bounds b;
     oc_bounds_of(l->r, &b);
     if (b.missing && b.missing == l->r->all.n) {
         main_lines_add(l, "hardware",
-                       oc_printf(l->arena, "%s%s: no operator has a limit in its figures", d.name, set));
+                       oc_printf(l->arena, "%s%s: no operator has a limit in its figures", d->name, set));
         return;
     }
     const char *efficiency =
@@ -239,7 +241,7 @@ static void add_hardware(struct lines *l)
     const char *but = b.missing ? oc_printf(l->arena, " (%u rows without a limit)", b.missing) : "";
     main_lines_add(l, "hardware",
                    oc_printf(l->arena, "roofline time %s on %s%s%s%s",
-                             oc_time_text(l->arena, b.roof_s * 1e9, "unknown"), d.name, set, efficiency,
+                             oc_time_text(l->arena, b.roof_s * 1e9, "unknown"), d->name, set, efficiency,
                              but));
 }
 

@@ -11,6 +11,9 @@
 #include "report/headline.h"
 #include "report/what_if.h"
 #include "write/report_write.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 enum { MAX_COLUMNS = 160, HEAD = MAX_COLUMNS / 3 };
 
@@ -146,7 +149,7 @@ static void md_text_line(struct oc_buf *b, const char *label, const char *text)
 static void quality_line(const struct oc_report *r, struct oc_buf *b)
 {
     static const char *const name[] = {"exact", "upper bounds", "lower bounds", "estimates", "unknown"};
-    const struct oc_totals *t = r->in->analysis ? &r->in->analysis->total : NULL;
+    const struct oc_totals *t = r->in->analysis ? r->in->analysis->total : NULL;
     if (!t)
         return;
     oc_buf_printf(b, "| counts are | %s", name[t->quality <= OC_UNKNOWN ? t->quality : OC_UNKNOWN]);
@@ -267,7 +270,7 @@ static void md_text_assumption(struct oc_buf *b, const char *what, const char *n
 static size_t n_assumptions(const struct oc_report_in *in)
 {
     return (in->analysis ? in->analysis->n_assumption : 0) +
-           (in->device ? oc_device_info(in->device).n_set : 0);
+           (in->device ? oc_device_info(in->device)->n_set : 0);
 }
 
 static void md_text_assumptions(const struct oc_report_in *in, struct oc_buf *b)
@@ -279,9 +282,9 @@ static void md_text_assumptions(const struct oc_report_in *in, struct oc_buf *b)
         const struct oc_assumption *q = &in->analysis->assumption[i];
         md_text_assumption(b, q->what, q->name, q->value, q->reason);
     }
-    struct oc_device_info d = in->device ? oc_device_info(in->device) : (struct oc_device_info){0};
-    for (size_t i = 0; i < d.n_set; i++)
-        md_text_assumption(b, "hardware", d.set[i].key, d.set[i].value, "set by --hw-set");
+    const struct oc_device_info *d = in->device ? oc_device_info(in->device) : NULL;
+    for (size_t i = 0; d && i < d->n_set; i++)
+        md_text_assumption(b, "hardware", d->set[i].key, d->set[i].value, "set by --hw-set");
 }
 
 static size_t n_findings(const struct oc_report_in *in)

@@ -10,6 +10,7 @@
 #include "write/tables/grid.h"
 #include "report/pyfmt.h"
 #include "report/select.h"
+#include "onnxcost/report.h"
 
 #define MAX_OUTPUT_BYTES ((size_t)256 << 20)
 #define DEFAULT_TOP      3

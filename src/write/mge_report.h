@@ -6,7 +6,7 @@
 
 #include "profile/formats/megengine.h"
 #include "report/rows.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 /* Writes the report. Errors: OC_EARG (options), OC_ELIMIT, OC_EOUTPUT. Nothing is written if the options
  * are invalid. */

@@ -10,10 +10,13 @@
 #include "report/headline.h"
 #include "report/what_if.h"
 #include "write/report_write.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 static void sum_of_model(struct oc_json_out *w, const struct oc_analysis *a)
 {
-    const struct oc_totals *t = &a->total;
+    const struct oc_totals *t = a->total;
     oc_page_key_u64(w, "nodes", true, t->nodes);
     oc_page_key_u64(w, "unknown_nodes", true, t->unknown_nodes);
     oc_page_key_u64(w, "macs", true, t->macs);
@@ -178,9 +181,9 @@ static void page_hardware(struct oc_json_out *w, struct oc_report *r)
     const struct oc_device *d = r->in->device;
     if (!oc_key_object_if(w, "hardware", d != NULL))
         return;
-    oc_key_text(w, "id", d->info.id);
-    oc_key_text(w, "name", d->info.name);
-    oc_key_text(w, "file", d->info.file);
+    oc_key_text(w, "id", d->info->id);
+    oc_key_text(w, "name", d->info->name);
+    oc_key_text(w, "file", d->info->file);
     oc_key_bool(w, "cache", r->o->cache);
     oc_key_time(w, "overhead_ns", d->overhead ? d->overhead->value * 1e9 : NAN);
     figure(w, "overhead", d->overhead);
@@ -246,10 +249,10 @@ static void html_assumptions(struct oc_json_out *w, struct oc_report *r)
     for (uint32_t i = 0; a && i < a->n_assumption; i++)
         html_assumption(w, a->assumption[i].what, a->assumption[i].name, a->assumption[i].value,
                         a->assumption[i].reason);
-    for (size_t i = 0; d && i < d->info.n_set; i++)
-        html_assumption(w, "hardware", d->info.set[i].key, d->info.set[i].value,
-                        d->info.set[i].before
-                            ? oc_printf(&r->arena, "--hw-set (hardware file: %s)", d->info.set[i].before)
+    for (size_t i = 0; d && i < d->info->n_set; i++)
+        html_assumption(w, "hardware", d->info->set[i].key, d->info->set[i].value,
+                        d->info->set[i].before
+                            ? oc_printf(&r->arena, "--hw-set (hardware file: %s)", d->info->set[i].before)
                             : "--hw-set (not in the hardware file)");
     oc_jw_end_array(w);
 }

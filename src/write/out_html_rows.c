@@ -9,6 +9,7 @@
 #include "report/columns.h"
 #include "report/receipts.h"
 #include "write/out_html.h"
+#include "onnxcost.h"
 
 #define EXACT_IN_SCRIPTS ((uint64_t)1 << 53)
 

@@ -7,6 +7,7 @@
 #include "profile/core/timeline.h"
 #include "write/out_html.h"
 #include "write/commands/out_summary.h"
+#include "onnxcost.h"
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 
@@ -289,7 +290,7 @@ void oc_page_memory(struct oc_json_out *w, struct oc_report *r)
         return;
     struct oc_lives_opts opts = oc_lives_opts_of(a);
     struct oc_lives *l = oc_lives_make(a, 0, &opts);
-    oc_page_key_u64(w, "const_bytes", true, a->total.const_bytes);
+    oc_page_key_u64(w, "const_bytes", true, a->total->const_bytes);
     oc_page_key_u64(w, "peak", l->n_step > 0, l->peak);
     oc_page_key_u64(w, "lower", l->n_step > 0, l->lower);
     oc_key_u64_if(w, "peak_step", l->n_step > 0, l->peak_step);

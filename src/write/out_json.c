@@ -5,6 +5,9 @@
 #include "report/receipts.h"
 #include "report/headline.h"
 #include "report/what_if.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 /* report.schema.json describes the layout. Unknown is null. */
 enum { JSON_VERSION = 1 };
@@ -102,7 +105,7 @@ static void model(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
     inputs(w, r, &m->graph[0]);
     json_values(w, r, "outputs", m->graph[0].output, m->graph[0].n_output);
-    oc_key_u64(w, "nodes", r->in->analysis->total.nodes);
+    oc_key_u64(w, "nodes", r->in->analysis->total->nodes);
     oc_key_u64(w, "functions", m->n_function);
     oc_jw_end_object(w);
 }
@@ -114,8 +117,8 @@ static void json_assumptions(struct oc_json_out *w, struct oc_report *r)
     for (uint32_t i = 0; a && i < a->n_assumption; i++) {
         oc_json_assumption(w, &a->assumption[i]);
     }
-    for (size_t i = 0; r->in->device && i < oc_device_info(r->in->device).n_set; i++)
-        oc_hw_set_json(w, &oc_device_info(r->in->device).set[i]);
+    for (size_t i = 0; r->in->device && i < oc_device_info(r->in->device)->n_set; i++)
+        oc_hw_set_json(w, &oc_device_info(r->in->device)->set[i]);
     oc_jw_end_array(w);
 }
 
@@ -131,7 +134,7 @@ static void json_peak(struct oc_json_out *w, const struct oc_report *r)
 static void json_totals(struct oc_json_out *w, struct oc_report *r)
 {
     bool known = r->in->analysis != NULL;
-    struct oc_totals t = known ? r->in->analysis->total : (struct oc_totals){.quality = OC_UNKNOWN};
+    struct oc_totals t = known ? *r->in->analysis->total : (struct oc_totals){.quality = OC_UNKNOWN};
     struct oc_headline h;
     oc_headline_of(r, &h);
     oc_key_object(w, "totals");
@@ -359,12 +362,12 @@ static void hardware(struct oc_json_out *w, struct oc_report *r)
     const struct oc_device *device = r->in->device;
     if (!oc_key_object_if(w, "hardware", device != NULL))
         return;
-    struct oc_device_info d = oc_device_info(device);
+    const struct oc_device_info *d = oc_device_info(device);
     const struct oc_hw_figure *figure;
     size_t n = oc_device_figures(device, &figure);
-    oc_key_text(w, "id", d.id);
-    oc_key_text(w, "name", d.name);
-    oc_key_text(w, "source_file", d.file);
+    oc_key_text(w, "id", d->id);
+    oc_key_text(w, "name", d->name);
+    oc_key_text(w, "source_file", d->file);
     oc_key_u64(w, "rows_above_roofline", r->n_too_fast);
     oc_json_roofline(w, r);
     oc_key_array(w, "figures");

@@ -9,6 +9,8 @@
 #include "report/row_roof.h"
 #include "report/rows_build.h"
 #include "write/tables/json_keys.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 static void units(struct oc_json_out *w, const struct oc_row_limits *l)
 {

@@ -12,6 +12,8 @@
 #include "report/columns.h"
 #include "write/tables/json_keys.h"
 #include "write/report_write.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 static const struct quantity {
     const char *name, *key; /* names in --order-by, in the column */

@@ -17,6 +17,7 @@
 #include "report/columns.h"
 #include "write/tables/json_keys.h"
 #include "write/trace_doc.h"
+#include "onnxcost.h"
 
 enum { MAX_COPIES = 64 };
 
@@ -534,7 +535,7 @@ static void estimated(struct telling *t)
     bool steps = !in->device;
     const char *title =
         steps ? "execution order, one microsecond per node, not a time"
-              : oc_printf(&t->r->arena, "estimated: roofline time on %s", oc_device_info(in->device).name);
+              : oc_printf(&t->r->arena, "estimated: roofline time on %s", oc_device_info(in->device)->name);
     uint32_t process = oc_trace_process(&t->doc, title);
     struct lane l = {.t = t,
                      .lane = oc_trace_lane(&t->doc, process, steps ? "nodes" : "operators back to back"),
@@ -630,7 +631,7 @@ static void trace_about(void *ctx, struct oc_json_out *w)
     oc_key_text(w, "tool", "onnxcost " ONNXCOST_VERSION);
     oc_key_text(w, "model", in->model ? in->model->path : "");
     oc_key_text(w, "profile", in->profile ? in->profile->path : "");
-    oc_key_text(w, "hardware", in->device ? oc_device_info(in->device).name : "");
+    oc_key_text(w, "hardware", in->device ? oc_device_info(in->device)->name : "");
     oc_key_text(w, "arguments", "sum of all calls in one run; times in nanoseconds, sizes in bytes");
     if (t->along && in->analysis)
         oc_key_text(w, "memory", oc_printf(&t->r->arena, "live activation bytes along: %s", t->along));

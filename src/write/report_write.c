@@ -12,6 +12,8 @@
 #include "report/what_if.h"
 #include "write/mge_report.h"
 #include "write/report_write.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 /* RFC 4180 (CRLF line ends). The last column is the layout version: columns may be added; the version is
  * raised when the meaning of a column changes. */

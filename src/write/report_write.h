@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/json_write.h"
 #include "join/run_sizes.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 #include "report/report.h"
 #include "write/tables/json_keys.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/c_locale.h"
 #include "base/diag.h"
-#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 /* Published schemas of the documents that the program writes: one file in src/write each. */
 static const struct {

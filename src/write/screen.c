@@ -11,6 +11,8 @@
 #include "report/what_if.h"
 #include "write/tables/plain_table.h"
 #include "write/tables/term_table.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 enum { MOST_BY_TYPE = 60, MOST_GROUPS = 10 };
 

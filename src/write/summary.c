@@ -12,6 +12,9 @@
 #include "report/rows_build.h"
 #include "report/class_share.h"
 #include "write/report_write.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 struct sum { /* the context of every part below */
     struct oc_report *r;
@@ -104,7 +107,7 @@ static void activation_part(struct sum *s)
 
 static void summary_cost_part(struct sum *s)
 {
-    const struct oc_totals *t = &s->r->in->analysis->total;
+    const struct oc_totals *t = s->r->in->analysis->total;
     bool none = t->nodes && t->unknown_nodes == t->nodes;
     const char *rough = oc_quality_word(t->quality);
     double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
@@ -130,7 +133,7 @@ enum { MAX_TYPES = 5, MAX_ASSUMED = 12, MAX_NAMES = 8 };
 static void type_part(struct sum *s)
 {
     const struct oc_analysis *a = s->r->in->analysis;
-    double all = (double)a->total.flops + (double)a->total.ops;
+    double all = (double)a->total->flops + (double)a->total->ops;
     const char *text = "";
     for (uint32_t i = 0; i < a->n_by_type && i < MAX_TYPES && all > 0; i++) {
         const struct oc_type_total *t = &a->by_type[i];
@@ -469,11 +472,11 @@ static void hardware_part(struct sum *s)
 /* "hw dram.bandwidth = 400 GB/s: set by --hw-set (hardware file: 1555 GB/s)" */
 static void set_part(struct sum *s)
 {
-    struct oc_device_info d = oc_device_info(s->r->in->device);
-    for (size_t i = 0; i < d.n_set; i++)
+    const struct oc_device_info *d = oc_device_info(s->r->in->device);
+    for (size_t i = 0; i < d->n_set; i++)
         summary_add(s, "assumptions",
-                    oc_printf(s->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", d.set[i].key,
-                              d.set[i].value, d.set[i].before ? d.set[i].before : "nothing"));
+                    oc_printf(s->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", d->set[i].key,
+                              d->set[i].value, d->set[i].before ? d->set[i].before : "nothing"));
 }
 
 /* ---- warnings --------------------------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
 
 #include "advice/advice.h"
 #include "hw/hwdb.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 static inline void fuzz_advice(const struct oc_report_in *in)
 {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "profile/profile.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static void check_record(const struct oc_prof_rec *r)
 {

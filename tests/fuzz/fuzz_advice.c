@@ -5,6 +5,7 @@
 
 #include "fuzz/advice_checks.h"
 #include "wire_mutator.h"
+#include "onnxcost/hardware.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET
@@ -14,10 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static const struct oc_hw_figure f32 = {.value = 10e12}, f16 = {.value = 80e12}, i8 = {.value = 160e12},
                                      dram_rate = {.value = 100e9}, launch = {.value = 5e-6};
     static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &dram_rate};
-    struct oc_device d = {.info = {.id = "d", .name = "D", .vendor = "NVIDIA", .kind = "gpu", .file = ""},
-                          .level = &dram,
-                          .n_level = 1,
-                          .overhead = &launch};
+    struct oc_device d = {
+        .info =
+            &(struct oc_device_info){.id = "d", .name = "D", .vendor = "NVIDIA", .kind = "gpu", .file = ""},
+        .level = &dram,
+        .n_level = 1,
+        .overhead = &launch};
     struct oc_model *m = NULL;
     struct oc_analysis *a = NULL;
     d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &f32;

@@ -5,6 +5,7 @@
 
 #include "gate/check.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

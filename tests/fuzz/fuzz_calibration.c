@@ -8,6 +8,9 @@
 #include "estimate/cal_file.h"
 #include "estimate/calibrate.h"
 #include "estimate/predict.h"
+#include "onnxcost.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/hardware.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -28,7 +31,8 @@ static char *written(const struct oc_calibration *c, size_t *n)
 
 static void predict_all(const struct oc_calibration *c)
 {
-    struct oc_device d = {.info = {.id = "x", .kind = "cpu"}, .level = level, .n_level = 2};
+    struct oc_device d = {
+        .info = &(struct oc_device_info){.id = "x", .kind = "cpu"}, .level = level, .n_level = 2};
     struct oc_kernel k = {.m = 64, .n = 100, .k = 32, .batch = 1, .rd_act = 4000, .rd_wt = 8000, .wr = 25600};
     struct oc_prediction p;
     d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &peak;
@@ -41,7 +45,7 @@ static void predict_all(const struct oc_calibration *c)
         oc_predict_kernel(c, &d, &k, NULL, &p);
         if (p.t_s < 0)
             abort();
-        d.info.id = cls % 2 ? c->device : "x";
+        d.info->id = cls % 2 ? c->device : "x";
     }
 }
 

@@ -5,6 +5,8 @@
 
 #include "estimate/rank_devices.h"
 #include "wire_mutator.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/hardware.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET
@@ -30,13 +32,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const int64_t batch[] = {3, OC_RANK_MAX_BATCH};
     const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 2000}};
-    struct oc_device a = {.info = {.id = "a", .file = "x.xml", .name = "A", .vendor = "V", .kind = "gpu"},
+    struct oc_device a = {.info =
+                              &(struct oc_device_info){
+                                  .id = "a", .file = "x.xml", .name = "A", .vendor = "V", .kind = "gpu"},
                           .level = &dram,
                           .n_level = 1,
                           .overhead = &launch},
                      b = a;
     const struct oc_device *const device[] = {&a, &b};
-    b.info.id = "b";
+    b.info = &(struct oc_device_info){.id = "b", .file = "x.xml", .name = "A", .vendor = "V", .kind = "gpu"};
     a.peak[OC_HW_VECTOR][OC_CLASS_F32] = b.peak[OC_HW_VECTOR][OC_CLASS_F32] = &peak;
     b.peak[OC_HW_VECTOR][OC_CLASS_I64] = &peak;
     struct oc_model *m = NULL;

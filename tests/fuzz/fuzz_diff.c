@@ -7,6 +7,7 @@
 #include "onnxcost.h"
 #include "support/build.h"
 #include "wire_mutator.h"
+#include "onnxcost/gate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET

@@ -2,6 +2,7 @@
 
 #include "fuzz/profile_checks.h"
 #include "profile/formats/column_map.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

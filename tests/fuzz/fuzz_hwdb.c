@@ -2,6 +2,7 @@
  * used as a file, and as choices that generate a well-formed file, which passes the XML parser. */
 #include "base/buf.h"
 #include "hw/hwdb.h"
+#include "onnxcost/hardware.h"
 
 #include <stdlib.h>
 #include <string.h>

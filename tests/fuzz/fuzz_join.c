@@ -9,6 +9,7 @@
 #include "join/record_cost.h"
 #include "join/run_sizes.h"
 #include "support/build.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

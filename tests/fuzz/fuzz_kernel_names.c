@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/core/kernel_names.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -5,6 +5,7 @@
 
 #include "llm/llm.h"
 #include "wire_mutator.h"
+#include "onnxcost.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET

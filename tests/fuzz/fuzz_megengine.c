@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "write/mge_report.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 extern const struct oc_importer oc_importer_megengine;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -1,4 +1,5 @@
 #include "fuzz/profile_checks.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

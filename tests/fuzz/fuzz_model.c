@@ -11,6 +11,8 @@
 #include "memory/memory_report.h"
 #include "support/whole_unpack.h"
 #include "wire_mutator.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/profile.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,6 +1,7 @@
 /* Printed lines and tables: nvprof, OpenVINO -pc, oneDNN verbose, DeepSpeed, ONNX Runtime Web, TensorFlow
  * Lite, Paddle, PyTorch. */
 #include "fuzz/profile_checks.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "ops/formula.h"
 #include "ops/user_rules.h"
+#include "onnxcost.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

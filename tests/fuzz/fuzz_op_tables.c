@@ -1,5 +1,6 @@
 /* CSV tables of rocprof, nvprof, msprof, QNN and ONNX Runtime. */
 #include "fuzz/profile_checks.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -7,6 +7,8 @@
 
 #include "memory/memory_plan.h"
 #include "wire_mutator.h"
+#include "onnxcost.h"
+#include "onnxcost/memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "profile_checks.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

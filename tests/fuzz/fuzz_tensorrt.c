@@ -7,6 +7,8 @@
 #include "profile/core/trt_name.h"
 #include "profile/formats/trt_reading.h"
 #include "support/build.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

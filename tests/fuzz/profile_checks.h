@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "profile/profile.h"
+#include "onnxcost.h"
 
 static inline void fuzz_check_profile(const struct oc_profile *p)
 {

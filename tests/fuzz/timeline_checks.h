@@ -6,6 +6,9 @@
 
 #include "profile/core/timeline.h"
 #include "profile_checks.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 static inline void fuzz_require(bool ok)
 {

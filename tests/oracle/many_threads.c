@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "onnxcost.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 enum { THREADS = 4, MAX_JOBS = 16 };
 

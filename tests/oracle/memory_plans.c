@@ -15,6 +15,8 @@
 #include "base/map.h"
 #include "memory/memory_plan.h"
 #include "memory/plan_check.h"
+#include "onnxcost.h"
+#include "onnxcost/memory.h"
 
 #define MAX_BINDS 8
 

@@ -26,6 +26,7 @@
 #include "base/wire.h"
 #include "onnx.pb-c.h"
 #include "support/whole_unpack.h"
+#include "onnxcost.h"
 
 #define MAX_INPUTS 64
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "profile/profile.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 #define PEEK_BYTES ((size_t)64 << 10)
 

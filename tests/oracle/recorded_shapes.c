@@ -22,6 +22,8 @@
 #include "analyze/analysis.h"
 #include "base/units.h"
 #include "join/join.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 #define MAX_BINDS 16
 

@@ -12,7 +12,8 @@ void oc_made_device(struct oc_made_device *d)
                                  .llc_bw = {.value = 100e9}};
     d->level[0] = (struct oc_hw_level){.name = "L3", .size = &d->llc_size, .bandwidth = &d->llc_bw};
     d->level[1] = (struct oc_hw_level){.name = "DRAM", .bandwidth = &d->dram_bw};
-    d->device = (struct oc_device){.info = {.id = "made", .kind = "cpu"}, .level = d->level, .n_level = 2};
+    d->info = (struct oc_device_info){.id = "made", .kind = "cpu"};
+    d->device = (struct oc_device){.info = &d->info, .level = d->level, .n_level = 2};
     d->device.peak[OC_HW_VECTOR][OC_CLASS_F32] = &d->f32;
     d->device.peak[OC_HW_VECTOR][OC_CLASS_I8] = &d->i8;
 }

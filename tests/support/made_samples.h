@@ -3,10 +3,13 @@
 #define OC_MADE_SAMPLES_H
 
 #include "estimate/curve.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 /* A processor of 200 GFLOP/s f32, 20 GB/s DRAM, 100 GB/s last cache of 8 MB. */
 struct oc_made_device {
     struct oc_device device;
+    struct oc_device_info info;
     struct oc_hw_figure f32, i8, dram_bw, llc_size, llc_bw;
     struct oc_hw_level level[2];
 };

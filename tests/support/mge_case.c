@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "write/mge_report.h"
+#include "onnxcost/profile.h"
 
 extern const struct oc_importer oc_importer_megengine;
 

@@ -6,6 +6,7 @@
 
 #include "onnxcost.h"
 #include "profile/profile.h"
+#include "onnxcost/report.h"
 
 /* Reads a dump from memory with the importer; always clean up with mge_free. */
 int mge_read(const char *text, size_t n, struct oc_profile *p, struct oc_err *err);

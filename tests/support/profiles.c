@@ -1,4 +1,5 @@
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "support/run_model.h"
+#include "onnxcost.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/xml_read.h"
 #include "profile/core/layer_type.h"
+#include "onnxcost/profile.h"
 
 /* ---- patterns --------------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #ifndef OC_KERNEL_NAMES_H
 #define OC_KERNEL_NAMES_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 #include "profile/profile.h"
 
 struct oc_kernel_facts {   /* "": unknown */

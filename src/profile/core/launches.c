@@ -8,10 +8,10 @@
 #include "profile/core/run_fold.h"
 #include "profile/core/run_sums.h"
 #include "profile/core/timeline.h"
+#include "onnxcost/profile.h"
 
 #define MAX_LAUNCHES ((size_t)1 << 31)
 #define MAX_LANES    60000
-
 #define LAUNCH_MEMO  1024
 enum { LAUNCH_CUT = OC_NONE - 1 }; /* the last, incomplete repetition of a run */
 

@@ -6,7 +6,7 @@
 #ifndef OC_LAUNCHES_H
 #define OC_LAUNCHES_H
 
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 #include "profile/profile.h"
 
 /* What a launch works for: a layer, a node, an operator. Texts are interned in the profile. */

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "profile/core/kernel_names.h"
 #include "profile/core/timeline.h"
+#include "onnxcost/profile.h"
 
 void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts)
 {

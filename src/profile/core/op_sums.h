@@ -5,9 +5,9 @@
 #define OC_OP_SUMS_H
 
 #include "base/buf.h"
-#include "onnxcost.h"
 #include "profile/core/launches.h"
 #include "profile/core/rec_list.h"
+#include "onnxcost_types.h"
 
 struct oc_op_row {
     struct oc_str name, type, provider;

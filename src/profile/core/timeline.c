@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 #include "base/caps.h"
+#include "onnxcost/profile.h"
 
 #define MAX_LANES   65000
 #define MAX_DETAILS 65536 /* sets of shapes: some kilobytes each, with their records */

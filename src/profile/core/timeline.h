@@ -13,7 +13,7 @@
 #define OC_TIMELINE_H
 
 #include "profile/profile.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 enum oc_event_kind {
     /* host */

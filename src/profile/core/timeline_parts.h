@@ -4,7 +4,7 @@
 
 #include "profile/core/run_sums.h"
 #include "profile/core/timeline.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 /* Events that are summed together. */
 struct calls {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profile/core/timeline_parts.h"
+#include "onnxcost/profile.h"
 
 enum { AHEAD = 16, HOST_KINDS = (1 << OC_EV_KERNEL) - 1 };
 

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/json_read.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 #include "profile/profile.h"
 #include "profile/core/timeline.h"
 

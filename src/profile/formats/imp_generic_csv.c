@@ -8,6 +8,7 @@
 #include "profile/formats/column_map.h"
 #include "profile/formats/function_tables.h"
 #include "profile/core/kernel_names.h"
+#include "onnxcost/profile.h"
 
 #define LATE_BYTES ((size_t)64 << 20) /* a table is searched in these first bytes */
 #define LINE_BYTES ((size_t)1 << 20)

@@ -11,6 +11,7 @@
 #include "profile/core/rec_list.h"
 #include "base/units.h"
 #include "profile/recorded_types.h"
+#include "onnxcost/profile.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------------- */
 

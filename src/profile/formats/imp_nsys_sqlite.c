@@ -20,6 +20,7 @@
 #include "profile/core/nvtx.h"
 #include "profile/sqlite_rows.h"
 #include "profile/core/timeline.h"
+#include "onnxcost/profile.h"
 
 #define MAX_STRINGS ((int64_t)1 << 26)
 #define MAX_NS      ((int64_t)1 << 52) /* sums of doubles stay exact */

@@ -4,6 +4,7 @@
 #include "base/caps.h"
 #include "base/units.h"
 #include "profile/formats/ort_event.h"
+#include "onnxcost/profile.h"
 
 #define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */
 #define MAX_TS_US      ((int64_t)1 << 52)

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "profile/core/kernel_names.h"
 #include "profile/core/rec_list.h"
+#include "onnxcost/profile.h"
 
 enum { NAME, STATUS, TYPE, EXEC, REAL, CPU, N_COLUMN };
 static const char *const column_name[N_COLUMN] = {"layerName", "execStatus", "layerType",

@@ -31,6 +31,7 @@
 #include "profile/recorded_types.h"
 #include "profile/text_table.h"
 #include "profile/core/timeline.h"
+#include "onnxcost/profile.h"
 
 enum section { OTHER, OPERATORS, KERNELS };
 

@@ -6,6 +6,7 @@
 #include "profile/formats/ort_event.h"
 #include "profile/formats/ort_trace.h"
 #include "profile/recorded_types.h"
+#include "onnxcost/profile.h"
 
 #define NS_PER_US 1000.0
 #define MAX_TYPES 4096

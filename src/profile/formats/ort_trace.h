@@ -14,7 +14,7 @@
 
 #include "profile/core/rec_list.h"
 #include "profile/core/run_sums.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 enum ort_kind { ORT_NODE, ORT_FENCE, ORT_KERNEL };
 

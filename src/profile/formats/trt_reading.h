@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "profile/formats/trt_layers.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 
 #define TRT_MAX_MS 1e15 /* larger numbers are invalid */
 

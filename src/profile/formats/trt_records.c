@@ -7,6 +7,7 @@
 #include "profile/core/layer_type.h"
 #include "profile/core/trt_name.h"
 #include "profile/formats/trt_reading.h"
+#include "onnxcost/profile.h"
 
 #define NS_PER_MS 1e6
 #define MAX_LANES 64

@@ -3,7 +3,7 @@
 #define OC_DEVICES_VIEW_H
 
 #include "estimate/rank_devices.h"
-#include "onnxcost.h"
+#include "onnxcost/estimate.h"
 
 void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
 

@@ -185,9 +185,9 @@ static void side_json(struct oc_json_out *w, const struct oc_diff *d, unsigned s
     oc_key_object(w, s ? "b" : "a");
     oc_key_text(w, "model", *in->model->path ? in->model->path : NULL);
     oc_key_text(w, "profile", in->profile ? in->profile->path : NULL);
-    oc_key_text(w, "hardware", in->device ? oc_device_info(in->device).id : NULL);
-    oc_key_u64(w, "nodes", in->analysis->total.nodes);
-    oc_key_u64(w, "unknown_nodes", in->analysis->total.unknown_nodes);
+    oc_key_text(w, "hardware", in->device ? oc_device_info(in->device)->id : NULL);
+    oc_key_u64(w, "nodes", in->analysis->total->nodes);
+    oc_key_u64(w, "unknown_nodes", in->analysis->total->unknown_nodes);
     oc_key_time(w, "run_time_ns", in->profile ? in->profile->run_ns : NAN);
     oc_jw_end_object(w);
 }

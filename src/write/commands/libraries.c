@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "profile/sqlite_rows.h"
 #include "report/pattern.h"
+#include "onnxcost/record.h"
 
 static bool find_protobuf_c(struct oc_library_info *out)
 {

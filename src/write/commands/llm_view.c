@@ -6,6 +6,8 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost.h"
 
 size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_line line[OC_LLM_LINES])
 {
@@ -211,10 +213,10 @@ static void put_sizes(struct view *v)
         say(v, i ? "" : "assumed", "%s %s = %s: %s", v->l->assumption[i].what, v->l->assumption[i].name,
             v->l->assumption[i].value, v->l->assumption[i].reason);
     for (size_t i = 0; i < v->l->n_device; i++) {
-        struct oc_device_info d = oc_device_info(v->l->device[i].device);
-        for (size_t k = 0; k < d.n_set; k++)
-            say(v, "assumed", "%s %s = %s: set by --hw-set (hardware file: %s)", d.id, d.set[k].key,
-                d.set[k].value, d.set[k].before ? d.set[k].before : "nothing");
+        const struct oc_device_info *d = oc_device_info(v->l->device[i].device);
+        for (size_t k = 0; k < d->n_set; k++)
+            say(v, "assumed", "%s %s = %s: set by --hw-set (hardware file: %s)", d->id, d->set[k].key,
+                d->set[k].value, d->set[k].before ? d->set[k].before : "nothing");
     }
     if (s->n_branch)
         say(v, "assumed", "prefill takes the branch without the cache, decode steps the branch with it");
@@ -320,7 +322,7 @@ static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_l
 {
     const struct oc_llm_roof *r = oc_llm_roof_of(d, line->part);
     bool known = isfinite(r->s);
-    OC_ROW(t, first ? oc_device_info(d->device).name : "", line->name,
+    OC_ROW(t, first ? oc_device_info(d->device)->name : "", line->name,
            oc_seconds_text(&v->arena, r->s, "unknown"),
            known && r->s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->s) : "unknown",
            oc_seconds_text(&v->arena, r->comp_s, "unknown"), oc_seconds_text(&v->arena, r->mem_s, "unknown"),
@@ -365,7 +367,7 @@ static void llm_view_put_limits(struct view *v)
            "compute-bound from batch");
     for (size_t i = 0; i < v->l->n_device; i++) {
         const struct oc_llm_device *d = &v->l->device[i];
-        OC_ROW(&t, oc_device_info(d->device).name, oc_bytes_text(&v->arena, d->memory_bytes),
+        OC_ROW(&t, oc_device_info(d->device)->name, oc_bytes_text(&v->arena, d->memory_bytes),
                v->l->last ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
                llm_view_limit_text(v, &d->batch), llm_view_limit_text(v, &d->context),
                llm_view_limit_text(v, &d->prompt), llm_view_limit_text(v, &d->compute_bound));
@@ -377,7 +379,7 @@ static void put_unknown(struct view *v, const struct oc_llm_device *d, const cha
                         const struct oc_llm_limit *l)
 {
     if (!l->known)
-        say(v, "unknown", "%s, %s: %s", d->device->info.name, what, l->why ? l->why : "no analysis");
+        say(v, "unknown", "%s, %s: %s", d->device->info->name, what, l->why ? l->why : "no analysis");
 }
 
 static void put_notes(struct view *v)
@@ -396,10 +398,10 @@ static void put_notes(struct view *v)
         put_unknown(v, d, "max prompt", &d->prompt);
         put_unknown(v, d, "compute-bound batch", &d->compute_bound);
         if (d->compute_bound.never && d->compute_bound.why && *d->compute_bound.why)
-            say(v, "never", "%s: %s", d->device->info.name, d->compute_bound.why);
+            say(v, "never", "%s: %s", d->device->info->name, d->compute_bound.why);
         if (d->left_out)
             say(v, "excluded", "%s: elementwise work in %s (no peak rate in the device file)",
-                d->device->info.name, d->left_out);
+                d->device->info->name, d->left_out);
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "llm/llm.h"
-#include "onnxcost.h"
+#include "onnxcost/llm.h"
 
 struct oc_llm_line { /* a run of the graph, or all decode steps */
     const char *name, *key;

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/report.h"
 
 /* Version of the CSV and JSON layouts; keys and columns may be added to a version. */
 #define LIST_VERSION      1

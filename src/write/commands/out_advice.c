@@ -8,6 +8,7 @@
 #include "write/tables/json_keys.h"
 #include "write/tables/markup.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/report.h"
 
 enum { SHOWN = 5, LABEL = 11, NAME = 60, MIN_NAME = 24, TYPE = 20, OTHER = 52 /* columns of the others */ };
 

@@ -10,6 +10,8 @@
 #include "gate/figures.h"
 #include "gate/limits.h"
 #include "write/tables/markup.h"
+#include "onnxcost.h"
+#include "onnxcost/gate.h"
 
 #define MAX_BYTES (1u << 20)
 

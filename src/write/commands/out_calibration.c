@@ -10,6 +10,7 @@
 #include "estimate/samples.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/estimate.h"
 
 enum { VERSION = 1 };
 

@@ -6,6 +6,7 @@
 #include "write/tables/json_keys.h"
 #include "write/tables/markup.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost.h"
 
 const char *oc_check_result_name(enum oc_check_result r)
 {
@@ -175,7 +176,7 @@ static void check_write_json(const struct oc_check *c, FILE *f)
     struct oc_fields o = {.json = &w};
     oc_json_begin(&w, f, "onnxcost.check", 1, c->in->model->path);
     oc_key_text(&w, "profile", c->in->profile ? c->in->profile->path : NULL);
-    oc_key_text(&w, "hardware", c->in->device ? oc_device_info(c->in->device).id : NULL);
+    oc_key_text(&w, "hardware", c->in->device ? oc_device_info(c->in->device)->id : NULL);
     oc_key_bool(&w, "passed", !c->counts.failed && !c->counts.unclear);
     oc_key_u64(&w, "limits", c->counts.limits);
     oc_key_u64(&w, "failed", c->counts.failed);

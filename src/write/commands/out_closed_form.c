@@ -6,7 +6,6 @@
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
 #include "analyze/closed_form.h"
-#include "onnxcost.h"
 
 struct closed_form_out {
     const struct oc_closed_form *f;

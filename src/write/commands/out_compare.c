@@ -13,6 +13,7 @@
 #include "write/tables/plain_table.h"
 #include "join/compare.h"
 #include "report/report.h"
+#include "onnxcost/report.h"
 
 /* A report under construction: `rows` are the selected ones, row.record is the index of the set in `c`. */
 struct comparing {

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "write/commands/devices_view.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/hardware.h"
 
 struct view {
     const struct oc_rank *r;
@@ -25,7 +26,7 @@ static size_t text_width(const struct view *v)
 
 static const char *devices_name_of(const struct view *v, size_t device)
 {
-    return v->r->device[device]->info.id;
+    return v->r->device[device]->info->id;
 }
 
 static struct oc_plain_table new_table(const struct view *v)
@@ -102,7 +103,7 @@ static void put_assumed(struct view *v)
         say(v, "", "%s %s = %s: %s", r->assumption[i].what, r->assumption[i].name, r->assumption[i].value,
             r->assumption[i].reason);
     for (size_t i = 0; i < r->n_device; i++) {
-        const struct oc_device_info *d = &r->device[i]->info;
+        const struct oc_device_info *d = r->device[i]->info;
         for (size_t k = 0; k < d->n_set; k++)
             say(v, "", "%s %s = %s: set by --hw-set (hardware file: %s)", d->id, d->set[k].key,
                 d->set[k].value, d->set[k].before ? d->set[k].before : "nothing");

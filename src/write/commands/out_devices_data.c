@@ -5,6 +5,7 @@
 #include "base/c_locale.h"
 #include "write/commands/devices_view.h"
 #include "write/tables/json_keys.h"
+#include "onnxcost/hardware.h"
 
 enum { VERSION = 1 };
 
@@ -51,7 +52,7 @@ static void devices_data_put_row(struct oc_json_out *w, const struct oc_rank *r,
     const struct oc_span *s = &t->whole[t->device[i]];
     double n = oc_rank_samples(r, t->batch);
     oc_jw_begin_object(w);
-    oc_key_text(w, "device", row->device->info.id);
+    oc_key_text(w, "device", row->device->info->id);
     oc_key_text(w, "evidence", oc_span_evidence_name(s->evidence));
     oc_key_u64_if(w, "place", row->place, row->place);
     oc_key_u64_if(w, "first_place", row->place, row->first);
@@ -73,11 +74,11 @@ static void put_class(struct oc_json_out *w, const struct oc_rank *r, const stru
     oc_key_text(w, "class", oc_op_class_name(c));
     oc_key_u64(w, "operators", t->total.class_nodes[c]);
     oc_key_count(w, "operations", t->total.class_operations[c]);
-    oc_key_text(w, "fastest", best < r->n_device ? r->device[best]->info.id : NULL);
+    oc_key_text(w, "fastest", best < r->n_device ? r->device[best]->info->id : NULL);
     oc_key_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++) {
         oc_jw_begin_object(w);
-        oc_key_text(w, "device", t->row[i].device->info.id);
+        oc_key_text(w, "device", t->row[i].device->info->id);
         put_span(w, &t->by_class[t->device[i] * OC_OP_CLASS_COUNT + c]);
         oc_jw_end_object(w);
     }
@@ -124,7 +125,7 @@ static void put_phases(struct oc_json_out *w, const char *key, const struct oc_r
 
 static const char *devices_data_device_name(const struct oc_rank *r, int what)
 {
-    return what < 0 ? NULL : r->device[what]->info.id;
+    return what < 0 ? NULL : r->device[what]->info->id;
 }
 
 static const char *devices_data_limit_name(const struct oc_rank *r, int what)
@@ -142,7 +143,7 @@ static const char *fit_name(const struct oc_rank *r, int what)
 static void put_pair(struct oc_json_out *w, const struct oc_rank *r, size_t first, size_t second)
 {
     const struct oc_rank_phases *p = &r->pair[first * r->n_device + second];
-    const char *const id[] = {r->device[first]->info.id, r->device[second]->info.id};
+    const char *const id[] = {r->device[first]->info->id, r->device[second]->info->id};
     oc_jw_begin_object(w);
     oc_key_text(w, "first", id[0]);
     oc_key_text(w, "second", id[1]);
@@ -170,7 +171,7 @@ static void devices_data_put_batches(struct oc_json_out *w, const struct oc_rank
     oc_key_array(w, "devices");
     for (size_t i = 0; i < r->n_device; i++) {
         oc_jw_begin_object(w);
-        oc_key_text(w, "device", r->device[i]->info.id);
+        oc_key_text(w, "device", r->device[i]->info->id);
         put_phases(w, "limit", r, &r->limit[i], "limit", devices_data_limit_name);
         put_phases(w, "memory", r, &r->fits[i], "fits", fit_name);
         oc_jw_end_object(w);
@@ -196,15 +197,15 @@ static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
     for (size_t i = 0; i < r->n_device; i++) {
         const struct oc_device *d = r->device[i];
         oc_jw_begin_object(w);
-        oc_key_text(w, "device", d->info.id);
-        oc_key_text(w, "name", d->info.name);
-        oc_key_text(w, "vendor", d->info.vendor);
-        oc_key_text(w, "kind", d->info.kind);
+        oc_key_text(w, "device", d->info->id);
+        oc_key_text(w, "name", d->info->name);
+        oc_key_text(w, "vendor", d->info->vendor);
+        oc_key_text(w, "kind", d->info->kind);
         oc_key_double(w, "overhead_s", d->overhead ? d->overhead->value : NAN);
         oc_key_double(w, "design_power_w", d->power ? d->power->value : NAN);
         oc_key_array(w, "set");
-        for (size_t k = 0; k < d->info.n_set; k++)
-            oc_hw_set_json(w, &d->info.set[k]);
+        for (size_t k = 0; k < d->info->n_set; k++)
+            oc_hw_set_json(w, &d->info->set[k]);
         oc_jw_end_array(w);
         oc_jw_end_object(w);
     }
@@ -249,7 +250,7 @@ static void csv_fields(struct oc_fields *o, const struct oc_rank *r, const struc
     oc_field_u64_if(o, "place", row->place, row->place);
     oc_field_u64_if(o, "first_place", row->place, row->first);
     oc_field_u64_if(o, "last_place", row->place, row->last);
-    oc_field_text(o, "device", row->device->info.id);
+    oc_field_text(o, "device", row->device->info->id);
     oc_field_text(o, "class", all ? NULL : oc_op_class_name(op_class));
     oc_field_double(o, "low_s", s->lo_s);
     oc_field_double(o, "middle_s", s->mid_s);

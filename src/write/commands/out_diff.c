@@ -67,7 +67,7 @@ static const char *side_text(struct oc_diff_view *v, unsigned s)
     if (in->profile)
         text = oc_printf(&v->arena, "%s, %s (%s of %u runs)", text, in->profile->path,
                          oc_stat_name(in->profile->stat), in->profile->runs_used);
-    return in->device ? oc_printf(&v->arena, "%s, %s", text, oc_device_info(in->device).name) : text;
+    return in->device ? oc_printf(&v->arena, "%s, %s", text, oc_device_info(in->device)->name) : text;
 }
 
 /* Input shapes, printed if they differ between the sides. */
@@ -106,7 +106,7 @@ static void diff_sides(struct oc_diff_view *v, struct oc_sheet *s)
 static const char *total_text(struct oc_diff_view *v, unsigned m, unsigned s)
 {
     const struct oc_diff_total *t = &v->d->total[m];
-    const char *mark = v->d->in[s].analysis->total.unknown_nodes && m < OC_DIFF_PARAMS ? ">= " : "";
+    const char *mark = v->d->in[s].analysis->total->unknown_nodes && m < OC_DIFF_PARAMS ? ">= " : "";
     if (!t->known[s])
         return "-";
     return t->is_time ? diff_amount(v, m, t->v[s])

@@ -10,6 +10,8 @@
 #include "join/run_sizes.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost.h"
 
 enum { VERSION = 1, LABEL = 12 };
 
@@ -205,7 +207,7 @@ static void estimate_write_head(struct estimate_out *o, FILE *f)
     const struct oc_estimate *e = o->e;
     struct oc_arena *a = &o->arena;
     estimate_put_line(o, f, "model", e->analysis->model->path);
-    estimate_put_line(o, f, "device", e->device->info.id);
+    estimate_put_line(o, f, "device", e->device->info->id);
     if (e->cal)
         estimate_put_line(o, f, "calibration",
                           oc_printf(a, "%s, %s%s%s%s; %" PRIu32 " kernels from %" PRIu32 " recordings",
@@ -303,7 +305,7 @@ static void estimate_write_json(struct oc_fields *f, const struct oc_estimate *e
     struct oc_json_out w;
     f->json = &w;
     oc_json_begin(&w, out, "onnxcost.estimate", VERSION, e->analysis->model->path);
-    oc_key_text(&w, "device", e->device->info.id);
+    oc_key_text(&w, "device", e->device->info->id);
     oc_key_text(&w, "calibration_device", e->cal ? e->cal->device : NULL);
     oc_key_text(&w, "calibration_runtime", e->cal ? e->cal->runtime : NULL);
     estimate_plan_json(&w, e);

@@ -8,9 +8,9 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "join/explain_match.h"
-#include "onnxcost.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/report.h"
 
 enum { MAX_NODES = 12 };
 

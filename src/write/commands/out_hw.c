@@ -10,6 +10,8 @@
 #include "hw/hwdb.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 enum { VERSION = 1, MAX_COLUMNS = 20 };
 
@@ -202,21 +204,21 @@ static void list_row(struct hw_table *t, const struct oc_device *d)
 {
     const struct oc_hw_level *dram = oc_device_dram(d);
     const struct hw_cell cell[] = {
-        text_cell(d->info.id),
-        text_cell(d->info.kind),
-        text_cell(d->info.vendor),
+        text_cell(d->info->id),
+        text_cell(d->info->kind),
+        text_cell(d->info->vendor),
         number_cell(t, best_peak(d, OC_CLASS_F32, OC_CLASS_F32), "FLOP/s"),
         number_cell(t, best_peak(d, OC_CLASS_F16, OC_CLASS_BF16), "FLOP/s"),
         number_cell(t, best_peak(d, OC_CLASS_I8, OC_CLASS_I8), "OP/s"),
         number_cell(t, dram && dram->size ? dram->size->value : 0, "B"),
         number_cell(t, dram && dram->bandwidth ? dram->bandwidth->value : 0, "B/s"),
         figure_cell(d->power),
-        text_cell(d->info.name),
-        text_cell(d->info.sku),
-        text_cell(d->info.base),
-        text_cell(aliases(&t->arena, &d->info)),
+        text_cell(d->info->name),
+        text_cell(d->info->sku),
+        text_cell(d->info->base),
+        text_cell(aliases(&t->arena, d->info)),
         number_cell(t, (double)d->n_figure, ""),
-        text_cell(d->info.file),
+        text_cell(d->info->file),
     };
     memcpy(add_row(t), cell, sizeof(cell));
 }
@@ -389,8 +391,9 @@ int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, c
                          .n_column = OC_COUNT(diff_columns),
                          .width_chars = width_chars};
     if (!is_data(format)) {
-        oc_plain_say("first", 8, width_chars, oc_printf(&t.arena, "%s: %s", a->info.id, a->info.name), out);
-        oc_plain_say("second", 8, width_chars, oc_printf(&t.arena, "%s: %s", b->info.id, b->info.name), out);
+        oc_plain_say("first", 8, width_chars, oc_printf(&t.arena, "%s: %s", a->info->id, a->info->name), out);
+        oc_plain_say("second", 8, width_chars, oc_printf(&t.arena, "%s: %s", b->info->id, b->info->name),
+                     out);
         fputs("ratio   second / first\n\n", out);
     }
     diff_peaks(&t, a, b);

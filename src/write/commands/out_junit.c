@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "write/commands/out_check.h"
 #include "write/tables/markup.h"
+#include "onnxcost.h"
 
 static void junit_seconds(struct oc_buf *b, double ns)
 {
@@ -46,7 +47,7 @@ static void properties(struct oc_buf *b, const struct oc_check *c, struct oc_are
     if (in->profile)
         property(b, "profile", in->profile->path);
     if (in->device)
-        property(b, "hardware", oc_device_info(in->device).id);
+        property(b, "hardware", oc_device_info(in->device)->id);
     for (uint32_t i = 0; (text = oc_check_assumption(a, c, i)); i++)
         property(b, "assumption", text);
     oc_buf_str(b, "    </properties>\n");

@@ -4,6 +4,8 @@
 #include "base/units.h"
 #include "write/tables/json_keys.h"
 #include "write/commands/llm_view.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost.h"
 
 enum { VERSION = 1 };
 
@@ -42,9 +44,9 @@ static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
         oc_json_assumption(w, &l->assumption[i]);
     }
     for (size_t i = 0; i < l->n_device; i++) {
-        struct oc_device_info d = oc_device_info(l->device[i].device);
-        for (size_t k = 0; k < d.n_set; k++)
-            oc_hw_set_json(w, &d.set[k]);
+        const struct oc_device_info *d = oc_device_info(l->device[i].device);
+        for (size_t k = 0; k < d->n_set; k++)
+            oc_hw_set_json(w, &d->set[k]);
     }
     oc_jw_end_array(w);
 }
@@ -156,7 +158,7 @@ static void put_device(struct oc_fields *o, const struct oc_llm *l, const struct
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(l, &o->arena, line);
     oc_jw_begin_object(w);
-    oc_key_text(w, "device", oc_device_info(d->device).id);
+    oc_key_text(w, "device", oc_device_info(d->device)->id);
     oc_key_array(w, "roofs");
     for (size_t i = 0; i < n; i++) {
         oc_fields_begin(o);
@@ -209,7 +211,7 @@ void oc_llm_write_csv(const struct oc_llm *l, FILE *f)
     for (size_t i = 0; i < n * (l->n_device ? l->n_device : 1); i++) {
         const struct oc_llm_device *d = l->n_device ? &l->device[i / n] : NULL;
         oc_fields_begin(&o);
-        oc_field_text(&o, "device", d ? oc_device_info(d->device).id : NULL);
+        oc_field_text(&o, "device", d ? oc_device_info(d->device)->id : NULL);
         oc_field_text(&o, "run", line[i % n].key);
         oc_field_u64(&o, "batch", (uint64_t)l->opts.batch);
         token_fields(&o, &line[i % n]);

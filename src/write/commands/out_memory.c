@@ -7,6 +7,8 @@
 #include "memory/memory_report.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 #define VERSION 1 /* keys may be added to a version */
 
@@ -33,7 +35,7 @@ static void constants(struct mem_json *j)
 {
     const struct oc_analysis *a = j->m->a;
     oc_key_object(&j->w, "constants");
-    oc_key_u64(&j->w, "bytes", a->total.const_bytes);
+    oc_key_u64(&j->w, "bytes", a->total->const_bytes);
     oc_key_array(&j->w, "classes");
     for (unsigned c = 0; c < OC_PC_COUNT; c++) {
         if (!a->class_elems[c] && !a->class_bytes[c])
@@ -196,10 +198,10 @@ static void memory_fit(struct mem_json *j)
     if (!oc_key_object_if(&j->w, "fit", f->device != NULL))
         return;
     oc_key_text(&j->w, "fits", says[f->fits]);
-    oc_key_text(&j->w, "device", f->device->info.id);
+    oc_key_text(&j->w, "device", f->device->info->id);
     oc_key_array(&j->w, "assumptions");
-    for (size_t i = 0; i < f->device->info.n_set; i++)
-        oc_hw_set_json(&j->w, &f->device->info.set[i]);
+    for (size_t i = 0; i < f->device->info->n_set; i++)
+        oc_hw_set_json(&j->w, &f->device->info->set[i]);
     oc_jw_end_array(&j->w);
     oc_key_u64_if(&j->w, "needs_bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
     oc_key_u64(&j->w, "capacity_bytes", f->capacity);
@@ -256,7 +258,7 @@ static const char *node_label(struct mem_out *o, uint32_t node)
 static void constant_rows(struct mem_out *o)
 {
     const struct oc_analysis *a = o->m->a;
-    const char *text = oc_printf(&o->arena, "%s", oc_bytes_text(&o->arena, (double)a->total.const_bytes)),
+    const char *text = oc_printf(&o->arena, "%s", oc_bytes_text(&o->arena, (double)a->total->const_bytes)),
                *sep = ": ";
     for (unsigned c = OC_PC_COUNT; c-- > 0;) {
         if (!a->class_bytes[c])
@@ -382,12 +384,12 @@ static void print_fit(struct mem_out *o)
         o, "fit",
         oc_printf(&o->arena, "%s: needs %s%s, %s has %s (%.2f %%), %s %s", says[f->fits],
                   oc_quality_word(o->m->quality), oc_bytes_text(&o->arena, (double)needs),
-                  f->device->info.name, oc_bytes_text(&o->arena, (double)f->capacity),
+                  f->device->info->name, oc_bytes_text(&o->arena, (double)f->capacity),
                   (double)needs / (double)f->capacity * 100,
                   oc_bytes_text(&o->arena, (double)(inside ? f->capacity - needs : needs - f->capacity)),
                   inside ? "free" : "missing"));
-    for (size_t i = 0; i < f->device->info.n_set; i++) {
-        const struct oc_hw_set *set = &f->device->info.set[i];
+    for (size_t i = 0; i < f->device->info->n_set; i++) {
+        const struct oc_hw_set *set = &f->device->info->set[i];
         memory_line(o, "assumed",
                     oc_printf(&o->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", set->key,
                               set->value, set->before ? set->before : "nothing"));

@@ -8,6 +8,7 @@
 #include "memory/memory_plan.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/memory.h"
 
 enum { VERSION = 1 };
 

@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "estimate/samples.h"
 #include "write/tables/json_keys.h"
+#include "onnxcost/estimate.h"
 
 enum { VERSION = 1 };
 

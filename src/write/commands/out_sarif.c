@@ -4,6 +4,7 @@
 
 #include "write/tables/json_keys.h"
 #include "write/commands/out_check.h"
+#include "onnxcost.h"
 
 struct sarif {
     struct oc_json_out w;

@@ -8,6 +8,8 @@
 #include "write/tables/json_keys.h"
 #include "write/tables/markup.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
 
 enum { SHOWN = 8, COLUMNS = 7 };
 
@@ -120,7 +122,7 @@ static void fill(struct sizes_table *x)
     OC_ROW(&x->t, "size", "runs", "median", "%", "MMACs", "GFLOP/s", "GB/s");
     for (uint32_t i = 0; i < shown; i++)
         add_line(x, oc_size_text(s, set[i], x->arena), set[i],
-                 oc_time_text(x->arena, set[i]->median_ns, "unknown"), mega_macs(x->arena, &set[i]->total));
+                 oc_time_text(x->arena, set[i]->median_ns, "unknown"), mega_macs(x->arena, set[i]->total));
     if (shown < s->n_set)
         add_others(x, set + shown, s->n_set - shown);
 }
@@ -163,7 +165,7 @@ void oc_out_sizes(struct oc_report *r, bool markdown, FILE *f)
 
 static void json_set(struct oc_json_out *w, const struct oc_sizes *s, const struct oc_size_set *set)
 {
-    const struct oc_totals *t = &set->total;
+    const struct oc_totals *t = set->total;
     bool known_work = t->quality != OC_UNKNOWN;
     oc_jw_begin_object(w);
     oc_key_object(w, "values");

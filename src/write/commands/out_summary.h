@@ -3,7 +3,7 @@
 #define OC_OUT_SUMMARY_H
 
 #include "profile/time_summary.h"
-#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 enum oc_view {
     OC_VIEW_DEVICE,

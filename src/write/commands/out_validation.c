@@ -9,6 +9,7 @@
 #include "estimate/validate.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost/estimate.h"
 
 enum { VERSION = 1 };
 

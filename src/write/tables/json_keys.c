@@ -7,6 +7,9 @@
 #include "base/ck.h"
 #include "base/units.h"
 #include "report/receipts.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/report.h"
 
 void oc_fields_begin(struct oc_fields *f)
 {
@@ -240,6 +243,11 @@ void oc_key_quality_of(struct oc_json_out *w, const char *key, unsigned quality)
 void oc_key_quality(struct oc_json_out *w, unsigned quality)
 {
     oc_key_quality_of(w, "quality", quality);
+}
+
+const char *oc_version(void)
+{
+    return ONNXCOST_VERSION;
 }
 
 void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, const char *model)

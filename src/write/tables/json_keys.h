@@ -6,7 +6,7 @@
 #include "base/json_write.h"
 #include "estimate/kernel.h"
 #include "join/join.h"
-#include "onnxcost.h"
+#include "onnxcost_types.h"
 #include "report/report.h"
 #include "write/tables/plain_table.h"
 

@@ -17,6 +17,9 @@
 #include "join/join.h"
 #include "support/build.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 struct advised {
     uint8_t *bytes;

@@ -1,4 +1,5 @@
 #include "unit/advice/advice_case.h"
+#include "onnxcost/hardware.h"
 
 /* Conv [1,8,16,16] to 8 channels, BatchNormalization, Relu. A tensor: 8 * 16 * 16 * 4 = 8192 bytes. */
 static struct oc_builder *conv_bn_relu(bool read_twice)
@@ -147,7 +148,9 @@ static void device_bandwidth_bounds_chains(void **state)
     static const struct oc_hw_figure bandwidth = {.value = 100e9};
     static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth};
     const struct oc_device d = {
-        .info = {.name = "D", .vendor = "", .kind = "cpu", .file = ""}, .level = &dram, .n_level = 1};
+        .info = &(struct oc_device_info){.name = "D", .vendor = "", .kind = "cpu", .file = ""},
+        .level = &dram,
+        .n_level = 1};
     struct advised x;
     (void)state;
     advise_case(&x, chain(false), "mul,Mul,,10\nsub,Sub,,20\nexp,Exp,,30\nsum,ReduceSum,,40\n", &d);

@@ -1,4 +1,5 @@
 #include "unit/advice/advice_case.h"
+#include "onnxcost/hardware.h"
 
 /* 3x3 convolutions of 64 to 64 channels over 32x32 positions: 64 * 64 * 9 * 1024 = 37,748,736 MACs, that is
  * 75,497,472 operations: 755 us at 100 G/s. */
@@ -187,7 +188,9 @@ static void contributor_far_below_the_roofline(void **state)
     (void)state;
     static const struct oc_hw_figure f32_peak = {.value = 1e12}, bandwidth = {.value = 1e12};
     static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth};
-    struct oc_device d = {.info = {.id = "d", .name = "Device", .vendor = "Acme", .kind = "cpu", .file = ""},
+    struct oc_device d = {.info =
+                              &(struct oc_device_info){
+                                  .id = "d", .name = "Device", .vendor = "Acme", .kind = "cpu", .file = ""},
                           .level = &dram,
                           .n_level = 1};
     d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &f32_peak;
@@ -215,7 +218,9 @@ static void integer_and_float_operations_have_one_unit(void **state)
     (void)state;
     static const struct oc_hw_figure peak = {.value = 1e12}, bandwidth = {.value = 1e15};
     static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth};
-    struct oc_device d = {.info = {.id = "d", .name = "Device", .vendor = "Acme", .kind = "cpu", .file = ""},
+    struct oc_device d = {.info =
+                              &(struct oc_device_info){
+                                  .id = "d", .name = "Device", .vendor = "Acme", .kind = "cpu", .file = ""},
                           .level = &dram,
                           .n_level = 1};
     d.peak[OC_HW_VECTOR][OC_CLASS_F32] = d.peak[OC_HW_VECTOR][OC_CLASS_I32] = &peak;

@@ -8,6 +8,7 @@
 #include "unit/advice/advice_case.h"
 
 #include "profile/core/timeline.h"
+#include "onnxcost/hardware.h"
 
 enum { STEP, LOAD, KERNEL, COPY, NAMES };
 static const char *names[NAMES] = {"step", "DataLoader", "gemm", "Memcpy HtoD (Pageable -> Device)"};
@@ -209,8 +210,9 @@ static void short_kernels_with_work_are_not_reported(void **state)
 static void short_device_kernels_need_a_launch_time(void **state)
 {
     static const struct oc_hw_figure five = {.value = 5e-6, .basis = OC_BASIS_ASSUMED};
-    const struct oc_device d = {.info = {.name = "D", .vendor = "", .kind = "gpu", .file = ""},
-                                .overhead = &five};
+    const struct oc_device d = {
+        .info = &(struct oc_device_info){.name = "D", .vendor = "", .kind = "gpu", .file = ""},
+        .overhead = &five};
     struct advised x;
     (void)state;
     advise_case(

@@ -1,4 +1,5 @@
 #include "unit/advice/advice_case.h"
+#include "onnxcost/hardware.h"
 
 /* 10 TFLOP/s f32, 40 or 30 TFLOP/s f16 on the matrix unit, 80 TOP/s int8; 100 GB/s. */
 static const struct oc_hw_figure f32_peak = {.value = 10e12}, f16_peak = {.value = 40e12},
@@ -8,7 +9,9 @@ static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth}
 
 static struct oc_device device(const char *vendor, const struct oc_hw_figure *f16)
 {
-    struct oc_device d = {.info = {.id = "d", .name = "Device", .vendor = vendor, .kind = "gpu", .file = ""},
+    struct oc_device d = {.info =
+                              &(struct oc_device_info){
+                                  .id = "d", .name = "Device", .vendor = vendor, .kind = "gpu", .file = ""},
                           .level = &dram,
                           .n_level = 1};
     d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &f32_peak;

@@ -10,6 +10,7 @@
 
 #include "analyze/analysis.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 static struct oc_arena texts;
 

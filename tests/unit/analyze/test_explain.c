@@ -12,6 +12,7 @@
 #include "support/build.h"
 #include "zoo.h"
 #include "onnxcost.h"
+#include "onnxcost/report.h"
 
 struct pair {
     uint8_t *bytes;
@@ -62,7 +63,7 @@ static void check_sums(const struct pair *p)
     }
     for (int i = 0; i < 2; i++) {
         assert_int_equal(count[i], p->x.count[i]);
-        assert_int_equal(count[i], p->a[i]->total.flops + p->a[i]->total.ops);
+        assert_int_equal(count[i], p->a[i]->total->flops + p->a[i]->total->ops);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "analyze/lives.h"
 #include "support/run_model.h"
+#include "onnxcost.h"
 
 struct seen {
     struct oc_run r;

@@ -218,7 +218,7 @@ static void check_equals_analysis(struct run *r)
             assert_int_equal(sum[p], x.cost.hist_f[p] + x.cost.hist_i[p] - (p == OC_DEQ ? x.dequantized : 0));
         total += x.flops;
     }
-    assert_int_equal(total, r->a->total.flops + r->a->total.ops);
+    assert_int_equal(total, r->a->total->flops + r->a->total->ops);
     oc_recount_free(recount);
 }
 

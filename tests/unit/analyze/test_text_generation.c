@@ -9,6 +9,7 @@
 
 #include "analyze/analysis.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 struct result {
     struct oc_model *m;

@@ -141,7 +141,7 @@ static void sizes_at_failing_nodes_and_multiples_are_tried(void **state)
         assert_true(oc_analysis_input(m.analysis, 0, dim, &in));
         assert_int_equal(dim[row[i].axis], row[i].size);
         assert_non_null(strstr(in.assumed, "first tried size that fits the model"));
-        assert_int_equal(m.analysis->total.quality, OC_EXACT);
+        assert_int_equal(m.analysis->total->quality, OC_EXACT);
         drop(&m);
     }
 }

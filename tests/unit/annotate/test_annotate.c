@@ -11,6 +11,7 @@
 
 #include "onnxcost.h"
 #include "support/build.h"
+#include "onnxcost/report.h"
 
 struct text {
     char *data;

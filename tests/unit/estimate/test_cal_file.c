@@ -10,6 +10,7 @@
 
 #include "estimate/calibrate.h"
 #include "support/many.h"
+#include "onnxcost/estimate.h"
 
 static struct oc_cal_errors errors(void)
 {

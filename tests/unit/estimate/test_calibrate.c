@@ -11,6 +11,7 @@
 
 #include "estimate/forest.h"
 #include "support/made_samples.h"
+#include "onnxcost/estimate.h"
 
 /* A cost curve: T = t0 + (Tc^p + Tm^p)^(1/p) with efficiencies Ec and Em and almost no saturation. */
 static struct oc_cal_curve make_curve(double t0, double ec, double em, double p)

@@ -104,7 +104,7 @@ static void per_core_caches_speed_up_small_kernels(void **state)
     p = point_of(&d, &big);
     assert_near(oc_curve_time(&c, &p, NULL), 40e-6);
     d.device.n_figure = 3;
-    d.device.info.kind = "gpu";
+    d.device.info->kind = "gpu";
     p = point_of(&d, &big);
     assert_near(oc_curve_time(&c, &p, NULL), 40e-6);
 }
@@ -172,7 +172,7 @@ static void unknown_peaks_and_counts_are_marked(void **state)
     p = point_of(&d, &k);
     struct oc_cal_curve c = oc_curve_shipped(OC_CAL_CPU, OC_KC_GEMM, 200e9, 20e9);
     assert_true(isnan(oc_curve_time(&c, &p, NULL)));
-    struct oc_device bare = {.info = {.kind = "gpu"}};
+    struct oc_device bare = {.info = &(struct oc_device_info){.kind = "gpu"}};
     k.work.unknown = false;
     oc_cal_point_make(&bare, &k, 0, &p);
     assert_true(p.tc_assumed && p.tm_assumed && p.roof_s == 0);

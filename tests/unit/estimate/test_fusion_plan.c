@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 static struct oc_buf text;
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/build.h"
+#include "onnxcost.h"
 
 struct made {
     uint8_t *bytes;

@@ -9,6 +9,7 @@
 
 #include "ops/op.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 /* The kernel of a model with one node. */
 static struct oc_kernel kernel_of(struct oc_builder *b)

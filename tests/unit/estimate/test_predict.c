@@ -11,6 +11,7 @@
 
 #include "estimate/calibrate.h"
 #include "support/made_samples.h"
+#include "onnxcost/estimate.h"
 
 static void assert_near(double got, double want)
 {
@@ -107,7 +108,7 @@ static void evidence_levels_fall_back_with_wider_intervals(void **state)
     fast.f32.value *= 2;
     fast.dram_bw.value *= 2;
     fast.llc_bw.value *= 2;
-    fast.device.info.id = "made-twice";
+    fast.device.info->id = "made-twice";
     p = predict(f.cal, d, &f.known, true);
     struct oc_prediction q = predict(f.cal, &fast.device, &f.known, false);
     assert_int_equal(q.evidence, OC_EVIDENCE_SISTER);

@@ -13,7 +13,8 @@
 #include "estimate/rank_devices.h"
 #include "estimate/rank_span.h"
 #include "zoo.h"
-#include "onnxcost.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/hardware.h"
 
 /* ---- models ---- */
 
@@ -59,15 +60,24 @@ static const struct oc_hw_figure fast = {.value = 1e18}, gb100 = {.value = 100e9
 static const struct oc_hw_level wide_dram = {.name = "DRAM", .bandwidth = &gb100, .size = &b100k},
                                 narrow_dram = {.name = "DRAM", .bandwidth = &gb1, .size = &gib1};
 
+/* The last eight stay valid. */
+static struct oc_device_info *device_info(const char *id, const char *name, const char *kind)
+{
+    static struct oc_device_info info[8];
+    static unsigned n;
+    struct oc_device_info *i = &info[n++ % 8];
+    *i = (struct oc_device_info){.id = id, .name = name, .file = "a.xml", .kind = kind, .vendor = "V"};
+    return i;
+}
+
 /* Launches are slow, memory is fast. */
 static struct oc_device wide(void)
 {
-    struct oc_device d = {
-        .info = {.id = "wide", .name = "Wide", .file = "a.xml", .kind = "gpu", .vendor = "V"},
-        .level = &wide_dram,
-        .n_level = 1,
-        .overhead = &us100,
-        .power = &w50};
+    struct oc_device d = {.info = device_info("wide", "Wide", "gpu"),
+                          .level = &wide_dram,
+                          .n_level = 1,
+                          .overhead = &us100,
+                          .power = &w50};
     d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &fast;
     return d;
 }
@@ -75,12 +85,11 @@ static struct oc_device wide(void)
 /* Launches are fast, memory is slow. */
 static struct oc_device narrow(void)
 {
-    struct oc_device d = {
-        .info = {.id = "narrow", .name = "Narrow", .file = "a.xml", .kind = "cpu", .vendor = "V"},
-        .level = &narrow_dram,
-        .n_level = 1,
-        .overhead = &us1,
-        .power = &w10};
+    struct oc_device d = {.info = device_info("narrow", "Narrow", "cpu"),
+                          .level = &narrow_dram,
+                          .n_level = 1,
+                          .overhead = &us1,
+                          .power = &w10};
     d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &fast;
     return d;
 }
@@ -252,7 +261,7 @@ static void devices_are_ranked_by_energy(void **state)
     struct loaded l = load_product("float[N,64]");
     struct oc_device a = wide(), b = narrow(), c = wide();
     const struct oc_device *const device[] = {&a, &c, &b};
-    c.info.id = "no power";
+    c.info->id = "no power";
     c.power = NULL;
     struct oc_rank_opts o = {.device = device, .n_device = 3, .batch = batch, .n_batch = 1};
     struct oc_rank *r = rank(&l, o);
@@ -310,7 +319,7 @@ static void recast_changes_bytes_and_peaks(void **state)
     const struct oc_device *const device[] = {&a, &b};
     const struct oc_rank_row *row;
     struct oc_rank_opts o = {.device = device, .n_device = 2, .as = "fp16"};
-    b.info.id = "half";
+    b.info->id = "half";
     b.peak[OC_HW_MATRIX][OC_CLASS_F16] = &fast;
     struct oc_rank *r = rank(&l, o);
     oc_rank_rows(r, 0, NULL, &row);
@@ -390,12 +399,12 @@ static void device_without_peak_or_bandwidth_has_no_time(void **state)
     const struct oc_device *const device[] = {&peak, &launch, &memory, &good};
     static const char *const missing[] = {"no vector f32 peak", "no overhead of a launch",
                                           "no DRAM bandwidth"};
-    peak.info.id = "peak";
+    peak.info->id = "peak";
     peak.peak[OC_HW_VECTOR][OC_CLASS_F32] = NULL;
     peak.peak[OC_HW_MATRIX][OC_CLASS_F16] = &fast; /* a neighbouring class is not used */
-    launch.info.id = "launch";
+    launch.info->id = "launch";
     launch.overhead = NULL;
-    memory.info.id = "memory";
+    memory.info->id = "memory";
     memory.n_level = 0;
     struct oc_rank *r = rank(&l, (struct oc_rank_opts){.device = device, .n_device = 4});
     const struct oc_rank_row *row;

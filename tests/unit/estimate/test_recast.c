@@ -10,6 +10,7 @@
 
 #include "estimate/predict.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 struct made {
     uint8_t *bytes;

@@ -12,6 +12,7 @@
 
 #include "estimate/samples.h"
 #include "support/many.h"
+#include "onnxcost.h"
 
 /* A folder of empty files. */
 static char folder[64];

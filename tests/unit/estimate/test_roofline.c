@@ -1,4 +1,5 @@
 #include "estimate/roofline.h"
+#include "onnxcost/hardware.h"
 
 #include <math.h>
 #include <setjmp.h>

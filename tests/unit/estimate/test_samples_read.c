@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "support/build.h"
+#include "onnxcost/estimate.h"
 
 /* Four equal matrix products and a Relu: about 100 us, 3 us, widely varying, an inserted operator. */
 enum { RUNS = 12 };

@@ -8,7 +8,7 @@
 
 #include "gate/limits.h"
 #include "support/many.h"
-#include "onnxcost.h"
+#include "onnxcost/gate.h"
 
 static struct oc_budget *empty_budget(void)
 {

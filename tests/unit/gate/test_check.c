@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/run_model.h"
+#include "onnxcost.h"
 
 /* A convolution of 4 x 3 x 3 x 3 weights over 8 x 8: 4*8*8 * 27 = 6912 MACs, 108 parameters, and a node that
  * of unknown type if `strange`. */

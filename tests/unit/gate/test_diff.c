@@ -11,6 +11,7 @@
 #include "join/join.h"
 #include "support/profiles.h"
 #include "support/run_model.h"
+#include "onnxcost/profile.h"
 
 /* x [1,3,8,8] -> conv1 (out channels, 3x3, same size) -> act -> ... */
 static struct oc_run make_run(unsigned channels, const char *act, bool tail)

@@ -1,5 +1,7 @@
 /* Inheritance between devices, and values set by the user. */
 #include "hw/hwdb.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,11 +86,11 @@ static void derived_device_inherits_what_it_does_not_replace(void **state)
     for (int first = 0; first < 2; first++) {
         struct files f = {0};
         const struct oc_device *d = read_second(&f, heir, first);
-        assert_string_equal(d->info.vendor, "V");
-        assert_string_equal(d->info.kind, "gpu");
-        assert_string_equal(d->info.sku, "80 GB");
-        assert_string_equal(d->info.base, "BIG");
-        assert_int_equal(d->info.n_alias, 0);
+        assert_string_equal(d->info->vendor, "V");
+        assert_string_equal(d->info->kind, "gpu");
+        assert_string_equal(d->info->sku, "80 GB");
+        assert_string_equal(d->info->base, "BIG");
+        assert_int_equal(d->info->n_alias, 0);
         assert_true(d->peak[OC_HW_VECTOR][OC_CLASS_F32]->value == 1e12);
         assert_string_equal(d->peak[OC_HW_VECTOR][OC_CLASS_F32]->base, "big");
         assert_null(d->peak[OC_HW_MATRIX][OC_CLASS_F16]);
@@ -247,18 +249,18 @@ static void hw_settings_change_a_copy_of_the_device(void **state)
     assert_false(d->f16_fallback);
     assert_true(d->overhead->value == 2 * 1e-6);
     assert_true(d->power->value == 100);
-    assert_int_equal(d->info.n_set, 6);
-    assert_string_equal(d->info.set[0].key, "dram.bandwidth");
-    assert_string_equal(d->info.set[0].before, "100 GB/s");
-    assert_null(d->info.set[2].before);
+    assert_int_equal(d->info->n_set, 6);
+    assert_string_equal(d->info->set[0].key, "dram.bandwidth");
+    assert_string_equal(d->info->set[0].before, "100 GB/s");
+    assert_null(d->info->set[2].before);
     /* the device of the file is unchanged, and a second change builds on the first */
     assert_true(oc_device_dram(base)->bandwidth->value == 100e9);
-    assert_int_equal(base->info.n_set, 0);
+    assert_int_equal(base->info->n_set, 0);
     static const char *const again[] = {"dram.bandwidth=60GB/s"};
     const struct oc_device *e;
     assert_int_equal(oc_device_change(&f.arena, d, again, 1, &e, &f.err), 0);
-    assert_int_equal(e->info.n_set, 7);
-    assert_string_equal(e->info.set[6].before, "50 GB/s");
+    assert_int_equal(e->info->n_set, 7);
+    assert_string_equal(e->info->set[6].before, "50 GB/s");
     assert_true(e->overhead->value == 2 * 1e-6);
     close_files(&f);
 }

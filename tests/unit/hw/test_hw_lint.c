@@ -1,5 +1,7 @@
 /* Wrong values of every kind are found, each with its line, and reading continues after them. */
 #include "hw/hwdb.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

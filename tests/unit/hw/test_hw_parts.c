@@ -1,5 +1,6 @@
 /* Values of a part of a device: of some cores, of one instruction set, of one kind of traffic. */
 #include "hw/hwdb.h"
+#include "onnxcost/hardware.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 /* The installed hardware files: complete, with sources, and consistent. The reader checks much itself
  * (formulas to 2 %, levels in order); these tests cover what only our own files must have. */
 #include "hw/hwdb.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -93,7 +95,7 @@ static void every_number_has_unit_and_source(void **state)
             bool sourced = f->source[0] && f->source[0]->title && (f->section || f->source[0]->section);
             if (!(f->value > 0) || !*f->unit == !is_count || !*f->text ||
                 (f->basis == OC_BASIS_ASSUMED ? !f->note : !sourced))
-                fail_msg("%s:%u: %s: %s %s", device[i]->info.file, f->line, device[i]->info.id, f->group,
+                fail_msg("%s:%u: %s: %s %s", device[i]->info->file, f->line, device[i]->info->id, f->group,
                          f->what);
         }
 }
@@ -101,7 +103,7 @@ static void every_number_has_unit_and_source(void **state)
 /* For an NPU the vendor may publish only the rate of its matrix unit. */
 static bool has_all_peaks(const struct oc_device *d)
 {
-    return strcmp(d->info.kind, "npu") != 0;
+    return strcmp(d->info->kind, "npu") != 0;
 }
 
 /* Without these two values no operator has a roofline time. */
@@ -112,9 +114,9 @@ static void every_device_has_f32_peak_and_bandwidth(void **state)
         const struct oc_device *d = device[i];
         if (has_all_peaks(d) &&
             (!d->peak[OC_HW_VECTOR][OC_CLASS_F32] || !oc_device_dram(d) || !oc_device_dram(d)->bandwidth))
-            fail_msg("%s has no f32 vector peak or no DRAM bandwidth", d->info.id);
+            fail_msg("%s has no f32 vector peak or no DRAM bandwidth", d->info->id);
         if (!d->overhead)
-            fail_msg("%s has no overhead", d->info.id);
+            fail_msg("%s has no overhead", d->info->id);
     }
 }
 
@@ -130,7 +132,7 @@ static void magnitudes_are_plausible(void **state)
         bool ok = f32 >= 50e9 && f32 <= 500e12 && bw >= 5e9 && bw <= 10e12 && f32 / bw >= 2 &&
                   f32 / bw <= 200 && d->overhead->value >= 1e-7 && d->overhead->value <= 1e-4;
         if (!ok)
-            fail_msg("%s: f32 %g, DRAM %g, overhead %g", d->info.id, f32, bw, d->overhead->value);
+            fail_msg("%s: f32 %g, DRAM %g, overhead %g", d->info->id, f32, bw, d->overhead->value);
     }
 }
 
@@ -146,9 +148,10 @@ static void narrower_classes_are_not_slower(void **state)
                 const struct oc_hw_figure *f = device[i]->peak[u][order[c]];
                 const struct oc_hw_figure *vector = device[i]->peak[OC_HW_VECTOR][order[c]];
                 if (f && f->value < before)
-                    fail_msg("%s: %s %s is slower than a wider class", device[i]->info.id, f->group, f->what);
+                    fail_msg("%s: %s %s is slower than a wider class", device[i]->info->id, f->group,
+                             f->what);
                 if (f && vector && f->value < vector->value)
-                    fail_msg("%s: matrix %s is slower than vector", device[i]->info.id, f->what);
+                    fail_msg("%s: matrix %s is slower than vector", device[i]->info->id, f->what);
                 before = f ? f->value : before;
             }
         }

@@ -9,6 +9,8 @@
 
 #include "base/buf.h"
 #include "support/many.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 /* A complete file, line by line; tests replace one line by another. */
 static const char *const good[] = {
@@ -76,10 +78,10 @@ static void reads_a_complete_file(void **state)
         fail_msg("%s", err.msg);
     assert_int_equal(list.n, 1);
     const struct oc_device *d = list.item[0];
-    assert_string_equal(d->info.id, "a100");
-    assert_string_equal(d->info.kind, "gpu");
-    assert_string_equal(d->info.file, "x.xml");
-    assert_int_equal(d->info.n_alias, 1);
+    assert_string_equal(d->info->id, "a100");
+    assert_string_equal(d->info->kind, "gpu");
+    assert_string_equal(d->info->file, "x.xml");
+    assert_int_equal(d->info->n_alias, 1);
     assert_int_equal(d->n_figure, 10);
     /* of the two f16 peaks the one that accumulates in f32; the sparse i8 rate is not a peak */
     assert_true(d->peak[OC_HW_MATRIX][OC_CLASS_F16]->value == 30e12);

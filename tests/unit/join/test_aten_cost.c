@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 struct row {
     const char *op, *dims, *types, *values; /* values NULL: not recorded */

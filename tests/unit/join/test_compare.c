@@ -9,6 +9,8 @@
 
 #include "join/compare.h"
 #include "support/build.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 /* conv -> bn -> relu -> mm -> add */
 static struct oc_model *model(uint8_t **bytes)

@@ -13,6 +13,7 @@
 #include "support/profiles.h"
 #include "zoo.h"
 #include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 /* ---- a model and a profile built from lines ---- */
 
@@ -406,7 +407,7 @@ static void recorded_forward_pass_is_found_in_a_training_step(void **state)
         n++;
     }
     assert_int_equal(n, 175);
-    assert_int_equal(x.a->total.macs, 32 * UINT64_C(4089184256)); /* batch 32, as recorded */
+    assert_int_equal(x.a->total->macs, 32 * UINT64_C(4089184256)); /* batch 32, as recorded */
     assert_true(x.j->flops_matched_fraction == 1);
     double training_ns = 0;
     for (uint32_t i = 0; i < x.j->n_bucket; i++)

@@ -8,6 +8,7 @@
 
 #include "join/join.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 /* conv -> relu -> a.b/c (Conv) -> "x + y" (Add) -> tail (Relu), and side (Sigmoid) parallel to a.b/c */
 static struct oc_model *model(uint8_t **bytes)

@@ -168,7 +168,7 @@ static void check_complete(const struct joined *x, uint64_t macs, double overhea
             fail_msg("no time: %s", x->m->node[i].name);
     assert_int_equal(j->nodes_without_time, 0);
     assert_true(j->flops_matched_fraction == 1);
-    assert_int_equal(x->a->total.macs, macs);
+    assert_int_equal(x->a->total->macs, macs);
     assert_int_equal(macs_on_records(j), macs);
     assert_true(fabs(j->overhead_ns - overhead_ns) < 1e-3);
     assert_true(fabs(j->mapped_ns + j->overhead_ns - t_self_ns(x->p, NULL)) < 1e-3);

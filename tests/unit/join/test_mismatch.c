@@ -11,6 +11,8 @@
 #include "join/join.h"
 #include "support/build.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 struct joined {
     uint8_t *bytes;

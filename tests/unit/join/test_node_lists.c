@@ -9,6 +9,7 @@
 #include "join/join.h"
 #include "support/build.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 static char *read_sample(const char *name)
 {

@@ -11,6 +11,7 @@
 #include "join/join.h"
 #include "support/profiles.h"
 #include "support/run_model.h"
+#include "onnxcost.h"
 
 #define F(shape) "{\"float\":[" shape "]}"
 #define RUN      "{\"cat\":\"Session\",\"tid\":1,\"dur\":1000,\"ts\":0,\"name\":\"model_run\",\"args\":{}}"

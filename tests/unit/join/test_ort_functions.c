@@ -10,6 +10,7 @@
 #include "join/join.h"
 #include "support/profiles.h"
 #include "support/run_model.h"
+#include "onnxcost.h"
 
 struct joined {
     struct oc_run r;

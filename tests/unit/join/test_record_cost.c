@@ -8,6 +8,8 @@
 
 #include "join/join.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 struct fixture {
     struct oc_profile *p;

@@ -13,6 +13,7 @@
 #include "llm/llm.h"
 #include "zoo.h"
 #include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 struct case_ {
     uint8_t *bytes;

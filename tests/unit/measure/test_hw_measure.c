@@ -1,5 +1,7 @@
 #include "hw/hwdb.h"
 #include "measure/measure.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,8 +126,8 @@ static void device_file_contains_the_measured_values(void **state)
     struct oc_device_list list = {0};
     (void)state;
     const struct oc_device *d = read_back(m, &a, &list);
-    assert_string_equal(d->info.id, "a-b-2-threads");
-    assert_string_equal(d->info.name, "A <\"&\"> B, 2 threads, measured");
+    assert_string_equal(d->info->id, "a-b-2-threads");
+    assert_string_equal(d->info->name, "A <\"&\"> B, 2 threads, measured");
     assert_float_equal(d->peak[OC_HW_VECTOR][OC_CLASS_F32]->value, 500e9, 1);
     assert_string_equal(d->peak[OC_HW_VECTOR][OC_CLASS_F32]->isa, "wide");
     assert_true(d->f16_fallback);

@@ -9,6 +9,8 @@
 
 #include "memory/plan_check.h"
 #include "support/run_model.h"
+#include "onnxcost.h"
+#include "onnxcost/memory.h"
 
 struct made {
     struct oc_run r;

@@ -13,6 +13,7 @@
 #include "support/run_model.h"
 #include "zoo.h"
 #include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 /* ---- measured memory ----------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/run_model.h"
+#include "onnxcost.h"
 
 struct planned {
     struct oc_run r;

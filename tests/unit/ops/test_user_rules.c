@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "ops/formula.h"
 #include "ops/user_rules.h"
+#include "onnxcost.h"
 
 #define HEAD "<op-rules version=\"1\">\n"
 #define TAIL "</op-rules>\n"

@@ -12,6 +12,8 @@
 #include "profile/profile.h"
 #include "profile/time_summary.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static size_t n_read, n_whole;
 

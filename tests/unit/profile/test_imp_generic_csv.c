@@ -8,6 +8,8 @@
 
 #include "profile/formats/column_map.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static struct oc_profile *open_mapped(const char *path, const char *map)
 {

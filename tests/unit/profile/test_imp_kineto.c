@@ -11,6 +11,8 @@
 #include "base/buf.h"
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static struct oc_profile *open_with(const char *path, int32_t warmup)
 {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 static struct oc_profile *open_files(const char *const *path, size_t n)
 {

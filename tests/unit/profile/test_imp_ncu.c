@@ -1,4 +1,6 @@
 #include "profile/profile.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -14,6 +14,8 @@
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
 #include "support/sqlite_file.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 extern const struct oc_importer oc_importer_nsys_sqlite;
 

@@ -8,6 +8,8 @@
 #include "base/buf.h"
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 #define FIXTURE "tests/data/onnxruntime/loop_two_runs.json"
 

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static struct oc_profile *open_file(const char *path, int warmup, enum oc_stat stat)
 {

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 /* The hash after the last '_' is removed, digits of the name itself are kept. */
 static void reads_bytes_per_node(void **state)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 static struct oc_profile *open_file(const char *path)
 {

@@ -10,6 +10,8 @@
 
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static struct oc_profile *open_kept(const char *path, int32_t warmup)
 {

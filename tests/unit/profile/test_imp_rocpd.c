@@ -14,6 +14,8 @@
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
 #include "support/sqlite_file.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static struct oc_profile *open_file(const char *path)
 {

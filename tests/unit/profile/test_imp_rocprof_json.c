@@ -11,6 +11,8 @@
 
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static void assert_conserved(const struct oc_profile *p)
 {

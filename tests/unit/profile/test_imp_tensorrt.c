@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "profile/formats/trt_reading.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 extern const struct oc_importer oc_importer_tensorrt;
 

@@ -10,6 +10,8 @@
 
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 extern const struct oc_importer oc_importer_xplane;
 

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "support/many.h"
+#include "onnxcost/profile.h"
 
 static void patterns_match_case_insensitively_with_wildcards(void **state)
 {

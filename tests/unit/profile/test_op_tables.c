@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 static struct oc_profile *open_table(const char *name)
 {

@@ -9,6 +9,8 @@
 
 #include "base/buf.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static void add_event(struct oc_buf *b, const char *cat, int ts, int dur, const char *name, const char *args)
 {

@@ -16,6 +16,8 @@
 #include "base/buf.h"
 #include "profile/profile.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 enum { EVENTS = 40000, EVENT_BYTES = 128, HEAD_BYTES = 16, PIECE = 1 << 20 };
 

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static void statistics_are_exact(void **state)
 {

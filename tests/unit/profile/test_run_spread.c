@@ -13,6 +13,8 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static void quartiles_and_interval_equal_hand_calculation(void **state)
 {

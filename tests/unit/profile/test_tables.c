@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 #define DATA "tests/data/"
 #define SEED "tests/fuzz/seeds/"

@@ -11,6 +11,7 @@
  *   stream 2             copy (40-55, 150 B)
  */
 #include "profile/time_summary.h"
+#include "onnxcost/profile.h"
 
 #include <math.h>
 #include <string.h>

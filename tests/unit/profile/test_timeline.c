@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "profile/core/timeline.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 /* ---- building a profile ---- */
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 #define MAX_PARTS 64
 

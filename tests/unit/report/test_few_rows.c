@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "support/build.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 
 /* More rows than are stored at once, repeated sizes, nodes without a name, an unknown operator and a folded
  * one. */

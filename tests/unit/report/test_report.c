@@ -14,6 +14,8 @@
 #include "support/build.h"
 #include "support/profiles.h"
 #include "onnxcost.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 struct fixture {
     uint8_t *bytes;

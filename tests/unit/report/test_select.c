@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "onnxcost/report.h"
 
 struct fixture {
     struct oc_arena arena;

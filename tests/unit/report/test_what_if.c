@@ -15,6 +15,10 @@
 #include "support/build.h"
 #include "support/json_paths.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 /* Section 8 of cost-semantics: 10 TFLOP/s f32, 100 GB/s, 5 us; and f16 matrix 40, f16 vector 20 TFLOP/s. The
  * other device has twice the bandwidth and an overhead of 1 us. */
@@ -26,11 +30,13 @@ static const struct oc_hw_level slow_dram = {.name = "DRAM", .bandwidth = &slow}
 
 static struct oc_device device(bool other)
 {
-    struct oc_device d = {
-        .info = {.id = "d", .name = other ? "Other" : "This", .vendor = "", .kind = "cpu", .file = ""},
-        .level = other ? &fast_dram : &slow_dram,
-        .n_level = 1,
-        .overhead = other ? &one : &five};
+    static struct oc_device_info info[] = {
+        {.id = "d", .name = "This", .vendor = "", .kind = "cpu", .file = ""},
+        {.id = "d", .name = "Other", .vendor = "", .kind = "cpu", .file = ""}};
+    struct oc_device d = {.info = &info[other],
+                          .level = other ? &fast_dram : &slow_dram,
+                          .n_level = 1,
+                          .overhead = other ? &one : &five};
     d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &f32_peak;
     d.peak[OC_HW_VECTOR][OC_CLASS_F16] = &f16_vector;
     d.peak[OC_HW_MATRIX][OC_CLASS_F16] = &f16_matrix;

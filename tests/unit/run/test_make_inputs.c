@@ -10,6 +10,7 @@
 
 #include "run/make_inputs.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 struct made {
     struct oc_model *model;

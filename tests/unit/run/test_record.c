@@ -13,6 +13,9 @@
 
 #include "onnxcost.h"
 #include "support/build.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/record.h"
+#include "onnxcost/report.h"
 
 static char dir[] = "/tmp/oc_record_XXXXXX";
 

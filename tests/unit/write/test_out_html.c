@@ -11,6 +11,9 @@
 #include "base/json_read.h"
 #include "profile/profile.h"
 #include "support/build.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 struct fixture {
     uint8_t *bytes;

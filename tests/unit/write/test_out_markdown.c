@@ -10,6 +10,7 @@
 
 #include "onnxcost.h"
 #include "support/build.h"
+#include "onnxcost/report.h"
 
 struct fixture {
     uint8_t *bytes;

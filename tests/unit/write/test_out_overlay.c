@@ -10,6 +10,7 @@
 
 #include "onnxcost.h"
 #include "support/build.h"
+#include "onnxcost/report.h"
 
 static int report(struct oc_builder *b, const char *order_by, char **text, struct oc_err *err)
 {

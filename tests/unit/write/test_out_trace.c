@@ -12,6 +12,7 @@
 #include "base/json_read.h"
 #include "onnxcost.h"
 #include "support/build.h"
+#include "onnxcost/report.h"
 
 struct slice {
     char name[32];

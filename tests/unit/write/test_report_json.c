@@ -14,6 +14,9 @@
 #include "support/build.h"
 #include "support/json_paths.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 struct made {
     uint8_t *bytes;

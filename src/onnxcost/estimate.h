@@ -1,0 +1,170 @@
+/* Estimated times: cost curves fitted to measured kernels, cross-validation, ranks of devices.
+ * Conventions: onnxcost.h. */
+#ifndef ONNXCOST_ESTIMATE_H
+#define ONNXCOST_ESTIMATE_H
+
+#include "onnxcost_types.h"
+#include "onnxcost/memory.h"
+
+OC_API_BEGIN
+
+struct oc_samples_opts {
+    const struct oc_device *device; /* the measured device, must outlive the samples; NULL: not given */
+    const char *profile_format;     /* importer name, NULL: probe */
+    const char *runtime, *runtime_version; /* NULL: the profile's format; unknown */
+    uint32_t threads;                      /* threads of the runtime, 0: unknown */
+    int32_t warmup; /* runs to leave out of each profile; -1: the importer's default (the first) */
+    const struct oc_caps *caps;                         /* NULL: the defaults */
+    void (*progress)(void *arg, const char *recording); /* NULL: not given */
+    void *progress_arg;
+};
+
+/* Measured kernels of recordings. path: profiles (X.profile.json with the model X.onnx and X.optimized.onnx
+ * next to it, as written by `onnxcost record`), each model before its profiles if it has another name, and
+ * lists (.csv, .tsv) with the columns profile, model, optimized, name, id, family, dims, plain_ms, warmup.
+ * Recordings with one id are the same network, with one family related ones. */
+struct oc_samples;
+int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_opts *opts,
+                    struct oc_samples **out, struct oc_err *err);
+void oc_samples_free(struct oc_samples *samples);
+size_t oc_samples_diags(const struct oc_samples *samples, const struct oc_diag **out);
+/* Every sample with the features used by a calibration: "csv" (NULL) or "json". */
+int oc_samples_write(const struct oc_samples *samples, const char *format, FILE *out, struct oc_err *err);
+
+/* Cost curves of a device and a runtime: for each class of kernels and type of arithmetic a curve of time
+ * over work with its error bars, and the measured kernels. */
+struct oc_calibration_opts {
+    bool by_family;      /* cross-validation leaves out families, not only networks */
+    bool no_forest;      /* no residual forests */
+    const char *created; /* date stored in the file; NULL: none */
+};
+/* The samples must have been read with a device. They are not needed afterwards. */
+int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibration_opts *opts,
+                        struct oc_calibration **out, struct oc_err *err);
+void oc_calibration_free(struct oc_calibration *cal);
+/* The calibration file (hwdb/calibration.rng). It round-trips exactly. */
+int oc_calibration_load(const char *path, struct oc_calibration **out, struct oc_err *err);
+void oc_calibration_write(const struct oc_calibration *cal, FILE *out); /* check failures with ferror */
+/* The calibration as text ("table", NULL), "csv" (one row per curve), or "json". samples: its training data,
+ * to report rejected kernels; NULL: not reported. */
+int oc_calibration_report(const struct oc_calibration *cal, const struct oc_samples *samples,
+                          const char *format, FILE *out, struct oc_err *err);
+
+struct oc_validation_opts {
+    bool by_family; /* leave out families instead of networks */
+    bool no_forest;
+};
+/* Cross-validation: each network (family) is left out in turn and predicted from the others; simple
+ * predictors are included for comparison. Fails with fewer than two. The samples must outlive the result. */
+struct oc_validation_result;
+int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *opts,
+                       struct oc_validation_result **out, struct oc_err *err);
+void oc_validation_result_free(struct oc_validation_result *validation);
+/* "table" (NULL), "csv" (one row per recording) or "json". */
+int oc_validation_write(const struct oc_validation_result *validation, const char *format, FILE *out,
+                        struct oc_err *err);
+
+struct oc_estimate_opts {
+    const struct oc_calibration *calibration; /* NULL: only an interval, from the roofline */
+    const struct oc_join *join; /* kernels as recorded, shown with their times; NULL: from the fusion plan */
+    const char *fusion;         /* rules of the plan: "onnxruntime", "generic", "none"; NULL: as fits */
+    unsigned width_chars;       /* of the text for people; 0: no limit */
+};
+struct oc_estimate_info {
+    size_t kernels, unknown_kernels;  /* the latter have no prediction */
+    double time_ns, low_ns, high_ns;  /* of a run; time NAN: no calibration, low and high are the interval */
+    uint32_t recorded, planned_equal; /* kernels of the join, and those of them that are in the plan */
+    double planned_equal_time;        /* their share of its time, NAN without a join */
+};
+/* Time of a run of the model. The analysis (and what is in the options) must outlive the result. */
+int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device *device,
+                     const struct oc_estimate_opts *opts, struct oc_estimate **out, struct oc_err *err);
+void oc_estimate_free(struct oc_estimate *e);
+struct oc_estimate_info oc_estimate_info(const struct oc_estimate *e);
+/* "table" (NULL; the `top` longest kernels, 0: all), "csv" or "json" (all, in execution order). */
+int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
+                      struct oc_err *err);
+
+/* ---- compare: rank devices for a model -------------------------------------------------------------- */
+
+struct oc_rank_opts {
+    const struct oc_analyze_opts *analyze; /* counting options, and the sizes; NULL: the defaults */
+    const struct oc_device *const *device; /* at least one, without duplicates */
+    size_t n_device;
+    const char *batch_dim; /* the batch dimension; NULL: the first one of the first input */
+    const int64_t *batch;  /* batches to rank the devices for; n_batch 0: the one of the analysis */
+    size_t n_batch;
+    const char *sort; /* "time" (NULL), "throughput", "energy" */
+    const char *as;   /* assumed type of the work: "fp16", "int8-weights" ...; NULL: the model's own */
+    bool cache;       /* bytes count at the nearest memory level that can contain them, not at DRAM */
+    const struct oc_calibration *calibration; /* of one of the devices, which then has an estimate with its 80
+                                                 % interval; NULL: none; not with `as` */
+};
+
+/* Ranks are by the centres of the intervals, from 1. The true rank of a device is between first and last, the
+ * ranks of devices whose intervals overlap its own. place 0: the time, or the sort key, is unknown, or the
+ * model does not fit into its memory. */
+struct oc_rank_row {
+    const struct oc_device *device;
+    unsigned place, first, last;
+    bool calibrated;
+    double lo_ns, mid_ns, hi_ns;          /* time of a run; NAN: unknown */
+    double lo_joule, mid_joule, hi_joule; /* of one inference, at the design power; NAN: unknown */
+    const char *missing; /* reason why the time is unknown: "no vector f32 peak"; NULL: it is known */
+    const char *limit;   /* the part with the most time: "DRAM", "overhead" ... or "unknown" */
+    enum oc_fits fits;
+    uint64_t need_bytes, capacity_bytes; /* constants and activations; 0: unknown */
+};
+
+/* A change of a property as the batch grows. */
+struct oc_rank_phase {
+    int64_t from; /* the first batch; applies up to that of the next phase, the last one to the end */
+    int what;     /* see below; -1: unknown */
+};
+enum oc_rank_faster { /* of two devices */
+                      OC_RANK_SAME,
+                      OC_RANK_FIRST,
+                      OC_RANK_FIRST_SURELY, /* the intervals do not overlap */
+                      OC_RANK_SECOND,
+                      OC_RANK_SECOND_SURELY
+};
+
+/* Uncalibrated times are intervals: every operator runs at 30 % to 90 % of its roofline speed, plus the
+ * overhead of every launched operator. A device without a peak for the model's products, without a bandwidth
+ * or an overhead has no time; other arithmetic without a peak is left out, and reported, if it is at most 1 %
+ * of the work. Energy assumes that the device always draws its design power. The model, the devices and the
+ * lists in `opts` must outlive the result. OC_EARG: a device twice, no such order or dimension, a batch below
+ * 1 or for a model that fixes it. */
+struct oc_rank;
+int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *opts, struct oc_rank **out,
+                 struct oc_err *err);
+void oc_rank_free(struct oc_rank *r);
+
+/* Rows in order, one per device, for the i-th requested batch; 0 past the end. */
+size_t oc_rank_rows(const struct oc_rank *r, size_t index, int64_t *batch, const struct oc_rank_row **out);
+
+/* At other batches. The largest one examined; 0: the model has a fixed batch, or a size is unknown, and none
+ * of the following is available. */
+int64_t oc_rank_max_batch(const struct oc_rank *r);
+/* The fastest of the devices whose memory is large enough: what is the index of the device. */
+size_t oc_rank_fastest(const struct oc_rank *r, const struct oc_rank_phase **out);
+/* The faster of two devices, by index: what is an enum oc_rank_faster. 0: not computed, for more than 16
+ * devices. */
+size_t oc_rank_faster(const struct oc_rank *r, size_t first, size_t second, const struct oc_rank_phase **out);
+/* The limit of a device: what is an index for oc_rank_limit_name. */
+size_t oc_rank_limits(const struct oc_rank *r, size_t device, const struct oc_rank_phase **out);
+const char *oc_rank_limit_name(int what);
+
+struct oc_rank_write_opts {
+    const char *format;   /* "table" (NULL), "csv", "json" */
+    unsigned width_chars; /* of tables; 0: no limit */
+    bool color;
+    bool has_top; /* rows per table; 0: all. Default 20; all in CSV and JSON */
+    int64_t top;
+};
+int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f,
+                  struct oc_err *err);
+
+OC_API_END
+
+#endif

@@ -1,0 +1,85 @@
+/* Recordings: runs of a model with ONNX Runtime; libraries that are loaded on demand.
+ * Conventions: onnxcost.h. */
+#ifndef ONNXCOST_RECORD_H
+#define ONNXCOST_RECORD_H
+
+#include "onnxcost_types.h"
+
+OC_API_BEGIN
+
+struct oc_record_opts {
+    const char *library; /* file of libonnxruntime; NULL: $ONNXRUNTIME_LIB, else the usual places */
+    const char *output;  /* prefix of the output files, or a folder (with '/' at its end, or existing); NULL:
+                            the model's name, in the current folder */
+    const char *level;   /* optimization level: "disabled", "basic", "extended", "all" (NULL) */
+    const struct oc_value_bind *value; /* contents of inputs; a single number fills one. Others are random */
+    size_t n_value;
+    uint32_t threads;        /* 0: ONNX Runtime's choice */
+    uint32_t runs;           /* measured in each of the two sessions; 0: at least 5 and 3 s, until the 95 %
+                                confidence interval of the median is within 2 % of it; with profiling also until
+                                the profile has 20000 events */
+    uint32_t warmup;         /* runs before them */
+    const char *time_budget; /* of both sessions, "60s" (NULL), "5min": no run begins that would exceed it,
+                                but one run is measured in each session; with `runs` and NULL: none */
+    uint64_t seed;           /* of random contents */
+    void (*progress)(void *arg, const char *what); /* "loading the model"; NULL: not reported */
+    void *progress_arg;
+    const volatile int *stop; /* set to non-zero by a signal handler: ends the recording; NULL: none */
+};
+
+struct oc_record_input {
+    const char *name, *dtype, *content; /* content: "-1 to 1", "0 to 30521" */
+    uint32_t rank;
+    const int64_t *dim;
+    const char
+        *assumed; /* oc_input_info.assumed, in a form that names the option: "input.1 = 256 (reason); set
+                     with --shape input=..."; for contents with --value; NULL: nothing is assumed */
+};
+
+/* Wall times of the runs of one session. */
+struct oc_record_time {
+    uint32_t runs, outliers;
+    bool over_budget; /* the time budget ended it before 5 runs, or before the fixed number */
+    bool noisy;       /* the interquartile range is more than 10 % of the median: use the minimum */
+    double median_ns, min_ns, max_ns;
+    double error;  /* half of the 95 % confidence interval of the median / median; NAN: one run */
+    double spread; /* interquartile range / median; likewise */
+};
+
+struct oc_record_info {
+    const char *library, *version;   /* the library's file and version "1.30.0" */
+    const char *profile, *optimized; /* the files: X.profile.json (with the warm-up runs), X.optimized.onnx */
+    struct oc_record_time plain, profiled; /* without and with profiling */
+    size_t n_input;
+    const struct oc_record_input *input;
+};
+
+/* Runs the model with inputs of the analysed shapes: in one session to measure its time, in another one with
+ * profiling. ONNX Runtime is loaded in a forked process, so a crash of it is an error; its output is not
+ * shown. The files are complete or absent. Errors: OC_ELIBRARY library missing, unsuitable, or crashed;
+ * OC_EFORMAT and OC_EUNSUPPORTED with ONNX Runtime's message: it cannot load or run the model; OC_EARG,
+ * OC_ELIMIT: shapes and values. The recording does not need the model and the analysis afterwards. */
+struct oc_recording;
+int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
+              const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err);
+void oc_recording_free(struct oc_recording *r);
+struct oc_record_info oc_recording_info(const struct oc_recording *r);
+void oc_recording_write(const struct oc_recording *r, FILE *f); /* a short summary as text */
+
+/* ---- other libraries -------------------------------------------------------------------------------- */
+
+struct oc_library_info {
+    const char *name, *use; /* "libxml2", "hardware files ..." */
+    bool on_demand;         /* loaded on demand, may be missing */
+    bool found;
+    char version[32], file[512]; /* "": unknown, or not found */
+};
+/* Required and optional libraries. False past the end. ONNX Runtime is loaded in a separate process. */
+bool oc_library(size_t index, struct oc_library_info *out);
+/* The ONNX Runtime that a recording with this oc_record_opts.library would use (NULL: the usual places). Sets
+ * version and file. */
+int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct oc_err *err);
+
+OC_API_END
+
+#endif

@@ -1,0 +1,150 @@
+/* Options of reports, and other documents about a model: summaries, comparisons of profiles, annotated
+ * models, lists. Conventions: onnxcost.h. */
+#ifndef ONNXCOST_REPORT_H
+#define ONNXCOST_REPORT_H
+
+#include "onnxcost_types.h"
+
+OC_API_BEGIN
+
+/* Selection, grouping, order and format of rows. Zero means the default, except where stated. */
+struct oc_report_opts {
+    const char *format; /* "table" (NULL), "csv", "json" */
+    const char
+        *style; /* of tables: "grid", "ascii" (a grid of ASCII characters), "compact"; NULL: automatic */
+    unsigned width_chars; /* 0: no limit */
+    bool color;
+    bool verbose; /* the table's summary has all lines, not only the main ones */
+    bool has_top;
+    int64_t top; /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, 10 below a
+                    table of operator types by default, else 20 */
+    const char *const
+        *name_pattern; /* regular expressions matched from the start of the name, combined with or */
+    size_t n_name_pattern;
+    const char *const *type; /* exact operator types, combined with or */
+    size_t n_type;
+    const char *const *input_dtype;
+    size_t n_input_dtype;
+    const char *order_by;     /* "[+]column,..": the first is the primary key, later ones break ties */
+    const char *aggregate;    /* "max", "min", "sum", "mean", "median", "count", "p90" ... */
+    const char *aggregate_by; /* "type,module:2,..", see group_by; needs aggregate */
+    const char *group_by;     /* the same, as sums unless `aggregate` is given. Keys: type, module[:depth],
+                                 signature, provider, precision, kernel, bound, rule */
+    const char *top_end_key;  /* "end" (NULL), "kern" */
+    const char *min_time, *max_time; /* seconds, as text; NULL: no bound */
+    const char *print_only;          /* "summary", "device", "host" */
+    bool show_host, copy_time, confluence, dump_only_opr;
+    /* Nodes (name, "<OpType>_<index>", or index) whose cost breakdown is reported. A table then contains
+     * nothing else; JSON gets a member "receipts"; there is no CSV of that. */
+    const char *const *why;
+    size_t n_why;
+    /* Names of a joined profile's records, "" for all: reports the join rule, its confidence, and why a
+     * record has no nodes. A table then contains nothing else; in JSON each row gets "explanation". */
+    const char *const *explain_match;
+    size_t n_explain_match;
+    /* Rooflines: each byte counts at the nearest memory level that can contain it, not at DRAM; the time
+     * stays a lower bound for repeated runs. */
+    bool cache;
+    /* What-if steps, applied in sequence: element-wise operators fused into
+     * their producers ("elementwise"), another data type ("fp16", "int8-weights" ...), then
+     * "KEY=80%" (of the roofline), "KEY=2x" (faster), where KEY is an operator type, class or pattern
+     * of names, and "hw=NAME". what_if_device[i] is the device of a step of the last kind; else NULL. */
+    const char *fuse, *as;
+    const char *const *what_if;
+    const struct oc_device *const *what_if_device; /* NULL: none has one */
+    size_t n_what_if;
+    /* A table also has the times of each unit and memory level, which are always in CSV with hardware and in
+     * "limits" of JSON. */
+    bool roofline;
+    /* Optimization suggestions with the rows that support them; not in CSV. Gaps and waiting for data need
+     * profiles opened with keep_events. */
+    bool advise;
+    const char *recorded_hw; /* the device of the profile in the hardware files, proposed where the report has
+                              * no device; may be NULL */
+    struct oc_report_outcome *outcome; /* set by oc_report_write; may be NULL */
+};
+
+struct oc_report_outcome {
+    size_t unordered; /* rows without a value of order_by: they are last in either direction */
+};
+
+/* Counts the names that an expression of name_pattern matches; anywhere: not only at the start of the name,
+ * any_case: letter case does not count. */
+int oc_pattern_count(const char *expression, bool anywhere, bool any_case, const char *const *name, size_t n,
+                     size_t *count, struct oc_err *err);
+
+/* Writes the model with its costs: decimal numbers in the metadata_props of every node, including nodes of
+ * bodies and local functions, and totals in those of the model, with keys that begin with "onnxcost." (older
+ * ones are replaced). All other bytes are copied unchanged. in: model and analysis; a join and a device add
+ * times and limits; opts: --cache. path: the output file, which must be in the folder of external weights,
+ * and must not be the model itself (OC_EARG); NULL: unknown. OC_ELIMIT: the result would be too large for
+ * protobuf. */
+int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *path,
+                      FILE *f, struct oc_err *err);
+
+/* The JSON Schema (draft 2020-12) of an output: "report" (NULL), that is oc_report_write as "json", or
+ * "compare", oc_compare_write. OC_ENOTFOUND: unknown name. */
+int oc_schema_write(const char *name, FILE *f, struct oc_err *err);
+
+/* Compares several profiles of one model: one row for each smallest set of nodes that no record splits, its
+ * costs, and a group of columns for each profile with the ratio to the first. combine: each row also has the
+ * most accurate time (kernels of Nsight Systems, TensorRT's profile, device times, host times) and the
+ * counters of Nsight Compute. Only the options for selecting and ordering rows apply. */
+struct oc_compare_source {
+    const struct oc_profile *profile;
+    const struct oc_join *join; /* of the profile with the model and analysis given below */
+};
+int oc_compare_write(const struct oc_model *model, const struct oc_analysis *analysis,
+                     const struct oc_device *device, const struct oc_compare_source *source, size_t n,
+                     bool combine, const struct oc_report_opts *opts, FILE *f, struct oc_err *err);
+
+const char *oc_convention_name(size_t index); /* for oc_analyze_opts.convention; NULL past the end */
+
+/* Compares two analyses of the model with different conventions: the difference of their FLOPs and OPs by
+ * operator type and reason. format: "table" (NULL) or "json". */
+int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
+                     const struct oc_analysis *second, const char *format, unsigned width_chars, FILE *f,
+                     struct oc_err *err);
+
+/* ---- summaries: tables of a profile over time ------------------------------------------------------- */
+
+/* Names of the tables; false past the end. */
+bool oc_summary_view(size_t index, const char **name, const char **title);
+
+struct oc_summary_opts {
+    const char *format;      /* "table" (NULL), "csv", "json" */
+    const char *const *view; /* tables to write; none: all with data in the source, in their order */
+    size_t n_view;
+    const char *sort;      /* of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal ...; "time" as NULL */
+    const char *search;    /* only rows whose name or type contains it, case-insensitive */
+    const char *time_unit; /* of tables: "s", "ms" (NULL), "us", "ns" */
+    bool op_detail;        /* children and kernels below each operator */
+    bool per_thread;       /* separate operators and annotations per thread */
+    bool has_top;
+    int64_t top;             /* rows per table; 0: all. Default 20, kernels 15; all in CSV and JSON */
+    double samples_per_step; /* for samples per second; 0: unknown */
+    unsigned width_chars;    /* 0: no limit */
+    const struct oc_kernel_names *kernel_names; /* NULL: none */
+};
+/* Profiles should be opened with keep_events; without events there are fewer tables. */
+int oc_summary_write(const struct oc_profile *const *profile, size_t n, const struct oc_summary_opts *opts,
+                     FILE *f, struct oc_err *err);
+
+/* ---- supported operators ---------------------------------------------------------------------------- */
+
+struct oc_op_info {
+    const char *domain, *name, *family, *op_class;
+    int since, until;    /* opset versions of this definition; until 0: open */
+    const char *formula; /* formula of the cost, NULL: no arithmetic */
+    /* Tests of the name, all versions together: input sets with their types, those with exact costs, programs
+     * that build models with it, models of the ONNX backend test set. */
+    unsigned cases, costs, models, node_tests;
+};
+size_t oc_op_count(void);
+void oc_op_get(size_t index, struct oc_op_info *out); /* index < oc_op_count(); sorted by family */
+/* The list of all as "table" (NULL), "csv" or "json"; domain "" is printed as "ai.onnx". */
+int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_err *err);
+
+OC_API_END
+
+#endif
