@@ -9,11 +9,10 @@ static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth}
 
 static struct oc_device device(const char *vendor, const struct oc_hw_figure *f16)
 {
-    struct oc_device d = {.info =
-                              &(struct oc_device_info){
-                                  .id = "d", .name = "Device", .vendor = vendor, .kind = "gpu", .file = ""},
-                          .level = &dram,
-                          .n_level = 1};
+    static struct oc_device_info info[2];
+    struct oc_device_info *i = &info[!strcmp(vendor, "NVIDIA")];
+    *i = (struct oc_device_info){.id = "d", .name = "Device", .vendor = vendor, .kind = "gpu", .file = ""};
+    struct oc_device d = {.info = i, .level = &dram, .n_level = 1};
     d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &f32_peak;
     d.peak[OC_HW_VECTOR][OC_CLASS_F16] = f16;
     d.peak[OC_HW_MATRIX][OC_CLASS_F16] = f16;
