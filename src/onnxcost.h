@@ -6,6 +6,11 @@
  *    needs no clean-up). Nothing is printed by the library.
  *  - Handles are freed by the matching _free function (NULL is fine). Values returned by accessors are
  *    borrowed and valid as long as the handle. Inputs must outlive results (a model its analyses).
+ *  - Options: NULL and zeros mean the defaults. `size` is sizeof the struct as the caller compiled it, so
+ * that programs run with newer and older libraries; 0: the struct of version 1.0. Lists and texts in options
+ * must stay valid for the call; for oc_llm_make, oc_rank_make and oc_scan_open as long as the result.
+ *  - Writers write to a FILE; open_memstream (POSIX) makes one that writes to memory. Check ferror
+ * afterwards.
  *  - Counts are exact uint64_t. Time is double nanoseconds. Sizes are bytes.
  *  - Running out of memory calls the handler of oc_set_oom_handler, by default abort(). That handler and the
  *    one of oc_set_map_watch are the only global state: threads with separate handles need no locks, and may
@@ -66,6 +71,7 @@ enum oc_if_mode { OC_IF_MAX, OC_IF_THEN, OC_IF_ELSE, OC_IF_AVG };
 enum oc_kv_share { OC_KV_AUTO, OC_KV_ON, OC_KV_OFF };
 
 struct oc_analyze_opts {
+    size_t size; /* sizeof(struct oc_analyze_opts) */
     const struct oc_bind *bind;
     size_t n_bind;
     const struct oc_shape_bind *shape;
@@ -142,9 +148,38 @@ struct oc_node_info {
     uint64_t trips, macs, flops, ops, bytes_read_act, bytes_read_weight, bytes_written, params;
     enum oc_quality quality; /* OC_UNKNOWN: the counts are invalid */
     bool folded, alias;
+    const uint32_t *in, *out; /* values, for oc_analysis_value; OC_NO_INDEX: an optional one that is absent */
+    size_t n_in, n_out;
 };
 size_t oc_analysis_nodes(const struct oc_analysis *a);
 int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_info *out);
+
+enum oc_value_kind {
+    OC_VALUE_INPUT,       /* of the model, or of a body (of an If, a Loop, a function) */
+    OC_VALUE_OUTPUT,      /* likewise, produced by a node */
+    OC_VALUE_INITIALIZER, /* also one that is listed among the inputs */
+    OC_VALUE_INTERMEDIATE
+};
+#define OC_NO_INDEX UINT32_MAX
+#define OC_MAX_DIMS 64
+struct oc_value_info {
+    const char *name;  /* as in the model, unique in its scope; "": unnamed */
+    const char *scope; /* as in struct oc_node_info */
+    enum oc_value_kind kind;
+    uint32_t producer; /* node, for oc_analysis_node; OC_NO_INDEX: none */
+    bool constant;     /* known before a run: an initializer, or computed from constants only */
+    bool tensor;       /* not a sequence, map or optional, and not unknown */
+    bool ranked;       /* the rank is known; otherwise it is 0 here */
+    const char *dtype; /* element type of a tensor: "float", "int64" ...; NULL: unknown, or no tensor */
+    uint32_t rank;
+    int64_t dim[OC_MAX_DIMS];        /* -1: unknown */
+    const char *origin[OC_MAX_DIMS]; /* of an unknown one: "N", "floor((H - 1)/2) + 1"; else NULL */
+};
+/* Every value of the main graph and of bodies, by index: inputs, initializers, outputs of nodes. Returns -1
+ * past the end. Texts of dimensions are made on demand: not for several threads at once. */
+size_t oc_analysis_values(const struct oc_analysis *a);
+int oc_analysis_value(const struct oc_analysis *a, size_t index, struct oc_value_info *out);
+
 size_t oc_analysis_diags(const struct oc_analysis *a, const struct oc_diag **out);
 size_t oc_analysis_assumptions(const struct oc_analysis *a); /* number of assumptions; reports list them */
 size_t oc_model_diags(const struct oc_model *m, const struct oc_diag **out);

@@ -69,7 +69,9 @@ make -s MODE="$mode" CC="$CC" DESTDIR="$work/made" install >"$work/log" 2>&1
 passed $? 'make install succeeds' "$(tail -n 3 "$work/log")"
 mkdir "$work/moved" && mv "$work/made/usr/local" "$work/moved/there"
 root=$work/moved/there
-awk '/^```c$/ { p = 1; next } /^```/ { p = 0 } p' src/doc/library.md >"$work/heaviest.c"
+# each program is named by the comment in its first line
+awk -v folder="$work/" '/^```c(pp)?$/ { p = 1; file = ""; next } /^```/ { p = 0 }
+    p && !file { file = folder $2; sub(/:$/, "", file) } p { print >file }' src/doc/library.md
 "$BUILD/onnxzoo" resnet50 -o "$work/resnet50.onnx"
 sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/doc/library.md | sed 1d | grep . >"$work/want"
 [ "$(wc -l <"$work/want")" -eq 6 ]; passed $? 'src/doc/library.md contains the output of the example' "$(cat "$work/want")"
@@ -96,6 +98,29 @@ if command -v pkg-config >/dev/null; then
         $(pkg-config --static --libs --define-variable=libdir="$work/static" onnxcost) 2>"$work/log"
     passed $? 'example builds with the static library' "$(head -n 3 "$work/log")"
     run_example 'example runs with the static library' "$work/alone"
+
+    # shellcheck disable=SC2046,SC2086
+    $CC -std=c11 $strict $sanitize -o "$work/shapes" "$work/shapes.c" $(pc --cflags --libs) 2>"$work/log"
+    passed $? 'example of shapes builds' "$(head -n 3 "$work/log")"
+    LD_LIBRARY_PATH=$root/lib "$work/shapes" "$work/resnet50.onnx" >"$work/shapes.txt" 2>&1
+    if /usr/bin/python3 -c 'import onnx' 2>/dev/null; then
+        /usr/bin/python3 tests/support/value_shapes.py "$work/resnet50.onnx" | sort >"$work/want_shapes"
+        [ "$(wc -l <"$work/want_shapes")" -gt 100 ] && sort "$work/shapes.txt" | diff "$work/want_shapes" - >"$work/log"
+        passed $? 'example prints the shapes that the onnx package infers' "$(head -n 4 "$work/log")"
+    else
+        skip 'example prints the shapes that the onnx package infers' 'no package onnx'
+    fi
+    if command -v "${CXX:-c++}" >/dev/null; then
+        # shellcheck disable=SC2046,SC2086
+        "${CXX:-c++}" -std=c++17 -Wall -Wextra -Werror -pedantic $sanitize -o "$work/report" "$work/report.cpp" $(pc --cflags --libs) \
+            2>"$work/log"
+        passed $? 'example in C++ builds' "$(head -n 3 "$work/log")"
+        LD_LIBRARY_PATH=$root/lib "$work/report" "$work/resnet50.onnx" >"$work/report.json" 2>&1
+        "$BUILD/onnxcost" "$work/resnet50.onnx" -f json 2>/dev/null | diff - "$work/report.json" >"$work/log"
+        passed $? 'example in C++ writes the report of onnxcost' "$(head -n 4 "$work/log")"
+    else
+        skip 'example in C++' 'no C++ compiler'
+    fi
 
     # the library of a relocated installation finds its data from any program
     cat >"$work/device.c" <<'E2'

@@ -62,10 +62,55 @@ int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_i
                                  .bytes_written = k->wr,
                                  .params = k->params,
                                  .quality = (enum oc_quality)k->quality,
+                                 .in = n->in,
+                                 .out = n->out,
+                                 .n_in = n->n_in,
+                                 .n_out = n->n_out,
                                  .folded = k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED,
                                  .alias = k->alias};
     return 0;
 }
+
+size_t oc_analysis_values(const struct oc_analysis *a)
+{
+    return a->model->n_value;
+}
+
+static enum oc_value_kind value_kind(const struct oc_value *v)
+{
+    if (v->constant)
+        return OC_VALUE_INITIALIZER;
+    if (v->graph_input)
+        return OC_VALUE_INPUT;
+    return v->graph_output ? OC_VALUE_OUTPUT : OC_VALUE_INTERMEDIATE;
+}
+
+int oc_analysis_value(const struct oc_analysis *a, size_t index, struct oc_value_info *out)
+{
+    if (index >= a->model->n_value)
+        return -1;
+    const struct oc_value *v = &a->model->value[index];
+    const struct oc_type *t = &a->type[index];
+    bool tensor = t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE;
+    *out = (struct oc_value_info){.name = v->name,
+                                  .scope = a->model->graph[v->graph].scope,
+                                  .kind = value_kind(v),
+                                  .producer = v->producer,
+                                  .constant = a->is_const[index],
+                                  .tensor = tensor,
+                                  .ranked = tensor && t->shape.ranked};
+    if (tensor && t->dtype != OC_DT_UNDEFINED)
+        out->dtype = oc_dtype_info(t->dtype)->name;
+    out->rank = out->ranked ? t->shape.rank : 0;
+    for (uint32_t i = 0; i < out->rank; i++) {
+        bool known = oc_is_known(t->shape.dim[i]);
+        out->dim[i] = known ? t->shape.dim[i].v : -1;
+        out->origin[i] = known ? NULL : oc_dim_text(a->exprs, t->shape.dim[i]);
+    }
+    return 0;
+}
+
+_Static_assert(OC_NO_INDEX == OC_NONE && OC_MAX_DIMS == OC_MAX_RANK, "constants of the public header");
 
 /* Place among the inputs of the main graph of the one that has no initializer; OC_NONE: past the end. */
 static uint32_t input_place(const struct oc_model *m, size_t index)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/caps.h"
 #include "base/units.h"
@@ -329,18 +330,19 @@ static void revise(const struct oc_model *m, const struct oc_analyze_opts *o,
         fit_sizes(m, o, weights, used ? *used : first_defaults, best);
 }
 
-int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, struct oc_analysis **out,
+int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *given, struct oc_analysis **out,
                struct oc_err *err)
 {
     OC_C_LOCALE;
-    static const struct oc_analyze_opts none = {0};
+    *out = NULL;
+    struct oc_analyze_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct outcome best;
     struct oc_weights weights;
     struct oc_err unused;
     if (!err)
         err = &unused;
-    *out = NULL;
-    opts = opts ? opts : &none;
     if (oc_weights_get(opts->weights, &weights, err))
         return -1;
     if (attempt(m, opts, &weights, first_defaults, &best, err)) {

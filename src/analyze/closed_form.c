@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "onnxcost.h"
@@ -161,19 +162,21 @@ static int closed_form_make(struct oc_closed_form *f, const struct oc_analyze_op
     return 0;
 }
 
-int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_opts *opts,
+int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_opts *given,
                         struct oc_closed_form **out, struct oc_err *err)
 {
     OC_C_LOCALE;
-    static const struct oc_analyze_opts none = {0};
+    *out = NULL;
+    struct oc_analyze_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct oc_closed_form *f = oc_xmalloc(sizeof(*f));
     *f = (struct oc_closed_form){.model = model};
-    *out = NULL;
-    if (opts && opts->no_defaults) {
+    if (opts->no_defaults) {
         oc_closed_form_free(f);
         return oc_fail(err, OC_EARG, "formulas need start sizes: open dimensions cannot be unknown");
     }
-    if (closed_form_make(f, opts ? opts : &none, err)) {
+    if (closed_form_make(f, opts, err)) {
         oc_closed_form_free(f);
         return -1;
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "analyze/closed_form.h"
 #include "base/ck.h"
@@ -122,16 +123,17 @@ static int sweep_run(struct oc_sweep *s, const struct oc_analyze_opts *opts, str
     return any ? 0 : -1;
 }
 
-int oc_sweep_make(const struct oc_model *model, const struct oc_analyze_opts *opts,
+int oc_sweep_make(const struct oc_model *model, const struct oc_analyze_opts *given,
                   const struct oc_sweep_axis *axis, size_t n_axis, struct oc_sweep **out, struct oc_err *err)
 {
     OC_C_LOCALE;
-    static const struct oc_analyze_opts none = {0};
+    *out = NULL;
+    struct oc_analyze_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct oc_sweep *s = oc_xmalloc(sizeof(*s));
     struct oc_err unused = {0};
     *s = (struct oc_sweep){.model = model};
-    *out = NULL;
-    opts = opts ? opts : &none;
     err = err ? err : &unused;
     int rc = take_axes(s, opts, axis, n_axis, err);
     if (!rc) {

@@ -7,6 +7,7 @@
 
 #include "analyze/analysis.h"
 #include "annotate/model_rewrite.h"
+#include "base/api_options.h"
 #include "base/ck.h"
 #include "base/units.h"
 #include "hw/hwdb.h"
@@ -308,9 +309,12 @@ static void annotate_index_rows(struct annotating *a)
     }
 }
 
-int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *path,
+int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts *given, const char *path,
                       FILE *f, struct oc_err *err)
 {
+    struct oc_report_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     if (!in->model || !in->analysis)
         return oc_fail(err, OC_EARG, "--annotate needs a model");
     const struct oc_profile *p = in->profile;

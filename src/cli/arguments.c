@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/report.h"
+#include "onnxcost/profile.h"
 
 enum { MAX_SIZES = 10000 };
 
@@ -86,6 +87,8 @@ int cli_check_numbers(const struct cli_opts *o)
         {"default-dim", "a number of at least 1", &o->default_dim, 1, INT64_MAX},
         {"align", "a number of bytes of at least 1", &o->align, 1, INT64_MAX},
         {"warmup", "a number of runs", &o->warmup, 0, INT32_MAX},
+        {"prompt", "a number of tokens of at least 1", &o->prompt, 1, INT64_MAX},
+        {"generate", "a number of tokens of at least 1", &o->generate, 1, INT64_MAX},
         {"iterations", "a number of runs of at least 1", &o->iterations, 1, INT32_MAX},
         {"samples-per-step", "a number of at least 1", &o->samples_per_step, 1, INT64_MAX},
         {"jobs", "a number from 1 to 1024", &o->jobs, 1, 1024},
@@ -97,6 +100,11 @@ int cli_check_numbers(const struct cli_opts *o)
                             (long long)n->v);
     }
     return 0;
+}
+
+int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise)
+{
+    return !o->warmup.set ? otherwise : o->warmup.v ? (int32_t)o->warmup.v : OC_WARMUP_NONE;
 }
 
 const char *cli_format(const struct cli_opts *o)
@@ -146,7 +154,7 @@ static int read_samples(const struct cli_opts *o, struct cli_measured *m)
                                          .profile_format = o->profile_format,
                                          .runtime_version = o->runtime_version,
                                          .threads = o->threads.set ? (uint32_t)o->threads.v : 0,
-                                         .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
+                                         .warmup = cli_warmup(o, 0),
                                          .progress = on_recording,
                                          .progress_arg = p,
                                          .caps = &o->caps};

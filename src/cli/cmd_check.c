@@ -167,7 +167,7 @@ static int write_check(struct check_job *j)
     rc = rc ? rc : cli_step_summary(o, write_markdown, j->check);
     if (rc)
         return rc;
-    struct oc_check_counts n = oc_check_counts(j->check);
+    struct oc_check_counts n = *oc_check_counts(j->check);
     if (o->output || (format && strcmp(format, "table") != 0 && strcmp(format, "github") != 0))
         print_reasons(j);
     return n.failed || n.unclear ? CLI_FINDINGS : CLI_OK;

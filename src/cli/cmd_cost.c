@@ -150,7 +150,6 @@ static int load_model(struct job *j)
 
 static int load_profile(struct job *j)
 {
-    const struct cli_int *warmup = &j->o->warmup;
     struct oc_err err;
     if (!j->profile_path)
         return 0;
@@ -161,7 +160,7 @@ static int load_profile(struct job *j)
                                    .stop = j->o->partial ? cli_fault_stop_begin() : NULL,
                                    .caps = &j->o->caps,
                                    .format = j->o->profile_format,
-                                   .warmup = warmup->set ? (int32_t)warmup->v : -1,
+                                   .warmup = cli_warmup(j->o, 0),
                                    .iterations = (uint32_t)j->o->iterations.v,
                                    .stat = cli_stat(j->o->stat),
                                    .by_node = j->model && j->profiles.n == 1,

@@ -142,7 +142,7 @@ static int write_diff(struct diff_job *j)
     rc = rc ? rc : cli_step_summary(o, write_markdown, j->diff);
     if (rc)
         return rc;
-    return o->exit_code && oc_diff_info(j->diff).different ? CLI_FINDINGS : CLI_OK;
+    return o->exit_code && oc_diff_info(j->diff)->different ? CLI_FINDINGS : CLI_OK;
 }
 
 int cmd_diff(const struct cli_opts *o)

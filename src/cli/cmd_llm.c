@@ -8,7 +8,7 @@
 #include "cli/arguments.h"
 #include "onnxcost/llm.h"
 
-enum { PROMPT = 512, GENERATE = 128, MAX_DEVICES = 64 };
+enum { MAX_DEVICES = 64 };
 
 struct view {
     const struct cli_opts *o;
@@ -37,12 +37,9 @@ static int take_batch(const struct view *v, int64_t *batch)
     errno = 0;
     long long n = strtoll(text, &end, 10);
     *batch = n;
-    return end == text || *end || errno ? cli_fail(CLI_USAGE, "--batch needs an integer, not '%s'", text) : 0;
-}
-
-static int64_t number_or(const struct cli_int *n, int64_t otherwise)
-{
-    return n->set ? n->v : otherwise;
+    if (end == text || *end || errno)
+        return cli_fail(CLI_USAGE, "--batch needs an integer, not '%s'", text);
+    return n < 1 ? cli_fail(CLI_USAGE, "--batch needs a number of at least 1, not %lld", n) : 0;
 }
 
 static int llm_make(struct view *v)
@@ -63,8 +60,8 @@ static int llm_make(struct view *v)
     struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->shapes);
     struct oc_llm_opts opts = {.analyze = &analyze,
                                .batch = batch,
-                               .prompt = number_or(&v->o->prompt, PROMPT),
-                               .generate = number_or(&v->o->generate, GENERATE),
+                               .prompt = v->o->prompt.v,
+                               .generate = v->o->generate.v,
                                .device = v->devices.item,
                                .n_device = v->devices.n,
                                .width_chars = cli_width_of(v->o)};

@@ -26,7 +26,7 @@ int cli_check_memory(const struct cli_opts *o)
 
 static int fit_result(const struct oc_memory *m)
 {
-    enum oc_fits fits = oc_memory_info(m).fits;
+    enum oc_fits fits = oc_memory_info(m)->fits;
     return fits == OC_FITS_NO || fits == OC_FITS_UNKNOWN ? CLI_FINDINGS : CLI_OK;
 }
 

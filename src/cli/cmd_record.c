@@ -114,7 +114,7 @@ static int record(struct job *j)
 /* Prints the command for the table. Readers drop one run at the start by default. */
 static void print_hint(const struct job *j, FILE *f)
 {
-    struct oc_record_info info = oc_recording_info(j->recording);
+    struct oc_record_info info = *oc_recording_info(j->recording);
     char text[3 * 4096 + 64]; /* paths */
     snprintf(text, sizeof(text), "%s -p %s --optimized-model %s", j->path, info.profile, info.optimized);
     fprintf(f, "table       onnxcost %s", oc_make_visible(text));
@@ -147,7 +147,7 @@ static int print_summary(struct job *j)
 /* The report of any profile: the command line with the files that were made. */
 static int report(const struct job *j)
 {
-    struct oc_record_info info = oc_recording_info(j->recording);
+    struct oc_record_info info = *oc_recording_info(j->recording);
     struct cli_opts o = *j->o;
     o.profile = (struct cli_list){.item = &info.profile, .n = 1, .cap = 1};
     o.profile_format = "onnxruntime";

@@ -233,8 +233,10 @@ static int write_once(struct job *j)
     int rc = cli_output_open(j->o->output, &out);
     if (rc)
         return rc;
-    oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan);
-    int failed = scan_run(j, out.f, false);
+    struct oc_err err;
+    int failed = oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan, &err)
+                     ? cli_fail_err(&err)
+                     : scan_run(j, out.f, false);
     rc = cli_output_close(&out, !failed);
     return failed ? failed : rc;
 }
@@ -265,7 +267,8 @@ static int scan_keep(struct job *j)
     struct oc_err err;
     struct stat st;
     size_t n_kept;
-    oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan);
+    if (oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan, &err))
+        return cli_fail_err(&err);
     if (stat(j->o->output, &st) && errno == ENOENT)
         return 0;
     return oc_scan_keep(j->scan, j->o->output, &n_kept, &err) ? cli_fail_err(&err) : 0;

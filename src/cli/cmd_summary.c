@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
+#include "cli/arguments.h"
 
 /* Unlike reports on a model, all runs count unless --warmup says otherwise: that is how the profilers whose
  * tables these are count. */
@@ -14,7 +15,7 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
 {
     struct oc_err err;
     struct oc_profile_opts opts = {.format = o->profile_format,
-                                   .warmup = o->warmup.set ? (int32_t)o->warmup.v : 0,
+                                   .warmup = cli_warmup(o, OC_WARMUP_NONE),
                                    .iterations = (uint32_t)o->iterations.v,
                                    .keep_events = true,
                                    .kernel_names = names,

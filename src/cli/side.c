@@ -121,7 +121,7 @@ static int side_read_files(const struct cli_opts *o, struct cli_side *s)
 {
     struct oc_err err;
     const struct oc_profile_opts opts = {.format = o->profile_format,
-                                         .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
+                                         .warmup = cli_warmup(o, 0),
                                          .iterations = (uint32_t)o->iterations.v,
                                          .stat = cli_stat(o->stat),
                                          .by_node = true,

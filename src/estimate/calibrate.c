@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "estimate/cal_file.h"
@@ -296,15 +297,18 @@ static uint32_t rejected(const struct oc_samples *s)
     return n;
 }
 
-int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibration_opts *opts,
+int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibration_opts *given,
                         struct oc_calibration **out, struct oc_err *err)
 {
     OC_C_LOCALE;
+    *out = NULL;
+    struct oc_calibration_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct oc_calibrate_opts o = {.by_family = opts->by_family,
                                   .no_forest = opts->no_forest,
                                   .tool_version = "onnxcost " ONNXCOST_VERSION,
                                   .created = opts->created};
-    *out = NULL;
     if (opts->created && !oc_cal_text_ok(opts->created))
         return oc_fail(err, OC_EARG, "the date of the calibration must be a short text");
     if (need_device(samples, err) || oc_calibrate(&samples->set, samples->device, &o, out, err) || !*out)
@@ -313,14 +317,17 @@ int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibr
     return 0;
 }
 
-int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *opts,
+int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *given,
                        struct oc_validation_result **out, struct oc_err *err)
 {
     OC_C_LOCALE;
+    *out = NULL;
+    struct oc_validation_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     const struct oc_validate_opts o = {.by_family = opts->by_family, .no_forest = opts->no_forest};
     struct oc_validation_result *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_validation_result){.samples = samples};
-    *out = NULL;
     if (need_device(samples, err) || oc_validate(&samples->set, samples->device, &o, &r->v, err)) {
         free(r);
         return -1;

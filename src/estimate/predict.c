@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/diag.h"
@@ -577,6 +578,20 @@ double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
 
 /* ---- public ----------------------------------------------------------------------------------------- */
 
+static struct oc_estimate_info estimate_info_of(const struct oc_estimate *e)
+{
+    const struct oc_model_prediction *t = &e->total;
+    bool point = e->cal && t->t_s > 0;
+    return (struct oc_estimate_info){.kernels = e->list.n,
+                                     .unknown_kernels = e->n_unknown,
+                                     .time_ns = point ? t->t_s * 1e9 : (double)NAN,
+                                     .low_ns = (point ? t->lo80_s : e->band_lo_s) * 1e9,
+                                     .high_ns = (point ? t->hi80_s : e->band_hi_s) * 1e9,
+                                     .planned_equal = e->match.equal,
+                                     .recorded = e->match.recorded,
+                                     .planned_equal_time = e->match.equal_time};
+}
+
 static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
 {
     e->width_chars = o->width_chars;
@@ -589,13 +604,19 @@ static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o,
     if (!e->list.n)
         return oc_fail(err, OC_EARG, "the model has no operators that run");
     predict_all(e);
+    e->info = OC_NEW(&e->arena, struct oc_estimate_info);
+    *e->info = estimate_info_of(e);
     return 0;
 }
 
 int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device *device,
-                     const struct oc_estimate_opts *opts, struct oc_estimate **out, struct oc_err *err)
+                     const struct oc_estimate_opts *given, struct oc_estimate **out, struct oc_err *err)
 {
     OC_C_LOCALE;
+    *out = NULL;
+    struct oc_estimate_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct oc_estimate *e = oc_xmalloc(sizeof(*e));
     *e = (struct oc_estimate){.analysis = analysis,
                               .device = device,
@@ -607,7 +628,6 @@ int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device 
         e->asynchronous = "the host launches kernels asynchronously";
     if (predict_make(e, opts, err)) {
         oc_estimate_free(e);
-        *out = NULL;
         return -1;
     }
     *out = e;
@@ -622,16 +642,7 @@ void oc_estimate_free(struct oc_estimate *e)
     free(e);
 }
 
-struct oc_estimate_info oc_estimate_info(const struct oc_estimate *e)
+const struct oc_estimate_info *oc_estimate_info(const struct oc_estimate *e)
 {
-    const struct oc_model_prediction *t = &e->total;
-    bool point = e->cal && t->t_s > 0;
-    return (struct oc_estimate_info){.kernels = e->list.n,
-                                     .unknown_kernels = e->n_unknown,
-                                     .time_ns = point ? t->t_s * 1e9 : (double)NAN,
-                                     .low_ns = (point ? t->lo80_s : e->band_lo_s) * 1e9,
-                                     .high_ns = (point ? t->hi80_s : e->band_hi_s) * 1e9,
-                                     .planned_equal = e->match.equal,
-                                     .recorded = e->match.recorded,
-                                     .planned_equal_time = e->match.equal_time};
+    return e->info;
 }

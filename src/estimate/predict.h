@@ -88,6 +88,7 @@ void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost);
  * prediction, and the total. */
 
 struct oc_estimate {
+    struct oc_estimate_info *info;
     struct oc_arena arena;
     const struct oc_analysis *analysis;
     const struct oc_device *device;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
@@ -425,13 +426,12 @@ static void take_assumptions(struct maker *k)
 
 static int rank_devices_make(struct maker *k)
 {
-    static const struct oc_analyze_opts none = {0};
     struct oc_rank *r = k->r;
-    if (take_devices(k) || take_type(k) || take_calibration(k) || take_order(k) ||
-        rank_devices_take_symbol(k))
+    struct oc_analyze_opts analyze;
+    if (OC_OPTIONS(&analyze, k->o->analyze, k->err) || take_devices(k) || take_type(k) ||
+        take_calibration(k) || take_order(k) || rank_devices_take_symbol(k))
         return -1;
-    const struct oc_analyze_opts *analyze = k->o->analyze ? k->o->analyze : &none;
-    if (oc_rank_loads_make(r->model, analyze, r->as, r->symbol, &k->loads, k->err))
+    if (oc_rank_loads_make(r->model, &analyze, r->as, r->symbol, &k->loads, k->err))
         return -1;
     if (oc_rank_loads_batch(k->loads) < 1)
         return oc_fail(k->err, OC_EARG, "dimension '%s' needs a size of at least 1", r->symbol);
@@ -444,16 +444,19 @@ static int rank_devices_make(struct maker *k)
     return 0;
 }
 
-int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *opts, struct oc_rank **out,
+int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *given, struct oc_rank **out,
                  struct oc_err *err)
 {
     OC_C_LOCALE;
+    *out = NULL;
+    struct oc_rank_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct oc_err unused = {0};
     struct oc_rank *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_rank){.model = model, .cache = opts->cache};
     struct maker k = {.r = r, .o = opts, .err = err ? err : &unused};
     k.at.arena = &k.arena;
-    *out = NULL;
     int rc = rank_devices_make(&k);
     oc_rank_loads_free(k.loads);
     oc_map_free(&k.at);

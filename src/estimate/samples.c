@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/file.h"
@@ -298,7 +299,7 @@ struct reading {
 static int open_files(struct reading *r, struct oc_err *err)
 {
     const struct oc_recording_files *f = r->files;
-    int32_t warmup = f->warmup >= 0 ? f->warmup : r->opts->warmup;
+    int32_t warmup = f->warmup < 0 ? r->opts->warmup : f->warmup ? f->warmup : OC_WARMUP_NONE;
     const struct oc_profile_opts opts = {
         .format = r->opts->profile_format, .warmup = warmup, .caps = r->opts->caps};
     if (oc_model_load(f->model, r->opts->caps, &r->model, err) ||
@@ -556,12 +557,15 @@ static int samples_read_all(struct oc_samples *out, const struct oc_samples_opts
     return rc;
 }
 
-int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_opts *opts,
+int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_opts *given,
                     struct oc_samples **out, struct oc_err *err)
 {
     OC_C_LOCALE;
-    struct oc_recordings files;
     *out = NULL;
+    struct oc_samples_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
+    struct oc_recordings files;
     if (oc_recordings_find(path, n, &files, err))
         return -1;
     struct oc_samples *s = oc_xmalloc(sizeof(*s));

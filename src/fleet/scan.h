@@ -9,7 +9,7 @@
 #include "onnxcost/scan.h"
 
 struct oc_scan {
-    const struct oc_scan_opts *opts;
+    struct oc_scan_opts opts;
     struct oc_analyze_opts analyze;
     struct oc_model_files files;
     char settings[17];

@@ -244,8 +244,8 @@ static void scan_row_offer(struct oc_scan *s, struct oc_scan_row *row)
     if (i == OC_NONE)
         return;
     const struct oc_model_file *f = &s->files.item[i];
-    bool hash_there = row->hash || s->opts->hash == OC_SCAN_HASH_OFF ||
-                      (s->opts->hash == OC_SCAN_HASH_SIZE && !s->shares_size[i]);
+    bool hash_there = row->hash || s->opts.hash == OC_SCAN_HASH_OFF ||
+                      (s->opts.hash == OC_SCAN_HASH_SIZE && !s->shares_size[i]);
     s->kept[i] = NULL;
     if (f->error || f->size_bytes != row->size_bytes || f->mtime_ns != row->mtime_ns || !row->settings ||
         strcmp(row->settings, s->settings) || may_be_gone(row->error_code) || !hash_there)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/little_endian.h"
 #include "base/str.h"
@@ -267,19 +268,23 @@ static void find_equal_sizes(struct oc_scan *s)
 
 static bool wants_hash(const struct oc_scan *s, size_t i)
 {
-    enum oc_scan_hash how = s->opts->hash;
+    enum oc_scan_hash how = s->opts.hash;
     return how == OC_SCAN_HASH_ALL || (how == OC_SCAN_HASH_SIZE && s->shares_size[i]);
 }
 
-void oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *opts, struct oc_scan **out)
+int oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *given, struct oc_scan **out,
+                 struct oc_err *err)
 {
     struct oc_scan *s = oc_xmalloc(sizeof(*s));
-    *s = (struct oc_scan){.opts = opts};
+    *s = (struct oc_scan){.n_done = 0};
+    *out = NULL;
     s->by_path.arena = s->first_of.arena = &s->arena;
-    if (opts->analyze)
-        s->analyze = *opts->analyze;
+    if (OC_OPTIONS(&s->opts, given, err) || OC_OPTIONS(&s->analyze, s->opts.analyze, err)) {
+        oc_scan_free(s);
+        return -1;
+    }
     s->analyze.skip_unused = true;
-    char *text = oc_printf(&s->arena, ONNXCOST_VERSION "\n%s", opts->settings ? opts->settings : "");
+    char *text = oc_printf(&s->arena, ONNXCOST_VERSION "\n%s", s->opts.settings ? s->opts.settings : "");
     snprintf(s->settings, sizeof(s->settings), "%016" PRIx64, oc_xxh64(text, strlen(text), 0));
     oc_model_files_add(&s->files, path, n);
     s->kept = OC_NEW_ARRAY(&s->arena, s->files.n + 1, const struct oc_scan_row *);
@@ -288,6 +293,7 @@ void oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *
         oc_map_set(&s->by_path, s->files.item[i].path, strlen(s->files.item[i].path), (uint32_t)i);
     find_equal_sizes(s);
     *out = s;
+    return 0;
 }
 
 void oc_scan_free(struct oc_scan *s)
@@ -365,7 +371,7 @@ static void find_first(struct oc_scan *s, size_t index, struct oc_scan_row *row)
 static void scan_run_work(void *arg, size_t index, void *result)
 {
     struct oc_scan *s = arg;
-    oc_scan_one(s->files.item[index].path, &s->analyze, s->opts->caps, wants_hash(s, index), result);
+    oc_scan_one(s->files.item[index].path, &s->analyze, s->opts.caps, wants_hash(s, index), result);
 }
 
 static bool ready(void *arg, size_t index, void *result)
@@ -374,7 +380,7 @@ static bool ready(void *arg, size_t index, void *result)
     const struct oc_model_file *f = &s->files.item[index];
     struct oc_scan_result *r = result;
     struct oc_err err;
-    if (s->kept[index] || s->opts->kept_only)
+    if (s->kept[index] || s->opts.kept_only)
         return true;
     if (!f->error)
         return false;
@@ -414,7 +420,7 @@ static int done(void *arg, size_t index, void *result, struct oc_err *err)
     const struct oc_model_file *f = &s->files.item[index];
     struct oc_scan_result *r = result;
     struct oc_scan_row row;
-    if (s->opts->kept_only && !s->kept[index])
+    if (s->opts.kept_only && !s->kept[index])
         return 0;
     if (s->kept[index]) {
         row = *s->kept[index];
@@ -450,7 +456,7 @@ int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_ro
                 size_t *n_done, struct oc_err *err)
 {
     OC_C_LOCALE;
-    unsigned jobs = s->opts->jobs ? s->opts->jobs : processors();
+    unsigned jobs = s->opts.jobs ? s->opts.jobs : processors();
     struct oc_crew crew = {.jobs = jobs < MAX_JOBS ? jobs : MAX_JOBS,
                            .n = s->files.n,
                            .result_bytes = sizeof(struct oc_scan_result),
@@ -459,7 +465,7 @@ int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_ro
                            .ready = ready,
                            .lost = lost,
                            .done = done,
-                           .stop = s->opts->stop};
+                           .stop = s->opts.stop};
     s->row = row;
     s->row_arg = arg;
     s->n_done = 0;

@@ -192,9 +192,9 @@ void oc_check_free(struct oc_check *c)
     free(c);
 }
 
-struct oc_check_counts oc_check_counts(const struct oc_check *c)
+const struct oc_check_counts *oc_check_counts(const struct oc_check *c)
 {
-    return c->counts;
+    return &c->counts;
 }
 
 const char *oc_check_reason(const struct oc_check *c, size_t index, enum oc_check_result *result)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "join/join.h"
@@ -469,17 +470,21 @@ static int check_sides(const struct oc_report_in *const in[2], struct oc_err *er
     return 0;
 }
 
-int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, const struct oc_diff_opts *opts,
+int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, const struct oc_diff_opts *given,
                  struct oc_diff **out, struct oc_err *err)
 {
     OC_C_LOCALE;
+    *out = NULL;
+    struct oc_diff_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     const struct oc_report_in *const in[] = {a, b};
     if (check_sides(in, err))
         return -1;
     struct oc_diff *d = oc_xmalloc(sizeof(*d));
     *d = (struct oc_diff){.in = {*a, *b}};
     for (unsigned s = 0; s < 2; s++)
-        oc_figures_make(&d->side[s], &d->in[s], NULL, opts && opts->cache);
+        oc_figures_make(&d->side[s], &d->in[s], NULL, opts->cache);
     oc_align(a->analysis, b->analysis, &d->arena, &d->align);
     diff_rows(d);
     for (unsigned s = 0; s < 2; s++) {
@@ -506,9 +511,9 @@ void oc_diff_free(struct oc_diff *d)
     free(d);
 }
 
-struct oc_diff_info oc_diff_info(const struct oc_diff *d)
+const struct oc_diff_info *oc_diff_info(const struct oc_diff *d)
 {
-    return d->info;
+    return &d->info;
 }
 
 void oc_diff_total(const struct oc_diff *d, enum oc_diff_metric m, struct oc_diff_total *out)

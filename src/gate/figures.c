@@ -240,7 +240,7 @@ static void set_estimate(struct oc_figures *f, const struct part *p, struct oc_f
                                               : "needs a profile (--profile) or a device (--hw)";
         return;
     }
-    struct oc_estimate_info e = oc_estimate_info(f->estimate);
+    struct oc_estimate_info e = *oc_estimate_info(f->estimate);
     bool calibrated = !isnan(e.time_ns);
     s->from = calibrated ? "estimate, 80 % interval" : "estimate, interval of the roofline";
     s->lo.v = e.low_ns > 0 ? e.low_ns : 0;

@@ -6,6 +6,7 @@
 
 #include "analyze/engine.h"
 #include "analyze/mean_cost.h"
+#include "base/api_options.h"
 #include "base/buf.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
@@ -529,14 +530,15 @@ static void take_results(struct sizing *z)
     z->j->sizes = s;
 }
 
-int oc_join_sizes(struct oc_analysis *analysis, const struct oc_analyze_opts *opts,
+int oc_join_sizes(struct oc_analysis *analysis, const struct oc_analyze_opts *given,
                   const struct oc_model *optimized, struct oc_join *join, struct oc_err *err)
 {
     OC_C_LOCALE;
-    static const struct oc_analyze_opts none = {0};
+    struct oc_analyze_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     const struct oc_profile *p = join->profile;
-    struct sizing z = {
-        .a = analysis, .j = join, .p = p, .opts = opts ? opts : &none, .optimized = optimized, .err = err};
+    struct sizing z = {.a = analysis, .j = join, .p = p, .opts = opts, .optimized = optimized, .err = err};
     int rc = 0;
     if (p->n_shapes < 2 || !analysis)
         return 0;

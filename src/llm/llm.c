@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
@@ -11,18 +12,25 @@
 enum { MAX_TOKENS = 1000000, MAX_DEVICES = 64 };
 #define MAX_BATCH INT64_C(1000000000)
 
-static int llm_check_opts(const struct oc_llm_opts *o, struct oc_err *err)
+static int llm_take_opts(struct oc_llm *l, const struct oc_llm_opts *given, struct oc_err *err)
 {
+    struct oc_llm_opts *o = &l->opts;
+    struct oc_analyze_opts *analyze = OC_NEW(&l->arena, struct oc_analyze_opts);
+    if (OC_OPTIONS(o, given, err) || OC_OPTIONS(analyze, o->analyze, err))
+        return -1;
+    o->analyze = analyze;
     const struct {
         const char *name;
-        int64_t v, most;
-    } number[] = {{"batch", o->batch, MAX_BATCH},
-                  {"prompt", o->prompt, MAX_TOKENS},
-                  {"generate", o->generate, MAX_TOKENS}};
-    for (size_t i = 0; i < OC_COUNT(number); i++)
-        if (number[i].v < 1 || number[i].v > number[i].most)
+        int64_t *v, otherwise, most;
+    } number[] = {{"batch", &o->batch, 1, MAX_BATCH},
+                  {"prompt", &o->prompt, 512, MAX_TOKENS},
+                  {"generate", &o->generate, 128, MAX_TOKENS}};
+    for (size_t i = 0; i < OC_COUNT(number); i++) {
+        *number[i].v = *number[i].v ? *number[i].v : number[i].otherwise;
+        if (*number[i].v < 1 || *number[i].v > number[i].most)
             return oc_fail(err, OC_EARG, "%s must be from 1 to %lld, not %lld", number[i].name,
-                           (long long)number[i].most, (long long)number[i].v);
+                           (long long)number[i].most, (long long)*number[i].v);
+    }
     return o->n_device > MAX_DEVICES ? oc_fail(err, OC_EARG, "more than %d devices", MAX_DEVICES) : 0;
 }
 
@@ -127,21 +135,17 @@ static int llm_make(struct oc_llm *l, struct oc_err *err)
     return 0;
 }
 
-int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *opts, struct oc_llm **out,
+int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *given, struct oc_llm **out,
                 struct oc_err *err)
 {
     OC_C_LOCALE;
-    static const struct oc_analyze_opts plain = {0};
-    if (llm_check_opts(opts, err))
-        return -1;
     struct oc_llm *l = oc_xmalloc(sizeof(*l));
-    *l = (struct oc_llm){.model = model, .opts = *opts};
+    *l = (struct oc_llm){.model = model};
+    *out = NULL;
     l->diags.arena = &l->arena;
     l->meter.llm = l;
     l->sum_failure = "no closed form fits the costs of the decode steps";
-    if (!l->opts.analyze)
-        l->opts.analyze = &plain;
-    if (llm_make(l, err)) {
+    if (llm_take_opts(l, given, err) || llm_make(l, err)) {
         oc_llm_free(l);
         return -1;
     }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "measure/measure.h"
 #include "onnxcost/hardware.h"
@@ -187,13 +188,16 @@ static void set_date(struct oc_measured *m)
         m->when[0] = '\0';
 }
 
-int oc_hw_measure(const struct oc_hw_measure_opts *opts, struct oc_hw_measurement **out, struct oc_err *err)
+int oc_hw_measure(const struct oc_hw_measure_opts *given, struct oc_hw_measurement **out, struct oc_err *err)
 {
     OC_C_LOCALE;
+    *out = NULL;
+    struct oc_hw_measure_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct plan plan = opts->quick ? plan_quick : plan_full;
     struct oc_team *team;
     unsigned most = oc_team_processors(), threads = opts->threads ? opts->threads : most;
-    *out = NULL;
     if (threads > most)
         return oc_fail(err, OC_EARG, "%u threads requested, but this process may use only %u processors",
                        threads, most);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/diag.h"
@@ -563,13 +564,17 @@ static int memory_plan_check_sizes(const struct oc_memory_plan *p, struct oc_err
     return 0;
 }
 
-int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *opts,
+int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *given,
                         struct oc_memory_plan **out, struct oc_err *err)
 {
     OC_C_LOCALE;
+    *out = NULL;
+    struct oc_plan_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct oc_memory_plan *p = oc_xmalloc(sizeof(*p));
     struct builder b = {.a = a, .opts = lives_opts(a, opts), .quality = OC_EXACT, .err = err};
-    *p = (struct oc_memory_plan){.a = a, .reordered = opts && opts->reorder, .align = b.opts.align};
+    *p = (struct oc_memory_plan){.a = a, .reordered = opts->reorder, .align = b.opts.align};
     p->lives = oc_lives_make(a, 0, &b.opts);
     struct oc_arena_plan placed;
     struct oc_order_graph g = order_graph_of(&p->arena, p->lives);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "analyze/batch_dim.h"
@@ -243,12 +244,35 @@ static int find_fit(struct oc_memory *m, struct oc_err *err)
 
 /* ---- the report ------------------------------------------------------------------------------------- */
 
-int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_opts *opts,
+static struct oc_memory_info memory_info_of(const struct oc_memory *m)
+{
+    const struct oc_lives *l = m->lives;
+    const char *name = l->n_step ? m->a->model->node[l->step[l->peak_step]].name : "";
+    return (struct oc_memory_info){.const_bytes = m->a->total->const_bytes,
+                                   .peak_bytes = l->peak,
+                                   .lower_bytes = l->lower,
+                                   .peak_node = *name ? name : NULL,
+                                   .footprint_bytes = m->footprint,
+                                   .quality = (enum oc_quality)m->quality,
+                                   .fits = m->fit.fits,
+                                   .capacity_bytes = m->fit.capacity,
+                                   .batch = m->fit.batch,
+                                   .largest_batch = m->fit.largest,
+                                   .batch_bounded = m->fit.bounded};
+}
+
+int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_opts *given,
                    struct oc_memory **out, struct oc_err *err)
 {
     OC_C_LOCALE;
+    *out = NULL;
+    struct oc_memory_opts full, *const opts = &full;
+    struct oc_analyze_opts analyze;
+    if (OC_OPTIONS(&full, given, err) || OC_OPTIONS(&analyze, full.analyze, err))
+        return -1;
+    full.analyze = full.analyze ? &analyze : NULL;
     struct oc_memory *m = oc_xmalloc(sizeof(*m));
-    *m = (struct oc_memory){.a = analysis, .o = *opts};
+    *m = (struct oc_memory){.a = analysis, .o = full};
     struct oc_lives_opts o = opts->as_onnxruntime ? runtime_opts(analysis) : oc_lives_opts_of(analysis);
     m->lives = oc_lives_make(analysis, 0, &o);
     m->quality = m->lives->quality;
@@ -264,6 +288,8 @@ int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_op
         return -1;
     }
     memory_report_compare(m);
+    m->o.analyze = NULL; /* the copy is gone */
+    m->info = memory_info_of(m);
     *out = m;
     return 0;
 }
@@ -280,21 +306,9 @@ void oc_memory_free(struct oc_memory *m)
     free(m);
 }
 
-struct oc_memory_info oc_memory_info(const struct oc_memory *m)
+const struct oc_memory_info *oc_memory_info(const struct oc_memory *m)
 {
-    const struct oc_lives *l = m->lives;
-    const char *name = l->n_step ? m->a->model->node[l->step[l->peak_step]].name : "";
-    return (struct oc_memory_info){.const_bytes = m->a->total->const_bytes,
-                                   .peak_bytes = l->peak,
-                                   .lower_bytes = l->lower,
-                                   .peak_node = *name ? name : NULL,
-                                   .footprint_bytes = m->footprint,
-                                   .quality = (enum oc_quality)m->quality,
-                                   .fits = m->fit.fits,
-                                   .capacity_bytes = m->fit.capacity,
-                                   .batch = m->fit.batch,
-                                   .largest_batch = m->fit.largest,
-                                   .batch_bounded = m->fit.bounded};
+    return &m->info;
 }
 
 static const char *memory_report_label(const struct oc_memory_row *r, uint32_t step, struct oc_arena *arena)

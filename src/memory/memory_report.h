@@ -38,6 +38,7 @@ struct oc_memory {
     struct oc_arena arena;
     const struct oc_analysis *a;
     struct oc_memory_opts o;
+    struct oc_memory_info info;
     struct oc_lives *lives; /* live ranges of the main graph */
     struct oc_lives **body; /* on the heap: nested subgraphs that run at the peak */
     uint32_t n_body, cap_body;

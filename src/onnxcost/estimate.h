@@ -9,12 +9,13 @@
 OC_API_BEGIN
 
 struct oc_samples_opts {
+    size_t size;                    /* sizeof(struct oc_samples_opts) */
     const struct oc_device *device; /* the measured device, must outlive the samples; NULL: not given */
     const char *profile_format;     /* importer name, NULL: probe */
     const char *runtime, *runtime_version; /* NULL: the profile's format; unknown */
     uint32_t threads;                      /* threads of the runtime, 0: unknown */
-    int32_t warmup; /* runs to leave out of each profile; -1: the importer's default (the first) */
-    const struct oc_caps *caps;                         /* NULL: the defaults */
+    int32_t warmup;             /* runs to leave out of each profile, as in struct oc_profile_opts */
+    const struct oc_caps *caps; /* NULL: the defaults */
     void (*progress)(void *arg, const char *recording); /* NULL: not given */
     void *progress_arg;
 };
@@ -34,6 +35,7 @@ int oc_samples_write(const struct oc_samples *samples, const char *format, FILE 
 /* Cost curves of a device and a runtime: for each class of kernels and type of arithmetic a curve of time
  * over work with its error bars, and the measured kernels. */
 struct oc_calibration_opts {
+    size_t size;         /* sizeof(struct oc_calibration_opts) */
     bool by_family;      /* cross-validation leaves out families, not only networks */
     bool no_forest;      /* no residual forests */
     const char *created; /* date stored in the file; NULL: none */
@@ -51,6 +53,7 @@ int oc_calibration_report(const struct oc_calibration *cal, const struct oc_samp
                           const char *format, FILE *out, struct oc_err *err);
 
 struct oc_validation_opts {
+    size_t size;    /* sizeof(struct oc_validation_opts) */
     bool by_family; /* leave out families instead of networks */
     bool no_forest;
 };
@@ -65,6 +68,7 @@ int oc_validation_write(const struct oc_validation_result *validation, const cha
                         struct oc_err *err);
 
 struct oc_estimate_opts {
+    size_t size;                              /* sizeof(struct oc_estimate_opts) */
     const struct oc_calibration *calibration; /* NULL: only an interval, from the roofline */
     const struct oc_join *join; /* kernels as recorded, shown with their times; NULL: from the fusion plan */
     const char *fusion;         /* rules of the plan: "onnxruntime", "generic", "none"; NULL: as fits */
@@ -80,7 +84,7 @@ struct oc_estimate_info {
 int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device *device,
                      const struct oc_estimate_opts *opts, struct oc_estimate **out, struct oc_err *err);
 void oc_estimate_free(struct oc_estimate *e);
-struct oc_estimate_info oc_estimate_info(const struct oc_estimate *e);
+const struct oc_estimate_info *oc_estimate_info(const struct oc_estimate *e);
 /* "table" (NULL; the `top` longest kernels, 0: all), "csv" or "json" (all, in execution order). */
 int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
                       struct oc_err *err);
@@ -88,6 +92,7 @@ int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t to
 /* ---- compare: rank devices for a model -------------------------------------------------------------- */
 
 struct oc_rank_opts {
+    size_t size;                           /* sizeof(struct oc_rank_opts) */
     const struct oc_analyze_opts *analyze; /* counting options, and the sizes; NULL: the defaults */
     const struct oc_device *const *device; /* at least one, without duplicates */
     size_t n_device;
@@ -156,6 +161,7 @@ size_t oc_rank_limits(const struct oc_rank *r, size_t device, const struct oc_ra
 const char *oc_rank_limit_name(int what);
 
 struct oc_rank_write_opts {
+    size_t size;          /* sizeof(struct oc_rank_write_opts) */
     const char *format;   /* "table" (NULL), "csv", "json" */
     unsigned width_chars; /* of tables; 0: no limit */
     bool color;

@@ -45,7 +45,7 @@ struct oc_check;
 int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estimate,
                   const struct oc_budget *budget, struct oc_check **out, struct oc_err *err);
 void oc_check_free(struct oc_check *c);
-struct oc_check_counts oc_check_counts(const struct oc_check *c);
+const struct oc_check_counts *oc_check_counts(const struct oc_check *c);
 struct oc_baseline_kept { /* figures of an older baseline that are unknown now */
     size_t n;
     char names[160]; /* "latency, efficiency" */
@@ -98,7 +98,8 @@ struct oc_diff_info {
     bool different; /* a row is changed, added or removed, or a total other than a time has changed */
 };
 struct oc_diff_opts {
-    bool cache; /* rooflines, as in struct oc_report_opts */
+    size_t size; /* sizeof(struct oc_diff_opts) */
+    bool cache;  /* rooflines, as in struct oc_report_opts */
 };
 
 /* Compares two models, or one with two profiles, devices or shapes. Nodes are matched by name, else by
@@ -108,10 +109,11 @@ struct oc_diff;
 int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, const struct oc_diff_opts *opts,
                  struct oc_diff **out, struct oc_err *err);
 void oc_diff_free(struct oc_diff *d);
-struct oc_diff_info oc_diff_info(const struct oc_diff *d);
+const struct oc_diff_info *oc_diff_info(const struct oc_diff *d);
 void oc_diff_total(const struct oc_diff *d, enum oc_diff_metric m, struct oc_diff_total *out);
 
 struct oc_diff_write_opts {
+    size_t size;        /* sizeof(struct oc_diff_write_opts) */
     const char *format; /* "table" (NULL), "csv", "json", "markdown", "html", "github" */
     const char
         *sort; /* largest difference first: "macs", "flops", "bytes", "params", "time", "roofline"; "order":

@@ -101,6 +101,7 @@ int oc_device_describe(const struct oc_device *device, unsigned width_chars, FIL
  * samples. Takes about 20 s and at most a third of the free memory; quick: under a second, for trials only,
  * its memory figures are those of a cache. Each thread is pinned to one processor. */
 struct oc_hw_measure_opts {
+    size_t size;      /* sizeof(struct oc_hw_measure_opts) */
     uint32_t threads; /* 0: one per available processor; more than those is OC_EARG */
     bool quick;
     void (*progress)(void *user, const char *what); /* progress: the current part; may be NULL */

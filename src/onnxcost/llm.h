@@ -8,8 +8,11 @@
 OC_API_BEGIN
 
 struct oc_llm_opts {
-    const struct oc_analyze_opts *analyze; /* how to count, and sizes that the cache has no say in; NULL */
-    int64_t batch, prompt, generate;       /* sequences; tokens of each prompt, of each answer; all >= 1 */
+    size_t size;                           /* sizeof(struct oc_llm_opts) */
+    const struct oc_analyze_opts *analyze; /* how to count, and sizes that the cache has no say in; NULL: the
+                                              defaults */
+    int64_t batch, prompt, generate;       /* sequences; tokens of each prompt, of each answer; 0: 1, 512,
+                                              128 */
     const struct oc_device *const *device; /* to compare it with */
     size_t n_device;
     unsigned width_chars; /* of the text for people; 0: no limit */

@@ -10,6 +10,7 @@ OC_API_BEGIN
 struct oc_memory;
 
 struct oc_memory_opts {
+    size_t size; /* sizeof(struct oc_memory_opts) */
     /* Simulates the first run by ONNX Runtime's CPU provider without optimizations: its node order, no
      * constant folding, including scalars and shapes, without graph inputs (owned by the caller); in addition
      * to the peak, the most that its arena has in use, with its reuse of dead tensors. Otherwise file order
@@ -43,7 +44,7 @@ struct oc_memory_info {
 int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_opts *opts,
                    struct oc_memory **out, struct oc_err *err);
 void oc_memory_free(struct oc_memory *m);
-struct oc_memory_info oc_memory_info(const struct oc_memory *m);
+const struct oc_memory_info *oc_memory_info(const struct oc_memory *m);
 /* "table" (NULL), "csv" (one row per step), "json" (everything). */
 int oc_memory_write(const struct oc_memory *m, const char *format, FILE *out, struct oc_err *err);
 /* Only the result for the device, as a short text. */
@@ -52,6 +53,7 @@ void oc_memory_write_fit(const struct oc_memory *m, FILE *out);
 /* ---- memory plans: arena offsets and node orders ---------------------------------------------------- */
 
 struct oc_plan_opts {
+    size_t size;         /* sizeof(struct oc_plan_opts) */
     bool reorder;        /* search for an order of the nodes with a lower peak, and plan that order */
     bool without_inputs; /* graph inputs are in the caller's memory */
     bool all;            /* folded nodes, scalars and shapes have buffers too */

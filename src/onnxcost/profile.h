@@ -7,10 +7,13 @@
 
 OC_API_BEGIN
 
+#define OC_WARMUP_NONE (-1)
+
 /* How to read a profile. */
 struct oc_profile_opts {
-    const char *format;  /* importer name, NULL: probe */
-    int32_t warmup;      /* runs to drop; -1: the importer's default (the first of two or more) */
+    size_t size;        /* sizeof(struct oc_profile_opts) */
+    const char *format; /* importer name, NULL: probe */
+    int32_t warmup; /* runs to drop, or OC_WARMUP_NONE; 0: the importer's default (the first of several) */
     uint32_t iterations; /* number of runs in files that do not mark them; 0: detect it */
     enum oc_stat stat;
     bool by_node; /* runs with different shapes: one record for each node instead of one for each of its sets

@@ -8,6 +8,7 @@
 OC_API_BEGIN
 
 struct oc_record_opts {
+    size_t size;         /* sizeof(struct oc_record_opts) */
     const char *library; /* file of libonnxruntime; NULL: $ONNXRUNTIME_LIB, else the usual places */
     const char *output;  /* prefix of the output files, or a folder (with '/' at its end, or existing); NULL:
                             the model's name, in the current folder */
@@ -63,7 +64,7 @@ struct oc_recording;
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
               const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err);
 void oc_recording_free(struct oc_recording *r);
-struct oc_record_info oc_recording_info(const struct oc_recording *r);
+const struct oc_record_info *oc_recording_info(const struct oc_recording *r);
 void oc_recording_write(const struct oc_recording *r, FILE *f); /* a short summary as text */
 
 /* ---- other libraries -------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@ OC_API_BEGIN
 
 /* Selection, grouping, order and format of rows. Zero means the default, except where stated. */
 struct oc_report_opts {
+    size_t size;        /* sizeof(struct oc_report_opts) */
     const char *format; /* "table" (NULL), "csv", "json" */
     const char
         *style; /* of tables: "grid", "ascii" (a grid of ASCII characters), "compact"; NULL: automatic */
@@ -112,6 +113,7 @@ int oc_explain_write(const struct oc_model *model, const struct oc_analysis *fir
 bool oc_summary_view(size_t index, const char **name, const char **title);
 
 struct oc_summary_opts {
+    size_t size;             /* sizeof(struct oc_summary_opts) */
     const char *format;      /* "table" (NULL), "csv", "json" */
     const char *const *view; /* tables to write; none: all with data in the source, in their order */
     size_t n_view;

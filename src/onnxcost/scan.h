@@ -40,6 +40,7 @@ enum oc_scan_hash {
 };
 
 struct oc_scan_opts {
+    size_t size;                           /* sizeof(struct oc_scan_opts) */
     const struct oc_analyze_opts *analyze; /* for each model; bindings that match nothing in it are ignored */
     const struct oc_caps *caps;            /* NULL: the defaults */
     unsigned jobs;                         /* processes; 0: one per available processor */
@@ -52,9 +53,10 @@ struct oc_scan_opts {
 
 /* Files, and folders, in which every file that ends in ".onnx" is included, at any depth; see
  * oc_scan_row.path. Explicit names keep their order, those of a folder are sorted by bytes, without
- * duplicates. Examines the files but does not read them. `opts` and its members must outlive the scan. */
+ * duplicates. Examines the files but does not read them. What `opts` points to must outlive the scan. */
 struct oc_scan;
-void oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *opts, struct oc_scan **out);
+int oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *opts, struct oc_scan **out,
+                 struct oc_err *err);
 void oc_scan_free(struct oc_scan *s);
 size_t oc_scan_files(const struct oc_scan *s);
 

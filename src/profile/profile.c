@@ -177,7 +177,7 @@ bool oc_prof_add_device(struct oc_profile *p, const char *name)
 
 uint32_t oc_prof_use_runs(struct oc_profile *p, uint32_t n_run, int32_t warmup)
 {
-    uint32_t drop = warmup < 0 ? n_run > 1 : (uint32_t)warmup, most = n_run ? n_run - 1 : 0;
+    uint32_t drop = !warmup ? n_run > 1 : warmup < 0 ? 0 : (uint32_t)warmup, most = n_run ? n_run - 1 : 0;
     if (drop > most && n_run)
         oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
                     "%u warm-up runs requested, but the file has %u: only the last one is used", drop, n_run);
@@ -569,9 +569,7 @@ int oc_profile_from_mem(const struct oc_importer *imp, const void *data, size_t 
     return rc;
 }
 
-static const struct oc_profile_opts defaults = {.warmup = -1};
-
-int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profile_opts *opts,
+int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profile_opts *given,
                         struct oc_profile ***out, size_t *n_out, struct oc_err *err)
 {
     struct sources all = {0};
@@ -579,9 +577,9 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
     int rc = 0;
     *out = NULL;
     *n_out = 0;
-    struct oc_profile_opts o = opts ? *opts : defaults;
+    struct oc_profile_opts o;
     struct oc_caps caps;
-    if (OC_OPTIONS(&caps, o.caps, err))
+    if (OC_OPTIONS(&o, given, err) || OC_OPTIONS(&caps, o.caps, err))
         return -1;
     o.caps = &caps;
     for (size_t i = 0; i < n && rc == 0; i++)

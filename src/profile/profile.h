@@ -284,8 +284,8 @@ const struct oc_importer *const *oc_importers(size_t *n);
 /* Appends a device to the list of them. False: it has no name, or is in the list. */
 bool oc_prof_add_device(struct oc_profile *p, const char *name);
 
-/* Sets the number of runs and how many of them are used. Returns how many at the start are not: `warmup`, or
- * by default (below 0) one of several; at least one is used. */
+/* Sets the number of runs and how many of them are used. Returns how many at the start are not: `warmup`
+ * (OC_WARMUP_NONE: none), by default (0) one of several; at least one is used. */
 uint32_t oc_prof_use_runs(struct oc_profile *p, uint32_t n_run, int32_t warmup);
 
 /* A limit was exceeded: opening the file fails, whatever the importer has read so far. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/buf.h"
 #include "base/diag.h"
@@ -526,9 +527,13 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
 }
 
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
-              const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err)
+              const struct oc_record_opts *given, struct oc_recording **out, struct oc_err *err)
 {
     OC_C_LOCALE;
+    *out = NULL;
+    struct oc_record_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct oc_recording *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_recording){0};
     struct job j = {.m = model, .o = opts, .a = &r->arena};
@@ -546,9 +551,9 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
     return rc;
 }
 
-struct oc_record_info oc_recording_info(const struct oc_recording *r)
+const struct oc_record_info *oc_recording_info(const struct oc_recording *r)
 {
-    return r->info;
+    return &r->info;
 }
 
 static void write_input(const struct oc_record_input *in, FILE *f)

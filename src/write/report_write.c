@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "advice/advice.h"
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "report/columns.h"
 #include "report/few_rows.h"
@@ -175,10 +176,13 @@ static bool is_megengine_report(const struct oc_report_in *in, const struct oc_r
            (!o->style || strcmp(o->style, "compact"));
 }
 
-int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,
+int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *given, FILE *f,
                     struct oc_err *err)
 {
     OC_C_LOCALE;
+    struct oc_report_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     const struct oc_format *format = find_format(opts->format);
     if (!format)
         return oc_fail(err, OC_EARG,

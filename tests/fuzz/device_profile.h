@@ -43,7 +43,7 @@ static void check_importer(const struct oc_importer *imp, const uint8_t *data, s
     imp->probe(&(struct oc_peek){.path = "", .data = (const char *)data, .n = n}, &bid);
     for (int stat = OC_STAT_MEDIAN; stat <= OC_STAT_SUM; stat += 4) {
         struct oc_profile_opts opts = {
-            .warmup = stat ? 0 : -1, .stat = (enum oc_stat)stat, .keep_events = stat != 0};
+            .warmup = stat ? OC_WARMUP_NONE : 0, .stat = (enum oc_stat)stat, .keep_events = stat != 0};
         struct oc_profile *p;
         struct oc_err err = {0};
         if (oc_profile_from_mem(imp, data, n, &opts, &p, &err) == 0) {

@@ -67,7 +67,7 @@ static void compare(const struct subject *a, const struct subject *b)
             abort();
         fclose(f);
     }
-    if (a == b && oc_diff_info(d).different)
+    if (a == b && oc_diff_info(d)->different)
         abort();
     oc_diff_free(d);
 }

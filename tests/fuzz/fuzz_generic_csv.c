@@ -23,10 +23,10 @@ static void check_map(const uint8_t *data, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const char map[] = "name=Function,time='CPU Time':ms,calls=Calls,min=Min,kernel=GPU";
-    fuzz_importer(&oc_importer_generic_csv, data, n, &(struct oc_profile_opts){.warmup = -1});
-    fuzz_importer(&oc_importer_generic_csv, data, n, &(struct oc_profile_opts){.warmup = -1, .map = map});
+    fuzz_importer(&oc_importer_generic_csv, data, n, &(struct oc_profile_opts){0});
+    fuzz_importer(&oc_importer_generic_csv, data, n, &(struct oc_profile_opts){.map = map});
     fuzz_importer(&oc_importer_generic_csv, data, n,
-                  &(struct oc_profile_opts){.warmup = -1, .map = "name=Function,time=CPU Time"});
+                  &(struct oc_profile_opts){.map = "name=Function,time=CPU Time"});
     check_map(data, n);
     return 0;
 }

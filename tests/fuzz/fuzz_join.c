@@ -160,7 +160,7 @@ static void read_and_join(const uint8_t *data, size_t n, bool by_node)
 {
     static uint8_t *bytes; /* one model for all inputs */
     static size_t size_bytes;
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM, .by_node = by_node};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_SUM, .by_node = by_node};
     struct oc_profile p = {.format = oc_importer_onnxruntime.name,
                            .path = "",
                            .producer = "",

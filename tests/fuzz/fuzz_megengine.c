@@ -23,7 +23,7 @@ static void report(const struct oc_profile *p, const struct oc_report_opts *o)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const char *const dtype[] = {"Float32"};
-    static const struct oc_profile_opts opts = {.warmup = -1};
+    static const struct oc_profile_opts opts = {0};
     static const struct oc_report_opts forms[] = {
         {.has_top = true, .show_host = true, .copy_time = true},
         {.has_top = true, .confluence = true, .order_by = "+in_shapes", .top_end_key = "kern"},

@@ -15,8 +15,7 @@ static void with_times(const uint8_t *data, size_t n)
     struct oc_err err = {0};
     p.names.arena = p.diags.arena = &p.arena;
     p.exprs = oc_exprs_new(&p.arena);
-    if (oc_importer_mindspore.read(&(struct oc_source){file, 2}, &(struct oc_profile_opts){.warmup = -1}, &p,
-                                   &err) == 0)
+    if (oc_importer_mindspore.read(&(struct oc_source){file, 2}, &(struct oc_profile_opts){0}, &p, &err) == 0)
         fuzz_check_profile(&p);
     else if (!err.msg[0])
         abort();
@@ -30,7 +29,7 @@ static void with_times(const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    fuzz_importer(&oc_importer_mindspore, data, n, &(struct oc_profile_opts){.warmup = -1});
+    fuzz_importer(&oc_importer_mindspore, data, n, &(struct oc_profile_opts){0});
     with_times(data, n);
     return 0;
 }

@@ -26,7 +26,7 @@ static void check(const struct oc_profile *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     for (int stat = OC_STAT_MEDIAN; stat <= OC_STAT_SUM; stat += 4) {
-        struct oc_profile_opts opts = {.warmup = stat ? 0 : -1, .stat = (enum oc_stat)stat};
+        struct oc_profile_opts opts = {.warmup = stat ? OC_WARMUP_NONE : 0, .stat = (enum oc_stat)stat};
         struct oc_profile p = {.path = "", .producer = "", .device = ""};
         struct oc_stream *s = oc_stream_mem(data, n);
         struct oc_bid bid = {0};

@@ -13,6 +13,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                                                          &oc_importer_msprof, &oc_importer_qnn,
                                                          &oc_importer_onnxruntime_csv};
     for (size_t i = 0; i < OC_COUNT(importer); i++)
-        fuzz_importer(importer[i], data, n, &(struct oc_profile_opts){.warmup = -1});
+        fuzz_importer(importer[i], data, n, &(struct oc_profile_opts){0});
     return 0;
 }

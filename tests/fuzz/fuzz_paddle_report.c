@@ -7,6 +7,6 @@ extern const struct oc_importer oc_importer_paddle_report;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    fuzz_importer(&oc_importer_paddle_report, data, n, &(struct oc_profile_opts){.warmup = -1});
+    fuzz_importer(&oc_importer_paddle_report, data, n, &(struct oc_profile_opts){0});
     return 0;
 }

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static void open_file(const char *path)
 {
-    const struct oc_profile_opts opts = {.warmup = -1};
+    const struct oc_profile_opts opts = {0};
     struct oc_profile *p = NULL;
     struct oc_err err = {0};
     enum oc_file_kind kind;

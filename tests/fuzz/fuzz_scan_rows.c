@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static const char *const path[] = {"/dev/null", "m/a.onnx", "m/b.onnx"};
     struct oc_scan *scan;
     struct oc_err err = {0};
-    oc_scan_open(path, OC_COUNT(path), &(struct oc_scan_opts){.jobs = 1, .hash = OC_SCAN_HASH_OFF}, &scan);
+    oc_scan_open(path, OC_COUNT(path), &(struct oc_scan_opts){.jobs = 1, .hash = OC_SCAN_HASH_OFF}, &scan,
+                 NULL);
     for (size_t i = 0; i < scan->files.n; i++) { /* as if they existed */
         scan->files.item[i].error = 0;
         scan->files.item[i].size_bytes = 100 + i;

@@ -81,7 +81,7 @@ static void read_log(const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct oc_profile_opts opts = {.warmup = -1};
+    static const struct oc_profile_opts opts = {0};
     struct oc_profile *p;
     struct oc_err err;
     struct trt_part part[8];

@@ -36,7 +36,7 @@ static inline void fuzz_write_trace(const struct oc_profile *p)
     extern const struct oc_importer oc_importer_chrome;
     const struct oc_report_in in = {.profile = p};
     const struct oc_report_opts o = {.format = "trace"};
-    const struct oc_profile_opts opts = {.warmup = -1};
+    const struct oc_profile_opts opts = {0};
     struct oc_profile *again;
     struct oc_err err;
     char *text = NULL;
@@ -59,7 +59,7 @@ static inline void fuzz_write_trace(const struct oc_profile *p)
 /* With and without events. */
 static inline void fuzz_trace(const struct oc_importer *imp, const uint8_t *data, size_t n)
 {
-    struct oc_profile_opts keep = {.warmup = -1, .keep_events = true}, drop = {.stat = OC_STAT_MEAN};
+    struct oc_profile_opts keep = {.keep_events = true}, drop = {.stat = OC_STAT_MEAN};
     struct oc_profile *p;
     struct oc_err err;
     if (oc_profile_from_mem(imp, data, n, &keep, &p, &err) == 0) {

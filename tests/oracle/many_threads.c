@@ -71,7 +71,7 @@ static void summary(const char *path, FILE *f)
 {
     struct oc_err err;
     struct oc_profile *profile;
-    const struct oc_profile_opts how = {.warmup = -1, .keep_events = true};
+    const struct oc_profile_opts how = {.keep_events = true};
     if (oc_profile_open(path, &how, &profile, &err))
         stop(&err);
     const struct oc_profile *const all[] = {profile};
@@ -102,7 +102,7 @@ static struct text run(const struct job *job, bool shared)
         stop(&err);
     struct oc_model *model = NULL;
     struct oc_profile *profile = NULL;
-    const struct oc_profile_opts how = {.warmup = -1};
+    const struct oc_profile_opts how = {0};
     if (!shared && (oc_model_load(job->model_path, NULL, &model, &err) ||
                     oc_profile_open(job->profile_path, &how, &profile, &err)))
         stop(&err);
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
     struct job job[MAX_JOBS] = {0};
     size_t n = 0;
     struct oc_err err;
-    const struct oc_profile_opts how = {.warmup = -1};
+    const struct oc_profile_opts how = {0};
     int i = 1;
     for (; i + 1 < argc && strcmp(argv[i], "--") != 0 && n < MAX_JOBS; i += 2)
         job[n++] = (struct job){.model_path = argv[i], .profile_path = argv[i + 1]};

@@ -293,7 +293,7 @@ static int analyze(struct one_case *c, struct oc_err *err)
 
 static int run_case(struct one_case *c, struct oc_err *err)
 {
-    const struct oc_profile_opts all_runs = {0};
+    const struct oc_profile_opts all_runs = {.warmup = OC_WARMUP_NONE};
     if (oc_model_load(c->model_path, NULL, &c->model, err) ||
         (c->optimized_path && oc_model_load(c->optimized_path, NULL, &c->optimized, err)) ||
         (c->profile_path && oc_profile_open(c->profile_path, &all_runs, &c->profile, err)) || analyze(c, err))

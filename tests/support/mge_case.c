@@ -10,7 +10,7 @@ extern const struct oc_importer oc_importer_megengine;
 
 static int read_stream(struct oc_stream *s, struct oc_profile *p, struct oc_err *err)
 {
-    static const struct oc_profile_opts opts = {.warmup = -1};
+    static const struct oc_profile_opts opts = {0};
     p->format = oc_importer_megengine.name;
     p->names.arena = &p->arena;
     p->diags.arena = &p->arena;

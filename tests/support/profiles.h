@@ -3,6 +3,7 @@
 #define TEST_PROFILES_H
 
 #include "profile/profile.h"
+#include "onnxcost/profile.h"
 
 /* Writes the bytes to a temporary file, reads it and deletes the file. NULL with *err on failure. */
 struct oc_profile *t_profile_mem(const void *data, size_t n, const struct oc_profile_opts *opts,
@@ -19,5 +20,11 @@ const struct oc_prof_rec *t_rec(const struct oc_profile *p, const char *name);
 double t_self_ns(const struct oc_profile *p, const char *bucket);
 /* The text of the first warning with that code, NULL: none. */
 const char *t_finding(const struct oc_profile *p, const char *code);
+
+/* -1: the default, otherwise a number of runs. */
+static inline int32_t t_warmup(int32_t runs)
+{
+    return runs < 0 ? 0 : runs ? runs : OC_WARMUP_NONE;
+}
 
 #endif

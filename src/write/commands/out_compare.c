@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "estimate/predict.h"
@@ -167,9 +168,12 @@ static void compare_json(struct comparing *x, FILE *f);
 
 int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
                      const struct oc_device *device, const struct oc_compare_source *source, size_t n,
-                     bool combine, const struct oc_report_opts *o, FILE *f, struct oc_err *err)
+                     bool combine, const struct oc_report_opts *given, FILE *f, struct oc_err *err)
 {
     OC_C_LOCALE;
+    struct oc_report_opts full, *const o = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     if (compare_check(source, n, o, err) != 0)
         return -1;
     struct comparing x = {.model = model, .device = device, .o = o, .combine = combine};

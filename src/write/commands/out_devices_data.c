@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "write/commands/devices_view.h"
 #include "write/tables/json_keys.h"
@@ -286,11 +287,13 @@ static void devices_csv(const struct oc_rank *r, FILE *f)
 
 /* ---- all -------------------------------------------------------------------------------------------- */
 
-int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f, struct oc_err *err)
+int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *given, FILE *f,
+                  struct oc_err *err)
 {
     OC_C_LOCALE;
-    static const struct oc_rank_write_opts none = {0};
-    const struct oc_rank_write_opts *o = opts ? opts : &none;
+    struct oc_rank_write_opts full, *const o = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     const char *format = o->format ? o->format : "table";
     if (!strcmp(format, "table"))
         oc_devices_table(r, o, f);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/unicode.h"
@@ -475,9 +476,13 @@ static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
     markdown(v, diff_beside, f);
 }
 
-int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *opts, FILE *f, struct oc_err *err)
+int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *given, FILE *f,
+                  struct oc_err *err)
 {
     OC_C_LOCALE;
+    struct oc_diff_write_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     static const struct {
         const char *name;
         void (*write)(struct oc_diff_view *v, FILE *f);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "write/tables/plain_table.h"
@@ -550,12 +551,13 @@ static int summary_check(const struct oc_summary_opts *o, struct oc_err *err)
     return 0;
 }
 
-int oc_summary_write(const struct oc_profile *const *profile, size_t n, const struct oc_summary_opts *opts,
+int oc_summary_write(const struct oc_profile *const *profile, size_t n, const struct oc_summary_opts *given,
                      FILE *f, struct oc_err *err)
 {
     OC_C_LOCALE;
-    static const struct oc_summary_opts none;
-    const struct oc_summary_opts *o = opts ? opts : &none;
+    struct oc_summary_opts full, *const o = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
     struct oc_sum_table_opts tables = {.per_thread = o->per_thread,
                                        .op_detail = o->op_detail,
                                        .sort = o->sort,

@@ -365,7 +365,7 @@ static void calibrated_device_has_an_estimate(void **state)
         struct oc_err err;
         assert_int_equal(oc_analyze(l.model, &analyze, &an, &err), 0);
         assert_int_equal(oc_estimate_make(an, &b, &how, &e, &err), 0);
-        struct oc_estimate_info want = oc_estimate_info(e);
+        struct oc_estimate_info want = *oc_estimate_info(e);
         oc_rank_rows(r, i, NULL, &row);
         size_t at = row[0].device == &b ? 0 : 1;
         assert_true(row[at].calibrated);

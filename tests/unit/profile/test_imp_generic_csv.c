@@ -13,7 +13,7 @@
 
 static struct oc_profile *open_mapped(const char *path, const char *map)
 {
-    struct oc_profile_opts opts = {.warmup = -1, .map = map};
+    struct oc_profile_opts opts = {.map = map};
     struct oc_profile *p;
     struct oc_err err = {0};
     if (oc_profile_open(path, &opts, &p, &err) != 0)
@@ -212,7 +212,7 @@ static void reads_pstats(void **state)
 
 static struct oc_profile *read_mapped(const char *text, const char *map, struct oc_err *err)
 {
-    return t_profile_text(text, &(struct oc_profile_opts){.warmup = -1, .map = map}, err);
+    return t_profile_text(text, &(struct oc_profile_opts){.map = map}, err);
 }
 
 /* Units: of the field, of the map, of the header. A type column makes rows operators. */

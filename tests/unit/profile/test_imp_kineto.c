@@ -16,7 +16,7 @@
 
 static struct oc_profile *open_with(const char *path, int32_t warmup)
 {
-    struct oc_profile_opts opts = {.warmup = warmup, .keep_events = true};
+    struct oc_profile_opts opts = {.warmup = t_warmup(warmup), .keep_events = true};
     struct oc_profile *p;
     struct oc_err err;
     if (oc_profile_open(path, &opts, &p, &err) != 0)
@@ -306,7 +306,7 @@ static void truncated_trace_never_gains_time(void **state)
     size_t n = f ? fread(text, 1, sizeof(text), f) : 0;
     assert_true(n > 1000 && n < sizeof(text));
     fclose(f);
-    struct oc_profile_opts opts = {.format = "kineto", .warmup = 0};
+    struct oc_profile_opts opts = {.format = "kineto", .warmup = OC_WARMUP_NONE};
     for (size_t cut = 500; cut < n - 150; cut += 61) {
         struct oc_err err;
         struct oc_profile *p = t_profile_mem(text, cut, &opts, &err);

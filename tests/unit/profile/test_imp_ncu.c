@@ -23,7 +23,7 @@ static void assert_conserved(const struct oc_profile *p)
 
 static struct oc_profile *read_text(const char *text)
 {
-    struct oc_profile_opts opts = {.warmup = -1};
+    struct oc_profile_opts opts = {0};
     struct oc_peek peek = {.path = "", .data = text, .n = strlen(text)};
     struct oc_profile *p;
     struct oc_bid bid = {0};
@@ -274,7 +274,7 @@ static void rejects_text_that_is_not_a_report(void **state)
         {HEAD "\"Kernel Name\"," TAIL "\"dram__bytes_read.sum\"\n" ROW("0", "f") "\"5\"\n", "has a duration"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct oc_profile_opts opts = {.warmup = -1};
+        struct oc_profile_opts opts = {0};
         struct oc_profile *p;
         struct oc_err err = {0};
         assert_int_equal(

@@ -26,7 +26,7 @@ static void assert_conserved(const struct oc_profile *p, bool device)
 
 static struct oc_profile *read_text(const char *text)
 {
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEAN};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_MEAN};
     struct oc_peek peek = {.path = "", .data = text, .n = strlen(text)};
     struct oc_profile *p;
     struct oc_bid bid = {0};
@@ -152,7 +152,7 @@ static void sums_without_runs_keep_the_first_run_with_a_warning(void **state)
         "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
         "87.0,600,3,200.0,200.0,190,210,1.0,f\n13.0,90,6,15.0,15.0,14,16,0.0,g\n";
     for (int32_t warmup = -1; warmup < 2; warmup++) {
-        struct oc_profile_opts opts = {.warmup = warmup, .stat = OC_STAT_MEAN};
+        struct oc_profile_opts opts = {.warmup = t_warmup(warmup), .stat = OC_STAT_MEAN};
         struct oc_err err = {0};
         struct oc_profile *p = t_profile_text(text, &opts, &err);
         if (!p)
@@ -340,7 +340,7 @@ static void rejects_text_that_is_not_a_report(void **state)
     static const char *const text[] = {"a,b\n1,2\n", "Time (%),Total Time (ns),Num Calls,Name\n1,2,3,read\n",
                                        "Time (%),Total Time (ns),Instances,Name\n", "---- ---- ----\n", ""};
     for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
-        struct oc_profile_opts opts = {.warmup = -1};
+        struct oc_profile_opts opts = {0};
         struct oc_profile *p;
         struct oc_err err = {0};
         assert_int_equal(
@@ -372,7 +372,7 @@ static const struct sample {
 
 static void check_sample(const struct sample *s)
 {
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_SUM};
     struct oc_profile *p;
     struct oc_err err = {0};
     char path[200];

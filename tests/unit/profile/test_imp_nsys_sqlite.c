@@ -29,7 +29,7 @@ static void assert_conserved(const struct oc_profile *p)
 
 static struct oc_profile *open_with(const char *path, int32_t warmup, enum oc_stat stat)
 {
-    struct oc_profile_opts opts = {.warmup = warmup, .stat = stat};
+    struct oc_profile_opts opts = {.warmup = t_warmup(warmup), .stat = stat};
     struct oc_profile *p;
     struct oc_err err = {0};
     if (oc_profile_open(path, &opts, &p, &err))
@@ -204,7 +204,7 @@ static void events_are_read(void **state)
         add_launch(101 + 3 * run, t + 30, t + 5200, 10, "2");
         add_launch(102 + 3 * run, t + 75, t + 5300, 20, "9000000000");
     }
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM, .keep_events = true};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_SUM, .keep_events = true};
     struct oc_profile *p;
     struct oc_err err = {0};
     if (oc_profile_open(sqlite_file(sql.data), &opts, &p, &err))
@@ -381,7 +381,7 @@ static void broken_tables_are_errors_or_warnings(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         size_t n;
         unsigned char *data = sqlite_bytes(bad[i].sql, &n);
-        struct oc_profile_opts opts = {.warmup = -1};
+        struct oc_profile_opts opts = {0};
         struct oc_profile *p;
         struct oc_err err = {0};
         assert_int_equal(oc_profile_from_mem(&oc_importer_nsys_sqlite, data, n, &opts, &p, &err), -1);

@@ -15,7 +15,7 @@
 
 static struct oc_profile *open_file(const char *path, int32_t warmup, enum oc_stat stat)
 {
-    struct oc_profile_opts opts = {.warmup = warmup, .stat = stat};
+    struct oc_profile_opts opts = {.warmup = t_warmup(warmup), .stat = stat};
     struct oc_profile *p;
     struct oc_err e = {0};
     if (oc_profile_open(path, &opts, &p, &e) != 0)
@@ -49,7 +49,7 @@ static void add_run(struct oc_buf *b, int tid, int ts, int dur)
 
 static struct oc_profile *close_trace(struct oc_buf *b, int32_t warmup, enum oc_stat stat)
 {
-    struct oc_profile_opts opts = {.warmup = warmup, .stat = stat};
+    struct oc_profile_opts opts = {.warmup = t_warmup(warmup), .stat = stat};
     struct oc_err e = {0};
     oc_buf_str(b, "\n]\n");
     struct oc_profile *p = t_profile_mem(b->data, b->n, &opts, &e);
@@ -195,7 +195,8 @@ static void truncated_trace_gives_its_complete_events(void **state)
     size_t n;
     char *data = read_whole(FIXTURE, &n);
     for (size_t cut = 200; cut + 2 < n; cut += 7) {
-        struct oc_profile_opts opts = {.format = "onnxruntime", .warmup = 0, .stat = OC_STAT_SUM};
+        struct oc_profile_opts opts = {
+            .format = "onnxruntime", .warmup = OC_WARMUP_NONE, .stat = OC_STAT_SUM};
         struct oc_err e;
         struct oc_profile *p = t_profile_mem(data, cut, &opts, &e);
         assert_non_null(p);
@@ -439,7 +440,8 @@ static void too_many_sets_of_shapes_are_sampled_evenly(void **state)
     static int size[RUNS];
     for (int i = 0; i < RUNS; i++)
         size[i] = i + 1;
-    struct oc_profile *p = open_sizes(size, RUNS, &(struct oc_profile_opts){.warmup = 0, .by_node = true});
+    struct oc_profile *p =
+        open_sizes(size, RUNS, &(struct oc_profile_opts){.warmup = OC_WARMUP_NONE, .by_node = true});
     assert_non_null(t_finding(p, "W-many-sizes"));
     assert_true(p->n_shapes == 1024 && p->runs_used == 1024 && p->runs_total == RUNS);
     assert_true(t_rec(p, "c")->runs == 1024 && t_rec(p, "d")->runs == 1024);
@@ -648,7 +650,7 @@ static void device_sample_has_kernel_times(void **state)
 static void events_link_to_records_and_nest(void **state)
 {
     (void)state;
-    struct oc_profile_opts opts = {.warmup = -1, .keep_events = true};
+    struct oc_profile_opts opts = {.keep_events = true};
     struct oc_profile *p;
     struct oc_err err;
     assert_int_equal(oc_profile_open("tests/data/onnxruntime/loop_two_runs.json", &opts, &p, &err), 0);
@@ -684,7 +686,7 @@ static void shapes_that_change_in_every_run_are_bounded(void **state)
     struct oc_buf text = {0};
     struct oc_err e;
     struct oc_conserved c;
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEDIAN};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_MEDIAN};
     oc_buf_str(&text, "[\n");
     for (int run = 0; run < RUNS; run++) {
         for (int node = 0; node < NODES; node++)

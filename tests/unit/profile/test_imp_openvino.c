@@ -12,7 +12,7 @@
 
 static struct oc_profile *open_file(const char *path, int warmup, enum oc_stat stat)
 {
-    struct oc_profile_opts opts = {.warmup = warmup, .stat = stat};
+    struct oc_profile_opts opts = {.warmup = t_warmup(warmup), .stat = stat};
     struct oc_profile *p;
     struct oc_err err = {0};
     if (oc_profile_open(path, &opts, &p, &err) != 0)
@@ -100,13 +100,13 @@ static void errors_name_the_line_and_column(void **state)
         char text[400];
         struct oc_err err = {0};
         snprintf(text, sizeof(text), "%s%s", head, bad[i].rows);
-        assert_null(t_profile_text(text, &(struct oc_profile_opts){.warmup = -1}, &err));
+        assert_null(t_profile_text(text, &(struct oc_profile_opts){0}, &err));
         assert_non_null(strstr(err.msg, bad[i].message));
     }
     struct oc_err err;
     char text[400];
     snprintf(text, sizeof(text), "%sa;EXECUTED;Conv;x;1;1;\nTotal;;;;3;3;\nb;EXEC", head);
-    struct oc_profile *p = t_profile_text(text, &(struct oc_profile_opts){.warmup = -1}, &err);
+    struct oc_profile *p = t_profile_text(text, &(struct oc_profile_opts){0}, &err);
     assert_non_null(p);
     assert_non_null(t_finding(p, "W-total"));
     assert_true(p->truncated && t_finding(p, "W-truncated"));

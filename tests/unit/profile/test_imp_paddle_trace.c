@@ -15,7 +15,7 @@
 
 static struct oc_profile *open_kept(const char *path, int32_t warmup)
 {
-    struct oc_profile_opts opts = {.warmup = warmup, .keep_events = true};
+    struct oc_profile_opts opts = {.warmup = t_warmup(warmup), .keep_events = true};
     struct oc_profile *p;
     struct oc_err err;
     if (oc_profile_open(path, &opts, &p, &err) != 0)

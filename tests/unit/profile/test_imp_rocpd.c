@@ -22,7 +22,7 @@ static struct oc_profile *open_file(const char *path)
     struct oc_profile *p = NULL;
     struct oc_conserved c;
     struct oc_err err = {0};
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEAN};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_MEAN};
     if (oc_profile_open(path, &opts, &p, &err))
         fail_msg("%s", err.msg);
     assert_string_equal(oc_profile_importer(p), "rocpd");

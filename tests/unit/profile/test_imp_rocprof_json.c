@@ -24,7 +24,7 @@ static void assert_conserved(const struct oc_profile *p)
 static void kernels_belong_to_the_range_of_their_launch(void **state)
 {
     (void)state;
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEAN};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_MEAN};
     struct oc_profile *p = NULL;
     struct oc_err err = {0};
     if (oc_profile_open("tests/fuzz/seeds/rocprof_json/markers.json", &opts, &p, &err))

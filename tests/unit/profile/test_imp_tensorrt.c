@@ -15,7 +15,7 @@
 
 extern const struct oc_importer oc_importer_tensorrt;
 
-static const struct oc_profile_opts defaults = {.warmup = -1};
+static const struct oc_profile_opts defaults = {0};
 
 /* One file, without other files of its folder. */
 static struct oc_profile *open_alone(const char *path)
@@ -32,7 +32,7 @@ static struct oc_profile *open_alone(const char *path)
 
 static struct oc_profile *open_with_siblings(const char *path, enum oc_stat stat)
 {
-    struct oc_profile_opts o = {.warmup = -1, .stat = stat};
+    struct oc_profile_opts o = {.stat = stat};
     struct oc_profile *p;
     struct oc_err e = {0};
     if (oc_profile_open(path, &o, &p, &e) != 0)
@@ -502,7 +502,7 @@ static void broken_entries_are_skipped_with_a_position(void **state)
         {"{5}", NULL, "expected a name, found '5'", 0},
     };
     for (size_t i = 0; i < OC_COUNT(file); i++) {
-        const struct oc_profile_opts opts = {.format = "tensorrt", .warmup = -1};
+        const struct oc_profile_opts opts = {.format = "tensorrt"};
         struct oc_err e = {0};
         struct oc_profile *p = t_profile_text(file[i].text, &opts, &e);
         const char *told = p && file[i].code ? t_finding(p, file[i].code) : e.msg;

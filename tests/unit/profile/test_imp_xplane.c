@@ -28,7 +28,7 @@ static struct oc_profile *open_file(const char *path)
 {
     struct oc_profile *p = NULL;
     struct oc_err err = {0};
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEAN};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_MEAN};
     if (oc_profile_open(path, &opts, &p, &err))
         fail_msg("%s", err.msg);
     assert_string_equal(oc_profile_importer(p), "xplane");
@@ -98,7 +98,7 @@ static void files_without_operators_and_truncated_files(void **state)
     struct oc_profile *p;
     struct oc_err err = {0};
     unsigned char data[4096];
-    const struct oc_profile_opts opts = {.warmup = -1};
+    const struct oc_profile_opts opts = {0};
     assert_int_equal(oc_profile_from_mem(&oc_importer_xplane, empty, sizeof(empty) - 1, &opts, &p, &err), -1);
     assert_non_null(strstr(err.msg, "no operators of XLA"));
     FILE *f = fopen("tests/fuzz/seeds/xplane/tpu.xplane.pb", "rb");

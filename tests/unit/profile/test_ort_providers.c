@@ -31,7 +31,7 @@ static void add_node(struct oc_buf *b, int ts, int dur, const char *name, const 
 
 static struct oc_profile *close_trace(struct oc_buf *b)
 {
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEDIAN};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_MEDIAN};
     struct oc_err e = {0};
     struct oc_conserved c;
     oc_buf_str(b, "\n]\n");

@@ -129,7 +129,7 @@ static void check_profile(const struct oc_profile *p, int events)
 static int open_until(const struct form *f, const char *text, size_t n, size_t at, struct oc_profile **p,
                       struct oc_err *err)
 {
-    struct oc_profile_opts opts = {.warmup = -1, .map = f->map, .stop = &stop};
+    struct oc_profile_opts opts = {.map = f->map, .stop = &stop};
     char *data = guarded(text, n, at);
     stop = 0;
     int rc = oc_profile_from_mem(importer(f->name), data, n, &opts, p, err);
@@ -208,7 +208,7 @@ static void stop_before_any_event_is_an_error(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
-        struct oc_profile_opts opts = {.warmup = -1, .map = forms[i].map, .stop = &stop};
+        struct oc_profile_opts opts = {.map = forms[i].map, .stop = &stop};
         struct oc_profile *p;
         struct oc_err err;
         size_t n;

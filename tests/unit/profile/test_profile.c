@@ -187,7 +187,7 @@ static void errors_name_the_path(void **state)
                            "is a directory without a profile that can be read: give a file (onnxcost scan "
                            "reads all models of a directory)"));
     rmdir(folder);
-    struct oc_profile_opts opts = {.format = "no-such-format", .warmup = -1};
+    struct oc_profile_opts opts = {.format = "no-such-format"};
     assert_null(t_profile_text("[{}]", &opts, &e));
     assert_non_null(
         strstr(e.msg, "unknown profile format 'no-such-format'; onnxcost help profiles lists them"));

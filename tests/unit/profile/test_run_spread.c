@@ -90,7 +90,7 @@ static void noise_turns_the_median_into_the_minimum(void **state)
 static struct oc_profile *trace(const int *us, int n, enum oc_stat stat)
 {
     struct oc_buf b = {0};
-    struct oc_profile_opts opts = {.stat = stat};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = stat};
     struct oc_err err;
     int at = 0;
     for (int i = 0; i < n; i++) {
@@ -135,7 +135,7 @@ static void importers_without_run_times_use_the_sums_of_their_layers(void **stat
 {
     (void)state;
     struct oc_buf b = {0};
-    struct oc_profile_opts opts = {.warmup = -1, .stat = OC_STAT_AUTO, .format = "openvino"};
+    struct oc_profile_opts opts = {.stat = OC_STAT_AUTO, .format = "openvino"};
     struct oc_err err;
     static const double ms[] = {1, 5, 9};
     for (int i = 0; i < 3; i++)

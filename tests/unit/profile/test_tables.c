@@ -58,7 +58,7 @@ static void input_beyond_a_limit_is_rejected(void **state)
     (void)state;
     for (size_t i = 0; i < OC_COUNT(beyond); i++) {
         struct oc_caps caps = {0};
-        struct oc_profile_opts opts = {.format = beyond[i].format, .warmup = -1, .caps = &caps};
+        struct oc_profile_opts opts = {.format = beyond[i].format, .caps = &caps};
         struct oc_profile *p;
         struct oc_err err = {0};
         if (oc_profile_open(beyond[i].path, &opts, &p, &err))
@@ -89,7 +89,7 @@ static void row_after_the_header_beyond_a_limit_is_rejected(void **state)
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
         struct oc_caps caps = {.most = {[OC_CAP_CSV_COLUMNS] = 7}};
-        struct oc_profile_opts opts = {.format = row[i].format, .warmup = -1, .caps = &caps};
+        struct oc_profile_opts opts = {.format = row[i].format, .caps = &caps};
         struct oc_err err = {0};
         assert_null(t_profile_text(row[i].text, &opts, &err));
         if (!strstr(err.msg, "more than 7 columns") || err.line < 2)
@@ -115,7 +115,7 @@ static void rejects_tables_of_another_format(void **state)
         {"paddle_trace", "{\"traceEvents\":[]}", "has no events of Paddle's profiler"},
     };
     for (size_t i = 0; i < OC_COUNT(file); i++) {
-        struct oc_profile_opts opts = {.format = file[i].format, .warmup = -1};
+        struct oc_profile_opts opts = {.format = file[i].format};
         struct oc_err err = {0};
         struct oc_profile *p = t_profile_text(file[i].text, &opts, &err);
         oc_profile_close(p);

@@ -11,6 +11,7 @@
 #include "profile/core/timeline.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"
+#include "support/profiles.h"
 
 /* ---- building a profile ---- */
 
@@ -87,7 +88,7 @@ static const struct oc_timeline_rules all_rules = {
 
 static void finish_timeline(struct made *m, int32_t warmup)
 {
-    struct oc_profile_opts opts = {.warmup = warmup, .stat = OC_STAT_MEAN, .keep_events = true};
+    struct oc_profile_opts opts = {.warmup = t_warmup(warmup), .stat = OC_STAT_MEAN, .keep_events = true};
     oc_timeline_finish(m->t, &opts, &all_rules);
     oc_timeline_records(m->t, &opts, &all_rules);
     oc_timeline_keep(m->t, &opts);
@@ -291,7 +292,7 @@ static void shapes_that_change_in_every_run_are_bounded(void **state)
     (void)state;
     enum { RUNS = 560, CALLS = 128 };
     struct made m = make_profile();
-    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEDIAN};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_MEDIAN};
     struct oc_event e = {.name = oc_timeline_name(m.t, "aten::add", 9), .dur_ns = 50, .lane = m.host};
     for (unsigned run = 0; run < RUNS; run++) {
         add(&m, OC_EV_STEP, m.host, "step", run * 10000.0, 9000);

@@ -60,7 +60,7 @@ static struct made make(const char *profile)
     struct made x = {.device = device(false)};
     struct oc_builder *b = oc_b_new(17);
     struct oc_analyze_opts o = {0};
-    struct oc_profile_opts po = {.warmup = 0};
+    struct oc_profile_opts po = {.warmup = OC_WARMUP_NONE};
     oc_b_input(b, "x", "float[1,128,768]");
     oc_b_init(b, "w", "float[768,3072]");
     oc_b_node(b, "MatMul", "fc", "x,w", "y", "");

@@ -110,7 +110,7 @@ static void recording_writes_profile_and_optimized_model(void **state)
     setenv("FAKE_ORT", "prints", 1);
     if (record(&s, path, &a, (struct oc_record_opts){.library = fake(), .warmup = 2}))
         fail_msg("%s", s.err.msg);
-    struct oc_record_info info = oc_recording_info(s.recording);
+    struct oc_record_info info = *oc_recording_info(s.recording);
     assert_string_equal(info.version, "1.16.0");
     assert_string_equal(info.profile, in_dir("m.profile.json"));
     assert_string_equal(info.optimized, in_dir("m.optimized.onnx"));
@@ -162,7 +162,7 @@ static void recording_into_a_folder(void **state)
     assert_int_equal(record(&s, write_model("model.onnx"), NULL,
                             (struct oc_record_opts){.library = fake(), .output = folder}),
                      0);
-    assert_string_equal(oc_recording_info(s.recording).profile, in_dir("there/model.profile.json"));
+    assert_string_equal(oc_recording_info(s.recording)->profile, in_dir("there/model.profile.json"));
     assert_int_equal(access(in_dir("there/model.optimized.onnx"), R_OK), 0);
     session_free(&s);
     unlink(in_dir("there/model.optimized.onnx"));
@@ -237,15 +237,15 @@ static void assumptions_are_named_in_failures_and_in_the_files(void **state)
     struct oc_profile *p;
     struct oc_model *optimized;
     const struct oc_diag *d;
-    if (oc_profile_open(oc_recording_info(s.recording).profile, NULL, &p, &s.err) ||
-        oc_model_load(oc_recording_info(s.recording).optimized, NULL, &optimized, &s.err))
+    if (oc_profile_open(oc_recording_info(s.recording)->profile, NULL, &p, &s.err) ||
+        oc_model_load(oc_recording_info(s.recording)->optimized, NULL, &optimized, &s.err))
         fail_msg("%s", s.err.msg);
     bool told = false;
     for (size_t i = oc_profile_diags(p, &d); i-- > 0;)
         told |= !strcmp(d[i].code, "I-assumed-inputs") && strstr(d[i].text, assumed);
     assert_true(told);
     char text[4096];
-    FILE *f = fopen(oc_recording_info(s.recording).optimized, "rb");
+    FILE *f = fopen(oc_recording_info(s.recording)->optimized, "rb");
     size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
     if (f)
         fclose(f);
@@ -265,7 +265,7 @@ static void missing_folders_are_created(void **state)
     if (record(&s, write_model("model.onnx"), NULL,
                (struct oc_record_opts){.library = fake(), .output = output}))
         fail_msg("%s", s.err.msg);
-    assert_string_equal(oc_recording_info(s.recording).profile, in_dir("new/deep/model.profile.json"));
+    assert_string_equal(oc_recording_info(s.recording)->profile, in_dir("new/deep/model.profile.json"));
     session_free(&s);
     assert_int_equal(
         unlink(in_dir("new/deep/model.optimized.onnx")) | unlink(in_dir("new/deep/model.profile.json")), 0);

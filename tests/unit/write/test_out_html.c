@@ -229,7 +229,7 @@ static void timeline_events_nest(void **state)
     const struct oc_importer *const *imp = oc_importers(&n);
     while (n && strcmp((*imp)->name, "chrome"))
         imp++, n--;
-    struct oc_profile_opts o = {.warmup = -1, .keep_events = true};
+    struct oc_profile_opts o = {.keep_events = true};
     if (oc_profile_from_mem(*imp, trace, sizeof(trace) - 1, &o, &p, &err))
         fail_msg("%s", err.msg);
     write_page(&x, &(struct oc_report_in){.profile = p});

@@ -110,7 +110,7 @@ static const char *const cpu_profile = "[\n" EVENT("Session", "session_initializ
 static void load_profile(struct made *x, const char *text, enum oc_stat stat)
 {
     struct oc_err err;
-    struct oc_profile_opts o = {.warmup = 0, .stat = stat};
+    struct oc_profile_opts o = {.warmup = OC_WARMUP_NONE, .stat = stat};
     x->profile = t_profile_text(text, &o, &err);
     if (!x->profile)
         fail_msg("%s", err.msg);
