@@ -154,7 +154,7 @@ static int copy_fields(struct copy *c, const ProtobufCMessageDescriptor *d, Prot
         if (!field)
             continue;
         unsigned type = wire_type_of(field);
-        if (field->type == PROTOBUF_C_TYPE_BYTES) {
+        if (field->type == PROTOBUF_C_TYPE_BYTES && f.type == OC_WIRE_LEN) {
             c->need_bytes += sizeof(ProtobufCBinaryData);
             c->elements++;
             if (n_views)
@@ -189,12 +189,11 @@ static void set_views(struct oc_loader *l, ProtobufCMessage *m, ProtobufCBinaryD
 {
     struct oc_wire w = oc_wire_of(v.data, v.len);
     struct oc_field f;
-    for (const uint8_t *at = w.p; oc_wire_next(&w, &f); at = w.p) {
+    while (oc_wire_next(&w, &f)) {
         const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field(m->descriptor, f.num);
-        if (!d || d->type != PROTOBUF_C_TYPE_BYTES)
+        if (!d || d->type != PROTOBUF_C_TYPE_BYTES || f.type != OC_WIRE_LEN)
             continue;
-        const uint8_t *from = f.type == OC_WIRE_LEN ? f.data : at;
-        ProtobufCBinaryData view = {(size_t)(w.p - from), (uint8_t *)(uintptr_t)from};
+        ProtobufCBinaryData view = {f.n, (uint8_t *)(uintptr_t)f.data};
         void *member = (char *)m + d->offset, *quantifier = (char *)m + d->quantifier_offset;
         if (d->label == PROTOBUF_C_LABEL_REPEATED) {
             ProtobufCBinaryData **list = member;

@@ -185,6 +185,7 @@ void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
         out->run_ns = all_ns / r->runs;
         out->busy_ns = p->busy_ns / r->runs;
         out->busy_host = p->imported_ns > 0 && p->time_kind && strcmp(p->time_kind, "device time") == 0;
+        /* runs may overlap: their throughput is not the inverse of the latency */
         out->inferences_per_s = p->runs_per_s > 0 ? p->runs_per_s
                                 : out->run_ns > 0 ? 1e9 / out->run_ns
                                                   : none;

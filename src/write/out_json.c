@@ -346,6 +346,8 @@ static void json_profile(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64(w, "runs_used", p->runs_used);
     oc_key_text(w, "runs_from", oc_runs_from_name(p->runs_from));
     oc_key_text(w, "runs_confidence", p->runs_confidence);
+    if (p->runs_per_s > 0)
+        oc_key_double(w, "throughput_runs_per_s", p->runs_per_s);
     oc_key_text(w, "statistic", oc_stat_name(p->stat));
     struct oc_headline h;
     oc_headline_of(r, &h);

@@ -126,6 +126,34 @@ static void unknown_rows_are_counted(void **state)
     free_all(d, &a, &b);
 }
 
+/* The branch that is counted has an operator of unknown cost: its other operators are upper bounds, which the
+ * total, a lower bound, leaves out. */
+static void rows_of_a_branch_of_unknown_cost_add_up_to_more(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "c", "bool[]");
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_node(b, "If", "if", "c", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Relu", "/act", "x", "t", "");
+    oc_b_node(b, "acme::Strange", "/strange", "t", "u", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Identity", "/same", "x", "e", "");
+    oc_b_output(b, "e", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    struct oc_run a = oc_run_model(b, NULL), other = make_run(4, "Relu", false);
+    struct oc_diff *d = diff_runs(&a, &other);
+    struct oc_diff_total t;
+    oc_diff_total(d, OC_DIFF_FLOPS, &t);
+    assert_true(t.n[0] == 0 && t.n[1] == 2 * 4 * 1728 + 256);
+    assert_int_equal(find_row(d, "/act")->side[0].count[OC_DIFF_FLOPS], 6);
+    free_all(d, &a, &other);
+}
+
 static void two_shapes_of_one_model_differ_in_costs(void **state)
 {
     (void)state;
@@ -246,6 +274,7 @@ int main(void)
         cmocka_unit_test(equal_models_have_equal_rows),
         cmocka_unit_test(rows_are_changed_added_or_removed),
         cmocka_unit_test(unknown_rows_are_counted),
+        cmocka_unit_test(rows_of_a_branch_of_unknown_cost_add_up_to_more),
         cmocka_unit_test(two_shapes_of_one_model_differ_in_costs),
         cmocka_unit_test(rows_follow_both_orders),
         cmocka_unit_test(fused_rows_report_the_number_of_their_nodes),

@@ -149,6 +149,20 @@ static void skips_unknown_fields_and_takes_the_last_number(void **state)
     oc_model_free(m);
 }
 
+/* Field 1 of the graph as a number: no node. */
+static void skips_a_node_of_the_wrong_wire_type(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\x08\x08"
+                                "\x3a\x05\x08\x05\x12\x01g"
+                                "\x42\x02\x10\x11";
+    struct oc_model *m;
+    struct oc_err err;
+    assert_int_equal(oc_model_load_mem(bytes, sizeof(bytes) - 1, NULL, &m, &err), 0);
+    assert_int_equal(m->n_node, 0);
+    oc_model_free(m);
+}
+
 /* IR version 1 and 2 */
 static void derives_the_type_of_an_attribute_without_one(void **state)
 {
@@ -501,6 +515,7 @@ int main(void)
         cmocka_unit_test(loads_nodes_attributes_and_types),
         cmocka_unit_test(lists_merge_packed_and_single_numbers_in_order),
         cmocka_unit_test(skips_unknown_fields_and_takes_the_last_number),
+        cmocka_unit_test(skips_a_node_of_the_wrong_wire_type),
         cmocka_unit_test(derives_the_type_of_an_attribute_without_one),
         cmocka_unit_test(reads_elements_of_every_type),
         cmocka_unit_test(sorts_nodes_topologically),
