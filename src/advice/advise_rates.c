@@ -90,7 +90,7 @@ static double roofline_ns(const struct oc_advisor *x, const struct oc_work *work
     if (!x->d || work->unknown)
         return NAN;
     oc_roofline_of(x->d, work, &x->r->roof, NAN, &roof);
-    return roof.roof_s * 1e9;
+    return roof.missing[0] ? NAN : roof.roof_s * 1e9;
 }
 
 static void advise_rates_add_kernel(struct rates *r, const struct oc_piece *p, const struct oc_kernel_use *u)

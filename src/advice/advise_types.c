@@ -54,7 +54,7 @@ static bool rooflines(const struct oc_advisor *x, const struct oc_piece *p, doub
 {
     struct oc_recasting sum = {0};
     struct oc_roof roof;
-    if (!p->row->work || p->row->work->unknown || isnan(p->row->roofline_s))
+    if (!p->row->work || p->row->work->unknown || p->row->roof_partial || isnan(p->row->roofline_s))
         return false;
     struct oc_work work = *p->row->work;
     oc_recast_add(oc_recast_by_name("fp16"), x->a, p->node, p->n_node, &sum);
@@ -62,7 +62,7 @@ static bool rooflines(const struct oc_advisor *x, const struct oc_piece *p, doub
     oc_roofline_of(x->d, &work, &x->r->roof, NAN, &roof);
     *now_s = p->row->roofline_s / x->r->runs;
     *then_s = roof.roof_s;
-    return !isnan(roof.roof_s) && roof.roof_s < *now_s;
+    return !roof.missing[0] && roof.roof_s < *now_s;
 }
 
 void oc_advise_fp32(struct oc_advisor *x)

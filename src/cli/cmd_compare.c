@@ -62,7 +62,7 @@ static int compare_make(struct comparison *c)
                                 .sort = o->sort,
                                 .as = o->as,
                                 .calibration = c->calibration,
-                                .cache = o->cache && !strcmp(o->cache, "on")};
+                                .cache = !o->cache || strcmp(o->cache, "off")};
     return oc_rank_make(c->model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
 }
 

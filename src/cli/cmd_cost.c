@@ -282,7 +282,7 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
         .dump_only_opr = o->dump_only_opr,
         .why = o->why.item,
         .n_why = o->why.n,
-        .cache = cost_is(o->cache, "on"),
+        .cache = !cost_is(o->cache, "off"),
         .roofline = o->roofline,
         .advise = o->advise,
         .fuse = o->fuse,

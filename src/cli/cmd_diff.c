@@ -115,7 +115,7 @@ static int open_sides(struct diff_job *j)
 static int make(struct diff_job *j)
 {
     struct oc_err err;
-    const struct oc_diff_opts opts = {.cache = j->o->cache && !strcmp(j->o->cache, "on")};
+    const struct oc_diff_opts opts = {.cache = !j->o->cache || strcmp(j->o->cache, "off")};
     return oc_diff_make(&j->side[0].in, &j->side[1].in, &opts, &j->diff, &err) ? cli_fail_err(&err) : 0;
 }
 

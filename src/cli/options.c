@@ -56,9 +56,9 @@ const struct cli_option cli_options[] = {
      "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
      "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
      NULL, AT(hw_set)},
-    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE | CLI_DIFF, "on|off", NULL, "off",
-     "rooflines: on: a tensor is read from the nearest cache that can hold it; off: all bytes move to and "
-     "from DRAM",
+    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE | CLI_DIFF, "on|off", NULL, "on",
+     "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; off: all "
+     "bytes move to and from DRAM",
      NULL, AT(cache)},
     {"op-rules", 0, CLI_TEXT, CLI_SHAPED, "FILE", NULL, NULL,
      "XML file with shape and cost rules of custom operators", NULL, AT(op_rules)},

@@ -236,26 +236,24 @@ static void judge_left_out(struct oc_span *s, double out, double all)
 
 static unsigned rank_span_limit_of(const struct oc_roof *r)
 {
-    unsigned best = OC_HW_UNIT_COUNT;
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
-        if (r->unit_s[u] > r->mem_s && (best == OC_HW_UNIT_COUNT || r->unit_s[u] > r->unit_s[best]))
-            best = u;
-    if (best < OC_HW_UNIT_COUNT)
-        return part_of_unit[best];
-    bool dram = !r->n_level || r->level_s[r->n_level - 1] >= r->mem_s;
+        if (r->unit_s[u] > 0 && r->unit_s[u] >= r->slow_s)
+            return part_of_unit[u];
+    bool dram = !r->n_level || r->level_s[r->n_level - 1] >= r->slow_s;
     return dram ? OC_SPAN_MEMORY : OC_SPAN_CACHE;
 }
 
 static void rank_span_add(struct oc_span *s, const struct oc_roof *r, double count)
 {
-    double roof = r->roof_s * count, launch = r->overhead_s * count, mid = roof / oc_band_middle();
-    if (isnan(roof) || isnan(launch)) {
-        oc_span_unknown(s, isnan(roof) ? r->missing : "overhead of a launch");
+    double launch = r->overhead_s * count;
+    if (r->missing[0] || isnan(launch)) {
+        oc_span_unknown(s, r->missing[0] ? r->missing : "overhead of a launch");
         return;
     }
-    s->lo_s += roof / OC_BAND_MOST + launch;
+    double slow = r->slow_s * count, mid = slow / oc_band_middle();
+    s->lo_s += (isnan(r->roof_s) ? 0 : r->roof_s * count) / OC_BAND_MOST + launch;
     s->mid_s += mid + launch;
-    s->hi_s += roof / OC_BAND_LEAST + launch;
+    s->hi_s += slow / OC_BAND_LEAST + launch;
     s->part_s[rank_span_limit_of(r)] += mid;
     s->part_s[OC_SPAN_OVERHEAD] += launch;
 }

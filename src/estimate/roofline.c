@@ -38,6 +38,7 @@ struct units {
     const struct oc_device *device;
     struct oc_roof *roof;
     struct busiest top[OC_HW_UNIT_COUNT];
+    bool no_peak[OC_HW_UNIT_COUNT]; /* some of its operations have no known rate */
 };
 
 /* Reports the first missing figure. */
@@ -67,7 +68,7 @@ static void roofline_add_time(void *user, unsigned unit, unsigned cls, double op
     struct units *u = user;
     const struct oc_hw_figure *peak = oc_roof_peak(u->device, unit, cls, &u->roof->fallback);
     if (!peak) {
-        u->roof->unit_s[unit] = NAN;
+        u->no_peak[unit] = true;
         set_missing(u->roof, "%s %s peak", oc_hw_unit_name(unit), oc_class_name(cls));
         return;
     }
@@ -93,24 +94,34 @@ void oc_unit_work(const struct oc_device *device, const struct oc_work *w, oc_un
     }
 }
 
+/* Known times count, unknown ones are NAN. */
+static double known_max(double a, double b)
+{
+    return isnan(a) || b > a ? b : a;
+}
+
 static unsigned busiest_unit(const struct oc_roof *r)
 {
     unsigned best = 0;
     for (unsigned u = 1; u < OC_HW_UNIT_COUNT; u++)
-        if (r->unit_s[u] > r->unit_s[best])
+        if (r->unit_s[u] > r->unit_s[best] || isnan(r->unit_s[best]))
             best = u;
     return best;
 }
 
-/* t_comp = max over units, or their sum without overlap; NAN as soon as one is. */
-static double compute_time(const struct oc_roof *r, enum oc_overlap overlap)
+/* t_comp = max over units, or their sum without overlap, of the operations with a peak; NAN: none has. */
+static double compute_time(struct units *u, enum oc_overlap overlap)
 {
     double max = 0, sum = 0;
-    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++) {
-        sum += r->unit_s[u];
-        max = r->unit_s[u] > max ? r->unit_s[u] : max;
+    bool unknown = false;
+    for (unsigned i = 0; i < OC_HW_UNIT_COUNT; i++) {
+        double *s = &u->roof->unit_s[i];
+        sum += *s;
+        max = fmax(max, *s);
+        unknown |= u->no_peak[i];
+        *s = u->no_peak[i] && *s == 0 ? NAN : *s;
     }
-    return isnan(sum) ? NAN : overlap == OC_OVERLAP_NONE ? sum : max;
+    return unknown && sum == 0 ? NAN : overlap == OC_OVERLAP_NONE ? sum : max;
 }
 
 unsigned oc_roof_levels(const struct oc_device *d)
@@ -176,11 +187,12 @@ static void place_bytes(const struct oc_device *d, const struct oc_work *w, cons
     fill_levels(d, w->bytes > told ? w->bytes - told : 0, w->launches, r);
 }
 
-/* t_mem(m) = bytes_m / bw(m); the slowest level determines the time. */
+/* t_mem(m) = bytes_m / bw(m); the slowest level determines the time. The bytes of a cache of unknown
+ * bandwidth take no time: what is left is a lower bound; NAN: no level with bytes has a bandwidth. */
 static double memory_time(const struct oc_device *d, const struct oc_work *w, const struct oc_roof_opts *o,
                           struct oc_roof *r)
 {
-    double slowest = 0;
+    double slowest = NAN;
     r->n_level = oc_roof_levels(d);
     if (!w->bytes)
         return 0;
@@ -191,15 +203,31 @@ static double memory_time(const struct oc_device *d, const struct oc_work *w, co
     place_bytes(d, w, o, r);
     for (unsigned i = 0; i < r->n_level; i++) {
         const struct oc_hw_level *level = oc_roof_level(d, i);
-        if (r->level_bytes[i] && !level->bandwidth) {
+        if (!r->level_bytes[i])
+            continue;
+        r->level_s[i] = level->bandwidth ? (double)r->level_bytes[i] / level->bandwidth->value : NAN;
+        slowest = known_max(slowest, r->level_s[i]);
+        if (!level->bandwidth && i + 1 == r->n_level)
             set_missing(r, "%.16s bandwidth", level->name);
-            r->level_s[i] = NAN;
-        } else if (r->level_bytes[i]) {
-            r->level_s[i] = (double)r->level_bytes[i] / level->bandwidth->value;
-        }
-        slowest = isnan(slowest) || isnan(r->level_s[i]) ? NAN : fmax(slowest, r->level_s[i]);
     }
     return slowest;
+}
+
+/* The time of a level at its own bandwidth, or at that of the next level that has one: it is at most that. */
+static double longest_level_time(const struct oc_device *d, const struct oc_roof *r, unsigned level)
+{
+    for (unsigned i = level; i < r->n_level; i++)
+        if (oc_roof_level(d, i)->bandwidth)
+            return (double)r->level_bytes[level] / oc_roof_level(d, i)->bandwidth->value;
+    return NAN;
+}
+
+static double slow_time(const struct oc_device *d, const struct oc_roof *r)
+{
+    double slow = r->roof_s;
+    for (unsigned i = 0; i < r->n_level; i++)
+        slow = known_max(slow, longest_level_time(d, r, i));
+    return slow;
 }
 
 /* ridge = peak / bw(DRAM), for the class with the most time on the busiest unit */
@@ -231,7 +259,7 @@ static void slowest(const struct oc_device *d, enum oc_overlap overlap, struct o
     struct ranking k = {.bound = OC_BOUND_DRAM, .name = bound_names[OC_BOUND_DRAM]};
     for (unsigned i = r->n_level; i-- > 0;) {
         bool dram = i + 1 == r->n_level;
-        roofline_rank(&k, r->level_s[i], dram ? OC_BOUND_DRAM : OC_BOUND_CACHE,
+        roofline_rank(&k, longest_level_time(d, r, i), dram ? OC_BOUND_DRAM : OC_BOUND_CACHE,
                       dram ? bound_names[OC_BOUND_DRAM] : oc_roof_level(d, i)->name);
     }
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++) {
@@ -247,18 +275,18 @@ static void slowest(const struct oc_device *d, enum oc_overlap overlap, struct o
 
 static bool overhead_bound(const struct oc_roof *r, double measured_s)
 {
-    return r->overhead_s > r->roof_s || (measured_s > 4 * r->roof_s && measured_s < 4 * r->overhead_s);
+    return r->overhead_s > r->slow_s || (measured_s > 4 * r->roof_s && measured_s < 4 * r->overhead_s);
 }
 
 static void find_bound(const struct oc_device *d, const struct oc_work *w, enum oc_overlap overlap,
                        double measured_s, struct oc_roof *r)
 {
-    r->bound = w->launches == 0                ? OC_BOUND_NONE
-               : isnan(r->roof_s)              ? OC_BOUND_UNKNOWN
-               : overhead_bound(r, measured_s) ? OC_BOUND_OVERHEAD
-                                               : OC_BOUND_NONE;
+    r->bound = w->launches == 0                    ? OC_BOUND_NONE
+               : isnan(r->slow_s) || r->missing[0] ? OC_BOUND_UNKNOWN
+               : overhead_bound(r, measured_s)     ? OC_BOUND_OVERHEAD
+                                                   : OC_BOUND_NONE;
     r->bound_name = bound_names[r->bound];
-    if (r->bound == OC_BOUND_NONE && w->launches && r->roof_s > 0)
+    if (r->bound == OC_BOUND_NONE && w->launches && r->slow_s > 0)
         slowest(d, overlap, r);
 }
 
@@ -274,7 +302,7 @@ static void set_unknown(struct oc_roof *r)
 {
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
         r->unit_s[u] = NAN;
-    r->comp_s = r->mem_s = r->roof_s = r->est_s = r->flops = r->intensity = r->ridge = NAN;
+    r->comp_s = r->mem_s = r->roof_s = r->slow_s = r->est_s = r->flops = r->intensity = r->ridge = NAN;
     r->bound = OC_BOUND_UNKNOWN;
     r->bound_name = bound_names[OC_BOUND_UNKNOWN];
     set_missing(r, "counts");
@@ -298,9 +326,12 @@ void oc_roofline_of(const struct oc_device *device, const struct oc_work *work,
     }
     struct units u = {.device = device, .roof = out};
     oc_unit_work(device, work, roofline_add_time, &u);
-    out->comp_s = compute_time(out, opts->overlap);
+    out->comp_s = compute_time(&u, opts->overlap);
     out->mem_s = memory_time(device, work, opts, out);
-    out->roof_s = isnan(out->comp_s) || isnan(out->mem_s) ? NAN : fmax(out->comp_s, out->mem_s);
+    out->roof_s = known_max(out->comp_s, out->mem_s);
+    if (out->roof_s == 0 && (isnan(out->comp_s) || isnan(out->mem_s)))
+        out->roof_s = NAN; /* nothing known is not a bound of 0 */
+    out->slow_s = slow_time(device, out);
     out->est_s = out->roof_s + out->overhead_s;
     out->flops = total_flops(work);
     out->intensity = intensity(out->flops, work->bytes);

@@ -1,7 +1,8 @@
 /* Roofline of one piece of work on a device (cost-semantics section 8): its bound and its minimum time. It
  * takes only counts, so it applies to one operator, a fused group or a whole model. Times are in seconds,
- * rates per second; NAN is "unknown". A peak missing in the device's file makes the result unknown: no other
- * class is substituted, except for f16 on devices marked as running it at the f32 rate. */
+ * rates per second; NAN is "unknown". A figure missing in the device's file never voids the bound: the work
+ * that needs it takes no time, and the largest known time is still a lower bound. No other class is
+ * substituted for a missing peak, except for f16 on devices marked as running it at the f32 rate. */
 #ifndef OC_ROOFLINE_H
 #define OC_ROOFLINE_H
 
@@ -34,7 +35,7 @@ enum oc_overlap {
  * can retain its size, so that share of every node's constants is read from it. The retained ones are
  * unknown: the share is the same for all nodes. So constants come from DRAM as const_bytes grows beyond the
  * largest cache, and activations whose working set does. A level without a size in the device's file is
- * skipped; one with a size and without a bandwidth makes the time of its bytes unknown. */
+ * skipped; the bytes of one with a size and without a bandwidth take no time. */
 struct oc_roof_opts {
     enum oc_overlap overlap;
     bool cache;
@@ -61,10 +62,13 @@ enum oc_bound {
 const char *oc_bound_name(unsigned bound); /* "compute:matrix", "DRAM" ... */
 
 struct oc_roof {
-    double unit_s[OC_HW_UNIT_COUNT];      /* 0: no work on the unit */
-    double comp_s, mem_s, roof_s;         /* roofline time: the larger of the two */
+    double unit_s[OC_HW_UNIT_COUNT];      /* 0: no work on the unit; NAN: no peak for any of it */
+    double comp_s, mem_s, roof_s;         /* roofline time: the larger of the two, NAN: neither is known */
     uint64_t level_bytes[OC_ROOF_LEVELS]; /* by level of the device, nearest first */
     double level_s[OC_ROOF_LEVELS];       /* t_mem of each; mem_s is the largest */
+    /* roof_s with each cache of unknown bandwidth at that of the next level that has one: it determines what
+     * limits, and intervals and forecasts. */
+    double slow_s;
     unsigned n_level;
     double overhead_s, est_s; /* est: roof_s + overhead_s */
     double flops;             /* FLOPs and OPs in total */
@@ -72,8 +76,10 @@ struct oc_roof {
     double ridge;             /* intensity at which DRAM and the busiest unit take equal time */
     enum oc_bound bound;
     const char *bound_name; /* with the name of the memory level: "L2" */
-    char missing[32];       /* the missing figure that made the result unknown: "vector f8 peak"; "": none */
-    bool fallback;          /* f16 work uses the f32 peak */
+    /* The first missing figure, of a peak or of DRAM: "vector f8 peak"; roof_s is then only a lower bound of
+     * the roofline time. "": none. */
+    char missing[32];
+    bool fallback; /* f16 work uses the f32 peak */
 };
 
 /* The dense peak for the roofline: of the unit and class, or the fallback in the device's file (then

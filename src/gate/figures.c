@@ -219,7 +219,13 @@ static void figures_sum_times(const struct oc_figures *f, const struct part *p, 
             t->without_s += s;
             continue;
         }
-        t->roof_s += row->roofline_s / runs;
+        double roof_s = row->roofline_s / runs;
+        t->roof_s += roof_s;
+        if (row->roof_partial) {
+            t->without++;
+            t->without_s += fmax(0, s - roof_s);
+            continue;
+        }
         if (!t->worst || row->wasted_s > t->worst->wasted_s)
             t->worst = row;
     }

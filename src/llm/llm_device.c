@@ -335,7 +335,7 @@ static struct oc_llm_roof roof_of_steps(struct held *h)
 {
     const struct oc_llm *l = h->l;
     struct oc_llm_roof sum = {.bound = h->d->last.bound, .missing = h->d->last.missing};
-    if (!l->sums_known || !l->last || !isfinite(h->d->last.mem_s))
+    if (!l->sums_known || !l->last || !isfinite(h->d->last.s))
         return no_roof(sum.missing ? sum.missing : l->decode_failure ? l->decode_failure : l->sum_failure);
     for (int64_t i = 0; i < l->steps_n; i++) {
         struct oc_llm_at at = {l->opts.batch, 1, l->opts.prompt + i};
@@ -490,7 +490,8 @@ static int compute_bound(struct held *h, int64_t batch, bool by_law)
     if (!counts_at(h, at, by_law, v))
         return NOT_KNOWN;
     struct oc_llm_roof r = roof_of(h, v, at);
-    return isfinite(r.comp_s) && isfinite(r.mem_s) ? r.comp_s >= r.mem_s : NOT_KNOWN;
+    bool known = !r.missing && isfinite(r.comp_s) && isfinite(r.mem_s);
+    return known ? r.comp_s >= r.mem_s : NOT_KNOWN;
 }
 
 /* Arithmetic and traffic are linear in the batch: the increments per sequence determine the limit for large

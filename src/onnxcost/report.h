@@ -44,7 +44,7 @@ struct oc_report_opts {
     const char *const *explain_match;
     size_t n_explain_match;
     /* Rooflines: each byte counts at the nearest memory level that can contain it, not at DRAM; the time
-     * stays a lower bound for repeated runs. */
+     * stays a lower bound for repeated runs. Default of the program, not of the library. */
     bool cache;
     /* What-if steps, applied in sequence: element-wise operators fused into
      * their producers ("elementwise"), another data type ("fp16", "int8-weights" ...), then

@@ -147,7 +147,9 @@ static struct oc_row aggregate_reduce(const struct oc_rows *in, const char *name
     for (uint32_t i = 0; i < n; i++)
         if (in->row[member[i]].rates == OC_RATES_LAUNCH)
             row.rates = OC_RATES_LAUNCH;
-    row.efficiency = oc_row_rate(&row, row.roofline_s);
+    for (uint32_t i = 0; i < n; i++)
+        row.roof_partial |= in->row[member[i]].roof_partial;
+    row.efficiency = row.roof_partial ? NAN : oc_row_rate(&row, row.roofline_s);
     return row;
 }
 

@@ -50,6 +50,7 @@ void oc_bounds_of(struct oc_report *r, struct oc_bounds *out)
     for (uint32_t i = 0; i < r->all.n; i++) {
         const struct oc_row *row = &r->all.row[i];
         bool timed = !r->has_time || !isnan(row->time_s);
+        out->partial += row->roof_partial && timed && !isnan(row->roofline_s);
         if (isnan(row->roofline_s) || !timed) {
             out->missing += isnan(row->roofline_s) ? 1 : 0;
             continue;
@@ -63,6 +64,8 @@ void oc_bounds_of(struct oc_report *r, struct oc_bounds *out)
         out->roof_s += row->roofline_s;
         add_limits(&out->limits, row->limits);
     }
+    if (out->roof_s == 0 && out->missing)
+        out->roof_s = NAN; /* only operators that do nothing have a limit */
     out->wasted_s = out->time_s - out->roof_s;
     if (out->n_share)
         qsort(out->share, out->n_share, sizeof(*out->share), row_roof_by_time);
@@ -292,17 +295,23 @@ static const struct oc_row_limits *new_limits(struct oc_arena *arena, const stru
     return l;
 }
 
+void oc_row_set_roof(struct oc_row *row, double roof_s, bool partial)
+{
+    row->roofline_s = roof_s;
+    row->roof_partial = partial;
+    row->wasted_s = partial ? NAN : oc_row_rate_time_s(row) - roof_s;
+    row->efficiency = partial ? NAN : oc_row_rate(row, roof_s);
+}
+
 /* Roofline of a row: of its node, or of the nodes covered by the row. */
 static void row_roof_set_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
     double time_s = oc_row_rate_time_s(row) / r->runs;
     oc_roofline_of(r->in->device, work, &r->roof, time_s, &roof);
-    row->roofline_s = roof.roof_s * r->runs;
     row->overhead_s = roof.overhead_s * r->runs;
     row->bound_by = roof.bound_name;
-    row->wasted_s = oc_row_rate_time_s(row) - row->roofline_s;
-    row->efficiency = oc_row_rate(row, row->roofline_s);
+    oc_row_set_roof(row, roof.roof_s * r->runs, roof.missing[0]);
     row->limits = new_limits(&r->arena, &roof, r->runs);
     if (time_s < roof.roof_s) {
         r->n_too_fast++;

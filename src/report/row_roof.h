@@ -15,10 +15,11 @@ struct oc_bound_share {
 };
 
 struct oc_bounds {
-    double roof_s;                /* sum of the rows' roofline times */
+    double roof_s;                /* sum of the rows' roofline times; NAN: unknown */
     double time_s;                /* measured time of the same rows; NAN without times */
     double wasted_s;              /* time minus roofline time */
     uint32_t rows, missing;       /* rows with and without a limit */
+    uint32_t partial;             /* of `rows`: those with a lower bound of their limit only */
     struct oc_row_limits limits;  /* sums of the rows with a limit */
     struct oc_bound_share *share; /* longest first; in the report's arena */
     uint32_t n_share;
@@ -28,6 +29,10 @@ void oc_bounds_of(struct oc_report *r, struct oc_bounds *out);
 
 /* Its share of all rows with a limit: of the measured time, or without times of the roofline time. */
 double oc_bound_fraction(const struct oc_bounds *b, const struct oc_bound_share *s);
+
+/* Sets the roofline time of a row and what follows from it: a lower bound of it (`partial`) has no
+ * efficiency. */
+void oc_row_set_roof(struct oc_row *row, double roof_s, bool partial);
 
 /* ---- limit columns ---------------------------------------------------------------------------------- */
 

@@ -60,6 +60,7 @@ struct oc_row {
     double share;           /* part of all samples, where the profile counts other events than time */
     double wasted_s;        /* time minus roofline time; negative: faster than the roofline */
     const char *above_roof; /* likely reason why it took less than its roofline time; NULL: it did not */
+    bool roof_partial; /* the device file lacks a figure: roofline_s is only a lower bound of its roofline */
     const struct oc_row_limits *limits; /* never NULL: oc_no_limits when unknown */
     const struct oc_work *work;         /* work used for the roofline; NULL: no hardware, or a group */
     double overhead_s;                  /* of its launches */

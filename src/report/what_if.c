@@ -43,9 +43,10 @@ void oc_what_if_limit(struct oc_what_if *x, struct oc_what_if_row *row)
     if (!row->limited || !x->device)
         return;
     oc_roofline_of(x->device, &row->work, &x->roof, NAN, &roof);
-    row->roof_s = roof.roof_s * x->r->runs;
+    row->roof_s = roof.missing[0] ? NAN : roof.slow_s * x->r->runs;
     row->overhead_s = roof.overhead_s * x->r->runs;
-    memcpy(row->missing, roof.missing, sizeof(row->missing));
+    if (roof.missing[0])
+        memcpy(row->missing, roof.missing, sizeof(row->missing));
 }
 
 static double overhead_of(const struct oc_what_if_row *row)

@@ -231,18 +231,19 @@ static void add_hardware(struct lines *l)
     const char *set = d->n_set ? ", changed by --hw-set" : "";
     struct oc_bounds b;
     oc_bounds_of(l->r, &b);
-    if (b.missing && b.missing == l->r->all.n) {
+    if (isnan(b.roof_s)) {
         main_lines_add(l, "hardware",
                        oc_printf(l->arena, "%s%s: no operator has a limit in its figures", d->name, set));
         return;
     }
-    const char *efficiency =
-        b.time_s > 0 ? oc_printf(l->arena, ", efficiency %.1f %%", 100 * b.roof_s / b.time_s) : "";
+    const char *efficiency = b.time_s > 0 ? oc_printf(l->arena, ", efficiency %s%.1f %%",
+                                                      b.partial ? "at least " : "", 100 * b.roof_s / b.time_s)
+                                          : "";
     const char *but = b.missing ? oc_printf(l->arena, " (%u rows without a limit)", b.missing) : "";
-    main_lines_add(l, "hardware",
-                   oc_printf(l->arena, "roofline time %s on %s%s%s%s",
-                             oc_time_text(l->arena, b.roof_s * 1e9, "unknown"), d->name, set, efficiency,
-                             but));
+    main_lines_add(
+        l, "hardware",
+        oc_printf(l->arena, "roofline time %s%s on %s%s%s%s", b.partial || b.missing ? "at least " : "",
+                  oc_time_text(l->arena, b.roof_s * 1e9, "unknown"), d->name, set, efficiency, but));
 }
 
 /* What makes figures of the report meaningless comes first. */

@@ -74,6 +74,7 @@ void oc_json_roofline(struct oc_json_out *w, struct oc_report *r)
     oc_key_bool(w, "cache", r->o->cache);
     oc_key_u64(w, "rows", b.rows);
     oc_key_u64(w, "rows_without_limit", b.missing);
+    oc_key_u64(w, "rows_with_partial_limit", b.partial);
     oc_key_double(w, "time_ns", b.rows ? oc_ns_of(b.time_s) : NAN);
     oc_key_double(w, "roofline_time_ns", b.rows ? oc_ns_of(b.roof_s) : NAN);
     oc_key_double(w, "roofline_efficiency", b.roof_s / b.time_s);

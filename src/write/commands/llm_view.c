@@ -321,15 +321,14 @@ static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_l
                      const struct oc_llm_line *line, bool first)
 {
     const struct oc_llm_roof *r = oc_llm_roof_of(d, line->part);
-    bool known = isfinite(r->s);
     OC_ROW(t, first ? oc_device_info(d->device)->name : "", line->name,
            oc_seconds_text(&v->arena, r->s, "unknown"),
-           known && r->s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->s) : "unknown",
+           r->s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->s) : "unknown",
            oc_seconds_text(&v->arena, r->comp_s, "unknown"), oc_seconds_text(&v->arena, r->mem_s, "unknown"),
            oc_printf(&v->arena, "(%s)", oc_seconds_text(&v->arena, r->chip_s, "unknown")),
-           known        ? r->bound
-           : r->missing ? r->missing
-                        : "unknown");
+           r->missing       ? r->missing
+           : isfinite(r->s) ? r->bound
+                            : "unknown");
 }
 
 static void put_roofs(struct view *v)

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "estimate/predict.h"
 #include "report/columns.h"
+#include "report/row_roof.h"
 #include "report/select.h"
 #include "report/what_if.h"
 #include "write/tables/json_keys.h"
@@ -57,10 +58,8 @@ static void compare_set_roof(struct comparing *x, const struct oc_analysis *a, s
     work.unknown = work.unknown || !r->bytes_known || r->quality == OC_UNKNOWN;
     struct oc_roof_opts opts = oc_report_roof_opts(x->o, a);
     oc_roofline_of(x->device, &work, &opts, oc_row_rate_time_s(row), &roof);
-    row->roofline_s = roof.roof_s;
     row->bound_by = roof.bound_name;
-    row->efficiency = oc_row_rate(row, row->roofline_s);
-    row->wasted_s = oc_row_rate_time_s(row) - row->roofline_s;
+    oc_row_set_roof(row, roof.roof_s, roof.missing[0]);
 }
 
 static uint8_t compare_rates(const struct comparing *x, const struct oc_compare_cell *cell, uint32_t source)
@@ -77,7 +76,7 @@ static struct oc_row compare_timed(const struct comparing *x, const struct oc_ro
     struct oc_row timed = *row;
     timed.time_s = cell->time_ns * 1e-9;
     timed.rates = compare_rates(x, cell, source);
-    timed.efficiency = oc_row_rate(&timed, row->roofline_s);
+    oc_row_set_roof(&timed, row->roofline_s, row->roof_partial);
     return timed;
 }
 

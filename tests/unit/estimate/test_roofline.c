@@ -72,25 +72,50 @@ static void measured_example_is_bound_by_dram(void **state)
     assert_int_equal(r.bound, OC_BOUND_DRAM);
 }
 
-static void missing_peak_is_unknown(void **state)
+/* The largest known time is a lower bound; what limits is not known. */
+static void missing_figure_does_not_void_the_bound(void **state)
 {
     (void)state;
     struct oc_device d = example();
     struct oc_work w = case_15();
     w.macs[OC_CLASS_F8] = 1;
     struct oc_roof r = roof_of(&d, &w, NAN);
-    assert_true(isnan(r.comp_s) && isnan(r.roof_s) && isnan(r.est_s) && isnan(r.ridge));
-    assert_near(r.mem_s, 114.03264e-6); /* known parts stay known */
+    assert_near(r.comp_s, 60.3979776e-6);
+    assert_near(r.roof_s, 114.03264e-6);
     assert_int_equal(r.bound, OC_BOUND_UNKNOWN);
     assert_string_equal(r.missing, "vector f8 peak");
 
+    d.peak[OC_HW_VECTOR][OC_CLASS_F32] = NULL;
+    r = roof_of(&d, &w, NAN);
+    assert_true(isnan(r.comp_s) && isnan(r.unit_s[OC_HW_VECTOR]) && isnan(r.ridge));
+    assert_near(r.roof_s, 114.03264e-6);
+    assert_string_equal(r.missing, "vector f32 peak");
+
     w = case_15();
+    d = example();
     d.level = NULL;
     d.n_level = 0;
     r = roof_of(&d, &w, NAN);
-    assert_true(isnan(r.mem_s) && isnan(r.roof_s));
+    assert_true(isnan(r.mem_s));
+    assert_near(r.roof_s, 60.3979776e-6);
     assert_string_equal(r.missing, "DRAM bandwidth");
     assert_string_equal(oc_bound_name(r.bound), "unknown");
+}
+
+/* Nothing known: unknown, never 0; with a part of the operations known, that part. */
+static void nothing_known_is_not_a_bound_of_0(void **state)
+{
+    (void)state;
+    struct oc_device d = {0};
+    struct oc_work w = case_15();
+    struct oc_roof r = roof_of(&d, &w, NAN);
+    assert_true(isnan(r.roof_s) && isnan(r.est_s));
+    assert_string_equal(r.missing, "vector f32 peak");
+    struct oc_work copy = {.bytes = 1000, .launches = 1};
+    assert_true(isnan(roof_of(&d, &copy, NAN).roof_s));
+    struct oc_roof none;
+    oc_roofline(&d, &w, OC_OVERLAP_NONE, NAN, &none);
+    assert_true(isnan(none.roof_s));
 }
 
 static void unknown_counts_have_no_roofline(void **state)
@@ -325,8 +350,7 @@ static void loop_constants_are_cached_after_the_first_trip(void **state)
     assert_int_equal(r.level_bytes[2], 4000000);
 }
 
-/* A level without a size is ignored; a level without a bandwidth makes the bytes it holds unknown, and only
- * those. */
+/* A level without a size is ignored; the bytes of a level without a bandwidth take no time. */
 static void cache_levels_with_missing_values(void **state)
 {
     (void)state;
@@ -340,9 +364,15 @@ static void cache_levels_with_missing_values(void **state)
     assert_string_equal(r.bound_name, "L3");
     gap[1].bandwidth = NULL;
     r = cached(&d, &w, 0);
-    assert_true(isnan(r.roof_s) && isnan(r.mem_s) && isnan(r.level_s[1]));
-    assert_string_equal(r.missing, "L3 bandwidth");
-    assert_string_equal(r.bound_name, "unknown");
+    assert_true(isnan(r.roof_s) && isnan(r.mem_s) && isnan(r.level_s[1])); /* all bytes are in it */
+    assert_string_equal(r.missing, "");
+    assert_near(r.slow_s, 4e-6); /* as fast as DRAM or faster */
+    assert_string_equal(r.bound_name, "L3");
+    struct oc_work large = {.bytes = 10000000, .launches = 1}; /* 9 MB in L3, 1 MB in DRAM */
+    assert_near(cached(&d, &large, 0).roof_s, 10e-6);
+    w.flops[OC_CLASS_F32] = 20000000;
+    assert_near(cached(&d, &w, 0).roof_s, 2e-6);
+    w.flops[OC_CLASS_F32] = 0;
     gap[0].size = &l2_size;
     assert_near(cached(&d, &w, 0).roof_s, 0.4e-6);
     /* DRAM only: with or without caches the same */
@@ -357,7 +387,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example_of_section_8_is_exact),
         cmocka_unit_test(measured_example_is_bound_by_dram),
-        cmocka_unit_test(missing_peak_is_unknown),
+        cmocka_unit_test(missing_figure_does_not_void_the_bound),
+        cmocka_unit_test(nothing_known_is_not_a_bound_of_0),
         cmocka_unit_test(unknown_counts_have_no_roofline),
         cmocka_unit_test(macs_run_on_the_unit_that_has_their_class),
         cmocka_unit_test(special_functions_run_on_the_special_unit),
