@@ -190,3 +190,13 @@ const struct oc_signature *oc_recognize(const char *path, const void *data, size
     }
     return NULL;
 }
+
+bool oc_is_decoder_config(const void *data, size_t n)
+{
+    const char *p = data;
+    size_t i = 0;
+    while (i < n && i < 64 && strchr(" \t\r\n", p[i]) && p[i])
+        i++;
+    size_t look = n < 65536 ? n : 65536;
+    return i < n && p[i] == '{' && memmem(p, look, "\"model_type\"", 12) != NULL;
+}

@@ -14,6 +14,10 @@ struct oc_signature {
 /* NULL: not recognized. `data`: the first `n` bytes, not inflated for a model, inflated for a profile. */
 const struct oc_signature *oc_recognize(const char *path, const void *data, size_t n);
 
+/* Whether a file is the config.json of a language model: a JSON object with "model_type". `data`: its first
+ * bytes. */
+bool oc_is_decoder_config(const void *data, size_t n);
+
 /* At most one byte in a hundred is a control character. */
 bool oc_is_text(const void *data, size_t n);
 

@@ -32,6 +32,7 @@ static const struct {
     {"compare", "onnxcost compare bert.onnx --hw a100,t4 --as fp16", "the same model in fp16"},
     {"llm", "onnxcost llm decoder.onnx --prompt 2000 --hw rtx-4090", "prefill and decode on a device"},
     {"llm", "onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
+    {"llm", "onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"},
     {"llm", "onnxcost llm decoder.onnx -f json", "everything as JSON"},
     {"scan", "onnxcost scan models", "a folder of models, one row per model"},
     {"scan", "onnxcost scan models -f ndjson -o models.ndjson", "one JSON object per line"},

@@ -18,6 +18,7 @@ static const struct oc_kv_pattern patterns[] = {
     {"past_key_values.%d.key_value", "present.%d.key_value", OC_KV_BOTH, false,
      "optimum (one tensor per layer)"},
     {"past_key_values.%d", "present.%d", OC_KV_BOTH, false, "optimum (one tensor per layer)"},
+    {"past_key_values.%d.latent", "present.%d.latent", OC_KV_LATENT, false, "onnxcost (config.json)"},
     /* encoder and decoder */
     {"past_key_values.%d.decoder.key", "present.%d.decoder.key", OC_KV_KEY, false, OPTIMUM},
     {"past_key_values.%d.decoder.value", "present.%d.decoder.value", OC_KV_VALUE, false, OPTIMUM},
@@ -179,7 +180,8 @@ static bool set_axes(const struct oc_model *m, struct oc_kv_pair *p)
     bool both = p->name->part == OC_KV_BOTH;
     if (t->kind != OC_T_TENSOR || !s->ranked)
         return false;
-    if (both && s->rank == 3) { /* batch x length x size: all heads share one key */
+    if ((both || p->name->part == OC_KV_LATENT) &&
+        s->rank == 3) { /* batch x length x size: all heads share one key */
         p->length_axis = (uint8_t)length_axis(s, 0, 1);
         p->size_axis = (uint8_t)(3 - p->length_axis);
         p->head_axis = UINT8_MAX;

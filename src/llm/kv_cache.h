@@ -6,7 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum oc_kv_part { OC_KV_KEY, OC_KV_VALUE, OC_KV_BOTH /* keys and values in one tensor */ };
+enum oc_kv_part {
+    OC_KV_KEY,
+    OC_KV_VALUE,
+    OC_KV_BOTH,  /* keys and values in one tensor */
+    OC_KV_LATENT /* a tensor from which both are computed */
+};
 
 struct oc_kv_pattern {
     const char *past, *present; /* both contain one "%d" */

@@ -41,9 +41,10 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
     f->cross_pairs = l->kv.n_pair - l->kv.n_self;
     f->kv_heads = llm_facts_dim_of(a, p->past, p->head_axis);
     f->head_size = llm_facts_dim_of(a, p->past, p->size_axis);
-    if (p->head_axis == UINT8_MAX) { /* a single head, keys and values next to each other */
+    if (p->head_axis == UINT8_MAX) { /* a single head; keys and values next to each other, or a latent */
         f->kv_heads = 1;
-        f->head_size = f->head_size < 0 ? -1 : f->head_size / 2;
+        if (f->head_size >= 0 && p->name->part == OC_KV_BOTH)
+            f->head_size /= 2;
     }
     f->kv_dtype = oc_dtype_info(a->type[p->past].dtype)->name;
     f->naming = p->name->writer;

@@ -42,6 +42,8 @@ static bool external_join(const char *folder, const char *location, char path[PA
 enum oc_external_state oc_external_look(const struct oc_model *m, const char *location)
 {
     char folder[PATH_MAX], path[PATH_MAX];
+    if (m->built.n)
+        return OC_EXTERNAL_FOUND; /* its weights are nowhere */
     if (!m->caps.external_anywhere && names_outside(location))
         return OC_EXTERNAL_OUTSIDE;
     if (!external_folder_of(m, folder))
@@ -57,7 +59,8 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
 bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out)
 {
     char folder[PATH_MAX], path[PATH_MAX];
-    if (!t->external_path || !external_folder_of(m, folder) || !external_join(folder, t->external_path, path))
+    if (m->built.n || !t->external_path || !external_folder_of(m, folder) ||
+        !external_join(folder, t->external_path, path))
         return false;
     if (m->caps.external_anywhere)
         return oc_file_map_capped(path, &m->caps, out, NULL) == 0;

@@ -8,6 +8,7 @@
 #include "base/c_locale.h"
 #include "base/file_type.h"
 #include "base/str.h"
+#include "model/decoder.h"
 #include "model/loader.h"
 #include "onnxcost.h"
 
@@ -186,12 +187,30 @@ static ProtobufCBinaryData view_of(const struct oc_file *f)
     return (ProtobufCBinaryData){f->size_bytes, (uint8_t *)(uintptr_t)f->data};
 }
 
+/* The bytes of the model: those of the file, or the graph that a config.json describes. */
+static int bytes_of(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *err)
+{
+    struct oc_decoder d;
+    *out = view_of(&m->file);
+    if (!oc_is_decoder_config(out->data, out->len))
+        return 0;
+    if (oc_decoder_read(out->data, out->len, &m->arena, &m->diags, &d, err))
+        return -1;
+    oc_decoder_build(&d, &m->built);
+    *out = (ProtobufCBinaryData){m->built.n, (uint8_t *)m->built.data};
+    return 0;
+}
+
 static int do_load(struct oc_model *m, struct oc_err *err)
 {
     struct oc_err unused = {0};
-    struct oc_loader l = {.m = m, .err = err ? err : &unused, .caps = &m->caps, .base = m->file.data};
+    struct oc_loader l = {.m = m, .err = err ? err : &unused, .caps = &m->caps};
     l.symbols.arena = l.functions.arena = l.externals.arena = &m->arena;
-    int rc = load_all(&l, view_of(&m->file));
+    ProtobufCBinaryData bytes;
+    int rc = bytes_of(m, &bytes, l.err);
+    l.base = bytes.data;
+    if (rc == 0)
+        rc = load_all(&l, bytes);
     if (rc == 0 && m->arena.used_bytes > oc_cap(l.caps, OC_CAP_MODEL_MEMORY))
         rc = oc_load_over(&l, OC_CAP_MODEL_MEMORY, 0, NULL);
     oc_headers_free(&l);

@@ -13,6 +13,7 @@ void oc_model_free(struct oc_model *m)
     oc_file_unmap(&m->file);
     oc_diags_free(&m->diags);
     oc_map_free(&m->names);
+    oc_buf_free(&m->built);
     free(m->graph);
     free(m->node);
     free(m->value);

@@ -4,6 +4,7 @@
 #ifndef OC_MODEL_H
 #define OC_MODEL_H
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "model/tensor.h"
@@ -99,6 +100,8 @@ struct oc_model {
     struct oc_map names; /* interner for every string of the model */
     const char *path;    /* "" when loaded from memory */
     struct oc_file file;
+    struct oc_buf
+        built; /* the graph made from a config.json (decoder.h), which has no weights; n 0: a file of ONNX */
     struct oc_caps caps; /* the caps it was loaded with; they also apply to its weights and analyses */
     int64_t ir_version;
     const char *producer_name, *producer_version;

@@ -362,8 +362,10 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
              (is = oc_recognize(path, peek.raw, peek.n_raw)))
         rc = fail_as(err, path, is, "an ONNX model or a profile");
     else if (rc == 0)
-        *out =
-            (peek.n && oc_is_text(peek.data, peek.n)) || is_profile(&peek) ? OC_FILE_PROFILE : OC_FILE_MODEL;
+        *out = is_profile(&peek) ||
+                       (peek.n && oc_is_text(peek.data, peek.n) && !oc_is_decoder_config(peek.data, peek.n))
+                   ? OC_FILE_PROFILE
+                   : OC_FILE_MODEL;
     oc_arena_free(&a);
     return rc;
 }

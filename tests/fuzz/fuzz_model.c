@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     char text[256];
     if (oc_model_load_mem(data, n, &caps, &m, NULL))
         return 0;
-    if (whole_unpack_difference(m, data, n, text, sizeof(text))) {
+    if (!m->built.n && whole_unpack_difference(m, data, n, text, sizeof(text))) {
         fprintf(stderr, "protobuf-c reads another model: %s\n", text);
         abort();
     }

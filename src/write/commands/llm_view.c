@@ -151,13 +151,14 @@ static void put_cache(struct view *v)
         oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
                   oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_pairs,
                   llm_view_number(v, f->kv_heads), llm_view_number(v, f->head_size), f->kv_dtype);
-    bool one = p->name->part == OC_KV_BOTH; /* each tensor holds keys and values */
+    const char *part = p->name->part == OC_KV_BOTH     ? ", keys and values in one tensor"
+                       : p->name->part == OC_KV_LATENT ? ", from which keys and values are computed"
+                                                       : "";
     say(v, "per token", "%s KV cache per sequence: %s%s",
         oc_bytes_text(&v->arena, (double)f->kv_bytes_per_token), f->uneven ? "layers differ, sum " : "",
         f->uneven
             ? oc_printf(&v->arena, "%s B of %s", oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_dtype)
-        : one ? oc_printf(&v->arena, "%s, keys and values in one tensor", made)
-              : made);
+            : oc_printf(&v->arena, "%s%s", made, part));
 }
 
 static void put_heads(struct view *v)

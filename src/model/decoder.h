@@ -1,0 +1,67 @@
+/* Language models without an ONNX file: the config.json of Hugging Face's transformers describes a decoder,
+ * and its graph is built from that description, with a KV cache and with weights that have shapes but no
+ * data. The bytes of that graph are loaded like those of a file. */
+#ifndef OC_DECODER_H
+#define OC_DECODER_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+
+enum oc_decoder_trait {
+    OC_DEC_LAYER_NORM = 1 << 0,    /* LayerNormalization with bias, not RMS norm */
+    OC_DEC_NORM_NO_BIAS = 1 << 1,  /* LayerNormalization without bias */
+    OC_DEC_QKV_BIAS = 1 << 2,      /* query, key and value projections have a bias */
+    OC_DEC_OUT_BIAS = 1 << 3,      /* so has the output projection */
+    OC_DEC_MLP_BIAS = 1 << 4,      /* so have the layers of the MLP */
+    OC_DEC_HEAD_BIAS = 1 << 5,     /* so has the last layer */
+    OC_DEC_PLAIN_MLP = 1 << 6,     /* two layers, no gate */
+    OC_DEC_PARALLEL = 1 << 7,      /* attention and MLP read the same norm */
+    OC_DEC_TWO_NORMS = 1 << 8,     /* with PARALLEL: a norm for each */
+    OC_DEC_QK_NORM = 1 << 9,       /* RMS norm of each query and key head */
+    OC_DEC_QK_NORM_WIDE = 1 << 10, /* RMS norm of all heads together */
+    OC_DEC_POST_NORM = 1 << 11,    /* norms after attention and MLP */
+    OC_DEC_NO_PRE_NORM = 1 << 12,  /* and none before them */
+    OC_DEC_SCALED = 1 << 13,       /* embeddings are multiplied by a number */
+    OC_DEC_LEARNED = 1 << 14,      /* a table of positions, no rotary embedding */
+    OC_DEC_TIED = 1 << 15,         /* without tie_word_embeddings: the last layer is the embedding table */
+    OC_DEC_SINKS = 1 << 16,        /* attention sinks: a number per head */
+    OC_DEC_ROUTER_BIAS = 1 << 17,  /* bias of the layer that selects experts */
+    OC_DEC_EXPERT_BIAS = 1 << 18,  /* biases of the experts' layers */
+    OC_DEC_SHARED_GATE = 1 << 19,  /* the shared expert has a gate of its own */
+    OC_DEC_LATENT = 1 << 20,       /* multi-head latent attention (DeepSeek) */
+    OC_DEC_CORRECTION = 1 << 21,   /* a correction of the router's scores, one number per expert */
+    OC_DEC_WINDOW_OPTION = 1 << 22 /* sliding_window counts only with use_sliding_window */
+};
+
+struct oc_decoder {
+    const char *type; /* model_type, as in the file */
+    unsigned traits;  /* enum oc_decoder_trait */
+    int64_t layers, width, heads, kv_heads, head, mlp, vocabulary, positions;
+    int64_t rotary; /* elements of a head that are rotated */
+    /* Mixture of experts; experts 0: none. dense: layers without experts at the start; every expert_step-th
+     * layer after them has experts. */
+    int64_t experts, active, expert_mlp, shared_mlp, dense, expert_step;
+    int64_t q_rank, kv_rank, nope, rope, v_head; /* latent attention; q_rank 0: a plain query projection */
+    int64_t window;                              /* 0: none */
+    uint8_t *windowed;                           /* by layer */
+    int dtype;                                   /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
+    int64_t bits, block;                         /* weights packed in blocks (GPTQ, AWQ); bits 0: not */
+    bool relu;                                   /* activation of a plain MLP; otherwise GELU */
+    bool gelu;                                   /* activation of a gated MLP; otherwise SiLU */
+};
+
+/* Reads and checks the file; lists and texts are in the arena. OC_EUNSUPPORTED: another kind of model, or a
+ * part that is not built. */
+int oc_decoder_read(const void *data, size_t n, struct oc_arena *arena, struct oc_diags *diags,
+                    struct oc_decoder *out, struct oc_err *err);
+
+/* Appends an ONNX model: inputs input_ids, attention_mask and past_key_values.<layer>.key and .value, outputs
+ * logits and present.*; batch_size, sequence_length, past_sequence_length and total_sequence_length stay
+ * open. */
+void oc_decoder_build(const struct oc_decoder *d, struct oc_buf *out);
+
+/* Families in the order of the table, NULL after the last one. */
+const char *oc_decoder_family(size_t index);
+
+#endif

@@ -1,0 +1,430 @@
+/* Reads a config.json of Hugging Face's transformers. Members, defaults and what they mean follow the
+ * configuration_*.py and modeling_*.py of transformers. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/json_read.h"
+#include "model/decoder.h"
+
+enum { MAX_LAYERS = 1000, MAX_EXPERTS = 65536, MAX_NESTED = 4 };
+#define MAX_WIDTH INT64_C(16777216)
+
+/* ---- families --------------------------------------------------------------------------------------- */
+
+enum windows { NO_WINDOW, ALL_LAYERS, EVEN_LAYERS, FIVE_OF_SIX };
+
+struct family {
+    const char *type;
+    unsigned traits;
+    uint8_t windows;                           /* enum windows: without layer_types in the file */
+    int64_t heads, kv_heads, head, vocabulary; /* what transformers takes where the file has none */
+};
+
+#define BIASES (OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS | OC_DEC_MLP_BIAS)
+#define GEMMA  (OC_DEC_SCALED | OC_DEC_TIED)
+
+static const struct family families[] = {
+    {.type = "llama"},
+    {.type = "mistral", .windows = ALL_LAYERS},
+    {.type = "mixtral", .windows = ALL_LAYERS},
+    {.type = "qwen2", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
+    {.type = "qwen2_moe", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION | OC_DEC_SHARED_GATE},
+    {.type = "qwen3", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION, .head = 128},
+    {.type = "qwen3_moe", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION},
+    {.type = "gemma", .traits = GEMMA, .head = 256},
+    {.type = "gemma2", .traits = GEMMA | OC_DEC_POST_NORM, .windows = EVEN_LAYERS, .head = 256},
+    {.type = "gemma3_text",
+     .traits = GEMMA | OC_DEC_POST_NORM | OC_DEC_QK_NORM,
+     .windows = FIVE_OF_SIX,
+     .heads = 8,
+     .kv_heads = 4,
+     .head = 256,
+     .vocabulary = 262208},
+    {.type = "phi",
+     .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_HEAD_BIAS | OC_DEC_PLAIN_MLP | OC_DEC_PARALLEL},
+    {.type = "phi3", .windows = ALL_LAYERS},
+    {.type = "gpt_oss",
+     .traits = OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS | OC_DEC_SINKS | OC_DEC_ROUTER_BIAS | OC_DEC_EXPERT_BIAS,
+     .windows = EVEN_LAYERS,
+     .head = 64},
+    {.type = "deepseek_v2", .traits = OC_DEC_LATENT},
+    {.type = "deepseek_v3", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
+    {.type = "kimi_k2", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
+    {.type = "olmo2", .traits = OC_DEC_POST_NORM | OC_DEC_NO_PRE_NORM | OC_DEC_QK_NORM_WIDE},
+    {.type = "granite"},
+    {.type = "smollm3", .traits = OC_DEC_TIED | OC_DEC_WINDOW_OPTION},
+    {.type = "cohere", .traits = OC_DEC_NORM_NO_BIAS | OC_DEC_PARALLEL | OC_DEC_TIED},
+    {.type = "starcoder2",
+     .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_TIED,
+     .windows = ALL_LAYERS},
+    {.type = "gpt_neox",
+     .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_PARALLEL | OC_DEC_TWO_NORMS},
+    {.type = "gpt2", .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_LEARNED | OC_DEC_TIED},
+};
+
+const char *oc_decoder_family(size_t index)
+{
+    return index < OC_COUNT(families) ? families[index].type : NULL;
+}
+
+/* ---- members ---------------------------------------------------------------------------------------- */
+
+/* What the file says; numbers -1: nothing. */
+struct members {
+    struct oc_arena *arena;
+    const char *type, *inner_type, *dtype, *act, *quantization;
+    int64_t layers, width, heads, kv_heads, head, mlp, vocabulary, positions, window, window_step;
+    int64_t experts, active, expert_mlp, shared, shared_mlp, dense, expert_step;
+    int64_t q_rank, kv_rank, nope, rope, v_head, bits, block;
+    double rotary;
+    int8_t tied, attention_bias, mlp_bias, use_window, encoder, parallel, qk_norm; /* -1: nothing */
+    uint8_t *windowed;
+    uint32_t n_windowed;
+    struct oc_str text_config; /* the object, n 0: none */
+    bool linear_layers;        /* layer_types names another kind than attention */
+    bool only_mlp;             /* some layers are listed as having no experts */
+};
+
+#define AT(field) offsetof(struct members, field)
+
+static const struct {
+    const char *name;
+    size_t at;
+} numbers[] =
+    {
+        {"num_hidden_layers", AT(layers)},
+        {"n_layer", AT(layers)},
+        {"hidden_size", AT(width)},
+        {"n_embd", AT(width)},
+        {"num_attention_heads", AT(heads)},
+        {"n_head", AT(heads)},
+        {"num_key_value_heads", AT(kv_heads)},
+        {"head_dim", AT(head)},
+        {"intermediate_size", AT(mlp)},
+        {"n_inner", AT(mlp)},
+        {"vocab_size", AT(vocabulary)},
+        {"max_position_embeddings", AT(positions)},
+        {"n_positions", AT(positions)},
+        {"sliding_window", AT(window)},
+        {"sliding_window_pattern", AT(window_step)},
+        {"_sliding_window_pattern", AT(window_step)},
+        {"num_local_experts", AT(experts)},
+        {"num_experts", AT(experts)},
+        {"n_routed_experts", AT(experts)},
+        {"num_experts_per_tok", AT(active)},
+        {"moe_intermediate_size", AT(expert_mlp)},
+        {"n_shared_experts", AT(shared)},
+        {"shared_expert_intermediate_size", AT(shared_mlp)},
+        {"first_k_dense_replace", AT(dense)},
+        {"decoder_sparse_step", AT(expert_step)},
+        {"moe_layer_freq", AT(expert_step)},
+        {"q_lora_rank", AT(q_rank)},
+        {"kv_lora_rank", AT(kv_rank)},
+        {"qk_nope_head_dim", AT(nope)},
+        {"qk_rope_head_dim", AT(rope)},
+        {"v_head_dim", AT(v_head)},
+        {"bits", AT(bits)},
+        {"group_size", AT(block)},
+},
+  flags[] =
+      {
+          {"tie_word_embeddings", AT(tied)},   {"attention_bias", AT(attention_bias)},
+          {"mlp_bias", AT(mlp_bias)},          {"use_sliding_window", AT(use_window)},
+          {"is_encoder_decoder", AT(encoder)}, {"use_parallel_residual", AT(parallel)},
+          {"qk_layernorm", AT(qk_norm)},       {"use_qk_norm", AT(qk_norm)},
+},
+  texts[] = {
+      {"model_type", AT(type)},
+      {"torch_dtype", AT(dtype)},
+      {"dtype", AT(dtype)},
+      {"hidden_act", AT(act)},
+      {"hidden_activation", AT(act)},
+      {"activation_function", AT(act)},
+      {"quant_method", AT(quantization)},
+};
+
+static void read_layer_types(struct members *m, struct oc_json *j)
+{
+    struct oc_str s;
+    m->windowed = OC_NEW_ARRAY(m->arena, MAX_LAYERS, uint8_t);
+    m->n_windowed = 0;
+    for (oc_json_enter(j); oc_json_item(j);)
+        if (oc_json_string(j, &s) && m->n_windowed < MAX_LAYERS) {
+            m->windowed[m->n_windowed++] = oc_str_eq(s, "sliding_attention");
+            m->linear_layers |= !oc_str_has(s, "attention") || oc_str_has(s, "linear");
+        }
+}
+
+static bool read_number(struct members *m, struct oc_json *j, const char *key)
+{
+    for (size_t i = 0; i < OC_COUNT(numbers); i++) {
+        int64_t v;
+        if (strcmp(key, numbers[i].name) != 0)
+            continue;
+        if (oc_json_i64(j, &v)) /* null: nothing */
+            *(int64_t *)((char *)m + numbers[i].at) = v;
+        return true;
+    }
+    for (size_t i = 0; i < OC_COUNT(flags); i++) {
+        bool v;
+        if (strcmp(key, flags[i].name) != 0)
+            continue;
+        if (oc_json_bool(j, &v))
+            *((int8_t *)m + flags[i].at) = v ? 1 : 0;
+        return true;
+    }
+    if (strcmp(key, "partial_rotary_factor") != 0 && strcmp(key, "rotary_pct") != 0)
+        return false;
+    oc_json_double(j, &m->rotary);
+    return true;
+}
+
+static bool read_text(struct members *m, struct oc_json *j, const char *key)
+{
+    for (size_t i = 0; i < OC_COUNT(texts); i++) {
+        struct oc_str s;
+        if (strcmp(key, texts[i].name) != 0)
+            continue;
+        if (oc_json_peek(j) != OC_JSON_STRING)
+            oc_json_skip(j);
+        else if (oc_json_string(j, &s))
+            *(const char **)((char *)m + texts[i].at) = oc_printf(m->arena, "%.*s", (int)s.n, s.s);
+        return true;
+    }
+    return false;
+}
+
+/* A multimodal model has its decoder in text_config: kept, to be read last. */
+static void keep_text_config(struct members *m, struct oc_json *j)
+{
+    struct oc_str text;
+    if (oc_json_raw(j, &text))
+        m->text_config = oc_str(OC_COPY_ARRAY(m->arena, text.s, text.n), text.n);
+}
+
+static void read_object(struct members *m, struct oc_json *j, unsigned depth)
+{
+    struct oc_str k;
+    char key[64];
+    for (oc_json_enter(j); oc_json_member(j, &k);) {
+        size_t n = k.n < sizeof(key) ? k.n : sizeof(key) - 1;
+        memcpy(key, k.s, n);
+        key[n] = '\0';
+        enum oc_json_type type = oc_json_peek(j);
+        bool nested = !strcmp(key, "quantization_config") || !strcmp(key, "rope_parameters");
+        if (type == OC_JSON_OBJECT && nested && depth < MAX_NESTED)
+            read_object(m, j, depth + 1);
+        else if (type == OC_JSON_OBJECT && !strcmp(key, "text_config"))
+            keep_text_config(m, j);
+        else if (type == OC_JSON_ARRAY && !strcmp(key, "layer_types"))
+            read_layer_types(m, j);
+        else if (type == OC_JSON_ARRAY && !strcmp(key, "mlp_only_layers"))
+            for (oc_json_enter(j); oc_json_item(j); oc_json_skip(j))
+                m->only_mlp = true;
+        else if (!read_number(m, j, key) && !read_text(m, j, key))
+            oc_json_skip(j);
+    }
+}
+
+/* ---- from members to a decoder ---------------------------------------------------------------------- */
+
+static int64_t given(int64_t v, int64_t otherwise)
+{
+    return v >= 0 ? v : otherwise;
+}
+
+static int need(const char *name, int64_t v, int64_t most, struct oc_err *err)
+{
+    if (v < 0)
+        return oc_fail(err, OC_EFORMAT, "config.json has no '%s'; give the whole file of the model", name);
+    if (v < 1 || v > most)
+        return oc_fail(err, OC_EFORMAT, "config.json: %s must be from 1 to %lld, not %lld", name,
+                       (long long)most, (long long)v);
+    return 0;
+}
+
+static const struct family *family_of(const char *type, struct oc_err *err)
+{
+    char list[512] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < OC_COUNT(families); i++) {
+        if (type && strcmp(families[i].type, type) == 0)
+            return &families[i];
+        n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", families[i].type);
+    }
+    oc_fail(err, OC_EUNSUPPORTED,
+            "config.json of a '%.60s' model: only decoders of these families are built: %s; export others to "
+            "ONNX",
+            type ? type : "", list);
+    return NULL;
+}
+
+static int sizes(const struct members *m, const struct family *f, struct oc_decoder *d, struct oc_err *err)
+{
+    d->layers = m->layers;
+    d->width = m->width;
+    d->heads = given(m->heads, f->heads ? f->heads : -1);
+    d->vocabulary = given(m->vocabulary, f->vocabulary ? f->vocabulary : -1);
+    if (need("num_hidden_layers", d->layers, MAX_LAYERS, err) ||
+        need("hidden_size", d->width, MAX_WIDTH, err) ||
+        need("num_attention_heads", d->heads, d->width, err) ||
+        need("vocab_size", d->vocabulary, MAX_WIDTH, err))
+        return -1;
+    d->kv_heads = given(m->kv_heads, f->kv_heads ? f->kv_heads : d->heads);
+    d->head = given(m->head, f->head ? f->head : d->width / d->heads);
+    d->mlp = given(m->mlp, f->traits & OC_DEC_LEARNED ? 4 * d->width : -1);
+    d->positions = given(m->positions, 2048);
+    double rotated = m->rotary >= 0 && m->rotary <= 1 ? m->rotary * (double)d->head : (double)d->head;
+    d->rotary = (int64_t)rotated;
+    if (need("num_key_value_heads", d->kv_heads, d->heads, err) || need("head_dim", d->head, d->width, err) ||
+        need("intermediate_size", d->mlp, MAX_WIDTH, err) ||
+        need("max_position_embeddings", d->positions, INT64_C(1) << 40, err))
+        return -1;
+    if (d->heads % d->kv_heads)
+        return oc_fail(err, OC_EFORMAT, "config.json: %lld heads cannot share %lld key and value heads",
+                       (long long)d->heads, (long long)d->kv_heads);
+    return 0;
+}
+
+static int experts(const struct members *m, struct oc_decoder *d, struct oc_err *err)
+{
+    d->experts = given(m->experts, 0);
+    if (d->experts == 0)
+        return 0;
+    d->active = m->active;
+    d->expert_mlp = given(m->expert_mlp, d->mlp);
+    d->shared_mlp =
+        m->shared > 0 && m->shared <= MAX_EXPERTS ? m->shared * d->expert_mlp : given(m->shared_mlp, 0);
+    d->dense = given(m->dense, 0);
+    d->expert_step = given(m->expert_step, 1);
+    if (m->only_mlp)
+        return oc_fail(err, OC_EUNSUPPORTED, "config.json: mlp_only_layers is not supported");
+    if (d->dense > d->layers || d->shared_mlp > MAX_WIDTH)
+        return oc_fail(err, OC_EFORMAT,
+                       "config.json: first_k_dense_replace or the shared experts are out of range");
+    return need("the number of experts", d->experts, MAX_EXPERTS, err) ||
+                   need("num_experts_per_tok", d->active, d->experts, err) ||
+                   need("moe_intermediate_size", d->expert_mlp, MAX_WIDTH, err) ||
+                   need("decoder_sparse_step", d->expert_step, MAX_LAYERS, err)
+               ? -1
+               : 0;
+}
+
+static int latent(const struct members *m, struct oc_decoder *d, struct oc_err *err)
+{
+    if (!(d->traits & OC_DEC_LATENT))
+        return 0;
+    d->q_rank = given(m->q_rank, 0);
+    d->kv_rank = m->kv_rank;
+    d->nope = m->nope;
+    d->rope = m->rope;
+    d->v_head = m->v_head;
+    if (d->q_rank > MAX_WIDTH)
+        return oc_fail(err, OC_EFORMAT, "config.json: q_lora_rank is out of range");
+    return need("kv_lora_rank", d->kv_rank, MAX_WIDTH, err) ||
+                   need("qk_nope_head_dim", d->nope, MAX_WIDTH, err) ||
+                   need("qk_rope_head_dim", d->rope, MAX_WIDTH, err) ||
+                   need("v_head_dim", d->v_head, MAX_WIDTH, err)
+               ? -1
+               : 0;
+}
+
+static int windows(const struct members *m, const struct family *f, struct oc_arena *arena,
+                   struct oc_decoder *d, struct oc_err *err)
+{
+    int64_t step = given(m->window_step, f->windows == EVEN_LAYERS ? 2 : f->windows == FIVE_OF_SIX ? 6 : 0);
+    bool off = (d->traits & OC_DEC_WINDOW_OPTION) && m->use_window != 1;
+    d->window = off || m->window < 0 ? 0 : m->window;
+    d->windowed = OC_NEW_ARRAY(arena, (size_t)d->layers, uint8_t);
+    if (m->n_windowed && m->n_windowed != (uint64_t)d->layers)
+        return oc_fail(err, OC_EFORMAT, "config.json: layer_types names %u layers of %lld",
+                       (unsigned)m->n_windowed, (long long)d->layers);
+    for (int64_t i = 0; d->window && i < d->layers; i++) {
+        bool by_family = step > 0 ? (i + 1) % step != 0 : f->windows == ALL_LAYERS;
+        d->windowed[i] = m->n_windowed ? m->windowed[i] : by_family;
+    }
+    return 0;
+}
+
+static void weights(const struct members *m, struct oc_decoder *d, struct oc_diags *diags)
+{
+    d->dtype = m->dtype && !strcmp(m->dtype, "float16")    ? 10
+               : m->dtype && !strcmp(m->dtype, "bfloat16") ? 16
+                                                           : 1;
+    if (!m->quantization)
+        return;
+    bool packed = !strcmp(m->quantization, "gptq") || !strcmp(m->quantization, "awq");
+    if (packed && (m->bits == 4 || m->bits == 8) && m->block >= 16 && m->block <= 1024) {
+        d->bits = m->bits;
+        d->block = m->block;
+        return;
+    }
+    oc_diag_add(diags, OC_WARNING, "W-quantization", m->quantization,
+                "this quantization is not modelled: weights are counted as %s",
+                d->dtype == 10   ? "float16"
+                : d->dtype == 16 ? "bfloat16"
+                                 : "float32");
+}
+
+static void traits(const struct members *m, struct oc_decoder *d)
+{
+    bool tied = m->tied >= 0 ? m->tied : (d->traits & OC_DEC_TIED) != 0;
+    d->traits = (d->traits & ~(unsigned)OC_DEC_TIED) | (tied ? OC_DEC_TIED : 0);
+    if (m->attention_bias == 1)
+        d->traits |= OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS;
+    if (m->mlp_bias == 1)
+        d->traits |= OC_DEC_MLP_BIAS;
+    if (m->parallel == 0)
+        d->traits &= ~(unsigned)(OC_DEC_PARALLEL | OC_DEC_TWO_NORMS);
+    d->relu = m->act && strstr(m->act, "relu");
+    d->gelu = m->act && strstr(m->act, "gelu");
+}
+
+static int take(const struct members *m, struct oc_arena *arena, struct oc_diags *diags, struct oc_decoder *d,
+                struct oc_err *err)
+{
+    const struct family *f = family_of(m->type, err);
+    if (!f)
+        return -1;
+    *d = (struct oc_decoder){.type = f->type, .traits = f->traits};
+    if (m->encoder == 1 || m->linear_layers)
+        return oc_fail(err, OC_EUNSUPPORTED, "config.json: %s are not built; export the model to ONNX",
+                       m->encoder == 1 ? "models with an encoder" : "layers other than attention");
+    if (m->qk_norm == 1 && !(d->traits & (OC_DEC_QK_NORM | OC_DEC_QK_NORM_WIDE)))
+        return oc_fail(err, OC_EUNSUPPORTED, "config.json: norms of queries and keys are not built for '%s'",
+                       d->type);
+    traits(m, d);
+    weights(m, d, diags);
+    return sizes(m, f, d, err) || experts(m, d, err) || latent(m, d, err) || windows(m, f, arena, d, err) ? -1
+                                                                                                          : 0;
+}
+
+static int read_text_of(struct members *m, const void *data, size_t n, struct oc_err *err)
+{
+    struct oc_stream *s = oc_stream_mem(data, n);
+    struct oc_json *j = oc_json_open(s);
+    uint64_t at = 0;
+    read_object(m, j, 0);
+    const char *bad = oc_json_error(j, &at);
+    if (!bad && oc_json_truncated(j))
+        bad = "the text ends inside a value";
+    if (bad)
+        oc_fail(err, OC_EFORMAT, "config.json is damaged: %s (offset %llu)", bad, (unsigned long long)at);
+    oc_json_close(j);
+    oc_stream_close(s);
+    return bad ? -1 : 0;
+}
+
+int oc_decoder_read(const void *data, size_t n, struct oc_arena *arena, struct oc_diags *diags,
+                    struct oc_decoder *out, struct oc_err *err)
+{
+    struct members m = {.arena = arena, .rotary = -1};
+    for (size_t i = 0; i < OC_COUNT(numbers); i++)
+        *(int64_t *)((char *)&m + numbers[i].at) = -1;
+    for (size_t i = 0; i < OC_COUNT(flags); i++)
+        *((int8_t *)&m + flags[i].at) = -1;
+    if (read_text_of(&m, data, n, err) ||
+        (m.text_config.n && read_text_of(&m, m.text_config.s, m.text_config.n, err)))
+        return -1;
+    return take(&m, arena, diags, out, err);
+}

@@ -1,0 +1,308 @@
+/* Decoders from a config.json: parameters against published counts, cache against hand calculation, and
+ * everything that is refused. The texts have the members that decide sizes, as the models' own files do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/decoder.h"
+#include "onnxcost.h"
+#include "onnxcost/llm.h"
+#include "support/run_model.h"
+
+#define SIZES(width, mlp, layers, heads, kv_heads, words)                                                    \
+    "\"hidden_size\":" #width ",\"intermediate_size\":" #mlp ",\"num_hidden_layers\":" #layers               \
+    ",\"num_attention_heads\":" #heads ",\"num_key_value_heads\":" #kv_heads ",\"vocab_size\":" #words       \
+    ",\"torch_dtype\":\"bfloat16\""
+#define TYPE(type) "{\"model_type\":\"" type "\","
+
+/* Parameters: the sum of the tensors in the safetensors files of the model's page, as their headers say (with
+ * a tied output counted once). Cache: 2 tensors * key heads * elements * 2 bytes * layers. */
+static const struct {
+    const char *name, *text;
+    uint64_t params, kv_bytes;
+} published[] = {
+    {"Llama 2 7B", TYPE("llama") SIZES(4096, 11008, 32, 32, 32, 32000) "}", 6738415616,
+     2 * 32 * 128 * 2 * 32},
+    {"Llama 2 70B", TYPE("llama") SIZES(8192, 28672, 80, 64, 8, 32000) "}", 68976648192,
+     2 * 8 * 128 * 2 * 80},
+    {"Llama 3.1 405B", TYPE("llama") SIZES(16384, 53248, 126, 128, 8, 128256) "}", 405853388800,
+     2 * 8 * 128 * 2 * 126},
+    {"Llama 3.2 1B", TYPE("llama") SIZES(2048, 8192, 16, 32, 8, 128256) ",\"tie_word_embeddings\":true}",
+     1235814400, 2 * 8 * 64 * 2 * 16},
+    {"Mistral 7B", TYPE("mistral") SIZES(4096, 14336, 32, 32, 8, 32000) ",\"sliding_window\":4096}",
+     7241732096, 2 * 8 * 128 * 2 * 32},
+    {"Mixtral 8x7B",
+     TYPE("mixtral")
+         SIZES(4096, 14336, 32, 32, 8, 32000) ",\"num_local_experts\":8,\"num_experts_per_tok\":2}",
+     46702792704, 2 * 8 * 128 * 2 * 32},
+    {"Qwen2 7B", TYPE("qwen2") SIZES(3584, 18944, 28, 28, 4, 152064) "}", 7615616512, 2 * 4 * 128 * 2 * 28},
+    {"Qwen1.5-MoE-A2.7B",
+     TYPE("qwen2_moe") SIZES(2048, 5632, 24, 16, 16, 151936) ",\"num_experts\":60,\"num_experts_per_tok\":4,"
+                                                             "\"moe_intermediate_size\":1408,"
+                                                             "\"shared_expert_intermediate_size\":5632}",
+     14315784192, 2 * 16 * 128 * 2 * 24},
+    {"Qwen3 8B", TYPE("qwen3") SIZES(4096, 12288, 36, 32, 8, 151936) ",\"head_dim\":128}", 8190735360,
+     2 * 8 * 128 * 2 * 36},
+    {"Qwen3 30B-A3B",
+     TYPE("qwen3_moe") SIZES(2048, 6144, 48, 32, 4, 151936) ",\"head_dim\":128,\"num_experts\":128,"
+                                                            "\"num_experts_per_tok\":8,"
+                                                            "\"moe_intermediate_size\":768,"
+                                                            "\"mlp_only_layers\":[]}",
+     30532122624, 2 * 4 * 128 * 2 * 48},
+    {"Gemma 7B", TYPE("gemma") SIZES(3072, 24576, 28, 16, 16, 256000) "}", 8537680896, 2 * 16 * 256 * 2 * 28},
+    {"Gemma 2 9B", TYPE("gemma2") SIZES(3584, 14336, 42, 16, 8, 256000) ",\"sliding_window\":4096}",
+     9241705984, 2 * 8 * 256 * 2 * 42},
+    {"Gemma 3 1B", TYPE("gemma3_text") SIZES(1152, 6912, 26, 4, 1, 262144) ",\"sliding_window\":512}",
+     999885952, 2 * 1 * 256 * 2 * 26},
+    {"Phi-2", TYPE("phi") SIZES(2560, 10240, 32, 32, 32, 51200) ",\"partial_rotary_factor\":0.4}", 2779683840,
+     2 * 32 * 80 * 2 * 32},
+    {"Phi-3 mini", TYPE("phi3") SIZES(3072, 8192, 32, 32, 32, 32064) "}", 3821079552, 2 * 32 * 96 * 2 * 32},
+    {"gpt-oss 20B",
+     TYPE("gpt_oss") SIZES(2880, 2880, 24, 64, 8, 201088) ",\"attention_bias\":true,\"num_local_experts\":32,"
+                                                          "\"num_experts_per_tok\":4,\"sliding_window\":128}",
+     20914757184, 2 * 8 * 64 * 2 * 24},
+    /* one latent of 512 + 64 elements a layer */
+    {"DeepSeek-V3",
+     TYPE("deepseek_v3")
+         SIZES(7168, 18432, 61, 128, 128, 129280) ",\"q_lora_rank\":1536,\"kv_lora_rank\":512,"
+                                                  "\"qk_nope_head_dim\":128,"
+                                                  "\"qk_rope_head_dim\":64,\"v_head_dim\":128,"
+                                                  "\"n_routed_experts\":256,"
+                                                  "\"n_shared_experts\":1,"
+                                                  "\"num_experts_per_tok\":8,"
+                                                  "\"moe_intermediate_size\":2048,"
+                                                  "\"first_k_dense_replace\":3}",
+     671026419200, (512 + 64) * 2 * 61},
+    {"DeepSeek-V2-Lite",
+     TYPE("deepseek_v2") SIZES(2048, 10944, 27, 16, 16, 102400) ",\"q_lora_rank\":null,\"kv_lora_rank\":512,"
+                                                                "\"qk_nope_head_dim\":128,"
+                                                                "\"qk_rope_head_dim\":64,\"v_head_dim\":128,"
+                                                                "\"n_routed_experts\":64,"
+                                                                "\"n_shared_experts\":2,"
+                                                                "\"num_experts_per_tok\":6,"
+                                                                "\"moe_intermediate_size\":1408,"
+                                                                "\"first_k_dense_replace\":1}",
+     15706484224, (512 + 64) * 2 * 27},
+    {"StarCoder2 3B", TYPE("starcoder2") SIZES(3072, 12288, 30, 24, 2, 49152) "}", 3030371328,
+     2 * 2 * 128 * 2 * 30},
+    {"Pythia 1.4B", TYPE("gpt_neox") SIZES(2048, 8192, 24, 16, 16, 50304) ",\"rotary_pct\":0.25}", 1414647808,
+     2 * 16 * 128 * 2 * 24},
+    {"SmolLM3 3B", TYPE("smollm3") SIZES(2048, 11008, 36, 16, 4, 128256) "}", 3075098624,
+     2 * 4 * 128 * 2 * 36},
+    {"Command R", TYPE("cohere") SIZES(8192, 22528, 40, 64, 64, 256000) "}", 34980831232,
+     2 * 64 * 128 * 2 * 40},
+    {"GPT-2",
+     TYPE("gpt2") "\"n_embd\":768,\"n_layer\":12,\"n_head\":12,\"n_positions\":1024,\"vocab_size\":50257}",
+     124439808, 2 * 12 * 64 * 4 * 12},
+};
+
+static struct oc_model *load_config(const char *text)
+{
+    struct oc_model *m;
+    struct oc_err err;
+    if (oc_model_load_mem(text, strlen(text), NULL, &m, &err))
+        fail_msg("%s\n%s", text, err.msg);
+    return m;
+}
+
+static void parameters_and_cache_equal_published_figures(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(published); i++) {
+        struct oc_model *m = load_config(published[i].text);
+        struct oc_llm *l;
+        struct oc_err err;
+        if (oc_llm_make(m, NULL, &l, &err))
+            fail_msg("%s: %s", published[i].name, err.msg);
+        const struct oc_llm_facts *f = oc_llm_facts(l);
+        if (f->params != published[i].params || !f->kv_bytes_known ||
+            f->kv_bytes_per_token != published[i].kv_bytes)
+            fail_msg("%s: %llu parameters, %llu bytes of cache a token", published[i].name,
+                     (unsigned long long)f->params, (unsigned long long)f->kv_bytes_per_token);
+        struct oc_llm_counts c;
+        assert_true(oc_llm_run(l, OC_LLM_PART_FIRST, &c));
+        assert_int_equal(c.quality, OC_EXACT);
+        assert_int_equal(c.unknown_nodes, 0);
+        oc_llm_free(l);
+        oc_model_free(m);
+    }
+}
+
+/* Products of one token: the layers' weights and the last layer; attention over one token in the cache:
+ * 2 tokens * 2 * heads * elements. Llama 2 7B: 6,607,077,376 + 32 * 2 * 2 * 4096. */
+static void decode_step_reads_every_weight_once(void **state)
+{
+    (void)state;
+    struct oc_model *m = load_config(published[0].text);
+    const struct oc_llm_opts o = {.size = sizeof(o), .prompt = 1, .generate = 2};
+    struct oc_llm *l;
+    struct oc_llm_counts c;
+    assert_int_equal(oc_llm_make(m, &o, &l, NULL), 0);
+    assert_true(oc_llm_run(l, OC_LLM_PART_FIRST, &c));
+    assert_int_equal(c.macs, UINT64_C(6607077376) + 32 * 2 * 2 * 4096);
+    oc_llm_free(l);
+    oc_model_free(m);
+}
+
+static unsigned windowed(const char *text)
+{
+    struct oc_model *m = load_config(text);
+    struct oc_llm *l;
+    assert_int_equal(oc_llm_make(m, NULL, &l, NULL), 0);
+    unsigned n = oc_llm_facts(l)->windowed_layers;
+    oc_llm_free(l);
+    oc_model_free(m);
+    return n;
+}
+
+#define SMALL SIZES(64, 128, 12, 4, 2, 100)
+
+static void layers_with_a_window_follow_the_family(void **state)
+{
+    (void)state;
+    assert_int_equal(windowed(TYPE("mistral") SMALL ",\"sliding_window\":8}"), 12);
+    assert_int_equal(windowed(TYPE("mistral") SMALL ",\"sliding_window\":null}"), 0);
+    assert_int_equal(windowed(TYPE("llama") SMALL ",\"sliding_window\":8}"), 0);
+    assert_int_equal(windowed(TYPE("gemma2") SMALL ",\"head_dim\":16,\"sliding_window\":8}"), 6);
+    assert_int_equal(windowed(TYPE("gemma3_text") SMALL ",\"head_dim\":16,\"sliding_window\":8}"), 10);
+    assert_int_equal(windowed(TYPE("gemma3_text") SMALL
+                              ",\"head_dim\":16,\"sliding_window\":8,\"sliding_window_pattern\":3}"),
+                     8);
+    assert_int_equal(windowed(TYPE("qwen2") SMALL ",\"sliding_window\":8,\"use_sliding_window\":false}"), 0);
+    assert_int_equal(windowed(TYPE("llama")
+                                  SIZES(64, 128, 3, 4, 2, 100) ",\"sliding_window\":8,\"layer_types\":["
+                                                               "\"sliding_attention\",\"full_attention\","
+                                                               "\"sliding_attention\"]}"),
+                     2);
+}
+
+/* The decoder of a model with images is in text_config, in any order. */
+static void text_config_wins(void **state)
+{
+    (void)state;
+    const char *inner = "\"text_config\":" TYPE("llama") SMALL "}";
+    char first[2048], last[2048];
+    snprintf(first, sizeof(first), "{%s,\"model_type\":\"pictures\",\"hidden_size\":7,\"vocab_size\":3}",
+             inner);
+    snprintf(last, sizeof(last), "{\"vocab_size\":3,\"model_type\":\"pictures\",%s}", inner);
+    for (int i = 0; i < 2; i++) {
+        struct oc_model *m = load_config(i ? last : first), *plain = load_config(TYPE("llama") SMALL "}");
+        struct oc_analysis *a, *b;
+        assert_int_equal(oc_analyze(m, NULL, &a, NULL), 0);
+        assert_int_equal(oc_analyze(plain, NULL, &b, NULL), 0);
+        assert_int_equal(a->total->params, b->total->params);
+        assert_int_equal(a->total->macs, b->total->macs);
+        oc_analysis_free(a);
+        oc_analysis_free(b);
+        oc_model_free(m);
+        oc_model_free(plain);
+    }
+}
+
+/* GPTQ with 4 bits: the same parameters in a quarter of the bytes and the scales; the embeddings stay. */
+static void packed_weights_are_counted_unpacked(void **state)
+{
+    (void)state;
+    const char *packed = TYPE("llama") SMALL
+        ",\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":32}}";
+    struct oc_model *m = load_config(packed), *plain = load_config(TYPE("llama") SMALL "}");
+    struct oc_analysis *a, *b;
+    assert_int_equal(oc_analyze(m, NULL, &a, NULL), 0);
+    assert_int_equal(oc_analyze(plain, NULL, &b, NULL), 0);
+    assert_int_equal(a->total->params, b->total->params);
+    /* a layer: 64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 128 = 36,864 weights, 2 bytes before; now half a byte and
+     * 2 bytes a block of 32 */
+    assert_int_equal(b->total->const_bytes - a->total->const_bytes,
+                     12 * (36864 * 2 - 36864 / 2 - 36864 / 32 * 2));
+    oc_analysis_free(a);
+    oc_analysis_free(b);
+    oc_model_free(m);
+    oc_model_free(plain);
+    m = load_config(TYPE("llama") SMALL ",\"quantization_config\":{\"quant_method\":\"fp8\"}}");
+    const struct oc_diag *diag;
+    assert_int_equal(oc_model_diags(m, &diag), 1);
+    assert_string_equal(diag[0].code, "W-quantization");
+    oc_model_free(m);
+}
+
+static void what_cannot_be_built_is_refused_with_the_member(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"{\"model_type\":\"bert\"}", "'bert'"},
+        {"{\"model_type\":null}", "only decoders"},
+        {"{\"model_type\":\"llama\"}", "'num_hidden_layers'"},
+        {"{\"model_type\":\"llama\",\"num_hidden_layers\":2}", "'hidden_size'"},
+        {"{\"model_type\":\"llama\",\"num_hidden_layers\":2,\"hidden_size\":0}",
+         "hidden_size must be from 1"},
+        {TYPE("llama") SIZES(64, 128, 2000000000, 4, 2, 100) "}", "num_hidden_layers must be from 1 to 1000"},
+        {TYPE("llama") SIZES(64, 128, 2, 4, 3, 100) "}", "cannot share"},
+        {TYPE("llama") SIZES(64, 128, 2, 4, 8, 100) "}", "num_key_value_heads"},
+        {TYPE("llama") SIZES(64, 99999999999999, 2, 4, 2, 100) "}", "intermediate_size"},
+        {TYPE("llama") SMALL, "damaged"},
+        {TYPE("llama") SMALL ",\"is_encoder_decoder\":true}", "encoder"},
+        {TYPE("llama") SMALL ",\"layer_types\":[\"linear_attention\"]}", "other than attention"},
+        {TYPE("llama") SMALL ",\"layer_types\":[\"full_attention\"],\"sliding_window\":4}",
+         "layer_types names 1"},
+        {TYPE("qwen3_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":5}", "num_experts_per_tok"},
+        {TYPE("qwen3_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":1,\"mlp_only_layers\":[1]}",
+         "mlp_only_layers"},
+        {TYPE("deepseek_v3") SMALL "}", "kv_lora_rank"},
+        {TYPE("phi") SMALL ",\"qk_layernorm\":true}", "norms of queries"},
+    };
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(bad); i++) {
+        struct oc_model *m = NULL;
+        struct oc_err err;
+        assert_int_equal(oc_model_load_mem(bad[i].text, strlen(bad[i].text), NULL, &m, &err), -1);
+        assert_null(m);
+        if (!strstr(err.msg, bad[i].says))
+            fail_msg("'%s' does not contain '%s'", err.msg, bad[i].says);
+    }
+}
+
+/* Every family of the table can be analysed: no operator is unknown, every shape is known. */
+static void every_family_is_analysed(void **state)
+{
+    (void)state;
+    const char *type;
+    for (size_t i = 0; (type = oc_decoder_family(i)); i++) {
+        char text[1024];
+        snprintf(text, sizeof(text),
+                 "{\"model_type\":\"%s\"," SMALL
+                 ",\"head_dim\":16,\"kv_lora_rank\":16,\"qk_nope_head_dim\":8,"
+                 "\"qk_rope_head_dim\":8,\"v_head_dim\":8,\"num_experts\":4,\"num_experts_per_tok\":2}",
+                 type);
+        struct oc_model *m = load_config(text);
+        struct oc_analysis *a;
+        struct oc_err err;
+        if (oc_analyze(m, NULL, &a, &err))
+            fail_msg("%s: %s", type, err.msg);
+        assert_int_equal(a->total->unknown_nodes, 0);
+        assert_int_equal(a->total->quality, OC_EXACT);
+        for (uint32_t v = 0; v < m->n_value; v++)
+            if (!a->type[v].shape.ranked && m->value[v].name[0])
+                fail_msg("%s: %s has no shape", type, m->value[v].name);
+        oc_analysis_free(a);
+        oc_model_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_and_cache_equal_published_figures),
+        cmocka_unit_test(decode_step_reads_every_weight_once),
+        cmocka_unit_test(layers_with_a_window_follow_the_family),
+        cmocka_unit_test(text_config_wins),
+        cmocka_unit_test(packed_weights_are_counted_unpacked),
+        cmocka_unit_test(what_cannot_be_built_is_refused_with_the_member),
+        cmocka_unit_test(every_family_is_analysed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
