@@ -416,7 +416,8 @@ static double hw_lint_best_of(const struct oc_device *d, const char *const *list
 }
 
 /* Halving the width at most doubles the rate, for f8 and f16 into the same accumulator. A factor of four
- * indicates a sparse figure, or the other accumulator. (f4 into f32 runs at full rate on GeForce cards.) */
+ * indicates a sparse figure, or the other accumulator. (f4 into f32 runs at full rate on GeForce cards; a
+ * note "without sparsity" confirms a higher ratio.) */
 static void check_ladder(const struct hw_check *c, const struct oc_hw_figure *f)
 {
     static const struct {
@@ -427,7 +428,8 @@ static void check_ladder(const struct hw_check *c, const struct oc_hw_figure *f)
         {"i8", {"f16", "bf16"}, false, true},   {"f8", {"f16", "bf16"}, true, true},
         {"f4", {"f8", "i8"}, false, true},      {"i4", {"i8", "f8"}, false, true},
     };
-    for (size_t s = 0; s < OC_COUNT(steps); s++) {
+    bool confirmed = f->note && strstr(f->note, "without sparsity");
+    for (size_t s = 0; s < OC_COUNT(steps) && !confirmed; s++) {
         if (f->sparse || !hw_lint_is_unit(f, OC_HW_MATRIX) || strcmp(f->what, steps[s].narrow) != 0)
             continue;
         double wide = steps[s].same ? hw_lint_best_of(c->d, steps[s].wide, accumulator(f), f->clock) : 0;

@@ -257,6 +257,20 @@ static void consistent_memory_types_have_no_warnings(void **state)
 }
 
 /* A wrong formula does not hide the next one. */
+static void note_without_sparsity_confirms_a_rate_above_twice_the_wider_one(void **state)
+{
+    const char *line[LINES];
+    memcpy(line, good, sizeof(line));
+    line[12] = PEAK("f4", F32_ACC,
+                    V("24", "TFLOP/s") " formula=\"10 SM * 2400 FLOP/cycle * 1 GHz\" "
+                                       "note=\"Three times the f8 rate, without sparsity.\"")
+        PEAK("f8", F32_ACC, V("8", "TFLOP/s") " formula=\"10 SM * 800 FLOP/cycle * 1 GHz\"");
+    struct oc_hw_lint *lint = lint_lines(*state, line);
+    for (size_t i = 0; i < lint->findings.n; i++)
+        assert_null(strstr(lint->findings.item[i].text, "is it the sparse one?"));
+    oc_hw_lint_free(lint);
+}
+
 static void all_wrong_values_are_found_in_one_pass(void **state)
 {
     struct oc_hw_lint *lint = lint_with(*state, 0, 4);
@@ -284,6 +298,7 @@ int main(void)
         cmocka_unit_test(good_file_has_no_warnings),
         cmocka_unit_test(each_wrong_value_is_found),
         cmocka_unit_test(consistent_memory_types_have_no_warnings),
+        cmocka_unit_test(note_without_sparsity_confirms_a_rate_above_twice_the_wider_one),
         cmocka_unit_test(all_wrong_values_are_found_in_one_pass),
         cmocka_unit_test(missing_file_is_a_warning),
     };
