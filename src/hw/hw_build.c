@@ -171,9 +171,12 @@ static int inherit(struct oc_hw_reader *r, struct oc_hw_draft *d)
 
 /* ---- a device is complete --------------------------------------------------------------------------- */
 
-static bool full_accumulate(const struct oc_hw_figure *f)
+/* The highest dense rate, whatever it accumulates in: a peak bounds every runtime, and some accumulate f16
+ * products in f16. Of equal rates the one with the wider accumulator. */
+static bool is_higher_peak(const struct oc_hw_figure *f, const struct oc_hw_figure *before)
 {
-    return f->accumulate && (strcmp(f->accumulate, "f32") == 0 || strcmp(f->accumulate, "i32") == 0);
+    bool wide = f->accumulate && (strcmp(f->accumulate, "f32") == 0 || strcmp(f->accumulate, "i32") == 0);
+    return !before || f->value > before->value || (f->value >= before->value && wide);
 }
 
 static void place_figure(struct oc_hw_draft *draft, const struct oc_hw_entry *x, const struct oc_hw_figure *f)
@@ -185,7 +188,7 @@ static void place_figure(struct oc_hw_draft *draft, const struct oc_hw_entry *x,
         return;
     switch (x->role) {
     case ROLE_PEAK:
-        if (!f->sparse && (!*peak || (full_accumulate(f) && !full_accumulate(*peak))))
+        if (!f->sparse && is_higher_peak(f, *peak))
             *peak = f;
         break;
     case ROLE_SIZE:

@@ -168,15 +168,15 @@ static const struct {
     {"h100-sxm5-80gb", OC_HW_MATRIX, OC_CLASS_F16, 989.4},
     {"h200", OC_HW_MATRIX, OC_CLASS_I8, 1979},
     {"l4", OC_HW_MATRIX, OC_CLASS_F16, 121},
-    {"rtx-4090", OC_HW_MATRIX, OC_CLASS_F16, 165.2}, /* accumulating in f32 */
-    {"rtx-3090", OC_HW_MATRIX, OC_CLASS_F16, 71},
+    {"rtx-4090", OC_HW_MATRIX, OC_CLASS_F16, 330.3}, /* accumulating in f16, twice the rate into f32 */
+    {"rtx-3090", OC_HW_MATRIX, OC_CLASS_F16, 142},
     {"jetson-agx-orin", OC_HW_MATRIX, OC_CLASS_I8, 85},
     {"mi300x", OC_HW_MATRIX, OC_CLASS_F16, 1307.4},
     {"xeon-platinum-8380", OC_HW_VECTOR, OC_CLASS_F32,
      8.704}, /* 40 x 64 x 3.4 GHz, turbo clock instead of base clock */
     {"epyc-7763", OC_HW_VECTOR, OC_CLASS_F32, 7.168}, /* 64 x 32 x 3.5 GHz */
     {"b200", OC_HW_MATRIX, OC_CLASS_F16, 2250},       /* not the 4500 with sparsity */
-    {"rtx-5090", OC_HW_MATRIX, OC_CLASS_F16, 209.5},
+    {"rtx-5090", OC_HW_MATRIX, OC_CLASS_F16, 419},
     {"mi325x", OC_HW_MATRIX, OC_CLASS_F16, 1307.4}, /* inherited */
     {"tpu-v5e", OC_HW_MATRIX, OC_CLASS_I8, 393},
 };
