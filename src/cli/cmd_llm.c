@@ -13,7 +13,7 @@ enum { MAX_DEVICES = 64 };
 struct view {
     const struct cli_opts *o;
     struct cli_shapes shapes;
-    struct oc_model *model;
+    struct oc_model *model, *draft;
     struct cli_devices devices;
     struct oc_llm *llm;
 };
@@ -48,6 +48,12 @@ static int llm_make(struct view *v)
     int64_t batch;
     if (v->o->word.n != 1)
         return cli_fail(CLI_USAGE, "'llm' needs one model: onnxcost llm MODEL");
+    if ((v->o->link || v->o->draft) && !v->o->parallel)
+        return cli_fail(CLI_USAGE, "--link and --draft need --parallel N");
+    if (v->o->parallel && !v->o->hw.n)
+        return cli_fail(CLI_USAGE, "--parallel needs devices: give them with --hw NAME");
+    if ((v->o->draft != NULL) != (v->o->acceptance != NULL))
+        return cli_fail(CLI_USAGE, "--draft and --acceptance go together");
     int rc = cli_shapes_parse(v->o, NULL, 0, &v->shapes);
     if (!rc)
         rc = find_devices(v);
@@ -57,6 +63,8 @@ static int llm_make(struct view *v)
         return rc;
     if ((rc = cli_load_model(v->o->word.item[0], v->o, &v->model)) != 0)
         return rc;
+    if (v->o->draft && (rc = cli_load_model(v->o->draft, v->o, &v->draft)) != 0)
+        return rc;
     struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->shapes);
     struct oc_llm_opts opts = {.analyze = &analyze,
                                .batch = batch,
@@ -64,7 +72,12 @@ static int llm_make(struct view *v)
                                .generate = v->o->generate.v,
                                .device = v->devices.item,
                                .n_device = v->devices.n,
-                               .width_chars = cli_width_of(v->o)};
+                               .width_chars = cli_width_of(v->o),
+                               .parallel = v->o->parallel,
+                               .link = v->o->link,
+                               .draft = v->draft,
+                               .acceptance = v->o->acceptance,
+                               .draft_tokens = v->o->draft_tokens.v};
     return oc_llm_make(v->model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -88,6 +101,7 @@ int cmd_llm(const struct cli_opts *o)
     oc_llm_free(v.llm);
     cli_shapes_free(&v.shapes);
     oc_model_free(v.model);
+    oc_model_free(v.draft);
     cli_devices_free(&v.devices);
     return rc;
 }

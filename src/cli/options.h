@@ -99,7 +99,8 @@ struct cli_opts {
     const char *allocator, *plan;
     /* language models, comparison of devices */
     const char *batch;
-    struct cli_int prompt, generate;
+    struct cli_int prompt, generate, draft_tokens;
+    const char *parallel, *link, *draft, *acceptance;
     /* recordings */
     const char *ort_lib, *opt_level, *time_budget;
     struct cli_int threads, runs, seed;

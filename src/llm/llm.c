@@ -24,7 +24,8 @@ static int llm_take_opts(struct oc_llm *l, const struct oc_llm_opts *given, stru
         int64_t *v, otherwise, most;
     } number[] = {{"batch", &o->batch, 1, MAX_BATCH},
                   {"prompt", &o->prompt, 512, MAX_TOKENS},
-                  {"generate", &o->generate, 128, MAX_TOKENS}};
+                  {"generate", &o->generate, 128, MAX_TOKENS},
+                  {"draft tokens", &o->draft_tokens, 4, MAX_TOKENS}};
     for (size_t i = 0; i < OC_COUNT(number); i++) {
         *number[i].v = *number[i].v ? *number[i].v : number[i].otherwise;
         if (*number[i].v < 1 || *number[i].v > number[i].most)
@@ -132,7 +133,7 @@ static int llm_make(struct oc_llm *l, struct oc_err *err)
         l->device[i].device = l->opts.device[i];
         oc_llm_hold_against(l, &l->device[i]);
     }
-    return 0;
+    return oc_llm_serve(l, err);
 }
 
 int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *given, struct oc_llm **out,
@@ -157,6 +158,7 @@ void oc_llm_free(struct oc_llm *l)
 {
     if (!l)
         return;
+    oc_llm_free(l->draft);
     free(l->weights);
     oc_llm_steps_free(&l->steps);
     oc_llm_law_free(&l->prefill_law);

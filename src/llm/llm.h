@@ -151,9 +151,30 @@ struct oc_llm_limit {
 
 struct oc_llm_roof { /* of one run, or of all decode steps */
     double s, comp_s, mem_s;
-    double chip_s; /* lower bound if activations stay on chip: weights and cache only */
+    double chip_s,
+        chip_mem_s; /* lower bound if activations stay on chip: weights and cache only; its traffic */
     const char *bound;
     const char *missing; /* reason why it is unknown, NULL */
+};
+
+/* A number of sequences that are decoded together (llm_serving.c). NAN: unknown */
+struct oc_llm_serving_row {
+    int64_t batch;
+    double step_s, tokens_per_s;    /* a decode step; tokens of all sequences */
+    double mixed_s, requests_per_s; /* a step that also reads the prompts of new sequences */
+    double draft_tokens_per_s;      /* with a draft model */
+    double need_bytes;              /* of one device */
+    const char *bound;
+};
+
+struct oc_llm_serving {
+    int64_t devices, largest;  /* largest batch that fits; -1: unknown */
+    double prefill_s;          /* of one prompt */
+    double prefill_per_decode; /* groups of devices that keep one group of decoders busy, with the last row;
+                                  0: none */
+    double moved_bytes;        /* cache of a prompt, from a prefill group to a decode group */
+    struct oc_llm_serving_row *row;
+    uint32_t n_row;
 };
 
 struct oc_llm_device {
@@ -162,6 +183,8 @@ struct oc_llm_device {
     double memory_bytes;                                       /* NAN: unknown */
     uint64_t need_bytes;                                       /* at the last decode step */
     struct oc_llm_limit batch, context, prompt, compute_bound; /* prefill: in one run */
+    struct oc_llm_serving *serving;
+    size_t n_serving;
     const char *left_out; /* work without a peak, not in the bounds, NULL */
 };
 
@@ -194,12 +217,21 @@ struct oc_llm {
     struct oc_llm_law prefill_law, decode_law;
     struct oc_llm_device *device;
     size_t n_device;
+    double element_bytes;    /* of the cache, and of what devices exchange */
+    double link_bytes_per_s; /* NAN: unknown */
+    double acceptance;
+    struct oc_llm *draft; /* NULL: none */
 };
 
 /* llm_facts.c: needs kv, sizes; sets facts, weights, assumption. */
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err);
 /* llm_device.c: needs all costs. */
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d);
+/* The roofline of one run; *bytes: traffic if activations stay on chip. */
+void oc_llm_roof_at(struct oc_llm *l, const struct oc_device *d, const struct oc_llm_cost *c,
+                    struct oc_llm_at at, struct oc_llm_roof *out, double *bytes);
+/* llm_serving.c: fills the devices' tables of serving; does nothing without opts.parallel. */
+int oc_llm_serve(struct oc_llm *l, struct oc_err *err);
 /* Bytes of the model's constants, and total memory of a run. */
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c);
 #endif

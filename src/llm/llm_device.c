@@ -311,13 +311,14 @@ static struct oc_llm_roof roof_of(struct held *h, const uint64_t v[OC_LN_COUNT],
                                 .comp_s = r.comp_s,
                                 .mem_s = r.mem_s,
                                 .chip_s = c.roof_s,
+                                .chip_mem_s = c.mem_s,
                                 .bound = oc_bound_name(r.bound),
                                 .missing = r.missing[0] ? oc_printf(&h->l->arena, "no %s", r.missing) : NULL};
 }
 
 static struct oc_llm_roof no_roof(const char *why)
 {
-    return (struct oc_llm_roof){NAN, NAN, NAN, NAN, oc_bound_name(OC_BOUND_UNKNOWN), why};
+    return (struct oc_llm_roof){NAN, NAN, NAN, NAN, NAN, oc_bound_name(OC_BOUND_UNKNOWN), why};
 }
 
 static struct oc_llm_roof roof_of_run(struct held *h, const struct oc_llm_cost *c, struct oc_llm_at at,
@@ -361,6 +362,17 @@ static struct oc_llm_roof llm_device_sum_of(const struct oc_llm_roof *a, const s
                                 .chip_s = a->chip_s + b->chip_s,
                                 .bound = a->s > b->s ? a->bound : b->bound,
                                 .missing = a->missing ? a->missing : b->missing};
+}
+
+void oc_llm_roof_at(struct oc_llm *l, const struct oc_device *d, const struct oc_llm_cost *c,
+                    struct oc_llm_at at, struct oc_llm_roof *out, double *bytes)
+{
+    struct oc_llm_device unused = {.device = d};
+    struct held h = {.l = l, .d = &unused, .device = *d};
+    h.device.overhead = NULL;
+    *out = roof_of(&h, c->v, at);
+    *bytes = fmin(chip_bytes(l, c->v, at), (double)c->v[OC_LN_READ_ACT] + (double)c->v[OC_LN_READ_WEIGHT] +
+                                               (double)c->v[OC_LN_WRITTEN]);
 }
 
 /* ---- memory capacity -------------------------------------------------------------------------------- */

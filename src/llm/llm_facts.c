@@ -47,6 +47,7 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
             f->head_size /= 2;
     }
     f->kv_dtype = oc_dtype_info(a->type[p->past].dtype)->name;
+    l->element_bytes = oc_dtype_info(a->type[p->past].dtype)->bits / 8.0;
     f->naming = p->name->writer;
     f->kv_bytes_known = true;
     for (uint32_t i = 0; i < l->kv.n_pair; i++) {
@@ -117,16 +118,35 @@ static bool is_cache(const struct oc_llm *l, uint32_t value)
     return false;
 }
 
+/* The width of the product that computes the logits. */
+static int64_t width_of(const struct oc_llm *l, const struct oc_analysis *a, uint32_t value)
+{
+    enum { STEPS = 8 }; /* Identity, Cast, Slice between them */
+    for (int i = 0; i < STEPS; i++) {
+        uint32_t producer = l->model->value[value].producer;
+        const struct oc_node *n = producer == OC_NONE ? NULL : &l->model->node[producer];
+        if (!n || !n->n_in || n->in[0] == OC_NONE)
+            return -1;
+        const struct oc_shape *s = &a->type[n->in[0]].shape;
+        if (a->cost[producer].op_class == OC_OP_GEMM)
+            return s->ranked && s->rank ? llm_facts_dim_of(a, n->in[0], s->rank - 1U) : -1;
+        value = n->in[0];
+    }
+    return -1;
+}
+
 static void vocabulary(struct oc_llm *l, const struct oc_analysis *a)
 {
     const struct oc_graph *g = &l->model->graph[0];
     l->facts.vocabulary = -1;
+    l->facts.width = -1;
     for (uint32_t i = 0; i < g->n_output && i < 64; i++) {
         uint32_t v = g->output[i];
         if (v == OC_NONE || is_cache(l, v) || !strstr(l->model->value[v].name, "logits"))
             continue;
         const struct oc_shape *s = &a->type[v].shape;
         l->facts.vocabulary = s->ranked && s->rank >= 2 ? llm_facts_dim_of(a, v, s->rank - 1U) : -1;
+        l->facts.width = width_of(l, a, v);
         return;
     }
 }

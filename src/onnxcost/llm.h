@@ -16,12 +16,19 @@ struct oc_llm_opts {
     const struct oc_device *const *device; /* to compare it with */
     size_t n_device;
     unsigned width_chars; /* of the text for people; 0: no limit */
+    /* Serving: several devices in tensor parallel, batches up to the largest that fits, continuous batching.
+     */
+    const char *parallel; /* numbers of devices, "1,2,8"; NULL: no serving */
+    const char *link;     /* bandwidth of a device to the others in one direction, "450GB/s"; NULL: unknown */
+    const struct oc_model *draft; /* of speculative decoding; NULL: none. Must outlive the result */
+    const char *acceptance;       /* probability that a token of the draft is accepted, "0.7" */
+    int64_t draft_tokens;         /* per run of the model; 0: 4 */
 };
 
 struct oc_llm_facts {          /* -1: unknown */
     uint32_t layers, kv_pairs; /* number of growing caches: inputs with their outputs */
     uint32_t cross_pairs;      /* inputs with keys or values of an encoder */
-    int64_t heads, kv_heads, head_size, vocabulary;
+    int64_t heads, kv_heads, head_size, vocabulary, width; /* width: elements of a token's vector */
     int64_t window; /* smallest of the attention operators; -1: none has one */
     uint32_t windowed_layers;
     bool uneven; /* layers differ in heads or sizes: the first layer is reported */

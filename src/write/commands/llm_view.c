@@ -375,6 +375,57 @@ static void llm_view_put_limits(struct view *v)
     llm_view_print_table(v, &t, 1, 1);
 }
 
+static void put_serving_rows(struct view *v, struct oc_plain_table *t, const struct oc_llm_serving *s)
+{
+    for (uint32_t i = 0; i < s->n_row; i++) {
+        const struct oc_llm_serving_row *r = &s->row[i];
+        OC_ROW(t, i ? "" : oc_printf(&v->arena, "%" PRId64, s->devices),
+               oc_printf(&v->arena, "%" PRId64, r->batch), oc_seconds_text(&v->arena, r->step_s, "unknown"),
+               oc_printf(&v->arena, "%.5g", r->tokens_per_s),
+               oc_seconds_text(&v->arena, r->mixed_s, "unknown"),
+               oc_printf(&v->arena, "%.4g", r->requests_per_s),
+               isnan(r->draft_tokens_per_s) ? "" : oc_printf(&v->arena, "%.5g", r->draft_tokens_per_s),
+               isnan(r->need_bytes) ? "unknown" : oc_bytes_text(&v->arena, r->need_bytes), r->bound);
+    }
+}
+
+static void put_disaggregated(struct view *v, const struct oc_llm_serving *s)
+{
+    const struct oc_llm_serving_row *last = &s->row[s->n_row - 1];
+    double link = v->l->link_bytes_per_s;
+    if (s->prefill_per_decode > 0)
+        say(v, "separate",
+            "%" PRId64 " device%s: %s or more for a prefill; %.3g prefill groups for each "
+            "decode group at batch %" PRId64 "; the cache of a prompt, %s, moves in %s",
+            s->devices, s->devices == 1 ? "" : "s", oc_seconds_text(&v->arena, s->prefill_s, "unknown"),
+            s->prefill_per_decode, last->batch, oc_bytes_text(&v->arena, s->moved_bytes),
+            oc_seconds_text(&v->arena, s->moved_bytes / (link * (double)s->devices),
+                            "an unknown time (--link)"));
+}
+
+static void put_serving(struct view *v, const struct oc_llm_device *d)
+{
+    struct oc_plain_table t = {0};
+    put_note(v, oc_printf(
+                    &v->arena,
+                    "serving on %s in tensor parallel: lower bounds of times and upper bounds of rates; work "
+                    "and weights divided evenly, everything overlaps",
+                    oc_device_info(d->device)->name));
+    OC_ROW(&t, "devices", "batch", "time/token >=", "tokens/s <=", "with prefill >=", "requests/s <=",
+           v->l->draft ? "drafted/s <=" : "", "memory", "bound by");
+    for (size_t i = 0; i < d->n_serving; i++)
+        put_serving_rows(v, &t, &d->serving[i]);
+    llm_view_print_table(v, &t, 0, 1);
+    for (size_t i = 0; i < d->n_serving; i++) {
+        const struct oc_llm_serving *s = &d->serving[i];
+        if (s->largest == 0)
+            say(v, "memory", "%" PRId64 " device%s: the model does not fit", s->devices,
+                s->devices == 1 ? "" : "s");
+        else if (s->n_row)
+            put_disaggregated(v, s);
+    }
+}
+
 static void put_unknown(struct view *v, const struct oc_llm_device *d, const char *what,
                         const struct oc_llm_limit *l)
 {
@@ -422,6 +473,9 @@ static void llm_view_write_table(const struct oc_llm *l, FILE *f)
         put_roofs(&v);
         llm_view_put_limits(&v);
         put_notes(&v);
+        for (size_t i = 0; i < l->n_device; i++)
+            if (l->device[i].n_serving)
+                put_serving(&v, &l->device[i]);
     }
     oc_arena_free(&v.arena);
 }

@@ -152,6 +152,34 @@ static void put_limit(struct oc_json_out *w, const char *key, const struct oc_ll
     oc_jw_end_object(w);
 }
 
+static void put_serving(struct oc_fields *o, const struct oc_llm_serving *s)
+{
+    struct oc_json_out *w = o->json;
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "devices", (uint64_t)s->devices);
+    oc_key_u64_if(w, "largest_batch", s->largest >= 0, (uint64_t)s->largest);
+    oc_key_double(w, "least_prefill_s", s->prefill_s);
+    oc_key_double(w, "prefill_groups_per_decode_group",
+                  s->prefill_per_decode > 0 ? s->prefill_per_decode : NAN);
+    oc_key_double(w, "kv_bytes_per_prompt", s->moved_bytes);
+    oc_key_array(w, "batches");
+    for (uint32_t i = 0; i < s->n_row; i++) {
+        const struct oc_llm_serving_row *r = &s->row[i];
+        oc_fields_begin(o);
+        oc_field_u64(o, "batch", (uint64_t)r->batch);
+        oc_field_double(o, "least_s_per_token", r->step_s);
+        oc_field_double(o, "most_tokens_per_s", r->tokens_per_s);
+        oc_field_double(o, "least_s_with_prefill", r->mixed_s);
+        oc_field_double(o, "most_requests_per_s", r->requests_per_s);
+        oc_field_double(o, "most_tokens_per_s_with_draft", r->draft_tokens_per_s);
+        oc_field_double(o, "needed_bytes_per_device", r->need_bytes);
+        oc_field_text(o, "bound_by", r->bound);
+        oc_fields_end(o);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
 static void put_device(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_device *d)
 {
     struct oc_json_out *w = o->json;
@@ -174,6 +202,10 @@ static void put_device(struct oc_fields *o, const struct oc_llm *l, const struct
     put_limit(w, "longest_prompt_at_once", &d->prompt);
     put_limit(w, "arithmetic_bound_from_batch", &d->compute_bound);
     oc_key_text(w, "left_out", d->left_out);
+    oc_key_array(w, "serving");
+    for (size_t i = 0; i < d->n_serving; i++)
+        put_serving(o, &d->serving[i]);
+    oc_jw_end_array(w);
     oc_jw_end_object(w);
 }
 
@@ -204,7 +236,7 @@ void oc_llm_write_json(const struct oc_llm *l, FILE *f)
 /* A row for each run, on each device or without one. */
 void oc_llm_write_csv(const struct oc_llm *l, FILE *f)
 {
-    const struct oc_llm_roof none = {NAN, NAN, NAN, NAN, "", NULL};
+    const struct oc_llm_roof none = {NAN, NAN, NAN, NAN, NAN, "", NULL};
     struct oc_fields o = {0};
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(l, &o.arena, line);

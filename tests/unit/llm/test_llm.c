@@ -320,6 +320,131 @@ static void llama_70b_becomes_compute_bound_at_the_reported_batch(void **state)
     oc_hwdb_free(d.db);
 }
 
+/* ---- serving ---- */
+
+static const struct oc_llm_serving_row *row_of(const struct oc_llm_serving *s, int64_t batch)
+{
+    for (uint32_t i = 0; i < s->n_row; i++)
+        if (s->row[i].batch == batch)
+            return &s->row[i];
+    fail_msg("no row for a batch of %lld", (long long)batch);
+    return NULL;
+}
+
+/* Llama 2 7B on 1 and 8 A100: in the middle of 100 steps after 100 tokens there are 149 in the cache. Each of
+ * 8 devices reads an eighth of weights and cache (32 key heads). All-reduce: 2 * 32 layers * 4096 * 2 bytes.
+ */
+static void serving_equals_hand_calculation(void **state)
+{
+    (void)state;
+    struct devices d = open_devices();
+    struct oc_llm_opts o = {
+        .prompt = 100, .generate = 101, .device = d.item, .n_device = 1, .parallel = "1,8"};
+    for (int slow = 0; slow < 2; slow++) {
+        o.link = slow ? "100MB/s" : "300GB/s";
+        struct case_ c = analyze_llama("7b", ZOO_LLAMA_GENAI, 16, &o);
+        assert_int_equal(c.l->facts.width, 4096);
+        assert_int_equal(c.l->device[0].n_serving, 2);
+        const struct oc_llm_serving *one = &c.l->device[0].serving[0], *eight = one + 1;
+        const struct oc_llm_cost *k = oc_llm_cost_at(&c.l->meter, (struct oc_llm_at){1, 1, 149});
+        double bytes = (double)k->v[OC_LN_READ_WEIGHT] + 524288.0 * 150, alone = bytes / 2039e9;
+        double exchange = 2.0 * 32 * 4096 * 2 * 7 / 8;
+        check_near(row_of(one, 1)->step_s, alone);
+        check_near(row_of(eight, 1)->step_s, slow ? exchange / 1e8 : alone / 8);
+        assert_string_equal(row_of(eight, 1)->bound, slow ? "link" : "DRAM");
+        check_near(row_of(eight, 64)->tokens_per_s, 64 / row_of(eight, 64)->step_s);
+        check_near(row_of(eight, 64)->requests_per_s, 64.0 / 100 / row_of(eight, 64)->mixed_s);
+        assert_true(isnan(row_of(eight, 64)->draft_tokens_per_s));
+        case_free(&c);
+    }
+    oc_hwdb_free(d.db);
+}
+
+/* More sequences: no step is faster, and no rate lower; the last row fits, one sequence more does not. 70B:
+ * 140 GB, so not on one A100, and each of 16 devices keeps a copy of one of the 8 key heads. */
+static void serving_is_monotone_and_fits(void **state)
+{
+    (void)state;
+    struct devices d = open_devices();
+    struct oc_llm_opts o = {.device = d.item, .n_device = 1, .parallel = "1,2,16"};
+    struct case_ c = analyze_llama("70b", ZOO_LLAMA_GENAI, 16, &o);
+    const struct oc_llm_serving *s = c.l->device[0].serving;
+    assert_int_equal(s[0].largest, 0);
+    assert_int_equal(s[0].n_row, 0);
+    for (size_t k = 1; k < 3; k++) {
+        assert_true(s[k].n_row > 2 && s[k].row[s[k].n_row - 1].batch == s[k].largest);
+        for (uint32_t i = 0; i < s[k].n_row; i++) {
+            const struct oc_llm_serving_row *r = &s[k].row[i];
+            assert_true(r->need_bytes <= c.l->device[0].memory_bytes && r->mixed_s >= r->step_s);
+            assert_true(!i ||
+                        (r->step_s >= r[-1].step_s && r->tokens_per_s >= r[-1].tokens_per_s * (1 - 1e-9)));
+        }
+    }
+    double cache = (double)c.l->facts.kv_bytes_per_token * (512 + 127);
+    double added = row_of(&s[2], 2)->need_bytes - row_of(&s[2], 1)->need_bytes;
+    assert_true(added >= cache / 8 && added < cache / 8 * 1.2);
+    case_free(&c);
+    oc_hwdb_free(d.db);
+}
+
+/* A model that drafts for itself gains nothing: k steps and a check of k + 1 tokens give k + 1 tokens at
+ * most. A small draft with the acceptance a gives (1 - a^5) / (1 - a) tokens for 4 of its steps and a check.
+ */
+static void draft_tokens_follow_the_acceptance(void **state)
+{
+    (void)state;
+    struct devices d = open_devices();
+    struct case_ small = analyze_llama("1b", ZOO_LLAMA_GENAI, 16, NULL);
+    struct case_ large = analyze_llama("7b", ZOO_LLAMA_GENAI, 16, NULL);
+    struct oc_llm_opts o = {
+        .device = d.item, .n_device = 1, .parallel = "1", .draft = large.m, .acceptance = "1"};
+    struct oc_llm *l;
+    assert_int_equal(oc_llm_make(large.m, &o, &l, NULL), 0);
+    const struct oc_llm_serving_row *r = &l->device[0].serving[0].row[0];
+    assert_true(r->draft_tokens_per_s <= r->tokens_per_s * (1 + 1e-9));
+    oc_llm_free(l);
+    double rate[2];
+    for (int i = 0; i < 2; i++) {
+        o.draft = small.m;
+        o.acceptance = i ? "0.5" : "1";
+        assert_int_equal(oc_llm_make(large.m, &o, &l, NULL), 0);
+        rate[i] = l->device[0].serving[0].row[0].draft_tokens_per_s;
+        oc_llm_free(l);
+    }
+    check_near(rate[1] / rate[0], (1 - 0.03125) / 0.5 / 5);
+    case_free(&small);
+    case_free(&large);
+    oc_hwdb_free(d.db);
+}
+
+static void serving_rejects_bad_options(void **state)
+{
+    (void)state;
+    struct case_ c = analyze_llama("toy", ZOO_LLAMA_GENAI, 16, NULL);
+    const struct oc_llm_opts bad[] = {
+        {.parallel = ""},
+        {.parallel = "0"},
+        {.parallel = "1,x"},
+        {.parallel = "1,"},
+        {.parallel = "99999999999999999999"},
+        {.parallel = "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"},
+        {.parallel = "2", .link = "fast"},
+        {.parallel = "2", .link = "-1GB/s"},
+        {.parallel = "2", .draft = c.m},
+        {.parallel = "2", .draft = c.m, .acceptance = "2"},
+        {.parallel = "2", .draft = c.m, .acceptance = "nan"},
+        {.parallel = "2", .draft = c.m, .acceptance = "0.5", .draft_tokens = 65},
+    };
+    for (size_t i = 0; i < OC_COUNT(bad); i++) {
+        struct oc_llm *l = NULL;
+        struct oc_err err;
+        assert_int_equal(oc_llm_make(c.m, &bad[i], &l, &err), -1);
+        assert_null(l);
+        assert_int_equal(err.code, OC_EARG);
+    }
+    case_free(&c);
+}
+
 /* ---- facts and closed forms ---- */
 
 /* 2 * layers * key heads * size * bytes: 7B 2*32*32*128*2, 70B 2*80*8*128*2, 1B 2*22*4*64*2 */
@@ -438,6 +563,10 @@ int main(void)
         cmocka_unit_test(llama_7b_counts_equal_hand_calculation),
         cmocka_unit_test(llama_7b_on_three_devices_equals_hand_calculation),
         cmocka_unit_test(llama_70b_becomes_compute_bound_at_the_reported_batch),
+        cmocka_unit_test(serving_equals_hand_calculation),
+        cmocka_unit_test(serving_is_monotone_and_fits),
+        cmocka_unit_test(draft_tokens_follow_the_acceptance),
+        cmocka_unit_test(serving_rejects_bad_options),
         cmocka_unit_test(kv_cache_bytes_per_token_are_exact),
         cmocka_unit_test(four_bit_weights_count_their_stored_bytes),
         cmocka_unit_test(closed_forms_equal_single_analyses),

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Holds published rates and latencies of language models against the bounds of `onnxcost llm`: no measured rate above its
+bound, no measured time below. usage: llm_published.py ONNXCOST TABLE FOLDER-OF-CONFIGS"""
+import json
+import statistics
+import subprocess
+import sys
+
+
+def bound(program, folder, row):
+    model, device, devices, batch, prompt, generate, figure = row[:7]
+    command = [program, "llm", f"{folder}/{model}.json", "--hw", device, "--batch", batch, "--prompt", prompt,
+               "--generate", str(max(int(generate), 2)), "--parallel", devices, "-f", "json"]
+    report = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    on = report["devices"][0]
+    roof = {r["run"]: r for r in on["roofs"]}
+    serving = on["serving"][0]
+    if figure == "decode_tokens_per_s":
+        return next(b["most_tokens_per_s"] for b in serving["batches"] if b["batch"] == int(batch))
+    if figure == "output_tokens_per_s":  # weights and cache only, of prefill and every step
+        time = sum(roof[run]["weights_and_cache_s"] for run in ("prompt", "decode"))
+        return int(batch) * int(generate) / time
+    prefill = serving["least_prefill_s"]
+    return prefill if figure == "first_token_s" else int(prompt) / prefill
+
+
+def main():
+    program, table, folder = sys.argv[1:]
+    ratios, failed, lines = [], 0, 0
+    for line in open(table, encoding="utf-8"):
+        if line.startswith("#"):
+            continue
+        row = line.rstrip("\n").split("\t")
+        lines += 1
+        value, limit = float(row[7]), bound(program, folder, row)
+        ratio = limit / value if row[6] == "first_token_s" else value / limit
+        ratios.append(ratio)
+        ok = ratio <= 1
+        failed += not ok
+        name = " ".join(row[:7])
+        print(f"{'ok' if ok else 'not ok'} {lines} - {name}: {value:g} is {100 * ratio:.1f} % of the bound {limit:.4g}")
+    print(f"1..{lines}")
+    ratios.sort()
+    quartiles = statistics.quantiles(ratios, n=4)
+    print(f"# {lines} published figures, {failed} beyond their bound; share of the bound: median {quartiles[1]:.2f}, "
+          f"quartiles {quartiles[0]:.2f} to {quartiles[2]:.2f}, most {ratios[-1]:.2f}", file=sys.stderr)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
