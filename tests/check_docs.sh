@@ -101,7 +101,7 @@ onnxcost help man commands | sed -n 's/^\\fBonnxcost \([a-z][a-z]*\).*/\1/p' | s
 echo cost >>"$work/commands"
 sort -u -o "$work/commands" "$work/commands"
 while read -r command; do
-    onnxcost help man options "$command" | sed -n 's/\\-/-/g; s/^\(\\fB-.\\fR, \)\{0,1\}\\fB--\([a-z-]*\)\\fR.*/--\2/p'
+    onnxcost help man options "$command" | sed -n 's/\\-/-/g; s/^\(\\fB-.\\fR, \)\{0,1\}\\fB--\([a-z0-9-]*\)\\fR.*/--\2/p'
 done <"$work/commands" | sort -u >"$work/options"
 problems=$(for document in src/doc/tutorial-*.md; do
     [ "$(tests/transcripts.sh --commands "$document" | grep -c '^onnxcost')" -le 3 ] || echo "$document: more than 3 commands"
@@ -130,7 +130,7 @@ others='--enable --profiling --print-gpu-trace --print-summary --csv --stats --d
     --cflags --libs --static --symbolic-hw --no-install-recommends --bits --size --layout --type --recurse
     --kernel-trace --marker-trace --hip-trace --output-format'
 problems=$(for document in $documents "$pages"/*.txt; do
-    grep -oE -- '(^|[ (|`"[])--[a-z][a-zA-Z-]+' "$document" | sed 's/^[^-]//' | sort -u | while read -r option; do
+    grep -oE -- '(^|[ (|`"[])--[a-z][a-zA-Z0-9-]+' "$document" | sed 's/^[^-]//' | sort -u | while read -r option; do
         grep -qxe "$option" "$work/options" || case " $others " in *[[:space:]]"$option"[[:space:]]*) ;; *) echo "$document: $option" ;; esac
     done
 done)

@@ -57,9 +57,18 @@ for profile in models/profiles/*.json.gz; do
         --hw "models/profiles/machine.$threads.xml"
 done
 
+# One engine: the lower bound of a model alone is that of compare and of estimate.
+bounds() {
+    sed -n 's/^ *"bound_\(s\|time_ns\)": \(.*[0-9l]\),*$/\1 \2/p' "$1" | head -n 1 |
+        awk '{ print $2 == "null" ? $2 : sprintf("%.3f", $2 * ($1 == "s" ? 1e9 : 1)) }'
+}
+same() { # the report rounds to picoseconds
+    [ "$1" = "$2" ] || echo "$1 $2" | awk '$1 > 0 && $2 > 0 && ($1 - $2) ^ 2 < 1e-5 { ok = 1 } END { exit !ok }'
+}
+
 # A missing figure never voids the bound: every device of the database, float and integer models, with and without caches.
 # Unknown only where the file has no DRAM bandwidth, or where caches of unknown bandwidth hold everything.
-problem=
+problem= differ=
 onnxcost hw list -f csv | sed 1d | cut -d, -f1,8 | tr , ' ' >"$work/devices"
 for model in mobilenetv2 resnet18_qdq distilbert; do
     for cache in on off; do
@@ -71,10 +80,19 @@ for model in mobilenetv2 resnet18_qdq distilbert; do
             *[1-9]*) ;;
             *) problem="$problem $model on $device, --cache $cache: '$least';" ;;
             esac
+            head=$(bounds "$work/report.json")
+            onnxcost compare "$work/zoo/$model.onnx" --hw "$device" --cache $cache -f json >"$work/compare.json" 2>"$work/err"
+            other=$(bounds "$work/compare.json")
+            same "$head" "$other" || differ="$differ $model on $device: $head, compare $other;"
+            [ $cache = on ] || continue
+            onnxcost estimate "$work/zoo/$model.onnx" --hw "$device" -f json >"$work/estimate.json" 2>"$work/err"
+            other=$(bounds "$work/estimate.json")
+            same "$head" "$other" || differ="$differ $model on $device: $head, estimate $other;"
         done <"$work/devices"
     done
 done
 result 'a device with a bandwidth or a peak has a roofline time above 0' "$problem"
+result 'report, compare and estimate have the same lower bound' "$differ"
 
 # ---- this machine -------------------------------------------------------------------------------------------------
 [ -d "$top/build/corpus/node_modules" ] && NODE_PATH=${NODE_PATH:+$NODE_PATH:}$top/build/corpus/node_modules && export NODE_PATH

@@ -9,8 +9,10 @@
 
 static int devices_change(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
 {
+    static const char *const no_tf32 = "matrix.tf32=none";
     struct oc_err err;
-    if (o->hw_set.n && oc_device_override(db, *device, o->hw_set.item, o->hw_set.n, device, &err))
+    if ((o->hw_set.n && oc_device_override(db, *device, o->hw_set.item, o->hw_set.n, device, &err)) ||
+        (o->no_tf32 && oc_device_override(db, *device, &no_tf32, 1, device, &err)))
         return cli_fail_err(&err);
     return 0;
 }

@@ -56,6 +56,9 @@ const struct cli_option cli_options[] = {
      "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
      "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
      NULL, AT(hw_set)},
+    {"no-tf32", 0, CLI_FLAG,
+     CLI_COST | CLI_LLM | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, NULL, NULL, NULL,
+     "f32 products at the f32 peak, not at the TF32 peak of the device", NULL, AT(no_tf32)},
     {"cache", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE | CLI_DIFF, "on|off", NULL, "on",
      "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; off: all "
      "bytes move to and from DRAM",

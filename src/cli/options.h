@@ -89,7 +89,7 @@ struct cli_opts {
     const char *taps, *weights, *qdq, *bytes, *alias, *if_mode, *ceil_mode, *attention;
     const char *einsum, *trees, *moe_active, *kv_share, *dedup;
     struct cli_list convention;
-    bool strict_reduce, no_fold, lut, inplace, rnn_reload, loop_cached, prefer_functions;
+    bool no_tf32, strict_reduce, no_fold, lut, inplace, rnn_reload, loop_cached, prefer_functions;
     /* as a function of the sizes */
     bool formula;
     struct cli_list sweep;

@@ -8,6 +8,7 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/diag.h"
+#include "estimate/bound.h"
 #include "estimate/calibrate.h"
 #include "estimate/conformal.h"
 #include "estimate/curve.h"
@@ -589,7 +590,8 @@ static struct oc_estimate_info estimate_info_of(const struct oc_estimate *e)
                                      .high_ns = (point ? t->hi80_s : e->band_hi_s) * 1e9,
                                      .planned_equal = e->match.equal,
                                      .recorded = e->match.recorded,
-                                     .planned_equal_time = e->match.equal_time};
+                                     .planned_equal_time = e->match.equal_time,
+                                     .bound_ns = oc_bound_of(e->analysis, NULL, e->device, true) * 1e9};
 }
 
 static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)

@@ -8,6 +8,7 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
+#include "estimate/bound.h"
 #include "estimate/rank_span.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
@@ -132,7 +133,8 @@ double oc_rank_samples(const struct oc_rank *r, int64_t batch)
 }
 
 static struct oc_rank_row rank_devices_row_of(const struct oc_rank *r, const struct oc_device *d,
-                                              const struct oc_rank_load *load, const struct oc_span *s)
+                                              const struct oc_rank_load *load, const struct oc_span *s,
+                                              double bound_s)
 {
     unsigned limit = oc_span_limit(s);
     double watt = d->power ? d->power->value / oc_rank_samples(r, load->batch) : NAN;
@@ -140,6 +142,7 @@ static struct oc_rank_row rank_devices_row_of(const struct oc_rank *r, const str
                               .lo_ns = s->lo_s * 1e9,
                               .mid_ns = s->mid_s * 1e9,
                               .hi_ns = s->hi_s * 1e9,
+                              .bound_ns = bound_s * 1e9,
                               .lo_joule = s->lo_s * watt,
                               .mid_joule = s->mid_s * watt,
                               .hi_joule = s->hi_s * watt,
@@ -223,9 +226,15 @@ static void rank_devices_make_table(struct maker *k, const struct oc_rank_load *
                        *loose = OC_NEW_ARRAY(&k->arena, n, struct oc_rank_row);
     struct key *key = OC_NEW_ARRAY(&k->arena, n, struct key);
     uint32_t *device = OC_NEW_ARRAY(a, n, uint32_t);
+    struct oc_bound_load bound;
+    struct oc_err unused;
+    const struct oc_analysis *analysis = oc_rank_analysis_at(k->loads, load->batch, &unused);
+    if (analysis)
+        oc_bound_load_make(analysis, k->r->as, &k->arena, &bound);
     for (uint32_t i = 0; i < n; i++) {
         span_at(k, i, load, &whole[i], &by_class[(size_t)i * OC_OP_CLASS_COUNT]);
-        loose[i] = rank_devices_row_of(k->r, k->r->device[i], load, &whole[i]);
+        double bound_s = analysis ? oc_bound_time(&bound, k->r->device[i], k->r->cache) : NAN;
+        loose[i] = rank_devices_row_of(k->r, k->r->device[i], load, &whole[i], bound_s);
         key[i] = rank_devices_key_of(&loose[i], k->r->sort, i);
     }
     qsort(key, n, sizeof(*key), rank_devices_by_key);

@@ -78,12 +78,22 @@ static void roofline_add_time(void *user, unsigned unit, unsigned cls, double op
         u->top[unit] = (struct busiest){s, peak->value};
 }
 
+/* Runtimes may compute f32 products in TF32, most by default. */
+static bool rounds_to_tf32(const struct oc_device *d)
+{
+    const struct oc_hw_figure *tf32 = d->peak[OC_HW_MATRIX][OC_CLASS_TF32],
+                              *f32 = d->peak[OC_HW_MATRIX][OC_CLASS_F32];
+    return tf32 && !(f32 && f32->value > tf32->value);
+}
+
 void oc_unit_work(const struct oc_device *device, const struct oc_work *w, oc_unit_work_fn tell, void *user)
 {
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
         bool matrix = !w->vector_macs && device->peak[OC_HW_MATRIX][c],
              special = device->peak[OC_HW_SPECIAL][c];
-        if (w->macs[c])
+        if (w->macs[c] && !w->vector_macs && c == OC_CLASS_F32 && rounds_to_tf32(device))
+            tell(user, OC_HW_MATRIX, OC_CLASS_TF32, 2.0 * (double)w->macs[c]);
+        else if (w->macs[c])
             tell(user, matrix ? OC_HW_MATRIX : OC_HW_VECTOR, c, 2.0 * (double)w->macs[c]);
         if (w->flops[c])
             tell(user, OC_HW_VECTOR, c, (double)w->flops[c]);
@@ -145,14 +155,16 @@ static uint64_t at_most(double bytes, uint64_t limit)
     return bytes < (double)limit ? (uint64_t)bytes : limit;
 }
 
-/* Bytes read or written by launches, in sequence, fill the levels from the nearest on. */
-static void fill_levels(const struct oc_device *d, uint64_t bytes, uint64_t launches, struct oc_roof *r)
+/* Bytes read, or `written`, by launches in sequence fill the levels from the nearest on. */
+static void fill_levels(const struct oc_device *d, uint64_t bytes, uint64_t launches, bool written,
+                        struct oc_roof *r)
 {
     unsigned last = r->n_level - 1;
     for (unsigned i = 0; i < last; i++) {
         uint64_t held =
             at_most(roofline_size_of(oc_roof_level(d, i)) * (double)(launches ? launches : 1), bytes);
         r->level_bytes[i] += held;
+        r->level_written[i] += written ? held : 0;
         bytes -= held;
     }
     r->level_bytes[last] += bytes;
@@ -182,9 +194,17 @@ static void place_bytes(const struct oc_device *d, const struct oc_work *w, cons
     uint64_t first = w->launches > 1 ? w->weight_bytes / w->launches : w->weight_bytes,
              again = w->weight_bytes - first, told = w->weight_bytes + w->written;
     share_levels(d, first, o->const_bytes > first ? o->const_bytes : first, r);
-    fill_levels(d, again, w->launches, r);
-    fill_levels(d, w->written, w->launches, r);
-    fill_levels(d, w->bytes > told ? w->bytes - told : 0, w->launches, r);
+    fill_levels(d, again, w->launches, false, r);
+    fill_levels(d, w->written, w->launches, true, r);
+    fill_levels(d, w->bytes > told ? w->bytes - told : 0, w->launches, false, r);
+}
+
+/* Caches read and write at once; DRAM has one bus. */
+static double transfer_time(const struct oc_roof *r, unsigned level, double bytes_per_s)
+{
+    uint64_t written = r->level_written[level], read = r->level_bytes[level] - written;
+    bool dram = level + 1 == r->n_level;
+    return (double)(dram ? r->level_bytes[level] : read > written ? read : written) / bytes_per_s;
 }
 
 /* t_mem(m) = bytes_m / bw(m); the slowest level determines the time. The bytes of a cache of unknown
@@ -205,7 +225,7 @@ static double memory_time(const struct oc_device *d, const struct oc_work *w, co
         const struct oc_hw_level *level = oc_roof_level(d, i);
         if (!r->level_bytes[i])
             continue;
-        r->level_s[i] = level->bandwidth ? (double)r->level_bytes[i] / level->bandwidth->value : NAN;
+        r->level_s[i] = level->bandwidth ? transfer_time(r, i, level->bandwidth->value) : NAN;
         slowest = known_max(slowest, r->level_s[i]);
         if (!level->bandwidth && i + 1 == r->n_level)
             set_missing(r, "%.16s bandwidth", level->name);
@@ -216,7 +236,9 @@ static double memory_time(const struct oc_device *d, const struct oc_work *w, co
 /* The time of a level at its own bandwidth, or at that of the next level that has one: it is at most that. */
 static double longest_level_time(const struct oc_device *d, const struct oc_roof *r, unsigned level)
 {
-    for (unsigned i = level; i < r->n_level; i++)
+    if (oc_roof_level(d, level)->bandwidth)
+        return r->level_s[level];
+    for (unsigned i = level + 1; i < r->n_level; i++)
         if (oc_roof_level(d, i)->bandwidth)
             return (double)r->level_bytes[level] / oc_roof_level(d, i)->bandwidth->value;
     return NAN;

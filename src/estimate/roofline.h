@@ -34,8 +34,9 @@ enum oc_overlap {
  *  - constants are read once in every run, and between two runs all others are read: of `const_bytes` a level
  * can retain its size, so that share of every node's constants is read from it. The retained ones are
  * unknown: the share is the same for all nodes. So constants come from DRAM as const_bytes grows beyond the
- * largest cache, and activations whose working set does. A level without a size in the device's file is
- * skipped; the bytes of one with a size and without a bandwidth take no time. */
+ * largest cache, and activations whose working set does. A cache reads and writes at once, as
+ * measured: Relu in place is 1.2 times as fast as the sum of both. A level without a size in the device's
+ * file is skipped; the bytes of one with a size and without a bandwidth take no time. */
 struct oc_roof_opts {
     enum oc_overlap overlap;
     bool cache;
@@ -62,10 +63,11 @@ enum oc_bound {
 const char *oc_bound_name(unsigned bound); /* "compute:matrix", "DRAM" ... */
 
 struct oc_roof {
-    double unit_s[OC_HW_UNIT_COUNT];      /* 0: no work on the unit; NAN: no peak for any of it */
-    double comp_s, mem_s, roof_s;         /* roofline time: the larger of the two, NAN: neither is known */
-    uint64_t level_bytes[OC_ROOF_LEVELS]; /* by level of the device, nearest first */
-    double level_s[OC_ROOF_LEVELS];       /* t_mem of each; mem_s is the largest */
+    double unit_s[OC_HW_UNIT_COUNT];        /* 0: no work on the unit; NAN: no peak for any of it */
+    double comp_s, mem_s, roof_s;           /* roofline time: the larger of the two, NAN: neither is known */
+    uint64_t level_bytes[OC_ROOF_LEVELS];   /* by level of the device, nearest first */
+    uint64_t level_written[OC_ROOF_LEVELS]; /* part of level_bytes, of caches */
+    double level_s[OC_ROOF_LEVELS];         /* t_mem of each; mem_s is the largest */
     /* roof_s with each cache of unknown bandwidth at that of the next level that has one: it determines what
      * limits, and intervals and forecasts. */
     double slow_s;
@@ -87,8 +89,9 @@ struct oc_roof {
 const struct oc_hw_figure *oc_roof_peak(const struct oc_device *device, unsigned unit, unsigned cls,
                                         bool *fallback);
 
-/* Assigns operations to units and classes: MACs to the matrix unit if it has the class, transcendentals to
- * the special unit, all others to the vector unit. */
+/* Assigns operations to units and classes: MACs to the matrix unit if it has the class (f32 also in TF32,
+ * which runtimes use by default; --no-tf32 removes its peak from the device), transcendentals to the special
+ * unit, all others to the vector unit. */
 typedef void (*oc_unit_work_fn)(void *user, unsigned unit, unsigned cls, double operations);
 void oc_unit_work(const struct oc_device *device, const struct oc_work *work, oc_unit_work_fn tell,
                   void *user);

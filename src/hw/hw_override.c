@@ -27,9 +27,16 @@ static int hw_override_bad_value(const struct change *c, enum oc_quantity q)
                    oc_quantity_choices(q));
 }
 
-/* "400GB/s" or "400 GB/s" */
+static bool removes(const struct change *c)
+{
+    return strcmp(c->text, "none") == 0;
+}
+
+/* "400GB/s" or "400 GB/s"; "none": no figure */
 static int read_value(const struct change *c, enum oc_quantity q, struct oc_hw_figure *out)
 {
+    if (removes(c))
+        return 0;
     size_t n = strspn(c->text, "0123456789.");
     const char *number = oc_strndup(c->arena, c->text, n), *unit = c->text + n + strspn(c->text + n, " ");
     double scale;
@@ -63,6 +70,8 @@ static void take_out(struct change *c, bool peak)
 
 static int put_in(struct change *c, const struct oc_hw_entry *x)
 {
+    if (removes(c))
+        return 0;
     if (c->draft->n_entry == OC_HW_MAX_FIGURES)
         return oc_fail(c->err, OC_ELIMIT, "--hw-set %.60s: the device already has %d figures", c->key,
                        OC_HW_MAX_FIGURES);
@@ -160,8 +169,8 @@ static int set_clock(struct change *c)
     if (!(before > 0))
         return oc_fail(c->err, OC_EARG, "--hw-set %.60s: the device '%.60s' has no %.20s clock to scale from",
                        c->key, c->draft->dev->info->id, c->what);
-    if (read_value(c, OC_Q_HZ, &x.fig))
-        return -1;
+    if (removes(c) || read_value(c, OC_Q_HZ, &x.fig))
+        return hw_override_bad_value(c, OC_Q_HZ);
     take_out(c, false);
     for (size_t i = 0; i < c->draft->n_entry; i++) {
         struct oc_hw_figure *f = &c->draft->entry[i].fig;
@@ -254,7 +263,8 @@ int oc_device_change(struct oc_arena *a, const struct oc_device *device, const c
         split_key(&c);
         if (apply(&c))
             return -1;
-        done[n_done++] = (struct oc_hw_set){c.key, c.text, c.before};
+        if (!removes(&c) || c.before)
+            done[n_done++] = (struct oc_hw_set){c.key, c.text, c.before};
     }
     const char *wrong = oc_hw_build(a, d);
     if (wrong)

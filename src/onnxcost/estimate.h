@@ -79,6 +79,7 @@ struct oc_estimate_info {
     double time_ns, low_ns, high_ns;  /* of a run; time NAN: no calibration, low and high are the interval */
     uint32_t recorded, planned_equal; /* kernels of the join, and those of them that are in the plan */
     double planned_equal_time;        /* their share of its time, NAN without a join */
+    double bound_ns; /* no runtime is faster: perfect fusion, caches at their best; NAN: unknown */
 };
 /* Time of a run of the model. The analysis (and what is in the options) must outlive the result. */
 int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device *device,
@@ -119,6 +120,7 @@ struct oc_rank_row {
     const char *limit;   /* the part with the most time: "DRAM", "overhead" ... or "unknown" */
     enum oc_fits fits;
     uint64_t need_bytes, capacity_bytes; /* constants and activations; 0: unknown */
+    double bound_ns; /* no runtime is faster: perfect fusion, caches at their best; NAN: unknown */
 };
 
 /* A change of a property as the batch grows. */

@@ -49,8 +49,9 @@ struct oc_hw_set {
  *   MEMORY.size MEMORY.bandwidth              of a level of the device: "dram.bandwidth=400 GB/s"
  *   clock.KIND                                scales the peaks at that clock
  *   overhead, overhead.RUNTIME, power.TDP
- * and VALUE has a unit of hardware files. Errors are OC_EARG. The new device is valid as long as the
- * database; its info lists the changes, and the figures have basis "assumed". */
+ * and VALUE has a unit of hardware files, or is "none": the figure is removed, if there is one. Errors are
+ * OC_EARG. The new device is valid as long as the database; its info lists the changes, and the figures have
+ * basis "assumed". */
 int oc_device_override(struct oc_hwdb *db, const struct oc_device *device, const char *const *set, size_t n,
                        const struct oc_device **out, struct oc_err *err);
 

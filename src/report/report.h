@@ -34,6 +34,7 @@ struct oc_report {
     struct oc_column *extra;          /* columns of the hardware (row_roof.h) */
     size_t n_extra;
     struct oc_roof_opts roof; /* roofline options of the rows */
+    double bound_s; /* lower bound of a run on the device for any runtime (estimate/bound.h); NAN: unknown */
 };
 
 /* Seconds to nanoseconds, rounded to a thousandth to remove the conversion error. */

@@ -6,9 +6,11 @@
 
 #include "base/ck.h"
 #include "base/str.h"
+#include "estimate/bound.h"
 #include "estimate/predict.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
+#include "join/run_sizes.h"
 #include "profile/core/kernel_names.h"
 #include "report/report.h"
 #include "onnxcost.h"
@@ -424,8 +426,11 @@ static void use_recorded_types(const struct oc_prof_rec *rec, struct oc_work *wo
 void oc_report_roofs(struct oc_report *r)
 {
     r->roof = oc_report_roof_opts(r->o, r->in->analysis);
+    r->bound_s = NAN;
     if (!r->in->device)
         return;
+    if (r->in->analysis && !(r->in->join && r->in->join->sizes && r->in->join->sizes->n_set > 1))
+        r->bound_s = oc_bound_of(r->in->analysis, NULL, r->in->device, r->o->cache);
     struct oc_work *works = OC_NEW_ARRAY(&r->arena, r->all.n, struct oc_work);
     for (uint32_t i = 0; i < r->all.n; i++) {
         struct oc_row *row = &r->all.row[i];

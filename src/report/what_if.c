@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "estimate/bound.h"
 #include "join/join.h"
 #include "report/pattern.h"
 #include "onnxcost.h"
@@ -402,6 +403,10 @@ int oc_what_if_make(struct oc_report *r, struct oc_err *err)
         r->all.row[i].what_if_s = x->row[i].counted ? x->row[i].time_s : NAN;
         x->unknown += x->row[i].counted && isnan(x->row[i].time_s);
     }
+    x->bound_s = NAN;
+    if (x->device && !isnan(r->bound_s))
+        x->bound_s = oc_bound_of(r->in->analysis, r->o->as ? oc_recast_by_name(r->o->as) : NULL, x->device,
+                                 r->o->cache);
     r->what_if = x;
     return 0;
 }

@@ -46,6 +46,7 @@ struct oc_what_if {
     struct oc_what_if_step *step;
     size_t n_step;
     double now_s;           /* of all rows, before any step */
+    double bound_s;         /* lower bound of a run after all steps (estimate/bound.h); NAN: unknown */
     double beside_s;        /* of a run, outside of the rows: unchanged; NAN: unknown */
     uint32_t rows, unknown; /* rows with a time in now_s, and rows that lost it */
     uint32_t left_out;      /* rows that never had one */

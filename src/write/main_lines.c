@@ -225,25 +225,31 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
 
 /* ---- the hardware ----------------------------------------------------------------------------------- */
 
+/* ", efficiency 40.1 %" of the recorded kernels; of a model alone, what it takes without fusion. */
+static const char *roofline_text(struct lines *l, const struct oc_bounds *b)
+{
+    const char *but = b->missing ? oc_printf(l->arena, " (%u rows without a limit)", b->missing) : "",
+               *time = oc_time_text(l->arena, b->roof_s * 1e9, "unknown"),
+               *least = b->partial || b->missing ? "at least " : "";
+    if (!(b->time_s > 0))
+        return isnan(l->r->bound_s) ? oc_printf(l->arena, "roofline time %s%s%s", least, time, but)
+                                    : oc_printf(l->arena, "unfused: roofline time %s%s", time, but);
+    return oc_printf(l->arena, "roofline time of the kernels %s%s, efficiency %s%.1f %%%s", least, time,
+                     b->partial ? "at least " : "", 100 * b->roof_s / b->time_s, but);
+}
+
 static void add_hardware(struct lines *l)
 {
     const struct oc_device_info *d = oc_device_info(l->r->in->device);
     const char *set = d->n_set ? ", changed by --hw-set" : "";
     struct oc_bounds b;
     oc_bounds_of(l->r, &b);
-    if (isnan(b.roof_s)) {
-        main_lines_add(l, "hardware",
-                       oc_printf(l->arena, "%s%s: no operator has a limit in its figures", d->name, set));
-        return;
-    }
-    const char *efficiency = b.time_s > 0 ? oc_printf(l->arena, ", efficiency %s%.1f %%",
-                                                      b.partial ? "at least " : "", 100 * b.roof_s / b.time_s)
-                                          : "";
-    const char *but = b.missing ? oc_printf(l->arena, " (%u rows without a limit)", b.missing) : "";
-    main_lines_add(
-        l, "hardware",
-        oc_printf(l->arena, "roofline time %s%s on %s%s%s%s", b.partial || b.missing ? "at least " : "",
-                  oc_time_text(l->arena, b.roof_s * 1e9, "unknown"), d->name, set, efficiency, but));
+    const char *rows = isnan(b.roof_s) ? "no operator has a limit in its figures" : roofline_text(l, &b);
+    const char *least =
+        isnan(l->r->bound_s)
+            ? ""
+            : oc_printf(l->arena, "at least %s; ", oc_time_text(l->arena, l->r->bound_s * 1e9, "unknown"));
+    main_lines_add(l, "hardware", oc_printf(l->arena, "%s%s: %s%s", d->name, set, least, rows));
 }
 
 /* What makes figures of the report meaningless comes first. */

@@ -77,6 +77,7 @@ void oc_json_roofline(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64(w, "rows_with_partial_limit", b.partial);
     oc_key_double(w, "time_ns", b.rows ? oc_ns_of(b.time_s) : NAN);
     oc_key_double(w, "roofline_time_ns", b.rows ? oc_ns_of(b.roof_s) : NAN);
+    oc_key_double(w, "bound_time_ns", oc_ns_of(r->bound_s));
     oc_key_double(w, "roofline_efficiency", b.roof_s / b.time_s);
     oc_key_double(w, "wasted_ns", oc_ns_of(b.wasted_s));
     units(w, &b.limits);

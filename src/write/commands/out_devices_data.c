@@ -59,6 +59,7 @@ static void devices_data_put_row(struct oc_json_out *w, const struct oc_rank *r,
     oc_key_u64_if(w, "first_place", row->place, row->first);
     oc_key_u64_if(w, "last_place", row->place, row->last);
     put_span(w, s);
+    oc_key_double(w, "bound_s", row->bound_ns * 1e-9);
     put_band(w, "inferences_per_s", n / s->hi_s, n / s->mid_s, n / s->lo_s);
     put_band(w, "joule_per_inference", row->lo_joule, row->mid_joule, row->hi_joule);
     oc_key_text(w, "fits", fits_name[row->fits]);
@@ -268,6 +269,7 @@ static void csv_fields(struct oc_fields *o, const struct oc_rank *r, const struc
     for (unsigned k = 0; k < OC_SPAN_PARTS; k++)
         oc_field_double(o, oc_printf(&o->arena, "%s_s", part_key[k]), s->part_s[k]);
     oc_field_text(o, "missing", s->missing);
+    oc_field_double(o, "bound_s", all ? row->bound_ns * 1e-9 : NAN);
     oc_fields_end(o);
 }
 

@@ -264,6 +264,7 @@ static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate 
     bool point = e->cal && t->t_s > 0;
     double none = (double)NAN;
     oc_key_object(w, "total");
+    oc_key_double(w, "bound_s", e->info->bound_ns * 1e-9);
     oc_key_double(w, "time_s", point ? t->t_s : none);
     oc_key_double(w, "low80_s", point ? t->lo80_s : none);
     oc_key_double(w, "high80_s", point ? t->hi80_s : none);

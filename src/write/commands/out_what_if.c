@@ -4,6 +4,8 @@
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
 #include "report/what_if.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 /* ---- for people ------------------------------------------------------------------------------------- */
 
@@ -52,6 +54,9 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
     for (size_t i = 0; i < x->n_step; i++)
         print_note(&x->step[i], a, f);
     double then_s = x->n_step ? x->step[x->n_step - 1].after_s : NAN;
+    if (!isnan(x->bound_s))
+        fprintf(f, "%-11s %s on %s\n", "at least", oc_seconds_text(a, x->bound_s, "unknown"),
+                oc_device_info(x->device)->name);
     if (x->beside_s > 0 && !x->unknown)
         fprintf(f, "%-11s %s instead of %s, if the %s outside operators stays\n", "latency",
                 oc_seconds_text(a, then_s + x->beside_s, "unknown"),
@@ -90,6 +95,7 @@ void oc_what_if_json(const struct oc_what_if *x, struct oc_json_out *w)
     oc_key_double(w, "now_ns", oc_ns_of(x->now_s));
     oc_key_double(w, "then_ns", x->unknown ? NAN : oc_ns_of(then_s));
     oc_key_double(w, "beside_ns", oc_ns_of(x->beside_s));
+    oc_key_double(w, "bound_time_ns", oc_ns_of(x->bound_s));
     oc_key_array(w, "steps");
     for (size_t i = 0; i < x->n_step; i++)
         step_json(x, i, w);

@@ -1,0 +1,437 @@
+/* The lower bound of a model: figures by hand, and 300 random graphs on random devices. */
+#include "estimate/bound.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "estimate/fusion_plan.h"
+#include "estimate/predict.h"
+#include "support/build.h"
+#include "onnxcost.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/hardware.h"
+
+/* ---- devices ---------------------------------------------------------------------------------------- */
+
+enum { F32, MATRIX_F32, TF32, SPECIAL, PEAKS };
+
+struct machine {
+    struct oc_hw_figure peak[PEAKS], size[2], rate[2], dram, overhead;
+    struct oc_hw_level level[3];
+    struct oc_device_info info;
+    struct oc_device device;
+};
+
+static void connect_machine(struct machine *m)
+{
+    static const struct {
+        uint8_t unit, cls;
+    } place[PEAKS] = {{OC_HW_VECTOR, OC_CLASS_F32},
+                      {OC_HW_MATRIX, OC_CLASS_F32},
+                      {OC_HW_MATRIX, OC_CLASS_TF32},
+                      {OC_HW_SPECIAL, OC_CLASS_F32}};
+    m->info = (struct oc_device_info){.id = "random", .name = "random", .file = "", .kind = "gpu"};
+    m->device =
+        (struct oc_device){.info = &m->info, .level = m->level, .n_level = 3, .overhead = &m->overhead};
+    for (unsigned i = 0; i < PEAKS; i++)
+        m->device.peak[place[i].unit][place[i].cls] = m->peak[i].value > 0 ? &m->peak[i] : NULL;
+    for (unsigned i = 0; i < 2; i++)
+        m->level[i] = (struct oc_hw_level){.name = i ? "L3" : "L2",
+                                           .size = m->size[i].value > 0 ? &m->size[i] : NULL,
+                                           .bandwidth = m->rate[i].value > 0 ? &m->rate[i] : NULL};
+    m->level[2] = (struct oc_hw_level){.name = "DRAM", .bandwidth = m->dram.value > 0 ? &m->dram : NULL};
+}
+
+static uint64_t state;
+
+static unsigned draw(unsigned n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % n;
+}
+
+/* 1 to 10^decades, times scale */
+static double draw_figure(double scale, double decades)
+{
+    return scale * pow(10, decades * draw(1000) / 1000.0);
+}
+
+/* Nearer levels are smaller and faster; a figure may be missing. */
+static struct machine draw_machine(void)
+{
+    struct machine m = {.dram.value = draw_figure(1e10, 2), .overhead.value = 1e-6};
+    for (unsigned i = 0; i < PEAKS; i++)
+        m.peak[i].value = draw(4) ? draw_figure(1e11, 3) : 0;
+    m.size[0].value = draw(4) ? draw_figure(1e4, 2) : 0;
+    m.size[1].value = draw(4) ? draw_figure(1e6, 2) : 0;
+    m.rate[1].value = draw(4) ? m.dram.value * draw_figure(1, 1) : 0;
+    m.rate[0].value = draw(4) ? fmax(m.dram.value, m.rate[1].value) * draw_figure(1, 1) : 0;
+    m.dram.value = draw(8) ? m.dram.value : 0;
+    return m;
+}
+
+/* ---- graphs ----------------------------------------------------------------------------------------- */
+
+struct graph {
+    struct oc_builder *b;
+    unsigned n;
+    char last[16];
+};
+
+static void append(struct graph *g, const char *op, const char *more, const char *attr)
+{
+    char name[16], in[64];
+    snprintf(name, sizeof(name), "t%u", ++g->n);
+    snprintf(in, sizeof(in), "%s%s", g->last, more);
+    oc_b_node(g->b, op, name, in, name, attr);
+    memcpy(g->last, name, sizeof(name));
+}
+
+static void append_product(struct graph *g, unsigned kind)
+{
+    static const char *const shape[] = {"float[32,32,1,1]", "float[32,32,3,3]", "float[32,1,3,3]"};
+    static const char *const attr[] = {"", "pads=1,1,1,1", "pads=1,1,1,1 group=32"};
+    char weight[16], more[24];
+    snprintf(weight, sizeof(weight), "w%u", g->n);
+    snprintf(more, sizeof(more), ",%s", weight);
+    oc_b_init(g->b, weight, shape[kind]);
+    append(g, "Conv", more, attr[kind]);
+}
+
+/* softmax(x x') x over the last two dimensions */
+static void append_attention(struct graph *g)
+{
+    char value[16], more[24];
+    memcpy(value, g->last, sizeof(value));
+    append(g, "Transpose", "", "perm=0,1,3,2");
+    snprintf(more, sizeof(more), ",%s", value);
+    append(g, "MatMul", more, "");
+    append(g, "Softmax", "", "axis=-1");
+    append(g, "MatMul", more, "");
+}
+
+static void append_random(struct graph *g)
+{
+    static const char *const single[] = {"Relu", "Sigmoid", "Exp", "Identity", "Neg"};
+    char before[16], more[24];
+    memcpy(before, g->last, sizeof(before));
+    switch (draw(6)) {
+    case 0:
+    case 1:
+        append_product(g, draw(3));
+        break;
+    case 2:
+        append_attention(g);
+        break;
+    case 3:
+        append(g, single[draw(5)], "", "");
+        snprintf(more, sizeof(more), ",%s", before);
+        append(g, draw(2) ? "Add" : "Mul", more, "");
+        break;
+    case 4:
+        append_product(g, draw(2));
+        append(g, "Softmax", "", "axis=1");
+        break;
+    default:
+        append(g, single[draw(5)], "", "");
+    }
+}
+
+struct built {
+    uint8_t *bytes;
+    struct oc_model *model;
+    struct oc_analysis *analysis;
+};
+
+/* The same graph for the same seed, `copies` times in sequence. */
+static struct built build(uint64_t seed, unsigned batch, unsigned copies)
+{
+    struct built r;
+    struct graph g = {.b = oc_b_new(17), .last = "x"};
+    char type[40];
+    size_t n;
+    struct oc_err err;
+    snprintf(type, sizeof(type), "float[%u,32,16,16]", batch);
+    oc_b_input(g.b, "x", type);
+    for (unsigned c = 0; c < copies; c++) {
+        state = seed;
+        for (unsigned i = 1 + draw(12); i > 0; i--)
+            append_random(&g);
+    }
+    oc_b_output(g.b, g.last, type);
+    r.bytes = oc_b_pack(g.b, &n);
+    oc_b_free(g.b);
+    if (oc_model_load_mem(r.bytes, n, NULL, &r.model, &err) ||
+        oc_analyze(r.model, &(struct oc_analyze_opts){0}, &r.analysis, &err))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, err.msg);
+    return r;
+}
+
+static void release(struct built *r)
+{
+    oc_analysis_free(r->analysis);
+    oc_model_free(r->model);
+    free(r->bytes);
+}
+
+static double bound(const struct built *r, const struct machine *given, bool cache)
+{
+    struct machine m = *given;
+    connect_machine(&m);
+    double s = oc_bound_of(r->analysis, NULL, &m.device, cache);
+    if (!isnan(s) && !(s > 0 && isfinite(s)))
+        fail_msg("a bound of %g", s);
+    return isnan(s) ? 0 : s;
+}
+
+static void expect_at_most(double a, double b, const char *what, uint64_t seed)
+{
+    if (!(a <= b * (1 + 1e-9)))
+        fail_msg("%s: %.9g is above %.9g, seed %llu", what, a, b, (unsigned long long)seed);
+}
+
+/* ---- figures by hand -------------------------------------------------------------------------------- */
+
+/* 1 TFLOP/s of f32 and 100 GB/s; no caches, no matrix unit. */
+static double simple_bound(struct oc_builder *b)
+{
+    struct built r;
+    size_t n;
+    struct oc_err err;
+    r.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(r.bytes, n, NULL, &r.model, &err) ||
+        oc_analyze(r.model, &(struct oc_analyze_opts){0}, &r.analysis, &err))
+        fail_msg("%s", err.msg);
+    struct machine m = {.peak = {{.value = 1e12}}, .dram.value = 100e9};
+    double s = bound(&r, &m, true);
+    release(&r);
+    return s;
+}
+
+static void expect_near(double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-9 * want))
+        fail_msg("%.12g is not %.12g", got, want);
+}
+
+/* Weights 1024 x 1024 x 4 B = 4,194,304 B, 4,096 B read and 4,096 B written, the Relu nothing: 4,202,496 B /
+ * 100 GB/s. Twice in sequence: twice. */
+static void products_run_in_sequence(void **unused)
+{
+    (void)unused;
+    for (unsigned copies = 1; copies <= 2; copies++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[1,1024]");
+        oc_b_init(b, "w1", "float[1024,1024]");
+        oc_b_node(b, "MatMul", "", "x,w1", "a", "");
+        oc_b_node(b, "Relu", "", "a", "y1", "");
+        if (copies == 2) {
+            oc_b_init(b, "w2", "float[1024,1024]");
+            oc_b_node(b, "MatMul", "", "y1,w2", "c", "");
+            oc_b_node(b, "Relu", "", "c", "y2", "");
+        }
+        oc_b_output(b, copies == 2 ? "y2" : "y1", "float[1,1024]");
+        expect_near(simple_bound(b), copies * 42.02496e-6);
+    }
+}
+
+static void attention_never_writes_scores(void **unused)
+{
+    (void)unused;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "q", "float[8,64,4]");
+    oc_b_input(b, "k", "float[8,4,4096]");
+    oc_b_input(b, "v", "float[8,4096,4]");
+    oc_b_node(b, "MatMul", "", "q,k", "s", "");
+    oc_b_node(b, "Softmax", "", "s", "p", "axis=-1");
+    oc_b_node(b, "MatMul", "", "p,v", "y", "");
+    oc_b_output(b, "y", "float[8,64,4]");
+    /* arithmetic: 2 products of 8 x 64 x 4096 x 4 MACs are 33,554,432 FLOPs, and the softmax; transfers: q
+     * and y 8,192 B each, k and v 524,288 B each, not 2 x 8,388,608 B of scores in 168 us */
+    double s = simple_bound(b);
+    assert_true(s >= 33.554432e-6 && s < 60e-6);
+}
+
+/* F(6 x 6, 3 x 3) needs 8 x 8 multiplications for 36 x 9 of the direct method. */
+static void convolutions_may_use_winograd(void **unused)
+{
+    (void)unused;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,32,16,16]");
+    oc_b_init(b, "w", "float[320,32,3,3]");
+    oc_b_node(b, "Conv", "", "x,w", "y", "pads=1,1,1,1");
+    oc_b_output(b, "y", "float[1,320,16,16]");
+    /* 23,592,960 / 5.0625 = 4,660,337.8: 9.320674 us; 368,640 + 32,768 + 327,680 B: 7.29088 us */
+    expect_near(simple_bound(b), 9.320674e-6);
+}
+
+/* ---- 300 random properties -------------------------------------------------------------------------- */
+
+enum { SEEDS = 300 };
+
+static void faster_or_larger_devices_never_raise_the_bound(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct built r = build(seed, 1 + (unsigned)seed % 3, 1);
+        state = seed * 7919;
+        struct machine m = draw_machine(), other = m;
+        bool cache = draw(2);
+        double now = bound(&r, &m, cache), times = draw_figure(1, 1);
+        unsigned i = draw(PEAKS);
+        other.peak[i].value *= times;
+        expect_at_most(bound(&r, &other, cache), now, "a higher peak", seed);
+        other = m;
+        other.dram.value *= times;
+        expect_at_most(bound(&r, &other, false), bound(&r, &m, false), "a higher bandwidth", seed);
+        other = m;
+        for (unsigned k = 0; k < 2; k++)
+            other.rate[k].value *= times;
+        expect_at_most(bound(&r, &other, true), bound(&r, &m, true), "faster caches", seed);
+        for (unsigned k = 0; k < PEAKS; k++)
+            other.peak[k].value = m.peak[k].value * 2;
+        for (unsigned k = 0; k < 2; k++)
+            other.rate[k].value = m.rate[k].value * 2;
+        other.dram.value = m.dram.value * 2;
+        double half = bound(&r, &other, cache);
+        assert_true(fabs(2 * half - now) <= 1e-9 * now); /* all rates twice: half the time */
+        release(&r);
+    }
+}
+
+static void missing_figures_never_raise_the_bound(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct built r = build(seed, 1, 1);
+        state = seed * 104729;
+        struct machine m = draw_machine(), other = m;
+        double now = bound(&r, &m, true);
+        unsigned i = draw(3);
+        if (i == 0)
+            other.peak[F32].value = other.peak[MATRIX_F32].value = other.peak[TF32].value = 0;
+        else if (i == 1)
+            other.dram.value = 0;
+        else
+            other.rate[draw(2)].value = 0;
+        expect_at_most(bound(&r, &other, true), now, "a missing figure", seed);
+        if (m.dram.value > 0)
+            expect_at_most(now, bound(&r, &m, false), "caches", seed);
+        release(&r);
+    }
+}
+
+static void larger_batches_never_lower_the_bound(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        unsigned batch = 1 + (unsigned)seed % 7;
+        struct built small = build(seed, batch, 1), large = build(seed, batch + 1, 1);
+        state = seed * 31337;
+        struct machine m = draw_machine();
+        for (int cache = 0; cache < 2; cache++)
+            expect_at_most(bound(&small, &m, cache), bound(&large, &m, cache), "a larger batch", seed);
+        release(&small);
+        release(&large);
+    }
+}
+
+/* Two models in sequence take at least as long as the model of both. */
+static void bound_of_a_sequence_is_at_most_the_sum(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct built one = build(seed, 1, 1), two = build(seed, 1, 2);
+        state = seed * 65537;
+        struct machine m = draw_machine();
+        expect_at_most(bound(&two, &m, false), 2 * bound(&one, &m, false), "two copies", seed);
+        release(&one);
+        release(&two);
+    }
+}
+
+/* Whatever a runtime fuses: the sum over the kernels of a plan. */
+static double plan_time(const struct built *r, const struct machine *given, unsigned rules, bool cache)
+{
+    struct machine m = *given;
+    struct oc_arena arena = {0};
+    struct oc_kernel_list list;
+    double sum = 0;
+    connect_machine(&m);
+    oc_fusion_plan(r->model, r->analysis, rules, &arena, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        struct oc_roof_opts opts = {.cache = cache, .const_bytes = r->analysis->total->const_bytes};
+        struct oc_roof roof;
+        oc_roofline_of(&m.device, &list.item[i].kernel.work, &opts, NAN, &roof);
+        sum += isnan(roof.roof_s) ? 0 : roof.roof_s * list.item[i].calls;
+    }
+    oc_arena_free(&arena);
+    return sum;
+}
+
+static void no_plan_is_faster_than_the_bound(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct built r = build(seed, 1 + (unsigned)seed % 3, 1);
+        state = seed * 27449;
+        struct machine m = draw_machine();
+        for (unsigned rules = 0; rules < OC_FUSE_COUNT; rules++)
+            for (int cache = 0; cache < 2; cache++)
+                expect_at_most(bound(&r, &m, cache), plan_time(&r, &m, rules, cache),
+                               oc_fusion_rules_name(rules), seed);
+        release(&r);
+    }
+}
+
+/* One engine: the same figure from a comparison and an estimate. */
+static void commands_have_the_same_bound(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct built r = build(seed, 1, 1);
+        state = seed * 15485863;
+        struct machine m = draw_machine();
+        struct oc_rank *rank;
+        struct oc_estimate *estimate;
+        struct oc_err err;
+        const struct oc_rank_row *row;
+        int64_t batch;
+        connect_machine(&m);
+        const struct oc_device *device = &m.device;
+        struct oc_rank_opts opts = {.device = &device, .n_device = 1, .cache = true};
+        if (oc_rank_make(r.model, &opts, &rank, &err) ||
+            oc_estimate_make(r.analysis, device, &(struct oc_estimate_opts){0}, &estimate, &err))
+            fail_msg("%s", err.msg);
+        assert_int_equal(oc_rank_rows(rank, 0, &batch, &row), 1);
+        double a = row->bound_ns, b = oc_estimate_info(estimate)->bound_ns,
+               c = oc_bound_of(r.analysis, NULL, device, true) * 1e9;
+        assert_true((isnan(a) && isnan(b) && isnan(c)) || (a == b && fabs(b - c) <= 1e-9 * c));
+        oc_rank_free(rank);
+        oc_estimate_free(estimate);
+        release(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_run_in_sequence),
+        cmocka_unit_test(attention_never_writes_scores),
+        cmocka_unit_test(convolutions_may_use_winograd),
+        cmocka_unit_test(faster_or_larger_devices_never_raise_the_bound),
+        cmocka_unit_test(missing_figures_never_raise_the_bound),
+        cmocka_unit_test(larger_batches_never_lower_the_bound),
+        cmocka_unit_test(bound_of_a_sequence_is_at_most_the_sum),
+        cmocka_unit_test(no_plan_is_faster_than_the_bound),
+        cmocka_unit_test(commands_have_the_same_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
