@@ -55,7 +55,8 @@ static int make(struct job *j)
     const struct oc_estimate_opts opts = {.calibration = j->cal,
                                           .join = j->side.join,
                                           .fusion = has_own_kernels(j->o) ? "none" : j->o->fusion,
-                                          .width_chars = cli_width_of(j->o)};
+                                          .width_chars = cli_width_of(j->o),
+                                          .as = j->o->as};
     return oc_estimate_make(j->side.analysis, j->side.in.device, &opts, &j->estimate, &err)
                ? cli_fail_err(&err)
                : 0;

@@ -141,7 +141,7 @@ const struct cli_option cli_options[] = {
      "predicted latency if the operators of KEY (type, class, name pattern, or all) ran at 80 % of their "
      "roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)",
      NULL, AT(what_if)},
-    {"as", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE,
+    {"as", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE | CLI_ESTIMATE,
      "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights", NULL, NULL,
      "predicted time of the model in this data type", NULL, AT(as)},
     {"fuse", 0, CLI_CHOICE, CLI_COST, "elementwise", NULL, NULL,

@@ -13,6 +13,7 @@
 #include "estimate/conformal.h"
 #include "estimate/curve.h"
 #include "estimate/forest.h"
+#include "estimate/pooled.h"
 #include "onnxcost.h"
 #include "onnxcost/estimate.h"
 
@@ -568,6 +569,8 @@ static void predict_all(struct oc_estimate *e)
     const struct oc_replay replay = {
         .on = e->asynchronous != NULL, .issue_s = (double)NAN, .sync_s = (double)NAN};
     oc_predict_model(e->cal, part, e->list.n, &replay, &e->total);
+    if (!e->cal && oc_pooled_covers(e->device))
+        oc_pooled_predict(e);
 }
 
 double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
@@ -582,7 +585,7 @@ double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
 static struct oc_estimate_info estimate_info_of(const struct oc_estimate *e)
 {
     const struct oc_model_prediction *t = &e->total;
-    bool point = e->cal && t->t_s > 0;
+    bool point = (e->cal || e->pooled) && t->t_s > 0;
     return (struct oc_estimate_info){.kernels = e->list.n,
                                      .unknown_kernels = e->n_unknown,
                                      .time_ns = point ? t->t_s * 1e9 : (double)NAN,
@@ -591,13 +594,42 @@ static struct oc_estimate_info estimate_info_of(const struct oc_estimate *e)
                                      .planned_equal = e->match.equal,
                                      .recorded = e->match.recorded,
                                      .planned_equal_time = e->match.equal_time,
-                                     .bound_ns = oc_bound_of(e->analysis, NULL, e->device, true) * 1e9};
+                                     .bound_ns = oc_bound_of(e->analysis, e->as, e->device, true) * 1e9};
+}
+
+static int take_recast(struct oc_estimate *e, const char *as, struct oc_err *err)
+{
+    e->as = as ? oc_recast_by_name(as) : NULL;
+    if (as && !e->as)
+        return oc_recast_unknown(as, err);
+    if (as && e->cal)
+        return oc_fail(err, OC_EARG, "a calibration does not apply to the model as %s", as);
+    if (as && e->join)
+        return oc_fail(err, OC_EARG, "recorded kernels do not apply to the model as %s", as);
+    return 0;
+}
+
+/* The kernels in the other type. */
+static void recast_kernels(struct oc_estimate *e)
+{
+    for (size_t i = 0; e->as && i < e->list.n; i++) {
+        const struct oc_kernel_use *u = &e->list.item[i];
+        struct oc_kernel *k = &e->list.item[i].kernel;
+        struct oc_recasting sum = {0};
+        if (!u->known || k->work.unknown)
+            continue;
+        oc_recast_add(e->as, e->analysis, u->node, u->n_node, &sum);
+        oc_recast_finish(&sum, &k->work);
+        k->rd_wt = k->work.weight_bytes;
+        k->wr = k->work.written;
+        k->rd_act = k->work.bytes - k->rd_wt - k->wr;
+    }
 }
 
 static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
 {
     e->width_chars = o->width_chars;
-    if (choose_rules(e, o->fusion, err))
+    if (take_recast(e, o->as, err) || choose_rules(e, o->fusion, err))
         return -1;
     if (e->join)
         predict_take_recorded(e);
@@ -605,6 +637,7 @@ static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o,
         oc_fusion_plan(e->analysis->model, e->analysis, e->rules, &e->arena, &e->list);
     if (!e->list.n)
         return oc_fail(err, OC_EARG, "the model has no operators that run");
+    recast_kernels(e);
     predict_all(e);
     e->info = OC_NEW(&e->arena, struct oc_estimate_info);
     *e->info = estimate_info_of(e);

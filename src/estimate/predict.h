@@ -6,6 +6,7 @@
 #include "analyze/analysis.h"
 #include "estimate/calibrate.h"
 #include "estimate/fusion_plan.h"
+#include "estimate/recast.h"
 #include "estimate/roofline.h"
 
 /* Basis of a prediction, best first. */
@@ -14,7 +15,7 @@ enum oc_evidence {
     OC_EVIDENCE_CALIBRATED, /* kernels of its class were measured */
     OC_EVIDENCE_RELATED,    /* kernels of related classes were measured */
     OC_EVIDENCE_SISTER,     /* kernels of its class, with the same runtime on other hardware */
-    OC_EVIDENCE_PRIOR,      /* the shipped prior for this kind of hardware */
+    OC_EVIDENCE_PRIOR,      /* the shipped prior for this kind of hardware; of GPUs published latencies */
     OC_EVIDENCE_BAND,       /* the roofline at 0.3 to 0.9 efficiency: no point estimate, an interval */
     OC_EVIDENCE_NONE,       /* counts are unknown */
     OC_EVIDENCE_COUNT
@@ -94,10 +95,12 @@ struct oc_estimate {
     const struct oc_device *device;
     const struct oc_calibration *cal; /* NULL: intervals only */
     const struct oc_join *join;       /* NULL: the kernels come from the fusion plan */
+    const struct oc_recast *as;       /* NULL: the types of the model */
     enum oc_fusion_rules rules;       /* rules of the fusion plan */
     struct oc_kernel_list list;
     struct oc_prediction *prediction; /* of one execution, by kernel */
     double *measured_s;               /* of one execution; NULL: not measured */
+    bool pooled;                      /* without a calibration: from published latencies (pooled.h) */
     struct oc_model_prediction total;
     double band_lo_s, band_hi_s;               /* of a run: the sum of the intervals; without a calibration */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */

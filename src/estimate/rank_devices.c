@@ -20,6 +20,15 @@ struct brief { /* of a device at a batch */
     bool done;
 };
 
+/* Kernels of the model at one batch, and the times of the devices that they apply to. */
+struct published {
+    struct oc_pooled_load load;
+    struct oc_bound_load bound;
+    struct oc_span *whole; /* by device */
+    bool *done;            /* by device */
+    bool ok;
+};
+
 struct maker {
     struct oc_rank *r;
     const struct oc_rank_opts *o;
@@ -28,6 +37,9 @@ struct maker {
     struct oc_map at; /* from batch to index in `brief` */
     struct brief **brief;
     uint32_t n_brief, cap_brief;
+    struct oc_map published_at; /* from batch to index in `published` */
+    struct published **published;
+    uint32_t n_published, cap_published;
     struct oc_err *err;
 };
 
@@ -154,6 +166,70 @@ static struct oc_rank_row rank_devices_row_of(const struct oc_rank *r, const str
 }
 
 /* Of the device at the batch of the load. */
+static struct published *published_at(struct maker *k, int64_t batch)
+{
+    uint32_t at = k->n_published;
+    struct oc_err unused;
+    if (!oc_map_add(&k->published_at, (const char *)&batch, sizeof(batch), &at, NULL))
+        return k->published[at];
+    struct published *p = OC_NEW(&k->arena, struct published);
+    const struct oc_analysis *a = oc_rank_analysis_at(k->loads, batch, &unused);
+    OC_GROW(k->published, k->n_published, k->cap_published);
+    k->published[k->n_published++] = p;
+    p->whole = OC_NEW_ARRAY(&k->arena, k->r->n_device, struct oc_span);
+    p->done = OC_NEW_ARRAY(&k->arena, k->r->n_device, bool);
+    p->ok = a;
+    if (a) {
+        struct oc_arena plan = {0};
+        struct oc_kernel_list list;
+        oc_fusion_plan(a->model, a, OC_FUSE_GENERIC, &plan, &list);
+        oc_pooled_load_make(a, &list, k->r->as, &k->arena, &p->load);
+        oc_bound_load_make(a, k->r->as, &k->arena, &p->bound);
+        oc_arena_free(&plan);
+    }
+    return p;
+}
+
+static const struct oc_span *published_span(struct maker *k, size_t device, int64_t batch)
+{
+    struct published *p = published_at(k, batch);
+    if (!p->ok)
+        return NULL;
+    if (!p->done[device]) {
+        const struct oc_device *d = k->r->device[device];
+        const struct oc_span_in in = {
+            .device = d, .pooled = &p->load, .bound_s = oc_bound_time(&p->bound, d, k->r->cache)};
+        oc_span_of(&in, &p->whole[device], NULL);
+        p->done[device] = true;
+    }
+    return &p->whole[device];
+}
+
+/* Between powers of two the time is interpolated: the kernels stay the same and their work is almost linear.
+ */
+static bool published_between(struct maker *k, size_t device, int64_t batch, struct oc_span *out)
+{
+    int64_t lo = 1;
+    if (device == k->r->calibrated || !oc_pooled_covers(k->r->device[device]))
+        return false;
+    while (lo <= batch / 2)
+        lo *= 2;
+    if (lo == batch || 2 * lo > k->r->max_batch)
+        lo = batch;
+    const struct oc_span *a = published_span(k, device, lo),
+                         *b = lo == batch ? a : published_span(k, device, 2 * lo);
+    if (!a || !b)
+        return false;
+    double t = lo == batch ? 0 : (double)(batch - lo) / (double)lo;
+    *out = *a;
+    out->lo_s += t * (b->lo_s - a->lo_s);
+    out->mid_s += t * (b->mid_s - a->mid_s);
+    out->hi_s += t * (b->hi_s - a->hi_s);
+    for (unsigned i = 0; i < OC_SPAN_PARTS; i++)
+        out->part_s[i] += t * (b->part_s[i] - a->part_s[i]);
+    return true;
+}
+
 static void span_at(struct maker *k, size_t device, const struct oc_rank_load *load, struct oc_span *whole,
                     struct oc_span *by_class)
 {
@@ -162,6 +238,11 @@ static void span_at(struct maker *k, size_t device, const struct oc_rank_load *l
     if (device == k->r->calibrated) {
         in.cal = k->o->calibration;
         in.analysis = oc_rank_analysis_at(k->loads, load->batch, &unused);
+    }
+    if (!in.cal && oc_pooled_covers(in.device)) {
+        const struct published *p = published_at(k, load->batch);
+        in.pooled = p->ok ? &p->load : NULL;
+        in.bound_s = p->ok ? oc_bound_time(&p->bound, in.device, k->r->cache) : NAN;
     }
     if (in.cal && !in.analysis) {
         *whole = (struct oc_span){.evidence = OC_SPAN_CALIBRATED};
@@ -309,7 +390,8 @@ static const struct brief *brief_of(struct maker *k, size_t device, int64_t batc
     *b = (struct brief){NAN, NAN, NAN, -1, OC_FITS_UNKNOWN, true};
     if (!load || load->unknown_nodes > k->r->table[0].total.unknown_nodes)
         return b;
-    span_at(k, device, load, &s, NULL);
+    if (!published_between(k, device, batch, &s))
+        span_at(k, device, load, &s, NULL);
     unsigned limit = oc_span_limit(&s);
     *b = (struct brief){s.lo_s, s.mid_s, s.hi_s, limit < OC_SPAN_PARTS ? (int)limit : -1, 0, true};
     b->fits = (int)fits_memory(k->r->device[device], load, &needs, &capacity);
@@ -466,9 +548,12 @@ int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *given,
     *r = (struct oc_rank){.model = model, .cache = opts->cache};
     struct maker k = {.r = r, .o = opts, .err = err ? err : &unused};
     k.at.arena = &k.arena;
+    k.published_at.arena = &k.arena;
     int rc = rank_devices_make(&k);
     oc_rank_loads_free(k.loads);
     oc_map_free(&k.at);
+    oc_map_free(&k.published_at);
+    free(k.published);
     free(k.brief);
     oc_arena_free(&k.arena);
     if (rc) {

@@ -140,6 +140,45 @@ static void span_calibrated(const struct oc_span_in *in, struct oc_span *whole, 
     oc_estimate_free(e);
 }
 
+/* ---- published latencies ----------------------------------------------------------------------------- */
+
+static void add_published(struct oc_span *s, const struct oc_pooled_time *t, double bound_s)
+{
+    const struct oc_pooled_interval i = oc_pooled_interval(t, bound_s, false);
+    s->evidence = OC_SPAN_PUBLISHED;
+    s->lo_s = i.lo_s;
+    s->mid_s = i.mid_s;
+    s->hi_s = i.hi_s;
+    s->part_s[OC_SPAN_VECTOR] = t->unit_s[OC_HW_VECTOR];
+    s->part_s[OC_SPAN_MATRIX] = t->unit_s[OC_HW_MATRIX];
+    s->part_s[OC_SPAN_SPECIAL] = t->unit_s[OC_HW_SPECIAL];
+    s->part_s[OC_SPAN_MEMORY] = t->memory_s;
+    s->part_s[OC_SPAN_OVERHEAD] = t->launch_s;
+    if (t->missing[0] || isnan(t->t_s))
+        oc_span_unknown(s, t->missing[0] ? t->missing : "cost");
+}
+
+static void span_published(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class)
+{
+    struct oc_pooled_time all = {0}, of_class[OC_OP_CLASS_COUNT] = {0}, t;
+    *whole = (struct oc_span){0};
+    for (size_t i = 0; i < in->pooled->n; i++) {
+        const struct oc_pooled_kernel *k = &in->pooled->kernel[i];
+        if (k->work.unknown) {
+            whole->unknown_kernels++;
+            continue;
+        }
+        oc_pooled_kernel_time(in->pooled, i, in->device, &t);
+        oc_pooled_add(&all, &t, k->calls);
+        oc_pooled_add(&of_class[k->op_class], &t, k->calls);
+    }
+    add_published(whole, &all, in->bound_s);
+    for (unsigned c = 0; by_class && c < OC_OP_CLASS_COUNT; c++) {
+        by_class[c] = (struct oc_span){0};
+        add_published(&by_class[c], &of_class[c], NAN);
+    }
+}
+
 /* ---- rank span -------------------------------------------------------------------------------------- */
 
 static const char *const part_names[OC_SPAN_PARTS] = {
@@ -164,7 +203,12 @@ const char *oc_span_part_name(unsigned part)
 
 const char *oc_span_evidence_name(unsigned evidence)
 {
-    return evidence == OC_SPAN_CALIBRATED ? "calibration" : "roofline band";
+    static const char *const names[] = {
+        [OC_SPAN_BAND] = "roofline band",
+        [OC_SPAN_CALIBRATED] = "calibration",
+        [OC_SPAN_PUBLISHED] = "published latencies",
+    };
+    return names[evidence];
 }
 
 double oc_band_middle(void)
@@ -262,6 +306,10 @@ void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_sp
 {
     if (in->cal) {
         span_calibrated(in, whole, by_class);
+        return;
+    }
+    if (in->pooled && oc_pooled_covers(in->device)) {
+        span_published(in, whole, by_class);
         return;
     }
     const struct oc_rank_load *load = in->load;

@@ -1,12 +1,13 @@
-/* Time of a device for a load, for the comparison of devices. Without measurements it is an interval: kernels
- * reach between 30 % and 90 % of their roofline speed (an assumption, not a figure of a vendor), plus the
- * launch overhead in the device's file for every operator. A calibrated device has an estimate with its
- * interval. Times are in seconds, NAN is "unknown". */
+/* Time of a device for a load, for the comparison of devices: with a calibration its estimate; of a GPU the
+ * estimate from published latencies (pooled.h); of other devices an interval: kernels reach between 30 % and
+ * 90 % of their roofline speed (an assumption, not a figure of a vendor), plus the launch overhead in the
+ * device's file for every operator. Times are in seconds, NAN is "unknown". */
 #ifndef OC_RANK_SPAN_H
 #define OC_RANK_SPAN_H
 
 #include "base/arena.h"
 #include "estimate/calibrate.h"
+#include "estimate/pooled.h"
 #include "estimate/rank_load.h"
 
 #define OC_BAND_LEAST 0.3
@@ -24,8 +25,8 @@ enum oc_span_part {
 };
 const char *oc_span_part_name(unsigned part); /* "compute:vector", "DRAM" ... */
 
-enum oc_span_evidence { OC_SPAN_BAND, OC_SPAN_CALIBRATED };
-const char *oc_span_evidence_name(unsigned evidence); /* "roofline band", "calibration" */
+enum oc_span_evidence { OC_SPAN_BAND, OC_SPAN_CALIBRATED, OC_SPAN_PUBLISHED };
+const char *oc_span_evidence_name(unsigned evidence); /* "roofline band", "calibration" ... */
 
 struct oc_span {
     uint8_t evidence; /* enum oc_span_evidence */
@@ -51,8 +52,10 @@ struct oc_span_in {
     bool cache; /* of an interval: bytes count at the nearest level that can contain them, as in struct
                  * oc_roof_opts
                  */
-    const struct oc_calibration *cal;   /* of this device; NULL: interval only */
-    const struct oc_analysis *analysis; /* at the batch of the load; needed with cal only */
+    const struct oc_pooled_load *pooled; /* kernels of the load, for oc_pooled_covers; NULL: not requested */
+    double bound_s;                      /* of the load on the device, with `pooled`; NAN: unknown */
+    const struct oc_calibration *cal;    /* of this device; NULL: interval only */
+    const struct oc_analysis *analysis;  /* at the batch of the load; needed with cal only */
 };
 
 /* by_class: one for each enum oc_op_class, or NULL. */

@@ -90,14 +90,29 @@ static void put_calibration(struct view *v)
                                : "");
 }
 
+static bool any_with(const struct oc_rank *r, unsigned evidence)
+{
+    for (size_t i = 0; i < r->n_device; i++)
+        if (r->table[0].whole[i].evidence == evidence)
+            return true;
+    return false;
+}
+
 static void put_assumed(struct view *v)
 {
     const struct oc_rank *r = v->r;
-    say(v, "assumed",
-        "kernel efficiency between %.0f %% and %.0f %% of the roofline; no operator fusion; launch overhead "
-        "from the device file; %s",
-        100 * OC_BAND_LEAST, 100 * OC_BAND_MOST,
-        r->cache ? "each transfer at the smallest memory level that fits" : "all transfers from DRAM");
+    bool published = any_with(r, OC_SPAN_PUBLISHED);
+    if (published)
+        say(v, "basis",
+            "GPUs: efficiencies fitted to published latencies (hwdb/published.tsv), fused kernels of an "
+            "optimizing runtime; 80 %% interval by the errors on devices and families left out");
+    if (any_with(r, OC_SPAN_BAND))
+        say(v, "assumed",
+            "%skernel efficiency between %.0f %% and %.0f %% of the roofline, mean %.0f %%; no operator "
+            "fusion; launch overhead from the device file; %s",
+            published ? "other devices: " : "", 100 * OC_BAND_LEAST, 100 * OC_BAND_MOST,
+            100 * oc_band_middle(),
+            r->cache ? "each transfer at the smallest memory level that fits" : "all transfers from DRAM");
     say(v, "", "energy: design power (TDP) for the whole run, device only");
     for (uint32_t i = 0; i < r->n_assumption; i++)
         say(v, "", "%s %s = %s: %s", r->assumption[i].what, r->assumption[i].name, r->assumption[i].value,
@@ -120,10 +135,8 @@ static void put_head(struct view *v)
         oc_si_text(&v->arena, k->operations, ""), oc_bytes_text(&v->arena, (double)k->const_bytes),
         k->peak_quality == OC_UNKNOWN ? "unknown" : oc_bytes_text(&v->arena, (double)k->peak_bytes),
         r->symbol ? oc_printf(&v->arena, ", %s = %" PRId64, r->symbol, k->batch) : "");
-    say(v, "times",
-        "ranges; ranked by geometric mean (efficiency %.0f %%)%s. Rank 2 (1-3): overlapping ranges allow "
-        "ranks 1 to 3",
-        100 * oc_band_middle(), strcmp(r->sort, "energy") ? "" : ", times power");
+    say(v, "times", "ranges; ranked by their mean%s. Rank 2 (1-3): overlapping ranges allow ranks 1 to 3",
+        strcmp(r->sort, "energy") ? "" : ", times power");
     if (r->as)
         say(v, "as", "%s: %s; memory of the unchanged model", r->as->name, r->as->note);
     put_calibration(v);
@@ -258,7 +271,7 @@ static const char *devices_share_text(struct view *v, const struct oc_span *whol
     unsigned limit = oc_span_limit(s);
     if (isnan(s->mid_s))
         return "unknown";
-    if (s->evidence == OC_SPAN_CALIBRATED && !(s->mid_s > 0))
+    if (s->evidence != OC_SPAN_BAND && !(s->mid_s > 0))
         return "fused";
     if (isnan(whole->mid_s))
         return oc_time_text(&v->arena, s->mid_s * 1e9, "unknown");
@@ -286,7 +299,9 @@ static void put_classes(struct view *v, const struct oc_rank_table *b)
         cell[2] = oc_printf(
             &v->arena, "%.3g %%",
             b->total.operations > 0 ? 100 * b->total.class_operations[list[i]] / b->total.operations : 0);
-        cell[3] = best < v->r->n_device ? devices_name_of(v, best) : "unknown";
+        cell[3] = best < v->r->n_device               ? devices_name_of(v, best)
+                  : any_with(v->r, OC_SPAN_PUBLISHED) ? "-"
+                                                      : "unknown";
         for (size_t d = 0; d < n_device; d++)
             cell[4 + d] = devices_share_text(v, &b->whole[b->device[d]],
                                              &b->by_class[b->device[d] * OC_OP_CLASS_COUNT + list[i]]);

@@ -133,7 +133,7 @@ static void write_prediction(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
     const struct oc_model_prediction *t = &e->total;
-    if (!e->cal) {
+    if (!e->cal && !e->pooled) {
         estimate_put_line(
             o, f, "prediction",
             oc_printf(&o->arena,
@@ -149,13 +149,15 @@ static void write_prediction(struct estimate_out *o, FILE *f)
                   oc_seconds_text(&o->arena, t->t_s, "-"), oc_seconds_text(&o->arena, t->lo80_s, "-"),
                   oc_seconds_text(&o->arena, t->hi80_s, "-"), oc_seconds_text(&o->arena, t->lo95_s, "-"),
                   oc_seconds_text(&o->arena, t->hi95_s, "-")));
-    estimate_put_line(o, f, "parts",
-                      oc_printf(&o->arena, "%s kernels, %s between kernels, %s outside kernels",
-                                oc_seconds_text(&o->arena, t->kernels_s, "-"),
-                                oc_seconds_text(&o->arena, t->gaps_s, "-"),
-                                oc_seconds_text(&o->arena, t->fix_s, "-")));
-    const char *basis = "";
-    for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)
+    if (e->cal)
+        estimate_put_line(o, f, "parts",
+                          oc_printf(&o->arena, "%s kernels, %s between kernels, %s outside kernels",
+                                    oc_seconds_text(&o->arena, t->kernels_s, "-"),
+                                    oc_seconds_text(&o->arena, t->gaps_s, "-"),
+                                    oc_seconds_text(&o->arena, t->fix_s, "-")));
+    const char *basis =
+        e->cal ? "" : "published latencies of other devices (hwdb/published.tsv); no calibration";
+    for (unsigned i = 0; e->cal && i < OC_EVIDENCE_COUNT; i++)
         if (t->share[i] > 0)
             basis = oc_printf(&o->arena, "%s%s%s %.1f %%", basis, *basis ? ", " : "", oc_evidence_name(i),
                               100 * t->share[i]);
@@ -261,7 +263,7 @@ static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size
 static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate *e)
 {
     const struct oc_model_prediction *t = &e->total;
-    bool point = e->cal && t->t_s > 0;
+    bool point = (e->cal || e->pooled) && t->t_s > 0;
     double none = (double)NAN;
     oc_key_object(w, "total");
     oc_key_double(w, "bound_s", e->info->bound_ns * 1e-9);

@@ -73,7 +73,7 @@ static struct oc_device_info *device_info(const char *id, const char *name, cons
 /* Launches are slow, memory is fast. */
 static struct oc_device wide(void)
 {
-    struct oc_device d = {.info = device_info("wide", "Wide", "gpu"),
+    struct oc_device d = {.info = device_info("wide", "Wide", "npu"),
                           .level = &wide_dram,
                           .n_level = 1,
                           .overhead = &us100,
@@ -389,6 +389,58 @@ static void calibrated_device_has_an_estimate(void **state)
     unload(&l);
 }
 
+/* A GPU has the estimate from published latencies: one product of 8,192 N FLOPs and 512 N + 16,384 bytes, and
+ * between analyzed batches the interpolated one. `estimate` prints the same. */
+static void gpu_without_a_calibration_has_the_estimate_from_published_latencies(void **state)
+{
+    (void)state;
+    static const int64_t batch[] = {1, 64};
+    static const struct oc_hw_figure teraflop = {.value = 1e12},
+                                     us5 = {.value = 5e-6, .basis = OC_BASIS_ASSUMED};
+    struct loaded l = load_product("float[N,64]");
+    struct oc_device gpu = wide(), none = wide();
+    gpu.info->kind = none.info->kind = "gpu";
+    none.info->id = "none";
+    gpu.overhead = &us5; /* an assumption: the fitted launch time is used */
+    gpu.peak[OC_HW_VECTOR][OC_CLASS_F32] = &teraflop;
+    none.peak[OC_HW_VECTOR][OC_CLASS_F32] = NULL;
+    const struct oc_device *const device[] = {&gpu, &none};
+    struct oc_rank *r =
+        rank(&l, (struct oc_rank_opts){.device = device, .n_device = 2, .batch = batch, .n_batch = 2});
+    for (size_t i = 0; i < 2; i++) {
+        const struct oc_bind bind[] = {{"N", batch[i]}};
+        const struct oc_analyze_opts analyze = {.bind = bind, .n_bind = 1};
+        const struct oc_rank_row *row;
+        struct oc_analysis *an;
+        struct oc_estimate *e;
+        struct oc_err err;
+        double n = (double)batch[i], launch = 8.5e-6,
+               t = 8192 * n / 0.75e12 + (512 * n + 16384) / 0.72 / 100e9 + launch;
+        oc_rank_rows(r, i, NULL, &row);
+        assert_ptr_equal(row[0].device, &gpu);
+        assert_near(row[0].mid_ns, t * 1e9);
+        assert_near(row[0].lo_ns, t * exp(-0.55) * 1e9);
+        assert_near(row[0].hi_ns, t * exp(0.65 + 0.6) * 1e9); /* launches are more than a quarter */
+        assert_string_equal(row[1].missing, "no vector f32 peak");
+        assert_int_equal(r->table[i].whole[0].evidence, OC_SPAN_PUBLISHED);
+        assert_int_equal(oc_analyze(l.model, &analyze, &an, &err), 0);
+        assert_int_equal(oc_estimate_make(an, &gpu, NULL, &e, &err), 0);
+        assert_near(oc_estimate_info(e)->time_ns, row[0].mid_ns);
+        assert_near(oc_estimate_info(e)->low_ns, row[0].lo_ns);
+        assert_near(oc_estimate_info(e)->high_ns, row[0].hi_ns);
+        oc_estimate_free(e);
+        oc_analysis_free(an);
+    }
+    oc_rank_free(r);
+    gpu.overhead = &us100; /* measured */
+    r = rank(&l, (struct oc_rank_opts){.device = device, .n_device = 2});
+    const struct oc_rank_row *row;
+    oc_rank_rows(r, 0, NULL, &row);
+    assert_near(row[0].mid_ns, (8192 / 0.75e12 + 16896 / 0.72 / 100e9 + 106.2e-6) * 1e9);
+    oc_rank_free(r);
+    unload(&l);
+}
+
 /* ---- unknown values ---- */
 
 static void device_without_peak_or_bandwidth_has_no_time(void **state)
@@ -631,6 +683,7 @@ int main(void)
         cmocka_unit_test(caches_are_an_option),
         cmocka_unit_test(recast_changes_bytes_and_peaks),
         cmocka_unit_test(calibrated_device_has_an_estimate),
+        cmocka_unit_test(gpu_without_a_calibration_has_the_estimate_from_published_latencies),
         cmocka_unit_test(device_without_peak_or_bandwidth_has_no_time),
         cmocka_unit_test(at_most_one_percent_of_operations_without_a_peak_is_ignored),
         cmocka_unit_test(rejects_invalid_options),

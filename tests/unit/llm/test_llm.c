@@ -287,7 +287,7 @@ static void llama_7b_on_three_devices_equals_hand_calculation(void **state)
         check_roof(&c.l->device[i], peak[i], bandwidth[i]);
         check_fit(c.l, &c.l->device[i]);
     }
-    /* Orin's file has no float16 peak of the vector unit: those operations are reported, not counted. */
+    /* No file has a peak for one-bit values: those operations are reported, not counted. */
     assert_string_equal(c.l->device[2].left_out, "b1");
     case_free(&c);
     oc_hwdb_free(d.db);
