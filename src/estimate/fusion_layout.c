@@ -257,7 +257,7 @@ void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out)
 {
     struct layout l = {f, out};
     for (uint32_t i = 0; i < f->n_group; i++) {
-        if (f->group[i].gone || f->group[i].out == OC_NONE)
+        if (f->group[i].gone || f->group[i].out == OC_NONE || f->group[i].integers)
             continue;
         visit(&l, i);
     }

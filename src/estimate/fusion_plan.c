@@ -123,7 +123,7 @@ double oc_fuse_elements(const struct oc_fuse *f, uint32_t value)
     return n;
 }
 
-static void fusion_plan_add_node(struct oc_fuse *f, struct oc_fuse_group *g, uint32_t node)
+void oc_fuse_add_node(struct oc_fuse *f, struct oc_fuse_group *g, uint32_t node)
 {
     if (g->n_node == g->cap) {
         uint32_t cap = g->cap ? 2 * g->cap : 2;
@@ -143,7 +143,7 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
     if (into == from)
         return;
     for (uint32_t i = 0; i < b->n_node; i++) {
-        fusion_plan_add_node(f, a, b->node[i]);
+        oc_fuse_add_node(f, a, b->node[i]);
         f->owner[b->node[i]] = into;
     }
     a->activated |= b->activated;
@@ -259,7 +259,7 @@ static void make_groups(struct oc_fuse *f)
             struct oc_fuse_group *group = &f->group[f->n_group];
             *group = (struct oc_fuse_group){
                 .core = i, .type = m->node[i].op_type, .out = m->node[i].n_out ? m->node[i].out[0] : OC_NONE};
-            fusion_plan_add_node(f, group, i);
+            oc_fuse_add_node(f, group, i);
             f->owner[i] = f->n_group++;
         }
 }
@@ -323,12 +323,16 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
     if (rules != OC_FUSE_NONE)
         oc_fuse_simplify(&f);
     make_groups(&f);
+    if (rules == OC_FUSE_ORT_CPU)
+        oc_fuse_qdq(&f);
     if (rules != OC_FUSE_NONE) {
         oc_fuse_patterns(&f);
         oc_fuse_chains(&f);
     }
-    if (rules == OC_FUSE_ORT_CPU)
+    if (rules == OC_FUSE_ORT_CPU) {
         oc_fuse_layout(&f, &inserted);
+        oc_fuse_qdq_layout(&f, &inserted);
+    }
     *out = (struct oc_kernel_list){.item =
                                        OC_NEW_ARRAY(arena, f.n_group + inserted.n + 1, struct oc_kernel_use)};
     emit(&f, out);

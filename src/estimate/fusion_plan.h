@@ -40,6 +40,7 @@ struct oc_fuse_group {
     bool activated;   /* already has an activation: nothing more is fused after it */
     bool summed;      /* has a residual */
     bool blocked;     /* computes in the blocked layout */
+    bool integers;    /* a kernel of a quantized model */
     bool gone;        /* merged into another group */
 };
 
@@ -76,12 +77,16 @@ uint32_t oc_fuse_input(const struct oc_fuse *f, uint32_t node, uint32_t slot); /
 bool oc_fuse_const(const struct oc_fuse *f, uint32_t value);
 const struct oc_shape *oc_fuse_shape(const struct oc_fuse *f, uint32_t value); /* the constant, or NULL */
 double oc_fuse_elements(const struct oc_fuse *f, uint32_t value);              /* -1: unknown */
+void oc_fuse_add_node(struct oc_fuse *f, struct oc_fuse_group *g, uint32_t node);
 /* Merges `from` into `into`, whose output becomes the value `out`. */
 void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out, const char *rule,
                    const char *type);
 
 bool oc_fuse_launched(const struct oc_fuse *f, uint32_t node); /* neither folded nor in a branch not taken */
 void oc_fuse_simplify(struct oc_fuse *f); /* fusion_rules.c: runs before groups are made */
+void oc_fuse_qdq(struct oc_fuse *f);      /* fusion_qdq.c: integer kernels of quantized models */
+/* and the Transposes around those with channels last; appended to the list */
+void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out);
 void oc_fuse_patterns(struct oc_fuse *f); /* fusion_rules.c: norms, GELUs */
 void oc_fuse_chains(struct oc_fuse *f);   /* fusion_rules.c: producer-consumer rules */
 /* fusion_layout.c: blocked convolutions with residuals; inserted kernels are appended to the list */

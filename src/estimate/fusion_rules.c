@@ -453,6 +453,12 @@ static bool matrix_bias(const struct link *l)
            oc_fuse_elements(l->f, l->other) <= oc_fuse_elements(l->f, l->g->out);
 }
 
+static bool foldable_matrix(const struct link *l)
+{
+    const struct oc_shape *a = oc_fuse_shape(l->f, oc_fuse_input(l->f, l->g->core, 0));
+    return foldable(l) && a && a->rank == 2;
+}
+
 static bool any_bias(const struct link *l)
 {
     const struct oc_shape *s = oc_fuse_shape(l->f, l->other);
@@ -534,14 +540,18 @@ static const struct {
     {0, ORT, "conv+bias", " Conv ", " Add ", conv_shift, NULL, false, false, false},
     {0, GEN, "conv+bias", " Conv ConvTranspose ", " Add Mul ", per_channel, NULL, false, false, false},
     {0, GEN, "conv+bn", " ConvTranspose ", " BatchNormalization ", foldable, NULL, false, false, false},
+    {0, ORT, "matmul+bn", " MatMul ", " BatchNormalization ", foldable_matrix, "Gemm", false, false, false},
     {0, ORT, "matmul+bias", " MatMul ", " Add ", matrix_bias, "Gemm", false, false, false},
     {0, GEN, "matmul+bias", " MatMul Gemm ", " Add ", any_bias, NULL, false, false, false},
     {1, ORT, "bias+gelu", " Add ", " Gelu ", bias_of_gelu, "BiasGelu", true, false, true},
     {1, ORT, "bias+gelu", " Add ", " FastGelu ", bias_of_gelu, "FastGelu", true, false, true},
     {1, BOTH, "x*sigmoid", " Sigmoid ", " Mul ", gates_itself, "QuickGelu", true, false, false},
-    {1, ORT, "conv+act", " Conv ", ACTIVATIONS, accepts_activation, "FusedConv", true, false, false},
+    {1, ORT, "conv+act", " Conv ", ACTIVATIONS " HardSwish ", accepts_activation, "FusedConv", true, false,
+     false},
     {1, ORT, "conv+act", " Conv ", " Clip ", clip_is_constant, "FusedConv", true, false, false},
-    {1, ORT, "gemm+act", " Gemm ", ACTIVATIONS, accepts_activation, "FusedGemm", true, false, false},
+    {1, ORT, "gemm+act", " Gemm ", ACTIVATIONS " Elu Selu Softplus Softsign ", accepts_activation,
+     "FusedGemm", true, false, false},
+    {1, ORT, "bn+act", " BatchNormalization ", " Relu ", accepts_activation, NULL, true, false, false},
     {1, ORT, "matmul*scale", " MatMul FusedMatMul ", " Mul Div ", scaled_product, "FusedMatMul", false, false,
      false},
     {1, ORT, "scale*matmul", " Mul Div ", " MatMul FusedMatMul ", factor_before, "FusedMatMul", false, false,

@@ -267,6 +267,99 @@ static void generic_rules_fuse_element_wise_operators(void **state)
     assert_string_equal(oc_fusion_rules_name(OC_FUSE_ORT_CPU), "onnxruntime");
 }
 
+static void quantize(struct oc_builder *b, const char *type, const char *name, const char *in,
+                     const char *out)
+{
+    char inputs[64];
+    snprintf(inputs, sizeof(inputs), "%s,scale,zero", in);
+    oc_b_node(b, type, name, inputs, out, "");
+}
+
+/* In QDQ form: a convolution with its Relu and a residual Add, both reading q1 through one DequantizeLinear,
+ * which is copied; a pool on integers; a product without QuantizeLinear after it. Integer kernels with
+ * channels last: x enters, the pool's result leaves: 2 * 64 * 8 * 8 and 2 * 64 * 4 * 4 bytes. */
+static void quantized_operators_are_integer_kernels(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,64,8,8]");
+    oc_b_init(b, "w", "int8[64,64,3,3]");
+    oc_b_init(b, "u", "int8[4,10]");
+    oc_b_init(b, "scale", "float[]{0.1}");
+    oc_b_init(b, "zero", "int8[]{0}");
+    quantize(b, "QuantizeLinear", "q1", "x", "a");
+    quantize(b, "DequantizeLinear", "d1", "a", "b");
+    quantize(b, "DequantizeLinear", "dw", "w", "wf");
+    oc_b_node(b, "Conv", "conv", "b,wf", "c", "pads=1,1,1,1");
+    oc_b_node(b, "Relu", "relu", "c", "d", "");
+    quantize(b, "QuantizeLinear", "q2", "d", "e");
+    quantize(b, "DequantizeLinear", "d2", "e", "f");
+    oc_b_node(b, "Add", "add", "f,b", "g", "");
+    quantize(b, "QuantizeLinear", "q3", "g", "h");
+    quantize(b, "DequantizeLinear", "d3", "h", "i");
+    oc_b_node(b, "MaxPool", "pool", "i", "j", "kernel_shape=2,2 strides=2,2");
+    quantize(b, "QuantizeLinear", "q4", "j", "k");
+    quantize(b, "DequantizeLinear", "d4", "k", "l");
+    quantize(b, "DequantizeLinear", "du", "u", "uf");
+    oc_b_node(b, "MatMul", "matmul", "l,uf", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "q1 | d1+conv+relu+q2 | d1+d2+add+q3 | d3+pool+q4 | "
+                                                     "d4+matmul | reorder 8192 | reorder 2048");
+}
+
+/* A float operator keeps its DequantizeLinear; so does an Add with a bias of 32 bits. */
+static void float_operators_keep_their_dequantizers(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "a", "int8[1,64]");
+    oc_b_input(b, "t", "int32[64]");
+    oc_b_init(b, "scale", "float[]{0.1}");
+    oc_b_init(b, "zero", "int8[]{0}");
+    quantize(b, "DequantizeLinear", "d1", "a", "b");
+    oc_b_node(b, "Erf", "erf", "b", "c", "");
+    quantize(b, "QuantizeLinear", "q1", "c", "y");
+    oc_b_node(b, "DequantizeLinear", "d2", "t,scale", "u", "");
+    oc_b_node(b, "Add", "add", "b,u", "v", "");
+    quantize(b, "QuantizeLinear", "q2", "v", "z");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "z", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "d1 | erf | q1 | d2 | add | q2");
+}
+
+/* Dynamic quantization of a product, as onnxruntime.quantization writes it. */
+static void dynamic_quantization_is_one_kernel(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,64]");
+    oc_b_init(b, "w", "int8[64,32]");
+    oc_b_init(b, "ws", "float[]{0.1}");
+    oc_b_init(b, "wz", "int8[]{0}");
+    oc_b_init(b, "bias", "float[32]");
+    oc_b_node(b, "DynamicQuantizeLinear", "quant", "x", "a,as,az", "");
+    oc_b_node(b, "Mul", "scales", "as,ws", "s", "");
+    oc_b_node(b, "MatMulInteger", "matmul", "a,w,az,wz", "c", "");
+    oc_b_node(b, "Cast", "cast", "c", "d", "to=1");
+    oc_b_node(b, "Mul", "scaled", "d,s", "e", "");
+    oc_b_node(b, "Add", "add", "e,bias", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "quant+scales+matmul+cast+scaled+add");
+}
+
+/* Activations that FusedGemm and the convolutions of this runtime have. */
+static void products_take_more_activations(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,64]");
+    oc_b_init(b, "w", "float[64,32]");
+    oc_b_node(b, "Gemm", "gemm", "x,w", "a", "");
+    oc_b_node(b, "Elu", "elu", "a", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "gemm+elu");
+}
+
 static int drop_text(void **state)
 {
     (void)state;
@@ -287,6 +380,10 @@ int main(void)
         cmocka_unit_test(nodes_without_effect_have_no_kernel),
         cmocka_unit_test(equal_nodes_are_one_kernel),
         cmocka_unit_test(generic_rules_fuse_element_wise_operators),
+        cmocka_unit_test(quantized_operators_are_integer_kernels),
+        cmocka_unit_test(float_operators_keep_their_dequantizers),
+        cmocka_unit_test(dynamic_quantization_is_one_kernel),
+        cmocka_unit_test(products_take_more_activations),
     };
     return cmocka_run_group_tests(tests, NULL, drop_text);
 }

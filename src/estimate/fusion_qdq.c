@@ -1,0 +1,282 @@
+/* Quantized models in QDQ form: ONNX Runtime turns an operator between DequantizeLinear and QuantizeLinear
+ * into one integer kernel (its QDQ selectors and actions, level "extended"). A DequantizeLinear with several
+ * readers is copied: it belongs to the kernel of each of them. */
+#include "estimate/fusion_plan.h"
+
+/* How an operator is replaced. inputs: slots that must come from a DequantizeLinear, 0: all. */
+struct replacement {
+    const char *types;  /* " Conv " */
+    unsigned inputs;    /* data inputs */
+    bool bias;          /* slot 2 may be quantized too, or absent */
+    const char *result; /* with a QuantizeLinear after it; NULL: the operator itself, on integers */
+    const char *floats; /* without one; NULL: not replaced */
+};
+
+static const struct replacement replacements[] = {
+    {" Conv ", 2, true, "QLinearConv", NULL},
+    {" MatMul ", 2, false, "QLinearMatMul", "MatMulIntegerToFloat"},
+    {" Gemm ", 2, true, "QGemm", "QGemm"},
+    {" Add ", 2, false, "QLinearAdd", NULL},
+    {" Mul ", 2, false, "QLinearMul", NULL},
+    {" AveragePool ", 1, false, "QLinearAveragePool", NULL},
+    {" GlobalAveragePool ", 1, false, "QLinearGlobalAveragePool", NULL},
+    {" LeakyRelu ", 1, false, "QLinearLeakyRelu", NULL},
+    {" Sigmoid ", 1, false, "QLinearSigmoid", NULL},
+    {" Softmax ", 1, false, "QLinearSoftmax", NULL},
+    {" Concat ", 0, false, "QLinearConcat", NULL},
+    {" MaxPool Reshape Flatten Transpose Squeeze Unsqueeze Gather Resize Slice Expand DepthToSpace "
+     "SpaceToDepth "
+     "Identity ",
+     1, false, NULL, NULL},
+};
+
+static const struct replacement *replacement_of(const struct oc_fuse *f, uint32_t node)
+{
+    for (size_t i = 0; i < OC_COUNT(replacements); i++)
+        if (oc_fuse_is(f, node, replacements[i].types))
+            return &replacements[i];
+    return NULL;
+}
+
+/* The DequantizeLinear that makes the value, also of constants; OC_NONE: another operator. */
+static uint32_t dequantizer(const struct oc_fuse *f, uint32_t value)
+{
+    uint32_t node = value == OC_NONE ? OC_NONE : f->m->value[value].producer;
+    return node != OC_NONE && oc_fuse_is(f, node, " DequantizeLinear ") ? node : OC_NONE;
+}
+
+/* The same, of integers that the kernels for activations and weights take: not of a bias of 32 bits. */
+static uint32_t narrow_dequantizer(const struct oc_fuse *f, uint32_t value)
+{
+    uint32_t node = dequantizer(f, value), x = node == OC_NONE ? OC_NONE : f->m->node[node].in[0];
+    return x != OC_NONE && oc_dtype_info(f->a->type[x].dtype)->bits <= 16 ? node : OC_NONE;
+}
+
+static bool inputs_quantized(const struct oc_fuse *f, uint32_t node, const struct replacement *r)
+{
+    const struct oc_node *n = &f->m->node[node];
+    unsigned count = r->inputs ? r->inputs : n->n_in;
+    if (n->n_in < count || !count)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (narrow_dequantizer(f, oc_fuse_input(f, node, i)) == OC_NONE)
+            return false;
+    uint32_t bias = r->bias ? oc_fuse_input(f, node, 2) : OC_NONE;
+    return bias == OC_NONE || dequantizer(f, bias) != OC_NONE;
+}
+
+/* The QuantizeLinear after the node, if it is the only reader. A Relu or Clip between them is left to the
+ * range of the integers: *between. */
+static uint32_t quantizer(const struct oc_fuse *f, uint32_t node, uint32_t *between)
+{
+    *between = OC_NONE;
+    uint32_t user = oc_fuse_user(f, f->m->node[node].out[0]);
+    if (user != OC_NONE && oc_fuse_is(f, user, " Relu Clip ")) {
+        *between = user;
+        user = oc_fuse_user(f, f->m->node[user].out[0]);
+    }
+    return user != OC_NONE && oc_fuse_is(f, user, " QuantizeLinear ") ? user : OC_NONE;
+}
+
+static void take_dequantizers(struct oc_fuse *f, uint32_t node, const struct replacement *r)
+{
+    const struct oc_node *n = &f->m->node[node];
+    struct oc_fuse_group *g = &f->group[f->owner[node]];
+    unsigned count = r->inputs ? r->inputs + r->bias : n->n_in;
+    for (unsigned i = 0; i < count && i < n->n_in; i++) {
+        uint32_t dq = dequantizer(f, oc_fuse_input(f, node, i));
+        bool twice = dq == OC_NONE || f->owner[dq] == OC_NONE;
+        for (uint32_t k = 0; k < g->n_node && !twice; k++)
+            twice = g->node[k] == dq;
+        if (!twice && g->n_node < OC_FUSE_MAX)
+            oc_fuse_add_node(f, g, dq);
+    }
+}
+
+/* Makes the integer kernel of a node. */
+static void replace(struct oc_fuse *f, uint32_t node)
+{
+    const struct replacement *r = replacement_of(f, node);
+    uint32_t between, group = f->owner[node];
+    if (!r || group == OC_NONE || !f->m->node[node].n_out || !inputs_quantized(f, node, r))
+        return;
+    uint32_t q = quantizer(f, node, &between);
+    if (q == OC_NONE && !r->floats)
+        return;
+    take_dequantizers(f, node, r);
+    f->group[group].rule = "qdq";
+    f->group[group].integers = true;
+    f->group[group].activated = true;
+    if (q == OC_NONE) {
+        f->group[group].type = r->floats;
+        return;
+    }
+    uint32_t out = f->m->node[q].out[0];
+    if (between != OC_NONE)
+        oc_fuse_merge(f, group, f->owner[between], out, "qdq", NULL);
+    oc_fuse_merge(f, group, f->owner[q], out, "qdq", r->result);
+    f->group[group].activated = true;
+}
+
+static bool has_node(const struct oc_fuse_group *g, uint32_t node)
+{
+    for (uint32_t i = 0; i < g->n_node; i++)
+        if (g->node[i] == node)
+            return true;
+    return false;
+}
+
+/* A DequantizeLinear whose readers are all integer kernels does not run. */
+static void drop_dequantizer(struct oc_fuse *f, uint32_t dq)
+{
+    const struct oc_graph_index *x = &f->maker.x;
+    uint32_t v = f->m->node[dq].out[0];
+    if (v == OC_NONE || f->m->value[v].graph_output || x->use_first[v] == x->use_first[v + 1])
+        return;
+    for (uint32_t i = x->use_first[v]; i < x->use_first[v + 1]; i++) {
+        uint32_t owner = f->owner[x->use[i]];
+        if (owner == OC_NONE || owner == f->owner[dq] || !has_node(&f->group[owner], dq))
+            return;
+    }
+    f->group[f->owner[dq]].gone = true;
+    f->group[f->owner[dq]].n_node = 0;
+}
+
+/* ---- channels last ---------------------------------------------------------------------------------- */
+
+/* Integer convolutions compute with channels last: Transposes are inserted where a value enters or leaves the
+ * operators that keep this layout. */
+
+#define NHWC " QLinearConv "
+#define KEEP_NHWC                                                                                            \
+    " MaxPool QLinearAdd QLinearMul QLinearAveragePool QLinearGlobalAveragePool QLinearLeakyRelu "           \
+    "QLinearSigmoid QLinearConcat "
+
+static uint32_t group_of(const struct oc_fuse *f, uint32_t value)
+{
+    uint32_t node = value == OC_NONE ? OC_NONE : f->m->value[value].producer;
+    return node == OC_NONE ? OC_NONE : f->owner[node];
+}
+
+/* The integer tensor that slot `slot` of the kernel reads. */
+static uint32_t integers(const struct oc_fuse *f, uint32_t core, uint32_t slot)
+{
+    uint32_t dq = dequantizer(f, oc_fuse_input(f, core, slot));
+    return dq == OC_NONE ? OC_NONE : oc_fuse_input(f, dq, 0);
+}
+
+static bool keeps_layout(const struct oc_fuse *f, const struct oc_fuse_group *g, const bool *last)
+{
+    if (g->gone || !g->integers)
+        return false;
+    if (oc_fuse_group_is(g, NHWC))
+        return true;
+    if (!oc_fuse_group_is(g, KEEP_NHWC))
+        return false;
+    for (uint32_t i = 0; i < f->m->node[g->core].n_in; i++) {
+        uint32_t from = group_of(f, integers(f, g->core, i));
+        if (from != OC_NONE && last[from])
+            return true;
+    }
+    return false;
+}
+
+static void insert_transpose(const struct oc_fuse *f, uint32_t value, struct oc_kernel_list *out)
+{
+    double n = oc_fuse_elements(f, value);
+    bool known = n >= 0 && n < 1e18;
+    struct oc_kernel_use *u = &out->item[out->n++];
+    *u = (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .rule = "layout", .known = known};
+    u->kernel = (struct oc_kernel){.cls = OC_KC_TRANSPOSE,
+                                   .dtype = OC_CLASS_I8,
+                                   .node = OC_NONE,
+                                   .label = f->m->value[value].name,
+                                   .rd_act = known ? (uint64_t)n : 0,
+                                   .wr = known ? (uint64_t)n : 0};
+    u->kernel.work.bytes = u->kernel.rd_act + u->kernel.wr;
+    u->kernel.work.launches = 1;
+    u->kernel.work.unknown = !known;
+    u->why = known ? NULL : "its shape is unknown";
+    u->kernel.signature = known ? oc_kernel_signature_inserted(&u->kernel, "Transpose") : 0;
+}
+
+void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out)
+{
+    bool *last = OC_NEW_ARRAY(f->arena, (size_t)f->n_group + 1, bool);
+    bool *moved = OC_NEW_ARRAY(f->arena, (size_t)f->m->n_value + 1, bool);
+    for (uint32_t i = 0; i < f->n_group; i++)
+        last[i] = keeps_layout(f, &f->group[i], last);
+    for (uint32_t i = 0; i < f->n_group; i++) {
+        const struct oc_fuse_group *g = &f->group[i];
+        if (g->gone || !g->n_node)
+            continue;
+        for (uint32_t k = 0; k < f->m->node[g->core].n_in; k++) {
+            uint32_t v = integers(f, g->core, k);
+            v = v == OC_NONE ? oc_fuse_input(f, g->core, k) : v;
+            const struct oc_shape *s = oc_fuse_shape(f, v);
+            uint32_t from = group_of(f, v);
+            bool was = from != OC_NONE && last[from];
+            if (was == last[i] || oc_fuse_const(f, v) || !s || s->rank < 3 || moved[v])
+                continue;
+            moved[v] = true;
+            insert_transpose(f, v, out);
+        }
+    }
+}
+
+/* ---- dynamic quantization ----------------------------------------------------------------------------- */
+
+static uint32_t only_user(const struct oc_fuse *f, uint32_t node, const char *types)
+{
+    uint32_t user = node == OC_NONE ? OC_NONE : oc_fuse_user(f, f->m->node[node].out[0]);
+    return user != OC_NONE && f->owner[user] != OC_NONE && oc_fuse_is(f, user, types) ? user : OC_NONE;
+}
+
+/* MatMulInteger, Cast, Mul with the scales' product, and a bias: a kernel of floats; with the
+ * DynamicQuantizeLinear before it, if nothing else reads that. */
+static void dynamic_product(struct oc_fuse *f, uint32_t product)
+{
+    uint32_t cast = only_user(f, product, " Cast "), scaled = only_user(f, cast, " Mul ");
+    uint32_t x = oc_fuse_input(f, product, 0), into = f->owner[product];
+    uint32_t quantize = x == OC_NONE ? OC_NONE : f->m->value[x].producer;
+    if (scaled == OC_NONE || quantize == OC_NONE || !oc_fuse_is(f, quantize, " DynamicQuantizeLinear ") ||
+        f->owner[quantize] == OC_NONE || f->m->node[quantize].n_out < 3)
+        return;
+    uint32_t a = oc_fuse_input(f, scaled, 0), b = oc_fuse_input(f, scaled, 1);
+    uint32_t scale = a == f->m->node[cast].out[0] ? b : a;
+    uint32_t scales = scale == OC_NONE ? OC_NONE : f->m->value[scale].producer;
+    if (scales == OC_NONE || !oc_fuse_is(f, scales, " Mul ") || f->owner[scales] == OC_NONE)
+        return;
+    uint32_t out = f->m->node[scaled].out[0], bias = only_user(f, scaled, " Add ");
+    bool alone = oc_fuse_users(f, f->m->node[quantize].out[0]) == 1;
+    oc_fuse_merge(f, into, f->owner[scales], out, "dynamic quantization", NULL);
+    oc_fuse_merge(f, into, f->owner[cast], out, "dynamic quantization", NULL);
+    oc_fuse_merge(f, into, f->owner[scaled], out, "dynamic quantization", "MatMulIntegerToFloat");
+    uint32_t p = bias == OC_NONE ? OC_NONE : oc_fuse_input(f, bias, 0),
+             q = bias == OC_NONE ? OC_NONE : oc_fuse_input(f, bias, 1);
+    const struct oc_shape *s = bias == OC_NONE ? NULL : oc_fuse_shape(f, oc_fuse_const(f, p) ? p : q);
+    if (s && oc_fuse_const(f, p) != oc_fuse_const(f, q) && s->rank == 1)
+        oc_fuse_merge(f, into, f->owner[bias], f->m->node[bias].out[0], "dynamic quantization", NULL);
+    if (alone)
+        oc_fuse_merge(f, into, f->owner[quantize], f->group[into].out, "dynamic quantization",
+                      "DynamicQuantizeMatMul");
+    f->group[into].activated = true;
+}
+
+void oc_fuse_qdq(struct oc_fuse *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->m->n_node; i++)
+        if (f->owner[i] != OC_NONE && oc_fuse_is(f, i, " MatMulInteger "))
+            dynamic_product(f, i);
+    for (uint32_t i = 0; i < f->m->n_node && !any; i++)
+        any = f->owner[i] != OC_NONE && oc_fuse_is(f, i, " DequantizeLinear ");
+    if (!any)
+        return;
+    for (uint32_t i = 0; i < f->m->n_node; i++)
+        if (f->owner[i] != OC_NONE && !f->group[f->owner[i]].rule)
+            replace(f, i);
+    for (uint32_t i = 0; i < f->m->n_node; i++)
+        if (f->owner[i] != OC_NONE && !f->group[f->owner[i]].gone && oc_fuse_is(f, i, " DequantizeLinear "))
+            drop_dequantizer(f, i);
+}
