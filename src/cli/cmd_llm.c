@@ -6,6 +6,7 @@
 #include "cli/devices.h"
 #include "cli/output.h"
 #include "cli/arguments.h"
+#include "onnxcost/estimate.h"
 #include "onnxcost/llm.h"
 
 enum { MAX_DEVICES = 64 };
@@ -15,6 +16,7 @@ struct view {
     struct cli_shapes shapes;
     struct oc_model *model, *draft;
     struct cli_devices devices;
+    struct oc_calibration *calibration;
     struct oc_llm *llm;
 };
 
@@ -65,6 +67,10 @@ static int llm_make(struct view *v)
         return rc;
     if (v->o->draft && (rc = cli_load_model(v->o->draft, v->o, &v->draft)) != 0)
         return rc;
+    if (!v->o->hw.n && (v->o->as || v->o->calibration || v->o->cache))
+        return cli_fail(CLI_USAGE, "--as, --cache and --calibration need a device: name it with --hw");
+    if (v->o->calibration && oc_calibration_load(v->o->calibration, &v->calibration, &err))
+        return cli_fail_err(&err);
     struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->shapes);
     struct oc_llm_opts opts = {.analyze = &analyze,
                                .batch = batch,
@@ -77,7 +83,10 @@ static int llm_make(struct view *v)
                                .link = v->o->link,
                                .draft = v->draft,
                                .acceptance = v->o->acceptance,
-                               .draft_tokens = v->o->draft_tokens.v};
+                               .draft_tokens = v->o->draft_tokens.v,
+                               .as = v->o->as,
+                               .cache = !v->o->cache || strcmp(v->o->cache, "off") != 0,
+                               .calibration = v->calibration};
     return oc_llm_make(v->model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -102,6 +111,7 @@ int cmd_llm(const struct cli_opts *o)
     cli_shapes_free(&v.shapes);
     oc_model_free(v.model);
     oc_model_free(v.draft);
+    oc_calibration_free(v.calibration);
     cli_devices_free(&v.devices);
     return rc;
 }

@@ -59,7 +59,7 @@ const struct cli_option cli_options[] = {
     {"no-tf32", 0, CLI_FLAG,
      CLI_COST | CLI_LLM | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, NULL, NULL, NULL,
      "f32 products at the f32 peak, not at the TF32 peak of the device", NULL, AT(no_tf32)},
-    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE | CLI_DIFF, "on|off", NULL, "on",
+    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_COMPARE | CLI_DIFF, "on|off", NULL, "on",
      "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; off: all "
      "bytes move to and from DRAM",
      NULL, AT(cache)},
@@ -141,7 +141,7 @@ const struct cli_option cli_options[] = {
      "predicted latency if the operators of KEY (type, class, name pattern, or all) ran at 80 % of their "
      "roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)",
      NULL, AT(what_if)},
-    {"as", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE | CLI_ESTIMATE,
+    {"as", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_COMPARE | CLI_ESTIMATE,
      "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights", NULL, NULL,
      "predicted time of the model in this data type", NULL, AT(as)},
     {"fuse", 0, CLI_CHOICE, CLI_COST, "elementwise", NULL, NULL,
@@ -306,7 +306,7 @@ const struct cli_option cli_options[] = {
 
     {"dump-samples", 0, CLI_FLAG, CLI_CALIBRATE, NULL, NULL, NULL,
      "print only the measured kernels with their features, as CSV or JSON", "Estimates", AT(dump_samples)},
-    {"calibration", 0, CLI_TEXT, CLI_ESTIMATE | CLI_COMPARE | CLI_CHECK, "FILE", NULL, NULL,
+    {"calibration", 0, CLI_TEXT, CLI_LLM | CLI_ESTIMATE | CLI_COMPARE | CLI_CHECK, "FILE", NULL, NULL,
      "calibration file from calibrate; without it the estimate is an interval", NULL, AT(calibration)},
     {"fusion", 0, CLI_CHOICE, CLI_ESTIMATE | CLI_CHECK, "onnxruntime|generic|none", NULL,
      "as fits calibration and device", "assumed fusion rules of the runtime, if no profile is given", NULL,

@@ -200,3 +200,21 @@ void oc_recast_finish(const struct oc_recasting *sum, struct oc_work *work)
     w.bytes = recast_scale(read, sum->before[ACT], sum->after[ACT]) + w.weight_bytes + w.written;
     *work = w;
 }
+
+void oc_recast_sum(const struct oc_recast *to, const struct oc_analysis *a, uint32_t node,
+                   struct oc_work *sum)
+{
+    struct oc_work w = {0};
+    struct oc_recasting one = {0}, all = {.work = *sum};
+    oc_work_add(&w, &a->cost[node]);
+    if (to) {
+        oc_recast_add(to, a, &node, 1, &one);
+        oc_recast_finish(&one, &w);
+    }
+    recast_add_work(&all, &w);
+    recast_add(&all, &all.work.bytes, w.bytes);
+    recast_add(&all, &all.work.weight_bytes, w.weight_bytes);
+    recast_add(&all, &all.work.written, w.written);
+    recast_add(&all, &all.work.launches, w.launches);
+    *sum = all.work;
+}

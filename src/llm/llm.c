@@ -7,10 +7,29 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
+#include "estimate/calibrate.h"
 #include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 enum { MAX_TOKENS = 1000000, MAX_DEVICES = 64 };
 #define MAX_BATCH INT64_C(1000000000)
+
+/* A calibration is of one of the devices, and of the model's types. */
+static int take_type(struct oc_llm *l, struct oc_err *err)
+{
+    const struct oc_llm_opts *o = &l->opts;
+    bool found = !o->calibration;
+    l->as = o->as ? oc_recast_by_name(o->as) : NULL;
+    if (o->as && !l->as)
+        return oc_recast_unknown(o->as, err);
+    if (l->as && o->calibration)
+        return oc_fail(err, OC_EARG, "a calibration does not apply to the model as %s", o->as);
+    for (size_t i = 0; i < o->n_device && !found; i++)
+        found = !strcmp(oc_device_info(o->device[i])->id, o->calibration->device);
+    return found ? 0
+                 : oc_fail(err, OC_EARG, "the calibration is of '%s', which is not among the devices",
+                           o->calibration->device);
+}
 
 static int llm_take_opts(struct oc_llm *l, const struct oc_llm_opts *given, struct oc_err *err)
 {
@@ -32,7 +51,9 @@ static int llm_take_opts(struct oc_llm *l, const struct oc_llm_opts *given, stru
             return oc_fail(err, OC_EARG, "%s must be from 1 to %lld, not %lld", number[i].name,
                            (long long)number[i].most, (long long)*number[i].v);
     }
-    return o->n_device > MAX_DEVICES ? oc_fail(err, OC_EARG, "more than %d devices", MAX_DEVICES) : 0;
+    if (o->n_device > MAX_DEVICES)
+        return oc_fail(err, OC_EARG, "more than %d devices", MAX_DEVICES);
+    return take_type(l, err);
 }
 
 /* Sizes fixed by the model must equal the requested ones. */
@@ -128,6 +149,8 @@ static int llm_make(struct oc_llm *l, struct oc_err *err)
                        l->decode_failure);
     find_laws(l);
     l->n_device = l->opts.n_device;
+    if (l->n_device)
+        oc_llm_find_bounds(l);
     l->device = OC_NEW_ARRAY(&l->arena, l->n_device, struct oc_llm_device);
     for (size_t i = 0; i < l->n_device; i++) {
         l->device[i].device = l->opts.device[i];

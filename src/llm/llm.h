@@ -7,6 +7,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/rpoly.h"
+#include "estimate/bound.h"
 #include "estimate/roofline.h"
 #include "llm/kv_cache.h"
 #include "onnxcost/llm.h"
@@ -149,8 +150,10 @@ struct oc_llm_limit {
     const char *why;    /* unknown, or never */
 };
 
-struct oc_llm_roof { /* of one run, or of all decode steps */
-    double s, comp_s, mem_s;
+struct oc_llm_roof {                  /* of one run, or of all decode steps */
+    double bound_s;                   /* lower bound (estimate/bound.h) */
+    double time_s, low80_s, high80_s; /* estimate with a calibration; NAN: none */
+    double s, comp_s, mem_s;          /* without fusion, all bytes at DRAM */
     double chip_s,
         chip_mem_s; /* lower bound if activations stay on chip: weights and cache only; its traffic */
     const char *bound;
@@ -175,6 +178,18 @@ struct oc_llm_serving {
     double moved_bytes;        /* cache of a prompt, from a prefill group to a decode group */
     struct oc_llm_serving_row *row;
     uint32_t n_row;
+};
+
+/* The runs whose time is bounded: all decode steps in ranges, each at the bound of its first step, which is
+ * the smallest. */
+enum { OC_LLM_STEP_RANGES = 8 };
+struct oc_llm_bounds {
+    struct oc_bound_load prefill, first, last;
+    struct {
+        struct oc_bound_load load;
+        int64_t n; /* steps */
+    } range[OC_LLM_STEP_RANGES];
+    unsigned n_range;
 };
 
 struct oc_llm_device {
@@ -220,12 +235,16 @@ struct oc_llm {
     double element_bytes;    /* of the cache, and of what devices exchange */
     double link_bytes_per_s; /* NAN: unknown */
     double acceptance;
-    struct oc_llm *draft; /* NULL: none */
+    struct oc_llm *draft;       /* NULL: none */
+    const struct oc_recast *as; /* NULL: the model's types */
+    struct oc_llm_bounds bounds;
 };
 
 /* llm_facts.c: needs kv, sizes; sets facts, weights, assumption. */
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err);
-/* llm_device.c: needs all costs. */
+/* llm_device.c: the lower bounds of the runs on any device. */
+void oc_llm_find_bounds(struct oc_llm *l);
+/* llm_device.c: needs all costs and the bounds. */
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d);
 /* The roofline of one run; *bytes: traffic if activations stay on chip. */
 void oc_llm_roof_at(struct oc_llm *l, const struct oc_device *d, const struct oc_llm_cost *c,

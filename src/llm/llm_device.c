@@ -7,7 +7,10 @@
 #include "base/ck.h"
 #include "base/units.h"
 #include "hw/hwdb.h"
+#include "estimate/calibrate.h"
 #include "llm/llm.h"
+#include "onnxcost.h"
+#include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
 
 /* Counts as polynomials of the sizes, and exact sums over decode steps. Unless a window or another bound
@@ -296,7 +299,10 @@ static double chip_bytes(const struct oc_llm *l, const uint64_t v[OC_LN_COUNT], 
            fresh = (double)f->kv_bytes_per_token * (double)at.batch * (double)at.fresh;
     if (!f->cross_pairs && f->kv_bytes_known && l->sizes.fixed[OC_LLM_PAST] < 0)
         read = fmin(read, whole);
-    return (double)v[OC_LN_READ_WEIGHT] + read + fresh;
+    /* a cache in f32 is halved with all tensors */
+    bool halved =
+        l->as && l->as->bits == 16 && !l->as->weights_only && f->kv_dtype && !strcmp(f->kv_dtype, "float");
+    return (double)v[OC_LN_READ_WEIGHT] + (read + fresh) * (halved ? 0.5 : 1);
 }
 
 static struct oc_llm_roof roof_of(struct held *h, const uint64_t v[OC_LN_COUNT], struct oc_llm_at at)
@@ -318,7 +324,13 @@ static struct oc_llm_roof roof_of(struct held *h, const uint64_t v[OC_LN_COUNT],
 
 static struct oc_llm_roof no_roof(const char *why)
 {
-    return (struct oc_llm_roof){NAN, NAN, NAN, NAN, NAN, oc_bound_name(OC_BOUND_UNKNOWN), why};
+    return (struct oc_llm_roof){.s = NAN,
+                                .comp_s = NAN,
+                                .mem_s = NAN,
+                                .chip_s = NAN,
+                                .chip_mem_s = NAN,
+                                .bound = oc_bound_name(OC_BOUND_UNKNOWN),
+                                .missing = why};
 }
 
 static struct oc_llm_roof roof_of_run(struct held *h, const struct oc_llm_cost *c, struct oc_llm_at at,
@@ -560,6 +572,97 @@ static struct oc_llm_limit first_compute_bound(struct held *h)
 
 /* ---- public functions ------------------------------------------------------------------------------- */
 
+/* ---- lower bounds and estimates --------------------------------------------------------------------- */
+
+static void bound_run(struct oc_llm *l, struct oc_llm_at at, struct oc_bound_load *out)
+{
+    struct oc_analysis *a;
+    struct oc_err unused;
+    *out = (struct oc_bound_load){0};
+    if (oc_llm_analyze(l, at, &a, &unused))
+        return;
+    oc_bound_load_make(a, l->as, &l->arena, out);
+    oc_analysis_free(a);
+}
+
+void oc_llm_find_bounds(struct oc_llm *l)
+{
+    const struct oc_llm_opts *o = &l->opts;
+    struct oc_llm_bounds *b = &l->bounds;
+    if (!l->prefill_failure)
+        bound_run(l, (struct oc_llm_at){o->batch, o->prompt, 0}, &b->prefill);
+    if (l->decode_failure)
+        return;
+    bound_run(l, (struct oc_llm_at){o->batch, 1, o->prompt}, &b->first);
+    bound_run(l, last_run(l, o->batch), &b->last);
+    for (int64_t i = 0; i < OC_LLM_STEP_RANGES; i++) {
+        int64_t from = l->steps_n * i / OC_LLM_STEP_RANGES, to = l->steps_n * (i + 1) / OC_LLM_STEP_RANGES;
+        if (from == to)
+            continue;
+        bound_run(l, (struct oc_llm_at){o->batch, 1, o->prompt + from}, &b->range[b->n_range].load);
+        b->range[b->n_range++].n = to - from;
+    }
+}
+
+static void set_bounds(const struct oc_llm *l, struct oc_llm_device *d)
+{
+    const struct oc_llm_bounds *b = &l->bounds;
+    bool cache = l->opts.cache;
+    d->prefill.bound_s = oc_bound_time(&b->prefill, d->device, cache);
+    d->first.bound_s = oc_bound_time(&b->first, d->device, cache);
+    d->last.bound_s = oc_bound_time(&b->last, d->device, cache);
+    d->all.bound_s = b->n_range || !l->steps_n ? 0 : NAN;
+    for (unsigned i = 0; i < b->n_range; i++)
+        d->all.bound_s += (double)b->range[i].n * oc_bound_time(&b->range[i].load, d->device, cache);
+    d->whole.bound_s = d->prefill.bound_s + d->all.bound_s;
+}
+
+static void estimate_run(const struct oc_llm *l, const struct oc_device *device, struct oc_llm_at at,
+                         struct oc_llm_roof *out)
+{
+    struct oc_analysis *a;
+    struct oc_estimate *e;
+    struct oc_err unused;
+    const struct oc_estimate_opts opts = {.calibration = l->opts.calibration};
+    if (oc_llm_analyze(l, at, &a, &unused))
+        return;
+    if (!oc_estimate_make(a, device, &opts, &e, &unused)) {
+        const struct oc_estimate_info *info = oc_estimate_info(e);
+        out->time_s = info->time_ns * 1e-9;
+        out->low80_s = info->low_ns * 1e-9;
+        out->high80_s = info->high_ns * 1e-9;
+        oc_estimate_free(e);
+    }
+    oc_analysis_free(a);
+}
+
+static void add_estimate(struct oc_llm_roof *sum, const struct oc_llm_roof *part, double times)
+{
+    sum->time_s += times * part->time_s;
+    sum->low80_s += times * part->low80_s;
+    sum->high80_s += times * part->high80_s;
+}
+
+/* Decode steps take the mean of the first and the last one. */
+static void set_estimates(const struct oc_llm *l, struct oc_llm_device *d)
+{
+    const struct oc_llm_opts *o = &l->opts;
+    struct oc_llm_roof *const part[] = {&d->prefill, &d->first, &d->last, &d->all, &d->whole};
+    bool own = o->calibration && !strcmp(o->calibration->device, oc_device_info(d->device)->id);
+    for (size_t i = 0; i < OC_COUNT(part); i++)
+        part[i]->time_s = part[i]->low80_s = part[i]->high80_s = i < 3 || !own ? NAN : 0;
+    if (own && !l->prefill_failure)
+        estimate_run(l, d->device, (struct oc_llm_at){o->batch, o->prompt, 0}, &d->prefill);
+    if (own && !l->decode_failure) {
+        estimate_run(l, d->device, (struct oc_llm_at){o->batch, 1, o->prompt}, &d->first);
+        estimate_run(l, d->device, last_run(l, o->batch), &d->last);
+    }
+    add_estimate(&d->all, &d->first, (double)l->steps_n / 2);
+    add_estimate(&d->all, &d->last, (double)l->steps_n / 2);
+    add_estimate(&d->whole, &d->prefill, 1);
+    add_estimate(&d->whole, &d->all, 1);
+}
+
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
 {
     struct held h = {.l = l, .d = d, .device = *d->device};
@@ -573,6 +676,8 @@ void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
     d->last = roof_of_run(&h, l->last, last_run(l, o->batch), l->decode_failure);
     d->all = roof_of_steps(&h);
     d->whole = llm_device_sum_of(&d->prefill, &d->all);
+    set_bounds(l, d);
+    set_estimates(l, d);
     d->batch = llm_device_limit_of(&h, FIT_BATCH);
     d->context = llm_device_limit_of(&h, FIT_CONTEXT);
     d->prompt = llm_device_limit_of(&h, FIT_PROMPT);

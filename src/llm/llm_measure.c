@@ -156,12 +156,18 @@ static void take_cache(const struct oc_llm *l, const struct oc_analysis *a, stru
     oc_recount_free(r);
 }
 
-static void take_classes(const struct oc_analysis *a, struct oc_llm_cost *c)
+/* Operations by class; in another type (--as), also the bytes of that type. */
+static void take_classes(const struct oc_llm *l, const struct oc_analysis *a, struct oc_llm_cost *c)
 {
     struct oc_work w = {0};
     for (uint32_t i = 0; i < a->model->n_node; i++)
         if (a->cost[i].quality != OC_UNKNOWN)
-            oc_work_add(&w, &a->cost[i]);
+            oc_recast_sum(l->as, a, i, &w);
+    if (l->as) {
+        c->v[OC_LN_READ_WEIGHT] = w.weight_bytes;
+        c->v[OC_LN_WRITTEN] = w.written;
+        c->v[OC_LN_READ_ACT] = w.bytes - w.weight_bytes - w.written;
+    }
     for (unsigned k = 0; k < OC_CLASS_COUNT; k++) {
         c->v[OC_LN_CLASS_MACS + k] = w.macs[k];
         c->v[OC_LN_CLASS_REST + k] = w.flops[k];
@@ -184,7 +190,7 @@ static void llm_measure_take(const struct oc_llm *l, const struct oc_analysis *a
     c->v[OC_LN_READ_WEIGHT] = a->total->bytes_read_weight;
     c->v[OC_LN_WRITTEN] = a->total->bytes_written;
     c->v[OC_LN_PEAK] = a->peak.bytes;
-    take_classes(a, c);
+    take_classes(l, a, c);
     take_cache(l, a, c);
 }
 

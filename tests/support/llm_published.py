@@ -17,8 +17,8 @@ def bound(program, folder, row):
     serving = on["serving"][0]
     if figure == "decode_tokens_per_s":
         return next(b["most_tokens_per_s"] for b in serving["batches"] if b["batch"] == int(batch))
-    if figure == "output_tokens_per_s":  # weights and cache only, of prefill and every step
-        time = sum(roof[run]["weights_and_cache_s"] for run in ("prompt", "decode"))
+    if figure == "output_tokens_per_s":  # prefill and every step
+        time = sum(roof[run]["least_s"] for run in ("prompt", "decode"))
         return int(batch) * int(generate) / time
     prefill = serving["least_prefill_s"]
     return prefill if figure == "first_token_s" else int(prompt) / prefill

@@ -323,13 +323,36 @@ static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_l
 {
     const struct oc_llm_roof *r = oc_llm_roof_of(d, line->part);
     OC_ROW(t, first ? oc_device_info(d->device)->name : "", line->name,
-           oc_seconds_text(&v->arena, r->s, "unknown"),
-           r->s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->s) : "unknown",
-           oc_seconds_text(&v->arena, r->comp_s, "unknown"), oc_seconds_text(&v->arena, r->mem_s, "unknown"),
-           oc_printf(&v->arena, "(%s)", oc_seconds_text(&v->arena, r->chip_s, "unknown")),
+           oc_seconds_text(&v->arena, r->bound_s, "unknown"),
+           r->bound_s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->bound_s) : "unknown",
+           oc_seconds_text(&v->arena, r->s, "unknown"), oc_seconds_text(&v->arena, r->comp_s, "unknown"),
+           oc_seconds_text(&v->arena, r->mem_s, "unknown"),
            r->missing       ? r->missing
            : isfinite(r->s) ? r->bound
                             : "unknown");
+}
+
+static void put_estimates(struct view *v, const struct oc_llm_line *line, size_t n)
+{
+    struct oc_plain_table t = {0};
+    bool any = false;
+    OC_ROW(&t, "device", "phase", "estimate", "80 % interval", "tokens/s");
+    for (size_t i = 0; i < v->l->n_device; i++)
+        for (size_t k = 0; k < n; k++) {
+            const struct oc_llm_roof *r = oc_llm_roof_of(&v->l->device[i], line[k].part);
+            if (!(r->time_s > 0))
+                continue;
+            OC_ROW(&t, any ? "" : oc_device_info(v->l->device[i].device)->name, line[k].name,
+                   oc_seconds_text(&v->arena, r->time_s, "unknown"),
+                   oc_printf(&v->arena, "%s - %s", oc_seconds_text(&v->arena, r->low80_s, "unknown"),
+                             oc_seconds_text(&v->arena, r->high80_s, "unknown")),
+                   oc_printf(&v->arena, "%.5g", line[k].tokens / r->time_s));
+            any = true;
+        }
+    if (any)
+        fputc('\n', v->f);
+    if (any)
+        llm_view_print_table(v, &t, 2, 1);
 }
 
 static void put_roofs(struct view *v)
@@ -337,15 +360,18 @@ static void put_roofs(struct view *v)
     struct oc_plain_table t = {0};
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
-    put_note(
-        v, "lower bounds: roofline times at the dense peak rates and the bandwidth of the device file when "
-           "each operator reads and writes DRAM (fused: only weights and KV cache do, intermediates stay on "
-           "chip)");
-    OC_ROW(&t, "device", "phase", "time >=", "tokens/s <=", "compute", "memory", "(fused)", "bound by");
+    put_note(v, "lower bounds at the dense peak rates and the bandwidths of the device file, for perfect "
+                "fusion; unfused: "
+                "each operator reads and writes DRAM, with its compute and memory times");
+    if (v->l->as)
+        put_note(v, oc_printf(&v->arena, "as %s: %s; memory of the unchanged model", v->l->as->name,
+                              v->l->as->note));
+    OC_ROW(&t, "device", "phase", "time >=", "tokens/s <=", "unfused", "compute", "memory", "bound by");
     for (size_t i = 0; i < v->l->n_device; i++)
         for (size_t k = 0; k < n; k++)
             put_roof(v, &t, &v->l->device[i], &line[k], k == 0);
     llm_view_print_table(v, &t, 2, 1);
+    put_estimates(v, line, n);
 }
 
 static const char *llm_view_limit_text(struct view *v, const struct oc_llm_limit *l)

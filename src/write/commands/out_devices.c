@@ -113,6 +113,7 @@ static void put_assumed(struct view *v)
             published ? "other devices: " : "", 100 * OC_BAND_LEAST, 100 * OC_BAND_MOST,
             100 * oc_band_middle(),
             r->cache ? "each transfer at the smallest memory level that fits" : "all transfers from DRAM");
+    say(v, "", "at least: no runtime is faster; perfect fusion, caches at their best");
     say(v, "", "energy: design power (TDP) for the whole run, device only");
     for (uint32_t i = 0; i < r->n_assumption; i++)
         say(v, "", "%s %s = %s: %s", r->assumption[i].what, r->assumption[i].name, r->assumption[i].value,
@@ -206,6 +207,7 @@ static void devices_put_row(struct view *v, struct oc_plain_table *t, const stru
                                       oc_time_text(&v->arena, row->hi_ns, "unknown"))
            : row->missing ? row->missing
                           : "unknown",
+           oc_time_text(&v->arena, row->bound_ns, "unknown"),
            known ? devices_range_text(v, rate / row->hi_ns, rate / row->lo_ns) : "",
            known ? joules(v, row->lo_joule, row->hi_joule) : "", memory_text(v, row),
            known ? devices_limit_text(v, &b->whole[b->device[i]]) : "");
@@ -223,8 +225,8 @@ static void put_order(struct view *v, const struct oc_rank_table *b)
             b->total.unknown_nodes);
     if (b->total.estimated_nodes)
         say(v, "estimated", "counts of %" PRIu64 " operators", b->total.estimated_nodes);
-    OC_ROW(&t, "rank", "device", "mean", "time per run", "inferences/s", "energy per run", "memory",
-           "bound by");
+    OC_ROW(&t, "rank", "device", "mean", "time per run", "at least", "inferences/s", "energy per run",
+           "memory", "bound by");
     for (size_t i = 0; i < n; i++)
         devices_put_row(v, &t, b, i);
     end_table(v, &t, 2, 1);

@@ -133,6 +133,10 @@ static void write_prediction(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
     const struct oc_model_prediction *t = &e->total;
+    if (!isnan(e->info->bound_ns))
+        estimate_put_line(o, f, "at least",
+                          oc_printf(&o->arena, "%s per run, for any runtime",
+                                    oc_seconds_text(&o->arena, e->info->bound_ns * 1e-9, "-")));
     if (!e->cal && !e->pooled) {
         estimate_put_line(
             o, f, "prediction",

@@ -104,11 +104,15 @@ static void count_fields(struct oc_fields *o, const struct oc_llm *l, const stru
 
 static void roof_fields(struct oc_fields *o, const struct oc_llm_line *line, const struct oc_llm_roof *r)
 {
-    oc_field_double(o, "least_s", r->s);
-    oc_field_double(o, "most_tokens_per_s", r->s > 0 ? line->tokens / r->s : NAN);
+    oc_field_double(o, "least_s", r->bound_s);
+    oc_field_double(o, "most_tokens_per_s", r->bound_s > 0 ? line->tokens / r->bound_s : NAN);
+    oc_field_double(o, "unfused_s", r->s);
     oc_field_double(o, "arithmetic_s", r->comp_s);
     oc_field_double(o, "memory_s", r->mem_s);
     oc_field_double(o, "weights_and_cache_s", r->chip_s);
+    oc_field_double(o, "estimate_s", r->time_s > 0 ? r->time_s : NAN);
+    oc_field_double(o, "estimate_low80_s", r->time_s > 0 ? r->low80_s : NAN);
+    oc_field_double(o, "estimate_high80_s", r->time_s > 0 ? r->high80_s : NAN);
     oc_field_text(o, "bound_by", r->bound);
     if (o->json)
         oc_field_text(o, "missing", r->missing);
@@ -236,7 +240,8 @@ void oc_llm_write_json(const struct oc_llm *l, FILE *f)
 /* A row for each run, on each device or without one. */
 void oc_llm_write_csv(const struct oc_llm *l, FILE *f)
 {
-    const struct oc_llm_roof none = {NAN, NAN, NAN, NAN, NAN, "", NULL};
+    const struct oc_llm_roof none = {
+        .bound_s = NAN, .s = NAN, .comp_s = NAN, .mem_s = NAN, .chip_s = NAN, .bound = ""};
     struct oc_fields o = {0};
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(l, &o.arena, line);
