@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 #define BALANCED_WITHIN 0.9 /* two limits count as equal if the second reaches this share of the first */
 
@@ -52,11 +53,25 @@ __attribute__((format(printf, 2, 3))) static void set_missing(struct oc_roof *r,
     va_end(ap);
 }
 
+/* CPUs up to AVX2 have no 16-bit arithmetic: they convert to f32. Later ones may have it without a figure in
+ * the file. */
+static bool converts_to_f32(const struct oc_device *d, unsigned cls)
+{
+    const struct oc_hw_figure *f32 = d->peak[OC_HW_VECTOR][OC_CLASS_F32];
+    static const char *const isas[] = {"avx2", "avx", "sse2"};
+    if (cls == OC_CLASS_F16 && d->f16_fallback)
+        return true;
+    for (size_t i = 0; i < OC_COUNT(isas) && f32 && f32->isa; i++)
+        if (!strcmp(f32->isa, isas[i]))
+            return cls == OC_CLASS_F16 || cls == OC_CLASS_BF16;
+    return false;
+}
+
 const struct oc_hw_figure *oc_roof_peak(const struct oc_device *device, unsigned unit, unsigned cls,
                                         bool *fallback)
 {
     const struct oc_hw_figure *peak = device->peak[unit][cls];
-    if (peak || unit != OC_HW_VECTOR || cls != OC_CLASS_F16 || !device->f16_fallback)
+    if (peak || unit != OC_HW_VECTOR || !converts_to_f32(device, cls))
         return peak;
     *fallback = true;
     return device->peak[OC_HW_VECTOR][OC_CLASS_F32];

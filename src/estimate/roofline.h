@@ -2,7 +2,8 @@
  * takes only counts, so it applies to one operator, a fused group or a whole model. Times are in seconds,
  * rates per second; NAN is "unknown". A figure missing in the device's file never voids the bound: the work
  * that needs it takes no time, and the largest known time is still a lower bound. No other class is
- * substituted for a missing peak, except for f16 on devices marked as running it at the f32 rate. */
+ * substituted for a missing peak, except for f16 on devices marked as running it at the f32 rate, and for f16
+ * and bf16 on CPUs whose f32 peak is of AVX2 or older. */
 #ifndef OC_ROOFLINE_H
 #define OC_ROOFLINE_H
 

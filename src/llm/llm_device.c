@@ -259,7 +259,8 @@ struct held { /* counts against one device */
 
 static bool llm_device_has_vector_peak(const struct oc_device *d, unsigned cls)
 {
-    return d->peak[OC_HW_VECTOR][cls] || (cls == OC_CLASS_F16 && d->f16_fallback);
+    bool fallback = false;
+    return oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback);
 }
 
 static void note_left_out(struct held *h, unsigned cls)

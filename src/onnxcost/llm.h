@@ -25,7 +25,8 @@ struct oc_llm_opts {
     int64_t draft_tokens;         /* per run of the model; 0: 4 */
     const char *as; /* assumed type of the work: "fp16", "int8-weights" ...; NULL: the model's own */
     bool cache; /* lower bounds: bytes count at the nearest memory level that can contain them, not at DRAM */
-    const struct oc_calibration *calibration; /* of one of the devices, which then has estimates; NULL: none */
+    const struct oc_calibration
+        *calibration; /* of one of the devices, which then has estimates; NULL: none */
 };
 
 struct oc_llm_facts {          /* -1: unknown */

@@ -184,6 +184,23 @@ static void f16_falls_back_to_f32(void **state)
     assert_string_equal(r.missing, "vector bf16 peak");
 }
 
+/* AVX2 and older have no 16-bit arithmetic; of AVX-512 it is not known. */
+static void avx2_converts_16_bit_floats_to_f32(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_hw_figure f32 = f32_peak;
+    struct oc_work w = {.launches = 1};
+    w.macs[OC_CLASS_BF16] = 5000000;
+    d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &f32;
+    f32.isa = "avx512";
+    assert_string_equal(roof_of(&d, &w, NAN).missing, "vector bf16 peak");
+    f32.isa = "avx2";
+    struct oc_roof r = roof_of(&d, &w, NAN);
+    assert_near(r.comp_s, 1e-6);
+    assert_true(r.fallback);
+}
+
 static void aliases_cost_nothing(void **state)
 {
     (void)state;
@@ -410,6 +427,7 @@ int main(void)
         cmocka_unit_test(macs_run_on_the_unit_that_has_their_class),
         cmocka_unit_test(special_functions_run_on_the_special_unit),
         cmocka_unit_test(f16_falls_back_to_f32),
+        cmocka_unit_test(avx2_converts_16_bit_floats_to_f32),
         cmocka_unit_test(aliases_cost_nothing),
         cmocka_unit_test(small_kernels_are_bound_by_overhead),
         cmocka_unit_test(macs_known_to_run_on_the_vector_unit),
