@@ -32,7 +32,25 @@ static int check_options(struct job *j)
         return cli_fail(CLI_USAGE, "estimate takes one profile");
     if (has_own_kernels(o) && o->fusion && strcmp(o->fusion, "none") != 0)
         return cli_fail(CLI_USAGE, "the optimized model has its kernels: there is nothing to fuse");
+    if (o->opt_level && o->fusion && strcmp(o->fusion, "onnxruntime") != 0)
+        return cli_fail(CLI_USAGE, "--opt-level is of the fusion rules of ONNX Runtime, not of '%s'",
+                        o->fusion);
     return 0;
+}
+
+/* Fusion rules: those of --fusion; of ONNX Runtime at --opt-level. */
+static const char *fusion_of(const struct cli_opts *o)
+{
+    static const char *const level[][2] = {{"disabled", "none"},
+                                           {"basic", "onnxruntime-basic"},
+                                           {"extended", "onnxruntime-extended"},
+                                           {"all", "onnxruntime"}};
+    if (has_own_kernels(o))
+        return "none";
+    for (size_t i = 0; i < sizeof(level) / sizeof(level[0]) && o->opt_level; i++)
+        if (!strcmp(level[i][0], o->opt_level))
+            return level[i][1];
+    return o->fusion;
 }
 
 static int open_side(struct job *j)
@@ -54,7 +72,7 @@ static int make(struct job *j)
     struct oc_err err;
     const struct oc_estimate_opts opts = {.calibration = j->cal,
                                           .join = j->side.join,
-                                          .fusion = has_own_kernels(j->o) ? "none" : j->o->fusion,
+                                          .fusion = fusion_of(j->o),
                                           .width_chars = cli_width_of(j->o),
                                           .as = j->o->as};
     return oc_estimate_make(j->side.analysis, j->side.in.device, &opts, &j->estimate, &err)

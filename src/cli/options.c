@@ -298,7 +298,7 @@ const struct cli_option cli_options[] = {
      "ONNX Runtime's choice; hw measure: all",
      "threads of an operator; of recordings: what they were made with; hw measure: processors to measure",
      NULL, AT(threads)},
-    {"opt-level", 0, CLI_CHOICE, CLI_RECORD, "disabled|basic|extended|all", NULL, "all",
+    {"opt-level", 0, CLI_CHOICE, CLI_RECORD | CLI_ESTIMATE, "disabled|basic|extended|all", NULL, "all",
      "graph optimization level of ONNX Runtime", NULL, AT(opt_level)},
     {"seed", 0, CLI_INT, CLI_RECORD, "N", NULL, "1", "of the random inputs", NULL, AT(seed)},
     {"ort-lib", 0, CLI_TEXT, CLI_RECORD, "FILE", NULL, "ONNXRUNTIME_LIB, else the usual places",

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const rule_names[OC_FUSE_COUNT] = {
-    [OC_FUSE_ORT_CPU] = "onnxruntime", [OC_FUSE_GENERIC] = "generic", [OC_FUSE_NONE] = "none"};
+static const char *const rule_names[OC_FUSE_COUNT] = {[OC_FUSE_ORT_CPU] = "onnxruntime",
+                                                      [OC_FUSE_GENERIC] = "generic",
+                                                      [OC_FUSE_NONE] = "none",
+                                                      [OC_FUSE_ORT_BASIC] = "onnxruntime-basic",
+                                                      [OC_FUSE_ORT_EXTENDED] = "onnxruntime-extended"};
 
 const char *oc_fusion_rules_name(unsigned rules)
 {
@@ -323,16 +326,16 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
     if (rules != OC_FUSE_NONE)
         oc_fuse_simplify(&f);
     make_groups(&f);
-    if (rules == OC_FUSE_ORT_CPU)
+    if (rules == OC_FUSE_ORT_CPU || rules == OC_FUSE_ORT_EXTENDED)
         oc_fuse_qdq(&f);
-    if (rules != OC_FUSE_NONE) {
+    if (rules != OC_FUSE_NONE && rules != OC_FUSE_ORT_BASIC)
         oc_fuse_patterns(&f);
+    if (rules != OC_FUSE_NONE)
         oc_fuse_chains(&f);
-    }
-    if (rules == OC_FUSE_ORT_CPU) {
+    if (rules == OC_FUSE_ORT_CPU)
         oc_fuse_layout(&f, &inserted);
+    if (rules == OC_FUSE_ORT_CPU || rules == OC_FUSE_ORT_EXTENDED)
         oc_fuse_qdq_layout(&f, &inserted);
-    }
     *out = (struct oc_kernel_list){.item =
                                        OC_NEW_ARRAY(arena, f.n_group + inserted.n + 1, struct oc_kernel_use)};
     emit(&f, out);

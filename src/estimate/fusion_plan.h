@@ -8,8 +8,15 @@
 
 #include "estimate/kernels.h"
 
-enum oc_fusion_rules { OC_FUSE_ORT_CPU, OC_FUSE_GENERIC, OC_FUSE_NONE, OC_FUSE_COUNT };
-const char *oc_fusion_rules_name(unsigned rules);   /* "onnxruntime", "generic", "none" */
+enum oc_fusion_rules {
+    OC_FUSE_ORT_CPU, /* with all optimizations */
+    OC_FUSE_GENERIC,
+    OC_FUSE_NONE,
+    OC_FUSE_ORT_BASIC,    /* folded constants, folded scales and biases, equal nodes merged */
+    OC_FUSE_ORT_EXTENDED, /* all fusions, no blocked layout */
+    OC_FUSE_COUNT
+};
+const char *oc_fusion_rules_name(unsigned rules);   /* "onnxruntime", "onnxruntime-basic" */
 unsigned oc_fusion_rules_by_name(const char *name); /* OC_FUSE_COUNT if unknown */
 
 /* In model order. Inserted layout changes have no nodes. */

@@ -517,7 +517,9 @@ static bool pointwise(const struct link *l)
            oc_fuse_elements(l->f, l->f->m->node[l->next].out[0]) == oc_fuse_elements(l->f, l->g->out);
 }
 
-#define ORT         (1u << OC_FUSE_ORT_CPU)
+#define ORT         (1u << OC_FUSE_ORT_CPU | 1u << OC_FUSE_ORT_EXTENDED)
+#define BLOCKED     (1u << OC_FUSE_ORT_CPU)
+#define BASIC       (ORT | 1u << OC_FUSE_ORT_BASIC)
 #define GEN         (1u << OC_FUSE_GENERIC)
 #define BOTH        (ORT | GEN)
 #define ACTIVATIONS " Relu Sigmoid Tanh LeakyRelu HardSigmoid "
@@ -535,19 +537,19 @@ static const struct {
     const char *becomes;
     bool activates, sums, core;
 } table[] = {
-    {0, BOTH, "conv+bn", " Conv ", " BatchNormalization ", foldable, NULL, false, false, false},
-    {0, ORT, "conv*scale", " Conv ", " Mul ", conv_scale, NULL, false, false, false},
-    {0, ORT, "conv+bias", " Conv ", " Add ", conv_shift, NULL, false, false, false},
+    {0, BASIC | GEN, "conv+bn", " Conv ", " BatchNormalization ", foldable, NULL, false, false, false},
+    {0, BASIC, "conv*scale", " Conv ", " Mul ", conv_scale, NULL, false, false, false},
+    {0, BASIC, "conv+bias", " Conv ", " Add ", conv_shift, NULL, false, false, false},
     {0, GEN, "conv+bias", " Conv ConvTranspose ", " Add Mul ", per_channel, NULL, false, false, false},
     {0, GEN, "conv+bn", " ConvTranspose ", " BatchNormalization ", foldable, NULL, false, false, false},
-    {0, ORT, "matmul+bn", " MatMul ", " BatchNormalization ", foldable_matrix, "Gemm", false, false, false},
-    {0, ORT, "matmul+bias", " MatMul ", " Add ", matrix_bias, "Gemm", false, false, false},
+    {0, BASIC, "matmul+bn", " MatMul ", " BatchNormalization ", foldable_matrix, "Gemm", false, false, false},
+    {0, BASIC, "matmul+bias", " MatMul ", " Add ", matrix_bias, "Gemm", false, false, false},
     {0, GEN, "matmul+bias", " MatMul Gemm ", " Add ", any_bias, NULL, false, false, false},
     {1, ORT, "bias+gelu", " Add ", " Gelu ", bias_of_gelu, "BiasGelu", true, false, true},
     {1, ORT, "bias+gelu", " Add ", " FastGelu ", bias_of_gelu, "FastGelu", true, false, true},
     {1, BOTH, "x*sigmoid", " Sigmoid ", " Mul ", gates_itself, "QuickGelu", true, false, false},
-    {1, ORT, "conv+act", " Conv ", ACTIVATIONS " HardSwish ", accepts_activation, "FusedConv", true, false,
-     false},
+    {1, ORT, "conv+act", " Conv ", ACTIVATIONS, accepts_activation, "FusedConv", true, false, false},
+    {1, BLOCKED, "conv+act", " Conv ", " HardSwish ", accepts_activation, "FusedConv", true, false, false},
     {1, ORT, "conv+act", " Conv ", " Clip ", clip_is_constant, "FusedConv", true, false, false},
     {1, ORT, "gemm+act", " Gemm ", ACTIVATIONS " Elu Selu Softplus Softsign ", accepts_activation,
      "FusedGemm", true, false, false},

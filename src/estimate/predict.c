@@ -482,7 +482,9 @@ static int choose_rules(struct oc_estimate *e, const char *name, struct oc_err *
     e->rules = ort && oc_cal_device_kind(e->device) == OC_CAL_CPU ? OC_FUSE_ORT_CPU : OC_FUSE_GENERIC;
     unsigned given = name ? oc_fusion_rules_by_name(name) : e->rules;
     if (given == OC_FUSE_COUNT)
-        return oc_fail(err, OC_EARG, "unknown fusion rules '%s'; available: onnxruntime, generic, none",
+        return oc_fail(err, OC_EARG,
+                       "unknown fusion rules '%s'; available: onnxruntime, generic, none, onnxruntime-basic, "
+                       "onnxruntime-extended",
                        name);
     e->rules = (enum oc_fusion_rules)given;
     return 0;

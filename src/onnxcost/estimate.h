@@ -71,8 +71,9 @@ struct oc_estimate_opts {
     size_t size;                              /* sizeof(struct oc_estimate_opts) */
     const struct oc_calibration *calibration; /* NULL: only an interval, from the roofline */
     const struct oc_join *join; /* kernels as recorded, shown with their times; NULL: from the fusion plan */
-    const char *fusion;         /* rules of the plan: "onnxruntime", "generic", "none"; NULL: as fits */
-    unsigned width_chars;       /* of the text for people; 0: no limit */
+    const char *fusion;   /* rules of the plan: "onnxruntime", "onnxruntime-extended" and "-basic" (its lower
+                             optimization levels), "generic", "none"; NULL: as fits */
+    unsigned width_chars; /* of the text for people; 0: no limit */
     const char *as; /* time of the model in this data type, as in struct oc_rank_opts; NULL: its own types */
 };
 struct oc_estimate_info {

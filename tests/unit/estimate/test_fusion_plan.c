@@ -347,6 +347,18 @@ static void dynamic_quantization_is_one_kernel(void **state)
     assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "quant+scales+matmul+cast+scaled+add");
 }
 
+/* The same bottleneck at the lower optimization levels: scales folded, then activations fused; no blocked
+ * layout. */
+static void optimization_levels_fuse_more(void **state)
+{
+    (void)state;
+    assert_string_equal(plan_of(bottleneck(), OC_FUSE_ORT_BASIC),
+                        "conv1+bn1 | relu1 | conv2+bn2 | relu0 | conv0 | add | relu2");
+    assert_string_equal(plan_of(bottleneck(), OC_FUSE_ORT_EXTENDED),
+                        "conv1+bn1+relu1 | conv2+bn2 | relu0 | conv0 | add | relu2");
+    assert_int_equal(oc_fusion_rules_by_name("onnxruntime-basic"), OC_FUSE_ORT_BASIC);
+}
+
 /* Activations that FusedGemm and the convolutions of this runtime have. */
 static void products_take_more_activations(void **state)
 {
@@ -384,6 +396,7 @@ int main(void)
         cmocka_unit_test(float_operators_keep_their_dequantizers),
         cmocka_unit_test(dynamic_quantization_is_one_kernel),
         cmocka_unit_test(products_take_more_activations),
+        cmocka_unit_test(optimization_levels_fuse_more),
     };
     return cmocka_run_group_tests(tests, NULL, drop_text);
 }
