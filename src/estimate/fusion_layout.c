@@ -226,6 +226,17 @@ static void fusion_layout_plain_sum(struct oc_fuse *f, uint32_t at)
     g->activated = true;
 }
 
+/* A lone BatchNormalization becomes a depthwise convolution, with a Relu. */
+static void fusion_layout_norm(struct layout *l, uint32_t at)
+{
+    struct oc_fuse *f = l->f;
+    struct oc_fuse_group *g = &f->group[at];
+    uint32_t act = oc_fuse_user(f, g->out);
+    if (act != OC_NONE && oc_fuse_is(f, act, " Relu "))
+        oc_fuse_merge(f, at, f->owner[act], f->m->node[act].out[0], "bn+act", NULL);
+    f->blocked[g->out] = true;
+}
+
 static void visit(struct layout *l, uint32_t at)
 {
     struct oc_fuse *f = l->f;
@@ -244,8 +255,9 @@ static void visit(struct layout *l, uint32_t at)
             fusion_layout_sum(l, at);
     } else if (oc_fuse_group_is(g, " Relu Sigmoid Tanh ") && from_blocked) {
         activation(l, at);
-    } else if ((oc_fuse_group_is(g, " BatchNormalization ") && from_blocked) ||
-               (oc_fuse_group_is(g, " Concat ") && can_block_concat(f, g)) ||
+    } else if (oc_fuse_group_is(g, " BatchNormalization ") && from_blocked) {
+        fusion_layout_norm(l, at);
+    } else if ((oc_fuse_group_is(g, " Concat ") && can_block_concat(f, g)) ||
                (oc_fuse_group_is(g, " Resize Upsample ") && can_block_resize(f, g))) {
         f->blocked[g->out] = true;
     } else {

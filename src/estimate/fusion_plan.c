@@ -235,6 +235,11 @@ static void find_constants(struct oc_fuse *f)
     const struct oc_model *m = f->m;
     for (uint32_t v = 0; v < m->n_value; v++)
         f->constant[v] = m->value[v].constant != NULL;
+    /* an initializer that is also an input can be replaced in a run, from IR version 4 on */
+    bool replaceable = m->ir_version >= 4 && f->rules != OC_FUSE_GENERIC;
+    for (uint32_t i = 0; i < m->graph[0].n_input && replaceable; i++)
+        if (m->graph[0].input[i] != OC_NONE)
+            f->constant[m->graph[0].input[i]] = false;
     for (uint32_t g = 0; g < m->n_graph; g++)
         for (uint32_t k = 0; k < m->graph[g].n_node; k++) {
             const struct oc_node *n = &m->node[m->graph[g].node[k]];

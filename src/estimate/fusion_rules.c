@@ -553,7 +553,6 @@ static const struct {
     {1, ORT, "conv+act", " Conv ", " Clip ", clip_is_constant, "FusedConv", true, false, false},
     {1, ORT, "gemm+act", " Gemm ", ACTIVATIONS " Elu Selu Softplus Softsign ", accepts_activation,
      "FusedGemm", true, false, false},
-    {1, ORT, "bn+act", " BatchNormalization ", " Relu ", accepts_activation, NULL, true, false, false},
     {1, ORT, "matmul*scale", " MatMul FusedMatMul ", " Mul Div ", scaled_product, "FusedMatMul", false, false,
      false},
     {1, ORT, "scale*matmul", " Mul Div ", " MatMul FusedMatMul ", factor_before, "FusedMatMul", false, false,

@@ -359,6 +359,23 @@ static void optimization_levels_fuse_more(void **state)
     assert_int_equal(oc_fusion_rules_by_name("onnxruntime-basic"), OC_FUSE_ORT_BASIC);
 }
 
+/* Initializers that are inputs of the model too: scales cannot be folded, weights cannot be reordered. */
+static void replaceable_weights_are_not_folded(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,64,8,8]");
+    oc_b_input(b, "w", "float[64,64,3,3]");
+    oc_b_init(b, "w", "float[64,64,3,3]");
+    oc_b_node(b, "Conv", "conv", "x,w", "a", "");
+    norm(b, "bn", "a", "b", "float[64]");
+    oc_b_node(b, "Relu", "relu", "b", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "conv | bn | relu");
+    assert_string_equal(plan_of(bottleneck(), OC_FUSE_ORT_BASIC),
+                        "conv1+bn1 | relu1 | conv2+bn2 | relu0 | conv0 | add | relu2");
+}
+
 /* Activations that FusedGemm and the convolutions of this runtime have. */
 static void products_take_more_activations(void **state)
 {
@@ -397,6 +414,7 @@ int main(void)
         cmocka_unit_test(dynamic_quantization_is_one_kernel),
         cmocka_unit_test(products_take_more_activations),
         cmocka_unit_test(optimization_levels_fuse_more),
+        cmocka_unit_test(replaceable_weights_are_not_folded),
     };
     return cmocka_run_group_tests(tests, NULL, drop_text);
 }
