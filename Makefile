@@ -440,7 +440,7 @@ PAGES := $(notdir $(wildcard src/man/*.[157]))
 page_place = $(mandir)/man$(subst .,,$(suffix $(1)))/$(1)
 # data folders: everything except notes for developers
 DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names hwdb/budget
-data_files = $(wildcard $(addprefix $(1)/*.,xml rng txt))
+data_files = $(wildcard $(addprefix $(1)/*.,xml rng tsv txt))
 # a path below the prefix, by its name in onnxcost.pc
 below_prefix = $(patsubst $(prefix)/%,$${prefix}/%,$(1))
 
