@@ -232,7 +232,7 @@ static void estimate_write_head(struct estimate_out *o, FILE *f)
                                                oc_fusion_rules_name(e->rules), estimate_fused(&e->list)));
     if (e->n_unknown)
         estimate_put_line(o, f, "unknown", oc_printf(a, "%u kernels: excluded from the sums", e->n_unknown));
-    if (e->asynchronous)
+    if (e->asynchronous && !e->pooled)
         estimate_put_line(o, f, "assumed", e->asynchronous);
     write_prediction(o, f);
     write_measured(o, f);
