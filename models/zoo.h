@@ -243,6 +243,10 @@ void zoo_edsr(struct zoo *z);
 
 void zoo_randwire(struct zoo *z, uint64_t seed);
 
+/* ---- networks of single operators, for calibration ---- */
+
+bool zoo_micro(struct zoo *z, const char *kind, uint64_t seed); /* false: no such kind */
+
 /* ---- language models with a KV cache ---- */
 
 struct zoo_llama_size {

@@ -12,6 +12,7 @@ static const char usage[] =
     "       onnxzoo llama [--size 1b|7b|70b|toy] [--layout optimum|genai|transformers.js] [--bits 16|4] [-o "
     "FILE]\n"
     "       onnxzoo randwire [-o FILE] [--weights random] [--seed N]   RandWire-WS, wired at random\n"
+    "       onnxzoo micro --kind KIND [-o FILE] [--weights random] [--seed N]  single operators (micro.c)\n"
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
     "       onnxzoo bigfile --bytes N [-o FILE]   one file with N bytes of weights\n"
     "       onnxzoo nest --depth N [-o FILE]      nested If nodes\n"
@@ -25,7 +26,7 @@ static const char usage[] =
     "height and width of images stay symbols. A llama has a key-value cache and never has weights.\n";
 
 struct args {
-    const char *what, *out, *model, *size;
+    const char *what, *out, *model, *size, *kind;
     enum zoo_llama_layout layout;
     int bits;
     bool random_weights, symbolic_hw;
@@ -83,6 +84,8 @@ static int option(struct args *a, const char *name, const char *v)
         a->out = v;
     } else if (!strcmp(name, "--model")) {
         a->model = v;
+    } else if (!strcmp(name, "--kind")) {
+        a->kind = v;
     } else if (!strcmp(name, "--weights")) {
         a->random_weights = !strcmp(v, "random");
         return a->random_weights ? 0 : bad_usage("--weights takes 'random', not", v);
@@ -130,20 +133,23 @@ static int write_graph(const struct args *a, FILE *f, struct oc_err *err)
     zoo_init(&z, 17);
     z.symbolic_hw = a->symbolic_hw;
     const struct zoo_model *m = zoo_find(a->what);
-    bool big = !strcmp(a->what, "bigfile");
+    bool big = !strcmp(a->what, "bigfile"), known = true;
     if (m)
         m->build(&z);
     else if (!strcmp(a->what, "llama"))
         zoo_llama(&z, a->size, a->layout, a->bits);
     else if (!strcmp(a->what, "randwire"))
         zoo_randwire(&z, a->seed);
+    else if (!strcmp(a->what, "micro"))
+        known = zoo_micro(&z, a->kind, a->seed);
     else if (!strcmp(a->what, "hostile"))
         zoo_hostile(&z);
     else if (big)
         zoo_bigfile(&z, a->count);
     else
         zoo_chain(&z, a->count);
-    int rc = zoo_write(&z, a->random_weights || big ? NULL : external, a->seed, f, err);
+    int rc = known ? zoo_write(&z, a->random_weights || big ? NULL : external, a->seed, f, err)
+                   : oc_fail(err, OC_EARG, "no such kind of operators '%s'", a->kind);
     zoo_free(&z);
     return rc;
 }
@@ -192,7 +198,10 @@ int main(int argc, char **argv)
     bool llama = !strcmp(a.what, "llama");
     if (llama && a.random_weights)
         return bad_usage("--weights random is not for", a.what);
-    bool wired = !strcmp(a.what, "randwire") || !strcmp(a.what, "hostile");
+    bool micro = !strcmp(a.what, "micro");
+    if (micro && !a.kind)
+        return bad_usage("--kind is needed for", a.what);
+    bool wired = micro || !strcmp(a.what, "randwire") || !strcmp(a.what, "hostile");
     if (!zoo_find(a.what) && !needs_count(a.what) && !strip && !llama && !wired)
         return bad_usage("no such model", a.what);
     if (a.symbolic_hw && !(zoo_find(a.what) && zoo_find(a.what)->any_size))

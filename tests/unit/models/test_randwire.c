@@ -85,11 +85,55 @@ static void randwire_has_orders_with_a_lower_peak(void **state)
     }
 }
 
+static uint8_t *pack_micro(const char *kind, uint64_t seed, size_t *size)
+{
+    struct zoo z;
+    zoo_init(&z, 17);
+    assert_true(zoo_micro(&z, kind, seed));
+    uint8_t *bytes = oc_b_pack(z.b, size);
+    zoo_free(&z);
+    return bytes;
+}
+
+/* Every operator of the networks for calibration has a known cost; a seed gives one network, another seed
+ * another. */
+static void networks_of_single_operators_are_known_and_differ(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"conv",        "conv_other", "depthwise", "transposed",
+                                        "product",     "attention",  "recurrent", "integer",
+                                        "elementwise", "reduce",     "move"};
+    struct zoo none;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct oc_err err;
+        struct oc_model *m;
+        struct oc_analysis *a;
+        size_t n, same, other;
+        uint8_t *bytes = pack_micro(kinds[i], 1, &n), *again = pack_micro(kinds[i], 1, &same),
+                *next = pack_micro(kinds[i], 2, &other);
+        assert_true(n == same && !memcmp(bytes, again, n));
+        assert_true(n != other || memcmp(bytes, next, n) != 0);
+        if (oc_model_load_mem(bytes, n, NULL, &m, &err) || oc_analyze(m, NULL, &a, &err))
+            fail_msg("%s: %s", kinds[i], err.msg);
+        if (a->total->unknown_nodes)
+            fail_msg("%s: %u nodes of unknown cost", kinds[i], (unsigned)a->total->unknown_nodes);
+        oc_analysis_free(a);
+        oc_model_free(m);
+        free(bytes);
+        free(again);
+        free(next);
+    }
+    zoo_init(&none, 17);
+    assert_false(zoo_micro(&none, "convolution", 1));
+    zoo_free(&none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(randwire_has_the_published_structure),
         cmocka_unit_test(randwire_has_orders_with_a_lower_peak),
+        cmocka_unit_test(networks_of_single_operators_are_known_and_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
