@@ -64,11 +64,12 @@ while IFS='|' read -r rule edit; do
     rc=$?
     result "reader: $rule" "$([ $rc -eq 3 ] && grep -q 'edited.xml.: line [0-9]' "$work/stderr" || { echo "exit code $rc"; cat "$work/stderr"; })"
 done <<'EDITS'
-version must be known|s/version="2"/version="3"/
+version must be known|s/version="3"/version="4"/
 calibration must have a device|s/ device="[^"]*"//
 unknown classes are rejected|s/class="gemm"/class="gem"/
 unknown types are rejected|s/dtype="f32"/dtype="float"/
 unknown kinds are rejected|s/kind="curve"/kind="line"/
+operator codes must be numbers|s/ peak="\([^"]*\)"/ peak="\1" ops="1 x"/
 flags must be yes or no|s/ec-known="yes"/ec-known="true"/
 numbers must be numeric|s/ ec="0.5"/ ec="half"/
 ids must have sixteen digits|s/id="0/id="/

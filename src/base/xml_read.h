@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 
-#define OC_XML_MAX_ATTR  16
+#define OC_XML_MAX_ATTR  20
 #define OC_XML_MAX_VALUE 1000 /* size limit of an attribute */
 #define OC_XML_MAX_DEPTH 8
 

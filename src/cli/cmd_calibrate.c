@@ -55,8 +55,7 @@ static int calibrate(const struct cli_opts *o, const struct oc_samples *samples)
     struct oc_calibration *cal;
     struct oc_err err;
     today(date, sizeof(date));
-    const struct oc_calibration_opts opts = {
-        .by_family = o->by_family, .no_forest = o->curves_only, .created = date};
+    const struct oc_calibration_opts opts = {.no_forest = o->curves_only, .created = date};
     if (oc_calibration_make(samples, &opts, &cal, &err))
         return cli_fail_err(&err);
     int rc = save(o, cal);
@@ -95,7 +94,7 @@ int cmd_validate(const struct cli_opts *o)
     struct cli_measured m = {0};
     struct oc_validation_result *v = NULL;
     struct oc_err err;
-    const struct oc_validation_opts opts = {.by_family = o->by_family, .no_forest = o->curves_only};
+    const struct oc_validation_opts opts = {.no_forest = o->curves_only};
     int rc = !o->hw.n ? cli_fail(CLI_USAGE, "validate needs the device that was measured: --hw NAME")
                       : cli_measured_read(o, "validate", &m);
     if (!rc && oc_validation_make(m.samples, &opts, &v, &err))

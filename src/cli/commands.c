@@ -32,7 +32,7 @@ const struct cli_command cli_commands[] = {
     {"estimate", "onnxcost estimate MODEL --hw NAME [--calibration FILE.xml]",
      "predicted latency of a model, its interval and its basis", CLI_ESTIMATE, cmd_estimate,
      "predict the latency of a model on a device"},
-    {"validate", "onnxcost validate RECORDING... --hw NAME [--by-family]",
+    {"validate", "onnxcost validate RECORDING... --hw NAME",
      "errors of estimates for networks that were left out", CLI_VALIDATE, cmd_validate,
      "errors of estimates, measured by leaving models out"},
     {"hw", "onnxcost hw list | show NAME | diff NAME NAME | lint [FILE...]",

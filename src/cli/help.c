@@ -60,7 +60,6 @@ static const struct {
      "latency on a calibrated device"},
     {"estimate", "onnxcost estimate new.onnx --hw a100 -f json", "every kernel as JSON"},
     {"validate", "onnxcost validate *.profile.json --hw here.xml", "errors of estimates, model by model"},
-    {"validate", "onnxcost validate *.profile.json --hw here.xml --by-family", "leave whole families out"},
     {"validate", "onnxcost validate *.profile.json --hw here.xml -f csv", "a row per model"},
     {"hw", "onnxcost hw list", "the devices that --hw accepts"},
     {"hw", "onnxcost hw show a100", "the figures of a device and their sources"},

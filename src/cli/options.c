@@ -311,8 +311,6 @@ const struct cli_option cli_options[] = {
     {"fusion", 0, CLI_CHOICE, CLI_ESTIMATE | CLI_CHECK, "onnxruntime|generic|none", NULL,
      "as fits calibration and device", "assumed fusion rules of the runtime, if no profile is given", NULL,
      AT(fusion)},
-    {"by-family", 0, CLI_FLAG, CLI_MEASURED, NULL, NULL, NULL,
-     "leave out families of networks instead of single networks", NULL, AT(by_family)},
     {"curves-only", 0, CLI_FLAG, CLI_MEASURED, NULL, NULL, NULL, "no regression forests on top of the curves",
      NULL, AT(curves_only)},
     {"runtime-version", 0, CLI_TEXT, CLI_MEASURED, "TEXT", NULL, NULL,

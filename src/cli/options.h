@@ -106,7 +106,7 @@ struct cli_opts {
     struct cli_int threads, runs, seed;
     bool report;
     /* estimates */
-    bool dump_samples, by_family, curves_only;
+    bool dump_samples, curves_only;
     const char *calibration, *fusion, *runtime_version;
     /* differences */
     struct cli_list b_dim, b_shape, b_value;

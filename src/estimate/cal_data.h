@@ -21,7 +21,7 @@ struct oc_cal_model {
     uint32_t index; /* index in the sample set */
     uint32_t fold;
     double kernels_s; /* total weight of its data */
-    uint32_t kernels;
+    double gap_sum;   /* as in struct oc_sample_model */
 };
 
 struct oc_cal_data {
@@ -34,17 +34,19 @@ struct oc_cal_data {
     uint64_t checksum;
 };
 
-/* folds 0: one per network (or family). Everything is in the arena, which may be shared; the set and the
- * device must outlive it. */
+/* folds 0: one per group. Everything is in the arena, which may be shared; the set and the device must
+ * outlive it. */
 void oc_cal_data_make(struct oc_arena *a, const struct oc_sample_set *set, const struct oc_device *device,
-                      uint32_t folds, bool by_family, struct oc_cal_data *out);
+                      uint32_t folds, struct oc_cal_data *out);
 
 /* Whether its time and counts are known. */
 bool oc_cal_usable(const struct oc_sample *s, const struct oc_sample_set *set);
 /* Faster than twice the roofline: the kernel (or the device) is misidentified. */
 bool oc_cal_too_fast(const struct oc_sample *s, const struct oc_cal_point *point);
 
-/* The group left out together: model_id or family_id, or the name without one. */
-const char *oc_cal_fold_name(const struct oc_sample_model *m, bool by_family);
+/* Networks that are left out together, because one would help to predict the other: those of one network or
+ * family, and those that share kernels of a part of the time of either. group: of each model of the set,
+ * [n_model], numbered by the first name in it. Returns the number of groups. */
+uint32_t oc_cal_groups(const struct oc_sample_set *set, uint32_t *group);
 
 #endif

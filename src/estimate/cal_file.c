@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -87,7 +88,6 @@ const struct oc_cal_error_list oc_cal_error_lists[3] = {
 
 const char *const oc_cal_kind_names[OC_CAL_KIND_COUNT] = {
     [OC_CAL_CURVE] = "curve",
-    [OC_CAL_CONSTANT] = "constant",
     [OC_CAL_PARENT] = "parent",
     [OC_CAL_PRIOR] = "prior",
 };
@@ -183,11 +183,24 @@ static void write_key(FILE *f, const struct oc_cal_key *k)
     attrs(f, &oc_cal_key_attrs, k);
     if (k->residual >= 0)
         attr_u64(f, "residual", (uint64_t)k->residual);
+    for (uint32_t i = 0; i < k->n_op; i++)
+        fprintf(f, i ? " %u" : " ops=\"%u", k->op[i]);
+    fputs(k->n_op ? "\"" : "", f);
     fputs(">\n    <curve", f);
     attrs(f, &oc_cal_curve_attrs, &k->curve);
     fputs("/>\n", f);
     errors(f, "    ", "errors", &k->errors);
     fputs("  </key>\n", f);
+}
+
+/* Most values have four digits (forest.c). */
+static void write_float(FILE *f, float v)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.4g", (double)v);
+    if (strtof(text, NULL) != v)
+        snprintf(text, sizeof(text), "%.9g", (double)v);
+    fputs(text, f);
 }
 
 /* A line has as many entries as fit into an attribute. */
@@ -198,7 +211,7 @@ static void tree(FILE *f, const struct oc_forest_node *node, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         fputs(i % A_LINE == 0 ? "      <nodes v=\"" : ";", f);
         fprintf(f, "%d %u ", node[i].feature, node[i].left);
-        cal_file_number(f, (double)node[i].value);
+        write_float(f, node[i].value);
         if (i % A_LINE == A_LINE - 1 || i + 1 == n)
             fputs("\"/>\n", f);
     }
@@ -217,7 +230,7 @@ static void write_forest(FILE *f, const struct oc_forest *x)
 
 static void cal_file_write_head(FILE *f, const struct oc_calibration *c)
 {
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"2\"", f);
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"3\"", f);
     cal_file_attr_text(f, "device", c->device);
     cal_file_attr_text(f, "runtime", c->runtime);
     if (*c->runtime_version)

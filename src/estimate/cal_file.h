@@ -1,11 +1,12 @@
 /* Calibration files. Layout (hwdb/calibration.rng is the schema):
  *
- *   calibration version="2" device runtime [runtime-version] [threads] [tool] [created]
+ *   calibration version="3" device runtime [runtime-version] [threads] [tool] [created]
  *               checksum samples models rejected
  *     run       dram llc fix gap tau rho z80 z95     rates and sizes of the device, whole runs
  *     again     ERRORS                               of a signature, from model to model
  *     key       class [dtype] kind [parent] n models flop-min flop-max bytes-min bytes-max
- *               ec-known em-known lomo-error lambda peak [residual]
+ *               ec-known em-known lomo-error lambda peak [residual] [ops]
+ *               ops: codes of its operator types, ascending
  *               class: a class of kernels, or "group:compute" ...
  *       curve   t0 ec w-half em b-half p wc alpha tile-m tile-n align
  *       errors  ERRORS

@@ -16,14 +16,6 @@ static const char *cal_data_text(const char *s)
     return s ? s : "";
 }
 
-const char *oc_cal_fold_name(const struct oc_sample_model *m, bool by_family)
-{
-    const char *s = by_family ? m->family_id : m->model_id;
-    if (s && *s)
-        return s;
-    return m->model_id && *m->model_id ? m->model_id : cal_data_text(m->name);
-}
-
 static int cal_data_by_double(double a, double b)
 {
     if (isnan(a) || isnan(b))
@@ -64,28 +56,147 @@ static int by_datum(const void *a, const void *b)
     return c;
 }
 
-static int cal_data_by_name(const void *a, const void *b)
+/* ---- groups of related networks ---------------------------------------------------------------------- */
+
+#define RELATED 0.3 /* part of the time of one of two networks that is spent in shared kernels */
+
+struct relative { /* a name or a kernel of a model; of a pair of models: the time of shared kernels */
+    const char *name;
+    uint64_t signature;
+    uint32_t model, other;
+    double t_s;
+};
+
+static int by_relation(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const struct relative *x = a, *y = b;
+    int c = x->name && y->name ? strcmp(x->name, y->name) : 0;
+    if (c || x->signature != y->signature)
+        return c ? c : x->signature < y->signature ? -1 : 1;
+    if (x->model != y->model)
+        return x->model < y->model ? -1 : 1;
+    if (x->other != y->other)
+        return x->other < y->other ? -1 : 1;
+    return (x->t_s > y->t_s) - (x->t_s < y->t_s);
 }
 
-/* The i-th name in order is assigned to fold i mod n: recordings of one name stay together. */
-static void assign_folds(struct oc_arena *a, struct oc_cal_data *d, uint32_t folds, bool by_family)
+/* Union-find: the smaller index is the root. */
+static uint32_t root_of(uint32_t *up, uint32_t i)
 {
-    const char **name = OC_NEW_ARRAY(a, d->n_model + 1, const char *);
-    for (size_t i = 0; i < d->n_model; i++)
-        name[i] = oc_cal_fold_name(d->model[i].model, by_family);
-    qsort(name, d->n_model, sizeof(*name), cal_data_by_name);
-    size_t n = 0;
-    for (size_t i = 0; i < d->n_model; i++)
-        if (n == 0 || strcmp(name[n - 1], name[i]))
-            name[n++] = name[i];
-    d->n_fold = (uint32_t)(folds && folds < n ? folds : n);
-    for (size_t i = 0; i < d->n_model; i++) {
-        const char *key = oc_cal_fold_name(d->model[i].model, by_family);
-        const char **at = bsearch(&key, name, n, sizeof(*name), cal_data_by_name);
-        d->model[i].fold = (uint32_t)((size_t)(at - name) % d->n_fold);
+    while (up[i] != i)
+        i = up[i] = up[up[i]];
+    return i;
+}
+
+static void join_groups(uint32_t *up, uint32_t a, uint32_t b)
+{
+    a = root_of(up, a);
+    b = root_of(up, b);
+    up[a > b ? a : b] = a > b ? b : a;
+}
+
+static void join_names(const struct oc_cal_model *m, uint32_t n, bool family, struct relative *r,
+                       uint32_t *up)
+{
+    uint32_t n_name = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = family ? m[i].model->family_id : m[i].model->model_id;
+        if (name && *name && !(family && oc_sample_is_micro(m[i].model)))
+            r[n_name++] = (struct relative){.name = name, .model = i};
     }
+    qsort(r, n_name, sizeof(*r), by_relation);
+    for (uint32_t i = 1; i < n_name; i++)
+        if (!strcmp(r[i - 1].name, r[i].name))
+            join_groups(up, r[i - 1].model, r[i].model);
+}
+
+/* Pairs of models that are neighbours in the order of those with the same kernel: joining is transitive. */
+static size_t pairs_of(const struct relative *use, size_t n, struct relative *pair)
+{
+    size_t n_pair = 0;
+    for (size_t i = 1; i < n; i++)
+        if (use[i].signature == use[i - 1].signature && use[i].model != use[i - 1].model)
+            pair[n_pair++] = (struct relative){
+                .model = use[i - 1].model, .other = use[i].model, .t_s = fmin(use[i - 1].t_s, use[i].t_s)};
+    return n_pair;
+}
+
+static void join_kernels(const struct oc_sample_set *set, const uint32_t *rank, struct relative *use,
+                         uint32_t *up)
+{
+    double *total = oc_xmalloc((set->n_model + 1) * sizeof(*total));
+    struct relative *pair = use + set->n;
+    size_t n = 0;
+    for (size_t i = 0; i < set->n_model; i++)
+        total[i] = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        const struct oc_sample *s = &set->item[i];
+        double t = s->t_s * (s->repeats ? s->repeats : 1);
+        if (s->model >= set->n_model || !(t > 0) || oc_sample_is_micro(&set->model[s->model]))
+            continue;
+        total[rank[s->model]] += t;
+        if (s->kernel.signature)
+            use[n++] = (struct relative){.signature = s->kernel.signature, .model = rank[s->model], .t_s = t};
+    }
+    qsort(use, n, sizeof(*use), by_relation);
+    size_t n_pair = pairs_of(use, n, pair);
+    qsort(pair, n_pair, sizeof(*pair), by_relation);
+    for (size_t i = 0, end; i < n_pair; i = end) {
+        double t = 0;
+        for (end = i; end < n_pair && pair[end].model == pair[i].model && pair[end].other == pair[i].other;
+             end++)
+            t += pair[end].t_s;
+        if (t >= RELATED * fmin(total[pair[i].model], total[pair[i].other]))
+            join_groups(up, pair[i].model, pair[i].other);
+    }
+    free(total);
+}
+
+static void rank_models(const struct oc_sample_set *set, struct oc_cal_model *m, uint32_t *rank)
+{
+    for (size_t i = 0; i < set->n_model; i++)
+        m[i] = (struct oc_cal_model){.model = &set->model[i], .index = (uint32_t)i};
+    qsort(m, set->n_model, sizeof(*m), by_model);
+    for (size_t i = 0; i < set->n_model; i++)
+        rank[m[i].index] = (uint32_t)i;
+}
+
+uint32_t oc_cal_groups(const struct oc_sample_set *set, uint32_t *group)
+{
+    uint32_t n = (uint32_t)set->n_model, count = 0;
+    struct oc_cal_model *m = oc_xmalloc((n + 1) * sizeof(*m));
+    uint32_t *rank = oc_xmalloc(3 * ((size_t)n + 1) * sizeof(*rank)), *up = rank + n + 1,
+             *number = up + n + 1;
+    struct relative *r = oc_xmalloc((2 * set->n + n + 1) * sizeof(*r));
+    rank_models(set, m, rank);
+    for (uint32_t i = 0; i < n; i++)
+        up[i] = i;
+    join_names(m, n, true, r, up);
+    join_names(m, n, false, r, up);
+    join_kernels(set, rank, r, up);
+    for (uint32_t i = 0; i < n; i++)
+        number[i] = root_of(up, i) == i ? count++ : number[root_of(up, i)];
+    for (uint32_t i = 0; i < n; i++)
+        group[m[i].index] = number[i];
+    free(m);
+    free(rank);
+    free(r);
+    return count;
+}
+
+bool oc_sample_is_micro(const struct oc_sample_model *m)
+{
+    return m->family_id && !strcmp(m->family_id, OC_MICRO_FAMILY);
+}
+
+/* Group i is assigned to fold i mod n. */
+static void assign_folds(const struct oc_sample_set *set, struct oc_cal_data *d, uint32_t folds)
+{
+    uint32_t *group = oc_xmalloc((set->n_model + 1) * sizeof(*group)), n = oc_cal_groups(set, group);
+    d->n_fold = folds && folds < n ? folds : n;
+    for (size_t i = 0; d->n_fold && i < d->n_model; i++)
+        d->model[i].fold = group[d->model[i].index] % d->n_fold;
+    free(group);
 }
 
 static double cal_data_spread_of(const struct oc_sample *s)
@@ -136,7 +247,7 @@ static void cal_data_set_weights(struct oc_cal_data *d)
         for (end = i; end < d->n && d->item[end].model == d->item[i].model; end++) {
             double t = d->item[end].t_s * d->item[end].repeats;
             m->kernels_s += t;
-            m->kernels += d->item[end].repeats;
+            m->gap_sum += d->item[end].repeats * d->item[end].t_s / (d->item[end].t_s + OC_CAL_GAP_HALF_S);
             roots += sqrt(t);
         }
         for (size_t j = i; j < end; j++)
@@ -194,18 +305,14 @@ static void copy_items(const struct oc_sample_set *set, const struct oc_device *
 }
 
 void oc_cal_data_make(struct oc_arena *a, const struct oc_sample_set *set, const struct oc_device *device,
-                      uint32_t folds, bool by_family, struct oc_cal_data *out)
+                      uint32_t folds, struct oc_cal_data *out)
 {
     *out = (struct oc_cal_data){.n_model = set->n_model, .kind = oc_cal_device_kind(device)};
     out->model = OC_NEW_ARRAY(a, set->n_model + 1, struct oc_cal_model);
     out->item = OC_NEW_ARRAY(a, set->n + 1, struct oc_cal_datum);
     uint32_t *rank = OC_NEW_ARRAY(a, set->n_model + 1, uint32_t);
-    for (size_t i = 0; i < set->n_model; i++)
-        out->model[i] = (struct oc_cal_model){.model = &set->model[i], .index = (uint32_t)i};
-    qsort(out->model, out->n_model, sizeof(*out->model), by_model);
-    for (size_t i = 0; i < set->n_model; i++)
-        rank[out->model[i].index] = (uint32_t)i;
-    assign_folds(a, out, folds, by_family);
+    rank_models(set, out->model, rank);
+    assign_folds(set, out, folds);
     copy_items(set, device, rank, out);
     qsort(out->item, out->n, sizeof(*out->item), by_datum);
     cal_data_merge(out);
@@ -452,187 +559,4 @@ void oc_cfit_known(const struct oc_cfit_set *set, const struct oc_cfit_choice *c
     }
     *ec_known = compute >= KNOWN_FROM;
     *em_known = memory >= KNOWN_FROM;
-}
-
-/* ---- cal wall --------------------------------------------------------------------------------------- */
-
-#define ROUNDS       10
-#define HUBER_WALL   0.05   /* share of the wall time */
-#define GAP_LOWEST   (-0.9) /* of a short kernel: maximum profiling overhead per kernel */
-#define SPREAD_LEAST 0.01
-#define SPREAD_USUAL 0.05
-
-static int cal_fit_by_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* ---- wall = kernels + t_fix + gap * n --------------------------------------------------------------- */
-
-struct wall {
-    double n, rest, scale, weight; /* kernel time, wall time minus kernel time, wall time */
-};
-
-static size_t collect_walls(const struct oc_cal_data *d, struct wall *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < d->n_model; i++) {
-        const struct oc_cal_model *m = &d->model[i];
-        double wall = m->model->plain_s > 0 ? m->model->plain_s : m->model->run_s;
-        double sum = m->model->kernels_s > 0 ? m->model->kernels_s : m->kernels_s;
-        double count = m->model->kernels ? m->model->kernels : m->kernels;
-        if (wall > 0 && isfinite(wall) && sum > 0 && count > 0)
-            out[n++] = (struct wall){count, wall - sum, wall, 1};
-    }
-    return n;
-}
-
-/* Weighted least squares of rest / scale; t_fix >= 0. A small ridge regularises the gap when all models have
- * one size. */
-static void cal_fit_solve(const struct wall *w, size_t n, double lowest_gap, double *fix, double *gap)
-{
-    double s11 = 0, s12 = 0, s22 = 0, b1 = 0, b2 = 0;
-    for (size_t i = 0; i < n; i++) {
-        double q = w[i].weight / (w[i].scale * w[i].scale);
-        s11 += q;
-        s12 += q * w[i].n;
-        s22 += q * w[i].n * w[i].n;
-        b1 += q * w[i].rest;
-        b2 += q * w[i].rest * w[i].n;
-    }
-    double det = s11 * s22 - s12 * s12;
-    *fix = det > 1e-9 * s11 * s22 ? (b1 * s22 - b2 * s12) / det : 0;
-    *fix = fmax(*fix, 0);
-    *gap = (b2 - *fix * s12) / s22;
-    if (*gap < lowest_gap) {
-        *gap = lowest_gap;
-        *fix = fmax(0, (b1 - *gap * s12) / s11);
-    }
-}
-
-static double short_kernel(const struct oc_cal_data *d)
-{
-    double *t = oc_xmalloc((d->n + 1) * sizeof(*t));
-    for (size_t i = 0; i < d->n; i++)
-        t[i] = d->item[i].t_s;
-    qsort(t, d->n, sizeof(*t), cal_fit_by_double);
-    double v = d->n ? t[d->n / 20] : 0;
-    free(t);
-    return v;
-}
-
-void oc_cal_fit_wall(const struct oc_cal_data *d, struct oc_calibration *out)
-{
-    struct wall *w = oc_xmalloc((d->n_model + 1) * sizeof(*w));
-    size_t n = collect_walls(d, w);
-    out->t_fix_s = out->gap_s = 0;
-    for (int round = 0; n && round < ROUNDS; round++) {
-        cal_fit_solve(w, n, GAP_LOWEST * short_kernel(d), &out->t_fix_s, &out->gap_s);
-        for (size_t i = 0; i < n; i++) {
-            double r = fabs(w[i].rest - out->t_fix_s - out->gap_s * w[i].n) / w[i].scale;
-            w[i].weight = r > HUBER_WALL ? HUBER_WALL / r : 1;
-        }
-    }
-    free(w);
-}
-
-/* ---- signatures ------------------------------------------------------------------------------------- */
-
-struct seen {
-    uint64_t signature;
-    double ln_t, spread;
-    uint32_t fold, runs;
-};
-
-static int cal_fit_by_signature(const void *a, const void *b)
-{
-    const struct seen *x = a, *y = b;
-    if (x->signature != y->signature)
-        return x->signature < y->signature ? -1 : 1;
-    if (x->ln_t != y->ln_t)
-        return x->ln_t < y->ln_t ? -1 : 1;
-    if (x->fold != y->fold)
-        return x->fold < y->fold ? -1 : 1;
-    return cal_fit_by_double(&x->spread, &y->spread);
-}
-
-static double median_ln(const struct seen *s, size_t n)
-{
-    return (s[(n - 1) / 2].ln_t + s[n / 2].ln_t) / 2;
-}
-
-/* Compares each recording of the signature with the median of those of other networks. */
-static size_t held_against(const struct seen *s, size_t n, struct seen *others, double *r, double *t)
-{
-    size_t out = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t m = 0;
-        for (size_t j = 0; j < n; j++)
-            if (s[j].fold != s[i].fold)
-                others[m++] = s[j];
-        if (!m)
-            continue;
-        double known = median_ln(others, m);
-        r[out] = s[i].ln_t - known;
-        t[out++] = exp(known);
-    }
-    return out;
-}
-
-static double cal_fit_spread_of(const struct seen *s, size_t n, double between)
-{
-    double sum = 0;
-    size_t k = 0;
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(s[i].spread)) {
-            sum += s[i].spread * s[i].spread;
-            k++;
-        }
-    double within = k ? sqrt(sum / (double)k) : SPREAD_USUAL;
-    return fmax(SPREAD_LEAST, between > 0 ? between : within);
-}
-
-static size_t next_signature(const struct seen *s, size_t i, size_t n)
-{
-    size_t end = i;
-    while (end < n && s[end].signature == s[i].signature)
-        end++;
-    return end;
-}
-
-static void cal_fit_fill(const struct seen *s, size_t n, struct oc_calibration *out)
-{
-    double between = out->again.n >= OC_CONFORMAL_MIN ? out->again.sd : 0;
-    for (size_t i = 0, end; i < n; i = end) {
-        end = next_signature(s, i, n);
-        uint32_t runs = 0;
-        for (size_t j = i; j < end; j++)
-            runs += s[j].runs;
-        out->signature[out->n_signature++] = (struct oc_cal_signature){
-            s[i].signature, exp(median_ln(s + i, end - i)), cal_fit_spread_of(s + i, end - i, between), runs};
-    }
-}
-
-void oc_cal_fit_signatures(const struct oc_cal_data *d, struct oc_calibration *out)
-{
-    struct seen *s = oc_xmalloc((d->n + 1) * sizeof(*s)), *others = oc_xmalloc((d->n + 1) * sizeof(*s));
-    double *r = oc_xmalloc((d->n + 1) * sizeof(*r)), *t = oc_xmalloc((d->n + 1) * sizeof(*t));
-    size_t n = 0, k = 0;
-    for (size_t i = 0; i < d->n; i++)
-        if (d->item[i].signature)
-            s[n++] = (struct seen){d->item[i].signature, d->item[i].ln_t, d->item[i].spread, d->item[i].fold,
-                                   d->item[i].runs};
-    qsort(s, n, sizeof(*s), cal_fit_by_signature);
-    for (size_t i = 0, end; i < n; i = end) {
-        end = next_signature(s, i, n);
-        k += held_against(s + i, end - i, others, r + k, t + k);
-    }
-    oc_conformal_make(r, t, k, NULL, &out->again);
-    out->signature = OC_NEW_ARRAY(&out->arena, n + 1, struct oc_cal_signature);
-    cal_fit_fill(s, n, out);
-    free(s);
-    free(others);
-    free(r);
-    free(t);
 }

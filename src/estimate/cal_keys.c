@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_SIGNATURES  8
-#define MIN_DECADES     1.0
-#define CONSTANT_UNLESS 0.8 /* a curve must reach this fraction of the constant's error */
-#define STEPS           12  /* iterations of a fit with a good start */
-#define HELD_LOSS       1.05
+#define MIN_SIGNATURES 8
+#define MIN_DECADES    1.0
+#define STEPS          12 /* iterations of a fit with a good start */
+#define HELD_LOSS      1.05
 
 /* ln-sd of a group around the shipped prior, of a class around its group, of a type around its class */
 static const double level_sd[3][OC_CFIT_PARAMS] = {
@@ -65,34 +64,13 @@ static struct oc_cfit_prior prior_of(const struct oc_key_tree *t, const struct o
 
 /* ---- predictions of rows ---------------------------------------------------------------------------- */
 
-static double ln_roofline(const struct oc_cfit_row *r)
-{
-    return log(fmax(oc_curve_roofline(&r->datum->point), 1e-12));
-}
-
-static struct oc_cal_curve constant_curve(double ln_factor)
-{
-    return (struct oc_cal_curve){
-        .ec = exp(-ln_factor), .em = exp(-ln_factor), .p = INFINITY, .wc = 1, .align = 1};
-}
-
 struct oc_cal_curve oc_key_curve(const struct oc_key_fit *k, uint32_t fold, double dram)
 {
-    if (k->kind == OC_CAL_CONSTANT)
-        return constant_curve(k->constant[fold]);
     return oc_cfit_curve(&k->theta[fold], &k->choice, k->peak, dram);
-}
-
-static double ln_constant(const struct oc_cfit_row *r, double ln_factor)
-{
-    struct oc_cal_curve c = constant_curve(ln_factor);
-    return log(fmax(oc_curve_time_at(&c, &r->datum->point, 1, NULL), 1e-12));
 }
 
 double oc_key_ln_time(const struct oc_key_fit *k, uint32_t fold, size_t row)
 {
-    if (k->kind == OC_CAL_CONSTANT)
-        return ln_constant(&k->row[row], k->constant[fold]);
     return oc_cfit_ln_time(&k->theta[fold], &k->choice, &k->row[row], NULL);
 }
 
@@ -179,56 +157,6 @@ static void fit_lambda(const struct oc_key_tree *t, struct oc_key_fit *k, const 
     memcpy(k->theta, best, n * sizeof(*theta));
     free(theta);
     free(best);
-}
-
-/* ---- the constant that a curve must improve on ------------------------------------------------------ */
-
-struct weighted {
-    double v, w;
-};
-
-static int cal_keys_by_value(const void *a, const void *b)
-{
-    const struct weighted *x = a, *y = b;
-    if (x->v != y->v)
-        return x->v < y->v ? -1 : 1;
-    return (x->w > y->w) - (x->w < y->w);
-}
-
-static double weighted_median(struct weighted *v, size_t n)
-{
-    double total = 0, sum = 0;
-    qsort(v, n, sizeof(*v), cal_keys_by_value);
-    for (size_t i = 0; i < n; i++)
-        total += v[i].w;
-    for (size_t i = 0; i < n; i++) {
-        sum += v[i].w;
-        if (sum >= total / 2)
-            return v[i].v;
-    }
-    return 0;
-}
-
-static void fit_constants(const struct oc_key_tree *t, struct oc_key_fit *k)
-{
-    struct weighted *v = oc_xmalloc((k->n + 1) * sizeof(*v));
-    double sum = 0, weight = 0;
-    for (uint32_t f = 0; f <= t->data->n_fold; f++) {
-        size_t n = 0;
-        for (size_t i = 0; i < k->n; i++) {
-            const struct oc_cal_datum *d = k->row[i].datum;
-            if (d->fold != f)
-                v[n++] = (struct weighted){d->ln_t - ln_roofline(&k->row[i]), d->weight};
-        }
-        k->constant[f] = weighted_median(v, n);
-    }
-    for (size_t i = 0; i < k->n; i++) {
-        const struct oc_cal_datum *d = k->row[i].datum;
-        sum += d->weight * fmin(FAR, fabs(d->ln_t - ln_constant(&k->row[i], k->constant[d->fold])));
-        weight += d->weight;
-    }
-    k->constant_error = weight > 0 ? sum / weight : 0;
-    free(v);
 }
 
 /* ---- one key ---------------------------------------------------------------------------------------- */
@@ -319,11 +247,6 @@ static void fit_key(const struct oc_key_tree *t, struct oc_key_fit *k)
     struct held h = hold_unknown(t, k);
     fit_lambda(t, k, &h);
     k->kind = OC_CAL_CURVE;
-    if (!level)
-        return;
-    fit_constants(t, k);
-    if (k->curve_error > CONSTANT_UNLESS * k->constant_error)
-        k->kind = OC_CAL_CONSTANT;
 }
 
 /* ---- the tree --------------------------------------------------------------------------------------- */
@@ -396,7 +319,6 @@ static struct oc_key_fit *cal_keys_add_key(struct oc_key_tree *t, unsigned cls, 
     *k = (struct oc_key_fit){.cls = (uint8_t)cls, .dtype = (uint8_t)dtype, .parent = parent, .same_as = -1};
     k->row = OC_NEW_ARRAY(t->arena, n, struct oc_cfit_row);
     k->theta = OC_NEW_ARRAY(t->arena, (size_t)d->n_fold + 1, struct oc_cfit_theta);
-    k->constant = OC_NEW_ARRAY(t->arena, (size_t)d->n_fold + 1, double);
     for (size_t i = 0; i < d->n; i++)
         if (belongs(&d->item[i], cls, dtype))
             k->row[k->n++].datum = &d->item[i];
@@ -510,7 +432,9 @@ static void cal_keys_make_table(const struct oc_key_tree *t, unsigned group, str
     out->weight = oc_xmalloc((d->n + 1) * sizeof(*out->weight));
     for (size_t i = 0; i < d->n; i++)
         if (oc_kernel_class_group(d->item[i].point.cls) == group) {
-            oc_forest_features(d->item[i].kernel, &d->item[i].point, out->x + out->n * OC_FOREST_FEATURES);
+            double *x = out->x + out->n * OC_FOREST_FEATURES;
+            oc_forest_features(d->item[i].kernel, &d->item[i].point, x);
+            x[OC_FOREST_MICRO] = oc_sample_is_micro(d->model[d->item[i].model].model);
             out->datum[out->n++] = i;
         }
 }
@@ -534,7 +458,8 @@ static const struct oc_forest *forest_without(const struct table *t, uint32_t fo
         if (item->fold == fold)
             continue;
         memcpy(x + n * OC_FOREST_FEATURES, t->x + i * OC_FOREST_FEATURES, OC_FOREST_FEATURES * sizeof(*x));
-        t->y[n] = fmax(-FAR_OFF, fmin(FAR_OFF, item->ln_t - ln_base(t->tree, t->datum[i], fold)));
+        t->y[n] =
+            fmax(-OC_FOREST_CLIP, fmin(OC_FOREST_CLIP, item->ln_t - ln_base(t->tree, t->datum[i], fold)));
         t->weight[n++] = item->weight;
     }
     const struct oc_forest *f = oc_forest_fit(a, x, t->y, t->weight, n,

@@ -15,11 +15,10 @@ struct oc_key_fit {
     size_t n;
     struct oc_cfit_choice choice;
     struct oc_cfit_theta *theta; /* [n_fold + 1]: the last one is fitted to all data */
-    double *constant;            /* ln of time over roofline, for the same folds */
     double lambda;
     bool ec_known, em_known;
-    double curve_error, constant_error; /* weighted mean |ln ratio| of held-out rows */
-    int32_t same_as;                    /* its only type has all data of the class: copied from there; -1 */
+    double curve_error; /* weighted mean |ln ratio| of held-out rows */
+    int32_t same_as;    /* its only type has all data of the class: copied from there; -1 */
 };
 
 struct oc_key_tree {

@@ -222,6 +222,25 @@ static int cal_read_get_class(struct reader *r, const struct oc_xml_elem *e, str
     return k->cls < OC_KC_COUNT ? 0 : bad(r, "class", name, "a class of kernels");
 }
 
+/* Codes of operator types, ascending, separated by blanks. */
+static int get_ops(struct reader *r, const struct oc_xml_elem *e, struct oc_cal_key *k)
+{
+    const char *text = oc_xml_get(e, "ops");
+    if (!text)
+        return 0;
+    uint16_t *op = OC_NEW_ARRAY(&r->cal->arena, strlen(text) / 2 + 1, uint16_t);
+    for (const char *s = text; *s;) {
+        size_t n = strcspn(s, " ");
+        uint64_t v;
+        if (!oc_parse_u64(s, n, &v) || !v || v > UINT16_MAX || (k->n_op && v <= op[k->n_op - 1]))
+            return bad(r, "ops", text, "a list of ascending numbers");
+        op[k->n_op++] = (uint16_t)v;
+        s += n + (s[n] == ' ');
+    }
+    k->op = op;
+    return 0;
+}
+
 static int start_key(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
@@ -230,11 +249,11 @@ static int start_key(void *user, const struct oc_xml_elem *e)
     while (k.kind < OC_CAL_KIND_COUNT && strcmp(oc_cal_kind_names[k.kind], kind) != 0)
         k.kind++;
     if (k.kind == OC_CAL_KIND_COUNT)
-        return bad(r, "kind", kind, "one of curve, constant, parent, prior");
+        return bad(r, "kind", kind, "one of curve, parent, prior");
     if (r->cal->n_key >= OC_CAL_MAX_KEYS)
         return oc_xml_fail(r->xml, "more than %u keys", OC_CAL_MAX_KEYS);
     if (cal_read_get_class(r, e, &k) || get_attrs(r, e, &oc_cal_key_attrs, &k) ||
-        get_index(r, e, "parent", &k.parent) || get_index(r, e, "residual", &k.residual))
+        get_index(r, e, "parent", &k.parent) || get_index(r, e, "residual", &k.residual) || get_ops(r, e, &k))
         return -1;
     for (size_t i = 0; i < r->cal->n_key; i++)
         if (r->key[i].cls == k.cls && r->key[i].dtype == k.dtype)
@@ -425,7 +444,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     [E_KEY] = {"key", E_CALIBRATION, "class dtype", false,
                "class kind n models flop-min flop-max bytes-min bytes-max ec-known em-known lomo-error "
                "lambda peak",
-               "dtype parent residual", start_key, end_key},
+               "dtype parent residual ops", start_key, end_key},
     [E_CURVE] = {"curve", E_KEY, "", false, "t0 ec w-half em b-half p wc alpha tile-m tile-n align", "",
                  start_curve, NULL},
     [E_ERRORS] = {"errors", E_KEY, "", false, ERRORS, "", start_errors, NULL},
@@ -434,7 +453,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     [E_NODES] = {"nodes", E_TREE, "", false, "v", "", start_nodes, NULL},
     [E_KERNEL] = {"kernel", E_CALIBRATION, "id", false, "id t sd n", "", cal_read_start_kernel, NULL},
 };
-static const struct oc_xml_format format = {specs, E_KINDS, "2", OC_CAL_MAX_FILE_BYTES};
+static const struct oc_xml_format format = {specs, E_KINDS, "3", OC_CAL_MAX_FILE_BYTES};
 
 /* ---- files ------------------------------------------------------------------------------------------ */
 

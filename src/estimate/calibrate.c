@@ -17,7 +17,7 @@
 #include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
 
-#define MAX_FOLDS 40
+#define MAX_FOLDS 16
 #define UNSURE    0.6 /* ln-sd where no held-out data exist */
 
 struct making {
@@ -42,7 +42,28 @@ static void set_extent(double v, double *min, double *max)
     }
 }
 
-static void count_key(const struct making *m, const struct oc_key_fit *k, struct oc_cal_key *out)
+#define MAX_OPS 150 /* the list must fit into an attribute of the file */
+
+static int by_op(const void *a, const void *b)
+{
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+static void set_ops(const struct making *m, const struct oc_key_fit *k, struct oc_cal_key *out)
+{
+    uint16_t *op = OC_NEW_ARRAY(&m->cal->arena, k->n + 1, uint16_t);
+    size_t n = 0;
+    for (size_t i = 0; i < k->n; i++)
+        if (datum_of(k, i)->kernel->op)
+            op[n++] = datum_of(k, i)->kernel->op;
+    qsort(op, n, sizeof(*op), by_op);
+    for (size_t i = 0; i < n && out->n_op < MAX_OPS; i++)
+        if (!out->n_op || op[out->n_op - 1] != op[i])
+            op[out->n_op++] = op[i];
+    out->op = op;
+}
+
+static void count_key(const struct oc_key_fit *k, struct oc_cal_key *out)
 {
     uint32_t last = UINT32_MAX;
     for (size_t i = 0; i < k->n; i++) {
@@ -52,7 +73,6 @@ static void count_key(const struct making *m, const struct oc_key_fit *k, struct
         out->n_model += d->model != last; /* rows are sorted by model */
         last = d->model;
     }
-    (void)m;
     out->n = (uint32_t)oc_key_distinct(k);
 }
 
@@ -68,7 +88,13 @@ static double calibrate_median_of(double *v, size_t n)
     return n ? (v[(n - 1) / 2] + v[n / 2]) / 2 : NAN;
 }
 
-/* Errors of held-out rows: for groups with the group's curve, for others as predicted. */
+static bool is_micro(const struct making *m, const struct oc_cal_datum *d)
+{
+    return oc_sample_is_micro(m->data.model[d->model].model);
+}
+
+/* Errors of held-out rows: for groups with the group's curve, for others as predicted. Those of networks, if
+ * there are enough: sizes of single operators are drawn from a wider range. */
 static void set_errors(const struct making *m, const struct oc_key_fit *k, struct oc_cal_key *out)
 {
     const struct oc_cal_errors *parent = k->parent >= 0 ? &m->cal->key[k->parent].errors : NULL;
@@ -78,17 +104,22 @@ static void set_errors(const struct making *m, const struct oc_key_fit *k, struc
         return;
     }
     double *r = oc_xmalloc(k->n * sizeof(*r)), *t = oc_xmalloc(k->n * sizeof(*t));
+    size_t n = 0, of_networks = 0;
+    for (size_t i = 0; i < k->n; i++)
+        of_networks += !is_micro(m, datum_of(k, i));
     for (size_t i = 0; i < k->n; i++) {
         const struct oc_cal_datum *d = datum_of(k, i);
+        if (of_networks >= OC_CONFORMAL_MIN && is_micro(m, d))
+            continue;
         double ln =
             k->cls >= OC_KC_COUNT ? oc_key_ln_time(k, d->fold, i) : m->residual.ln_time[d - m->data.item];
-        r[i] = d->ln_t - ln;
-        t[i] = exp(ln);
+        r[n] = d->ln_t - ln;
+        t[n++] = exp(ln);
     }
-    oc_conformal_make(r, t, k->n, parent, &out->errors);
-    for (size_t i = 0; i < k->n; i++)
+    oc_conformal_make(r, t, n, parent, &out->errors);
+    for (size_t i = 0; i < n; i++)
         r[i] = fabs(r[i]);
-    out->lomo_error = calibrate_median_of(r, k->n);
+    out->lomo_error = calibrate_median_of(r, n);
     free(r);
     free(t);
 }
@@ -119,7 +150,9 @@ static void set_key(const struct making *m, const struct oc_key_fit *k, struct o
         .lambda = k->lambda,
         .residual = forest_of(m, k),
     };
-    count_key(m, k, out);
+    count_key(k, out);
+    if (k->cls < OC_KC_COUNT)
+        set_ops(m, k, out);
     set_errors(m, k, out);
     if (k->same_as >= 0)
         out->errors = m->cal->key[k->same_as].errors;
@@ -141,43 +174,6 @@ static void set_forests(struct making *m)
         if (m->residual.forest[g])
             f[cal->n_forest++] = m->residual.forest[g];
     cal->forest = f;
-}
-
-/* ---- models ----------------------------------------------------------------------------------------- */
-
-/* as predict.c does for a predicted time */
-static double kernel_sd(const struct making *m, size_t datum)
-{
-    const struct oc_cal_errors *e = &m->cal->key[m->tree.leaf[datum].key].errors;
-    return oc_conformal_sd(e, exp(m->residual.ln_time[datum]));
-}
-
-static struct oc_model_error model_error(const struct making *m, size_t first, size_t end)
-{
-    double measured = 0, predicted = 0, v = 0;
-    for (size_t i = first; i < end; i++) {
-        measured += m->data.item[i].t_s * m->data.item[i].repeats;
-        predicted += exp(m->residual.ln_time[i]) * m->data.item[i].repeats;
-    }
-    for (size_t i = first; i < end; i++) {
-        double n = m->data.item[i].repeats, share = exp(m->residual.ln_time[i]) * n / predicted;
-        v += oc_conformal_variance(share, kernel_sd(m, i), n, OC_CONFORMAL_RHO);
-    }
-    return (struct oc_model_error){log(measured / predicted), v};
-}
-
-static void calibrate_set_models(struct making *m)
-{
-    struct oc_model_error *e = oc_xmalloc((m->data.n_model + 1) * sizeof(*e));
-    size_t n = 0;
-    for (size_t i = 0, end; i < m->data.n; i = end) {
-        for (end = i; end < m->data.n && m->data.item[end].model == m->data.item[i].model;)
-            end++;
-        e[n++] = model_error(m, i, end);
-    }
-    oc_conformal_models(e, m->data.n_fold > 1 ? n : 0, m->cal);
-    m->cal->n_model = (uint32_t)n;
-    free(e);
 }
 
 /* ---- public functions ------------------------------------------------------------------------------- */
@@ -216,7 +212,9 @@ static void calibrate_make(struct making *m, const struct oc_device *device,
     cal->n_rejected = m->data.n_rejected;
     set_keys(m);
     set_forests(m);
-    calibrate_set_models(m);
+    cal->n_model = (uint32_t)m->data.n_model;
+    oc_conformal_models(NULL, 0, OC_CONFORMAL_ALL, cal);
+    cal->tau = UNSURE;
     oc_cal_fit_wall(&m->data, cal);
     oc_cal_fit_signatures(&m->data, cal);
     oc_arena_free(&scratch);
@@ -230,7 +228,7 @@ int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device
     struct making m = {0};
     opts = opts ? opts : &usual;
     *out = NULL;
-    oc_cal_data_make(&scratch, set, device, opts->folds ? opts->folds : MAX_FOLDS, opts->by_family, &m.data);
+    oc_cal_data_make(&scratch, set, device, opts->folds ? opts->folds : MAX_FOLDS, &m.data);
     if (!m.data.n) {
         oc_arena_free(&scratch);
         return oc_fail(err, OC_EARG, "cannot calibrate: no kernel has both a measured time and known counts");
@@ -250,6 +248,19 @@ void oc_calibration_free(struct oc_calibration *cal)
         return;
     oc_arena_free(&cal->arena);
     free(cal);
+}
+
+#define GAP_LEAST (-0.9) /* of a kernel: the maximum profiling overhead */
+
+double oc_cal_gap(const struct oc_calibration *cal, double kernel_s)
+{
+    return fmax(cal->gap_s * kernel_s / (kernel_s + OC_CAL_GAP_HALF_S), GAP_LEAST * kernel_s);
+}
+
+enum oc_fusion_rules oc_fusion_rules_of(const char *runtime, const struct oc_device *device)
+{
+    bool ort = !runtime || !strcmp(runtime, "onnxruntime");
+    return ort && oc_cal_device_kind(device) == OC_CAL_CPU ? OC_FUSE_ORT_CPU : OC_FUSE_GENERIC;
 }
 
 const struct oc_cal_key *oc_cal_find_key(const struct oc_calibration *cal, unsigned cls, unsigned dtype)
@@ -305,15 +316,14 @@ int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibr
     struct oc_calibration_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
-    struct oc_calibrate_opts o = {.by_family = opts->by_family,
-                                  .no_forest = opts->no_forest,
-                                  .tool_version = "onnxcost " ONNXCOST_VERSION,
-                                  .created = opts->created};
+    struct oc_calibrate_opts o = {
+        .no_forest = opts->no_forest, .tool_version = "onnxcost " ONNXCOST_VERSION, .created = opts->created};
     if (opts->created && !oc_cal_text_ok(opts->created))
         return oc_fail(err, OC_EARG, "the date of the calibration must be a short text");
     if (need_device(samples, err) || oc_calibrate(&samples->set, samples->device, &o, out, err) || !*out)
         return -1;
     (*out)->n_rejected += rejected(samples);
+    oc_validation_model_errors(&samples->set, samples->device, opts->no_forest, *out);
     return 0;
 }
 
@@ -325,7 +335,7 @@ int oc_validation_make(const struct oc_samples *samples, const struct oc_validat
     struct oc_validation_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
-    const struct oc_validate_opts o = {.by_family = opts->by_family, .no_forest = opts->no_forest};
+    const struct oc_validate_opts o = {.no_forest = opts->no_forest};
     struct oc_validation_result *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_validation_result){.samples = samples};
     if (need_device(samples, err) || oc_validate(&samples->set, samples->device, &o, &r->v, err)) {
@@ -342,4 +352,170 @@ void oc_validation_result_free(struct oc_validation_result *r)
         return;
     oc_validation_free(r->v);
     free(r);
+}
+
+/* ---- cal wall --------------------------------------------------------------------------------------- */
+
+#define ROUNDS       10
+#define HUBER_WALL   0.05 /* share of the wall time */
+#define SPREAD_LEAST 0.01
+#define SPREAD_USUAL 0.05
+
+static int cal_fit_by_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- wall = kernels + t_fix + gap * gap_sum
+ * --------------------------------------------------------------- */
+
+struct wall {
+    double gaps, rest, scale, weight; /* gap_sum, wall time minus kernel time, wall time */
+};
+
+static size_t collect_walls(const struct oc_cal_data *d, struct wall *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_model; i++) {
+        const struct oc_cal_model *m = &d->model[i];
+        double wall = m->model->plain_s > 0 ? m->model->plain_s : m->model->run_s;
+        double sum = m->model->kernels_s > 0 ? m->model->kernels_s : m->kernels_s;
+        double gaps = m->model->kernels ? m->model->gap_sum : m->gap_sum;
+        if (wall > 0 && isfinite(wall) && sum > 0 && gaps > 0)
+            out[n++] = (struct wall){gaps, wall - sum, wall, 1};
+    }
+    return n;
+}
+
+/* Weighted least squares of rest / scale; t_fix >= 0. */
+static void cal_fit_solve(const struct wall *w, size_t n, double *fix, double *gap)
+{
+    double s11 = 0, s12 = 0, s22 = 0, b1 = 0, b2 = 0;
+    for (size_t i = 0; i < n; i++) {
+        double q = w[i].weight / (w[i].scale * w[i].scale);
+        s11 += q;
+        s12 += q * w[i].gaps;
+        s22 += q * w[i].gaps * w[i].gaps;
+        b1 += q * w[i].rest;
+        b2 += q * w[i].rest * w[i].gaps;
+    }
+    double det = s11 * s22 - s12 * s12;
+    *fix = fmax(det > 1e-9 * s11 * s22 ? (b1 * s22 - b2 * s12) / det : 0, 0);
+    *gap = (b2 - *fix * s12) / s22;
+}
+
+void oc_cal_fit_wall(const struct oc_cal_data *d, struct oc_calibration *out)
+{
+    struct wall *w = oc_xmalloc((d->n_model + 1) * sizeof(*w));
+    size_t n = collect_walls(d, w);
+    out->t_fix_s = out->gap_s = 0;
+    for (int round = 0; n && round < ROUNDS; round++) {
+        cal_fit_solve(w, n, &out->t_fix_s, &out->gap_s);
+        for (size_t i = 0; i < n; i++) {
+            double r = fabs(w[i].rest - out->t_fix_s - out->gap_s * w[i].gaps) / w[i].scale;
+            w[i].weight = r > HUBER_WALL ? HUBER_WALL / r : 1;
+        }
+    }
+    free(w);
+}
+
+/* ---- signatures ------------------------------------------------------------------------------------- */
+
+struct seen {
+    uint64_t signature;
+    double ln_t, spread;
+    uint32_t fold, runs;
+};
+
+static int cal_fit_by_signature(const void *a, const void *b)
+{
+    const struct seen *x = a, *y = b;
+    if (x->signature != y->signature)
+        return x->signature < y->signature ? -1 : 1;
+    if (x->ln_t != y->ln_t)
+        return x->ln_t < y->ln_t ? -1 : 1;
+    if (x->fold != y->fold)
+        return x->fold < y->fold ? -1 : 1;
+    return cal_fit_by_double(&x->spread, &y->spread);
+}
+
+static double median_ln(const struct seen *s, size_t n)
+{
+    return (s[(n - 1) / 2].ln_t + s[n / 2].ln_t) / 2;
+}
+
+/* Compares each recording of the signature with the median of those of other networks. */
+static size_t held_against(const struct seen *s, size_t n, struct seen *others, double *r, double *t)
+{
+    size_t out = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t m = 0;
+        for (size_t j = 0; j < n; j++)
+            if (s[j].fold != s[i].fold)
+                others[m++] = s[j];
+        if (!m)
+            continue;
+        double known = median_ln(others, m);
+        r[out] = s[i].ln_t - known;
+        t[out++] = exp(known);
+    }
+    return out;
+}
+
+static double cal_fit_spread_of(const struct seen *s, size_t n, double between)
+{
+    double sum = 0;
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(s[i].spread)) {
+            sum += s[i].spread * s[i].spread;
+            k++;
+        }
+    double within = k ? sqrt(sum / (double)k) : SPREAD_USUAL;
+    return fmax(SPREAD_LEAST, between > 0 ? between : within);
+}
+
+static size_t next_signature(const struct seen *s, size_t i, size_t n)
+{
+    size_t end = i;
+    while (end < n && s[end].signature == s[i].signature)
+        end++;
+    return end;
+}
+
+static void cal_fit_fill(const struct seen *s, size_t n, struct oc_calibration *out)
+{
+    double between = out->again.n >= OC_CONFORMAL_MIN ? out->again.sd : 0;
+    for (size_t i = 0, end; i < n; i = end) {
+        end = next_signature(s, i, n);
+        uint32_t runs = 0;
+        for (size_t j = i; j < end; j++)
+            runs += s[j].runs;
+        out->signature[out->n_signature++] = (struct oc_cal_signature){
+            s[i].signature, exp(median_ln(s + i, end - i)), cal_fit_spread_of(s + i, end - i, between), runs};
+    }
+}
+
+void oc_cal_fit_signatures(const struct oc_cal_data *d, struct oc_calibration *out)
+{
+    struct seen *s = oc_xmalloc((d->n + 1) * sizeof(*s)), *others = oc_xmalloc((d->n + 1) * sizeof(*s));
+    double *r = oc_xmalloc((d->n + 1) * sizeof(*r)), *t = oc_xmalloc((d->n + 1) * sizeof(*t));
+    size_t n = 0, k = 0;
+    for (size_t i = 0; i < d->n; i++)
+        if (d->item[i].signature && !oc_sample_is_micro(d->model[d->item[i].model].model))
+            s[n++] = (struct seen){d->item[i].signature, d->item[i].ln_t, d->item[i].spread, d->item[i].fold,
+                                   d->item[i].runs};
+    qsort(s, n, sizeof(*s), cal_fit_by_signature);
+    for (size_t i = 0, end; i < n; i = end) {
+        end = next_signature(s, i, n);
+        k += held_against(s + i, end - i, others, r + k, t + k);
+    }
+    oc_conformal_make(r, t, k, NULL, &out->again);
+    out->signature = OC_NEW_ARRAY(&out->arena, n + 1, struct oc_cal_signature);
+    cal_fit_fill(s, n, out);
+    free(s);
+    free(others);
+    free(r);
+    free(t);
 }

@@ -19,11 +19,9 @@ struct oc_cal_curve {
 };
 
 enum oc_cal_kind {
-    OC_CAL_CURVE,    /* fitted */
-    OC_CAL_CONSTANT, /* roofline times a constant (ec = em, t0 = 0, p = inf): the curve was not clearly better
-                      */
-    OC_CAL_PARENT,   /* too few samples: the parent's curve, widened */
-    OC_CAL_PRIOR,    /* no measurement: the shipped prior */
+    OC_CAL_CURVE,  /* fitted */
+    OC_CAL_PARENT, /* too few samples: the parent's curve, widened */
+    OC_CAL_PRIOR,  /* no measurement: the shipped prior */
     OC_CAL_KIND_COUNT
 };
 
@@ -51,8 +49,14 @@ struct oc_cal_key {
     double lomo_error;       /* median |ln ratio| of held-out predictions */
     double lambda;           /* selected weight of the prior */
     struct oc_cal_errors errors;
-    int32_t residual; /* index of its residual forest; -1: none */
+    int32_t residual;   /* index of its residual forest; -1: none */
+    const uint16_t *op; /* operator types of its samples (oc_kernel.op), ascending */
+    uint32_t n_op;
 };
+
+/* Profiling slows down long kernels more, because their threads are profiled too: the gap after a kernel that
+ * took t is gap t / (t + OC_CAL_GAP_HALF_S). */
+#define OC_CAL_GAP_HALF_S 15e-6
 
 struct oc_cal_signature {
     uint64_t signature;
@@ -75,7 +79,7 @@ struct oc_calibration {
     size_t n_forest;
     double dram_bytes_per_s, llc_bytes; /* of the measured device; 0: unknown */
     double t_fix_s;                     /* fixed time of a run, in addition to its kernels */
-    double gap_s;    /* time between kernels, per kernel; negative where profiling slows down kernels */
+    double gap_s;    /* time after a long kernel; negative where profiling slows down kernels: oc_cal_gap */
     double tau, rho; /* sd of the error common to a model; correlation of equal kernels */
     double z80, z95; /* quantiles of standardised errors of whole models */
 };
@@ -87,9 +91,9 @@ struct oc_calibration {
  * and models. */
 
 struct oc_calibrate_opts {
-    uint32_t folds; /* number of folds for errors and choices; 0: one per model_id, at most 40 */
-    bool by_family; /* keep families in one fold */
-    bool no_forest; /* no residual forests */
+    uint32_t
+        folds; /* number of folds for errors and choices; 0: one per group of related networks, at most 16 */
+    bool no_forest;                     /* no residual forests */
     const char *tool_version, *created; /* stored in the calibration; NULL: "" */
 };
 
@@ -99,6 +103,7 @@ int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device
 
 /* NULL: the calibration has none. dtype OC_CLASS_NONE: any type; cls OC_KC_COUNT + group: a group. */
 const struct oc_cal_key *oc_cal_find_key(const struct oc_calibration *cal, unsigned cls, unsigned dtype);
+double oc_cal_gap(const struct oc_calibration *cal, double kernel_s); /* after a kernel that took that long */
 const struct oc_cal_signature *oc_cal_find_signature(const struct oc_calibration *cal, uint64_t signature);
 
 #endif

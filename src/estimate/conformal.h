@@ -22,16 +22,22 @@ double oc_conformal_sd(const struct oc_cal_errors *e, double t_s);
 /* Default without measurements: a normal distribution of this sd. */
 void oc_conformal_assume(double sd, struct oc_cal_errors *out);
 
-/* Of one model with known times: u = ln(measured / predicted), v = variance explained by its kernels. */
+/* Of a held-out model: u = ln(measured / predicted), v = variance explained by its kernels; exact: part of
+ * its time that was predicted from measurements of the same kernels, which do not share the common error. */
 struct oc_model_error {
-    double u, v;
+    double u, v, exact;
+    uint32_t group; /* of related models */
 };
 #define OC_CONFORMAL_RHO 0.8
 #define OC_Z80           1.2815515655446004 /* quantiles of the normal distribution */
 #define OC_Z95           1.9599639845400545
 /* Kernels of one model: share of its time, sd of the error, number per run. */
 double oc_conformal_variance(double share, double sd, double repeats, double rho);
-/* tau, z80, z95 (of |u| / sqrt(tau^2 + v) for at least 10 models; else those of a normal distribution). */
-void oc_conformal_models(const struct oc_model_error *e, size_t n, struct oc_calibration *out);
+/* sd of a prediction, with the common error tau */
+double oc_conformal_model_sd(double tau, double exact, double variance);
+/* tau, z80, z95 from the models outside of the group `skip` (OC_CONFORMAL_ALL: from all): quantiles of |u| /
+ * sd in which every group has the same weight; for fewer than 10 groups those of a normal distribution. */
+#define OC_CONFORMAL_ALL UINT32_MAX
+void oc_conformal_models(const struct oc_model_error *e, size_t n, uint32_t skip, struct oc_calibration *out);
 
 #endif

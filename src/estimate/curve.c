@@ -249,6 +249,7 @@ static const struct prior_row prior_rows[OC_KC_COUNT] = {
     [OC_KC_CONV_KXK] = {{0.55, 0.65, 0.60}, {0.75, 0.65, 0.60}},
     [OC_KC_CONV_DEPTHWISE] = {{0.10, 0.25, 0.10}, {0.60, 0.50, 0.40}},
     [OC_KC_CONV_GROUPED] = {{0.25, 0.40, 0.25}, {0.65, 0.55, 0.50}},
+    [OC_KC_CONV_PLAIN] = {{0.55, 0.40, 0.60}, {0.75, 0.65, 0.60}},
     [OC_KC_CONV_TRANSPOSED] = {{0.40, 0.45, 0.40}, {0.65, 0.55, 0.50}},
     [OC_KC_ATTENTION_PREFILL] = {{0.50, 0.40, 0.30}, {0.70, 0.60, 0.50}},
     [OC_KC_ATTENTION_DECODE] = {{NAN, NAN, NAN}, {0.75, 0.70, 0.60}},
@@ -450,6 +451,12 @@ static void set_compute(const struct oc_device *d, const struct oc_kernel *k, st
     p->roof_s = u.assumed ? 0 : winograd(k) ? max / WINOGRAD_CAP : max;
 }
 
+/* Processors unfold and multiply one image after the other. */
+static double launches_of(const struct oc_device *d, const struct oc_kernel *k)
+{
+    return k->cls == OC_KC_CONV_PLAIN && oc_cal_device_kind(d) == OC_CAL_CPU ? fmax(1, k->steps) : 1;
+}
+
 void oc_cal_point_make(const struct oc_device *device, const struct oc_kernel *kernel, uint64_t const_bytes,
                        struct oc_cal_point *out)
 {
@@ -459,6 +466,7 @@ void oc_cal_point_make(const struct oc_device *device, const struct oc_kernel *k
                                  .n = kernel->n,
                                  .k = kernel->k,
                                  .batch = kernel->batch,
+                                 .launches = launches_of(device, kernel),
                                  .unknown = kernel->work.unknown};
     if (out->unknown)
         return;
@@ -558,8 +566,8 @@ double oc_curve_time_at(const struct oc_cal_curve *c, const struct oc_cal_point 
         (activations_s(c, p) + cached_s(c, p->wt_s, p->wt_fill) + cached_s(c, p->again_s, p->again_fill)) /
         em;
     if (parts)
-        *parts = (struct oc_curve_parts){c->t0_s, tc, tm, cached};
-    return curve_larger(c->t0_s + curve_power_sum(tc, tm, c->p), ROOF_PART * p->roof_s);
+        *parts = (struct oc_curve_parts){c->t0_s * p->launches, tc, tm, cached};
+    return curve_larger(c->t0_s * p->launches + curve_power_sum(tc, tm, c->p), ROOF_PART * p->roof_s);
 }
 
 double oc_curve_time(const struct oc_cal_curve *c, const struct oc_cal_point *p, struct oc_curve_parts *parts)

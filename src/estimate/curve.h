@@ -28,7 +28,8 @@ struct oc_cal_point {
     double roof_s; /* physical lower bound, with data in the nearest possible level; 0: unknown */
     double ec_cap, em_cap;
     double m, n, k, batch;
-    double units; /* units that share tiles: multiprocessors; 0: no waves */
+    double launches; /* of parallel parts: images of a convolution without blocks, in sequence */
+    double units;    /* units that share tiles: multiprocessors; 0: no waves */
     bool tc_assumed, tm_assumed;
     bool unknown; /* counts are unknown: all members above are invalid */
 };

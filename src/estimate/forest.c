@@ -1,12 +1,13 @@
 #include "estimate/forest.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "estimate/conformal.h"
 
-#define MIN_MODELS 10
+#define MIN_GROUPS 10
 
 static int conformal_by_value(const void *a, const void *b)
 {
@@ -120,40 +121,102 @@ double oc_conformal_variance(double share, double sd, double repeats, double rho
     return repeats * each * each * sd * sd * (1 + (fmax(repeats, 1) - 1) * rho);
 }
 
-/* Variance of a model's random effect (mean 0): its second moment minus the variance explained by its
- * kernels. */
-static double tau_squared(const struct oc_model_error *e, size_t n)
+double oc_conformal_model_sd(double tau, double exact, double variance)
 {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += e[i].u * e[i].u - e[i].v;
-    return n ? fmax(0, sum / (double)n) : 0;
+    double common = tau * (1 - exact);
+    return sqrt(common * common + variance);
 }
 
-void oc_conformal_models(const struct oc_model_error *e, size_t n, struct oc_calibration *out)
+struct weighted_error {
+    double z, weight;
+    const struct oc_model_error *e;
+};
+
+static int conformal_by_z(const void *a, const void *b)
 {
-    double tau2 = tau_squared(e, n);
-    out->tau = sqrt(tau2);
+    const struct weighted_error *x = a, *y = b;
+    if (x->z != y->z)
+        return x->z < y->z ? -1 : 1;
+    return (x->weight > y->weight) - (x->weight < y->weight);
+}
+
+static int conformal_by_group(const void *a, const void *b)
+{
+    const struct weighted_error *x = a, *y = b;
+    if (x->e->group != y->e->group)
+        return x->e->group < y->e->group ? -1 : 1;
+    return (x->e->u > y->e->u) - (x->e->u < y->e->u);
+}
+
+/* Errors outside of the group, with weights that sum to 1 in each group; returns the number of groups. */
+static size_t weigh_groups(const struct oc_model_error *e, size_t n, uint32_t skip, struct weighted_error *w,
+                           size_t *n_used)
+{
+    size_t used = 0, groups = 0;
+    for (size_t i = 0; i < n; i++)
+        if (e[i].group != skip)
+            w[used++].e = &e[i];
+    qsort(w, used, sizeof(*w), conformal_by_group);
+    for (size_t i = 0, end; i < used; i = end, groups++) {
+        for (end = i; end < used && w[end].e->group == w[i].e->group;)
+            end++;
+        for (size_t k = i; k < end; k++)
+            w[k].weight = 1 / (double)(end - i);
+    }
+    *n_used = used;
+    return groups;
+}
+
+/* Variance of a model's random effect (mean 0): its second moment minus the variance explained by its
+ * kernels. */
+static double common_sd(const struct weighted_error *w, size_t n)
+{
+    double sum = 0, share = 0;
+    for (size_t i = 0; i < n; i++) {
+        double part = 1 - w[i].e->exact;
+        sum += w[i].weight * (w[i].e->u * w[i].e->u - w[i].e->v);
+        share += w[i].weight * part * part;
+    }
+    return share > 1e-9 ? sqrt(fmax(0, sum / share)) : 0;
+}
+
+/* The smallest z with at least the level of all weight below it, of `groups` groups and one more. */
+static double quantile_of_groups(const struct weighted_error *w, size_t n, size_t groups, double level)
+{
+    double need = ((double)groups + 1) * level - 1e-9, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += w[i].weight;
+        if (sum >= need)
+            return w[i].z;
+    }
+    return n ? w[n - 1].z : NAN;
+}
+
+void oc_conformal_models(const struct oc_model_error *e, size_t n, uint32_t skip, struct oc_calibration *out)
+{
+    struct weighted_error *w = oc_xmalloc((n + 1) * sizeof(*w));
+    size_t used = 0, groups = weigh_groups(e, n, skip, w, &used);
+    out->tau = common_sd(w, used);
     out->rho = OC_CONFORMAL_RHO;
     out->z80 = OC_Z80;
     out->z95 = OC_Z95;
-    if (n < MIN_MODELS)
-        return;
-    double *z = oc_xmalloc(n * sizeof(*z));
-    for (size_t i = 0; i < n; i++) {
-        double var = tau2 + e[i].v;
-        z[i] = var > 0 ? fabs(e[i].u) / sqrt(var) : 0;
+    if (groups >= MIN_GROUPS) {
+        for (size_t i = 0; i < used; i++) {
+            double sd = oc_conformal_model_sd(out->tau, w[i].e->exact, w[i].e->v);
+            w[i].z = sd > 0 ? fabs(w[i].e->u) / sd : 0;
+        }
+        qsort(w, used, sizeof(*w), conformal_by_z);
+        out->z80 = quantile_of_groups(w, used, groups, 0.80);
+        out->z95 = quantile_of_groups(w, used, groups, 0.95);
     }
-    out->z80 = oc_conformal_quantile(z, n, 0.80);
-    out->z95 = oc_conformal_quantile(z, n, 0.95);
-    free(z);
+    free(w);
 }
 
-#define TREES     50
+#define TREES     32
 #define DEPTH     6
 #define MAX_DEPTH 12
 #define MIN_LEAF  8
-#define BINS      32
+#define BINS      64
 #define TRY       9 /* features tried per split */
 #define SEED      0x9e3779b97f4a7c15u
 
@@ -183,6 +246,9 @@ static const char *const feature_names[OC_FOREST_FEATURES] = {
     "run",
     "function",
     "steps",
+    "op",
+    "variant",
+    "micro",
 };
 
 const char *oc_forest_feature_name(unsigned feature)
@@ -207,7 +273,7 @@ void oc_forest_features(const struct oc_kernel *k, const struct oc_cal_point *p,
         special += (double)k->work.special_flops[c];
     const double v[OC_FOREST_FEATURES] = {
         log2_of(p->m),
-        log2_of(p->n),
+        log2_of(k->groups > 0 && k->steps > 1 ? p->n / k->steps : p->n), /* of an image */
         log2_of(p->k),
         log2_of(p->batch),
         log2_of(p->flop),
@@ -231,6 +297,9 @@ void oc_forest_features(const struct oc_kernel *k, const struct oc_cal_point *p,
         log2_of(k->run),
         k->function,
         log2_of(k->steps),
+        k->op,
+        k->variant,
+        0, /* OC_FOREST_MICRO */
     };
     memcpy(x, v, sizeof(v));
 }
@@ -262,6 +331,14 @@ struct grove {
     uint32_t *row; /* rows of the current tree (bootstrap sample); nodes are ranges of it */
 };
 
+/* Four significant digits keep calibration files small. */
+static float round_digits(double v)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.4g", v);
+    return strtof(text, NULL);
+}
+
 /* Values up to edge[b] are in bin b; edges are midpoints between neighbouring values. */
 static void set_edges(struct grove *g, unsigned f, double *sorted)
 {
@@ -275,7 +352,7 @@ static void set_edges(struct grove *g, unsigned f, double *sorted)
         if (i == 0 || i >= n)
             continue;
         double edge = sorted[i - 1] + (sorted[i] - sorted[i - 1]) / 2;
-        edge = (double)(float)edge; /* as stored in the tree */
+        edge = (double)round_digits(edge); /* as stored in the tree */
         if ((bins == 0 || edge > g->edge[f][bins - 1]) && edge < sorted[n - 1])
             g->edge[f][bins++] = edge;
     }
@@ -397,7 +474,7 @@ static uint32_t grow(struct grove *g, struct oc_forest_node *node, struct pendin
         struct sums all = {0};
         for (size_t r = 0; r < p.n; r++)
             forest_add_row(&all, g->weight[row[r]], g->y[row[r]]);
-        node[i] = (struct oc_forest_node){-1, 0, all.w > 0 ? (float)(all.wy / all.w) : 0};
+        node[i] = (struct oc_forest_node){-1, 0, all.w > 0 ? round_digits(all.wy / all.w) : 0};
         if (p.depth >= g->opts.depth || p.n < 2 * (size_t)g->opts.min_leaf)
             continue;
         struct split s = find_split(g, row, p.n, &all);

@@ -5,8 +5,11 @@
 
 #include "estimate/curve.h"
 
-#define OC_FOREST_FEATURES 25
-#define OC_FOREST_CLIP     0.7
+#define OC_FOREST_FEATURES 28
+/* 1: of a training sample from a network of single operators, whose sizes vary more from kernel to kernel, so
+ * that caches hold less than in a network. Predictions are for networks. */
+#define OC_FOREST_MICRO 27
+#define OC_FOREST_CLIP  3.0
 
 /* feature >= 0: continue at `left` if x[feature] <= value, else at left + 1. feature -1: leaf with the answer
  * `value`. */
@@ -24,7 +27,7 @@ struct oc_forest {
 };
 
 struct oc_forest_opts {
-    uint32_t trees, depth, min_leaf; /* defaults for 0: 50, 6, 8 */
+    uint32_t trees, depth, min_leaf; /* defaults for 0: 32, 6, 8 */
     uint64_t seed;                   /* 0: a fixed seed */
 };
 

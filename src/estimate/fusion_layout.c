@@ -52,7 +52,8 @@ static void fusion_layout_insert(struct layout *l, uint32_t value, bool to_block
     k->work.launches = 1;
     k->work.unknown = !known;
     u->why = known ? NULL : "its shape is unknown";
-    k->signature = known ? oc_kernel_signature_inserted(k, to_blocked ? "ReorderInput" : "ReorderOutput") : 0;
+    if (known)
+        oc_kernel_sign_inserted(k, to_blocked ? "ReorderInput" : "ReorderOutput");
     l->out->n++;
 }
 

@@ -197,7 +197,8 @@ static void insert_transpose(const struct oc_fuse *f, uint32_t value, struct oc_
     u->kernel.work.launches = 1;
     u->kernel.work.unknown = !known;
     u->why = known ? NULL : "its shape is unknown";
-    u->kernel.signature = known ? oc_kernel_signature_inserted(&u->kernel, "Transpose") : 0;
+    if (known)
+        oc_kernel_sign_inserted(&u->kernel, "Transpose");
 }
 
 void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out)

@@ -28,7 +28,9 @@ struct oc_kernel {
      * 0: fully contiguous, or unknown (kernels.h). */
     double run;
     uint8_t function;      /* its most frequent transcendental primitive (enum oc_prim), 0: none */
-    double steps;          /* of a recurrent layer, in sequence; else 0 */
+    uint8_t variant;       /* of the operator: order of axes, interpolation (kernels.c); 0: the usual one */
+    uint16_t op;           /* hash of its operator type, 0: unknown */
+    double steps;          /* in sequence: of a recurrent layer, images of a convolution; else 0 */
     uint64_t reload_bytes; /* weights read again in every step but the first; not in rd_wt */
     uint32_t members;      /* nodes in it */
     uint64_t

@@ -16,6 +16,7 @@ static const struct {
     [OC_KC_CONV_KXK] = {"conv_kxk", OC_KG_COMPUTE},
     [OC_KC_CONV_DEPTHWISE] = {"conv_depthwise", OC_KG_COMPUTE},
     [OC_KC_CONV_GROUPED] = {"conv_grouped", OC_KG_COMPUTE},
+    [OC_KC_CONV_PLAIN] = {"conv_plain", OC_KG_COMPUTE},
     [OC_KC_CONV_TRANSPOSED] = {"conv_transposed", OC_KG_COMPUTE},
     [OC_KC_ATTENTION_PREFILL] = {"attention_prefill", OC_KG_COMPUTE},
     [OC_KC_ATTENTION_DECODE] = {"attention_decode", OC_KG_MEMORY},
@@ -136,11 +137,33 @@ static void kernel_class_window(const struct oc_kernel_view *v, const struct oc_
     k->groups = kernel_class_attr_int(v, "group", 1);
 }
 
-static uint8_t conv_class(const struct oc_kernel *k, double channels_of_group)
+enum {
+    BLOCK = 16,
+    ALIGN = 4
+}; /* channels; ONNX Runtime 1.30 fills up blocks of convolutions with multiples of 4 */
+
+/* Float convolutions of images whose channels fill vectors have blocked kernels. The others are matrix
+ * products of an unfolded input, which is slower by its copy. `each`: input channels of a group. */
+static bool fills_blocks(const struct oc_kernel *k, const struct oc_shape *w)
 {
+    int64_t out = w->dim[0].v, each = w->dim[1].v, groups = (int64_t)k->groups;
+    if (k->dtype != OC_CLASS_F32)
+        return true;
+    if (w->rank != 4)
+        return false;
+    if (groups == 1)
+        return each < BLOCK || each % ALIGN == 0;
+    if (each == 1 && out == groups)
+        return out % ALIGN == 0;
+    return each % BLOCK == 0 && out / groups % BLOCK == 0;
+}
+
+static uint8_t conv_class(const struct oc_kernel *k, const struct oc_shape *w)
+{
+    bool filled = fills_blocks(k, w);
     if (k->groups > 1)
-        return channels_of_group == 1 ? OC_KC_CONV_DEPTHWISE : OC_KC_CONV_GROUPED;
-    return k->kernel_h * k->kernel_w == 1 ? OC_KC_CONV_1X1 : OC_KC_CONV_KXK;
+        return w->dim[1].v == 1 && filled ? OC_KC_CONV_DEPTHWISE : OC_KC_CONV_GROUPED;
+    return !filled ? OC_KC_CONV_PLAIN : k->kernel_h * k->kernel_w == 1 ? OC_KC_CONV_1X1 : OC_KC_CONV_KXK;
 }
 
 static void kernel_class_conv(const struct oc_kernel_view *v, struct oc_kernel *k)
@@ -157,7 +180,8 @@ static void kernel_class_conv(const struct oc_kernel_view *v, struct oc_kernel *
     k->batch = k->groups;
     k->n = w->dim[0].v ? outputs / (double)w->dim[0].v : 0;
     k->channels_in = (double)w->dim[1].v * k->groups;
-    k->cls = conv_class(k, (double)w->dim[1].v);
+    k->steps = (double)o->dim[0].v;
+    k->cls = conv_class(k, w);
 }
 
 /* C[M/g * taps, inputs] = W[.., C/g] X: summed into the output afterwards. */

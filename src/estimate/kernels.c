@@ -37,13 +37,21 @@ static double transpose(const struct oc_kernel_view *v)
     return from_axis(x, kept);
 }
 
-/* Concat, Split: the dimensions from the axis on. */
-static double kernels_joined(const struct oc_kernel_view *v)
+/* Concat, Split, Slice, Pad, Tile: the last dimensions that stay whole, and what is copied of the next one.
+ */
+static double copied_run(const struct oc_kernel_view *v)
 {
     const struct oc_shape *in = oc_view_input(v, 0), *out = oc_view_output(v);
-    const struct oc_shape *s =
-        in && out && in->rank == out->rank ? (from_axis(in, 0) < from_axis(out, 0) ? in : out) : NULL;
-    return s && s->rank ? from_axis(s, kernels_axis_of(v, s, 0)) : 0;
+    double n = 1;
+    if (!in || !out || in->rank != out->rank || !in->rank)
+        return 0;
+    for (unsigned i = in->rank; i-- > 0;) {
+        int64_t a = in->dim[i].v, b = out->dim[i].v;
+        n *= (double)(a < b ? a : b);
+        if (a != b)
+            break;
+    }
+    return n;
 }
 
 /* Gather: the dimensions after the axis. */
@@ -100,18 +108,90 @@ static double kernels_broadcast(const struct oc_kernel_view *v)
     return least;
 }
 
+/* ---- variants --------------------------------------------------------------------------------------- */
+
+/* Whether the axes without the i-th are in ascending order. */
+static bool sorted_without(const int64_t *axis, unsigned n, unsigned i)
+{
+    for (unsigned k = 0, last = n; k < n; k++) {
+        if (k == i)
+            continue;
+        if (last < n && axis[k] < axis[last])
+            return false;
+        last = k;
+    }
+    return true;
+}
+
+/* 1: one axis moves inwards, 2: outwards, 3: any other order, 0: none moves; axes of size 1 do not count. */
+static uint8_t transpose_variant(const struct oc_kernel_view *v)
+{
+    const struct oc_shape *x = oc_view_input(v, 0);
+    const struct oc_attr *perm = oc_node_attr(v->node, "perm");
+    int64_t axis[OC_MAX_RANK];
+    unsigned n = 0;
+    if (!x || !perm || perm->type != OC_ATTR_INTS || perm->n != x->rank)
+        return 0;
+    for (unsigned i = 0; i < x->rank; i++)
+        if (perm->ints[i] >= 0 && perm->ints[i] < x->rank && x->dim[perm->ints[i]].v != 1)
+            axis[n++] = perm->ints[i];
+    if (sorted_without(axis, n, n))
+        return 0;
+    for (unsigned i = 0; i < n; i++)
+        if (sorted_without(axis, n, i))
+            return i && axis[i] < axis[i - 1] ? 1 : 2;
+    return 3;
+}
+
+static uint8_t resize_variant(const struct oc_kernel_view *v)
+{
+    const struct oc_attr *mode = oc_node_attr(v->node, "mode");
+    if (!mode || mode->type != OC_ATTR_STRING || !strcmp(mode->s.s, "nearest"))
+        return 0;
+    return !strcmp(mode->s.s, "cubic") ? 2 : 1;
+}
+
+/* 1: the last axes, 2: the first axes, 3: others; 0: unknown. */
+static uint8_t reduce_variant(const struct oc_kernel_view *v)
+{
+    const struct oc_shape *x = oc_view_input(v, 0);
+    const struct oc_attr *axes = oc_node_attr(v->node, "axes");
+    uint64_t mask = 0;
+    if (!x || !x->rank || !axes || axes->type != OC_ATTR_INTS)
+        return 0;
+    for (uint32_t i = 0; i < axes->n; i++) {
+        int64_t axis = axes->ints[i] + (axes->ints[i] < 0 ? x->rank : 0);
+        mask |= axis >= 0 && axis < x->rank ? UINT64_C(1) << axis : 0;
+    }
+    unsigned changes = 0;
+    for (unsigned i = 1; i < x->rank; i++)
+        changes += (mask >> i & 1) != (mask >> (i - 1) & 1);
+    return changes > 1 ? 3 : mask & 1 ? 2 : 1;
+}
+
+/* Spatial dimensions. */
+static uint8_t conv_variant(const struct oc_kernel_view *v)
+{
+    const struct oc_shape *x = oc_view_input(v, 0);
+    return x && x->rank > 2 ? (uint8_t)(x->rank - 2) : 0;
+}
+
 static const struct {
     uint8_t cls;
     double (*run)(const struct oc_kernel_view *v);
+    uint8_t (*variant)(const struct oc_kernel_view *v);
 } walks[] = {
-    {OC_KC_TRANSPOSE, transpose},
-    {OC_KC_COPY, kernels_joined},
-    {OC_KC_GATHER, gathered_run},
-    {OC_KC_SOFTMAX, kernels_row},
-    {OC_KC_REDUCE, reduced},
-    {OC_KC_ELEMENTWISE, kernels_broadcast},
-    {OC_KC_ACTIVATION, kernels_broadcast},
-    {OC_KC_SORT, kernels_row},
+    {OC_KC_TRANSPOSE, transpose, transpose_variant},
+    {OC_KC_COPY, copied_run, NULL},
+    {OC_KC_GATHER, gathered_run, NULL},
+    {OC_KC_SOFTMAX, kernels_row, NULL},
+    {OC_KC_REDUCE, reduced, reduce_variant},
+    {OC_KC_ELEMENTWISE, kernels_broadcast, NULL},
+    {OC_KC_ACTIVATION, kernels_broadcast, NULL},
+    {OC_KC_SORT, kernels_row, NULL},
+    {OC_KC_RESIZE, NULL, resize_variant},
+    {OC_KC_CONV_PLAIN, NULL, conv_variant},
+    {OC_KC_CONV_GROUPED, NULL, conv_variant},
 };
 
 static uint8_t main_function(const struct oc_node_cost *c)
@@ -131,7 +211,7 @@ static uint8_t main_function(const struct oc_node_cost *c)
     return found;
 }
 
-/* Sets run and function of the kernel from its main node. */
+/* Sets run, variant and function of the kernel from its main node. */
 static void kernel_walk(const struct oc_model *m, const struct oc_analysis *a, uint32_t node,
                         struct oc_kernel *k)
 {
@@ -139,7 +219,8 @@ static void kernel_walk(const struct oc_model *m, const struct oc_analysis *a, u
     k->function = main_function(&a->cost[node]);
     for (size_t i = 0; i < OC_COUNT(walks); i++)
         if (walks[i].cls == k->cls) {
-            k->run = walks[i].run(&v);
+            k->run = walks[i].run ? walks[i].run(&v) : 0;
+            k->variant = walks[i].variant ? walks[i].variant(&v) : 0;
             break;
         }
 }
@@ -267,11 +348,20 @@ static uint64_t kernel_signature(const struct oc_model *m, const struct oc_analy
     return h ? h : 1;
 }
 
-uint64_t oc_kernel_signature_inserted(const struct oc_kernel *k, const char *type)
+/* 1 to 9973: small, so that it is exact in every format; few of the operator types collide. */
+static uint16_t op_code(const char *type)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    kernels_text(&h, type);
+    return (uint16_t)(1 + h % 9973);
+}
+
+void oc_kernel_sign_inserted(struct oc_kernel *k, const char *type)
 {
     uint64_t h = kernels_start(k);
     kernels_text(&h, type);
-    return h ? h : 1;
+    k->signature = h ? h : 1;
+    k->op = op_code(type);
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
@@ -441,6 +531,7 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
         k->dtype = OC_CLASS_I32;
     oc_kernel_dims(m->m, m->a, core, k);
     kernel_walk(m->m, m->a, core, k);
+    k->op = op_code(type && is_integer_type(type) ? type : m->m->node[core].op_type);
     k->signature = kernel_signature(m->m, m->a, k, node, n_node, type);
 }
 
@@ -466,7 +557,8 @@ static void make_inserted(const struct oc_prof_rec *p, const struct oc_join_rec 
                             .node = OC_NONE};
     k->work.bytes = k->rd_act + k->wr;
     k->work.launches = 1;
-    k->signature = out->known ? oc_kernel_signature_inserted(k, p->op_type) : 0;
+    if (out->known)
+        oc_kernel_sign_inserted(k, p->op_type);
 }
 
 /* The provider has no float16 arithmetic and computes in float, with casts around: recorded types are float

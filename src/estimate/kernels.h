@@ -53,8 +53,8 @@ void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_k
 
 /* Hash of a kernel: class, element type, sizes, attributes that determine the work, bytes and fused
  * operators. Equal for a node of the model and for its optimized form if both do the same work. Stored in
- * calibration files: a change of the hash is a change of their format. Here: of a kernel without a node in
- * the model. */
-uint64_t oc_kernel_signature_inserted(const struct oc_kernel *k, const char *type);
+ * calibration files: a change of the hash is a change of their format. Here: signature and operator type of a
+ * kernel without a node in the model. */
+void oc_kernel_sign_inserted(struct oc_kernel *k, const char *type);
 
 #endif

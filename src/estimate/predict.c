@@ -193,12 +193,26 @@ struct found {
     double wider;
 };
 
+/* Whether kernels of the operator type were measured. */
+static bool knows_op(const struct oc_cal_key *k, uint16_t op)
+{
+    size_t low = 0, high = k->n_op;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (k->op[mid] < op)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return !k->n_op || !op || (low < k->n_op && k->op[low] == op);
+}
+
 static struct found predict_find(const struct asking *a)
 {
     unsigned cls = a->kernel->cls, dtype = a->kernel->dtype;
     const struct oc_cal_key *k = oc_cal_find_key(a->cal, cls, dtype);
     if (k)
-        return (struct found){k, 1};
+        return (struct found){k, knows_op(k, a->kernel->op) ? 1 : WIDER};
     k = oc_cal_find_key(a->cal, cls, OC_CLASS_NONE);
     if (!k)
         k = oc_cal_find_key(a->cal, OC_KC_COUNT + (unsigned)oc_kernel_class_group(cls), OC_CLASS_NONE);
@@ -417,11 +431,13 @@ static double replay(const struct oc_model_part *part, size_t n, double issue_s,
     return fmax(c, g) + sync_s;
 }
 
-static double launches(const struct oc_model_part *part, size_t n)
+static double gaps(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += predict_time_of(part[i].prediction) > 0 ? part[i].repeats : 0;
+    for (size_t i = 0; i < n; i++) {
+        double t = predict_time_of(part[i].prediction);
+        sum += t > 0 ? oc_cal_gap(cal, t) * part[i].repeats : 0;
+    }
     return sum;
 }
 
@@ -438,24 +454,20 @@ static void predict_set_total(const struct oc_calibration *cal, const struct oc_
         return;
     }
     m->fix_s = fix;
-    m->gaps_s = fmax(gap * launches(part, n), -0.5 * m->kernels_s);
+    m->gaps_s = cal ? gaps(cal, part, n) : 0;
     m->t_s = m->kernels_s + m->gaps_s + fix;
 }
 
-static void set_model_interval(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
-                               struct oc_model_prediction *m)
+void oc_predict_interval(double tau, double z80, double z95, struct oc_model_prediction *m)
 {
-    m->tau = cal ? cal->tau : TAU_UNKNOWN;
-    m->z80 = cal && cal->z80 > 0 ? cal->z80 : OC_Z80;
-    m->z95 = cal && cal->z95 > 0 ? cal->z95 : OC_Z95;
-    /* measured kernels do not share the common error of the curves */
-    double tau = m->tau * (1 - m->share[OC_EVIDENCE_EXACT]);
-    m->sd =
-        sqrt(tau * tau + variance(part, n, m->kernels_s, cal && cal->rho > 0 ? cal->rho : OC_CONFORMAL_RHO));
-    m->lo80_s = m->t_s * exp(-m->z80 * m->sd);
-    m->hi80_s = m->t_s * exp(m->z80 * m->sd);
-    m->lo95_s = m->t_s * exp(-m->z95 * m->sd);
-    m->hi95_s = m->t_s * exp(m->z95 * m->sd);
+    m->tau = tau;
+    m->z80 = z80;
+    m->z95 = z95;
+    m->sd = oc_conformal_model_sd(tau, m->share[OC_EVIDENCE_EXACT], m->variance);
+    m->lo80_s = m->t_s * exp(-z80 * m->sd);
+    m->hi80_s = m->t_s * exp(z80 * m->sd);
+    m->lo95_s = m->t_s * exp(-z95 * m->sd);
+    m->hi95_s = m->t_s * exp(z95 * m->sd);
 }
 
 void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
@@ -471,15 +483,16 @@ void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_pa
         out->share[e] /= out->kernels_s;
     out->extrapolated /= out->kernels_s;
     predict_set_total(cal, part, n, how, out);
-    set_model_interval(cal, part, n, out);
+    out->variance = variance(part, n, out->kernels_s, cal && cal->rho > 0 ? cal->rho : OC_CONFORMAL_RHO);
+    oc_predict_interval(cal ? cal->tau : TAU_UNKNOWN, cal && cal->z80 > 0 ? cal->z80 : OC_Z80,
+                        cal && cal->z95 > 0 ? cal->z95 : OC_Z95, out);
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 
 static int choose_rules(struct oc_estimate *e, const char *name, struct oc_err *err)
 {
-    bool ort = e->cal ? !strcmp(e->cal->runtime, "onnxruntime") : oc_cal_device_kind(e->device) == OC_CAL_CPU;
-    e->rules = ort && oc_cal_device_kind(e->device) == OC_CAL_CPU ? OC_FUSE_ORT_CPU : OC_FUSE_GENERIC;
+    e->rules = oc_fusion_rules_of(e->cal ? e->cal->runtime : NULL, e->device);
     unsigned given = name ? oc_fusion_rules_by_name(name) : e->rules;
     if (given == OC_FUSE_COUNT)
         return oc_fail(err, OC_EARG,

@@ -67,11 +67,18 @@ struct oc_model_prediction {
     double t0_s, compute_s, memory_s; /* share of kernels_s, by bound */
     size_t n_unknown;                 /* kernels without point estimate and interval: not in the sum */
     double extrapolated;              /* share of kernels_s */
+    double variance; /* of ln t, from the kernels alone: without the error common to a model */
     double tau, z80, z95;
 };
 /* parts in execution order. gpu-like devices: replay->on. */
 void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
                       const struct oc_replay *replay, struct oc_model_prediction *out);
+
+/* Sets sd and interval for another common error and other quantiles. */
+void oc_predict_interval(double tau, double z80, double z95, struct oc_model_prediction *m);
+
+/* The fusion rules of a runtime on a device. */
+enum oc_fusion_rules oc_fusion_rules_of(const char *runtime, const struct oc_device *device);
 
 /* ---- work ------------------------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/file.h"
+#include "estimate/predict.h"
 #include "estimate/recordings.h"
 #include "profile/csv_rows.h"
 #include "profile/profile.h"
@@ -402,6 +403,8 @@ static void samples_take(struct reading *r, const struct oc_kernel_use *u)
     double time_s = isfinite(ns) ? ns * 1e-9 : 0;
     out->set.model[out->set.n_model].kernels_s += time_s;
     out->set.model[out->set.n_model].kernels += s.repeats;
+    if (s.t_s > 0)
+        out->set.model[out->set.n_model].gap_sum += s.repeats * s.t_s / (s.t_s + OC_CAL_GAP_HALF_S);
     out->kernels_s += time_s;
     out->n_kernel++;
     if (why != OC_REJECT_COUNT) {
@@ -479,6 +482,27 @@ static void samples_add_model(struct reading *r)
                                                                       .const_bytes = total.const_bytes};
 }
 
+/* The kernels that `estimate` would predict without the profile. */
+static void samples_plan(struct reading *r)
+{
+    struct oc_sample_set *set = &r->out->set;
+    struct oc_sample_model *m = &set->model[set->n_model];
+    struct oc_kernel_list list;
+    if (!r->out->device)
+        return;
+    oc_fusion_plan(
+        r->model, r->analysis,
+        oc_fusion_rules_of(r->opts->runtime ? r->opts->runtime : r->profile->format, r->out->device),
+        &r->join->arena, &list);
+    struct oc_planned *plan = OC_NEW_ARRAY(&r->out->arena, list.n + 1, struct oc_planned);
+    for (size_t i = 0; i < list.n; i++) {
+        plan[i] = (struct oc_planned){list.item[i].kernel, list.item[i].calls, list.item[i].known};
+        plan[i].kernel.label = NULL;
+    }
+    m->plan = plan;
+    m->n_plan = list.n;
+}
+
 static int samples_take_all(struct reading *r, struct oc_err *err)
 {
     struct oc_kernel_list list;
@@ -492,6 +516,7 @@ static int samples_take_all(struct reading *r, struct oc_err *err)
     for (size_t i = 0; i < list.n; i++)
         samples_take(r, &list.item[i]);
     samples_merge(r);
+    samples_plan(r);
     return 0;
 }
 

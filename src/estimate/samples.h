@@ -24,8 +24,22 @@ struct oc_sample_model {
     double plain_s;   /* the same without a profiler; NAN: unknown */
     double kernels_s; /* of all its kernels, including those without a sample */
     uint32_t kernels; /* number of these in a run; 0: unknown */
+    double gap_sum;   /* of t / (t + OC_CAL_GAP_HALF_S) over these */
     uint64_t const_bytes;
+    const struct oc_planned *plan; /* kernels predicted by the fusion plan; NULL: none */
+    size_t n_plan;
 };
+
+struct oc_planned {
+    struct oc_kernel kernel;
+    double calls;
+    bool known;
+};
+
+/* Recordings of this family are networks of single operators: they train the curves of kernels, and
+ * their run time is not scored. They are not related to each other. */
+#define OC_MICRO_FAMILY "micro"
+bool oc_sample_is_micro(const struct oc_sample_model *m);
 
 struct oc_sample_set {
     const char *device, *runtime, *runtime_version; /* device: id of the hardware file */

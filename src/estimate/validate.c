@@ -9,6 +9,7 @@
 #include "estimate/baselines.h"
 #include "estimate/cal_data.h"
 #include "estimate/calibrate.h"
+#include "estimate/conformal.h"
 #include "onnxcost/estimate.h"
 
 struct ranked {
@@ -180,9 +181,10 @@ void oc_score_models(const struct oc_score_item *item, size_t n, struct oc_model
 
 /* ---- validate --------------------------------------------------------------------------------------- */
 
-#define INNER_FOLDS 8
+#define INNER_FOLDS 5
 #define COVERED     0.9
 #define WORKERS     2
+#define LONG_RUN_S  1e-3
 
 static const char *const predictor_names[OC_PREDICTOR_COUNT] = {
     [OC_PREDICTOR_CURVES] = "curves",
@@ -213,9 +215,16 @@ struct run {
     const struct oc_validate_opts *opts;
     struct oc_validation *v;
     struct item *item;
-    const char **fold; /* names */
-    size_t n_fold;
+    uint32_t *group;              /* of each model: its fold; NO_FOLD: never left out */
+    struct oc_model_error *error; /* of the runs of models that have one */
+    size_t n_error;
 };
+#define NO_FOLD UINT32_MAX
+
+static bool is_scored(const struct run *r, size_t i)
+{
+    return r->item[i].usable && r->item[i].fold != NO_FOLD;
+}
 
 /* ---- one fold --------------------------------------------------------------------------------------- */
 
@@ -276,31 +285,30 @@ static void predict_held(struct run *r, uint32_t fold, const struct oc_calibrati
     }
 }
 
-/* parts of a held-out model: all kernels, or those without a measured signature */
-static size_t parts_of(const struct run *r, uint32_t fold, uint32_t model, bool unseen_only,
-                       struct oc_model_part *part)
+/* Parts of a held-out model: its measured kernels. */
+static size_t measured_parts(const struct run *r, uint32_t model, struct oc_model_part *part)
 {
-    unsigned predictor = unseen_only ? OC_PREDICTOR_CURVES : OC_PREDICTOR_FULL;
     size_t n = 0;
-    for (size_t i = 0; i < r->set->n; i++) {
-        const struct item *x = &r->item[i];
-        if (is_held_out(r, i, fold) && r->set->item[i].model == model && (!unseen_only || x->unseen))
-            part[n++] = (struct oc_model_part){&x->prediction[predictor],
+    for (size_t i = 0; i < r->set->n; i++)
+        if (r->item[i].usable && r->set->item[i].model == model)
+            part[n++] = (struct oc_model_part){&r->item[i].prediction[OC_PREDICTOR_FULL],
                                                r->set->item[i].repeats ? r->set->item[i].repeats : 1};
-    }
     return n;
 }
 
-/* Of the sum of the kernels alone, without the other time of a run. */
-static void of_kernels(struct oc_model_prediction *m)
+/* Its planned kernels. */
+static size_t planned_parts(const struct run *r, uint32_t model, const struct oc_calibration *cal,
+                            struct oc_prediction *prediction, struct oc_model_part *part)
 {
-    double scale = m->t_s > 0 ? m->kernels_s / m->t_s : 1;
-    m->t_s *= scale;
-    m->lo80_s *= scale;
-    m->hi80_s *= scale;
-    m->lo95_s *= scale;
-    m->hi95_s *= scale;
-    m->fix_s = m->gaps_s = 0;
+    const struct oc_sample_model *m = &r->set->model[model];
+    const struct oc_predict_opts opts = {.const_bytes = m->const_bytes};
+    for (size_t i = 0; i < m->n_plan; i++) {
+        struct oc_kernel k = m->plan[i].kernel;
+        k.work.unknown |= !m->plan[i].known;
+        oc_predict_kernel(cal, r->device, &k, &opts, &prediction[i]);
+        part[i] = (struct oc_model_part){&prediction[i], m->plan[i].calls > 0 ? m->plan[i].calls : 1};
+    }
+    return m->n_plan;
 }
 
 static double wall_of(const struct oc_sample_model *m)
@@ -320,22 +328,22 @@ static bool covered(const struct run *r, uint32_t model)
 
 static void predict_models(struct run *r, const struct oc_calibration *cal, uint32_t fold)
 {
-    struct oc_model_part *part = oc_xmalloc((r->set->n + 1) * sizeof(*part));
     for (size_t m = 0; m < r->set->n_model; m++) {
         struct oc_validated_model *out = &r->v->model[m];
-        size_t n = parts_of(r, fold, (uint32_t)m, false, part);
-        if (!n)
+        size_t most = r->set->n + r->set->model[m].n_plan + 1;
+        if (r->group[m] != fold)
             continue;
+        struct oc_model_part *part = oc_xmalloc(most * sizeof(*part));
+        struct oc_prediction *prediction = oc_xmalloc(most * sizeof(*prediction));
+        bool planned = r->set->model[m].plan != NULL;
+        size_t n = planned ? planned_parts(r, (uint32_t)m, cal, prediction, part)
+                           : measured_parts(r, (uint32_t)m, part);
         out->fold = fold;
-        oc_predict_model(cal, part, n, NULL, &out->full);
-        out->run_measured_s = covered(r, (uint32_t)m) ? wall_of(&r->set->model[m]) : NAN;
-        out->run_predicted_s = out->full.t_s;
-        of_kernels(&out->full);
-        n = parts_of(r, fold, (uint32_t)m, true, part);
-        oc_predict_model(cal, part, n, NULL, &out->unseen_only);
-        of_kernels(&out->unseen_only);
+        oc_predict_model(cal, part, n, NULL, &out->run);
+        out->run_measured_s = planned || covered(r, (uint32_t)m) ? wall_of(&r->set->model[m]) : NAN;
+        free(part);
+        free(prediction);
     }
-    free(part);
 }
 
 static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
@@ -344,7 +352,6 @@ static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
     struct oc_calibration *cal;
     struct oc_sample_set rest = validate_rest_of(r, fold, &a);
     struct oc_calibrate_opts opts = {.folds = r->opts->inner_folds ? r->opts->inner_folds : INNER_FOLDS,
-                                     .by_family = r->opts->by_family,
                                      .no_forest = r->opts->no_forest};
     int rc = oc_calibrate(&rest, r->device, &opts, &cal, err);
     if (!rc) {
@@ -352,7 +359,7 @@ static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
             OC_NEW_ARRAY(&a, r->set->n + 1, const struct oc_baseline_row *);
         size_t n = 0;
         for (size_t i = 0; i < r->set->n; i++)
-            if (validate_is_training(r, i, fold))
+            if (validate_is_training(r, i, fold) && is_scored(r, i)) /* factors of networks */
                 train[n++] = &r->item[i].row;
         predict_held(r, fold, cal, train, n);
         predict_models(r, cal, fold);
@@ -373,7 +380,7 @@ struct worker {
 static void *validate_work(void *arg)
 {
     struct worker *w = arg;
-    for (uint32_t f = w->first; !w->rc && f < w->run->n_fold; f += WORKERS)
+    for (uint32_t f = w->first; !w->rc && f < w->run->v->n_fold; f += WORKERS)
         w->rc = run_fold(w->run, f, &w->err);
     return NULL;
 }
@@ -405,7 +412,7 @@ static void sum_models(struct run *r)
 {
     for (size_t i = 0; i < r->set->n; i++) {
         const struct item *x = &r->item[i];
-        if (!x->usable)
+        if (!is_scored(r, i))
             continue;
         struct oc_validated_model *m = &r->v->model[r->set->item[i].model];
         double n = repeats_of(r, i);
@@ -437,7 +444,7 @@ static void score_kernels(const struct run *r, unsigned predictor, enum chosen w
     size_t n = 0;
     for (size_t i = 0; i < r->set->n; i++) {
         const struct item *x = &r->item[i];
-        if (!x->usable || (which != ALL && x->unseen != (which == UNSEEN)) ||
+        if (!is_scored(r, i) || (which != ALL && x->unseen != (which == UNSEEN)) ||
             (cls != OC_KC_COUNT && x->row.point.cls != cls))
             continue;
         s[n] = (struct oc_score_item){x->row.t_s, x->t[predictor], NAN, NAN, NAN, NAN};
@@ -455,34 +462,32 @@ static void score_kernels(const struct run *r, unsigned predictor, enum chosen w
     free(repeats);
 }
 
-static struct oc_score_item with_interval(double measured, double predicted,
-                                          const struct oc_model_prediction *m)
+static struct oc_score_item score_of_run(const struct oc_validated_model *m)
 {
-    struct oc_score_item s = {measured, predicted, NAN, NAN, NAN, NAN};
-    if (m && m->t_s > 0) {
-        s.lo80 = m->lo80_s;
-        s.hi80 = m->hi80_s;
-        s.lo95 = m->lo95_s;
-        s.hi95 = m->hi95_s;
-    }
-    return s;
+    const struct oc_model_prediction *p = &m->run;
+    return (struct oc_score_item){m->run_measured_s, p->t_s, p->lo80_s, p->hi80_s, p->lo95_s, p->hi95_s};
 }
 
 static void score_models(const struct run *r, unsigned p, struct oc_predictor_scores *out)
 {
-    size_t n = r->v->n_model;
-    struct oc_score_item *all = oc_xmalloc((3 * n + 1) * sizeof(*all)), *unseen = all + n, *runs = unseen + n;
+    size_t n = r->v->n_model, runs = 0, longs = 0;
+    struct oc_score_item *all = oc_xmalloc((4 * n + 1) * sizeof(*all)), *unseen = all + n, *run = unseen + n,
+                         *long_run = run + n;
     for (size_t i = 0; i < n; i++) {
         const struct oc_validated_model *m = &r->v->model[i];
-        bool full = p == OC_PREDICTOR_FULL, curves = p == OC_PREDICTOR_CURVES;
-        all[i] = with_interval(m->measured_s, m->predicted_s[p], full ? &m->full : NULL);
+        all[i] = (struct oc_score_item){m->measured_s, m->predicted_s[p], NAN, NAN, NAN, NAN};
         unseen[i] =
-            with_interval(m->measured_unseen_s, m->predicted_unseen_s[p], curves ? &m->unseen_only : NULL);
-        runs[i] = with_interval(m->run_measured_s, full ? m->run_predicted_s : NAN, NULL);
+            (struct oc_score_item){m->measured_unseen_s, m->predicted_unseen_s[p], NAN, NAN, NAN, NAN};
+        if (p != OC_PREDICTOR_FULL || !(m->run_measured_s > 0))
+            continue;
+        run[runs++] = score_of_run(m);
+        if (m->run_measured_s >= LONG_RUN_S)
+            long_run[longs++] = score_of_run(m);
     }
     oc_score_models(all, n, &out->models);
     oc_score_models(unseen, n, &out->models_unseen);
-    oc_score_models(runs, n, &out->runs);
+    oc_score_models(run, runs, &out->runs);
+    oc_score_models(long_run, longs, &out->long_runs);
     free(all);
 }
 
@@ -491,7 +496,7 @@ static void score_classes(struct run *r)
     double total = 0, of[OC_KC_COUNT] = {0};
     size_t n[OC_KC_COUNT] = {0};
     for (size_t i = 0; i < r->set->n; i++)
-        if (r->item[i].usable) {
+        if (is_scored(r, i)) {
             double t = r->item[i].row.t_s * repeats_of(r, i);
             total += t;
             of[r->item[i].row.point.cls] += t;
@@ -521,34 +526,24 @@ static void validate_score(struct run *r)
 
 /* ---- public functions ------------------------------------------------------------------------------- */
 
-static int validate_by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
+/* Groups with a usable kernel of a network are folds. */
 static void set_folds(struct run *r)
 {
     struct oc_arena *a = &r->v->arena;
-    r->fold = OC_NEW_ARRAY(a, r->set->n_model + 1, const char *);
-    bool *used = OC_NEW_ARRAY(a, r->set->n_model + 1, bool);
-    size_t n = 0;
+    uint32_t *number = OC_NEW_ARRAY(a, r->set->n_model + 1, uint32_t);
+    r->group = OC_NEW_ARRAY(a, r->set->n_model + 1, uint32_t);
+    uint32_t groups = oc_cal_groups(r->set, r->group);
+    bool *used = OC_NEW_ARRAY(a, groups + 1, bool);
+    for (size_t i = 0; i < r->set->n; i++)
+        if (r->item[i].usable && !oc_sample_is_micro(&r->set->model[r->set->item[i].model]))
+            used[r->group[r->set->item[i].model]] = true;
+    for (uint32_t g = 0; g < groups; g++)
+        number[g] = used[g] ? (uint32_t)r->v->n_fold++ : NO_FOLD;
+    for (size_t m = 0; m < r->set->n_model; m++)
+        r->group[m] = number[r->group[m]];
     for (size_t i = 0; i < r->set->n; i++)
         if (r->item[i].usable)
-            used[r->set->item[i].model] = true;
-    for (size_t m = 0; m < r->set->n_model; m++)
-        if (used[m])
-            r->fold[n++] = oc_cal_fold_name(&r->set->model[m], r->opts->by_family);
-    qsort(r->fold, n, sizeof(*r->fold), validate_by_name);
-    for (size_t i = 0; i < n; i++)
-        if (r->n_fold == 0 || strcmp(r->fold[r->n_fold - 1], r->fold[i]))
-            r->fold[r->n_fold++] = r->fold[i];
-    r->v->n_fold = r->n_fold;
-    for (size_t i = 0; i < r->set->n; i++)
-        if (r->item[i].usable) {
-            const char *key = oc_cal_fold_name(&r->set->model[r->set->item[i].model], r->opts->by_family);
-            const char **at = bsearch(&key, r->fold, r->n_fold, sizeof(*r->fold), validate_by_name);
-            r->item[i].fold = (uint32_t)(at - r->fold);
-        }
+            r->item[i].fold = r->group[r->set->item[i].model];
 }
 
 static void set_items(struct run *r)
@@ -571,11 +566,57 @@ static void validate_set_models(struct run *r)
     r->v->n_model = r->set->n_model;
     r->v->model = OC_NEW_ARRAY(&r->v->arena, r->set->n_model + 1, struct oc_validated_model);
     for (size_t m = 0; m < r->set->n_model; m++)
-        r->v->model[m] = (struct oc_validated_model){.model = (uint32_t)m,
-                                                     .run_measured_s = NAN,
-                                                     .run_predicted_s = NAN,
-                                                     .full.t_s = NAN,
-                                                     .unseen_only.t_s = NAN};
+        r->v->model[m] =
+            (struct oc_validated_model){.model = (uint32_t)m, .run_measured_s = NAN, .run.t_s = NAN};
+}
+
+/* ---- errors of whole models ------------------------------------------------------------------------- */
+
+static void set_errors(struct run *r)
+{
+    r->error = OC_NEW_ARRAY(&r->v->arena, r->v->n_model + 1, struct oc_model_error);
+    for (size_t m = 0; m < r->v->n_model; m++) {
+        const struct oc_validated_model *x = &r->v->model[m];
+        if (x->run_measured_s > 0 && x->run.t_s > 0)
+            r->error[r->n_error++] = (struct oc_model_error){.u = log(x->run_measured_s / x->run.t_s),
+                                                             .v = x->run.variance,
+                                                             .exact = x->run.share[OC_EVIDENCE_EXACT],
+                                                             .group = x->fold};
+    }
+}
+
+/* The interval of a model from the errors of the other groups. */
+static void set_intervals(struct run *r)
+{
+    for (uint32_t g = 0; g < r->v->n_fold; g++) {
+        struct oc_calibration others = {0};
+        oc_conformal_models(r->error, r->n_error, g, &others);
+        for (size_t m = 0; m < r->v->n_model; m++)
+            if (r->group[m] == g && r->v->model[m].run.t_s > 0)
+                oc_predict_interval(others.tau, others.z80, others.z95, &r->v->model[m].run);
+    }
+}
+
+/* Predicts every group from the others; the errors of the runs are those of the calibration of the set, too.
+ */
+static int leave_out(struct run *r, struct oc_err *err)
+{
+    r->v = oc_xmalloc(sizeof(*r->v));
+    *r->v = (struct oc_validation){0};
+    set_items(r);
+    validate_set_models(r);
+    set_folds(r);
+    int rc = r->v->n_fold < 2
+                 ? oc_fail(err, OC_EARG,
+                           "cannot validate: needs measured kernels of at least two networks that "
+                           "are not related")
+                 : run_folds(r, err);
+    if (rc) {
+        oc_validation_free(r->v);
+        return -1;
+    }
+    set_errors(r);
+    return 0;
 }
 
 int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
@@ -584,24 +625,24 @@ int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
     static const struct oc_validate_opts usual = {0};
     struct run r = {.set = set, .device = device, .opts = opts ? opts : &usual};
     *out = NULL;
-    r.v = oc_xmalloc(sizeof(*r.v));
-    *r.v = (struct oc_validation){.by_family = r.opts->by_family};
-    set_items(&r);
-    validate_set_models(&r);
-    set_folds(&r);
-    int rc = r.n_fold < 2
-                 ? oc_fail(err, OC_EARG, "cannot validate: needs measured kernels of at least two %s",
-                           r.opts->by_family ? "families" : "networks")
-                 : 0;
-    if (!rc)
-        rc = run_folds(&r, err);
-    if (rc) {
-        oc_validation_free(r.v);
+    if (leave_out(&r, err))
         return -1;
-    }
+    set_intervals(&r);
     validate_score(&r);
     *out = r.v;
     return 0;
+}
+
+void oc_validation_model_errors(const struct oc_sample_set *set, const struct oc_device *device,
+                                bool no_forest, struct oc_calibration *cal)
+{
+    const struct oc_validate_opts opts = {.no_forest = no_forest};
+    struct run r = {.set = set, .device = device, .opts = &opts};
+    struct oc_err err;
+    if (leave_out(&r, &err))
+        return;
+    oc_conformal_models(r.error, r.n_error, OC_CONFORMAL_ALL, cal);
+    oc_validation_free(r.v);
 }
 
 void oc_validation_free(struct oc_validation *v)

@@ -1,6 +1,6 @@
-/* Cross-validation of predictions: each network (or family) is left out in turn, a calibration with error
- * bars is fitted without it, and its predictions are compared with the measurements. Simple predictors are
- * included for comparison. */
+/* Cross-validation of predictions: each group of related networks (oc_cal_groups) is left out in turn, a
+ * calibration is fitted without it, and its predictions are compared with the measurements. Simple predictors
+ * are included for comparison. Networks of single operators are in every training set. */
 #ifndef OC_VALIDATE_H
 #define OC_VALIDATE_H
 
@@ -36,7 +36,8 @@ struct oc_predictor_scores {
     struct oc_kernel_scores all, seen, unseen; /* by whether other models contain the signature */
     struct oc_model_scores models;             /* sums over all kernels of a recording */
     struct oc_model_scores models_unseen;      /* over its kernels with unseen signatures */
-    struct oc_model_scores runs; /* wall time (plain_s, else run_s) of recordings that have one */
+    struct oc_model_scores runs;      /* wall time (plain_s, else run_s) of recordings that have one */
+    struct oc_model_scores long_runs; /* those of 1 ms and more */
 };
 
 /* A held-out recording. *_unseen_s: over its kernels with unseen signatures; NAN: none. */
@@ -46,9 +47,9 @@ struct oc_validated_model {
     size_t kernels, unseen;
     double measured_s, measured_unseen_s;
     double predicted_s[OC_PREDICTOR_COUNT], predicted_unseen_s[OC_PREDICTOR_COUNT];
-    struct oc_model_prediction full; /* of OC_PREDICTOR_FULL; intervals are of the sum of its kernels */
-    struct oc_model_prediction unseen_only; /* of OC_PREDICTOR_CURVES over unseen kernels */
-    double run_measured_s, run_predicted_s; /* wall time; NAN: not measured */
+    struct oc_model_prediction
+        run;               /* wall time, from the planned kernels if there is a plan, as `estimate` does */
+    double run_measured_s; /* NAN: not measured */
 };
 
 struct oc_validated_class {
@@ -60,8 +61,7 @@ struct oc_validated_class {
 
 struct oc_validation {
     struct oc_arena arena;
-    bool by_family;
-    size_t n_fold;
+    size_t n_fold; /* groups */
     struct oc_predictor_scores score[OC_PREDICTOR_COUNT];
     struct oc_validated_model *model; /* as in the sample set */
     size_t n_model;
@@ -70,15 +70,19 @@ struct oc_validation {
 };
 
 struct oc_validate_opts {
-    bool by_family;
     bool no_forest;
-    uint32_t inner_folds; /* 0: 8 */
+    uint32_t inner_folds; /* 0: 5 */
 };
 
-/* -1: fewer than two networks (families). *out is freed by oc_validation_free. */
+/* -1: fewer than two groups. *out is freed by oc_validation_free. */
 int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
                 const struct oc_validate_opts *opts, struct oc_validation **out, struct oc_err *err);
 void oc_validation_free(struct oc_validation *v);
+
+/* Sets the errors common to a model and their quantiles from a validation; with fewer than two groups they
+ * stay. */
+void oc_validation_model_errors(const struct oc_sample_set *set, const struct oc_device *device,
+                                bool no_forest, struct oc_calibration *cal);
 
 /* ---- scores ----------------------------------------------------------------------------------------- */
 

@@ -36,7 +36,6 @@ int oc_samples_write(const struct oc_samples *samples, const char *format, FILE 
  * over work with its error bars, and the measured kernels. */
 struct oc_calibration_opts {
     size_t size;         /* sizeof(struct oc_calibration_opts) */
-    bool by_family;      /* cross-validation leaves out families, not only networks */
     bool no_forest;      /* no residual forests */
     const char *created; /* date stored in the file; NULL: none */
 };
@@ -53,11 +52,10 @@ int oc_calibration_report(const struct oc_calibration *cal, const struct oc_samp
                           const char *format, FILE *out, struct oc_err *err);
 
 struct oc_validation_opts {
-    size_t size;    /* sizeof(struct oc_validation_opts) */
-    bool by_family; /* leave out families instead of networks */
+    size_t size; /* sizeof(struct oc_validation_opts) */
     bool no_forest;
 };
-/* Cross-validation: each network (family) is left out in turn and predicted from the others; simple
+/* Cross-validation: each group of related networks is left out in turn and predicted from the others; simple
  * predictors are included for comparison. Fails with fewer than two. The samples must outlive the result. */
 struct oc_validation_result;
 int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *opts,

@@ -74,7 +74,7 @@ static void calibration_write_head(const struct oc_calibration *c, const struct 
     fprintf(f, "samples     %" PRIu32 " kernels from %" PRIu32 " recordings, %zu distinct\n", c->n_sample,
             c->n_model, c->n_signature);
     write_left_out(s, f);
-    fprintf(f, "whole runs  %s outside kernels, %s gap after each kernel; common error per model %.1f %%\n",
+    fprintf(f, "whole runs  %s outside kernels, %s gap after a long kernel; common error per model %.1f %%\n",
             oc_format_time_ns(c->t_fix_s * 1e9, fix, sizeof(fix)),
             oc_format_time_ns(c->gap_s * 1e9, gap, sizeof(gap)), 100 * (exp(c->tau) - 1));
 }

@@ -28,22 +28,31 @@ static double validation_error_of(double predicted, double measured)
 static void model_rows(const struct oc_validation_result *r, struct oc_arena *a, FILE *f)
 {
     struct oc_plain_table t = {0};
-    OC_ROW(&t, "measured", "predicted", "err %", "80 % from", "to", "inside", "unseen %", "run",
-           "predicted run", "err %", "recording");
+    OC_ROW(&t, "run", "predicted", "err %", "80 % from", "to", "inside", "group", "kernels", "predicted",
+           "err %", "unseen %", "recording");
     for (size_t i = 0; i < r->v->n_model; i++) {
         const struct oc_validated_model *m = &r->v->model[i];
-        double p = m->predicted_s[OC_PREDICTOR_FULL], x = m->measured_s;
-        bool inside = x >= m->full.lo80_s && x <= m->full.hi80_s;
+        double p = m->predicted_s[OC_PREDICTOR_FULL], x = m->measured_s, run = m->run_measured_s;
+        if (!m->kernels)
+            continue;
+        bool inside = run >= m->run.lo80_s && run <= m->run.hi80_s;
         double unseen = isnan(m->measured_unseen_s) ? 0 : m->measured_unseen_s / x;
-        OC_ROW(&t, oc_seconds_text(a, x, "-"), oc_seconds_text(a, p, "-"),
-               validation_percent(a, validation_error_of(p, x), true),
-               oc_seconds_text(a, m->full.lo80_s, "-"), oc_seconds_text(a, m->full.hi80_s, "-"),
-               inside ? "yes" : "no", validation_percent(a, unseen, false),
-               oc_seconds_text(a, m->run_measured_s, "-"), oc_seconds_text(a, m->run_predicted_s, "-"),
-               validation_percent(a, validation_error_of(m->run_predicted_s, m->run_measured_s), true),
-               r->samples->set.model[m->model].name);
+        OC_ROW(&t, oc_seconds_text(a, run, "-"), oc_seconds_text(a, m->run.t_s, "-"),
+               validation_percent(a, validation_error_of(m->run.t_s, run), true),
+               oc_seconds_text(a, m->run.lo80_s, "-"), oc_seconds_text(a, m->run.hi80_s, "-"),
+               inside ? "yes" : "no", oc_printf(a, "%u", m->fold + 1), oc_seconds_text(a, x, "-"),
+               oc_seconds_text(a, p, "-"), validation_percent(a, validation_error_of(p, x), true),
+               validation_percent(a, unseen, false), r->samples->set.model[m->model].name);
     }
     oc_plain_print(&t, 1, f);
+}
+
+static void run_line(const char *what, const struct oc_model_scores *s, FILE *f)
+{
+    if (s->n)
+        fprintf(
+            f, "%-11s %zu: error %.1f %% (median), %.1f %% (90th percentile); 80 %% interval holds %.0f %%\n",
+            what, s->n, 100 * s->ape_median, 100 * s->ape_p90, 100 * s->cover80);
 }
 
 static void predictor_row(struct oc_plain_table *t, struct oc_arena *a, const char *name,
@@ -88,15 +97,18 @@ static void validation_write_table(const struct oc_validation_result *r, FILE *f
 {
     const struct oc_validation *v = r->v;
     struct oc_arena a = {0};
-    fprintf(f, "validation  %zu recordings, %zu kernels; %zu %s, leave-one-out\n", v->n_model,
-            r->samples->set.n, v->n_fold, v->by_family ? "families" : "networks");
+    fprintf(
+        f, "validation  %zu recordings, %zu kernels; %zu groups of related networks, each left out in turn\n",
+        v->n_model, r->samples->set.n, v->n_fold);
     oc_print_line(f, "device      %s", r->samples->set.device);
     oc_print_line(f, "runtime     %s", r->samples->set.runtime);
+    run_line("runs", &v->score[OC_PREDICTOR_FULL].runs, f);
+    run_line("of >= 1 ms", &v->score[OC_PREDICTOR_FULL].long_runs, f);
     fputc('\n', f);
     model_rows(r, &a, f);
     fputs("\nall kernels\n", f);
     score_rows(v, false, &a, f);
-    fputs("\nkernels that occur in no other network\n", f);
+    fputs("\nkernels that occur in no other group\n", f);
     score_rows(v, true, &a, f);
     fputs("\n", f);
     class_rows(v, &a, f);
@@ -134,12 +146,13 @@ static void model_fields(struct oc_fields *f, const struct oc_validation_result 
         oc_field_double(f, key(f, "predicted", p), m->predicted_s[p]);
     for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++)
         oc_field_double(f, key(f, "unseen", p), m->predicted_unseen_s[p]);
-    oc_field_double(f, "low80_s", m->full.lo80_s);
-    oc_field_double(f, "high80_s", m->full.hi80_s);
-    oc_field_double(f, "low95_s", m->full.lo95_s);
-    oc_field_double(f, "high95_s", m->full.hi95_s);
+    oc_field_double(f, "low80_s", m->run.lo80_s);
+    oc_field_double(f, "high80_s", m->run.hi80_s);
+    oc_field_double(f, "low95_s", m->run.lo95_s);
+    oc_field_double(f, "high95_s", m->run.hi95_s);
     oc_field_double(f, "run_measured_s", m->run_measured_s);
-    oc_field_double(f, "run_predicted_s", m->run_predicted_s);
+    oc_field_double(f, "run_predicted_s", m->run.t_s);
+    oc_field_u64(f, "group", m->fold);
     oc_fields_end(f);
 }
 
@@ -185,6 +198,7 @@ static void predictors_json(struct oc_json_out *w, const struct oc_validation *v
         model_scores(w, "models", &s->models);
         model_scores(w, "models_unseen", &s->models_unseen);
         model_scores(w, "runs", &s->runs);
+        model_scores(w, "long_runs", &s->long_runs);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -211,13 +225,14 @@ static void validation_write_json(struct oc_fields *f, const struct oc_validatio
     oc_json_begin(&w, out, "onnxcost.validation", VERSION, NULL);
     oc_key_text(&w, "device", r->samples->set.device);
     oc_key_text(&w, "runtime", r->samples->set.runtime);
-    oc_key_text(&w, "left_out", r->v->by_family ? "family" : "model");
+    oc_key_text(&w, "left_out", "group");
     oc_key_u64(&w, "folds", r->v->n_fold);
     predictors_json(&w, r->v);
     classes_json(&w, r->v);
     oc_key_array(&w, "recordings");
     for (size_t i = 0; i < r->v->n_model; i++)
-        model_fields(f, r, &r->v->model[i]);
+        if (r->v->model[i].kernels)
+            model_fields(f, r, &r->v->model[i]);
     oc_jw_end_array(&w);
     oc_json_end(&w);
     f->json = NULL;
@@ -234,7 +249,8 @@ int oc_validation_write(const struct oc_validation_result *r, const char *format
         validation_write_json(&f, r, out);
     } else if (!strcmp(format, "csv")) {
         for (size_t i = 0; i < r->v->n_model; i++)
-            model_fields(&f, r, &r->v->model[i]);
+            if (r->v->model[i].kernels)
+                model_fields(&f, r, &r->v->model[i]);
         oc_fields_csv(&f, "1", out);
     } else {
         return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json", format);

@@ -61,6 +61,7 @@ struct example {
     struct oc_forest_node node[4];
     struct oc_forest forest;
     const struct oc_forest *forests[1];
+    uint16_t op[2];
 };
 
 static void fill(struct example *x)
@@ -68,13 +69,16 @@ static void fill(struct example *x)
     *x = (struct example){.signature = {{.signature = 1, .t_s = 1e-6, .sd = 0.1, .n = 2},
                                         {.signature = UINT64_MAX, .t_s = 0.25, .sd = 0, .n = 1}},
                           .root = {0, 3, 4},
+                          .op = {7, 65535},
                           .node = {{3, 1, 0.1f}, {-1, 0, -0.25f}, {-1, 0, 0.3f}, {-1, 0, 1e-30f}}};
     x->key[0] = example_key();
+    x->key[0].op = x->op;
+    x->key[0].n_op = 2;
     x->key[1] = example_key();
     x->key[1].cls = (uint8_t)(OC_KC_COUNT + OC_KG_COMPUTE);
     x->key[1].dtype = OC_CLASS_NONE;
     x->key[1].parent = x->key[1].residual = -1;
-    x->key[1].kind = OC_CAL_CONSTANT;
+    x->key[1].kind = OC_CAL_PARENT;
     x->forest =
         (struct oc_forest){.root = x->root, .node = x->node, .n_tree = 2, .n_node = 4, .lo = -0.5, .hi = 0.5};
     x->forests[0] = &x->forest;
@@ -158,7 +162,10 @@ static void written_calibration_reads_back_exactly(void **state)
     assert_int_equal(c->key[0].residual, 0);
     assert_int_equal(c->key[1].parent, -1);
     assert_int_equal(c->key[1].cls, OC_KC_COUNT + OC_KG_COMPUTE);
-    assert_int_equal(c->key[1].kind, OC_CAL_CONSTANT);
+    assert_int_equal(c->key[1].kind, OC_CAL_PARENT);
+    assert_int_equal(c->key[0].n_op, 2);
+    assert_int_equal(c->key[0].op[1], 65535);
+    assert_int_equal(c->key[1].n_op, 0);
     assert_memory_equal(&c->key[0].errors, &x.key[0].errors, offsetof(struct oc_cal_errors, n));
     assert_int_equal(c->key[0].errors.n, 9);
     assert_int_equal(c->forest[0]->n_tree, 2);
@@ -198,7 +205,7 @@ static void mistakes_name_the_line(void **state)
     static const struct {
         const char *from, *to, *says;
     } wrong[] = {
-        {"version=\"2\"", "version=\"7\"", "version '7' is not supported"},
+        {"version=\"3\"", "version=\"7\"", "version '7' is not supported"},
         {" ec=\"0.30000000000000004\"", "", "missing ec"},
         {" ec=\"0.30000000000000004\"", " ec=\"nan\"", "ec 'nan' is not a number"},
         {" ec=\"0.30000000000000004\"", " ec=\"-1\"", "ec '-1' is not a number"},
@@ -206,7 +213,7 @@ static void mistakes_name_the_line(void **state)
         {"class=\"conv_1x1\"", "class=\"group:noise\"", "class 'group:noise' is not a group of classes"},
         {"dtype=\"", "dtype=\"x", "is not a class of arithmetic"},
         {"ec-known=\"yes\"", "ec-known=\"1\"", "ec-known '1' is not yes or no"},
-        {"kind=\"curve\"", "kind=\"line\"", "kind 'line' is not one of curve, constant, parent, prior"},
+        {"kind=\"curve\"", "kind=\"line\"", "kind 'line' is not one of curve, parent, prior"},
         {"lo=\"-0.5\"", "lo=\"0.75\"", "lo is above hi"},
         {"<tree>", "<tree/><tree>", "a tree without nodes"},
         {"<forest", "<forest lo=\"0\" hi=\"0\"/><forest", "a forest without trees"},

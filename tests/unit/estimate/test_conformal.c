@@ -82,15 +82,34 @@ static void common_error_of_models_is_estimated(void **state)
     oc_made_start(&m, 3);
     struct oc_model_error *e = calloc(N, sizeof(*e));
     for (int i = 0; i < N; i++)
-        e[i] = (struct oc_model_error){0.3 * oc_made_normal(&m) + 0.1 * oc_made_normal(&m), 0.01};
-    oc_conformal_models(e, N, &cal);
+        e[i] = (struct oc_model_error){0.3 * oc_made_normal(&m) + 0.1 * oc_made_normal(&m), 0.01, 0,
+                                       (uint32_t)i};
+    oc_conformal_models(e, N, OC_CONFORMAL_ALL, &cal);
     assert_true(fabs(cal.tau - 0.3) < 0.01);
     assert_true(fabs(cal.z80 - 1.28) < 0.06);
     assert_true(fabs(cal.z95 - 1.96) < 0.10);
-    oc_conformal_models(e, 5, &cal); /* too few for quantiles of its own */
+    oc_conformal_models(e, 5, OC_CONFORMAL_ALL, &cal); /* too few for quantiles of its own */
     assert_true(fabs(cal.z80 - 1.2816) < 1e-4);
     free(e);
     oc_made_free(&m);
+}
+
+/* 12 groups of one model with an error of 0.1, and one group of 30 models with an error of 1: a group counts
+ * once, so the 80 % quantile is that of the small errors. Without that group nothing else is left. */
+static void relatives_count_as_one_group(void **state)
+{
+    (void)state;
+    struct oc_model_error e[42];
+    struct oc_calibration cal = {.n_key = 0}, rest = {.n_key = 0};
+    for (unsigned i = 0; i < 42; i++)
+        e[i] = (struct oc_model_error){.u = i < 12 ? 0.1 : 1, .group = i < 12 ? i : 12};
+    oc_conformal_models(e, 42, OC_CONFORMAL_ALL, &cal);
+    assert_near(cal.tau, sqrt((12 * 0.01 + 1) / 13));
+    assert_near(cal.z80 * cal.tau, 0.1);
+    assert_near(cal.z95 * cal.tau, 1);
+    oc_conformal_models(e, 42, 12, &rest);
+    assert_near(rest.tau, 0.1);
+    assert_near(rest.z95 * rest.tau, 0.1);
 }
 
 int main(void)
@@ -101,6 +120,7 @@ int main(void)
         cmocka_unit_test(few_errors_use_the_parent_widened),
         cmocka_unit_test(variance_of_repeated_kernels_is_correlated),
         cmocka_unit_test(common_error_of_models_is_estimated),
+        cmocka_unit_test(relatives_count_as_one_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,17 @@ static void sizes_of_convolutions(void **state)
              (struct sizes){OC_KC_CONV_DEPTHWISE, 1, 120, 9, 16});
     check_op("Conv", "float[1,16,10,12]", "float[32,4,3,3]", "pads=1,1,1,1 group=4",
              (struct sizes){OC_KC_CONV_GROUPED, 8, 120, 36, 4});
+    /* no blocks: channels not in multiples of 4, one or three spatial dimensions */
+    check_op("Conv", "float[2,18,10,12]", "float[32,18,1,1]", "",
+             (struct sizes){OC_KC_CONV_PLAIN, 32, 240, 18, 1});
+    check_op("Conv", "float[1,16,10]", "float[32,16,3]", "pads=1,1",
+             (struct sizes){OC_KC_CONV_PLAIN, 32, 10, 48, 1});
+    check_op("Conv", "float[1,16,4,4,4]", "float[32,16,1,1,1]", "",
+             (struct sizes){OC_KC_CONV_PLAIN, 32, 64, 16, 1});
+    check_op("Conv", "float[1,12,10,12]", "float[12,1,3,3]", "pads=1,1,1,1 group=12",
+             (struct sizes){OC_KC_CONV_DEPTHWISE, 1, 120, 9, 12});
+    check_op("Conv", "float[1,10,10,12]", "float[10,1,3,3]", "pads=1,1,1,1 group=10",
+             (struct sizes){OC_KC_CONV_GROUPED, 1, 120, 9, 10});
     /* 16 channels to 8, 2x2: 8*4 numbers of 16 for each of 120 inputs */
     check_op("ConvTranspose", "float[1,16,10,12]", "float[16,8,2,2]", "strides=2,2",
              (struct sizes){OC_KC_CONV_TRANSPOSED, 32, 120, 16, 1});

@@ -72,6 +72,42 @@ static void contiguous_runs_of_broadcast_operands(void **state)
     assert_true(kernel_of_op("Mul", "float[2,3,4,5]", "float[1]", "").run == 0);
 }
 
+/* Variants that differ in speed, and a code for each operator type. */
+static void variants_of_operators_are_identified(void **state)
+{
+    (void)state;
+    assert_int_equal(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=0,2,3,1").variant, 1);
+    assert_int_equal(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=0,3,1,2").variant, 2);
+    assert_int_equal(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=3,2,1,0").variant, 3);
+    assert_int_equal(kernel_of_op("Transpose", "float[2,1,12,64]", NULL, "perm=0,2,1,3").variant, 0);
+    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[-1]").variant, 1);
+    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[0,1]").variant, 2);
+    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[1]").variant, 3);
+    struct oc_kernel relu = kernel_of_op("Relu", "float[10]", NULL, ""),
+                     neg = kernel_of_op("Neg", "float[10]", NULL, "");
+    assert_true(relu.op && neg.op && relu.op != neg.op);
+}
+
+/* Slice and Pad copy the part of the first axis from the end that they change, and all after it. */
+static void contiguous_runs_of_slices_and_pads(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,8,12,64]");
+    oc_b_init(b, "from", "int64[1]{1}");
+    oc_b_init(b, "to", "int64[1]{5}");
+    oc_b_init(b, "axis", "int64[1]{2}");
+    oc_b_node(b, "Slice", "n", "x,from,to,axis", "z", "");
+    oc_b_output(b, "z", NULL);
+    assert_true(kernel_of(b).run == 4 * 64);
+    b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,8,12,64]");
+    oc_b_init(b, "pads", "int64[8]{0,0,0,1,0,0,0,1}");
+    oc_b_node(b, "Pad", "n", "x,pads", "z", "");
+    oc_b_output(b, "z", NULL);
+    assert_true(kernel_of(b).run == 64);
+}
+
 static void special_functions_are_identified(void **state)
 {
     (void)state;
@@ -123,6 +159,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contiguous_runs_of_data_movement),
         cmocka_unit_test(contiguous_runs_of_broadcast_operands),
+        cmocka_unit_test(variants_of_operators_are_identified),
+        cmocka_unit_test(contiguous_runs_of_slices_and_pads),
         cmocka_unit_test(special_functions_are_identified),
         cmocka_unit_test(launched_views_are_copies),
         cmocka_unit_test(recurrent_layers_read_weights_every_step),

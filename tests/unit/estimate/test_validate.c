@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "estimate/cal_data.h"
 #include "support/made_samples.h"
 
 static const unsigned classes[] = {OC_KC_GEMM,        OC_KC_CONV_1X1, OC_KC_CONV_KXK,  OC_KC_CONV_DEPTHWISE,
@@ -40,12 +41,11 @@ static void make_networks(struct oc_made *m, const struct oc_made_device *d, uns
     }
 }
 
-static struct oc_validation *validate(const struct oc_made *m, const struct oc_made_device *d, bool by_family)
+static struct oc_validation *validate(const struct oc_made *m, const struct oc_made_device *d)
 {
-    struct oc_validate_opts opts = {.by_family = by_family};
     struct oc_validation *v;
     struct oc_err err;
-    if (oc_validate(&m->set, &d->device, &opts, &v, &err))
+    if (oc_validate(&m->set, &d->device, NULL, &v, &err))
         fail_msg("%s", err.msg);
     return v;
 }
@@ -60,7 +60,7 @@ static void calibration_beats_simple_predictors(void **state)
     oc_made_device(&d);
     oc_made_start(&m, 5);
     make_networks(&m, &d, 16, 30, 0.10, 0.15);
-    struct oc_validation *v = validate(&m, &d, false);
+    struct oc_validation *v = validate(&m, &d);
     assert_int_equal(v->n_fold, 16);
     const struct oc_predictor_scores *s = v->score, *curves = &s[OC_PREDICTOR_CURVES];
     assert_int_equal(curves->all.n, 16 * 30);
@@ -81,9 +81,9 @@ static void calibration_beats_simple_predictors(void **state)
     oc_made_free(&m);
 }
 
-/* The first network again under another name: each has seen the other's kernels. As one family they have not.
- */
-static void seen_and_unseen_kernels_are_scored_separately(void **state)
+/* The first network again under another name and in another family: they share all kernels, so they are left
+ * out together and neither has seen the other's kernels. */
+static void networks_with_the_same_kernels_are_left_out_together(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -96,21 +96,59 @@ static void seen_and_unseen_kernels_are_scored_separately(void **state)
         struct oc_kernel k = m.set.item[i].kernel;
         oc_made_add(&m, twin, &k, m.set.item[i].t_s * 1.02, m.set.item[i].repeats);
     }
-    m.set.model[twin].family_id = m.set.model[0].family_id;
-    struct oc_validation *v = validate(&m, &d, false);
-    assert_int_equal(v->score[OC_PREDICTOR_FULL].seen.n, 60);
-    assert_int_equal(v->score[OC_PREDICTOR_FULL].unseen.n, 7 * 30);
-    assert_true(v->score[OC_PREDICTOR_FULL].seen.median_abs_ln < 0.03);
-    assert_true(v->score[OC_PREDICTOR_CURVES].seen.median_abs_ln > 0.05);
-    assert_int_equal(v->model[twin].unseen, 0);
-    assert_true(isnan(v->model[twin].measured_unseen_s));
-    assert_true(fabs(v->model[twin].full.t_s / v->model[twin].measured_s - 1 / 1.02) < 1e-6);
-    assert_true(fabs(v->model[twin].full.share[OC_EVIDENCE_EXACT] - 1) < 1e-9);
-    oc_validation_free(v);
-    v = validate(&m, &d, true);
+    struct oc_validation *v = validate(&m, &d);
     assert_int_equal(v->n_fold, 8);
     assert_int_equal(v->score[OC_PREDICTOR_FULL].seen.n, 0);
     assert_int_equal(v->model[twin].fold, v->model[0].fold);
+    assert_int_equal(v->model[twin].unseen, 30);
+    oc_validation_free(v);
+    oc_made_free(&m);
+}
+
+/* A third of the time in common is enough to be related, a fourth is not. Families stay together, networks of
+ * single operators do not. */
+static void groups_follow_shared_time_and_families(void **state)
+{
+    (void)state;
+    struct oc_made m;
+    uint32_t group[6];
+    oc_made_start(&m, 8);
+    for (unsigned i = 0; i < 6; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "net%u", i);
+        uint32_t model = oc_made_model(&m, name);
+        struct oc_kernel own = oc_made_kernel(OC_KC_GEMM, 1e6 * (i + 1), 1e5),
+                         shared = oc_made_kernel(OC_KC_POOL, 1e6, i < 2 ? 1e5 : 2e5);
+        own.signature = 100 + i;
+        shared.signature = i < 2 ? 1 : i < 4 ? 2 : 0;
+        oc_made_add(&m, model, &own, 2e-3, 1);
+        oc_made_add(&m, model, &shared, i < 2 ? 1e-3 : 0.6e-3, 1);
+        m.set.model[model].family_id = i == 3 || i == 4 ? "family" : i == 5 ? OC_MICRO_FAMILY : NULL;
+    }
+    m.set.model[2].family_id = OC_MICRO_FAMILY;
+    assert_int_equal(oc_cal_groups(&m.set, group), 4);
+    assert_int_equal(group[0], group[1]);
+    assert_int_not_equal(group[2], group[3]);
+    assert_int_equal(group[3], group[4]);
+    assert_int_not_equal(group[2], group[5]);
+    oc_made_free(&m);
+}
+
+/* Networks of single operators are fitted from, never left out, and not scored. */
+static void networks_of_single_operators_are_not_scored(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    struct oc_made m;
+    oc_made_device(&d);
+    oc_made_start(&m, 10);
+    make_networks(&m, &d, 6, 30, 0, 0.15);
+    m.set.model[2].family_id = m.set.model[4].family_id = OC_MICRO_FAMILY;
+    struct oc_validation *v = validate(&m, &d);
+    assert_int_equal(v->n_fold, 4);
+    assert_int_equal(v->score[OC_PREDICTOR_FULL].all.n, 4 * 30);
+    assert_int_equal(v->score[OC_PREDICTOR_FULL].runs.n, 4);
+    assert_int_equal(v->model[2].kernels, 0);
     oc_validation_free(v);
     oc_made_free(&m);
 }
@@ -159,7 +197,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calibration_beats_simple_predictors),
-        cmocka_unit_test(seen_and_unseen_kernels_are_scored_separately),
+        cmocka_unit_test(networks_with_the_same_kernels_are_left_out_together),
+        cmocka_unit_test(groups_follow_shared_time_and_families),
+        cmocka_unit_test(networks_of_single_operators_are_not_scored),
         cmocka_unit_test(one_network_is_not_enough),
         cmocka_unit_test(scores_equal_hand_calculation),
     };
