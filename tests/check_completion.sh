@@ -24,7 +24,7 @@ cd "$work/place" || exit 1
 : >model.onnx
 : >profile.json
 onnxcost hw list --format csv | sed '1d; s/,.*//' | sort >"$work/devices"
-onnxcost help options | sed -n 's/^  *\(-[a-zA-Z0-9], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort -u >"$work/long"
+onnxcost help options | sed -n 's/^  *\(-[a-zA-Z0-9], \)\{0,1\}--\([a-z0-9-]*\).*/--\2/p' | sort -u >"$work/long"
 
 # ---- bash: words of the line as bash splits them, the last one is incomplete
 in_bash() {
