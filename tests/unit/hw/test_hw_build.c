@@ -265,6 +265,26 @@ static void hw_settings_change_a_copy_of_the_device(void **state)
     close_files(&f);
 }
 
+/* "none" removes a figure; what is not there is not a change. */
+static void hw_setting_none_removes_a_figure(void **state)
+{
+    (void)state;
+    struct files f = {0};
+    const struct oc_device *base = read_second(&f, heir, false), *d;
+    base = f.list.item[0];
+    static const char *const set[] = {"matrix.f16=none", "matrix.tf32=none", "dram.bandwidth=none"};
+    assert_non_null(base->peak[OC_HW_MATRIX][OC_CLASS_F16]);
+    if (oc_device_change(&f.arena, base, set, 3, &d, &f.err))
+        fail_msg("%s", f.err.msg);
+    assert_null(d->peak[OC_HW_MATRIX][OC_CLASS_F16]);
+    assert_null(oc_device_dram(d)->bandwidth);
+    assert_int_equal(d->info->n_set, 2);
+    assert_string_equal(d->info->set[1].key, "dram.bandwidth");
+    static const char *const clock[] = {"clock.boost=none"};
+    assert_int_equal(oc_device_change(&f.arena, base, clock, 1, &d, &f.err), -1);
+    close_files(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +294,7 @@ int main(void)
         cmocka_unit_test(inherited_values_are_limited),
         cmocka_unit_test(rejects_invalid_hw_settings),
         cmocka_unit_test(hw_settings_change_a_copy_of_the_device),
+        cmocka_unit_test(hw_setting_none_removes_a_figure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
