@@ -37,7 +37,7 @@ struct oc_predictor_scores {
     struct oc_model_scores models;             /* sums over all kernels of a recording */
     struct oc_model_scores models_unseen;      /* over its kernels with unseen signatures */
     struct oc_model_scores runs;      /* wall time (plain_s, else run_s) of recordings that have one */
-    struct oc_model_scores long_runs; /* those of 1 ms and more */
+    struct oc_model_scores long_runs; /* those that take 1 ms and more */
 };
 
 /* A held-out recording. *_unseen_s: over its kernels with unseen signatures; NAN: none. */
