@@ -6,7 +6,7 @@
 #include "base/json_read.h"
 #include "model/decoder.h"
 
-enum { MAX_LAYERS = 1000, MAX_EXPERTS = 65536, MAX_NESTED = 4 };
+enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MAX_NESTED = 4 };
 #define MAX_WIDTH INT64_C(16777216)
 
 /* ---- families --------------------------------------------------------------------------------------- */

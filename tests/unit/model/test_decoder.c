@@ -240,7 +240,7 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
         {"{\"model_type\":\"llama\",\"num_hidden_layers\":2}", "'hidden_size'"},
         {"{\"model_type\":\"llama\",\"num_hidden_layers\":2,\"hidden_size\":0}",
          "hidden_size must be from 1"},
-        {TYPE("llama") SIZES(64, 128, 2000000000, 4, 2, 100) "}", "num_hidden_layers must be from 1 to 1000"},
+        {TYPE("llama") SIZES(64, 128, 2000000000, 4, 2, 100) "}", "num_hidden_layers must be from 1 to 400"},
         {TYPE("llama") SIZES(64, 128, 2, 4, 3, 100) "}", "cannot share"},
         {TYPE("llama") SIZES(64, 128, 2, 4, 8, 100) "}", "num_key_value_heads"},
         {TYPE("llama") SIZES(64, 99999999999999, 2, 4, 2, 100) "}", "intermediate_size"},
