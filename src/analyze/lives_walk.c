@@ -304,6 +304,16 @@ static uint32_t view_source(const struct oc_live_builder *b, uint32_t node)
     return OC_LIFE_NONE;
 }
 
+/* ONNX Runtime shares memory only where the kernel declares an alias, and never with a graph output. */
+static bool shares_memory(const struct oc_live_walk *w, uint32_t step, uint32_t value)
+{
+    const struct oc_live_builder *b = w->b;
+    uint32_t node = w->step[step];
+    if (!b->a->cost[node].alias || b->o.order != OC_ORDER_ORT || b->a->type[value].kind != OC_T_TENSOR)
+        return b->a->cost[node].alias;
+    return oc_op_is(b->a->op[node], OC_F_VIEW) && !b->m->value[value].graph_output;
+}
+
 static void outputs_born(struct oc_live_walk *w, uint32_t step)
 {
     const struct oc_node *n = &w->b->m->node[w->step[step]];
@@ -311,7 +321,7 @@ static void outputs_born(struct oc_live_walk *w, uint32_t step)
         uint32_t v = n->out[i], source = OC_LIFE_NONE;
         if (v == OC_NONE || w->b->of[v] != OC_LIFE_NONE)
             continue;
-        if (i == 0 && w->b->a->cost[w->step[step]].alias) {
+        if (i == 0 && shares_memory(w, step, v)) {
             uint8_t kind = w->b->a->type[v].kind;
             bool container = kind == OC_T_SEQUENCE || kind == OC_T_OPTIONAL;
             w->b->of[v] = source = container ? lives_walk_elements(w, n) : view_source(w->b, w->step[step]);

@@ -136,10 +136,13 @@ static void memory_report_compare(struct oc_memory *m)
         return;
     struct oc_lives_opts o = runtime_opts(m->a);
     struct oc_lives *l = oc_lives_make(m->a, 0, &o);
-    m->measured = (struct oc_memory_measured){.seen = &p->memory,
-                                              .ours = first_run(m, l),
-                                              .quality = l->quality,
-                                              .other_graph = is_other_graph(m->a->model, &p->memory)};
+    struct oc_memory_measured *c = &m->measured;
+    *c = (struct oc_memory_measured){.seen = &p->memory,
+                                     .ours = first_run(m, l),
+                                     .quality = l->quality,
+                                     .other_graph = is_other_graph(m->a->model, &p->memory)};
+    if (c->other_graph)
+        c->ours.estimate = "the runtime optimized the graph";
     oc_lives_free(l);
 }
 

@@ -18,7 +18,7 @@ struct oc_memory_row {            /* a buffer that is live at the peak */
 struct oc_memory_measured { /* the first run in a profile compared with the simulation */
     const struct oc_prof_memory *seen;
     struct oc_ort_run ours;
-    uint8_t quality;
+    uint8_t quality;  /* of the sizes */
     bool other_graph; /* the runtime ran nodes that the model does not have: it optimized the graph */
 };
 

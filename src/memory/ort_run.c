@@ -170,8 +170,9 @@ void oc_ort_shapes_init(struct oc_ort_shapes *s, const struct oc_analysis *open)
         s->n_named = d.expr >= s->n_named ? d.expr + 1 : s->n_named;
     }
     s->inferred = calloc((size_t)m->n_value + 1, sizeof(*s->inferred));
+    s->propagated = calloc((size_t)m->n_value + 1, sizeof(*s->propagated));
     s->named = calloc((size_t)s->n_named + 1, sizeof(*s->named));
-    if (!s->inferred || !s->named)
+    if (!s->inferred || !s->propagated || !s->named)
         oc_out_of_memory(m->n_value);
     for (uint32_t i = 0; i < m->n_symbol; i++)
         s->named[oc_dim_symbol(open->exprs, m->symbol[i], -1).expr] = true;
@@ -180,6 +181,7 @@ void oc_ort_shapes_init(struct oc_ort_shapes *s, const struct oc_analysis *open)
 void oc_ort_shapes_free(struct oc_ort_shapes *s)
 {
     free(s->inferred);
+    free(s->propagated);
     free(s->named);
 }
 
@@ -203,18 +205,75 @@ static bool ort_run_is_constant(const struct oc_model *m, uint32_t value)
     return v->constant || (v->producer != OC_NONE && oc_node_is_constant(&m->node[v->producer]));
 }
 
+/* Operators through which ONNX Runtime follows values that are shapes (core/graph/data_propagation and the
+ * data propagation of the ONNX schemas). */
+static bool propagates(const struct oc_ort_shapes *s, const struct oc_node *n)
+{
+    static const char *const names[] = {"Add",   "Cast", "Concat", "Div",     "Gather", "Mul",
+                                        "Shape", "Size", "Slice",  "Squeeze", "Sub",    "Unsqueeze"};
+    const struct oc_model *m = s->open->model;
+    bool known = false;
+    for (size_t i = 0; i < OC_COUNT(names) && !*n->domain; i++)
+        known |= strcmp(n->op_type, names[i]) == 0;
+    if (known && oc_op_is(s->open->op[n - m->node], OC_F_TYPE_ONLY))
+        return n->n_in && n->in[0] != OC_NONE && ort_run_has_sizes(s, n->in[0]);
+    for (uint32_t k = 0; k < n->n_in && known; k++)
+        known = n->in[k] == OC_NONE || ort_run_is_constant(m, n->in[k]) || s->propagated[n->in[k]];
+    return known;
+}
+
+/* Reshape computes the size of a dimension from -1. */
+static bool is_computed(const struct oc_data *sizes, unsigned dim)
+{
+    const struct oc_elem *e = sizes && dim < sizes->n ? &sizes->e[dim] : NULL;
+    return e && e->kind == OC_E_INT && oc_is_known(e->i) && e->i.v == -1;
+}
+
+/* The shape rules of ONNX compute with numbers only: a window over a named size, resizing it, and -1 of
+ * Reshape give an unknown size. */
+static bool loses_names(const struct oc_ort_shapes *s, const struct oc_node *n, const struct oc_op *op)
+{
+    uint32_t y = n->n_out ? n->out[0] : OC_NONE;
+    if (!op || y == OC_NONE || s->open->type[y].kind != OC_T_TENSOR || !s->open->type[y].shape.ranked)
+        return false;
+    const struct oc_shape *shape = &s->open->type[y].shape;
+    bool reshape = strcmp(n->op_type, "Reshape") == 0 && n->n_in > 1 && n->in[1] != OC_NONE,
+         window = op->op_class == OC_OP_CONV || op->op_class == OC_OP_POOL || op->op_class == OC_OP_RESIZE;
+    if (!reshape && !window)
+        return false;
+    for (unsigned i = window ? 2 : 0; i < shape->rank; i++)
+        if (!oc_is_known(shape->dim[i]) && (!reshape || is_computed(s->open->data[n->in[1]], i)))
+            return true;
+    return false;
+}
+
+/* The shape rules that accept such a value; others need a constant. */
+static bool reads_shape(const struct oc_node *n, const struct oc_op *op, uint32_t slot)
+{
+    if (oc_op_slot(op, slot) != 'm')
+        return false;
+    return strcmp(n->op_type, "ConstantOfShape") == 0 ||
+           (slot == 1 && (strcmp(n->op_type, "Reshape") == 0 || strcmp(n->op_type, "Expand") == 0));
+}
+
 static void learn_node(struct oc_ort_shapes *s, uint32_t node)
 {
     const struct oc_model *m = s->open->model;
     const struct oc_node *n = &m->node[node];
     const struct oc_op *op = s->open->op[node];
     bool known = !op || (op->body != OC_BODY_IF && op->body != OC_BODY_LOOP);
+    known &= !loses_names(s, n, op);
     for (uint32_t k = 0; k < n->n_in && known; k++)
         known = n->in[k] == OC_NONE || ort_run_is_constant(m, n->in[k]) ||
-                (s->inferred[n->in[k]] && (oc_op_slot(op, k) != 'm' || k == 0));
-    for (uint32_t k = 0; k < n->n_out; k++)
-        if (n->out[k] != OC_NONE)
-            s->inferred[n->out[k]] = known;
+                (reads_shape(n, op, k) ? s->propagated[n->in[k]]
+                                       : s->inferred[n->in[k]] && (oc_op_slot(op, k) != 'm' || k == 0));
+    bool propagated = propagates(s, n);
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        if (n->out[k] == OC_NONE)
+            continue;
+        s->inferred[n->out[k]] = known;
+        s->propagated[n->out[k]] = propagated;
+    }
 }
 
 static void infer_shapes(const struct oc_lives *l, struct oc_ort_shapes *s)
@@ -384,6 +443,16 @@ static uint32_t *zeros(size_t n)
     return p;
 }
 
+/* Only a reader releases a tensor: an output without one stays to the end, unless its memory is reused. */
+static void keep_unread(const struct oc_lives *l, const uint32_t *into, struct oc_life *life)
+{
+    for (uint32_t i = 0; i < l->n_life; i++) {
+        const struct oc_value *v = &l->a->model->value[life[i].value];
+        if (into[i] == i && !v->n_use && life[i].last == life[i].first && l->n_step)
+            life[i].last = l->n_step - 1;
+    }
+}
+
 /* Merges the live ranges of buffers that share memory. */
 static struct oc_life *as_planned(struct run *r, const struct oc_lives *l)
 {
@@ -400,6 +469,7 @@ static struct oc_life *as_planned(struct run *r, const struct oc_lives *l)
         owner->last = life[i].last > owner->last ? life[i].last : owner->last;
         life[i].bytes = 0;
     }
+    keep_unread(l, into, life);
     free(into);
     return life;
 }
@@ -491,6 +561,65 @@ static uint64_t conv_workspace(const struct oc_analysis *a, const struct oc_node
     return oc_mul_u64((uint64_t)out, (uint64_t)k, &patches) && oc_mul_u64(patches, 4, &patches) ? patches : 0;
 }
 
+/* ---- what is not modelled --------------------------------------------------------------------------- */
+
+/* Functions of the standard without a kernel in the CPU provider: it runs their bodies. */
+static bool is_inlined(const struct oc_node *n)
+{
+    static const char *const names[] = {"AffineGrid",
+                                        "CastLike",
+                                        "CenterCropPad",
+                                        "GroupNormalization",
+                                        "HardSwish",
+                                        "Mish",
+                                        "NegativeLogLikelihoodLoss",
+                                        "SoftmaxCrossEntropyLoss",
+                                        "Swish"};
+    bool found = false;
+    for (size_t i = 0; i < OC_COUNT(names) && !*n->domain; i++)
+        found |= strcmp(n->op_type, names[i]) == 0;
+    return found;
+}
+
+/* The file declares the sizes of a tensor that the shape rules do not find: the runtime uses them. */
+static bool has_only_declared_sizes(const struct oc_ort_shapes *s, uint32_t value)
+{
+    const struct oc_type *t = s->open->model->value[value].declared;
+    bool known = t && t->kind == OC_T_TENSOR && t->shape.ranked;
+    for (unsigned i = 0; known && i < t->shape.rank; i++)
+        known = oc_is_known(t->shape.dim[i]) || t->shape.dim[i].expr;
+    return known && !ort_run_has_sizes(s, value);
+}
+
+static const char *estimate_of_node(const struct run *r, const struct oc_analysis *a, uint32_t node)
+{
+    const struct oc_node *n = &a->model->node[node];
+    if (!a->op[node])
+        return "operators without a rule";
+    if (a->op[node]->body != OC_BODY_NONE)
+        return "bodies of control-flow operators have allocation plans of their own";
+    if (is_inlined(n) || *a->model->graph[n->graph].scope)
+        return "the order of nodes of inlined functions is unknown";
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        uint32_t v = n->out[k];
+        if (v == OC_NONE)
+            continue;
+        if (a->type[v].dtype == OC_DT_FLOAT16 || a->type[v].dtype == OC_DT_BFLOAT16)
+            return "the runtime inserts Cast nodes around operators without a float16 kernel";
+        if (has_only_declared_sizes(r->shapes, v))
+            return "the file declares sizes of tensors that the shape rules do not find";
+    }
+    return NULL;
+}
+
+static const char *find_estimate(const struct run *r, const struct oc_lives *l)
+{
+    const char *found = r->shapes ? NULL : "the shapes without sizes are unknown";
+    for (uint32_t i = 0; i < l->n_step && !found; i++)
+        found = estimate_of_node(r, l->a, l->step[i]);
+    return found;
+}
+
 static void run_graph(struct run *r, const struct oc_lives *l);
 
 /* The body with the largest need; in very large bodies the later buffers are merged into one request. */
@@ -552,6 +681,7 @@ struct oc_ort_run oc_ort_first_run(const struct oc_lives *lives, const struct oc
     }
     keep_filters(&r, lives);
     run_graph(&r, lives);
+    r.seen.estimate = find_estimate(&r, lives);
     if (open)
         oc_ort_shapes_free(&shapes);
     r.seen.held = r.arena.held;

@@ -16,6 +16,9 @@
 struct oc_ort_run {
     uint64_t max_requested, max_in_use, held; /* without the allocations at the start; held: with them */
     uint32_t requested_at, in_use_at;         /* nodes at the peaks, OC_NONE: none */
+    /* Bytes requested are exact unless there is a reason; bytes in use depend on the workspace of kernels,
+     * too, of which only that of Conv is known, and are an estimate. */
+    const char *estimate; /* static; NULL: none */
 };
 struct oc_ort_run oc_ort_first_run(const struct oc_lives *lives, const struct oc_analysis *open);
 
@@ -58,12 +61,13 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t chunk); /* OC_NONE: noth
  * kept until then. (core/framework/allocation_planner.cc: FindReusableInput, FindReusableTensor.) */
 
 /* Shapes available to the runtime: those of inputs, and those inferred from them through operators with
- * constant shape arguments, as numbers and names. */
+ * constant shape arguments or such that are computed from known shapes, as numbers and names. */
 struct oc_ort_shapes {
     const struct oc_analysis
-        *open;      /* analysis of the same model without bound symbols (no_defaults, no_fold) */
-    bool *inferred; /* by value: the runtime infers its shape; heap */
-    bool *named;    /* by expression of `open`: a dimension's name; heap */
+        *open;        /* analysis of the same model without bound symbols (no_defaults, no_fold) */
+    bool *inferred;   /* by value: the runtime infers its shape; heap */
+    bool *propagated; /* by value: it is computed from shapes that the runtime infers; heap */
+    bool *named;      /* by expression of `open`: a dimension's name; heap */
     uint32_t n_named;
 };
 void oc_ort_shapes_init(struct oc_ort_shapes *s, const struct oc_analysis *open);

@@ -313,8 +313,8 @@ static const char cost_tensor_scatter_formula[] = "";
     OC_COST(cost_scatter)
 
 static const struct oc_op scatter_rows[] = {
-    {SCATTER("Scatter", 9, shape_scatter), .flags = OC_F_UPDATES},
-    {SCATTER("ScatterElements", 11, shape_scatter), .flags = OC_F_UPDATES},
+    {SCATTER("Scatter", 9, shape_scatter), .flags = OC_F_UPDATES, .in_place = OC_SLOT_0},
+    {SCATTER("ScatterElements", 11, shape_scatter), .flags = OC_F_UPDATES, .in_place = OC_SLOT_0},
     {SCATTER("ScatterND", 11, shape_scatter_nd), .flags = OC_F_UPDATES},
     {OC_OP_ROW("", "TensorScatter", 24, GATHER, NULL, oc_shape_same), OC_COST(cost_tensor_scatter),
      .kv = &(const struct oc_op_kv){.pair = {{0, 0}, {0, 0}}, .shared = OC_KV_SHARED_IN_PLACE}},

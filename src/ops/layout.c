@@ -504,7 +504,7 @@ static const struct oc_op layout_rows[] = {
     {COPY("Tile", 1, 5, OC_OP_COPY, ".m", shape_tile, NULL, NULL)},
     {COPY("Tile", 6, 0, OC_OP_COPY, ".m", shape_tile, fold_tile, NULL)},
     {COPY("Transpose", 1, 0, OC_OP_LAYOUT, NULL, shape_transpose, fold_transpose, cost_transpose)},
-    {COPY("Trilu", 14, 0, OC_OP_COPY, ".m", oc_shape_same, fold_trilu, NULL)},
+    {COPY("Trilu", 14, 0, OC_OP_COPY, ".m", oc_shape_same, fold_trilu, NULL), .in_place = OC_SLOT_0},
     {OC_OP_ROW("com.microsoft", "Trilu", 1, COPY, ".m", oc_shape_same), .fold = fold_trilu},
 };
 OC_FAMILY(layout, layout_rows);

@@ -139,7 +139,7 @@ struct oc_op_kv {
 };
 
 /* Input slots as bits, for oc_op.in_place. */
-enum { OC_SLOT_0 = 1 << 0, OC_SLOT_1 = 1 << 1, OC_SLOT_3 = 1 << 3 };
+enum { OC_SLOT_0 = 1 << 0, OC_SLOT_3 = 1 << 3 };
 
 struct oc_op {
     const char *domain, *name;

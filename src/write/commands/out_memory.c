@@ -154,20 +154,28 @@ static void memory_steps(struct mem_json *j)
     oc_jw_end_array(&j->w);
 }
 
-static void memory_run(struct oc_json_out *w, const struct oc_ort_run *r)
+static unsigned run_quality(const struct oc_ort_run *r, unsigned sizes)
+{
+    return oc_worse_quality((uint8_t)sizes, r->estimate ? OC_EST : OC_EXACT);
+}
+
+static void memory_run(struct oc_json_out *w, const struct oc_ort_run *r, unsigned sizes)
 {
     oc_key_u64(w, "requested_bytes", r->max_requested);
     oc_key_u64(w, "in_use_bytes", r->max_in_use);
     oc_key_u64(w, "held_bytes", r->held);
     oc_key_u64_if(w, "requested_node", r->requested_at != OC_NONE, r->requested_at);
     oc_key_u64_if(w, "in_use_node", r->in_use_at != OC_NONE, r->in_use_at);
+    oc_key_quality(w, run_quality(r, sizes));
+    oc_key_quality_of(w, "in_use_quality", oc_worse_quality((uint8_t)sizes, OC_EST));
+    oc_key_text(w, "estimate_reason", r->estimate);
 }
 
 static void runtime(struct mem_json *j)
 {
     if (!oc_key_object_if(&j->w, "arena", j->m->o.as_onnxruntime))
         return;
-    memory_run(&j->w, &j->m->run);
+    memory_run(&j->w, &j->m->run, j->m->lives->quality);
     oc_jw_end_object(&j->w);
 }
 
@@ -184,8 +192,7 @@ static void memory_measured(struct mem_json *j)
     oc_key_text(&j->w, "in_use_at", c->seen->in_use_at);
     oc_key_bool(&j->w, "other_graph", c->other_graph);
     oc_key_object(&j->w, "predicted");
-    memory_run(&j->w, &c->ours);
-    oc_key_quality(&j->w, c->quality);
+    memory_run(&j->w, &c->ours, c->quality);
     oc_jw_end_object(&j->w);
     oc_jw_end_object(&j->w);
 }
@@ -317,9 +324,15 @@ static void print_arena(struct mem_out *o)
     if (!o->m->o.as_onnxruntime)
         return;
     memory_line(o, "arena",
-                oc_printf(&o->arena, "peak %s in use, at %s; %s allocated from the system",
-                          oc_bytes_text(&o->arena, (double)r->max_in_use), node_label(o, r->in_use_at),
+                oc_printf(&o->arena,
+                          "peak %s%s requested, at %s; about %s in use with rounding and free gaps, %s "
+                          "allocated from the system",
+                          oc_quality_word(run_quality(r, o->m->lives->quality)),
+                          oc_bytes_text(&o->arena, (double)r->max_requested), node_label(o, r->requested_at),
+                          oc_bytes_text(&o->arena, (double)r->max_in_use),
                           oc_bytes_text(&o->arena, (double)r->held)));
+    if (r->estimate)
+        memory_line(o, "", oc_printf(&o->arena, "estimate: %s", r->estimate));
 }
 
 static void print_comparison(struct mem_out *o, struct oc_plain_table *t, const char *what, uint64_t ours,
@@ -352,6 +365,8 @@ static void print_measured(struct mem_out *o)
         fprintf(
             o->f,
             "the profile is of the graph after runtime optimization, the model of the graph in the file\n");
+    if (r->estimate)
+        fprintf(o->f, "the model's figures are estimates: %s\n", r->estimate);
     fprintf(o->f,
             "before: in use when the first node started; model: that plus the result of --allocator ort\n");
 }

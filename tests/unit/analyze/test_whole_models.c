@@ -150,7 +150,8 @@ static void peak_covers_the_largest_node_and_sums_equal_totals(void **state)
 }
 
 /* Property 10: in-place reuse does not increase the peak or its lower bound; larger buffers and kept inputs
- * do not decrease it. ONNX Runtime's order is one of the orders covered by the lower bound. */
+ * do not decrease it. ONNX Runtime's order is one of the orders covered by the lower bound; it shares less
+ * memory. */
 static void memory_options_change_the_peak_monotonically(void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void memory_options_change_the_peak_monotonically(void **state)
         }
         for (size_t k = 1; k < 4; k++)
             assert_true(l[k - 1]->peak <= l[k]->peak && l[k - 1]->lower <= l[k]->lower);
-        assert_int_equal(l[4]->lower, l[1]->lower);
+        assert_true(l[4]->lower >= l[1]->lower);
         for (size_t k = 0; k < OC_COUNT(ways); k++)
             oc_lives_free(l[k]);
         oc_run_free(&r);

@@ -56,7 +56,7 @@ static double relative_difference(uint64_t before, uint64_t ours, uint64_t measu
     return d < 0 ? -d : d;
 }
 
-/* Requested within 1 %, in use within 5 %. */
+/* Requested within 1 %; in use, an estimate, within 10 %. */
 static void check_near(const struct compared *c, const char *name)
 {
     const struct oc_prof_memory *p = c->memory->measured.seen;
@@ -66,7 +66,7 @@ static void check_near(const struct compared *c, const char *name)
            in_use = relative_difference(p->before_in_use, r->max_in_use, p->max_in_use);
     print_message("%s: difference of requested %.3f %%, in use %.3f %%\n", name, requested * 100,
                   in_use * 100);
-    if (requested > 0.01 || in_use > 0.05)
+    if (requested > 0.01 || in_use > 0.10)
         fail_msg("%s: difference of requested %.2f %%, in use %.2f %%", name, requested * 100, in_use * 100);
 }
 
