@@ -80,4 +80,7 @@ struct oc_lives_links oc_lives_links(struct oc_lives *l);
  * TensorScatter), or OC_NONE. */
 uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output, unsigned share);
 
+/* Slots of the keys (k 0) and the values (k 1) of a KV cache of the operator; false: none, or both in one. */
+bool oc_cache_slots(const struct oc_node *n, unsigned k, uint32_t *in, uint32_t *out);
+
 #endif

@@ -29,6 +29,17 @@ uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t
     return OC_NONE;
 }
 
+bool oc_cache_slots(const struct oc_node *n, unsigned k, uint32_t *in, uint32_t *out)
+{
+    const struct oc_op *op = oc_op_find(n->domain, n->op_type, n->opset);
+    const struct oc_op_kv *kv = op ? op->kv : NULL;
+    if (!kv || kv->pair[0].in == kv->pair[1].in)
+        return false;
+    *in = kv->pair[k].in;
+    *out = kv->pair[k].out;
+    return *in < n->n_in && *out < n->n_out;
+}
+
 /* ---- operators in place ----------------------------------------------------------------------------- */
 
 static bool writes_in_place(const struct oc_op *op)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lives.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "llm/llm.h"
@@ -82,7 +83,7 @@ static const struct oc_kv_pattern *kv_pattern_of(const char *past_name, size_t *
 
 /* ---- kv cache --------------------------------------------------------------------------------------- */
 
-/* Pairs the past and present of KV caches: by name, then by the graph between them. */
+/* Pairs the past and present of KV caches: by name and the graph between them, else by structure. */
 
 enum {
     MAX_PAIRS = 8192,
@@ -259,6 +260,103 @@ static void try_input(struct finder *f, uint32_t value)
     }
 }
 
+/* ---- caches by structure ---------------------------------------------------------------------------- */
+
+/* Without names: the cache of an attention operator, or a graph input that a Concat extends to a graph
+ * output, of which attention products read the keys (before the Softmax) or the values (after it). */
+
+enum { MAX_VIEWS = 24 /* nodes between a product and its cache, or its Softmax */ };
+
+static const struct oc_kv_pattern structure[] = {
+    [OC_KV_KEY] = {"", "", OC_KV_KEY, false, "found by the structure of the graph"},
+    [OC_KV_VALUE] = {"", "", OC_KV_VALUE, false, "found by the structure of the graph"},
+};
+
+static bool is_one_of(const struct oc_node *n, const char *const *names)
+{
+    while (*names && (*n->domain || strcmp(n->op_type, *names)))
+        names++;
+    return *names;
+}
+
+/* The producer at the end of a chain of operators `through`, by their first input (Where: by its last). */
+static uint32_t producer_through(const struct oc_model *m, uint32_t value, const char *const *through)
+{
+    for (unsigned i = 0; i < MAX_VIEWS && value != OC_NONE && m->value[value].producer != OC_NONE; i++) {
+        uint32_t node = m->value[value].producer;
+        const struct oc_node *n = &m->node[node];
+        if (!is_one_of(n, through) || !n->n_in)
+            return node;
+        value = n->in[strcmp(n->op_type, "Where") ? 0 : n->n_in - 1];
+    }
+    return OC_NONE;
+}
+
+static bool is_input_of_rank(const struct oc_model *m, uint32_t value, unsigned rank)
+{
+    const struct oc_value *v = value == OC_NONE ? NULL : &m->value[value];
+    return v && v->graph_input && !v->constant && v->graph == 0 && v->declared &&
+           v->declared->kind == OC_T_TENSOR && v->declared->shape.ranked && v->declared->shape.rank == rank;
+}
+
+static void add_found(struct finder *f, struct oc_kv_pair p, unsigned part, uint32_t *layers)
+{
+    p.layer = layers[part];
+    p.name = &structure[part];
+    if (f->n == MAX_PAIRS || layers[part] == OC_KV_MAX_LAYERS || !is_input_of_rank(f->m, p.past, 4) ||
+        p.present == OC_NONE || !f->m->value[p.present].graph_output || !set_axes(f->m, &p) ||
+        is_paged(f->m, &p))
+        return;
+    layers[part]++;
+    OC_GROW(f->pair, f->n, f->cap);
+    f->pair[f->n++] = p;
+}
+
+static void try_attention(struct finder *f, uint32_t node, uint32_t *layers)
+{
+    const struct oc_node *n = &f->m->node[node];
+    uint32_t in, out;
+    for (unsigned k = 0; k < 2; k++)
+        if (oc_cache_slots(n, k, &in, &out))
+            add_found(f,
+                      (struct oc_kv_pair){.past = n->in[in],
+                                          .present = n->out[out],
+                                          .past_slot = in,
+                                          .present_slot = out,
+                                          .reader = node,
+                                          .writer = node},
+                      k ? OC_KV_VALUE : OC_KV_KEY, layers);
+}
+
+static void try_product(struct finder *f, const struct oc_node *n, uint32_t *layers)
+{
+    static const char *const views[] = {"Cast",  "Div",     "Expand",    "Identity",  "Mul", "Reshape",
+                                        "Slice", "Squeeze", "Transpose", "Unsqueeze", NULL},
+                             *const weights[] = {"Cast", "Dropout", "Identity", "Reshape", "Where", NULL},
+                             *const products[] = {"MatMul", NULL}, *const softmax[] = {"Softmax", NULL},
+                             *const concats[] = {"Concat", NULL};
+    uint32_t concat =
+        is_one_of(n, products) && n->n_in == 2 ? producer_through(f->m, n->in[1], views) : OC_NONE;
+    const struct oc_node *c = concat == OC_NONE ? NULL : &f->m->node[concat];
+    if (!c || !is_one_of(c, concats) || c->n_in != 2 || c->n_out != 1)
+        return;
+    uint32_t from = producer_through(f->m, n->in[0], weights);
+    bool value = from != OC_NONE && is_one_of(&f->m->node[from], softmax);
+    add_found(f,
+              (struct oc_kv_pair){.past = c->in[0], .present = c->out[0], .reader = concat, .writer = concat},
+              value ? OC_KV_VALUE : OC_KV_KEY, layers);
+}
+
+static void find_by_structure(struct finder *f)
+{
+    uint32_t layers[2] = {0};
+    const struct oc_graph *g = &f->m->graph[0];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        try_attention(f, g->node[i], layers);
+        try_product(f, &f->m->node[g->node[i]], layers);
+    }
+}
+
 static int by_layer(const void *a, const void *b)
 {
     const struct oc_kv_pair *x = a, *y = b;
@@ -303,6 +401,8 @@ int oc_kv_find(const struct oc_model *m, struct oc_arena *arena, struct oc_diags
         if (g->input[i] != OC_NONE && !m->value[g->input[i]].constant)
             try_input(&f, g->input[i]);
     oc_map_free(&f.outputs);
+    if (!f.n)
+        find_by_structure(&f);
     out->pair = OC_NEW_ARRAY(arena, f.n, struct oc_kv_pair);
     out->n_pair = f.n;
     if (f.n) {

@@ -138,8 +138,9 @@ static void put_cache(struct view *v)
     const struct oc_kv_pair *p = &v->l->kv.pair[0];
     const struct oc_llm_facts *f = &v->l->facts;
     const char *by = p->reader == OC_NONE ? "passed through" : v->l->model->node[p->reader].op_type;
-    say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (names of %s)", f->layers, f->kv_pairs,
-        llm_view_value_name(v->l, p->past), llm_view_value_name(v->l, p->present), by, f->naming);
+    say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (%s%s)", f->layers, f->kv_pairs,
+        llm_view_value_name(v->l, p->past), llm_view_value_name(v->l, p->present), by,
+        *p->name->past ? "names of " : "", f->naming);
     if (f->cross_pairs)
         say(v, "", "%u inputs with keys and values of an encoder: %s per encoder position", f->cross_pairs,
             f->kv_bytes_known ? oc_bytes_text(&v->arena, (double)f->cross_bytes_per_token) : "unknown size");

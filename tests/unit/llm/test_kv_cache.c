@@ -146,6 +146,30 @@ static void finds_caches_by_all_naming_schemes(void **state)
     }
 }
 
+/* Names that say nothing: keys are read before the Softmax, values after it; an extended input that no
+ * product reads is not a cache. */
+static void finds_caches_by_structure_without_names(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin_model("int64[batch,sequence]");
+    add_cache(b, "b0", "o1", "float[batch,4,past,8]", "h", 2);
+    add_cache(b, "a7", "o0", "float[batch,4,past,8]", "h", 2);
+    add_cache(b, "other", "o2", "float[batch,4,past,8]", "h", 2);
+    oc_b_node(b, "Transpose", NULL, "o1", "kt", "perm=0,1,3,2");
+    oc_b_node(b, "MatMul", NULL, "h,kt", "scores", "");
+    oc_b_node(b, "Softmax", NULL, "scores", "weights", "axis=-1");
+    oc_b_node(b, "MatMul", NULL, "weights,o0", "context", "");
+    oc_b_output(b, "context", NULL);
+    struct case_ c = expect_ok(b, &plain);
+    const struct oc_llm_facts *f = oc_llm_facts(c.l);
+    assert_int_equal(f->layers, 1);
+    assert_int_equal(f->kv_pairs, 2);
+    assert_int_equal(f->kv_heads, 4);
+    assert_int_equal(f->kv_bytes_per_token, 256);
+    assert_int_equal(count_part(&c, OC_LLM_PART_LAST).kv_read, 2 * 5 * 256);
+    case_free(&c);
+}
+
 /* Keys and values in one tensor of 2 x batch x heads x length x size. */
 static void finds_one_tensor_per_layer(void **state)
 {
@@ -564,6 +588,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cache_name_patterns_match_layers),
         cmocka_unit_test(finds_caches_by_all_naming_schemes),
+        cmocka_unit_test(finds_caches_by_structure_without_names),
         cmocka_unit_test(finds_one_tensor_per_layer),
         cmocka_unit_test(finds_transposed_keys),
         cmocka_unit_test(finds_multi_query_cache),
