@@ -26,10 +26,10 @@ printf 'name\tid\tfamily\tmodel\tprofile\toptimized\twarmup\tplain_ms\n' >"$list
 selected() { # ID PATTERN...: every ID if there are no patterns
     id=$1
     shift
-    [ $# = 0 ] && return
+    [ $# = 0 ] && return 0
     for pattern in "$@"; do
         # shellcheck disable=SC2254 # a pattern is meant
-        case $id in $pattern) return ;; esac
+        case $id in $pattern) return 0 ;; esac
     done
     return 1
 }
@@ -98,5 +98,6 @@ while IFS=$tab read -r id family source runs options; do
     printf '%s\t%s\t%s\t%s\t%s\t%s\t3\t%s\n' "$id" "${id%%@*}" "$family" "$model" "$id.profile.json" \
         "$id.optimized.onnx" "$(awk '{ print $1 / 1000 }' "$folder/$id.us")" >>"$list"
 done <models/recordings.tsv
+[ $((recorded + skipped + failed)) -gt 0 ] || { echo "no ID of models/recordings.tsv matches: $*" >&2; exit 2; }
 echo "$recorded recorded, $skipped skipped, $failed failed: $list"
 [ $failed = 0 ]

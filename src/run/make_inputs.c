@@ -275,8 +275,13 @@ static int make_up(struct maker *k, struct oc_run_input *in)
  * ----------------------------------------------------------------------------------------
  */
 
-static bool make_inputs_parse_number(const char *s, size_t n, struct number *out)
+static bool make_inputs_parse_number(const char *s, size_t n, unsigned dtype, struct number *out)
 {
+    bool is_true = n == 4 && !memcmp(s, "true", 4), is_false = n == 5 && !memcmp(s, "false", 5);
+    if (dtype == OC_DT_BOOL && (is_true || is_false)) {
+        *out = (struct number){.i = is_true, .d = is_true};
+        return true;
+    }
     if (oc_parse_i64(s, n, &out->i)) {
         out->d = (double)out->i;
         return true;
@@ -298,7 +303,7 @@ static int make_inputs_from_text(struct maker *k, struct oc_run_input *in, const
     uint64_t count = 0;
     for (const char *p = text;; p++) {
         size_t n = strcspn(p, ",");
-        if (!make_inputs_parse_number(p, n, &v))
+        if (!make_inputs_parse_number(p, n, in->dtype, &v))
             return make_inputs_bad_value(k, in, oc_printf(k->a, "'%.*s' is not a number", (int)n, p));
         if (count < in->elements)
             make_inputs_put(in->dtype, in->data, count, v);

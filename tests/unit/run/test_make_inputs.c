@@ -294,6 +294,13 @@ static void given_values_are_used(void **state)
     assert_int_equal(make_inputs(&m, with_input("k", "int64[3]"), &word, 1, 1), -1);
     assert_string_equal(m.err.msg, "--value k: 'x' is not a number");
     made_free(&m);
+    const struct oc_value_bind flags = {"k", "true,false,1"}, flag = {"k", "true"};
+    assert_int_equal(make_inputs(&m, with_input("k", "bool[3]"), &flags, 1, 1), 0);
+    assert_memory_equal(m.in[0].data, "\1\0\1", 3);
+    made_free(&m);
+    assert_int_equal(make_inputs(&m, with_input("k", "int64[1]"), &flag, 1, 1), -1);
+    assert_string_equal(m.err.msg, "--value k: 'true' is not a number");
+    made_free(&m);
 }
 
 static void write_bytes(const char *path, const void *data, size_t n)
