@@ -16,7 +16,7 @@ for model in resnet18 resnet50 t5_decoder mobilenetv2; do "$BUILD/onnxzoo" $mode
 cp models/profiles/* "$work"
 ln -s "$PWD/$BUILD/fake_ort.so" "$work/ort.so"
 "$BUILD/onnxcost" memory "$work/resnet18.onnx" --plan "$work/plan.json" >/dev/null 2>&1
-pair='resnet18.onnx resnet18.all.t1.json.gz resnet50.onnx resnet50.all.t1.json.gz --hw machine.t1.xml'
+set='resnet18.onnx resnet18.all.t1.json.gz resnet50.onnx resnet50.all.t1.json.gz mobilenetv2.onnx mobilenetv2.all.t1.json.gz --hw machine.t1.xml'
 tr '|' '\t' <<END | python3 tests/support/format_rules.py "$PWD/$BUILD/onnxcost" "$work" "$@" >"$work/lines" 2>"$work/err"
 cost|table compact csv json markdown md html trace model-explorer|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --hw machine.t1.xml
 cost|table compact csv json markdown md html trace|mobilenetv2.all.t1.json.gz
@@ -34,9 +34,9 @@ memory|table csv json|resnet18.onnx --hw a100
 memory|table csv json|resnet18.onnx --reorder
 summary|table csv json|mobilenetv2.all.t1.json.gz
 record|table compact csv json markdown md html trace model-explorer|weights.onnx --ort-lib ./ort.so --report
-calibrate|table csv json|$pair
-calibrate|table csv json|$pair --dump-samples
-validate|table csv json|$pair
+calibrate|table csv json|$set
+calibrate|table csv json|$set --dump-samples
+validate|table csv json|$set
 estimate|table csv json|resnet18.onnx --hw a100
 hw|table csv json|list
 hw|table csv json|show a100

@@ -170,7 +170,7 @@ static const char *cast(struct decoder_graph *g, const char *x, int dtype)
 static const char *weight_of(struct decoder_graph *g, const char *name, int dtype, size_t rank,
                              const int64_t *dim)
 {
-    static char location[] = "location", file[] = "weights";
+    char location[] = "location", file[] = "weights";
     Oc__Pair where;
     Oc__Pair *wheres = &where;
     Oc__Tensor t;
@@ -651,7 +651,7 @@ static void inputs_and_outputs(struct decoder_graph *g)
 
 static void write_model(struct decoder_graph *g, struct oc_buf *out)
 {
-    static char onnx[] = "", contrib[] = "com.microsoft", producer[] = "config.json";
+    char onnx[] = "", contrib[] = "com.microsoft", producer[] = "config.json";
     Oc__Opset set[2], *sets[2] = {&set[0], &set[1]};
     Oc__Graph graph;
     Oc__Model model;

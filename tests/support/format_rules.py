@@ -85,7 +85,9 @@ def check_csv(text):
     expect(all(head) and len(set(head)) == len(head), f"columns: {head}")
     for i, row in enumerate(rows, 2):
         expect(len(row) == len(head), f"row {i} has {len(row)} cells, not {len(head)}")
-        expect(not any(re.fullmatch(r"[-+]?(nan|inf(inity)?)", cell, re.I) for cell in row), f"row {i} is not finite: {row}")
+        # p, the exponent with which a curve joins its parts, is infinite where the larger part alone counts
+        finite = (cell for name, cell in zip(head, row) if (name, cell) != ("p", "inf"))
+        expect(not any(re.fullmatch(r"[-+]?(nan|inf(inity)?)", cell, re.I) for cell in finite), f"row {i} is not finite: {row}")
 
 
 def cells_of(line):

@@ -350,10 +350,11 @@ static void put_estimates(struct view *v, const struct oc_llm_line *line, size_t
                    oc_printf(&v->arena, "%.5g", line[k].tokens / r->time_s));
             any = true;
         }
-    if (any)
+    if (any) {
         fputc('\n', v->f);
-    if (any)
         llm_view_print_table(v, &t, 2, 1);
+    }
+    oc_plain_free(&t);
 }
 
 static void put_roofs(struct view *v)
