@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds published rates and latencies of language models against the bounds of `onnxcost llm`: no measured rate above its
-bound, no measured time below. usage: llm_published.py ONNXCOST TABLE FOLDER-OF-CONFIGS"""
+bound, no measured time below; and the bounds of `llm`, `estimate` and `compare` are the same. usage: llm_published.py ONNXCOST TABLE FOLDER-OF-CONFIGS"""
 import json
 import statistics
 import subprocess
@@ -24,14 +24,31 @@ def bound(program, folder, row):
     return prefill if figure == "first_token_s" else int(prompt) / prefill
 
 
+def differences(program, folder, model, device, batch, prompt):
+    """What the commands say of the least time of a prompt and of the step after it, where they differ."""
+    def report(command, *options):
+        return json.loads(subprocess.run([program, command, f"{folder}/{model}.json", "--hw", device, "-f", "json", *options],
+                                         capture_output=True, text=True, check=True).stdout)
+    roofs = report("llm", "--batch", batch, "--prompt", prompt)["devices"][0]["roofs"]
+    for run, new, past in (("prompt", int(prompt), 0), ("next_token", 1, int(prompt))):
+        dims = [word for name, size in (("batch_size", batch), ("sequence_length", new), ("past_sequence_length", past),
+                                        ("total_sequence_length", new + past)) for word in ("--dim", f"{name}={size}")]
+        said = {"llm": next(r["least_s"] for r in roofs if r["run"] == run),
+                "estimate": report("estimate", *dims)["total"]["bound_s"],
+                "compare": report("compare", *dims)["batches"][0]["devices"][0]["bound_s"]}
+        if max(said.values()) > min(said.values()) * (1 + 1e-9) or not min(said.values()) > 0:
+            yield f"{run}: {said}"
+
+
 def main():
     program, table, folder = sys.argv[1:]
-    ratios, failed, lines = [], 0, 0
+    ratios, failed, lines, runs = [], 0, 0, set()
     for line in open(table, encoding="utf-8"):
         if line.startswith("#"):
             continue
         row = line.rstrip("\n").split("\t")
         lines += 1
+        runs.add((row[0], row[1], row[3], row[4]))
         value, limit = float(row[7]), bound(program, folder, row)
         ratio = limit / value if row[6] == "first_token_s" else value / limit
         ratios.append(ratio)
@@ -39,7 +56,12 @@ def main():
         failed += not ok
         name = " ".join(row[:7])
         print(f"{'ok' if ok else 'not ok'} {lines} - {name}: {value:g} is {100 * ratio:.1f} % of the bound {limit:.4g}")
-    print(f"1..{lines}")
+    wrong = [f"{run}: {text}" for run in sorted(runs) for text in differences(program, folder, *run)]
+    failed += bool(wrong)
+    print(f"{'not ok' if wrong or not runs else 'ok'} {lines + 1} - llm, estimate and compare have one bound: {len(runs)} runs")
+    for text in wrong[:5]:
+        print(f"# {text}")
+    print(f"1..{lines + 1}")
     ratios.sort()
     quartiles = statistics.quantiles(ratios, n=4)
     print(f"# {lines} published figures, {failed} beyond their bound; share of the bound: median {quartiles[1]:.2f}, "
