@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 /* Inflating takes a twentieth of the time of reading a trace (0.1 s of 1.8 s for 300 MB): threads would not
  * pay. */
@@ -133,4 +134,23 @@ const char *oc_gz_error(const struct oc_gz *g)
 const char *oc_zlib_version(void)
 {
     return zlibVersion();
+}
+
+bool oc_gz_pack(const void *src, size_t n, struct oc_buf *out)
+{
+    enum { GZIP = 15 + 16, MEMORY = 9 };
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)src, .avail_in = (uInt)n};
+    if (n > UINT32_MAX / 2 ||
+        deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    size_t most = deflateBound(&z, (uLong)n);
+    char *packed = malloc(most);
+    z.next_out = (Bytef *)packed;
+    z.avail_out = (uInt)most;
+    bool done = packed && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    if (done)
+        oc_buf_add(out, packed, z.total_out);
+    deflateEnd(&z);
+    free(packed);
+    return done;
 }

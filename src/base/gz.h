@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 
+struct oc_buf;
+
 struct oc_gz;
 bool oc_is_gz(const void *src, size_t n);
 struct oc_gz *oc_gz_open(const void *src, size_t n); /* src must outlive the reader */
@@ -18,6 +20,9 @@ void oc_gz_close(struct oc_gz *g);                   /* NULL is accepted */
 bool oc_gz_more(struct oc_gz *g, size_t used, bool add, const char **data, size_t *n);
 size_t oc_gz_taken(const struct oc_gz *g);      /* source bytes consumed for the windows so far */
 const char *oc_gz_error(const struct oc_gz *g); /* NULL: none */
+
+/* Appends the data as one gzip member, the same for the same data. False: too large, or no memory. */
+bool oc_gz_pack(const void *src, size_t n, struct oc_buf *out);
 
 const char *oc_zlib_version(void);
 

@@ -370,10 +370,13 @@ static int cost_write_report(struct job *j)
     opts.outcome = &outcome;
     const struct oc_device *recorded = j->device ? NULL : cli_recorded_device(j->profile, &j->hwdb);
     opts.recorded_hw = recorded ? oc_device_info(recorded)->name : NULL;
+    char *made = cost_is(j->o->format, "html") ? cli_made_text(j->o) : NULL;
+    opts.made = made;
     int failed = (j->n_list > 1 || j->o->combine ? cost_compare(j, &opts, out.f, &err)
                                                  : oc_report_write(&in, &opts, out.f, &err))
                      ? cli_fail_err(&err)
                      : 0;
+    free(made);
     if (outcome.unordered)
         cli_warn("%zu %s no value of --order-by %s and %s last", outcome.unordered,
                  outcome.unordered == 1 ? "row has" : "rows have", j->o->order_by,

@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     cli_fault_install();
     oc_set_oom_handler(cli_out_of_memory);
-    struct cli_opts o = {0};
+    struct cli_opts o = {.argc = argc, .argv = argv};
     int rc = main_run(argc, argv, &o);
     cli_opts_free(&o);
     return rc;

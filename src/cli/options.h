@@ -70,6 +70,8 @@ struct cli_int {
 };
 
 struct cli_opts {
+    int argc; /* of main */
+    char **argv;
     const char *command;
     struct cli_list word; /* arguments that are not options */
     bool help, version, verbose;

@@ -447,3 +447,37 @@ int cli_step_summary(const struct cli_opts *o, int (*write)(const void *subject,
     free(text);
     return rc;
 }
+
+/* ---- how a report was made -------------------------------------------------------------------------- */
+
+static void put_word(const char *word, FILE *f)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+    bool quote = !*word || word[strspn(word, plain)];
+    fputs(quote ? " '" : " ", f);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", f);
+        else
+            putc((unsigned char)*word, f);
+    fputs(quote ? "'" : "", f);
+}
+
+char *cli_made_text(const struct cli_opts *o)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    char date[32] = "", *text = NULL;
+    size_t n;
+    struct tm utc;
+    FILE *f = open_memstream(&text, &n);
+    if (!f)
+        cli_out_of_memory(BUFSIZ);
+    if (gmtime_r(&now, &utc))
+        strftime(date, sizeof(date), ", %Y-%m-%d %H:%M UTC", &utc);
+    fprintf(f, "onnxcost %s%s: onnxcost", ONNXCOST_VERSION, date);
+    for (int i = 1; i < o->argc; i++)
+        put_word(o->argv[i], f);
+    fclose(f);
+    return text;
+}

@@ -62,6 +62,8 @@ struct oc_report_opts {
     bool advise;
     const char *recorded_hw; /* the device of the profile in the hardware files, proposed where the report has
                               * no device; may be NULL */
+    const char
+        *made; /* of the HTML report: how and when it was made, such as its command line; may be NULL */
     struct oc_report_outcome *outcome; /* set by oc_report_write; may be NULL */
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gz.h"
 #include "hw/hwdb.h"
 #include "report/row_roof.h"
 #include "report/headline.h"
@@ -43,7 +44,7 @@ static void constants_by_class(struct oc_json_out *w, const struct oc_analysis *
 static void html_profile(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
-    if (!oc_key_object_if(w, "profile", p != NULL))
+    if (!oc_key_object_if(w, "profile", p != NULL) || !p)
         return;
     oc_key_text(w, "path", p->path);
     oc_key_text(w, "format", p->format);
@@ -307,17 +308,6 @@ static void write_escaped(const char *json, size_t n, FILE *f)
     fwrite(json + done, 1, n - done, f);
 }
 
-static void html_write_text(const char *s, FILE *f)
-{
-    for (; *s; s++) {
-        const char *as = *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '&' ? "&amp;" : NULL;
-        if (as)
-            fputs(as, f);
-        else
-            putc((unsigned char)*s < ' ' ? ' ' : *s, f);
-    }
-}
-
 /* "resnet50.onnx", or the profile's file. */
 static const char *html_title_of(const struct oc_report *r)
 {
@@ -373,13 +363,36 @@ static void document(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
+static void write_base64(const uint8_t *p, size_t n, FILE *f)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+    enum { PAD = 64 };
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t three = (uint32_t)p[i] << 16;
+        three |= i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0;
+        three |= i + 2 < n ? (uint32_t)p[i + 2] : 0;
+        const char four[] = {digit[three >> 18], digit[three >> 12 & 63],
+                             digit[i + 1 < n ? three >> 6 & 63 : PAD], digit[i + 2 < n ? three & 63 : PAD]};
+        fwrite(four, 1, sizeof(four), f);
+    }
+}
+
 static void html_write_data(struct oc_report *r, FILE *f)
 {
+    enum { PLAIN = 100000 }; /* bytes: what is smaller stays readable */
     struct oc_buf json = {0};
     struct oc_json_out w = {.f = oc_buf_stream(&json)};
     document(&w, r);
     fclose(w.f);
-    write_escaped(json.data, json.n, f);
+    struct oc_buf packed = {0};
+    bool small = json.n > PLAIN && oc_gz_pack(json.data, json.n, &packed);
+    fprintf(f, "<script type=\"application/%s\" id=\"data\">", small ? "gzip" : "json");
+    if (small)
+        write_base64((const uint8_t *)packed.data, packed.n, f);
+    else
+        write_escaped(json.data, json.n, f);
+    fputs("</script>", f);
+    oc_buf_free(&packed);
     oc_buf_free(&json);
 }
 
@@ -397,13 +410,15 @@ void oc_out_html(struct oc_report *r, FILE *f)
 {
     const char *at = write_until((const char *)oc_page, "@title@", f), *text[OC_MAX_MISMATCHES];
     size_t n = oc_mismatches(r->in, text);
-    html_write_text(html_title_of(r), f);
+    oc_html_text(html_title_of(r), f);
     at = write_until(at, "@mismatch@", f);
     for (size_t i = 0; i < n; i++) {
         fputs("<p class=\"mismatch\" role=\"alert\">", f);
-        html_write_text(text[i], f);
+        oc_html_text(text[i], f);
         fputs("</p>\n", f);
     }
+    at = write_until(at, "@verdict@", f);
+    oc_html_verdict(r, f);
     at = write_until(at, "@data@", f);
     html_write_data(r, f);
     write_until(at, "@end@", f);

@@ -27,6 +27,11 @@ void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n);
 /* Delta encoding of slowly increasing numbers. */
 void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, size_t n);
 
+/* Text of an element or an attribute. */
+void oc_html_text(const char *s, FILE *f);
+/* The first section of the page: report/verdict.h. */
+void oc_html_verdict(struct oc_report *r, FILE *f);
+
 /* Members of the document. */
 void oc_page_rows(struct oc_json_out *w, struct oc_report *r);     /* "rows", "columns", "nodes" */
 void oc_page_memory(struct oc_json_out *w, struct oc_report *r);   /* "memory" */

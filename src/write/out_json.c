@@ -3,7 +3,9 @@
 #include "write/tables/json_keys.h"
 #include "write/report_write.h"
 #include "report/receipts.h"
+#include "report/group_keys.h"
 #include "report/headline.h"
+#include "report/verdict.h"
 #include "report/what_if.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
@@ -386,6 +388,33 @@ static void hardware(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
+/* "verdict": the parts sum to whole_ns */
+static void json_verdict(struct oc_json_out *w, struct oc_report *r)
+{
+    struct oc_verdict v;
+    oc_verdict_of(r, &v);
+    if (!oc_key_object_if(w, "verdict", v.text != NULL))
+        return;
+    oc_key_text(w, "text", v.text);
+    oc_key_time(w, "run_ns", v.run_ns);
+    oc_key_time(w, "whole_ns", v.whole_ns);
+    for (unsigned i = 0; i < OC_PART_COUNT; i++) {
+        bool unknown = isnan(v.whole_ns) || (!r->in->device && i <= OC_PART_ABOVE);
+        oc_key_time(w, oc_time_part_id_text[i], unknown ? (double)NAN : v.part[i].ns);
+    }
+    oc_key_array(w, "largest");
+    for (uint32_t i = 0; i < v.n_largest; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", v.largest[i].label);
+        oc_key_text(w, "op_type", oc_row_type(r, v.largest[i].row));
+        oc_key_time(w, "time_ns", v.largest[i].time_ns);
+        oc_key_time(w, "above_roofline_ns", v.largest[i].gap_ns);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
 static void json_findings(struct oc_json_out *w, const struct oc_report_in *in, unsigned source)
 {
     const struct oc_diag *d = NULL;
@@ -440,6 +469,7 @@ void oc_out_json(struct oc_report *r, FILE *f)
     oc_json_join(&w, r);
     oc_json_groups(&w, r);
     hardware(&w, r);
+    json_verdict(&w, r);
     if (r->what_if) {
         oc_jw_key(&w, "what_if");
         oc_what_if_json(r->what_if, &w);

@@ -75,6 +75,32 @@ test("the demo opens without console messages or requests and draws every sectio
   await close(page);
 });
 
+test("the verdict needs no scripts, its bar sums to the latency, and its rows open", async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false }), plain = await context.newPage();
+  await plain.goto("file://" + path.join(folder, "demo.html"));
+  const text = await plain.textContent(".verdict");
+  check(/^51\.\d ms per run; the operators reach \d+ % of the roofline of /.test(text), text);
+  const widths = await plain.$$eval("#verdict .strip span", l => l.map(e => parseFloat(e.getAttribute("style").split(":")[1])));
+  check(widths.length > 1 && Math.abs(widths.reduce((a, b) => a + b, 0) - 100) < .01, "the bar sums to " + widths);
+  equal(await plain.$$eval("#verdict .largest li", l => l.length), 3, "largest rows");
+  check(/onnxcost .*resnet50\.onnx -p /.test(await plain.textContent(".made")), "no command line");
+  await context.close();
+  const page = await open("demo.html");
+  await page.click("#verdict .largest li:nth-child(2) a");
+  await page.waitForSelector("#details:not([hidden])");
+  const name = (await page.textContent("#verdict .largest li:nth-child(2) a")).replace(/ \+\d+$/, "");
+  check((await page.textContent("#details")).includes(name), name + " is not in the details");
+  await close(page);
+});
+
+test("large data is compressed", async () => {
+  const size = fs.statSync(path.join(folder, "chain.html")).size;
+  check(size < 1e6, "100,000 nodes take " + size + " bytes");
+  const page = await open("chain.html");
+  check(/100,?000/.test(await countText(page)), await countText(page));
+  await close(page);
+});
+
 test("columns sort numerically in both directions", async () => {
   const page = await open("demo.html");
   check(sorted(await cells(page, "time"), false), "not sorted by time initially");
@@ -348,7 +374,7 @@ test("printing uses the light theme, hides controls and includes the rows of the
   const seen = await page.evaluate(() => ({
     ground: getComputedStyle(document.body).backgroundColor,
     controls: [...document.querySelectorAll(".controls, .tools, #sections")].filter(e => e.offsetParent).length,
-    drawn: ["#mem canvas", "#lanes canvas", "#roofplot canvas", ".pie canvas"].filter(s => {
+    drawn: ["#mem canvas", "#lanes canvas", "#roofplot canvas", "#share canvas"].filter(s => {
       const c = document.querySelector(s), d = c && c.width ? c.getContext("2d").getImageData(0, 0, c.width, c.height).data : [];
       return d.some(v => v);
     }).length,

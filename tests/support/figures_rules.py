@@ -8,6 +8,7 @@ is unknown in all of them, and a bound is marked in all of them. Rates, shares, 
 here from the counts and times of the rows; times and MACs of ONNX Runtime's traces from the events. Without --all:
 one or two sets of options of each case.
 """
+import base64
 import csv
 import gzip
 import html
@@ -111,7 +112,10 @@ def table_rows(case):
 
 def page_data(case):
     text = case.run("-f", "html")
-    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S).group(1))
+    kind, data = re.search(r'<script type="application/(json|gzip)" id="data">(.*?)</script>', text, re.S).groups()
+    data = json.loads(gzip.decompress(base64.b64decode(data)) if kind == "gzip" else data)
+    sentence = re.search(r'<p class="verdict">(.*?)\.</p>', text, re.S)
+    data["sentence"] = html.unescape(sentence.group(1)) if sentence else None
     columns = {}
     for column in data["columns"]:
         if column["kind"] == "text":
@@ -495,6 +499,8 @@ def check_report(program, files, options, profile):
         check_text(case, "table", *table_rows(case)[1:], truth)
     data, columns = page_data(case)
     check_page(case, data, columns, truth, report)
+    if not grouped and not selected:
+        check_verdict(case, report, rows, runs, data["sentence"])
     case.equal("achieved, page", dict(map(tuple, data["about"])).get("achieved"), about.get("achieved"))
     if grouped:
         check_groups(case, report, truth, rows)
@@ -511,6 +517,30 @@ def check_report(program, files, options, profile):
         check_screen(case, rows, runs_known)
         check_summary(case, profile, report)
     return case, None
+
+
+PARTS = ("roofline_ns", "above_roofline_ns", "no_bound_ns", "added_ns", "unmatched_ns", "outside_ns")
+
+
+def check_verdict(case, report, rows, runs, sentence):
+    """The parts of the time sum to the latency, or to the operators where they overlap."""
+    verdict = report["verdict"]
+    case.equal("verdict, page", sentence, verdict and verdict["text"])
+    if not verdict or verdict["whole_ns"] is None:
+        return
+    times = [number(row["time_ns"]) for row in rows]
+    operators = (total(times) or 0) / runs
+    case.equal("verdict: sum of times", math.fsum(verdict[p] or 0 for p in PARTS), verdict["whole_ns"], 9)
+    case.equal("verdict: whole time", verdict["whole_ns"], max(operators, verdict["run_ns"]), 7)
+    bounded = total(t for t, row in zip(times, rows) if t is not None and number(row.get("roofline_ns", "")) is not None) or 0
+    if report["hardware"]:
+        if verdict["roofline_ns"] + verdict["above_roofline_ns"] > bounded / runs * (1 + 1e-6):
+            case.fail("verdict: %r ns have a bound, rows with one take %r", verdict["roofline_ns"] + verdict["above_roofline_ns"], bounded / runs)
+    elif verdict["roofline_ns"] is not None or verdict["above_roofline_ns"] is not None:
+        case.fail("verdict: a roofline without a device")
+    for part in PARTS:
+        if verdict[part] is not None and verdict[part] < 0:
+            case.fail("verdict: %s is %r", part, verdict[part])
 
 
 def drop(options, i):

@@ -4,7 +4,9 @@ command, formats that it accepts, arguments. A format that the command has and t
 The command `file` is a JSON document that is already there.
 Members of JSON documents without a published schema, and of the data of the HTML page, are compared with tests/data/json_members.tsv (--update writes it).
 Prints a line per check: `ok TITLE` or `not ok TITLE: WHY`."""
+import base64
 import csv
+import gzip
 import html.parser
 import io
 import json
@@ -115,7 +117,7 @@ class Page(html.parser.HTMLParser):
     def handle_starttag(self, tag, attrs):
         if tag not in EMPTY_ELEMENTS:
             self.open.append(tag)
-        self.in_script = tag == "script" and ("type", "application/json") in attrs
+        self.in_script = tag == "script" and dict(attrs).get("id") == "data" and dict(attrs)["type"]
 
     def handle_endtag(self, tag):
         expect(self.open and self.open.pop() == tag, f"</{tag}> closes nothing")
@@ -123,7 +125,8 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         if self.in_script:
-            note_members("page", "", load(data))
+            zipped = self.in_script == "application/gzip"
+            note_members("page", "", load(gzip.decompress(base64.b64decode(data)).decode() if zipped else data))
 
 
 def check_html(text):

@@ -25,7 +25,7 @@ def bound(program, folder, row):
 
 
 def differences(program, folder, model, device, batch, prompt):
-    """What the commands say of the least time of a prompt and of the step after it, where they differ."""
+    """The lower bounds of a prompt and of the step after it, where the commands differ."""
     def report(command, *options):
         return json.loads(subprocess.run([program, command, f"{folder}/{model}.json", "--hw", device, "-f", "json", *options],
                                          capture_output=True, text=True, check=True).stdout)
@@ -33,11 +33,11 @@ def differences(program, folder, model, device, batch, prompt):
     for run, new, past in (("prompt", int(prompt), 0), ("next_token", 1, int(prompt))):
         dims = [word for name, size in (("batch_size", batch), ("sequence_length", new), ("past_sequence_length", past),
                                         ("total_sequence_length", new + past)) for word in ("--dim", f"{name}={size}")]
-        said = {"llm": next(r["least_s"] for r in roofs if r["run"] == run),
+        bound_of = {"llm": next(r["least_s"] for r in roofs if r["run"] == run),
                 "estimate": report("estimate", *dims)["total"]["bound_s"],
                 "compare": report("compare", *dims)["batches"][0]["devices"][0]["bound_s"]}
-        if max(said.values()) > min(said.values()) * (1 + 1e-9) or not min(said.values()) > 0:
-            yield f"{run}: {said}"
+        if max(bound_of.values()) > min(bound_of.values()) * (1 + 1e-9) or not min(bound_of.values()) > 0:
+            yield f"{run}: {bound_of}"
 
 
 def main():

@@ -2,7 +2,14 @@
 /* Control characters and bidirectional overrides in names are shown as the replacement character. The writer
  * escapes them as \\uXXXX; after an escaped backslash, "u" is an ordinary letter. */
 const UNSEEN = /\\(?:\\|u(?:00[0189][0-9a-f]|007f|061c|200[ef]|202[89a-e]|206[6-9]))/gi;
-const D = JSON.parse(document.getElementById("data").textContent.replace(UNSEEN, m => m.length > 2 ? "\ufffd" : m));
+async function dataText() {
+  const e = document.getElementById("data");
+  if (e.type !== "application/gzip") return e.textContent;
+  const bytes = Uint8Array.from(atob(e.textContent), c => c.charCodeAt(0));
+  e.textContent = "";
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+const D = JSON.parse((await dataText()).replace(UNSEEN, m => m.length > 2 ? "\ufffd" : m));
 const $ = id => document.getElementById(id);
 
 /* el("td", {class: "left", title: "..."}, child or text, ...): creates an element; texts are never parsed as markup. */

@@ -48,8 +48,7 @@ function cards() {
     if (m && m.peak !== null) list.push(card("Peak activation memory", (m.quality === "unknown" ? "≥" : MARK[qualityNo(m.quality) % 4]) + bytes(Number(m.peak)), bytes(Number(m.peak) + Number(m.const_bytes)) + " with constants", exact("bytes", m.peak) + " of activations"));
   }
   if (kernels.length) list.push(card("Device work", time(kernelTime), grouped(kernels.length) + " distinct kernels and copies", exact("time", kernelTime)));
-  list.push(card(D.grouped ? "Groups" : "Rows", grouped(N), T.model ? grouped(T.nodes) + " nodes, " + (Number(T.unknown_nodes) ? grouped(T.unknown_nodes) + " of unknown cost" : "all counted") : types.length + (types.length === 1 ? " type" : " types")));
-  if (D.coverage && known(D.coverage.time_fraction))
+  if (D.coverage && D.coverage.time_fraction < .9995)
     list.push(card("Coverage", percent(D.coverage.time_fraction) + THIN + "%", "of operator time attributed to nodes" + (D.coverage.n_unmatched ? ", " + D.coverage.n_unmatched + " records unattributed" : ""), known(D.coverage.flops_fraction) ? percent(D.coverage.flops_fraction) + " % of the FLOPs have measured times" : null));
   return el("dl", { id: "cards" }, list);
 }

@@ -5,6 +5,13 @@ function tools() {
   systemDark.addEventListener("change", () => { applyTheme(); set(); });
   set();
 }
+/* Rows that are named above the cards become links. */
+function verdictLinks() {
+  for (const place of document.querySelectorAll("#verdict .row")) {
+    const row = findRow(place.dataset.row.replace(/ \+\d+$/, ""));
+    if (row >= 0) place.replaceChildren(el("a", { href: "#", onclick: e => { e.preventDefault(); openRow(row); } }, place.textContent));
+  }
+}
 function links(list) {
   const nav = $("sections");
   nav.append(...list.map(s => el("a", { href: "#" + s.id, onclick: e => {
@@ -26,10 +33,9 @@ function start() {
   filterRows();
   applyTheme();
   headline();
+  verdictLinks();
   const main = $("main"), sections = [];
   main.append(cards());
-  const not = missing();
-  if (not) main.append(not);
   const add = s => { if (s) { main.append(s); sections.push(s); } return s; };
   const both = (...list) => {
     const there = list.filter(Boolean);
@@ -46,6 +52,8 @@ function start() {
   add(memorySection());
   add(timelineSection());
   add(notesSection());
+  const not = missing();
+  if (not) main.append(not);
   links(sections);
   tools();
   const first = sections.find(s => s.id === "operators"); /* the table is usable before the charts are drawn */

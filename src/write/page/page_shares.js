@@ -1,4 +1,4 @@
-/* Shares of the operator types as a pie chart and bars; the table Types has the numbers. Uses Chart.js. */
+/* Shares of the operator types as bars; the table Types has the numbers. Uses Chart.js. */
 const TOP_TYPES = 20;
 Chart.defaults.animation = false;
 Chart.defaults.font.family = "system-ui, sans-serif";
@@ -8,14 +8,14 @@ function sharesSection() {
   const metrics = [["time", "Time", "time"], ["flo", "FLOPs", "si"], ["bytes", "Bytes", "bytes"], ["params", "Parameters", "si"]].filter(m => C[m[0]] && total[m[0]] > 0);
   if (!metrics.length || types.length < 1 || D.grouped) return null;
   const metric = () => metrics.find(m => m[0] === S.metric) || metrics[0];
-  const pie = el("canvas", { role: "img" }), bar = el("canvas", { role: "img" });
+  const bar = el("canvas", { role: "img" });
   const note = el("p", { class: "note" }), bound = el("div", { class: "bound" });
   const list = el("div", { class: "canvas list" }, bar);
   const by = choice("Share of", metrics.map(m => [m[0], m[1]]), () => metric()[0], v => change(["metric"], { metric: v }));
-  const s = section("shares", "Operator types", el("div", { class: "panel shares" }, el("div", { id: "share" }, el("div", { class: "canvas pie" }, pie), list), note, bound));
+  const s = section("shares", "Operator types", el("div", { class: "panel shares" }, el("div", { id: "share" }, list), note, bound));
   s.querySelector("h2").dataset.short = "Types";
   s.head.append(by);
-  let charts = [];
+  let chart = null;
   function draw() {
     by.update();
     const [key, name, kind] = metric();
@@ -27,16 +27,11 @@ function sharesSection() {
     const tooltip = { callbacks: { label: c => " " + human(kind, values[c.dataIndex]) + ", " + percent(share(values[c.dataIndex])) + " %" } };
     const choose = (e, hits) => { if (hits.length && hits[0].index < top.length) change(["types", "tab"], { types: [labels[hits[0].index]], tab: "ops" }); };
     const words = top.slice(0, 6).map(t => t.key + " " + percent(share(t[key])) + " %").join(", ");
-    pie.setAttribute("aria-label", name + " by operator type: " + words);
-    bar.setAttribute("aria-label", "The same shares as bars: " + words);
+    bar.setAttribute("aria-label", name + " by operator type: " + words);
     list.style.height = Math.max(120, 21 * labels.length + 34) + "px";
     bound.replaceChildren(boundStrip());
-    for (const c of charts) c.destroy();
-    charts = [new Chart(pie, {
-      type: "doughnut",
-      data: { labels, datasets: [{ data: values, backgroundColor: colors, borderColor: css("--panel"), borderWidth: 1 }] },
-      options: { maintainAspectRatio: false, cutout: "52%", onClick: choose, plugins: { legend: { display: false }, tooltip } },
-    }), new Chart(bar, {
+    if (chart) chart.destroy();
+    chart = new Chart(bar, {
       type: "bar",
       data: { labels: labels.map(l => middle(l, 26)), datasets: [{ data: values.map(v => 100 * share(v)), backgroundColor: colors, barThickness: 12 }] },
       options: {
@@ -47,19 +42,19 @@ function sharesSection() {
           y: { grid: { display: false, drawBorder: false }, ticks: { color: css("--ink"), autoSkip: false } },
         },
       },
-      plugins: [{ afterDatasetsDraw(chart) {
-        const g = chart.ctx;
+      plugins: [{ afterDatasetsDraw(drawn) {
+        const g = drawn.ctx;
         g.fillStyle = css("--soft");
         g.font = "12px system-ui, sans-serif";
         g.textBaseline = "middle";
         g.textAlign = "left";
-        chart.getDatasetMeta(0).data.forEach((b, k) => g.fillText(percent(share(values[k])) + " %", b.x + 5, b.y));
+        drawn.getDatasetMeta(0).data.forEach((b, k) => g.fillText(percent(share(values[k])) + " %", b.x + 5, b.y));
       } }],
-    })];
+    });
     note.textContent = "of " + human(kind, total[key]) + " over all rows" + (unknown ? "; " + grouped(unknown) + " rows with an unknown value are excluded" : "") + ". Click a bar to list its operators.";
   }
   onState(what => { if (what.includes("metric")) draw(); });
-  themed.push(() => { if (charts.length) draw(); });
+  themed.push(() => { if (chart) draw(); });
   s.ready = () => whenSeen(s, draw);
   return s;
 }

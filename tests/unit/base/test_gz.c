@@ -9,6 +9,8 @@
 #include <zlib.h>
 #include <cmocka.h>
 
+#include "base/buf.h"
+
 #define KIB ((size_t)1024)
 
 struct packed {
@@ -158,6 +160,28 @@ static void header_checksum_is_verified(void **state)
     packed_free(&p);
 }
 
+static void packed_data_is_read_back(void **state)
+{
+    (void)state;
+    static const size_t size[] = {0, 1, 100, 300 * KIB};
+    for (size_t i = 0; i < OC_COUNT(size); i++) {
+        struct packed p = {.n = 0};
+        struct oc_buf gz = {0}, again = {0};
+        char why[160];
+        add_member(&p, size[i]);
+        assert_true(oc_gz_pack(p.data, p.n, &gz));
+        assert_true(oc_gz_pack(p.data, p.n, &again));
+        assert_int_equal(gz.n, again.n);
+        assert_memory_equal(gz.data, again.data, gz.n);
+        struct packed own = {.data = p.data, .n = p.n, .gz = (void *)gz.data, .n_gz = gz.n};
+        assert_int_equal(read_gz(&own, gz.n, 0, why), size[i]);
+        assert_string_equal(why, "");
+        oc_buf_free(&gz);
+        oc_buf_free(&again);
+        packed_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +189,7 @@ int main(void)
         cmocka_unit_test(damaged_checksum_or_length_is_an_error),
         cmocka_unit_test(truncated_trailer_is_an_error),
         cmocka_unit_test(header_checksum_is_verified),
+        cmocka_unit_test(packed_data_is_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
