@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every hardware file is valid against the schema and uses each source that it lists; the schema rejects files without
-# the required attributes of a number. Prints TAP.
+# Every hardware file is valid against the schema and uses each source that it lists; figures of GPUs are units x rate x
+# clock; the schema rejects files without the required attributes of a number. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -32,6 +32,10 @@ for file in hwdb/*.xml; do
             for (i in listed) if (!(i in used)) print "source " i " is not used"
         }' "$file")"
 done
+
+# Peaks, DRAM bandwidths and L2 sizes of GPUs against a table of units, rates per cycle and clocks (tests/support).
+result 'figures of GPUs are units x rate x clock' "$(python3 tests/support/peak_rules.py hwdb 2>&1)"
+result 'every GPU figure that is wrong by a tenth is found' "$(python3 tests/support/peak_rules.py hwdb --typos 2>&1)"
 
 # The schema rejects invalid files.
 scratch=$(mktemp) || exit 1
