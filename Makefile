@@ -227,7 +227,7 @@ $(BUILD)/obj/src/write/schema.o: $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_sche
 CHARTJS ?= /usr/share/javascript/chart.js/chart.min.js
 CHARTJS_LICENCE ?= /usr/share/doc/libjs-chart.js/copyright
 PAGE := src/write/page
-PAGE_JS := $(patsubst %,$(PAGE)/page_%.js,base data cards grid details tables roofline waste shares advice memory timeline notes main)
+PAGE_JS := $(patsubst %,$(PAGE)/page_%.js,base data cards grid details tables roofline waste shares structure advice memory timeline notes main)
 
 $(GEN)/page.html: $(PAGE)/report.html $(PAGE)/report.css $(PAGE_JS) $(CHARTJS) $(CHARTJS_LICENCE)
 	@mkdir -p $(GEN)

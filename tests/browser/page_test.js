@@ -93,6 +93,34 @@ test("the verdict needs no scripts, its bar sums to the latency, and its rows op
   await close(page);
 });
 
+test("modules are blocks whose widths add up, repeated ones are folded, they open with mouse and keys, Back closes them", async () => {
+  const page = await open("demo.html");
+  await page.evaluate(() => document.getElementById("structure").scrollIntoView({ behavior: "instant" }));
+  await page.waitForSelector(".icicle button");
+  const blocks = () => page.$$eval(".icicle button", l => l.map(b => ({ text: b.textContent, top: parseFloat(b.style.top), width: parseFloat(b.style.width), label: b.getAttribute("aria-label"), leaf: b.className.includes("leaf") })));
+  const all = await blocks(), second = all.filter(b => b.top === 26);
+  check(Math.abs(second.reduce((s, b) => s + b.width, 0) - 100) < 1, "the modules take " + second.reduce((s, b) => s + b.width, 0) + " %");
+  equal(second.map(b => b.text).filter(t => /^layer/.test(t)), ["layer1", "layer2", "layer3", "layer4"], "modules in the order of the model");
+  const folded = all.find(b => b.text === "5 × layer3.N");
+  check(folded && /each, spread \d/.test(folded.label), "no folded blocks: " + all.map(b => b.text));
+  const layer4 = second.find(b => b.text === "layer4"), rows = await page.evaluate(() => [...document.querySelectorAll("#operators tbody tr[data-at]")].map(r => [r.children[1].title || r.children[1].textContent, r.textContent]));
+  check(rows.length > 0 && layer4.width > 20 && layer4.width < 30, "layer4 takes " + layer4.width + " %");
+  await page.click('.icicle button:text-is("layer4")');
+  check((await hashOf(page)).includes("module=%2Flayer4"), await hashOf(page));
+  equal((await blocks())[0].text, "layer4", "opened module");
+  await page.goBack();
+  equal((await blocks())[0].text, "model", "after Back");
+  await page.focus(".icicle button");
+  for (const key of ["ArrowDown", "ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(key);
+  check((await hashOf(page)).includes("module=%2Flayer1"), "keys open " + await hashOf(page));
+  await page.click(".icicle .leaf");
+  await page.waitForSelector("#details:not([hidden])");
+  await page.keyboard.press("Escape");
+  await page.click('#roofline button[data-type="Gemm"]');
+  await page.waitForFunction(() => document.querySelectorAll(".icicle .leaf").length === 1);
+  await close(page);
+});
+
 test("large data is compressed", async () => {
   const size = fs.statSync(path.join(folder, "chain.html")).size;
   check(size < 1e6, "100,000 nodes take " + size + " bytes");

@@ -83,7 +83,7 @@ function middle(text, max) {
 }
 
 /* ---- page state, stored in the URL fragment ---- */
-const S = { q: "", re: false, types: [], tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null };
+const S = { q: "", re: false, types: [], tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null };
 const listeners = [];
 const onState = f => listeners.push(f);
 function readHash() {
@@ -97,6 +97,8 @@ function readHash() {
   S.metric = p.get("metric");
   S.by = p.get("by") || "op";
   S.wasteBy = p.get("waste");
+  S.module = p.get("module");
+  S.mass = p.get("width");
   S.node = p.get("node");
 }
 function hashText() {
@@ -109,20 +111,22 @@ function hashText() {
   if (S.metric) p.set("metric", S.metric);
   if (S.by !== "op") p.set("by", S.by);
   if (S.wasteBy) p.set("waste", S.wasteBy);
+  if (S.module) p.set("module", S.module);
+  if (S.mass) p.set("width", S.mass);
   if (S.node !== null) p.set("node", S.node);
   return p.toString();
 }
-/* what: the keys that changed. Only a change of the node adds a history entry. */
+/* what: the keys that changed. A change of the node or the module adds a history entry. */
 function change(what, values) {
   Object.assign(S, values);
   const hash = hashText(), url = location.pathname + location.search + (hash ? "#" + hash : "");
-  const push = what.includes("node");
+  const push = what.includes("node") || what.includes("module");
   try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (e) { /* the browser limits the rate of changes */ }
   for (const f of listeners) f(what);
 }
 function fromHistory() {
   readHash();
-  for (const f of listeners) f(["q", "types", "tab", "sort", "metric", "by", "wasteBy", "node"]);
+  for (const f of listeners) f(["q", "types", "tab", "sort", "metric", "by", "wasteBy", "module", "mass", "node"]);
 }
 
 /* ---- light and dark theme ---- */

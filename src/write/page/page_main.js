@@ -44,6 +44,7 @@ function start() {
     sections.push(...there);
   };
   both(wasteSection(), sharesSection());
+  add(structureSection());
   add(adviceSection());
   add(whatIfSection());
   add(rooflineSection());

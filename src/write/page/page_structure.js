@@ -1,0 +1,168 @@
+/* The modules of the model as an icicle chart: width is a share of the chosen figure, each line is one level deeper.
+ * Modules that repeat ("32 × layer") are one block; a module opens, an operator shows its details. */
+const LEVELS = 7, NARROW = .0015, REPEATS = 3;
+
+/* "/layer4/layer4.0/conv2/Conv": layer4, layer4.0, conv2, Conv. Without slashes: split at dots. */
+function pathOf(i) {
+  const own = txt(C.module, i), nodes = nodesOf(i), name = (nodes.length ? nodeName(nodes[0]) : rowName(i)).split("(", 1)[0];
+  const split = text => text.split(text.includes("/") ? "/" : ".").filter(Boolean);
+  return own ? [...own.split("."), split(name).pop() || rowType(i)] : split(name);
+}
+function newModule(name, path, parent) { return { name, path, parent, children: null, row: -1, rows: 0, sums: {}, members: 1, each: null }; }
+function structureTree(rows) {
+  const top = newModule("model", "", null), first = i => { const n = nodesOf(i); return n.length ? n[0] : Infinity; };
+  for (const i of Array.from(rows).sort((a, b) => first(a) - first(b) || a - b)) { /* in the order of the model */
+    let at = top;
+    const path = pathOf(i);
+    path.forEach((part, k) => {
+      if (!at.children) at.children = new Map();
+      const key = k === path.length - 1 ? part + "\n" + i : part; /* operators of the same name stay apart */
+      if (!at.children.has(key)) at.children.set(key, newModule(part, at.path + "/" + part, at));
+      at = at.children.get(key);
+    });
+    at.row = i;
+    for (let m = at; m; m = m.parent) {
+      m.rows++;
+      for (const s of SUMS) { const v = num(C[s], i); if (v === v) m.sums[s] = (m.sums[s] || 0) + v; }
+    }
+  }
+  return top;
+}
+const childrenOf = m => m.children ? Array.isArray(m.children) ? m.children : (m.children = [...m.children.values()]) : [];
+/* A module with one child is one block with it. */
+function withoutChains(m) {
+  let kids = childrenOf(m);
+  while (m.parent && kids.length === 1 && m.row < 0) {
+    const only = kids[0];
+    m.name += "/" + only.name;
+    m.path = only.path;
+    m.row = only.row;
+    m.children = kids = childrenOf(only);
+    kids.forEach(k => { k.parent = m; });
+  }
+  kids.forEach(withoutChains);
+  return m;
+}
+/* What a module consists of, without the numbers in names. */
+function shapeOf(m) {
+  if (m.shape === undefined) m.shape = m.row >= 0 ? rowType(m.row) : "(" + childrenOf(m).map(shapeOf).join() + ")";
+  return m.shape;
+}
+const pattern = name => name.replace(/\d+/g, "N");
+function merged(list, parent) {
+  const first = list[0], m = newModule(first.name, first.path, parent);
+  m.members = list.reduce((n, x) => n + x.members, 0);
+  m.row = first.row;
+  m.rows = list.reduce((n, x) => n + x.rows, 0);
+  m.each = list;
+  for (const x of list) for (const s in x.sums) m.sums[s] = (m.sums[s] || 0) + x.sums[s];
+  m.children = childrenOf(first).map((k, at) => merged(list.map(x => childrenOf(x)[at]), m));
+  return m;
+}
+/* Siblings whose names differ in numbers only, and that consist of the same operators. */
+function folded(m) {
+  const groups = new Map(), keyOf = k => pattern(k.name) + "\n" + shapeOf(k);
+  for (const k of childrenOf(m)) {
+    if (!groups.has(keyOf(k))) groups.set(keyOf(k), []);
+    groups.get(keyOf(k)).push(k);
+  }
+  m.children = childrenOf(m).flatMap(k => {
+    const list = groups.get(keyOf(k));
+    return list.length < REPEATS || k.row >= 0 ? [k] : k === list[0] ? [merged(list, m)] : [];
+  });
+  m.children.forEach(k => { k.parent = m; folded(k); });
+  return m;
+}
+const labelOf = m => {
+  const above = m.parent && m.parent.name.split("/").pop();
+  const own = above && m.name.startsWith(above + ".") ? m.name.slice(above.length) : m.name;
+  return m.each && m.each.length > 1 ? m.members + " × " + pattern(own).replace(/^\./, above + ".") : own;
+};
+function structureSection() {
+  const metrics = [["time", "Time", "time"], ["wasted", "Gap", "time"], ["flo", "FLOPs", "si"], ["bytes", "Bytes", "bytes"]].filter(([k]) => C[k] && someKnown(C[k]));
+  if (D.grouped || N < 8 || !metrics.length) return null;
+  const some = Array.from({ length: Math.min(N, 400) }, (_, i) => pathOf(i).length);
+  if (some.reduce((a, b) => a + b, 0) < 1.5 * some.length) return null; /* names without modules */
+  const metric = () => metrics.find(m => m[0] === S.mass) || metrics[0];
+  const box = el("div", { class: "icicle", role: "group", "aria-label": "Modules; arrow keys move, Enter opens" }), trail = el("nav", { class: "trail", "aria-label": "Opened module" }), note = el("p", { class: "note" });
+  const by = choice("Width", metrics.map(m => [m[0], m[1]]), () => metric()[0], v => change(["mass"], { mass: v }));
+  const s = section("structure", "Modules", el("div", { class: "panel" }, trail, box, note));
+  s.head.append(by);
+  let tree = null;
+  const weight = m => Math.max(0, m.sums[metric()[0]] || 0);
+  const open = m => change(["module"], { module: m.path || null });
+  const words = m => {
+    const parts = [], all = weight(tree);
+    parts.push(human(metric()[2], weight(m)) + " (" + percent(weight(m) / all) + " %)");
+    if (m.each && m.each.length > 1) {
+      const each = m.each.map(weight), mean = weight(m) / each.length;
+      parts.push(human(metric()[2], mean) + " each, spread " + percent((Math.max(...each) - Math.min(...each)) / mean) + " %");
+    }
+    for (const [key, , kind] of metrics) if (key !== metric()[0] && m.sums[key] !== undefined) parts.push(metrics.find(x => x[0] === key)[1] + " " + human(kind, m.sums[key]));
+    if (hasTime && m.sums.roof > 0 && m.sums.time > 0) parts.push("efficiency " + percent(Math.min(1, m.sums.roof / m.sums.time)) + " %");
+    if (m.row < 0) parts.push(grouped(m.rows) + " rows");
+    return parts.join(", ");
+  };
+  function find(path) {
+    let at = tree, next = tree;
+    while (next) { at = next; next = childrenOf(at).find(k => path && (path === k.path || path.startsWith(k.path + "/"))); }
+    return at.row >= 0 ? at.parent : at;
+  }
+  const wide = width => width * (box.clientWidth || 1000) > 16; /* room for a letter */
+  function block(m, from, width, depth) {
+    const leaf = m.row >= 0, type = leaf ? rowType(m.row) : null;
+    const back = leaf ? typeColor(type) : null;
+    const b = el("button", {
+      type: "button", class: (leaf ? "leaf" : "module") + (wide(width) ? "" : " narrow"), tabindex: "-1", title: m.path + "\n" + words(m), "aria-label": labelOf(m) + ": " + words(m),
+      style: { left: 100 * from + "%", width: 100 * width + "%", top: 26 * depth + "px", background: back, color: back ? inkOn(back) : null },
+      onclick: () => leaf ? openRow(m.row) : open(m),
+    }, wide(width) ? labelOf(m) : "");
+    b.place = m;
+    return b;
+  }
+  function lay(m, from, width, depth, out) {
+    if (depth > LEVELS || width < NARROW) return depth;
+    if (depth >= 0) out.push(block(m, from, width, depth));
+    let at = from, deepest = depth;
+    const all = weight(m), kids = childrenOf(m);
+    for (const k of kids) {
+      const w = all > 0 ? width * weight(k) / all : 0;
+      deepest = Math.max(deepest, lay(k, at, w, depth + 1, out));
+      at += w;
+    }
+    return deepest;
+  }
+  function draw() {
+    by.update();
+    if (!tree) tree = folded(withoutChains(structureTree(shownRows)));
+    const root = find(S.module || ""), out = [], deepest = lay(root, 0, 1, 0, out);
+    box.style.height = 26 * (deepest + 1) + "px";
+    box.replaceChildren(...out);
+    if (out.length) out[0].tabIndex = 0;
+    const above = [];
+    for (let m = root; m; m = m.parent) above.unshift(m);
+    trail.replaceChildren(...above.flatMap((m, k) => [k ? " / " : "", m === root ? el("b", null, m === tree ? D.title : labelOf(m)) : el("a", { href: "#", onclick: e => { e.preventDefault(); open(m); } }, m === tree ? D.title : labelOf(m))]), " " + words(root));
+    const n = childrenOf(root).length;
+    note.textContent = n ? "Width: share of " + metric()[1].toLowerCase() + ". Colours are operator types; a module opens with a click." : "No row matches the filter.";
+  }
+  box.addEventListener("keydown", e => {
+    const list = [...box.children], at = list.indexOf(document.activeElement);
+    if (at < 0) return;
+    const m = list[at].place, siblings = m.parent ? list.filter(b => b.place.parent === m.parent) : [list[at]], k = siblings.indexOf(list[at]);
+    const to = e.key === "ArrowRight" ? siblings[k + 1] : e.key === "ArrowLeft" ? siblings[k - 1] : e.key === "ArrowUp" ? list.find(b => b.place === m.parent) : e.key === "ArrowDown" ? list.find(b => b.place.parent === m) : null;
+    if (e.key === "Backspace" && m.parent) open(m.parent.parent || m.parent);
+    if (!to) return;
+    e.preventDefault();
+    list[at].tabIndex = -1;
+    to.tabIndex = 0;
+    to.focus();
+  });
+  const again = what => {
+    if (what.includes("q") || what.includes("types")) tree = null;
+    if (what.some(k => ["q", "types", "mass", "module"].includes(k)) && s.drawn) draw();
+  };
+  onState(again);
+  themed.push(() => { if (s.drawn) draw(); });
+  s.ready = () => whenSeen(s, () => { s.drawn = true; draw(); });
+  return s;
+}
