@@ -90,8 +90,8 @@ for key in "achieved_flops_per_s", "achieved_bytes_per_s":
     assert abs(total[key] / mean[key] - 1) < 1e-9, (key, total[key], mean[key])
 END
 result 'rates are the same for sums and for means' "$(cat err out)"
-onnxcost resnet18.onnx -p resnet18.profile.json -f html >page.html
-contains 'the page has the sizes' page.html '"sizes":{"runs":6,"shapes":4,"sets":['
+onnxcost resnet18.onnx -p resnet18.profile.json -f html | python3 "$top/tests/support/page_data.py" >page.json
+contains 'the page has the sizes' page.json '"sizes":{"runs":6,"shapes":4,"sets":['
 onnxcost resnet18.onnx -p resnet18.profile.json -f markdown >page.md
 contains 'Markdown has the sizes' page.md '| batch = 8 | 1 |'
 onnxcost -p resnet18.profile.json >text

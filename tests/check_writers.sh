@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
 top=$PWD build=$PWD/$BUILD work=$PWD/$BUILD/writers zoo=$PWD/$BUILD/onnxzoo
-export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C
+export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C SOURCE_DATE_EPOCH=0
 rm -rf "$work"
 mkdir -p "$work/o"
 cd "$work" || exit 1
@@ -30,8 +30,7 @@ writer() { # model
 }
 for how in json html annotate plan; do
     rm -f o/* ./*.problems
-    write a.onnx o/a && write b.onnx o/b && cp o/a a.whole && cp o/b b.whole && rm o/*
-    cp a.whole o/out
+    for m in b a; do write $m.onnx o/out && cp o/out $m.whole; done
     writer a.onnx >a.problems 2>&1 &
     a=$!
     writer b.onnx >b.problems 2>&1 &

@@ -138,16 +138,17 @@ const char *oc_zlib_version(void)
 
 bool oc_gz_pack(const void *src, size_t n, struct oc_buf *out)
 {
-    enum { GZIP = 15 + 16, MEMORY = 9 };
+    enum { GZIP = 15 + 16, MEMORY = 9, STATE_BYTES = 400000 };
     z_stream z = {.next_in = (Bytef *)(uintptr_t)src, .avail_in = (uInt)n};
-    if (n > UINT32_MAX / 2 ||
-        deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (n > UINT32_MAX / 2)
         return false;
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+        oc_out_of_memory(STATE_BYTES);
     size_t most = deflateBound(&z, (uLong)n);
-    char *packed = malloc(most);
+    char *packed = oc_xmalloc(most);
     z.next_out = (Bytef *)packed;
     z.avail_out = (uInt)most;
-    bool done = packed && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    bool done = deflate(&z, Z_FINISH) == Z_STREAM_END;
     if (done)
         oc_buf_add(out, packed, z.total_out);
     deflateEnd(&z);

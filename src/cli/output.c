@@ -478,6 +478,8 @@ char *cli_made_text(const struct cli_opts *o)
     fprintf(f, "onnxcost %s%s: onnxcost", ONNXCOST_VERSION, date);
     for (int i = 1; i < o->argc; i++)
         put_word(o->argv[i], f);
-    fclose(f);
+    bool failed = ferror(f) != 0;
+    if (fclose(f) || failed || !text)
+        cli_out_of_memory(BUFSIZ);
     return text;
 }

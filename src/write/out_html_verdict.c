@@ -1,4 +1,5 @@
-/* The part of the page that needs no scripts: the sentence, the bar of the time, the largest rows. */
+/* The part of the page that needs no scripts: the sentence, the bar of the time, the largest rows, the
+ * first warnings. */
 #include "write/out_html.h"
 
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "base/unicode.h"
 #include "base/units.h"
 #include "report/group_keys.h"
+#include "report/headline.h"
 #include "report/verdict.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
@@ -80,11 +82,33 @@ static void largest_rows(struct oc_report *r, const struct oc_verdict *v, FILE *
     fputs("</ol>\n", f);
 }
 
+/* The first warnings; mismatches are above the section, the whole list is in the data. */
+static size_t first_warnings(const struct oc_report_in *in, FILE *f)
+{
+    enum { SHOWN = 4 };
+    size_t found = 0;
+    for (unsigned source = 0; source < OC_FINDING_SOURCES; source++) {
+        const struct oc_diag *d = NULL;
+        size_t n = oc_findings_of(in, source, &d);
+        for (size_t i = 0; i < n; i++) {
+            if (d[i].severity < OC_WARNING || oc_is_mismatch(&d[i]) || ++found > SHOWN || !f)
+                continue;
+            fputs("<p class=\"note\">Warning: ", f);
+            oc_html_text(d[i].text, f);
+            fputs("</p>\n", f);
+        }
+    }
+    if (f && found > SHOWN)
+        fprintf(f, "<p class=\"note\">%zu more warnings.</p>\n", found - SHOWN);
+    return found;
+}
+
 void oc_html_verdict(struct oc_report *r, FILE *f)
 {
     struct oc_verdict v;
     oc_verdict_of(r, &v);
-    if (v.text || r->o->made)
+    bool any = v.text || r->o->made || first_warnings(r->in, NULL);
+    if (any)
         fputs("<section id=\"verdict\" class=\"wide\">\n", f);
     if (v.text) {
         fputs("<p class=\"verdict\">", f);
@@ -95,11 +119,12 @@ void oc_html_verdict(struct oc_report *r, FILE *f)
         time_bar(&v, f);
     if (v.n_largest)
         largest_rows(r, &v, f);
+    first_warnings(r->in, f);
     if (r->o->made) {
         fputs("<p class=\"note made\">", f);
         oc_html_text(r->o->made, f);
         fputs("</p>\n", f);
     }
-    if (v.text || r->o->made)
+    if (any)
         fputs("</section>\n", f);
 }

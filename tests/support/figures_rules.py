@@ -8,7 +8,6 @@ is unknown in all of them, and a bound is marked in all of them. Rates, shares, 
 here from the counts and times of the rows; times and MACs of ONNX Runtime's traces from the events. Without --all:
 one or two sets of options of each case.
 """
-import base64
 import csv
 import gzip
 import html
@@ -21,6 +20,8 @@ import statistics
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+
+from page_data import page_data_of
 
 MARK = {"exact": "", "upper": "<=", "lower": ">=", "est": "~", "unknown": ""}
 WORD = {"exact": "", "upper": "at most ", "lower": "at least ", "est": "about "}
@@ -112,8 +113,7 @@ def table_rows(case):
 
 def page_data(case):
     text = case.run("-f", "html")
-    kind, data = re.search(r'<script type="application/(json|gzip)" id="data">(.*?)</script>', text, re.S).groups()
-    data = json.loads(gzip.decompress(base64.b64decode(data)) if kind == "gzip" else data)
+    data = page_data_of(text)
     sentence = re.search(r'<p class="verdict">(.*?)\.</p>', text, re.S)
     data["sentence"] = html.unescape(sentence.group(1)) if sentence else None
     columns = {}
