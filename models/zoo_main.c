@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zoo.h"
+#include "probe_fusions.h"
 
 static const char usage[] =
     "usage: onnxzoo list\n"
@@ -13,6 +13,7 @@ static const char usage[] =
     "FILE]\n"
     "       onnxzoo randwire [-o FILE] [--weights random] [--seed N]   RandWire-WS, wired at random\n"
     "       onnxzoo micro --kind KIND [-o FILE] [--weights random] [--seed N]  single operators (micro.c)\n"
+    "       onnxzoo probes --folder F [-o FILE]   what ONNX Runtime makes of small graphs (probe_fusions.c)\n"
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
     "       onnxzoo bigfile --bytes N [-o FILE]   one file with N bytes of weights\n"
     "       onnxzoo nest --depth N [-o FILE]      nested If nodes\n"
@@ -26,7 +27,7 @@ static const char usage[] =
     "height and width of images stay symbols. A llama has a key-value cache and never has weights.\n";
 
 struct args {
-    const char *what, *out, *model, *size, *kind;
+    const char *what, *out, *model, *size, *kind, *folder;
     enum zoo_llama_layout layout;
     int bits;
     bool random_weights, symbolic_hw;
@@ -86,6 +87,8 @@ static int option(struct args *a, const char *name, const char *v)
         a->model = v;
     } else if (!strcmp(name, "--kind")) {
         a->kind = v;
+    } else if (!strcmp(name, "--folder")) {
+        a->folder = v;
     } else if (!strcmp(name, "--weights")) {
         a->random_weights = !strcmp(v, "random");
         return a->random_weights ? 0 : bad_usage("--weights takes 'random', not", v);
@@ -129,6 +132,8 @@ static int write_graph(const struct args *a, FILE *f, struct oc_err *err)
         return zoo_write_nest(a->count, f, err);
     if (!strcmp(a->what, "strip"))
         return zoo_strip(a->model, external, f, err);
+    if (!strcmp(a->what, "probes"))
+        return zoo_probe_table(a->folder, f, err);
     struct zoo z;
     zoo_init(&z, 17);
     z.symbolic_hw = a->symbolic_hw;
@@ -195,6 +200,9 @@ int main(int argc, char **argv)
     bool strip = !strcmp(a.what, "strip");
     if (strip && !a.model)
         return bad_usage("--model is needed for", a.what);
+    bool probes = !strcmp(a.what, "probes");
+    if (probes && !a.folder)
+        return bad_usage("--folder is needed for", a.what);
     bool llama = !strcmp(a.what, "llama");
     if (llama && a.random_weights)
         return bad_usage("--weights random is not for", a.what);
@@ -202,7 +210,7 @@ int main(int argc, char **argv)
     if (micro && !a.kind)
         return bad_usage("--kind is needed for", a.what);
     bool wired = micro || !strcmp(a.what, "randwire") || !strcmp(a.what, "hostile");
-    if (!zoo_find(a.what) && !needs_count(a.what) && !strip && !llama && !wired)
+    if (!zoo_find(a.what) && !needs_count(a.what) && !strip && !llama && !wired && !probes)
         return bad_usage("no such model", a.what);
     if (a.symbolic_hw && !(zoo_find(a.what) && zoo_find(a.what)->any_size))
         return bad_usage("--symbolic-hw is not for", a.what);
@@ -210,7 +218,7 @@ int main(int argc, char **argv)
         return bad_usage("--nodes, --bytes or --depth is needed for", a.what);
     char path[256];
     if (!a.out) {
-        snprintf(path, sizeof(path), "%s.onnx", a.what);
+        snprintf(path, sizeof(path), "%s.%s", a.what, probes ? "tsv" : "onnx");
         a.out = path;
     }
     return run(&a);
