@@ -9,7 +9,7 @@
 #include "estimate/fusion_plan.h"
 #include "estimate/kernels.h"
 
-enum { BLOCK = 16, ALIGN = 4 }; /* channels: block size with AVX-512, and the required multiple for inputs */
+enum { ALIGN = 4 }; /* required multiple of channels of inputs */
 
 struct layout {
     struct oc_fuse *f;
@@ -28,7 +28,8 @@ static double fusion_layout_bytes_of(const struct oc_fuse *f, uint32_t value, bo
     double n = oc_fuse_elements(f, value) * 4;
     if (!s || s->rank < 2 || !s->dim[1].v)
         return -1;
-    int64_t channels = s->dim[1].v, whole = (channels + BLOCK - 1) / BLOCK * BLOCK;
+    int64_t channels = s->dim[1].v, block = oc_fusion_block(f->rules);
+    int64_t whole = (channels + block - 1) / block * block;
     return blocked ? n / (double)channels * (double)whole : n;
 }
 
@@ -38,23 +39,8 @@ static void fusion_layout_insert(struct layout *l, uint32_t value, bool to_block
 {
     double plain = fusion_layout_bytes_of(l->f, value, false),
            blocked = fusion_layout_bytes_of(l->f, value, true);
-    struct oc_kernel_use *u = &l->out->item[l->out->n];
-    bool known = plain >= 0 && plain < 1e18 && blocked < 1e18;
-    *u = (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .rule = "layout", .known = known};
-    struct oc_kernel *k = &u->kernel;
-    *k = (struct oc_kernel){.cls = OC_KC_REORDER,
-                            .dtype = OC_CLASS_F32,
-                            .node = OC_NONE,
-                            .label = l->f->m->value[value].name,
-                            .rd_act = known ? (uint64_t)(to_blocked ? plain : blocked) : 0,
-                            .wr = known ? (uint64_t)(to_blocked ? blocked : plain) : 0};
-    k->work.bytes = k->rd_act + k->wr;
-    k->work.launches = 1;
-    k->work.unknown = !known;
-    u->why = known ? NULL : "its shape is unknown";
-    if (known)
-        oc_kernel_sign_inserted(k, to_blocked ? "ReorderInput" : "ReorderOutput");
-    l->out->n++;
+    oc_fuse_insert(l->f, to_blocked ? "nchwc.ReorderInput" : "nchwc.ReorderOutput", value,
+                   to_blocked ? plain : blocked, to_blocked ? blocked : plain, l->out);
 }
 
 static void need_blocked(struct layout *l, uint32_t value)
@@ -84,12 +70,12 @@ static bool can_block_conv(const struct oc_fuse *f, const struct oc_fuse_group *
     if (!w || w->rank != 4 || in < 1 || groups < 1 || !oc_fuse_const(f, n->in[1]) || n->n_out != 1 ||
         channels_of(f, n->out[0]) < 1)
         return false;
-    int64_t out = w->dim[0].v, each = w->dim[1].v;
+    int64_t out = w->dim[0].v, each = w->dim[1].v, block = oc_fusion_block(f->rules);
     if (groups == 1)
-        return each < BLOCK || each % ALIGN == 0;
-    if (out % BLOCK != 0)
-        return false;
-    return (each == 1 && out == groups) || (each % BLOCK == 0 && out / groups % BLOCK == 0);
+        return each < block || each % ALIGN == 0;
+    if (each == 1 && out == groups)
+        return out % ALIGN == 0;
+    return each % block == 0 && out / groups % block == 0;
 }
 
 static bool is_blocked_conv(const struct oc_fuse *f, uint32_t group)
@@ -108,7 +94,10 @@ static void fusion_layout_conv(struct layout *l, struct oc_fuse_group *g)
 {
     struct oc_fuse *f = l->f;
     uint32_t x = oc_fuse_input(f, g->core, 0);
-    if (channels_of(f, x) >= BLOCK || f->blocked[x])
+    const struct oc_attr *groups = oc_node_attr(&f->m->node[g->core], "group");
+    if (channels_of(f, x) < oc_fusion_block(f->rules) && (!groups || groups->i == 1))
+        need_plain(l, x);
+    else
         need_blocked(l, x);
     g->blocked = true;
     f->blocked[g->out] = true;
@@ -172,8 +161,11 @@ static bool activation(struct layout *l, uint32_t at)
 
 static bool can_block_pool(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {
-    int64_t channels = channels_of(f, oc_fuse_input(f, g->core, 0));
-    return channels > 0 && channels % BLOCK == 0 && f->m->node[g->core].n_out == 1;
+    uint32_t x = oc_fuse_input(f, g->core, 0);
+    int64_t channels = channels_of(f, x);
+    return channels > 0 && channels % oc_fusion_block(f->rules) == 0 && f->m->node[g->core].n_out == 1 &&
+           (f->blocked[x] || f->m->value[x].producer == OC_NONE ||
+            !oc_fuse_group_is(g, " GlobalAveragePool GlobalMaxPool "));
 }
 
 static bool can_block_concat(const struct oc_fuse *f, const struct oc_fuse_group *g)
@@ -181,18 +173,29 @@ static bool can_block_concat(const struct oc_fuse *f, const struct oc_fuse_group
     const struct oc_node *n = &f->m->node[g->core];
     const struct oc_attr *axis = oc_node_attr(n, "axis");
     for (uint32_t i = 0; i < n->n_in; i++)
-        if (channels_of(f, oc_fuse_input(f, g->core, i)) % BLOCK != 0)
+        if (channels_of(f, oc_fuse_input(f, g->core, i)) % oc_fusion_block(f->rules) != 0)
             return false;
     return axis && axis->i == 1 && all_blocked(f, g->core);
 }
 
+static bool has_text(const struct oc_fuse *f, uint32_t node, const char *attribute, const char *text,
+                     bool absent)
+{
+    const struct oc_attr *a = oc_node_attr(&f->m->node[node], attribute);
+    return a ? a->type == OC_ATTR_STRING && !strcmp(a->s.s, text) : absent;
+}
+
+/* By whole factors: nearest with asymmetric coordinates that are rounded down, or linear. */
 static bool can_block_resize(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {
-    const struct oc_attr *mode = oc_node_attr(&f->m->node[g->core], "mode");
-    uint32_t x = oc_fuse_input(f, g->core, 0);
+    uint32_t n = g->core, x = oc_fuse_input(f, n, 0);
     const struct oc_shape *s = oc_fuse_shape(f, x), *y = oc_fuse_shape(f, g->out);
-    bool nearest = !mode || (mode->type == OC_ATTR_STRING && !strcmp(mode->s.s, "nearest"));
-    if (!nearest || x == OC_NONE || !f->blocked[x] || !s || !y || s->rank != 4 || y->rank != 4)
+    bool upsample = oc_fuse_is(f, n, " Upsample ");
+    bool nearest = has_text(f, n, "mode", "nearest", true) &&
+                   has_text(f, n, "coordinate_transformation_mode", "asymmetric", upsample) &&
+                   has_text(f, n, "nearest_mode", "floor", upsample);
+    if ((!nearest && !has_text(f, n, "mode", "linear", false)) || x == OC_NONE || !f->blocked[x] || !s ||
+        !y || s->rank != 4 || y->rank != 4)
         return false;
     return s->dim[2].v && s->dim[3].v && y->dim[2].v % s->dim[2].v == 0 && y->dim[3].v % s->dim[3].v == 0;
 }
@@ -211,12 +214,22 @@ static void fusion_layout_leave(struct layout *l, uint32_t at)
     }
 }
 
+static bool has_bias(const struct oc_fuse *f, const struct oc_fuse_group *g)
+{
+    const struct oc_node *n = &f->m->node[g->core];
+    for (uint32_t i = 0; i < g->n_node; i++)
+        if (oc_fuse_is(f, g->node[i], " BatchNormalization Add "))
+            return true;
+    return n->n_in > 2 && n->in[2] != OC_NONE;
+}
+
 /* Outside of the blocked layout: a residual with its activation is fused if it has no other reader. */
 static void fusion_layout_plain_sum(struct oc_fuse *f, uint32_t at)
 {
     struct oc_fuse_group *g = &f->group[at];
     uint32_t add = oc_fuse_user(f, g->out);
-    if (g->activated || g->summed || add == OC_NONE || !oc_fuse_is(f, add, " Add ") || !same_shapes(f, add))
+    if (g->activated || g->summed || !has_bias(f, g) || add == OC_NONE || !oc_fuse_is(f, add, " Add ") ||
+        !same_shapes(f, add))
         return;
     oc_fuse_merge(f, at, f->owner[add], f->m->node[add].out[0], "conv+residual", "FusedConv");
     g->summed = true;
@@ -227,6 +240,21 @@ static void fusion_layout_plain_sum(struct oc_fuse *f, uint32_t at)
     g->activated = true;
 }
 
+/* Of a blocked value with one constant for each channel: a depthwise convolution of 1x1. */
+static bool scales_channels(const struct oc_fuse *f, const struct oc_fuse_group *g)
+{
+    uint32_t x = oc_fuse_input(f, g->core, 0), c = oc_fuse_input(f, g->core, 1);
+    if (oc_fuse_const(f, x)) {
+        x = oc_fuse_input(f, g->core, 1);
+        c = oc_fuse_input(f, g->core, 0);
+    }
+    if (x == OC_NONE || !f->blocked[x] || !oc_fuse_const(f, c))
+        return false;
+    const struct oc_shape *s = oc_fuse_shape(f, c), *y = oc_fuse_shape(f, x);
+    return s && y && y->rank == 4 && s->rank >= 3 && s->dim[s->rank - 3].v == y->dim[1].v &&
+           oc_fuse_elements(f, c) == (double)y->dim[1].v;
+}
+
 /* A lone BatchNormalization becomes a depthwise convolution, with a Relu. */
 static void fusion_layout_norm(struct layout *l, uint32_t at)
 {
@@ -235,7 +263,23 @@ static void fusion_layout_norm(struct layout *l, uint32_t at)
     uint32_t act = oc_fuse_user(f, g->out);
     if (act != OC_NONE && oc_fuse_is(f, act, " Relu "))
         oc_fuse_merge(f, at, f->owner[act], f->m->node[act].out[0], "bn+act", NULL);
-    f->blocked[g->out] = true;
+    g->blocked = f->blocked[g->out] = true;
+}
+
+static bool to_channels_last(const struct oc_fuse *f, uint32_t node)
+{
+    static const int64_t order[] = {0, 2, 3, 1};
+    const struct oc_attr *p = oc_node_attr(&f->m->node[node], "perm");
+    return p && p->type == OC_ATTR_INTS && p->n == 4 && !memcmp(p->ints, order, sizeof(order));
+}
+
+/* The layout change back writes channels last: it is the Transpose. */
+static void fusion_layout_transpose(struct layout *l, uint32_t at)
+{
+    struct oc_fuse_group *g = &l->f->group[at];
+    fusion_layout_insert(l, oc_fuse_input(l->f, g->core, 0), false);
+    g->gone = true;
+    g->n_node = 0;
 }
 
 static void visit(struct layout *l, uint32_t at)
@@ -249,18 +293,22 @@ static void visit(struct layout *l, uint32_t at)
     } else if (oc_fuse_group_is(g, " MaxPool AveragePool GlobalAveragePool GlobalMaxPool ") &&
                can_block_pool(f, g)) {
         need_blocked(l, x);
-        f->blocked[g->out] = true;
+        g->blocked = f->blocked[g->out] = true;
     } else if (oc_fuse_group_is(g, " Add Mul Sum ") && all_blocked(f, g->core) && same_shapes(f, g->core)) {
         f->blocked[g->out] = true;
         if (oc_fuse_group_is(g, " Add Sum "))
             fusion_layout_sum(l, at);
     } else if (oc_fuse_group_is(g, " Relu Sigmoid Tanh ") && from_blocked) {
         activation(l, at);
-    } else if (oc_fuse_group_is(g, " BatchNormalization ") && from_blocked) {
+    } else if ((oc_fuse_group_is(g, " BatchNormalization ") && from_blocked) ||
+               (oc_fuse_group_is(g, " Mul ") && scales_channels(f, g))) {
         fusion_layout_norm(l, at);
-    } else if ((oc_fuse_group_is(g, " Concat ") && can_block_concat(f, g)) ||
-               (oc_fuse_group_is(g, " Resize Upsample ") && can_block_resize(f, g))) {
+    } else if (oc_fuse_group_is(g, " Concat ") && can_block_concat(f, g)) {
         f->blocked[g->out] = true;
+    } else if (oc_fuse_group_is(g, " Resize Upsample ") && can_block_resize(f, g)) {
+        g->blocked = f->blocked[g->out] = true;
+    } else if (oc_fuse_group_is(g, " Transpose ") && from_blocked && to_channels_last(f, g->core)) {
+        fusion_layout_transpose(l, at);
     } else {
         fusion_layout_leave(l, at);
     }
@@ -269,11 +317,9 @@ static void visit(struct layout *l, uint32_t at)
 void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out)
 {
     struct layout l = {f, out};
-    for (uint32_t i = 0; i < f->n_group; i++) {
-        if (f->group[i].gone || f->group[i].out == OC_NONE || f->group[i].integers)
-            continue;
-        visit(&l, i);
-    }
+    for (uint32_t i = 0; i < f->n_group && oc_fusion_block(f->rules) > 1; i++)
+        if (!f->group[i].gone && f->group[i].out != OC_NONE && !f->group[i].integers)
+            visit(&l, i);
     for (uint32_t i = 0; i < f->n_group; i++)
         if (!f->group[i].gone && !f->group[i].blocked && oc_fuse_group_is(&f->group[i], " Conv "))
             fusion_layout_plain_sum(f, i);
@@ -337,7 +383,7 @@ static struct set *sets_of(const struct oc_model *m, const struct oc_analysis *a
 }
 
 void oc_fusion_compare(const struct oc_model *m, const struct oc_analysis *a,
-                       const struct oc_kernel_list *plan, const struct oc_kernel_list *recorded,
+                       const struct oc_kernel_list *plan, struct oc_kernel_list *recorded,
                        const double *time_s, struct oc_fusion_match *out)
 {
     struct set *p = sets_of(m, a, plan), *r = sets_of(m, a, recorded);
@@ -351,6 +397,7 @@ void oc_fusion_compare(const struct oc_model *m, const struct oc_analysis *a,
         if (k == plan->n || p[k].id != r[i].id)
             continue;
         k++; /* each planned kernel matches once */
+        recorded->item[r[i].item].planned = true;
         out->equal++;
         equal += t > 0 ? t : 0;
     }

@@ -8,7 +8,9 @@ static const char *const rule_names[OC_FUSE_COUNT] = {[OC_FUSE_ORT_CPU] = "onnxr
                                                       [OC_FUSE_GENERIC] = "generic",
                                                       [OC_FUSE_NONE] = "none",
                                                       [OC_FUSE_ORT_BASIC] = "onnxruntime-basic",
-                                                      [OC_FUSE_ORT_EXTENDED] = "onnxruntime-extended"};
+                                                      [OC_FUSE_ORT_EXTENDED] = "onnxruntime-extended",
+                                                      [OC_FUSE_ORT_AVX2] = "onnxruntime",
+                                                      [OC_FUSE_ORT_NEON] = "onnxruntime"};
 
 const char *oc_fusion_rules_name(unsigned rules)
 {
@@ -19,6 +21,30 @@ unsigned oc_fusion_rules_by_name(const char *name)
 {
     unsigned i = 0;
     while (i < OC_FUSE_COUNT && strcmp(rule_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+static const struct {
+    const char *simd;
+    unsigned block;
+} layouts[OC_FUSE_COUNT] = {
+    [OC_FUSE_ORT_CPU] = {"avx512", 16}, [OC_FUSE_ORT_AVX2] = {"avx2", 8}, [OC_FUSE_ORT_NEON] = {"neon", 1}};
+
+unsigned oc_fusion_block(unsigned rules)
+{
+    return rules < OC_FUSE_COUNT && layouts[rules].block ? layouts[rules].block : 1;
+}
+
+const char *oc_fusion_simd(unsigned rules)
+{
+    return rules < OC_FUSE_COUNT ? layouts[rules].simd : NULL;
+}
+
+unsigned oc_fusion_rules_by_simd(const char *simd)
+{
+    unsigned i = 0;
+    while (i < OC_FUSE_COUNT && !(layouts[i].simd && !strcmp(layouts[i].simd, simd)))
         i++;
     return i;
 }
@@ -190,20 +216,87 @@ static bool values_known(const struct oc_fuse *f, const struct oc_node *n)
     return n->n_out > 0;
 }
 
+static bool same_type(const struct oc_fuse *f, uint32_t a, uint32_t b)
+{
+    const struct oc_type *x = &f->a->type[a], *y = &f->a->type[b];
+    return x->kind == OC_T_TENSOR && y->kind == OC_T_TENSOR && x->dtype == y->dtype &&
+           oc_shape_known(&x->shape) && oc_shape_known(&y->shape) && oc_shape_equal(&x->shape, &y->shape);
+}
+
+static bool is_identity(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    return oc_op_is(f->a->op[node], OC_F_NO_EFFECT) ||
+           (same_type(f, n->in[0], n->out[0]) &&
+            (oc_fuse_is(f, node, " Cast ") ||
+             (f->static_shapes && oc_fuse_is(f, node, " Expand Slice Reshape Pad Tile "))));
+}
+
+/* The whole of the axis, written as [0, INT64_MAX). */
+static bool is_whole_slice(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    int64_t from, to;
+    const struct oc_data *starts = n->n_in > 2 && n->in[1] != OC_NONE ? f->a->data[n->in[1]] : NULL;
+    const struct oc_data *ends = starts && n->in[2] != OC_NONE ? f->a->data[n->in[2]] : NULL;
+    return ends && starts->n == 1 && ends->n == 1 && oc_elem_known_int(&starts->e[0], &from) &&
+           oc_elem_known_int(&ends->e[0], &to) && from == 0 && to == INT64_MAX;
+}
+
+static bool holds(const struct oc_fuse *f, uint32_t narrow, uint32_t wide)
+{
+    const struct oc_dtype_info *a = oc_dtype_info(f->a->type[narrow].dtype),
+                               *b = oc_dtype_info(f->a->type[wide].dtype);
+    return (oc_class_is_int(a->cls) || !oc_class_is_int(b->cls)) && a->bits <= b->bits;
+}
+
+/* x, cast to a type that holds it, cast again: one Cast, or none if the type is that of x. At every level. */
+static bool is_cast_twice(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    const struct oc_graph_index *x = &f->maker.x;
+    uint32_t from = n->in[0], to = n->out[0], before = f->m->value[from].producer;
+    if (!oc_fuse_is(f, node, " Cast ") || f->m->value[to].graph_output)
+        return false;
+    if (x->use_first[to + 1] - x->use_first[to] == 1 && oc_fuse_is(f, x->use[x->use_first[to]], " Cast ") &&
+        holds(f, from, to))
+        return true;
+    return before != OC_NONE && f->dropped[before] && oc_fuse_is(f, before, " Cast ") &&
+           f->a->type[f->m->node[before].in[0]].dtype == f->a->type[to].dtype;
+}
+
+static bool second_is_read(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    uint32_t v = n->n_out > 1 ? n->out[1] : OC_NONE;
+    return v != OC_NONE && oc_fuse_users(f, v) > 0;
+}
+
+/* ONNX Runtime keeps a graph output and its name: an operator before it is removed only if it is an Identity
+ * whose input has no other reader. */
+static bool ort_removes(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    const struct oc_graph_index *x = &f->maker.x;
+    uint32_t from = n->in[0], root = oc_fuse_source(f, from);
+    bool identity = oc_fuse_is(f, node, " Identity ");
+    if (f->m->value[n->out[0]].graph_output)
+        return identity && f->m->value[root].producer != OC_NONE && f->m->value[from].producer != OC_NONE &&
+               !f->m->value[from].graph_output && x->use_first[from + 1] - x->use_first[from] == 1;
+    return identity || (oc_fuse_is(f, node, " Dropout ") && !second_is_read(f, node)) ||
+           (same_type(f, from, n->out[0]) &&
+            (oc_fuse_is(f, node, " Cast ") || (oc_fuse_is(f, node, " Slice ") && is_whole_slice(f, node))));
+}
+
 /* Operators without effect: removed by an optimizer, or views in the analysis. */
 static bool changes_nothing(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node *n = &f->m->node[node];
-    if (f->rules == OC_FUSE_NONE || !n->n_in || !n->n_out || n->in[0] == OC_NONE || n->out[0] == OC_NONE)
+    if (!n->n_in || !n->n_out || n->in[0] == OC_NONE || n->out[0] == OC_NONE)
         return false;
-    if (oc_op_is(f->a->op[node], OC_F_NO_EFFECT))
-        return true;
-    const struct oc_type *x = &f->a->type[n->in[0]], *y = &f->a->type[n->out[0]];
-    bool same = x->kind == OC_T_TENSOR && y->kind == OC_T_TENSOR && x->dtype == y->dtype &&
-                oc_shape_known(&x->shape) && oc_shape_known(&y->shape) &&
-                oc_shape_equal(&x->shape, &y->shape);
-    return same && (oc_fuse_is(f, node, " Cast ") ||
-                    (f->static_shapes && oc_fuse_is(f, node, " Expand Slice Reshape Pad Tile ")));
+    if (f->rules == OC_FUSE_GENERIC)
+        return is_identity(f, node);
+    return is_cast_twice(f, node) || (f->rules != OC_FUSE_NONE && ort_removes(f, node));
 }
 
 static bool fusion_plan_never_runs(const struct oc_fuse *f, uint32_t node)
@@ -220,6 +313,8 @@ static bool fusion_plan_is_folded(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node *n = &f->m->node[node];
     const struct oc_node_cost *c = &f->a->cost[node];
+    if (f->rules != OC_FUSE_GENERIC && oc_fuse_is(f, node, " DequantizeLinear "))
+        return false; /* an integer kernel may take it */
     if (c->state == OC_NODE_ABSORBED || oc_node_is_constant(n))
         return true;
     if (f->static_shapes && values_known(f, n) && f->rules != OC_FUSE_NONE)
@@ -280,18 +375,55 @@ static int fusion_plan_by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The runtime's name of the operator. */
+static const char *type_of(const struct oc_fuse *f, const struct oc_fuse_group *g)
+{
+    if (!g->blocked)
+        return g->type;
+    const char *type = oc_fuse_group_is(g, " FusedConv BatchNormalization Mul ") ? "Conv"
+                       : oc_fuse_group_is(g, " Resize ")                         ? "Upsample"
+                                                                                 : g->type;
+    return oc_printf(f->arena, "nchwc.%s", type);
+}
+
 static void emit(struct oc_fuse *f, struct oc_kernel_list *out)
 {
     for (uint32_t i = 0; i < f->n_group; i++) {
         struct oc_fuse_group *g = &f->group[i];
         struct oc_kernel_use *u = &out->item[out->n];
-        if (g->gone || !g->n_node)
+        if (g->gone || !g->n_node || oc_fuse_function(f, g, out))
             continue;
         qsort(g->node, g->n_node, sizeof(*g->node), fusion_plan_by_number);
         oc_kernel_make(&f->maker, g->node, g->n_node, g->type, u);
         u->rule = g->rule;
+        u->type = type_of(f, g);
         out->n++;
     }
+}
+
+void oc_fuse_insert(const struct oc_fuse *f, const char *type, uint32_t value, double read_bytes,
+                    double written_bytes, struct oc_kernel_list *out)
+{
+    bool known = read_bytes >= 0 && read_bytes < 1e18 && written_bytes >= 0 && written_bytes < 1e18;
+    bool reorder = !strncmp(type, "nchwc.", 6), turned = !strcmp(type, "Transpose");
+    struct oc_kernel_use *u = &out->item[out->n++];
+    *u =
+        (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .rule = "layout", .type = type, .known = known};
+    struct oc_kernel *k = &u->kernel;
+    *k = (struct oc_kernel){.cls = reorder  ? OC_KC_REORDER
+                                   : turned ? OC_KC_TRANSPOSE
+                                            : OC_KC_COPY,
+                            .dtype = turned ? OC_CLASS_I8 : OC_CLASS_F32,
+                            .node = OC_NONE,
+                            .label = f->m->value[value].name,
+                            .rd_act = known ? (uint64_t)read_bytes : 0,
+                            .wr = known ? (uint64_t)written_bytes : 0};
+    k->work.bytes = k->rd_act + k->wr;
+    k->work.launches = 1;
+    k->work.unknown = !known;
+    u->why = known ? NULL : "its shape is unknown";
+    if (known)
+        oc_kernel_sign_inserted(k, reorder ? type + 6 : type);
 }
 
 static void open_plan(struct oc_fuse *f)
@@ -325,24 +457,29 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
                     struct oc_arena *arena, struct oc_kernel_list *out)
 {
     struct oc_fuse f = {.m = m, .a = a, .arena = arena, .rules = rules};
+    size_t kernels = 0;
     struct oc_kernel_list inserted = {
-        .item = OC_NEW_ARRAY(arena, 2 * (size_t)m->n_value + 1, struct oc_kernel_use)};
+        .item = OC_NEW_ARRAY(arena, 4 * (size_t)m->n_value + 1, struct oc_kernel_use)};
+    f.inserted = &inserted;
     open_plan(&f);
     if (rules != OC_FUSE_NONE)
         oc_fuse_simplify(&f);
     make_groups(&f);
-    if (rules == OC_FUSE_ORT_CPU || rules == OC_FUSE_ORT_EXTENDED)
+    bool all = oc_fusion_simd(rules) != NULL;
+    if (all || rules == OC_FUSE_ORT_EXTENDED || rules == OC_FUSE_ORT_BASIC)
         oc_fuse_qdq(&f);
-    if (rules != OC_FUSE_NONE && rules != OC_FUSE_ORT_BASIC)
+    if (rules != OC_FUSE_NONE) {
         oc_fuse_patterns(&f);
-    if (rules != OC_FUSE_NONE)
         oc_fuse_chains(&f);
-    if (rules == OC_FUSE_ORT_CPU)
+    }
+    if (all)
         oc_fuse_layout(&f, &inserted);
-    if (rules == OC_FUSE_ORT_CPU || rules == OC_FUSE_ORT_EXTENDED)
+    if (all || rules == OC_FUSE_ORT_EXTENDED)
         oc_fuse_qdq_layout(&f, &inserted);
-    *out = (struct oc_kernel_list){.item =
-                                       OC_NEW_ARRAY(arena, f.n_group + inserted.n + 1, struct oc_kernel_use)};
+    for (uint32_t i = 0; i < f.n_group; i++)
+        kernels += oc_fuse_function_size(&f, &f.group[i]);
+    *out =
+        (struct oc_kernel_list){.item = OC_NEW_ARRAY(arena, kernels + inserted.n + 1, struct oc_kernel_use)};
     emit(&f, out);
     if (inserted.n)
         memcpy(out->item + out->n, inserted.item, inserted.n * sizeof(*inserted.item));

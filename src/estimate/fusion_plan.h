@@ -9,28 +9,37 @@
 #include "estimate/kernels.h"
 
 enum oc_fusion_rules {
-    OC_FUSE_ORT_CPU, /* with all optimizations */
+    OC_FUSE_ORT_CPU, /* with all optimizations; blocks of 16 channels: AVX-512 */
     OC_FUSE_GENERIC,
     OC_FUSE_NONE,
     OC_FUSE_ORT_BASIC,    /* folded constants, folded scales and biases, equal nodes merged */
     OC_FUSE_ORT_EXTENDED, /* all fusions, no blocked layout */
+    OC_FUSE_ORT_AVX2,     /* with all optimizations; blocks of 8 channels: AVX2 and older */
+    OC_FUSE_ORT_NEON,     /* with all optimizations, no blocked layout: ARM64 */
     OC_FUSE_COUNT
 };
 const char *oc_fusion_rules_name(unsigned rules);   /* "onnxruntime", "onnxruntime-basic" */
 unsigned oc_fusion_rules_by_name(const char *name); /* OC_FUSE_COUNT if unknown */
+
+/* Channels in a block of ONNX Runtime's blocked layout (MlasNchwcGetBlockSize): 16 with AVX-512, 8 with older
+ * instruction sets of x86; 1: no such kernels, as on ARM64 and at lower levels. */
+unsigned oc_fusion_block(unsigned rules);
+/* "avx512", "avx2", "neon"; NULL: the rules do not depend on the instruction set. */
+const char *oc_fusion_simd(unsigned rules);
+unsigned oc_fusion_rules_by_simd(const char *simd); /* OC_FUSE_COUNT if unknown */
 
 /* In model order. Inserted layout changes have no nodes. */
 void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum oc_fusion_rules rules,
                     struct oc_arena *arena, struct oc_kernel_list *out);
 
 /* Agreement of a plan with recorded kernels: those with the same nodes; of inserted ones, with the same
- * bytes. */
+ * bytes. Sets `planned` of those. */
 struct oc_fusion_match {
     uint32_t recorded, planned, equal; /* kernels; equal: recorded ones that are in the plan */
     double equal_time;                 /* share of the recorded time; NAN without */
 };
 void oc_fusion_compare(const struct oc_model *m, const struct oc_analysis *a,
-                       const struct oc_kernel_list *plan, const struct oc_kernel_list *recorded,
+                       const struct oc_kernel_list *plan, struct oc_kernel_list *recorded,
                        const double *time_s, struct oc_fusion_match *out);
 
 /* ---- private to the files of the plan --------------------------------------------------------------- */
@@ -70,6 +79,7 @@ struct oc_fuse {
     bool *blocked;  /* by value: produced in the blocked layout */
     bool *reordered;    /* by value: converted to it */
     bool static_shapes; /* the model declares all input sizes: they are constants for the runtime */
+    struct oc_kernel_list *inserted;
 };
 
 /* Follows identity operators. */
@@ -90,13 +100,19 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
                    const char *type);
 
 bool oc_fuse_launched(const struct oc_fuse *f, uint32_t node); /* neither folded nor in a branch not taken */
-void oc_fuse_simplify(struct oc_fuse *f); /* fusion_rules.c: runs before groups are made */
+void oc_fuse_simplify(struct oc_fuse *f); /* fusion_simplify.c: runs before groups are made */
 void oc_fuse_qdq(struct oc_fuse *f);      /* fusion_qdq.c: integer kernels of quantized models */
 /* and the Transposes around those with channels last; appended to the list */
 void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out);
 void oc_fuse_patterns(struct oc_fuse *f); /* fusion_rules.c: norms, GELUs */
 void oc_fuse_chains(struct oc_fuse *f);   /* fusion_rules.c: producer-consumer rules */
+/* fusion_functions.c: number of kernels of the group; appends them if they are several */
+size_t oc_fuse_function_size(const struct oc_fuse *f, const struct oc_fuse_group *g);
+bool oc_fuse_function(struct oc_fuse *f, const struct oc_fuse_group *g, struct oc_kernel_list *out);
 /* fusion_layout.c: blocked convolutions with residuals; inserted kernels are appended to the list */
 void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out);
+/* A kernel that copies or views a tensor, with no node: a layout change, a Reshape. Bytes < 0: unknown. */
+void oc_fuse_insert(const struct oc_fuse *f, const char *type, uint32_t value, double read_bytes,
+                    double written_bytes, struct oc_kernel_list *out);
 
 #endif

@@ -2,6 +2,7 @@
  * into one integer kernel (its QDQ selectors and actions, level "extended"). A DequantizeLinear with several
  * readers is copied: it belongs to the kernel of each of them. */
 #include "estimate/fusion_plan.h"
+#include "model/tensor.h"
 
 /* How an operator is replaced. inputs: slots that must come from a DequantizeLinear, 0: all. */
 struct replacement {
@@ -65,6 +66,21 @@ static bool inputs_quantized(const struct oc_fuse *f, uint32_t node, const struc
     return bias == OC_NONE || dequantizer(f, bias) != OC_NONE;
 }
 
+/* The zero point is the least integer: clipping at 0 is part of the quantization. */
+static bool clips_at_zero(const struct oc_fuse *f, uint32_t quantize)
+{
+    uint32_t zero = oc_fuse_input(f, quantize, 2);
+    struct oc_elem e;
+    int64_t v;
+    if (zero == OC_NONE)
+        return true;
+    unsigned bits = oc_dtype_info(f->a->type[zero].dtype)->bits;
+    bool is_signed = f->a->type[zero].dtype == OC_DT_INT8 || f->a->type[zero].dtype == OC_DT_INT16;
+    const struct oc_tensor *t = f->m->value[zero].constant;
+    return t && oc_tensor_elems(f->m, t, 1, &e, NULL) && oc_elem_known_int(&e, &v) &&
+           v == (is_signed ? -(INT64_C(1) << (bits - 1)) : 0);
+}
+
 /* The QuantizeLinear after the node, if it is the only reader. A Relu or Clip between them is left to the
  * range of the integers: *between. */
 static uint32_t quantizer(const struct oc_fuse *f, uint32_t node, uint32_t *between)
@@ -74,6 +90,8 @@ static uint32_t quantizer(const struct oc_fuse *f, uint32_t node, uint32_t *betw
     if (user != OC_NONE && oc_fuse_is(f, user, " Relu Clip ")) {
         *between = user;
         user = oc_fuse_user(f, f->m->node[user].out[0]);
+        if (user != OC_NONE && !clips_at_zero(f, user))
+            return OC_NONE;
     }
     return user != OC_NONE && oc_fuse_is(f, user, " QuantizeLinear ") ? user : OC_NONE;
 }
@@ -142,6 +160,23 @@ static void drop_dequantizer(struct oc_fuse *f, uint32_t dq)
     f->group[f->owner[dq]].n_node = 0;
 }
 
+/* Each reader of a DequantizeLinear has its own copy: it is found in the integer kernel, or runs. */
+static void copy_dequantizer(struct oc_fuse *f, uint32_t dq)
+{
+    const struct oc_graph_index *x = &f->maker.x;
+    uint32_t v = f->m->node[dq].out[0], in = f->m->node[dq].in[0], n = 0;
+    if (v == OC_NONE || in == OC_NONE)
+        return;
+    for (uint32_t i = x->use_first[v]; i < x->use_first[v + 1]; i++) {
+        uint32_t owner = f->owner[x->use[i]];
+        n += owner != OC_NONE && !has_node(&f->group[owner], dq);
+    }
+    double elements = oc_fuse_elements(f, v);
+    for (; n > 1; n--)
+        oc_fuse_insert(f, "DequantizeLinear", in, elements * oc_dtype_info(f->a->type[in].dtype)->bits / 8,
+                       elements * 4, f->inserted);
+}
+
 /* ---- channels last ---------------------------------------------------------------------------------- */
 
 /* Integer convolutions compute with channels last: Transposes are inserted where a value enters or leaves the
@@ -181,26 +216,6 @@ static bool keeps_layout(const struct oc_fuse *f, const struct oc_fuse_group *g,
     return false;
 }
 
-static void insert_transpose(const struct oc_fuse *f, uint32_t value, struct oc_kernel_list *out)
-{
-    double n = oc_fuse_elements(f, value);
-    bool known = n >= 0 && n < 1e18;
-    struct oc_kernel_use *u = &out->item[out->n++];
-    *u = (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .rule = "layout", .known = known};
-    u->kernel = (struct oc_kernel){.cls = OC_KC_TRANSPOSE,
-                                   .dtype = OC_CLASS_I8,
-                                   .node = OC_NONE,
-                                   .label = f->m->value[value].name,
-                                   .rd_act = known ? (uint64_t)n : 0,
-                                   .wr = known ? (uint64_t)n : 0};
-    u->kernel.work.bytes = u->kernel.rd_act + u->kernel.wr;
-    u->kernel.work.launches = 1;
-    u->kernel.work.unknown = !known;
-    u->why = known ? NULL : "its shape is unknown";
-    if (known)
-        oc_kernel_sign_inserted(&u->kernel, "Transpose");
-}
-
 void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out)
 {
     bool *last = OC_NEW_ARRAY(f->arena, (size_t)f->n_group + 1, bool);
@@ -220,7 +235,7 @@ void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out)
             if (was == last[i] || oc_fuse_const(f, v) || !s || s->rank < 3 || moved[v])
                 continue;
             moved[v] = true;
-            insert_transpose(f, v, out);
+            oc_fuse_insert(f, "Transpose", v, oc_fuse_elements(f, v), oc_fuse_elements(f, v), out);
         }
     }
 }
@@ -267,17 +282,19 @@ static void dynamic_product(struct oc_fuse *f, uint32_t product)
 void oc_fuse_qdq(struct oc_fuse *f)
 {
     bool any = false;
-    for (uint32_t i = 0; i < f->m->n_node; i++)
+    for (uint32_t i = 0; i < f->m->n_node && f->rules != OC_FUSE_ORT_BASIC; i++)
         if (f->owner[i] != OC_NONE && oc_fuse_is(f, i, " MatMulInteger "))
             dynamic_product(f, i);
     for (uint32_t i = 0; i < f->m->n_node && !any; i++)
         any = f->owner[i] != OC_NONE && oc_fuse_is(f, i, " DequantizeLinear ");
     if (!any)
         return;
-    for (uint32_t i = 0; i < f->m->n_node; i++)
+    for (uint32_t i = 0; i < f->m->n_node && f->rules != OC_FUSE_ORT_BASIC; i++)
         if (f->owner[i] != OC_NONE && !f->group[f->owner[i]].rule)
             replace(f, i);
     for (uint32_t i = 0; i < f->m->n_node; i++)
-        if (f->owner[i] != OC_NONE && !f->group[f->owner[i]].gone && oc_fuse_is(f, i, " DequantizeLinear "))
+        if (f->owner[i] != OC_NONE && !f->group[f->owner[i]].gone && oc_fuse_is(f, i, " DequantizeLinear ")) {
+            copy_dequantizer(f, i);
             drop_dequantizer(f, i);
+        }
 }

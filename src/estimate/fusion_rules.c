@@ -1,10 +1,15 @@
 /* Decomposed operators that runtimes recognise: layer normalisation, GELU with its two approximations. Each
  * is searched from its rarest node. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "estimate/fusion_plan.h"
+
+/* Sets of rules */
+#define BLOCKED (1u << OC_FUSE_ORT_CPU | 1u << OC_FUSE_ORT_AVX2)
+#define ORT     (BLOCKED | 1u << OC_FUSE_ORT_EXTENDED | 1u << OC_FUSE_ORT_NEON)
+#define BASIC   (ORT | 1u << OC_FUSE_ORT_BASIC)
+#define GEN     (1u << OC_FUSE_GENERIC)
+#define BOTH    (ORT | GEN)
 
 /* Nodes matched so far. */
 struct found {
@@ -71,6 +76,30 @@ static bool fusion_rules_take_all(struct oc_fuse *f, const struct found *x, uint
     return true;
 }
 
+static unsigned rank_of(const struct oc_fuse *f, uint32_t value)
+{
+    return value != OC_NONE && f->a->type[value].kind == OC_T_TENSOR ? f->a->type[value].shape.rank : 0;
+}
+
+/* Rank of the constant operand. */
+static unsigned scale_rank(const struct oc_fuse *f, uint32_t product)
+{
+    uint32_t a = oc_fuse_input(f, product, 0), b = oc_fuse_input(f, product, 1);
+    return rank_of(f, oc_fuse_const(f, a) ? a : b);
+}
+
+/* A reduction of the last axis only. */
+static bool over_last_axis(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    const struct oc_attr *at = oc_node_attr(n, "axes");
+    int64_t axis = 0, rank = rank_of(f, n->in[0]);
+    if (at)
+        return at->type == OC_ATTR_INTS && at->n == 1 && (at->ints[0] == -1 || at->ints[0] == rank - 1);
+    const struct oc_data *d = n->n_in > 1 && n->in[1] != OC_NONE ? f->a->data[n->in[1]] : NULL;
+    return d && d->n == 1 && oc_elem_known_int(&d->e[0], &axis) && (axis == -1 || axis == rank - 1);
+}
+
 /* (x - mean) / sqrt(mean((x - mean)^2) + e) * scale + bias, from the Sqrt */
 static void layer_norm(struct oc_fuse *f, uint32_t sqrt_node)
 {
@@ -86,7 +115,26 @@ static void layer_norm(struct oc_fuse *f, uint32_t sqrt_node)
     if (end == OC_NONE || oc_fuse_input(f, quotient, 0) != f->m->node[away].out[0] ||
         variable(f, product) == OC_NONE || variable(f, end) == OC_NONE)
         return;
-    fusion_rules_take_all(f, &x, end, "layer norm", "LayerNormalization");
+    bool early = f->rules != OC_FUSE_ORT_BASIC || f->m->node[sqrt_node].opset >= 17; /* has the operator */
+    if (f->rules == OC_FUSE_GENERIC ||
+        (early && over_last_axis(f, mean) &&
+         rank_of(f, oc_fuse_input(f, product, 0)) == rank_of(f, oc_fuse_input(f, mean, 0)) &&
+         scale_rank(f, product) == 1))
+        fusion_rules_take_all(f, &x, end, "layer norm", "LayerNormalization");
+}
+
+/* x / sqrt(mean(x^2) + e) * scale, from the Sqrt */
+static void rms_norm(struct oc_fuse *f, uint32_t sqrt_node)
+{
+    struct found x = {.f = f, .node = {sqrt_node}, .n = 1};
+    uint32_t sum = match_producer(&x, oc_fuse_input(f, sqrt_node, 0), " Add ");
+    uint32_t mean = sum == OC_NONE ? OC_NONE : match_producer(&x, variable(f, sum), " ReduceMean ");
+    uint32_t square = mean == OC_NONE ? OC_NONE : match_producer(&x, oc_fuse_input(f, mean, 0), " Pow ");
+    uint32_t quotient = square == OC_NONE ? OC_NONE : match_user(&x, sqrt_node, " Div ");
+    uint32_t product = match_user(&x, quotient, " Mul ");
+    if (product != OC_NONE && oc_fuse_input(f, quotient, 0) == oc_fuse_input(f, square, 0) &&
+        variable(f, product) != OC_NONE && over_last_axis(f, mean) && scale_rank(f, product) == 1)
+        fusion_rules_take_all(f, &x, product, "rms norm", "SimplifiedLayerNormalization");
 }
 
 /* After 1 + erf(..) or 1 + tanh(..): times x and one half, in any order. Returns the last node. */
@@ -105,11 +153,14 @@ static uint32_t half_of(struct found *x, uint32_t one_more, uint32_t in)
     return half != OC_NONE && variable(f, half) == in ? product : OC_NONE;
 }
 
+/* ONNX Runtime recognises the quotient only. */
+#define GELU_SCALE(f) ((f)->rules == OC_FUSE_GENERIC ? " Div Mul " : " Div ")
+
 /* x * (1 + erf(x / sqrt 2)) / 2 */
 static void gelu(struct oc_fuse *f, uint32_t erf)
 {
     struct found x = {.f = f, .node = {erf}, .n = 1};
-    uint32_t scaled = match_producer(&x, oc_fuse_input(f, erf, 0), " Div Mul "), in = variable(f, scaled);
+    uint32_t scaled = match_producer(&x, oc_fuse_input(f, erf, 0), GELU_SCALE(f)), in = variable(f, scaled);
     uint32_t one_more = in == OC_NONE ? OC_NONE : match_user(&x, erf, " Add ");
     uint32_t end = one_more == OC_NONE ? OC_NONE : half_of(&x, one_more, in);
     if (end != OC_NONE && fusion_rules_take_all(f, &x, end, "gelu", "Gelu")) {
@@ -184,170 +235,19 @@ static void fusion_rules_split(struct oc_fuse *f, uint32_t node)
 void oc_fuse_patterns(struct oc_fuse *f)
 {
     static const struct {
+        unsigned rules;
         const char *type;
         void (*find)(struct oc_fuse *f, uint32_t node);
-    } pattern[] = {
-        {" Sqrt ", layer_norm}, {" Erf ", gelu}, {" Tanh ", fast_gelu}, {" Gather ", fusion_rules_split}};
+    } pattern[] = {{BASIC | GEN, " Sqrt ", layer_norm},
+                   {BOTH, " Sqrt ", rms_norm},
+                   {BOTH, " Erf ", gelu},
+                   {BOTH, " Tanh ", fast_gelu},
+                   {BOTH, " Gather ", fusion_rules_split}};
     for (uint32_t i = 0; i < f->m->n_node; i++)
         for (size_t p = 0; p < OC_COUNT(pattern); p++)
-            if (f->owner[i] != OC_NONE && oc_fuse_is(f, i, pattern[p].type))
+            if (pattern[p].rules & 1u << f->rules && f->owner[i] != OC_NONE &&
+                oc_fuse_is(f, i, pattern[p].type))
                 pattern[p].find(f, i);
-}
-
-/* ---- fusion simplify -------------------------------------------------------------------------------- */
-
-/* Simplifications before fusion: common subexpressions are merged, shapes computed from sizes of their own
- * data become constants, and dead nodes are removed. */
-
-static bool is_plain_op(const struct oc_fuse *f, uint32_t node)
-{
-    const struct oc_op *op = f->a->op[node];
-    return op && !(op->flags & (OC_F_NO_FOLD | OC_F_CONTROL)) && op->op_class != OC_OP_GENERATE;
-}
-
-/* Key of nodes that compute the same; false: not comparable. */
-static bool fusion_rules_key_of(const struct oc_fuse *f, uint32_t node, struct oc_buf *key)
-{
-    const struct oc_node *n = &f->m->node[node];
-    oc_buf_clear(key);
-    oc_buf_printf(key, "%s %s %u %u", n->op_type, n->domain, n->graph, n->n_out);
-    for (uint32_t i = 0; i < n->n_in; i++)
-        oc_buf_printf(key, " %u", n->in[i] == OC_NONE ? OC_NONE : oc_fuse_source(f, n->in[i]));
-    for (uint32_t i = 0; i < n->n_attr; i++) {
-        const struct oc_attr *a = &n->attr[i];
-        oc_buf_printf(key, " %s", a->name);
-        if (a->type == OC_ATTR_INT)
-            oc_buf_add(key, &a->i, sizeof(a->i));
-        else if (a->type == OC_ATTR_FLOAT)
-            oc_buf_add(key, &a->f, sizeof(a->f));
-        else if (a->type == OC_ATTR_STRING)
-            oc_buf_add(key, a->s.s, a->s.n);
-        else if (a->type == OC_ATTR_INTS)
-            oc_buf_add(key, a->ints, a->n * sizeof(*a->ints));
-        else
-            return false;
-    }
-    return true;
-}
-
-static bool leaves_graph(const struct oc_fuse *f, uint32_t node)
-{
-    const struct oc_node *n = &f->m->node[node];
-    for (uint32_t i = 0; i < n->n_out; i++)
-        if (n->out[i] != OC_NONE && f->m->value[n->out[i]].graph_output)
-            return true;
-    return false;
-}
-
-static void make_twins(struct oc_fuse *f, uint32_t first, uint32_t second)
-{
-    const struct oc_node *a = &f->m->node[first], *b = &f->m->node[second];
-    for (uint32_t i = 0; i < a->n_out; i++) {
-        uint32_t v = a->out[i], w = b->out[i];
-        if (v == OC_NONE || w == OC_NONE)
-            continue;
-        f->twin_of[w] = v;
-        f->next_twin[w] = f->next_twin[v];
-        f->next_twin[v] = w;
-    }
-    f->dead[second] = true;
-}
-
-static void merge_equal(struct oc_fuse *f)
-{
-    struct oc_arena a = {0};
-    struct oc_map seen = {.arena = &a};
-    struct oc_buf key = {.max = 1 << 16};
-    for (uint32_t g = 0; g < f->m->n_graph; g++)
-        for (uint32_t k = 0; k < f->m->graph[g].n_node; k++) {
-            uint32_t node = f->m->graph[g].node[k], first = node;
-            key.overflowed = false;
-            if (!oc_fuse_launched(f, node) || f->dropped[node] || !is_plain_op(f, node) ||
-                leaves_graph(f, node) || !fusion_rules_key_of(f, node, &key) || key.overflowed)
-                continue;
-            if (!oc_map_add(&seen, key.data, key.n, &first, NULL))
-                make_twins(f, first, node);
-        }
-    oc_buf_free(&key);
-    oc_map_free(&seen);
-    oc_arena_free(&a);
-}
-
-/* ---- shapes from sizes ------------------------------------------------------------------------------ */
-
-static uint32_t made_by(const struct oc_fuse *f, uint32_t value, const char *types)
-{
-    uint32_t node = value == OC_NONE ? OC_NONE : f->m->value[value].producer;
-    return node != OC_NONE && oc_fuse_is(f, node, types) ? node : OC_NONE;
-}
-
-/* Whether the value is the size of dimension `axis` of a tensor with the same size there as `data`. */
-static bool is_size_of(const struct oc_fuse *f, uint32_t value, uint32_t data, unsigned axis)
-{
-    uint32_t unsqueeze = made_by(f, value, " Unsqueeze ");
-    uint32_t gather = unsqueeze == OC_NONE ? OC_NONE : made_by(f, oc_fuse_input(f, unsqueeze, 0), " Gather ");
-    uint32_t shape = gather == OC_NONE ? OC_NONE : made_by(f, oc_fuse_input(f, gather, 0), " Shape ");
-    if (shape == OC_NONE)
-        return false;
-    uint32_t index = oc_fuse_input(f, gather, 1), of = oc_fuse_input(f, shape, 0);
-    const struct oc_data *d = index == OC_NONE ? NULL : f->a->data[index];
-    const struct oc_shape *s = oc_fuse_shape(f, of), *t = oc_fuse_shape(f, data);
-    int64_t i;
-    if (!d || d->n != 1 || !oc_elem_known_int(&d->e[0], &i) || i != (int64_t)axis)
-        return false;
-    return of == data || (s && t && s->rank > axis && t->rank > axis && s->dim[axis].v == t->dim[axis].v);
-}
-
-static bool is_foldable_shape(const struct oc_fuse *f, uint32_t concat, uint32_t data)
-{
-    const struct oc_node *n = &f->m->node[concat];
-    unsigned others = 0, axis = 0;
-    for (uint32_t i = 0; i < n->n_in; i++, axis++) {
-        uint32_t v = oc_fuse_input(f, concat, i);
-        double elements = oc_fuse_elements(f, v);
-        if (elements < 1)
-            return false;
-        if (oc_fuse_const(f, v))
-            axis += (unsigned)elements - 1;
-        else if (!is_size_of(f, v, data, axis) && (elements != 1 || ++others > 1))
-            return false;
-    }
-    return n->n_in > 0;
-}
-
-static void fold_shapes(struct oc_fuse *f)
-{
-    for (uint32_t i = 0; i < f->m->n_node; i++) {
-        const struct oc_node *n = &f->m->node[i];
-        uint32_t concat = n->n_in == 2 && oc_fuse_is(f, i, " Reshape ") && oc_fuse_launched(f, i)
-                              ? made_by(f, oc_fuse_input(f, i, 1), " Concat ")
-                              : OC_NONE;
-        if (concat != OC_NONE && !f->dead[i] && is_foldable_shape(f, concat, oc_fuse_input(f, i, 0)))
-            f->constant_shape[i] = true;
-    }
-}
-
-/* ---- dead nodes ------------------------------------------------------------------------------------- */
-
-static bool is_read(const struct oc_fuse *f, uint32_t node)
-{
-    const struct oc_node *n = &f->m->node[node];
-    for (uint32_t i = 0; i < n->n_out; i++)
-        if (n->out[i] != OC_NONE && oc_fuse_users(f, n->out[i]))
-            return true;
-    return n->n_out == 0;
-}
-
-void oc_fuse_simplify(struct oc_fuse *f)
-{
-    merge_equal(f);
-    fold_shapes(f);
-    for (uint32_t g = 0; g < f->m->n_graph; g++)
-        for (uint32_t k = f->m->graph[g].n_node; k-- > 0;) {
-            uint32_t node = f->m->graph[g].node[k];
-            if (!f->dead[node] && oc_fuse_launched(f, node) && !is_read(f, node))
-                f->dead[node] = true;
-        }
 }
 
 /* ---- fusion rules ----------------------------------------------------------------------------------- */
@@ -401,6 +301,13 @@ static bool conv_scale(const struct link *l)
     return fusion_rules_constant_weights(l) && !l->g->activated && per_channel(l);
 }
 
+static bool conv_factor(const struct link *l)
+{
+    const struct oc_shape *s = oc_fuse_shape(l->f, l->other);
+    bool number = oc_fuse_const(l->f, l->other) && s && s->rank == 0;
+    return fusion_rules_constant_weights(l) && !l->g->activated && (number || per_channel(l));
+}
+
 /* ONNX Runtime folds an Add into an absent or constant bias. */
 static bool conv_shift(const struct link *l)
 {
@@ -410,6 +317,12 @@ static bool conv_shift(const struct link *l)
 static bool accepts_activation(const struct link *l)
 {
     return !l->g->activated && in_first_slot(l);
+}
+
+/* The value of HardSwish must not leave the graph. */
+static bool accepts_hard_swish(const struct link *l)
+{
+    return !l->f->m->value[l->f->m->node[l->next].out[0]].graph_output && accepts_activation(l);
 }
 
 static bool clip_is_constant(const struct link *l)
@@ -443,14 +356,42 @@ static bool fusion_rules_is_float(const struct link *l)
     return l->g->out != OC_NONE && l->f->a->type[l->g->out].dtype == OC_DT_FLOAT;
 }
 
+static bool is_bias_shape(const struct oc_shape *c, int64_t rows, int64_t columns)
+{
+    if (c->rank == 1)
+        return c->dim[0].v == columns;
+    return c->rank == 2 && (c->dim[0].v == 1 || c->dim[0].v == rows) &&
+           (c->dim[1].v == columns || (c->dim[1].v == 1 && c->dim[0].v == rows));
+}
+
 /* C = A B + c with two-dimensional matrices is a Gemm. */
 static bool matrix_bias(const struct link *l)
 {
     const struct oc_shape *a = oc_fuse_shape(l->f, oc_fuse_input(l->f, l->g->core, 0));
     const struct oc_shape *b = oc_fuse_shape(l->f, oc_fuse_input(l->f, l->g->core, 1));
     const struct oc_shape *c = oc_fuse_shape(l->f, l->other);
-    return a && b && c && a->rank == 2 && b->rank == 2 && c->rank <= 2 && fusion_rules_is_float(l) &&
-           oc_fuse_elements(l->f, l->other) <= oc_fuse_elements(l->f, l->g->out);
+    return a && b && c && a->rank == 2 && b->rank == 2 && fusion_rules_is_float(l) &&
+           is_bias_shape(c, a->dim[0].v, b->dim[1].v);
+}
+
+/* With A of more dimensions, all declared: a Gemm between two Reshapes. Not the product after an attention.
+ */
+static bool rows_bias(const struct link *l)
+{
+    const struct oc_fuse *f = l->f;
+    uint32_t x = oc_fuse_input(f, l->g->core, 0);
+    const struct oc_shape *a = oc_fuse_shape(f, x), *b = oc_fuse_shape(f, oc_fuse_input(f, l->g->core, 1));
+    const struct oc_shape *c = oc_fuse_shape(f, l->other);
+    if (!f->static_shapes || !a || !b || !c || a->rank < 3 || b->rank != 2 || c->rank != 1 ||
+        c->dim[0].v != b->dim[1].v || !fusion_rules_is_float(l))
+        return false;
+    uint32_t reshape = fusion_rules_producer(f, x, " Reshape ");
+    uint32_t turn =
+        reshape == OC_NONE ? OC_NONE : fusion_rules_producer(f, oc_fuse_input(f, reshape, 0), " Transpose ");
+    uint32_t product =
+        turn == OC_NONE ? OC_NONE : fusion_rules_producer(f, oc_fuse_input(f, turn, 0), " MatMul ");
+    return product == OC_NONE ||
+           fusion_rules_producer(f, oc_fuse_input(f, product, 0), " Softmax ") == OC_NONE;
 }
 
 static bool foldable_matrix(const struct link *l)
@@ -480,9 +421,58 @@ static bool scaled_product(const struct link *l)
     return one_number(l) && fusion_rules_is_float(l);
 }
 
+static bool constant_shape(const struct link *l)
+{
+    return l->f->static_shapes && oc_fuse_const(l->f, oc_fuse_input(l->f, l->next, 1));
+}
+
+/* Clipping below includes the Relu. */
+static bool clips_below(const struct link *l)
+{
+    uint32_t least = oc_fuse_input(l->f, l->next, 1);
+    return in_first_slot(l) && (least == OC_NONE || oc_fuse_const(l->f, least));
+}
+
+/* Zeros around the last two dimensions, of the value that the window does not reach. */
+static bool pads_window(const struct link *l)
+{
+    const struct oc_node *n = &l->f->m->node[l->g->core];
+    const struct oc_attr *mode = oc_node_attr(n, "mode");
+    return (!mode || (mode->type == OC_ATTR_STRING && !strcmp(mode->s.s, "constant"))) &&
+           oc_fuse_const(l->f, oc_fuse_input(l->f, l->g->core, 1)) && n->n_in < 3;
+}
+
+/* x * Sigmoid(c x) with a number c */
+static bool scales_gate(const struct link *l)
+{
+    const struct oc_fuse *f = l->f;
+    const struct link gate = {.f = f, .g = l->g, .next = l->next, .other = oc_fuse_input(f, l->g->core, 1)};
+    uint32_t product = oc_fuse_user(f, f->m->node[l->next].out[0]), x = oc_fuse_input(f, l->g->core, 0);
+    return one_number(&gate) && product != OC_NONE && oc_fuse_is(f, product, " Mul ") &&
+           (oc_fuse_input(f, product, 0) == x || oc_fuse_input(f, product, 1) == x);
+}
+
+/* The sum of two tensors of the same shape with three dimensions. */
+static bool skips(const struct link *l)
+{
+    uint32_t a = oc_fuse_input(l->f, l->g->core, 0), b = oc_fuse_input(l->f, l->g->core, 1);
+    const struct oc_shape *s = oc_fuse_shape(l->f, a), *t = oc_fuse_shape(l->f, b);
+    return l->f->static_shapes && s && t && s->rank == 3 && oc_shape_equal(s, t) && !oc_fuse_const(l->f, a) &&
+           !oc_fuse_const(l->f, b) && in_first_slot(l);
+}
+
+static bool bias_of_skip(const struct link *l)
+{
+    const struct link add = {
+        .f = l->f, .g = l->g, .next = l->g->core, .other = oc_fuse_input(l->f, l->g->core, 1)};
+    return any_bias(&add) && !l->g->rule;
+}
+
 static bool swaps_last_two(const struct link *l)
 {
     const struct oc_attr *p = oc_node_attr(&l->f->m->node[l->g->core], "perm");
+    if (!p && fusion_rules_is_float(l))
+        return rank_of(l->f, l->g->out) == 2;
     if (!p || p->type != OC_ATTR_INTS || p->n < 2 || !fusion_rules_is_float(l))
         return false;
     for (uint32_t i = 0; i + 2 < p->n; i++)
@@ -505,10 +495,16 @@ static bool bias_of_gelu(const struct link *l)
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t b = oc_fuse_input(f, l->g->core, i);
         const struct oc_shape *s = oc_fuse_shape(f, b);
-        if (oc_fuse_const(f, b) && s && s->rank == 1)
+        if (b != OC_NONE && (oc_fuse_const(f, b) || f->m->value[b].constant) && s && s->rank == 1)
             return true;
     }
     return false;
+}
+
+static bool bias_of_tanh_gelu(const struct link *l)
+{
+    const struct oc_attr *a = oc_node_attr(&l->f->m->node[l->next], "approximate");
+    return a && a->type == OC_ATTR_STRING && !strcmp(a->s.s, "tanh") && bias_of_gelu(l);
 }
 
 static bool pointwise(const struct link *l)
@@ -517,56 +513,65 @@ static bool pointwise(const struct link *l)
            oc_fuse_elements(l->f, l->f->m->node[l->next].out[0]) == oc_fuse_elements(l->f, l->g->out);
 }
 
-#define ORT         (1u << OC_FUSE_ORT_CPU | 1u << OC_FUSE_ORT_EXTENDED)
-#define BLOCKED     (1u << OC_FUSE_ORT_CPU)
-#define BASIC       (ORT | 1u << OC_FUSE_ORT_BASIC)
-#define GEN         (1u << OC_FUSE_GENERIC)
-#define BOTH        (ORT | GEN)
 #define ACTIVATIONS " Relu Sigmoid Tanh LeakyRelu HardSigmoid "
 #define POINTWISE                                                                                            \
     " Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid HardSwish Elu Gelu Erf Exp Neg Abs Sqrt Add Mul Sub Div " \
     "Pow "                                                                                                   \
     "Cast "
 
+enum {
+    ACTIVATES = 1, /* it has an activation afterwards: nothing more is fused */
+    SUMS = 2,      /* it has a residual */
+    CORE = 4,      /* the fused node becomes the main node */
+    VIEWS = 8      /* between two Reshapes */
+};
+
 /* The first matching row applies; rows of one pass are tried along a chain until none matches. becomes NULL:
- * the type is unchanged; core: the fused node becomes the main node. */
+ * the type is unchanged. */
 static const struct {
     unsigned pass, rules;
     const char *rule, *from, *to; /* from: type of the group */
     bool (*fits)(const struct link *l);
     const char *becomes;
-    bool activates, sums, core;
+    unsigned flags;
 } table[] = {
-    {0, BASIC | GEN, "conv+bn", " Conv ", " BatchNormalization ", foldable, NULL, false, false, false},
-    {0, BASIC, "conv*scale", " Conv ", " Mul ", conv_scale, NULL, false, false, false},
-    {0, BASIC, "conv+bias", " Conv ", " Add ", conv_shift, NULL, false, false, false},
-    {0, GEN, "conv+bias", " Conv ConvTranspose ", " Add Mul ", per_channel, NULL, false, false, false},
-    {0, GEN, "conv+bn", " ConvTranspose ", " BatchNormalization ", foldable, NULL, false, false, false},
-    {0, BASIC, "matmul+bn", " MatMul ", " BatchNormalization ", foldable_matrix, "Gemm", false, false, false},
-    {0, BASIC, "matmul+bias", " MatMul ", " Add ", matrix_bias, "Gemm", false, false, false},
-    {0, GEN, "matmul+bias", " MatMul Gemm ", " Add ", any_bias, NULL, false, false, false},
-    {1, ORT, "bias+gelu", " Add ", " Gelu ", bias_of_gelu, "BiasGelu", true, false, true},
-    {1, ORT, "bias+gelu", " Add ", " FastGelu ", bias_of_gelu, "FastGelu", true, false, true},
-    {1, BOTH, "x*sigmoid", " Sigmoid ", " Mul ", gates_itself, "QuickGelu", true, false, false},
-    {1, ORT, "conv+act", " Conv ", ACTIVATIONS, accepts_activation, "FusedConv", true, false, false},
-    {1, BLOCKED, "conv+act", " Conv ", " HardSwish ", accepts_activation, "FusedConv", true, false, false},
-    {1, ORT, "conv+act", " Conv ", " Clip ", clip_is_constant, "FusedConv", true, false, false},
+    {0, BASIC | GEN, "conv+bn", " Conv ", " BatchNormalization ", foldable, NULL, 0},
+    {0, BASIC, "conv*scale", " Conv ", " Mul ", conv_factor, NULL, 0},
+    {0, BASIC, "conv+bias", " Conv ", " Add ", conv_shift, NULL, 0},
+    {0, GEN, "conv+bias", " Conv ConvTranspose ", " Add Mul ", per_channel, NULL, 0},
+    {0, GEN, "conv+bn", " ConvTranspose ", " BatchNormalization ", foldable, NULL, 0},
+    {0, BASIC, "pad+window", " Pad ", " Conv ", pads_window, "Conv", CORE},
+    {0, BASIC, "pad+window", " Pad ", " MaxPool ", pads_window, "MaxPool", CORE},
+    {0, BASIC, "pad+window", " Pad ", " AveragePool ", pads_window, "AveragePool", CORE},
+    {0, BASIC, "relu+clip", " Relu ", " Clip ", clips_below, "Clip", CORE},
+    {0, BASIC, "reshapes", " Reshape ", " Reshape Unsqueeze ", constant_shape, NULL, 0},
+    {0, BASIC, "matmul+bias", " MatMul ", " Add ", rows_bias, "Gemm", ACTIVATES | VIEWS},
+    {0, BASIC, "matmul+bn", " MatMul ", " BatchNormalization ", foldable_matrix, "Gemm", 0},
+    {0, BASIC, "matmul+bias", " MatMul ", " Add ", matrix_bias, "Gemm", 0},
+    {0, GEN, "matmul+bias", " MatMul Gemm ", " Add ", any_bias, NULL, 0},
+    {1, ORT, "bias+gelu", " Add ", " Gelu ", bias_of_tanh_gelu, "FastGelu", ACTIVATES | CORE},
+    {1, ORT, "bias+gelu", " Add ", " Gelu ", bias_of_gelu, "BiasGelu", ACTIVATES | CORE},
+    {1, ORT, "bias+gelu", " Add ", " FastGelu ", bias_of_gelu, "FastGelu", ACTIVATES | CORE},
+    {1, ORT, "skip+norm", " Add ", " LayerNormalization ", skips, "SkipLayerNormalization", ACTIVATES},
+    {1, BOTH, "x*sigmoid", " Mul ", " Sigmoid ", scales_gate, "Sigmoid", 0},
+    {1, BOTH, "x*sigmoid", " Sigmoid ", " Mul ", gates_itself, "QuickGelu", ACTIVATES},
+    {1, ORT, "conv+act", " Conv ", ACTIVATIONS, accepts_activation, "FusedConv", ACTIVATES},
+    {1, BLOCKED, "conv+act", " Conv ", " HardSwish ", accepts_hard_swish, "FusedConv", ACTIVATES},
+    {1, ORT, "conv+act", " Conv ", " Clip ", clip_is_constant, "FusedConv", ACTIVATES},
     {1, ORT, "gemm+act", " Gemm ", ACTIVATIONS " Elu Selu Softplus Softsign ", accepts_activation,
-     "FusedGemm", true, false, false},
-    {1, ORT, "matmul*scale", " MatMul FusedMatMul ", " Mul Div ", scaled_product, "FusedMatMul", false, false,
-     false},
-    {1, ORT, "scale*matmul", " Mul Div ", " MatMul FusedMatMul ", factor_before, "FusedMatMul", false, false,
-     true},
-    {1, ORT, "transpose+matmul", " Transpose ", " MatMul FusedMatMul ", swaps_last_two, "FusedMatMul", false,
-     false, true},
-    {1, GEN, "conv+residual", " Conv ", " Add ", fusion_rules_residual, NULL, false, true, false},
-    {1, GEN, "gemm+residual", " MatMul Gemm ", " Add ", fusion_rules_residual, NULL, false, true, false},
+     "FusedGemm", ACTIVATES},
+    {1, ORT, "matmul*scale", " MatMul FusedMatMul ", " Mul Div ", scaled_product, "FusedMatMul", 0},
+    {1, ORT, "scale*matmul", " Mul Div ", " MatMul FusedMatMul ", factor_before, "FusedMatMul", CORE},
+    {1, ORT, "transpose+matmul", " Transpose ", " MatMul FusedMatMul ", swaps_last_two, "FusedMatMul", CORE},
+    {1, GEN, "conv+residual", " Conv ", " Add ", fusion_rules_residual, NULL, SUMS},
+    {1, GEN, "gemm+residual", " MatMul Gemm ", " Add ", fusion_rules_residual, NULL, SUMS},
     {1, GEN, "conv+act", " Conv ConvTranspose ", ACTIVATIONS " HardSwish Elu ", accepts_activation, NULL,
-     true, false, false},
-    {1, GEN, "conv+act", " Conv ConvTranspose ", " Clip ", clip_is_constant, NULL, true, false, false},
-    {1, GEN, "gemm+act", " MatMul Gemm ", ACTIVATIONS " Clip Gelu ", accepts_activation, NULL, true, false,
-     false},
-    {2, GEN, "pointwise", POINTWISE, POINTWISE, pointwise, NULL, false, false, false},
+     ACTIVATES},
+    {1, GEN, "conv+act", " Conv ConvTranspose ", " Clip ", clip_is_constant, NULL, ACTIVATES},
+    {1, GEN, "gemm+act", " MatMul Gemm ", ACTIVATIONS " Clip Gelu ", accepts_activation, NULL, ACTIVATES},
+    {2, ORT, "skip+norm", " Add ", " SkipLayerNormalization ", bias_of_skip, "SkipLayerNormalization",
+     ACTIVATES},
+    {2, GEN, "pointwise", POINTWISE, POINTWISE, pointwise, NULL, 0},
 };
 
 static bool make_link(const struct oc_fuse *f, const struct oc_fuse_group *g, struct link *l)
@@ -597,9 +602,11 @@ static bool fusion_rules_extend(struct oc_fuse *f, uint32_t at, unsigned pass)
             continue;
         uint32_t core = f->group[from].core, out = f->group[from].out;
         oc_fuse_merge(f, at, from, out, table[i].rule, table[i].becomes);
-        g->activated |= table[i].activates;
-        g->summed |= table[i].sums;
-        g->core = table[i].core ? core : g->core;
+        g->activated |= (table[i].flags & ACTIVATES) != 0;
+        g->summed |= (table[i].flags & SUMS) != 0;
+        g->core = table[i].flags & CORE ? core : g->core;
+        for (unsigned k = 0; k < 2 && table[i].flags & VIEWS; k++)
+            oc_fuse_insert(f, "Reshape", k ? out : oc_fuse_input(f, g->core, 0), 0, 0, f->inserted);
         return true;
     }
     return false;

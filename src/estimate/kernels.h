@@ -16,6 +16,8 @@ struct oc_kernel_use {
     uint32_t record;  /* record of the profile, OC_NONE */
     double calls;     /* executions in a run */
     const char *rule; /* rule of the fusion plan that made it; NULL */
+    const char *type; /* of a fusion plan: the runtime's operator, "FusedConv", "nchwc.Conv"; NULL */
+    bool planned;     /* recorded, and in the fusion plan */
     bool known;       /* false: counts are missing or contradict the profile; the kernel is unusable */
     const char *why;  /* unknown; NULL */
 };

@@ -1,0 +1,157 @@
+/* Simplifications before fusion: common subexpressions are merged, shapes computed from sizes of their own
+ * data become constants, and dead nodes are removed. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "estimate/fusion_plan.h"
+
+static bool is_plain_op(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_op *op = f->a->op[node];
+    return op && !(op->flags & (OC_F_NO_FOLD | OC_F_CONTROL)) && op->op_class != OC_OP_GENERATE;
+}
+
+/* Key of nodes that compute the same; false: not comparable. */
+static bool node_key(const struct oc_fuse *f, uint32_t node, struct oc_buf *key)
+{
+    const struct oc_node *n = &f->m->node[node];
+    oc_buf_clear(key);
+    oc_buf_printf(key, "%s %s %u %u", n->op_type, n->domain, n->graph, n->n_out);
+    for (uint32_t i = 0; i < n->n_in; i++)
+        oc_buf_printf(key, " %u", n->in[i] == OC_NONE ? OC_NONE : oc_fuse_source(f, n->in[i]));
+    for (uint32_t i = 0; i < n->n_attr; i++) {
+        const struct oc_attr *a = &n->attr[i];
+        oc_buf_printf(key, " %s", a->name);
+        if (a->type == OC_ATTR_INT)
+            oc_buf_add(key, &a->i, sizeof(a->i));
+        else if (a->type == OC_ATTR_FLOAT)
+            oc_buf_add(key, &a->f, sizeof(a->f));
+        else if (a->type == OC_ATTR_STRING)
+            oc_buf_add(key, a->s.s, a->s.n);
+        else if (a->type == OC_ATTR_INTS)
+            oc_buf_add(key, a->ints, a->n * sizeof(*a->ints));
+        else
+            return false;
+    }
+    return true;
+}
+
+static bool leaves_graph(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i] != OC_NONE && f->m->value[n->out[i]].graph_output)
+            return true;
+    return false;
+}
+
+static void make_twins(struct oc_fuse *f, uint32_t first, uint32_t second)
+{
+    const struct oc_node *a = &f->m->node[first], *b = &f->m->node[second];
+    for (uint32_t i = 0; i < a->n_out; i++) {
+        uint32_t v = a->out[i], w = b->out[i];
+        if (v == OC_NONE || w == OC_NONE)
+            continue;
+        f->twin_of[w] = v;
+        f->next_twin[w] = f->next_twin[v];
+        f->next_twin[v] = w;
+    }
+    f->dead[second] = true;
+}
+
+static void merge_equal(struct oc_fuse *f)
+{
+    struct oc_arena a = {0};
+    struct oc_map seen = {.arena = &a};
+    struct oc_buf key = {.max = 1 << 16};
+    for (uint32_t g = 0; g < f->m->n_graph; g++)
+        for (uint32_t k = 0; k < f->m->graph[g].n_node; k++) {
+            uint32_t node = f->m->graph[g].node[k], first = node;
+            key.overflowed = false;
+            if (!oc_fuse_launched(f, node) || f->dropped[node] || !is_plain_op(f, node) ||
+                leaves_graph(f, node) || !node_key(f, node, &key) || key.overflowed)
+                continue;
+            if (!oc_map_add(&seen, key.data, key.n, &first, NULL))
+                make_twins(f, first, node);
+        }
+    oc_buf_free(&key);
+    oc_map_free(&seen);
+    oc_arena_free(&a);
+}
+
+/* ---- shapes from sizes ------------------------------------------------------------------------------ */
+
+static uint32_t made_by(const struct oc_fuse *f, uint32_t value, const char *types)
+{
+    uint32_t node = value == OC_NONE ? OC_NONE : f->m->value[value].producer;
+    return node != OC_NONE && oc_fuse_is(f, node, types) ? node : OC_NONE;
+}
+
+/* Whether the value is the size of dimension `axis` of a tensor with the same size there as `data`. */
+static bool is_size_of(const struct oc_fuse *f, uint32_t value, uint32_t data, unsigned axis)
+{
+    uint32_t unsqueeze = made_by(f, value, " Unsqueeze ");
+    uint32_t gather = unsqueeze == OC_NONE ? OC_NONE : made_by(f, oc_fuse_input(f, unsqueeze, 0), " Gather ");
+    uint32_t shape = gather == OC_NONE ? OC_NONE : made_by(f, oc_fuse_input(f, gather, 0), " Shape ");
+    if (shape == OC_NONE)
+        return false;
+    uint32_t index = oc_fuse_input(f, gather, 1), of = oc_fuse_input(f, shape, 0);
+    const struct oc_data *d = index == OC_NONE ? NULL : f->a->data[index];
+    const struct oc_shape *s = oc_fuse_shape(f, of), *t = oc_fuse_shape(f, data);
+    int64_t i;
+    if (!d || d->n != 1 || !oc_elem_known_int(&d->e[0], &i) || i != (int64_t)axis)
+        return false;
+    return of == data || (s && t && s->rank > axis && t->rank > axis && s->dim[axis].v == t->dim[axis].v);
+}
+
+static bool is_foldable_shape(const struct oc_fuse *f, uint32_t concat, uint32_t data)
+{
+    const struct oc_node *n = &f->m->node[concat];
+    unsigned others = 0, axis = 0;
+    for (uint32_t i = 0; i < n->n_in; i++, axis++) {
+        uint32_t v = oc_fuse_input(f, concat, i);
+        double elements = oc_fuse_elements(f, v);
+        if (elements < 1)
+            return false;
+        if (oc_fuse_const(f, v))
+            axis += (unsigned)elements - 1;
+        else if (!is_size_of(f, v, data, axis) && (elements != 1 || ++others > 1))
+            return false;
+    }
+    return n->n_in > 0;
+}
+
+static void fold_shapes(struct oc_fuse *f)
+{
+    for (uint32_t i = 0; i < f->m->n_node; i++) {
+        const struct oc_node *n = &f->m->node[i];
+        uint32_t concat = n->n_in == 2 && oc_fuse_is(f, i, " Reshape ") && oc_fuse_launched(f, i)
+                              ? made_by(f, oc_fuse_input(f, i, 1), " Concat ")
+                              : OC_NONE;
+        if (concat != OC_NONE && !f->dead[i] && is_foldable_shape(f, concat, oc_fuse_input(f, i, 0)))
+            f->constant_shape[i] = true;
+    }
+}
+
+/* ---- dead nodes ------------------------------------------------------------------------------------- */
+
+static bool is_read(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i] != OC_NONE && oc_fuse_users(f, n->out[i]))
+            return true;
+    return n->n_out == 0;
+}
+
+void oc_fuse_simplify(struct oc_fuse *f)
+{
+    merge_equal(f);
+    fold_shapes(f);
+    for (uint32_t g = 0; g < f->m->n_graph; g++)
+        for (uint32_t k = f->m->graph[g].n_node; k-- > 0;) {
+            uint32_t node = f->m->graph[g].node[k];
+            if (!f->dead[node] && oc_fuse_launched(f, node) && !is_read(f, node))
+                f->dead[node] = true;
+        }
+}
