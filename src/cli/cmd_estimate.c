@@ -73,6 +73,7 @@ static int make(struct job *j)
     const struct oc_estimate_opts opts = {.calibration = j->cal,
                                           .join = j->side.join,
                                           .fusion = fusion_of(j->o),
+                                          .simd = j->o->simd,
                                           .width_chars = cli_width_of(j->o),
                                           .as = j->o->as};
     return oc_estimate_make(j->side.analysis, j->side.in.device, &opts, &j->estimate, &err)

@@ -300,6 +300,8 @@ const struct cli_option cli_options[] = {
      NULL, AT(threads)},
     {"opt-level", 0, CLI_CHOICE, CLI_RECORD | CLI_ESTIMATE, "disabled|basic|extended|all", NULL, "all",
      "graph optimization level of ONNX Runtime", NULL, AT(opt_level)},
+    {"simd", 0, CLI_CHOICE, CLI_ESTIMATE, "avx512|avx2|neon", NULL, "that of the device file",
+     "instruction set of the fusion plan of ONNX Runtime: blocks of 16 channels, of 8, none", NULL, AT(simd)},
     {"seed", 0, CLI_INT, CLI_RECORD, "N", NULL, "1", "of the random inputs", NULL, AT(seed)},
     {"ort-lib", 0, CLI_TEXT, CLI_RECORD, "FILE", NULL, "ONNXRUNTIME_LIB, else the usual places",
      "ONNX Runtime's library, libonnxruntime.so.1", NULL, AT(ort_lib)},

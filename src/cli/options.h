@@ -104,7 +104,7 @@ struct cli_opts {
     struct cli_int prompt, generate, draft_tokens;
     const char *parallel, *link, *draft, *acceptance;
     /* recordings */
-    const char *ort_lib, *opt_level, *time_budget;
+    const char *ort_lib, *opt_level, *simd, *time_budget;
     struct cli_int threads, runs, seed;
     bool report;
     /* estimates */

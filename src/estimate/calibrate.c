@@ -257,10 +257,52 @@ double oc_cal_gap(const struct oc_calibration *cal, double kernel_s)
     return fmax(cal->gap_s * kernel_s / (kernel_s + OC_CAL_GAP_HALF_S), GAP_LEAST * kernel_s);
 }
 
+/* What the device file says of the vector unit decides; without a known word in it: AVX-512. */
+static enum oc_fusion_rules rules_of_cpu(const struct oc_device *device)
+{
+    static const struct {
+        const char *word;
+        enum oc_fusion_rules rules;
+    } words[] = {{"avx512", OC_FUSE_ORT_CPU}, {"avx-512", OC_FUSE_ORT_CPU}, {"avx", OC_FUSE_ORT_AVX2},
+                 {"sse", OC_FUSE_ORT_AVX2},   {"neon", OC_FUSE_ORT_NEON},   {"asimd", OC_FUSE_ORT_NEON},
+                 {"sve", OC_FUSE_ORT_NEON}};
+    for (size_t w = 0; w < OC_COUNT(words); w++)
+        for (size_t i = 0; i < device->n_figure; i++) {
+            const struct oc_hw_figure *f = &device->figure[i];
+            const char *text = f->isa ? f->isa : f->unit_name;
+            if (text && !strcmp(f->group, "vector") && strcasestr(text, words[w].word))
+                return words[w].rules;
+        }
+    return OC_FUSE_ORT_CPU;
+}
+
 enum oc_fusion_rules oc_fusion_rules_of(const char *runtime, const struct oc_device *device)
 {
     bool ort = !runtime || !strcmp(runtime, "onnxruntime");
-    return ort && oc_cal_device_kind(device) == OC_CAL_CPU ? OC_FUSE_ORT_CPU : OC_FUSE_GENERIC;
+    return ort && oc_cal_device_kind(device) == OC_CAL_CPU ? rules_of_cpu(device) : OC_FUSE_GENERIC;
+}
+
+int oc_fusion_choose(const char *runtime, const struct oc_device *device, const char *name, const char *simd,
+                     enum oc_fusion_rules *out, struct oc_err *err)
+{
+    unsigned of_ort = oc_fusion_rules_of("onnxruntime", device);
+    unsigned given = name ? oc_fusion_rules_by_name(name) : (unsigned)oc_fusion_rules_of(runtime, device);
+    if (given == OC_FUSE_COUNT)
+        return oc_fail(err, OC_EARG,
+                       "unknown fusion rules '%s'; available: onnxruntime, generic, none, onnxruntime-basic, "
+                       "onnxruntime-extended",
+                       name);
+    if (simd && !oc_fusion_simd(given))
+        return oc_fail(err, OC_EARG, "the fusion rules '%s' do not depend on the instruction set",
+                       oc_fusion_rules_name(given));
+    if (simd && oc_fusion_rules_by_simd(simd) == OC_FUSE_COUNT)
+        return oc_fail(err, OC_EARG, "unknown instruction set '%s'; available: avx512, avx2, neon", simd);
+    if (simd)
+        given = oc_fusion_rules_by_simd(simd);
+    else if (oc_fusion_simd(given) && oc_fusion_simd(of_ort))
+        given = of_ort;
+    *out = (enum oc_fusion_rules)given;
+    return 0;
 }
 
 const struct oc_cal_key *oc_cal_find_key(const struct oc_calibration *cal, unsigned cls, unsigned dtype)

@@ -490,19 +490,6 @@ void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_pa
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 
-static int choose_rules(struct oc_estimate *e, const char *name, struct oc_err *err)
-{
-    e->rules = oc_fusion_rules_of(e->cal ? e->cal->runtime : NULL, e->device);
-    unsigned given = name ? oc_fusion_rules_by_name(name) : e->rules;
-    if (given == OC_FUSE_COUNT)
-        return oc_fail(err, OC_EARG,
-                       "unknown fusion rules '%s'; available: onnxruntime, generic, none, onnxruntime-basic, "
-                       "onnxruntime-extended",
-                       name);
-    e->rules = (enum oc_fusion_rules)given;
-    return 0;
-}
-
 static double own_s(const struct oc_prof_rec *p, double calls)
 {
     double ns = isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
@@ -644,7 +631,8 @@ static void recast_kernels(struct oc_estimate *e)
 static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
 {
     e->width_chars = o->width_chars;
-    if (take_recast(e, o->as, err) || choose_rules(e, o->fusion, err))
+    if (take_recast(e, o->as, err) ||
+        oc_fusion_choose(e->cal ? e->cal->runtime : NULL, e->device, o->fusion, o->simd, &e->rules, err))
         return -1;
     if (e->join)
         predict_take_recorded(e);

@@ -79,6 +79,10 @@ void oc_predict_interval(double tau, double z80, double z95, struct oc_model_pre
 
 /* The fusion rules of a runtime on a device. */
 enum oc_fusion_rules oc_fusion_rules_of(const char *runtime, const struct oc_device *device);
+/* The rules `name` (NULL: as fits); those of ONNX Runtime with all optimizations for the instruction set
+ * `simd`, NULL: that of the device. */
+int oc_fusion_choose(const char *runtime, const struct oc_device *device, const char *name, const char *simd,
+                     enum oc_fusion_rules *out, struct oc_err *err);
 
 /* ---- work ------------------------------------------------------------------------------------------- */
 

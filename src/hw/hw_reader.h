@@ -80,6 +80,7 @@ struct oc_hw_reader {
     const char **alias;
     size_t n_alias, cap_alias;
     const char *base;
+    const char *unit_name;
     unsigned unit, units_seen; /* attributes present; bit mask */
 };
 

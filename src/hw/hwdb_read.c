@@ -253,6 +253,7 @@ static int start_unit(void *user, const struct oc_xml_elem *e)
     if (r->units_seen & (1u << r->unit))
         return oc_xml_fail(r->xml, "given twice");
     r->units_seen |= 1u << r->unit;
+    r->unit_name = oc_xml_get(e, "name");
     return 0;
 }
 
@@ -294,6 +295,7 @@ static int start_peak(void *user, const struct oc_xml_elem *e)
                                   .clock = oc_xml_get(e, "clock"),
                                   .accumulate = acc,
                                   .isa = oc_xml_get(e, "isa"),
+                                  .unit_name = r->unit_name,
                                   .cores = oc_xml_get(e, "cores"),
                                   .sparse = strcmp(dense, "no") == 0};
     if (check_cores(r, x.fig.cores))

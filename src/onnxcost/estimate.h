@@ -73,6 +73,7 @@ struct oc_estimate_opts {
                              optimization levels), "generic", "none"; NULL: as fits */
     unsigned width_chars; /* of the text for people; 0: no limit */
     const char *as; /* time of the model in this data type, as in struct oc_rank_opts; NULL: its own types */
+    const char *simd; /* instruction set of the plan: "avx512", "avx2", "neon"; NULL: the device's */
 };
 struct oc_estimate_info {
     size_t kernels, unknown_kernels;  /* the latter have no prediction */

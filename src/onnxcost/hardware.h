@@ -37,6 +37,7 @@ struct oc_hw_figure {
     const char *base; /* id of the device that it is inherited from */
     bool sparse;      /* applies to structured sparsity only: never used as a peak */
     uint32_t line;
+    const char *unit_name; /* of a peak: "AVX2, two 256-bit multiply-add units" */
 };
 
 /* One change by the user: "dram.bandwidth", "400 GB/s", the value in the file ("1555 GB/s"; NULL: none). */

@@ -208,6 +208,13 @@ static const char *threads_of(struct estimate_out *o, const struct oc_calibratio
                         : "";
 }
 
+/* "onnxruntime, avx2" */
+static const char *plan_name(struct estimate_out *o)
+{
+    const char *simd = oc_fusion_simd(o->e->rules), *rules = oc_fusion_rules_name(o->e->rules);
+    return simd ? oc_printf(&o->arena, "%s, %s", rules, simd) : rules;
+}
+
 static void estimate_write_head(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
@@ -225,11 +232,11 @@ static void estimate_write_head(struct estimate_out *o, FILE *f)
         e->join
             ? oc_printf(
                   a, "%zu recorded, %u fused; the fusion plan (%s) predicts %u of them, %.1f %% of the time",
-                  e->list.n, estimate_fused(&e->list), oc_fusion_rules_name(e->rules), e->match.equal,
+                  e->list.n, estimate_fused(&e->list), plan_name(o), e->match.equal,
                   100 * e->match.equal_time)
         : e->rules == OC_FUSE_NONE ? oc_printf(a, "%zu: one per node of the model", e->list.n)
                                    : oc_printf(a, "%zu predicted (fusion rules: %s), %u fused", e->list.n,
-                                               oc_fusion_rules_name(e->rules), estimate_fused(&e->list)));
+                                               plan_name(o), estimate_fused(&e->list)));
     if (e->n_unknown)
         estimate_put_line(o, f, "unknown", oc_printf(a, "%u kernels: excluded from the sums", e->n_unknown));
     if (e->asynchronous && !e->pooled)
@@ -261,6 +268,11 @@ static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size
     oc_field_double(f, "roofline_s", p->roof_s > 0 ? p->roof_s : (double)NAN);
     oc_field_double(f, "measured_s", e->measured_s ? e->measured_s[i] : (double)NAN);
     oc_kernel_fields(f, &u->kernel, NULL);
+    oc_field_text(f, "operator", u->type);
+    if (e->join)
+        oc_field_bool(f, "planned", u->planned);
+    else
+        oc_field_text(f, "planned", NULL);
     oc_fields_end(f);
 }
 
@@ -299,6 +311,7 @@ static void estimate_plan_json(struct oc_json_out *w, const struct oc_estimate *
 {
     oc_key_object(w, "plan");
     oc_key_text(w, "rules", oc_fusion_rules_name(e->rules));
+    oc_key_text(w, "simd", oc_fusion_simd(e->rules));
     oc_key_text(w, "kernels_from", e->join ? "profile" : "plan");
     oc_key_u64_if(w, "recorded", e->match.recorded, e->match.recorded);
     oc_key_u64_if(w, "planned", e->match.recorded, e->match.planned);
