@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes tests/data/fusions.tsv: what ONNX Runtime makes of the probes (models/probe_fusions.c) at every optimization
+# Writes tests/data/fusions.tsv: how ONNX Runtime optimizes the probes (models/probe_fusions.c) at every optimization
 # level. Rows with "avx2" or "neon" after the name are those that differ with these instruction sets.
 # usage: models/probe_fusions.sh [AVX2-TABLE [NEON-TABLE]]     BUILD=build/<mode>, ONNXRUNTIME_LIB
 # This machine must have AVX-512. The other tables come from `onnxzoo probes --folder F -o TABLE` on such a machine, or

@@ -1,4 +1,4 @@
-/* The table of what ONNX Runtime makes of the probes: it saves the optimized model of each, whose operators
+/* The table of how ONNX Runtime optimizes the probes: it saves the optimized model of each, whose operators
  * are listed. */
 #include <errno.h>
 #include <stdlib.h>

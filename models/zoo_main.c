@@ -13,7 +13,7 @@ static const char usage[] =
     "FILE]\n"
     "       onnxzoo randwire [-o FILE] [--weights random] [--seed N]   RandWire-WS, wired at random\n"
     "       onnxzoo micro --kind KIND [-o FILE] [--weights random] [--seed N]  single operators (micro.c)\n"
-    "       onnxzoo probes --folder F [-o FILE]   what ONNX Runtime makes of small graphs (probe_fusions.c)\n"
+    "       onnxzoo probes --folder F [-o FILE]   how ONNX Runtime optimizes small graphs (probe_fusions.c)\n"
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
     "       onnxzoo bigfile --bytes N [-o FILE]   one file with N bytes of weights\n"
     "       onnxzoo nest --depth N [-o FILE]      nested If nodes\n"

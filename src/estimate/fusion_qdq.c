@@ -66,7 +66,7 @@ static bool inputs_quantized(const struct oc_fuse *f, uint32_t node, const struc
     return bias == OC_NONE || dequantizer(f, bias) != OC_NONE;
 }
 
-/* The zero point is the least integer: clipping at 0 is part of the quantization. */
+/* The zero point is the smallest integer: clipping at 0 is part of the quantization. */
 static bool clips_at_zero(const struct oc_fuse *f, uint32_t quantize)
 {
     uint32_t zero = oc_fuse_input(f, quantize, 2);
