@@ -12,19 +12,13 @@ static const struct rule {
     void (*find)(struct oc_advisor *x);
     unsigned needs; /* enum needs */
 } rules[] = {
-    {oc_advise_layout, TIMES},
-    {oc_advise_copies, TIMES},
-    {oc_advise_fallbacks, TIMES},
-    {oc_advise_fusion, MODEL},
-    {oc_advise_chains, MODEL},
-    {oc_advise_tiny, TIMES},
-    {oc_advise_fp32, MODEL | DEVICE},
-    {oc_advise_alignment, MODEL | DEVICE},
-    {oc_advise_qdq, 0},
-    {oc_advise_rates, MODEL | TIMES},
-    {oc_advise_dynamic, MODEL},
-    {oc_advise_idle, TIMES},
-    {oc_advise_dataloader, TIMES},
+    {oc_advise_layout, TIMES},        {oc_advise_copies, TIMES},
+    {oc_advise_fallbacks, TIMES},     {oc_advise_fusion, MODEL},
+    {oc_advise_chains, MODEL},        {oc_advise_tiny, TIMES},
+    {oc_advise_fp32, MODEL | DEVICE}, {oc_advise_alignment, MODEL | DEVICE},
+    {oc_advise_subnormal, MODEL},     {oc_advise_qdq, 0},
+    {oc_advise_rates, MODEL | TIMES}, {oc_advise_dynamic, MODEL},
+    {oc_advise_idle, TIMES},          {oc_advise_dataloader, TIMES},
 };
 
 const char *oc_advice_severity_name(unsigned severity)

@@ -116,6 +116,8 @@ struct oc_estimate {
     double band_lo_s, band_hi_s;               /* of a run: the sum of the intervals; without a calibration */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels without a prediction */
+    uint32_t n_subnormal;                      /* kernels with subnormal weights (subnormal.h) */
+    double subnormal_s;                        /* their time in a run, with weights that are not */
     unsigned width_chars;                      /* of the text for people; 0: no limit */
     const char *asynchronous;                  /* NULL: kernels run sequentially; else the execution mode */
     struct oc_fusion_match match; /* of the plan with what was recorded; recorded 0: nothing was */

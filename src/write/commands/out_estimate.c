@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "estimate/predict.h"
+#include "estimate/subnormal.h"
 #include "join/run_sizes.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
@@ -176,6 +177,20 @@ static void write_prediction(struct estimate_out *o, FILE *f)
                                     100 * t->t0_s / parts));
 }
 
+static void write_subnormal(struct estimate_out *o, FILE *f)
+{
+    const struct oc_estimate *e = o->e;
+    if (!e->n_subnormal)
+        return;
+    estimate_put_line(
+        o, f, "subnormal",
+        oc_printf(&o->arena,
+                  "weights of %u kernel%s (%s): up to %ux as long on x86, in the upper ends only; flush them "
+                  "(ONNX Runtime: session.set_denormal_as_zero=1)",
+                  e->n_subnormal, e->n_subnormal == 1 ? "" : "s",
+                  oc_seconds_text(&o->arena, e->subnormal_s, "-"), (unsigned)OC_SUBNORMAL_MOST));
+}
+
 static void write_measured(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
@@ -242,6 +257,7 @@ static void estimate_write_head(struct estimate_out *o, FILE *f)
     if (e->asynchronous && !e->pooled)
         estimate_put_line(o, f, "assumed", e->asynchronous);
     write_prediction(o, f);
+    write_subnormal(o, f);
     write_measured(o, f);
     fputc('\n', f);
 }
@@ -294,6 +310,8 @@ static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate 
     oc_key_double(w, "gaps_s", point ? t->gaps_s : none);
     oc_key_double(w, "fix_s", point ? t->fix_s : none);
     oc_key_u64(w, "unknown_kernels", e->n_unknown);
+    oc_key_u64(w, "subnormal_kernels", e->n_subnormal);
+    oc_key_double(w, "subnormal_s", e->subnormal_s);
     oc_key_double(w, "outside_fraction", point ? t->extrapolated : none);
     oc_key_object(w, "evidence");
     for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)

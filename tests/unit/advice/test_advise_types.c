@@ -153,6 +153,35 @@ static void channels_of_inputs_are_not_reported(void **state)
     expect_none(&x, "alignment");
 }
 
+/* ---- subnormal weights --------------------------------------------------------------------------------- */
+
+static void subnormal_weights_are_reported_on_a_cpu(void **state)
+{
+    static const struct {
+        const char *weight, *device;
+        bool found;
+    } c[] = {{"float[8,8]{*1e-40}", "CPU", true},
+             {"float[8,8]{*1e-40}", "CUDA", false},
+             {"float[8,8]{*1e-30}", "CPU", false},
+             {"float16[8,8]{*1e-7}", "CPU", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+        struct advised x;
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", strncmp(c[i].weight, "float16", 7) ? "float[8,8]" : "float16[8,8]");
+        oc_b_init(b, "w", c[i].weight);
+        oc_b_node(b, "MatMul", "m", "x,w", "y", "");
+        oc_b_output(b, "y", NULL);
+        advise_case(&x, b, "m,MatMul,CPUExecutionProvider,80\n", NULL);
+        x.profile->device = c[i].device;
+        advised_report(&x);
+        if (c[i].found)
+            expect_finding(&x, "subnormal", 1, 0, 80e3 * 39 / 40);
+        else
+            expect_none(&x, "subnormal");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(f32_products_are_reported),
@@ -160,6 +189,7 @@ int main(void)
                                        cmocka_unit_test(quantized_products_are_not_reported),
                                        cmocka_unit_test(unaligned_channels_are_reported),
                                        cmocka_unit_test(unaligned_channels_have_a_saving),
-                                       cmocka_unit_test(channels_of_inputs_are_not_reported)};
+                                       cmocka_unit_test(channels_of_inputs_are_not_reported),
+                                       cmocka_unit_test(subnormal_weights_are_reported_on_a_cpu)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

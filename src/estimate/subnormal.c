@@ -1,0 +1,51 @@
+#include "estimate/subnormal.h"
+
+#include <math.h>
+
+#include "base/little_endian.h"
+#include "model/model.h"
+#include "model/tensor.h"
+
+enum { WHOLE = 16384, RUNS = 16, RUN = WHOLE / RUNS };
+
+static bool is_subnormal(const uint8_t *p)
+{
+    uint32_t bits = (uint32_t)oc_load_le(p, 4) & 0x7fffffffu;
+    return bits && bits < 0x800000u;
+}
+
+/* Adds the sampled and the subnormal elements, scaled to all elements of the tensor. */
+static void add_tensor(const struct oc_model *m, const struct oc_tensor *t, double *all, double *subnormal)
+{
+    struct oc_tensor_bytes b;
+    bool copied = t->storage == OC_STORE_FIELDS && t->elements > 1 << 22;
+    if (t->dtype != OC_DT_FLOAT || copied || !oc_tensor_bytes_open(m, t, &b))
+        return;
+    uint64_t n = t->elements, runs = n > WHOLE ? RUNS : 1, run = n > WHOLE ? RUN : n, found = 0;
+    for (uint64_t r = 0; r < runs; r++) {
+        uint64_t from = runs > 1 ? (n - run) / (runs - 1) * r : 0;
+        for (uint64_t i = from; i < from + run; i++)
+            found += is_subnormal(b.data + 4 * i);
+    }
+    oc_tensor_bytes_close(&b);
+    *all += (double)n;
+    *subnormal += (double)found / (double)(runs * run) * (double)n;
+}
+
+double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32_t n_node)
+{
+    double all = 0, subnormal = 0;
+    for (uint32_t k = 0; k < n_node; k++) {
+        const struct oc_node *n = &m->node[node[k]];
+        for (uint32_t i = 0; i < n->n_in; i++) {
+            const struct oc_value *v = n->in[i] == OC_NONE ? NULL : &m->value[n->in[i]];
+            const struct oc_tensor *t = !v                       ? NULL
+                                        : v->constant            ? v->constant
+                                        : v->producer != OC_NONE ? oc_node_constant(&m->node[v->producer])
+                                                                 : NULL;
+            if (t)
+                add_tensor(m, t, &all, &subnormal);
+        }
+    }
+    return all > 0 ? subnormal / all : 0;
+}
