@@ -99,6 +99,8 @@ static int record(struct job *j)
         .time_budget = o->time_budget,
         .warmup = j->warmup,
         .seed = o->seed.set ? (uint64_t)o->seed.v : 1,
+        .session_config = o->session_config.item,
+        .n_session_config = o->session_config.n,
         .progress = on_progress,
         .progress_arg = j,
         .stop = &stopped,

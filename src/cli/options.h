@@ -106,6 +106,7 @@ struct cli_opts {
     /* recordings */
     const char *ort_lib, *opt_level, *simd, *time_budget;
     struct cli_int threads, runs, seed;
+    struct cli_list session_config;
     bool report;
     /* estimates */
     bool dump_samples, curves_only;

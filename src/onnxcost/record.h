@@ -25,6 +25,8 @@ struct oc_record_opts {
     uint64_t seed;           /* of random contents */
     void (*progress)(void *arg, const char *what); /* "loading the model"; NULL: not reported */
     void *progress_arg;
+    const char *const *session_config; /* "KEY=VALUE": configuration entries of ONNX Runtime's session */
+    size_t n_session_config;
     const volatile int *stop; /* set to non-zero by a signal handler: ends the recording; NULL: none */
 };
 

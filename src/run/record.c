@@ -148,6 +148,17 @@ static int profiling_options(struct worker *w, struct ort_options *o)
                : 0;
 }
 
+static int session_config(struct worker *w, struct ort_options *o)
+{
+    for (size_t i = 0; i < w->j->o->n_session_config; i++) {
+        const char *text = w->j->o->session_config[i], *equals = strchr(text, '=');
+        const char *key = oc_strndup(&w->a, text, (size_t)(equals - text));
+        if (check_library(w, w->ort.add_config(o, key, equals + 1)))
+            return -1;
+    }
+    return 0;
+}
+
 static int open_session(struct worker *w, bool profiled, struct ort_session **out)
 {
     const struct job *j = w->j;
@@ -155,7 +166,7 @@ static int open_session(struct worker *w, bool profiled, struct ort_session **ou
     oc_child_stage(w->c, "loading the model");
     if (check_library(w, w->ort.create_options(&o)) || check_library(w, w->ort.set_level(o, j->level)) ||
         check_library(w, w->ort.set_intra_threads(o, (int)j->o->threads)) ||
-        (profiled && profiling_options(w, o)))
+        session_config(w, o) || (profiled && profiling_options(w, o)))
         return -1;
     const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'", j->m->path);
     int rc = record_check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
@@ -394,6 +405,9 @@ static int record_check_opts(struct job *j, struct oc_err *err)
                        MAX_EVENTS, j->m->graph[0].n_node, MAX_EVENTS / j->m->graph[0].n_node);
     if (o->threads > 4096)
         return oc_fail(err, OC_EARG, "%u threads are too many", o->threads);
+    for (size_t i = 0; i < o->n_session_config; i++)
+        if (!strchr(o->session_config[i], '='))
+            return oc_fail(err, OC_EARG, "--session-config needs KEY=VALUE, not '%s'", o->session_config[i]);
     if (budget_of(o, &j->budget_ns, err))
         return -1;
     return record_level_of(o->level, &j->level, err);
