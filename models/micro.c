@@ -609,6 +609,99 @@ static void gather(struct micro *m)
     }
 }
 
+/* ---- kernels whose time depends on the values ---------------------------------------------------------- */
+
+/* Values of both signs in no order, as after a convolution: branches cannot be predicted. */
+static const char *source_mixed(struct micro *m, const char *shape)
+{
+    return zoo_op(m->z, "RandomUniform", "", zoo_text(m->z, "high=1.0 low=-1.0 seed=1.0 shape=[%s]", shape));
+}
+
+static void mixed_prelu(struct micro *m)
+{
+    struct zoo *z = m->z;
+    struct tensor t = tensor_of(m, 1000000);
+    const char *y = PICK_TEXT(m, "channel", "channel", "channel", "same", "row", "one");
+    const char *type = !strcmp(y, "channel") ? zoo_text(z, "float[%d,1,1]", t.c)
+                       : !strcmp(y, "same")  ? zoo_text(z, "float[%d,%d,%d]", t.c, t.h, t.w)
+                       : !strcmp(y, "row")   ? zoo_text(z, "float[%d]", t.w)
+                                             : "float[1]";
+    const char *slope = zoo_param(z, "slope", type, ZOO_SMALL, 0);
+    sink(m, zoo_op2(z, "PRelu", source_mixed(m, t.shape), slope, ""));
+}
+
+static void mixed_other(struct micro *m)
+{
+    struct zoo *z = m->z;
+    struct tensor t = tensor_of(m, 1000000);
+    const char *x = source_mixed(m, t.shape);
+    const char *op = PICK_TEXT(m, "LeakyRelu", "ReduceMax", "ReduceMean", "ArgMax", "Softmax", "Erf",
+                               "Softplus", "Abs", "Elu", "GlobalMaxPool");
+    const char *attributes =
+        !strncmp(op, "Reduce", 6) ? zoo_text(z, "axes=[%s] keepdims=1", PICK_TEXT(m, "1", "2", "3", "2,3"))
+        : !strcmp(op, "ArgMax") || !strcmp(op, "Softmax") ? zoo_text(z, "axis=%d", PICK(m, 1, 3))
+                                                          : "";
+    sink(m, zoo_op(z, op, x, attributes));
+}
+
+/* ---- kernels without the usual layout -------------------------------------------------------------------
+ */
+
+/* Weights that are not constants: ONNX Runtime does not block the channels. */
+static void computed_weights(struct micro *m)
+{
+    struct zoo *z = m->z;
+    struct window w;
+    do {
+        w = (struct window){.rank = 2, .group = 1, .dilation = 1};
+        w.in = w.out = 8 * size_between(m, 1, 80);
+        if (next_random(m) % 3)
+            w.group = w.in;
+        else
+            w.out = 8 * size_between(m, 1, 40);
+        w.side = size_between(m, 7, 130);
+        w.kernel = w.group > 1 ? PICK(m, 3, 3, 3, 5, 5, 7, 9) : PICK(m, 1, 1, 3, 3);
+        w.stride = PICK(m, 1, 1, 1, 2);
+        w.dilation = PICK(m, 1, 1, 1, 2);
+    } while (macs_of(&w) > 2e8 || (double)w.in * w.side * w.side > 2e6);
+    const char *type = zoo_text(z, "%d,%d,%d,%d", w.out, w.in / w.group, w.kernel, w.kernel);
+    sink(m, zoo_op2(z, "Conv", source(m, image_of(z, &w)), source(m, type), attributes_of(z, &w)));
+}
+
+/* In groups: one for each channel, or few. */
+static void grouped_transposed(struct micro *m)
+{
+    struct zoo *z = m->z;
+    struct window w;
+    do {
+        w = (struct window){.rank = 2, .dilation = 1, .in = 4 * size_between(m, 1, 64)};
+        w.group = PICK(m, 1, 2, 0, 0);
+        w.group = w.group ? w.group : w.in;
+        w.side = size_between(m, 3, 64);
+        w.kernel = PICK(m, 2, 3, 3, 4, 5);
+        w.stride = PICK(m, 1, 1, 2);
+    } while (macs_of(&w) * w.in / w.group > 1e8);
+    const char *weight =
+        zoo_param(z, "weight", zoo_text(z, "float[%d,%d,%d,%d]", w.in, w.in / w.group, w.kernel, w.kernel),
+                  ZOO_WEIGHT, w.in);
+    sink(m, zoo_op2(z, "ConvTranspose", source(m, image_of(z, &w)), weight,
+                    zoo_text(z, "group=%d kernel_shape=%d,%d strides=%d,%d", w.group, w.kernel, w.kernel,
+                             w.stride, w.stride)));
+}
+
+/* Dynamic quantization: 8-bit weights of either sign, 32-bit sums. */
+static void dynamic_conv(struct micro *m)
+{
+    struct zoo *z = m->z;
+    struct window w = integer_window(m);
+    if (next_random(m) % 2 && (double)w.in * w.side * w.side * w.kernel * w.kernel < 1e7)
+        w.out = w.group = w.in;
+    const char *type = PICK_TEXT(m, "int8", "uint8");
+    const char *in = zoo_text(z, "%s,%s,%s,%s", source_u8(m, image_of(z, &w)), weight_of(z, &w, type),
+                              zoo_const(z, "uint8[]{0}"), zoo_const(z, zoo_text(z, "%s[]{0}", type)));
+    sink(m, zoo_op(z, "Cast", zoo_op(z, "ConvInteger", in, attributes_of(z, &w)), "to=1"));
+}
+
 /* ---- networks ------------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -627,6 +720,9 @@ static const struct {
     {"elementwise", 60, {elementwise, function}},
     {"reduce", 40, {reduce, norm, pool}},
     {"move", 30, {transpose, copy, gather, resize}},
+    {"mixed", 40, {mixed_prelu, mixed_other}},
+    {"layout", 40, {computed_weights, grouped_transposed}},
+    {"dynamic", 60, {dynamic_conv}},
 };
 
 /* false: no such kind */

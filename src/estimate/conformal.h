@@ -33,7 +33,9 @@ struct oc_model_error {
 #define OC_Z95           1.9599639845400545
 /* Kernels of one model: share of its time, sd of the error, number per run. */
 double oc_conformal_variance(double share, double sd, double repeats, double rho);
-/* sd of a prediction, with the common error tau */
+/* sd of a prediction, with the common error tau. Kernels measured in other models do not share all of it, but
+ * their time depends on what the caches hold: at least a quarter. */
+#define OC_CONFORMAL_EXACT 0.25
 double oc_conformal_model_sd(double tau, double exact, double variance);
 /* tau, z80, z95 from the models outside of the group `skip` (OC_CONFORMAL_ALL: from all): quantiles of |u| /
  * sd in which every group has the same weight; for fewer than 10 groups those of a normal distribution. */

@@ -123,7 +123,7 @@ double oc_conformal_variance(double share, double sd, double repeats, double rho
 
 double oc_conformal_model_sd(double tau, double exact, double variance)
 {
-    double common = tau * (1 - exact);
+    double common = tau * fmax(1 - exact, OC_CONFORMAL_EXACT);
     return sqrt(common * common + variance);
 }
 
@@ -173,7 +173,7 @@ static double common_sd(const struct weighted_error *w, size_t n)
 {
     double sum = 0, share = 0;
     for (size_t i = 0; i < n; i++) {
-        double part = 1 - w[i].e->exact;
+        double part = fmax(1 - w[i].e->exact, OC_CONFORMAL_EXACT);
         sum += w[i].weight * (w[i].e->u * w[i].e->u - w[i].e->v);
         share += w[i].weight * part * part;
     }

@@ -158,12 +158,25 @@ static bool fills_blocks(const struct oc_kernel *k, const struct oc_shape *w)
     return each % BLOCK == 0 && out / groups % BLOCK == 0;
 }
 
-static uint8_t conv_class(const struct oc_kernel *k, const struct oc_shape *w)
+static uint8_t conv_class(const struct oc_kernel *k, const struct oc_shape *w, bool filled)
 {
-    bool filled = fills_blocks(k, w);
     if (k->groups > 1)
         return w->dim[1].v == 1 && filled ? OC_KC_CONV_DEPTHWISE : OC_KC_CONV_GROUPED;
     return !filled ? OC_KC_CONV_PLAIN : k->kernel_h * k->kernel_w == 1 ? OC_KC_CONV_1X1 : OC_KC_CONV_KXK;
+}
+
+/* Weights that a caller may replace, or that are computed in the run, are not rearranged: no blocks.
+ * Up to IR version 3 every initializer is also an input, and none is replaced. */
+static bool has_variable_weight(const struct oc_kernel_view *v)
+{
+    uint32_t slot = weight_slot(v), w = slot < v->node->n_in ? v->node->in[slot] : OC_NONE;
+    if (w == OC_NONE)
+        return false;
+    const struct oc_value *value = &v->a->model->value[w];
+    if (value->producer != OC_NONE)
+        return v->a->cost[value->producer].state == OC_NODE_NORMAL &&
+               !oc_node_is_constant(&v->a->model->node[value->producer]);
+    return value->graph_input && (!value->constant || v->a->model->ir_version > 3);
 }
 
 static void kernel_class_conv(const struct oc_kernel_view *v, struct oc_kernel *k)
@@ -181,7 +194,7 @@ static void kernel_class_conv(const struct oc_kernel_view *v, struct oc_kernel *
     k->n = w->dim[0].v ? outputs / (double)w->dim[0].v : 0;
     k->channels_in = (double)w->dim[1].v * k->groups;
     k->steps = (double)o->dim[0].v;
-    k->cls = conv_class(k, w);
+    k->cls = conv_class(k, w, fills_blocks(k, w) && (k->dtype != OC_CLASS_F32 || !has_variable_weight(v)));
 }
 
 /* C[M/g * taps, inputs] = W[.., C/g] X: summed into the output afterwards. */
