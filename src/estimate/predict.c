@@ -552,32 +552,6 @@ static double runs_of(const struct oc_kernel_use *u)
     return u->calls > 0 ? u->calls : 1;
 }
 
-/* x86 processors: others compute with subnormal numbers at full speed, as far as known. */
-static bool slow_with_subnormals(const struct oc_device *d)
-{
-    const char *vendor = oc_cal_device_kind(d) == OC_CAL_CPU ? d->info->vendor : NULL;
-    return vendor && (!strcmp(vendor, "Intel") || !strcmp(vendor, "AMD"));
-}
-
-/* Kernels with subnormal weights take up to OC_SUBNORMAL_MOST times as long, unless the runtime flushes them:
- * only the upper ends of the intervals. */
-static void widen_subnormal(struct oc_estimate *e)
-{
-    for (size_t i = 0; i < e->list.n && slow_with_subnormals(e->device); i++) {
-        const struct oc_kernel_use *u = &e->list.item[i];
-        struct oc_prediction *p = &e->prediction[i];
-        double t = predict_time_of(p) * runs_of(u);
-        if (!(t > 0) || oc_subnormal_share(e->analysis->model, u->node, u->n_node) < OC_SUBNORMAL_LEAST)
-            continue;
-        p->hi80_s *= OC_SUBNORMAL_MOST;
-        p->hi95_s *= OC_SUBNORMAL_MOST;
-        e->n_subnormal++;
-        e->subnormal_s += t;
-    }
-    e->total.hi80_s += e->subnormal_s * (OC_SUBNORMAL_MOST - 1);
-    e->total.hi95_s += e->subnormal_s * (OC_SUBNORMAL_MOST - 1);
-}
-
 static void predict_all(struct oc_estimate *e)
 {
     struct oc_totals total;
@@ -600,7 +574,7 @@ static void predict_all(struct oc_estimate *e)
     oc_predict_model(e->cal, part, e->list.n, &replay, &e->total);
     if (!e->cal && oc_pooled_covers(e->device))
         oc_pooled_predict(e);
-    widen_subnormal(e);
+    oc_subnormal_widen(e);
 }
 
 double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)

@@ -1,10 +1,13 @@
 #include "estimate/subnormal.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "base/little_endian.h"
+#include "estimate/curve.h"
 #include "model/model.h"
 #include "model/tensor.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 
 enum { WHOLE = 16384, RUNS = 16, RUN = WHOLE / RUNS };
 
@@ -48,4 +51,27 @@ double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32
         }
     }
     return all > 0 ? subnormal / all : 0;
+}
+
+/* x86 processors: others compute with subnormal numbers at full speed, as far as known. */
+static bool slow_with_subnormals(const struct oc_device *d)
+{
+    const char *vendor = oc_cal_device_kind(d) == OC_CAL_CPU ? oc_device_info(d)->vendor : NULL;
+    return vendor && (!strcmp(vendor, "Intel") || !strcmp(vendor, "AMD"));
+}
+
+void oc_subnormal_widen(struct oc_estimate *e)
+{
+    for (size_t i = 0; i < e->list.n && slow_with_subnormals(e->device); i++) {
+        const struct oc_kernel_use *u = &e->list.item[i];
+        double t = oc_estimate_kernel_s(e, i);
+        if (!(t > 0) || oc_subnormal_share(e->analysis->model, u->node, u->n_node) < OC_SUBNORMAL_LEAST)
+            continue;
+        e->prediction[i].hi80_s *= OC_SUBNORMAL_MOST;
+        e->prediction[i].hi95_s *= OC_SUBNORMAL_MOST;
+        e->n_subnormal++;
+        e->subnormal_s += t;
+    }
+    e->total.hi80_s += e->subnormal_s * (OC_SUBNORMAL_MOST - 1);
+    e->total.hi95_s += e->subnormal_s * (OC_SUBNORMAL_MOST - 1);
 }

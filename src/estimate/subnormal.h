@@ -4,7 +4,7 @@
 #ifndef OC_SUBNORMAL_H
 #define OC_SUBNORMAL_H
 
-#include "analyze/analysis.h"
+#include "estimate/predict.h"
 
 /* Share of subnormal numbers in the f32 constants that the nodes read, 0 to 1: of a sample of at most 16384
  * elements of each constant, at 16 places. */
@@ -15,5 +15,8 @@ double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32
 /* A kernel with such weights takes at most so many times its time: the largest measured ratio, 32, rounded
  * up. */
 #define OC_SUBNORMAL_MOST 40
+
+/* Raises the upper ends of the intervals of kernels with such weights, and of the run, on x86 processors. */
+void oc_subnormal_widen(struct oc_estimate *e);
 
 #endif
