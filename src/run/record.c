@@ -165,8 +165,8 @@ static int open_session(struct worker *w, bool profiled, struct ort_session **ou
     struct ort_options *o;
     oc_child_stage(w->c, "loading the model");
     if (check_library(w, w->ort.create_options(&o)) || check_library(w, w->ort.set_level(o, j->level)) ||
-        check_library(w, w->ort.set_intra_threads(o, (int)j->o->threads)) ||
-        session_config(w, o) || (profiled && profiling_options(w, o)))
+        check_library(w, w->ort.set_intra_threads(o, (int)j->o->threads)) || session_config(w, o) ||
+        (profiled && profiling_options(w, o)))
         return -1;
     const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'", j->m->path);
     int rc = record_check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
