@@ -298,6 +298,38 @@ static const struct consumer patterns[] = {
     {"pad_conv_relu", "x = float[1,16,6,6]; Pad . int64[8]{0,0,1,1,0,0,1,1}; Conv . " WIDE "; Relu ."},
     {"pad_maxpool", IMAGE "Pad . int64[8]{0,0,1,1,0,0,1,1}; MaxPool . / kernel_shape=2,2"},
     {"conv_transpose_add", IMAGE "ConvTranspose . " WIDE "; Add . float[16,1,1]{*0.5}"},
+    {"pad_zero_conv", "x = float[1,16,6,6]; Pad . int64[8]{0,0,1,1,0,0,1,1} float[]{0}; Conv . " WIDE},
+    {"pad_one_conv", "x = float[1,16,6,6]; Pad . int64[8]{0,0,1,1,0,0,1,1} float[]{1}; Conv . " WIDE},
+    {"pad_zero_maxpool", IMAGE "Pad . int64[8]{0,0,1,1,0,0,1,1} float[]{0}; MaxPool . / kernel_shape=2,2"},
+    {"pad_zero_averagepool",
+     IMAGE "Pad . int64[8]{0,0,1,1,0,0,1,1} float[]{0}; AveragePool . / kernel_shape=2,2"},
+    /* residuals of sizes that the model does not declare */
+    {"residual_batch", "x = float[N,16,8,8]; t: Conv . " WIDE " / pads=1,1,1,1; u: Conv x " WIDE
+                       " / pads=1,1,1,1; Add t u; Relu ."},
+    {"residual_sizes", "x = float[1,16,H,W]; t: Conv . " WIDE " / pads=1,1,1,1; u: Conv x " WIDE
+                       " / pads=1,1,1,1; Add t u; Relu ."},
+    {"residual_sizes_blocked", "x = float[1,16,H,W]; r: Conv . " WIDE " / pads=1,1,1,1; t: Conv r " WIDE
+                               " / pads=1,1,1,1; u: Conv t " WIDE " / pads=1,1,1,1; Add u r; Relu ."},
+    {"residual_sizes_halved",
+     "x = float[1,16,H,W]; r: Conv . " WIDE " / pads=1,1,1,1; t: Conv r " WIDE
+     " / pads=1,1,1,1 strides=2,2; u: Conv r float[16,16,1,1]{*0.1} / strides=2,2; Add u t"},
+    {"residual_sizes_window",
+     "x = float[1,16,H,W]; r: Conv . " WIDE "; t: Conv r " WIDE "; u: Conv r " WIDE "; Add u t; Relu ."},
+    {"residual_sizes_mul", "x = float[1,16,H,W]; t: Conv . " WIDE "; u: Conv x " WIDE "; Mul t u"},
+    {"plain_residual",
+     "x = float[1,18,8,8]; Conv . float[18,18,3,3]{*0.1} float[18]{*0.5} / pads=1,1,1,1; Add . x; Relu ."},
+    {"plain_residual_batch",
+     "x = float[N,18,8,8]; Conv . float[18,18,3,3]{*0.1} float[18]{*0.5} / pads=1,1,1,1; Add . x; Relu ."},
+    {"plain_residual_sizes",
+     "x = float[1,18,H,W]; Conv . float[18,18,3,3]{*0.1} float[18]{*0.5} / pads=1,1,1,1; Add . x; Relu ."},
+    {"plain_residual_1d",
+     "x = float[1,6,32]; Conv . float[6,6,3]{*0.1} float[6]{*0.5} / pads=1,1; Add . x; Relu ."},
+    {"conv_resize_sizes", IMAGE "Conv . " WIDE "; Resize . - - int64[4]{1,16,12,12} / mode='nearest' "
+                                "coordinate_transformation_mode='asymmetric' nearest_mode='floor'"},
+    {"conv_resize_floor", IMAGE "Conv . " WIDE "; Resize . - float[4]{1,1,2,2} / mode='nearest' "
+                                "coordinate_transformation_mode='asymmetric' nearest_mode='floor'"},
+    {"conv_resize_floor_19", IMAGE "opset 19; Conv . " WIDE "; Resize . - float[4]{1,1,2,2} / mode='nearest' "
+                                   "coordinate_transformation_mode='asymmetric' nearest_mode='floor'"},
     /* norms */
     {"layer_norm",
      WORDS "m: ReduceMean x / axes=[-1]; d: Sub x m; Pow d float[]{2}; ReduceMean . / axes=[-1]; "
@@ -318,6 +350,8 @@ static const struct consumer patterns[] = {
     {"rms_norm",
      WORDS "Pow x float[]{2}; ReduceMean . / axes=[-1]; Add . float[]{0.00001}; Sqrt .; Div x .; Mul "
            ". " HALF},
+    {"rms_norm_quotient", WORDS "Pow x float[]{2}; ReduceMean . / axes=[-1]; Add . float[]{0.00001}; Sqrt .; "
+                                "Div float[]{1} .; Mul x .; Mul " HALF " ."},
     {"rms_norm_reciprocal",
      WORDS "Pow x float[]{2}; ReduceMean . / axes=[-1]; Add . float[]{0.00001}; Sqrt .; "
            "Reciprocal .; Mul x .; Mul " HALF " ."},
@@ -347,6 +381,14 @@ static const struct consumer patterns[] = {
     {"transpose_two_readers",
      WORDS "y = float[2,4,16]; t: Transpose y / perm=0,2,1; a: MatMul x t; Softmax t; "
            "Concat a . / axis=1"},
+    {"transpose_batch", "x = float[4,2,16]; y = float[2,16,8]; Transpose x / perm=1,0,2; MatMul . y"},
+    {"transpose_batch_both",
+     "x = float[4,16,2]; y = float[4,2,16]; t: Transpose x / perm=2,0,1; u: Transpose "
+     "y / perm=1,2,0; MatMul t u"},
+    {"transpose_twice", "x = float[2,4,8,16]; Transpose . / perm=0,2,1,3; Transpose . / perm=0,1,3,2"},
+    {"transpose_twice_matmul", "x = float[2,8,4,16]; y = float[2,4,8,16]; Transpose x / perm=0,2,1,3; "
+                               "Transpose . / perm=0,1,3,2; MatMul y ."},
+    {"transpose_back_relu", WORDS "Relu .; Transpose . / perm=0,2,1; Transpose . / perm=0,2,1; Relu ."},
     {"scale_matmul", WORDS "y = float[2,16,4]; Mul x float[]{0.5}; MatMul . y"},
     {"div_matmul", WORDS "y = float[2,16,4]; Div x float[]{2}; MatMul . y"},
     {"matmul_div", WORDS "y = float[2,16,4]; MatMul x y; Div . float[]{2}"},
@@ -406,6 +448,20 @@ static const struct consumer patterns[] = {
     {"shape_of_unknown",
      "x = float[N,4,16]; s: Shape x; Gather s int64[]{0}; Unsqueeze . int64[1]{0}; Concat . "
      "int64[1]{-1} / axis=0; Reshape x ."},
+    {"shape_of_other",
+     "x = float[N,4,16]; m: MatMul x float[16,16]{*0.1}; s: Shape x; Gather s int64[]{0}; Unsqueeze . "
+     "int64[1]{0}; Concat . int64[2]{64,-1} / axis=0; Reshape m ."},
+    {"shape_of_other_sizes",
+     "x = float[N,M,16]; m: MatMul x float[16,16]{*0.1}; s: Shape x; a: Gather s int64[]{0}; b: Gather s "
+     "int64[]{1}; c: Unsqueeze a int64[1]{0}; d: Unsqueeze b int64[1]{0}; Concat c d int64[2]{4,4} / axis=0; "
+     "Reshape m ."},
+    {"shape_twice",
+     "x = float[N,4,16]; s: Shape x; Gather s int64[]{0}; Unsqueeze . int64[1]{0}; c: Concat . "
+     "int64[2]{8,-1} / axis=0; a: Reshape x c; b: Relu x; d: Reshape b c; Add a d"},
+    {"shape_of_norm",
+     "x = float[N,4,16]; y: LayerNormalization x " HALF " " HALF "; m: MatMul y "
+     "float[16,16]{*0.1}; s: Shape y; Gather s int64[]{0}; Unsqueeze . int64[1]{0}; Concat . "
+     "int64[2]{64,-1} / axis=0; Reshape m ."},
     {"expand_same", WORDS "Expand . int64[3]{1,1,1}; Relu ."},
     {"constant_add", WORDS "c: Add float[16]{*1} float[16]{*2}; Add x c"},
     {"constant_identity", WORDS "c: Identity float[16]{*1}; Add x c"},
@@ -569,6 +625,9 @@ static const struct consumer patterns[] = {
     {"dynamic_matmul_bias",
      WORDS DYNAMIC "m: MatMulInteger q int8[16,8]{*3} z int8[]{0}; Cast m / to=1; c = .; f: "
                    "Mul s float[]{0.1}; Mul c f; Add . float[8]{*0.5}"},
+    {"dynamic_matmul_bias_one",
+     WORDS DYNAMIC "m: MatMulInteger q int8[16,1]{*3} z int8[]{0}; Cast m / to=1; c = .; f: "
+                   "Mul s float[]{0.1}; Mul c f; Add . float[1]{*0.5}"},
     {"dynamic_matmul_bias_first",
      WORDS DYNAMIC "m: MatMulInteger q int8[16,8]{*3} z int8[]{0}; Cast m / to=1; c = "
                    ".; f: Mul s float[]{0.1}; Mul c f; Add float[8]{*0.5} ."},

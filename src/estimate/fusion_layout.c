@@ -11,9 +11,16 @@
 
 enum { ALIGN = 4 }; /* required multiple of channels of inputs */
 
+/* Height and width of a blocked value: those of another value, halved so many times. ONNX Runtime compares
+ * sizes that the model does not declare by this. */
+struct sizes {
+    uint32_t from[2], halved[2];
+};
+
 struct layout {
     struct oc_fuse *f;
     struct oc_kernel_list *out;
+    struct sizes *size; /* by value */
 };
 
 static int64_t channels_of(const struct oc_fuse *f, uint32_t value)
@@ -59,6 +66,39 @@ static void need_plain(struct layout *l, uint32_t value)
     l->f->plain[value] = true;
 }
 
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+/* like: a value with the same height and width; OC_NONE: they are known to be those of no other value. */
+static void set_blocked(struct layout *l, uint32_t value, uint32_t like)
+{
+    l->f->blocked[value] = true;
+    l->size[value] = like == OC_NONE ? (struct sizes){.from = {value, value}} : l->size[like];
+}
+
+static int64_t attr_int(const struct oc_node *n, const char *name, unsigned i, int64_t absent)
+{
+    const struct oc_attr *a = oc_node_attr(n, name);
+    return a && a->type == OC_ATTR_INTS && a->n > i ? a->ints[i] : absent;
+}
+
+/* A window whose padding is its size less 1 keeps a size, or halves it. */
+static void slide_window(struct layout *l, uint32_t node, uint32_t from, uint32_t to)
+{
+    const struct oc_node *n = &l->f->m->node[node];
+    const struct oc_attr *pad = oc_node_attr(n, "auto_pad");
+    bool same = pad && pad->type == OC_ATTR_STRING && !strncmp(pad->s.s, "SAME", 4);
+    const struct oc_shape *w = oc_fuse_is(l->f, node, " Conv ") ? oc_fuse_shape(l->f, n->in[1]) : NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        int64_t kernel = w ? w->dim[2 + i].v : attr_int(n, "kernel_shape", i, -1);
+        int64_t stride = attr_int(n, "strides", i, 1);
+        int64_t padding = attr_int(n, "pads", i, 0) + attr_int(n, "pads", i + 2, 0);
+        if (attr_int(n, "dilations", i, 1) != 1 || stride > 2 || (!same && padding + 1 != kernel))
+            continue;
+        l->size[to].from[i] = l->size[from].from[i];
+        l->size[to].halved[i] = l->size[from].halved[i] + (stride == 2);
+    }
+}
+
 /* ---- operators in the blocked layout ---------------------------------------------------------------- */
 
 static bool can_block_conv(const struct oc_fuse *f, const struct oc_fuse_group *g)
@@ -95,12 +135,15 @@ static void fusion_layout_conv(struct layout *l, struct oc_fuse_group *g)
     struct oc_fuse *f = l->f;
     uint32_t x = oc_fuse_input(f, g->core, 0);
     const struct oc_attr *groups = oc_node_attr(&f->m->node[g->core], "group");
-    if (channels_of(f, x) < oc_fusion_block(f->rules) && (!groups || groups->i == 1))
-        need_plain(l, x);
-    else
-        need_blocked(l, x);
     g->blocked = true;
-    f->blocked[g->out] = true;
+    set_blocked(l, g->out, OC_NONE);
+    if (channels_of(f, x) < oc_fusion_block(f->rules) && (!groups || groups->i == 1)) {
+        need_plain(l, x);
+        return;
+    }
+    if (f->blocked[x])
+        slide_window(l, g->core, x, g->out);
+    need_blocked(l, x);
 }
 
 static bool all_blocked(const struct oc_fuse *f, uint32_t node)
@@ -126,8 +169,37 @@ static bool same_shapes(const struct oc_fuse *f, uint32_t node)
     return first != NULL;
 }
 
+/* Known to be equal when the model is loaded. */
+static bool sizes_match(const struct layout *l, uint32_t node)
+{
+    const struct oc_node *n = &l->f->m->node[node];
+    const struct sizes *first = &l->size[oc_fuse_input(l->f, node, 0)];
+    for (uint32_t i = 1; i < n->n_in && !l->f->static_images; i++)
+        if (memcmp(first, &l->size[oc_fuse_input(l->f, node, i)], sizeof(*first)) != 0)
+            return false;
+    return same_shapes(l->f, node);
+}
+
+static bool same_channels(const struct oc_fuse *f, uint32_t node)
+{
+    int64_t channels = channels_of(f, oc_fuse_input(f, node, 0));
+    for (uint32_t i = 1; i < f->m->node[node].n_in; i++)
+        if (channels_of(f, oc_fuse_input(f, node, i)) != channels)
+            return false;
+    return channels > 0;
+}
+
+/* Of sizes that are not known to be equal: each operand and the sum are viewed with five dimensions. */
+static void fusion_layout_views(struct layout *l, uint32_t at)
+{
+    const struct oc_fuse_group *g = &l->f->group[at];
+    for (uint32_t i = 0; i <= l->f->m->node[g->core].n_in; i++)
+        oc_fuse_insert(l->f, "Reshape", g->out, 0, 0, l->out);
+    set_blocked(l, g->out, OC_NONE);
+}
+
 /* A residual is fused into the convolution that produces one side of it, if that has no other reader. */
-static bool fusion_layout_sum(struct layout *l, uint32_t at)
+static void fusion_layout_sum(struct layout *l, uint32_t at)
 {
     struct oc_fuse *f = l->f;
     const struct oc_fuse_group *g = &f->group[at];
@@ -139,24 +211,22 @@ static bool fusion_layout_sum(struct layout *l, uint32_t at)
         uint32_t out = g->out;
         oc_fuse_merge(f, from, at, out, "conv+residual", NULL);
         f->group[from].summed = true;
-        f->blocked[out] = true;
-        return true;
+        set_blocked(l, out, v);
+        return;
     }
-    return false;
 }
 
-static bool activation(struct layout *l, uint32_t at)
+static void activation(struct layout *l, uint32_t at)
 {
     struct oc_fuse *f = l->f;
     const struct oc_fuse_group *g = &f->group[at];
     uint32_t v = oc_fuse_input(f, g->core, 0), from = fusion_layout_group_of(f, v), out = g->out;
-    f->blocked[out] = true;
+    set_blocked(l, out, v);
     if (!is_blocked_conv(f, from) || f->group[from].activated || f->group[from].out != v ||
         oc_fuse_users(f, v) != 1)
-        return false;
+        return;
     oc_fuse_merge(f, from, at, out, "conv+act", NULL);
     f->group[from].activated = true;
-    return true;
 }
 
 static bool can_block_pool(const struct oc_fuse *f, const struct oc_fuse_group *g)
@@ -166,6 +236,15 @@ static bool can_block_pool(const struct oc_fuse *f, const struct oc_fuse_group *
     return channels > 0 && channels % oc_fusion_block(f->rules) == 0 && f->m->node[g->core].n_out == 1 &&
            (f->blocked[x] || f->m->value[x].producer == OC_NONE ||
             !oc_fuse_group_is(g, " GlobalAveragePool GlobalMaxPool "));
+}
+
+static void fusion_layout_pool(struct layout *l, struct oc_fuse_group *g, uint32_t x)
+{
+    g->blocked = true;
+    set_blocked(l, g->out, OC_NONE);
+    if (l->f->blocked[x])
+        slide_window(l, g->core, x, g->out);
+    need_blocked(l, x);
 }
 
 static bool can_block_concat(const struct oc_fuse *f, const struct oc_fuse_group *g)
@@ -228,8 +307,8 @@ static void fusion_layout_plain_sum(struct oc_fuse *f, uint32_t at)
 {
     struct oc_fuse_group *g = &f->group[at];
     uint32_t add = oc_fuse_user(f, g->out);
-    if (g->activated || g->summed || !has_bias(f, g) || add == OC_NONE || !oc_fuse_is(f, add, " Add ") ||
-        !same_shapes(f, add))
+    if (g->activated || g->summed || !has_bias(f, g) || !f->static_images || channels_of(f, g->out) < 1 ||
+        add == OC_NONE || !oc_fuse_is(f, add, " Add ") || !same_shapes(f, add))
         return;
     oc_fuse_merge(f, at, f->owner[add], f->m->node[add].out[0], "conv+residual", "FusedConv");
     g->summed = true;
@@ -261,9 +340,11 @@ static void fusion_layout_norm(struct layout *l, uint32_t at)
     struct oc_fuse *f = l->f;
     struct oc_fuse_group *g = &f->group[at];
     uint32_t act = oc_fuse_user(f, g->out);
+    uint32_t a = oc_fuse_input(f, g->core, 0);
     if (act != OC_NONE && oc_fuse_is(f, act, " Relu "))
         oc_fuse_merge(f, at, f->owner[act], f->m->node[act].out[0], "bn+act", NULL);
-    g->blocked = f->blocked[g->out] = true;
+    g->blocked = true;
+    set_blocked(l, g->out, f->blocked[a] ? a : oc_fuse_input(f, g->core, 1));
 }
 
 static bool to_channels_last(const struct oc_fuse *f, uint32_t node)
@@ -292,21 +373,23 @@ static void visit(struct layout *l, uint32_t at)
         fusion_layout_conv(l, g);
     } else if (oc_fuse_group_is(g, " MaxPool AveragePool GlobalAveragePool GlobalMaxPool ") &&
                can_block_pool(f, g)) {
-        need_blocked(l, x);
-        g->blocked = f->blocked[g->out] = true;
-    } else if (oc_fuse_group_is(g, " Add Mul Sum ") && all_blocked(f, g->core) && same_shapes(f, g->core)) {
-        f->blocked[g->out] = true;
+        fusion_layout_pool(l, g, x);
+    } else if (oc_fuse_group_is(g, " Add Mul Sum ") && all_blocked(f, g->core) && sizes_match(l, g->core)) {
+        set_blocked(l, g->out, x);
         if (oc_fuse_group_is(g, " Add Sum "))
             fusion_layout_sum(l, at);
+    } else if (oc_fuse_group_is(g, " Add Sum ") && all_blocked(f, g->core) && same_channels(f, g->core)) {
+        fusion_layout_views(l, at);
     } else if (oc_fuse_group_is(g, " Relu Sigmoid Tanh ") && from_blocked) {
         activation(l, at);
     } else if ((oc_fuse_group_is(g, " BatchNormalization ") && from_blocked) ||
                (oc_fuse_group_is(g, " Mul ") && scales_channels(f, g))) {
         fusion_layout_norm(l, at);
     } else if (oc_fuse_group_is(g, " Concat ") && can_block_concat(f, g)) {
-        f->blocked[g->out] = true;
+        set_blocked(l, g->out, x);
     } else if (oc_fuse_group_is(g, " Resize Upsample ") && can_block_resize(f, g)) {
-        g->blocked = f->blocked[g->out] = true;
+        g->blocked = true;
+        set_blocked(l, g->out, OC_NONE);
     } else if (oc_fuse_group_is(g, " Transpose ") && from_blocked && to_channels_last(f, g->core)) {
         fusion_layout_transpose(l, at);
     } else {
@@ -316,7 +399,7 @@ static void visit(struct layout *l, uint32_t at)
 
 void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out)
 {
-    struct layout l = {f, out};
+    struct layout l = {f, out, OC_NEW_ARRAY(f->arena, (size_t)f->m->n_value + 1, struct sizes)};
     for (uint32_t i = 0; i < f->n_group && oc_fusion_block(f->rules) > 1; i++)
         if (!f->group[i].gone && f->group[i].out != OC_NONE && !f->group[i].integers)
             visit(&l, i);
@@ -330,10 +413,19 @@ void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out)
 
 /* ---- fusion compare --------------------------------------------------------------------------------- */
 
-/* Identifies a kernel by its launched nodes: folded nodes and those without effect are ignored. */
+/* Identifies a kernel by its launched nodes: folded nodes and those without effect are ignored, equal nodes
+ * are one. */
 struct set {
     uint64_t id;
     size_t item;
+};
+
+struct comparison {
+    const struct oc_model *m;
+    const struct oc_analysis *a;
+    const uint32_t *same; /* by node */
+    uint64_t *seen;       /* by node: the last kernel that has it */
+    uint64_t kernel;
 };
 
 static bool fusion_layout_counts(const struct oc_model *m, const struct oc_analysis *a, uint32_t node)
@@ -352,14 +444,18 @@ static uint64_t fusion_layout_mix(uint64_t v)
     return v ^ (v >> 31);
 }
 
-static uint64_t id_of(const struct oc_model *m, const struct oc_analysis *a, const struct oc_kernel_use *u)
+static uint64_t id_of(struct comparison *c, const struct oc_kernel_use *u)
 {
     uint64_t id = 0;
+    c->kernel++;
     if (!u->n_node)
         return fusion_layout_mix(fusion_layout_mix(u->kernel.work.bytes) + u->kernel.cls);
-    for (uint32_t i = 0; i < u->n_node; i++)
-        if (fusion_layout_counts(m, a, u->node[i]) || u->n_node == 1)
-            id += fusion_layout_mix((uint64_t)u->node[i] + 1);
+    for (uint32_t i = 0; i < u->n_node; i++) {
+        uint32_t node = c->same[u->node[i]];
+        if (c->seen[node] != c->kernel && (fusion_layout_counts(c->m, c->a, node) || u->n_node == 1))
+            id += fusion_layout_mix((uint64_t)node + 1);
+        c->seen[node] = c->kernel;
+    }
     return id;
 }
 
@@ -371,12 +467,11 @@ static int fusion_layout_by_id(const void *a, const void *b)
     return (x->item > y->item) - (x->item < y->item);
 }
 
-static struct set *sets_of(const struct oc_model *m, const struct oc_analysis *a,
-                           const struct oc_kernel_list *list)
+static struct set *sets_of(struct comparison *c, const struct oc_kernel_list *list)
 {
     struct set *s = oc_xmalloc((list->n + 1) * sizeof(*s));
     for (size_t i = 0; i < list->n; i++)
-        s[i] = (struct set){.id = id_of(m, a, &list->item[i]), .item = i};
+        s[i] = (struct set){.id = id_of(c, &list->item[i]), .item = i};
     if (list->n)
         qsort(s, list->n, sizeof(*s), fusion_layout_by_id);
     return s;
@@ -386,7 +481,8 @@ void oc_fusion_compare(const struct oc_model *m, const struct oc_analysis *a,
                        const struct oc_kernel_list *plan, struct oc_kernel_list *recorded,
                        const double *time_s, struct oc_fusion_match *out)
 {
-    struct set *p = sets_of(m, a, plan), *r = sets_of(m, a, recorded);
+    struct comparison c = {m, a, plan->same, oc_xcalloc(m->n_node + 1, sizeof(*c.seen)), 0};
+    struct set *p = sets_of(&c, plan), *r = sets_of(&c, recorded);
     double all = 0, equal = 0;
     *out = (struct oc_fusion_match){.recorded = (uint32_t)recorded->n, .planned = (uint32_t)plan->n};
     for (size_t i = 0, k = 0; i < recorded->n; i++) {
@@ -402,6 +498,7 @@ void oc_fusion_compare(const struct oc_model *m, const struct oc_analysis *a,
         equal += t > 0 ? t : 0;
     }
     out->equal_time = all > 0 ? equal / all : (double)NAN;
+    free(c.seen);
     free(p);
     free(r);
 }

@@ -1,4 +1,5 @@
 #include "estimate/fusion_plan.h"
+#include "model/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -137,6 +138,16 @@ bool oc_fuse_const(const struct oc_fuse *f, uint32_t value)
     return value != OC_NONE && f->constant[value];
 }
 
+bool oc_fuse_number(const struct oc_fuse *f, uint32_t value, double *v)
+{
+    const struct oc_tensor *t = oc_fuse_const(f, value) ? f->m->value[value].constant : NULL;
+    const struct oc_data *d = oc_fuse_const(f, value) ? f->a->data[value] : NULL;
+    struct oc_elem e;
+    if (t)
+        return t->elements == 1 && oc_tensor_elems(f->m, t, 1, &e, NULL) && oc_elem_known_real(&e, v);
+    return d && d->n == 1 && oc_elem_known_real(&d->e[0], v);
+}
+
 const struct oc_shape *oc_fuse_shape(const struct oc_fuse *f, uint32_t value)
 {
     const struct oc_type *t = value == OC_NONE ? NULL : &f->a->type[value];
@@ -186,7 +197,8 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
 
 /* ---- launched nodes --------------------------------------------------------------------------------- */
 
-static bool sizes_declared(const struct oc_model *m)
+/* Of all inputs, from a dimension on. */
+static bool sizes_declared(const struct oc_model *m, unsigned first)
 {
     const struct oc_graph *g = &m->graph[0];
     for (uint32_t i = 0; i < g->n_input; i++) {
@@ -194,9 +206,9 @@ static bool sizes_declared(const struct oc_model *m)
         const struct oc_type *t = v->declared;
         if (v->constant)
             continue;
-        if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
+        if (t->kind != OC_T_TENSOR || !t->shape.ranked)
             return false;
-        for (unsigned d = 0; d < t->shape.rank; d++)
+        for (unsigned d = first; d < t->shape.rank; d++)
             if (t->shape.dim[d].v < 0)
                 return false;
     }
@@ -265,6 +277,53 @@ static bool is_cast_twice(const struct oc_fuse *f, uint32_t node)
            f->a->type[f->m->node[before].in[0]].dtype == f->a->type[to].dtype;
 }
 
+bool oc_fuse_permute(const struct oc_fuse *f, uint32_t node, int64_t *perm, unsigned *n)
+{
+    const struct oc_attr *p = oc_node_attr(&f->m->node[node], "perm");
+    const struct oc_shape *s = oc_fuse_shape(f, oc_fuse_input(f, node, 0));
+    int64_t before[OC_FUSE_RANK];
+    if (!s || !s->rank || s->rank > OC_FUSE_RANK || (*n && *n != s->rank) ||
+        (p && (p->type != OC_ATTR_INTS || p->n != s->rank)))
+        return false;
+    for (unsigned i = 0; i < s->rank; i++)
+        before[i] = *n ? perm[i] : (int64_t)i;
+    for (unsigned i = 0; i < s->rank; i++) {
+        int64_t from = p ? p->ints[i] : (int64_t)(s->rank - 1 - i);
+        if (from < 0 || from >= (int64_t)s->rank)
+            return false;
+        perm[i] = before[from];
+    }
+    *n = s->rank;
+    return true;
+}
+
+/* Two Transposes, the second of which undoes the first. */
+static bool undoes(const struct oc_fuse *f, uint32_t first, uint32_t second)
+{
+    int64_t perm[OC_FUSE_RANK];
+    unsigned n = 0, same = 0;
+    if (!oc_fuse_is(f, first, " Transpose ") || !oc_fuse_is(f, second, " Transpose ") ||
+        !oc_node_attr(&f->m->node[first], "perm") || !oc_node_attr(&f->m->node[second], "perm") ||
+        !oc_fuse_permute(f, first, perm, &n) || !oc_fuse_permute(f, second, perm, &n))
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        same += perm[i] == (int64_t)i;
+    return same == n;
+}
+
+static bool is_transposed_back(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_graph_index *x = &f->maker.x;
+    uint32_t out = f->m->node[node].out[0], before = f->m->value[f->m->node[node].in[0]].producer;
+    if (f->m->value[out].graph_output)
+        return false;
+    uint32_t next = x->use_first[out + 1] - x->use_first[out] == 1 ? x->use[x->use_first[out]] : OC_NONE;
+    if (before != OC_NONE && f->dropped[before])
+        return undoes(f, before, node);
+    return next != OC_NONE && f->m->node[next].n_out == 1 &&
+           !f->m->value[f->m->node[next].out[0]].graph_output && undoes(f, node, next);
+}
+
 static bool second_is_read(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node *n = &f->m->node[node];
@@ -283,7 +342,8 @@ static bool ort_removes(const struct oc_fuse *f, uint32_t node)
     if (f->m->value[n->out[0]].graph_output)
         return identity && f->m->value[root].producer != OC_NONE && f->m->value[from].producer != OC_NONE &&
                !f->m->value[from].graph_output && x->use_first[from + 1] - x->use_first[from] == 1;
-    return identity || (oc_fuse_is(f, node, " Dropout ") && !second_is_read(f, node)) ||
+    return identity || is_transposed_back(f, node) ||
+           (oc_fuse_is(f, node, " Dropout ") && !second_is_read(f, node)) ||
            (same_type(f, from, n->out[0]) &&
             (oc_fuse_is(f, node, " Cast ") || (oc_fuse_is(f, node, " Slice ") && is_whole_slice(f, node))));
 }
@@ -432,6 +492,7 @@ static void open_plan(struct oc_fuse *f)
     size_t nodes = (size_t)m->n_node + 1, values = (size_t)m->n_value + 1;
     oc_kernel_maker_open(&f->maker, m, f->a, f->arena);
     f->owner = OC_NEW_ARRAY(f->arena, nodes, uint32_t);
+    f->same_node = OC_NEW_ARRAY(f->arena, nodes, uint32_t);
     f->dropped = OC_NEW_ARRAY(f->arena, nodes, bool);
     f->dead = OC_NEW_ARRAY(f->arena, nodes, bool);
     f->constant_shape = OC_NEW_ARRAY(f->arena, nodes, bool);
@@ -445,10 +506,12 @@ static void open_plan(struct oc_fuse *f)
         f->twin_of[v] = v;
         f->next_twin[v] = OC_NONE;
     }
-    f->static_shapes = sizes_declared(m);
+    f->static_shapes = sizes_declared(m, 0);
+    f->static_images = sizes_declared(m, 1);
     find_constants(f);
     for (uint32_t i = 0; i < m->n_node; i++) {
         f->owner[i] = OC_NONE;
+        f->same_node[i] = i;
         f->dropped[i] = oc_fuse_launched(f, i) && changes_nothing(f, i);
     }
 }
@@ -458,10 +521,12 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
 {
     struct oc_fuse f = {.m = m, .a = a, .arena = arena, .rules = rules};
     size_t kernels = 0;
-    struct oc_kernel_list inserted = {
-        .item = OC_NEW_ARRAY(arena, 4 * (size_t)m->n_value + 1, struct oc_kernel_use)};
+    struct oc_kernel_list inserted = {0};
     f.inserted = &inserted;
     open_plan(&f);
+    /* at most six for a value and two for a reader of it */
+    size_t readers = f.maker.x.use_first[m->n_value];
+    inserted.item = OC_NEW_ARRAY(arena, 6 * (size_t)m->n_value + 2 * readers + 1, struct oc_kernel_use);
     if (rules != OC_FUSE_NONE)
         oc_fuse_simplify(&f);
     make_groups(&f);
@@ -484,5 +549,6 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
     if (inserted.n)
         memcpy(out->item + out->n, inserted.item, inserted.n * sizeof(*inserted.item));
     out->n += inserted.n;
+    out->same = f.same_node;
     oc_kernel_maker_close(&f.maker);
 }

@@ -72,6 +72,7 @@ struct oc_fuse {
     bool *dropped;        /* by node: an identity operator: its users read its input */
     bool *dead;           /* by node: removed by an optimizer */
     bool *constant_shape; /* by node: a Reshape whose shape an optimizer makes constant */
+    uint32_t *same_node;  /* by node: the equal node that runs instead of it, or itself */
     uint32_t *twin_of;    /* by value: its representative among equal values, or itself */
     uint32_t *next_twin;  /* by value: the next equal value, OC_NONE */
     bool *constant; /* by value: shapes without known inputs, as available when the runtime loads the model */
@@ -79,8 +80,11 @@ struct oc_fuse {
     bool *blocked;  /* by value: produced in the blocked layout */
     bool *reordered;    /* by value: converted to it */
     bool static_shapes; /* the model declares all input sizes: they are constants for the runtime */
+    bool static_images; /* all but the first size of each input, the batch */
     struct oc_kernel_list *inserted;
 };
+
+#define OC_FUSE_RANK 8 /* limit of dimensions of permutations */
 
 /* Follows identity operators. */
 uint32_t oc_fuse_source(const struct oc_fuse *f, uint32_t value);
@@ -92,6 +96,8 @@ bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types);    /
 bool oc_fuse_group_is(const struct oc_fuse_group *g, const char *types);       /* by the type of the group */
 uint32_t oc_fuse_input(const struct oc_fuse *f, uint32_t node, uint32_t slot); /* its producer; OC_NONE */
 bool oc_fuse_const(const struct oc_fuse *f, uint32_t value);
+/* Of a constant with one element. */
+bool oc_fuse_number(const struct oc_fuse *f, uint32_t value, double *v);
 const struct oc_shape *oc_fuse_shape(const struct oc_fuse *f, uint32_t value); /* the constant, or NULL */
 double oc_fuse_elements(const struct oc_fuse *f, uint32_t value);              /* -1: unknown */
 void oc_fuse_add_node(struct oc_fuse *f, struct oc_fuse_group *g, uint32_t node);
@@ -104,6 +110,8 @@ void oc_fuse_simplify(struct oc_fuse *f); /* fusion_simplify.c: runs before grou
 void oc_fuse_qdq(struct oc_fuse *f);      /* fusion_qdq.c: integer kernels of quantized models */
 /* and the Transposes around those with channels last; appended to the list */
 void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out);
+/* Of a Transpose after the permutation `perm` of n dimensions; n 0: after none. */
+bool oc_fuse_permute(const struct oc_fuse *f, uint32_t node, int64_t *perm, unsigned *n);
 void oc_fuse_patterns(struct oc_fuse *f); /* fusion_rules.c: norms, GELUs */
 void oc_fuse_chains(struct oc_fuse *f);   /* fusion_rules.c: producer-consumer rules */
 /* fusion_functions.c: number of kernels of the group; appends them if they are several */

@@ -1,8 +1,9 @@
 /* Quantized models in QDQ form: ONNX Runtime turns an operator between DequantizeLinear and QuantizeLinear
  * into one integer kernel (its QDQ selectors and actions, level "extended"). A DequantizeLinear with several
  * readers is copied: it belongs to the kernel of each of them. */
+#include <math.h>
+
 #include "estimate/fusion_plan.h"
-#include "model/tensor.h"
 
 /* How an operator is replaced. inputs: slots that must come from a DequantizeLinear, 0: all. */
 struct replacement {
@@ -70,15 +71,12 @@ static bool inputs_quantized(const struct oc_fuse *f, uint32_t node, const struc
 static bool clips_at_zero(const struct oc_fuse *f, uint32_t quantize)
 {
     uint32_t zero = oc_fuse_input(f, quantize, 2);
-    struct oc_elem e;
-    int64_t v;
+    double v;
     if (zero == OC_NONE)
         return true;
     unsigned bits = oc_dtype_info(f->a->type[zero].dtype)->bits;
     bool is_signed = f->a->type[zero].dtype == OC_DT_INT8 || f->a->type[zero].dtype == OC_DT_INT16;
-    const struct oc_tensor *t = f->m->value[zero].constant;
-    return t && oc_tensor_elems(f->m, t, 1, &e, NULL) && oc_elem_known_int(&e, &v) &&
-           v == (is_signed ? -(INT64_C(1) << (bits - 1)) : 0);
+    return oc_fuse_number(f, zero, &v) && v == (is_signed ? -ldexp(1, (int)bits - 1) : 0);
 }
 
 /* The QuantizeLinear after the node, if it is the only reader. A Relu or Clip between them is left to the
@@ -271,7 +269,7 @@ static void dynamic_product(struct oc_fuse *f, uint32_t product)
     uint32_t p = bias == OC_NONE ? OC_NONE : oc_fuse_input(f, bias, 0),
              q = bias == OC_NONE ? OC_NONE : oc_fuse_input(f, bias, 1);
     const struct oc_shape *s = bias == OC_NONE ? NULL : oc_fuse_shape(f, oc_fuse_const(f, p) ? p : q);
-    if (s && oc_fuse_const(f, p) != oc_fuse_const(f, q) && s->rank == 1)
+    if (s && oc_fuse_const(f, p) != oc_fuse_const(f, q) && s->rank == 1 && s->dim[0].v > 1)
         oc_fuse_merge(f, into, f->owner[bias], f->m->node[bias].out[0], "dynamic quantization", NULL);
     if (alone)
         oc_fuse_merge(f, into, f->owner[quantize], f->group[into].out, "dynamic quantization",

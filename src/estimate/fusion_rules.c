@@ -123,7 +123,7 @@ static void layer_norm(struct oc_fuse *f, uint32_t sqrt_node)
         fusion_rules_take_all(f, &x, end, "layer norm", "LayerNormalization");
 }
 
-/* x / sqrt(mean(x^2) + e) * scale, from the Sqrt */
+/* x / sqrt(mean(x^2) + e) * scale, from the Sqrt; or x * (1 / sqrt(..)) */
 static void rms_norm(struct oc_fuse *f, uint32_t sqrt_node)
 {
     struct found x = {.f = f, .node = {sqrt_node}, .n = 1};
@@ -131,9 +131,15 @@ static void rms_norm(struct oc_fuse *f, uint32_t sqrt_node)
     uint32_t mean = sum == OC_NONE ? OC_NONE : match_producer(&x, variable(f, sum), " ReduceMean ");
     uint32_t square = mean == OC_NONE ? OC_NONE : match_producer(&x, oc_fuse_input(f, mean, 0), " Pow ");
     uint32_t quotient = square == OC_NONE ? OC_NONE : match_user(&x, sqrt_node, " Div ");
+    uint32_t in = quotient == OC_NONE ? OC_NONE : oc_fuse_input(f, quotient, 0);
+    if (in != OC_NONE && oc_fuse_const(f, in)) {
+        uint32_t inverse = f->m->node[quotient].out[0];
+        quotient = match_user(&x, quotient, " Mul ");
+        in = quotient == OC_NONE ? OC_NONE : partner(f, quotient, inverse);
+    }
     uint32_t product = match_user(&x, quotient, " Mul ");
-    if (product != OC_NONE && oc_fuse_input(f, quotient, 0) == oc_fuse_input(f, square, 0) &&
-        variable(f, product) != OC_NONE && over_last_axis(f, mean) && scale_rank(f, product) == 1)
+    if (product != OC_NONE && in == oc_fuse_input(f, square, 0) && variable(f, product) != OC_NONE &&
+        over_last_axis(f, mean) && scale_rank(f, product) == 1)
         fusion_rules_take_all(f, &x, product, "rms norm", "SimplifiedLayerNormalization");
 }
 
@@ -433,13 +439,16 @@ static bool clips_below(const struct link *l)
     return in_first_slot(l) && (least == OC_NONE || oc_fuse_const(l->f, least));
 }
 
-/* Zeros around the last two dimensions, of the value that the window does not reach. */
+/* Zeros around the last two dimensions. */
 static bool pads_window(const struct link *l)
 {
     const struct oc_node *n = &l->f->m->node[l->g->core];
     const struct oc_attr *mode = oc_node_attr(n, "mode");
+    double zero;
     return (!mode || (mode->type == OC_ATTR_STRING && !strcmp(mode->s.s, "constant"))) &&
-           oc_fuse_const(l->f, oc_fuse_input(l->f, l->g->core, 1)) && n->n_in < 3;
+           oc_fuse_const(l->f, oc_fuse_input(l->f, l->g->core, 1)) &&
+           (n->n_in < 3 ||
+            (n->n_in == 3 && oc_fuse_number(l->f, oc_fuse_input(l->f, l->g->core, 2), &zero) && zero == 0));
 }
 
 /* x * Sigmoid(c x) with a number c */
@@ -468,17 +477,48 @@ static bool bias_of_skip(const struct link *l)
     return any_bias(&add) && !l->g->rule;
 }
 
-static bool swaps_last_two(const struct link *l)
+/* Of the chain of Transposes that is the producer. */
+static bool permutation_of(const struct link *l, int64_t *perm, unsigned *n)
 {
-    const struct oc_attr *p = oc_node_attr(&l->f->m->node[l->g->core], "perm");
-    if (!p && fusion_rules_is_float(l))
-        return rank_of(l->f, l->g->out) == 2;
-    if (!p || p->type != OC_ATTR_INTS || p->n < 2 || !fusion_rules_is_float(l))
-        return false;
-    for (uint32_t i = 0; i + 2 < p->n; i++)
-        if (p->ints[i] != i)
+    *n = 0;
+    for (uint32_t i = 0; i < l->g->n_node; i++)
+        if (!oc_fuse_permute(l->f, l->g->node[i], perm, n))
             return false;
-    return p->ints[p->n - 2] == p->n - 1 && p->ints[p->n - 1] == p->n - 2;
+    return true;
+}
+
+/* ONNX Runtime does not look at Transposes without the attribute. */
+static bool merges_transposes(const struct link *l)
+{
+    int64_t perm[OC_FUSE_RANK];
+    unsigned n;
+    return oc_node_attr(&l->f->m->node[l->g->core], "perm") &&
+           oc_node_attr(&l->f->m->node[l->next], "perm") && permutation_of(l, perm, &n) &&
+           oc_fuse_permute(l->f, l->next, perm, &n);
+}
+
+/* 1 / x, to be multiplied with y: y / x */
+static bool inverts(const struct link *l)
+{
+    double v;
+    return !l->g->rule && oc_fuse_number(l->f, oc_fuse_input(l->f, l->g->core, 0), &v) && v == 1 &&
+           l->other != OC_NONE;
+}
+
+/* Swaps the last two dimensions, moves the first one to the end or before the last one. */
+static bool transposes_matrix(const struct link *l)
+{
+    int64_t p[OC_FUSE_RANK];
+    unsigned n;
+    if (!fusion_rules_is_float(l) || !permutation_of(l, p, &n) || n < 2)
+        return false;
+    int64_t last = n - 1, batch = p[0] == 0 || n == 2 ? 0 : 1;
+    for (unsigned i = 0; i + 2 < n; i++)
+        if (p[i] != i + batch)
+            return false;
+    if (!batch)
+        return p[last - 1] == last && p[last] == last - 1;
+    return (p[last - 1] == 0 && p[last] == last) || (p[last - 1] == last && p[last] == 0);
 }
 
 static bool factor_before(const struct link *l)
@@ -544,6 +584,8 @@ static const struct {
     {0, BASIC, "pad+window", " Pad ", " MaxPool ", pads_window, "MaxPool", CORE},
     {0, BASIC, "pad+window", " Pad ", " AveragePool ", pads_window, "AveragePool", CORE},
     {0, BASIC, "relu+clip", " Relu ", " Clip ", clips_below, "Clip", CORE},
+    {0, BASIC, "transposes", " Transpose ", " Transpose ", merges_transposes, NULL, 0},
+    {0, BASIC, "quotient", " Div ", " Mul ", inverts, NULL, 0},
     {0, BASIC, "reshapes", " Reshape ", " Reshape Unsqueeze ", constant_shape, NULL, 0},
     {0, BASIC, "matmul+bias", " MatMul ", " Add ", rows_bias, "Gemm", ACTIVATES | VIEWS},
     {0, BASIC, "matmul+bn", " MatMul ", " BatchNormalization ", foldable_matrix, "Gemm", 0},
@@ -562,7 +604,8 @@ static const struct {
      "FusedGemm", ACTIVATES},
     {1, ORT, "matmul*scale", " MatMul FusedMatMul ", " Mul Div ", scaled_product, "FusedMatMul", 0},
     {1, ORT, "scale*matmul", " Mul Div ", " MatMul FusedMatMul ", factor_before, "FusedMatMul", CORE},
-    {1, ORT, "transpose+matmul", " Transpose ", " MatMul FusedMatMul ", swaps_last_two, "FusedMatMul", CORE},
+    {1, ORT, "transpose+matmul", " Transpose ", " MatMul FusedMatMul ", transposes_matrix, "FusedMatMul",
+     CORE},
     {1, GEN, "conv+residual", " Conv ", " Add ", fusion_rules_residual, NULL, SUMS},
     {1, GEN, "gemm+residual", " MatMul Gemm ", " Add ", fusion_rules_residual, NULL, SUMS},
     {1, GEN, "conv+act", " Conv ConvTranspose ", ACTIVATIONS " HardSwish Elu ", accepts_activation, NULL,

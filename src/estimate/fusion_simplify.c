@@ -57,6 +57,7 @@ static void make_twins(struct oc_fuse *f, uint32_t first, uint32_t second)
         f->next_twin[v] = w;
     }
     f->dead[second] = true;
+    f->same_node[second] = first;
 }
 
 static void merge_equal(struct oc_fuse *f)
@@ -87,6 +88,27 @@ static uint32_t made_by(const struct oc_fuse *f, uint32_t value, const char *typ
     return node != OC_NONE && oc_fuse_is(f, node, types) ? node : OC_NONE;
 }
 
+/* The tensor from which the value has its size of dimension `axis`, by operators that keep it. */
+static uint32_t size_root(const struct oc_fuse *f, uint32_t value, unsigned axis)
+{
+    for (unsigned steps = 0; steps < 64; steps++) {
+        uint32_t node =
+            made_by(f, value, " MatMul Add Mul Sub Div LayerNormalization Softmax Relu Gelu Erf ");
+        const struct oc_shape *y = oc_fuse_shape(f, value);
+        if (node == OC_NONE || !y)
+            return value;
+        uint32_t a = oc_fuse_input(f, node, 0), b = oc_fuse_input(f, node, 1);
+        uint32_t from = oc_fuse_const(f, a) ? b : a, other = from == a ? b : a;
+        const struct oc_shape *x = oc_fuse_shape(f, from);
+        bool product = oc_fuse_is(f, node, " MatMul ");
+        if ((other != OC_NONE && !oc_fuse_const(f, other)) || !x || x->rank != y->rank ||
+            (product && (from != a || axis + 1u >= y->rank)))
+            return value;
+        value = from;
+    }
+    return value;
+}
+
 /* Whether the value is the size of dimension `axis` of a tensor with the same size there as `data`. */
 static bool is_size_of(const struct oc_fuse *f, uint32_t value, uint32_t data, unsigned axis)
 {
@@ -97,11 +119,10 @@ static bool is_size_of(const struct oc_fuse *f, uint32_t value, uint32_t data, u
         return false;
     uint32_t index = oc_fuse_input(f, gather, 1), of = oc_fuse_input(f, shape, 0);
     const struct oc_data *d = index == OC_NONE ? NULL : f->a->data[index];
-    const struct oc_shape *s = oc_fuse_shape(f, of), *t = oc_fuse_shape(f, data);
     int64_t i;
     if (!d || d->n != 1 || !oc_elem_known_int(&d->e[0], &i) || i != (int64_t)axis)
         return false;
-    return of == data || (s && t && s->rank > axis && t->rank > axis && s->dim[axis].v == t->dim[axis].v);
+    return of == data || size_root(f, of, axis) == size_root(f, data, axis);
 }
 
 static bool is_foldable_shape(const struct oc_fuse *f, uint32_t concat, uint32_t data)
@@ -128,7 +149,8 @@ static void fold_shapes(struct oc_fuse *f)
         uint32_t concat = n->n_in == 2 && oc_fuse_is(f, i, " Reshape ") && oc_fuse_launched(f, i)
                               ? made_by(f, oc_fuse_input(f, i, 1), " Concat ")
                               : OC_NONE;
-        if (concat != OC_NONE && !f->dead[i] && is_foldable_shape(f, concat, oc_fuse_input(f, i, 0)))
+        if (concat != OC_NONE && !f->dead[i] && oc_fuse_users(f, oc_fuse_input(f, i, 1)) == 1 &&
+            is_foldable_shape(f, concat, oc_fuse_input(f, i, 0)))
             f->constant_shape[i] = true;
     }
 }

@@ -59,7 +59,7 @@ def recordings(folder, pattern):
     listed = {}
     if os.path.exists(table):
         with open(table, newline="", encoding="utf-8") as f:
-            listed = {r["id"]: r["model"] for r in csv.DictReader(f, delimiter="\t")}
+            listed = {r["name"]: r["model"] for r in csv.DictReader(f, delimiter="\t")}
     for profile in sorted(glob.glob(os.path.join(glob.escape(folder), "*.profile.json"))):
         stem = profile[:-len(".profile.json")]
         name, level = level_of(os.path.basename(stem))

@@ -288,7 +288,7 @@ static void quantized_operators_are_integer_kernels(void **state)
     oc_b_init(b, "w", "int8[64,64,3,3]");
     oc_b_init(b, "u", "int8[4,10]");
     oc_b_init(b, "scale", "float[]{0.1}");
-    oc_b_init(b, "zero", "int8[]{-128}");
+    oc_b_node(b, "Constant", NULL, "", "zero", "value=int8[]{-128}");
     quantize(b, "QuantizeLinear", "q1", "x", "a");
     quantize(b, "DequantizeLinear", "d1", "a", "b");
     quantize(b, "DequantizeLinear", "dw", "w", "wf");
