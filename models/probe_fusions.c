@@ -385,6 +385,21 @@ static const struct consumer patterns[] = {
     {"transpose_batch_both",
      "x = float[4,16,2]; y = float[4,2,16]; t: Transpose x / perm=2,0,1; u: Transpose "
      "y / perm=1,2,0; MatMul t u"},
+    {"transpose_batch_reshape",
+     "x = float[N,4,32]; y = float[1,16,8]; s: Shape x; a: Gather s int64[]{0}; b: Mul a int64[]{2}; c: "
+     "Unsqueeze b int64[1]{0}; g: Gather s int64[]{1}; h: Unsqueeze g int64[1]{0}; d: Concat h c "
+     "int64[1]{16} / axis=0; e: Reshape x d; Transpose e / perm=1,0,2; MatMul . y"},
+    {"transpose_batch_reshape_11", "opset 11; x = float[N,4,32]; y = float[1,16,8]; s: Shape x; a: Gather s "
+                                   "int64[]{0}; b: Mul a int64[]{2}; "
+                                   "c: Unsqueeze b / axes=[0]; g: Gather s int64[]{1}; h: Unsqueeze g / "
+                                   "axes=[0]; d: Concat h c int64[1]{16} / axis=0; "
+                                   "e: Reshape x d; Transpose e / perm=1,0,2; MatMul . y"},
+    {"transpose_batch_reshape_known", "x = float[N,4,32]; y = float[1,16,8]; Reshape x int64[3]{4,-1,16}; "
+                                      "Transpose . / perm=1,0,2; MatMul . y"},
+    {"transpose_batch_batch", "x = float[4,N,16]; y = float[N,16,8]; Transpose x / perm=1,0,2; MatMul . y"},
+    {"transpose_batch_second", "x = float[2,4,16]; y = float[16,2,8]; Transpose y / perm=1,0,2; MatMul x ."},
+    {"transpose_batch_4", "x = float[4,2,3,16]; y = float[2,3,16,8]; Transpose x / perm=1,2,0,3; MatMul . y"},
+    {"transpose_batch_matrix", "x = float[4,2,16]; Transpose x / perm=1,0,2; MatMul . float[16,8]{*0.1}"},
     {"transpose_twice", "x = float[2,4,8,16]; Transpose . / perm=0,2,1,3; Transpose . / perm=0,1,3,2"},
     {"transpose_twice_matmul", "x = float[2,8,4,16]; y = float[2,4,8,16]; Transpose x / perm=0,2,1,3; "
                                "Transpose . / perm=0,1,3,2; MatMul y ."},

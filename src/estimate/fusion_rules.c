@@ -505,6 +505,15 @@ static bool inverts(const struct link *l)
            l->other != OC_NONE;
 }
 
+/* When the model is loaded: before operator set 13, sizes are not followed through operators. */
+static bool rank_is_known(const struct link *l)
+{
+    const struct oc_fuse *f = l->f;
+    uint32_t reshape = fusion_rules_producer(f, oc_fuse_input(f, l->g->core, 0), " Reshape ");
+    return f->static_shapes || reshape == OC_NONE || f->m->node[reshape].opset >= 13 ||
+           f->constant_shape[reshape] || oc_fuse_const(f, oc_fuse_input(f, reshape, 1));
+}
+
 /* Swaps the last two dimensions, moves the first one to the end or before the last one. */
 static bool transposes_matrix(const struct link *l)
 {
@@ -518,7 +527,8 @@ static bool transposes_matrix(const struct link *l)
             return false;
     if (!batch)
         return p[last - 1] == last && p[last] == last - 1;
-    return (p[last - 1] == 0 && p[last] == last) || (p[last - 1] == last && p[last] == 0);
+    return ((p[last - 1] == 0 && p[last] == last) || (p[last - 1] == last && p[last] == 0)) &&
+           rank_is_known(l) && rank_of(l->f, l->other) == n;
 }
 
 static bool factor_before(const struct link *l)
