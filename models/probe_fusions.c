@@ -451,6 +451,28 @@ static const struct consumer patterns[] = {
     {"transpose_conv_relu_transpose",
      "x = float[1,8,8,16]; Transpose . / perm=0,3,1,2; Conv . " WIDE
      " / pads=1,1,1,1; Relu .; Transpose . / perm=0,2,3,1; ReduceMean . / axes=[3]"},
+    {"transpose_conv", "x = float[1,8,8,16]; Transpose . / perm=0,3,1,2; Conv . " WIDE "; Relu ."},
+    {"transpose_conv_3",
+     "x = float[1,8,8,3]; Transpose . / perm=0,3,1,2; Conv . float[16,3,3,3]{*0.1}; Relu ."},
+    {"transpose_conv_two",
+     "x = float[1,8,8,16]; Transpose . / perm=0,3,1,2; t = .; Conv t " WIDE " / pads=1,1,1,1; Add . t"},
+    {"transpose_relu_chain", IMAGE
+     "Transpose . / perm=0,2,3,1; Relu .; Mul . float[]{0.5}; Sigmoid .; Transpose . / perm=0,3,1,2; Abs ."},
+    {"transpose_sum", IMAGE "y = float[1,16,8,8]; t: Transpose x / perm=0,2,3,1; u: Transpose y / "
+                            "perm=0,2,3,1; Add t u; Transpose . / perm=0,3,1,2; Abs ."},
+    {"transpose_concat", IMAGE "y = float[1,16,8,8]; t: Transpose x / perm=0,2,3,1; u: Transpose y / "
+                               "perm=0,2,3,1; Concat t u / axis=3; Transpose . / perm=0,3,1,2; Abs ."},
+    {"transpose_relu", IMAGE "Transpose . / perm=0,2,3,1; Relu ."},
+    {"transpose_relu_transpose_other",
+     IMAGE "Transpose . / perm=0,2,3,1; Relu .; Transpose . / perm=0,2,1,3; Abs ."},
+    {"transpose_softmax_transpose",
+     IMAGE "Transpose . / perm=0,2,3,1; Softmax . / axis=3; Transpose . / perm=0,3,1,2; Abs ."},
+    {"transpose_pad_transpose",
+     IMAGE "Transpose . / perm=0,2,3,1; Pad . int64[8]{0,1,1,0,0,1,1,0}; Transpose . / perm=0,3,1,2; Abs ."},
+    {"transpose_mean", IMAGE
+     "Transpose . / perm=0,2,3,1; ReduceMean . / axes=[1,2] keepdims=1; Transpose . / perm=0,3,1,2; Abs ."},
+    {"transpose_two_relus", IMAGE "Transpose . / perm=0,2,3,1; t = .; a: Relu t; b: Sigmoid t; Mul a b; "
+                                  "Transpose . / perm=0,3,1,2; Abs ."},
     {"transpose_reduce", IMAGE "Transpose . / perm=0,2,3,1; ReduceMean . / axes=[1,2]"},
     {"transpose_ones", "x = float[1,1,4,16]; Transpose . / perm=1,0,2,3; Relu ."},
     {"unsqueeze_chain", WORDS "Unsqueeze . int64[1]{0}; Unsqueeze . int64[1]{0}; Relu ."},
@@ -650,6 +672,14 @@ static const struct consumer patterns[] = {
      WORDS DYNAMIC "f: Mul s float[]{0.1}; m: MatMulInteger q int8[16,8]{*3} z int8[]{0}; Cast "
                    "m / to=1; c = .; u: Mul c f; k: MatMulInteger q int8[16,8]{*4} z int8[]{0}; Cast k / "
                    "to=1; e = .; Mul e f; Add u ."},
+    {"dynamic_matmul_shared", WORDS DYNAMIC
+     "f: Mul s float[]{0.1}; m: MatMulInteger q int8[16,8]{*3} z int8[]{0}; Cast m / to=1; c = .; "
+     "u: Mul c f; g: Mul s float[]{0.2}; k: MatMulInteger q int8[16,8]{*4} z int8[]{0}; Cast k / "
+     "to=1; e = .; Mul e g; Add u ."},
+    {"dynamic_matmul_shared_bias", WORDS DYNAMIC
+     "f: Mul s float[]{0.1}; m: MatMulInteger q int8[16,8]{*3} z int8[]{0}; Cast m / to=1; c = .; "
+     "Mul c f; u: Add . float[8]{*0.5}; g: Mul s float[]{0.2}; k: MatMulInteger q int8[16,8]{*4} z "
+     "int8[]{0}; Cast k / to=1; e = .; Mul e g; Add . float[8]{*0.5}; Add u ."},
     {"dynamic_matmul_relu",
      WORDS DYNAMIC "m: MatMulInteger q int8[16,8]{*3} z int8[]{0}; Cast m / to=1; c = .; f: Mul "
                    "s float[]{0.1}; Mul c f; Relu ."},

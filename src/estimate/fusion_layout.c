@@ -99,6 +99,27 @@ static void slide_window(struct layout *l, uint32_t node, uint32_t from, uint32_
     }
 }
 
+/* ---- Transposes ------------------------------------------------------------------------------------- */
+
+static const int64_t to_channels_last[] = {0, 2, 3, 1}, to_channels_first[] = {0, 3, 1, 2};
+
+static bool permutes(const struct oc_fuse *f, uint32_t node, const int64_t order[4])
+{
+    const struct oc_attr *p = oc_node_attr(&f->m->node[node], "perm");
+    return p && p->type == OC_ATTR_INTS && p->n == 4 && !memcmp(p->ints, order, 4 * sizeof(*order));
+}
+
+/* The layout change of an input with channels last includes the Transpose before it. */
+static void take_transpose(struct layout *l, uint32_t at, uint32_t input)
+{
+    struct oc_fuse *f = l->f;
+    uint32_t node = f->m->value[input].producer, owner = node == OC_NONE ? OC_NONE : f->owner[node];
+    if (owner != OC_NONE && f->group[owner].n_node == 1 &&
+        oc_fuse_group_is(&f->group[owner], " Transpose ") && permutes(f, node, to_channels_first) &&
+        oc_fuse_users(f, input) == 1)
+        oc_fuse_merge(f, at, owner, f->group[at].out, f->group[at].rule, NULL);
+}
+
 /* ---- operators in the blocked layout ---------------------------------------------------------------- */
 
 static bool can_block_conv(const struct oc_fuse *f, const struct oc_fuse_group *g)
@@ -130,9 +151,10 @@ static uint32_t fusion_layout_group_of(const struct oc_fuse *f, uint32_t value)
     return node == OC_NONE ? OC_NONE : f->owner[node];
 }
 
-static void fusion_layout_conv(struct layout *l, struct oc_fuse_group *g)
+static void fusion_layout_conv(struct layout *l, uint32_t at)
 {
     struct oc_fuse *f = l->f;
+    struct oc_fuse_group *g = &f->group[at];
     uint32_t x = oc_fuse_input(f, g->core, 0);
     const struct oc_attr *groups = oc_node_attr(&f->m->node[g->core], "group");
     g->blocked = true;
@@ -143,6 +165,8 @@ static void fusion_layout_conv(struct layout *l, struct oc_fuse_group *g)
     }
     if (f->blocked[x])
         slide_window(l, g->core, x, g->out);
+    else
+        take_transpose(l, at, x);
     need_blocked(l, x);
 }
 
@@ -238,12 +262,15 @@ static bool can_block_pool(const struct oc_fuse *f, const struct oc_fuse_group *
             !oc_fuse_group_is(g, " GlobalAveragePool GlobalMaxPool "));
 }
 
-static void fusion_layout_pool(struct layout *l, struct oc_fuse_group *g, uint32_t x)
+static void fusion_layout_pool(struct layout *l, uint32_t at, uint32_t x)
 {
+    struct oc_fuse_group *g = &l->f->group[at];
     g->blocked = true;
     set_blocked(l, g->out, OC_NONE);
     if (l->f->blocked[x])
         slide_window(l, g->core, x, g->out);
+    else
+        take_transpose(l, at, x);
     need_blocked(l, x);
 }
 
@@ -347,13 +374,6 @@ static void fusion_layout_norm(struct layout *l, uint32_t at)
     set_blocked(l, g->out, f->blocked[a] ? a : oc_fuse_input(f, g->core, 1));
 }
 
-static bool to_channels_last(const struct oc_fuse *f, uint32_t node)
-{
-    static const int64_t order[] = {0, 2, 3, 1};
-    const struct oc_attr *p = oc_node_attr(&f->m->node[node], "perm");
-    return p && p->type == OC_ATTR_INTS && p->n == 4 && !memcmp(p->ints, order, sizeof(order));
-}
-
 /* The layout change back writes channels last: it is the Transpose. */
 static void fusion_layout_transpose(struct layout *l, uint32_t at)
 {
@@ -370,10 +390,10 @@ static void visit(struct layout *l, uint32_t at)
     uint32_t x = oc_fuse_input(f, g->core, 0);
     bool from_blocked = x != OC_NONE && f->blocked[x];
     if (oc_fuse_group_is(g, " Conv FusedConv ") && can_block_conv(f, g)) {
-        fusion_layout_conv(l, g);
+        fusion_layout_conv(l, at);
     } else if (oc_fuse_group_is(g, " MaxPool AveragePool GlobalAveragePool GlobalMaxPool ") &&
                can_block_pool(f, g)) {
-        fusion_layout_pool(l, g, x);
+        fusion_layout_pool(l, at, x);
     } else if (oc_fuse_group_is(g, " Add Mul Sum ") && all_blocked(f, g->core) && sizes_match(l, g->core)) {
         set_blocked(l, g->out, x);
         if (oc_fuse_group_is(g, " Add Sum "))
@@ -390,7 +410,7 @@ static void visit(struct layout *l, uint32_t at)
     } else if (oc_fuse_group_is(g, " Resize Upsample ") && can_block_resize(f, g)) {
         g->blocked = true;
         set_blocked(l, g->out, OC_NONE);
-    } else if (oc_fuse_group_is(g, " Transpose ") && from_blocked && to_channels_last(f, g->core)) {
+    } else if (oc_fuse_group_is(g, " Transpose ") && from_blocked && permutes(f, g->core, to_channels_last)) {
         fusion_layout_transpose(l, at);
     } else {
         fusion_layout_leave(l, at);

@@ -297,33 +297,6 @@ bool oc_fuse_permute(const struct oc_fuse *f, uint32_t node, int64_t *perm, unsi
     return true;
 }
 
-/* Two Transposes, the second of which undoes the first. */
-static bool undoes(const struct oc_fuse *f, uint32_t first, uint32_t second)
-{
-    int64_t perm[OC_FUSE_RANK];
-    unsigned n = 0, same = 0;
-    if (!oc_fuse_is(f, first, " Transpose ") || !oc_fuse_is(f, second, " Transpose ") ||
-        !oc_node_attr(&f->m->node[first], "perm") || !oc_node_attr(&f->m->node[second], "perm") ||
-        !oc_fuse_permute(f, first, perm, &n) || !oc_fuse_permute(f, second, perm, &n))
-        return false;
-    for (unsigned i = 0; i < n; i++)
-        same += perm[i] == (int64_t)i;
-    return same == n;
-}
-
-static bool is_transposed_back(const struct oc_fuse *f, uint32_t node)
-{
-    const struct oc_graph_index *x = &f->maker.x;
-    uint32_t out = f->m->node[node].out[0], before = f->m->value[f->m->node[node].in[0]].producer;
-    if (f->m->value[out].graph_output)
-        return false;
-    uint32_t next = x->use_first[out + 1] - x->use_first[out] == 1 ? x->use[x->use_first[out]] : OC_NONE;
-    if (before != OC_NONE && f->dropped[before])
-        return undoes(f, before, node);
-    return next != OC_NONE && f->m->node[next].n_out == 1 &&
-           !f->m->value[f->m->node[next].out[0]].graph_output && undoes(f, node, next);
-}
-
 static bool second_is_read(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node *n = &f->m->node[node];
@@ -342,8 +315,7 @@ static bool ort_removes(const struct oc_fuse *f, uint32_t node)
     if (f->m->value[n->out[0]].graph_output)
         return identity && f->m->value[root].producer != OC_NONE && f->m->value[from].producer != OC_NONE &&
                !f->m->value[from].graph_output && x->use_first[from + 1] - x->use_first[from] == 1;
-    return identity || is_transposed_back(f, node) ||
-           (oc_fuse_is(f, node, " Dropout ") && !second_is_read(f, node)) ||
+    return identity || (oc_fuse_is(f, node, " Dropout ") && !second_is_read(f, node)) ||
            (same_type(f, from, n->out[0]) &&
             (oc_fuse_is(f, node, " Cast ") || (oc_fuse_is(f, node, " Slice ") && is_whole_slice(f, node))));
 }

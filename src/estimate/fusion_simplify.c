@@ -155,6 +155,121 @@ static void fold_shapes(struct oc_fuse *f)
     }
 }
 
+/* ---- Transposes that cancel ------------------------------------------------------------------------- */
+
+/* Two Transposes, the second of which undoes the first. */
+static bool undoes(const struct oc_fuse *f, uint32_t first, uint32_t second)
+{
+    int64_t perm[OC_FUSE_RANK];
+    unsigned n = 0, same = 0;
+    if (!oc_fuse_is(f, first, " Transpose ") || !oc_fuse_is(f, second, " Transpose ") ||
+        !oc_node_attr(&f->m->node[first], "perm") || !oc_node_attr(&f->m->node[second], "perm") ||
+        !oc_fuse_permute(f, first, perm, &n) || !oc_fuse_permute(f, second, perm, &n))
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        same += perm[i] == (int64_t)i;
+    return same == n;
+}
+
+/* Nodes that compute the same in any order of dimensions, between Transposes. */
+struct regions {
+    struct oc_fuse *f;
+    uint32_t *of;     /* by value: a Transpose at which its region begins, OC_NONE */
+    uint32_t *parent; /* by node: union-find of these Transposes; OC_NONE: none */
+    bool *open;       /* by node: leaves the region otherwise than by the inverse Transpose */
+};
+
+static uint32_t root_of(const struct regions *r, uint32_t node)
+{
+    while (r->parent[node] != node)
+        node = r->parent[node] = r->parent[r->parent[node]];
+    return node;
+}
+
+static void join_regions(struct regions *r, uint32_t a, uint32_t b)
+{
+    const struct oc_attr *p = oc_node_attr(&r->f->m->node[a], "perm"),
+                         *q = oc_node_attr(&r->f->m->node[b], "perm");
+    bool differ = p->n != q->n || memcmp(p->ints, q->ints, p->n * sizeof(*p->ints)) != 0;
+    a = root_of(r, a);
+    b = root_of(r, b);
+    r->open[a] |= r->open[b] || differ;
+    r->parent[b] = a;
+}
+
+static bool any_order(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_attr *keep = oc_node_attr(&f->m->node[node], "keepdims");
+    if (oc_fuse_is(f, node, " ReduceMean ReduceMax ReduceSum ReduceMin "))
+        return !keep || keep->i;
+    return oc_fuse_is(f, node,
+                      " Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid HardSwish Elu Abs Exp Sqrt Neg Erf "
+                      "Softplus Cast Add Mul Sub Div Pow Max Min Sum Concat Softmax Pad QuantizeLinear "
+                      "DequantizeLinear ");
+}
+
+/* The region of the inputs that are not constant, which is marked as open unless the node stays in it. */
+static uint32_t region_of_inputs(struct regions *r, uint32_t node)
+{
+    const struct oc_node *n = &r->f->m->node[node];
+    uint32_t region = OC_NONE;
+    bool stays = any_order(r->f, node);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = n->in[i], at = v == OC_NONE ? OC_NONE : r->of[v];
+        stays &=
+            v == OC_NONE || oc_fuse_const(r->f, v) || (at != OC_NONE && r->f->m->value[v].graph == n->graph);
+        if (at != OC_NONE && region != OC_NONE)
+            join_regions(r, region, at);
+        region = at == OC_NONE ? region : at;
+    }
+    if (region != OC_NONE && !stays)
+        r->open[root_of(r, region)] = true;
+    return stays ? region : OC_NONE;
+}
+
+static void follow_region(struct regions *r, uint32_t node)
+{
+    const struct oc_fuse *f = r->f;
+    const struct oc_node *n = &f->m->node[node];
+    bool transpose = oc_fuse_is(f, node, " Transpose ") && n->n_in == 1;
+    uint32_t from = transpose ? r->of[n->in[0]] : OC_NONE;
+    if (from != OC_NONE && undoes(f, from, node))
+        return;
+    uint32_t region = region_of_inputs(r, node);
+    int64_t perm[OC_FUSE_RANK];
+    unsigned rank = 0;
+    if (transpose && oc_node_attr(n, "perm") && oc_fuse_permute(f, node, perm, &rank))
+        region = r->parent[node] = node;
+    for (uint32_t i = 0; i < n->n_out && region != OC_NONE; i++) {
+        if (n->out[i] == OC_NONE)
+            continue;
+        r->of[n->out[i]] = region;
+        r->open[root_of(r, region)] |= f->m->value[n->out[i]].graph_output;
+    }
+}
+
+static void cancel_transposes(struct oc_fuse *f)
+{
+    size_t nodes = (size_t)f->m->n_node + 1, values = (size_t)f->m->n_value + 1;
+    struct regions r = {f, OC_NEW_ARRAY(f->arena, values, uint32_t), OC_NEW_ARRAY(f->arena, nodes, uint32_t),
+                        OC_NEW_ARRAY(f->arena, nodes, bool)};
+    memset(r.of, 0xff, values * sizeof(*r.of));
+    memset(r.parent, 0xff, nodes * sizeof(*r.parent));
+    for (uint32_t g = 0; g < f->m->n_graph; g++)
+        for (uint32_t k = 0; k < f->m->graph[g].n_node; k++)
+            follow_region(&r, f->m->graph[g].node[k]);
+    for (uint32_t i = 0; i < f->m->n_node; i++) {
+        if (!oc_fuse_is(f, i, " Transpose ") || f->m->node[i].n_in != 1)
+            continue;
+        uint32_t from = r.of[f->m->node[i].in[0]];
+        if (from != OC_NONE && !r.open[root_of(&r, from)] && undoes(f, from, i) &&
+            !f->m->value[f->m->node[i].out[0]].graph_output)
+            f->dropped[i] = true;
+        if (r.parent[i] != OC_NONE && !r.open[root_of(&r, i)])
+            f->dropped[i] = true;
+    }
+}
+
 /* ---- dead nodes ------------------------------------------------------------------------------------- */
 
 static bool is_read(const struct oc_fuse *f, uint32_t node)
@@ -168,6 +283,8 @@ static bool is_read(const struct oc_fuse *f, uint32_t node)
 
 void oc_fuse_simplify(struct oc_fuse *f)
 {
+    if (f->rules != OC_FUSE_GENERIC)
+        cancel_transposes(f);
     merge_equal(f);
     fold_shapes(f);
     for (uint32_t g = 0; g < f->m->n_graph; g++)
