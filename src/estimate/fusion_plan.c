@@ -509,10 +509,10 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
         oc_fuse_patterns(&f);
         oc_fuse_chains(&f);
     }
-    if (all)
+    if (all) {
         oc_fuse_layout(&f, &inserted);
-    if (all || rules == OC_FUSE_ORT_EXTENDED)
         oc_fuse_qdq_layout(&f, &inserted);
+    }
     for (uint32_t i = 0; i < f.n_group; i++)
         kernels += oc_fuse_function_size(&f, &f.group[i]);
     *out =

@@ -191,23 +191,21 @@ static uint32_t group_of(const struct oc_fuse *f, uint32_t value)
     return node == OC_NONE ? OC_NONE : f->owner[node];
 }
 
-/* The integer tensor that slot `slot` of the kernel reads. */
-static uint32_t integers(const struct oc_fuse *f, uint32_t core, uint32_t slot)
+/* The tensor that slot `slot` of the kernel reads: the integers, if it has taken their DequantizeLinear. */
+static uint32_t operand(const struct oc_fuse *f, uint32_t core, uint32_t slot)
 {
-    uint32_t dq = dequantizer(f, oc_fuse_input(f, core, slot));
-    return dq == OC_NONE ? OC_NONE : oc_fuse_input(f, dq, 0);
+    uint32_t v = oc_fuse_input(f, core, slot), dq = dequantizer(f, v);
+    return dq == OC_NONE ? v : oc_fuse_input(f, dq, 0);
 }
 
 static bool keeps_layout(const struct oc_fuse *f, const struct oc_fuse_group *g, const bool *last)
 {
-    if (g->gone || !g->integers)
+    if (g->gone || !g->n_node || !oc_fuse_group_is(g, NHWC KEEP_NHWC))
         return false;
     if (oc_fuse_group_is(g, NHWC))
         return true;
-    if (!oc_fuse_group_is(g, KEEP_NHWC))
-        return false;
     for (uint32_t i = 0; i < f->m->node[g->core].n_in; i++) {
-        uint32_t from = group_of(f, integers(f, g->core, i));
+        uint32_t from = group_of(f, operand(f, g->core, i));
         if (from != OC_NONE && last[from])
             return true;
     }
@@ -221,12 +219,13 @@ void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out)
     for (uint32_t i = 0; i < f->n_group; i++)
         last[i] = keeps_layout(f, &f->group[i], last);
     for (uint32_t i = 0; i < f->n_group; i++) {
-        const struct oc_fuse_group *g = &f->group[i];
+        struct oc_fuse_group *g = &f->group[i];
         if (g->gone || !g->n_node)
             continue;
+        if (last[i] && oc_fuse_group_is(g, " MaxPool "))
+            g->type = "NhwcMaxPool";
         for (uint32_t k = 0; k < f->m->node[g->core].n_in; k++) {
-            uint32_t v = integers(f, g->core, k);
-            v = v == OC_NONE ? oc_fuse_input(f, g->core, k) : v;
+            uint32_t v = operand(f, g->core, k);
             const struct oc_shape *s = oc_fuse_shape(f, v);
             uint32_t from = group_of(f, v);
             bool was = from != OC_NONE && last[from];
@@ -279,15 +278,15 @@ static void dynamic_product(struct oc_fuse *f, uint32_t product)
 
 void oc_fuse_qdq(struct oc_fuse *f)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < f->m->n_node && f->rules != OC_FUSE_ORT_BASIC; i++)
+    bool any = false, replaces = f->rules != OC_FUSE_ORT_BASIC;
+    for (uint32_t i = 0; i < f->m->n_node && replaces; i++)
         if (f->owner[i] != OC_NONE && oc_fuse_is(f, i, " MatMulInteger "))
             dynamic_product(f, i);
     for (uint32_t i = 0; i < f->m->n_node && !any; i++)
         any = f->owner[i] != OC_NONE && oc_fuse_is(f, i, " DequantizeLinear ");
     if (!any)
         return;
-    for (uint32_t i = 0; i < f->m->n_node && f->rules != OC_FUSE_ORT_BASIC; i++)
+    for (uint32_t i = 0; i < f->m->n_node && replaces; i++)
         if (f->owner[i] != OC_NONE && !f->group[f->owner[i]].rule)
             replace(f, i);
     for (uint32_t i = 0; i < f->m->n_node; i++)

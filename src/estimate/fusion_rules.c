@@ -234,8 +234,11 @@ static void fusion_rules_split(struct oc_fuse *f, uint32_t node)
     }
     if (n < 2 || (int64_t)n != s->dim[axis].v || f->m->value[from].graph_output)
         return;
-    for (uint32_t k = 1; k < n; k++)
+    for (uint32_t k = 0; k < n; k++) {
         oc_fuse_merge(f, f->owner[taken[0]], f->owner[taken[k]], OC_NONE, "gathers", "Split");
+        if (!rank_of(f, oc_fuse_input(f, taken[k], 1)))
+            oc_fuse_insert(f, "Squeeze", f->m->node[taken[k]].out[0], 0, 0, f->inserted);
+    }
 }
 
 void oc_fuse_patterns(struct oc_fuse *f)
@@ -594,6 +597,8 @@ static const struct {
     {0, BASIC, "pad+window", " Pad ", " MaxPool ", pads_window, "MaxPool", CORE},
     {0, BASIC, "pad+window", " Pad ", " AveragePool ", pads_window, "AveragePool", CORE},
     {0, BASIC, "relu+clip", " Relu ", " Clip ", clips_below, "Clip", CORE},
+    {0, BASIC, "transpose+gemm", " Transpose ", " Gemm ", transposes_matrix, "Gemm", CORE},
+    {0, BASIC, "not+where", " Not ", " Where ", in_first_slot, "Where", CORE},
     {0, BASIC, "transposes", " Transpose ", " Transpose ", merges_transposes, NULL, 0},
     {0, BASIC, "quotient", " Div ", " Mul ", inverts, NULL, 0},
     {0, BASIC, "reshapes", " Reshape ", " Reshape Unsqueeze ", constant_shape, NULL, 0},
