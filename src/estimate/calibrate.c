@@ -293,8 +293,11 @@ int oc_fusion_choose(const char *runtime, const struct oc_device *device, const 
                        "onnxruntime-extended",
                        name);
     if (simd && !oc_fusion_simd(given))
-        return oc_fail(err, OC_EARG, "the fusion rules '%s' do not depend on the instruction set",
-                       oc_fusion_rules_name(given));
+        return oc_fail(
+            err, OC_EARG,
+            "the instruction set '%s' is for the fusion rules 'onnxruntime' with all optimizations, "
+            "not for '%s'",
+            simd, oc_fusion_rules_name(given));
     if (simd && oc_fusion_rules_by_simd(simd) == OC_FUSE_COUNT)
         return oc_fail(err, OC_EARG, "unknown instruction set '%s'; available: avx512, avx2, neon", simd);
     if (simd)
