@@ -64,7 +64,7 @@ while IFS='|' read -r rule edit; do
     rc=$?
     result "reader: $rule" "$([ $rc -eq 3 ] && grep -q 'edited.xml.: line [0-9]' "$work/stderr" || { echo "exit code $rc"; cat "$work/stderr"; })"
 done <<'EDITS'
-version must be known|s/version="3"/version="4"/
+version must be known|s/version="4"/version="5"/
 calibration must have a device|s/ device="[^"]*"//
 unknown classes are rejected|s/class="gemm"/class="gem"/
 unknown types are rejected|s/dtype="f32"/dtype="float"/

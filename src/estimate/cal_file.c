@@ -230,7 +230,7 @@ static void write_forest(FILE *f, const struct oc_forest *x)
 
 static void cal_file_write_head(FILE *f, const struct oc_calibration *c)
 {
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"3\"", f);
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"4\"", f);
     cal_file_attr_text(f, "device", c->device);
     cal_file_attr_text(f, "runtime", c->runtime);
     if (*c->runtime_version)

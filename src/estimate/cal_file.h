@@ -1,6 +1,6 @@
 /* Calibration files. Layout (hwdb/calibration.rng is the schema):
  *
- *   calibration version="3" device runtime [runtime-version] [threads] [tool] [created]
+ *   calibration version="4" device runtime [runtime-version] [threads] [tool] [created]
  *               checksum samples models rejected
  *     run       dram llc fix gap tau rho z80 z95     rates and sizes of the device, whole runs
  *     again     ERRORS                               of a signature, from model to model

@@ -247,7 +247,7 @@ static void cal_data_set_weights(struct oc_cal_data *d)
         for (end = i; end < d->n && d->item[end].model == d->item[i].model; end++) {
             double t = d->item[end].t_s * d->item[end].repeats;
             m->kernels_s += t;
-            m->gap_sum += d->item[end].repeats * d->item[end].t_s / (d->item[end].t_s + OC_CAL_GAP_HALF_S);
+            m->gap_sum += d->item[end].repeats * oc_cal_gap_part(d->item[end].t_s);
             roots += sqrt(t);
         }
         for (size_t j = i; j < end; j++)

@@ -453,7 +453,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     [E_NODES] = {"nodes", E_TREE, "", false, "v", "", start_nodes, NULL},
     [E_KERNEL] = {"kernel", E_CALIBRATION, "id", false, "id t sd n", "", cal_read_start_kernel, NULL},
 };
-static const struct oc_xml_format format = {specs, E_KINDS, "3", OC_CAL_MAX_FILE_BYTES};
+static const struct oc_xml_format format = {specs, E_KINDS, "4", OC_CAL_MAX_FILE_BYTES};
 
 /* ---- files ------------------------------------------------------------------------------------------ */
 

@@ -254,7 +254,7 @@ void oc_calibration_free(struct oc_calibration *cal)
 
 double oc_cal_gap(const struct oc_calibration *cal, double kernel_s)
 {
-    return fmax(cal->gap_s * kernel_s / (kernel_s + OC_CAL_GAP_HALF_S), GAP_LEAST * kernel_s);
+    return fmax(cal->gap_s * oc_cal_gap_part(kernel_s), GAP_LEAST * kernel_s);
 }
 
 /* What the device file says of the vector unit decides; without a known word in it: AVX-512. */

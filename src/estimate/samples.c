@@ -404,7 +404,7 @@ static void samples_take(struct reading *r, const struct oc_kernel_use *u)
     out->set.model[out->set.n_model].kernels_s += time_s;
     out->set.model[out->set.n_model].kernels += s.repeats;
     if (s.t_s > 0)
-        out->set.model[out->set.n_model].gap_sum += s.repeats * s.t_s / (s.t_s + OC_CAL_GAP_HALF_S);
+        out->set.model[out->set.n_model].gap_sum += s.repeats * oc_cal_gap_part(s.t_s);
     out->kernels_s += time_s;
     out->n_kernel++;
     if (why != OC_REJECT_COUNT) {

@@ -24,7 +24,7 @@ struct oc_sample_model {
     double plain_s;   /* the same without a profiler; NAN: unknown */
     double kernels_s; /* of all its kernels, including those without a sample */
     uint32_t kernels; /* number of these in a run; 0: unknown */
-    double gap_sum;   /* of t / (t + OC_CAL_GAP_HALF_S) over these */
+    double gap_sum;   /* of oc_cal_gap_part over these */
     uint64_t const_bytes;
     const struct oc_planned *plan; /* kernels predicted by the fusion plan; NULL: none */
     size_t n_plan;

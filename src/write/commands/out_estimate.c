@@ -142,10 +142,11 @@ static void write_prediction(struct estimate_out *o, FILE *f)
         estimate_put_line(
             o, f, "prediction",
             oc_printf(&o->arena,
-                      "%s to %s per run: efficiency 90 %% to 30 %% of the roofline plus launch overhead; "
+                      "%s%s to %s per run%s: efficiency 90 %% to 30 %% of the roofline plus launch overhead; "
                       "no calibration",
-                      oc_seconds_text(&o->arena, e->band_lo_s, "-"),
-                      oc_seconds_text(&o->arena, e->band_hi_s, "-")));
+                      e->n_unknown ? "unknown; " : "", oc_seconds_text(&o->arena, e->band_lo_s, "-"),
+                      oc_seconds_text(&o->arena, e->band_hi_s, "-"),
+                      e->n_unknown ? " for the other kernels" : ""));
         return;
     }
     estimate_put_line(

@@ -205,7 +205,7 @@ static void mistakes_name_the_line(void **state)
     static const struct {
         const char *from, *to, *says;
     } wrong[] = {
-        {"version=\"3\"", "version=\"7\"", "version '7' is not supported"},
+        {"version=\"4\"", "version=\"7\"", "version '7' is not supported"},
         {" ec=\"0.30000000000000004\"", "", "missing ec"},
         {" ec=\"0.30000000000000004\"", " ec=\"nan\"", "ec 'nan' is not a number"},
         {" ec=\"0.30000000000000004\"", " ec=\"-1\"", "ec '-1' is not a number"},

@@ -298,7 +298,7 @@ static void overhead_of_runs_is_fitted(void **state)
         snprintf(name, sizeof(name), "net%u", i);
         uint32_t model = oc_made_model(&m, name);
         unsigned kernels = 10 + 15 * i;
-        double each = i % 3 ? 1e-4 : 8e-6, part = each / (each + OC_CAL_GAP_HALF_S);
+        double each = i % 3 ? 1e-4 : 8e-6, part = oc_cal_gap_part(each);
         for (unsigned j = 0; j < 4; j++) {
             struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 1e7 * (j + 1), 1e5 * (i + 1));
             oc_made_add(&m, model, &k, 1e-4, 1);
