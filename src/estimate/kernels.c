@@ -176,6 +176,16 @@ static uint8_t conv_variant(const struct oc_kernel_view *v)
     return x && x->rank > 2 ? (uint8_t)(x->rank - 2) : 0;
 }
 
+/* 1: unsigned weights, 2: signed ones, which ONNX Runtime's ConvInteger multiplies three to eight times more
+ * slowly; 0: not integers. */
+static uint8_t weight_sign(const struct oc_kernel_view *v)
+{
+    uint32_t slot = oc_op_weight_slot(v->a->op[v->node - v->a->model->node]);
+    uint32_t w = slot < v->node->n_in ? v->node->in[slot] : OC_NONE;
+    unsigned dtype = w == OC_NONE ? 0 : v->a->type[w].dtype;
+    return dtype == OC_DT_UINT8 ? 1 : dtype == OC_DT_INT8 ? 2 : 0;
+}
+
 static const struct {
     uint8_t cls;
     double (*run)(const struct oc_kernel_view *v);
@@ -223,6 +233,8 @@ static void kernel_walk(const struct oc_model *m, const struct oc_analysis *a, u
             k->variant = walks[i].variant ? walks[i].variant(&v) : 0;
             break;
         }
+    if (!k->variant && oc_class_is_int(k->dtype))
+        k->variant = weight_sign(&v);
 }
 
 /* ---- signature -------------------------------------------------------------------------------------- */
@@ -339,6 +351,8 @@ static uint64_t kernel_signature(const struct oc_model *m, const struct oc_analy
     kernels_sizes(&h, k);
     if (is_contraction(k)) {
         kernels_fused(&h, m, a, k, node, n_node);
+        if (oc_class_is_int(k->dtype))
+            kernels_number(&h, k->variant);
     } else {
         kernels_text(&h, type ? type : core->op_type);
         kernels_number(&h, k->rd_wt);

@@ -177,9 +177,23 @@ static void variable_weights_are_not_blocked(void **state)
         }
 }
 
+/* Products of integers: unsigned and signed weights are different kernels. */
+static void sign_of_integer_weights_is_a_variant(void **state)
+{
+    (void)state;
+    struct oc_kernel is_unsigned = kernel_of_op("MatMulInteger", "uint8[8,64]", "uint8[64,32]", ""),
+                     is_signed = kernel_of_op("MatMulInteger", "uint8[8,64]", "int8[64,32]", ""),
+                     is_float = kernel_of_op("MatMul", "float[8,64]", "float[64,32]", "");
+    assert_int_equal(is_unsigned.variant, 1);
+    assert_int_equal(is_signed.variant, 2);
+    assert_int_equal(is_float.variant, 0);
+    assert_true(is_unsigned.signature != is_signed.signature);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sign_of_integer_weights_is_a_variant),
         cmocka_unit_test(variable_weights_are_not_blocked),
         cmocka_unit_test(contiguous_runs_of_data_movement),
         cmocka_unit_test(contiguous_runs_of_broadcast_operands),
