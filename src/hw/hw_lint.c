@@ -108,6 +108,41 @@ static void hw_lint_check_formula(const struct hw_check *c, const struct oc_hw_f
         check_factor(c, f, &word[i]);
 }
 
+/* ---- the limit of an instruction set ------------------------------------------------------------------- */
+
+double oc_isa_ops_per_cycle(const char *isa, unsigned cls)
+{
+    static const struct {
+        const char *name; /* or its beginning */
+        double bits, multiply_adds;
+    } sets[] = {{"avx512", 512, 2}, {"avx", 256, 2}, {"sse", 128, 2}, {"neon", 128, 4}, {"asimd", 128, 4}};
+    static const unsigned bits_of[OC_CLASS_COUNT] = {
+        [OC_CLASS_F64] = 64, [OC_CLASS_F32] = 32,  [OC_CLASS_I32] = 32, [OC_CLASS_I64] = 64,
+        [OC_CLASS_F16] = 16, [OC_CLASS_BF16] = 16, [OC_CLASS_I16] = 16, [OC_CLASS_I8] = 8};
+    unsigned bits = isa && cls < OC_CLASS_COUNT ? bits_of[cls] : 0;
+    if (bits && !strncmp(isa, "amx", 3))
+        return 16.0 * 16 * 64 * 8 / bits * 2 / 16;
+    for (size_t i = 0; bits && i < OC_COUNT(sets); i++)
+        if (!strncmp(isa, sets[i].name, strlen(sets[i].name)))
+            return 2 * sets[i].multiply_adds * sets[i].bits / bits;
+    return 0;
+}
+
+/* Measured peaks: cores x operations per cycle x the highest clock. */
+static void check_isa(const struct hw_check *c, const struct oc_hw_figure *f)
+{
+    const struct oc_device *d = c->d;
+    double limit = oc_isa_ops_per_cycle(f->isa, oc_class_by_name(f->what)), clock = 0;
+    const struct oc_hw_figure *cores = hw_lint_find(d, "count", "core");
+    cores = cores ? cores : hw_lint_find(d, "count", "thread");
+    for (size_t i = 0; i < d->n_figure; i++)
+        clock = !strcmp(d->figure[i].group, "clock") ? fmax(clock, d->figure[i].value) : clock;
+    double n = f->cores ? strtod(f->cores, NULL) : cores ? cores->value : 0;
+    if (limit > 0 && n > 0 && clock > 0 && f->value > (1 + TOLERANCE) * limit * n * clock)
+        hw_check_note(c, hw_check_line(c, f), "%s: %.3g operations per cycle and core; the limit of %s is %g",
+                      hw_check_name(c, f), f->value / n / clock, f->isa, limit);
+}
+
 /* ---- ranges ----------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -147,6 +182,7 @@ static void check_device(struct oc_hw_lint *l, const struct hw_check *c)
     for (size_t i = 0; i < d->n_figure; i++) {
         l->n_recomputed += d->figure[i].formula != NULL;
         hw_lint_check_formula(c, &d->figure[i]);
+        check_isa(c, &d->figure[i]);
         check_range(c, &d->figure[i]);
     }
     hw_check_peaks(c);

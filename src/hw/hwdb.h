@@ -40,6 +40,11 @@ struct oc_device {
     struct oc_hw_draft *draft;           /* the parsed elements: for derived devices and overrides */
 };
 
+/* The most operations of a class in one cycle of one core with the instruction set of a peak ("avx2"), a
+ * multiply-add as two; 0: unknown. Vectors: two multiply-adds on x86, four on Arm; AMX: tiles of 16 rows of
+ * 64 bytes in 16 cycles (Intel, "Optimization Reference Manual", chapter 20). */
+double oc_isa_ops_per_cycle(const char *isa, unsigned cls);
+
 const struct oc_hw_level *oc_device_dram(const struct oc_device *d); /* NULL: not in the file */
 
 #define OC_HW_MAX_FILE_BYTES (16u << 20)

@@ -4,6 +4,7 @@
 
 #include "base/api_options.h"
 #include "base/c_locale.h"
+#include "hw/hwdb.h"
 #include "measure/measure.h"
 #include "onnxcost/hardware.h"
 
@@ -20,8 +21,66 @@ unsigned oc_measured_noisy(const struct oc_measured *m)
     return n;
 }
 
+/* ---- peaks that cannot be right --------------------------------------------------------------------- */
+
+#define ABOVE    1.05 /* of the limit of the instruction set: errors of the clock */
+#define TOGETHER 1.2  /* all cores / one core */
+
+static bool above_limit(const struct oc_measured *m, const struct oc_peak_rate *p)
+{
+    double limit = oc_isa_ops_per_cycle(p->kernel->isa, p->kernel->cls);
+    return limit > 0 && p->all.best > ABOVE * limit * m->clock[0].best * m->threads;
+}
+
+/* Another kernel of the same operations, with an older instruction set, that was clearly faster. */
+static bool overtaken(const struct oc_measured *m, unsigned peak)
+{
+    const struct oc_peak_kernel *k = m->peak[peak].kernel;
+    double limit = oc_isa_ops_per_cycle(k->isa, k->cls);
+    for (unsigned i = 0; i < m->n_peak; i++) {
+        const struct oc_peak_kernel *o = m->peak[i].kernel;
+        if (o->unit == k->unit && o->cls == k->cls && o->accumulate == k->accumulate &&
+            oc_isa_ops_per_cycle(o->isa, o->cls) < limit &&
+            m->peak[i].all.best > ABOVE * m->peak[peak].all.best)
+            return true;
+    }
+    return false;
+}
+
+const char *oc_measured_doubt(const struct oc_measured *m, unsigned peak)
+{
+    const struct oc_peak_rate *p = &m->peak[peak];
+    return above_limit(m, p) ? "more operations per cycle than the instruction set has"
+           : m->threads > 1 && p->all.best < TOGETHER * p->one.best
+               ? "all cores together are not faster than one"
+           : overtaken(m, peak)                  ? "slower than an older instruction set"
+           : p->all.median < QUIET * p->all.best ? "most samples are far below the best"
+                                                 : NULL;
+}
+
+static void take_rate(struct oc_rate *r, const struct oc_rate *again, bool lower)
+{
+    if (lower ? again->best < r->best : again->best > r->best)
+        *r = *again;
+}
+
+void oc_measured_again(struct oc_measured *m, unsigned peak, const struct oc_peak_rate *again)
+{
+    struct oc_peak_rate *p = &m->peak[peak];
+    bool lower = above_limit(m, p);
+    take_rate(&p->one, &again->one, lower);
+    take_rate(&p->all, &again->all, lower);
+}
+
 static void judge_peaks(const struct oc_measured *m, struct oc_diags *out)
 {
+    for (unsigned i = 0; i < m->n_peak; i++)
+        if (above_limit(m, &m->peak[i]))
+            oc_diag_add(out, OC_WARNING, "W-hw-impossible", m->peak[i].kernel->isa,
+                        "%s %s: %.4g operations per second are more than the instruction set allows at the "
+                        "measured clock; measure again on an idle machine",
+                        oc_hw_unit_name(m->peak[i].kernel->unit), oc_class_name(m->peak[i].kernel->cls),
+                        m->peak[i].all.best);
     unsigned slow = 0, noisy = oc_measured_noisy(m);
     for (unsigned i = 0; i < m->n_peak; i++)
         slow += m->peak[i].all.late < HOLDS * m->peak[i].all.best;
@@ -37,8 +96,24 @@ static void judge_peaks(const struct oc_measured *m, struct oc_diags *out)
                     slow, m->n_peak, 100 * (1 - HOLDS));
 }
 
+static void judge_busy_memory(const struct oc_measured *m, struct oc_diags *out)
+{
+    unsigned noisy = 0, all = 0;
+    for (unsigned i = 0; i < m->levels.n; i++)
+        for (unsigned k = 0; k < 2 * OC_LEVEL_MODES; k++) {
+            const struct oc_rate *r = &m->levels.level[i].rate[k / OC_LEVEL_MODES][k % OC_LEVEL_MODES];
+            all += r->best > 0;
+            noisy += r->median < QUIET * r->best;
+        }
+    if (noisy)
+        oc_diag_add(out, OC_WARNING, "W-hw-busy", "memory",
+                    "%u of %u bandwidths: most samples are far below the best; other programs were running",
+                    noisy, all);
+}
+
 static void judge_levels(const struct oc_measured *m, struct oc_diags *out)
 {
+    judge_busy_memory(m, out);
     for (unsigned i = 0; i + 1 < m->levels.n; i++) {
         const struct oc_level_rates *l = &m->levels.level[i];
         if (l->border_bytes && !l->agrees)
@@ -132,6 +207,25 @@ static void report_progress(const struct oc_hw_measure_opts *o, const char *what
         o->progress(o->user, what);
 }
 
+static void measure_peak(struct oc_team *team, const struct plan *plan, unsigned threads,
+                         struct oc_peak_rate *p)
+{
+    p->one = oc_rate_of_peak(team, 1, p->kernel, &plan->peak);
+    p->all = threads > 1 ? oc_rate_of_peak(team, threads, p->kernel, &plan->peak) : p->one;
+}
+
+/* Doubtful peaks are measured again, at most twice. */
+static void measure_doubtful(struct oc_team *team, const struct plan *plan, struct oc_measured *m)
+{
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned i = 0; i < m->n_peak; i++)
+            if (oc_measured_doubt(m, i)) {
+                struct oc_peak_rate again = m->peak[i];
+                measure_peak(team, plan, m->threads, &again);
+                oc_measured_again(m, i, &again);
+            }
+}
+
 static void measure_peaks(struct oc_team *team, const struct oc_hw_measure_opts *o, const struct plan *plan,
                           struct oc_measured *m)
 {
@@ -144,11 +238,13 @@ static void measure_peaks(struct oc_team *team, const struct oc_hw_measure_opts 
         snprintf(text, sizeof(text), "%s %s, %s", oc_hw_unit_name(k->unit), oc_class_name(k->cls), k->isa);
         report_progress(o, text);
         p->kernel = k;
-        p->one = oc_rate_of_peak(team, 1, k, &plan->peak);
-        p->all = m->threads > 1 ? oc_rate_of_peak(team, m->threads, k, &plan->peak) : p->one;
-        if (p->all.best < p->one.best) /* the machine was shared: it reaches at least that */
-            p->all = p->one;
+        measure_peak(team, plan, m->threads, p);
     }
+    if (!o->quick)
+        measure_doubtful(team, plan, m);
+    for (unsigned i = 0; i < m->n_peak; i++)
+        if (m->peak[i].all.best < m->peak[i].one.best) /* the machine was shared: it reaches at least that */
+            m->peak[i].all = m->peak[i].one;
 }
 
 static void measure_regions(struct oc_team *team, const struct plan *plan, struct oc_measured *m)

@@ -34,6 +34,12 @@ void oc_measured_write_xml(const struct oc_measured *m, struct oc_buf *out);
 /* Number of peaks whose samples are mostly far below the best: other programs were running. */
 unsigned oc_measured_noisy(const struct oc_measured *m);
 
+/* Why a peak cannot be right, or is not the machine's: "more operations per cycle than avx2 has". NULL: no
+ * doubt. */
+const char *oc_measured_doubt(const struct oc_measured *m, unsigned peak);
+/* Takes the better of two measurements of a peak, the lower one if the first is above the limit. */
+void oc_measured_again(struct oc_measured *m, unsigned peak, const struct oc_peak_rate *again);
+
 /* Warnings about the figures: slow-down, other load, reported values that do not agree. */
 void oc_measured_judge(const struct oc_measured *m, struct oc_diags *out);
 

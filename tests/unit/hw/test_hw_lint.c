@@ -132,6 +132,11 @@ static const struct {
      "device 'e': bases form a cycle: e, f, e"},
     {2, "<source id=\"ds\" title=\"Data sheet\" section=\"rates\"/><source id=\"un\" title=\"t\"/>", 2,
      "source 'un' is not used"},
+    {10,
+     PEAK("f32", "", V("1", "TFLOP/s") " formula=\"10 SM * 100 FLOP/cycle * 1 GHz\"")
+         PEAK("f64", " isa=\"avx2\" cores=\"1\"",
+              "value=\"64\" unit=\"GFLOP/s\" basis=\"measured\" source=\"ds\""),
+     10, "vector f64: 64 operations per cycle and core; the limit of avx2 is 16"},
     {18, "</hwdb", 19, "not well-formed"}, /* the end of the file */
 };
 

@@ -221,6 +221,70 @@ static void unreliable_measurements_have_warnings(void **state)
     free(m);
 }
 
+/* ---- figures that cannot be right ---- */
+
+/* 2 threads at 2 GHz: at most 2 * 2e9 * 32 = 128 GFLOP/s with AVX2, 256 with AVX-512. */
+static void impossible_figures_are_doubted_and_measured_again(void **state)
+{
+    static const struct oc_peak_kernel avx2 = {"avx2", "m", OC_HW_VECTOR, OC_CLASS_F32, 0,
+                                               0,      8,   false,        unused},
+                                       avx512 = {"avx512", "m", OC_HW_VECTOR, OC_CLASS_F32, 0,
+                                                 0,        8,   false,        unused},
+                                       other = {"rvv", "m", OC_HW_VECTOR, OC_CLASS_F32, 0,
+                                                0,     8,   false,        unused};
+    static const struct {
+        const struct oc_peak_kernel *kernel;
+        double one, all, median, next; /* median / best; next: of the AVX2 kernel after it */
+        const char *doubt;
+        double again_one, again_all, kept;
+    } c[] = {
+        {&avx512, 120e9, 240e9, 0.9, 120e9, NULL, 0, 0, 0},
+        {&avx512, 120e9, 300e9, 0.9, 120e9, "more operations per cycle", 120e9, 230e9, 230e9},
+        {&avx512, 120e9, 125e9, 0.9, 60e9, "not faster than one", 119e9, 235e9, 235e9},
+        {&avx512, 50e9, 99e9, 0.9, 120e9, "older instruction set", 120e9, 220e9, 220e9},
+        {&avx512, 120e9, 240e9, 0.5, 120e9, "most samples", 100e9, 200e9, 240e9},
+        {&other, 9e12, 18e12, 0.9, 120e9, NULL, 0, 0, 0}, /* without a known limit */
+    };
+    struct oc_measured *m = some_results();
+    (void)state;
+    m->clock[0] = m->clock[1] = rate(2e9);
+    for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+        m->peak[0] = (struct oc_peak_rate){c[i].kernel, rate(c[i].one), rate(c[i].all)};
+        m->peak[0].all.median = c[i].median * c[i].all;
+        m->peak[1] = (struct oc_peak_rate){&avx2, rate(c[i].next / 2), rate(c[i].next)};
+        const char *doubt = oc_measured_doubt(m, 0);
+        if (!c[i].doubt) {
+            assert_null(doubt);
+            continue;
+        }
+        assert_true(doubt && strstr(doubt, c[i].doubt));
+        const struct oc_peak_rate again = {c[i].kernel, rate(c[i].again_one), rate(c[i].again_all)};
+        oc_measured_again(m, 0, &again);
+        assert_true(m->peak[0].all.best == c[i].kept);
+    }
+    free(m);
+}
+
+static void remaining_doubts_and_busy_memory_have_warnings(void **state)
+{
+    static const struct oc_peak_kernel avx2 = {"avx2", "m", OC_HW_VECTOR, OC_CLASS_F32, 0,
+                                               0,      8,   false,        unused};
+    struct oc_measured *m = some_results();
+    struct oc_arena a = {0};
+    size_t n;
+    (void)state;
+    m->peak[0] = (struct oc_peak_rate){&avx2, rate(120e9), rate(300e9)};
+    m->levels.level[1].border_bytes = 64 << 20;
+    m->levels.level[1].agrees = true;
+    m->levels.level[2].rate[1][0].median = 0.5 * m->levels.level[2].rate[1][0].best;
+    const char *const *codes = codes_of(m, &a, &n);
+    assert_int_equal(n, 2);
+    assert_string_equal(codes[0], "W-hw-impossible");
+    assert_string_equal(codes[1], "W-hw-busy");
+    oc_arena_free(&a);
+    free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +294,8 @@ int main(void)
         cmocka_unit_test(rate_of_one_core_is_bounded_by_the_rate_of_all),
         cmocka_unit_test(cache_levels_are_written_in_order),
         cmocka_unit_test(unreliable_measurements_have_warnings),
+        cmocka_unit_test(impossible_figures_are_doubted_and_measured_again),
+        cmocka_unit_test(remaining_doubts_and_busy_memory_have_warnings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
