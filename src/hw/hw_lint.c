@@ -137,7 +137,7 @@ static void check_isa(const struct hw_check *c, const struct oc_hw_figure *f)
     cores = cores ? cores : hw_lint_find(d, "count", "thread");
     for (size_t i = 0; i < d->n_figure; i++)
         clock = !strcmp(d->figure[i].group, "clock") ? fmax(clock, d->figure[i].value) : clock;
-    double n = f->cores ? strtod(f->cores, NULL) : cores ? cores->value : 0;
+    double n = f->cores ? (double)strtol(f->cores, NULL, 10) : cores ? cores->value : 0;
     if (limit > 0 && n > 0 && clock > 0 && f->value > (1 + TOLERANCE) * limit * n * clock)
         hw_check_note(c, hw_check_line(c, f), "%s: %.3g operations per cycle and core; the limit of %s is %g",
                       hw_check_name(c, f), f->value / n / clock, f->isa, limit);

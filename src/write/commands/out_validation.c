@@ -97,9 +97,8 @@ static void validation_write_table(const struct oc_validation_result *r, FILE *f
 {
     const struct oc_validation *v = r->v;
     struct oc_arena a = {0};
-    fprintf(
-        f, "validation  %zu recordings, %zu kernels; %zu groups of related networks, left out in turn\n",
-        v->n_model, r->samples->set.n, v->n_fold);
+    fprintf(f, "validation  %zu recordings, %zu kernels; %zu groups of related networks, left out in turn\n",
+            v->n_model, r->samples->set.n, v->n_fold);
     oc_print_line(f, "device      %s", r->samples->set.device);
     oc_print_line(f, "runtime     %s", r->samples->set.runtime);
     run_line("runs", &v->score[OC_PREDICTOR_FULL].runs, f);

@@ -252,8 +252,8 @@ static void serial_model_adds_kernels_gaps_and_variances(void **state)
     assert_near(s.sd, m.sd);
 }
 
-/* A profiler that takes 4 us of each kernel: of one of 2 us 4 * 2 / 4.5, at most nine tenths. Kernels that run
- * many times in a run, in a loop, have 0.55 of their launch of 3 us; measured ones keep their time. */
+/* A profiler that takes 4 us of each kernel: of one of 2 us 4 * 2 / 4.5, at most nine tenths. Kernels that
+ * run many times in a run, in a loop, have 0.55 of their launch of 3 us; measured ones keep their time. */
 static void short_kernels_and_kernels_in_loops(void **state)
 {
     static const struct {
