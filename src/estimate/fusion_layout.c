@@ -26,7 +26,7 @@ struct layout {
 static int64_t channels_of(const struct oc_fuse *f, uint32_t value)
 {
     const struct oc_shape *s = oc_fuse_shape(f, value);
-    return s && s->rank == 4 && f->a->type[value].dtype == OC_DT_FLOAT ? s->dim[1].v : -1;
+    return s && s->rank == 4 && oc_fuse_is_float(f, value) ? s->dim[1].v : -1;
 }
 
 static double fusion_layout_bytes_of(const struct oc_fuse *f, uint32_t value, bool blocked)

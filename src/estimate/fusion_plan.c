@@ -429,6 +429,8 @@ static void emit(struct oc_fuse *f, struct oc_kernel_list *out)
         oc_kernel_make(&f->maker, g->node, g->n_node, g->type, u);
         u->rule = g->rule;
         u->type = type_of(f, g);
+        if (oc_fuse_in_float(f, i))
+            oc_kernel_in_float(&u->kernel);
         out->n++;
     }
 }
@@ -438,12 +440,14 @@ void oc_fuse_insert(const struct oc_fuse *f, const char *type, uint32_t value, d
 {
     bool known = read_bytes >= 0 && read_bytes < 1e18 && written_bytes >= 0 && written_bytes < 1e18;
     bool reorder = !strncmp(type, "nchwc.", 6), turned = !strcmp(type, "Transpose");
+    bool cast = !strcmp(type, "Cast");
     struct oc_kernel_use *u = &out->item[out->n++];
     *u =
         (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .rule = "layout", .type = type, .known = known};
     struct oc_kernel *k = &u->kernel;
     *k = (struct oc_kernel){.cls = reorder  ? OC_KC_REORDER
                                    : turned ? OC_KC_TRANSPOSE
+                                   : cast   ? OC_KC_ELEMENTWISE
                                             : OC_KC_COPY,
                             .dtype = turned ? OC_CLASS_I8 : OC_CLASS_F32,
                             .node = OC_NONE,
@@ -496,9 +500,9 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
     struct oc_kernel_list inserted = {0};
     f.inserted = &inserted;
     open_plan(&f);
-    /* at most six for a value and two for a reader of it */
+    /* at most seven for a value and two for a reader of it */
     size_t readers = f.maker.x.use_first[m->n_value];
-    inserted.item = OC_NEW_ARRAY(arena, 6 * (size_t)m->n_value + 2 * readers + 1, struct oc_kernel_use);
+    inserted.item = OC_NEW_ARRAY(arena, 7 * (size_t)m->n_value + 2 * readers + 1, struct oc_kernel_use);
     if (rules != OC_FUSE_NONE)
         oc_fuse_simplify(&f);
     make_groups(&f);
@@ -513,6 +517,7 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
         oc_fuse_layout(&f, &inserted);
         oc_fuse_qdq_layout(&f, &inserted);
     }
+    oc_fuse_casts(&f, &inserted);
     for (uint32_t i = 0; i < f.n_group; i++)
         kernels += oc_fuse_function_size(&f, &f.group[i]);
     *out =

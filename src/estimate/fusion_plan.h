@@ -117,6 +117,10 @@ void oc_fuse_chains(struct oc_fuse *f);   /* fusion_rules.c: producer-consumer r
 /* fusion_functions.c: number of kernels of the group; appends them if they are several */
 size_t oc_fuse_function_size(const struct oc_fuse *f, const struct oc_fuse_group *g);
 bool oc_fuse_function(struct oc_fuse *f, const struct oc_fuse_group *g, struct oc_kernel_list *out);
+/* fusion_half.c: of float, or of half precision that is computed in float; kernels that do so; the Casts */
+bool oc_fuse_is_float(const struct oc_fuse *f, uint32_t value);
+bool oc_fuse_in_float(const struct oc_fuse *f, uint32_t group);
+void oc_fuse_casts(const struct oc_fuse *f, struct oc_kernel_list *out);
 /* fusion_layout.c: blocked convolutions with residuals; inserted kernels are appended to the list */
 void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out);
 /* A kernel that copies or views a tensor, with no node: a layout change, a Reshape. Bytes < 0: unknown. */

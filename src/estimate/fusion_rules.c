@@ -323,9 +323,21 @@ static bool conv_shift(const struct link *l)
     return conv_scale(l) && (!has_bias(l) || oc_fuse_const(l->f, oc_fuse_input(l->f, l->g->core, 2)));
 }
 
+static bool fusion_rules_is_float(const struct link *l)
+{
+    return oc_fuse_is_float(l->f, l->g->out);
+}
+
+/* Computed in float. */
+static bool is_half(const struct link *l)
+{
+    return fusion_rules_is_float(l) && l->f->a->type[l->g->out].dtype == OC_DT_FLOAT16;
+}
+
+/* Activations of half precision are fused with all optimizations. */
 static bool accepts_activation(const struct link *l)
 {
-    return !l->g->activated && in_first_slot(l);
+    return !l->g->activated && in_first_slot(l) && !(is_half(l) && l->f->rules == OC_FUSE_ORT_EXTENDED);
 }
 
 /* The value of HardSwish must not leave the graph. */
@@ -358,11 +370,6 @@ static bool fusion_rules_residual(const struct link *l)
 static bool one_number(const struct link *l)
 {
     return oc_fuse_const(l->f, l->other) && oc_fuse_elements(l->f, l->other) == 1;
-}
-
-static bool fusion_rules_is_float(const struct link *l)
-{
-    return l->g->out != OC_NONE && l->f->a->type[l->g->out].dtype == OC_DT_FLOAT;
 }
 
 static bool is_bias_shape(const struct oc_shape *c, int64_t rows, int64_t columns)
@@ -422,7 +429,7 @@ static bool gates_itself(const struct link *l)
     uint32_t from = x == OC_NONE ? OC_NONE : l->f->m->value[x].producer;
     bool scaled = from != OC_NONE && oc_fuse_is(l->f, from, " Mul ") &&
                   (oc_fuse_input(l->f, from, 0) == l->other || oc_fuse_input(l->f, from, 1) == l->other);
-    return l->other == x || scaled;
+    return (l->other == x || scaled) && !is_half(l);
 }
 
 static bool scaled_product(const struct link *l)
