@@ -83,7 +83,9 @@ function middle(text, max) {
 }
 
 /* ---- page state, stored in the URL fragment ---- */
-const S = { q: "", re: false, types: [], tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null };
+const S = { q: "", re: false, types: [], bounds: [], theme: null, tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null };
+/* What selects rows; `filtered` tells whether a change concerns it. */
+const FILTERS = ["q", "types", "bounds", "module"], filtered = what => what.some(k => FILTERS.includes(k));
 const listeners = [];
 const onState = f => listeners.push(f);
 function readHash() {
@@ -91,6 +93,8 @@ function readHash() {
   S.q = p.get("q") || "";
   S.re = p.get("re") === "1";
   S.types = p.get("type") ? p.getAll("type") : [];
+  S.bounds = p.get("bound") ? p.getAll("bound") : [];
+  S.theme = p.get("theme");
   S.tab = p.get("tab") || "ops";
   S.sort = {};
   for (const [k, v] of p) if (k.startsWith("sort.")) S.sort[k.slice(5)] = [v.replace(/^-/, ""), v.startsWith("-") ? -1 : 1];
@@ -106,6 +110,8 @@ function hashText() {
   if (S.q) p.set("q", S.q);
   if (S.re) p.set("re", "1");
   for (const t of S.types) p.append("type", t);
+  for (const b of S.bounds) p.append("bound", b);
+  if (S.theme) p.set("theme", S.theme);
   if (S.tab !== "ops") p.set("tab", S.tab);
   for (const k in S.sort) p.set("sort." + k, (S.sort[k][1] < 0 ? "-" : "") + S.sort[k][0]);
   if (S.metric) p.set("metric", S.metric);
@@ -116,23 +122,24 @@ function hashText() {
   if (S.node !== null) p.set("node", S.node);
   return p.toString();
 }
-/* what: the keys that changed. A change of the node or the module adds a history entry. */
+/* what: the keys that changed. Back undoes a change of the node, and of a filter other than the text. */
 function change(what, values) {
   Object.assign(S, values);
   const hash = hashText(), url = location.pathname + location.search + (hash ? "#" + hash : "");
-  const push = what.includes("node") || what.includes("module");
+  const push = what.some(k => ["node", "module", "types", "bounds"].includes(k));
   try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (e) { /* the browser limits the rate of changes */ }
   for (const f of listeners) f(what);
 }
 function fromHistory() {
   readHash();
-  for (const f of listeners) f(["q", "types", "tab", "sort", "metric", "by", "wasteBy", "module", "mass", "node"]);
+  for (const f of listeners) f([...FILTERS, "theme", "tab", "sort", "metric", "by", "wasteBy", "mass", "node"]);
 }
+const toggled = (list, item) => list.includes(item) ? list.filter(x => x !== item) : [...list, item];
+const noFilter = () => change(FILTERS, { q: "", re: false, types: [], bounds: [], module: null });
 
 /* ---- light and dark theme ---- */
 const systemDark = matchMedia("(prefers-color-scheme: dark)"), printing = matchMedia("print");
-let themeChoice = null;
-function isDark() { return !printing.matches && (themeChoice === null ? systemDark.matches : themeChoice === "dark"); }
+function isDark() { return !printing.matches && (S.theme ? S.theme === "dark" : systemDark.matches); }
 const themed = [];
 function applyTheme() {
   document.documentElement.dataset.theme = isDark() ? "dark" : "light";

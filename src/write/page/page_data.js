@@ -165,7 +165,10 @@ const total = { time: 0, flo: 0, bytes: 0, params: 0 };
 for (const s in total) for (const t of types) total[s] += t[s] || 0;
 
 /* ---- rows that match the search and the selected types ---- */
-let shownRows = allRows, searchError = null, haystack = null;
+const NO_BOUND = "no bound known";
+const boundOf = i => txt(C.bound, i) || NO_BOUND;
+/* matchingRows: without the filter for the module. filterNo counts the changes. */
+let shownRows = allRows, matchingRows = allRows, shownMask = null, filterNo = 0, searchError = null, haystack = null;
 function filterRows() {
   searchError = null;
   let test = null;
@@ -183,6 +186,12 @@ function filterRows() {
     }
   }
   const chosen = S.types.length ? new Set(S.types) : null;
-  shownRows = !test && !chosen ? allRows : allRows.filter(i => (!chosen || chosen.has(rowType(i))) && (!test || test(i)));
+  const bounds = S.bounds.length && C.bound ? new Set(S.bounds) : null;
+  matchingRows = !test && !chosen && !bounds ? allRows : allRows.filter(i => (!chosen || chosen.has(rowType(i))) && (!bounds || bounds.has(boundOf(i))) && (!test || test(i)));
+  shownRows = S.module ? rowsInModule(S.module) : matchingRows;
+  shownMask = shownRows === allRows ? null : new Uint8Array(N);
+  if (shownMask) for (const i of shownRows) shownMask[i] = 1;
+  filterNo++;
 }
-onState(what => { if (what.includes("q") || what.includes("types")) filterRows(); }); /* runs before all other listeners */
+const isShown = i => !shownMask || shownMask[i] === 1;
+onState(what => { if (filtered(what)) filterRows(); }); /* runs before all other listeners */

@@ -123,7 +123,7 @@ function showNode() {
   }
   drawDetails(rowName(i), rowDetails(i), i);
   if (gridOf.ops && !gridOf.ops.select(i) && shownRows.length < N) { /* hidden by the search */
-    change(["q", "types"], { q: "", types: [] });
+    noFilter();
     gridOf.ops.select(i);
   }
 }

@@ -1,9 +1,28 @@
 /* Builds the page. */
 function tools() {
   const b = $("theme"), set = () => { b.textContent = isDark() ? "Light" : "Dark"; b.setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours"); };
-  b.addEventListener("click", () => { themeChoice = isDark() ? "light" : "dark"; applyTheme(); set(); });
+  b.addEventListener("click", () => change(["theme"], { theme: isDark() ? "light" : "dark" }));
+  onState(what => { if (what.includes("theme")) { applyTheme(); set(); } });
   systemDark.addEventListener("change", () => { applyTheme(); set(); });
   set();
+}
+/* The filters as buttons that remove them, below the title: visible wherever the page is scrolled to. */
+function filterBar() {
+  const bar = $("filter"), chip = (text, name, remove) => el("button", { type: "button", class: "chip", "aria-label": "Remove filter: " + name, title: name, onclick: remove }, middle(text, 40) + " ×");
+  function draw() {
+    const chips = [];
+    if (S.q) chips.push(chip((S.re ? "regex " : "text ") + S.q, "text " + S.q, () => change(["q"], { q: "" })));
+    for (const t of S.types) chips.push(chip(t, "type " + t, () => change(["types"], { types: toggled(S.types, t) })));
+    for (const b of S.bounds) chips.push(chip(b, "bound by " + b, () => change(["bounds"], { bounds: toggled(S.bounds, b) })));
+    if (S.module) chips.push(chip(S.module, "module " + S.module, () => change(["module"], { module: null })));
+    bar.hidden = !chips.length;
+    const at = [...bar.querySelectorAll("button")].indexOf(document.activeElement);
+    bar.replaceChildren(...chips, el("span", { class: "note", role: "status" }, searchError || countText()), el("span", { class: "push" }), el("button", { type: "button", id: "no-filter", onclick: noFilter }, "Clear all"));
+    const left = bar.querySelectorAll("button");
+    if (at >= 0) (bar.hidden ? $("theme") : left[Math.min(at, left.length - 1)]).focus();
+  }
+  onState(what => { if (filtered(what)) draw(); });
+  draw();
 }
 /* Rows that are named above the cards become links. */
 function verdictLinks() {
@@ -57,6 +76,7 @@ function start() {
   if (not) main.append(not);
   links(sections);
   tools();
+  filterBar();
   const first = sections.find(s => s.id === "operators"); /* the table is usable before the charts are drawn */
   first.ready();
   const rest = sections.filter(s => s.ready && s !== first);

@@ -334,7 +334,7 @@ function rooflineSection() {
   canvas.addEventListener("blur", () => { mark(-1); hideTip(); });
   const again = () => { ROOF.points = roofPoints(); ROOF.at = -1; by.update(); drawRoof(); };
   onState(what => {
-    if (what.some(k => ["q", "types", "by"].includes(k))) again();
+    if (filtered(what) || what.includes("by")) again();
     if (what.includes("types")) drawTypeChips(chips);
   });
   themed.push(() => { drawTypeChips(chips); drawRoof(); });
@@ -350,7 +350,7 @@ function drawTypeChips(box) {
     const on = S.types.includes(t.key);
     return el("button", {
       type: "button", class: "chip" + (on ? " on" : ""), "aria-pressed": on, "data-type": t.key, title: "show only " + t.key + " (" + grouped(t.rows) + " rows)",
-      onclick: () => change(["types"], { types: on ? S.types.filter(x => x !== t.key) : [...S.types, t.key] }),
+      onclick: () => change(["types"], { types: toggled(S.types, t.key) }),
     }, el("i", { style: { background: typeColor(t.key) } }), t.key);
   }), types.length > most.length ? el("span", { class: "note" }, "and " + (types.length - most.length) + " more types") : "",
   S.types.length ? el("button", { type: "button", class: "chip", onclick: () => change(["types"], { types: [] }) }, "all types") : "");

@@ -19,8 +19,9 @@ function sharesSection() {
   function draw() {
     by.update();
     const [key, name, kind] = metric();
-    const order = types.filter(t => t[key] > 0).sort((a, b) => b[key] - a[key]), top = order.slice(0, TOP_TYPES);
-    const rest = order.slice(TOP_TYPES).reduce((v, t) => v + t[key], 0), unknown = types.reduce((v, t) => v + t[key + "Unknown"], 0);
+    const list_ = shownRows === allRows ? types : addUp(shownRows, rowType);
+    const order = list_.filter(t => t[key] > 0).sort((a, b) => b[key] - a[key]), top = order.slice(0, TOP_TYPES);
+    const rest = order.slice(TOP_TYPES).reduce((v, t) => v + t[key], 0), unknown = list_.reduce((v, t) => v + t[key + "Unknown"], 0);
     const labels = top.map(t => t.key), values = top.map(t => t[key]), colors = top.map(t => typeColor(t.key));
     if (rest > 0) { labels.push((order.length - top.length) + " more types"); values.push(rest); colors.push(color(-1)); }
     const share = v => v / total[key];
@@ -51,9 +52,9 @@ function sharesSection() {
         drawn.getDatasetMeta(0).data.forEach((b, k) => g.fillText(percent(share(values[k])) + " %", b.x + 5, b.y));
       } }],
     });
-    note.textContent = "of " + human(kind, total[key]) + " over all rows" + (unknown ? "; " + grouped(unknown) + " rows with an unknown value are excluded" : "") + ". Click a bar to list its operators.";
+    note.textContent = "of " + human(kind, total[key]) + " over all rows" + (shownMask ? "; bars: the " + grouped(shownRows.length) + " rows of the filter" : "") + (unknown ? "; " + grouped(unknown) + " rows with an unknown value are excluded" : "") + ". Click a bar to list its operators.";
   }
-  onState(what => { if (what.includes("metric")) draw(); });
+  onState(what => { if ((what.includes("metric") || filtered(what)) && chart) draw(); });
   themed.push(() => { if (chart) draw(); });
   s.ready = () => whenSeen(s, draw);
   return s;

@@ -73,6 +73,27 @@ function folded(m) {
   m.children.forEach(k => { k.parent = m; folded(k); });
   return m;
 }
+/* The tree of the rows that match the other filters. */
+let treeNow = null, treeRows = null;
+function moduleTree() {
+  if (treeRows !== matchingRows) { treeNow = folded(withoutChains(structureTree(matchingRows))); treeRows = matchingRows; }
+  return treeNow;
+}
+function findModule(path) {
+  let at = moduleTree(), next = at;
+  while (next) { at = next; next = childrenOf(at).find(k => path && (path === k.path || path.startsWith(k.path + "/"))); }
+  return at.row >= 0 ? at.parent : at;
+}
+function rowsUnder(m, out) {
+  if (m.each) m.each.forEach(x => rowsUnder(x, out));
+  else if (m.row >= 0) out.push(m.row);
+  else childrenOf(m).forEach(k => rowsUnder(k, out));
+  return out;
+}
+function rowsInModule(path) {
+  const m = findModule(path);
+  return m.parent ? Uint32Array.from(rowsUnder(m, [])).sort() : matchingRows;
+}
 const labelOf = m => {
   const above = m.parent && m.parent.name.split("/").pop();
   const own = above && m.name.startsWith(above + ".") ? m.name.slice(above.length) : m.name;
@@ -103,11 +124,6 @@ function structureSection() {
     if (m.row < 0) parts.push(grouped(m.rows) + " rows");
     return parts.join(", ");
   };
-  function find(path) {
-    let at = tree, next = tree;
-    while (next) { at = next; next = childrenOf(at).find(k => path && (path === k.path || path.startsWith(k.path + "/"))); }
-    return at.row >= 0 ? at.parent : at;
-  }
   const wide = width => width * (box.clientWidth || 1000) > 16; /* room for a letter */
   function block(m, from, width, depth) {
     const leaf = m.row >= 0, type = leaf ? rowType(m.row) : null;
@@ -134,8 +150,8 @@ function structureSection() {
   }
   function draw() {
     by.update();
-    if (!tree) tree = folded(withoutChains(structureTree(shownRows)));
-    const root = find(S.module || ""), out = [], deepest = lay(root, 0, 1, 0, out);
+    tree = moduleTree();
+    const root = findModule(S.module || ""), out = [], deepest = lay(root, 0, 1, 0, out);
     box.style.height = 26 * (deepest + 1) + "px";
     box.replaceChildren(...out);
     if (out.length) out[0].tabIndex = 0;
@@ -158,8 +174,7 @@ function structureSection() {
     to.focus();
   });
   const again = what => {
-    if (what.includes("q") || what.includes("types")) tree = null;
-    if (what.some(k => ["q", "types", "mass", "module"].includes(k)) && s.drawn) draw();
+    if ((filtered(what) || what.includes("mass")) && s.drawn) draw();
   };
   onState(again);
   themed.push(() => { if (s.drawn) draw(); });

@@ -147,7 +147,8 @@ function kernelColumns(list) {
 }
 function kernelGrid() {
   const list = () => {
-    if (!S.q) return kernels;
+    const inRows = g => !shownMask || [...g.rows].some(isShown);
+    if (!S.q) return kernels.filter(inRows);
     let test;
     try { const re = S.re ? new RegExp(S.q, "i") : null, q = S.q.toLowerCase(); test = s => re ? re.test(s) : s.toLowerCase().includes(q); } catch (e) { return kernels; }
     return kernels.filter(g => test(g.key) || [...g.rows].some(i => test(rowName(i))));
@@ -167,6 +168,13 @@ function kernelGrid() {
 }
 
 /* ---- the section ---- */
+/* Rows of the filter and their time. */
+function countText() {
+  if (shownRows.length === N) return grouped(N) + (N === 1 ? " row" : " rows") + (D.rows < D.rows_of_all && !D.grouped ? " of " + grouped(D.rows_of_all) + " (selected by options)" : "");
+  let t = 0;
+  if (hasTime) for (const i of shownRows) t += C.time.numbers[i] || 0;
+  return grouped(shownRows.length) + " of " + grouped(N) + " rows" + (hasTime ? ", " + time(t) + " (" + percent(t / total.time) + " % of operator time)" : "");
+}
 function tablesSection() {
   const tabs = [["ops", D.grouped ? "Groups" : "Operators"], ["types", "Types"], ["modules", "Modules"]];
   if (D.grouped) tabs.length = 1;
@@ -178,7 +186,7 @@ function tablesSection() {
   let timer = null;
   search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => change(["q"], { q: search.value }), N > 20000 ? 120 : 30); });
   const count = el("span", { class: "note", role: "status" });
-  const clear = el("button", { type: "button", onclick: () => { search.value = ""; change(["q", "types"], { q: "", types: [] }); } }, "Clear");
+  const clear = el("button", { type: "button", onclick: () => { search.value = ""; noFilter(); } }, "Clear");
   const menu = columnMenu(), csv = el("button", { type: "button", onclick: saveCsv, title: "Save the visible rows with all columns" }, "Save CSV");
   const pane = el("div", { id: "pane", role: "tabpanel" });
   const makers = {
@@ -195,9 +203,9 @@ function tablesSection() {
   const tabBox = choice("Table", tabs, () => S.tab, tab => change(["tab"], { tab }));
   function show() {
     let grid = gridOf[S.tab];
-    if (!grid) { grid = gridOf[S.tab] = makers[S.tab](); grid.stamp = S.q + S.re + S.types; pane.replaceChildren(grid.box); grid.drawn = null; grid.draw(); }
+    if (!grid) { grid = gridOf[S.tab] = makers[S.tab](); grid.stamp = filterNo; pane.replaceChildren(grid.box); grid.drawn = null; grid.draw(); }
     else pane.replaceChildren(grid.box);
-    const stamp = S.q + S.re + S.types;
+    const stamp = filterNo;
     if (grid.stamp !== stamp) {
       grid.stamp = stamp;
       if (grid.refresh) grid.refresh(); else grid.setRows(shownRows);
@@ -208,22 +216,16 @@ function tablesSection() {
     if (document.activeElement !== search) search.value = S.q;
     regex.setAttribute("aria-pressed", S.re);
     search.setAttribute("aria-invalid", !!searchError);
-    clear.hidden = !S.q && !S.types.length;
+    clear.hidden = !shownMask;
     count.textContent = searchError ? searchError : countText();
     count.classList.toggle("bad", !!searchError);
-  }
-  function countText() {
-    if (shownRows.length === N) return grouped(N) + (N === 1 ? " row" : " rows") + (D.rows < D.rows_of_all && !D.grouped ? " of " + grouped(D.rows_of_all) + " (selected by options)" : "");
-    let t = 0;
-    if (hasTime) for (const i of shownRows) t += C.time.numbers[i] || 0;
-    return grouped(shownRows.length) + " of " + grouped(N) + " rows" + (hasTime ? ", " + time(t) + " (" + percent(t / total.time) + " % of operator time)" : "");
   }
   onState(what => {
     if (what.includes("sort")) for (const tab in gridOf) {
       const want = S.sort[tab], g = gridOf[tab];
       if (want && (g.sort[0] !== want[0] || g.sort[1] !== want[1])) { g.sort = want; g.sort_(); }
     }
-    if (what.some(k => ["q", "types", "tab"].includes(k))) show();
+    if (filtered(what) || what.includes("tab")) show();
   });
   const s = section("operators", "Tables", pane);
   s.classList.add("long");

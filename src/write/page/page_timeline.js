@@ -98,6 +98,7 @@ function fillTimeline(s) {
         if (x1 < 0 || x0 > w || (x1 - x0 < 1 && x0 < last[d] + .5)) continue;
         const a = Math.max(-1, x0), b = Math.min(w + 1, Math.max(x1, x0 + .8)), y = l.top + d * LINE;
         last[d] = b;
+        g.globalAlpha = !shownMask || (rowOf(i) >= 0 && isShown(rowOf(i))) ? 1 : .2;
         g.fillStyle = paint(i);
         g.fillRect(a, y, b - a - (b - a > 3 ? .6 : 0), LINE - 2);
         if (b - a > 56) {
@@ -105,6 +106,7 @@ function fillTimeline(s) {
           g.fillStyle = inkOn(paint(i));
           g.fillText(labelOf(i, Math.floor((b - a - 8) / 6.3)), a + 4, y + LINE / 2 - .5);
         }
+        g.globalAlpha = 1;
         if (i === at) { g.strokeStyle = css("--ink"); g.lineWidth = 2; g.strokeRect(a + 1, y + 1, b - a - 2, LINE - 4); }
       }
       g.font = "600 11px system-ui, sans-serif";
@@ -244,6 +246,7 @@ function fillTimeline(s) {
     };
   }
   themed.push(draw);
+  onState(what => { if (filtered(what)) draw(); });
   new ResizeObserver(draw).observe(box);
   draw();
 }

@@ -77,20 +77,23 @@ function wasteSection() {
     if (both && D.hardware.rows_without_limit) { item(plain, "roofline unknown: " + grouped(D.hardware.rows_without_limit) + " rows"); }
     body.replaceChildren(table, legend);
   }
-  onState(what => { if (what.some(k => ["q", "types", "wasteBy"].includes(k))) draw(); });
+  onState(what => { if (filtered(what) || what.includes("wasteBy")) draw(); });
   themed.push(draw);
   s.ready = draw;
   return s;
 }
 
-/* Shares of the limiting resources over all rows. */
+/* What limits the shown rows, of their measured time; a button selects the rows of a limit. */
+const boundNames = hasRoof ? [...new Set(Array.from(allRows, boundOf))].filter(b => b !== NO_BOUND) : [];
 function boundStrip() {
-  const list = hasRoof ? D.hardware.bounds.filter(b => b.fraction > 0) : [];
+  const key = hasTime ? "time" : "roof", list = hasRoof ? addUp(shownRows, boundOf).filter(b => b[key] > 0).sort((a, b) => b[key] - a[key]) : [];
   if (!list.length) return "";
+  const all = list.reduce((s, b) => s + b[key], 0), part = b => b[key] / all, paint = b => color(b.key === NO_BOUND ? -1 : boundNames.indexOf(b.key) + 4);
   return el("div", null, el("h3", null, "Bound by, share of " + (hasTime ? "measured time" : "roofline time")),
-    el("div", { class: "strip", role: "img", "aria-label": list.map(b => b.name + " " + percent(b.fraction) + " %").join(", ") },
-      list.map((b, k) => el("span", { title: b.name + " " + percent(b.fraction) + " %", style: { width: 100 * b.fraction + "%", background: color(k + 4) } }))),
-    el("div", { class: "legend" }, list.map((b, k) => el("span", null, el("i", { style: { background: color(k + 4) } }), b.name + " " + percent(b.fraction) + " % (" + grouped(b.rows) + (b.rows === 1 ? " row)" : " rows)")))));
+    el("div", { class: "strip", role: "img", "aria-label": list.map(b => b.key + " " + percent(part(b)) + " %").join(", ") },
+      list.map(b => el("span", { title: b.key + " " + percent(part(b)) + " %", style: { width: 100 * part(b) + "%", background: paint(b) } }))),
+    el("div", { class: "chips" }, list.map(b => el("button", { type: "button", class: "chip", "aria-pressed": S.bounds.includes(b.key), "data-bound": b.key, onclick: () => change(["bounds"], { bounds: toggled(S.bounds, b.key) }) },
+      el("i", { style: { background: paint(b) } }), b.key + " " + percent(part(b)) + " % (" + grouped(b.rows) + (b.rows === 1 ? " row)" : " rows)")))));
 }
 
 /* The steps of --what-if, --as and --fuse; each one includes the previous ones. */
@@ -122,14 +125,16 @@ function kernelsSection() {
   const s = section("kernels", "Longest kernels", body);
   s.querySelector("h2").dataset.short = "Kernels";
   function draw() {
-    const rows = kernels.slice(0, TOP_BARS).map(g => ({
+    const list = kernels.filter(g => !shownMask || [...g.rows].some(isShown));
+    const rows = list.slice(0, TOP_BARS).map(g => ({
       name: g.key, kernel: g, parts: [{ from: 0, to: g.time / most, color: g.kind === "kernel" ? color(0) : color(4), title: time(g.time) }],
       cells: [{ text: time(g.time), title: exact("time", g.time) }, { text: percent(g.time / kernelTime) }, { text: grouped(g.calls) }, { text: human("time", g.mean) }, { text: g.precision || "", class: "hide-small" }],
     }));
     const head = ["kernel", "", "time", "%", "calls", "mean", "precision"];
     body.replaceChildren(barTable("Longest kernels", head, rows, r => openKernel(r.kernel), 72),
-      el("p", { class: "note" }, grouped(kernels.length) + " distinct kernels and copies, " + time(kernelTime) + " per run in total; calls and mean are over all used runs. The table Kernels lists all."));
+      el("p", { class: "note" }, (shownMask ? grouped(list.length) + " of " : "") + grouped(kernels.length) + " distinct kernels and copies, " + time(kernelTime) + " per run in total; calls and mean are over all used runs. The table Kernels lists all."));
   }
+  onState(what => { if (filtered(what)) draw(); });
   themed.push(draw);
   s.ready = draw;
   return s;
