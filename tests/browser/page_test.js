@@ -121,6 +121,53 @@ test("modules are blocks whose widths add up, repeated ones are folded, they ope
   await close(page);
 });
 
+test("one filter narrows every chart and table, is in the address, and each part goes with its button or Back", async () => {
+  const page = await open("demo.html"), chips = () => page.$$eval("#filter .chip", l => l.map(b => b.getAttribute("aria-label")));
+  const rows = async () => Number(/^([\d,]+)/.exec(await countText(page))[1]);
+  await everywhere(page);
+  equal(await page.$eval("#filter", e => e.hidden), true, "the bar without a filter");
+  const parts = await page.$$eval("#shares .bound button", l => l.map(b => [b.dataset.bound, Number(/([\d.]+) % \(/.exec(b.textContent)[1]), Number(/\((\d+) row/.exec(b.textContent)[1])]));
+  check(parts.length > 1 && Math.abs(parts.reduce((s, p) => s + p[1], 0) - 100) < .5, "bounds do not add up: " + JSON.stringify(parts));
+  await page.click(`#shares .bound button[data-bound="${parts[0][0]}"]`);
+  equal([await rows(), await chips()], [parts[0][2], ["Remove filter: bound by " + parts[0][0]]], "rows of the bound, chips");
+  check((await cells(page, "bound by")).every(b => b === parts[0][0]), "other bounds in the table");
+  await page.evaluate(() => document.getElementById("structure").scrollIntoView({ behavior: "instant" }));
+  await page.click('.icicle button:text-is("layer3")');
+  const both = await rows();
+  check(both > 0 && both < parts[0][2] && (await cells(page, "operator")).every(n => n.includes("layer3")), "module and bound: " + both + " rows");
+  const points = await page.textContent("#roofline-text");
+  check(Number(/^(\d+) point/.exec(points)[1]) <= both, "the roofline has " + points);
+  check(await page.$$eval("#waste tbody tr", l => l.length) <= both, "bars of other rows");
+  equal((await chips()).length, 2, "chips");
+  check(/bound=.*module=/.test(await hashOf(page)), await hashOf(page));
+  const again = await open("demo.html", { hash: (await hashOf(page)) + "&theme=dark" });
+  equal([Number(/^(\d+)/.exec(await countText(again))[1]), await again.$eval(":root", e => e.dataset.theme)], [both, "dark"], "rows and theme of the address");
+  await again.click("#theme");
+  equal([await again.$eval(":root", e => e.dataset.theme), (await hashOf(again)).includes("theme=light")], ["light", true], "theme");
+  await again.click("#no-filter");
+  equal([await again.$eval("#filter", e => e.hidden), /^58 rows/.test(await countText(again))], [true, true], "after Clear all");
+  await close(again);
+  await page.goBack();
+  equal([await rows(), (await chips()).length], [parts[0][2], 1], "after Back");
+  await page.goForward();
+  equal(await rows(), both, "after Forward");
+  await page.focus("#filter .chip");
+  await page.keyboard.press("Enter");
+  equal(await chips(), ["Remove filter: module /layer3"], "the first chip by key");
+  await page.keyboard.press("Enter");
+  equal([await page.$eval("#filter", e => e.hidden), await rows()], [true, 58], "no filter");
+  await close(page);
+});
+
+test("a repeated block filters all its members", async () => {
+  const page = await open("demo.html");
+  await page.evaluate(() => document.getElementById("structure").scrollIntoView({ behavior: "instant" }));
+  await page.click('.icicle button:text-is("5 × layer3.N")');
+  const names = await cells(page, "operator");
+  check(new Set(names.map(n => (/layer3\.\d/.exec(n) || [""])[0])).size === 5 && names.every(n => /layer3\.\d/.test(n)), "rows " + names);
+  await close(page);
+});
+
 test("large data is compressed", async () => {
   const size = fs.statSync(path.join(folder, "chain.html")).size;
   check(size < 1e6, "100,000 nodes take " + size + " bytes");

@@ -86,6 +86,7 @@ function middle(text, max) {
 const S = { q: "", re: false, types: [], bounds: [], theme: null, tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null };
 /* What selects rows; `filtered` tells whether a change concerns it. */
 const FILTERS = ["q", "types", "bounds", "module"], filtered = what => what.some(k => FILTERS.includes(k));
+const isFiltered = () => !!(S.q || S.types.length || S.bounds.length || S.module);
 const listeners = [];
 const onState = f => listeners.push(f);
 function readHash() {

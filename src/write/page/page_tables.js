@@ -216,7 +216,7 @@ function tablesSection() {
     if (document.activeElement !== search) search.value = S.q;
     regex.setAttribute("aria-pressed", S.re);
     search.setAttribute("aria-invalid", !!searchError);
-    clear.hidden = !shownMask;
+    clear.hidden = !isFiltered();
     count.textContent = searchError ? searchError : countText();
     count.classList.toggle("bad", !!searchError);
   }
