@@ -121,7 +121,7 @@ test("modules are blocks whose widths add up, repeated ones are folded, they ope
   await close(page);
 });
 
-test("one filter narrows every chart and table, is in the address, and each part goes with its button or Back", async () => {
+test("one filter narrows every chart and table, is in the URL, and each part goes with its button or Back", async () => {
   const page = await open("demo.html"), chips = () => page.$$eval("#filter .chip", l => l.map(b => b.getAttribute("aria-label")));
   const rows = async () => Number(/^([\d,]+)/.exec(await countText(page))[1]);
   await everywhere(page);
@@ -141,7 +141,7 @@ test("one filter narrows every chart and table, is in the address, and each part
   equal((await chips()).length, 2, "chips");
   check(/bound=.*module=/.test(await hashOf(page)), await hashOf(page));
   const again = await open("demo.html", { hash: (await hashOf(page)) + "&theme=dark" });
-  equal([Number(/^(\d+)/.exec(await countText(again))[1]), await again.$eval(":root", e => e.dataset.theme)], [both, "dark"], "rows and theme of the address");
+  equal([Number(/^(\d+)/.exec(await countText(again))[1]), await again.$eval(":root", e => e.dataset.theme)], [both, "dark"], "rows and theme of the URL");
   await again.click("#theme");
   equal([await again.$eval(":root", e => e.dataset.theme), (await hashOf(again)).includes("theme=light")], ["light", true], "theme");
   await again.click("#no-filter");

@@ -84,7 +84,7 @@ function middle(text, max) {
 
 /* ---- page state, stored in the URL fragment ---- */
 const S = { q: "", re: false, types: [], bounds: [], theme: null, tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null };
-/* What selects rows; `filtered` tells whether a change concerns it. */
+/* What selects rows; `filtered`: whether a change concerns it. */
 const FILTERS = ["q", "types", "bounds", "module"], filtered = what => what.some(k => FILTERS.includes(k));
 const isFiltered = () => !!(S.q || S.types.length || S.bounds.length || S.module);
 const listeners = [];
