@@ -275,6 +275,15 @@ static const struct consumer patterns[] = {
     {"gelu_tanh",
      WORDS "Pow x float[]{3}; Mul . float[]{0.044715}; Add x .; Mul . float[]{0.7978846}; Tanh .; "
            "Add . float[]{1}; Mul x .; Mul . float[]{0.5}"},
+    {"gelu_tanh_used",
+     WORDS "Pow x float[]{3}; Mul . float[]{0.044715}; Add x .; Mul . float[]{0.7978846}; Tanh .; "
+           "Add . float[]{1}; Mul x .; Mul . float[]{0.5}; Abs ."},
+    {"gelu_tanh_output",
+     WORDS "a: Relu x; h: Mul a float[]{0.5}; Pow a float[]{3}; Mul . float[]{0.044715}; Add a .; Mul . "
+           "float[]{0.7978846}; Tanh .; Add . float[]{1}; Mul h ."},
+    {"gelu_tanh_relu",
+     WORDS "a: Relu x; h: Mul a float[]{0.5}; Pow a float[]{3}; Mul . float[]{0.044715}; Add a .; Mul . "
+           "float[]{0.7978846}; Tanh .; Add . float[]{1}; Mul h .; Abs ."},
     {"matmul_bias_gelu",
      WORDS "MatMul x float[16,16]{*0.1}; a: Add . " HALF "; Div a float[]{1.41421354}; Erf "
            ".; Add . float[]{1}; Mul a .; Mul . float[]{0.5}"},

@@ -200,7 +200,10 @@ static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
     }
     uint32_t one_more = match_user(&x, tanh_node, " Add ");
     uint32_t end = one_more == OC_NONE ? OC_NONE : half_of(&x, one_more, in);
-    if (end != OC_NONE && fusion_rules_take_all(f, &x, end, "fast gelu", "FastGelu")) {
+    bool inside = end != OC_NONE && in != OC_NONE && f->m->value[in].producer != OC_NONE &&
+                  !f->m->value[f->m->node[end].out[0]].graph_output; /* the runtime requires it */
+    if (end != OC_NONE && (inside || f->rules == OC_FUSE_GENERIC) &&
+        fusion_rules_take_all(f, &x, end, "fast gelu", "FastGelu")) {
         f->group[f->owner[end]].core = power;
         f->group[f->owner[end]].activated = true;
     }
