@@ -18,7 +18,7 @@ ln -s "$PWD/$BUILD/fake_ort.so" "$work/ort.so"
 "$BUILD/onnxcost" memory "$work/resnet18.onnx" --plan "$work/plan.json" >/dev/null 2>&1
 set='resnet18.onnx resnet18.all.t1.json.gz resnet50.onnx resnet50.all.t1.json.gz mobilenetv2.onnx mobilenetv2.all.t1.json.gz --hw machine.t1.xml'
 tr '|' '\t' <<END | python3 tests/support/format_rules.py "$PWD/$BUILD/onnxcost" "$work" "$@" >"$work/lines" 2>"$work/err"
-cost|table compact csv json markdown md html trace model-explorer|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --hw machine.t1.xml
+cost|table compact csv json markdown md html trace model-explorer netron|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --hw machine.t1.xml
 cost|table compact csv json markdown md html trace|mobilenetv2.all.t1.json.gz
 cost|table compact csv json markdown md|mobilenetv2.onnx -p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
 cost|table compact csv json markdown md html|resnet18.onnx --group-by type --hw a100
@@ -33,7 +33,7 @@ scan|table csv ndjson json|resnet18.onnx resnet50.onnx missing.onnx
 memory|table csv json|resnet18.onnx --hw a100
 memory|table csv json|resnet18.onnx --reorder
 summary|table csv json|mobilenetv2.all.t1.json.gz
-record|table compact csv json markdown md html trace model-explorer|weights.onnx --ort-lib ./ort.so --report
+record|table compact csv json markdown md html trace model-explorer netron|weights.onnx --ort-lib ./ort.so --report
 calibrate|table csv json|$set
 calibrate|table csv json|$set --dump-samples
 validate|table csv json|$set

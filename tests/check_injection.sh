@@ -90,7 +90,7 @@ for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
         # shellcheck disable=SC2086 # an empty option must not be an argument
         check_clean "$m" $options
     done
-    for f in json md model-explorer; do check_clean "$m" -f $f; done
+    for f in json md model-explorer netron; do check_clean "$m" -f $f; done
     check_clean "$m" --hw epyc-7742 --advise
     check_clean "$m" --sweep "$(printf 'b\342\200\2561')=1..4"
     check_clean explain "$m" --convention torch --convention fvcore

@@ -429,8 +429,8 @@ static bool report_tells(const struct job *j)
 {
     const struct cli_opts *o = j->o;
     if (j->n_list > 1 || o->combine || cost_is(o->format, "csv") || cost_is(o->format, "trace") ||
-        cost_is(o->format, "model-explorer") || o->confluence || o->dump_only_opr ||
-        ((o->why.n || o->explain_match.n) && !cost_is(o->format, "json")) ||
+        cost_is(o->format, "model-explorer") || cost_is(o->format, "netron") || o->confluence ||
+        o->dump_only_opr || ((o->why.n || o->explain_match.n) && !cost_is(o->format, "json")) ||
         (o->print_only && !cost_is(o->print_only, "summary")))
         return false;
     return cost_is(o->format, "json") || cost_is(o->format, "markdown") || cost_is(o->format, "md") ||

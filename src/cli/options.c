@@ -126,10 +126,12 @@ const struct cli_option cli_options[] = {
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
     {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
-     "table|compact|csv|json|ndjson|markdown|md|trace|model-explorer|html|junit|sarif|github", NULL, "table",
+     "table|compact|csv|json|ndjson|markdown|md|trace|model-explorer|netron|html|junit|sarif|github", NULL,
+     "table",
      "output format; ndjson (one object per line): scan; markdown (md): costs, diff, check; html: costs, "
      "diff; "
-     "trace, model-explorer: costs; junit, sarif: check; github (annotations of GitHub Actions): check, diff",
+     "trace, model-explorer, netron: costs; junit, sarif: check; github (annotations of GitHub Actions): "
+     "check, diff",
      "Output", AT(format)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact|ascii", NULL, "grid for MegEngine files, else compact",
      "table style; ascii: a grid of ASCII characters", NULL, AT(style)},

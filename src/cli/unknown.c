@@ -225,7 +225,7 @@ static const struct {
     unsigned mask;
     const char *formats;
 } formats_of[] = {
-    {CLI_COST, "table|compact|csv|json|markdown|md|html|trace|model-explorer"},
+    {CLI_COST, "table|compact|csv|json|markdown|md|html|trace|model-explorer|netron"},
     {CLI_DIFF, "table|csv|json|markdown|md|html|github"},
     {CLI_CHECK, "table|csv|json|markdown|md|junit|sarif|github"},
     {CLI_SCAN, "table|csv|ndjson|json"},

@@ -77,6 +77,7 @@ void oc_out_json(struct oc_report *r, FILE *f);
 void oc_out_markdown(struct oc_report *r, FILE *f);
 void oc_out_trace(struct oc_report *r, FILE *f);
 void oc_out_overlay(struct oc_report *r, FILE *f);
+void oc_out_attachment(struct oc_report *r, FILE *f);
 void oc_out_html(struct oc_report *r, FILE *f);
 
 #endif

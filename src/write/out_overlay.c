@@ -1,9 +1,16 @@
-/* Node data for Google's Model Explorer, which colours the nodes of a graph by a number, in the format of
+/* Costs for viewers of graphs.
+ *
+ * Node data for Google's Model Explorer, which colours the nodes of a graph by a number, in the format of
  * its node_data_builder:
  *     {GRAPH: {"results": {NODE: {"value": number}}, "gradient": [{"stop": 0..1, "bgColor": "#rrggbb"}]}}
  * One quantity per file; the program shows the file name. NODE is the id used by its ONNX adapter: the
  * node's name, or an output tensor if the name is missing or not unique. GRAPH is the name of the main
- * graph. Subgraphs and functions are part of the node that runs them. */
+ * graph. Subgraphs and functions are part of the node that runs them.
+ *
+ * An attachment for Netron 9, which shows the numbers of a node beside its attributes:
+ *     {"signature": "netron:attachment",
+ *      "metrics": [{"kind": "node", "target": NODE, "name": KEY, "value": number}]}
+ * All quantities, in the units of the CSV file, of each node with a name that no other node has. */
 #include <math.h>
 #include <string.h>
 
@@ -45,6 +52,11 @@ static const struct quantity *quantity_of(const char *order_by)
     return NULL;
 }
 
+int oc_attachment_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err)
+{
+    return in->analysis ? 0 : oc_fail(err, OC_EARG, "%s needs a model", o->format);
+}
+
 int oc_overlay_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err)
 {
     if (!in->analysis)
@@ -75,8 +87,10 @@ static const struct oc_column *overlay_column_of(const struct oc_report *r, cons
 
 /* ---- values ----------------------------------------------------------------------------------------- */
 
-/* The value of the node, or of the first node of a row: the sum over all nodes is preserved. */
-static void values_of_rows(const struct oc_report *r, const struct oc_column *c, double *value)
+/* The value of the node, or of the first node of a row: the sum over all nodes is preserved. Times in
+ * 1 / time_unit seconds. */
+static void values_of_rows(const struct oc_report *r, const struct oc_column *c, double time_unit,
+                           double *value)
 {
     struct oc_line l = {.r = r, .arena = r->shown.arena};
     const struct oc_join *j = r->in->join;
@@ -88,7 +102,7 @@ static void values_of_rows(const struct oc_report *r, const struct oc_column *c,
             continue;
         l.column = c;
         c->get(&l, &f);
-        double v = c->kind == OC_FIELD_TIME ? f.number * 1e6 : f.number; /* microseconds */
+        double v = c->kind == OC_FIELD_TIME ? f.number * time_unit : f.number;
         if (isfinite(v))
             value[node] = isnan(value[node]) ? v : value[node] + v;
     }
@@ -107,6 +121,21 @@ static void values_of_bodies(const struct oc_model *m, double *value)
         if (!isnan(sum) && owner != OC_NONE)
             value[owner] = isnan(value[owner]) ? sum : value[owner] + sum;
     }
+}
+
+/* By node; NAN: unknown. Arena memory. */
+static double *quantity_values(struct oc_report *r, const struct quantity *q, double time_unit)
+{
+    const struct oc_model *m = r->in->model;
+    const struct oc_column *c = overlay_column_of(r, q->key);
+    double *value = OC_NEW_ARRAY(&r->arena, (size_t)m->n_node + 1, double);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        value[i] = NAN;
+    if (c)
+        values_of_rows(r, c, time_unit, value);
+    if (q->sum)
+        values_of_bodies(m, value);
+    return value;
 }
 
 /* ---- the document ----------------------------------------------------------------------------------- */
@@ -174,14 +203,7 @@ void oc_out_overlay(struct oc_report *r, FILE *f)
     const struct oc_model *m = r->in->model;
     const struct quantity *q =
         r->o->order_by ? quantity_of(r->o->order_by) : &quantities[r->has_time ? 0 : 1];
-    const struct oc_column *c = overlay_column_of(r, q->key);
-    double *value = OC_NEW_ARRAY(&r->arena, (size_t)m->n_node + 1, double);
-    for (uint32_t i = 0; i < m->n_node; i++)
-        value[i] = NAN;
-    if (c)
-        values_of_rows(r, c, value);
-    if (q->sum)
-        values_of_bodies(m, value);
+    double *value = quantity_values(r, q, 1e6);
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
     oc_key_object(&w, m->graph[0].name);
@@ -189,4 +211,52 @@ void oc_out_overlay(struct oc_report *r, FILE *f)
     gradient(&w);
     oc_jw_end_object(&w);
     oc_json_end(&w);
+}
+
+/* ---- Netron ----------------------------------------------------------------------------------------- */
+
+static void count_all_names(const struct oc_model *m, struct oc_map *names)
+{
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        uint32_t times = 1;
+        const char *name = m->node[i].name;
+        if (!oc_map_add(names, name, strlen(name), &times, NULL))
+            oc_map_set(names, name, strlen(name), times + 1);
+    }
+}
+
+/* Netron reads a name up to its first line break. */
+static bool is_target(const struct oc_map *names, const char *name)
+{
+    return *name && !strchr(name, '\n') && oc_map_get(names, name, strlen(name)) == 1;
+}
+
+static void metric(struct oc_json_out *w, const char *target, const char *name, double value)
+{
+    oc_jw_begin_object(w);
+    oc_key_text(w, "kind", "node");
+    oc_key_text(w, "target", target);
+    oc_key_text(w, "name", name);
+    oc_key_count(w, "value", value);
+    oc_jw_end_object(w);
+}
+
+void oc_out_attachment(struct oc_report *r, FILE *f)
+{
+    const struct oc_model *m = r->in->model;
+    struct oc_map names = {.arena = &r->arena};
+    struct oc_json_out w = {.f = f, .pretty = true};
+    count_all_names(m, &names);
+    oc_jw_begin_object(&w);
+    oc_key_text(&w, "signature", "netron:attachment");
+    oc_key_array(&w, "metrics");
+    for (size_t q = 0; q < OC_COUNT(quantities); q++) {
+        const double *value = quantity_values(r, &quantities[q], 1e9);
+        for (uint32_t i = 0; i < m->n_node; i++)
+            if (!isnan(value[i]) && is_target(&names, m->node[i].name))
+                metric(&w, m->node[i].name, quantities[q].key, value[i]);
+    }
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+    oc_map_free(&names);
 }

@@ -75,6 +75,11 @@ static const struct oc_format {
      .whole = true,
      .single = true,
      .check = oc_overlay_check},
+    {.name = "netron",
+     .write = oc_out_attachment,
+     .whole = true,
+     .single = true,
+     .check = oc_attachment_check},
     {.name = "html", .write = oc_out_html, .whole = true, .advises = true},
 };
 

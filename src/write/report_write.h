@@ -70,6 +70,7 @@ void oc_json_roofline(struct oc_json_out *w, struct oc_report *r);
 /* Private to the writers: options of --format model-explorer. */
 
 /* OC_EARG: there is no model, or --order-by is not a numeric quantity of nodes. */
+int oc_attachment_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err);
 int oc_overlay_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err);
 
 #endif

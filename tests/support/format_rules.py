@@ -167,9 +167,19 @@ def check_github(text):
         expect(not line.startswith("::") or re.fullmatch(r"::(error|warning|notice|debug)( \w+=[^,:]*(,\w+=[^,:]*)*)?::.+", line), line)
 
 
+def check_netron(text):
+    """Rules of Netron 9.2 for attachments."""
+    data, seen = load(text), set()
+    expect(data["signature"] == "netron:attachment", "signature")
+    for m in data["metrics"]:
+        expect(m["kind"] == "node" and m["target"] and "\n" not in m["target"] and isinstance(m["value"], (int, float)), str(m))
+        expect((m["target"], m["name"]) not in seen, "twice: " + str(m))
+        seen.add((m["target"], m["name"]))
+
+
 CHECK = {"table": check_text, "compact": check_text, "csv": check_csv, "json": check_json, "ndjson": check_ndjson,
          "markdown": check_markdown, "md": check_markdown, "html": check_html, "trace": check_trace,
-         "model-explorer": load, "junit": check_junit, "sarif": check_sarif, "github": check_github}
+         "model-explorer": load, "netron": check_netron, "junit": check_junit, "sarif": check_sarif, "github": check_github}
 
 
 def run(program, command, arguments):

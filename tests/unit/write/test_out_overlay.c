@@ -12,7 +12,8 @@
 #include "support/build.h"
 #include "onnxcost/report.h"
 
-static int report(struct oc_builder *b, const char *order_by, char **text, struct oc_err *err)
+static int report_as(const char *format, struct oc_builder *b, const char *order_by, char **text,
+                     struct oc_err *err)
 {
     struct oc_model *m = NULL;
     struct oc_analysis *a = NULL;
@@ -23,7 +24,7 @@ static int report(struct oc_builder *b, const char *order_by, char **text, struc
     if (oc_model_load_mem(bytes, n, NULL, &m, err) || oc_analyze(m, &opts, &a, err))
         fail_msg("%s", err->msg);
     const struct oc_report_in in = {.model = m, .analysis = a};
-    const struct oc_report_opts o = {.format = "model-explorer", .order_by = order_by};
+    const struct oc_report_opts o = {.format = format, .order_by = order_by};
     FILE *f = open_memstream(text, &n);
     int rc = oc_report_write(&in, &o, f, err);
     fclose(f);
@@ -31,6 +32,11 @@ static int report(struct oc_builder *b, const char *order_by, char **text, struc
     oc_model_free(m);
     free(bytes);
     return rc;
+}
+
+static int report(struct oc_builder *b, const char *order_by, char **text, struct oc_err *err)
+{
+    return report_as("model-explorer", b, order_by, text, err);
 }
 
 /* x is 2 by 3. MatMul with 3 by 4: 24 MACs. Both nodes of the body: 24 + 24. The function: 24 in each call.
@@ -92,6 +98,31 @@ static void document_has_the_format_of_model_explorer(void **state)
     free(text);
 }
 
+/* Netron finds a node by its name: names of several nodes, and nodes without a name, have no numbers. The
+ * body that is not executed has none. */
+static void attachment_has_the_numbers_of_nodes_with_their_own_name(void **state)
+{
+    (void)state;
+    static const char *const there[] = {"choice", "inner1", "inner2", "call\\\"1"}, *const absent[] = {
+                                                                                        "same", "\"\"",
+                                                                                        "inner3"};
+    char *text = NULL, item[200];
+    struct oc_err err;
+    assert_int_equal(report_as("netron", graph(), NULL, &text, &err), 0);
+    assert_non_null(strstr(text, "\"signature\": \"netron:attachment\""));
+    for (size_t i = 0; i < sizeof(there) / sizeof(*there); i++) {
+        snprintf(item, sizeof(item), "\"target\": \"%s\",\n      \"name\": \"macs\",\n      \"value\": %d",
+                 there[i], i ? 24 : 48);
+        assert_non_null(strstr(text, item));
+    }
+    for (size_t i = 0; i < sizeof(absent) / sizeof(*absent); i++) {
+        snprintf(item, sizeof(item), "\"target\": \"%s\"", absent[i]);
+        assert_null(strstr(text, item));
+    }
+    assert_null(strstr(text, "time_ns"));
+    free(text);
+}
+
 /* Ratios do not add up: a node with a body has none. 48 FLOPs over 24 + 48 + 32 bytes. */
 static void ratios_of_bodies_are_omitted(void **state)
 {
@@ -125,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(document_has_the_format_of_model_explorer),
+        cmocka_unit_test(attachment_has_the_numbers_of_nodes_with_their_own_name),
         cmocka_unit_test(ratios_of_bodies_are_omitted),
         cmocka_unit_test(rejects_orders_without_numbers),
     };
