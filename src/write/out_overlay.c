@@ -7,7 +7,7 @@
  * node's name, or an output tensor if the name is missing or not unique. GRAPH is the name of the main
  * graph. Subgraphs and functions are part of the node that runs them.
  *
- * An attachment for Netron 9, which shows the numbers of a node beside its attributes:
+ * An attachment for Netron 9, which shows the numbers of a node next to its attributes:
  *     {"signature": "netron:attachment",
  *      "metrics": [{"kind": "node", "target": NODE, "name": KEY, "value": number}]}
  * All quantities, in the units of the CSV file, of each node with a name that no other node has. */
