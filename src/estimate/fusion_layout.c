@@ -402,12 +402,11 @@ static void visit(struct layout *l, uint32_t at)
         fusion_layout_views(l, at);
     } else if (oc_fuse_group_is(g, " Relu Sigmoid Tanh ") && from_blocked) {
         activation(l, at);
-    } else if (oc_fuse_group_is(g, " QuickGelu ") && from_blocked) {
-        set_blocked(l, g->out, x);
     } else if ((oc_fuse_group_is(g, " BatchNormalization ") && from_blocked) ||
                (oc_fuse_group_is(g, " Mul ") && scales_channels(f, g))) {
         fusion_layout_norm(l, at);
-    } else if (oc_fuse_group_is(g, " Concat ") && can_block_concat(f, g)) {
+    } else if ((oc_fuse_group_is(g, " QuickGelu ") && from_blocked) ||
+               (oc_fuse_group_is(g, " Concat ") && can_block_concat(f, g))) {
         set_blocked(l, g->out, x);
     } else if (oc_fuse_group_is(g, " Resize Upsample ") && can_block_resize(f, g)) {
         g->blocked = true;
