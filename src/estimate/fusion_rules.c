@@ -452,16 +452,24 @@ static bool clips_below(const struct link *l)
     return in_first_slot(l) && (least == OC_NONE || oc_fuse_const(l->f, least));
 }
 
+/* Before operator set 11 the padding and its value are attributes. */
+static bool pads_with_zero(const struct oc_fuse *f, const struct oc_node *n)
+{
+    const struct oc_attr *pads = oc_node_attr(n, "pads"), *value = oc_node_attr(n, "value");
+    double zero;
+    if (n->n_in == 1)
+        return pads && (!value || (value->type == OC_ATTR_FLOAT && value->f == 0));
+    return oc_fuse_const(f, n->in[1]) &&
+           (n->n_in == 2 || (n->n_in == 3 && oc_fuse_number(f, n->in[2], &zero) && zero == 0));
+}
+
 /* Zeros around the last two dimensions. */
 static bool pads_window(const struct link *l)
 {
     const struct oc_node *n = &l->f->m->node[l->g->core];
     const struct oc_attr *mode = oc_node_attr(n, "mode");
-    double zero;
     return (!mode || (mode->type == OC_ATTR_STRING && !strcmp(mode->s.s, "constant"))) &&
-           oc_fuse_const(l->f, oc_fuse_input(l->f, l->g->core, 1)) &&
-           (n->n_in < 3 ||
-            (n->n_in == 3 && oc_fuse_number(l->f, oc_fuse_input(l->f, l->g->core, 2), &zero) && zero == 0));
+           pads_with_zero(l->f, n);
 }
 
 /* x * Sigmoid(c x) with a number c */

@@ -145,6 +145,31 @@ static void silu_keeps_the_blocked_layout(void **state)
                         "conv1 | sigmoid+mul | conv2 | reorder 8192 | reorder 8192");
 }
 
+/* The padding is an attribute before operator set 11, an input since then. */
+static void zero_padding_is_part_of_the_convolution(void **state)
+{
+    static const struct {
+        int opset;
+        const char *inputs, *attributes, *plan;
+    } c[] = {{9, "x", "mode='constant' pads=[0,0,1,1,0,0,1,1] value=0.0", "pad+conv"},
+             {9, "x", "pads=[0,0,1,1,0,0,1,1]", "pad+conv"},
+             {9, "x", "pads=[0,0,1,1,0,0,1,1] value=1.0", "pad | conv"},
+             {9, "x", "mode='edge' pads=[0,0,1,1,0,0,1,1]", "pad | conv"},
+             {17, "x,p", "", "pad+conv"},
+             {17, "x,p", "mode='reflect'", "pad | conv"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+        struct oc_builder *b = oc_b_new(c[i].opset);
+        oc_b_input(b, "x", "float[1,18,8,8]");
+        oc_b_init(b, "w", "float[6,18,3,3]");
+        oc_b_init(b, "p", "int64[8]{0,0,1,1,0,0,1,1}");
+        oc_b_node(b, "Pad", "pad", c[i].inputs, "a", c[i].attributes);
+        oc_b_node(b, "Conv", "conv", "a,w", "y", "");
+        oc_b_output(b, "y", NULL);
+        assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), c[i].plan);
+    }
+}
+
 /* A result with two readers is not fused; the two equal Relus are merged. */
 static void results_with_two_readers_are_not_fused(void **state)
 {
@@ -419,6 +444,7 @@ static int drop_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zero_padding_is_part_of_the_convolution),
         cmocka_unit_test(silu_keeps_the_blocked_layout),
         cmocka_unit_test(fuses_residual_blocks),
         cmocka_unit_test(odd_channel_counts_are_not_blocked),
