@@ -18,7 +18,7 @@ case $BUILD in
     ;;
 esac
 top=$PWD work=$PWD/$BUILD/alloc_faults zoo=$PWD/$BUILD/onnxzoo build=$PWD/$BUILD
-export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C SOURCE_DATE_EPOCH=0
+export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C
 unset LD_PRELOAD
 rm -rf "$work"
 mkdir -p "$work"

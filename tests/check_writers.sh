@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
 top=$PWD build=$PWD/$BUILD work=$PWD/$BUILD/writers zoo=$PWD/$BUILD/onnxzoo
-export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C SOURCE_DATE_EPOCH=0
+export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C
 rm -rf "$work"
 mkdir -p "$work/o"
 cd "$work" || exit 1

@@ -2,6 +2,8 @@
 # TAP output for the scripts tests/check_*.sh, which source this file: a line per test and the plan at the end.
 n=0
 bad=0
+# pages have the date of the run: two runs of a test are the same
+export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-0}"
 
 # title, problems: one per line, empty if the test passed
 result() {
