@@ -81,6 +81,11 @@ static uint32_t bound_unite(const struct maker *k, uint32_t a, uint32_t b)
     return a > b ? b : a;
 }
 
+uint64_t oc_bound_fewer_macs(uint64_t macs, double by)
+{
+    return by > 1 ? (uint64_t)((double)macs / by) : macs;
+}
+
 /* Largest reduction of the multiplications in one dimension: F(m, taps) with m + taps - 1 = TILE. */
 static double winograd(double taps)
 {
@@ -88,18 +93,22 @@ static double winograd(double taps)
     return m > 1 && taps > 1 ? taps * m / TILE : 1;
 }
 
-static void fewer_multiplications(const struct maker *k, uint32_t node, struct oc_work *w)
+static double winograd_of(const struct maker *k, uint32_t node)
 {
-    static const uint8_t floats[] = {OC_CLASS_F64, OC_CLASS_F32, OC_CLASS_F16, OC_CLASS_BF16};
     struct oc_kernel dims;
     if (k->a->cost[node].op_class != OC_OP_CONV)
-        return;
+        return 1;
     bound_dims(k, node, &dims);
-    if (dims.stride > 1 || dims.dilation > 1)
-        return;
-    double less = winograd(dims.kernel_h) * winograd(dims.kernel_w);
-    for (size_t i = 0; i < OC_COUNT(floats); i++)
-        w->macs[floats[i]] = (uint64_t)((double)w->macs[floats[i]] / less);
+    return dims.stride > 1 || dims.dilation > 1 ? 1 : winograd(dims.kernel_h) * winograd(dims.kernel_w);
+}
+
+static const uint8_t winograd_class[] = {OC_CLASS_F64, OC_CLASS_F32, OC_CLASS_F16, OC_CLASS_BF16};
+
+static void fewer_multiplications(const struct maker *k, uint32_t node, struct oc_work *w)
+{
+    double by = winograd_of(k, node);
+    for (size_t i = 0; i < OC_COUNT(winograd_class); i++)
+        w->macs[winograd_class[i]] = oc_bound_fewer_macs(w->macs[winograd_class[i]], by);
 }
 
 /* ---- tensors ---------------------------------------------------------------------------------------- */
@@ -260,8 +269,9 @@ static void bound_add_counts(struct oc_work *sum, const struct oc_work *w)
     }
 }
 
-/* Counts of an operator, converted to the other type; its bytes as they are in that type. */
-static struct oc_work work_of_node(const struct maker *k, uint32_t node)
+/* Counts of an operator, converted to the other type, all multiplications; its bytes as they are in that
+ * type. */
+static struct oc_work whole_work_of_node(const struct maker *k, uint32_t node)
 {
     struct oc_work w = {0};
     oc_work_add(&w, &k->a->cost[node]);
@@ -270,9 +280,21 @@ static struct oc_work work_of_node(const struct maker *k, uint32_t node)
         oc_recast_add(k->as, k->a, &node, 1, &sum);
         oc_recast_finish(&sum, &w);
     }
+    return w;
+}
+
+static struct oc_work work_of_node(const struct maker *k, uint32_t node)
+{
+    struct oc_work w = whole_work_of_node(k, node);
     if (!w.unknown)
         fewer_multiplications(k, node, &w);
     return w;
+}
+
+/* bytes x part / all, rounded down. part <= all */
+static uint64_t bound_share(uint64_t bytes, uint64_t part, uint64_t all)
+{
+    return all ? (uint64_t)((__extension__(unsigned __int128) bytes) * part / all) : 0;
 }
 
 static bool is_dequantized(const struct maker *k, uint32_t value)
@@ -360,14 +382,12 @@ static void add_product(struct part_maker *p, uint32_t node)
     /* of the node's bytes, in the other type, the part that cannot be fused away */
     uint64_t act = w.bytes - w.weight_bytes - w.written,
              weight = at_most(w.weight_bytes, first_weights(p, node));
-    double share = c->rd_act ? (double)at_most(read, c->rd_act) / (double)c->rd_act : 0,
-           kept = c->wr ? (double)at_most(written, c->wr) / (double)c->wr : 0;
-    written = (uint64_t)((double)w.written * kept);
+    written = bound_share(w.written, at_most(written, c->wr), c->wr);
     bound_add(&sum->weight_bytes, weight);
     bound_add(&sum->written, written);
     bound_add(&sum->bytes, weight);
     bound_add(&sum->bytes, written);
-    bound_add(&sum->bytes, (uint64_t)((double)act * share));
+    bound_add(&sum->bytes, bound_share(act, at_most(read, c->rd_act), c->rd_act));
     sum->launches = w.launches > sum->launches ? w.launches : sum->launches;
     p->part[at].integers |= n->n_in > 1 && is_dequantized(k, n->in[0]) && is_dequantized(k, n->in[1]);
 }
@@ -394,6 +414,7 @@ static void make_parts(struct maker *k, struct oc_bound_load *out)
         if (k->root[i] != OC_NONE)
             add_product(&p, i);
     out->part = p.part;
+    out->part_of_root = p.of_root;
 }
 
 /* ---- second bound ----------------------------------------------------------------------------------- */
@@ -434,20 +455,39 @@ static void add_outputs_written(const struct maker *k, struct oc_work *all)
     }
 }
 
+static void note_fewer(const struct maker *k, uint32_t node, const struct oc_work *w,
+                       struct oc_bound_load *out)
+{
+    double by = winograd_of(k, node);
+    for (size_t i = 0; i < OC_COUNT(winograd_class) && by > 1; i++)
+        if (w->macs[winograd_class[i]])
+            out->fewer[out->n_fewer++] = (struct oc_bound_fewer){
+                .part = k->root[node] == OC_NONE ? OC_NONE : out->part_of_root[bound_root(k, node)],
+                .cls = winograd_class[i],
+                .macs = w->macs[winograd_class[i]],
+                .by = by};
+}
+
 static void add_everything(struct maker *k, struct oc_bound_load *out)
 {
     struct oc_work *all = &out->all;
     uint64_t before = 0;
+    out->fewer = OC_NEW_ARRAY(k->arena, (size_t)k->m->n_node + 1, struct oc_bound_fewer);
     for (uint32_t i = 0; i < k->m->n_node; i++) {
-        struct oc_work w = work_of_node(k, i);
+        struct oc_work w = whole_work_of_node(k, i);
         if (w.unknown)
             continue;
+        note_fewer(k, i, &w, out);
+        fewer_multiplications(k, i, &w);
         bound_add_counts(all, &w);
         bound_add(&all->weight_bytes, w.weight_bytes);
         bound_add(&before, k->a->cost[i].rd_wt);
         bound_add(&all->launches, w.launches);
     }
-    uint64_t stored = k->a->total->const_bytes, weights = at_most(stored, before);
+    out->weights_stored = k->a->total->const_bytes;
+    out->weights_before = before;
+    out->weights_after = all->weight_bytes;
+    uint64_t weights = at_most(out->weights_stored, before);
     if (before)
         weights = (uint64_t)((double)weights * ((double)all->weight_bytes / (double)before));
     all->weight_bytes = all->bytes = out->const_bytes = weights;
@@ -457,13 +497,12 @@ static void add_everything(struct maker *k, struct oc_bound_load *out)
     add_outputs_written(k, all);
 }
 
-void oc_bound_load_make(const struct oc_analysis *a, const struct oc_recast *as, struct oc_arena *arena,
-                        struct oc_bound_load *out)
+void oc_bound_loads_make(const struct oc_analysis *a, const struct oc_recast *const *as, size_t n,
+                         struct oc_arena *arena, struct oc_bound_load *out)
 {
     size_t values = (size_t)a->model->n_value + 1;
     struct maker k = {.m = a->model,
                       .a = a,
-                      .as = as,
                       .arena = arena,
                       .source = OC_NEW_ARRAY(arena, values, uint32_t),
                       .origin = OC_NEW_ARRAY(arena, values, uint32_t),
@@ -472,12 +511,21 @@ void oc_bound_load_make(const struct oc_analysis *a, const struct oc_recast *as,
                       .written = OC_NEW_ARRAY(arena, values, uint64_t),
                       .scores = OC_NEW_ARRAY(arena, values, uint32_t),
                       .root = OC_NEW_ARRAY(arena, (size_t)a->model->n_node + 1, uint32_t)};
-    *out = (struct oc_bound_load){0};
     open_tensors(&k);
     visit_tensors(&k);
     unite_readers(&k);
-    make_parts(&k, out);
-    add_everything(&k, out);
+    for (size_t i = 0; i < n; i++) {
+        k.as = as[i];
+        out[i] = (struct oc_bound_load){0};
+        make_parts(&k, &out[i]);
+        add_everything(&k, &out[i]);
+    }
+}
+
+void oc_bound_load_make(const struct oc_analysis *a, const struct oc_recast *as, struct oc_arena *arena,
+                        struct oc_bound_load *out)
+{
+    oc_bound_loads_make(a, &as, 1, arena, out);
 }
 
 /* ---- time ------------------------------------------------------------------------------------------- */
