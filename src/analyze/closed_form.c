@@ -21,7 +21,7 @@ struct probe {
     struct oc_trust trust; /* at the base point */
 };
 
-static struct oc_trust trust_of(const struct oc_analysis *a)
+struct oc_trust oc_trust_of(const struct oc_analysis *a)
 {
     struct oc_trust t = {.unknown_nodes = a->total->unknown_nodes, .peak = a->peak.quality};
     for (uint32_t i = 0; i < a->n_by_type; i++)
@@ -43,7 +43,7 @@ enum oc_quality oc_trust_quality(const struct oc_trust *t, enum oc_metric m)
     return down ? OC_LOWER : up ? OC_UPPER : OC_EXACT;
 }
 
-static bool same_trust(const struct oc_trust *a, const struct oc_trust *b)
+bool oc_trust_equal(const struct oc_trust *a, const struct oc_trust *b)
 {
     return a->unknown_nodes == b->unknown_nodes && a->findings == b->findings && a->quality == b->quality &&
            a->peak == b->peak;
@@ -60,8 +60,8 @@ static bool evaluate(void *ctx, const int64_t *x, uint64_t *value)
         p->bind[k].value = x[k];
     if (oc_analyze(p->model, &p->opts, &a, &err))
         return false;
-    struct oc_trust trust = trust_of(a);
-    bool ok = same_trust(&trust, &p->trust);
+    struct oc_trust trust = oc_trust_of(a);
+    bool ok = oc_trust_equal(&trust, &p->trust);
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
         value[m] = oc_metric_of(a, (enum oc_metric)m);
     oc_analysis_free(a);
@@ -137,7 +137,7 @@ static int closed_form_make(struct oc_closed_form *f, const struct oc_analyze_op
     if (oc_analyze(f->model, opts, &a, err))
         return -1;
     take_symbols(f, a);
-    f->trust = trust_of(a);
+    f->trust = oc_trust_of(a);
     oc_analysis_free(a);
     if (f->n_symbol >
         MAX_OPEN) /* each dimension is probed on its own: the time grows with the square of their number */

@@ -19,6 +19,8 @@ struct oc_trust {
     unsigned quality; /* of the totals; bit 1 << enum oc_quality */
     uint8_t peak;     /* enum oc_quality */
 };
+struct oc_trust oc_trust_of(const struct oc_analysis *a);
+bool oc_trust_equal(const struct oc_trust *a, const struct oc_trust *b);
 enum oc_quality oc_trust_quality(const struct oc_trust *t, enum oc_metric m); /* OC_UNKNOWN: meaningless */
 
 struct oc_closed_form {
