@@ -372,6 +372,11 @@ static int cost_write_report(struct job *j)
     opts.recorded_hw = recorded ? oc_device_info(recorded)->name : NULL;
     char *made = cost_is(j->o->format, "html") ? cli_made_text(j->o) : NULL;
     opts.made = made;
+    struct oc_analyze_opts analyze = analyze_opts(j);
+    if (made && !j->hwdb && oc_hwdb_open(NULL, &j->hwdb, &err))
+        j->hwdb = NULL; /* the page then has the report's device only */
+    opts.analyze = made ? &analyze : NULL;
+    opts.hwdb = j->hwdb;
     int failed = (j->n_list > 1 || j->o->combine ? cost_compare(j, &opts, out.f, &err)
                                                  : oc_report_write(&in, &opts, out.f, &err))
                      ? cli_fail_err(&err)

@@ -64,6 +64,10 @@ struct oc_report_opts {
                               * no device; may be NULL */
     const char
         *made; /* of the HTML report: how and when it was made, such as its command line; may be NULL */
+    /* Of the HTML report: its what-if panel has closed forms of analyses with these options, those of the
+     * report's analysis, and the devices of the database. NULL: no panel; no other devices. */
+    const struct oc_analyze_opts *analyze;
+    struct oc_hwdb *hwdb;
     struct oc_report_outcome *outcome; /* set by oc_report_write; may be NULL */
 };
 

@@ -360,6 +360,7 @@ static void document(struct oc_json_out *w, struct oc_report *r)
     oc_page_memory(w, r);
     oc_page_kernels(w, r);
     oc_page_timeline(w, r);
+    oc_page_live(w, r);
     oc_jw_end_object(w);
 }
 

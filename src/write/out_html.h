@@ -37,5 +37,6 @@ void oc_page_rows(struct oc_json_out *w, struct oc_report *r);     /* "rows", "c
 void oc_page_memory(struct oc_json_out *w, struct oc_report *r);   /* "memory" */
 void oc_page_kernels(struct oc_json_out *w, struct oc_report *r);  /* "kernels" */
 void oc_page_timeline(struct oc_json_out *w, struct oc_report *r); /* "timeline" */
+void oc_page_live(struct oc_json_out *w, struct oc_report *r);     /* "live" */
 
 #endif

@@ -1,0 +1,248 @@
+#include "estimate/bound_law.h"
+
+#include <string.h>
+
+#include "analyze/closed_form.h"
+#include "onnxcost.h"
+
+struct runner {
+    const struct oc_law_source *source;
+    struct oc_bound_law *law;
+    struct oc_trust trust; /* at the start */
+};
+
+/* ---- indices of outputs ----------------------------------------------------------------------------- */
+
+size_t oc_bound_law_constant(const struct oc_bound_law *law, unsigned type, unsigned constant)
+{
+    return law->end[type] + constant; /* the group before that of the type */
+}
+
+size_t oc_bound_law_field(const struct oc_bound_law *law, unsigned type, uint32_t part, unsigned field)
+{
+    size_t fields = OC_LAW_FIELDS + (size_t)OC_LAW_KINDS * law->n_cls;
+    return oc_bound_law_constant(law, type, OC_LAW_CONSTANTS) + part * fields + field;
+}
+
+size_t oc_bound_law_ops(const struct oc_bound_law *law, unsigned type, uint32_t part, unsigned kind,
+                        unsigned cls_index)
+{
+    return oc_bound_law_field(law, type, part, OC_LAW_FIELDS) + (size_t)kind * law->n_cls + cls_index;
+}
+
+size_t oc_bound_law_fewer(const struct oc_bound_law *law, unsigned type, uint32_t i)
+{
+    return oc_bound_law_field(law, type, law->n_part + 1, 0) + i;
+}
+
+static unsigned law_class(const struct oc_bound_law *law, unsigned cls)
+{
+    unsigned i = 0;
+    while (i < law->n_cls && law->cls[i] != cls)
+        i++;
+    return i;
+}
+
+/* ---- one analysis as outputs ------------------------------------------------------------------------ */
+
+static void put_totals(const struct oc_totals *t, uint64_t *v)
+{
+    v[OC_LAW_MACS] = t->macs;
+    v[OC_LAW_FLOPS] = t->flops;
+    v[OC_LAW_OPS] = t->ops;
+    v[OC_LAW_READ_ACT] = t->bytes_read_act;
+    v[OC_LAW_READ_WEIGHT] = t->bytes_read_weight;
+    v[OC_LAW_WRITTEN] = t->bytes_written;
+}
+
+static bool works_in(const struct oc_work *w, unsigned c)
+{
+    return w->macs[c] || w->flops[c] || w->special[c] || w->special_flops[c];
+}
+
+/* False: in a class in which there was no work at the start. */
+static bool put_work(const struct oc_bound_law *law, unsigned type, uint32_t part, const struct oc_work *w,
+                     uint64_t constants, uint64_t *v)
+{
+    uint64_t *field = v + oc_bound_law_field(law, type, part, 0);
+    unsigned n = 0;
+    field[OC_LAW_BYTES] = w->bytes - constants;
+    field[OC_LAW_WEIGHT_BYTES] = w->weight_bytes - constants;
+    field[OC_LAW_BYTES_WRITTEN] = w->written;
+    field[OC_LAW_LAUNCHES] = w->launches;
+    for (unsigned i = 0; i < law->n_cls; i++) {
+        unsigned c = law->cls[i];
+        n += works_in(w, c);
+        v[oc_bound_law_ops(law, type, part, OC_LAW_CLASS_MACS, i)] = w->macs[c];
+        v[oc_bound_law_ops(law, type, part, OC_LAW_CLASS_FLOPS, i)] = w->flops[c];
+        v[oc_bound_law_ops(law, type, part, OC_LAW_SPECIAL, i)] = w->special[c];
+        v[oc_bound_law_ops(law, type, part, OC_LAW_SPECIAL_FLOPS, i)] = w->special_flops[c];
+    }
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        n -= works_in(w, c);
+    return n == 0;
+}
+
+/* Their multiplications move from the parts to outputs of their own. */
+static bool put_fewer(const struct oc_bound_law *law, unsigned type, const struct oc_bound_load *load,
+                      uint64_t *v)
+{
+    for (uint32_t i = 0; i < load->n_fewer; i++) {
+        const struct oc_bound_fewer *f = &load->fewer[i], *known = &law->fewer[type][i];
+        if (f->part != known->part || f->cls != known->cls || f->by > known->by || f->by < known->by)
+            return false;
+        uint64_t left = oc_bound_fewer_macs(f->macs, f->by);
+        unsigned c = law_class(law, f->cls);
+        v[oc_bound_law_fewer(law, type, i)] = f->macs;
+        v[oc_bound_law_ops(law, type, law->n_part, OC_LAW_CLASS_MACS, c)] -= left;
+        if (f->part != OC_NONE)
+            v[oc_bound_law_ops(law, type, f->part, OC_LAW_CLASS_MACS, c)] -= left;
+    }
+    return true;
+}
+
+/* A sum that reached its limit is not exact. */
+static bool is_saturated(const struct oc_bound_load *load)
+{
+    bool any = load->all.bytes == UINT64_MAX;
+    for (uint32_t i = 0; i < load->n_part; i++)
+        any |= load->part[i].work.bytes == UINT64_MAX;
+    return any;
+}
+
+static bool put_load(const struct oc_bound_law *law, unsigned type, const struct oc_bound_load *load,
+                     uint64_t *v)
+{
+    if (load->n_part != law->n_part || load->n_fewer != law->n_fewer[type] || is_saturated(load))
+        return false;
+    v[oc_bound_law_constant(law, type, OC_LAW_STORED)] = load->weights_stored;
+    v[oc_bound_law_constant(law, type, OC_LAW_BEFORE)] = load->weights_before;
+    v[oc_bound_law_constant(law, type, OC_LAW_AFTER)] = load->weights_after;
+    for (uint32_t i = 0; i < load->n_part; i++)
+        if (load->part[i].integers != law->integers[i] || !put_work(law, type, i, &load->part[i].work, 0, v))
+            return false;
+    return put_work(law, type, law->n_part, &load->all, load->const_bytes, v) &&
+           put_fewer(law, type, load, v);
+}
+
+static bool law_value(void *ctx, const int64_t *x, uint64_t *v)
+{
+    struct runner *r = ctx;
+    struct oc_analysis *a;
+    struct oc_arena arena = {0};
+    struct oc_bound_load load[OC_LAW_TYPES];
+    if (r->source->analyze(r->source->ctx, x, &a))
+        return false;
+    struct oc_trust trust = oc_trust_of(a);
+    bool ok = oc_trust_equal(&trust, &r->trust);
+    if (ok) {
+        oc_bound_loads_make(a, r->law->as, r->law->n_type, &arena, load);
+        put_totals(a->total, v);
+    }
+    for (unsigned t = 0; t < r->law->n_type && ok; t++)
+        ok = put_load(r->law, t, &load[t], v);
+    oc_arena_free(&arena);
+    oc_analysis_free(a);
+    return ok;
+}
+
+/* ---- public functions ------------------------------------------------------------------------------- */
+
+static struct oc_analysis *at_start(const struct oc_law_source *s)
+{
+    int64_t x[OC_RPOLY_VARS] = {0};
+    struct oc_analysis *a;
+    for (unsigned k = 0; k < s->n_var; k++)
+        x[k] = s->var[k].start;
+    return s->analyze(s->ctx, x, &a) ? NULL : a;
+}
+
+static void take_classes(struct oc_bound_law *law, const struct oc_bound_load *load)
+{
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        bool any = false;
+        for (unsigned t = 0; t < law->n_type; t++)
+            any |= works_in(&load[t].all, c); /* has all operations of the parts */
+        if (any)
+            law->cls[law->n_cls++] = (uint8_t)c;
+    }
+}
+
+static void take_shape(struct oc_bound_law *law, const struct oc_bound_load *load)
+{
+    take_classes(law, load);
+    law->n_part = load->n_part;
+    law->integers = OC_NEW_ARRAY(&law->arena, (size_t)load->n_part + 1, bool);
+    for (uint32_t i = 0; i < load->n_part; i++)
+        law->integers[i] = load->part[i].integers;
+    law->end[0] = OC_LAW_TOTALS;
+    for (unsigned t = 0; t < law->n_type; t++) {
+        law->n_fewer[t] = load[t].n_fewer;
+        law->fewer[t] = OC_NEW_ARRAY(&law->arena, (size_t)load[t].n_fewer + 1, struct oc_bound_fewer);
+        if (load[t].n_fewer)
+            memcpy(law->fewer[t], load[t].fewer, load[t].n_fewer * sizeof(*law->fewer[t]));
+        law->end[t + 1] = oc_bound_law_fewer(law, t, load[t].n_fewer);
+    }
+}
+
+bool oc_bound_law_make(const struct oc_law_source *source, struct oc_bound_law *out)
+{
+    struct runner r = {.source = source, .law = out};
+    struct oc_arena arena = {0};
+    struct oc_bound_load load[OC_LAW_TYPES];
+    struct oc_analysis *a = at_start(source);
+    *out = (struct oc_bound_law){.n_type = 1};
+    if (!a)
+        return false;
+    for (size_t i = 0; !source->own_type && oc_recast_name(i) && out->n_type < OC_LAW_TYPES; i++)
+        out->as[out->n_type++] = oc_recast_by_name(oc_recast_name(i));
+    r.trust = oc_trust_of(a);
+    oc_bound_loads_make(a, out->as, out->n_type, &arena, load);
+    take_shape(out, load);
+    oc_arena_free(&arena);
+    oc_analysis_free(a);
+    const struct oc_boxes_in in = {.eval = law_value,
+                                   .ctx = &r,
+                                   .n_var = source->n_var,
+                                   .var = source->var,
+                                   .n_out = out->end[out->n_type],
+                                   .n_group = out->n_type + 1,
+                                   .group_end = out->end,
+                                   .max_evals = source->max_evals};
+    if (oc_boxes_make(&in, &out->boxes))
+        return true;
+    oc_bound_law_free(out);
+    return false;
+}
+
+void oc_bound_law_free(struct oc_bound_law *law)
+{
+    oc_boxes_free(&law->boxes);
+    oc_arena_free(&law->arena);
+}
+
+static bool peak_value(void *ctx, const int64_t *x, uint64_t *v)
+{
+    const struct oc_law_source *s = ctx;
+    struct oc_analysis *a;
+    if (s->analyze(s->ctx, x, &a))
+        return false;
+    bool ok = a->peak.quality == OC_EXACT;
+    *v = a->peak.bytes;
+    oc_analysis_free(a);
+    return ok;
+}
+
+bool oc_peak_law_make(const struct oc_law_source *source, struct oc_boxes *out)
+{
+    static const size_t one = 1;
+    const struct oc_boxes_in in = {.eval = peak_value,
+                                   .ctx = (void *)source,
+                                   .n_var = source->n_var,
+                                   .var = source->var,
+                                   .n_out = 1,
+                                   .n_group = 1,
+                                   .group_end = &one,
+                                   .max_evals = source->max_evals};
+    return oc_boxes_make(&in, out);
+}
