@@ -228,7 +228,7 @@ $(BUILD)/obj/src/write/schema.o: $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_sche
 CHARTJS ?= /usr/share/javascript/chart.js/chart.min.js
 CHARTJS_LICENCE ?= /usr/share/doc/libjs-chart.js/copyright
 PAGE := src/write/page
-PAGE_JS := $(patsubst %,$(PAGE)/page_%.js,base data cards grid details tables roofline waste shares structure advice memory timeline notes main)
+PAGE_JS := $(patsubst %,$(PAGE)/page_%.js,base data cards grid details tables roofline waste shares structure advice memory timeline notes bound live main)
 
 $(GEN)/page.html: $(PAGE)/report.html $(PAGE)/report.css $(PAGE_JS) $(CHARTJS) $(CHARTJS_LICENCE)
 	@mkdir -p $(GEN)
@@ -348,12 +348,12 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter nsys_%,$*),-lsqlite3) $(LIBS)
 
-# playwright-core drives Debian's Chromium through the pages of tests/check_browser.sh
-browser: build/browser/node_modules/playwright-core/package.json
-build/browser/node_modules/playwright-core/package.json:
+# playwright-core drives Debian's Chromium through the pages of tests/check_browser.sh; axe-core checks their accessibility
+browser: build/browser/node_modules/playwright-core/package.json build/browser/node_modules/axe-core/package.json
+build/browser/node_modules/%/package.json:
 	@.ci/setup browser
 	@mkdir -p build/browser
-	npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core
+	npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core axe-core
 
 browser-check: all browser
 	@BUILD=$(BUILD) tests/check_browser.sh

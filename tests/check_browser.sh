@@ -7,7 +7,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"
 : "${CHROMIUM:=$(command -v chromium || echo /usr/bin/chromium)}" "${PLAYWRIGHT:=$PWD/build/browser/node_modules/playwright-core}"
-export ONNXCOST_HWDB="$PWD/hwdb" CHROMIUM PLAYWRIGHT
+: "${AXE:=$PWD/build/browser/node_modules/axe-core/axe.min.js}"
+export ONNXCOST_HWDB="$PWD/hwdb" CHROMIUM PLAYWRIGHT AXE
 work=$BUILD/browser
 mkdir -p "$work"
 fail() {
@@ -32,6 +33,8 @@ END
 html demo "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw models/profiles/machine.t2.xml
 html advice "$work/bert_base.onnx" -p models/profiles/bert_base.disabled.t1.json.gz --hw models/profiles/machine.t2.xml
 html static "$work/resnet50.onnx"
+[ -s "$work/llama.onnx" ] || "$BUILD/onnxzoo" llama --size 1b -o "$work/llama.onnx" || fail 'onnxzoo llama'
+html decoder "$work/llama.onnx" --hw a100
 html chain "$work/chain.onnx" --hw a100
 html hostile "$work/hostile.json"
 kineto=../shared/samples/pytorch/resnet50_train_v100.pt.trace.json.gz

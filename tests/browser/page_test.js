@@ -531,6 +531,75 @@ test("100,000 rows: interactive in less than 2 s", async () => {
   await close(page);
 });
 
+/* {title: [text, exact value]} of the what-if panel */
+const figures = page => page.$$eval("#live .figures > div", list => Object.fromEntries(list.map(d => [d.querySelector("dt").textContent, [d.querySelector("dd").textContent, d.title]])));
+async function openLive(name, opts) {
+  const page = await open(name, opts);
+  await page.evaluate(() => document.getElementById("live").scrollIntoView());
+  await page.waitForSelector("#live .figures dd");
+  return page;
+}
+
+test("what-if: sizes, device and type by keyboard, in the URL; counts are those of the program", async () => {
+  const page = await openLive("static.html");
+  let at = await figures(page);
+  equal(at.MACs[1], "4,089,184,256", "MACs of batch 1");
+  equal(Object.keys(at).includes("Inferences"), false, "no device, no rate");
+  await page.focus("#live-batch");
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight"); /* 2, 3, 4 */
+  at = await figures(page);
+  equal(at.MACs[1], "16,356,737,024", "MACs of batch 4");
+  equal(await page.getAttribute("#live-batch", "aria-valuetext"), "4", "text of the slider");
+  await page.focus("#live-device");
+  await page.selectOption("#live-device", "a100-sxm4-40gb");
+  const f32 = await figures(page);
+  await page.selectOption("#live-type", "int8");
+  const int8 = await figures(page);
+  const limit = f => parseFloat(f["Lower bound of the latency"][1].replace(/,/g, ""));
+  check(limit(int8) < limit(f32), "int8 has no smaller bound: " + limit(int8) + " of " + limit(f32));
+  check(/fits/.test(await page.textContent("#live .need")), "no memory");
+  check(await page.$("#live svg .now"), "no point for the present batch");
+  const hash = await hashOf(page);
+  for (const part of ["live.batch=4", "live.device=a100-sxm4-40gb", "live.type=int8"]) check(hash.includes(part), part + " is not in " + hash);
+  check((await page.textContent("#announce")).includes("≥"), "not announced");
+  const again = await openLive("static.html", { hash });
+  equal(await figures(again), int8, "the same figures from the URL");
+  await close(again);
+  await page.fill("#live input[type=number]", "100000");
+  await page.keyboard.press("Tab");
+  equal(await page.inputValue("#live input[type=number]"), "4096", "clamped to the range");
+  await page.click("#live button:text-is('Reset')");
+  equal((await figures(page)).MACs[1], "4,089,184,256", "MACs after Reset");
+  equal(await hashOf(page), "", "hash after Reset");
+  await shot(page, "live");
+  await close(page);
+});
+
+test("what-if of a decoder: prefill, decode steps, tokens/s, KV cache and memory of the device", async () => {
+  const page = await openLive("decoder.html", { hash: "#live.batch=4&live.prompt=100&live.generate=50" });
+  const at = await figures(page), need = await page.textContent("#live .need");
+  for (const title of ["Prefill (TTFT)", "Decode step, last", "End to end"]) check(/^≥/.test(at[title][0]), title + ": " + at[title]);
+  check(/^≤/.test(at["Tokens, decode"][0]), "tokens/s");
+  check(/KV cache at the end/.test(need) && /of 40.0 GiB, fits/.test(need), need);
+  check(/bound by memory bandwidth/.test(await page.textContent("#live .note >> nth=1")), "what bounds the decode step");
+  const dark = await openLive("decoder.html", { scheme: "dark", width: 400 });
+  equal(await dark.evaluate(() => document.documentElement.scrollWidth), 400, "width of the page at 400 pixels");
+  await shot(dark, "live-400");
+  await close(dark);
+  await close(page);
+});
+
+test("what-if has no serious problem in axe-core", async () => {
+  if (!process.env.AXE || !fs.existsSync(process.env.AXE)) return "SKIP axe-core is missing (make browser installs it from npm)";
+  for (const scheme of ["light", "dark"]) {
+    const page = await openLive("decoder.html", { scheme });
+    await page.evaluate(fs.readFileSync(process.env.AXE, "utf8"));
+    const found = await page.evaluate(() => window.axe.run("#live"));
+    equal(found.violations.filter(v => /serious|critical/.test(v.impact)).map(v => v.id + " " + v.nodes[0].html.slice(0, 80)), [], "axe-core, " + scheme);
+    await close(page);
+  }
+});
+
 test("hostile names stay text", async () => {
   const page = await open("hostile.html");
   await everywhere(page);

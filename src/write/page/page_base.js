@@ -83,7 +83,7 @@ function middle(text, max) {
 }
 
 /* ---- page state, stored in the URL fragment ---- */
-const S = { q: "", re: false, types: [], bounds: [], theme: null, tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null };
+const S = { q: "", re: false, types: [], bounds: [], theme: null, tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null, live: {} };
 /* What selects rows; `filtered`: whether a change concerns it. */
 const FILTERS = ["q", "types", "bounds", "module"], filtered = what => what.some(k => FILTERS.includes(k));
 const isFiltered = () => !!(S.q || S.types.length || S.bounds.length || S.module);
@@ -99,6 +99,8 @@ function readHash() {
   S.tab = p.get("tab") || "ops";
   S.sort = {};
   for (const [k, v] of p) if (k.startsWith("sort.")) S.sort[k.slice(5)] = [v.replace(/^-/, ""), v.startsWith("-") ? -1 : 1];
+  S.live = {};
+  for (const [k, v] of p) if (k.startsWith("live.")) S.live[k.slice(5)] = v;
   S.metric = p.get("metric");
   S.by = p.get("by") || "op";
   S.wasteBy = p.get("waste");
@@ -115,6 +117,7 @@ function hashText() {
   if (S.theme) p.set("theme", S.theme);
   if (S.tab !== "ops") p.set("tab", S.tab);
   for (const k in S.sort) p.set("sort." + k, (S.sort[k][1] < 0 ? "-" : "") + S.sort[k][0]);
+  for (const k in S.live) p.set("live." + k, S.live[k]);
   if (S.metric) p.set("metric", S.metric);
   if (S.by !== "op") p.set("by", S.by);
   if (S.wasteBy) p.set("waste", S.wasteBy);
@@ -133,7 +136,7 @@ function change(what, values) {
 }
 function fromHistory() {
   readHash();
-  for (const f of listeners) f([...FILTERS, "theme", "tab", "sort", "metric", "by", "wasteBy", "mass", "node"]);
+  for (const f of listeners) f([...FILTERS, "theme", "tab", "sort", "metric", "by", "wasteBy", "mass", "live", "node"]);
 }
 const toggled = (list, item) => list.includes(item) ? list.filter(x => x !== item) : [...list, item];
 const noFilter = () => change(FILTERS, { q: "", re: false, types: [], bounds: [], module: null });

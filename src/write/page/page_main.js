@@ -66,6 +66,7 @@ function start() {
   add(structureSection());
   add(adviceSection());
   add(whatIfSection());
+  add(liveSection());
   add(rooflineSection());
   add(tablesSection());
   add(kernelsSection());
