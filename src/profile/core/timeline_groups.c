@@ -47,7 +47,8 @@ static uint32_t likely_group(struct making *m, const struct oc_event *e, uint32_
         return OC_NONE;
     const struct group *g = &m->group[id];
     if (g->name != e->name || g->detail != timeline_groups_detail_of(m, e) || g->parent != parent ||
-        (by_position(m, e) && timeline_groups_position_of(m, e, g->caller) != g->position))
+        (by_position(m, e) &&
+         (g->caller == OC_NONE || timeline_groups_position_of(m, e, g->caller) != g->position)))
         return OC_NONE;
     return id;
 }
@@ -58,8 +59,11 @@ static uint32_t timeline_groups_find_group(struct making *m, const struct oc_eve
     uint32_t position = caller != OC_NONE ? timeline_groups_position_of(m, e, caller) : 0;
     uint32_t key[4] = {e->name, timeline_groups_detail_of(m, e), parent, position};
     uint32_t id = m->n_group;
-    if (!oc_map_add(&m->group_of, (const char *)key, sizeof(key), &id, NULL))
+    if (!oc_map_add(&m->group_of, (const char *)key, sizeof(key), &id, NULL)) {
+        if (m->group[id].caller == OC_NONE) /* until now only kernels of that name */
+            m->group[id].caller = caller;
         return id;
+    }
     OC_GROW(m->group, m->n_group, m->cap_group);
     m->group[m->n_group++] = (struct group){.name = e->name,
                                             .detail = timeline_groups_detail_of(m, e),

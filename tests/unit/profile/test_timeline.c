@@ -327,6 +327,20 @@ static void shapes_that_change_in_every_run_are_bounded(void **state)
     oc_profile_close(m.p);
 }
 
+/* Without marked runs only calls on the host have a position; the kernel came first and has none. */
+static void kernel_before_an_operator_of_its_name(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    add(&m, OC_EV_KERNEL, m.stream, "conv", 0, 5);
+    add(&m, OC_EV_OPERATOR, m.host, "conv", 10, 20);
+    add(&m, OC_EV_OPERATOR, m.host, "conv", 40, 21);
+    finish_timeline(&m, 0);
+    assert_float_equal(find_record(m.p, "conv", 0)->total_ns, 20, 0);
+    assert_float_equal(find_record(m.p, "conv", 1)->total_ns, 21, 0);
+    oc_profile_close(m.p);
+}
+
 static void empty_timeline_has_no_records(void **state)
 {
     (void)state;
@@ -347,6 +361,7 @@ int main(void)
         cmocka_unit_test(finds_iterations),
         cmocka_unit_test(equal_layers_are_not_runs),
         cmocka_unit_test(crossing_events_take_linear_time),
+        cmocka_unit_test(kernel_before_an_operator_of_its_name),
         cmocka_unit_test(empty_timeline_has_no_records),
         cmocka_unit_test(shapes_that_change_in_every_run_are_bounded),
     };
