@@ -172,7 +172,28 @@ static bool count_operations(const uint64_t *hist, uint64_t *sum, uint64_t *macs
     return true;
 }
 
-static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a)
+/* Cost rules are for outputs that the shape rule made: those of a record need the same ranks. */
+static bool has_inferred_ranks(const struct oc_op_ctx *c)
+{
+    struct oc_type inferred[MAX_SLOTS] = {0};
+    const struct oc_data *values[MAX_SLOTS] = {0};
+    struct oc_op_ctx x = *c;
+    x.out = inferred;
+    x.out_data = values;
+    x.reads_more = NULL;
+    if (!x.op->shape)
+        return true;
+    if (oc_op_infer(&x))
+        return false;
+    for (uint32_t i = 0; i < c->n_out; i++)
+        if (inferred[i].kind == OC_T_TENSOR && inferred[i].shape.ranked &&
+            inferred[i].shape.rank != c->out[i].shape.rank)
+            return false;
+    return true;
+}
+
+/* `checked`: the caller has compared the shapes. */
+static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a, bool checked)
 {
     const struct oc_prof_rec *r = w->r;
     uint32_t n_in = r->n_in < MAX_SLOTS ? r->n_in : MAX_SLOTS,
@@ -221,7 +242,7 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a)
     for (uint32_t i = n_in; i-- > 0;)
         if (is_float(in[i]->dtype))
             k.rest_class = oc_dtype_info(in[i]->dtype)->cls;
-    if (op->cost(&c, &k) || c.unknown || c.overflow ||
+    if (!(checked || has_inferred_ranks(&c)) || op->cost(&c, &k) || c.unknown || c.overflow ||
         !count_operations(k.hist_f, &w->out->flops, &w->out->macs) ||
         !count_operations(k.hist_i, &w->out->ops, &w->out->macs))
         unknown(w->out, "the recorded shapes do not match the operator");
@@ -333,7 +354,7 @@ static void count_conv(struct work *w, const struct oc_op *op, struct oc_arena *
         unknown(w->out, "the recorded inputs are not X and W");
         return;
     }
-    run_rule(w, op, a);
+    run_rule(w, op, a, true);
     if (w->out->quality == OC_UNKNOWN)
         return;
     bool fused = strcmp(r->op_type, "FusedConv") == 0;
@@ -351,7 +372,7 @@ void oc_record_rule_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct
     struct work w = {.r = r, .out = out};
     const struct oc_op *op = find_op(r->op_type);
     if (op && op->cost)
-        run_rule(&w, op, a);
+        run_rule(&w, op, a, false);
     else
         unknown(out, "no rule for this operator");
 }
@@ -361,7 +382,7 @@ void oc_record_rule_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct
 static void count_by_rule(struct work *w, const struct oc_op *op, struct oc_arena *a, bool listed,
                           unsigned how)
 {
-    run_rule(w, op, a);
+    run_rule(w, op, a, false);
     if (w->out->quality == OC_UNKNOWN || !w->reads_more || (listed && how == BY_RULE))
         return;
     if (listed) {

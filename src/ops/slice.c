@@ -196,6 +196,8 @@ static int split_sizes(struct oc_op_ctx *c, unsigned axis, struct oc_dim d, stru
 {
     struct oc_list l = oc_list_of(c, "split", 1);
     int64_t sum = 0, v;
+    if (!c->n_out)
+        return oc_op_fail(c, "no outputs");
     if (!l.present || (l.sized && l.n == 0))
         return equal_parts(c, d, c->n_out, part);
     for (unsigned i = 0; i < c->n_out; i++)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "join/join.h"
+#include "ops/op.h"
 #include "support/profiles.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"
@@ -187,12 +188,61 @@ static void exact_costs_equal_the_analysis(void **state)
     oc_arena_free(&arena);
 }
 
+static uint32_t draw(uint32_t *state, uint32_t n)
+{
+    *state = *state * 1664525 + 1013904223;
+    return (*state >> 8) % n;
+}
+
+static struct oc_type draw_type(struct oc_arena *a, uint32_t *state)
+{
+    static const uint8_t dtypes[] = {OC_DT_FLOAT, OC_DT_FLOAT,     OC_DT_INT64,
+                                     OC_DT_UINT8, OC_DT_UNDEFINED, OC_DT_STRING};
+    static const int64_t sizes[] = {1, 2, 3, 8, 0, INT64_MAX};
+    struct oc_dim dim[6];
+    unsigned rank = draw(state, 6);
+    for (unsigned i = 0; i < rank; i++)
+        dim[i] = oc_known(sizes[draw(state, OC_COUNT(sizes))]);
+    return oc_tensor_type(dtypes[draw(state, OC_COUNT(dtypes))], oc_shape_of(a, rank, dim));
+}
+
+/* Files can record shapes that no model has: the rules of all operators stand them (sanitizers). */
+static void any_recorded_shapes(void **state)
+{
+    (void)state;
+    const struct oc_profile p = {.format = "onnxruntime"};
+    struct oc_arena a = {0};
+    struct oc_record_cost cost;
+    struct oc_type in[8], out[4];
+    size_t n_family, known = 0;
+    uint32_t seed = 1;
+    const struct oc_op_family *const *family = oc_op_families(&n_family);
+    for (size_t f = 0; f < n_family; f++)
+        for (uint32_t i = 0; i < family[f]->n * 400; i++) {
+            struct oc_prof_rec r = {
+                .name = "", .op_type = family[f]->op[i / 400].name, .has_in = true, .has_out = true};
+            r.n_in = draw(&seed, OC_COUNT(in) + 1);
+            r.n_out = draw(&seed, OC_COUNT(out) + 1);
+            for (uint32_t k = 0; k < OC_COUNT(in); k++)
+                in[k] = draw_type(&a, &seed);
+            for (uint32_t k = 0; k < OC_COUNT(out); k++)
+                out[k] = draw(&seed, 2) ? in[0] : draw_type(&a, &seed);
+            r.in = in;
+            r.out = out;
+            oc_record_cost(&p, &r, &a, &cost);
+            known += cost.quality != OC_UNKNOWN;
+            oc_arena_free(&a);
+        }
+    assert_true(known > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(costs_follow_from_recorded_shapes),
         cmocka_unit_test(blocked_channels_are_an_upper_bound),
         cmocka_unit_test(exact_costs_equal_the_analysis),
+        cmocka_unit_test(any_recorded_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
