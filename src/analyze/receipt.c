@@ -137,6 +137,15 @@ static uint64_t formula_deq(const struct oc_formula *f)
     return n;
 }
 
+/* A node in a body that never runs costs nothing even if its shape rule failed. */
+static bool has_types(const struct oc_engine *e, const struct oc_node *n)
+{
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i] != OC_NONE && e->a->type[n->out[i]].kind == OC_T_NONE)
+            return false;
+    return true;
+}
+
 static bool is_counted(const struct oc_engine *e, const struct oc_node_cost *k)
 {
     bool folded = k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED;
@@ -149,7 +158,7 @@ bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct o
     struct oc_engine *e = &r->e;
     const struct oc_op *op = e->a->op[node];
     *out = (struct oc_receipt){.op = op};
-    if (!op || !is_counted(e, &e->a->cost[node]))
+    if (!op || !is_counted(e, &e->a->cost[node]) || !has_types(e, &e->m->node[node]))
         return false;
     struct oc_op_ctx c = {.err = &r->err};
     r->told.n = 0;

@@ -217,6 +217,30 @@ static void difference_of_another_branch_is_explained(void **state)
     oc_b_free(b);
 }
 
+/* The body of a loop without iterations: a node there costs nothing, even without a shape. */
+static void node_that_never_runs_needs_no_shape(void **state)
+{
+    struct pair p;
+    (void)state;
+    struct oc_builder *b = small();
+    oc_b_init(b, "none", "int64[]{0}");
+    oc_b_init(b, "rois", "float[2,5]");
+    oc_b_node(b, "Loop", "loop", "none,,x", "last", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "state", "float[1,4,8,8]");
+    oc_b_node(b, "MaxRoiPool", "regions", "state,rois", "pooled", ""); /* no pooled_shape */
+    oc_b_output(b, "go", NULL);
+    oc_b_output(b, "state", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "last", NULL);
+    explain(&p, b, "thop", "fvcore");
+    check_sums(&p);
+    pair_free(&p);
+    oc_b_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +248,7 @@ int main(void)
         cmocka_unit_test(differences_of_all_pairs_add_up),
         cmocka_unit_test(nodes_of_constants_are_a_reason),
         cmocka_unit_test(difference_of_another_branch_is_explained),
+        cmocka_unit_test(node_that_never_runs_needs_no_shape),
     };
     return cmocka_run_group_tests_name("analyze/explain", tests, NULL, NULL);
 }
