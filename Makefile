@@ -310,11 +310,13 @@ $(BUILD)/alloc_runs: tests/faults/alloc_runs.c $(wildcard tests/faults/*.h) $(BU
 # the main program: libFuzzer's, or one with reproducible mutations
 FUZZ_MAIN := $(if $(FUZZ_LINK),,tests/fuzz/driver.c) tests/fuzz/wire_mutator.c
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(FUZZ_MAIN)) \
-               $(call obj,$(wildcard tests/support/build*.c) tests/support/whole_unpack.c) $(PB_OBJ) $(LIB)
+               $(call obj,$(wildcard tests/support/build*.c) $(addprefix tests/support/,whole_unpack.c strict_json.c)) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $(filter %.o,$^) $(LIB) $(LIBS)
 # the parser of options, with what its messages need: the program without main
-$(BUILD)/fuzz/fuzz_options: $(call obj,$(filter-out src/cli/main.c,$(CLI_SRC)))
+CASE_OBJ := $(call obj,$(wildcard tests/fuzz/case*.c) $(filter-out src/cli/main.c,$(CLI_SRC)))
+$(BUILD)/fuzz/fuzz_options: $(filter $(BUILD)/obj/src/%,$(CASE_OBJ))
+$(BUILD)/fuzz/fuzz_command: $(CASE_OBJ)
 
 # libxml2: headers only, the library is loaded when an XML file is read
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)
@@ -337,7 +339,7 @@ $(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(call obj,tests/support/whole_
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # creates broken files and runs the program on them
-$(BUILD)/hostile: $(call obj,$(addprefix tests/fuzz/,hostile.c wire_mutator.c)) $(LIB)
+$(BUILD)/hostile: $(call obj,$(addprefix tests/fuzz/,hostile.c wire_mutator.c) $(wildcard tests/support/build*.c)) $(CASE_OBJ) $(PB_OBJ) $(LIB)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/bench/harness: $(call obj,$(HARNESS_SRC)) $(LIB)
@@ -395,7 +397,7 @@ fuzz:
 N ?= 5000
 hostile:
 	@+for mode in release asan; do $(MAKE) --no-print-directory -s $(PARALLEL) MODE=$$mode all build/$$mode/hostile && \
-	    MUTANTS='$(N)' BUILD=build/$$mode tests/check_hostile.sh || exit 1; done
+	    MUTANTS='$(N)' CASES='$(N)' SEED='$(or $(SEED),1)' BUILD=build/$$mode tests/check_hostile.sh || exit 1; done
 
 # N random changes of src, and whether a test notices
 mutate:

@@ -47,6 +47,10 @@ struct cli_command {
 extern const struct cli_command cli_commands[];
 extern const size_t cli_n_commands;
 
+/* The program after the set-up of its process: parses the arguments, runs the command. Returns the exit code.
+ */
+int cli_run(int argc, char **argv);
+
 int cli_version(const struct cli_opts *o);
 
 int cmd_cost(const struct cli_opts *o);

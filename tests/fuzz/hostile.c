@@ -1,10 +1,9 @@
-/* Creates broken models and profiles from valid ones, and runs the program on each in a process with
- * limits: it must terminate with one of its own exit codes. The same files give the same mutants on every
- * machine.
- *   hostile PROGRAM FOLDER COUNT JOBS MIB FILE...
- * FOLDER: mutants are written there, those that reveal a fault are kept; MIB: address space, 0: no limit
- * (a sanitizer has its own). Files named *.onnx are models, all others profiles. Limit: 2 s of processor
- * time. */
+/* Runs the program on hostile input, each in a process with limits: it must terminate with one of its own
+ * exit codes. The same files and seed give the same input on every machine. hostile mutants PROGRAM FOLDER
+ * COUNT JOBS MIB FILE...    broken models and profiles, made from valid ones; files named *.onnx are models,
+ * all others profiles hostile cases PROGRAM FOLDER COUNT JOBS MIB SEED         every command with files and
+ * options that fit it (case.h) FOLDER: input is written there, that which reveals a fault is kept; MIB:
+ * address space, 0: no limit (a sanitizer has its own). Limits of processor time: 2 s, cases 5 s. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,14 +13,24 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "case.h"
 #include "onnxcost.h"
 #include "wire_mutator.h"
 
-enum { CPU_S = 2, WALL_S = 120, MAX_ARGS = 8, N_CODE = 8, N_KIND = 5 };
+enum {
+    MUTANT_CPU_S = 2,
+    CASE_CPU_S = 5,
+    WALL_S = 120,
+    MAX_ARGS = 8,
+    N_CODE = 8,
+    N_KIND = 5,
+    MAX_COMMANDS = 32
+};
 
 struct bytes {
     uint8_t *data;
@@ -33,15 +42,25 @@ struct seed {
     bool model;
 };
 
+struct command_tally {
+    char name[24];
+    unsigned long run, code[N_CODE];
+    double most_cpu_s;
+    long most_kib;
+};
+
 struct tally { /* shared by the workers */
     unsigned long run, passed, failed, code[N_CODE], kind[N_KIND];
     double most_cpu_s;
+    struct command_tally command[MAX_COMMANDS]; /* of cases; ends with an empty name */
 };
 
 struct hostile {
     const char *program, *folder;
     unsigned long count, jobs;
-    rlim_t memory;
+    rlim_t memory, cpu_s;
+    bool cases;
+    uint64_t number; /* of the cases: that of the command line */
     struct seed *seed;
     size_t n_seed;
     struct tally *tally; /* one per worker */
@@ -227,7 +246,8 @@ struct outcome {
     int status;
     bool timed_out;
     double cpu_s;
-    char err[2048];
+    long kib;
+    char err[8192];
 };
 
 static void limit(int what, rlim_t most)
@@ -246,7 +266,7 @@ static void child(const struct hostile *h, char *const argv[], int err)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, CPU_S);
+    limit(RLIMIT_CPU, h->cpu_s);
     if (h->memory)
         limit(RLIMIT_AS, h->memory);
     execv(h->program, argv);
@@ -276,6 +296,7 @@ static struct outcome run(const struct hostile *h, char *const argv[], int err)
         die("wait");
     o.cpu_s = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
               (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+    o.kib = use.ru_maxrss;
     ssize_t n = pread(err, o.err, sizeof(o.err) - 1, 0);
     o.err[n > 0 ? n : 0] = '\0';
     return o;
@@ -358,6 +379,101 @@ static void run_mutant(const struct hostile *h, unsigned long i, unsigned long w
     free(other.data);
 }
 
+/* ---- cases ------------------------------------------------------------------------------------------ */
+
+static const char *fault_of_case(const struct outcome *o)
+{
+    int code = WIFEXITED(o->status) ? WEXITSTATUS(o->status) : -1;
+    if (o->timed_out)
+        return "does not end";
+    if (code < 0)
+        return WTERMSIG(o->status) == SIGXCPU || WTERMSIG(o->status) == SIGKILL ? "takes too long"
+                                                                                : "crashes";
+    if (code > 4)
+        return "exits with a code that is none of the program";
+    if (code > 1 && !strstr(o->err, "onnxcost: "))
+        return "fails without a message";
+    for (const char *p = o->err; *p; p++)
+        if ((unsigned char)*p < ' ' && *p != '\n')
+            return "writes a control character to standard error";
+    return NULL;
+}
+
+static void count_case(struct tally *t, const char *command, const struct outcome *o)
+{
+    struct command_tally *c = t->command;
+    while (c->name[0] && strcmp(c->name, command) != 0 && c < t->command + MAX_COMMANDS - 1)
+        c++;
+    snprintf(c->name, sizeof(c->name), "%s", command);
+    c->run++;
+    c->code[WIFEXITED(o->status) ? WEXITSTATUS(o->status) % N_CODE : N_CODE - 1]++;
+    c->most_cpu_s = o->cpu_s > c->most_cpu_s ? o->cpu_s : c->most_cpu_s;
+    c->most_kib = o->kib > c->most_kib ? o->kib : c->most_kib;
+    t->run++;
+    t->passed += WIFEXITED(o->status) && WEXITSTATUS(o->status) < 2;
+    t->most_cpu_s = o->cpu_s > t->most_cpu_s ? o->cpu_s : t->most_cpu_s;
+}
+
+/* Keeps the files of a case that reveals a fault, and prints how to run it. */
+static void keep_case(const struct hostile *h, struct fuzz_case *k, unsigned long i, const struct outcome *o,
+                      const char *fault)
+{
+    char kept[512];
+    snprintf(kept, sizeof(kept), "%s/found-%lu", h->folder, i);
+    rename(k->folder, kept);
+    printf("# case %lu %s after %.1f s:", i, fault, o->cpu_s);
+    for (int a = 1; a < k->argc; a++)
+        printf(" '%s'", k->argv[a]);
+    printf(" (now in %s)\n%.1500s\n", kept, o->err);
+    mkdir(k->folder, 0700);
+}
+
+static void run_case(const struct hostile *h, unsigned long i, unsigned long worker, int err, struct tally *t)
+{
+    struct fuzz_choices choices = {.random = mix(h->number + i), .endless = true};
+    struct fuzz_case k;
+    char folder[128];
+    snprintf(folder, sizeof(folder), "%s/%lu", h->folder, worker);
+    fuzz_case_make(&k, folder, &choices);
+    if (!fuzz_case_write(&k))
+        die(folder);
+    struct outcome o = run(h, k.argv, err);
+    const char *fault = fault_of_case(&o);
+    count_case(t, k.command, &o);
+    if (fault) {
+        t->failed++;
+        keep_case(h, &k, i, &o, fault);
+    }
+    fuzz_case_remove(&k);
+    fuzz_case_free(&k);
+}
+
+static void add_commands(struct tally *all, const struct tally *t)
+{
+    for (const struct command_tally *c = t->command; c->name[0]; c++) {
+        struct command_tally *sum = all->command;
+        while (sum->name[0] && strcmp(sum->name, c->name) != 0)
+            sum++;
+        memcpy(sum->name, c->name, sizeof(sum->name));
+        sum->run += c->run;
+        for (int k = 0; k < N_CODE; k++)
+            sum->code[k] += c->code[k];
+        sum->most_cpu_s = c->most_cpu_s > sum->most_cpu_s ? c->most_cpu_s : sum->most_cpu_s;
+        sum->most_kib = c->most_kib > sum->most_kib ? c->most_kib : sum->most_kib;
+    }
+}
+
+static void print_commands(const struct tally *t)
+{
+    printf("# %-12s %8s %8s %8s %8s %8s %8s %8s %8s\n", "command", "cases", "exit 0", "1", "2", "3", "4",
+           "most s", "most MiB");
+    for (const struct command_tally *c = t->command; c->name[0]; c++)
+        printf("# %-12s %8lu %8lu %8lu %8lu %8lu %8lu %8.2f %8ld\n", c->name, c->run, c->code[0], c->code[1],
+               c->code[2], c->code[3], c->code[4], c->most_cpu_s, c->most_kib >> 10);
+}
+
+/* ---- workers ---------------------------------------------------------------------------------------- */
+
 static void work(const struct hostile *h, unsigned long worker)
 {
     char path[512];
@@ -365,8 +481,12 @@ static void work(const struct hostile *h, unsigned long worker)
     int err = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (err < 0)
         die(path);
+    snprintf(path, sizeof(path), "%s/%lu", h->folder, worker);
+    if (h->cases && mkdir(path, 0700))
+        die(path);
     for (unsigned long i = worker; i < h->count; i += h->jobs)
-        run_mutant(h, i, worker, err, &h->tally[worker]);
+        (h->cases ? run_case : run_mutant)(h, i, worker, err, &h->tally[worker]);
+    snprintf(path, sizeof(path), "%s/%lu.err", h->folder, worker);
     close(err);
     unlink(path);
 }
@@ -394,6 +514,7 @@ static struct tally run_all(const struct hostile *h)
         all.run += t->run;
         all.passed += t->passed;
         all.failed += t->failed;
+        add_commands(&all, t);
         for (int k = 0; k < N_CODE; k++)
             all.code[k] += t->code[k];
         for (int k = 0; k < N_KIND; k++)
@@ -410,17 +531,28 @@ static void add_seed(struct hostile *h, const char *path)
     h->seed[h->n_seed++] = (struct seed){path, name, n > 5 && !strcmp(name + n - 5, ".onnx")};
 }
 
+static void print_mutants(const struct hostile *h, const struct tally *t)
+{
+    printf("# %lu mutants of %zu files: %lu with bits flipped, %lu truncated, %lu with wrong numbers, %lu "
+           "spliced, %lu with other fields or values\n",
+           t->run, h->n_seed, t->kind[0], t->kind[1], t->kind[2], t->kind[3], t->kind[4]);
+    printf("# exit codes: 0 %lu times, 1 %lu, 3 %lu, 4 %lu; at most %.2f s of processor time\n", t->code[0],
+           t->code[1], t->code[3], t->code[4], t->most_cpu_s);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 8) {
-        fprintf(stderr, "usage: hostile PROGRAM FOLDER COUNT JOBS MIB FILE FILE...\n");
+        fprintf(stderr, "usage: hostile mutants|cases PROGRAM FOLDER COUNT JOBS MIB FILE...|SEED\n");
         return 2;
     }
-    struct hostile h = {.program = argv[1],
-                        .folder = argv[2],
-                        .count = strtoul(argv[3], NULL, 10),
-                        .jobs = strtoul(argv[4], NULL, 10),
-                        .memory = (rlim_t)strtoul(argv[5], NULL, 10) << 20};
+    struct hostile h = {.cases = !strcmp(argv[1], "cases"),
+                        .program = argv[2],
+                        .folder = argv[3],
+                        .count = strtoul(argv[4], NULL, 10),
+                        .jobs = strtoul(argv[5], NULL, 10),
+                        .memory = (rlim_t)strtoul(argv[6], NULL, 10) << 20};
+    h.cpu_s = h.cases ? CASE_CPU_S : MUTANT_CPU_S;
     if (!h.jobs || h.jobs > 64)
         h.jobs = 1;
     h.seed = calloc((size_t)argc, sizeof(*h.seed));
@@ -428,16 +560,20 @@ int main(int argc, char **argv)
         mmap(NULL, h.jobs * sizeof(*h.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!h.seed || h.tally == MAP_FAILED)
         die("memory");
-    for (int i = 6; i < argc; i++)
+    if (h.cases) {
+        h.number = mix(strtoull(argv[7], NULL, 10) + 1);
+        fuzz_seeds_load("tests/fuzz/seeds");
+    }
+    for (int i = 7; i < argc && !h.cases; i++)
         add_seed(&h, argv[i]);
     setvbuf(stdout, NULL, _IOLBF, 0);
     struct tally t = run_all(&h);
-    printf("# %lu mutants of %zu files: %lu with bits flipped, %lu truncated, %lu with wrong numbers, %lu "
-           "spliced, %lu with other fields or values\n",
-           t.run, h.n_seed, t.kind[0], t.kind[1], t.kind[2], t.kind[3], t.kind[4]);
-    printf("# exit codes: 0 %lu times, 1 %lu, 3 %lu, 4 %lu; at most %.2f s of processor time\n", t.code[0],
-           t.code[1], t.code[3], t.code[4], t.most_cpu_s);
+    if (h.cases)
+        print_commands(&t);
+    else
+        print_mutants(&h, &t);
     printf("%d %lu %lu %lu\n", t.failed != 0, t.run, t.passed, t.failed);
+    fuzz_seeds_free();
     free(h.seed);
     munmap(h.tally, h.jobs * sizeof(*h.tally));
     return 0;
