@@ -1,6 +1,8 @@
+/* Any bytes: the reader recovers and advances. Text that is JSON by the letter is read completely. */
 #include <stdlib.h>
 
 #include "base/json_read.h"
+#include "support/strict_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -53,8 +55,42 @@ static void value(struct walk *w, unsigned level)
     }
 }
 
+/* Numbers of values and members of a value, and whether it has an end. */
+static bool count(struct oc_json *j, struct strict_json *sum, unsigned level)
+{
+    struct oc_str key;
+    enum oc_json_type type = oc_json_peek(j);
+    sum->values++;
+    if (type != OC_JSON_OBJECT && type != OC_JSON_ARRAY)
+        return oc_json_skip(j);
+    if (level > 250 || !oc_json_enter(j))
+        return false;
+    while (type == OC_JSON_OBJECT ? oc_json_member(j, &key) : oc_json_item(j)) {
+        sum->members += type == OC_JSON_OBJECT;
+        if (!count(j, sum, level + 1))
+            return false;
+    }
+    return true;
+}
+
+static void compare(const uint8_t *data, size_t n)
+{
+    struct strict_json strict, own = {0};
+    uint64_t at;
+    if (!strict_json((const char *)data, n, &strict) || strict.depth > 250)
+        return;
+    struct oc_stream *s = oc_stream_mem(data, n);
+    struct oc_json *j = oc_json_open(s);
+    if (!count(j, &own, 0) || oc_json_error(j, &at) || own.values != strict.values ||
+        own.members != strict.members)
+        abort();
+    oc_json_close(j);
+    oc_stream_close(s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
+    compare(data, n);
     for (unsigned start = 0; start < 7; start++) {
         struct oc_stream *s = oc_stream_mem(data, n);
         struct walk w = {.j = oc_json_open(s), .choice = start};

@@ -206,7 +206,7 @@ static struct oc_type draw_type(struct oc_arena *a, uint32_t *state)
     return oc_tensor_type(dtypes[draw(state, OC_COUNT(dtypes))], oc_shape_of(a, rank, dim));
 }
 
-/* Files can record shapes that no model has: the rules of all operators stand them (sanitizers). */
+/* Files can record shapes that no model has: no rule reads dimensions that are not there (sanitizers). */
 static void any_recorded_shapes(void **state)
 {
     (void)state;
