@@ -172,7 +172,8 @@ static bool count_operations(const uint64_t *hist, uint64_t *sum, uint64_t *macs
     return true;
 }
 
-/* Cost rules are for outputs that the shape rule made: those of a record need the same ranks. */
+/* Cost rules read dimensions of outputs that the shape rule made: those of a record need as many. They may
+ * have more, because inputs that the runtime does not record are missing here. */
 static bool has_inferred_ranks(const struct oc_op_ctx *c)
 {
     struct oc_type inferred[MAX_SLOTS] = {0};
@@ -187,7 +188,7 @@ static bool has_inferred_ranks(const struct oc_op_ctx *c)
         return false;
     for (uint32_t i = 0; i < c->n_out; i++)
         if (inferred[i].kind == OC_T_TENSOR && inferred[i].shape.ranked &&
-            inferred[i].shape.rank != c->out[i].shape.rank)
+            inferred[i].shape.rank > c->out[i].shape.rank)
             return false;
     return true;
 }
