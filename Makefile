@@ -99,7 +99,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 # what the loader unpacks: in the library
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
-.PHONY: all man lib shared zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
+.PHONY: all man lib shared python wheel zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
         oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check bench fuzz hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
@@ -132,6 +132,7 @@ help:
 	@echo 'make coverage     every test in MODE=coverage, and the line coverage of src/'
 	@echo 'make bench        compare speed and memory with targets, peers and limits; QUICK=1 for a short run'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall removes it'
+	@echo 'make wheel        Python package in build/wheel; python: without its library, in build/python'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
 	@echo 'make cross ARCH=s390x  unit tests on another architecture, in a clean chroot under qemu-user (needs root and network)'
@@ -436,6 +437,30 @@ lint:
 
 words:
 	@tests/words.sh
+
+# ---- Python --------------------------------------------------------------------------------------------------
+# The package without its library: the module _api.py is made from the headers. ONNXCOST_LIBRARY=$(SHARED)
+PYTHON ?= python3
+PYTHON_DIR := build/python
+PYTHON_SRC := $(wildcard src/python/onnxcost/*)
+HEADERS := src/onnxcost_types.h src/onnxcost.h $(wildcard src/onnxcost/*.h)
+$(PYTHON_DIR)/onnxcost/_api.py: src/python/make_api.py $(HEADERS) $(PYTHON_SRC)
+	@rm -rf $(@D) && mkdir -p $(@D) && cp $(filter %.py %.typed,$(PYTHON_SRC)) $(@D)
+	$(call say,GEN)$(PYTHON) $< libonnxcost.so.$(ABI) $(HEADERS) >$@.new && mv $@.new $@
+python: $(PYTHON_DIR)/onnxcost/_api.py
+
+# The library of the wheel has protobuf-c inside (Debian's static library), so that it needs only what every Linux system has.
+PROTOBUF_C_LICENCE ?= /usr/share/doc/libprotobuf-c-dev/copyright
+WHEEL_SHARED := $(BUILD)/wheel/libonnxcost.so.$(ABI)
+$(WHEEL_SHARED): $(SHARED)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -s -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map -Wl,-z,defs \
+	    -o $@ $(call obj,$(LIB_SRC)) $(GENERATED) -Wl,-Bstatic -lprotobuf-c -Wl,-Bdynamic $(filter-out -lprotobuf-c,$(LIBS))
+
+WHEEL_DIR ?= build/wheel
+wheel: python $(WHEEL_SHARED)
+	@$(PYTHON) src/python/make_wheel.py $(WHEEL_DIR) $(PYTHON_DIR)/onnxcost $(WHEEL_SHARED) src/doc/python.md \
+	    LICENSE $(PROTOBUF_C_LICENCE) -- $(foreach dir,$(DATA_DIRS),$(call data_files,$(dir)))
 
 # ---- install -----------------------------------------------------------------------------------------------
 bashdir ?= $(datadir)/bash-completion/completions

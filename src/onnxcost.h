@@ -268,7 +268,7 @@ struct oc_device_info {
 };
 
 /* dir NULL: the folders of $ONNXCOST_HWDB (separated by ':'), then one default folder, the first that exists
- * of: above the program, above the shared library (hwdb in a checkout, share/onnxcost/hwdb in an
+ * of: above the shared library, above the program (hwdb in a checkout, share/onnxcost/hwdb in an
  * installation), the folder set at build time. Only lists the files; each file is read on demand. */
 int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err);
 void oc_hwdb_free(struct oc_hwdb *db);

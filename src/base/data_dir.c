@@ -1,6 +1,8 @@
 #include "base/data_dir.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,19 +33,23 @@ static char *program_path(struct oc_arena *a)
     return n > 0 ? oc_strndup(a, path, (size_t)n) : NULL;
 }
 
-/* The file that this code was loaded from. NULL: unknown, or the loader has only a relative name. */
+/* The file that this code was loaded from, without symbolic links. NULL: unknown, or the loader has only a
+ * relative name. */
 static char *library_path(struct oc_arena *a)
 {
     static const char here = 0;
+    char path[PATH_MAX];
     Dl_info info;
-    if (!dladdr(&here, &info) || !info.dli_fname || info.dli_fname[0] != '/')
+    if (!dladdr(&here, &info) || !info.dli_fname || info.dli_fname[0] != '/' ||
+        !realpath(info.dli_fname, path))
         return NULL;
-    return oc_strdup(a, info.dli_fname);
+    return oc_strdup(a, path);
 }
 
 const char *oc_data_dir(struct oc_arena *a, const char *name)
 {
-    char *place[] = {program_path(a), library_path(a)};
+    /* the library first: the program may be an interpreter next to another installation's data */
+    char *place[] = {library_path(a), program_path(a)};
     for (size_t i = 0; i < OC_COUNT(place); i++) {
         const char *dir = place[i] ? above(a, place[i], name) : NULL;
         if (dir)

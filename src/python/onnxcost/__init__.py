@@ -1,0 +1,139 @@
+"""Cost, memory and measured time of ONNX models.
+
+    import onnxcost as oc
+    r = oc.analyze("model.onnx", dims={"batch": 8})
+    print(r.macs, r.params, r.peak_bytes)
+    r.nodes.largest("macs", 5).to_pandas()
+
+Models are paths, bytes or onnx.ModelProto objects. Every result has the JSON document of the program in `data`, its
+members as attributes, and `write(format)`. Options are the members of the library's structs (library.md).
+"""
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from ._lib import Error, decode, encode, lib, write
+from ._lib import Handle as _Handle
+from ._objects import (Analysis, Calibration, Check, Comparison, Counting, Device, Diff, Document, Estimate, Llm, Memory,
+                       Model, Path, Profile, Sizes, MismatchWarning, Text, as_devices, as_model, estimate_for)
+from ._rows import Row, Rows
+
+__version__: str = decode(lib.oc_version()) or ""
+__all__ = [
+    "Analysis", "Calibration", "Check", "Comparison", "Device", "Diff", "Document", "Error", "Estimate", "Llm", "Memory",
+    "Model", "MismatchWarning", "Profile", "Row", "Rows", "analyze", "baseline", "check", "compare", "devices", "diff", "estimate",
+    "llm", "load", "memory", "profile",
+]
+_SIZES = ("dims", "shapes", "values", "trips", "op_rules")
+
+
+def load(model: Any, limits: Optional[Mapping[str, Any]] = None, external_anywhere: bool = False) -> Model:
+    """Reads a model once, for several analyses. limits: {"nodes": "8M"} (`onnxcost help limits`)."""
+    return Model(model, limits, external_anywhere)
+
+
+def analyze(model: Any, *, dims: Optional[Sizes] = None, shapes: Optional[Mapping[str, Sequence[int]]] = None,
+            values: Optional[Mapping[str, Any]] = None, trips: Optional[Sizes] = None, op_rules: Optional[Path] = None,
+            profile: Union[Profile, Path, None] = None, optimized: Any = None, hw: Union[Device, Path, None] = None,
+            hw_set: Optional[Mapping[str, Any]] = None, cache: bool = True, limits: Optional[Mapping[str, Any]] = None,
+            force: bool = False, **options: Any) -> Analysis:
+    """Counts the operations, bytes and parameters of every node.
+
+    dims: {"batch": 8}; shapes: {"x": (1, 3, 224, 224)}; values of inputs that determine shapes: {"k": 5}.
+    profile: joins it; optimized: the model that the runtime saved. hw: a device, for rooflines; "auto": the one that
+    the profile names. options: members of struct oc_analyze_opts, such as naive_bytes=True, convention="fvcore".
+    """
+    return Analysis(model, dims=dims, shapes=shapes, values=values, trips=trips, op_rules=op_rules, profile=profile,
+                    optimized=optimized, hw=hw, hw_set=hw_set, cache=cache, limits=limits, force=force, **options)
+
+
+def profile(path: Path, *, limits: Optional[Mapping[str, Any]] = None, **options: Any) -> Profile:
+    """Reads a profile. options: members of struct oc_profile_opts, such as warmup=2, stat="min", format="nsys"."""
+    return Profile(path, limits, **options)
+
+
+def _split(kwargs: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The keyword arguments with these names, and the others."""
+    return ({k: v for k, v in kwargs.items() if k in names}, {k: v for k, v in kwargs.items() if k not in names})
+
+
+_ANALYSIS = _SIZES + ("profile", "optimized", "hw", "hw_set", "limits", "force")
+
+
+def _analysis(model: Any, kwargs: Mapping[str, Any], analyze: Optional[Mapping[str, Any]] = None) -> Analysis:
+    if not isinstance(model, Analysis):
+        return Analysis(model, **kwargs, **(analyze or {}))
+    if kwargs or analyze:
+        raise TypeError(f"{', '.join([*kwargs, *(analyze or {})])}: the analysis is made already; give its model instead")
+    return model
+
+
+def estimate(model: Any, *, calibration: Any = None, analyze: Optional[Mapping[str, Any]] = None,
+             **options: Any) -> Estimate:
+    """Estimates the time of a run on hw, a device. model: or an analysis with a device.
+
+    options: dims, shapes, hw ... as of analyze(), and members of struct oc_estimate_opts, such as as_="fp16".
+    analyze: further options of the analysis, here and below.
+    """
+    of_analysis, own = _split(options, _ANALYSIS)
+    return Estimate(_analysis(model, of_analysis, analyze), calibration, **own)
+
+
+def memory(model: Any, *, analyze: Optional[Mapping[str, Any]] = None, **options: Any) -> Memory:
+    """Peak memory; with hw whether it fits. options: as of analyze(), and as_onnxruntime=True."""
+    of_analysis, own = _split(options, _ANALYSIS)
+    return Memory(_analysis(model, of_analysis, analyze), **own)
+
+
+def llm(model: Any, *, hw: Any = None, hw_set: Optional[Mapping[str, Any]] = None, draft: Any = None,
+        calibration: Any = None, analyze: Optional[Mapping[str, Any]] = None, **options: Any) -> Llm:
+    """Prefill, decode steps and serving. options: batch, prompt, generate ...: members of struct oc_llm_opts."""
+    sizes, own = _split(options, _SIZES)
+    counting = Counting(**{name: sizes.get(name) for name in _SIZES}, options=dict(analyze or {}))
+    return Llm(as_model(model), counting, as_devices(hw, hw_set), draft, calibration, own)
+
+
+def compare(model: Any, hw: Any, *, batches: Sequence[int] = (), hw_set: Optional[Mapping[str, Any]] = None,
+            calibration: Any = None, analyze: Optional[Mapping[str, Any]] = None, **options: Any) -> Comparison:
+    """Ranks devices for a model: compare("m.onnx", ["a100", "t4"], batches=[1, 8]); hw may be "vendor=NVIDIA"."""
+    sizes, own = _split(options, _SIZES)
+    counting = Counting(**{name: sizes.get(name) for name in _SIZES}, options=dict(analyze or {}))
+    return Comparison(as_model(model), counting, as_devices(hw, hw_set), list(batches), calibration, own)
+
+
+def diff(a: Any, b: Any, *, cache: bool = True, **options: Any) -> Diff:
+    """Compares two analyses, or two models that are analysed with the same options."""
+    return Diff(_analysis(a, options), _analysis(b, options), cache)
+
+
+def check(model: Any, *, forbid: Text = None, budget: Text = None, baseline: Optional[Path] = None,
+          tolerance: Text = None, calibration: Any = None, analyze: Optional[Mapping[str, Any]] = None,
+          **options: Any) -> Check:
+    """Compares figures with limits; true if all are kept: assert oc.check("m.onnx", macs="4.1G", params=26_000_000).
+
+    options: as of analyze(), and limits: macs, flops, ops, params, weight_bytes, bytes, peak_memory, memory, nodes,
+    unknown, opset, latency, efficiency. forbid: operator types. budget, baseline: files (`onnxcost help budget`).
+    """
+    of_analysis, figures = _split(options, _ANALYSIS)
+    return Check(_analysis(model, of_analysis, analyze), figures, forbid, budget, baseline, tolerance, calibration)
+
+
+def baseline(model: Any, path: Path, **options: Any) -> None:
+    """Writes the figures of an analysis or model as a baseline for check(). An older file keeps its tolerances."""
+    a = _analysis(model, options)
+    e = estimate_for(a)
+    data = write("oc_baseline_write", ctypes.byref(a.source), e and e.handle, encode(path), None)
+    temporary = f"{os.fspath(path)}.{os.getpid()}"
+    with open(temporary, "wb") as f:
+        f.write(data)
+    os.replace(temporary, path)
+
+
+def devices() -> Rows:
+    """Every device of the hardware files."""
+    data = json.loads(write("oc_hwdb_write_list", _Handle("oc_hwdb_open", "oc_hwdb_free", (None,)), b"json", 0),
+                      object_hook=Row)
+    return Rows(data["rows"])
