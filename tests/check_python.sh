@@ -57,7 +57,8 @@ root = path[:path.index("onnxcost-")]
 listed = [row for row in csv.reader(open(path)) if row[1] and "dist-info" not in row[0]]
 for name, digest, size in listed:
     data = open(root + name, "rb").read()
-    if "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode() != digest or len(data) != int(size):
+    found = "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    if found != digest or len(data) != int(size):
         print(name)
 wanted = ("onnxcost/py.typed", "onnxcost/hwdb/nvidia.xml", "onnxcost/hwdb/hwdb.rng", "onnxcost/libonnxcost.so.0")
 print(*[name for name in wanted if name not in [row[0] for row in listed]])

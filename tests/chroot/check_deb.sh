@@ -37,7 +37,7 @@ mkdir "$root/try"
 cp build/deb/*.deb "$root/try"
 rm -f "$root"/try/*dbgsym*
 cp models/profiles/resnet50.disabled.t1.json.gz "$root/try/profile.json.gz"
-awk '/^```c$/ { p = 1; next } /^```/ { p = 0 } p' src/doc/library.md >"$root/try/heaviest.c"
+awk '/^```c$/ { p = 1; next } p && /^```/ { exit } p' src/doc/library.md >"$root/try/heaviest.c"
 "$BUILD/onnxzoo" resnet50 -o "$root/try/resnet50.onnx"
 
 # ---- the program
@@ -86,8 +86,18 @@ in_chroot sh -c 'cd /try && cc -o alone heaviest.c $(pkg-config --cflags onnxcos
     $(pkg-config --static --libs onnxcost | sed s/-lonnxcost//) && ./alone resnet50.onnx profile.json.gz' >build/deb-got.txt 2>&1
 cmp -s build/deb-want.txt build/deb-got.txt; result $? 'example links with the static library and runs' "$(head -n 3 build/deb-got.txt)"
 
+# ---- the Python package
+install './python3-onnxcost_*.deb' './libonnxcost0_*.deb' './onnxcost-data_*.deb' libxml2
+result $? 'Python package installs with its dependencies' "$(tail -n 3 build/deb-chroot.txt)"
+text=$(in_chroot sh -c 'cd /try && python3 -c "
+import onnxcost as oc
+r = oc.analyze(\"resnet50.onnx\", profile=\"profile.json.gz\", hw=\"a100\")
+print(r.macs, r.time_ns, len(oc.devices()))"' 2>/dev/null)
+[ "$text" = "4089184256 73717000.0 $(($("$BUILD/onnxcost" hw list --format csv | wc -l) - 1))" ]
+result $? 'Python package analyses a model with profile and device' "$text"
+
 # ---- removal
-in_chroot apt-get -q purge -y onnxcost onnxcost-data libonnxcost0 libonnxcost-dev >build/deb-chroot.txt 2>&1
+in_chroot apt-get -q purge -y onnxcost onnxcost-data libonnxcost0 libonnxcost-dev python3-onnxcost >build/deb-chroot.txt 2>&1
 left=$(find "$root" -xdev -path "$root/try" -prune -o -path "$root/var/lib/dpkg/info" -prune -o -iname '*onnxcost*' -print)
 [ -z "$left" ]; result $? 'purge leaves no files' "$left"
 echo "1..$n"

@@ -117,6 +117,11 @@ def texts(values: Sequence[Any]) -> Any:
     return (ctypes.c_char_p * max(len(values), 1))(*[encode(v) for v in values])
 
 
+def _is_pointer(kind: Any) -> bool:
+    """To anything but texts: members that are not options of the caller."""
+    return kind is ctypes.c_void_p or (issubclass(kind, ctypes._Pointer) and kind._type_ is not ctypes.c_char_p)
+
+
 def struct(kind: Any, values: dict) -> Any:
     """A struct of options with its size. A name may end in '_' (`as_`); lists set the member with their length too."""
     known = dict(kind._fields_)
@@ -124,15 +129,15 @@ def struct(kind: Any, values: dict) -> Any:
     out.size = ctypes.sizeof(kind)
     for name, value in values.items():
         member = name[:-1] if name.endswith("_") else name
-        if member not in known or member in ("size", "caps") or member.startswith("n_"):
+        if member not in known or member == "size" or member.startswith("n_") or _is_pointer(known[member]):
             near = lib.oc_nearest_name(encode(name), texts(list(known)), len(known))
             raise TypeError(f"unknown option {name!r}" + (f"; did you mean {decode(near)!r}?" if near else ""))
         if value is None:
             continue
         if "n_" + member in known:
-            if known[member] is ctypes.POINTER(ctypes.c_char_p):
-                value = texts([value] if isinstance(value, str) else list(value))
+            value = [value] if isinstance(value, str) else list(value)
             setattr(out, "n_" + member, len(value))
+            value = texts(value)
         elif known[member] is ctypes.c_char_p:
             value = encode(value if isinstance(value, (bytes, os.PathLike)) else str(value))
         elif isinstance(value, str):

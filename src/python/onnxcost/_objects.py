@@ -219,7 +219,7 @@ class Document:
 
 
 class Profile(Document):
-    """Measured times of a runtime: a file in any of the formats, or several parts of one measurement."""
+    """Measured times of a runtime: a file in any of the formats."""
 
     def __init__(self, path: Path, limits: Optional[Mapping[str, Any]] = None, **options: Any):
         super().__init__()
@@ -277,6 +277,10 @@ class Profile(Document):
 def _report(source: Any, options: Dict[str, Any], width: int) -> bytes:
     opts = struct(api.oc_report_opts, options)
     opts.width_chars = width
+    steps = [decode(opts.what_if[i]) or "" for i in range(opts.n_what_if)]
+    devices = [Device(step[3:]) if step.startswith("hw=") else None for step in steps]
+    if devices:
+        opts.what_if_device = (ctypes.c_void_p * len(devices))(*[d and d.pointer for d in devices])
     return write("oc_report_write", ctypes.byref(source), ctypes.byref(opts))
 
 
@@ -420,6 +424,11 @@ class Analysis(Document):
 _BOUND = {"exact": "", "upper": "at most ", "lower": "at least ", "est": "about ", "unknown": "at least "}
 
 
+def _cell(row: Row, member: str) -> Any:
+    value = row.get(member)
+    return round(value / 1e6, 6) if value is not None and member.endswith("_ns") else value
+
+
 def analysis_html(a: Analysis) -> str:
     """Totals, the largest nodes and warnings, for notebooks; no scripts, nothing from the network."""
     t = a.data.totals
@@ -432,15 +441,17 @@ def analysis_html(a: Analysis) -> str:
                              if value is not None])
     if t.quality != "exact":
         total += f"<div>MACs: {_BOUND[t.quality]}the number above; {text(t.unknown_nodes)} nodes without a cost.</div>"
-    key = "time_ns" if t.time_ns is not None else "macs"
-    columns = ["name", "op_type", "macs", "flops"] + (["time_ns"] if key == "time_ns" else []) + (
-        ["bound_by", "roofline_time_ns"] if a.device else [])
-    rows = a.nodes.largest(key)
-    largest = table(columns, [[row.get(c) for c in columns] for row in rows])
+    by_time = t.time_ns is not None
+    columns = [(head, member) for head, member, wanted in (
+        ("operator", "name", True), ("type", "op_type", True), ("MACs", "macs", True), ("FLOPs", "flops", True),
+        ("time ms", "time_ns", by_time), ("roofline ms", "roofline_time_ns", a.device), ("bound by", "bound_by", a.device))
+        if wanted]
+    rows = a.nodes.largest("time_ns" if by_time else "macs")
+    largest = table([head for head, _ in columns], [[_cell(row, member) for _, member in columns] for row in rows])
     notes = "".join(f"<li>{html.escape(str(d.text))}</li>" for d in list(a.warnings)[:5])
     device = f" on {html.escape(a.device.id)}" if a.device else ""
     return (f"<div><b>{html.escape(name)}</b>{device}{total}<div>{len(rows)} of {len(a.nodes)} nodes, by "
-            f"{'time' if key == 'time_ns' else 'MACs'}</div>{largest}" + (f"<ul>{notes}</ul>" if notes else "") + "</div>")
+            f"{'time' if by_time else 'MACs'}</div>{largest}" + (f"<ul>{notes}</ul>" if notes else "") + "</div>")
 
 
 class Estimate(Document):

@@ -96,7 +96,9 @@ def text(value: Any) -> str:
         return ""
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return f"{value:,.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
+    return str(value)
 
 
 def table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
