@@ -238,16 +238,23 @@ $(GEN)/page.html: $(PAGE)/report.html $(PAGE)/report.css $(PAGE_JS) $(CHARTJS) $
 	$(call say,GEN)sed -e '/^@css@$$/{r $(PAGE)/report.css' -e 'd;}' -e '/^@chart@$$/{r $(CHARTJS)' -e 'd;}' \
 	    -e '/^@js@$$/{r $(GEN)/page.js' -e 'd;}' -e '/^@licence@$$/{r $(GEN)/page_licence.txt' -e 'd;}' $< >$@
 
-$(GEN)/page.c: $(GEN)/page.html
-	$(call say,GEN){ echo '#include "write/out_html.h"'; echo 'const unsigned char oc_page[] = {'; \
-	    od -An -v -tu1 $< | tr -s ' ' ',' | sed 's/^,//; s/$$/,/'; \
-	    echo '};'; echo 'const size_t oc_page_bytes = sizeof(oc_page);'; } >$@
+# the pages of the other commands: the same style, a small script, no chart library
+$(GEN)/shell.html: $(PAGE)/shell.html $(PAGE)/report.css $(PAGE)/shell.css $(PAGE)/page_shell.js
+	@mkdir -p $(GEN)
+	@sed 's/^ *//' $(PAGE)/page_shell.js >$(GEN)/shell.js
+	$(call say,GEN)sed -e '/^@css@$$/{r $(PAGE)/report.css' -e 'd;}' -e '/^@shell-css@$$/{r $(PAGE)/shell.css' -e 'd;}' \
+	    -e '/^@js@$$/{r $(GEN)/shell.js' -e 'd;}' $< >$@
 
-$(BUILD)/obj/page.o: $(GEN)/page.c $(BUILD)/flags | $(PB).h $(HEADER_PB).h
+$(GEN)/page.c $(GEN)/shell.c: $(GEN)/%.c: $(GEN)/%.html
+	$(call say,GEN){ echo '#include "write/tables/html_page.h"'; echo 'const unsigned char oc_$*[] = {'; \
+	    od -An -v -tu1 $< | tr -s ' ' ',' | sed 's/^,//; s/$$/,/'; \
+	    echo '};'; echo 'const size_t oc_$*_bytes = sizeof(oc_$*);'; } >$@
+
+$(BUILD)/obj/page.o $(BUILD)/obj/shell.o: $(BUILD)/obj/%.o: $(GEN)/%.c $(BUILD)/flags | $(PB).h $(HEADER_PB).h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-GENERATED := $(BUILD)/obj/page.o $(BUILD)/obj/onnx_header.pb-c.o
+GENERATED := $(BUILD)/obj/page.o $(BUILD)/obj/shell.o $(BUILD)/obj/onnx_header.pb-c.o
 $(LIB): $(call obj,$(LIB_SRC)) $(GENERATED)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^

@@ -185,6 +185,14 @@ begin
 problems=$(page page.html)
 "$program" diff h.onnx plain.onnx -f html >diff.html 2>err
 problems=$problems$(page diff.html)
+for c in 'memory h.onnx' 'memory resnet.onnx' 'memory llama.onnx --allocator ort'; do
+    # shellcheck disable=SC2086
+    "$program" $c -f html >command.html 2>err
+    grep -q '</html>' command.html || problems="$problems$c: $(cat err)"
+    problems=$problems$(page command.html)
+done
+"$program" memory "m$esc.onnx" -f html >command.html 2>err
+problems=$problems$(page command.html)
 check 'HTML contains no markup from names' "$problems"
 
 begin

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -13,6 +14,7 @@ struct memory_job {
     struct cli_side side;
     struct oc_memory *memory;
     struct oc_memory_plan *plan; /* NULL: not requested */
+    char *made;                  /* NULL: no page */
 };
 
 int cli_check_memory(const struct cli_opts *o)
@@ -69,27 +71,31 @@ static int check_plan(const struct cli_opts *o)
     return 0;
 }
 
-/* *out stays NULL when no plan is requested. */
-static int make_plan(const struct cli_opts *o, const struct oc_analysis *a, struct oc_memory_plan **out)
+/* The plan stays NULL when none is requested. A page draws the buffers at their offsets, where sizes allow a
+ * plan; of ONNX Runtime's allocator it shows the sums alone. */
+static int make_plan(struct memory_job *j)
 {
+    const struct cli_opts *o = j->o;
     const struct oc_plan_opts opts = {.reorder = o->reorder};
     struct oc_err err;
-    if (!o->plan && !o->reorder)
+    bool asked = o->plan || o->reorder, ort = o->allocator && strcmp(o->allocator, "ort") == 0;
+    if ((!asked && !j->made) || ort)
         return 0;
-    return oc_memory_plan_make(a, &opts, out, &err) ? cli_fail_err(&err) : 0;
+    return oc_memory_plan_make(j->side.analysis, &opts, &j->plan, &err) && asked ? cli_fail_err(&err) : 0;
 }
 
 /* Writes the file of --plan, if any. */
-static int save_plan(const struct cli_opts *o, const struct oc_memory_plan *p)
+static int save_plan(struct memory_job *j)
 {
+    const struct cli_opts *o = j->o;
     struct cli_output out;
     struct oc_err err;
-    if (!o->plan || !p)
+    if (!o->plan)
         return 0;
     int rc = cli_output_open(o->plan, &out);
     if (rc)
         return rc;
-    return cli_output_finish(&out, oc_memory_plan_write(p, plan_form_of(o), out.f, &err), &err);
+    return cli_output_finish(&out, oc_memory_plan_write(j->plan, plan_form_of(o), out.f, &err), &err);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------ */
@@ -115,28 +121,24 @@ static int make(struct memory_job *j)
                                   .device = o->fit ? j->side.in.device : NULL,
                                   .analyze = &j->side.opts,
                                   .width_chars = cli_width_of(o),
+                                  .plan = j->plan,
+                                  .made = j->made,
                                   .top = !o->top.set    ? TOP
                                          : o->top.v > 0 ? (size_t)o->top.v
                                                         : 0};
     return oc_memory_make(j->side.analysis, &opts, &j->memory, &err) ? cli_fail_err(&err) : 0;
 }
 
-static int plan(struct memory_job *j)
-{
-    int rc = make_plan(j->o, j->side.analysis, &j->plan);
-    return rc ? rc : save_plan(j->o, j->plan);
-}
-
 /* The plan is printed below the tables. As CSV and JSON, --reorder prints the order instead of the report. */
 static int write_parts(const struct memory_job *j, const char *format, FILE *f)
 {
     struct oc_err err;
-    bool table = !format || strcmp(format, "table") == 0;
-    if ((table || !j->o->reorder) && oc_memory_write(j->memory, format, f, &err))
+    bool table = !format || strcmp(format, "table") == 0, page = j->made != NULL;
+    if ((table || page || !j->o->reorder) && oc_memory_write(j->memory, format, f, &err))
         return cli_fail_err(&err);
     if (table && j->plan)
         fputc('\n', f);
-    if (j->plan && (table || j->o->reorder) && oc_memory_order_write(j->plan, format, f, &err))
+    if (j->plan && (table || (j->o->reorder && !page)) && oc_memory_order_write(j->plan, format, f, &err))
         return cli_fail_err(&err);
     return 0;
 }
@@ -155,14 +157,15 @@ static int write_report(struct memory_job *j)
 
 int cmd_memory(const struct cli_opts *o)
 {
-    struct memory_job j = {.o = o};
+    struct memory_job j = {.o = o, .made = cli_page_made(o)};
     int rc = cli_check_memory(o);
     rc = rc ? rc : check_plan(o);
-    static int (*const steps[])(struct memory_job *) = {open_side, make, plan, write_report};
+    static int (*const steps[])(struct memory_job *) = {open_side, make_plan, make, save_plan, write_report};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     oc_memory_free(j.memory);
     oc_memory_plan_free(j.plan);
+    free(j.made);
     cli_side_close(&j.side);
     return rc;
 }

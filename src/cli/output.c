@@ -483,3 +483,8 @@ char *cli_made_text(const struct cli_opts *o)
         cli_out_of_memory(BUFSIZ);
     return text;
 }
+
+char *cli_page_made(const struct cli_opts *o)
+{
+    return o->format && strcmp(o->format, "html") == 0 ? cli_made_text(o) : NULL;
+}

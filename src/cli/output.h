@@ -38,6 +38,8 @@ int cli_output_finish(struct cli_output *out, int failed, const struct oc_err *e
 /* "onnxcost 0.1.0, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html": version, time, and the command line as
  * a shell reads it. The time is SOURCE_DATE_EPOCH where it is set. Heap. */
 char *cli_made_text(const struct cli_opts *o);
+/* The same with --format html; otherwise NULL. */
+char *cli_page_made(const struct cli_opts *o);
 
 /* Columns to fit: `asked` if set, else COLUMNS, else of the terminal; 0: no limit (output is not a terminal).
  */

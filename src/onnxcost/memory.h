@@ -8,6 +8,7 @@
 OC_API_BEGIN
 
 struct oc_memory;
+struct oc_memory_plan;
 
 struct oc_memory_opts {
     size_t size; /* sizeof(struct oc_memory_opts) */
@@ -22,6 +23,9 @@ struct oc_memory_opts {
     const struct oc_analyze_opts *analyze;
     size_t top;           /* rows of each table for people; 0: all */
     unsigned width_chars; /* of these tables; 0: no limit */
+    const struct oc_memory_plan
+        *plan;        /* of the same analysis, for HTML: offsets of the buffers; may be NULL */
+    const char *made; /* of HTML: how and when it was made, such as its command line; may be NULL */
 };
 
 enum oc_fits { OC_FITS_NOT_ASKED, OC_FITS_YES, OC_FITS_NO, OC_FITS_UNKNOWN };
@@ -45,7 +49,7 @@ int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_op
                    struct oc_memory **out, struct oc_err *err);
 void oc_memory_free(struct oc_memory *m);
 const struct oc_memory_info *oc_memory_info(const struct oc_memory *m);
-/* "table" (NULL), "csv" (one row per step), "json" (everything). */
+/* "table" (NULL), "csv" (one row per step), "json" (everything), "html" (a page). */
 int oc_memory_write(const struct oc_memory *m, const char *format, FILE *out, struct oc_err *err);
 /* Only the result for the device, as a short text. */
 void oc_memory_write_fit(const struct oc_memory *m, FILE *out);
@@ -75,7 +79,6 @@ struct oc_plan_info {
 /* Arena offsets of every buffer of a run, in one block. Options for sizes, alignment and in-place updates are
  * those of the analysis, which must outlive the plan. Fails with the name of the value when a size is
  * unknown. The plan is verified: no two buffers that are live in the same step share a byte. */
-struct oc_memory_plan;
 int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *opts,
                         struct oc_memory_plan **out, struct oc_err *err);
 void oc_memory_plan_free(struct oc_memory_plan *p);

@@ -11,6 +11,7 @@
 #include "report/headline.h"
 #include "report/what_if.h"
 #include "write/report_write.h"
+#include "write/tables/html_page.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
 #include "onnxcost.h"

@@ -7,10 +7,6 @@
 #include "report/report.h"
 #include "write/tables/json_keys.h"
 
-/* The built-in page, with marks for title, data and licences. */
-extern const unsigned char oc_page[];
-extern const size_t oc_page_bytes;
-
 /* An integer, as a string if JavaScript would round it. */
 void oc_page_u64(struct oc_json_out *w, uint64_t v);
 void oc_page_key_u64(struct oc_json_out *w, const char *key, bool known, uint64_t v);

@@ -4,8 +4,7 @@
 
 #include "base/c_locale.h"
 #include "base/units.h"
-#include "memory/memory_report.h"
-#include "write/tables/json_keys.h"
+#include "write/commands/memory_view.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
@@ -69,67 +68,73 @@ static void activations(struct mem_json *j)
     oc_jw_end_object(&j->w);
 }
 
-static void memory_shape(struct mem_json *j, const struct oc_type *t)
+static void memory_shape(struct oc_json_out *w, const struct oc_analysis *a, const struct oc_type *t)
 {
-    if (!oc_key_array_if(&j->w, "shape", t->kind == OC_T_TENSOR && t->shape.ranked))
+    if (!oc_key_array_if(w, "shape", t->kind == OC_T_TENSOR && t->shape.ranked))
         return;
     for (unsigned i = 0; i < t->shape.rank; i++) {
         struct oc_dim d = t->shape.dim[i];
-        int64_t max = oc_dim_max_value(j->m->a->exprs, d);
+        int64_t max = oc_dim_max_value(a->exprs, d);
         if (oc_is_known(d)) {
-            oc_jw_i64(&j->w, d.v);
+            oc_jw_i64(w, d.v);
             continue;
         }
-        oc_jw_begin_object(&j->w);
-        oc_key_text(&j->w, "origin", oc_dim_text(j->m->a->exprs, d));
-        oc_key_u64_if(&j->w, "max", max >= 0, (uint64_t)max);
-        oc_jw_end_object(&j->w);
+        oc_jw_begin_object(w);
+        oc_key_text(w, "origin", oc_dim_text(a->exprs, d));
+        oc_key_u64_if(w, "max", max >= 0, (uint64_t)max);
+        oc_jw_end_object(w);
     }
-    oc_jw_end_array(&j->w);
+    oc_jw_end_array(w);
 }
 
-static void step_of(struct mem_json *j, const char *key, const struct oc_lives *l, bool none, uint32_t step)
+static void step_field(struct oc_fields *o, const char *name, const struct oc_lives *l, bool none,
+                       uint32_t step)
 {
-    oc_key_u64_if(&j->w, key, !none && l->n_step, !none && l->n_step ? l->step[step] : 0);
+    oc_field_u64_if(o, name, !none && l->n_step, !none && l->n_step ? l->step[step] : 0);
 }
 
-static void buffer(struct mem_json *j, const struct oc_lives *l, const struct oc_life *x)
+void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_lives *l,
+                             const struct oc_life *x)
 {
-    const struct oc_analysis *a = j->m->a;
-    const struct oc_value *v = &a->model->value[x->value];
-    const struct oc_type *t = &a->type[x->value];
-    oc_jw_begin_object(&j->w);
-    oc_key_text(&j->w, "name", v->name);
-    oc_key_text(&j->w, "scope", a->model->graph[v->graph].scope);
-    oc_key_text(&j->w, "dtype",
-                t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name
-                                       : oc_type_text(&j->arena, a->exprs, t));
-    memory_shape(j, t);
-    oc_key_u64_if(&j->w, "bytes", x->quality != OC_UNKNOWN, x->bytes);
-    oc_key_u64(&j->w, "first_step", x->first);
-    oc_key_u64(&j->w, "last_step", x->last);
-    step_of(j, "made_by", l, x->input, x->first);
-    step_of(j, "last_used_by", l, x->output, x->last);
-    oc_key_bool(&j->w, "input", x->input);
-    oc_key_bool(&j->w, "output", x->output);
-    oc_key_quality(&j->w, x->quality);
-    oc_jw_end_object(&j->w);
+    const struct oc_value *v = &m->a->model->value[x->value];
+    const struct oc_type *t = &m->a->type[x->value];
+    oc_fields_begin(o);
+    oc_field_text(o, "name", v->name);
+    oc_field_text(o, "scope", m->a->model->graph[v->graph].scope);
+    oc_field_text(o, "dtype",
+                  t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name
+                                         : oc_type_text(&o->arena, m->a->exprs, t));
+    if (o->json)
+        memory_shape(o->json, m->a, t);
+    else
+        oc_field_text(o, "type", oc_type_text(&o->arena, m->a->exprs, t));
+    oc_field_u64_if(o, "bytes", x->quality != OC_UNKNOWN, x->bytes);
+    oc_field_u64(o, "first_step", x->first);
+    oc_field_u64(o, "last_step", x->last);
+    step_field(o, "made_by", l, x->input, x->first);
+    step_field(o, "last_used_by", l, x->output, x->last);
+    oc_field_bool(o, "input", x->input);
+    oc_field_bool(o, "output", x->output);
+    oc_field_text(o, "quality", oc_quality_name(x->quality));
+    oc_fields_end(o);
 }
 
 static void buffers(struct mem_json *j)
 {
     const struct oc_lives *l = j->m->lives;
+    struct oc_fields o = {.json = &j->w};
     oc_key_array(&j->w, "live_at_peak");
     for (uint32_t i = 0; i < j->m->n_row; i++)
-        buffer(j, j->m->row[i].lives, j->m->row[i].life);
+        oc_memory_buffer_fields(&o, j->m, j->m->row[i].lives, j->m->row[i].life);
     oc_jw_end_array(&j->w);
     oc_key_array(&j->w, "buffers");
     for (uint32_t i = 0; i < l->n_life; i++)
-        buffer(j, l, &l->life[i]);
+        oc_memory_buffer_fields(&o, j->m, l, &l->life[i]);
     oc_jw_end_array(&j->w);
+    oc_fields_free(&o);
 }
 
-static void step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step)
+void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step)
 {
     const struct oc_lives *l = m->lives;
     bool known = step < l->n_step;
@@ -150,7 +155,7 @@ static void memory_steps(struct mem_json *j)
     struct oc_fields o = {.json = &j->w};
     oc_key_array(&j->w, "steps");
     for (uint32_t i = 0; i < j->m->lives->n_step; i++)
-        step_fields(&o, j->m, i);
+        oc_memory_step_fields(&o, j->m, i);
     oc_jw_end_array(&j->w);
 }
 
@@ -386,23 +391,26 @@ static void fit_batch(struct mem_out *o)
                               f->largest, oc_bytes_text(&o->arena, (double)f->largest_needs)));
 }
 
-static void print_fit(struct mem_out *o)
+const char *oc_memory_fit_text(const struct oc_memory *m, struct oc_arena *arena)
 {
     static const char *const says[] = {
         [OC_FITS_YES] = "fits", [OC_FITS_NO] = "does not fit", [OC_FITS_UNKNOWN] = "inconclusive"};
+    const struct oc_memory_fit *f = &m->fit;
+    uint64_t needs = m->footprint;
+    bool inside = needs <= f->capacity;
+    return oc_printf(arena, "%s: needs %s%s, %s has %s (%.2f %%), %s %s", says[f->fits],
+                     oc_quality_word(m->quality), oc_bytes_text(arena, (double)needs), f->device->info->name,
+                     oc_bytes_text(arena, (double)f->capacity), (double)needs / (double)f->capacity * 100,
+                     oc_bytes_text(arena, (double)(inside ? f->capacity - needs : needs - f->capacity)),
+                     inside ? "free" : "missing");
+}
+
+static void print_fit(struct mem_out *o)
+{
     const struct oc_memory_fit *f = &o->m->fit;
     if (!f->device)
         return;
-    uint64_t needs = o->m->footprint;
-    bool inside = needs <= f->capacity;
-    memory_line(
-        o, "fit",
-        oc_printf(&o->arena, "%s: needs %s%s, %s has %s (%.2f %%), %s %s", says[f->fits],
-                  oc_quality_word(o->m->quality), oc_bytes_text(&o->arena, (double)needs),
-                  f->device->info->name, oc_bytes_text(&o->arena, (double)f->capacity),
-                  (double)needs / (double)f->capacity * 100,
-                  oc_bytes_text(&o->arena, (double)(inside ? f->capacity - needs : needs - f->capacity)),
-                  inside ? "free" : "missing"));
+    memory_line(o, "fit", oc_memory_fit_text(o->m, &o->arena));
     for (size_t i = 0; i < f->device->info->n_set; i++) {
         const struct oc_hw_set *set = &f->device->info->set[i];
         memory_line(o, "assumed",
@@ -495,7 +503,7 @@ static void memory_write_csv(const struct oc_memory *m, FILE *f)
 {
     struct oc_fields o = {.head_only = !m->lives->n_step};
     for (uint32_t i = 0; i < m->lives->n_step || (o.head_only && !i); i++)
-        step_fields(&o, m, i);
+        oc_memory_step_fields(&o, m, i);
     oc_fields_csv(&o, "1", f);
     oc_fields_free(&o);
 }
@@ -503,8 +511,8 @@ static void memory_write_csv(const struct oc_memory *m, FILE *f)
 int oc_memory_write(const struct oc_memory *m, const char *format, FILE *f, struct oc_err *err)
 {
     static void (*const write[])(const struct oc_memory *, FILE *) = {memory_write_table, memory_write_csv,
-                                                                      out_memory_json};
-    int form = oc_format_of("memory", format, "table, csv, json", err);
+                                                                      out_memory_json, oc_memory_page};
+    int form = oc_format_of("memory", format, "table, csv, json, html", err);
     if (form < 0)
         return -1;
     write[form](m, f);

@@ -5,8 +5,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
-#include "memory/memory_plan.h"
-#include "write/tables/json_keys.h"
+#include "write/commands/memory_view.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost/memory.h"
 
@@ -36,8 +35,9 @@ static void label_field(struct oc_fields *o, const char *name, const struct oc_m
                                   : oc_strdup(&o->arena, oc_node_label(m, &m->node[node], buf, sizeof(buf))));
 }
 
-static void buffer_fields(struct oc_fields *o, const struct oc_model *m, const struct oc_planned *b)
+void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a, const struct oc_planned *b)
 {
+    const struct oc_model *m = a->model;
     bool bodies = b->value == OC_NONE;
     oc_fields_begin(o);
     oc_field_text(o, "value", bodies ? NULL : m->value[b->value].name);
@@ -56,6 +56,7 @@ static void buffer_fields(struct oc_fields *o, const struct oc_model *m, const s
     oc_field_bool(o, "input", b->input);
     oc_field_bool(o, "output", b->output);
     oc_field_text(o, "quality", oc_quality_name(b->quality));
+    oc_field_text(o, "type", bodies ? NULL : oc_type_text(&o->arena, a->exprs, &a->type[b->value]));
     oc_fields_end(o);
 }
 
@@ -64,9 +65,9 @@ static void plan_csv(const struct oc_memory_plan *p, FILE *f)
     const struct oc_planned none = {.value = OC_NONE, .first_node = OC_NONE, .last_node = OC_NONE};
     struct oc_fields o = {.head_only = !p->n_buffer};
     for (uint32_t i = 0; i < p->n_buffer; i++)
-        buffer_fields(&o, p->a->model, &p->buffer[i]);
+        oc_plan_buffer_fields(&o, p->a, &p->buffer[i]);
     if (!p->n_buffer)
-        buffer_fields(&o, p->a->model, &none);
+        oc_plan_buffer_fields(&o, p->a, &none);
     oc_fields_csv(&o, "1", f);
     oc_fields_free(&o);
 }
@@ -99,7 +100,7 @@ static void plan_json(const struct oc_memory_plan *p, FILE *f)
     oc_key_bool(&w, "reordered", p->reorder.changed);
     oc_key_array(&w, "buffers");
     for (uint32_t i = 0; i < p->n_buffer; i++)
-        buffer_fields(&o, p->a->model, &p->buffer[i]);
+        oc_plan_buffer_fields(&o, p->a, &p->buffer[i]);
     oc_jw_end_array(&w);
     key_order(&w, p);
     oc_json_end(&w);

@@ -1,0 +1,381 @@
+/* The memory report as a page: figures, a chart of the buffers over the steps, tables. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/c_locale.h"
+#include "base/units.h"
+#include "write/commands/memory_view.h"
+#include "write/tables/html_page.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
+
+enum { WIDTH = 1000, HEIGHT = 320, BLOCKS = 2000, POINTS = 1000 };
+
+struct memory_page {
+    struct oc_html h;
+    const struct oc_memory *m;
+    const struct oc_memory_plan *plan; /* NULL: no offsets */
+    uint32_t n_step, peak_step;
+    double top;    /* bytes at the upper edge of the chart */
+    uint64_t room; /* of the device, without constants; 0: not known or no device */
+};
+
+/* ---- figures ---------------------------------------------------------------------------------------- */
+
+static const char *step_name(struct memory_page *p, uint32_t node)
+{
+    char buf[256];
+    const struct oc_model *m = p->m->a->model;
+    return oc_strdup(&p->h.arena, oc_node_label(m, &m->node[node], buf, sizeof(buf)));
+}
+
+static void page_sentence(struct memory_page *p)
+{
+    const struct oc_lives *l = p->m->lives;
+    struct oc_arena *a = &p->h.arena;
+    const char *text =
+        !l->n_step ? "No node is executed"
+                   : oc_printf(a, "Peak activation memory %s%s at step %" PRIu32 " of %" PRIu32 ", %s",
+                               oc_quality_word(l->quality), oc_bytes_text(a, (double)l->peak),
+                               l->peak_step + 1, l->n_step, step_name(p, l->step[l->peak_step]));
+    if (p->m->fit.device)
+        text = oc_printf(a, "%s; %s", text, oc_memory_fit_text(p->m, a));
+    oc_html_sentence(&p->h, oc_printf(a, "%s.", text));
+}
+
+static void known_bytes(struct memory_page *p, const char *title, const char *key, bool known, uint64_t v,
+                        const char *note)
+{
+    oc_html_fact(&p->h, title, key, OC_HTML_BYTES, known ? oc_u64_text(&p->h.arena, v) : "",
+                 oc_quality_word(p->m->lives->quality), note);
+}
+
+static void page_facts(struct memory_page *p)
+{
+    const struct oc_memory *m = p->m;
+    const struct oc_memory_fit *f = &m->fit;
+    bool known = m->lives->quality != OC_UNKNOWN;
+    oc_html_facts_begin(&p->h);
+    known_bytes(p, "Peak activation memory", "activations.peak_bytes", known, m->lives->peak, NULL);
+    known_bytes(p, "Lower bound", "activations.lower_bytes", known, m->lives->lower,
+                "for any order of the nodes");
+    oc_html_fact_u64(&p->h, "Constants", "constants.bytes", OC_HTML_BYTES, m->a->total->const_bytes, NULL,
+                     NULL);
+    known_bytes(p, "Footprint", "footprint.bytes", m->quality != OC_UNKNOWN, m->footprint,
+                "constants and activations, without kernel workspace");
+    if (m->o.as_onnxruntime)
+        oc_html_fact_u64(&p->h, "Arena of ONNX Runtime", "arena.requested_bytes", OC_HTML_BYTES,
+                         m->run.max_requested, oc_quality_word(m->lives->quality), m->run.estimate);
+    if (p->plan)
+        oc_html_fact_u64(&p->h, "Planned arena", "plan:size_bytes", OC_HTML_BYTES, p->plan->size,
+                         oc_quality_word(p->plan->quality),
+                         p->plan->optimal ? "optimal for this order" : "heuristic, may not be optimal");
+    if (f->device)
+        oc_html_fact_u64(&p->h, "Device memory", "fit.capacity_bytes", OC_HTML_BYTES, f->capacity, NULL,
+                         f->device->info->name);
+    if (f->device && f->batch)
+        oc_html_fact_u64(&p->h, oc_printf(&p->h.arena, "Largest %s", f->batch), "fit.largest_batch.size",
+                         OC_HTML_COUNT, (uint64_t)f->largest, f->bounded ? ">= " : NULL,
+                         f->largest ? oc_bytes_text(&p->h.arena, (double)f->largest_needs)
+                                    : "1 does not fit");
+    oc_html_facts_end(&p->h);
+}
+
+/* The last one is for what is free. */
+static unsigned part_color(size_t i)
+{
+    static const unsigned color[] = {1, 0, 3, 4, 2};
+    return color[i % OC_COUNT(color)];
+}
+
+/* Constants by class, activations and what is free, of the device or of the footprint. */
+static void page_parts(struct memory_page *p)
+{
+    const struct oc_memory *m = p->m;
+    struct oc_html_part part[OC_PC_COUNT + 2];
+    size_t n = 0;
+    uint64_t capacity = m->fit.device ? m->fit.capacity : 0;
+    double whole = (double)(capacity > m->footprint ? capacity : m->footprint);
+    part[n++] = (struct oc_html_part){"activations", (double)m->lives->peak, 1};
+    for (unsigned c = OC_PC_COUNT; c-- > 0;)
+        if (m->a->class_bytes[c])
+            part[n++] =
+                (struct oc_html_part){oc_param_class_name(c), (double)m->a->class_bytes[c], part_color(n)};
+    if (capacity > m->footprint)
+        part[n++] = (struct oc_html_part){"free", (double)(capacity - m->footprint), 5};
+    oc_html_begin(&p->h, "parts", capacity ? "Device memory" : "Footprint");
+    oc_html_strip(&p->h, "Constants by class and peak activation memory", OC_HTML_BYTES, part, n, whole);
+    oc_html_end(&p->h);
+}
+
+/* ---- chart ------------------------------------------------------------------------------------------ */
+
+static double at_step(const struct memory_page *p, double step)
+{
+    return WIDTH * step / p->n_step;
+}
+
+static double at_bytes(const struct memory_page *p, double bytes)
+{
+    return HEIGHT * (1 - bytes / p->top);
+}
+
+static bool at_peak(const struct memory_page *p, const struct oc_planned *b)
+{
+    return b->graph == 0 && b->first <= p->peak_step && b->last >= p->peak_step;
+}
+
+static const char *buffer_name(struct memory_page *p, const struct oc_planned *b)
+{
+    const struct oc_analysis *a = p->plan->a;
+    return b->value == OC_NONE ? "bodies of a control-flow node"
+                               : oc_printf(&p->h.arena, "%s, %s", a->model->value[b->value].name,
+                                           oc_type_text(&p->h.arena, a->exprs, &a->type[b->value]));
+}
+
+static void block(struct memory_page *p, uint32_t index)
+{
+    const struct oc_planned *b = &p->plan->buffer[index];
+    double x = at_step(p, b->first), y = at_bytes(p, (double)(b->offset + b->bytes));
+    const char *class = at_peak(p, b) ? "peak" : b->input || b->output ? "held" : NULL;
+    oc_buf_printf(&p->h.b, "<rect data-at=\"%" PRIu32 "\"", index);
+    if (class)
+        oc_buf_printf(&p->h.b, " class=\"%s\"", class);
+    oc_buf_printf(&p->h.b, " x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>", x, y,
+                  at_step(p, (double)b->last + 1) - x, at_bytes(p, (double)b->offset) - y);
+    oc_html_escaped(
+        &p->h, oc_printf(&p->h.arena, "%s: %s%s at offset %s, steps %" PRIu32 " to %" PRIu32 "%s%s",
+                         buffer_name(p, b), oc_quality_word(b->quality),
+                         oc_bytes_text(&p->h.arena, (double)b->bytes), oc_count_text(&p->h.arena, b->offset),
+                         b->first + 1, b->last + 1, b->input ? ", input" : "", b->output ? ", output" : ""));
+    oc_buf_str(&p->h.b, "</title></rect>\n");
+}
+
+static int by_bytes(const void *a, const void *b, void *user)
+{
+    const struct oc_memory_plan *plan = user;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    uint64_t x = plan->buffer[i].bytes, y = plan->buffer[k].bytes;
+    return x != y ? (x < y ? 1 : -1) : i > k ? 1 : -1;
+}
+
+/* Indices of the planned buffers, the largest first. */
+static uint32_t *largest_first(struct memory_page *p)
+{
+    uint32_t *order = OC_NEW_ARRAY(&p->h.arena, p->plan->n_buffer + 1, uint32_t);
+    for (uint32_t i = 0; i < p->plan->n_buffer; i++)
+        order[i] = i;
+    qsort_r(order, p->plan->n_buffer, sizeof(*order), by_bytes, (void *)(uintptr_t)p->plan);
+    return order;
+}
+
+static void page_blocks(struct memory_page *p, const uint32_t *order)
+{
+    for (uint32_t i = 0; i < p->plan->n_buffer && i < BLOCKS; i++)
+        if (!p->plan->buffer[order[i]].graph && p->plan->buffer[order[i]].bytes)
+            block(p, order[i]);
+}
+
+/* Live bytes by step, the largest of each group of steps. */
+static void page_area(struct memory_page *p)
+{
+    const struct oc_lives *l = p->m->lives;
+    uint32_t group = (p->n_step + POINTS - 1) / POINTS;
+    oc_buf_printf(&p->h.b, "<path class=\"area\" d=\"M0 %d", HEIGHT);
+    for (uint32_t s = 0; s < p->n_step; s += group) {
+        uint64_t most = 0;
+        uint32_t end = p->n_step - s < group ? p->n_step : s + group;
+        for (uint32_t i = s; i < end; i++)
+            most = l->live[i] > most ? l->live[i] : most;
+        oc_buf_printf(&p->h.b, "L%.2f %.2fL%.2f %.2f", at_step(p, s), at_bytes(p, (double)most),
+                      at_step(p, end), at_bytes(p, (double)most));
+    }
+    oc_buf_printf(&p->h.b, "L%d %dZ\"/>\n", WIDTH, HEIGHT);
+}
+
+static void page_legend(struct memory_page *p)
+{
+    static const char *const entry[][2] = {
+        {" peak", "live at the peak"}, {" held", "inputs and outputs"}, {"", "other tensors"}};
+    oc_buf_str(&p->h.b, "<div class=\"legend\">");
+    for (size_t i = 0; i < OC_COUNT(entry) && p->plan; i++)
+        oc_buf_printf(&p->h.b, "<span><i class=\"block%s\"></i>%s</span>", entry[i][0], entry[i][1]);
+    if (p->room && (double)p->room <= p->top)
+        oc_buf_str(&p->h.b,
+                   "<span><i class=\"block limit\"></i>limit: device memory without constants</span>");
+    oc_buf_str(&p->h.b, "<span>dashed: step of the peak</span></div>\n");
+}
+
+static void page_lines(struct memory_page *p)
+{
+    double x = at_step(p, p->peak_step + 0.5), y = at_bytes(p, (double)p->room);
+    oc_buf_printf(&p->h.b, "<line x1=\"%.2f\" x2=\"%.2f\" y1=\"0\" y2=\"%d\"/>\n", x, x, HEIGHT);
+    if (p->room && (double)p->room <= p->top)
+        oc_buf_printf(&p->h.b, "<line class=\"limit\" x1=\"0\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>\n", WIDTH,
+                      y, y);
+}
+
+/* The device's limit is in the chart where it is within four times the peak. */
+static void set_scale(struct memory_page *p)
+{
+    const struct oc_memory *m = p->m;
+    const struct oc_memory_fit *f = &m->fit;
+    uint64_t size = p->plan && p->plan->size > m->lives->peak ? p->plan->size : m->lives->peak;
+    if (f->device && f->capacity > m->a->total->const_bytes)
+        p->room = f->capacity - m->a->total->const_bytes;
+    p->top = (double)(p->room > size && p->room / 4 <= size ? p->room : size) * 1.02;
+    p->n_step = m->lives->n_step;
+    p->peak_step = m->lives->peak_step;
+    for (uint32_t s = 0; p->plan && s < p->n_step; s++)
+        if (!s || p->plan->live[s] > p->plan->live[p->peak_step])
+            p->peak_step = s;
+}
+
+static void page_chart(struct memory_page *p, const uint32_t *order)
+{
+    struct oc_arena *a = &p->h.arena;
+    oc_html_begin(&p->h, "chart", p->plan ? "Buffers by step and offset" : "Live bytes by step");
+    if (p->plan)
+        oc_html_note(&p->h,
+                     oc_printf(a, "Offsets of %s%s: width is the lifetime, height the size.",
+                               "the arena plan", p->plan->reordered ? " for the order of --reorder" : ""));
+    oc_buf_str(&p->h.b, "<div class=\"chart\" data-table=\"buffers\">\n<div class=\"axis\"><span>");
+    oc_html_escaped(&p->h, oc_bytes_text(a, p->top));
+    oc_buf_printf(&p->h.b,
+                  "</span></div>\n<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" tabindex=\"0\" "
+                  "role=\"img\" aria-label=\"%s\">\n",
+                  WIDTH, HEIGHT,
+                  p->plan ? "Buffers over the steps; arrow keys choose one, Enter finds its row in the table"
+                          : "Live bytes over the steps");
+    if (p->plan)
+        page_blocks(p, order);
+    else
+        page_area(p);
+    page_lines(p);
+    oc_buf_printf(&p->h.b,
+                  "</svg>\n<div class=\"axis\"><span>step 1</span><span>step %" PRIu32 "</span></div>\n",
+                  p->n_step);
+    page_legend(p);
+    oc_buf_str(&p->h.b, "<p class=\"pick\" aria-live=\"polite\"></p>\n</div>\n");
+    if (p->plan && p->plan->n_buffer > BLOCKS)
+        oc_html_note(&p->h, oc_printf(a, "The %d largest of %" PRIu32 " buffers are drawn.", BLOCKS,
+                                      p->plan->n_buffer));
+    if (p->room && (double)p->room > p->top)
+        oc_html_note(&p->h, oc_printf(a, "The device has %s for activations, beyond the chart.",
+                                      oc_bytes_text(a, (double)p->room)));
+    oc_html_end(&p->h);
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------- */
+
+static const struct oc_html_column buffer_columns[] = {
+    {.field = "bytes", .title = "Bytes", .kind = OC_HTML_BYTES, .bar = true, .quality = "quality"},
+    {.field = "name", .title = "Tensor", .kind = OC_HTML_CODE},
+    {.field = "value", .title = "Tensor", .kind = OC_HTML_CODE},
+    {.field = "kind", .title = "Kind"},
+    {.field = "type", .title = "Type", .kind = OC_HTML_CODE},
+    {.field = "scope", .title = "Subgraph", .kind = OC_HTML_CODE},
+    {.field = "graph", .title = "Subgraph", .kind = OC_HTML_CODE},
+    {.field = "offset", .title = "Offset", .kind = OC_HTML_COUNT},
+    {.field = "first_step", .title = "First step", .kind = OC_HTML_STEP},
+    {.field = "last_step", .title = "Last step", .kind = OC_HTML_STEP},
+    {.field = "input", .title = "Input", .kind = OC_HTML_YES},
+    {.field = "output", .title = "Output", .kind = OC_HTML_YES},
+    {.field = "first_name", .title = "Producer", .kind = OC_HTML_CODE},
+    {.field = "last_name", .title = "Last use", .kind = OC_HTML_CODE},
+};
+
+static void live_rows(struct memory_page *p)
+{
+    struct oc_fields o = {0};
+    for (uint32_t i = 0; i < p->m->n_row; i++)
+        oc_memory_buffer_fields(&o, p->m, p->m->row[i].lives, p->m->row[i].life);
+    oc_html_table(&p->h,
+                  &(struct oc_html_table){.id = "live",
+                                          .title = "Live at the peak",
+                                          .json = "live_at_peak",
+                                          .column = buffer_columns,
+                                          .n_column = OC_COUNT(buffer_columns)},
+                  &o);
+    oc_fields_free(&o);
+}
+
+static void step_rows(struct memory_page *p)
+{
+    static const struct oc_html_column columns[] = {
+        {.field = "live_bytes", .title = "Live bytes", .kind = OC_HTML_BYTES, .bar = true},
+        {.field = "inner_bytes", .title = "In bodies", .kind = OC_HTML_BYTES},
+        {.field = "step", .title = "Step", .kind = OC_HTML_STEP},
+        {.field = "name", .title = "Node", .kind = OC_HTML_CODE},
+        {.field = "op_type", .title = "Operator", .kind = OC_HTML_CODE},
+    };
+    struct oc_fields o = {0};
+    for (uint32_t i = 0; i < p->m->lives->n_step; i++)
+        oc_memory_step_fields(&o, p->m, p->m->step[i]);
+    oc_html_table(&p->h,
+                  &(struct oc_html_table){.id = "steps",
+                                          .title = "Steps with the most live memory",
+                                          .json = "steps",
+                                          .at = p->m->step,
+                                          .column = columns,
+                                          .n_column = OC_COUNT(columns),
+                                          .most = 200},
+                  &o);
+    oc_fields_free(&o);
+}
+
+static void plan_rows(struct memory_page *p, const uint32_t *order)
+{
+    struct oc_fields o = {0};
+    bool *marked = OC_NEW_ARRAY(&p->h.arena, p->plan->n_buffer + 1, bool);
+    for (uint32_t i = 0; i < p->plan->n_buffer; i++) {
+        oc_plan_buffer_fields(&o, p->plan->a, &p->plan->buffer[order[i]]);
+        marked[i] = at_peak(p, &p->plan->buffer[order[i]]);
+    }
+    oc_html_table(&p->h,
+                  &(struct oc_html_table){.id = "buffers",
+                                          .title = "Buffers",
+                                          .json = "plan:buffers",
+                                          .at = order,
+                                          .marked = marked,
+                                          .column = buffer_columns,
+                                          .n_column = OC_COUNT(buffer_columns)},
+                  &o);
+    oc_fields_free(&o);
+}
+
+static void life_rows(struct memory_page *p)
+{
+    struct oc_fields o = {0};
+    for (uint32_t i = 0; i < p->m->lives->n_life; i++)
+        oc_memory_buffer_fields(&o, p->m, p->m->lives, &p->m->lives->life[i]);
+    oc_html_table(&p->h,
+                  &(struct oc_html_table){.id = "buffers",
+                                          .title = "Buffers",
+                                          .json = "buffers",
+                                          .column = buffer_columns,
+                                          .n_column = OC_COUNT(buffer_columns)},
+                  &o);
+    oc_fields_free(&o);
+}
+
+void oc_memory_page(const struct oc_memory *m, FILE *f)
+{
+    OC_C_LOCALE;
+    struct memory_page p = {.m = m, .plan = m->o.plan};
+    const uint32_t *order = p.plan ? largest_first(&p) : NULL;
+    set_scale(&p);
+    page_sentence(&p);
+    page_facts(&p);
+    page_parts(&p);
+    if (p.n_step && p.top > 0)
+        page_chart(&p, order);
+    live_rows(&p);
+    if (p.plan)
+        plan_rows(&p, order);
+    else
+        life_rows(&p);
+    step_rows(&p);
+    oc_html_write(&p.h, m->a->model->path, "memory", m->o.made, f);
+}

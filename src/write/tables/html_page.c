@@ -1,0 +1,361 @@
+#include "write/tables/html_page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "write/tables/markup.h"
+#include "onnxcost.h"
+
+/* Appends the shell up to the mark and skips the mark. */
+static const char *shell_until(const char *at, const char *mark, FILE *f)
+{
+    const char *end = (const char *)oc_shell + oc_shell_bytes;
+    const char *hit = memmem(at, (size_t)(end - at), mark, strlen(mark));
+    fwrite(at, 1, (size_t)((hit ? hit : end) - at), f);
+    return hit ? hit + strlen(mark) : end;
+}
+
+static void put_escaped(const char *text, FILE *f)
+{
+    struct oc_buf b = {0};
+    oc_xml_text(&b, text);
+    fwrite(b.data ? b.data : "", 1, b.n, f);
+    oc_buf_free(&b);
+}
+
+void oc_html_write(struct oc_html *h, const char *path, const char *what, const char *made, FILE *f)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash && slash[1] ? slash + 1 : path;
+    const char *title = name ? oc_printf(&h->arena, "%s: %s", name, what) : what;
+    const char *at = shell_until((const char *)oc_shell, "@title@", f);
+    put_escaped(title, f);
+    at = shell_until(at, "@heading@", f);
+    put_escaped(title, f);
+    at = shell_until(at, "@body@", f);
+    fwrite(h->b.data ? h->b.data : "", 1, h->b.n, f);
+    at = shell_until(at, "@made@", f);
+    put_escaped(made ? made : "onnxcost " ONNXCOST_VERSION, f);
+    shell_until(at, "@end@", f);
+    oc_buf_free(&h->b);
+    oc_arena_free(&h->arena);
+}
+
+void oc_html_escaped(struct oc_html *h, const char *text)
+{
+    oc_xml_text(&h->b, text);
+}
+
+static void element(struct oc_html *h, const char *tag, const char *class, const char *text)
+{
+    oc_buf_printf(&h->b, "<%s class=\"%s\">", tag, class);
+    oc_html_escaped(h, text);
+    oc_buf_printf(&h->b, "</%s>\n", tag);
+}
+
+void oc_html_sentence(struct oc_html *h, const char *text)
+{
+    element(h, "p", "verdict", text);
+}
+
+void oc_html_note(struct oc_html *h, const char *text)
+{
+    element(h, "p", "note", text);
+}
+
+void oc_html_begin(struct oc_html *h, const char *id, const char *title)
+{
+    oc_buf_printf(&h->b, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<header><h2 id=\"%s-title\">", id,
+                  id, id);
+    oc_html_escaped(h, title);
+    oc_buf_str(&h->b, "</h2></header>\n");
+}
+
+void oc_html_end(struct oc_html *h)
+{
+    oc_buf_str(&h->b, "</section>\n");
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------------- */
+
+static bool is_text(enum oc_html_kind kind)
+{
+    return kind == OC_HTML_TEXT || kind == OC_HTML_CODE;
+}
+
+static const char *percent_text(struct oc_arena *a, double fraction)
+{
+    bool tiny = fraction > 0 && fraction < 0.0001;
+    return tiny ? "<0.01 %" : oc_printf(a, "%.3g %%", 100 * fraction);
+}
+
+static const char *number_text(struct oc_arena *a, enum oc_html_kind kind, double v)
+{
+    char buf[32];
+    switch (kind) {
+    case OC_HTML_SI:
+        return oc_si_text(a, v, "");
+    case OC_HTML_BYTES:
+        return v < 0 ? oc_printf(a, "-%s", oc_bytes_text(a, -v)) : oc_bytes_text(a, v);
+    case OC_HTML_NS:
+        return oc_time_text(a, v, "-");
+    case OC_HTML_SECONDS:
+        return oc_seconds_text(a, v, "-");
+    case OC_HTML_PERCENT:
+        return percent_text(a, v);
+    case OC_HTML_STEP:
+        return oc_printf(a, "%.0f", v + 1);
+    case OC_HTML_YES:
+        return v > 0 ? "yes" : "";
+    default:
+        return oc_strdup(a, v == floor(v) && v >= 0 && v < 0x1p63
+                                ? oc_format_count((uint64_t)v, buf, sizeof(buf))
+                                : oc_printf(a, "%.4g", v));
+    }
+}
+
+const char *oc_html_shown(struct oc_arena *a, enum oc_html_kind kind, const char *cell)
+{
+    double v = 0;
+    uint64_t u = 0;
+    if (is_text(kind))
+        return cell;
+    if (kind == OC_HTML_COUNT && oc_parse_u64(cell, strlen(cell), &u))
+        return oc_count_text(a, u);
+    return oc_parse_double(cell, strlen(cell), &v) ? number_text(a, kind, v) : "-";
+}
+
+/* The same number as the machine-readable formats have it. */
+static void exact_attribute(struct oc_html *h, enum oc_html_kind kind, const char *cell)
+{
+    if (!is_text(kind) && *cell)
+        oc_xml_attribute(&h->b, "data-v", cell);
+}
+
+/* ---- figures ---------------------------------------------------------------------------------------- */
+
+void oc_html_facts_begin(struct oc_html *h)
+{
+    oc_buf_str(&h->b, "<dl id=\"cards\">\n");
+}
+
+void oc_html_facts_end(struct oc_html *h)
+{
+    oc_buf_str(&h->b, "</dl>\n");
+}
+
+void oc_html_fact(struct oc_html *h, const char *title, const char *key, enum oc_html_kind kind,
+                  const char *cell, const char *mark, const char *note)
+{
+    oc_buf_str(&h->b, "<div class=\"card\"><dt>");
+    oc_html_escaped(h, title);
+    oc_buf_str(&h->b, "</dt><dd class=\"value\"");
+    if (key)
+        oc_xml_attribute(&h->b, "data-key", key);
+    exact_attribute(h, kind, cell);
+    oc_buf_char(&h->b, '>');
+    oc_html_escaped(h, *cell && mark ? mark : "");
+    oc_html_escaped(h, *cell ? oc_html_shown(&h->arena, kind, cell) : "unknown");
+    oc_buf_str(&h->b, "</dd>");
+    if (note)
+        element(h, "dd", "sub", note);
+    oc_buf_str(&h->b, "</div>\n");
+}
+
+void oc_html_fact_u64(struct oc_html *h, const char *title, const char *key, enum oc_html_kind kind,
+                      uint64_t v, const char *mark, const char *note)
+{
+    oc_html_fact(h, title, key, kind, oc_u64_text(&h->arena, v), mark, note);
+}
+
+void oc_html_fact_double(struct oc_html *h, const char *title, const char *key, enum oc_html_kind kind,
+                         double v, const char *note)
+{
+    char buf[40] = "";
+    if (isfinite(v))
+        oc_format_repr(v, buf, sizeof(buf));
+    oc_html_fact(h, title, key, kind, buf, NULL, note);
+}
+
+/* ---- bars ------------------------------------------------------------------------------------------- */
+
+static const char *part_text(struct oc_html *h, enum oc_html_kind kind, const struct oc_html_part *p,
+                             double whole)
+{
+    return oc_printf(&h->arena, "%s %s (%.3g %%)", p->name, number_text(&h->arena, kind, p->value),
+                     100 * p->value / whole);
+}
+
+void oc_html_strip(struct oc_html *h, const char *label, enum oc_html_kind kind,
+                   const struct oc_html_part *part, size_t n, double whole)
+{
+    if (!(whole > 0))
+        return;
+    oc_buf_str(&h->b, "<div class=\"strip\" role=\"img\"");
+    oc_xml_attribute(&h->b, "aria-label", label);
+    oc_buf_char(&h->b, '>');
+    for (size_t i = 0; i < n; i++)
+        if (part[i].value > 0)
+            oc_buf_printf(&h->b, "<span class=\"part%u\" style=\"width:%.3f%%\"></span>", part[i].color % 6,
+                          100 * part[i].value / whole);
+    oc_buf_str(&h->b, "</div>\n<div class=\"legend\">");
+    for (size_t i = 0; i < n; i++) {
+        if (!(part[i].value > 0))
+            continue;
+        oc_buf_printf(&h->b, "<span><i class=\"part%u\"></i>", part[i].color % 6);
+        oc_html_escaped(h, part_text(h, kind, &part[i], whole));
+        oc_buf_str(&h->b, "</span>");
+    }
+    oc_buf_str(&h->b, "</div>\n");
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------- */
+
+enum { MOST_COLUMNS = 40, NO_FIELD = -1 };
+
+struct shown_column {
+    const struct oc_html_column *spec;
+    int field, high, quality; /* columns of the rows, or NO_FIELD */
+    double most;              /* largest value, for bars */
+};
+
+struct table {
+    struct oc_html *h;
+    const struct oc_html_table *spec;
+    const struct oc_plain_table *cells; /* the first row has the names */
+    struct shown_column column[MOST_COLUMNS];
+    size_t n;
+};
+
+static int field_of(const struct oc_plain_table *cells, const char *name)
+{
+    for (size_t c = 0; name && c < cells->n_col; c++)
+        if (strcmp(cells->cell[c], name) == 0)
+            return (int)c;
+    return NO_FIELD;
+}
+
+/* row counts from 0, below the names */
+static const char *cell_of(const struct table *t, size_t row, int field)
+{
+    return field == NO_FIELD ? "" : t->cells->cell[(row + 1) * t->cells->n_col + (size_t)field];
+}
+
+static double value_of(const struct table *t, size_t row, int field)
+{
+    double v = 0;
+    const char *cell = cell_of(t, row, field);
+    return oc_parse_double(cell, strlen(cell), &v) ? v : (double)NAN;
+}
+
+static void add_column(struct table *t, const struct oc_html_column *spec)
+{
+    struct shown_column c = {.spec = spec,
+                             .field = field_of(t->cells, spec->field),
+                             .high = field_of(t->cells, spec->high),
+                             .quality = field_of(t->cells, spec->quality)};
+    bool known = false;
+    for (size_t r = 0; r + 1 < t->cells->n_row; r++) {
+        double v = value_of(t, r, spec->high ? c.high : c.field);
+        const char *text = cell_of(t, r, c.field);
+        known |= *text && !(spec->kind == OC_HTML_YES && !strcmp(text, "0"));
+        c.most = v > c.most ? v : c.most;
+    }
+    if (known && t->n < MOST_COLUMNS)
+        t->column[t->n++] = c;
+}
+
+static const char *class_of(const struct shown_column *c)
+{
+    return c->spec->high                   ? "track"
+           : c->spec->kind == OC_HTML_CODE ? "left mono"
+           : c->spec->kind == OC_HTML_TEXT ? "left"
+           : c->spec->bar                  ? "barred"
+                                           : "";
+}
+
+static void head_row(struct table *t)
+{
+    oc_buf_str(&t->h->b, "<thead><tr>");
+    for (size_t i = 0; i < t->n; i++) {
+        const struct oc_html_column *c = t->column[i].spec;
+        oc_buf_printf(&t->h->b, "<th scope=\"col\" class=\"%s\" data-field=\"%s\"",
+                      is_text(c->kind) || c->high ? "left" : "", c->field);
+        oc_buf_str(&t->h->b, "><span>");
+        oc_html_escaped(t->h, c->title);
+        oc_buf_str(&t->h->b, "</span></th>");
+    }
+    oc_buf_str(&t->h->b, "</tr></thead>\n<tbody>\n");
+}
+
+static void range_bar(struct table *t, const struct shown_column *c, size_t row)
+{
+    double low = value_of(t, row, c->field), high = value_of(t, row, c->high);
+    if (c->most > 0 && high >= low)
+        oc_buf_printf(&t->h->b, "<div><span class=\"part0\" style=\"left:%.2f%%;width:%.2f%%\"></span></div>",
+                      100 * low / c->most, 100 * (high - low) / c->most);
+}
+
+static const char *mark_of_quality(const char *quality)
+{
+    for (unsigned q = OC_EXACT; q < OC_UNKNOWN; q++)
+        if (strcmp(oc_quality_name(q), quality) == 0)
+            return oc_quality_mark(q);
+    return "";
+}
+
+static void table_cell(struct table *t, const struct shown_column *c, size_t row)
+{
+    const char *cell = cell_of(t, row, c->field);
+    oc_buf_printf(&t->h->b, "<td class=\"%s\"", class_of(c));
+    exact_attribute(t->h, c->spec->kind, cell);
+    if (c->spec->bar && c->most > 0 && *cell)
+        oc_buf_printf(&t->h->b, " style=\"background-size:%.2f%% 70%%\"",
+                      100 * value_of(t, row, c->field) / c->most);
+    oc_buf_char(&t->h->b, '>');
+    if (c->spec->high) {
+        range_bar(t, c, row);
+    } else {
+        if (*cell)
+            oc_html_escaped(t->h, mark_of_quality(cell_of(t, row, c->quality)));
+        oc_html_escaped(t->h, oc_html_shown(&t->h->arena, c->spec->kind, cell));
+    }
+    oc_buf_str(&t->h->b, "</td>");
+}
+
+static void body_row(struct table *t, size_t row)
+{
+    oc_buf_str(&t->h->b, "<tr");
+    if (t->spec->at)
+        oc_buf_printf(&t->h->b, " data-at=\"%" PRIu32 "\"", t->spec->at[row]);
+    if (t->spec->marked && t->spec->marked[row])
+        oc_buf_str(&t->h->b, " class=\"marked\"");
+    oc_buf_char(&t->h->b, '>');
+    for (size_t i = 0; i < t->n; i++)
+        table_cell(t, &t->column[i], row);
+    oc_buf_str(&t->h->b, "</tr>\n");
+}
+
+void oc_html_table(struct oc_html *h, const struct oc_html_table *spec, const struct oc_fields *rows)
+{
+    struct table t = {.h = h, .spec = spec, .cells = &rows->table};
+    size_t n = rows->table.n_row ? rows->table.n_row - 1 : 0, most = spec->most ? spec->most : OC_HTML_ROWS;
+    if (!n)
+        return;
+    for (size_t i = 0; i < spec->n_column; i++)
+        add_column(&t, &spec->column[i]);
+    oc_html_begin(h, spec->id, spec->title);
+    oc_buf_printf(&h->b,
+                  "<div class=\"scroll grid\" tabindex=\"0\" role=\"region\" aria-label=\"Table: %s\">\n"
+                  "<table class=\"bars\" data-json=\"%s\">\n",
+                  spec->title, spec->json ? spec->json : "");
+    head_row(&t);
+    for (size_t r = 0; r < n && r < most; r++)
+        body_row(&t, r);
+    oc_buf_str(&h->b, "</tbody>\n</table></div>\n");
+    if (n > most)
+        oc_html_note(h, oc_printf(&h->arena, "%zu of %zu rows; -f json and -f csv have all", most, n));
+    oc_html_end(h);
+}

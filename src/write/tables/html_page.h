@@ -1,0 +1,87 @@
+/* A page of a command as one HTML file, complete without scripts: a head, figures, bars, tables. The shell
+ * (src/write/page/shell.html) adds the style, and a script that sorts and filters tables. Text is escaped. */
+#ifndef OC_HTML_PAGE_H
+#define OC_HTML_PAGE_H
+
+#include "write/tables/json_keys.h"
+
+/* The built-in files with marks: of the costs (written by out_html.c), and the shell of all other pages. */
+extern const unsigned char oc_page[], oc_shell[];
+extern const size_t oc_page_bytes, oc_shell_bytes;
+
+struct oc_html {
+    struct oc_buf b; /* the body; writers may append markup of their own */
+    struct oc_arena arena;
+};
+
+/* How a number is shown; the page has the exact number in data-v. */
+enum oc_html_kind {
+    OC_HTML_TEXT,
+    OC_HTML_CODE, /* names from files */
+    OC_HTML_COUNT,
+    OC_HTML_SI,
+    OC_HTML_BYTES,
+    OC_HTML_NS,
+    OC_HTML_SECONDS,
+    OC_HTML_PERCENT, /* of a fraction */
+    OC_HTML_NUMBER,
+    OC_HTML_STEP, /* counts from 0; shown from 1 */
+    OC_HTML_YES   /* of 1 and 0 */
+};
+
+/* Writes the whole file and frees the page. Its title: the last part of the path (NULL: none) and `what`.
+ * made: version, date and command line, NULL: none. */
+void oc_html_write(struct oc_html *h, const char *path, const char *what, const char *made, FILE *f);
+
+void oc_html_escaped(struct oc_html *h, const char *text);
+void oc_html_sentence(struct oc_html *h, const char *text); /* the first line of the page */
+void oc_html_note(struct oc_html *h, const char *text);
+void oc_html_begin(struct oc_html *h, const char *id, const char *title); /* a section */
+void oc_html_end(struct oc_html *h);
+
+/* Figures. key: the path of the same figure in the JSON document ("activations.peak_bytes"), NULL: none.
+ * cell: the exact number as text, "" unknown; mark: before the number; note: below it, NULL: none. */
+void oc_html_facts_begin(struct oc_html *h);
+void oc_html_fact(struct oc_html *h, const char *title, const char *key, enum oc_html_kind kind,
+                  const char *cell, const char *mark, const char *note);
+void oc_html_fact_u64(struct oc_html *h, const char *title, const char *key, enum oc_html_kind kind,
+                      uint64_t v, const char *mark, const char *note);
+void oc_html_fact_double(struct oc_html *h, const char *title, const char *key, enum oc_html_kind kind,
+                         double v, const char *note);
+void oc_html_facts_end(struct oc_html *h);
+
+/* A bar of parts of a whole, with a legend. */
+struct oc_html_part {
+    const char *name;
+    double value;
+    unsigned color; /* 0 ... 5: .part0 of the style */
+};
+void oc_html_strip(struct oc_html *h, const char *label, enum oc_html_kind kind,
+                   const struct oc_html_part *part, size_t n, double whole);
+
+/* The number of a kind as text; "" (unknown): "-". Arena or static. */
+const char *oc_html_shown(struct oc_arena *a, enum oc_html_kind kind, const char *cell);
+
+/* A table of the rows that JSON and CSV have (oc_fields without json). Columns without a known value are left
+ * out. */
+struct oc_html_column {
+    const char *field; /* name of the field */
+    const char *title;
+    enum oc_html_kind kind;
+    bool bar;            /* in the cell: share of the largest of the column */
+    const char *high;    /* field with the end of a range that begins at `field`: a bar without a number */
+    const char *quality; /* field with the quality of the number */
+};
+struct oc_html_table {
+    const char *id, *title;
+    const char *json;   /* path of the array in the JSON document */
+    const uint32_t *at; /* index of each row in it; NULL: the rows are the array */
+    const bool *marked; /* by row; NULL: none */
+    const struct oc_html_column *column;
+    size_t n_column;
+    size_t most; /* rows that are written; 0: OC_HTML_ROWS */
+};
+enum { OC_HTML_ROWS = 2000 };
+void oc_html_table(struct oc_html *h, const struct oc_html_table *t, const struct oc_fields *rows);
+
+#endif

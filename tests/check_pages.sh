@@ -1,0 +1,72 @@
+#!/bin/sh
+# Pages of commands (-f html): every figure is the one of -f json, in cards and in tables; the markup is closed and loads nothing;
+# the same input gives the same bytes. Prints TAP.
+# modes: release asan
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+: "${BUILD:=build/release}"
+export ONNXCOST_HWDB="$PWD/hwdb" LC_ALL=C
+work=$BUILD/pages
+rm -rf "$work"
+mkdir -p "$work"
+machine=models/profiles/machine.t2.xml
+for m in resnet50 bert_base; do "$BUILD/onnxzoo" $m -o "$work/$m.onnx" || exit 1; done
+"$BUILD/onnxzoo" llama --size toy -o "$work/llama.onnx"
+
+# page min figures: FILE.html has that many, and all are those of FILE.json and NAME=FILE...
+page() { # name min title [NAME=JSON...] -- arguments of onnxcost
+    name=$1 min=$2 title=$3 documents=
+    shift 3
+    while [ "$1" != -- ]; do
+        documents="$documents $1"
+        shift
+    done
+    shift
+    problems=
+    "$BUILD/onnxcost" "$@" -f json >"$work/$name.json" 2>"$work/err" || [ $? -eq 1 ] || problems=$(cat "$work/err")
+    "$BUILD/onnxcost" "$@" -f html -o "$work/$name.html" 2>"$work/err" || [ $? -eq 1 ] || problems=$problems$(cat "$work/err")
+    # shellcheck disable=SC2086 # a list of words
+    report=$(python3 tests/support/page_figures.py "$work/$name.html" "$work/$name.json" $documents 2>&1)
+    figures=$(printf '%s\n' "$report" | tail -n 1)
+    problems=$problems$(printf '%s\n' "$report" | sed '$d')
+    case $figures in '' | *[!0-9]*) problems=$report ;; *) [ "$figures" -ge "$min" ] || problems="$problems
+only $figures figures" ;; esac
+    "$BUILD/onnxcost" "$@" -f html >"$work/again.html" 2>/dev/null
+    tail -n +1 "$work/$name.html" | sed 's/ -o [^ <]*//' | cmp -s - "$work/again.html" || problems="$problems
+a second page is different"
+    result "$title" "$problems"
+}
+if ! command -v python3 >/dev/null; then
+    skip 'pages have the figures of JSON' 'python3 is missing'
+    finish
+fi
+
+# ---- memory
+plan() { # model options...
+    model=$1
+    shift
+    "$BUILD/onnxcost" memory "$work/$model.onnx" "$@" --plan "$work/$model.plan.json" >/dev/null || echo "no plan of $model"
+}
+plan resnet50 >&2
+page memory 2000 'memory: figures and tables of the page are those of JSON and of the plan' "plan=$work/resnet50.plan.json" -- \
+    memory "$work/resnet50.onnx" --fit --hw a100
+page memory_ort 500 "memory: with ONNX Runtime's allocator the page has live bytes and no offsets" -- memory "$work/resnet50.onnx" --allocator ort
+problems=
+grep -q '<path class="area"' "$work/memory_ort.html" || problems='no curve of the live bytes'
+blocks=$(grep -c '<rect ' "$work/memory.html")
+[ "$blocks" = 175 ] || problems="$problems
+$blocks blocks instead of 175 buffers"
+peak=$(grep -c '<rect [^>]*class="peak"' "$work/memory.html")
+[ "$peak" = 3 ] || problems="$problems
+$peak blocks at the peak instead of 3"
+grep -q 'fits: needs 106.88 MiB, NVIDIA A100' "$work/memory.html" || problems="$problems
+no sentence about the device"
+result 'memory: a block for each buffer, those of the peak are marked' "$problems"
+"$BUILD/onnxcost" memory "$work/resnet50.onnx" --fit --hw a100 -d batch=4000 -f html >"$work/limit.html" 2>"$work/err"
+result "memory: the device's limit is a line where it is near the peak" "$(grep -q '<line class="limit"' "$work/limit.html" || cat "$work/err" - <<END
+no line
+END
+)"
+
+finish
