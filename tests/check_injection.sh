@@ -185,7 +185,8 @@ begin
 problems=$(page page.html)
 "$program" diff h.onnx plain.onnx -f html >diff.html 2>err
 problems=$problems$(page diff.html)
-for c in 'memory h.onnx' 'memory resnet.onnx' 'memory llama.onnx --allocator ort'; do
+for c in 'memory h.onnx' 'memory resnet.onnx' 'memory llama.onnx --allocator ort' 'summary ort.json' \
+    'summary chrome.json ort.json'; do
     # shellcheck disable=SC2086
     "$program" $c -f html >command.html 2>err
     grep -q '</html>' command.html || problems="$problems$c: $(cat err)"

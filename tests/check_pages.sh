@@ -69,4 +69,18 @@ no line
 END
 )"
 
+# ---- summary
+page summary 400 'summary: tables of a CPU profile are those of JSON' -- summary models/profiles/resnet50.all.t1.json.gz
+page summary_training 400 'summary: phases, devices, kernels and copies of a training run are those of JSON' -- \
+    summary tests/data/paddle/training.paddle_trace.json
+page summary_two 700 'summary: two profiles on one page, with ids of their own' -- \
+    summary models/profiles/resnet50.all.t1.json.gz models/profiles/resnet50.all.t2.json.gz
+page summary_view 50 'summary: --view, --top and --op-detail select tables and rows of the page' -- \
+    summary tests/data/paddle/training.paddle_trace.json --view operator --top 4 --op-detail
+for t in Devices Kernels 'Operator types' Runs 'Phases of a step' 'Threads and streams: busy and idle'; do
+    grep -q ">$t</h2>" "$work/summary_training.html" || echo "no section $t"
+done >"$work/sections"
+[ "$(grep -c '<section' "$work/summary_view.html")" = 1 ] || echo 'sections other than that of --view' >>"$work/sections"
+result 'summary: a page has a section for each table' "$(cat "$work/sections")"
+
 finish

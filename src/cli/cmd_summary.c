@@ -52,6 +52,7 @@ static int write_summary(const struct cli_opts *o, const struct oc_kernel_names 
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
+    char *made = cli_page_made(o);
     struct oc_summary_opts opts = {.format = o->format,
                                    .view = o->view.item,
                                    .n_view = o->view.n,
@@ -64,8 +65,11 @@ static int write_summary(const struct cli_opts *o, const struct oc_kernel_names 
                                    .top = o->top.v,
                                    .samples_per_step = (double)o->samples_per_step.v,
                                    .width_chars = cli_width(&out, &o->width),
-                                   .kernel_names = names};
-    return cli_output_finish(&out, oc_summary_write(list, n, &opts, out.f, &err), &err);
+                                   .kernel_names = names,
+                                   .made = made};
+    int failed = oc_summary_write(list, n, &opts, out.f, &err);
+    free(made);
+    return cli_output_finish(&out, failed, &err);
 }
 
 int cmd_summary(const struct cli_opts *o)

@@ -230,7 +230,7 @@ static const struct {
     {CLI_CHECK, "table|csv|json|markdown|md|junit|sarif|github"},
     {CLI_SCAN, "table|csv|ndjson|json"},
     {CLI_EXPLAIN, "table|json"},
-    {CLI_MEMORY, "table|csv|json|html"},
+    {CLI_MEMORY | CLI_SUMMARY, "table|csv|json|html"},
     {CLI_ALL, "table|csv|json"},
 };
 

@@ -120,7 +120,7 @@ bool oc_summary_view(size_t index, const char **name, const char **title);
 
 struct oc_summary_opts {
     size_t size;             /* sizeof(struct oc_summary_opts) */
-    const char *format;      /* "table" (NULL), "csv", "json" */
+    const char *format;      /* "table" (NULL), "csv", "json", "html" */
     const char *const *view; /* tables to write; none: all with data in the source, in their order */
     size_t n_view;
     const char *sort;      /* of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal ...; "time" as NULL */
@@ -133,6 +133,7 @@ struct oc_summary_opts {
     double samples_per_step; /* for samples per second; 0: unknown */
     unsigned width_chars;    /* 0: no limit */
     const struct oc_kernel_names *kernel_names; /* NULL: none */
+    const char *made; /* of HTML: how and when it was made, such as its command line; may be NULL */
 };
 /* Profiles should be opened with keep_events; without events there are fewer tables. */
 int oc_summary_write(const struct oc_profile *const *profile, size_t n, const struct oc_summary_opts *opts,

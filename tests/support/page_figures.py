@@ -69,6 +69,12 @@ def find(documents, path):
     return at
 
 
+def flat(row):
+    """Members of members too: host.total_ns is also host_total_ns, as in CSV."""
+    more = {f"{key}_{inner}": v for key, value in row.items() if isinstance(value, dict) for inner, v in value.items()}
+    return {**more, **row}
+
+
 def agree(value, text):
     if value is None or text is None:
         return value is None and text is None
@@ -97,8 +103,10 @@ def main():
         if not table["json"]:
             continue
         rows = find(documents, table["json"])
+        if isinstance(rows, dict):  # a member for each row
+            rows = [r for r in rows.values() if isinstance(r, dict)]
         for position, (at, cells) in enumerate([r for r in table["rows"] if r[1]]):
-            row = rows[int(at) if at is not None else position]
+            row = flat(rows[int(at) if at is not None else position])
             for field, (v, text) in zip(table["fields"], cells):
                 if field not in row:
                     continue

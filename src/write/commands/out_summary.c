@@ -519,7 +519,18 @@ static void summary_table(const struct oc_time_summary *s, const struct oc_summa
     oc_arena_free(&p.arena);
 }
 
+static void summary_tables(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                           FILE *f)
+{
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? "\n\n" : "", f);
+        summary_table(s[i], o, f);
+    }
+}
+
 /* ---- report ----------------------------------------------------------------------------------------- */
+
+#define SUMMARY_FORMATS "table, csv, json, html"
 
 static int unknown_view(const char *name, struct oc_err *err)
 {
@@ -533,8 +544,8 @@ static int unknown_view(const char *name, struct oc_err *err)
 
 static int summary_check(const struct oc_summary_opts *o, struct oc_err *err)
 {
-    if (o->format && strcmp(o->format, "table") && strcmp(o->format, "csv") && strcmp(o->format, "json"))
-        return oc_fail(err, OC_EARG, "a summary has no format '%s'; valid: table, csv, json", o->format);
+    if (oc_format_of("a summary", o->format, SUMMARY_FORMATS, err) < 0)
+        return -1;
     if (!(unit_ns(o->time_unit) > 0))
         return oc_fail(err, OC_EARG, "unknown unit of time '%s'; valid: s, ms, us, ns", o->time_unit);
     if (o->sort && oc_summary_sort_check(o->sort, err))
@@ -575,15 +586,10 @@ int oc_summary_write(const struct oc_profile *const *profile, size_t n, const st
     for (size_t i = 0; i < n; i++)
         s[i] = oc_time_summary_make(profile[i], &tables);
     const struct oc_time_summary *const *all = (const struct oc_time_summary *const *)s;
-    if (o->format && strcmp(o->format, "json") == 0)
-        oc_summary_json(all, n, o, f);
-    else if (o->format && strcmp(o->format, "csv") == 0)
-        oc_summary_csv(all, n, o, f);
-    else
-        for (size_t i = 0; i < n; i++) {
-            fputs(i ? "\n\n" : "", f);
-            summary_table(s[i], o, f);
-        }
+    static void (*const write[])(const struct oc_time_summary *const *, size_t,
+                                 const struct oc_summary_opts *,
+                                 FILE *) = {summary_tables, oc_summary_csv, oc_summary_json, oc_summary_page};
+    write[oc_format_of("a summary", o->format, SUMMARY_FORMATS, err)](all, n, o, f);
     for (size_t i = 0; i < n; i++)
         oc_time_summary_free(s[i]);
     free(s);

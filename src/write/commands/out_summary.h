@@ -3,6 +3,7 @@
 #define OC_OUT_SUMMARY_H
 
 #include "profile/time_summary.h"
+#include "write/tables/json_keys.h"
 #include "onnxcost/report.h"
 
 enum oc_view {
@@ -47,6 +48,20 @@ double oc_view_base_next(struct oc_view_base *b, const struct oc_sum_item *item,
 /* "thread 4242", "stream 7 of device 0" */
 const char *oc_lane_text(const struct oc_profile *p, uint32_t lane, struct oc_arena *a);
 
+/* Rows of the machine-readable formats and of the page. An item: `base` as in oc_view_base_next. */
+void oc_summary_item_fields(struct oc_fields *o, const struct oc_time_summary *s, const char *view,
+                            const struct oc_sum_item *i, struct oc_view_base *base);
+void oc_summary_kind_fields(struct oc_fields *o, const struct oc_time_summary *s,
+                            const struct oc_sum_kind *k);
+void oc_summary_device_fields(struct oc_fields *o, const struct oc_time_summary *s,
+                              const struct oc_sum_lane *l);
+void oc_summary_lane_fields(struct oc_fields *o, const struct oc_time_summary *s,
+                            const struct oc_sum_lane *l);
+/* what: in CSV and on the page */
+void oc_summary_spread_fields(struct oc_fields *o, const struct oc_spread *s, const char *what);
+
+void oc_summary_page(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                     FILE *f);
 void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
                      FILE *f);
 void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,

@@ -53,12 +53,22 @@ static void summary_data_list(struct oc_json_out *w, const struct oc_time_summar
     oc_jw_end_array(w);
 }
 
-static void device_key(struct oc_json_out *w, int64_t id)
+static void device_field(struct oc_fields *o, int64_t id)
 {
     if (id == OC_NO_ID)
-        oc_key_null(w, "device");
+        oc_field_text(o, "device", NULL);
     else
-        oc_key_i64(w, "device", id);
+        oc_field_i64(o, "device", id);
+}
+
+void oc_summary_device_fields(struct oc_fields *o, const struct oc_time_summary *s,
+                              const struct oc_sum_lane *l)
+{
+    oc_fields_begin(o);
+    device_field(o, l->device_id);
+    oc_field_time(o, "kernel_ns", l->kernel_ns);
+    oc_field_double(o, "utilization", s->total_ns > 0 ? l->kernel_ns / s->total_ns : NAN);
+    oc_fields_end(o);
 }
 
 static void devices(struct oc_json_out *w, const struct oc_time_summary *s)
@@ -68,47 +78,55 @@ static void devices(struct oc_json_out *w, const struct oc_time_summary *s)
     oc_key_double(w, "cpu_process", t ? t->cpu_process_share : NAN);
     oc_key_double(w, "cpu_system", t ? t->cpu_system_share : NAN);
     oc_key_array(w, "devices");
-    for (uint32_t i = 0; i < s->n_lane; i++) {
-        if (s->lane[i].lane != OC_NONE)
-            continue;
-        oc_jw_begin_object(w);
-        device_key(w, s->lane[i].device_id);
-        oc_key_time(w, "kernel_ns", s->lane[i].kernel_ns);
-        oc_key_double(w, "utilization", s->total_ns > 0 ? s->lane[i].kernel_ns / s->total_ns : NAN);
-        oc_jw_end_object(w);
-    }
+    for (uint32_t i = 0; i < s->n_lane; i++)
+        if (s->lane[i].lane == OC_NONE)
+            oc_summary_device_fields(&(struct oc_fields){.json = w}, s, &s->lane[i]);
     oc_jw_end_array(w);
     oc_jw_end_object(w);
 }
 
-static void kinds(struct oc_json_out *w, const char *key, const struct oc_sum_kind *k, uint32_t n,
-                  double total)
+void oc_summary_kind_fields(struct oc_fields *o, const struct oc_time_summary *s, const struct oc_sum_kind *k)
+{
+    oc_fields_begin(o);
+    oc_field_text(o, "kind", oc_event_kind_name(k->kind));
+    oc_field_u64(o, "calls", k->calls);
+    oc_field_time(o, "time_ns", k->union_ns);
+    oc_field_double(o, "ratio", s->total_ns > 0 ? k->union_ns / s->total_ns : NAN);
+    oc_fields_end(o);
+}
+
+static void kinds(struct oc_json_out *w, const struct oc_time_summary *s, const char *key,
+                  const struct oc_sum_kind *k, uint32_t n)
 {
     oc_key_array(w, key);
-    for (uint32_t i = 0; i < n; i++) {
-        oc_jw_begin_object(w);
-        oc_key_text(w, "kind", oc_event_kind_name(k[i].kind));
-        oc_key_u64(w, "calls", k[i].calls);
-        oc_key_time(w, "time_ns", k[i].union_ns);
-        oc_key_double(w, "ratio", total > 0 ? k[i].union_ns / total : NAN);
-        oc_jw_end_object(w);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        oc_summary_kind_fields(&(struct oc_fields){.json = w}, s, &k[i]);
     oc_jw_end_array(w);
 }
 
-static void spread(struct oc_json_out *w, const char *key, const struct oc_spread *s)
+void oc_summary_spread_fields(struct oc_fields *o, const struct oc_spread *s, const char *what)
 {
-    if (!oc_key_object_if(w, key, s->n))
-        return;
-    oc_key_u64(w, "n", s->n);
+    oc_fields_begin(o);
+    if (!o->json)
+        oc_field_text(o, "what", what);
+    oc_field_u64(o, "n", s->n);
     const struct {
         const char *key;
         double v;
     } figure[] = {{"mean", s->mean}, {"median", s->median}, {"min", s->min},      {"max", s->max},
                   {"p90", s->p90},   {"p99", s->p99},       {"stddev", s->stddev}};
     for (size_t i = 0; i < OC_COUNT(figure); i++)
-        oc_key_double(w, figure[i].key, figure[i].v);
-    oc_jw_end_object(w);
+        oc_field_double(o, figure[i].key, figure[i].v);
+    oc_fields_end(o);
+}
+
+static void spread(struct oc_json_out *w, const char *key, const struct oc_spread *s)
+{
+    oc_jw_key(w, key);
+    if (s->n)
+        oc_summary_spread_fields(&(struct oc_fields){.json = w}, s, NULL);
+    else
+        oc_jw_null(w);
 }
 
 static void summary_data_runs(struct oc_json_out *w, const struct oc_time_summary *s)
@@ -135,24 +153,27 @@ static void distribution(struct oc_json_out *w, const struct oc_time_summary *s)
     oc_jw_end_object(w);
 }
 
+void oc_summary_lane_fields(struct oc_fields *o, const struct oc_time_summary *s, const struct oc_sum_lane *l)
+{
+    oc_fields_begin(o);
+    oc_field_text(o, "name", l->lane == OC_NONE ? NULL : oc_lane_text(s->profile, l->lane, &o->arena));
+    oc_field_bool(o, "on_device", l->device);
+    device_field(o, l->device_id);
+    oc_field_u64(o, "events", l->events);
+    oc_field_time(o, "busy_ns", l->busy_ns);
+    oc_field_time(o, "idle_ns", l->idle_ns);
+    oc_field_time(o, "longest_gap_ns", l->longest_gap_ns);
+    oc_fields_end(o);
+}
+
 static void summary_data_lanes(struct oc_json_out *w, const struct oc_time_summary *s)
 {
-    struct oc_arena a = {0};
+    struct oc_fields o = {.json = w};
     oc_jw_begin_array(w);
-    for (uint32_t i = 0; i < s->n_lane; i++) {
-        const struct oc_sum_lane *l = &s->lane[i];
-        oc_jw_begin_object(w);
-        oc_key_text(w, "name", l->lane == OC_NONE ? NULL : oc_lane_text(s->profile, l->lane, &a));
-        oc_key_bool(w, "on_device", l->device);
-        device_key(w, l->device_id);
-        oc_key_u64(w, "events", l->events);
-        oc_key_time(w, "busy_ns", l->busy_ns);
-        oc_key_time(w, "idle_ns", l->idle_ns);
-        oc_key_time(w, "longest_gap_ns", l->longest_gap_ns);
-        oc_jw_end_object(w);
-    }
+    for (uint32_t i = 0; i < s->n_lane; i++)
+        oc_summary_lane_fields(&o, s, &s->lane[i]);
     oc_jw_end_array(w);
-    oc_arena_free(&a);
+    oc_fields_free(&o);
 }
 
 static void benchmark(struct oc_json_out *w, const struct oc_time_summary *s)
@@ -177,8 +198,8 @@ static void view(struct oc_json_out *w, const struct oc_time_summary *s, const s
     oc_jw_key(w, oc_views[v].name);
     if (v == OC_VIEW_OVERVIEW) {
         oc_jw_begin_object(w);
-        kinds(w, "host", s->host, s->n_host, s->total_ns);
-        kinds(w, "device", s->device, s->n_device, s->total_ns);
+        kinds(w, s, "host", s->host, s->n_host);
+        kinds(w, s, "device", s->device, s->n_device);
         oc_jw_end_object(w);
     } else if (write[v]) {
         write[v](w, s);
@@ -226,26 +247,40 @@ static void time_fields(struct oc_fields *o, const char *side, const struct oc_t
         double ns;
     } figure[] = {{"total", t->total_ns}, {"avg", oc_times_avg(t)}, {"max", t->max_ns}, {"min", t->min_ns}};
     for (size_t i = 0; i < OC_COUNT(figure); i++)
-        oc_field_double(o, oc_printf(&o->arena, "%s_%s_ns", side, figure[i].name),
-                        t->known ? figure[i].ns : NAN);
+        oc_field_time(o, oc_printf(&o->arena, "%s_%s_ns", side, figure[i].name),
+                      t->known ? figure[i].ns : NAN);
 }
 
-static void csv_item(struct csv *c, const struct oc_sum_item *i)
+static void ratio_field(struct oc_fields *o, const char *name, const struct oc_times *t, double whole)
 {
-    struct oc_fields *o = &c->fields;
+    oc_field_double(o, name, t->known && whole > 0 ? t->total_ns / whole : NAN);
+}
+
+void oc_summary_item_fields(struct oc_fields *o, const struct oc_time_summary *s, const char *view,
+                            const struct oc_sum_item *i, struct oc_view_base *base)
+{
     uint64_t calls = oc_times_calls(i->host.known ? &i->host : &i->device);
     oc_fields_begin(o);
-    oc_field_text(o, "profile", c->s ? c->s->profile->path : NULL);
-    oc_field_text(o, "view", c->view);
+    oc_field_text(o, "profile", s ? s->profile->path : NULL);
+    oc_field_text(o, "view", view);
     oc_field_u64(o, "depth", i->depth);
     oc_field_text(o, "name", i->name);
     oc_field_text(o, "type", i->type);
     oc_field_text(o, "kind", i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : NULL);
-    oc_field_text(o, "thread", i->lane == OC_NONE ? NULL : oc_lane_text(c->s->profile, i->lane, &o->arena));
+    oc_field_text(o, "thread",
+                  !s || i->lane == OC_NONE ? NULL : oc_lane_text(s->profile, i->lane, &o->arena));
     oc_field_u64_if(o, "calls", i->kind != OC_EV_COUNT && calls, calls);
     time_fields(o, "host", &i->host);
     time_fields(o, "device", &i->device);
+    ratio_field(o, "host_ratio", &i->host, oc_view_base_next(base, i, false));
+    ratio_field(o, "device_ratio", &i->device, oc_view_base_next(base, i, true));
+    oc_field_u64_if(o, "bytes", i->bytes != UINT64_MAX, i->bytes);
     oc_fields_end(o);
+}
+
+static void csv_item(struct csv *c, const struct oc_sum_item *i, struct oc_view_base *base)
+{
+    oc_summary_item_fields(&c->fields, c->s, c->view, i, base);
 }
 
 static void csv_kinds(struct csv *c, const struct oc_sum_kind *k, uint32_t n)
@@ -260,7 +295,7 @@ static void csv_kinds(struct csv *c, const struct oc_sum_kind *k, uint32_t n)
                              .known = k[i].calls > 0};
         row.kind = k[i].kind;
         *(oc_event_on_device(k[i].kind) ? &row.device : &row.host) = t;
-        csv_item(c, &row);
+        csv_item(c, &row, &(struct oc_view_base){.whole = {{c->s->total_ns}, {c->s->total_ns}}});
     }
 }
 
@@ -269,7 +304,7 @@ void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const stru
 {
     const struct oc_sum_item none = {.lane = OC_NONE, .kind = OC_EV_COUNT};
     struct csv c = {.fields.head_only = true};
-    csv_item(&c, &none);
+    csv_item(&c, &none, &(struct oc_view_base){0});
     c.fields.head_only = false;
     for (size_t i = 0; i < n; i++) {
         c.s = s[i];
@@ -282,8 +317,11 @@ void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const stru
                 csv_kinds(&c, s[i]->host, s[i]->n_host);
                 csv_kinds(&c, s[i]->device, s[i]->n_device);
             }
+            struct oc_view_base base;
+            if (l)
+                oc_view_base_init(&base, s[i], v, l);
             for (uint32_t k = 0; l && k < oc_view_cut(o, v, l); k++)
-                csv_item(&c, &l->item[k]);
+                csv_item(&c, &l->item[k], &base);
         }
     }
     oc_fields_csv(&c.fields, "1", f);

@@ -138,7 +138,7 @@ static void exact_attribute(struct oc_html *h, enum oc_html_kind kind, const cha
 
 void oc_html_facts_begin(struct oc_html *h)
 {
-    oc_buf_str(&h->b, "<dl id=\"cards\">\n");
+    oc_buf_str(&h->b, "<dl class=\"cards\">\n");
 }
 
 void oc_html_facts_end(struct oc_html *h)
@@ -260,7 +260,7 @@ static void add_column(struct table *t, const struct oc_html_column *spec)
     for (size_t r = 0; r + 1 < t->cells->n_row; r++) {
         double v = value_of(t, r, spec->high ? c.high : c.field);
         const char *text = cell_of(t, r, c.field);
-        known |= *text && !(spec->kind == OC_HTML_YES && !strcmp(text, "0"));
+        known |= *text && !((spec->kind == OC_HTML_YES || spec->nonzero) && !strcmp(text, "0"));
         c.most = v > c.most ? v : c.most;
     }
     if (known && t->n < MOST_COLUMNS)
@@ -281,9 +281,9 @@ static void head_row(struct table *t)
     oc_buf_str(&t->h->b, "<thead><tr>");
     for (size_t i = 0; i < t->n; i++) {
         const struct oc_html_column *c = t->column[i].spec;
-        oc_buf_printf(&t->h->b, "<th scope=\"col\" class=\"%s\" data-field=\"%s\"",
-                      is_text(c->kind) || c->high ? "left" : "", c->field);
-        oc_buf_str(&t->h->b, "><span>");
+        oc_buf_printf(&t->h->b, "<th scope=\"col\" class=\"%s\" data-field=\"%s%s%s\"><span>",
+                      is_text(c->kind) || c->high ? "left" : "", c->field, c->high ? "-" : "",
+                      c->high ? c->high : "");
         oc_html_escaped(t->h, c->title);
         oc_buf_str(&t->h->b, "</span></th>");
     }

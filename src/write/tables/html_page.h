@@ -69,6 +69,7 @@ struct oc_html_column {
     const char *title;
     enum oc_html_kind kind;
     bool bar;            /* in the cell: share of the largest of the column */
+    bool nonzero;        /* left out where all rows have 0 */
     const char *high;    /* field with the end of a range that begins at `field`: a bar without a number */
     const char *quality; /* field with the quality of the number */
 };

@@ -90,6 +90,16 @@ void oc_field_double(struct oc_fields *f, const char *name, double v)
     json_keys_put(f, name, oc_strdup(&f->arena, buf));
 }
 
+static double rounded_time(double ns)
+{
+    return fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns;
+}
+
+void oc_field_time(struct oc_fields *f, const char *name, double ns)
+{
+    oc_field_double(f, name, rounded_time(ns));
+}
+
 void oc_field_size(struct oc_fields *f, const char *name, double v)
 {
     if (v >= 1 && v < 0x1p63 && v == floor(v))
@@ -217,7 +227,7 @@ void oc_key_array(struct oc_json_out *w, const char *key)
 
 void oc_key_time(struct oc_json_out *w, const char *key, double ns)
 {
-    oc_key_double(w, key, fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns);
+    oc_key_double(w, key, rounded_time(ns));
 }
 
 void oc_key_count(struct oc_json_out *w, const char *key, double v)

@@ -102,6 +102,7 @@ void oc_field_i64(struct oc_fields *f, const char *name, int64_t v);
 void oc_field_u64_if(struct oc_fields *f, const char *name, bool known, uint64_t v);
 void oc_field_bool(struct oc_fields *f, const char *name, bool v);       /* in CSV 1 or 0 */
 void oc_field_double(struct oc_fields *f, const char *name, double v);   /* not finite: unknown */
+void oc_field_time(struct oc_fields *f, const char *name, double ns);    /* as oc_key_time */
 void oc_field_size(struct oc_fields *f, const char *name, double v);     /* a count; 0 means unknown */
 void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out); /* all rows */
 void oc_fields_free(struct oc_fields *f);
