@@ -186,7 +186,8 @@ problems=$(page page.html)
 "$program" diff h.onnx plain.onnx -f html >diff.html 2>err
 problems=$problems$(page diff.html)
 for c in 'memory h.onnx' 'memory resnet.onnx' 'memory llama.onnx --allocator ort' 'summary ort.json' \
-    'summary chrome.json ort.json'; do
+    'summary chrome.json ort.json' 'scan .' 'compare h.onnx --hw epyc-7742 --hw epyc-7763' 'estimate h.onnx --hw epyc-7742' \
+    'llm llama.onnx --prompt 8 --hw epyc-7742'; do
     # shellcheck disable=SC2086
     "$program" $c -f html >command.html 2>err
     grep -q '</html>' command.html || problems="$problems$c: $(cat err)"

@@ -83,4 +83,21 @@ done >"$work/sections"
 [ "$(grep -c '<section' "$work/summary_view.html")" = 1 ] || echo 'sections other than that of --view' >>"$work/sections"
 result 'summary: a page has a section for each table' "$(cat "$work/sections")"
 
+# ---- compare, scan, estimate, llm
+page compare 100 'compare: devices of every batch are those of JSON' -- \
+    compare "$work/resnet50.onnx" --hw epyc-7742 --hw a100 --hw rtx-4090 --batch 1,8
+page scan 60 'scan: rows of all models, with an unreadable one, are those of JSON' -- scan "$work" "$work/memory.json" --jobs 1
+problems=
+grep -q '<div class="hist">' "$work/scan.html" || problems='no histogram'
+grep -q 'data-field="error"' "$work/scan.html" || problems="$problems
+no column of errors"
+result 'scan: the page has histograms and the error of a file' "$problems"
+page estimate 500 'estimate: kernels and the interval are those of JSON' -- estimate "$work/resnet50.onnx" --hw "$machine"
+page estimate_measured 500 'estimate: measured kernels are those of JSON' -- \
+    estimate "$work/resnet50.onnx" --hw "$machine" -p models/profiles/resnet50.all.t1.json.gz
+page llm 120 'llm: phases, lower bounds and serving are those of JSON' -- \
+    llm "$work/llama.onnx" --hw a100 --hw rtx-4090 --prompt 8 --generate 4 --parallel 1,2
+grep -q 'batch\*(256\*prompt^2' "$work/llm.html"
+passed $? 'llm: the page has the closed forms'
+
 finish

@@ -74,12 +74,16 @@ static int write_rank(const struct comparison *c)
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
+    char *made = cli_page_made(o);
     struct oc_rank_write_opts opts = {.format = cli_format(o),
                                       .width_chars = cli_width(&out, &o->width),
                                       .color = cli_color(&out, o->color),
                                       .has_top = o->top.set,
-                                      .top = o->top.v};
-    return cli_output_finish(&out, oc_rank_write(c->rank, &opts, out.f, &err), &err);
+                                      .top = o->top.v,
+                                      .made = made};
+    int failed = oc_rank_write(c->rank, &opts, out.f, &err);
+    free(made);
+    return cli_output_finish(&out, failed, &err);
 }
 
 int cmd_compare(const struct cli_opts *o)

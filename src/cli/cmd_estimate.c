@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -13,6 +14,7 @@ struct job {
     struct cli_side side;
     struct oc_calibration *cal;
     struct oc_estimate *estimate;
+    char *made; /* NULL: no page */
 };
 
 /* The runtime's own model, without a profile, is the model: its nodes are the kernels. */
@@ -75,7 +77,8 @@ static int make(struct job *j)
                                           .fusion = fusion_of(j->o),
                                           .simd = j->o->simd,
                                           .width_chars = cli_width_of(j->o),
-                                          .as = j->o->as};
+                                          .as = j->o->as,
+                                          .made = j->made};
     return oc_estimate_make(j->side.analysis, j->side.in.device, &opts, &j->estimate, &err)
                ? cli_fail_err(&err)
                : 0;
@@ -97,11 +100,12 @@ static int write_estimate(struct job *j)
 int cmd_estimate(const struct cli_opts *o)
 {
     static int (*const steps[])(struct job *) = {check_options, open_side, make, write_estimate};
-    struct job j = {.o = o};
+    struct job j = {.o = o, .made = cli_page_made(o)};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     oc_estimate_free(j.estimate);
+    free(j.made);
     cli_side_close(&j.side);
     oc_calibration_free(j.cal);
     return rc;

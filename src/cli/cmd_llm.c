@@ -18,6 +18,7 @@ struct view {
     struct cli_devices devices;
     struct oc_calibration *calibration;
     struct oc_llm *llm;
+    char *made; /* NULL: no page */
 };
 
 static int find_devices(struct view *v)
@@ -86,7 +87,8 @@ static int llm_make(struct view *v)
                                .draft_tokens = v->o->draft_tokens.v,
                                .as = v->o->as,
                                .cache = !v->o->cache || strcmp(v->o->cache, "off") != 0,
-                               .calibration = v->calibration};
+                               .calibration = v->calibration,
+                               .made = v->made};
     return oc_llm_make(v->model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -103,11 +105,12 @@ static int write_view(const struct view *v)
 
 int cmd_llm(const struct cli_opts *o)
 {
-    struct view v = {.o = o};
+    struct view v = {.o = o, .made = cli_page_made(o)};
     int rc = llm_make(&v);
     if (!rc)
         rc = write_view(&v);
     oc_llm_free(v.llm);
+    free(v.made);
     cli_shapes_free(&v.shapes);
     oc_model_free(v.model);
     oc_model_free(v.draft);

@@ -218,6 +218,9 @@ static int scan_run(struct job *j, FILE *f, bool more)
                  j->paths.item[0], j->paths.n > 1 ? " and the others" : "");
     if (oc_scan_writer_open(j->format, more, cli_width_of(j->o), f, &j->writer, &err))
         return cli_fail_err(&err);
+    char *made = cli_page_made(j->o);
+    oc_scan_writer_made(j->writer, made);
+    free(made);
     j->progress = cli_progress_start();
     int rc = oc_scan_run(j->scan, on_row, j, NULL, &err) && !ferror(f) ? cli_fail_err(&err) : 0;
     cli_progress_stop(j->progress);

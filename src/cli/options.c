@@ -129,7 +129,7 @@ const struct cli_option cli_options[] = {
      "table|compact|csv|json|ndjson|markdown|md|trace|model-explorer|netron|html|junit|sarif|github", NULL,
      "table",
      "output format; ndjson (one object per line): scan; markdown (md): costs, diff, check; html: costs, "
-     "diff, memory, summary; "
+     "diff, memory, summary, compare, scan, estimate, llm; "
      "trace, model-explorer, netron: costs; junit, sarif: check; github (annotations of GitHub Actions): "
      "check, diff",
      "Output", AT(format)},

@@ -644,7 +644,7 @@ static void recast_kernels(struct oc_estimate *e)
 
 static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
 {
-    e->width_chars = o->width_chars;
+    e->width_chars = o->width_chars, e->made = o->made;
     if (take_recast(e, o->as, err) ||
         oc_fusion_choose(e->cal ? e->cal->runtime : NULL, e->device, o->fusion, o->simd, &e->rules, err))
         return -1;

@@ -119,6 +119,7 @@ struct oc_estimate {
     uint32_t n_subnormal;                      /* kernels with subnormal weights (subnormal.h) */
     double subnormal_s;                        /* their time in a run, with weights that are not */
     unsigned width_chars;                      /* of the text for people; 0: no limit */
+    const char *made;                          /* of HTML, as in the options */
     const char *asynchronous;                  /* NULL: kernels run sequentially; else the execution mode */
     struct oc_fusion_match match; /* of the plan with what was recorded; recorded 0: nothing was */
 };

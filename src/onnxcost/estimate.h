@@ -74,6 +74,7 @@ struct oc_estimate_opts {
     unsigned width_chars; /* of the text for people; 0: no limit */
     const char *as; /* time of the model in this data type, as in struct oc_rank_opts; NULL: its own types */
     const char *simd; /* instruction set of the plan: "avx512", "avx2", "neon"; NULL: the device's */
+    const char *made; /* of HTML: how and when it was made; must outlive the result; may be NULL */
 };
 struct oc_estimate_info {
     size_t kernels, unknown_kernels;  /* the latter have no prediction */
@@ -87,7 +88,8 @@ int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device 
                      const struct oc_estimate_opts *opts, struct oc_estimate **out, struct oc_err *err);
 void oc_estimate_free(struct oc_estimate *e);
 const struct oc_estimate_info *oc_estimate_info(const struct oc_estimate *e);
-/* "table" (NULL; the `top` longest kernels, 0: all), "csv" or "json" (all, in execution order). */
+/* "table" (NULL; the `top` longest kernels, 0: all), "csv", "json" or "html" (all, in execution order).
+ */
 int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
                       struct oc_err *err);
 
@@ -165,11 +167,12 @@ const char *oc_rank_limit_name(int what);
 
 struct oc_rank_write_opts {
     size_t size;          /* sizeof(struct oc_rank_write_opts) */
-    const char *format;   /* "table" (NULL), "csv", "json" */
+    const char *format;   /* "table" (NULL), "csv", "json", "html" */
     unsigned width_chars; /* of tables; 0: no limit */
     bool color;
     bool has_top; /* rows per table; 0: all. Default 20; all in CSV and JSON */
     int64_t top;
+    const char *made; /* of HTML: how and when it was made, such as its command line; may be NULL */
 };
 int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f,
                   struct oc_err *err);

@@ -27,6 +27,7 @@ struct oc_llm_opts {
     bool cache; /* lower bounds: bytes count at the nearest memory level that can contain them, not at DRAM */
     const struct oc_calibration
         *calibration; /* of one of the devices, which then has estimates; NULL: none */
+    const char *made; /* of HTML: how and when it was made; must outlive the result; may be NULL */
 };
 
 struct oc_llm_facts {          /* -1: unknown */
@@ -69,7 +70,7 @@ void oc_llm_free(struct oc_llm *l);
 const struct oc_llm_facts *oc_llm_facts(const struct oc_llm *l);
 bool oc_llm_run(const struct oc_llm *l, enum oc_llm_part part, struct oc_llm_counts *out); /* false: none */
 size_t oc_llm_diags(const struct oc_llm *l, const struct oc_diag **out);
-/* format: "table" (NULL), "csv" or "json". */
+/* format: "table" (NULL), "csv", "json" or "html". */
 int oc_llm_write(const struct oc_llm *l, const char *format, FILE *out, struct oc_err *err);
 
 OC_API_END

@@ -78,6 +78,8 @@ int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_ro
 struct oc_scan_writer;
 int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FILE *f,
                         struct oc_scan_writer **out, struct oc_err *err);
+/* Of HTML: how and when it was made, such as the command line; copied. */
+void oc_scan_writer_made(struct oc_scan_writer *w, const char *made);
 void oc_scan_writer_row(struct oc_scan_writer *w, const struct oc_scan_row *row);
 void oc_scan_writer_close(struct oc_scan_writer *w); /* check failures with ferror */
 

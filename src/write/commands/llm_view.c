@@ -486,15 +486,38 @@ static void put_notes(struct view *v)
 
 /* ---- all -------------------------------------------------------------------------------------------- */
 
+static void put_model(struct view *v)
+{
+    if (v->l->model->path[0])
+        say(v, "model", "%s", v->l->model->path);
+    put_cache(v);
+    put_heads(v);
+    llm_view_put_weights(v);
+    put_sizes(v);
+}
+
+void oc_llm_write_head(const struct oc_llm *l, FILE *f)
+{
+    struct view v = {.l = l, .f = f};
+    put_model(&v);
+    oc_arena_free(&v.arena);
+}
+
+void oc_llm_write_notes(const struct oc_llm *l, FILE *f)
+{
+    struct view v = {.l = l, .f = f};
+    llm_view_put_forms(&v);
+    if (l->n_device) {
+        llm_view_put_limits(&v);
+        put_notes(&v);
+    }
+    oc_arena_free(&v.arena);
+}
+
 static void llm_view_write_table(const struct oc_llm *l, FILE *f)
 {
     struct view v = {.l = l, .f = f};
-    if (l->model->path[0])
-        say(&v, "model", "%s", l->model->path);
-    put_cache(&v);
-    put_heads(&v);
-    llm_view_put_weights(&v);
-    put_sizes(&v);
+    put_model(&v);
     llm_view_put_runs(&v);
     llm_view_put_forms(&v);
     if (l->n_device) {
@@ -511,8 +534,8 @@ static void llm_view_write_table(const struct oc_llm *l, FILE *f)
 int oc_llm_write(const struct oc_llm *l, const char *format, FILE *f, struct oc_err *err)
 {
     static void (*const write[])(const struct oc_llm *, FILE *) = {llm_view_write_table, oc_llm_write_csv,
-                                                                   oc_llm_write_json};
-    int form = oc_format_of("llm", format, "table, csv, json", err);
+                                                                   oc_llm_write_json, oc_llm_page};
+    int form = oc_format_of("llm", format, "table, csv, json, html", err);
     if (form < 0)
         return -1;
     write[form](l, f);

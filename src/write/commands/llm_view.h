@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "llm/llm.h"
+#include "write/tables/json_keys.h"
 #include "onnxcost/llm.h"
 
 struct oc_llm_line { /* a run of the graph, or all decode steps */
@@ -30,6 +31,16 @@ bool oc_llm_form(size_t i, struct oc_llm_form *out);
 const char *oc_llm_form_text(const struct oc_llm *l, enum oc_llm_phase phase, enum oc_llm_num n,
                              struct oc_arena *a);
 
+/* Members of "runs", "roofs" and "batches". */
+void oc_llm_run_fields(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_line *line);
+void oc_llm_roof_fields(struct oc_fields *o, const struct oc_llm_line *line, const struct oc_llm_roof *r);
+void oc_llm_serving_fields(struct oc_fields *o, const struct oc_llm_serving_row *r);
+
+/* Lines of the text format that have no table: the model; closed forms and notes on devices. */
+void oc_llm_write_head(const struct oc_llm *l, FILE *f);
+void oc_llm_write_notes(const struct oc_llm *l, FILE *f);
+
+void oc_llm_page(const struct oc_llm *l, FILE *f);
 void oc_llm_write_csv(const struct oc_llm *l, FILE *f);
 void oc_llm_write_json(const struct oc_llm *l, FILE *f);
 

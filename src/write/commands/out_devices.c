@@ -157,7 +157,7 @@ static const char *place_text(struct view *v, const struct oc_rank_row *row)
 
 static const char *memory_text(struct view *v, const struct oc_rank_row *row)
 {
-    double part = row->capacity_bytes ? 100.0 * (double)row->need_bytes / (double)row->capacity_bytes : NAN;
+    double part = 100 * oc_devices_memory_share(row);
     if (row->fits == OC_FITS_NO)
         return oc_printf(&v->arena, "does not fit: %.3g %%", part);
     return row->fits == OC_FITS_YES ? oc_printf(&v->arena, "%.2g %%", part) : "unknown";

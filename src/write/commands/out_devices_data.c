@@ -46,6 +46,12 @@ static void put_span(struct oc_json_out *w, const struct oc_span *s)
     oc_key_double(w, "left_out_share", s->left_out_part);
 }
 
+double oc_devices_memory_share(const struct oc_rank_row *row)
+{
+    return row->need_bytes && row->capacity_bytes ? (double)row->need_bytes / (double)row->capacity_bytes
+                                                  : (double)NAN;
+}
+
 static void devices_data_put_row(struct oc_json_out *w, const struct oc_rank *r,
                                  const struct oc_rank_table *t, size_t i)
 {
@@ -65,6 +71,7 @@ static void devices_data_put_row(struct oc_json_out *w, const struct oc_rank *r,
     oc_key_text(w, "fits", fits_name[row->fits]);
     oc_key_u64_if(w, "needed_bytes", row->need_bytes, row->need_bytes);
     oc_key_u64_if(w, "memory_bytes", row->capacity_bytes, row->capacity_bytes);
+    oc_key_double(w, "memory_share", oc_devices_memory_share(row));
     oc_jw_end_object(w);
 }
 
@@ -238,8 +245,7 @@ static void devices_json(const struct oc_rank *r, FILE *f)
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */
 
-/* One device, in total (op_class OC_OP_CLASS_COUNT) or for one class of operators. */
-static void csv_fields(struct oc_fields *o, const struct oc_rank *r, const struct oc_rank_table *t, size_t i,
+void oc_devices_fields(struct oc_fields *o, const struct oc_rank *r, const struct oc_rank_table *t, size_t i,
                        unsigned op_class)
 {
     const struct oc_rank_row *row = &t->row[i];
@@ -270,6 +276,7 @@ static void csv_fields(struct oc_fields *o, const struct oc_rank *r, const struc
         oc_field_double(o, oc_printf(&o->arena, "%s_s", part_key[k]), s->part_s[k]);
     oc_field_text(o, "missing", s->missing);
     oc_field_double(o, "bound_s", all ? row->bound_ns * 1e-9 : NAN);
+    oc_field_double(o, "memory_share", all ? oc_devices_memory_share(row) : NAN);
     oc_fields_end(o);
 }
 
@@ -278,10 +285,10 @@ static void devices_csv(const struct oc_rank *r, FILE *f)
     struct oc_fields o = {0};
     for (size_t b = 0; b < r->n_table; b++)
         for (size_t i = 0; i < r->n_device; i++) {
-            csv_fields(&o, r, &r->table[b], i, OC_OP_CLASS_COUNT);
+            oc_devices_fields(&o, r, &r->table[b], i, OC_OP_CLASS_COUNT);
             for (unsigned k = 0; k < OC_OP_CLASS_COUNT; k++)
                 if (r->table[b].total.class_nodes[k])
-                    csv_fields(&o, r, &r->table[b], i, k);
+                    oc_devices_fields(&o, r, &r->table[b], i, k);
         }
     oc_fields_csv(&o, "1", f);
     oc_fields_free(&o);
@@ -303,7 +310,9 @@ int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *give
         devices_csv(r, f);
     else if (!strcmp(format, "json"))
         devices_json(r, f);
+    else if (!strcmp(format, "html"))
+        oc_devices_page(r, o, f);
     else
-        return oc_fail(err, OC_EARG, "compare has no format '%s'; valid: table, csv, json", format);
+        return oc_fail(err, OC_EARG, "compare has no format '%s'; valid: table, csv, json, html", format);
     return 0;
 }

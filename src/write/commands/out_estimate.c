@@ -9,7 +9,7 @@
 #include "estimate/predict.h"
 #include "estimate/subnormal.h"
 #include "join/run_sizes.h"
-#include "write/tables/json_keys.h"
+#include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost.h"
@@ -357,6 +357,94 @@ static void estimate_write_json(struct oc_fields *f, const struct oc_estimate *e
     f->json = NULL;
 }
 
+/* ---- page ------------------------------------------------------------------------------------------- */
+
+static const struct oc_html_column estimate_columns[] = {
+    {.field = "label", .title = "Kernel", .kind = OC_HTML_CODE},
+    {.field = "types", .title = "Operators", .kind = OC_HTML_CODE},
+    {.field = "class", .title = "Class"},
+    {.field = "low80_s", .title = "80 % interval", .kind = OC_HTML_SECONDS, .high = "high80_s"},
+    {.field = "time_s", .title = "Time", .kind = OC_HTML_SECONDS},
+    {.field = "low80_s", .title = "Low", .kind = OC_HTML_SECONDS},
+    {.field = "high80_s", .title = "High", .kind = OC_HTML_SECONDS},
+    {.field = "measured_s", .title = "Measured", .kind = OC_HTML_SECONDS, .bar = true},
+    {.field = "roofline_s", .title = "Roofline", .kind = OC_HTML_SECONDS},
+    {.field = "calls", .title = "Calls", .kind = OC_HTML_NUMBER},
+    {.field = "bound_by", .title = "Bound by"},
+    {.field = "evidence", .title = "Basis"},
+    {.field = "macs", .title = "MACs", .kind = OC_HTML_SI},
+    {.field = "bytes_read_act", .title = "Activations read", .kind = OC_HTML_BYTES},
+    {.field = "bytes_read_weight", .title = "Weights read", .kind = OC_HTML_BYTES},
+    {.field = "bytes_written", .title = "Written", .kind = OC_HTML_BYTES},
+    {.field = "rule", .title = "Rule", .kind = OC_HTML_CODE},
+};
+
+static void estimate_facts(struct oc_html *h, const struct oc_estimate *e)
+{
+    const struct oc_model_prediction *t = &e->total;
+    bool point = (e->cal || e->pooled) && t->t_s > 0;
+    const struct {
+        const char *title, *key;
+        double s;
+        bool wanted;
+    } fact[] = {
+        {"Prediction", "total.time_s", t->t_s, point},
+        {"80 % from", "total.low80_s", t->lo80_s, point},
+        {"80 % to", "total.high80_s", t->hi80_s, point},
+        {"95 % from", "total.low95_s", t->lo95_s, point},
+        {"95 % to", "total.high95_s", t->hi95_s, point},
+        {"From (90 % of the roofline)", "total.band_low_s", e->band_lo_s, !point},
+        {"To (30 % of the roofline)", "total.band_high_s", e->band_hi_s, !point},
+        {"At least", "total.bound_s", e->info->bound_ns * 1e-9, true},
+        {"Measured kernels", "total.measured_kernels_s", e->measured_kernels_s, e->measured_s != NULL},
+        {"Measured run", "total.measured_run_s", e->measured_run_s, e->measured_s != NULL}};
+    oc_html_facts_begin(h);
+    for (size_t i = 0; i < OC_COUNT(fact); i++)
+        if (fact[i].wanted)
+            oc_html_fact_double(h, fact[i].title, fact[i].key, OC_HTML_SECONDS, fact[i].s, NULL);
+    oc_html_fact_u64(h, "Kernels without a prediction", "total.unknown_kernels", OC_HTML_COUNT, e->n_unknown,
+                     NULL, NULL);
+    oc_html_facts_end(h);
+    if (e->cal && point) {
+        const struct oc_html_part part[] = {{"kernels", t->kernels_s, 0},
+                                            {"between kernels", t->gaps_s, 1},
+                                            {"outside kernels", t->fix_s, 2}};
+        oc_html_begin(h, "parts", "Parts of the prediction");
+        oc_html_strip(h, "Parts of the prediction", OC_HTML_SECONDS, part, OC_COUNT(part),
+                      t->kernels_s + t->gaps_s + t->fix_s);
+        oc_html_end(h);
+    }
+}
+
+/* The lines above the table of the text format. */
+static void estimate_lines(struct oc_html *h, struct estimate_out *o)
+{
+    struct oc_buf b = {0};
+    FILE *f = oc_buf_stream(&b);
+    estimate_write_head(o, f);
+    fclose(f);
+    oc_html_lines(h, &b);
+    oc_buf_free(&b);
+}
+
+static void estimate_page(struct estimate_out *o, struct oc_fields *f, FILE *out)
+{
+    const struct oc_estimate *e = o->e;
+    struct oc_html h = {0};
+    estimate_facts(&h, e);
+    estimate_lines(&h, o);
+    for (size_t i = 0; i < e->list.n; i++)
+        kernel_fields(f, e, i);
+    oc_html_table(&h,
+                  &(struct oc_html_table){.id = "kernels",
+                                          .title = "Kernels in execution order",
+                                          .json = "kernels",
+                                          .column = estimate_columns,
+                                          .n_column = OC_COUNT(estimate_columns)},
+                  f);
+    oc_html_write(&h, e->analysis->model->path, "estimate", e->made, out);
+}
+
 int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
                       struct oc_err *err)
 {
@@ -375,8 +463,10 @@ int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t to
         for (size_t i = 0; i < e->list.n; i++)
             kernel_fields(&f, e, i);
         oc_fields_csv(&f, "1", out);
+    } else if (!strcmp(format, "html")) {
+        estimate_page(&o, &f, out);
     } else {
-        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json", format);
+        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json, html", format);
     }
     oc_fields_free(&f);
     oc_arena_free(&o.arena);

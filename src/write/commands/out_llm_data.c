@@ -118,18 +118,48 @@ static void roof_fields(struct oc_fields *o, const struct oc_llm_line *line, con
         oc_field_text(o, "missing", r->missing);
 }
 
+void oc_llm_run_fields(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_line *line)
+{
+    oc_fields_begin(o);
+    if (!o->json)
+        oc_field_text(o, "phase", line->name);
+    oc_field_text(o, "run", line->key);
+    token_fields(o, line);
+    count_fields(o, l, line);
+    oc_fields_end(o);
+}
+
+void oc_llm_roof_fields(struct oc_fields *o, const struct oc_llm_line *line, const struct oc_llm_roof *r)
+{
+    oc_fields_begin(o);
+    if (!o->json)
+        oc_field_text(o, "phase", line->name);
+    oc_field_text(o, "run", line->key);
+    roof_fields(o, line, r);
+    oc_fields_end(o);
+}
+
+void oc_llm_serving_fields(struct oc_fields *o, const struct oc_llm_serving_row *r)
+{
+    oc_fields_begin(o);
+    oc_field_u64(o, "batch", (uint64_t)r->batch);
+    oc_field_double(o, "least_s_per_token", r->step_s);
+    oc_field_double(o, "most_tokens_per_s", r->tokens_per_s);
+    oc_field_double(o, "least_s_with_prefill", r->mixed_s);
+    oc_field_double(o, "most_requests_per_s", r->requests_per_s);
+    oc_field_double(o, "most_tokens_per_s_with_draft", r->draft_tokens_per_s);
+    oc_field_double(o, "needed_bytes_per_device", r->need_bytes);
+    oc_field_text(o, "bound_by", r->bound);
+    oc_fields_end(o);
+}
+
 static void llm_data_put_runs(struct oc_fields *o, const struct oc_llm *l)
 {
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(l, &o->arena, line);
     oc_key_array(o->json, "runs");
-    for (size_t i = 0; i < n; i++) {
-        oc_fields_begin(o);
-        oc_field_text(o, "run", line[i].key);
-        token_fields(o, &line[i]);
-        count_fields(o, l, &line[i]);
-        oc_fields_end(o);
-    }
+    for (size_t i = 0; i < n; i++)
+        oc_llm_run_fields(o, l, &line[i]);
     oc_jw_end_array(o->json);
 }
 
@@ -167,19 +197,8 @@ static void put_serving(struct oc_fields *o, const struct oc_llm_serving *s)
                   s->prefill_per_decode > 0 ? s->prefill_per_decode : NAN);
     oc_key_double(w, "kv_bytes_per_prompt", s->moved_bytes);
     oc_key_array(w, "batches");
-    for (uint32_t i = 0; i < s->n_row; i++) {
-        const struct oc_llm_serving_row *r = &s->row[i];
-        oc_fields_begin(o);
-        oc_field_u64(o, "batch", (uint64_t)r->batch);
-        oc_field_double(o, "least_s_per_token", r->step_s);
-        oc_field_double(o, "most_tokens_per_s", r->tokens_per_s);
-        oc_field_double(o, "least_s_with_prefill", r->mixed_s);
-        oc_field_double(o, "most_requests_per_s", r->requests_per_s);
-        oc_field_double(o, "most_tokens_per_s_with_draft", r->draft_tokens_per_s);
-        oc_field_double(o, "needed_bytes_per_device", r->need_bytes);
-        oc_field_text(o, "bound_by", r->bound);
-        oc_fields_end(o);
-    }
+    for (uint32_t i = 0; i < s->n_row; i++)
+        oc_llm_serving_fields(o, &s->row[i]);
     oc_jw_end_array(w);
     oc_jw_end_object(w);
 }
@@ -192,12 +211,8 @@ static void put_device(struct oc_fields *o, const struct oc_llm *l, const struct
     oc_jw_begin_object(w);
     oc_key_text(w, "device", oc_device_info(d->device)->id);
     oc_key_array(w, "roofs");
-    for (size_t i = 0; i < n; i++) {
-        oc_fields_begin(o);
-        oc_field_text(o, "run", line[i].key);
-        roof_fields(o, &line[i], oc_llm_roof_of(d, line[i].part));
-        oc_fields_end(o);
-    }
+    for (size_t i = 0; i < n; i++)
+        oc_llm_roof_fields(o, &line[i], oc_llm_roof_of(d, line[i].part));
     oc_jw_end_array(w);
     oc_key_double(w, "memory_bytes", d->memory_bytes);
     oc_key_u64_if(w, "needed_bytes", l->last != NULL, d->need_bytes);

@@ -7,7 +7,7 @@
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "fleet/scan_row.h"
-#include "write/tables/json_keys.h"
+#include "write/tables/html_page.h"
 
 #define CSV_VERSION "1"
 enum { JSON_VERSION = 1, MIN_MODEL = 36, LABEL = 11 };
@@ -19,6 +19,8 @@ struct oc_scan_writer {
     struct oc_json_out json;
     struct oc_arena arena;              /* cells of the table */
     struct oc_plain_table table, notes; /* notes: label and text */
+    struct oc_fields page;              /* rows of the page */
+    const char *made;
     uint64_t n, n_errors, n_duplicates;
 };
 
@@ -41,9 +43,11 @@ static void scan_field(struct oc_fields *o, const struct oc_scan_row *row, const
     uint64_t u;
     int64_t i;
     double d;
+    const char *text;
     switch (f->kind) {
     case OC_SCAN_TEXT:
-        oc_field_text(o, f->name, *(const char *const *)scan_at(row, f));
+        text = *(const char *const *)scan_at(row, f);
+        oc_field_text(o, f->name, text && !o->json ? oc_strdup(&o->arena, text) : text);
         return;
     case OC_SCAN_U64:
         memcpy(&u, scan_at(row, f), sizeof(u));
@@ -164,23 +168,84 @@ static void table_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
     add_note(w, row);
 }
 
+static const char *scan_sentence(struct oc_scan_writer *w)
+{
+    return oc_printf(&w->arena, "%" PRIu64 " model%s, %" PRIu64 " error%s, %" PRIu64 " duplicate%s", w->n,
+                     w->n == 1 ? "" : "s", w->n_errors, w->n_errors == 1 ? "" : "s", w->n_duplicates,
+                     w->n_duplicates == 1 ? "" : "s");
+}
+
 static void table_end(struct oc_scan_writer *w)
 {
     oc_plain_print(&w->table, 1, w->f);
     for (size_t i = 0; i < w->notes.n_row; i++)
         oc_plain_say(w->notes.cell[2 * i], LABEL, w->table.width_chars, w->notes.cell[2 * i + 1], w->f);
-    fprintf(w->f, "\n%" PRIu64 " model%s, %" PRIu64 " error%s, %" PRIu64 " duplicate%s\n", w->n,
-            w->n == 1 ? "" : "s", w->n_errors, w->n_errors == 1 ? "" : "s", w->n_duplicates,
-            w->n_duplicates == 1 ? "" : "s");
+    fprintf(w->f, "\n%s\n", scan_sentence(w));
+}
+
+/* ---- page ------------------------------------------------------------------------------------------- */
+
+static const struct oc_html_column scan_columns[] = {
+    {.field = "path", .title = "Model", .kind = OC_HTML_CODE},
+    {.field = "nodes", .title = "Nodes", .kind = OC_HTML_COUNT},
+    {.field = "unknown_nodes", .title = "Unknown", .kind = OC_HTML_COUNT, .nonzero = true},
+    {.field = "params", .title = "Parameters", .kind = OC_HTML_SI, .bar = true},
+    {.field = "macs", .title = "MACs", .kind = OC_HTML_SI, .bar = true, .quality = "quality"},
+    {.field = "flops", .title = "FLOPs", .kind = OC_HTML_SI, .quality = "quality"},
+    {.field = "bytes", .title = "Bytes", .kind = OC_HTML_BYTES, .bar = true},
+    {.field = "peak_activation_bytes",
+     .title = "Peak activation memory",
+     .kind = OC_HTML_BYTES,
+     .bar = true,
+     .quality = "peak_quality"},
+    {.field = "const_bytes", .title = "Constants", .kind = OC_HTML_BYTES},
+    {.field = "size_bytes", .title = "File", .kind = OC_HTML_BYTES},
+    {.field = "opset", .title = "Opset", .kind = OC_HTML_COUNT},
+    {.field = "domains", .title = "Other domains", .kind = OC_HTML_CODE},
+    {.field = "producer", .title = "Producer", .kind = OC_HTML_CODE},
+    {.field = "quality", .title = "Quality"},
+    {.field = "assumptions", .title = "Assumptions", .kind = OC_HTML_COUNT, .nonzero = true},
+    {.field = "duplicate_of", .title = "Duplicate of", .kind = OC_HTML_CODE},
+    {.field = "error", .title = "Error", .kind = OC_HTML_CODE},
+};
+
+static void page_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    row_fields(&w->page, row);
+}
+
+static void page_end(struct oc_scan_writer *w)
+{
+    struct oc_html h = {0};
+    oc_html_sentence(&h,
+                     oc_printf(&h.arena, "%" PRIu64 " models, %" PRIu64 " errors, %" PRIu64 " duplicates.",
+                               w->n, w->n_errors, w->n_duplicates));
+    oc_html_facts_begin(&h);
+    oc_html_fact_u64(&h, "Models", "models", OC_HTML_COUNT, w->n, NULL, NULL);
+    oc_html_fact_u64(&h, "Errors", "errors", OC_HTML_COUNT, w->n_errors, NULL, NULL);
+    oc_html_fact_u64(&h, "Duplicates", "duplicates", OC_HTML_COUNT, w->n_duplicates, NULL, NULL);
+    oc_html_facts_end(&h);
+    static const char *const figure[][2] = {
+        {"params", "Parameters"}, {"macs", "MACs"}, {"peak_activation_bytes", "Peak activation memory (B)"}};
+    for (size_t i = 0; i < OC_COUNT(figure) && w->n > 2; i++)
+        oc_html_histogram(&h, figure[i][0], figure[i][1], &w->page);
+    oc_html_table(&h,
+                  &(struct oc_html_table){.id = "models",
+                                          .title = "Models",
+                                          .json = "rows",
+                                          .column = scan_columns,
+                                          .n_column = OC_COUNT(scan_columns),
+                                          .most = 10000},
+                  &w->page);
+    oc_html_write(&h, NULL, "scan of models", w->made, w->f);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
 static const struct form forms[] = {
-    {"table", table_begin, table_row, table_end},
-    {"csv", csv_begin, csv_line, NULL},
-    {"ndjson", NULL, ndjson_row, NULL},
-    {"json", json_begin, scan_json_row, json_end},
+    {"table", table_begin, table_row, table_end}, {"csv", csv_begin, csv_line, NULL},
+    {"ndjson", NULL, ndjson_row, NULL},           {"json", json_begin, scan_json_row, json_end},
+    {"html", NULL, page_row, page_end},
 };
 
 int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FILE *f,
@@ -199,7 +264,12 @@ int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FIL
         *out = w;
         return 0;
     }
-    return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, ndjson, json", format);
+    return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, ndjson, json, html", format);
+}
+
+void oc_scan_writer_made(struct oc_scan_writer *w, const char *made)
+{
+    w->made = made ? oc_strdup(&w->arena, made) : NULL;
 }
 
 void oc_scan_writer_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
@@ -218,6 +288,7 @@ void oc_scan_writer_close(struct oc_scan_writer *w)
         w->form->end(w);
     oc_plain_free(&w->table);
     oc_plain_free(&w->notes);
+    oc_fields_free(&w->page);
     oc_arena_free(&w->arena);
     free(w);
 }

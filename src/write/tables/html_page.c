@@ -211,6 +211,20 @@ void oc_html_strip(struct oc_html *h, const char *label, enum oc_html_kind kind,
     oc_buf_str(&h->b, "</div>\n");
 }
 
+void oc_html_lines(struct oc_html *h, const struct oc_buf *text)
+{
+    const char *at = text->data, *end = at + text->n;
+    oc_buf_str(&h->b, "<pre>");
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        const char *line_end = stop ? stop : end;
+        oc_html_escaped(h, oc_strndup(&h->arena, at, (size_t)(line_end - at)));
+        oc_buf_char(&h->b, '\n');
+        at = line_end + 1;
+    }
+    oc_buf_str(&h->b, "</pre>\n");
+}
+
 /* ---- tables ----------------------------------------------------------------------------------------- */
 
 enum { MOST_COLUMNS = 40, NO_FIELD = -1 };
@@ -282,8 +296,8 @@ static void head_row(struct table *t)
     for (size_t i = 0; i < t->n; i++) {
         const struct oc_html_column *c = t->column[i].spec;
         oc_buf_printf(&t->h->b, "<th scope=\"col\" class=\"%s\" data-field=\"%s%s%s\"><span>",
-                      is_text(c->kind) || c->high ? "left" : "", c->field, c->high ? "-" : "",
-                      c->high ? c->high : "");
+                      is_text(c->kind) || c->high ? "left" : "", c->json ? c->json : c->field,
+                      c->high ? "-" : "", c->high ? c->high : "");
         oc_html_escaped(t->h, c->title);
         oc_buf_str(&t->h->b, "</span></th>");
     }
@@ -357,5 +371,44 @@ void oc_html_table(struct oc_html *h, const struct oc_html_table *spec, const st
     oc_buf_str(&h->b, "</tbody>\n</table></div>\n");
     if (n > most)
         oc_html_note(h, oc_printf(&h->arena, "%zu of %zu rows; -f json and -f csv have all", most, n));
+    oc_html_end(h);
+}
+
+/* ---- histograms ------------------------------------------------------------------------------------- */
+
+enum { POWERS = 24 };
+
+static void histogram_bars(struct oc_html *h, const uint32_t *count, int low, int high, uint32_t most)
+{
+    for (int k = low; k <= high; k++) {
+        const char *from = oc_si_text(&h->arena, pow(10, k), "");
+        oc_buf_printf(&h->b, "<div><b>%" PRIu32 "</b><i style=\"height:%.1f%%\"></i><span>", count[k],
+                      100.0 * count[k] / most);
+        oc_html_escaped(h, from);
+        oc_buf_str(&h->b, "</span></div>\n");
+    }
+}
+
+void oc_html_histogram(struct oc_html *h, const char *field, const char *title, const struct oc_fields *rows)
+{
+    const struct table t = {.cells = &rows->table};
+    int c = field_of(&rows->table, field), low = POWERS, high = -1;
+    uint32_t count[POWERS] = {0}, most = 0;
+    for (size_t r = 0; r + 1 < rows->table.n_row; r++) {
+        double v = value_of(&t, r, c);
+        int power = v >= 1 ? (int)floor(log10(v)) : 0;
+        if (!(v > 0) || power >= POWERS)
+            continue;
+        most = ++count[power] > most ? count[power] : most;
+        low = power < low ? power : low;
+        high = power > high ? power : high;
+    }
+    if (low >= high)
+        return;
+    oc_html_begin(h, oc_printf(&h->arena, "%s-histogram", field),
+                  oc_printf(&h->arena, "%s: number of models by power of ten", title));
+    oc_buf_str(&h->b, "<div class=\"hist\">\n");
+    histogram_bars(h, count, low, high, most);
+    oc_buf_str(&h->b, "</div>\n");
     oc_html_end(h);
 }

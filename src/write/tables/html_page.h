@@ -50,6 +50,9 @@ void oc_html_fact_double(struct oc_html *h, const char *title, const char *key, 
                          double v, const char *note);
 void oc_html_facts_end(struct oc_html *h);
 
+/* Lines of the text format. */
+void oc_html_lines(struct oc_html *h, const struct oc_buf *text);
+
 /* A bar of parts of a whole, with a legend. */
 struct oc_html_part {
     const char *name;
@@ -66,6 +69,7 @@ const char *oc_html_shown(struct oc_arena *a, enum oc_html_kind kind, const char
  * out. */
 struct oc_html_column {
     const char *field; /* name of the field */
+    const char *json;  /* its path in JSON, with "_" between members; NULL: the same name */
     const char *title;
     enum oc_html_kind kind;
     bool bar;            /* in the cell: share of the largest of the column */
@@ -82,6 +86,9 @@ struct oc_html_table {
     size_t n_column;
     size_t most; /* rows that are written; 0: OC_HTML_ROWS */
 };
+/* How many rows have a number of a field in each power of ten. id: of the section. */
+void oc_html_histogram(struct oc_html *h, const char *field, const char *title, const struct oc_fields *rows);
+
 enum { OC_HTML_ROWS = 2000 };
 void oc_html_table(struct oc_html *h, const struct oc_html_table *t, const struct oc_fields *rows);
 
