@@ -274,8 +274,9 @@ static void bound_add_counts(struct oc_work *sum, const struct oc_work *w)
 static struct oc_work whole_work_of_node(const struct maker *k, uint32_t node)
 {
     struct oc_work w = {0};
-    oc_work_add(&w, &k->a->cost[node]);
-    if (k->as && !w.unknown) {
+    const struct oc_node_cost *c = &k->a->cost[node];
+    oc_work_add(&w, c);
+    if (k->as && !w.unknown && (w.bytes || c->n_hist)) {
         struct oc_recasting sum = {0};
         oc_recast_add(k->as, k->a, &node, 1, &sum);
         oc_recast_finish(&sum, &w);

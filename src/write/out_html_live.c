@@ -432,10 +432,10 @@ static void live_peaks(struct oc_json_out *w, const char *key, const struct oc_d
     oc_jw_end_object(w);
 }
 
-static void live_device(struct oc_json_out *w, const struct oc_device *d)
+static void live_device(struct oc_json_out *w, const struct oc_device *d, struct oc_arena *arena)
 {
     oc_jw_begin_object(w);
-    oc_key_text(w, "id", d->info->id);
+    oc_key_text(w, "id", d->info->n_set ? oc_printf(arena, "%s+changed", d->info->id) : d->info->id);
     oc_key_text(w, "name", d->info->name);
     oc_key_bool(w, "changed", d->info->n_set > 0);
     live_peaks(w, "vector", d, OC_HW_VECTOR);
@@ -454,7 +454,7 @@ static void live_device(struct oc_json_out *w, const struct oc_device *d)
 }
 
 /* The report's device first. */
-static void live_devices(struct oc_json_out *w, const struct oc_report *r)
+static void live_devices(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_device *const *list = NULL, *own = r->in->device;
     size_t n = 0;
@@ -463,10 +463,10 @@ static void live_devices(struct oc_json_out *w, const struct oc_report *r)
         n = 0;
     oc_key_array(w, "devices");
     if (own)
-        live_device(w, own);
+        live_device(w, own, &r->arena);
     for (size_t i = 0; i < n; i++)
         if (!own || own->info->n_set || strcmp(list[i]->info->id, own->info->id) != 0)
-            live_device(w, list[i]);
+            live_device(w, list[i], &r->arena);
     oc_jw_end_array(w);
 }
 

@@ -559,6 +559,10 @@ test("what-if: sizes, device and type by keyboard, in the URL; counts are those 
   check(limit(int8) < limit(f32), "int8 has no smaller bound: " + limit(int8) + " of " + limit(f32));
   check(/fits/.test(await page.textContent("#live .need")), "no memory");
   check(await page.$("#live svg .now"), "no point for the present batch");
+  await page.selectOption("#live-with", "l4");
+  equal(await page.$$eval("#live svg polyline", l => l.length), 2, "curves of two devices");
+  check(/^≥.* on NVIDIA L4$/.test(await page.textContent("#live .figures dd.other")), "no time on the other device");
+  await page.selectOption("#live-with", "");
   const hash = await hashOf(page);
   for (const part of ["live.batch=4", "live.device=a100-sxm4-40gb", "live.type=int8"]) check(hash.includes(part), part + " is not in " + hash);
   check((await page.textContent("#announce")).includes("≥"), "not announced");
@@ -580,7 +584,7 @@ test("what-if of a decoder: prefill, decode steps, tokens/s, KV cache and memory
   const at = await figures(page), need = await page.textContent("#live .need");
   for (const title of ["Prefill (TTFT)", "Decode step, last", "End to end"]) check(/^≥/.test(at[title][0]), title + ": " + at[title]);
   check(/^≤/.test(at["Tokens, decode"][0]), "tokens/s");
-  check(/KV cache at the end/.test(need) && /of 40.0 GiB, fits/.test(need), need);
+  check(/KV cache at the end/.test(need) && /of 40.0 GiB of NVIDIA A100 SXM4 40GB, fits/.test(need), need);
   check(/bound by memory bandwidth/.test(await page.textContent("#live .note >> nth=1")), "what bounds the decode step");
   const dark = await openLive("decoder.html", { scheme: "dark", width: 400 });
   equal(await dark.evaluate(() => document.documentElement.scrollWidth), 400, "width of the page at 400 pixels");

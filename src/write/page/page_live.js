@@ -27,8 +27,8 @@ function liveSetting() {
     if (S.live[k] && Number.isFinite(v)) at[k] = Math.min(r.to, Math.max(r.from, r.start + Math.round((v - r.start) / r.step) * r.step));
   }
   const device = LIVE.devices.find(d => d.id === S.live.device) || (D.hardware && S.live.device !== "none" ? LIVE.devices[0] : null);
-  const type = LIVE.types.includes(S.live.type) ? S.live.type : null;
-  return { at, device, type };
+  const type = LIVE.types.includes(S.live.type) ? S.live.type : null, other = device ? LIVE.devices.find(d => d.id === S.live.with) || null : null;
+  return { at, device, other, type };
 }
 const liveSizes = at => LIVE.runs[0].vars.map(v => at[v.name]);
 const liveMemory = d => d.levels.length ? d.levels[d.levels.length - 1][0] : null;
@@ -121,46 +121,49 @@ function liveMemoryView({ at, device, type }, peak) {
   parts.push("constants " + bytes(Number(constants)), peak === null ? "activations unknown: no closed form at these sizes" : "activations at the peak " + bytes(Number(peak)));
   if (kv !== null) parts.push("KV cache at the end " + bytes(Number(kv)));
   if (type) parts.push("in the model's data types");
-  const words = need === null ? "Memory: unknown" : "Memory: " + bytes(Number(need)) + (has ? " of " + bytes(has) + ", " + (Number(need) <= has ? "fits" : "does not fit") : "");
+  const words = need === null ? "Memory: unknown" : "Memory: " + bytes(Number(need)) + (has ? " of " + bytes(has) + " of " + device.name + ", " + (Number(need) <= has ? "fits" : "does not fit") : "");
   const bar = need !== null && has ? el("div", { class: "meter" + (Number(need) > has ? " over" : ""), role: "img", "aria-label": words }, el("span", { style: { width: Math.min(100, 100 * Number(need) / has) + "%" } })) : null;
   return [el("p", null, el("b", null, words), " (" + parts.join(", ") + ")"), bar];
 }
-/* Rate over batch, which has a logarithmic axis. */
-function liveChart(setting) {
-  const name = liveBatch(), W = 420, H = 190, L = 58, R = 12, T = 14, B = 34;
-  if (!name) return null;
-  const tokens = liveTokens(setting.at), unit = tokens ? "tokens/s" : "inferences/s", points = [];
-  for (const v of liveValues(liveRange(name))) {
+/* Points of the chart: [batch, rate, whether it is the present batch]. */
+function liveCurve(setting, name) {
+  const points = [], rate = v => {
     const at = { ...setting.at, [name]: v }, b = liveRateAt({ ...setting, at });
     if (b && b.s > 0) points.push([v, v * (liveTokens(at) || 1) / b.s, v === setting.at[name]]);
-  }
-  if (!points.some(p => p[2])) {
-    const b = liveRateAt(setting), v = setting.at[name];
-    if (b && b.s > 0) points.push([v, v * (tokens || 1) / b.s, true]);
-    points.sort((a, b) => a[0] - b[0]);
-  }
-  if (points.length < 2) return null;
+  };
+  for (const v of new Set([...liveValues(liveRange(name)), setting.at[name]])) rate(v);
+  return points.sort((a, b) => a[0] - b[0]);
+}
+/* Rate over batch, which has a logarithmic axis, of one or two devices. */
+function liveChart(setting) {
+  const name = liveBatch(), W = 420, H = 190, L = 58, R = 12, T = 14, B = 34;
+  if (!name) return [];
+  const unit = liveTokens(setting.at) ? "tokens/s" : "inferences/s";
+  const curves = [setting.device, setting.other].filter(Boolean).map(d => [d, liveCurve({ ...setting, device: d }, name)]).filter(c => c[1].length > 1);
+  if (!curves.length) return [];
   const svg = (tag, attrs, ...children) => {
     const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const k in attrs) e.setAttribute(k, attrs[k]);
     e.append(...children);
     return e;
   };
-  const xs = points.map(p => Math.log(p[0])), most = Math.max(...points.map(p => p[1]));
-  const x = v => L + (W - L - R) * (Math.log(v) - xs[0]) / (xs[xs.length - 1] - xs[0]), y = v => H - B - (H - T - B) * v / most;
+  const all = curves.flatMap(c => c[1]), most = Math.max(...all.map(p => p[1])), from = Math.min(...all.map(p => p[0])), to = Math.max(...all.map(p => p[0]));
+  const x = v => L + (W - L - R) * Math.log(v / from) / Math.log(to / from), y = v => H - B - (H - T - B) * v / most;
   const label = (px, py, text, anchor) => svg("text", { x: px, y: py, "text-anchor": anchor }, text);
-  const chart = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "At most " + points.map(p => si(p[1]) + " " + unit + " at " + name + " " + p[0]).filter((t, i) => i % 4 === 0 || points[i][2]).join(", ") },
+  const words = ([d, points]) => d.name + ": at most " + points.filter((p, i) => i % 4 === 0 || p[2]).map(p => si(p[1]) + " " + unit + " at " + name + " " + p[0]).join(", ");
+  const chart = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": curves.map(words).join("; ") },
     svg("line", { x1: L, x2: W - R, y1: H - B, y2: H - B, class: "axis" }), svg("line", { x1: L, x2: L, y1: T, y2: H - B, class: "axis" }),
-    svg("polyline", { points: points.map(p => x(p[0]).toFixed(1) + "," + y(p[1]).toFixed(1)).join(" "), class: "curve" }),
     label(L - 6, T + 4, si(most), "end"), label(L - 6, H - B, "0", "end"),
-    label(L, H - B + 14, grouped(points[0][0]), "middle"), label(W - R, H - B + 14, grouped(points[points.length - 1][0]), "end"),
-    label((L + W - R) / 2, H - 4, name + "; at most " + unit, "middle"));
-  for (const p of points) {
-    const dot = svg("circle", { cx: x(p[0]), cy: y(p[1]), r: p[2] ? 5 : 2.5, class: p[2] ? "now" : "dot" });
-    dot.append(svg("title", {}, name + " " + grouped(p[0]) + ": at most " + si(p[1]) + " " + unit));
-    chart.append(dot);
-  }
-  return chart;
+    label(L, H - B + 14, grouped(from), "middle"), label(W - R, H - B + 14, grouped(to), "end"), label((L + W - R) / 2, H - 4, name + "; at most " + unit, "middle"));
+  curves.forEach(([d, points], i) => {
+    chart.append(svg("polyline", { points: points.map(p => x(p[0]).toFixed(1) + "," + y(p[1]).toFixed(1)).join(" "), class: i ? "curve other" : "curve" }));
+    for (const p of points) {
+      const dot = svg("circle", { cx: x(p[0]), cy: y(p[1]), r: p[2] ? 5 : 2.5, class: p[2] ? "now" : i ? "dot other" : "dot" });
+      dot.append(svg("title", {}, name + " " + grouped(p[0]) + ": at most " + si(p[1]) + " " + unit + " on " + d.name));
+      chart.append(dot);
+    }
+  });
+  return [chart, curves.length > 1 ? el("div", { class: "legend" }, curves.map(([d], i) => el("span", null, el("i", { class: i ? "other" : null }), d.name))) : null];
 }
 function liveControl(name, set) {
   const range = liveRange(name), values = liveValues(range), id = "live-" + name.replace(/\W/g, "_");
@@ -185,13 +188,17 @@ function liveSection() {
     change(["live"], { live });
   };
   const controls = Object.keys(liveDefault()).map(name => liveControl(name, set));
-  const device = el("select", { id: "live-device", onchange: () => set("device", device.value) }, el("option", { value: "none" }, "(none)"),
-    LIVE.devices.map(d => el("option", { value: d.id }, d.name + (d.changed ? " (changed)" : ""))));
+  const choose = (key, none) => {
+    const list = el("select", { id: "live-" + key, onchange: () => set(key, list.value) }, el("option", { value: none }, "(none)"), LIVE.devices.map(d => el("option", { value: d.id }, d.name + (d.changed ? " (changed)" : ""))));
+    return list;
+  };
+  const device = choose("device", "none"), other = choose("with", "");
   const type = el("select", { id: "live-type", onchange: () => set("type", type.value) }, el("option", { value: "" }, "as in the model"), LIVE.types.map(t => el("option", { value: t }, t)));
   const reset = el("button", { type: "button", onclick: () => change(["live"], { live: {} }) }, "Reset");
   const list = el("dl", { class: "figures" }), words = el("p", { class: "note" }), memory = el("div", { class: "need" }), plot = el("div", { class: "plot" });
   const s = section("live", "What if: sizes, device, data type", el("div", { class: "panel live-panel" },
     el("form", { onsubmit: e => e.preventDefault() }, controls, el("div", { class: "size" }, el("label", { for: "live-device" }, "device"), device),
+      el("div", { class: "size" }, el("label", { for: "live-with" }, "compare with"), other),
       el("div", { class: "size" }, el("label", { for: "live-type" }, "data type"), type), reset),
     el("div", { class: "answers", role: "region", "aria-label": "Figures at these sizes" }, list, words, memory), plot));
   s.querySelector("h2").dataset.short = "What if";
@@ -199,13 +206,17 @@ function liveSection() {
   function update() {
     const setting = liveSetting(), { out, peak } = liveCounts(setting), times = setting.device ? liveTimes(setting) : [];
     for (const c of controls) c.update(setting.at);
+    const others = setting.other ? liveTimes({ ...setting, device: setting.other }) : [];
     device.value = setting.device ? setting.device.id : "none";
+    other.value = setting.other ? setting.other.id : "";
+    other.disabled = !setting.device;
     type.value = setting.type || "";
     type.disabled = !setting.device;
-    list.replaceChildren(...[...times, ...out].map(([title, text, tip]) => el("div", { title: tip }, el("dt", null, title), el("dd", null, text))));
+    list.replaceChildren(...[...times, ...out].map(([title, text, tip], i) => el("div", { title: tip }, el("dt", null, title), el("dd", null, text),
+      others[i] ? el("dd", { class: "other", title: others[i][2] }, others[i][1] + " on " + setting.other.name) : null)));
     words.textContent = setting.device ? liveBalance(setting) : "Choose a device for times, rates and its memory.";
-    memory.replaceChildren(...liveMemoryView(setting, peak).filter(Boolean));
-    plot.replaceChildren(...[setting.device ? liveChart(setting) : null].filter(Boolean));
+    memory.replaceChildren(...[setting, setting.other && { ...setting, device: setting.other }].filter(Boolean).flatMap(x => liveMemoryView(x, peak)).filter(Boolean));
+    plot.replaceChildren(...(setting.device ? liveChart(setting) : []).filter(Boolean));
     return times.length ? times[0][0] + " " + times[0][1] : out[0][0] + " " + out[0][1];
   }
   let seen = false;
