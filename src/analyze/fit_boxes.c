@@ -205,7 +205,7 @@ static int64_t piece_steps(struct maker *k, unsigned var, int64_t from)
     int64_t most = (k->in->var[var].to - from) / k->in->var[var].step, good = 2, i = 3;
     while (i <= most && on_parabola(k, var, from, i)) {
         good = i;
-        i = i == most ? most + 1 : i + i / 2 + 1 > most ? most : i + i / 2 + 1;
+        i = i == most ? most + 1 : 2 * i > most ? most : 2 * i;
     }
     for (int64_t bad = i; bad <= most && bad - good > 1;) {
         int64_t middle = good + (bad - good) / 2;

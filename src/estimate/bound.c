@@ -276,7 +276,7 @@ static struct oc_work whole_work_of_node(const struct maker *k, uint32_t node)
     struct oc_work w = {0};
     const struct oc_node_cost *c = &k->a->cost[node];
     oc_work_add(&w, c);
-    if (k->as && !w.unknown && (w.bytes || c->n_hist)) {
+    if (k->as && !w.unknown && oc_recast_changes(k->as, c)) {
         struct oc_recasting sum = {0};
         oc_recast_add(k->as, k->a, &node, 1, &sum);
         oc_recast_finish(&sum, &w);
@@ -478,12 +478,14 @@ static void add_everything(struct maker *k, struct oc_bound_load *out)
         struct oc_work w = whole_work_of_node(k, i);
         if (w.unknown)
             continue;
+        bound_add(&all->launches, w.launches);
+        if (!w.bytes && !k->a->cost[i].n_hist)
+            continue;
         note_fewer(k, i, &w, out);
         fewer_multiplications(k, i, &w);
         bound_add_counts(all, &w);
         bound_add(&all->weight_bytes, w.weight_bytes);
         bound_add(&before, k->a->cost[i].rd_wt);
-        bound_add(&all->launches, w.launches);
     }
     out->weights_stored = k->a->total->const_bytes;
     out->weights_before = before;

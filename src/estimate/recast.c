@@ -73,6 +73,12 @@ static enum change change_of(const struct oc_recast *to, const struct oc_node_co
     return contracts(k) ? COMPUTES : moves[k->op_class] && k->transcendentals == 0 ? MOVES : KEEPS;
 }
 
+bool oc_recast_changes(const struct oc_recast *to, const struct oc_node_cost *cost)
+{
+    bool any = cost->n_hist || cost->rd_act || cost->rd_wt || cost->wr;
+    return any && change_of(to, cost) != KEEPS;
+}
+
 static bool recast_is_float(unsigned cls)
 {
     return cls == OC_CLASS_F64 || cls == OC_CLASS_F32 || cls == OC_CLASS_TF32 || cls == OC_CLASS_F16 ||

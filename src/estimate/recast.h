@@ -28,6 +28,9 @@ const struct oc_recast *oc_recast_by_name(const char *name); /* NULL: none */
 const char *oc_recast_name(size_t i);                        /* NULL past the end */
 int oc_recast_unknown(const char *name, struct oc_err *err); /* fails: --as has no such type */
 
+/* Whether a node alone is converted. */
+bool oc_recast_changes(const struct oc_recast *to, const struct oc_node_cost *cost);
+
 /* Of nodes: operations in the other type, and the bytes of their tensors before and after. */
 struct oc_recasting {
     struct oc_work work;          /* operations only */

@@ -18,7 +18,7 @@
 
 enum {
     LIVE_MAX_NODES = 20000, /* larger models: the present sizes and types only */
-    LIVE_PEAK = 160,        /* analyses for the peak, which is often no polynomial */
+    LIVE_PEAK = 100,        /* analyses for the peak, which is often no polynomial */
     LIVE_NODES = 4000000,   /* analysed for one law */
     LIVE_MOST = 4096,       /* default upper end of a size */
     LIVE_MOST_PAST = 1 << 17,
