@@ -27,17 +27,17 @@ cost|table compact csv json|t5_decoder.onnx --formula
 cost|table compact csv json|t5_decoder.onnx --sweep batch=1,2
 cost|table compact json|resnet18.onnx --why 4
 explain|table json|resnet18.onnx --convention onnxcost --convention fvcore
-compare|table csv json|resnet18.onnx --hw a100 --hw t4
-llm|table csv json|llama.onnx --prompt 8 --hw a100
-scan|table csv ndjson json|resnet18.onnx resnet50.onnx missing.onnx
-memory|table csv json|resnet18.onnx --hw a100
-memory|table csv json|resnet18.onnx --reorder
-summary|table csv json|mobilenetv2.all.t1.json.gz
+compare|table csv json html|resnet18.onnx --hw a100 --hw t4
+llm|table csv json html|llama.onnx --prompt 8 --hw a100
+scan|table csv ndjson json html|resnet18.onnx resnet50.onnx missing.onnx
+memory|table csv json html|resnet18.onnx --hw a100
+memory|table csv json html|resnet18.onnx --reorder
+summary|table csv json html|mobilenetv2.all.t1.json.gz
 record|table compact csv json markdown md html trace model-explorer netron|weights.onnx --ort-lib ./ort.so --report
 calibrate|table csv json|$set
 calibrate|table csv json|$set --dump-samples
 validate|table csv json|$set
-estimate|table csv json|resnet18.onnx --hw a100
+estimate|table csv json html|resnet18.onnx --hw a100
 hw|table csv json|list
 hw|table csv json|show a100
 hw|table csv json|diff a100 t4

@@ -134,7 +134,7 @@ for format in table csv json markdown html; do
 done
 "$onnxcost" diff resnet18.onnx resnet50.onnx --format html -t 0 >diff.html && xmllint --html --noout diff.html 2>err
 passed $? 'HTML is well-formed' "$(cat err)"
-[ "$(grep -cE '<script|https?://|src=' diff.html)" -eq 0 ]
+[ "$(grep -cE 'https?://|src=|<link rel="stylesheet' diff.html)" -eq 0 ] && grep -q "default-src 'none'" diff.html && [ "$(grep -c '<script' diff.html)" -eq 1 ]
 passed $? 'HTML loads nothing'
 "$onnxcost" diff resnet18.onnx resnet50.onnx --format csv | python3 -c '
 import csv, sys

@@ -100,4 +100,22 @@ page llm 120 'llm: phases, lower bounds and serving are those of JSON' -- \
 grep -q 'batch\*(256\*prompt^2' "$work/llm.html"
 passed $? 'llm: the page has the closed forms'
 
+# ---- diff
+page diff 450 'diff: two profiles of a model: totals, types and rows are those of JSON' -- \
+    diff "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz
+problems=
+grep -q '<span class="side1" style="width:' "$work/diff.html" || problems='no paired bars'
+grep -q 'Conv+BatchNormalization+Add+Relu</td>' "$work/diff.html" || problems="$problems
+no fused operators"
+grep -q '<span class="good">-22.1 ms' "$work/diff.html" || grep -q -- '; -22.1 ms' "$work/diff.html" || problems="$problems
+no difference of the time"
+result 'diff: the page has paired bars, fused operators and the differences' "$problems"
+"$BUILD/onnxzoo" resnet18 -o "$work/resnet18.onnx"
+page diff_models 500 'diff: two models: added, removed and changed operators are those of JSON' -- \
+    diff "$work/resnet18.onnx" "$work/resnet50.onnx"
+for status in added changed; do
+    grep -q "<tr [^>]*class=\"status-$status\"" "$work/diff_models.html" || echo "no $status row"
+done >"$work/rows"
+result 'diff: rows of a page have the class of their status' "$(cat "$work/rows")"
+
 finish

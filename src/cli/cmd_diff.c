@@ -132,13 +132,17 @@ static int write_diff(struct diff_job *j)
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
+    char *made = cli_page_made(o);
     const struct oc_diff_write_opts opts = {.format = cli_format(o),
                                             .sort = o->sort,
                                             .has_top = o->top.set,
                                             .top = o->top.v,
                                             .width_chars = cli_width(&out, &o->width),
-                                            .color = cli_color(&out, o->color)};
-    rc = cli_output_finish(&out, oc_diff_write(j->diff, &opts, out.f, &err), &err);
+                                            .color = cli_color(&out, o->color),
+                                            .made = made};
+    int failed = oc_diff_write(j->diff, &opts, out.f, &err);
+    free(made);
+    rc = cli_output_finish(&out, failed, &err);
     rc = rc ? rc : cli_step_summary(o, write_markdown, j->diff);
     if (rc)
         return rc;

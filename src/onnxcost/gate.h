@@ -118,10 +118,11 @@ struct oc_diff_write_opts {
     const char
         *sort; /* largest difference first: "macs", "flops", "bytes", "params", "time", "roofline"; "order":
                   in execution order; NULL: in tables the first of time, roofline, macs, bytes that differs */
-    bool has_top; /* rows; 0: all. Default 20 in tables, all elsewhere; tables omit identical rows */
+    bool has_top; /* rows; 0: all. Default 20 in tables, all elsewhere; tables and HTML omit identical rows */
     int64_t top;
     unsigned width_chars; /* of tables; 0: no limit */
     bool color;
+    const char *made; /* of HTML: how and when it was made, such as its command line; may be NULL */
 };
 int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *opts, FILE *f,
                   struct oc_err *err);

@@ -141,7 +141,7 @@ static const char *changes(struct oc_fields *o, unsigned bits)
     return text;
 }
 
-static void row_fields(struct oc_fields *o, const struct oc_diff_row *r)
+void oc_diff_row_fields(struct oc_fields *o, const struct oc_diff_row *r)
 {
     oc_fields_begin(o);
     oc_field_text(o, "status", oc_diff_status_name(r->status));
@@ -170,9 +170,9 @@ void oc_diff_csv(struct oc_diff_view *v, FILE *f)
     struct oc_fields o = {.head_only = !v->n_row};
     const struct oc_diff_row none = {.name = "", .name_b = "", .type = "", .type_b = ""};
     if (!v->n_row)
-        row_fields(&o, &none);
+        oc_diff_row_fields(&o, &none);
     for (uint32_t i = 0; i < v->n_row; i++)
-        row_fields(&o, &v->d->row[v->row[i]]);
+        oc_diff_row_fields(&o, &v->d->row[v->row[i]]);
     oc_fields_csv(&o, "1", f);
     oc_fields_free(&o);
 }
@@ -217,28 +217,25 @@ static void diff_view_total_json(struct oc_fields *o, const struct oc_diff_total
     oc_fields_end(o);
 }
 
-static void types_json(struct oc_fields *o, const struct oc_diff *d)
+void oc_diff_type_fields(struct oc_fields *o, const struct oc_diff_type *t)
 {
-    oc_key_array(o->json, "types");
-    for (uint32_t i = 0; i < d->n_type; i++) {
-        const struct oc_diff_type *t = &d->type[i];
-        oc_fields_begin(o);
-        oc_field_text(o, "op_type", t->bucket ? NULL : t->name);
-        oc_field_text(o, "bucket", t->bucket ? t->name : NULL);
-        oc_field_u64(o, "nodes_a", t->nodes[0]);
-        oc_field_u64(o, "nodes_b", t->nodes[1]);
-        for (unsigned m = 0; m < OC_DIFF_COUNTS; m++) {
-            bool known = m == OC_DIFF_PARAMS || (!t->n_unknown[0] && !t->n_unknown[1]);
-            field_delta(o, suffixed(o, oc_diff_metric_names[m].key, "delta"), known, t->count[0][m],
-                        t->count[1][m]);
-        }
-        field_time(o, "time_a_ns", t->time_ns[0]);
-        field_time(o, "time_b_ns", t->time_ns[1]);
-        field_time(o, "roofline_a_ns", t->roof_ns[0]);
-        field_time(o, "roofline_b_ns", t->roof_ns[1]);
-        oc_fields_end(o);
+    oc_fields_begin(o);
+    oc_field_text(o, "op_type", t->bucket ? NULL : t->name);
+    oc_field_text(o, "bucket", t->bucket ? t->name : NULL);
+    oc_field_u64(o, "nodes_a", t->nodes[0]);
+    oc_field_u64(o, "nodes_b", t->nodes[1]);
+    for (unsigned m = 0; m < OC_DIFF_COUNTS; m++) {
+        bool known = m == OC_DIFF_PARAMS || (!t->n_unknown[0] && !t->n_unknown[1]);
+        field_delta(o, suffixed(o, oc_diff_metric_names[m].key, "delta"), known, t->count[0][m],
+                    t->count[1][m]);
     }
-    oc_jw_end_array(o->json);
+    field_time(o, "time_a_ns", t->time_ns[0]);
+    field_time(o, "time_b_ns", t->time_ns[1]);
+    field_time(o, "time_delta_ns", oc_diff_type_delta(t, OC_DIFF_TIME));
+    field_time(o, "roofline_a_ns", t->roof_ns[0]);
+    field_time(o, "roofline_b_ns", t->roof_ns[1]);
+    field_time(o, "roofline_delta_ns", oc_diff_type_delta(t, OC_DIFF_ROOFLINE));
+    oc_fields_end(o);
 }
 
 static void list_json(struct oc_fields *o, const char *key, const struct oc_diff_row *row,
@@ -246,7 +243,7 @@ static void list_json(struct oc_fields *o, const char *key, const struct oc_diff
 {
     oc_key_array(o->json, key);
     for (uint32_t i = 0; i < n; i++)
-        row_fields(o, &row[index ? index[i] : i]);
+        oc_diff_row_fields(o, &row[index ? index[i] : i]);
     oc_jw_end_array(o->json);
 }
 
@@ -270,7 +267,10 @@ void oc_diff_json(struct oc_diff_view *v, FILE *f)
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         diff_view_total_json(&o, &d->total[m], m);
     oc_jw_end_object(&w);
-    types_json(&o, d);
+    oc_key_array(&w, "types");
+    for (uint32_t i = 0; i < d->n_type; i++)
+        oc_diff_type_fields(&o, &d->type[i]);
+    oc_jw_end_array(&w);
     list_json(&o, "rows", d->row, v->row, v->n_row);
     list_json(&o, "beside_the_runs", d->beside, NULL, d->n_beside);
     oc_json_end(&w);
@@ -399,7 +399,8 @@ static bool is_news(const struct oc_diff_row *r)
 
 static uint32_t top_of(const struct oc_diff_view *v, bool whole)
 {
-    int64_t top = v->o->has_top ? v->o->top : whole ? 0 : TOP;
+    bool page = v->o->format && strcmp(v->o->format, "html") == 0;
+    int64_t top = v->o->has_top ? v->o->top : whole || page ? 0 : TOP;
     uint32_t n = v->n_wanted;
     if (top == 0)
         return n;

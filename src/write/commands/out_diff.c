@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "write/commands/diff_view.h"
 #include "write/tables/plain_table.h"
-#include "write/tables/markup.h"
 
 /* ---- texts of numbers ------------------------------------------------------------------------------- */
 
@@ -86,8 +85,7 @@ static const char *shapes_text(struct oc_diff_view *v, unsigned s)
     return text;
 }
 
-/* description of A and B */
-static void diff_sides(struct oc_diff_view *v, struct oc_sheet *s)
+void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s)
 {
     static const char *const head[] = {"", "what"};
     *s = (struct oc_sheet){.kinds = "tc", .head = head};
@@ -144,8 +142,7 @@ const char *oc_diff_sentence(struct oc_diff_view *v)
                      v->d->n_operator, i->changed, i->added, i->removed, i->renamed, i->same);
 }
 
-/* NULL: none */
-static const char *diff_gaps(struct oc_diff_view *v)
+const char *oc_diff_gaps(struct oc_diff_view *v)
 {
     const char *text = NULL;
     for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
@@ -207,7 +204,7 @@ static void set_columns(struct oc_diff_view *v, const struct columns *c, struct 
 
 /* ---- by operator type ------------------------------------------------------------------------------- */
 
-static double type_delta(const struct oc_diff_type *t, unsigned m)
+double oc_diff_type_delta(const struct oc_diff_type *t, unsigned m)
 {
     if (m == OC_DIFF_TIME)
         return t->time_ns[1] - t->time_ns[0];
@@ -219,12 +216,12 @@ static double type_delta(const struct oc_diff_type *t, unsigned m)
     return a > b ? -(double)(a - b) : (double)(b - a);
 }
 
-static bool type_differs(const struct oc_diff_view *v, const struct oc_diff_type *t)
+bool oc_diff_type_differs(const struct oc_diff_view *v, const struct oc_diff_type *t)
 {
     bool differs = (t->nodes[0] != t->nodes[1] && strcmp(t->name, "Constant") != 0) || t->n_unknown[0] ||
                    t->n_unknown[1];
     for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
-        differs |= v->column[m] && fabs(type_delta(t, m)) > 0;
+        differs |= v->column[m] && fabs(oc_diff_type_delta(t, m)) > 0;
     return differs;
 }
 
@@ -241,7 +238,7 @@ static void diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
         const struct oc_diff_type *t = &v->d->type[i];
         const char *cell[MOST];
         size_t n = 0;
-        if (!type_differs(v, t))
+        if (!oc_diff_type_differs(v, t))
             continue;
         cell[n++] = t->bucket ? oc_printf(&v->arena, "(%s)", t->name) : t->name;
         cell[n++] = t->bucket ? "" : oc_count_text(&v->arena, t->nodes[0]);
@@ -252,7 +249,7 @@ static void diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
             const double *side = m == OC_DIFF_TIME ? t->time_ns : t->roof_ns;
             for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
                 cell[n++] = diff_amount(v, m, side[k]);
-            cell[n++] = delta(v, m, type_delta(t, m));
+            cell[n++] = delta(v, m, oc_diff_type_delta(t, m));
         }
         oc_sheet_row(s, cell);
     }
@@ -322,8 +319,7 @@ static void diff_list(struct oc_diff_view *v, struct oc_sheet *s)
         diff_row_cells(v, &v->d->row[v->row[i]], s);
 }
 
-/* time outside the runs */
-static void diff_beside(struct oc_diff_view *v, struct oc_sheet *s)
+void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s)
 {
     static const char *const head[] = {"outside the runs", "A", "B", "B - A"};
     *s = (struct oc_sheet){.kinds = "tnnn", .head = head};
@@ -336,77 +332,6 @@ static void diff_beside(struct oc_diff_view *v, struct oc_sheet *s)
                                                      : "-"};
         oc_sheet_row(s, row);
     }
-}
-
-/* ---- out diff html ---------------------------------------------------------------------------------- */
-
-/* A diff as one self-contained HTML page without scripts. */
-
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-    "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src "
-    "data:; form-action 'none'; base-uri 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, "
-    "initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" "
-    "content=\"no-referrer\">\n<title>diff - onnxcost</title>\n<link rel=\"icon\" "
-    "href=\"data:,\">\n<style>\n:root { --bg: #fbfbfa; --panel: #ffffff; --ink: #1c2128; --soft: #545d68; "
-    "--line: #dde1e6; --hair: #eceff2;\n  --good: #1e7a3c; --bad: #b3322b; --warn: #8a5a00;\n  --mono: "
-    "ui-monospace, \"SFMono-Regular\", \"DejaVu Sans Mono\", Menlo, Consolas, monospace; }\n@media "
-    "(prefers-color-scheme: dark) { :root { --bg: #14171b; --panel: #1b1f25; --ink: #e4e8ee;\n  --soft: "
-    "#a3adb9; --line: #343b45; --hair: #272d35; --good: #6fce8d; --bad: #ff958c; --warn: #e5b968; } }\nbody "
-    "{ margin: 0; background: var(--bg); color: var(--ink); font-variant-numeric: tabular-nums;\n  font: "
-    "13px/1.45 system-ui, -apple-system, \"Segoe UI\", \"Noto Sans\", \"DejaVu Sans\", sans-serif; }\nmain, "
-    "header, footer { max-width: 1560px; margin: 0 auto; padding: 0 20px; }\nh1 { font-size: 15px; margin: "
-    "12px 0 0; } h2 { font-size: 14px; margin: 0 0 8px; font-weight: 650; }\nsection { margin: 22px 0 0; } "
-    ".note, footer { color: var(--soft); }\n.panel { background: var(--panel); border: 1px solid "
-    "var(--line); border-radius: 7px; padding: 6px 14px;\n  overflow-x: auto; }\ntable { border-collapse: "
-    "collapse; } th, td { padding: 3px 14px 3px 0; text-align: left; vertical-align: top; }\nth { color: "
-    "var(--soft); font-weight: 600; white-space: nowrap; border-bottom: 1px solid var(--line); }\ntbody tr + "
-    "tr td { border-top: 1px solid var(--hair); }\n.n { text-align: right; white-space: nowrap; } td.c { "
-    "font-family: var(--mono); font-size: 12px;\n  overflow-wrap: anywhere; min-width: 6em; }\n.added "
-    "td:first-child { color: var(--good); } .removed td:first-child { color: var(--bad); }\n.changed "
-    "td:first-child { color: var(--warn); }\n</style>\n</head>\n<body>\n<header><h1>Difference of two "
-    "reports</h1></header>\n<main>\n";
-
-static const char foot[] = "</main>\n<footer><p>Written by <b>onnxcost</b> " ONNXCOST_VERSION
-                           ". This file is self-contained.</p></footer>\n</body>\n</html>\n";
-
-static void section(struct oc_diff_view *v, const char *title,
-                    void (*make)(struct oc_diff_view *, struct oc_sheet *), struct oc_buf *b)
-{
-    struct oc_sheet s;
-    make(v, &s);
-    s.title = title;
-    if (s.n_row)
-        oc_sheet_html(&s, "added removed changed renamed", b);
-    oc_sheet_free(&s);
-}
-
-static void diff_note(struct oc_buf *b, const char *text)
-{
-    oc_buf_str(b, "<p class=\"note\">");
-    oc_xml_text(b, text);
-    oc_buf_str(b, "</p>\n");
-}
-
-/* one page without scripts */
-static void diff_html(struct oc_diff_view *v, FILE *f)
-{
-    struct oc_buf b = {0};
-    const char *gaps = diff_gaps(v);
-    oc_buf_str(&b, head);
-    section(v, "A and B", diff_sides, &b);
-    section(v, "Totals", oc_diff_totals, &b);
-    diff_note(&b, oc_diff_sentence(v));
-    if (gaps)
-        diff_note(&b, gaps);
-    section(v, "By operator type", diff_kinds, &b);
-    section(v, "Operators", diff_list, &b);
-    if (v->n_row < v->n_wanted)
-        diff_note(&b, oc_printf(&v->arena, "%u of %u rows that differ", v->n_row, v->n_wanted));
-    section(v, "Outside the runs", diff_beside, &b);
-    oc_buf_str(&b, foot);
-    fwrite(b.data, 1, b.n, f);
-    oc_buf_free(&b);
 }
 
 /* ---- out diff --------------------------------------------------------------------------------------- */
@@ -427,7 +352,7 @@ static void diff_plain(struct oc_diff_view *v, void (*make)(struct oc_diff_view 
 static void sides(struct oc_diff_view *v, FILE *f)
 {
     struct oc_sheet s;
-    diff_sides(v, &s);
+    oc_diff_sides(v, &s);
     for (size_t i = 0; i < s.n_row; i++)
         oc_plain_say(s.cell[2 * i], 12, v->o->width_chars, s.cell[2 * i + 1], f);
     oc_sheet_free(&s);
@@ -435,7 +360,7 @@ static void sides(struct oc_diff_view *v, FILE *f)
 
 static void diff_write_table(struct oc_diff_view *v, FILE *f)
 {
-    const char *gaps = diff_gaps(v);
+    const char *gaps = oc_diff_gaps(v);
     sides(v, f);
     diff_plain(v, oc_diff_totals, true, f);
     fputc('\n', f);
@@ -447,7 +372,7 @@ static void diff_write_table(struct oc_diff_view *v, FILE *f)
     diff_plain(v, diff_list, true, f);
     if (v->n_row < v->n_wanted)
         fprintf(f, "%u of %u rows that differ; --top 0 shows all\n", v->n_row, v->n_wanted);
-    diff_plain(v, diff_beside, true, f);
+    diff_plain(v, oc_diff_beside, true, f);
 }
 
 static void markdown(struct oc_diff_view *v, void (*make)(struct oc_diff_view *, struct oc_sheet *), FILE *f)
@@ -461,9 +386,9 @@ static void markdown(struct oc_diff_view *v, void (*make)(struct oc_diff_view *,
 
 static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
 {
-    const char *gaps = diff_gaps(v);
+    const char *gaps = oc_diff_gaps(v);
     fputs("### onnxcost diff\n\n", f);
-    markdown(v, diff_sides, f);
+    markdown(v, oc_diff_sides, f);
     markdown(v, oc_diff_totals, f);
     fprintf(f, "%s\n\n", oc_diff_sentence(v));
     if (gaps)
@@ -473,7 +398,7 @@ static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
     markdown(v, diff_list, f);
     if (v->n_row < v->n_wanted)
         fprintf(f, "%u of %u rows that differ\n\n", v->n_row, v->n_wanted);
-    markdown(v, diff_beside, f);
+    markdown(v, oc_diff_beside, f);
 }
 
 int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *given, FILE *f,
@@ -489,7 +414,7 @@ int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *give
         bool whole;
     } forms[] = {{"table", diff_write_table, false}, {"csv", oc_diff_csv, true},
                  {"json", oc_diff_json, true},       {"markdown", diff_write_markdown, false},
-                 {"md", diff_write_markdown, false}, {"html", diff_html, false},
+                 {"md", diff_write_markdown, false}, {"html", oc_diff_page, false},
                  {"github", oc_diff_github, false}};
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
         struct oc_diff_view v;

@@ -231,8 +231,8 @@ enum { MOST_COLUMNS = 40, NO_FIELD = -1 };
 
 struct shown_column {
     const struct oc_html_column *spec;
-    int field, high, quality; /* columns of the rows, or NO_FIELD */
-    double most;              /* largest value, for bars */
+    int field, high, quality, pair; /* columns of the rows, or NO_FIELD */
+    double most;                    /* largest value, for bars */
 };
 
 struct table {
@@ -269,21 +269,28 @@ static void add_column(struct table *t, const struct oc_html_column *spec)
     struct shown_column c = {.spec = spec,
                              .field = field_of(t->cells, spec->field),
                              .high = field_of(t->cells, spec->high),
-                             .quality = field_of(t->cells, spec->quality)};
-    bool known = false;
+                             .quality = field_of(t->cells, spec->quality),
+                             .pair = field_of(t->cells, spec->pair)};
+    bool known = false, own = !spec->unlike;
+    int other = field_of(t->cells, spec->unlike);
     for (size_t r = 0; r + 1 < t->cells->n_row; r++) {
+        own = own || strcmp(cell_of(t, r, c.field), cell_of(t, r, other)) != 0;
         double v = value_of(t, r, spec->high ? c.high : c.field);
         const char *text = cell_of(t, r, c.field);
         known |= *text && !((spec->kind == OC_HTML_YES || spec->nonzero) && !strcmp(text, "0"));
         c.most = v > c.most ? v : c.most;
+        v = value_of(t, r, c.pair);
+        known |= v > 0;
+        c.most = v > c.most ? v : c.most;
     }
-    if (known && t->n < MOST_COLUMNS)
+    if (known && own && t->n < MOST_COLUMNS)
         t->column[t->n++] = c;
 }
 
 static const char *class_of(const struct shown_column *c)
 {
     return c->spec->high                   ? "track"
+           : c->spec->pair                 ? "track two"
            : c->spec->kind == OC_HTML_CODE ? "left mono"
            : c->spec->kind == OC_HTML_TEXT ? "left"
            : c->spec->bar                  ? "barred"
@@ -295,9 +302,10 @@ static void head_row(struct table *t)
     oc_buf_str(&t->h->b, "<thead><tr>");
     for (size_t i = 0; i < t->n; i++) {
         const struct oc_html_column *c = t->column[i].spec;
+        const char *end = c->high ? c->high : c->pair;
         oc_buf_printf(&t->h->b, "<th scope=\"col\" class=\"%s\" data-field=\"%s%s%s\"><span>",
-                      is_text(c->kind) || c->high ? "left" : "", c->json ? c->json : c->field,
-                      c->high ? "-" : "", c->high ? c->high : "");
+                      is_text(c->kind) || end ? "left" : "", c->json ? c->json : c->field, end ? "-" : "",
+                      end ? end : "");
         oc_html_escaped(t->h, c->title);
         oc_buf_str(&t->h->b, "</span></th>");
     }
@@ -310,6 +318,36 @@ static void range_bar(struct table *t, const struct shown_column *c, size_t row)
     if (c->most > 0 && high >= low)
         oc_buf_printf(&t->h->b, "<div><span class=\"part0\" style=\"left:%.2f%%;width:%.2f%%\"></span></div>",
                       100 * low / c->most, 100 * (high - low) / c->most);
+}
+
+static void pair_of_bars(struct table *t, const struct shown_column *c, size_t row)
+{
+    const int field[] = {c->field, c->pair};
+    oc_buf_str(&t->h->b, "<div>");
+    for (unsigned i = 0; i < 2 && c->most > 0; i++) {
+        double v = value_of(t, row, field[i]);
+        if (v > 0)
+            oc_buf_printf(&t->h->b, "<span class=\"side%u\" style=\"width:%.2f%%\"></span>", i,
+                          100 * v / c->most);
+    }
+    oc_buf_str(&t->h->b, "</div>");
+}
+
+/* With its sign: growth is worse. */
+static void difference(struct table *t, enum oc_html_kind kind, const char *cell)
+{
+    double v = 0;
+    if (!oc_parse_double(cell, strlen(cell), &v)) {
+        oc_buf_char(&t->h->b, '-');
+        return;
+    }
+    if (v == 0) {
+        oc_buf_char(&t->h->b, '0');
+        return;
+    }
+    oc_buf_printf(&t->h->b, "<span class=\"%s\">%c", v > 0 ? "bad" : "good", v > 0 ? '+' : '-');
+    oc_html_escaped(t->h, number_text(&t->h->arena, kind, fabs(v)));
+    oc_buf_str(&t->h->b, "</span>");
 }
 
 static const char *mark_of_quality(const char *quality)
@@ -331,6 +369,10 @@ static void table_cell(struct table *t, const struct shown_column *c, size_t row
     oc_buf_char(&t->h->b, '>');
     if (c->spec->high) {
         range_bar(t, c, row);
+    } else if (c->spec->pair) {
+        pair_of_bars(t, c, row);
+    } else if (c->spec->delta) {
+        difference(t, c->spec->kind, cell);
     } else {
         if (*cell)
             oc_html_escaped(t->h, mark_of_quality(cell_of(t, row, c->quality)));
@@ -346,6 +388,10 @@ static void body_row(struct table *t, size_t row)
         oc_buf_printf(&t->h->b, " data-at=\"%" PRIu32 "\"", t->spec->at[row]);
     if (t->spec->marked && t->spec->marked[row])
         oc_buf_str(&t->h->b, " class=\"marked\"");
+    if (t->spec->status)
+        oc_xml_attribute(
+            &t->h->b, "class",
+            oc_printf(&t->h->arena, "status-%s", cell_of(t, row, field_of(t->cells, t->spec->status))));
     oc_buf_char(&t->h->b, '>');
     for (size_t i = 0; i < t->n; i++)
         table_cell(t, &t->column[i], row);
@@ -372,6 +418,27 @@ void oc_html_table(struct oc_html *h, const struct oc_html_table *spec, const st
     if (n > most)
         oc_html_note(h, oc_printf(&h->arena, "%zu of %zu rows; -f json and -f csv have all", most, n));
     oc_html_end(h);
+}
+
+void oc_html_sheet(struct oc_html *h, const char *id, const char *title, const struct oc_sheet *s)
+{
+    size_t n = strlen(s->kinds);
+    struct oc_html_column *column = OC_NEW_ARRAY(&h->arena, n + 1, struct oc_html_column);
+    struct oc_fields rows = {0};
+    for (size_t c = 0; c < n; c++) {
+        column[c].field = oc_printf(&h->arena, "column%zu", c + 1);
+        column[c].title = *s->head[c] ? s->head[c] : "Side";
+        column[c].kind = s->kinds[c] == 't' ? OC_HTML_TEXT : OC_HTML_CODE;
+    }
+    for (size_t r = 0; r < s->n_row; r++) {
+        oc_fields_begin(&rows);
+        for (size_t c = 0; c < n; c++)
+            oc_field_text(&rows, column[c].field, s->cell[r * n + c]);
+        oc_fields_end(&rows);
+    }
+    oc_html_table(h, &(struct oc_html_table){.id = id, .title = title, .column = column, .n_column = n},
+                  &rows);
+    oc_fields_free(&rows);
 }
 
 /* ---- histograms ------------------------------------------------------------------------------------- */

@@ -74,7 +74,10 @@ struct oc_html_column {
     enum oc_html_kind kind;
     bool bar;            /* in the cell: share of the largest of the column */
     bool nonzero;        /* left out where all rows have 0 */
+    const char *unlike;  /* field: the column is left out where every row has the same text there */
     const char *high;    /* field with the end of a range that begins at `field`: a bar without a number */
+    const char *pair;    /* field of a second bar below that of `field`, on the same scale */
+    bool delta;          /* a difference: with its sign; growth is marked as worse */
     const char *quality; /* field with the quality of the number */
 };
 struct oc_html_table {
@@ -82,10 +85,14 @@ struct oc_html_table {
     const char *json;   /* path of the array in the JSON document */
     const uint32_t *at; /* index of each row in it; NULL: the rows are the array */
     const bool *marked; /* by row; NULL: none */
+    const char *status; /* field: a row with "added" has the class status-added; NULL: none */
     const struct oc_html_column *column;
     size_t n_column;
     size_t most; /* rows that are written; 0: OC_HTML_ROWS */
 };
+/* A sheet as such a table. Cells are text. */
+void oc_html_sheet(struct oc_html *h, const char *id, const char *title, const struct oc_sheet *s);
+
 /* How many rows have a number of a field in each power of ten. id: of the section. */
 void oc_html_histogram(struct oc_html *h, const char *field, const char *title, const struct oc_fields *rows);
 

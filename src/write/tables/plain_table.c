@@ -14,11 +14,6 @@ static size_t plain_table_columns(const struct oc_sheet *s)
     return strlen(s->kinds);
 }
 
-static const char *plain_table_cell(const struct oc_sheet *s, size_t row, size_t col)
-{
-    return s->cell[row * plain_table_columns(s) + col];
-}
-
 void oc_sheet_row(struct oc_sheet *s, const char *const *cells)
 {
     size_t n = plain_table_columns(s);
@@ -111,59 +106,6 @@ void oc_sheet_markdown(const struct oc_sheet *s, FILE *f)
     oc_buf_char(&b, '\n');
     plain_table_put(&b, f);
     oc_buf_free(&b);
-}
-
-/* ---- HTML ------------------------------------------------------------------------------------------- */
-
-static const char *mark_of(const char *text, const char *marks, size_t *n)
-{
-    for (const char *p = marks; p && *p; p += strspn(p, " ")) {
-        *n = strcspn(p, " ");
-        if (strncmp(text, p, *n) == 0 && !text[*n])
-            return p;
-        p += *n;
-    }
-    return NULL;
-}
-
-static void html_cell(struct oc_buf *b, char kind, const char *tag, const char *text)
-{
-    oc_buf_printf(b, "<%s%s%s>", tag, strcmp(tag, "th") == 0 ? " scope=\"col\"" : "",
-                  kind == 'n'   ? " class=\"n\""
-                  : kind == 'c' ? " class=\"c\""
-                                : "");
-    oc_xml_text(b, text);
-    oc_buf_printf(b, "</%s>", tag);
-}
-
-void oc_sheet_html(const struct oc_sheet *s, const char *marks, struct oc_buf *b)
-{
-    oc_buf_str(b, "<section>\n");
-    if (s->title) {
-        oc_buf_str(b, "<h2>");
-        oc_xml_text(b, s->title);
-        oc_buf_str(b, "</h2>\n");
-    }
-    oc_buf_str(b, "<div class=\"panel\"><table>\n");
-    if (s->head) {
-        oc_buf_str(b, "<thead><tr>");
-        for (size_t c = 0; c < plain_table_columns(s); c++)
-            html_cell(b, s->kinds[c], "th", s->head[c]);
-        oc_buf_str(b, "</tr></thead>\n");
-    }
-    oc_buf_str(b, "<tbody>\n");
-    for (size_t i = 0; i < s->n_row; i++) {
-        size_t n = 0;
-        const char *mark = mark_of(plain_table_cell(s, i, 0), marks, &n);
-        if (mark)
-            oc_buf_printf(b, "<tr class=\"%.*s\">", (int)n, mark);
-        else
-            oc_buf_str(b, "<tr>");
-        for (size_t c = 0; c < plain_table_columns(s); c++)
-            html_cell(b, s->kinds[c], "td", plain_table_cell(s, i, c));
-        oc_buf_str(b, "</tr>\n");
-    }
-    oc_buf_str(b, "</tbody>\n</table></div>\n</section>\n");
 }
 
 /* ---- plain table ------------------------------------------------------------------------------------ */

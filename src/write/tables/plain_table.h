@@ -46,7 +46,7 @@ void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *ar
 
 /* ---- sheet ------------------------------------------------------------------------------------------ */
 
-/* A small table for several formats: aligned for the terminal, Markdown, HTML. Cells are borrowed texts. */
+/* A small table for several formats: aligned for the terminal, Markdown, HTML (html_page.h). Cells are borrowed texts. */
 
 struct oc_sheet {
     const char *title;       /* NULL: none */
@@ -63,8 +63,5 @@ void oc_sheet_free(struct oc_sheet *s);
 /* width_chars: the last columns that do not fit are dropped; 0: no limit */
 void oc_sheet_plain(const struct oc_sheet *s, unsigned width_chars, bool color, FILE *f);
 void oc_sheet_markdown(const struct oc_sheet *s, FILE *f);
-/* A section with a table; a row whose first cell is a word of `marks` (separated by blanks) gets it as its
- * class. NULL: none. */
-void oc_sheet_html(const struct oc_sheet *s, const char *marks, struct oc_buf *b);
 
 #endif

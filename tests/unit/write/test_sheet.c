@@ -58,28 +58,11 @@ static void sheet_prints_as_markdown(void **state)
     free(text);
 }
 
-static void sheet_prints_as_html(void **state)
-{
-    (void)state;
-    struct oc_sheet s = make_sheet();
-    struct oc_buf b = {0};
-    s.title = "A & B";
-    oc_sheet_html(&s, "added removed", &b);
-    assert_non_null(strstr(b.data, "<h2>A &amp; B</h2>"));
-    assert_non_null(strstr(b.data, "<tr class=\"added\"><td>added</td><td class=\"n\">+1.00 M</td>"
-                                   "<td class=\"c\">conv|&lt;1&gt;</td></tr>"));
-    assert_non_null(strstr(b.data, "<tr><td>same</td>"));
-    assert_non_null(strstr(b.data, "<th scope=\"col\" class=\"n\">+/- MACs</th>"));
-    oc_buf_free(&b);
-    oc_sheet_free(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sheet_prints_as_text),
         cmocka_unit_test(sheet_prints_as_markdown),
-        cmocka_unit_test(sheet_prints_as_html),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
