@@ -58,7 +58,9 @@ endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 # one set of objects for the program and both libraries: the shared library exports only what onnxcost.h declares
 SHARED_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
+# the folder of the build is in no installed file (tests/chroot/check_reproducible.sh)
+PREFIX_MAP := $(if $(filter release,$(MODE)),-ffile-prefix-map=$(CURDIR)=.)
+ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(PREFIX_MAP) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) $(HARDEN_LINK) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 LIBS := -lprotobuf-c -lz -lm -ldl -pthread
 
@@ -100,7 +102,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared python wheel zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check bench fuzz hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check bench fuzz hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -135,6 +137,7 @@ help:
 	@echo 'make wheel        Python package in build/wheel; python: without its library, in build/python'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
+	@echo 'make reproducible  two builds in two folders and environments give identical programs, libraries and packages'
 	@echo 'make cross ARCH=s390x  unit tests on another architecture, in a clean chroot under qemu-user (needs root and network)'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
 	@echo 'make words        phrases of tests/words.tsv in comments, strings and documents (part of lint)'
@@ -195,7 +198,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(PB).h $(HEADER_PB).h
 
 $(BUILD)/obj/%.pb-c.o: $(GEN)/%.pb-c.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) -w -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) $(PREFIX_MAP) $(SHARED_CFLAGS) -w -MMD -MP -c -o $@ $<
 
 # the installation folder of data: in one file only, so that another prefix does not rebuild everything
 data := $(datadir)/onnxcost
@@ -257,7 +260,7 @@ $(BUILD)/obj/page.o $(BUILD)/obj/shell.o: $(BUILD)/obj/%.o: $(GEN)/%.c $(BUILD)/
 GENERATED := $(BUILD)/obj/page.o $(BUILD)/obj/shell.o $(BUILD)/obj/onnx_header.pb-c.o
 $(LIB): $(call obj,$(LIB_SRC)) $(GENERATED)
 	@rm -f $@
-	$(call say,AR)$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcsD $@ $^
 
 $(SHARED): $(call obj,$(LIB_SRC)) $(GENERATED) src/onnxcost.map
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map \
@@ -273,7 +276,7 @@ $(BUILD)/man/made: $(BIN) $(wildcard src/man/*)
 
 $(ZOO_LIB): $(call obj,$(filter-out models/zoo_main.c,$(ZOO_SRC)))
 	@rm -f $@
-	$(call say,AR)$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcsD $@ $^
 
 $(ZOO): $(call obj,models/zoo_main.c) $(ZOO_LIB) $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
@@ -528,6 +531,11 @@ deb:
 	@.ci/setup deb
 	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck parallel=$(JOBS)}" DEB_BUILD_PROFILES="$${DEB_BUILD_PROFILES:-nocheck}" \
 	    src/deb/make_deb.sh build/deb
+
+# two builds in two folders give the same files
+reproducible:
+	@.ci/setup deb
+	@MAKE='$(MAKE)' tests/chroot/check_reproducible.sh
 
 cross:
 	@.ci/setup deb
