@@ -55,6 +55,10 @@ LINK_coverage := -Wl,--wrap=_exit
 ifeq ($(FLAGS_$(MODE)),)
 $(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage or fuzz)
 endif
+# sizes and counts of models are size_t
+ifeq ($(shell echo __SIZEOF_POINTER__ | $(CC) $(CPPFLAGS) $(CFLAGS) -E -P - 2>/dev/null),4)
+$(error onnxcost needs a 64-bit platform: '$(strip $(CC) $(CFLAGS))' compiles for 32 bits. Use a compiler for 64 bits)
+endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 # one set of objects for the program and both libraries: the shared library exports only what onnxcost.h declares
 SHARED_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
@@ -341,6 +345,8 @@ $(BUILD)/obj/tests/bench/stream_triad.o: private KERNEL_CFLAGS := -O3
 
 CPPFLAGS_tests := -Itests -Imodels
 $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_tests)
+# not installed: one cache of objects serves all folders
+$(BUILD)/obj/tests/%.o: private PREFIX_MAP :=
 
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

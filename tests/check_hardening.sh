@@ -37,6 +37,11 @@ for file in onnxcost libonnxcost.so.0; do
     result "$file: no RPATH of the build machine" "$(echo "$dynamic" | grep -E 'RPATH|RUNPATH')"
     result "$file: no text relocations" "$(echo "$dynamic" | grep TEXTREL)"
 done
+# what src/doc/security.md promises; execlp: `man`, by `help` on a terminal
+for file in onnxcost libonnxcost.so.0; do
+    result "$file: no network, and no shell or program but man" "$(readelf -sW --dyn-syms "$BUILD/$file" | awk '$7 == "UND" { sub(/@.*/, "", $8); print $8 }' |
+        grep -xE 'socket|connect|bind|listen|accept4?|getaddrinfo|gethostby.*|system|popen|posix_spawnp?|exec(l|le|v|ve|vp|vpe|veat)|fexecve' | sort -u)"
+done
 if grep -q -e -fcf-protection "$BUILD/flags"; then
     # the linked program is only marked if the C library's objects are
     result 'objects are built with control-flow protection (IBT, SHSTK)' "$(find "$BUILD/obj/src" -name '*.o' -exec readelf -nW {} + |

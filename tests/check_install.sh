@@ -68,6 +68,13 @@ make -s MODE="$mode" ${CC:+"CC=$CC"} DESTDIR="$root" uninstall >"$work/log" 2>&1
 left=$(find "$root" ! -type d; ls -d "$root/usr/local/share/onnxcost" "$root/usr/local/share/doc/onnxcost" 2>/dev/null)
 [ -z "$left" ]; passed $? 'make uninstall leaves nothing' "$left"
 
+# `-m32` fails here without 32-bit headers too: the message must come first
+if echo __SIZEOF_POINTER__ | cc -m32 -E - >/dev/null 2>&1; then
+    text=$(make MODE="$mode" CC='cc -m32' all 2>&1)
+    [ $? -eq 2 ] && case "$text" in *'onnxcost needs a 64-bit platform'*) true ;; *) false ;; esac
+    passed $? 'make refuses a compiler for 32 bits' "$text"
+fi
+
 mkdir -p "$work/bin"
 for tool in sh id cat mktemp rm env; do ln -s "$(command -v "$tool")" "$work/bin/$tool"; done
 text=$(PATH=$work/bin CC=cc .ci/setup -n build 2>&1)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Reproducible build: two clones in folders with names of different length, built one after the other with a different umask,
+# Reproducible build: two clones in folders with names of different length with a different umask,
 # locale, time zone, home and number of jobs, give the same program, libraries, manual pages and packages. Prints TAP.
 # usage: tests/chroot/check_reproducible.sh [--no-deb]      needs what `.ci/setup deb` installs, except debootstrap
 set -u
@@ -52,5 +52,5 @@ if [ "$packages" = yes ]; then
 else
     skip 'packages are identical' '--no-deb'
 fi
-[ "$bad" -ne 0 ] || rm -rf "$work"
+[ "${bad:-0}" -ne 0 ] || rm -rf "$work"
 finish
