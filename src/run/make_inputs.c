@@ -5,6 +5,7 @@
 
 #include "base/ck.h"
 #include "base/diag.h"
+#include "base/little_endian.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "onnxcost.h"
@@ -22,7 +23,7 @@ static bool constant_int(const struct oc_model *m, uint32_t value, int64_t *out)
         return false;
     bool whole = b.size_bytes == sizeof(*out);
     if (whole)
-        memcpy(out, b.data, sizeof(*out));
+        *out = (int64_t)oc_load_le(b.data, sizeof(*out));
     oc_tensor_bytes_close(&b);
     return whole;
 }
@@ -322,6 +323,18 @@ static int make_inputs_from_text(struct maker *k, struct oc_run_input *in, const
     return 0;
 }
 
+/* Numbers of a file, which are little-endian, in the byte order of this machine. */
+static void copy_numbers(uint8_t *out, const uint8_t *from, size_t bytes, size_t width)
+{
+    memcpy(out, from, bytes);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = from[i - i % width + width - 1 - i % width];
+#else
+    (void)width;
+#endif
+}
+
 static int make_inputs_from_file(struct maker *k, struct oc_run_input *in, const char *path)
 {
     struct oc_model *holder;
@@ -340,7 +353,7 @@ static int make_inputs_from_file(struct maker *k, struct oc_run_input *in, const
         rc = make_inputs_bad_value(k, in, oc_printf(k->a, "'%s' is not numeric", path));
     else {
         if (bytes.size_bytes == in->size_bytes)
-            memcpy(in->data, bytes.data, (size_t)bytes.size_bytes);
+            copy_numbers(in->data, bytes.data, (size_t)bytes.size_bytes, oc_dtype_info(in->dtype)->bits / 8);
         else
             rc = make_inputs_bad_value(k, in, oc_printf(k->a, "'%s' is truncated", path));
         oc_tensor_bytes_close(&bytes);
