@@ -118,4 +118,14 @@ for status in added changed; do
 done >"$work/rows"
 result 'diff: rows of a page have the class of their status' "$(cat "$work/rows")"
 
+# ---- in a browser: only the release mode, the pages are the same in every mode
+: "${CHROMIUM:=$(command -v chromium || echo /usr/bin/chromium)}" "${PLAYWRIGHT:=$PWD/build/browser/node_modules/playwright-core}"
+export CHROMIUM PLAYWRIGHT AXE="$PWD/build/browser/node_modules/axe-core/axe.min.js"
+title='pages sort, filter and work with the keyboard in a browser, 400 to 1440 pixels wide, light and dark'
+if command -v node >/dev/null && [ -x "$CHROMIUM" ] && [ -e "$PLAYWRIGHT/package.json" ] && [ "$BUILD" = build/release ]; then
+    result "$title" "$(node tests/browser/commands_test.js "$work" 2>&1)"
+else
+    skip "$title" 'needs node, Chromium, playwright-core (make browser) and the release mode'
+fi
+
 finish

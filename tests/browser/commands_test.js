@@ -1,0 +1,82 @@
+/* Opens the pages of commands in headless Chromium and uses them as a person would. Prints a line for every problem.
+ * usage: node commands_test.js FOLDER      with the pages of tests/check_pages.sh
+ * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, AXE (axe.min.js, may be missing) */
+"use strict";
+const fs = require("fs"), path = require("path");
+const { chromium } = require(process.env.PLAYWRIGHT);
+const folder = path.resolve(process.argv[2]), axe = process.env.AXE && fs.existsSync(process.env.AXE) ? fs.readFileSync(process.env.AXE, "utf8") : null;
+let browser, where = "";
+const problem = text => console.log(where + ": " + text);
+const equal = (a, b, what) => JSON.stringify(a) === JSON.stringify(b) || problem(what + ": " + JSON.stringify(a) + " is not " + JSON.stringify(b));
+
+async function open(name, options, hash = "") {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, bypassCSP: true, ...options }), page = await context.newPage();
+  where = name;
+  page.on("console", m => problem("console: " + m.text()));
+  page.on("pageerror", e => problem("error: " + e.message));
+  page.on("request", r => { if (!/^(data|blob):/.test(r.url()) && !r.url().startsWith("file://" + folder)) problem("request: " + r.url()); });
+  await page.goto("file://" + path.join(folder, name + ".html") + hash);
+  return page;
+}
+const column = (page, table, field) => page.$$eval("#" + table + " tbody tr:not([hidden])",
+  (rows, f) => rows.map(r => r.cells[[...r.closest("table").tHead.rows[0].cells].findIndex(h => h.dataset.field === f)].dataset.v), field);
+
+async function everyPage(name) { /* narrow and wide, light and dark: nothing wider than the window, nothing that axe calls serious */
+  for (const [width, colorScheme] of [[1440, "light"], [1024, "dark"], [400, "light"], [400, "dark"]]) {
+    const page = await open(name, { viewport: { width, height: 900 }, colorScheme });
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (over > 0) problem(over + " pixels wider than " + width);
+    equal(await page.evaluate(() => document.documentElement.dataset.theme), colorScheme, "theme");
+    if (axe) {
+      await page.evaluate(axe);
+      for (const v of (await page.evaluate(() => globalThis.axe.run())).violations)
+        if (["serious", "critical"].includes(v.impact)) problem(width + " " + colorScheme + ": " + v.id + ": " + v.nodes[0].html.slice(0, 120));
+    }
+    await page.context().close();
+  }
+}
+async function withoutScripts() {
+  const page = await open("memory", { javaScriptEnabled: false });
+  if (await page.locator("#buffers tbody tr").count() !== 175) problem("no table of buffers without scripts");
+  if (!await page.locator(".chart rect.peak").count()) problem("no chart without scripts");
+  if (await page.locator("button:visible").count()) problem("a button without its script");
+  await page.context().close();
+}
+async function tables() {
+  let page = await open("memory");
+  await page.click('#buffers th[data-field="first_step"] button');
+  let steps = (await column(page, "buffers", "first_step")).map(Number);
+  equal(steps, [...steps].sort((a, b) => b - a), "numbers begin with the largest");
+  await page.click('#buffers th[data-field="first_step"] button');
+  steps = (await column(page, "buffers", "first_step")).map(Number);
+  equal(steps, [...steps].sort((a, b) => a - b), "the second click reverses the order");
+  await page.fill("#buffers input", "layer1.0 downsample");
+  const shown = await page.locator("#buffers tbody tr:not([hidden])").count();
+  if (!(shown > 0 && shown < 175)) problem("the filter shows " + shown + " rows");
+  const hash = await page.evaluate(() => location.hash);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click('#buffers button[aria-label^="CSV"]')]);
+  equal(fs.readFileSync(await download.path(), "utf8").trim().split("\r\n").length, shown + 1, "lines of the CSV file");
+  await page.context().close();
+  page = await open("memory", {}, hash);
+  equal(await page.locator("#buffers tbody tr:not([hidden])").count(), shown, "rows of the same URL");
+  equal(await page.getAttribute('#buffers th[data-field="first_step"]', "aria-sort"), "ascending", "order of the same URL");
+  await page.context().close();
+}
+async function chart() {
+  const page = await open("memory");
+  await page.focus(".chart svg");
+  const peak = await page.textContent(".pick");
+  if (!/3\.06 MiB at offset .*, steps \d+ to \d+/.test(peak)) problem("the focused block is " + peak);
+  await page.keyboard.press("ArrowRight");
+  if (await page.textContent(".pick") === peak) problem("an arrow key does not choose the next block");
+  await page.keyboard.press("Enter");
+  const name = (await page.textContent(".pick")).split(",")[0], row = await page.textContent('#buffers tr[aria-selected="true"]');
+  if (!row.includes(name)) problem("Enter finds " + row + " instead of " + name);
+  await page.context().close();
+}
+(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
+  for (const name of ["memory", "summary_training", "compare", "scan", "estimate", "llm", "diff", "diff_models"]) await everyPage(name);
+  for (const f of [withoutScripts, tables, chart]) await f();
+  await browser.close();
+})().catch(e => { problem(e.message); process.exit(1); });
