@@ -48,7 +48,7 @@ static int shape_string_split(struct oc_op_ctx *c)
 /* Case folding beyond ASCII depends on the locale in which the model runs. */
 static bool is_ascii(const char *s)
 {
-    while (*s > 0)
+    while (*s && (unsigned char)*s < 0x80) /* char is unsigned on ARM, POWER and s390x */
         s++;
     return !*s;
 }

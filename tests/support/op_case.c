@@ -1,5 +1,6 @@
 #include "ops/formula.h"
 #include "support/op_case.h"
+#include "base/little_endian.h"
 #include "base/units.h"
 
 #include <setjmp.h>
@@ -218,15 +219,16 @@ static void read_inputs(struct op_case *t, const char *in)
 static void tensor_bytes(struct oc_tensor *k, const struct oc_data *d, uint8_t *p, size_t width)
 {
     for (uint32_t i = 0; i < d->n; i++) {
-        int64_t v = d->e[i].i.v;
+        uint64_t v = (uint64_t)d->e[i].i.v;
         if (k->dtype == OC_DT_FLOAT) {
             float f = (float)d->e[i].r;
-            memcpy(p + i * width, &f, width);
+            uint32_t bits;
+            memcpy(&bits, &f, sizeof(bits));
+            v = bits;
         } else if (k->dtype == OC_DT_DOUBLE) {
-            memcpy(p + i * width, &d->e[i].r, width);
-        } else {
-            memcpy(p + i * width, &v, width); /* little-endian */
+            memcpy(&v, &d->e[i].r, sizeof(v));
         }
+        oc_store_le(p + i * width, v, width);
     }
 }
 

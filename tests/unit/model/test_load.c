@@ -471,7 +471,7 @@ static void finds_external_data(void **state)
     snprintf(model, sizeof(model), "%s/m.onnx", dir);
     snprintf(data, sizeof(data), "%s/m.data", dir);
     snprintf(link, sizeof(link), "%s/link.data", dir);
-    const int64_t values[] = {9, 11, 13};
+    const uint8_t values[24] = {[0] = 9, [8] = 11, [16] = 13}; /* int64, little-endian */
     write_file(data, values, sizeof(values));
     assert_int_equal(symlink("/etc/passwd", link), 0);
     struct oc_builder *b = one_relu();

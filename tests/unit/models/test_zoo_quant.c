@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/little_endian.h"
 #include "zoo.h"
 #include "onnxcost.h"
 
@@ -124,7 +125,8 @@ static float float_of(const Onnx__TensorProto *t)
 {
     float v;
     assert_true(t->raw_data.len >= sizeof(v));
-    memcpy(&v, t->raw_data.data, sizeof(v));
+    uint32_t bits = (uint32_t)oc_load_le(t->raw_data.data, sizeof(bits));
+    memcpy(&v, &bits, sizeof(v));
     return v;
 }
 
