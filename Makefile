@@ -124,7 +124,7 @@ help:
 	@echo 'make demo         install what is missing, build, show a report of a measured profile'
 	@echo 'make check        install what is missing, run every test in release and under ASan+UBSan'
 	@echo 'make check-fast   unit tests and expected output in one MODE, installs nothing'
-	@echo 'make check-deep   data races under ThreadSanitizer (a separate build)'
+	@echo 'make check-deep   data races under ThreadSanitizer (a separate build), Valgrind over the main commands'
 	@echo 'make oracle       compare shapes with the ONNX backend test set, in two passes'
 	@echo 'make probe-matrix  which profile reader accepts each sample'
 	@echo 'make wild         compare what the readers find in profiles of other people with the files'
@@ -159,9 +159,10 @@ check:
 	@.ci/setup check
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh release asan
 
-# slow tests that daily changes rarely affect: data races under ThreadSanitizer
+# slow tests that daily changes rarely affect: data races under ThreadSanitizer, Valgrind's memcheck
 check-deep: all $(BUILD)/oracle/many_threads
-	@BUILD=$(BUILD) DEEP=1 tests/check_threads.sh
+	@.ci/setup deep
+	@rc=0; BUILD=$(BUILD) DEEP=1 tests/check_threads.sh || rc=1; BUILD=$(BUILD) tests/deep/memcheck.sh || rc=1; exit $$rc
 
 # Coverage of src/ by folder, and of the error branches of readers, by a full run of the suites. Fails below 90 % of the
 # lines, and if an error branch of a reader is not covered.
