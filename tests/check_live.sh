@@ -2,12 +2,12 @@
 # The what-if panel of the HTML report: its closed forms give the program's own figures for random sizes, devices and data
 # types of models of the zoo (tests/browser/live_test.js evaluates the page's script in node).
 # SEED, SETTINGS: the settings of a run are reproducible.
-# modes: release asan
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"
 export ONNXCOST_HWDB="$PWD/hwdb"
-case "$BUILD" in *release*) : "${SETTINGS:=200}" ;; *) : "${SETTINGS:=16}" ;; esac
+: "${SETTINGS:=200}"
 export SETTINGS
 work=$BUILD/live
 mkdir -p "$work"

@@ -416,7 +416,7 @@ static void make_files(const struct kind *k, unsigned n, const char *stem)
 }
 
 /* Of the time: slope of the least-squares line through the logarithms of what exceeds `base`. NAN: too small
- * to tell. */
+ * to measure. */
 static double exponent(const double *v, double base)
 {
     double sx = 0, sy = 0, sxx = 0, sxy = 0;

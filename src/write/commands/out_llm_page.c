@@ -91,7 +91,8 @@ static void llm_device(struct oc_html *h, const struct oc_llm *l, size_t i, cons
         oc_llm_roof_fields(&bounds, &line[k], oc_llm_roof_of(d, line[k].part));
     llm_table(h, oc_printf(&h->arena, "device-%zu", i + 1),
               oc_printf(&h->arena, "Lower bounds on %s", oc_device_info(d->device)->name),
-              oc_printf(&h->arena, "devices.%zu.%s", i, "roofs"), roof_columns, OC_COUNT(roof_columns), &bounds);
+              oc_printf(&h->arena, "devices.%zu.%s", i, "roofs"), roof_columns, OC_COUNT(roof_columns),
+              &bounds);
     for (size_t k = 0; k < d->n_serving; k++) {
         struct oc_fields rows = {0};
         for (uint32_t r = 0; r < d->serving[k].n_row; r++)

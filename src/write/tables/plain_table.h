@@ -46,7 +46,8 @@ void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *ar
 
 /* ---- sheet ------------------------------------------------------------------------------------------ */
 
-/* A small table for several formats: aligned for the terminal, Markdown, HTML (html_page.h). Cells are borrowed texts. */
+/* A small table for several formats: aligned for the terminal, Markdown, HTML (html_page.h). Cells are
+ * borrowed texts. */
 
 struct oc_sheet {
     const char *title;       /* NULL: none */

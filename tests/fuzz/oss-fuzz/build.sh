@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../../.."
 build=build/oss-fuzz
 mkdir -p "$OUT/lib"
 
-# a machine that runs the targets has no packages: libraries are beside them, also those loaded on demand
+# a machine that runs the targets has no packages: libraries are next to them, also those loaded on demand
 make -s -j"$(nproc)" MODE=fuzz BUILD=$build FUZZ="$FUZZ" CC="$CC" FLAGS_fuzz="$CFLAGS" CFLAGS= \
     FUZZ_LINK="$LIB_FUZZING_ENGINE $CXX_LIBS" LDFLAGS="-Wl,-rpath,'\$\$ORIGIN/lib'" fuzz-bin
 libraries() { # of a program
