@@ -99,9 +99,11 @@ static void page_parts(struct memory_page *p)
     double whole = (double)(capacity > m->footprint ? capacity : m->footprint);
     part[n++] = (struct oc_html_part){"activations", (double)m->lives->peak, 1};
     for (unsigned c = OC_PC_COUNT; c-- > 0;)
-        if (m->a->class_bytes[c])
-            part[n++] =
+        if (m->a->class_bytes[c]) {
+            part[n] =
                 (struct oc_html_part){oc_param_class_name(c), (double)m->a->class_bytes[c], part_color(n)};
+            n++;
+        }
     if (capacity > m->footprint)
         part[n++] = (struct oc_html_part){"free", (double)(capacity - m->footprint), 5};
     oc_html_begin(&p->h, "parts", capacity ? "Device memory" : "Footprint");
@@ -172,7 +174,7 @@ static uint32_t *largest_first(struct memory_page *p)
 
 static void page_blocks(struct memory_page *p, const uint32_t *order)
 {
-    for (uint32_t i = 0; i < p->plan->n_buffer && i < BLOCKS; i++)
+    for (uint32_t i = 0; order && i < p->plan->n_buffer && i < BLOCKS; i++)
         if (!p->plan->buffer[order[i]].graph && p->plan->buffer[order[i]].bytes)
             block(p, order[i]);
 }
@@ -329,7 +331,7 @@ static void plan_rows(struct memory_page *p, const uint32_t *order)
 {
     struct oc_fields o = {0};
     bool *marked = OC_NEW_ARRAY(&p->h.arena, p->plan->n_buffer + 1, bool);
-    for (uint32_t i = 0; i < p->plan->n_buffer; i++) {
+    for (uint32_t i = 0; order && i < p->plan->n_buffer; i++) {
         oc_plan_buffer_fields(&o, p->plan->a, &p->plan->buffer[order[i]]);
         marked[i] = at_peak(p, &p->plan->buffer[order[i]]);
     }

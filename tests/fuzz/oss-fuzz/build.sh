@@ -26,7 +26,7 @@ done
 
 mkdir -p "$OUT/hwdb"
 cp -r hwdb/. "$OUT/hwdb/"
-for program in $build/fuzz/fuzz_*; do
+for program in "$build"/fuzz/fuzz_*; do
     [ -x "$program" ] || continue
     target=$(basename "$program")
     name=${target#fuzz_}
