@@ -240,18 +240,18 @@ CHARTJS_LICENCE ?= /usr/share/doc/libjs-chart.js/copyright
 PAGE := src/write/page
 PAGE_JS := $(patsubst %,$(PAGE)/page_%.js,base data cards grid details tables roofline waste shares structure advice memory timeline notes bound live main)
 
-$(GEN)/page.html: $(PAGE)/report.html $(PAGE)/report.css $(PAGE_JS) $(CHARTJS) $(CHARTJS_LICENCE)
+$(GEN)/page.html: $(PAGE)/report.html $(PAGE)/head.html $(PAGE)/report.css $(PAGE_JS) $(CHARTJS) $(CHARTJS_LICENCE)
 	@mkdir -p $(GEN)
 	@sed 's/^ *//' $(PAGE_JS) >$(GEN)/page.js
 	@sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' $(CHARTJS_LICENCE) >$(GEN)/page_licence.txt
-	$(call say,GEN)sed -e '/^@css@$$/{r $(PAGE)/report.css' -e 'd;}' -e '/^@chart@$$/{r $(CHARTJS)' -e 'd;}' \
+	$(call say,GEN)sed -e '/^@head@$$/{r $(PAGE)/head.html' -e 'd;}' -e '/^@css@$$/{r $(PAGE)/report.css' -e 'd;}' -e '/^@chart@$$/{r $(CHARTJS)' -e 'd;}' \
 	    -e '/^@js@$$/{r $(GEN)/page.js' -e 'd;}' -e '/^@licence@$$/{r $(GEN)/page_licence.txt' -e 'd;}' $< >$@
 
 # the pages of the other commands: the same style, a small script, no chart library
-$(GEN)/shell.html: $(PAGE)/shell.html $(PAGE)/report.css $(PAGE)/shell.css $(PAGE)/page_shell.js
+$(GEN)/shell.html: $(PAGE)/shell.html $(PAGE)/head.html $(PAGE)/report.css $(PAGE)/shell.css $(PAGE)/page_shell.js
 	@mkdir -p $(GEN)
 	@sed 's/^ *//' $(PAGE)/page_shell.js >$(GEN)/shell.js
-	$(call say,GEN)sed -e '/^@css@$$/{r $(PAGE)/report.css' -e 'd;}' -e '/^@shell-css@$$/{r $(PAGE)/shell.css' -e 'd;}' \
+	$(call say,GEN)sed -e '/^@head@$$/{r $(PAGE)/head.html' -e 'd;}' -e '/^@css@$$/{r $(PAGE)/report.css' -e 'd;}' -e '/^@shell-css@$$/{r $(PAGE)/shell.css' -e 'd;}' \
 	    -e '/^@js@$$/{r $(GEN)/shell.js' -e 'd;}' $< >$@
 
 $(GEN)/page.c $(GEN)/shell.c: $(GEN)/%.c: $(GEN)/%.html

@@ -28,34 +28,27 @@ find "$work/zoo" "$work/plain" models/profiles tests/data tests/fuzz/seeds -type
     -o -path '*/tensorrt/*' -o -path '*/openvino/*' -o -path '*/paddle*/*' -o -path '*/mindspore/*' \
     -o -path '*/megengine/*.json' -o -path '*/chrome/*' -o -path '*/kineto/*' -o -path '*/onnxruntime*/*' \
     -o -path '*/functions/*' -o -path '*/generic_csv/*' \) ! -name README ! -name ORIGIN.md | LC_ALL=C sort >"$work/list"
+# Runs one kind of input and prints three tests: all were run, none shows a fault, enough of them pass.
+run() { # kind, number, MiB, first test, what a good one does, one in how many passes at least, what passing is, arguments...
+    kind=$1 wanted=$2 memory=$3 n=$4 good=$5 share=$6 passing=$7
+    shift 7
+    mkdir -p "$work/$kind"
+    "$BUILD/hostile" "$kind" "$BUILD/onnxcost" "$work/$kind" "$wanted" "$JOBS" "$memory" "$@" >"$work/out" || {
+        echo "Bail out! the runner failed"
+        exit 1
+    }
+    grep -v '^[01] [0-9]' "$work/out" | head -n 100
+    tail -n 1 "$work/out" | {
+        read -r bad run passed failed
+        [ "$run" -eq "$wanted" ] && echo "ok $n - $run $kind run" || echo "not ok $n - $run $kind run of $wanted"
+        [ "$bad" -eq 0 ] && echo "ok $((n + 1)) - all $kind $good" ||
+            echo "not ok $((n + 1)) - $failed $kind crash, hang or exit with another code; they are in $work/$kind"
+        [ $((passed * share)) -ge "$run" ] && echo "ok $((n + 2)) - $passed of $run $kind $passing" ||
+            echo "not ok $((n + 2)) - only $passed of $run $kind $passing"
+    }
+}
 # shellcheck disable=SC2046 # names without blanks
-"$BUILD/hostile" mutants "$BUILD/onnxcost" "$work/mutants" "$MUTANTS" "$JOBS" "$mib" $(cat "$work/list") >"$work/out" || {
-    echo "Bail out! the runner failed"
-    exit 1
-}
-grep -v '^[01] [0-9]' "$work/out" | head -n 100
-tail -n 1 "$work/out" | {
-    read -r bad run passed failed
-    [ "$run" -eq "$MUTANTS" ] && echo "ok 1 - $run mutants run" || echo "not ok 1 - $run mutants run of $MUTANTS"
-    [ "$bad" -eq 0 ] && echo "ok 2 - every mutant exits with 0, 1, 3 or 4 within 2 s and 512 MB" ||
-        echo "not ok 2 - $failed mutants crash, hang or exit with another code; they are in $work/mutants"
-    [ $((passed * 2)) -ge "$run" ] && echo "ok 3 - $passed of $run mutants pass the probe and reach a reader" ||
-        echo "not ok 3 - only $passed of $run mutants pass the probe"
-}
-
-mkdir "$work/cases"
+run mutants "$MUTANTS" "$mib" 1 'exit with 0, 1, 3 or 4 within 2 s and 512 MB' 2 'pass the probe and reach a reader' $(cat "$work/list")
 export ONNXRUNTIME_LIB="$PWD/$BUILD/fake_ort.so" # of `record`: an imitation
-"$BUILD/hostile" cases "$BUILD/onnxcost" "$work/cases" "$CASES" "$JOBS" $((mib * 2)) "$SEED" >"$work/out" || {
-    echo "Bail out! the runner failed"
-    exit 1
-}
 echo "# seed $SEED"
-grep -v '^[01] [0-9]' "$work/out" | head -n 100
-tail -n 1 "$work/out" | {
-    read -r bad run passed failed
-    [ "$run" -eq "$CASES" ] && echo "ok 4 - $run generated cases run" || echo "not ok 4 - $run cases run of $CASES"
-    [ "$bad" -eq 0 ] && echo "ok 5 - every case exits with 0 to 4 within 5 s and 1 GB, and says why it fails" ||
-        echo "not ok 5 - $failed cases crash, hang or exit without a message; they are in $work/cases"
-    [ $((passed * 4)) -ge "$run" ] && echo "ok 6 - $passed of $run cases exit with 0 or 1" ||
-        echo "not ok 6 - only $passed of $run cases exit with 0 or 1"
-}
+run cases "$CASES" $((mib * 2)) 4 'exit with 0 to 4 within 5 s and 1 GB, and say why they fail' 4 'exit with 0 or 1' "$SEED"

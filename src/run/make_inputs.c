@@ -323,12 +323,13 @@ static int make_inputs_from_text(struct maker *k, struct oc_run_input *in, const
     return 0;
 }
 
-/* Numbers of a file, which are little-endian, in the byte order of this machine. */
+/* Numbers of a file, which are little-endian, in the byte order of this machine. width: bytes of a number; 0:
+ * less than one. */
 static void copy_numbers(uint8_t *out, const uint8_t *from, size_t bytes, size_t width)
 {
     memcpy(out, from, bytes);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    for (size_t i = 0; i < bytes; i++)
+    for (size_t i = 0; width && i < bytes; i++)
         out[i] = from[i - i % width + width - 1 - i % width];
 #else
     (void)width;

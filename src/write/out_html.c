@@ -398,30 +398,21 @@ static void html_write_data(struct oc_report *r, FILE *f)
     oc_buf_free(&json);
 }
 
-/* Writes the page up to the mark and skips the mark. */
-static const char *write_until(const char *at, const char *mark, FILE *f)
-{
-    const char *end = (const char *)oc_page + oc_page_bytes;
-    const char *hit = memmem(at, (size_t)(end - at), mark, strlen(mark));
-    size_t n = (size_t)((hit ? hit : end) - at);
-    fwrite(at, 1, n, f);
-    return hit ? hit + strlen(mark) : end;
-}
-
 void oc_out_html(struct oc_report *r, FILE *f)
 {
-    const char *at = write_until((const char *)oc_page, "@title@", f), *text[OC_MAX_MISMATCHES];
+    const char *end = (const char *)oc_page + oc_page_bytes, *text[OC_MAX_MISMATCHES];
+    const char *at = oc_page_until((const char *)oc_page, end, "@title@", f);
     size_t n = oc_mismatches(r->in, text);
     oc_html_text(html_title_of(r), f);
-    at = write_until(at, "@mismatch@", f);
+    at = oc_page_until(at, end, "@mismatch@", f);
     for (size_t i = 0; i < n; i++) {
         fputs("<p class=\"mismatch\" role=\"alert\">", f);
         oc_html_text(text[i], f);
         fputs("</p>\n", f);
     }
-    at = write_until(at, "@verdict@", f);
+    at = oc_page_until(at, end, "@verdict@", f);
     oc_html_verdict(r, f);
-    at = write_until(at, "@data@", f);
+    at = oc_page_until(at, end, "@data@", f);
     html_write_data(r, f);
-    write_until(at, "@end@", f);
+    oc_page_until(at, end, "@end@", f);
 }

@@ -9,10 +9,8 @@
 #include "write/tables/markup.h"
 #include "onnxcost.h"
 
-/* Appends the shell up to the mark and skips the mark. */
-static const char *shell_until(const char *at, const char *mark, FILE *f)
+const char *oc_page_until(const char *at, const char *end, const char *mark, FILE *f)
 {
-    const char *end = (const char *)oc_shell + oc_shell_bytes;
     const char *hit = memmem(at, (size_t)(end - at), mark, strlen(mark));
     fwrite(at, 1, (size_t)((hit ? hit : end) - at), f);
     return hit ? hit + strlen(mark) : end;
@@ -30,15 +28,16 @@ void oc_html_write(struct oc_html *h, const char *path, const char *what, const 
 {
     const char *slash = path ? strrchr(path, '/') : NULL, *name = slash && slash[1] ? slash + 1 : path;
     const char *title = name ? oc_printf(&h->arena, "%s: %s", name, what) : what;
-    const char *at = shell_until((const char *)oc_shell, "@title@", f);
+    const char *end = (const char *)oc_shell + oc_shell_bytes;
+    const char *at = oc_page_until((const char *)oc_shell, end, "@title@", f);
     put_escaped(title, f);
-    at = shell_until(at, "@heading@", f);
+    at = oc_page_until(at, end, "@heading@", f);
     put_escaped(title, f);
-    at = shell_until(at, "@body@", f);
+    at = oc_page_until(at, end, "@body@", f);
     fwrite(h->b.data ? h->b.data : "", 1, h->b.n, f);
-    at = shell_until(at, "@made@", f);
+    at = oc_page_until(at, end, "@made@", f);
     put_escaped(made ? made : "onnxcost " ONNXCOST_VERSION, f);
-    shell_until(at, "@end@", f);
+    oc_page_until(at, end, "@end@", f);
     oc_buf_free(&h->b);
     oc_arena_free(&h->arena);
 }

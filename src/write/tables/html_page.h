@@ -8,6 +8,8 @@
 /* The built-in files with marks: of the costs (written by out_html.c), and the shell of all other pages. */
 extern const unsigned char oc_page[], oc_shell[];
 extern const size_t oc_page_bytes, oc_shell_bytes;
+/* Writes such a file from `at` up to a mark. Returns what follows the mark; `end` without the mark. */
+const char *oc_page_until(const char *at, const char *end, const char *mark, FILE *f);
 
 struct oc_html {
     struct oc_buf b; /* the body; writers may append markup of their own */
