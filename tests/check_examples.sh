@@ -17,6 +17,7 @@ zoo() { "$BUILD/onnxzoo" "$1" -o "$work/files/$2.onnx"; }
 zoo resnet50 resnet50 && zoo bert_base bert && zoo mobilenetv2 mobilenetv2 && zoo resnet18 resnet18
 "$BUILD/onnxzoo" llama --size 1b -o "$work/files/decoder.onnx"
 cp tests/fuzz/seeds/decoder/dense.json "$work/files/config.json"
+cp tests/fuzz/seeds/gguf/llama.gguf "$work/files/model.gguf"
 profiles=models/profiles
 cp $profiles/resnet50.all.t1.json.gz "$work/files/trace.json.gz"
 gzip -dc $profiles/resnet50.all.t1.json.gz >"$work/files/profile.json"

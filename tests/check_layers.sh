@@ -33,7 +33,7 @@ onnxcost
 confined='
 zlib.h            src/base/gz.c|tests/unit/base/|tests/unit/profile/test_csv_rows.c|tests/unit/profile/test_partial.c|tests/unit/cli/test_input_limits.c|tests/bench/
 protobuf-c/|onnx.pb-c.h  models/|tests/support/|tests/oracle/
-onnx_header.pb-c.h  src/model/loader.h|src/model/decoder_graph.c
+onnx_header.pb-c.h  src/model/loader.h|src/model/graph_writer.h
 libxml/           src/base/xml_read.c
 pcre2.h           src/report/pattern.c
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/

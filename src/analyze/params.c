@@ -119,10 +119,15 @@ static void collect_uses(const struct oc_engine *e, uint16_t *use, uint32_t *use
     }
 }
 
-static unsigned params_classify(unsigned dtype, uint64_t elements, unsigned rank, uint16_t u)
+static bool is_integer(unsigned dtype)
 {
     unsigned kind = oc_dtype_info(dtype)->kind;
-    bool integer = kind == OC_KIND_INT || kind == OC_KIND_BOOL || kind == OC_KIND_STRING;
+    return kind == OC_KIND_INT || kind == OC_KIND_BOOL || kind == OC_KIND_STRING;
+}
+
+static unsigned params_classify(unsigned dtype, uint64_t elements, unsigned rank, uint16_t u)
+{
+    bool integer = is_integer(dtype);
     if (!u)
         return OC_PC_UNUSED;
     if (u == U_META)
@@ -184,6 +189,8 @@ static void params_count(struct oc_engine *e, uint32_t value, unsigned dtype, ui
 {
     uint32_t one = same_as(k, value), user = k->user[one];
     unsigned cls = params_classify(dtype, elements, rank, k->use[one]);
+    if (!e->m->n_node && !is_integer(dtype)) /* weights without a graph (safetensors) */
+        cls = OC_PC_WEIGHT;
     e->a->param_class[value] = (uint8_t)cls;
     if (e->o->dedup_content && k->counted[one])
         return;

@@ -1,6 +1,7 @@
 #include "base/file_type.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -76,11 +77,8 @@ static const struct row rows[] = {
      .is = {"a TensorFlow Lite model",
             "convert it: python -m tf2onnx.convert --tflite FILE --output model.onnx"}},
     {BYTES("\x89HDF\r\n\x1a\n"), .is = {"an HDF5 file (maybe a Keras model)", EXPORT_KERAS}},
-    {BYTES("GGUF"), .is = {"a GGUF model of llama.cpp",
-                           "export the original model: optimum-cli export onnx --model NAME FOLDER"}},
-    {BYTES("\0\0\0\0{\""), .at = 4,
-     .is = {"a safetensors file (weights without a graph)",
-            "export the model: optimum-cli export onnx --model NAME FOLDER"}},
+    {BYTES("GGUF"), .is = {"a GGUF model of llama.cpp", "give it as the model: onnxcost FILE"}},
+    {BYTES("\0\0\0\0{"), .at = 4, .is = {"a safetensors file", "give it as the model: onnxcost FILE"}},
     {.suffix = "saved_model.pb", .is = {"a TensorFlow SavedModel", EXPORT_TF}},
     {.suffix = ".mlmodel", .is = {"a Core ML model", "give the ONNX model that it was made from"}},
     {TEXT("<?xml"), .with = "<net ",
@@ -191,12 +189,31 @@ const struct oc_signature *oc_recognize(const char *path, const void *data, size
     return NULL;
 }
 
-bool oc_is_decoder_config(const void *data, size_t n)
+enum oc_described oc_described_by(const void *data, size_t n)
 {
     const char *p = data;
-    size_t i = 0;
+    size_t i = 0, look = n < WITH_BYTES ? n : WITH_BYTES;
+    if (n >= 4 && !memcmp(p, "GGUF", 4))
+        return OC_DESCRIBED_GGUF;
+    if (n > 9 && !memcmp(p + 4, "\0\0\0\0{", 5))
+        return OC_DESCRIBED_SAFETENSORS;
     while (i < n && i < 64 && strchr(" \t\r\n", p[i]) && p[i])
         i++;
-    size_t look = n < 65536 ? n : 65536;
-    return i < n && p[i] == '{' && memmem(p, look, "\"model_type\"", 12) != NULL;
+    if (i == n || p[i] != '{')
+        return OC_DESCRIBED_NOT;
+    return memmem(p, look, "\"model_type\"", 12)   ? OC_DESCRIBED_CONFIG
+           : memmem(p, look, "\"weight_map\"", 12) ? OC_DESCRIBED_INDEX
+                                                   : OC_DESCRIBED_NOT;
+}
+
+const char *oc_model_of_folder(const char *path, struct oc_arena *arena)
+{
+    static const char *const name[] = {"model.safetensors.index.json", "model.safetensors", "config.json"};
+    size_t n = strlen(path);
+    for (size_t i = 0; n && i < OC_COUNT(name); i++) {
+        const char *file = oc_printf(arena, "%s%s%s", path, path[n - 1] == '/' ? "" : "/", name[i]);
+        if (access(file, F_OK) == 0)
+            return file;
+    }
+    return NULL;
 }

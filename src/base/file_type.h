@@ -14,9 +14,20 @@ struct oc_signature {
 /* NULL: not recognized. `data`: the first `n` bytes, not inflated for a model, inflated for a profile. */
 const struct oc_signature *oc_recognize(const char *path, const void *data, size_t n);
 
-/* Whether a file is the config.json of a language model: a JSON object with "model_type". `data`: its first
- * bytes. */
-bool oc_is_decoder_config(const void *data, size_t n);
+/* Models without an ONNX file. `data`: the first bytes. */
+enum oc_described {
+    OC_DESCRIBED_NOT,         /* ONNX, or anything else */
+    OC_DESCRIBED_CONFIG,      /* config.json of a language model: a JSON object with "model_type" */
+    OC_DESCRIBED_INDEX,       /* index of safetensors files: a JSON object with "weight_map" */
+    OC_DESCRIBED_SAFETENSORS, /* weights */
+    OC_DESCRIBED_GGUF         /* weights and metadata */
+};
+enum oc_described oc_described_by(const void *data, size_t n);
+
+/* The file that describes the model of a folder, in the arena: an index of safetensors files, a safetensors
+ * file, or config.json. NULL: not a folder, or it has none. */
+struct oc_arena;
+const char *oc_model_of_folder(const char *path, struct oc_arena *arena);
 
 /* At most one byte in a hundred is a control character. */
 bool oc_is_text(const void *data, size_t n);

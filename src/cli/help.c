@@ -33,6 +33,7 @@ static const struct {
     {"llm", "onnxcost llm decoder.onnx --prompt 2000 --hw rtx-4090", "prefill and decode on a device"},
     {"llm", "onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
     {"llm", "onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"},
+    {"llm", "onnxcost llm model.gguf --hw rtx-4090", "a quantized model of llama.cpp"},
     {"llm", "onnxcost llm config.json --hw h100-sxm --parallel 1,8 --link 450GB/s",
      "serving on one and on eight devices"},
     {"llm", "onnxcost llm decoder.onnx -f json", "everything as JSON"},

@@ -51,17 +51,24 @@ struct oc_decoder {
     bool gelu;                                   /* activation of a gated MLP; otherwise SiLU */
 };
 
-/* Reads and checks the file; lists and texts are in the arena. OC_EUNSUPPORTED: another kind of model, or a
- * part that is not built. */
-int oc_decoder_read(const void *data, size_t n, struct oc_arena *arena, struct oc_diags *diags,
-                    struct oc_decoder *out, struct oc_err *err);
+/* Reads and checks the text of a config.json; lists and texts are in the arena. OC_EUNSUPPORTED: another kind
+ * of model, or a part that is not built. source: begins messages, "config.json". */
+int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_arena *arena,
+                    struct oc_diags *diags, struct oc_decoder *out, struct oc_err *err);
 
 /* Appends an ONNX model: inputs input_ids, attention_mask and past_key_values.<layer>.key and .value, outputs
  * logits and present.*; batch_size, sequence_length, past_sequence_length and total_sequence_length stay
- * open. */
-void oc_decoder_build(const struct oc_decoder *d, struct oc_buf *out);
+ * open. Types of weights are those of the stored tensors, if there are any. Returns the number of elements of
+ * the weights. */
+struct oc_stored_list;
+uint64_t oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
+                          struct oc_buf *out);
 
 /* Families in the order of the table, NULL after the last one. */
 const char *oc_decoder_family(size_t index);
+
+/* The model_type of a GGUF file's general.architecture, NULL: none. correction: a correction of the router's
+ * scores is among its tensors. */
+const char *oc_decoder_of_gguf(const char *architecture, bool correction, bool *latent);
 
 #endif

@@ -14,7 +14,7 @@ enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MAX_NESTED = 4 };
 enum windows { NO_WINDOW, ALL_LAYERS, EVEN_LAYERS, FIVE_OF_SIX };
 
 struct family {
-    const char *type;
+    const char *type, *gguf; /* model_type; general.architecture of GGUF */
     unsigned traits;
     uint8_t windows;                           /* enum windows: without layer_types in the file */
     int64_t heads, kv_heads, head, vocabulary; /* what transformers takes where the file has none */
@@ -24,16 +24,23 @@ struct family {
 #define GEMMA  (OC_DEC_SCALED | OC_DEC_TIED)
 
 static const struct family families[] = {
-    {.type = "llama"},
-    {.type = "mistral", .windows = ALL_LAYERS},
+    {.type = "llama", .gguf = "llama"},
+    {.type = "mistral", .gguf = "mistral3", .windows = ALL_LAYERS},
     {.type = "mixtral", .windows = ALL_LAYERS},
-    {.type = "qwen2", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
-    {.type = "qwen2_moe", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION | OC_DEC_SHARED_GATE},
-    {.type = "qwen3", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION, .head = 128},
-    {.type = "qwen3_moe", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION},
-    {.type = "gemma", .traits = GEMMA, .head = 256},
-    {.type = "gemma2", .traits = GEMMA | OC_DEC_POST_NORM, .windows = EVEN_LAYERS, .head = 256},
+    {.type = "qwen2", .gguf = "qwen2", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
+    {.type = "qwen2_moe",
+     .gguf = "qwen2moe",
+     .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION | OC_DEC_SHARED_GATE},
+    {.type = "qwen3", .gguf = "qwen3", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION, .head = 128},
+    {.type = "qwen3_moe", .gguf = "qwen3moe", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION},
+    {.type = "gemma", .gguf = "gemma", .traits = GEMMA, .head = 256},
+    {.type = "gemma2",
+     .gguf = "gemma2",
+     .traits = GEMMA | OC_DEC_POST_NORM,
+     .windows = EVEN_LAYERS,
+     .head = 256},
     {.type = "gemma3_text",
+     .gguf = "gemma3",
      .traits = GEMMA | OC_DEC_POST_NORM | OC_DEC_QK_NORM,
      .windows = FIVE_OF_SIX,
      .heads = 8,
@@ -41,30 +48,48 @@ static const struct family families[] = {
      .head = 256,
      .vocabulary = 262208},
     {.type = "phi",
+     .gguf = "phi2",
      .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_HEAD_BIAS | OC_DEC_PLAIN_MLP | OC_DEC_PARALLEL},
-    {.type = "phi3", .windows = ALL_LAYERS},
+    {.type = "phi3", .gguf = "phi3", .windows = ALL_LAYERS},
     {.type = "gpt_oss",
+     .gguf = "gpt-oss",
      .traits = OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS | OC_DEC_SINKS | OC_DEC_ROUTER_BIAS | OC_DEC_EXPERT_BIAS,
      .windows = EVEN_LAYERS,
      .head = 64},
-    {.type = "deepseek_v2", .traits = OC_DEC_LATENT},
-    {.type = "deepseek_v3", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
+    {.type = "deepseek_v2", .gguf = "deepseek2", .traits = OC_DEC_LATENT},
+    {.type = "deepseek_v3", .gguf = "deepseek2", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
     {.type = "kimi_k2", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
-    {.type = "olmo2", .traits = OC_DEC_POST_NORM | OC_DEC_NO_PRE_NORM | OC_DEC_QK_NORM_WIDE},
-    {.type = "granite"},
-    {.type = "smollm3", .traits = OC_DEC_TIED | OC_DEC_WINDOW_OPTION},
-    {.type = "cohere", .traits = OC_DEC_NORM_NO_BIAS | OC_DEC_PARALLEL | OC_DEC_TIED},
+    {.type = "olmo2", .gguf = "olmo2", .traits = OC_DEC_POST_NORM | OC_DEC_NO_PRE_NORM | OC_DEC_QK_NORM_WIDE},
+    {.type = "granite", .gguf = "granite"},
+    {.type = "smollm3", .gguf = "smollm3", .traits = OC_DEC_TIED | OC_DEC_WINDOW_OPTION},
+    {.type = "cohere", .gguf = "command-r", .traits = OC_DEC_NORM_NO_BIAS | OC_DEC_PARALLEL | OC_DEC_TIED},
     {.type = "starcoder2",
+     .gguf = "starcoder2",
      .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_TIED,
      .windows = ALL_LAYERS},
     {.type = "gpt_neox",
+     .gguf = "gptneox",
      .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_PARALLEL | OC_DEC_TWO_NORMS},
-    {.type = "gpt2", .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_LEARNED | OC_DEC_TIED},
+    {.type = "gpt2",
+     .gguf = "gpt2",
+     .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_LEARNED | OC_DEC_TIED},
 };
 
 const char *oc_decoder_family(size_t index)
 {
     return index < OC_COUNT(families) ? families[index].type : NULL;
+}
+
+const char *oc_decoder_of_gguf(const char *architecture, bool correction, bool *latent)
+{
+    for (size_t i = 0; i < OC_COUNT(families); i++) {
+        const struct family *f = &families[i];
+        *latent = f->traits & OC_DEC_LATENT;
+        if (f->gguf && !strcmp(f->gguf, architecture) &&
+            (!*latent || correction == !!(f->traits & OC_DEC_CORRECTION)))
+            return f->type;
+    }
+    return NULL;
 }
 
 /* ---- members ---------------------------------------------------------------------------------------- */
@@ -236,10 +261,10 @@ static int64_t given(int64_t v, int64_t otherwise)
 static int need(const char *name, int64_t v, int64_t most, struct oc_err *err)
 {
     if (v < 0)
-        return oc_fail(err, OC_EFORMAT, "config.json has no '%s'; give the whole file of the model", name);
+        return oc_fail(err, OC_EFORMAT, "no '%s'; give the whole file of the model", name);
     if (v < 1 || v > most)
-        return oc_fail(err, OC_EFORMAT, "config.json: %s must be from 1 to %lld, not %lld", name,
-                       (long long)most, (long long)v);
+        return oc_fail(err, OC_EFORMAT, "%s must be from 1 to %lld, not %lld", name, (long long)most,
+                       (long long)v);
     return 0;
 }
 
@@ -253,7 +278,7 @@ static const struct family *family_of(const char *type, struct oc_err *err)
         n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", families[i].type);
     }
     oc_fail(err, OC_EUNSUPPORTED,
-            "config.json of a '%.60s' model: only decoders of these families are built: %s; export others to "
+            "a '%.60s' model: only decoders of these families are built: %s; export others to "
             "ONNX",
             type ? type : "", list);
     return NULL;
@@ -281,7 +306,7 @@ static int sizes(const struct members *m, const struct family *f, struct oc_deco
         need("max_position_embeddings", d->positions, INT64_C(1) << 40, err))
         return -1;
     if (d->heads % d->kv_heads)
-        return oc_fail(err, OC_EFORMAT, "config.json: %lld heads cannot share %lld key and value heads",
+        return oc_fail(err, OC_EFORMAT, "%lld heads cannot share %lld key and value heads",
                        (long long)d->heads, (long long)d->kv_heads);
     return 0;
 }
@@ -298,10 +323,9 @@ static int experts(const struct members *m, struct oc_decoder *d, struct oc_err 
     d->dense = given(m->dense, 0);
     d->expert_step = given(m->expert_step, 1);
     if (m->only_mlp)
-        return oc_fail(err, OC_EUNSUPPORTED, "config.json: mlp_only_layers is not supported");
+        return oc_fail(err, OC_EUNSUPPORTED, "mlp_only_layers is not supported");
     if (d->dense > d->layers || d->shared_mlp > MAX_WIDTH)
-        return oc_fail(err, OC_EFORMAT,
-                       "config.json: first_k_dense_replace or the shared experts are out of range");
+        return oc_fail(err, OC_EFORMAT, "first_k_dense_replace or the shared experts are out of range");
     return need("the number of experts", d->experts, MAX_EXPERTS, err) ||
                    need("num_experts_per_tok", d->active, d->experts, err) ||
                    need("moe_intermediate_size", d->expert_mlp, MAX_WIDTH, err) ||
@@ -320,7 +344,7 @@ static int latent(const struct members *m, struct oc_decoder *d, struct oc_err *
     d->rope = m->rope;
     d->v_head = m->v_head;
     if (d->q_rank > MAX_WIDTH)
-        return oc_fail(err, OC_EFORMAT, "config.json: q_lora_rank is out of range");
+        return oc_fail(err, OC_EFORMAT, "q_lora_rank is out of range");
     return need("kv_lora_rank", d->kv_rank, MAX_WIDTH, err) ||
                    need("qk_nope_head_dim", d->nope, MAX_WIDTH, err) ||
                    need("qk_rope_head_dim", d->rope, MAX_WIDTH, err) ||
@@ -337,8 +361,8 @@ static int windows(const struct members *m, const struct family *f, struct oc_ar
     d->window = off || m->window < 0 ? 0 : m->window;
     d->windowed = OC_NEW_ARRAY(arena, (size_t)d->layers, uint8_t);
     if (m->n_windowed && m->n_windowed != (uint64_t)d->layers)
-        return oc_fail(err, OC_EFORMAT, "config.json: layer_types names %u layers of %lld",
-                       (unsigned)m->n_windowed, (long long)d->layers);
+        return oc_fail(err, OC_EFORMAT, "layer_types names %u layers of %lld", (unsigned)m->n_windowed,
+                       (long long)d->layers);
     for (int64_t i = 0; d->window && i < d->layers; i++) {
         bool by_family = step > 0 ? (i + 1) % step != 0 : f->windows == ALL_LAYERS;
         d->windowed[i] = m->n_windowed ? m->windowed[i] : by_family;
@@ -388,11 +412,10 @@ static int take(const struct members *m, struct oc_arena *arena, struct oc_diags
         return -1;
     *d = (struct oc_decoder){.type = f->type, .traits = f->traits};
     if (m->encoder == 1 || m->linear_layers)
-        return oc_fail(err, OC_EUNSUPPORTED, "config.json: %s are not built; export the model to ONNX",
+        return oc_fail(err, OC_EUNSUPPORTED, "%s are not built; export the model to ONNX",
                        m->encoder == 1 ? "models with an encoder" : "layers other than attention");
     if (m->qk_norm == 1 && !(d->traits & (OC_DEC_QK_NORM | OC_DEC_QK_NORM_WIDE)))
-        return oc_fail(err, OC_EUNSUPPORTED, "config.json: norms of queries and keys are not built for '%s'",
-                       d->type);
+        return oc_fail(err, OC_EUNSUPPORTED, "norms of queries and keys are not built for '%s'", d->type);
     traits(m, d);
     weights(m, d, diags);
     return sizes(m, f, d, err) || experts(m, d, err) || latent(m, d, err) || windows(m, f, arena, d, err) ? -1
@@ -409,14 +432,14 @@ static int read_text_of(struct members *m, const void *data, size_t n, struct oc
     if (!bad && oc_json_truncated(j))
         bad = "the text ends inside a value";
     if (bad)
-        oc_fail(err, OC_EFORMAT, "config.json is damaged: %s (offset %llu)", bad, (unsigned long long)at);
+        oc_fail(err, OC_EFORMAT, "damaged: %s (offset %llu)", bad, (unsigned long long)at);
     oc_json_close(j);
     oc_stream_close(s);
     return bad ? -1 : 0;
 }
 
-int oc_decoder_read(const void *data, size_t n, struct oc_arena *arena, struct oc_diags *diags,
-                    struct oc_decoder *out, struct oc_err *err)
+int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_arena *arena,
+                    struct oc_diags *diags, struct oc_decoder *out, struct oc_err *err)
 {
     struct members m = {.arena = arena, .rotary = -1};
     for (size_t i = 0; i < OC_COUNT(numbers); i++)
@@ -424,7 +447,8 @@ int oc_decoder_read(const void *data, size_t n, struct oc_arena *arena, struct o
     for (size_t i = 0; i < OC_COUNT(flags); i++)
         *((int8_t *)&m + flags[i].at) = -1;
     if (read_text_of(&m, data, n, err) ||
-        (m.text_config.n && read_text_of(&m, m.text_config.s, m.text_config.n, err)))
-        return -1;
-    return take(&m, arena, diags, out, err);
+        (m.text_config.n && read_text_of(&m, m.text_config.s, m.text_config.n, err)) ||
+        take(&m, arena, diags, out, err))
+        return oc_err_prefix(err, "%s", source);
+    return 0;
 }

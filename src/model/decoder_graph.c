@@ -3,198 +3,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "model/decoder.h"
-#include "onnx_header.pb-c.h"
+#include "model/graph_writer.h"
+#include "model/stored.h"
 
-enum { FLOAT = 1, UINT8 = 2, INT32 = 6, INT64 = 7, EXTERNAL = 1, OPSET = 20 };
-enum { ATTR_FLOAT = 1, ATTR_INT = 2, ATTR_STRING = 3, ATTR_INTS = 7 }; /* AttributeProto.AttributeType */
-
-struct messages { /* packed, on the heap */
-    ProtobufCBinaryData *item;
-    size_t n, cap;
-};
+enum { UINT8 = 2, INT32 = 6, INT64 = 7 };
 
 struct decoder_graph {
+    struct oc_graph_writer w;
     const struct oc_decoder *d;
-    struct oc_arena arena;
-    struct messages node, weight, input, output;
-    struct messages attribute;   /* of the next node */
-    struct oc_map names;         /* of nodes, to make them unique */
-    char scope[96];              /* module of the next nodes: "model.layers.0.mlp" */
-    const char *seqlens, *total; /* inputs of GroupQueryAttention */
-    const char *mask;            /* added to the scores of latent attention */
+    const struct oc_stored_list *stored; /* tensors of weight files, NULL: none */
+    const char *seqlens, *total;         /* inputs of GroupQueryAttention */
+    const char *mask;                    /* added to the scores of latent attention */
+    uint64_t elements;                   /* of the weights in modules */
 };
 
-#define TEXT(g, ...) oc_printf(&(g)->arena, __VA_ARGS__)
-
-/* ---- messages --------------------------------------------------------------------------------------- */
-
-static ProtobufCBinaryData pack(struct decoder_graph *g, const ProtobufCMessage *m)
-{
-    size_t n = protobuf_c_message_get_packed_size(m);
-    ProtobufCBinaryData out = {n, oc_alloc(&g->arena, n + 1)};
-    protobuf_c_message_pack(m, out.data);
-    return out;
-}
-
-static void append(struct decoder_graph *g, struct messages *list, const ProtobufCMessage *m)
-{
-    OC_GROW(list->item, list->n, list->cap);
-    list->item[list->n++] = pack(g, m);
-}
-
-static void add_attribute(struct decoder_graph *g, const char *name, int type, Oc__Attribute *a)
-{
-    a->name = (char *)(uintptr_t)name;
-    a->has_type = true;
-    a->type = type;
-    append(g, &g->attribute, &a->base);
-}
-
-static void attr_i(struct decoder_graph *g, const char *name, int64_t v)
-{
-    Oc__Attribute a;
-    oc__attribute__init(&a);
-    a.has_i = true;
-    a.i = v;
-    add_attribute(g, name, ATTR_INT, &a);
-}
-
-static void attr_f(struct decoder_graph *g, const char *name, float v)
-{
-    Oc__Attribute a;
-    oc__attribute__init(&a);
-    a.has_f = true;
-    a.f = v;
-    add_attribute(g, name, ATTR_FLOAT, &a);
-}
-
-static void attr_s(struct decoder_graph *g, const char *name, const char *v)
-{
-    Oc__Attribute a;
-    oc__attribute__init(&a);
-    a.has_s = true;
-    a.s = (ProtobufCBinaryData){strlen(v), (uint8_t *)(uintptr_t)v};
-    add_attribute(g, name, ATTR_STRING, &a);
-}
-
-static void attr_ints(struct decoder_graph *g, const char *name, const int64_t *v, size_t n)
-{
-    Oc__Attribute a;
-    oc__attribute__init(&a);
-    a.n_ints = n;
-    a.ints = (int64_t *)(uintptr_t)v;
-    add_attribute(g, name, ATTR_INTS, &a);
-}
-
-/* ---- nodes ------------------------------------------------------------------------------------------ */
-
-struct place {
-    size_t n;
-};
-
-static struct place enter(struct decoder_graph *g, const char *module)
-{
-    size_t n = strlen(g->scope);
-    snprintf(g->scope + n, sizeof(g->scope) - n, "%s%s", n ? "." : "", module);
-    return (struct place){n};
-}
-
-static void leave(struct decoder_graph *g, struct place p)
-{
-    g->scope[p.n] = '\0';
-}
-
-/* "/model/layers.0/mlp/Mul", with a number after it if the name is taken */
-static const char *node_name(struct decoder_graph *g, const char *type)
-{
-    char path[sizeof(g->scope)];
-    size_t n = strlen(g->scope);
-    memcpy(path, g->scope, n + 1);
-    for (size_t i = 0; i < n; i++)
-        if (path[i] == '.' && (path[i + 1] < '0' || path[i + 1] > '9'))
-            path[i] = '/';
-    const char *base = TEXT(g, "%s%s/%s", n ? "/" : "", path, type), *name = base;
-    for (uint32_t used = 1; !oc_map_add(&g->names, name, strlen(name), &used, NULL); used = 1) {
-        uint32_t count = oc_map_get(&g->names, base, strlen(base));
-        oc_map_set(&g->names, base, strlen(base), count + 1);
-        name = TEXT(g, "%s_%u", base, count);
-    }
-    return name;
-}
-
-/* A node; `in` ends with NULL. output NULL: one output with a name of its own. */
-static const char *node(struct decoder_graph *g, const char *domain, const char *type, const char *const *in,
-                        const char *const *output)
-{
-    Oc__Node node;
-    oc__node__init(&node);
-    const char *name = node_name(g, type), *only[2] = {TEXT(g, "%s_output_0", name), NULL};
-    output = output ? output : only;
-    node.name = (char *)(uintptr_t)name;
-    node.op_type = (char *)(uintptr_t)type;
-    node.domain = (char *)(uintptr_t)domain;
-    node.input = (char **)(uintptr_t)in;
-    node.output = (char **)(uintptr_t)output;
-    while (in[node.n_input])
-        node.n_input++;
-    while (output[node.n_output])
-        node.n_output++;
-    node.attribute = g->attribute.item;
-    node.n_attribute = g->attribute.n;
-    append(g, &g->node, &node.base);
-    g->attribute.n = 0;
-    return output[0];
-}
-
+#define TEXT(g, ...)             oc_printf(&(g)->w.arena, __VA_ARGS__)
+#define NOTHING                  ((const char *const[]){NULL})
 #define IN(...)                  ((const char *const[]){__VA_ARGS__, NULL})
-#define OP(g, type, ...)         node((g), "", (type), IN(__VA_ARGS__), NULL)
-#define CONTRIB_OP(g, type, ...) node((g), "com.microsoft", (type), IN(__VA_ARGS__), NULL)
-
-static const char *constant(struct decoder_graph *g, int64_t v)
-{
-    attr_ints(g, "value_ints", &v, 1);
-    return node(g, "", "Constant", (const char *const[]){NULL}, NULL);
-}
-
-static const char *cast(struct decoder_graph *g, const char *x, int dtype)
-{
-    attr_i(g, "to", dtype);
-    return OP(g, "Cast", x);
-}
+#define OP(g, type, ...)         oc_gw_node(&(g)->w, "", (type), IN(__VA_ARGS__), NULL)
+#define CONTRIB_OP(g, type, ...) oc_gw_node(&(g)->w, "com.microsoft", (type), IN(__VA_ARGS__), NULL)
 
 /* ---- weights ---------------------------------------------------------------------------------------- */
 
-/* "<module>.<name>", or the name alone in no module */
-static const char *weight_of(struct decoder_graph *g, const char *name, int dtype, size_t rank,
+static const char *weight_of(struct decoder_graph *g, const char *name, unsigned dtype, size_t rank,
                              const int64_t *dim)
 {
-    char location[] = "location", file[] = "weights";
-    Oc__Pair where;
-    Oc__Pair *wheres = &where;
-    Oc__Tensor t;
-    oc__pair__init(&where);
-    where.key = location;
-    where.value = file;
-    oc__tensor__init(&t);
-    const char *full = TEXT(g, "%s%s%s", g->scope, *g->scope ? "." : "", name);
-    t.name = (char *)(uintptr_t)full;
-    t.n_dims = rank;
-    t.dims = (int64_t *)(uintptr_t)dim;
-    t.has_data_type = true;
-    t.data_type = dtype;
-    t.n_external_data = 1;
-    t.external_data = &wheres;
-    t.has_data_location = true;
-    t.data_location = EXTERNAL;
-    append(g, &g->weight, &t.base);
+    const char *full = oc_gw_path(&g->w, name);
+    uint64_t elements = 1; /* sizes are limited: no overflow that matters to a comparison */
+    for (size_t i = 0; i < rank; i++)
+        elements *= (uint64_t)dim[i];
+    g->elements += *g->w.scope ? elements : 0;
+    oc_gw_weight(&g->w, full, g->stored ? oc_stored_dtype(g->stored, full, dtype) : dtype, rank, dim);
     return full;
 }
 
 #define WEIGHT(g, name, ...)                                                                                 \
-    weight_of((g), (name), (g)->d->dtype, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t),          \
-              (const int64_t[]){__VA_ARGS__})
+    weight_of((g), (name), (unsigned)(g)->d->dtype,                                                          \
+              sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
 /* x times a matrix of `out` rows packed in blocks of `in` */
 static const char *packed_product(struct decoder_graph *g, const char *x, int64_t in, int64_t out)
@@ -202,37 +48,37 @@ static const char *packed_product(struct decoder_graph *g, const char *x, int64_
     const struct oc_decoder *d = g->d;
     int64_t blocks = (in + d->block - 1) / d->block;
     const char *w = weight_of(g, "qweight", UINT8, 3, (const int64_t[]){out, blocks, d->block * d->bits / 8});
-    const char *scales = weight_of(g, "scales", d->dtype, 1, (const int64_t[]){out * blocks});
-    attr_i(g, "K", in);
-    attr_i(g, "N", out);
-    attr_i(g, "bits", d->bits);
-    attr_i(g, "block_size", d->block);
+    const char *scales = weight_of(g, "scales", (unsigned)d->dtype, 1, (const int64_t[]){out * blocks});
+    oc_gw_attr_i(&g->w, "K", in);
+    oc_gw_attr_i(&g->w, "N", out);
+    oc_gw_attr_i(&g->w, "bits", d->bits);
+    oc_gw_attr_i(&g->w, "block_size", d->block);
     return CONTRIB_OP(g, "MatMulNBits", x, w, scales);
 }
 
 static const char *linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
                           bool bias)
 {
-    struct place p = enter(g, module);
+    struct oc_gw_place p = oc_gw_enter(&g->w, module);
     x = g->d->bits ? packed_product(g, x, in, out) : OP(g, "MatMul", x, WEIGHT(g, "weight", in, out));
     if (bias)
         x = OP(g, "Add", x, WEIGHT(g, "bias", out));
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     return x;
 }
 
 static const char *norm(struct decoder_graph *g, const char *module, const char *x, int64_t width)
 {
     unsigned traits = g->d->traits;
-    struct place p = enter(g, module);
-    attr_i(g, "axis", -1);
-    attr_f(g, "epsilon", 1e-5F);
+    struct oc_gw_place p = oc_gw_enter(&g->w, module);
+    oc_gw_attr_i(&g->w, "axis", -1);
+    oc_gw_attr_f(&g->w, "epsilon", 1e-5F);
     if (traits & OC_DEC_LAYER_NORM)
         x = OP(g, "LayerNormalization", x, WEIGHT(g, "weight", width), WEIGHT(g, "bias", width));
     else
         x = OP(g, traits & OC_DEC_NORM_NO_BIAS ? "LayerNormalization" : "SimplifiedLayerNormalization", x,
                WEIGHT(g, "weight", width));
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     return x;
 }
 
@@ -246,9 +92,9 @@ static const char *cache_name(struct decoder_graph *g, const char *prefix, int64
 /* A norm of the given width; its weight alone where the attention operator computes it. */
 static const char *norm_weight(struct decoder_graph *g, const char *module)
 {
-    struct place p = enter(g, module);
+    struct oc_gw_place p = oc_gw_enter(&g->w, module);
     const char *w = WEIGHT(g, "weight", g->d->head);
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     return w;
 }
 
@@ -268,11 +114,11 @@ static const char *grouped_attention(struct decoder_graph *g, int64_t layer, con
     const char *sinks = d->traits & OC_DEC_SINKS ? WEIGHT(g, "sinks", d->heads) : "";
     const char *q_norm = head_norm ? norm_weight(g, "q_norm") : "",
                *k_norm = head_norm ? norm_weight(g, "k_norm") : "";
-    attr_i(g, "num_heads", d->heads);
-    attr_i(g, "kv_num_heads", d->kv_heads);
-    attr_i(g, "do_rotary", rotary);
+    oc_gw_attr_i(&g->w, "num_heads", d->heads);
+    oc_gw_attr_i(&g->w, "kv_num_heads", d->kv_heads);
+    oc_gw_attr_i(&g->w, "do_rotary", rotary);
     if (d->windowed[layer])
-        attr_i(g, "local_window_size", d->window);
+        oc_gw_attr_i(&g->w, "local_window_size", d->window);
     const char *cos = rotary ? "cos_cache" : "", *sin = rotary ? "sin_cache" : "";
     const char *in[] = {q,
                         k,
@@ -294,16 +140,16 @@ static const char *grouped_attention(struct decoder_graph *g, int64_t layer, con
     size_t last = OC_COUNT(in) - 2;
     while (last > 6 && !*in[last]) /* trailing inputs that are absent */
         in[last--] = NULL;
-    const char *out[] = {TEXT(g, "%s.attention", g->scope), cache_name(g, "present", layer, "key"),
+    const char *out[] = {TEXT(g, "%s.attention", g->w.scope), cache_name(g, "present", layer, "key"),
                          cache_name(g, "present", layer, "value"), NULL};
-    x = node(g, "com.microsoft", "GroupQueryAttention", in, out);
+    x = oc_gw_node(&g->w, "com.microsoft", "GroupQueryAttention", in, out);
     return linear(g, "o_proj", x, q_width, d->width, d->traits & OC_DEC_OUT_BIAS);
 }
 
 static const char *reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n)
 {
-    attr_ints(g, "value_ints", dim, n);
-    const char *shape = node(g, "", "Constant", (const char *const[]){NULL}, NULL);
+    oc_gw_attr_ints(&g->w, "value_ints", dim, n);
+    const char *shape = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
     return OP(g, "Reshape", x, shape);
 }
 #define RESHAPE(g, x, ...)                                                                                   \
@@ -313,19 +159,19 @@ static const char *reshape(struct decoder_graph *g, const char *x, const int64_t
 static const char *transpose(struct decoder_graph *g, const char *x, int64_t a, int64_t b, int64_t c,
                              int64_t d)
 {
-    attr_ints(g, "perm", (const int64_t[]){a, b, c, d}, 4);
+    oc_gw_attr_ints(&g->w, "perm", (const int64_t[]){a, b, c, d}, 4);
     return OP(g, "Transpose", x);
 }
 
 /* The first `at` elements of the last axis and the rest. */
 static void split(struct decoder_graph *g, const char *x, int64_t at, int64_t rest, const char *part[2])
 {
-    attr_ints(g, "value_ints", (const int64_t[]){at, rest}, 2);
-    const char *sizes = node(g, "", "Constant", (const char *const[]){NULL}, NULL);
+    oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){at, rest}, 2);
+    const char *sizes = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
     part[0] = TEXT(g, "%s.first", x);
     part[1] = TEXT(g, "%s.rest", x);
-    attr_i(g, "axis", -1);
-    node(g, "", "Split", IN(x, sizes), (const char *const[]){part[0], part[1], NULL});
+    oc_gw_attr_i(&g->w, "axis", -1);
+    oc_gw_node(&g->w, "", "Split", IN(x, sizes), (const char *const[]){part[0], part[1], NULL});
 }
 
 static const char *rotated(struct decoder_graph *g, const char *x)
@@ -335,7 +181,7 @@ static const char *rotated(struct decoder_graph *g, const char *x)
 
 static const char *join_last(struct decoder_graph *g, const char *a, const char *b, int64_t axis)
 {
-    attr_i(g, "axis", axis);
+    oc_gw_attr_i(&g->w, "axis", axis);
     return OP(g, "Concat", a, b);
 }
 
@@ -354,9 +200,9 @@ static const char *latent_queries(struct decoder_graph *g, const char *x)
     }
     x = transpose(g, RESHAPE(g, x, 0, 0, d->heads, d->nope + d->rope), 0, 2, 1, 3);
     split(g, x, d->nope, d->rope, part);
-    struct place p = enter(g, "kv_b_proj");
+    struct oc_gw_place p = oc_gw_enter(&g->w, "kv_b_proj");
     const char *latent = OP(g, "MatMul", part[0], WEIGHT(g, "key.weight", d->heads, d->nope, d->kv_rank));
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     return join_last(g, latent, rotated(g, part[1]), -1);
 }
 
@@ -368,27 +214,28 @@ static const char *latent_attention(struct decoder_graph *g, int64_t layer, cons
           part);
     const char *rope = rotated(g, part[1]), *latent = norm(g, "kv_a_layernorm", part[0], d->kv_rank);
     const char *fresh = join_last(g, latent, rope, -1);
-    attr_i(g, "axis", 1);
-    const char *all = node(g, "", "Concat", IN(cache_name(g, "past_key_values", layer, "latent"), fresh),
-                           IN(cache_name(g, "present", layer, "latent")));
-    all = OP(g, "Unsqueeze", all, constant(g, 1)); /* one head of keys */
+    oc_gw_attr_i(&g->w, "axis", 1);
+    const char *all =
+        oc_gw_node(&g->w, "", "Concat", IN(cache_name(g, "past_key_values", layer, "latent"), fresh),
+                   IN(cache_name(g, "present", layer, "latent")));
+    all = OP(g, "Unsqueeze", all, oc_gw_constant(&g->w, 1)); /* one head of keys */
     const char *score = OP(g, "MatMul", q, transpose(g, all, 0, 1, 3, 2));
-    attr_i(g, "axis", -1);
+    oc_gw_attr_i(&g->w, "axis", -1);
     score = OP(g, "Softmax", OP(g, "Add", score, g->mask));
     split(g, all, d->kv_rank, d->rope, part);
     const char *y = OP(g, "MatMul", score, part[0]);
-    struct place p = enter(g, "kv_b_proj");
+    struct oc_gw_place p = oc_gw_enter(&g->w, "kv_b_proj");
     y = OP(g, "MatMul", y, WEIGHT(g, "value.weight", d->heads, d->kv_rank, d->v_head));
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     y = RESHAPE(g, transpose(g, y, 0, 2, 1, 3), 0, 0, d->heads * d->v_head);
     return linear(g, "o_proj", y, d->heads * d->v_head, d->width, false);
 }
 
 static const char *attention(struct decoder_graph *g, int64_t layer, const char *x)
 {
-    struct place p = enter(g, "self_attn");
+    struct oc_gw_place p = oc_gw_enter(&g->w, "self_attn");
     x = g->d->traits & OC_DEC_LATENT ? latent_attention(g, layer, x) : grouped_attention(g, layer, x);
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     return x;
 }
 
@@ -396,12 +243,12 @@ static const char *attention(struct decoder_graph *g, int64_t layer, const char 
 
 static const char *activation(struct decoder_graph *g, const char *x, bool gated)
 {
-    struct place p = enter(g, "act_fn");
+    struct oc_gw_place p = oc_gw_enter(&g->w, "act_fn");
     if (gated && !g->d->gelu)
         x = OP(g, "Mul", x, OP(g, "Sigmoid", x));
     else
         x = OP(g, !gated && g->d->relu ? "Relu" : "Gelu", x);
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     return x;
 }
 
@@ -409,7 +256,7 @@ static const char *gated_mlp(struct decoder_graph *g, const char *module, const 
 {
     const struct oc_decoder *d = g->d;
     bool bias = d->traits & OC_DEC_MLP_BIAS;
-    struct place p = enter(g, module);
+    struct oc_gw_place p = oc_gw_enter(&g->w, module);
     if (d->traits & OC_DEC_PLAIN_MLP) {
         x = activation(g, linear(g, "fc1", x, d->width, inner, bias), false);
         x = linear(g, "fc2", x, inner, d->width, bias);
@@ -418,7 +265,7 @@ static const char *gated_mlp(struct decoder_graph *g, const char *module, const 
         x = OP(g, "Mul", gate, linear(g, "up_proj", x, d->width, inner, bias));
         x = linear(g, "down_proj", x, inner, d->width, bias);
     }
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     return x;
 }
 
@@ -431,7 +278,7 @@ static const char *expert_layers(struct decoder_graph *g, const char *x)
     if (d->traits & OC_DEC_CORRECTION)
         score = OP(g, "Add", score, WEIGHT(g, "gate.e_score_correction_bias", e));
     score = RESHAPE(g, score, -1, e);
-    struct place p = enter(g, "experts");
+    struct oc_gw_place p = oc_gw_enter(&g->w, "experts");
     const char *in[] = {x,
                         score,
                         WEIGHT(g, "gate_proj.weight", e, inner, d->width),
@@ -441,11 +288,11 @@ static const char *expert_layers(struct decoder_graph *g, const char *x)
                         WEIGHT(g, "up_proj.weight", e, inner, d->width),
                         bias ? WEIGHT(g, "up_proj.bias", e, inner) : NULL,
                         NULL};
-    attr_i(g, "k", d->active);
-    attr_i(g, "normalize_routing_weights", 1);
-    attr_s(g, "activation_type", "silu");
-    const char *y = node(g, "com.microsoft", "MoE", in, NULL);
-    leave(g, p);
+    oc_gw_attr_i(&g->w, "k", d->active);
+    oc_gw_attr_i(&g->w, "normalize_routing_weights", 1);
+    oc_gw_attr_s(&g->w, "activation_type", "silu");
+    const char *y = oc_gw_node(&g->w, "com.microsoft", "MoE", in, NULL);
+    oc_gw_leave(&g->w, p);
     return y;
 }
 
@@ -463,11 +310,11 @@ static const char *feed_forward(struct decoder_graph *g, int64_t layer, const ch
     bool experts = d->experts && layer >= d->dense && (layer + 1) % d->expert_step == 0;
     if (!experts)
         return gated_mlp(g, "mlp", x, d->mlp);
-    struct place p = enter(g, "mlp");
+    struct oc_gw_place p = oc_gw_enter(&g->w, "mlp");
     const char *y = expert_layers(g, x);
     if (d->shared_mlp)
         y = OP(g, "Add", y, shared_expert(g, x));
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     return y;
 }
 
@@ -501,40 +348,42 @@ static const char *layer(struct decoder_graph *g, int64_t i, const char *x)
  * keys of each sequence minus one, and of the longest sequence. */
 static void read_mask(struct decoder_graph *g)
 {
-    struct place p = enter(g, "attention_mask");
+    struct oc_gw_place p = oc_gw_enter(&g->w, "attention_mask");
     if (g->d->traits & OC_DEC_LATENT) {
-        attr_ints(g, "value_ints", (const int64_t[]){1, 2}, 2);
-        const char *axes = node(g, "", "Constant", (const char *const[]){NULL}, NULL);
-        g->mask = OP(g, "Unsqueeze", cast(g, "attention_mask", g->d->dtype), axes);
-        leave(g, p);
+        oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){1, 2}, 2);
+        const char *axes = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
+        g->mask = OP(g, "Unsqueeze", oc_gw_cast(&g->w, "attention_mask", g->d->dtype), axes);
+        oc_gw_leave(&g->w, p);
         return;
     }
-    attr_i(g, "keepdims", 0);
-    const char *sum = OP(g, "ReduceSum", "attention_mask", constant(g, 1));
-    g->seqlens = cast(g, OP(g, "Sub", sum, constant(g, 1)), INT32);
-    attr_i(g, "start", 1);
-    attr_i(g, "end", 2);
-    g->total = cast(g, OP(g, "Shape", "attention_mask"), INT32);
-    leave(g, p);
+    oc_gw_attr_i(&g->w, "keepdims", 0);
+    const char *sum = OP(g, "ReduceSum", "attention_mask", oc_gw_constant(&g->w, 1));
+    g->seqlens = oc_gw_cast(&g->w, OP(g, "Sub", sum, oc_gw_constant(&g->w, 1)), INT32);
+    oc_gw_attr_i(&g->w, "start", 1);
+    oc_gw_attr_i(&g->w, "end", 2);
+    g->total = oc_gw_cast(&g->w, OP(g, "Shape", "attention_mask"), INT32);
+    oc_gw_leave(&g->w, p);
 }
 
 static const char *embeddings(struct decoder_graph *g, const char **table)
 {
     const struct oc_decoder *d = g->d;
-    struct place p = enter(g, "embed_tokens");
+    struct oc_gw_place p = oc_gw_enter(&g->w, "embed_tokens");
     *table = WEIGHT(g, "weight", d->vocabulary, d->width);
     const char *x = OP(g, "Gather", *table, "input_ids");
+    if (g->stored)
+        x = oc_gw_cast(&g->w, x, d->dtype); /* from the type of the file */
     if (d->traits & OC_DEC_SCALED) {
-        attr_f(g, "value_float", __builtin_sqrtf((float)d->width));
-        x = OP(g, "Mul", x, cast(g, node(g, "", "Constant", (const char *const[]){NULL}, NULL), d->dtype));
+        oc_gw_attr_f(&g->w, "value_float", __builtin_sqrtf((float)d->width));
+        x = OP(g, "Mul", x, oc_gw_cast(&g->w, oc_gw_node(&g->w, "", "Constant", NOTHING, NULL), d->dtype));
     }
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     if (!(d->traits & OC_DEC_LEARNED))
         return x;
-    p = enter(g, "embed_positions");
+    p = oc_gw_enter(&g->w, "embed_positions");
     const char *at = OP(g, "Gather", WEIGHT(g, "weight", d->positions, d->width), "position_ids");
     x = OP(g, "Add", x, at);
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     return x;
 }
 
@@ -542,10 +391,10 @@ static void last_layer(struct decoder_graph *g, const char *x, const char *table
 {
     const struct oc_decoder *d = g->d;
     if (d->traits & OC_DEC_TIED) {
-        struct place p = enter(g, "lm_head");
-        attr_i(g, "transB", 1);
+        struct oc_gw_place p = oc_gw_enter(&g->w, "lm_head");
+        oc_gw_attr_i(&g->w, "transB", 1);
         x = CONTRIB_OP(g, "FusedMatMul", x, table);
-        leave(g, p);
+        oc_gw_leave(&g->w, p);
     } else {
         struct oc_decoder plain = *d; /* the last layer is not packed */
         plain.bits = 0;
@@ -553,65 +402,28 @@ static void last_layer(struct decoder_graph *g, const char *x, const char *table
         x = linear(g, "lm_head", x, d->width, d->vocabulary, d->traits & OC_DEC_HEAD_BIAS);
         g->d = d;
     }
-    node(g, "", "Identity", IN(x), IN("logits"));
+    oc_gw_node(&g->w, "", "Identity", IN(x), IN("logits"));
 }
 
 static void all_layers(struct decoder_graph *g)
 {
     const char *table;
-    struct place p = enter(g, "model");
+    struct oc_gw_place p = oc_gw_enter(&g->w, "model");
     const char *x = embeddings(g, &table);
     read_mask(g);
     for (int64_t i = 0; i < g->d->layers; i++) {
-        struct place q = enter(g, TEXT(g, "layers.%lld", (long long)i));
+        struct oc_gw_place q = oc_gw_enter(&g->w, TEXT(g, "layers.%lld", (long long)i));
         x = g->d->traits & OC_DEC_PARALLEL ? parallel_layer(g, i, x) : layer(g, i, x);
-        leave(g, q);
+        oc_gw_leave(&g->w, q);
     }
     x = norm(g, "norm", x, g->d->width);
-    leave(g, p);
+    oc_gw_leave(&g->w, p);
     last_layer(g, x, table);
 }
 
 /* ---- inputs and outputs ----------------------------------------------------------------------------- */
 
-/* dim: symbols, or numbers */
-static void value_info(struct decoder_graph *g, struct messages *list, const char *name, int dtype,
-                       const char *const *dim)
-{
-    enum { MOST = 4 };
-    Oc__ValueInfo v;
-    Oc__Type type;
-    Oc__Type__Tensor tensor;
-    Oc__Shape shape;
-    Oc__Shape__Dimension item[MOST], *items[MOST];
-    oc__value_info__init(&v);
-    oc__type__init(&type);
-    oc__type__tensor__init(&tensor);
-    oc__shape__init(&shape);
-    for (; dim[shape.n_dim]; shape.n_dim++) {
-        Oc__Shape__Dimension *d = items[shape.n_dim] = &item[shape.n_dim];
-        const char *text = dim[shape.n_dim];
-        oc__shape__dimension__init(d);
-        bool number = text[0] >= '0' && text[0] <= '9';
-        d->value_case =
-            number ? OC__SHAPE__DIMENSION__VALUE_DIM_VALUE : OC__SHAPE__DIMENSION__VALUE_DIM_PARAM;
-        if (number)
-            d->dim_value = strtoll(text, NULL, 10);
-        else
-            d->dim_param = (char *)(uintptr_t)text;
-    }
-    shape.dim = items;
-    tensor.has_elem_type = true;
-    tensor.elem_type = dtype;
-    tensor.shape = &shape;
-    type.value_case = OC__TYPE__VALUE_TENSOR_TYPE;
-    type.tensor_type = &tensor;
-    v.name = (char *)(uintptr_t)name;
-    v.type = &type;
-    append(g, list, &v.base);
-}
-
-static void caches(struct decoder_graph *g, struct messages *list, const char *prefix, const char *length)
+static void caches(struct decoder_graph *g, struct oc_messages *list, const char *prefix, const char *length)
 {
     const struct oc_decoder *d = g->d;
     bool latent = d->traits & OC_DEC_LATENT;
@@ -620,26 +432,26 @@ static void caches(struct decoder_graph *g, struct messages *list, const char *p
     const char *const *dim = latent ? IN("batch_size", length, size) : IN("batch_size", heads, length, size);
     for (int64_t i = 0; i < d->layers; i++)
         for (int part = 0; part < (latent ? 1 : 2); part++)
-            value_info(g, list,
-                       cache_name(g, prefix, i,
-                                  latent ? "latent"
-                                  : part ? "value"
-                                         : "key"),
-                       d->dtype, dim);
+            oc_gw_value_info(&g->w, list,
+                             cache_name(g, prefix, i,
+                                        latent ? "latent"
+                                        : part ? "value"
+                                               : "key"),
+                             d->dtype, dim);
 }
 
 static void inputs_and_outputs(struct decoder_graph *g)
 {
     const struct oc_decoder *d = g->d;
     bool latent = d->traits & OC_DEC_LATENT;
-    value_info(g, &g->input, "input_ids", INT64, IN("batch_size", "sequence_length"));
-    value_info(g, &g->input, "attention_mask", INT64, IN("batch_size", "total_sequence_length"));
+    oc_gw_value_info(&g->w, &g->w.input, "input_ids", INT64, IN("batch_size", "sequence_length"));
+    oc_gw_value_info(&g->w, &g->w.input, "attention_mask", INT64, IN("batch_size", "total_sequence_length"));
     if (latent || d->traits & OC_DEC_LEARNED)
-        value_info(g, &g->input, "position_ids", INT64, IN("batch_size", "sequence_length"));
-    caches(g, &g->input, "past_key_values", "past_sequence_length");
-    value_info(g, &g->output, "logits", d->dtype,
-               IN("batch_size", "sequence_length", TEXT(g, "%lld", (long long)d->vocabulary)));
-    caches(g, &g->output, "present", "total_sequence_length");
+        oc_gw_value_info(&g->w, &g->w.input, "position_ids", INT64, IN("batch_size", "sequence_length"));
+    caches(g, &g->w.input, "past_key_values", "past_sequence_length");
+    oc_gw_value_info(&g->w, &g->w.output, "logits", d->dtype,
+                     IN("batch_size", "sequence_length", TEXT(g, "%lld", (long long)d->vocabulary)));
+    caches(g, &g->w.output, "present", "total_sequence_length");
     if (d->traits & OC_DEC_LEARNED)
         return;
     int64_t half = (latent ? d->rope : d->rotary) / 2;
@@ -647,51 +459,13 @@ static void inputs_and_outputs(struct decoder_graph *g)
     WEIGHT(g, "sin_cache", d->positions, half);
 }
 
-/* ---- whole model ------------------------------------------------------------------------------------ */
-
-static void write_model(struct decoder_graph *g, struct oc_buf *out)
+uint64_t oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored, struct oc_buf *out)
 {
-    char onnx[] = "", contrib[] = "com.microsoft", producer[] = "config.json";
-    Oc__Opset set[2], *sets[2] = {&set[0], &set[1]};
-    Oc__Graph graph;
-    Oc__Model model;
-    for (int i = 0; i < 2; i++) {
-        oc__opset__init(&set[i]);
-        set[i].domain = i ? contrib : onnx;
-        set[i].has_version = true;
-        set[i].version = i ? 1 : OPSET;
-    }
-    oc__graph__init(&graph);
-    graph.node = g->node.item;
-    graph.n_node = g->node.n;
-    graph.initializer = g->weight.item;
-    graph.n_initializer = g->weight.n;
-    graph.input = g->input.item;
-    graph.n_input = g->input.n;
-    graph.output = g->output.item;
-    graph.n_output = g->output.n;
-    oc__model__init(&model);
-    model.has_ir_version = true;
-    model.ir_version = 9;
-    model.producer_name = producer;
-    model.has_graph = true;
-    model.graph = pack(g, &graph.base);
-    model.n_opset_import = 2;
-    model.opset_import = sets;
-    ProtobufCBinaryData all = pack(g, &model.base);
-    oc_buf_add(out, all.data, all.len);
-}
-
-void oc_decoder_build(const struct oc_decoder *d, struct oc_buf *out)
-{
-    struct decoder_graph g = {.d = d};
-    g.names.arena = &g.arena;
+    struct decoder_graph g = {.d = d, .stored = stored};
+    g.w.names.arena = &g.w.arena;
     inputs_and_outputs(&g);
     all_layers(&g);
-    write_model(&g, out);
-    struct messages *list[] = {&g.node, &g.weight, &g.input, &g.output, &g.attribute};
-    for (size_t i = 0; i < OC_COUNT(list); i++)
-        free(list[i]->item);
-    oc_map_free(&g.names);
-    oc_arena_free(&g.arena);
+    oc_gw_write(&g.w, "config.json", out);
+    oc_gw_free(&g.w);
+    return g.elements;
 }

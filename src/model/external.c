@@ -58,13 +58,17 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
 
 bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out)
 {
+    return !m->built.n && t->external_path && oc_beside_map(m, t->external_path, out);
+}
+
+bool oc_beside_map(const struct oc_model *m, const char *location, struct oc_file *out)
+{
     char folder[PATH_MAX], path[PATH_MAX];
-    if (m->built.n || !t->external_path || !external_folder_of(m, folder) ||
-        !external_join(folder, t->external_path, path))
+    if (!external_folder_of(m, folder) || !external_join(folder, location, path))
         return false;
     if (m->caps.external_anywhere)
         return oc_file_map_capped(path, &m->caps, out, NULL) == 0;
-    int fd = names_outside(t->external_path) ? -1 : oc_open_inside(folder, t->external_path);
+    int fd = names_outside(location) ? -1 : oc_open_inside(folder, location);
     if (fd < 0)
         return false;
     int rc = oc_file_map_fd(fd, path, &m->caps, out, NULL);

@@ -8,7 +8,6 @@
 #include "base/c_locale.h"
 #include "base/file_type.h"
 #include "base/str.h"
-#include "model/decoder.h"
 #include "model/loader.h"
 #include "onnxcost.h"
 
@@ -187,27 +186,13 @@ static ProtobufCBinaryData view_of(const struct oc_file *f)
     return (ProtobufCBinaryData){f->size_bytes, (uint8_t *)(uintptr_t)f->data};
 }
 
-/* The bytes of the model: those of the file, or the graph that a config.json describes. */
-static int bytes_of(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *err)
-{
-    struct oc_decoder d;
-    *out = view_of(&m->file);
-    if (!oc_is_decoder_config(out->data, out->len))
-        return 0;
-    if (oc_decoder_read(out->data, out->len, &m->arena, &m->diags, &d, err))
-        return -1;
-    oc_decoder_build(&d, &m->built);
-    *out = (ProtobufCBinaryData){m->built.n, (uint8_t *)m->built.data};
-    return 0;
-}
-
 static int do_load(struct oc_model *m, struct oc_err *err)
 {
     struct oc_err unused = {0};
     struct oc_loader l = {.m = m, .err = err ? err : &unused, .caps = &m->caps};
     l.symbols.arena = l.functions.arena = l.externals.arena = &m->arena;
     ProtobufCBinaryData bytes;
-    int rc = bytes_of(m, &bytes, l.err);
+    int rc = oc_source_read(m, &bytes, l.err);
     l.base = bytes.data;
     if (rc == 0)
         rc = load_all(&l, bytes);
@@ -237,9 +222,11 @@ int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model 
 {
     OC_C_LOCALE;
     struct oc_model *m = new_model(path);
+    const char *inside = oc_model_of_folder(path, &m->arena);
+    m->path = inside ? inside : m->path;
     int rc = OC_OPTIONS(&m->caps, caps, err);
     if (rc == 0)
-        rc = oc_file_map_capped(path, &m->caps, &m->file, err);
+        rc = oc_file_map_capped(m->path, &m->caps, &m->file, err);
     if (rc == 0)
         rc = do_load(m, err);
     if (rc) {

@@ -85,9 +85,9 @@ static void note_external(struct oc_loader *l, struct oc_tensor *t)
 
 static void set_dtype(struct oc_loader *l, const Oc__Tensor *h, struct oc_tensor *t)
 {
-    uint32_t dtype = (uint32_t)h->data_type;
-    t->dtype = dtype < OC_DT_COUNT ? (uint8_t)dtype : OC_DT_UNDEFINED;
-    if (dtype >= OC_DT_COUNT)
+    uint32_t dtype = (uint32_t)h->data_type, end = l->m->built.n ? OC_DT_ALL : OC_DT_COUNT;
+    t->dtype = dtype < end ? (uint8_t)dtype : OC_DT_UNDEFINED;
+    if (dtype >= end)
         oc_diag_add(&l->m->diags, OC_WARNING, "W-dtype", t->name, "unknown data type %lu",
                     (unsigned long)dtype);
 }

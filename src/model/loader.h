@@ -103,6 +103,10 @@ uint32_t oc_load_new_graph(struct oc_loader *l);
 void oc_load_reserve_values(struct oc_loader *l, uint32_t n); /* reserves room for n more */
 uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);
 
+/* source.c: the bytes of the model, those of the file or of the graph that it describes (config.json,
+ * safetensors, GGUF), which m->built owns. */
+int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *err);
+
 /* load_header.c: unpacks a message of proto/onnx_header.proto; NULL on error. Valid until the stack of
  * messages is released to a mark that was set before. */
 void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, ProtobufCBinaryData v);

@@ -56,5 +56,7 @@ enum oc_external_state { OC_EXTERNAL_FOUND, OC_EXTERNAL_MISSING, OC_EXTERNAL_OUT
 enum oc_external_state oc_external_look(const struct oc_model *m, const char *location);
 /* Maps the file of a tensor. False: outside the folder, missing, or not a regular file. */
 bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out);
+/* The same for a file in the folder of the model's. */
+bool oc_beside_map(const struct oc_model *m, const char *location, struct oc_file *out);
 
 #endif

@@ -347,6 +347,11 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
     struct oc_arena a = {0};
     struct oc_peek peek;
     const struct oc_signature *is;
+    if (oc_is_folder(path) && oc_model_of_folder(path, &a)) {
+        *out = OC_FILE_MODEL;
+        oc_arena_free(&a);
+        return 0;
+    }
     if (oc_is_folder(path)) {
         const char **file;
         size_t n;
@@ -356,14 +361,14 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
         return found;
     }
     int rc = read_peek(path, FIRST_BYTES, &a, &peek, err);
-    if (rc == 0 && begins_as_model(&peek))
+    if (rc == 0 && (begins_as_model(&peek) || oc_described_by(peek.raw, peek.n_raw)))
         *out = OC_FILE_MODEL;
     else if (rc == 0 && (rc = read_peek(path, PEEK_BYTES, &a, &peek, err)) == 0 && !is_profile(&peek) &&
              (is = oc_recognize(path, peek.raw, peek.n_raw)))
         rc = fail_as(err, path, is, "an ONNX model or a profile");
     else if (rc == 0)
         *out = is_profile(&peek) ||
-                       (peek.n && oc_is_text(peek.data, peek.n) && !oc_is_decoder_config(peek.data, peek.n))
+                       (peek.n && oc_is_text(peek.data, peek.n) && !oc_described_by(peek.data, peek.n))
                    ? OC_FILE_PROFILE
                    : OC_FILE_MODEL;
     oc_arena_free(&a);

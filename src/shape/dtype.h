@@ -1,4 +1,5 @@
-/* Element types: the codes of ONNX TensorProto.DataType. */
+/* Element types: the codes of ONNX TensorProto.DataType, and the quantization types of GGUF, which store
+ * blocks of elements with their scales. */
 #ifndef OC_DTYPE_H
 #define OC_DTYPE_H
 
@@ -34,7 +35,34 @@ enum oc_dtype {
     OC_DT_FLOAT8E8M0 = 24,
     OC_DT_UINT2 = 25,
     OC_DT_INT2 = 26,
-    OC_DT_COUNT
+    OC_DT_COUNT, /* codes from here on are not of ONNX */
+    OC_DT_Q4_0 = OC_DT_COUNT,
+    OC_DT_Q4_1,
+    OC_DT_Q5_0,
+    OC_DT_Q5_1,
+    OC_DT_Q8_0,
+    OC_DT_Q8_1,
+    OC_DT_Q2_K,
+    OC_DT_Q3_K,
+    OC_DT_Q4_K,
+    OC_DT_Q5_K,
+    OC_DT_Q6_K,
+    OC_DT_Q8_K,
+    OC_DT_IQ2_XXS,
+    OC_DT_IQ2_XS,
+    OC_DT_IQ3_XXS,
+    OC_DT_IQ1_S,
+    OC_DT_IQ4_NL,
+    OC_DT_IQ3_S,
+    OC_DT_IQ2_S,
+    OC_DT_IQ4_XS,
+    OC_DT_IQ1_M,
+    OC_DT_TQ1_0,
+    OC_DT_TQ2_0,
+    OC_DT_MXFP4,
+    OC_DT_NVFP4,
+    OC_DT_Q1_0,
+    OC_DT_ALL
 };
 
 enum oc_dtype_kind {
@@ -68,13 +96,14 @@ enum oc_class {
 
 struct oc_dtype_info {
     const char *name; /* TensorProto name in lower case: "float", "float16", "int4" */
-    uint8_t bits;     /* 0: no fixed size (string) */
+    uint8_t bits;     /* 0: no fixed size (string); of a quantization type: with its scales, rounded up */
     uint8_t kind;     /* enum oc_dtype_kind */
     uint8_t cls;      /* enum oc_class */
 };
 
 const struct oc_dtype_info *oc_dtype_info(unsigned dtype); /* never NULL: "undefined" for unknown codes */
 unsigned oc_dtype_by_name(const char *name, size_t n);     /* case-insensitive; OC_DT_UNDEFINED if unknown */
+uint64_t oc_dtype_block(unsigned dtype);                   /* elements stored together; 1: each on its own */
 const char *oc_class_name(unsigned cls);                   /* "f32" */
 unsigned oc_class_by_name(const char *name);               /* OC_CLASS_NONE if unknown */
 bool oc_class_is_int(unsigned cls);

@@ -7,8 +7,47 @@
 #include "base/ck.h"
 #include "shape/dtype.h"
 
-static const struct oc_dtype_info info[OC_DT_COUNT] = {
-    [OC_DT_UNDEFINED] = {"undefined", 0, OC_KIND_NONE, OC_CLASS_NONE},
+/* clang-format off */
+/* Quantization types of ggml: X(type, name, elements of a block, its bytes with scales). */
+#define BLOCKS(X) \
+    X(Q4_0, "q4_0", 32, 18) \
+    X(Q4_1, "q4_1", 32, 20) \
+    X(Q5_0, "q5_0", 32, 22) \
+    X(Q5_1, "q5_1", 32, 24) \
+    X(Q8_0, "q8_0", 32, 34) \
+    X(Q8_1, "q8_1", 32, 36) \
+    X(Q2_K, "q2_k", 256, 84) \
+    X(Q3_K, "q3_k", 256, 110) \
+    X(Q4_K, "q4_k", 256, 144) \
+    X(Q5_K, "q5_k", 256, 176) \
+    X(Q6_K, "q6_k", 256, 210) \
+    X(Q8_K, "q8_k", 256, 292) \
+    X(IQ2_XXS, "iq2_xxs", 256, 66) \
+    X(IQ2_XS, "iq2_xs", 256, 74) \
+    X(IQ3_XXS, "iq3_xxs", 256, 98) \
+    X(IQ1_S, "iq1_s", 256, 50) \
+    X(IQ4_NL, "iq4_nl", 32, 18) \
+    X(IQ3_S, "iq3_s", 256, 110) \
+    X(IQ2_S, "iq2_s", 256, 82) \
+    X(IQ4_XS, "iq4_xs", 256, 136) \
+    X(IQ1_M, "iq1_m", 256, 56) \
+    X(TQ1_0, "tq1_0", 256, 54) \
+    X(TQ2_0, "tq2_0", 256, 66) \
+    X(MXFP4, "mxfp4", 32, 17) \
+    X(NVFP4, "nvfp4", 64, 36) \
+    X(Q1_0, "q1_0", 128, 18)
+/* clang-format on */
+
+#define BLOCK_INFO(type, name, elements, bytes)                                                              \
+    [OC_DT_##type] = {name, ((bytes)*8 + (elements)-1) / (elements), OC_KIND_FLOAT, OC_CLASS_NONE},
+#define BLOCK_SIZE(type, name, elements, bytes) [OC_DT_##type - OC_DT_COUNT] = {elements, bytes},
+
+static const struct {
+    uint16_t elements, bytes;
+} blocks[OC_DT_ALL - OC_DT_COUNT] = {BLOCKS(BLOCK_SIZE)};
+
+static const struct oc_dtype_info info[OC_DT_ALL] = {
+    BLOCKS(BLOCK_INFO)[OC_DT_UNDEFINED] = {"undefined", 0, OC_KIND_NONE, OC_CLASS_NONE},
     [OC_DT_FLOAT] = {"float", 32, OC_KIND_FLOAT, OC_CLASS_F32},
     [OC_DT_UINT8] = {"uint8", 8, OC_KIND_INT, OC_CLASS_I8},
     [OC_DT_INT8] = {"int8", 8, OC_KIND_INT, OC_CLASS_I8},
@@ -60,7 +99,12 @@ static bool same_letters(const char *a, const char *b, size_t n)
 
 const struct oc_dtype_info *oc_dtype_info(unsigned dtype)
 {
-    return &info[dtype < OC_DT_COUNT ? dtype : OC_DT_UNDEFINED];
+    return &info[dtype < OC_DT_ALL ? dtype : OC_DT_UNDEFINED];
+}
+
+uint64_t oc_dtype_block(unsigned dtype)
+{
+    return dtype >= OC_DT_COUNT && dtype < OC_DT_ALL ? blocks[dtype - OC_DT_COUNT].elements : 1;
 }
 
 unsigned oc_dtype_by_name(const char *name, size_t n)
@@ -119,7 +163,7 @@ struct oc_shape oc_shape_1d(struct oc_arena *a, struct oc_dim d)
 
 struct oc_type oc_tensor_type(unsigned dtype, struct oc_shape shape)
 {
-    unsigned known = dtype < OC_DT_COUNT ? dtype : OC_DT_UNDEFINED;
+    unsigned known = dtype < OC_DT_ALL ? dtype : OC_DT_UNDEFINED;
     return (struct oc_type){.kind = OC_T_TENSOR, .dtype = (uint8_t)known, .shape = shape};
 }
 
@@ -241,6 +285,10 @@ bool oc_axis(int64_t axis, unsigned rank, unsigned *out)
 bool oc_bytes_of(unsigned dtype, uint64_t elements, uint64_t *bytes)
 {
     unsigned bits = oc_dtype_info(dtype)->bits;
+    uint64_t block = oc_dtype_block(dtype);
+    if (block > 1)
+        return oc_mul_u64(elements / block + (elements % block != 0), blocks[dtype - OC_DT_COUNT].bytes,
+                          bytes);
     if (bits % 8 == 0)
         return oc_mul_u64(elements, bits / 8, bytes);
     unsigned per_byte = 8 / bits; /* 2 or 4 elements packed into a byte */

@@ -15,7 +15,7 @@ static const struct {
     {"m", "GGU", NULL, 3},
     {"m", "\x1c\0\0\0TFL3", "a TensorFlow Lite model", 8},
     {"m", "\x20\0\0\0ORTM", "a model in ORT format", 8},
-    {"m", "\x20\0\0\0\0\0\0\0{\"w\"", "a safetensors file (weights without a graph)", 12},
+    {"m", "\x20\0\0\0\0\0\0\0{\"w\"", "a safetensors file", 12},
     {"m", "\xef\xbb\xbf \n<HTML>", "an HTML page", 11}, /* byte order mark, blanks, letter case */
     {"m", "PK\3\4....m/data.pkl", "a PyTorch file", 18},
     {"m", "PK\3\4....readme", "a zip archive", 14},

@@ -1,0 +1,251 @@
+/* Packs the messages of an ONNX graph. */
+#include "model/graph_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXTERNAL = 1, OPSET = 20 };
+enum { ATTR_FLOAT = 1, ATTR_INT = 2, ATTR_STRING = 3, ATTR_INTS = 7 }; /* AttributeProto.AttributeType */
+
+#define TEXT(g, ...) oc_printf(&(g)->arena, __VA_ARGS__)
+
+/* ---- messages --------------------------------------------------------------------------------------- */
+
+static ProtobufCBinaryData pack(struct oc_graph_writer *g, const ProtobufCMessage *m)
+{
+    size_t n = protobuf_c_message_get_packed_size(m);
+    ProtobufCBinaryData out = {n, oc_alloc(&g->arena, n + 1)};
+    protobuf_c_message_pack(m, out.data);
+    return out;
+}
+
+static void append(struct oc_graph_writer *g, struct oc_messages *list, const ProtobufCMessage *m)
+{
+    OC_GROW(list->item, list->n, list->cap);
+    list->item[list->n++] = pack(g, m);
+}
+
+static void add_attribute(struct oc_graph_writer *g, const char *name, int type, Oc__Attribute *a)
+{
+    a->name = (char *)(uintptr_t)name;
+    a->has_type = true;
+    a->type = type;
+    append(g, &g->attribute, &a->base);
+}
+
+void oc_gw_attr_i(struct oc_graph_writer *g, const char *name, int64_t v)
+{
+    Oc__Attribute a;
+    oc__attribute__init(&a);
+    a.has_i = true;
+    a.i = v;
+    add_attribute(g, name, ATTR_INT, &a);
+}
+
+void oc_gw_attr_f(struct oc_graph_writer *g, const char *name, float v)
+{
+    Oc__Attribute a;
+    oc__attribute__init(&a);
+    a.has_f = true;
+    a.f = v;
+    add_attribute(g, name, ATTR_FLOAT, &a);
+}
+
+void oc_gw_attr_s(struct oc_graph_writer *g, const char *name, const char *v)
+{
+    Oc__Attribute a;
+    oc__attribute__init(&a);
+    a.has_s = true;
+    a.s = (ProtobufCBinaryData){strlen(v), (uint8_t *)(uintptr_t)v};
+    add_attribute(g, name, ATTR_STRING, &a);
+}
+
+void oc_gw_attr_ints(struct oc_graph_writer *g, const char *name, const int64_t *v, size_t n)
+{
+    Oc__Attribute a;
+    oc__attribute__init(&a);
+    a.n_ints = n;
+    a.ints = (int64_t *)(uintptr_t)v;
+    add_attribute(g, name, ATTR_INTS, &a);
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------ */
+
+struct oc_gw_place oc_gw_enter(struct oc_graph_writer *g, const char *module)
+{
+    size_t n = strlen(g->scope);
+    snprintf(g->scope + n, sizeof(g->scope) - n, "%s%s", n ? "." : "", module);
+    return (struct oc_gw_place){n};
+}
+
+void oc_gw_leave(struct oc_graph_writer *g, struct oc_gw_place p)
+{
+    g->scope[p.n] = '\0';
+}
+
+/* "/model/layers.0/mlp/Mul", with a number after it if the name is taken */
+static const char *node_name(struct oc_graph_writer *g, const char *type)
+{
+    char path[sizeof(g->scope)];
+    size_t n = strlen(g->scope);
+    memcpy(path, g->scope, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (path[i] == '.' && (path[i + 1] < '0' || path[i + 1] > '9'))
+            path[i] = '/';
+    const char *base = TEXT(g, "%s%s/%s", n ? "/" : "", path, type), *name = base;
+    for (uint32_t used = 1; !oc_map_add(&g->names, name, strlen(name), &used, NULL); used = 1) {
+        uint32_t count = oc_map_get(&g->names, base, strlen(base));
+        oc_map_set(&g->names, base, strlen(base), count + 1);
+        name = TEXT(g, "%s_%u", base, count);
+    }
+    return name;
+}
+
+/* A node; `in` ends with NULL. output NULL: one output with a name of its own. */
+const char *oc_gw_node(struct oc_graph_writer *g, const char *domain, const char *type, const char *const *in,
+                       const char *const *output)
+{
+    Oc__Node node;
+    oc__node__init(&node);
+    const char *name = node_name(g, type), *only[2] = {TEXT(g, "%s_output_0", name), NULL};
+    output = output ? output : only;
+    node.name = (char *)(uintptr_t)name;
+    node.op_type = (char *)(uintptr_t)type;
+    node.domain = (char *)(uintptr_t)domain;
+    node.input = (char **)(uintptr_t)in;
+    node.output = (char **)(uintptr_t)output;
+    while (in[node.n_input])
+        node.n_input++;
+    while (output[node.n_output])
+        node.n_output++;
+    node.attribute = g->attribute.item;
+    node.n_attribute = g->attribute.n;
+    append(g, &g->node, &node.base);
+    g->attribute.n = 0;
+    return output[0];
+}
+
+const char *oc_gw_constant(struct oc_graph_writer *g, int64_t v)
+{
+    oc_gw_attr_ints(g, "value_ints", &v, 1);
+    return oc_gw_node(g, "", "Constant", (const char *const[]){NULL}, NULL);
+}
+
+const char *oc_gw_cast(struct oc_graph_writer *g, const char *x, int dtype)
+{
+    oc_gw_attr_i(g, "to", dtype);
+    return oc_gw_node(g, "", "Cast", (const char *const[]){x, NULL}, NULL);
+}
+
+/* ---- weights ---------------------------------------------------------------------------------------- */
+
+const char *oc_gw_path(struct oc_graph_writer *g, const char *name)
+{
+    return TEXT(g, "%s%s%s", g->scope, *g->scope ? "." : "", name);
+}
+
+void oc_gw_weight(struct oc_graph_writer *g, const char *name, unsigned dtype, size_t rank,
+                  const int64_t *dim)
+{
+    char location[] = "location", file[] = "weights";
+    Oc__Pair where;
+    Oc__Pair *wheres = &where;
+    Oc__Tensor t;
+    oc__pair__init(&where);
+    where.key = location;
+    where.value = file;
+    oc__tensor__init(&t);
+    t.name = (char *)(uintptr_t)name;
+    t.n_dims = rank;
+    t.dims = (int64_t *)(uintptr_t)dim;
+    t.has_data_type = true;
+    t.data_type = (int32_t)dtype;
+    t.n_external_data = 1;
+    t.external_data = &wheres;
+    t.has_data_location = true;
+    t.data_location = EXTERNAL;
+    append(g, &g->weight, &t.base);
+}
+
+/* ---- inputs and outputs ----------------------------------------------------------------------------- */
+
+/* dim: symbols, or numbers */
+void oc_gw_value_info(struct oc_graph_writer *g, struct oc_messages *list, const char *name, int dtype,
+                      const char *const *dim)
+{
+    enum { MOST = 4 };
+    Oc__ValueInfo v;
+    Oc__Type type;
+    Oc__Type__Tensor tensor;
+    Oc__Shape shape;
+    Oc__Shape__Dimension item[MOST], *items[MOST];
+    oc__value_info__init(&v);
+    oc__type__init(&type);
+    oc__type__tensor__init(&tensor);
+    oc__shape__init(&shape);
+    for (; dim[shape.n_dim]; shape.n_dim++) {
+        Oc__Shape__Dimension *d = items[shape.n_dim] = &item[shape.n_dim];
+        const char *text = dim[shape.n_dim];
+        oc__shape__dimension__init(d);
+        bool number = text[0] >= '0' && text[0] <= '9';
+        d->value_case =
+            number ? OC__SHAPE__DIMENSION__VALUE_DIM_VALUE : OC__SHAPE__DIMENSION__VALUE_DIM_PARAM;
+        if (number)
+            d->dim_value = strtoll(text, NULL, 10);
+        else
+            d->dim_param = (char *)(uintptr_t)text;
+    }
+    shape.dim = items;
+    tensor.has_elem_type = true;
+    tensor.elem_type = dtype;
+    tensor.shape = &shape;
+    type.value_case = OC__TYPE__VALUE_TENSOR_TYPE;
+    type.tensor_type = &tensor;
+    v.name = (char *)(uintptr_t)name;
+    v.type = &type;
+    append(g, list, &v.base);
+}
+
+/* ---- whole model ------------------------------------------------------------------------------------ */
+
+void oc_gw_write(struct oc_graph_writer *g, const char *producer, struct oc_buf *out)
+{
+    char onnx[] = "", contrib[] = "com.microsoft";
+    Oc__Opset set[2], *sets[2] = {&set[0], &set[1]};
+    Oc__Graph graph;
+    Oc__Model model;
+    for (int i = 0; i < 2; i++) {
+        oc__opset__init(&set[i]);
+        set[i].domain = i ? contrib : onnx;
+        set[i].has_version = true;
+        set[i].version = i ? 1 : OPSET;
+    }
+    oc__graph__init(&graph);
+    graph.node = g->node.item;
+    graph.n_node = g->node.n;
+    graph.initializer = g->weight.item;
+    graph.n_initializer = g->weight.n;
+    graph.input = g->input.item;
+    graph.n_input = g->input.n;
+    graph.output = g->output.item;
+    graph.n_output = g->output.n;
+    oc__model__init(&model);
+    model.has_ir_version = true;
+    model.ir_version = 9;
+    model.producer_name = (char *)(uintptr_t)producer;
+    model.has_graph = true;
+    model.graph = pack(g, &graph.base);
+    model.n_opset_import = 2;
+    model.opset_import = sets;
+    ProtobufCBinaryData all = pack(g, &model.base);
+    oc_buf_add(out, all.data, all.len);
+}
+
+void oc_gw_free(struct oc_graph_writer *g)
+{
+    struct oc_messages *list[] = {&g->node, &g->weight, &g->input, &g->output, &g->attribute};
+    for (size_t i = 0; i < OC_COUNT(list); i++)
+        free(list[i]->item);
+    oc_map_free(&g->names);
+    oc_arena_free(&g->arena);
+}

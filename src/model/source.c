@@ -1,0 +1,223 @@
+/* What a model file is: ONNX, or a description of a model (config.json, safetensors, GGUF) whose graph is
+ * built. */
+#include <string.h>
+
+#include "base/file_type.h"
+#include "model/decoder.h"
+#include "model/gguf.h"
+#include "model/graph_writer.h"
+#include "model/loader.h"
+#include "model/safetensors.h"
+#include "onnxcost.h"
+
+#define CONFIG "config.json"
+
+struct source {
+    struct oc_model *m;
+    struct oc_stored_list stored;
+    int64_t total_bytes; /* as the index says; -1: it does not */
+    struct oc_err *err;
+};
+
+/* ---- graphs ----------------------------------------------------------------------------------------- */
+
+/* Weights without nodes. */
+static int build_weights(struct source *s, const char *producer, const char *why)
+{
+    struct oc_graph_writer w = {.names = {.arena = NULL}};
+    if (s->stored.n > oc_cap(&s->m->caps, OC_CAP_NODES))
+        return oc_cap_fail(&s->m->caps, OC_CAP_NODES, s->stored.n, s->err);
+    for (uint32_t i = 0; i < s->stored.n; i++) {
+        const struct oc_stored *t = &s->stored.item[i];
+        oc_gw_weight(&w, t->name, t->dtype, t->rank, t->dim);
+    }
+    oc_gw_write(&w, producer, &s->m->built);
+    oc_gw_free(&w);
+    oc_diag_add(&s->m->diags, OC_WARNING, "W-no-graph", producer, "only weights are counted: %s", why);
+    return 0;
+}
+
+static void compare_elements(struct source *s, const struct oc_decoder *d, uint64_t built)
+{
+    uint64_t stored = oc_stored_decoder_elements(&s->stored, d->layers, d->traits & OC_DEC_TIED);
+    if (s->stored.n && !d->bits && stored != built)
+        oc_diag_add(
+            &s->m->diags, OC_WARNING, "W-weights-differ", d->type,
+            "the files have %llu parameters and the graph %llu: other sizes, or only some of the files",
+            (unsigned long long)stored, (unsigned long long)built);
+}
+
+static int build_decoder(struct source *s, const char *name, const void *config, size_t n)
+{
+    struct oc_decoder d;
+    if (oc_decoder_read(name, config, n, &s->m->arena, &s->m->diags, &d, s->err))
+        return -1;
+    compare_elements(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));
+    return 0;
+}
+
+/* Tensors were to be expected. */
+static void note_no_weights(struct source *s, const char *where)
+{
+    if (!s->stored.n)
+        oc_diag_add(&s->m->diags, OC_WARNING, "W-no-weights", where,
+                    "no tensors are here: their types come from the description");
+}
+
+/* ---- safetensors ------------------------------------------------------------------------------------ */
+
+/* With the config.json in the folder of the weights; without one, or with one of another kind of model, the weights
+ * alone. */
+static int build_with_config(struct source *s)
+{
+    struct oc_file config;
+    if (!oc_beside_map(s->m, CONFIG, &config))
+        return s->stored.n
+                   ? build_weights(s, "safetensors", "no config.json is in their folder")
+                   : oc_fail(s->err, OC_EIO, "no weight file of the index is here, and no config.json");
+    note_no_weights(s, "safetensors");
+    int rc = build_decoder(s, CONFIG, config.data, config.size_bytes);
+    oc_file_unmap(&config);
+    if (rc == 0 || !s->stored.n || s->err->code != OC_EUNSUPPORTED)
+        return rc;
+    return build_weights(s, "safetensors", s->err->msg);
+}
+
+static int read_file(struct source *s, const char *name, const struct oc_file *f)
+{
+    return oc_safetensors_read(name, f->data, f->size_bytes, &s->stored, &s->m->diags, s->err);
+}
+
+/* The files of an index; all of them or none are here. */
+static int read_files(struct source *s, const struct oc_weight_index *index)
+{
+    const char *missing = NULL;
+    for (uint32_t i = 0; i < index->n_file; i++) {
+        struct oc_file f;
+        if (!oc_beside_map(s->m, index->file[i], &f)) {
+            missing = missing ? missing : index->file[i];
+            continue;
+        }
+        int rc = read_file(s, index->file[i], &f);
+        oc_file_unmap(&f);
+        if (rc)
+            return oc_err_prefix(s->err, "%s", index->file[i]);
+    }
+    if (missing && s->stored.n)
+        return oc_fail(s->err, OC_EIO, "'%.200s' is not here: download all files of the index, or none",
+                       missing);
+    for (uint32_t i = 0; i < index->n_tensor && !missing; i++)
+        if (!oc_stored_find(&s->stored, index->tensor[i]))
+            return oc_fail(s->err, OC_EFORMAT, "tensor '%.100s' of the index is in none of its files",
+                           index->tensor[i]);
+    return 0;
+}
+
+static void compare_bytes(struct source *s)
+{
+    if (s->total_bytes >= 0 && s->stored.n && (uint64_t)s->total_bytes != s->stored.bytes)
+        oc_diag_add(&s->m->diags, OC_WARNING, "W-weights-differ", "total_size",
+                    "the index says %lld bytes, its files have %llu", (long long)s->total_bytes,
+                    (unsigned long long)s->stored.bytes);
+}
+
+static int from_index(struct source *s, const struct oc_file *f)
+{
+    struct oc_weight_index index;
+    int rc = oc_weight_index_read(f->data, f->size_bytes, &s->m->arena, &index, s->err);
+    s->total_bytes = index.total_bytes;
+    if (rc == 0)
+        rc = read_files(s, &index);
+    oc_weight_index_free(&index);
+    if (rc)
+        return -1;
+    compare_bytes(s);
+    return build_with_config(s);
+}
+
+static int from_safetensors(struct source *s, const struct oc_file *f)
+{
+    const char *slash = strrchr(s->m->path, '/');
+    return read_file(s, slash ? slash + 1 : s->m->path, f) ? -1 : build_with_config(s);
+}
+
+/* ---- GGUF ------------------------------------------------------------------------------------------- */
+
+/* "model-00001-of-00003.gguf": the name of another part. False: not named so. */
+static bool name_of_part(const char *first, unsigned part, unsigned parts, char *out, size_t room)
+{
+    char mark[32];
+    snprintf(mark, sizeof(mark), "-00001-of-%05u.gguf", parts);
+    const char *at = strstr(first, mark);
+    return at &&
+           snprintf(out, room, "%.*s-%05u-of-%05u.gguf", (int)(at - first), first, part, parts) < (int)room;
+}
+
+static int read_parts(struct source *s, unsigned parts)
+{
+    const char *slash = strrchr(s->m->path, '/'), *first = slash ? slash + 1 : s->m->path;
+    for (unsigned i = 2; i <= parts; i++) {
+        char name[512];
+        struct oc_file f;
+        struct oc_gguf part;
+        if (!name_of_part(first, i, parts, name, sizeof(name)) || !oc_beside_map(s->m, name, &f))
+            return oc_fail(s->err, OC_EIO,
+                           "part %u of %u is not here: give the first part, with the others in its folder", i,
+                           parts);
+        int rc = oc_gguf_read(name, f.data, f.size_bytes, &s->stored, &part, &s->m->diags, s->err);
+        oc_file_unmap(&f);
+        if (rc)
+            return oc_err_prefix(s->err, "%s", name);
+    }
+    return 0;
+}
+
+static int from_gguf(struct source *s, const struct oc_file *f)
+{
+    struct oc_gguf gguf;
+    struct oc_buf config = {0};
+    if (oc_gguf_read(s->m->path, f->data, f->size_bytes, &s->stored, &gguf, &s->m->diags, s->err) ||
+        (gguf.parts > 1 && read_parts(s, (unsigned)gguf.parts)))
+        return -1;
+    int rc;
+    note_no_weights(s, "GGUF");
+    if (oc_gguf_config(&gguf, &s->stored, &config))
+        rc = build_decoder(s, "GGUF", config.data, config.n);
+    else if (s->stored.n)
+        rc = build_weights(s, "GGUF",
+                           oc_printf(&s->m->arena, "the architecture '%s' is not built", gguf.architecture));
+    else
+        rc = oc_fail(s->err, OC_EUNSUPPORTED, "the architecture '%s' is not built, and there are no tensors",
+                     gguf.architecture);
+    oc_buf_free(&config);
+    return rc;
+}
+
+/* ---- any file --------------------------------------------------------------------------------------- */
+
+int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *err)
+{
+    struct source s = {.m = m, .stored = {.arena = &m->arena}, .total_bytes = -1, .err = err};
+    const struct oc_file *f = &m->file;
+    int rc = 0;
+    switch (oc_described_by(f->data, f->size_bytes)) {
+    case OC_DESCRIBED_NOT:
+        break;
+    case OC_DESCRIBED_CONFIG:
+        rc = build_decoder(&s, CONFIG, f->data, f->size_bytes);
+        break;
+    case OC_DESCRIBED_INDEX:
+        rc = from_index(&s, f);
+        break;
+    case OC_DESCRIBED_SAFETENSORS:
+        rc = from_safetensors(&s, f);
+        break;
+    case OC_DESCRIBED_GGUF:
+        rc = from_gguf(&s, f);
+        break;
+    }
+    oc_stored_free(&s.stored);
+    *out = m->built.n ? (ProtobufCBinaryData){m->built.n, (uint8_t *)m->built.data}
+                      : (ProtobufCBinaryData){f->size_bytes, (uint8_t *)(uintptr_t)f->data};
+    return rc;
+}

@@ -1,0 +1,203 @@
+#include "model/stored.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ck.h"
+#include "shape/type.h"
+
+/* ---- roles ------------------------------------------------------------------------------------------ */
+
+/* Modules of the graph, and what other families and formats call them. */
+static const struct {
+    const char *module, *others;
+} aliases[] = {
+    {"self_attn.q_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_q attn_qkv"},
+    {"self_attn.k_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_k attn_qkv"},
+    {"self_attn.v_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_v attn_qkv"},
+    {"self_attn.o_proj", "self_attn.dense attn.c_proj attention.dense attn_output"},
+    {"self_attn.q_norm", "attn_q_norm"},
+    {"self_attn.k_norm", "attn_k_norm"},
+    {"self_attn.q_a_proj", "attn_q_a"},
+    {"self_attn.q_a_layernorm", "attn_q_a_norm"},
+    {"self_attn.q_b_proj", "attn_q_b"},
+    {"self_attn.kv_a_proj_with_mqa", "attn_kv_a_mqa"},
+    {"self_attn.kv_a_layernorm", "attn_kv_a_norm"},
+    {"self_attn.kv_b_proj.key", "self_attn.kv_b_proj attn_k_b attn_kv_b"},
+    {"self_attn.kv_b_proj.value", "self_attn.kv_b_proj attn_v_b attn_kv_b"},
+    {"mlp.gate_proj", "mlp.gate_up_proj ffn_gate ffn_up"},
+    {"mlp.up_proj", "mlp.gate_up_proj ffn_up"},
+    {"mlp.down_proj", "ffn_down"},
+    {"mlp.fc1", "mlp.c_fc mlp.dense_h_to_4h ffn_up"},
+    {"mlp.fc2", "mlp.c_proj mlp.dense_4h_to_h ffn_down"},
+    {"mlp.gate", "block_sparse_moe.gate mlp.router ffn_gate_inp"},
+    {"mlp.experts.gate_proj",
+     "mlp.experts.0.gate_proj block_sparse_moe.experts.0.w1 ffn_gate_exps ffn_gate_up_exps"},
+    {"mlp.experts.up_proj",
+     "mlp.experts.0.up_proj block_sparse_moe.experts.0.w3 ffn_up_exps ffn_gate_up_exps"},
+    {"mlp.experts.down_proj", "mlp.experts.0.down_proj block_sparse_moe.experts.0.w2 ffn_down_exps"},
+    {"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj ffn_gate_shexp"},
+    {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj ffn_up_shexp"},
+    {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj ffn_down_shexp"},
+    {"mlp.shared_expert_gate", "ffn_gate_inp_shexp"},
+    {"input_layernorm", "ln_1 attn_norm"},
+    {"post_attention_layernorm", "ln_2 post_attention_norm ffn_norm attn_norm_2"},
+    {"pre_feedforward_layernorm", "ffn_norm"},
+    {"post_feedforward_layernorm", "post_ffw_norm"},
+    {"embed_tokens", "wte embed_in token_embd"},
+    {"embed_positions", "wpe position_embd"},
+    {"norm", "ln_f final_layer_norm final_layernorm output_norm"},
+    {"lm_head", "embed_out output"},
+};
+
+static bool is_number(struct oc_str s)
+{
+    size_t i = 0;
+    while (i < s.n && s.s[i] >= '0' && s.s[i] <= '9')
+        i++;
+    return s.n > 0 && s.n < 6 && i == s.n;
+}
+
+/* Removes the first part of "a.b.c". False: there is one part only. */
+static bool next_part(struct oc_str *rest, struct oc_str *part)
+{
+    const char *dot = oc_str_chr(*rest, '.');
+    if (!dot)
+        return false;
+    *part = oc_str_before(*rest, dot);
+    *rest = oc_str_skip(*rest, part->n + 1);
+    return true;
+}
+
+/* From the number of the layer on: "3.attn_q.weight"; in no layer the last module: "norm.weight". */
+static struct oc_str role_of(struct oc_str name)
+{
+    struct oc_str rest = name, part, last = name;
+    for (struct oc_str at = rest; next_part(&rest, &part); at = rest) {
+        if (is_number(part))
+            return at;
+        last = at;
+    }
+    return last;
+}
+
+static const struct oc_stored *with_role(const struct oc_stored_list *l, const char *layer, int n_layer,
+                                         struct oc_str module, const char *leaf)
+{
+    char role[192];
+    int n = snprintf(role, sizeof(role), "%.*s%.*s.%s", n_layer, layer, (int)module.n, module.s, leaf);
+    uint32_t at = n > 0 && n < (int)sizeof(role) ? oc_map_get(&l->by_role, role, (size_t)n) : OC_NONE;
+    return at == OC_NONE ? NULL : &l->item[at];
+}
+
+static const struct oc_stored *with_alias(const struct oc_stored_list *l, const char *layer, int n_layer,
+                                          struct oc_str module, const char *leaf)
+{
+    const struct oc_stored *found = with_role(l, layer, n_layer, module, leaf);
+    for (size_t i = 0; !found && i < OC_COUNT(aliases); i++) {
+        if (!oc_str_eq(module, aliases[i].module))
+            continue;
+        for (const char *p = aliases[i].others; *p && !found;) {
+            size_t n = strcspn(p, " ");
+            found = with_role(l, layer, n_layer, oc_str(p, n), leaf);
+            p += n + (p[n] == ' ');
+        }
+    }
+    return found;
+}
+
+unsigned oc_stored_dtype(const struct oc_stored_list *l, const char *weight, unsigned otherwise)
+{
+    struct oc_str role = role_of(oc_str(weight, strlen(weight))), rest = role, part = {0};
+    int n_layer = next_part(&rest, &part) && is_number(part) ? (int)part.n + 1 : 0;
+    const char *dot = strrchr(role.s, '.');
+    if (!dot || dot < role.s + n_layer)
+        return otherwise;
+    struct oc_str module = oc_str(role.s + n_layer, (size_t)(dot - role.s) - (size_t)n_layer);
+    const struct oc_stored *t = with_alias(l, role.s, n_layer, module, dot + 1);
+    return t && oc_dtype_info(t->dtype)->kind == OC_KIND_FLOAT ? t->dtype : otherwise;
+}
+
+/* ---- the list --------------------------------------------------------------------------------------- */
+
+static int size_of(const struct oc_stored_list *l, struct oc_stored *t, const int64_t *dim,
+                   struct oc_err *err)
+{
+    t->elements = 1;
+    for (size_t i = 0; i < t->rank; i++)
+        if (dim[i] < 0 || !oc_mul_u64(t->elements, (uint64_t)dim[i], &t->elements))
+            return oc_fail(err, OC_EFORMAT, "tensor '%.100s': its dimensions overflow 64 bits", t->name);
+    uint64_t block = oc_dtype_block(t->dtype), all;
+    if (block > 1 && (!t->rank || (uint64_t)dim[t->rank - 1] % block))
+        return oc_fail(err, OC_EFORMAT, "tensor '%.100s': rows of %lld elements are not whole blocks of %llu",
+                       t->name, t->rank ? (long long)dim[t->rank - 1] : 0, (unsigned long long)block);
+    if (!oc_bytes_of(t->dtype, t->elements, &t->bytes) || !oc_add_u64(l->bytes, t->bytes, &all) ||
+        all > INT64_MAX || !oc_add_u64(l->elements, t->elements, &all) || all > INT64_MAX)
+        return oc_fail(err, OC_EFORMAT, "tensor '%.100s': more than 2^63 bytes", t->name);
+    return 0;
+}
+
+int oc_stored_add(struct oc_stored_list *l, struct oc_str name, unsigned dtype, const int64_t *dim,
+                  size_t rank, struct oc_err *err)
+{
+    uint32_t at = l->n;
+    struct oc_stored t = {.dtype = (uint8_t)dtype, .rank = (uint8_t)rank};
+    l->by_name.arena = l->by_role.arena = l->arena;
+    if (!oc_map_add(&l->by_name, name.s, name.n, &at, &t.name))
+        return oc_fail(err, OC_EFORMAT, "two tensors are called '%.100s'", l->item[at].name);
+    if (size_of(l, &t, dim, err))
+        return -1;
+    t.dim = OC_COPY_ARRAY(l->arena, dim, rank);
+    struct oc_str role = role_of(oc_str(t.name, name.n));
+    oc_map_add_kept(&l->by_role, role.s, role.n, &at);
+    OC_GROW(l->item, l->n, l->cap);
+    l->item[l->n++] = t;
+    l->elements += t.elements;
+    l->bytes += t.bytes;
+    return 0;
+}
+
+const struct oc_stored *oc_stored_find(const struct oc_stored_list *l, const char *name)
+{
+    uint32_t at = oc_map_get(&l->by_name, name, strlen(name));
+    return at == OC_NONE ? NULL : &l->item[at];
+}
+
+void oc_stored_free(struct oc_stored_list *l)
+{
+    free(l->item);
+    oc_map_free(&l->by_name);
+    oc_map_free(&l->by_role);
+    *l = (struct oc_stored_list){0};
+}
+
+static bool is_of_decoder(const struct oc_stored *t, int64_t layers, bool tied)
+{
+    static const char *const other[] = {"vision",   "visual",     "multi_modal",  "audio",
+                                        "inv_freq", "rope_freqs", "rope_factors", "scale"},
+                             *const buffer[] = {"attn.bias", "attn.masked_bias", "attention.bias",
+                                                "attention.masked_bias"},
+                             *const last[] = {"lm_head.weight", "output.weight"};
+    struct oc_str name = oc_str(t->name, strlen(t->name)), role = role_of(name), rest = role, part;
+    if (next_part(&rest, &part) && is_number(part) && strtoll(part.s, NULL, 10) >= layers)
+        return false;
+    for (size_t i = 0; i < OC_COUNT(other); i++)
+        if (strstr(t->name, other[i]))
+            return false;
+    for (size_t i = 0; i < OC_COUNT(buffer); i++)
+        if (oc_str_eq(rest, buffer[i]))
+            return false;
+    for (size_t i = 0; tied && i < OC_COUNT(last); i++)
+        if (oc_str_eq(role, last[i]))
+            return false;
+    return oc_dtype_info(t->dtype)->kind == OC_KIND_FLOAT;
+}
+
+uint64_t oc_stored_decoder_elements(const struct oc_stored_list *l, int64_t layers, bool tied)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (is_of_decoder(&l->item[i], layers, tied))
+            sum += l->item[i].elements;
+    return sum;
+}
