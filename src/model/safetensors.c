@@ -137,7 +137,7 @@ int oc_safetensors_read(const char *path, const void *data, size_t n, struct oc_
     if (length > n - LENGTH_BYTES)
         return oc_fail(err, OC_EFORMAT,
                        "the file ends inside its header: %zu of %llu bytes; download it again", n,
-                       (unsigned long long)(length + LENGTH_BYTES));
+                       (unsigned long long)length + LENGTH_BYTES);
     struct oc_stream *s = oc_stream_mem((const char *)data + LENGTH_BYTES, (size_t)length);
     struct oc_json *j = oc_json_open(s);
     int rc = read_header(j, out, &end, err);
