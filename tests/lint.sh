@@ -23,7 +23,7 @@ find src models tests -name '*.[ch]' | sort | xargs "$CLANG_FORMAT" --dry-run 2>
 { find tests src .ci models -name '*.sh'; echo .ci/run; echo .ci/setup; } | sort >"$work/scripts"
 xargs "$SHELLCHECK" -f gcc <"$work/scripts" >"$work/shell.found" 2>&1
 # plain words
-tests/words.sh | grep -v '^words: ' >"$work/words.found"
+tests/words.sh | grep -v '^# words: ' >"$work/words.found"
 # data files are validated with their schemas
 validate() { # schema files...
     schema=$1

@@ -315,7 +315,7 @@ sub print_hits {
         print "$table:$rule->{line}: no text needs this exception any more: delete it\n";
         $hits++;
     }
-    printf "words: %d files, %d patterns, %d hits\n", scalar @files, scalar @rules, $hits;
+    printf "# words: %d files, %d patterns, %d hits\n", scalar @files, scalar @rules, $hits;
     return $hits;
 }
 
