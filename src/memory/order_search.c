@@ -16,7 +16,7 @@ struct state {
     uint64_t peak, live;
     uint32_t parent, step; /* the step that led here; free steps follow it */
     uint32_t done;
-    bool expanded;
+    uint32_t spot; /* index in the heap; OC_NONE: it was taken from it */
 };
 
 struct search {
@@ -50,13 +50,18 @@ static bool comes_first(const struct search *x, uint32_t a, uint32_t b)
     return s->done != t->done ? s->done > t->done : a < b;
 }
 
-static void order_search_push(struct search *x, uint32_t state)
+static void order_search_put(struct search *x, uint32_t i, uint32_t state)
 {
-    OC_GROW(x->heap, x->n_heap, x->heap_cap);
-    uint32_t i = x->n_heap++;
-    for (; i && comes_first(x, state, x->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        x->heap[i] = x->heap[(i - 1) / 2];
     x->heap[i] = state;
+    x->state[state].spot = i;
+}
+
+/* Sift up from index i: for a new state, and for one whose peak decreased. */
+static void order_search_sift_up(struct search *x, uint32_t i, uint32_t state)
+{
+    for (; i && comes_first(x, state, x->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        order_search_put(x, i, x->heap[(i - 1) / 2]);
+    order_search_put(x, i, state);
 }
 
 static uint32_t order_search_pop(struct search *x)
@@ -67,9 +72,10 @@ static uint32_t order_search_pop(struct search *x)
             k++;
         if (!comes_first(x, x->heap[k], last))
             break;
-        x->heap[i] = x->heap[k];
+        order_search_put(x, i, x->heap[k]);
     }
-    x->heap[i] = last;
+    order_search_put(x, i, last);
+    x->state[top].spot = OC_NONE;
     return top;
 }
 
@@ -122,13 +128,16 @@ static void order_search_reach(struct search *x, uint64_t peak, uint32_t parent,
     uint32_t h = order_search_hash(x, x->now) & (x->n_slot - 1);
     while (x->slot[h] != OC_NONE && memcmp(set_of(x, x->slot[h]), x->now, x->words * sizeof(*x->now)))
         h = (h + 1) & (x->n_slot - 1);
-    uint32_t i = x->slot[h];
-    if (i != OC_NONE && (x->state[i].expanded || x->state[i].peak <= peak))
+    uint32_t i = x->slot[h], spot = i == OC_NONE ? x->n_heap : x->state[i].spot;
+    if (i != OC_NONE && (spot == OC_NONE || x->state[i].peak <= peak))
         return;
-    if (i == OC_NONE)
+    if (i == OC_NONE) {
         i = add_state(x, h);
-    x->state[i] = (struct state){peak, x->run.live, parent, step, x->run.done, false};
-    order_search_push(x, i); /* stale heap entries: the state is already expanded */
+        OC_GROW(x->heap, x->n_heap, x->heap_cap);
+        x->n_heap++;
+    }
+    x->state[i] = (struct state){peak, x->run.live, parent, step, x->run.done, spot};
+    order_search_sift_up(x, spot, i);
 }
 
 static void order_search_load(struct search *x, uint32_t state)
@@ -168,7 +177,6 @@ static uint64_t advance(struct search *x, uint64_t peak, uint32_t step, uint32_t
 static void order_search_expand(struct search *x, uint32_t state, uint64_t below)
 {
     order_search_load(x, state);
-    x->state[state].expanded = true;
     uint64_t peak = x->state[state].peak;
     uint32_t n_ready = x->run.n_ready, *ready = oc_xmalloc(n_ready * sizeof(*ready));
     memcpy(ready, x->run.ready, n_ready * sizeof(*ready));
@@ -235,7 +243,7 @@ static uint32_t next_state(struct search *x)
 {
     while (x->n_heap && x->work && !x->full) {
         uint32_t s = order_search_pop(x);
-        if (!x->state[s].expanded && (!x->beam || x->taken[x->state[s].done]++ < x->beam))
+        if (!x->beam || x->taken[x->state[s].done]++ < x->beam)
             return s;
     }
     return OC_NONE;

@@ -91,19 +91,25 @@ static const struct oc_order_graph *finish_graph(struct draft *d)
     return &d->g;
 }
 
-/* reach: the maximum distance to the steps that produce the inputs of a step. */
+/* One random number per statement: the order in which C evaluates operands and arguments is not specified.
+ * reach: the maximum distance to the steps that produce the inputs of a step. */
 static const struct oc_order_graph *random_graph(struct draft *d, uint32_t n, uint32_t reach)
 {
-    for (uint32_t i = 0; i < below(d, 3); i++)
-        buffer(d, below(d, 20), UINT32_MAX, true, below(d, 4) == 0);
+    for (uint32_t i = 0; i < below(d, 3); i++) {
+        bool output = below(d, 4) == 0;
+        buffer(d, below(d, 20), UINT32_MAX, true, output);
+    }
     for (uint32_t s = 0; s < n; s++) {
         begin_step(d);
         d->inner[s] = below(d, 8) ? 0 : below(d, 15);
         uint32_t known = d->g.n_buffer, back = known < reach ? known : reach;
-        for (uint32_t i = below(d, 3) + (below(d, 6) > 0); i && known; i--)
+        uint32_t more = below(d, 6) > 0;
+        for (uint32_t i = more + below(d, 3); i && known; i--)
             read_buffer(d, known - 1 - below(d, back));
-        for (uint32_t i = 1 + (below(d, 5) == 0); i; i--)
-            read_buffer(d, buffer(d, 1 + below(d, 30), s, false, below(d, 8) == 0));
+        for (uint32_t i = 1 + (below(d, 5) == 0); i; i--) {
+            bool output = below(d, 8) == 0;
+            read_buffer(d, buffer(d, 1 + below(d, 30), s, false, output));
+        }
     }
     return finish_graph(d);
 }
