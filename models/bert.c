@@ -1,6 +1,8 @@
 /* BERT-base (uncased vocabulary) with pooler: Devlin et al. 2018, as in the transformers library. */
 #include "zoo.h"
 
+#include "base/little_endian.h"
+
 enum { WIDTH = 768, HEADS = 12, HEAD = 64, MLP = 3072, LAYERS = 12, VOCABULARY = 30522, POSITIONS = 512 };
 
 static const char *norm(struct zoo *z, const char *x)
@@ -13,9 +15,9 @@ static const char *norm(struct zoo *z, const char *x)
 
 static const char *embeddings(struct zoo *z)
 {
-    int64_t position[POSITIONS];
-    for (int i = 0; i < POSITIONS; i++)
-        position[i] = i;
+    uint8_t position[8 * POSITIONS];
+    for (uint64_t i = 0; i < POSITIONS; i++)
+        oc_store_le(position + 8 * i, i, 8);
     struct zoo_place p = zoo_enter(z, "embeddings");
     const char *ids = "embeddings.position_ids", *zero = zoo_const(z, "int64[1]{0}");
     oc_b_init_raw(z->b, ids, zoo_text(z, "int64[1,%d]", POSITIONS), position, sizeof(position));
@@ -32,7 +34,8 @@ static const char *embeddings(struct zoo *z)
 static const char *additive_mask(struct zoo *z)
 {
     const char *x = zoo_unsqueeze(z, zoo_unsqueeze(z, "attention_mask", 1), 2);
-    x = zoo_op2(z, "Sub", zoo_const(z, "float[]{1}"), zoo_op(z, "Cast", x, "to=1"), "");
+    x = zoo_op(z, "Cast", x, "to=1");
+    x = zoo_op2(z, "Sub", zoo_const(z, "float[]{1}"), x, "");
     return zoo_op2(z, "Mul", x, zoo_const(z, "float[]{-3.4028234663852886e38}"), "");
 }
 

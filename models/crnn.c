@@ -71,7 +71,8 @@ static const char *recurrent(struct zoo *z, int index, const char *x, int in, in
 void zoo_crnn(struct zoo *z)
 {
     oc_b_input(z->b, "input", "float[batch,1,32,width]");
-    const char *x = zoo_op2(z, "Squeeze", columns(z, "input"), zoo_const(z, "int64[1]{2}"), "");
+    const char *axis = zoo_const(z, "int64[1]{2}");
+    const char *x = zoo_op2(z, "Squeeze", columns(z, "input"), axis, "");
     x = zoo_transpose(z, x, "2,0,1");
     struct zoo_place p = zoo_enter(z, "rnn");
     x = recurrent(z, 0, x, layers[OC_COUNT(layers) - 1].out, HIDDEN);

@@ -2,6 +2,8 @@
  * BERT's size, no token types, no pooler. */
 #include "zoo.h"
 
+#include "base/little_endian.h"
+
 enum { WIDTH = 768, HEADS = 12, HEAD = 64, MLP = 3072, LAYERS = 6, VOCABULARY = 30522, POSITIONS = 512 };
 
 static const char *norm(struct zoo *z, const char *module, const char *x)
@@ -14,9 +16,9 @@ static const char *norm(struct zoo *z, const char *module, const char *x)
 
 static const char *embeddings(struct zoo *z)
 {
-    int64_t position[POSITIONS];
-    for (int i = 0; i < POSITIONS; i++)
-        position[i] = i;
+    uint8_t position[8 * POSITIONS];
+    for (uint64_t i = 0; i < POSITIONS; i++)
+        oc_store_le(position + 8 * i, i, 8);
     struct zoo_place p = zoo_enter(z, "embeddings");
     const char *ids = "embeddings.position_ids", *zero = zoo_const(z, "int64[1]{0}");
     oc_b_init_raw(z->b, ids, zoo_text(z, "int64[1,%d]", POSITIONS), position, sizeof(position));

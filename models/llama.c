@@ -88,7 +88,8 @@ static const char *rms_norm(struct llama *l, const char *module, const char *x)
     const char *square = zoo_op2(z, "Pow", x, zoo_const(z, "float[]{2}"), "");
     const char *mean = zoo_op(z, "ReduceMean", square, "axes=[-1] keepdims=1");
     mean = zoo_op2(z, "Add", mean, zoo_const(z, "float[]{0.00001}"), "");
-    const char *scale = zoo_op2(z, "Div", zoo_const(z, "float[]{1}"), zoo_op(z, "Sqrt", mean, ""), "");
+    const char *root = zoo_op(z, "Sqrt", mean, "");
+    const char *scale = zoo_op2(z, "Div", zoo_const(z, "float[]{1}"), root, "");
     x = zoo_op(z, "Cast", zoo_op2(z, "Mul", x, scale, ""), "to=10");
     x = zoo_op2(z, "Mul", norm_weight(l), x, "");
     zoo_leave(z, p);
@@ -104,8 +105,8 @@ static void rotary_tables(struct llama *l)
     const char *from = zoo_const(z, "int64[]{0}"), *step = zoo_const(z, "int64[]{2}");
     const char *to = zoo_const(z, zoo_text(z, "int64[]{%d}", l->s->head));
     const char *i = zoo_op(z, "Range", zoo_text(z, "%s,%s,%s", from, to, step), "");
-    i = zoo_op2(z, "Div", zoo_op(z, "Cast", i, "to=1"), zoo_const(z, zoo_text(z, "float[]{%d}", l->s->head)),
-                "");
+    const char *head = zoo_const(z, zoo_text(z, "float[]{%d}", l->s->head));
+    i = zoo_op2(z, "Div", zoo_op(z, "Cast", i, "to=1"), head, "");
     const char *frequency =
         zoo_op(z, "Reciprocal", zoo_op2(z, "Pow", zoo_const(z, "float[]{10000}"), i, ""), "");
     const char *position = zoo_op(z, "Cast", zoo_unsqueeze(z, "position_ids", 2), "to=1");
@@ -149,7 +150,8 @@ static const char *rotated(struct llama *l, const char *x)
     const char *half = zoo_const(z, zoo_text(z, "int64[1]{%d}", l->s->head / 2));
     const char *turned = zoo_op(z, "Neg", zoo_slice(z, x, half, end, 3), "");
     turned = zoo_op2(z, "Concat", turned, zoo_slice(z, x, zero, half, 3), "axis=-1");
-    return zoo_op2(z, "Add", zoo_op2(z, "Mul", x, l->cos, ""), zoo_op2(z, "Mul", turned, l->sin, ""), "");
+    turned = zoo_op2(z, "Mul", turned, l->sin, "");
+    return zoo_op2(z, "Add", zoo_op2(z, "Mul", x, l->cos, ""), turned, "");
 }
 
 /* Each key head is repeated for the query heads that share it. */

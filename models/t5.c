@@ -20,7 +20,8 @@ static const char *norm(struct zoo *z, const char *module, const char *x)
     const char *square = zoo_op2(z, "Pow", x, zoo_const(z, "float[]{2}"), "");
     const char *mean = zoo_op(z, "ReduceMean", square, "axes=[-1] keepdims=1");
     mean = zoo_op2(z, "Add", mean, zoo_const(z, "float[]{1e-6}"), "");
-    const char *scale = zoo_op2(z, "Div", zoo_const(z, "float[]{1}"), zoo_op(z, "Sqrt", mean, ""), "");
+    const char *root = zoo_op(z, "Sqrt", mean, "");
+    const char *scale = zoo_op2(z, "Div", zoo_const(z, "float[]{1}"), root, "");
     x = zoo_op2(z, "Mul", weight, zoo_op2(z, "Mul", x, scale, ""), "");
     zoo_leave(z, p);
     return x;
@@ -53,10 +54,9 @@ static const char *causal(struct zoo *z)
 {
     const char *batch = zoo_size(z, "input_ids", 0), *seq = zoo_size(z, "input_ids", 1);
     const char *at = count_up(z, seq), *keys = zoo_unsqueeze(z, zoo_unsqueeze(z, at, 0), 0);
-    const char *times = zoo_op(z, "Concat",
-                               zoo_text(z, "%s,%s,%s", zoo_unsqueeze(z, batch, 0), zoo_unsqueeze(z, seq, 0),
-                                        zoo_const(z, "int64[1]{1}")),
-                               "axis=0");
+    const char *one = zoo_const(z, "int64[1]{1}"), *columns = zoo_unsqueeze(z, seq, 0);
+    const char *times =
+        zoo_op(z, "Concat", zoo_text(z, "%s,%s,%s", zoo_unsqueeze(z, batch, 0), columns, one), "axis=0");
     keys = zoo_op2(z, "Tile", keys, times, "");
     const char *queries = zoo_unsqueeze(z, zoo_unsqueeze(z, at, 0), 2);
     const char *seen = zoo_op(z, "Cast", zoo_op2(z, "LessOrEqual", keys, queries, ""), "to=1");
@@ -69,9 +69,10 @@ static const char *bucket(struct zoo *z, const char *distance, int exact, const 
 {
     const char *first = zoo_const(z, zoo_text(z, "int64[]{%d}", exact));
     const char *near = zoo_op2(z, "Less", distance, first, "");
-    const char *x = zoo_op2(z, "Div", zoo_op(z, "Cast", distance, "to=1"),
-                            zoo_const(z, zoo_text(z, "float[]{%d}", exact)), "");
-    x = zoo_op2(z, "Div", zoo_op(z, "Log", x, ""), zoo_const(z, log_rest), "");
+    const char *last = zoo_const(z, zoo_text(z, "float[]{%d}", exact));
+    const char *x = zoo_op2(z, "Div", zoo_op(z, "Cast", distance, "to=1"), last, "");
+    const char *rest = zoo_const(z, log_rest);
+    x = zoo_op2(z, "Div", zoo_op(z, "Log", x, ""), rest, "");
     x = zoo_op2(z, "Mul", x, zoo_const(z, zoo_text(z, "float[]{%d}", exact)), "");
     x = zoo_op2(z, "Add", zoo_op(z, "Cast", x, "to=7"), first, "");
     x = zoo_op2(z, "Min", x, zoo_const(z, zoo_text(z, "int64[]{%d}", 2 * exact - 1)), "");
@@ -83,14 +84,16 @@ static const char *distances(const struct stack *s, const char *x)
 {
     struct zoo *z = s->z;
     const char *at = count_up(z, zoo_size(z, x, 1));
-    const char *apart = zoo_op2(z, "Sub", zoo_unsqueeze(z, at, 0), zoo_unsqueeze(z, at, 1), "");
+    const char *queries = zoo_unsqueeze(z, at, 1);
+    const char *apart = zoo_op2(z, "Sub", zoo_unsqueeze(z, at, 0), queries, "");
     const char *index;
     if (s->decoder) {
         apart = zoo_op(z, "Neg", zoo_op2(z, "Min", apart, zoo_const(z, "int64[]{0}"), ""), "");
         index = bucket(z, apart, 16, "float[]{2.0794415416798357}");
     } else {
         const char *later = zoo_op2(z, "Greater", apart, zoo_const(z, "int64[]{0}"), "");
-        later = zoo_op2(z, "Mul", zoo_op(z, "Cast", later, "to=7"), zoo_const(z, "int64[]{16}"), "");
+        const char *half = zoo_const(z, "int64[]{16}");
+        later = zoo_op2(z, "Mul", zoo_op(z, "Cast", later, "to=7"), half, "");
         index = bucket(z, zoo_op(z, "Abs", apart, ""), 8, "float[]{2.772588722239781}");
         index = zoo_op2(z, "Add", later, index, "");
     }

@@ -177,9 +177,10 @@ static const char *half(struct zoo *z, const char *x, const char *size, const ch
 static const char *boxes(struct zoo *z, const char *x)
 {
     const char *anchors = grid(z, false), *end;
-    const char *size = zoo_op2(z, "Gather", zoo_op(z, "Shape", x, ""), zoo_const(z, "int64[1]{1}"), "axis=0");
-    size = zoo_op2(z, "Div", zoo_op2(z, "Add", size, zoo_const(z, "int64[1]{1}"), ""),
-                   zoo_const(z, "int64[1]{2}"), "");
+    const char *axis = zoo_const(z, "int64[1]{1}");
+    const char *size = zoo_op2(z, "Gather", zoo_op(z, "Shape", x, ""), axis, "axis=0");
+    const char *halves = zoo_const(z, "int64[1]{2}");
+    size = zoo_op2(z, "Div", zoo_op2(z, "Add", size, zoo_const(z, "int64[1]{1}"), ""), halves, "");
     const char *low = half(z, x, size, zoo_const(z, "int64[1]{0}"), "int64[1]{1}", &end);
     const char *high = half(z, x, size, end, "int64[1]{2}", &end);
     low = zoo_op2(z, "Sub", anchors, low, "");

@@ -190,7 +190,8 @@ const char *zoo_gelu_erf(struct zoo *z, const char *x)
     const char *root = zoo_const(z, "float[]{1.4142135381698608}");
     const char *erf = zoo_op(z, "Erf", zoo_op2(z, "Div", x, root, ""), "");
     const char *one = zoo_op2(z, "Add", erf, zoo_const(z, "float[]{1}"), "");
-    return zoo_op2(z, "Mul", zoo_op2(z, "Mul", x, one, ""), zoo_const(z, "float[]{0.5}"), "");
+    const char *half = zoo_const(z, "float[]{0.5}");
+    return zoo_op2(z, "Mul", zoo_op2(z, "Mul", x, one, ""), half, "");
 }
 
 /* ---- shapes -------------------------------------------------------------------------------------------- */
