@@ -14,12 +14,6 @@
  * so a folder that somebody else wrote (a cloned repository, a shared folder) must not decide what is
  * executed. */
 
-#if defined(__aarch64__)
-#define NODE_ARCH "arm64"
-#else
-#define NODE_ARCH "x64"
-#endif
-
 struct places {
     struct oc_arena *a;
     struct oc_ort_place *item; /* heap, growing */
@@ -86,8 +80,9 @@ static void add_python(struct places *p, const char *prefix)
 
 static void ort_find_add_node(struct places *p, const char *modules)
 {
-    add_matching(p, oc_printf(p->a, "%s/onnxruntime-node/bin/napi-v*/linux/" NODE_ARCH "/libonnxruntime.so*",
-                              modules));
+    add_matching(p,
+                 oc_printf(p->a, "%s/onnxruntime-node/bin/napi-v*/linux/" OC_NODE_ARCH "/libonnxruntime.so*",
+                           modules));
 }
 
 static void add_node_path(struct places *p, const char *list)

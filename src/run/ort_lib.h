@@ -11,6 +11,21 @@
 
 #include "base/arena.h"
 
+/* Node.js's name of this architecture (process.arch): a folder of the npm package onnxruntime-node */
+#if defined(__x86_64__)
+#define OC_NODE_ARCH "x64"
+#elif defined(__aarch64__)
+#define OC_NODE_ARCH "arm64"
+#elif defined(__s390x__)
+#define OC_NODE_ARCH "s390x"
+#elif defined(__powerpc64__)
+#define OC_NODE_ARCH "ppc64"
+#elif defined(__riscv)
+#define OC_NODE_ARCH "riscv64"
+#else
+#define OC_NODE_ARCH "unknown"
+#endif
+
 enum {
     OC_ORT_MIN_VERSION = 10, /* 1.10: the first whose profiles the importer was tested with */
     OC_ORT_API_VERSION = 10

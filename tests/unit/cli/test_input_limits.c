@@ -657,7 +657,7 @@ static void make_link(const char *to, const char *name)
 static void external_data_stays_below_the_model_folder(void **state)
 {
     (void)state;
-    static const int64_t shape[] = {6, 2};
+    static const uint8_t shape[16] = {[0] = 6, [8] = 2}; /* int64, little-endian */
     char path[256], absolute[300];
     static const char *const folders[] = {"model", "model/sub", "outside"};
     for (size_t i = 0; i < 3; i++) {
