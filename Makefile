@@ -1,5 +1,5 @@
 # onnxcost: build, test, install. `make help` lists the targets.
-# Modes: MODE=release (default), debug, asan (ASan+UBSan), tsan, coverage, fuzz (clang, libFuzzer); each with its objects in build/<mode>/.
+# Modes: MODE=release (default), debug, asan (ASan+UBSan), tsan, coverage, fuzz (clang, libFuzzer), msan (clang); each with its objects in build/<mode>/.
 
 MODE ?= release
 BUILD := build/$(MODE)
@@ -24,10 +24,14 @@ WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-protot
 # sanitizers and -O0 cause false positives of these warnings; gcc 12 crashes on formats in large frames without -O
 WARN_O0 := -Wno-format-truncation -Wno-format-overflow -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-stringop-overread
 WARN += $(if $(filter asan coverage,$(MODE)),$(WARN_O0))
+# clang does not support all of them
+WARN += $(if $(findstring clang,$(CC)),-Wno-unknown-warning-option)
 # only clang has libFuzzer; the sources are checked with the warnings of gcc
-ifeq ($(MODE),fuzz)
+ifneq ($(filter fuzz msan,$(MODE)),)
 CC := clang
 WARN := -w
+endif
+ifeq ($(MODE),fuzz)
 FUZZ_LINK := -fsanitize=fuzzer
 endif
 ifeq ($(CI),true)
@@ -49,11 +53,14 @@ FLAGS_debug := -O0 -g3
 FLAGS_asan := -O1 -g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS_tsan := -O1 -g -fsanitize=thread
+# the boundary to libraries: tests/deep/msan_boundary.c
+FLAGS_msan := -O1 -g1 -fsanitize=memory -fsanitize-memory-track-origins -fno-omit-frame-pointer
+LINK_msan := $(addprefix -Wl$(comma)--wrap=,malloc realloc free inflate deflate)
 # atomic: concurrent updates would otherwise mark lines as executed that are not
 FLAGS_coverage := -O0 -g --coverage -fprofile-update=atomic
 LINK_coverage := -Wl,--wrap=_exit
 ifeq ($(FLAGS_$(MODE)),)
-$(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage or fuzz)
+$(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz or msan)
 endif
 # sizes and counts of models are size_t
 ifeq ($(shell echo __SIZEOF_POINTER__ | $(CC) $(CPPFLAGS) $(CFLAGS) -E -P - 2>/dev/null),4)
@@ -64,7 +71,8 @@ CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 SHARED_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 # the folder of the build is in no installed file (tests/chroot/check_reproducible.sh)
 PREFIX_MAP := $(if $(filter release,$(MODE)),-ffile-prefix-map=$(CURDIR)=.)
-ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(PREFIX_MAP) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
+# by default clang fuses multiplications with additions, gcc does not with -std=c11
+ALL_CFLAGS = -std=c11 -ffp-contract=off $(FLAGS_$(MODE)) $(PREFIX_MAP) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) $(HARDEN_LINK) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 LIBS := -lprotobuf-c -lz -lm -ldl -pthread
 
@@ -72,6 +80,9 @@ LIBS := -lprotobuf-c -lz -lm -ldl -pthread
 LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
 ifeq ($(MODE),coverage)
 LIB_SRC += tests/coverage/exit_flush.c
+endif
+ifeq ($(MODE),msan)
+LIB_SRC += tests/deep/msan_boundary.c
 endif
 CLI_SRC := $(wildcard src/cli/*.c)
 ZOO_SRC := $(wildcard models/*.c)
@@ -124,7 +135,7 @@ help:
 	@echo 'make demo         install what is missing, build, show a report of a measured profile'
 	@echo 'make check        install what is missing, run every test in release and under ASan+UBSan'
 	@echo 'make check-fast   unit tests and expected output in one MODE, installs nothing'
-	@echo 'make check-deep   data races under ThreadSanitizer (a separate build), Valgrind over the main commands'
+	@echo 'make check-deep   ThreadSanitizer, MemorySanitizer (separate builds), Valgrind over the main commands'
 	@echo 'make oracle       compare shapes with the ONNX backend test set, in two passes'
 	@echo 'make probe-matrix  which profile reader accepts each sample'
 	@echo 'make wild         compare what the readers find in profiles of other people with the files'
@@ -148,7 +159,7 @@ help:
 	@echo 'make words        phrases of tests/words.tsv in comments, strings and documents (part of lint)'
 	@echo 'make golden-update  rewrite the expected output of tests/golden (read the diff)'
 	@echo 'make clean        remove build/'
-	@echo 'MODE=release|debug|asan|tsan|coverage (now $(MODE)), CC=$(CC), CI=true makes warnings errors'
+	@echo 'MODE=release|debug|asan|tsan|coverage|fuzz|msan (now $(MODE)), CC=$(CC), CI=true makes warnings errors'
 
 # ---- targets for users: set-up first, then a new make that finds the compiler ----------------------------------
 demo:
@@ -160,10 +171,13 @@ check:
 	@.ci/setup check
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh release asan
 
-# slow tests that daily changes rarely affect: data races under ThreadSanitizer, Valgrind's memcheck
-check-deep: all $(BUILD)/oracle/many_threads
+# slow tests that daily changes rarely affect: data races under ThreadSanitizer, Valgrind's memcheck, MemorySanitizer
+FUZZ_LIBRARIES := budget calibration command hwdb nsys_sqlite op_rules rocpd
+check-deep: all $(BUILD)/oracle/many_threads $(FUZZ_LIBRARIES:%=$(BUILD)/fuzz/fuzz_%)
 	@.ci/setup deep
-	@rc=0; BUILD=$(BUILD) DEEP=1 tests/check_threads.sh || rc=1; BUILD=$(BUILD) tests/deep/memcheck.sh || rc=1; exit $$rc
+	@rc=0; BUILD=$(BUILD) DEEP=1 tests/check_threads.sh || rc=1; \
+	    BUILD=$(BUILD) tests/deep/memcheck.sh $(FUZZ_LIBRARIES) || rc=1; \
+	    JOBS='$(JOBS)' MAKE='$(MAKE)' tests/deep/msan.sh $(filter-out $(FUZZ_LIBRARIES),$(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)) || rc=1; exit $$rc
 
 # Coverage of src/ by folder, and of the error branches of readers, by a full run of the suites. Fails below 90 % of the
 # lines, and if an error branch of a reader is not covered.
@@ -551,7 +565,7 @@ reproducible:
 	@.ci/setup deb
 	@MAKE='$(MAKE)' tests/chroot/check_reproducible.sh
 
-cross:
+cross: $(BIN) $(ZOO)
 	@.ci/setup deb
 	@tests/chroot/check_cross.sh '$(ARCH)'
 

@@ -31,7 +31,7 @@ onnxcost
 '
 # header pattern  the only places it may be included from
 confined='
-zlib.h            src/base/gz.c|tests/unit/base/|tests/unit/profile/test_csv_rows.c|tests/unit/profile/test_partial.c|tests/unit/cli/test_input_limits.c|tests/bench/
+zlib.h            src/base/gz.c|tests/unit/base/|tests/unit/profile/test_csv_rows.c|tests/unit/profile/test_partial.c|tests/unit/cli/test_input_limits.c|tests/bench/|tests/deep/
 protobuf-c/|onnx.pb-c.h  models/|tests/support/|tests/oracle/
 onnx_header.pb-c.h  src/model/loader.h|src/model/graph_writer.h
 libxml/           src/base/xml_read.c

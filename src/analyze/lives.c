@@ -189,7 +189,7 @@ struct oc_lives_opts oc_lives_opts_of(const struct oc_analysis *a)
     return (struct oc_lives_opts){.align = a->counting->align_bytes,
                                   .keep_inputs = a->counting->keep_inputs,
                                   .inplace = a->counting->inplace,
-                                  .kv_share = a->counting->kv_share};
+                                  .kv_share = (uint8_t)a->counting->kv_share};
 }
 
 static void *unset(size_t n, size_t size)

@@ -217,7 +217,8 @@ static void pool(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
     const struct oc_shape *x = oc_view_input(v, 0), *o = oc_view_output(v);
     kernel_class_window(v, NULL, k);
-    if (x && x->rank > 2 && !k->kernel_h && o && o->rank == x->rank && oc_view_product(o, 2, o->rank) == 1) {
+    if (x && x->rank > 2 && k->kernel_h == 0 && o && o->rank == x->rank &&
+        oc_view_product(o, 2, o->rank) == 1) {
         k->kernel_h = (double)x->dim[2].v; /* global */
         k->kernel_w = oc_view_product(x, 3, x->rank);
     }

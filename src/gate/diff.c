@@ -420,7 +420,7 @@ static void diff_sum_times(const struct oc_diff *d, unsigned m, struct oc_diff_t
 /* Whether a total leaves out upper bounds and estimates (analyze/totals.c), so that rows add up to more. */
 static bool is_partial(const struct oc_diff *d, unsigned s, wide rows, uint64_t total)
 {
-    uint8_t quality = d->in[s].analysis->total->quality;
+    enum oc_quality quality = d->in[s].analysis->total->quality;
     return rows > (wide)total && (quality == OC_LOWER || quality == OC_UNKNOWN);
 }
 

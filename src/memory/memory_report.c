@@ -11,8 +11,10 @@
 
 static struct oc_lives_opts runtime_opts(const struct oc_analysis *a)
 {
-    return (struct oc_lives_opts){
-        .all = true, .without_inputs = true, .order = OC_ORDER_ORT, .kv_share = a->counting->kv_share};
+    return (struct oc_lives_opts){.all = true,
+                                  .without_inputs = true,
+                                  .order = OC_ORDER_ORT,
+                                  .kv_share = (uint8_t)a->counting->kv_share};
 }
 
 /* Subgraphs that run at the peak, from the outermost to the innermost. */

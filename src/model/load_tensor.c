@@ -112,7 +112,7 @@ int oc_load_tensor(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor 
     if (!h)
         return -1;
     *out = (struct oc_tensor){.name = h->name[0] ? oc_load_keep(l, h->name, strlen(h->name)) : "",
-                              .storage = storage_of(h),
+                              .storage = (uint8_t)storage_of(h),
                               .where = oc_load_offset(l, v.data)};
     set_dtype(l, h, out);
     if (h->has_raw_data) {

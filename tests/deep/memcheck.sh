@@ -1,5 +1,6 @@
 #!/bin/sh
-# Valgrind's memcheck over the main commands: no error, no definite leak. Prints TAP. Environment: BUILD
+# Valgrind's memcheck over the main commands and the fuzz targets that libxml2 or SQLite feeds (tests/deep/msan.sh cannot
+# see into libraries): no error, no definite leak. Prints TAP. usage: tests/deep/memcheck.sh TARGET...   Environment: BUILD
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
@@ -58,4 +59,9 @@ printf 'not a model' >"$work/broken.onnx"
 valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite "$BUILD/onnxcost" "$work/broken.onnx" >"$work/out" 2>&1
 [ $? -eq 3 ]
 passed $? 'broken model' "$(head -n 8 "$work/out")"
+for target in "$@"; do
+    valgrind -q --error-exitcode=99 --num-callers=20 "$BUILD/fuzz/fuzz_$target" --runs 20 --seconds 20 "tests/fuzz/seeds/$target"/* \
+        >"$work/out" 2>"$work/err"
+    passed $? "fuzz target $target" "$(head -n 15 "$work/err")"
+done
 finish

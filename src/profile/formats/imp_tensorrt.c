@@ -16,11 +16,11 @@
 enum { PROFILE, LAYERS, TIMES, EXTRAS, LOG };
 
 static const struct oc_part parts[] = {
-    [PROFILE] = {"profile", ".profile.json"},
-    [LAYERS] = {"layer information", ".graph.json"},
-    [TIMES] = {"times", ".timing.json"},
-    [EXTRAS] = {"summary", ".profile.metadata.json"},
-    [LOG] = {"log", NULL},
+    [PROFILE] = {"profile", ".profile.json", false},
+    [LAYERS] = {"layer information", ".graph.json", false},
+    [TIMES] = {"times", ".timing.json", false},
+    [EXTRAS] = {"summary", ".profile.metadata.json", false},
+    [LOG] = {"log", NULL, false},
 };
 
 struct reader {

@@ -381,7 +381,7 @@ static void upper_bounds_are_not_summed_into_a_lower_bound(void **state)
         struct oc_builder *b = oc_b_new(17);
         struct oc_analyze_opts o = {.no_defaults = true};
         struct oc_model *m;
-        struct oc_analysis *a;
+        struct oc_analysis *a = NULL;
         struct oc_err e;
         size_t n;
         oc_b_input(b, "mask", "float[64]");

@@ -133,7 +133,7 @@ static void unknown_number_of_strings_leaves_costs_known(void **state)
     (void)state;
     struct oc_builder *b = oc_b_new(20);
     struct oc_model *m;
-    struct oc_analysis *a;
+    struct oc_analysis *a = NULL;
     struct oc_err err = {0};
     size_t n;
     oc_b_input(b, "x", "string[3]");

@@ -19,7 +19,7 @@ static const char *infer_output(struct oc_builder *b, const struct oc_bind *bind
 {
     const struct oc_analyze_opts o = {.bind = bind, .n_bind = n_bind, .no_defaults = true};
     struct oc_model *m;
-    struct oc_analysis *a;
+    struct oc_analysis *a = NULL;
     struct oc_err err = {0};
     const char *text = "no such value";
     size_t n;

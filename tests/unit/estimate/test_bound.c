@@ -400,7 +400,7 @@ static void commands_have_the_same_bound(void **unused)
         state = seed * 15485863;
         struct machine m = draw_machine();
         struct oc_rank *rank;
-        struct oc_estimate *estimate;
+        struct oc_estimate *estimate = NULL;
         struct oc_err err;
         const struct oc_rank_row *row;
         int64_t batch;

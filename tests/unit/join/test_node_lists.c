@@ -134,7 +134,7 @@ static void recorded_node_lists_are_matched(void **state)
         char path[200];
         snprintf(path, sizeof(path), "onnxruntime/%s", sample[i].profile);
         struct oc_profile *p;
-        struct oc_join *j;
+        struct oc_join *j = NULL;
         struct oc_err e;
         if (oc_profile_open(t_sample(path), NULL, &p, &e) != 0 || oc_join_make(m, NULL, p, o, &j, &e) != 0)
             fail_msg("%s", e.msg);

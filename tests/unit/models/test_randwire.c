@@ -107,7 +107,7 @@ static void networks_of_single_operators_are_known_and_differ(void **state)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         struct oc_err err;
         struct oc_model *m;
-        struct oc_analysis *a;
+        struct oc_analysis *a = NULL;
         size_t n, same, other;
         uint8_t *bytes = pack_micro(kinds[i], 1, &n), *again = pack_micro(kinds[i], 1, &same),
                 *next = pack_micro(kinds[i], 2, &other);

@@ -39,7 +39,8 @@ static int setup(void **state)
         snprintf(in, sizeof(in), t % 3 ? "x%u" : "x%u,x%u", i, i);
         snprintf(out, sizeof(out), "y%u", i);
         snprintf(shape, sizeof(shape), "float[%u,%u]", 1 + i * 31 % 97, 1 + i * i % 13);
-        snprintf(name, sizeof(name), i % 4 ? "n%u" : "", i * 89 % NODES);
+        snprintf(name, sizeof(name), "n%u", i * 89 % NODES);
+        name[i % 4 ? 1 : 0] = i % 4 ? name[1] : '\0';
         oc_b_input(b, strtok(in, ","), shape);
         snprintf(in, sizeof(in), t % 3 ? "x%u" : "x%u,x%u", i, i);
         oc_b_node(b, i == 500 ? "my.domain::Mystery" : type[t], name, in, out, "");

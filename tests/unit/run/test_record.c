@@ -127,8 +127,8 @@ static void recording_writes_profile_and_optimized_model(void **state)
      * 14, 15 */
     const struct oc_profile_opts opts = {.warmup = 2};
     struct oc_profile *p;
-    struct oc_join *join;
-    struct oc_model *optimized;
+    struct oc_join *join = NULL;
+    struct oc_model *optimized = NULL;
     if (oc_profile_open(info.profile, &opts, &p, &s.err) ||
         oc_model_load(info.optimized, NULL, &optimized, &s.err) ||
         oc_join_make(s.model, s.analysis, p, optimized, &join, &s.err))
