@@ -34,6 +34,12 @@ endif
 ifeq ($(MODE),fuzz)
 FUZZ_LINK := -fsanitize=fuzzer
 endif
+# `make web`: the program as WebAssembly; node of other packagers does not look into Debian's folder of modules
+ifeq ($(MODE),wasm)
+CC := NODE_PATH=/usr/share/nodejs emcc
+AR := NODE_PATH=/usr/share/nodejs emar
+WARN := -w
+endif
 ifeq ($(CI),true)
 WARN += -Werror
 endif
@@ -59,16 +65,19 @@ LINK_msan := $(addprefix -Wl$(comma)--wrap=,malloc realloc free inflate deflate)
 # atomic: concurrent updates would otherwise mark lines as executed that are not
 FLAGS_coverage := -O0 -g --coverage -fprofile-update=atomic
 LINK_coverage := -Wl,--wrap=_exit
+FLAGS_wasm := -O2 -DOC_LINKED_LIBRARIES -Ibuild/wasm/lib/include -include src/base/os_wasm.h
 ifeq ($(FLAGS_$(MODE)),)
 $(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz or msan)
 endif
 # sizes and counts of models are size_t
+ifneq ($(MODE),wasm)
 ifeq ($(shell echo __SIZEOF_POINTER__ | $(CC) $(CPPFLAGS) $(CFLAGS) -E -P - 2>/dev/null),4)
 $(error onnxcost needs a 64-bit platform: '$(strip $(CC) $(CFLAGS))' compiles for 32 bits. Use a compiler for 64 bits)
 endif
+endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 # one set of objects for the program and both libraries: the shared library exports only what onnxcost.h declares
-SHARED_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
+SHARED_CFLAGS := $(if $(filter-out wasm,$(MODE)),-fPIC -fvisibility=hidden -fno-semantic-interposition)
 # the folder of the build is in no installed file (tests/chroot/check_reproducible.sh)
 PREFIX_MAP := $(if $(filter release,$(MODE)),-ffile-prefix-map=$(CURDIR)=.)
 # by default clang fuses multiplications with additions, gcc does not with -std=c11
@@ -77,7 +86,9 @@ ALL_LDFLAGS = $(FLAGS_$(MODE)) $(HARDEN_LINK) $(LINK_$(MODE)) -Wl,--as-needed $(
 LIBS := -lprotobuf-c -lz -lm -ldl -pthread
 
 # ---- files -----------------------------------------------------------------------------------------------
-LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
+# one platform: src/base/os.h
+PLATFORM := $(if $(filter wasm,$(MODE)),wasm,posix)
+LIB_SRC := $(filter-out src/cli/% $(filter-out src/base/os_$(PLATFORM).c,$(wildcard src/base/os_*.c)),$(wildcard src/*/*.c src/*/*/*.c))
 ifeq ($(MODE),coverage)
 LIB_SRC += tests/coverage/exit_flush.c
 endif
@@ -350,7 +361,7 @@ $(BUILD)/fuzz/fuzz_options: $(filter $(BUILD)/obj/src/%,$(CASE_OBJ))
 $(BUILD)/fuzz/fuzz_command: $(CASE_OBJ)
 
 # libxml2: headers only, the library is loaded when an XML file is read
-XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)
+XML2_CPPFLAGS := $(if $(filter-out wasm,$(MODE)),$(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2))
 # private: otherwise the flags file, a prerequisite, would get them too
 $(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
 
@@ -454,7 +465,7 @@ check-layers:
 	@tests/check_layers.sh
 
 # clang-tidy with its analyzer takes seconds per file: its output is cached until the file or its headers change
-LINT_SRC := $(wildcard src/*/*.c src/*/*/*.c models/*.c)
+LINT_SRC := $(filter-out src/base/os_wasm.c,$(wildcard src/*/*.c src/*/*/*.c models/*.c))
 LINT_FLAGS = -std=c11 $(CPPFLAGS) $(CPPFLAGS_tests) $(XML2_CPPFLAGS) -DOC_DATADIR='""'
 build/lint/%.tidy: %.c .clang-tidy
 	@mkdir -p $(@D)

@@ -105,6 +105,7 @@ static void model_rewrite_copy(struct walk *w, const uint8_t *from, size_t n)
     enum { PIECE = 8 << 20, LARGE = 1 << 20 };
     while (w->f && n && !w->cut) {
         size_t piece = n < PIECE ? n : PIECE;
+        oc_os_need(from, piece);
         w->cut = fwrite(from, 1, piece, w->f) < piece && errno == EFAULT; /* straight from the mapping */
         if (piece >= LARGE)
             oc_file_forget(w->file, (uint64_t)(from - w->file->data), piece);

@@ -5,8 +5,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/os.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -59,7 +60,7 @@ static void *in_large_pages(void *p, size_t bytes)
         return p;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t from = (uintptr_t)p / page * page, to = ((uintptr_t)p + bytes + page - 1) / page * page;
-    madvise((void *)from, to - from, MADV_HUGEPAGE);
+    oc_os_advise((void *)from, to - from, OC_OS_LARGE_PAGES);
     return p;
 }
 
@@ -96,7 +97,7 @@ static void make_ready(struct oc_arena_block *b, size_t need)
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t from = ((uintptr_t)b->mem + b->ready + page - 1) / page * page, end = (uintptr_t)b->mem + to;
     if (end > from)
-        madvise((void *)from, end - from, MADV_POPULATE_WRITE);
+        oc_os_advise((void *)from, end - from, OC_OS_POPULATE);
     memset(b->mem + b->ready, 0, to - b->ready);
     b->ready = to;
 }

@@ -1,10 +1,11 @@
 #include "base/data_dir.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/os.h"
 
 #define LEVELS 6 /* build/<mode>/unit/<folder>/test is five levels below the checkout */
 
@@ -28,9 +29,8 @@ static const char *above(struct oc_arena *a, char *path, const char *name)
 
 static char *program_path(struct oc_arena *a)
 {
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    return n > 0 ? oc_strndup(a, path, (size_t)n) : NULL;
+    char path[PATH_MAX];
+    return oc_os_program_path(path, sizeof(path)) ? oc_strdup(a, path) : NULL;
 }
 
 /* The file that this code was loaded from, without symbolic links. NULL: unknown, or the loader has only a
@@ -38,10 +38,9 @@ static char *program_path(struct oc_arena *a)
 static char *library_path(struct oc_arena *a)
 {
     static const char here = 0;
-    char path[PATH_MAX];
-    Dl_info info;
-    if (!dladdr(&here, &info) || !info.dli_fname || info.dli_fname[0] != '/' ||
-        !realpath(info.dli_fname, path))
+    char file[PATH_MAX], path[PATH_MAX];
+    oc_os_library_file(&here, file, sizeof(file));
+    if (file[0] != '/' || !realpath(file, path))
         return NULL;
     return oc_strdup(a, path);
 }

@@ -3,19 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/caps.h"
 #include "base/diag.h"
 #include "base/gz.h"
+#include "base/os.h"
 #include "base/text_filter.h"
 
 #define PIECE_BYTES ((size_t)1 << 20) /* bytes of a plain file between two checks of the stop flag */
@@ -89,24 +87,33 @@ static int check_kind(const char *path, const struct stat *st, struct size_limit
     return oc_err_at(err, path, 0, 0);
 }
 
-static int map_fd(int fd, const char *path, struct size_limit max, struct oc_file *out, struct oc_err *err)
+struct part {
+    uint64_t offset_bytes, size_bytes; /* UINT64_MAX: to the end */
+};
+
+static int map_fd(int fd, const char *path, struct size_limit max, struct part part, struct oc_file *out,
+                  struct oc_err *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return cannot_read(err, path, OC_EIO, strerror(errno));
     if (check_kind(path, &st, max, err) != 0)
         return -1;
-    if (st.st_size == 0)
+    uint64_t size = (uint64_t)st.st_size, left = size < part.offset_bytes ? 0 : size - part.offset_bytes;
+    uint64_t n = left < part.size_bytes ? left : part.size_bytes;
+    if (n == 0)
         return 0;
-    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (p == MAP_FAILED && errno == ENOMEM)
-        oc_out_of_memory((size_t)st.st_size);
-    if (p == MAP_FAILED)
+    void *p = oc_os_map(fd, path, part.offset_bytes, n);
+    if (!p && errno == ENOMEM)
+        oc_out_of_memory((size_t)n);
+    if (!p)
         return cannot_read(err, path, OC_EIO, strerror(errno));
-    *out = (struct oc_file){.data = p, .size_bytes = (uint64_t)st.st_size, .mapped = true};
-    notify_watch(path, p, out->size_bytes);
+    *out = (struct oc_file){.data = p, .size_bytes = n, .mapped = true};
+    notify_watch(path, p, n);
     return 0;
 }
+
+static const struct part whole = {0, UINT64_MAX};
 
 static bool is_url(const char *path)
 {
@@ -127,7 +134,7 @@ static int map_input(struct size_limit max, struct oc_file *out, struct oc_err *
     struct stat st;
     if (fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode))
         return cannot_read(err, "-", OC_EIO, "standard input is not a regular file");
-    return map_fd(STDIN_FILENO, "-", max, out, err);
+    return map_fd(STDIN_FILENO, "-", max, whole, out, err);
 }
 
 static int map_file(const char *path, struct size_limit max, struct oc_file *out, struct oc_err *err)
@@ -140,7 +147,7 @@ static int map_file(const char *path, struct size_limit max, struct oc_file *out
         oc_check_memory(errno);
     if (fd < 0)
         return cannot_open(err, path, errno);
-    int rc = map_fd(fd, path, max, out, err);
+    int rc = map_fd(fd, path, max, whole, out, err);
     close(fd);
     return rc;
 }
@@ -161,18 +168,18 @@ int oc_file_map_capped(const char *path, const struct oc_caps *caps, struct oc_f
     return map_file(path, input_limit(caps), out, err);
 }
 
-int oc_file_map_fd(int fd, const char *path, const struct oc_caps *caps, struct oc_file *out,
-                   struct oc_err *err)
+int oc_file_map_part(int fd, const char *path, const struct oc_caps *caps, uint64_t offset_bytes,
+                     uint64_t size_bytes, struct oc_file *out, struct oc_err *err)
 {
     *out = (struct oc_file){0};
-    return map_fd(fd, path, input_limit(caps), out, err);
+    return map_fd(fd, path, input_limit(caps), (struct part){offset_bytes, size_bytes}, out, err);
 }
 
 void oc_file_unmap(struct oc_file *f)
 {
     if (f->mapped) {
         notify_watch(NULL, f->data, f->size_bytes);
-        munmap((void *)(uintptr_t)f->data, (size_t)f->size_bytes);
+        oc_os_unmap(f->data, f->size_bytes);
     }
     *f = (struct oc_file){0};
 }
@@ -182,11 +189,12 @@ void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n)
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE); /* only whole pages inside the range */
     uint64_t from = (offset + page - 1) / page * page, end = (offset + n) / page * page;
     if (f->mapped && end > from && end <= f->size_bytes)
-        madvise((void *)(uintptr_t)(f->data + from), (size_t)(end - from), MADV_DONTNEED);
+        oc_os_advise(f->data + from, (size_t)(end - from), OC_OS_FORGET);
 }
 
 static struct oc_stream *new_stream(const void *data, size_t n)
 {
+    oc_os_need(data, n < PIECE_BYTES ? n : PIECE_BYTES); /* its type is looked at */
     struct oc_stream *s = oc_xmalloc(sizeof(*s));
     *s = (struct oc_stream){.path = "", .src = data, .src_n = n};
     if (oc_is_gz(data, n))
@@ -222,7 +230,7 @@ int oc_stream_open(const char *path, const struct oc_caps *caps, struct oc_strea
     if (oc_file_map_capped(path, caps, &f, err) != 0)
         return -1;
     if (f.data)
-        madvise((void *)(uintptr_t)f.data, (size_t)f.size_bytes, MADV_SEQUENTIAL);
+        oc_os_advise(f.data, (size_t)f.size_bytes, OC_OS_SEQUENTIAL);
     struct oc_stream *s = new_stream(f.data, (size_t)f.size_bytes);
     s->file = f;
     oc_stream_set_caps(s, caps);
@@ -330,6 +338,7 @@ static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size
         s->shown += (s->stop || s->file.mapped) && left > PIECE_BYTES ? PIECE_BYTES : left;
     *data = s->src_n ? s->src + s->used : "";
     *n = s->shown - s->used;
+    oc_os_need(*data, *n);
     *offset_bytes = s->used;
     return added;
 }
@@ -444,23 +453,6 @@ int oc_look_inside(const char *folder, const char *path)
     return file_find(folder, path, &p);
 }
 
-/* Does not follow a link that was placed on the path since the check. */
-static int open_found(const struct place *p)
-{
-    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-    struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    int dir = open(p->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0)
-        return -1;
-    int fd = (int)syscall(SYS_openat2, dir, p->rest, &how, sizeof(how));
-    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* an old kernel, or a sandbox without openat2 */
-        fd = open(p->path, flags | O_NOFOLLOW);
-    int error = errno;
-    close(dir);
-    errno = error;
-    return fd;
-}
-
 int oc_open_inside(const char *folder, const char *path)
 {
     struct place p;
@@ -469,5 +461,6 @@ int oc_open_inside(const char *folder, const char *path)
         errno = error;
         return -1;
     }
-    return open_found(&p);
+    /* a link that was placed on the path since the check is not followed */
+    return oc_os_open_beneath(p.folder, p.rest, p.path);
 }

@@ -12,14 +12,16 @@ struct oc_file {
 };
 
 /* Maps a regular file read-only; "-" is standard input. Errors name the path: no such file, is a directory,
- * larger than max_bytes (0: no limit). Does not touch page contents. If the file is truncated later, touching
+ * larger than max_bytes (0: no limit). Does not touch page contents: call oc_os_need (base/os.h) for parts of
+ * large files before they are accessed; streams and oc_wire_next do. If the file is truncated later, touching
  * the missing pages raises SIGBUS (oc_set_map_watch). */
 int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err);
 /* The same with the resource limit on input files (base/caps.h); the message names the limit. */
 int oc_file_map_capped(const char *path, const struct oc_caps *caps, struct oc_file *out, struct oc_err *err);
-/* The same for an open file, which the caller closes; the path is used in messages. */
-int oc_file_map_fd(int fd, const char *path, const struct oc_caps *caps, struct oc_file *out,
-                   struct oc_err *err);
+/* Maps a part of an open file, less if the file ends before; the caller closes the file, which has this path.
+ */
+int oc_file_map_part(int fd, const char *path, const struct oc_caps *caps, uint64_t offset_bytes,
+                     uint64_t size_bytes, struct oc_file *out, struct oc_err *err);
 void oc_file_unmap(struct oc_file *f);
 /* Hint: the bytes are not needed soon and their pages may be released. They remain readable. */
 void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n);

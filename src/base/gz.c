@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/os.h"
 
 /* Inflating takes a twentieth of the time of reading a trace (0.1 s of 1.8 s for 300 MB): threads would not
  * pay. */
@@ -59,6 +60,7 @@ size_t oc_gz_taken(const struct oc_gz *g)
 static bool next_member(struct oc_gz *g)
 {
     size_t done = oc_gz_taken(g);
+    oc_os_need(g->src + done, g->src_n - done < INPUT_BYTES ? g->src_n - done : INPUT_BYTES);
     while (done < g->src_n && g->src[done] == '\0')
         done++;
     if (g->src_n - done < 2 || memcmp(g->src + done, "\x1f\x8b", 2) != 0) {
@@ -79,6 +81,7 @@ static void inflate_step(struct oc_gz *g, size_t room)
         size_t left = g->src_n - oc_gz_taken(g);
         uInt before = g->z.avail_out;
         g->z.avail_in = (uInt)(left > INPUT_BYTES ? INPUT_BYTES : left);
+        oc_os_need(g->z.next_in, g->z.avail_in);
         int rc = inflate(&g->z, Z_NO_FLUSH);
         if (rc == Z_MEM_ERROR)
             oc_out_of_memory(STEP_BYTES);

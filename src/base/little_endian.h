@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if SIZE_MAX < UINT64_MAX || !defined(__SIZEOF_INT128__)
+#if (SIZE_MAX < UINT64_MAX && !defined(__EMSCRIPTEN__)) || !defined(__SIZEOF_INT128__)
 #error "onnxcost needs a 64-bit platform: sizes of 64 bits and __int128"
 #endif
 

@@ -1,31 +1,26 @@
 #include "base/load_library.h"
 
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/diag.h"
+#include "base/os.h"
 
-static void *load(const char *soname)
+#ifdef OC_LINKED_LIBRARIES
+int oc_library_open(const struct oc_library_table *table, void *library, struct oc_err *err)
 {
-    errno = 0;
-    void *handle = dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-    const char *why = handle ? NULL : dlerror();
-    if (why &&
-        strstr(why, "memory")) /* the dynamic linker's messages: "out of memory", "Cannot allocate memory" */
-        oc_out_of_memory(0);
-    if (!handle)
-        oc_check_memory(errno);
-    return handle;
+    (void)err;
+    memset(library, 0, sizeof(void *));
+    for (size_t i = 0; i < table->n_symbol; i++)
+        memcpy((char *)library + table->symbol[i].offset_bytes, &table->symbol[i].address, sizeof(void *));
+    return 0;
 }
+#else
 
 int oc_library_open(const struct oc_library_table *table, void *library, struct oc_err *err)
 {
     void *handle = NULL;
     for (size_t i = 0; i < OC_COUNT(table->soname) && table->soname[i] && !handle; i++)
-        handle = load(table->soname[i]);
+        handle = oc_os_library_open(table->soname[i]);
     memcpy(library, &handle, sizeof(handle));
     if (!handle)
         return oc_fail(err, OC_ELIBRARY, "%s need %s, which cannot be loaded: install the package %s",
@@ -41,13 +36,14 @@ int oc_library_open(const struct oc_library_table *table, void *library, struct 
     }
     return 0;
 }
+#endif
 
 void oc_library_close(void *library)
 {
     void *handle, *none = NULL;
     memcpy(&handle, library, sizeof(handle));
     if (handle)
-        dlclose(handle);
+        oc_os_library_close(handle);
     memcpy(library, &none, sizeof(none));
 }
 
@@ -55,13 +51,10 @@ void *oc_library_symbol(const void *library, const char *name)
 {
     void *handle;
     memcpy(&handle, library, sizeof(handle));
-    return dlsym(handle, name);
+    return oc_os_library_symbol(handle, name);
 }
 
 void oc_library_file(const void *symbol, char *file, size_t cap)
 {
-    Dl_info where;
-    file[0] = '\0';
-    if (dladdr(symbol, &where) && where.dli_fname)
-        snprintf(file, cap, "%s", where.dli_fname);
+    oc_os_library_file(symbol, file, cap);
 }

@@ -18,11 +18,20 @@
 #define OC_LIBRARY_TEXT_OF(function)        #function
 #define OC_LIBRARY_TEXT(function)           OC_LIBRARY_TEXT_OF(function)
 #define OC_LIBRARY_MEMBER(member, function) __typeof__(function) *(member);
-#define OC_LIBRARY_SYMBOL(member, function) {OC_LIBRARY_TEXT(function), offsetof(struct library, member)},
+#ifdef OC_LINKED_LIBRARIES /* a platform without shared libraries: the table has the addresses */
+#define OC_LIBRARY_ADDRESS(function) , (void *)(function)
+#else
+#define OC_LIBRARY_ADDRESS(function)
+#endif
+#define OC_LIBRARY_SYMBOL(member, function)                                                                  \
+    {OC_LIBRARY_TEXT(function), offsetof(struct library, member) OC_LIBRARY_ADDRESS(function)},
 
 struct oc_symbol {
     const char *name;
     size_t offset_bytes; /* offset of its pointer in the table */
+#ifdef OC_LINKED_LIBRARIES
+    void *address;
+#endif
 };
 
 struct oc_library_table {

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "base/buf.h"
+#include "base/os.h"
 #include "base/unicode.h"
 
 #define PIECE_BYTES ((size_t)256 << 10) /* of the source, converted at a time */
@@ -311,6 +312,7 @@ static void decode_one(struct oc_text_filter *f, struct oc_buf *to)
 static void text_filter_decode(struct oc_text_filter *f, struct oc_buf *to)
 {
     size_t end = f->n - f->at > PIECE_BYTES ? f->at + PIECE_BYTES : f->n;
+    oc_os_need(f->src + f->at, end - f->at);
     if (f->encoding == OC_TEXT_BYTES) {
         oc_buf_add(to, (const char *)f->src + f->at, end - f->at);
         f->at = end;

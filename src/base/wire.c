@@ -87,6 +87,7 @@ size_t oc_wire_count(const struct oc_field *f, unsigned width)
         return 1;
     if (width)
         return f->n % width ? SIZE_MAX : f->n / width;
+    oc_os_need(f->data, f->n);
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
         n += !(f->data[i] & 0x80);
@@ -100,6 +101,7 @@ void oc_wire_numbers(const struct oc_field *f, unsigned width, uint64_t *out)
         return;
     }
     const uint8_t *p = f->data, *end = f->data + f->n;
+    oc_os_need(p, f->n);
     for (size_t i = 0; p && p < end; i++) {
         out[i] = 0;
         if (width) {

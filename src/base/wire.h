@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/os.h"
+
 struct oc_wire {
     const uint8_t *p, *end;
     const uint8_t *bad; /* offset of the first damaged field */
@@ -23,6 +25,10 @@ struct oc_field {
     size_t n;
 };
 
+/* Fields of at most this size can be accessed after oc_wire_next in a file that is read on demand; for longer
+ * ones call oc_os_need. */
+#define OC_WIRE_READY_BYTES ((size_t)1 << 15)
+
 struct oc_wire oc_wire_of(const uint8_t *data, size_t n);
 
 /* Reads the next field. False at the end or on damage (then w->bad is set). Inlined for the common case: key
@@ -35,6 +41,7 @@ static inline bool oc_wire_next(struct oc_wire *w, struct oc_field *f)
     if (p >= w->end)
         return false;
     size_t left = (size_t)(w->end - p);
+    oc_os_need(p, left < OC_WIRE_READY_BYTES ? left : OC_WIRE_READY_BYTES);
     if (left < 2 || p[0] < 8 || ((p[0] | p[1]) & 0x80) != 0)
         return oc_wire_next_any(w, f);
     uint8_t type = p[0] & 7;

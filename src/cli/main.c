@@ -20,9 +20,11 @@ static void fill_streams(void)
  * of the heap to the kernel, only to request it again. */
 static void keep_memory(void)
 {
+#ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
     mallopt(M_TOP_PAD, 512 << 10);
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
 }
 
 int main(int argc, char **argv)

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/os.h"
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -312,6 +314,8 @@ static void *crew_zeroed(size_t n, size_t size)
 int oc_crew_run(const struct oc_crew *crew, struct oc_err *err)
 {
     struct run r = {.crew = crew, .shared_bytes = (size_t)crew->jobs * DEPTH * crew->result_bytes};
+    if (oc_os_check_processes("scan", err))
+        return -1;
     r.shared = mmap(NULL, r.shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (r.shared == MAP_FAILED)
         oc_check_memory(errno);

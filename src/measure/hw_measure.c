@@ -4,6 +4,7 @@
 
 #include "base/api_options.h"
 #include "base/c_locale.h"
+#include "base/os.h"
 #include "hw/hwdb.h"
 #include "measure/measure.h"
 #include "onnxcost/hardware.h"
@@ -290,7 +291,7 @@ int oc_hw_measure(const struct oc_hw_measure_opts *given, struct oc_hw_measureme
     OC_C_LOCALE;
     *out = NULL;
     struct oc_hw_measure_opts full, *const opts = &full;
-    if (OC_OPTIONS(&full, given, err))
+    if (oc_os_check_processes("hw measure", err) || OC_OPTIONS(&full, given, err))
         return -1;
     struct plan plan = opts->quick ? plan_quick : plan_full;
     struct oc_team *team;

@@ -1,6 +1,7 @@
 /* Weights in external files: finds the file and decides whether it may be opened. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,22 +57,35 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
     return !error ? OC_EXTERNAL_FOUND : error == EXDEV ? OC_EXTERNAL_OUTSIDE : OC_EXTERNAL_MISSING;
 }
 
-bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out)
-{
-    return !m->built.n && t->external_path && oc_beside_map(m, t->external_path, out);
-}
-
-bool oc_beside_map(const struct oc_model *m, const char *location, struct oc_file *out)
+static bool map_part(const struct oc_model *m, const char *location, uint64_t offset_bytes,
+                     uint64_t size_bytes, struct oc_file *out)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     if (!external_folder_of(m, folder) || !external_join(folder, location, path))
         return false;
-    if (m->caps.external_anywhere)
-        return oc_file_map_capped(path, &m->caps, out, NULL) == 0;
-    int fd = names_outside(location) ? -1 : oc_open_inside(folder, location);
+    int fd = m->caps.external_anywhere ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+             : names_outside(location) ? -1
+                                       : oc_open_inside(folder, location);
     if (fd < 0)
         return false;
-    int rc = oc_file_map_fd(fd, path, &m->caps, out, NULL);
+    int rc = oc_file_map_part(fd, path, &m->caps, offset_bytes, size_bytes, out, NULL);
     close(fd);
     return rc == 0;
+}
+
+bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, uint64_t size_bytes,
+                     struct oc_file *out)
+{
+    if (m->built.n || !t->external_path ||
+        !map_part(m, t->external_path, t->external_offset_bytes, size_bytes, out))
+        return false;
+    if (out->size_bytes == size_bytes)
+        return true;
+    oc_file_unmap(out);
+    return false;
+}
+
+bool oc_beside_map(const struct oc_model *m, const char *location, struct oc_file *out)
+{
+    return map_part(m, location, 0, UINT64_MAX, out);
 }

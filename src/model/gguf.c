@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/os.h"
 #include "base/ck.h"
 #include "base/little_endian.h"
 #include "model/decoder.h"
@@ -93,6 +94,7 @@ static uint64_t take(struct cursor *c, size_t bytes)
         c->bad = c->bad ? c->bad : "it ends inside its header";
         return 0;
     }
+    oc_os_need(c->p, bytes);
     uint64_t v = oc_load_le(c->p, bytes);
     c->p += bytes;
     return v;
@@ -105,6 +107,7 @@ static struct oc_str take_text(struct cursor *c)
         c->bad = c->bad ? c->bad : "a text is longer than the file";
         return oc_str("", 0);
     }
+    oc_os_need(c->p, (size_t)n);
     struct oc_str text = oc_str((const char *)c->p, (size_t)n);
     c->p += n;
     return text;

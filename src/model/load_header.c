@@ -138,6 +138,7 @@ static int copy_numbers(struct copy *c, const ProtobufCFieldDescriptor *d, const
         while (*at++ & 128) /* the key */
             ;
     }
+    oc_os_need(at, (size_t)(end - at));
     oc_buf_add(c->out, at, (size_t)(end - at));
     return 0;
 }
@@ -174,6 +175,7 @@ static int copy_fields(struct copy *c, const ProtobufCMessageDescriptor *d, Prot
             } else {
                 if (type == OC_WIRE_LEN && f.n > oc_cap(c->l->caps, OC_CAP_STRING_BYTES))
                     return oc_load_over(c->l, OC_CAP_STRING_BYTES, f.n, f.data);
+                oc_os_need(at, (size_t)(w.p - at));
                 oc_buf_add(c->out, at, (size_t)(w.p - at));
             }
         }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file_type.h"
+#include "base/os.h"
 #include "model/decoder.h"
 #include "model/gguf.h"
 #include "model/graph_writer.h"
@@ -10,7 +11,8 @@
 #include "model/safetensors.h"
 #include "onnxcost.h"
 
-#define CONFIG "config.json"
+#define CONFIG     "config.json"
+#define HEAD_BYTES ((size_t)1 << 16) /* the type of a file is seen in these */
 
 struct source {
     struct oc_model *m;
@@ -200,6 +202,7 @@ int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *
     struct source s = {.m = m, .stored = {.arena = &m->arena}, .total_bytes = -1, .err = err};
     const struct oc_file *f = &m->file;
     int rc = 0;
+    oc_os_need(f->data, f->size_bytes < HEAD_BYTES ? (size_t)f->size_bytes : HEAD_BYTES);
     switch (oc_described_by(f->data, f->size_bytes)) {
     case OC_DESCRIBED_NOT:
         break;

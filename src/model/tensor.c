@@ -116,6 +116,7 @@ static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, u
     uint64_t need;
     if (!data || !bits || bits > 64 || !oc_bytes_of(dtype, n, &need) || need > size_bytes)
         return n == 0;
+    oc_os_need(data, (size_t)need);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t v = 0;
         if (bits >= 8)
@@ -163,9 +164,11 @@ static bool from_fields(const struct oc_tensor *t, uint32_t n, struct oc_elem *o
         if (f.num != num)
             continue;
         if (t->dtype == OC_DT_STRING) {
-            if (f.type == OC_WIRE_LEN)
-                out[done++] =
-                    (struct oc_elem){.kind = OC_E_STRING, .str = oc_strndup(a, (const char *)f.data, f.n)};
+            if (f.type != OC_WIRE_LEN)
+                continue;
+            oc_os_need(f.data, f.n);
+            out[done++] =
+                (struct oc_elem){.kind = OC_E_STRING, .str = oc_strndup(a, (const char *)f.data, f.n)};
             continue;
         }
         size_t k = oc_wire_count(&f, width);
@@ -184,11 +187,10 @@ static bool from_external(const struct oc_model *m, const struct oc_tensor *t, u
                           struct oc_elem *out)
 {
     struct oc_file f;
-    if (!oc_external_map(m, t, &f))
+    uint64_t need;
+    if (!oc_bytes_of(t->dtype, n, &need) || !oc_external_map(m, t, need, &f))
         return false;
-    bool ok = t->external_offset_bytes <= f.size_bytes &&
-              from_raw(f.data + t->external_offset_bytes, f.size_bytes - t->external_offset_bytes, t->dtype,
-                       n, out);
+    bool ok = from_raw(f.data, f.size_bytes, t->dtype, n, out);
     oc_file_unmap(&f);
     return ok;
 }
@@ -280,19 +282,18 @@ bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, s
     switch (t->storage) {
     case OC_STORE_RAW:
         out->data = t->data;
-        return t->data && out->size_bytes <= t->size_bytes;
+        if (!t->data || out->size_bytes > t->size_bytes)
+            return false;
+        oc_os_need(out->data, (size_t)out->size_bytes);
+        return true;
     case OC_STORE_FIELDS:
         return t->message_bytes >= out->size_bytes / 8 && pack_fields(t, out);
     case OC_STORE_EXTERNAL:
-        if (!oc_external_map(m, t, &out->file))
+        if (!oc_external_map(m, t, out->size_bytes, &out->file))
             return false;
-        if (t->external_offset_bytes <= out->file.size_bytes &&
-            out->size_bytes <= out->file.size_bytes - t->external_offset_bytes) {
-            out->data = out->file.data + t->external_offset_bytes;
-            return true;
-        }
-        oc_file_unmap(&out->file);
-        return false;
+        out->data = out->file.data;
+        oc_os_need(out->data, (size_t)out->size_bytes);
+        return true;
     default:
         return false;
     }

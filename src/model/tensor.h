@@ -54,9 +54,10 @@ void oc_tensor_bytes_close(struct oc_tensor_bytes *b);
 enum oc_external_state { OC_EXTERNAL_FOUND, OC_EXTERNAL_MISSING, OC_EXTERNAL_OUTSIDE };
 /* Looks for the file at this location, as written in the model. Opens nothing. */
 enum oc_external_state oc_external_look(const struct oc_model *m, const char *location);
-/* Maps the file of a tensor. False: outside the folder, missing, or not a regular file. */
-bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out);
-/* The same for a file in the folder of the model's. */
+/* Maps the first bytes of a tensor. False: outside the folder, missing, not a regular file, or too short. */
+bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, uint64_t size_bytes,
+                     struct oc_file *out);
+/* Maps a file in the folder of the model's. */
 bool oc_beside_map(const struct oc_model *m, const char *location, struct oc_file *out);
 
 #endif

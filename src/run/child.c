@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/os.h"
 #include "profile/core/run_spread.h"
 #include "run/stop_rule.h"
 
@@ -204,6 +205,8 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     int fd[2], status = 0;
     char stage[1024] = "it was started";
     struct message last = {.kind = MSG_STAGE};
+    if (oc_os_check_processes(who, err))
+        return -1;
     if (pipe(fd))
         return oc_fail(err, OC_EIO, "cannot create a pipe: %s", strerror(errno));
     FILE *output = tmpfile();

@@ -194,12 +194,12 @@ static void unreadable_descriptors_report_the_system_error(void **state)
     (void)state;
     struct oc_file f;
     struct oc_err err = {0};
-    assert_int_equal(oc_file_map_fd(-1, "x", NULL, &f, &err), -1);
+    assert_int_equal(oc_file_map_part(-1, "x", NULL, 0, UINT64_MAX, &f, &err), -1);
     assert_string_equal(err.msg, "cannot read 'x': Bad file descriptor");
     write_file("abc", 3);
     int fd = open(path, O_WRONLY);
     assert_true(fd >= 0);
-    assert_int_equal(oc_file_map_fd(fd, "x", NULL, &f, &err), -1);
+    assert_int_equal(oc_file_map_part(fd, "x", NULL, 0, UINT64_MAX, &f, &err), -1);
     assert_string_equal(err.msg, "cannot read 'x': Permission denied");
     assert_int_equal(err.code, OC_EIO);
     close(fd);

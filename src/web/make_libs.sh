@@ -1,0 +1,86 @@
+#!/bin/sh
+# Compiles the libraries of the WebAssembly build from Debian's source packages: what onnxcost calls, nothing else.
+# usage: src/web/make_libs.sh FOLDER      writes FOLDER/include, FOLDER/lib*.a and FOLDER/copyright; sources in FOLDER/sources
+# The packages are found with lists of their own: the system needs no deb-src lines and is not changed.
+set -eu
+lib=$1 packages='zlib libxml2 sqlite3 pcre2 protobuf-c'
+export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}"
+mkdir -p "$lib/sources/apt/lists/partial" "$lib/sources/apt/archives/partial" "$lib/include/protobuf-c"
+cd "$lib"
+lib=$PWD
+
+get_sources() {
+    . /etc/os-release
+    mirror=$(sed -n 's/^URIs: *//p; s/^deb  *\(\[[^]]*\]  *\)\{0,1\}\(http[^ ]*\).*/\2/p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+        grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian)
+    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $VERSION_CODENAME main" >sources/apt/sources.list
+    set -- apt-get -q -o Dir::Etc::SourceList="$lib/sources/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+        -o Dir::State::Lists="$lib/sources/apt/lists" -o Dir::Cache="$lib/sources/apt"
+    # shellcheck disable=SC2086 # the list is meant to be split
+    "$@" update && (cd sources && "$@" source $packages)
+}
+source_of() { # package: its folder
+    for dir in sources/"$1"-[0-9]*/; do
+        [ -d "$dir" ] && echo "$lib/${dir%/}" && return
+    done
+    return 1
+}
+have_sources() {
+    for package in $packages; do
+        source_of "$package" >/dev/null || return 1
+    done
+}
+have_sources || get_sources >sources/log 2>&1 || { tail -n 5 sources/log >&2; echo "onnxcost: cannot get the sources of: $packages" >&2; exit 4; }
+
+compile() { # name, folder, options, -- files
+    name=$1 dir=$2 options=
+    shift 2
+    while [ "$1" != -- ]; do options="$options $1"; shift; done
+    shift
+    mkdir -p "objects/$name"
+    for file; do
+        # shellcheck disable=SC2086 # options are meant to be split
+        emcc -O2 -w $options -c "$dir/$file" -o "objects/$name/$(basename "$file" .c).o"
+    done
+    rm -f "lib$name.a"
+    emar rcsD "lib$name.a" "objects/$name"/*.o
+}
+
+zlib=$(source_of zlib)
+cp "$zlib/zlib.h" "$zlib/zconf.h" include
+compile z "$zlib" -- adler32.c crc32.c deflate.c inffast.c inflate.c inftrees.c trees.c zutil.c
+
+pbc=$(source_of protobuf-c)
+cp "$pbc/protobuf-c/protobuf-c.h" include/protobuf-c
+compile protobuf-c "$pbc" "-I$pbc" -- protobuf-c/protobuf-c.c
+
+pcre2=$(source_of pcre2)
+cp "$pcre2/src/pcre2.h.generic" include/pcre2.h
+cp "$pcre2/src/config.h.generic" include/config.h
+cp "$pcre2/src/pcre2_chartables.c.dist" "$pcre2/src/pcre2_chartables.c"
+compile pcre2-8 "$pcre2/src" "-I$lib/include" -DHAVE_CONFIG_H -DPCRE2_CODE_UNIT_WIDTH=8 -DPCRE2_STATIC -DSUPPORT_UNICODE -- \
+    pcre2_auto_possess.c pcre2_chartables.c pcre2_compile.c pcre2_config.c pcre2_context.c pcre2_error.c pcre2_extuni.c \
+    pcre2_find_bracket.c pcre2_match.c pcre2_match_data.c pcre2_newline.c pcre2_ord2utf.c pcre2_pattern_info.c \
+    pcre2_script_run.c pcre2_string_utils.c pcre2_study.c pcre2_tables.c pcre2_ucd.c pcre2_valid_utf.c pcre2_xclass.c
+rm include/config.h
+
+mkdir -p objects/amalgamation
+[ -s objects/amalgamation/sqlite3.c ] || (cd objects/amalgamation && "$(cd "$lib" && source_of sqlite3)/configure" --disable-tcl >log &&
+    make sqlite3.c sqlite3.h >>log)
+cp objects/amalgamation/sqlite3.h include
+compile sqlite3 objects/amalgamation -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_MAX_MMAP_SIZE=0 -- sqlite3.c
+
+xml=$(source_of libxml2)
+mkdir -p objects/xml
+[ -s objects/xml/config.h ] || (cd objects/xml && emconfigure "$xml/configure" --host=i386-unknown-linux --disable-shared \
+    --with-minimum --with-tree --with-reader --with-pattern --with-push --with-sax1 --with-output >log 2>&1)
+cp -r "$xml/include/libxml" objects/xml/include/libxml/xmlversion.h include 2>/dev/null || :
+mv include/xmlversion.h include/libxml
+compile xml2 "$xml" "-I$lib/objects/xml" "-I$lib/include" "-I$xml/include" "-I$xml" -- SAX.c SAX2.c buf.c chvalid.c dict.c encoding.c \
+    entities.c error.c globals.c hash.c list.c parser.c parserInternals.c pattern.c threads.c tree.c uri.c valid.c xmlIO.c \
+    xmlmemory.c xmlreader.c xmlsave.c xmlstring.c
+
+for package in $packages; do
+    echo "==== $package"
+    cat "$(source_of "$package")/debian/copyright"
+done >copyright
