@@ -68,8 +68,8 @@ static void note_no_weights(struct source *s, const char *where)
 
 /* ---- safetensors ------------------------------------------------------------------------------------ */
 
-/* With the config.json in the folder of the weights; without one, or with one of another kind of model, the weights
- * alone. */
+/* With the config.json in the folder of the weights; without one, or with one of another kind of model, the
+ * weights alone. */
 static int build_with_config(struct source *s)
 {
     struct oc_file config;
