@@ -9,29 +9,32 @@
 #include "base/diag.h"
 
 enum oc_decoder_trait {
-    OC_DEC_LAYER_NORM = 1 << 0,    /* LayerNormalization with bias, not RMS norm */
-    OC_DEC_NORM_NO_BIAS = 1 << 1,  /* LayerNormalization without bias */
-    OC_DEC_QKV_BIAS = 1 << 2,      /* query, key and value projections have a bias */
-    OC_DEC_OUT_BIAS = 1 << 3,      /* so has the output projection */
-    OC_DEC_MLP_BIAS = 1 << 4,      /* so have the layers of the MLP */
-    OC_DEC_HEAD_BIAS = 1 << 5,     /* so has the last layer */
-    OC_DEC_PLAIN_MLP = 1 << 6,     /* two layers, no gate */
-    OC_DEC_PARALLEL = 1 << 7,      /* attention and MLP read the same norm */
-    OC_DEC_TWO_NORMS = 1 << 8,     /* with PARALLEL: a norm for each */
-    OC_DEC_QK_NORM = 1 << 9,       /* RMS norm of each query and key head */
-    OC_DEC_QK_NORM_WIDE = 1 << 10, /* RMS norm of all heads together */
-    OC_DEC_POST_NORM = 1 << 11,    /* norms after attention and MLP */
-    OC_DEC_NO_PRE_NORM = 1 << 12,  /* and none before them */
-    OC_DEC_SCALED = 1 << 13,       /* embeddings are multiplied by a number */
-    OC_DEC_LEARNED = 1 << 14,      /* a table of positions, no rotary embedding */
-    OC_DEC_TIED = 1 << 15,         /* without tie_word_embeddings: the last layer is the embedding table */
-    OC_DEC_SINKS = 1 << 16,        /* attention sinks: a number per head */
-    OC_DEC_ROUTER_BIAS = 1 << 17,  /* bias of the layer that selects experts */
-    OC_DEC_EXPERT_BIAS = 1 << 18,  /* biases of the experts' layers */
-    OC_DEC_SHARED_GATE = 1 << 19,  /* the shared expert has a gate of its own */
-    OC_DEC_LATENT = 1 << 20,       /* multi-head latent attention (DeepSeek) */
-    OC_DEC_CORRECTION = 1 << 21,   /* a correction of the router's scores, one number per expert */
-    OC_DEC_WINDOW_OPTION = 1 << 22 /* sliding_window counts only with use_sliding_window */
+    OC_DEC_LAYER_NORM = 1 << 0,     /* LayerNormalization with bias, not RMS norm */
+    OC_DEC_NORM_NO_BIAS = 1 << 1,   /* LayerNormalization without bias */
+    OC_DEC_QKV_BIAS = 1 << 2,       /* query, key and value projections have a bias */
+    OC_DEC_OUT_BIAS = 1 << 3,       /* so has the output projection */
+    OC_DEC_MLP_BIAS = 1 << 4,       /* so have the layers of the MLP */
+    OC_DEC_HEAD_BIAS = 1 << 5,      /* so has the last layer */
+    OC_DEC_PLAIN_MLP = 1 << 6,      /* two layers, no gate */
+    OC_DEC_PARALLEL = 1 << 7,       /* attention and MLP read the same norm */
+    OC_DEC_TWO_NORMS = 1 << 8,      /* with PARALLEL: a norm for each */
+    OC_DEC_QK_NORM = 1 << 9,        /* RMS norm of each query and key head */
+    OC_DEC_QK_NORM_WIDE = 1 << 10,  /* RMS norm of all heads together */
+    OC_DEC_POST_NORM = 1 << 11,     /* norms after attention and MLP */
+    OC_DEC_NO_PRE_NORM = 1 << 12,   /* and none before them */
+    OC_DEC_SCALED = 1 << 13,        /* embeddings are multiplied by a number */
+    OC_DEC_LEARNED = 1 << 14,       /* a table of positions, no rotary embedding */
+    OC_DEC_TIED = 1 << 15,          /* without tie_word_embeddings: the last layer is the embedding table */
+    OC_DEC_SINKS = 1 << 16,         /* attention sinks: a number per head */
+    OC_DEC_ROUTER_BIAS = 1 << 17,   /* bias of the layer that selects experts */
+    OC_DEC_EXPERT_BIAS = 1 << 18,   /* biases of the experts' layers */
+    OC_DEC_SHARED_GATE = 1 << 19,   /* the shared expert has a gate of its own */
+    OC_DEC_LATENT = 1 << 20,        /* multi-head latent attention (DeepSeek) */
+    OC_DEC_CORRECTION = 1 << 21,    /* a correction of the router's scores, one number per expert */
+    OC_DEC_WINDOW_OPTION = 1 << 22, /* sliding_window counts only with use_sliding_window */
+    OC_DEC_GATED = 1 << 23,         /* the output of attention is multiplied by a gate */
+    OC_DEC_HYBRID = 1 << 24,        /* some layers have linear attention (gated delta rule), with a state */
+    OC_DEC_MULTI_QUERY = 1 << 25 /* one key head, or as many as num_kv_heads with new_decoder_architecture */
 };
 
 struct oc_decoder {
@@ -44,11 +47,16 @@ struct oc_decoder {
     int64_t experts, active, expert_mlp, shared_mlp, dense, expert_step;
     int64_t q_rank, kv_rank, nope, rope, v_head; /* latent attention; q_rank 0: a plain query projection */
     int64_t window;                              /* 0: none */
-    uint8_t *windowed;                           /* by layer */
-    int dtype;                                   /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
-    int64_t bits, block;                         /* weights packed in blocks (GPTQ, AWQ); bits 0: not */
-    bool relu;                                   /* activation of a plain MLP; otherwise GELU */
-    bool gelu;                                   /* activation of a gated MLP; otherwise SiLU */
+    uint8_t *windowed, *linear;                  /* by layer; linear NULL: none */
+    int64_t key_heads, value_heads, key_head, value_head, kernel; /* linear attention */
+    int dtype;               /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
+    int packed_dtype;        /* of the experts, and with scale_block of the other layers; 0: dtype */
+    int64_t scale_block;     /* a scale for so many rows and columns; 0: none */
+    bool part;               /* the file describes other parts too (images, sound) */
+    bool other_quantization; /* one that is not modelled */
+    int64_t bits, block;     /* weights packed in blocks (GPTQ, AWQ); bits 0: not */
+    bool relu;               /* activation of a plain MLP; otherwise GELU */
+    bool gelu;               /* activation of a gated MLP; otherwise SiLU */
 };
 
 /* Reads and checks the text of a config.json; lists and texts are in the arena. OC_EUNSUPPORTED: another kind
@@ -58,11 +66,13 @@ int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_ar
 
 /* Appends an ONNX model: inputs input_ids, attention_mask and past_key_values.<layer>.key and .value, outputs
  * logits and present.*; batch_size, sequence_length, past_sequence_length and total_sequence_length stay
- * open. Types of weights are those of the stored tensors, if there are any. Returns the number of elements of
- * the weights. */
+ * open. Types of weights are those of the stored tensors, if there are any. */
 struct oc_stored_list;
-uint64_t oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
-                          struct oc_buf *out);
+struct oc_decoder_weights { /* without rotary tables */
+    uint64_t elements, bytes;
+};
+struct oc_decoder_weights oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
+                                           struct oc_buf *out);
 
 /* Families in the order of the table, NULL after the last one. */
 const char *oc_decoder_family(size_t index);

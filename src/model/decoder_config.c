@@ -5,11 +5,14 @@
 
 #include "base/json_read.h"
 #include "model/decoder.h"
+#include "shape/dtype.h"
 
 enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MAX_NESTED = 4 };
 #define MAX_WIDTH INT64_C(16777216)
 
 /* ---- families --------------------------------------------------------------------------------------- */
+
+enum { LINEAR = 2 }; /* in members.windowed */
 
 enum windows { NO_WINDOW, ALL_LAYERS, EVEN_LAYERS, FIVE_OF_SIX };
 
@@ -18,20 +21,25 @@ struct family {
     unsigned traits;
     uint8_t windows;                           /* enum windows: without layer_types in the file */
     int64_t heads, kv_heads, head, vocabulary; /* what transformers takes where the file has none */
+    int64_t mlp;                               /* times hidden_size; 0: the file says it */
+    int64_t interval;                          /* every so many layers attention is not linear */
 };
 
 #define BIASES (OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS | OC_DEC_MLP_BIAS)
 #define GEMMA  (OC_DEC_SCALED | OC_DEC_TIED)
+#define HYBRID (OC_DEC_HYBRID | OC_DEC_GATED | OC_DEC_QK_NORM | OC_DEC_SHARED_GATE)
 
 static const struct family families[] = {
     {.type = "llama", .gguf = "llama"},
     {.type = "mistral", .gguf = "mistral3", .windows = ALL_LAYERS},
     {.type = "mixtral", .windows = ALL_LAYERS},
     {.type = "qwen2", .gguf = "qwen2", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
+    {.type = "qwen2_5_vl_text", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
     {.type = "qwen2_moe",
      .gguf = "qwen2moe",
      .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION | OC_DEC_SHARED_GATE},
     {.type = "qwen3", .gguf = "qwen3", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION, .head = 128},
+    {.type = "qwen3_vl_text", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION, .head = 128},
     {.type = "qwen3_moe", .gguf = "qwen3moe", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION},
     {.type = "gemma", .gguf = "gemma", .traits = GEMMA, .head = 256},
     {.type = "gemma2",
@@ -72,7 +80,14 @@ static const struct family families[] = {
      .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_PARALLEL | OC_DEC_TWO_NORMS},
     {.type = "gpt2",
      .gguf = "gpt2",
-     .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_LEARNED | OC_DEC_TIED},
+     .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_LEARNED | OC_DEC_TIED,
+     .mlp = 4},
+    {.type = "falcon",
+     .traits = OC_DEC_LAYER_NORM | OC_DEC_PLAIN_MLP | OC_DEC_PARALLEL | OC_DEC_TIED | OC_DEC_MULTI_QUERY,
+     .mlp = 4},
+    {.type = "qwen3_next", .traits = HYBRID, .head = 256, .interval = 4},
+    {.type = "qwen3_5_moe_text", .traits = HYBRID, .head = 256, .interval = 4},
+    {.type = "qwen3_5_text", .traits = HYBRID, .head = 256, .interval = 4},
 };
 
 const char *oc_decoder_family(size_t index)
@@ -101,12 +116,15 @@ struct members {
     int64_t layers, width, heads, kv_heads, head, mlp, vocabulary, positions, window, window_step;
     int64_t experts, active, expert_mlp, shared, shared_mlp, dense, expert_step;
     int64_t q_rank, kv_rank, nope, rope, v_head, bits, block;
+    int64_t interval, key_heads, value_heads, key_head, value_head, kernel, scale_block;
     double rotary;
+    int8_t alibi, multi_query, new_decoder, bias;
     int8_t tied, attention_bias, mlp_bias, use_window, encoder, parallel, qk_norm; /* -1: nothing */
     uint8_t *windowed;
     uint32_t n_windowed;
     struct oc_str text_config; /* the object, n 0: none */
-    bool linear_layers;        /* layer_types names another kind than attention */
+    bool linear_layers;        /* layer_types has some with linear attention */
+    bool other_layers;         /* and some without attention */
     bool only_mlp;             /* some layers are listed as having no experts */
 };
 
@@ -148,15 +166,33 @@ static const struct {
         {"qk_nope_head_dim", AT(nope)},
         {"qk_rope_head_dim", AT(rope)},
         {"v_head_dim", AT(v_head)},
+        {"num_kv_heads", AT(kv_heads)},
+        {"n_head_kv", AT(kv_heads)},
+        {"ffn_hidden_size", AT(mlp)},
+        {"full_attention_interval", AT(interval)},
+        {"linear_num_key_heads", AT(key_heads)},
+        {"linear_num_value_heads", AT(value_heads)},
+        {"linear_key_head_dim", AT(key_head)},
+        {"linear_value_head_dim", AT(value_head)},
+        {"linear_conv_kernel_dim", AT(kernel)},
         {"bits", AT(bits)},
         {"group_size", AT(block)},
 },
   flags[] =
       {
-          {"tie_word_embeddings", AT(tied)},   {"attention_bias", AT(attention_bias)},
-          {"mlp_bias", AT(mlp_bias)},          {"use_sliding_window", AT(use_window)},
-          {"is_encoder_decoder", AT(encoder)}, {"use_parallel_residual", AT(parallel)},
-          {"qk_layernorm", AT(qk_norm)},       {"use_qk_norm", AT(qk_norm)},
+          {"tie_word_embeddings", AT(tied)},
+          {"attention_bias", AT(attention_bias)},
+          {"mlp_bias", AT(mlp_bias)},
+          {"use_sliding_window", AT(use_window)},
+          {"is_encoder_decoder", AT(encoder)},
+          {"use_parallel_residual", AT(parallel)},
+          {"qk_layernorm", AT(qk_norm)},
+          {"use_qk_norm", AT(qk_norm)},
+          {"alibi", AT(alibi)},
+          {"multi_query", AT(multi_query)},
+          {"bias", AT(bias)},
+          {"new_decoder_architecture", AT(new_decoder)},
+          {"parallel_attn", AT(parallel)},
 },
   texts[] = {
       {"model_type", AT(type)},
@@ -175,8 +211,10 @@ static void read_layer_types(struct members *m, struct oc_json *j)
     m->n_windowed = 0;
     for (oc_json_enter(j); oc_json_item(j);)
         if (oc_json_string(j, &s) && m->n_windowed < MAX_LAYERS) {
-            m->windowed[m->n_windowed++] = oc_str_eq(s, "sliding_attention");
-            m->linear_layers |= !oc_str_has(s, "attention") || oc_str_has(s, "linear");
+            bool linear = oc_str_eq(s, "linear_attention");
+            m->windowed[m->n_windowed++] = linear ? LINEAR : oc_str_eq(s, "sliding_attention");
+            m->linear_layers |= linear;
+            m->other_layers |= !oc_str_has(s, "attention");
         }
 }
 
@@ -219,6 +257,15 @@ static bool read_text(struct members *m, struct oc_json *j, const char *key)
     return false;
 }
 
+/* Rows and columns of a scale, which are equal. */
+static void read_block_size(struct members *m, struct oc_json *j)
+{
+    int64_t v;
+    for (oc_json_enter(j); oc_json_item(j);)
+        if (oc_json_i64(j, &v))
+            m->scale_block = v;
+}
+
 /* A multimodal model has its decoder in text_config: kept, to be read last. */
 static void keep_text_config(struct members *m, struct oc_json *j)
 {
@@ -243,6 +290,8 @@ static void read_object(struct members *m, struct oc_json *j, unsigned depth)
             keep_text_config(m, j);
         else if (type == OC_JSON_ARRAY && !strcmp(key, "layer_types"))
             read_layer_types(m, j);
+        else if (type == OC_JSON_ARRAY && !strcmp(key, "weight_block_size"))
+            read_block_size(m, j);
         else if (type == OC_JSON_ARRAY && !strcmp(key, "mlp_only_layers"))
             for (oc_json_enter(j); oc_json_item(j); oc_json_skip(j))
                 m->only_mlp = true;
@@ -270,7 +319,7 @@ static int need(const char *name, int64_t v, int64_t most, struct oc_err *err)
 
 static const struct family *family_of(const char *type, struct oc_err *err)
 {
-    char list[512] = "";
+    char list[768] = "";
     size_t n = 0;
     for (size_t i = 0; i < OC_COUNT(families); i++) {
         if (type && strcmp(families[i].type, type) == 0)
@@ -284,6 +333,13 @@ static const struct family *family_of(const char *type, struct oc_err *err)
     return NULL;
 }
 
+static int64_t kv_heads(const struct members *m, const struct family *f, int64_t heads)
+{
+    if ((f->traits & OC_DEC_MULTI_QUERY) && m->new_decoder != 1)
+        return m->multi_query != 0 ? 1 : heads;
+    return given(m->kv_heads, f->kv_heads ? f->kv_heads : heads);
+}
+
 static int sizes(const struct members *m, const struct family *f, struct oc_decoder *d, struct oc_err *err)
 {
     d->layers = m->layers;
@@ -295,9 +351,9 @@ static int sizes(const struct members *m, const struct family *f, struct oc_deco
         need("num_attention_heads", d->heads, d->width, err) ||
         need("vocab_size", d->vocabulary, MAX_WIDTH, err))
         return -1;
-    d->kv_heads = given(m->kv_heads, f->kv_heads ? f->kv_heads : d->heads);
+    d->kv_heads = kv_heads(m, f, d->heads);
     d->head = given(m->head, f->head ? f->head : d->width / d->heads);
-    d->mlp = given(m->mlp, f->traits & OC_DEC_LEARNED ? 4 * d->width : -1);
+    d->mlp = given(m->mlp, f->mlp ? f->mlp * d->width : m->experts > 0 ? m->expert_mlp : -1);
     d->positions = given(m->positions, 2048);
     double rotated = m->rotary >= 0 && m->rotary <= 1 ? m->rotary * (double)d->head : (double)d->head;
     d->rotary = (int64_t)rotated;
@@ -365,8 +421,32 @@ static int windows(const struct members *m, const struct family *f, struct oc_ar
                        (long long)d->layers);
     for (int64_t i = 0; d->window && i < d->layers; i++) {
         bool by_family = step > 0 ? (i + 1) % step != 0 : f->windows == ALL_LAYERS;
-        d->windowed[i] = m->n_windowed ? m->windowed[i] : by_family;
+        d->windowed[i] = m->n_windowed ? m->windowed[i] == 1 : by_family;
     }
+    return 0;
+}
+
+static int linear_layers(const struct members *m, const struct family *f, struct oc_arena *arena,
+                         struct oc_decoder *d, struct oc_err *err)
+{
+    if (!(d->traits & OC_DEC_HYBRID))
+        return 0;
+    int64_t interval = given(m->interval, f->interval);
+    d->key_heads = m->key_heads;
+    d->value_heads = m->value_heads;
+    d->key_head = m->key_head;
+    d->value_head = m->value_head;
+    d->kernel = m->kernel;
+    if (need("full_attention_interval", interval, MAX_LAYERS, err) ||
+        need("linear_num_key_heads", d->key_heads, d->width, err) ||
+        need("linear_num_value_heads", d->value_heads, d->width, err) ||
+        need("linear_key_head_dim", d->key_head, d->width, err) ||
+        need("linear_value_head_dim", d->value_head, d->width, err) ||
+        need("linear_conv_kernel_dim", d->kernel, d->width, err))
+        return -1;
+    d->linear = OC_NEW_ARRAY(arena, (size_t)d->layers, uint8_t);
+    for (int64_t i = 0; i < d->layers; i++)
+        d->linear[i] = m->n_windowed ? m->windowed[i] == LINEAR : (i + 1) % interval != 0;
     return 0;
 }
 
@@ -383,6 +463,15 @@ static void weights(const struct members *m, struct oc_decoder *d, struct oc_dia
         d->block = m->block;
         return;
     }
+    bool experts = !strcmp(m->quantization, "mxfp4") && d->traits & OC_DEC_SINKS; /* gpt-oss */
+    bool squares = !strcmp(m->quantization, "fp8") && m->scale_block >= 16 && m->scale_block <= 1024;
+    if (experts || squares) {
+        d->packed_dtype = experts ? OC_DT_MXFP4 : OC_DT_FLOAT8E4M3FN;
+        d->scale_block = squares ? m->scale_block : 0;
+        d->dtype = m->dtype ? d->dtype : OC_DT_BFLOAT16;
+        return;
+    }
+    d->other_quantization = true;
     oc_diag_add(diags, OC_WARNING, "W-quantization", m->quantization,
                 "this quantization is not modelled: weights are counted as %s",
                 d->dtype == 10   ? "float16"
@@ -398,6 +487,10 @@ static void traits(const struct members *m, struct oc_decoder *d)
         d->traits |= OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS;
     if (m->mlp_bias == 1)
         d->traits |= OC_DEC_MLP_BIAS;
+    if (m->bias == 1 && d->traits & OC_DEC_MULTI_QUERY)
+        d->traits |= BIASES;
+    if (m->new_decoder == 1 && d->traits & OC_DEC_MULTI_QUERY)
+        d->traits |= OC_DEC_TWO_NORMS;
     if (m->parallel == 0)
         d->traits &= ~(unsigned)(OC_DEC_PARALLEL | OC_DEC_TWO_NORMS);
     d->relu = m->act && strstr(m->act, "relu");
@@ -411,15 +504,19 @@ static int take(const struct members *m, struct oc_arena *arena, struct oc_diags
     if (!f)
         return -1;
     *d = (struct oc_decoder){.type = f->type, .traits = f->traits};
-    if (m->encoder == 1 || m->linear_layers)
+    if (m->encoder == 1 || m->other_layers || (m->linear_layers && !(d->traits & OC_DEC_HYBRID)))
         return oc_fail(err, OC_EUNSUPPORTED, "%s are not built; export the model to ONNX",
                        m->encoder == 1 ? "models with an encoder" : "layers other than attention");
+    if (m->alibi == 1)
+        return oc_fail(err, OC_EUNSUPPORTED, "ALiBi is not built; export the model to ONNX");
     if (m->qk_norm == 1 && !(d->traits & (OC_DEC_QK_NORM | OC_DEC_QK_NORM_WIDE)))
         return oc_fail(err, OC_EUNSUPPORTED, "norms of queries and keys are not built for '%s'", d->type);
     traits(m, d);
     weights(m, d, diags);
-    return sizes(m, f, d, err) || experts(m, d, err) || latent(m, d, err) || windows(m, f, arena, d, err) ? -1
-                                                                                                          : 0;
+    return sizes(m, f, d, err) || experts(m, d, err) || latent(m, d, err) || windows(m, f, arena, d, err) ||
+                   linear_layers(m, f, arena, d, err)
+               ? -1
+               : 0;
 }
 
 static int read_text_of(struct members *m, const void *data, size_t n, struct oc_err *err)
@@ -450,5 +547,9 @@ int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_ar
         (m.text_config.n && read_text_of(&m, m.text_config.s, m.text_config.n, err)) ||
         take(&m, arena, diags, out, err))
         return oc_err_prefix(err, "%s", source);
+    out->part = m.text_config.n > 0;
+    if (out->part)
+        oc_diag_add(diags, OC_WARNING, "W-text-only", source,
+                    "only the language model (text_config) is built");
     return 0;
 }

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "model/decoder.h"
 #include "model/graph_writer.h"
 #include "model/stored.h"
+#include "shape/type.h"
 
-enum { UINT8 = 2, INT32 = 6, INT64 = 7 };
+enum { FLOAT = 1, UINT8 = 2, INT32 = 6, INT64 = 7 };
 
 struct decoder_graph {
     struct oc_graph_writer w;
@@ -15,7 +17,7 @@ struct decoder_graph {
     const struct oc_stored_list *stored; /* tensors of weight files, NULL: none */
     const char *seqlens, *total;         /* inputs of GroupQueryAttention */
     const char *mask;                    /* added to the scores of latent attention */
-    uint64_t elements;                   /* of the weights in modules */
+    struct oc_decoder_weights sum;       /* of the weights in modules */
 };
 
 #define TEXT(g, ...)             oc_printf(&(g)->w.arena, __VA_ARGS__)
@@ -30,16 +32,24 @@ static const char *weight_of(struct decoder_graph *g, const char *name, unsigned
                              const int64_t *dim)
 {
     const char *full = oc_gw_path(&g->w, name);
-    uint64_t elements = 1; /* sizes are limited: no overflow that matters to a comparison */
+    uint64_t elements = 1, bytes = 0; /* sizes are limited: no overflow that matters to a comparison */
     for (size_t i = 0; i < rank; i++)
         elements *= (uint64_t)dim[i];
-    g->elements += *g->w.scope ? elements : 0;
-    oc_gw_weight(&g->w, full, g->stored ? oc_stored_dtype(g->stored, full, dtype) : dtype, rank, dim);
+    dtype = g->stored ? oc_stored_dtype(g->stored, full, dtype) : dtype;
+    if (*g->w.scope && oc_bytes_of(dtype, elements, &bytes)) {
+        g->sum.elements += elements;
+        g->sum.bytes += bytes;
+    }
+    oc_gw_weight(&g->w, full, dtype, rank, dim);
     return full;
 }
 
 #define WEIGHT(g, name, ...)                                                                                 \
     weight_of((g), (name), (unsigned)(g)->d->dtype,                                                          \
+              sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+/* of the type that quantization gives to most weights */
+#define EXPERT(g, name, ...)                                                                                 \
+    weight_of((g), (name), (unsigned)((g)->d->packed_dtype ? (g)->d->packed_dtype : (g)->d->dtype),          \
               sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
 /* x times a matrix of `out` rows packed in blocks of `in` */
@@ -56,15 +66,34 @@ static const char *packed_product(struct decoder_graph *g, const char *x, int64_
     return CONTRIB_OP(g, "MatMulNBits", x, w, scales);
 }
 
-static const char *linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
-                          bool bias)
+/* The same for a matrix of 8-bit floating-point numbers, with a scale for each square. */
+static const char *scaled_product(struct decoder_graph *g, const char *x, int64_t in, int64_t out)
+{
+    const struct oc_decoder *d = g->d;
+    int64_t rows = oc_ceil_div(out, d->scale_block), columns = oc_ceil_div(in, d->scale_block);
+    const char *w = weight_of(g, "weight", (unsigned)d->packed_dtype, 2, (const int64_t[]){out, in});
+    const char *scales = weight_of(g, "weight_scale_inv", FLOAT, 2, (const int64_t[]){rows, columns});
+    return CONTRIB_OP(g, "MatMulBlockQuantizedFp8Weight", x, w, scales);
+}
+
+/* packed: the quantization of the model applies to this layer */
+static const char *product(struct decoder_graph *g, const char *module, const char *x, int64_t in,
+                           int64_t out, bool bias, bool packed)
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, module);
-    x = g->d->bits ? packed_product(g, x, in, out) : OP(g, "MatMul", x, WEIGHT(g, "weight", in, out));
+    x = packed && g->d->bits          ? packed_product(g, x, in, out)
+        : packed && g->d->scale_block ? scaled_product(g, x, in, out)
+                                      : OP(g, "MatMul", x, WEIGHT(g, "weight", in, out));
     if (bias)
         x = OP(g, "Add", x, WEIGHT(g, "bias", out));
     oc_gw_leave(&g->w, p);
     return x;
+}
+
+static const char *linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
+                          bool bias)
+{
+    return product(g, module, x, in, out, bias, true);
 }
 
 static const char *norm(struct decoder_graph *g, const char *module, const char *x, int64_t width)
@@ -80,6 +109,36 @@ static const char *norm(struct decoder_graph *g, const char *module, const char 
                WEIGHT(g, "weight", width));
     oc_gw_leave(&g->w, p);
     return x;
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------------ */
+
+static const char *reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n)
+{
+    oc_gw_attr_ints(&g->w, "value_ints", dim, n);
+    const char *shape = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
+    return OP(g, "Reshape", x, shape);
+}
+#define RESHAPE(g, x, ...)                                                                                   \
+    reshape((g), (x), (const int64_t[]){__VA_ARGS__},                                                        \
+            sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static const char *transpose(struct decoder_graph *g, const char *x, int64_t a, int64_t b, int64_t c,
+                             int64_t d)
+{
+    oc_gw_attr_ints(&g->w, "perm", (const int64_t[]){a, b, c, d}, 4);
+    return OP(g, "Transpose", x);
+}
+
+/* The first `at` elements of the last axis and the rest. */
+static void split(struct decoder_graph *g, const char *x, int64_t at, int64_t rest, const char *part[2])
+{
+    oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){at, rest}, 2);
+    const char *sizes = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
+    part[0] = TEXT(g, "%s.first", x);
+    part[1] = TEXT(g, "%s.rest", x);
+    oc_gw_attr_i(&g->w, "axis", -1);
+    oc_gw_node(&g->w, "", "Split", IN(x, sizes), (const char *const[]){part[0], part[1], NULL});
 }
 
 /* ---- attention -------------------------------------------------------------------------------------- */
@@ -103,9 +162,14 @@ static const char *grouped_attention(struct decoder_graph *g, int64_t layer, con
     const struct oc_decoder *d = g->d;
     int64_t q_width = d->heads * d->head, kv_width = d->kv_heads * d->head;
     bool bias = d->traits & OC_DEC_QKV_BIAS, rotary = !(d->traits & OC_DEC_LEARNED);
-    const char *q = linear(g, "q_proj", x, d->width, q_width, bias);
+    const char *q = linear(g, "q_proj", x, d->width, d->traits & OC_DEC_GATED ? 2 * q_width : q_width, bias);
     const char *k = linear(g, "k_proj", x, d->width, kv_width, bias);
     const char *v = linear(g, "v_proj", x, d->width, kv_width, bias);
+    const char *half[2] = {q, NULL}, *gate;
+    if (d->traits & OC_DEC_GATED)
+        split(g, q, q_width, q_width, half);
+    q = half[0];
+    gate = half[1];
     if (d->traits & OC_DEC_QK_NORM_WIDE) {
         q = norm(g, "q_norm", q, q_width);
         k = norm(g, "k_norm", k, kv_width);
@@ -143,35 +207,9 @@ static const char *grouped_attention(struct decoder_graph *g, int64_t layer, con
     const char *out[] = {TEXT(g, "%s.attention", g->w.scope), cache_name(g, "present", layer, "key"),
                          cache_name(g, "present", layer, "value"), NULL};
     x = oc_gw_node(&g->w, "com.microsoft", "GroupQueryAttention", in, out);
+    if (d->traits & OC_DEC_GATED)
+        x = OP(g, "Mul", x, OP(g, "Sigmoid", gate));
     return linear(g, "o_proj", x, q_width, d->width, d->traits & OC_DEC_OUT_BIAS);
-}
-
-static const char *reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n)
-{
-    oc_gw_attr_ints(&g->w, "value_ints", dim, n);
-    const char *shape = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
-    return OP(g, "Reshape", x, shape);
-}
-#define RESHAPE(g, x, ...)                                                                                   \
-    reshape((g), (x), (const int64_t[]){__VA_ARGS__},                                                        \
-            sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
-
-static const char *transpose(struct decoder_graph *g, const char *x, int64_t a, int64_t b, int64_t c,
-                             int64_t d)
-{
-    oc_gw_attr_ints(&g->w, "perm", (const int64_t[]){a, b, c, d}, 4);
-    return OP(g, "Transpose", x);
-}
-
-/* The first `at` elements of the last axis and the rest. */
-static void split(struct decoder_graph *g, const char *x, int64_t at, int64_t rest, const char *part[2])
-{
-    oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){at, rest}, 2);
-    const char *sizes = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
-    part[0] = TEXT(g, "%s.first", x);
-    part[1] = TEXT(g, "%s.rest", x);
-    oc_gw_attr_i(&g->w, "axis", -1);
-    oc_gw_node(&g->w, "", "Split", IN(x, sizes), (const char *const[]){part[0], part[1], NULL});
 }
 
 static const char *rotated(struct decoder_graph *g, const char *x)
@@ -201,7 +239,7 @@ static const char *latent_queries(struct decoder_graph *g, const char *x)
     x = transpose(g, RESHAPE(g, x, 0, 0, d->heads, d->nope + d->rope), 0, 2, 1, 3);
     split(g, x, d->nope, d->rope, part);
     struct oc_gw_place p = oc_gw_enter(&g->w, "kv_b_proj");
-    const char *latent = OP(g, "MatMul", part[0], WEIGHT(g, "key.weight", d->heads, d->nope, d->kv_rank));
+    const char *latent = OP(g, "MatMul", part[0], EXPERT(g, "key.weight", d->heads, d->nope, d->kv_rank));
     oc_gw_leave(&g->w, p);
     return join_last(g, latent, rotated(g, part[1]), -1);
 }
@@ -225,16 +263,85 @@ static const char *latent_attention(struct decoder_graph *g, int64_t layer, cons
     split(g, all, d->kv_rank, d->rope, part);
     const char *y = OP(g, "MatMul", score, part[0]);
     struct oc_gw_place p = oc_gw_enter(&g->w, "kv_b_proj");
-    y = OP(g, "MatMul", y, WEIGHT(g, "value.weight", d->heads, d->kv_rank, d->v_head));
+    y = OP(g, "MatMul", y, EXPERT(g, "value.weight", d->heads, d->kv_rank, d->v_head));
     oc_gw_leave(&g->w, p);
     y = RESHAPE(g, transpose(g, y, 0, 2, 1, 3), 0, 0, d->heads * d->v_head);
     return linear(g, "o_proj", y, d->heads * d->v_head, d->width, false);
 }
 
+/* ---- linear attention ------------------------------------------------------------------------------- */
+
+static const char *silu(struct decoder_graph *g, const char *x)
+{
+    return OP(g, "Mul", x, OP(g, "Sigmoid", x));
+}
+
+/* Queries or keys, each head divided by its length. */
+static const char *unit_heads(struct decoder_graph *g, const char *x, int64_t heads, int64_t size)
+{
+    x = RESHAPE(g, x, 0, 0, heads, size);
+    oc_gw_attr_i(&g->w, "axis", -1);
+    oc_gw_attr_i(&g->w, "p", 2);
+    return RESHAPE(g, OP(g, "LpNormalization", x), 0, 0, heads * size);
+}
+
+/* A causal convolution of each channel; its state are the last tokens. */
+static const char *short_convolution(struct decoder_graph *g, int64_t layer, const char *x, int64_t channels)
+{
+    struct oc_gw_place p = oc_gw_enter(&g->w, "conv1d");
+    oc_gw_attr_ints(&g->w, "perm", (const int64_t[]){0, 2, 1}, 3);
+    x = OP(g, "Transpose", x);
+    oc_gw_attr_s(&g->w, "activation", "silu");
+    const char *w = WEIGHT(g, "weight", channels, 1, g->d->kernel);
+    x = oc_gw_node(&g->w, "com.microsoft", "CausalConvWithState",
+                   IN(x, w, "", cache_name(g, "past_conv", layer, "state")),
+                   IN(TEXT(g, "%s.output", g->w.scope), cache_name(g, "present_conv", layer, "state")));
+    oc_gw_attr_ints(&g->w, "perm", (const int64_t[]){0, 2, 1}, 3);
+    x = OP(g, "Transpose", x);
+    oc_gw_leave(&g->w, p);
+    return x;
+}
+
+/* Decay of the state for each token and head: -exp(A_log) * softplus(a + dt_bias). */
+static const char *decay(struct decoder_graph *g, const char *x)
+{
+    const struct oc_decoder *d = g->d;
+    const char *a = linear(g, "in_proj_a", x, d->width, d->value_heads, false);
+    a = OP(g, "Softplus", OP(g, "Add", a, WEIGHT(g, "dt_bias", d->value_heads)));
+    return OP(g, "Mul", a, OP(g, "Neg", OP(g, "Exp", WEIGHT(g, "A_log", d->value_heads))));
+}
+
+/* Gated DeltaNet: a state of key by value elements for each head, no cache. */
+static const char *linear_attention(struct decoder_graph *g, int64_t layer, const char *x)
+{
+    const struct oc_decoder *d = g->d;
+    int64_t keys = d->key_heads * d->key_head, values = d->value_heads * d->value_head;
+    const char *qkv = linear(g, "in_proj_qkv", x, d->width, 2 * keys + values, false), *qk_v[2], *q_k[2];
+    const char *z = silu(g, linear(g, "in_proj_z", x, d->width, values, false));
+    const char *beta = OP(g, "Sigmoid", linear(g, "in_proj_b", x, d->width, d->value_heads, false));
+    split(g, short_convolution(g, layer, qkv, 2 * keys + values), 2 * keys, values, qk_v);
+    split(g, qk_v[0], keys, keys, q_k);
+    const char *q = unit_heads(g, q_k[0], d->key_heads, d->key_head),
+               *k = unit_heads(g, q_k[1], d->key_heads, d->key_head), *decays = decay(g, x);
+    oc_gw_attr_i(&g->w, "q_num_heads", d->key_heads);
+    oc_gw_attr_i(&g->w, "kv_num_heads", d->value_heads);
+    oc_gw_attr_s(&g->w, "update_rule", "gated_delta");
+    const char *y =
+        oc_gw_node(&g->w, "com.microsoft", "LinearAttention",
+                   IN(q, k, qk_v[1], cache_name(g, "past_recurrent", layer, "state"), decays, beta),
+                   IN(TEXT(g, "%s.output", g->w.scope), cache_name(g, "present_recurrent", layer, "state")));
+    y = norm(g, "norm", RESHAPE(g, y, 0, 0, d->value_heads, d->value_head), d->value_head);
+    y = OP(g, "Mul", RESHAPE(g, y, 0, 0, values), z);
+    return linear(g, "out_proj", y, values, d->width, false);
+}
+
 static const char *attention(struct decoder_graph *g, int64_t layer, const char *x)
 {
-    struct oc_gw_place p = oc_gw_enter(&g->w, "self_attn");
-    x = g->d->traits & OC_DEC_LATENT ? latent_attention(g, layer, x) : grouped_attention(g, layer, x);
+    bool state = g->d->linear && g->d->linear[layer];
+    struct oc_gw_place p = oc_gw_enter(&g->w, state ? "linear_attn" : "self_attn");
+    x = state                          ? linear_attention(g, layer, x)
+        : g->d->traits & OC_DEC_LATENT ? latent_attention(g, layer, x)
+                                       : grouped_attention(g, layer, x);
     oc_gw_leave(&g->w, p);
     return x;
 }
@@ -274,18 +381,18 @@ static const char *expert_layers(struct decoder_graph *g, const char *x)
     const struct oc_decoder *d = g->d;
     bool bias = d->traits & OC_DEC_EXPERT_BIAS;
     int64_t e = d->experts, inner = d->expert_mlp;
-    const char *score = linear(g, "gate", x, d->width, e, d->traits & OC_DEC_ROUTER_BIAS);
+    const char *score = product(g, "gate", x, d->width, e, d->traits & OC_DEC_ROUTER_BIAS, false);
     if (d->traits & OC_DEC_CORRECTION)
         score = OP(g, "Add", score, WEIGHT(g, "gate.e_score_correction_bias", e));
     score = RESHAPE(g, score, -1, e);
     struct oc_gw_place p = oc_gw_enter(&g->w, "experts");
     const char *in[] = {x,
                         score,
-                        WEIGHT(g, "gate_proj.weight", e, inner, d->width),
+                        EXPERT(g, "gate_proj.weight", e, inner, d->width),
                         bias ? WEIGHT(g, "gate_proj.bias", e, inner) : "",
-                        WEIGHT(g, "down_proj.weight", e, d->width, inner),
+                        EXPERT(g, "down_proj.weight", e, d->width, inner),
                         bias ? WEIGHT(g, "down_proj.bias", e, d->width) : "",
-                        WEIGHT(g, "up_proj.weight", e, inner, d->width),
+                        EXPERT(g, "up_proj.weight", e, inner, d->width),
                         bias ? WEIGHT(g, "up_proj.bias", e, inner) : NULL,
                         NULL};
     oc_gw_attr_i(&g->w, "k", d->active);
@@ -300,7 +407,8 @@ static const char *shared_expert(struct decoder_graph *g, const char *x)
 {
     const char *y = gated_mlp(g, "shared_experts", x, g->d->shared_mlp);
     if (g->d->traits & OC_DEC_SHARED_GATE)
-        y = OP(g, "Mul", y, OP(g, "Sigmoid", linear(g, "shared_expert_gate", x, g->d->width, 1, false)));
+        y = OP(g, "Mul", y,
+               OP(g, "Sigmoid", product(g, "shared_expert_gate", x, g->d->width, 1, false, false)));
     return y;
 }
 
@@ -396,11 +504,7 @@ static void last_layer(struct decoder_graph *g, const char *x, const char *table
         x = CONTRIB_OP(g, "FusedMatMul", x, table);
         oc_gw_leave(&g->w, p);
     } else {
-        struct oc_decoder plain = *d; /* the last layer is not packed */
-        plain.bits = 0;
-        g->d = &plain;
-        x = linear(g, "lm_head", x, d->width, d->vocabulary, d->traits & OC_DEC_HEAD_BIAS);
-        g->d = d;
+        x = product(g, "lm_head", x, d->width, d->vocabulary, d->traits & OC_DEC_HEAD_BIAS, false);
     }
     oc_gw_node(&g->w, "", "Identity", IN(x), IN("logits"));
 }
@@ -431,13 +535,32 @@ static void caches(struct decoder_graph *g, struct oc_messages *list, const char
     const char *size = TEXT(g, "%lld", (long long)(latent ? d->kv_rank + d->rope : d->head));
     const char *const *dim = latent ? IN("batch_size", length, size) : IN("batch_size", heads, length, size);
     for (int64_t i = 0; i < d->layers; i++)
-        for (int part = 0; part < (latent ? 1 : 2); part++)
+        for (int part = 0; part < (latent ? 1 : 2) && !(d->linear && d->linear[i]); part++)
             oc_gw_value_info(&g->w, list,
                              cache_name(g, prefix, i,
                                         latent ? "latent"
                                         : part ? "value"
                                                : "key"),
                              d->dtype, dim);
+}
+
+/* States of linear attention: of a fixed size. */
+static void states(struct decoder_graph *g, struct oc_messages *list, const char *when)
+{
+    const struct oc_decoder *d = g->d;
+    int64_t channels = 2 * d->key_heads * d->key_head + d->value_heads * d->value_head;
+    const char *rows = TEXT(g, "%lld", (long long)channels),
+               *kept = TEXT(g, "%lld", (long long)d->kernel - 1);
+    const char *heads = TEXT(g, "%lld", (long long)d->value_heads),
+               *k = TEXT(g, "%lld", (long long)d->key_head), *v = TEXT(g, "%lld", (long long)d->value_head);
+    for (int64_t i = 0; d->linear && i < d->layers; i++) {
+        if (!d->linear[i])
+            continue;
+        oc_gw_value_info(&g->w, list, cache_name(g, TEXT(g, "%s_conv", when), i, "state"), d->dtype,
+                         IN("batch_size", rows, kept));
+        oc_gw_value_info(&g->w, list, cache_name(g, TEXT(g, "%s_recurrent", when), i, "state"), FLOAT,
+                         IN("batch_size", heads, k, v));
+    }
 }
 
 static void inputs_and_outputs(struct decoder_graph *g)
@@ -449,9 +572,11 @@ static void inputs_and_outputs(struct decoder_graph *g)
     if (latent || d->traits & OC_DEC_LEARNED)
         oc_gw_value_info(&g->w, &g->w.input, "position_ids", INT64, IN("batch_size", "sequence_length"));
     caches(g, &g->w.input, "past_key_values", "past_sequence_length");
+    states(g, &g->w.input, "past");
     oc_gw_value_info(&g->w, &g->w.output, "logits", d->dtype,
                      IN("batch_size", "sequence_length", TEXT(g, "%lld", (long long)d->vocabulary)));
     caches(g, &g->w.output, "present", "total_sequence_length");
+    states(g, &g->w.output, "present");
     if (d->traits & OC_DEC_LEARNED)
         return;
     int64_t half = (latent ? d->rope : d->rotary) / 2;
@@ -459,7 +584,8 @@ static void inputs_and_outputs(struct decoder_graph *g)
     WEIGHT(g, "sin_cache", d->positions, half);
 }
 
-uint64_t oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored, struct oc_buf *out)
+struct oc_decoder_weights oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
+                                           struct oc_buf *out)
 {
     struct decoder_graph g = {.d = d, .stored = stored};
     g.w.names.arena = &g.w.arena;
@@ -467,5 +593,5 @@ uint64_t oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_lis
     all_layers(&g);
     oc_gw_write(&g.w, "config.json", out);
     oc_gw_free(&g.w);
-    return g.elements;
+    return g.sum;
 }

@@ -17,7 +17,9 @@
 struct source {
     struct oc_model *m;
     struct oc_stored_list stored;
-    int64_t total_bytes; /* as the index says; -1: it does not */
+    int64_t total_bytes;  /* as the index says; -1: it does not */
+    bool last_layer;      /* the index has a tensor for it, also when it is the embedding table */
+    uint64_t frequencies; /* tensors of rotary frequencies in the index */
     struct oc_err *err;
 };
 
@@ -39,14 +41,35 @@ static int build_weights(struct source *s, const char *producer, const char *why
     return 0;
 }
 
-static void compare_elements(struct source *s, const struct oc_decoder *d, uint64_t built)
+static void note_difference(struct source *s, const char *where, const char *unit, uint64_t stored,
+                            uint64_t built)
 {
-    uint64_t stored = oc_stored_decoder_elements(&s->stored, d->layers, d->traits & OC_DEC_TIED);
-    if (s->stored.n && !d->bits && stored != built)
-        oc_diag_add(
-            &s->m->diags, OC_WARNING, "W-weights-differ", d->type,
-            "the files have %llu parameters and the graph %llu: other sizes, or only some of the files",
-            (unsigned long long)stored, (unsigned long long)built);
+    if (stored != built)
+        oc_diag_add(&s->m->diags, OC_WARNING, "W-weights-differ", where,
+                    "the files have %llu %s and the graph %llu: other sizes, or only some of the files",
+                    (unsigned long long)stored, unit, (unsigned long long)built);
+}
+
+/* Bytes that an index counts and the graph does not: the embedding table as a last layer, buffers. */
+static uint64_t bytes_beyond(const struct source *s, const struct oc_decoder *d)
+{
+    uint64_t twice = 0, last = (uint64_t)(d->vocabulary * d->width);
+    if (!(d->traits & OC_DEC_TIED) || !s->last_layer || !oc_bytes_of((unsigned)d->dtype, last, &twice))
+        twice = 0;
+    return twice + s->frequencies * (uint64_t)(d->rotary / 2) * sizeof(float);
+}
+
+/* The parameters of the files; of an index without its files, the bytes that it says. */
+static void compare_weights(struct source *s, const struct oc_decoder *d, struct oc_decoder_weights built)
+{
+    if (d->bits || d->other_quantization || d->part)
+        return;
+    if (s->stored.n && !d->packed_dtype)
+        note_difference(s, d->type, "parameters",
+                        oc_stored_decoder_elements(&s->stored, d->layers, d->traits & OC_DEC_TIED),
+                        built.elements);
+    else if (!s->stored.n && s->total_bytes >= 0)
+        note_difference(s, d->type, "bytes", (uint64_t)s->total_bytes, built.bytes + bytes_beyond(s, d));
 }
 
 static int build_decoder(struct source *s, const char *name, const void *config, size_t n)
@@ -54,7 +77,7 @@ static int build_decoder(struct source *s, const char *name, const void *config,
     struct oc_decoder d;
     if (oc_decoder_read(name, config, n, &s->m->arena, &s->m->diags, &d, s->err))
         return -1;
-    compare_elements(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));
+    compare_weights(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));
     return 0;
 }
 
@@ -128,6 +151,11 @@ static int from_index(struct source *s, const struct oc_file *f)
     struct oc_weight_index index;
     int rc = oc_weight_index_read(f->data, f->size_bytes, &s->m->arena, &index, s->err);
     s->total_bytes = index.total_bytes;
+    for (uint32_t i = 0; i < index.n_tensor; i++)
+        if (strstr(index.tensor[i], ".rotary_emb.inv_freq"))
+            s->frequencies++;
+        else
+            s->last_layer |= strcmp(index.tensor[i], "lm_head.weight") == 0;
     if (rc == 0)
         rc = read_files(s, &index);
     oc_weight_index_free(&index);

@@ -12,10 +12,11 @@
 static const struct {
     const char *module, *others;
 } aliases[] = {
-    {"self_attn.q_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_q attn_qkv"},
+    {"self_attn.q_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value "
+                         "self_attention.query_key_value attn_q attn_qkv"},
     {"self_attn.k_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_k attn_qkv"},
     {"self_attn.v_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_v attn_qkv"},
-    {"self_attn.o_proj", "self_attn.dense attn.c_proj attention.dense attn_output"},
+    {"self_attn.o_proj", "self_attn.dense attn.c_proj attention.dense self_attention.dense attn_output"},
     {"self_attn.q_norm", "attn_q_norm"},
     {"self_attn.k_norm", "attn_k_norm"},
     {"self_attn.q_a_proj", "attn_q_a"},
@@ -40,11 +41,15 @@ static const struct {
     {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj ffn_up_shexp"},
     {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj ffn_down_shexp"},
     {"mlp.shared_expert_gate", "ffn_gate_inp_shexp"},
-    {"input_layernorm", "ln_1 attn_norm"},
-    {"post_attention_layernorm", "ln_2 post_attention_norm ffn_norm attn_norm_2"},
+    {"linear_attn.in_proj_qkv", "linear_attn.in_proj_qkvz"},
+    {"linear_attn.in_proj_z", "linear_attn.in_proj_qkvz"},
+    {"linear_attn.in_proj_a", "linear_attn.in_proj_ba"},
+    {"linear_attn.in_proj_b", "linear_attn.in_proj_ba"},
+    {"input_layernorm", "ln_1 ln_attn attn_norm"},
+    {"post_attention_layernorm", "ln_2 ln_mlp post_attention_norm ffn_norm attn_norm_2"},
     {"pre_feedforward_layernorm", "ffn_norm"},
     {"post_feedforward_layernorm", "post_ffw_norm"},
-    {"embed_tokens", "wte embed_in token_embd"},
+    {"embed_tokens", "wte embed_in word_embeddings token_embd"},
     {"embed_positions", "wpe position_embd"},
     {"norm", "ln_f final_layer_norm final_layernorm output_norm"},
     {"lm_head", "embed_out output"},

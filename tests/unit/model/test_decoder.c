@@ -95,6 +95,12 @@ static const struct {
      2 * 4 * 128 * 2 * 36},
     {"Command R", TYPE("cohere") SIZES(8192, 22528, 40, 64, 64, 256000) "}", 34980831232,
      2 * 64 * 128 * 2 * 40},
+    {"Falcon 7B",
+     TYPE(
+         "falcon") "\"hidden_size\":4544,\"num_hidden_layers\":32,\"num_attention_heads\":71,\"vocab_size\":"
+                   "65024,"
+                   "\"multi_query\":true,\"parallel_attn\":true,\"bias\":false,\"torch_dtype\":\"bfloat16\"}",
+     6921720704, 2 * 1 * 64 * 2 * 32},
     {"GPT-2",
      TYPE("gpt2") "\"n_embd\":768,\"n_layer\":12,\"n_head\":12,\"n_positions\":1024,\"vocab_size\":50257}",
      124439808, 2 * 12 * 64 * 4 * 12},
@@ -229,6 +235,59 @@ static void packed_weights_are_counted_unpacked(void **state)
     oc_model_free(m);
 }
 
+#define LINEAR                                                                                               \
+    ",\"head_dim\":16,\"linear_num_key_heads\":2,\"linear_num_value_heads\":4,\"linear_key_head_dim\":8,"    \
+    "\"linear_value_head_dim\":8,\"linear_conv_kernel_dim\":4"
+
+/* Four layers, 64 wide, MLP of 128; the first three have linear attention: queries and keys of 2 * 8
+ * elements, values of 4 * 8. Products for one token: 64 * (64 + 32 + 4 + 4) + 32 * 64, convolution 64 * 4,
+ * state 3 * 4 * 8 * 8, MLP 3 * 64 * 128; the last layer: 64 * (2 * 64 + 2 * 32) + 64 * 64 and, over two
+ * tokens, 2 * 2 * 64; 64 * 100 words. */
+static void hybrid_layers_have_a_state_instead_of_a_cache(void **state)
+{
+    (void)state;
+    struct oc_model *m = load_config(TYPE("qwen3_5_text") SIZES(64, 128, 4, 4, 2, 100) LINEAR "}");
+    const struct oc_llm_opts o = {.size = sizeof(o), .prompt = 1, .generate = 2};
+    struct oc_llm *l;
+    struct oc_llm_counts c;
+    assert_int_equal(oc_llm_make(m, &o, &l, NULL), 0);
+    assert_true(oc_llm_run(l, OC_LLM_PART_FIRST, &c));
+    assert_int_equal(c.macs, 3 * (64 * 104 + 32 * 64 + 64 * 4 + 3 * 4 * 64 + 3 * 64 * 128) +
+                                 (64 * 192 + 64 * 64 + 2 * 2 * 64 + 3 * 64 * 128) + 6400);
+    assert_int_equal(oc_llm_facts(l)->kv_bytes_per_token, 2 * 2 * 16 * 2 * 1);
+    oc_llm_free(l);
+    oc_model_free(m);
+}
+
+static uint64_t constant_bytes(const char *text)
+{
+    struct oc_model *m = load_config(text);
+    struct oc_analysis *a;
+    assert_int_equal(oc_analyze(m, NULL, &a, NULL), 0);
+    uint64_t bytes = a->total->const_bytes;
+    oc_analysis_free(a);
+    oc_model_free(m);
+    return bytes;
+}
+
+/* 8-bit weights with a scale of 4 bytes per 32 x 32; experts of gpt-oss with 17 bytes per 32 weights. */
+static void quantized_types_have_their_bytes(void **state)
+{
+    (void)state;
+    uint64_t plain = constant_bytes(TYPE("llama") SMALL "}"),
+             fp8 = constant_bytes(TYPE("llama") SMALL ",\"quantization_config\":{\"quant_method\":\"fp8\","
+                                                      "\"weight_block_size\":[32,32]}}");
+    assert_int_equal(plain - fp8,
+                     12 * (36864 - 36864 / 1024 * 4)); /* 36,864 weights of a layer, 2 bytes before */
+    const char *experts = ",\"head_dim\":16,\"num_local_experts\":4,\"num_experts_per_tok\":2";
+    char text[2][1024];
+    snprintf(text[0], sizeof(text[0]), TYPE("gpt_oss") SMALL "%s}", experts);
+    snprintf(text[1], sizeof(text[1]),
+             TYPE("gpt_oss") SMALL "%s,\"quantization_config\":{\"quant_method\":\"mxfp4\"}}", experts);
+    uint64_t weights = UINT64_C(12) * 4 * 3 * 64 * 128;
+    assert_int_equal(constant_bytes(text[0]) - constant_bytes(text[1]), weights * 2 - weights / 32 * 17);
+}
+
 static void what_cannot_be_built_is_refused_with_the_member(void **state)
 {
     static const struct {
@@ -254,6 +313,9 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
          "mlp_only_layers"},
         {TYPE("deepseek_v3") SMALL "}", "kv_lora_rank"},
         {TYPE("phi") SMALL ",\"qk_layernorm\":true}", "norms of queries"},
+        {TYPE("falcon") SMALL ",\"alibi\":true}", "ALiBi"},
+        {TYPE("qwen3_next") SMALL ",\"head_dim\":16}", "linear_num_key_heads"},
+        {TYPE("qwen3_next") SMALL LINEAR ",\"full_attention_interval\":0}", "full_attention_interval"},
     };
     (void)state;
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
@@ -276,7 +338,9 @@ static void every_family_is_analysed(void **state)
         snprintf(text, sizeof(text),
                  "{\"model_type\":\"%s\"," SMALL
                  ",\"head_dim\":16,\"kv_lora_rank\":16,\"qk_nope_head_dim\":8,"
-                 "\"qk_rope_head_dim\":8,\"v_head_dim\":8,\"num_experts\":4,\"num_experts_per_tok\":2}",
+                 "\"qk_rope_head_dim\":8,\"v_head_dim\":8,\"num_experts\":4,\"num_experts_per_tok\":2,"
+                 "\"linear_num_key_heads\":2,\"linear_num_value_heads\":4,\"linear_key_head_dim\":8,"
+                 "\"linear_value_head_dim\":8,\"linear_conv_kernel_dim\":4}",
                  type);
         struct oc_model *m = load_config(text);
         struct oc_analysis *a;
@@ -301,6 +365,8 @@ int main(void)
         cmocka_unit_test(layers_with_a_window_follow_the_family),
         cmocka_unit_test(text_config_wins),
         cmocka_unit_test(packed_weights_are_counted_unpacked),
+        cmocka_unit_test(hybrid_layers_have_a_state_instead_of_a_cache),
+        cmocka_unit_test(quantized_types_have_their_bytes),
         cmocka_unit_test(what_cannot_be_built_is_refused_with_the_member),
         cmocka_unit_test(every_family_is_analysed),
     };
