@@ -130,10 +130,11 @@ static uint32_t budget(const struct oc_model *m)
     return n > MAX_ANALYSES ? MAX_ANALYSES : n < 100 ? 100 : n;
 }
 
-static int closed_form_make(struct oc_closed_form *f, const struct oc_analyze_opts *opts, struct oc_err *err)
+static int closed_form_open(struct oc_closed_form *f, const struct oc_analyze_opts *opts, struct oc_err *err)
 {
     struct oc_analysis *a;
-    struct probe p = {.model = f->model};
+    struct probe *p = OC_NEW_ARRAY(&f->arena, 1, struct probe);
+    p->model = f->model;
     if (oc_analyze(f->model, opts, &a, err))
         return -1;
     take_symbols(f, a);
@@ -145,10 +146,10 @@ static int closed_form_make(struct oc_closed_form *f, const struct oc_analyze_op
                        "%u open dimensions are too many for formulas (at most %d): fix some with --dim",
                        f->n_symbol, MAX_OPEN);
     struct oc_bind *bind = OC_NEW_ARRAY(&f->arena, opts->n_bind + f->n_symbol, struct oc_bind);
-    bind_symbols(f, opts, &p, bind);
-    p.trust = f->trust;
+    bind_symbols(f, opts, p, bind);
+    p->trust = f->trust;
     const struct oc_fit_in in = {.eval = evaluate,
-                                 .ctx = &p,
+                                 .ctx = p,
                                  .n_var = f->n_symbol,
                                  .n_out = OC_METRIC_COUNT,
                                  .base = f->base,
@@ -157,12 +158,10 @@ static int closed_form_make(struct oc_closed_form *f, const struct oc_analyze_op
     if (!f->fit)
         return oc_fail(err, OC_EUNSUPPORTED, "the default sizes of open dimensions cannot be set one by one");
     name_slots(f);
-    find_formulas(f);
-    f->analyses = oc_fit_evals(f->fit);
     return 0;
 }
 
-int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_opts *given,
+int oc_closed_form_open(const struct oc_model *model, const struct oc_analyze_opts *given,
                         struct oc_closed_form **out, struct oc_err *err)
 {
     OC_C_LOCALE;
@@ -176,11 +175,22 @@ int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_op
         oc_closed_form_free(f);
         return oc_fail(err, OC_EARG, "formulas need start sizes: open dimensions cannot be unknown");
     }
-    if (closed_form_make(f, opts, err)) {
+    if (closed_form_open(f, opts, err)) {
         oc_closed_form_free(f);
         return -1;
     }
     *out = f;
+    return 0;
+}
+
+int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_opts *opts,
+                        struct oc_closed_form **out, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    if (oc_closed_form_open(model, opts, out, err))
+        return -1;
+    find_formulas(*out);
+    (*out)->analyses = oc_fit_evals((*out)->fit);
     return 0;
 }
 

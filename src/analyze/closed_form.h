@@ -38,6 +38,10 @@ struct oc_closed_form {
     uint32_t analyses;
 };
 
+/* The open dimensions and their roles (oc_fit_vars), without formulas. Returns as oc_closed_form_make. */
+int oc_closed_form_open(const struct oc_model *model, const struct oc_analyze_opts *opts,
+                        struct oc_closed_form **out, struct oc_err *err);
+
 struct oc_sweep {
     struct oc_arena arena;
     const struct oc_model *model;

@@ -528,6 +528,16 @@ void oc_fit_output(struct oc_fit *f, unsigned output, struct oc_fit_result *out)
     }
 }
 
+struct oc_fit_axis oc_fit_axis_of(struct oc_fit *f, unsigned output, unsigned slot)
+{
+    int64_t at[OC_RPOLY_VARS];
+    const struct search s = {.f = f, .output = output, .slot = slot, .at = at};
+    struct line l = {0};
+    find_line(&s, &l);
+    oc_rpoly_free(&l.poly);
+    return l.range;
+}
+
 bool oc_fit_covers(const struct oc_fit_result *r, unsigned n_slot, const int64_t *slot)
 {
     if (r->state != OC_FIT_FOUND)

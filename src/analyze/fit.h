@@ -74,6 +74,8 @@ bool oc_fit_value(struct oc_fit *f, const int64_t *slot, uint64_t *value);
 
 void oc_fit_output(struct oc_fit *f, unsigned output,
                    struct oc_fit_result *out); /* oc_rpoly_free(&out->poly) */
+/* The range of one free variable alone, the others at their centres: fewer evaluations than a polynomial. */
+struct oc_fit_axis oc_fit_axis_of(struct oc_fit *f, unsigned output, unsigned slot);
 
 /* Whether the result applies to the point. */
 bool oc_fit_covers(const struct oc_fit_result *r, unsigned n_slot, const int64_t *slot);

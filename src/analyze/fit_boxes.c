@@ -12,6 +12,7 @@ enum {
     CONFIRMED = 5,   /* points of a range that is more than the points of its fit */
     MAX_PIECES = 12, /* of one variable */
     MAX_BOXES = 64,
+    MAX_FACTOR = 64, /* of a step */
     HALVINGS = 3,
     CHECKS = 8, /* random points in each box, in addition to its corners */
     MAX_SPLITS = 8
@@ -22,9 +23,10 @@ __extension__ typedef __int128 wide;
 struct maker {
     const struct oc_boxes_in *in;
     struct oc_boxes *out;
-    struct oc_arena arena; /* of one attempt */
-    struct oc_map seen;    /* points: indices in `row` */
-    uint64_t **row;        /* heap; by class; NULL: no value */
+    struct oc_box_var var[OC_RPOLY_VARS]; /* with the chosen steps */
+    struct oc_arena arena;                /* of one attempt */
+    struct oc_map seen;                   /* points: indices in `row` */
+    uint64_t **row;                       /* heap; by class; NULL: no value */
     uint32_t n_row, cap_row;
     uint64_t *scratch;  /* by output */
     uint32_t *class_of; /* by output, over all groups */
@@ -144,16 +146,20 @@ static void boxes_probe(struct maker *k, unsigned var, int64_t steps)
 {
     int64_t *x = k->probe[k->n_probe++];
     memcpy(x, k->centre, sizeof(k->centre));
-    x[var] += steps * k->in->var[var].step;
+    x[var] += steps * k->var[var].step;
 }
 
 /* Sizes of 1 are special cases of many operators: others are better centres. */
+static int64_t centre_of(const struct oc_box_var *v)
+{
+    return v->start < 2 && v->start + v->step <= v->to ? v->start + v->step : v->start;
+}
+
 static void find_probes(struct maker *k)
 {
     for (unsigned v = 0; v < k->in->n_var; v++) {
-        k->probe[0][v] = k->centre[v] = k->in->var[v].start;
-        if (k->in->var[v].start < 2 && k->in->var[v].start + k->in->var[v].step <= k->in->var[v].to)
-            k->centre[v] += k->in->var[v].step;
+        k->probe[0][v] = k->var[v].start;
+        k->centre[v] = centre_of(&k->var[v]);
     }
     memcpy(k->probe[1], k->centre, sizeof(k->centre));
     k->n_probe = k->in->n_var ? 2 : 1;
@@ -181,35 +187,79 @@ static const uint64_t *row_along(struct maker *k, unsigned var, int64_t x)
     return boxes_row(k, at);
 }
 
-/* Whether all outputs at p0 + i steps are on the parabolas through the first three points. */
-static bool on_parabola(struct maker *k, unsigned var, int64_t from, int64_t i)
-{
+/* Values of all classes at p0, p0 + 1, 2 and i steps. */
+struct four {
     const uint64_t *p[4];
+};
+
+static bool four_along(struct maker *k, unsigned var, int64_t from, int64_t i, struct four *out)
+{
     for (int j = 0; j < 4; j++) {
-        p[j] = row_along(k, var, from + (j < 3 ? j : i) * k->in->var[var].step);
-        if (!p[j])
-            return false;
-    }
-    for (uint32_t i_class = 0; i_class < k->group->n_class; i_class++) {
-        uint32_t c = k->group->class_id[i_class];
-        wide a = (wide)p[0][c], d = (wide)p[1][c] - a, e = (wide)p[2][c] - 2 * (wide)p[1][c] + a;
-        if (a + d * i + e * ((wide)i * (i - 1) / 2) != (wide)p[3][c])
+        out->p[j] = row_along(k, var, from + (j < 3 ? j : i) * k->var[var].step);
+        if (!out->p[j])
             return false;
     }
     return true;
 }
 
+static bool is_parabola(const struct four *f, uint32_t c, int64_t i)
+{
+    wide a = (wide)f->p[0][c], d = (wide)f->p[1][c] - a, e = (wide)f->p[2][c] - 2 * (wide)f->p[1][c] + a;
+    return a + d * i + e * ((wide)i * (i - 1) / 2) == (wide)f->p[3][c];
+}
+
+/* Whether all outputs at p0 + i steps are on the parabolas through the first three points. */
+static bool on_parabola(struct maker *k, const struct oc_box_group *group, unsigned var, int64_t from,
+                        int64_t i)
+{
+    struct four f;
+    if (!four_along(k, var, from, i, &f))
+        return false;
+    for (uint32_t c = 0; c < group->n_class; c++)
+        if (!is_parabola(&f, group->class_id[c], i))
+            return false;
+    return true;
+}
+
+static bool step_fits(struct maker *k, unsigned var)
+{
+    static const int64_t steps[] = {3, 4, 7};
+    for (unsigned g = 0; g < k->in->step_groups && g < k->in->n_group; g++)
+        for (size_t j = 0; j < OC_COUNT(steps); j++)
+            if (!on_parabola(k, &k->out->group[g], var, k->centre[var], steps[j]))
+                return false;
+    return true;
+}
+
+/* Sizes that are no multiple of the strides and patches of a network have fits of their own: one step that
+ * all of them divide has few pieces. */
+static void choose_step(struct maker *k, unsigned var)
+{
+    const struct oc_box_var given = k->in->var[var];
+    for (int64_t factor = 1; factor <= MAX_FACTOR; factor *= 2) {
+        struct oc_box_var *v = &k->var[var];
+        v->step = given.step * factor;
+        v->from = v->start - (v->start - given.from) / v->step * v->step;
+        v->to = v->start + (given.to - v->start) / v->step * v->step;
+        k->centre[var] = centre_of(v);
+        if (v->to - k->centre[var] >= 7 * v->step && step_fits(k, var))
+            return;
+    }
+    k->var[var] = given;
+    k->centre[var] = centre_of(&given);
+}
+
 /* Number of steps from `from` on for which one fit holds. */
 static int64_t piece_steps(struct maker *k, unsigned var, int64_t from)
 {
-    int64_t most = (k->in->var[var].to - from) / k->in->var[var].step, good = 2, i = 3;
-    while (i <= most && on_parabola(k, var, from, i)) {
+    int64_t most = (k->var[var].to - from) / k->var[var].step, good = 2, i = 3;
+    while (i <= most && on_parabola(k, k->group, var, from, i)) {
         good = i;
         i = i == most ? most + 1 : 2 * i > most ? most : 2 * i;
     }
     for (int64_t bad = i; bad <= most && bad - good > 1;) {
         int64_t middle = good + (bad - good) / 2;
-        if (on_parabola(k, var, from, middle))
+        if (on_parabola(k, k->group, var, from, middle))
             good = middle;
         else
             bad = middle;
@@ -219,7 +269,7 @@ static int64_t piece_steps(struct maker *k, unsigned var, int64_t from)
 
 static void find_pieces(struct maker *k, unsigned var, struct pieces *out)
 {
-    const struct oc_box_var *v = &k->in->var[var];
+    const struct oc_box_var *v = &k->var[var];
     int64_t x = v->from;
     *out = (struct pieces){.n = 0};
     if (!row_along(k, var, x))
@@ -279,9 +329,9 @@ static void check_point(const struct maker *k, const struct oc_box *b, unsigned 
 {
     unsigned corners = 1u << k->in->n_var;
     for (unsigned v = 0; v < k->in->n_var; v++) {
-        uint64_t n = (uint64_t)((b->to[v] - b->from[v]) / k->in->var[v].step) + 1, r = boxes_random(state);
+        uint64_t n = (uint64_t)((b->to[v] - b->from[v]) / k->var[v].step) + 1, r = boxes_random(state);
         uint64_t at = i < corners ? (i >> v & 1 ? n - 1 : 0) : (r >> 1) % (r & 1 && n > 16 ? 16 : n);
-        x[v] = b->from[v] + (int64_t)at * k->in->var[v].step;
+        x[v] = b->from[v] + (int64_t)at * k->var[v].step;
     }
 }
 
@@ -369,7 +419,7 @@ static unsigned box_axes(const struct maker *k, const struct oc_box *b, bool upp
 {
     unsigned sum = 0;
     for (unsigned v = 0; v < k->in->n_var; v++) {
-        int64_t step = k->in->var[v].step, steps = (b->to[v] - b->from[v]) / step;
+        int64_t step = k->var[v].step, steps = (b->to[v] - b->from[v]) / step;
         unsigned degree = (unsigned)(steps < DEGREE ? steps : DEGREE);
         axis[v] =
             (struct oc_rpoly_axis){upper ? b->to[v] - (int64_t)degree * step : b->from[v], step, degree};
@@ -422,7 +472,7 @@ static void cover_box(struct maker *k, struct oc_box *b, unsigned depth)
         longest = ratio > most ? v : longest;
         most = ratio > most ? ratio : most;
     }
-    const struct oc_box_var *var = &k->in->var[longest];
+    const struct oc_box_var *var = &k->var[longest];
     int64_t from = b->from[longest], to = b->to[longest];
     int64_t steps = ((int64_t)sqrt((double)from * (double)to) - from) / var->step;
     if (from + steps * var->step >= to || to - from < 4 * var->step)
@@ -479,6 +529,10 @@ static void drop_boxes(struct oc_boxes *b)
 
 static void boxes_attempt(struct maker *k)
 {
+    for (unsigned v = 0; v < k->in->n_var && k->in->step_groups; v++)
+        choose_step(k, v);
+    for (unsigned v = 0; v < k->in->n_var; v++)
+        k->out->step[v] = k->var[v].step;
     for (unsigned g = 0; g < k->in->n_group && !k->split; g++) {
         k->group = &k->out->group[g];
         add_boxes(k);
@@ -494,7 +548,7 @@ bool oc_boxes_make(const struct oc_boxes_in *in, struct oc_boxes *out)
     k.member = oc_xmalloc((in->n_out + 1) * sizeof(*k.member));
     k.class_of = oc_xmalloc((in->n_out + 1) * sizeof(*k.class_of));
     for (unsigned v = 0; v < in->n_var; v++) {
-        out->step[v] = in->var[v].step;
+        k.var[v] = in->var[v];
         out->first[v] = in->var[v].start;
     }
     find_probes(&k);

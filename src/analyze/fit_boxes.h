@@ -20,6 +20,7 @@ struct oc_boxes_in {
     void *ctx;
     unsigned n_var; /* <= OC_RPOLY_VARS */
     const struct oc_box_var *var;
+    unsigned step_groups; /* where these first groups have no fit, multiples of a step are tried; 0: never */
     size_t n_out;
     unsigned n_group;        /* outputs in groups with boxes of their own; <= OC_BOX_GROUPS */
     const size_t *group_end; /* by group: index after its last output */

@@ -152,8 +152,10 @@ static void finish_outputs(struct oc_engine *e, const struct oc_node *n, const s
         if (n->out[i] == OC_NONE)
             continue;
         store_output(e, n, op, i);
-        if (e->a->data[n->out[i]] != e->out_data[i]) /* most values are unknown: their pages stay untouched */
+        if (e->a->data[n->out[i]] != e->out_data[i]) { /* most are unknown: their pages stay untouched */
             e->a->data[n->out[i]] = e->out_data[i];
+            e->tried[n->out[i]] = false; /* the constant of a body that is inferred again */
+        }
     }
     oc_mark_root_cause(e, n, op, asked);
 }

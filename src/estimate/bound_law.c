@@ -1,5 +1,6 @@
 #include "estimate/bound_law.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/closed_form.h"
@@ -125,13 +126,31 @@ static bool put_load(const struct oc_bound_law *law, unsigned type, const struct
            put_fewer(law, type, load, v);
 }
 
+static void note_peak(struct oc_bound_law *law, const struct oc_law_source *s, const int64_t *x,
+                      const struct oc_analysis *a)
+{
+    OC_GROW(law->peak, law->n_peak, law->cap_peak);
+    law->peak[law->n_peak++] = (struct oc_law_peak){a ? a->peak.bytes : 0, a && a->peak.quality == OC_EXACT};
+    oc_map_set(&law->peak_at, (const char *)x, s->n_var * sizeof(*x), law->n_peak - 1);
+}
+
+static struct oc_analysis *law_analyze(struct oc_bound_law *law, const struct oc_law_source *s,
+                                       const int64_t *x)
+{
+    struct oc_analysis *a;
+    if (s->analyze(s->ctx, x, &a))
+        a = NULL;
+    note_peak(law, s, x, a);
+    return a;
+}
+
 static bool law_value(void *ctx, const int64_t *x, uint64_t *v)
 {
     struct runner *r = ctx;
-    struct oc_analysis *a;
     struct oc_arena arena = {0};
     struct oc_bound_load load[OC_LAW_TYPES];
-    if (r->source->analyze(r->source->ctx, x, &a))
+    struct oc_analysis *a = law_analyze(r->law, r->source, x);
+    if (!a)
         return false;
     struct oc_trust trust = oc_trust_of(a);
     bool ok = oc_trust_equal(&trust, &r->trust);
@@ -148,13 +167,12 @@ static bool law_value(void *ctx, const int64_t *x, uint64_t *v)
 
 /* ---- public functions ------------------------------------------------------------------------------- */
 
-static struct oc_analysis *at_start(const struct oc_law_source *s)
+static struct oc_analysis *at_start(struct oc_bound_law *law, const struct oc_law_source *s)
 {
     int64_t x[OC_RPOLY_VARS] = {0};
-    struct oc_analysis *a;
     for (unsigned k = 0; k < s->n_var; k++)
         x[k] = s->var[k].start;
-    return s->analyze(s->ctx, x, &a) ? NULL : a;
+    return law_analyze(law, s, x);
 }
 
 static void take_classes(struct oc_bound_law *law, const struct oc_bound_load *load)
@@ -190,10 +208,13 @@ bool oc_bound_law_make(const struct oc_law_source *source, struct oc_bound_law *
     struct runner r = {.source = source, .law = out};
     struct oc_arena arena = {0};
     struct oc_bound_load load[OC_LAW_TYPES];
-    struct oc_analysis *a = at_start(source);
     *out = (struct oc_bound_law){.n_type = 1};
-    if (!a)
+    out->peak_at.arena = &out->arena;
+    struct oc_analysis *a = at_start(out, source);
+    if (!a) {
+        oc_bound_law_free(out);
         return false;
+    }
     for (size_t i = 0; !source->own_type && oc_recast_name(i) && out->n_type < OC_LAW_TYPES; i++)
         out->as[out->n_type++] = oc_recast_by_name(oc_recast_name(i));
     r.trust = oc_trust_of(a);
@@ -205,6 +226,7 @@ bool oc_bound_law_make(const struct oc_law_source *source, struct oc_bound_law *
                                    .ctx = &r,
                                    .n_var = source->n_var,
                                    .var = source->var,
+                                   .step_groups = source->keep_steps ? 0 : 2,
                                    .n_out = out->end[out->n_type],
                                    .n_group = out->n_type + 1,
                                    .group_end = out->end,
@@ -218,26 +240,29 @@ bool oc_bound_law_make(const struct oc_law_source *source, struct oc_bound_law *
 void oc_bound_law_free(struct oc_bound_law *law)
 {
     oc_boxes_free(&law->boxes);
+    oc_map_free(&law->peak_at);
+    free(law->peak);
     oc_arena_free(&law->arena);
 }
 
 static bool peak_value(void *ctx, const int64_t *x, uint64_t *v)
 {
-    const struct oc_law_source *s = ctx;
-    struct oc_analysis *a;
-    if (s->analyze(s->ctx, x, &a))
-        return false;
-    bool ok = a->peak.quality == OC_EXACT;
-    *v = a->peak.bytes;
-    oc_analysis_free(a);
-    return ok;
+    struct runner *r = ctx;
+    uint32_t id = oc_map_get(&r->law->peak_at, (const char *)x, r->source->n_var * sizeof(*x));
+    if (id == OC_NONE) {
+        oc_analysis_free(law_analyze(r->law, r->source, x));
+        id = r->law->n_peak - 1;
+    }
+    *v = r->law->peak[id].bytes;
+    return r->law->peak[id].exact;
 }
 
-bool oc_peak_law_make(const struct oc_law_source *source, struct oc_boxes *out)
+bool oc_peak_law_make(const struct oc_law_source *source, struct oc_bound_law *law, struct oc_boxes *out)
 {
     static const size_t one = 1;
+    struct runner r = {.source = source, .law = law};
     const struct oc_boxes_in in = {.eval = peak_value,
-                                   .ctx = (void *)source,
+                                   .ctx = &r,
                                    .n_var = source->n_var,
                                    .var = source->var,
                                    .n_out = 1,

@@ -4,6 +4,7 @@
 #define OC_BOUND_LAW_H
 
 #include "analyze/fit_boxes.h"
+#include "base/map.h"
 #include "estimate/bound.h"
 
 struct oc_law_source { /* analyses of a model at sizes of its variables */
@@ -12,7 +13,8 @@ struct oc_law_source { /* analyses of a model at sizes of its variables */
     unsigned n_var;
     const struct oc_box_var *var;
     uint32_t max_evals;
-    bool own_type; /* the model's types only */
+    bool own_type;   /* the model's types only */
+    bool keep_steps; /* false: multiples of a step are tried where it has no fit */
 };
 
 enum oc_law_total {
@@ -43,6 +45,11 @@ enum oc_law_kind {
 
 enum { OC_LAW_TYPES = OC_BOX_GROUPS - 1 };
 
+struct oc_law_peak { /* peak activation memory of one analysis */
+    uint64_t bytes;
+    bool exact;
+};
+
 struct oc_bound_law {
     struct oc_boxes boxes; /* group 0: the totals; 1 + i: type i */
     struct oc_arena arena;
@@ -55,6 +62,9 @@ struct oc_bound_law {
     struct oc_bound_fewer *fewer[OC_LAW_TYPES]; /* their macs: outputs */
     uint32_t n_fewer[OC_LAW_TYPES];
     size_t end[OC_BOX_GROUPS]; /* by group: after its last output */
+    struct oc_map peak_at;     /* private: analysed points, indices in `peak` */
+    struct oc_law_peak *peak;  /* heap */
+    uint32_t n_peak, cap_peak;
 };
 
 /* Indices of outputs. part == n_part: `all`. Totals are the first ones. */
@@ -68,7 +78,8 @@ size_t oc_bound_law_fewer(const struct oc_bound_law *law, unsigned type, uint32_
 bool oc_bound_law_make(const struct oc_law_source *source, struct oc_bound_law *out);
 void oc_bound_law_free(struct oc_bound_law *law);
 
-/* Peak activation memory, output 0. False: unknown at the start. */
-bool oc_peak_law_make(const struct oc_law_source *source, struct oc_boxes *out);
+/* Peak activation memory, output 0. The points that the law of the same source analysed are not analysed
+ * again. False: unknown at the start. */
+bool oc_peak_law_make(const struct oc_law_source *source, struct oc_bound_law *law, struct oc_boxes *out);
 
 #endif

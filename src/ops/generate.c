@@ -89,7 +89,10 @@ static struct oc_elem plain_elem(const struct oc_attr *a, uint32_t i)
 
 static int fold_constant(struct oc_op_ctx *c)
 {
-    const struct oc_tensor *t = constant_tensor(c);
+    const struct oc_tensor *t = oc_attr_tensor(c, "value");
+    if (t) /* read when a rule requests it, as those of initializers are */
+        return 0;
+    t = oc_attr_tensor(c, "sparse_value");
     if (t) {
         tensor_data(c, t);
         return 0;

@@ -133,11 +133,10 @@ static struct oc_analyze_opts live_without_sizes(const struct oc_model *m, const
 /* A variable for an open size, through its present value. */
 static struct oc_box_var live_var(const struct oc_closed_form *f, unsigned slot, int64_t start, int64_t base)
 {
-    const struct oc_fit_axis *a = &f->result[OC_METRIC_MACS].axis[slot];
-    int64_t step = f->result[OC_METRIC_MACS].state == OC_FIT_FOUND && !a->held ? a->step : 1,
-            least = base ? 1 : 0,
-            most = a->above == OC_FIT_NO_VALUE && !a->held && a->to >= start
-                       ? a->to
+    const struct oc_fit_axis a = oc_fit_axis_of(f->fit, OC_METRIC_MACS, slot);
+    int64_t step = a.held ? 1 : a.step, least = base ? 1 : 0,
+            most = a.above == OC_FIT_NO_VALUE && !a.held && a.to >= start
+                       ? a.to
                        : (start > LIVE_MOST / 4 ? 4 * start : LIVE_MOST);
     return (struct oc_box_var){.start = start,
                                .from = start - (start - least) / step * step,
@@ -155,7 +154,7 @@ static void live_open_model(struct live_model *m, const struct oc_analyze_opts *
     run->source = (struct oc_law_source){.analyze = live_analyze_model, .ctx = m, .var = run->var};
     m->opts = live_without_sizes(m->r->in->model, given, arena);
     if (m->r->in->model->n_node > LIVE_MAX_NODES ||
-        oc_closed_form_make(m->r->in->model, &m->opts, &f, &unused)) {
+        oc_closed_form_open(m->r->in->model, &m->opts, &f, &unused)) {
         m->opts = *given;
         m->slot = OC_NEW_ARRAY(arena, given->n_bind + 1, int);
         for (size_t i = 0; i < given->n_bind; i++)
@@ -194,13 +193,13 @@ static void live_open_decoder(struct live_model *m, struct live_run *prefill, st
     prefill->label[1] = "prompt";
     prefill->var[0] = decode->var[0] = batch;
     prefill->var[1] = (struct oc_box_var){prompt, 1, LIVE_MOST_PAST / 4, 1};
-    prefill->source =
-        (struct oc_law_source){.analyze = live_analyze_prefill, .ctx = m, .n_var = 2, .var = prefill->var};
+    prefill->source = (struct oc_law_source){
+        .analyze = live_analyze_prefill, .ctx = m, .n_var = 2, .var = prefill->var, .keep_steps = true};
     decode->name = "decode";
     decode->label[1] = "past";
     decode->var[1] = (struct oc_box_var){prompt, 1, LIVE_MOST_PAST, 1};
-    decode->source =
-        (struct oc_law_source){.analyze = live_analyze_decode, .ctx = m, .n_var = 2, .var = decode->var};
+    decode->source = (struct oc_law_source){
+        .analyze = live_analyze_decode, .ctx = m, .n_var = 2, .var = decode->var, .keep_steps = true};
 }
 
 /* ---- closed forms ----------------------------------------------------------------------------------- */
@@ -383,11 +382,20 @@ static void live_law(struct oc_json_out *w, const struct oc_bound_law *law)
     oc_jw_end_array(w);
 }
 
+static void live_take_step(struct oc_box_var *v, int64_t step)
+{
+    v->from = v->start - (v->start - v->from) / step * step;
+    v->to = v->start + (v->to - v->start) / step * step;
+    v->step = step;
+}
+
 static void live_write_run(struct oc_json_out *w, struct live_run *run)
 {
     struct oc_bound_law law;
     if (!oc_bound_law_make(&run->source, &law))
         return;
+    for (unsigned v = 0; v < run->source.n_var; v++)
+        live_take_step(&run->var[v], law.boxes.step[v]);
     oc_jw_begin_object(w);
     oc_key_text(w, "run", run->name);
     oc_key_array(w, "vars");
@@ -400,15 +408,15 @@ static void live_write_run(struct oc_json_out *w, struct live_run *run)
     }
     oc_jw_end_array(w);
     live_law(w, &law);
-    oc_bound_law_free(&law);
     struct oc_boxes peak;
     run->source.max_evals = run->source.max_evals < LIVE_PEAK ? run->source.max_evals : LIVE_PEAK;
-    if (oc_key_object_if(w, "peak", oc_peak_law_make(&run->source, &peak))) {
+    if (oc_key_object_if(w, "peak", oc_peak_law_make(&run->source, &law, &peak))) {
         live_polys(w, &peak);
         live_boxes(w, &peak, 0);
         oc_jw_end_object(w);
     }
     oc_boxes_free(&peak);
+    oc_bound_law_free(&law);
     oc_jw_end_object(w);
 }
 

@@ -26,6 +26,7 @@ static void make(function *f, unsigned n_var, const struct oc_box_var *var, size
                                    .n_out = n_out,
                                    .n_group = 1,
                                    .group_end = &n_out,
+                                   .step_groups = 1,
                                    .max_evals = 1000};
     assert_true(oc_boxes_make(&in, out));
 }
@@ -144,6 +145,34 @@ static void steps_and_ends_limit_boxes(void **state)
     oc_boxes_free(&b);
 }
 
+/* five convolutions of stride 2: sizes are rounded up */
+static bool rounded(const int64_t *x, uint64_t *v)
+{
+    int64_t n = x[0];
+    v[0] = 0;
+    for (int i = 0; i < 5; i++) {
+        n = (n + 1) / 2;
+        v[0] += (uint64_t)(n * n);
+    }
+    return true;
+}
+
+static void a_step_with_one_law_is_chosen(void **state)
+{
+    (void)state;
+    static const struct oc_box_var one = {224, 1, 4096, 1};
+    struct oc_boxes b;
+    make(rounded, 1, &one, 1, &b);
+    assert_int_equal(b.step[0], 32);
+    assert_int_equal(b.group[0].n_box, 1);
+    assert_true(b.evals < 60);
+    for (int64_t x = 32; x <= 4096; x += 32)
+        expect_at(&b, rounded, 1, &x);
+    uint64_t v;
+    assert_false(oc_boxes_at(&b, 0, 0, &(int64_t){225}, &v));
+    oc_boxes_free(&b);
+}
+
 /* not piecewise polynomial */
 static bool noise(const int64_t *x, uint64_t *v)
 {
@@ -210,6 +239,7 @@ int main(void)
         cmocka_unit_test(a_border_between_two_variables_is_a_minimum),
         cmocka_unit_test(outputs_that_differ_later_are_distinguished),
         cmocka_unit_test(steps_and_ends_limit_boxes),
+        cmocka_unit_test(a_step_with_one_law_is_chosen),
         cmocka_unit_test(what_has_no_closed_form_is_in_no_box_or_alone),
         cmocka_unit_test(a_function_without_a_value_has_no_boxes),
         cmocka_unit_test(without_variables_there_is_one_value),
