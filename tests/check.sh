@@ -56,7 +56,7 @@ add_scripts() { # of $mode, with the environment $env
     for t in tests/fuzz/fuzz_*.c; do
         [ "$mode" = release ] && break # not built: sanitizers find more
         reader=$(basename "$t" .c)
-        add "$mode/fuzz/${reader#fuzz_}" "$env build/$mode/fuzz/$reader --seconds 2 tests/fuzz/seeds/${reader#fuzz_}/*"
+        add "$mode/fuzz/${reader#fuzz_}" "$env build/$mode/fuzz/$reader --seconds 1 tests/fuzz/seeds/${reader#fuzz_}/*"
     done
     [ -x tests/oracle/run.sh ] && add "$mode/oracle" "$env tests/oracle/run.sh"
     for t in tests/check_*.sh; do

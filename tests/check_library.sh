@@ -1,6 +1,7 @@
 #!/bin/sh
 # The installed library: the header alone, the exported symbols, and the example of src/doc/library.md built with
 # pkg-config against a relocated installation. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Published rates and latencies of language models on GPUs (tests/data/llm_published.tsv): none is beyond its bound.
+# modes: release
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${BUILD:=build/release}"

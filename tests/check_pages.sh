@@ -1,7 +1,7 @@
 #!/bin/sh
 # Pages of commands (-f html): every figure is the one of -f json, in cards and in tables; the markup is closed and loads nothing;
 # the same input gives the same bytes. Prints TAP.
-# modes: release asan
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

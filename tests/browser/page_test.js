@@ -1,6 +1,6 @@
 /* Opens HTML reports in headless Chromium and uses them as a person would. TAP on standard output.
  * usage: node page_test.js FOLDER      with demo.html, chain.html, static.html, advice.html, hostile.html, and kineto.html if it is there
- * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, SHOTS (folder for screenshots) */
+ * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, SHOTS (folder for screenshots), ONLY (a regular expression of titles) */
 "use strict";
 const fs = require("fs"), path = require("path"), zlib = require("zlib");
 const { chromium } = require(process.env.PLAYWRIGHT);
@@ -11,7 +11,7 @@ const HOSTILE = "</script><img src=x onerror=alert(1)>";
 
 let browser, count = 0;
 const tests = [];
-const test = (name, f) => tests.push([name, f]);
+const test = (name, f) => { if (new RegExp(process.env.ONLY || "").test(name)) tests.push([name, f]); };
 function check(right, text) { if (!right) throw new Error(text); }
 function equal(a, b, text) { if (JSON.stringify(a) !== JSON.stringify(b)) throw new Error(text + ": " + JSON.stringify(a) + " is not " + JSON.stringify(b)); }
 
@@ -156,6 +156,84 @@ test("one filter narrows every chart and table, is in the URL, and each part goe
   equal(await chips(), ["Remove filter: module /layer3"], "the first chip by key");
   await page.keyboard.press("Enter");
   equal([await page.$eval("#filter", e => e.hidden), await rows()], [true, 58], "no filter");
+  await close(page);
+});
+
+test("a part of the roofline or of the timeline is a filter, by mouse and by button, with Back", async () => {
+  const page = await open("demo.html"), chips = () => page.$$eval("#filter .chip", l => l.map(b => b.getAttribute("aria-label")));
+  const rows = async () => Number(/^([\d,]+)/.exec(await countText(page))[1]);
+  await page.evaluate(() => document.getElementById("roofline").scrollIntoView({ behavior: "instant" }));
+  await page.waitForFunction(() => /point/.test(document.getElementById("roofline-text").textContent));
+  const boxOf = where => page.$eval(where, e => { e.scrollIntoView({ behavior: "instant", block: "center" }); const r = e.getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; });
+  let box = await boxOf("#roofplot");
+  const drag = async (from, to) => {
+    await page.keyboard.down("Shift");
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    await page.mouse.move((from[0] + to[0]) / 2, (from[1] + to[1]) / 2);
+    await page.mouse.move(...to);
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+  };
+  await drag([box[0] + box[2] * .55, box[1] + 15], [box[0] + box[2] - 15, box[1] + box[3] - 40]);
+  const [region] = await chips(), [, x0, x1] = /roofline, ([\d.]+) to ([\d.]+) FLOP\/B/.exec(region), some = await rows();
+  check(some > 3 && some < 58, "rows of the rectangle: " + some);
+  const title = await titleOf(page, "flop_per_byte"), inside = (await cells(page, title)).map(Number);
+  check(inside.every(v => v >= Number(x0) * .99 && v <= Number(x1) * 1.01), "rows outside of " + x0 + " to " + x1 + ": " + inside);
+  const again = await open("demo.html", { hash: await hashOf(page) });
+  equal(Number(/^(\d+)/.exec(await countText(again))[1]), some, "rows of the URL");
+  await close(again);
+  await page.goBack();
+  equal([await rows(), await chips()], [58, []], "after Back");
+  await page.click('#roofline button[aria-label="Zoom the roofline in"]');
+  await page.focus('#roofline button:text-is("Only these")');
+  await page.keyboard.press("Enter");
+  check((await chips()).length === 1 && await rows() < 58, "by key: " + await chips() + ", " + await rows());
+  await page.click("#no-filter");
+  await page.click("#roofline [role=radio]:text-is('Types')");
+  box = await boxOf("#roofplot");
+  await drag([box[0] + 60, box[1] + 12], [box[0] + box[2] - 10, box[1] + box[3] - 36]);
+  check((await hashOf(page)).includes("region=type%2C") && await rows() > 30, "groups: " + await hashOf(page) + ", " + await rows());
+  await page.click("#no-filter");
+  await page.evaluate(() => document.getElementById("timeline").scrollIntoView({ behavior: "instant" }));
+  await page.waitForSelector("#lanes canvas");
+  const lanes = await boxOf("#lanes");
+  await drag([lanes[0] + 2, lanes[1] + 40], [lanes[0] + lanes[2] * .2, lanes[1] + 42]);
+  const first = await rows();
+  check(first > 2 && first < 58 && /timeline, 0 ns to|timeline, [\d.]+ .s to/.test((await chips())[0]), "a fifth of the run has " + first + " rows: " + await chips());
+  check((await cells(page, "operator")).every(n => !n.includes("layer4")), "rows of the end of the run");
+  await page.click("#no-filter");
+  const odd = await open("demo.html", { hash: "#region=op,1,x,3,4&span=9,2" });
+  equal([await odd.$eval("#filter", e => e.hidden), /^58 rows/.test(await countText(odd))], [true, true], "a broken address filters nothing");
+  await close(odd);
+  await close(page);
+});
+
+test("drawings are saved as PNG and as SVG with the same texts", async () => {
+  const page = await open("demo.html"), saved = async name => {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.click(`button[data-image="${name}"]`)]);
+    return fs.readFileSync(await file.path());
+  };
+  await everywhere(page);
+  for (const [name, words] of [["roofline", ["FLOP/B", "FLOP/s", "DRAM"]], ["types", ["Conv", "%"]], ["memory", ["peak", "MiB"]], ["timeline", ["thread", "ms"]]]) {
+    const png = await saved(name + ".png"), svg = (await saved(name + ".svg")).toString();
+    if (process.env.SHOTS) { fs.writeFileSync(path.join(process.env.SHOTS, name + ".png"), png); fs.writeFileSync(path.join(process.env.SHOTS, name + ".svg"), svg); }
+    equal(png.subarray(1, 4).toString(), "PNG", name);
+    check(png.length > 5000 && png.readUInt32BE(16) > 800, name + ".png has " + png.length + " bytes, " + png.readUInt32BE(16) + " pixels");
+    const sound = await page.evaluate(text => new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror") === null, svg);
+    check(sound, name + ".svg is no XML: " + svg.slice(0, 200));
+    for (const word of words) check(svg.includes(word), name + ".svg lacks " + word);
+    const same = await page.evaluate(async ([text, data]) => { /* the picture of the SVG is that of the PNG, but for the rendering of edges */
+      const load = url => new Promise((done, fail) => { const i = new Image(); i.onload = () => done(i); i.onerror = fail; i.src = url; });
+      const a = await load("data:image/svg+xml;charset=utf-8," + encodeURIComponent(text)), b = await load("data:image/png;base64," + data);
+      const pixels = i => { const c = document.createElement("canvas"), g = c.getContext("2d"); c.width = 200; c.height = 120; g.drawImage(i, 0, 0, 200, 120); return g.getImageData(0, 0, 200, 120).data; };
+      const p = pixels(a), q = pixels(b);
+      let far = 0;
+      for (let k = 0; k < p.length; k += 4) far += Math.abs(p[k] - q[k]) + Math.abs(p[k + 1] - q[k + 1]) + Math.abs(p[k + 2] - q[k + 2]) > 120;
+      return far / (p.length / 4);
+    }, [svg, png.toString("base64")]);
+    check(same < .05, name + ": " + (100 * same).toFixed(1) + " % of the pixels differ");
+  }
   await close(page);
 });
 

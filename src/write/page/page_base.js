@@ -83,10 +83,10 @@ function middle(text, max) {
 }
 
 /* ---- page state, stored in the URL fragment ---- */
-const S = { q: "", re: false, types: [], bounds: [], theme: null, tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null, live: {} };
+const S = { q: "", re: false, types: [], bounds: [], theme: null, tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null, live: {}, region: null, span: null };
 /* What selects rows; `filtered`: whether a change concerns it. */
-const FILTERS = ["q", "types", "bounds", "module"], filtered = what => what.some(k => FILTERS.includes(k));
-const isFiltered = () => !!(S.q || S.types.length || S.bounds.length || S.module);
+const FILTERS = ["q", "types", "bounds", "module", "region", "span"], filtered = what => what.some(k => FILTERS.includes(k));
+const isFiltered = () => !!(S.q || S.types.length || S.bounds.length || S.module || S.region || S.span);
 const listeners = [];
 const onState = f => listeners.push(f);
 function readHash() {
@@ -106,6 +106,8 @@ function readHash() {
   S.wasteBy = p.get("waste");
   S.module = p.get("module");
   S.mass = p.get("width");
+  S.region = p.get("region");
+  S.span = p.get("span");
   S.node = p.get("node");
 }
 function hashText() {
@@ -123,6 +125,8 @@ function hashText() {
   if (S.wasteBy) p.set("waste", S.wasteBy);
   if (S.module) p.set("module", S.module);
   if (S.mass) p.set("width", S.mass);
+  if (S.region) p.set("region", S.region);
+  if (S.span) p.set("span", S.span);
   if (S.node !== null) p.set("node", S.node);
   return p.toString();
 }
@@ -130,7 +134,7 @@ function hashText() {
 function change(what, values) {
   Object.assign(S, values);
   const hash = hashText(), url = location.pathname + location.search + (hash ? "#" + hash : "");
-  const push = what.some(k => ["node", "module", "types", "bounds"].includes(k));
+  const push = what.some(k => ["node", "module", "types", "bounds", "region", "span"].includes(k));
   try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (e) { /* the browser limits the rate of changes */ }
   for (const f of listeners) f(what);
 }
@@ -139,7 +143,7 @@ function fromHistory() {
   for (const f of listeners) f([...FILTERS, "theme", "tab", "sort", "metric", "by", "wasteBy", "mass", "live", "node"]);
 }
 const toggled = (list, item) => list.includes(item) ? list.filter(x => x !== item) : [...list, item];
-const noFilter = () => change(FILTERS, { q: "", re: false, types: [], bounds: [], module: null });
+const noFilter = () => change(FILTERS, { q: "", re: false, types: [], bounds: [], module: null, region: null, span: null });
 
 /* ---- light and dark theme ---- */
 const systemDark = matchMedia("(prefers-color-scheme: dark)"), printing = matchMedia("print");

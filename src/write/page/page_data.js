@@ -187,7 +187,9 @@ function filterRows() {
   }
   const chosen = S.types.length ? new Set(S.types) : null;
   const bounds = S.bounds.length && C.bound ? new Set(S.bounds) : null;
-  matchingRows = !test && !chosen && !bounds ? allRows : allRows.filter(i => (!chosen || chosen.has(rowType(i))) && (!bounds || bounds.has(boundOf(i))) && (!test || test(i)));
+  const inRegion = regionTest(S.region), inSpan = spanTest(S.span);
+  matchingRows = !test && !chosen && !bounds && !inRegion && !inSpan ? allRows : allRows.filter(i => (!chosen || chosen.has(rowType(i))) && (!bounds || bounds.has(boundOf(i))) &&
+    (!test || test(i)) && (!inRegion || inRegion(i)) && (!inSpan || inSpan(i)));
   shownRows = S.module ? rowsInModule(S.module) : matchingRows;
   shownMask = shownRows === allRows ? null : new Uint8Array(N);
   if (shownMask) for (const i of shownRows) shownMask[i] = 1;

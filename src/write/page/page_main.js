@@ -14,6 +14,8 @@ function filterBar() {
     if (S.q) chips.push(chip((S.re ? "regex " : "text ") + S.q, "text " + S.q, () => change(["q"], { q: "" })));
     for (const t of S.types) chips.push(chip(t, "type " + t, () => change(["types"], { types: toggled(S.types, t) })));
     for (const b of S.bounds) chips.push(chip(b, "bound by " + b, () => change(["bounds"], { bounds: toggled(S.bounds, b) })));
+    if (regionTest(S.region)) chips.push(chip("roofline " + regionText(S.region), "part of the roofline, " + regionText(S.region), () => change(["region"], { region: null })));
+    if (spanTest(S.span)) chips.push(chip("timeline " + spanText(S.span), "part of the timeline, " + spanText(S.span), () => change(["span"], { span: null })));
     if (S.module) chips.push(chip(S.module, "module " + S.module, () => change(["module"], { module: null })));
     bar.hidden = !chips.length;
     const at = [...bar.querySelectorAll("button")].indexOf(document.activeElement);

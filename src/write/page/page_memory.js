@@ -25,11 +25,12 @@ function memorySection() {
     const raw = most / 5, unit = 1024 ** Math.max(0, Math.floor(Math.log(raw) / Math.log(1024)));
     return unit * [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 512, 1024].find(k => k * unit >= raw);
   };
-  let chart = null;
+  let chart = null, config = null;
+  s.head.append(imageButtons("memory", "the memory chart", () => [canvas.clientWidth, canvas.clientHeight], chartDrawing(() => config)));
   function draw() {
     if (chart) chart.destroy();
     const c = color(0), peak = { x: M.peak_step + 1, y: Number(M.peak) };
-    chart = new Chart(canvas, {
+    chart = new Chart(canvas, config = {
       type: "line",
       data: { datasets: [
         { data: points, stepped: points.length < 700 ? "middle" : false, borderColor: c, borderWidth: 1.3, backgroundColor: c + "33", fill: true, pointRadius: 0, pointHitRadius: 4 },

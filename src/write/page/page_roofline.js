@@ -2,18 +2,35 @@
  * area proportional to its time. Drawn on a canvas; the tables are its text alternative. */
 const ROOF = { points: [], x: null, y: null, at: -1, off: new Set(), view: null };
 
-function roofPoints() {
+const KEY_OF = { type: rowType, module: moduleOf };
+function roofPoints(rows = shownRows) {
   const list = [];
   const put = (i, type, name, flo, moved, t, roof, group) => {
     if (flo > 0 && moved > 0 && t > 0) list.push({ i, type, name, x: flo / moved, y: flo / t * 1e9, time: t, roof, group });
   };
   if (S.by === "op") {
-    for (const i of shownRows) if (isRated(i)) put(i, rowType(i), null, num(C.flo, i), num(C.bytes, i), hasTime ? num(C.time, i) : num(C.roof, i), num(C.roof, i), null);
+    for (const i of rows) if (isRated(i)) put(i, rowType(i), null, num(C.flo, i), num(C.bytes, i), hasTime ? num(C.time, i) : num(C.roof, i), num(C.roof, i), null);
   } else {
-    const keyOf = S.by === "type" ? rowType : moduleOf;
-    for (const g of addUp(shownRows, keyOf)) put(-1, S.by === "type" ? g.key : rowType(g.first), g.key, g.points.flo, g.points.bytes, g.points.time, g.points.roof, g);
+    for (const g of addUp(rows, KEY_OF[S.by])) put(-1, S.by === "type" ? g.key : rowType(g.first), g.key, g.points.flo, g.points.bytes, g.points.time, g.points.roof, g);
   }
   return list.sort((a, b) => b.time - a.time);
+}
+/* A part of the plot as a filter: "op,x0,x1,y0,y1"; of groups of rows, those whose point is in it. */
+function regionOf(region) {
+  const [by, ...v] = (region || "").split(","), box = v.map(Number);
+  return (by === "op" || KEY_OF[by]) && box.length === 4 && box.every(x => x > 0 && Number.isFinite(x)) ? { by, box } : null;
+}
+function regionText(region) {
+  const [x0, x1, y0, y1] = regionOf(region).box;
+  return ratio(x0) + " to " + ratio(x1) + " FLOP/B, " + si(y0) + " to " + si(y1) + " FLOP/s";
+}
+function regionTest(region) {
+  const r = regionOf(region);
+  if (!r || !C.flo || !C.bytes || (!hasTime && !hasRoof)) return null;
+  const [x0, x1, y0, y1] = r.box, inside = (flo, moved, t) => flo > 0 && moved > 0 && t > 0 && flo / moved >= x0 && flo / moved <= x1 && flo / t * 1e9 >= y0 && flo / t * 1e9 <= y1;
+  if (r.by === "op") return i => isRated(i) && inside(num(C.flo, i), num(C.bytes, i), num(hasTime ? C.time : C.roof, i));
+  const keys = new Set(addUp(allRows, KEY_OF[r.by]).filter(g => inside(g.points.flo, g.points.bytes, g.points.time)).map(g => g.key));
+  return i => keys.has(KEY_OF[r.by](i));
 }
 function lines() {
   const h = D.hardware;
@@ -37,8 +54,8 @@ function rooflineSection() {
   const { roofs, slopes } = lines();
   for (const r of roofs) if (!r.used) ROOF.off.add(r.key);
   const canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-describedby": "roofline-text" });
-  const ring = el("div", { class: "ring", hidden: true });
-  const box = el("div", { class: "canvas", id: "roofplot" }, canvas, ring);
+  const ring = el("div", { class: "ring", hidden: true }), frame = el("div", { class: "frame", hidden: true });
+  const box = el("div", { class: "canvas", id: "roofplot" }, canvas, ring, frame);
   const text = el("p", { class: "note", id: "roofline-text" });
   const by = choice("Points", [["op", D.grouped ? "Groups" : "Operators"], ["type", "Types"], ["module", "Modules"]].slice(0, D.grouped ? 1 : 3), () => S.by, v => change(["by"], { by: v }));
   const roofChips = el("div", { class: "chips controls", "aria-label": "Peak rates" });
@@ -47,8 +64,8 @@ function rooflineSection() {
   s.querySelector("h2").dataset.short = "Roofline";
   const button = (name, about, f) => el("button", { type: "button", title: about, "aria-label": about, onclick: f }, name);
   const zooms = el("div", { class: "group controls" }, button("−", "Zoom the roofline out", () => zoom(1.5, ...center())), button("+", "Zoom the roofline in", () => zoom(1 / 1.5, ...center())),
-    button("All", "Show all points", () => { ROOF.view = null; drawRoof(); }));
-  s.head.append(by, zooms, el("span", { class: "note" }, hasTime ? "area: measured time; height: achieved FLOP/s" : "area and height: roofline time; nothing was measured"));
+    button("All", "Show all points", () => { ROOF.view = null; drawRoof(); }), button("Only these", "Show only the visible points everywhere; Shift and drag: only those of a rectangle", () => select(...extent())));
+  s.head.append(by, zooms, imageButtons("roofline", "the roofline", () => [box.clientWidth, box.clientHeight], (g, w, h) => { drawRoofOn(g, w, h); drawRoof(); }), el("span", { class: "note" }, hasTime ? "area: measured time; height: achieved FLOP/s" : "area and height: roofline time; nothing was measured"));
   drawTypeChips(chips);
   if (roofs.length > 1) roofChips.append(...roofs.map(r => el("button", {
     type: "button", class: "chip", "aria-pressed": !ROOF.off.has(r.key), onclick: e => {
@@ -79,9 +96,15 @@ function rooflineSection() {
     canvas.width = w * dpr;
     canvas.height = h * dpr;
     canvas.style.height = h + "px";
-    const g = canvas.getContext("2d"), [x0, x1, y0, y1] = extent();
-    const left = w < 500 ? 44 : 58, right = w - 8, top = 10, bottom = h - 34;
+    const g = canvas.getContext("2d");
     g.scale(dpr, dpr);
+    drawRoofOn(g, w, h);
+    mark(ROOF.at);
+    describe();
+  }
+  function drawRoofOn(g, w, h) {
+    const [x0, x1, y0, y1] = extent();
+    const left = w < 500 ? 44 : 58, right = w - 8, top = 10, bottom = h - 34;
     ROOF.box = [left, right, bottom, top];
     const X = ROOF.x = scaleLog(x0, x1, left, right), Y = ROOF.y = scaleLog(y0, y1, bottom, top);
     const ink = css("--ink"), soft = css("--soft"), hair = css("--hair"), line = css("--line"), roofInk = css("--limit"), panel = css("--panel");
@@ -94,8 +117,6 @@ function rooflineSection() {
     drawPoints(g, panel);
     drawRoofs(g, { x0, x1, y0, y1, X, Y, left, right, top, bottom, roofInk, panel, ink });
     g.restore();
-    mark(ROOF.at);
-    describe();
   }
   /* Scales both axes by one factor around a point of the canvas, at most to the whole range. */
   function zoom(by, px, py) {
@@ -106,6 +127,16 @@ function rooflineSection() {
     ROOF.view = w >= all[1] - all[0] ? null : [x, x + w, y, y + h].map(v => 10 ** v);
     hideTip();
     drawRoof();
+  }
+  function select(x0, x1, y0, y1) {
+    change(["region"], { region: [S.by, ...[x0, x1, y0, y1].map(v => Number(v.toPrecision(4)))].join(",") });
+  }
+  /* The rectangle that is dragged with Shift, in pixels of the canvas. */
+  function selectRectangle(a, b) {
+    const value = (p, lo, hi, from, to) => 10 ** (Math.log10(lo) + (Math.min(Math.max(p, Math.min(from, to)), Math.max(from, to)) - from) / (to - from) * (Math.log10(hi) - Math.log10(lo)));
+    const [x0, x1, y0, y1] = extent(), [left, right, bottom, top] = ROOF.box;
+    const xs = [a[0], b[0]].map(p => value(p, x0, x1, left, right)).sort((p, q) => p - q), ys = [a[1], b[1]].map(p => value(p, y0, y1, bottom, top)).sort((p, q) => p - q);
+    select(...xs, ...ys);
   }
   function pan(dx, dy) {
     if (!ROOF.view) return;
@@ -294,8 +325,13 @@ function rooflineSection() {
     else change(["q", "tab"], { q: p.name === "(top)" ? "" : p.name, re: false, tab: "ops" });
   }
   let drag = null;
-  canvas.addEventListener("pointerdown", e => { drag = { x: e.clientX, y: e.clientY, moved: false }; });
-  addEventListener("pointerup", () => setTimeout(() => { drag = null; }));
+  const at = e => { const r = canvas.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
+  canvas.addEventListener("pointerdown", e => { drag = { x: e.clientX, y: e.clientY, moved: false, from: e.shiftKey ? at(e) : null }; if (drag.from) e.preventDefault(); });
+  addEventListener("pointerup", e => {
+    if (drag && drag.from && drag.moved) selectRectangle(drag.from, at(e));
+    frame.hidden = true;
+    setTimeout(() => { drag = null; });
+  });
   canvas.addEventListener("wheel", e => {
     if (!e.ctrlKey && !e.metaKey && document.activeElement !== canvas) return;
     e.preventDefault();
@@ -304,6 +340,14 @@ function rooflineSection() {
   }, { passive: false });
   canvas.addEventListener("dblclick", () => { ROOF.view = null; drawRoof(); });
   canvas.addEventListener("pointermove", e => {
+    if (drag && drag.from) {
+      const [x, y] = at(e), [fx, fy] = drag.from;
+      drag.moved = drag.moved || Math.hypot(x - fx, y - fy) > 3;
+      frame.hidden = !drag.moved;
+      Object.assign(frame.style, { left: Math.min(x, fx) + "px", top: Math.min(y, fy) + "px", width: Math.abs(x - fx) + "px", height: Math.abs(y - fy) + "px" });
+      hideTip();
+      return;
+    }
     if (drag && ROOF.view && (drag.moved || Math.hypot(e.clientX - drag.x, e.clientY - drag.y) > 3)) {
       pan(e.clientX - drag.x, e.clientY - drag.y);
       drag = { x: e.clientX, y: e.clientY, moved: true };

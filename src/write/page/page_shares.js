@@ -14,8 +14,8 @@ function sharesSection() {
   const by = choice("Share of", metrics.map(m => [m[0], m[1]]), () => metric()[0], v => change(["metric"], { metric: v }));
   const s = section("shares", "Operator types", el("div", { class: "panel shares" }, el("div", { id: "share" }, list), note, bound));
   s.querySelector("h2").dataset.short = "Types";
-  s.head.append(by);
-  let chart = null;
+  s.head.append(by, imageButtons("types", "the shares of types", () => [list.clientWidth, list.clientHeight], chartDrawing(() => config)));
+  let chart = null, config = null;
   function draw() {
     by.update();
     const [key, name, kind] = metric();
@@ -32,7 +32,7 @@ function sharesSection() {
     list.style.height = Math.max(120, 21 * labels.length + 34) + "px";
     bound.replaceChildren(boundStrip());
     if (chart) chart.destroy();
-    chart = new Chart(bar, {
+    chart = new Chart(bar, config = {
       type: "bar",
       data: { labels: labels.map(l => middle(l, 26)), datasets: [{ data: values.map(v => 100 * share(v)), backgroundColor: colors, barThickness: 12 }] },
       options: {

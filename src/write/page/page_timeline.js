@@ -26,16 +26,49 @@ function eventList() {
   };
 }
 
+let theEvents = null;
+const allEvents = () => theEvents || (theEvents = eventList());
+/* Finds the row of an event: by its name, or by the name without the suffix of the runtime. */
+function rowFinder(E) {
+  const byText = new Map(), cache = new Map();
+  for (let i = N - 1; i >= 0; i--) byText.set(rowName(i), i);
+  return i => {
+    if (E.madeRow(i) >= 0) return E.madeRow(i);
+    if (E.kindAt(i) !== "operator" && !E.nameAt(i).endsWith("_kernel_time")) return -1;
+    const name = E.nameAt(i);
+    if (!cache.has(name)) {
+      const row = byText.get(name) ?? byText.get(name.replace(/_(kernel_time|fence_before|fence_after)$/, ""));
+      cache.set(name, row === undefined ? -1 : row);
+    }
+    return cache.get(name);
+  };
+}
+/* A part of the timeline as a filter: "from,to" in ns. */
+function spanOf(span) {
+  const v = (span || "").split(",").map(Number);
+  return v.length === 2 && v[0] >= 0 && v[1] > v[0] ? v : null;
+}
+const spanText = span => spanOf(span).map(time).join(" to ");
+function spanTest(span) {
+  const s = spanOf(span);
+  if (!s || !hasTimeline()) return null;
+  const E = allEvents(), rowOf = rowFinder(E), rows = new Uint8Array(N);
+  const counts = i => E.events ? i < E.events : E.kindAt(i) === (hasTime ? "row" : "roofline"); /* one set of times */
+  for (let i = 0; i < E.n; i++) if (counts(i) && E.start[i] < s[1] && E.start[i] + E.dur[i] > s[0]) { const r = rowOf(i); if (r >= 0) rows[r] = 1; }
+  return i => rows[i] === 1;
+}
+const hasTimeline = () => D.timeline || (!D.grouped && (hasTime || hasRoof));
+
 function timelineSection() {
-  if (!D.timeline && (D.grouped || (!hasTime && !hasRoof))) return null;
+  if (!hasTimeline()) return null;
   const s = section("timeline", "Timeline", el("div", { class: "panel" }));
   const few = N + (D.timeline ? D.timeline.n : 0) < 20000;
   s.ready = () => few ? fillTimeline(s) : whenSeen(s, () => fillTimeline(s));
   return s;
 }
 function fillTimeline(s) {
-  const E = eventList(), T0 = D.timeline;
-  const LINE = 17, names = { at: E.nameAt }, kinds = { at: E.kindAt }, rowOf = rowFinder();
+  const E = allEvents(), T0 = D.timeline;
+  const LINE = 17, names = { at: E.nameAt }, kinds = { at: E.kindAt }, rowOf = rowFinder(E);
   /* Interval partitioning: each event goes to the first free line of its lane. */
   const depth = new Uint16Array(E.n), order = Uint32Array.from({ length: E.n }, (_, i) => i).sort((a, b) => E.start[a] - E.start[b] || E.dur[b] - E.dur[a]);
   const lanes = E.lanes.map((l, k) => ({ ...l, k, ends: [], events: [] }));
@@ -54,15 +87,17 @@ function fillTimeline(s) {
   let view = [...whole], at = -1;
 
   const ruler = el("canvas"), canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline, " + E.n + " events. Plus and minus zoom, arrow keys move, N and P select the next and previous event, Enter opens it, 0 shows all." });
-  const box = el("div", { id: "lanes", class: "canvas" }, canvas), rulerBox = el("div", { id: "ruler", class: "canvas" }, ruler);
+  const frame = el("div", { class: "frame", hidden: true }), box = el("div", { id: "lanes", class: "canvas" }, canvas, frame), rulerBox = el("div", { id: "ruler", class: "canvas" }, ruler);
   box.style.height = Math.min(height + 4, 560) + "px";
   const button = (text, about, f) => el("button", { type: "button", title: about, "aria-label": about, onclick: f }, text);
-  const zooms = el("div", { class: "group controls" }, button("−", "Zoom out", () => zoom(1.6)), button("+", "Zoom in", () => zoom(1 / 1.6)), button("All", "Show the whole run", () => { view = [...whole]; draw(); }));
+  const zooms = el("div", { class: "group controls" }, button("−", "Zoom out", () => zoom(1.6)), button("+", "Zoom in", () => zoom(1 / 1.6)), button("All", "Show the whole run", () => { view = [...whole]; draw(); }),
+    button("Only these", "Show only the visible events everywhere; Shift and drag: only those of a span", () => select(...view)));
   const save = button("Save trace", "Save these events as a trace for Perfetto or chrome://tracing", saveTrace);
   save.id = "save-trace";
   const what = !T0 ? grouped(N) + " rows" : (T0.run !== null && !T0.implicit ? "run " + T0.run + " of " + T0.runs + " (median length), " : "") + time(T0.length_ns) + ", " + grouped(T0.n) + " events" + (T0.left_out ? "; the " + grouped(T0.left_out) + " shortest are omitted" : "");
   s.querySelector(".panel").append(rulerBox, box, el("p", { class: "note" }, "Drag to pan, Ctrl+wheel to zoom (without Ctrl when focused), click an event for its cost breakdown."));
-  s.head.append(zooms, el("span", { class: "note" }, what), el("span", { class: "push" }), save);
+  const images = imageButtons("timeline", "the visible part of the timeline", () => [box.clientWidth, Math.min(height + 4, 4000) + 20], (g, w) => { drawRuler(g, w); g.translate(0, 20); drawLanes(g, w); });
+  s.head.append(zooms, el("span", { class: "note" }, what), el("span", { class: "push" }), images, save);
   save.classList.add("controls");
 
   const paint = i => {
@@ -86,8 +121,11 @@ function fillTimeline(s) {
   function draw() {
     const w = box.clientWidth;
     if (!w) return;
-    drawRuler(w);
-    const g = fit(canvas, Math.min(height + 4, 16000)), soft = css("--soft"), hair = css("--hair"), panel = css("--panel");
+    drawRuler(fit(ruler, 20), w);
+    drawLanes(fit(canvas, Math.min(height + 4, 16000)), w);
+  }
+  function drawLanes(g, w) {
+    const soft = css("--soft"), hair = css("--hair"), panel = css("--panel");
     g.textBaseline = "middle";
     for (const l of used) {
       g.fillStyle = hair;
@@ -117,8 +155,8 @@ function fillTimeline(s) {
       g.fillText(text, 2, l.top - 8);
     }
   }
-  function drawRuler(w) {
-    const g = fit(ruler, 20), span = view[1] - view[0], raw = span / Math.max(2, w / 110), base = 10 ** Math.floor(Math.log10(raw));
+  function drawRuler(g, w) {
+    const span = view[1] - view[0], raw = span / Math.max(2, w / 110), base = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 5, 10].find(k => k * base >= raw) * base;
     g.font = "11px system-ui, sans-serif";
     g.fillStyle = css("--soft");
@@ -143,6 +181,7 @@ function fillTimeline(s) {
     view = [from, from + span];
     draw();
   }
+  const select = (from, to) => change(["span"], { span: Math.floor(from) + "," + Math.ceil(to) });
   function hit(e) {
     const r = canvas.getBoundingClientRect(), x = e.clientX - r.left, y = e.clientY - r.top;
     for (const l of used) {
@@ -165,14 +204,27 @@ function fillTimeline(s) {
   }
   const open = i => { const row = i < 0 ? -1 : rowOf(i); if (row >= 0) openRow(row); };
   let drag = null;
-  canvas.addEventListener("pointerdown", e => { drag = { x: e.clientX, from: view[0], moved: false }; canvas.setPointerCapture(e.pointerId); });
-  canvas.addEventListener("pointerup", () => { if (drag && !drag.moved && at >= 0) open(at); drag = null; box.classList.remove("drag"); });
+  const timeAt = e => { const r = canvas.getBoundingClientRect(); return view[0] + Math.min(1, Math.max(0, (e.clientX - r.left) / r.width)) * (view[1] - view[0]); };
+  canvas.addEventListener("pointerdown", e => { drag = { x: e.clientX, from: view[0], moved: false, first: e.shiftKey ? timeAt(e) : null }; canvas.setPointerCapture(e.pointerId); });
+  canvas.addEventListener("pointerup", e => {
+    if (drag && drag.moved && drag.first !== null) select(Math.min(drag.first, timeAt(e)), Math.max(drag.first, timeAt(e)));
+    else if (drag && !drag.moved && at >= 0) open(at);
+    drag = null;
+    frame.hidden = true;
+    box.classList.remove("drag");
+  });
   canvas.addEventListener("pointercancel", () => { drag = null; });
   canvas.addEventListener("pointermove", e => {
     if (drag && (drag.moved || Math.abs(e.clientX - drag.x) > 3)) {
       drag.moved = true;
-      box.classList.add("drag");
       hideTip();
+      if (drag.first !== null) {
+        const x = X(timeAt(e)), from = X(drag.first);
+        frame.hidden = false;
+        Object.assign(frame.style, { left: Math.min(x, from) + "px", top: "0", width: Math.abs(x - from) + "px", height: canvas.style.height });
+        return;
+      }
+      box.classList.add("drag");
       move(drag.from - (e.clientX - drag.x) / box.clientWidth * (view[1] - view[0]));
       return;
     }
@@ -229,21 +281,6 @@ function fillTimeline(s) {
     const head = { displayTimeUnit: "ms", otherData: { model: D.title, tool: "onnxcost " + D.tool } };
     saveFile(D.title.replace(/\.[^.]*$/, "") + ".trace.json", "application/json", [JSON.stringify(head).slice(0, -1), ',"traceEvents":[', events.map(e => JSON.stringify(e)).join(",\n"), "]}"]);
     announce("trace saved");
-  }
-  /* Finds the row of an event: by its name, or by the name without the suffix of the runtime. */
-  function rowFinder() {
-    const byText = new Map(), cache = new Map();
-    for (let i = N - 1; i >= 0; i--) byText.set(rowName(i), i);
-    return i => {
-      if (E.madeRow(i) >= 0) return E.madeRow(i);
-      if (kinds.at(i) !== "operator" && !names.at(i).endsWith("_kernel_time")) return -1;
-      const name = names.at(i);
-      if (!cache.has(name)) {
-        const row = byText.get(name) ?? byText.get(name.replace(/_(kernel_time|fence_before|fence_after)$/, ""));
-        cache.set(name, row === undefined ? -1 : row);
-      }
-      return cache.get(name);
-    };
   }
   themed.push(draw);
   onState(what => { if (filtered(what)) draw(); });

@@ -1,0 +1,49 @@
+"""One engine: the lower bound of a model on every device of the database is that of its report, of compare and of estimate,
+and a device with a bandwidth or a peak has a roofline time above 0. Prints the problems of both kinds, a line each:
+"roofline" or "bound", then the text.
+
+usage: same_bound.py ONNXCOST MODEL...
+"""
+import csv
+import io
+import json
+import math
+import subprocess
+import sys
+
+
+def run(*arguments):
+    return subprocess.run([sys.argv[1], *arguments], stdout=subprocess.PIPE, check=False).stdout.decode()
+
+
+def same(a, b):
+    """The report rounds to picoseconds."""
+    if a is None or b is None:
+        return a is None and b is None
+    return a > 0 and math.isclose(a, b, rel_tol=1e-12, abs_tol=0.001)
+
+
+def nanoseconds(seconds):
+    return None if seconds is None else 1e9 * seconds
+
+
+bandwidth = {d["id"]: d["memory_bytes_per_s"] for d in csv.DictReader(io.StringIO(run("hw", "list", "-f", "csv")))}
+for model in sys.argv[2:]:
+    for cache in ("on", "off"):
+        devices = [word for device in bandwidth for word in ("--hw", device)]
+        made = json.loads(run("compare", model, *devices, "--cache", cache, "-f", "json"))
+        compared = {d["device"]: nanoseconds(d["bound_s"]) for d in made["batches"][0]["devices"]}
+        for device in bandwidth:
+            where = "%s on %s, --cache %s" % (model.split("/")[-1], device, cache)
+            roofline = json.loads(run(model, "--hw", device, "--cache", cache, "-f", "json"))["hardware"]["roofline"]
+            least, bound = roofline["roofline_time_ns"], roofline["bound_time_ns"]
+            if least is None and cache == "off" and bandwidth[device]:
+                print("roofline", where, "is unknown")
+            elif least is not None and not least > 0:
+                print("roofline", where, "is", least)
+            if not same(bound, compared.get(device, "missing")):
+                print("bound", where, "is", bound, "and of compare", compared.get(device))
+            if cache == "on":
+                total = json.loads(run("estimate", model, "--hw", device, "-f", "json"))["total"]
+                if not same(bound, nanoseconds(total["bound_s"])):
+                    print("bound", where, "is", bound, "and of estimate", nanoseconds(total["bound_s"]))
