@@ -48,6 +48,8 @@ void oc_diff_type_fields(struct oc_fields *o, const struct oc_diff_type *t);
 
 /* Formats. */
 void oc_diff_page(struct oc_diff_view *v, FILE *f);
+struct oc_html;
+void oc_diff_roofline(struct oc_html *h, const struct oc_diff *d); /* a section of it; none without times */
 void oc_diff_csv(struct oc_diff_view *v, FILE *f);
 void oc_diff_json(struct oc_diff_view *v, FILE *f);
 void oc_diff_github(struct oc_diff_view *v, FILE *f); /* annotations of GitHub Actions */

@@ -169,6 +169,7 @@ void oc_diff_page(struct oc_diff_view *v, FILE *f)
         "<div class=\"legend\"><span><i class=\"side0\"></i>A</span><span><i class=\"side1\"></i>B</span>"
         "</div>\n");
     diff_types(&h, v);
+    oc_diff_roofline(&h, v->d);
     diff_sheet(&h, v, "fusions", "Fused operators", oc_diff_fusions);
     diff_operators(&h, v);
     if (v->n_row < v->n_wanted)

@@ -118,4 +118,4 @@ function setUpChart(chart) {
     e.preventDefault();
   });
 }
-all(document, ".chart").forEach(setUpChart);
+all(document, ".chart[data-table]").forEach(setUpChart);
