@@ -117,8 +117,8 @@ python3 - "$work/diff_roofline.json" "$work/diff_roofline.html" >"$work/problems
 import json, math, re, sys
 rows = json.load(open(sys.argv[1]))["rows"]
 page = open(sys.argv[2]).read()
-if page.count('class="roof"') != 2:
-    print(page.count('class="roof"'), "lines of the device")
+if page.count('class="limit"') != 2:
+    print(page.count('class="limit"'), "lines of the device")
 found = {}
 for name, path, x, y in re.findall(r'<g class="\w+"><title>(.*?) \(.*?</title>\n(.*?)<circle cx="([\d.]+)" cy="([\d.]+)"', page):
     found[name] = (float(x), float(y), float(re.search("L[\\d.]+ ([\\d.]+)", path).group(1)) if path else None)

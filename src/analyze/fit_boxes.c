@@ -231,8 +231,8 @@ static bool step_fits(struct maker *k, unsigned var)
     return true;
 }
 
-/* Sizes that are no multiple of the strides and patches of a network have fits of their own: one step that
- * all of them divide has few pieces. */
+/* Sizes are rounded up by strides and patches, each in another place: along multiples of all of them there
+ * are few pieces. */
 static void choose_step(struct maker *k, unsigned var)
 {
     const struct oc_box_var given = k->in->var[var];

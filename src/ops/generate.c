@@ -16,6 +16,8 @@ static struct oc_type tensor_type(struct oc_op_ctx *c, const struct oc_tensor *t
     return oc_tensor_type(t->dtype, oc_shape_of(c->arena, rank, dim));
 }
 
+enum { SMALL = 16 }; /* elements: shapes, axes, scales */
+
 static void tensor_data(struct oc_op_ctx *c, const struct oc_tensor *t)
 {
     if (t->elements > OC_MAX_DATA)
@@ -90,9 +92,9 @@ static struct oc_elem plain_elem(const struct oc_attr *a, uint32_t i)
 static int fold_constant(struct oc_op_ctx *c)
 {
     const struct oc_tensor *t = oc_attr_tensor(c, "value");
-    if (t) /* read when a rule requests it, as those of initializers are */
+    if (t && t->elements > SMALL) /* read when a rule requests it, as those of initializers are */
         return 0;
-    t = oc_attr_tensor(c, "sparse_value");
+    t = t ? t : oc_attr_tensor(c, "sparse_value");
     if (t) {
         tensor_data(c, t);
         return 0;

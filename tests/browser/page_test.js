@@ -221,7 +221,7 @@ test("drawings are saved as PNG and as SVG with the same texts", async () => {
     equal(png.subarray(1, 4).toString(), "PNG", name);
     check(png.length > 5000 && png.readUInt32BE(16) > 800, name + ".png has " + png.length + " bytes, " + png.readUInt32BE(16) + " pixels");
     const sound = await page.evaluate(text => new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror") === null, svg);
-    check(sound, name + ".svg is no XML: " + svg.slice(0, 200));
+    check(sound, name + ".svg is not XML: " + svg.slice(0, 200));
     for (const word of words) check(svg.includes(word), name + ".svg lacks " + word);
     const same = await page.evaluate(async ([text, data]) => { /* the picture of the SVG is that of the PNG, but for the rendering of edges */
       const load = url => new Promise((done, fail) => { const i = new Image(); i.onload = () => done(i); i.onerror = fail; i.src = url; });

@@ -20,13 +20,13 @@ struct arrow {
     double x[SIDES], y[SIDES], ns; /* FLOP/B, FLOP/s; the longer of both times */
     double change_ns;
 };
-struct roof {
+struct limits {
     const char *device; /* NULL: none */
     double peak, rate;  /* FLOP/s; B/s of DRAM; NAN: unknown */
 };
 struct plot {
     struct oc_html *h;
-    struct roof roof[SIDES];
+    struct limits limits[SIDES];
     struct arrow *arrow; /* largest change first */
     uint32_t n;
     double most_ns;        /* of the arrows */
@@ -118,7 +118,7 @@ static double plot_y(const struct plot *p, double v)
     return on_log(v, p->y0, p->y1, HEIGHT - BOTTOM, TOP);
 }
 
-/* ---- roofs ------------------------------------------------------------------------------------------ */
+/* ---- peaks ------------------------------------------------------------------------------------------ */
 
 struct used_peak {
     double operations[OC_HW_MATRIX + 1][OC_CLASS_COUNT];
@@ -160,18 +160,19 @@ static double memory_rate(const struct oc_device *d)
     return l && l->bandwidth ? l->bandwidth->value : NAN;
 }
 
-static void take_roofs(struct plot *p, const struct oc_diff *d)
+static void take_limits(struct plot *p, const struct oc_diff *d)
 {
     for (unsigned s = 0; s < SIDES; s++) {
         const struct oc_report_in *in = &d->in[s];
         if (!in->device)
             continue;
         const struct oc_hw_figure *peak = most_used_peak(in);
-        p->roof[s] = (struct roof){in->device->info->id, peak ? peak->value : NAN, memory_rate(in->device)};
+        p->limits[s] =
+            (struct limits){in->device->info->id, peak ? peak->value : NAN, memory_rate(in->device)};
         if (peak)
             widen(&p->y0, &p->y1, peak->value * 1.5);
-        if (p->roof[s].peak / p->roof[s].rate > 0) /* the ridge */
-            widen(&p->x0, &p->x1, p->roof[s].peak / p->roof[s].rate / 2);
+        if (p->limits[s].peak / p->limits[s].rate > 0) /* the ridge */
+            widen(&p->x0, &p->x1, p->limits[s].peak / p->limits[s].rate / 2);
     }
 }
 
@@ -188,26 +189,26 @@ static void plot_text(struct plot *p, const char *anchor, double x, double y, co
     oc_buf_str(&p->h->b, "</text>\n");
 }
 
-static bool same_roof(const struct roof *a, const struct roof *b)
+static bool same_limits(const struct limits *a, const struct limits *b)
 {
     return a->device && !strcmp(a->device, b->device) && a->peak >= b->peak && a->peak <= b->peak &&
            a->rate >= b->rate && a->rate <= b->rate;
 }
 
 /* Both lines of a device, as far as they are in the plot. */
-static void plot_roof(struct plot *p, const struct roof *r)
+static void plot_limits(struct plot *p, const struct limits *r)
 {
     struct oc_arena *a = &p->h->arena;
     double ridge = r->peak / r->rate, x0 = fmax(p->x0, p->y0 / r->rate),
            x1 = fmin(fmin(p->x1, p->y1 / r->rate), ridge);
     if (x1 > x0) {
-        plot_line(p, "roof", x0, x0 * r->rate, x1, x1 * r->rate);
+        plot_line(p, "limit", x0, x0 * r->rate, x1, x1 * r->rate);
         plot_text(p, "end", plot_x(p, sqrt(x0 * x1)) - 8, plot_y(p, sqrt(x0 * x1) * r->rate),
                   oc_printf(a, "%s, %s", r->device, oc_si_text(a, r->rate, "B/s")));
     }
     x0 = fmax(p->x0, ridge);
     if (r->peak <= p->y1 && x0 < p->x1) {
-        plot_line(p, "roof", x0, r->peak, p->x1, r->peak);
+        plot_line(p, "limit", x0, r->peak, p->x1, r->peak);
         plot_text(p, "end", WIDTH - RIGHT - 4, plot_y(p, r->peak) - 4,
                   oc_printf(a, "%s, %s", r->device, oc_si_text(a, r->peak, "FLOP/s")));
     }
@@ -282,7 +283,7 @@ void oc_diff_roofline(struct oc_html *h, const struct oc_diff *d)
     if (!p.n || !d->in[0].analysis || !d->in[1].analysis)
         return;
     find_range(&p);
-    take_roofs(&p, d);
+    take_limits(&p, d);
     oc_html_begin(h, "roofline", "Roofline, from A to B");
     oc_buf_printf(
         &h->b,
@@ -293,8 +294,8 @@ void oc_diff_roofline(struct oc_html *h, const struct oc_diff *d)
         WIDTH, HEIGHT, p.n);
     plot_axes(&p);
     for (unsigned s = 0; s < SIDES; s++)
-        if (p.roof[s].device && !(s && same_roof(&p.roof[0], &p.roof[1])))
-            plot_roof(&p, &p.roof[s]);
+        if (p.limits[s].device && !(s && same_limits(&p.limits[0], &p.limits[1])))
+            plot_limits(&p, &p.limits[s]);
     for (uint32_t i = p.n; i-- > 0;)
         plot_arrow(&p, &p.arrow[i], measured);
     oc_buf_str(&h->b, "</svg></div>\n");

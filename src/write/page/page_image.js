@@ -33,7 +33,7 @@ class SvgContext {
   arc(x, y, r, from, to, back) {
     const [a, b] = this.state.matrix, radius = round2(r * Math.hypot(a, b)), turn = Math.min(2 * Math.PI, Math.abs(to - from)), way = back ? -1 : 1;
     this.lineTo(x + r * Math.cos(from), y + r * Math.sin(from));
-    for (let k = 1; k <= 2; k++) { /* two halves: a circle is no arc */
+    for (let k = 1; k <= 2; k++) { /* two halves: one arc cannot be a circle */
       const at = from + way * turn * k / 2;
       this.path += `A${radius} ${radius} 0 0 ${back ? 0 : 1} ${this.at(x + r * Math.cos(at), y + r * Math.sin(at))}`;
     }

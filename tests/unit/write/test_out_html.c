@@ -257,8 +257,8 @@ static void timeline_events_nest(void **state)
 static void page_loads_nothing(void **state)
 {
     (void)state;
-    static const char *const loads[] = {"src=", "href=\"http", "href='http",     "@import",
-                                        "url(", "fetch(",      "XMLHttpRequest", "import("};
+    static const char *const loads[] = {"src=",   "href=\"http", "href='http", "@import",        "url(h",
+                                        "url(\"", "url('",       "fetch(",     "XMLHttpRequest", "import("};
     struct fixture x;
     fixture_init(&x);
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
