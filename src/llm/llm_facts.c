@@ -74,6 +74,8 @@ static int64_t attr_of(const struct oc_node *n, const char *name)
 static int64_t llm_facts_heads_of(const struct oc_analysis *a, uint32_t node, struct oc_llm_at at)
 {
     const struct oc_node *n = &a->model->node[node];
+    if (strcmp(n->op_type, "LinearAttention") == 0) /* no cache */
+        return -1;
     if (a->cost[node].op_class == OC_OP_ATTENTION && n->n_in && n->in[0] != OC_NONE) {
         int64_t heads = attr_of(n, "num_heads");
         heads = heads > 0 ? heads : attr_of(n, "q_num_heads");

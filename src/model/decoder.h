@@ -34,6 +34,8 @@ enum oc_decoder_trait {
     OC_DEC_WINDOW_OPTION = 1 << 22, /* sliding_window counts only with use_sliding_window */
     OC_DEC_GATED = 1 << 23,         /* the output of attention is multiplied by a gate */
     OC_DEC_HYBRID = 1 << 24,        /* some layers have linear attention (gated delta rule), with a state */
+    OC_DEC_ENCODER = 1 << 26,       /* no cache: BERT and its relatives */
+    OC_DEC_POOLER = 1 << 27,        /* with a layer for the first token */
     OC_DEC_MULTI_QUERY = 1 << 25 /* one key head, or as many as num_kv_heads with new_decoder_architecture */
 };
 
@@ -41,7 +43,8 @@ struct oc_decoder {
     const char *type; /* model_type, as in the file */
     unsigned traits;  /* enum oc_decoder_trait */
     int64_t layers, width, heads, kv_heads, head, mlp, vocabulary, positions;
-    int64_t rotary; /* elements of a head that are rotated */
+    int64_t rotary;   /* elements of a head that are rotated */
+    int64_t segments; /* types of tokens, 0: none */
     /* Mixture of experts; experts 0: none. dense: layers without experts at the start; every expert_step-th
      * layer after them has experts. */
     int64_t experts, active, expert_mlp, shared_mlp, dense, expert_step;

@@ -27,6 +27,8 @@ struct family {
 
 #define BIASES (OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS | OC_DEC_MLP_BIAS)
 #define GEMMA  (OC_DEC_SCALED | OC_DEC_TIED)
+#define ENCODER                                                                                              \
+    (OC_DEC_ENCODER | OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_LEARNED | OC_DEC_TIED)
 #define HYBRID (OC_DEC_HYBRID | OC_DEC_GATED | OC_DEC_QK_NORM | OC_DEC_SHARED_GATE)
 
 static const struct family families[] = {
@@ -85,6 +87,11 @@ static const struct family families[] = {
     {.type = "falcon",
      .traits = OC_DEC_LAYER_NORM | OC_DEC_PLAIN_MLP | OC_DEC_PARALLEL | OC_DEC_TIED | OC_DEC_MULTI_QUERY,
      .mlp = 4},
+    {.type = "bert", .traits = ENCODER | OC_DEC_POOLER},
+    {.type = "roberta", .traits = ENCODER | OC_DEC_POOLER},
+    {.type = "xlm-roberta", .traits = ENCODER | OC_DEC_POOLER},
+    {.type = "camembert", .traits = ENCODER | OC_DEC_POOLER},
+    {.type = "distilbert", .traits = ENCODER},
     {.type = "qwen3_next", .traits = HYBRID, .head = 256, .interval = 4},
     {.type = "qwen3_5_moe_text", .traits = HYBRID, .head = 256, .interval = 4},
     {.type = "qwen3_5_text", .traits = HYBRID, .head = 256, .interval = 4},
@@ -116,7 +123,7 @@ struct members {
     int64_t layers, width, heads, kv_heads, head, mlp, vocabulary, positions, window, window_step;
     int64_t experts, active, expert_mlp, shared, shared_mlp, dense, expert_step;
     int64_t q_rank, kv_rank, nope, rope, v_head, bits, block;
-    int64_t interval, key_heads, value_heads, key_head, value_head, kernel, scale_block;
+    int64_t segments, interval, key_heads, value_heads, key_head, value_head, kernel, scale_block;
     double rotary;
     int8_t alibi, multi_query, new_decoder, bias;
     int8_t tied, attention_bias, mlp_bias, use_window, encoder, parallel, qk_norm; /* -1: nothing */
@@ -167,6 +174,11 @@ static const struct {
         {"qk_rope_head_dim", AT(rope)},
         {"v_head_dim", AT(v_head)},
         {"num_kv_heads", AT(kv_heads)},
+        {"type_vocab_size", AT(segments)},
+        {"dim", AT(width)},
+        {"n_layers", AT(layers)},
+        {"n_heads", AT(heads)},
+        {"hidden_dim", AT(mlp)},
         {"n_head_kv", AT(kv_heads)},
         {"ffn_hidden_size", AT(mlp)},
         {"full_attention_interval", AT(interval)},
@@ -327,7 +339,7 @@ static const struct family *family_of(const char *type, struct oc_err *err)
         n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", families[i].type);
     }
     oc_fail(err, OC_EUNSUPPORTED,
-            "a '%.60s' model: only decoders of these families are built: %s; export others to "
+            "a '%.60s' model: only these families are built: %s; export others to "
             "ONNX",
             type ? type : "", list);
     return NULL;
@@ -355,8 +367,11 @@ static int sizes(const struct members *m, const struct family *f, struct oc_deco
     d->head = given(m->head, f->head ? f->head : d->width / d->heads);
     d->mlp = given(m->mlp, f->mlp ? f->mlp * d->width : m->experts > 0 ? m->expert_mlp : -1);
     d->positions = given(m->positions, 2048);
+    d->segments = given(m->segments, 0);
     double rotated = m->rotary >= 0 && m->rotary <= 1 ? m->rotary * (double)d->head : (double)d->head;
     d->rotary = (int64_t)rotated;
+    if (d->segments > MAX_EXPERTS)
+        return oc_fail(err, OC_EFORMAT, "type_vocab_size is out of range");
     if (need("num_key_value_heads", d->kv_heads, d->heads, err) || need("head_dim", d->head, d->width, err) ||
         need("intermediate_size", d->mlp, MAX_WIDTH, err) ||
         need("max_position_embeddings", d->positions, INT64_C(1) << 40, err))

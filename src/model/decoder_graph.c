@@ -335,6 +335,18 @@ static const char *linear_attention(struct decoder_graph *g, int64_t layer, cons
     return linear(g, "out_proj", y, values, d->width, false);
 }
 
+/* Of encoders: every token sees every other one that is not padding. */
+static const char *full_attention(struct decoder_graph *g, const char *x)
+{
+    const struct oc_decoder *d = g->d;
+    const char *q = linear(g, "q_proj", x, d->width, d->width, true);
+    const char *k = linear(g, "k_proj", x, d->width, d->width, true);
+    const char *v = linear(g, "v_proj", x, d->width, d->width, true);
+    oc_gw_attr_i(&g->w, "num_heads", d->heads);
+    x = CONTRIB_OP(g, "MultiHeadAttention", q, k, v, "", g->mask);
+    return linear(g, "o_proj", x, d->width, d->width, true);
+}
+
 static const char *attention(struct decoder_graph *g, int64_t layer, const char *x)
 {
     bool state = g->d->linear && g->d->linear[layer];
@@ -437,8 +449,21 @@ static const char *parallel_layer(struct decoder_graph *g, int64_t i, const char
     return OP(g, "Add", sum, x);
 }
 
+/* Norms after the sums. */
+static const char *encoder_layer(struct decoder_graph *g, int64_t i, const char *x)
+{
+    struct oc_gw_place p = oc_gw_enter(&g->w, "self_attn");
+    const char *y = full_attention(g, x);
+    oc_gw_leave(&g->w, p);
+    x = norm(g, "post_attention_layernorm", OP(g, "Add", y, x), g->d->width);
+    y = feed_forward(g, i, x);
+    return norm(g, "post_feedforward_layernorm", OP(g, "Add", y, x), g->d->width);
+}
+
 static const char *layer(struct decoder_graph *g, int64_t i, const char *x)
 {
+    if (g->d->traits & OC_DEC_ENCODER)
+        return encoder_layer(g, i, x);
     int64_t width = g->d->width;
     bool pre = !(g->d->traits & OC_DEC_NO_PRE_NORM), post = g->d->traits & OC_DEC_POST_NORM;
     const char *y = attention(g, i, pre ? norm(g, "input_layernorm", x, width) : x);
@@ -457,6 +482,11 @@ static const char *layer(struct decoder_graph *g, int64_t i, const char *x)
 static void read_mask(struct decoder_graph *g)
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, "attention_mask");
+    if (g->d->traits & OC_DEC_ENCODER) {
+        g->mask = oc_gw_cast(&g->w, "attention_mask", INT32);
+        oc_gw_leave(&g->w, p);
+        return;
+    }
     if (g->d->traits & OC_DEC_LATENT) {
         oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){1, 2}, 2);
         const char *axes = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
@@ -471,6 +501,18 @@ static void read_mask(struct decoder_graph *g)
     oc_gw_attr_i(&g->w, "end", 2);
     g->total = oc_gw_cast(&g->w, OP(g, "Shape", "attention_mask"), INT32);
     oc_gw_leave(&g->w, p);
+}
+
+/* Types of tokens and the norm of the sum. */
+static const char *segments(struct decoder_graph *g, const char *x)
+{
+    if (g->d->segments) {
+        struct oc_gw_place p = oc_gw_enter(&g->w, "token_type_embeddings");
+        const char *y = OP(g, "Gather", WEIGHT(g, "weight", g->d->segments, g->d->width), "token_type_ids");
+        x = OP(g, "Add", x, y);
+        oc_gw_leave(&g->w, p);
+    }
+    return norm(g, "embed_layernorm", x, g->d->width);
 }
 
 static const char *embeddings(struct decoder_graph *g, const char **table)
@@ -492,7 +534,19 @@ static const char *embeddings(struct decoder_graph *g, const char **table)
     const char *at = OP(g, "Gather", WEIGHT(g, "weight", d->positions, d->width), "position_ids");
     x = OP(g, "Add", x, at);
     oc_gw_leave(&g->w, p);
-    return x;
+    return d->traits & OC_DEC_ENCODER ? segments(g, x) : x;
+}
+
+static void encoder_outputs(struct decoder_graph *g, const char *x)
+{
+    int64_t width = g->d->width;
+    oc_gw_node(&g->w, "", "Identity", IN(x), IN("last_hidden_state"));
+    if (!(g->d->traits & OC_DEC_POOLER))
+        return;
+    const char *first = oc_gw_constant(&g->w, 0);
+    oc_gw_attr_i(&g->w, "axis", 1);
+    x = linear(g, "pooler", RESHAPE(g, OP(g, "Gather", x, first), -1, width), width, width, true);
+    oc_gw_node(&g->w, "", "Tanh", IN(x), IN("pooler_output"));
 }
 
 static void last_layer(struct decoder_graph *g, const char *x, const char *table)
@@ -519,6 +573,11 @@ static void all_layers(struct decoder_graph *g)
         struct oc_gw_place q = oc_gw_enter(&g->w, TEXT(g, "layers.%lld", (long long)i));
         x = g->d->traits & OC_DEC_PARALLEL ? parallel_layer(g, i, x) : layer(g, i, x);
         oc_gw_leave(&g->w, q);
+    }
+    if (g->d->traits & OC_DEC_ENCODER) {
+        encoder_outputs(g, x);
+        oc_gw_leave(&g->w, p);
+        return;
     }
     x = norm(g, "norm", x, g->d->width);
     oc_gw_leave(&g->w, p);
@@ -563,6 +622,19 @@ static void states(struct decoder_graph *g, struct oc_messages *list, const char
     }
 }
 
+static void encoder_inputs_and_outputs(struct decoder_graph *g)
+{
+    const struct oc_decoder *d = g->d;
+    const char *width = TEXT(g, "%lld", (long long)d->width);
+    static const char *const input[] = {"input_ids", "attention_mask", "position_ids", "token_type_ids"};
+    for (size_t i = 0; i < OC_COUNT(input) - (d->segments ? 0 : 1); i++)
+        oc_gw_value_info(&g->w, &g->w.input, input[i], INT64, IN("batch_size", "sequence_length"));
+    oc_gw_value_info(&g->w, &g->w.output, "last_hidden_state", d->dtype,
+                     IN("batch_size", "sequence_length", width));
+    if (d->traits & OC_DEC_POOLER)
+        oc_gw_value_info(&g->w, &g->w.output, "pooler_output", d->dtype, IN("batch_size", width));
+}
+
 static void inputs_and_outputs(struct decoder_graph *g)
 {
     const struct oc_decoder *d = g->d;
@@ -589,7 +661,10 @@ struct oc_decoder_weights oc_decoder_build(const struct oc_decoder *d, const str
 {
     struct decoder_graph g = {.d = d, .stored = stored};
     g.w.names.arena = &g.w.arena;
-    inputs_and_outputs(&g);
+    if (d->traits & OC_DEC_ENCODER)
+        encoder_inputs_and_outputs(&g);
+    else
+        inputs_and_outputs(&g);
     all_layers(&g);
     oc_gw_write(&g.w, "config.json", out);
     oc_gw_free(&g.w);

@@ -327,19 +327,10 @@ static void head_members(const struct oc_gguf *m, struct oc_buf *b)
         oc_buf_printf(b, ",\"partial_rotary_factor\":%.17g", (double)m->rope / (double)head);
 }
 
-/* Whether a tensor of some layer is called so. */
-static bool any_layer_has(const struct oc_stored_list *list, const char *end)
-{
-    for (uint32_t i = 0; i < list->n; i++)
-        if (oc_str_ends(oc_str(list->item[i].name, strlen(list->item[i].name)), end))
-            return true;
-    return false;
-}
-
 bool oc_gguf_config(const struct oc_gguf *m, const struct oc_stored_list *list, struct oc_buf *out)
 {
     bool latent = false;
-    const char *type = oc_decoder_of_gguf(m->architecture, any_layer_has(list, ".exp_probs_b.bias"), &latent);
+    const char *type = oc_decoder_of_gguf(m->architecture, oc_stored_any(list, ".exp_probs_b.bias"), &latent);
     if (!type)
         return false;
     oc_buf_printf(out, "{\"torch_dtype\":\"float16\",\"model_type\":\"%s\"", type);
@@ -354,7 +345,7 @@ bool oc_gguf_config(const struct oc_gguf *m, const struct oc_stored_list *list, 
         head_members(m, out);
     if (list->n)
         flag(out, "tie_word_embeddings", !oc_stored_find(list, "output.weight"));
-    if (any_layer_has(list, ".attn_output.bias") && any_layer_has(list, ".attn_q.bias"))
+    if (oc_stored_any(list, ".attn_output.bias") && oc_stored_any(list, ".attn_q.bias"))
         flag(out, "attention_bias", true);
     oc_buf_str(out, "}");
     return true;

@@ -37,7 +37,8 @@ static int build_weights(struct source *s, const char *producer, const char *why
     }
     oc_gw_write(&w, producer, &s->m->built);
     oc_gw_free(&w);
-    oc_diag_add(&s->m->diags, OC_WARNING, "W-no-graph", producer, "only weights are counted: %s", why);
+    oc_diag_add(&s->m->diags, OC_WARNING, "W-no-graph", producer, "only weights are counted (%s): %s",
+                oc_stored_text(&s->stored), why);
     return 0;
 }
 
@@ -77,6 +78,8 @@ static int build_decoder(struct source *s, const char *name, const void *config,
     struct oc_decoder d;
     if (oc_decoder_read(name, config, n, &s->m->arena, &s->m->diags, &d, s->err))
         return -1;
+    if (s->stored.n && !oc_stored_any(&s->stored, "pooler."))
+        d.traits &= ~(unsigned)OC_DEC_POOLER;
     compare_weights(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));
     return 0;
 }

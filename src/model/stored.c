@@ -12,11 +12,15 @@
 static const struct {
     const char *module, *others;
 } aliases[] = {
-    {"self_attn.q_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value "
-                         "self_attention.query_key_value attn_q attn_qkv"},
-    {"self_attn.k_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_k attn_qkv"},
-    {"self_attn.v_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_v attn_qkv"},
-    {"self_attn.o_proj", "self_attn.dense attn.c_proj attention.dense self_attention.dense attn_output"},
+    {"self_attn.q_proj",
+     "self_attn.qkv_proj attn.c_attn attention.query_key_value "
+     "self_attention.query_key_value attn_q attn_qkv attention.self.query attention.q_lin"},
+    {"self_attn.k_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_k attn_qkv "
+                         "attention.self.key attention.k_lin"},
+    {"self_attn.v_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_v attn_qkv "
+                         "attention.self.value attention.v_lin"},
+    {"self_attn.o_proj", "self_attn.dense attn.c_proj attention.dense self_attention.dense attn_output "
+                         "attention.output.dense attention.out_lin"},
     {"self_attn.q_norm", "attn_q_norm"},
     {"self_attn.k_norm", "attn_k_norm"},
     {"self_attn.q_a_proj", "attn_q_a"},
@@ -29,8 +33,8 @@ static const struct {
     {"mlp.gate_proj", "mlp.gate_up_proj ffn_gate ffn_up"},
     {"mlp.up_proj", "mlp.gate_up_proj ffn_up"},
     {"mlp.down_proj", "ffn_down"},
-    {"mlp.fc1", "mlp.c_fc mlp.dense_h_to_4h ffn_up"},
-    {"mlp.fc2", "mlp.c_proj mlp.dense_4h_to_h ffn_down"},
+    {"mlp.fc1", "mlp.c_fc mlp.dense_h_to_4h ffn_up intermediate.dense ffn.lin1"},
+    {"mlp.fc2", "mlp.c_proj mlp.dense_4h_to_h ffn_down output.dense ffn.lin2"},
     {"mlp.gate", "block_sparse_moe.gate mlp.router ffn_gate_inp"},
     {"mlp.experts.gate_proj",
      "mlp.experts.0.gate_proj block_sparse_moe.experts.0.w1 ffn_gate_exps ffn_gate_up_exps"},
@@ -46,11 +50,12 @@ static const struct {
     {"linear_attn.in_proj_a", "linear_attn.in_proj_ba"},
     {"linear_attn.in_proj_b", "linear_attn.in_proj_ba"},
     {"input_layernorm", "ln_1 ln_attn attn_norm"},
-    {"post_attention_layernorm", "ln_2 ln_mlp post_attention_norm ffn_norm attn_norm_2"},
+    {"post_attention_layernorm",
+     "ln_2 ln_mlp post_attention_norm ffn_norm attn_norm_2 attention.output.LayerNorm sa_layer_norm"},
     {"pre_feedforward_layernorm", "ffn_norm"},
-    {"post_feedforward_layernorm", "post_ffw_norm"},
+    {"post_feedforward_layernorm", "post_ffw_norm output.LayerNorm output_layer_norm"},
     {"embed_tokens", "wte embed_in word_embeddings token_embd"},
-    {"embed_positions", "wpe position_embd"},
+    {"embed_positions", "wpe position_embd position_embeddings"},
     {"norm", "ln_f final_layer_norm final_layernorm output_norm"},
     {"lm_head", "embed_out output"},
 };
@@ -168,6 +173,30 @@ const struct oc_stored *oc_stored_find(const struct oc_stored_list *l, const cha
     return at == OC_NONE ? NULL : &l->item[at];
 }
 
+bool oc_stored_any(const struct oc_stored_list *l, const char *part)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        if (strstr(l->item[i].name, part))
+            return true;
+    return false;
+}
+
+const char *oc_stored_text(const struct oc_stored_list *l)
+{
+    uint64_t of[OC_DT_ALL] = {0};
+    const char *text = oc_printf(l->arena, "%u tensors", l->n), *mark = ":";
+    for (uint32_t i = 0; i < l->n; i++)
+        of[l->item[i].dtype] += l->item[i].elements;
+    for (unsigned t = 0; t < OC_DT_ALL; t++) {
+        if (!of[t])
+            continue;
+        text = oc_printf(l->arena, "%s%s %s %llu", text, mark, oc_dtype_info(t)->name,
+                         (unsigned long long)of[t]);
+        mark = ",";
+    }
+    return text;
+}
+
 void oc_stored_free(struct oc_stored_list *l)
 {
     free(l->item);
@@ -180,14 +209,18 @@ static bool is_of_decoder(const struct oc_stored *t, int64_t layers, bool tied)
 {
     static const char *const other[] = {"vision",   "visual",     "multi_modal",  "audio",
                                         "inv_freq", "rope_freqs", "rope_factors", "scale"},
+                             *const head[] = {"lm_head", "cls.", "classifier", "vocab_", "qa_outputs"},
                              *const buffer[] = {"attn.bias", "attn.masked_bias", "attention.bias",
                                                 "attention.masked_bias"},
-                             *const last[] = {"lm_head.weight", "output.weight"};
+                             *const last[] = {"output.weight"};
     struct oc_str name = oc_str(t->name, strlen(t->name)), role = role_of(name), rest = role, part;
     if (next_part(&rest, &part) && is_number(part) && strtoll(part.s, NULL, 10) >= layers)
         return false;
     for (size_t i = 0; i < OC_COUNT(other); i++)
         if (strstr(t->name, other[i]))
+            return false;
+    for (size_t i = 0; tied && i < OC_COUNT(head); i++)
+        if (strstr(t->name, head[i]))
             return false;
     for (size_t i = 0; i < OC_COUNT(buffer); i++)
         if (oc_str_eq(rest, buffer[i]))

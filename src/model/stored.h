@@ -24,8 +24,13 @@ struct oc_stored_list { /* zero before use, but for the arena */
 /* Appends a tensor. Fails when the name is taken, or the shape is too large. */
 int oc_stored_add(struct oc_stored_list *l, struct oc_str name, unsigned dtype, const int64_t *dim,
                   size_t rank, struct oc_err *err);
+/* Whether a name has this part. */
+bool oc_stored_any(const struct oc_stored_list *l, const char *part);
 const struct oc_stored *oc_stored_find(const struct oc_stored_list *l, const char *name);
 void oc_stored_free(struct oc_stored_list *l);
+
+/* "12 tensors: bfloat16 15, int64 2", in the arena: elements of each type. */
+const char *oc_stored_text(const struct oc_stored_list *l);
 
 /* Type of the weight of a graph (named as in transformers' Llama) in the files of any family; `otherwise` if
  * no tensor holds it as floating-point numbers. */

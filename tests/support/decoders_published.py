@@ -58,7 +58,7 @@ def main():
               f"{model['kv_bytes_per_token']} bytes of cache per token")
         for problem in problems:
             print(f"# {problem}")
-    print(f"1..{len(lines) + 1}")
+    print(f"1..{len(lines) + 2}")
 
 
 main()

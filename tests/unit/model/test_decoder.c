@@ -235,6 +235,38 @@ static void packed_weights_are_counted_unpacked(void **state)
     oc_model_free(m);
 }
 
+/* Parameters of the encoder with its pooler, as transformers counts them (num_parameters); DistilBERT has
+ * none. */
+static void encoders_have_published_parameters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t params;
+    } of[] = {
+        {TYPE("bert")
+             SIZES(768, 3072, 12, 12, 12, 30522) ",\"max_position_embeddings\":512,\"type_vocab_size\":2}",
+         109482240},
+        {TYPE("bert")
+             SIZES(1024, 4096, 24, 16, 16, 30522) ",\"max_position_embeddings\":512,\"type_vocab_size\":2}",
+         335141888},
+        {TYPE("roberta")
+             SIZES(768, 3072, 12, 12, 12, 50265) ",\"max_position_embeddings\":514,\"type_vocab_size\":1}",
+         124645632},
+        {TYPE("distilbert") "\"dim\":768,\"hidden_dim\":3072,\"n_layers\":6,\"n_heads\":12,"
+                            "\"max_position_embeddings\":512,\"vocab_size\":30522}",
+         66362880},
+    };
+    for (size_t i = 0; i < OC_COUNT(of); i++) {
+        struct oc_model *m = load_config(of[i].text);
+        struct oc_analysis *a;
+        assert_int_equal(oc_analyze(m, NULL, &a, NULL), 0);
+        assert_int_equal(a->total->params, of[i].params);
+        oc_analysis_free(a);
+        oc_model_free(m);
+    }
+}
+
 #define LINEAR                                                                                               \
     ",\"head_dim\":16,\"linear_num_key_heads\":2,\"linear_num_value_heads\":4,\"linear_key_head_dim\":8,"    \
     "\"linear_value_head_dim\":8,\"linear_conv_kernel_dim\":4"
@@ -293,8 +325,8 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
     static const struct {
         const char *text, *says;
     } bad[] = {
-        {"{\"model_type\":\"bert\"}", "'bert'"},
-        {"{\"model_type\":null}", "only decoders"},
+        {"{\"model_type\":\"whale\"}", "'whale'"},
+        {"{\"model_type\":null}", "only these families"},
         {"{\"model_type\":\"llama\"}", "'num_hidden_layers'"},
         {"{\"model_type\":\"llama\",\"num_hidden_layers\":2}", "'hidden_size'"},
         {"{\"model_type\":\"llama\",\"num_hidden_layers\":2,\"hidden_size\":0}",
@@ -314,6 +346,7 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
         {TYPE("deepseek_v3") SMALL "}", "kv_lora_rank"},
         {TYPE("phi") SMALL ",\"qk_layernorm\":true}", "norms of queries"},
         {TYPE("falcon") SMALL ",\"alibi\":true}", "ALiBi"},
+        {TYPE("bert") SMALL ",\"type_vocab_size\":99999999}", "type_vocab_size"},
         {TYPE("qwen3_next") SMALL ",\"head_dim\":16}", "linear_num_key_heads"},
         {TYPE("qwen3_next") SMALL LINEAR ",\"full_attention_interval\":0}", "full_attention_interval"},
     };
@@ -365,6 +398,7 @@ int main(void)
         cmocka_unit_test(layers_with_a_window_follow_the_family),
         cmocka_unit_test(text_config_wins),
         cmocka_unit_test(packed_weights_are_counted_unpacked),
+        cmocka_unit_test(encoders_have_published_parameters),
         cmocka_unit_test(hybrid_layers_have_a_state_instead_of_a_cache),
         cmocka_unit_test(quantized_types_have_their_bytes),
         cmocka_unit_test(what_cannot_be_built_is_refused_with_the_member),

@@ -398,6 +398,9 @@ static void weights_alone_are_counted(void **state)
                                                                                             53, 57) "}   "));
     assert_int_equal(l.a->total->params, 15 + 7 + 1);
     assert_int_equal(l.a->total->const_bytes, 57);
+    const struct oc_diag *d;
+    size_t last = oc_model_diags(l.m, &d) - 1;
+    assert_non_null(strstr(d[last].text, "4 tensors: float 1, int64 2, bfloat16 15, float8e4m3fn 7"));
     assert_int_equal(warnings(l.m, "W-no-graph"), 1);
     unload(&l);
 }
