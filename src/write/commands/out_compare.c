@@ -138,7 +138,8 @@ static int compare_check(const struct oc_compare_source *source, size_t n, const
         i++;
     if (i == OC_COUNT(formats))
         return oc_fail(err, OC_EARG,
-                       "several profiles have no format '%s'; valid: table, csv, json, markdown", o->format);
+                       "several profiles have no format '%s'; valid: table, csv, json, markdown%s", o->format,
+                       strcmp(o->format, "html") ? "" : "; for a page of two: onnxcost diff MODEL -p A -p B");
     if (o->aggregate || o->group_by || o->aggregate_by)
         return oc_fail(err, OC_EARG, "grouping needs a single profile");
     if (oc_what_if_asked(o))
