@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/str.h"
 
 enum { LOOK_BYTES = 4096, WITH_BYTES = 65536 }; /* text or not; for `with` */
@@ -206,13 +207,21 @@ enum oc_described oc_described_by(const void *data, size_t n)
                                                    : OC_DESCRIBED_NOT;
 }
 
+static bool describes_model(const char *path, struct oc_arena *arena)
+{
+    const char *data;
+    size_t n;
+    return access(path, F_OK) == 0 && oc_file_peek(path, WITH_BYTES, arena, &data, &n, NULL) == 0 &&
+           oc_described_by(data, n) != OC_DESCRIBED_NOT;
+}
+
 const char *oc_model_of_folder(const char *path, struct oc_arena *arena)
 {
     static const char *const name[] = {"model.safetensors.index.json", "model.safetensors", "config.json"};
     size_t n = strlen(path);
     for (size_t i = 0; n && i < OC_COUNT(name); i++) {
         const char *file = oc_printf(arena, "%s%s%s", path, path[n - 1] == '/' ? "" : "/", name[i]);
-        if (access(file, F_OK) == 0)
+        if (describes_model(file, arena))
             return file;
     }
     return NULL;

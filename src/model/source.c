@@ -29,8 +29,6 @@ struct source {
 static int build_weights(struct source *s, const char *producer, const char *why)
 {
     struct oc_graph_writer w = {.names = {.arena = NULL}};
-    if (s->stored.n > oc_cap(&s->m->caps, OC_CAP_NODES))
-        return oc_cap_fail(&s->m->caps, OC_CAP_NODES, s->stored.n, s->err);
     for (uint32_t i = 0; i < s->stored.n; i++) {
         const struct oc_stored *t = &s->stored.item[i];
         oc_gw_weight(&w, t->name, t->dtype, t->rank, t->dim);
@@ -171,7 +169,9 @@ static int from_index(struct source *s, const struct oc_file *f)
 static int from_safetensors(struct source *s, const struct oc_file *f)
 {
     const char *slash = strrchr(s->m->path, '/');
-    return read_file(s, slash ? slash + 1 : s->m->path, f) ? -1 : build_with_config(s);
+    if (read_file(s, slash ? slash + 1 : s->m->path, f))
+        return -1;
+    return s->stored.n ? build_with_config(s) : oc_fail(s->err, OC_EFORMAT, "the file has no tensors");
 }
 
 /* ---- GGUF ------------------------------------------------------------------------------------------- */
@@ -230,7 +230,8 @@ static int from_gguf(struct source *s, const struct oc_file *f)
 
 int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *err)
 {
-    struct source s = {.m = m, .stored = {.arena = &m->arena}, .total_bytes = -1, .err = err};
+    struct source s = {
+        .m = m, .stored = {.arena = &m->arena, .caps = &m->caps}, .total_bytes = -1, .err = err};
     const struct oc_file *f = &m->file;
     int rc = 0;
     oc_os_need(f->data, f->size_bytes < HEAD_BYTES ? (size_t)f->size_bytes : HEAD_BYTES);

@@ -36,7 +36,7 @@ struct gguf {
     uint64_t n_pair, n_tensor, offset;
 };
 
-enum { F32 = 0, F16 = 1, Q4_0 = 2, Q5_K = 13, Q6_K = 14 }; /* numbers of GGUF */
+enum { F32 = 0, F16 = 1, Q4_0 = 2, Q4_K = 12, Q5_K = 13, Q6_K = 14 }; /* numbers of GGUF */
 
 static void add_text(struct oc_buf *b, const char *s)
 {
@@ -65,7 +65,8 @@ static void tensor(struct gguf *g, const char *name, uint64_t columns, uint64_t 
 {
     static const struct {
         unsigned elements, bytes;
-    } block[] = {[F32] = {1, 4}, [F16] = {1, 2}, [Q4_0] = {32, 18}, [Q5_K] = {256, 176}, [Q6_K] = {256, 210}};
+    } block[] = {[F32] = {1, 4},      [F16] = {1, 2},      [Q4_0] = {32, 18},
+                 [Q4_K] = {256, 144}, [Q5_K] = {256, 176}, [Q6_K] = {256, 210}};
     add_text(&g->tensors, name);
     add_number(&g->tensors, rows ? 2 : 1, 4);
     add_number(&g->tensors, columns, 8);
@@ -207,6 +208,12 @@ static struct oc_buf pythia(void)
     return gguf_file(&g);
 }
 
+/* Layers whose values and last product have 6 bits in the _M mixtures of llama.cpp. */
+static bool more_bits(unsigned layer, unsigned layers)
+{
+    return layer < layers / 8 || layer >= 7 * layers / 8 || (layer - layers / 8) % 3 == 2;
+}
+
 /* Qwen2 1.5B, Q5_K_M: "f32: 141 tensors, q5_K: 169, q6_K: 29", "file size = 1.19 GiB (5.76 BPW)". */
 static struct oc_buf qwen2(void)
 {
@@ -220,7 +227,7 @@ static struct oc_buf qwen2(void)
     pair_number(&g, "qwen2.attention.head_count_kv", 2);
     tensor(&g, "token_embd.weight", width, 151936, Q5_K);
     for (unsigned i = 0; i < layers; i++) {
-        bool more = i < layers / 8 || i >= 7 * layers / 8 || (i - layers / 8) % 3 == 2; /* of llama.cpp */
+        bool more = more_bits(i, layers);
         layer_tensor(&g, i, "attn_norm.weight", width, 0, F32);
         layer_tensor(&g, i, "attn_q.weight", width, width, Q5_K);
         layer_tensor(&g, i, "attn_q.bias", width, 0, F32);
@@ -240,6 +247,35 @@ static struct oc_buf qwen2(void)
     return gguf_file(&g);
 }
 
+/* Llama 2 7B, Q4_K_M: "f32: 65 tensors, q4_K: 193, q6_K: 33", "file size = 3.80 GiB (4.84 BPW)". */
+static struct oc_buf llama(void)
+{
+    struct gguf g = {.n_pair = 0};
+    const unsigned width = 4096, mlp = 11008, layers = 32;
+    pair_text(&g, "general.architecture", "llama");
+    pair_number(&g, "llama.block_count", layers);
+    pair_number(&g, "llama.embedding_length", width);
+    pair_number(&g, "llama.feed_forward_length", mlp);
+    pair_number(&g, "llama.attention.head_count", 32);
+    tensor(&g, "token_embd.weight", width, 32000, Q4_K);
+    for (unsigned i = 0; i < layers; i++) {
+        unsigned more = more_bits(i, layers) ? Q6_K : Q4_K;
+        layer_tensor(&g, i, "attn_norm.weight", width, 0, F32);
+        layer_tensor(&g, i, "attn_q.weight", width, width, Q4_K);
+        layer_tensor(&g, i, "attn_k.weight", width, width, Q4_K);
+        layer_tensor(&g, i, "attn_v.weight", width, width, more);
+        layer_tensor(&g, i, "attn_output.weight", width, width, Q4_K);
+        layer_tensor(&g, i, "ffn_norm.weight", width, 0, F32);
+        layer_tensor(&g, i, "ffn_gate.weight", width, mlp, Q4_K);
+        layer_tensor(&g, i, "ffn_up.weight", width, mlp, Q4_K);
+        layer_tensor(&g, i, "ffn_down.weight", mlp, width, more);
+    }
+    tensor(&g, "output_norm.weight", width, 0, F32);
+    tensor(&g, "output.weight", width, 32000, Q6_K);
+    assert_int_equal(g.n_tensor, 65 + 193 + 33);
+    return gguf_file(&g);
+}
+
 static void gguf_bytes_equal_published_file_sizes(void **state)
 {
     (void)state;
@@ -249,6 +285,7 @@ static void gguf_bytes_equal_published_file_sizes(void **state)
         double bytes, within, bits; /* of a file and of a weight, as llama.cpp prints them */
     } model[] = {
         {pythia, 1414647808, 786.31 * 1048576, 0.005 * 1048576, 4.66},
+        {llama, 6738415616, 3.80 * 1073741824, 0.005 * 1073741824, 4.84},
         {qwen2, 1777088000, 1.19 * 1073741824, 0.005 * 1073741824, 5.76},
     };
     for (size_t i = 0; i < OC_COUNT(model); i++) {
@@ -427,6 +464,7 @@ static void damaged_safetensors_are_refused(void **state)
         {"{\"w\":{\"dtype\":\"U8\",\"shape\":[1]}}", "needs dtype"},
         {"{\"w\":{\"dtype\":1,\"shape\":7,\"data_offsets\":\"a\"}}", "needs dtype"},
         {"{\"w\":[]}", "needs dtype"},
+        {"{\"__metadata__\":{}}", "no tensors"},
         {"{\"w\":{\"dtype\":\"U8\"", "damaged"},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
@@ -439,6 +477,18 @@ static void damaged_safetensors_are_refused(void **state)
         expect_refused(b.data, n, "inside its header");
     b.data[3] = 0x7f; /* 2 GB */
     expect_refused(b.data, b.n, "are possible");
+    oc_buf_free(&b);
+}
+
+static void tensors_beyond_the_limit_are_refused(void **state)
+{
+    (void)state;
+    const struct oc_caps caps = {.size = sizeof(caps), .most = {[OC_CAP_NODES] = 1}};
+    struct oc_buf b = safetensors("{" TENSOR("w", "U8", "[1]", 0, 1) "," TENSOR("v", "U8", "[1]", 1, 2) "}");
+    struct oc_model *m = NULL;
+    struct oc_err err;
+    assert_int_equal(oc_model_load_mem(b.data, b.n, &caps, &m, &err), -1);
+    assert_int_equal(err.code, OC_ELIMIT);
     oc_buf_free(&b);
 }
 
@@ -630,6 +680,7 @@ int main(void)
         cmocka_unit_test(damaged_gguf_is_refused),
         cmocka_unit_test(weights_alone_are_counted),
         cmocka_unit_test(damaged_safetensors_are_refused),
+        cmocka_unit_test(tensors_beyond_the_limit_are_refused),
         cmocka_unit_test(folder_has_the_graph_of_its_config_and_the_types_of_its_files),
         cmocka_unit_test(index_is_compared_with_its_files),
         cmocka_unit_test(index_cannot_name_files_elsewhere),
