@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "model/stored.h"
 
 enum oc_decoder_trait {
     OC_DEC_LAYER_NORM = 1 << 0,     /* LayerNormalization with bias, not RMS norm */
@@ -69,13 +70,10 @@ int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_ar
 
 /* Appends an ONNX model: inputs input_ids, attention_mask and past_key_values.<layer>.key and .value, outputs
  * logits and present.*; batch_size, sequence_length, past_sequence_length and total_sequence_length stay
- * open. Types of weights are those of the stored tensors, if there are any. */
-struct oc_stored_list;
-struct oc_decoder_weights { /* without rotary tables */
-    uint64_t elements, bytes;
-};
-struct oc_decoder_weights oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
-                                           struct oc_buf *out);
+ * open. Types of weights are those of the stored tensors, if there are any. Returns the sum of the weights
+ * without rotary tables. */
+struct oc_stored_sum oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
+                                      struct oc_buf *out);
 
 /* Families in the order of the table, NULL after the last one. */
 const char *oc_decoder_family(size_t index);

@@ -6,7 +6,6 @@
 #include "base/ck.h"
 #include "model/decoder.h"
 #include "model/graph_writer.h"
-#include "model/stored.h"
 #include "shape/type.h"
 
 enum { FLOAT = 1, UINT8 = 2, INT32 = 6, INT64 = 7 };
@@ -17,7 +16,7 @@ struct decoder_graph {
     const struct oc_stored_list *stored; /* tensors of weight files, NULL: none */
     const char *seqlens, *total;         /* inputs of GroupQueryAttention */
     const char *mask;                    /* added to the scores of latent attention */
-    struct oc_decoder_weights sum;       /* of the weights in modules */
+    struct oc_stored_sum sum;            /* of the weights in modules */
 };
 
 #define TEXT(g, ...)             oc_printf(&(g)->w.arena, __VA_ARGS__)
@@ -656,8 +655,8 @@ static void inputs_and_outputs(struct decoder_graph *g)
     WEIGHT(g, "sin_cache", d->positions, half);
 }
 
-struct oc_decoder_weights oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
-                                           struct oc_buf *out)
+struct oc_stored_sum oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
+                                      struct oc_buf *out)
 {
     struct decoder_graph g = {.d = d, .stored = stored};
     g.w.names.arena = &g.w.arena;

@@ -205,6 +205,8 @@ static void keep(struct oc_gguf *m, struct oc_str key, struct number v)
         m->alignment = v.v;
     else if (oc_str_eq(key, "split.count"))
         m->parts = v.v;
+    else if (oc_str_eq(key, "tokenizer.ggml.token_type_count"))
+        m->segments = v.v;
     else if (oc_str_eq(key, "tokenizer.ggml.tokens"))
         m->tokens = (int64_t)v.length;
 }
@@ -218,6 +220,7 @@ static void read_metadata(struct cursor *c, uint64_t n, struct oc_arena *arena, 
                           .value_latent = -1,
                           .rope = -1,
                           .tokens = -1,
+                          .segments = -1,
                           .alignment = 32,
                           .parts = 1};
     for (size_t i = 0; i < OC_COUNT(members); i++)
@@ -345,6 +348,9 @@ bool oc_gguf_config(const struct oc_gguf *m, const struct oc_stored_list *list, 
         head_members(m, out);
     if (list->n)
         flag(out, "tie_word_embeddings", !oc_stored_find(list, "output.weight"));
+    member(out, "type_vocab_size", rows_of(list, "token_types.weight", m->segments));
+    if (oc_stored_any(list, ".attn_norm_2.")) /* Falcon with two norms and groups of queries */
+        flag(out, "new_decoder_architecture", true);
     if (oc_stored_any(list, ".attn_output.bias") && oc_stored_any(list, ".attn_q.bias"))
         flag(out, "attention_bias", true);
     oc_buf_str(out, "}");
@@ -377,8 +383,6 @@ int oc_gguf_read(const char *path, const void *data, size_t n, struct oc_stored_
     if (!c.bad && (gguf->alignment < 1 || gguf->alignment > MAX_ALIGNMENT || gguf->parts < 0 ||
                    gguf->parts > MAX_PARTS))
         c.bad = "general.alignment or split.count is out of range";
-    if (!c.bad && gguf->mixed)
-        return oc_fail(err, OC_EUNSUPPORTED, "layers with different sizes are not built");
     if (!c.bad && read_tensors(&c, tensors, (uint64_t)gguf->alignment, out, &end, err))
         return -1;
     if (c.bad)

@@ -11,7 +11,7 @@ enum { OC_GGUF_MEMBERS = 16 };
 struct oc_gguf {                 /* metadata; numbers -1: nothing */
     const char *architecture;    /* "" none */
     int64_t of[OC_GGUF_MEMBERS]; /* as members of a config.json, by a table of gguf.c */
-    int64_t head, value, head_latent, value_latent, rope, tokens, alignment;
+    int64_t head, value, head_latent, value_latent, rope, tokens, segments, alignment;
     int64_t parts; /* files of the model */
     bool mixed;    /* a number that differs between layers */
 };

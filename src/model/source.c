@@ -58,16 +58,17 @@ static uint64_t bytes_beyond(const struct source *s, const struct oc_decoder *d)
     return twice + s->frequencies * (uint64_t)(d->rotary / 2) * sizeof(float);
 }
 
-/* The parameters of the files; of an index without its files, the bytes that it says. */
-static void compare_weights(struct source *s, const struct oc_decoder *d, struct oc_decoder_weights built)
+/* The parameters and bytes of the files; of an index without its files, the bytes that it says. */
+static void compare_weights(struct source *s, const struct oc_decoder *d, struct oc_stored_sum built)
 {
-    if (d->bits || d->other_quantization || d->part)
+    struct oc_stored_sum stored = oc_stored_decoder(&s->stored, d->layers, d->traits & OC_DEC_TIED);
+    if (d->bits || d->other_quantization || d->part || (d->packed_dtype && s->stored.n))
         return;
-    if (s->stored.n && !d->packed_dtype)
-        note_difference(s, d->type, "parameters",
-                        oc_stored_decoder_elements(&s->stored, d->layers, d->traits & OC_DEC_TIED),
-                        built.elements);
-    else if (!s->stored.n && s->total_bytes >= 0)
+    if (stored.elements != built.elements && s->stored.n)
+        note_difference(s, d->type, "parameters", stored.elements, built.elements);
+    else if (s->stored.n)
+        note_difference(s, d->type, "bytes", stored.bytes, built.bytes);
+    else if (s->total_bytes >= 0)
         note_difference(s, d->type, "bytes", (uint64_t)s->total_bytes, built.bytes + bytes_beyond(s, d));
 }
 
@@ -205,25 +206,29 @@ static int read_parts(struct source *s, unsigned parts)
     return 0;
 }
 
+/* The decoder that the metadata describe; if it cannot be built, the weights alone. */
+static int build_from_metadata(struct source *s, const struct oc_gguf *gguf)
+{
+    struct oc_buf config = {0};
+    int rc = -1;
+    if (gguf->mixed)
+        oc_fail(s->err, OC_EUNSUPPORTED, "layers with different sizes are not built");
+    else if (!oc_gguf_config(gguf, &s->stored, &config))
+        oc_fail(s->err, OC_EUNSUPPORTED, "the architecture '%s' is not built", gguf->architecture);
+    else
+        rc = build_decoder(s, "GGUF", config.data, config.n);
+    oc_buf_free(&config);
+    return rc && s->stored.n ? build_weights(s, "GGUF", s->err->msg) : rc;
+}
+
 static int from_gguf(struct source *s, const struct oc_file *f)
 {
     struct oc_gguf gguf;
-    struct oc_buf config = {0};
     if (oc_gguf_read(s->m->path, f->data, f->size_bytes, &s->stored, &gguf, &s->m->diags, s->err) ||
         (gguf.parts > 1 && read_parts(s, (unsigned)gguf.parts)))
         return -1;
-    int rc;
     note_no_weights(s, "GGUF");
-    if (oc_gguf_config(&gguf, &s->stored, &config))
-        rc = build_decoder(s, "GGUF", config.data, config.n);
-    else if (s->stored.n)
-        rc = build_weights(s, "GGUF",
-                           oc_printf(&s->m->arena, "the architecture '%s' is not built", gguf.architecture));
-    else
-        rc = oc_fail(s->err, OC_EUNSUPPORTED, "the architecture '%s' is not built, and there are no tensors",
-                     gguf.architecture);
-    oc_buf_free(&config);
-    return rc;
+    return build_from_metadata(s, &gguf);
 }
 
 /* ---- any file --------------------------------------------------------------------------------------- */

@@ -37,10 +37,11 @@ static const struct {
     {"mlp.fc2", "mlp.c_proj mlp.dense_4h_to_h ffn_down output.dense ffn.lin2"},
     {"mlp.gate", "block_sparse_moe.gate mlp.router ffn_gate_inp"},
     {"mlp.experts.gate_proj",
-     "mlp.experts.0.gate_proj block_sparse_moe.experts.0.w1 ffn_gate_exps ffn_gate_up_exps"},
+     "mlp.experts.0.gate_proj block_sparse_moe.experts.0.w1 ffn_gate_exps ffn_gate_up_exps ffn_gate.0"},
     {"mlp.experts.up_proj",
-     "mlp.experts.0.up_proj block_sparse_moe.experts.0.w3 ffn_up_exps ffn_gate_up_exps"},
-    {"mlp.experts.down_proj", "mlp.experts.0.down_proj block_sparse_moe.experts.0.w2 ffn_down_exps"},
+     "mlp.experts.0.up_proj block_sparse_moe.experts.0.w3 ffn_up_exps ffn_gate_up_exps ffn_up.0"},
+    {"mlp.experts.down_proj",
+     "mlp.experts.0.down_proj block_sparse_moe.experts.0.w2 ffn_down_exps ffn_down.0"},
     {"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj ffn_gate_shexp"},
     {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj ffn_up_shexp"},
     {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj ffn_down_shexp"},
@@ -50,12 +51,14 @@ static const struct {
     {"linear_attn.in_proj_a", "linear_attn.in_proj_ba"},
     {"linear_attn.in_proj_b", "linear_attn.in_proj_ba"},
     {"input_layernorm", "ln_1 ln_attn attn_norm"},
-    {"post_attention_layernorm",
-     "ln_2 ln_mlp post_attention_norm ffn_norm attn_norm_2 attention.output.LayerNorm sa_layer_norm"},
+    {"post_attention_layernorm", "ln_2 ln_mlp post_attention_norm ffn_norm attn_norm_2 "
+                                 "attention.output.LayerNorm sa_layer_norm attn_output_norm"},
     {"pre_feedforward_layernorm", "ffn_norm"},
-    {"post_feedforward_layernorm", "post_ffw_norm output.LayerNorm output_layer_norm"},
+    {"post_feedforward_layernorm", "post_ffw_norm output.LayerNorm output_layer_norm layer_output_norm"},
     {"embed_tokens", "wte embed_in word_embeddings token_embd"},
     {"embed_positions", "wpe position_embd position_embeddings"},
+    {"embed_layernorm", "LayerNorm token_embd_norm"},
+    {"token_type_embeddings", "token_types"},
     {"norm", "ln_f final_layer_norm final_layernorm output_norm"},
     {"lm_head", "embed_out output"},
 };
@@ -233,11 +236,13 @@ static bool is_of_decoder(const struct oc_stored *t, int64_t layers, bool tied)
     return oc_dtype_info(t->dtype)->kind == OC_KIND_FLOAT;
 }
 
-uint64_t oc_stored_decoder_elements(const struct oc_stored_list *l, int64_t layers, bool tied)
+struct oc_stored_sum oc_stored_decoder(const struct oc_stored_list *l, int64_t layers, bool tied)
 {
-    uint64_t sum = 0;
+    struct oc_stored_sum sum = {0};
     for (uint32_t i = 0; i < l->n; i++)
-        if (is_of_decoder(&l->item[i], layers, tied))
-            sum += l->item[i].elements;
+        if (is_of_decoder(&l->item[i], layers, tied)) {
+            sum.elements += l->item[i].elements;
+            sum.bytes += l->item[i].bytes;
+        }
     return sum;
 }

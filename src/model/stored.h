@@ -38,8 +38,11 @@ const char *oc_stored_text(const struct oc_stored_list *l);
  * no tensor holds it as floating-point numbers. */
 unsigned oc_stored_dtype(const struct oc_stored_list *l, const char *weight, unsigned otherwise);
 
-/* Elements of the tensors that belong to a decoder of so many layers: without layers after the last one,
- * parts of other modalities, tables of positions, scales, and, with tied embeddings, the last layer. */
-uint64_t oc_stored_decoder_elements(const struct oc_stored_list *l, int64_t layers, bool tied);
+/* Sums over the tensors that belong to a model of so many layers: without layers after the last one, parts of
+ * other modalities, tables of positions, scales, and, with tied embeddings, the last layer. */
+struct oc_stored_sum {
+    uint64_t elements, bytes;
+};
+struct oc_stored_sum oc_stored_decoder(const struct oc_stored_list *l, int64_t layers, bool tied);
 
 #endif
