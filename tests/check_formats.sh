@@ -20,7 +20,7 @@ set='resnet18.onnx resnet18.all.t1.json.gz resnet50.onnx resnet50.all.t1.json.gz
 tr '|' '\t' <<END | python3 tests/support/format_rules.py "$PWD/$BUILD/onnxcost" "$work" "$@" >"$work/lines" 2>"$work/err"
 cost|table compact csv json markdown md html trace model-explorer netron|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --hw machine.t1.xml
 cost|table compact csv json markdown md html trace|mobilenetv2.all.t1.json.gz
-cost|table compact csv json markdown md|mobilenetv2.onnx -p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
+cost|table compact csv json markdown md html|mobilenetv2.onnx -p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
 cost|table compact csv json markdown md html|resnet18.onnx --group-by type --hw a100
 cost|table compact json markdown md html|resnet18.onnx --hw a100 --advise
 cost|table compact csv json|t5_decoder.onnx --formula

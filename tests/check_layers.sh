@@ -66,7 +66,7 @@ problems=$(printf '%s\n' "$includes" | awk -v allowed="$allowed" '
 result 'folders include only lower layers' "$problems"
 
 problems=$(grep -n '#include "profile/formats' src/profile/core/*.[ch]
-    grep -nE '#include "write/([a-z_]+\.h|commands/)' src/write/tables/*.[ch])
+    grep -nE '#include "write/([a-z_]+\.h|commands/|pages/)' src/write/tables/*.[ch])
 result 'subfolders include only lower layers' "$problems"
 
 problems=$(printf '%s\n' "$confined" | while read -r pattern places; do

@@ -76,7 +76,7 @@ async function chart() {
 }
 (async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
-  for (const name of ["memory", "summary_training", "compare", "scan", "estimate", "llm", "diff", "diff_models", "diff_roofline"]) await everyPage(name);
+  for (const name of ["memory", "summary_training", "compare", "scan", "estimate", "llm", "diff", "diff_models", "diff_roofline", "profiles"]) await everyPage(name);
   for (const f of [withoutScripts, tables, chart]) await f();
   await browser.close();
 })().catch(e => { problem(e.message); process.exit(1); });

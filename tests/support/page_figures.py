@@ -70,8 +70,12 @@ def find(documents, path):
 
 
 def flat(row):
-    """Members of members too: host.total_ns is also host_total_ns, as in CSV."""
+    """Members of members too: host.total_ns is also host_total_ns, as in CSV; of lists the member "id" names one."""
     more = {f"{key}_{inner}": v for key, value in row.items() if isinstance(value, dict) for inner, v in value.items()}
+    for key, value in row.items():
+        for one in value if isinstance(value, list) else []:
+            if isinstance(one, dict) and "id" in one:
+                more.update({f"{key}_{one['id']}_{inner}": v for inner, v in one.items()})
     return {**more, **row}
 
 

@@ -11,22 +11,9 @@
 #include "report/row_roof.h"
 #include "report/select.h"
 #include "report/what_if.h"
+#include "write/commands/compare_view.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
-#include "join/compare.h"
-#include "report/report.h"
-#include "onnxcost/report.h"
-
-/* A report under construction: `rows` are the selected ones, row.record is the index of the set in `c`. */
-struct comparing {
-    struct oc_compare c;
-    const struct oc_model *model;
-    const struct oc_device *device;
-    const struct oc_report_opts *o;
-    struct oc_arena arena;
-    struct oc_rows rows;
-    bool combine; /* adds the shortest time of each row to the times of the sources */
-};
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
@@ -42,7 +29,7 @@ static uint32_t compare_main_node(const struct oc_analysis *a, const struct oc_j
     return best;
 }
 
-static void compare_set_roof(struct comparing *x, const struct oc_analysis *a, struct oc_row *row,
+static void compare_set_roof(struct oc_comparing *x, const struct oc_analysis *a, struct oc_row *row,
                              const struct oc_join_rec *r)
 {
     struct oc_work work = {0};
@@ -62,16 +49,16 @@ static void compare_set_roof(struct comparing *x, const struct oc_analysis *a, s
     oc_row_set_roof(row, roof.roof_s, roof.missing[0]);
 }
 
-static uint8_t compare_rates(const struct comparing *x, const struct oc_compare_cell *cell, uint32_t source)
+static uint8_t compare_rates(const struct oc_comparing *x, const struct oc_compare_cell *cell,
+                             uint32_t source)
 {
     return cell->is_launch                                      ? OC_RATES_LAUNCH
            : oc_profile_runs_known(x->c.source[source].profile) ? OC_RATES_TIMED
                                                                 : OC_RATES_UNKNOWN;
 }
 
-/* The row with the time of one source, for its rates. */
-static struct oc_row compare_timed(const struct comparing *x, const struct oc_row *row,
-                                   const struct oc_compare_cell *cell, uint32_t source)
+struct oc_row oc_compare_timed(const struct oc_comparing *x, const struct oc_row *row,
+                               const struct oc_compare_cell *cell, uint32_t source)
 {
     struct oc_row timed = *row;
     timed.time_s = cell->time_ns * 1e-9;
@@ -81,7 +68,7 @@ static struct oc_row compare_timed(const struct comparing *x, const struct oc_ro
 }
 
 /* Rows are filtered and sorted by the chosen time, or the longest of all sources. */
-static double compare_time_of(const struct comparing *x, const struct oc_compare_row *r)
+static double compare_time_of(const struct oc_comparing *x, const struct oc_compare_row *r)
 {
     double best = x->combine && r->chosen != OC_NONE ? r->cell[r->chosen].time_ns : NAN;
     for (uint32_t s = 0; s < x->c.n_source && !x->combine; s++)
@@ -90,7 +77,7 @@ static double compare_time_of(const struct comparing *x, const struct oc_compare
     return best * 1e-9;
 }
 
-static void make_row(struct comparing *x, const struct oc_analysis *a, uint32_t i, struct oc_row *row)
+static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32_t i, struct oc_row *row)
 {
     const struct oc_compare_row *r = &x->c.row[i];
     uint32_t node = compare_main_node(a, &r->cost);
@@ -127,7 +114,7 @@ static bool is_format(const struct oc_report_opts *o, const char *name)
 static int compare_check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
                          struct oc_err *err)
 {
-    static const char *const formats[] = {"table", "csv", "json", "markdown", "md"};
+    static const char *const formats[] = {"table", "csv", "json", "markdown", "md", "html"};
     size_t i = 0;
     if (n < 1 || n > 256)
         return oc_fail(err, OC_EARG, "a comparison takes 1 to 256 profiles, not %zu", n);
@@ -138,8 +125,10 @@ static int compare_check(const struct oc_compare_source *source, size_t n, const
         i++;
     if (i == OC_COUNT(formats))
         return oc_fail(err, OC_EARG,
-                       "several profiles have no format '%s'; valid: table, csv, json, markdown%s", o->format,
-                       strcmp(o->format, "html") ? "" : "; for a page of two: onnxcost diff MODEL -p A -p B");
+                       "several profiles have no format '%s'; valid: table, csv, json, markdown, html",
+                       o->format);
+    if (is_format(o, "html") && n > OC_COMPARE_PAGE_SOURCES)
+        return oc_fail(err, OC_EARG, "a page has at most %d profiles", OC_COMPARE_PAGE_SOURCES);
     if (o->aggregate || o->group_by || o->aggregate_by)
         return oc_fail(err, OC_EARG, "grouping needs a single profile");
     if (oc_what_if_asked(o))
@@ -149,10 +138,10 @@ static int compare_check(const struct oc_compare_source *source, size_t n, const
     return 0;
 }
 
-static int compare_choose_rows(struct comparing *x, const struct oc_rows *all, struct oc_err *err)
+static int compare_choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
 {
     struct oc_select s;
-    bool whole = is_format(x->o, "csv") || is_format(x->o, "json");
+    bool whole = is_format(x->o, "csv") || is_format(x->o, "json") || is_format(x->o, "html");
     int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
     if (rc == 0)
         rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
@@ -160,11 +149,11 @@ static int compare_choose_rows(struct comparing *x, const struct oc_rows *all, s
     return rc;
 }
 
-static void compare_table(struct comparing *x, FILE *f, bool csv);
+static void compare_table(struct oc_comparing *x, FILE *f, bool csv);
 
-static void compare_markdown(struct comparing *x, FILE *f);
+static void compare_markdown(struct oc_comparing *x, FILE *f);
 
-static void compare_json(struct comparing *x, FILE *f);
+static void compare_json(struct oc_comparing *x, FILE *f);
 
 int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
                      const struct oc_device *device, const struct oc_compare_source *source, size_t n,
@@ -176,7 +165,7 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
         return -1;
     if (compare_check(source, n, o, err) != 0)
         return -1;
-    struct comparing x = {.model = model, .device = device, .o = o, .combine = combine};
+    struct oc_comparing x = {.model = model, .device = device, .o = o, .combine = combine};
     oc_compare_make(model, a, source, (uint32_t)n, &x.c);
     struct oc_rows all = {.arena = &x.arena, .row = OC_NEW_ARRAY(&x.arena, (size_t)x.c.n + 1, struct oc_row)};
     for (; all.n < x.c.n; all.n++)
@@ -185,6 +174,8 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
     int rc = compare_choose_rows(&x, &all, err);
     if (rc == 0 && is_format(o, "json"))
         compare_json(&x, f);
+    else if (rc == 0 && is_format(o, "html"))
+        oc_compare_page(&x, f);
     else if (rc == 0 && (is_format(o, "markdown") || is_format(o, "md")))
         compare_markdown(&x, f);
     else if (rc == 0)
@@ -196,14 +187,12 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
 
 /* ---- out compare ------------------------------------------------------------------------------------ */
 
-/* Name of a source in titles and keys: "A", "B" ... "Z", "S27". Arena text. */
-static const char *compare_letter(struct oc_arena *a, uint32_t source)
+const char *oc_compare_letter(struct oc_arena *a, uint32_t source)
 {
     return source < 26 ? oc_printf(a, "%c", 'A' + (int)source) : oc_printf(a, "S%u", source + 1);
 }
 
-/* Times are of one run. */
-static const char *stat_name(const struct oc_profile *p)
+const char *oc_compare_stat(const struct oc_profile *p)
 {
     return oc_stat_name(oc_profile_summed_runs(p) > 1 ? OC_STAT_MEAN : p->stat);
 }
@@ -212,7 +201,7 @@ static const char *stat_name(const struct oc_profile *p)
 
 /* A row under construction: names of the columns and cells. */
 struct line {
-    struct comparing *x;
+    struct oc_comparing *x;
     bool csv;
     const char **name, **cell;
     size_t n;
@@ -305,14 +294,14 @@ static double roof_ns(const struct oc_row *row)
 /* "A_time_ns", "A time" */
 static const char *of_source(struct line *l, uint32_t s, const char *name)
 {
-    return l->named ? "" : oc_printf(&l->x->arena, "%s%s", compare_letter(&l->x->arena, s), name);
+    return l->named ? "" : oc_printf(&l->x->arena, "%s%s", oc_compare_letter(&l->x->arena, s), name);
 }
 
 /* Time, share, achieved rates, ratio to the first source. */
 static void source_cells(struct line *l, const struct oc_row *row, const struct oc_compare_row *r, uint32_t s)
 {
     const struct oc_compare_cell *c = &r->cell[s];
-    struct oc_row timed = compare_timed(l->x, row, c, s);
+    struct oc_row timed = oc_compare_timed(l->x, row, c, s);
     compare_number(l, of_source(l, s, "_time_ns"), of_source(l, s, " time"), c->time_ns, as_time);
     compare_number(l, of_source(l, s, "_time_fraction"), of_source(l, s, " %"),
                    c->time_ns / l->x->c.total_ns[s], as_percent);
@@ -329,7 +318,7 @@ static void source_cells(struct line *l, const struct oc_row *row, const struct 
                        as_ratio);
 }
 
-static const char *compare_node_names(struct comparing *x, const struct oc_join_rec *r)
+static const char *compare_node_names(struct oc_comparing *x, const struct oc_join_rec *r)
 {
     struct oc_buf b = {0};
     char label[512];
@@ -342,7 +331,7 @@ static const char *compare_node_names(struct comparing *x, const struct oc_join_
 }
 
 /* Value counted by Nsight Compute, from any source. */
-static double compare_measured(const struct comparing *x, const struct oc_compare_row *r, bool bytes)
+static double compare_measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes)
 {
     double v = NAN;
     for (uint32_t s = 0; s < x->c.n_source && isnan(v); s++)
@@ -353,7 +342,7 @@ static double compare_measured(const struct comparing *x, const struct oc_compar
 static void compare_row_cells(struct line *l, const struct oc_row *row, const struct oc_compare_row *r,
                               uint32_t rank)
 {
-    struct comparing *x = l->x;
+    struct oc_comparing *x = l->x;
     compare_number(l, "rank", "#", rank, as_count);
     compare_text(l, "name", NULL, row->name);
     compare_text(l, "type", NULL, row->type);
@@ -363,7 +352,7 @@ static void compare_row_cells(struct line *l, const struct oc_row *row, const st
     if (x->combine) {
         compare_number(l, "time_ns", "time", row->time_s * 1e9, as_time);
         compare_text(l, "time_from", "from",
-                     r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
+                     r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
         compare_counted(l, "flop_per_s", "FLOP/s", row, oc_row_flops(row), as_si);
         compare_number(l, "measured_flo", "measured FLOPs", compare_measured(x, r, false), as_si);
         compare_number(l, "measured_bytes", "measured moved", compare_measured(x, r, true), as_bytes);
@@ -378,15 +367,15 @@ static void compare_row_cells(struct line *l, const struct oc_row *row, const st
 
 /* ---- legend ----------------------------------------------------------------------------------------- */
 
-static void legend(struct comparing *x, FILE *f)
+static void legend(struct oc_comparing *x, FILE *f)
 {
     char a[64], b[64];
     for (uint32_t s = 0; s < x->c.n_source; s++) {
         const struct oc_profile *p = x->c.source[s].profile;
         const struct oc_join *j = x->c.source[s].join;
-        oc_print_line(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)", compare_letter(&x->arena, s), p->path,
-                      *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
-                      p->time_kind ? p->time_kind : "time", stat_name(p), p->runs_used, p->runs_total);
+        oc_print_line(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)", oc_compare_letter(&x->arena, s),
+                      p->path, *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
+                      p->time_kind ? p->time_kind : "time", oc_compare_stat(p), p->runs_used, p->runs_total);
         fprintf(f, "    %s attributed to nodes (%.1f %% of operator time), %s other time",
                 as_time(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
                 as_time(x->c.beside_ns[s], b, sizeof(b)));
@@ -406,7 +395,7 @@ static void add_line(struct line *l, const struct oc_row *row, const struct oc_c
 }
 
 /* Header and rows. */
-static void compare_fill(struct comparing *x, bool csv, struct oc_plain_table *t)
+static void compare_fill(struct oc_comparing *x, bool csv, struct oc_plain_table *t)
 {
     const struct oc_row blank = oc_row_blank();
     const struct oc_compare_row none = {
@@ -424,7 +413,7 @@ static void compare_fill(struct comparing *x, bool csv, struct oc_plain_table *t
 }
 
 /* csv: full precision; otherwise rounded text */
-static void compare_table(struct comparing *x, FILE *f, bool csv)
+static void compare_table(struct oc_comparing *x, FILE *f, bool csv)
 {
     struct oc_plain_table t;
     compare_fill(x, csv, &t);
@@ -439,7 +428,7 @@ static void compare_table(struct comparing *x, FILE *f, bool csv)
 
 /* ---- markdown --------------------------------------------------------------------------------------- */
 
-static void source_sheet(struct comparing *x, FILE *f)
+static void source_sheet(struct oc_comparing *x, FILE *f)
 {
     static const char *const head[] = {"", "profile", "measured by", "runs", "attributed", "other", "/A"};
     struct oc_sheet s = {.kinds = "tctnnnn", .head = head};
@@ -448,10 +437,10 @@ static void source_sheet(struct comparing *x, FILE *f)
         const struct oc_profile *p = x->c.source[i].profile;
         double ratio = (x->c.total_ns[i] + x->c.beside_ns[i]) / (x->c.total_ns[0] + x->c.beside_ns[0]);
         const char *cell[] = {
-            compare_letter(&x->arena, i),
+            oc_compare_letter(&x->arena, i),
             p->path,
             *p->producer ? p->producer : p->format,
-            oc_printf(&x->arena, "%s of %u of %u", stat_name(p), p->runs_used, p->runs_total),
+            oc_printf(&x->arena, "%s of %u of %u", oc_compare_stat(p), p->runs_used, p->runs_total),
             oc_strdup(&x->arena, as_time(x->c.total_ns[i], a, sizeof(a))),
             oc_strdup(&x->arena, as_time(x->c.beside_ns[i], b, sizeof(b))),
             isfinite(ratio) ? oc_printf(&x->arena, "%.2f", ratio) : "-",
@@ -462,7 +451,7 @@ static void source_sheet(struct comparing *x, FILE *f)
     oc_sheet_free(&s);
 }
 
-static void compare_markdown(struct comparing *x, FILE *f)
+static void compare_markdown(struct oc_comparing *x, FILE *f)
 {
     struct oc_plain_table t;
     source_sheet(x, f);
@@ -480,18 +469,18 @@ static void compare_markdown(struct comparing *x, FILE *f)
 
 /* ---- json ------------------------------------------------------------------------------------------- */
 
-static void json_sources(struct oc_json_out *w, struct comparing *x)
+static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
 {
     oc_key_array(w, "sources");
     for (uint32_t s = 0; s < x->c.n_source; s++) {
         const struct oc_profile *p = x->c.source[s].profile;
         oc_jw_begin_object(w);
-        oc_key_text(w, "id", compare_letter(&x->arena, s));
+        oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
         oc_key_text(w, "path", p->path);
         oc_key_text(w, "format", p->format);
         oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
         oc_key_text(w, "device", *p->device ? p->device : NULL);
-        oc_key_text(w, "statistic", stat_name(p));
+        oc_key_text(w, "statistic", oc_compare_stat(p));
         oc_key_u64(w, "runs_total", p->runs_total);
         oc_key_u64(w, "runs_used", p->runs_used);
         oc_key_time(w, "run_time_ns", p->run_ns / oc_profile_summed_runs(p));
@@ -503,13 +492,13 @@ static void json_sources(struct oc_json_out *w, struct comparing *x)
     oc_jw_end_array(w);
 }
 
-static void json_cell(struct oc_json_out *w, struct comparing *x, const struct oc_row *row, uint32_t s)
+static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row, uint32_t s)
 {
     const struct oc_compare_row *r = &x->c.row[row->record];
     const struct oc_compare_cell *c = &r->cell[s];
-    struct oc_row timed = compare_timed(x, row, c, s);
+    struct oc_row timed = oc_compare_timed(x, row, c, s);
     oc_jw_begin_object(w);
-    oc_key_text(w, "id", compare_letter(&x->arena, s));
+    oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
     oc_key_time(w, "time_ns", c->time_ns);
     oc_key_text(w, "clock", isnan(c->time_ns) ? NULL : c->device ? "device" : "host");
     oc_key_time(w, "host_time_ns", c->host_ns);
@@ -525,7 +514,7 @@ static void json_cell(struct oc_json_out *w, struct comparing *x, const struct o
     oc_jw_end_object(w);
 }
 
-static void compare_json_row(struct oc_json_out *w, struct comparing *x, const struct oc_row *row)
+static void compare_json_row(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row)
 {
     const struct oc_compare_row *r = &x->c.row[row->record];
     oc_jw_begin_object(w);
@@ -543,7 +532,7 @@ static void compare_json_row(struct oc_json_out *w, struct comparing *x, const s
     oc_key_time(w, "roofline_time_ns", roof_ns(row));
     if (x->combine) {
         oc_key_time(w, "time_ns", row->time_s * 1e9);
-        oc_key_text(w, "time_from", r->chosen == OC_NONE ? NULL : compare_letter(&x->arena, r->chosen));
+        oc_key_text(w, "time_from", r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
         oc_key_count(w, "measured_flops", compare_measured(x, r, false));
         oc_key_count(w, "measured_bytes", compare_measured(x, r, true));
     }
@@ -554,7 +543,7 @@ static void compare_json_row(struct oc_json_out *w, struct comparing *x, const s
     oc_jw_end_object(w);
 }
 
-static void compare_json(struct comparing *x, FILE *f)
+static void compare_json(struct oc_comparing *x, FILE *f)
 {
     struct oc_json_out w;
     oc_json_begin(&w, f, "onnxcost.compare", 1, x->model->path);
