@@ -11,6 +11,10 @@
 #include "base/arena.h"
 #include "base/os.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14: not in the headers of musl 1.2 and of glibc before 2.35 */
+#endif
+
 /* ---- files and memory ------------------------------------------------------------------------------- */
 
 /* A mapping begins with a whole page. */
