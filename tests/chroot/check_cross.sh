@@ -1,12 +1,12 @@
 #!/bin/sh
-# Unit tests on another architecture: cross-compiled in a chroot with Debian's compiler, run under qemu-user. Compares the
-# output of commands with that of the native program. Prints TAP.
-# usage: tests/chroot/check_cross.sh arm64|s390x|ppc64el...     BUILD: the native program; ONLY=PATTERN: these unit programs
+# Unit tests on another architecture: cross-compiled in a chroot with Debian's compiler, run under qemu-user; or with another
+# C library: musl. Compares the output of commands with that of the native program. Prints TAP.
+# usage: tests/chroot/check_cross.sh arm64|s390x|ppc64el...|musl     BUILD: the native program; ONLY=REGEX: these unit programs
 # Root and a mirror are needed (SUITE, MIRROR). KEEP=1 keeps the chroot and uses a kept one. LIMIT_S: per unit program.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 : "${SUITE:=bookworm}" "${MIRROR:=http://deb.debian.org/debian}" "${JOBS:=$(nproc)}" "${BUILD:=build/release}"
-: "${KEEP:=}" "${ONLY:=*}" "${LIMIT_S:=900}"
+: "${KEEP:=}" "${ONLY:=}" "${LIMIT_S:=900}"
 arch=${1:?usage: tests/chroot/check_cross.sh ARCH}
 case $arch in
 arm64) triplet=aarch64-linux-gnu cpu=aarch64 ;;
@@ -16,8 +16,18 @@ i386 | armhf | armel | mipsel)
     echo "Bail out! $arch has 32 bits: onnxcost needs a 64-bit platform"
     exit 1
     ;;
+musl) triplet='' cpu='' ;;
 *) triplet=$arch-linux-gnu cpu=$arch ;;
 esac
+compiler=$triplet-gcc archiver=$triplet-ar emulator=qemu-$cpu
+packages=qemu-user,gcc-$(echo "$triplet" | tr _ -)
+flags='' arguments=''
+if [ "$arch" = musl ]; then
+    compiler=musl-gcc archiver=ar emulator=''
+    packages=gcc,libc6-dev,musl-tools,dpkg-dev,tcl
+    flags='CPPFLAGS=-I/opt/musl/include'
+    arguments='LDFLAGS="-L/opt/musl/lib -Wl,-rpath,/opt/musl/lib" XML2_CPPFLAGS=-I/opt/musl/include/libxml2'
+fi
 root=$PWD/build/cross-$arch
 log=build/cross-$arch.txt
 if [ "$(id -u)" -ne 0 ]; then
@@ -34,16 +44,25 @@ give_up() { # message, lines of the log that explain it
     printf '%s\nBail out! %s\n' "${2:-$(tail -n 3 "$log")}" "$1"
     exit 1
 }
+add_libraries() {
+    if [ "$arch" = musl ]; then
+        in_chroot sh -s <tests/chroot/musl_libraries.sh
+        return
+    fi
+    libraries=
+    for p in libc6-dev zlib1g-dev libpcre2-dev libxml2-dev libsqlite3-dev libcmocka-dev libprotobuf-c-dev; do
+        libraries="$libraries $p:$arch"
+    done
+    # shellcheck disable=SC2086 # a list
+    in_chroot dpkg --add-architecture "$arch" && in_chroot apt-get -qq update &&
+        in_chroot apt-get -qq install --no-install-recommends $libraries
+}
 make_chroot() {
     rm -rf "$root"
-    debootstrap --variant=minbase --include=git,make,ca-certificates,protobuf-c-compiler,libjs-chart.js,qemu-user,"gcc-$(echo "$triplet" | tr _ -)" \
+    debootstrap --variant=minbase --include="git,make,ca-certificates,protobuf-c-compiler,libjs-chart.js,$packages" \
         "$SUITE" "$root" "$MIRROR" >"$log" 2>&1 || give_up 'debootstrap failed'
     mount -t proc proc "$root/proc"
-    packages=
-    for p in libc6-dev zlib1g-dev libpcre2-dev libxml2-dev libsqlite3-dev libcmocka-dev libprotobuf-c-dev; do packages="$packages $p:$arch"; done
-    # shellcheck disable=SC2086 # a list
-    { in_chroot dpkg --add-architecture "$arch" && in_chroot apt-get -qq update && in_chroot apt-get -qq install --no-install-recommends $packages; } \
-        >>"$log" 2>&1 || give_up "no packages for $arch"
+    add_libraries >>"$log" 2>&1 || give_up "no libraries for $arch"
     git clone -q --no-hardlinks "$PWD" "$root/onnxcost" || exit 1
 }
 mkdir -p build
@@ -54,30 +73,29 @@ if [ -n "$KEEP" ] && [ -d "$root/onnxcost" ]; then
 else
     make_chroot
 fi
-in_tree "make -s -k -j$JOBS CC=$triplet-gcc AR=$triplet-ar BUILD=build/$arch unit zoo build/$arch/onnxcost build/$arch/fake_ort.so" \
-    >"$log" 2>&1 || give_up "the build for $arch failed" "$(grep -E 'error|warning' "$log" | head -n 10)"
+in_tree "$flags make -s -k -j$JOBS CC=$compiler AR=$archiver $arguments BUILD=build/$arch \
+    unit zoo build/$arch/onnxcost build/$arch/fake_ort.so" >"$log" 2>&1 || give_up "the build for $arch failed" "$(grep -E 'error|warning' "$log" | head -n 10)"
 
 # the programs that tests start: scripts that run qemu, because the kernel runs only programs of its own architecture
 in_tree "rm -rf build/run && mkdir -p build/run/log && ln -s ../$arch/fake_ort.so build/run"
 for program in onnxcost onnxzoo; do
-    printf '#!/bin/sh\nexec qemu-%s /onnxcost/build/%s/%s "$@"\n' "$cpu" "$arch" $program >"$root/onnxcost/build/run/$program"
+    printf '#!/bin/sh\nexec %s /onnxcost/build/%s/%s "$@"\n' "$emulator" "$arch" $program >"$root/onnxcost/build/run/$program"
     chmod +x "$root/onnxcost/build/run/$program"
 done
 
 # ---- unit programs, several at once --------------------------------------------------------------------------------------
 units() {
-    for t in tests/unit/*/test_*.c; do
-        name=${t#tests/unit/}
+    for t in "$root"/onnxcost/tests/unit/*/test_*.c; do
+        name=${t#"$root"/onnxcost/tests/unit/}
         name=${name%.c}
-        # shellcheck disable=SC2254 # a pattern
-        case $name in $ONLY) echo "$name" ;; esac
-    done
+        echo "$name"
+    done | grep -E "$ONLY"
 }
 units >"$root/onnxcost/build/run/units"
 cat >"$root/onnxcost/build/run/unit" <<END
 #!/bin/sh
 mkdir -p build/run/log/\${1%/*}
-timeout -k 5 $LIMIT_S qemu-$cpu build/$arch/unit/\$1 >build/run/log/\$1.log 2>&1 </dev/null
+timeout -k 5 $LIMIT_S $emulator build/$arch/unit/\$1 >build/run/log/\$1.log 2>&1 </dev/null
 echo \$? >build/run/log/\$1.rc
 END
 in_tree "xargs -P $JOBS -n 1 sh build/run/unit <build/run/units"
@@ -87,7 +105,7 @@ n=0 passed=0 failed=0 emulator=0
 emulator_fails() { # unit program, log
     awk -F '\t' -v arch="$arch" -v name="$1" '
         FNR == NR { if (($1 == arch || $1 == "*") && $2 == name) reason[$3] = $4; next }
-        /^\[  FAILED  \] [a-z]/ { sub(/^\[  FAILED  \] /, ""); if (!($0 in reason)) other = 1; else why = why "; " $0 ": " reason[$0] }
+        /^\[  FAILED  \] [a-z]/ { sub(/^\[  FAILED  \] /, ""); if (seen[$0]++) next; if (!($0 in reason)) other = 1; else why = why "; " $0 ": " reason[$0] }
         /^\[==========\] [0-9]+ test/ { finished = 1 }
         END { if (why && finished && !other) print substr(why, 3) }' tests/chroot/emulated.tsv "$2"
 }
