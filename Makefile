@@ -69,9 +69,13 @@ FLAGS_wasm := -O2 -DOC_LINKED_LIBRARIES -Ibuild/wasm/lib/include -include src/ba
 ifeq ($(FLAGS_$(MODE)),)
 $(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz or msan)
 endif
-# sizes and counts of models are size_t
+# sizes and counts of models are size_t; files are read and processes are limited by calls of Linux
 ifneq ($(MODE),wasm)
-ifeq ($(shell echo __SIZEOF_POINTER__ | $(CC) $(CPPFLAGS) $(CFLAGS) -E -P - 2>/dev/null),4)
+COMPILED_FOR := $(shell echo __SIZEOF_POINTER__ __linux__ | $(CC) $(CPPFLAGS) $(CFLAGS) -E -P - 2>/dev/null)
+ifneq ($(filter __linux__,$(COMPILED_FOR)),)
+$(error onnxcost needs Linux: '$(strip $(CC) $(CFLAGS))' compiles for $(or $(shell $(CC) -dumpmachine 2>/dev/null),another system). Use a compiler for Linux)
+endif
+ifeq ($(firstword $(COMPILED_FOR)),4)
 $(error onnxcost needs a 64-bit platform: '$(strip $(CC) $(CFLAGS))' compiles for 32 bits. Use a compiler for 64 bits)
 endif
 endif
@@ -166,7 +170,7 @@ help:
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
 	@echo 'make reproducible  two builds in two folders and environments give identical programs, libraries and packages'
-	@echo 'make cross ARCH=s390x  unit tests on another architecture, in a clean chroot under qemu-user (needs root and network)'
+	@echo 'make cross ARCH=arm64|s390x|ppc64el|musl  unit tests on another platform, in a clean chroot under qemu-user (needs root, network)'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
 	@echo 'make words        phrases of tests/words.tsv in comments, strings and documents (part of lint)'
 	@echo 'make golden-update  rewrite the expected output of tests/golden (read the diff)'

@@ -75,6 +75,10 @@ if echo __SIZEOF_POINTER__ | cc -m32 -E - >/dev/null 2>&1; then
     passed $? 'make refuses a compiler for 32 bits' "$text"
 fi
 
+text=$(make MODE="$mode" CC='cc -U__linux__' all 2>&1)
+[ $? -eq 2 ] && case "$text" in *'onnxcost needs Linux'*) true ;; *) false ;; esac
+passed $? 'make refuses a compiler for another system' "$text"
+
 mkdir -p "$work/bin"
 for tool in sh id cat mktemp rm env; do ln -s "$(command -v "$tool")" "$work/bin/$tool"; done
 text=$(PATH=$work/bin CC=cc .ci/setup -n build 2>&1)
