@@ -125,6 +125,8 @@ int oc_weights_read(const char *data, size_t n, const char *file, struct oc_weig
     bool given[OC_PRIM_COUNT] = {false};
     uint32_t line = 1;
     *out = sets[0].set;
+    if (!n) /* data may be NULL */
+        return 0;
     for (const char *p = data, *end = data + n; p < end; line++) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         stop = stop ? stop : end;

@@ -119,9 +119,11 @@ static const char *origin_read_trace(struct text trace, struct oc_arena *a)
 {
     static const char begin[] = "File \"";
     struct text file, line, best_file = {NULL, 0}, best_line = {NULL, 0};
+    if (!trace.n)
+        return NULL;
     const char *end = trace.s + trace.n, *at = trace.s;
     bool own = false;
-    while (trace.n && (at = memmem(at, (size_t)(end - at), begin, sizeof(begin) - 1)) != NULL) {
+    while ((at = memmem(at, (size_t)(end - at), begin, sizeof(begin) - 1)) != NULL) {
         at += sizeof(begin) - 1;
         if (!read_frame(at, end, &file, &line) || (own && is_library(file)))
             continue;
