@@ -131,7 +131,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 # what the loader unpacks: in the library
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
-.PHONY: all man lib shared python wheel zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
+.PHONY: all man lib shared python wheel web web-files web-check zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
         oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
@@ -167,6 +167,7 @@ help:
 	@echo 'make bench        compare speed and memory with targets, peers and limits; QUICK=1 for a short run'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall removes it'
 	@echo 'make wheel        Python package in build/wheel; python: without its library, in build/python'
+	@echo 'make web          the program for the browser (build/web/onnxcost.html) and for node (build/web/npm); web-check tests both'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
 	@echo 'make reproducible  two builds in two folders and environments give identical programs, libraries and packages'
@@ -496,6 +497,10 @@ lint:
 words:
 	@tests/words.sh
 
+# data folders: everything except notes for developers
+DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names hwdb/budget
+data_files = $(wildcard $(addprefix $(1)/*.,xml rng tsv txt))
+
 # ---- Python --------------------------------------------------------------------------------------------------
 # The package without its library: the module _api.py is made from the headers. ONNXCOST_LIBRARY=$(SHARED)
 PYTHON ?= python3
@@ -520,6 +525,33 @@ wheel: python $(WHEEL_SHARED)
 	@$(PYTHON) src/python/make_wheel.py $(WHEEL_DIR) $(PYTHON_DIR)/onnxcost $(WHEEL_SHARED) src/doc/python.md \
 	    LICENSE $(PROTOBUF_C_LICENCE) -- $(foreach dir,$(DATA_DIRS),$(call data_files,$(dir)))
 
+# ---- WebAssembly: a page for the browser and a package for node (src/doc/web.md) ---------------------------------
+WASM_LIB := build/wasm/lib
+WASM_LIBS := $(patsubst %,$(WASM_LIB)/lib%.a,xml2 sqlite3 pcre2-8 protobuf-c z)
+WASM_LINK := -Os -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=8MB -sMODULARIZE -sEXPORT_NAME=createOnnxcost -sEXIT_RUNTIME=1 \
+    -sINVOKE_RUN=0 -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV
+WASM_LINK_web := -sENVIRONMENT=web,worker -sFORCE_FILESYSTEM -lworkerfs.js
+WASM_LINK_node := -sENVIRONMENT=node -sNODERAWFS
+WEB_SRC := $(wildcard src/web/* src/write/page/report.css)
+
+web:
+	@.ci/setup web
+	@+$(MAKE) --no-print-directory $(PARALLEL) $(WASM_LIB)/copyright
+	@+$(MAKE) --no-print-directory $(PARALLEL) MODE=wasm web-files
+
+$(WASM_LIB)/copyright: src/web/make_libs.sh
+	$(call say,LIBS)src/web/make_libs.sh $(WASM_LIB)
+
+# in MODE=wasm
+web-files: build/web/onnxcost.html
+build/wasm/web.js build/wasm/node.js: build/wasm/%.js: $(call obj,$(CLI_SRC)) $(LIB) $(WASM_LIB)/copyright
+	$(call say,LINK)$(CC) $(WASM_LINK) $(WASM_LINK_$*) -o $@ $(filter %.o %.a,$^) $(WASM_LIBS)
+build/web/onnxcost.html: build/wasm/web.js build/wasm/node.js $(WEB_SRC) $(foreach dir,$(DATA_DIRS),$(call data_files,$(dir)))
+	$(call say,WEB)node src/web/make_web.js $(@D) $(VERSION) build/wasm $(WASM_LIB) $(filter hwdb/%,$^)
+
+web-check: all python web browser
+	@BUILD=$(BUILD) tests/check_web.sh
+
 # ---- install -----------------------------------------------------------------------------------------------
 bashdir ?= $(datadir)/bash-completion/completions
 zshdir ?= $(datadir)/zsh/site-functions
@@ -528,9 +560,6 @@ docdir ?= $(datadir)/doc/onnxcost
 DOCS := README.md LICENSE
 PAGES := $(notdir $(wildcard src/man/*.[157]))
 page_place = $(mandir)/man$(subst .,,$(suffix $(1)))/$(1)
-# data folders: everything except notes for developers
-DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names hwdb/budget
-data_files = $(wildcard $(addprefix $(1)/*.,xml rng tsv txt))
 # a path below the prefix, by its name in onnxcost.pc
 below_prefix = $(patsubst $(prefix)/%,$${prefix}/%,$(1))
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
+
 struct candidate {
     const struct oc_tensor *t;
     uint32_t value;
@@ -73,6 +75,7 @@ static uint32_t hash_run(struct oc_engine *e, struct candidate *c, uint32_t n)
             missing++;
             continue;
         }
+        oc_os_need(b.data, (size_t)b.size_bytes);
         c[i].hash = dedup_hash_bytes(b.data, b.size_bytes);
         oc_tensor_bytes_close(&b);
     }
@@ -88,6 +91,8 @@ static bool dedup_equal(struct oc_engine *e, const struct oc_tensor *x, const st
     if (!oc_tensor_bytes_open(e->m, x, &a))
         return false;
     if (oc_tensor_bytes_open(e->m, y, &b)) {
+        oc_os_need(a.data, (size_t)a.size_bytes);
+        oc_os_need(b.data, (size_t)b.size_bytes);
         same = a.size_bytes == b.size_bytes && memcmp(a.data, b.data, a.size_bytes) == 0;
         oc_tensor_bytes_close(&b);
     }

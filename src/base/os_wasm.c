@@ -19,7 +19,7 @@
 #define WHOLE_BYTES ((uint64_t)16 << 20)
 #define MAX_BYTES   ((uint64_t)7 << 29) /* of the 4 GiB that pointers can address */
 #define PIECE_BYTES ((size_t)1 << 16)
-enum { MAX_LAZY = 16 };
+enum { MAX_LAZY = 16, MAX_PIECES = 128 /* in one read */ };
 
 struct lazy {
     uint8_t *data; /* NULL: free */
@@ -33,8 +33,10 @@ unsigned oc_os_n_lazy;
 
 static int read_at(int fd, uint8_t *to, uint64_t bytes, uint64_t offset_bytes)
 {
+    if (lseek(fd, (off_t)offset_bytes, SEEK_SET) < 0) /* emscripten's pread has offsets of 32 bits */
+        return -1;
     for (uint64_t done = 0; done < bytes;) {
-        ssize_t n = pread(fd, to + done, (size_t)(bytes - done), (off_t)(offset_bytes + done));
+        ssize_t n = read(fd, to + done, (size_t)(bytes - done));
         if (n == 0)
             errno = EIO; /* the file became shorter */
         if (n <= 0)
@@ -89,14 +91,12 @@ void oc_os_unmap(const void *data, uint64_t size_bytes)
 }
 
 /* A page fault would end the program too (cli/message.c, on_bus_error). */
-static void load_piece(const struct lazy *m, size_t piece)
+static void load_pieces(const struct lazy *m, size_t first, size_t n)
 {
-    uint64_t at = (uint64_t)piece * PIECE_BYTES, left = m->size_bytes - at;
-    if (m->loaded[piece])
-        return;
-    if (read_at(m->fd, m->data + at, left < PIECE_BYTES ? left : PIECE_BYTES, m->offset_bytes + at) != 0)
+    uint64_t at = (uint64_t)first * PIECE_BYTES, want = (uint64_t)n * PIECE_BYTES, left = m->size_bytes - at;
+    if (read_at(m->fd, m->data + at, left < want ? left : want, m->offset_bytes + at) != 0)
         abort();
-    m->loaded[piece] = 1;
+    memset(m->loaded + first, 1, n);
 }
 
 void oc_os_load(const void *data, size_t bytes)
@@ -107,8 +107,13 @@ void oc_os_load(const void *data, size_t bytes)
         if (!m->data || (uintptr_t)data < (uintptr_t)m->data || at >= m->size_bytes)
             continue;
         uint64_t end = bytes < m->size_bytes - at ? at + bytes : m->size_bytes;
-        for (size_t piece = (size_t)(at / PIECE_BYTES); piece * (uint64_t)PIECE_BYTES < end; piece++)
-            load_piece(m, piece);
+        size_t piece = (size_t)(at / PIECE_BYTES), last = (size_t)((end - 1) / PIECE_BYTES);
+        for (size_t n; piece <= last; piece += n ? n : 1) {
+            for (n = 0; piece + n <= last && n < MAX_PIECES && !m->loaded[piece + n];)
+                n++;
+            if (n)
+                load_pieces(m, piece, n);
+        }
         return;
     }
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/little_endian.h"
+#include "base/os.h"
 #include "estimate/curve.h"
 #include "model/model.h"
 #include "model/tensor.h"
@@ -27,6 +28,7 @@ static void add_tensor(const struct oc_model *m, const struct oc_tensor *t, doub
     uint64_t n = t->elements, runs = n > WHOLE ? RUNS : 1, run = n > WHOLE ? RUN : n, found = 0;
     for (uint64_t r = 0; r < runs; r++) {
         uint64_t from = runs > 1 ? (n - run) / (runs - 1) * r : 0;
+        oc_os_need(b.data + 4 * from, (size_t)(4 * run));
         for (uint64_t i = from; i < from + run; i++)
             found += is_subnormal(b.data + 4 * i);
     }

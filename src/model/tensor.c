@@ -273,6 +273,11 @@ static bool pack_fields(const struct oc_tensor *t, struct oc_tensor_bytes *out)
     return false;
 }
 
+static void need_first(const struct oc_tensor_bytes *b)
+{
+    oc_os_need(b->data, b->size_bytes < OC_WIRE_READY_BYTES ? (size_t)b->size_bytes : OC_WIRE_READY_BYTES);
+}
+
 bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, struct oc_tensor_bytes *out)
 {
     *out = (struct oc_tensor_bytes){0};
@@ -284,7 +289,7 @@ bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, s
         out->data = t->data;
         if (!t->data || out->size_bytes > t->size_bytes)
             return false;
-        oc_os_need(out->data, (size_t)out->size_bytes);
+        need_first(out);
         return true;
     case OC_STORE_FIELDS:
         return t->message_bytes >= out->size_bytes / 8 && pack_fields(t, out);
@@ -292,7 +297,7 @@ bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, s
         if (!oc_external_map(m, t, out->size_bytes, &out->file))
             return false;
         out->data = out->file.data;
-        oc_os_need(out->data, (size_t)out->size_bytes);
+        need_first(out);
         return true;
     default:
         return false;

@@ -45,7 +45,7 @@ struct oc_tensor_bytes {
     void *heap;
 };
 /* False when they are absent, cannot be read, or are not plain numbers (strings, sparse). Close `out` only
- * after true. */
+ * after true. More than OC_WIRE_READY_BYTES: call oc_os_need for what is accessed. */
 bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, struct oc_tensor_bytes *out);
 void oc_tensor_bytes_close(struct oc_tensor_bytes *b);
 

@@ -10,6 +10,7 @@ cd "$lib"
 lib=$PWD
 
 get_sources() {
+    # shellcheck source=/dev/null
     . /etc/os-release
     mirror=$(sed -n 's/^URIs: *//p; s/^deb  *\(\[[^]]*\]  *\)\{0,1\}\(http[^ ]*\).*/\2/p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
         grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian)
