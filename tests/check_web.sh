@@ -12,6 +12,10 @@ case "$BUILD" in *release*) ;; *) echo '1..0 # SKIP only in release mode'; exit 
     echo '1..0 # SKIP build/web is missing (make web builds it with emscripten)'
     exit 77
 }
+[ -z "$(find src hwdb -newer build/web/onnxcost.html \( -name '*.[ch]' -o -name '*.xml' -o -name '*.js' \))" ] || {
+    echo '1..0 # SKIP build/web is older than the sources (make web)'
+    exit 77
+}
 command -v node >/dev/null || {
     echo '1..0 # SKIP node is missing'
     exit 77
