@@ -3,7 +3,7 @@
  * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, AXE (axe.min.js, may be missing) */
 "use strict";
 const fs = require("fs"), path = require("path");
-const { chromium } = require(process.env.PLAYWRIGHT);
+const { chromium } = require(process.env.PLAYWRIGHT), { textOfPages } = require("./pdf_pages.js");
 const folder = path.resolve(process.argv[2]), axe = process.env.AXE && fs.existsSync(process.env.AXE) ? fs.readFileSync(process.env.AXE, "utf8") : null;
 let browser, where = "";
 const problem = text => console.log(where + ": " + text);
@@ -34,6 +34,14 @@ async function everyPage(name) { /* narrow and wide, light and dark: nothing wid
     }
     await page.context().close();
   }
+}
+async function printed(name) { /* on paper: every page has text, none is cut off at the side */
+  const page = await open(name, { colorScheme: "dark" });
+  await page.emulateMedia({ media: "print" });
+  const pages = textOfPages(await page.pdf({ format: "A4" }));
+  if (!pages.length || pages.includes(0)) problem("text on the printed pages: " + pages);
+  equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)", "the paper");
+  await page.context().close();
 }
 async function withoutScripts() {
   const page = await open("memory", { javaScriptEnabled: false });
@@ -76,7 +84,10 @@ async function chart() {
 }
 (async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
-  for (const name of ["memory", "summary_training", "compare", "scan", "estimate", "llm", "diff", "diff_models", "diff_roofline", "profiles"]) await everyPage(name);
+  for (const name of ["memory", "summary_training", "compare", "scan", "estimate", "llm", "diff", "diff_models", "diff_roofline", "profiles"]) {
+    await everyPage(name);
+    await printed(name);
+  }
   for (const f of [withoutScripts, tables, chart]) await f();
   await browser.close();
 })().catch(e => { problem(e.message); process.exit(1); });

@@ -2,8 +2,8 @@
  * usage: node page_test.js FOLDER      with demo.html, chain.html, static.html, advice.html, hostile.html, and kineto.html if it is there
  * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, SHOTS (folder for screenshots), ONLY (a regular expression of titles) */
 "use strict";
-const fs = require("fs"), path = require("path"), zlib = require("zlib");
-const { chromium } = require(process.env.PLAYWRIGHT);
+const fs = require("fs"), path = require("path");
+const { chromium } = require(process.env.PLAYWRIGHT), { textOfPages } = require("./pdf_pages.js");
 const folder = path.resolve(process.argv[2]);
 const SWITCHES = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync", "--disable-default-apps", "--disable-extensions"];
@@ -542,17 +542,6 @@ test("printing uses the light theme, hides controls and includes the rows of the
   await close(page);
 });
 
-/* The number of text operators on each page of a PDF: Chromium writes page objects as plain text and their contents deflated. */
-function textOfPages(pdf) {
-  const text = pdf.toString("latin1"), pages = [];
-  for (const [, n] of text.matchAll(/\/Type\s*\/Page\b[^]*?\/Contents\s+(\d+) 0 R/g)) {
-    const head = new RegExp("(?:^|[\\r\\n])" + n + " 0 obj[^]*?/Length (\\d+)[^]*?stream\\r?\\n").exec(text);
-    const from = head.index + head[0].length, bytes = pdf.subarray(from, from + Number(head[1]));
-    const drawn = (/FlateDecode/.test(head[0]) ? zlib.inflateSync(bytes) : bytes).toString("latin1"); /* a blank page is not compressed */
-    pages.push((drawn.match(/\bT[jJ]\b/g) || []).length);
-  }
-  return pages;
-}
 test("printed reports have no page without text", async () => {
   for (const name of ["demo.html", "static.html", "advice.html", "kineto.html"]) {
     if (!fs.existsSync(path.join(folder, name))) continue;
