@@ -106,7 +106,7 @@ page profiles 780 'several profiles of a model: figures, times and rates are tho
 page profiles_top 150 'several profiles: --top selects rows of the page' -- "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz \
     -p models/profiles/resnet50.all.t1.json.gz -p models/profiles/resnet50.all.t2.json.gz --top 10
 # shellcheck disable=SC2046 # a list of words
-"$BUILD/onnxcost" "$work/resnet50.onnx" $(for i in 1 2 3 4 5 6 7 8 9 10 11; do echo -p models/profiles/resnet50.all.t1.json.gz; done) -f html >"$work/out" 2>"$work/err"
+"$BUILD/onnxcost" "$work/resnet50.onnx" $(for _ in 1 2 3 4 5 6 7 8 9 10 11; do echo -p models/profiles/resnet50.all.t1.json.gz; done) -f html >"$work/out" 2>"$work/err"
 result 'a page has at most ten profiles' "$(grep -q 'a page has at most 10 profiles' "$work/err" && [ ! -s "$work/out" ] || cat "$work/err")"
 
 # ---- diff
