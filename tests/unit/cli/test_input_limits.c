@@ -523,21 +523,20 @@ static size_t write_bomb(const char *name, char fill, int times, const char *ope
 static void gzip_ratio_limit(void **state)
 {
     (void)state;
+    if (sanitized())
+        skip(); /* slow: hundreds of MiB of blanks; tests of base/gz.c cover the reader */
     unsigned long long n = write_bomb("some.json.gz", ' ', 1, "", "");
     expect_rejected("some.json.gz", "more than 200 bytes out of each byte of gzip data (--limit gz-ratio=N)");
     expect_accepted("some.json.gz --limit gz-ratio=1032");
     check_limit("some.json.gz --limit gz-ratio=1032", "gz-bytes", n + (64 << 20));
-    /* 256 MiB of blanks and of zeros, and a string of 512 MiB (64 MiB where it is slow) */
-    const int many = sanitized() ? 1 : 4;
+    const int many = 4; /* 256 MiB of blanks and of zeros, and a string of 512 MiB */
     write_bomb("blanks.json.gz", ' ', many, "", "");
     expect_rejected("blanks.json.gz", "(--limit gz-ratio=N)");
     expect_rejected("summary blanks.json.gz", "(--limit gz-ratio=N)");
     write_bomb("zeros.json.gz", '\0', many, "", "");
     expect_rejected("zeros.json.gz", "");
-    write_bomb("string.json.gz", 'x', sanitized() ? 1 : 8, "{\"name\":\"", "\"},");
-    expect_rejected(sanitized() ? "string.json.gz --limit gz-ratio=1032 --limit gz-value-bytes=32MB"
-                                : "string.json.gz --limit gz-ratio=1032",
-                    sanitized() ? "more than 32000000 bytes in one value" : "(--limit gz-value-bytes=N)");
+    write_bomb("string.json.gz", 'x', 8, "{\"name\":\"", "\"},");
+    expect_rejected("string.json.gz --limit gz-ratio=1032", "(--limit gz-value-bytes=N)");
 }
 
 static void long_values_are_limited(void **state)
