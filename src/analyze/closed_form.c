@@ -187,7 +187,7 @@ int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_op
                         struct oc_closed_form **out, struct oc_err *err)
 {
     OC_C_LOCALE;
-    if (oc_closed_form_open(model, opts, out, err))
+    if (oc_closed_form_open(model, opts, out, err) || !*out)
         return -1;
     find_formulas(*out);
     (*out)->analyses = oc_fit_evals((*out)->fit);

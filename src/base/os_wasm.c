@@ -55,8 +55,12 @@ static bool add_lazy(uint8_t *data, const char *path, uint64_t offset_bytes, uin
     int fd = i < MAX_LAZY ? open(path, O_RDONLY) : -1;
     if (fd < 0)
         return false;
-    uint8_t *loaded = calloc((size_t)(size_bytes / PIECE_BYTES) + 1, 1);
-    lazy[i] = (struct lazy){data, size_bytes, offset_bytes, loaded, fd};
+    struct lazy *m = &lazy[i];
+    m->loaded = calloc((size_t)(size_bytes / PIECE_BYTES) + 1, 1);
+    m->data = data;
+    m->size_bytes = size_bytes;
+    m->offset_bytes = offset_bytes;
+    m->fd = fd;
     oc_os_n_lazy++;
     return true;
 }

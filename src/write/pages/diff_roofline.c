@@ -229,9 +229,9 @@ static void plot_axis(struct plot *p, bool across, double low, double high)
 {
     static const double part[] = {1, 2, 5};
     size_t parts = high / low < 1000 ? 3 : 1;
-    for (double power = pow(10, floor(log10(low))); power <= high; power *= 10)
+    for (int e = (int)floor(log10(low)); pow(10, e) <= high; e++)
         for (size_t i = 0; i < parts; i++) {
-            double v = power * part[i];
+            double v = pow(10, e) * part[i];
             if (v < low || v > high)
                 continue;
             if (across)
