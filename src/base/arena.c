@@ -9,7 +9,12 @@
 
 #include "base/os.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef __has_feature
+#define CLANG_ASAN __has_feature(address_sanitizer)
+#else
+#define CLANG_ASAN 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || CLANG_ASAN
 #include <sanitizer/asan_interface.h>
 #define GAP_BYTES 16 /* after every object: the sanitizer reports an access */
 #else

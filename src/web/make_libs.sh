@@ -3,7 +3,7 @@
 # usage: src/web/make_libs.sh FOLDER      writes FOLDER/include, FOLDER/lib*.a and FOLDER/copyright; sources in FOLDER/sources
 # The packages are found with lists of their own: the system needs no deb-src lines and is not changed.
 set -eu
-lib=$1 packages='zlib libxml2 sqlite3 pcre2 protobuf-c'
+lib=$1 root=$(cd "$(dirname "$0")/../.." && pwd) packages='zlib libxml2 sqlite3 pcre2 protobuf-c'
 export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}"
 mkdir -p "$lib/sources/apt/lists/partial" "$lib/sources/apt/archives/partial" "$lib/include/protobuf-c"
 cd "$lib"
@@ -12,8 +12,7 @@ lib=$PWD
 get_sources() {
     # shellcheck source=/dev/null
     . /etc/os-release
-    mirror=$(sed -n 's/^URIs: *//p; s/^deb  *\(\[[^]]*\]  *\)\{0,1\}\(http[^ ]*\).*/\2/p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-        grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian)
+    mirror=${MIRROR:-$("$root/.ci/mirror")}
     echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $VERSION_CODENAME main" >sources/apt/sources.list
     set -- apt-get -q -o Dir::Etc::SourceList="$lib/sources/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
         -o Dir::State::Lists="$lib/sources/apt/lists" -o Dir::Cache="$lib/sources/apt"

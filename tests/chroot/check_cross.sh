@@ -5,7 +5,7 @@
 # Root and a mirror are needed (SUITE, MIRROR). KEEP=1 keeps the chroot and uses a kept one. LIMIT_S: per unit program.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-: "${SUITE:=bookworm}" "${MIRROR:=http://deb.debian.org/debian}" "${JOBS:=$(nproc)}" "${BUILD:=build/release}"
+: "${SUITE:=bookworm}" "${MIRROR:=$(.ci/mirror)}" "${JOBS:=$(nproc)}" "${BUILD:=build/release}"
 : "${KEEP:=}" "${ONLY:=}" "${LIMIT_S:=900}"
 arch=${1:?usage: tests/chroot/check_cross.sh ARCH}
 case $arch in

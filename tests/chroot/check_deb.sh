@@ -3,7 +3,7 @@
 # MIRROR select another one). Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-: "${BUILD:=build/release}" "${SUITE:=bookworm}" "${MIRROR:=http://deb.debian.org/debian}"
+: "${BUILD:=build/release}" "${SUITE:=bookworm}" "${MIRROR:=$(.ci/mirror)}"
 root=$PWD/build/deb-chroot
 if [ "$(id -u)" -ne 0 ]; then
     echo '1..0 # SKIP a chroot needs root'

@@ -3,7 +3,7 @@
 # nothing else; transcripts have to print what the documents show. Root and a mirror are needed (SUITE, MIRROR). Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-: "${SUITE:=bookworm}" "${MIRROR:=http://deb.debian.org/debian}"
+: "${SUITE:=bookworm}" "${MIRROR:=$(.ci/mirror)}"
 root=$PWD/build/readme-chroot
 log=build/readme-chroot.txt
 if [ "$(id -u)" -ne 0 ]; then

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs the libFuzzer targets for some seconds each and prints a table. A corpus starts with the seeds, the models of the zoo
 # and the files of tests/data, minimized to the same coverage; every run extends and minimizes it. Exit code 1: a target
-# crashed, hung or leaked; the input is named.
+# crashed, hung or leaked; the input is named. Columns: edges covered by the corpus before the run, after half of its executions and at
+# its end; the execution that found the last new edge.
 # usage: tests/fuzz/libfuzzer.sh TARGET...     (T: seconds each; BUILD)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -62,20 +63,21 @@ minimize() { # target corpus from...
 
 # Processor time of all programs run so far: the second line of `times`, "1m2.34s 0m5.6s"; it is empty in a subshell.
 read_cpu() { # into cpu
-    times >"$BUILD/log/times"
+    times >"$BUILD/log/times.$$"
     cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); sum += 60 * t[1] + t[2] } printf "%.0f", sum }' \
-        "$BUILD/log/times")
+        "$BUILD/log/times.$$")
 }
 
 set_columns() { # the columns of a row
     ran=$2
-    seconds=$((seconds + $6))
+    seconds=$((seconds + $9))
 }
 
 mkdir -p "$BUILD/log"
 executions=0
 seconds=0
-printf '%-18s %12s %9s %9s %8s %8s  %s\n' target executions exec/s edges corpus 'CPU s' crashes
+printf '%-18s %11s %7s %7s %7s %7s %11s %7s %6s  %s\n' \
+    target executions exec/s before half edges 'last new at' corpus 'CPU s' crashes
 for target in "$@"; do
     corpus=$BUILD/corpus/$target
     log=$BUILD/log/$target.log
@@ -100,13 +102,19 @@ for target in "$@"; do
     minimize "$target" "$corpus" "$corpus"
     crashes=$(find "$found" -type f | wc -l)
     line=$(awk -v target="$target" -v rc="$rc" -v crashes="$crashes" -v cpu="$cpu" '
-        / cov: / { for (i = 1; i < NF; i++) { if ($i == "cov:") cov = $(i + 1); if ($i == "corp:") corp = $(i + 1) } }
-        /^#[0-9]+/ { n = substr($1, 2) }
+        / cov: / {
+            for (i = 1; i < NF; i++) { if ($i == "cov:") cov = $(i + 1); if ($i == "corp:") corp = $(i + 1) }
+            n = substr($1, 2) + 0
+            if ($2 == "INITED") before = cov
+            if (cov > edges) { edges = cov; last = n; at[++steps] = n; edges_at[steps] = cov }
+        }
+        /^#[0-9]+/ { n = substr($1, 2) + 0 }
         /^stat::number_of_executed_units:/ { n = $2 }
         /^stat::average_exec_per_sec:/ { rate = $2 }
         END {
             sub("/.*", "", corp)
-            printf "%-18s %12d %9d %9d %8d %8d  %s\n", target, n, rate, cov, corp, cpu, \
+            for (i = 1; i <= steps && at[i] <= n / 2; i++) half = edges_at[i]
+            printf "%-18s %11d %7d %7d %7d %7d %11d %7d %6d  %s\n", target, n, rate, before, half, edges, last, corp, cpu, \
                 crashes ? crashes : rc ? "exit code " rc : 0
         }' "$log")
     echo "$line"
