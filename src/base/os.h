@@ -33,7 +33,7 @@ static inline void oc_os_need(const void *data, size_t bytes)
 #endif
 }
 
-enum oc_os_advice { OC_OS_LARGE_PAGES, OC_OS_POPULATE, OC_OS_SEQUENTIAL, OC_OS_FORGET };
+enum oc_os_advice { OC_OS_LARGE_PAGES, OC_OS_POPULATE, OC_OS_SEQUENTIAL, OC_OS_RANDOM, OC_OS_FORGET };
 void oc_os_advise(const void *data, size_t bytes, enum oc_os_advice advice); /* a hint */
 
 /* Opens folder/rest for reading; path is the same file. Does not follow links below the folder. A descriptor,

@@ -38,6 +38,7 @@ void oc_os_advise(const void *data, size_t bytes, enum oc_os_advice advice)
     static const int posix[] = {[OC_OS_LARGE_PAGES] = MADV_HUGEPAGE,
                                 [OC_OS_POPULATE] = MADV_POPULATE_WRITE,
                                 [OC_OS_SEQUENTIAL] = MADV_SEQUENTIAL,
+                                [OC_OS_RANDOM] = MADV_RANDOM,
                                 [OC_OS_FORGET] = MADV_DONTNEED};
     madvise((void *)(uintptr_t)data, bytes, posix[advice]);
 }

@@ -7,9 +7,12 @@
 #include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/file_type.h"
+#include "base/os.h"
 #include "base/str.h"
 #include "model/loader.h"
 #include "onnxcost.h"
+
+#define MOSTLY_WEIGHTS_BYTES ((uint64_t)32 << 20) /* of a smaller file all is read, in large pieces */
 
 /* ---- shared by the loader's files -------------------------------------------------------------------- */
 
@@ -186,6 +189,13 @@ static ProtobufCBinaryData view_of(const struct oc_file *f)
     return (ProtobufCBinaryData){f->size_bytes, (uint8_t *)(uintptr_t)f->data};
 }
 
+/* Weights are skipped: the kernel's read-ahead would fetch most of them from the disk. */
+static void avoid_read_ahead(const struct oc_model *m)
+{
+    if (m->file.mapped && !m->built.n && m->file.size_bytes >= MOSTLY_WEIGHTS_BYTES)
+        oc_os_advise(m->file.data, (size_t)m->file.size_bytes, OC_OS_RANDOM);
+}
+
 static int do_load(struct oc_model *m, struct oc_err *err)
 {
     struct oc_err unused = {0};
@@ -194,6 +204,7 @@ static int do_load(struct oc_model *m, struct oc_err *err)
     ProtobufCBinaryData bytes;
     int rc = oc_source_read(m, &bytes, l.err);
     l.base = bytes.data;
+    avoid_read_ahead(m);
     if (rc == 0)
         rc = load_all(&l, bytes);
     if (rc == 0 && m->arena.used_bytes > oc_cap(l.caps, OC_CAP_MODEL_MEMORY))
