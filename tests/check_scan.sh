@@ -96,6 +96,75 @@ rm m/garbage.onnx
 onnxcost scan m -o state.ndjson --resume 2>/dev/null
 expect_eq 'removed file has no row' 0 "$(grep -c '"m/garbage.onnx"' state.ndjson)"
 
+# ---- models without an ONNX file: the cache of the Hugging Face Hub, folders of models, unrelated files
+python3 - <<'PY'
+import json, os, pathlib, struct
+
+CONFIG = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+          "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "torch_dtype": "float16"}
+LAYER = {"self_attn.q_proj": (64, 64), "self_attn.k_proj": (32, 64), "self_attn.v_proj": (32, 64), "self_attn.o_proj": (64, 64),
+         "mlp.gate_proj": (128, 64), "mlp.up_proj": (128, 64), "mlp.down_proj": (64, 128),
+         "input_layernorm": (64,), "post_attention_layernorm": (64,)}
+
+
+def safetensors(tensors):
+    at, header = 0, {}
+    for name, shape in tensors.items():
+        size = 2
+        for n in shape:
+            size *= n
+        header[name] = {"dtype": "F16", "shape": shape, "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(at)
+
+
+hub = pathlib.Path("hub/models--o--tiny")
+shot = hub / "snapshots/0123abcd"
+shot.mkdir(parents=True)
+(hub / "blobs").mkdir()
+
+
+def put(name, content):
+    blob = hub / "blobs" / f"b{len(list(hub.glob('blobs/*')))}"
+    blob.write_bytes(content)
+    os.symlink(f"../../blobs/{blob.name}", shot / name)
+
+
+shards = [{"model.embed_tokens.weight": (100, 64), "lm_head.weight": (100, 64), "model.norm.weight": (64,)}, {}]
+for i in range(2):
+    shards[i].update({f"model.layers.{i}.{k}.weight": v for k, v in LAYER.items()})
+names = [f"model-{i + 1:05}-of-00002.safetensors" for i in range(2)]
+put("config.json", json.dumps(CONFIG).encode())
+for name, tensors in zip(names, shards):
+    put(name, safetensors(tensors))
+put("model.safetensors.index.json", json.dumps(
+    {"metadata": {}, "weight_map": {t: n for n, tensors in zip(names, shards) for t in tensors}}).encode())
+put("consolidated.safetensors", safetensors(shards[0]))
+put("tokenizer_config.json", b"{}")
+for folder, files in {"only_config": {"config.json": json.dumps(CONFIG)}, "other": {"config.json": '{"a": 1}'},
+                      "with_onnx": {"config.json": json.dumps(CONFIG), "m.onnx": ""}}.items():
+    pathlib.Path("hub", folder).mkdir()
+    for name, text in files.items():
+        pathlib.Path("hub", folder, name).write_text(text)
+parts = pathlib.Path("hub/parts")
+parts.mkdir()
+for i in (1, 2):
+    (parts / f"x-{i:05}-of-00002.gguf").write_bytes(b"GGUF")
+PY
+onnxcost scan hub -f ndjson >rows 2>err
+expect_eq 'model in several files is one row, and config.json is one where nothing else is the model' \
+    'hub/models--o--tiny/snapshots/0123abcd/model.safetensors.index.json hub/only_config/config.json hub/parts/x-00001-of-00002.gguf hub/with_onnx/m.onnx' \
+    "$(paths rows | tr '\n' ' ' | sed 's/ $//')"
+# embedding and last layer 2*100*64, last norm 64, 2 layers of 2*64*64 + 2*32*64 + 3*128*64 + 2*64
+expect_eq 'files that are links to blobs of the cache are read' "$((12800 + 64 + 2 * 36992))" \
+    "$(grep '0123abcd' rows | sed 's/.*"params":\([0-9]*\),.*/\1/')"
+rm -r hub/models--o--tiny/blobs/b1
+ln -s ../../outside hub/models--o--tiny/blobs/b1
+cp m/resnet18.onnx outside
+expect_eq 'link that leaves the folder of the model is not followed' io \
+    "$(onnxcost scan hub/models--o--tiny -f ndjson 2>/dev/null | sed 's/.*"error_code":"\([a-z]*\)".*/\1/')"
+
 # ---- a model that exceeds the memory limit
 onnxzoo chain --nodes 100000 -o m/a_large.onnx
 case $BUILD in

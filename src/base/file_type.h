@@ -14,7 +14,8 @@ struct oc_signature {
 /* NULL: not recognized. `data`: the first `n` bytes, not inflated for a model, inflated for a profile. */
 const struct oc_signature *oc_recognize(const char *path, const void *data, size_t n);
 
-/* Models without an ONNX file. `data`: the first bytes. */
+/* Models without an ONNX file. `data`: the first bytes; OC_DESCRIBED_BYTES are enough. */
+#define OC_DESCRIBED_BYTES ((size_t)1 << 16)
 enum oc_described {
     OC_DESCRIBED_NOT,         /* ONNX, or anything else */
     OC_DESCRIBED_CONFIG,      /* config.json of a language model: a JSON object with "model_type" */

@@ -214,7 +214,8 @@ static int scan_run(struct job *j, FILE *f, bool more)
     j->n = oc_scan_files(j->scan);
     j->n_done = j->n_errors = 0;
     if (!j->n && j->paths.n) /* an empty list of --files-from is accepted */
-        cli_warn("no model was found in '%s'%s: a folder is searched for files named *.onnx",
+        cli_warn("no model was found in '%s'%s: a folder is searched for *.onnx, *.safetensors, *.gguf and "
+                 "config.json",
                  j->paths.item[0], j->paths.n > 1 ? " and the others" : "");
     if (oc_scan_writer_open(j->format, more, cli_width_of(j->o), f, &j->writer, &err))
         return cli_fail_err(&err);

@@ -1,4 +1,5 @@
-/* Finds model files: every named file, and in folders, at any depth, files that end in ".onnx". */
+/* Finds model files: every named file, and in folders, at any depth, files that end in ".onnx" and those that
+ * describe a model without an ONNX file. */
 #ifndef OC_MODEL_FILES_H
 #define OC_MODEL_FILES_H
 
@@ -27,6 +28,17 @@ struct oc_model_files {
  * models: loading them reports it. */
 void oc_model_files_add(struct oc_model_files *files, const char *const *path, size_t n);
 void oc_model_files_free(struct oc_model_files *files);
+
+/* ---- models without an ONNX file -------------------------------------------------------------------- */
+
+/* By its name alone. */
+bool oc_may_describe(const char *name);
+
+/* Of the names in a folder that may describe a model, the ones that do come first; returns their number. An
+ * index of weight files stands for its files, the first part of a GGUF file for all; config.json is the model
+ * only where no weights are, nor ONNX files (has_onnx). */
+size_t oc_choose_described(const char *folder, const char **name, size_t n, bool has_onnx,
+                           struct oc_arena *arena);
 
 /* ---- file hash -------------------------------------------------------------------------------------- */
 

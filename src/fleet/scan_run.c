@@ -88,6 +88,8 @@ struct walk {
     struct oc_model_files *files;
     struct oc_map visited;     /* folders by device and inode */
     struct paths folder, link; /* pending folders; links to folders are followed last */
+    struct paths described; /* names in the current folder that may describe a model without an ONNX file */
+    bool has_onnx;          /* it has an ONNX file, or a folder for them */
 };
 
 static void model_files_push(struct paths *p, const char *path)
@@ -134,16 +136,33 @@ static void look_at(struct walk *w, const char *path, const char *name)
             model_files_add_file(w->files, path, NULL, errno);
         return;
     }
+    w->has_onnx |= is_model_name(name) || !strcmp(name, "onnx");
     if (S_ISDIR(st.st_mode))
         model_files_push(link ? &w->link : &w->folder, path);
     else if (is_model_name(name))
         model_files_add_file(w->files, path, &st, 0);
+    else if (oc_may_describe(name))
+        model_files_push(&w->described, path + strlen(path) - strlen(name));
 }
 
 static const char *model_files_join(struct oc_arena *a, const char *folder, const char *name)
 {
     size_t n = strlen(folder);
     return oc_printf(a, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
+}
+
+static void add_described(struct walk *w, const char *folder)
+{
+    struct paths *p = &w->described;
+    size_t n = oc_choose_described(folder, p->item, p->n, w->has_onnx, &w->files->arena);
+    for (size_t i = 0; i < n; i++) {
+        struct stat st;
+        const char *path = model_files_join(&w->files->arena, folder, p->item[i]);
+        if (stat(path, &st) == 0)
+            model_files_add_file(w->files, path, &st, 0);
+    }
+    p->n = 0;
+    w->has_onnx = false;
 }
 
 static bool first_visit(struct walk *w, const char *path)
@@ -177,6 +196,7 @@ static void read_folder(struct walk *w, const char *path)
             look_at(w, inner, e->d_name);
     }
     closedir(d);
+    add_described(w, path);
 }
 
 static int model_files_by_path(const void *a, const void *b)
@@ -206,6 +226,7 @@ static void model_files_walk(struct oc_model_files *files, const char *path)
     oc_map_free(&w.visited);
     free(w.folder.item);
     free(w.link.item);
+    free(w.described.item);
 }
 
 static int by_file(const void *a, const void *b)

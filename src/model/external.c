@@ -20,6 +20,22 @@ static bool external_folder_of(const struct oc_model *m, char folder[PATH_MAX])
     return true;
 }
 
+/* The folder that links may not leave. In the cache of the Hugging Face Hub the files of a model are links,
+ * models--ORG--NAME/snapshots/REVISION/FILE to models--ORG--NAME/blobs: there it is the model's folder, and
+ * the location is relative to it. */
+static bool split_at_border(const char *folder, const char *location, char border[PATH_MAX],
+                            char rest[PATH_MAX])
+{
+    static const char hub[] = "models--", links[] = "/snapshots/";
+    const char *at = strstr(folder, links), *name = at;
+    while (name && name > folder && name[-1] != '/')
+        name--;
+    size_t n = name && !strncmp(name, hub, strlen(hub)) ? (size_t)(at - folder) + 1 : strlen(folder);
+    int len = snprintf(rest, PATH_MAX, "%s%s", folder + n, location);
+    snprintf(border, PATH_MAX, "%.*s", (int)n, folder);
+    return len > 0 && len < PATH_MAX;
+}
+
 /* Contains "..", or is absolute, whether or not it resolves to a path inside the folder. */
 static bool names_outside(const char *location)
 {
@@ -53,8 +69,17 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
     if (m->caps.external_anywhere)
         return external_join(folder, location, path) && access(path, R_OK) == 0 ? OC_EXTERNAL_FOUND
                                                                                 : OC_EXTERNAL_MISSING;
-    int error = oc_look_inside(folder, location);
+    char border[PATH_MAX];
+    int error = split_at_border(folder, location, border, path) ? oc_look_inside(border, path) : ENAMETOOLONG;
     return !error ? OC_EXTERNAL_FOUND : error == EXDEV ? OC_EXTERNAL_OUTSIDE : OC_EXTERNAL_MISSING;
+}
+
+static int open_inside(const char *folder, const char *location)
+{
+    char border[PATH_MAX], rest[PATH_MAX];
+    return names_outside(location) || !split_at_border(folder, location, border, rest)
+               ? -1
+               : oc_open_inside(border, rest);
 }
 
 static bool map_part(const struct oc_model *m, const char *location, uint64_t offset_bytes,
@@ -64,8 +89,7 @@ static bool map_part(const struct oc_model *m, const char *location, uint64_t of
     if (!external_folder_of(m, folder) || !external_join(folder, location, path))
         return false;
     int fd = m->caps.external_anywhere ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-             : names_outside(location) ? -1
-                                       : oc_open_inside(folder, location);
+                                       : open_inside(folder, location);
     if (fd < 0)
         return false;
     int rc = oc_file_map_part(fd, path, &m->caps, offset_bytes, size_bytes, out, NULL);

@@ -11,8 +11,7 @@
 #include "model/safetensors.h"
 #include "onnxcost.h"
 
-#define CONFIG     "config.json"
-#define HEAD_BYTES ((size_t)1 << 16) /* the type of a file is seen in these */
+#define CONFIG "config.json"
 
 struct source {
     struct oc_model *m;
@@ -239,7 +238,7 @@ int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *
         .m = m, .stored = {.arena = &m->arena, .caps = &m->caps}, .total_bytes = -1, .err = err};
     const struct oc_file *f = &m->file;
     int rc = 0;
-    oc_os_need(f->data, f->size_bytes < HEAD_BYTES ? (size_t)f->size_bytes : HEAD_BYTES);
+    oc_os_need(f->data, f->size_bytes < OC_DESCRIBED_BYTES ? (size_t)f->size_bytes : OC_DESCRIBED_BYTES);
     switch (oc_described_by(f->data, f->size_bytes)) {
     case OC_DESCRIBED_NOT:
         break;

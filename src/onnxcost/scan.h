@@ -51,8 +51,8 @@ struct oc_scan_opts {
         *stop; /* non-zero, set by a signal handler: the scan ends after the started rows; NULL */
 };
 
-/* Files, and folders, in which every file that ends in ".onnx" is included, at any depth; see
- * oc_scan_row.path. Explicit names keep their order, those of a folder are sorted by bytes, without
+/* Files, and folders, in which every file that ends in ".onnx" is included, at any depth, and one file for each
+ * model without an ONNX file (safetensors, GGUF, config.json); see oc_scan_row.path. Explicit names keep their order, those of a folder are sorted by bytes, without
  * duplicates. Examines the files but does not read them. What `opts` points to must outlive the scan. */
 struct oc_scan;
 int oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *opts, struct oc_scan **out,

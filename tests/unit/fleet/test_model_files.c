@@ -117,11 +117,51 @@ static void sizes_and_errors_are_listed(void **state)
     oc_model_files_free(&files);
 }
 
+static void one_file_of_a_folder_is_its_model(void **state)
+{
+    static const struct {
+        const char *given, *wanted;
+        bool has_onnx;
+    } cases[] = {
+        {"model-00001-of-00002.safetensors model-00002-of-00002.safetensors model.safetensors.index.json "
+         "consolidated.safetensors config.json",
+         "model.safetensors.index.json", false},
+        {"model.fp16.safetensors model.safetensors", "model.safetensors", true},
+        {"a.safetensors b.safetensors config.json", "a.safetensors b.safetensors", false},
+        {"a-00001-of-00003.safetensors a-00002-of-00003.safetensors", "a-00001-of-00003.safetensors", false},
+        {"a-00001-of-00003.safetensors a.safetensors.index.json", "a.safetensors.index.json", false},
+        {"q4.gguf q8-00001-of-00002.gguf q8-00002-of-00002.gguf", "q4.gguf q8-00001-of-00002.gguf", true},
+        {"run-of-5.gguf x-0000a-of-00002.gguf x-00002-of-002.gguf",
+         "run-of-5.gguf x-0000a-of-00002.gguf x-00002-of-002.gguf", false},
+        {"config.json", "", false} /* is not there */
+    };
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(cases); i++) {
+        struct oc_arena arena = {0};
+        const char *name[8];
+        char given[256], found[256] = "";
+        size_t n = 0;
+        snprintf(given, sizeof(given), "%s", cases[i].given);
+        for (char *rest = given, *word; (word = strtok_r(rest, " ", &rest));) {
+            assert_true(oc_may_describe(word));
+            name[n++] = word;
+        }
+        n = oc_choose_described(top, name, n, cases[i].has_onnx, &arena);
+        for (size_t k = 0; k < n; k++)
+            snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", k ? " " : "", name[k]);
+        assert_string_equal(found, cases[i].wanted);
+        oc_arena_free(&arena);
+    }
+    assert_false(oc_may_describe("tokenizer.json"));
+    assert_false(oc_may_describe(".gguf"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(folders_are_walked_in_byte_order),
                                        cmocka_unit_test(links_are_followed_when_there_is_no_other_path),
                                        cmocka_unit_test(named_files_keep_their_order),
-                                       cmocka_unit_test(sizes_and_errors_are_listed)};
+                                       cmocka_unit_test(sizes_and_errors_are_listed),
+                                       cmocka_unit_test(one_file_of_a_folder_is_its_model)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
