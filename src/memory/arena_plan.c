@@ -7,7 +7,10 @@
 
 #include "base/ck.h"
 #include "base/diag.h"
+#include "base/map.h"
+#include "memory/blocks.h"
 
+#define MANY_PAIRS 1000000u /* more: the orders that need no pairs are tried first */
 #define MAX_PAIRS  16000000u
 #define SORTED_MAX 20000u /* boxes: up to here the list of all placed ones is kept sorted */
 #define UNPLACED   UINT64_MAX
@@ -37,16 +40,18 @@ static uint32_t first_after(const struct oc_box *box, uint32_t n, uint32_t step)
     return lo;
 }
 
-/* Stores the pairs unless there are too many. */
-static void find_pairs(struct oc_fit *f)
+static uint64_t count_pairs(struct oc_fit *f)
 {
     uint64_t pairs = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         f->later[i] = first_after(f->box, f->n, f->box[i].last);
         pairs += f->later[i] - i - 1;
     }
-    if (pairs > MAX_PAIRS)
-        return;
+    return pairs;
+}
+
+static void store_pairs(struct oc_fit *f, uint64_t pairs)
+{
     f->start = oc_xmalloc(((size_t)f->n + 2) * sizeof(*f->start));
     f->earlier = oc_xmalloc(((size_t)pairs + 1) * sizeof(*f->earlier));
     memset(f->start, 0, ((size_t)f->n + 2) * sizeof(*f->start));
@@ -89,7 +94,6 @@ static void fit_open(struct oc_fit *f, const struct oc_box *box, uint32_t n, uin
     memset(s->stamp, 0, (size_t)n * sizeof(*s->stamp));
     f->scratch = s;
     sum_live_bytes(f);
-    find_pairs(f);
 }
 
 /* The arrays of boxes stay owned by the caller. */
@@ -235,38 +239,28 @@ uint64_t oc_fit_order(struct oc_fit *f, bool smallest_gap, uint64_t limit, const
     return size;
 }
 
-/* Removes boxes that ended before the step. */
-static uint32_t still_live(const struct oc_fit *f, uint32_t *live, uint32_t n, uint32_t step)
+/* In order of time: needs no pairs. */
+static void fit_time(struct oc_fit *f, bool smallest_gap, const char *method)
 {
-    uint32_t kept = 0;
-    for (uint32_t k = 0; k < n; k++)
-        if (f->box[live[k]].last >= step)
-            live[kept++] = live[k];
-    return kept;
-}
-
-/* In order of time, with a list of live boxes: needs no pairs. UINT64_MAX when the work limit was reached. */
-static uint64_t fit_time(struct oc_fit *f, bool smallest_gap, const char *method)
-{
-    struct scratch *s = f->scratch;
+    uint32_t *ended = oc_xmalloc(((size_t)f->n_step + f->n) * sizeof(*ended)), *next = ended + f->n_step,
+             step = 0;
+    struct oc_blocks *blocks = oc_blocks_open(f->n, smallest_gap);
+    memset(ended, 0xff, f->n_step * sizeof(*ended));
     uint64_t size = 0;
-    s->n_sorted = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         f->order[i] = i;
-        s->n_sorted = still_live(f, s->sorted, s->n_sorted, f->box[i].first);
-        for (uint32_t k = 0; k < s->n_sorted; k++) {
-            uint32_t o = s->sorted[k];
-            s->span[k] = (struct span){f->offset[o], f->offset[o] + f->box[o].bytes};
-        }
-        f->offset[i] = find_gap(s->span, s->n_sorted, f->box[i].bytes, smallest_gap);
+        for (; step < f->box[i].first; step++)
+            for (uint32_t o = ended[step]; o != OC_NONE; o = next[o])
+                oc_blocks_give(blocks, o);
+        next[i] = ended[f->box[i].last];
+        ended[f->box[i].last] = i;
+        f->offset[i] = oc_blocks_take(blocks, i, f->box[i].bytes);
         size = f->offset[i] + f->box[i].bytes > size ? f->offset[i] + f->box[i].bytes : size;
-        insert_sorted(f, s, i);
-        oc_fit_spend(f, s->n_sorted / 8); /* passes over lists are cheap */
-        if (!f->work)
-            return UINT64_MAX;
     }
+    oc_blocks_close(blocks);
+    free(ended);
+    oc_fit_spend(f, (uint64_t)f->n * 8);
     oc_fit_keep(f, size, method);
-    return size;
 }
 
 /* ---- skyline: heights by step in a segment tree ----------------------------------------------------- */
@@ -465,6 +459,13 @@ static uint64_t *find_busiest(const struct oc_fit *f)
 
 static void try_orders(struct oc_fit *f)
 {
+    uint64_t pairs = count_pairs(f);
+    if (pairs > MANY_PAIRS)
+        fit_time(f, true, "time, best fit");
+    if (pairs > MANY_PAIRS && f->best > f->target)
+        fit_time(f, false, "time, first fit");
+    if (pairs <= MAX_PAIRS && f->best > f->target)
+        store_pairs(f, pairs);
     uint64_t *busiest = find_busiest(f);
     struct keys k = {f, busiest};
     for (size_t o = 0; o < OC_COUNT(orders) && f->best > f->target && (f->work || !o); o++) {
@@ -478,10 +479,6 @@ static void try_orders(struct oc_fit *f)
             oc_fit_order(f, true, f->best, orders[o].best_fit);
     }
     free(busiest);
-    if (!f->start && f->best > f->target)
-        fit_time(f, true, "time, best fit");
-    if (!f->start && f->best > f->target && f->work)
-        fit_time(f, false, "time, first fit");
 }
 
 static void arena_plan_solve(struct oc_fit *f)

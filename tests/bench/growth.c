@@ -1,8 +1,10 @@
 /* How time and memory of every command grow with the size of its input: for each kind of size (nodes, inputs
  * of one node, names, events ...) inputs of 1, 2 and 4 times a size, and the exponent of a power that fits
- * the processor time and the memory above those of a tiny input. growth PROGRAM FOLDER [KIND]        prints a
- * table; exit code 1: an exponent is above 1.2 Times below 50 ms and memory below 32 MiB show no growth: they
- * count as met. */
+ * the processor time and the memory above those of a tiny input. Times below 50 ms and memory below 32 MiB
+ * show no growth. Time above the exponent 1.2 is measured again in instructions (Valgrind), which neither
+ * caches nor other processes change; memory, which grows in blocks, at 4 times the sizes.
+ * growth PROGRAM FOLDER [KIND [COMMAND]]     prints a table; COMMAND: how it starts; exit code 1: the last
+ * measurement of an exponent is above 1.2, or a command fails. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -19,6 +21,7 @@
 #include "support/build.h"
 
 enum { N_SIZE = 3, MAX_ARGS = 12, RUNS = 2 };
+enum { AGAIN = 2 /* doublings of the sizes for the second measurement of memory */ };
 static const double most_exponent = 1.2, least_s = 0.05, least_mib = 32;
 
 static void die(const char *what)
@@ -374,12 +377,22 @@ static struct use run_once(char **argv)
 }
 
 /* The command with its files; words are separated by blanks. */
-static struct use run(const char *program, const char *command, const char *stem)
+struct command_line {
+    char buf[1024], *argv[MAX_ARGS + 8];
+    int argc;
+};
+
+static void add_word(struct command_line *l, const char *word)
 {
-    char buf[1024], *argv[MAX_ARGS + 1] = {(char *)(uintptr_t)program}, *out = buf;
-    int argc = 1;
-    for (const char *p = command; *p && argc < MAX_ARGS; p += *p == ' ') {
-        argv[argc++] = out;
+    l->argv[l->argc++] = (char *)(uintptr_t)word;
+}
+
+static void add_command(struct command_line *l, const char *program, const char *command, const char *stem)
+{
+    char *out = l->buf;
+    add_word(l, program);
+    for (const char *p = command; *p && l->argc < MAX_ARGS + 7; p += *p == ' ') {
+        add_word(l, out);
         for (; *p && *p != ' '; p++)
             if (*p == '%') {
                 p++;
@@ -389,13 +402,45 @@ static struct use run(const char *program, const char *command, const char *stem
             }
         *out++ = '\0';
     }
-    struct use best = run_once(argv);
+}
+
+static struct use run(const char *program, const char *command, const char *stem)
+{
+    struct command_line l = {0};
+    add_command(&l, program, command, stem);
+    struct use best = run_once(l.argv);
     for (int i = 1; i < RUNS && best.s < 0.5; i++) {
-        struct use again = run_once(argv);
+        struct use again = run_once(l.argv);
         best.s = again.s < best.s ? again.s : best.s;
         best.mib = again.mib < best.mib ? again.mib : best.mib;
     }
     return best;
+}
+
+/* Instructions of the command in millions, kernel excluded; NAN: Valgrind is missing. */
+static double instructions(const char *program, const char *command, const char *stem)
+{
+    struct command_line l = {0};
+    char log[600], log_option[640], line[256];
+    double n = NAN;
+    snprintf(log, sizeof(log), "%s.log", stem);
+    snprintf(log_option, sizeof(log_option), "--log-file=%s", log);
+    const char *const words[] = {"/usr/bin/valgrind", "--tool=cachegrind", "--cache-sim=no",
+                                 "--cachegrind-out-file=/dev/null", log_option};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        add_word(&l, words[i]);
+    add_command(&l, program, command, stem);
+    run_once(l.argv);
+    FILE *f = fopen(log, "r");
+    while (f && fgets(line, sizeof(line), f)) {
+        const char *p = strstr(line, "refs:");
+        for (n = p ? 0 : n; p && *p; p++)
+            if (*p >= '0' && *p <= '9')
+                n = n * 10 + (*p - '0');
+    }
+    if (f)
+        fclose(f);
+    return n / 1e6;
 }
 
 static void make_files(const struct kind *k, unsigned n, const char *stem)
@@ -415,13 +460,10 @@ static void make_files(const struct kind *k, unsigned n, const char *stem)
     }
 }
 
-/* Of the time: slope of the least-squares line through the logarithms of what exceeds `base`. NAN: too small
- * to measure. */
-static double exponent(const double *v, double base)
+/* Slope of the least-squares line through the logarithms of what exceeds `base`. */
+static double slope(const double *v, double base)
 {
     double sx = 0, sy = 0, sxx = 0, sxy = 0;
-    if (v[N_SIZE - 1] - base < least_s)
-        return NAN;
     for (int i = 0; i < N_SIZE; i++) {
         double x = i, y = log2(v[i] - base > 1e-4 ? v[i] - base : 1e-4);
         sx += x;
@@ -440,43 +482,97 @@ static double last_step(const double *v, double base)
 
 static const char *shown(double e)
 {
-    static char buf[2][16];
+    static char buf[4][16];
     static unsigned next;
-    char *s = buf[next++ % 2];
+    char *s = buf[next++ % 4];
     if (isnan(e))
-        return "-";
+        return "";
     snprintf(s, sizeof(buf[0]), "%.2f", e);
     return s;
 }
 
-/* Returns how many exponents are too large. */
-static int sweep(const struct kind *k, const char *program, const char *folder, double *worst)
+struct files { /* names without suffix */
+    char tiny[512], size[N_SIZE][512], large[2][512];
+    bool has_large;
+};
+
+static void make_large(const struct kind *k, struct files *f)
 {
-    char stem[N_SIZE][512], tiny[512];
-    int bad = 0;
-    snprintf(tiny, sizeof(tiny), "%s/tiny", folder);
-    make_files(k, k->profile == events ? 200 : 2, tiny);
+    for (int i = 0; i < 2 && !f->has_large; i++)
+        make_files(k, k->from << (N_SIZE - 2 + AGAIN + i), f->large[i]);
+    f->has_large = true;
+}
+
+struct row {
+    double s[N_SIZE], mib[N_SIZE];
+    double time, instructions, memory, large_memory; /* exponents; NAN: not measured */
+    int status;                                      /* of the largest input */
+};
+
+static struct row measure(const struct kind *k, const char *program, const char *command, struct files *f)
+{
+    struct row r = {.instructions = NAN, .large_memory = NAN};
+    struct use base = run(program, command, f->tiny);
     for (int i = 0; i < N_SIZE; i++) {
-        snprintf(stem[i], sizeof(stem[i]), "%s/%u", folder, k->from << i);
-        make_files(k, k->from << i, stem[i]);
+        struct use u = run(program, command, f->size[i]);
+        r.s[i] = u.s;
+        r.mib[i] = u.mib;
+        r.status = u.status;
     }
+    r.time = r.s[N_SIZE - 1] - base.s < least_s ? NAN : slope(r.s, base.s);
+    r.memory = last_step(r.mib, base.mib);
+    if (r.time > most_exponent) {
+        double n[N_SIZE];
+        for (int i = 0; i < N_SIZE; i++)
+            n[i] = instructions(program, command, f->size[i]);
+        r.instructions = slope(n, instructions(program, command, f->tiny));
+    }
+    if (r.memory > most_exponent) {
+        double last[2];
+        make_large(k, f);
+        for (int i = 0; i < 2; i++)
+            last[i] = run(program, command, f->large[i]).mib - base.mib;
+        r.large_memory = log2(last[1] / last[0]);
+    }
+    return r;
+}
+
+static double final(double first, double second)
+{
+    return isnan(second) ? first : second;
+}
+
+/* Returns how many exponents are too large. */
+static int sweep(const struct kind *k, const char *program, const char *folder, const char *only,
+                 double *worst)
+{
+    struct files f = {0};
+    int bad = 0;
+    snprintf(f.tiny, sizeof(f.tiny), "%s/tiny", folder);
+    make_files(k, k->profile == events ? 200 : 2, f.tiny);
+    for (int i = 0; i < N_SIZE; i++) {
+        snprintf(f.size[i], sizeof(f.size[i]), "%s/%u", folder, k->from << i);
+        make_files(k, k->from << i, f.size[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        snprintf(f.large[i], sizeof(f.large[i]), "%s/large%d", folder, i);
     for (const char *const *c = k->command; *c; c++) {
-        double s[N_SIZE], mib[N_SIZE];
-        struct use base = run(program, *c, tiny), u = base;
-        for (int i = 0; i < N_SIZE; i++) {
-            u = run(program, *c, stem[i]);
-            s[i] = u.s;
-            mib[i] = u.mib;
-        }
-        double time = exponent(s, base.s), memory = last_step(mib, base.mib);
+        if (strncmp(*c, only, strlen(only)) != 0)
+            continue;
+        struct row r = measure(k, program, *c, &f);
+        double time = final(r.time, r.instructions), memory = final(r.memory, r.large_memory);
         bool over = time > most_exponent || memory > most_exponent;
-        bool refused = WIFEXITED(u.status) && WEXITSTATUS(u.status) == 3; /* a documented limit */
-        bool failed = !WIFEXITED(u.status) || (WEXITSTATUS(u.status) > 1 && !refused);
+        bool refused = WIFEXITED(r.status) && WEXITSTATUS(r.status) == 3; /* a documented limit */
+        bool failed = !WIFEXITED(r.status) || (WEXITSTATUS(r.status) > 1 && !refused);
         bad += (over && !refused) || failed;
         *worst = fmax(*worst, fmax(time, memory));
-        printf("%-20s %8u  %-48s %8.3f %8s %8.0f %8s", k->name, k->from << (N_SIZE - 1), *c, s[N_SIZE - 1],
-               shown(time), mib[N_SIZE - 1], shown(memory));
-        printf("%s\n", failed ? "  failed" : refused ? "  refused" : over ? "  above 1.2" : "");
+        printf("%-20s %8u  %-48s %8.3f %8s %8s %8.0f %8s %8s%s\n", k->name, k->from << (N_SIZE - 1), *c,
+               r.s[N_SIZE - 1], shown(r.time), shown(r.instructions), r.mib[N_SIZE - 1], shown(r.memory),
+               shown(r.large_memory),
+               failed    ? "  failed"
+               : refused ? "  refused"
+               : over    ? "  above 1.2"
+                         : "");
         fflush(stdout);
     }
     return bad;
@@ -495,16 +591,16 @@ int main(int argc, char **argv)
     int bad = 0;
     double worst = 0;
     if (argc < 3) {
-        fprintf(stderr, "usage: growth PROGRAM FOLDER [KIND]\n");
+        fprintf(stderr, "usage: growth PROGRAM FOLDER [KIND [COMMAND]]\n");
         return 2;
     }
     if (mkdir(argv[2], 0700) && errno != EEXIST)
         die(argv[2]);
-    printf("%-20s %8s  %-48s %8s %8s %8s %8s\n", "size", "largest", "command", "s", "exponent", "MiB",
-           "exponent");
+    printf("%-20s %8s  %-48s %8s %8s %8s %8s %8s %8s\n", "size", "largest", "command", "s", "exponent",
+           "of instr", "MiB", "exponent", "at 4x");
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (argc < 4 || !strcmp(argv[3], kinds[i].name))
-            bad += sweep(&kinds[i], argv[1], argv[2], &worst);
+            bad += sweep(&kinds[i], argv[1], argv[2], argc < 5 ? "" : argv[4], &worst);
     remove_files(argv[2]);
     printf("largest exponent %.2f; %d above %.1f or failed\n", worst, bad, most_exponent);
     return bad > 0;

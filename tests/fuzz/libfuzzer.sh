@@ -1,9 +1,11 @@
 #!/bin/sh
-# Runs the libFuzzer targets for some seconds each and prints a table. A corpus starts with the seeds, the models of the zoo
-# and the files of tests/data, minimized to the same coverage; every run extends and minimizes it. Exit code 1: a target
-# crashed, hung or leaked; the input is named. Columns: edges covered by the corpus before the run, after half of its executions and at
-# its end; the execution that found the last new edge.
-# usage: tests/fuzz/libfuzzer.sh TARGET...     (T: seconds each; BUILD)
+# Runs the libFuzzer targets for some seconds of processor time each and prints a table. A corpus starts with the seeds, the
+# models of the zoo and the files of tests/data, minimized to the same coverage; every run extends and minimizes it. Exit code 1:
+# a target crashed, hung or leaked; the input is named. Columns: edges covered by the corpus before the run, after half of its
+# executions and at its end; the execution that found the last new edge. Every run adds a row to BUILD/runs.tsv.
+# usage: tests/fuzz/libfuzzer.sh TARGET...       (T: seconds each; BUILD)
+#        tests/fuzz/libfuzzer.sh --table         the rows of all runs as Markdown
+#        tests/fuzz/libfuzzer.sh --update        writes that table into tests/fuzz/README.md
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build/fuzz}" "${T:=60}"
@@ -12,8 +14,47 @@ export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:exitcode=77
 export UBSAN_OPTIONS=print_stacktrace=1
 export ONNXCOST_HWDB="$PWD/hwdb"
 bad=0
-# 20 s: sanitizers, counters and load slow a run of half a second down ten times and more; check_hostile.sh tests the time
-# of the program itself
+# wall time of one execution: sanitizers, counters and load slow a run of half a second down ten times and more;
+# check_hostile.sh tests the processor time of the program itself
+longest_s=100
+
+# Rows: target, executions, processor seconds, edges before and after, files of the corpus, faults.
+print_table() {
+    awk -F '\t' '
+        function quarter(t, q) { return edges[t, int((runs[t] * q + 3) / 4)] }
+        !($1 in runs) { order[++n] = $1; before[$1] = $4 }
+        {
+            executions[$1] += $2; cpu[$1] += $3; edges[$1, ++runs[$1]] = $5; corpus[$1] = $6; faults[$1] += $7
+        }
+        END {
+            print "| target | executions | CPU s | edges, seeds | after 1/4 | 1/2 | 3/4 | end | new | in the last quarter | corpus | faults |"
+            print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+            for (i = 1; i <= n; i++) {
+                t = order[i]
+                end = quarter(t, 4)
+                late = 100 * (end - quarter(t, 3)) / end
+                printf "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %.2f %% | %d | %d |\n", t, executions[t], cpu[t],
+                    before[t], quarter(t, 1), quarter(t, 2), quarter(t, 3), end, end - before[t], late, corpus[t], faults[t]
+                all += executions[t]; seconds += cpu[t]; found += faults[t]; new += end - before[t]; total += end
+                none += late <= 0; small += late < 0.5
+                if (late > most) { most = late; worst = t }
+            }
+            printf "\n%d targets, %d executions in %.2f hours of processor time, %d faults. The corpora cover %d edges, %d more than\n",
+                n, all, seconds / 3600, found, total, new
+            printf "the seeds. In the last quarter %d targets found no new edge and %d less than 0.5 %%; the most, %.2f %%, is %s.\n",
+                none, small, most, worst ? worst : "none"
+        }' "$BUILD/runs.tsv"
+}
+case "${1:-}" in
+--table)
+    print_table
+    exit ;;
+--update)
+    print_table >"$BUILD/table.md" && readme=tests/fuzz/README.md &&
+        sed -e '/^<!-- figures -->$/,/^<!-- end of figures -->$/{//!d;}' -e "/^<!-- figures -->\$/r $BUILD/table.md" \
+            "$readme" >"$BUILD/README.new" && cat "$BUILD/README.new" >"$readme"
+    exit ;;
+esac
 
 dictionary_of() { # target
     for dict in "$1" $(awk -v t="$1" '$1 == t { print $2 }' tests/fuzz/dict/TARGETS); do
@@ -54,18 +95,32 @@ minimize() { # target corpus from...
     shift 2
     rm -rf "$corpus.new"
     mkdir -p "$corpus.new"
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" -merge=1 -timeout=20 -rss_limit_mb=1024 \
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" -merge=1 -timeout=$longest_s -rss_limit_mb=1024 \
         -max_len="$(longest "$target")" -artifact_prefix="$found/" \
         "$corpus.new" "$@" >"$BUILD/log/$target.merge.log" 2>&1 || return
     rm -rf "$corpus"
     mv "$corpus.new" "$corpus"
 }
 
-# Processor time of all programs run so far: the second line of `times`, "1m2.34s 0m5.6s"; it is empty in a subshell.
-read_cpu() { # into cpu
-    times >"$BUILD/log/times.$$"
-    cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); sum += 60 * t[1] + t[2] } printf "%.0f", sum }' \
-        "$BUILD/log/times.$$")
+# Processor time of a process in seconds, nothing if it has ended; its name may contain blanks.
+cpu_of() { # pid
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk -v hz="$hz" '$1 != "Z" { printf "%d", ($12 + $13) / hz }'
+}
+
+# Waits for a target, which is asked to stop after T seconds of processor time; a run that gets hardly any ends too.
+wait_for_cpu() { # pid; sets rc and cpu
+    cpu=0
+    end=$(($(date +%s) + 20 * T + 60))
+    while now=$(cpu_of "$1") && [ -n "$now" ]; do
+        cpu=$now
+        if [ "$cpu" -ge "$T" ] || [ "$(date +%s)" -ge "$end" ]; then
+            kill -USR1 "$1" 2>/dev/null
+            break
+        fi
+        sleep 1
+    done
+    wait "$1"
+    rc=$?
 }
 
 set_columns() { # the columns of a row
@@ -74,10 +129,11 @@ set_columns() { # the columns of a row
 }
 
 mkdir -p "$BUILD/log"
+hz=$(getconf CLK_TCK)
 executions=0
 seconds=0
 printf '%-18s %11s %7s %7s %7s %7s %11s %7s %6s  %s\n' \
-    target executions exec/s before half edges 'last new at' corpus 'CPU s' crashes
+    target executions 'per s' before half edges 'last new at' corpus 'CPU s' crashes
 for target in "$@"; do
     corpus=$BUILD/corpus/$target
     log=$BUILD/log/$target.log
@@ -90,15 +146,11 @@ for target in "$@"; do
         # shellcheck disable=SC2046 # folders without blanks
         minimize "$target" "$corpus" "tests/fuzz/seeds/$target" $(start_of "$target" "$dictionary")
     fi
-    read_cpu
-    before=$cpu
     # shellcheck disable=SC2086 # an empty dictionary must not be an argument
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len="$(longest "$target")" \
-        -timeout=20 -report_slow_units=60 -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
-        "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1
-    rc=$?
-    read_cpu
-    cpu=$((cpu - before))
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_len="$(longest "$target")" \
+        -timeout=$longest_s -report_slow_units=$longest_s -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
+        "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1 &
+    wait_for_cpu $!
     minimize "$target" "$corpus" "$corpus"
     crashes=$(find "$found" -type f | wc -l)
     line=$(awk -v target="$target" -v rc="$rc" -v crashes="$crashes" -v cpu="$cpu" '
@@ -110,17 +162,17 @@ for target in "$@"; do
         }
         /^#[0-9]+/ { n = substr($1, 2) + 0 }
         /^stat::number_of_executed_units:/ { n = $2 }
-        /^stat::average_exec_per_sec:/ { rate = $2 }
         END {
             sub("/.*", "", corp)
             for (i = 1; i <= steps && at[i] <= n / 2; i++) half = edges_at[i]
-            printf "%-18s %11d %7d %7d %7d %7d %11d %7d %6d  %s\n", target, n, rate, before, half, edges, last, corp, cpu, \
+            printf "%-18s %11d %7d %7d %7d %7d %11d %7d %6d  %s\n", target, n, n / (cpu + !cpu), before, half, edges, last, corp, cpu, \
                 crashes ? crashes : rc ? "exit code " rc : 0
         }' "$log")
     echo "$line"
     # shellcheck disable=SC2086 # the columns
     set_columns $line
     executions=$((executions + ran))
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$target" "$ran" "$cpu" "$4" "$6" "$8" "$crashes" >>"$BUILD/runs.tsv"
     if [ "$rc" -ne 0 ] || [ "$crashes" -ne 0 ]; then
         bad=1
         grep -m 3 -E 'ERROR|SUMMARY|runtime error' "$log"

@@ -223,6 +223,25 @@ static void plans_with_too_many_pairs_to_store_are_valid(void **state)
     free(offset);
 }
 
+/* Buffers that replace each other: time order needs no more than is alive at once, in O(n log n). */
+static void plans_of_60000_boxes_in_turn_are_optimal(void **state)
+{
+    (void)state;
+    enum { HALF = 30000 };
+    struct oc_box *box = oc_xmalloc(2 * HALF * sizeof(*box));
+    uint64_t *offset = oc_xmalloc(2 * HALF * sizeof(*offset));
+    for (uint32_t i = 0; i < HALF; i++) {
+        box[i] = (struct oc_box){16, 0, i + 1};
+        box[HALF + i] = (struct oc_box){16, i + 2, HALF + 1};
+    }
+    struct oc_arena_plan p = plan(box, 2 * HALF, 0, 0, offset);
+    assert_int_equal(p.lower, 16 * HALF);
+    assert_int_equal(p.size, 16 * HALF);
+    assert_true(p.optimal);
+    free(box);
+    free(offset);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +253,7 @@ int main(void)
         cmocka_unit_test(plans_above_the_lower_bound_are_proven_optimal),
         cmocka_unit_test(plans_of_many_boxes_are_valid),
         cmocka_unit_test(plans_with_too_many_pairs_to_store_are_valid),
+        cmocka_unit_test(plans_of_60000_boxes_in_turn_are_optimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
