@@ -107,7 +107,7 @@ cpu_of() { # pid
     sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk -v hz="$hz" '$1 != "Z" { printf "%d", ($12 + $13) / hz }'
 }
 
-# Waits for a target, which is asked to stop after T seconds of processor time; a run that gets hardly any ends too.
+# Waits for a target, which stops on a signal after T seconds of processor time; a run that gets hardly any ends too.
 wait_for_cpu() { # pid; sets rc and cpu
     cpu=0
     end=$(($(date +%s) + 20 * T + 60))

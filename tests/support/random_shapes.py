@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Random graphs over 130 operators: the element type and the shape of every output, as the program prints them, against
-the shape inference of the onnx package. A size that one side does not know is no difference. Windows that do not fit are left out
+the shape inference of the onnx package. A size that is unknown on one side is left out. Windows that do not fit are left out
 (the package computes sizes below 1, the program refuses them), and --ceil-mode literal is the rule of packages before 1.17.
 
 usage: random_shapes.py ONNXCOST FOLDER SEED COUNT [-v]       exit code 1: a difference; the models stay in FOLDER
@@ -526,11 +526,13 @@ def infer(g):
 def fits(node, sizes):
     """Whether the window of a node is not larger than its input with padding, and leaves something."""
     if node.op_type == 'ConvTranspose':
-        return 0 not in (sizes.get(node.output[0]) or [])
+        return all(isinstance(d, str) or d is None or d > 0 for d in sizes.get(node.output[0]) or [])
     attribute = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     x = sizes.get(node.input[0]) if node.op_type in WINDOWS else None
-    if not x or attribute.get('auto_pad', b'').startswith(b'SAME'):
+    if not x:
         return True
+    if attribute.get('auto_pad', b'').startswith(b'SAME'):
+        return 0 not in x[2:]
     weight = node.input[3 if node.op_type == 'QLinearConv' else 1] if len(node.input) > 1 else None
     kernel = attribute.get('kernel_shape') or sizes[weight][2:]
     n = len(kernel)
@@ -562,7 +564,7 @@ def build(seed):
 
 
 def is_different(theirs, ours):
-    """Of a size: both know it and it is not the same. Symbols of our side that are only on ours are computed sizes."""
+    """Of a size: both have it and it is not the same. Symbols that are only on our side are computed sizes."""
     if theirs is None or ours is None or theirs == ours:
         return False
     if isinstance(theirs, int) and isinstance(ours, int):

@@ -1,4 +1,4 @@
-/* Pieces of a block against a search over every live piece, with random sizes and lives. */
+/* Pieces of a block against a search over every piece in use, with random sizes and lifetimes. */
 #include "memory/blocks.h"
 
 #include <setjmp.h>
