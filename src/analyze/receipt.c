@@ -153,17 +153,24 @@ static bool is_counted(const struct oc_engine *e, const struct oc_node_cost *k)
            (k->state == OC_NODE_NORMAL || (folded && oc_convention_counts_folded(e->convention)));
 }
 
-bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct oc_receipt *out)
+bool oc_recount_rule(struct oc_recount *r, uint32_t node, struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_engine *e = &r->e;
     const struct oc_op *op = e->a->op[node];
-    *out = (struct oc_receipt){.op = op};
     if (!op || !is_counted(e, &e->a->cost[node]) || !has_types(e, &e->m->node[node]))
         return false;
-    struct oc_op_ctx c = {.err = &r->err};
+    *c = (struct oc_op_ctx){.err = &r->err};
     r->told.n = 0;
-    oc_cost_rule(e, node, op, &c, &out->cost);
-    if (c.unknown || c.overflow)
+    oc_cost_rule(e, node, op, c, k);
+    return !c->unknown && !c->overflow;
+}
+
+bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct oc_receipt *out)
+{
+    struct oc_engine *e = &r->e;
+    struct oc_op_ctx c;
+    *out = (struct oc_receipt){.op = e->a->op[node]};
+    if (!oc_recount_rule(r, node, &c, &out->cost))
         return false;
     if (details && oc_formula_read(&c, &out->formula) == 0) {
         slots(r, &c, &e->a->cost[node], &out->cost, out);

@@ -33,6 +33,8 @@ struct oc_receipt {
 /* Without details: no formula, no slots. False: the node has no counts of its own (folded, unknown, a
  * container ...; see its oc_node_cost). */
 bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct oc_receipt *out);
+/* The rule of the node alone: its context and the cost of one execution, valid until the next node. */
+bool oc_recount_rule(struct oc_recount *r, uint32_t node, struct oc_op_ctx *c, struct oc_cost *k);
 
 /* Origin of a dimension of a value: "declared", "batch: --dim". Arena or static text. */
 const char *oc_dim_source(const struct oc_analysis *a, struct oc_arena *arena, uint32_t value, unsigned axis);

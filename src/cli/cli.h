@@ -74,7 +74,9 @@ int cmd_help(const struct cli_opts *o);
 
 /* ---- parts of commands ------------------------------------------------------------------------------ */
 
-/* --formula and --sweep: the cost of a model as a function of its open dimensions. */
+/* --formula and --sweep: the cost of a model as a function of its open dimensions; --training: a training
+ * step.
+ */
 bool cli_wants_function(const struct cli_opts *o);
 /* Whether the options and files go together. Returns 0 or the exit code after a message. */
 int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path);

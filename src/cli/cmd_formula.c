@@ -6,10 +6,13 @@
 #include "cli/arguments.h"
 #include "cli/message.h"
 #include "onnxcost/sweep.h"
+#include "onnxcost/training.h"
+
+enum { TRAINING_ROWS = 20 };
 
 bool cli_wants_function(const struct cli_opts *o)
 {
-    return o->formula || o->sweep.n;
+    return o->formula || o->sweep.n || o->training;
 }
 
 int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path)
@@ -20,7 +23,7 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
     } foreign[] = {
         {o->optimized_model != NULL, "optimized-model"},
         {o->hw.n > 0, "hw"},
-        {o->top.set, "top"},
+        {o->top.set && !o->training, "top"},
         {o->opr_name.n > 0, "opr-name"},
         {o->type.n > 0, "type"},
         {o->input_dtype.n > 0, "input-dtype"},
@@ -29,11 +32,13 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
         {o->group_by != NULL, "group-by"},
         {o->print_only != NULL, "print-only"},
     };
-    const char *mine = o->formula ? "formula" : "sweep";
+    const char *mine = o->formula ? "formula" : o->sweep.n ? "sweep" : "training";
     if (!cli_wants_function(o))
         return 0;
     if (o->formula && o->sweep.n)
         return cli_fail(CLI_USAGE, "--formula and --sweep are two reports: one at a time");
+    if (o->training && (o->formula || o->sweep.n))
+        return cli_fail(CLI_USAGE, "--training and --%s are two reports: one at a time", mine);
     for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
         if (foreign[i].set)
             return cli_fail(CLI_USAGE, "--%s does not go with --%s", foreign[i].name, mine);
@@ -117,9 +122,57 @@ static int formula_strict_result(const struct cli_opts *o, const struct made *m)
                : cli_fail(CLI_FINDINGS, "strict: rows without totals or with inexact ones: %zu", n);
 }
 
+/* ---- --training ------------------------------------------------------------------------------------- */
+
+static int training_strict_result(const struct cli_opts *o, const struct oc_training_info *i)
+{
+    if (!o->strict || (i->quality == OC_EXACT && i->memory_quality == OC_EXACT))
+        return 0;
+    return cli_fail(CLI_FINDINGS, "strict: gradients without a rule: %llu; some figures are not exact",
+                    (unsigned long long)i->unknown_nodes);
+}
+
+static int write_training(const struct cli_opts *o, const struct oc_analysis *a)
+{
+    struct oc_training *t;
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    const struct oc_training_opts opts = {.optimizer = o->training,
+                                          .top = o->all         ? 0
+                                                 : !o->top.set  ? TRAINING_ROWS
+                                                 : o->top.v > 0 ? (size_t)o->top.v
+                                                                : 0,
+                                          .width_chars = cli_width(&out, &o->width)};
+    int failed = oc_training_make(a, &opts, &t, &err);
+    if (!failed) {
+        failed = oc_training_write(t, cli_format(o), out.f, &err);
+        rc = training_strict_result(o, oc_training_info(t));
+        oc_training_free(t);
+    }
+    int written = cli_output_finish(&out, failed, &err);
+    return written ? written : rc;
+}
+
+static int make_training(const struct cli_opts *o, const struct oc_model *model,
+                         const struct oc_analyze_opts *opts)
+{
+    struct oc_analysis *a;
+    struct oc_err err;
+    if (oc_analyze(model, opts, &a, &err))
+        return cli_fail_err(&err);
+    int rc = write_training(o, a);
+    oc_analysis_free(a);
+    return rc;
+}
+
 int cli_write_function(const struct cli_opts *o, const struct oc_model *model,
                        const struct oc_analyze_opts *opts)
 {
+    if (o->training)
+        return make_training(o, model, opts);
     struct made made = {0};
     int rc = o->formula ? make_formula(model, opts, &made) : make_sweep(o, model, opts, &made);
     if (!rc)

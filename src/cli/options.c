@@ -236,6 +236,11 @@ const struct cli_option cli_options[] = {
      "totals for a list of sizes: batch=1,2,4, batch=1..64*2, or seq=128..512+128 (repeatable)", NULL,
      AT(sweep)},
 
+    {"training", 0, CLI_CHOICE, CLI_COST, "adam|momentum|sgd", NULL, NULL,
+     "a training step: forward, backward and optimizer FLOPs, saved activations, memory with and without "
+     "recomputation",
+     "Training", AT(training)},
+
     {"batch", 0, CLI_TEXT, CLI_LLM | CLI_COMPARE, "N", "sequences", "1",
      "sequences per batch; compare: batch sizes to rank devices for, such as 1,8,64, 1..64*2, or NAME=1,8 "
      "for "

@@ -95,6 +95,7 @@ struct cli_opts {
     /* as a function of the sizes */
     bool formula;
     struct cli_list sweep;
+    const char *training; /* optimizer */
     /* memory */
     struct cli_int align;
     bool keep_inputs, fit, reorder;

@@ -2,7 +2,7 @@
  * states, n of each; outputs are the new parameters and states. cost-semantics 4.15. */
 #include <string.h>
 
-#include "ops/op.h"
+#include "ops/gradient.h"
 
 struct optimizer {
     uint8_t n_state; /* state tensors per parameter */
@@ -52,6 +52,21 @@ static int cost_optimizer(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 static const char cost_optimizer_formula[] = "functions = 1";
+
+const struct oc_prims *oc_optimizer_step(const char *name, unsigned *n_state)
+{
+    static const struct optimizer plain = {0, {{OC_MUL, 1}, {OC_ADD, 1}}};
+    const struct {
+        const char *name;
+        const struct optimizer *o;
+    } known[] = {{"sgd", &plain}, {"momentum", &momentum}, {"adam", &adam}};
+    for (size_t i = 0; i < OC_COUNT(known); i++)
+        if (strcmp(known[i].name, name) == 0) {
+            *n_state = known[i].o->n_state;
+            return known[i].o->step;
+        }
+    return NULL;
+}
 
 /* The gradient with respect to the i-th of `xs` has its type. Its cost is not defined in the node. */
 static int shape_gradient(struct oc_op_ctx *c)

@@ -13,6 +13,7 @@
 #include "wire_mutator.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "onnxcost/training.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET
@@ -84,6 +85,18 @@ static void annotate(const struct oc_model *m, const struct oc_analysis *a)
     free(text);
 }
 
+static void training(const struct oc_analysis *a, FILE *nowhere)
+{
+    const struct oc_training_opts opts = {.width_chars = 60};
+    struct oc_training *t;
+    struct oc_err err;
+    if (!nowhere || oc_training_make(a, &opts, &t, &err))
+        return;
+    oc_training_write(t, "table", nowhere, &err);
+    oc_training_write(t, "json", nowhere, &err);
+    oc_training_free(t);
+}
+
 static void reports(const struct oc_model *m, const struct oc_analysis *a, FILE *nowhere)
 {
     static const char *const format[] = {"table",          "csv", "json", "markdown", "trace",
@@ -132,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                 reports(m, a, nowhere);
             if (i < 2)
                 memory(a, nowhere);
+            training(a, nowhere);
         }
         oc_analysis_free(a);
     }

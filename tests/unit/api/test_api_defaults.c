@@ -21,6 +21,7 @@
 #include "onnxcost/report.h"
 #include "onnxcost/scan.h"
 #include "onnxcost/sweep.h"
+#include "onnxcost/training.h"
 
 struct world {
     struct oc_run run;
@@ -63,6 +64,14 @@ static int closed_form(struct world *w, const void *o, struct oc_err *err)
     MADE(struct oc_closed_form, oc_closed_form_make(w->run.m, o, &made, err));
     fputs(rc ? "" : oc_closed_form_text(made, OC_METRIC_MACS), w->f);
     oc_closed_form_free(made);
+    return rc;
+}
+
+static int training(struct world *w, const void *o, struct oc_err *err)
+{
+    MADE(struct oc_training, oc_training_make(w->run.a, o, &made, err));
+    rc = rc ? rc : oc_training_write(made, "json", w->f, err);
+    oc_training_free(made);
     return rc;
 }
 
@@ -229,6 +238,7 @@ static const struct function {
     {"analyze", sizeof(struct oc_analyze_opts), analyze, OC_OK, false},
     {"closed_form", sizeof(struct oc_analyze_opts), closed_form, OC_OK, false},
     {"sweep", sizeof(struct oc_analyze_opts), sweep, OC_OK, false},
+    {"training", sizeof(struct oc_training_opts), training, OC_OK, false},
     {"llm", sizeof(struct oc_llm_opts), llm, OC_EUNSUPPORTED, false},
     {"memory", sizeof(struct oc_memory_opts), memory, OC_OK, false},
     {"memory_plan", sizeof(struct oc_plan_opts), memory_plan, OC_OK, false},
