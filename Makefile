@@ -132,7 +132,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared python wheel web web-files web-check zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -167,6 +167,7 @@ help:
 	@echo 'make bench        compare speed and memory with targets, peers and limits; QUICK=1 for a short run'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall removes it'
 	@echo 'make wheel        Python package in build/wheel; python: without its library, in build/python'
+	@echo 'make mcp-check    onnxcost mcp with the client of @modelcontextprotocol/sdk (from npm)'
 	@echo 'make web          the program for the browser (build/web/onnxcost.html) and for node (build/web/npm); web-check tests both'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
@@ -411,6 +412,17 @@ build/browser/node_modules/%/package.json:
 
 browser-check: all browser
 	@BUILD=$(BUILD) tests/check_browser.sh
+
+# onnxcost mcp with the client of @modelcontextprotocol/sdk
+MCP_SDK := build/browser/node_modules/@modelcontextprotocol/sdk
+$(MCP_SDK)/package.json:
+	@mkdir -p build/browser
+	npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --loglevel=error @modelcontextprotocol/sdk
+
+mcp-check: all $(MCP_SDK)/package.json
+	@mkdir -p $(BUILD)/mcp
+	@$(ZOO) resnet50 -o $(BUILD)/mcp/resnet50.onnx
+	@MCP_SDK=$(CURDIR)/$(MCP_SDK) ONNXCOST_HWDB=$(CURDIR)/hwdb node tests/browser/mcp_client.js $(CURDIR)/$(BIN) $(CURDIR)/$(BUILD)/mcp/resnet50.onnx
 
 # the pictures of the README
 gallery: all browser

@@ -25,6 +25,7 @@ report   base shape model analyze hw profile join estimate memory llm
 advice   base shape model ops analyze hw profile join estimate report
 gate     base shape model analyze hw profile join estimate report
 annotate base shape model analyze hw join report
+mcp      base
 write    base shape model analyze hw profile join estimate memory llm fleet report gate advice
 cli
 onnxcost

@@ -80,6 +80,7 @@ static const struct cap fixed[] = {
     {"calibration-file", "B", 64 * MI, 64 * MI, 64 * MI, "", "size of a calibration file"},
     {"op-rules-file", "B", 4 * MI, 4 * MI, 4 * MI, "", "size of an --op-rules file"},
     {"small-file", "B", MI, MI, MI, "", "size of budget, baseline, --kernel-names and --weights files"},
+    {"mcp-request", "B", MI, MI, MI, "", "length of a message to onnxcost mcp"},
     {"sqlite-value", "B", 16 * MI, 16 * MI, 16 * MI, "", "length of a value in an SQLite file"},
 };
 

@@ -69,6 +69,7 @@ int cmd_estimate(const struct cli_opts *o);
 int cmd_validate(const struct cli_opts *o);
 int cmd_diff(const struct cli_opts *o);
 int cmd_check(const struct cli_opts *o);
+int cmd_mcp(const struct cli_opts *o);
 int cmd_completion(const struct cli_opts *o);
 int cmd_help(const struct cli_opts *o);
 

@@ -65,13 +65,15 @@ const struct cli_option cli_options[] = {
      NULL, AT(cache)},
     {"op-rules", 0, CLI_TEXT, CLI_SHAPED, "FILE", NULL, NULL,
      "XML file with shape and cost rules of custom operators", NULL, AT(op_rules)},
-    {"limit", 0, CLI_LIST, CLI_READS, "NAME=N", NULL, NULL,
+    {"limit", 0, CLI_LIST, CLI_READS | CLI_MCP, "NAME=N", NULL, NULL,
      "resource limit for untrusted input: nodes=8M, file-bytes=2GiB ...; onnxcost help limits lists them "
      "(repeatable)",
      NULL, AT(limit)},
-    {"external-data", 0, CLI_CHOICE, CLI_READS, "inside|anywhere", NULL, "inside",
+    {"external-data", 0, CLI_CHOICE, CLI_READS | CLI_MCP, "inside|anywhere", NULL, "inside",
      "read weight files only inside the model's folder, or at any path that the model names", NULL,
      AT(external_data)},
+    {"root", 0, CLI_TEXT, CLI_MCP, "DIR", NULL, NULL,
+     "read files inside this folder only; paths of the client are relative to it", NULL, AT(root)},
 
     {"dim", 'd', CLI_LIST, CLI_SHAPED, "NAME=N", NULL, NULL, "value of a symbolic dimension (repeatable)",
      "Shapes", AT(dim)},

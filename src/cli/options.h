@@ -37,6 +37,7 @@ enum cli_mask {
     CLI_SCAN = 32768,
     CLI_COMPLETION = 65536,
     CLI_SCHEMA = 0x100000,
+    CLI_MCP = 0x200000,
     /* those that analyse a model */
     CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK | CLI_SCAN,
     CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE,                            /* those that infer shapes */
@@ -121,6 +122,8 @@ struct cli_opts {
     const char *min_efficiency, *max_opset, *baseline, *save_baseline;
     bool no_unknown;
     struct cli_list forbid_op, budget, tolerance;
+    /* agents */
+    const char *root;
     /* many models */
     struct cli_int jobs;
     const char *files_from, *hash;

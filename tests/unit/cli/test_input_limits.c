@@ -18,6 +18,7 @@
 #include "base/xml_read.h"
 #include "estimate/cal_file.h"
 #include "hw/hwdb.h"
+#include "mcp/mcp.h"
 #include "ops/user_rules.h"
 #include "profile/core/kernel_names.h"
 #include "shape/type.h"
@@ -804,7 +805,8 @@ static void fixed_limits_are_listed_with_their_values(void **state)
                {"hardware-file", OC_HW_MAX_FILE_BYTES},
                {"calibration-file", OC_CAL_MAX_FILE_BYTES},
                {"op-rules-file", OC_RULES_MAX_FILE_BYTES},
-               {"small-file", OC_KERNEL_NAMES_MAX_FILE_BYTES}};
+               {"small-file", OC_KERNEL_NAMES_MAX_FILE_BYTES},
+               {"mcp-request", OC_MCP_LINE_BYTES}};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         struct oc_cap_info info;
         bool found = false;
