@@ -190,7 +190,7 @@ check:
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh release asan
 
 # slow tests that daily changes rarely affect: data races under ThreadSanitizer, Valgrind's memcheck, MemorySanitizer
-FUZZ_LIBRARIES := budget calibration command hwdb nsys_sqlite op_rules rocpd
+FUZZ_LIBRARIES := budget calibration command hwdb nsys_sqlite op_rules providers rocpd
 check-deep: all $(BUILD)/oracle/many_threads $(BUILD)/unit/profile/test_run_fold $(FUZZ_LIBRARIES:%=$(BUILD)/fuzz/fuzz_%)
 	@.ci/setup deep
 	@rc=0; FOLD_SEEDS=1-400 $(BUILD)/unit/profile/test_run_fold || rc=1; BUILD=$(BUILD) DEEP=1 tests/check_threads.sh || rc=1; \
@@ -510,7 +510,7 @@ words:
 	@tests/words.sh
 
 # data folders: everything except notes for developers
-DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names hwdb/budget
+DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names hwdb/budget hwdb/providers
 data_files = $(wildcard $(addprefix $(1)/*.,xml rng tsv txt))
 
 # ---- Python --------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnx
     share/bash-completion/completions/onnxcost share/zsh/site-functions/_onnxcost share/fish/vendor_completions.d/onnxcost.fish \
     share/onnxcost/report.schema.json share/onnxcost/compare.schema.json share/onnxcost/hwdb/hwdb.rng share/onnxcost/hwdb/nvidia.xml share/onnxcost/hwdb/op-rules/example.xml \
     share/onnxcost/hwdb/op-rules/op-rules.rng share/onnxcost/hwdb/calibrations/xeon-2-threads.onnxruntime.xml share/onnxcost/hwdb/kernel-names/example.xml \
-    share/onnxcost/hwdb/kernel-names/kernel-names.rng share/onnxcost/hwdb/budget/example.xml share/onnxcost/hwdb/budget/budget.rng; do
+    share/onnxcost/hwdb/kernel-names/kernel-names.rng share/onnxcost/hwdb/budget/example.xml share/onnxcost/hwdb/budget/budget.rng share/onnxcost/hwdb/providers/providers.rng share/onnxcost/hwdb/providers/cuda.xml; do
     [ -s "$root/usr/local/$file" ] || missing="$missing $file"
 done
 [ -z "$missing" ]; passed $? 'every file is installed' "missing:$missing"

@@ -16,6 +16,7 @@ hw       base shape
 profile  base shape
 join     base shape model ops analyze profile
 estimate base shape model ops analyze hw profile join
+provider base shape model ops analyze profile join
 run      base shape model ops hw profile
 measure  base shape hw
 memory   base shape model ops analyze hw profile
@@ -26,7 +27,7 @@ advice   base shape model ops analyze hw profile join estimate report
 gate     base shape model analyze hw profile join estimate report
 annotate base shape model analyze hw join report
 mcp      base
-write    base shape model analyze hw profile join estimate memory llm fleet report gate advice
+write    base shape model analyze hw profile join estimate provider memory llm fleet report gate advice
 cli
 onnxcost
 '

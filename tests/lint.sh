@@ -34,7 +34,7 @@ validate() { # schema files...
     validate hwdb/hwdb.rng hwdb/*.xml
     validate hwdb/calibration.rng hwdb/calibrations/*.onnxruntime.xml
     validate hwdb/hwdb.rng hwdb/calibrations/xeon-2-threads.xml
-    for kind in budget kernel-names op-rules; do
+    for kind in budget kernel-names op-rules providers; do
         validate hwdb/$kind/$kind.rng hwdb/$kind/*.xml
     done
     find src tests -name '*.json' -path '*schema*' -exec python3 -c '

@@ -62,6 +62,7 @@ int cmd_ops(const struct cli_opts *o);
 int cmd_scan(const struct cli_opts *o);
 int cmd_schema(const struct cli_opts *o);
 int cmd_memory(const struct cli_opts *o);
+int cmd_providers(const struct cli_opts *o);
 int cmd_summary(const struct cli_opts *o);
 int cmd_record(const struct cli_opts *o);
 int cmd_calibrate(const struct cli_opts *o);

@@ -12,19 +12,19 @@
 #define AT(field) offsetof(struct cli_opts, field)
 
 const struct cli_option cli_options[] = {
-    {"profile", 'p', CLI_LIST, CLI_COST | CLI_MEMORY | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "FILE", NULL,
-     NULL, "measured profile to join with the model; several are compared (repeatable)", "Input",
-     AT(profile)},
+    {"profile", 'p', CLI_LIST, CLI_COST | CLI_MEMORY | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS,
+     "FILE", NULL, NULL, "measured profile to join with the model; several are compared (repeatable)",
+     "Input", AT(profile)},
     {"combine", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
      "several profiles of one model: the most accurate time per row (Nsight Systems kernels, TensorRT, "
      "device "
      "time, host time), with the counters of Nsight Compute",
      NULL, AT(combine)},
     {"profile-format", 0, CLI_TEXT,
-     CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "NAME", NULL,
-     "by content", "how to read the profile", NULL, AT(profile_format)},
-    {"optimized-model", 0, CLI_TEXT, CLI_COST | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "FILE", NULL, NULL,
-     "the model as the runtime saved it after optimization: joins fused operators exactly", NULL,
+     CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS,
+     "NAME", NULL, "by content", "how to read the profile", NULL, AT(profile_format)},
+    {"optimized-model", 0, CLI_TEXT, CLI_COST | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS, "FILE",
+     NULL, NULL, "the model as the runtime saved it after optimization: joins fused operators exactly", NULL,
      AT(optimized_model)},
     {"map", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "KEY=COLUMN,...", NULL, "by the header",
      "columns of a table of times: name, type, provider, time, mean, calls, min, max, median, kernel; "
@@ -43,7 +43,8 @@ const struct cli_option cli_options[] = {
     {"stat", 0, CLI_CHOICE, CLI_COST | CLI_DIFF | CLI_CHECK, "median|mean|min|max|sum", NULL,
      "median; min if the runs spread by over 10 %", "statistic over the runs of a profile", NULL, AT(stat)},
     {"hw", 0, CLI_LIST,
-     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK,
+     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK |
+         CLI_PROVIDERS,
      "NAME|FILE|auto", NULL, NULL,
      "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; llm and "
      "compare: several, by commas or "
@@ -63,6 +64,10 @@ const struct cli_option cli_options[] = {
      "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; off: all "
      "bytes move to and from DRAM",
      NULL, AT(cache)},
+    {"providers", 0, CLI_TEXT, CLI_PROVIDERS, "NAME,...", NULL, NULL,
+     "execution providers in order of priority: ids of the command providers, names of ONNX Runtime, or "
+     "files",
+     NULL, AT(providers)},
     {"op-rules", 0, CLI_TEXT, CLI_SHAPED, "FILE", NULL, NULL,
      "XML file with shape and cost rules of custom operators", NULL, AT(op_rules)},
     {"limit", 0, CLI_LIST, CLI_READS | CLI_MCP, "NAME=N", NULL, NULL,

@@ -38,8 +38,10 @@ enum cli_mask {
     CLI_COMPLETION = 65536,
     CLI_SCHEMA = 0x100000,
     CLI_MCP = 0x200000,
+    CLI_PROVIDERS = 0x400000,
     /* those that analyse a model */
-    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK | CLI_SCAN,
+    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK |
+                CLI_SCAN | CLI_PROVIDERS,
     CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE,                            /* those that infer shapes */
     CLI_READS = CLI_SHAPED | CLI_SUMMARY | CLI_RECORD | CLI_MEASURED, /* those that read models or profiles */
     CLI_ALL = 0xffffff
@@ -78,6 +80,7 @@ struct cli_opts {
     bool help, version, verbose;
     /* input */
     struct cli_list profile, hw, hw_set;
+    const char *providers;
     const char *profile_format, *map, *optimized_model, *cache, *op_rules, *kernel_names, *stat;
     struct cli_int warmup, iterations;
     bool partial;

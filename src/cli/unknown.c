@@ -230,6 +230,7 @@ static const struct {
     {CLI_CHECK, "table|csv|json|markdown|md|junit|sarif|github"},
     {CLI_SCAN, "table|csv|ndjson|json|html"},
     {CLI_EXPLAIN, "table|json"},
+    {CLI_PROVIDERS, "table|csv|json"},
     {CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_LLM, "table|csv|json|html"},
     {CLI_ALL, "table|csv|json"},
 };
