@@ -1,7 +1,7 @@
 /* Public interface of onnxcost: cost, memory and measured time of neural networks. This header has models,
  * analyses, profiles, joins, devices and reports; onnxcost_types.h has errors, warnings and limits. Other
  * subjects have headers of their own: onnxcost/estimate.h gate.h hardware.h llm.h memory.h profile.h record.h
- * report.h scan.h sweep.h training.h. Conventions:
+ * report.h scan.h sparsity.h sweep.h training.h. Conventions:
  *  - Functions that can fail return 0 on success and -1 on failure with *err filled (err is caller-owned and
  *    needs no clean-up). Nothing is printed by the library.
  *  - Handles are freed by the matching _free function (NULL is fine). Values returned by accessors are

@@ -73,6 +73,7 @@ fits 'formulas' "$onnxcost" "$work/bert_base.onnx" --formula
 tr -d ' \n' <"$work/out" | cmp -s - "$work/whole"; passed $? 'a broken formula has all of its terms' ''
 fits 'sweep' "$onnxcost" "$work/bert_base.onnx" --sweep batch=1,2,4
 fits 'training step' "$onnxcost" "$work/bert_base.onnx" --training adam
+fits 'zeros' "$onnxcost" "$work/bert_base.onnx" --sparsity
 fits 'training step of a large model' "$onnxcost" "$work/llama.onnx" --training adam
 fits 'estimate' "$onnxcost" estimate "$long"/resnet50_with*.onnx --hw t4
 fits 'long names' "$onnxcost" "$long"/resnet50_with*.onnx -p "$long"/resnet50_on*.json.gz --hw t4 -v

@@ -1,4 +1,5 @@
 #!/bin/sh
+# --sparsity: zeros, pattern and MACs of random models as numpy counts them.
 # --training: multiplications, saved bytes and parameters of random graphs as by definition (TRAINING_GRAPHS of them, 40),
 # published figures, rows that sum to the totals. Prints TAP.
 # modes: release
@@ -43,6 +44,14 @@ total 'llama --size 7b' '' 2550002614272
 total bert_base '-d batch=1 -d sequence=128' 33522647040
 # three times 4,089,184,256 without dX of the first convolution, 118,013,952
 total resnet50 '-d batch=1' 12149538816
+
+title='models with zeros: elements, zeros, pattern and MACs as by numpy'
+if /usr/bin/python3 -c 'import numpy, onnx' 2>"$work/err"; then
+    /usr/bin/python3 tests/support/sparsity_oracle.py "$onnxcost" "$work" "${TRAINING_GRAPHS:-40}" >"$work/out" 2>&1
+    passed $? "$title" "$(grep '^#' "$work/out" || tail -n 3 "$work/out")"
+else
+    skip "$title" 'no python3-onnx'
+fi
 
 echo "1..$n"
 exit "$bad"

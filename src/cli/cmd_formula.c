@@ -5,14 +5,15 @@
 #include "cli/output.h"
 #include "cli/arguments.h"
 #include "cli/message.h"
+#include "onnxcost/sparsity.h"
 #include "onnxcost/sweep.h"
 #include "onnxcost/training.h"
 
-enum { TRAINING_ROWS = 20 };
+enum { ROWS = 20 };
 
 bool cli_wants_function(const struct cli_opts *o)
 {
-    return o->formula || o->sweep.n || o->training;
+    return o->formula || o->sweep.n || o->training || o->sparsity;
 }
 
 int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path)
@@ -23,7 +24,7 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
     } foreign[] = {
         {o->optimized_model != NULL, "optimized-model"},
         {o->hw.n > 0, "hw"},
-        {o->top.set && !o->training, "top"},
+        {o->top.set && !o->training && !o->sparsity, "top"},
         {o->opr_name.n > 0, "opr-name"},
         {o->type.n > 0, "type"},
         {o->input_dtype.n > 0, "input-dtype"},
@@ -32,18 +33,26 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
         {o->group_by != NULL, "group-by"},
         {o->print_only != NULL, "print-only"},
     };
-    const char *mine = o->formula ? "formula" : o->sweep.n ? "sweep" : "training";
-    if (!cli_wants_function(o))
+    const struct {
+        bool set;
+        const char *name;
+    } mine[] = {{o->formula, "formula"},
+                {o->sweep.n > 0, "sweep"},
+                {o->training != NULL, "training"},
+                {o->sparsity, "sparsity"}};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof(mine) / sizeof(mine[0]); i++) {
+        if (mine[i].set && first)
+            return cli_fail(CLI_USAGE, "--%s and --%s are two reports: one at a time", first, mine[i].name);
+        first = mine[i].set ? mine[i].name : first;
+    }
+    if (!first)
         return 0;
-    if (o->formula && o->sweep.n)
-        return cli_fail(CLI_USAGE, "--formula and --sweep are two reports: one at a time");
-    if (o->training && (o->formula || o->sweep.n))
-        return cli_fail(CLI_USAGE, "--training and --%s are two reports: one at a time", mine);
     for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
         if (foreign[i].set)
-            return cli_fail(CLI_USAGE, "--%s does not go with --%s", foreign[i].name, mine);
+            return cli_fail(CLI_USAGE, "--%s does not go with --%s", foreign[i].name, first);
     if (!model_path || profile_path)
-        return cli_fail(CLI_USAGE, "--%s is about a model without a profile", mine);
+        return cli_fail(CLI_USAGE, "--%s is about a model without a profile", first);
     return 0;
 }
 
@@ -122,57 +131,73 @@ static int formula_strict_result(const struct cli_opts *o, const struct made *m)
                : cli_fail(CLI_FINDINGS, "strict: rows without totals or with inexact ones: %zu", n);
 }
 
-/* ---- --training ------------------------------------------------------------------------------------- */
+/* ---- --training and --sparsity: reports of one analysis ---------------------------------------------- */
 
-static int training_strict_result(const struct cli_opts *o, const struct oc_training_info *i)
+static size_t rows_of(const struct cli_opts *o)
 {
-    if (!o->strict || (i->quality == OC_EXACT && i->memory_quality == OC_EXACT))
+    return o->all ? 0 : !o->top.set ? ROWS : o->top.v > 0 ? (size_t)o->top.v : 0;
+}
+
+static int strict_findings(const struct cli_opts *o, uint64_t unknown, bool exact)
+{
+    if (!o->strict || exact)
         return 0;
-    return cli_fail(CLI_FINDINGS, "strict: gradients without a rule: %llu; some figures are not exact",
-                    (unsigned long long)i->unknown_nodes);
+    return cli_fail(CLI_FINDINGS, "strict: operators without a figure: %llu%s", (unsigned long long)unknown,
+                    unknown ? "" : ", but some figures are not exact");
 }
 
-static int write_training(const struct cli_opts *o, const struct oc_analysis *a)
+/* Returns 0 or -1 and sets *rc to the exit code of --strict. */
+static int put_training(const struct cli_opts *o, const struct oc_analysis *a, const struct cli_output *out,
+                        int *rc, struct oc_err *err)
 {
+    const struct oc_training_opts opts = {
+        .optimizer = o->training, .top = rows_of(o), .width_chars = cli_width(out, &o->width)};
     struct oc_training *t;
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    const struct oc_training_opts opts = {.optimizer = o->training,
-                                          .top = o->all         ? 0
-                                                 : !o->top.set  ? TRAINING_ROWS
-                                                 : o->top.v > 0 ? (size_t)o->top.v
-                                                                : 0,
-                                          .width_chars = cli_width(&out, &o->width)};
-    int failed = oc_training_make(a, &opts, &t, &err);
-    if (!failed) {
-        failed = oc_training_write(t, cli_format(o), out.f, &err);
-        rc = training_strict_result(o, oc_training_info(t));
-        oc_training_free(t);
-    }
-    int written = cli_output_finish(&out, failed, &err);
-    return written ? written : rc;
+    if (oc_training_make(a, &opts, &t, err))
+        return -1;
+    int failed = oc_training_write(t, cli_format(o), out->f, err);
+    const struct oc_training_info *i = oc_training_info(t);
+    *rc = strict_findings(o, i->unknown_nodes, i->quality == OC_EXACT && i->memory_quality == OC_EXACT);
+    oc_training_free(t);
+    return failed;
 }
 
-static int make_training(const struct cli_opts *o, const struct oc_model *model,
-                         const struct oc_analyze_opts *opts)
+static int put_sparsity(const struct cli_opts *o, const struct oc_analysis *a, const struct cli_output *out,
+                        int *rc, struct oc_err *err)
+{
+    struct oc_sparsity *s;
+    if (oc_sparsity_make(a, &s, err))
+        return -1;
+    int failed = oc_sparsity_write(s, cli_format(o), rows_of(o), cli_width(out, &o->width), out->f, err);
+    *rc = strict_findings(o, oc_sparsity_info(s)->unknown_operators, !oc_sparsity_info(s)->unknown_operators);
+    oc_sparsity_free(s);
+    return failed;
+}
+
+static int write_analysed(const struct cli_opts *o, const struct oc_model *model,
+                          const struct oc_analyze_opts *opts)
 {
     struct oc_analysis *a;
+    struct cli_output out;
     struct oc_err err;
+    int strict = 0;
     if (oc_analyze(model, opts, &a, &err))
         return cli_fail_err(&err);
-    int rc = write_training(o, a);
+    int rc = cli_output_open(o->output, &out);
+    if (!rc) {
+        int failed =
+            o->training ? put_training(o, a, &out, &strict, &err) : put_sparsity(o, a, &out, &strict, &err);
+        rc = cli_output_finish(&out, failed, &err);
+    }
     oc_analysis_free(a);
-    return rc;
+    return rc ? rc : strict;
 }
 
 int cli_write_function(const struct cli_opts *o, const struct oc_model *model,
                        const struct oc_analyze_opts *opts)
 {
-    if (o->training)
-        return make_training(o, model, opts);
+    if (o->training || o->sparsity)
+        return write_analysed(o, model, opts);
     struct made made = {0};
     int rc = o->formula ? make_formula(model, opts, &made) : make_sweep(o, model, opts, &made);
     if (!rc)

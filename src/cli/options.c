@@ -248,6 +248,11 @@ const struct cli_option cli_options[] = {
      "recomputation",
      "Training", AT(training)},
 
+    {"sparsity", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
+     "zeros in the weights of convolutions and matrix products, MACs without them, 2:4 pattern (reads the "
+     "weights)",
+     "Sparsity", AT(sparsity)},
+
     {"batch", 0, CLI_TEXT, CLI_LLM | CLI_COMPARE, "N", "sequences", "1",
      "sequences per batch; compare: batch sizes to rank devices for, such as 1,8,64, 1..64*2, or NAME=1,8 "
      "for "

@@ -100,6 +100,7 @@ struct cli_opts {
     bool formula;
     struct cli_list sweep;
     const char *training; /* optimizer */
+    bool sparsity;
     /* memory */
     struct cli_int align;
     bool keep_inputs, fit, reorder;

@@ -13,6 +13,7 @@
 #include "wire_mutator.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "onnxcost/sparsity.h"
 #include "onnxcost/training.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -97,6 +98,17 @@ static void training(const struct oc_analysis *a, FILE *nowhere)
     oc_training_free(t);
 }
 
+static void sparsity(const struct oc_analysis *a, FILE *nowhere)
+{
+    struct oc_sparsity *s;
+    struct oc_err err;
+    if (!nowhere || oc_sparsity_make(a, &s, &err))
+        return;
+    oc_sparsity_write(s, "table", 0, 60, nowhere, &err);
+    oc_sparsity_write(s, "json", 0, 0, nowhere, &err);
+    oc_sparsity_free(s);
+}
+
 static void reports(const struct oc_model *m, const struct oc_analysis *a, FILE *nowhere)
 {
     static const char *const format[] = {"table",          "csv", "json", "markdown", "trace",
@@ -146,6 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             if (i < 2)
                 memory(a, nowhere);
             training(a, nowhere);
+            sparsity(a, nowhere);
         }
         oc_analysis_free(a);
     }
