@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the libFuzzer targets for some seconds of processor time each and prints a table. A corpus starts with the seeds, the
 # models of the zoo and the files of tests/data, minimized to the same coverage; every run extends and minimizes it. Exit code 1:
-# a target crashed, hung or leaked; the input is named. Columns: edges covered by the corpus before the run, after half of its
-# executions and at its end; the execution that found the last new edge. Every run adds a row to BUILD/runs.tsv.
+# a target crashed, hung or leaked; the input is named. Columns: edges covered by the corpus before the run and after each quarter
+# of its executions; the execution that found the last new edge. Every run adds a row to BUILD/runs.tsv.
 # usage: tests/fuzz/libfuzzer.sh TARGET...       (T: seconds each; BUILD)
 #        tests/fuzz/libfuzzer.sh --table         the rows of all runs as Markdown
 #        tests/fuzz/libfuzzer.sh --update        writes that table into tests/fuzz/README.md
@@ -18,13 +18,15 @@ bad=0
 # check_hostile.sh tests the processor time of the program itself
 longest_s=100
 
-# Rows: target, executions, processor seconds, edges before and after, files of the corpus, faults.
+# Rows: target, executions, processor seconds, faults, files of the corpus, edges before and after each quarter.
 print_table() {
     awk -F '\t' '
-        function quarter(t, q) { return edges[t, int((runs[t] * q + 3) / 4)] }
-        !($1 in runs) { order[++n] = $1; before[$1] = $4 }
+        function quarter(t, q) { return edges[t, runs[t] * q] } # of all runs
+        !($1 in runs) { order[++n] = $1; before[$1] = $6 }
         {
-            executions[$1] += $2; cpu[$1] += $3; edges[$1, ++runs[$1]] = $5; corpus[$1] = $6; faults[$1] += $7
+            executions[$1] += $2; cpu[$1] += $3; faults[$1] += $4; corpus[$1] = $5
+            for (q = 1; q <= 4; q++) edges[$1, 4 * runs[$1] + q] = $(6 + q)
+            runs[$1]++
         }
         END {
             print "| target | executions | CPU s | edges, seeds | after 1/4 | 1/2 | 3/4 | end | new | in the last quarter | corpus | faults |"
@@ -123,17 +125,19 @@ wait_for_cpu() { # pid; sets rc and cpu
     rc=$?
 }
 
-set_columns() { # the columns of a row
-    ran=$2
-    seconds=$((seconds + $9))
+add_run() { # the columns of the printed row
+    executions=$((executions + $2))
+    seconds=$((seconds + ${11}))
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+        "$1" "$2" "${11}" "$crashes" "${10}" "$4" "$5" "$6" "$7" "$8" >>"$BUILD/runs.tsv"
 }
 
 mkdir -p "$BUILD/log"
 hz=$(getconf CLK_TCK)
 executions=0
 seconds=0
-printf '%-18s %11s %7s %7s %7s %7s %11s %7s %6s  %s\n' \
-    target executions 'per s' before half edges 'last new at' corpus 'CPU s' crashes
+printf '%-18s %11s %7s %7s %7s %7s %7s %7s %11s %7s %6s  %s\n' \
+    target executions 'per s' before 1/4 1/2 3/4 end 'last new at' corpus 'CPU s' crashes
 for target in "$@"; do
     corpus=$BUILD/corpus/$target
     log=$BUILD/log/$target.log
@@ -164,15 +168,16 @@ for target in "$@"; do
         /^stat::number_of_executed_units:/ { n = $2 }
         END {
             sub("/.*", "", corp)
-            for (i = 1; i <= steps && at[i] <= n / 2; i++) half = edges_at[i]
-            printf "%-18s %11d %7d %7d %7d %7d %11d %7d %6d  %s\n", target, n, n / (cpu + !cpu), before, half, edges, last, corp, cpu, \
-                crashes ? crashes : rc ? "exit code " rc : 0
+            for (q = 1; q <= 4; q++) {
+                after[q] = before
+                for (i = 1; i <= steps && at[i] <= n * q / 4; i++) after[q] = edges_at[i]
+            }
+            printf "%-18s %11d %7d %7d %7d %7d %7d %7d %11d %7d %6d  %s\n", target, n, n / (cpu + !cpu), before, after[1], after[2],
+                after[3], edges, last, corp, cpu, crashes ? crashes : rc ? "exit code " rc : 0
         }' "$log")
     echo "$line"
     # shellcheck disable=SC2086 # the columns
-    set_columns $line
-    executions=$((executions + ran))
-    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$target" "$ran" "$cpu" "$4" "$6" "$8" "$crashes" >>"$BUILD/runs.tsv"
+    add_run $line
     if [ "$rc" -ne 0 ] || [ "$crashes" -ne 0 ]; then
         bad=1
         grep -m 3 -E 'ERROR|SUMMARY|runtime error' "$log"
