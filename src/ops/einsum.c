@@ -68,7 +68,7 @@ static int read_term(const char **s, struct term *t, unsigned n_dots, unsigned *
     for (; **s && **s != ',' && strncmp(*s, "->", 2) != 0; ++*s) {
         if (**s == ' ')
             continue;
-        if (strncmp(*s, "...", 3) == 0 && !dots) {
+        if (strncmp(*s, "...", 3) == 0 && !dots && t->n + n_dots <= OC_MAX_RANK) {
             dots = true;
             *s += 2;
             for (unsigned i = n_dots; i-- > 0;)

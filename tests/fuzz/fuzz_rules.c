@@ -85,12 +85,14 @@ static const struct oc_type *container(struct bytes *b, struct oc_arena *a, stru
 static const struct oc_type *type(struct bytes *b, struct oc_arena *a, struct oc_exprs *x)
 {
     struct oc_type *t = OC_NEW(a, struct oc_type);
-    struct oc_dim d[8];
+    struct oc_dim d[OC_MAX_RANK];
     unsigned kind = byte(b) % 16, rank = byte(b) % 6;
     if (kind == 0)
         return NULL;
     if (kind == 1)
         return t;
+    if (kind == 4)
+        rank += OC_MAX_RANK - 5;
     for (unsigned i = 0; i < rank; i++)
         d[i] = dim(b, x);
     *t = oc_tensor_type(byte(b) % OC_DT_COUNT, kind == 2 ? oc_shape_unranked() : oc_shape_of(a, rank, d));
@@ -117,7 +119,8 @@ static const struct oc_data *value(struct bytes *b, struct oc_arena *a, struct o
 
 static void list(struct bytes *b, struct oc_arena *a, struct oc_attr *at)
 {
-    at->n = byte(b) % 9;
+    at->n = byte(b);
+    at->n = at->n < 240 ? at->n % 9 : OC_MAX_RANK - 6 + at->n % 9;
     int64_t *ints = OC_NEW_ARRAY(a, at->n + 1, int64_t);
     float *floats = OC_NEW_ARRAY(a, at->n + 1, float);
     struct oc_bytes *strings = OC_NEW_ARRAY(a, at->n + 1, struct oc_bytes);

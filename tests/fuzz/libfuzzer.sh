@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the libFuzzer targets for some seconds of processor time each and prints a table. A corpus starts with the seeds, the
-# models of the zoo and the files of tests/data, minimized to the same coverage; every run extends and minimizes it. Exit code 1:
+# Runs the libFuzzer targets for some seconds of processor time each and prints a table. A first run starts with the seeds, the
+# models of the zoo and the files of tests/data, a later one with what is left of the corpus for the same coverage. Exit code 1:
 # a target crashed, hung or leaked; the input is named. Columns: edges covered by the corpus before the run and after each quarter
 # of its executions; the execution that found the last new edge. Every run adds a row to BUILD/runs.tsv.
 # usage: tests/fuzz/libfuzzer.sh TARGET...       (T: seconds each; BUILD)
@@ -145,17 +145,16 @@ for target in "$@"; do
     dictionary=$(dictionary_of "$target")
     mkdir -p "$BUILD/log" "$found"
     rm -f "$found"/*
-    if [ ! -d "$corpus" ]; then
+    start="tests/fuzz/seeds/$target $(start_of "$target" "$dictionary")"
+    # shellcheck disable=SC2086 # folders without blanks; an empty dictionary must not be an argument
+    {
+        [ ! -d "$corpus" ] || minimize "$target" "$corpus" "$corpus" $start
         mkdir -p "$corpus"
-        # shellcheck disable=SC2046 # folders without blanks
-        minimize "$target" "$corpus" "tests/fuzz/seeds/$target" $(start_of "$target" "$dictionary")
-    fi
-    # shellcheck disable=SC2086 # an empty dictionary must not be an argument
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_len="$(longest "$target")" \
-        -timeout=$longest_s -report_slow_units=$longest_s -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
-        "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1 &
+        nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_len="$(longest "$target")" -timeout=$longest_s \
+            -report_slow_units=$longest_s -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
+            "$corpus" $start >"$log" 2>&1 &
+    }
     wait_for_cpu $!
-    minimize "$target" "$corpus" "$corpus"
     crashes=$(find "$found" -type f | wc -l)
     line=$(awk -v target="$target" -v rc="$rc" -v crashes="$crashes" -v cpu="$cpu" '
         / cov: / {

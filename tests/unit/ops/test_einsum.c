@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -40,6 +41,26 @@ static void einsum_infers_shapes(void **state)
     op_check_shapes(rows, OC_COUNT(rows));
 }
 
+/* 64 letters of the result and 64 axes of "...": more labels than a term has places. */
+static void einsum_refuses_a_result_of_too_many_axes(void **state)
+{
+    char attrs[256], in[512] = "float[2]";
+    (void)state;
+    for (unsigned letters = OC_MAX_RANK - 1; letters < OC_MAX_RANK + 2; letters++) {
+        snprintf(attrs, sizeof(attrs), "equation=...i->%.*s...", (int)letters,
+                 "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii");
+        for (unsigned rank = 1; rank <= OC_MAX_RANK; rank += rank == 1 ? OC_MAX_RANK - 2 : 1) {
+            size_t n = (size_t)snprintf(in, sizeof(in), "float[2");
+            for (unsigned i = 1; i < rank; i++)
+                n += (size_t)snprintf(in + n, sizeof(in) - n, ",1");
+            snprintf(in + n, sizeof(in) - n, "]");
+            const char *types = op_shapes("Einsum", 12, attrs, in, "y");
+            assert_int_equal(!strncmp(types, "error: malformed equation", 25),
+                             letters + rank - 1 > OC_MAX_RANK);
+        }
+    }
+}
+
 static void einsum_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
@@ -63,6 +84,7 @@ static void einsum_counts_operations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(einsum_infers_shapes),
+                                       cmocka_unit_test(einsum_refuses_a_result_of_too_many_axes),
                                        cmocka_unit_test(einsum_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
