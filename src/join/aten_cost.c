@@ -79,7 +79,7 @@ bool aten_ints(const struct aten_work *w, int at, int64_t *v, unsigned max, unsi
 
 int aten_bool(const struct aten_work *w, int at, unsigned item)
 {
-    if (at < 0 || (unsigned)at >= w->n_value)
+    if (at < 0 || (unsigned)at >= w->n_value || !w->value[at].n)
         return -1;
     const char *p = w->value[at].s, *end = p + w->value[at].n;
     for (; item && p < end; p++)

@@ -78,6 +78,7 @@ struct searching {
     struct window *window; /* by node */
     const double *start_ns;
     uint32_t *rec_at; /* by index: record, OC_NONE */
+    bool *in_bodies;  /* by index: the record may be of a node of a body */
     int64_t n_index;
     struct form form[MAX_FORMS];
     uint32_t n_form;
@@ -264,7 +265,7 @@ static int64_t part_cost(struct searching *s, struct form *f, unsigned depth, ui
 {
     const struct oc_prof_rec *r = record_at(s, first + k);
     const char **op = &f->op[depth][k];
-    if (r && !in_bodies(r->op_type))
+    if (r && !s->in_bodies[first + k])
         return INT64_C(2) * UNEXPLAINED;
     if (!r)
         return *op ? MISSING : HOLE;
@@ -477,10 +478,13 @@ static void index_records(struct searching *s, const uint32_t *unnamed, size_t n
     }
     s->rec_at = OC_NEW_ARRAY(s->x->arena, (size_t)s->n_index + 1, uint32_t);
     memset(s->rec_at, 0xff, ((size_t)s->n_index + 1) * sizeof(*s->rec_at));
+    s->in_bodies = OC_NEW_ARRAY(s->x->arena, (size_t)s->n_index + 1, bool);
     for (size_t i = 0; i < n; i++) {
-        int64_t index = s->x->p->rec[unnamed[i]].index;
-        if (index < MAX_INDEX)
-            s->rec_at[index] = unnamed[i];
+        const struct oc_prof_rec *r = &s->x->p->rec[unnamed[i]];
+        if (r->index >= MAX_INDEX)
+            continue;
+        s->rec_at[r->index] = unnamed[i];
+        s->in_bodies[r->index] = in_bodies(r->op_type);
     }
     s->owner = OC_NEW_ARRAY(s->x->arena, (size_t)s->n_index + 1, uint32_t);
     s->unsure = OC_NEW_ARRAY(s->x->arena, (size_t)s->n_index + 1, bool);
