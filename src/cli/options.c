@@ -118,7 +118,7 @@ const struct cli_option cli_options[] = {
      NULL, AT(order_by)},
     {"group-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, NULL,
      "one row per type, module (recorded by torch.onnx, else path in the name; module:2: its first two "
-     "parts), "
+     "parts), class or source (of the module: its class, the line that calls the operator), "
      "signature (type and shapes), provider, precision, kernel, bound, rule, or a combination",
      NULL, AT(group_by)},
     {"aggregate", 0, CLI_TEXT, CLI_COST, "max|min|sum|mean|median|count|pN", NULL, "sum with --group-by",

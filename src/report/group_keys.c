@@ -137,6 +137,28 @@ static const char *by_module(struct keying *k, const struct oc_row *row)
     return last && last > name ? oc_strndup(k->arena, name, (size_t)(last - name)) : "(no module)";
 }
 
+/* What the exporter recorded of the row's node. */
+static const char *by_origin(struct keying *k, const struct oc_row *row, bool class)
+{
+    uint32_t node = group_keys_node_of(k, row);
+    struct oc_origin from = {NULL, NULL, NULL};
+    if (node != OC_NONE && k->r)
+        oc_node_origin(k->r->in->model, node, k->arena, &from);
+    return class ? from.module_class : from.source;
+}
+
+static const char *by_class(struct keying *k, const struct oc_row *row)
+{
+    const char *name = by_origin(k, row, true);
+    return name ? name : "(no class)";
+}
+
+static const char *by_source(struct keying *k, const struct oc_row *row)
+{
+    const char *place = by_origin(k, row, false);
+    return place ? place : "(no source)";
+}
+
 static void group_keys_add_shapes(struct oc_buf *b, const struct oc_row_shape *s, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -210,6 +232,8 @@ static const struct {
 } keys[] = {
     {"type", by_type, false},
     {"module", by_module, true},
+    {"class", by_class, false},
+    {"source", by_source, false},
     {"signature", group_keys_by_signature, false},
     {"provider", by_provider, false},
     {"precision", by_precision, false},

@@ -1,5 +1,5 @@
-/* Keys of --group-by: type, module path, signature (type and shapes), provider, precision, kernel, bound,
- * join rule; several can be combined. */
+/* Keys of --group-by: type, module path, class and source line of the module, signature (type and shapes),
+ * provider, precision, kernel, bound, join rule; several can be combined. */
 #ifndef OC_GROUP_KEYS_H
 #define OC_GROUP_KEYS_H
 
