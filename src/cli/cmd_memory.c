@@ -59,6 +59,11 @@ static const char *plan_form_of(const struct cli_opts *o)
 
 static int check_plan(const struct cli_opts *o)
 {
+    if (o->emit &&
+        (o->plan || o->reorder || o->fit || o->allocator || (o->format && strcmp(o->format, "csv"))))
+        return cli_fail(CLI_USAGE,
+                        "--emit writes CSV: it does not go with --plan, --reorder, --fit, --allocator "
+                        "and other formats");
     if (!o->plan && !o->reorder)
         return 0;
     if (o->allocator && !strcmp(o->allocator, "ort"))
@@ -155,13 +160,25 @@ static int write_report(struct memory_job *j)
     return failed ? failed : rc ? rc : fit_result(j->memory);
 }
 
+static int write_stats(const struct memory_job *j)
+{
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(j->o->output, &out);
+    return rc ? rc : cli_output_finish(&out, oc_node_stats_write(j->side.analysis, out.f, &err), &err);
+}
+
 int cmd_memory(const struct cli_opts *o)
 {
-    struct memory_job j = {.o = o, .made = cli_page_made(o)};
+    struct cli_opts own = *o;
+    own.no_fold = o->no_fold || o->emit; /* ONNX Runtime runs what the analysis would fold */
+    struct memory_job j = {.o = &own, .made = cli_page_made(o)};
     int rc = cli_check_memory(o);
     rc = rc ? rc : check_plan(o);
     static int (*const steps[])(struct memory_job *) = {open_side, make_plan, make, save_plan, write_report};
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
+    if (!rc && o->emit && (rc = open_side(&j)) == 0)
+        rc = write_stats(&j);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc && !o->emit; i++)
         rc = steps[i](&j);
     oc_memory_free(j.memory);
     oc_memory_plan_free(j.plan);

@@ -281,6 +281,8 @@ const struct cli_option cli_options[] = {
      "ort: as the CPU provider of ONNX Runtime runs the model without optimizations: its order, nothing "
      "folded, its reuse of dead tensors, its arena",
      NULL, AT(allocator)},
+    {"emit", 0, CLI_CHOICE, CLI_MEMORY, "ort-node-stats", NULL, NULL,
+     "memory of every node as the CSV that ONNX Runtime's partitioner for CUDA reads", NULL, AT(emit)},
     {"plan", 0, CLI_TEXT, CLI_MEMORY, "FILE", NULL, NULL,
      "write the arena offset of every buffer to FILE.json or FILE.csv", NULL, AT(plan)},
     {"reorder", 0, CLI_FLAG, CLI_MEMORY, NULL, NULL, NULL,

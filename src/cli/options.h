@@ -104,7 +104,7 @@ struct cli_opts {
     /* memory */
     struct cli_int align;
     bool keep_inputs, fit, reorder;
-    const char *allocator, *plan;
+    const char *allocator, *plan, *emit;
     /* language models, comparison of devices */
     const char *batch;
     struct cli_int prompt, generate, draft_tokens;

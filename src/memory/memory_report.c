@@ -9,7 +9,7 @@
 #include "analyze/batch_dim.h"
 #include "onnxcost/hardware.h"
 
-static struct oc_lives_opts runtime_opts(const struct oc_analysis *a)
+struct oc_lives_opts oc_memory_runtime_opts(const struct oc_analysis *a)
 {
     return (struct oc_lives_opts){.all = true,
                                   .without_inputs = true,
@@ -100,18 +100,17 @@ static void order_steps(struct oc_memory *m)
     m->step = step;
 }
 
-/* Need before sizes are bound. NULL: unknown. */
-static struct oc_analysis *open_shapes(const struct oc_memory *m)
+struct oc_analysis *oc_memory_open_shapes(const struct oc_analysis *bound)
 {
-    const struct oc_analyze_opts o = {.no_defaults = true, .no_fold = true, .rules = m->a->counting->rules};
+    const struct oc_analyze_opts o = {.no_defaults = true, .no_fold = true, .rules = bound->counting->rules};
     struct oc_analysis *a = NULL;
     struct oc_err err;
-    return oc_analyze(m->a->model, &o, &a, &err) ? NULL : a;
+    return oc_analyze(bound->model, &o, &a, &err) ? NULL : a;
 }
 
 static struct oc_ort_run first_run(const struct oc_memory *m, const struct oc_lives *l)
 {
-    struct oc_analysis *open = open_shapes(m);
+    struct oc_analysis *open = oc_memory_open_shapes(m->a);
     struct oc_ort_run run = oc_ort_first_run(l, open);
     oc_analysis_free(open);
     return run;
@@ -136,7 +135,7 @@ static void memory_report_compare(struct oc_memory *m)
     const struct oc_profile *p = m->o.profile;
     if (!p || !p->memory.known)
         return;
-    struct oc_lives_opts o = runtime_opts(m->a);
+    struct oc_lives_opts o = oc_memory_runtime_opts(m->a);
     struct oc_lives *l = oc_lives_make(m->a, 0, &o);
     struct oc_memory_measured *c = &m->measured;
     *c = (struct oc_memory_measured){.seen = &p->memory,
@@ -278,7 +277,8 @@ int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_op
     full.analyze = full.analyze ? &analyze : NULL;
     struct oc_memory *m = oc_xmalloc(sizeof(*m));
     *m = (struct oc_memory){.a = analysis, .o = full};
-    struct oc_lives_opts o = opts->as_onnxruntime ? runtime_opts(analysis) : oc_lives_opts_of(analysis);
+    struct oc_lives_opts o =
+        opts->as_onnxruntime ? oc_memory_runtime_opts(analysis) : oc_lives_opts_of(analysis);
     m->lives = oc_lives_make(analysis, 0, &o);
     m->quality = m->lives->quality;
     if (!oc_add_u64(analysis->total->const_bytes, m->lives->peak, &m->footprint))

@@ -52,6 +52,11 @@ struct oc_memory {
     uint8_t quality;
 };
 
+/* Liveness as ONNX Runtime's CPU provider runs the model without optimizations. */
+struct oc_lives_opts oc_memory_runtime_opts(const struct oc_analysis *a);
+/* The same model before sizes are bound: shapes that the runtime's planner has. NULL: unknown. */
+struct oc_analysis *oc_memory_open_shapes(const struct oc_analysis *bound);
+
 /* Producer and last consumer of the buffer: "37 Erf" (steps count from 1), "start", "end". Arena or static
  * text. */
 const char *oc_memory_born(const struct oc_memory_row *r, struct oc_arena *arena);

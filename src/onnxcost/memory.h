@@ -54,6 +54,12 @@ int oc_memory_write(const struct oc_memory *m, const char *format, FILE *out, st
 /* Only the result for the device, as a short text. */
 void oc_memory_write_fit(const struct oc_memory *m, FILE *out);
 
+/* The memory of every node as the CSV that ONNX Runtime's capacity-aware partitioner reads (session option
+ * session.resource_cuda_partitioning_settings): name and hash of the node's tensors, bytes of inputs, of
+ * initializers, of outputs allocated in the run, of workspace (0: not modelled). Every tensor counts once, at
+ * the node that allocates it, else at its first reader. OC_EARG: a size is unknown, or a name has a comma. */
+int oc_node_stats_write(const struct oc_analysis *analysis, FILE *out, struct oc_err *err);
+
 /* ---- memory plans: arena offsets and node orders ---------------------------------------------------- */
 
 struct oc_plan_opts {

@@ -1,0 +1,34 @@
+#!/bin/sh
+# memory --emit ort-node-stats: names, with their hash, and bytes are those that ONNX Runtime recorded
+# (tests/data/ort_node_stats); the file is read as ONNX Runtime reads it. Prints TAP.
+# modes: release
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+: "${BUILD:=build/release}"
+onnxcost=$PWD/$BUILD/onnxcost
+work=$BUILD/node_stats
+rm -rf "$work"
+mkdir -p "$work"
+export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}"
+
+# name, bytes of inputs and initializers (ONNX Runtime has both in one column), bytes of outputs; five fields, else an error
+rows() { # file
+    awk -F, '/^#/ || !NF { next } NF != 5 || $1 == "" { print "invalid line: " $0; next }
+        { printf "%s %d %d\n", $1, $2 + $3, $4 }' "$1" | sort
+}
+for model in resnet18 mobilenetv2; do
+    recorded=tests/data/ort_node_stats/$model.ort1.30.csv
+    "$BUILD/onnxzoo" $model -o "$work/$model.onnx"
+    "$onnxcost" memory "$work/$model.onnx" --emit ort-node-stats -o "$work/$model.csv" 2>"$work/err"
+    rows "$recorded" >"$work/recorded"
+    rows "$work/$model.csv" | diff "$work/recorded" - >"$work/diff"
+    passed $? "$model: every node has the recorded bytes" "$(head -n 4 "$work/diff"; cat "$work/err")"
+    [ "$(wc -l <"$work/recorded")" -ge 60 ]
+    passed $? "$model: all rows were compared" "$(wc -l <"$work/recorded")"
+done
+"$onnxcost" memory "$work/resnet18.onnx" --emit ort-node-stats -f json >/dev/null 2>"$work/err"
+[ $? -eq 2 ] && grep -q 'writes CSV' "$work/err"; passed $? 'another format is rejected' "$(cat "$work/err")"
+"$onnxcost" memory tests/data/op_rules/custom.onnx --no-defaults --emit ort-node-stats >/dev/null 2>"$work/err"
+[ $? -ne 0 ] && grep -q 'is unknown: give sizes' "$work/err"; passed $? 'an unknown size is an error' "$(cat "$work/err")"
+finish
