@@ -132,7 +132,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared python wheel web web-files web-check zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check parquet-check mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -168,6 +168,7 @@ help:
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall removes it'
 	@echo 'make wheel        Python package in build/wheel; python: without its library, in build/python'
 	@echo 'make mcp-check    onnxcost mcp with the client of @modelcontextprotocol/sdk (from npm)'
+	@echo 'make parquet-check  Parquet as DuckDB and hyparquet read it (installs both from npm once)'
 	@echo 'make web          the program for the browser (build/web/onnxcost.html) and for node (build/web/npm); web-check tests both'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
@@ -536,6 +537,16 @@ WHEEL_DIR ?= build/wheel
 wheel: python $(WHEEL_SHARED)
 	@$(PYTHON) src/python/make_wheel.py $(WHEEL_DIR) $(PYTHON_DIR)/onnxcost $(WHEEL_SHARED) src/doc/python.md \
 	    LICENSE $(PROTOBUF_C_LICENCE) -- $(foreach dir,$(DATA_DIRS),$(call data_files,$(dir)))
+
+# ---- Parquet: other readers than ours ----------------------------------------------------------------------------
+duckdb := build/duckdb/node_modules
+$(duckdb)/hyparquet/package.json:
+	@.ci/setup data
+	@mkdir -p build/duckdb
+	npm install --prefix build/duckdb --ignore-scripts --no-audit --no-fund --loglevel=error @duckdb/node-api hyparquet hyparquet-compressors
+
+parquet-check: all $(duckdb)/hyparquet/package.json
+	@BUILD=$(BUILD) DUCKDB=$(CURDIR)/$(duckdb) tests/check_parquet.sh
 
 # ---- WebAssembly: a page for the browser and a package for node (src/doc/web.md) ---------------------------------
 WASM_LIB := build/wasm/lib

@@ -21,7 +21,7 @@ run      base shape model ops hw profile
 measure  base shape hw
 memory   base shape model ops analyze hw profile
 llm      base shape model analyze hw estimate
-fleet    base shape model ops analyze profile
+fleet    base shape model ops analyze hw profile join estimate report
 report   base shape model analyze hw profile join estimate memory llm
 advice   base shape model ops analyze hw profile join estimate report
 gate     base shape model analyze hw profile join estimate report

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/arguments.h"
+#include "cli/devices.h"
 #include "cli/message.h"
 #include "onnxcost/scan.h"
 
@@ -31,7 +32,9 @@ struct job {
     struct cli_progress *progress;
     struct oc_scan_writer *writer;
     FILE *out;
+    struct oc_hwdb *hwdb;
     bool journal; /* rows that were reused are already in the file */
+    bool whole;   /* the output is complete or not there: it cannot be continued */
     size_t n, n_done, n_errors;
 };
 
@@ -113,7 +116,13 @@ static void scan_append(char **text, const char *a, const char *b)
     snprintf(*text + old, n - old, "%s=%s\n", a, b);
 }
 
-/* The options that affect a row: those of the analysis, except its format. */
+/* What is scanned. */
+static const char *noun(const struct job *j)
+{
+    return j->o->profiles ? "profile" : "model";
+}
+
+/* The options that affect a row: those of the analysis, except its output, and the device. */
 static void describe_settings(struct job *j)
 {
     scan_append(&j->settings, "onnxcost", ONNXCOST_VERSION);
@@ -121,7 +130,8 @@ static void describe_settings(struct job *j)
         const struct cli_option *p = &cli_options[i];
         const void *field = (const char *)j->o + p->offset;
         char number[32];
-        if (!(p->mask & CLI_SCAN) || !(p->mask & CLI_EXPLAIN) || !strcmp(p->name, "format"))
+        bool matters = (p->mask & CLI_EXPLAIN) || !strcmp(p->name, "hw");
+        if (!(p->mask & CLI_SCAN) || !matters || !strcmp(p->name, "format") || !strcmp(p->name, "output"))
             continue;
         if (p->kind == CLI_FLAG && *(const bool *)field)
             scan_append(&j->settings, p->name, "");
@@ -144,20 +154,66 @@ static enum oc_scan_hash hash_mode(const char *name)
                                           : OC_SCAN_HASH_SIZE;
 }
 
+static bool is_format(const struct job *j, const char *name)
+{
+    return j->format && !strcmp(j->format, name);
+}
+
+static int check_resume(const struct job *j, bool stdout_used)
+{
+    bool models = !j->o->profiles && (!j->o->rows || !strcmp(j->o->rows, "models"));
+    if (stdout_used)
+        return cli_fail(CLI_USAGE, "--resume needs the file of the rows: --output FILE");
+    if (is_format(j, "parquet") || (models && (is_format(j, "csv") || is_format(j, "ndjson"))))
+        return 0;
+    return cli_fail(CLI_USAGE, "--resume goes with --format %s, not with %s",
+                    models ? "ndjson, csv or parquet" : "parquet where a row is not a model", j->format);
+}
+
 static int check_format(struct job *j)
 {
     const struct cli_opts *o = j->o;
     const char *end = o->output ? strrchr(o->output, '.') : NULL;
+    bool stdout_used = !o->output || !strcmp(o->output, "-");
     j->format = o->format && strcmp(o->format, "compact") ? o->format : o->format ? "table" : NULL;
-    if (!o->resume)
+    if (!j->format && o->resume)
+        j->format = end && !strcmp(end, ".csv")       ? "csv"
+                    : end && !strcmp(end, ".parquet") ? "parquet"
+                                                      : "ndjson";
+    if (is_format(j, "parquet") && stdout_used && isatty(STDOUT_FILENO))
+        return cli_fail(CLI_USAGE, "--format parquet is binary: give --output FILE");
+    j->whole = is_format(j, "parquet") || o->profiles || (o->rows && !strcmp(o->rows, "nodes"));
+    return o->resume ? check_resume(j, stdout_used) : 0;
+}
+
+/* "3/16" */
+static int parse_partition(struct job *j)
+{
+    const char *text = j->o->partition;
+    unsigned long k, n;
+    char *end;
+    if (!text)
         return 0;
-    if (!o->output || !strcmp(o->output, "-"))
-        return cli_fail(CLI_USAGE, "--resume needs the file of the rows: --output FILE");
-    if (!j->format)
-        j->format = end && !strcmp(end, ".csv") ? "csv" : "ndjson";
-    if (strcmp(j->format, "csv") && strcmp(j->format, "ndjson"))
-        return cli_fail(CLI_USAGE, "--resume goes with --format ndjson or csv, not with %s", j->format);
+    k = strtoul(text, &end, 10);
+    n = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
+    if (*end || text[0] < '0' || text[0] > '9' || !k || k > n || n > 1000000)
+        return cli_fail(CLI_USAGE, "--partition: '%s' is no part; write K/N, such as 1/16 to 16/16", text);
+    j->scan_opts.part = (uint32_t)k;
+    j->scan_opts.of_parts = (uint32_t)n;
     return 0;
+}
+
+static int find_device(struct job *j)
+{
+    const struct cli_opts *o = j->o;
+    if (!o->hw.n)
+        return 0;
+    if (o->hw.n > 1 || !strcmp(cli_hw(o), "auto"))
+        return cli_fail(CLI_USAGE, "a scan has one device, by its name: --hw NAME (onnxcost hw list)");
+    if (!o->profiles && (!o->rows || strcmp(o->rows, "nodes") != 0))
+        return cli_fail(CLI_USAGE,
+                        "--hw gives rooflines of nodes and profiles: add --rows nodes or --profiles");
+    return cli_find_device(o, cli_hw(o), &j->hwdb, &j->scan_opts.device);
 }
 
 static int take_options(struct job *j)
@@ -174,8 +230,16 @@ static int take_options(struct job *j)
                                          .jobs = o->jobs.set ? (unsigned)o->jobs.v : 0,
                                          .hash = hash_mode(o->hash),
                                          .settings = j->settings,
+                                         .rows = o->rows,
+                                         .profiles = o->profiles,
+                                         .models = o->join.item,
+                                         .n_models = o->join.n,
                                          .stop = &stopped};
-    return take_paths(j);
+    if (o->join.n && !o->profiles)
+        return cli_fail(CLI_USAGE, "--join names a folder of models for --profiles");
+    rc = parse_partition(j);
+    rc = rc ? rc : find_device(j);
+    return rc ? rc : take_paths(j);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
@@ -186,7 +250,7 @@ static int on_row(void *arg, const struct oc_scan_row *row)
     char text[64];
     j->n_done++;
     j->n_errors += row->error != NULL;
-    snprintf(text, sizeof(text), "model %zu of %zu:", j->n_done, j->n);
+    snprintf(text, sizeof(text), "%s %zu of %zu:", noun(j), j->n_done, j->n);
     cli_progress_say(j->progress, text, row->path);
     if (j->journal && row->kept)
         return 0;
@@ -213,11 +277,13 @@ static int scan_run(struct job *j, FILE *f, bool more)
     j->out = f;
     j->n = oc_scan_files(j->scan);
     j->n_done = j->n_errors = 0;
-    if (!j->n && j->paths.n) /* an empty list of --files-from is accepted */
+    if (!j->n && j->paths.n && j->o->profiles && !j->o->partition)
+        cli_warn("no profile was found in '%s'%s", j->paths.item[0], j->paths.n > 1 ? " and the others" : "");
+    else if (!j->n && j->paths.n && !j->o->partition) /* an empty list of --files-from is accepted */
         cli_warn("no model was found in '%s'%s: a folder is searched for *.onnx, *.safetensors, *.gguf and "
                  "config.json",
                  j->paths.item[0], j->paths.n > 1 ? " and the others" : "");
-    if (oc_scan_writer_open(j->format, more, cli_width_of(j->o), f, &j->writer, &err))
+    if (oc_scan_writer_open(j->scan, j->format, more, cli_width_of(j->o), f, &j->writer, &err))
         return cli_fail_err(&err);
     char *made = cli_page_made(j->o);
     oc_scan_writer_made(j->writer, made);
@@ -234,14 +300,19 @@ static int scan_run(struct job *j, FILE *f, bool more)
 static int write_once(struct job *j)
 {
     struct cli_output out;
+    struct oc_err err;
+    bool complete = false;
+    if (oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan, &err))
+        return cli_fail_err(&err);
+    if (j->o->resume && oc_scan_is_complete(j->scan, j->o->output, &complete, &err))
+        return cli_fail_err(&err);
+    if (complete)
+        return 0;
     int rc = cli_output_open(j->o->output, &out);
     if (rc)
         return rc;
-    struct oc_err err;
-    int failed = oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan, &err)
-                     ? cli_fail_err(&err)
-                     : scan_run(j, out.f, false);
-    rc = cli_output_close(&out, !failed);
+    int failed = scan_run(j, out.f, false);
+    rc = cli_output_close(&out, !failed && !(stopped && j->whole));
     return failed ? failed : rc;
 }
 
@@ -339,16 +410,17 @@ static int write_resumed(struct job *j)
 static int do_scan(struct job *j)
 {
     scan_on_signals(scan_stop);
-    int rc = j->o->resume ? write_resumed(j) : write_once(j);
+    int rc = j->o->resume && !j->whole ? write_resumed(j) : write_once(j);
     scan_on_signals(SIG_DFL);
     if (stopped) {
-        cli_warn("stopped after %zu of %zu models", j->n_done, j->n);
+        cli_warn("stopped after %zu of %zu %ss", j->n_done, j->n, noun(j));
         raise(stopped);
     }
     if (rc)
         return rc;
     if (j->n_errors)
-        cli_warn("%zu of %zu models could not be analysed", j->n_errors, j->n_done);
+        cli_warn("%zu of %zu %ss could not be %s", j->n_errors, j->n_done, noun(j),
+                 j->o->profiles ? "read" : "analysed");
     return j->n_errors ? CLI_FINDINGS : CLI_OK;
 }
 
@@ -359,6 +431,7 @@ int cmd_scan(const struct cli_opts *o)
     if (!rc)
         rc = do_scan(&j);
     oc_scan_free(j.scan);
+    oc_hwdb_free(j.hwdb);
     cli_shapes_free(&j.shapes);
     free(j.paths.item);
     free(j.list);

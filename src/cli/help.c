@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/unknown.h"
 #include "onnxcost/profile.h"
+#include "onnxcost/scan.h"
 
 /* At least three for each command, the first three are shown; tests/check_examples.sh runs them all. */
 static const struct {
@@ -397,11 +398,25 @@ static void help_put_limits(FILE *f)
     }
 }
 
+static bool put_columns(FILE *f, const char *rows)
+{
+    struct oc_row_column c;
+    size_t i = 0;
+    for (; oc_row_column(rows, i, &c); i++) {
+        fprintf(f, ".TP\n\\fB%s\\fR %s%s%s%s\n", c.name, c.type, *c.unit ? ", " : "", c.unit,
+                c.required ? ", never null" : "");
+        put_sentence(f, c.what);
+    }
+    return i > 0;
+}
+
 /* `onnxcost help man LIST [COMMAND]`: a list in macros of man(7). Returns the exit code. */
 static int help_man(const struct cli_opts *o, FILE *f)
 {
     const char *list = o->word.n > 1 ? o->word.item[1] : "", *of = o->word.n > 2 ? o->word.item[2] : "";
     if (!strcmp(list, "options") && put_options(f, of))
+        return CLI_OK;
+    if (!strcmp(list, "columns") && put_columns(f, of))
         return CLI_OK;
     if (!strcmp(list, "commands"))
         put_commands(f);
@@ -417,14 +432,14 @@ static int help_man(const struct cli_opts *o, FILE *f)
         return cli_fail(
             CLI_USAGE,
             "no list is called '%s%s%s'; lists: commands, limits, profiles, profile-table, options COMMAND, "
-            "usage COMMAND",
+            "usage COMMAND, columns ROWS",
             list, *of ? " " : "", of);
     return CLI_OK;
 }
 
 /* ---- help pages ------------------------------------------------------------------------------------- */
 
-const char *const cli_topics[] = {"metrics", "profiles", "hwdb", "rules", "budget", "limits", "json"};
+const char *const cli_topics[] = {"metrics", "profiles", "hwdb", "rules", "budget", "limits", "json", "rows"};
 const size_t cli_n_topics = sizeof(cli_topics) / sizeof(cli_topics[0]);
 
 /* Whether `word` names a page: a topic, or the name of a page such as onnxcost-record. */

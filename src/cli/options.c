@@ -44,7 +44,7 @@ const struct cli_option cli_options[] = {
      "median; min if the runs spread by over 10 %", "statistic over the runs of a profile", NULL, AT(stat)},
     {"hw", 0, CLI_LIST,
      CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK |
-         CLI_PROVIDERS,
+         CLI_PROVIDERS | CLI_SCAN,
      "NAME|FILE|auto", NULL, NULL,
      "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; llm and "
      "compare: several, by commas or "
@@ -133,9 +133,10 @@ const struct cli_option cli_options[] = {
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
     {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
-     "table|compact|csv|json|ndjson|markdown|md|trace|model-explorer|netron|html|junit|sarif|github", NULL,
-     "table",
-     "output format; ndjson (one object per line): scan; markdown (md): costs, diff, check; html: costs, "
+     "table|compact|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|html|junit|sarif|github",
+     NULL, "table",
+     "output format; ndjson (one object per line): scan; parquet: scan, summary; markdown (md): costs, diff, "
+     "check; html: costs, "
      "diff, memory, summary, compare, scan, estimate, llm; "
      "trace, model-explorer, netron: costs; junit, sarif: check; github (annotations of GitHub Actions): "
      "check, diff",
@@ -394,8 +395,24 @@ const struct cli_option cli_options[] = {
      "none",
      NULL, AT(hash)},
     {"resume", 0, CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
-     "keep the rows of --output whose files have not changed, and write each new row at once (csv or ndjson)",
+     "keep the rows of --output whose files have not changed, and write each new row at once (csv or "
+     "ndjson); "
+     "parquet: do nothing if --output is complete and no file has changed",
      NULL, AT(resume)},
+    {"rows", 0, CLI_TEXT, CLI_SCAN, "models|profiles|nodes", NULL, "one for each file",
+     "what a row is: a model, a profile, or a node of a model or an operator of a profile", NULL, AT(rows)},
+    {"partition", 0, CLI_TEXT, CLI_SCAN, "K/N", NULL, NULL,
+     "scan only the K-th of N parts, 1/N to N/N; the path of a file decides to which it belongs", NULL,
+     AT(partition)},
+    {"profiles", 0, CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
+     "the files are profiles; in folders: *.json, *.csv, *.tsv, *.txt, *.log, *.sqlite, *.db, *.xplane.pb "
+     "and "
+     "these with .gz",
+     NULL, AT(profiles)},
+    {"join", 0, CLI_LIST, CLI_SCAN, "DIR", NULL, NULL,
+     "with --profiles: folder of models to join; a.b.json.gz belongs to the first of a.b.json.onnx, a.b.onnx and "
+     "a.onnx that is beside it or there (repeatable)",
+     NULL, AT(join)},
 
     {"quick", 0, CLI_FLAG, CLI_HW, NULL, NULL, NULL,
      "hw measure: a trial of under a second, its figures are rough", "Measuring this machine", AT(quick)},

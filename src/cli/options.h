@@ -130,8 +130,9 @@ struct cli_opts {
     const char *root;
     /* many models */
     struct cli_int jobs;
-    const char *files_from, *hash;
-    bool null, resume;
+    const char *files_from, *hash, *rows, *partition;
+    struct cli_list join;
+    bool null, resume, profiles;
     /* measuring this machine */
     bool quick;
     /* summaries */

@@ -228,10 +228,11 @@ static const struct {
     {CLI_COST, "table|compact|csv|json|markdown|md|html|trace|model-explorer|netron"},
     {CLI_DIFF, "table|csv|json|markdown|md|html|github"},
     {CLI_CHECK, "table|csv|json|markdown|md|junit|sarif|github"},
-    {CLI_SCAN, "table|csv|ndjson|json|html"},
+    {CLI_SCAN, "table|csv|ndjson|json|html|parquet"},
+    {CLI_SUMMARY, "table|csv|json|html|parquet"},
     {CLI_EXPLAIN, "table|json"},
     {CLI_PROVIDERS, "table|csv|json"},
-    {CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_LLM, "table|csv|json|html"},
+    {CLI_MEMORY | CLI_COMPARE | CLI_ESTIMATE | CLI_LLM, "table|csv|json|html"},
     {CLI_ALL, "table|csv|json"},
 };
 

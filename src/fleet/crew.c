@@ -1,5 +1,6 @@
 /* Each worker process has a socket: the caller sends job numbers with a result slot, the worker answers with
- * one byte per job, in order. Results are in shared memory. */
+ * one byte per job, in order. Results are in shared memory; their bytes precede the answer, in messages of
+ * more than one byte, so that a worker waits while the caller is behind. */
 #include "fleet/crew.h"
 
 #include <errno.h>
@@ -18,8 +19,10 @@
 #endif
 
 enum {
-    DEPTH = 4,          /* jobs queued per worker, so that it never waits for the next one */
-    WINDOW = 4096,      /* results that wait for an earlier one */
+    DEPTH = 4,     /* jobs queued per worker, so that it never waits for the next one */
+    WINDOW = 4096, /* results that wait for an earlier one */
+    WINDOW_BYTES = 64 << 20,
+    MESSAGE = 32 << 10,
     NO_MEMORY_CODE = 97 /* exit code of a worker that ran out of memory */
 };
 
@@ -33,6 +36,13 @@ struct worker {
     int fd;
     size_t index[DEPTH]; /* a ring: entries before `first` are free */
     unsigned first, n;
+    struct oc_buf bytes; /* of the job that is being answered */
+};
+
+struct held {     /* a result that waits for earlier ones */
+    void *result; /* NULL: not available yet */
+    char *bytes;
+    size_t n_bytes;
 };
 
 struct run {
@@ -40,8 +50,9 @@ struct run {
     struct worker *worker;
     char *shared; /* jobs * DEPTH results */
     size_t shared_bytes;
-    void **waiting; /* ring of WINDOW results, NULL: not available yet */
-    size_t *again;  /* jobs of a worker that ended */
+    struct held *waiting; /* ring of WINDOW */
+    size_t waiting_bytes;
+    size_t *again; /* jobs of a worker that ended */
     size_t n_again;
     size_t next, told; /* next to be assigned; number delivered to the caller */
     struct pollfd *poll;
@@ -71,9 +82,31 @@ static void crew_own_signals(void)
 #endif
 }
 
+static bool send_all(int fd, const char *data, size_t n)
+{
+    ssize_t sent;
+    do
+        sent = send(fd, data, n, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)n;
+}
+
+static bool answer(int fd, const struct oc_buf *bytes)
+{
+    char message[MESSAGE] = "";
+    for (size_t at = 0, n; at < bytes->n; at += n) {
+        n = bytes->n - at < sizeof(message) - 1 ? bytes->n - at : sizeof(message) - 1;
+        memcpy(message + 1, bytes->data + at, n);
+        if (!send_all(fd, message, n + 1))
+            return false;
+    }
+    return send_all(fd, "", 1);
+}
+
 static _Noreturn void be_worker(const struct run *r, size_t self)
 {
     struct order o;
+    struct oc_buf bytes = {0};
     int fd = r->worker[self].fd;
     for (size_t i = 0; i < r->crew->jobs; i++)
         if (i != self && r->worker[i].pid)
@@ -88,8 +121,9 @@ static _Noreturn void be_worker(const struct run *r, size_t self)
             _exit(0);
         void *result = crew_place_of(r, self, o.place);
         memset(result, 0, r->crew->result_bytes);
-        r->crew->work(r->crew->arg, (size_t)o.index, result);
-        if (send(fd, "", 1, MSG_NOSIGNAL) != 1)
+        oc_buf_clear(&bytes);
+        r->crew->work(r->crew->arg, (size_t)o.index, result, &bytes);
+        if (!answer(fd, &bytes))
             _exit(0);
     }
 }
@@ -125,6 +159,7 @@ static int end_worker(struct worker *w)
     while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
         ;
     w->pid = 0;
+    oc_buf_free(&w->bytes);
     return status;
 }
 
@@ -138,14 +173,34 @@ static void *copy_of(const struct run *r, const void *result)
     return copy;
 }
 
+/* The bytes move to the ring. */
+static void hold(struct run *r, size_t index, void *result, struct oc_buf *bytes)
+{
+    struct held *h = &r->waiting[index % WINDOW];
+    *h = (struct held){.result = result};
+    if (!bytes || !bytes->n)
+        return;
+    h->bytes = bytes->data;
+    h->n_bytes = bytes->n;
+    r->waiting_bytes += bytes->n;
+    *bytes = (struct oc_buf){0};
+}
+
+static void drop(struct run *r, struct held *h)
+{
+    r->waiting_bytes -= h->n_bytes;
+    free(h->result);
+    free(h->bytes);
+    *h = (struct held){0};
+}
+
 static int deliver(struct run *r, struct oc_err *err)
 {
     int rc = 0;
-    while (!rc && r->told < r->crew->n && r->waiting[r->told % WINDOW]) {
-        void **at = &r->waiting[r->told % WINDOW];
-        rc = r->crew->done(r->crew->arg, r->told++, *at, err);
-        free(*at);
-        *at = NULL;
+    while (!rc && r->told < r->crew->n && r->waiting[r->told % WINDOW].result) {
+        struct held *h = &r->waiting[r->told % WINDOW];
+        rc = r->crew->done(r->crew->arg, r->told++, h->result, h->bytes, h->n_bytes, err);
+        drop(r, h);
     }
     return rc;
 }
@@ -172,7 +227,7 @@ static void handle_exit(struct run *r, size_t self)
                       : WIFSIGNALED(status) ? OC_CREW_SIGNAL
                                             : OC_CREW_EXIT,
                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), result);
-        r->waiting[index % WINDOW] = result;
+        hold(r, index, result, NULL);
     }
     while (w->n)
         r->again[r->n_again++] = first_piece(w);
@@ -216,15 +271,23 @@ static int crew_assign(struct run *r, size_t self, size_t index, struct oc_err *
     return 0;
 }
 
+/* Whether the next job may begin: its result would have a place. The job that the others wait for always
+ * may. */
+static bool has_place(const struct run *r)
+{
+    return r->next < r->crew->n && r->next < r->told + WINDOW &&
+           (r->next == r->told || r->waiting_bytes < WINDOW_BYTES);
+}
+
 static int hand_out(struct run *r, struct oc_err *err)
 {
     const struct oc_crew *c = r->crew;
-    while (!stopped(r) && (r->n_again || (r->next < c->n && r->next < r->told + WINDOW))) {
+    while (!stopped(r) && (r->n_again || has_place(r))) {
         if (!r->n_again) {
             void *result = copy_of(r, NULL);
             bool ready = c->ready && c->ready(c->arg, r->next, result);
             if (ready)
-                r->waiting[r->next++ % WINDOW] = result;
+                hold(r, r->next++, result, NULL);
             else
                 free(result);
             if (ready && deliver(r, err))
@@ -243,19 +306,23 @@ static int hand_out(struct run *r, struct oc_err *err)
 
 static void read_answers(struct run *r, size_t self)
 {
-    char byte;
+    char message[MESSAGE];
     struct worker *w = &r->worker[self];
     /* "connection reset" occurs once, if requests were left unread, and before the remaining answers */
-    ssize_t n = recv(w->fd, &byte, 1, MSG_DONTWAIT);
+    ssize_t n = recv(w->fd, message, sizeof(message), MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNRESET))
         return;
     if (n <= 0 || !w->n) {
         handle_exit(r, self);
         return;
     }
+    if (n > 1) {
+        oc_buf_add(&w->bytes, message + 1, (size_t)n - 1);
+        return;
+    }
     unsigned place = w->first;
     size_t index = first_piece(w);
-    r->waiting[index % WINDOW] = copy_of(r, crew_place_of(r, self, place));
+    hold(r, index, copy_of(r, crew_place_of(r, self, place)), &w->bytes);
 }
 
 /* Waits for an answer. False: no worker has a job. */
@@ -295,7 +362,7 @@ static void clean_up(struct run *r, bool kill_them)
         end_worker(&r->worker[i]);
     }
     for (size_t i = 0; i < WINDOW; i++)
-        free(r->waiting[i]);
+        drop(r, &r->waiting[i]);
     munmap(r->shared, r->shared_bytes);
     free(r->waiting);
     free(r->again);

@@ -1,8 +1,10 @@
-/* Process pool for numbered jobs, with the results in order. A job that crashes, runs out of memory or is
- * killed loses its own result only: a new worker replaces the process. */
+/* Process pool for numbered jobs, with the results in order. A result has a fixed part and a list of bytes. A
+ * job that crashes, runs out of memory or is killed loses its own result only: a new worker replaces the
+ * process. */
 #ifndef OC_CREW_H
 #define OC_CREW_H
 
+#include "base/buf.h"
 #include "base/diag.h"
 
 enum oc_crew_end {                    /* of a worker that did not finish its job */
@@ -16,19 +18,21 @@ struct oc_crew {
     size_t n;      /* jobs: 0 to n - 1 */
     size_t result_bytes;
     void *arg;
-    /* In a worker process (fork): sets *result, which is zeroed. Must not print. */
-    void (*work)(void *arg, size_t index, void *result);
+    /* In a worker process (fork): sets *result, which is zeroed, and appends to `bytes`, which is empty. Must
+     * not print. */
+    void (*work)(void *arg, size_t index, void *result, struct oc_buf *bytes);
     /* The other callbacks run in the caller's process. Whether the result is available without work, and if
      * so sets it. */
     bool (*ready)(void *arg, size_t index, void *result);
     void (*lost)(void *arg, size_t index, enum oc_crew_end end, int number, void *result);
-    int (*done)(void *arg, size_t index, void *result, struct oc_err *err); /* in order; -1 stops the pool */
+    /* In order; -1 stops the pool. */
+    int (*done)(void *arg, size_t index, void *result, const char *bytes, size_t n_bytes, struct oc_err *err);
     const volatile int
         *stop; /* not 0 after a signal: started jobs are finished, no new ones start; NULL: never */
 };
 
-/* Results wait for earlier ones, at most a few thousand. Workers start on demand and ignore SIGINT. Returns 0
- * also when stopped; -1 if no worker can be started or from done. */
+/* Results wait for earlier ones, at most a few thousand, or 64 MiB of their bytes. Workers start on demand
+ * and ignore SIGINT. Returns 0 also when stopped; -1 if no worker can be started or from done. */
 int oc_crew_run(const struct oc_crew *crew, struct oc_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Finds model files: every named file, and in folders, at any depth, files that end in ".onnx" and those that
- * describe a model without an ONNX file. */
+/* Finds files to scan: every named file, and in folders, at any depth, those with a fitting name: of models,
+ * files that end in ".onnx" and those that describe a model without an ONNX file. */
 #ifndef OC_MODEL_FILES_H
 #define OC_MODEL_FILES_H
 
@@ -18,6 +18,8 @@ struct oc_model_file {
 struct oc_model_files {
     struct oc_arena arena;
     struct oc_map seen; /* paths */
+    bool (*has_name)(
+        const char *name); /* whether a file in a folder counts; NULL: those that end in ".onnx" */
     struct oc_model_file *item;
     size_t n, cap;
 };

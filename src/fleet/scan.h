@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "fleet/model_files.h"
 #include "fleet/scan_row.h"
+#include "fleet/scan_tables.h"
 #include "onnxcost.h"
 #include "onnxcost/scan.h"
 
@@ -12,7 +13,9 @@ struct oc_scan {
     struct oc_scan_opts opts;
     struct oc_analyze_opts analyze;
     struct oc_model_files files;
-    char settings[17];
+    const struct oc_scan_table *table;
+    const char **model_of;           /* of profiles, by file: path, NULL: none; otherwise NULL */
+    char settings[17], mark[17];     /* mark: of the files, their state, and the settings */
     struct oc_map by_path;           /* index of a file */
     const struct oc_scan_row **kept; /* by file, NULL: none */
     bool *shares_size;               /* by file: has a duplicate */
@@ -22,6 +25,11 @@ struct oc_scan {
     void *row_arg;
     size_t n_done;
 };
+
+/* A name of a profile in a folder. */
+bool oc_scan_is_profile_name(const char *name);
+/* Sets model_of. */
+void oc_scan_find_models(struct oc_scan *s);
 
 /* oc_scan_keep from any source. */
 int oc_scan_keep_from(struct oc_scan *s, struct oc_stream *text, struct oc_err *err);

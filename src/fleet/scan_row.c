@@ -12,49 +12,22 @@
 #include "base/units.h"
 #include "fleet/model_files.h"
 #include "fleet/scan.h"
+#include "fleet/scan_cells.h"
+#include "fleet/scan_tables.h"
 #include "profile/csv_rows.h"
 
-#define TEXT(name)                                                                                           \
-    {                                                                                                        \
-#name, OC_SCAN_TEXT, offsetof(struct oc_scan_row, name)                                              \
-    }
-#define U64(name)                                                                                            \
-    {                                                                                                        \
-#name, OC_SCAN_U64, offsetof(struct oc_scan_row, name)                                               \
-    }
-#define I64(name)                                                                                            \
-    {                                                                                                        \
-#name, OC_SCAN_I64, offsetof(struct oc_scan_row, name)                                               \
-    }
-
-const struct oc_scan_field oc_scan_fields[] = {
-    TEXT(path),         U64(size_bytes),
-    I64(mtime_ns),      TEXT(hash),
-    TEXT(duplicate_of), I64(ir_version),
-    I64(opset),         TEXT(domains),
-    TEXT(producer),     U64(nodes),
-    U64(unknown_nodes), U64(params),
-    U64(const_bytes),   U64(macs),
-    U64(flops),         U64(ops),
-    U64(bytes),         U64(peak_activation_bytes),
-    TEXT(quality),      TEXT(peak_quality),
-    U64(assumptions),   {"seconds", OC_SCAN_DOUBLE, offsetof(struct oc_scan_row, seconds)},
-    TEXT(settings),     TEXT(error),
-    TEXT(error_code),   TEXT(error_file),
-    U64(error_line),    U64(error_offset),
-};
-const size_t oc_scan_n_fields = OC_COUNT(oc_scan_fields);
-
+/* Texts are NULL when zeroed. */
 void oc_scan_row_clear(struct oc_scan_row *row)
 {
+    const struct oc_scan_table *t = &oc_scan_models; /* it has all members */
     *row = (struct oc_scan_row){0};
-    for (size_t i = 0; i < oc_scan_n_fields; i++) {
-        char *at = (char *)row + oc_scan_fields[i].offset;
-        if (oc_scan_fields[i].kind == OC_SCAN_U64)
+    for (size_t i = 0; i < t->cells.n; i++) {
+        char *at = (char *)row + t->offset[i];
+        if (t->cells.column[i].kind == OC_DATUM_U64)
             memcpy(at, &(uint64_t){OC_SCAN_UNKNOWN}, sizeof(uint64_t));
-        else if (oc_scan_fields[i].kind == OC_SCAN_I64)
+        else if (t->cells.column[i].kind == OC_DATUM_I64)
             memcpy(at, &(int64_t){INT64_MIN}, sizeof(int64_t));
-        else if (oc_scan_fields[i].kind == OC_SCAN_DOUBLE)
+        else if (t->cells.column[i].kind == OC_DATUM_DOUBLE)
             memcpy(at, &(double){NAN}, sizeof(double));
     }
 }
@@ -156,27 +129,38 @@ static double scan_row_now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const struct oc_caps *caps,
-                 bool with_hash, struct oc_scan_result *out)
+static int read_model(const struct oc_scan *s, size_t index, struct oc_scan_result *out, struct oc_buf *cells,
+                      struct oc_err *err)
 {
-    struct oc_err err = {0};
+    const char *path = s->files.item[index].path;
     struct oc_model *m = NULL;
     struct oc_analysis *a = NULL;
-    double start_s = scan_row_now_s();
-    oc_scan_row_clear(&out->row);
-    if (oc_model_load(path, caps, &m, &err)) {
-        oc_scan_failed(out, &err);
-    } else {
+    int rc = oc_model_load(path, s->opts.caps, &m, err);
+    if (!rc) {
         take_model(out, m);
-        if (oc_analyze(m, opts, &a, &err))
-            oc_scan_failed(out, &err);
-        else
-            take_costs(out, a);
+        rc = oc_analyze(m, &s->analyze, &a, err);
     }
+    if (!rc)
+        take_costs(out, a);
+    if (!rc && s->table == &oc_scan_nodes)
+        oc_scan_pack_nodes(
+            &(struct oc_scan_source){path, {.model = m, .analysis = a, .device = s->opts.device}}, cells);
     oc_analysis_free(a);
     oc_model_free(m);
+    return rc;
+}
+
+void oc_scan_one(const struct oc_scan *s, size_t index, bool with_hash, struct oc_scan_result *out,
+                 struct oc_buf *cells)
+{
+    struct oc_err err = {0};
+    double start_s = scan_row_now_s();
+    oc_scan_row_clear(&out->row);
+    if (s->opts.profiles ? oc_scan_read_profile(s, index, out, cells, &err)
+                         : read_model(s, index, out, cells, &err))
+        oc_scan_failed(out, &err);
     if (with_hash)
-        take_hash(path, out);
+        take_hash(s->files.item[index].path, out);
     out->row.seconds = round((scan_row_now_s() - start_s) * 1e6) / 1e6;
 }
 
@@ -185,55 +169,50 @@ void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const str
 /* Reads rows of an earlier scan, written by write/commands/out_scan.c: one JSON object per line, or CSV with
  * a header. Only rows of unchanged files are used. */
 
-static const struct oc_scan_field *scan_row_field_named(struct oc_str name)
+/* Index of the column, or SIZE_MAX. */
+static size_t scan_row_field_named(struct oc_str name)
 {
-    for (size_t i = 0; i < oc_scan_n_fields; i++)
-        if (oc_str_eq(name, oc_scan_fields[i].name))
-            return &oc_scan_fields[i];
-    return NULL;
+    for (size_t i = 0; i < oc_scan_models.cells.n; i++)
+        if (oc_str_eq(name, oc_scan_models.cells.column[i].name))
+            return i;
+    return SIZE_MAX;
 }
 
 /* ---- one field -------------------------------------------------------------------------------------- */
 
-static void *scan_row_place(struct oc_scan_row *row, const struct oc_scan_field *f)
-{
-    return (char *)row + f->offset;
-}
-
 /* False: not a value of this field. "" and null: unknown. */
-static bool scan_row_set_text(struct oc_scan_row *row, const struct oc_scan_field *f, struct oc_str s,
-                              struct oc_arena *a)
+static bool scan_row_set_text(struct oc_scan_row *row, size_t field, struct oc_str s, struct oc_arena *a)
 {
-    void *at = scan_row_place(row, f);
+    void *at = (char *)row + oc_scan_models.offset[field];
     if (!s.n)
         return true;
-    switch (f->kind) {
-    case OC_SCAN_TEXT:
+    switch (oc_scan_models.cells.column[field].kind) {
+    case OC_DATUM_TEXT:
         *(const char **)at = oc_strndup(a, s.s, s.n);
         return true;
-    case OC_SCAN_U64:
+    case OC_DATUM_U64:
         return oc_parse_u64(s.s, s.n, at);
-    case OC_SCAN_I64:
+    case OC_DATUM_I64:
         return oc_parse_i64(s.s, s.n, at);
     default:
         return oc_parse_double(s.s, s.n, at);
     }
 }
 
-static bool set_json(struct oc_scan_row *row, const struct oc_scan_field *f, struct oc_json *j,
-                     struct oc_arena *a)
+static bool set_json(struct oc_scan_row *row, size_t field, struct oc_json *j, struct oc_arena *a)
 {
     struct oc_str s;
     if (oc_json_peek(j) == OC_JSON_NULL)
         return oc_json_skip(j);
-    if (f->kind == OC_SCAN_TEXT)
-        return oc_json_peek(j) == OC_JSON_STRING && oc_json_string(j, &s) && scan_row_set_text(row, f, s, a);
-    return oc_json_peek(j) == OC_JSON_NUMBER && oc_json_raw(j, &s) && scan_row_set_text(row, f, s, a);
+    bool text = oc_scan_models.cells.column[field].kind == OC_DATUM_TEXT;
+    return (text ? oc_json_peek(j) == OC_JSON_STRING && oc_json_string(j, &s)
+                 : oc_json_peek(j) == OC_JSON_NUMBER && oc_json_raw(j, &s)) &&
+           scan_row_set_text(row, field, s, a);
 }
 
 /* ---- rows that are reused --------------------------------------------------------------------------- */
 
-static bool may_be_gone(const char *code)
+bool oc_scan_may_be_gone(const char *code)
 {
     return code && (!strcmp(code, "io") || !strcmp(code, "crash") || !strcmp(code, "memory"));
 }
@@ -248,7 +227,7 @@ static void scan_row_offer(struct oc_scan *s, struct oc_scan_row *row)
                       (s->opts.hash == OC_SCAN_HASH_SIZE && !s->shares_size[i]);
     s->kept[i] = NULL;
     if (f->error || f->size_bytes != row->size_bytes || f->mtime_ns != row->mtime_ns || !row->settings ||
-        strcmp(row->settings, s->settings) || may_be_gone(row->error_code) || !hash_there)
+        strcmp(row->settings, s->settings) || oc_scan_may_be_gone(row->error_code) || !hash_there)
         return;
     row->kept = true;
     struct oc_scan_row *kept = OC_NEW(&s->arena, struct oc_scan_row);
@@ -267,8 +246,8 @@ static bool scan_row_read_object(struct oc_scan *s, struct oc_str line, struct o
     bool ok = oc_json_peek(j) == OC_JSON_OBJECT && oc_json_enter(j);
     oc_scan_row_clear(row);
     while (ok && oc_json_member(j, &key)) {
-        const struct oc_scan_field *f = scan_row_field_named(key);
-        ok = f ? set_json(row, f, j, &s->arena) : oc_json_skip(j);
+        size_t field = scan_row_field_named(key);
+        ok = field != SIZE_MAX ? set_json(row, field, j, &s->arena) : oc_json_skip(j);
     }
     ok = ok && !oc_json_error(j, NULL) && !oc_json_truncated(j) && row->path;
     oc_json_close(j);
@@ -305,8 +284,7 @@ static bool scan_row_is_header(void *ctx, const struct oc_str *field, size_t n)
 static int scan_row_read_csv(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
 {
     const struct oc_str *field;
-    const struct oc_scan_field *column[128];
-    size_t n, n_column;
+    size_t column[128], n, n_column;
     oc_csv_delimiter(c, ',');
     if (!oc_csv_row(c, &field, &n_column) || !scan_row_is_header(NULL, field, n_column) ||
         n_column > OC_COUNT(column))
@@ -320,7 +298,7 @@ static int scan_row_read_csv(struct oc_scan *s, struct oc_csv *c, struct oc_err 
             continue;
         bool ok = n == n_column;
         for (size_t i = 0; ok && i < n; i++)
-            ok = !column[i] || scan_row_set_text(&row, column[i], field[i], &s->arena);
+            ok = column[i] == SIZE_MAX || scan_row_set_text(&row, column[i], field[i], &s->arena);
         if (ok)
             scan_row_offer(s, &row);
     }

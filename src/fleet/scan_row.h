@@ -1,20 +1,10 @@
-/* One row of a scan: loads and analyses a model file; and the table of a row's fields, shared by the writers
- * and the reader of earlier rows. */
+/* One row of a scan: loads and analyses a model file; and the reader of earlier rows. */
 #ifndef OC_SCAN_ROW_H
 #define OC_SCAN_ROW_H
 
+#include "base/buf.h"
 #include "base/diag.h"
 #include "onnxcost/scan.h"
-
-enum oc_scan_kind { OC_SCAN_TEXT, OC_SCAN_U64, OC_SCAN_I64, OC_SCAN_DOUBLE };
-
-struct oc_scan_field {
-    const char *name;
-    unsigned kind; /* enum oc_scan_kind */
-    size_t offset; /* in struct oc_scan_row */
-};
-extern const struct oc_scan_field oc_scan_fields[];
-extern const size_t oc_scan_n_fields;
 
 void oc_scan_row_clear(struct oc_scan_row *row); /* everything unknown */
 
@@ -29,9 +19,19 @@ struct oc_scan_result {
 };
 void oc_scan_result_texts(struct oc_scan_result *r);
 
-/* Loads and analyses the file; sets numbers and errors. with_hash: also the hash of the whole file. */
-void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const struct oc_caps *caps,
-                 bool with_hash, struct oc_scan_result *out);
+struct oc_scan;
+
+/* Loads and analyses a file of the scan; sets numbers and errors, and appends packed cells. with_hash: also
+ * the hash of the whole file. */
+void oc_scan_one(const struct oc_scan *s, size_t index, bool with_hash, struct oc_scan_result *out,
+                 struct oc_buf *cells);
+
+/* Of a profile (scan_profile.c). 0: done; -1: an error, and no cells. */
+int oc_scan_read_profile(const struct oc_scan *s, size_t index, struct oc_scan_result *out,
+                         struct oc_buf *cells, struct oc_err *err);
+
+/* Whether an error may be temporary: a file that could not be opened, a crash. */
+bool oc_scan_may_be_gone(const char *code);
 
 /* Replaces the result by an error. */
 void oc_scan_failed(struct oc_scan_result *r, const struct oc_err *err);

@@ -11,6 +11,7 @@
 #include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/little_endian.h"
+#include "base/parquet.h"
 #include "base/str.h"
 #include "fleet/crew.h"
 #include "fleet/model_files.h"
@@ -120,28 +121,33 @@ static bool is_model_name(const char *name)
     return n > 5 && !oc_casecmp(name + n - 5, ".onnx");
 }
 
+static bool counts(const struct oc_model_files *files, const char *name)
+{
+    return files->has_name ? files->has_name(name) : is_model_name(name);
+}
+
 /* A link is classified by its target; `link` records that it is one. */
 static void look_at(struct walk *w, const char *path, const char *name)
 {
     struct stat st, own;
     if (lstat(path, &own)) {
-        if (is_model_name(name))
+        if (counts(w->files, name))
             model_files_add_file(w->files, path, NULL, errno);
         return;
     }
     bool link = S_ISLNK(own.st_mode);
     st = own;
     if (link && stat(path, &st)) {
-        if (is_model_name(name))
+        if (counts(w->files, name))
             model_files_add_file(w->files, path, NULL, errno);
         return;
     }
     w->has_onnx |= is_model_name(name) || !strcmp(name, "onnx");
     if (S_ISDIR(st.st_mode))
         model_files_push(link ? &w->link : &w->folder, path);
-    else if (is_model_name(name))
+    else if (counts(w->files, name))
         model_files_add_file(w->files, path, &st, 0);
-    else if (oc_may_describe(name))
+    else if (!w->files->has_name && oc_may_describe(name))
         model_files_push(&w->described, path + strlen(path) - strlen(name));
 }
 
@@ -293,6 +299,57 @@ static bool wants_hash(const struct oc_scan *s, size_t i)
     return how == OC_SCAN_HASH_ALL || (how == OC_SCAN_HASH_SIZE && s->shares_size[i]);
 }
 
+static int check_options(const struct oc_scan *s, struct oc_err *err)
+{
+    const struct oc_scan_opts *o = &s->opts;
+    if (!s->table)
+        return oc_fail(err, OC_EARG, "no rows '%s' of %s; valid: %s, nodes", o->rows,
+                       o->profiles ? "profiles" : "models", o->profiles ? "profiles" : "models");
+    if (o->part > o->of_parts || (!o->part && o->of_parts))
+        return oc_fail(err, OC_EARG, "no part %" PRIu32 " of %" PRIu32 ": they begin with 1", o->part,
+                       o->of_parts);
+    return 0;
+}
+
+static void keep_part(struct oc_scan *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->files.n && s->opts.of_parts; i++) {
+        const char *path = s->files.item[i].path;
+        if (oc_xxh64(path, strlen(path), 0) % s->opts.of_parts == s->opts.part - 1)
+            s->files.item[n++] = s->files.item[i];
+    }
+    s->files.n = s->opts.of_parts ? n : s->files.n;
+}
+
+static void describe_file(const char *path, struct oc_buf *out)
+{
+    struct stat st;
+    bool there = path && stat(path, &st) == 0;
+    oc_buf_printf(out, "%s\n%" PRIu64 " %lld.%09ld\n", path ? path : "", there ? (uint64_t)st.st_size : 0,
+                  there ? (long long)st.st_mtim.tv_sec : 0, there ? st.st_mtim.tv_nsec : 0);
+}
+
+static void make_mark(struct oc_scan *s)
+{
+    struct oc_buf text = {0};
+    oc_buf_printf(&text, "%s %s %u\n", s->settings, s->table->cells.name, s->table->cells.version);
+    for (size_t i = 0; i < s->files.n; i++) {
+        const struct oc_model_file *f = &s->files.item[i];
+        oc_buf_printf(&text, "%s\n%d %" PRIu64 " %" PRId64 "\n", f->path, f->error, f->size_bytes,
+                      f->mtime_ns);
+        if (s->model_of)
+            describe_file(s->model_of[i], &text);
+    }
+    snprintf(s->mark, sizeof(s->mark), "%016" PRIx64, oc_xxh64(text.data, text.n, 0));
+    oc_buf_free(&text);
+}
+
+int oc_scan_is_complete(const struct oc_scan *s, const char *rows_path, bool *complete, struct oc_err *err)
+{
+    return oc_parquet_has_mark(rows_path, s->mark, complete, err);
+}
+
 int oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *given, struct oc_scan **out,
                  struct oc_err *err)
 {
@@ -304,15 +361,25 @@ int oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *g
         oc_scan_free(s);
         return -1;
     }
+    s->table = oc_scan_table_of(s->opts.rows, s->opts.profiles);
+    if (check_options(s, err)) {
+        oc_scan_free(s);
+        return -1;
+    }
     s->analyze.skip_unused = true;
     char *text = oc_printf(&s->arena, ONNXCOST_VERSION "\n%s", s->opts.settings ? s->opts.settings : "");
     snprintf(s->settings, sizeof(s->settings), "%016" PRIx64, oc_xxh64(text, strlen(text), 0));
+    s->files.has_name = s->opts.profiles ? oc_scan_is_profile_name : NULL;
     oc_model_files_add(&s->files, path, n);
+    keep_part(s);
     s->kept = OC_NEW_ARRAY(&s->arena, s->files.n + 1, const struct oc_scan_row *);
     s->shares_size = OC_NEW_ARRAY(&s->arena, s->files.n + 1, bool);
     for (size_t i = 0; i < s->files.n; i++)
         oc_map_set(&s->by_path, s->files.item[i].path, strlen(s->files.item[i].path), (uint32_t)i);
     find_equal_sizes(s);
+    if (s->opts.profiles)
+        oc_scan_find_models(s);
+    make_mark(s);
     *out = s;
     return 0;
 }
@@ -389,10 +456,10 @@ static void find_first(struct oc_scan *s, size_t index, struct oc_scan_row *row)
 
 /* ---- work ------------------------------------------------------------------------------------------- */
 
-static void scan_run_work(void *arg, size_t index, void *result)
+static void scan_run_work(void *arg, size_t index, void *result, struct oc_buf *cells)
 {
     struct oc_scan *s = arg;
-    oc_scan_one(s->files.item[index].path, &s->analyze, s->opts.caps, wants_hash(s, index), result);
+    oc_scan_one(s, index, wants_hash(s, index), result, cells);
 }
 
 static bool ready(void *arg, size_t index, void *result)
@@ -435,7 +502,7 @@ static void lost(void *arg, size_t index, enum oc_crew_end end, int number, void
     oc_scan_failed(r, &err);
 }
 
-static int done(void *arg, size_t index, void *result, struct oc_err *err)
+static int done(void *arg, size_t index, void *result, const char *cells, size_t n_cells, struct oc_err *err)
 {
     struct oc_scan *s = arg;
     const struct oc_model_file *f = &s->files.item[index];
@@ -450,6 +517,8 @@ static int done(void *arg, size_t index, void *result, struct oc_err *err)
         row = r->row;
         row.path = f->path;
         row.settings = s->settings;
+        row.cells = cells;
+        row.n_cells_bytes = n_cells;
         if (!f->error) {
             row.size_bytes = f->size_bytes;
             row.mtime_ns = f->mtime_ns;

@@ -382,7 +382,7 @@ static const char *human_number(struct oc_arena *arena, const struct oc_column *
     }
 }
 
-static struct oc_field columns_field_of(const struct oc_column *col, const struct oc_line *l)
+struct oc_field oc_field_of(const struct oc_column *col, const struct oc_line *l)
 {
     struct oc_field c = {.number = NAN};
     struct oc_line at = *l;
@@ -393,7 +393,7 @@ static struct oc_field columns_field_of(const struct oc_column *col, const struc
 
 const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
 {
-    struct oc_field c = columns_field_of(col, l);
+    struct oc_field c = oc_field_of(col, l);
     if (col->kind == OC_FIELD_TEXT)
         return c.text && *c.text ? plain_shape(l->arena, c.text) : "-";
     if (isnan(c.number))
@@ -423,7 +423,7 @@ void oc_csv_text(struct oc_buf *out, const char *s)
 
 void oc_field_exact(const struct oc_column *col, const struct oc_line *l, struct oc_buf *out)
 {
-    struct oc_field c = columns_field_of(col, l);
+    struct oc_field c = oc_field_of(col, l);
     if (col->kind == OC_FIELD_TEXT) {
         oc_csv_text(out, c.text ? c.text : "");
         return;

@@ -56,6 +56,8 @@ size_t oc_columns_for(const struct oc_report *r, unsigned use, const struct oc_c
  */
 bool oc_line_next(struct oc_line *l);
 
+/* The value of a cell. Its text may be the row's own or in the line's arena. */
+struct oc_field oc_field_of(const struct oc_column *col, const struct oc_line *l);
 /* Formatted: "103.16 M", "12.3 us", "29.6 %"; "-" when unknown. Arena text. */
 const char *oc_field_human(const struct oc_column *col, const struct oc_line *l);
 /* Full precision, "" when unknown; times in nanoseconds. */

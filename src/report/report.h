@@ -50,6 +50,8 @@ bool oc_report_grouped(const struct oc_report_opts *o);
 
 /* Rows of the analysis, of the join, or of the profile alone, depending on the sources. */
 void oc_report_rows(struct oc_report *r);
+/* Scales work to the measured time: with --stat sum it is the work of all runs. After the rooflines. */
+void oc_report_count_runs(struct oc_report *r);
 /* Data for shown rows only: ids, info cells, shapes. */
 void oc_report_finish(struct oc_report *r);
 

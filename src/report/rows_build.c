@@ -535,3 +535,17 @@ void oc_report_rows(struct oc_report *r)
         rows_of_analysis(r);
     rows_build_set_totals(r);
 }
+
+void oc_report_count_runs(struct oc_report *r)
+{
+    for (uint32_t i = 0; i < r->all.n && r->runs > 1; i++) {
+        struct oc_row *row = &r->all.row[i];
+        if (isnan(row->time_s))
+            continue;
+        row->computation *= r->runs;
+        row->int_ops *= r->runs;
+        row->memory *= r->runs;
+        row->macs *= r->runs;
+    }
+    r->total_flo *= r->runs;
+}

@@ -157,21 +157,6 @@ static int report_write_choose_rows(struct oc_report *r, const struct oc_format 
     return rc;
 }
 
-/* Scales work to the measured time: with --stat sum it is the work of all runs. */
-static void count_runs(struct oc_report *r)
-{
-    for (uint32_t i = 0; i < r->all.n && r->runs > 1; i++) {
-        struct oc_row *row = &r->all.row[i];
-        if (isnan(row->time_s))
-            continue;
-        row->computation *= r->runs;
-        row->int_ops *= r->runs;
-        row->memory *= r->runs;
-        row->macs *= r->runs;
-    }
-    r->total_flo *= r->runs;
-}
-
 /* MegEngine's files have their own report unless another format is requested. */
 static bool is_megengine_report(const struct oc_report_in *in, const struct oc_report_opts *o,
                                 const struct oc_format *format)
@@ -236,7 +221,7 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     oc_report_roofs(&r);
     int rc = oc_what_if_make(&r, err);
     oc_limit_columns(&r);
-    count_runs(&r);
+    oc_report_count_runs(&r);
     r.shown.arena = &r.arena;
     if (!rc)
         rc = report_write_choose_rows(&r, format, few, err);

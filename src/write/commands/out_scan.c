@@ -1,12 +1,12 @@
-/* Rows of a scan. The fields of the machine-readable formats are those of oc_scan_fields; an unknown value
- * is null or an empty cell. */
+/* Rows of a scan. The columns of the machine-readable formats are those of fleet/scan_tables.h; an unknown
+ * value is null or an empty cell. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"
 #include "base/units.h"
-#include "fleet/scan_row.h"
+#include "fleet/scan.h"
 #include "write/tables/html_page.h"
 
 #define CSV_VERSION "1"
@@ -14,6 +14,10 @@ enum { JSON_VERSION = 1, MIN_MODEL = 36, LABEL = 11 };
 
 struct oc_scan_writer {
     const struct form *form;
+    const struct oc_scan_table *table_of_rows;
+    struct oc_parquet *parquet;
+    char mark[17];      /* of Parquet; "": none */
+    bool has_temporary; /* a row with an error that may be temporary */
     FILE *f;
     bool more;
     struct oc_json_out json;
@@ -29,56 +33,36 @@ struct form {
     void (*begin)(struct oc_scan_writer *w);
     void (*row)(struct oc_scan_writer *w, const struct oc_scan_row *row);
     void (*end)(struct oc_scan_writer *w);
+    bool models; /* for rows of models only */
 };
 
-static const void *scan_at(const struct oc_scan_row *row, const struct oc_scan_field *f)
+/* ---- JSON, NDJSON, CSV, Parquet --------------------------------------------------------------------- */
+
+static void put_rows(struct oc_scan_writer *w, const struct oc_scan_row *row,
+                     void (*put)(struct oc_scan_writer *w, const struct oc_datum *cell))
 {
-    return (const char *)row + f->offset;
+    struct oc_datum cell[OC_SCAN_COLUMNS];
+    for (struct oc_scan_cursor at = {0}; oc_scan_next_cells(w->table_of_rows, row, &at, cell);)
+        put(w, cell);
 }
 
-/* ---- JSON, NDJSON, CSV ------------------------------------------------------------------------------ */
-
-static void scan_field(struct oc_fields *o, const struct oc_scan_row *row, const struct oc_scan_field *f)
-{
-    uint64_t u;
-    int64_t i;
-    double d;
-    const char *text;
-    switch (f->kind) {
-    case OC_SCAN_TEXT:
-        text = *(const char *const *)scan_at(row, f);
-        oc_field_text(o, f->name, text && !o->json ? oc_strdup(&o->arena, text) : text);
-        return;
-    case OC_SCAN_U64:
-        memcpy(&u, scan_at(row, f), sizeof(u));
-        oc_field_u64_if(o, f->name, u != OC_SCAN_UNKNOWN, u);
-        return;
-    case OC_SCAN_I64:
-        memcpy(&i, scan_at(row, f), sizeof(i));
-        if (i == INT64_MIN)
-            oc_field_text(o, f->name, NULL);
-        else
-            oc_field_i64(o, f->name, i);
-        return;
-    default:
-        memcpy(&d, scan_at(row, f), sizeof(d));
-        oc_field_double(o, f->name, d);
-    }
-}
-
-static void row_fields(struct oc_fields *o, const struct oc_scan_row *row)
+static void cell_fields(const struct oc_scan_writer *w, struct oc_fields *o, const struct oc_datum *cell)
 {
     oc_fields_begin(o);
-    for (size_t i = 0; i < oc_scan_n_fields; i++)
-        scan_field(o, row, &oc_scan_fields[i]);
+    oc_field_cells(o, &w->table_of_rows->cells, cell);
     oc_fields_end(o);
+}
+
+static void ndjson_line(struct oc_scan_writer *w, const struct oc_datum *cell)
+{
+    struct oc_json_out line = {.f = w->f};
+    cell_fields(w, &(struct oc_fields){.json = &line}, cell);
+    fputc('\n', w->f);
 }
 
 static void ndjson_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 {
-    struct oc_json_out line = {.f = w->f};
-    row_fields(&(struct oc_fields){.json = &line}, row);
-    fputc('\n', w->f);
+    put_rows(w, row, ndjson_line);
 }
 
 static void json_begin(struct oc_scan_writer *w)
@@ -87,9 +71,14 @@ static void json_begin(struct oc_scan_writer *w)
     oc_key_array(&w->json, "rows");
 }
 
+static void json_object(struct oc_scan_writer *w, const struct oc_datum *cell)
+{
+    cell_fields(w, &(struct oc_fields){.json = &w->json}, cell);
+}
+
 static void scan_json_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 {
-    row_fields(&(struct oc_fields){.json = &w->json}, row);
+    put_rows(w, row, json_object);
 }
 
 static void json_end(struct oc_scan_writer *w)
@@ -101,13 +90,13 @@ static void json_end(struct oc_scan_writer *w)
     oc_json_end(&w->json);
 }
 
-/* row NULL: the names of the columns */
-static void csv_line(struct oc_scan_writer *w, const struct oc_scan_row *row)
+/* cell NULL: the names of the columns */
+static void csv_line(struct oc_scan_writer *w, const struct oc_datum *cell)
 {
-    static const struct oc_scan_row none = {0};
-    struct oc_fields o = {.head_only = !row, .no_head = row != NULL};
-    row_fields(&o, row ? row : &none);
-    oc_plain_csv_rows(&o.table, row ? CSV_VERSION : "csv_version", w->f);
+    static const struct oc_datum none[OC_SCAN_COLUMNS];
+    struct oc_fields o = {.head_only = !cell, .no_head = cell != NULL};
+    cell_fields(w, &o, cell ? cell : none);
+    oc_plain_csv_rows(&o.table, cell ? CSV_VERSION : "csv_version", w->f);
     oc_fields_free(&o);
 }
 
@@ -115,6 +104,32 @@ static void csv_begin(struct oc_scan_writer *w)
 {
     if (!w->more)
         csv_line(w, NULL);
+}
+
+static void csv_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    put_rows(w, row, csv_line);
+}
+
+static void parquet_begin(struct oc_scan_writer *w)
+{
+    w->parquet = oc_parquet_open(&w->table_of_rows->cells, w->f);
+}
+
+static void parquet_cells(struct oc_scan_writer *w, const struct oc_datum *cell)
+{
+    oc_parquet_row(w->parquet, cell);
+}
+
+static void parquet_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    w->has_temporary |= oc_scan_may_be_gone(row->error_code);
+    put_rows(w, row, parquet_cells);
+}
+
+static void parquet_end(struct oc_scan_writer *w)
+{
+    oc_parquet_close(w->parquet, w->mark[0] && !w->has_temporary ? w->mark : NULL);
 }
 
 /* ---- for people ------------------------------------------------------------------------------------- */
@@ -211,7 +226,9 @@ static const struct oc_html_column scan_columns[] = {
 
 static void page_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 {
-    row_fields(&w->page, row);
+    struct oc_datum cell[OC_SCAN_COLUMNS];
+    oc_scan_row_cells(w->table_of_rows, row, cell);
+    cell_fields(w, &w->page, cell);
 }
 
 static void page_end(struct oc_scan_writer *w)
@@ -243,28 +260,44 @@ static void page_end(struct oc_scan_writer *w)
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
 static const struct form forms[] = {
-    {"table", table_begin, table_row, table_end}, {"csv", csv_begin, csv_line, NULL},
-    {"ndjson", NULL, ndjson_row, NULL},           {"json", json_begin, scan_json_row, json_end},
-    {"html", NULL, page_row, page_end},
+    {"table", table_begin, table_row, table_end, true},
+    {"csv", csv_begin, csv_row, NULL, false},
+    {"ndjson", NULL, ndjson_row, NULL, false},
+    {"json", json_begin, scan_json_row, json_end, false},
+    {"html", NULL, page_row, page_end, true},
+    {"parquet", parquet_begin, parquet_row, parquet_end, false},
 };
 
-int oc_scan_writer_open(const char *format, bool more, unsigned width_chars, FILE *f,
-                        struct oc_scan_writer **out, struct oc_err *err)
+static const struct form *form_of(const char *name, bool models)
+{
+    for (size_t i = 0; i < OC_COUNT(forms); i++)
+        if (name ? !strcmp(forms[i].name, name) : models || !forms[i].models)
+            return &forms[i];
+    return NULL;
+}
+
+int oc_scan_writer_open(const struct oc_scan *scan, const char *format, bool more, unsigned width_chars,
+                        FILE *f, struct oc_scan_writer **out, struct oc_err *err)
 {
     OC_C_LOCALE;
+    const struct oc_scan_table *table = scan ? scan->table : &oc_scan_models;
+    const struct form *form = form_of(format, table == &oc_scan_models);
     *out = NULL;
-    for (size_t i = 0; i < OC_COUNT(forms); i++) {
-        if (format && strcmp(forms[i].name, format))
-            continue;
-        struct oc_scan_writer *w = oc_xmalloc(sizeof(*w));
-        *w = (struct oc_scan_writer){
-            .form = &forms[i], .f = f, .more = more, .table.width_chars = width_chars};
-        if (w->form->begin)
-            w->form->begin(w);
-        *out = w;
-        return 0;
-    }
-    return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, ndjson, json, html", format);
+    if (!form)
+        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, ndjson, json, html, parquet",
+                       format);
+    if (form->models && table != &oc_scan_models)
+        return oc_fail(err, OC_EARG, "format %s has rows of models only; for %s: csv, ndjson, json, parquet",
+                       format, table->cells.name);
+    struct oc_scan_writer *w = oc_xmalloc(sizeof(*w));
+    *w = (struct oc_scan_writer){
+        .form = form, .table_of_rows = table, .f = f, .more = more, .table.width_chars = width_chars};
+    if (scan)
+        memcpy(w->mark, scan->mark, sizeof(w->mark));
+    if (form->begin)
+        form->begin(w);
+    *out = w;
+    return 0;
 }
 
 void oc_scan_writer_made(struct oc_scan_writer *w, const char *made)

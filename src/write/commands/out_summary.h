@@ -66,5 +66,9 @@ void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const str
                      FILE *f);
 void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
                     FILE *f);
+/* The rows of CSV. */
+extern const struct oc_cell_table oc_summary_table;
+void oc_summary_parquet(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                        FILE *f);
 
 #endif

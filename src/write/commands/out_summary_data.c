@@ -1,4 +1,4 @@
-/* Summaries of profiles as JSON and CSV. Unknown values are null or empty. */
+/* Summaries of profiles as JSON, CSV and Parquet. Unknown values are null or empty. */
 #include <math.h>
 
 #include "write/tables/json_keys.h"
@@ -232,7 +232,8 @@ void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const str
     oc_json_end(&w);
 }
 
-/* ---- CSV -------------------------------------------------------------------------------------------- */
+/* ---- CSV and Parquet
+ * -------------------------------------------------------------------------------------------- */
 
 struct csv {
     struct oc_fields fields;
@@ -299,6 +300,29 @@ static void csv_kinds(struct csv *c, const struct oc_sum_kind *k, uint32_t n)
     }
 }
 
+static void csv_views(struct csv *c, const struct oc_time_summary *const *s, size_t n,
+                      const struct oc_summary_opts *o)
+{
+    for (size_t i = 0; i < n; i++) {
+        c->s = s[i];
+        for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
+            const struct oc_sum_list *l = oc_view_list(s[i], v);
+            c->view = oc_views[v].name;
+            if (!oc_view_wanted(o, v) || v == OC_VIEW_EVENT)
+                continue;
+            if (v == OC_VIEW_OVERVIEW) {
+                csv_kinds(c, s[i]->host, s[i]->n_host);
+                csv_kinds(c, s[i]->device, s[i]->n_device);
+            }
+            struct oc_view_base base;
+            if (l)
+                oc_view_base_init(&base, s[i], v, l);
+            for (uint32_t k = 0; l && k < oc_view_cut(o, v, l); k++)
+                csv_item(c, &l->item[k], &base);
+        }
+    }
+}
+
 void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
                     FILE *f)
 {
@@ -306,24 +330,16 @@ void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const stru
     struct csv c = {.fields.head_only = true};
     csv_item(&c, &none, &(struct oc_view_base){0});
     c.fields.head_only = false;
-    for (size_t i = 0; i < n; i++) {
-        c.s = s[i];
-        for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
-            const struct oc_sum_list *l = oc_view_list(s[i], v);
-            c.view = oc_views[v].name;
-            if (!oc_view_wanted(o, v) || v == OC_VIEW_EVENT)
-                continue;
-            if (v == OC_VIEW_OVERVIEW) {
-                csv_kinds(&c, s[i]->host, s[i]->n_host);
-                csv_kinds(&c, s[i]->device, s[i]->n_device);
-            }
-            struct oc_view_base base;
-            if (l)
-                oc_view_base_init(&base, s[i], v, l);
-            for (uint32_t k = 0; l && k < oc_view_cut(o, v, l); k++)
-                csv_item(&c, &l->item[k], &base);
-        }
-    }
+    csv_views(&c, s, n, o);
     oc_fields_csv(&c.fields, "1", f);
+    oc_fields_free(&c.fields);
+}
+
+void oc_summary_parquet(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                        FILE *f)
+{
+    struct csv c = {.fields.parquet = oc_parquet_open(&oc_summary_table, f)};
+    csv_views(&c, s, n, o);
+    oc_parquet_close(c.fields.parquet, NULL);
     oc_fields_free(&c.fields);
 }

@@ -24,6 +24,11 @@ void oc_fields_end(struct oc_fields *f)
         oc_jw_end_object(f->json);
         return;
     }
+    if (f->parquet) {
+        oc_parquet_row(f->parquet, f->value);
+        oc_arena_free(&f->arena);
+        return;
+    }
     if (!f->table.n_row && !f->no_head)
         oc_plain_cells(&f->table, f->name, f->n);
     if (!f->head_only)
@@ -38,10 +43,18 @@ static void json_keys_put(struct oc_fields *f, const char *name, const char *cel
     f->cell[f->n++] = cell;
 }
 
+static void put_value(struct oc_fields *f, struct oc_datum cell)
+{
+    if (f->n < OC_MAX_FIELDS)
+        f->value[f->n++] = cell;
+}
+
 void oc_field_text(struct oc_fields *f, const char *name, const char *s)
 {
     if (f->json)
         oc_key_text(f->json, name, s);
+    else if (f->parquet)
+        put_value(f, oc_datum_text(s && *s ? s : NULL));
     else
         json_keys_put(f, name, s ? s : "");
 }
@@ -50,6 +63,8 @@ void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v)
 {
     if (f->json)
         oc_key_u64(f->json, name, v);
+    else if (f->parquet)
+        put_value(f, oc_datum_u64(v));
     else
         json_keys_put(f, name, oc_u64_text(&f->arena, v));
 }
@@ -58,6 +73,8 @@ void oc_field_i64(struct oc_fields *f, const char *name, int64_t v)
 {
     if (f->json)
         oc_key_i64(f->json, name, v);
+    else if (f->parquet)
+        put_value(f, oc_datum_i64(v));
     else
         json_keys_put(f, name, oc_printf(&f->arena, "%" PRId64, v));
 }
@@ -74,6 +91,8 @@ void oc_field_bool(struct oc_fields *f, const char *name, bool v)
 {
     if (f->json)
         oc_key_bool(f->json, name, v);
+    else if (f->parquet)
+        put_value(f, oc_datum_u64(v));
     else
         json_keys_put(f, name, v ? "1" : "0");
 }
@@ -85,19 +104,18 @@ void oc_field_double(struct oc_fields *f, const char *name, double v)
         oc_key_double(f->json, name, v);
         return;
     }
+    if (f->parquet) {
+        put_value(f, oc_datum_number(v));
+        return;
+    }
     if (isfinite(v))
         oc_format_repr(v, buf, sizeof(buf));
     json_keys_put(f, name, oc_strdup(&f->arena, buf));
 }
 
-static double rounded_time(double ns)
-{
-    return fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns;
-}
-
 void oc_field_time(struct oc_fields *f, const char *name, double ns)
 {
-    oc_field_double(f, name, rounded_time(ns));
+    oc_field_double(f, name, oc_rounded_ns(ns));
 }
 
 void oc_field_size(struct oc_fields *f, const char *name, double v)
@@ -106,6 +124,25 @@ void oc_field_size(struct oc_fields *f, const char *name, double v)
         oc_field_u64(f, name, (uint64_t)v);
     else
         oc_field_double(f, name, v > 0 ? v : (double)NAN);
+}
+
+void oc_field_cells(struct oc_fields *f, const struct oc_cell_table *t, const struct oc_datum *cell)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const char *name = t->column[i].name;
+        unsigned kind = cell[i].known ? t->column[i].kind : OC_DATUM_TEXT;
+        if (kind == OC_DATUM_U64)
+            oc_field_u64(f, name, cell[i].as.u64);
+        else if (kind == OC_DATUM_I64)
+            oc_field_i64(f, name, cell[i].as.i64);
+        else if (kind == OC_DATUM_DOUBLE)
+            oc_field_double(f, name, cell[i].as.number);
+        else
+            oc_field_text(f, name,
+                          !cell[i].known ? NULL
+                          : f->json      ? cell[i].as.text
+                                         : oc_strdup(&f->arena, cell[i].as.text));
+    }
 }
 
 void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out)
@@ -227,7 +264,7 @@ void oc_key_array(struct oc_json_out *w, const char *key)
 
 void oc_key_time(struct oc_json_out *w, const char *key, double ns)
 {
-    oc_key_double(w, key, rounded_time(ns));
+    oc_key_double(w, key, oc_rounded_ns(ns));
 }
 
 void oc_key_count(struct oc_json_out *w, const char *key, double v)

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/json_write.h"
+#include "base/parquet.h"
 #include "estimate/kernel.h"
 #include "join/join.h"
 #include "onnxcost_types.h"
@@ -79,13 +80,16 @@ void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set);
 
 /* ---- fields ----------------------------------------------------------------------------------------- */
 
-/* One description of a row for both machine-readable formats: members of a JSON object, or CSV cells below
- * a header with the same names. An unknown number is null, or an empty cell. */
+/* One description of a row for the machine-readable formats: members of a JSON object, CSV cells below a
+ * header with the same names, or the cells of a row of Parquet. An unknown number is null, or an empty cell.
+ */
 
 #define OC_MAX_FIELDS 80
 
 struct oc_fields {
-    struct oc_json_out *json; /* NULL: CSV */
+    struct oc_json_out *json;             /* NULL: CSV, or ... */
+    struct oc_parquet *parquet;           /* ... whose columns are the fields in this order */
+    struct oc_datum value[OC_MAX_FIELDS]; /* of Parquet; "" is unknown, as in CSV */
     struct oc_plain_table table;
     struct oc_arena arena;
     const char *name[OC_MAX_FIELDS], *cell[OC_MAX_FIELDS];
@@ -100,10 +104,12 @@ void oc_field_text(struct oc_fields *f, const char *name, const char *s); /* NUL
 void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v);
 void oc_field_i64(struct oc_fields *f, const char *name, int64_t v);
 void oc_field_u64_if(struct oc_fields *f, const char *name, bool known, uint64_t v);
-void oc_field_bool(struct oc_fields *f, const char *name, bool v);       /* in CSV 1 or 0 */
-void oc_field_double(struct oc_fields *f, const char *name, double v);   /* not finite: unknown */
-void oc_field_time(struct oc_fields *f, const char *name, double ns);    /* as oc_key_time */
-void oc_field_size(struct oc_fields *f, const char *name, double v);     /* a count; 0 means unknown */
+void oc_field_bool(struct oc_fields *f, const char *name, bool v);     /* in CSV 1 or 0 */
+void oc_field_double(struct oc_fields *f, const char *name, double v); /* not finite: unknown */
+void oc_field_time(struct oc_fields *f, const char *name, double ns);  /* as oc_key_time */
+void oc_field_size(struct oc_fields *f, const char *name, double v);   /* a count; 0 means unknown */
+/* All cells of a row; texts are copied unless they are written at once. */
+void oc_field_cells(struct oc_fields *f, const struct oc_cell_table *t, const struct oc_datum *cell);
 void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out); /* all rows */
 void oc_fields_free(struct oc_fields *f);
 

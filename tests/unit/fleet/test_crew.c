@@ -24,9 +24,10 @@ struct seen {
 };
 
 /* A square; every 50th worker process is killed, the 7th item exits. */
-static void square(void *arg, size_t index, void *result)
+static void square(void *arg, size_t index, void *result, struct oc_buf *bytes)
 {
     (void)arg;
+    (void)bytes;
     if (index % 50 == 49)
         raise(SIGKILL);
     if (index == 7)
@@ -35,10 +36,11 @@ static void square(void *arg, size_t index, void *result)
     memcpy(result, &v, sizeof(v));
 }
 
-static void only_work(void *arg, size_t index, void *result)
+static void only_work(void *arg, size_t index, void *result, struct oc_buf *bytes)
 {
     uint64_t v = index + 1;
     (void)arg;
+    (void)bytes;
     memcpy(result, &v, sizeof(v));
 }
 
@@ -52,9 +54,11 @@ static void lost(void *arg, size_t index, enum oc_crew_end end, int number, void
     memcpy(result, &v, sizeof(v));
 }
 
-static int done(void *arg, size_t index, void *result, struct oc_err *err)
+static int done(void *arg, size_t index, void *result, const char *bytes, size_t n_bytes, struct oc_err *err)
 {
     struct seen *s = arg;
+    (void)bytes;
+    (void)n_bytes;
     (void)err;
     assert_int_equal(index, s->next);
     s->next++;
@@ -95,11 +99,11 @@ static void crash_costs_one_item(void **state)
     }
 }
 
-static void no_memory(void *arg, size_t index, void *result)
+static void no_memory(void *arg, size_t index, void *result, struct oc_buf *bytes)
 {
     if (index == 2)
         oc_out_of_memory(12345);
-    only_work(arg, index, result);
+    only_work(arg, index, result, bytes);
 }
 
 static void out_of_memory_is_reported(void **state)
@@ -168,9 +172,12 @@ static void stop_finishes_started_items(void **state)
         assert_int_equal(s.value[i], i + 1);
 }
 
-static int refuse(void *arg, size_t index, void *result, struct oc_err *err)
+static int refuse(void *arg, size_t index, void *result, const char *bytes, size_t n_bytes,
+                  struct oc_err *err)
 {
     (void)result;
+    (void)bytes;
+    (void)n_bytes;
     ((struct seen *)arg)->next++;
     return index == 5 ? oc_fail(err, OC_EOUTPUT, "full") : 0;
 }
@@ -192,6 +199,99 @@ static void error_of_the_callback_ends_the_run(void **state)
     assert_int_equal(s.next, 6);
 }
 
+/* The first job has the most bytes and takes the longest, so that all others wait for it; one is lost after
+ * it sent a part of its bytes. */
+enum { LOST = 5, MANY_BYTES = 300000 };
+
+static size_t bytes_of(size_t index)
+{
+    return index ? index * 37 % 9000 : MANY_BYTES;
+}
+
+static void work_bytes(void *arg, size_t index, void *result, struct oc_buf *bytes)
+{
+    only_work(arg, index, result, bytes);
+    if (index == LOST)
+        raise(SIGKILL);
+    if (!index)
+        usleep(50000);
+    for (size_t i = 0; i < bytes_of(index); i++)
+        oc_buf_char(bytes, (char)(index + i));
+}
+
+static int check_bytes(void *arg, size_t index, void *result, const char *bytes, size_t n_bytes,
+                       struct oc_err *err)
+{
+    struct seen *s = arg;
+    assert_int_equal(n_bytes, index == LOST ? 0 : bytes_of(index));
+    for (size_t i = 0; i < n_bytes; i++)
+        if (bytes[i] != (char)(index + i))
+            fail_msg("byte %zu of job %zu", i, index);
+    s->ready += n_bytes;
+    return done(arg, index, result, bytes, n_bytes, err);
+}
+
+static void bytes_arrive_with_their_result(void **state)
+{
+    struct oc_err err;
+    struct seen s = {0};
+    size_t all = 0;
+    const struct oc_crew crew = {.jobs = 3,
+                                 .n = N,
+                                 .result_bytes = sizeof(uint64_t),
+                                 .arg = &s,
+                                 .work = work_bytes,
+                                 .lost = lost,
+                                 .done = check_bytes};
+    (void)state;
+    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    for (size_t i = 0; i < N; i++)
+        all += i == LOST ? 0 : bytes_of(i);
+    assert_int_equal(s.next, N);
+    assert_int_equal(s.ready, all);
+}
+
+/* Far more than may wait: jobs stop until the first one is done. */
+static void work_much(void *arg, size_t index, void *result, struct oc_buf *bytes)
+{
+    only_work(arg, index, result, bytes);
+    if (!index)
+        usleep(100000);
+    else
+        oc_buf_pad(bytes, 'x', 8 << 20);
+}
+
+static int count_bytes(void *arg, size_t index, void *result, const char *bytes, size_t n_bytes,
+                       struct oc_err *err)
+{
+    ((struct seen *)arg)->ready += n_bytes;
+    return done(arg, index, result, bytes, n_bytes, err);
+}
+
+static void bytes_that_wait_are_bounded(void **state)
+{
+    struct oc_err err;
+    struct seen s = {0};
+    const struct oc_crew crew = {.jobs = 3,
+                                 .n = 30,
+                                 .result_bytes = sizeof(uint64_t),
+                                 .arg = &s,
+                                 .work = work_much,
+                                 .lost = lost,
+                                 .done = count_bytes};
+    (void)state;
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    getrusage(RUSAGE_SELF, &after);
+    assert_int_equal(s.next, 30);
+    assert_int_equal(s.ready, 29 * (8 << 20));
+    /* 64 MiB, jobs begun before, and the growth of buffers; all results are 232 MiB */
+#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory */
+    assert_in_range(after.ru_maxrss - before.ru_maxrss, 0, 200 << 10);
+#endif
+}
+
 static void empty_list_is_accepted(void **state)
 {
     struct oc_err err;
@@ -210,6 +310,8 @@ int main(void)
                                        cmocka_unit_test(ready_results_need_no_worker),
                                        cmocka_unit_test(stop_finishes_started_items),
                                        cmocka_unit_test(error_of_the_callback_ends_the_run),
+                                       cmocka_unit_test(bytes_arrive_with_their_result),
+                                       cmocka_unit_test(bytes_that_wait_are_bounded),
                                        cmocka_unit_test(empty_list_is_accepted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,9 +95,9 @@ static int on_row(void *arg, const struct oc_scan_row *row)
     assert_true(s->n < OC_COUNT(s->row));
     struct oc_scan_row *r = &s->row[s->n++];
     *r = *row;
-    for (size_t i = 0; i < oc_scan_n_fields; i++) {
-        const char **text = (const char **)((char *)r + oc_scan_fields[i].offset);
-        if (oc_scan_fields[i].kind == OC_SCAN_TEXT)
+    for (size_t i = 0; i < oc_scan_models.cells.n; i++) {
+        const char **text = (const char **)((char *)r + oc_scan_models.offset[i]);
+        if (oc_scan_models.cells.column[i].kind == OC_DATUM_TEXT)
             *text = copy(&s->arena, *text);
     }
     if (s->writer)
@@ -121,7 +121,7 @@ static void run(struct seen *s, const struct oc_scan_opts *opts, const char *kep
     }
     if (format) {
         f = fopen(path("rows"), "w");
-        assert_int_equal(oc_scan_writer_open(format, false, 0, f, &s->writer, &err), 0);
+        assert_int_equal(oc_scan_writer_open(scan, format, false, 0, f, &s->writer, &err), 0);
     }
     assert_int_equal(oc_scan_run(scan, on_row, s, &done, &err), 0);
     assert_int_equal(done, s->n);
@@ -182,13 +182,14 @@ static void check_equal(const struct seen *a, const struct seen *b)
 {
     assert_int_equal(a->n, b->n);
     for (size_t k = 0; k < a->n; k++)
-        for (size_t i = 0; i < oc_scan_n_fields; i++) {
-            const struct oc_scan_field *f = &oc_scan_fields[i];
-            const char *x = (const char *)&a->row[k] + f->offset, *y = (const char *)&b->row[k] + f->offset;
-            if (f->kind == OC_SCAN_TEXT) {
+        for (size_t i = 0; i < oc_scan_models.cells.n; i++) {
+            const size_t offset = oc_scan_models.offset[i];
+            const unsigned kind = oc_scan_models.cells.column[i].kind;
+            const char *x = (const char *)&a->row[k] + offset, *y = (const char *)&b->row[k] + offset;
+            if (kind == OC_DATUM_TEXT) {
                 const char *s = *(const char *const *)x, *t = *(const char *const *)y;
                 assert_true(!s == !t && (!s || !strcmp(s, t)));
-            } else if (f->kind != OC_SCAN_DOUBLE || a->row[k].kept) {
+            } else if (kind != OC_DATUM_DOUBLE || a->row[k].kept) {
                 assert_memory_equal(x, y, sizeof(uint64_t));
             }
         }
@@ -301,6 +302,79 @@ static void truncated_rows_file_is_read_to_the_cut(void **state)
     }
 }
 
+/* Whatever other files there are, a file is in the same part; every file is in one. */
+static void parts_have_every_file_once(void **state)
+{
+    const char *const arg[] = {path("m"), path("gone.onnx")};
+    struct oc_scan *scan;
+    (void)state;
+    for (uint32_t parts = 1; parts <= 9; parts++) {
+        struct seen all = {0};
+        for (uint32_t part = 1; part <= parts; part++) {
+            const struct oc_scan_opts opts = {.jobs = 1, .part = part, .of_parts = parts};
+            assert_int_equal(oc_scan_open(arg, 2, &opts, &scan, NULL), 0);
+            assert_int_equal(oc_scan_run(scan, on_row, &all, NULL, NULL), 0);
+            oc_scan_free(scan);
+        }
+        assert_int_equal(all.n, 7);
+        for (size_t i = 0; i < all.n; i++)
+            for (size_t k = 0; k < i; k++)
+                assert_string_not_equal(all.row[i].path, all.row[k].path);
+        oc_arena_free(&all.arena);
+    }
+}
+
+static void rejects_parts_and_rows_that_there_are_not(void **state)
+{
+    const char *const arg[] = {path("m")};
+    const struct oc_scan_opts opts[] = {{.part = 3, .of_parts = 2},
+                                        {.part = 0, .of_parts = 2},
+                                        {.rows = "profiles"},
+                                        {.rows = "models", .profiles = true},
+                                        {.rows = "kernels"}};
+    struct oc_scan *scan;
+    struct oc_err err;
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(opts); i++) {
+        assert_int_equal(oc_scan_open(arg, 1, &opts[i], &scan, &err), -1);
+        assert_int_equal(err.code, OC_EARG);
+        assert_null(scan);
+    }
+}
+
+/* Until a file, an option or the kind of rows changes. */
+static void mark_names_files_and_settings(void **state)
+{
+    const char *const arg[] = {path("m")};
+    const struct oc_scan_opts opts[] = {
+        {.jobs = 1}, {.jobs = 4}, {.settings = "x"}, {.rows = "nodes"}, {.part = 1, .of_parts = 2}};
+    char first[17] = "";
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(opts); i++) {
+        struct oc_scan *scan;
+        bool complete = true;
+        assert_int_equal(oc_scan_open(arg, 1, &opts[i], &scan, NULL), 0);
+        if (i == 0)
+            memcpy(first, scan->mark, sizeof(first));
+        assert_int_equal(!strcmp(scan->mark, first), i < 2);
+        assert_int_equal(oc_scan_is_complete(scan, path("nowhere.parquet"), &complete, NULL), 0);
+        assert_false(complete);
+        oc_scan_free(scan);
+    }
+}
+
+static void names_of_profiles(void **state)
+{
+    static const char *const yes[] = {"a.json", "a.json.gz", "A.CSV", "x.t1.xplane.pb", "b.sqlite"},
+                             *const no[] = {".json", "a.onnx",     "input_0.pb",
+                                            "json",  "a.json.bz2", ".json.gz"};
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(yes); i++)
+        assert_true(oc_scan_is_profile_name(yes[i]));
+    for (size_t i = 0; i < OC_COUNT(no); i++)
+        assert_false(oc_scan_is_profile_name(no[i]));
+}
+
 static void rejects_foreign_rows_files(void **state)
 {
     static const char *const text[] = {"hello\nworld\n", "{\"a\": 1}\n", "path,size_bytes\r\n",
@@ -356,6 +430,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_file_has_one_row),
         cmocka_unit_test(rows_are_reused),
+        cmocka_unit_test(parts_have_every_file_once),
+        cmocka_unit_test(rejects_parts_and_rows_that_there_are_not),
+        cmocka_unit_test(mark_names_files_and_settings),
+        cmocka_unit_test(names_of_profiles),
         cmocka_unit_test(stored_only_returns_only_stored_rows),
         cmocka_unit_test(other_options_invalidate_rows),
         cmocka_unit_test(changed_files_are_analyzed_again),

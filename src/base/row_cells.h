@@ -1,0 +1,57 @@
+/* Tables of typed cells, independent of the format in which they are written; and rows as bytes, to pass them
+ * between processes. */
+#ifndef OC_ROW_CELLS_H
+#define OC_ROW_CELLS_H
+
+#include "base/buf.h"
+
+enum oc_datum_kind { OC_DATUM_TEXT, OC_DATUM_U64, OC_DATUM_I64, OC_DATUM_DOUBLE };
+
+struct oc_cell_column {
+    const char *name;
+    uint8_t kind;     /* enum oc_datum_kind */
+    bool required;    /* known in every row */
+    const char *unit; /* "": none */
+    const char *what;
+};
+
+struct oc_cell_table {
+    const char *name; /* "models" */
+    unsigned version; /* raised when the meaning of a column changes; columns may be added */
+    const struct oc_cell_column *column;
+    size_t n;
+};
+
+struct oc_datum {
+    bool known;
+    union {
+        const char *text;
+        uint64_t u64;
+        int64_t i64;
+        double number;
+    } as;
+};
+
+static inline struct oc_datum oc_datum_text(const char *s) /* NULL: unknown */
+{
+    return (struct oc_datum){.known = s != NULL, .as.text = s};
+}
+static inline struct oc_datum oc_datum_u64(uint64_t v)
+{
+    return (struct oc_datum){.known = true, .as.u64 = v};
+}
+static inline struct oc_datum oc_datum_i64(int64_t v)
+{
+    return (struct oc_datum){.known = true, .as.i64 = v};
+}
+struct oc_datum oc_datum_number(double v); /* not finite: unknown */
+
+/* Nanoseconds as outputs have them: rounded to a thousandth, which removes arithmetic error. */
+double oc_rounded_ns(double ns);
+
+/* The row as bytes. */
+void oc_cells_pack(const struct oc_cell_table *t, const struct oc_datum *cell, struct oc_buf *out);
+/* The row at *at, which moves behind it; texts point into the bytes. False: at the end, or no row. */
+bool oc_cells_unpack(const struct oc_cell_table *t, const char **at, const char *end, struct oc_datum *cell);
+
+#endif

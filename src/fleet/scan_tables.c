@@ -1,0 +1,205 @@
+#include "fleet/scan_tables.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+/* One line per column. ROW: a member of struct oc_scan_row. CELL: packed. */
+/* clang-format off */
+#define MODELS(ROW, CELL) \
+    ROW(TEXT, path, true, "", "as named, or below the named folder") \
+    ROW(U64, size_bytes, false, "B", "size of the file, without external weights") \
+    ROW(I64, mtime_ns, false, "ns", "time of its last change, since 1970") \
+    ROW(TEXT, hash, false, "", "XXH64 of the file, 16 hexadecimal digits; see --hash") \
+    ROW(TEXT, duplicate_of, false, "", "the first path in this scan whose file is identical") \
+    ROW(I64, ir_version, false, "", "version of the format") \
+    ROW(I64, opset, false, "", "operator set of the default domain") \
+    ROW(TEXT, domains, false, "", "other domains with their versions") \
+    ROW(TEXT, producer, false, "", "name and version of the program that wrote the model") \
+    ROW(U64, nodes, false, "nodes", "nodes that run") \
+    ROW(U64, unknown_nodes, false, "nodes", "those of them without a known cost") \
+    ROW(U64, params, false, "elements", "parameters") \
+    ROW(U64, const_bytes, false, "B", "constants") \
+    ROW(U64, macs, false, "MAC", "multiply-accumulates of contractions") \
+    ROW(U64, flops, false, "FLOP", "floating-point operations; a MAC is two") \
+    ROW(U64, ops, false, "op", "operations on integers") \
+    ROW(U64, bytes, false, "B", "bytes read and written by all nodes") \
+    ROW(U64, peak_activation_bytes, false, "B", "peak activation memory") \
+    ROW(TEXT, quality, false, "", "of the counts: exact, upper, lower, est, unknown") \
+    ROW(TEXT, peak_quality, false, "", "of the peak") \
+    ROW(U64, assumptions, false, "", "number of assumptions about shapes and values") \
+    ROW(DOUBLE, seconds, false, "s", "time of the analysis") \
+    ROW(TEXT, settings, false, "", "fingerprint of version and options") \
+    ERROR_TEXT(ROW) \
+    ROW(TEXT, error_file, false, "", "file of the error, such as one with external weights") \
+    ROW(U64, error_line, false, "", "line of the error in a text file") \
+    ROW(U64, error_offset, false, "B", "offset of the error in a binary file")
+
+#define ERROR_TEXT(ROW) \
+    ROW(TEXT, error, false, "", "why the file could not be read; other columns are then null") \
+    ROW(TEXT, error_code, false, "", "io, format, limit, unsupported, argument, memory, crash")
+
+#define NODES(ROW, CELL) \
+    ROW(TEXT, path, true, "", "the file that was scanned: model or profile") \
+    CELL(TEXT, model, false, "", "path of the model; null: of this profile none is known") \
+    CELL(TEXT, device, false, "", "device of the roofline (--hw)") \
+    CELL(U64, node, false, "", "index of the node in the model; of several the first") \
+    CELL(TEXT, id, false, "", "identifier of the node or of the record, as in reports") \
+    CELL(TEXT, name, false, "", "name of the node; of a record without a node that of the runtime") \
+    CELL(TEXT, type, false, "", "operator type") \
+    CELL(DOUBLE, time_ns, false, "ns", "measured time per run, in the statistic of the profile") \
+    CELL(DOUBLE, time_fraction, false, "1", "of the time of all rows of this file") \
+    CELL(DOUBLE, time_min_ns, false, "ns", "fastest run") \
+    CELL(DOUBLE, time_max_ns, false, "ns", "slowest run") \
+    CELL(DOUBLE, host_time_ns, false, "ns", "time on the host, where time_ns is that of a device") \
+    CELL(DOUBLE, calls, false, "", "calls per run") \
+    CELL(U64, macs, false, "MAC", "multiply-accumulates") \
+    CELL(U64, float_ops, false, "FLOP", "floating-point operations; a MAC is two") \
+    CELL(U64, int_ops, false, "op", "operations on integers") \
+    CELL(DOUBLE, flo, false, "FLOP", "both; also where only the profile states them") \
+    CELL(U64, bytes_read_act, false, "B", "activations read") \
+    CELL(U64, bytes_read_weight, false, "B", "weights read") \
+    CELL(U64, bytes_written, false, "B", "bytes written") \
+    CELL(DOUBLE, bytes, false, "B", "all three; also where only the profile states them") \
+    CELL(U64, params, false, "elements", "parameters of the node") \
+    CELL(TEXT, quality, false, "", "of the counts: exact, upper, lower, est, unknown") \
+    CELL(TEXT, bound_by, false, "", "what limits the node on the device: DRAM, compute:vector ...") \
+    CELL(DOUBLE, roofline_ns, false, "ns", "roofline time on the device") \
+    CELL(DOUBLE, roofline_efficiency, false, "1", "roofline_ns / time_ns") \
+    CELL(DOUBLE, gap_ns, false, "ns", "time_ns - roofline_ns; negative: faster than the roofline") \
+    CELL(TEXT, above_roofline, false, "", "likely reason of an efficiency above 1") \
+    CELL(TEXT, matched_by, false, "", "rule that joined the record to nodes") \
+    CELL(TEXT, nodes, false, "", "names of the nodes of a record, separated by semicolons") \
+    CELL(TEXT, provider, false, "", "execution provider") \
+    CELL(TEXT, scope, false, "", "body of control flow or function that contains the node") \
+    CELL(U64, trips, false, "", "executions of the node in a run") \
+    CELL(TEXT, inputs, false, "", "input shapes, separated by semicolons") \
+    CELL(TEXT, outputs, false, "", "output shapes, separated by semicolons") \
+    ERROR_TEXT(ROW)
+
+#define PROFILES(ROW, CELL) \
+    ROW(TEXT, path, true, "", "as named, or below the named folder") \
+    ROW(U64, size_bytes, false, "B", "size of the file") \
+    ROW(I64, mtime_ns, false, "ns", "time of its last change, since 1970") \
+    ROW(TEXT, hash, false, "", "XXH64 of the file, 16 hexadecimal digits; see --hash") \
+    ROW(TEXT, duplicate_of, false, "", "the first path in this scan whose file is identical") \
+    CELL(TEXT, format, false, "", "format of the profile (onnxcost help formats)") \
+    ROW(TEXT, producer, false, "", "runtime, with its version if the profile states it") \
+    CELL(TEXT, device_name, false, "", "device that the profile states") \
+    CELL(TEXT, event, false, "", "what was counted instead of time (\"cycles\")") \
+    CELL(U64, runs, false, "runs", "runs used") \
+    CELL(U64, runs_total, false, "runs", "runs in the file, with warm-up; null: unknown") \
+    CELL(TEXT, stat, false, "", "statistic over runs: median, min, mean, sum ...") \
+    CELL(TEXT, time_kind, false, "", "host time or device time") \
+    CELL(DOUBLE, latency_ns, false, "ns", "time of a run; null where the number of runs is unknown") \
+    CELL(DOUBLE, run_min_ns, false, "ns", "fastest run") \
+    CELL(DOUBLE, run_p25_ns, false, "ns", "quartile of the runs") \
+    CELL(DOUBLE, run_median_ns, false, "ns", "median of the runs") \
+    CELL(DOUBLE, run_p75_ns, false, "ns", "quartile of the runs") \
+    CELL(DOUBLE, run_max_ns, false, "ns", "slowest run") \
+    CELL(DOUBLE, total_ns, false, "ns", "of a run; where the number of runs is unknown, of the recording") \
+    CELL(DOUBLE, busy_ns, false, "ns", "of a run: while at least one operator runs") \
+    CELL(U64, operators, false, "", "rows of the profile: operators and groups") \
+    CELL(TEXT, top_type_1, false, "", "operator type with the most time") \
+    CELL(DOUBLE, top_fraction_1, false, "1", "its part of the time of all rows") \
+    CELL(TEXT, top_type_2, false, "", "the second one") \
+    CELL(DOUBLE, top_fraction_2, false, "1", "its part") \
+    CELL(TEXT, top_type_3, false, "", "the third one") \
+    CELL(DOUBLE, top_fraction_3, false, "1", "its part") \
+    CELL(TEXT, model, false, "", "path of the model (--join); null: none was found") \
+    CELL(DOUBLE, attributed_fraction, false, "1", "of the operators' time: on nodes of the model") \
+    CELL(TEXT, mismatch, false, "", "why profile and model do not belong together") \
+    CELL(U64, macs, false, "MAC", "of the model in a run") \
+    CELL(U64, flops, false, "FLOP", "of the model in a run; a MAC is two") \
+    CELL(U64, ops, false, "op", "of the model in a run, on integers") \
+    CELL(TEXT, quality, false, "", "of these counts: exact, upper, lower, est, unknown") \
+    CELL(TEXT, device, false, "", "device of the roofline (--hw)") \
+    CELL(DOUBLE, roofline_ns, false, "ns", "roofline time of the rows that have one") \
+    CELL(DOUBLE, roofline_efficiency, false, "1", "roofline_ns over the time of the same rows") \
+    CELL(DOUBLE, gap_ns, false, "ns", "time of these rows - roofline_ns") \
+    CELL(DOUBLE, at_least_ns, false, "ns", "lower bound of a run for any runtime on the device") \
+    CELL(U64, warnings, false, "", "warnings of profile, model and join") \
+    ROW(DOUBLE, seconds, false, "s", "time of reading and analysis") \
+    ROW(TEXT, settings, false, "", "fingerprint of version and options") \
+    ERROR_TEXT(ROW) \
+    ROW(TEXT, error_file, false, "", "file of the error: profile or model") \
+    ROW(U64, error_line, false, "", "line of the error in a text file") \
+    ROW(U64, error_offset, false, "B", "offset of the error in a binary file")
+/* clang-format on */
+
+#define COLUMN(kind, name, required, unit, what) {#name, OC_DATUM_##kind, required, unit, what},
+#define NO_COLUMN(kind, name, required, unit, what)
+#define OFFSET(kind, name, required, unit, what)        offsetof(struct oc_scan_row, name),
+#define PACKED_OFFSET(kind, name, required, unit, what) OC_SCAN_PACKED,
+
+#define TABLE(title, LIST)                                                                                   \
+    static const struct oc_cell_column title##_column[] = {LIST(COLUMN, COLUMN)};                            \
+    static const struct oc_cell_column title##_packed[] = {LIST(NO_COLUMN, COLUMN){.name = NULL}};           \
+    static const size_t title##_offset[] = {LIST(OFFSET, PACKED_OFFSET)};                                    \
+    _Static_assert(OC_COUNT(title##_column) <= OC_SCAN_COLUMNS, "room for every cell");                      \
+    const struct oc_scan_table oc_scan_##title = {                                                           \
+        .cells = {#title, 1, title##_column, OC_COUNT(title##_column)},                                      \
+        .offset = title##_offset,                                                                            \
+        .packed = {#title, 1, title##_packed, OC_COUNT(title##_packed) - 1}};
+
+TABLE(models, MODELS)
+TABLE(nodes, NODES)
+TABLE(profiles, PROFILES)
+
+const struct oc_scan_table *oc_scan_table_of(const char *rows, bool profiles)
+{
+    const struct oc_scan_table *whole = profiles ? &oc_scan_profiles : &oc_scan_models;
+    if (!rows || !strcmp(rows, whole->cells.name))
+        return whole;
+    return strcmp(rows, oc_scan_nodes.cells.name) ? NULL : &oc_scan_nodes;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------ */
+
+static struct oc_datum member_cell(unsigned kind, const void *at)
+{
+    struct oc_datum c = {.known = true};
+    switch (kind) {
+    case OC_DATUM_TEXT:
+        memcpy(&c.as.text, at, sizeof(c.as.text));
+        c.known = c.as.text != NULL;
+        return c;
+    case OC_DATUM_U64:
+        memcpy(&c.as.u64, at, sizeof(c.as.u64));
+        c.known = c.as.u64 != OC_SCAN_UNKNOWN;
+        return c;
+    case OC_DATUM_I64:
+        memcpy(&c.as.i64, at, sizeof(c.as.i64));
+        c.known = c.as.i64 != INT64_MIN;
+        return c;
+    default:
+        memcpy(&c.as.number, at, sizeof(c.as.number));
+        return oc_datum_number(c.as.number);
+    }
+}
+
+void oc_scan_row_cells(const struct oc_scan_table *t, const struct oc_scan_row *row, struct oc_datum *cell)
+{
+    for (size_t i = 0; i < t->cells.n; i++)
+        if (t->offset[i] != OC_SCAN_PACKED)
+            cell[i] = member_cell(t->cells.column[i].kind, (const char *)row + t->offset[i]);
+}
+
+bool oc_scan_next_cells(const struct oc_scan_table *t, const struct oc_scan_row *row,
+                        struct oc_scan_cursor *cursor, struct oc_datum *cell)
+{
+    struct oc_datum packed[OC_SCAN_COLUMNS];
+    bool alone = !t->packed.n || row->error, first = !cursor->begun;
+    if (first)
+        *cursor = (struct oc_scan_cursor){.at = row->cells, .begun = true};
+    if (alone ? !first
+              : !row->cells ||
+                    !oc_cells_unpack(&t->packed, &cursor->at, row->cells + row->n_cells_bytes, packed))
+        return false;
+    for (size_t i = 0, k = 0; i < t->cells.n; i++)
+        if (t->offset[i] == OC_SCAN_PACKED)
+            cell[i] = alone ? (struct oc_datum){.known = false} : packed[k++];
+    oc_scan_row_cells(t, row, cell);
+    return true;
+}
