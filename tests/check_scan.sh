@@ -224,8 +224,8 @@ else
     skip_named 'the node tests' 'package libonnx-testdata is missing'
 fi
 
-# ---- the GNU parallel command of the README
-recipe=$(grep -m 1 '| parallel ' "$top/README.md")
+# ---- the GNU parallel command of the documentation
+recipe=$(sed -n '/ -print0 |$/,/ parallel -0 /p' "$top/src/doc/examples.md")
 if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
     mv m models
     for i in $(seq 1 1100); do echo "ln models/resnet18.onnx models/more$i.onnx"; done | sh

@@ -214,7 +214,7 @@ static void add_value(struct column *c, uint64_t v)
     c->value[c->n_known++] = v;
 }
 
-/* Bytes that are no UTF-8 become U+FFFD each, as in JSON; a surrogate is no character. */
+/* Bytes of invalid UTF-8 and of surrogates become U+FFFD each, as in JSON. */
 static void put_utf8(struct oc_buf *out, const char *s, const char *end)
 {
     for (const char *next = s; s < end; s = next) {

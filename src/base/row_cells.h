@@ -51,7 +51,7 @@ double oc_rounded_ns(double ns);
 
 /* The row as bytes. */
 void oc_cells_pack(const struct oc_cell_table *t, const struct oc_datum *cell, struct oc_buf *out);
-/* The row at *at, which moves behind it; texts point into the bytes. False: at the end, or no row. */
+/* The row at *at, which advances past it; texts point into the bytes. False: at the end, or no row. */
 bool oc_cells_unpack(const struct oc_cell_table *t, const char **at, const char *end, struct oc_datum *cell);
 
 #endif

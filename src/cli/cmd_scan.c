@@ -197,7 +197,7 @@ static int parse_partition(struct job *j)
     k = strtoul(text, &end, 10);
     n = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
     if (*end || text[0] < '0' || text[0] > '9' || !k || k > n || n > 1000000)
-        return cli_fail(CLI_USAGE, "--partition: '%s' is no part; write K/N, such as 1/16 to 16/16", text);
+        return cli_fail(CLI_USAGE, "--partition: '%s' is not a part; write K/N, such as 1/16 to 16/16", text);
     j->scan_opts.part = (uint32_t)k;
     j->scan_opts.of_parts = (uint32_t)n;
     return 0;

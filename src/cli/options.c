@@ -410,8 +410,9 @@ const struct cli_option cli_options[] = {
      "these with .gz",
      NULL, AT(profiles)},
     {"join", 0, CLI_LIST, CLI_SCAN, "DIR", NULL, NULL,
-     "with --profiles: folder of models to join; a.b.json.gz belongs to the first of a.b.json.onnx, a.b.onnx and "
-     "a.onnx that is beside it or there (repeatable)",
+     "with --profiles: folder of models to join; a.b.json.gz belongs to the first of a.b.json.onnx, a.b.onnx "
+     "and "
+     "a.onnx in its own folder or there (repeatable)",
      NULL, AT(join)},
 
     {"quick", 0, CLI_FLAG, CLI_HW, NULL, NULL, NULL,

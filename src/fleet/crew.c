@@ -1,6 +1,6 @@
 /* Each worker process has a socket: the caller sends job numbers with a result slot, the worker answers with
  * one byte per job, in order. Results are in shared memory; their bytes precede the answer, in messages of
- * more than one byte, so that a worker waits while the caller is behind. */
+ * more than one byte, so that a worker waits for a busy caller. */
 #include "fleet/crew.h"
 
 #include <errno.h>

@@ -108,7 +108,7 @@
     CELL(TEXT, top_type_3, false, "", "the third one") \
     CELL(DOUBLE, top_fraction_3, false, "1", "its part") \
     CELL(TEXT, model, false, "", "path of the model (--join); null: none was found") \
-    CELL(DOUBLE, attributed_fraction, false, "1", "of the operators' time: on nodes of the model") \
+    CELL(DOUBLE, attributed_fraction, false, "1", "of the operators' time: attributed to nodes of the model") \
     CELL(TEXT, mismatch, false, "", "why profile and model do not belong together") \
     CELL(U64, macs, false, "MAC", "of the model in a run") \
     CELL(U64, flops, false, "FLOP", "of the model in a run; a MAC is two") \
