@@ -166,10 +166,10 @@ static void rejects_invalid_options(void **state)
         &p, (struct oc_report_opts){.aggregate = "average"},
         "unknown value 'average' for --aggregate; valid: max, min, sum, mean, median, count, and percentiles "
         "such as p90");
-    expect_report_error(
-        &p, (struct oc_report_opts){.aggregate = "sum", .aggregate_by = "name"},
-        "unknown key 'name' for --aggregate-by; valid: type, module, signature, provider, precision, "
-        "kernel, bound, rule, module:DEPTH");
+    expect_report_error(&p, (struct oc_report_opts){.aggregate = "sum", .aggregate_by = "name"},
+                        "unknown key 'name' for --aggregate-by; valid: type, module, class, source, "
+                        "signature, provider, precision, "
+                        "kernel, bound, rule, module:DEPTH");
     expect_report_error(&p, (struct oc_report_opts){.top_end_key = "start"},
                         "unknown value 'start' for --top-end-key; valid: end, kern");
     expect_report_error(&p, (struct oc_report_opts){.print_only = "all"},
