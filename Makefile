@@ -287,16 +287,21 @@ $(GEN)/shell.html: $(PAGE)/shell.html $(PAGE)/head.html $(PAGE)/report.css $(PAG
 	$(call say,GEN)sed -e '/^@head@$$/{r $(PAGE)/head.html' -e 'd;}' -e '/^@css@$$/{r $(PAGE)/report.css' -e 'd;}' -e '/^@shell-css@$$/{r $(PAGE)/shell.css' -e 'd;}' \
 	    -e '/^@js@$$/{r $(GEN)/shell.js' -e 'd;}' $< >$@
 
-$(GEN)/page.c $(GEN)/shell.c: $(GEN)/%.c: $(GEN)/%.html
+# pages inside other pages: no scripts
+$(GEN)/fragment.html: $(PAGE)/fragment.html $(PAGE)/fragment.css
+	@mkdir -p $(GEN)
+	$(call say,GEN)sed -e '/^@css@$$/{r $(PAGE)/fragment.css' -e 'd;}' $< >$@
+
+$(GEN)/page.c $(GEN)/shell.c $(GEN)/fragment.c: $(GEN)/%.c: $(GEN)/%.html
 	$(call say,GEN){ echo '#include "write/tables/html_page.h"'; echo 'const unsigned char oc_$*[] = {'; \
 	    od -An -v -tu1 $< | tr -s ' ' ',' | sed 's/^,//; s/$$/,/'; \
 	    echo '};'; echo 'const size_t oc_$*_bytes = sizeof(oc_$*);'; } >$@
 
-$(BUILD)/obj/page.o $(BUILD)/obj/shell.o: $(BUILD)/obj/%.o: $(GEN)/%.c $(BUILD)/flags | $(PB).h $(HEADER_PB).h
+$(BUILD)/obj/page.o $(BUILD)/obj/shell.o $(BUILD)/obj/fragment.o: $(BUILD)/obj/%.o: $(GEN)/%.c $(BUILD)/flags | $(PB).h $(HEADER_PB).h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-GENERATED := $(BUILD)/obj/page.o $(BUILD)/obj/shell.o $(BUILD)/obj/onnx_header.pb-c.o
+GENERATED := $(BUILD)/obj/page.o $(BUILD)/obj/shell.o $(BUILD)/obj/fragment.o $(BUILD)/obj/onnx_header.pb-c.o
 $(LIB): $(call obj,$(LIB_SRC)) $(GENERATED)
 	@rm -f $@
 	$(call say,AR)$(AR) rcsD $@ $^

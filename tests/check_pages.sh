@@ -155,6 +155,65 @@ for status in added changed; do
 done >"$work/rows"
 result 'diff: rows of a page have the class of their status' "$(cat "$work/rows")"
 
+# ---- fragments: --embed
+fragment() { # name min -- arguments of onnxcost: figures of the fragment are those of JSON, and it is one element
+    name=fragment_$1 min=$2
+    shift 3
+    "$BUILD/onnxcost" "$@" -f json >"$work/$name.json" 2>"$work/err" || [ $? -eq 1 ] || cat "$work/err"
+    "$BUILD/onnxcost" "$@" -f html --embed -o "$work/$name.html" 2>"$work/err" || [ $? -eq 1 ] || cat "$work/err"
+    report=$(python3 tests/support/page_figures.py "$work/$name.html" "$work/$name.json" "plan=$work/resnet50.plan.json" 2>&1)
+    figures=$(printf '%s\n' "$report" | tail -n 1)
+    printf '%s\n' "$report" | sed '$d'
+    case $figures in '' | *[!0-9]*) echo "$name: $report" ;; *) [ "$figures" -ge "$min" ] || echo "$name: only $figures figures" ;; esac
+    [ "$(head -n 1 "$work/$name.html")$(tail -n 1 "$work/$name.html")" = '<div class="onnxcost"></div>' ] || echo "$name is not one element"
+    grep -n -i -E '<(html|head|body|meta|script|link)[ >]|[ "]id=|url\(|aria-labelledby' "$work/$name.html" | cut -c1-120
+    sed -n '/<style>/,/<\/style>/p' "$work/$name.html" | sed '1d; $d' | tr '}' '\n' | sed 's/{.*//' | tr ',' '\n' | grep . | grep -v '^ *\.onnxcost'
+    [ "$(wc -c <"$work/$name.html")" -lt 150000 ] || echo "$name is larger than 150 kB"
+}
+{
+    fragment cost 9 -- "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw "$machine"
+    fragment model 5 -- "$work/bert_base.onnx"
+    fragment profile 2 -- models/profiles/resnet50.all.t1.json.gz
+    fragment memory 600 -- memory "$work/resnet50.onnx" --fit --hw a100
+    fragment summary 300 -- summary tests/data/paddle/training.paddle_trace.json
+    fragment compare 60 -- compare "$work/resnet50.onnx" --hw epyc-7742 --hw a100 --batch 1,8
+    fragment scan 15 -- scan "$work" --jobs 1
+    fragment estimate 400 -- estimate "$work/resnet50.onnx" --hw "$machine"
+    fragment llm 60 -- llm "$work/llama.onnx" --hw a100
+    fragment diff 450 -- diff "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz \
+        -p models/profiles/resnet50.all.t1.json.gz --hw "$machine"
+    fragment profiles 600 -- "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz
+} >"$work/problems" 2>&1
+result 'fragments of all commands: one element without ids and scripts, every style rule begins with its class, figures are those of JSON' "$(cat "$work/problems")"
+"$BUILD/onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw "$machine" --order-by flops --top 7 -f csv >"$work/rows.csv"
+"$BUILD/onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw "$machine" --order-by flops --top 7 -f html --embed >"$work/rows.html"
+python3 - "$work" >"$work/problems" 2>&1 <<'END'
+import csv, sys
+sys.path.insert(0, "tests/support")
+import page_figures
+page = page_figures.Page()
+page.feed(open(sys.argv[1] + "/rows.html", encoding="utf-8").read())
+table, rows = page.tables[-1], list(csv.DictReader(open(sys.argv[1] + "/rows.csv", encoding="utf-8")))
+body = [r[1] for r in table["rows"] if r[1]]
+if len(body) != 7 or len(rows) != 7:
+    print(len(body), "rows,", len(rows), "in CSV")
+for have, want in zip(body, rows):
+    for field, (v, text) in zip(table["fields"], have):
+        if field in want and (v is not None and float(v) != float(want[field]) or v is None and text != want[field]):
+            print(f"{field}: {v} {text}, CSV {want[field]}")
+END
+result 'the fragment of costs has the rows of --top and --order-by with the figures of CSV' "$(cat "$work/problems")"
+"$BUILD/onnxcost" "$work/resnet50.onnx" --embed -f json >"$work/out" 2>"$work/err"
+result '--embed needs --format html' "$([ $? = 2 ] && grep -q 'add --format html' "$work/err" || cat "$work/err")"
+# two different fragments and one twice, in a page with a style of its own
+{
+    echo '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>dashboard</title><style>:root { color-scheme: light dark }'
+    echo 'body { font: 16px serif } dt { float: left; width: 20% } td { padding: 20px }</style></head><body><main><h1>Dashboard</h1>'
+    echo '<table id="own"><tr><td class="mono">own</td></tr></table><p class="verdict" id="text">text</p>'
+    cat "$work/fragment_cost.html" "$work/fragment_diff.html" "$work/fragment_memory.html" "$work/fragment_cost.html"
+    echo '</main></body></html>'
+} >"$work/dashboard.html"
+
 # ---- in a browser: only the release mode, the pages are the same in every mode
 : "${CHROMIUM:=$(command -v chromium || echo /usr/bin/chromium)}" "${PLAYWRIGHT:=$PWD/build/browser/node_modules/playwright-core}"
 export CHROMIUM PLAYWRIGHT AXE="$PWD/build/browser/node_modules/axe-core/axe.min.js"

@@ -107,6 +107,16 @@ int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise)
     return !o->warmup.set ? otherwise : o->warmup.v ? (int32_t)o->warmup.v : OC_WARMUP_NONE;
 }
 
+int cli_take_embed(struct cli_opts *o)
+{
+    if (!o->embed)
+        return 0;
+    if (!o->format || strcmp(o->format, "html") != 0)
+        return cli_fail(CLI_USAGE, "--embed writes a part of an HTML page: add --format html");
+    o->format = "fragment";
+    return 0;
+}
+
 const char *cli_format(const struct cli_opts *o)
 {
     return o->format && !strcmp(o->format, "compact") ? "table" : o->format;

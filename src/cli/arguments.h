@@ -22,6 +22,8 @@ bool cli_sizes_parse(const char *text, struct cli_sizes *out);
 
 /* Checks the ranges of options that are numbers. Returns 0, or CLI_USAGE after a message. */
 int cli_check_numbers(const struct cli_opts *o);
+/* --embed: the format "html" becomes "fragment". Returns 0, or CLI_USAGE after a message. */
+int cli_take_embed(struct cli_opts *o);
 /* --format; compact is the table of commands that have only one. */
 const char *cli_format(const struct cli_opts *o);
 /* --warmup as oc_profile_opts.warmup. */

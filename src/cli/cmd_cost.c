@@ -370,12 +370,13 @@ static int cost_write_report(struct job *j)
     opts.outcome = &outcome;
     const struct oc_device *recorded = j->device ? NULL : cli_recorded_device(j->profile, &j->hwdb);
     opts.recorded_hw = recorded ? oc_device_info(recorded)->name : NULL;
-    char *made = cost_is(j->o->format, "html") ? cli_made_text(j->o) : NULL;
+    char *made = cli_page_made(j->o);
+    bool live = cost_is(j->o->format, "html");
     opts.made = made;
     struct oc_analyze_opts analyze = analyze_opts(j);
-    if (made && !j->hwdb && oc_hwdb_open(NULL, &j->hwdb, &err))
+    if (live && !j->hwdb && oc_hwdb_open(NULL, &j->hwdb, &err))
         j->hwdb = NULL; /* the page then has the report's device only */
-    opts.analyze = made ? &analyze : NULL;
+    opts.analyze = live ? &analyze : NULL;
     opts.hwdb = j->hwdb;
     int failed = (j->n_list > 1 || j->o->combine ? cost_compare(j, &opts, out.f, &err)
                                                  : oc_report_write(&in, &opts, out.f, &err))
@@ -439,7 +440,8 @@ static bool report_tells(const struct job *j)
         (o->print_only && !cost_is(o->print_only, "summary")))
         return false;
     return cost_is(o->format, "json") || cost_is(o->format, "markdown") || cost_is(o->format, "md") ||
-           cost_is(o->format, "html") || j->model || !cost_is(oc_profile_importer(j->profile), "megengine");
+           cost_is(o->format, "html") || o->embed || j->model ||
+           !cost_is(oc_profile_importer(j->profile), "megengine");
 }
 
 static int cost_strict_result(const struct job *j, size_t n_findings)

@@ -141,6 +141,12 @@ const struct cli_option cli_options[] = {
      "trace, model-explorer, netron: costs; junit, sarif: check; github (annotations of GitHub Actions): "
      "check, diff",
      "Output", AT(format)},
+    {"embed", 0, CLI_FLAG,
+     CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_LLM | CLI_DIFF | CLI_SCAN, NULL,
+     NULL, NULL,
+     "with --format html: a fragment for another page, such as a notebook or a dashboard: one element with "
+     "its own style, no scripts, tables of at most 100 rows",
+     NULL, AT(embed)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact|ascii", NULL, "grid for MegEngine files, else compact",
      "table style; ascii: a grid of ASCII characters", NULL, AT(style)},
     {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,

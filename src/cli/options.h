@@ -113,7 +113,7 @@ struct cli_opts {
     const char *ort_lib, *opt_level, *simd, *time_budget;
     struct cli_int threads, runs, seed;
     struct cli_list session_config;
-    bool report;
+    bool report, embed;
     /* estimates */
     bool dump_samples, curves_only;
     const char *calibration, *fusion, *runtime_version;

@@ -486,5 +486,5 @@ char *cli_made_text(const struct cli_opts *o)
 
 char *cli_page_made(const struct cli_opts *o)
 {
-    return o->format && strcmp(o->format, "html") == 0 ? cli_made_text(o) : NULL;
+    return o->embed || (o->format && strcmp(o->format, "html") == 0) ? cli_made_text(o) : NULL;
 }

@@ -45,6 +45,8 @@ static int run_command(int argc, char **argv, struct cli_opts *o)
     if (!rc)
         rc = cli_check_format(o->format, c->mask);
     if (!rc)
+        rc = cli_take_embed(o);
+    if (!rc)
         rc = cli_check_numbers(o);
     if (!rc)
         rc = cli_take_limits(o);

@@ -88,7 +88,8 @@ int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device 
                      const struct oc_estimate_opts *opts, struct oc_estimate **out, struct oc_err *err);
 void oc_estimate_free(struct oc_estimate *e);
 const struct oc_estimate_info *oc_estimate_info(const struct oc_estimate *e);
-/* "table" (NULL; the `top` longest kernels, 0: all), "csv", "json" or "html" (all, in execution order).
+/* "table" (NULL; the `top` longest kernels, 0: all), "csv", "json", "html" or "fragment" (all, in execution
+ * order).
  */
 int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
                       struct oc_err *err);
@@ -167,7 +168,7 @@ const char *oc_rank_limit_name(int what);
 
 struct oc_rank_write_opts {
     size_t size;          /* sizeof(struct oc_rank_write_opts) */
-    const char *format;   /* "table" (NULL), "csv", "json", "html" */
+    const char *format;   /* "table" (NULL), "csv", "json", "html", "fragment" (of a page) */
     unsigned width_chars; /* of tables; 0: no limit */
     bool color;
     bool has_top; /* rows per table; 0: all. Default 20; all in CSV and JSON */

@@ -114,7 +114,7 @@ void oc_diff_total(const struct oc_diff *d, enum oc_diff_metric m, struct oc_dif
 
 struct oc_diff_write_opts {
     size_t size;        /* sizeof(struct oc_diff_write_opts) */
-    const char *format; /* "table" (NULL), "csv", "json", "markdown", "html", "github" */
+    const char *format; /* "table" (NULL), "csv", "json", "markdown", "html", "fragment", "github" */
     const char
         *sort; /* largest difference first: "macs", "flops", "bytes", "params", "time", "roofline"; "order":
                   in execution order; NULL: in tables the first of time, roofline, macs, bytes that differs */

@@ -70,7 +70,7 @@ void oc_llm_free(struct oc_llm *l);
 const struct oc_llm_facts *oc_llm_facts(const struct oc_llm *l);
 bool oc_llm_run(const struct oc_llm *l, enum oc_llm_part part, struct oc_llm_counts *out); /* false: none */
 size_t oc_llm_diags(const struct oc_llm *l, const struct oc_diag **out);
-/* format: "table" (NULL), "csv", "json" or "html". */
+/* format: "table" (NULL), "csv", "json", "html" or "fragment" (of a page). */
 int oc_llm_write(const struct oc_llm *l, const char *format, FILE *out, struct oc_err *err);
 
 OC_API_END

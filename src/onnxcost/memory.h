@@ -49,7 +49,8 @@ int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_op
                    struct oc_memory **out, struct oc_err *err);
 void oc_memory_free(struct oc_memory *m);
 const struct oc_memory_info *oc_memory_info(const struct oc_memory *m);
-/* "table" (NULL), "csv" (one row per step), "json" (everything), "html" (a page). */
+/* "table" (NULL), "csv" (one row per step), "json" (everything), "html" (a page), "fragment" (a part of one).
+ */
 int oc_memory_write(const struct oc_memory *m, const char *format, FILE *out, struct oc_err *err);
 /* Only the result for the device, as a short text. */
 void oc_memory_write_fit(const struct oc_memory *m, FILE *out);

@@ -120,7 +120,7 @@ bool oc_summary_view(size_t index, const char **name, const char **title);
 
 struct oc_summary_opts {
     size_t size;             /* sizeof(struct oc_summary_opts) */
-    const char *format;      /* "table" (NULL), "csv", "json", "html" */
+    const char *format;      /* "table" (NULL), "csv", "json", "html", "fragment" (of a page) */
     const char *const *view; /* tables to write; none: all with data in the source, in their order */
     size_t n_view;
     const char *sort;      /* of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal ...; "time" as NULL */

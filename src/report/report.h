@@ -81,5 +81,6 @@ void oc_out_trace(struct oc_report *r, FILE *f);
 void oc_out_overlay(struct oc_report *r, FILE *f);
 void oc_out_attachment(struct oc_report *r, FILE *f);
 void oc_out_html(struct oc_report *r, FILE *f);
+void oc_out_fragment(struct oc_report *r, FILE *f);
 
 #endif

@@ -5,6 +5,7 @@
 #define OC_OUT_HTML_H
 
 #include "report/report.h"
+#include "report/verdict.h"
 #include "write/tables/json_keys.h"
 
 /* An integer, as a string if JavaScript would round it. */
@@ -27,6 +28,8 @@ void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, siz
 void oc_html_text(const char *s, FILE *f);
 /* The first section of the page: report/verdict.h. */
 void oc_html_verdict(struct oc_report *r, FILE *f);
+/* Its parts alone. */
+void oc_html_verdict_parts(struct oc_report *r, const struct oc_verdict *v, FILE *f);
 
 /* Members of the document. */
 void oc_page_rows(struct oc_json_out *w, struct oc_report *r);     /* "rows", "columns", "nodes" */

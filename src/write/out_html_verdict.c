@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "report/group_keys.h"
 #include "report/headline.h"
-#include "report/verdict.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
 
@@ -103,28 +102,32 @@ static size_t first_warnings(const struct oc_report_in *in, FILE *f)
     return found;
 }
 
+void oc_html_verdict_parts(struct oc_report *r, const struct oc_verdict *v, FILE *f)
+{
+    if (v->text) {
+        fputs("<p class=\"verdict\">", f);
+        oc_html_text(v->text, f);
+        fputs(".</p>\n", f);
+    }
+    if (v->whole_ns > 0)
+        time_bar(v, f);
+    if (v->n_largest)
+        largest_rows(r, v, f);
+    first_warnings(r->in, f);
+}
+
 void oc_html_verdict(struct oc_report *r, FILE *f)
 {
     struct oc_verdict v;
     oc_verdict_of(r, &v);
-    bool any = v.text || r->o->made || first_warnings(r->in, NULL);
-    if (any)
-        fputs("<section id=\"verdict\" class=\"wide\">\n", f);
-    if (v.text) {
-        fputs("<p class=\"verdict\">", f);
-        oc_html_text(v.text, f);
-        fputs(".</p>\n", f);
-    }
-    if (v.whole_ns > 0)
-        time_bar(&v, f);
-    if (v.n_largest)
-        largest_rows(r, &v, f);
-    first_warnings(r->in, f);
+    if (!v.text && !r->o->made && !first_warnings(r->in, NULL))
+        return;
+    fputs("<section id=\"verdict\" class=\"wide\">\n", f);
+    oc_html_verdict_parts(r, &v, f);
     if (r->o->made) {
         fputs("<p class=\"note made\">", f);
         oc_html_text(r->o->made, f);
         fputs("</p>\n", f);
     }
-    if (any)
-        fputs("</section>\n", f);
+    fputs("</section>\n", f);
 }

@@ -81,6 +81,7 @@ static const struct oc_format {
      .single = true,
      .check = oc_attachment_check},
     {.name = "html", .write = oc_out_html, .whole = true, .advises = true},
+    {.name = "fragment", .write = oc_out_fragment, .advises = true},
 };
 
 enum { TOP = 20, SCREEN_TOP = 10 };

@@ -82,12 +82,35 @@ async function chart() {
   if (!row.includes(name)) problem("Enter finds " + row + " instead of " + name);
   await page.context().close();
 }
+async function fragments() { /* in the page of somebody else: its style stays, those of the fragments do not depend on it */
+  for (const [width, colorScheme] of [[1400, "light"], [400, "dark"]]) {
+    const page = await open("dashboard", { viewport: { width, height: 900 }, colorScheme });
+    const seen = await page.evaluate(() => {
+      const style = (e, name) => getComputedStyle(e)[name], all = [...document.querySelectorAll(".onnxcost")], first = all[0], last = all[all.length - 1];
+      return {
+        fragments: all.length, ids: document.querySelectorAll(".onnxcost [id]").length, own: [style(document.querySelector("#own td"), "padding"), style(document.querySelector("#own td"), "fontFamily"), style(document.querySelector("#text"), "fontSize")],
+        term: style(first.querySelector("dt"), "float"), ink: style(first.querySelector("td"), "color") === style(document.body, "color"), same: first.offsetHeight === last.offsetHeight && first.innerHTML === last.innerHTML,
+        wide: document.documentElement.scrollWidth - innerWidth, bars: [...document.querySelectorAll(".onnxcost .strip > span")].filter(e => e.offsetWidth > 0 && style(e, "backgroundColor") !== "rgba(0, 0, 0, 0)").length,
+      };
+    });
+    if (seen.wide > 0) problem(seen.wide + " pixels wider than " + width);
+    if (seen.bars < 10) problem("only " + seen.bars + " parts of bars are visible");
+    equal({ ...seen, wide: 0, bars: 10 }, { fragments: 4, ids: 0, own: ["20px", "serif", "16px"], term: "none", ink: true, same: true, wide: 0, bars: 10 }, "fragments at " + width);
+    if (axe) {
+      await page.evaluate(axe);
+      for (const v of (await page.evaluate(() => globalThis.axe.run())).violations)
+        if (["serious", "critical"].includes(v.impact)) problem(width + " " + colorScheme + ": " + v.id + ": " + v.nodes[0].html.slice(0, 120));
+    }
+    if (process.env.SHOTS) await page.screenshot({ path: path.join(process.env.SHOTS, "fragments-" + colorScheme + ".png"), fullPage: true });
+    await page.context().close();
+  }
+}
 (async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
   for (const name of ["memory", "summary_training", "compare", "scan", "estimate", "llm", "diff", "diff_models", "diff_roofline", "profiles"]) {
     await everyPage(name);
     await printed(name);
   }
-  for (const f of [withoutScripts, tables, chart]) await f();
+  for (const f of [withoutScripts, tables, chart, fragments]) await f();
   await browser.close();
 })().catch(e => { problem(e.message); process.exit(1); });

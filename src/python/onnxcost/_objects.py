@@ -8,12 +8,12 @@ import json
 import os
 import shutil
 import warnings
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _api as api
 from ._lib import Error, Handle, call, caps, decode, encode, lib, struct, texts, write
 from ._lib import _libc
-from ._rows import Row, Rows, table, text, wrap
+from ._rows import Row, Rows, text, wrap
 
 Path = Union[str, "os.PathLike[str]"]
 Sizes = Mapping[str, int]
@@ -214,8 +214,11 @@ class Document:
     def __str__(self) -> str:
         return self.write("table")
 
+    _has_page = True  # the program has an HTML page of it
+
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        """For notebooks: `--format html --embed` of the program; no scripts, nothing from the network."""
+        return self.write("fragment") if self._has_page else f"<pre>{html.escape(str(self))}</pre>"
 
 
 class Profile(Document):
@@ -349,7 +352,8 @@ class Analysis(Document):
     def report(self, format: str = "json", **options: Any) -> Any:
         """The report with options such as group_by="type", order_by="macs", top=5, why=["/conv1/Conv"], advise=True.
 
-        As "json" the document, else text: "table", "csv", "markdown", "html", "trace", "netron", "model-explorer".
+        As "json" the document, else text: "table", "csv", "markdown", "html", "fragment" (of a page), "trace", "netron",
+        "model-explorer".
         """
         with locked(self._handles()):
             data = _report(self.source, {"cache": self._cache, **options, "format": format},
@@ -417,41 +421,8 @@ class Analysis(Document):
     def __repr__(self) -> str:
         return f"<onnxcost.Analysis {self.model_.path or 'of a model in memory'}: {_BOUND[self.quality]}{text(self.macs)} MACs>"
 
-    def _repr_html_(self) -> str:
-        return analysis_html(self)
-
 
 _BOUND = {"exact": "", "upper": "at most ", "lower": "at least ", "est": "about ", "unknown": "at least "}
-
-
-def _cell(row: Row, member: str) -> Any:
-    value = row.get(member)
-    return round(value / 1e6, 6) if value is not None and member.endswith("_ns") else value
-
-
-def analysis_html(a: Analysis) -> str:
-    """Totals, the largest nodes and warnings, for notebooks; no scripts, nothing from the network."""
-    t = a.data.totals
-    name = os.path.basename(a.model_.path) if a.model_.path else "model in memory"
-    figures: List[Tuple[str, Any, str]] = [
-        ("MACs", t.macs, ""), ("FLOPs", t.flops, ""), ("OPs", t.ops or None, ""), ("parameters", t.params, ""),
-        ("weights", t.const_bytes, "B"), ("peak activation memory", t.peak_activation_bytes, "B"),
-        ("time of a run", None if t.time_ns is None else t.time_ns / 1e6, "ms")]
-    total = table(["", ""], [[label, f"{text(value)} {unit}".strip()] for label, value, unit in figures
-                             if value is not None])
-    if t.quality != "exact":
-        total += f"<div>MACs: {_BOUND[t.quality]}the number above; {text(t.unknown_nodes)} nodes without a cost.</div>"
-    by_time = t.time_ns is not None
-    columns = [(head, member) for head, member, wanted in (
-        ("operator", "name", True), ("type", "op_type", True), ("MACs", "macs", True), ("FLOPs", "flops", True),
-        ("time ms", "time_ns", by_time), ("roofline ms", "roofline_time_ns", a.device), ("bound by", "bound_by", a.device))
-        if wanted]
-    rows = a.nodes.largest("time_ns" if by_time else "macs")
-    largest = table([head for head, _ in columns], [[_cell(row, member) for _, member in columns] for row in rows])
-    notes = "".join(f"<li>{html.escape(str(d.text))}</li>" for d in list(a.warnings)[:5])
-    device = f" on {html.escape(a.device.id)}" if a.device else ""
-    return (f"<div><b>{html.escape(name)}</b>{device}{total}<div>{len(rows)} of {len(a.nodes)} nodes, by "
-            f"{'time' if by_time else 'MACs'}</div>{largest}" + (f"<ul>{notes}</ul>" if notes else "") + "</div>")
 
 
 class Estimate(Document):
@@ -579,6 +550,8 @@ class Diff(Document):
 
 class Check(Document):
     """Limits compared with figures; `assert oc.check(...)` prints the reasons of those that do not pass."""
+
+    _has_page = False
 
     def __init__(self, analysis: Analysis, limits: Mapping[str, Any], forbid: Text, budget: Text,
                  baseline: Optional[Path], tolerance: Text, calibration: Any):

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/map.h"
 #include "join/join.h"
+#include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
 
 struct fusion {
@@ -399,7 +400,7 @@ static bool is_news(const struct oc_diff_row *r)
 
 static uint32_t top_of(const struct oc_diff_view *v, bool whole)
 {
-    bool page = v->o->format && strcmp(v->o->format, "html") == 0;
+    bool page = v->o->format && (strcmp(v->o->format, "html") == 0 || oc_is_fragment(v->o->format));
     int64_t top = v->o->has_top ? v->o->top : whole || page ? 0 : TOP;
     uint32_t n = v->n_wanted;
     if (top == 0)

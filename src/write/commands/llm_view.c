@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "hw/hwdb.h"
+#include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost.h"
@@ -534,10 +535,13 @@ static void llm_view_write_table(const struct oc_llm *l, FILE *f)
 int oc_llm_write(const struct oc_llm *l, const char *format, FILE *f, struct oc_err *err)
 {
     static void (*const write[])(const struct oc_llm *, FILE *) = {llm_view_write_table, oc_llm_write_csv,
-                                                                   oc_llm_write_json, oc_llm_page};
-    int form = oc_format_of("llm", format, "table, csv, json, html", err);
+                                                                   oc_llm_write_json};
+    int form = oc_format_of("llm", format, "table, csv, json, html, fragment", err);
     if (form < 0)
         return -1;
-    write[form](l, f);
+    if ((size_t)form < OC_COUNT(write))
+        write[form](l, f);
+    else
+        oc_llm_page(l, oc_is_fragment(format), f);
     return 0;
 }

@@ -40,7 +40,7 @@ void oc_llm_serving_fields(struct oc_fields *o, const struct oc_llm_serving_row 
 void oc_llm_write_head(const struct oc_llm *l, FILE *f);
 void oc_llm_write_notes(const struct oc_llm *l, FILE *f);
 
-void oc_llm_page(const struct oc_llm *l, FILE *f);
+void oc_llm_page(const struct oc_llm *l, bool fragment, FILE *f);
 void oc_llm_write_csv(const struct oc_llm *l, FILE *f);
 void oc_llm_write_json(const struct oc_llm *l, FILE *f);
 

@@ -18,6 +18,6 @@ void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a, con
 const char *oc_memory_fit_text(const struct oc_memory *m, struct oc_arena *arena);
 
 /* The page: -f html. */
-void oc_memory_page(const struct oc_memory *m, FILE *f);
+void oc_memory_page(const struct oc_memory *m, bool fragment, FILE *f);
 
 #endif

@@ -12,6 +12,7 @@
 #include "report/select.h"
 #include "report/what_if.h"
 #include "write/commands/compare_view.h"
+#include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
 
@@ -111,10 +112,15 @@ static bool is_format(const struct oc_report_opts *o, const char *name)
     return o->format && strcmp(o->format, name) == 0;
 }
 
+static bool is_page(const struct oc_report_opts *o)
+{
+    return is_format(o, "html") || oc_is_fragment(o->format);
+}
+
 static int compare_check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
                          struct oc_err *err)
 {
-    static const char *const formats[] = {"table", "csv", "json", "markdown", "md", "html"};
+    static const char *const formats[] = {"table", "csv", "json", "markdown", "md", "html", "fragment"};
     size_t i = 0;
     if (n < 1 || n > 256)
         return oc_fail(err, OC_EARG, "a comparison takes 1 to 256 profiles, not %zu", n);
@@ -127,7 +133,7 @@ static int compare_check(const struct oc_compare_source *source, size_t n, const
         return oc_fail(err, OC_EARG,
                        "several profiles have no format '%s'; valid: table, csv, json, markdown, html",
                        o->format);
-    if (is_format(o, "html") && n > OC_COMPARE_PAGE_SOURCES)
+    if (is_page(o) && n > OC_COMPARE_PAGE_SOURCES)
         return oc_fail(err, OC_EARG, "a page has at most %d profiles", OC_COMPARE_PAGE_SOURCES);
     if (o->aggregate || o->group_by || o->aggregate_by)
         return oc_fail(err, OC_EARG, "grouping needs a single profile");
@@ -141,7 +147,7 @@ static int compare_check(const struct oc_compare_source *source, size_t n, const
 static int compare_choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
 {
     struct oc_select s;
-    bool whole = is_format(x->o, "csv") || is_format(x->o, "json") || is_format(x->o, "html");
+    bool whole = is_format(x->o, "csv") || is_format(x->o, "json") || is_page(x->o);
     int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
     if (rc == 0)
         rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
@@ -174,7 +180,7 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
     int rc = compare_choose_rows(&x, &all, err);
     if (rc == 0 && is_format(o, "json"))
         compare_json(&x, f);
-    else if (rc == 0 && is_format(o, "html"))
+    else if (rc == 0 && is_page(o))
         oc_compare_page(&x, f);
     else if (rc == 0 && (is_format(o, "markdown") || is_format(o, "md")))
         compare_markdown(&x, f);

@@ -5,6 +5,7 @@
 #include "base/api_options.h"
 #include "base/c_locale.h"
 #include "write/commands/devices_view.h"
+#include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
 #include "onnxcost/hardware.h"
 
@@ -310,7 +311,7 @@ int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *give
         devices_csv(r, f);
     else if (!strcmp(format, "json"))
         devices_json(r, f);
-    else if (!strcmp(format, "html"))
+    else if (!strcmp(format, "html") || oc_is_fragment(format))
         oc_devices_page(r, o, f);
     else
         return oc_fail(err, OC_EARG, "compare has no format '%s'; valid: table, csv, json, html", format);

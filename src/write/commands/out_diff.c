@@ -415,7 +415,7 @@ int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *give
     } forms[] = {{"table", diff_write_table, false}, {"csv", oc_diff_csv, true},
                  {"json", oc_diff_json, true},       {"markdown", diff_write_markdown, false},
                  {"md", diff_write_markdown, false}, {"html", oc_diff_page, false},
-                 {"github", oc_diff_github, false}};
+                 {"fragment", oc_diff_page, false},  {"github", oc_diff_github, false}};
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
         struct oc_diff_view v;
         if (opts->format && strcmp(forms[i].name, opts->format) != 0)

@@ -427,10 +427,10 @@ static void estimate_lines(struct oc_html *h, struct estimate_out *o)
     oc_buf_free(&b);
 }
 
-static void estimate_page(struct estimate_out *o, struct oc_fields *f, FILE *out)
+static void estimate_page(struct estimate_out *o, struct oc_fields *f, bool fragment, FILE *out)
 {
     const struct oc_estimate *e = o->e;
-    struct oc_html h = {0};
+    struct oc_html h = {.fragment = fragment};
     estimate_facts(&h, e);
     estimate_lines(&h, o);
     for (size_t i = 0; i < e->list.n; i++)
@@ -463,8 +463,8 @@ int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t to
         for (size_t i = 0; i < e->list.n; i++)
             kernel_fields(&f, e, i);
         oc_fields_csv(&f, "1", out);
-    } else if (!strcmp(format, "html")) {
-        estimate_page(&o, &f, out);
+    } else if (!strcmp(format, "html") || oc_is_fragment(format)) {
+        estimate_page(&o, &f, oc_is_fragment(format), out);
     } else {
         return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json, html", format);
     }

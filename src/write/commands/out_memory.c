@@ -5,6 +5,7 @@
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "write/commands/memory_view.h"
+#include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
@@ -511,10 +512,13 @@ static void memory_write_csv(const struct oc_memory *m, FILE *f)
 int oc_memory_write(const struct oc_memory *m, const char *format, FILE *f, struct oc_err *err)
 {
     static void (*const write[])(const struct oc_memory *, FILE *) = {memory_write_table, memory_write_csv,
-                                                                      out_memory_json, oc_memory_page};
-    int form = oc_format_of("memory", format, "table, csv, json, html", err);
+                                                                      out_memory_json};
+    int form = oc_format_of("memory", format, "table, csv, json, html, fragment", err);
     if (form < 0)
         return -1;
-    write[form](m, f);
+    if ((size_t)form < OC_COUNT(write))
+        write[form](m, f);
+    else
+        oc_memory_page(m, oc_is_fragment(format), f);
     return 0;
 }

@@ -233,7 +233,7 @@ static void page_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 
 static void page_end(struct oc_scan_writer *w)
 {
-    struct oc_html h = {0};
+    struct oc_html h = {.fragment = oc_is_fragment(w->form->name)};
     oc_html_sentence(&h,
                      oc_printf(&h.arena, "%" PRIu64 " models, %" PRIu64 " errors, %" PRIu64 " duplicates.",
                                w->n, w->n_errors, w->n_duplicates));
@@ -265,6 +265,7 @@ static const struct form forms[] = {
     {"ndjson", NULL, ndjson_row, NULL, false},
     {"json", json_begin, scan_json_row, json_end, false},
     {"html", NULL, page_row, page_end, true},
+    {"fragment", NULL, page_row, page_end, true},
     {"parquet", parquet_begin, parquet_row, parquet_end, false},
 };
 

@@ -530,7 +530,7 @@ static void summary_tables(const struct oc_time_summary *const *s, size_t n, con
 
 /* ---- report ----------------------------------------------------------------------------------------- */
 
-#define SUMMARY_FORMATS "table, csv, json, html, parquet"
+#define SUMMARY_FORMATS "table, csv, json, html, parquet, fragment"
 
 static int unknown_view(const char *name, struct oc_err *err)
 {
@@ -587,8 +587,9 @@ int oc_summary_write(const struct oc_profile *const *profile, size_t n, const st
         s[i] = oc_time_summary_make(profile[i], &tables);
     const struct oc_time_summary *const *all = (const struct oc_time_summary *const *)s;
     static void (*const write[])(const struct oc_time_summary *const *, size_t,
-                                 const struct oc_summary_opts *, FILE *) = {
-        summary_tables, oc_summary_csv, oc_summary_json, oc_summary_page, oc_summary_parquet};
+                                 const struct oc_summary_opts *,
+                                 FILE *) = {summary_tables,  oc_summary_csv,     oc_summary_json,
+                                            oc_summary_page, oc_summary_parquet, oc_summary_page};
     write[oc_format_of("a summary", o->format, SUMMARY_FORMATS, err)](all, n, o, f);
     for (size_t i = 0; i < n; i++)
         oc_time_summary_free(s[i]);

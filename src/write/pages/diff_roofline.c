@@ -251,6 +251,18 @@ static void plot_axes(struct plot *p)
     plot_text(p, "start", 4, TOP - 2, "FLOP/s");
 }
 
+/* A line with a head at its end. */
+static void arrow_path(struct plot *p, double from_x, double from_y, double x, double y)
+{
+    enum { LONG = 6, HALF = 3 };
+    double length = hypot(x - from_x, y - from_y), dx = (x - from_x) / length, dy = (y - from_y) / length;
+    oc_buf_printf(&p->h->b, "<path d=\"M%.1f %.1fL%.1f %.1f", from_x, from_y, x, y);
+    if (length >= LONG)
+        oc_buf_printf(&p->h->b, "M%.1f %.1fL%.1f %.1fL%.1f %.1f", x - LONG * dx - HALF * dy,
+                      y - LONG * dy + HALF * dx, x, y, x - LONG * dx + HALF * dy, y - LONG * dy - HALF * dx);
+    oc_buf_str(&p->h->b, "\"/>");
+}
+
 static void plot_arrow(struct plot *p, const struct arrow *a, bool measured)
 {
     struct oc_arena *arena = &p->h->arena;
@@ -269,8 +281,7 @@ static void plot_arrow(struct plot *p, const struct arrow *a, bool measured)
                   a->has[0] ? oc_si_text(arena, a->y[0], "FLOP/s") : "-",
                   a->has[1] ? oc_si_text(arena, a->y[1], "FLOP/s") : "-");
     if (both)
-        oc_buf_printf(&p->h->b, "<path d=\"M%.1f %.1fL%.1f %.1f\" marker-end=\"url(#head)\"/>",
-                      plot_x(p, a->x[0]), plot_y(p, a->y[0]), x, y);
+        arrow_path(p, plot_x(p, a->x[0]), plot_y(p, a->y[0]), x, y);
     oc_buf_printf(&p->h->b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/></g>\n",
                   plot_x(p, a->x[a->has[0] ? 0 : 1]), plot_y(p, a->y[a->has[0] ? 0 : 1]), radius);
 }
@@ -288,9 +299,7 @@ void oc_diff_roofline(struct oc_html *h, const struct oc_diff *d)
     oc_buf_printf(
         &h->b,
         "<div class=\"chart arrows\"><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"FLOP/s over "
-        "arithmetic intensity; an arrow from A to B for each of %u operators\">\n<defs><marker "
-        "id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" "
-        "orient=\"auto\"><path d=\"M0 0L8 4L0 8Z\"/></marker></defs>\n",
+        "arithmetic intensity; an arrow from A to B for each of %u operators\">\n",
         WIDTH, HEIGHT, p.n);
     plot_axes(&p);
     for (unsigned s = 0; s < SIDES; s++)

@@ -140,7 +140,7 @@ static void compare_rows(struct oc_html *h, struct oc_comparing *x)
 
 void oc_compare_page(struct oc_comparing *x, FILE *f)
 {
-    struct oc_html h = {0};
+    struct oc_html h = {.fragment = oc_is_fragment(x->o->format)};
     uint32_t fast = 0;
     for (uint32_t s = 1; s < x->c.n_source; s++)
         fast = x->c.total_ns[s] < x->c.total_ns[fast] ? s : fast;

@@ -130,7 +130,7 @@ static void rank_growth(struct devices_page *p)
 
 void oc_devices_page(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f)
 {
-    struct devices_page p = {.r = r};
+    struct devices_page p = {.r = r, .h.fragment = oc_is_fragment(o->format)};
     for (; p.index < r->n_table; p.index++) {
         p.t = &r->table[p.index];
         rank_batch(&p);

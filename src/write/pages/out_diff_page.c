@@ -157,7 +157,7 @@ static void diff_operators(struct oc_html *h, struct oc_diff_view *v)
 
 void oc_diff_page(struct oc_diff_view *v, FILE *f)
 {
-    struct oc_html h = {0};
+    struct oc_html h = {.fragment = oc_is_fragment(v->o->format)};
     const char *gaps = oc_diff_gaps(v);
     oc_html_sentence(&h, oc_printf(&h.arena, "%s.", oc_diff_sentence(v)));
     if (gaps)

@@ -105,10 +105,10 @@ static void llm_device(struct oc_html *h, const struct oc_llm *l, size_t i, cons
     }
 }
 
-void oc_llm_page(const struct oc_llm *l, FILE *f)
+void oc_llm_page(const struct oc_llm *l, bool fragment, FILE *f)
 {
     OC_C_LOCALE;
-    struct oc_html h = {0};
+    struct oc_html h = {.fragment = fragment};
     struct oc_llm_line line[OC_LLM_LINES];
     struct oc_fields runs = {0};
     size_t n = oc_llm_lines(l, &h.arena, line);

@@ -362,10 +362,10 @@ static void life_rows(struct memory_page *p)
     oc_fields_free(&o);
 }
 
-void oc_memory_page(const struct oc_memory *m, FILE *f)
+void oc_memory_page(const struct oc_memory *m, bool fragment, FILE *f)
 {
     OC_C_LOCALE;
-    struct memory_page p = {.m = m, .plan = m->o.plan};
+    struct memory_page p = {.m = m, .plan = m->o.plan, .h.fragment = fragment};
     const uint32_t *order = p.plan ? largest_first(&p) : NULL;
     set_scale(&p);
     page_sentence(&p);

@@ -288,7 +288,7 @@ void oc_summary_page(const struct oc_time_summary *const *s, size_t n, const str
                      FILE *f)
 {
     OC_C_LOCALE;
-    struct summary_page p = {.o = o, .n = n};
+    struct summary_page p = {.o = o, .n = n, .h.fragment = oc_is_fragment(o->format)};
     for (; p.index < n; p.index++) {
         p.s = s[p.index];
         summary_profile(&p);

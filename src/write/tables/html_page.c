@@ -24,15 +24,23 @@ static void put_escaped(const char *text, FILE *f)
     oc_buf_free(&b);
 }
 
+bool oc_is_fragment(const char *format)
+{
+    return format && strcmp(format, "fragment") == 0;
+}
+
 void oc_html_write(struct oc_html *h, const char *path, const char *what, const char *made, FILE *f)
 {
     const char *slash = path ? strrchr(path, '/') : NULL, *name = slash && slash[1] ? slash + 1 : path;
     const char *title = name ? oc_printf(&h->arena, "%s: %s", name, what) : what;
-    const char *end = (const char *)oc_shell + oc_shell_bytes;
-    const char *at = oc_page_until((const char *)oc_shell, end, "@title@", f);
+    const char *at = (const char *)(h->fragment ? oc_fragment : oc_shell);
+    const char *end = at + (h->fragment ? oc_fragment_bytes : oc_shell_bytes);
+    at = oc_page_until(at, end, "@title@", f);
     put_escaped(title, f);
-    at = oc_page_until(at, end, "@heading@", f);
-    put_escaped(title, f);
+    if (!h->fragment) {
+        at = oc_page_until(at, end, "@heading@", f);
+        put_escaped(title, f);
+    }
     at = oc_page_until(at, end, "@body@", f);
     fwrite(h->b.data ? h->b.data : "", 1, h->b.n, f);
     at = oc_page_until(at, end, "@made@", f);
@@ -66,6 +74,14 @@ void oc_html_note(struct oc_html *h, const char *text)
 
 void oc_html_begin(struct oc_html *h, const char *id, const char *title)
 {
+    if (h->fragment) {
+        oc_buf_str(&h->b, "<section");
+        oc_xml_attribute(&h->b, "aria-label", title);
+        oc_buf_str(&h->b, "><p class=\"oc-head\">");
+        oc_html_escaped(h, title);
+        oc_buf_str(&h->b, "</p>\n");
+        return;
+    }
     oc_buf_printf(&h->b, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<header><h2 id=\"%s-title\">", id,
                   id, id);
     oc_html_escaped(h, title);
@@ -401,6 +417,8 @@ void oc_html_table(struct oc_html *h, const struct oc_html_table *spec, const st
 {
     struct table t = {.h = h, .spec = spec, .cells = &rows->table};
     size_t n = rows->table.n_row ? rows->table.n_row - 1 : 0, most = spec->most ? spec->most : OC_HTML_ROWS;
+    if (h->fragment && most > OC_FRAGMENT_ROWS)
+        most = OC_FRAGMENT_ROWS;
     if (!n)
         return;
     for (size_t i = 0; i < spec->n_column; i++)

@@ -5,16 +5,21 @@
 
 #include "write/tables/json_keys.h"
 
-/* The built-in files with marks: of the costs (written by out_html.c), and the shell of all other pages. */
-extern const unsigned char oc_page[], oc_shell[];
-extern const size_t oc_page_bytes, oc_shell_bytes;
+/* The built-in files with marks: of the costs (written by out_html.c), the shell of all other pages,
+ * and that of fragments. */
+extern const unsigned char oc_page[], oc_shell[], oc_fragment[];
+extern const size_t oc_page_bytes, oc_shell_bytes, oc_fragment_bytes;
 /* Writes such a file from `at` up to a mark. Returns what follows the mark; `end` without the mark. */
 const char *oc_page_until(const char *at, const char *end, const char *mark, FILE *f);
 
 struct oc_html {
     struct oc_buf b; /* the body; writers may append markup of their own */
     struct oc_arena arena;
+    bool fragment; /* a part of somebody else's page */
 };
+/* The format "fragment": the page as one element with its own style, for a notebook or a dashboard. It has no
+ * scripts and no ids, takes its colours from the page around it, and its tables are short. */
+bool oc_is_fragment(const char *format);
 
 /* How a number is shown; the page has the exact number in data-v. */
 enum oc_html_kind {
@@ -31,8 +36,8 @@ enum oc_html_kind {
     OC_HTML_YES   /* of 1 and 0 */
 };
 
-/* Writes the whole file and frees the page. Its title: the last part of the path (NULL: none) and `what`.
- * made: version, date and command line, NULL: none. */
+/* Writes the whole file, or the fragment, and frees the page. Its title: the last part of the path (NULL:
+ * none) and `what`. made: version, date and command line, NULL: none. */
 void oc_html_write(struct oc_html *h, const char *path, const char *what, const char *made, FILE *f);
 
 void oc_html_escaped(struct oc_html *h, const char *text);
@@ -90,7 +95,7 @@ struct oc_html_table {
     const char *status; /* field: a row with "added" has the class status-added; NULL: none */
     const struct oc_html_column *column;
     size_t n_column;
-    size_t most; /* rows that are written; 0: OC_HTML_ROWS */
+    size_t most; /* rows that are written; 0: OC_HTML_ROWS; a fragment has OC_FRAGMENT_ROWS at most */
 };
 /* A sheet as such a table. Cells are text. */
 void oc_html_sheet(struct oc_html *h, const char *id, const char *title, const struct oc_sheet *s);
@@ -98,7 +103,7 @@ void oc_html_sheet(struct oc_html *h, const char *id, const char *title, const s
 /* How many rows have a number of a field in each power of ten. id: of the section. */
 void oc_html_histogram(struct oc_html *h, const char *field, const char *title, const struct oc_fields *rows);
 
-enum { OC_HTML_ROWS = 2000 };
+enum { OC_HTML_ROWS = 2000, OC_FRAGMENT_ROWS = 100 };
 void oc_html_table(struct oc_html *h, const struct oc_html_table *t, const struct oc_fields *rows);
 
 #endif

@@ -1,0 +1,198 @@
+/* The report of costs as a fragment of another page: the verdict, figures, a bar of the operator types, and
+ * the rows of the table. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "base/map.h"
+#include "base/units.h"
+#include "report/columns.h"
+#include "report/group_keys.h"
+#include "report/headline.h"
+#include "report/row_roof.h"
+#include "report/verdict.h"
+#include "write/out_html.h"
+#include "write/tables/html_page.h"
+#include "onnxcost/report.h"
+#include "onnxcost.h"
+
+/* ---- figures ---------------------------------------------------------------------------------------- */
+
+static const char *mark_of(const struct oc_totals *t)
+{
+    return t->unknown_nodes ? oc_quality_mark(OC_LOWER) : oc_quality_mark(t->quality);
+}
+
+static void count_facts(struct oc_html *h, const struct oc_analysis *a)
+{
+    const struct oc_totals *t = a->total;
+    bool any = !t->nodes || t->unknown_nodes < t->nodes;
+    const struct {
+        const char *title, *key;
+        enum oc_html_kind kind;
+        uint64_t v;
+        bool wanted, exact;
+    } fact[] = {{"MACs", "totals.macs", OC_HTML_SI, t->macs, any, false},
+                {"FLOPs", "totals.flops", OC_HTML_SI, t->flops, any, false},
+                {"Integer operations", "totals.ops", OC_HTML_SI, t->ops, t->ops > 0, false},
+                {"Parameters", "totals.params", OC_HTML_SI, t->params, true, true},
+                {"Constants", "totals.const_bytes", OC_HTML_BYTES, t->const_bytes, true, true}};
+    for (size_t i = 0; i < OC_COUNT(fact); i++)
+        if (fact[i].wanted)
+            oc_html_fact_u64(h, fact[i].title, fact[i].key, fact[i].kind, fact[i].v,
+                             fact[i].exact ? NULL : mark_of(t), NULL);
+    if (a->peak.quality != OC_UNKNOWN && a->peak.node != OC_NONE)
+        oc_html_fact_u64(h, "Peak activation memory", "totals.peak_activation_bytes", OC_HTML_BYTES,
+                         a->peak.bytes, oc_quality_mark(a->peak.quality), NULL);
+}
+
+static void time_facts(struct oc_html *h, struct oc_report *r, const struct oc_verdict *v)
+{
+    struct oc_headline line;
+    struct oc_bounds b;
+    oc_headline_of(r, &line);
+    if (v->text && !isnan(v->run_ns))
+        oc_html_fact_double(h, isnan(line.run_ns) ? "Total time" : "Latency", "verdict.run_ns", OC_HTML_NS,
+                            v->run_ns, oc_headline_runs_text(r->in->profile, &h->arena));
+    if (!isnan(line.inferences_per_s))
+        oc_html_fact_double(h, "Inferences per second", "totals.inferences_per_s", OC_HTML_NUMBER,
+                            line.inferences_per_s, NULL);
+    if (!isnan(line.flops_per_s))
+        oc_html_fact_double(h, "Achieved FLOP/s", "totals.achieved_flops_per_s", OC_HTML_SI, line.flops_per_s,
+                            NULL);
+    if (!r->in->device)
+        return;
+    oc_bounds_of(r, &b);
+    if (b.rows)
+        oc_html_fact_double(h, "Roofline time", "hardware.roofline.roofline_time_ns", OC_HTML_NS,
+                            oc_ns_of(b.roof_s), oc_device_info(r->in->device)->name);
+}
+
+/* ---- operator types --------------------------------------------------------------------------------- */
+
+static int by_value(const void *pa, const void *pb)
+{
+    const struct oc_html_part *a = pa, *b = pb;
+    return a->value != b->value ? (a->value < b->value) - (a->value > b->value) : strcmp(a->name, b->name);
+}
+
+/* The types with the most time, or without times the most operations; the last part has all others. */
+static void type_bar(struct oc_html *h, struct oc_report *r)
+{
+    enum { SHOWN = 5 };
+    struct oc_html_part *part = OC_NEW_ARRAY(&h->arena, (size_t)r->all.n + 1, struct oc_html_part);
+    struct oc_map seen = {.arena = &h->arena};
+    uint32_t n = 0;
+    double whole = 0;
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        const struct oc_row *row = &r->all.row[i];
+        double v = r->has_time ? oc_ns_of(row->time_s) : row->computation;
+        const char *type = row->type ? row->type : "(no type)";
+        uint32_t at = n;
+        if (!(v > 0))
+            continue;
+        if (oc_map_add(&seen, type, strlen(type), &at, NULL))
+            part[n++] = (struct oc_html_part){.name = type};
+        part[at].value += v;
+        whole += v;
+    }
+    oc_map_free(&seen);
+    if (n < 2)
+        return;
+    qsort(part, n, sizeof(*part), by_value);
+    for (uint32_t i = SHOWN + 1; i < n; i++)
+        part[SHOWN].value += part[i].value;
+    if (n > SHOWN + 1) {
+        part[SHOWN].name = oc_printf(&h->arena, "%u other types", n - SHOWN);
+        n = SHOWN + 1;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        part[i].color = i;
+    const char *title = r->has_time ? "Time by operator type" : "Operations by operator type";
+    oc_html_begin(h, "types", title);
+    oc_html_strip(h, title, r->has_time ? OC_HTML_NS : OC_HTML_SI, part, n, whole);
+    oc_html_end(h);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+static void column_field(struct oc_fields *o, const struct oc_column *c, struct oc_line *line)
+{
+    struct oc_field v = {.number = NAN};
+    line->column = c;
+    c->get(line, &v);
+    if (c->kind == OC_FIELD_TEXT)
+        oc_field_text(o, c->key, v.text);
+    else if (v.whole)
+        oc_field_u64(o, c->key, v.whole);
+    else if (c->kind == OC_FIELD_TIME)
+        oc_field_time(o, c->key, oc_ns_of(v.number));
+    else
+        oc_field_double(o, c->key, v.number);
+}
+
+static void shown_rows(struct oc_html *h, struct oc_report *r)
+{
+    bool time = r->has_time;
+    const struct oc_html_column column[] = {
+        {.field = "operator", .title = "Operator", .kind = OC_HTML_CODE},
+        {.field = "type", .title = "Type", .kind = OC_HTML_CODE, .unlike = "operator"},
+        {.field = "count", .title = "Operators", .kind = OC_HTML_COUNT},
+        {.field = "time_ns", .title = "Time", .kind = OC_HTML_NS, .bar = true},
+        {.field = "time_fraction", .title = "Share", .kind = OC_HTML_PERCENT},
+        {.field = "flo", .title = "FLOPs", .kind = OC_HTML_SI, .bar = !time, .quality = "quality"},
+        {.field = "flop_per_s", .title = "FLOP/s", .kind = OC_HTML_SI},
+        {.field = "bytes", .title = "Moved", .kind = OC_HTML_BYTES, .quality = "quality"},
+        {.field = "roofline_ns", .title = "Roofline", .kind = OC_HTML_NS},
+        {.field = "wasted_ns", .title = "Gap", .kind = OC_HTML_NS},
+        {.field = "bound_by", .title = "Bound by"},
+        {.field = "name", .title = "Name in the profile", .kind = OC_HTML_CODE, .unlike = "operator"},
+    };
+    const struct oc_column *all[OC_MAX_COLUMNS];
+    size_t n = oc_columns_for(r, OC_COL_CSV, all);
+    struct oc_fields o = {0};
+    struct oc_line line = {.r = r, .arena = &h->arena};
+    while (oc_line_next(&line)) {
+        oc_fields_begin(&o);
+        oc_field_text(&o, "operator", oc_row_label(r, line.row));
+        for (size_t i = 0; i < n; i++)
+            column_field(&o, all[i], &line);
+        oc_fields_end(&o);
+    }
+    const char *title = r->shown.n < r->all.n && !oc_report_grouped(r->o)
+                            ? oc_printf(&h->arena, "%u of %u rows", r->shown.n, r->all.n)
+                            : "Rows";
+    oc_html_table(
+        h,
+        &(struct oc_html_table){.id = "rows", .title = title, .column = column, .n_column = OC_COUNT(column)},
+        &o);
+    oc_fields_free(&o);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------- */
+
+void oc_out_fragment(struct oc_report *r, FILE *f)
+{
+    struct oc_html h = {.fragment = true};
+    const char *text[OC_MAX_MISMATCHES];
+    size_t n = oc_mismatches(r->in, text);
+    struct oc_verdict v;
+    for (size_t i = 0; i < n; i++) {
+        oc_buf_str(&h.b, "<p class=\"mismatch\" role=\"alert\">");
+        oc_html_escaped(&h, text[i]);
+        oc_buf_str(&h.b, "</p>\n");
+    }
+    oc_verdict_of(r, &v);
+    FILE *part = oc_buf_stream(&h.b);
+    oc_html_verdict_parts(r, &v, part);
+    fclose(part);
+    oc_html_facts_begin(&h);
+    time_facts(&h, r, &v);
+    if (r->in->analysis)
+        count_facts(&h, r->in->analysis);
+    oc_html_facts_end(&h);
+    type_bar(&h, r);
+    shown_rows(&h, r);
+    oc_html_write(&h, r->in->model ? r->in->model->path : r->in->profile->path, "costs", r->o->made, f);
+}
