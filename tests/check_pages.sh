@@ -155,6 +155,15 @@ for status in added changed; do
 done >"$work/rows"
 result 'diff: rows of a page have the class of their status' "$(cat "$work/rows")"
 
+# ---- graphs of the report of costs
+"$BUILD/onnxzoo" llama --size toy -o "$work/llama.onnx"
+for m in resnet50 bert_base llama; do
+    "$BUILD/onnxcost" "$work/$m.onnx" -f html -o "$work/graph_$m.html" 2>/dev/null
+    "$BUILD/onnxcost" "$work/$m.onnx" -f json -o "$work/graph_$m.json" 2>/dev/null
+    python3 tests/support/page_edges.py "$work/graph_$m.html" "$work/graph_$m.json"
+done >"$work/problems" 2>&1
+result 'edges of the page are the inputs and outputs of the nodes in JSON, with their types and bytes' "$(cat "$work/problems")"
+
 # ---- fragments: --embed
 fragment() { # name min -- arguments of onnxcost: figures of the fragment are those of JSON, and it is one element
     name=fragment_$1 min=$2

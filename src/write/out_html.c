@@ -358,6 +358,7 @@ static void document(struct oc_json_out *w, struct oc_report *r)
         oc_advice_json_cut(r->advice, SHOWN, w);
     }
     oc_page_rows(w, r);
+    oc_page_edges(w, r);
     oc_page_memory(w, r);
     oc_page_kernels(w, r);
     oc_page_timeline(w, r);

@@ -33,6 +33,7 @@ void oc_html_verdict_parts(struct oc_report *r, const struct oc_verdict *v, FILE
 
 /* Members of the document. */
 void oc_page_rows(struct oc_json_out *w, struct oc_report *r);     /* "rows", "columns", "nodes" */
+void oc_page_edges(struct oc_json_out *w, struct oc_report *r);    /* "edges" */
 void oc_page_memory(struct oc_json_out *w, struct oc_report *r);   /* "memory" */
 void oc_page_kernels(struct oc_json_out *w, struct oc_report *r);  /* "kernels" */
 void oc_page_timeline(struct oc_json_out *w, struct oc_report *r); /* "timeline" */

@@ -121,6 +121,57 @@ test("modules are blocks whose widths add up, repeated ones are folded, they ope
   await close(page);
 });
 
+test("a module opens as a graph: blocks, edges with types and bytes, mouse, keys, filter, Back, URL, images", async () => {
+  const page = await open("demo.html", { hash: "#module=%2Flayer2" });
+  await page.evaluate(() => document.getElementById("structure").scrollIntoView({ behavior: "instant" }));
+  const names = () => page.$$eval(".graph .inner > button b", l => l.map(b => b.textContent)), edges = () => page.$$eval(".graph svg text", l => l.map(t => t.textContent));
+  equal(await page.$$eval(".graph .inner > *", l => l.length), 0, "elements before the graph is opened");
+  await page.click('#structure button:text-is("Graph")');
+  await page.waitForSelector(".graph .inner > button");
+  equal([await names(), await hashOf(page)], [["layer2.0", "layer2.1", "layer2.2", "layer2.3"], "#module=%2Flayer2&graph=0"], "blocks and URL");
+  equal(await page.$$eval(".graph .outside", l => l.map(e => e.textContent).sort()), ["layer1", "layer3"], "blocks outside the module");
+  equal((await edges()).sort(), ["float[1,256,56,56], 3.06 MiB", ...Array(4).fill("float[1,512,28,28], 1.53 MiB")], "edges");
+  const tops = await page.$$eval(".graph .inner > button", l => l.map(b => parseFloat(b.style.top)));
+  check(sorted(tops, true) && tops[0] > 0, "the blocks are not in the order of the edges: " + tops);
+  const time = await page.$$eval(".graph .inner > button", l => l.map(b => parseFloat(/, ([\d.]+) ms|([\d.]+) ms/.exec(b.getAttribute("aria-label"))[2] || 0)));
+  const whole = parseFloat(/ ([\d.]+) ms/.exec(await page.textContent(".trail"))[1]);
+  check(Math.abs(time.reduce((a, b) => a + b, 0) - whole) < .05, "the blocks take " + time + ", the module " + whole);
+  await shot(page, "graph", false);
+  await page.focus(".graph .inner > button");
+  await page.keyboard.press("ArrowDown");
+  equal(await page.evaluate(() => document.activeElement.textContent.slice(0, 8)), "layer2.1", "the key follows the edge");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelectorAll(".graph .inner > button").length === 3 && document.querySelector(".graph .inner > button.leaf"));
+  check(/module=%2Flayer2%2Flayer2\.1&graph=0/.test(await hashOf(page)), await hashOf(page));
+  check((await page.$eval(".graph .inner > button", b => b.getAttribute("aria-label"))).includes("reads layer2/layer2.0 (float[1,512,28,28], 1.53 MiB)"), "no edge in the label of the block");
+  await page.click(".graph .inner > button.leaf");
+  await page.waitForSelector("#details:not([hidden])");
+  await page.keyboard.press("Escape");
+  await page.goBack();
+  await page.goBack();
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelectorAll(".graph .inner > button").length === 4);
+  for (const form of ["svg", "png"]) {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.click(`[data-image="graph.${form}"]`)]), bytes = fs.readFileSync(await file.path());
+    if (form === "svg") check(["layer2.3", "layer3", "float[1,512,28,28], 1.53 MiB"].every(t => bytes.toString().includes(">" + t + "<")), "the SVG lacks a text");
+    else check(bytes.readUInt32BE(16) > 300 && bytes.readUInt32BE(20) > 700, "the PNG is " + bytes.readUInt32BE(16) + " pixels wide");
+  }
+  await page.evaluate(() => { location.hash = "#graph=0&type=Gemm&type=MaxPool"; });
+  await page.waitForFunction(() => document.querySelectorAll(".graph .inner > button").length === 2);
+  check((await edges()).length >= 2, "no edges through the rows that the filter hides: " + await edges());
+  await close(page);
+});
+
+test("the graph of 100,000 nodes shows 150 blocks at a time", async () => {
+  const page = await open("chain.html", { hash: "#graph=0" });
+  await page.evaluate(() => document.getElementById("structure").scrollIntoView({ behavior: "instant" }));
+  await page.waitForFunction(() => document.querySelectorAll(".graph .inner > button").length === 150);
+  await page.click('.graph-view button:text-is("Next")');
+  await page.waitForFunction(() => document.querySelector(".graph .inner > button b").textContent === "layers.150");
+  equal([await hashOf(page), await page.$$eval(".graph .outside", l => l.map(e => e.textContent))], ["#graph=150", ["before", "after"]], "URL and blocks outside");
+  await close(page);
+});
+
 test("one filter narrows every chart and table, is in the URL, and each part goes with its button or Back", async () => {
   const page = await open("demo.html"), chips = () => page.$$eval("#filter .chip", l => l.map(b => b.getAttribute("aria-label")));
   const rows = async () => Number(/^([\d,]+)/.exec(await countText(page))[1]);

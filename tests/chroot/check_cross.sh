@@ -59,7 +59,7 @@ add_libraries() {
 }
 make_chroot() {
     rm -rf "$root"
-    debootstrap --variant=minbase --include="git,make,ca-certificates,protobuf-c-compiler,libjs-chart.js,$packages" \
+    debootstrap --variant=minbase --include="git,make,ca-certificates,protobuf-c-compiler,libjs-chart.js,node-dagre-layout,$packages" \
         "$SUITE" "$root" "$MIRROR" >"$log" 2>&1 || give_up 'debootstrap failed'
     mount -t proc proc "$root/proc"
     add_libraries >>"$log" 2>&1 || give_up "no libraries for $arch"

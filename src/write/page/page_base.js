@@ -2,14 +2,19 @@
 /* Control characters and bidirectional overrides in names are shown as the replacement character. The writer
  * escapes them as \\uXXXX; after an escaped backslash, "u" is an ordinary letter. */
 const UNSEEN = /\\(?:\\|u(?:00[0189][0-9a-f]|007f|061c|200[ef]|202[89a-e]|206[6-9]))/gi;
-async function dataText() {
-  const e = document.getElementById("data");
+async function unpacked(e) {
   if (e.type !== "application/gzip") return e.textContent;
   const bytes = Uint8Array.from(atob(e.textContent), c => c.charCodeAt(0));
   e.textContent = "";
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
-const D = JSON.parse((await dataText()).replace(UNSEEN, m => m.length > 2 ? "\ufffd" : m));
+const D = JSON.parse((await unpacked(document.getElementById("data"))).replace(UNSEEN, m => m.length > 2 ? "\ufffd" : m));
+/* Runs a built-in library at its first use. */
+const libraries = {};
+function library(name) {
+  libraries[name] ??= unpacked(document.getElementById("lib-" + name)).then(text => document.head.append(el("script", null, text)));
+  return libraries[name];
+}
 const $ = id => document.getElementById(id);
 
 /* el("td", {class: "left", title: "..."}, child or text, ...): creates an element; texts are never parsed as markup. */
@@ -83,7 +88,7 @@ function middle(text, max) {
 }
 
 /* ---- page state, stored in the URL fragment ---- */
-const S = { q: "", re: false, types: [], bounds: [], theme: null, tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null, live: {}, region: null, span: null };
+const S = { q: "", re: false, types: [], bounds: [], theme: null, tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null, module: null, mass: null, live: {}, region: null, span: null, graph: null };
 /* What selects rows; `filtered`: whether a change concerns it. */
 const FILTERS = ["q", "types", "bounds", "module", "region", "span"], filtered = what => what.some(k => FILTERS.includes(k));
 const isFiltered = () => !!(S.q || S.types.length || S.bounds.length || S.module || S.region || S.span);
@@ -108,6 +113,7 @@ function readHash() {
   S.mass = p.get("width");
   S.region = p.get("region");
   S.span = p.get("span");
+  S.graph = p.get("graph");
   S.node = p.get("node");
 }
 function hashText() {
@@ -127,6 +133,7 @@ function hashText() {
   if (S.mass) p.set("width", S.mass);
   if (S.region) p.set("region", S.region);
   if (S.span) p.set("span", S.span);
+  if (S.graph !== null) p.set("graph", S.graph);
   if (S.node !== null) p.set("node", S.node);
   return p.toString();
 }
@@ -134,13 +141,13 @@ function hashText() {
 function change(what, values) {
   Object.assign(S, values);
   const hash = hashText(), url = location.pathname + location.search + (hash ? "#" + hash : "");
-  const push = what.some(k => ["node", "module", "types", "bounds", "region", "span"].includes(k));
+  const push = what.some(k => ["node", "module", "types", "bounds", "region", "span", "graph"].includes(k));
   try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (e) { /* the browser limits the rate of changes */ }
   for (const f of listeners) f(what);
 }
 function fromHistory() {
   readHash();
-  for (const f of listeners) f([...FILTERS, "theme", "tab", "sort", "metric", "by", "wasteBy", "mass", "live", "node"]);
+  for (const f of listeners) f([...FILTERS, "theme", "tab", "sort", "metric", "by", "wasteBy", "mass", "live", "graph", "node"]);
 }
 const toggled = (list, item) => list.includes(item) ? list.filter(x => x !== item) : [...list, item];
 const noFilter = () => change(FILTERS, { q: "", re: false, types: [], bounds: [], module: null, region: null, span: null });

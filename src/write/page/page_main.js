@@ -83,7 +83,7 @@ function start() {
   const first = sections.find(s => s.id === "operators"); /* the table is usable before the charts are drawn */
   first.ready();
   const rest = sections.filter(s => s.ready && s !== first);
-  const next = () => { const s = rest.shift(); if (s) { s.ready(); setTimeout(next); } };
+  const next = () => { const s = rest.shift(); if (s) { s.ready(); setTimeout(next); } else library("chart"); /* printing does not wait for it */ };
   setTimeout(next);
   addEventListener("popstate", fromHistory);
   addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });

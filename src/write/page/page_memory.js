@@ -59,6 +59,6 @@ function memorySection() {
     });
   }
   themed.push(() => { if (chart) draw(); });
-  s.ready = () => whenSeen(s, draw);
+  s.ready = () => whenSeen(s, () => withChart(draw));
   return s;
 }

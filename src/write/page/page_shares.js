@@ -1,8 +1,12 @@
 /* Shares of the operator types as bars; the table Types has the numbers. Uses Chart.js. */
 const TOP_TYPES = 20;
-Chart.defaults.animation = false;
-Chart.defaults.font.family = "system-ui, sans-serif";
-Chart.defaults.font.size = 12;
+async function withChart(f) {
+  await library("chart");
+  Chart.defaults.animation = false;
+  Chart.defaults.font.family = "system-ui, sans-serif";
+  Chart.defaults.font.size = 12;
+  f();
+}
 
 function sharesSection() {
   const metrics = [["time", "Time", "time"], ["flo", "FLOPs", "si"], ["bytes", "Bytes", "bytes"], ["params", "Parameters", "si"]].filter(m => C[m[0]] && total[m[0]] > 0);
@@ -56,6 +60,6 @@ function sharesSection() {
   }
   onState(what => { if ((what.includes("metric") || filtered(what)) && chart) draw(); });
   themed.push(() => { if (chart) draw(); });
-  s.ready = () => whenSeen(s, draw);
+  s.ready = () => whenSeen(s, () => withChart(draw));
   return s;
 }

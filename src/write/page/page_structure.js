@@ -81,7 +81,13 @@ function moduleTree() {
 }
 function findModule(path) {
   let at = moduleTree(), next = at;
-  while (next) { at = next; next = childrenOf(at).find(k => path && (path === k.path || path.startsWith(k.path + "/"))); }
+  const leads = k => path && (path === k.path || path.startsWith(k.path + "/"));
+  while (next) {
+    at = next;
+    next = childrenOf(at).find(leads);
+    if (!next) for (const k of childrenOf(at)) if (k.each && !next) next = k.each.find(x => x !== k.each[0] && leads(x)); /* one of a fold */
+    if (next && !next.each && !next.folds) { folded(next); next.folds = true; }
+  }
   return at.row >= 0 ? at.parent : at;
 }
 function rowsUnder(m, out) {
@@ -103,12 +109,16 @@ function structureSection() {
   const metrics = [["time", "Time", "time"], ["wasted", "Gap", "time"], ["flo", "FLOPs", "si"], ["bytes", "Bytes", "bytes"]].filter(([k]) => C[k] && someKnown(C[k]));
   if (D.grouped || N < 8 || !metrics.length) return null;
   const some = Array.from({ length: Math.min(N, 400) }, (_, i) => pathOf(i).length);
-  if (some.reduce((a, b) => a + b, 0) < 1.5 * some.length) return null; /* names without modules */
-  const metric = () => metrics.find(m => m[0] === S.mass) || metrics[0];
+  const flat = some.reduce((a, b) => a + b, 0) < 1.5 * some.length; /* names without modules */
+  if (flat && !EDGES) return null;
+  const metric = () => metrics.find(m => m[0] === S.mass) || metrics[0], metricName = () => metric()[1].replace(/^[A-Z](?=[a-z])/, c => c.toLowerCase());
   const box = el("div", { class: "icicle", role: "group", "aria-label": "Modules; arrow keys move, Enter opens" }), trail = el("nav", { class: "trail", "aria-label": "Opened module" }), note = el("p", { class: "note" });
   const by = choice("Width", metrics.map(m => [m[0], m[1]]), () => metric()[0], v => change(["mass"], { mass: v }));
-  const s = section("structure", "Modules", el("div", { class: "panel" }, trail, box, note));
+  const s = section("structure", flat ? "Graph" : "Modules", el("div", { class: "panel" }, trail, box, note));
   s.head.append(by);
+  const toggle = el("button", { type: "button", onclick: () => change(["graph"], { graph: S.graph === null ? "0" : null }) }, "Graph");
+  const graph = EDGES ? graphView({ weight: m => weight(m), text: m => human(metric()[2], weight(m)), words: m => words(m), name: () => metricName() }, m => change(["module", "graph"], { module: m.path || null, graph: "0" })) : null;
+  if (graph) { s.head.append(toggle); s.querySelector(".panel").append(graph); }
   let tree = null;
   const weight = m => Math.max(0, m.sums[metric()[0]] || 0);
   const open = m => change(["module"], { module: m.path || null });
@@ -151,15 +161,18 @@ function structureSection() {
   function draw() {
     by.update();
     tree = moduleTree();
-    const root = findModule(S.module || ""), out = [], deepest = lay(root, 0, 1, 0, out);
+    const root = findModule(S.module || ""), out = [], deepest = flat ? 0 : lay(root, 0, 1, 0, out);
     box.style.height = 26 * (deepest + 1) + "px";
+    box.hidden = flat;
+    toggle.setAttribute("aria-pressed", S.graph !== null);
+    if (graph) graph.draw(root);
     box.replaceChildren(...out);
     if (out.length) out[0].tabIndex = 0;
     const above = [];
     for (let m = root; m; m = m.parent) above.unshift(m);
     trail.replaceChildren(...above.flatMap((m, k) => [k ? " / " : "", m === root ? el("b", null, m === tree ? D.title : labelOf(m)) : el("a", { href: "#", onclick: e => { e.preventDefault(); open(m); } }, m === tree ? D.title : labelOf(m))]), " " + words(root));
     const n = childrenOf(root).length;
-    note.textContent = n ? "Width: share of " + metric()[1].toLowerCase() + ". Colours are operator types; a module opens with a click." : "No row matches the filter.";
+    note.textContent = flat ? "" : n ? "Width: share of " + metricName() + ". Colours are operator types; a module opens with a click." : "No row matches the filter.";
   }
   box.addEventListener("keydown", e => {
     const list = [...box.children], at = list.indexOf(document.activeElement);
@@ -174,7 +187,7 @@ function structureSection() {
     to.focus();
   });
   const again = what => {
-    if ((filtered(what) || what.includes("mass")) && s.drawn) draw();
+    if ((filtered(what) || what.includes("mass") || what.includes("graph")) && s.drawn) draw();
   };
   onState(again);
   themed.push(() => { if (s.drawn) draw(); });
