@@ -597,7 +597,8 @@ test("printed reports have no page without text", async () => {
   for (const name of ["demo.html", "static.html", "advice.html", "kineto.html"]) {
     if (!fs.existsSync(path.join(folder, name))) continue;
     const page = await open(name, { scheme: "dark" });
-    await page.emulateMedia({ media: "print" });
+    await page.emulateMedia({ media: "print" }); /* perhaps before all sections are there */
+    await page.waitForSelector("html[data-complete]");
     await page.waitForTimeout(500);
     const pages = textOfPages(await page.pdf({ format: "A4" })), blank = pages.filter(n => n === 0).length;
     check(pages.length > 1, name + ": " + pages.length + " pages are read");

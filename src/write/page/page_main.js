@@ -83,16 +83,23 @@ function start() {
   const first = sections.find(s => s.id === "operators"); /* the table is usable before the charts are drawn */
   first.ready();
   const rest = sections.filter(s => s.ready && s !== first);
-  const next = () => { const s = rest.shift(); if (s) { s.ready(); setTimeout(next); } else library("chart"); /* printing does not wait for it */ };
-  setTimeout(next);
-  addEventListener("popstate", fromHistory);
-  addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });
-  printing.addEventListener("change", () => {
+  const paper = () => {
     if (printing.matches) drawUnseen();
     for (const d of document.querySelectorAll(".advice details")) { if (printing.matches) d.fill(); d.open = printing.matches; }
     applyTheme();
     for (const tab in gridOf) { gridOf[tab].paper(printing.matches); gridOf[tab].drawn = null; gridOf[tab].draw(); }
-  });
+  };
+  const next = async () => {
+    const s = rest.shift();
+    if (s) { s.ready(); setTimeout(next); return; }
+    await library("chart"); /* printing does not wait for it */
+    if (printing.matches) paper(); /* began before the sections were there */
+    document.documentElement.dataset.complete = "";
+  };
+  setTimeout(next);
+  addEventListener("popstate", fromHistory);
+  addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });
+  printing.addEventListener("change", paper);
   if (S.node !== null) showNode();
 }
 start();
