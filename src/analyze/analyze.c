@@ -175,6 +175,12 @@ static int analyze_run(struct oc_engine *e)
     return 0;
 }
 
+struct setup { /* of every pass */
+    struct oc_weights weights;
+    oc_see_outputs *see;
+    void *see_ctx;
+};
+
 /* Sizes that the model leaves open and that a pass assumes. */
 struct defaults {
     int64_t spatial, length;    /* heights and widths; sequences and other dimensions, 0: 128 and 1 */
@@ -191,9 +197,8 @@ struct outcome {
     bool used_spatial, used_length;
 };
 
-static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o,
-                   const struct oc_weights *weights, struct defaults d, struct outcome *out,
-                   struct oc_err *err)
+static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o, const struct setup *setup,
+                   struct defaults d, struct outcome *out, struct oc_err *err)
 {
     struct oc_engine e = {.m = m,
                           .o = o,
@@ -203,8 +208,10 @@ static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o,
                           .fitted = d.size,
                           .n_fitted = d.n_size,
                           .cached_trips = 1,
+                          .see = setup->see,
+                          .see_ctx = setup->see_ctx,
                           .a = new_analysis(m)};
-    e.a->weights = *weights;
+    e.a->weights = setup->weights;
     int rc = analyze_run(&e);
     free(e.assumption);
     oc_map_free(&e.symbol_ids);
@@ -264,8 +271,8 @@ static size_t list_tries(const struct oc_analysis *a, int64_t start, int64_t *li
 }
 
 /* Tries other sizes for one assumed dimension after the other while nodes fail. */
-static void fit_sizes(const struct oc_model *m, const struct oc_analyze_opts *o,
-                      const struct oc_weights *weights, struct defaults d, struct outcome *best)
+static void fit_sizes(const struct oc_model *m, const struct oc_analyze_opts *o, const struct setup *setup,
+                      struct defaults d, struct outcome *best)
 {
     struct oc_arena arena = {0};
     struct oc_bind size[MAX_FITTED];
@@ -282,7 +289,7 @@ static void fit_sizes(const struct oc_model *m, const struct oc_analyze_opts *o,
             struct outcome next;
             struct oc_err unused;
             size[k].value = list[i];
-            if (attempt(m, o, weights, d, &next, &unused))
+            if (attempt(m, o, setup, d, &next, &unused))
                 continue;
             bool better = next.failed < best->failed;
             oc_analysis_free(better ? best->analysis : next.analysis);
@@ -300,8 +307,8 @@ static void fit_sizes(const struct oc_model *m, const struct oc_analyze_opts *o,
 }
 
 /* Other defaults where shapes did not work out: the first with the fewest failures. */
-static void revise(const struct oc_model *m, const struct oc_analyze_opts *o,
-                   const struct oc_weights *weights, struct outcome *best)
+static void revise(const struct oc_model *m, const struct oc_analyze_opts *o, const struct setup *setup,
+                   struct outcome *best)
 {
     static const struct defaults tries[] = {
         {SPATIAL_SECOND_TRY, 0, NULL, 0}, {SPATIAL_DEFAULT, 512, NULL, 0},
@@ -312,7 +319,7 @@ static void revise(const struct oc_model *m, const struct oc_analyze_opts *o,
         struct outcome next;
         struct oc_err unused;
         if (!(tries[i].length ? best->used_length : best->used_spatial) ||
-            attempt(m, o, weights, tries[i], &next, &unused))
+            attempt(m, o, setup, tries[i], &next, &unused))
             continue;
         bool better = next.failed < best->failed;
         oc_analysis_free(better ? best->analysis : next.analysis);
@@ -327,11 +334,11 @@ static void revise(const struct oc_model *m, const struct oc_analyze_opts *o,
                     (long long)(used->length ? used->length : used->spatial),
                     used->length ? "lengths" : "heights and widths");
     if (best->failed && !o->no_defaults && o->default_dim <= 0)
-        fit_sizes(m, o, weights, used ? *used : first_defaults, best);
+        fit_sizes(m, o, setup, used ? *used : first_defaults, best);
 }
 
-int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *given, struct oc_analysis **out,
-               struct oc_err *err)
+int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *given, oc_see_outputs *see,
+                    void *ctx, struct oc_analysis **out, struct oc_err *err)
 {
     OC_C_LOCALE;
     *out = NULL;
@@ -339,17 +346,23 @@ int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *given, st
     if (OC_OPTIONS(&full, given, err))
         return -1;
     struct outcome best;
-    struct oc_weights weights;
+    struct setup setup = {.see = see, .see_ctx = ctx};
     struct oc_err unused;
     if (!err)
         err = &unused;
-    if (oc_weights_get(opts->weights, &weights, err))
+    if (oc_weights_get(opts->weights, &setup.weights, err))
         return -1;
-    if (attempt(m, opts, &weights, first_defaults, &best, err)) {
+    if (attempt(m, opts, &setup, first_defaults, &best, err)) {
         oc_err_prefix(err, "cannot analyze '%s'", m->path[0] ? m->path : "(memory)");
         return oc_err_at(err, m->path, 0, 0);
     }
-    revise(m, opts, &weights, &best);
+    revise(m, opts, &setup, &best);
     *out = best.analysis;
     return 0;
+}
+
+int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *given, struct oc_analysis **out,
+               struct oc_err *err)
+{
+    return oc_analyze_seen(m, given, NULL, NULL, out, err);
 }

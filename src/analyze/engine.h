@@ -23,6 +23,8 @@ struct oc_engine {
     struct oc_analysis *a;
     const struct oc_model *m;
     const struct oc_analyze_opts *o;
+    oc_see_outputs *see; /* NULL: none */
+    void *see_ctx;
     struct oc_err *err;
     struct oc_symbol *symbol; /* by model symbol */
     struct oc_map symbol_ids; /* name to model symbol */

@@ -148,6 +148,8 @@ static void finish_outputs(struct oc_engine *e, const struct oc_node *n, const s
                            uint32_t asked)
 {
     spread_varies(e, n);
+    if (e->see)
+        e->see(e->see_ctx, e->a, (uint32_t)(n - e->m->node), e->out, e->out_data);
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] == OC_NONE)
             continue;

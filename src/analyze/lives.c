@@ -95,27 +95,84 @@ static void push_leaves(struct search *s)
     free(read);
 }
 
-void oc_live_order(struct oc_live_walk *w)
+struct recorded {
+    uint32_t place, node;
+};
+
+static int by_recorded_place(const void *a, const void *b)
 {
-    struct search s = {.w = w, .made_by = w->b->made_by, .visited = calloc((size_t)w->n + 1, sizeof(bool))};
+    const struct recorded *x = a, *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Whether each step is after those that make its inputs. */
+static bool is_executable(struct search *s)
+{
+    bool ok = true;
+    set_makers(s, false);
+    for (uint32_t i = 0; i < s->w->n && ok; i++) {
+        lives_order_find_sources(s, s->w->step[i]);
+        for (uint32_t k = 0; k < s->n_source; k++)
+            ok &= s->source[k] < i;
+    }
+    set_makers(s, true);
+    return ok;
+}
+
+/* Unless a step was not recorded or precedes one that it needs. */
+static bool sort_as_recorded(struct search *s, const uint32_t *place)
+{
+    struct oc_live_walk *w = s->w;
+    struct recorded *as = oc_xmalloc(((size_t)w->n + 1) * sizeof(*as));
+    uint32_t *steps = oc_xmalloc(((size_t)w->n + 1) * sizeof(*steps)), *file = w->step;
+    bool ok = w->n > 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        as[i] = (struct recorded){place[file[i]], file[i]};
+        ok &= as[i].place != OC_NONE;
+    }
+    if (ok)
+        qsort(as, w->n, sizeof(*as), by_recorded_place);
+    for (uint32_t i = 0; i < w->n; i++)
+        steps[i] = as[i].node;
+    w->step = steps;
+    ok = ok && is_executable(s);
+    if (ok)
+        memcpy(file, steps, w->n * sizeof(*steps));
+    w->step = file;
+    free(steps);
+    free(as);
+    return ok;
+}
+
+/* Reverse depth-first search. */
+static void sort_as_executed(struct search *s)
+{
+    struct oc_live_walk *w = s->w;
     uint32_t *order = oc_xmalloc(((size_t)w->n + 1) * sizeof(*order)), n = 0;
-    if (!s.visited)
-        oc_out_of_memory(w->n);
-    set_makers(&s, false);
-    push_leaves(&s);
-    while (s.n) {
-        struct entry e = s.stack[--s.n];
+    s->visited = oc_xcalloc((size_t)w->n + 1, sizeof(bool));
+    set_makers(s, false);
+    push_leaves(s);
+    while (s->n) {
+        struct entry e = s->stack[--s->n];
         if (e.leave)
             order[n++] = w->step[e.step];
         else
-            lives_order_enter(&s, e.step);
+            lives_order_enter(s, e.step);
     }
-    set_makers(&s, true);
+    set_makers(s, true);
     if (n && n == w->n) /* a graph without cycles */
         memcpy(w->step, order, n * sizeof(*order));
     free(order);
-    free(s.visited);
-    free(s.stack);
+    free(s->visited);
+    free(s->stack);
+}
+
+void oc_live_order(struct oc_live_walk *w, bool main_graph)
+{
+    struct search s = {.w = w, .made_by = w->b->made_by};
+    const uint32_t *place = main_graph ? w->b->o.place : NULL;
+    if (!place || !sort_as_recorded(&s, place))
+        sort_as_executed(&s);
     free(s.source);
 }
 

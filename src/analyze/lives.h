@@ -25,6 +25,9 @@ struct oc_lives_opts {
     bool all;            /* without constant folding: folded nodes, scalars and shapes have buffers too */
     uint8_t kv_share;    /* enum oc_kv_share: past and present of attention operators share one buffer */
     enum oc_order order;
+    /* By node: place in a recorded run, which replaces `order` in the main graph if it has every step, each
+     * after its inputs; OC_NONE: not recorded. NULL: none. Must outlive the result. */
+    const uint32_t *place;
 };
 
 /* The options of the analysis. */

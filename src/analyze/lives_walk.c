@@ -381,7 +381,7 @@ void oc_live_walk(struct oc_live_builder *b, uint32_t graph, bool main_graph, st
     }
     flatten(w, graph);
     if (b->made_by)
-        oc_live_order(w);
+        oc_live_order(w, main_graph);
     w->live = oc_xcalloc((size_t)w->n + 2, sizeof(*w->live));
     w->inner = oc_xcalloc((size_t)w->n + 1, sizeof(*w->inner));
     inputs_born(w, main_graph);

@@ -54,7 +54,7 @@ void oc_live_reuse(struct oc_live_walk *w);
 bool oc_live_may_reuse(const struct oc_live_walk *w, uint32_t step, uint32_t in);
 
 /* lives.c: sorts the steps into the runtime's order */
-void oc_live_order(struct oc_live_walk *w);
+void oc_live_order(struct oc_live_walk *w, bool main_graph);
 
 /* lives_sum.c */
 void oc_live_sum(struct oc_live_walk *w, bool main_graph);

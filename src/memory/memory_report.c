@@ -6,6 +6,7 @@
 #include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
+#include "base/map.h"
 #include "analyze/batch_dim.h"
 #include "onnxcost/hardware.h"
 
@@ -102,10 +103,7 @@ static void order_steps(struct oc_memory *m)
 
 struct oc_analysis *oc_memory_open_shapes(const struct oc_analysis *bound)
 {
-    const struct oc_analyze_opts o = {.no_defaults = true, .no_fold = true, .rules = bound->counting->rules};
-    struct oc_analysis *a = NULL;
-    struct oc_err err;
-    return oc_analyze(bound->model, &o, &a, &err) ? NULL : a;
+    return oc_ort_analyze(bound->model, bound->counting->rules);
 }
 
 static struct oc_ort_run first_run(const struct oc_memory *m, const struct oc_lives *l)
@@ -130,12 +128,64 @@ static bool is_other_graph(const struct oc_model *m, const struct oc_prof_memory
     return !requested || !in_use;
 }
 
+/* By node: its place in the recorded run. Names that several nodes or records have give none. */
+static uint32_t *recorded_places(const struct oc_model *m, const struct oc_prof_memory *p)
+{
+    uint32_t *place = oc_xmalloc(((size_t)m->n_node + 1) * sizeof(*place));
+    struct oc_arena scratch = {0};
+    struct oc_map names = {.arena = &scratch};
+    memset(place, 0xff, ((size_t)m->n_node + 1) * sizeof(*place));
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        uint32_t node = i;
+        if (!oc_map_add_kept(&names, m->node[i].name, strlen(m->node[i].name), &node))
+            oc_map_set(&names, m->node[i].name, strlen(m->node[i].name), OC_NONE);
+    }
+    for (uint32_t k = 0; k < p->n_ran; k++) {
+        uint32_t node = oc_map_get(&names, p->ran[k].name, strlen(p->ran[k].name));
+        if (node != OC_NONE && place[node] == OC_NONE)
+            place[node] = k;
+    }
+    oc_map_free(&names);
+    oc_arena_free(&scratch);
+    return place;
+}
+
+/* Strings and sequences are not compared. */
+static bool has_recorded_size(const struct oc_analysis *a, const struct oc_node *n, uint64_t recorded)
+{
+    uint64_t sum = 0, bytes;
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        const struct oc_type *t = n->out[k] == OC_NONE ? NULL : &a->type[n->out[k]];
+        if (t && (t->kind != OC_T_TENSOR || t->dtype == OC_DT_STRING || !oc_type_bytes(t, &bytes) ||
+                  !oc_add_u64(sum, bytes, &sum)))
+            return true;
+    }
+    return recorded == UINT64_MAX || recorded == sum;
+}
+
+/* Why the recorded run is not that of these steps, as far as names, types and sizes tell; NULL: it is. */
+static const char *other_run(const struct oc_lives *l, const struct oc_prof_memory *p)
+{
+    bool same = p->n_ran == l->n_step, sizes = true;
+    for (uint32_t i = 0; i < l->n_step && same; i++) {
+        const struct oc_node *n = &l->a->model->node[l->step[i]];
+        same =
+            strcmp(n->op_type, p->ran[i].op_type) == 0 && (!*n->name || strcmp(n->name, p->ran[i].name) == 0);
+        sizes &= has_recorded_size(l->a, n, p->ran[i].out_bytes);
+    }
+    if (!same)
+        return "the recorded nodes are not those of the model, or in another order";
+    return sizes ? NULL : "recorded tensors have other sizes than those of the model";
+}
+
 static void memory_report_compare(struct oc_memory *m)
 {
     const struct oc_profile *p = m->o.profile;
     if (!p || !p->memory.known)
         return;
     struct oc_lives_opts o = oc_memory_runtime_opts(m->a);
+    uint32_t *place = recorded_places(m->a->model, &p->memory);
+    o.place = place;
     struct oc_lives *l = oc_lives_make(m->a, 0, &o);
     struct oc_memory_measured *c = &m->measured;
     *c = (struct oc_memory_measured){.seen = &p->memory,
@@ -144,7 +194,10 @@ static void memory_report_compare(struct oc_memory *m)
                                      .other_graph = is_other_graph(m->a->model, &p->memory)};
     if (c->other_graph)
         c->ours.estimate = "the runtime optimized the graph";
+    else if (!c->ours.estimate)
+        c->ours.estimate = other_run(l, &p->memory);
     oc_lives_free(l);
+    free(place);
 }
 
 static int check_profile(const struct oc_memory *m, struct oc_err *err)

@@ -159,147 +159,12 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t i)
 
 #define MOST_LOOKS 4096 /* number of dead buffers of other shapes examined; real graphs have fewer */
 
-/* ---- shapes ----------------------------------------------------------------------------------------- */
-
-void oc_ort_shapes_init(struct oc_ort_shapes *s, const struct oc_analysis *open)
-{
-    const struct oc_model *m = open->model;
-    *s = (struct oc_ort_shapes){.open = open};
-    for (uint32_t i = 0; i < m->n_symbol; i++) {
-        struct oc_dim d = oc_dim_symbol(open->exprs, m->symbol[i], -1);
-        s->n_named = d.expr >= s->n_named ? d.expr + 1 : s->n_named;
-    }
-    s->inferred = calloc((size_t)m->n_value + 1, sizeof(*s->inferred));
-    s->propagated = calloc((size_t)m->n_value + 1, sizeof(*s->propagated));
-    s->named = calloc((size_t)s->n_named + 1, sizeof(*s->named));
-    if (!s->inferred || !s->propagated || !s->named)
-        oc_out_of_memory(m->n_value);
-    for (uint32_t i = 0; i < m->n_symbol; i++)
-        s->named[oc_dim_symbol(open->exprs, m->symbol[i], -1).expr] = true;
-}
-
-void oc_ort_shapes_free(struct oc_ort_shapes *s)
-{
-    free(s->inferred);
-    free(s->propagated);
-    free(s->named);
-}
-
-/* Accepts only numbers and names, nothing computed. */
-static bool ort_run_has_sizes(const struct oc_ort_shapes *s, uint32_t value)
-{
-    const struct oc_type *t = &s->open->type[value];
-    if (!s->inferred[value] || t->kind != OC_T_TENSOR || !t->shape.ranked || t->dtype == OC_DT_STRING)
-        return false;
-    for (unsigned i = 0; i < t->shape.rank; i++) {
-        struct oc_dim d = t->shape.dim[i];
-        if (!oc_is_known(d) && (d.expr >= s->n_named || !s->named[d.expr]))
-            return false;
-    }
-    return true;
-}
-
-static bool ort_run_is_constant(const struct oc_model *m, uint32_t value)
-{
-    const struct oc_value *v = &m->value[value];
-    return v->constant || (v->producer != OC_NONE && oc_node_is_constant(&m->node[v->producer]));
-}
-
-/* Operators through which ONNX Runtime follows values that are shapes (core/graph/data_propagation and the
- * data propagation of the ONNX schemas). */
-static bool propagates(const struct oc_ort_shapes *s, const struct oc_node *n)
-{
-    static const char *const names[] = {"Add",   "Cast", "Concat", "Div",     "Gather", "Mul",
-                                        "Shape", "Size", "Slice",  "Squeeze", "Sub",    "Unsqueeze"};
-    const struct oc_model *m = s->open->model;
-    bool known = false;
-    for (size_t i = 0; i < OC_COUNT(names) && !*n->domain; i++)
-        known |= strcmp(n->op_type, names[i]) == 0;
-    if (known && oc_op_is(s->open->op[n - m->node], OC_F_TYPE_ONLY))
-        return n->n_in && n->in[0] != OC_NONE && ort_run_has_sizes(s, n->in[0]);
-    for (uint32_t k = 0; k < n->n_in && known; k++)
-        known = n->in[k] == OC_NONE || ort_run_is_constant(m, n->in[k]) || s->propagated[n->in[k]];
-    return known;
-}
-
-/* Reshape computes the size of a dimension from -1. */
-static bool is_computed(const struct oc_data *sizes, unsigned dim)
-{
-    const struct oc_elem *e = sizes && dim < sizes->n ? &sizes->e[dim] : NULL;
-    return e && e->kind == OC_E_INT && oc_is_known(e->i) && e->i.v == -1;
-}
-
-/* The shape rules of ONNX compute with numbers only: a window over a named size, resizing it, and -1 of
- * Reshape give an unknown size. */
-static bool loses_names(const struct oc_ort_shapes *s, const struct oc_node *n, const struct oc_op *op)
-{
-    uint32_t y = n->n_out ? n->out[0] : OC_NONE;
-    if (!op || y == OC_NONE || s->open->type[y].kind != OC_T_TENSOR || !s->open->type[y].shape.ranked)
-        return false;
-    const struct oc_shape *shape = &s->open->type[y].shape;
-    bool reshape = strcmp(n->op_type, "Reshape") == 0 && n->n_in > 1 && n->in[1] != OC_NONE,
-         window = op->op_class == OC_OP_CONV || op->op_class == OC_OP_POOL || op->op_class == OC_OP_RESIZE;
-    if (!reshape && !window)
-        return false;
-    for (unsigned i = window ? 2 : 0; i < shape->rank; i++)
-        if (!oc_is_known(shape->dim[i]) && (!reshape || is_computed(s->open->data[n->in[1]], i)))
-            return true;
-    return false;
-}
-
-/* The shape rules that accept such a value; others need a constant. */
-static bool reads_shape(const struct oc_node *n, const struct oc_op *op, uint32_t slot)
-{
-    if (oc_op_slot(op, slot) != 'm')
-        return false;
-    return strcmp(n->op_type, "ConstantOfShape") == 0 ||
-           (slot == 1 && (strcmp(n->op_type, "Reshape") == 0 || strcmp(n->op_type, "Expand") == 0));
-}
-
-static void learn_node(struct oc_ort_shapes *s, uint32_t node)
-{
-    const struct oc_model *m = s->open->model;
-    const struct oc_node *n = &m->node[node];
-    const struct oc_op *op = s->open->op[node];
-    bool known = !op || (op->body != OC_BODY_IF && op->body != OC_BODY_LOOP);
-    known &= !loses_names(s, n, op);
-    for (uint32_t k = 0; k < n->n_in && known; k++)
-        known = n->in[k] == OC_NONE || ort_run_is_constant(m, n->in[k]) ||
-                (reads_shape(n, op, k) ? s->propagated[n->in[k]]
-                                       : s->inferred[n->in[k]] && (oc_op_slot(op, k) != 'm' || k == 0));
-    bool propagated = propagates(s, n);
-    for (uint32_t k = 0; k < n->n_out; k++) {
-        if (n->out[k] == OC_NONE)
-            continue;
-        s->inferred[n->out[k]] = known;
-        s->propagated[n->out[k]] = propagated;
-    }
-}
-
-static void infer_shapes(const struct oc_lives *l, struct oc_ort_shapes *s)
-{
-    const struct oc_graph *g = &s->open->model->graph[0];
-    for (uint32_t i = 0; i < g->n_input; i++)
-        if (g->input[i] != OC_NONE)
-            s->inferred[g->input[i]] = true;
-    for (uint32_t i = 0; i < l->n_step; i++)
-        learn_node(s, l->step[i]);
-}
-
-static bool same_size(const struct oc_ort_shapes *s, uint32_t x, uint32_t y)
-{
-    const struct oc_type *a = &s->open->type[x], *b = &s->open->type[y];
-    return ort_run_has_sizes(s, x) && ort_run_has_sizes(s, y) &&
-           oc_dtype_info(a->dtype)->bits == oc_dtype_info(b->dtype)->bits &&
-           oc_shape_equal(&a->shape, &b->shape);
-}
-
 /* ---- the plan --------------------------------------------------------------------------------------- */
 
 struct reuse {
     const struct oc_lives *l;
     const struct oc_model *m;
-    struct oc_ort_shapes *s;
+    const struct oc_ort_shapes *s;
     uint32_t *into;
     uint32_t *uses;          /* by buffer with its own memory: remaining reads, plus one for graph outputs */
     uint32_t *freed, n, cap; /* stack of dead buffers, the last one on top */
@@ -331,7 +196,7 @@ static void each_read(struct reuse *r, uint32_t step, void (*use)(struct reuse *
 
 static void put_free(struct reuse *r, uint32_t i)
 {
-    if (!ort_run_has_sizes(r->s, r->l->life[i].value))
+    if (!oc_ort_has_sizes(r->s, r->l->life[i].value))
         return; /* matches no other buffer */
     OC_GROW(r->freed, r->n, r->cap);
     r->freed[r->n++] = i;
@@ -353,7 +218,7 @@ static uint32_t input_to_overwrite(const struct reuse *r, uint32_t node, uint32_
     for (unsigned k = 0; k < n->n_in && k < 4; k++) {
         uint32_t i = buffer_of(r, n->in[k]);
         if (i != OC_LIFE_NONE && (overwrites >> k & 1) && r->uses[i] == 1 && !r->l->life[i].output &&
-            !r->l->life[i].input && same_size(r->s, n->in[k], value))
+            !r->l->life[i].input && oc_ort_same_size(r->s, n->in[k], value))
             return i;
     }
     return OC_LIFE_NONE;
@@ -365,7 +230,7 @@ static uint32_t dead_one(struct reuse *r, uint32_t value)
         return OC_LIFE_NONE;
     for (uint32_t k = r->n; k-- > 0 && r->n - k <= MOST_LOOKS;) {
         uint32_t i = r->freed[k];
-        if (!same_size(r->s, r->l->life[i].value, value))
+        if (!oc_ort_same_size(r->s, r->l->life[i].value, value))
             continue;
         memmove(r->freed + k, r->freed + k + 1, (r->n - k - 1) * sizeof(*r->freed));
         r->n--;
@@ -381,7 +246,7 @@ static void ort_run_place(struct reuse *r, uint32_t step, uint32_t value)
         r->l->life[i].output)
         return;
     uint32_t other = input_to_overwrite(r, r->l->step[step], value);
-    if (other == OC_LIFE_NONE && ort_run_has_sizes(r->s, value))
+    if (other == OC_LIFE_NONE && oc_ort_has_sizes(r->s, value))
         other = dead_one(r, value);
     if (other != OC_LIFE_NONE) {
         r->into[i] = other;
@@ -402,7 +267,7 @@ static void plan_step(struct reuse *r, uint32_t step)
     }
 }
 
-void oc_ort_reuse(const struct oc_lives *l, struct oc_ort_shapes *s, uint32_t *into)
+void oc_ort_reuse(const struct oc_lives *l, const struct oc_ort_shapes *s, uint32_t *into)
 {
     struct reuse r = {.l = l, .m = l->a->model, .s = s, .into = into};
     r.uses = calloc((size_t)l->n_life + 1, sizeof(*r.uses));
@@ -410,7 +275,6 @@ void oc_ort_reuse(const struct oc_lives *l, struct oc_ort_shapes *s, uint32_t *i
         oc_out_of_memory(l->n_life);
     for (uint32_t i = 0; i < l->n_life; i++)
         into[i] = i;
-    infer_shapes(l, s);
     for (uint32_t i = 0; i < l->n_step; i++)
         each_read(&r, i, ort_run_count);
     for (uint32_t i = 0; i < l->n_step; i++)
@@ -581,17 +445,7 @@ static bool is_inlined(const struct oc_node *n)
     return found;
 }
 
-/* The file declares the sizes of a tensor that the shape rules do not find: the runtime uses them. */
-static bool has_only_declared_sizes(const struct oc_ort_shapes *s, uint32_t value)
-{
-    const struct oc_type *t = s->open->model->value[value].declared;
-    bool known = t && t->kind == OC_T_TENSOR && t->shape.ranked;
-    for (unsigned i = 0; known && i < t->shape.rank; i++)
-        known = oc_is_known(t->shape.dim[i]) || t->shape.dim[i].expr;
-    return known && !ort_run_has_sizes(s, value);
-}
-
-static const char *estimate_of_node(const struct run *r, const struct oc_analysis *a, uint32_t node)
+static const char *estimate_of_node(const struct oc_analysis *a, uint32_t node)
 {
     const struct oc_node *n = &a->model->node[node];
     if (!a->op[node])
@@ -604,10 +458,10 @@ static const char *estimate_of_node(const struct run *r, const struct oc_analysi
         uint32_t v = n->out[k];
         if (v == OC_NONE)
             continue;
+        if (a->type[v].kind == OC_T_SEQUENCE || a->type[v].kind == OC_T_OPTIONAL)
+            return "kernels copy the elements of sequences";
         if (a->type[v].dtype == OC_DT_FLOAT16 || a->type[v].dtype == OC_DT_BFLOAT16)
             return "the runtime inserts Cast nodes around operators without a float16 kernel";
-        if (has_only_declared_sizes(r->shapes, v))
-            return "the file declares sizes of tensors that the shape rules do not find";
     }
     return NULL;
 }
@@ -616,7 +470,7 @@ static const char *find_estimate(const struct run *r, const struct oc_lives *l)
 {
     const char *found = r->shapes ? NULL : "the shapes without sizes are unknown";
     for (uint32_t i = 0; i < l->n_step && !found; i++)
-        found = estimate_of_node(r, l->a, l->step[i]);
+        found = estimate_of_node(l->a, l->step[i]);
     return found;
 }
 

@@ -5,13 +5,13 @@
 
 #include "analyze/lives.h"
 #include "base/map.h"
+#include "memory/ort_sizes.h"
 
 /* The first run of a model: every buffer is allocated when it is produced and freed after its last use,
  * bodies once. Weights are outside of the arena, except those repacked by kernels of ConvTranspose, which are
  * allocated at the start. Of the kernels' workspaces only that of Conv makes the arena grow. `lives` should
  * be made with `all`, `without_inputs`, OC_ORDER_ORT and no alignment; its quality applies to the result.
- * open: an analysis of the model without sizes for its names, for the shapes available to the runtime's
- * planner (ort_run.h); NULL: no reuse.
+ * open: of oc_ort_analyze, for the shapes that the runtime's planner knows; NULL: no reuse.
  */
 struct oc_ort_run {
     uint64_t max_requested, max_in_use, held; /* without the allocations at the start; held: with them */
@@ -60,21 +60,8 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t chunk); /* OC_NONE: noth
  * loaded are written over an input that dies, or take the memory of a dead tensor of the same shape, which is
  * kept until then. (core/framework/allocation_planner.cc: FindReusableInput, FindReusableTensor.) */
 
-/* Shapes available to the runtime: those of inputs, and those inferred from them through operators with
- * constant shape arguments or such that are computed from known shapes, as numbers and names. */
-struct oc_ort_shapes {
-    const struct oc_analysis
-        *open;        /* analysis of the same model without bound symbols (no_defaults, no_fold) */
-    bool *inferred;   /* by value: the runtime infers its shape; heap */
-    bool *propagated; /* by value: it is computed from shapes that the runtime infers; heap */
-    bool *named;      /* by expression of `open`: a dimension's name; heap */
-    uint32_t n_named;
-};
-void oc_ort_shapes_init(struct oc_ort_shapes *s, const struct oc_analysis *open);
-void oc_ort_shapes_free(struct oc_ort_shapes *s);
-
 /* into[i]: the buffer of `l` whose memory buffer i reuses, i for its own memory; n_life of them. The steps
  * must be in the runtime's order, with `all`. Uses the shapes of the graph's values. */
-void oc_ort_reuse(const struct oc_lives *l, struct oc_ort_shapes *s, uint32_t *into);
+void oc_ort_reuse(const struct oc_lives *l, const struct oc_ort_shapes *s, uint32_t *into);
 
 #endif

@@ -491,7 +491,9 @@ static int load_infos(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph 
         if (!name)
             return -1;
         uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &near);
-        if (id < OC_ABSENT && l->m->value[id].declared->kind == OC_T_NONE)
+        const struct oc_value *value = id < OC_ABSENT ? &l->m->value[id] : NULL;
+        bool again = value && value->producer != OC_NONE && !value->graph_output;
+        if (value && (again || value->declared->kind == OC_T_NONE)) /* the last one counts, as in runtimes */
             declare(l, id, &type);
         oc_header_release(l, mark);
     }

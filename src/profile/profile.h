@@ -95,7 +95,12 @@ struct oc_prof_memory {
                                                * buffers */
     uint64_t max_requested, max_in_use;
     const char *requested_at, *in_use_at; /* names of the records at the peak */
-    double first_us;                      /* start of the first node on the file's clock */
+    const struct oc_prof_ran {
+        const char *name, *op_type;
+        uint64_t out_bytes; /* of its outputs, UINT64_MAX: unknown */
+    } * ran;                /* nodes of the first run, in the order of their ends; arena */
+    uint32_t n_ran;
+    double first_us; /* start of the first node on the file's clock */
 };
 
 /* Hardware counters, as means over the calls that have them; NAN: not collected. */

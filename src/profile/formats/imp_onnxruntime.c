@@ -214,6 +214,7 @@ static void store_session(struct ort_reading *r, struct oc_str name)
     if (oc_str_eq(name, "model_run")) {
         t->read_us += r->dur_us;
         OC_GROW(t->run, t->n_run, t->run_cap);
+        t->n_first = t->n_run ? t->n_first : t->n_event;
         t->run[t->n_run++] =
             (struct ort_run){.start_us = r->ts_us, .dur_us = r->dur_us, .lane = onnxruntime_lane_of(r)};
         return;
@@ -249,6 +250,21 @@ static void store_memory(struct ort_reading *r, uint32_t key)
         m->in_use_at = r->t->key[key].name;
     }
     m->known = true;
+}
+
+static void keep_order(const struct ort_trace *t)
+{
+    struct oc_prof_memory *m = &t->out->memory;
+    size_t n = t->n_run ? t->n_first : t->n_event;
+    if (!m->known || n > UINT32_MAX)
+        return;
+    struct oc_prof_ran *ran = OC_NEW_ARRAY(&t->out->arena, n, struct oc_prof_ran);
+    for (size_t i = 0; i < n; i++) {
+        const struct ort_key *k = &t->key[t->event[i].key];
+        if (k->kind == ORT_NODE)
+            ran[m->n_ran++] = (struct oc_prof_ran){k->name, k->op_type, k->out_bytes};
+    }
+    m->ran = ran;
 }
 
 static void add_node_event(struct ort_reading *r, uint32_t key)
@@ -423,6 +439,7 @@ static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_p
     } else {
         rc = oc_fail(err, OC_EFORMAT, "expected an array of events (offset 0)");
     }
+    keep_order(&t);
     oc_map_free(&r.keys); /* before the events are summed, which takes memory too */
     oc_arena_free(&scratch);
     if (rc == 0 && opts->keep_events)

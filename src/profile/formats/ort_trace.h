@@ -57,6 +57,7 @@ struct ort_trace {
     struct oc_profile *out;
     struct ort_event *event, *kernel; /* on the heap */
     size_t n_event, event_cap, n_kernel, kernel_cap;
+    size_t n_first; /* events before the end of the first run */
     struct ort_key *key;
     size_t n_key, key_cap;
     struct ort_run *run;

@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -395,11 +396,12 @@ static void unknown_sizes_are_reported(void **state)
 
 /* ---- memory statistics in a profile -------------------------------------------------------------------- */
 
-#define EVENT(name, ts, req, reqd, use, used)                                                                \
+#define EVENT_OF(type, name, ts, req, reqd, use, used)                                                       \
     "{\"cat\":\"Node\",\"pid\":1,\"tid\":1,\"dur\":2,\"ts\":" ts ",\"ph\":\"X\",\"name\":\"" name            \
-    "_kernel_time\",\"args\":{\"op_name\":\"Exp\",\"mem_bytes_requested_in_use\":\"" req                     \
+    "_kernel_time\",\"args\":{\"op_name\":\"" type "\",\"mem_bytes_requested_in_use\":\"" req                \
     "\",\"mem_requested_in_use_delta\":\"" reqd "\",\"mem_bytes_in_use\":\"" use                             \
     "\",\"mem_in_use_delta\":\"" used "\"}},"
+#define EVENT(name, ts, req, reqd, use, used) EVENT_OF("Exp", name, ts, req, reqd, use, used)
 #define RUN(ts, dur)                                                                                         \
     "{\"cat\":\"Session\",\"pid\":1,\"tid\":1,\"dur\":" dur ",\"ts\":" ts                                    \
     ",\"ph\":\"X\",\"name\":\"model_run\",\"args\":{}}"
@@ -426,6 +428,53 @@ static void only_the_first_run_of_a_profile_counts(void **state)
                        &(struct oc_profile_opts){0}, &err);
     assert_false(p->memory.known); /* more was allocated than exists */
     oc_profile_close(p);
+}
+
+/* Two branches, 1024 bytes each, of which both are live if the run went through them in turn. */
+static struct compared branches(const char *third, const char *type)
+{
+    static const char format[] =
+        "[" EVENT("p", "10", "1024", "1024", "1024", "1024") EVENT("r", "20", "2048", "1024", "2048", "1024")
+            EVENT_OF("%s", "%s", "30", "2052", "4", "2304", "256")
+                EVENT_OF("ReduceSum", "t", "40", "1032", "4", "1536", "256")
+                    EVENT_OF("Add", "y", "50", "12", "4", "768", "256") RUN("5", "50") "]";
+    struct compared c = {0};
+    struct oc_err err;
+    char text[2048];
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[256]");
+    oc_b_node(b, "Exp", "p", "x", "p", "");
+    oc_b_node(b, "ReduceSum", "q", "p", "q", "keepdims=0");
+    oc_b_node(b, "Exp", "r", "x", "r", "");
+    oc_b_node(b, "ReduceSum", "t", "r", "t", "keepdims=0");
+    oc_b_node(b, "Add", "y", "q,t", "y", "");
+    oc_b_output(b, "y", NULL);
+    size_t n;
+    void *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    assert_int_equal(oc_model_load_mem(bytes, n, NULL, &c.m, &err), 0);
+    free(bytes);
+    snprintf(text, sizeof(text), format, third, type);
+    c.p = t_profile_text(text, &(struct oc_profile_opts){0}, &err);
+    assert_non_null(c.p);
+    compare(&c, NULL);
+    return c;
+}
+
+static void recorded_order_replaces_that_of_the_file(void **state)
+{
+    (void)state;
+    struct compared c = branches("q", "ReduceSum");
+    assert_null(c.memory->measured.ours.estimate);
+    assert_int_equal(c.memory->measured.ours.max_requested, 2052);
+    compared_free(&c);
+    c = branches("q", "ReduceMean"); /* another node of that name */
+    assert_non_null(c.memory->measured.ours.estimate);
+    compared_free(&c);
+    c = branches("p", "Exp"); /* p twice, q never */
+    assert_int_equal(c.memory->measured.ours.max_requested, 1032);
+    assert_non_null(c.memory->measured.ours.estimate);
+    compared_free(&c);
 }
 
 /* Graphs as the runtime saved them after optimization, with the profile of that session. */
@@ -463,6 +512,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sample_recordings_agree_with_the_plan),
         cmocka_unit_test(zoo_recordings_agree_with_the_plan),
+        cmocka_unit_test(recorded_order_replaces_that_of_the_file),
         cmocka_unit_test(optimized_graphs_agree_with_their_profile),
         cmocka_unit_test(fit_reports_the_maximum_batch),
         cmocka_unit_test(fit_with_a_given_shape_has_no_maximum_batch),

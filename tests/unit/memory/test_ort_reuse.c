@@ -20,11 +20,11 @@ struct planned {
 static struct planned make_plan(struct oc_builder *b)
 {
     struct planned p = {.r = oc_run_model(b, NULL)};
-    struct oc_analyze_opts o = {.no_defaults = true, .no_fold = true};
     struct oc_lives_opts lo = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
     struct oc_ort_shapes s;
     assert_non_null(p.r.a);
-    assert_int_equal(oc_analyze(p.r.m, &o, &p.open, &p.r.err), 0);
+    p.open = oc_ort_analyze(p.r.m, NULL);
+    assert_non_null(p.open);
     p.l = oc_lives_make(p.r.a, 0, &lo);
     p.into = malloc((p.l->n_life + 1) * sizeof(*p.into));
     oc_ort_shapes_init(&s, p.open);
