@@ -5,9 +5,10 @@ const path = require("path");
 const { chromium } = require(process.env.PLAYWRIGHT);
 const [folder, out] = process.argv.slice(2).map(p => path.resolve(p));
 
-const PICTURES = [ /* name, page, what; before: what is done first */
+const PICTURES = [ /* name, page, what; hash: state of the page; before: what is done first */
   { name: "verdict", page: "demo", clip: { x: 0, y: 0, width: 1200, height: 560 } },
   { name: "structure", page: "demo", of: "#structure" },
+  { name: "graph", page: "demo", hash: "#module=%2Flayer2%2Flayer2.0&graph=0", of: ".graph-view" },
   { name: "what-if", page: "demo", of: "#live", before: async page => {
     const batch = page.locator("#live input[type=number]").first();
     await batch.fill("16");
@@ -22,7 +23,8 @@ const PICTURES = [ /* name, page, what; before: what is done first */
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"] });
   for (const p of PICTURES) {
     const page = await browser.newPage({ viewport: { width: 1200, height: 800 }, colorScheme: "light" });
-    await page.goto("file://" + path.join(folder, p.page + ".html"));
+    await page.goto("file://" + path.join(folder, p.page + ".html") + (p.hash || ""));
+    if (p.hash) await page.waitForSelector(p.of + " svg");
     if (p.of) await page.locator(p.of).scrollIntoViewIfNeeded();
     if (p.before) await p.before(page);
     await page.waitForTimeout(400);
