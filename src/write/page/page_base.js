@@ -4,7 +4,8 @@
 const UNSEEN = /\\(?:\\|u(?:00[0189][0-9a-f]|007f|061c|200[ef]|202[89a-e]|206[6-9]))/gi;
 async function unpacked(e) {
   if (e.type !== "application/gzip") return e.textContent;
-  const bytes = Uint8Array.from(atob(e.textContent), c => c.charCodeAt(0));
+  const text = atob(e.textContent), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i); /* Uint8Array.from calls a function for each */
   e.textContent = "";
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
