@@ -124,6 +124,8 @@ static int cost_check_options(struct job *j)
         return cli_fail(CLI_USAGE, "--annotate needs a file of its own");
     if (o->fit && (!j->model_path || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and --sweep");
+    if (cost_is(o->format, "xlsx") && (!o->output || cost_is(o->output, "-")))
+        return cli_fail(CLI_USAGE, "--format xlsx is binary: give --output FILE");
     int memory = cli_check_memory(o);
     if (memory)
         return memory;

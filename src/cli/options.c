@@ -133,12 +133,14 @@ const struct cli_option cli_options[] = {
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
     {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
-     "table|compact|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|html|junit|sarif|github",
+     "table|compact|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|"
+     "github",
      NULL, "table",
      "output format; ndjson (one object per line): scan; parquet: scan, summary; markdown (md): costs, diff, "
      "check; html: costs, "
      "diff, memory, summary, compare, scan, estimate, llm; "
-     "trace, model-explorer, netron: costs; junit, sarif: check; github (annotations of GitHub Actions): "
+     "trace, model-explorer, netron, xlsx (spreadsheet; needs --output): costs; junit, sarif: check; github "
+     "(annotations of GitHub Actions): "
      "check, diff",
      "Output", AT(format)},
     {"embed", 0, CLI_FLAG,

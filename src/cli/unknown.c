@@ -80,14 +80,16 @@ static const char *command_name(const struct cli_command *c)
     return c->mask == CLI_COST ? "onnxcost MODEL" : c->name;
 }
 
-/* "llm and compare"; `sorted` by the table of commands, each name once. */
-static void add_commands(unsigned mask, char *out, size_t cap)
+/* "llm and compare"; `sorted` by the table of commands, each name once. format: only those that have it;
+ * NULL: all. */
+static void add_commands(unsigned mask, const char *format, char *out, size_t cap)
 {
     const char *names[64];
     size_t n = 0, used = 0;
     for (size_t i = 0; i < cli_n_commands && n < sizeof(names) / sizeof(names[0]); i++) {
         const char *name = command_name(&cli_commands[i]);
-        if ((cli_commands[i].mask & mask) && cli_commands[i].mask != CLI_ALL &&
+        bool has = !format || cli_is_choice(cli_formats(cli_commands[i].mask), format);
+        if ((cli_commands[i].mask & mask) && cli_commands[i].mask != CLI_ALL && has &&
             (!n || strcmp(names[n - 1], name)))
             names[n++] = name;
     }
@@ -148,7 +150,7 @@ int cli_fail_foreign_option(const char *name, const char *value, unsigned mask)
     for (size_t i = 0; i < cli_n_options; i++)
         if (!strcmp(cli_options[i].name, name))
             all |= cli_options[i].mask;
-    add_commands(all, owners, sizeof(owners));
+    add_commands(all, NULL, owners, sizeof(owners));
     const struct instead *use = find_instead(name, strlen(name), mask);
     if (!use)
         return cli_fail(CLI_USAGE, "--%s is an option of %s, not of this command", name, owners);
@@ -225,7 +227,8 @@ static const struct {
     unsigned mask;
     const char *formats;
 } formats_of[] = {
-    {CLI_COST, "table|compact|csv|json|markdown|md|html|trace|model-explorer|netron"},
+    {CLI_RECORD, "table|compact|csv|json|markdown|md|html|trace|model-explorer|netron"},
+    {CLI_COST, "table|compact|csv|json|markdown|md|html|trace|model-explorer|netron|xlsx"},
     {CLI_DIFF, "table|csv|json|markdown|md|html|github"},
     {CLI_CHECK, "table|csv|json|markdown|md|junit|sarif|github"},
     {CLI_SCAN, "table|csv|ndjson|json|html|parquet"},
@@ -253,7 +256,7 @@ int cli_check_format(const char *format, unsigned mask)
         return 0;
     for (size_t i = 0; i + 1 < sizeof(formats_of) / sizeof(formats_of[0]); i++)
         others |= cli_is_choice(formats_of[i].formats, format) ? formats_of[i].mask : 0;
-    add_commands(others, owners, sizeof(owners));
+    add_commands(others, format, owners, sizeof(owners));
     cli_say_choice("format", own, format, why, sizeof(why));
     if (others)
         return cli_fail(CLI_USAGE, "--format %s is a format of %s, not of this command%s", format, owners,

@@ -56,7 +56,8 @@ static void out_csv(struct oc_report *r, FILE *f)
 static const struct oc_format {
     const char *name;
     void (*write)(struct oc_report *r, FILE *f);
-    bool whole;    /* all rows unless --top is given */
+    int (*write_file)(struct oc_report *r, FILE *f, struct oc_err *err); /* where it may fail; else NULL */
+    bool whole;                                                          /* all rows unless --top is given */
     bool explains; /* supports --why and --explain-match */
     bool advises;  /* supports --advise */
     bool single;   /* rows must be single operators: no groups, no --what-if */
@@ -80,6 +81,7 @@ static const struct oc_format {
      .whole = true,
      .single = true,
      .check = oc_attachment_check},
+    {.name = "xlsx", .write_file = oc_out_xlsx, .whole = true, .check = oc_xlsx_check},
     {.name = "html", .write = oc_out_html, .whole = true, .advises = true},
     {.name = "fragment", .write = oc_out_fragment, .advises = true},
 };
@@ -176,9 +178,10 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         return -1;
     const struct oc_format *format = find_format(opts->format);
     if (!format)
-        return oc_fail(err, OC_EARG,
-                       "unknown format '%s'; valid: table, csv, json, markdown, html, trace, model-explorer",
-                       opts->format);
+        return oc_fail(
+            err, OC_EARG,
+            "unknown format '%s'; valid: table, csv, json, markdown, html, trace, model-explorer, xlsx",
+            opts->format);
     if (!in->analysis && !in->profile)
         return oc_fail(err, OC_EARG, "a report needs a model or a profile");
     if (opts->n_why && !in->analysis)
@@ -229,7 +232,10 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     if (!rc) {
         oc_report_finish(&r);
         r.advice = opts->advise || format->write == oc_out_html ? oc_advice_make(&r) : NULL;
-        format->write(&r, f);
+        if (format->write_file)
+            rc = format->write_file(&r, f, err);
+        else
+            format->write(&r, f);
         if (r.advice && format->write == oc_out_term)
             oc_advice_text(r.advice, opts, &r.arena, f);
     }

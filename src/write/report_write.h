@@ -67,6 +67,10 @@ void oc_json_limits(struct oc_json_out *w, const struct oc_report *r, const stru
 /* The member "roofline" of the hardware: sums over all rows. */
 void oc_json_roofline(struct oc_json_out *w, struct oc_report *r);
 
+/* A workbook; the check fails without libxlsxwriter, or if a table has more rows than a sheet. */
+int oc_xlsx_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err);
+int oc_out_xlsx(struct oc_report *r, FILE *f, struct oc_err *err);
+
 /* Private to the writers: options of --format model-explorer. */
 
 /* OC_EARG: there is no model, or --order-by is not a numeric quantity of nodes. */
