@@ -39,6 +39,7 @@ onnx_header.pb-c.h  src/model/loader.h|src/model/graph_writer.h
 libxml/           src/base/xml_read.c
 pcre2.h           src/report/pattern.c
 xlsxwriter.h      src/write/out_xlsx.c
+curl/             src/base/remote.c
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/
 dlfcn.h           tests/unit/base/|src/base/os_posix.c|src/run/|tests/bench/
 '

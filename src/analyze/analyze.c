@@ -5,6 +5,7 @@
 #include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/caps.h"
+#include "base/remote.h"
 #include "base/units.h"
 #include "analyze/convention.h"
 #include "analyze/engine.h"
@@ -357,6 +358,10 @@ int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *give
         return oc_err_at(err, m->path, 0, 0);
     }
     revise(m, opts, &setup, &best);
+    if (oc_remote_check(&m->file, err)) {
+        oc_analysis_free(best.analysis);
+        return -1;
+    }
     *out = best.analysis;
     return 0;
 }

@@ -317,6 +317,9 @@ int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts
         return -1;
     if (!in->model || !in->analysis)
         return oc_fail(err, OC_EARG, "--annotate needs a model");
+    if (in->model->file.remote)
+        return oc_fail(err, OC_EARG,
+                       "--annotate copies the whole file, which is not fetched: download it first");
     const struct oc_profile *p = in->profile;
     struct annotating a = {.r = {.in = in, .o = opts, .runs = p ? oc_profile_summed_runs(p) : 1}};
     int rc = path ? annotate_check_place(&a, path, err) : 0;

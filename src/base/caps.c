@@ -62,6 +62,8 @@ static const struct cap caps_of[] = {
                              "SQLite steps per byte of the file, beyond a million steps"},
     [OC_CAP_SQLITE_SECONDS] = {"sqlite-seconds", "s", 600, 1, 1000000, "seconds in SQLite",
                                "time to read an SQLite file"},
+    [OC_CAP_REMOTE_BYTES] = {"remote-bytes", "B", 256 * MI, 1, INT64_MAX, "bytes fetched from a server",
+                             "what is fetched of a file whose URL is given"},
 };
 _Static_assert(OC_COUNT(caps_of) == OC_CAP_COUNT, "a row for each limit");
 

@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "base/gz.h"
 #include "base/os.h"
+#include "base/remote.h"
 #include "base/text_filter.h"
 
 #define PIECE_BYTES ((size_t)1 << 20) /* bytes of a plain file between two checks of the stop flag */
@@ -181,6 +182,8 @@ void oc_file_unmap(struct oc_file *f)
         notify_watch(NULL, f->data, f->size_bytes);
         oc_os_unmap(f->data, f->size_bytes);
     }
+    if (f->remote)
+        oc_remote_unmap(f);
     *f = (struct oc_file){0};
 }
 

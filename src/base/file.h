@@ -9,6 +9,7 @@ struct oc_file {
     const uint8_t *data; /* NULL when empty */
     uint64_t size_bytes;
     bool mapped;
+    struct oc_remote *remote; /* of a web server (base/remote.h), NULL: a file of this machine */
 };
 
 /* Maps a regular file read-only; "-" is standard input. Errors name the path: no such file, is a directory,

@@ -16,21 +16,15 @@
 void *oc_os_map(int fd, const char *path, uint64_t offset_bytes, uint64_t size_bytes);
 void oc_os_unmap(const void *data, uint64_t size_bytes);
 
-#ifdef __EMSCRIPTEN__
-extern unsigned oc_os_n_lazy; /* mapped files that are read on demand */
+extern unsigned
+    oc_os_n_lazy; /* mapped files that are read on demand: in WebAssembly, and those of a web server */
 void oc_os_load(const void *data, size_t bytes);
-#endif
 
 /* Call before bytes of a mapped file are accessed. They remain readable until the file is unmapped. */
 static inline void oc_os_need(const void *data, size_t bytes)
 {
-#ifdef __EMSCRIPTEN__
-    if (oc_os_n_lazy)
+    if (__builtin_expect(oc_os_n_lazy != 0, 0))
         oc_os_load(data, bytes);
-#else
-    (void)data;
-    (void)bytes;
-#endif
 }
 
 enum oc_os_advice { OC_OS_LARGE_PAGES, OC_OS_POPULATE, OC_OS_SEQUENTIAL, OC_OS_RANDOM, OC_OS_FORGET };

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/http.h"
+#include "base/remote.h"
 #include "model/model.h"
 
 static bool external_folder_of(const struct oc_model *m, char folder[PATH_MAX])
@@ -63,6 +65,8 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
         return OC_EXTERNAL_FOUND; /* its weights are nowhere */
     if (!m->caps.external_anywhere && names_outside(location))
         return OC_EXTERNAL_OUTSIDE;
+    if (m->file.remote)
+        return OC_EXTERNAL_MISSING; /* never fetched */
     if (!external_folder_of(m, folder))
         return m->path[0] ? OC_EXTERNAL_MISSING
                           : OC_EXTERNAL_FOUND; /* a model in memory: no folder is known */
@@ -100,7 +104,7 @@ static bool map_part(const struct oc_model *m, const char *location, uint64_t of
 bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, uint64_t size_bytes,
                      struct oc_file *out)
 {
-    if (m->built.n || !t->external_path ||
+    if (m->built.n || m->file.remote || !t->external_path ||
         !map_part(m, t->external_path, t->external_offset_bytes, size_bytes, out))
         return false;
     if (out->size_bytes == size_bytes)
@@ -111,5 +115,9 @@ bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, uint64
 
 bool oc_beside_map(const struct oc_model *m, const char *location, struct oc_file *out)
 {
-    return map_part(m, location, 0, UINT64_MAX, out);
+    char url[4096];
+    if (!oc_http_is_url(m->path))
+        return map_part(m, location, 0, UINT64_MAX, out);
+    return !names_outside(location) && oc_http_beside(m->path, location, url, sizeof(url)) &&
+           oc_remote_map(url, &m->caps, out, NULL, NULL) == 0;
 }

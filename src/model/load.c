@@ -7,7 +7,9 @@
 #include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/file_type.h"
+#include "base/http.h"
 #include "base/os.h"
+#include "base/remote.h"
 #include "base/str.h"
 #include "model/loader.h"
 #include "onnxcost.h"
@@ -229,6 +231,37 @@ static int do_load(struct oc_model *m, struct oc_err *err)
     return rc;
 }
 
+/* The model of a repository of the Hugging Face Hub is the first of these files that it has. */
+static int open_url(struct oc_model *m, struct oc_err *err)
+{
+    static const char *const names[] = {"model.safetensors.index.json", "model.safetensors",
+                                        "onnx/model.onnx", "model.onnx", "config.json"};
+    const char *endpoint = getenv("HF_ENDPOINT"), *given = m->path;
+    bool missing = true, hub = !strncmp(given, "hf:", 3);
+    int rc = -1;
+    for (size_t i = 0; missing && i < OC_COUNT(names); i++) {
+        char url[4096];
+        if (hub && !oc_http_hub(given, endpoint && *endpoint ? endpoint : "https://huggingface.co", names[i],
+                                url, sizeof(url)))
+            return oc_fail(err, OC_EARG, "'%s' is not hf:ORGANIZATION/NAME, with /FILE or without", given);
+        if (i && !strcmp(m->path, url))
+            return rc; /* the file is named */
+        m->path = oc_strdup(&m->arena, hub ? url : given);
+        rc = oc_remote_map(m->path, &m->caps, &m->file, &missing, err);
+        missing = rc && missing && hub;
+    }
+    if (missing)
+        oc_fail(err, OC_EIO,
+                "cannot read '%s': it has no model.safetensors, model.onnx or config.json: name a file",
+                given);
+    return rc;
+}
+
+static int open_model(struct oc_model *m, struct oc_err *err)
+{
+    return oc_http_is_url(m->path) ? open_url(m, err) : oc_file_map_capped(m->path, &m->caps, &m->file, err);
+}
+
 int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model **out, struct oc_err *err)
 {
     OC_C_LOCALE;
@@ -237,9 +270,11 @@ int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model 
     m->path = inside ? inside : m->path;
     int rc = OC_OPTIONS(&m->caps, caps, err);
     if (rc == 0)
-        rc = oc_file_map_capped(m->path, &m->caps, &m->file, err);
+        rc = open_model(m, err);
     if (rc == 0)
         rc = do_load(m, err);
+    if (oc_remote_check(&m->file, err)) /* rather than what zeros were taken for */
+        rc = -1;
     if (rc) {
         oc_model_free(m);
         return -1;

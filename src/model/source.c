@@ -4,6 +4,7 @@
 
 #include "base/file_type.h"
 #include "base/os.h"
+#include "base/remote.h"
 #include "model/decoder.h"
 #include "model/gguf.h"
 #include "model/graph_writer.h"
@@ -92,6 +93,13 @@ static void note_no_weights(struct source *s, const char *where)
 
 /* ---- safetensors ------------------------------------------------------------------------------------ */
 
+static int close_file(struct source *s, struct oc_file *f, int rc)
+{
+    rc = oc_remote_check(f, s->err) ? -1 : rc;
+    oc_file_unmap(f);
+    return rc;
+}
+
 /* With the config.json in the folder of the weights; without one, or with one of another kind of model, the
  * weights alone. */
 static int build_with_config(struct source *s)
@@ -102,8 +110,8 @@ static int build_with_config(struct source *s)
                    ? build_weights(s, "safetensors", "no config.json is in their folder")
                    : oc_fail(s->err, OC_EIO, "no weight file of the index is here, and no config.json");
     note_no_weights(s, "safetensors");
-    int rc = build_decoder(s, CONFIG, config.data, config.size_bytes);
-    oc_file_unmap(&config);
+    oc_os_need(config.data, config.size_bytes);
+    int rc = close_file(s, &config, build_decoder(s, CONFIG, config.data, config.size_bytes));
     if (rc == 0 || !s->stored.n || s->err->code != OC_EUNSUPPORTED)
         return rc;
     return build_weights(s, "safetensors", s->err->msg);
@@ -124,8 +132,7 @@ static int read_files(struct source *s, const struct oc_weight_index *index)
             missing = missing ? missing : index->file[i];
             continue;
         }
-        int rc = read_file(s, index->file[i], &f);
-        oc_file_unmap(&f);
+        int rc = close_file(s, &f, read_file(s, index->file[i], &f));
         if (rc)
             return oc_err_prefix(s->err, "%s", index->file[i]);
     }
@@ -197,8 +204,8 @@ static int read_parts(struct source *s, unsigned parts)
             return oc_fail(s->err, OC_EIO,
                            "part %u of %u is not here: give the first part, with the others in its folder", i,
                            parts);
-        int rc = oc_gguf_read(name, f.data, f.size_bytes, &s->stored, &part, &s->m->diags, s->err);
-        oc_file_unmap(&f);
+        int rc = close_file(
+            s, &f, oc_gguf_read(name, f.data, f.size_bytes, &s->stored, &part, &s->m->diags, s->err));
         if (rc)
             return oc_err_prefix(s->err, "%s", name);
     }

@@ -287,12 +287,14 @@ bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, s
     switch (t->storage) {
     case OC_STORE_RAW:
         out->data = t->data;
-        if (!t->data || out->size_bytes > t->size_bytes)
+        if (!t->data || out->size_bytes > t->size_bytes ||
+            (m->file.remote && out->size_bytes > OC_WIRE_READY_BYTES)) /* weights are not fetched */
             return false;
         need_first(out);
         return true;
     case OC_STORE_FIELDS:
-        return t->message_bytes >= out->size_bytes / 8 && pack_fields(t, out);
+        return !(m->file.remote && t->message_bytes > OC_WIRE_READY_BYTES) &&
+               t->message_bytes >= out->size_bytes / 8 && pack_fields(t, out);
     case OC_STORE_EXTERNAL:
         if (!oc_external_map(m, t, out->size_bytes, &out->file))
             return false;

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/file_type.h"
+#include "base/http.h"
 #include "profile/profile.h"
 #include "onnxcost/profile.h"
 
@@ -347,7 +348,7 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
     struct oc_arena a = {0};
     struct oc_peek peek;
     const struct oc_signature *is;
-    if (oc_is_folder(path) && oc_model_of_folder(path, &a)) {
+    if (oc_http_is_url(path) || (oc_is_folder(path) && oc_model_of_folder(path, &a))) {
         *out = OC_FILE_MODEL;
         oc_arena_free(&a);
         return 0;

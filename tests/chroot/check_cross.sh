@@ -50,7 +50,7 @@ add_libraries() {
         return
     fi
     libraries=
-    for p in libc6-dev zlib1g-dev libpcre2-dev libxml2-dev libsqlite3-dev libcmocka-dev libprotobuf-c-dev; do
+    for p in libc6-dev zlib1g-dev libpcre2-dev libxml2-dev libsqlite3-dev libcurl4-openssl-dev libcmocka-dev libprotobuf-c-dev; do
         libraries="$libraries $p:$arch"
     done
     # shellcheck disable=SC2086 # a list

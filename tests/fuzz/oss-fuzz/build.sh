@@ -3,7 +3,7 @@
 # (with the sanitizer), LIB_FUZZING_ENGINE, OUT (the result); FUZZ=NAME: only that target; CXX_LIBS: the C++ library of the
 # engine.
 # Packages: make pkg-config protobuf-c-compiler libprotobuf-c-dev zlib1g-dev libxml2-dev libpcre2-dev libsqlite3-dev
-# libjs-chart.js node-dagre-layout zip python3
+# libcurl4-openssl-dev libjs-chart.js node-dagre-layout zip python3
 set -eu
 cd "$(dirname "$0")/../../.."
 : "${OUT:?the folder of the result}" "${CC:=clang}" "${LIB_FUZZING_ENGINE:=-fsanitize=fuzzer}" "${FUZZ:=*}"
