@@ -40,6 +40,13 @@ CC := NODE_PATH=/usr/share/nodejs emcc
 AR := NODE_PATH=/usr/share/nodejs emar
 WARN := -w
 endif
+# `make windows`: gcc checks formats as those of Windows' own printf, and mingw's printf of C is used; mingw's isnan converts to float
+ifeq ($(MODE),mingw)
+CC := x86_64-w64-mingw32-gcc-posix
+AR := x86_64-w64-mingw32-gcc-ar-posix
+EXE := .exe
+WARN += -Wno-format -Wno-format-nonliteral -Wno-format-security -Wno-float-conversion -Wno-shadow
+endif
 ifeq ($(CI),true)
 WARN += -Werror
 endif
@@ -66,14 +73,17 @@ LINK_msan := $(addprefix -Wl$(comma)--wrap=,malloc realloc free inflate deflate)
 FLAGS_coverage := -O0 -g --coverage -fprofile-update=atomic
 LINK_coverage := -Wl,--wrap=_exit
 FLAGS_wasm := -O2 -DOC_LINKED_LIBRARIES -Ibuild/wasm/lib/include -include src/base/os_wasm.h
+# stack as on Linux
+FLAGS_mingw := -O2 -g1 -DOC_LINKED_LIBRARIES -DLIBXML_STATIC -DPCRE2_STATIC -Ibuild/mingw/lib/include -include src/base/os_win.h
+LINK_mingw := -static -Wl,--stack,8388608
 ifeq ($(FLAGS_$(MODE)),)
-$(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz or msan)
+$(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz, msan, wasm or mingw)
 endif
 # sizes and counts of models are size_t; files are read and processes are limited by calls of Linux
-ifneq ($(MODE),wasm)
+ifeq ($(filter wasm mingw,$(MODE)),)
 COMPILED_FOR := $(shell echo __SIZEOF_POINTER__ __linux__ | $(CC) $(CPPFLAGS) $(CFLAGS) -E -P - 2>/dev/null)
 ifneq ($(filter __linux__,$(COMPILED_FOR)),)
-$(error onnxcost needs Linux: '$(strip $(CC) $(CFLAGS))' compiles for $(or $(shell $(CC) -dumpmachine 2>/dev/null),another system). Use a compiler for Linux)
+$(error onnxcost needs Linux: '$(strip $(CC) $(CFLAGS))' compiles for $(or $(shell $(CC) -dumpmachine 2>/dev/null),another system). Use a compiler for Linux; make windows and make web build for Windows and the browser)
 endif
 ifeq ($(firstword $(COMPILED_FOR)),4)
 $(error onnxcost needs a 64-bit platform: '$(strip $(CC) $(CFLAGS))' compiles for 32 bits. Use a compiler for 64 bits)
@@ -81,25 +91,32 @@ endif
 endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 # one set of objects for the program and both libraries: the shared library exports only what onnxcost.h declares
-SHARED_CFLAGS := $(if $(filter-out wasm,$(MODE)),-fPIC -fvisibility=hidden -fno-semantic-interposition)
+SHARED_CFLAGS := $(if $(filter-out wasm mingw,$(MODE)),-fPIC -fvisibility=hidden -fno-semantic-interposition)
 # the folder of the build is in no installed file (tests/chroot/check_reproducible.sh)
 PREFIX_MAP := $(if $(filter release,$(MODE)),-ffile-prefix-map=$(CURDIR)=.)
 # by default clang fuses multiplications with additions, gcc does not with -std=c11
 ALL_CFLAGS = -std=c11 -ffp-contract=off $(FLAGS_$(MODE)) $(PREFIX_MAP) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) $(HARDEN_LINK) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 LIBS := -lprotobuf-c -lz -lm -ldl -pthread
+ifeq ($(MODE),mingw)
+LIBS = -Lbuild/mingw/lib -lxml2 -lsqlite3 -lpcre2-8 -lprotobuf-c -lz -lm -pthread
+endif
 
 # ---- files -----------------------------------------------------------------------------------------------
-# one platform: src/base/os.h
-PLATFORM := $(if $(filter wasm,$(MODE)),wasm,posix)
-LIB_SRC := $(filter-out src/cli/% $(filter-out src/base/os_$(PLATFORM).c,$(wildcard src/base/os_*.c)),$(wildcard src/*/*.c src/*/*/*.c))
+# one platform: src/base/os.h. Where the system has no fork: one process for scan, no record, no hw measure, no mcp.
+PLATFORM := $(or $(filter wasm,$(MODE)),$(patsubst mingw,win,$(filter mingw,$(MODE))),posix)
+ALONE := src/fleet/crew_alone.c src/run/record_none.c src/measure/measure_none.c
+OS_SRC := $(wildcard src/base/os_$(PLATFORM).c src/base/os_$(PLATFORM)_*.c) $(if $(filter wasm win,$(PLATFORM)),src/base/os_sort.c $(ALONE))
+OTHER_OS := $(wildcard src/base/os_*.c) $(ALONE) $(if $(filter wasm win,$(PLATFORM)),src/fleet/crew.c $(wildcard src/run/*.c src/measure/*.c))
+LIB_SRC := $(filter-out src/cli/% $(OTHER_OS),$(wildcard src/*/*.c src/*/*/*.c)) $(OS_SRC)
 ifeq ($(MODE),coverage)
 LIB_SRC += tests/coverage/exit_flush.c
 endif
 ifeq ($(MODE),msan)
 LIB_SRC += tests/deep/msan_boundary.c
 endif
-CLI_SRC := $(wildcard src/cli/*.c)
+MCP_NONE := src/cli/mcp_none.c
+CLI_SRC := $(filter-out $(if $(filter posix,$(PLATFORM)),$(MCP_NONE),src/cli/cmd_mcp.c),$(wildcard src/cli/*.c))
 ZOO_SRC := $(wildcard models/*.c)
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
@@ -117,7 +134,7 @@ VERSION := $(shell sed -n 's/^\#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxc
 ABI := 0
 LIB := $(BUILD)/libonnxcost.a
 SHARED := $(BUILD)/libonnxcost.so.$(ABI)
-BIN := $(BUILD)/onnxcost
+BIN := $(BUILD)/onnxcost$(EXE)
 ZOO := $(BUILD)/onnxzoo
 ZOO_LIB := $(BUILD)/libonnxzoo.a
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
@@ -171,6 +188,7 @@ help:
 	@echo 'make parquet-check  Parquet as DuckDB and hyparquet read it (installs both from npm once)'
 	@echo 'make fleet-demo   5,000 models and 2,000 traces scanned in parts and queried with DuckDB (src/doc/fleet.md)'
 	@echo 'make web          the program for the browser (build/web/onnxcost.html) and for node (build/web/npm); web-check tests both'
+	@echo 'make windows      the program for Windows (build/mingw/onnxcost.exe), cross-compiled; windows-check runs it under wine'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
 	@echo 'make reproducible  two builds in two folders and environments give identical programs, libraries and packages'
@@ -336,7 +354,7 @@ $(ZOO): $(call obj,models/zoo_main.c) $(ZOO_LIB) $(call obj,$(wildcard tests/sup
 UNIT_DIRS := $(sort $(patsubst %/,%,$(dir $(UNIT_SRC))))
 UNIT_PROGRAM := $(patsubst tests/unit/%,$(BUILD)/unit/%/tests,$(UNIT_DIRS))
 # -O0: half the time to compile
-UNIT_FLAGS := -g1 $(if $(filter release asan,$(MODE)),-O0 -U_FORTIFY_SOURCE $(WARN_O0)) -Wno-missing-prototypes
+UNIT_FLAGS := -g1 $(if $(filter release asan mingw,$(MODE)),-O0 -U_FORTIFY_SOURCE $(WARN_O0)) -Wno-missing-prototypes
 $(BUILD)/obj/tests/unit/%.o: private CPPFLAGS += -Dmain=main_$(notdir $*)
 $(BUILD)/obj/tests/unit/%.o: private KERNEL_CFLAGS := $(UNIT_FLAGS)
 
@@ -380,7 +398,7 @@ $(BUILD)/fuzz/fuzz_options: $(filter $(BUILD)/obj/src/%,$(CASE_OBJ))
 $(BUILD)/fuzz/fuzz_command: $(CASE_OBJ)
 
 # libxml2: headers only, the library is loaded when an XML file is read
-XML2_CPPFLAGS := $(if $(filter-out wasm,$(MODE)),$(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2))
+XML2_CPPFLAGS := $(if $(filter-out wasm mingw,$(MODE)),$(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2))
 # private: otherwise the flags file, a prerequisite, would get them too
 $(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
 
@@ -389,7 +407,7 @@ $(BUILD)/obj/src/measure/kernels_%.o: private KERNEL_CFLAGS := -O2 -ffp-contract
 
 $(BUILD)/obj/tests/bench/stream_triad.o: private KERNEL_CFLAGS := -O3
 
-CPPFLAGS_tests := -Itests -Imodels
+CPPFLAGS_tests := -Itests -Imodels $(if $(filter mingw,$(MODE)),-include tests/support/windows.h)
 $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_tests)
 # not installed: one cache of objects serves all folders
 $(BUILD)/obj/tests/%.o: private PREFIX_MAP :=
@@ -499,7 +517,7 @@ check-layers:
 	@tests/check_layers.sh
 
 # clang-tidy with its analyzer takes seconds per file: its output is cached until the file or its headers change
-LINT_SRC := $(filter-out src/base/os_wasm.c,$(wildcard src/*/*.c src/*/*/*.c models/*.c))
+LINT_SRC := $(filter-out src/base/os_wasm.c src/base/os_win%.c,$(wildcard src/*/*.c src/*/*/*.c models/*.c))
 LINT_FLAGS = -std=c11 $(CPPFLAGS) $(CPPFLAGS_tests) $(XML2_CPPFLAGS) -DOC_DATADIR='""'
 build/lint/%.tidy: %.c .clang-tidy
 	@mkdir -p $(@D)
@@ -576,8 +594,8 @@ web:
 	@+$(MAKE) --no-print-directory $(PARALLEL) $(WASM_LIB)/copyright
 	@+$(MAKE) --no-print-directory $(PARALLEL) MODE=wasm web-files
 
-$(WASM_LIB)/copyright: src/web/make_libs.sh
-	$(call say,LIBS)src/web/make_libs.sh $(WASM_LIB)
+build/%/lib/copyright: src/web/make_libs.sh
+	$(call say,LIBS)src/web/make_libs.sh $* $(@D)
 
 # in MODE=wasm
 web-files: build/web/onnxcost.html
@@ -588,6 +606,29 @@ build/web/onnxcost.html: build/wasm/web.js build/wasm/node.js $(WEB_SRC) $(forea
 
 web-check: all python web browser
 	@BUILD=$(BUILD) tests/check_web.sh
+
+# ---- Windows: cross-compiled with mingw-w64 (src/doc/windows.md) --------------------------------------------------
+MINGW_LIB := build/mingw/lib
+# headers that Windows lacks, empty: src/base/os_win.h has what is used of them
+MINGW_HEADERS := $(addprefix $(MINGW_LIB)/include/,dirent.h glob.h langinfo.h poll.h sys/ioctl.h sys/mman.h sys/wait.h)
+.PHONY: windows windows-files windows-check
+WINDOWS_UNIT := base shape model ops analyze
+
+windows:
+	@.ci/setup windows
+	@+$(MAKE) --no-print-directory $(PARALLEL) $(MINGW_LIB)/copyright
+	@+$(MAKE) --no-print-directory $(PARALLEL) MODE=mingw windows-files
+
+# in MODE=mingw
+windows-files: build/mingw/onnxcost.exe $(WINDOWS_UNIT:%=build/mingw/unit/%/tests)
+$(MINGW_HEADERS): Makefile
+	@mkdir -p $(@D) && touch $@
+ifeq ($(MODE),mingw)
+$(call obj,$(LIB_SRC) $(CLI_SRC) $(ZOO_SRC) $(SUPPORT_SRC) $(UNIT_SRC)): | $(MINGW_HEADERS)
+endif
+
+windows-check: all windows
+	@BUILD=$(BUILD) tests/check_windows.sh
 
 # ---- install -----------------------------------------------------------------------------------------------
 bashdir ?= $(datadir)/bash-completion/completions

@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
-: "${CHROMIUM:=$(command -v chromium || echo /usr/bin/chromium)}" "${PLAYWRIGHT:=$PWD/build/browser/node_modules/playwright-core}"
+: "${CHROMIUM:=$(command -v chromium || echo /usr/bin/chromium)}" "${PLAYWRIGHT:=$PWD/build/browser/node_modules/playwright-core}" "${AXE:=$PWD/build/browser/node_modules/axe-core/axe.min.js}"
 case "$BUILD" in *release*) ;; *) echo '1..0 # SKIP only in release mode'; exit 77 ;; esac
 [ -s build/web/onnxcost.html ] || {
     echo '1..0 # SKIP build/web is missing (make web builds it with emscripten)'
@@ -22,7 +22,7 @@ command -v node >/dev/null || {
 }
 # unchanged environment for both; the package finds its own hardware files
 ONNXCOST_HWDB=$PWD/hwdb
-export CHROMIUM PLAYWRIGHT ONNXCOST_HWDB LC_ALL=C
+export CHROMIUM PLAYWRIGHT AXE ONNXCOST_HWDB LC_ALL=C
 native=$PWD/$BUILD/onnxcost wasm=$PWD/build/web/npm/bin/onnxcost.js work=$PWD/$BUILD/web
 rm -rf "$work"
 mkdir -p "$work/zoo" "$work/page"
@@ -80,6 +80,12 @@ same compare "$zoo/resnet50.onnx" -f json
 same estimate "$zoo/resnet50.onnx" --hw a100-sxm4-40gb -f json
 same llm "$zoo/llama_1b_q4.onnx" --hw a100-sxm4-40gb -f json
 same "$zoo/resnet50.onnx" --opr-name '/layer1.*conv'
+rows() { sed 's/"seconds":[^,]*,//; s/"mtime_ns":[^,]*,//'; }
+printf '%s\n' "$zoo/resnet18.onnx" "$work/absent.onnx" "$zoo/bert_base.onnx" >"$work/list"
+"$native" scan --files-from "$work/list" -f ndjson 2>&1 | rows >"$work/native"
+node "$wasm" scan --files-from "$work/list" -f ndjson 2>&1 | rows >"$work/wasm"
+cmp -s "$work/native" "$work/wasm" || problems="$problems
+scan: $(diff "$work/native" "$work/wasm" | head -n 2 | cut -c 1-300)"
 same hw list
 same hw lint hwdb/nvidia.xml
 head -c 40000 "$zoo/resnet50.onnx" >"$work/page/cut.onnx"
@@ -139,6 +145,7 @@ if [ ! -x "$CHROMIUM" ] || [ ! -e "$PLAYWRIGHT/package.json" ]; then
 fi
 cp "$zoo/resnet50.onnx" "$zoo/resnet18.onnx" "$work/page"
 cp "$zoo/resnet50_hw.onnx" "$work/page/symbolic.onnx"
+cp "$zoo/llama_70b_f16.onnx" "$work/page/long.onnx"
 cp models/profiles/resnet50.all.t1.json.gz "$work/page/resnet50.json.gz"
 cp $machine "$work/page/machine.xml"
 (cd "$work/page" && "$native" resnet50.onnx --hw a100-sxm4-40gb -f json >native.json 2>/dev/null && ! "$native" cut.onnx 2>cut.txt)

@@ -141,7 +141,7 @@ const char *oc_zlib_version(void)
 
 bool oc_gz_pack(const void *src, size_t n, struct oc_buf *out)
 {
-    enum { GZIP = 15 + 16, MEMORY = 9, STATE_BYTES = 400000 };
+    enum { GZIP = 15 + 16, MEMORY = 9, STATE_BYTES = 400000, SYSTEM_AT = 9, UNIX = 3 };
     z_stream z = {.next_in = (Bytef *)(uintptr_t)src, .avail_in = (uInt)n};
     if (n > UINT32_MAX / 2)
         return false;
@@ -152,8 +152,10 @@ bool oc_gz_pack(const void *src, size_t n, struct oc_buf *out)
     z.next_out = (Bytef *)packed;
     z.avail_out = (uInt)most;
     bool done = deflate(&z, Z_FINISH) == Z_STREAM_END;
-    if (done)
+    if (done) {
+        packed[SYSTEM_AT] = UNIX; /* the same bytes on every system */
         oc_buf_add(out, packed, z.total_out);
+    }
     deflateEnd(&z);
     free(packed);
     return done;

@@ -1,5 +1,5 @@
-/* What platforms do differently: os_posix.c, or os_wasm.c for WebAssembly (browser, node). The Makefile
- * compiles one of them. */
+/* What platforms do differently: os_posix.c, os_wasm.c for WebAssembly (browser, node), or os_win*.c. The
+ * Makefile compiles one of them. */
 #ifndef OC_OS_H
 #define OC_OS_H
 
@@ -33,6 +33,13 @@ void oc_os_advise(const void *data, size_t bytes, enum oc_os_advice advice); /* 
 /* Opens folder/rest for reading; path is the same file. Does not follow links below the folder. A descriptor,
  * or -1 with errno. */
 int oc_os_open_beneath(const char *folder, const char *rest, const char *path);
+
+/* Between the folders of an environment variable. */
+#ifdef _WIN32
+#define OC_OS_PATH_SEPARATOR ";"
+#else
+#define OC_OS_PATH_SEPARATOR ":"
+#endif
 
 /* ---- programs and libraries -------------------------------------------------------------------------- */
 

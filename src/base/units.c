@@ -28,7 +28,7 @@ void oc_c_locale_end(struct oc_c_locale *l)
 {
     if (!l->c)
         return;
-    uselocale(l->before);
+    (void)uselocale(l->before);
     freelocale(l->c);
 }
 

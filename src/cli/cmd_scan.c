@@ -322,7 +322,7 @@ static int write_once(struct job *j)
 static FILE *open_journal(const char *path, bool *more)
 {
     FILE *f = fopen(path, "a+");
-    long end = 0, at = 0;
+    off_t end = 0, at = 0;
     if (!f)
         return NULL;
     rewind(f);
@@ -330,7 +330,7 @@ static FILE *open_journal(const char *path, bool *more)
         if (c == '\n')
             end = at + 1;
     *more = end > 0;
-    if (ferror(f) || (end < at && ftruncate(fileno(f), (off_t)end)) || fseek(f, 0, SEEK_END)) {
+    if (ferror(f) || (end < at && ftruncate(fileno(f), end)) || fseek(f, 0, SEEK_END)) {
         fclose(f);
         return NULL;
     }
@@ -367,7 +367,7 @@ static int scan_add_rows(struct job *j)
     j->journal = true;
     rc = scan_run(j, f, more);
     j->journal = false;
-    bool bad = ferror(f), empty = !more && ftell(f) <= 0;
+    bool bad = ferror(f), empty = !more && ftello(f) <= 0;
     if (fclose(f) || bad)
         rc = rc ? rc : scan_fail_write(j);
     if (rc && empty)

@@ -1,7 +1,10 @@
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
+#include <stddef.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "cli/cli.h"
 #include "cli/message.h"
@@ -29,6 +32,9 @@ static void keep_memory(void)
 
 int main(int argc, char **argv)
 {
+#ifdef _WIN32
+    oc_win_start(&argc, &argv);
+#endif
     keep_memory();
     fill_streams();
     /* a closed pipe and a limit on the size of files are failed writes, not a sudden death */

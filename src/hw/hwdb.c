@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/os.h"
 #include "base/suggest.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
@@ -149,10 +150,10 @@ const char *oc_hwdb_folder(const struct oc_hwdb *db, size_t index)
 static int add_folder_list(struct oc_hwdb *db, const char *list, struct oc_err *err)
 {
     while (*list) {
-        size_t n = strcspn(list, ":");
+        size_t n = strcspn(list, OC_OS_PATH_SEPARATOR);
         if (n && hwdb_add_folder(db, oc_strndup(&db->arena, list, n), err))
             return oc_err_prefix(err, "ONNXCOST_HWDB");
-        list += n + (list[n] == ':');
+        list += n + (list[n] != '\0');
     }
     return 0;
 }

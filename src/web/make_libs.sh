@@ -1,10 +1,22 @@
 #!/bin/sh
-# Compiles the libraries of the WebAssembly build from Debian's source packages: what onnxcost calls, nothing else.
-# usage: src/web/make_libs.sh FOLDER      writes FOLDER/include, FOLDER/lib*.a and FOLDER/copyright; sources in FOLDER/sources
+# Compiles the libraries of a build for another platform from Debian's source packages: what onnxcost calls, nothing else.
+# usage: src/web/make_libs.sh wasm|mingw FOLDER
+# Writes FOLDER/include, FOLDER/lib*.a and FOLDER/copyright; sources in FOLDER/sources. mingw: cmocka too, for the unit tests.
 # The packages are found with lists of their own: the system needs no deb-src lines and is not changed.
 set -eu
-lib=$1 root=$(cd "$(dirname "$0")/../.." && pwd) packages='zlib libxml2 sqlite3 pcre2 protobuf-c'
-export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}"
+lib=$2 root=$(cd "$(dirname "$0")/../.." && pwd) packages='zlib libxml2 sqlite3 pcre2 protobuf-c'
+case $1 in
+wasm)
+    export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}"
+    cc=emcc ar=emar configure=emconfigure host=i386-unknown-linux threads=0
+    ;;
+mingw)
+    packages="$packages cmocka"
+    cc=x86_64-w64-mingw32-gcc-posix ar=x86_64-w64-mingw32-gcc-ar-posix configure="env CC=x86_64-w64-mingw32-gcc-posix"
+    host=x86_64-w64-mingw32 threads=1
+    ;;
+*) echo "usage: src/web/make_libs.sh wasm|mingw FOLDER" >&2; exit 2 ;;
+esac
 mkdir -p "$lib/sources/apt/lists/partial" "$lib/sources/apt/archives/partial" "$lib/include/protobuf-c"
 cd "$lib"
 lib=$PWD
@@ -40,15 +52,15 @@ compile() { # name, folder, options, -- files
     mkdir -p "objects/$name"
     for file; do
         # shellcheck disable=SC2086 # options are meant to be split
-        emcc -O2 -w $options -c "$dir/$file" -o "objects/$name/$(basename "$file" .c).o"
+        $cc -O2 -w $options -c "$dir/$file" -o "objects/$name/$(basename "$file" .c).o"
     done
     rm -f "lib$name.a"
-    emar rcsD "lib$name.a" "objects/$name"/*.o
+    $ar rcsD "lib$name.a" "objects/$name"/*.o
 }
 
 zlib=$(source_of zlib)
 cp "$zlib/zlib.h" "$zlib/zconf.h" include
-compile z "$zlib" -- adler32.c crc32.c deflate.c inffast.c inflate.c inftrees.c trees.c zutil.c
+compile z "$zlib" -- adler32.c compress.c crc32.c deflate.c inffast.c inflate.c inftrees.c trees.c zutil.c
 
 pbc=$(source_of protobuf-c)
 cp "$pbc/protobuf-c/protobuf-c.h" include/protobuf-c
@@ -68,17 +80,23 @@ mkdir -p objects/amalgamation
 [ -s objects/amalgamation/sqlite3.c ] || (cd objects/amalgamation && "$(cd "$lib" && source_of sqlite3)/configure" --disable-tcl >log &&
     make sqlite3.c sqlite3.h >>log)
 cp objects/amalgamation/sqlite3.h include
-compile sqlite3 objects/amalgamation -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_MAX_MMAP_SIZE=0 -- sqlite3.c
+compile sqlite3 objects/amalgamation -DSQLITE_THREADSAFE=$threads -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_MAX_MMAP_SIZE=0 -- sqlite3.c
 
 xml=$(source_of libxml2)
 mkdir -p objects/xml
-[ -s objects/xml/config.h ] || (cd objects/xml && emconfigure "$xml/configure" --host=i386-unknown-linux --disable-shared \
-    --with-minimum --with-tree --with-reader --with-pattern --with-push --with-sax1 --with-output >log 2>&1)
+[ -s objects/xml/config.h ] || (cd objects/xml && $configure "$xml/configure" --host=$host --disable-shared \
+    --with-minimum --without-lzma --with-tree --with-reader --with-pattern --with-push --with-sax1 --with-output >log 2>&1)
 cp -r "$xml/include/libxml" objects/xml/include/libxml/xmlversion.h include 2>/dev/null || :
 mv include/xmlversion.h include/libxml
-compile xml2 "$xml" "-I$lib/objects/xml" "-I$lib/include" "-I$xml/include" "-I$xml" -- SAX.c SAX2.c buf.c chvalid.c dict.c encoding.c \
+compile xml2 "$xml" -DLIBXML_STATIC "-I$lib/objects/xml" "-I$lib/include" "-I$xml/include" "-I$xml" -- SAX.c SAX2.c buf.c chvalid.c dict.c encoding.c \
     entities.c error.c globals.c hash.c list.c parser.c parserInternals.c pattern.c threads.c tree.c uri.c valid.c xmlIO.c \
     xmlmemory.c xmlreader.c xmlsave.c xmlstring.c
+
+if [ "$1" = mingw ]; then
+    cmocka=$(source_of cmocka)
+    cp "$cmocka"/include/*.h include
+    compile cmocka "$cmocka" "-I$lib/include" -DHAVE_SNPRINTF -DHAVE_VSNPRINTF -DHAVE_STDINT_H -DHAVE_INTTYPES_H -D__USE_MINGW_ANSI_STDIO=1 -- src/cmocka.c
+fi
 
 for package in $packages; do
     echo "==== $package"

@@ -314,7 +314,8 @@ static struct scale screen_scale_of(unsigned unit, double most)
 /* A non-zero number that rounds to 0 is printed as "<0.01". */
 static const char *format_number(struct oc_arena *arena, double v, const struct scale *s, const char *mark)
 {
-    double step = pow(10, -s->decimals);
+    static const double steps[] = {1, 0.1, 0.01, 0.001}; /* pow is not exact in every C library */
+    double step = steps[s->decimals];
     v *= s->factor;
     if (isnan(v) || (v == 0 && *mark == '>')) /* at least 0 */
         return "-";

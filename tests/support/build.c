@@ -28,7 +28,7 @@ static const struct {
 } ir_of_opset[] = {{25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8},
                    {12, 7},  {11, 6},  {10, 5},  {9, 4},   {0, 3}};
 
-static char *dup(struct oc_builder *b, const char *s)
+static char *text_copy(struct oc_builder *b, const char *s)
 {
     return s ? oc_strdup(&b->arena, s) : NULL;
 }
@@ -46,7 +46,7 @@ struct oc_builder *oc_b_new(int opset)
     memset(b, 0, sizeof(*b));
     b->model = oc_bt_new(&b->arena, &onnx__model_proto__descriptor);
     b->model->graph = oc_bt_new(&b->arena, &onnx__graph_proto__descriptor);
-    b->model->graph->name = dup(b, "g");
+    b->model->graph->name = text_copy(b, "g");
     b->model->has_ir_version = 1;
     for (size_t i = 0; i < OC_COUNT(ir_of_opset) && !b->model->ir_version; i++)
         if (opset >= ir_of_opset[i].opset)
@@ -85,7 +85,7 @@ void oc_b_opset(struct oc_builder *b, const char *domain, int64_t version)
             return;
         }
     Onnx__OperatorSetIdProto *o = oc_bt_new(&b->arena, &onnx__operator_set_id_proto__descriptor);
-    o->domain = dup(b, domain);
+    o->domain = text_copy(b, domain);
     o->has_version = 1;
     o->version = version;
     if (f)
@@ -99,7 +99,7 @@ void oc_b_opset(struct oc_builder *b, const char *domain, int64_t version)
 static Onnx__ValueInfoProto *value(struct oc_builder *b, const char *name, const char *type)
 {
     Onnx__ValueInfoProto *v = oc_bt_new(&b->arena, &onnx__value_info_proto__descriptor);
-    v->name = dup(b, name);
+    v->name = text_copy(b, name);
     v->type = oc_bt_type(&b->arena, type);
     return v;
 }
@@ -140,7 +140,7 @@ Onnx__ValueInfoProto *oc_b_value(struct oc_builder *b, const char *name, const c
 static Onnx__TensorProto *init(struct oc_builder *b, const char *name, const char *text, bool fields)
 {
     Onnx__TensorProto *t = oc_bt_tensor(&b->arena, text, fields);
-    t->name = dup(b, name);
+    t->name = text_copy(b, name);
     OC_BT_APPEND(&b->arena, graph(b), initializer, t);
     return t;
 }
@@ -170,7 +170,7 @@ Onnx__TensorProto *oc_b_init_raw(struct oc_builder *b, const char *name, const c
 static void add_pair(struct oc_builder *b, Onnx__TensorProto *t, const char *key, char *val)
 {
     Onnx__StringStringEntryProto *e = oc_bt_new(&b->arena, &onnx__string_string_entry_proto__descriptor);
-    e->key = dup(b, key);
+    e->key = text_copy(b, key);
     e->value = val;
     OC_BT_APPEND(&b->arena, t, external_data, e);
 }
@@ -180,7 +180,7 @@ void oc_b_make_external(struct oc_builder *b, Onnx__TensorProto *t, const char *
 {
     t->has_data_location = 1;
     t->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-    add_pair(b, t, "location", dup(b, file));
+    add_pair(b, t, "location", text_copy(b, file));
     add_pair(b, t, "offset", oc_printf(&b->arena, "%llu", (unsigned long long)offset_bytes));
     add_pair(b, t, "length", oc_printf(&b->arena, "%llu", (unsigned long long)length_bytes));
 }
@@ -198,7 +198,7 @@ Onnx__SparseTensorProto *oc_b_init_sparse(struct oc_builder *b, const char *name
 {
     Onnx__SparseTensorProto *s = oc_bt_new(&b->arena, &onnx__sparse_tensor_proto__descriptor);
     s->values = oc_bt_tensor(&b->arena, values, false);
-    s->values->name = dup(b, name);
+    s->values->name = text_copy(b, name);
     s->indices = oc_bt_tensor(&b->arena, indices, false);
     const Onnx__TensorProto *shape = oc_bt_tensor(&b->arena, oc_printf(&b->arena, "float[%s]", dims), false);
     s->dims = shape->dims;
@@ -241,7 +241,7 @@ void oc_b_attr(struct oc_builder *b, Onnx__NodeProto *node, const char *attribut
 void oc_b_attr_ints(struct oc_builder *b, Onnx__NodeProto *node, const char *key, const int64_t *v, size_t n)
 {
     Onnx__AttributeProto *m = oc_bt_new(&b->arena, &onnx__attribute_proto__descriptor);
-    m->name = dup(b, key);
+    m->name = text_copy(b, key);
     m->has_type = 1;
     m->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS;
     m->n_ints = n;
@@ -254,8 +254,8 @@ void oc_b_attr_ints(struct oc_builder *b, Onnx__NodeProto *node, const char *key
 void oc_b_metadata(struct oc_builder *b, Onnx__NodeProto *node, const char *key, const char *value)
 {
     Onnx__StringStringEntryProto *m = oc_bt_new(&b->arena, &onnx__string_string_entry_proto__descriptor);
-    m->key = dup(b, key);
-    m->value = dup(b, value);
+    m->key = text_copy(b, key);
+    m->value = text_copy(b, value);
     OC_BT_APPEND(&b->arena, node, metadata_props, m);
 }
 
@@ -266,9 +266,9 @@ Onnx__NodeProto *oc_b_node(struct oc_builder *b, const char *op_type, const char
     const char *colons = strstr(op_type, "::");
     if (colons)
         n->domain = oc_strndup(&b->arena, op_type, (size_t)(colons - op_type));
-    n->op_type = dup(b, colons ? colons + 2 : op_type);
+    n->op_type = text_copy(b, colons ? colons + 2 : op_type);
     oc_count_op("model", colons ? n->domain : "", n->op_type);
-    n->name = dup(b, name);
+    n->name = text_copy(b, name);
     n->input = oc_bt_names(&b->arena, inputs, &n->n_input);
     n->output = oc_bt_names(&b->arena, outputs, &n->n_output);
     oc_b_attr(b, n, attributes);
@@ -285,11 +285,11 @@ void oc_b_open(struct oc_builder *b, const char *attribute)
     if (!b->level->last)
         oc_bt_bug("no node to add a body to", attribute);
     Onnx__AttributeProto *m = oc_bt_new(&b->arena, &onnx__attribute_proto__descriptor);
-    m->name = dup(b, attribute);
+    m->name = text_copy(b, attribute);
     m->has_type = 1;
     m->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH;
     m->g = oc_bt_new(&b->arena, &onnx__graph_proto__descriptor);
-    m->g->name = dup(b, attribute);
+    m->g->name = text_copy(b, attribute);
     OC_BT_APPEND(&b->arena, b->level->last, attribute, m);
     push(b, m->g, NULL);
 }
@@ -298,8 +298,8 @@ Onnx__FunctionProto *oc_b_function(struct oc_builder *b, const char *domain, con
                                    const char *inputs, const char *outputs, const char *attributes)
 {
     Onnx__FunctionProto *f = oc_bt_new(&b->arena, &onnx__function_proto__descriptor);
-    f->domain = dup(b, domain);
-    f->name = dup(b, name);
+    f->domain = text_copy(b, domain);
+    f->name = text_copy(b, name);
     f->input = oc_bt_names(&b->arena, inputs, &f->n_input);
     f->output = oc_bt_names(&b->arena, outputs, &f->n_output);
     struct target t = {.b = b, .function = f};

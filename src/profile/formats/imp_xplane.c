@@ -22,10 +22,10 @@
 
 #define MAX_PS ((uint64_t)1 << 62)
 
-enum stat { S_OTHER, S_HLO_OP, S_CATEGORY, S_FLOPS, S_BYTES, S_DEVICE, S_VENDOR, S_MEMCPY, S_MEMSET };
+enum xplane_stat { S_OTHER, S_HLO_OP, S_CATEGORY, S_FLOPS, S_BYTES, S_DEVICE, S_VENDOR, S_MEMCPY, S_MEMSET };
 static const struct {
     const char *name;
-    enum stat stat;
+    enum xplane_stat stat;
 } stat_of[] = {
     {"hlo_op", S_HLO_OP},         {"hlo_category", S_CATEGORY},     {"flops", S_FLOPS},
     {"bytes_accessed", S_BYTES},  {"device_type_string", S_DEVICE}, {"device_vendor", S_VENDOR},
@@ -33,7 +33,7 @@ static const struct {
 };
 
 struct stat_name {
-    enum stat stat;
+    enum xplane_stat stat;
     struct oc_str name;
 };
 
@@ -184,7 +184,7 @@ static void read_stat(const struct reading *r, struct oc_str data, struct facts 
         else if (f.num == 7 && (ref = stat_named(r, f.v)))
             text = ref->name;
     }
-    enum stat stat = s ? s->stat : S_OTHER;
+    enum xplane_stat stat = s ? s->stat : S_OTHER;
     out->hlo_op = stat == S_HLO_OP ? text : out->hlo_op;
     out->category = stat == S_CATEGORY ? text : out->category;
     out->device = stat == S_DEVICE ? text : out->device;

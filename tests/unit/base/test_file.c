@@ -53,10 +53,15 @@ static void errors_name_the_path(void **state)
         "cannot read '/tmp': is a directory: give a file (onnxcost scan reads all models of a directory)");
     assert_int_equal(oc_file_map("/dev/null", 0, &f, &e), -1);
     assert_non_null(strstr(e.msg, "is not a regular file"));
-    assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(oc_file_map(path, 0, &f, &e), -1);
-    assert_non_null(strstr(e.msg, "is not a regular file"));
-    unlink(path);
+    bool has_pipe = mkfifo(path, 0600) == 0;
+#ifndef _WIN32
+    assert_true(has_pipe);
+#endif
+    if (has_pipe) {
+        assert_int_equal(oc_file_map(path, 0, &f, &e), -1);
+        assert_non_null(strstr(e.msg, "is not a regular file"));
+        unlink(path);
+    }
     write_file("12345", 5);
     assert_int_equal(oc_file_map(path, 4, &f, &e), -1);
     assert_int_equal(e.code, OC_ELIMIT);

@@ -473,7 +473,10 @@ static void finds_external_data(void **state)
     snprintf(link, sizeof(link), "%s/link.data", dir);
     const uint8_t values[24] = {[0] = 9, [8] = 11, [16] = 13}; /* int64, little-endian */
     write_file(data, values, sizeof(values));
-    assert_int_equal(symlink("/etc/passwd", link), 0);
+    bool has_link = symlink("/etc/passwd", link) == 0;
+#ifndef _WIN32
+    assert_true(has_link);
+#endif
     struct oc_builder *b = one_relu();
     oc_b_init_external(b, "good", "int64[2]", "m.data", 8, 16);
     oc_b_init_external(b, "missing", "int64[2]", "gone.data", 0, 16);
@@ -500,8 +503,8 @@ static void finds_external_data(void **state)
         missing += strcmp(m->diags.item[i].code, "W-external-missing") == 0;
         refused += strcmp(m->diags.item[i].code, "W-external-path") == 0;
     }
-    assert_int_equal(missing, 1); /* once per file */
-    assert_int_equal(refused, 3);
+    assert_int_equal(missing, has_link ? 1 : 2); /* once per file */
+    assert_int_equal(refused, has_link ? 3 : 2);
     oc_model_free(m);
     unlink(model);
     unlink(data);

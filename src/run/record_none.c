@@ -1,0 +1,38 @@
+/* Where the system has no fork, nothing is recorded. */
+#include "base/os.h"
+#include "onnxcost.h"
+#include "onnxcost/record.h"
+
+int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
+              const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err)
+{
+    (void)model;
+    (void)analysis;
+    (void)opts;
+    *out = NULL;
+    return oc_os_check_processes("record", err);
+}
+
+void oc_recording_free(struct oc_recording *r)
+{
+    (void)r;
+}
+
+const struct oc_record_info *oc_recording_info(const struct oc_recording *r)
+{
+    (void)r;
+    return NULL;
+}
+
+void oc_recording_write(const struct oc_recording *r, FILE *f)
+{
+    (void)r;
+    (void)f;
+}
+
+int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct oc_err *err)
+{
+    (void)library;
+    *out = (struct oc_library_info){.name = "ONNX Runtime", .use = "record", .on_demand = true};
+    return oc_os_check_processes("ONNX Runtime", err);
+}
