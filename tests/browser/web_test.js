@@ -1,7 +1,7 @@
 /* Uses build/web/onnxcost.html in headless Chromium as a person would. TAP on standard output.
  * usage: node web_test.js PAGE FOLDER      FOLDER: resnet50.onnx, symbolic.onnx, resnet50.json.gz, machine.xml, outside.onnx with
- *        outside.data (3 GB, sparse), inside.onnx (1.5 GB, sparse), cut.onnx and cut.txt; native.json (of resnet50.onnx --hw a100)
- * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, SHOTS (folder for screenshots) */
+ *        outside.data (3 GB, sparse), inside.onnx (1.5 GB, sparse), long.onnx (takes seconds), cut.onnx and cut.txt; native.json (of resnet50.onnx --hw a100)
+ * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, AXE (axe.min.js, may be missing), SHOTS (folder for screenshots) */
 "use strict";
 const fs = require("fs"), path = require("path");
 const { chromium } = require(process.env.PLAYWRIGHT);
@@ -71,6 +71,66 @@ const tests = {
     check(/--dim height=448 --dim width=448/.test(await analyze(other)), "no dimensions");
     await report(other);
     await close(other);
+  },
+  async "files dropped with the mouse, by keyboard, in a window of 400 pixels"() {
+    const page = await open();
+    await page.setViewportSize({ width: 400, height: 800 });
+    const bytes = ["resnet50.onnx", "resnet50.json.gz"].map(name => [name, fs.readFileSync(file(name)).toString("base64")]);
+    const dropped = await page.evaluateHandle(bytes => {
+      const list = new DataTransfer();
+      for (const [name, text] of bytes) list.items.add(new File([Uint8Array.from(atob(text), c => c.charCodeAt(0))], name));
+      return list;
+    }, bytes);
+    for (const type of ["dragover", "drop"]) await page.dispatchEvent("#first", type, { dataTransfer: dropped });
+    equal(await page.locator("#files tbody tr").count(), 2, "files in the table");
+    const fits = async where => {
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      check(width <= 400, `${where}: ${width} pixels wide`);
+    };
+    await fits("the form");
+    /* every control is reached with the tab key, in the order of the page */
+    const wanted = ["first", "second", "Use of resnet50.onnx", "Remove resnet50.onnx", "Use of resnet50.json.gz", "Remove resnet50.json.gz", "command",
+      "device", "dims", "dtype", "more", "run"], reached = [];
+    await page.evaluate(() => document.activeElement.blur());
+    for (let i = 0; i < wanted.length + 2 && reached.length < wanted.length; i++) {
+      await page.keyboard.press("Tab");
+      const name = await page.evaluate(() => { const e = document.activeElement; return e.ariaLabel || e.id || (e.parentElement ? e.parentElement.id : ""); });
+      if (name && name !== "BODY") reached.push(name);
+    }
+    equal(reached.join(), wanted.join(), "order of the tab key");
+    await page.focus("#more");
+    await page.keyboard.type("--top 5");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => /exit code 0/.test(document.getElementById("state").textContent), null, TIMEOUT);
+    check(/^onnxcost resnet50.onnx -p resnet50.json.gz --top 5/.test(await page.textContent("#state")), await page.textContent("#state"));
+    await report(page);
+    await fits("the report");
+    const axe = process.env.AXE && fs.existsSync(process.env.AXE) ? fs.readFileSync(process.env.AXE, "utf8") : null;
+    if (axe) {
+      await page.evaluate(axe);
+      const found = (await page.evaluate(() => globalThis.axe.run(document, { iframes: false }))).violations.filter(v => /serious|critical/.test(v.impact));
+      equal(found.map(v => v.id + " " + v.nodes[0].html.slice(0, 80)).join(), "", "axe-core");
+    }
+    await shot(page, "web-narrow");
+    await close(page);
+  },
+  async "a profile alone, a wrong option, and a run that is stopped"() {
+    const page = await open();
+    await give(page, "resnet50.json.gz");
+    check(/^onnxcost summary resnet50.json.gz.*exit code 0/.test(await analyze(page)), "no summary");
+    await page.fill("#more", "--dimm batch=8");
+    check(/exit code 2/.test(await analyze(page)), "exit code of a wrong option");
+    check(/^onnxcost: .*--dimm/.test(await page.textContent("#message")), "message of a wrong option");
+    check(!await page.isVisible("#report"), "an old report is shown");
+    await page.fill("#more", "--hw all --batch 1,2,4,8,16,32,64,128");
+    await page.selectOption("#command", { label: "ranking of devices" });
+    await page.click('button[aria-label="Remove resnet50.json.gz"]');
+    await give(page, "long.onnx");
+    await page.click("#run");
+    await page.click("#stop", TIMEOUT);
+    await page.waitForFunction(() => /exit code 130/.test(document.getElementById("state").textContent), null, TIMEOUT);
+    equal(await page.textContent("#message"), "onnxcost: stopped", "message of a stopped run");
+    await close(page);
   },
   async "two models are compared"() {
     const page = await open();
