@@ -432,11 +432,14 @@ static double instructions(const char *program, const char *command, const char 
     add_command(&l, program, command, stem);
     run_once(l.argv);
     FILE *f = fopen(log, "r");
-    while (f && fgets(line, sizeof(line), f)) {
+    while (f && fgets(line, sizeof(line), f)) { /* a line per process */
         const char *p = strstr(line, "refs:");
-        for (n = p ? 0 : n; p && *p; p++)
-            if (*p >= '0' && *p <= '9')
-                n = n * 10 + (*p - '0');
+        double refs = 0;
+        for (const char *q = p; q && *q; q++)
+            if (*q >= '0' && *q <= '9')
+                refs = refs * 10 + (*q - '0');
+        if (p)
+            n = isnan(n) ? refs : n + refs;
     }
     if (f)
         fclose(f);

@@ -305,6 +305,8 @@ static const char *const maps[] = {"name=name,time=time_us", "name=Name,time=Dur
 static const char *const settings[] = {"DRAM.bandwidth=200GB/s", "peak.f32=1TFLOP/s", "x", "DRAM.size=0"};
 static const char *const what_ifs[] = {"peak=2x", "bandwidth=80%", "hw=a100",
                                        "hw=t4",   "clock=0",       "dram=1e308x"};
+static const char *const providers[] = {"cuda,cpu",  "tensorrt,cuda,cpu", "qnn,cpu", "coreml,cpu",
+                                        "webnn,cpu", "dml,openvino,cpu",  "x",       ","};
 static const char *const views[] = {"device", "overview", "runs",  "model",    "distribution",
                                     "type",   "operator", "event", "kernel",   "memory",
                                     "copies", "user",     "lanes", "benchmark"};
@@ -322,15 +324,25 @@ static const struct {
     {                                                                                                        \
         arg, array, sizeof(array) / sizeof((array)[0])                                                       \
     }
-    VALUES("N", numbers),          VALUES("SIZE", sizes),
-    VALUES("TIME", sizes),         VALUES("SHARE", sizes),
-    VALUES("NAME=N", dimensions),  VALUES("NAME=SIZES", dimensions),
-    VALUES("INPUT=SHAPE", shapes), VALUES("INPUT=VALUE", shapes),
-    VALUES("KEY", keys),           VALUES("KEY,...", keys),
-    VALUES("[+]COLUMN,...", keys), VALUES("REGEX", texts),
-    VALUES("TEXT", texts),         VALUES("NAME|FILE|auto", devices),
-    VALUES("N,N", numbers),        VALUES("KEY=COLUMN,...", maps),
-    VALUES("KEY=VALUE", settings), VALUES("KEY=80%|KEY=2x|hw=NAME", what_ifs),
+    VALUES("N", numbers),
+    VALUES("SIZE", sizes),
+    VALUES("TIME", sizes),
+    VALUES("SHARE", sizes),
+    VALUES("NAME=N", dimensions),
+    VALUES("NAME=SIZES", dimensions),
+    VALUES("INPUT=SHAPE", shapes),
+    VALUES("INPUT=VALUE", shapes),
+    VALUES("KEY", keys),
+    VALUES("KEY,...", keys),
+    VALUES("[+]COLUMN,...", keys),
+    VALUES("REGEX", texts),
+    VALUES("TEXT", texts),
+    VALUES("NAME|FILE|auto", devices),
+    VALUES("N,N", numbers),
+    VALUES("KEY=COLUMN,...", maps),
+    VALUES("NAME,...", providers),
+    VALUES("KEY=VALUE", settings),
+    VALUES("KEY=80%|KEY=2x|hw=NAME", what_ifs),
 };
 
 static const struct {
@@ -459,27 +471,49 @@ static void any_options(struct fuzz_case *k, unsigned mask)
 /* ---- commands --------------------------------------------------------------------------------------- */
 
 /* What follows the command: m a model, p a profile, r a recording (a profile with its model), h a device by
- * name or file, H two --hw, c two --convention, l a limit of check, o --output,
+ * name or file, H two --hw, N --providers, c two --convention, l a limit of check, o --output,
  * otherwise literal words between '.'. */
 static const struct {
     const char *command, *form;
-} forms[] = {{"cost", "m"},        {"cost", "p"},
-             {"cost", "mP"},       {"cost", "mP"},
-             {"cost", "mPh"},      {"cost", "mPHP"},
-             {"summary", "p"},     {"summary", "pp"},
-             {"explain", "mc"},    {"compare", "mH"},
-             {"llm", "mh"},        {"llm", "m"},
-             {"scan", "mmp.-j1."}, {"memory", "m"},
-             {"memory", "mh"},     {"estimate", "mh"},
-             {"estimate", "mPh"},  {"diff", "mm"},
-             {"diff", "mPP"},      {"diff", "mH"},
-             {"check", "ml"},      {"check", "mPhl"},
-             {"calibrate", "rrh"}, {"validate", "rrrh"},
-             {"hw", ".lint.d"},    {"hw", ".list."},
-             {"hw", ".show.n"},    {"hw", ".diff.nn"},
-             {"ops", ""},          {"schema", ""},
-             {"help", ".cost."},   {"completion", ".bash."},
-             {"cost", "mh"},       {"record", "mo.--runs=1."}};
+} forms[] = {{"cost", "m"},
+             {"cost", "p"},
+             {"cost", "mP"},
+             {"cost", "mP"},
+             {"cost", "mPh"},
+             {"cost", "mPHP"},
+             {"summary", "p"},
+             {"summary", "pp"},
+             {"explain", "mc"},
+             {"compare", "mH"},
+             {"llm", "mh"},
+             {"llm", "m"},
+             {"scan", "mmp.-j1."},
+             {"memory", "m"},
+             {"memory", "mh"},
+             {"estimate", "mh"},
+             {"estimate", "mPh"},
+             {"diff", "mm"},
+             {"diff", "mPP"},
+             {"diff", "mH"},
+             {"check", "ml"},
+             {"check", "mPhl"},
+             {"calibrate", "rrh"},
+             {"validate", "rrrh"},
+             {"hw", ".lint.d"},
+             {"hw", ".list."},
+             {"hw", ".show.n"},
+             {"hw", ".diff.nn"},
+             {"ops", ""},
+             {"schema", ""},
+             {"help", ".cost."},
+             {"completion", ".bash."},
+             {"cost", "mh"},
+             {"record", "mo.--runs=1."},
+             {"providers", "mN"},
+             {"providers", "mNP"},
+             {"providers", ""},
+             {"cost", "m.--training=adam."},
+             {"cost", "m.--sparsity."}};
 
 static void recording(struct fuzz_case *k)
 {
@@ -530,6 +564,9 @@ static void form_part(struct fuzz_case *k, const char **form)
         break;
     case 'l':
         option(k, option_named(FUZZ_PICK(k->choices, limit_options)));
+        break;
+    case 'N':
+        oc_buf_printf(new_arg(k), "--providers=%s", FUZZ_PICK(k->choices, providers));
         break;
     case 'c':
         for (int i = 0; i < 2; i++)
