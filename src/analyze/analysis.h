@@ -89,6 +89,7 @@ struct oc_peak {          /* activation memory of one run, nodes in execution or
 struct oc_analysis {
     struct oc_arena arena;
     const struct oc_model *model;
+    uint64_t looked; /* nodes inferred by all tries, those of bodies again and again */
     struct oc_exprs *exprs;
     const struct oc_op **op;     /* by node: NULL unknown operator */
     struct oc_node_cost *cost;   /* by node */

@@ -195,6 +195,7 @@ static const struct defaults first_defaults = {SPATIAL_DEFAULT, 0, NULL, 0};
 struct outcome {
     struct oc_analysis *analysis;
     uint32_t failed;
+    uint64_t looked; /* nodes inferred, those of bodies again and again; also set when the pass fails */
     bool used_spatial, used_length;
 };
 
@@ -216,18 +217,27 @@ static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o, co
     int rc = analyze_run(&e);
     free(e.assumption);
     oc_map_free(&e.symbol_ids);
+    *out = (struct outcome){.looked = e.n_looked};
     if (rc) {
         oc_analysis_free(e.a);
         return -1;
     }
     *out = (struct outcome){.analysis = e.a,
                             .failed = e.n_failed,
+                            .looked = e.n_looked,
                             .used_spatial = e.used_spatial_default,
                             .used_length = e.used_length_default};
     return 0;
 }
 
-enum { MAX_FITTED = 8, MAX_SIZES = 32, MAX_TRIED_NODES = 2000000 };
+enum { MAX_FITTED = 8, MAX_SIZES = 32, MAX_TRIED_NODES = 400000 };
+
+/* Whether other sizes may still be tried, by the nodes that were inferred: those of bodies count each time.
+ */
+static bool may_try(const struct oc_model *m, uint64_t looked)
+{
+    return looked < MAX_TRIED_NODES || looked / 8 < m->n_node;
+}
 
 static size_t list_sizes(const struct oc_analysis *a, struct oc_arena *arena, struct oc_bind *size)
 {
@@ -271,14 +281,14 @@ static size_t list_tries(const struct oc_analysis *a, int64_t start, int64_t *li
     return n;
 }
 
-/* Tries other sizes for one assumed dimension after the other while nodes fail. */
-static void fit_sizes(const struct oc_model *m, const struct oc_analyze_opts *o, const struct setup *setup,
-                      struct defaults d, struct outcome *best)
+/* Tries other sizes for one assumed dimension after the other while nodes fail. Returns the nodes inferred so
+ * far. */
+static uint64_t fit_sizes(const struct oc_model *m, const struct oc_analyze_opts *o,
+                          const struct setup *setup, struct defaults d, struct outcome *best, uint64_t looked)
 {
     struct oc_arena arena = {0};
     struct oc_bind size[MAX_FITTED];
     int64_t start[MAX_FITTED], list[MAX_SIZES];
-    uint32_t left = MAX_TRIED_NODES / (m->n_node + 1);
     d.size = size;
     d.n_size = list_sizes(best->analysis, &arena, size);
     for (size_t k = 0; k < d.n_size; k++)
@@ -286,11 +296,13 @@ static void fit_sizes(const struct oc_model *m, const struct oc_analyze_opts *o,
     for (size_t k = d.n_size; k-- > 0 && best->failed;) { /* the batch comes first in most models */
         size_t n = list_tries(best->analysis, start[k], list);
         int64_t kept = start[k];
-        for (size_t i = 1; i < n && best->failed && left; i++, left--) {
+        for (size_t i = 1; i < n && best->failed && may_try(m, looked); i++) {
             struct outcome next;
             struct oc_err unused;
             size[k].value = list[i];
-            if (attempt(m, o, setup, d, &next, &unused))
+            int rc = attempt(m, o, setup, d, &next, &unused);
+            looked += next.looked;
+            if (rc)
                 continue;
             bool better = next.failed < best->failed;
             oc_analysis_free(better ? best->analysis : next.analysis);
@@ -305,6 +317,7 @@ static void fit_sizes(const struct oc_model *m, const struct oc_analyze_opts *o,
                         "the default of %s did not fit the model: %lld is used", size[k].symbol,
                         (long long)size[k].value);
     oc_arena_free(&arena);
+    return looked;
 }
 
 /* Other defaults where shapes did not work out: the first with the fewest failures. */
@@ -316,11 +329,15 @@ static void revise(const struct oc_model *m, const struct oc_analyze_opts *o, co
         {SPATIAL_DEFAULT, 256, NULL, 0},  {SPATIAL_DEFAULT, 1024, NULL, 0},
         {SPATIAL_DEFAULT, 4096, NULL, 0}, {SPATIAL_DEFAULT, 16000, NULL, 0}};
     const struct defaults *used = NULL;
-    for (size_t i = 0; i < OC_COUNT(tries) && best->failed; i++) {
+    uint64_t looked = best->looked;
+    for (size_t i = 0; i < OC_COUNT(tries) && best->failed && may_try(m, looked); i++) {
         struct outcome next;
         struct oc_err unused;
-        if (!(tries[i].length ? best->used_length : best->used_spatial) ||
-            attempt(m, o, setup, tries[i], &next, &unused))
+        if (!(tries[i].length ? best->used_length : best->used_spatial))
+            continue;
+        int rc = attempt(m, o, setup, tries[i], &next, &unused);
+        looked += next.looked;
+        if (rc)
             continue;
         bool better = next.failed < best->failed;
         oc_analysis_free(better ? best->analysis : next.analysis);
@@ -335,7 +352,8 @@ static void revise(const struct oc_model *m, const struct oc_analyze_opts *o, co
                     (long long)(used->length ? used->length : used->spatial),
                     used->length ? "lengths" : "heights and widths");
     if (best->failed && !o->no_defaults && o->default_dim <= 0)
-        fit_sizes(m, o, setup, used ? *used : first_defaults, best);
+        looked = fit_sizes(m, o, setup, used ? *used : first_defaults, best, looked);
+    best->analysis->looked = looked;
 }
 
 int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *given, oc_see_outputs *see,

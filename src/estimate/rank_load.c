@@ -12,6 +12,7 @@
 #define LAW_ANALYSES  48        /* share used for straight lines */
 #define MOST_ANALYSES 600
 #define MOST_NODES    10000000u /* nodes analysed, in total */
+#define MANY_LOOKED   300000u   /* nodes inferred for one analysis */
 #define MOST_ITEMS    200000u   /* items stored in all loads */
 
 /* The counts of struct oc_work as an array. */
@@ -126,17 +127,20 @@ static struct snap *snap_of(const struct oc_analysis *a, int64_t batch, const st
     return s;
 }
 
-/* Fewer for large models. */
-static unsigned most_analyses(const struct oc_model *m)
+/* Fewer for large models, and for those whose loops and open dimensions take many tries. */
+static unsigned most_analyses(const struct oc_rank_loads *l)
 {
-    uint32_t n = MOST_NODES / (m->n_node + 1);
+    uint32_t n = MOST_NODES / (l->m->n_node + 1);
+    uint64_t few = MANY_LOOKED * 5 / (l->analysis->looked + 1);
+    if (l->analysis->looked > MANY_LOOKED && l->analysis->looked / 8 > l->m->n_node)
+        return few < 3 ? 3 : (unsigned)few;
     return n > MOST_ANALYSES ? MOST_ANALYSES : n < LAW_ANALYSES / 2 ? LAW_ANALYSES / 2 : n;
 }
 
 static struct oc_analysis *analyse(struct oc_rank_loads *l, int64_t batch, struct oc_err *err)
 {
     struct oc_analysis *a;
-    unsigned most = most_analyses(l->m);
+    unsigned most = most_analyses(l);
     if (l->analyses >= most) {
         oc_fail(err, OC_ELIMIT, "more than %u analyses: the counts are not linear in the batch", most);
         return NULL;

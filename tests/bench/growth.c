@@ -569,7 +569,7 @@ static int sweep(const struct kind *k, const char *program, const char *folder, 
         bool failed = !WIFEXITED(r.status) || (WEXITSTATUS(r.status) > 1 && !refused);
         bad += (over && !refused) || failed;
         *worst = fmax(*worst, fmax(time, memory));
-        printf("%-20s %8u  %-48s %8.3f %8s %8s %8.0f %8s %8s%s\n", k->name, k->from << (N_SIZE - 1), *c,
+        printf("%-20s %8u  %-52s %8.3f %8s %8s %8.0f %8s %8s%s\n", k->name, k->from << (N_SIZE - 1), *c,
                r.s[N_SIZE - 1], shown(r.time), shown(r.instructions), r.mib[N_SIZE - 1], shown(r.memory),
                shown(r.large_memory),
                failed    ? "  failed"
@@ -599,7 +599,7 @@ int main(int argc, char **argv)
     }
     if (mkdir(argv[2], 0700) && errno != EEXIST)
         die(argv[2]);
-    printf("%-20s %8s  %-48s %8s %8s %8s %8s %8s %8s\n", "size", "largest", "command", "s", "exponent",
+    printf("%-20s %8s  %-52s %8s %8s %8s %8s %8s %8s\n", "size", "largest", "command", "s", "exponent",
            "of instr", "MiB", "exponent", "at 4x");
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (argc < 4 || !strcmp(argv[3], kinds[i].name))

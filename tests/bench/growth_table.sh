@@ -25,13 +25,13 @@ awk '
         }
         print ""
     }
-    /^size / || /^largest exponent/ || !cut(32, 48) { next }
+    /^size / || /^largest exponent/ || !cut(32, 52) { next }
     {
-        k = cut(1, 20); c = cut(32, 48)
+        k = cut(1, 20); c = cut(32, 52)
         if (!(k in size)) { kind[++n_kind] = k; size[k] = cut(22, 8); of[k] = c ~ /-p %p|^cost %p|^summary/ ? (k ~ /^joined/ ? "joined" : "profile") : "model" }
         if (!(c in known)) { command[++n_command] = c; known[c] = 1 }
         used[of[k], c] = 1
-        time = last(cut(90, 8), cut(99, 8)); memory = last(cut(117, 8), cut(126, 8)); word = cut(134, 12)
+        time = last(cut(94, 8), cut(103, 8)); memory = last(cut(121, 8), cut(130, 8)); word = cut(138, 12)
         cell[k, c] = (time == "-" && memory == "-" ? "-" : time " / " memory) (word != "" ? " " word : "")
         rows++; over += word ~ /above|failed/
         if (time + 0 > most_time) { most_time = time + 0; where_time = k ", `" c "`" }
