@@ -15,23 +15,6 @@ struct oc_map_entry {
     uint32_t n, value;
 };
 
-static uint32_t map_hash_bytes(const char *s, size_t n)
-{
-    const unsigned char *p = (const unsigned char *)s;
-    uint64_t h = 0x9e3779b97f4a7c15u ^ n;
-    while (n >= 8) {
-        h = (h ^ oc_load8(p)) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-        p += 8;
-        n -= 8;
-    }
-    uint64_t tail = 0;
-    memcpy(&tail, p, n);
-    h = (h ^ tail) * 0xc4ceb9fe1a85ec53u;
-    h ^= h >> 29;
-    return (uint32_t)(h ^ (h >> 32));
-}
-
 /* The slot of the key, or the empty slot for it. */
 static struct oc_map_slot *map_find(const struct oc_map *m, const char *key, size_t n, uint32_t hash)
 {
@@ -52,6 +35,8 @@ static void grow_to(struct oc_map *m, uint32_t cap)
 {
     struct oc_map_slot *slot = oc_xcalloc(cap, sizeof(*slot));
     uint32_t mask = cap - 1;
+    if (!m->cap)
+        m->secret = oc_hash_secret(slot);
     for (uint32_t i = 0; i < m->cap; i++) {
         if (!m->slot[i].at)
             continue;
@@ -78,13 +63,13 @@ void oc_map_reserve(struct oc_map *m, uint32_t n)
 void oc_map_expect(const struct oc_map *m, const char *key, size_t n)
 {
     if (m->cap)
-        __builtin_prefetch(&m->slot[map_hash_bytes(key, n) & (m->cap - 1)], 1);
+        __builtin_prefetch(&m->slot[oc_hash(&m->secret, key, n) & (m->cap - 1)], 1);
 }
 
 /* Index of the key's entry, or OC_NONE. */
 static uint32_t entry_of(const struct oc_map *m, const char *key, size_t n)
 {
-    return m->cap ? map_find(m, key, n, map_hash_bytes(key, n))->at - 1 : OC_NONE;
+    return m->cap ? map_find(m, key, n, oc_hash(&m->secret, key, n))->at - 1 : OC_NONE;
 }
 
 uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n)
@@ -116,7 +101,7 @@ static struct oc_map_entry *map_place(struct oc_map *m, const char *key, size_t 
 {
     if (m->n + 1 > m->cap - m->cap / 4)
         grow_to(m, m->cap ? m->cap * 2 : 64);
-    uint32_t hash = map_hash_bytes(key, n);
+    uint32_t hash = oc_hash(&m->secret, key, n);
     struct oc_map_slot *s = map_find(m, key, n, hash);
     *is_new = !s->at;
     if (*is_new) {

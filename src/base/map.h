@@ -1,9 +1,10 @@
 /* Hash map from byte strings to 32-bit numbers, and the string interner built on it. Keys are copied into the
- * arena, or referenced; the table itself is on the heap. */
+ * arena, or referenced; the table itself is on the heap. Keys of hostile files cannot collide on purpose. */
 #ifndef OC_MAP_H
 #define OC_MAP_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 struct oc_map_slot;
 struct oc_map_entry;
@@ -12,6 +13,7 @@ struct oc_map {
     struct oc_map_slot *slot;
     struct oc_map_entry *entry;
     uint32_t n, cap;
+    struct oc_hash_secret secret; /* chosen with the first key */
 };
 #define OC_NONE UINT32_MAX
 

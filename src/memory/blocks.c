@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 enum { NIL = 0 };
 
@@ -19,12 +20,14 @@ struct oc_blocks {
     struct piece *piece; /* 0: none; i + 1: piece i; then gaps */
     uint32_t n, last, root;
     bool best_fit;
+    struct oc_hash_secret secret;
 };
 
 struct oc_blocks *oc_blocks_open(uint32_t n, bool best_fit)
 {
     struct oc_blocks *b = oc_xmalloc(sizeof(*b));
-    *b = (struct oc_blocks){oc_xcalloc(2 * (size_t)n + 1, sizeof(*b->piece)), n + 1, NIL, NIL, best_fit};
+    *b = (struct oc_blocks){
+        oc_xcalloc(2 * (size_t)n + 1, sizeof(*b->piece)), n + 1, NIL, NIL, best_fit, oc_hash_secret(b)};
     return b;
 }
 
@@ -88,7 +91,8 @@ static void add_gap(struct oc_blocks *b, uint32_t i)
     uint32_t before, from;
     p->gap = true;
     p->left = p->right = NIL;
-    p->rank = i * 2654435761u; /* Knuth's multiplicative hash: the same plan in every run */
+    p->rank =
+        (uint32_t)oc_hash_scatter(b->secret.n[0] + i); /* decides the depth alone, not which gap is found */
     update(b, i);
     split(b, b->root, i, &before, &from);
     b->root = join(b, join(b, before, i), from);

@@ -2,6 +2,8 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -130,12 +132,68 @@ static void borrowed_key_is_not_copied(void **state)
     oc_arena_free(&a);
 }
 
+struct hashed {
+    uint32_t hash;
+    char key[28];
+};
+
+static int by_hash(const void *a, const void *b)
+{
+    uint32_t x = ((const struct hashed *)a)->hash, y = ((const struct hashed *)b)->hash;
+    return x < y ? -1 : x > y;
+}
+
+/* Of 200,000 keys about 5 pairs collide in 32 bits; none of them by construction. */
+static void keys_that_collide_with_one_secret_do_not_with_another(void **state)
+{
+    (void)state;
+    enum { KEYS = 200000 };
+    static struct hashed h[KEYS];
+    const struct oc_hash_secret one = {{1, 3}}, other = {{0x123456789abcdef1u, 0xfedcba9876543211u}};
+    uint32_t pairs = 0, again = 0;
+    for (uint32_t i = 0; i < KEYS; i++) {
+        int n = snprintf(h[i].key, sizeof(h[i].key), "node/%u/output", i);
+        h[i].hash = oc_hash(&one, h[i].key, (size_t)n);
+    }
+    qsort(h, KEYS, sizeof(*h), by_hash);
+    for (uint32_t i = 1; i < KEYS; i++) {
+        if (h[i].hash != h[i - 1].hash)
+            continue;
+        pairs++;
+        again += oc_hash(&other, h[i].key, strlen(h[i].key)) ==
+                 oc_hash(&other, h[i - 1].key, strlen(h[i - 1].key));
+    }
+    assert_in_range(pairs, 1, 30);
+    assert_int_equal(again, 0);
+}
+
+/* In hashes that only add, XOR and multiply by known numbers, some differences of keys cancel for every
+ * secret: the highest bit of a word, with the bits of the next word that it reaches. */
+static void no_difference_of_keys_cancels_for_every_secret(void **state)
+{
+    (void)state;
+    static const uint64_t first = (uint64_t)1 << 63;
+    uint32_t collisions = 0;
+    for (uint32_t shift = 0; shift < 64; shift++)
+        for (uint32_t at = 0; at < 3; at++) {
+            uint64_t a[4] = {7, 8, 9, 10}, b[4] = {7, 8, 9, 10};
+            const struct oc_hash_secret secret = oc_hash_secret(&a[shift % 4]);
+            b[at] ^= first;
+            b[at + 1] ^= first | first >> shift;
+            collisions +=
+                oc_hash(&secret, (const char *)a, sizeof(a)) == oc_hash(&secret, (const char *)b, sizeof(b));
+        }
+    assert_int_equal(collisions, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prefetching_a_key_changes_nothing),
         cmocka_unit_test(borrowed_key_is_not_copied),
         cmocka_unit_test(finds_many_keys),
+        cmocka_unit_test(keys_that_collide_with_one_secret_do_not_with_another),
+        cmocka_unit_test(no_difference_of_keys_cancels_for_every_secret),
         cmocka_unit_test(keys_are_byte_strings),
         cmocka_unit_test(reserve_makes_room_and_preserves_keys),
         cmocka_unit_test(lookup_with_a_hint_equals_lookup_without),

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 enum { N = 400 };
@@ -76,11 +77,37 @@ static void first_fit_takes_the_lowest_gap(void **state)
         compare(false, seed);
 }
 
+static int by_rank(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a * 2654435761u, y = *(const uint32_t *)b * 2654435761u;
+    return x < y ? -1 : x > y;
+}
+
+/* Gaps whose sizes follow a known hash of their numbers would be a list as deep as there are gaps. */
+static void sizes_in_the_order_of_a_known_hash_make_no_deep_tree(void **state)
+{
+    (void)state;
+    enum { GAPS = 200000 };
+    static uint32_t order[GAPS], bytes[GAPS];
+    for (uint32_t i = 0; i < GAPS; i++)
+        order[i] = 2 * GAPS + 1 + i; /* the number of the i-th gap */
+    qsort(order, GAPS, sizeof(*order), by_rank);
+    for (uint32_t i = 0; i < GAPS; i++)
+        bytes[order[i] - 2 * GAPS - 1] = i + 2;
+    struct oc_blocks *b = oc_blocks_open(2 * GAPS, true);
+    for (uint32_t i = 0; i < 2 * GAPS; i++) /* a piece of one byte between two others */
+        oc_blocks_take(b, i, i % 2 ? 1 : bytes[i / 2]);
+    for (uint32_t i = 0; i < GAPS; i++)
+        oc_blocks_give(b, 2 * i);
+    oc_blocks_close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(best_fit_takes_the_smallest_gap_and_the_lowest_of_equal_ones),
         cmocka_unit_test(first_fit_takes_the_lowest_gap),
+        cmocka_unit_test(sizes_in_the_order_of_a_known_hash_make_no_deep_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
