@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"
 work=$PWD/$BUILD/examples
 rm -rf "$work"
-mkdir -p "$work/bin" "$work/files/models" "$work/files/recordings"
+mkdir -p "$work/bin" "$work/files/models" "$work/files/recordings" "$work/files/traces"
 ln -s "$PWD/$BUILD/onnxcost" "$work/bin/onnxcost"
 export PATH="$work/bin:$PATH" LC_ALL=C COLUMNS=120 ONNXCOST_HWDB="$PWD/hwdb"
 unset NO_COLOR
@@ -37,6 +37,7 @@ cp here.xml mine.xml && cp here.cal.xml mine.cal.xml
 cp resnet50.onnx before.onnx && cp resnet18.onnx after.onnx && cp a.json before.json && cp b.json after.json
 cp resnet18.onnx mobilenetv2.onnx models
 cp ./*.profile.json resnet18.onnx mobilenetv2.onnx recordings
+cp ./*.profile.json traces
 cp resnet18.onnx huge.onnx && onnxcost check model.onnx --save-baseline baseline.xml >/dev/null
 cd ..
 
