@@ -1,7 +1,7 @@
 /* Public interface of onnxcost: cost, memory and measured time of neural networks. This header has models,
  * analyses, profiles, joins, devices and reports; onnxcost_types.h has errors, warnings and limits. Other
- * subjects have headers of their own: onnxcost/estimate.h gate.h hardware.h llm.h memory.h profile.h record.h
- * report.h scan.h sparsity.h sweep.h training.h. Conventions:
+ * subjects have headers of their own: onnxcost/bounds.h estimate.h gate.h hardware.h llm.h memory.h profile.h
+ * record.h report.h scan.h sparsity.h sweep.h training.h. Conventions:
  *  - Functions that can fail return 0 on success and -1 on failure with *err filled (err is caller-owned and
  *    needs no clean-up). Nothing is printed by the library.
  *  - Handles are freed by the matching _free function (NULL is fine). Values returned by accessors are
@@ -39,6 +39,11 @@ void oc_model_free(struct oc_model *model);
 struct oc_bind { /* binds a symbolic dimension: --dim batch=8 */
     const char *symbol;
     int64_t value;
+};
+
+struct oc_range_bind { /* a dimension between two sizes: --dim batch=1..64 */
+    const char *symbol;
+    int64_t from, to;
 };
 
 struct oc_shape_bind { /* the shape of a graph input: --shape x=1x3x224x224; rank 0: a scalar */
@@ -113,7 +118,11 @@ struct oc_analyze_opts {
     enum oc_if_mode if_mode;
     const char *weights;    /* "unit" (NULL), "hw", "mac", or a file of lines "KEY value" over "unit" */
     const char *convention; /* count as another tool does ("fvcore"); NULL: the default counting */
-    const struct oc_op_rules *rules; /* user-defined operators; NULL: none; must outlive the analysis */
+    const struct oc_op_rules *rules;   /* user-defined operators; NULL: none; must outlive the analysis */
+    const struct oc_range_bind *range; /* dimensions that are intervals: figures are bounds (OC_UPPER) for all
+                                          their sizes */
+    size_t n_range;
+    bool least; /* these bounds are lower ones; what they are for is in onnxcost/bounds.h */
 };
 
 int oc_analyze(const struct oc_model *model, const struct oc_analyze_opts *opts, struct oc_analysis **out,

@@ -26,6 +26,7 @@ cost|table compact json markdown md html|resnet18.onnx --hw a100 --advise
 cost|table compact csv json|t5_decoder.onnx --formula
 cost|table compact csv json|t5_decoder.onnx --sweep batch=1,2
 cost|table compact csv json|resnet18.onnx --training adam
+cost|table compact csv json|t5_decoder.onnx --dim batch=1..4
 cost|table compact csv json|weights.onnx --sparsity
 cost|table compact json|resnet18.onnx --why 4
 explain|table json|resnet18.onnx --convention onnxcost --convention fvcore

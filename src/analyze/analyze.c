@@ -79,6 +79,8 @@ static void keep_options(struct oc_engine *e)
     a->counting->shape = NULL;
     a->counting->control = NULL;
     a->counting->value = NULL;
+    a->counting->range = NULL;
+    a->counting->n_range = 0;
     a->counting->n_bind = a->counting->n_shape = a->counting->n_control = a->counting->n_value =
         a->counting->n_trip = 0;
     a->counting->weights = e->o->weights ? oc_strdup(&a->arena, e->o->weights) : NULL;
@@ -165,6 +167,7 @@ static int analyze_run(struct oc_engine *e)
         if (!e->trip_used[i])
             return oc_fail(e->err, OC_EARG, "--trip: no loop is named '%s'", e->o->trip[i].symbol);
     oc_count_params(e);
+    oc_exprs_set_least(e->a->exprs, e->o->least);
     if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))
         return -1;
     oc_find_peak(e->a);

@@ -98,6 +98,22 @@ static int64_t assume_size(struct oc_engine *e, const struct oc_value *v, const 
     return n;
 }
 
+static const struct oc_range_bind *range_for(const struct oc_engine *e, const char *name)
+{
+    for (size_t i = 0; i < e->o->n_range; i++)
+        if (strcmp(e->o->range[i].symbol, name) == 0)
+            return &e->o->range[i];
+    return NULL;
+}
+
+/* from + an unknown of 0 to to - from. */
+static struct oc_dim range_dim(struct oc_engine *e, const struct oc_range_bind *r)
+{
+    if (r->from == r->to)
+        return oc_known(r->from);
+    return oc_dim_add(e->a->exprs, oc_known(r->from), oc_dim_symbol(e->a->exprs, r->symbol, r->to - r->from));
+}
+
 static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *origin)
 {
     struct oc_symbol *s = &e->symbol[id];
@@ -238,8 +254,9 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
     if (d.expr == 0) { /* neither a number nor a name */
         const char *name = oc_printf(&e->a->arena, "%s.%u", v->name, axis);
         const struct oc_bind *b = bind_for(e, name);
-        if (b)
-            return oc_known(b->value);
+        const struct oc_range_bind *r = range_for(e, name);
+        if (b || r)
+            return b ? oc_known(b->value) : range_dim(e, r);
         if (e->o->no_defaults)
             return oc_dim_symbol(e->a->exprs, name, -1);
         return oc_known(assume_size(e, v, name, axis, &why));
@@ -360,6 +377,9 @@ int oc_bind_inputs(struct oc_engine *e)
         const struct oc_bind *b = bind_for(e, e->m->symbol[i]);
         if (b && bind_symbol(e, i, b->value, "--dim"))
             return -1;
+        const struct oc_range_bind *r = range_for(e, e->m->symbol[i]);
+        if (r)
+            e->symbol[i] = (struct oc_symbol){.value = range_dim(e, r), .bound = true};
     }
     if (given_shapes(e, chosen))
         return -1;

@@ -111,6 +111,17 @@ static void store_output(struct oc_engine *e, const struct oc_node *n, const str
     oc_set_value(e, value, &c);
 }
 
+/* For lower bounds over ranges, a value that follows from the ranges counts as known: at each size it is. */
+static bool is_value_known(const struct oc_engine *e, const struct oc_data *d)
+{
+    if (!d || !e->o->least)
+        return d && oc_data_fully_known(d);
+    for (uint32_t i = 0; i < d->n; i++)
+        if (d->e[i].kind == OC_E_UNKNOWN)
+            return false;
+    return true;
+}
+
 /* A node is folded when its inputs are constant or its values are known anyway. */
 static bool infer_is_folded(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
 {
@@ -122,7 +133,7 @@ static bool infer_is_folded(struct oc_engine *e, const struct oc_node *n, const 
         known &= n->in[i] == OC_NONE || !e->varies[n->in[i]];
     }
     for (uint32_t i = 0; i < n->n_out; i++)
-        known &= n->out[i] == OC_NONE || (e->out_data[i] && oc_data_fully_known(e->out_data[i]));
+        known &= n->out[i] == OC_NONE || is_value_known(e, e->out_data[i]);
     return all || known;
 }
 

@@ -379,6 +379,38 @@ static int arguments_parse_number(const char *option, const char *text, struct o
     return 0;
 }
 
+/* "NAME=1..64"; NULL: another form. */
+static const char *range_dots(const char *text)
+{
+    const char *eq = arguments_split(text);
+    return eq ? strstr(eq, "..") : NULL;
+}
+
+bool cli_has_range(const struct cli_opts *o)
+{
+    for (size_t i = 0; i < o->dim.n; i++)
+        if (range_dots(o->dim.item[i]))
+            return true;
+    return false;
+}
+
+static int parse_range(const struct cli_opts *o, const char *text, struct oc_range_bind *out)
+{
+    const char *eq = arguments_split(text), *at = eq + 1;
+    if (!o->ranges)
+        return cli_fail(
+            CLI_USAGE,
+            "--dim: a range goes with the cost of a model and with check; here use --dim NAME=N, not '%s'",
+            text);
+    bool ok = take_number(&at, &out->from) && at == range_dots(text);
+    at += ok ? 2 : 0;
+    ok = ok && take_number(&at, &out->to) && !*at && out->from <= out->to;
+    if (!ok)
+        return cli_fail(CLI_USAGE, "--dim needs a range such as batch=1..64, not '%s'", text);
+    out->symbol = cli_xstrndup(text, (size_t)(eq - text));
+    return 0;
+}
+
 static bool arguments_parse_list(const char *s, struct oc_shape_bind *out)
 {
     if (!strcmp(s, "scalar"))
@@ -434,12 +466,15 @@ int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more,
                      struct cli_shapes *out)
 {
     *out = (struct cli_shapes){.bind = cli_xcalloc(o->dim.n, sizeof(*out->bind)),
+                               .range = cli_xcalloc(o->dim.n, sizeof(*out->range)),
                                .trip = cli_xcalloc(o->trip.n, sizeof(*out->trip)),
                                .value = cli_xcalloc(o->value.n, sizeof(*out->value)),
                                .shape = cli_xcalloc(o->shape.n + n_more, sizeof(*out->shape))};
     int rc = 0;
     for (size_t i = 0; i < o->dim.n && !rc; i++)
-        rc = arguments_parse_number("dim", o->dim.item[i], &out->bind[out->n_bind++]);
+        rc = range_dots(o->dim.item[i])
+                 ? parse_range(o, o->dim.item[i], &out->range[out->n_range++])
+                 : arguments_parse_number("dim", o->dim.item[i], &out->bind[out->n_bind++]);
     for (size_t i = 0; i < o->trip.n && !rc; i++)
         rc = arguments_parse_number("trip", o->trip.item[i], &out->trip[out->n_trip++]);
     for (size_t i = 0; i < o->value.n && !rc; i++)
@@ -457,6 +492,8 @@ void cli_shapes_free(struct cli_shapes *s)
 {
     for (size_t i = 0; i < s->n_bind; i++)
         free((char *)s->bind[i].symbol);
+    for (size_t i = 0; i < s->n_range; i++)
+        free((char *)s->range[i].symbol);
     for (size_t i = 0; i < s->n_trip; i++)
         free((char *)s->trip[i].symbol);
     for (size_t i = 0; i < s->n_value; i++)
@@ -466,6 +503,7 @@ void cli_shapes_free(struct cli_shapes *s)
         free((int64_t *)s->shape[i].dim);
     }
     free(s->bind);
+    free(s->range);
     free(s->trip);
     free(s->value);
     free(s->shape);
@@ -490,6 +528,8 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
     return (struct oc_analyze_opts){
         .bind = s->bind,
         .n_bind = s->n_bind,
+        .range = s->range,
+        .n_range = s->n_range,
         .shape = s->shape,
         .n_shape = s->n_shape,
         .value = s->value,

@@ -73,10 +73,14 @@ struct cli_shapes {
     struct oc_bind *bind, *trip;
     struct oc_shape_bind *shape;
     struct oc_value_bind *value;
-    size_t n_bind, n_trip, n_shape, n_value;
+    struct oc_range_bind *range; /* --dim NAME=1..64 */
+    size_t n_bind, n_trip, n_shape, n_value, n_range;
     struct oc_op_rules *rules; /* NULL: none */
     size_t n_own;              /* the first shapes, from the command line; what follows is borrowed */
 };
+
+/* Whether a dimension is given as a range. */
+bool cli_has_range(const struct cli_opts *o);
 
 /* `more`: shapes from elsewhere, used for inputs that the command line does not speak of.
  * Returns 0, or an exit code after a message. */

@@ -3,6 +3,8 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/side.h"
+#include "cli/arguments.h"
+#include "onnxcost/bounds.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/gate.h"
 
@@ -12,6 +14,7 @@ struct check_job {
     struct cli_side side;
     struct oc_calibration *calibration;
     struct oc_estimate *estimate;
+    struct oc_bounds *bounds; /* with ranges of --dim; NULL */
     struct oc_check *check;
 };
 
@@ -70,6 +73,8 @@ static int make_budget(struct check_job *j)
         return cli_fail(CLI_USAGE, "'check' takes one profile");
     if (oc_budget_make(&j->budget, &err))
         return cli_fail_err(&err);
+    if (cli_has_range(j->o) && (j->o->save_baseline || j->o->profile.n || j->o->hw.n))
+        return cli_fail(CLI_USAGE, "--dim with a range does not go with --profile, --hw and --save-baseline");
     int rc = take_limits(j);
     if (!rc)
         rc = read_limits(j);
@@ -90,6 +95,16 @@ static int open_side(struct check_job *j)
     j->side.optimized_path = o->optimized_model;
     j->side.hw = o->hw.n ? o->hw.item[o->hw.n - 1] : NULL;
     return cli_side_open(o, &j->side);
+}
+
+static int find_bounds(struct check_job *j)
+{
+    const struct oc_analyze_opts *o = &j->side.opts;
+    struct oc_err err;
+    if (!o->n_range)
+        return 0;
+    return oc_bounds_make(j->side.in.model, o, o->range, o->n_range, &j->bounds, &err) ? cli_fail_err(&err)
+                                                                                       : 0;
 }
 
 /* Without a profile the time is estimated. */
@@ -131,7 +146,9 @@ static int check(struct check_job *j)
     struct oc_err err;
     if (!oc_budget_limits(j->budget))
         return 0; /* only --save-baseline */
-    return oc_check_make(&j->side.in, j->estimate, j->budget, &j->check, &err) ? cli_fail_err(&err) : 0;
+    return oc_check_make_over(&j->side.in, j->estimate, j->budget, j->bounds, &j->check, &err)
+               ? cli_fail_err(&err)
+               : 0;
 }
 
 /* ---- output ----------------------------------------------------------------------------------------- */
@@ -175,13 +192,14 @@ static int write_check(struct check_job *j)
 
 int cmd_check(const struct cli_opts *o)
 {
-    static int (*const steps[])(struct check_job *) = {make_budget, open_side,     estimate,
+    static int (*const steps[])(struct check_job *) = {make_budget, open_side,     find_bounds, estimate,
                                                        check,       save_baseline, write_check};
     struct check_job j = {.o = o};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     oc_check_free(j.check);
+    oc_bounds_free(j.bounds);
     oc_estimate_free(j.estimate);
     oc_calibration_free(j.calibration);
     cli_side_close(&j.side);

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/arguments.h"
 #include "cli/message.h"
+#include "onnxcost/bounds.h"
 #include "onnxcost/sparsity.h"
 #include "onnxcost/sweep.h"
 #include "onnxcost/training.h"
@@ -13,7 +14,7 @@ enum { ROWS = 20 };
 
 bool cli_wants_function(const struct cli_opts *o)
 {
-    return o->formula || o->sweep.n || o->training || o->sparsity;
+    return o->formula || o->sweep.n || o->training || o->sparsity || cli_has_range(o);
 }
 
 int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path)
@@ -39,7 +40,8 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
     } mine[] = {{o->formula, "formula"},
                 {o->sweep.n > 0, "sweep"},
                 {o->training != NULL, "training"},
-                {o->sparsity, "sparsity"}};
+                {o->sparsity, "sparsity"},
+                {cli_has_range(o), "dim with a range"}};
     const char *first = NULL;
     for (size_t i = 0; i < sizeof(mine) / sizeof(mine[0]); i++) {
         if (mine[i].set && first)
@@ -193,9 +195,30 @@ static int write_analysed(const struct cli_opts *o, const struct oc_model *model
     return rc ? rc : strict;
 }
 
+static int write_bounds(const struct cli_opts *o, const struct oc_model *model,
+                        const struct oc_analyze_opts *opts)
+{
+    struct oc_bounds *b;
+    struct cli_output out;
+    struct oc_err err;
+    if (oc_bounds_make(model, opts, opts->range, opts->n_range, &b, &err))
+        return cli_fail_err(&err);
+    bool proven = true;
+    for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
+        proven &= oc_bounds_figure(b, (enum oc_range_figure)f)->proven;
+    int rc = cli_output_open(o->output, &out);
+    if (!rc)
+        rc = cli_output_finish(
+            &out, oc_bounds_write(b, cli_format(o), cli_width(&out, &o->width), out.f, &err), &err);
+    oc_bounds_free(b);
+    return rc ? rc : strict_findings(o, 0, proven);
+}
+
 int cli_write_function(const struct cli_opts *o, const struct oc_model *model,
                        const struct oc_analyze_opts *opts)
 {
+    if (opts->n_range)
+        return write_bounds(o, model, opts);
     if (o->training || o->sparsity)
         return write_analysed(o, model, opts);
     struct made made = {0};

@@ -80,7 +80,9 @@ const struct cli_option cli_options[] = {
     {"root", 0, CLI_TEXT, CLI_MCP, "DIR", NULL, NULL,
      "read files inside this folder only; paths of the client are relative to it", NULL, AT(root)},
 
-    {"dim", 'd', CLI_LIST, CLI_SHAPED, "NAME=N", NULL, NULL, "value of a symbolic dimension (repeatable)",
+    {"dim", 'd', CLI_LIST, CLI_SHAPED, "NAME=N", NULL, NULL,
+     "value of a symbolic dimension (repeatable); cost and check: a range such as batch=1..64, for proven "
+     "bounds",
      "Shapes", AT(dim)},
     {"shape", 's', CLI_LIST, CLI_SHAPED, "INPUT=SHAPE", NULL, NULL,
      "shape of an input: x=1x3x224x224, or x=scalar (repeatable)", NULL, AT(shape)},

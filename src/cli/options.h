@@ -89,6 +89,7 @@ struct cli_opts {
     struct oc_caps caps; /* of the two */
     /* shapes */
     struct cli_list dim, shape, value, trip;
+    bool ranges; /* the command takes ranges of --dim */
     struct cli_int default_dim;
     bool no_defaults, force;
     /* counting */

@@ -52,6 +52,7 @@ static int run_command(int argc, char **argv, struct cli_opts *o)
         rc = cli_take_limits(o);
     if (!rc)
         rc = cli_take_stdin(o);
+    o->ranges = c->run == cmd_cost || c->run == cmd_check;
     return rc ? rc : c->run(o);
 }
 

@@ -126,6 +126,8 @@ static const char *failed_text(struct oc_check *c, const struct oc_verdict *v)
     const char *text =
         oc_printf(a, "%s: %s %s %s by %s", v->title, v->value, oc_gate_info[m].least ? "is below" : "exceeds",
                   check_limit_text(a, v->limit), oc_gate_text(a, m, v->excess));
+    if (v->span.at)
+        return oc_printf(a, "%s at %s", text, v->span.at);
     if (lists_nodes(v) && v->span.n_node)
         return oc_printf(a, "%s: %s", text, names_of(c, v));
     return v->span.name ? oc_printf(a, "%s (%s %s)", text, pointer_of(m), v->span.name) : text;
@@ -137,7 +139,8 @@ static const char *reason_of(struct oc_check *c, const struct oc_verdict *v)
     if (v->result == OC_CHECK_FAILED)
         return failed_text(c, v);
     if (v->result == OC_CHECK_PASSED)
-        return oc_printf(a, "%s: %s is within %s", v->title, v->value, check_limit_text(a, v->limit));
+        return oc_printf(a, "%s: %s is within %s%s", v->title, v->value, check_limit_text(a, v->limit),
+                         v->span.at ? " at every size" : "");
     return oc_printf(a, "%s: %s cannot be compared with %s: %s", v->title, v->value,
                      check_limit_text(a, v->limit), v->span.why ? v->span.why : "only a bound is known");
 }
@@ -162,6 +165,13 @@ static void check_fill(struct oc_check *c, const struct oc_limit *l, struct oc_v
 int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estimate,
                   const struct oc_budget *budget, struct oc_check **out, struct oc_err *err)
 {
+    return oc_check_make_over(in, estimate, budget, NULL, out, err);
+}
+
+int oc_check_make_over(const struct oc_report_in *in, const struct oc_estimate *estimate,
+                       const struct oc_budget *budget, const struct oc_bounds *bounds, struct oc_check **out,
+                       struct oc_err *err)
+{
     OC_C_LOCALE;
     if (!in->model || !in->analysis || (in->profile && !in->join))
         return oc_fail(err, OC_EARG, "a check needs a model, and a profile needs to be joined to it");
@@ -175,6 +185,7 @@ int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estim
     c->n = budget->n;
     c->verdict = OC_NEW_ARRAY(&c->arena, c->n, struct oc_verdict);
     oc_figures_make(&c->figures, c->in, estimate, false);
+    c->figures.bounds = bounds;
     for (size_t i = 0; i < c->n; i++)
         check_fill(c, &budget->limit[i], &c->verdict[i]);
     *out = c;

@@ -7,6 +7,7 @@
 #include "estimate/predict.h"
 #include "join/join.h"
 #include "report/headline.h"
+#include "onnxcost/bounds.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost.h"
 
@@ -365,13 +366,35 @@ static void set_figure(struct oc_figures *f, enum oc_gate_metric m, const struct
     }
 }
 
+/* Largest figure of the whole model over the ranges: that of a size that was evaluated, and its proven bound.
+ */
+static bool set_over_ranges(const struct oc_figures *f, enum oc_gate_metric m, struct oc_figure_span *s)
+{
+    static const uint8_t figure[OC_GATE_METRICS] = {
+        [OC_GATE_MACS] = OC_RANGE_MACS + 1,    [OC_GATE_FLOPS] = OC_RANGE_FLOPS + 1,
+        [OC_GATE_OPS] = OC_RANGE_OPS + 1,      [OC_GATE_BYTES] = OC_RANGE_BYTES + 1,
+        [OC_GATE_PEAK] = OC_RANGE_PEAK + 1,    [OC_GATE_MEMORY] = OC_RANGE_MEMORY + 1,
+        [OC_GATE_PARAMS] = OC_RANGE_PARAMS + 1};
+    if (!f->bounds || !figure[m])
+        return false;
+    const struct oc_range_bound *b = oc_bounds_figure(f->bounds, (enum oc_range_figure)(figure[m] - 1));
+    s->lo.n = b->most;
+    s->hi.n = b->high;
+    s->bounded = b->proven;
+    s->exact = b->proven && b->high == b->most;
+    s->at = oc_bounds_sizes(f->bounds, b->at_most);
+    s->why = b->proven ? "no size that was evaluated has the bound" : b->why;
+    return true;
+}
+
 void oc_figure(struct oc_figures *f, enum oc_gate_metric m, const char *type, const char *module,
                struct oc_figure_span *out)
 {
     const struct part p = {type, module};
     char label[512];
     *out = (struct oc_figure_span){0};
-    set_figure(f, m, &p, out);
+    if (type || module || !set_over_ranges(f, m, out))
+        set_figure(f, m, &p, out);
     if (!out->name && out->n_node)
         out->name = oc_strdup(&f->report.arena, oc_node_label(f->in->model, &f->in->model->node[out->node[0]],
                                                               label, sizeof(label)));

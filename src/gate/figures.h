@@ -7,6 +7,7 @@
 #include "report/report.h"
 #include "onnxcost/report.h"
 
+struct oc_bounds;
 struct oc_estimate;
 
 struct oc_figure_span {
@@ -18,6 +19,7 @@ struct oc_figure_span {
     uint32_t *node;   /* nodes to report: the largest one, or every violation; on the heap */
     uint32_t n_node, cap_node;
     uint32_t all_node; /* number of nodes: at most OC_FIGURE_NODES are listed */
+    const char *at;    /* over ranges: the sizes with the largest figure; NULL */
     const char *name;  /* name of the first node, or of a profile record; NULL */
 };
 #define OC_FIGURE_NODES 1000
@@ -25,6 +27,7 @@ struct oc_figure_span {
 struct oc_figures {
     const struct oc_report_in *in;
     const struct oc_estimate *estimate; /* NULL: none */
+    const struct oc_bounds *bounds;     /* over ranges of dimensions; NULL: single sizes */
     struct oc_report report;            /* rows of the report, for times */
     struct oc_report_opts opts;
 };

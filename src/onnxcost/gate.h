@@ -44,6 +44,13 @@ struct oc_check_counts {
 struct oc_check;
 int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estimate,
                   const struct oc_budget *budget, struct oc_check **out, struct oc_err *err);
+struct oc_bounds;
+/* The same over ranges of dimensions: the analysis has the ranges, so that its figures are upper bounds, and
+ * `bounds` those of the whole model. Passed: within the limit at every size; failed: beyond it at a size,
+ * which is named. */
+int oc_check_make_over(const struct oc_report_in *in, const struct oc_estimate *estimate,
+                       const struct oc_budget *budget, const struct oc_bounds *bounds, struct oc_check **out,
+                       struct oc_err *err);
 void oc_check_free(struct oc_check *c);
 const struct oc_check_counts *oc_check_counts(const struct oc_check *c);
 struct oc_baseline_kept { /* figures of an older baseline that are unknown now */

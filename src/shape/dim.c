@@ -151,9 +151,16 @@ int64_t oc_dim_max_value(const struct oc_exprs *x, struct oc_dim d)
     if (oc_is_known(d))
         return d.v;
     struct range r = dim_range(x, d);
+    if (x->least)
+        return r.lo < 0 ? 0 : r.lo;
     if (r.hi == INT64_MAX)
         return -1;
     return r.hi < 0 ? 0 : r.hi;
+}
+
+void oc_exprs_set_least(struct oc_exprs *x, bool least)
+{
+    x->least = least;
 }
 
 int64_t oc_dim_min_value(const struct oc_exprs *x, struct oc_dim d)

@@ -60,6 +60,9 @@ void oc_exprs_clear_overflow(struct oc_exprs *x);
 /* Upper bound: the value itself when known; -1: none. Lower bound likewise (0 for a plain symbol). */
 int64_t oc_dim_max_value(const struct oc_exprs *x, struct oc_dim d);
 int64_t oc_dim_min_value(const struct oc_exprs *x, struct oc_dim d);
+/* From now on the upper bound of a dimension is its lower one, 0 or more: counts that grow with the sizes
+ * become lower bounds. */
+void oc_exprs_set_least(struct oc_exprs *x, bool least);
 
 /* Decimal number, or the origin. The text is static or in the arena. */
 const char *oc_dim_text(struct oc_exprs *x, struct oc_dim d);

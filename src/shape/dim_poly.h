@@ -59,6 +59,7 @@ struct oc_exprs {
     uint32_t n_term;   /* of all expressions */
     uint32_t n_beyond; /* number of unknowns beyond the limits */
     bool overflowed;
+    bool least; /* upper bounds are lower ones (oc_exprs_set_least) */
 };
 
 /* *out may be one of the operands. False: beyond a limit, or a coefficient overflows; *out is then undefined.

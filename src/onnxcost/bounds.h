@@ -1,0 +1,49 @@
+/* Proven intervals of the figures of a model over ranges of its dimensions. Conventions: onnxcost.h. */
+#ifndef ONNXCOST_BOUNDS_H
+#define ONNXCOST_BOUNDS_H
+
+#include "onnxcost_types.h"
+
+OC_API_BEGIN
+
+enum oc_range_figure {
+    OC_RANGE_MACS,
+    OC_RANGE_FLOPS,
+    OC_RANGE_OPS,
+    OC_RANGE_BYTES,  /* read and written */
+    OC_RANGE_PEAK,   /* peak activation memory */
+    OC_RANGE_MEMORY, /* with the constants */
+    OC_RANGE_PARAMS,
+    OC_RANGE_COUNT
+};
+
+struct oc_range_bound {
+    const char *key; /* "macs", "peak_activation_bytes" */
+    bool proven;     /* for all sizes in the ranges low <= figure <= high */
+    uint64_t low, high;
+    uint64_t least, most;              /* smallest and largest figure found */
+    const int64_t *at_least, *at_most; /* sizes where; NULL: no size has a figure */
+    const char *why;                   /* reason if not proven; NULL */
+};
+
+struct oc_range_bind; /* onnxcost.h */
+
+/* Bounds by interval arithmetic over the dimensions, in exact integers: an analysis in which each dimension
+ * is an interval gives bounds of all figures; boxes of sizes are divided until their bounds are those of
+ * sizes that were evaluated, down to single sizes. Sizes that the model does not allow have no figure and are
+ * left out. Fails if no size has figures. The model must outlive the result. */
+struct oc_bounds;
+int oc_bounds_make(const struct oc_model *model, const struct oc_analyze_opts *opts,
+                   const struct oc_range_bind *range, size_t n_range, struct oc_bounds **out,
+                   struct oc_err *err);
+void oc_bounds_free(struct oc_bounds *b);
+const struct oc_range_bound *oc_bounds_figure(const struct oc_bounds *b, enum oc_range_figure f);
+/* "batch = 8, sequence = 128" */
+const char *oc_bounds_sizes(const struct oc_bounds *b, const int64_t *at);
+/* format: "table" (NULL), "csv" or "json" */
+int oc_bounds_write(const struct oc_bounds *b, const char *format, unsigned width_chars, FILE *f,
+                    struct oc_err *err);
+
+OC_API_END
+
+#endif
