@@ -124,7 +124,7 @@ struct oc_analysis {
 const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32_t value);
 
 /* Called with the results of each node's rules before they are merged with the declarations: what it removes,
- * later nodes do not know. type, data: by output. */
+ * later nodes do not have. type, data: by output. */
 typedef void oc_see_outputs(void *ctx, struct oc_analysis *a, uint32_t node, struct oc_type *type,
                             const struct oc_data **data);
 /* oc_analyze with this restriction; see: NULL for none. */

@@ -43,7 +43,7 @@ static inline uint64_t oc_hash_scatter(uint64_t x) /* splitmix64 */
     return x ^ (x >> 31);
 }
 
-/* From what a file cannot know: where the program's memory is (ASLR), and the time. Results must not depend
+/* From what no file can predict: where the program's memory is (ASLR), and the time. Results must not depend
  * on it. */
 static inline struct oc_hash_secret oc_hash_secret(const void *memory)
 {

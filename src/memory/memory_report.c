@@ -163,7 +163,7 @@ static bool has_recorded_size(const struct oc_analysis *a, const struct oc_node 
     return recorded == UINT64_MAX || recorded == sum;
 }
 
-/* Why the recorded run is not that of these steps, as far as names, types and sizes tell; NULL: it is. */
+/* Why the recorded run is not that of these steps, by names, types and sizes; NULL: it is. */
 static const char *other_run(const struct oc_lives *l, const struct oc_prof_memory *p)
 {
     bool same = p->n_ran == l->n_step, sizes = true;

@@ -11,7 +11,7 @@
  * bodies once. Weights are outside of the arena, except those repacked by kernels of ConvTranspose, which are
  * allocated at the start. Of the kernels' workspaces only that of Conv makes the arena grow. `lives` should
  * be made with `all`, `without_inputs`, OC_ORDER_ORT and no alignment; its quality applies to the result.
- * open: of oc_ort_analyze, for the shapes that the runtime's planner knows; NULL: no reuse.
+ * open: of oc_ort_analyze, for the shapes that the runtime's planner has; NULL: no reuse.
  */
 struct oc_ort_run {
     uint64_t max_requested, max_in_use, held; /* without the allocations at the start; held: with them */

@@ -1,4 +1,4 @@
-/* Sizes of tensors that ONNX Runtime knows when it loads a model: numbers and names. It reuses memory only
+/* Sizes of tensors that ONNX Runtime has when it loads a model: numbers and names. It reuses memory only
  * between tensors of equal ones. */
 #ifndef OC_ORT_SIZES_H
 #define OC_ORT_SIZES_H
