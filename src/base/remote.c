@@ -102,8 +102,8 @@ struct oc_remote {
 };
 
 unsigned oc_os_n_lazy;
-static struct oc_remote *files;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct oc_remote *remote_files;
+static pthread_mutex_t remote_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
@@ -244,8 +244,8 @@ static uint64_t load_pieces(struct oc_remote *r, uint64_t first, uint64_t end)
 
 void oc_os_load(const void *data, size_t bytes)
 {
-    pthread_mutex_lock(&lock);
-    for (struct oc_remote *r = files; r && bytes; r = r->next) {
+    pthread_mutex_lock(&remote_lock);
+    for (struct oc_remote *r = remote_files; r && bytes; r = r->next) {
         uint64_t at = (uint64_t)((uintptr_t)data - (uintptr_t)r->data);
         if ((uintptr_t)data < (uintptr_t)r->data || at >= r->size_bytes)
             continue;
@@ -254,7 +254,7 @@ void oc_os_load(const void *data, size_t bytes)
             at = r->loaded[at / PIECE_BYTES] ? at + PIECE_BYTES : load_pieces(r, at, end);
         break;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&remote_lock);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------ */
@@ -347,24 +347,24 @@ int oc_remote_map(const char *url, const struct oc_caps *caps, struct oc_file *o
         return rc ? oc_err_at(err, url, 0, 0) : 0;
     }
     *out = (struct oc_file){.data = r->data, .size_bytes = r->size_bytes, .remote = r};
-    pthread_mutex_lock(&lock);
-    r->next = files;
-    files = r;
+    pthread_mutex_lock(&remote_lock);
+    r->next = remote_files;
+    remote_files = r;
     oc_os_n_lazy++;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&remote_lock);
     return 0;
 }
 
 void oc_remote_unmap(const struct oc_file *f)
 {
-    pthread_mutex_lock(&lock);
-    for (struct oc_remote **p = &files; *p; p = &(*p)->next)
+    pthread_mutex_lock(&remote_lock);
+    for (struct oc_remote **p = &remote_files; *p; p = &(*p)->next)
         if (*p == f->remote) {
             *p = f->remote->next;
             oc_os_n_lazy--;
             break;
         }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&remote_lock);
     free_remote(f->remote);
 }
 
