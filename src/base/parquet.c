@@ -291,7 +291,10 @@ static void put_packed(struct oc_buf *b, const uint64_t *wide, const uint8_t *na
     unsigned n_have = 0;
     put_varint(b, groups << 1 | 1);
     for (size_t i = 0; i < groups * 8; i++) {
-        have |= (i >= n ? 0 : wide ? wide[i] : narrow[i]) << n_have;
+        if (i < n && wide)
+            have |= wide[i] << n_have;
+        else if (i < n && narrow)
+            have |= (uint64_t)narrow[i] << n_have;
         for (n_have += bits; n_have >= 8; n_have -= 8, have >>= 8)
             oc_buf_char(b, (char)have);
     }

@@ -131,7 +131,7 @@ static struct snap *snap_of(const struct oc_analysis *a, int64_t batch, const st
 static unsigned most_analyses(const struct oc_rank_loads *l)
 {
     uint32_t n = MOST_NODES / (l->m->n_node + 1);
-    uint64_t few = MANY_LOOKED * 5 / (l->analysis->looked + 1);
+    uint64_t few = (uint64_t)MANY_LOOKED * 5 / (l->analysis->looked + 1);
     if (l->analysis->looked > MANY_LOOKED && l->analysis->looked / 8 > l->m->n_node)
         return few < 3 ? 3 : (unsigned)few;
     return n > MOST_ANALYSES ? MOST_ANALYSES : n < LAW_ANALYSES / 2 ? LAW_ANALYSES / 2 : n;

@@ -102,7 +102,7 @@ static struct oc_datum cell_of(unsigned kind, const struct oc_column *column, co
 void oc_scan_pack_nodes(const struct oc_scan_source *source, struct oc_buf *out)
 {
     const struct oc_report_opts opts = {.cache = true};
-    const struct oc_column *column[OC_SCAN_COLUMNS];
+    const struct oc_column *column[OC_SCAN_COLUMNS] = {NULL};
     struct row_cells c = {.table = &oc_scan_nodes.packed};
     struct oc_report r;
     struct oc_arena scratch = {0};
