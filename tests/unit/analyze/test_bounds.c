@@ -14,16 +14,18 @@
 #include "onnxcost/gate.h"
 #include "support/build.h"
 
+static uint8_t *model_bytes; /* of the last model, which refers to them */
+
 static struct oc_model *load(struct oc_builder *b)
 {
     struct oc_model *m = NULL;
     struct oc_err err = {0};
     size_t n;
-    uint8_t *bytes = oc_b_pack(b, &n);
+    free(model_bytes);
+    uint8_t *bytes = model_bytes = oc_b_pack(b, &n);
     oc_b_free(b);
     if (oc_model_load_mem(bytes, n, NULL, &m, &err))
         fail_msg("%s", err.msg);
-    free(bytes);
     return m;
 }
 
