@@ -71,12 +71,12 @@ static void hash_name(uint32_t h[4], const char *name)
     size_t n = strlen(name), blocks = n / 16;
     h[1] = h[2] = h[3] = h[0];
     for (size_t b = 0; b < blocks; b++, p += 16)
-        for (unsigned i = 0; i < 4; i++) {
-            h[i] ^= mix_word(little_word(p + 4 * i, 4), i);
+        for (size_t i = 0; i < 4; i++) {
+            h[i] ^= mix_word(little_word(p + 4 * i, 4), (unsigned)i);
             h[i] = (rotate(h[i], turn[i]) + h[(i + 1) % 4]) * 5 + add[i];
         }
-    for (unsigned i = 0; 4 * i < n % 16; i++)
-        h[i] ^= mix_word(little_word(p + 4 * i, n % 16 - 4 * i), i);
+    for (size_t i = 0; 4 * i < n % 16; i++)
+        h[i] ^= mix_word(little_word(p + 4 * i, n % 16 - 4 * i), (unsigned)i);
     for (unsigned i = 0; i < 4; i++)
         h[i] ^= (uint32_t)n;
     spread(h);

@@ -100,9 +100,10 @@ static void xplane_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     static const char *const name[] = {"/device:",  "/host:",   "#Chip",
                                        "Host CPUs", "Syscalls", "Task Environment"};
-    const uint8_t *data = (const uint8_t *)p->raw, *end = data + p->n_raw;
+    const uint8_t *data = (const uint8_t *)p->raw;
     if (p->n_raw < 16 || data[0] != 0x0a)
         return;
+    const uint8_t *end = data + p->n_raw;
     for (data++; data < end && *data & 0x80; data++)
         ;
     struct oc_wire w = oc_wire_of(data + 1, data < end ? (size_t)(end - data) - 1 : 0);
