@@ -53,7 +53,7 @@ static void put_varint(struct oc_buf *b, uint64_t v)
 
 static void put_zigzag(struct oc_buf *b, int64_t v)
 {
-    put_varint(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+    put_varint(b, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
 }
 
 static void t_field(struct thrift *t, int id, enum thrift_type type)

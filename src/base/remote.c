@@ -14,7 +14,7 @@
 #include "base/os.h"
 #include "onnxcost.h"
 
-#if defined(__EMSCRIPTEN__) || !__has_include(<curl/curl.h>)
+#if defined(__EMSCRIPTEN__) || !__has_include("curl/curl.h")
 int oc_remote_map(const char *url, const struct oc_caps *caps, struct oc_file *out, bool *missing,
                   struct oc_err *err)
 {

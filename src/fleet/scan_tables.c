@@ -198,8 +198,10 @@ bool oc_scan_next_cells(const struct oc_scan_table *t, const struct oc_scan_row 
                     !oc_cells_unpack(&t->packed, &cursor->at, row->cells + row->n_cells_bytes, packed))
         return false;
     for (size_t i = 0, k = 0; i < t->cells.n; i++)
-        if (t->offset[i] == OC_SCAN_PACKED)
-            cell[i] = alone ? (struct oc_datum){.known = false} : packed[k++];
+        if (t->offset[i] == OC_SCAN_PACKED && !alone)
+            cell[i] = packed[k++];
+        else if (t->offset[i] == OC_SCAN_PACKED)
+            cell[i] = (struct oc_datum){.known = false};
     oc_scan_row_cells(t, row, cell);
     return true;
 }

@@ -27,7 +27,7 @@ static uint32_t type_of(struct edges *e, uint32_t value)
     if (e->of_value[value])
         return e->of_value[value] - 1;
     const char *text = oc_type_text(&e->r->arena, a->exprs, t);
-    uint32_t at = e->n_type, n = e->n_type;
+    uint32_t at = e->n_type, n = at;
     bool added = oc_map_add(&e->types, text, strlen(text), &at, NULL);
     e->of_value[value] = at + 1;
     if (!added)
