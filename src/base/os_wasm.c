@@ -146,31 +146,6 @@ bool oc_os_program_path(char *path, size_t cap)
     return program && (size_t)snprintf(path, cap, "%s", program) < cap;
 }
 
-void *oc_os_library_open(const char *soname)
-{
-    (void)soname;
-    return NULL;
-}
-
-void oc_os_library_close(void *handle)
-{
-    (void)handle;
-}
-
-void *oc_os_library_symbol(void *handle, const char *name)
-{
-    (void)handle;
-    (void)name;
-    return NULL;
-}
-
-void oc_os_library_file(const void *symbol, char *file, size_t cap)
-{
-    (void)symbol;
-    if (cap)
-        file[0] = '\0';
-}
-
 int oc_os_check_processes(const char *what, struct oc_err *err)
 {
     return oc_fail(
