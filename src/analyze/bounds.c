@@ -39,6 +39,7 @@ struct bound_search {
     uint64_t nodes;                /* analysed */
     bool any;                      /* a size has figures */
     bool inexact;                  /* at some size the figures are not exact */
+    bool stopped;                  /* at some size the analysis ended at a limit */
     bool violated[OC_RANGE_COUNT]; /* an evaluated size is outside of its bounds */
     struct oc_err failure;         /* of the first size without figures */
 };
@@ -102,6 +103,7 @@ static bool bound_analyze(struct bound_search *s, struct oc_analysis **a)
     s->nodes += s->b->model->n_node + 1U;
     if (oc_analyze(s->b->model, &s->opts, a, &err) == 0)
         return true;
+    s->stopped |= err.code != OC_EFORMAT && err.code != OC_EARG;
     if (!s->failure.msg[0])
         s->failure = err;
     return false;
@@ -264,9 +266,11 @@ static void search_bounds(struct bound_search *s)
 
 static void conclude(struct bound_search *s)
 {
-    bool open = false;
-    for (uint32_t i = 0; i < s->n_box; i++)
+    bool open = false, every_size = true;
+    for (uint32_t i = 0; i < s->n_box; i++) {
         open |= s->box[i].open;
+        every_size &= is_single(s, &s->box[i]);
+    }
     for (unsigned f = 0; f < OC_RANGE_COUNT; f++) {
         struct oc_range_bound *x = &s->b->bound[f];
         x->key = bound_keys[f];
@@ -276,7 +280,9 @@ static void conclude(struct bound_search *s)
             x->low = s->box[i].low[f] < x->low ? s->box[i].low[f] : x->low;
             x->high = s->box[i].high[f] > x->high ? s->box[i].high[f] : x->high;
         }
+        x->has_low = has_low(f) || every_size;
         x->why = s->inexact       ? "at some sizes the figures are not exact"
+                 : s->stopped     ? "at some sizes the analysis ended at a limit"
                  : s->violated[f] ? "a bound does not hold at a size that was evaluated"
                  : open           ? "some sizes have neither bounds nor an evaluation"
                                   : NULL;
@@ -340,6 +346,11 @@ int oc_bounds_make(const struct oc_model *model, const struct oc_analyze_opts *g
     }
     *out = b;
     return 0;
+}
+
+const char *oc_bounds_assumption(void)
+{
+    return "the counts of an operator grow with its sizes";
 }
 
 void oc_bounds_free(struct oc_bounds *b)

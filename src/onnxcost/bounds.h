@@ -19,7 +19,8 @@ enum oc_range_figure {
 
 struct oc_range_bound {
     const char *key; /* "macs", "peak_activation_bytes" */
-    bool proven;     /* for all sizes in the ranges low <= figure <= high */
+    bool proven;     /* for all sizes in the ranges figure <= high, and low <= figure if has_low */
+    bool has_low;    /* false: no lower bound is known, low is 0 */
     uint64_t low, high;
     uint64_t least, most;              /* smallest and largest figure found */
     const int64_t *at_least, *at_most; /* sizes where; NULL: no size has a figure */
@@ -30,13 +31,17 @@ struct oc_range_bind; /* onnxcost.h */
 
 /* Bounds by interval arithmetic over the dimensions, in exact integers: an analysis in which each dimension
  * is an interval gives bounds of all figures; boxes of sizes are divided until their bounds are those of
- * sizes that were evaluated, down to single sizes. Sizes that the model does not allow have no figure and are
- * left out. Fails if no size has figures. The model must outlive the result. */
+ * sizes that were evaluated, down to single sizes. Assumption: the counts of an operator grow with its sizes
+ * (oc_bounds_assumption; a box whose evaluated ends contradict it proves nothing). Bytes and memory have no
+ * lower bound unless every size is evaluated, as some data need not move where a size is 1. Sizes that the
+ * model does not allow have no figure and are left out. Fails if no size has figures. The model must outlive
+ * the result. */
 struct oc_bounds;
 int oc_bounds_make(const struct oc_model *model, const struct oc_analyze_opts *opts,
                    const struct oc_range_bind *range, size_t n_range, struct oc_bounds **out,
                    struct oc_err *err);
 void oc_bounds_free(struct oc_bounds *b);
+const char *oc_bounds_assumption(void);
 const struct oc_range_bound *oc_bounds_figure(const struct oc_bounds *b, enum oc_range_figure f);
 /* "batch = 8, sequence = 128" */
 const char *oc_bounds_sizes(const struct oc_bounds *b, const int64_t *at);

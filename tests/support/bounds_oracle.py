@@ -134,7 +134,7 @@ def main():
             values = [sum(int(r[p]) for p in parts) for r in rows]
             f = got[key]
             figures += 1
-            if f["proven"] and not (f["low"] <= min(values) and max(values) <= f["high"]):
+            if f["proven"] and not ((f["low"] or 0) <= min(values) and max(values) <= f["high"]):
                 bad += 1
                 print("# seed %d %s: %s to %s, but %d to %d" % (seed, key, f["low"], f["high"], min(values), max(values)))
             if f["least"] < min(values) or f["most"] > max(values):

@@ -23,7 +23,7 @@ static void bounds_fields(struct oc_fields *o, const struct oc_bounds *b, const 
     oc_fields_begin(o);
     oc_field_text(o, "figure", x->key);
     oc_field_bool(o, "proven", x->proven);
-    oc_field_u64_if(o, "low", x->proven, x->low);
+    oc_field_u64_if(o, "low", x->proven && x->has_low, x->low);
     oc_field_u64_if(o, "high", x->proven, x->high);
     oc_field_u64(o, "least", x->least);
     oc_field_text(o, "least_at", oc_bounds_sizes(b, x->at_least));
@@ -59,6 +59,7 @@ static void bounds_json(struct bounds_out *o)
     oc_key_u64(&w, "boxes", o->b->boxes);
     oc_key_u64(&w, "analyses", o->b->analyses);
     oc_key_u64(&w, "sizes_without_figures", o->b->without_figures);
+    oc_key_text(&w, "assumption", oc_bounds_assumption());
     oc_key_array(&w, "figures");
     for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
         bounds_fields(&fields, o->b, &o->b->bound[f]);
@@ -80,15 +81,15 @@ static void bounds_table(struct bounds_out *o)
     for (unsigned f = 0; f < OC_RANGE_COUNT; f++) {
         const struct oc_range_bound *x = &b->bound[f];
         why = x->proven ? why : x->why;
-        OC_ROW(&table, x->key, x->proven ? oc_count_text(&o->arena, x->low) : "?",
+        OC_ROW(&table, x->key, x->proven && x->has_low ? oc_count_text(&o->arena, x->low) : "?",
                x->proven ? oc_count_text(&o->arena, x->high) : "?", oc_count_text(&o->arena, x->most),
                oc_bounds_sizes(b, x->at_most));
     }
     oc_plain_left(&table, 1, &o->arena);
     oc_plain_print(&table, 1, o->f);
     oc_plain_say_format(why ? "not proven" : "proven", LABEL, o->width_chars ? o->width_chars : WIDTH, o->f,
-                        "%s%s%" PRIu32 " boxes, %" PRIu32 " analyses%s", why ? why : "", why ? "; " : "",
-                        b->boxes, b->analyses,
+                        "%s%sassumed: %s; boxes: %" PRIu32 ", analyses: %" PRIu32 "%s", why ? why : "",
+                        why ? "; " : "", oc_bounds_assumption(), b->boxes, b->analyses,
                         b->without_figures
                             ? oc_printf(&o->arena,
                                         "; %" PRIu32 " of the sizes that were evaluated have no figures",

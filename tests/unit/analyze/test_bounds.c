@@ -58,6 +58,8 @@ static void rounded_sizes_have_the_bounds_of_their_ends(void **state)
     const struct oc_range_bind range = {"N", 1, 1000001};
     assert_int_equal(oc_bounds_make(m, NULL, &range, 1, &b, &err), 0);
     expect_figure(b, OC_RANGE_MACS, UINT64_C(1440), UINT64_C(500001) * 1440);
+    assert_true(oc_bounds_figure(b, OC_RANGE_MACS)->has_low);
+    assert_false(oc_bounds_figure(b, OC_RANGE_BYTES)->has_low); /* most sizes were not evaluated */
     expect_figure(b, OC_RANGE_PARAMS, 288, 288);
     assert_string_equal(oc_bounds_sizes(b, oc_bounds_figure(b, OC_RANGE_MACS)->at_most), "N = 1000001");
     oc_bounds_free(b);
