@@ -1,6 +1,8 @@
 /* The main program of every fuzz target: runs files through LLVMFuzzerTestOneInput, then truncations and
- * mutations of them. The same files give the same inputs on every machine. usage: fuzz_x [--runs N]
- * [--seconds S] FILE...   N: mutations per file (default 1000); S: CPU time of all files (default 60) */
+ * mutations of them. The same files give the same inputs on every machine, as long as the time suffices.
+ * usage: fuzz_x [--runs N] [--seconds S] [--limit L] FILE...
+ * N: mutations per file (default 1000); S: CPU time of all files (default 60); L: CPU time of one input (default 10): an
+ * input that takes longer is written to the file slow-input, and ends the program */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t cap);
 struct run {
     uint64_t random;
     long runs, inputs;
-    double seconds, start_s;
+    double seconds, limit_s, start_s;
     int file_number, files; /* each file has an equal part of the time */
     const char *file;
 };
@@ -47,6 +49,17 @@ static int out_of_time(const struct run *r)
     return now_s() - r->start_s > r->seconds * r->file_number / r->files;
 }
 
+static _Noreturn void stop_at_slow(const struct run *r, const uint8_t *data, size_t n, double took_s)
+{
+    FILE *f = fopen("slow-input", "wb");
+    if (f) {
+        fwrite(data, 1, n, f);
+        fclose(f);
+    }
+    fprintf(stderr, "%s: input %ld of %zu bytes took %.1f s: see the file slow-input\n", r->file, r->inputs, n, took_s);
+    abort();
+}
+
 /* A copy of exactly n bytes, so that a sanitizer reports the first byte read past the end. */
 static void run_one(struct run *r, const uint8_t *data, size_t n)
 {
@@ -57,10 +70,8 @@ static void run_one(struct run *r, const uint8_t *data, size_t n)
     double before_s = now_s();
     LLVMFuzzerTestOneInput(copy, n);
     double took_s = now_s() - before_s;
-    if (took_s > 10) {
-        fprintf(stderr, "%s: input %ld of %zu bytes took %.1f s\n", r->file, r->inputs, n, took_s);
-        abort();
-    }
+    if (took_s > r->limit_s)
+        stop_at_slow(r, data, n, took_s);
     free(copy);
     r->inputs++;
 }
@@ -143,22 +154,35 @@ static int read_file(const char *path, uint8_t *buf, size_t *n)
     return rc;
 }
 
+/* An option with a number at argv[*i]: its number; then *i is at the number. NULL if there is none. */
+static const char *number_after(const char *option, int argc, char **argv, int *i)
+{
+    return *i + 1 < argc && strcmp(argv[*i], option) == 0 ? argv[++*i] : NULL;
+}
+
 int main(int argc, char **argv)
 {
-    struct run r = {
-        .random = 0x9e3779b97f4a7c15u, .runs = 1000, .seconds = 60, .start_s = now_s(), .files = argc - 1};
-    const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+    struct run r = {.random = 0x9e3779b97f4a7c15u,
+                    .runs = 1000,
+                    .seconds = 60,
+                    .limit_s = 10,
+                    .start_s = now_s(),
+                    .files = argc - 1};
+    const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0], *number;
     uint8_t *buf = malloc(MAX_SEED_BYTES);
     if (!buf)
         abort();
     run_one(&r, buf, 0);
     for (int i = 1; i < argc; i++) {
         size_t n;
-        if (i + 1 < argc && strcmp(argv[i], "--runs") == 0) {
-            r.runs = strtol(argv[++i], NULL, 10);
+        if ((number = number_after("--runs", argc, argv, &i))) {
+            r.runs = strtol(number, NULL, 10);
             r.files -= 2;
-        } else if (i + 1 < argc && strcmp(argv[i], "--seconds") == 0) {
-            r.seconds = strtod(argv[++i], NULL);
+        } else if ((number = number_after("--seconds", argc, argv, &i))) {
+            r.seconds = strtod(number, NULL);
+            r.files -= 2;
+        } else if ((number = number_after("--limit", argc, argv, &i))) {
+            r.limit_s = strtod(number, NULL);
             r.files -= 2;
         } else if (read_file(argv[i], buf, &n) == 0) {
             r.file = argv[i];
