@@ -60,7 +60,7 @@ enum oc_code {
     OC_EARG,
     OC_ENOTFOUND,
     OC_EOUTPUT,
-    OC_ELIBRARY, /* a library loaded on demand is missing */
+    OC_ELIBRARY, /* a library loaded on demand, or a data file of the program, is missing */
     OC_ESTOPPED  /* stopped by a flag of the caller (oc_profile_opts.stop) */
 };
 

@@ -322,6 +322,11 @@ static const char *list_folder(struct oc_arena *a)
     return dir ? oc_printf(a, "%s/providers", dir) : NULL;
 }
 
+static int fail_no_lists(struct oc_err *err)
+{
+    return oc_fail(err, OC_ELIBRARY, "the folder hwdb/providers is missing: install onnxcost's data files");
+}
+
 static int compare_ids(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -358,6 +363,8 @@ static int find_list(struct oc_providers *x, const char *given, struct oc_provid
     for (size_t i = 0; i < n; i++)
         if (strlen(id[i]) == length && oc_ncasecmp(id[i], given, length) == 0)
             return open_list(a, oc_printf(a, "%s/%s.xml", folder, id[i]), out, err);
+    if (!n)
+        return fail_no_lists(err);
     return oc_fail_unknown(err, OC_EARG,
                            &(struct oc_unknown){.what = "execution provider",
                                                 .given = given,
@@ -395,9 +402,7 @@ int oc_providers_open_all(struct oc_providers **out, struct oc_err *err)
     size_t n;
     const char **id = list_ids(&a, &n);
     *out = NULL;
-    int rc =
-        n ? oc_providers_open(id, n, out, err)
-          : oc_fail(err, OC_ENOTFOUND, "the folder hwdb/providers is missing: install onnxcost's data files");
+    int rc = n ? oc_providers_open(id, n, out, err) : fail_no_lists(err);
     oc_arena_free(&a);
     return rc;
 }

@@ -180,6 +180,27 @@ static void loop_body(struct oc_builder *b, unsigned n)
     oc_b_output(b, "y", NULL);
 }
 
+/* Branches in branches. */
+static void nested(struct oc_builder *b, unsigned n)
+{
+    oc_b_input(b, "x", "float[N,4]");
+    oc_b_input(b, "c", "bool[]");
+    for (unsigned i = 0; i < n; i++) {
+        oc_b_node(b, "If", text("if%u", i), "c", text("v%u", i), "");
+        oc_b_open(b, "else_branch");
+        oc_b_node(b, "Neg", text("else%u", i), "x", text("e%u", i), "");
+        oc_b_output(b, text("e%u", i), NULL);
+        oc_b_close(b);
+        oc_b_open(b, "then_branch");
+    }
+    oc_b_node(b, "Relu", "inner", "x", text("v%u", n), "");
+    for (unsigned i = n; i > 0; i--) {
+        oc_b_output(b, text("v%u", i), NULL);
+        oc_b_close(b);
+    }
+    oc_b_output(b, "v0", NULL);
+}
+
 /* ---- profiles --------------------------------------------------------------------------------------- */
 
 static FILE *create(const char *path)
@@ -288,6 +309,22 @@ static void lanes(const char *path, unsigned n)
     kineto(path, n, n, false);
 }
 
+/* A folder of models. */
+static void models(const char *path, unsigned n)
+{
+    if ((remove(path) && errno != ENOENT) || mkdir(path, 0700))
+        die(path);
+    for (unsigned i = 0; i < n; i++) {
+        char file[600];
+        struct oc_builder *b = oc_b_new(17);
+        snprintf(file, sizeof(file), "%s/%u.onnx", path, i);
+        nodes(b, 5);
+        if (oc_b_save(b, file))
+            die(file);
+        oc_b_free(b);
+    }
+}
+
 /* ---- what is swept ---------------------------------------------------------------------------------- */
 
 /* %m: the model, %p: the profile, %o: a file to write */
@@ -299,6 +336,10 @@ static const char *const model_commands[] = {"cost %m",
                                              "cost %m --formula",
                                              "cost %m --hw a100-sxm4-80gb --advise",
                                              "cost %m --annotate %o.onnx",
+                                             "cost %m --training adam",
+                                             "cost %m -f netron",
+                                             "cost %m -f xlsx -o %o.xlsx",
+                                             "providers %m --providers cuda,cpu",
                                              "memory %m",
                                              "memory %m --plan %o.json",
                                              "memory %m --allocator ort",
@@ -308,9 +349,12 @@ static const char *const model_commands[] = {"cost %m",
                                              "compare %m --hw a100-sxm4-80gb --hw t4",
                                              "check %m --max-macs 1G --forbid-op Loop",
                                              "scan %m -j 1 -f ndjson",
+                                             "scan %m -j 1 --rows nodes -f parquet -o %o.parquet",
                                              NULL};
 static const char *const profile_commands[] = {
     "cost %p", "cost %p -f json", "cost %p -f html --all", "summary %p", "cost %p -f trace -o %o.json", NULL};
+static const char *const folder_commands[] = {"scan %p -j 1", "scan %p -j 1 -f json", "scan %p -j 1 -f html",
+                                              "scan %p -j 1 -f parquet -o %o.parquet", NULL};
 static const char *const joined_commands[] = {"cost %m -p %p --force",
                                               "cost %m -p %p --force -f json",
                                               "cost %m -p %p --force -f html",
@@ -337,6 +381,7 @@ static const struct kind {
     {"functions", 4000, functions, NULL, model_commands, 0},
     {"branches", 4000, branches, NULL, model_commands, 0},
     {"nodes of a body", 8000, loop_body, NULL, model_commands, 0},
+    {"nested branches", 15, nested, NULL, model_commands, 0},
     {"events", 100000, NULL, events, profile_commands, 0},
     {"lanes", 4000, NULL, lanes, profile_commands, 0},
     {"kernel names", 20000, NULL, kernels, profile_commands, 0},
@@ -345,6 +390,7 @@ static const struct kind {
     {"joined layers", 8000, nodes, tensorrt_layers, joined_commands, 0},
     {"joined events", 100000, nodes, events, joined_commands, 100},
     {"joined runs", 1000, nodes, shapes_of_runs, joined_commands, 10},
+    {"models", 2000, NULL, models, folder_commands, 0}, /* last: folders replace the files */
 };
 
 /* ---- measurement ------------------------------------------------------------------------------------ */

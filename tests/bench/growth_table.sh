@@ -28,7 +28,7 @@ awk '
     /^size / || /^largest exponent/ || !cut(32, 52) { next }
     {
         k = cut(1, 20); c = cut(32, 52)
-        if (!(k in size)) { kind[++n_kind] = k; size[k] = cut(22, 8); of[k] = c ~ /-p %p|^cost %p|^summary/ ? (k ~ /^joined/ ? "joined" : "profile") : "model" }
+        if (!(k in size)) { kind[++n_kind] = k; size[k] = cut(22, 8); of[k] = c ~ /-p %p|^cost %p|^summary/ ? (k ~ /^joined/ ? "joined" : "profile") : c ~ /%p/ ? "folder" : "model" }
         if (!(c in known)) { command[++n_command] = c; known[c] = 1 }
         used[of[k], c] = 1
         time = last(cut(94, 8), cut(103, 8)); memory = last(cut(121, 8), cut(130, 8)); word = cut(138, 12)
@@ -40,7 +40,7 @@ awk '
     END {
         print "Exponents of time / memory. `*`: measured again, in instructions or at 4 times the sizes. `-`: less than 50 ms or 32 MiB"
         print "above a tiny input. refused: a limit with its message.\n"
-        print_table("model"); print_table("profile"); print_table("joined")
+        print_table("model"); print_table("profile"); print_table("joined"); print_table("folder")
         printf "%d rows, %d above 1.2. Largest: time %.2f (%s), memory %.2f (%s).\n", rows, over, most_time, where_time, most_memory,
             where_memory
     }' "$file" >"$table"
