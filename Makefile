@@ -64,7 +64,7 @@ PIE := $(if $(HARDEN),-pie)
 endif
 FLAGS_debug := -O0 -g3
 FLAGS_asan := -O1 -g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
-FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link
+FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 FLAGS_tsan := -O1 -g -fsanitize=thread
 # the boundary to libraries: tests/deep/msan_boundary.c
 FLAGS_msan := -O1 -g1 -fsanitize=memory -fsanitize-memory-track-origins -fno-omit-frame-pointer

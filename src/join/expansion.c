@@ -23,7 +23,11 @@
 #define MAX_FORMS 256
 #define MAX_DEPTH 4 /* functions in functions */
 #define MAX_INDEX ((int64_t)1 << 20)
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* of libFuzzer and OSS-Fuzz: many searches a second */
+#define MAX_STEPS ((uint64_t)1 << 20)
+#else
 #define MAX_STEPS ((uint64_t)1 << 25) /* less than a second */
+#endif
 #define MARGIN    4                   /* almost as good: a quarter worse */
 #define MAX_COST  32768
 #define UNKNOWN   UINT32_MAX

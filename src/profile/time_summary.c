@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/str.h"
 
 void oc_summary_times(struct oc_times *t, double ns)
@@ -230,19 +231,29 @@ static void add_lane(struct oc_time_summary *s, const struct lane_cover *c, uint
                                                 .longest_gap_ns = c->all.longest_gap_ns};
 }
 
+/* By lane: the first lane of its device, which represents it; itself on the host. free() */
+static uint32_t *first_lanes(struct oc_time_summary *s)
+{
+    const struct oc_profile *p = s->profile;
+    struct oc_map devices = {.arena = &s->arena};
+    uint32_t *first = oc_xmalloc((p->n_lane + 1) * sizeof(*first));
+    for (uint32_t i = 0; i < p->n_lane; i++) {
+        first[i] = i;
+        if (p->lane[i].device)
+            oc_map_add_kept(&devices, (const char *)&p->lane[i].device_id, sizeof(p->lane[i].device_id),
+                            &first[i]);
+    }
+    oc_map_free(&devices);
+    return first;
+}
+
 static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
 {
     const struct oc_profile *p = s->profile;
-    uint32_t *device_of = oc_xmalloc((p->n_lane + 1) * sizeof(*device_of)), n_device = 0;
+    uint32_t *device_of = first_lanes(s);
     struct lane_cover *lane = oc_xcalloc(p->n_lane, sizeof(*lane));
     struct lane_cover *device = oc_xcalloc(p->n_lane, sizeof(*device));
     s->lane = OC_NEW_ARRAY(&s->arena, 2 * (size_t)p->n_lane + 1, struct oc_sum_lane);
-    for (uint32_t i = 0; i < p->n_lane; i++) { /* the first lane of a device represents it */
-        uint32_t k = 0;
-        while (k < i && !(p->lane[k].device && p->lane[k].device_id == p->lane[i].device_id))
-            k++;
-        device_of[i] = k;
-    }
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         bool inside = s->run.n ? oc_timeline_used(t, e->run) : oc_summary_used(t, e);
@@ -255,7 +266,7 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
     }
     for (uint32_t i = 0; i < p->n_lane; i++)
         if (p->lane[i].device && device_of[i] == i && device[i].all.n)
-            add_lane(s, &device[i], OC_NONE, p->lane[i].device_id, true), n_device++;
+            add_lane(s, &device[i], OC_NONE, p->lane[i].device_id, true);
     for (uint32_t i = 0; i < p->n_lane; i++)
         if (lane[i].all.n)
             add_lane(s, &lane[i], i, p->lane[i].device_id, p->lane[i].device);
@@ -285,10 +296,19 @@ static bool names_collective(const char *name)
     return false;
 }
 
-static bool communicates(const struct oc_timeline *t, const struct oc_event *e)
+/* By name of the timeline: of a collective. free() */
+static bool *collective_names(const struct oc_timeline *t)
+{
+    bool *of_collective = oc_xmalloc((size_t)t->n_name + 1);
+    for (uint32_t i = 0; i < t->n_name; i++)
+        of_collective[i] = names_collective(t->name[i]);
+    return of_collective;
+}
+
+static bool communicates(const struct oc_event *e, const bool *of_collective)
 {
     return e->kind == OC_EV_COMMUNICATION ||
-           ((e->kind == OC_EV_OPERATOR || e->kind == OC_EV_USER) && names_collective(t->name[e->name]));
+           ((e->kind == OC_EV_OPERATOR || e->kind == OC_EV_USER) && of_collective[e->name]);
 }
 
 struct ranges {
@@ -332,19 +352,20 @@ static double common_length(const struct ranges *a, const struct ranges *b)
 static void find_distribution(struct oc_time_summary *s, const struct oc_timeline *t)
 {
     bool *inside = oc_xmalloc(t->n_event + 1); /* it or its enclosing event communicates */
+    bool *of_collective = collective_names(t);
     struct ranges talk = {0}, work = {0};
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        inside[i] = communicates(t, e) || (e->parent != OC_NONE && e->parent < i && inside[e->parent]);
+        inside[i] =
+            communicates(e, of_collective) || (e->parent != OC_NONE && e->parent < i && inside[e->parent]);
     }
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         if (!oc_summary_used(t, e))
             continue;
         bool kernel = e->kind == OC_EV_KERNEL;
-        bool collective =
-            kernel && (names_collective(t->name[e->name]) || (e->link != OC_NONE && inside[e->link]));
-        if (collective || (!oc_event_on_device(e->kind) && communicates(t, e)))
+        bool collective = kernel && (of_collective[e->name] || (e->link != OC_NONE && inside[e->link]));
+        if (collective || (!oc_event_on_device(e->kind) && communicates(e, of_collective)))
             ranges_add(&talk, e->start_ns, time_summary_end_of(e));
         else if (kernel)
             ranges_add(&work, e->start_ns, time_summary_end_of(e));
@@ -353,6 +374,7 @@ static void find_distribution(struct oc_time_summary *s, const struct oc_timelin
     s->computation_ns = talk.n ? time_summary_length_of(&work) : NAN;
     s->overlap_ns = talk.n ? common_length(&talk, &work) : NAN;
     free(inside);
+    free(of_collective);
     free(talk.v);
     free(work.v);
 }

@@ -7,7 +7,7 @@
 set -eu
 cd "$(dirname "$0")/../../.."
 : "${OUT:?the folder of the result}" "${CC:=clang}" "${LIB_FUZZING_ENGINE:=-fsanitize=fuzzer}" "${FUZZ:=*}"
-: "${CFLAGS:=-O1 -g -fsanitize=address,undefined,fuzzer-no-link}" "${CXX_LIBS=-lc++}"
+: "${CFLAGS:=-O1 -g -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -fsanitize=address,undefined,fuzzer-no-link}" "${CXX_LIBS=-lc++}"
 build=build/oss-fuzz
 mkdir -p "$OUT/lib"
 
