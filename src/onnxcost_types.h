@@ -161,6 +161,7 @@ enum oc_cap {
     OC_CAP_SQLITE_STEPS,
     OC_CAP_SQLITE_SECONDS,
     OC_CAP_REMOTE_BYTES,
+    OC_CAP_INPUT_BYTES,
     OC_CAP_COUNT
 };
 struct oc_caps {            /* a NULL pointer to it means all defaults, as do zeros */

@@ -50,5 +50,6 @@ run() { # kind, number, MiB, first test, what a good one does, one in how many p
 # shellcheck disable=SC2046 # names without blanks
 run mutants "$MUTANTS" "$mib" 1 'exit with 0, 1, 3 or 4 within 2 s and 512 MB' 2 'pass the probe and reach a reader' $(cat "$work/list")
 export ONNXRUNTIME_LIB="$PWD/$BUILD/fake_ort.so" # of `record`: an imitation
+[ "$mib" -eq 0 ] && ASAN_OPTIONS=${ASAN_OPTIONS:-}:hard_rss_limit_mb=1024
 echo "# seed $SEED"
 run cases "$CASES" $((mib * 2)) 4 'exit with 0 to 4 within 5 s and 1 GB, and say why they fail' 4 'exit with 0 or 1' "$SEED"

@@ -64,6 +64,8 @@ static const struct cap caps_of[] = {
                                "time to read an SQLite file"},
     [OC_CAP_REMOTE_BYTES] = {"remote-bytes", "B", 256 * MI, 1, INT64_MAX, "bytes fetched from a server",
                              "what is fetched of a file whose URL is given"},
+    [OC_CAP_INPUT_BYTES] = {"input-bytes", "B", 512 * MI, KI, INT64_MAX, "bytes of inputs for a run",
+                            "memory of the inputs that record generates"},
 };
 _Static_assert(OC_COUNT(caps_of) == OC_CAP_COUNT, "a row for each limit");
 

@@ -174,9 +174,7 @@ static void message_watch(const char *path, const void *data, size_t size_bytes)
     pthread_mutex_unlock(&maps_lock);
 }
 
-/* ---- in handlers: nothing but what signal-safety(7) allows
- * -------------------------------------------------
- */
+/* ---- in handlers: nothing but what signal-safety(7) allows ------------------------------------------------ */
 
 /* Removes them, for those who end the program at once. Safe in handlers of signals. */
 static void fault_clean_up(void)

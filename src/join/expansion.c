@@ -28,9 +28,9 @@
 #else
 #define MAX_STEPS ((uint64_t)1 << 25) /* less than a second */
 #endif
-#define MARGIN    4                   /* almost as good: a quarter worse */
-#define MAX_COST  32768
-#define UNKNOWN   UINT32_MAX
+#define MARGIN   4 /* almost as good: a quarter worse */
+#define MAX_COST 32768
+#define UNKNOWN  UINT32_MAX
 /* EARLY: what is computed from constants may run before everything else. */
 enum cost {
     OTHER_TYPE = 160, /* in several calls of one form */

@@ -40,9 +40,7 @@ bool oc_order_valid(const struct oc_order_graph *g,
 uint64_t
 oc_order_lower(const struct oc_order_graph *g); /* lower bound for any order: single steps, start and end */
 
-/* ---- a run: steps executed so far and live buffers
- * ------------------------------------------------------------
- */
+/* ---- a run: steps executed so far and live buffers -------------------------------------------------------- */
 
 struct oc_order_run {
     const struct oc_order_graph *g;

@@ -384,8 +384,7 @@ int oc_fold_same(struct oc_op_ctx *c); /* out 0 = value of in 0 */
 int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k);
 int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k); /* the activation with the operator's name */
 extern const char oc_cost_none_formula[], oc_cost_elementwise_formula[], oc_cost_named_formula[];
-int oc_cost_elementwise(struct oc_op_ctx *c,
-                        struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
+int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
                                                struct oc_prims list, per output element */
 
 #endif

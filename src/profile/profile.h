@@ -29,8 +29,7 @@ struct oc_prof_rec {
     const char *provider, *precision; /* "" if unknown */
     const char *unit; /* compute precision and unit from the names of its kernels (kernel_names.h); NULL or ""
                        * if unknown */
-    const char
-        *bucket;          /* NULL: an operator. Otherwise the name of a bucket of time without an operator:
+    const char *bucket;   /* NULL: an operator. Otherwise the name of a bucket of time without an operator:
                            *                              "framework", "load", "warm-up runs", "incomplete run", ... */
     const char *overhead; /* NULL: none. Otherwise the kind of an operator inserted by the runtime
                            * ("layout", "reformat", "copies", "no-op" ...): it has a row and no operations */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/caps.h"
 #include "base/ck.h"
 #include "base/diag.h"
 #include "base/little_endian.h"
@@ -41,7 +42,8 @@ bool oc_compared_value(const struct oc_model *m, uint32_t value, int64_t *out)
     return false;
 }
 
-#define MAX_INPUT_BYTES (UINT64_C(4) << 30)
+/* Elements of large inputs repeat after so many: a prime number, so that rows differ. */
+#define PERIOD UINT64_C(1048583)
 
 struct number { /* both forms of one element */
     int64_t i;
@@ -54,6 +56,7 @@ struct maker {
     struct oc_err *err;
     const struct oc_run_input *all;
     size_t n_all;
+    uint64_t bytes;  /* of the inputs up to now */
     uint64_t random; /* state of splitmix64 */
 };
 
@@ -84,8 +87,7 @@ static bool make_inputs_has(const char *text, const char *word)
     return false;
 }
 
-/* ---- one element
- * -------------------------------------------------------------------------------------------- */
+/* ---- one element ------------------------------------------------------------------------------------------ */
 
 static uint16_t bfloat16_of(double d)
 {
@@ -158,14 +160,29 @@ static void make_inputs_put(uint8_t dtype, void *data, uint64_t at, struct numbe
     }
 }
 
-static void make_inputs_fill(struct oc_run_input *in, struct number v)
+static uint64_t in_period(const struct oc_run_input *in)
 {
-    for (uint64_t i = 0; i < in->elements; i++)
-        make_inputs_put(in->dtype, in->data, i, v);
+    return in->elements < PERIOD ? in->elements : PERIOD;
 }
 
-/* ---- contents
- * ----------------------------------------------------------------------------------------------- */
+/* Fills what follows the first period. */
+static void repeat(struct oc_run_input *in)
+{
+    uint64_t made = in->elements > PERIOD ? in->size_bytes / in->elements * PERIOD : in->size_bytes;
+    for (uint64_t n; made < in->size_bytes; made += n) {
+        n = in->size_bytes - made < made ? in->size_bytes - made : made;
+        memcpy((char *)in->data + made, in->data, (size_t)n);
+    }
+}
+
+static void make_inputs_fill(struct oc_run_input *in, struct number v)
+{
+    for (uint64_t i = 0; i < in_period(in); i++)
+        make_inputs_put(in->dtype, in->data, i, v);
+    repeat(in);
+}
+
+/* ---- contents --------------------------------------------------------------------------------------------- */
 
 static void fill_reals(struct maker *k, struct oc_run_input *in)
 {
@@ -173,15 +190,17 @@ static void fill_reals(struct maker *k, struct oc_run_input *in)
     uint8_t dtype = in->dtype == OC_DT_COMPLEX64    ? OC_DT_FLOAT
                     : in->dtype == OC_DT_COMPLEX128 ? OC_DT_DOUBLE
                                                     : in->dtype;
-    for (uint64_t i = 0; i < in->elements * step; i++)
+    for (uint64_t i = 0; i < in_period(in) * step; i++)
         make_inputs_put(dtype, in->data, i, (struct number){.d = next_real(k)});
+    repeat(in);
     in->content = "-1 to 1";
 }
 
 static void fill_between(struct maker *k, struct oc_run_input *in, int64_t from, uint64_t count)
 {
-    for (uint64_t i = 0; i < in->elements; i++)
+    for (uint64_t i = 0; i < in_period(in); i++)
         make_inputs_put(in->dtype, in->data, i, (struct number){.i = from + (int64_t)(next(k) % count)});
+    repeat(in);
     in->content = oc_printf(k->a, "%lld to %lld", (long long)from, (long long)(from + (int64_t)count - 1));
 }
 
@@ -272,9 +291,7 @@ static int make_up(struct maker *k, struct oc_run_input *in)
     return 0;
 }
 
-/* ---- what the user gives
- * ----------------------------------------------------------------------------------------
- */
+/* ---- what the user gives ---------------------------------------------------------------------------------- */
 
 static bool make_inputs_parse_number(const char *s, size_t n, unsigned dtype, struct number *out)
 {
@@ -378,8 +395,7 @@ static int from_user(struct maker *k, struct oc_run_input *in, const char *text)
     return make_inputs_from_text(k, in, text);
 }
 
-/* ---- the inputs
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the inputs ------------------------------------------------------------------------------------------- */
 
 static int make_inputs_measure(struct maker *k, struct oc_run_input *in)
 {
@@ -393,10 +409,11 @@ static int make_inputs_measure(struct maker *k, struct oc_run_input *in)
     else if (fits)
         fits = oc_bytes_of(in->dtype, in->elements, &size);
     in->size_bytes = size;
-    if (!fits || size > MAX_INPUT_BYTES)
-        return oc_fail(k->err, OC_ELIMIT,
-                       "input '%s' would take more than 4 GiB; set its size with --dim or --shape",
-                       make_inputs_name_of(k, in));
+    char limit[OC_CAP_TEXT];
+    if (!fits || !oc_add_u64(k->bytes, size, &k->bytes) || k->bytes > oc_cap(&k->m->caps, OC_CAP_INPUT_BYTES))
+        return oc_fail(k->err, OC_ELIMIT, "input '%s': %s; --dim or --shape sets its size",
+                       make_inputs_name_of(k, in),
+                       oc_cap_text(&k->m->caps, OC_CAP_INPUT_BYTES, fits ? k->bytes : 0, limit));
     in->data = oc_alloc(k->a, (size_t)size + 16);
     return 0;
 }

@@ -56,7 +56,8 @@ static _Noreturn void stop_at_slow(const struct run *r, const uint8_t *data, siz
         fwrite(data, 1, n, f);
         fclose(f);
     }
-    fprintf(stderr, "%s: input %ld of %zu bytes took %.1f s: see the file slow-input\n", r->file, r->inputs, n, took_s);
+    fprintf(stderr, "%s: input %ld of %zu bytes took %.1f s: see the file slow-input\n", r->file, r->inputs,
+            n, took_s);
     abort();
 }
 

@@ -232,8 +232,7 @@ void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const str
     oc_json_end(&w);
 }
 
-/* ---- CSV and Parquet
- * -------------------------------------------------------------------------------------------- */
+/* ---- CSV and Parquet -------------------------------------------------------------------------------------- */
 
 struct csv {
     struct oc_fields fields;
