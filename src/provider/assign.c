@@ -9,11 +9,18 @@
 struct assigning {
     struct oc_assignment *x;
     const struct oc_model *m;
-    struct oc_verdict *verdict; /* of the current provider, by node */
-    uint8_t *at;                /* by node: the provider in this case */
-    bool *on_host;              /* by value: in host memory */
+    struct oc_verdict *verdict;         /* of the current provider, by node */
+    uint8_t *at;                        /* by node: the provider in this case */
+    const struct oc_provider_row **row; /* by node: its row in the list of that provider */
+    bool *on_host;                      /* by value: in host memory */
+    bool *graph_input;                  /* by value */
     bool optimistic;
-    uint32_t *use_first, *use; /* consumers of value v: use[use_first[v] .. use_first[v + 1]] */
+    uint32_t *use_first; /* uses of value v: use[use_first[v] .. use_first[v + 1]] */
+    struct use *use;
+};
+
+struct use {
+    uint32_t node, slot; /* of an input; OC_NONE: a body of the node reads the value */
 };
 
 static bool node_runs(const struct oc_assignment *x, uint32_t i)
@@ -32,13 +39,12 @@ static bool is_taken(const struct assigning *s, uint32_t node)
 }
 
 /* A constant of at most 100 elements, or an input of the graph: they do not keep a node from host memory. */
-static bool is_small(const struct assigning *s, const struct oc_graph *g, uint32_t value)
+static bool is_small(const struct assigning *s, uint32_t value)
 {
     enum { SMALL = 100 };
     uint64_t n;
-    for (uint32_t i = 0; i < g->n_input; i++)
-        if (g->input[i] == value)
-            return true;
+    if (s->graph_input[value])
+        return true;
     return s->x->file->is_const[value] && oc_type_elements(&s->x->analysis->type[value], &n) && n <= SMALL;
 }
 
@@ -53,7 +59,7 @@ static bool reads_host(const struct assigning *s, uint32_t node)
 
 /* ONNX Runtime's GetCpuPreferredNodes: a node that reads only host memory, and whose kernel would need it on
  * the device, runs on the CPU. Half precision and absent inputs exclude it. */
-static bool prefers_host(const struct assigning *s, const struct oc_graph *g, uint32_t node)
+static bool prefers_host(const struct assigning *s, uint32_t node)
 {
     const struct oc_node *n = &s->m->node[node];
     const struct oc_provider_row *row = s->verdict[node].row;
@@ -68,7 +74,7 @@ static bool prefers_host(const struct assigning *s, const struct oc_graph *g, ui
         if (s->on_host[v]) {
             if (i < 32 && row && (row->host_in & 1u << i))
                 return false;
-        } else if (!is_small(s, g, v)) {
+        } else if (!is_small(s, v)) {
             return false;
         }
     }
@@ -92,7 +98,7 @@ static void take_graph(struct assigning *s, const struct oc_graph *g, unsigned p
         if (!s->x->node[i].runs || s->at[i] != OC_NO_PROVIDER)
             continue;
         bool taken = is_taken(s, i);
-        if (taken && provider->host && prefers_host(s, g, i)) {
+        if (taken && provider->host && prefers_host(s, i)) {
             taken = false;
             s->verdict[i].takes = OC_TAKES_NO;
             s->verdict[i].reason = "reads only host memory: ONNX Runtime prefers the CPU";
@@ -102,8 +108,9 @@ static void take_graph(struct assigning *s, const struct oc_graph *g, unsigned p
             continue;
         }
         s->at[i] = (uint8_t)p;
-        if (s->verdict[i].row)
-            mark_host(s, i, s->verdict[i].row->host_out);
+        s->row[i] = s->verdict[i].row;
+        if (s->row[i])
+            mark_host(s, i, s->row[i]->host_out);
     }
 }
 
@@ -200,7 +207,7 @@ static void finish_node(struct wave *w, uint32_t node, bool taken)
         uint32_t v = n->out[i];
         for (uint32_t k = v == OC_NONE ? 0 : w->s->use_first[v]; v != OC_NONE && k < w->s->use_first[v + 1];
              k++) {
-            uint32_t to = w->s->use[k];
+            uint32_t to = w->s->use[k].node;
             if (!in_graph(w, to, n->graph))
                 continue;
             if (taken)
@@ -285,11 +292,8 @@ static const char *memory_of(const struct assigning *s, uint8_t provider)
 /* Where the output of a node is: "host" for outputs that its kernel leaves there. */
 static bool slot_on_host(const struct assigning *s, uint32_t node, uint32_t slot, bool input)
 {
-    const struct oc_node *n = &s->m->node[node];
-    const struct oc_provider *p = s->x->providers->list[s->at[node]];
-    const char *key = oc_printf(&s->x->arena, "%s:%s", n->domain, n->op_type);
-    uint32_t row = p->host ? oc_map_get(&p->by_name, key, strlen(key)) : OC_NONE;
-    uint32_t bits = row == OC_NONE ? 0 : input ? p->row[row].host_in : p->row[row].host_out;
+    const struct oc_provider_row *row = s->x->providers->list[s->at[node]]->host ? s->row[node] : NULL;
+    uint32_t bits = !row ? 0 : input ? row->host_in : row->host_out;
     return slot < 32 && (bits & 1u << slot);
 }
 
@@ -321,22 +325,18 @@ static void transfers_of(const struct assigning *s, struct oc_assignment_side *s
     const char *here = place_of(s, node, slot, false), *there[OC_PROVIDER_MAX + 1];
     size_t n = 0;
     for (uint32_t k = s->use_first[v]; k < s->use_first[v + 1]; k++) {
-        uint32_t to = s->use[k];
-        const struct oc_node *reader = &s->m->node[to];
-        if (!s->x->node[to].runs || s->at[to] == OC_NO_PROVIDER)
+        const struct use *use = &s->use[k];
+        uint32_t to = use->node;
+        if (use->slot == OC_NONE || !s->x->node[to].runs || s->at[to] == OC_NO_PROVIDER)
             continue;
-        for (uint32_t i = 0; i < reader->n_in; i++) {
-            if (reader->in[i] != v)
-                continue;
-            const char *place = place_of(s, to, i, true);
-            size_t known = 0;
-            while (known < n && strcmp(there[known], place))
-                known++;
-            if (strcmp(place, here) == 0 || known < n || n > OC_PROVIDER_MAX)
-                continue;
-            there[n++] = place;
-            add_transfer(s, side, s->at[node], s->at[to], v);
-        }
+        const char *place = place_of(s, to, use->slot, true);
+        size_t known = 0;
+        while (known < n && strcmp(there[known], place))
+            known++;
+        if (strcmp(place, here) == 0 || known < n || n > OC_PROVIDER_MAX)
+            continue;
+        there[n++] = place;
+        add_transfer(s, side, s->at[node], s->at[to], v);
     }
 }
 
@@ -370,12 +370,12 @@ static void assign_case(struct assigning *s, struct oc_assignment_side *side)
 }
 
 /* First counts, then enters the use of a value. */
-static void index_use(struct assigning *s, uint32_t node, uint32_t value)
+static void index_use(struct assigning *s, uint32_t value, struct use use)
 {
     if (value == OC_NONE)
         return;
     if (s->use)
-        s->use[s->use_first[value + 1]++] = node;
+        s->use[s->use_first[value + 1]++] = use;
     else
         s->use_first[value + 2]++;
 }
@@ -385,9 +385,9 @@ static void index_all_uses(struct assigning *s)
     const struct oc_model *m = s->m;
     for (uint32_t i = 0; i < m->n_node; i++)
         for (uint32_t k = 0; k < m->node[i].n_in; k++)
-            index_use(s, i, m->node[i].in[k]);
+            index_use(s, m->node[i].in[k], (struct use){i, k});
     for (uint32_t i = 0; i < m->n_capture; i++)
-        index_use(s, m->capture[i].node, m->capture[i].value);
+        index_use(s, m->capture[i].value, (struct use){m->capture[i].node, OC_NONE});
 }
 
 /* Readers of each value: nodes, and control flow whose bodies read it. */
@@ -398,7 +398,7 @@ static void index_uses(struct assigning *s)
     index_all_uses(s);
     for (uint32_t v = 2; v < n + 2; v++)
         s->use_first[v] += s->use_first[v - 1];
-    s->use = oc_xcalloc((size_t)s->use_first[n + 1] + 1, sizeof(uint32_t));
+    s->use = oc_xcalloc((size_t)s->use_first[n + 1] + 1, sizeof(*s->use));
     index_all_uses(s);
 }
 
@@ -430,7 +430,12 @@ void oc_assign(const struct oc_providers *providers, const struct oc_analysis *a
                           .m = m,
                           .verdict = oc_xcalloc((size_t)m->n_node + 1, sizeof(struct oc_verdict)),
                           .at = oc_xcalloc((size_t)m->n_node + 1, 1),
-                          .on_host = oc_xcalloc((size_t)m->n_value + 1, sizeof(bool))};
+                          .row = oc_xcalloc((size_t)m->n_node + 1, sizeof(struct oc_provider_row *)),
+                          .on_host = oc_xcalloc((size_t)m->n_value + 1, sizeof(bool)),
+                          .graph_input = oc_xcalloc((size_t)m->n_value + 1, sizeof(bool))};
+    for (uint32_t g = 0; g < m->n_graph; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_input; i++)
+            s.graph_input[m->graph[g].input[i]] = true;
     index_uses(&s);
     assign_case(&s, &out->worst);
     s.optimistic = true;
@@ -438,7 +443,9 @@ void oc_assign(const struct oc_providers *providers, const struct oc_analysis *a
     note_functions(out);
     free(s.verdict);
     free(s.at);
+    free(s.row);
     free(s.on_host);
+    free(s.graph_input);
     free(s.use_first);
     free(s.use);
 }

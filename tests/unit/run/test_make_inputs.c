@@ -369,9 +369,9 @@ static void rejects_oversized_and_mismatched_inputs(void **state)
                         "input-bytes=N); --dim or --shape sets its size");
     made_free(&m);
     struct oc_builder *two = with_input("x", "float[100000000]"); /* the limit is that of all inputs */
-    oc_b_input(two, "y", "float[100000000]");
+    oc_b_input(two, "z", "float[100000000]");
     assert_int_equal(make_inputs(&m, two, NULL, 0, 1), -1);
-    assert_memory_equal(m.err.msg, "input 'y': 800000000 bytes", 26);
+    assert_memory_equal(m.err.msg, "input 'z': 800000000 bytes", 26);
     made_free(&m);
     assert_int_equal(make_inputs(&m, with_input("x", "int64[4611686018427387904,8]"), NULL, 0, 1), -1);
     assert_int_equal(m.err.code, OC_ELIMIT);
