@@ -2,7 +2,8 @@
  * of one node, names, events ...) inputs of 1, 2 and 4 times a size, and the exponent of a power that fits
  * the processor time and the memory above those of a tiny input. Times below 50 ms and memory below 32 MiB
  * show no growth. Time above the exponent 1.2 is measured again in instructions (Valgrind), which neither
- * caches nor other processes change; memory, which grows in blocks, at 4 times the sizes.
+ * caches nor other processes change, if need be at 4 times the sizes; memory, which grows in blocks, at 4
+ * times the sizes.
  * growth PROGRAM FOLDER [KIND [COMMAND]]     prints a table; COMMAND: how it starts; exit code 1: the last
  * measurement of an exponent is above 1.2, or a command fails. */
 #include <errno.h>
@@ -574,7 +575,14 @@ static struct row measure(const struct kind *k, const char *program, const char 
         double n[N_SIZE];
         for (int i = 0; i < N_SIZE; i++)
             n[i] = instructions(program, command, f->size[i]);
-        r.instructions = slope(n, instructions(program, command, f->tiny));
+        double tiny = instructions(program, command, f->tiny);
+        r.instructions = slope(n, tiny);
+        if (r.instructions > most_exponent) { /* a threshold among the sizes: larger data is compressed */
+            make_large(k, f);
+            for (int i = 0; i < 2; i++)
+                n[i] = instructions(program, command, f->large[i]) - tiny;
+            r.instructions = log2(n[1] / n[0]);
+        }
     }
     if (r.memory > most_exponent) {
         double last[2];
