@@ -475,6 +475,18 @@ const char *oc_bytes_text(struct oc_arena *a, double v)
     return isfinite(v) ? oc_strdup(a, oc_format_bytes(v, buf, sizeof(buf))) : "unknown";
 }
 
+const char *oc_joule_text(struct oc_arena *a, double joule)
+{
+    static const struct {
+        double least, scale;
+        const char *unit;
+    } units[] = {{1e3, 1e-3, "kJ"}, {1, 1, "J"}, {1e-3, 1e3, "mJ"}, {1e-6, 1e6, "uJ"}, {0, 1e9, "nJ"}};
+    size_t i = 0;
+    while (joule < units[i].least)
+        i++;
+    return oc_printf(a, "%.3g %s", joule * units[i].scale, units[i].unit);
+}
+
 const char *oc_time_text(struct oc_arena *a, double ns, const char *unknown)
 {
     char buf[48];

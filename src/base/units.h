@@ -36,6 +36,7 @@ const char *oc_u64_text(struct oc_arena *a, uint64_t v); /* 118013952 */
 const char *oc_count_text(struct oc_arena *a, uint64_t v);
 const char *oc_si_text(struct oc_arena *a, double v, const char *unit);
 const char *oc_bytes_text(struct oc_arena *a, double v);
+const char *oc_joule_text(struct oc_arena *a, double joule);
 const char *oc_time_text(struct oc_arena *a, double ns, const char *unknown);
 const char *oc_seconds_text(struct oc_arena *a, double s, const char *unknown);
 

@@ -6,6 +6,7 @@
 #include "cli/arguments.h"
 #include "cli/message.h"
 #include "onnxcost/bounds.h"
+#include "onnxcost/energy.h"
 #include "onnxcost/sparsity.h"
 #include "onnxcost/sweep.h"
 #include "onnxcost/training.h"
@@ -14,7 +15,7 @@ enum { ROWS = 20 };
 
 bool cli_wants_function(const struct cli_opts *o)
 {
-    return o->formula || o->sweep.n || o->training || o->sparsity || cli_has_range(o);
+    return o->formula || o->sweep.n || o->training || o->sparsity || o->energy || cli_has_range(o);
 }
 
 int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path)
@@ -25,7 +26,7 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
     } foreign[] = {
         {o->optimized_model != NULL, "optimized-model"},
         {o->hw.n > 0, "hw"},
-        {o->top.set && !o->training && !o->sparsity, "top"},
+        {o->top.set && !o->training && !o->sparsity && !o->energy, "top"},
         {o->opr_name.n > 0, "opr-name"},
         {o->type.n > 0, "type"},
         {o->input_dtype.n > 0, "input-dtype"},
@@ -37,11 +38,9 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
     const struct {
         bool set;
         const char *name;
-    } mine[] = {{o->formula, "formula"},
-                {o->sweep.n > 0, "sweep"},
-                {o->training != NULL, "training"},
-                {o->sparsity, "sparsity"},
-                {cli_has_range(o), "dim with a range"}};
+    } mine[] = {{o->formula, "formula"},           {o->sweep.n > 0, "sweep"},
+                {o->training != NULL, "training"}, {o->sparsity, "sparsity"},
+                {o->energy != NULL, "energy"},     {cli_has_range(o), "dim with a range"}};
     const char *first = NULL;
     for (size_t i = 0; i < sizeof(mine) / sizeof(mine[0]); i++) {
         if (mine[i].set && first)
@@ -133,7 +132,7 @@ static int formula_strict_result(const struct cli_opts *o, const struct made *m)
                : cli_fail(CLI_FINDINGS, "strict: rows without totals or with inexact ones: %zu", n);
 }
 
-/* ---- --training and --sparsity: reports of one analysis ---------------------------------------------- */
+/* ---- --training, --sparsity and --energy: reports of one analysis ------------------------------------------ */
 
 static size_t rows_of(const struct cli_opts *o)
 {
@@ -176,6 +175,19 @@ static int put_sparsity(const struct cli_opts *o, const struct oc_analysis *a, c
     return failed;
 }
 
+static int put_energy(const struct cli_opts *o, const struct oc_analysis *a, const struct cli_output *out,
+                      int *rc, struct oc_err *err)
+{
+    struct oc_energy *e;
+    if (oc_energy_make(a, o->energy, &e, err))
+        return -1;
+    int failed = oc_energy_write(e, cli_format(o), rows_of(o), cli_width(out, &o->width), out->f, err);
+    const struct oc_energy_info *i = oc_energy_info(e);
+    *rc = strict_findings(o, i->unknown_operators, !i->unknown_operators && i->quality == OC_EXACT);
+    oc_energy_free(e);
+    return failed;
+}
+
 static int write_analysed(const struct cli_opts *o, const struct oc_model *model,
                           const struct oc_analyze_opts *opts)
 {
@@ -187,8 +199,9 @@ static int write_analysed(const struct cli_opts *o, const struct oc_model *model
         return cli_fail_err(&err);
     int rc = cli_output_open(o->output, &out);
     if (!rc) {
-        int failed =
-            o->training ? put_training(o, a, &out, &strict, &err) : put_sparsity(o, a, &out, &strict, &err);
+        int failed = (o->training ? put_training
+                      : o->energy ? put_energy
+                                  : put_sparsity)(o, a, &out, &strict, &err);
         rc = cli_output_finish(&out, failed, &err);
     }
     oc_analysis_free(a);
@@ -219,7 +232,7 @@ int cli_write_function(const struct cli_opts *o, const struct oc_model *model,
 {
     if (opts->n_range)
         return write_bounds(o, model, opts);
-    if (o->training || o->sparsity)
+    if (o->training || o->sparsity || o->energy)
         return write_analysed(o, model, opts);
     struct made made = {0};
     int rc = o->formula ? make_formula(model, opts, &made) : make_sweep(o, model, opts, &made);

@@ -513,7 +513,8 @@ static const struct {
              {"providers", "mNP"},
              {"providers", ""},
              {"cost", "m.--training=adam."},
-             {"cost", "m.--sparsity."}};
+             {"cost", "m.--sparsity."},
+             {"cost", "m.--energy=7nm,hbm2."}};
 
 static void recording(struct fuzz_case *k)
 {

@@ -179,21 +179,11 @@ static const char *devices_range_text(struct view *v, double lo, double hi)
     return oc_printf(&v->arena, "%s - %s", oc_si_text(&v->arena, lo, ""), oc_si_text(&v->arena, hi, ""));
 }
 
-static const char *joule(struct view *v, double n)
-{
-    static const struct {
-        double least, scale;
-        const char *unit;
-    } units[] = {{1e3, 1e-3, "kJ"}, {1, 1, "J"}, {1e-3, 1e3, "mJ"}, {0, 1e6, "uJ"}};
-    size_t i = 0;
-    while (n < units[i].least)
-        i++;
-    return oc_printf(&v->arena, "%.3g %s", n * units[i].scale, units[i].unit);
-}
-
 static const char *joules(struct view *v, double lo, double hi)
 {
-    return isfinite(lo) ? oc_printf(&v->arena, "%s - %s", joule(v, lo), joule(v, hi)) : "unknown";
+    return isfinite(lo)
+               ? oc_printf(&v->arena, "%s - %s", oc_joule_text(&v->arena, lo), oc_joule_text(&v->arena, hi))
+               : "unknown";
 }
 
 static void devices_put_row(struct view *v, struct oc_plain_table *t, const struct oc_rank_table *b, size_t i)

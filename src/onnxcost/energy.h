@@ -1,0 +1,55 @@
+/* Energy of the arithmetic and of the DRAM traffic of a model, from published energies per operation.
+ * Conventions: onnxcost.h. */
+#ifndef ONNXCOST_ENERGY_H
+#define ONNXCOST_ENERGY_H
+
+#include "onnxcost_types.h"
+
+OC_API_BEGIN
+
+struct oc_energy;
+
+/* Energies are lower bounds: neither on-chip memory, control, nor leakage is included; a division, root or
+ * transcendental function counts as one multiplication. Sources:
+ *   45nm   Horowitz, "Computing's Energy Problem", ISSCC 2014
+ *   7nm    Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i", ISCA 2021, table 2
+ * A product with integer operands is summed in 32 bits. Where a type has no figure, that of the next narrower
+ * one is taken, so that bounds hold; types without any are counted in unknown_operators. */
+struct oc_energy_info {
+    const char *process, *source;      /* "7nm" */
+    const char *memory;                /* "ddr4", "hbm2", "gddr6", "dram" (45nm) */
+    double memory_lo_pj, memory_hi_pj; /* of 8 bytes moved */
+    double compute_pj;                 /* of operators with a figure */
+    uint64_t operators,
+        unknown_operators; /* that ran; without counts, or with arithmetic of a type without figure */
+    uint64_t
+        moved_bytes; /* by operators with counts: each reads its inputs from, and writes its outputs to DRAM */
+    uint64_t
+        graph_bytes; /* constants, inputs and outputs of the graph once: the least that any runtime moves, if
+                             the activations between operators stay on the chip; sizes that are unknown are left out */
+    enum oc_quality quality; /* of the counts */
+};
+
+struct oc_energy_row {
+    size_t node; /* for oc_analysis_node */
+    bool known;  /* compute_pj */
+    double compute_pj;
+    uint64_t moved_bytes;
+    const char *note; /* why something is unknown; NULL */
+};
+
+/* what: "45nm", "7nm", or with a memory "7nm,hbm2" (the first memory of the process otherwise). OC_EARG: an unknown
+ * process or memory, or an analysis that counts by the convention of another tool. The analysis must outlive the
+ * result. */
+int oc_energy_make(const struct oc_analysis *a, const char *what, struct oc_energy **out, struct oc_err *err);
+void oc_energy_free(struct oc_energy *e);
+const struct oc_energy_info *oc_energy_info(const struct oc_energy *e);
+size_t oc_energy_rows(const struct oc_energy *e,
+                      const struct oc_energy_row **out); /* operators that ran, in order */
+/* format: "table" (NULL), "csv" or "json"; top: rows of the table, 0: all; width_chars: of the table, 0: no limit */
+int oc_energy_write(const struct oc_energy *e, const char *format, size_t top, unsigned width_chars, FILE *f,
+                    struct oc_err *err);
+
+OC_API_END
+
+#endif
