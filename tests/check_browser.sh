@@ -41,6 +41,44 @@ kineto=../shared/samples/pytorch/resnet50_train_v100.pt.trace.json.gz
 rm -f "$work/kineto.html"
 [ -e "$kineto" ] && html kineto "$kineto"
 
+# ---- the headline figures of all sources: page, JSON and terminal of the same command
+rm -rf "$work/figures"
+mkdir -p "$work/figures"
+figures() { # name arguments...
+    name=figures/$1
+    shift
+    html "$name" "$@"
+    "$BUILD/onnxcost" "$@" -f json >"$work/$name.json" 2>/dev/null || fail "JSON of $name"
+    COLUMNS=300 TERM=dumb "$BUILD/onnxcost" "$@" >"$work/$name.term" 2>/dev/null || fail "the table of $name"
+}
+for name in resnet18 mobilenetv2; do [ -s "$work/$name.onnx" ] || "$BUILD/onnxzoo" $name -o "$work/$name.onnx" || fail "onnxzoo $name"; done
+device=models/profiles/machine.t2.xml recorded=models/profiles
+figures onnxruntime_model "$work/resnet50.onnx" -p $recorded/resnet50.all.t1.json.gz --hw $device
+figures onnxruntime_unfused "$work/bert_base.onnx" -p $recorded/bert_base.disabled.t1.json.gz
+figures onnxruntime "$recorded/mobilenetv2.all.t1.json.gz"
+figures onnxruntime_sum "$work/mobilenetv2.onnx" -p $recorded/mobilenetv2.all.t1.json.gz --stat sum
+figures model "$work/mobilenetv2.onnx"
+figures model_device "$work/resnet18.onnx" --hw t4
+figures tensorrt tests/data/tensorrt/resnet18.profile.json
+figures tensorrt_model "$work/resnet18.onnx" -p tests/data/tensorrt/resnet18.profile.json --hw a10
+figures kineto tests/data/kineto/small_cuda.json
+for name in begin_end ascend_msprof mindspore_timeline; do figures "chrome_$name" tests/data/chrome/$name.json; done
+for name in numbers mixed; do figures "megengine_$name" tests/data/megengine/$name.json; done
+figures mindspore tests/data/mindspore/cpu_op_detail_info_0.csv
+figures ncu tests/data/ncu/raw.csv
+figures nsight_systems tests/fuzz/seeds/nsys_sqlite/kernels.sqlite
+figures loop tests/data/onnxruntime/loop_two_runs.json
+figures gprof tests/data/functions/gprof.txt
+for name in nvprof.csv onednn.txt op_summary.csv openvino_pc.txt pytorch_table.txt qnn.csv rocprof_results.csv rocprofv3_kernel_trace.csv tflite.csv; do
+    figures "table_${name%.*}" tests/data/op_tables/$name
+done
+for sample in ../shared/samples/*/*.json ../shared/samples/*/*.json.gz; do # of other people, the small ones
+    [ -e "$sample" ] && [ "$(wc -c <"$sample")" -lt 300000 ] || continue
+    name=$(basename "${sample%.gz}" .json)
+    case $sample in *.graph.json | *onnxruntime*) continue ;; esac
+    "$BUILD/onnxcost" "$sample" >/dev/null 2>&1 && figures "sample_$name" "$sample"
+done
+
 # the page is the same in every mode: only the release mode runs the browser
 case "$BUILD" in *release*) ;; *) echo '1..1'; echo 'ok 1 - reports are written'; exit 0 ;; esac
 skip() {

@@ -67,7 +67,7 @@ void oc_http_line(struct oc_http_answer *a, const char *line, size_t n)
     if (s.n > 9 && !memcmp(s.s, "HTTP/", 5)) {
         const char *blank = memchr(s.s, ' ', s.n);
         uint64_t status = 0;
-        struct oc_str rest = blank ? trim(oc_str(blank, (size_t)(s.s + s.n - blank))) : oc_str(NULL, 0);
+        struct oc_str rest = blank ? trim(oc_str(blank, (size_t)(s.s + s.n - blank))) : oc_str("", 0);
         *a = (struct oc_http_answer){0};
         a->status = take_number(&rest, &status) && status < 1000 ? (unsigned)status : 0;
         return;

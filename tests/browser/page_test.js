@@ -3,7 +3,7 @@
  * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, SHOTS (folder for screenshots), ONLY (a regular expression of titles) */
 "use strict";
 const fs = require("fs"), path = require("path");
-const { chromium } = require(process.env.PLAYWRIGHT), { textOfPages } = require("./pdf_pages.js");
+const { chromium } = require(process.env.PLAYWRIGHT), { textOfPages } = require("./pdf_pages.js"), { compare } = require("./figures.js");
 const folder = path.resolve(process.argv[2]);
 const SWITCHES = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync", "--disable-default-apps", "--disable-extensions"];
@@ -16,7 +16,7 @@ function check(right, text) { if (!right) throw new Error(text); }
 function equal(a, b, text) { if (JSON.stringify(a) !== JSON.stringify(b)) throw new Error(text + ": " + JSON.stringify(a) + " is not " + JSON.stringify(b)); }
 
 /* Every message of the console, error, dialog, and request other than for the file itself counts against the page. */
-async function open(name, { hash = "", width = 1400, height = 900, scheme = "light" } = {}) {
+async function open(name, { hash = "", width = 1400, height = 900, scheme = "light", until = "#operators tbody tr[data-at]" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
   const page = await context.newPage(), url = "file://" + path.join(folder, name);
   page.wrong = [];
@@ -25,7 +25,7 @@ async function open(name, { hash = "", width = 1400, height = 900, scheme = "lig
   page.on("dialog", d => { page.wrong.push("dialog: " + d.message()); d.dismiss(); });
   page.on("request", r => { if (r.url().split("#")[0] !== url && !/^(data|blob):/.test(r.url())) page.wrong.push("request: " + r.url()); });
   await page.goto(url + hash);
-  await page.waitForSelector("#operators tbody tr[data-at]");
+  await page.waitForSelector(until);
   return page;
 }
 async function close(page) {
@@ -91,6 +91,27 @@ test("the verdict needs no scripts, its bar sums to the latency, and its rows op
   const name = (await page.textContent("#verdict .largest li:nth-child(2) a")).replace(/ \+\d+$/, "");
   check((await page.textContent("#details")).includes(name), name + " is not in the details");
   await close(page);
+});
+
+test("headline figures of all sources are those of JSON and of the terminal, printed pages have text", async () => {
+  const only = new RegExp(process.env.FIGURES || "");
+  const names = fs.readdirSync(path.join(folder, "figures")).filter(f => f.endsWith(".html")).map(f => f.slice(0, -5)).filter(f => only.test(f)), problems = [];
+  let compared = 0, silent = 0; /* files without times have no figures at the head */
+  for (const name of names) {
+    const page = await open(path.join("figures", name + ".html"), { until: "#cards .card" });
+    const found = await compare(page, path.join(folder, "figures"), name);
+    compared += found.compared;
+    problems.push(...found.problems.map(p => name + ": " + p));
+    silent += !found.compared;
+    await page.waitForSelector("html[data-complete]");
+    await page.emulateMedia({ media: "print" });
+    await page.waitForTimeout(300);
+    if (textOfPages(await page.pdf({ format: "A4" })).includes(0)) problems.push(name + ": a printed page without text");
+    problems.push(...page.wrong.map(w => name + ": " + w));
+    await page.context().close();
+  }
+  check(names.length >= 20 && compared >= 3 * names.length && silent < 3, names.length + " reports, " + compared + " figures, " + silent + " without");
+  equal(problems, [], "figures");
 });
 
 test("modules are blocks whose widths add up, repeated ones are folded, they open with mouse and keys, Back closes them", async () => {

@@ -37,8 +37,9 @@ function cards() {
     list.push(card("Achieved", MARK[qualityNo(P.flops_quality)] + si(P.flops_per_s, "FLOP/s"), (P.ops_per_s > 0 ? si(P.ops_per_s, "OP/s") + ", " : "") + (P.bytes_per_s > 0 ? MARK[qualityNo(P.bytes_quality)] + si(P.bytes_per_s, "B/s") : ""), "FLOPs and bytes of the rows / " + (runTime > 0 ? "latency" : "total time")));
   if (D.hardware && known(D.hardware.roofline_ns)) {
     const h = D.hardware;
-    list.push(card("Roofline time", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name,
-      "sum of the roofline times of all rows on " + h.name + ": " + exact("time", h.roofline_ns)));
+    const sum = "sum of the roofline times of all rows on " + h.name + ": " + exact("time", h.roofline_ns);
+    if (P) list.push(card("Roofline time", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name, sum));
+    else list.push(card("Unfused roofline time", time(h.roofline_ns), "no bound: fusion makes it shorter", sum)); /* the bound is in the verdict */
   }
   if (sums.flo !== null) list.push(card("Operations", mark + si(Number(sums.flo), "FLOPs"), sums.macs !== null ? mark + si(Number(sums.macs)) + " MACs" : "as reported by the source", exact("si", sums.flo) + " FLOPs" + word));
   if (sums.bytes !== null) list.push(card("Memory moved", mark + si(Number(sums.bytes), "B"), sums.split, exact("bytes", sums.bytes) + word));

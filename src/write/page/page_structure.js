@@ -6,7 +6,8 @@ const LEVELS = 7, NARROW = .0015, REPEATS = 3;
 function pathOf(i) {
   const own = txt(C.module, i), nodes = nodesOf(i), name = (nodes.length ? nodeName(nodes[0]) : rowName(i)).split("(", 1)[0];
   const split = text => text.split(text.includes("/") ? "/" : ".").filter(Boolean);
-  return own ? [...own.split("."), split(name).pop() || rowType(i)] : split(name);
+  const path = split(name);
+  return own ? [...own.split("."), path.pop() || rowType(i)] : path.length ? path : [rowType(i)];
 }
 function newModule(name, path, parent) { return { name, path, parent, children: null, row: -1, rows: 0, sums: {}, members: 1, each: null }; }
 function structureTree(rows) {
