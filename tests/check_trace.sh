@@ -72,6 +72,7 @@ both="$work/resnet50.onnx -p $profiles/resnet50.all.t1.json.gz --hw $profiles/ma
 test_trace 'profile without a model' profile "$profiles/mobilenetv2.all.t1.json.gz"
 test_trace 'several threads' threads "$work/resnet50.onnx" -p "$profiles/resnet50.all.t2.json.gz"
 test_trace 'threads and streams of a GPU' gpu tests/data/kineto/small_cuda.json
+check "$([ "$(summary_value gpu arrows)" -eq 3 ] || summary_value gpu arrows)" 'an arrow from each launch to its work on the device'
 check "$([ "$(summary_value gpu threads)" -ge 2 ] || summary_value gpu threads)" 'threads and streams of a GPU are separate tracks'
 test_trace 'begin and end events' chrome tests/data/chrome/begin_end.json
 test_trace 'profile without start times' openvino tests/data/openvino/detailed.csv

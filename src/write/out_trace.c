@@ -37,24 +37,27 @@ uint32_t oc_trace_lane(struct oc_trace *t, uint32_t process, const char *name)
 }
 
 /* Rounds both ends, not the length, so that containment and disjointness are preserved. */
-static void trace_doc_add(struct oc_trace *t, double start_ns, double end_ns, struct oc_trace_slice s)
+static struct oc_trace_slice *trace_doc_add(struct oc_trace *t, double start_ns, double end_ns,
+                                            struct oc_trace_slice s)
 {
     const double limit = 4e18;
     if (!(fabs(start_ns) < limit) || !(fabs(end_ns) < limit) || end_ns < start_ns || t->n_slice >= UINT32_MAX)
-        return;
+        return NULL;
     OC_GROW(t->slice, t->n_slice, t->cap_slice);
     s.start_ns = llround(start_ns);
     s.end_ns = llround(end_ns);
     s.order = (uint32_t)t->n_slice;
-    t->slice[t->n_slice++] = s;
+    s.event = s.cause = OC_NONE;
+    t->slice[t->n_slice] = s;
+    return &t->slice[t->n_slice++];
 }
 
-void oc_trace_add(struct oc_trace *t, uint32_t lane, double start_ns, double dur_ns, const char *name,
-                  const char *category, uint64_t tag, uint32_t depth)
+struct oc_trace_slice *oc_trace_add(struct oc_trace *t, uint32_t lane, double start_ns, double dur_ns,
+                                    const char *name, const char *category, uint64_t tag, uint32_t depth)
 {
-    trace_doc_add(t, start_ns, start_ns + dur_ns,
-                  (struct oc_trace_slice){
-                      .name = name, .category = category, .tag = tag, .lane = lane, .depth = depth});
+    return trace_doc_add(t, start_ns, start_ns + dur_ns,
+                         (struct oc_trace_slice){
+                             .name = name, .category = category, .tag = tag, .lane = lane, .depth = depth});
 }
 
 void oc_trace_count(struct oc_trace *t, uint32_t process, double at_ns, const char *name, uint64_t value)
@@ -201,6 +204,68 @@ static void slice(const struct oc_trace *t, struct out *o, const struct oc_trace
     oc_jw_end_object(&w);
 }
 
+/* ---- arrows ----------------------------------------------------------------------------------------------- */
+
+struct arrows { /* by slice: those that leave it are to[first[i] .. first[i + 1]]; on the heap */
+    uint32_t *first, *to;
+};
+
+/* Slices with a cause that is in the document. */
+static struct arrows find_arrows(const struct oc_trace *t)
+{
+    uint32_t n_event = 0, *slice_of;
+    struct arrows a = {.first = oc_xcalloc(t->n_slice + 2, sizeof(uint32_t))};
+    for (size_t i = 0; i < t->n_slice; i++)
+        if (t->slice[i].category && t->slice[i].event != OC_NONE && t->slice[i].event >= n_event)
+            n_event = t->slice[i].event + 1;
+    slice_of = oc_xmalloc(((size_t)n_event + 1) * sizeof(*slice_of));
+    memset(slice_of, 0xff, ((size_t)n_event + 1) * sizeof(*slice_of));
+    for (size_t i = 0; i < t->n_slice; i++)
+        if (t->slice[i].category && t->slice[i].event != OC_NONE)
+            slice_of[t->slice[i].event] = (uint32_t)i;
+    for (int fill = 0; fill < 2; fill++) {
+        for (size_t i = 0; i < t->n_slice; i++) {
+            const struct oc_trace_slice *s = &t->slice[i];
+            uint32_t from = s->category && s->cause < n_event ? slice_of[s->cause] : OC_NONE;
+            if (from == OC_NONE)
+                continue;
+            if (fill)
+                a.to[a.first[from + 1]++] = (uint32_t)i;
+            else
+                a.first[from + 2]++;
+        }
+        for (size_t i = 2; i < t->n_slice + 2 && !fill; i++)
+            a.first[i] += a.first[i - 1];
+        a.to = fill ? a.to : oc_xcalloc((size_t)a.first[t->n_slice + 1] + 1, sizeof(*a.to));
+    }
+    free(slice_of);
+    return a;
+}
+
+/* One end of the arrow to the slice `to`; the other end has the same number. */
+static void arrow_end(const struct oc_trace *t, struct out *o, const struct oc_trace_slice *s, uint32_t to,
+                      bool start)
+{
+    struct oc_json_out w = trace_doc_begin(o, start ? "s" : "f", t->lane[s->lane].process);
+    oc_key_u64(&w, "tid", s->lane + 1);
+    micro(&w, "ts", s->start_ns);
+    oc_key_text(&w, "cat", "launch");
+    oc_key_text(&w, "name", "launch");
+    oc_key_u64(&w, "id", to + 1);
+    if (!start)
+        oc_key_text(&w, "bp", "e"); /* to the slice around this time */
+    oc_jw_end_object(&w);
+}
+
+static void write_arrows(const struct oc_trace *t, struct out *o, const struct arrows *a, uint32_t i,
+                         bool arrives)
+{
+    for (uint32_t k = a->first[i]; k < a->first[i + 1]; k++)
+        arrow_end(t, o, &t->slice[i], a->to[k], true);
+    if (arrives)
+        arrow_end(t, o, &t->slice[i], i, false);
+}
+
 /* Assigns every slice to its lane or a copy of it; slices without a lane are dropped. */
 static void trace_doc_settle(struct oc_trace *t)
 {
@@ -222,6 +287,10 @@ void oc_trace_write(struct oc_trace *t, const struct oc_trace_writer *how, FILE 
 {
     struct out o = {.f = f};
     trace_doc_settle(t);
+    struct arrows arrows = find_arrows(t);
+    bool *arrives = oc_xcalloc(t->n_slice + 1, sizeof(bool));
+    for (uint32_t k = 0; k < arrows.first[t->n_slice]; k++)
+        arrives[arrows.to[k]] = true;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", f);
     metadata(t, &o);
     for (size_t i = 0; i < t->n_slice; i++) {
@@ -229,7 +298,11 @@ void oc_trace_write(struct oc_trace *t, const struct oc_trace_writer *how, FILE 
             slice(t, &o, &t->slice[i], how);
         else
             counter(&o, &t->slice[i]);
+        write_arrows(t, &o, &arrows, (uint32_t)i, arrives[i]);
     }
+    free(arrives);
+    free(arrows.first);
+    free(arrows.to);
     fputs("\n],\"otherData\":", f);
     struct oc_json_out w = {.f = f};
     oc_jw_begin_object(&w);
@@ -402,9 +475,14 @@ static void one_event(struct telling *t, const struct oc_map *names, const uint3
         return;
     if (row != NO_ROW && own && e->run == tl->first_used_run)
         start_of_row(t, row, at_ns);
-    oc_trace_add(&t->doc, lane[e->lane], at_ns, e->dur_ns, tl->name[e->name],
-                 row != NO_ROW && own ? category(&t->r->shown.row[row]) : oc_event_kind_name(e->kind),
-                 row == NO_ROW || own ? row : PART_OF | row, 0);
+    struct oc_trace_slice *s =
+        oc_trace_add(&t->doc, lane[e->lane], at_ns, e->dur_ns, tl->name[e->name],
+                     row != NO_ROW && own ? category(&t->r->shown.row[row]) : oc_event_kind_name(e->kind),
+                     row == NO_ROW || own ? row : PART_OF | row, 0);
+    if (s)
+        s->event = i;
+    if (s && oc_event_on_device(e->kind))
+        s->cause = e->link;
 }
 
 static void measured_events(struct telling *t)
@@ -604,11 +682,26 @@ static void one_arg(const struct oc_column *c, const struct oc_line *l, struct o
     oc_jw_raw(w, b->data);
 }
 
+/* What the source says of the event: grid and block of a kernel, size and direction of a copy. */
+static void event_args(const struct telling *t, struct oc_json_out *w, const struct oc_trace_slice *s)
+{
+    const struct oc_timeline *tl = t->r->in->profile ? t->r->in->profile->timeline : NULL;
+    const struct oc_event *e = s->event != OC_NONE && tl ? &tl->event[s->event] : NULL;
+    if (!e || !oc_event_on_device(e->kind) || e->detail == OC_NONE)
+        return;
+    const struct oc_event_detail *d = &tl->detail[e->detail];
+    if (d->text && *d->text)
+        oc_key_text(w, e->kind == OC_EV_KERNEL ? "launch" : "kind", d->text);
+    if (d->bytes != UINT64_MAX)
+        oc_key_u64(w, "copied_bytes", d->bytes);
+}
+
 static void args(void *ctx, struct oc_json_out *w, const struct oc_trace_slice *s)
 {
     struct telling *t = ctx;
     struct oc_arena scratch = {0};
     struct oc_buf b = {0};
+    event_args(t, w, s);
     if (s->tag == NO_ROW)
         return;
     const struct oc_row *row = &t->r->shown.row[(uint32_t)s->tag];

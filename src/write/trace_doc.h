@@ -1,5 +1,5 @@
 /* A document in the Trace Event Format (the object form), as chrome://tracing and Perfetto read it:
- * processes with lanes, slices of time on them, counters. Enforces the rules of the format: metadata
+ * processes with lanes, slices of time on them, arrows between slices, counters. Enforces the rules of the format: metadata
  * first, events sorted by time, slices of a lane nested or disjoint. Slices that overlap partially go to a
  * copy of their lane. Independent of reports.
  *
@@ -17,6 +17,8 @@ struct oc_trace_slice {
     uint64_t tag;         /* owned by the caller */
     uint32_t lane;        /* a counter: index of its process */
     uint32_t depth;
+    uint32_t event; /* number of the slice for arrows to others, OC_NONE */
+    uint32_t cause; /* event of the slice that an arrow comes from, OC_NONE */
     uint32_t order; /* private */
 };
 
@@ -41,9 +43,10 @@ struct oc_trace {
 
 uint32_t oc_trace_process(struct oc_trace *t, const char *name);
 uint32_t oc_trace_lane(struct oc_trace *t, uint32_t process, const char *name);
-/* Of slices with equal ends the one with the lower depth is the parent, otherwise the one added first. */
-void oc_trace_add(struct oc_trace *t, uint32_t lane, double start_ns, double dur_ns, const char *name,
-                  const char *category, uint64_t tag, uint32_t depth);
+/* Of slices with equal ends the one with the lower depth is the parent, otherwise the one added first. Returns the slice,
+ * valid until the next call, without arrows; NULL: its times are too large. */
+struct oc_trace_slice *oc_trace_add(struct oc_trace *t, uint32_t lane, double start_ns, double dur_ns,
+                                    const char *name, const char *category, uint64_t tag, uint32_t depth);
 void oc_trace_count(struct oc_trace *t, uint32_t process, double at_ns, const char *name, uint64_t value);
 
 /* Arguments of a slice and document metadata, written between existing braces. `args` may be NULL. */

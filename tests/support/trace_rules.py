@@ -5,6 +5,7 @@ prints a summary. usage: trace_rules.py TRACE [SUM_NS OF PROCESS ...]
  - metadata first: every process has a name, every thread that has slices too, with distinct places
  - events in the order of their time; slices have ts and dur >= 0, name and category
  - slices of a thread are inside one another or apart: Perfetto drops others
+ - arrows begin and end in a slice of their thread, once each
  - counters have numbers, arguments are texts and finite numbers
 """
 import json
@@ -49,9 +50,12 @@ class Trace:
         self.process, self.thread, self.place = {}, {}, {}
         self.open = defaultdict(list)  # ends of the enclosing slices, by thread
         self.slices, self.counters = defaultdict(list), 0
+        self.begin, self.end = {}, {}  # of arrows
         self.last = None
         for event in doc["traceEvents"]:
             getattr(self, "take_" + event.get("ph", "?"), self.unknown)(event)
+        if self.begin.keys() != self.end.keys():
+            fail("arrows without one end")
 
     def unknown(self, event):
         fail(f"unexpected event {event}")
@@ -80,6 +84,20 @@ class Trace:
             fail(f"{event['name']} at {start} after {self.last}")
         self.last = start
         return start
+
+    def arrow(self, event, ends):
+        start, where = self.at(event), (event["pid"], event["tid"])
+        if event["id"] in ends or not self.slices[where] or self.slices[where][-1][0] != start:
+            fail(f"arrow {event} twice, or outside of a slice")
+        ends[event["id"]] = where
+
+    def take_s(self, event):
+        self.arrow(event, self.begin)
+
+    def take_f(self, event):
+        if event.get("bp") != "e":
+            fail(f"arrow {event} to the next slice")
+        self.arrow(event, self.end)
 
     def take_X(self, event):
         pid, tid = event["pid"], event["tid"]
@@ -119,6 +137,7 @@ def main():
         "threads": len(trace.thread),
         "slices": sum(len(v) for v in trace.slices.values()),
         "counters": trace.counters,
+        "arrows": len(trace.begin),
         "lanes_ns": trace.sum_ns("", False),
         "measured_rows_ns": trace.sum_ns("measured", True),
         "estimated_rows_ns": trace.sum_ns("estimated", True),

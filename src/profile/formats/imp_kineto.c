@@ -252,7 +252,11 @@ static uint32_t launch_of(struct reading *r)
     oc_buf_add(&r->key, grid.s, grid.n);
     oc_buf_char(&r->key, '\x1e');
     oc_buf_add(&r->key, block.s, block.n);
-    return oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
+    uint32_t id = oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
+    if (new &&id != OC_NONE)
+        r->t->detail[id].text =
+            oc_printf(&r->out->arena, "grid %.*s, block %.*s", (int)grid.n, grid.s, (int)block.n, block.s);
+    return id;
 }
 
 static uint32_t kineto_bytes_of(struct reading *r)

@@ -61,6 +61,32 @@ static void document_has_metadata_and_sorted_events(void **state)
     oc_trace_free(&t);
 }
 
+/* Two kernels of one launch, and one whose launch is not in the document. */
+static void arrows_lead_from_the_cause(void **state)
+{
+    (void)state;
+    struct oc_trace t = {0};
+    uint32_t process = oc_trace_process(&t, "p"), host = oc_trace_lane(&t, process, "h"),
+             device = oc_trace_lane(&t, process, "d");
+    static const uint32_t cause[] = {7, 7, 9};
+    for (unsigned i = 0; i < 3; i++)
+        oc_trace_add(&t, device, 100 + 10 * i, 5, "kernel", "c", 0, 0)->cause = cause[i];
+    oc_trace_add(&t, host, 50, 20, "launch", "c", 0, 0)->event = 7;
+    char *text = write(&t);
+    static const char *const arrow[] = {
+        "{\"ph\":\"s\",\"pid\":1,\"tid\":1,\"ts\":0.050,\"cat\":\"launch\",\"name\":\"launch\",\"id\":2}",
+        "{\"ph\":\"s\",\"pid\":1,\"tid\":1,\"ts\":0.050,\"cat\":\"launch\",\"name\":\"launch\",\"id\":3}",
+        "{\"ph\":\"f\",\"pid\":1,\"tid\":2,\"ts\":0.100,\"cat\":\"launch\",\"name\":\"launch\",\"id\":2,"
+        "\"bp\":\"e\"}",
+        "{\"ph\":\"f\",\"pid\":1,\"tid\":2,\"ts\":0.110,\"cat\":\"launch\",\"name\":\"launch\",\"id\":3,"
+        "\"bp\":\"e\"}"};
+    for (unsigned i = 0; i < 4; i++)
+        assert_non_null(strstr(text, arrow[i]));
+    assert_int_equal(count_lines(text, "{\"ph\":\"s\"") + count_lines(text, "{\"ph\":\"f\""), 4);
+    free(text);
+    oc_trace_free(&t);
+}
+
 /* The inner slice was added first and begins with the outer one; lengths of adjacent slices are preserved. */
 static void nested_slices_share_a_lane(void **state)
 {
@@ -118,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(document_has_metadata_and_sorted_events),
+        cmocka_unit_test(arrows_lead_from_the_cause),
         cmocka_unit_test(nested_slices_share_a_lane),
         cmocka_unit_test(overlapping_slices_get_copies_of_the_lane),
         cmocka_unit_test(lanes_are_limited_and_invalid_times_skipped),
