@@ -446,6 +446,7 @@ static void live_device(struct oc_json_out *w, const struct oc_device *d, struct
     oc_key_text(w, "id", d->info->n_set ? oc_printf(arena, "%s+changed", d->info->id) : d->info->id);
     oc_key_text(w, "name", d->info->name);
     oc_key_bool(w, "changed", d->info->n_set > 0);
+    oc_key_double(w, "power_w", d->power ? d->power->value : NAN);
     live_peaks(w, "vector", d, OC_HW_VECTOR);
     live_peaks(w, "matrix", d, OC_HW_MATRIX);
     live_peaks(w, "special", d, OC_HW_SPECIAL);

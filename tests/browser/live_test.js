@@ -7,8 +7,8 @@ const [program, script, ...pairs] = process.argv.slice(2);
 const settings = Number(process.env.SETTINGS || 200);
 let seed = Number(process.env.SEED || 1);
 console.log(`# SEED=${seed} SETTINGS=${settings}`);
-const { totalsAt, peakAt, boundAt, decoderTotals, decoderBounds } = new Function(fs.readFileSync(script, "utf8") +
-  "\nreturn { totalsAt, peakAt, boundAt, decoderTotals, decoderBounds };")();
+const { totalsAt, peakAt, boundAt, energyAt, decoderTotals, decoderBounds } = new Function(fs.readFileSync(script, "utf8") +
+  "\nreturn { totalsAt, peakAt, boundAt, energyAt, decoderTotals, decoderBounds };")();
 
 function random() { /* mulberry32 */
   seed = (seed + 0x6d2b79f5) | 0;
@@ -44,6 +44,14 @@ function point(boxes, vars) {
     return b[2 * k] + v.step * (r < .4 ? between(0, Math.min(n, 8)) : r < .9 ? between(0, Math.min(n, 300)) : between(0, n));
   });
 }
+const powers = {};
+function designPower(id) { /* of the device file; NaN: it has none */
+  if (!(id in powers)) {
+    const found = answer(["hw", "show", id, "-f", "json"]).rows.find(f => f.group === "power" && f.what === "TDP");
+    powers[id] = found ? found.value : NaN;
+  }
+  return powers[id];
+}
 function askModel(live, model) {
   const run = live.runs[0], law = pick(run.types), d = pick(live.devices), x = point(law.boxes, run.vars), totals = totalsAt(run, x);
   const args = [model, "--hw", d.id, "-f", "json", "--top", "1", ...run.vars.flatMap((v, k) => ["--dim", `${v.name}=${x[k]}`]), ...(law.type ? ["--as", law.type] : [])];
@@ -52,6 +60,7 @@ function askModel(live, model) {
   const peak = peakAt(run, x);
   if (peak !== null) equal(what + " peak", peak, json.totals.peak_activation_bytes);
   equal(what + " bound", boundAt(live, run, null, d, x).s * 1e9, json.hardware.roofline.bound_time_ns);
+  seconds(what + " energy of a second", d.power_w === null ? NaN : energyAt(d, 1), Number.isNaN(designPower(d.id)) ? null : designPower(d.id));
   if (law.type && json.hardware.roofline.bound_time_ns !== null) equal(what + " bound as " + law.type, boundAt(live, run, law.type, d, x).s * 1e9, json.what_if.bound_time_ns);
 }
 function askDecoder(live, model) {

@@ -139,6 +139,7 @@ function boundAt(live, run, type, d, x, cache = live.cache) {
   const s = Math.max(sum, whole[0]);
   return { s: s > 0 ? s : NaN, compute: Math.max(compute, whole[1]), memory: Math.max(memory, whole[2]) };
 }
+const energyAt = (d, s) => d.power_w * s; /* joules at the design power, as compare assumes it */
 /* ---- decoders: prefill, then generate - 1 decode steps ---- */
 const runOf = (live, name) => live.runs.find(r => r.run === name) || null;
 const pastOfLast = at => at.prompt + (at.generate > 1 ? at.generate - 2 : 0);

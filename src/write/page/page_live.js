@@ -87,6 +87,9 @@ function liveTimes(setting) {
   const rate = v => Number.isFinite(v) && v > 0 ? "≤" + si(v, "/s") : UNKNOWN;
   const tip = s => s === null ? "no closed form at these sizes" : Number.isNaN(s) ? "the device file has no figure for this work" : exact("time", s * 1e9);
   const item = (title, s) => out.push([title, ns(s), tip(s)]);
+  const energy = (what, s) => {
+    if (device.power_w) out.push(["Energy" + what + ", at the design power", s > 0 ? si(energyAt(device, s), "J") : UNKNOWN, "design power (TDP) of " + si(device.power_w, "W") + " during the lower bound of the time; the device only"]);
+  };
   if (LIVE.decoder) {
     const b = decoderBounds(LIVE, type, device, at);
     item("Prefill (TTFT)", b.prefill);
@@ -94,12 +97,14 @@ function liveTimes(setting) {
     item("Decode step, last", b.last);
     item("End to end", b.whole);
     out.push(["Tokens, decode", rate(at.batch * (at.generate - 1) / b.all), "upper bound, all sequences"]);
+    energy(" of a token, decode", b.all / (at.batch * (at.generate - 1)));
     return out;
   }
   const b = liveRateAt(setting), batch = liveBatch(), tokens = liveTokens(at);
   item("Lower bound of the latency", b ? b.s : null);
   if (batch) out.push(["Inferences", rate(b ? at[batch] / b.s : NaN), "upper bound"]);
   if (tokens) out.push(["Tokens", rate(b ? (batch ? at[batch] : 1) * tokens / b.s : NaN), "upper bound"]);
+  energy(" of a run", b ? b.s : null);
   return out;
 }
 function liveBalance(setting) {
