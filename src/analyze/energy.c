@@ -139,9 +139,10 @@ static uint64_t graph_bytes_of(const struct oc_analysis *a)
 static int fail_unknown(const char *what, const char *given, size_t n, const char *const *valid,
                         size_t n_valid, struct oc_err *err)
 {
-    return oc_fail_unknown(
+    oc_fail_unknown(
         err, OC_EARG,
         &(struct oc_unknown){.what = what, .given = given, .given_n = n, .valid = valid, .n = n_valid});
+    return -1;
 }
 
 static int find_process(const char *what, const struct process **out, size_t *memory, struct oc_err *err)

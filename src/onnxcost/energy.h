@@ -9,7 +9,7 @@ OC_API_BEGIN
 
 struct oc_energy;
 
-/* Energies are lower bounds: neither on-chip memory, control, nor leakage is included; a division, root or
+/* Energies are lower bounds: neither SRAM, control, nor leakage is included; a division, root or
  * transcendental function counts as one multiplication. Sources:
  *   45nm   Horowitz, "Computing's Energy Problem", ISSCC 2014
  *   7nm    Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i", ISCA 2021, table 2
@@ -20,13 +20,12 @@ struct oc_energy_info {
     const char *memory;                /* "ddr4", "hbm2", "gddr6", "dram" (45nm) */
     double memory_lo_pj, memory_hi_pj; /* of 8 bytes moved */
     double compute_pj;                 /* of operators with a figure */
-    uint64_t operators,
-        unknown_operators; /* that ran; without counts, or with arithmetic of a type without figure */
+    uint64_t operators;                /* that ran */
+    uint64_t unknown_operators; /* of these without counts, or with arithmetic of a type without a figure */
+    uint64_t moved_bytes;       /* by operators with counts: from DRAM and to DRAM */
     uint64_t
-        moved_bytes; /* by operators with counts: each reads its inputs from, and writes its outputs to DRAM */
-    uint64_t
-        graph_bytes; /* constants, inputs and outputs of the graph once: the least that any runtime moves, if
-                             the activations between operators stay on the chip; sizes that are unknown are left out */
+        graph_bytes; /* constants, inputs and outputs of the graph once: what a runtime must move; unknown sizes
+                             are left out */
     enum oc_quality quality; /* of the counts */
 };
 

@@ -51,7 +51,7 @@ async function compare(page, folder, name) {
   for (const [label, part, exact] of expected(report)) {
     const text = parts[label + " " + part], shown = text === undefined ? null : figure(text);
     if (text === undefined) continue; /* which cards a page has depends on the source */
-    if (!shown) problems.push(`${label} ${part}: "${text}" is no figure`);
+    if (!shown) problems.push(`${label} ${part}: "${text}" is not a figure`);
     else if (!Number.isFinite(exact)) problems.push(`${label} ${part}: the page shows ${text}, JSON nothing`);
     else if (!near(shown, exact)) problems.push(`${label} ${part}: the page shows ${text}, JSON has ${exact}`);
     else compared++;

@@ -109,7 +109,7 @@ static void print_totals(struct energy_out *o)
          "inputs and outputs of the graph (%s)",
          range_text(o, i->moved_bytes), i->memory, oc_bytes_text(&o->arena, (double)i->moved_bytes),
          range_text(o, i->graph_bytes), oc_bytes_text(&o->arena, (double)i->graph_bytes));
-    line(o, "excluded", "on-chip memory, control, leakage, cooling: a device takes more");
+    line(o, "excluded", "SRAM, control, leakage, cooling: a device takes more");
     if (i->unknown_operators)
         line(o, "unknown", "arithmetic of %" PRIu64 " of %" PRIu64 " operators", i->unknown_operators,
              i->operators);
