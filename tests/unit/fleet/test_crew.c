@@ -292,6 +292,31 @@ static void bytes_that_wait_are_bounded(void **state)
 #endif
 }
 
+static void work_after_a_slow_first_job(void *arg, size_t index, void *result, struct oc_buf *bytes)
+{
+    if (!index)
+        usleep(900000);
+    work_much(arg, index, result, bytes);
+}
+
+/* Large results of one worker fill the window while the first job runs: when it ends, no worker has a job. */
+static void work_goes_on_after_a_full_window(void **state)
+{
+    struct oc_err err;
+    struct seen s = {0};
+    const struct oc_crew crew = {.jobs = 2,
+                                 .n = 40,
+                                 .result_bytes = sizeof(uint64_t),
+                                 .arg = &s,
+                                 .work = work_after_a_slow_first_job,
+                                 .lost = lost,
+                                 .done = count_bytes};
+    (void)state;
+    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(s.next, 40);
+    assert_int_equal(s.ready, 39 * (8 << 20));
+}
+
 static void empty_list_is_accepted(void **state)
 {
     struct oc_err err;
@@ -312,6 +337,7 @@ int main(void)
                                        cmocka_unit_test(error_of_the_callback_ends_the_run),
                                        cmocka_unit_test(bytes_arrive_with_their_result),
                                        cmocka_unit_test(bytes_that_wait_are_bounded),
+                                       cmocka_unit_test(work_goes_on_after_a_full_window),
                                        cmocka_unit_test(empty_list_is_accepted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
