@@ -5,6 +5,7 @@
 
 #include "base/c_locale.h"
 #include "base/ck.h"
+#include "base/little_endian.h"
 #include "base/os.h"
 #include "onnxcost.h"
 
@@ -99,9 +100,7 @@ static const struct product *product_of(const struct oc_node *n)
 
 static uint64_t element_at(const struct elements *e, uint64_t i)
 {
-    uint64_t v = 0;
-    memcpy(&v, e->data + i * e->width, e->width); /* little-endian */
-    return v;
+    return oc_load_le(e->data + i * e->width, e->width);
 }
 
 static bool is_zero(const struct elements *e, uint64_t i)
