@@ -192,16 +192,21 @@ static bool sum_axis(const struct product *p, const struct oc_node *n, const str
 
 /* ---- sparse tensors --------------------------------------------------------------------------------- */
 
+static int64_t index_at(const uint8_t *indices, uint64_t i)
+{
+    return (int64_t)oc_load_le(indices + 8 * i, 8);
+}
+
 /* The linear index of a stored element; false: outside of the tensor. */
-static bool linear_index(const struct oc_tensor *t, const int64_t *index, uint64_t i, uint64_t *out)
+static bool linear_index(const struct oc_tensor *t, const uint8_t *indices, uint64_t i, uint64_t *out)
 {
     *out = 0;
     if (t->indices->rank != 2) {
-        *out = (uint64_t)index[i];
-        return index[i] >= 0 && *out < t->elements;
+        *out = (uint64_t)index_at(indices, i); /* a negative one is larger than every tensor */
+        return *out < t->elements;
     }
     for (unsigned k = 0; k < t->rank; k++) {
-        int64_t at = index[i * t->rank + k];
+        int64_t at = index_at(indices, i * t->rank + k);
         if (at < 0 || at >= t->dim[k])
             return false;
         *out = *out * (uint64_t)t->dim[k] + (uint64_t)at;
@@ -220,16 +225,12 @@ static bool mark_stored(const struct oc_analysis *a, const struct oc_tensor *t, 
     if (!ok)
         return false;
     oc_os_need(b.data, (size_t)b.size_bytes);
-    int64_t *index = oc_xmalloc((size_t)b.size_bytes + 8);
-    ok = b.size_bytes >= 8 * t->indices->elements;
-    if (ok)
-        memcpy(index, b.data, (size_t)(8 * t->indices->elements));
+    ok = b.size_bytes / 8 >= t->indices->elements;
     for (uint64_t i = 0; ok && i < values->n; i++) {
-        ok = linear_index(t, index, i, &at);
+        ok = linear_index(t, b.data, i, &at);
         if (ok && !is_zero(values, i))
             bits[at / 8] |= (uint8_t)(1U << at % 8);
     }
-    free(index);
     oc_tensor_bytes_close(&b);
     return ok;
 }
