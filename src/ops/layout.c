@@ -115,7 +115,7 @@ bool oc_walk_of(const struct oc_shape *s, struct oc_walk *w)
         w->step[i] = 1;
         w->wrap[i] = s->dim[i].v > 0 ? s->dim[i].v : 1;
         w->stride[i] = stride;
-        stride *= w->wrap[i];
+        stride *= n ? w->wrap[i] : 1; /* of an empty tensor the product of the others may be too large */
     }
     return true;
 }
