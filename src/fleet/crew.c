@@ -347,7 +347,7 @@ static int crew_run_all(struct run *r, struct oc_err *err)
     for (;;) {
         if (hand_out(r, err) || deliver(r, err))
             return -1;
-        /* nobody works, so all results are delivered: the next job may begin even if the window was full */
+        /* no worker has a job, so all results are delivered: the next job may begin even if the window was full */
         if (!listen_to_all(r) && (stopped(r) || r->next == r->crew->n))
             return 0;
     }
