@@ -119,6 +119,14 @@ struct oc_analysis {
     struct oc_diags diags;
 };
 
+/* What must move if everything between inputs and outputs of the main graph stays on chip. Constants without readers,
+ * or read only by the host, do not move. */
+struct oc_graph_bytes {
+    uint64_t inputs, constants, outputs;
+};
+/* *quality becomes worse by sizes that are bounds or unknown (these are left out). False: beyond 64 bits. */
+bool oc_graph_bytes(const struct oc_analysis *a, struct oc_graph_bytes *out, uint8_t *quality);
+
 /* The constant tensor of a value: its initializer or its Constant node's tensor (does not look through folded
  * identity nodes). */
 const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32_t value);

@@ -196,56 +196,67 @@ bool oc_sum_nodes(struct oc_analysis *a)
 /* ---- --bytes graph: what must move if everything between inputs and outputs stays on chip ----------- */
 
 /* Stored or computed size of a value of the main graph; 0 for non-tensors. False: beyond 64 bits. */
-static bool totals_value_bytes(struct oc_engine *e, uint32_t value, uint64_t *bytes)
+static bool totals_value_bytes(const struct oc_analysis *a, uint32_t value, uint64_t *bytes, uint8_t *quality)
 {
-    const struct oc_type *t = value == OC_NONE ? NULL : &e->a->type[value];
-    struct oc_totals *total = e->a->total;
+    const struct oc_type *t = value == OC_NONE ? NULL : &a->type[value];
     uint64_t count = 1;
     *bytes = 0;
     if (!t || (t->kind != OC_T_TENSOR && t->kind != OC_T_NONE))
         return true;
     if (t->kind == OC_T_NONE || !t->shape.ranked || t->dtype == OC_DT_UNDEFINED) {
-        total->quality = OC_UNKNOWN;
+        *quality = OC_UNKNOWN;
         return true;
     }
     for (unsigned i = 0; i < t->shape.rank; i++) {
-        int64_t d = oc_dim_max_value(e->a->exprs, t->shape.dim[i]);
+        int64_t d = oc_dim_max_value(a->exprs, t->shape.dim[i]);
         if (!oc_is_known(t->shape.dim[i]))
-            total->quality =
-                (enum oc_quality)oc_worse_quality((uint8_t)total->quality, d < 0 ? OC_UNKNOWN : OC_UPPER);
+            *quality = oc_worse_quality(*quality, d < 0 ? OC_UNKNOWN : OC_UPPER);
         if (!oc_mul_u64(count, d < 0 ? 0 : (uint64_t)d, &count))
             return false;
     }
     return oc_bytes_of(t->dtype, count, bytes);
 }
 
-static bool sum_values(struct oc_engine *e, const uint32_t *value, uint32_t n, bool inputs, uint64_t *sum)
+static bool sum_values(const struct oc_analysis *a, const uint32_t *value, uint32_t n, bool inputs,
+                       uint64_t *sum, uint8_t *quality)
 {
     uint64_t bytes;
     *sum = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const struct oc_value *v = value[i] == OC_NONE ? NULL : &e->m->value[value[i]];
+        const struct oc_value *v = value[i] == OC_NONE ? NULL : &a->model->value[value[i]];
         if (!v || (inputs && (v->constant || (!v->n_use && !v->graph_output))))
             continue;
-        if (!totals_value_bytes(e, value[i], &bytes) || !totals_add(sum, bytes))
+        if (!totals_value_bytes(a, value[i], &bytes, quality) || !totals_add(sum, bytes))
             return false;
     }
     return true;
 }
 
-/* Constants without readers, or read only by the host, do not move. */
-static bool graph_bytes(struct oc_engine *e)
+bool oc_graph_bytes(const struct oc_analysis *a, struct oc_graph_bytes *out, uint8_t *quality)
 {
-    const struct oc_graph *g = &e->m->graph[0];
-    struct oc_totals *t = e->a->total;
-    t->bytes_read_weight = 0;
+    const struct oc_graph *g = &a->model->graph[0];
+    out->constants = 0;
     for (unsigned c = 0; c < OC_PC_COUNT; c++)
-        if (c != OC_PC_UNUSED && c != OC_PC_META && !totals_add(&t->bytes_read_weight, e->a->class_bytes[c]))
+        if (c != OC_PC_UNUSED && c != OC_PC_META && !totals_add(&out->constants, a->class_bytes[c]))
             return false;
+    return sum_values(a, g->input, g->n_input, true, &out->inputs, quality) &&
+           sum_values(a, g->output, g->n_output, false, &out->outputs, quality);
+}
+
+static bool take_graph_bytes(struct oc_analysis *a)
+{
+    struct oc_totals *t = a->total;
+    struct oc_graph_bytes b;
+    uint8_t quality = (uint8_t)t->quality;
+    if (!oc_graph_bytes(a, &b, &quality))
+        return false;
+    t->quality = (enum oc_quality)quality;
+    t->bytes_read_act = b.inputs;
+    t->bytes_read_weight = b.constants;
+    t->bytes_written = b.outputs;
     t->not_exact.bytes = 0;
     t->bytes_bound = true;
-    return sum_values(e, g->input, g->n_input, true, &t->bytes_read_act) &&
-           sum_values(e, g->output, g->n_output, false, &t->bytes_written);
+    return true;
 }
 
 int oc_sum_totals(struct oc_engine *e)
@@ -253,7 +264,7 @@ int oc_sum_totals(struct oc_engine *e)
     const uint64_t *el = e->a->class_elems;
     struct oc_totals *t = e->a->total;
     e->a->graph_use = e->graph_use;
-    if (!oc_sum_nodes(e->a) || (e->o->graph_bytes && !graph_bytes(e)))
+    if (!oc_sum_nodes(e->a) || (e->o->graph_bytes && !take_graph_bytes(e->a)))
         return oc_fail(e->err, OC_ELIMIT, "the totals overflow 64 bits");
     t->params = el[OC_PC_WEIGHT] + el[OC_PC_BIAS] + el[OC_PC_NORM] + el[OC_PC_EMBED];
     t->params_all = t->params + el[OC_PC_STAT] + el[OC_PC_TABLE];

@@ -18,10 +18,8 @@
 #include "base/text_filter.h"
 
 #define PIECE_BYTES ((size_t)1 << 20) /* bytes of a plain file between two checks of the stop flag */
-#define FORGET_BYTES                                                                                         \
-    ((size_t)1                                                                                               \
-     << 20) /* each munmap or madvise interrupts the processors of other threads                   \
-                       */
+/* each munmap or madvise interrupts the processors of other threads */
+#define FORGET_BYTES ((size_t)1 << 20)
 #define RATIO_FROM_BYTES                                                                                     \
     ((uint64_t)64 << 20) /* smaller outputs are not treated as a decompression bomb, whatever the ratio */
 

@@ -266,8 +266,7 @@ const struct cli_option cli_options[] = {
 
     {"energy", 0, CLI_TEXT, CLI_COST, "PROCESS", NULL, NULL,
      "energy of arithmetic and DRAM from published pJ per operation: 45nm, 7nm, or with a memory 7nm,hbm2 "
-     "(ddr4, "
-     "gddr6)",
+     "(ddr4, gddr6)",
      "Energy", AT(energy)},
 
     {"batch", 0, CLI_TEXT, CLI_LLM | CLI_COMPARE, "N", "sequences", "1",

@@ -13,7 +13,6 @@ struct assigning {
     uint8_t *at;                        /* by node: the provider in this case */
     const struct oc_provider_row **row; /* by node: its row in the list of that provider */
     bool *on_host;                      /* by value: in host memory */
-    bool *graph_input;                  /* by value */
     bool optimistic;
     uint32_t *use_first; /* uses of value v: use[use_first[v] .. use_first[v + 1]] */
     struct use *use;
@@ -39,11 +38,11 @@ static bool is_taken(const struct assigning *s, uint32_t node)
 }
 
 /* A constant of at most 100 elements, or an input of the graph: they do not keep a node from host memory. */
-static bool is_small(const struct assigning *s, uint32_t value)
+static bool is_small(const struct assigning *s, uint32_t graph, uint32_t value)
 {
     enum { SMALL = 100 };
     uint64_t n;
-    if (s->graph_input[value])
+    if (s->m->value[value].graph_input && s->m->value[value].graph == graph)
         return true;
     return s->x->file->is_const[value] && oc_type_elements(&s->x->analysis->type[value], &n) && n <= SMALL;
 }
@@ -74,7 +73,7 @@ static bool prefers_host(const struct assigning *s, uint32_t node)
         if (s->on_host[v]) {
             if (i < 32 && row && (row->host_in & 1u << i))
                 return false;
-        } else if (!is_small(s, v)) {
+        } else if (!is_small(s, n->graph, v)) {
             return false;
         }
     }
@@ -431,11 +430,7 @@ void oc_assign(const struct oc_providers *providers, const struct oc_analysis *a
                           .verdict = oc_xcalloc((size_t)m->n_node + 1, sizeof(struct oc_verdict)),
                           .at = oc_xcalloc((size_t)m->n_node + 1, 1),
                           .row = oc_xcalloc((size_t)m->n_node + 1, sizeof(struct oc_provider_row *)),
-                          .on_host = oc_xcalloc((size_t)m->n_value + 1, sizeof(bool)),
-                          .graph_input = oc_xcalloc((size_t)m->n_value + 1, sizeof(bool))};
-    for (uint32_t g = 0; g < m->n_graph; g++)
-        for (uint32_t i = 0; i < m->graph[g].n_input; i++)
-            s.graph_input[m->graph[g].input[i]] = true;
+                          .on_host = oc_xcalloc((size_t)m->n_value + 1, sizeof(bool))};
     index_uses(&s);
     assign_case(&s, &out->worst);
     s.optimistic = true;
@@ -445,7 +440,6 @@ void oc_assign(const struct oc_providers *providers, const struct oc_analysis *a
     free(s.at);
     free(s.row);
     free(s.on_host);
-    free(s.graph_input);
     free(s.use_first);
     free(s.use);
 }

@@ -31,15 +31,8 @@ static double zero_part(uint64_t zeros, uint64_t elements)
 static void sparsity_fields(struct oc_fields *o, const struct oc_sparsity *s, const struct oc_sparsity_row *r)
 {
     static const char *const pattern[] = {NULL, "none", "2:4"};
-    const struct oc_model *m = s->a->model;
-    char label[256];
     oc_fields_begin(o);
-    oc_field_u64(o, "node", r->node);
-    oc_field_text(o, "name",
-                  r->node < m->n_node
-                      ? oc_strdup(&o->arena, oc_node_label(m, &m->node[r->node], label, sizeof(label)))
-                      : NULL);
-    oc_field_text(o, "op_type", r->node < m->n_node ? m->node[r->node].op_type : NULL);
+    oc_field_node(o, s->a->model, r->node);
     oc_field_text(o, "weight", r->weight);
     oc_field_u64(o, "elements", r->elements);
     oc_field_u64_if(o, "zeros", r->known, r->zeros);

@@ -24,14 +24,9 @@ struct training_out {
 static void training_fields(struct oc_fields *o, const struct oc_training *t,
                             const struct oc_training_node *x)
 {
-    const struct oc_model *m = t->a->model;
-    const struct oc_node *n = &m->node[x->node];
     bool known = x->quality != OC_UNKNOWN;
-    char label[256];
     oc_fields_begin(o);
-    oc_field_u64(o, "node", x->node);
-    oc_field_text(o, "name", oc_strdup(&o->arena, oc_node_label(m, n, label, sizeof(label))));
-    oc_field_text(o, "op_type", n->op_type);
+    oc_field_node(o, t->a->model, x->node);
     oc_field_bool(o, "gradient", x->gradient);
     oc_field_u64_if(o, "forward_flops", t->a->cost[x->node].quality != OC_UNKNOWN, x->forward_flops);
     oc_field_u64_if(o, "backward_macs", known, x->backward_macs);

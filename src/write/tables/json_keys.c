@@ -126,6 +126,15 @@ void oc_field_size(struct oc_fields *f, const char *name, double v)
         oc_field_double(f, name, v > 0 ? v : (double)NAN);
 }
 
+void oc_field_node(struct oc_fields *f, const struct oc_model *m, size_t node)
+{
+    const struct oc_node *n = node < m->n_node ? &m->node[node] : NULL;
+    char label[256];
+    oc_field_u64(f, "node", node);
+    oc_field_text(f, "name", n ? oc_strdup(&f->arena, oc_node_label(m, n, label, sizeof(label))) : NULL);
+    oc_field_text(f, "op_type", n ? n->op_type : NULL);
+}
+
 void oc_field_cells(struct oc_fields *f, const struct oc_cell_table *t, const struct oc_datum *cell)
 {
     for (size_t i = 0; i < t->n; i++) {

@@ -108,6 +108,8 @@ void oc_field_bool(struct oc_fields *f, const char *name, bool v);     /* in CSV
 void oc_field_double(struct oc_fields *f, const char *name, double v); /* not finite: unknown */
 void oc_field_time(struct oc_fields *f, const char *name, double ns);  /* as oc_key_time */
 void oc_field_size(struct oc_fields *f, const char *name, double v);   /* a count; 0 means unknown */
+/* "node", "name" and "op_type" of a node of the model; unknown if it has none of this index. */
+void oc_field_node(struct oc_fields *f, const struct oc_model *m, size_t node);
 /* All cells of a row; texts are copied unless they are written at once. */
 void oc_field_cells(struct oc_fields *f, const struct oc_cell_table *t, const struct oc_datum *cell);
 void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out); /* all rows */
