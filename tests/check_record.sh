@@ -43,7 +43,7 @@ expect_failure '--runs 0 is rejected' 2 '--runs needs a number from 1' net.onnx 
 expect_failure 'two models are rejected' 2 'record needs one model' net.onnx empty.onnx
 expect_failure '-p is rejected' 2 'record makes the profile itself' net.onnx -p x.json
 expect_failure 'missing model is an error' 3 "nothing.onnx" nothing.onnx
-expect_failure 'inputs beyond the limit are rejected' 3 "input 'input': 60211200000 bytes of inputs for a run: more than 536870912" net.onnx -d batch=100000 --ort-lib "$fake"
+expect_failure 'inputs beyond the limit are rejected' 3 "net.onnx: input 'input': 60211200000 bytes of inputs for a run: more than 536870912" net.onnx -d batch=100000 --ort-lib "$fake"
 expect_failure 'shape of another rank is rejected' 2 "input 'input' has 4 dimensions, not 2" net.onnx -s input=3x4 --ort-lib "$fake"
 
 FAKE_ORT=prints onnxcost record net.onnx --ort-lib "$fake" --runs 3 -o fake/ >out 2>err

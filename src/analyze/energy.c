@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/ck.h"
 #include "base/suggest.h"
+#include "base/units.h"
 #include "onnxcost.h"
 
 enum { MAX_MEMORIES = 3 };
@@ -52,36 +54,34 @@ static struct pj pj_of(const struct process *p, unsigned class)
     return own->mul > 0 ? *own : p->of[narrower[class]]; /* of OC_CLASS_NONE: zeros */
 }
 
-static bool is_integer(unsigned class)
+static bool is_whole(unsigned class) /* integers and booleans */
 {
-    return class >= OC_CLASS_I64 && class <= OC_CLASS_I2;
+    return class >= OC_CLASS_I64 && class <= OC_CLASS_B1;
 }
 
-static bool is_addition(unsigned prim)
+/* Without a published figure, and perhaps less than an addition: left out of the lower bound. */
+static bool is_left_out(unsigned prim)
 {
-    return prim == OC_ADD || prim == OC_CMP || prim == OC_RND || prim == OC_BIT || prim == OC_CVT ||
-           prim == OC_RNG;
+    return prim == OC_RND || prim == OC_BIT || prim == OC_CVT || prim == OC_RNG;
 }
 
-/* Type of a primitive: a node has one for its products and one for the rest. Where neither is of its kind, the one with
- * the lowest figures. */
+/* Type of a primitive: a node has one for its products and one for the rest; OC_CLASS_NONE: neither is of its kind. */
 static unsigned class_of(const struct oc_node_cost *k, const struct oc_prim_count *h)
 {
     if (h->prim == OC_MAC)
         return k->mac_class;
-    bool rest = is_integer(k->rest_class) == h->is_int || k->rest_class == OC_CLASS_B1;
-    return rest                                    ? k->rest_class
-           : is_integer(k->mac_class) == h->is_int ? k->mac_class
-           : h->is_int                             ? OC_CLASS_I8
-                                                   : OC_CLASS_F16;
+    bool whole = h->is_int, rest = is_whole(k->rest_class) == whole;
+    return rest ? k->rest_class : is_whole(k->mac_class) == whole ? k->mac_class : OC_CLASS_NONE;
 }
 
 /* Of n primitives; *known becomes false where the type has no figure. */
 static double energy_of(const struct process *p, unsigned prim, unsigned class, double n, bool *known)
 {
-    struct pj e = pj_of(p, class), sum = pj_of(p, is_integer(class) ? OC_CLASS_I32 : class);
+    struct pj e = pj_of(p, class), sum = pj_of(p, is_whole(class) ? OC_CLASS_I32 : class);
+    if (is_left_out(prim))
+        return 0;
     *known &= e.mul > 0;
-    return n * (prim == OC_MAC ? e.mul + sum.add : is_addition(prim) ? e.add : e.mul);
+    return n * (prim == OC_MAC ? e.mul + sum.add : prim == OC_ADD || prim == OC_CMP ? e.add : e.mul);
 }
 
 static bool runs(const struct oc_analysis *a, uint32_t node)
@@ -94,92 +94,75 @@ static bool runs(const struct oc_analysis *a, uint32_t node)
 static void add_operator(struct oc_energy *e, const struct process *p, uint32_t node)
 {
     const struct oc_node_cost *k = &e->a->cost[node];
-    struct oc_energy_row row = {.node = node, .known = k->quality != OC_UNKNOWN, .note = k->note};
+    bool counted = k->quality != OC_UNKNOWN;
+    struct oc_energy_row row = {.node = node, .known = counted, .counted = counted, .note = k->note};
     for (unsigned i = 0; i < k->n_hist && row.known; i++) {
         unsigned class = class_of(k, &k->hist[i]);
         row.compute_pj += energy_of(p, k->hist[i].prim, class, (double)k->hist[i].n, &row.known);
         if (!row.known)
             row.note = oc_printf(&e->arena, "no published energy for %s", oc_class_name(class));
     }
-    if (k->quality != OC_UNKNOWN)
+    if (counted)
         row.moved_bytes = k->rd_act + k->rd_wt + k->wr;
     e->info.operators++;
     e->info.unknown_operators += !row.known;
+    e->info.uncounted_operators += !counted;
     e->info.compute_pj += row.known ? row.compute_pj : 0;
     e->info.moved_bytes += row.moved_bytes;
+    if (counted)
+        e->info.quality = oc_quality_add((enum oc_quality)e->info.quality, (enum oc_quality)k->quality);
     OC_GROW(e->row, e->n_row, e->cap_row);
     e->row[e->n_row++] = row;
 }
 
-/* ---- the graph -------------------------------------------------------------------------------------------- */
-
-static uint64_t known_bytes(const struct oc_analysis *a, const uint32_t *value, uint32_t n, bool inputs)
-{
-    uint64_t sum = 0, bytes;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct oc_value *v = value[i] == OC_NONE ? NULL : &a->model->value[value[i]];
-        bool moves = v && !(inputs && (v->constant || !v->n_use));
-        if (moves && oc_type_bytes(&a->type[value[i]], &bytes))
-            sum += bytes;
-    }
-    return sum;
-}
-
-static uint64_t graph_bytes_of(const struct oc_analysis *a)
-{
-    const struct oc_graph *g = &a->model->graph[0];
-    uint64_t sum = known_bytes(a, g->input, g->n_input, true) + known_bytes(a, g->output, g->n_output, false);
-    for (unsigned c = 0; c < OC_PC_COUNT; c++)
-        sum += c == OC_PC_UNUSED || c == OC_PC_META ? 0 : a->class_bytes[c];
-    return sum;
-}
-
 /* ---- public ----------------------------------------------------------------------------------------------- */
 
-static int fail_unknown(const char *what, const char *given, size_t n, const char *const *valid,
-                        size_t n_valid, struct oc_err *err)
+/* NULL: *err says which names there are. */
+static const struct process *find_process(const char *what, size_t *memory, struct oc_err *err)
 {
-    oc_fail_unknown(
-        err, OC_EARG,
-        &(struct oc_unknown){.what = what, .given = given, .given_n = n, .valid = valid, .n = n_valid});
-    return -1;
-}
-
-static int find_process(const char *what, const struct process **out, size_t *memory, struct oc_err *err)
-{
-    size_t n = strcspn(what, ","), n_memory = 0;
-    const char *name[OC_COUNT(processes)], *memories[MAX_MEMORIES];
-    *out = NULL;
-    for (size_t i = 0; i < OC_COUNT(processes); i++) {
-        name[i] = processes[i].name;
-        if (strlen(name[i]) == n && memcmp(name[i], what, n) == 0)
-            *out = &processes[i];
+    const struct process *p = NULL;
+    struct oc_unknown unknown = {.what = "process", .given = what, .given_n = strcspn(what, ",")};
+    const char *name[OC_COUNT(processes) + MAX_MEMORIES];
+    for (size_t i = 0; i < OC_COUNT(processes) && !p; i++) {
+        name[unknown.n++] = processes[i].name;
+        if (strlen(processes[i].name) == unknown.given_n &&
+            memcmp(processes[i].name, what, unknown.given_n) == 0)
+            p = &processes[i];
     }
-    if (!*out)
-        return fail_unknown("process", what, n, name, OC_COUNT(name), err);
     *memory = 0;
-    if (!what[n])
-        return 0;
-    for (; n_memory < MAX_MEMORIES && (*out)->memory[n_memory].name; n_memory++) {
-        memories[n_memory] = (*out)->memory[n_memory].name;
-        if (strcmp(memories[n_memory], what + n + 1) == 0) {
-            *memory = n_memory;
-            return 0;
+    if (p && !what[unknown.given_n])
+        return p;
+    if (p) {
+        const char *given = what + unknown.given_n + 1;
+        unknown = (struct oc_unknown){.what = "memory", .given = given, .given_n = strlen(given)};
+        for (size_t i = 0; i < MAX_MEMORIES && p->memory[i].name; i++) {
+            *memory = i;
+            name[unknown.n++] = p->memory[i].name;
+            if (strcmp(p->memory[i].name, given) == 0)
+                return p;
         }
     }
-    return fail_unknown("memory", what + n + 1, strlen(what + n + 1), memories, n_memory, err);
+    unknown.valid = name;
+    oc_fail_unknown(err, OC_EARG, &unknown);
+    return NULL;
 }
 
 int oc_energy_make(const struct oc_analysis *a, const char *what, struct oc_energy **out, struct oc_err *err)
 {
     OC_C_LOCALE;
-    const struct process *p;
     size_t memory;
+    struct oc_graph_bytes graph;
+    uint8_t quality = OC_EXACT;
     *out = NULL;
     if (a->counting->convention && strcmp(a->counting->convention, "onnxcost") != 0)
         return oc_fail(err, OC_EARG, "energy is not counted by the convention of another tool");
-    if (find_process(what, &p, &memory, err))
+    const struct process *p = find_process(what, &memory, err);
+    if (!p)
         return -1;
+    if (!oc_graph_bytes(a, &graph, &quality) ||
+        !oc_add_u64(graph.inputs, graph.constants, &graph.constants) ||
+        !oc_add_u64(graph.constants, graph.outputs, &graph.outputs))
+        return oc_fail(err, OC_ELIMIT, "the totals overflow 64 bits");
     struct oc_energy *e = oc_xmalloc(sizeof(*e));
     *e = (struct oc_energy){.a = a,
                             .info = {.process = p->name,
@@ -187,8 +170,9 @@ int oc_energy_make(const struct oc_analysis *a, const char *what, struct oc_ener
                                      .memory = p->memory[memory].name,
                                      .memory_lo_pj = p->memory[memory].lo,
                                      .memory_hi_pj = p->memory[memory].hi,
-                                     .graph_bytes = graph_bytes_of(a),
-                                     .quality = a->total->quality}};
+                                     .graph_bytes = graph.outputs,
+                                     .graph_quality = (enum oc_quality)quality,
+                                     .quality = OC_EXACT}};
     for (uint32_t i = 0; i < a->model->n_node; i++)
         if (runs(a, i))
             add_operator(e, p, i);

@@ -9,8 +9,9 @@ OC_API_BEGIN
 
 struct oc_energy;
 
-/* Energies are lower bounds: neither SRAM, control, nor leakage is included; a division, root or
- * transcendental function counts as one multiplication. Sources:
+/* Energies of exact counts are lower bounds: neither SRAM, control, nor leakage is included; a division, root or
+ * transcendental function counts as one multiplication; conversions, rounding, bit operations and random numbers
+ * are left out. Sources:
  *   45nm   Horowitz, "Computing's Energy Problem", ISSCC 2014
  *   7nm    Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i", ISCA 2021, table 2
  * A product with integer operands is summed in 32 bits. Where a type has no figure, that of the next narrower
@@ -21,17 +22,19 @@ struct oc_energy_info {
     double memory_lo_pj, memory_hi_pj; /* of 8 bytes moved */
     double compute_pj;                 /* of operators with a figure */
     uint64_t operators;                /* that ran */
-    uint64_t unknown_operators; /* of these without counts, or with arithmetic of a type without a figure */
-    uint64_t moved_bytes;       /* by operators with counts: from DRAM and to DRAM */
+    uint64_t unknown_operators;   /* of these without counts, or with arithmetic of a type without a figure */
+    uint64_t uncounted_operators; /* of these without counts */
+    uint64_t moved_bytes;         /* by operators with counts: from DRAM and to DRAM */
     uint64_t
         graph_bytes; /* constants, inputs and outputs of the graph once: what a runtime must move; unknown sizes
                              are left out */
-    enum oc_quality quality; /* of the counts */
+    enum oc_quality quality, graph_quality; /* of the counts that there are; of graph_bytes */
 };
 
 struct oc_energy_row {
-    size_t node; /* for oc_analysis_node */
-    bool known;  /* compute_pj */
+    size_t node;  /* for oc_analysis_node */
+    bool known;   /* compute_pj */
+    bool counted; /* moved_bytes */
     double compute_pj;
     uint64_t moved_bytes;
     const char *note; /* why something is unknown; NULL */

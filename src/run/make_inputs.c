@@ -411,8 +411,8 @@ static int make_inputs_measure(struct maker *k, struct oc_run_input *in)
     in->size_bytes = size;
     char limit[OC_CAP_TEXT];
     if (!fits || !oc_add_u64(k->bytes, size, &k->bytes) || k->bytes > oc_cap(&k->m->caps, OC_CAP_INPUT_BYTES))
-        return oc_fail(k->err, OC_ELIMIT, "input '%s': %s; --dim or --shape sets its size",
-                       make_inputs_name_of(k, in),
+        return oc_fail(k->err, OC_ELIMIT, "%s%sinput '%s': %s; --dim or --shape sets its size", k->m->path,
+                       *k->m->path ? ": " : "", make_inputs_name_of(k, in),
                        oc_cap_text(&k->m->caps, OC_CAP_INPUT_BYTES, fits ? k->bytes : 0, limit));
     in->data = oc_alloc(k->a, (size_t)size + 16);
     return 0;

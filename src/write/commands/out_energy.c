@@ -31,19 +31,12 @@ static double moved_pj(uint64_t bytes, double pj)
 
 static void energy_fields(struct oc_fields *o, const struct oc_energy *e, const struct oc_energy_row *r)
 {
-    const struct oc_model *m = e->a->model;
-    char label[256];
-    bool node = r->node < m->n_node;
     oc_fields_begin(o);
-    oc_field_u64(o, "node", r->node);
-    oc_field_text(o, "name",
-                  node ? oc_strdup(&o->arena, oc_node_label(m, &m->node[r->node], label, sizeof(label)))
-                       : NULL);
-    oc_field_text(o, "op_type", node ? m->node[r->node].op_type : NULL);
+    oc_field_node(o, e->a->model, r->node);
     oc_field_double(o, "compute_pj", r->known ? r->compute_pj : NAN);
-    oc_field_u64(o, "moved_bytes", r->moved_bytes);
-    oc_field_double(o, "memory_lo_pj", moved_pj(r->moved_bytes, e->info.memory_lo_pj));
-    oc_field_double(o, "memory_hi_pj", moved_pj(r->moved_bytes, e->info.memory_hi_pj));
+    oc_field_u64_if(o, "moved_bytes", r->counted, r->moved_bytes);
+    oc_field_double(o, "memory_lo_pj", r->counted ? moved_pj(r->moved_bytes, e->info.memory_lo_pj) : NAN);
+    oc_field_double(o, "memory_hi_pj", r->counted ? moved_pj(r->moved_bytes, e->info.memory_hi_pj) : NAN);
     oc_field_text(o, "note", r->note);
     oc_fields_end(o);
 }
@@ -73,10 +66,12 @@ static void energy_json(struct energy_out *o)
     oc_key_double(&w, "memory_hi_pj_per_byte", i->memory_hi_pj / 8);
     oc_key_u64(&w, "operators", i->operators);
     oc_key_u64(&w, "unknown_operators", i->unknown_operators);
+    oc_key_u64(&w, "uncounted_operators", i->uncounted_operators);
     oc_key_quality(&w, i->quality);
     oc_key_double(&w, "compute_pj", i->compute_pj);
     oc_key_u64(&w, "moved_bytes", i->moved_bytes);
     oc_key_u64(&w, "graph_bytes", i->graph_bytes);
+    oc_key_quality_of(&w, "graph_bytes_quality", i->graph_quality);
     oc_key_array(&w, "rows");
     for (uint32_t k = 0; k < o->e->n_row; k++)
         energy_fields(&rows, o->e, &o->e->row[k]);
@@ -100,19 +95,24 @@ static const char *range_text(struct energy_out *o, uint64_t bytes)
 static void print_totals(struct energy_out *o)
 {
     const struct oc_energy_info *i = &o->e->info;
+    /* published energies leave things out: an upper bound or an estimate of a count is neither bound of the energy */
+    bool bound = i->quality == OC_EXACT || i->quality == OC_LOWER;
+    unsigned moved = oc_quality_add(i->quality, i->uncounted_operators ? OC_UNKNOWN : OC_EXACT);
     if (o->e->a->model->path[0])
         line(o, "model", "%s", o->e->a->model->path);
-    line(o, "arithmetic", "at least %s, in %s (%s)", oc_joule_text(&o->arena, i->compute_pj * 1e-12),
-         i->process, i->source);
+    line(o, "arithmetic", "%s %s, in %s (%s)", bound ? "at least" : "about",
+         oc_joule_text(&o->arena, i->compute_pj * 1e-12), i->process, i->source);
     line(o, "DRAM",
-         "%s in %s if every operator reads from and writes to it (%s); at least %s for the constants, "
-         "inputs and outputs of the graph (%s)",
-         range_text(o, i->moved_bytes), i->memory, oc_bytes_text(&o->arena, (double)i->moved_bytes),
+         "%s%s in %s if every operator reads from and writes to it (%s); %s%s for the constants, inputs and "
+         "outputs "
+         "of the graph (%s)",
+         oc_quality_word(moved), range_text(o, i->moved_bytes), i->memory,
+         oc_bytes_text(&o->arena, (double)i->moved_bytes), oc_quality_word(i->graph_quality),
          range_text(o, i->graph_bytes), oc_bytes_text(&o->arena, (double)i->graph_bytes));
     line(o, "excluded", "SRAM, control, leakage, cooling: a device takes more");
     if (i->unknown_operators)
-        line(o, "unknown", "arithmetic of %" PRIu64 " of %" PRIu64 " operators", i->unknown_operators,
-             i->operators);
+        line(o, "unknown", "arithmetic of %" PRIu64 " of %" PRIu64 " operators, DRAM of %" PRIu64,
+             i->unknown_operators, i->operators, i->uncounted_operators);
 }
 
 static double row_pj(const struct oc_energy *e, const struct oc_energy_row *r)
@@ -150,8 +150,8 @@ static void energy_table(struct energy_out *o)
         const struct oc_energy_row *r = s[i].row;
         OC_ROW(&table, oc_strdup(&o->arena, oc_node_label(m, &m->node[r->node], label, sizeof(label))),
                m->node[r->node].op_type, r->known ? oc_joule_text(&o->arena, r->compute_pj * 1e-12) : "?",
-               oc_bytes_text(&o->arena, (double)r->moved_bytes), range_text(o, r->moved_bytes),
-               r->note ? r->note : "");
+               r->counted ? oc_bytes_text(&o->arena, (double)r->moved_bytes) : "?",
+               r->counted ? range_text(o, r->moved_bytes) : "?", r->note ? r->note : "");
     }
     fputc('\n', o->f);
     oc_plain_left(&table, 2, &o->arena);

@@ -39,7 +39,7 @@ function cards() {
     const h = D.hardware;
     const sum = "sum of the roofline times of all rows on " + h.name + ": " + exact("time", h.roofline_ns);
     if (P) list.push(card("Roofline time", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name, sum));
-    else list.push(card("Unfused roofline time", time(h.roofline_ns), "no bound: fusion makes it shorter", sum)); /* the bound is in the verdict */
+    else list.push(card("Unfused roofline time", time(h.roofline_ns), "not a bound: fusion makes it shorter", sum)); /* the bound is in the verdict */
   }
   if (sums.flo !== null) list.push(card("Operations", mark + si(Number(sums.flo), "FLOPs"), sums.macs !== null ? mark + si(Number(sums.macs)) + " MACs" : "as reported by the source", exact("si", sums.flo) + " FLOPs" + word));
   if (sums.bytes !== null) list.push(card("Memory moved", mark + si(Number(sums.bytes), "B"), sums.split, exact("bytes", sums.bytes) + word));

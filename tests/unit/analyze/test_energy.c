@@ -117,6 +117,22 @@ static void sums_integer_products_in_32_bits(void **state)
     end(&k);
 }
 
+/* A conversion may take less than an addition. */
+static void leaves_out_what_has_no_figure(void **state)
+{
+    (void)state;
+    struct made k;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[3,4]");
+    oc_b_node(b, "Cast", "c", "x", "y", "to=10");
+    oc_b_output(b, "y", NULL);
+    assert_int_equal(make(&k, b, NULL, "7nm"), 0);
+    assert_true(k.row[0].known);
+    assert_near(k.i->compute_pj, 0);
+    assert_int_equal(k.i->moved_bytes, 12 * (4 + 2));
+    end(&k);
+}
+
 static void unknown_figures_are_not_zero(void **state)
 {
     (void)state;
@@ -133,6 +149,30 @@ static void unknown_figures_are_not_zero(void **state)
     assert_int_equal(make(&k, b, NULL, "7nm"), 0);
     assert_int_equal(k.i->operators, 1);
     assert_int_equal(k.i->unknown_operators, 1);
+    assert_int_equal(k.i->uncounted_operators, 1);
+    assert_false(k.row[0].counted);
+    assert_int_equal(k.i->graph_quality, OC_UNKNOWN); /* the output has no size */
+    end(&k);
+}
+
+static void qualities_are_those_of_the_counts(void **state)
+{
+    (void)state;
+    struct made k;
+    struct oc_analyze_opts open = {.size = sizeof(open), .no_defaults = true};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[3,4]");
+    oc_b_node(b, "Relu", "r", "x", "y", "");
+    oc_b_node(b, "NonZero", "nz", "y", "z", ""); /* at most 12 places */
+    oc_b_output(b, "z", NULL);
+    assert_int_equal(make(&k, b, &open, "7nm"), 0);
+    assert_int_equal(k.i->quality, OC_UPPER);
+    assert_int_equal(k.i->graph_quality, OC_UPPER);
+    assert_int_equal(k.i->graph_bytes, 12 * 4 + 2 * 12 * 8);
+    end(&k);
+    assert_int_equal(make(&k, two_operators("float", "float"), NULL, "7nm"), 0);
+    assert_int_equal(k.i->quality, OC_EXACT);
+    assert_int_equal(k.i->graph_quality, OC_EXACT);
     end(&k);
 }
 
@@ -186,8 +226,12 @@ static void refuses_what_is_not_published(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_products_sums_and_bytes), cmocka_unit_test(sums_integer_products_in_32_bits),
-        cmocka_unit_test(unknown_figures_are_not_zero),   cmocka_unit_test(repeated_bodies_count_each_time),
+        cmocka_unit_test(counts_products_sums_and_bytes),
+        cmocka_unit_test(sums_integer_products_in_32_bits),
+        cmocka_unit_test(leaves_out_what_has_no_figure),
+        cmocka_unit_test(unknown_figures_are_not_zero),
+        cmocka_unit_test(repeated_bodies_count_each_time),
+        cmocka_unit_test(qualities_are_those_of_the_counts),
         cmocka_unit_test(refuses_what_is_not_published),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
