@@ -195,37 +195,37 @@ static void slice(const struct oc_trace *t, struct out *o, const struct oc_trace
 
 /* ---- arrows ----------------------------------------------------------------------------------------------- */
 
-struct arrows { /* by slice: those that leave it are to[first[i] .. first[i + 1]]; on the heap */
-    uint32_t *first, *to;
+struct arrows {             /* by slice, OC_NONE: none; on the heap */
+    uint32_t *from;         /* where its arrow begins */
+    uint32_t *first, *next; /* its first arrow ends there; where the next one ends that begins with it */
 };
 
-/* Slices with a cause that is in the document. */
+static uint32_t *list_of_none(size_t n)
+{
+    uint32_t *list = oc_xmalloc((n + 1) * sizeof(*list));
+    memset(list, 0xff, (n + 1) * sizeof(*list));
+    return list;
+}
+
+/* Of slices with a cause that is in the document. */
 static struct arrows find_arrows(const struct oc_trace *t)
 {
-    uint32_t n_event = 0, *slice_of;
-    struct arrows a = {.first = oc_xcalloc(t->n_slice + 2, sizeof(uint32_t))};
+    struct arrows a = {list_of_none(t->n_slice), list_of_none(t->n_slice), list_of_none(t->n_slice)};
+    uint32_t n_event = 0;
     for (size_t i = 0; i < t->n_slice; i++)
-        if (t->slice[i].category && t->slice[i].event != OC_NONE && t->slice[i].event >= n_event)
+        if (t->slice[i].event != OC_NONE && t->slice[i].event >= n_event)
             n_event = t->slice[i].event + 1;
-    slice_of = oc_xmalloc(((size_t)n_event + 1) * sizeof(*slice_of));
-    memset(slice_of, 0xff, ((size_t)n_event + 1) * sizeof(*slice_of));
+    uint32_t *slice_of = list_of_none(n_event);
     for (size_t i = 0; i < t->n_slice; i++)
-        if (t->slice[i].category && t->slice[i].event != OC_NONE)
+        if (t->slice[i].event != OC_NONE)
             slice_of[t->slice[i].event] = (uint32_t)i;
-    for (int fill = 0; fill < 2; fill++) {
-        for (size_t i = 0; i < t->n_slice; i++) {
-            const struct oc_trace_slice *s = &t->slice[i];
-            uint32_t from = s->category && s->cause < n_event ? slice_of[s->cause] : OC_NONE;
-            if (from == OC_NONE)
-                continue;
-            if (fill)
-                a.to[a.first[from + 1]++] = (uint32_t)i;
-            else
-                a.first[from + 2]++;
-        }
-        for (size_t i = 2; i < t->n_slice + 2 && !fill; i++)
-            a.first[i] += a.first[i - 1];
-        a.to = fill ? a.to : oc_xcalloc((size_t)a.first[t->n_slice + 1] + 1, sizeof(*a.to));
+    for (uint32_t i = (uint32_t)t->n_slice; i-- > 0;) {
+        uint32_t from = t->slice[i].cause < n_event ? slice_of[t->slice[i].cause] : OC_NONE;
+        a.from[i] = from;
+        if (from == OC_NONE)
+            continue;
+        a.next[i] = a.first[from];
+        a.first[from] = i;
     }
     free(slice_of);
     return a;
@@ -246,12 +246,11 @@ static void arrow_end(const struct oc_trace *t, struct out *o, const struct oc_t
     oc_jw_end_object(&w);
 }
 
-static void write_arrows(const struct oc_trace *t, struct out *o, const struct arrows *a, uint32_t i,
-                         bool arrives)
+static void write_arrows(const struct oc_trace *t, struct out *o, const struct arrows *a, uint32_t i)
 {
-    for (uint32_t k = a->first[i]; k < a->first[i + 1]; k++)
-        arrow_end(t, o, &t->slice[i], a->to[k], true);
-    if (arrives)
+    for (uint32_t to = a->first[i]; to != OC_NONE; to = a->next[to])
+        arrow_end(t, o, &t->slice[i], to, true);
+    if (a->from[i] != OC_NONE)
         arrow_end(t, o, &t->slice[i], i, false);
 }
 
@@ -277,9 +276,6 @@ void oc_trace_write(struct oc_trace *t, const struct oc_trace_writer *how, FILE 
     struct out o = {.f = f};
     trace_doc_settle(t);
     struct arrows arrows = find_arrows(t);
-    bool *arrives = oc_xcalloc(t->n_slice + 1, sizeof(bool));
-    for (uint32_t k = 0; k < arrows.first[t->n_slice]; k++)
-        arrives[arrows.to[k]] = true;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", f);
     metadata(t, &o);
     for (size_t i = 0; i < t->n_slice; i++) {
@@ -287,11 +283,11 @@ void oc_trace_write(struct oc_trace *t, const struct oc_trace_writer *how, FILE 
             slice(t, &o, &t->slice[i], how);
         else
             counter(&o, &t->slice[i]);
-        write_arrows(t, &o, &arrows, (uint32_t)i, arrives[i]);
+        write_arrows(t, &o, &arrows, (uint32_t)i);
     }
-    free(arrives);
+    free(arrows.from);
     free(arrows.first);
-    free(arrows.to);
+    free(arrows.next);
     fputs("\n],\"otherData\":", f);
     struct oc_json_out w = {.f = f};
     oc_jw_begin_object(&w);
