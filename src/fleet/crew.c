@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -137,6 +138,7 @@ static int crew_start(struct run *r, size_t self, struct oc_err *err)
         return oc_fail(err, OC_EIO, "cannot create a socket: %s", strerror(errno));
     struct worker *w = &r->worker[self];
     *w = (struct worker){.fd = fd[1]};
+    fflush(NULL); /* a process may flush its streams even in _exit: what they hold is written once */
     pid_t pid = fork();
     if (pid == 0) {
         close(fd[0]);

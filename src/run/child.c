@@ -210,6 +210,7 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     if (pipe(fd))
         return oc_fail(err, OC_EIO, "cannot create a pipe: %s", strerror(errno));
     FILE *output = tmpfile();
+    fflush(NULL); /* the runtime's code may flush its copy of the streams */
     pid_t pid = fork();
     if (pid == 0) {
         close(fd[0]);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -42,6 +43,16 @@ static void only_work(void *arg, size_t index, void *result, struct oc_buf *byte
     (void)arg;
     (void)bytes;
     memcpy(result, &v, sizeof(v));
+}
+
+static void flush_and_exit(void *arg, size_t index, void *result, struct oc_buf *bytes)
+{
+    (void)arg;
+    (void)index;
+    (void)result;
+    (void)bytes;
+    fflush(NULL);
+    _exit(3);
 }
 
 static void lost(void *arg, size_t index, enum oc_crew_end end, int number, void *result)
@@ -104,6 +115,28 @@ static void no_memory(void *arg, size_t index, void *result, struct oc_buf *byte
     if (index == 2)
         oc_out_of_memory(12345);
     only_work(arg, index, result, bytes);
+}
+
+static void buffered_output_is_written_once(void **state)
+{
+    struct oc_err err;
+    struct seen s = {0};
+    FILE *f = tmpfile();
+    (void)state;
+    assert_non_null(f);
+    fputs("rows: ", f);
+    const struct oc_crew crew = {.jobs = 2,
+                                 .n = 4,
+                                 .result_bytes = sizeof(uint64_t),
+                                 .arg = &s,
+                                 .work = flush_and_exit,
+                                 .lost = lost,
+                                 .done = done};
+    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(s.lost, 4);
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    assert_int_equal(ftell(f), strlen("rows: "));
+    fclose(f);
 }
 
 static void out_of_memory_is_reported(void **state)
@@ -331,6 +364,7 @@ static void empty_list_is_accepted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(crash_costs_one_item),
+                                       cmocka_unit_test(buffered_output_is_written_once),
                                        cmocka_unit_test(out_of_memory_is_reported),
                                        cmocka_unit_test(ready_results_need_no_worker),
                                        cmocka_unit_test(stop_finishes_started_items),
