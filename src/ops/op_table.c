@@ -1,4 +1,5 @@
 /* Finds the row of an operator; names of classes and primitives; what rows say by class and flags. */
+#include <pthread.h>
 #include <string.h>
 
 #include "ops/formula.h"
@@ -246,41 +247,49 @@ const struct oc_op_family *const *oc_op_families(size_t *n)
     return families;
 }
 
-static int op_table_order(const struct oc_op *op, const char *domain, const char *name)
+/* The rows of one (domain, name), one per range of versions: they follow each other in their family. */
+struct op_versions {
+    const struct oc_op *first;
+    uint32_t n;
+};
+
+/* A hash table with linear probing, filled at the first search; more than half of it is free. */
+static struct op_versions op_index[4096];
+static pthread_once_t op_index_once = PTHREAD_ONCE_INIT;
+
+static struct op_versions *op_index_find(const char *domain, const char *name)
 {
-    int d = strcmp(op->name, name);
-    return d ? d : strcmp(op->domain, domain);
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (const char *p = name; *p; p++)
+        h = (h ^ (unsigned char)*p) * 16777619u;
+    for (;; h++) {
+        struct op_versions *v = &op_index[h % OC_COUNT(op_index)];
+        if (!v->n || (strcmp(v->first->name, name) == 0 && strcmp(v->first->domain, domain) == 0))
+            return v;
+    }
 }
 
-/* Binary search in one family: the row of (domain, name) that covers the version. */
-static const struct oc_op *find_in(const struct oc_op_family *f, const char *domain, const char *name,
-                                   int32_t opset)
+static void fill_op_index(void)
 {
-    uint32_t lo = 0, hi = f->n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (op_table_order(&f->op[mid], domain, name) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    for (size_t i = 0; i < OC_COUNT(families); i++)
+        for (uint32_t k = 0; k < families[i]->n; k++) {
+            const struct oc_op *op = &families[i]->op[k];
+            struct op_versions *v = op_index_find(op->domain, op->name);
+            v->first = v->n++ ? v->first : op;
+        }
+}
+
+/* The row of (domain, name) that covers the version; version 0: the current one. */
+static const struct oc_op *op_table_find(const char *domain, const char *name, int32_t opset)
+{
+    const struct op_versions *v = op_index_find(domain, name);
     const struct oc_op *found = NULL;
-    for (; lo < f->n && op_table_order(&f->op[lo], domain, name) == 0; lo++) {
-        const struct oc_op *op = &f->op[lo];
+    for (uint32_t i = 0; i < v->n; i++) {
+        const struct oc_op *op = &v->first[i];
         if (opset <= 0 ? op->until == 0 : op->since <= opset && (op->until == 0 || opset <= op->until))
             found = op;
     }
     return found;
-}
-
-static const struct oc_op *op_table_find(const char *domain, const char *name, int32_t opset)
-{
-    for (size_t i = 0; i < OC_COUNT(families); i++) {
-        const struct oc_op *op = find_in(families[i], domain, name, opset);
-        if (op)
-            return op;
-    }
-    return NULL;
 }
 
 /* Other names of domains; TensorRT's parser finds its plug-ins by name in the default domain too. */
@@ -292,6 +301,7 @@ static const char *const domain_alias[][2] = {{"ai.onnx", ""},
 
 const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t opset)
 {
+    pthread_once(&op_index_once, fill_op_index);
     for (size_t i = 0; i < OC_COUNT(domain_alias); i++)
         if (strcmp(domain, domain_alias[i][0]) == 0) {
             domain = domain_alias[i][1];

@@ -12,7 +12,7 @@ static int order(const struct oc_op *a, const struct oc_op *b)
     return d ? d : a->since - b->since;
 }
 
-/* Lookup is a binary search within each family. */
+/* The index takes the rows of one operator from neighbours. */
 static void op_table_rows_are_sorted(void **state)
 {
     size_t n;
