@@ -177,7 +177,7 @@ help:
 	@echo 'make browser-check  the HTML report in Chromium (installs playwright-core from npm once)'
 	@echo 'make gallery      the pictures of the README'
 	@echo 'make fuzz T=60    libFuzzer, T seconds per target (needs clang); FUZZ=json for one target'
-	@echo 'make hostile      N=5000 SEED=1: every command with broken and generated files, in release and under ASan+UBSan'
+	@echo 'make hostile      N=5000 SEED=1: every command with N broken files and N generated cases, and N/5 under ASan+UBSan'
 	@echo 'make growth       exponents of time and memory over nodes, names, events, kernels ..., for every command'
 	@echo 'make mutate N=60 SEED=1 FOLDERS="ops join"   change N places of src; list the changes that no test notices'
 	@echo 'make coverage     every test in MODE=coverage, and the line coverage of src/'
@@ -497,9 +497,12 @@ growth: $(BIN) $(BUILD)/bench/growth
 	@ONNXCOST_HWDB=$(CURDIR)/hwdb $(BUILD)/bench/growth $(BIN) $(BUILD)/growth_files
 
 N ?= 5000
+# N cases in release, a fifth of them, of the next seed, under ASan+UBSan
 hostile:
-	@+for mode in release asan; do $(MAKE) --no-print-directory -s $(PARALLEL) MODE=$$mode all build/$$mode/hostile && \
-	    MUTANTS='$(N)' CASES='$(N)' SEED='$(or $(SEED),1)' BUILD=build/$$mode tests/check_hostile.sh || exit 1; done
+	@+n='$(or $(N),5000)'; s='$(or $(SEED),1)'; for mode in release asan; do \
+	    $(MAKE) --no-print-directory -s $(PARALLEL) MODE=$$mode all build/$$mode/hostile && \
+	    MUTANTS=$$n CASES=$$n SEED=$$s BUILD=build/$$mode tests/check_hostile.sh || exit 1; \
+	    n=$$((n / 5)) s=$$((s + 1)); done
 
 # N random changes of src, and whether a test notices
 mutate:
