@@ -78,8 +78,8 @@ void oc_out_term(struct oc_report *r, FILE *f);
 void oc_out_json(struct oc_report *r, FILE *f);
 void oc_out_markdown(struct oc_report *r, FILE *f);
 void oc_out_trace(struct oc_report *r, FILE *f);
-void oc_out_overlay(struct oc_report *r, FILE *f);
-void oc_out_attachment(struct oc_report *r, FILE *f);
+void oc_out_model_explorer(struct oc_report *r, FILE *f);
+void oc_out_netron(struct oc_report *r, FILE *f);
 void oc_out_html(struct oc_report *r, FILE *f);
 void oc_out_fragment(struct oc_report *r, FILE *f);
 

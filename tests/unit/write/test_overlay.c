@@ -86,13 +86,18 @@ static void document_has_the_format_of_model_explorer(void **state)
             *p++ = *q;
     *p = '\0';
     assert_string_equal(packed,
-                        "{\"g\":{\"results\":{"
-                        "\"first\":{\"value\":24}," /* the name is not unique */
-                        "\"second\":{\"value\":24},"
-                        "\"third\":{\"value\":24},"  /* no name */
-                        "\"choice\":{\"value\":48}," /* the body that runs */
-                        "\"call\\\"1\":{\"value\":24}"
-                        "},\"gradient\":[{\"stop\":0.0,\"bgColor\":\"#ffffff\"},"
+                        "{\"g\":{\"name\":\"MACs\",\"results\":{"
+                        "\"same\":{\"value\":24},"
+                        "\"same_1\":{\"value\":24}," /* the name is not unique */
+                        "\"node\":{\"value\":24},"   /* no name */
+                        "\"call\\\"1\":{\"value\":24},"
+                        "\"choice/then_branch/inner1\":{\"value\":24}," /* the body that runs */
+                        "\"choice/then_branch/inner2\":{\"value\":24}},"
+                        "\"gradient\":[{\"stop\":0.0,\"bgColor\":\"#ffffff\"},"
+                        "{\"stop\":0.5,\"bgColor\":\"#ffd54f\"},{\"stop\":1.0,\"bgColor\":\"#d32f2f\"}]},"
+                        "\"[function]my.domain::F\":{\"name\":\"MACs\",\"results\":{"
+                        "\"m\":{\"value\":24}},"
+                        "\"gradient\":[{\"stop\":0.0,\"bgColor\":\"#ffffff\"},"
                         "{\"stop\":0.5,\"bgColor\":\"#ffd54f\"},{\"stop\":1.0,\"bgColor\":\"#d32f2f\"}]}}");
     free(packed);
     free(text);
@@ -123,16 +128,72 @@ static void attachment_has_the_numbers_of_nodes_with_their_own_name(void **state
     free(text);
 }
 
-/* Ratios do not add up: a node with a body has none. 48 FLOPs over 24 + 48 + 32 bytes. */
+/* Ratios do not add up: a call has none, the nodes of its body have theirs. 48 FLOPs over 24 + 48 + 32 bytes. */
 static void ratios_of_bodies_are_omitted(void **state)
 {
     (void)state;
     char *text = NULL;
     struct oc_err err;
     assert_int_equal(report(graph(), "+intensity,name", &text, &err), 0);
-    assert_non_null(strstr(text, "\"first\""));
+    assert_non_null(strstr(text, "\"same\""));
     assert_non_null(strstr(text, "0.46153846153846156"));
-    assert_null(strstr(text, "\"choice\""));
+    assert_null(strstr(text, "\"call"));
+    assert_non_null(strstr(text, "\"m\""));
+    free(text);
+}
+
+/* Three iterations of a loop: its graph has the sum over them, and so has the loop. Of a loop inside the loop only
+ * that one has a value. A function that is called twice has the sum of both calls. */
+static void bodies_have_graphs(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    char *text = NULL;
+    struct oc_err err;
+    oc_b_opset(b, "d", 1);
+    oc_b_input(b, "x", "float[4,4]");
+    oc_b_init(b, "trips", "int64[]{3}");
+    oc_b_node(b, "Loop", "", "trips,,x", "y", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "s", "float[4,4]");
+    oc_b_node(b, "Identity", "", "go", "go_on", "");
+    oc_b_node(b, "MatMul", "", "s,s", "t", "");
+    oc_b_node(b, "Loop", "inner", "trips,,t", "u", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i2", "int64[]");
+    oc_b_input(b, "go2", "bool[]");
+    oc_b_input(b, "s2", "float[4,4]");
+    oc_b_node(b, "Identity", "", "go2", "go_on2", "");
+    oc_b_node(b, "MatMul", "not drawn", "s2,s2", "t2", "");
+    oc_b_output(b, "go_on2", "bool[]");
+    oc_b_output(b, "t2", "float[4,4]");
+    oc_b_close(b);
+    oc_b_output(b, "go_on", "bool[]");
+    oc_b_output(b, "u", "float[4,4]");
+    oc_b_close(b);
+    oc_b_node(b, "d::F", "call", "y", "z1", "");
+    oc_b_node(b, "d::F", "call2", "z1", "z", "");
+    oc_b_output(b, "z", "float[4,4]");
+    oc_b_function(b, "d", "F", "a", "b", "");
+    oc_b_opset(b, "", 17);
+    oc_b_node(b, "MatMul", "m", "a,a", "b", "");
+    oc_b_close(b);
+    assert_int_equal(report(b, "macs", &text, &err), 0);
+    static const char *const want[] = {
+        "\"node\": {\n        \"value\": 768\n", /* 3 * (64 + 3 * 64) */
+        "\"call\": {\n        \"value\": 64\n",
+        "\"node/body\": {\n    \"name\": \"MACs\",\n",
+        "\"node_1\": {\n        \"value\": 192\n",
+        "\"inner\": {\n        \"value\": 576\n",
+        "\"[function]d::F\": {\n    \"name\": \"MACs\",\n",
+        "\"m\": {\n        \"value\": 128\n",
+    };
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
+        if (!strstr(text, want[i]))
+            fail_msg("%s is not in %s", want[i], text);
+    assert_null(strstr(text, "not drawn"));
     free(text);
 }
 
@@ -158,6 +219,7 @@ int main(void)
         cmocka_unit_test(document_has_the_format_of_model_explorer),
         cmocka_unit_test(attachment_has_the_numbers_of_nodes_with_their_own_name),
         cmocka_unit_test(ratios_of_bodies_are_omitted),
+        cmocka_unit_test(bodies_have_graphs),
         cmocka_unit_test(rejects_orders_without_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,274 @@
+/* Node data for Google's Model Explorer, which colours the nodes of a graph by a number, in the format of
+ * its node_data_builder, one object per graph:
+ *     {GRAPH: {"name": text, "results": {NODE: {"value": number}}, "gradient": [{"stop": 0..1, "bgColor": "#rrggbb"}]}}
+ * GRAPH and NODE are the ids of its ONNX adapter (github.com/justinchuby/model-explorer-onnx, August 2026):
+ * - a node is its name; one that occurred before in the same graph, or none ("node"), gets _1, _2 ... appended,
+ *   counted in file order over the main graph or one function with all bodies below it;
+ * - the main graph is its name or "<main>"; the bodies of an If are in the graph of the If, nodes IF/ATTRIBUTE/NODE;
+ * - a body of Loop, Scan ... is a graph NODE/ATTRIBUTE if the node is in the main graph, otherwise it is not drawn;
+ * - a function is a graph "[function]DOMAIN::NAME", with "::OVERLOAD" if it has one; its bodies are not drawn.
+ * A value of a body that is not in the graph of its node is part of the node's value too. The values of a function
+ * are sums over its calls. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnxcost.h"
+#include "onnxcost/report.h"
+#include "write/overlay.h"
+#include "write/tables/json_keys.h"
+
+enum {
+    MAX_PREFIX_BYTES = 1024
+}; /* a body with a longer path is not drawn: nested long names would multiply */
+
+struct drawn {
+    const char *id; /* of its graph; NULL: it is not drawn */
+    const char *prefix;
+};
+
+static const struct drawn not_drawn = {NULL, ""};
+
+struct explorer {
+    struct oc_report *r;
+    const struct oc_model *m;
+    struct drawn *drawn; /* by graph */
+    const char **key;    /* by node */
+    double *value;       /* by node */
+};
+
+/* ---- ids -------------------------------------------------------------------------------------------- */
+
+struct naming {
+    struct explorer *x;
+    struct oc_map counter; /* of names that were taken, of one function or the main graph */
+    size_t call_bytes;     /* of the name of the call and '/' before each name of an expanded function */
+};
+
+static bool is_embedded(const struct oc_node *n)
+{
+    return !strcmp(n->op_type, "If") && !*n->domain;
+}
+
+static const char *free_name(struct naming *w, struct oc_map *used, const char *wanted)
+{
+    const char *name = wanted;
+    uint32_t unused = 0;
+    while (!oc_map_add(used, name, strlen(name), &unused, NULL)) {
+        uint32_t count = 1;
+        if (!oc_map_add(&w->counter, wanted, strlen(wanted), &count, NULL))
+            oc_map_set(&w->counter, wanted, strlen(wanted), ++count);
+        name = oc_printf(&w->x->r->arena, "%s_%u", wanted, count);
+    }
+    return name;
+}
+
+static struct drawn drawn_of(const struct explorer *x, const struct oc_node *n, uint32_t node,
+                             const struct oc_attr *attr)
+{
+    const struct drawn up = x->drawn[n->graph];
+    size_t bytes = strlen(x->key[node]) + strlen(attr->name) + 2;
+    if (!up.id || bytes > MAX_PREFIX_BYTES || attr->type != OC_ATTR_GRAPH)
+        return not_drawn;
+    const char *path = oc_printf(&x->r->arena, "%s/%s", x->key[node], attr->name);
+    if (is_embedded(n))
+        return (struct drawn){up.id, oc_printf(&x->r->arena, "%s/", path)};
+    return up.id == x->drawn[0].id ? (struct drawn){path, ""} : not_drawn;
+}
+
+struct in_file {
+    uint32_t index, node;
+};
+
+static int by_file_index(const void *a, const void *b)
+{
+    uint32_t x = ((const struct in_file *)a)->index, y = ((const struct in_file *)b)->index;
+    return x < y ? -1 : x > y;
+}
+
+/* The nodes of a graph in the order of the file. free() */
+static struct in_file *in_file_order(const struct oc_model *m, uint32_t graph)
+{
+    const struct oc_graph *g = &m->graph[graph];
+    struct in_file *node = oc_xmalloc(((size_t)g->n_node + 1) * sizeof(*node));
+    for (uint32_t i = 0; i < g->n_node; i++)
+        node[i] = (struct in_file){m->node[g->node[i]].file_index, g->node[i]};
+    qsort(node, g->n_node, sizeof(*node), by_file_index);
+    return node;
+}
+
+/* A graph and the bodies below it. */
+static void name_nodes(struct naming *w, uint32_t graph)
+{
+    struct explorer *x = w->x;
+    const char *prefix = x->drawn[graph].prefix;
+    struct oc_map used = {.arena = &x->r->arena};
+    struct in_file *list = in_file_order(x->m, graph);
+    for (uint32_t i = 0; i < x->m->graph[graph].n_node; i++) {
+        uint32_t id = list[i].node;
+        const struct oc_node *n = &x->m->node[id];
+        const char *name = free_name(w, &used, *n->name ? n->name + w->call_bytes : "node");
+        x->key[id] = *prefix ? oc_printf(&x->r->arena, "%s%s", prefix, name) : name;
+        for (uint32_t a = 0; a < n->n_attr; a++)
+            for (uint32_t k = 0; n->attr[a].graph && k < n->attr[a].n; k++) {
+                uint32_t body = n->attr[a].graph[k];
+                x->drawn[body] = w->call_bytes ? not_drawn : drawn_of(x, n, id, &n->attr[a]);
+                name_nodes(w, body);
+            }
+    }
+    free(list);
+    oc_map_free(&used);
+}
+
+static void name_root(struct explorer *x, uint32_t graph, const char *id, size_t call_bytes)
+{
+    struct naming w = {.x = x, .counter = {.arena = &x->r->arena}, .call_bytes = call_bytes};
+    x->drawn[graph] = (struct drawn){id, ""};
+    name_nodes(&w, graph);
+    oc_map_free(&w.counter);
+}
+
+static void name_all(struct explorer *x)
+{
+    const struct oc_model *m = x->m;
+    char label[256];
+    name_root(x, 0, *m->graph[0].name ? m->graph[0].name : "<main>", 0);
+    for (uint32_t g = 1; g < m->n_graph; g++) {
+        uint32_t owner = m->graph[g].parent_node;
+        const struct oc_node *n = owner == OC_NONE ? NULL : &m->node[owner];
+        if (!n || n->kind != OC_NODE_CALL || n->body != g)
+            continue;
+        const char *id = oc_printf(&x->r->arena, "[function]%s::%s%s%s", n->domain, n->op_type,
+                                   *n->overload ? "::" : "", n->overload);
+        name_root(x, g, id, strlen(oc_node_label(m, n, label, sizeof(label))) + 1);
+    }
+}
+
+/* ---- values ----------------------------------------------------------------------------------------- */
+
+/* A graph whose nodes are in the graph of its owner, with its own values. */
+static bool beside_owner(const struct explorer *x, uint32_t g)
+{
+    const char *id = x->drawn[g].id;
+    return id && id == x->drawn[x->m->node[x->m->graph[g].parent_node].graph].id;
+}
+
+/* Adds values of bodies to their nodes. Graphs follow the graph that contains them. */
+static void add_bodies(struct explorer *x)
+{
+    const struct oc_model *m = x->m;
+    double *beside = oc_xmalloc(((size_t)m->n_graph + 1) * sizeof(*beside));
+    for (uint32_t g = 0; g < m->n_graph; g++)
+        beside[g] = NAN;
+    for (uint32_t g = m->n_graph; g-- > 1;) {
+        uint32_t owner = m->graph[g].parent_node;
+        double sum = beside[g];
+        for (uint32_t i = 0; i < m->graph[g].n_node; i++)
+            sum = oc_overlay_sum(sum, x->value[m->graph[g].node[i]]);
+        if (owner == OC_NONE)
+            continue;
+        double *to = beside_owner(x, g) ? &beside[m->node[owner].graph] : &x->value[owner];
+        *to = oc_overlay_sum(*to, sum);
+    }
+    free(beside);
+}
+
+/* ---- the document ----------------------------------------------------------------------------------- */
+
+struct result {
+    const char *key;
+    double value;
+};
+
+struct results {
+    const char *id; /* of the graph */
+    struct oc_map index;
+    struct result *item;
+    size_t n, cap;
+};
+
+static void take_values(const struct explorer *x, struct results *to, uint32_t graph)
+{
+    const struct oc_graph *g = &x->m->graph[graph];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        uint32_t at = (uint32_t)to->n;
+        const char *key = x->key[g->node[i]];
+        double value = x->value[g->node[i]];
+        if (isnan(value))
+            continue;
+        if (oc_map_add_kept(&to->index, key, strlen(key), &at)) {
+            OC_GROW(to->item, to->n, to->cap);
+            to->item[to->n++] = (struct result){key, 0};
+        }
+        to->item[at].value += value;
+    }
+}
+
+static void gradient(struct oc_json_out *w)
+{
+    static const struct {
+        double stop;
+        const char *color;
+    } stops[] = {{0, "#ffffff"}, {0.5, "#ffd54f"}, {1, "#d32f2f"}};
+    oc_key_array(w, "gradient");
+    for (size_t i = 0; i < OC_COUNT(stops); i++) {
+        oc_jw_begin_object(w);
+        oc_key_double(w, "stop", stops[i].stop);
+        oc_key_text(w, "bgColor", stops[i].color);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void write_graph(struct oc_json_out *w, const struct results *g, const char *name)
+{
+    oc_key_object(w, g->id);
+    oc_key_text(w, "name", name);
+    oc_key_object(w, "results");
+    for (size_t i = 0; i < g->n; i++) {
+        oc_key_object(w, g->item[i].key);
+        oc_key_count(w, "value", g->item[i].value);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_object(w);
+    gradient(w);
+    oc_jw_end_object(w);
+}
+
+void oc_out_model_explorer(struct oc_report *r, FILE *f)
+{
+    const struct oc_model *m = r->in->model;
+    const struct oc_quantity *q = oc_quantity_of(r->o->order_by, r->has_time);
+    struct explorer x = {.r = r,
+                         .m = m,
+                         .drawn = OC_NEW_ARRAY(&r->arena, (size_t)m->n_graph + 1, struct drawn),
+                         .key = OC_NEW_ARRAY(&r->arena, (size_t)m->n_node + 1, const char *),
+                         .value = oc_quantity_values(r, q, 1e6)};
+    struct oc_map index = {.arena = &r->arena};
+    struct results *graph = oc_xmalloc(((size_t)m->n_graph + 1) * sizeof(*graph));
+    struct oc_json_out w = {.f = f, .pretty = true};
+    uint32_t n = 0;
+    for (uint32_t g = 0; g < m->n_graph; g++)
+        x.drawn[g] = not_drawn;
+    name_all(&x);
+    if (q->sum)
+        add_bodies(&x);
+    for (uint32_t g = 0; g < m->n_graph; g++) {
+        const char *id = x.drawn[g].id;
+        uint32_t at = n;
+        if (id && oc_map_add_kept(&index, id, strlen(id), &at))
+            graph[n++] = (struct results){.id = id, .index = {.arena = &r->arena}};
+        if (id)
+            take_values(&x, &graph[at], g);
+    }
+    oc_jw_begin_object(&w);
+    for (uint32_t i = 0; i < n; i++) {
+        if (graph[i].n || !i)
+            write_graph(&w, &graph[i], q->label);
+        free(graph[i].item);
+        oc_map_free(&graph[i].index);
+    }
+    oc_json_end(&w);
+    free(graph);
+    oc_map_free(&index);
+}
