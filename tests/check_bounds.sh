@@ -30,6 +30,7 @@ expect() {
     passed $? "$title" "exit code $rc: $(tail -n 2 "$work/err")"
 }
 "$BUILD/onnxzoo" resnet18 -o "$work/resnet18.onnx"
+export COLUMNS=120
 # 1,814,073,344 MACs for each image
 expect 0 'within a limit for every batch' check "$work/resnet18.onnx" --dim batch=1..4096 --max-macs 7430444417024
 expect 1 'beyond a limit at the largest batch' check "$work/resnet18.onnx" --dim batch=1..4096 --max-macs 7430444417023

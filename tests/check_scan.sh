@@ -189,7 +189,15 @@ for how in resume plain; do
 import signal, subprocess, sys, time
 p = subprocess.Popen(['onnxcost', 'scan', 'many', '-j', '1', '-o', 'part.ndjson', *sys.argv[1:]],
                      stderr=subprocess.PIPE)
-time.sleep(0.12)
+def catches():  # whether the program has its handler already
+    try:
+        with open('/proc/%d/status' % p.pid) as f:
+            return any(l.startswith('SigCgt:') and int(l.split()[1], 16) & 1 << signal.SIGINT - 1 for l in f)
+    except OSError:
+        return p.poll() is not None or time.sleep(1) is None
+while p.poll() is None and not catches():
+    time.sleep(0.005)
+time.sleep(0.05)
 p.send_signal(signal.SIGINT)
 err = p.communicate()[1].decode()
 sys.exit(0 if p.returncode == -signal.SIGINT and 'stopped after' in err else
