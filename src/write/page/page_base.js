@@ -205,7 +205,7 @@ function choice(label, options, get, set) {
 const unseen = new Set();
 function whenSeen(e, f) {
   const now = () => { if (unseen.delete(now)) { o.disconnect(); f(); } };
-  const o = new IntersectionObserver(list => { if (list.some(x => x.isIntersecting)) now(); }, { rootMargin: "400px" });
+  const o = new IntersectionObserver(list => { if (list.some(x => x.isIntersecting)) now(); }, { rootMargin: "200px" });
   unseen.add(now);
   o.observe(e);
 }

@@ -70,6 +70,10 @@ const nodesOf = i => {
   const n = ROW_NODES ? ROW_NODES[i] : -1;
   return Array.isArray(n) ? n : n < 0 ? [] : [n];
 };
+const firstNode = i => { /* -1: none */
+  const n = ROW_NODES ? ROW_NODES[i] : -1;
+  return Array.isArray(n) ? n.length ? n[0] : -1 : n;
+};
 let rowOfNodeMap = null;
 function rowOfNode(node) {
   if (!rowOfNodeMap) {

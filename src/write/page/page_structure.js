@@ -3,33 +3,57 @@
 const LEVELS = 7, NARROW = .0015, REPEATS = 3;
 
 /* "/layer4/layer4.0/conv2/Conv": layer4, layer4.0, conv2, Conv. Without slashes: split at dots. */
+const partsOf = text => { const c = text.includes("/") ? "/" : "."; return text.includes(c) ? text.split(c).filter(Boolean) : text ? [text] : []; };
 function pathOf(i) {
-  const own = txt(C.module, i), nodes = nodesOf(i), name = (nodes.length ? nodeName(nodes[0]) : rowName(i)).split("(", 1)[0];
-  const split = text => text.split(text.includes("/") ? "/" : ".").filter(Boolean);
-  const path = split(name);
+  const own = txt(C.module, i), node = firstNode(i), full = node >= 0 && NODE.name && NODE.name.at(node) || rowName(i), at = full.indexOf("(");
+  const path = partsOf(at < 0 ? full : full.slice(0, at));
   return own ? [...own.split("."), path.pop() || rowType(i)] : path.length ? path : [rowType(i)];
 }
-function newModule(name, path, parent) { return { name, path, parent, children: null, row: -1, rows: 0, sums: {}, members: 1, each: null }; }
-function structureTree(rows) {
-  const top = newModule("model", "", null), first = i => { const n = nodesOf(i); return n.length ? n[0] : Infinity; };
-  for (const i of Array.from(rows).sort((a, b) => first(a) - first(b) || a - b)) { /* in the order of the model */
-    let at = top;
-    const path = pathOf(i);
-    path.forEach((part, k) => {
-      if (!at.children) at.children = new Map();
-      const key = k === path.length - 1 ? part + "\n" + i : part; /* operators of the same name stay apart */
-      if (!at.children.has(key)) at.children.set(key, newModule(part, at.path + "/" + part, at));
-      at = at.children.get(key);
-    });
-    at.row = i;
-    for (let m = at; m; m = m.parent) {
-      m.rows++;
-      for (const s of SUMS) { const v = num(C[s], i); if (v === v) m.sums[s] = (m.sums[s] || 0) + v; }
+class Module {
+  constructor(name, path, parent) { this.name = name; this.path = path; this.parent = parent; this.children = null; this.row = -1; this.rows = 0; this.members = 1; this.each = null; this.own = null; }
+  /* of an operator: read when it is shown, there may be 100,000 */
+  get sums() {
+    if (!this.own) {
+      this.own = {};
+      if (this.row >= 0) addSums(this.own, this.row);
     }
+    return this.own;
+  }
+}
+const SUMMED = SUMS.filter(s => C[s]);
+function addSums(sums, i) { for (const s of SUMMED) { const v = num(C[s], i); if (v === v) sums[s] = (sums[s] || 0) + v; } }
+/* The rows in the order of the model. */
+function inModelOrder(rows) {
+  const first = i => { const n = firstNode(i); return n < 0 ? Infinity : n; };
+  for (let k = 1; k < rows.length; k++)
+    if (first(rows[k - 1]) > first(rows[k])) return Array.from(rows).sort((a, b) => first(a) - first(b) || a - b);
+  return rows;
+}
+function structureTree(rows) {
+  const top = new Module("model", "", null);
+  top.children = [];
+  for (const i of inModelOrder(rows)) {
+    let at = top;
+    const path = pathOf(i), last = path.pop();
+    for (const part of path) {
+      if (!at.inner) at.inner = new Map();
+      let next = at.inner.get(part);
+      if (!next) {
+        at.inner.set(part, next = new Module(part, at.path + "/" + part, at));
+        next.children = [];
+        at.children.push(next);
+      }
+      at = next;
+    }
+    const leaf = new Module(last, at.path + "/" + last, at); /* operators of the same name stay apart */
+    leaf.row = i;
+    leaf.rows = 1;
+    at.children.push(leaf);
+    for (let m = at; m; m = m.parent) { m.rows++; addSums(m.sums, i); }
   }
   return top;
 }
-const childrenOf = m => m.children ? Array.isArray(m.children) ? m.children : (m.children = [...m.children.values()]) : [];
+const childrenOf = m => m.children || [];
 /* A module with one child is one block with it. */
 function withoutChains(m) {
   let kids = childrenOf(m);
@@ -41,7 +65,7 @@ function withoutChains(m) {
     m.children = kids = childrenOf(only);
     kids.forEach(k => { k.parent = m; });
   }
-  kids.forEach(withoutChains);
+  for (const k of kids) if (k.row < 0) withoutChains(k);
   return m;
 }
 /* What a module consists of, without the numbers in names. */
@@ -51,27 +75,35 @@ function shapeOf(m) {
 }
 const pattern = name => name.replace(/\d+/g, "N");
 function merged(list, parent) {
-  const first = list[0], m = newModule(first.name, first.path, parent);
+  const first = list[0], m = new Module(first.name, first.path, parent);
   m.members = list.reduce((n, x) => n + x.members, 0);
   m.row = first.row;
   m.rows = list.reduce((n, x) => n + x.rows, 0);
   m.each = list;
-  for (const x of list) for (const s in x.sums) m.sums[s] = (m.sums[s] || 0) + x.sums[s];
+  m.own = {};
+  for (const x of list) {
+    if (x.row >= 0 && !x.own) addSums(m.own, x.row);
+    else for (const s in x.sums) m.own[s] = (m.own[s] || 0) + x.sums[s];
+  }
   m.children = childrenOf(first).map((k, at) => merged(list.map(x => childrenOf(x)[at]), m));
   return m;
 }
 /* Siblings whose names differ in numbers only, and that consist of the same operators. */
 function folded(m) {
-  const groups = new Map(), keyOf = k => pattern(k.name) + "\n" + shapeOf(k);
-  for (const k of childrenOf(m)) {
-    if (!groups.has(keyOf(k))) groups.set(keyOf(k), []);
-    groups.get(keyOf(k)).push(k);
+  const groups = new Map(), kids = childrenOf(m), listOf = new Map();
+  for (const k of kids) {
+    if (k.row >= 0) continue;
+    const key = pattern(k.name) + "\n" + shapeOf(k);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(k);
+    listOf.set(k, groups.get(key));
   }
-  m.children = childrenOf(m).flatMap(k => {
-    const list = groups.get(keyOf(k));
-    return list.length < REPEATS || k.row >= 0 ? [k] : k === list[0] ? [merged(list, m)] : [];
+  if (!listOf.size) return m;
+  m.children = kids.flatMap(k => {
+    const list = listOf.get(k);
+    return !list || list.length < REPEATS ? [k] : k === list[0] ? [merged(list, m)] : [];
   });
-  m.children.forEach(k => { k.parent = m; folded(k); });
+  for (const k of m.children) { k.parent = m; if (k.row < 0) folded(k); }
   return m;
 }
 /* The tree of the rows that match the other filters. */
@@ -121,7 +153,7 @@ function structureSection() {
   const graph = EDGES ? graphView({ weight: m => weight(m), text: m => human(metric()[2], weight(m)), words: m => words(m), name: () => metricName() }, m => change(["module", "graph"], { module: m.path || null, graph: "0" })) : null;
   if (graph) { s.head.append(toggle); s.querySelector(".panel").append(graph); }
   let tree = null;
-  const weight = m => Math.max(0, m.sums[metric()[0]] || 0);
+  const weight = (m, key = metric()[0]) => Math.max(0, (m.own || m.row < 0 ? m.sums[key] : num(C[key], m.row)) || 0);
   const open = m => change(["module"], { module: m.path || null });
   const words = m => {
     const parts = [], all = weight(tree);
@@ -148,12 +180,12 @@ function structureSection() {
     return b;
   }
   function lay(m, from, width, depth, out) {
-    if (depth > LEVELS || width < NARROW) return depth;
+    if (depth > LEVELS || width < NARROW) return depth - 1;
     if (depth >= 0) out.push(block(m, from, width, depth));
     let at = from, deepest = depth;
-    const all = weight(m), kids = childrenOf(m);
+    const key = metric()[0], all = weight(m, key), kids = childrenOf(m);
     for (const k of kids) {
-      const w = all > 0 ? width * weight(k) / all : 0;
+      const w = all > 0 ? width * weight(k, key) / all : 0;
       deepest = Math.max(deepest, lay(k, at, w, depth + 1, out));
       at += w;
     }
