@@ -46,8 +46,8 @@ void oc_engine_scratch(struct oc_engine *e)
     e->out = OC_NEW_ARRAY(a, n_out, struct oc_type);
     e->out_data = OC_NEW_ARRAY(a, n_out, const struct oc_data *);
     e->out_used = OC_NEW_ARRAY(a, n_out, bool);
-    e->rd = OC_NEW_ARRAY(a, n_in, uint64_t);
-    e->wr = OC_NEW_ARRAY(a, n_out, uint64_t);
+    e->rd = OC_NEW_ARRAY(a, n_in > OC_RULE_SLOTS ? n_in : OC_RULE_SLOTS, uint64_t);
+    e->wr = OC_NEW_ARRAY(a, n_out > OC_RULE_SLOTS ? n_out : OC_RULE_SLOTS, uint64_t);
     e->seen = n_in > OC_FEW_INPUTS ? OC_NEW_ARRAY(a, e->m->n_value, bool) : NULL;
     e->graph_use = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
     e->skip = OC_NEW_ARRAY(a, e->m->n_graph, bool);

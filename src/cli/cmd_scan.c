@@ -35,7 +35,8 @@ struct job {
     struct oc_hwdb *hwdb;
     bool journal; /* rows that were reused are already in the file */
     bool whole;   /* the output is complete or not there: it cannot be continued */
-    size_t n, n_done, n_errors;
+    size_t n, n_done, n_errors, n_crashes;
+    char *crashed; /* the first file whose analysis crashed */
 };
 
 /* ---- what to scan ----------------------------------------------------------------------------------- */
@@ -250,6 +251,8 @@ static int on_row(void *arg, const struct oc_scan_row *row)
     char text[64];
     j->n_done++;
     j->n_errors += row->error != NULL;
+    if (row->error_code && !strcmp(row->error_code, "crash") && !row->kept && !j->n_crashes++)
+        j->crashed = cli_xstrndup(row->path, strlen(row->path));
     snprintf(text, sizeof(text), "%s %zu of %zu:", noun(j), j->n_done, j->n);
     cli_progress_say(j->progress, text, row->path);
     if (j->journal && row->kept)
@@ -418,6 +421,10 @@ static int do_scan(struct job *j)
     }
     if (rc)
         return rc;
+    if (j->n_crashes)
+        cli_warn("%s: the analysis crashed (%zu of %zu %ss did): a fault of onnxcost, please report it with "
+                 "the file",
+                 j->crashed, j->n_crashes, j->n_done, noun(j));
     if (j->n_errors)
         cli_warn("%zu of %zu %ss could not be %s", j->n_errors, j->n_done, noun(j),
                  j->o->profiles ? "read" : "analysed");
@@ -436,5 +443,6 @@ int cmd_scan(const struct cli_opts *o)
     free(j.paths.item);
     free(j.list);
     free(j.settings);
+    free(j.crashed);
     return rc;
 }

@@ -319,14 +319,17 @@ int oc_op_infer(struct oc_op_ctx *c);
 
 /* ---- cost ------------------------------------------------------------------------------------------- */
 
+enum { OC_RULE_SLOTS = 32 };
+
 struct oc_cost {
     uint64_t hist_f[OC_PRIM_COUNT]; /* float work */
     uint64_t hist_i[OC_PRIM_COUNT]; /* integer and boolean work; MACs are in one of the two, by mac_class */
     uint8_t mac_class, rest_class;  /* enum oc_class */
     bool alias;                     /* moves 0 bytes (set by the rule, or by OC_F_VIEW) */
     uint64_t *rd;         /* bytes read by input slot; prefilled with the full size, 0 for repeats and
-                             metadata slots; a rule may lower or raise it */
-    uint64_t *wr;         /* bytes written by output slot, prefilled */
+                             metadata slots; a rule may lower or raise it. At least OC_RULE_SLOTS elements: rules
+                             name slots that the node may lack; those have no effect */
+    uint64_t *wr;         /* bytes written by output slot, likewise */
     uint64_t attr_params; /* set by a rule: bytes of weights that are attributes (tree ensembles) */
     uint32_t n_in, n_out;
 };

@@ -53,7 +53,7 @@ struct oc_solver *oc_solver_new(const struct oc_exprs *x, struct oc_arena *a)
 
 void oc_solver_add(struct oc_solver *s, struct oc_dim d, int64_t v)
 {
-    if (oc_is_known(d) || d.expr >= OC_MAX_EXPRS)
+    if (oc_is_known(d) || d.expr >= OC_MAX_EXPRS || v == INT64_MAX || v == INT64_MIN)
         return;
     if (s->n == s->cap) {
         uint32_t cap = s->cap ? 2 * s->cap : 64;
@@ -168,7 +168,7 @@ static int64_t dim_solve_at(struct oc_solver *s, const struct equation *q, int64
 {
     struct memo m;
     s->trial = trial;
-    return !eval_now(s, q->d, &m) ? INT64_MAX : sign * m.v;
+    return !eval_now(s, q->d, &m) || m.v == INT64_MIN ? INT64_MAX : sign * m.v;
 }
 
 /* The first of lo ... hi whose value is at least v; hi + 1: none. */

@@ -87,6 +87,8 @@ static void check(const struct fuzz_case *k, int rc, const char *out, size_t n_o
         fail(k, "no exit code of the program", err);
     if (rc >= CLI_USAGE && !strstr(err, "onnxcost: "))
         fail(k, "it failed without a message", err);
+    if (strstr(err, ": the analysis crashed ("))
+        fail(k, "a worker of scan crashed", err);
     for (size_t i = 0; i < n_err; i++)
         if ((unsigned char)err[i] < ' ' && err[i] != '\n')
             fail(k, "a control character in a message", err);

@@ -393,6 +393,8 @@ static const char *fault_of_case(const struct outcome *o)
         return "exits with a code that is none of the program";
     if (code > 1 && !strstr(o->err, "onnxcost: "))
         return "fails without a message";
+    if (strstr(o->err, ": the analysis crashed ("))
+        return "crashes in a worker of scan";
     for (const char *p = o->err; *p; p++)
         if ((unsigned char)*p < ' ' && *p != '\n')
             return "writes a control character to standard error";
