@@ -499,7 +499,7 @@ growth: $(BIN) $(BUILD)/bench/growth
 N ?= 5000
 # N cases in release, a fifth of them, of the next seed, under ASan+UBSan
 hostile:
-	@+n='$(or $(N),5000)'; s='$(or $(SEED),1)'; for mode in release asan; do \
+	@+n='$(N)'; s='$(or $(SEED),1)'; for mode in release asan; do \
 	    $(MAKE) --no-print-directory -s $(PARALLEL) MODE=$$mode all build/$$mode/hostile && \
 	    MUTANTS=$$n CASES=$$n SEED=$$s BUILD=build/$$mode tests/check_hostile.sh || exit 1; \
 	    n=$$((n / 5)) s=$$((s + 1)); done

@@ -59,6 +59,7 @@ void oc_join_executed(struct oc_join *j)
 }
 
 #define MAX_SLOTS 64
+_Static_assert(MAX_SLOTS >= OC_RULE_SLOTS, "cost rules write these slots");
 
 /* How the recorded inputs determine the count. */
 enum how {

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "ops/formula.h"
 #include "ops/op.h"
 #include "ops/user_rules.h"
@@ -259,10 +260,8 @@ static pthread_once_t op_index_once = PTHREAD_ONCE_INIT;
 
 static struct op_versions *op_index_find(const char *domain, const char *name)
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (const char *p = name; *p; p++)
-        h = (h ^ (unsigned char)*p) * 16777619u;
-    for (;; h++) {
+    static const struct oc_hash_secret open = {{1, 0x9e3779b97f4a7c15u}}; /* the keys are ours */
+    for (uint32_t h = oc_hash(&open, name, strlen(name));; h++) {
         struct op_versions *v = &op_index[h % OC_COUNT(op_index)];
         if (!v->n || (strcmp(v->first->name, name) == 0 && strcmp(v->first->domain, domain) == 0))
             return v;

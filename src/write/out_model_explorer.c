@@ -187,7 +187,8 @@ struct results {
     size_t n, cap;
 };
 
-static void take_values(const struct explorer *x, struct results *to, uint32_t graph)
+/* Ratios do not add up: a node of a function has one only if one call has a value. */
+static void take_values(const struct explorer *x, struct results *to, uint32_t graph, bool sum)
 {
     const struct oc_graph *g = &x->m->graph[graph];
     for (uint32_t i = 0; i < g->n_node; i++) {
@@ -198,9 +199,10 @@ static void take_values(const struct explorer *x, struct results *to, uint32_t g
             continue;
         if (oc_map_add_kept(&to->index, key, strlen(key), &at)) {
             OC_GROW(to->item, to->n, to->cap);
-            to->item[to->n++] = (struct result){key, 0};
+            to->item[to->n++] = (struct result){key, value};
+        } else {
+            to->item[at].value = sum ? to->item[at].value + value : NAN;
         }
-        to->item[at].value += value;
     }
 }
 
@@ -226,6 +228,8 @@ static void write_graph(struct oc_json_out *w, const struct results *g, const ch
     oc_key_text(w, "name", name);
     oc_key_object(w, "results");
     for (size_t i = 0; i < g->n; i++) {
+        if (isnan(g->item[i].value))
+            continue;
         oc_key_object(w, g->item[i].key);
         oc_key_count(w, "value", g->item[i].value);
         oc_jw_end_object(w);
@@ -259,7 +263,7 @@ void oc_out_model_explorer(struct oc_report *r, FILE *f)
         if (id && oc_map_add_kept(&index, id, strlen(id), &at))
             graph[n++] = (struct results){.id = id, .index = {.arena = &r->arena}};
         if (id)
-            take_values(&x, &graph[at], g);
+            take_values(&x, &graph[at], g, q->sum);
     }
     oc_jw_begin_object(&w);
     for (uint32_t i = 0; i < n; i++) {

@@ -14,7 +14,7 @@ struct oc_quantity {
 enum { OC_QUANTITIES = 11 };
 extern const struct oc_quantity oc_quantities[OC_QUANTITIES];
 
-/* The first name in --order-by; NULL: latency if there is one, else FLOPs. NULL: it is not a quantity of nodes. */
+/* The first name in --order-by; without that option latency if has_time, else FLOPs. NULL: no quantity has the name. */
 const struct oc_quantity *oc_quantity_of(const char *order_by, bool has_time);
 
 /* By node, without those of its bodies; NAN: unknown. Latencies in 1 / time_unit seconds. A row of several nodes

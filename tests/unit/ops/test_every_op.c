@@ -5,14 +5,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "onnxcost.h"
 #include "support/build.h"
 #include "support/op_rows.h"
+#include "support/run_model.h"
 
 #define MS    "com.microsoft:"
 #define NCHWC "com.microsoft.nchwc:"
@@ -247,11 +246,8 @@ static void unique_output_size_is_unknown(void **state)
 static void analyze_node(const struct oc_op *op, const char *types, const char *out)
 {
     struct oc_builder *b = oc_b_new(*op->domain ? 21 : op->since);
-    struct oc_model *m = NULL;
-    struct oc_analysis *a = NULL;
-    struct oc_err err;
     char name[160], in[64] = "", type[40];
-    size_t n, used = 0;
+    size_t used = 0;
     if (*op->domain)
         oc_b_opset(b, op->domain, op->since);
     for (unsigned i = 0; *types; i++) {
@@ -264,12 +260,8 @@ static void analyze_node(const struct oc_op *op, const char *types, const char *
     }
     snprintf(name, sizeof(name), "%s%s%s", op->domain, *op->domain ? "::" : "", op->name);
     oc_b_node(b, name, "", in, out, "");
-    uint8_t *bytes = oc_b_pack(b, &n);
-    oc_b_free(b);
-    if (!oc_model_load_mem(bytes, n, NULL, &m, &err) && !oc_analyze(m, NULL, &a, &err))
-        oc_analysis_free(a);
-    oc_model_free(m);
-    free(bytes);
+    struct oc_run run = oc_run_model(b, NULL);
+    oc_run_free(&run);
 }
 
 /* Nodes without the inputs and outputs that the rules of their operator name: whatever the result, nothing is read

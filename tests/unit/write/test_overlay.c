@@ -197,6 +197,27 @@ static void bodies_have_graphs(void **state)
     free(text);
 }
 
+/* Both calls have an intensity; their node in the function has none. */
+static void ratios_of_several_calls_are_omitted(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    char *text = NULL;
+    struct oc_err err;
+    oc_b_opset(b, "d", 1);
+    oc_b_input(b, "x", "float[4,4]");
+    oc_b_node(b, "d::F", "call", "x", "y", "");
+    oc_b_node(b, "d::F", "call2", "y", "z", "");
+    oc_b_output(b, "z", "float[4,4]");
+    oc_b_function(b, "d", "F", "a", "b", "");
+    oc_b_opset(b, "", 17);
+    oc_b_node(b, "MatMul", "m", "a,a", "b", "");
+    oc_b_close(b);
+    assert_int_equal(report(b, "intensity", &text, &err), 0);
+    assert_null(strstr(text, "\"value\""));
+    free(text);
+}
+
 static void rejects_orders_without_numbers(void **state)
 {
     (void)state;
@@ -220,6 +241,7 @@ int main(void)
         cmocka_unit_test(attachment_has_the_numbers_of_nodes_with_their_own_name),
         cmocka_unit_test(ratios_of_bodies_are_omitted),
         cmocka_unit_test(bodies_have_graphs),
+        cmocka_unit_test(ratios_of_several_calls_are_omitted),
         cmocka_unit_test(rejects_orders_without_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
