@@ -71,6 +71,35 @@ rows = sum(r["self_time_ns"] for r in json.load(open(sys.argv[2]))["join"]["rows
 print("ok times add up" if abs(time - rows) < 1 else f"not ok times add up: {time} is not {rows}")
 PYTHON
 
+# measured energies: of rows, of groups with all of them, of the run as a bound where one is missing
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "layer,kind,time,energy (mJ)"; next }
+    { print $at["name"] "," $at["type"] ",1.5ms," (NR == 3 ? "" : NR) }' "$work/resnet50.csv" >"$work/energy.csv"
+for form in csv json table; do
+    "$onnxcost" "$work/resnet50.onnx" -p "$work/energy.csv" --map name=layer,type=kind,time=time,energy=energy -f $form \
+        --order-by energy -o "$work/e.$form" 2>"$work/err" || cat "$work/err"
+done
+"$onnxcost" "$work/resnet50.onnx" -p "$work/energy.csv" --map name=layer,type=kind,time=time,energy=energy -f csv \
+    --group-by type -o "$work/e.types.csv" 2>"$work/err"
+python3 - "$work" >>"$lines" <<'PYTHON'
+import csv, json, math, sys
+read = lambda name: list(csv.DictReader(open(sys.argv[1] + "/" + name, newline="")))
+given = {r["layer"]: float(r["energy (mJ)"]) / 1e3 for r in read("energy.csv") if r["energy (mJ)"]}
+rows, types, profile = read("e.csv"), read("e.types.csv"), json.load(open(sys.argv[1] + "/e.json"))["profile"][0]
+def same(a, b): return math.isclose(a, b, rel_tol=1e-12)
+def check(ok, what): print(("ok " if ok else "not ok ") + what)
+check({r["name"]: float(r["energy_j"]) for r in rows if r["energy_j"]} == given and len(given) == len(rows) - 1, "energies of rows")
+check(all(same(float(r["flop_per_j"]), float(r["flo"]) / float(r["energy_j"])) for r in rows if r["energy_j"]), "FLOPs per joule")
+order = [float(r["energy_j"]) for r in rows if r["energy_j"]]
+check(order == sorted(order, reverse=True) and not rows[-1]["energy_j"], "order by energy, unknown last")
+missing = {r["type"] for r in rows if not r["energy_j"]}
+want = {t: sum(given[r["name"]] for r in rows if r["type"] == t) for t in {r["type"] for r in rows} - missing}
+got = {r["type"]: float(r["energy_j"]) for r in types if r["energy_j"]}
+check(len(want) > 2 and got.keys() == want.keys() and all(same(got[t], want[t]) for t in want), "energies of types; none where a row has none")
+check(same(profile["energy_j"], sum(given.values())) and profile["energy_quality"] == "lower", "energy of a run")
+power = sum(given.values()) / 1.5e-3 / len(given)
+check(f"at least {sum(given.values()):.3g} J measured, {power:.3g} W" in open(sys.argv[1] + "/e.table").read(), "energy and power in the table")
+PYTHON
+
 # without rows: the same header
 cp tests/fuzz/seeds/diff/no_nodes.onnx "$work/none.onnx"
 mkdir -p "$work/folder"

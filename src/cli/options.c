@@ -27,8 +27,8 @@ const struct cli_option cli_options[] = {
      NULL, NULL, "the model as the runtime saved it after optimization: joins fused operators exactly", NULL,
      AT(optimized_model)},
     {"map", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "KEY=COLUMN,...", NULL, "by the header",
-     "columns of a table of times: name, type, provider, time, mean, calls, min, max, median, kernel; "
-     "time='CPU Time':ms gives a unit",
+     "columns of a table of times: name, type, provider, time, mean, calls, min, max, median, kernel, "
+     "energy; time='CPU Time':ms gives a unit",
      NULL, AT(map)},
     {"kernel-names", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "FILE", NULL, NULL,
      "XML file with rules for kernel names: precision, unit, class, library", NULL, AT(kernel_names)},

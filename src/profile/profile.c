@@ -45,6 +45,7 @@ struct oc_prof_rec oc_prof_rec_new(const char *name)
                                 .total_ns = none,
                                 .total_kernel_ns = none,
                                 .flop = none,
+                                .energy_j = none,
                                 .bytes = none,
                                 .param_bytes = UINT64_MAX,
                                 .act_bytes = UINT64_MAX,
@@ -396,7 +397,7 @@ static void check_conserved(struct oc_profile *p)
 static void divide_rec(struct oc_prof_rec *r, double n)
 {
     double *const part[] = {&r->time_ns, &r->self_ns, &r->kernel_ns, &r->host_ns,
-                            &r->wait_ns, &r->flop,    &r->bytes};
+                            &r->wait_ns, &r->flop,    &r->bytes,     &r->energy_j};
     for (size_t i = 0; i < OC_COUNT(part); i++)
         *part[i] /= n;
     r->min_ns = r->max_ns = r->median_ns = r->p10_ns = r->p90_ns = NAN;

@@ -83,6 +83,7 @@ static const struct reduced columns[] = {
     {offsetof(struct oc_row, wasted_s), OC_AGG_NONE},  {offsetof(struct oc_row, min_s), OC_AGG_MIN},
     {offsetof(struct oc_row, max_s), OC_AGG_MAX},      {offsetof(struct oc_row, overhead_s), OC_AGG_NONE},
     {offsetof(struct oc_row, what_if_s), OC_AGG_NONE}, {offsetof(struct oc_row, share), OC_AGG_NONE},
+    {offsetof(struct oc_row, energy_j), OC_AGG_NONE},
 };
 
 static double aggregate_number_at(const void *in, size_t offset)
@@ -130,6 +131,9 @@ static struct oc_row aggregate_reduce(const struct oc_rows *in, const char *name
             column, n);
         memcpy((char *)&row + columns[k].offset, &v, sizeof(v));
     }
+    for (uint32_t i = 0; i < n; i++)
+        if (isnan(in->row[member[i]].energy_j)) /* a sum without it would look complete */
+            row.energy_j = NAN;
     row.limits = reduce_limits(in, member, n, how, column);
     const char **info = OC_NEW_ARRAY(in->arena, 3, const char *);
     info[0] = name;

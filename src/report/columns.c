@@ -60,6 +60,16 @@ static bool with_rates(const struct oc_report *r)
     return r->has_time && with_costs(r);
 }
 
+static bool with_energy(const struct oc_report *r)
+{
+    return r->has_energy;
+}
+
+static bool with_energy_and_costs(const struct oc_report *r)
+{
+    return r->has_energy && with_costs(r);
+}
+
 static bool with_join(const struct oc_report *r)
 {
     return r->in->join != NULL;
@@ -159,6 +169,8 @@ EXACT_CELL(get_flo, l->row->computation, k.flops + k.ops)
 NUMBER_CELL(get_flops, oc_row_flops(l->row))
 EXACT_CELL(get_bytes, l->row->memory, k.rd_act + k.rd_wt + k.wr)
 NUMBER_CELL(get_bandwidth, oc_row_bandwidth(l->row))
+NUMBER_CELL(get_energy, l->row->energy_j)
+NUMBER_CELL(get_flop_per_j, oc_row_flop_per_j(l->row))
 EXACT_CELL(get_macs, l->row->macs, k.macs)
 EXACT_CELL(get_params, l->row->params, k.params)
 NUMBER_CELL(get_intensity, l->row->memory > 0 ? l->row->computation / l->row->memory : NAN)
@@ -289,6 +301,10 @@ const struct oc_column oc_columns[] = {
      .available = with_costs, .drop = 6, .get = get_bytes},
     {.key = "bytes_per_s", .title = "GB/s", .kind = OC_FIELD_GIGA, .use = BOTH, .quality = true, .available = with_rates,
      .drop = 7, .get = get_bandwidth},
+    {.key = "energy_j", .title = "energy", .kind = OC_FIELD_ENERGY, .use = BOTH, .available = with_energy,
+     .get = get_energy},
+    {.key = "flop_per_j", .title = "GFLOP/J", .kind = OC_FIELD_GIGA, .use = BOTH, .quality = true, .drop = 8,
+     .available = with_energy_and_costs, .get = get_flop_per_j},
     {.key = "macs", .title = "MACs", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_macs,
      .get = get_macs},
     {.key = "float_ops", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
@@ -373,6 +389,8 @@ static const char *human_number(struct oc_arena *arena, const struct oc_column *
         return oc_si_text(arena, v, "B");
     case OC_FIELD_TIME:
         return oc_seconds_text(arena, v, "unknown");
+    case OC_FIELD_ENERGY:
+        return oc_joule_text(arena, v);
     case OC_FIELD_FRACTION:
         return oc_printf(arena, "%.1f", v * 100);
     case OC_FIELD_GIGA:

@@ -12,6 +12,7 @@ enum oc_field_kind {
     OC_FIELD_GIGA,     /* a rate, shown in 1e9 a second */
     OC_FIELD_BYTES,    /* powers of 1000, as bandwidths; capacities are powers of 1024 */
     OC_FIELD_TIME,     /* seconds */
+    OC_FIELD_ENERGY,   /* joules */
     OC_FIELD_FRACTION, /* shown as a percentage */
     OC_FIELD_RATIO     /* plain number */
 };

@@ -163,6 +163,23 @@ static void set_rates(const struct oc_report *r, double all_ns, struct oc_headli
         out->bytes_per_s = w.bytes / all_ns * 1e9;
 }
 
+static void set_energy(const struct oc_report *r, struct oc_headline *out)
+{
+    double energy_j = 0, time_s = 0;
+    bool all = true;
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        const struct oc_row *row = &r->all.row[i];
+        all = all && (isnan(row->time_s) || !isnan(row->energy_j));
+        if (isnan(row->energy_j))
+            continue;
+        energy_j += row->energy_j;
+        time_s += isnan(row->time_s) ? 0 : row->time_s;
+    }
+    out->energy_j = energy_j;
+    out->energy_quality = all ? OC_EXACT : OC_LOWER;
+    out->power_w = time_s > 0 ? energy_j / time_s : (double)NAN;
+}
+
 void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
 {
     const struct oc_profile *p = r->in->profile;
@@ -175,7 +192,9 @@ void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
                                 .ops_per_s = none,
                                 .bytes_per_s = none,
                                 .counted_share = none,
-                                .operator_flops_per_s = none};
+                                .operator_flops_per_s = none,
+                                .energy_j = none,
+                                .power_w = none};
     if (!p)
         return;
     bool known = oc_profile_runs_known(p);
@@ -191,6 +210,8 @@ void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
                                                   : none;
     }
     set_rates(r, all_ns, out);
+    if (r->has_energy)
+        set_energy(r, out);
 }
 
 const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a)

@@ -22,6 +22,8 @@ struct oc_headline {
         bytes_quality;           /* enum oc_quality: an operator without a known cost makes a lower bound */
     double counted_share;        /* of the time of the operators: those with a known cost */
     double operator_flops_per_s; /* FLOPs and integer operations over the time of those operators alone */
+    double energy_j, power_w;    /* measured, in total_ns; over the time of the operators that have it */
+    uint8_t energy_quality;      /* OC_LOWER: operators have time, but no measured energy */
 };
 
 void oc_headline_of(const struct oc_report *r, struct oc_headline *out);

@@ -28,6 +28,7 @@ struct oc_report {
     double total_flo;      /* known operations of all rows */
     bool has_time;         /* at least one row has a time */
     bool has_share;        /* rows have shares of an event instead */
+    bool has_energy;       /* rows have measured energies */
     uint32_t n_too_fast;   /* rows faster than their roofline time */
     const struct oc_what_if *what_if; /* NULL: not requested */
     const struct oc_advice *advice;   /* NULL: not requested */

@@ -57,6 +57,7 @@ struct oc_row {
     uint64_t count; /* members, 1 unless aggregated */
     /* columns beyond those of MegEngine's tool; NAN or NULL when unknown */
     double macs, params, intensity, roofline_s, efficiency, calls, min_s, max_s, self_s;
+    double energy_j;        /* measured, of the time; NAN: not measured */
     double share;           /* part of all samples, where the profile counts other events than time */
     double wasted_s;        /* time minus roofline time; negative: faster than the roofline */
     const char *above_roof; /* likely reason why it took less than its roofline time; NULL: it did not */
@@ -126,6 +127,12 @@ static inline double oc_row_rate(const struct oc_row *r, double amount)
 static inline double oc_row_flops(const struct oc_row *r)
 {
     return oc_row_rate(r, r->computation);
+}
+/* FLOPs and integer operations per joule, both of the row's time */
+static inline double oc_row_flop_per_j(const struct oc_row *r)
+{
+    return r->energy_j > 0 && r->rates != OC_RATES_UNKNOWN ? oc_num_ratio(r->computation, r->energy_j)
+                                                           : (double)NAN;
 }
 static inline double oc_row_bandwidth(const struct oc_row *r)
 {

@@ -25,6 +25,7 @@ struct oc_row oc_row_blank(void)
         .memory = NAN,
         .count = 1,
         .macs = NAN,
+        .energy_j = NAN,
         .params = NAN,
         .intensity = NAN,
         .roofline_s = NAN,
@@ -420,6 +421,7 @@ static void set_record_times(struct oc_row *row, const struct oc_prof_rec *rec)
     row->min_s = rec->min_ns * 1e-9;
     row->max_s = rec->max_ns * 1e-9;
     row->calls = rec->calls_per_run;
+    row->energy_j = rec->energy_j;
 }
 
 static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
@@ -506,6 +508,7 @@ static void rows_build_set_totals(struct oc_report *r)
             time_s += row->time_s;
         }
         r->has_share |= !isnan(row->share);
+        r->has_energy |= !isnan(row->energy_j);
         if (!isnan(row->computation))
             r->total_flo += row->computation;
     }

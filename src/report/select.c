@@ -117,6 +117,7 @@ static const struct oc_order_column order_columns[] = {
     FIELD("max", max_s),
     FIELD("self", self_s),
     FIELD("share", share),
+    FIELD("energy", energy_j),
     FIELD("gap", wasted_s),
     FIELD("wasted", wasted_s), /* its older name */
     {.name = "name", .compare = compare_name, .known = name_known},

@@ -219,6 +219,10 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
     if (!isnan(h->busy_ns) && h->run_ns > 0)
         text = oc_printf(l->arena, "%s%s%soperator time %.1f %%", text, *text ? "; " : "",
                          h->busy_host ? "host " : "", 100 * h->busy_ns / h->run_ns);
+    if (!isnan(h->energy_j))
+        text = oc_printf(l->arena, "%s%s%s%s measured%s", text, *text ? "; " : "",
+                         oc_quality_word(h->energy_quality), oc_joule_text(l->arena, h->energy_j),
+                         h->power_w > 0 ? oc_printf(l->arena, ", %.3g W", h->power_w) : "");
     if (*text && !l->r->in->profile->functions)
         main_lines_add(l, "achieved", text);
 }

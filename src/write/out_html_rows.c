@@ -143,9 +143,9 @@ static bool left_out(const struct oc_report *r, const struct oc_column *c)
 static const char *kind_name(unsigned kind)
 {
     static const char *const names[] = {
-        [OC_FIELD_TEXT] = "text",         [OC_FIELD_COUNT] = "count", [OC_FIELD_SI] = "si",
-        [OC_FIELD_GIGA] = "giga",         [OC_FIELD_BYTES] = "bytes", [OC_FIELD_TIME] = "time",
-        [OC_FIELD_FRACTION] = "fraction", [OC_FIELD_RATIO] = "ratio"};
+        [OC_FIELD_TEXT] = "text",     [OC_FIELD_COUNT] = "count",       [OC_FIELD_SI] = "si",
+        [OC_FIELD_GIGA] = "giga",     [OC_FIELD_BYTES] = "bytes",       [OC_FIELD_TIME] = "time",
+        [OC_FIELD_ENERGY] = "energy", [OC_FIELD_FRACTION] = "fraction", [OC_FIELD_RATIO] = "ratio"};
     return names[kind];
 }
 

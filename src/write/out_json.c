@@ -354,6 +354,10 @@ static void json_profile(struct oc_json_out *w, struct oc_report *r)
     struct oc_headline h;
     oc_headline_of(r, &h);
     oc_key_time(w, "time_ns", h.total_ns);
+    if (!isnan(h.energy_j)) {
+        oc_key_double(w, "energy_j", h.energy_j);
+        oc_key_quality_of(w, "energy_quality", h.energy_quality);
+    }
     profile_times(w, p);
     oc_json_run_times(w, &p->spread);
     oc_jw_end_object(w);

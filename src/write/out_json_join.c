@@ -239,6 +239,8 @@ static void record_part(struct oc_json_out *w, const struct oc_profile *p, const
                 isnan(rec->host_ns) && isnan(rec->kernel_ns) ? rec->self_ns : rec->host_ns);
     if (p->event)
         oc_key_double(w, "share", rec->share);
+    if (!isnan(rec->energy_j))
+        oc_key_double(w, "energy_j", rec->energy_j);
     oc_key_u64(w, "calls", rec->calls);
     oc_key_u64(w, "runs", rec->runs);
     oc_key_text(w, "statistic", oc_stat_name(p->stat));

@@ -6,10 +6,10 @@
 #include "base/diag.h"
 
 static const char *const key_name[OC_MAP_KEYS] = {
-    [OC_MAP_NAME] = "name",     [OC_MAP_TYPE] = "type", [OC_MAP_PROVIDER] = "provider",
-    [OC_MAP_TIME] = "time",     [OC_MAP_MEAN] = "mean", [OC_MAP_CALLS] = "calls",
-    [OC_MAP_MIN] = "min",       [OC_MAP_MAX] = "max",   [OC_MAP_MEDIAN] = "median",
-    [OC_MAP_KERNEL] = "kernel",
+    [OC_MAP_NAME] = "name",     [OC_MAP_TYPE] = "type",     [OC_MAP_PROVIDER] = "provider",
+    [OC_MAP_TIME] = "time",     [OC_MAP_MEAN] = "mean",     [OC_MAP_CALLS] = "calls",
+    [OC_MAP_MIN] = "min",       [OC_MAP_MAX] = "max",       [OC_MAP_MEDIAN] = "median",
+    [OC_MAP_KERNEL] = "kernel", [OC_MAP_ENERGY] = "energy",
 };
 
 const char *oc_map_key_name(unsigned key)
@@ -17,9 +17,26 @@ const char *oc_map_key_name(unsigned key)
     return key < OC_MAP_KEYS ? key_name[key] : "?";
 }
 
-static bool column_map_is_time(unsigned key)
+static bool energy_unit(struct oc_str s, double *joule)
 {
-    return key >= OC_MAP_TIME && key != OC_MAP_CALLS;
+    static const struct {
+        const char *name;
+        double joule;
+    } units[] = {{"kJ", 1e3},       {"J", 1},          {"mJ", 1e-3}, {"uJ", 1e-6},
+                 {"\u00b5J", 1e-6}, {"\u03bcJ", 1e-6}, {"nJ", 1e-9}, {"pJ", 1e-12}};
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (oc_str_eq(s, units[i].name)) {
+            *joule = units[i].joule;
+            return true;
+        }
+    return false;
+}
+
+bool oc_map_unit(unsigned key, struct oc_str text, double *unit)
+{
+    return key == OC_MAP_ENERGY                        ? energy_unit(text, unit)
+           : key >= OC_MAP_TIME && key != OC_MAP_CALLS ? oc_csv_time_unit(text, unit)
+                                                       : false;
 }
 
 static unsigned column_map_key_of(struct oc_str s)
@@ -34,12 +51,9 @@ static unsigned column_map_key_of(struct oc_str s)
 static bool take_column(struct oc_str s, struct oc_arena *a, unsigned key, struct oc_column_map *out)
 {
     const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
-    out->unit_ns[key] = NAN;
-    if (colon && column_map_is_time(key)) {
-        struct oc_str unit = oc_csv_trim(oc_str_from(s, colon + 1));
-        if (oc_csv_time_unit(unit, &out->unit_ns[key]))
-            s = oc_csv_trim(oc_str_before(s, colon));
-    }
+    out->unit[key] = NAN;
+    if (colon && oc_map_unit(key, oc_csv_trim(oc_str_from(s, colon + 1)), &out->unit[key]))
+        s = oc_csv_trim(oc_str_before(s, colon));
     if (s.n >= 2 && (s.s[0] == '\'' || s.s[0] == '"') && s.s[s.n - 1] == s.s[0])
         s = (struct oc_str){s.s + 1, s.n - 2};
     out->column[key] = oc_strndup(a, s.s, s.n);
@@ -70,7 +84,7 @@ int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_m
         if (!equals || key == OC_MAP_KEYS)
             return oc_fail(err, OC_EARG,
                            "--map: '%.*s' is not KEY=COLUMN; the keys are name, type, provider, time, "
-                           "mean, calls, min, max, median, kernel",
+                           "mean, calls, min, max, median, kernel, energy",
                            (int)(part.n < 80 ? part.n : 80), part.s);
         if (out->column[key])
             return oc_fail(err, OC_EARG, "--map: '%s' is given twice; give each key once", key_name[key]);
@@ -88,7 +102,7 @@ bool oc_column_map_find(struct oc_column_map *m, const struct oc_str *field, siz
 {
     for (unsigned k = 0; k < OC_MAP_KEYS; k++) {
         struct oc_str unit;
-        double ns;
+        double own;
         m->at[k] = OC_CSV_NONE;
         if (!m->column[k])
             continue;
@@ -99,8 +113,8 @@ bool oc_column_map_find(struct oc_column_map *m, const struct oc_str *field, siz
             return false;
         }
         (void)oc_csv_split_unit(field[m->at[k]], &unit);
-        if (column_map_is_time(k) && isnan(m->unit_ns[k]) && oc_csv_time_unit(unit, &ns))
-            m->unit_ns[k] = ns;
+        if (isnan(m->unit[k]) && oc_map_unit(k, unit, &own))
+            m->unit[k] = own;
     }
     return true;
 }

@@ -57,7 +57,7 @@ static int take_function(void *ctx, const struct oc_function_row *row, struct oc
 
 static const struct oc_column_map vtune = {
     .column = {[OC_MAP_NAME] = "Function", [OC_MAP_TIME] = "CPU Time", [OC_MAP_PROVIDER] = "Module"},
-    .unit_ns = {[OC_MAP_TIME] = 1e9},
+    .unit = {[OC_MAP_TIME] = 1e9},
 };
 
 /* Not every analysis has the column Module. */
@@ -80,30 +80,34 @@ static bool generic_csv_is_header(void *ctx, const struct oc_str *f, size_t n)
     return generic_csv_find_columns(s->map, s->told, f, n);
 }
 
-/* NAN: the column is not mapped, or the field is empty. */
-static int generic_csv_time_at(struct reading *r, const struct oc_str *f, size_t n, unsigned key, double *ns,
-                               struct oc_err *err)
+/* A time in ns or an energy in J. NAN: the column is not mapped, or the field is empty. */
+static int generic_csv_amount(struct reading *r, const struct oc_str *f, size_t n, unsigned key, double *v,
+                              struct oc_err *err)
 {
-    *ns = NAN;
+    bool energy = key == OC_MAP_ENERGY;
+    *v = NAN;
     struct oc_str unit, s = oc_csv_at(f, n, r->map.at[key]);
     if (!s.n)
         return 0;
-    double scale = r->map.unit_ns[key];
-    bool ok = oc_csv_number(s, ns, &unit) && *ns >= 0 && *ns < 1e15;
+    double scale = r->map.unit[key];
+    bool ok = oc_csv_number(s, v, &unit) && *v >= 0 && *v < 1e15;
     if (ok && unit.n)
-        ok = oc_csv_time_unit(unit, &scale);
+        ok = oc_map_unit(key, unit, &scale);
     if (!ok)
-        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time", r->map.column[key],
-                           (int)(s.n < 80 ? s.n : 80), s.s);
-    if (isnan(scale) && *ns > 0)
-        return oc_csv_fail(r->c, err, "column '%s' has no unit: add it to the map, as in %s='%s':ms",
-                           r->map.column[key], oc_map_key_name(key), r->map.column[key]);
-    *ns = *ns > 0 ? *ns * scale : 0;
+        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not %s", r->map.column[key],
+                           (int)(s.n < 80 ? s.n : 80), s.s, energy ? "an energy" : "a time");
+    if (isnan(scale) && *v > 0)
+        return oc_csv_fail(r->c, err, "column '%s' has no unit: add it to the map, as in %s='%s':%s",
+                           r->map.column[key], oc_map_key_name(key), r->map.column[key],
+                           energy ? "mJ" : "ms");
+    *v = !(*v > 0)   ? 0
+         : scale < 1 ? *v / round(1 / scale)
+                     : *v * scale; /* 9 mJ are 0.009 J, not 0.009000000000000001 */
     return 0;
 }
 
 struct cells {
-    double time_ns, mean_ns, min_ns, max_ns, median_ns, kernel_ns;
+    double time_ns, mean_ns, min_ns, max_ns, median_ns, kernel_ns, energy_j;
     uint64_t calls;
 };
 
@@ -113,12 +117,13 @@ static int read_cells(struct reading *r, const struct oc_str *f, size_t n, struc
     struct oc_str calls = oc_csv_at(f, n, r->map.at[OC_MAP_CALLS]);
     v->calls = 0;
     if ((calls.n && oc_csv_cell_count(r->c, r->map.column[OC_MAP_CALLS], calls, &v->calls, err)) ||
-        generic_csv_time_at(r, f, n, OC_MAP_TIME, &v->time_ns, err) ||
-        generic_csv_time_at(r, f, n, OC_MAP_MEAN, &v->mean_ns, err) ||
-        generic_csv_time_at(r, f, n, OC_MAP_MIN, &v->min_ns, err) ||
-        generic_csv_time_at(r, f, n, OC_MAP_MAX, &v->max_ns, err) ||
-        generic_csv_time_at(r, f, n, OC_MAP_MEDIAN, &v->median_ns, err) ||
-        generic_csv_time_at(r, f, n, OC_MAP_KERNEL, &v->kernel_ns, err))
+        generic_csv_amount(r, f, n, OC_MAP_TIME, &v->time_ns, err) ||
+        generic_csv_amount(r, f, n, OC_MAP_MEAN, &v->mean_ns, err) ||
+        generic_csv_amount(r, f, n, OC_MAP_MIN, &v->min_ns, err) ||
+        generic_csv_amount(r, f, n, OC_MAP_MAX, &v->max_ns, err) ||
+        generic_csv_amount(r, f, n, OC_MAP_MEDIAN, &v->median_ns, err) ||
+        generic_csv_amount(r, f, n, OC_MAP_KERNEL, &v->kernel_ns, err) ||
+        generic_csv_amount(r, f, n, OC_MAP_ENERGY, &v->energy_j, err))
         return -1;
     double times = v->calls ? (double)v->calls : 1;
     if (isnan(v->time_ns))
@@ -132,6 +137,8 @@ static void generic_csv_fill_times(struct reading *r, const struct cells *v, str
 {
     rec->total_ns = v->time_ns;
     rec->total_kernel_ns = v->kernel_ns;
+    rec->energy_j =
+        r->per_call && r->map.column[OC_MAP_TIME] && v->calls ? v->energy_j / (double)v->calls : v->energy_j;
     rec->calls = v->calls;
     oc_rec_time(rec, r->per_call ? v->mean_ns : v->time_ns);
     rec->kernel_ns = r->per_call && v->calls ? v->kernel_ns / (double)v->calls : v->kernel_ns;

@@ -234,6 +234,39 @@ static void maps_columns(void **state)
     p = read_mapped("a,\"b,c\",n\nf,2.5,4\n", "name=a, mean='b,c':ms, calls=n", &err);
     assert_non_null(p);
     assert_true(p->rec[0].time_ns == 2.5e6 && p->rec[0].total_ns == 10e6 && p->stat == OC_STAT_MEAN);
+    assert_true(isnan(p->rec[0].energy_j));
+    oc_profile_close(p);
+}
+
+/* An energy stands for what the time stands for: all calls, their mean beside a statistic of calls, or one call. */
+static void energies_are_those_of_the_times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *map;
+        double time_ns, energy_j;
+    } table[] = {
+        {"a,t (ms),E (mJ),n\nf,10,500,4\n", "name=a,type=a,time=t,energy=E,calls=n", 10e6, .5},
+        {"a,t,E,n\nf,10ms,2 J,4\n", "name=a,type=a,time=t,energy=E,calls=n,min=t", 2.5e6, .5},
+        {"a,t,E,n\nf,10,500,4\n", "name=a,type=a,mean=t:ms,energy=E:uJ,calls=n", 10e6, 500e-6},
+        {"a,t,E\nf,10ms,3\xc2\xb5J\n", "name=a,type=a,mean=t,energy='E':kJ", 10e6, 3e-6},
+    };
+    for (size_t i = 0; i < OC_COUNT(table); i++) {
+        struct oc_err err = {0};
+        struct oc_profile *p = read_mapped(table[i].text, table[i].map, &err);
+        if (!p)
+            fail_msg("%zu: %s", i, err.msg);
+        assert_int_equal(p->n_rec, 1);
+        if (fabs(p->rec[0].time_ns / table[i].time_ns - 1) > 1e-12 ||
+            fabs(p->rec[0].energy_j / table[i].energy_j - 1) > 1e-12)
+            fail_msg("%zu: %g ns, %g J", i, p->rec[0].time_ns, p->rec[0].energy_j);
+        oc_profile_close(p);
+    }
+    struct oc_err err = {0};
+    struct oc_profile *p =
+        read_mapped("a,t,E\nf,1,2\ng,1,\nh,1,0\n", "name=a,type=a,time=t:ms,energy=E:J", &err);
+    assert_non_null(p);
+    assert_true(p->rec[0].energy_j == 2 && isnan(p->rec[1].energy_j) && p->rec[2].energy_j == 0);
     oc_profile_close(p);
 }
 
@@ -245,6 +278,10 @@ static void errors_name_the_column_or_line(void **state)
     } bad[] = {
         {"a,b\nf,1\n", "name=a,time=b", "column 'b' has no unit: add it to the map, as in time='b':ms"},
         {"a,b\nf,x\n", "name=a,time=b:s", "line 2: column 'b': 'x' is not a time"},
+        {"a,b,e\nf,1,2\n", "name=a,time=b:s,energy=e",
+         "column 'e' has no unit: add it to the map, as in energy='e':mJ"},
+        {"a,b,e\nf,1,-2\n", "name=a,time=b:s,energy=e:J", "line 2: column 'e': '-2' is not an energy"},
+        {"a,b,e\nf,1,2 ms\n", "name=a,time=b:s,energy=e:J", "line 2: column 'e': '2 ms' is not an energy"},
         {"a,b\nf,1\n", "name=a,time=c:s", "no header line with the columns 'a' and 'c'"},
         {"a,b\nf,1\n", "name=a", "needs name=COLUMN and time=COLUMN"},
         {"a,b\nf,1\n", "name=a,nome=b", "'nome=b' is not KEY=COLUMN"},
@@ -273,6 +310,7 @@ int main(void)
         cmocka_unit_test(reads_gprof),
         cmocka_unit_test(reads_pstats),
         cmocka_unit_test(maps_columns),
+        cmocka_unit_test(energies_are_those_of_the_times),
         cmocka_unit_test(errors_name_the_column_or_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
