@@ -88,7 +88,7 @@ rows, types, profile = read("e.csv"), read("e.types.csv"), json.load(open(sys.ar
 def same(a, b): return math.isclose(a, b, rel_tol=1e-12)
 def check(ok, what): print(("ok " if ok else "not ok ") + what)
 check({r["name"]: float(r["energy_j"]) for r in rows if r["energy_j"]} == given and len(given) == len(rows) - 1, "energies of rows")
-check(all(same(float(r["flop_per_j"]), float(r["flo"]) / float(r["energy_j"])) for r in rows if r["energy_j"]), "FLOPs per joule")
+check(all(same(float(r["flop_per_j"]), (float(r["float_ops"]) + float(r["int_ops"])) / float(r["energy_j"])) for r in rows if r["energy_j"]), "FLOPs per joule")
 order = [float(r["energy_j"]) for r in rows if r["energy_j"]]
 check(order == sorted(order, reverse=True) and not rows[-1]["energy_j"], "order by energy, unknown last")
 missing = {r["type"] for r in rows if not r["energy_j"]}

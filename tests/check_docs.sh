@@ -191,7 +191,9 @@ fi
 rm "$work/bin/man"
 
 # ---- columns and JSON members
-for options in '-p models/profiles/resnet18.all.t1.json.gz --hw models/profiles/machine.t1.xml' '--group-by type'; do
+printf 'layer,energy\n/conv1/Conv,1\n' >"$work/energy.csv"
+for options in '-p models/profiles/resnet18.all.t1.json.gz --hw models/profiles/machine.t1.xml' '--group-by type' \
+    "-p $work/energy.csv --map name=layer,time=energy:ms,energy=energy:mJ,type=layer"; do
     # shellcheck disable=SC2086 # several options
     onnxcost "$work/zoo/resnet18.onnx" $options -f csv 2>/dev/null | head -n 1 | tr -d '\r' | tr ',' '\n'
 done | grep -vxE '(vector|matrix|special|dram|l[0-9])_ns' | sort -u >"$work/columns"

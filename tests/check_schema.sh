@@ -55,6 +55,8 @@ m=$work
     report quantized "$m/resnet18_qdq.onnx" --convention fvcore
     report llama "$m/llama.onnx" -d sequence_length=1 -d past_sequence_length=1000 --hw rtx-4090
     report llama_symbols "$m/llama.onnx" --no-defaults
+    printf 'layer,kind,ms,mJ\n/conv1/Conv,Conv,2,30\n/fc/Gemm,Gemm,1,\n' >"$work/energy.csv"
+    report energy "$m/resnet18.onnx" -p "$work/energy.csv" --map name=layer,type=kind,time=ms:ms,energy=mJ:mJ
     report modules tests/data/torch_export/encoder.onnx
     report unknown_operator tests/data/op_rules/custom.onnx --why 0
     report user_rules tests/data/op_rules/custom.onnx --op-rules hwdb/op-rules/example.xml

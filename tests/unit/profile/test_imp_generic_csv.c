@@ -238,7 +238,7 @@ static void maps_columns(void **state)
     oc_profile_close(p);
 }
 
-/* An energy stands for what the time stands for: all calls, their mean beside a statistic of calls, or one call. */
+/* An energy stands for what the time stands for: all calls, their mean with a statistic of calls, or one call. */
 static void energies_are_those_of_the_times(void **state)
 {
     (void)state;
