@@ -262,10 +262,11 @@ static void generic_csv_finish(struct reading *r)
                    : p->functions ? "CPU time of functions"
                                   : "time";
     p->stat = r->per_call ? OC_STAT_MEAN : OC_STAT_SUM;
-    /* a column of the user's --map has times of one run */
-    p->runs_from = p->functions || !r->opts->map ? OC_RUNS_UNKNOWN
-                   : r->per_call                 ? OC_RUNS_MEAN
-                                                 : OC_RUNS_GIVEN;
+    /* a column of the user's --map has times of one run, or of --iterations, by which oc_profile_open divides */
+    bool divided = !r->per_call && r->opts->iterations;
+    p->runs_from = p->functions || !r->opts->map || divided ? OC_RUNS_UNKNOWN
+                   : r->per_call                            ? OC_RUNS_MEAN
+                                                            : OC_RUNS_GIVEN;
     p->runs_total = p->runs_from == OC_RUNS_GIVEN;
     p->runs_used = 1;
     p->run_ns = p->busy_ns = NAN;

@@ -270,6 +270,27 @@ static void energies_are_those_of_the_times(void **state)
     oc_profile_close(p);
 }
 
+/* --iterations: the times and energies of a table are sums over so many runs. */
+static void iterations_divide(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    const char *text = "a,t,E,n\nf,10,500,4\n";
+    struct oc_profile *p = t_profile_text(
+        text, &(struct oc_profile_opts){.map = "name=a,type=a,time=t:ms,energy=E:J,calls=n", .iterations = 4},
+        &err);
+    assert_non_null(p);
+    assert_true(p->rec[0].time_ns == 2.5e6 && p->rec[0].energy_j == 125 && p->rec[0].calls_per_run == 1);
+    assert_true(p->runs_total == 4 && p->runs_from == OC_RUNS_GIVEN && p->stat == OC_STAT_MEAN);
+    oc_profile_close(p);
+    /* means of calls are of one run: ignored, with a warning */
+    p = t_profile_text(text, &(struct oc_profile_opts){.map = "name=a,type=a,mean=t:ms", .iterations = 4},
+                       &err);
+    assert_non_null(p);
+    assert_true(p->rec[0].time_ns == 10e6 && p->runs_from == OC_RUNS_MEAN && p->diags.n == 1);
+    oc_profile_close(p);
+}
+
 static void errors_name_the_column_or_line(void **state)
 {
     (void)state;
@@ -311,6 +332,7 @@ int main(void)
         cmocka_unit_test(reads_pstats),
         cmocka_unit_test(maps_columns),
         cmocka_unit_test(energies_are_those_of_the_times),
+        cmocka_unit_test(iterations_divide),
         cmocka_unit_test(errors_name_the_column_or_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
