@@ -60,10 +60,10 @@ struct oc_prof_rec {
     double total_ns;        /* self time of all its calls in all used runs; a bucket: its whole time */
     double total_kernel_ns; /* device time likewise, NAN when the source has none */
     double flop, bytes;     /* the source's own figures (counters, footprints), NAN if none */
-    double energy_j;        /* measured, in the time of time_ns; NAN: not measured */
     uint64_t macs;          /* likewise, valid with has_macs; part of flop */
     bool has_macs;
     uint8_t quality;                            /* enum oc_quality of the source's figures */
+    double energy_j;                            /* measured, in the time of time_ns; NAN: not measured */
     uint64_t param_bytes, act_bytes, out_bytes; /* ONNX Runtime's sizes; UINT64_MAX: absent */
     uint64_t where;                             /* byte offset of the first event in the file */
 };
