@@ -75,7 +75,7 @@ PYTHON
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "layer,kind,time,energy (mJ)"; next }
     { print $at["name"] "," $at["type"] ",1.5ms," (NR == 3 ? "" : NR) }' "$work/resnet50.csv" >"$work/energy.csv"
 for form in csv json table; do
-    "$onnxcost" "$work/resnet50.onnx" -p "$work/energy.csv" --map name=layer,type=kind,time=time,energy=energy -f $form \
+    COLUMNS=200 "$onnxcost" "$work/resnet50.onnx" -p "$work/energy.csv" --map name=layer,type=kind,time=time,energy=energy -f $form \
         --order-by energy -o "$work/e.$form" 2>"$work/err" || cat "$work/err"
 done
 "$onnxcost" "$work/resnet50.onnx" -p "$work/energy.csv" --map name=layer,type=kind,time=time,energy=energy -f csv \

@@ -4,6 +4,7 @@
 # LIMIT_S ends a suite that hangs. It is wall time, so it is generous: a loaded machine must not fail a suite.
 #
 # The command may print TAP (cmocka does); otherwise its exit code counts as one test: 0 passed, 77 skipped.
+export PYTHONDONTWRITEBYTECODE=1 # a checkout stays as it was
 name=${1%%	*}
 command=${1#*	}
 file=$RESULTS/$(printf '%s' "$name" | tr '/ ' '__')

@@ -181,7 +181,7 @@ static void rejects_invalid_options(void **state)
         &p, (struct oc_report_opts){.order_by = "+colour"},
         "unknown column 'colour' for --order-by; valid: time, computation, memory, flops, bandwidth, opr_id, "
         "in_shapes, out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self, "
-        "share, gap, wasted, name, type");
+        "share, energy, gap, wasted, name, type");
     expect_report_error(
         &p, (struct oc_report_opts){.name_pattern = pattern, .n_name_pattern = 1},
         "invalid pattern 'a(': missing closing parenthesis (at character 2); a backslash before a "
