@@ -433,12 +433,13 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(if $(filter nsys_%,$*),-lsqlite3) $(LIBS)
 
-# playwright-core drives Debian's Chromium through the pages of tests/check_browser.sh; axe-core checks their accessibility
+# playwright-core drives Debian's Chromium through the pages of tests/check_browser.sh (1.61: newer ones need more than the
+# Node.js 18 of Debian 12); axe-core checks their accessibility
 browser: build/browser/node_modules/playwright-core/package.json build/browser/node_modules/axe-core/package.json
 build/browser/node_modules/%/package.json:
 	@.ci/setup browser
 	@mkdir -p build/browser
-	npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core axe-core
+	npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core@1.61 axe-core
 
 browser-check: all browser
 	@BUILD=$(BUILD) tests/check_browser.sh
