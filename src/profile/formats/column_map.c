@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/diag.h"
 
 static const char *const key_name[OC_MAP_KEYS] = {
@@ -24,7 +25,7 @@ static bool energy_unit(struct oc_str s, double *joule)
         double joule;
     } units[] = {{"kJ", 1e3},       {"J", 1},          {"mJ", 1e-3}, {"uJ", 1e-6},
                  {"\u00b5J", 1e-6}, {"\u03bcJ", 1e-6}, {"nJ", 1e-9}, {"pJ", 1e-12}};
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+    for (size_t i = 0; i < OC_COUNT(units); i++)
         if (oc_str_eq(s, units[i].name)) {
             *joule = units[i].joule;
             return true;

@@ -71,7 +71,7 @@ const KIND = { /* formats of each kind of number: rounded, and exact for the too
   giga: { human: v => v === 0 ? "0" : Math.abs(v) < 1e7 ? Number((v / 1e9).toPrecision(2)) + "" : v < 1e12 ? digits3(v / 1e9) : grouped((v / 1e9).toFixed(0)), exact: v => grouped(v) + " a second" },
   bytes: { human: v => si(v, "B"), exact: v => grouped(v) + " bytes" },
   time: { human: time, exact: v => grouped(v) + " ns" },
-  energy: { human: v => { const [unit, scale] = v >= 1 ? ["J", 1] : v >= 1e-3 ? ["mJ", 1e3] : v >= 1e-6 ? ["µJ", 1e6] : ["nJ", 1e9]; return digits3(v * scale) + " " + unit; }, exact: v => grouped(v) + " J" },
+  energy: { human: v => scaled(v * 1e9, 1000, ["n", "µ", "m", "", "k"], "J"), exact: v => grouped(v) + " J" },
   fraction: { human: v => percent(v), exact: v => (100 * v).toPrecision(6) + " %" },
   ratio: { human: ratio, exact: v => String(v) },
 };
