@@ -134,6 +134,7 @@ void oc_blank_ctx(struct oc_engine *e)
                                   .out_used = e->out_used,
                                   .err = e->err,
                                   .engine = e,
+                                  .unknown_elems = &e->unknown_elems,
                                   .opt = counting_of(e->o),
                                   .told = e->told};
 }

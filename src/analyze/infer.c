@@ -208,6 +208,8 @@ static int infer_call(struct oc_engine *e, uint32_t node)
     return 0;
 }
 
+enum { MANY_BYTES = 64 << 10 }; /* of a shape rule: it has read lists of values */
+
 static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
 {
     const struct oc_node *n = &e->m->node[node];
@@ -216,7 +218,11 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     struct oc_err why = {0};
     oc_fill_ctx(e, n, op, &c);
     c.err = &why;
-    if (oc_op_infer(&c)) {
+    size_t before = e->a->arena.used_bytes;
+    int rc = oc_op_infer(&c);
+    size_t list_bytes = e->a->arena.used_bytes - before;
+    e->folded_bytes += list_bytes > MANY_BYTES ? list_bytes : 0;
+    if (rc) {
         if (why.code == OC_ELIMIT)
             return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): %s", infer_label(e, n), n->op_type, why.msg);
         e->n_failed++;
@@ -233,7 +239,7 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
         return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its shape overflows 64 bits", infer_label(e, n),
                        n->op_type);
     uint32_t asked = e->missed;
-    size_t before = e->a->arena.used_bytes;
+    before = e->a->arena.used_bytes;
     if (op->fold)
         op->fold(&c);
     e->folded_bytes += e->a->arena.used_bytes - before;

@@ -85,7 +85,7 @@ static int conv_dims(struct oc_op_ctx *c, const struct conv_kind *kind, unsigned
     dim[channel] = w->ranked ? w->dim[0] : oc_op_fresh_dim(c, "1", -1);
     for (unsigned i = 0; i < n; i++) {
         if (!x->ranked || !sized)
-            dim[first + i] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", first + i), -1);
+            dim[first + i] = oc_fresh_axis(c, first + i, -1);
         else if (oc_windows_out(c, &win, i, x->dim[first + i], &dim[first + i]))
             return -1;
     }
@@ -222,7 +222,7 @@ static int transposed_dims(struct oc_op_ctx *c, const struct oc_shape *x, const 
         if (sizes)
             *d = oc_known(sizes[i]);
         else if (pads < 0)
-            *d = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", 2 + i), -1);
+            *d = oc_fresh_axis(c, 2 + i, -1);
         if (oc_is_known(*d) && d->v <= 0)
             return oc_op_fail(c, "spatial axis %u has invalid size %lld", i, (long long)d->v);
     }
@@ -377,7 +377,7 @@ static int shape_col2im(struct oc_op_ctx *c)
         dim[1] = oc_op_fresh_dim(c, "1", -1);
     for (unsigned i = 0; i < n; i++) {
         bool there = size && size->e[i].kind == OC_E_INT;
-        dim[2 + i] = there ? size->e[i].i : oc_op_fresh_dim(c, oc_printf(c->arena, "%u", 2 + i), -1);
+        dim[2 + i] = there ? size->e[i].i : oc_fresh_axis(c, 2 + i, -1);
     }
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, n + 2, dim));
     return 0;

@@ -28,6 +28,16 @@ static struct oc_list from_data(struct oc_op_ctx *c, const struct oc_data *d)
     return l;
 }
 
+/* As many as a list may have, one array for all: the body of a loop may read lists of thousands in every trip. */
+static const struct oc_elem *unknown_elems(struct oc_op_ctx *c, uint32_t n)
+{
+    if (!c->unknown_elems)
+        return oc_new_elems(c, n);
+    if (!*c->unknown_elems)
+        *c->unknown_elems = oc_new_elems(c, OC_MAX_DATA);
+    return *c->unknown_elems;
+}
+
 struct oc_list oc_list_of(struct oc_op_ctx *c, const char *attr, unsigned slot)
 {
     uint32_t n = 0;
@@ -41,7 +51,7 @@ struct oc_list oc_list_of(struct oc_op_ctx *c, const char *attr, unsigned slot)
         return from_data(c, d);
     if (!oc_fold_count(oc_in_shape(c, slot), &n))
         return (struct oc_list){.present = true};
-    return (struct oc_list){.e = oc_new_elems(c, n), .n = n, .present = true, .sized = true};
+    return (struct oc_list){.e = unknown_elems(c, n), .n = n, .present = true, .sized = true};
 }
 
 bool oc_list_known(const struct oc_list *l)
@@ -79,7 +89,9 @@ int oc_attr_axis(struct oc_op_ctx *c, int64_t otherwise, unsigned rank, unsigned
 
 struct oc_dim oc_fresh_axis(struct oc_op_ctx *c, unsigned axis, int64_t max)
 {
-    return oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis), max);
+    char text[16];
+    snprintf(text, sizeof(text), "%u", axis);
+    return oc_op_fresh_dim(c, text, max);
 }
 
 struct oc_shape oc_fresh_shape(struct oc_op_ctx *c, unsigned rank)

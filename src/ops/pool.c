@@ -163,7 +163,7 @@ static int shape_unpool(struct oc_op_ctx *c)
         if (wanted && wanted->e[i].kind == OC_E_INT)
             dim[i] = wanted->e[i].i;
         else if (oc_in(c, 2))
-            dim[i] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", i), -1);
+            dim[i] = oc_fresh_axis(c, i, -1);
         else
             dim[i] = i < 2 ? x->dim[i] : oc_window_out_transposed(c->exprs, x->dim[i], &win.axis[i - 2], 0);
         if (oc_is_known(dim[i]) && dim[i].v < 0)

@@ -1,6 +1,7 @@
 /* Reductions over axes. cost-semantics 4.7, shape-inference 4.5. */
 #include "ops/elem.h"
 #include "ops/op.h"
+#include "ops/shared_rules.h"
 
 #include <string.h>
 
@@ -98,8 +99,7 @@ static struct oc_shape reduced_shape(struct oc_op_ctx *c, const struct oc_shape 
     if (!a->known) {
         n = keep ? x->rank : x->rank - a->n;
         for (unsigned i = 0; i < n; i++)
-            dim[i] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", i),
-                                     keep ? oc_dim_max_value(c->exprs, x->dim[i]) : -1);
+            dim[i] = oc_fresh_axis(c, i, keep ? oc_dim_max_value(c->exprs, x->dim[i]) : -1);
         return oc_shape_of(c->arena, n, dim);
     }
     for (unsigned i = 0; i < x->rank; i++) {

@@ -87,8 +87,7 @@ static int shape_topk(struct oc_op_ctx *c)
         if (k.kind == OC_E_INT)
             dim[axis] = k.i;
         else
-            dim[axis] =
-                oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis), oc_dim_max_value(c->exprs, x->dim[axis]));
+            dim[axis] = oc_fresh_axis(c, axis, oc_dim_max_value(c->exprs, x->dim[axis]));
         if (oc_is_known(dim[axis]) &&
             (dim[axis].v < 0 || (oc_is_known(x->dim[axis]) && dim[axis].v > x->dim[axis].v)))
             return oc_op_fail(c, "k is %lld but the axis has %s elements", (long long)dim[axis].v,

@@ -3,6 +3,7 @@
  * The shape of a sequence type is [its length] when that is known (an expression counts), of an optional type
  * [0] or [1]. Up to MAX_ITEMS element types that differ are listed in `item`. */
 #include "ops/op.h"
+#include "ops/shared_rules.h"
 
 #include <string.h>
 
@@ -15,7 +16,7 @@ static struct oc_dim common_dim(struct oc_op_ctx *c, struct oc_dim a, struct oc_
     if (oc_same_dim(a, b))
         return a;
     int64_t ma = oc_dim_max_value(c->exprs, a), mb = oc_dim_max_value(c->exprs, b);
-    return oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis), ma < 0 || mb < 0 ? -1 : ma > mb ? ma : mb);
+    return oc_fresh_axis(c, axis, ma < 0 || mb < 0 ? -1 : ma > mb ? ma : mb);
 }
 
 /* The common part of two types. */
@@ -348,7 +349,7 @@ static struct oc_dim sum_axis(struct oc_op_ctx *c, const struct oc_type *t, unsi
     if (t->item) {
         for (int64_t i = 0; i < n.v; i++) {
             if (!t->item[i].shape.ranked || t->item[i].shape.rank <= axis)
-                return oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis), -1);
+                return oc_fresh_axis(c, axis, -1);
             sum = oc_dim_add(c->exprs, sum, t->item[i].shape.dim[axis]);
         }
         return sum;
@@ -359,7 +360,7 @@ static struct oc_dim sum_axis(struct oc_op_ctx *c, const struct oc_type *t, unsi
     int64_t a = counted ? oc_dim_max_value(c->exprs, n) : -1, b = oc_dim_max_value(c->exprs, one), max = -1;
     if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &max))
         max = -1;
-    return oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis), max);
+    return oc_fresh_axis(c, axis, max);
 }
 
 static int sequence_shape_concat(struct oc_op_ctx *c)
@@ -382,7 +383,7 @@ static int sequence_shape_concat(struct oc_op_ctx *c)
     if (!fresh_axis)
         dim[at] = sum_axis(c, t, at);
     else
-        dim[at] = sequence_length_of(t, &n) ? n : oc_op_fresh_dim(c, oc_printf(c->arena, "%u", at), -1);
+        dim[at] = sequence_length_of(t, &n) ? n : oc_fresh_axis(c, at, -1);
     oc_set_out(c, 0, t->elem->dtype, oc_shape_of(c->arena, rank, dim));
     return 0;
 }

@@ -1,5 +1,6 @@
 /* Fourier transforms and related operators. cost-semantics 4.8, shape-inference 4.10. */
 #include "ops/op.h"
+#include "ops/shared_rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,7 +102,7 @@ static int shape_dft(struct oc_op_ctx *c)
     if (known < 0)
         return -1;
     for (unsigned i = 0; i + 1 < x->rank && !known && (onesided || oc_in(c, 1)); i++)
-        dim[i] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", i), -1);
+        dim[i] = oc_fresh_axis(c, i, -1);
     if (known) {
         struct oc_dim n = dft_length(c, x->dim[axis], back);
         if (oc_is_known(n) && n.v < 0)

@@ -95,9 +95,7 @@ static int shape_string_normalizer(struct oc_op_ctx *c)
     memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
     int64_t max = oc_dim_max_value(c->exprs, dim[x->rank - 1]);
     int64_t left = words_left(c, stop);
-    dim[x->rank - 1] = left >= 0
-                           ? oc_known(left)
-                           : oc_op_fresh_dim(c, oc_printf(c->arena, "%u", x->rank - 1U), max == 0 ? 1 : max);
+    dim[x->rank - 1] = left >= 0 ? oc_known(left) : oc_fresh_axis(c, x->rank - 1U, max == 0 ? 1 : max);
     oc_set_out(c, 0, OC_DT_STRING, oc_shape_of(c->arena, x->rank, dim));
     return 0;
 }

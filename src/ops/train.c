@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/gradient.h"
+#include "ops/shared_rules.h"
 
 struct optimizer {
     uint8_t n_state; /* state tensors per parameter */
@@ -192,8 +193,7 @@ static int shape_scattered(struct oc_op_ctx *c)
         return 0;
     }
     for (uint32_t i = 0; i < d->n; i++)
-        dim[i] = d->e[i].kind == OC_E_INT ? d->e[i].i
-                                          : oc_op_fresh_dim(c, oc_printf(c->arena, "%u", (unsigned)i), -1);
+        dim[i] = d->e[i].kind == OC_E_INT ? d->e[i].i : oc_fresh_axis(c, (unsigned)i, -1);
     oc_set_out(c, 0, oc_in_dtype(c, s->dy), oc_shape_of(c->arena, d->n, dim));
     return 0;
 }

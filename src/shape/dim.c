@@ -103,9 +103,14 @@ static struct oc_dim atom_dim(struct oc_exprs *x, uint32_t atom)
     return poly_dim(x, &p);
 }
 
+static bool is_full(const struct oc_exprs *x)
+{
+    return x->n_expr >= OC_MAX_EXPRS || x->n_atom >= OC_MAX_EXPRS;
+}
+
 static struct oc_dim add_atom(struct oc_exprs *x, const struct atom *a)
 {
-    if (x->n_expr >= OC_MAX_EXPRS || x->n_atom >= OC_MAX_EXPRS)
+    if (is_full(x))
         return table_full(x);
     if (x->n_atom == 0) {
         OC_GROW(x->atom, x->n_atom, x->cap_atom);
@@ -118,6 +123,8 @@ static struct oc_dim add_atom(struct oc_exprs *x, const struct atom *a)
 
 struct oc_dim oc_dim_fresh(struct oc_exprs *x, const char *origin, int64_t max)
 {
+    if (is_full(x))
+        return table_full(x);
     struct atom a = {.kind = ATOM_NAMED, .text = oc_cut_text(x->arena, origin, strlen(origin))};
     a.range = (struct range){0, max < 0 ? INT64_MAX : max};
     return add_atom(x, &a);

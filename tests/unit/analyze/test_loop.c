@@ -322,6 +322,34 @@ static void scan_runs_once_per_slice(void **state)
     oc_run_free(&r);
 }
 
+/* Operators that read lists of thousands of unknown numbers in every trip share one list of them. */
+static void long_unknown_lists_in_a_body_take_little_memory(void **state)
+{
+    (void)state;
+    static const char *const node[][2] = {{"Slice", "x,list,list"}, {"Slice", "x,list,list,list,list"},
+                                          {"Pad", "x,list"},        {"Resize", "x,,,list"},
+                                          {"Tile", "x,list"},       {"Split", "x,list"},
+                                          {"ReduceSum", "x,list"},  {"Unsqueeze", "x,list"}};
+    for (size_t i = 0; i < sizeof(node) / sizeof(node[0]); i++) {
+        struct oc_builder *b = oc_b_new(18);
+        oc_b_input(b, "x", "float[8,8]");
+        oc_b_input(b, "list", "int64[4000]");
+        oc_b_input(b, "rows", "float[500,4]");
+        oc_b_node(b, "Scan", "scan", "rows", "all", "num_scan_inputs=1");
+        oc_b_open(b, "body");
+        oc_b_input(b, "row", "float[4]");
+        oc_b_node(b, node[i][0], "reader", node[i][1], "t", "");
+        oc_b_node(b, "Shape", "size", "t", "u", "");
+        oc_b_output(b, "u", NULL);
+        oc_b_close(b);
+        oc_b_output(b, "all", NULL);
+        struct oc_run r = oc_run_model(b, NULL);
+        if (r.a->arena.used_bytes > 16 << 20)
+            fail_msg("%s takes %zu bytes", node[i][0], r.a->arena.used_bytes);
+        oc_run_free(&r);
+    }
+}
+
 /* Before opset 9 axis 0 of every value is a batch of 2 sequences, axis 1 of the scanned ones the 7 steps. */
 static void scan_of_opset_8_has_a_batch(void **state)
 {
@@ -414,6 +442,7 @@ int main(void)
         cmocka_unit_test(bound_beyond_64_bits_counts_one_trip),
         cmocka_unit_test(growing_state_is_unrolled_for_known_trips),
         cmocka_unit_test(scan_runs_once_per_slice),
+        cmocka_unit_test(long_unknown_lists_in_a_body_take_little_memory),
         cmocka_unit_test(scan_of_opset_8_has_a_batch),
         cmocka_unit_test(value_from_a_file_determines_shapes),
         cmocka_unit_test(if_merges_branch_shapes),
