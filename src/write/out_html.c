@@ -380,21 +380,22 @@ static void write_base64(const uint8_t *p, size_t n, FILE *f)
     }
 }
 
-static void html_write_data(struct oc_report *r, FILE *f)
+static void html_write_data(struct oc_report *r, const char *id,
+                            void (*document_of)(struct oc_json_out *w, struct oc_report *r), FILE *f)
 {
     enum { PLAIN = 100000 }; /* bytes: what is smaller stays readable */
     struct oc_buf json = {0};
     struct oc_json_out w = {.f = oc_buf_stream(&json)};
-    document(&w, r);
+    document_of(&w, r);
     fclose(w.f);
     struct oc_buf packed = {0};
     bool small = json.n > PLAIN && oc_gz_pack(json.data, json.n, &packed);
-    fprintf(f, "<script type=\"application/%s\" id=\"data\">", small ? "gzip" : "json");
+    fprintf(f, "<script type=\"application/%s\" id=\"%s\">", small ? "gzip" : "json", id);
     if (small)
         write_base64((const uint8_t *)packed.data, packed.n, f);
     else
         write_escaped(json.data, json.n, f);
-    fputs("</script>", f);
+    fputs("</script>\n", f);
     oc_buf_free(&packed);
     oc_buf_free(&json);
 }
@@ -414,6 +415,7 @@ void oc_out_html(struct oc_report *r, FILE *f)
     at = oc_page_until(at, end, "@verdict@", f);
     oc_html_verdict(r, f);
     at = oc_page_until(at, end, "@data@", f);
-    html_write_data(r, f);
+    html_write_data(r, "data", document, f);
+    html_write_data(r, "receipts", oc_page_receipts, f); /* read when they are asked for */
     oc_page_until(at, end, "@end@", f);
 }

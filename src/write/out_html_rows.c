@@ -52,12 +52,35 @@ void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n)
     oc_jw_end_array(w);
 }
 
-void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, size_t n)
+/* The character of a number from -1 to 59: 'A' to '~' without the backslash, which JSON escapes; '\0': another number. */
+static char small_whole(int64_t v)
 {
-    oc_key_array(w, key);
-    for (size_t i = 0; i < n; i++)
-        oc_jw_i64(w, v[i] - (i ? v[i - 1] : 0));
-    oc_jw_end_array(w);
+    return v < -1 || v > 59 ? '\0' : (char)('A' + 1 + v + ('A' + 1 + v >= '\\'));
+}
+
+void oc_page_wholes(struct oc_json_out *w, const char *key, const int64_t *v, size_t n)
+{
+    char *text = oc_xmalloc(n + 1);
+    size_t i = 0;
+    while (i < n && (text[i] = small_whole(v[i])) != '\0')
+        i++;
+    text[i] = '\0';
+    if (i == n) {
+        oc_key_text(w, key, text);
+    } else {
+        oc_key_array(w, key);
+        for (i = 0; i < n; i++)
+            oc_jw_i64(w, v[i]);
+        oc_jw_end_array(w);
+    }
+    free(text);
+}
+
+void oc_page_steps(struct oc_json_out *w, const char *key, int64_t *v, size_t n)
+{
+    for (size_t i = n; i > 1; i--)
+        v[i - 1] -= v[i - 2];
+    oc_page_wholes(w, key, v, n);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------ */
@@ -71,7 +94,7 @@ static bool all_the_same(const char *const *text, uint32_t n)
 }
 
 /* place[i]: index of text i in the list of distinct texts, or -1. Returns the size of the list. */
-static uint32_t number_texts(const char *const *text, uint32_t n, struct oc_arena *arena, int32_t *place,
+static uint32_t number_texts(const char *const *text, uint32_t n, struct oc_arena *arena, int64_t *place,
                              const char ***distinct)
 {
     struct oc_map seen = {.arena = arena};
@@ -86,7 +109,7 @@ static uint32_t number_texts(const char *const *text, uint32_t n, struct oc_aren
             OC_GROW(list, count, cap);
             list[count++] = text[i];
         }
-        place[i] = (int32_t)at;
+        place[i] = at;
     }
     oc_map_free(&seen);
     *distinct = list;
@@ -101,23 +124,38 @@ static void page_column_list(struct oc_json_out *w, const char *key, const char 
     oc_jw_end_array(w);
 }
 
+/* Many texts as one, a line each, which scripts read several times as fast; false: some text is missing or has lines itself. */
+static bool page_joined(struct oc_json_out *w, const char *const *text, uint32_t n)
+{
+    enum { MANY = 1000 };
+    struct oc_buf all = {0};
+    bool can = n >= MANY;
+    for (uint32_t i = 0; i < n && can; i++) {
+        can = text[i] && !strchr(text[i], '\n');
+        if (can)
+            oc_buf_printf(&all, "%s%s", i ? "\n" : "", text[i]);
+    }
+    if (can)
+        oc_key_text(w, "lines", all.data);
+    oc_buf_free(&all);
+    return can;
+}
+
 void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena)
 {
     if (all_the_same(text, n)) {
         oc_key_text(w, "same", text[0]);
         return;
     }
-    int32_t *place = OC_NEW_ARRAY(arena, n, int32_t);
+    int64_t *place = OC_NEW_ARRAY(arena, n, int64_t);
     const char **distinct;
     uint32_t count = number_texts(text, n, arena, place, &distinct);
     if (count > n / 2) {
-        page_column_list(w, "values", text, n);
+        if (!page_joined(w, text, n))
+            page_column_list(w, "values", text, n);
     } else {
         page_column_list(w, "dict", distinct, count);
-        oc_key_array(w, "index");
-        for (uint32_t i = 0; i < n; i++)
-            oc_jw_i64(w, place[i]);
-        oc_jw_end_array(w);
+        oc_page_wholes(w, "index", place, n);
     }
     free(distinct);
 }
@@ -176,13 +214,15 @@ static bool few_numbers(struct oc_json_out *w, const struct oc_column *c, const 
                         uint32_t n, struct oc_arena *arena)
 {
     struct oc_map seen = {.arena = arena};
-    uint32_t *place = OC_NEW_ARRAY(arena, n, uint32_t), first[FEW], count = 0;
+    int64_t *place = OC_NEW_ARRAY(arena, n, int64_t);
+    uint32_t first[FEW], count = 0;
     for (uint32_t i = 0; i < n && count <= FEW; i++) {
         uint64_t key[2] = {v[i].whole, 0};
         memcpy(&key[1], &v[i].number, sizeof(double));
-        place[i] = count;
-        if (oc_map_add(&seen, (const char *)key, sizeof(key), &place[i], NULL) && count++ < FEW)
+        uint32_t at = count;
+        if (oc_map_add(&seen, (const char *)key, sizeof(key), &at, NULL) && count++ < FEW)
             first[count - 1] = i;
+        place[i] = at;
     }
     oc_map_free(&seen);
     if (count > FEW || count > n / 4)
@@ -191,10 +231,7 @@ static bool few_numbers(struct oc_json_out *w, const struct oc_column *c, const 
     for (uint32_t i = 0; i < count; i++)
         number_cell(w, c, &v[first[i]]);
     oc_jw_end_array(w);
-    oc_key_array(w, "index");
-    for (uint32_t i = 0; i < n; i++)
-        oc_jw_u64(w, place[i]);
-    oc_jw_end_array(w);
+    oc_page_wholes(w, "index", place, n);
     return true;
 }
 
@@ -428,12 +465,15 @@ static uint32_t heaviest(struct oc_report *r, uint32_t *node)
     return n;
 }
 
-static void receipts(struct oc_json_out *w, struct oc_report *r)
+void oc_page_receipts(struct oc_json_out *w, struct oc_report *r)
 {
+    oc_jw_begin_object(w);
+    if (!r->in->analysis) {
+        oc_jw_end_object(w);
+        return;
+    }
     uint32_t *node = OC_NEW_ARRAY(&r->arena, MAX_RECEIPTS, uint32_t), n = heaviest(r, node);
     const char **text = oc_receipt_texts(r->in, node, n, &r->arena);
-    oc_key_object(w, "receipts");
-    oc_key_bool(w, "all", n < MAX_RECEIPTS);
     for (uint32_t i = 0; i < n; i++) {
         char key[16];
         snprintf(key, sizeof(key), "%u", node[i]);
@@ -456,6 +496,5 @@ void oc_page_rows(struct oc_json_out *w, struct oc_report *r)
     html_rows_node_names(w, r);
     node_types(w, r);
     formulas(w, r, nodes_with_rows(r));
-    receipts(w, r);
     oc_jw_end_object(w);
 }

@@ -134,6 +134,16 @@ test("modules are blocks whose widths add up, repeated ones are folded, they ope
   equal(second.map(b => b.text).filter(t => /^layer/.test(t)), ["layer1", "layer2", "layer3", "layer4"], "modules in the order of the model");
   const folded = all.find(b => b.text === "5 × layer3.N");
   check(folded && /each, spread \d/.test(folded.label), "no folded blocks: " + all.map(b => b.text));
+  const each = [];
+  for (let k = 1; k <= 5; k++) {
+    await page.fill("#search", `layer3.${k}/`);
+    await page.waitForFunction(() => /of \d+ rows, [\d.]+.ms/.test(document.querySelector("#operators [role=status]").textContent));
+    each.push(parseFloat(/rows, ([\d.]+)/.exec(await countText(page))[1]));
+    await page.fill("#search", "");
+    await page.waitForFunction(() => /^\d+ rows/.test(document.querySelector("#operators [role=status]").textContent));
+  }
+  const mean = each.reduce((a, b) => a + b) / 5, spread = 100 * (Math.max(...each) - Math.min(...each)) / mean, said = /([\d.]+).ms each, spread ([\d.]+) %/.exec(folded.label);
+  check(Math.abs(said[1] - mean) < .02 * mean && Math.abs(said[2] - spread) < 1, folded.label + ", but the blocks take " + each);
   const layer4 = second.find(b => b.text === "layer4"), rows = await page.evaluate(() => [...document.querySelectorAll("#operators tbody tr[data-at]")].map(r => [r.children[1].title || r.children[1].textContent, r.textContent]));
   check(rows.length > 0 && layer4.width > 20 && layer4.width < 30, "layer4 takes " + layer4.width + " %");
   await page.click('.icicle button:text-is("layer4")');

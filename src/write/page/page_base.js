@@ -2,14 +2,20 @@
 /* Control characters and bidirectional overrides in names are shown as the replacement character. The writer
  * escapes them as \\uXXXX; after an escaped backslash, "u" is an ordinary letter. */
 const UNSEEN = /\\(?:\\|u(?:00[0189][0-9a-f]|007f|061c|200[ef]|202[89a-e]|206[6-9]))/gi;
+function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text); /* browsers since 2025 */
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i); /* Uint8Array.from calls a function for each */
+  return bytes;
+}
 async function unpacked(e) {
   if (e.type !== "application/gzip") return e.textContent;
-  const text = atob(e.textContent), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i); /* Uint8Array.from calls a function for each */
+  const bytes = fromBase64(e.textContent);
   e.textContent = "";
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
-const D = JSON.parse((await unpacked(document.getElementById("data"))).replace(UNSEEN, m => m.length > 2 ? "\ufffd" : m));
+const documentOf = async id => JSON.parse((await unpacked(document.getElementById(id))).replace(UNSEEN, m => m.length > 2 ? "\ufffd" : m));
+const D = await documentOf("data");
 /* Runs a built-in library at its first use. */
 const libraries = {};
 function library(name) {

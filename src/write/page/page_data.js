@@ -1,8 +1,21 @@
 /* Access to the data: columns, rows by name and node, sums per type. */
 const N = D.rows;
-function addSteps(steps) { let sum = 0; return Int32Array.from(steps, d => sum += d); }
+/* Integers: a list, or a text with a character for each number from -1, without the backslash. */
+function wholes(v) {
+  if (typeof v !== "string") return v;
+  const out = new Int8Array(v.length);
+  for (let i = 0; i < v.length; i++) { const c = v.charCodeAt(i); out[i] = c - 66 - (c > 92); }
+  return out;
+}
+function addSteps(v) {
+  const steps = wholes(v), out = new Int32Array(steps.length);
+  let sum = 0;
+  for (let i = 0; i < out.length; i++) out[i] = sum += steps[i];
+  return out;
+}
 const ROW_NODES = D.row_nodes || (D.row_node_steps ? addSteps(D.row_node_steps) : null);
 
+const numberOf = x => x === null ? NaN : Number(x);
 class Column {
   constructor(c, n) {
     this.key = c.key;
@@ -10,24 +23,34 @@ class Column {
     this.title = c.title || (c.key || "").replace(/_ns$/, "").replace(/_/g, " ");
     this.shown = c.shown;
     this.bound = c.bound;
-    this.data = c;
+    this.same = c.same;
+    this.values = c.lines === undefined ? c.values : c.lines.split("\n");
+    this.dict = c.dict;
+    this.packed = c.index;
+    this.index = null; /* unpacked at the first use */
     this.n = n;
     this.text = c.kind === "text";
   }
   at(i) { /* text, number, large number as a string of digits, or null */
-    const c = this.data;
-    if (c.same !== undefined) return c.same;
-    if (c.values) return c.values[i];
-    const k = c.index[i];
-    return k < 0 ? null : c.dict[k];
+    if (this.same !== undefined) return this.same;
+    if (this.values) return this.values[i];
+    const k = (this.index ??= wholes(this.packed))[i];
+    return k < 0 ? null : this.dict[k];
   }
   get numbers() { /* NaN: unknown */
     if (!this.asNumbers) {
-      const v = new Float64Array(this.n);
-      for (let i = 0; i < this.n; i++) { const x = this.at(i); v[i] = x === null ? NaN : Number(x); }
+      const v = new Float64Array(this.n), { values } = this;
+      if (values) for (let i = 0; i < v.length; i++) v[i] = numberOf(values[i]);
+      else if (this.dict) { const { list, index } = this.coded; for (let i = 0; i < v.length; i++) v[i] = list[index[i]]; }
+      else v.fill(numberOf(this.same));
       this.asNumbers = v;
     }
     return this.asNumbers;
+  }
+  /* { list, index }: the number of row i is list[index[i]]; without an index list[i]. Columns of numbers have no index of -1. */
+  get coded() {
+    if (!this.asCoded) this.asCoded = this.dict && !this.text ? { list: Float64Array.from(this.dict, numberOf), index: this.index ??= wholes(this.packed) } : { list: this.keys, index: null };
+    return this.asCoded;
   }
   get ranks() { /* sort ranks of texts (natural order of digits); NaN: no text */
     if (!this.asRanks) {
@@ -77,11 +100,12 @@ const firstNode = i => { /* -1: none */
 let rowOfNodeMap = null;
 function rowOfNode(node) {
   if (!rowOfNodeMap) {
-    rowOfNodeMap = new Map();
-    for (let i = 0; i < N; i++) for (const k of nodesOf(i)) if (!rowOfNodeMap.has(k)) rowOfNodeMap.set(k, i);
+    let most = -1;
+    for (let i = 0; i < N; i++) { const n = ROW_NODES ? ROW_NODES[i] : -1; most = Array.isArray(n) ? Math.max(most, ...n) : Math.max(most, n); }
+    rowOfNodeMap = new Int32Array(most + 1).fill(-1);
+    for (let i = N - 1; i >= 0; i--) { const n = ROW_NODES ? ROW_NODES[i] : -1; if (Array.isArray(n)) n.forEach(k => { rowOfNodeMap[k] = i; }); else if (n >= 0) rowOfNodeMap[n] = i; }
   }
-  const r = rowOfNodeMap.get(node);
-  return r === undefined ? -1 : r;
+  return rowOfNodeMap[node] ?? -1;
 }
 function nodeName(node) {
   const own = NODE.name && NODE.name.at(node);
@@ -113,45 +137,66 @@ function linkOf(i) {
 
 /* ---- sums of rows; rows with an unknown value are counted separately ---- */
 const SUMS = ["time", "flo", "bytes", "params", "roof", "wasted", "macs"];
+/* The sums of a group are computed at the first use: most columns of most pages are never summed up. */
+class Group {
+  constructor(all, no, key, first) { this.all = all; this.no = no; this.key = key; this.first = first; this.rows = 0; this.quality = 0; }
+  get points() { return (this.all.points ??= pointsOf(this.all))[this.no]; }
+}
+for (const s of SUMS) {
+  Object.defineProperty(Group.prototype, s, { get() { return sumsOf(this.all, s).sum[this.no]; } });
+  Object.defineProperty(Group.prototype, s + "Unknown", { get() { return sumsOf(this.all, s).unknown[this.no]; } });
+}
+function sumsOf(all, s) {
+  if (all.sums[s]) return all.sums[s];
+  const { rows, of, list } = all, unknown = new Uint32Array(list.length), sum = new Float64Array(list.length), c = C[s];
+  if (!c) list.forEach((g, k) => { unknown[k] = g.rows; });
+  else {
+    const { list: v, index } = c.coded;
+    for (let k = 0; k < rows.length; k++) { const x = v[index ? index[rows[k]] : rows[k]]; if (x === x) sum[of[k]] += x; else unknown[of[k]]++; }
+  }
+  list.forEach((g, k) => { if (unknown[k] === g.rows) sum[k] = NaN; });
+  return all.sums[s] = { sum, unknown };
+}
 function addUp(rows, keyOf) {
-  const groups = new Map(), list = [], of = new Uint32Array(rows.length);
-  rows.forEach((i, k) => {
-    const key = keyOf(i);
+  const groups = new Map(), list = [], of = new Uint32Array(rows.length), all = { rows, of, list, sums: {}, points: null };
+  for (let k = 0; k < rows.length; k++) {
+    const key = keyOf(rows[k]);
     let at = groups.get(key);
     if (at === undefined) {
       groups.set(key, at = list.length);
-      list.push({ key, rows: 0, first: i, quality: 0, points: { flo: 0, bytes: 0, time: 0, roof: 0, n: 0 } });
+      list.push(new Group(all, at, key, rows[k]));
     }
-    const g = list[of[k] = at], q = quality(i);
+    of[k] = at;
+  }
+  for (let k = 0; k < rows.length; k++) {
+    const g = list[of[k]], q = quality(rows[k]);
     g.rows++;
     if (q && q < 4) g.quality = !g.quality || g.quality === q ? q : 3;
-  });
-  for (const s of SUMS) {
-    const v = C[s] ? C[s].numbers : null, unknown = new Uint32Array(list.length), sum = new Float64Array(list.length);
-    rows.forEach((i, k) => { const x = v ? v[i] : NaN; if (x === x) sum[of[k]] += x; else unknown[of[k]]++; });
-    list.forEach((g, k) => { g[s] = unknown[k] === g.rows ? NaN : sum[k]; g[s + "Unknown"] = unknown[k]; });
   }
-  addPoints(rows, of, list);
-  return list;
+  return list.slice(); /* the caller may sort it */
 }
 /* A measured row without a rate has a time that is not that of its work: of a launch, of an unknown number of runs. */
 const isRated = i => !hasTime || known(num(C.rate, i));
 /* The roofline point of a group sums only rows for which FLOPs, bytes and time are known. */
-function addPoints(rows, of, list) {
+function pointsOf({ rows, of, list }) {
+  const points = list.map(() => ({ flo: 0, bytes: 0, time: 0, roof: 0, n: 0 }));
   const limit = C.roof ? C.roof.numbers : null, span = hasTime ? C.time.numbers : limit;
-  if (!C.flo || !C.bytes || !span) return;
+  if (!C.flo || !C.bytes || !span) return points;
   const flo = C.flo.numbers, moved = C.bytes.numbers;
-  rows.forEach((i, k) => {
-    if (!(flo[i] > 0) || !(moved[i] > 0) || !(span[i] > 0) || !isRated(i)) return;
-    const p = list[of[k]].points;
+  for (let k = 0; k < rows.length; k++) {
+    const i = rows[k];
+    if (!(flo[i] > 0) || !(moved[i] > 0) || !(span[i] > 0) || !isRated(i)) continue;
+    const p = points[of[k]];
     p.flo += flo[i];
     p.bytes += moved[i];
     p.time += span[i];
     p.roof += limit ? limit[i] : NaN;
     p.n++;
-  });
+  }
+  return points;
 }
-const allRows = Uint32Array.from({ length: N }, (_, i) => i);
+const allRows = new Uint32Array(N);
+for (let i = 0; i < N; i++) allRows[i] = i;
 const byWeight = (a, b) => { const x = hasTime ? a.time : a.flo, y = hasTime ? b.time : b.flo; return (y || 0) - (x || 0) || b.rows - a.rows; };
 const types = addUp(allRows, rowType).sort(byWeight);
 const typeNo = new Map(types.map((t, i) => [t.key, i]));
@@ -165,8 +210,10 @@ function moduleOf(i) {
   if (second > 0) end = second;
   return name.slice(0, end);
 }
-const total = { time: 0, flo: 0, bytes: 0, params: 0 };
-for (const s in total) for (const t of types) total[s] += t[s] || 0;
+const total = {
+  of(s) { return (this.sums ??= {})[s] ??= types.reduce((sum, t) => sum + (t[s] || 0), 0); },
+  get time() { return this.of("time"); }, get flo() { return this.of("flo"); }, get bytes() { return this.of("bytes"); }, get params() { return this.of("params"); },
+};
 
 /* ---- rows that match the search and the selected types ---- */
 const NO_BOUND = "no bound known";

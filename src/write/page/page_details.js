@@ -88,7 +88,7 @@ function rowDetails(i) {
     pairs(rest.map(c => [c.title, c.text ? txt(c, i) : known(c.at(i)) ? human(c.kind, c.at(i)) + "  (" + exact(c.kind, c.at(i)) + ")" : UNKNOWN]))));
   if (nodes.length > 1) out.push(el("h3", null, nodes.length + " model nodes in this row"));
   for (const k of nodes) {
-    const text = D.nodes.receipts[k], formula = NODE.formula.at(k);
+    const text = receipts[k], formula = NODE.formula.at(k);
     if (nodes.length === 1 && text) out.push(el("h3", null, "Cost breakdown"));
     if (text) out.push(el("pre", null, text.trimEnd()));
     else out.push(el("h3", null, nodeName(k)), el("pre", null, (formula || "no cost of its own") + "\n"),
@@ -105,7 +105,9 @@ function openKernel(g) {
   ]), used.length ? el("h3", null, "launched by") : null,
   el("ul", null, used.slice(0, 200).map(i => el("li", null, el("a", { href: linkTo(i) }, rowName(i)))))]);
 }
-function showNode() {
+/* Cost breakdowns by node, read at the first use. */
+let receipts = null, reading = null;
+async function showNode() {
   if (S.node === null) {
     if (!details.hidden) {
       details.hidden = true;
@@ -120,6 +122,11 @@ function showNode() {
   if (i < 0) {
     drawDetails(S.node, [el("p", null, "No row of this report has this name. The node may be constant-folded, or fused into another row.")]);
     return;
+  }
+  if (!receipts) {
+    const wanted = S.node;
+    receipts = await (reading ??= documentOf("receipts"));
+    if (S.node !== wanted) return;
   }
   drawDetails(rowName(i), rowDetails(i), i);
   if (gridOf.ops && !gridOf.ops.select(i) && shownRows.length < N) { /* hidden by the search */

@@ -2,7 +2,7 @@
  * what it reads from outside, and who reads it, are dashed blocks. Rows that the filter hides are passed through. */
 const GRAPH_MOST = 150, PASSED_MOST = 4096, BLOCK_HEIGHT = 38, GRAPH_FONT = "11.5px system-ui, sans-serif";
 
-const EDGES = D.edges ? { to: addSteps(D.edges.to_steps), back: D.edges.back, type: D.edges.type, types: D.edges.types, bytes: D.edges.bytes.map(b => b === null ? NaN : Number(b)), inputs: D.edges.inputs, first: null } : null;
+const EDGES = D.edges ? { to: addSteps(D.edges.to_steps), back: wholes(D.edges.back), type: wholes(D.edges.type), types: D.edges.types, bytes: D.edges.bytes.map(b => b === null ? NaN : Number(b)), inputs: D.edges.inputs, first: null } : null;
 /* The edges into a node: those from first[node] to first[node + 1]. */
 function firstEdges() {
   if (!EDGES.first) {
@@ -30,7 +30,7 @@ function eachSource(e, isIn, f, type = EDGES.type[e], seen = new Set()) {
 function moduleGraph(root, start) {
   const one = root.each && root.row < 0 ? root.each[0] : root;
   const all = childrenOf(one).flatMap(k => k.each && k.row < 0 && k.each.length > 1 ? k.each : [k]);
-  const kids = all.slice(start, start + GRAPH_MOST), blocks = kids.map(m => ({ m, name: (m.each ? m.each[0] : m).name, into: [], out: [] }));
+  const kids = all.slice(start, start + GRAPH_MOST), blocks = kids.map(m => ({ m, name: m.name, into: [], out: [] }));
   const place = new Int32Array(N).fill(-1), isIn = matchingRows === allRows ? () => true : (mask => i => mask[i] === 1)(matchingRows.reduce((v, i) => { v[i] = 1; return v; }, new Uint8Array(N)));
   all.forEach((k, at) => { for (const i of rowsUnder(k, [])) place[i] = at < start ? -2 : at >= start + GRAPH_MOST ? -3 : at - start; });
   const outside = new Map(), above = (one.path || "").split("/").filter(Boolean);

@@ -2,7 +2,7 @@
 function memorySection() {
   const M = D.memory;
   if (!M || !M.steps || M.peak === null || !(Number(M.peak) > 0)) return null;
-  const live = M.live.map(Number), nodes = addSteps(M.node_steps), rough = M.quality === "unknown" ? "≥" : MARK[qualityNo(M.quality) % 4];
+  const live = M.live, nodes = addSteps(M.node_steps), rough = M.quality === "unknown" ? "≥" : MARK[qualityNo(M.quality) % 4];
   const canvas = el("canvas", { role: "img", "aria-label": "Activation memory over " + M.steps + " steps; peak " + bytes(Number(M.peak)) + " at step " + (M.peak_step + 1) + ", " + nodeName(nodes[M.peak_step]) });
   const table = el("table", { class: "plain", "aria-label": "Live at the peak" },
     el("thead", null, el("tr", null, ["live at the peak", "bytes", "live range"].map((h, k) => el("th", { scope: "col", class: k ? "" : "left" }, h)))),
@@ -18,8 +18,8 @@ function memorySection() {
   const width = 1400, step = Math.max(1, Math.ceil(live.length / width)), points = [];
   for (let i = 0; i < live.length; i += step) {
     let best = i;
-    for (let k = i; k < Math.min(live.length, i + step); k++) if (live[k] > live[best]) best = k;
-    points.push({ x: best + 1, y: live[best] });
+    for (let k = i; k < Math.min(live.length, i + step); k++) if (Number(live[k]) > Number(live[best])) best = k;
+    points.push({ x: best + 1, y: Number(live[best]) });
   }
   const nice = most => { /* tick distance: a round number of KiB, MiB ... */
     const raw = most / 5, unit = 1024 ** Math.max(0, Math.floor(Math.log(raw) / Math.log(1024)));

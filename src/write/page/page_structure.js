@@ -9,19 +9,19 @@ function pathOf(i) {
   const path = partsOf(at < 0 ? full : full.slice(0, at));
   return own ? [...own.split("."), path.pop() || rowType(i)] : path.length ? path : [rowType(i)];
 }
+/* `kids`: what the rows show, a row or a module each, possibly 100,000; `children`: what is drawn, made when it is needed.
+ * each: the modules or rows that were merged into this one. */
 class Module {
-  constructor(name, path, parent) { this.name = name; this.path = path; this.parent = parent; this.children = null; this.row = -1; this.rows = 0; this.members = 1; this.each = null; this.own = null; }
-  /* of an operator: read when it is shown, there may be 100,000 */
-  get sums() {
-    if (!this.own) {
-      this.own = {};
-      if (this.row >= 0) addSums(this.own, this.row);
-    }
-    return this.own;
-  }
+  constructor(name, parent, row = -1) { this.name = name; this.parent = parent; this.row = row; this.kids = []; this.rows = 0; this.each = null; this.inner = null; this.made = null; this.sums = null; this.plain = false; }
+  get members() { return this.each ? this.each.length : 1; }
+  get path() { return this.parent ? this.parent.path + "/" + this.name : ""; }
 }
-const SUMMED = SUMS.filter(s => C[s]);
-function addSums(sums, i) { for (const s of SUMMED) { const v = num(C[s], i); if (v === v) sums[s] = (sums[s] || 0) + v; } }
+const isRow = k => typeof k === "number", rowsOf = k => isRow(k) ? 1 : k.rows;
+function leafOf(row, parent) {
+  const leaf = new Module(pathOf(row).pop(), parent, row); /* operators of the same name stay apart */
+  leaf.rows = 1;
+  return leaf;
+}
 /* The rows in the order of the model. */
 function inModelOrder(rows) {
   const first = i => { const n = firstNode(i); return n < 0 ? Infinity : n; };
@@ -29,87 +29,103 @@ function inModelOrder(rows) {
     if (first(rows[k - 1]) > first(rows[k])) return Array.from(rows).sort((a, b) => first(a) - first(b) || a - b);
   return rows;
 }
-function structureTree(rows) {
-  const top = new Module("model", "", null);
-  top.children = [];
-  for (const i of inModelOrder(rows)) {
-    let at = top;
-    const path = pathOf(i), last = path.pop();
-    for (const part of path) {
-      if (!at.inner) at.inner = new Map();
-      let next = at.inner.get(part);
-      if (!next) {
-        at.inner.set(part, next = new Module(part, at.path + "/" + part, at));
-        next.children = [];
-        at.children.push(next);
-      }
-      at = next;
+function moduleAt(top, path) {
+  let at = top;
+  for (const part of path) {
+    at.inner ??= new Map();
+    let next = at.inner.get(part);
+    if (!next) {
+      at.inner.set(part, next = new Module(part, at));
+      at.kids.push(next);
     }
-    const leaf = new Module(last, at.path + "/" + last, at); /* operators of the same name stay apart */
-    leaf.row = i;
-    leaf.rows = 1;
-    at.children.push(leaf);
-    for (let m = at; m; m = m.parent) { m.rows++; addSums(m.sums, i); }
+    at = next;
+  }
+  return at;
+}
+/* The part of a name before its last separator: names that have it in common are in one module. */
+function folderOf(name) {
+  if (name.includes("(")) return null;
+  const at = name.lastIndexOf("/"), to = at < 0 ? name.lastIndexOf(".") : at;
+  return to > 0 && to < name.length - 1 ? name.slice(0, to + 1) : null;
+}
+function structureTree(rows) {
+  const top = new Module("model", null);
+  let folder = null, at = top;
+  for (const i of inModelOrder(rows)) {
+    const node = firstNode(i), here = txt(C.module, i) ? null : folderOf(node >= 0 && NODE.name && NODE.name.at(node) || rowName(i));
+    if (here === null || here !== folder) at = moduleAt(top, pathOf(i).slice(0, -1));
+    folder = here;
+    at.kids.push(i);
+    for (let m = at; m; m = m.parent) m.rows++;
   }
   return top;
 }
-const childrenOf = m => m.children || [];
 /* A module with one child is one block with it. */
-function withoutChains(m) {
-  let kids = childrenOf(m);
-  while (m.parent && kids.length === 1 && m.row < 0) {
-    const only = kids[0];
-    m.name += "/" + only.name;
-    m.path = only.path;
-    m.row = only.row;
-    m.children = kids = childrenOf(only);
-    kids.forEach(k => { k.parent = m; });
+function withoutChain(m) {
+  while (!isRow(m) && m.row < 0 && m.kids.length === 1) {
+    const only = m.kids[0], name = isRow(only) ? pathOf(only).pop() : only.name;
+    m.name += "/" + name;
+    m.row = isRow(only) ? only : only.row;
+    m.kids = isRow(only) ? [] : only.kids;
+    for (const k of m.kids) if (!isRow(k)) k.parent = m;
   }
-  for (const k of kids) if (k.row < 0) withoutChains(k);
   return m;
 }
 /* What a module consists of, without the numbers in names. */
-function shapeOf(m) {
-  if (m.shape === undefined) m.shape = m.row >= 0 ? rowType(m.row) : "(" + childrenOf(m).map(shapeOf).join() + ")";
-  return m.shape;
+function shapeOf(k) {
+  while (!isRow(k) && k.kids.length === 1) k = k.kids[0];
+  return isRow(k) ? rowType(k) : k.row >= 0 ? rowType(k.row) : "(" + k.kids.map(shapeOf).join() + ")";
 }
 const pattern = name => name.replace(/\d+/g, "N");
 function merged(list, parent) {
-  const first = list[0], m = new Module(first.name, first.path, parent);
-  m.members = list.reduce((n, x) => n + x.members, 0);
-  m.row = first.row;
-  m.rows = list.reduce((n, x) => n + x.rows, 0);
+  const first = list[0], m = isRow(first) ? leafOf(first, parent) : new Module(first.name, parent, first.row);
+  m.rows = list.reduce((n, x) => n + rowsOf(x), 0);
   m.each = list;
-  m.own = {};
-  for (const x of list) {
-    if (x.row >= 0 && !x.own) addSums(m.own, x.row);
-    else for (const s in x.sums) m.own[s] = (m.own[s] || 0) + x.sums[s];
-  }
-  m.children = childrenOf(first).map((k, at) => merged(list.map(x => childrenOf(x)[at]), m));
   return m;
 }
-/* Siblings whose names differ in numbers only, and that consist of the same operators. */
-function folded(m) {
-  const groups = new Map(), kids = childrenOf(m), listOf = new Map();
-  for (const k of kids) {
-    if (k.row >= 0) continue;
-    const key = pattern(k.name) + "\n" + shapeOf(k);
-    if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push(k);
-    listOf.set(k, groups.get(key));
-  }
-  if (!listOf.size) return m;
-  m.children = kids.flatMap(k => {
-    const list = listOf.get(k);
-    return !list || list.length < REPEATS ? [k] : k === list[0] ? [merged(list, m)] : [];
+/* Siblings before repeated ones are merged: rows and modules. */
+function kidsOf(m) {
+  if (m.each && m.row < 0) return kidsOf(m.each[0]).map((k, at) => merged(m.each.map(x => kidsOf(x)[at]), m));
+  if (!m.plain) for (let i = 0; i < m.kids.length; i++) m.kids[i] = withoutChain(m.kids[i]);
+  m.plain = true;
+  return m.kids;
+}
+/* Siblings whose names differ in numbers only, and that consist of the same operators, are one block. */
+function childrenOf(m) {
+  if (m.made) return m.made;
+  const groups = new Map(), kids = kidsOf(m);
+  const lists = kids.map(k => {
+    if (isRow(k) || k.row >= 0) return null;
+    const key = pattern(k.name) + "\n" + shapeOf(k.each ? k.each[0] : k);
+    let list = groups.get(key);
+    if (!list) groups.set(key, list = []);
+    list.push(k);
+    return list;
   });
-  for (const k of m.children) { k.parent = m; if (k.row < 0) folded(k); }
-  return m;
+  m.made = [];
+  kids.forEach((k, i) => {
+    const list = lists[i];
+    if (!list || list.length < REPEATS) m.made.push(isRow(k) ? leafOf(k, m) : k);
+    else if (k === list[0]) m.made.push(merged(list.flatMap(x => x.each || [x]), m));
+  });
+  return m.made;
+}
+/* The sum of a column over the known values of its rows; undefined: none is known. */
+function sumOf(m, key) {
+  if (m.sums && key in m.sums) return m.sums[key];
+  const v = C[key].numbers;
+  let sum = 0, some = false;
+  for (const k of m.each || (m.row >= 0 ? [m.row] : m.kids)) {
+    const x = isRow(k) ? v[k] : sumOf(k, key);
+    if (x !== undefined && x === x) { sum += x; some = true; }
+  }
+  if (m.rows > 16) (m.sums ??= {})[key] = some ? sum : undefined; /* few rows are added up again */
+  return some ? sum : undefined;
 }
 /* The tree of the rows that match the other filters. */
 let treeNow = null, treeRows = null;
 function moduleTree() {
-  if (treeRows !== matchingRows) { treeNow = folded(withoutChains(structureTree(matchingRows))); treeRows = matchingRows; }
+  if (treeRows !== matchingRows) { treeNow = structureTree(matchingRows); treeRows = matchingRows; }
   return treeNow;
 }
 function findModule(path) {
@@ -118,15 +134,15 @@ function findModule(path) {
   while (next) {
     at = next;
     next = childrenOf(at).find(leads);
-    if (!next) for (const k of childrenOf(at)) if (k.each && !next) next = k.each.find(x => x !== k.each[0] && leads(x)); /* one of a fold */
-    if (next && !next.each && !next.folds) { folded(next); next.folds = true; }
+    if (!next) for (const k of childrenOf(at)) if (k.each && k.row < 0 && !next) next = k.each.find(x => x !== k.each[0] && leads(x)); /* one of a fold */
   }
   return at.row >= 0 ? at.parent : at;
 }
 function rowsUnder(m, out) {
-  if (m.each) m.each.forEach(x => rowsUnder(x, out));
+  if (isRow(m)) out.push(m);
+  else if (m.each) m.each.forEach(x => rowsUnder(x, out));
   else if (m.row >= 0) out.push(m.row);
-  else childrenOf(m).forEach(k => rowsUnder(k, out));
+  else m.kids.forEach(k => rowsUnder(k, out));
   return out;
 }
 function rowsInModule(path) {
@@ -150,29 +166,32 @@ function structureSection() {
   const s = section("structure", flat ? "Graph" : "Modules", el("div", { class: "panel" }, trail, box, note));
   s.head.append(by);
   const toggle = el("button", { type: "button", onclick: () => change(["graph"], { graph: S.graph === null ? "0" : null }) }, "Graph");
-  const graph = EDGES ? graphView({ weight: m => weight(m), text: m => human(metric()[2], weight(m)), words: m => words(m), name: () => metricName() }, m => change(["module", "graph"], { module: m.path || null, graph: "0" })) : null;
+  const graph = EDGES ? graphView({ weight: m => weight(m, metric()[0]), text: m => human(metric()[2], weight(m, metric()[0])), words: m => words(m), name: () => metricName() }, m => change(["module", "graph"], { module: m.path || null, graph: "0" })) : null;
   if (graph) { s.head.append(toggle); s.querySelector(".panel").append(graph); }
   let tree = null;
-  const weight = (m, key = metric()[0]) => Math.max(0, (m.own || m.row < 0 ? m.sums[key] : num(C[key], m.row)) || 0);
+  const weight = (k, key) => Math.max(0, (isRow(k) ? num(C[key], k) : sumOf(k, key)) || 0);
   const open = m => change(["module"], { module: m.path || null });
   const words = m => {
-    const parts = [], all = weight(tree);
-    parts.push(human(metric()[2], weight(m)) + " (" + percent(weight(m) / all) + " %)");
+    const [shown, , kindShown] = metric(), parts = [], own = weight(m, shown);
+    parts.push(human(kindShown, own) + " (" + percent(own / weight(tree, shown)) + " %)");
     if (m.each && m.each.length > 1) {
-      const each = m.each.map(weight), mean = weight(m) / each.length;
-      parts.push(human(metric()[2], mean) + " each, spread " + percent((Math.max(...each) - Math.min(...each)) / mean) + " %");
+      let least = Infinity, most = 0;
+      for (const x of m.each) { const w = weight(x, shown); least = Math.min(least, w); most = Math.max(most, w); }
+      const mean = own / m.each.length;
+      parts.push(human(kindShown, mean) + " each, spread " + percent((most - least) / mean) + " %");
     }
-    for (const [key, , kind] of metrics) if (key !== metric()[0] && m.sums[key] !== undefined) parts.push(metrics.find(x => x[0] === key)[1] + " " + human(kind, m.sums[key]));
-    if (hasTime && m.sums.roof > 0 && m.sums.time > 0) parts.push("efficiency " + percent(Math.min(1, m.sums.roof / m.sums.time)) + " %");
+    for (const [key, , kind] of metrics) if (key !== shown && sumOf(m, key) !== undefined) parts.push(metrics.find(x => x[0] === key)[1] + " " + human(kind, sumOf(m, key)));
+    const roof = hasTime && C.roof ? sumOf(m, "roof") : 0, time = roof > 0 ? sumOf(m, "time") : 0;
+    if (time > 0) parts.push("efficiency " + percent(Math.min(1, roof / time)) + " %");
     if (m.row < 0) parts.push(grouped(m.rows) + " rows");
     return parts.join(", ");
   };
   const wide = width => width * (box.clientWidth || 1000) > 16; /* room for a letter */
   function block(m, from, width, depth) {
     const leaf = m.row >= 0, type = leaf ? rowType(m.row) : null;
-    const back = leaf ? typeColor(type) : null;
+    const back = leaf ? typeColor(type) : null, about = words(m);
     const b = el("button", {
-      type: "button", class: (leaf ? "leaf" : "module") + (wide(width) ? "" : " narrow"), tabindex: "-1", title: m.path + "\n" + words(m), "aria-label": labelOf(m) + ": " + words(m),
+      type: "button", class: (leaf ? "leaf" : "module") + (wide(width) ? "" : " narrow"), tabindex: "-1", title: m.path + "\n" + about, "aria-label": labelOf(m) + ": " + about,
       style: { left: 100 * from + "%", width: 100 * width + "%", top: 26 * depth + "px", background: back, color: back ? inkOn(back) : null },
       onclick: () => leaf ? openRow(m.row) : open(m),
     }, wide(width) ? labelOf(m) : "");

@@ -9,7 +9,7 @@ function numberCell(kind, v, q) {
 /* ---- operators ---- */
 const BARRED = new Set(["time_ns", "wasted_ns", hasTime ? "" : "flo"]);
 function operatorColumn(c) {
-  const o = { key: c.key, title: c.title, text: c.text, about: c.key.replace(/_/g, " "), get keys() { return c.keys; } };
+  const o = { key: c.key, title: c.title, text: c.text, about: c.key.replace(/_/g, " "), get keys() { return c.keys; }, get coded() { return c.coded; } };
   if (c.text) {
     o.mono = c.key === "name" || c.key === "nodes" || c.key === "inputs" || c.key === "outputs";
     o.most = SMALL ? 20 : c.key === "name" ? 46 : 34;
@@ -17,7 +17,7 @@ function operatorColumn(c) {
     return o;
   }
   let max = 0;
-  if (BARRED.has(c.key)) for (const v of c.numbers) if (v > max) max = v;
+  if (BARRED.has(c.key)) for (const v of c.coded.list) if (v > max) max = v;
   o.cell = i => {
     const cell = numberCell(c.kind, c.at(i), boundNo(c, i));
     if (max > 0) cell.bar = Math.max(0, c.numbers[i] / max);
@@ -36,7 +36,7 @@ function addShares(order) {
   if (hasTime) for (const i of order) { const t = C.time.numbers[i]; if (t > 0) sum += t; shares[i] = sum / total.time; }
   else if (C.share) for (const i of order) shares[i] = sum += C.share.numbers[i] || 0; /* samples of another event */
 }
-const rowNumber = { key: "index", title: "#", about: "position in execution order", keys: Float64Array.from(allRows), cell: i => ({ text: String(i + 1), class: "dim" }) };
+const rowNumber = { key: "index", title: "#", about: "position in execution order", get keys() { return allRows; }, cell: i => ({ text: String(i + 1), class: "dim" }) };
 const operatorColumns = (() => {
   const list = columns.map(operatorColumn), name = list.findIndex(c => c.key === (C.name ? "name" : "type"));
   const first = list.splice(Math.max(0, name), 1), type = list.findIndex(c => c.key === "type");
