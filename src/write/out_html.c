@@ -416,6 +416,6 @@ void oc_out_html(struct oc_report *r, FILE *f)
     oc_html_verdict(r, f);
     at = oc_page_until(at, end, "@data@", f);
     html_write_data(r, "data", document, f);
-    html_write_data(r, "receipts", oc_page_receipts, f); /* read when they are asked for */
+    html_write_data(r, "receipts", oc_page_receipts, f); /* read at the first use */
     oc_page_until(at, end, "@end@", f);
 }

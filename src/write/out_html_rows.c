@@ -55,7 +55,11 @@ void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n)
 /* The character of a number from -1 to 59: 'A' to '~' without the backslash, which JSON escapes; '\0': another number. */
 static char small_whole(int64_t v)
 {
-    return v < -1 || v > 59 ? '\0' : (char)('A' + 1 + v + ('A' + 1 + v >= '\\'));
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+    _Static_assert(sizeof(digit) == 1 + 59 + 1 + 1, "a character from -1 to 59 and the null character");
+    if (v < -1 || v > 59)
+        return '\0';
+    return digit[v + 1];
 }
 
 void oc_page_wholes(struct oc_json_out *w, const char *key, const int64_t *v, size_t n)
