@@ -25,6 +25,12 @@ async function open(name, { hash = "", width = 1400, height = 900, scheme = "lig
   page.on("dialog", d => { page.wrong.push("dialog: " + d.message()); d.dismiss(); });
   page.on("request", r => { if (r.url().split("#")[0] !== url && !/^(data|blob):/.test(r.url())) page.wrong.push("request: " + r.url()); });
   if (before) await before(page);
+  const click = page.click.bind(page); /* sections change their heights when they come into sight: scrolled to first, a click does not miss */
+  page.click = async (selector, options) => {
+    await page.locator(selector).first().scrollIntoViewIfNeeded();
+    await page.evaluate(() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f))));
+    return click(selector, options);
+  };
   await page.goto(url + hash);
   await page.waitForSelector(until);
   if (complete) await page.waitForSelector("html[data-complete]"); /* nothing moves any more */
