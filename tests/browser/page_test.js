@@ -842,6 +842,15 @@ test("a profile of PyTorch on CUDA: kernels, lanes", async () => {
   equal(await page.getAttribute('#operators tr[aria-selected="true"]', "data-at"), String(at), "another row of that name");
   check((await page.textContent("#details dl")).includes(time), "not its time: " + time);
   await page.keyboard.press("Escape");
+  for (const row of [0, 3]) { /* the kernels of a row take its time */
+    const whole = (await cells(page, "time"))[row];
+    await page.click(`#operators tr[data-at="${row}"]`);
+    const launched = await page.$$eval("#details .launches tbody td:last-child", l => l.map(e => parseFloat(e.title.replace(/,/g, ""))));
+    check(launched.length > 0 && sorted(launched, false) && Math.abs(launched.reduce((a, b) => a + b) - whole) <= .01 * whole /* medians do not add up exactly */, "kernels of row " + row + ": " + launched + ", the row takes " + whole);
+  }
+  await page.click("#details .launches a");
+  await page.waitForFunction(() => /launched by/.test(document.querySelector("#details").textContent));
+  await page.keyboard.press("Escape");
   await shot(page, "kineto");
   await close(page);
 });

@@ -81,11 +81,23 @@ function drawDetails(title, content, row) {
   details.scrollTop = 0;
   name.focus({ preventScroll: true });
 }
+/* The kernels and copies of a row; each opens its sums over all rows. */
+function launchTable(list) {
+  const most = 50, K = D.kernels;
+  if (!list.length) return [];
+  const rows = list.slice(0, most).map(k => el("tr", null,
+    el("th", { scope: "row", class: "left", title: kernelOfLaunch[k].key }, el("a", { href: "#", onclick: e => { e.preventDefault(); openKernel(kernelOfLaunch[k]); } }, middle(kernelOfLaunch[k].key, 40))),
+    el("td", null, grouped(K.calls[k])), el("td", { title: exact("time", K.time_ns[k]) }, human("time", K.time_ns[k]))));
+  return [el("h3", null, list.length === 1 ? "Kernel" : grouped(list.length) + " kernels and copies"),
+    el("table", { class: "plain launches" }, el("thead", null, el("tr", null, [["name", "left"], ["calls", ""], ["time", ""]].map(([t, c]) => el("th", { scope: "col", class: c }, t)))), el("tbody", null, rows)),
+    list.length > most ? el("p", { class: "note" }, "and " + grouped(list.length - most) + " more") : null].filter(Boolean);
+}
 function rowDetails(i) {
   const nodes = nodesOf(i), out = [pairs(facts(i, true))];
   const rest = columns.filter(c => !["name", "type", "time_ns", "flo", "bytes", "inputs", "outputs", "nodes"].includes(c.key));
   out.push(el("details", null, el("summary", null, "All columns"),
     pairs(rest.map(c => [c.title, c.text ? txt(c, i) : known(c.at(i)) ? human(c.kind, c.at(i)) + "  (" + exact(c.kind, c.at(i)) + ")" : UNKNOWN]))));
+  out.push(...launchTable(launchesOf(i)));
   if (nodes.length > 1) out.push(el("h3", null, nodes.length + " model nodes in this row"));
   for (const k of nodes) {
     const text = receipts[k], formula = NODE.formula.at(k);

@@ -106,6 +106,16 @@ function groupGrid(tab, what, keyOf) {
 }
 
 /* ---- kernels ---- */
+const kernelOfLaunch = [];
+let launchesOfRow = null;
+/* What the rows launched: numbers in the lists of D.kernels, those with the most time first. */
+function launchesOf(row) {
+  if (!launchesOfRow) {
+    launchesOfRow = new Map();
+    if (D.kernels) D.kernels.row.forEach((r, k) => { if (!launchesOfRow.has(r)) launchesOfRow.set(r, []); launchesOfRow.get(r).push(k); });
+  }
+  return (launchesOfRow.get(row) || []).sort((a, b) => D.kernels.time_ns[b] - D.kernels.time_ns[a]);
+}
 const kernels = (() => {
   const K = D.kernels;
   if (!K) return [];
@@ -117,6 +127,7 @@ const kernels = (() => {
     let g = seen.get(key);
     if (!g) seen.set(key, g = { key, precision: precision.at(i), unit: unit.at(i), library: library.at(i), kind: kind.at(i), calls: 0, time: 0, total: 0, min: Infinity, max: 0, flop: NaN, bytes: NaN, rows: new Set() });
     g.calls += Number(K.calls[i]);
+    kernelOfLaunch.push(g);
     if (K.time_ns[i] !== null) g.time += K.time_ns[i];
     if (K.total_ns[i] !== null) g.total += K.total_ns[i];
     if (K.min_ns[i] !== null) g.min = Math.min(g.min, K.min_ns[i]);
