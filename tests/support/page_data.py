@@ -6,9 +6,29 @@ import re
 import sys
 
 
+INTEGERS = {"index", "row_node_steps", "to_steps", "node_steps", "back", "type"}
+
+
+def integers_of(text):
+    """A character for each number from -1: "A" and the following ones, without the backslash."""
+    return ["ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~".index(c) - 1 for c in text]
+
+
+def unpacked(members, parent=""):
+    for key, value in list(members.items()):
+        if isinstance(value, str) and key in INTEGERS and (key != "type" or parent == "edges"):
+            members[key] = integers_of(value)
+        elif isinstance(value, str) and key == "lines":
+            members["values"] = value.split("\n")
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict):
+                unpacked(part, key)
+    return members
+
+
 def page_data_of(text):
     kind, data = re.search(r'<script type="application/(json|gzip)" id="data">(.*?)</script>', text, re.S).groups()
-    return json.loads(gzip.decompress(base64.b64decode(data)) if kind == "gzip" else data)
+    return unpacked(json.loads(gzip.decompress(base64.b64decode(data)) if kind == "gzip" else data))
 
 
 if __name__ == "__main__":
