@@ -336,7 +336,7 @@ static void document(struct oc_json_out *w, struct oc_report *r)
 {
     oc_jw_begin_object(w);
     oc_key_text(w, "schema", "onnxcost.page");
-    oc_key_u64(w, "version", 1);
+    oc_key_u64(w, "version", 2);
     oc_key_text(w, "tool", ONNXCOST_VERSION);
     oc_key_text(w, "title", html_title_of(r));
     html_about(w, r);

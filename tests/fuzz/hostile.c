@@ -394,7 +394,8 @@ static const char *fault_of_case(const struct outcome *o)
     if (code > 1 && !strstr(o->err, "onnxcost: "))
         return "fails without a message";
     if (strstr(o->err, ": the analysis crashed (") || strstr(o->err, " crashed while ") ||
-        strstr(o->err, " ended while ")) /* a worker of scan, the child of record; its runtime is an imitation */
+        strstr(o->err,
+               " ended while ")) /* a worker of scan, the child of record; its runtime is an imitation */
         return "crashes in another process";
     for (const char *p = o->err; *p; p++)
         if ((unsigned char)*p < ' ' && *p != '\n')
