@@ -58,12 +58,12 @@ struct oc_engine {
     bool used_length_default;
     const struct oc_bind *fitted; /* sizes instead of defaults that did not fit */
     size_t n_fitted;
-    struct oc_first_readers readers; /* made for the first default */
-    uint32_t n_failed;               /* nodes whose shape rule failed */
-    uint64_t folded_bytes;           /* bytes of values that were read or computed */
-    const struct oc_elem *unknown_elems;
-    uint64_t n_looked;      /* nodes analysed; nodes of bodies once per analysis */
-    struct oc_op_ctx blank; /* context of a rule, the part common to all nodes */
+    struct oc_first_readers readers;     /* made for the first default */
+    uint32_t n_failed;                   /* nodes whose shape rule failed */
+    uint64_t folded_bytes;               /* bytes of values that were read or computed */
+    const struct oc_elem *unknown_elems; /* of the contexts */
+    uint64_t n_looked;                   /* nodes analysed; nodes of bodies once per analysis */
+    struct oc_op_ctx blank;              /* context of a rule, the part common to all nodes */
     /* scratch for one node, sized for the widest one */
     const struct oc_type **in;
     const struct oc_data **in_data;

@@ -208,7 +208,7 @@ static int infer_call(struct oc_engine *e, uint32_t node)
     return 0;
 }
 
-enum { MANY_BYTES = 64 << 10 }; /* of a shape rule: it has read lists of values */
+enum { MANY_BYTES = 64 << 10 }; /* a shape rule that takes more has copied lists of values */
 
 static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
 {

@@ -259,8 +259,8 @@ struct oc_op_ctx {
     const bool *out_used;            /* present, and read or a graph output */
     struct oc_err *err;
     void *engine; /* private to the engine */
-    const struct oc_elem *
-        *unknown_elems; /* OC_MAX_DATA of them, made at the first use; may be NULL: oc_list_of */
+    /* OC_MAX_DATA elements without a value, made at the first use; may be NULL */
+    const struct oc_elem **unknown_elems;
     struct oc_counting opt;
     /* marks of the cost stage, never reset */
     bool overflow, unknown, upper;

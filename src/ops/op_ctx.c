@@ -262,7 +262,7 @@ struct oc_dim oc_op_fresh_dim(struct oc_op_ctx *c, const char *what, int64_t max
 {
     if (what && strspn(what, "0123456789") < strlen(what))
         return oc_dim_fresh(c->exprs, what, max);
-    char label[256], text[256]; /* an origin is shorter; a loop may have 100,000 */
+    char label[256], text[256]; /* longer ones are truncated anyway */
     const char *node = oc_node_label(c->model, c->node, label, sizeof(label));
     snprintf(text, sizeof(text), "%s.%s", node, what ? what : "0");
     return oc_dim_fresh(c->exprs, text, max);

@@ -13,8 +13,8 @@ void oc_page_u64(struct oc_json_out *w, uint64_t v);
 void oc_page_key_u64(struct oc_json_out *w, const char *key, bool known, uint64_t v);
 /* With at most `digits` significant digits, integers without a decimal point; not finite: null. */
 void oc_page_number(struct oc_json_out *w, double v, int digits);
-/* Members of a column of n texts: "dict" and "index" if texts repeat, otherwise "values", or "lines" as one text;
- * "same" for one value. */
+/* Members of a column of n texts: "dict" and "index" if texts repeat, otherwise "values"; "same" for one
+ * value. */
 void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena);
 /* These members as an object. */
 void oc_page_key_texts(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n,
@@ -22,7 +22,7 @@ void oc_page_key_texts(struct oc_json_out *w, const char *key, const char *const
 /* The same for numbers, with 10 significant digits. */
 void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n);
 /* Integers: one text with a character for each if all are from -1 to 59, otherwise a list. */
-void oc_page_wholes(struct oc_json_out *w, const char *key, const int64_t *v, size_t n);
+void oc_page_integers(struct oc_json_out *w, const char *key, const int64_t *v, size_t n);
 /* Their differences, for slowly increasing numbers; v is overwritten. */
 void oc_page_steps(struct oc_json_out *w, const char *key, int64_t *v, size_t n);
 
@@ -34,13 +34,13 @@ void oc_html_verdict(struct oc_report *r, FILE *f);
 void oc_html_verdict_parts(struct oc_report *r, const struct oc_verdict *v, FILE *f);
 
 /* Members of the document. */
-void oc_page_rows(struct oc_json_out *w, struct oc_report *r); /* "rows", "columns", "nodes" */
-void oc_page_receipts(struct oc_json_out *w,
-                      struct oc_report *r); /* another document: cost breakdowns by node */
+void oc_page_rows(struct oc_json_out *w, struct oc_report *r);     /* "rows", "columns", "nodes" */
 void oc_page_edges(struct oc_json_out *w, struct oc_report *r);    /* "edges" */
 void oc_page_memory(struct oc_json_out *w, struct oc_report *r);   /* "memory" */
 void oc_page_kernels(struct oc_json_out *w, struct oc_report *r);  /* "kernels" */
 void oc_page_timeline(struct oc_json_out *w, struct oc_report *r); /* "timeline" */
 void oc_page_live(struct oc_json_out *w, struct oc_report *r);     /* "live" */
+/* Another document: cost breakdowns by node. */
+void oc_page_receipts(struct oc_json_out *w, struct oc_report *r);
 
 #endif

@@ -12,8 +12,8 @@ struct edges {
     struct oc_map types; /* text of a type to its index */
     const char **text;   /* of the types */
     uint64_t *bytes;     /* of a value of the type, OC_NO_BYTES: unknown */
-    int64_t *to, *back,
-        *type;          /* by edge; back: how many nodes before the reader; beyond the first: an input */
+    int64_t *to, *back;  /* by edge; back: how many nodes before the reader; beyond the first: an input */
+    int64_t *type;
     uint32_t *of_value; /* by value: the index of its type + 1 */
     uint32_t n_type, cap_text, cap_bytes, n, cap_to, cap_back, cap_type;
 };
@@ -93,8 +93,8 @@ static void write_edges(struct oc_json_out *w, struct edges *e)
             oc_page_u64(w, e->bytes[i]);
     oc_jw_end_array(w);
     oc_page_steps(w, "to_steps", e->to, e->n);
-    oc_page_wholes(w, "back", e->back, e->n);
-    oc_page_wholes(w, "type", e->type, e->n);
+    oc_page_integers(w, "back", e->back, e->n);
+    oc_page_integers(w, "type", e->type, e->n);
 }
 
 void oc_page_edges(struct oc_json_out *w, struct oc_report *r)

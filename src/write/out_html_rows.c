@@ -52,8 +52,9 @@ void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n)
     oc_jw_end_array(w);
 }
 
-/* The character of a number from -1 to 59: 'A' to '~' without the backslash, which JSON escapes; '\0': another number. */
-static char small_whole(int64_t v)
+/* The character of an integer from -1 to 59: 'A' to '~' without the backslash, which JSON escapes; '\0': of
+ * another one. */
+static char character_of(int64_t v)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
     _Static_assert(sizeof(digit) == 1 + 59 + 1 + 1, "a character from -1 to 59 and the null character");
@@ -62,11 +63,11 @@ static char small_whole(int64_t v)
     return digit[v + 1];
 }
 
-void oc_page_wholes(struct oc_json_out *w, const char *key, const int64_t *v, size_t n)
+void oc_page_integers(struct oc_json_out *w, const char *key, const int64_t *v, size_t n)
 {
     char *text = oc_xmalloc(n + 1);
     size_t i = 0;
-    while (i < n && (text[i] = small_whole(v[i])) != '\0')
+    while (i < n && (text[i] = character_of(v[i])) != '\0')
         i++;
     text[i] = '\0';
     if (i == n) {
@@ -84,7 +85,7 @@ void oc_page_steps(struct oc_json_out *w, const char *key, int64_t *v, size_t n)
 {
     for (size_t i = n; i > 1; i--)
         v[i - 1] -= v[i - 2];
-    oc_page_wholes(w, key, v, n);
+    oc_page_integers(w, key, v, n);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------ */
@@ -128,23 +129,6 @@ static void page_column_list(struct oc_json_out *w, const char *key, const char 
     oc_jw_end_array(w);
 }
 
-/* Many texts as one, a line each, which scripts read several times as fast; false: some text is missing or has lines itself. */
-static bool page_joined(struct oc_json_out *w, const char *const *text, uint32_t n)
-{
-    enum { MANY = 1000 };
-    struct oc_buf all = {0};
-    bool can = n >= MANY;
-    for (uint32_t i = 0; i < n && can; i++) {
-        can = text[i] && !strchr(text[i], '\n');
-        if (can)
-            oc_buf_printf(&all, "%s%s", i ? "\n" : "", text[i]);
-    }
-    if (can)
-        oc_key_text(w, "lines", all.data);
-    oc_buf_free(&all);
-    return can;
-}
-
 void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena)
 {
     if (all_the_same(text, n)) {
@@ -155,11 +139,10 @@ void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, s
     const char **distinct;
     uint32_t count = number_texts(text, n, arena, place, &distinct);
     if (count > n / 2) {
-        if (!page_joined(w, text, n))
-            page_column_list(w, "values", text, n);
+        page_column_list(w, "values", text, n);
     } else {
         page_column_list(w, "dict", distinct, count);
-        oc_page_wholes(w, "index", place, n);
+        oc_page_integers(w, "index", place, n);
     }
     free(distinct);
 }
@@ -235,7 +218,7 @@ static bool few_numbers(struct oc_json_out *w, const struct oc_column *c, const 
     for (uint32_t i = 0; i < count; i++)
         number_cell(w, c, &v[first[i]]);
     oc_jw_end_array(w);
-    oc_page_wholes(w, "index", place, n);
+    oc_page_integers(w, "index", place, n);
     return true;
 }
 
@@ -469,13 +452,8 @@ static uint32_t heaviest(struct oc_report *r, uint32_t *node)
     return n;
 }
 
-void oc_page_receipts(struct oc_json_out *w, struct oc_report *r)
+static void html_rows_receipts(struct oc_json_out *w, struct oc_report *r)
 {
-    oc_jw_begin_object(w);
-    if (!r->in->analysis) {
-        oc_jw_end_object(w);
-        return;
-    }
     uint32_t *node = OC_NEW_ARRAY(&r->arena, MAX_RECEIPTS, uint32_t), n = heaviest(r, node);
     const char **text = oc_receipt_texts(r->in, node, n, &r->arena);
     for (uint32_t i = 0; i < n; i++) {
@@ -483,6 +461,13 @@ void oc_page_receipts(struct oc_json_out *w, struct oc_report *r)
         snprintf(key, sizeof(key), "%u", node[i]);
         oc_key_text(w, key, text[i]);
     }
+}
+
+void oc_page_receipts(struct oc_json_out *w, struct oc_report *r)
+{
+    oc_jw_begin_object(w);
+    if (r->in->analysis)
+        html_rows_receipts(w, r);
     oc_jw_end_object(w);
 }
 

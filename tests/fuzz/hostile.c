@@ -393,10 +393,11 @@ static const char *fault_of_case(const struct outcome *o)
         return "exits with a code that is none of the program";
     if (code > 1 && !strstr(o->err, "onnxcost: "))
         return "fails without a message";
-    if (strstr(o->err, ": the analysis crashed (") || strstr(o->err, " crashed while ") ||
-        strstr(o->err,
-               " ended while ")) /* a worker of scan, the child of record; its runtime is an imitation */
-        return "crashes in another process";
+    /* a worker of scan; the child of record, whose runtime is an imitation */
+    static const char *const crash[] = {": the analysis crashed (", " crashed while ", " ended while "};
+    for (size_t i = 0; i < sizeof(crash) / sizeof(crash[0]); i++)
+        if (strstr(o->err, crash[i]))
+            return "crashes in another process";
     for (const char *p = o->err; *p; p++)
         if ((unsigned char)*p < ' ' && *p != '\n')
             return "writes a control character to standard error";

@@ -18,8 +18,6 @@ def unpacked(members, parent=""):
     for key, value in list(members.items()):
         if isinstance(value, str) and key in INTEGERS and (key != "type" or parent == "edges"):
             members[key] = integers_of(value)
-        elif isinstance(value, str) and key == "lines":
-            members["values"] = value.split("\n")
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict):
                 unpacked(part, key)

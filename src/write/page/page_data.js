@@ -1,14 +1,14 @@
 /* Access to the data: columns, rows by name and node, sums per type. */
 const N = D.rows;
 /* Integers: a list, or a text with a character for each number from -1, without the backslash. */
-function wholes(v) {
+function integers(v) {
   if (typeof v !== "string") return v;
   const out = new Int8Array(v.length);
   for (let i = 0; i < v.length; i++) { const c = v.charCodeAt(i); out[i] = c - 66 - (c > 92); }
   return out;
 }
 function addSteps(v) {
-  const steps = wholes(v), out = new Int32Array(steps.length);
+  const steps = integers(v), out = new Int32Array(steps.length);
   let sum = 0;
   for (let i = 0; i < out.length; i++) out[i] = sum += steps[i];
   return out;
@@ -24,7 +24,7 @@ class Column {
     this.shown = c.shown;
     this.bound = c.bound;
     this.same = c.same;
-    this.values = c.lines === undefined ? c.values : c.lines.split("\n");
+    this.values = c.values;
     this.dict = c.dict;
     this.packed = c.index;
     this.index = null; /* unpacked at the first use */
@@ -34,7 +34,7 @@ class Column {
   at(i) { /* text, number, large number as a string of digits, or null */
     if (this.same !== undefined) return this.same;
     if (this.values) return this.values[i];
-    const k = (this.index ??= wholes(this.packed))[i];
+    const k = (this.index ??= integers(this.packed))[i];
     return k < 0 ? null : this.dict[k];
   }
   get numbers() { /* NaN: unknown */
@@ -49,7 +49,7 @@ class Column {
   }
   /* { list, index }: the number of row i is list[index[i]]; without an index list[i]. Columns of numbers have no index of -1. */
   get coded() {
-    if (!this.asCoded) this.asCoded = this.dict && !this.text ? { list: Float64Array.from(this.dict, numberOf), index: this.index ??= wholes(this.packed) } : { list: this.keys, index: null };
+    if (!this.asCoded) this.asCoded = this.dict && !this.text ? { list: Float64Array.from(this.dict, numberOf), index: this.index ??= integers(this.packed) } : { list: this.keys, index: null };
     return this.asCoded;
   }
   get ranks() { /* sort ranks of texts (natural order of digits); NaN: no text */

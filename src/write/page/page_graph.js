@@ -2,7 +2,7 @@
  * what it reads from outside, and who reads it, are dashed blocks. Rows that the filter hides are passed through. */
 const GRAPH_MOST = 150, PASSED_MOST = 4096, BLOCK_HEIGHT = 38, GRAPH_FONT = "11.5px system-ui, sans-serif";
 
-const EDGES = D.edges ? { to: addSteps(D.edges.to_steps), back: wholes(D.edges.back), type: wholes(D.edges.type), types: D.edges.types, bytes: D.edges.bytes.map(b => b === null ? NaN : Number(b)), inputs: D.edges.inputs, first: null } : null;
+const EDGES = D.edges ? { to: addSteps(D.edges.to_steps), back: integers(D.edges.back), type: integers(D.edges.type), types: D.edges.types, bytes: D.edges.bytes.map(b => b === null ? NaN : Number(b)), inputs: D.edges.inputs, first: null } : null;
 /* The edges into a node: those from first[node] to first[node + 1]. */
 function firstEdges() {
   if (!EDGES.first) {

@@ -9,10 +9,10 @@ function pathOf(i) {
   const path = partsOf(at < 0 ? full : full.slice(0, at));
   return own ? [...own.split("."), path.pop() || rowType(i)] : path.length ? path : [rowType(i)];
 }
-/* `kids`: what the rows show, a row or a module each, possibly 100,000; `children`: what is drawn, made when it is needed.
- * each: the modules or rows that were merged into this one. */
+/* kids: rows and modules, possibly 100,000; plain: chains among them are one module. children: the modules that are drawn, made
+ * at the first use. each: the modules or rows that were merged into this one. inner: modules by name. */
 class Module {
-  constructor(name, parent, row = -1) { this.name = name; this.parent = parent; this.row = row; this.kids = []; this.rows = 0; this.each = null; this.inner = null; this.made = null; this.sums = null; this.plain = false; }
+  constructor(name, parent, row = -1) { this.name = name; this.parent = parent; this.row = row; this.kids = []; this.rows = 0; this.each = null; this.inner = null; this.children = null; this.sums = null; this.plain = false; }
   get members() { return this.each ? this.each.length : 1; }
   get path() { return this.parent ? this.parent.path + "/" + this.name : ""; }
 }
@@ -92,7 +92,7 @@ function kidsOf(m) {
 }
 /* Siblings whose names differ in numbers only, and that consist of the same operators, are one block. */
 function childrenOf(m) {
-  if (m.made) return m.made;
+  if (m.children) return m.children;
   const groups = new Map(), kids = kidsOf(m);
   const lists = kids.map(k => {
     if (isRow(k) || k.row >= 0) return null;
@@ -102,13 +102,13 @@ function childrenOf(m) {
     list.push(k);
     return list;
   });
-  m.made = [];
+  m.children = [];
   kids.forEach((k, i) => {
     const list = lists[i];
-    if (!list || list.length < REPEATS) m.made.push(isRow(k) ? leafOf(k, m) : k);
-    else if (k === list[0]) m.made.push(merged(list.flatMap(x => x.each || [x]), m));
+    if (!list || list.length < REPEATS) m.children.push(isRow(k) ? leafOf(k, m) : k);
+    else if (k === list[0]) m.children.push(merged(list.flatMap(x => x.each || [x]), m));
   });
-  return m.made;
+  return m.children;
 }
 /* The sum of a column over the known values of its rows; undefined: none is known. */
 function sumOf(m, key) {
@@ -181,8 +181,8 @@ function structureSection() {
       parts.push(human(kindShown, mean) + " each, spread " + percent((most - least) / mean) + " %");
     }
     for (const [key, , kind] of metrics) if (key !== shown && sumOf(m, key) !== undefined) parts.push(metrics.find(x => x[0] === key)[1] + " " + human(kind, sumOf(m, key)));
-    const roof = hasTime && C.roof ? sumOf(m, "roof") : 0, time = roof > 0 ? sumOf(m, "time") : 0;
-    if (time > 0) parts.push("efficiency " + percent(Math.min(1, roof / time)) + " %");
+    const efficiency = hasTime && C.roof ? sumOf(m, "roof") / sumOf(m, "time") : 0;
+    if (efficiency > 0 && efficiency < Infinity) parts.push("efficiency " + percent(Math.min(1, efficiency)) + " %");
     if (m.row < 0) parts.push(grouped(m.rows) + " rows");
     return parts.join(", ");
   };

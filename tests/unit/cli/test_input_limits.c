@@ -303,6 +303,24 @@ static void save_folded(const char *name, int n)
     save(b, name);
 }
 
+/* A body that reads 4,000 reals as integers in each of 500 trips: a shape rule copies them. */
+static void save_copied(const char *name)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[8,8]");
+    oc_b_input(b, "rows", "float[500,4]");
+    oc_b_init(b, "list", "float[4000]{*1}");
+    oc_b_node(b, "Scan", "scan", "rows", "all", "num_scan_inputs=1");
+    oc_b_open(b, "body");
+    oc_b_input(b, "row", "float[4]");
+    oc_b_node(b, "Pad", "reader", "x,list", "t", "");
+    oc_b_node(b, "Shape", "size", "t", "u", "");
+    oc_b_output(b, "u", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "all", NULL);
+    save(b, name);
+}
+
 static void memory_limits(void **state)
 {
     (void)state;
@@ -312,6 +330,8 @@ static void memory_limits(void **state)
     expect_rejected("folded.onnx --limit analysis-memory=1MiB", "(--limit analysis-memory=N)");
     save_folded("many.onnx", 20000); /* 3 GB of them */
     expect_rejected("many.onnx", "(--limit folded-bytes=N)");
+    save_copied("copied.onnx");
+    expect_rejected("copied.onnx --limit folded-bytes=16MiB", "(--limit folded-bytes=N)");
 
     struct oc_builder *b = chain(1);
     struct oc_buf text = {0};
