@@ -112,6 +112,7 @@ class Grid {
     requestAnimationFrame(() => { this.waiting = false; this.draw(); });
   }
   draw() {
+    if (!this.box.isConnected) return; /* of another tab: drawn when it is shown */
     const n = this.order.length, print = printing.matches;
     const seen = Math.ceil(this.view / ROW), first = print ? 0 : Math.max(0, this.firstRow() - OVER);
     const last = Math.min(n, print ? PRINTED : this.firstRow() + seen + OVER);

@@ -214,13 +214,14 @@ function tablesSection() {
   const tabBox = choice("Table", tabs, () => S.tab, tab => change(["tab"], { tab }));
   function show() {
     let grid = gridOf[S.tab];
-    if (!grid) { grid = gridOf[S.tab] = makers[S.tab](); grid.stamp = filterNo; pane.replaceChildren(grid.box); grid.drawn = null; grid.draw(); }
-    else pane.replaceChildren(grid.box);
+    if (!grid) { grid = gridOf[S.tab] = makers[S.tab](); grid.stamp = filterNo; }
+    pane.replaceChildren(grid.box);
     const stamp = filterNo;
     if (grid.stamp !== stamp) {
       grid.stamp = stamp;
       if (grid.refresh) grid.refresh(); else grid.setRows(shownRows);
     }
+    grid.draw();
     pane.setAttribute("aria-label", tabs.find(t => t[0] === S.tab)[1]);
     menu.hidden = csv.hidden = S.tab !== "ops";
     tabBox.update();
