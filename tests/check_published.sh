@@ -1,7 +1,7 @@
 #!/bin/sh
-# Latencies of GPUs, published (hwdb/published.tsv) and of models/h200: no bound is above one, intervals without a calibration hold
-# most of them, and devices are in order. The rows "test" were not used to fit anything. Prints a table (lines with '#')
-# and TAP.
+# Latencies of GPUs, published (hwdb/published.tsv) and of models/h200: no bound is above one, intervals of devices without
+# a calibration hold most of them, and devices are in order. The rows "test" and "own" were not used to fit anything.
+# Prints a table (lines with '#') and TAP.
 # modes: release
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

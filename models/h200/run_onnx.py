@@ -3,7 +3,7 @@
 
 usage: run_onnx.py MODEL.onnx OUTPUT.json.gz [BATCH [f16]]      needs torch with CUDA, and onnx; weights are random
 
-The recordings zoo.*.json.gz of this folder were made so. Numbers of shapes stay on the host, as in runtimes: integers are
+ORIGIN.md says how far it was tested. Numbers of shapes stay on the host, as in runtimes: integers are
 tensors of the CPU, floating-point values tensors of the GPU."""
 import math
 import sys
