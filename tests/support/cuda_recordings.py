@@ -3,8 +3,9 @@
 
 usage: cuda_recordings.py BINARY RECORDINGS WORK    prints TAP
 
-Device time: of all events of kernels, copies and fills; without a model of the kernels, as copies are listed apart. Share of it that the join gives to nodes: SHARE, where the
-exporter kept every operator; it folds batch normalizations into convolutions, so that theirs have no node."""
+Device time: of all events of kernels, copies and fills; without a model of the kernels, as copies are listed apart. Share of
+it that the join gives to nodes: SHARE, where the exporter kept every operator; it folds batch normalizations into
+convolutions, so that theirs have no node."""
 import glob, gzip, json, math, os, subprocess, sys
 
 binary, recordings, work = sys.argv[1:4]
