@@ -118,15 +118,30 @@ static int sequence_position(struct oc_op_ctx *c, unsigned slot, int64_t n, int6
     return 1;
 }
 
+/* Elements of a sequence are tensors, an optional contains a tensor or a sequence: others would grow with every trip of
+ * a loop. False, with the error: another type. */
+static bool may_contain(struct oc_op_ctx *c, const struct oc_type *t, bool sequences)
+{
+    static const char *const name[] = {
+        [OC_T_SEQUENCE] = "a sequence", [OC_T_OPTIONAL] = "an optional", [OC_T_MAP] = "a map"};
+    if (!t || t->kind >= OC_COUNT(name) || !name[t->kind] || (sequences && t->kind == OC_T_SEQUENCE))
+        return true;
+    oc_op_fail(c, "a tensor%s is expected, not %s", sequences ? " or a sequence" : "", name[t->kind]);
+    return false;
+}
+
 /* ---- making and changing sequences -------------------------------------------------------------------- */
 
 static int shape_construct(struct oc_op_ctx *c)
 {
     struct oc_type *item = OC_NEW_ARRAY(c->arena, c->n_in, struct oc_type);
     unsigned n = 0;
-    for (unsigned i = 0; i < c->n_in; i++)
+    for (unsigned i = 0; i < c->n_in; i++) {
+        if (!may_contain(c, oc_in(c, i), false))
+            return -1;
         if (oc_in(c, i))
             item[n++] = *oc_in(c, i);
+    }
     struct oc_type t = sequence_of(c, item, n);
     oc_set_out_type(c, 0, &t);
     return 0;
@@ -169,6 +184,8 @@ static int shape_insert(struct oc_op_ctx *c)
     unsigned at;
     if (!t || !added)
         return 0;
+    if (!may_contain(c, added, false))
+        return -1;
     int n = items_of(t, item), known = 0;
     if (n >= 0)
         known = sequence_position(c, 2, n, n, n, &at);
@@ -403,8 +420,14 @@ static const char sequence_cost_concat_formula[] = "";
 static int shape_optional(struct oc_op_ctx *c)
 {
     const struct oc_type *x = oc_in(c, 0);
+    struct oc_type *elem =
+        x ? OC_NEW(c->arena, struct oc_type) : NULL; /* loops change the type of the value */
     struct oc_type out = {
-        .kind = OC_T_OPTIONAL, .elem = x, .shape = oc_shape_1d(c->arena, oc_known(x ? 1 : 0))};
+        .kind = OC_T_OPTIONAL, .elem = elem, .shape = oc_shape_1d(c->arena, oc_known(x ? 1 : 0))};
+    if (!may_contain(c, x, true))
+        return -1;
+    if (x)
+        *elem = *x;
     oc_set_out_type(c, 0, &out);
     return 0;
 }
