@@ -187,7 +187,7 @@ static const struct oc_kernel_row precisions[] = {
 
     /* NVIDIA; the order is significant */
     {"e2m1|nvfp4", NULL, NULL, {.precision = "f4", .unit = TENSOR}},
-    {"e4m3|e5m2|fp8|qgmma|nvjet_qq", NULL, NULL, {.precision = "f8", .unit = TENSOR}},
+    {"e4m3|e5m2|fp8|qgmma|nvjet_qq|nvjet_sm*_qq", NULL, NULL, {.precision = "f8", .unit = TENSOR}},
     {"i8816|i16832|imma|tensor8x8x16|int8x32|tensorop_i16832|tensorop_i8816|igmma|s8s8*tensor",
      NULL,
      NULL,
@@ -196,12 +196,13 @@ static const struct oc_kernel_row precisions[] = {
     {"int8x4|i8f32_f32|_i8", "icudnn|simt", NULL, {.precision = "i8", .unit = CUDA}}, /* dp4a */
     {"int8x4|i8i8_i8i32|i8f16_i8i32|i8f32_i8i32|s8s8", NULL, NULL, {.precision = "i8"}},
     {"interleaved_fp32|_i8", "icudnn|xmma", NULL, {.precision = "i8"}},
-    {"bf16|s16816gemm_bf16|_bf16f32|nvjet_ts|bfloat16_t",
+    {"bf16|s16816gemm_bf16|_bf16f32|nvjet_ts|nvjet_sm*_ts|bfloat16_t",
      "gemm|conv|xmma|cutlass|cudnn|mma|nvjet|flash|fmha|attn|s1688",
      NULL,
      {.precision = "bf16", .unit = TENSOR}},
     {"tensor16x8x16|h884|s884|h1688|s1688*f16|s1688*fp16|f16_s1688|fp16_s1688|h16816|s16816*f16|s16816*fp16|"
-     "f16_s16816|fp16_s16816|f16f16_f16f16|f16f16_f32f32|hgmma|hmma|nvjet_hs|nvjet_hh",
+     "f16_s16816|fp16_s16816|f16f16_f16f16|f16f16_f32f32|hgmma|hmma|nvjet_hs|nvjet_hh|"
+     "nvjet_sm*_hs|nvjet_sm*_hh",
      NULL,
      "tf32|simt|bf16",
      {.precision = "f16", .unit = TENSOR}},

@@ -171,6 +171,9 @@ static const struct row known[] = {
      "gemm", "CUTLASS", ""},
     {"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT", "bf16", "tensor core", "gemm", "cuBLASLt", ""},
     {"nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_TNT", "f16", "tensor core", "gemm", "cuBLASLt", ""},
+    {"nvjet_sm90_hsh_96x128_64x6_2x1_v_bz_NNN", "f16", "tensor core", "gemm", "cuBLASLt", ""},
+    {"nvjet_sm90_tst_192x192_64x3_2x1_v_bz_coopB_NTN", "bf16", "tensor core", "gemm", "cuBLASLt", ""},
+    {"nvjet_sm100_qqtst_128x256_128x6_2x1_2cta_v_bz_bias_TNT", "f8", "tensor core", "gemm", "cuBLASLt", ""},
     {"void cublasLt::splitKreduce_kernel<32, 16, int, __half, __half>(cublasLt::cublasSplitKParams<__half>)",
      "", "", "gemm", "cuBLASLt", "split-K"},
     {"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, "
