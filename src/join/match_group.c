@@ -62,8 +62,13 @@ static const struct pattern wide[] = {
      " Gather LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ReduceSum Shape Expand ", NULL,
      false, true},
     {"Attention",
-     " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where Cast Squeeze Unsqueeze "
+     " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where IsNaN Cast Squeeze "
+     "Unsqueeze "
      "Concat Shape ",
+     NULL, false, true},
+    {"AttentionWithProjections",
+     " MatMul Gemm Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where IsNaN Cast Squeeze "
+     "Unsqueeze Concat Shape ",
      NULL, false, true},
     {"GroupQueryAttention", " SimplifiedLayerNormalization RMSNormalization Reshape ", NULL, false, true},
     {"MatMulNBitsQkv",
@@ -74,8 +79,8 @@ static const struct pattern wide[] = {
      "Sigmoid ",
      NULL, false, true},
     {"MultiHeadAttention",
-     " MatMul Add Reshape Transpose Softmax Mul Div Sub Where Cast Squeeze Unsqueeze Concat Shape ", NULL,
-     false, true},
+     " MatMul Add Reshape Transpose Softmax Mul Div Sub Where IsNaN Cast Squeeze Unsqueeze Concat Shape ",
+     NULL, false, true},
 };
 
 static const struct pattern *find_pattern(const struct pattern *p, size_t n, const char *type)

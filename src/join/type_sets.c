@@ -35,8 +35,10 @@ static const struct row rows[] = {
     {" multihead_matmul fused_multihead_attention flash_attn self_dp_attention FlashAttentionScore "
      "aten::scaled_dot_product_attention aten::_scaled_dot_product_flash_attention "
      "aten::_scaled_dot_product_efficient_attention aten::_scaled_dot_product_attention_math "
-     "aten::_native_multi_head_attention ScaledDotProductAttention ",
+     "ScaledDotProductAttention ",
      " Attention MultiHeadAttention Softmax ", "Attention", true},
+    {" aten::_native_multi_head_attention ", " Attention MultiHeadAttention Softmax ",
+     "AttentionWithProjections", true},
     {" skip_layernorm fused_fc_elementwise_layernorm fused_skip_layernorm ", " LayerNormalization Sqrt ",
      "SkipLayerNormalization", true},
     {" fused_embedding_eltwise_layernorm ", " LayerNormalization Sqrt ", "EmbedLayerNormalization", true},
