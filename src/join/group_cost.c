@@ -118,6 +118,54 @@ static bool count_border(struct border *b)
            oc_mul_u64(b->r->wr, trips, &b->r->wr);
 }
 
+/* ---- tensors that ran in 16 bits -------------------------------------------------------------------- */
+
+/* Bytes of the border that stay as they are, and whether the rest is 32-bit floating-point. */
+struct halving {
+    uint64_t stays[3]; /* activations read, constants read, written */
+    bool known;
+};
+
+static void halving_add(struct border *b, struct halving *h, unsigned part, uint32_t v)
+{
+    uint64_t bytes;
+    unsigned dtype = b->a->type[v].dtype;
+    if (b->a->type[v].kind == OC_T_TENSOR && dtype == OC_DT_FLOAT)
+        return;
+    h->known = h->known && value_bytes(b->a, v, &bytes) && add(&h->stays[part], bytes);
+}
+
+static void halving_add_node(struct border *b, struct halving *h, uint32_t node)
+{
+    const struct oc_node *n = &b->m->node[node];
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : b->m->value[v].producer;
+        if (v == OC_NONE || b->seen[v] == b->mark || is_metadata(b->a, node, k) ||
+            (from != OC_NONE && in_group(b->r, from)))
+            continue;
+        b->seen[v] = b->mark;
+        halving_add(b, h, b->a->is_const[v], v);
+    }
+    for (uint32_t k = 0; k < n->n_out; k++)
+        if (n->out[k] != OC_NONE && leaves_group(b, n->out[k]))
+            halving_add(b, h, 2, n->out[k]);
+}
+
+void oc_group_halve(struct oc_group_costs *c, struct oc_join_rec *r)
+{
+    struct border b = {.a = c->a, .m = c->m, .r = r, .x = c->x, .seen = c->seen, .mark = ++c->mark};
+    uint64_t *const part[] = {&r->rd_act, &r->rd_wt, &r->wr}, trips = c->a->cost[r->node[0]].trips;
+    struct halving h = {.known = true};
+    for (uint32_t i = 0; i < r->n_node && h.known; i++)
+        halving_add_node(&b, &h, r->node[i]);
+    for (unsigned i = 0; i < OC_COUNT(part) && h.known; i++)
+        h.known = oc_mul_u64(h.stays[i], trips, &h.stays[i]);
+    for (unsigned i = 0; i < OC_COUNT(part) && h.known; i++)
+        if (*part[i] > h.stays[i])
+            *part[i] -= (*part[i] - h.stays[i]) / 2;
+    r->bytes_known = r->bytes_known && h.known;
+}
+
 bool oc_carries_cost(const struct oc_node_cost *c)
 {
     return c->state != OC_NODE_CONTAINER && c->state != OC_NODE_NOT_TAKEN;

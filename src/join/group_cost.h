@@ -16,6 +16,8 @@ void oc_group_costs_init(struct oc_group_costs *c, const struct oc_model *m, con
 
 /* Adds the cost of r->node to r, whose counts must be 0. */
 void oc_group_cost(struct oc_group_costs *c, struct oc_join_rec *r);
+/* Counts the 32-bit floating-point tensors of r with 16 bits, for one execution; r has the cost of its nodes. */
+void oc_group_halve(struct oc_group_costs *c, struct oc_join_rec *r);
 
 /* Whether the node is counted by itself: false for containers, whose bodies are counted, and for branches
  * that are not taken. */

@@ -296,7 +296,7 @@ static const char *advice(const struct oc_profile *p)
         {"nsys", "record with NVTX ranges around the operators"},
         {"ncu", "record with NVTX ranges around the operators"},
         {"kineto", "operators without names are matched to nodes by order: the profile must be the forward "
-                   "pass of this model"},
+                   "pass of this model; or record each node in a record_function range with its name"},
     };
     if (oc_equal(p->format, "tensorrt"))
         return oc_engine_is_detailed(p)
@@ -333,7 +333,19 @@ static void take_part(const struct oc_matcher *x, uint32_t i, struct oc_join_rec
     r->note = "its cost is in the record that contains it";
 }
 
-static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, struct oc_group_costs *costs)
+/* What ran in 16 bits moved half the bytes. */
+static void take_types(struct oc_join_rec *r, uint8_t cls, struct oc_group_costs *costs)
+{
+    if (cls == OC_CLASS_NONE || r->quality == OC_UNKNOWN)
+        return;
+    oc_group_halve(costs, r);
+    r->float_class = cls;
+    if (!r->note)
+        r->note = cls == OC_CLASS_F16 ? "bytes of float16, as recorded" : "bytes of bfloat16, as recorded";
+}
+
+static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, struct oc_group_costs *costs,
+                       const struct oc_ran_types *ran)
 {
     const struct oc_match *m = &x->match[i];
     const struct oc_prof_rec *p = &j->profile->rec[i];
@@ -353,6 +365,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
         r->quality = OC_UNKNOWN;
     } else if (r->n_node) {
         oc_group_cost(costs, r);
+        take_types(r, oc_ran_class(ran, x, i), costs);
         scale_by_executions(r, m->repeats);
     } else {
         cost_of_overhead(p, r);
@@ -378,8 +391,9 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     memset(j->node_rec, 0xff, model->n_node * sizeof(*j->node_rec));
     struct oc_group_costs costs;
     oc_group_costs_init(&costs, model, a, &x.x, &j->arena);
+    const struct oc_ran_types ran = oc_ran_types_of(&x);
     for (uint32_t i = 0; i < p->n_rec; i++)
-        take_match(j, &x, i, &costs);
+        take_match(j, &x, i, &costs, &ran);
     oc_join_executed(j);
     oc_join_check_model(j);
     sum_times(j);

@@ -368,10 +368,10 @@ static bool work_of_record(const struct oc_report *r, const struct oc_row *row, 
 }
 
 /* If the kernel names show the precision and the unit of a record's multiply-adds, the roofline uses that
- * peak, whatever the model's types are. */
-static void use_kernels(const struct oc_prof_rec *rec, struct oc_work *work)
+ * peak, whatever the model's types are; otherwise that of the recorded types. */
+static void use_kernels(const struct oc_prof_rec *rec, unsigned ran, struct oc_work *work)
 {
-    unsigned cls = oc_precision_class(rec->precision);
+    unsigned named = oc_precision_class(rec->precision), cls = named == OC_CLASS_NONE ? ran : named;
     uint64_t macs = 0;
     work->vector_macs = rec->unit && oc_kernel_unit(rec->unit) == OC_UNIT_VECTOR;
     if (cls == OC_CLASS_NONE)
@@ -443,7 +443,8 @@ void oc_report_roofs(struct oc_report *r)
         if (!recorded)
             row_roof_work_of(r, row, work);
         if (r->in->profile && (r->in->join || !r->in->analysis))
-            use_kernels(&r->in->profile->rec[row->record], work);
+            use_kernels(&r->in->profile->rec[row->record],
+                        r->in->join ? r->in->join->rec[row->record].float_class : OC_CLASS_NONE, work);
         if (r->in->join && !recorded)
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a join has a profile */
             use_recorded_types(&r->in->profile->rec[row->record], work);
