@@ -168,8 +168,11 @@ static int load_profile(struct job *j)
                                    .by_node = j->model && j->profiles.n == 1,
                                    .keep_events = j->o->advise || cost_is(j->o->format, "trace") ||
                                                   cost_is(j->o->format, "html")};
+    struct oc_operator_names *operators = j->model ? oc_operator_names_make(j->model) : NULL;
+    opts.operators = operators;
     cli_progress_say(j->progress, "reading", j->profile_path);
     int rc = oc_profile_open_all(j->profiles.item, j->profiles.n, &opts, &j->list, &j->n_list, &err);
+    oc_operator_names_free(operators);
     cli_fault_stop_over();
     if (rc)
         return cli_fail_err(&err);

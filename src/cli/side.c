@@ -120,18 +120,24 @@ static int side_check_options(const struct cli_opts *o, const struct cli_side *s
 static int side_read_files(const struct cli_opts *o, struct cli_side *s)
 {
     struct oc_err err;
-    const struct oc_profile_opts opts = {.format = o->profile_format,
-                                         .warmup = cli_warmup(o, 0),
-                                         .iterations = (uint32_t)o->iterations.v,
-                                         .stat = cli_stat(o->stat),
-                                         .by_node = true,
-                                         .caps = &o->caps};
+    struct oc_profile_opts opts = {.format = o->profile_format,
+                                   .warmup = cli_warmup(o, 0),
+                                   .iterations = (uint32_t)o->iterations.v,
+                                   .stat = cli_stat(o->stat),
+                                   .by_node = true,
+                                   .caps = &o->caps};
     int rc = s->same_model ? 0 : cli_load_model(s->model_path, o, &s->model);
     if (rc)
         return rc;
     s->in.model = s->same_model ? s->same_model : s->model;
-    if (s->profile_path && oc_profile_open(s->profile_path, &opts, &s->profile, &err))
-        return cli_fail_err(&err);
+    if (s->profile_path) {
+        struct oc_operator_names *operators = oc_operator_names_make(s->in.model);
+        opts.operators = operators;
+        rc = oc_profile_open(s->profile_path, &opts, &s->profile, &err);
+        oc_operator_names_free(operators);
+        if (rc)
+            return cli_fail_err(&err);
+    }
     if (s->optimized_path && (rc = cli_load_model(s->optimized_path, o, &s->optimized)) != 0)
         return rc;
     s->in.profile = s->profile;

@@ -108,10 +108,8 @@ static struct oc_analyze_opts analyze_opts(const struct oc_scan *s, struct pair 
     return o;
 }
 
-static int join_model(const struct oc_scan *s, const char *model_path, struct pair *p, struct oc_err *err)
+static int join_model(const struct oc_scan *s, struct pair *p, struct oc_err *err)
 {
-    if (oc_model_load(model_path, s->opts.caps, &p->model, err))
-        return -1;
     struct oc_analyze_opts o = analyze_opts(s, p);
     return oc_analyze(p->model, &o, &p->analysis, err) ||
                    oc_join_make(p->model, p->analysis, p->profile, NULL, &p->join, err) ||
@@ -136,10 +134,14 @@ int oc_scan_read_profile(const struct oc_scan *s, size_t index, struct oc_scan_r
 {
     const char *model = s->model_of[index];
     struct pair p = {.profile = NULL};
-    const struct oc_profile_opts opts = {.caps = s->opts.caps, .by_node = model != NULL};
-    int rc = oc_profile_open(s->files.item[index].path, &opts, &p.profile, err);
+    int rc = model ? oc_model_load(model, s->opts.caps, &p.model, err) : 0;
+    struct oc_operator_names *operators = !rc && model ? oc_operator_names_make(p.model) : NULL;
+    const struct oc_profile_opts opts = {
+        .caps = s->opts.caps, .by_node = model != NULL, .operators = operators};
+    rc = rc ? rc : oc_profile_open(s->files.item[index].path, &opts, &p.profile, err);
+    oc_operator_names_free(operators);
     if (!rc && model)
-        rc = join_model(s, model, &p, err);
+        rc = join_model(s, &p, err);
     if (!rc) {
         const struct oc_scan_source source = {model,
                                               {.model = p.model,

@@ -27,7 +27,14 @@ struct oc_profile_opts {
      * Without any data the call fails with OC_ESTOPPED. */
     const volatile int *stop;
     const struct oc_caps *caps; /* NULL: the defaults */
+    /* Names of the model's nodes: an annotation with such a name (record_function of PyTorch, ...) is the node,
+     * and the operators inside it are its parts. NULL: none; must outlive reading. */
+    const struct oc_operator_names *operators;
 };
+
+/* For oc_profile_opts.operators. A name of several nodes is none. The model is not used afterwards. */
+struct oc_operator_names *oc_operator_names_make(const struct oc_model *model);
+void oc_operator_names_free(struct oc_operator_names *names); /* NULL is accepted */
 
 /* Rules that derive precision, unit, class and library from kernel names: rows of a file
  * (hwdb/kernel-names/kernel-names.rng), applied before the built-in ones. */

@@ -5,11 +5,13 @@ usage: cuda_recordings.py BINARY RECORDINGS WORK    prints TAP
 
 Device time: of all events of kernels, copies and fills; without a model of the kernels, as copies are listed apart. Share of
 it that the join gives to nodes: SHARE, where the exporter kept every operator; it folds batch normalizations into
-convolutions, so that theirs have no node."""
-import glob, gzip, json, math, os, subprocess, sys
+convolutions, so that theirs have no node. WHOLE: every multiply-add of the model has a row. In the traces of the zoo, a
+range has the name of its node: the time of a node is that of the kernels launched in it, as mean of the runs after the first."""
+import bisect, collections, glob, gzip, json, math, os, subprocess, sys
 
 binary, recordings, work = sys.argv[1:4]
 SHARE = {'bert': 0.99, 'gpt2': 0.99, 'vit_b_16': 0.99, 'convnext_tiny': 0.99}
+WHOLE = ('bert', 'gpt2', 'vit_b_16')
 count = 0
 
 
@@ -46,7 +48,7 @@ def linear_macs(report_of):
 
 
 def unpacked(model):
-    """The file of the model; none for traces of the zoo, which tests/make_zoo.sh writes."""
+    """The file of the model; none for traces of the zoo."""
     packed = os.path.join(recordings, model + '.onnx.gz')
     if not os.path.exists(packed):
         return []
@@ -54,6 +56,58 @@ def unpacked(model):
     with gzip.open(packed) as f, open(path, 'wb') as out:
         out.write(f.read())
     return [path]
+
+
+def times_of_ranges(events):
+    """Nanoseconds of the kernels launched in each range, by name and by how often the name was seen before."""
+    ranges = sorted((e['ts'], e['name']) for e in events if e.get('cat') == 'user_annotation')
+    starts, seen, run = [ts for ts, _ in ranges], collections.Counter(), []
+    for _, name in ranges:
+        run.append(seen[name])
+        seen[name] += 1
+    launch = {e['args']['correlation']: e['ts'] for e in events
+              if e.get('cat') in ('cuda_runtime', 'cuda_driver') and 'correlation' in e.get('args', {})}
+    times = collections.defaultdict(collections.Counter)
+    for e in events:
+        if e.get('cat') == 'kernel':
+            at = bisect.bisect_right(starts, launch[e['args']['correlation']]) - 1
+            times[ranges[at][1]][run[at]] += 1e3 * e['dur']
+    return times, max(seen.values())
+
+
+def check_zoo(name, model, trace, events):
+    """Rows of nodes: each has the time of its range."""
+    path = os.path.join(work, model + '.onnx')
+    subprocess.run([os.path.join(os.path.dirname(binary), 'onnxzoo'), model, '-o', path], check=True)
+    r = report(path, '-p', trace, '--stat', 'mean')
+    if 'error' in r:
+        return result(name + ': join', [r['error']])
+    times, runs = times_of_ranges(events)
+    rows = {row['name']: row for row in r['join']['rows'] if row['nodes']}
+    problems = []
+    for node, by_run in times.items():
+        want = sum(ns for run, ns in by_run.items() if run) / (runs - 1)
+        got = rows[node]['kernel_time_ns'] if node in rows else 0
+        if abs(got - want) > 1:
+            problems.append('%s: %.0f ns, its kernels %.0f' % (node, got, want))
+    result('%s: time of each of %d nodes' % (name, len(times)), problems[:5])
+    got = r['profile'][0]['runs_total'], r['profile'][0]['runs_from'], r['join']['time_matched_fraction']
+    return result(name + ': runs, and all time on nodes', [] if got == (runs, 'marked', 1) else [str(got)])
+
+
+def check_bytes(name, model, trace):
+    """Bytes of a model in f32 that ran in f16: those that follow from the recorded shapes and types alone."""
+    alone = {}
+    for row in report(trace)['join']['rows']:
+        alone.setdefault((row['name'], row['time_ns']), row['bytes'])
+    problems, n = [], 0
+    for row in report(*unpacked(model), '-p', trace)['join']['rows']:
+        want = alone.get((row['name'], row['time_ns']))
+        if row['nodes'] and row['name'] in ('aten::linear', 'aten::gelu', 'aten::layer_norm', 'aten::add', 'aten::conv2d'):
+            n += 1
+            if want != row['bytes']:
+                problems.append('%s: %s bytes, the recorded types give %s' % (row['name'], row['bytes'], want))
+    result('%s: bytes of %d operators in f16' % (name, n), problems[:5] if n > 9 else ['only %d operators' % n])
 
 
 def check_join(name, model, r, events):
@@ -66,6 +120,10 @@ def check_join(name, model, r, events):
     if model in SHARE and name.endswith('.f32'):
         share = r['join']['time_matched_fraction']
         result(name + ': time of nodes', [] if share >= SHARE[model] else ['%.4f, not %g' % (share, SHARE[model])])
+    if model in WHOLE:
+        got, want = sum(row['macs'] or 0 for row in r['join']['rows'] if row['nodes']), r['totals']['macs']
+        result(name + ': all multiply-adds of the model have a row', [] if got == want or 'compile' in name else
+               ['%d of %d' % (got, want)])
     if r['profile'][0]['runs_total'] == 0 and name.endswith('.f32'):
         macs = linear_macs(r), products(events)
         result(name + ': MACs of linear layers', [] if macs[0] == macs[1] > 0 else ['%d, the shapes give %d' % macs])
@@ -83,7 +141,10 @@ def check(trace):
     profile = r['profile'][0]
     result(name + ': the device is named', [] if profile['device'] == 'NVIDIA H200' else [str(profile['device'])])
     if path:
+        if name == 'bert.b8.f16':
+            check_bytes(name, model, trace)
         return check_join(name, model, r, events)
+    check_zoo(name, name.split('.')[1], trace, events)
     if profile['runs_total'] == 0:
         got, want = profile['device_time_ns'], device_ns(events, 'kernel')
         result(name + ': device time of operators', [] if abs(got - want) < 1 else

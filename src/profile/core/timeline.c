@@ -76,6 +76,7 @@ void oc_timeline_free(struct oc_timeline *t)
     free_maps(t);
     free(t->event);
     free(t->name);
+    free(t->operator_type);
     free(t->detail);
     free(t->run);
     free(t);
@@ -400,10 +401,11 @@ static void mark_records(struct oc_timeline *t, uint32_t wanted, size_t from, si
 {
     for (size_t i = from; i < to; i++) {
         struct oc_event *e = &t->event[i];
-        bool device = oc_event_on_device(e->kind), record = wanted >> e->kind & 1;
+        bool device = oc_event_on_device(e->kind), node = oc_timeline_is_node(t, e);
+        bool record = node || wanted >> e->kind & 1;
         uint32_t up = device || e->parent == OC_NONE ? OC_NONE : t->event[e->parent].link;
         if (record && (up == OC_NONE || !(t->event[up].flags & OC_EVF_LEAF))) {
-            e->flags |= OC_EVF_RECORD;
+            e->flags |= OC_EVF_RECORD | (node ? OC_EVF_LEAF : 0);
             up = (uint32_t)i;
         }
         if (!device)
@@ -437,7 +439,11 @@ static void nest_and_mark(struct oc_timeline *t, const struct oc_timeline_rules 
     oc_nesting_end(nesting);
     if (rules->kernel_are_records && t->kinds >> OC_EV_KERNEL & 1)
         mark_kernels(t);
+    if (t->operator_type)
+        oc_timeline_shapes_of_nodes(t);
     runs_from_steps(t, &steps);
+    if (!t->n_run && t->operator_type)
+        oc_timeline_runs_of_nodes(t);
 }
 
 void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opts,
@@ -449,6 +455,7 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
     settle_runs(t, t->n_event ? t->first_ns : 0);
     t->end_ns = t->n_event ? t->last_ns - t->first_ns : 0;
     oc_timeline_link(t);
+    oc_timeline_name_operators(t, opts->operators);
     nest_and_mark(t, rules);
     if (!t->n_run && rules->find_runs)
         oc_timeline_find_runs(t, opts->iterations);

@@ -12,6 +12,7 @@
 #ifndef OC_TIMELINE_H
 #define OC_TIMELINE_H
 
+#include "profile/operator_names.h"
 #include "profile/profile.h"
 #include "onnxcost_types.h"
 
@@ -89,6 +90,9 @@ struct oc_timeline {
     size_t n_event, cap_event;
     const char **name; /* heap array of interned texts */
     uint32_t n_name, cap_name;
+    const char *
+        *operator_type; /* heap, by name: of the node that an annotation with that name stands for, NULL.
+                                 * NULL: no annotation names a node */
     struct oc_event_detail *detail; /* on the heap */
     uint32_t n_detail, cap_detail;
     uint64_t left_out;       /* events without their detail: too many differ */
@@ -206,6 +210,17 @@ struct oc_nesting *oc_nesting_begin(struct oc_timeline *t, uint32_t kinds, unsig
 void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to);
 void oc_nesting_end(struct oc_nesting *x);
 void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations);
+
+/* Annotations with the names of nodes (timeline_operators.c). */
+void oc_timeline_name_operators(struct oc_timeline *t, const struct oc_operator_names *names);
+static inline bool oc_timeline_is_node(const struct oc_timeline *t, const struct oc_event *e)
+{
+    return e->kind == OC_EV_USER && t->operator_type && t->operator_type[e->name];
+}
+/* Gives an annotation the recorded shapes of the only operator inside it. */
+void oc_timeline_shapes_of_nodes(struct oc_timeline *t);
+/* A node runs once per run: adds the runs if the annotations show them. */
+void oc_timeline_runs_of_nodes(struct oc_timeline *t);
 
 /* ---- the sequence of work in which run_fold.h searches for runs, also of launches.c ------------------- */
 

@@ -255,7 +255,10 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
 static void timeline_records_describe(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
     const struct oc_timeline *t = m->t;
+    const char *type = t->operator_type ? t->operator_type[g->name] : NULL;
     rec->name = rec->op_type = t->name[g->name];
+    if (type)
+        rec->op_type = oc_intern(&t->profile->names, type, strlen(type));
     rec->lane = g->lane;
     rec->parent = g->parent == OC_NONE ? OC_NONE : m->group[g->parent].rec;
     rec->start_ns = g->start_ns;

@@ -457,7 +457,7 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
 const struct oc_importer oc_importer_kineto = {
     .name = "kineto",
     .title = "PyTorch profiler trace (Kineto)",
-    .seen = "traces of 2020 to 2025 on CPU, CUDA, ROCm, MTIA",
+    .seen = "traces of 2020 to 2026 on CPU, CUDA, ROCm, MTIA",
     .lost = "Python stacks; counters",
     .probe = kineto_probe,
     .read = read_kineto,

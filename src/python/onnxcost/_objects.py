@@ -228,19 +228,25 @@ class Profile(Document):
         super().__init__()
         self.path = os.fsdecode(path)
         self._limits, self._options = dict(limits or {}), options
-        self.handle = self._open(False)
+        self.handle = self._open()
         self._of_nodes: Optional[Handle] = None
+        self._nodes_of: Optional[Model] = None
 
-    def _open(self, by_node: bool) -> Handle:
+    def _open(self, model: Optional[Model] = None) -> Handle:
         opts = struct(api.oc_profile_opts, {"stat": api.OC_STAT_AUTO, **self._options})
         limit = caps(self._limits)
-        opts.by_node, opts.caps = by_node, ctypes.pointer(limit)
-        return Handle("oc_profile_open", "oc_profile_close", (encode(self.path), ctypes.byref(opts)))
+        opts.by_node, opts.caps = model is not None, ctypes.pointer(limit)
+        names = lib.oc_operator_names_make(model.handle) if model else None
+        opts.operators = ctypes.cast(names, type(opts.operators))
+        try:
+            return Handle("oc_profile_open", "oc_profile_close", (encode(self.path), ctypes.byref(opts)))
+        finally:
+            lib.oc_operator_names_free(names)
 
-    def of_nodes(self) -> Handle:
-        """The same with one record for each node, for a join."""
-        if self._of_nodes is None:
-            self._of_nodes = self._open(True)
+    def of_nodes(self, model: Model) -> Handle:
+        """The same with one record for each node of the model, for a join."""
+        if self._of_nodes is None or self._nodes_of is not model:
+            self._of_nodes, self._nodes_of = self._open(model), model
         return self._of_nodes
 
     @property
@@ -307,7 +313,7 @@ class Analysis(Document):
         records: Optional[Handle] = None
         if profile is not None:
             self.profile_ = profile if isinstance(profile, Profile) else Profile(profile, limits)
-            records = self.profile_.of_nodes()
+            records = self.profile_.of_nodes(self.model_)
             self.counting.take_profile(self.model_, records)
         if optimized is not None and profile is None:
             raise TypeError("optimized is about a profile: give the profile too")

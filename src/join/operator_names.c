@@ -1,0 +1,38 @@
+/* Names of the nodes of a model for the readers of profiles (profile/operator_names.h). */
+#include "profile/operator_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "onnxcost/profile.h"
+
+/* Nodes of the main graph, each of which runs once per run. Constants do not run. */
+struct oc_operator_names *oc_operator_names_make(const struct oc_model *m)
+{
+    const struct oc_graph *g = &m->graph[0];
+    struct oc_operator_names *x = oc_xcalloc(1, sizeof(*x));
+    x->of.arena = &x->arena;
+    x->type = OC_NEW_ARRAY(&x->arena, (size_t)g->n_node + 1, const char *);
+    oc_map_reserve(&x->of, g->n_node);
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &m->node[g->node[i]];
+        size_t length = strlen(n->name);
+        uint32_t at = i;
+        if (!length || oc_node_is_constant(n))
+            continue;
+        x->type[i] = oc_strdup(&x->arena, n->op_type);
+        if (!oc_map_add(&x->of, n->name, length, &at, NULL))
+            oc_map_set(&x->of, n->name, length, OC_NONE);
+    }
+    return x;
+}
+
+void oc_operator_names_free(struct oc_operator_names *x)
+{
+    if (!x)
+        return;
+    oc_map_free(&x->of);
+    oc_arena_free(&x->arena);
+    free(x);
+}

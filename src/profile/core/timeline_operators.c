@@ -1,0 +1,112 @@
+/* Annotations that have the name of a node of the model: records of that node, its shapes, and the runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/core/timeline.h"
+
+#define NEARLY_ALL 0.95
+
+void oc_timeline_name_operators(struct oc_timeline *t, const struct oc_operator_names *names)
+{
+    bool any = false;
+    if (!names || !(t->kinds >> OC_EV_USER & 1) || !t->n_name)
+        return;
+    t->operator_type = oc_xcalloc(t->n_name, sizeof(*t->operator_type));
+    for (uint32_t i = 0; i < t->n_name; i++) {
+        t->operator_type[i] = oc_operator_type_named(names, t->name[i], strlen(t->name[i]));
+        any |= t->operator_type[i] != NULL;
+    }
+    if (any)
+        return;
+    free(t->operator_type);
+    t->operator_type = NULL;
+}
+
+static bool is_node_record(const struct oc_timeline *t, const struct oc_event *e)
+{
+    return e->flags & OC_EVF_RECORD && oc_timeline_is_node(t, e);
+}
+
+/* ---- shapes ----------------------------------------------------------------------------------------- */
+
+void oc_timeline_shapes_of_nodes(struct oc_timeline *t)
+{
+    uint32_t *inside = oc_xcalloc(t->n_event, sizeof(*inside)); /* by event: operators directly inside it */
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (e->kind != OC_EV_OPERATOR || e->parent == OC_NONE || !is_node_record(t, &t->event[e->parent]))
+            continue;
+        t->event[e->parent].detail = inside[e->parent]++ ? OC_NONE : e->detail;
+    }
+    free(inside);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------- */
+
+/* The events of nodes in order of their start. */
+static uint32_t *list_nodes(const struct oc_timeline *t, size_t *n)
+{
+    uint32_t *list = NULL;
+    size_t cap = 0;
+    *n = 0;
+    for (size_t i = 0; i < t->n_event; i++)
+        if (is_node_record(t, &t->event[i])) {
+            OC_GROW(list, *n, cap);
+            list[(*n)++] = (uint32_t)i;
+        }
+    return list;
+}
+
+/* The number of nodes until the first one comes again. */
+static size_t length_of_run(const struct oc_timeline *t, const uint32_t *list, size_t n)
+{
+    size_t length = 1;
+    while (length < n && t->event[list[length]].name != t->event[list[0]].name)
+        length++;
+    return length;
+}
+
+/* Whether each run has the same nodes in the same order, none of them twice; the last run may be cut short. */
+static bool repeats(const struct oc_timeline *t, const uint32_t *list, size_t n, size_t length)
+{
+    bool *seen = oc_xcalloc(t->n_name, sizeof(*seen)), same = true;
+    for (size_t i = 0; i < n && same; i++) {
+        uint32_t name = t->event[list[i]].name;
+        same = i < length ? !seen[name] : name == t->event[list[i - length]].name;
+        seen[name] = true;
+    }
+    free(seen);
+    return same;
+}
+
+/* Whether nodes have nearly all the time of kernels, or without kernels of operators: otherwise the runs have more work
+ * than the nodes, and begin and end elsewhere. */
+static bool nodes_have_the_time(const struct oc_timeline *t)
+{
+    bool device = t->kinds >> OC_EV_KERNEL & 1;
+    double all_ns = 0, nodes_ns = 0;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        bool counts = device ? e->kind == OC_EV_KERNEL
+                             : e->flags & OC_EVF_RECORD &&
+                                   (e->parent == OC_NONE || t->event[e->parent].link == OC_NONE);
+        uint32_t owner = counts ? oc_timeline_owner(t, (uint32_t)i) : OC_NONE;
+        all_ns += counts ? e->dur_ns : 0;
+        nodes_ns += owner != OC_NONE && is_node_record(t, &t->event[owner]) ? e->dur_ns : 0;
+    }
+    return nodes_ns >= NEARLY_ALL * all_ns;
+}
+
+void oc_timeline_runs_of_nodes(struct oc_timeline *t)
+{
+    size_t n;
+    uint32_t *list = list_nodes(t, &n);
+    size_t length = n ? length_of_run(t, list, n) : 0;
+    bool whole = n && repeats(t, list, n, length) && nodes_have_the_time(t);
+    for (size_t i = 0; whole && i + length <= n; i += length) {
+        const struct oc_event *last = &t->event[list[i + length - 1]];
+        double start_ns = t->event[list[i]].start_ns;
+        oc_timeline_add_run(t, start_ns, last->start_ns + last->dur_ns - start_ns);
+    }
+    free(list);
+}
