@@ -344,6 +344,21 @@ static void take_types(struct oc_join_rec *r, uint8_t cls, struct oc_group_costs
         r->note = cls == OC_CLASS_F16 ? "bytes of float16, as recorded" : "bytes of bfloat16, as recorded";
 }
 
+/* PyTorch transposes and slices without moving data: by the recorded operator, and no kernel contradicts it. */
+static void take_view(struct oc_join *j, uint32_t rec)
+{
+    const struct oc_prof_rec *p = &j->profile->rec[rec];
+    struct oc_join_rec *r = &j->rec[rec];
+    struct oc_record_cost k;
+    if (r->macs || r->flops || r->ops || p->kernel_ns > 0 || strncmp(p->op_type, "aten::", 6) != 0)
+        return;
+    oc_record_cost(j->profile, p, &j->arena, &k);
+    if (k.quality != OC_EXACT || !k.bytes_known || k.rd || k.wr)
+        return;
+    r->rd_act = r->rd_wt = r->wr = 0;
+    r->note = "a view: moves no bytes";
+}
+
 static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, struct oc_group_costs *costs,
                        const struct oc_ran_types *ran)
 {
@@ -366,6 +381,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
     } else if (r->n_node) {
         oc_group_cost(costs, r);
         take_types(r, oc_ran_class(ran, x, i), costs);
+        take_view(j, i);
         scale_by_executions(r, m->repeats);
     } else {
         cost_of_overhead(p, r);

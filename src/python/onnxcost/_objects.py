@@ -237,7 +237,7 @@ class Profile(Document):
         limit = caps(self._limits)
         opts.by_node, opts.caps = model is not None, ctypes.pointer(limit)
         names = lib.oc_operator_names_make(model.handle) if model else None
-        opts.operators = ctypes.cast(names, type(opts.operators))
+        opts.operators = names
         try:
             return Handle("oc_profile_open", "oc_profile_close", (encode(self.path), ctypes.byref(opts)))
         finally:
