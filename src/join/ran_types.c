@@ -51,9 +51,9 @@ struct oc_ran_types oc_ran_types_of(const struct oc_matcher *x)
         all_ns += own_ns;
         ns[cls] += own_ns;
     }
-    for (uint8_t c = 0; c < OC_CLASS_COUNT; c++)
-        if (is_half(c) && ns[c] > 0 && ns[c] >= NEARLY_ALL * all_ns)
-            t.all = c;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        if (is_half((uint8_t)c) && ns[c] > 0 && ns[c] >= NEARLY_ALL * all_ns)
+            t.all = (uint8_t)c;
     return t;
 }
 
