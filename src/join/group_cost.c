@@ -26,6 +26,8 @@ struct border {
     const struct oc_graph_index *x;
     uint32_t *seen; /* by value: the last group that counted it */
     uint32_t mark;
+    uint64_t sum[3];  /* bytes: activations read, constants read, written */
+    bool without_f32; /* only tensors of other types */
 };
 
 /* The node that dequantizes or unpacks a constant and has no cost of its own, OC_NONE: none. */
@@ -58,6 +60,13 @@ static bool read_bytes(const struct border *b, uint32_t v, uint64_t *bytes)
     return true;
 }
 
+static bool is_left_out(const struct border *b, uint32_t v)
+{
+    const struct oc_type *t = &b->a->type[v];
+    return b->without_f32 && t->kind == OC_T_TENSOR && t->dtype == OC_DT_FLOAT &&
+           (!b->a->is_const[v] || dequantizer(b, v) == OC_NONE);
+}
+
 static bool in_group(const struct oc_join_rec *r, uint32_t node)
 {
     for (uint32_t i = 0; i < r->n_node; i++)
@@ -84,7 +93,7 @@ static bool count_input(struct border *b, uint32_t node, uint32_t slot)
         return true;
     uint64_t bytes;
     b->seen[v] = b->mark;
-    return read_bytes(b, v, &bytes) && add(a->is_const[v] ? &b->r->rd_wt : &b->r->rd_act, bytes);
+    return is_left_out(b, v) || (read_bytes(b, v, &bytes) && add(&b->sum[a->is_const[v]], bytes));
 }
 
 static bool leaves_group(const struct border *b, uint32_t v)
@@ -108,62 +117,14 @@ static bool count_border(struct border *b)
                 return false;
         for (uint32_t k = 0; k < n->n_out; k++) {
             uint64_t bytes;
-            if (n->out[k] != OC_NONE && leaves_group(b, n->out[k]) &&
-                (!value_bytes(b->a, n->out[k], &bytes) || !add(&b->r->wr, bytes)))
+            if (n->out[k] != OC_NONE && leaves_group(b, n->out[k]) && !is_left_out(b, n->out[k]) &&
+                (!value_bytes(b->a, n->out[k], &bytes) || !add(&b->sum[2], bytes)))
                 return false;
         }
     }
     uint64_t trips = b->a->cost[b->r->node[0]].trips;
-    return oc_mul_u64(b->r->rd_act, trips, &b->r->rd_act) && oc_mul_u64(b->r->rd_wt, trips, &b->r->rd_wt) &&
-           oc_mul_u64(b->r->wr, trips, &b->r->wr);
-}
-
-/* ---- tensors that ran in 16 bits -------------------------------------------------------------------- */
-
-/* Bytes of the border that stay as they are, and whether the rest is 32-bit floating-point. */
-struct halving {
-    uint64_t stays[3]; /* activations read, constants read, written */
-    bool known;
-};
-
-static void halving_add(struct border *b, struct halving *h, unsigned part, uint32_t v)
-{
-    uint64_t bytes;
-    unsigned dtype = b->a->type[v].dtype;
-    if (b->a->type[v].kind == OC_T_TENSOR && dtype == OC_DT_FLOAT)
-        return;
-    h->known = h->known && value_bytes(b->a, v, &bytes) && add(&h->stays[part], bytes);
-}
-
-static void halving_add_node(struct border *b, struct halving *h, uint32_t node)
-{
-    const struct oc_node *n = &b->m->node[node];
-    for (uint32_t k = 0; k < n->n_in; k++) {
-        uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : b->m->value[v].producer;
-        if (v == OC_NONE || b->seen[v] == b->mark || is_metadata(b->a, node, k) ||
-            (from != OC_NONE && in_group(b->r, from)))
-            continue;
-        b->seen[v] = b->mark;
-        halving_add(b, h, b->a->is_const[v], v);
-    }
-    for (uint32_t k = 0; k < n->n_out; k++)
-        if (n->out[k] != OC_NONE && leaves_group(b, n->out[k]))
-            halving_add(b, h, 2, n->out[k]);
-}
-
-void oc_group_halve(struct oc_group_costs *c, struct oc_join_rec *r)
-{
-    struct border b = {.a = c->a, .m = c->m, .r = r, .x = c->x, .seen = c->seen, .mark = ++c->mark};
-    uint64_t *const part[] = {&r->rd_act, &r->rd_wt, &r->wr}, trips = c->a->cost[r->node[0]].trips;
-    struct halving h = {.known = true};
-    for (uint32_t i = 0; i < r->n_node && h.known; i++)
-        halving_add_node(&b, &h, r->node[i]);
-    for (unsigned i = 0; i < OC_COUNT(part) && h.known; i++)
-        h.known = oc_mul_u64(h.stays[i], trips, &h.stays[i]);
-    for (unsigned i = 0; i < OC_COUNT(part) && h.known; i++)
-        if (*part[i] > h.stays[i])
-            *part[i] -= (*part[i] - h.stays[i]) / 2;
-    r->bytes_known = r->bytes_known && h.known;
+    return oc_mul_u64(b->sum[0], trips, &b->sum[0]) && oc_mul_u64(b->sum[1], trips, &b->sum[1]) &&
+           oc_mul_u64(b->sum[2], trips, &b->sum[2]);
 }
 
 bool oc_carries_cost(const struct oc_node_cost *c)
@@ -199,6 +160,9 @@ static void cost_of_group(struct border *b)
         return;
     }
     r->bytes_known = count_border(b);
+    r->rd_act = b->sum[0];
+    r->rd_wt = b->sum[1];
+    r->wr = b->sum[2];
 }
 
 void oc_group_costs_init(struct oc_group_costs *c, const struct oc_model *m, const struct oc_analysis *a,
@@ -208,8 +172,24 @@ void oc_group_costs_init(struct oc_group_costs *c, const struct oc_model *m, con
         .m = m, .a = a, .x = x, .seen = OC_NEW_ARRAY(arena, (size_t)m->n_value + 1, uint32_t)};
 }
 
+static struct border border_of(struct oc_group_costs *c, struct oc_join_rec *r)
+{
+    return (struct border){.a = c->a, .m = c->m, .r = r, .x = c->x, .seen = c->seen, .mark = ++c->mark};
+}
+
 void oc_group_cost(struct oc_group_costs *c, struct oc_join_rec *r)
 {
-    struct border b = {.a = c->a, .m = c->m, .r = r, .x = c->x, .seen = c->seen, .mark = ++c->mark};
+    struct border b = border_of(c, r);
     cost_of_group(&b);
+}
+
+void oc_group_halve(struct oc_group_costs *c, struct oc_join_rec *r)
+{
+    struct border b = border_of(c, r);
+    uint64_t *const part[] = {&r->rd_act, &r->rd_wt, &r->wr};
+    b.without_f32 = true;
+    r->bytes_known = r->bytes_known && count_border(&b);
+    for (unsigned i = 0; i < OC_COUNT(part) && r->bytes_known; i++)
+        if (*part[i] > b.sum[i])
+            *part[i] -= (*part[i] - b.sum[i]) / 2;
 }

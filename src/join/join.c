@@ -169,12 +169,6 @@ static double known_time(double ns)
     return isnan(ns) ? 0 : ns;
 }
 
-/* Self time on the device if known, otherwise on the host. */
-static double own_time(const struct oc_prof_rec *p)
-{
-    return known_time(isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns);
-}
-
 static void add_to_bucket(struct oc_join *j, const char *name, const struct oc_prof_rec *p)
 {
     uint32_t i = 0;
@@ -182,7 +176,7 @@ static void add_to_bucket(struct oc_join *j, const char *name, const struct oc_p
         i++;
     if (i == j->n_bucket)
         j->bucket[j->n_bucket++] = (struct oc_join_bucket){.name = name};
-    j->bucket[i].time_ns += own_time(p);
+    j->bucket[i].time_ns += oc_prof_own_ns(p);
     j->bucket[i].total_ns += known_time(p->total_ns);
     j->bucket[i].total_kernel_ns += known_time(p->total_kernel_ns);
     j->bucket[i].records++;
@@ -218,7 +212,7 @@ static int by_own_time(const void *a, const void *b, void *profile)
 {
     const struct oc_profile *p = profile;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    double x = own_time(&p->rec[i]), y = own_time(&p->rec[k]);
+    double x = oc_prof_own_ns(&p->rec[i]), y = oc_prof_own_ns(&p->rec[k]);
     if (x != y)
         return x > y ? -1 : 1;
     return (i > k) - (i < k);
@@ -231,7 +225,7 @@ static void sum_times(struct oc_join *j)
     j->unmatched = OC_NEW_ARRAY(&j->arena, (size_t)p->n_rec + 1, uint32_t);
     for (uint32_t i = 0; i < p->n_rec; i++) {
         struct oc_join_rec *r = &j->rec[i];
-        double ns = own_time(&p->rec[i]);
+        double ns = oc_prof_own_ns(&p->rec[i]);
         if (r->bucket)
             add_to_bucket(j, r->bucket, &p->rec[i]);
         if (p->rec[i].bucket)
@@ -242,7 +236,7 @@ static void sum_times(struct oc_join *j)
             j->unmatched[j->n_unmatched++] = i;
         for (uint32_t k = 0; k < r->n_node && r->part_of == OC_NONE; k++) {
             uint32_t *best = &j->node_rec[r->node[k]];
-            if (*best == OC_NONE || own_time(&p->rec[*best]) < ns)
+            if (*best == OC_NONE || oc_prof_own_ns(&p->rec[*best]) < ns)
                 *best = i;
         }
     }
@@ -334,14 +328,18 @@ static void take_part(const struct oc_matcher *x, uint32_t i, struct oc_join_rec
 }
 
 /* What ran in 16 bits moved half the bytes. */
-static void take_types(struct oc_join_rec *r, uint8_t cls, struct oc_group_costs *costs)
+static void take_types(struct oc_matcher *x, uint32_t i, struct oc_join_rec *r, struct oc_group_costs *costs,
+                       uint8_t all)
 {
+    bool assumed;
+    uint8_t cls = oc_ran_class(x, i, all, &assumed);
     if (cls == OC_CLASS_NONE || r->quality == OC_UNKNOWN)
         return;
     oc_group_halve(costs, r);
     r->float_class = cls;
     if (!r->note)
-        r->note = cls == OC_CLASS_F16 ? "bytes of float16, as recorded" : "bytes of bfloat16, as recorded";
+        r->note = oc_printf(x->arena, "bytes of %s, %s", cls == OC_CLASS_F16 ? "float16" : "bfloat16",
+                            assumed ? "assumed: the recorded type of other operators" : "as recorded");
 }
 
 /* PyTorch transposes and slices without moving data: by the recorded operator, and no kernel contradicts it. */
@@ -360,7 +358,7 @@ static void take_view(struct oc_join *j, uint32_t rec)
 }
 
 static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, struct oc_group_costs *costs,
-                       const struct oc_ran_types *ran)
+                       uint8_t all)
 {
     const struct oc_match *m = &x->match[i];
     const struct oc_prof_rec *p = &j->profile->rec[i];
@@ -380,7 +378,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
         r->quality = OC_UNKNOWN;
     } else if (r->n_node) {
         oc_group_cost(costs, r);
-        take_types(r, oc_ran_class(ran, x, i), costs);
+        take_types(x, i, r, costs, all);
         take_view(j, i);
         scale_by_executions(r, m->repeats);
     } else {
@@ -407,9 +405,9 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     memset(j->node_rec, 0xff, model->n_node * sizeof(*j->node_rec));
     struct oc_group_costs costs;
     oc_group_costs_init(&costs, model, a, &x.x, &j->arena);
-    const struct oc_ran_types ran = oc_ran_types_of(&x);
+    const uint8_t all = oc_ran_all(&x);
     for (uint32_t i = 0; i < p->n_rec; i++)
-        take_match(j, &x, i, &costs, &ran);
+        take_match(j, &x, i, &costs, all);
     oc_join_executed(j);
     oc_join_check_model(j);
     sum_times(j);

@@ -26,9 +26,9 @@ struct oc_join_rec {
     bool executed_known;    /* the recorded shapes determine the executed MACs ... */
     uint64_t executed_macs; /* ... per run, padding included */
     const char *note;       /* reason for the quality; NULL */
-    uint8_t
-        float_class;   /* enum oc_class: that in which 32-bit floating-point tensors of the model ran, 16 bits
-                             * wide: F16 or BF16; OC_CLASS_NONE: as in the model */
+    /* enum oc_class in which 32-bit floating-point tensors of the model ran, F16 or BF16; OC_CLASS_NONE: as in the
+     * model */
+    uint8_t float_class;
     bool other_shapes; /* the recorded shapes contradict the model: no counts */
     bool from_profile; /* counts and bytes are those of the recorded shapes and types, not of the nodes */
 };
@@ -198,14 +198,11 @@ uint32_t oc_match_node_named(const struct oc_matcher *x, uint32_t rec, const cha
 /* Maps the plain form of every node name to the node: letters and digits unchanged,
  * characters that tools replace or append normalised. OC_NONE: none, or several. */
 uint32_t oc_match_plain_name(struct oc_matcher *x, const char *name, size_t len);
-/* The 16-bit class in which the record ran nodes with 32-bit floating-point tensors, OC_CLASS_NONE. */
-struct oc_ran_types {
-    const struct oc_profile *p;
-    uint8_t all; /* class of (nearly) all work whose types are recorded; OC_CLASS_NONE: of less, or none is */
-};
-struct oc_ran_types oc_ran_types_of(const struct oc_matcher *x); /* ran_types.c */
-uint8_t oc_ran_class(const struct oc_ran_types *t, const struct oc_matcher *x, uint32_t rec);
-
+/* The 16-bit class of (nearly) all work whose types are recorded, OC_CLASS_NONE (ran_types.c). */
+uint8_t oc_ran_all(const struct oc_matcher *x);
+/* The 16-bit class in which the record ran nodes with 32-bit floating-point tensors, OC_CLASS_NONE. `all`, *assumed: without
+ * recorded types of its own. */
+uint8_t oc_ran_class(const struct oc_matcher *x, uint32_t rec, uint8_t all, bool *assumed);
 void oc_match_grow(struct oc_matcher *x);                                        /* match_group.c */
 void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized); /* companion.c */
 

@@ -25,6 +25,9 @@ struct pattern {
 /* Activations that only a matrix product can fuse. */
 #define GEMM_ACTIVATIONS "Elu Selu Softplus Softsign ScaledTanh ParametricSoftplus ThresholdedRelu "
 #define NORMALIZED       " BatchNormalization Mul Add"
+#define ATTENTION                                                                                            \
+    " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where IsNaN Cast Squeeze "         \
+    "Unsqueeze Concat Shape "
 
 static const struct pattern narrow[] = {
     {"Conv", NORMALIZED " ", " Pad ", false, false},
@@ -61,15 +64,8 @@ static const struct pattern wide[] = {
     {"EmbedLayerNormalization",
      " Gather LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ReduceSum Shape Expand ", NULL,
      false, true},
-    {"Attention",
-     " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where IsNaN Cast Squeeze "
-     "Unsqueeze "
-     "Concat Shape ",
-     NULL, false, true},
-    {"AttentionWithProjections",
-     " MatMul Gemm Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where IsNaN Cast Squeeze "
-     "Unsqueeze Concat Shape ",
-     NULL, false, true},
+    {"Attention", ATTENTION, NULL, false, true},
+    {"AttentionWithProjections", " Gemm" ATTENTION, NULL, false, true},
     {"GroupQueryAttention", " SimplifiedLayerNormalization RMSNormalization Reshape ", NULL, false, true},
     {"MatMulNBitsQkv",
      " MatMulNBits SimplifiedLayerNormalization SkipSimplifiedLayerNormalization RMSNormalization ", NULL,

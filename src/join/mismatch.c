@@ -16,12 +16,6 @@ enum {
 #define ALMOST_NONE 0.01 /* of the operator time: names that models share, such as /Flatten */
 #define HALF        0.5
 
-static double own_time(const struct oc_prof_rec *p)
-{
-    double ns = isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
-    return isnan(ns) ? 0 : ns;
-}
-
 static bool is_blocked(const char *name)
 {
     size_t n = strlen(name);
@@ -111,11 +105,11 @@ static void collect(struct oc_join *j, struct evidence *e)
         if (p->bucket)
             continue;
         e->ops++;
-        e->all_ns += own_time(p);
+        e->all_ns += oc_prof_own_ns(p);
         if (!r->n_node)
             continue;
         e->mapped++;
-        e->mapped_ns += own_time(p);
+        e->mapped_ns += oc_prof_own_ns(p);
         compare_batch(j, i, e);
         bool differs = runtime && contradicts(j, i);
         if (differs)
@@ -124,7 +118,7 @@ static void collect(struct oc_join *j, struct evidence *e)
             continue;
         e->first = e->first == OC_NONE && differs ? i : e->first;
         e->other_shapes++;
-        e->other_ns += own_time(p);
+        e->other_ns += oc_prof_own_ns(p);
     }
 }
 

@@ -21,9 +21,9 @@ struct oc_operator_names *oc_operator_names_make(const struct oc_model *m)
         uint32_t at = i;
         if (!length || oc_node_is_constant(n))
             continue;
-        x->type[i] = oc_strdup(&x->arena, n->op_type);
-        if (!oc_map_add(&x->of, n->name, length, &at, NULL))
-            oc_map_set(&x->of, n->name, length, OC_NONE);
+        x->type[i] = n->op_type;
+        if (!oc_map_add_kept(&x->of, n->name, length, &at))
+            x->type[at] = NULL;
     }
     return x;
 }

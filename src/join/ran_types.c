@@ -1,7 +1,5 @@
 /* Models of 32-bit floating-point tensors that ran in 16 bits: model.half(), autocast, a builder that lowers the precision.
  * The evidence are the recorded types of inputs. */
-#include <math.h>
-
 #include "join/join.h"
 
 #define NEARLY_ALL 0.95 /* of the time of records with floating-point inputs */
@@ -38,28 +36,29 @@ static bool is_single(const struct oc_matcher *x, const struct oc_match *m)
     return single && !half;
 }
 
-struct oc_ran_types oc_ran_types_of(const struct oc_matcher *x)
+uint8_t oc_ran_all(const struct oc_matcher *x)
 {
-    struct oc_ran_types t = {.p = x->p, .all = OC_CLASS_NONE};
+    uint8_t all = OC_CLASS_NONE;
     double all_ns = 0, ns[OC_CLASS_COUNT] = {0};
     for (uint32_t i = 0; i < x->p->n_rec; i++) {
         const struct oc_prof_rec *r = &x->p->rec[i];
         uint8_t cls = r->bucket ? OC_CLASS_NONE : recorded_class(r);
-        double own_ns = isnan(r->kernel_ns) ? r->self_ns : r->kernel_ns;
-        if (cls == OC_CLASS_NONE || isnan(own_ns))
+        double own_ns = oc_prof_own_ns(r);
+        if (cls == OC_CLASS_NONE)
             continue;
         all_ns += own_ns;
         ns[cls] += own_ns;
     }
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
         if (is_half((uint8_t)c) && ns[c] > 0 && ns[c] >= NEARLY_ALL * all_ns)
-            t.all = (uint8_t)c;
-    return t;
+            all = (uint8_t)c;
+    return all;
 }
 
-uint8_t oc_ran_class(const struct oc_ran_types *t, const struct oc_matcher *x, uint32_t rec)
+uint8_t oc_ran_class(const struct oc_matcher *x, uint32_t rec, uint8_t all, bool *assumed)
 {
-    uint8_t cls = recorded_class(&t->p->rec[rec]);
-    cls = cls == OC_CLASS_NONE ? t->all : cls;
+    uint8_t cls = recorded_class(&x->p->rec[rec]);
+    *assumed = cls == OC_CLASS_NONE;
+    cls = *assumed ? all : cls;
     return x->a && is_half(cls) && is_single(x, &x->match[rec]) ? cls : OC_CLASS_NONE;
 }

@@ -32,7 +32,7 @@ struct oc_profile_opts {
     const struct oc_operator_names *operators;
 };
 
-/* For oc_profile_opts.operators. A name of several nodes is none. The model is not used afterwards. */
+/* For oc_profile_opts.operators. A name of several nodes is none. The model must outlive it. */
 struct oc_operator_names *oc_operator_names_make(const struct oc_model *model);
 void oc_operator_names_free(struct oc_operator_names *names); /* NULL is accepted */
 

@@ -7,8 +7,8 @@
 
 struct oc_operator_names {
     struct oc_arena arena;
-    struct oc_map of;  /* name to the index in type; OC_NONE: several nodes have it */
-    const char **type; /* operator types; texts of the model */
+    struct oc_map of;  /* name to the index in type; the keys are texts of the model */
+    const char **type; /* operator types, likewise; NULL: several nodes have the name */
 };
 
 /* The operator type of the only node with that name, NULL. */

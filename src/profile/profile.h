@@ -6,6 +6,8 @@
 #ifndef OC_PROFILE_H
 #define OC_PROFILE_H
 
+#include <math.h>
+
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/map.h"
@@ -119,6 +121,13 @@ enum oc_counter {
 struct oc_prof_counters {
     double v[OC_CTR_COUNT];
 };
+
+/* Self time on the device if known, otherwise on the host; 0: neither is. */
+static inline double oc_prof_own_ns(const struct oc_prof_rec *r)
+{
+    double ns = isnan(r->kernel_ns) ? r->self_ns : r->kernel_ns;
+    return isnan(ns) ? 0 : ns;
+}
 
 /* Whether its operations are on integers: those of its first input. */
 bool oc_record_is_integer(const struct oc_prof_rec *rec);

@@ -90,9 +90,8 @@ struct oc_timeline {
     size_t n_event, cap_event;
     const char **name; /* heap array of interned texts */
     uint32_t n_name, cap_name;
-    const char *
-        *operator_type; /* heap, by name: of the node that an annotation with that name stands for, NULL.
-                                 * NULL: no annotation names a node */
+    /* heap, by name: operator type of the node that an annotation with that name is; NULL: no node, or none is */
+    const char **operator_type;
     struct oc_event_detail *detail; /* on the heap */
     uint32_t n_detail, cap_detail;
     uint64_t left_out;       /* events without their detail: too many differ */

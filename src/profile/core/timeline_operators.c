@@ -31,14 +31,17 @@ static bool is_node_record(const struct oc_timeline *t, const struct oc_event *e
 
 void oc_timeline_shapes_of_nodes(struct oc_timeline *t)
 {
-    uint32_t *inside = oc_xcalloc(t->n_event, sizeof(*inside)); /* by event: operators directly inside it */
+    const uint32_t several = OC_NONE - 1; /* operators inside, or one without shapes */
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        if (e->kind != OC_EV_OPERATOR || e->parent == OC_NONE || !is_node_record(t, &t->event[e->parent]))
-            continue;
-        t->event[e->parent].detail = inside[e->parent]++ ? OC_NONE : e->detail;
+        struct oc_event *range =
+            e->kind == OC_EV_OPERATOR && e->parent != OC_NONE ? &t->event[e->parent] : NULL;
+        if (range && is_node_record(t, range))
+            range->detail = range->detail != OC_NONE || e->detail == OC_NONE ? several : e->detail;
     }
-    free(inside);
+    for (size_t i = 0; i < t->n_event; i++)
+        if (t->event[i].detail == several)
+            t->event[i].detail = OC_NONE;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------- */

@@ -74,18 +74,28 @@ struct joined {
     uint8_t *bytes;
 };
 
-static struct joined join(const char *ranges, const char *second_name, bool with_names)
+/* MatMul with weights in float32, or in int8 with a scale. */
+static struct oc_builder *build(const char *second_name, bool quantized)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[4,8]");
+    oc_b_init(b, quantized ? "q" : "w", quantized ? "int8[8,8]" : "float[8,8]");
+    if (quantized) {
+        oc_b_init(b, "s", "float[]{0.5}");
+        oc_b_node(b, "DequantizeLinear", "dq", "q,s", "w", "");
+    }
+    oc_b_node(b, "MatMul", "fc", "x,w", "y", "");
+    oc_b_node(b, "Relu", second_name, "y", "z", "");
+    oc_b_output(b, "z", NULL);
+    return b;
+}
+
+static struct joined join_model(struct oc_builder *b, const char *ranges, bool with_names)
 {
     struct joined x;
     struct tracing t = {.us = 100};
     struct oc_err err = {0};
     size_t n;
-    struct oc_builder *b = oc_b_new(17);
-    oc_b_input(b, "x", "float[4,8]");
-    oc_b_init(b, "w", "float[8,8]");
-    oc_b_node(b, "MatMul", "fc", "x,w", "y", "");
-    oc_b_node(b, "Relu", second_name, "y", "z", "");
-    oc_b_output(b, "z", NULL);
     x.bytes = oc_b_pack(b, &n);
     oc_b_free(b);
     assert_int_equal(oc_model_load_mem(x.bytes, n, NULL, &x.m, &err), 0);
@@ -100,6 +110,11 @@ static struct joined join(const char *ranges, const char *second_name, bool with
     if (!x.p || oc_analyze(x.m, NULL, &x.a, &err) || oc_join_make(x.m, x.a, x.p, NULL, &x.j, &err))
         fail_msg("%s", err.msg);
     return x;
+}
+
+static struct joined join(const char *ranges, const char *second_name, bool with_names)
+{
+    return join_model(build(second_name, false), ranges, with_names);
 }
 
 static void joined_free(struct joined *x)
@@ -146,7 +161,19 @@ static void tensors_that_ran_in_float16_have_two_bytes_per_element(void **state)
     assert_int_equal(fc->float_class, OC_CLASS_F16);
     assert_string_equal(fc->note, "bytes of float16, as recorded");
     /* no types of its own: those of all others */
+    assert_string_equal(act->note, "bytes of float16, assumed: the recorded type of other operators");
     assert_int_equal(act->rd_act + act->wr, 2 * 4 * 8 * 2);
+    joined_free(&x);
+}
+
+/* Weights are read as they are stored: 8 x 8 bytes and the scale. */
+static void quantized_weights_keep_their_bytes(void **state)
+{
+    (void)state;
+    struct joined x = join_model(build("act", true), "fc act fc act", true);
+    const struct oc_join_rec *fc = &x.j->rec[t_rec(x.p, "fc") - x.p->rec];
+    assert_int_equal(fc->rd_act, 4 * 8 * 2);
+    assert_int_equal(fc->rd_wt, 8 * 8 + 4);
     joined_free(&x);
 }
 
@@ -196,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_are_nodes_and_show_the_runs),
         cmocka_unit_test(tensors_that_ran_in_float16_have_two_bytes_per_element),
+        cmocka_unit_test(quantized_weights_keep_their_bytes),
         cmocka_unit_test(runs_need_the_same_nodes_in_the_same_order),
         cmocka_unit_test(other_ranges_are_annotations),
     };
