@@ -105,9 +105,9 @@ endif
 # ---- files -----------------------------------------------------------------------------------------------
 # one platform: src/base/os.h. Where the system has no fork: one process for scan, no record, no hw measure, no mcp.
 PLATFORM := $(or $(filter wasm,$(MODE)),$(patsubst mingw,win,$(filter mingw,$(MODE))),posix)
-ALONE := src/fleet/crew_alone.c src/run/record_none.c src/measure/measure_none.c
+ALONE := src/fleet/worker_pool_none.c src/run/record_none.c src/measure/measure_none.c
 OS_SRC := $(wildcard src/base/os_$(PLATFORM).c src/base/os_$(PLATFORM)_*.c) $(if $(filter wasm win,$(PLATFORM)),src/base/os_sort.c src/base/os_linked.c $(ALONE))
-OTHER_OS := $(wildcard src/base/os_*.c) $(ALONE) $(if $(filter wasm win,$(PLATFORM)),src/fleet/crew.c $(wildcard src/run/*.c src/measure/*.c))
+OTHER_OS := $(wildcard src/base/os_*.c) $(ALONE) $(if $(filter wasm win,$(PLATFORM)),src/fleet/worker_pool.c $(wildcard src/run/*.c src/measure/*.c))
 LIB_SRC := $(filter-out src/cli/% $(OTHER_OS),$(wildcard src/*/*.c src/*/*/*.c)) $(OS_SRC)
 ifeq ($(MODE),coverage)
 LIB_SRC += tests/coverage/exit_flush.c

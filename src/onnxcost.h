@@ -29,9 +29,10 @@ const char *oc_version(void); /* of the library that the program runs with: "0.1
 
 /* ---- model ------------------------------------------------------------------------------------------ */
 
-int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model **out, struct oc_err *err);
-int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_caps *caps, struct oc_model **out,
-                      struct oc_err *err); /* data must outlive the model */
+int oc_model_load(const char *path, const struct oc_input_limits *limits, struct oc_model **out,
+                  struct oc_err *err);
+int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_input_limits *limits,
+                      struct oc_model **out, struct oc_err *err); /* data must outlive the model */
 void oc_model_free(struct oc_model *model);
 
 /* ---- analysis: shapes, small values, costs ---------------------------------------------------------- */

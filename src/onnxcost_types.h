@@ -138,49 +138,49 @@ enum oc_stat {
 
 /* Models and profiles may be crafted to exhaust memory and time. Exceeding one of these limits is OC_ELIMIT,
  * and the message names the limit. */
-enum oc_cap {
-    OC_CAP_FILE_BYTES,
-    OC_CAP_DEPTH,
-    OC_CAP_NODES,
-    OC_CAP_FUNCTION_NODES,
-    OC_CAP_REPEATS,
-    OC_CAP_MODEL_MEMORY,
-    OC_CAP_ANALYSIS_MEMORY,
-    OC_CAP_FOLDED_BYTES,
-    OC_CAP_TENSOR_ELEMENTS,
-    OC_CAP_LIST_ELEMENTS,
-    OC_CAP_EINSUM_OPERANDS,
-    OC_CAP_STRING_BYTES,
-    OC_CAP_EVENTS,
-    OC_CAP_TABLE_ROWS,
-    OC_CAP_CSV_COLUMNS,
-    OC_CAP_CSV_ROW_BYTES,
-    OC_CAP_GZ_RATIO,
-    OC_CAP_GZ_BYTES,
-    OC_CAP_GZ_VALUE_BYTES,
-    OC_CAP_SQLITE_STEPS,
-    OC_CAP_SQLITE_SECONDS,
-    OC_CAP_REMOTE_BYTES,
-    OC_CAP_INPUT_BYTES,
-    OC_CAP_COUNT
+enum oc_input_limit {
+    OC_LIMIT_FILE_BYTES,
+    OC_LIMIT_DEPTH,
+    OC_LIMIT_NODES,
+    OC_LIMIT_FUNCTION_NODES,
+    OC_LIMIT_REPEATS,
+    OC_LIMIT_MODEL_MEMORY,
+    OC_LIMIT_ANALYSIS_MEMORY,
+    OC_LIMIT_FOLDED_BYTES,
+    OC_LIMIT_TENSOR_ELEMENTS,
+    OC_LIMIT_LIST_ELEMENTS,
+    OC_LIMIT_EINSUM_OPERANDS,
+    OC_LIMIT_STRING_BYTES,
+    OC_LIMIT_EVENTS,
+    OC_LIMIT_TABLE_ROWS,
+    OC_LIMIT_CSV_COLUMNS,
+    OC_LIMIT_CSV_ROW_BYTES,
+    OC_LIMIT_GZ_RATIO,
+    OC_LIMIT_GZ_BYTES,
+    OC_LIMIT_GZ_VALUE_BYTES,
+    OC_LIMIT_SQLITE_STEPS,
+    OC_LIMIT_SQLITE_SECONDS,
+    OC_LIMIT_REMOTE_BYTES,
+    OC_LIMIT_INPUT_BYTES,
+    OC_LIMIT_COUNT
 };
-struct oc_caps {            /* a NULL pointer to it means all defaults, as do zeros */
-    size_t size;            /* sizeof(struct oc_caps), see struct oc_analyze_opts */
+struct oc_input_limits {    /* a NULL pointer to it means all defaults, as do zeros */
+    size_t size;            /* sizeof(struct oc_input_limits), see struct oc_analyze_opts */
     bool external_anywhere; /* read weights in files outside of the model's folder; otherwise they count as
                                absent, and the file is not opened */
-    uint64_t most[OC_CAP_COUNT]; /* 0: the default */
+    uint64_t most[OC_LIMIT_COUNT]; /* 0: the default */
 };
 
-struct oc_cap_info {
+struct oc_input_limit_info {
     const char *name, *text;         /* "csv-columns", "columns of a table" */
     const char *unit;                /* "B", "s", "" */
     uint64_t otherwise, least, most; /* the default and the allowed range; all equal: it is fixed */
 };
-/* By enum oc_cap, then the fixed ones; false past the end. */
-bool oc_cap_info(size_t index, struct oc_cap_info *out);
-/* Parses "nodes=8M", "file-bytes=2GiB" and sets it in *caps, which begins as zeros. OC_EARG: unknown limit,
+/* By enum oc_input_limit, then the fixed ones; false past the end. */
+bool oc_input_limit_info(size_t index, struct oc_input_limit_info *out);
+/* Parses "nodes=8M", "file-bytes=2GiB" and sets it in *limits, which begins as zeros. OC_EARG: unknown limit,
  * not a number, or out of range. */
-int oc_caps_set(struct oc_caps *caps, const char *text, struct oc_err *err);
+int oc_input_limits_set(struct oc_input_limits *limits, const char *text, struct oc_err *err);
 
 OC_API_END
 

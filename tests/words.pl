@@ -230,7 +230,7 @@ my %fixtures = ( # a text of each form of file, and the hits in it
     'a.css' => [1, "/* told */\n"],
     'a.sh' => [4, qq(# told\necho "is told" 'is told'\ncat <<END\nis told\nEND\n)],
     'a.py' => [2, qq(# told\nf("""it is\ntold\n""")\n)],
-    'a.md' => [2, "is\ntold\n\n| told | `told` |\n"],
+    'a.md' => [2, "is\ntold\n\n| told | `values` |\n"],
     'a.xml' => [1, "<a told=''><!-- told --></a>\n"],
     'a.json' => [1, '{"told": 1, "description": "told"}']
 );

@@ -4,7 +4,7 @@
 
 #include "base/api_options.h"
 #include "base/c_locale.h"
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/remote.h"
 #include "base/units.h"
 #include "analyze/convention.h"
@@ -57,7 +57,7 @@ void oc_engine_scratch(struct oc_engine *e)
     e->mean_trips = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->first_trip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->varies = OC_NEW_ARRAY(a, e->m->n_value, bool);
-    e->spare = oc_cap(&e->m->caps, OC_CAP_REPEATS) / 8;
+    e->spare = oc_input_limit(&e->m->limits, OC_LIMIT_REPEATS) / 8;
     e->trip_used = OC_NEW_ARRAY(a, e->o->n_trip, bool);
     e->tried = OC_NEW_ARRAY(a, e->m->n_value, bool);
     e->rule_seen = OC_NEW_ARRAY(a, e->o->rules ? oc_op_rules_count(e->o->rules) : 0, bool);

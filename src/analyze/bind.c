@@ -42,7 +42,7 @@ static int64_t default_of(struct oc_engine *e, const struct oc_value *v, const c
     }
     if (!e->readers.first)
         oc_first_readers_make(&e->readers, e->m, &e->a->arena);
-    int64_t size = axis ? oc_told_size(e->m, &e->readers, (uint32_t)(v - e->m->value), axis, &by) : 0;
+    int64_t size = axis ? oc_implied_size(e->m, &e->readers, (uint32_t)(v - e->m->value), axis, &by) : 0;
     if (size) {
         *why = oc_printf(&e->a->arena, "required by the weights of a %s", by);
         return size;

@@ -136,7 +136,7 @@ void oc_blank_ctx(struct oc_engine *e)
                                   .engine = e,
                                   .unknown_elems = &e->unknown_elems,
                                   .opt = counting_of(e->o),
-                                  .told = e->told};
+                                  .values = e->values};
 }
 
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)

@@ -3,7 +3,7 @@
 #define OC_ENGINE_H
 
 #include "analyze/analysis.h"
-#include "analyze/told_size.h"
+#include "analyze/implied_size.h"
 
 #define OC_NEWEST_OPSET 28 /* latest supported opset of ai.onnx */
 #define OC_FEW_INPUTS   16 /* number of list entries compared */
@@ -72,7 +72,7 @@ struct oc_engine {
     const struct oc_data **out_data;
     bool *out_used;
     uint64_t *rd, *wr;
-    struct oc_told *told; /* NULL: the values in formulas are not recorded */
+    struct oc_formula_values *values; /* NULL: the values in formulas are not recorded */
     bool *seen; /* by value: read by the current node (only for more than OC_FEW_INPUTS inputs); NULL: no node
                    has that many */
     struct oc_hist_memory hist[32]; /* recent lists, by content */
@@ -135,7 +135,7 @@ int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
 /* params.c */
 void oc_count_params(struct oc_engine *e);
 
-/* lives.c: sets the peak of a finished analysis */
+/* liveness.c: sets the peak of a finished analysis */
 void oc_find_peak(struct oc_analysis *a);
 
 /* totals.c */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analyze/engine.h"
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/str.h"
 #include "ops/user_rules.h"
 #include "onnxcost.h"
@@ -288,14 +288,14 @@ static const struct oc_op *infer_find_op(struct oc_engine *e, const struct oc_no
 /* Bodies may be analysed many times, nested ones once per iteration. */
 static int check_work(struct oc_engine *e)
 {
-    const struct oc_caps *caps = &e->m->caps;
+    const struct oc_input_limits *limits = &e->m->limits;
     uint64_t again = ++e->n_looked > e->m->n_node ? e->n_looked - e->m->n_node : 0;
-    if (again > oc_cap(caps, OC_CAP_REPEATS))
-        return oc_cap_fail(caps, OC_CAP_REPEATS, 0, e->err);
-    if (e->folded_bytes > oc_cap(caps, OC_CAP_FOLDED_BYTES))
-        return oc_cap_fail(caps, OC_CAP_FOLDED_BYTES, 0, e->err);
-    if (e->a->arena.used_bytes > oc_cap(caps, OC_CAP_ANALYSIS_MEMORY))
-        return oc_cap_fail(caps, OC_CAP_ANALYSIS_MEMORY, 0, e->err);
+    if (again > oc_input_limit(limits, OC_LIMIT_REPEATS))
+        return oc_input_limit_fail(limits, OC_LIMIT_REPEATS, 0, e->err);
+    if (e->folded_bytes > oc_input_limit(limits, OC_LIMIT_FOLDED_BYTES))
+        return oc_input_limit_fail(limits, OC_LIMIT_FOLDED_BYTES, 0, e->err);
+    if (e->a->arena.used_bytes > oc_input_limit(limits, OC_LIMIT_ANALYSIS_MEMORY))
+        return oc_input_limit_fail(limits, OC_LIMIT_ANALYSIS_MEMORY, 0, e->err);
     return 0;
 }
 

@@ -11,7 +11,7 @@
 struct oc_recount {
     struct oc_engine e;
     struct oc_analysis view; /* the analysis with its own arena and small values */
-    struct oc_told told;
+    struct oc_formula_values values;
     struct oc_err err;
     struct oc_slot_bytes *in, *out;
 };
@@ -30,7 +30,7 @@ struct oc_recount *oc_recount_new(const struct oc_analysis *a)
                               .m = a->model,
                               .o = r->view.counting,
                               .err = &r->err,
-                              .told = &r->told,
+                              .values = &r->values,
                               .cached_trips = 1};
     oc_convention_set(a->counting->convention, &r->e.convention);
     oc_engine_scratch(&r->e);
@@ -160,7 +160,7 @@ bool oc_recount_rule(struct oc_recount *r, uint32_t node, struct oc_op_ctx *c, s
     if (!op || !is_counted(e, &e->a->cost[node]) || !has_types(e, &e->m->node[node]))
         return false;
     *c = (struct oc_op_ctx){.err = &r->err};
-    r->told.n = 0;
+    r->values.n = 0;
     oc_cost_rule(e, node, op, c, k);
     return !c->unknown && !c->overflow;
 }

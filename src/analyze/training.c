@@ -94,8 +94,8 @@ static void find_dependence(struct backward *b)
         for (uint32_t i = 0; i < b->m->n_node; i++)
             if (is_folded(b, i))
                 spread_dependence(b, i);
-    for (uint32_t s = 0; s < b->t->lives->n_step; s++)
-        spread_dependence(b, b->t->lives->step[s]);
+    for (uint32_t s = 0; s < b->t->liveness->n_step; s++)
+        spread_dependence(b, b->t->liveness->step[s]);
 }
 
 /* ---- one node --------------------------------------------------------------------------------------- */
@@ -116,8 +116,8 @@ static uint64_t weigh(struct backward *b, const uint64_t *hist)
 
 static uint32_t buffer_of(const struct backward *b, uint32_t v)
 {
-    uint32_t life = b->t->lives->of_value[v];
-    return life < b->t->lives->n_life && !b->a->is_const[v] ? life : OC_NONE;
+    uint32_t life = b->t->liveness->of_value[v];
+    return life < b->t->liveness->n_life && !b->a->is_const[v] ? life : OC_NONE;
 }
 
 /* The gradient of the step reads the value: it is saved until then. */
@@ -231,7 +231,7 @@ static void give_to_captures(struct backward *b, uint32_t step, uint32_t node, s
 
 static void backward_step(struct backward *b, uint32_t step)
 {
-    uint32_t node = b->t->lives->step[step];
+    uint32_t node = b->t->liveness->step[step];
     const struct oc_node *n = &b->m->node[node];
     struct oc_training_node *x = &b->t->node[step];
     bool view = false, known;
@@ -272,7 +272,7 @@ static void seed_outputs(struct backward *b)
         if (t && t->kind == OC_T_TENSOR && oc_dtype_info(t->dtype)->kind == OC_KIND_FLOAT && b->depends[v]) {
             b->has_grad[v] = true;
             if (buffer_of(b, v) != OC_NONE)
-                b->t->grad_last[buffer_of(b, v)] = b->t->lives->n_step;
+                b->t->grad_last[buffer_of(b, v)] = b->t->liveness->n_step;
         }
     }
 }
@@ -324,12 +324,12 @@ static void sum_nodes(struct oc_training *t)
 {
     struct oc_training_info *x = &t->info;
     const struct oc_totals *total = t->a->total;
-    x->nodes = t->lives->n_step;
+    x->nodes = t->liveness->n_step;
     x->forward_macs = total->macs;
     x->forward_bytes = total->bytes_read_act + total->bytes_read_weight + total->bytes_written;
     x->quality = total->quality;
     uint64_t inner = total->flops;
-    for (uint32_t s = 0; s < t->lives->n_step; s++) {
+    for (uint32_t s = 0; s < t->liveness->n_step; s++) {
         const struct oc_training_node *n = &t->node[s];
         uint64_t own = t->a->cost[n->node].flops;
         oc_training_sum(t, &inner, n->forward_flops - own); /* what training adds */
@@ -347,14 +347,14 @@ static void sum_nodes(struct oc_training *t)
 
 static void training_arrays(struct oc_training *t)
 {
-    struct oc_lives_opts o = oc_lives_opts_of(t->a);
+    struct oc_liveness_opts o = oc_liveness_opts_of(t->a);
     o.inplace = false; /* a buffer may be saved */
-    t->lives = oc_lives_make(t->a, 0, &o);
-    t->node = OC_NEW_ARRAY(&t->arena, t->lives->n_step, struct oc_training_node);
-    t->extra = OC_NEW_ARRAY(&t->arena, t->lives->n_step, uint64_t);
-    t->needed = OC_NEW_ARRAY(&t->arena, t->lives->n_life, uint32_t);
-    t->grad_last = OC_NEW_ARRAY(&t->arena, t->lives->n_life, uint32_t);
-    for (uint32_t i = 0; i < t->lives->n_life; i++)
+    t->liveness = oc_liveness_make(t->a, 0, &o);
+    t->node = OC_NEW_ARRAY(&t->arena, t->liveness->n_step, struct oc_training_node);
+    t->extra = OC_NEW_ARRAY(&t->arena, t->liveness->n_step, uint64_t);
+    t->needed = OC_NEW_ARRAY(&t->arena, t->liveness->n_life, uint32_t);
+    t->grad_last = OC_NEW_ARRAY(&t->arena, t->liveness->n_life, uint32_t);
+    for (uint32_t i = 0; i < t->liveness->n_life; i++)
         t->needed[i] = t->grad_last[i] = OC_NONE;
 }
 
@@ -368,7 +368,7 @@ static void train(struct oc_training *t, const struct oc_prims *step, unsigned n
     b.wants = oc_xcalloc((size_t)m->most_in + 1, sizeof(*b.wants));
     find_dependence(&b);
     seed_outputs(&b);
-    for (uint32_t s = t->lives->n_step; s-- > 0;)
+    for (uint32_t s = t->liveness->n_step; s-- > 0;)
         backward_step(&b, s);
     reach_parameters(&b);
     count_parameters(&b, n_state);
@@ -415,7 +415,7 @@ void oc_training_free(struct oc_training *t)
 {
     if (!t)
         return;
-    oc_lives_free(t->lives);
+    oc_liveness_free(t->liveness);
     oc_arena_free(&t->arena);
     free(t);
 }
@@ -428,5 +428,5 @@ const struct oc_training_info *oc_training_info(const struct oc_training *t)
 size_t oc_training_nodes(const struct oc_training *t, const struct oc_training_node **out)
 {
     *out = t->node;
-    return t->lives->n_step;
+    return t->liveness->n_step;
 }

@@ -3,7 +3,7 @@
 #ifndef OC_TRAINING_H
 #define OC_TRAINING_H
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 #include "onnxcost/training.h"
 
 struct oc_training {
@@ -13,7 +13,7 @@ struct oc_training {
     size_t top;
     unsigned width_chars;
     struct oc_training_node *node; /* by step */
-    struct oc_lives *lives;        /* of the forward pass */
+    struct oc_liveness *liveness;  /* of the forward pass */
     uint64_t *extra;               /* by step: bytes saved in addition to values */
     uint32_t *needed;              /* by buffer: first step whose gradient reads it; OC_NONE: none does */
     uint32_t *grad_last;           /* by buffer: last step that adds to its gradient; OC_NONE: it has none */

@@ -62,7 +62,7 @@ static bool crosses(const struct segments *x, const struct oc_life *l)
 
 static void place_buffer(struct segments *x, uint32_t life)
 {
-    const struct oc_life *l = &x->t->lives->life[life];
+    const struct oc_life *l = &x->t->liveness->life[life];
     uint32_t needed = x->t->needed[life], grad = x->t->grad_last[life];
     uint64_t end = l->output ? x->n : l->last, from = l->first;
     if (!l->input && !crosses(x, l) && x->again[from] != from) { /* made twice */
@@ -82,7 +82,7 @@ static uint64_t peak_of(struct segments *x)
     schedule(x);
     memset(x->born, 0, (x->n_time + 1) * sizeof(*x->born));
     memset(x->dead, 0, (x->n_time + 1) * sizeof(*x->dead));
-    for (uint32_t i = 0; i < x->t->lives->n_life; i++)
+    for (uint32_t i = 0; i < x->t->liveness->n_life; i++)
         place_buffer(x, i);
     for (uint32_t s = 0; s < x->n; s++)
         training_live(x, x->again[s], x->back[s], x->t->extra[s]);
@@ -96,15 +96,15 @@ static uint64_t peak_of(struct segments *x)
 
 static void count_saved(struct oc_training *t)
 {
-    for (uint32_t i = 0; i < t->lives->n_life; i++) {
-        const struct oc_life *l = &t->lives->life[i];
+    for (uint32_t i = 0; i < t->liveness->n_life; i++) {
+        const struct oc_life *l = &t->liveness->life[i];
         if (t->needed[i] == OC_NONE)
             continue;
         oc_training_sum(t, &t->info.saved_bytes, l->bytes);
         if (!l->input)
             oc_training_sum(t, &t->node[l->first].saved_bytes, l->bytes);
     }
-    for (uint32_t s = 0; s < t->lives->n_step; s++) {
+    for (uint32_t s = 0; s < t->liveness->n_step; s++) {
         oc_training_sum(t, &t->info.saved_bytes, t->extra[s]);
         oc_training_sum(t, &t->node[s].saved_bytes, t->extra[s]);
     }
@@ -114,7 +114,7 @@ static void count_saved(struct oc_training *t)
 
 static void prepare_segments(struct segments *x)
 {
-    const struct oc_lives *l = x->t->lives;
+    const struct oc_liveness *l = x->t->liveness;
     for (uint32_t i = 0; i < l->n_life; i++) {
         if (l->life[i].input)
             continue;
@@ -173,7 +173,7 @@ static uint64_t count_segments(const struct segments *x)
 /* What the cutting stores and keeps. */
 static void weigh_cutting(struct segments *x, uint32_t last, struct oc_training_info *out)
 {
-    const struct oc_lives *l = x->t->lives;
+    const struct oc_liveness *l = x->t->liveness;
     uint64_t stored = 0, most = 0, sum = 0;
     memcpy(x->own, x->t->extra, x->n * sizeof(*x->own));
     for (uint32_t i = 0; i < l->n_life; i++) {
@@ -200,7 +200,7 @@ static void weigh_cutting(struct segments *x, uint32_t last, struct oc_training_
 /* The cutting with the lowest peak of those that let a segment keep everything, 7/8 of it, and so on. */
 static void find_segments(struct oc_training *t)
 {
-    struct segments x = {.t = t, .n = t->lives->n_step};
+    struct segments x = {.t = t, .n = t->liveness->n_step};
     size_t n = (size_t)x.n + 2;
     uint64_t **const by_step[] = {&x.saved, &x.across, &x.again, &x.back, &x.own},
                      **const by_time[] = {&x.born, &x.dead};
@@ -233,8 +233,8 @@ void oc_training_memory(struct oc_training *t)
     count_saved(t);
     if (!t->overflow) /* of the sums that follow are parts */
         find_segments(t);
-    i->memory_quality = (enum oc_quality)(i->unknown_nodes ? oc_worse_quality(t->lives->quality, OC_LOWER)
-                                                           : t->lives->quality);
+    i->memory_quality = (enum oc_quality)(i->unknown_nodes ? oc_worse_quality(t->liveness->quality, OC_LOWER)
+                                                           : t->liveness->quality);
     uint64_t fixed = 0;
     oc_training_sum(t, &fixed, i->param_bytes);
     oc_training_sum(t, &fixed, i->frozen_bytes);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/diag.h"
 #include "base/gz.h"
 #include "base/os.h"
@@ -30,10 +30,10 @@ struct oc_stream {
     size_t src_n;
     struct oc_gz *gz;            /* NULL: plain */
     struct oc_text_filter *text; /* NULL: the bytes are passed on unchanged */
-    struct oc_caps caps;
+    struct oc_input_limits limits;
     bool looked; /* at the first inflated bytes */
     bool over;   /* a limit was exceeded: which one, and the number found */
-    enum oc_cap which;
+    enum oc_input_limit which;
     uint64_t found;
     size_t n;              /* size of the inflated window */
     uint64_t offset_bytes; /* used part of it */
@@ -64,8 +64,8 @@ static int cannot_read(struct oc_err *err, const char *path, enum oc_code code, 
 }
 
 struct size_limit {
-    uint64_t bytes;             /* 0: none */
-    const struct oc_caps *caps; /* origin of the time limit, NULL: none */
+    uint64_t bytes;                       /* 0: none */
+    const struct oc_input_limits *limits; /* origin of the time limit, NULL: none */
 };
 
 static int check_kind(const char *path, const struct stat *st, struct size_limit max, struct oc_err *err)
@@ -78,8 +78,8 @@ static int check_kind(const char *path, const struct stat *st, struct size_limit
         return cannot_read(err, path, OC_EIO, "is not a regular file");
     if (!max.bytes || size <= max.bytes)
         return 0;
-    if (max.caps)
-        oc_cap_fail(max.caps, OC_CAP_FILE_BYTES, size, err);
+    if (max.limits)
+        oc_input_limit_fail(max.limits, OC_LIMIT_FILE_BYTES, size, err);
     else
         oc_fail(err, OC_ELIMIT, "%llu bytes: more than %llu", (unsigned long long)size,
                 (unsigned long long)max.bytes);
@@ -157,22 +157,23 @@ int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struc
     return map_file(path, (struct size_limit){.bytes = max_bytes}, out, err);
 }
 
-static struct size_limit input_limit(const struct oc_caps *caps)
+static struct size_limit input_limit(const struct oc_input_limits *limits)
 {
-    static const struct oc_caps defaults = {.external_anywhere = false};
-    return (struct size_limit){oc_cap(caps, OC_CAP_FILE_BYTES), caps ? caps : &defaults};
+    static const struct oc_input_limits defaults = {.external_anywhere = false};
+    return (struct size_limit){oc_input_limit(limits, OC_LIMIT_FILE_BYTES), limits ? limits : &defaults};
 }
 
-int oc_file_map_capped(const char *path, const struct oc_caps *caps, struct oc_file *out, struct oc_err *err)
+int oc_file_map_capped(const char *path, const struct oc_input_limits *limits, struct oc_file *out,
+                       struct oc_err *err)
 {
-    return map_file(path, input_limit(caps), out, err);
+    return map_file(path, input_limit(limits), out, err);
 }
 
-int oc_file_map_part(int fd, const char *path, const struct oc_caps *caps, uint64_t offset_bytes,
+int oc_file_map_part(int fd, const char *path, const struct oc_input_limits *limits, uint64_t offset_bytes,
                      uint64_t size_bytes, struct oc_file *out, struct oc_err *err)
 {
     *out = (struct oc_file){0};
-    return map_fd(fd, path, input_limit(caps), (struct part){offset_bytes, size_bytes}, out, err);
+    return map_fd(fd, path, input_limit(limits), (struct part){offset_bytes, size_bytes}, out, err);
 }
 
 void oc_file_unmap(struct oc_file *f)
@@ -225,17 +226,18 @@ struct oc_stream *oc_stream_mem(const void *data, size_t n)
     return new_stream(data, n);
 }
 
-int oc_stream_open(const char *path, const struct oc_caps *caps, struct oc_stream **out, struct oc_err *err)
+int oc_stream_open(const char *path, const struct oc_input_limits *limits, struct oc_stream **out,
+                   struct oc_err *err)
 {
     struct oc_file f;
     *out = NULL;
-    if (oc_file_map_capped(path, caps, &f, err) != 0)
+    if (oc_file_map_capped(path, limits, &f, err) != 0)
         return -1;
     if (f.data)
         oc_os_advise(f.data, (size_t)f.size_bytes, OC_OS_SEQUENTIAL);
     struct oc_stream *s = new_stream(f.data, (size_t)f.size_bytes);
     s->file = f;
-    oc_stream_set_caps(s, caps);
+    oc_stream_set_limits(s, limits);
     size_t n = strlen(path) + 1;
     char *copy = oc_xmalloc(n);
     memcpy(copy, path, n);
@@ -266,22 +268,23 @@ const char *oc_stream_error(const struct oc_stream *s)
     return s->gz ? oc_gz_error(s->gz) : NULL;
 }
 
-void oc_stream_set_caps(struct oc_stream *s, const struct oc_caps *caps)
+void oc_stream_set_limits(struct oc_stream *s, const struct oc_input_limits *limits)
 {
-    s->caps = caps ? *caps : (struct oc_caps){.external_anywhere = false};
+    s->limits = limits ? *limits : (struct oc_input_limits){.external_anywhere = false};
 }
 
-uint64_t oc_stream_cap(const struct oc_stream *s, enum oc_cap which)
+uint64_t oc_stream_limit(const struct oc_stream *s, enum oc_input_limit which)
 {
-    return oc_cap(&s->caps, which);
+    return oc_input_limit(&s->limits, which);
 }
 
-int oc_stream_cap_fail(const struct oc_stream *s, enum oc_cap which, uint64_t found, struct oc_err *err)
+int oc_stream_limit_fail(const struct oc_stream *s, enum oc_input_limit which, uint64_t found,
+                         struct oc_err *err)
 {
-    return oc_cap_fail(&s->caps, which, found, err);
+    return oc_input_limit_fail(&s->limits, which, found, err);
 }
 
-void oc_stream_over(struct oc_stream *s, enum oc_cap which, uint64_t found)
+void oc_stream_over(struct oc_stream *s, enum oc_input_limit which, uint64_t found)
 {
     if (s->over)
         return;
@@ -292,7 +295,7 @@ void oc_stream_over(struct oc_stream *s, enum oc_cap which, uint64_t found)
 
 int oc_stream_check(const struct oc_stream *s, struct oc_err *err)
 {
-    return s->over ? oc_cap_fail(&s->caps, s->which, s->found, err) : 0;
+    return s->over ? oc_input_limit_fail(&s->limits, s->which, s->found, err) : 0;
 }
 
 void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop)
@@ -349,10 +352,10 @@ static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size
 static bool is_bomb(struct oc_stream *s)
 {
     uint64_t out = s->offset_bytes + s->n, in = oc_gz_taken(s->gz);
-    if (out > oc_cap(&s->caps, OC_CAP_GZ_BYTES))
-        oc_stream_over(s, OC_CAP_GZ_BYTES, 0);
-    else if (out > RATIO_FROM_BYTES && out / oc_cap(&s->caps, OC_CAP_GZ_RATIO) > in)
-        oc_stream_over(s, OC_CAP_GZ_RATIO, 0);
+    if (out > oc_input_limit(&s->limits, OC_LIMIT_GZ_BYTES))
+        oc_stream_over(s, OC_LIMIT_GZ_BYTES, 0);
+    else if (out > RATIO_FROM_BYTES && out / oc_input_limit(&s->limits, OC_LIMIT_GZ_RATIO) > in)
+        oc_stream_over(s, OC_LIMIT_GZ_RATIO, 0);
     return s->over;
 }
 
@@ -360,8 +363,8 @@ static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_
 {
     used = used < s->n ? used : s->n;
     s->offset_bytes += used;
-    if (s->n - used > oc_cap(&s->caps, OC_CAP_GZ_VALUE_BYTES))
-        oc_stream_over(s, OC_CAP_GZ_VALUE_BYTES, 0);
+    if (s->n - used > oc_input_limit(&s->limits, OC_LIMIT_GZ_VALUE_BYTES))
+        oc_stream_over(s, OC_LIMIT_GZ_VALUE_BYTES, 0);
     bool added = oc_gz_more(s->gz, used, !s->over && !file_is_stopped(s), data, n);
     s->n = *n;
     *offset_bytes = s->offset_bytes;
@@ -380,7 +383,7 @@ static bool fill_text(struct oc_stream *s, size_t used, const char **data, size_
     return added;
 }
 
-/* The first window of a .gz. UTF-16 in it is inflated whole, within OC_CAP_GZ_VALUE_BYTES, and converted. */
+/* The first window of a .gz. UTF-16 in it is inflated whole, within OC_LIMIT_GZ_VALUE_BYTES, and converted. */
 static bool fill_first(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
     s->looked = true;
@@ -409,7 +412,7 @@ int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **
     struct oc_stream *s;
     *data = "";
     *n = 0;
-    static const struct oc_caps any = {.most = {[OC_CAP_FILE_BYTES] = INT64_MAX}};
+    static const struct oc_input_limits any = {.most = {[OC_LIMIT_FILE_BYTES] = INT64_MAX}};
     if (oc_stream_open(path, &any, &s, err) != 0)
         return -1;
     const char *p = "";

@@ -17,11 +17,12 @@ struct oc_file {
  * large files before they are accessed; streams and oc_wire_next do. If the file is truncated later, touching
  * the missing pages raises SIGBUS (oc_set_map_watch). */
 int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err);
-/* The same with the resource limit on input files (base/caps.h); the message names the limit. */
-int oc_file_map_capped(const char *path, const struct oc_caps *caps, struct oc_file *out, struct oc_err *err);
+/* The same with the resource limit on input files (base/input_limits.h); the message names the limit. */
+int oc_file_map_capped(const char *path, const struct oc_input_limits *limits, struct oc_file *out,
+                       struct oc_err *err);
 /* Maps a part of an open file, less if the file ends before; the caller closes the file, which has this path.
  */
-int oc_file_map_part(int fd, const char *path, const struct oc_caps *caps, uint64_t offset_bytes,
+int oc_file_map_part(int fd, const char *path, const struct oc_input_limits *limits, uint64_t offset_bytes,
                      uint64_t size_bytes, struct oc_file *out, struct oc_err *err);
 void oc_file_unmap(struct oc_file *f);
 /* Hint: the bytes are not needed soon and their pages may be released. They remain readable. */
@@ -31,9 +32,11 @@ void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n);
  * use; memory is one window. UTF-16 becomes UTF-8 (base/text_filter.h). gzip (detected by magic, several
  * members allowed): inflated incrementally; memory is one window, never the whole file. */
 struct oc_stream;
-int oc_stream_open(const char *path, const struct oc_caps *caps, struct oc_stream **out, struct oc_err *err);
-struct oc_stream *oc_stream_mem(const void *data, size_t n);              /* data must outlive the stream */
-void oc_stream_set_caps(struct oc_stream *s, const struct oc_caps *caps); /* copies; NULL: the defaults */
+int oc_stream_open(const char *path, const struct oc_input_limits *limits, struct oc_stream **out,
+                   struct oc_err *err);
+struct oc_stream *oc_stream_mem(const void *data, size_t n); /* data must outlive the stream */
+void oc_stream_set_limits(struct oc_stream *s,
+                          const struct oc_input_limits *limits); /* copies; NULL: the defaults */
 void oc_stream_close(struct oc_stream *s);
 const char *oc_stream_path(const struct oc_stream *s); /* "" for memory */
 
@@ -54,12 +57,13 @@ const char *oc_stream_error(const struct oc_stream *s); /* NULL: none */
 void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop);
 /* Whether the flag ended the stream early, and after how many stored bytes (of a .gz: compressed bytes). */
 bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes);
-/* Resource limits of the text (base/caps.h). A reader that exceeds one records it here and the stream ends;
+/* Resource limits of the text (base/input_limits.h). A reader that exceeds one records it here and the stream ends;
  * the first one becomes the error of the file, however the reader treats the early end. found: the number, 0:
  * not counted. */
-uint64_t oc_stream_cap(const struct oc_stream *s, enum oc_cap which);
-void oc_stream_over(struct oc_stream *s, enum oc_cap which, uint64_t found);
-int oc_stream_cap_fail(const struct oc_stream *s, enum oc_cap which, uint64_t found, struct oc_err *err);
+uint64_t oc_stream_limit(const struct oc_stream *s, enum oc_input_limit which);
+void oc_stream_over(struct oc_stream *s, enum oc_input_limit which, uint64_t found);
+int oc_stream_limit_fail(const struct oc_stream *s, enum oc_input_limit which, uint64_t found,
+                         struct oc_err *err);
 /* 0: no limit was exceeded. Else fails with OC_ELIMIT. */
 int oc_stream_check(const struct oc_stream *s, struct oc_err *err);
 

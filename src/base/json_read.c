@@ -165,7 +165,7 @@ static bool json_read_cut(struct oc_json *j)
 /* Stops reading the text; the stream has the error. */
 static bool too_long(struct oc_json *j, size_t n)
 {
-    oc_stream_over(j->stream, OC_CAP_STRING_BYTES, n);
+    oc_stream_over(j->stream, OC_LIMIT_STRING_BYTES, n);
     j->at_end = true;
     return json_read_cut(j);
 }
@@ -198,7 +198,7 @@ struct oc_json *oc_json_open(struct oc_stream *s)
     struct oc_json *j = oc_xmalloc(sizeof(*j));
     memset(j, 0, offsetof(struct oc_json, kind));
     j->stream = s;
-    j->max_string = (size_t)oc_stream_cap(s, OC_CAP_STRING_BYTES);
+    j->max_string = (size_t)oc_stream_limit(s, OC_LIMIT_STRING_BYTES);
     j->win = "";
     j->error[0] = '\0';
     if (byte_at(j, 0) == 0xef && byte_at(j, 1) == 0xbb && byte_at(j, 2) == 0xbf)

@@ -15,11 +15,11 @@
 #include "onnxcost.h"
 
 #if defined(__EMSCRIPTEN__) || !__has_include("curl/curl.h")
-int oc_remote_map(const char *url, const struct oc_caps *caps, struct oc_file *out, bool *missing,
+int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct oc_file *out, bool *missing,
                   struct oc_err *err)
 {
     (void)url;
-    (void)caps;
+    (void)limits;
     (void)out;
     (void)missing;
     return oc_fail(err, OC_ELIBRARY,
@@ -86,7 +86,7 @@ struct oc_remote {
     struct oc_remote *next;
     struct library lib;
     CURL *handle;
-    struct oc_caps caps;
+    struct oc_input_limits limits;
     char *url;
     uint8_t *data; /* the file in memory; parts that are not fetched are not accessible */
     uint64_t size_bytes;
@@ -161,10 +161,10 @@ static int perform(struct oc_remote *r, uint64_t from, uint64_t n, struct oc_err
 {
     char range[64];
     CURLcode rc = CURLE_OK;
-    uint64_t most = oc_cap(&r->caps, OC_CAP_REMOTE_BYTES);
+    uint64_t most = oc_input_limit(&r->limits, OC_LIMIT_REMOTE_BYTES);
     uint64_t left = most > r->fetched_bytes ? most - r->fetched_bytes : 0;
     if (n > left)
-        return oc_cap_fail(&r->caps, OC_CAP_REMOTE_BYTES, 0, err);
+        return oc_input_limit_fail(&r->limits, OC_LIMIT_REMOTE_BYTES, 0, err);
     snprintf(range, sizeof(range), "%" PRIu64 "-%" PRIu64, from, from + n - 1);
     r->lib.set(r->handle, CURLOPT_RANGE, range);
     for (int i = 0; i < TRIES; i++) {
@@ -286,8 +286,8 @@ static int check_url(const char *url, struct oc_err *err)
 
 static int map_size(struct oc_remote *r, uint64_t size, struct oc_err *err)
 {
-    if (size > oc_cap(&r->caps, OC_CAP_FILE_BYTES))
-        return oc_cap_fail(&r->caps, OC_CAP_FILE_BYTES, size, err);
+    if (size > oc_input_limit(&r->limits, OC_LIMIT_FILE_BYTES))
+        return oc_input_limit_fail(&r->limits, OC_LIMIT_FILE_BYTES, size, err);
     void *p = mmap(NULL, (size_t)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return oc_fail(err, OC_EIO, "%" PRIu64 " bytes: %s", size, strerror(errno));
@@ -327,11 +327,11 @@ static int open_remote(struct oc_remote *r, struct oc_err *err)
     return 0;
 }
 
-int oc_remote_map(const char *url, const struct oc_caps *caps, struct oc_file *out, bool *missing,
+int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct oc_file *out, bool *missing,
                   struct oc_err *err)
 {
     struct oc_remote *r = oc_xmalloc(sizeof(*r));
-    *r = (struct oc_remote){.caps = *caps, .url = strdup(url)};
+    *r = (struct oc_remote){.limits = *limits, .url = strdup(url)};
     *out = (struct oc_file){0};
     if (!r->url)
         oc_out_of_memory(strlen(url));

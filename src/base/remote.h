@@ -3,13 +3,13 @@
 #ifndef OC_REMOTE_H
 #define OC_REMOTE_H
 
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/file.h"
 
 /* Maps the file of a URL ("https://...", "http://...") whose parts are fetched when they are needed. *missing
  * (may be NULL): the server has no such file. Failures while parts are fetched are recorded
  * (oc_remote_check). */
-int oc_remote_map(const char *url, const struct oc_caps *caps, struct oc_file *out, bool *missing,
+int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct oc_file *out, bool *missing,
                   struct oc_err *err);
 void oc_remote_unmap(const struct oc_file *f);
 

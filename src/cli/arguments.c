@@ -128,13 +128,13 @@ int cli_take_limits(struct cli_opts *o)
 {
     struct oc_err err;
     for (size_t i = 0; i < o->limit.n; i++)
-        if (oc_caps_set(&o->caps, o->limit.item[i], &err))
+        if (oc_input_limits_set(&o->limits, o->limit.item[i], &err))
             return cli_fail_err(&err);
-    o->caps.external_anywhere = o->external_data && !strcmp(o->external_data, "anywhere");
+    o->limits.external_anywhere = o->external_data && !strcmp(o->external_data, "anywhere");
     return 0;
 }
 
-const char *cli_limit_amount(const struct oc_cap_info *c, char *buf, size_t cap)
+const char *cli_limit_amount(const struct oc_input_limit_info *c, char *buf, size_t cap)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     uint64_t v = c->otherwise;
@@ -167,7 +167,7 @@ static int read_samples(const struct cli_opts *o, struct cli_measured *m)
                                          .warmup = cli_warmup(o, 0),
                                          .progress = on_recording,
                                          .progress_arg = p,
-                                         .caps = &o->caps};
+                                         .limits = &o->limits};
     int rc = oc_samples_read(o->word.item, o->word.n, &opts, &m->samples, &err);
     cli_progress_stop(p);
     return rc ? cli_fail_err(&err) : 0;

@@ -160,7 +160,7 @@ static int load_profile(struct job *j)
     struct oc_profile_opts opts = {.kernel_names = j->kernel_names,
                                    .map = j->o->map,
                                    .stop = j->o->partial ? cli_fault_stop_begin() : NULL,
-                                   .caps = &j->o->caps,
+                                   .limits = &j->o->limits,
                                    .format = j->o->profile_format,
                                    .warmup = cli_warmup(j->o, 0),
                                    .iterations = (uint32_t)j->o->iterations.v,
@@ -436,7 +436,7 @@ static size_t cost_findings(const struct job *j, bool print)
     return n;
 }
 
-static bool report_tells(const struct job *j)
+static bool report_prints_findings(const struct job *j)
 {
     const struct cli_opts *o = j->o;
     if (j->n_list > 1 || o->combine || cost_is(o->format, "csv") || cost_is(o->format, "trace") ||
@@ -511,7 +511,7 @@ int cmd_cost(const struct cli_opts *o)
     if (!rc && cli_wants_function(o)) {
         cost_findings(&j, true);
     } else if (!rc || rc == CLI_FINDINGS) {
-        bool tell = !report_tells(&j);
+        bool tell = !report_prints_findings(&j);
         int strict = cost_strict_result(&j, cost_findings(&j, tell));
         rc = rc ? rc : strict;
         if (tell)

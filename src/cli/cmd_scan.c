@@ -227,7 +227,7 @@ static int take_options(struct job *j)
     describe_settings(j);
     j->analyze = cli_analyze_opts(o, &j->shapes);
     j->scan_opts = (struct oc_scan_opts){.analyze = &j->analyze,
-                                         .caps = &o->caps,
+                                         .limits = &o->limits,
                                          .jobs = o->jobs.set ? (unsigned)o->jobs.v : 0,
                                          .hash = hash_mode(o->hash),
                                          .settings = j->settings,

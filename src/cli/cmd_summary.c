@@ -20,7 +20,7 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
                                    .keep_events = true,
                                    .kernel_names = names,
                                    .map = o->map,
-                                   .caps = &o->caps};
+                                   .limits = &o->limits};
     if (!o->word.n)
         return cli_fail(CLI_USAGE, "'summary' needs a profile: onnxcost summary PROFILE...");
     if (o->profile_format && oc_profile_format_check(o->profile_format, &err))

@@ -386,10 +386,10 @@ static void put_profile_table(FILE *f)
 
 static void help_put_limits(FILE *f)
 {
-    struct oc_cap_info c;
+    struct oc_input_limit_info c;
     char text[40];
-    for (size_t i = 0; oc_cap_info(i, &c); i++) {
-        if (i == OC_CAP_COUNT)
+    for (size_t i = 0; oc_input_limit_info(i, &c); i++) {
+        if (i == OC_LIMIT_COUNT)
             fputs(".SS Fixed limits\n", f);
         fputs(".TP\n\\fB", f);
         help_put(f, c.name);

@@ -107,7 +107,7 @@ int cli_fail_err(const struct oc_err *err)
 int cli_load_model(const char *path, const struct cli_opts *o, struct oc_model **model)
 {
     struct oc_err err;
-    if (!oc_model_load(path, &o->caps, model, &err))
+    if (!oc_model_load(path, &o->limits, model, &err))
         return 0;
     const char *format = err.code == OC_EFORMAT ? oc_profile_recognize(path) : NULL;
     if (format)

@@ -86,7 +86,7 @@ struct cli_opts {
     bool partial;
     struct cli_list limit;
     const char *external_data;
-    struct oc_caps caps; /* of the two */
+    struct oc_input_limits limits; /* of the two */
     /* shapes */
     struct cli_list dim, shape, value, trip;
     bool ranges; /* the command takes ranges of --dim */

@@ -26,9 +26,9 @@ static size_t count_dashes(const struct cli_opts *o)
 
 static uint64_t most_bytes(const struct cli_opts *o)
 {
-    struct oc_cap_info info;
-    oc_cap_info(OC_CAP_FILE_BYTES, &info);
-    uint64_t set = o->caps.most[OC_CAP_FILE_BYTES];
+    struct oc_input_limit_info info;
+    oc_input_limit_info(OC_LIMIT_FILE_BYTES, &info);
+    uint64_t set = o->limits.most[OC_LIMIT_FILE_BYTES];
     return set ? set : info.otherwise;
 }
 
@@ -125,7 +125,7 @@ static int side_read_files(const struct cli_opts *o, struct cli_side *s)
                                    .iterations = (uint32_t)o->iterations.v,
                                    .stat = cli_stat(o->stat),
                                    .by_node = true,
-                                   .caps = &o->caps};
+                                   .limits = &o->limits};
     int rc = s->same_model ? 0 : cli_load_model(s->model_path, o, &s->model);
     if (rc)
         return rc;

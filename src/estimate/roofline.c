@@ -101,21 +101,21 @@ static bool rounds_to_tf32(const struct oc_device *d)
     return tf32 && !(f32 && f32->value > tf32->value);
 }
 
-void oc_unit_work(const struct oc_device *device, const struct oc_work *w, oc_unit_work_fn tell, void *user)
+void oc_unit_work(const struct oc_device *device, const struct oc_work *w, oc_unit_work_fn report, void *user)
 {
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
         bool matrix = !w->vector_macs && device->peak[OC_HW_MATRIX][c],
              special = device->peak[OC_HW_SPECIAL][c];
         if (w->macs[c] && !w->vector_macs && c == OC_CLASS_F32 && rounds_to_tf32(device))
-            tell(user, OC_HW_MATRIX, OC_CLASS_TF32, 2.0 * (double)w->macs[c]);
+            report(user, OC_HW_MATRIX, OC_CLASS_TF32, 2.0 * (double)w->macs[c]);
         else if (w->macs[c])
-            tell(user, matrix ? OC_HW_MATRIX : OC_HW_VECTOR, c, 2.0 * (double)w->macs[c]);
+            report(user, matrix ? OC_HW_MATRIX : OC_HW_VECTOR, c, 2.0 * (double)w->macs[c]);
         if (w->flops[c])
-            tell(user, OC_HW_VECTOR, c, (double)w->flops[c]);
+            report(user, OC_HW_VECTOR, c, (double)w->flops[c]);
         if (special && w->special[c])
-            tell(user, OC_HW_SPECIAL, c, (double)w->special[c]);
+            report(user, OC_HW_SPECIAL, c, (double)w->special[c]);
         else if (!special && w->special_flops[c])
-            tell(user, OC_HW_VECTOR, c, (double)w->special_flops[c]);
+            report(user, OC_HW_VECTOR, c, (double)w->special_flops[c]);
     }
 }
 

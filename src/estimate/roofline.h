@@ -94,7 +94,7 @@ const struct oc_hw_figure *oc_roof_peak(const struct oc_device *device, unsigned
  * which runtimes use by default; --no-tf32 removes its peak from the device), transcendentals to the special
  * unit, all others to the vector unit. */
 typedef void (*oc_unit_work_fn)(void *user, unsigned unit, unsigned cls, double operations);
-void oc_unit_work(const struct oc_device *device, const struct oc_work *work, oc_unit_work_fn tell,
+void oc_unit_work(const struct oc_device *device, const struct oc_work *work, oc_unit_work_fn report,
                   void *user);
 
 /* measured_s: time of one execution, NAN if not measured; used only to determine the bound. */

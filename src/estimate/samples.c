@@ -302,9 +302,9 @@ static int open_files(struct reading *r, struct oc_err *err)
     const struct oc_recording_files *f = r->files;
     int32_t warmup = f->warmup < 0 ? r->opts->warmup : f->warmup ? f->warmup : OC_WARMUP_NONE;
     const struct oc_profile_opts opts = {
-        .format = r->opts->profile_format, .warmup = warmup, .caps = r->opts->caps};
-    if (oc_model_load(f->model, r->opts->caps, &r->model, err) ||
-        (f->optimized && oc_model_load(f->optimized, r->opts->caps, &r->optimized, err)))
+        .format = r->opts->profile_format, .warmup = warmup, .limits = r->opts->limits};
+    if (oc_model_load(f->model, r->opts->limits, &r->model, err) ||
+        (f->optimized && oc_model_load(f->optimized, r->opts->limits, &r->optimized, err)))
         return -1;
     return oc_profile_open(f->profile, &opts, &r->profile, err);
 }

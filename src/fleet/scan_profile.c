@@ -134,10 +134,10 @@ int oc_scan_read_profile(const struct oc_scan *s, size_t index, struct oc_scan_r
 {
     const char *model = s->model_of[index];
     struct pair p = {.profile = NULL};
-    int rc = model ? oc_model_load(model, s->opts.caps, &p.model, err) : 0;
+    int rc = model ? oc_model_load(model, s->opts.limits, &p.model, err) : 0;
     struct oc_operator_names *operators = !rc && model ? oc_operator_names_make(p.model) : NULL;
     const struct oc_profile_opts opts = {
-        .caps = s->opts.caps, .by_node = model != NULL, .operators = operators};
+        .limits = s->opts.limits, .by_node = model != NULL, .operators = operators};
     rc = rc ? rc : oc_profile_open(s->files.item[index].path, &opts, &p.profile, err);
     oc_operator_names_free(operators);
     if (!rc && model)

@@ -135,7 +135,7 @@ static int read_model(const struct oc_scan *s, size_t index, struct oc_scan_resu
     const char *path = s->files.item[index].path;
     struct oc_model *m = NULL;
     struct oc_analysis *a = NULL;
-    int rc = oc_model_load(path, s->opts.caps, &m, err);
+    int rc = oc_model_load(path, s->opts.limits, &m, err);
     if (!rc) {
         take_model(out, m);
         rc = oc_analyze(m, &s->analyze, &a, err);

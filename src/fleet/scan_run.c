@@ -13,7 +13,7 @@
 #include "base/little_endian.h"
 #include "base/parquet.h"
 #include "base/str.h"
-#include "fleet/crew.h"
+#include "fleet/worker_pool.h"
 #include "fleet/model_files.h"
 #include "fleet/scan.h"
 
@@ -479,21 +479,21 @@ static bool ready(void *arg, size_t index, void *result)
     return true;
 }
 
-static void lost(void *arg, size_t index, enum oc_crew_end end, int number, void *result)
+static void lost(void *arg, size_t index, enum oc_worker_pool_end end, int number, void *result)
 {
     struct oc_scan *s = arg;
     struct oc_scan_result *r = result;
     const char *path = s->files.item[index].path;
     struct oc_err err;
     oc_scan_row_clear(&r->row);
-    r->crashed = end != OC_CREW_SIGNAL || number != SIGBUS;
-    r->no_memory = end == OC_CREW_NO_MEMORY;
-    if (end == OC_CREW_NO_MEMORY)
+    r->crashed = end != OC_WORKER_POOL_SIGNAL || number != SIGBUS;
+    r->no_memory = end == OC_WORKER_POOL_NO_MEMORY;
+    if (end == OC_WORKER_POOL_NO_MEMORY)
         oc_fail(&err, OC_ELIMIT, "cannot read '%s': out of memory", path);
-    else if (end == OC_CREW_SIGNAL && number == SIGBUS)
+    else if (end == OC_WORKER_POOL_SIGNAL && number == SIGBUS)
         oc_fail(&err, OC_EIO,
                 "cannot read '%s': the file was truncated, or its disk failed, while it was read", path);
-    else if (end == OC_CREW_SIGNAL)
+    else if (end == OC_WORKER_POOL_SIGNAL)
         oc_fail(&err, OC_ELIMIT, "cannot read '%s': the analysis was terminated by signal %d (%s)", path,
                 number, strsignal(number));
     else
@@ -547,19 +547,19 @@ int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_ro
 {
     OC_C_LOCALE;
     unsigned jobs = s->opts.jobs ? s->opts.jobs : processors();
-    struct oc_crew crew = {.jobs = jobs < MAX_JOBS ? jobs : MAX_JOBS,
-                           .n = s->files.n,
-                           .result_bytes = sizeof(struct oc_scan_result),
-                           .arg = s,
-                           .work = scan_run_work,
-                           .ready = ready,
-                           .lost = lost,
-                           .done = done,
-                           .stop = s->opts.stop};
+    struct oc_worker_pool pool = {.jobs = jobs < MAX_JOBS ? jobs : MAX_JOBS,
+                                  .n = s->files.n,
+                                  .result_bytes = sizeof(struct oc_scan_result),
+                                  .arg = s,
+                                  .work = scan_run_work,
+                                  .ready = ready,
+                                  .lost = lost,
+                                  .done = done,
+                                  .stop = s->opts.stop};
     s->row = row;
     s->row_arg = arg;
     s->n_done = 0;
-    int rc = oc_crew_run(&crew, err);
+    int rc = oc_worker_pool_run(&pool, err);
     if (n_done)
         *n_done = s->n_done;
     return rc;

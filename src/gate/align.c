@@ -48,7 +48,7 @@ struct range {
 
 struct lcs {
     const uint64_t *a, *b;
-    oc_lcs_fn tell;
+    oc_lcs_fn report;
     void *user;
     size_t cells; /* budget for exact tables */
     struct range *todo;
@@ -64,9 +64,9 @@ static void lcs_push(struct lcs *x, struct range r)
 static void trim(struct lcs *x, struct range *r)
 {
     while (r->a < r->a_end && r->b < r->b_end && x->a[r->a] == x->b[r->b])
-        x->tell(x->user, r->a++, r->b++);
+        x->report(x->user, r->a++, r->b++);
     while (r->a < r->a_end && r->b < r->b_end && x->a[r->a_end - 1] == x->b[r->b_end - 1])
-        x->tell(x->user, --r->a_end, --r->b_end);
+        x->report(x->user, --r->a_end, --r->b_end);
 }
 
 /* Dynamic programming from the ends with two rows of lengths and a byte of direction per cell. */
@@ -91,7 +91,7 @@ static void lcs_exact(struct lcs *x, const struct range *r)
     while (i < n && j < m) {
         uint8_t s = step[(size_t)i * m + j];
         if (!s)
-            x->tell(x->user, r->a + i, r->b + j);
+            x->report(x->user, r->a + i, r->b + j);
         i += s != 2;
         j += s != 1;
     }
@@ -167,7 +167,7 @@ static bool lcs_split(struct lcs *x, const struct range *r, const uint32_t *part
     for (uint32_t i = 0; i < k; i++) {
         if (!keep[i])
             continue;
-        x->tell(x->user, at[i], value[i]);
+        x->report(x->user, at[i], value[i]);
         next.a_end = at[i];
         next.b_end = value[i];
         lcs_push(x, next);
@@ -215,9 +215,9 @@ static void lcs_solve(struct lcs *x, struct range r)
         lcs_divide(x, &r, false);
 }
 
-void oc_lcs(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m, oc_lcs_fn tell, void *user)
+void oc_lcs(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m, oc_lcs_fn report, void *user)
 {
-    struct lcs x = {.a = a, .b = b, .tell = tell, .user = user, .cells = ALL_CELLS};
+    struct lcs x = {.a = a, .b = b, .report = report, .user = user, .cells = ALL_CELLS};
     lcs_push(&x, (struct range){0, n, 0, m, 0});
     while (x.n)
         lcs_solve(&x, x.todo[--x.n]);

@@ -11,7 +11,7 @@
  * order-preserving as a set, but calls may come in any order. */
 typedef void (*oc_lcs_fn)(void *user, uint32_t i, uint32_t j);
 
-void oc_lcs(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m, oc_lcs_fn tell, void *user);
+void oc_lcs(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m, oc_lcs_fn report, void *user);
 
 /* Longest ascending subsequence: marks its members in `keep` (n bytes of 0 or 1). The values are distinct. */
 void oc_ascending(const uint32_t *value, uint32_t n, uint8_t *keep);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "llm/llm.h"

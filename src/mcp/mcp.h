@@ -11,7 +11,7 @@
 
 enum {
     OC_MCP_ANSWER_BYTES = 20000,
-    OC_MCP_LINE_BYTES = 1 << 20, /* "mcp-request" in base/caps.c */
+    OC_MCP_LINE_BYTES = 1 << 20, /* "mcp-request" in base/input_limits.c */
     OC_MCP_ID_BYTES = 200
 };
 

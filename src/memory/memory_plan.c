@@ -9,7 +9,7 @@
 #include "base/ck.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "memory/arena_plan.h"
+#include "memory/offset_plan.h"
 #include "memory/plan_check.h"
 #include "onnxcost/memory.h"
 
@@ -196,7 +196,7 @@ static int memory_plan_by_step(const void *a, const void *b)
 
 /* Elements of a sequence are live as long as the sequence: extends touches of the sequence to its elements.
  */
-static void hold_on(const struct oc_order_graph *g, const struct oc_lives *l, uint32_t buffer,
+static void hold_on(const struct oc_order_graph *g, const struct oc_liveness *l, uint32_t buffer,
                     struct extra *e)
 {
     uint32_t end = l->life[buffer].last;
@@ -238,9 +238,9 @@ static void add_touches(struct oc_arena *arena, struct oc_order_graph *g, struct
 }
 
 /* Linked; in the arena (lists may be shared with l). */
-static struct oc_order_graph order_graph_of(struct oc_arena *arena, struct oc_lives *l)
+static struct oc_order_graph order_graph_of(struct oc_arena *arena, struct oc_liveness *l)
 {
-    struct oc_lives_links links = oc_lives_links(l);
+    struct oc_liveness_links links = oc_liveness_links(l);
     struct oc_order_graph g = {.n_step = l->n_step,
                                .n_buffer = l->n_life,
                                .touch_at = links.touch_at,
@@ -272,8 +272,8 @@ static struct oc_order_graph order_graph_of(struct oc_arena *arena, struct oc_li
 }
 
 /* First and last position at which each buffer is live in this order; n_life each. */
-static void order_lives(const struct oc_order_graph *g, const uint32_t *order, uint32_t *first,
-                        uint32_t *last)
+static void order_liveness(const struct oc_order_graph *g, const uint32_t *order, uint32_t *first,
+                           uint32_t *last)
 {
     uint32_t end = g->n_step ? g->n_step - 1 : 0, *at = oc_xmalloc(((size_t)g->n_step + 1) * sizeof(*at));
     for (uint32_t i = 0; i < g->n_step; i++)
@@ -296,7 +296,7 @@ static void order_lives(const struct oc_order_graph *g, const uint32_t *order, u
 
 struct builder {
     const struct oc_analysis *a;
-    struct oc_lives_opts opts;
+    struct oc_liveness_opts opts;
     struct oc_planned *v;
     uint32_t n, cap;
     uint64_t body_work;
@@ -307,18 +307,18 @@ struct builder {
 struct level { /* one graph while its boxes are collected */
     struct builder *b;
     uint32_t graph;
-    const struct oc_lives *l;
+    const struct oc_liveness *l;
     const struct oc_order_graph *g; /* order of its steps */
     const uint32_t *order;          /* NULL: file order */
     uint32_t from; /* index of its first buffer in the list; blocks of bodies follow the values */
     struct oc_box *box;
     uint32_t *inside; /* by block of bodies: index of its first buffer in the list, and the end */
     uint32_t n_box, cap_box, n_block, cap_inside;
-    struct oc_arena_plan placed;
+    struct oc_offset_plan placed;
 };
 
-static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *l,
-                      const struct oc_order_graph *g, const uint32_t *order, struct oc_arena_plan *out);
+static int plan_graph(struct builder *b, uint32_t graph, const struct oc_liveness *l,
+                      const struct oc_order_graph *g, const uint32_t *order, struct oc_offset_plan *out);
 
 static const char *memory_plan_value_name(const struct oc_model *m, uint32_t value)
 {
@@ -363,7 +363,7 @@ static int memory_plan_add_values(struct level *v)
         last[i] = v->l->life[i].last;
     }
     if (v->order)
-        order_lives(v->g, v->order, first, last);
+        order_liveness(v->g, v->order, first, last);
     int rc = 0;
     for (uint32_t i = 0; i < n && !rc; i++) {
         const struct oc_life *x = &v->l->life[i];
@@ -391,10 +391,10 @@ static int plan_body(struct builder *b, uint32_t body, uint64_t *size)
     b->body_work += b->a->model->n_node + (uint64_t)b->a->model->n_value;
     if (b->body_work > MAX_BODY_WORK)
         return oc_fail(b->err, OC_ELIMIT, "cannot plan memory: too many bodies of control-flow nodes");
-    struct oc_lives *l = oc_lives_make(b->a, body, &b->opts);
-    struct oc_arena_plan placed;
+    struct oc_liveness *l = oc_liveness_make(b->a, body, &b->opts);
+    struct oc_offset_plan placed;
     int rc = plan_graph(b, body, l, NULL, NULL, &placed);
-    oc_lives_free(l);
+    oc_liveness_free(l);
     if (!rc && placed.size > *size)
         *size = placed.size;
     return rc;
@@ -445,9 +445,9 @@ static int memory_plan_place(struct level *v)
 {
     struct builder *b = v->b;
     uint64_t *offset = oc_xmalloc(((size_t)v->n_box + 1) * sizeof(*offset));
-    struct oc_arena_opts o = {.align = b->opts.align};
+    struct oc_offset_opts o = {.align = b->opts.align};
     struct oc_err why;
-    int rc = oc_arena_plan_make(v->box, v->n_box, &o, offset, &v->placed, b->err);
+    int rc = oc_offset_plan_make(v->box, v->n_box, &o, offset, &v->placed, b->err);
     if (!rc && oc_plan_check(v->box, offset, v->n_box, b->opts.align, v->placed.size, &why))
         rc = oc_fail(b->err, OC_EUNSUPPORTED, "internal error: a plan of memory is wrong: %s", why.msg);
     for (uint32_t i = 0; i < v->n_box && !rc; i++)
@@ -459,8 +459,8 @@ static int memory_plan_place(struct level *v)
     return rc;
 }
 
-static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *l,
-                      const struct oc_order_graph *g, const uint32_t *order, struct oc_arena_plan *out)
+static int plan_graph(struct builder *b, uint32_t graph, const struct oc_liveness *l,
+                      const struct oc_order_graph *g, const uint32_t *order, struct oc_offset_plan *out)
 {
     struct level v = {.b = b, .graph = graph, .l = l, .g = g, .order = order, .from = b->n};
     int rc = memory_plan_add_values(&v);
@@ -477,9 +477,9 @@ static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *
 
 /* ---- public functions ------------------------------------------------------------------------------- */
 
-static struct oc_lives_opts lives_opts(const struct oc_analysis *a, const struct oc_plan_opts *o)
+static struct oc_liveness_opts liveness_opts(const struct oc_analysis *a, const struct oc_plan_opts *o)
 {
-    struct oc_lives_opts l = oc_lives_opts_of(a);
+    struct oc_liveness_opts l = oc_liveness_opts_of(a);
     l.without_inputs = o && o->without_inputs;
     l.all = o && o->all;
     return l;
@@ -500,7 +500,7 @@ static const uint64_t *live_by_step(struct oc_arena *arena, const struct oc_orde
     return live;
 }
 
-static bool has_bodies(const struct oc_lives *l)
+static bool has_bodies(const struct oc_liveness *l)
 {
     for (uint32_t i = 0; i < l->n_step; i++)
         if (l->inner[i])
@@ -509,11 +509,11 @@ static bool has_bodies(const struct oc_lives *l)
 }
 
 /* Checks that both views of liveness agree in file order. */
-static bool views_agree(const struct oc_lives *l, const struct oc_order_graph *g, const uint32_t *order)
+static bool views_agree(const struct oc_liveness *l, const struct oc_order_graph *g, const uint32_t *order)
 {
     uint32_t n = l->n_life, *first = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*first)), *last = first + n;
     bool same = oc_order_peak(g, order, NULL) == l->peak;
-    order_lives(g, order, first, last);
+    order_liveness(g, order, first, last);
     for (uint32_t i = 0; i < n && same; i++)
         same = first[i] == l->life[i].first && last[i] == l->life[i].last;
     free(first);
@@ -523,7 +523,7 @@ static bool views_agree(const struct oc_lives *l, const struct oc_order_graph *g
 static int memory_plan_find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, bool reorder,
                                   struct oc_err *err)
 {
-    struct oc_lives *l = p->lives;
+    struct oc_liveness *l = p->liveness;
     uint32_t *order = OC_NEW_ARRAY(&p->arena, l->n_step, uint32_t);
     int rc = 0;
     for (uint32_t i = 0; i < l->n_step; i++)
@@ -548,7 +548,7 @@ static int memory_plan_find_order(struct oc_memory_plan *p, const struct oc_orde
 static int memory_plan_check_sizes(const struct oc_memory_plan *p, struct oc_err *err)
 {
     const struct builder b = {.a = p->a, .err = err};
-    const struct oc_lives *l = p->lives;
+    const struct oc_liveness *l = p->liveness;
     uint64_t sum = 0, inner = 0;
     bool fits = true;
     for (uint32_t i = 0; i < l->n_life; i++) {
@@ -573,16 +573,16 @@ int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *
     if (OC_OPTIONS(&full, given, err))
         return -1;
     struct oc_memory_plan *p = oc_xmalloc(sizeof(*p));
-    struct builder b = {.a = a, .opts = lives_opts(a, opts), .quality = OC_EXACT, .err = err};
+    struct builder b = {.a = a, .opts = liveness_opts(a, opts), .quality = OC_EXACT, .err = err};
     *p = (struct oc_memory_plan){.a = a, .reordered = opts->reorder, .align = b.opts.align};
-    p->lives = oc_lives_make(a, 0, &b.opts);
-    struct oc_arena_plan placed;
-    struct oc_order_graph g = order_graph_of(&p->arena, p->lives);
+    p->liveness = oc_liveness_make(a, 0, &b.opts);
+    struct oc_offset_plan placed;
+    struct oc_order_graph g = order_graph_of(&p->arena, p->liveness);
     int rc = memory_plan_check_sizes(p, err);
     if (!rc)
         rc = memory_plan_find_order(p, &g, p->reordered, err);
     if (!rc)
-        rc = plan_graph(&b, 0, p->lives, &g, p->order, &placed);
+        rc = plan_graph(&b, 0, p->liveness, &g, p->order, &placed);
     if (rc) {
         free(b.v);
         oc_memory_plan_free(p);
@@ -603,7 +603,7 @@ void oc_memory_plan_free(struct oc_memory_plan *p)
     if (!p)
         return;
     free(p->buffer);
-    oc_lives_free(p->lives);
+    oc_liveness_free(p->liveness);
     oc_arena_free(&p->arena);
     free(p);
 }

@@ -4,7 +4,7 @@
 #ifndef OC_MEMORY_PLAN_H
 #define OC_MEMORY_PLAN_H
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 #include "memory/order_graph.h"
 #include "memory/reorder.h"
 
@@ -21,12 +21,12 @@ struct oc_planned {
 struct oc_memory_plan {
     struct oc_arena arena;
     const struct oc_analysis *a;
-    struct oc_lives *lives;    /* of the main graph, in the order of the file */
-    const uint32_t *order;     /* steps of `lives` in the planned order */
-    const uint64_t *live;      /* by position in it: live bytes in the step */
-    struct oc_reorder reorder; /* of the main graph; without reordering: lower is that of `lives` */
-    bool reordered;            /* reordering was requested */
-    struct oc_planned *buffer; /* per graph, the main graph first; then as in `lives` */
+    struct oc_liveness *liveness; /* of the main graph, in the order of the file */
+    const uint32_t *order;        /* steps of `liveness` in the planned order */
+    const uint64_t *live;         /* by position in it: live bytes in the step */
+    struct oc_reorder reorder;    /* of the main graph; without reordering: lower is that of `liveness` */
+    bool reordered;               /* reordering was requested */
+    struct oc_planned *buffer;    /* per graph, the main graph first; then as in `liveness` */
     uint32_t n_buffer;
     uint64_t size, lower, align; /* size of the block; peak live bytes in the planned order */
     bool optimal;                /* proven: no plan for this order is smaller */

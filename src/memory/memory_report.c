@@ -10,37 +10,37 @@
 #include "analyze/batch_dim.h"
 #include "onnxcost/hardware.h"
 
-struct oc_lives_opts oc_memory_runtime_opts(const struct oc_analysis *a)
+struct oc_liveness_opts oc_memory_runtime_opts(const struct oc_analysis *a)
 {
-    return (struct oc_lives_opts){.all = true,
-                                  .without_inputs = true,
-                                  .order = OC_ORDER_ORT,
-                                  .kv_share = (uint8_t)a->counting->kv_share};
+    return (struct oc_liveness_opts){.all = true,
+                                     .without_inputs = true,
+                                     .order = OC_ORDER_ORT,
+                                     .kv_share = (uint8_t)a->counting->kv_share};
 }
 
 /* Subgraphs that run at the peak, from the outermost to the innermost. */
 static void find_bodies(struct oc_memory *m)
 {
-    const struct oc_lives *l = m->lives;
+    const struct oc_liveness *l = m->liveness;
     while (l->n_step && l->inner[l->peak_step]) {
-        uint32_t body = oc_lives_body(l, l->step[l->peak_step]);
+        uint32_t body = oc_liveness_body(l, l->step[l->peak_step]);
         if (body == OC_NONE)
             return;
         OC_GROW(m->body, m->n_body, m->cap_body);
-        l = m->body[m->n_body++] = oc_lives_make(m->a, body, &m->lives->opts);
+        l = m->body[m->n_body++] = oc_liveness_make(m->a, body, &m->liveness->opts);
     }
 }
 
-static bool lives_at_peak(const struct oc_lives *l, const struct oc_life *x)
+static bool liveness_at_peak(const struct oc_liveness *l, const struct oc_life *x)
 {
     return l->n_step && x->bytes && x->first <= l->peak_step && x->last >= l->peak_step;
 }
 
-static uint32_t add_live(const struct oc_lives *l, struct oc_memory_row *row)
+static uint32_t add_live(const struct oc_liveness *l, struct oc_memory_row *row)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < l->n_life; i++) {
-        if (!lives_at_peak(l, &l->life[i]))
+        if (!liveness_at_peak(l, &l->life[i]))
             continue;
         if (row)
             row[n] = (struct oc_memory_row){l, &l->life[i]};
@@ -61,13 +61,13 @@ static int memory_report_larger(const void *a, const void *b)
 
 static void live_rows(struct oc_memory *m)
 {
-    uint32_t n = add_live(m->lives, NULL);
+    uint32_t n = add_live(m->liveness, NULL);
     for (uint32_t i = 0; i < m->n_body; i++)
         n += add_live(m->body[i], NULL);
     struct oc_memory_row *row = OC_NEW_ARRAY(&m->arena, n, struct oc_memory_row);
     m->row = row;
     m->n_row = n;
-    row += add_live(m->lives, row);
+    row += add_live(m->liveness, row);
     for (uint32_t i = 0; i < m->n_body; i++)
         row += add_live(m->body[i], row);
     if (n)
@@ -89,10 +89,10 @@ static int fuller(const void *a, const void *b)
 
 static void order_steps(struct oc_memory *m)
 {
-    uint32_t n = m->lives->n_step, *step = OC_NEW_ARRAY(&m->arena, n, uint32_t);
+    uint32_t n = m->liveness->n_step, *step = OC_NEW_ARRAY(&m->arena, n, uint32_t);
     struct full *full = oc_xmalloc(((size_t)n + 1) * sizeof(*full));
     for (uint32_t i = 0; i < n; i++)
-        full[i] = (struct full){m->lives->live[i], i};
+        full[i] = (struct full){m->liveness->live[i], i};
     if (n)
         qsort(full, n, sizeof(*full), fuller);
     for (uint32_t i = 0; i < n; i++)
@@ -106,7 +106,7 @@ struct oc_analysis *oc_memory_open_shapes(const struct oc_analysis *bound)
     return oc_ort_analyze(bound->model, bound->counting->rules);
 }
 
-static struct oc_ort_run first_run(const struct oc_memory *m, const struct oc_lives *l)
+static struct oc_ort_run first_run(const struct oc_memory *m, const struct oc_liveness *l)
 {
     struct oc_analysis *open = oc_memory_open_shapes(m->a);
     struct oc_ort_run run = oc_ort_first_run(l, open);
@@ -164,7 +164,7 @@ static bool has_recorded_size(const struct oc_analysis *a, const struct oc_node 
 }
 
 /* Why the recorded run is not that of these steps, by names, types and sizes; NULL: it is. */
-static const char *other_run(const struct oc_lives *l, const struct oc_prof_memory *p)
+static const char *other_run(const struct oc_liveness *l, const struct oc_prof_memory *p)
 {
     bool same = p->n_ran == l->n_step, sizes = true;
     for (uint32_t i = 0; i < l->n_step && same; i++) {
@@ -183,10 +183,10 @@ static void memory_report_compare(struct oc_memory *m)
     const struct oc_profile *p = m->o.profile;
     if (!p || !p->memory.known)
         return;
-    struct oc_lives_opts o = oc_memory_runtime_opts(m->a);
+    struct oc_liveness_opts o = oc_memory_runtime_opts(m->a);
     uint32_t *place = recorded_places(m->a->model, &p->memory);
     o.place = place;
-    struct oc_lives *l = oc_lives_make(m->a, 0, &o);
+    struct oc_liveness *l = oc_liveness_make(m->a, 0, &o);
     struct oc_memory_measured *c = &m->measured;
     *c = (struct oc_memory_measured){.seen = &p->memory,
                                      .ours = first_run(m, l),
@@ -196,7 +196,7 @@ static void memory_report_compare(struct oc_memory *m)
         c->ours.estimate = "the runtime optimized the graph";
     else if (!c->ours.estimate)
         c->ours.estimate = other_run(l, &p->memory);
-    oc_lives_free(l);
+    oc_liveness_free(l);
     free(place);
 }
 
@@ -230,13 +230,13 @@ static bool memory_fits_at(struct search *s, int64_t batch)
     s->m->fit.analyses++;
     if (oc_analyze(s->m->a->model, &s->batch.opts, &a, &err))
         return false;
-    struct oc_lives_opts o = s->m->lives->opts;
-    struct oc_lives *l = oc_lives_make(a, 0, &o);
+    struct oc_liveness_opts o = s->m->liveness->opts;
+    struct oc_liveness *l = oc_liveness_make(a, 0, &o);
     bool fits = oc_add_u64(a->total->const_bytes, l->peak, &needs) &&
                 oc_fits_in(needs, l->quality, s->m->fit.capacity) == OC_FITS_YES;
     if (fits)
         s->needs = needs;
-    oc_lives_free(l);
+    oc_liveness_free(l);
     oc_analysis_free(a);
     return fits;
 }
@@ -303,7 +303,7 @@ static int find_fit(struct oc_memory *m, struct oc_err *err)
 
 static struct oc_memory_info memory_info_of(const struct oc_memory *m)
 {
-    const struct oc_lives *l = m->lives;
+    const struct oc_liveness *l = m->liveness;
     const char *name = l->n_step ? m->a->model->node[l->step[l->peak_step]].name : "";
     return (struct oc_memory_info){.const_bytes = m->a->total->const_bytes,
                                    .peak_bytes = l->peak,
@@ -330,17 +330,17 @@ int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_op
     full.analyze = full.analyze ? &analyze : NULL;
     struct oc_memory *m = oc_xmalloc(sizeof(*m));
     *m = (struct oc_memory){.a = analysis, .o = full};
-    struct oc_lives_opts o =
-        opts->as_onnxruntime ? oc_memory_runtime_opts(analysis) : oc_lives_opts_of(analysis);
-    m->lives = oc_lives_make(analysis, 0, &o);
-    m->quality = m->lives->quality;
-    if (!oc_add_u64(analysis->total->const_bytes, m->lives->peak, &m->footprint))
+    struct oc_liveness_opts o =
+        opts->as_onnxruntime ? oc_memory_runtime_opts(analysis) : oc_liveness_opts_of(analysis);
+    m->liveness = oc_liveness_make(analysis, 0, &o);
+    m->quality = m->liveness->quality;
+    if (!oc_add_u64(analysis->total->const_bytes, m->liveness->peak, &m->footprint))
         m->quality = OC_UNKNOWN;
     find_bodies(m);
     live_rows(m);
     order_steps(m);
     if (opts->as_onnxruntime)
-        m->run = first_run(m, m->lives);
+        m->run = first_run(m, m->liveness);
     if (check_profile(m, err) || find_fit(m, err)) {
         oc_memory_free(m);
         return -1;
@@ -356,9 +356,9 @@ void oc_memory_free(struct oc_memory *m)
 {
     if (!m)
         return;
-    oc_lives_free(m->lives);
+    oc_liveness_free(m->liveness);
     for (uint32_t i = 0; i < m->n_body; i++)
-        oc_lives_free(m->body[i]);
+        oc_liveness_free(m->body[i]);
     free(m->body);
     oc_arena_free(&m->arena);
     free(m);
@@ -371,15 +371,15 @@ const struct oc_memory_info *oc_memory_info(const struct oc_memory *m)
 
 static const char *memory_report_label(const struct oc_memory_row *r, uint32_t step, struct oc_arena *arena)
 {
-    return oc_printf(arena, "%u %s", step + 1, r->lives->a->model->node[r->lives->step[step]].op_type);
+    return oc_printf(arena, "%u %s", step + 1, r->liveness->a->model->node[r->liveness->step[step]].op_type);
 }
 
 const char *oc_memory_born(const struct oc_memory_row *r, struct oc_arena *arena)
 {
-    return r->life->input || !r->lives->n_step ? "start" : memory_report_label(r, r->life->first, arena);
+    return r->life->input || !r->liveness->n_step ? "start" : memory_report_label(r, r->life->first, arena);
 }
 
 const char *oc_memory_dies(const struct oc_memory_row *r, struct oc_arena *arena)
 {
-    return r->life->output || !r->lives->n_step ? "end" : memory_report_label(r, r->life->last, arena);
+    return r->life->output || !r->liveness->n_step ? "end" : memory_report_label(r, r->life->last, arena);
 }

@@ -4,14 +4,14 @@
 #ifndef OC_MEMORY_REPORT_H
 #define OC_MEMORY_REPORT_H
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 #include "hw/hwdb.h"
 #include "memory/ort_run.h"
 #include "profile/profile.h"
 #include "onnxcost/memory.h"
 
-struct oc_memory_row {            /* a buffer that is live at the peak */
-    const struct oc_lives *lives; /* of the main graph, or of a subgraph that runs at that time */
+struct oc_memory_row {                  /* a buffer that is live at the peak */
+    const struct oc_liveness *liveness; /* of the main graph, or of a subgraph that runs at that time */
     const struct oc_life *life;
 };
 
@@ -39,8 +39,8 @@ struct oc_memory {
     const struct oc_analysis *a;
     struct oc_memory_opts o;
     struct oc_memory_info info;
-    struct oc_lives *lives; /* live ranges of the main graph */
-    struct oc_lives **body; /* on the heap: nested subgraphs that run at the peak */
+    struct oc_liveness *liveness; /* live ranges of the main graph */
+    struct oc_liveness **body;    /* on the heap: nested subgraphs that run at the peak */
     uint32_t n_body, cap_body;
     const struct oc_memory_row *row; /* live at the peak, sorted by size */
     uint32_t n_row;
@@ -53,7 +53,7 @@ struct oc_memory {
 };
 
 /* Liveness as ONNX Runtime's CPU provider runs the model without optimizations. */
-struct oc_lives_opts oc_memory_runtime_opts(const struct oc_analysis *a);
+struct oc_liveness_opts oc_memory_runtime_opts(const struct oc_analysis *a);
 /* The same model before sizes are bound: shapes that the runtime's planner has. NULL: unknown. */
 struct oc_analysis *oc_memory_open_shapes(const struct oc_analysis *bound);
 

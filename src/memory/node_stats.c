@@ -14,7 +14,7 @@ enum { ARENA_UNIT = 256 }; /* bytes to which the arena of ONNX Runtime rounds up
 
 struct node_stats {
     const struct oc_analysis *a;
-    struct oc_lives *lives;
+    struct oc_liveness *liveness;
     struct oc_ort_shapes shapes;
     uint32_t *into; /* by buffer: the one whose memory it reuses (ort_run.h) */
     struct oc_map counted;
@@ -130,8 +130,8 @@ static int count_value(struct node_stats *s, uint32_t value, uint64_t unit, uint
 /* Whether the node allocates the output, and does not write it over another tensor. */
 static bool allocates(const struct node_stats *s, uint32_t value)
 {
-    uint32_t i = s->lives->of_value[value];
-    return i < s->lives->n_life && s->into[i] == i && s->lives->life[i].value == value;
+    uint32_t i = s->liveness->of_value[value];
+    return i < s->liveness->n_life && s->into[i] == i && s->liveness->life[i].value == value;
 }
 
 static int node_row(struct node_stats *s, uint32_t node)
@@ -157,29 +157,29 @@ int oc_node_stats_write(const struct oc_analysis *analysis, FILE *out, struct oc
     OC_C_LOCALE;
     if (!analysis)
         return oc_fail(err, OC_EARG, "node statistics need an analysis");
-    struct oc_lives_opts o = oc_memory_runtime_opts(analysis);
+    struct oc_liveness_opts o = oc_memory_runtime_opts(analysis);
     struct oc_analysis *open = oc_memory_open_shapes(analysis);
-    struct node_stats s = {.a = analysis, .lives = oc_lives_make(analysis, 0, &o), .err = err};
+    struct node_stats s = {.a = analysis, .liveness = oc_liveness_make(analysis, 0, &o), .err = err};
     s.counted.arena = &s.arena;
-    s.into = oc_xcalloc((size_t)s.lives->n_life + 1, sizeof(*s.into));
-    for (uint32_t i = 0; i < s.lives->n_life; i++)
+    s.into = oc_xcalloc((size_t)s.liveness->n_life + 1, sizeof(*s.into));
+    for (uint32_t i = 0; i < s.liveness->n_life; i++)
         s.into[i] = i;
     if (open) {
         oc_ort_shapes_init(&s.shapes, open);
-        oc_ort_reuse(s.lives, &s.shapes, s.into);
+        oc_ort_reuse(s.liveness, &s.shapes, s.into);
         oc_ort_shapes_free(&s.shapes);
     }
     oc_buf_str(&s.rows, "#name,input_sizes,initializers_sizes,total_dynamic_sizes,total_temp_allocations\n");
     int rc = 0;
-    for (uint32_t i = 0; i < s.lives->n_step && !rc; i++)
-        rc = node_row(&s, s.lives->step[i]);
+    for (uint32_t i = 0; i < s.liveness->n_step && !rc; i++)
+        rc = node_row(&s, s.liveness->step[i]);
     if (!rc)
         fwrite(s.rows.data, 1, s.rows.n, out);
     oc_buf_free(&s.rows);
     oc_map_free(&s.counted);
     oc_arena_free(&s.arena);
     free(s.into);
-    oc_lives_free(s.lives);
+    oc_liveness_free(s.liveness);
     oc_analysis_free(open);
     return rc;
 }

@@ -13,19 +13,19 @@
 #define MOST       (1024ull * 1024 * 1024) /* kDefaultMaxPowerOfTwoExtendBytes */
 #define LIMIT      (1ull << 62)
 
-void oc_ort_arena_init(struct oc_ort_arena *a)
+void oc_bfc_arena_init(struct oc_bfc_arena *a)
 {
-    *a = (struct oc_ort_arena){.next_region = FIRST};
+    *a = (struct oc_bfc_arena){.next_region = FIRST};
 }
 
-void oc_ort_arena_free(struct oc_ort_arena *a)
+void oc_bfc_arena_free(struct oc_bfc_arena *a)
 {
     free(a->chunk);
     free(a->dead);
     free(a->spare);
 }
 
-static uint32_t new_chunk(struct oc_ort_arena *a, struct oc_ort_chunk c)
+static uint32_t new_chunk(struct oc_bfc_arena *a, struct oc_ort_chunk c)
 {
     uint32_t i;
     if (a->n_dead) {
@@ -38,14 +38,14 @@ static uint32_t new_chunk(struct oc_ort_arena *a, struct oc_ort_chunk c)
     return i;
 }
 
-static void kill(struct oc_ort_arena *a, uint32_t i)
+static void kill(struct oc_bfc_arena *a, uint32_t i)
 {
     a->chunk[i].size = 0;
     OC_GROW(a->dead, a->n_dead, a->cap_dead);
     a->dead[a->n_dead++] = i;
 }
 
-static void put_spare(struct oc_ort_arena *a, uint32_t i)
+static void put_spare(struct oc_bfc_arena *a, uint32_t i)
 {
     OC_GROW(a->spare, a->n_spare, a->cap_spare);
     a->chunk[i].used = false;
@@ -53,7 +53,7 @@ static void put_spare(struct oc_ort_arena *a, uint32_t i)
     a->spare[a->n_spare++] = i;
 }
 
-static void take_spare(struct oc_ort_arena *a, uint32_t i)
+static void take_spare(struct oc_bfc_arena *a, uint32_t i)
 {
     uint32_t last = a->spare[--a->n_spare];
     a->spare[a->chunk[i].place] = last;
@@ -62,7 +62,7 @@ static void take_spare(struct oc_ort_arena *a, uint32_t i)
 }
 
 /* Bins hold sizes of one power of two, each sorted by size and address: the first match is the best fit. */
-static uint32_t best(const struct oc_ort_arena *a, uint64_t bytes)
+static uint32_t best(const struct oc_bfc_arena *a, uint64_t bytes)
 {
     uint32_t found = OC_NONE;
     for (uint32_t k = 0; k < a->n_spare; k++) {
@@ -75,7 +75,7 @@ static uint32_t best(const struct oc_ort_arena *a, uint64_t bytes)
 }
 
 /* kNextPowerOfTwo */
-static void ort_run_extend(struct oc_ort_arena *a, uint64_t bytes)
+static void ort_run_extend(struct oc_bfc_arena *a, uint64_t bytes)
 {
     bool grown = false;
     while (bytes > a->next_region) {
@@ -91,7 +91,7 @@ static void ort_run_extend(struct oc_ort_arena *a, uint64_t bytes)
         a->next_region = a->next_region * 2 < MOST ? a->next_region * 2 : MOST;
 }
 
-static void ort_run_split(struct oc_ort_arena *a, uint32_t i, uint64_t bytes)
+static void ort_run_split(struct oc_bfc_arena *a, uint32_t i, uint64_t bytes)
 {
     struct oc_ort_chunk rest = a->chunk[i];
     rest.size -= bytes;
@@ -105,7 +105,7 @@ static void ort_run_split(struct oc_ort_arena *a, uint32_t i, uint64_t bytes)
     put_spare(a, r);
 }
 
-uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes)
+uint32_t oc_bfc_arena_take(struct oc_bfc_arena *a, uint64_t bytes)
 {
     if (!bytes || bytes > LIMIT || a->held > LIMIT)
         return OC_NONE;
@@ -129,7 +129,7 @@ uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes)
 }
 
 /* Merges a free chunk with the next one. */
-static void ort_run_join(struct oc_ort_arena *a, uint32_t i, uint32_t behind)
+static void ort_run_join(struct oc_bfc_arena *a, uint32_t i, uint32_t behind)
 {
     struct oc_ort_chunk *c = &a->chunk[i];
     c->size += a->chunk[behind].size;
@@ -140,11 +140,11 @@ static void ort_run_join(struct oc_ort_arena *a, uint32_t i, uint32_t behind)
     kill(a, behind);
 }
 
-void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t i)
+void oc_bfc_arena_give(struct oc_bfc_arena *a, uint32_t i)
 {
     if (i == OC_NONE)
         return;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an index comes from oc_ort_arena_take() */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an index comes from oc_bfc_arena_take() */
     a->in_use -= a->chunk[i].size;
     a->requested -= a->chunk[i].requested;
     put_spare(a, i);
@@ -162,7 +162,7 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t i)
 /* ---- the plan --------------------------------------------------------------------------------------- */
 
 struct reuse {
-    const struct oc_lives *l;
+    const struct oc_liveness *l;
     const struct oc_model *m;
     const struct oc_ort_shapes *s;
     uint32_t *into;
@@ -267,7 +267,7 @@ static void plan_step(struct reuse *r, uint32_t step)
     }
 }
 
-void oc_ort_reuse(const struct oc_lives *l, const struct oc_ort_shapes *s, uint32_t *into)
+void oc_ort_reuse(const struct oc_liveness *l, const struct oc_ort_shapes *s, uint32_t *into)
 {
     struct reuse r = {.l = l, .m = l->a->model, .s = s, .into = into};
     r.uses = calloc((size_t)l->n_life + 1, sizeof(*r.uses));
@@ -288,7 +288,7 @@ void oc_ort_reuse(const struct oc_lives *l, const struct oc_ort_shapes *s, uint3
 #define MOST_LAST_LOOKS 1000000000u
 
 struct run {
-    struct oc_ort_arena arena;
+    struct oc_bfc_arena arena;
     uint64_t kept_requested, kept_in_use; /* allocated at the start */
     uint64_t looked;                      /* by value, for the bodies */
     struct oc_ort_run seen;
@@ -308,7 +308,7 @@ static uint32_t *zeros(size_t n)
 }
 
 /* Only a reader releases a tensor: an output without one stays to the end, unless its memory is reused. */
-static void keep_unread(const struct oc_lives *l, const uint32_t *into, struct oc_life *life)
+static void keep_unread(const struct oc_liveness *l, const uint32_t *into, struct oc_life *life)
 {
     for (uint32_t i = 0; i < l->n_life; i++) {
         const struct oc_value *v = &l->a->model->value[life[i].value];
@@ -318,7 +318,7 @@ static void keep_unread(const struct oc_lives *l, const uint32_t *into, struct o
 }
 
 /* Merges the live ranges of buffers that share memory. */
-static struct oc_life *as_planned(struct run *r, const struct oc_lives *l)
+static struct oc_life *as_planned(struct run *r, const struct oc_liveness *l)
 {
     struct oc_life *life = oc_xmalloc(((size_t)l->n_life + 1) * sizeof(*life));
     uint32_t *into = zeros(l->n_life);
@@ -339,8 +339,8 @@ static struct oc_life *as_planned(struct run *r, const struct oc_lives *l)
 }
 
 /* Counting sort; `at` has room for n_step + 1 after zeros(). */
-static void sort_lives(const struct oc_lives *l, const struct oc_life *life, bool by_last, uint32_t *at,
-                       uint32_t *list)
+static void sort_liveness(const struct oc_liveness *l, const struct oc_life *life, bool by_last, uint32_t *at,
+                          uint32_t *list)
 {
     for (uint32_t i = 0; i < l->n_life; i++)
         at[(by_last ? life[i].last : life[i].first) + 1]++;
@@ -381,10 +381,10 @@ static void keep_filter(struct run *r, const struct oc_analysis *a, const struct
     uint64_t count;
     if (channels / groups > 1 && rest > 1 && oc_mul_u64((uint64_t)channels, (uint64_t)rest, &count) &&
         oc_mul_u64(count, 4, &count))
-        oc_ort_arena_take(&r->arena, count);
+        oc_bfc_arena_take(&r->arena, count);
 }
 
-static void keep_filters(struct run *r, const struct oc_lives *l)
+static void keep_filters(struct run *r, const struct oc_liveness *l)
 {
     for (uint32_t i = 0; i < l->n_step; i++)
         keep_filter(r, l->a, &l->a->model->node[l->step[i]]);
@@ -466,7 +466,7 @@ static const char *estimate_of_node(const struct oc_analysis *a, uint32_t node)
     return NULL;
 }
 
-static const char *find_estimate(const struct run *r, const struct oc_lives *l)
+static const char *find_estimate(const struct run *r, const struct oc_liveness *l)
 {
     const char *found = r->shapes ? NULL : "the shapes without sizes are unknown";
     for (uint32_t i = 0; i < l->n_step && !found; i++)
@@ -474,47 +474,47 @@ static const char *find_estimate(const struct run *r, const struct oc_lives *l)
     return found;
 }
 
-static void run_graph(struct run *r, const struct oc_lives *l);
+static void run_graph(struct run *r, const struct oc_liveness *l);
 
 /* The body with the largest need; in very large bodies the later buffers are merged into one request. */
-static void ort_run_body(struct run *r, const struct oc_lives *l, uint32_t step)
+static void ort_run_body(struct run *r, const struct oc_liveness *l, uint32_t step)
 {
     uint32_t node = l->step[step], body = OC_NONE, all = OC_NONE;
     if (!l->inner[step])
         return;
     r->looked += 3ull * l->a->model->n_value;
     if (r->looked < MOST_LAST_LOOKS)
-        body = oc_lives_body(l, node);
+        body = oc_liveness_body(l, node);
     else
-        all = oc_ort_arena_take(&r->arena, l->inner[step]);
+        all = oc_bfc_arena_take(&r->arena, l->inner[step]);
     if (body != OC_NONE) {
-        struct oc_lives *inner = oc_lives_make(l->a, body, &l->opts);
+        struct oc_liveness *inner = oc_liveness_make(l->a, body, &l->opts);
         run_graph(r, inner);
-        oc_lives_free(inner);
+        oc_liveness_free(inner);
     }
     if (all != OC_NONE) {
         update_peak(r, node);
-        oc_ort_arena_give(&r->arena, all);
+        oc_bfc_arena_give(&r->arena, all);
     }
 }
 
-static void run_graph(struct run *r, const struct oc_lives *l)
+static void run_graph(struct run *r, const struct oc_liveness *l)
 {
     const struct oc_model *m = l->a->model;
     struct by_step b = {zeros(l->n_step + 1u), zeros(l->n_life), zeros(l->n_step + 1u), zeros(l->n_life)};
     uint32_t *chunk = zeros(l->n_life);
     struct oc_life *life = as_planned(r, l);
-    sort_lives(l, life, false, b.made_at, b.made);
-    sort_lives(l, life, true, b.last_at, b.last);
+    sort_liveness(l, life, false, b.made_at, b.made);
+    sort_liveness(l, life, true, b.last_at, b.last);
     for (uint32_t s = 0; s < l->n_step; s++) {
         for (uint32_t i = b.made_at[s]; i < b.made_at[s + 1]; i++)
-            chunk[b.made[i]] = oc_ort_arena_take(&r->arena, life[b.made[i]].bytes);
-        oc_ort_arena_give(&r->arena,
-                          oc_ort_arena_take(&r->arena, conv_workspace(l->a, &m->node[l->step[s]])));
+            chunk[b.made[i]] = oc_bfc_arena_take(&r->arena, life[b.made[i]].bytes);
+        oc_bfc_arena_give(&r->arena,
+                          oc_bfc_arena_take(&r->arena, conv_workspace(l->a, &m->node[l->step[s]])));
         ort_run_body(r, l, s);
         update_peak(r, l->step[s]);
         for (uint32_t i = b.last_at[s]; i < b.last_at[s + 1]; i++)
-            oc_ort_arena_give(&r->arena, chunk[b.last[i]]);
+            oc_bfc_arena_give(&r->arena, chunk[b.last[i]]);
     }
     free(life);
     free(b.made_at);
@@ -524,21 +524,21 @@ static void run_graph(struct run *r, const struct oc_lives *l)
     free(chunk);
 }
 
-struct oc_ort_run oc_ort_first_run(const struct oc_lives *lives, const struct oc_analysis *open)
+struct oc_ort_run oc_ort_first_run(const struct oc_liveness *liveness, const struct oc_analysis *open)
 {
     struct run r = {.seen = {.requested_at = OC_NONE, .in_use_at = OC_NONE}};
-    oc_ort_arena_init(&r.arena);
+    oc_bfc_arena_init(&r.arena);
     struct oc_ort_shapes shapes;
     if (open) {
         oc_ort_shapes_init(&shapes, open);
         r.shapes = &shapes;
     }
-    keep_filters(&r, lives);
-    run_graph(&r, lives);
-    r.seen.estimate = find_estimate(&r, lives);
+    keep_filters(&r, liveness);
+    run_graph(&r, liveness);
+    r.seen.estimate = find_estimate(&r, liveness);
     if (open)
         oc_ort_shapes_free(&shapes);
     r.seen.held = r.arena.held;
-    oc_ort_arena_free(&r.arena);
+    oc_bfc_arena_free(&r.arena);
     return r.seen;
 }

@@ -3,13 +3,13 @@
 #ifndef OC_ORT_RUN_H
 #define OC_ORT_RUN_H
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 #include "base/map.h"
 #include "memory/ort_sizes.h"
 
 /* The first run of a model: every buffer is allocated when it is produced and freed after its last use,
  * bodies once. Weights are outside of the arena, except those repacked by kernels of ConvTranspose, which are
- * allocated at the start. Of the kernels' workspaces only that of Conv makes the arena grow. `lives` should
+ * allocated at the start. Of the kernels' workspaces only that of Conv makes the arena grow. `liveness` should
  * be made with `all`, `without_inputs`, OC_ORDER_ORT and no alignment; its quality applies to the result.
  * open: of oc_ort_analyze, for the shapes that the runtime's planner has; NULL: no reuse.
  */
@@ -20,7 +20,7 @@ struct oc_ort_run {
      * too, of which only that of Conv is known, and are an estimate. */
     const char *estimate; /* static; NULL: none */
 };
-struct oc_ort_run oc_ort_first_run(const struct oc_lives *lives, const struct oc_analysis *open);
+struct oc_ort_run oc_ort_first_run(const struct oc_liveness *liveness, const struct oc_analysis *open);
 
 /* ---- ort arena -------------------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ struct oc_ort_chunk { /* a piece of a region; neighbours are adjacent */
     bool used;
 };
 
-struct oc_ort_arena {
+struct oc_bfc_arena {
     struct oc_ort_chunk *chunk; /* heap; removed ones have size 0 */
     uint32_t n, cap;
     uint32_t *dead, n_dead, cap_dead;
@@ -48,11 +48,11 @@ struct oc_ort_arena {
     uint64_t max_requested, max_in_use;
 };
 
-void oc_ort_arena_init(struct oc_ort_arena *a);
-void oc_ort_arena_free(struct oc_ort_arena *a);
+void oc_bfc_arena_init(struct oc_bfc_arena *a);
+void oc_bfc_arena_free(struct oc_bfc_arena *a);
 /* The chunk, OC_NONE for 0 bytes or more than 2^62 in total. */
-uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes);
-void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t chunk); /* OC_NONE: nothing */
+uint32_t oc_bfc_arena_take(struct oc_bfc_arena *a, uint64_t bytes);
+void oc_bfc_arena_give(struct oc_bfc_arena *a, uint32_t chunk); /* OC_NONE: nothing */
 
 /* ---- ort reuse -------------------------------------------------------------------------------------- */
 
@@ -62,6 +62,6 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t chunk); /* OC_NONE: noth
 
 /* into[i]: the buffer of `l` whose memory buffer i reuses, i for its own memory; n_life of them. The steps
  * must be in the runtime's order, with `all`. Uses the shapes of the graph's values. */
-void oc_ort_reuse(const struct oc_lives *l, const struct oc_ort_shapes *s, uint32_t *into);
+void oc_ort_reuse(const struct oc_liveness *l, const struct oc_ort_shapes *s, uint32_t *into);
 
 #endif

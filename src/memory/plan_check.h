@@ -3,7 +3,7 @@
 #ifndef OC_PLAN_CHECK_H
 #define OC_PLAN_CHECK_H
 
-#include "memory/arena_plan.h"
+#include "memory/offset_plan.h"
 
 /* 0: every box is inside [0, size), at a multiple of align (0 and 1: any), and no two that share a step share
  * a byte. Otherwise -1 and *err names the boxes by index. */

@@ -63,14 +63,14 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
     char folder[PATH_MAX], path[PATH_MAX];
     if (m->built.n)
         return OC_EXTERNAL_FOUND; /* its weights are nowhere */
-    if (!m->caps.external_anywhere && names_outside(location))
+    if (!m->limits.external_anywhere && names_outside(location))
         return OC_EXTERNAL_OUTSIDE;
     if (m->file.remote)
         return OC_EXTERNAL_MISSING; /* never fetched */
     if (!external_folder_of(m, folder))
         return m->path[0] ? OC_EXTERNAL_MISSING
                           : OC_EXTERNAL_FOUND; /* a model in memory: no folder is known */
-    if (m->caps.external_anywhere)
+    if (m->limits.external_anywhere)
         return external_join(folder, location, path) && access(path, R_OK) == 0 ? OC_EXTERNAL_FOUND
                                                                                 : OC_EXTERNAL_MISSING;
     char border[PATH_MAX];
@@ -92,11 +92,11 @@ static bool map_part(const struct oc_model *m, const char *location, uint64_t of
     char folder[PATH_MAX], path[PATH_MAX];
     if (!external_folder_of(m, folder) || !external_join(folder, location, path))
         return false;
-    int fd = m->caps.external_anywhere ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-                                       : open_inside(folder, location);
+    int fd = m->limits.external_anywhere ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                                         : open_inside(folder, location);
     if (fd < 0)
         return false;
-    int rc = oc_file_map_part(fd, path, &m->caps, offset_bytes, size_bytes, out, NULL);
+    int rc = oc_file_map_part(fd, path, &m->limits, offset_bytes, size_bytes, out, NULL);
     close(fd);
     return rc == 0;
 }
@@ -119,5 +119,5 @@ bool oc_beside_map(const struct oc_model *m, const char *location, struct oc_fil
     if (!oc_http_is_url(m->path))
         return map_part(m, location, 0, UINT64_MAX, out);
     return !names_outside(location) && oc_http_beside(m->path, location, url, sizeof(url)) &&
-           oc_remote_map(url, &m->caps, out, NULL, NULL) == 0;
+           oc_remote_map(url, &m->limits, out, NULL, NULL) == 0;
 }

@@ -140,10 +140,10 @@ int oc_expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t node
     const struct oc_function *fn = oc_function_of(l, &l->m->node[node]);
     if (recursive(sc->call, fn))
         return oc_load_fail(l, OC_EFORMAT, fn->view.data, "function '%s' calls itself", fn->name);
-    if (sc->depth + 1 > oc_cap(l->caps, OC_CAP_DEPTH))
-        return oc_load_over(l, OC_CAP_DEPTH, 0, fn->view.data);
-    if (fn->header->n_node > oc_cap(l->caps, OC_CAP_FUNCTION_NODES) - l->n_expanded)
-        return oc_load_over(l, OC_CAP_FUNCTION_NODES, 0, fn->view.data);
+    if (sc->depth + 1 > oc_input_limit(l->limits, OC_LIMIT_DEPTH))
+        return oc_load_over(l, OC_LIMIT_DEPTH, 0, fn->view.data);
+    if (fn->header->n_node > oc_input_limit(l->limits, OC_LIMIT_FUNCTION_NODES) - l->n_expanded)
+        return oc_load_over(l, OC_LIMIT_FUNCTION_NODES, 0, fn->view.data);
     l->n_expanded += (uint32_t)fn->header->n_node;
     return function_expand(l, sc, node, fn);
 }

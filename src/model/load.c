@@ -38,10 +38,10 @@ int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, cons
     return oc_err_at(l->err, l->m->path, 0, offset);
 }
 
-int oc_load_over(struct oc_loader *l, enum oc_cap which, uint64_t found, const uint8_t *at)
+int oc_load_over(struct oc_loader *l, enum oc_input_limit which, uint64_t found, const uint8_t *at)
 {
-    char text[OC_CAP_TEXT];
-    return oc_load_fail(l, OC_ELIMIT, at, "%s", oc_cap_text(l->caps, which, found, text));
+    char text[OC_INPUT_LIMIT_TEXT];
+    return oc_load_fail(l, OC_ELIMIT, at, "%s", oc_input_limit_text(l->limits, which, found, text));
 }
 
 const char *oc_load_keep(struct oc_loader *l, const void *text, size_t n)
@@ -201,7 +201,7 @@ static void avoid_read_ahead(const struct oc_model *m)
 static int do_load(struct oc_model *m, struct oc_err *err)
 {
     struct oc_err unused = {0};
-    struct oc_loader l = {.m = m, .err = err ? err : &unused, .caps = &m->caps};
+    struct oc_loader l = {.m = m, .err = err ? err : &unused, .limits = &m->limits};
     l.symbols.arena = l.functions.arena = l.externals.arena = &m->arena;
     ProtobufCBinaryData bytes;
     int rc = oc_source_read(m, &bytes, l.err);
@@ -209,8 +209,8 @@ static int do_load(struct oc_model *m, struct oc_err *err)
     avoid_read_ahead(m);
     if (rc == 0)
         rc = load_all(&l, bytes);
-    if (rc == 0 && m->arena.used_bytes > oc_cap(l.caps, OC_CAP_MODEL_MEMORY))
-        rc = oc_load_over(&l, OC_CAP_MODEL_MEMORY, 0, NULL);
+    if (rc == 0 && m->arena.used_bytes > oc_input_limit(l.limits, OC_LIMIT_MODEL_MEMORY))
+        rc = oc_load_over(&l, OC_LIMIT_MODEL_MEMORY, 0, NULL);
     oc_headers_free(&l);
     free(l.body);
     free(l.pending);
@@ -247,7 +247,7 @@ static int open_url(struct oc_model *m, struct oc_err *err)
         if (i && !strcmp(m->path, url))
             return rc; /* the file is named */
         m->path = oc_strdup(&m->arena, hub ? url : given);
-        rc = oc_remote_map(m->path, &m->caps, &m->file, &missing, err);
+        rc = oc_remote_map(m->path, &m->limits, &m->file, &missing, err);
         missing = rc && missing && hub;
     }
     if (missing)
@@ -259,16 +259,18 @@ static int open_url(struct oc_model *m, struct oc_err *err)
 
 static int open_model(struct oc_model *m, struct oc_err *err)
 {
-    return oc_http_is_url(m->path) ? open_url(m, err) : oc_file_map_capped(m->path, &m->caps, &m->file, err);
+    return oc_http_is_url(m->path) ? open_url(m, err)
+                                   : oc_file_map_capped(m->path, &m->limits, &m->file, err);
 }
 
-int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model **out, struct oc_err *err)
+int oc_model_load(const char *path, const struct oc_input_limits *limits, struct oc_model **out,
+                  struct oc_err *err)
 {
     OC_C_LOCALE;
     struct oc_model *m = new_model(path);
     const char *inside = oc_model_of_folder(path, &m->arena);
     m->path = inside ? inside : m->path;
-    int rc = OC_OPTIONS(&m->caps, caps, err);
+    int rc = OC_OPTIONS(&m->limits, limits, err);
     if (rc == 0)
         rc = open_model(m, err);
     if (rc == 0)
@@ -283,12 +285,12 @@ int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model 
     return 0;
 }
 
-int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_caps *caps, struct oc_model **out,
-                      struct oc_err *err)
+int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_input_limits *limits,
+                      struct oc_model **out, struct oc_err *err)
 {
     struct oc_model *m = new_model("");
     m->file = (struct oc_file){.data = data, .size_bytes = size_bytes};
-    if (OC_OPTIONS(&m->caps, caps, err) || do_load(m, err)) {
+    if (OC_OPTIONS(&m->limits, limits, err) || do_load(m, err)) {
         oc_model_free(m);
         return -1;
     }
@@ -301,8 +303,11 @@ int oc_tensor_load(const char *path, struct oc_model **holder, struct oc_tensor 
     struct oc_model *m = new_model(path);
     int rc = oc_file_map(path, 0, &m->file, err);
     if (rc == 0) {
-        struct oc_loader l = {
-            .m = m, .err = err, .caps = &m->caps, .base = m->file.data, .externals = {.arena = &m->arena}};
+        struct oc_loader l = {.m = m,
+                              .err = err,
+                              .limits = &m->limits,
+                              .base = m->file.data,
+                              .externals = {.arena = &m->arena}};
         rc = oc_load_tensor(&l, view_of(&m->file), out);
         oc_headers_free(&l);
         oc_map_free(&l.externals);

@@ -77,8 +77,8 @@ static int load_graphs(struct oc_loader *l, const struct oc_scope *sc, uint32_t 
     out->n = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
         ProtobufCBinaryData v = i < h->n_graphs ? h->graphs[i] : h->g;
-        if (sc->depth + 1 > oc_cap(l->caps, OC_CAP_DEPTH))
-            return oc_load_over(l, OC_CAP_DEPTH, 0, v.data);
+        if (sc->depth + 1 > oc_input_limit(l->limits, OC_LIMIT_DEPTH))
+            return oc_load_over(l, OC_LIMIT_DEPTH, 0, v.data);
         list[i] = oc_load_new_graph(l);
         OC_GROW(l->body, l->n_body, l->cap_body);
         l->body[l->n_body++] = (struct oc_body){.view = v, .graph = list[i], .owner = owner};

@@ -356,10 +356,10 @@ static int resolve_pending(struct oc_loader *l, const struct oc_scope *sc)
 static int reserve_nodes(struct oc_loader *l, const uint8_t *at, size_t n)
 {
     struct oc_model *m = l->m;
-    if (n > oc_cap(l->caps, OC_CAP_NODES) - m->n_node)
-        return oc_load_over(l, OC_CAP_NODES, (uint64_t)m->n_node + n, at);
-    if (m->arena.used_bytes > oc_cap(l->caps, OC_CAP_MODEL_MEMORY))
-        return oc_load_over(l, OC_CAP_MODEL_MEMORY, 0, at);
+    if (n > oc_input_limit(l->limits, OC_LIMIT_NODES) - m->n_node)
+        return oc_load_over(l, OC_LIMIT_NODES, (uint64_t)m->n_node + n, at);
+    if (m->arena.used_bytes > oc_input_limit(l->limits, OC_LIMIT_MODEL_MEMORY))
+        return oc_load_over(l, OC_LIMIT_MODEL_MEMORY, 0, at);
     uint32_t need = m->n_node + (uint32_t)n;
     if (need > l->cap_node) {
         uint32_t cap = l->cap_node * 2 > need ? l->cap_node * 2 : need;

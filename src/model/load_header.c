@@ -173,8 +173,8 @@ static int copy_fields(struct copy *c, const ProtobufCMessageDescriptor *d, Prot
                     return -1;
                 copy_end(c, length);
             } else {
-                if (type == OC_WIRE_LEN && f.n > oc_cap(c->l->caps, OC_CAP_STRING_BYTES))
-                    return oc_load_over(c->l, OC_CAP_STRING_BYTES, f.n, f.data);
+                if (type == OC_WIRE_LEN && f.n > oc_input_limit(c->l->limits, OC_LIMIT_STRING_BYTES))
+                    return oc_load_over(c->l, OC_LIMIT_STRING_BYTES, f.n, f.data);
                 oc_os_need(at, (size_t)(w.p - at));
                 oc_buf_add(c->out, at, (size_t)(w.p - at));
             }
@@ -239,15 +239,16 @@ void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, P
     bool attribute = d == &oc__attribute__descriptor;
     struct copy c = {.l = l,
                      .out = &l->copy,
-                     .most_elements = attribute ? oc_cap(l->caps, OC_CAP_LIST_ELEMENTS) : UINT64_MAX};
+                     .most_elements =
+                         attribute ? oc_input_limit(l->limits, OC_LIMIT_LIST_ELEMENTS) : UINT64_MAX};
     ProtobufCAllocator stack = {stack_alloc, stack_free, &l->headers};
     ProtobufCMessage *m = NULL;
     oc_buf_clear(c.out);
     int rc = copy_fields(&c, d, v, 0, n_views);
     if (rc == 0 && c.elements > c.most_elements)
-        rc = oc_load_over(l, OC_CAP_LIST_ELEMENTS, c.elements, v.data);
-    if (rc == 0 && l->m->arena.used_bytes + c.need_bytes > oc_cap(l->caps, OC_CAP_MODEL_MEMORY))
-        rc = oc_load_over(l, OC_CAP_MODEL_MEMORY, 0, v.data);
+        rc = oc_load_over(l, OC_LIMIT_LIST_ELEMENTS, c.elements, v.data);
+    if (rc == 0 && l->m->arena.used_bytes + c.need_bytes > oc_input_limit(l->limits, OC_LIMIT_MODEL_MEMORY))
+        rc = oc_load_over(l, OC_LIMIT_MODEL_MEMORY, 0, v.data);
     if (rc == 0) {
         m = protobuf_c_message_unpack(d, &stack, c.out->n, (const uint8_t *)c.out->data);
         if (!m)

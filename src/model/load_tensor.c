@@ -23,8 +23,8 @@ static int set_shape(struct oc_loader *l, const int64_t *dim, size_t rank, const
     t->elements = zero ? 0 : elements;
     if (!zero && (over || !oc_bytes_of(t->dtype, elements, &bytes) || bytes > INT64_MAX))
         return oc_load_fail(l, OC_ELIMIT, at, "tensor '%s': its dimensions overflow 64 bits", t->name);
-    if (t->elements > oc_cap(l->caps, OC_CAP_TENSOR_ELEMENTS)) {
-        oc_load_over(l, OC_CAP_TENSOR_ELEMENTS, t->elements, at);
+    if (t->elements > oc_input_limit(l->limits, OC_LIMIT_TENSOR_ELEMENTS)) {
+        oc_load_over(l, OC_LIMIT_TENSOR_ELEMENTS, t->elements, at);
         return oc_err_prefix(l->err, "tensor '%.60s'", t->name);
     }
     t->dim = OC_COPY_ARRAY(&l->m->arena, dim, rank);

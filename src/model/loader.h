@@ -3,7 +3,7 @@
 #define OC_LOADER_H
 
 #include "base/buf.h"
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/wire.h"
 #include "model/model.h"
 #include "onnx_header.pb-c.h"
@@ -62,7 +62,7 @@ struct oc_recent_text { /* an interned text */
 struct oc_loader {
     struct oc_model *m;
     struct oc_err *err;
-    const struct oc_caps *caps;
+    const struct oc_input_limits *limits;
     const uint8_t *base;
     struct oc_header_block *headers; /* stack of unpacked messages */
     struct oc_buf copy;              /* of the message that is being unpacked */
@@ -92,7 +92,7 @@ uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at);
 int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same for a limit; found 0: not counted. */
-int oc_load_over(struct oc_loader *l, enum oc_cap which, uint64_t found, const uint8_t *at);
+int oc_load_over(struct oc_loader *l, enum oc_input_limit which, uint64_t found, const uint8_t *at);
 /* The interned copy of a text. */
 const char *oc_load_text(struct oc_loader *l, const char *text);
 /* Copies a name with a NUL, valid as long as the model; and releases the last one, of n bytes. */

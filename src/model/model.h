@@ -102,7 +102,8 @@ struct oc_model {
     struct oc_file file;
     struct oc_buf
         built; /* the graph made from a config.json (decoder.h), which has no weights; n 0: a file of ONNX */
-    struct oc_caps caps; /* the caps it was loaded with; they also apply to its weights and analyses */
+    struct oc_input_limits
+        limits; /* the limits it was loaded with; they also apply to its weights and analyses */
     int64_t ir_version;
     const char *producer_name, *producer_version;
     const struct oc_opset *opset;

@@ -149,7 +149,7 @@ void oc_node_origin(const struct oc_model *m, uint32_t node, struct oc_arena *a,
         return;
     struct oc_err unused;
     struct oc_loader l = {
-        .m = (struct oc_model *)(uintptr_t)m, .err = &unused, .caps = &m->caps, .base = m->file.data};
+        .m = (struct oc_model *)(uintptr_t)m, .err = &unused, .limits = &m->limits, .base = m->file.data};
     ProtobufCBinaryData v = {n->n_bytes, (uint8_t *)(uintptr_t)m->file.data + n->where};
     const Oc__Node *h = oc_header_read(&l, &oc__node__descriptor, v);
     for (size_t i = 0; h && i < h->n_metadata_props; i++) {

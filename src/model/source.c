@@ -242,7 +242,7 @@ static int from_gguf(struct source *s, const struct oc_file *f)
 int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *err)
 {
     struct source s = {
-        .m = m, .stored = {.arena = &m->arena, .caps = &m->caps}, .total_bytes = -1, .err = err};
+        .m = m, .stored = {.arena = &m->arena, .limits = &m->limits}, .total_bytes = -1, .err = err};
     const struct oc_file *f = &m->file;
     int rc = 0;
     oc_os_need(f->data, f->size_bytes < OC_DESCRIBED_BYTES ? (size_t)f->size_bytes : OC_DESCRIBED_BYTES);

@@ -156,8 +156,8 @@ int oc_stored_add(struct oc_stored_list *l, struct oc_str name, unsigned dtype, 
     uint32_t at = l->n;
     struct oc_stored t = {.dtype = (uint8_t)dtype, .rank = (uint8_t)rank};
     l->by_name.arena = l->by_role.arena = l->arena;
-    if (l->n >= oc_cap(l->caps, OC_CAP_NODES))
-        return oc_cap_fail(l->caps, OC_CAP_NODES, 0, err);
+    if (l->n >= oc_input_limit(l->limits, OC_LIMIT_NODES))
+        return oc_input_limit_fail(l->limits, OC_LIMIT_NODES, 0, err);
     if (!oc_map_add(&l->by_name, name.s, name.n, &at, &t.name))
         return oc_fail(err, OC_EFORMAT, "two tensors are called '%.100s'", l->item[at].name);
     if (size_of(l, &t, dim, err))

@@ -2,7 +2,7 @@
 #ifndef OC_STORED_H
 #define OC_STORED_H
 
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/diag.h"
 #include "base/map.h"
 #include "base/str.h"
@@ -16,7 +16,7 @@ struct oc_stored {
 
 struct oc_stored_list { /* zero before use, but for the arena and the limits */
     struct oc_arena *arena;
-    const struct oc_caps *caps;     /* NULL: the defaults */
+    const struct oc_input_limits *limits; /* NULL: the defaults */
     struct oc_map by_name, by_role; /* of items; a role is "3.self_attn.q_proj.weight" or "norm.weight" */
     struct oc_stored *item;         /* heap */
     uint32_t n, cap;

@@ -45,7 +45,7 @@ enum oc_scan_hash {
 struct oc_scan_opts {
     size_t size;                           /* sizeof(struct oc_scan_opts) */
     const struct oc_analyze_opts *analyze; /* for each model; bindings that match nothing in it are ignored */
-    const struct oc_caps *caps;            /* NULL: the defaults */
+    const struct oc_input_limits *limits;  /* NULL: the defaults */
     unsigned jobs;                         /* processes; 0: one per available processor */
     enum oc_scan_hash hash;
     const char *settings; /* fingerprint: must differ when options would change rows; NULL: "" */

@@ -51,11 +51,11 @@ void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct
     static const struct oc_prims softcap[] = {{OC_DIV, 1}, {OC_TANH, 1}, {OC_MUL, 1}, {0, 0}};
     static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
     uint64_t v = oc_c_mul(c, a->heads, pairs);
-    oc_tell(c, "V", v);
-    oc_tell(c, "dk", a->dk);
-    oc_tell(c, "dv", a->dv);
-    oc_tell(c, "masked", a->masked);
-    oc_tell(c, "softcap", a->softcap);
+    oc_add_formula_value(c, "V", v);
+    oc_add_formula_value(c, "dk", a->dk);
+    oc_add_formula_value(c, "dv", a->dv);
+    oc_add_formula_value(c, "masked", a->masked);
+    oc_add_formula_value(c, "softcap", a->softcap);
     oc_add(c, k, OC_MAC, oc_c_mul(c, v, oc_c_add(c, a->dk, a->dv)));
     oc_add(c, k, OC_MUL, v);
     if (a->masked)
@@ -65,7 +65,7 @@ void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct
     oc_add_prims(c, k, softmax, v);
     if (a->sink) {
         uint64_t rows = oc_c_mul(c, oc_c_mul(c, a->batch, a->heads), a->queries);
-        oc_tell(c, "sinks", rows);
+        oc_add_formula_value(c, "sinks", rows);
         oc_add(c, k, OC_ADD, rows);
         oc_add(c, k, OC_EXP, rows);
     }
@@ -81,7 +81,7 @@ void oc_add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_at
 
 void oc_add_rope(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
 {
-    oc_tell(c, "rotated", n);
+    oc_add_formula_value(c, "rotated", n);
     oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
     oc_add(c, k, OC_ADD, n);
 }

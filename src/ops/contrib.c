@@ -71,8 +71,8 @@ static int contrib_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
     int64_t mode = 0;
     if (oc_in(c, mode_slot) && !oc_in_int(c, mode_slot, &mode))
         c->assumption = "training_mode is unknown: assumed inference";
-    oc_tell(c, "trains", mode != 0);
-    oc_tell(c, "biases", !biased ? 0 : oc_in(c, 2) ? 2 : 1);
+    oc_add_formula_value(c, "trains", mode != 0);
+    oc_add_formula_value(c, "biases", !biased ? 0 : oc_in(c, 2) ? 2 : 1);
     if (mode)
         oc_add_prims(c, k, training, n);
     if (biased)
@@ -105,7 +105,7 @@ static int shape_all_finite(struct oc_op_ctx *c)
 static int cost_all_finite(struct oc_op_ctx *c, struct oc_cost *k)
 {
     for (unsigned i = 0; i < c->n_in; i++) {
-        oc_tell(c, "n", oc_c_in(c, i));
+        oc_add_formula_value(c, "n", oc_c_in(c, i));
         oc_add(c, k, OC_CMP, oc_c_in(c, i));
     }
     return 0;
@@ -131,7 +131,7 @@ static int cost_mul_integer(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_int(c, k, OC_MUL, oc_c_out(c, 0));
     for (unsigned i = 0; i < 4; i += 2)
         if (oc_zero_point_counts(c, i + 1)) {
-            oc_tell(c, "zp", oc_c_in(c, i));
+            oc_add_formula_value(c, "zp", oc_c_in(c, i));
             oc_add_int(c, k, OC_ADD, oc_c_in(c, i));
         }
     return 0;

@@ -164,12 +164,12 @@ static int cost_block_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     } else if (f->a_scale && oc_in(c, f->a_scale)) {
         static const struct oc_prims to_fp8[] = {{OC_DIV, 1}, {OC_RND, 1}, {OC_CMP, 2}, {0, 0}};
         k->mac_class = OC_CLASS_F8;
-        oc_tell(c, "f8", 1);
+        oc_add_formula_value(c, "f8", 1);
         oc_add_prims(c, k, to_fp8, oc_c_in(c, 0));
     }
-    oc_tell(c, "K", oc_c_dim(c, depth));
-    oc_tell(c, "W", oc_c_dim(c, width));
-    oc_tell(c, "bias", f->bias && oc_in(c, f->bias));
+    oc_add_formula_value(c, "K", oc_c_dim(c, depth));
+    oc_add_formula_value(c, "W", oc_c_dim(c, width));
+    oc_add_formula_value(c, "bias", f->bias && oc_in(c, f->bias));
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
     oc_add(c, k, OC_DEQ, oc_c_mul(c, oc_c_dim(c, depth), oc_c_dim(c, width)));
     if (f->bias && oc_in(c, f->bias))
@@ -201,8 +201,8 @@ static int cost_fpq4(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim depth = oc_known(0), width = oc_known(0);
     fpq4_dims(c, &depth, &width);
-    oc_tell(c, "K", oc_c_dim(c, depth));
-    oc_tell(c, "W", oc_c_dim(c, width));
+    oc_add_formula_value(c, "K", oc_c_dim(c, depth));
+    oc_add_formula_value(c, "W", oc_c_dim(c, width));
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_out(c, 0), oc_c_dim(c, depth)));
     oc_add(c, k, OC_DEQ, oc_c_mul(c, oc_c_dim(c, depth), oc_c_dim(c, width)));
     return 0;
@@ -228,8 +228,8 @@ static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
     if (weight_dims(c, &depth, &width))
         return -1;
     uint64_t length = oc_c_dim(c, depth);
-    oc_tell(c, "K", length);
-    oc_tell(c, "W", oc_c_dim(c, width));
+    oc_add_formula_value(c, "K", length);
+    oc_add_formula_value(c, "W", oc_c_dim(c, width));
     if (oc_attr_i(c, "accuracy_level", 0) == 4) {
         k->mac_class = OC_CLASS_I8;
         oc_add_prims(c, k, oc_prims_dynamic_quantize, in);
@@ -288,8 +288,8 @@ static int cost_qkv(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_rms_norm(c, k, in, rows);
     for (unsigned i = 0; i < 3; i++) {
         uint64_t n = (uint64_t)oc_attr_i(c, i ? "Nkv" : "Nq", 0), out = oc_c_mul(c, rows, n);
-        oc_tell(c, "width", n);
-        oc_tell(c, "biased", oc_in(c, 5 + 3 * i) ? n : 0);
+        oc_add_formula_value(c, "width", n);
+        oc_add_formula_value(c, "biased", oc_in(c, 5 + 3 * i) ? n : 0);
         oc_add(c, k, OC_MAC, oc_c_mul(c, out, depth));
         oc_add(c, k, OC_DEQ, oc_c_mul(c, n, depth));
         if (oc_in(c, 5 + 3 * i))
@@ -323,7 +323,7 @@ static int shape_integer_to_float(struct oc_op_ctx *c)
 
 static void add_zero_point(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot)
 {
-    oc_tell(c, "zp", oc_c_in(c, slot));
+    oc_add_formula_value(c, "zp", oc_c_in(c, slot));
     oc_add_int(c, k, OC_ADD, oc_c_in(c, slot));
 }
 
@@ -336,8 +336,8 @@ static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
     if (oc_matmul_shape(c, oc_in_shape(c, 0), oc_in_shape(c, 1), &out, &depth))
         return -1;
     k->mac_class = OC_CLASS_I8;
-    oc_tell(c, "K", oc_c_dim(c, depth));
-    oc_tell(c, "dynamic", dynamic);
+    oc_add_formula_value(c, "K", oc_c_dim(c, depth));
+    oc_add_formula_value(c, "dynamic", dynamic);
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
     if (dynamic)
         oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
@@ -460,7 +460,7 @@ static void add_expert_activation(struct oc_op_ctx *c, struct oc_cost *k, const 
     if (e->gate != 2) {
         moe_add_named(c, k, n);
         if (!oc_has_attr(c, "activation_type")) {
-            oc_tell(c, "relu", n);
+            oc_add_formula_value(c, "relu", n);
             oc_add(c, k, OC_CMP, n);
         }
         return;
@@ -480,12 +480,12 @@ static void add_routing(struct oc_op_ctx *c, struct oc_cost *k, const struct exp
     uint64_t scores = oc_c_mul(c, e->tokens, e->n), steps = 0, top = e->active > 2 ? e->active : 2;
     while (steps < 63 && (UINT64_C(1) << steps) < top)
         steps++;
-    oc_tell(c, "scores", scores);
-    oc_tell(c, "steps", steps);
+    oc_add_formula_value(c, "scores", scores);
+    oc_add_formula_value(c, "steps", steps);
     oc_add_softmax(c, k, scores);
     oc_add(c, k, OC_CMP, oc_c_mul(c, scores, steps));
     if (oc_attr_i(c, "normalize_routing_weights", 0)) {
-        oc_tell(c, "norm", rows);
+        oc_add_formula_value(c, "norm", rows);
         oc_add(c, k, OC_ADD, rows);
         oc_add(c, k, OC_DIV, rows);
     }
@@ -522,7 +522,7 @@ static void limit_reads(struct oc_op_ctx *c, struct oc_cost *k, const struct exp
 
 static void add_bias(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
 {
-    oc_tell(c, "biases", n);
+    oc_add_formula_value(c, "biases", n);
     oc_add(c, k, OC_ADD, n);
 }
 
@@ -535,10 +535,10 @@ static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
         return 0;
     }
     uint64_t rows = oc_c_mul(c, e.tokens, e.active), square = oc_c_mul(c, e.hidden, e.inter);
-    oc_tell(c, "rows", rows);
-    oc_tell(c, "f", e.gate);
-    oc_tell(c, "H", e.hidden);
-    oc_tell(c, "I", e.inter);
+    oc_add_formula_value(c, "rows", rows);
+    oc_add_formula_value(c, "f", e.gate);
+    oc_add_formula_value(c, "H", e.hidden);
+    oc_add_formula_value(c, "I", e.inter);
     oc_add(c, k, OC_MAC, oc_c_mul(c, rows, oc_c_mul(c, e.gate + 1, square)));
     oc_add(c, k, OC_MAC, oc_c_mul(c, rows, e.hidden)); /* the weighted sum of the expert outputs */
     add_expert_activation(c, k, &e, rows);
@@ -551,7 +551,7 @@ static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
     add_routing(c, k, &e, rows);
     if (kind->quantized) {
         uint64_t stored = oc_c_mul(c, rows < e.n ? rows : e.n, oc_c_mul(c, e.gate + 1, square));
-        oc_tell(c, "stored", stored);
+        oc_add_formula_value(c, "stored", stored);
         oc_add(c, k, OC_DEQ, stored);
     }
     limit_reads(c, k, &e);

@@ -133,7 +133,7 @@ static int add_conv_mac(struct oc_op_ctx *c, struct oc_cost *k, const struct con
     uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
     uint64_t n = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, w->dim[0]));
     if (c->opt.taps_valid || first == 1)
-        oc_tell(c, "taps", taps);
+        oc_add_formula_value(c, "taps", taps);
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
     return 0;
 }
@@ -143,7 +143,7 @@ static void add_after_macs(struct oc_op_ctx *c, struct oc_cost *k, const struct 
 {
     uint64_t n = oc_c_out(c, 0);
     if (oc_zero_point_counts(c, kind->x_zp)) {
-        oc_tell(c, "zp", oc_c_in(c, kind->x));
+        oc_add_formula_value(c, "zp", oc_c_in(c, kind->x));
         oc_add_int(c, k, OC_ADD, oc_c_in(c, kind->x));
     }
     if (oc_in(c, kind->bias)) {
@@ -301,7 +301,7 @@ static int cost_conv_transpose(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t taps = transposed_taps(c, x, &o->shape, &win);
     uint64_t n = oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_dim(c, x->dim[1]));
     if (c->opt.taps_valid)
-        oc_tell(c, "taps", taps);
+        oc_add_formula_value(c, "taps", taps);
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
     add_after_macs(c, k, kind);
     return 0;
@@ -336,9 +336,9 @@ static int cost_deform_conv(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t S = oc_c_mul(c, places, oc_c_dim(c, x->dim[1])), L = oc_c_mul(c, places, (uint64_t)groups);
     if (axes == 0 || T == 0)
         return 0;
-    oc_tell(c, "axes", axes);
-    oc_tell(c, "T", T);
-    oc_tell(c, "groups", (uint64_t)groups);
+    oc_add_formula_value(c, "axes", axes);
+    oc_add_formula_value(c, "T", T);
+    oc_add_formula_value(c, "groups", (uint64_t)groups);
     oc_add(c, k, OC_MUL, oc_c_mul(c, S, T + (oc_in(c, 4) ? 1 : 0)));
     oc_add(c, k, OC_MUL, oc_c_mul(c, L, oc_c_mul(c, T, axes - 1)));
     oc_add(c, k, OC_ADD, oc_c_mul(c, S, T - 1));
@@ -466,7 +466,7 @@ static int cost_word_conv(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_mul(c, oc_c_out(c, 0), positions);
     k->mac_class = oc_dtype_info(oc_in_dtype(c, 1))->cls;
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_mul(c, window, oc_c_dim(c, w->dim[3]))));
-    oc_tell(c, "positions", positions);
+    oc_add_formula_value(c, "positions", positions);
     oc_add_prims(c, k, after, n);
     uint64_t rows = oc_c_part(c, 3, oc_c_mul(c, oc_c_in(c, 0), oc_c_dim(c, w->dim[3])));
     if (c->n_in > 3 && rows < k->rd[3])

@@ -1,6 +1,6 @@
 /* Einsum: parses the equation, infers the shape and the cost. cost-semantics 4.11. */
 #include "base/str.h"
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/ck.h"
 #include "ops/op.h"
 
@@ -144,9 +144,9 @@ static int read_equation(struct oc_op_ctx *c, struct equation **out)
     unsigned letters;
     if (!s)
         return oc_op_fail(c, "attribute 'equation' is missing");
-    const struct oc_caps *caps = c->model ? &c->model->caps : NULL;
-    if (c->n_in > oc_cap(caps, OC_CAP_EINSUM_OPERANDS))
-        return oc_cap_fail(caps, OC_CAP_EINSUM_OPERANDS, c->n_in, c->err);
+    const struct oc_input_limits *limits = c->model ? &c->model->limits : NULL;
+    if (c->n_in > oc_input_limit(limits, OC_LIMIT_EINSUM_OPERANDS))
+        return oc_input_limit_fail(limits, OC_LIMIT_EINSUM_OPERANDS, c->n_in, c->err);
     for (unsigned i = 0; i < c->n_in; i++)
         if (!oc_in_shape(c, i)->ranked)
             return 0;
@@ -210,7 +210,7 @@ static void einsum_add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct
 {
     bool product = same_set(all, kept);
     uint64_t n = volume(c, e, product ? kept : all);
-    oc_tell(c, product ? "multiplied" : "contracted", n);
+    oc_add_formula_value(c, product ? "multiplied" : "contracted", n);
     oc_add(c, k, product ? OC_MUL : OC_MAC, n);
 }
 
@@ -324,7 +324,7 @@ static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
         return known < 0 ? -1 : 0;
     }
     if (e->n_term == 1 && !same_set(e->term[0].set, e->out.set)) {
-        oc_tell(c, "summed", volume(c, e, e->term[0].set));
+        oc_add_formula_value(c, "summed", volume(c, e, e->term[0].set));
         oc_add(c, k, OC_ADD, volume(c, e, e->term[0].set));
     }
     if (c->opt.einsum_optimal && e->n_term > 2 && e->n_term <= MAX_SEARCH) {

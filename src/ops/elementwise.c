@@ -55,7 +55,7 @@ static int cost_clip(struct oc_op_ctx *c, struct oc_cost *k)
 {
     bool old = c->op->until != 0;
     unsigned bounds = old ? oc_has_attr(c, "min") + oc_has_attr(c, "max") : !!oc_in(c, 1) + !!oc_in(c, 2);
-    oc_tell(c, "bounds", bounds);
+    oc_add_formula_value(c, "bounds", bounds);
     oc_add(c, k, OC_CMP, oc_c_mul(c, bounds, oc_c_out(c, 0)));
     return 0;
 }
@@ -108,7 +108,7 @@ static int unary_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
     static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
     if (oc_in(c, 2) && !oc_in_value(c, 2))
         c->assumption = "training_mode is unknown: assumed inference";
-    oc_tell(c, "trains", dropout_trains(c));
+    oc_add_formula_value(c, "trains", dropout_trains(c));
     if (dropout_trains(c)) {
         oc_add_prims(c, k, training, oc_c_out(c, 0));
         return 0;
@@ -356,8 +356,8 @@ static int cost_pow(struct oc_op_ctx *c, struct oc_cost *k)
     bool constant = constant_exponent(c, &v);
     for (size_t i = 0; constant && i < OC_COUNT(cheap); i++)
         if (cheap[i].exponent == v) {
-            oc_tell(c, "pow", 0);
-            oc_tell(c, cheap[i].name, cheap[i].n);
+            oc_add_formula_value(c, "pow", 0);
+            oc_add_formula_value(c, cheap[i].name, cheap[i].n);
             oc_add(c, k, (enum oc_prim)cheap[i].prim, oc_c_mul(c, cheap[i].n, n));
             return 0;
         }

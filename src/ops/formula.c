@@ -245,9 +245,9 @@ static void record_name(struct reader *r, const char *name, const char *expr, ui
 
 static bool find_reported(const struct oc_op_ctx *c, const char *name, uint64_t *v)
 {
-    for (unsigned i = 0; c->told && i < c->told->n; i++)
-        if (strcmp(c->told->item[i].name, name) == 0) {
-            *v = c->told->item[i].v;
+    for (unsigned i = 0; c->values && i < c->values->n; i++)
+        if (strcmp(c->values->item[i].name, name) == 0) {
+            *v = c->values->item[i].v;
             return true;
         }
     return false;
@@ -466,8 +466,8 @@ static const struct oc_prims *formula_list_of(struct reader *r, struct oc_str s,
 static void told_prims(struct reader *r, struct oc_str text)
 {
     unsigned prim;
-    for (unsigned i = 0; r->c->told && i < r->c->told->n; i++) {
-        const char *name = r->c->told->item[i].name;
+    for (unsigned i = 0; r->c->values && i < r->c->values->n; i++) {
+        const char *name = r->c->values->item[i].name;
         if (!formula_prim_of((struct oc_str){name, strlen(name)}, &prim))
             continue;
         formula_add_term(r, prim, 1, (struct oc_str){name, strlen(name)});

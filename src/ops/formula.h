@@ -4,7 +4,7 @@
  *   MAC = N*M*taps*Cg; ADD = [B]*N(o); N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]
  *
  * Statements are separated by ';'. PRIM = expr is an amount of a primitive; several for one primitive are
- * added. NAME := expr defines a name; a value of that name reported by the rule (oc_tell) takes precedence.
+ * added. NAME := expr defines a name; a value of that name reported by the rule (oc_add_formula_value) takes precedence.
  * The left side may also be a histogram per element, for expr elements:
  *   prim            the row's own primitive
  *   this            the row's list, or the function of its name
@@ -54,7 +54,7 @@ struct oc_formula {
 /* The formula of a row; NULL: no cost rule. */
 const char *oc_formula_text(const struct oc_op *op);
 
-/* Evaluates the formula of c->op with the sizes of c and the values in `told`, after the cost rule ran.
+/* Evaluates the formula of c->op with the sizes of c and the values in `values`, after the cost rule ran.
  * Texts are in c->arena. Returns 0, or -1 if the formula is malformed: a bug in the row. */
 int oc_formula_read(struct oc_op_ctx *c, struct oc_formula *out);
 

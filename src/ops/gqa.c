@@ -126,7 +126,7 @@ static void gqa_add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct 
 
 static void gqa_add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
 {
-    oc_tell(c, "cached", n);
+    oc_add_formula_value(c, "cached", n);
     oc_add_float(c, k, OC_DEQ, n);
 }
 
@@ -431,8 +431,8 @@ static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
         uint64_t n = oc_c_mul(c, oc_c_mul(c, batch, seq), width[i]);
         oc_add(c, k, OC_MAC, oc_c_mul(c, n, hidden));
         oc_add(c, k, OC_MUL, n);
-        oc_tell(c, "P", n);
-        oc_tell(c, "biases", oc_in(c, ORDERED_BIAS + i) ? n : 0);
+        oc_add_formula_value(c, "P", n);
+        oc_add_formula_value(c, "biases", oc_in(c, ORDERED_BIAS + i) ? n : 0);
         if (oc_in(c, ORDERED_BIAS + i))
             oc_add(c, k, OC_ADD, n);
     }

@@ -200,7 +200,7 @@ static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
     bool crops = strcmp(oc_attr_s(c, "coordinate_transformation_mode", ""), "tf_crop_and_resize") == 0;
     k->alias = !resized && !crops;
     if (taps > 1) {
-        oc_tell(c, "T", taps);
+        oc_add_formula_value(c, "T", taps);
         oc_add(c, k, OC_MUL, oc_c_mul(c, taps, n));
         oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, n));
     }
@@ -247,15 +247,15 @@ static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t taps = nearest ? 1 : UINT64_C(1) << (cubic ? 2 * axes : axes);
     uint64_t places =
         oc_c_mul(c, oc_c_dim(c, out->shape.dim[0]), oc_c_range(c, &out->shape, 2, out->shape.rank));
-    oc_tell(c, "T", nearest ? 0 : taps);
+    oc_add_formula_value(c, "T", nearest ? 0 : taps);
     if (!nearest) {
         oc_add(c, k, OC_MUL, oc_c_mul(c, taps, n));
         oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, n));
     }
     uint64_t mul = nearest ? axes : (cubic ? 15 : 1) * axes + taps * (axes - 1);
-    oc_tell(c, "m", mul);
-    oc_tell(c, "a", (nearest ? 1 : cubic ? 15 : 3) * axes);
-    oc_tell(c, "axes", axes);
+    oc_add_formula_value(c, "m", mul);
+    oc_add_formula_value(c, "a", (nearest ? 1 : cubic ? 15 : 3) * axes);
+    oc_add_formula_value(c, "axes", axes);
     oc_add(c, k, OC_MUL, oc_c_mul(c, places, mul));
     oc_add(c, k, OC_ADD, oc_c_mul(c, places, (nearest ? 1 : cubic ? 15 : 3) * axes));
     oc_add(c, k, OC_RND, oc_c_mul(c, places, axes));
@@ -299,7 +299,7 @@ static int cost_affine_grid(struct oc_op_ctx *c, struct oc_cost *k)
     }
     uint64_t axes = out->shape.rank - 2U;
     uint64_t places = oc_c_range(c, &out->shape, 0, out->shape.rank - 1U);
-    oc_tell(c, "axes", axes);
+    oc_add_formula_value(c, "axes", axes);
     oc_add(c, k, OC_MAC, oc_c_mul(c, places, axes * (axes + 1)));
     return 0;
 }

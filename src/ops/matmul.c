@@ -15,7 +15,7 @@ int oc_unify(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, const char *
 
 void oc_add_product(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t depth)
 {
-    oc_tell(c, "K", depth);
+    oc_add_formula_value(c, "K", depth);
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, depth));
 }
 
@@ -125,11 +125,11 @@ static void add_zero_points(struct oc_op_ctx *c, struct oc_cost *k, unsigned a, 
                             unsigned b_zp)
 {
     if (oc_zero_point_counts(c, a_zp)) {
-        oc_tell(c, "zp", oc_c_in(c, a));
+        oc_add_formula_value(c, "zp", oc_c_in(c, a));
         oc_add_int(c, k, OC_ADD, oc_c_in(c, a));
     }
     if (oc_zero_point_counts(c, b_zp) && !oc_in_is_const(c, b)) {
-        oc_tell(c, "zp", oc_c_in(c, b));
+        oc_add_formula_value(c, "zp", oc_c_in(c, b));
         oc_add_int(c, k, OC_ADD, oc_c_in(c, b));
     }
 }

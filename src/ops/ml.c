@@ -47,7 +47,7 @@ static int cost_normalizer(struct oc_op_ctx *c, struct oc_cost *k)
         if (oc_ml_rows(c, &rows, &features))
             return -1;
         oc_add_prims(c, k, l2, n);
-        oc_tell(c, "rows", oc_c_dim(c, rows));
+        oc_add_formula_value(c, "rows", oc_c_dim(c, rows));
         oc_add(c, k, OC_SQRT, oc_c_dim(c, rows));
     } else {
         oc_add_prims(c, k, strcmp(norm, "L1") == 0 ? l1 : max, n);
@@ -85,11 +85,11 @@ static int cost_extractor(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_extractor_formula[] = "";
 
 /* Width contributed by input i: as given, or its own width. */
-static struct oc_dim feature_width(struct oc_op_ctx *c, unsigned i, const int64_t *told, uint32_t n_told)
+static struct oc_dim feature_width(struct oc_op_ctx *c, unsigned i, const int64_t *given, uint32_t n_given)
 {
     const struct oc_shape *x = oc_in_shape(c, i);
-    if (told && i < n_told && told[i] >= 0)
-        return oc_known(told[i]);
+    if (given && i < n_given && given[i] >= 0)
+        return oc_known(given[i]);
     if (!x->ranked)
         return oc_op_fresh_dim(c, "1", -1);
     return x->rank == 0 ? oc_known(1) : oc_shape_count_range(c->exprs, x, x->rank == 1 ? 0 : 1, x->rank);
@@ -97,8 +97,8 @@ static struct oc_dim feature_width(struct oc_op_ctx *c, unsigned i, const int64_
 
 static int shape_features(struct oc_op_ctx *c)
 {
-    uint32_t n_told;
-    const int64_t *told = oc_attr_ints(c, "inputdimensions", &n_told);
+    uint32_t n_given;
+    const int64_t *given = oc_attr_ints(c, "inputdimensions", &n_given);
     const struct oc_shape *x = oc_in_shape(c, 0);
     struct oc_dim dim[2] = {oc_known(1), oc_known(0)};
     if (!x->ranked)
@@ -106,7 +106,7 @@ static int shape_features(struct oc_op_ctx *c)
     else if (x->rank > 1)
         dim[0] = x->dim[0];
     for (unsigned i = 0; i < c->n_in; i++)
-        dim[1] = oc_dim_add(c->exprs, dim[1], feature_width(c, i, told, n_told));
+        dim[1] = oc_dim_add(c->exprs, dim[1], feature_width(c, i, given, n_given));
     oc_set_out(c, 0, OC_DT_FLOAT, oc_shape_of(c->arena, 2, dim));
     return 0;
 }
@@ -298,13 +298,13 @@ void oc_ml_post_transform(struct oc_op_ctx *c, struct oc_cost *k, const char *na
     static const struct oc_prims probit[] = {{OC_MUL, 7}, {OC_ADD, 6},  {OC_CMP, 1},
                                              {OC_LOG, 1}, {OC_SQRT, 2}, {0, 0}};
     if (strncmp(name, "SOFTMAX", 7) == 0) {
-        oc_tell(c, "soft", n);
+        oc_add_formula_value(c, "soft", n);
         oc_add_prims(c, k, softmax, n);
     } else if (strcmp(name, "LOGISTIC") == 0) {
-        oc_tell(c, "logistic", n);
+        oc_add_formula_value(c, "logistic", n);
         oc_add_prims(c, k, logistic, n);
     } else if (strcmp(name, "PROBIT") == 0) {
-        oc_tell(c, "probit", n);
+        oc_add_formula_value(c, "probit", n);
         oc_add_prims(c, k, probit, n);
     }
 }
@@ -362,9 +362,9 @@ static int ml_models_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     uint64_t s = oc_c_dim(c, rows);
     oc_ml_float(c, k);
-    oc_tell(c, "s", s);
-    oc_tell(c, "coefficients", coefficients);
-    oc_tell(c, "intercepts", intercepts);
+    oc_add_formula_value(c, "s", s);
+    oc_add_formula_value(c, "coefficients", coefficients);
+    oc_add_formula_value(c, "intercepts", intercepts);
     oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
     oc_add(c, k, OC_ADD, oc_c_mul(c, s, intercepts));
     oc_ml_post_transform(c, k, ml_models_post_transform(c),
@@ -416,8 +416,8 @@ static void ml_models_add_kernel(struct oc_op_ctx *c, struct oc_cost *k, uint64_
 {
     const char *kernel = oc_attr_s(c, "kernel_type", "LINEAR");
     uint64_t products = oc_c_mul(c, each, features);
-    oc_tell(c, "each", each);
-    oc_tell(c, "F", features);
+    oc_add_formula_value(c, "each", each);
+    oc_add_formula_value(c, "F", features);
     oc_add(c, k, OC_MAC, products);
     if (strcmp(kernel, "RBF") == 0) {
         oc_add(c, k, OC_ADD, products);
@@ -445,13 +445,13 @@ static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
     if (vectors) {
         uint64_t each = oc_c_mul(c, s, vectors);
         ml_models_add_kernel(c, k, each, oc_c_dim(c, features));
-        oc_tell(c, "rows", classes > 1 ? classes - 1 : 1);
-        oc_tell(c, "votes", classifier ? oc_c_mul(c, s, pairs(classes)) : 0);
+        oc_add_formula_value(c, "rows", classes > 1 ? classes - 1 : 1);
+        oc_add_formula_value(c, "votes", classifier ? oc_c_mul(c, s, pairs(classes)) : 0);
         oc_add(c, k, OC_MAC, oc_c_mul(c, each, classes > 1 ? classes - 1 : 1));
         if (classifier)
             oc_add(c, k, OC_CMP, oc_c_mul(c, s, pairs(classes)));
     } else {
-        oc_tell(c, "linear", oc_c_mul(c, s, coefficients));
+        oc_add_formula_value(c, "linear", oc_c_mul(c, s, coefficients));
         oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
     }
     oc_ml_post_transform(c, k, ml_models_post_transform(c), oc_c_out(c, classifier));

@@ -276,12 +276,12 @@ static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t s = oc_c_dim(c, rows);
     oc_ml_float(c, k);
     uint64_t compares = round_count(c, (long double)s * depths);
-    oc_tell(c, "depths", compares);
+    oc_add_formula_value(c, "depths", compares);
     oc_add(c, k, OC_CMP, compares);
     if (f.leaves) {
         uint64_t votes =
             round_count(c, (long double)s * f.n_root * (long double)f.votes / (long double)f.leaves);
-        oc_tell(c, "votes", votes);
+        oc_add_formula_value(c, "votes", votes);
         oc_add(c, k, OC_ADD, votes);
     }
     bool classifier = strcmp(c->op->name, "TreeEnsembleClassifier") == 0;

@@ -116,10 +116,10 @@ static void ms_attention_add_projection(struct oc_op_ctx *c, struct oc_cost *k, 
     uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->batch), oc_c_dim(c, d->seq));
     uint64_t width = oc_c_add(c, oc_c_mul(c, 2, oc_c_dim(c, d->dq)), oc_c_dim(c, d->dv));
     uint64_t n = oc_c_mul(c, tokens, width), mac = oc_c_mul(c, n, oc_c_dim(c, d->hidden));
-    oc_tell(c, "P", n);
-    oc_tell(c, "D", oc_c_dim(c, d->hidden));
-    oc_tell(c, "scaled", kind->quantized);
-    oc_tell(c, "bias", oc_in(c, kind->bias) != NULL);
+    oc_add_formula_value(c, "P", n);
+    oc_add_formula_value(c, "D", oc_c_dim(c, d->hidden));
+    oc_add_formula_value(c, "scaled", kind->quantized);
+    oc_add_formula_value(c, "bias", oc_in(c, kind->bias) != NULL);
     if (kind->quantized) {
         oc_add_int(c, k, OC_MAC, mac);
         oc_add(c, k, OC_MUL, n);
@@ -339,7 +339,7 @@ static void add_head_bias(struct oc_op_ctx *c, struct oc_cost *k, const struct o
     uint64_t n = oc_c_mul(c, a->queries, a->dk);
     if (!projected_kv)
         n = oc_c_add(c, n, oc_c_mul(c, skv, oc_c_add(c, a->dk, a->dv)));
-    oc_tell(c, "bias", oc_c_mul(c, rows, n));
+    oc_add_formula_value(c, "bias", oc_c_mul(c, rows, n));
     oc_add(c, k, OC_ADD, oc_c_mul(c, rows, n));
 }
 
@@ -430,9 +430,9 @@ static void sparse_attention_add_projection(struct oc_op_ctx *c, struct oc_cost 
                                             uint64_t in, uint64_t out, bool bias, bool quantized)
 {
     uint64_t n = oc_c_mul(c, tokens, out);
-    oc_tell(c, "macs", oc_c_mul(c, n, in));
-    oc_tell(c, "biases", bias ? n : 0);
-    oc_tell(c, "scaled", quantized ? n : 0);
+    oc_add_formula_value(c, "macs", oc_c_mul(c, n, in));
+    oc_add_formula_value(c, "biases", bias ? n : 0);
+    oc_add_formula_value(c, "scaled", quantized ? n : 0);
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, in));
     if (bias)
         oc_add(c, k, OC_ADD, n);

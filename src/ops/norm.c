@@ -7,9 +7,9 @@
 
 void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows, bool bias)
 {
-    oc_tell(c, "n", n);
-    oc_tell(c, "R", rows);
-    oc_tell(c, "b", bias);
+    oc_add_formula_value(c, "n", n);
+    oc_add_formula_value(c, "R", rows);
+    oc_add_formula_value(c, "b", bias);
     oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, bias ? 4 : 3, n), rows));
     oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
     oc_add(c, k, OC_DIV, oc_c_mul(c, 3, rows));
@@ -18,8 +18,8 @@ void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint6
 
 void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows)
 {
-    oc_tell(c, "n", n);
-    oc_tell(c, "R", rows);
+    oc_add_formula_value(c, "n", n);
+    oc_add_formula_value(c, "R", rows);
     oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
     oc_add(c, k, OC_ADD, oc_c_add(c, n, rows));
     oc_add(c, k, OC_DIV, oc_c_mul(c, 2, rows));
@@ -77,7 +77,7 @@ static int cost_batch_norm(struct oc_op_ctx *c, struct oc_cost *k)
     static const struct oc_prims train_channel[] = {
         {OC_DIV, 3}, {OC_SQRT, 1}, {OC_MUL, 5}, {OC_ADD, 4}, {0, 0}};
     bool trains = batch_norm_trains(c);
-    oc_tell(c, "t", trains);
+    oc_add_formula_value(c, "t", trains);
     oc_add_prims(c, k, trains ? train : use, oc_c_in(c, 0));
     oc_add_prims(c, k, trains ? train_channel : use_channel, oc_c_in(c, 1));
     return 0;
@@ -187,7 +187,7 @@ static int cost_mean_variance(struct oc_op_ctx *c, struct oc_cost *k)
     for (unsigned i = 0; x->ranked && i < x->rank; i++)
         if (!reduced[i])
             rows = oc_c_mul(c, rows, oc_c_dim(c, x->dim[i]));
-    oc_tell(c, "R", rows);
+    oc_add_formula_value(c, "R", rows);
     oc_add_prims(c, k, each, oc_c_in(c, 0));
     oc_add_prims(c, k, row, rows);
     return 0;
@@ -208,7 +208,7 @@ static int cost_lp_norm(struct oc_op_ctx *c, struct oc_cost *k)
         if (i != axis)
             rows = oc_c_mul(c, rows, oc_c_dim(c, x->dim[i]));
     bool two = oc_attr_i(c, "p", 2) == 2;
-    oc_tell(c, "R", rows);
+    oc_add_formula_value(c, "R", rows);
     oc_add(c, k, two ? OC_MUL : OC_CMP, n);
     oc_add(c, k, OC_ADD, n);
     oc_add(c, k, OC_DIV, n);
@@ -226,7 +226,7 @@ static int cost_lrn(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_in(c, 0);
     if (size < 1)
         return oc_op_fail(c, "invalid size %lld", (long long)size);
-    oc_tell(c, "size", (uint64_t)size);
+    oc_add_formula_value(c, "size", (uint64_t)size);
     oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
     oc_add(c, k, OC_ADD, oc_c_mul(c, oc_c_add(c, (uint64_t)size, 1), n));
     oc_add(c, k, OC_POW, n);

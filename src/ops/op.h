@@ -219,7 +219,7 @@ const struct oc_op *oc_op_find_cached(struct oc_op_cache *cache, const char *dom
 /* ---- the rule context ------------------------------------------------------------------------------- */
 
 /* How a cost rule reports its values, for formulas whose quantities are not plain sizes. */
-struct oc_told {
+struct oc_formula_values {
     struct {
         const char *name;
         uint64_t v;
@@ -264,9 +264,9 @@ struct oc_op_ctx {
     struct oc_counting opt;
     /* marks of the cost stage, never reset */
     bool overflow, unknown, upper;
-    const char *assumption; /* if set: quality est, with this reason */
-    struct oc_told *told;   /* values for the formula; NULL: not requested */
-    bool *reads_more;       /* set when a rule reads an attribute or a value; NULL: not requested */
+    const char *assumption;           /* if set: quality est, with this reason */
+    struct oc_formula_values *values; /* values for the formula; NULL: not requested */
+    bool *reads_more;                 /* set when a rule reads an attribute or a value; NULL: not requested */
 };
 
 /* Attributes, with defaults. Lists: *n is 0 when absent. */
@@ -349,7 +349,7 @@ uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements);
 
 /* Reports a value of the formula by its name (static text) when values are requested; a name reported twice
  * is summed. */
-void oc_tell(struct oc_op_ctx *c, const char *name, uint64_t v);
+void oc_add_formula_value(struct oc_op_ctx *c, const char *name, uint64_t v);
 
 /* Adds n of a primitive. oc_add counts on the float or the integer side by cost->rest_class; MAC by
  * mac_class. */

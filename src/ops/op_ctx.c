@@ -345,9 +345,9 @@ uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements)
     return 0;
 }
 
-void oc_tell(struct oc_op_ctx *c, const char *name, uint64_t v)
+void oc_add_formula_value(struct oc_op_ctx *c, const char *name, uint64_t v)
 {
-    struct oc_told *t = c->told;
+    struct oc_formula_values *t = c->values;
     unsigned i = 0;
     while (t && i < t->n && strcmp(t->item[i].name, name) != 0)
         i++;
@@ -382,7 +382,7 @@ void oc_add(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n)
 void oc_add_functions(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements)
 {
     for (const struct oc_prims *p = list; p && p->n; p++)
-        oc_tell(c, oc_prim_name(p->prim), oc_c_mul(c, p->n, elements));
+        oc_add_formula_value(c, oc_prim_name(p->prim), oc_c_mul(c, p->n, elements));
     oc_add_prims(c, k, list, elements);
 }
 

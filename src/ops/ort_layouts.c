@@ -131,7 +131,7 @@ static int cost_upsample(struct oc_op_ctx *c, struct oc_cost *k)
     if (strcmp(oc_attr_s(c, "mode", "nearest"), "linear") != 0 || axes > 8)
         return 0;
     uint64_t out = oc_c_out(c, 0), taps = UINT64_C(1) << axes;
-    oc_tell(c, "T", taps);
+    oc_add_formula_value(c, "T", taps);
     oc_add(c, k, OC_MUL, oc_c_mul(c, taps, out));
     oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, out));
     return 0;
@@ -198,7 +198,7 @@ static int nhwc_enter(struct oc_op_ctx *c, struct oc_op_ctx *inner)
         in[0] = first;
     }
     inner->in = in;
-    inner->told = NULL;
+    inner->values = NULL;
     return 0;
 }
 
@@ -233,7 +233,7 @@ static int cost_nhwc(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_activation(c, k, "activation", oc_c_out(c, 0));
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
         if (k->hist_f[p] || k->hist_i[p])
-            oc_tell(c, oc_prim_name(p), oc_c_add(c, k->hist_f[p], k->hist_i[p]));
+            oc_add_formula_value(c, oc_prim_name(p), oc_c_add(c, k->hist_f[p], k->hist_i[p]));
     return 0;
 }
 static const char cost_nhwc_formula[] = "functions = 1";

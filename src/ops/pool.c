@@ -83,7 +83,7 @@ static void add_norm_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps,
 static void pool_add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
 {
     const struct pool_kind *kind = c->op->param;
-    oc_tell(c, "taps", taps);
+    oc_add_formula_value(c, "taps", taps);
     if (kind->what == POOL_LP) {
         add_norm_pool(c, k, taps, n);
     } else if (kind->quantized) {
@@ -277,7 +277,7 @@ static void add_samples(struct oc_op_ctx *c, struct oc_cost *k, uint64_t per_out
     uint64_t n = oc_c_mul(c, oc_c_out(c, 0), per_output);
     uint64_t places =
         oc_c_mul(c, per_output, oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_range(c, &o->shape, 2, 4)));
-    oc_tell(c, "S", per_output);
+    oc_add_formula_value(c, "S", per_output);
     oc_add(c, k, OC_MUL, oc_c_add(c, oc_c_mul(c, 4, n), oc_c_mul(c, 6, places)));
     oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, 3, n), oc_c_mul(c, 6, places)));
     oc_add(c, k, OC_RND, oc_c_mul(c, 2, places));

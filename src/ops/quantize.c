@@ -112,7 +112,7 @@ static int cost_cast(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_dtype_info *a = oc_dtype_info(from), *b = oc_dtype_info(to);
     bool saturates = a->kind == OC_KIND_FLOAT && b->kind == OC_KIND_FLOAT && b->bits <= 8;
     k->alias = from == to && to != OC_DT_UNDEFINED;
-    oc_tell(c, "c", k->alias ? 0 : saturates ? 3 : 1);
+    oc_add_formula_value(c, "c", k->alias ? 0 : saturates ? 3 : 1);
     if (!k->alias)
         oc_add(c, k, OC_CVT, oc_c_mul(c, saturates ? 3 : 1, oc_c_out(c, 0)));
     return 0;
@@ -161,8 +161,8 @@ static int quantize_cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_type *out = oc_out(c, 0);
     uint64_t n = oc_c_out(c, 0);
     bool is_float = out && oc_dtype_info(out->dtype)->kind == OC_KIND_FLOAT;
-    oc_tell(c, "zp", oc_in(c, 2) && !is_float);
-    oc_tell(c, "saturates", !is_float || oc_attr_i(c, "saturate", 1));
+    oc_add_formula_value(c, "zp", oc_in(c, 2) && !is_float);
+    oc_add_formula_value(c, "saturates", !is_float || oc_attr_i(c, "saturate", 1));
     oc_add(c, k, OC_DIV, n);
     oc_add(c, k, OC_RND, n);
     if (oc_in(c, 2) && !is_float)
@@ -252,8 +252,8 @@ static int shape_qlinear_where(struct oc_op_ctx *c)
 static int cost_qlinear(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t n = c->op->param && c->opt.lut ? 0 : oc_c_out(c, 0); /* a lookup table contains the result */
-    oc_tell(c, "n", n);
-    oc_tell(c, "inputs_used", c->op->n_prim);
+    oc_add_formula_value(c, "n", n);
+    oc_add_formula_value(c, "inputs_used", c->op->n_prim);
     oc_add_prims(c, k, oc_prims_dequantize, oc_c_mul(c, c->op->n_prim, n));
     if (c->op->param)
         oc_add_prims(c, k, oc_activation_prims(c->op->param), n);
@@ -304,7 +304,7 @@ static int cost_qlinear_concat(struct oc_op_ctx *c, struct oc_cost *k)
     for (unsigned i = 2; i < c->n_in; i += 3) {
         if (same_scalar(c, 0, i + 1) && same_scalar(c, 1, i + 2))
             continue;
-        oc_tell(c, "n", oc_c_in(c, i));
+        oc_add_formula_value(c, "n", oc_c_in(c, i));
         oc_add_prims(c, k, oc_prims_dequantize, oc_c_in(c, i));
         oc_add_prims(c, k, oc_prims_requantize, oc_c_in(c, i));
     }
@@ -422,7 +422,7 @@ static bool has_zero_point(const struct oc_op_ctx *c)
 static void count_zero_point(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t n = has_zero_point(c) ? oc_c_mul(c, 2, oc_c_in(c, 0)) : 0; /* added, and subtracted */
-    oc_tell(c, "zp", n);
+    oc_add_formula_value(c, "zp", n);
     oc_add(c, k, OC_ADD, n);
 }
 

@@ -200,8 +200,8 @@ static int reduce_cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
     if (r->has_map)
         oc_add(c, k, (enum oc_prim)r->map, n);
     if (a.known && a.nothing) {
-        oc_tell(c, "combined", 0);
-        oc_tell(c, "results", r->finish_alone ? n : 0);
+        oc_add_formula_value(c, "combined", 0);
+        oc_add_formula_value(c, "results", r->finish_alone ? n : 0);
         k->alias = !r->has_map && !r->finish_alone;
         if (r->finish_alone)
             oc_add(c, k, (enum oc_prim)r->finish, n);

@@ -202,14 +202,14 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
         k->mac_class = OC_CLASS_I8;
         oc_add_functions(c, k, oc_prims_dynamic_quantize, oc_c_mul(c, steps, reach));
     }
-    oc_tell(c, "u", u);
-    oc_tell(c, "G", G);
-    oc_tell(c, "I", oc_c_dim(c, s.input));
-    oc_tell(c, "H", oc_c_dim(c, s.hidden));
-    oc_tell(c, "more", add - G - G * bias);
-    oc_tell(c, "m", kind == &plain_rnn ? 0 : 3);
-    oc_tell(c, "P", kind->states == 2 && oc_in(c, PEEPHOLES));
-    oc_tell(c, "clip", oc_has_attr(c, "clip"));
+    oc_add_formula_value(c, "u", u);
+    oc_add_formula_value(c, "G", G);
+    oc_add_formula_value(c, "I", oc_c_dim(c, s.input));
+    oc_add_formula_value(c, "H", oc_c_dim(c, s.hidden));
+    oc_add_formula_value(c, "more", add - G - G * bias);
+    oc_add_formula_value(c, "m", kind == &plain_rnn ? 0 : 3);
+    oc_add_formula_value(c, "P", kind->states == 2 && oc_in(c, PEEPHOLES));
+    oc_add_formula_value(c, "clip", oc_has_attr(c, "clip"));
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, u, G), reach));
     oc_add(c, k, OC_ADD, oc_c_mul(c, add, u));
     oc_add(c, k, OC_MUL, oc_c_mul(c, kind == &plain_rnn ? 0 : 3, u));

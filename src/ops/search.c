@@ -154,7 +154,7 @@ static int cost_topk(struct oc_op_ctx *c, struct oc_cost *k)
         return 0;
     }
     uint64_t steps = ceil_log2(oc_c_dim(c, o->shape.dim[axis]));
-    oc_tell(c, "k", oc_c_dim(c, o->shape.dim[axis]));
+    oc_add_formula_value(c, "k", oc_c_dim(c, o->shape.dim[axis]));
     oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_in(c, 0), steps ? steps : 1));
     return 0;
 }
@@ -534,9 +534,9 @@ static int data_sized_cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
         return 0;
     }
     uint64_t lists = oc_c_mul(c, oc_c_dim(c, r.batches), oc_c_dim(c, r.classes)), s = oc_c_dim(c, r.boxes);
-    oc_tell(c, "lists", lists);
-    oc_tell(c, "s", s);
-    oc_tell(c, "m", oc_c_dim(c, r.most));
+    oc_add_formula_value(c, "lists", lists);
+    oc_add_formula_value(c, "s", s);
+    oc_add_formula_value(c, "m", oc_c_dim(c, r.most));
     oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_mul(c, lists, s), 1 + oc_clog2(s)));
     oc_add_prims(c, k, overlap, oc_c_mul(c, oc_c_mul(c, lists, oc_c_dim(c, r.most)), s));
     return 0;

@@ -24,8 +24,8 @@ static uint64_t transform_work(struct oc_op_ctx *c, uint64_t n, bool real)
 static void add_transforms(struct oc_op_ctx *c, struct oc_cost *k, uint64_t count, uint64_t length, bool real)
 {
     uint64_t work = transform_work(c, length, real);
-    oc_tell(c, "adds", oc_c_mul(c, count, work / 2));
-    oc_tell(c, "muls", oc_c_mul(c, count, work - work / 2));
+    oc_add_formula_value(c, "adds", oc_c_mul(c, count, work / 2));
+    oc_add_formula_value(c, "muls", oc_c_mul(c, count, work - work / 2));
     oc_add(c, k, OC_ADD, oc_c_mul(c, count, work / 2));
     oc_add(c, k, OC_MUL, oc_c_mul(c, count, work - work / 2));
 }
@@ -179,7 +179,7 @@ static int cost_stft(struct oc_op_ctx *c, struct oc_cost *k)
     bool real = x->rank == 2 || oc_is(x->dim[2], 1);
     uint64_t frames = oc_c_range(c, &o->shape, 0, 2), length = oc_c_dim(c, frame_length(c));
     uint64_t window = oc_in(c, 2) ? oc_c_mul(c, oc_c_mul(c, frames, length), real ? 1 : 2) : 0;
-    oc_tell(c, "window", window);
+    oc_add_formula_value(c, "window", window);
     oc_add(c, k, OC_MUL, window);
     add_transforms(c, k, frames, length, real);
     return 0;

@@ -82,7 +82,7 @@ static int cost_log_softmax(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t rows;
     if (softmax_rows(c, &rows))
         return -1;
-    oc_tell(c, "R", rows);
+    oc_add_formula_value(c, "R", rows);
     add_log_softmax(c, k, oc_c_out(c, 0), rows);
     return 0;
 }

@@ -70,13 +70,13 @@ static int stateful_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t hq = oc_c_mul(c, tokens, (uint64_t)(d.hq > d.hkv ? d.hq : d.hkv)),
              hkv = oc_c_mul(c, tokens, (uint64_t)d.hkv);
     uint64_t state = oc_c_mul(c, hkv, cell);
-    oc_tell(c, "delta", delta);
-    oc_tell(c, "gated", gated);
-    oc_tell(c, "state", state);
-    oc_tell(c, "read", oc_c_mul(c, hq, cell));
-    oc_tell(c, "scale", oc_c_mul(c, hq, dv));
-    oc_tell(c, "dv", oc_c_mul(c, hkv, dv));
-    oc_tell(c, "decays", !gated ? 0 : oc_in(c, 4) ? oc_c_in(c, 4) : hkv);
+    oc_add_formula_value(c, "delta", delta);
+    oc_add_formula_value(c, "gated", gated);
+    oc_add_formula_value(c, "state", state);
+    oc_add_formula_value(c, "read", oc_c_mul(c, hq, cell));
+    oc_add_formula_value(c, "scale", oc_c_mul(c, hq, dv));
+    oc_add_formula_value(c, "dv", oc_c_mul(c, hkv, dv));
+    oc_add_formula_value(c, "decays", !gated ? 0 : oc_in(c, 4) ? oc_c_in(c, 4) : hkv);
     oc_add(c, k, OC_MAC, oc_c_add(c, oc_c_mul(c, delta ? 2 : 1, state), oc_c_mul(c, hq, cell)));
     oc_add(c, k, OC_MUL, oc_c_mul(c, hq, dv));
     if (delta) {
@@ -244,10 +244,10 @@ static int cost_delta(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_in(c, VALUE), state = oc_c_mul(c, n, oc_c_dim(c, d.dk)), dv = oc_c_dim(c, d.dv);
     k->rest_class = OC_CLASS_F32;
     uint64_t decays = !gated ? 0 : oc_in(c, DECAY) ? oc_c_in(c, DECAY) : dv ? n / dv : 0;
-    oc_tell(c, "delta", delta);
-    oc_tell(c, "gated", gated);
-    oc_tell(c, "state", state);
-    oc_tell(c, "decays", decays);
+    oc_add_formula_value(c, "delta", delta);
+    oc_add_formula_value(c, "gated", gated);
+    oc_add_formula_value(c, "state", state);
+    oc_add_formula_value(c, "decays", decays);
     oc_add(c, k, OC_MAC, oc_c_mul(c, delta ? 3 : 2, state));
     oc_add(c, k, OC_MUL, oc_c_mul(c, delta ? 2 : 1, n));
     oc_add(c, k, OC_ADD, delta ? n : 0);

@@ -60,7 +60,7 @@ static int tensorrt_cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
         return 0;
     }
     uint64_t R = oc_c_range(c, x, 0, 2);
-    oc_tell(c, "bias", bias);
+    oc_add_formula_value(c, "bias", bias);
     oc_add_layer_norm(c, k, n, R, true);
     oc_add(c, k, OC_ADD, oc_c_mul(c, n, 1 + bias));
     return 0;
@@ -103,7 +103,7 @@ static int cost_fc(struct oc_op_ctx *c, struct oc_cost *k)
     }
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_in(c, 0), n));
     k->attr_params = oc_c_mul(c, oc_c_dim(c, x->dim[2]), n);
-    oc_tell(c, "n", n);
+    oc_add_formula_value(c, "n", n);
     return 0;
 }
 static const char cost_fc_formula[] = "MAC = N(x)*n; n := 0";
@@ -128,7 +128,7 @@ static int cost_context(struct oc_op_ctx *c, struct oc_cost *k)
     }
     uint64_t S = oc_c_dim(c, x->dim[0]), scores = oc_c_mul(c, oc_c_out(c, 0), S);
     uint64_t pairs = oc_c_mul(c, oc_c_mul(c, S, S), oc_c_mul(c, oc_c_dim(c, x->dim[1]), (uint64_t)heads));
-    oc_tell(c, "pairs", pairs);
+    oc_add_formula_value(c, "pairs", pairs);
     oc_add(c, k, OC_MAC, oc_c_mul(c, 2, scores));
     oc_add(c, k, OC_MUL, pairs);
     oc_add_softmax(c, k, pairs);
@@ -255,7 +255,7 @@ static int tensorrt_cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t lists = oc_c_mul(c, oc_c_dim(c, scores->dim[0]), oc_c_dim(c, scores->dim[2]));
     uint64_t s = oc_c_dim(c, scores->dim[1]), most = (uint64_t)oc_attr_i(c, kind->most, 0);
     uint64_t m = oc_c_mul(c, lists, oc_c_mul(c, most < s ? most : s, s));
-    oc_tell(c, "m", m);
+    oc_add_formula_value(c, "m", m);
     oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_mul(c, lists, s), 1 + oc_clog2(s)));
     oc_add_prims(c, k, overlap, m);
     return 0;

@@ -203,7 +203,7 @@ static int cost_scattered(struct oc_op_ctx *c, struct oc_cost *k)
     const struct scattered *s = c->op->param;
     uint64_t n = oc_c_in(c, s->dy);
     k->rest_class = oc_dtype_info(oc_in_dtype(c, s->dy))->cls;
-    oc_tell(c, "n", n);
+    oc_add_formula_value(c, "n", n);
     oc_add(c, k, OC_ADD, n);
     return 0;
 }
@@ -233,8 +233,8 @@ static int cost_conv_grad(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t once = oc_c_mul(c, oc_c_in(c, 0), oc_c_range(c, w, 1, w->rank));
     uint64_t times = (oc_out(c, 0) != NULL) + (uint64_t)(oc_out(c, 1) != NULL);
     uint64_t bias = oc_out(c, 2) ? oc_c_in(c, 0) : 0;
-    oc_tell(c, "times", times);
-    oc_tell(c, "bias", bias);
+    oc_add_formula_value(c, "times", times);
+    oc_add_formula_value(c, "bias", bias);
     oc_add(c, k, OC_MAC, oc_c_mul(c, times, once));
     oc_add(c, k, OC_ADD, bias);
     return 0;
@@ -248,7 +248,7 @@ static uint64_t all_elements(struct oc_op_ctx *c, uint32_t from)
     uint64_t n = 0;
     for (uint32_t i = from; i < c->n_in; i++)
         n = oc_c_add(c, n, oc_c_in(c, i));
-    oc_tell(c, "n", n);
+    oc_add_formula_value(c, "n", n);
     return n;
 }
 
@@ -478,7 +478,7 @@ static int collective_cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = 0;
     for (uint32_t i = 0; i < c->n_in; i++)
         n = oc_c_add(c, n, oc_c_in(c, i));
-    oc_tell(c, "n", n);
+    oc_add_formula_value(c, "n", n);
     oc_add(c, k, OC_ADD, n);
     c->upper = true;
     return 0;

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/diag.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -286,9 +286,9 @@ struct oc_csv *oc_csv_open(struct oc_stream *s)
                          .data = "",
                          .now = {0, 1},
                          .start = {0, 1},
-                         .max_field = (size_t)oc_stream_cap(s, OC_CAP_CSV_COLUMNS),
-                         .max_row = (size_t)oc_stream_cap(s, OC_CAP_CSV_ROW_BYTES),
-                         .max_rows = (size_t)oc_stream_cap(s, OC_CAP_TABLE_ROWS)};
+                         .max_field = (size_t)oc_stream_limit(s, OC_LIMIT_CSV_COLUMNS),
+                         .max_row = (size_t)oc_stream_limit(s, OC_LIMIT_CSV_ROW_BYTES),
+                         .max_rows = (size_t)oc_stream_limit(s, OC_LIMIT_TABLE_ROWS)};
     return c;
 }
 
@@ -346,14 +346,14 @@ int oc_csv_fail(const struct oc_csv *c, struct oc_err *err, const char *fmt, ...
     return oc_err_at(err, oc_stream_path(c->s), c->start.line, oc_csv_offset(c));
 }
 
-static int fail_limit(const struct oc_csv *c, enum oc_cap which, struct oc_err *err)
+static int fail_limit(const struct oc_csv *c, enum oc_input_limit which, struct oc_err *err)
 {
-    oc_stream_cap_fail(c->s, which, 0, err);
+    oc_stream_limit_fail(c->s, which, 0, err);
     oc_err_prefix(err, "line %u", c->start.line);
     return oc_err_at(err, oc_stream_path(c->s), c->start.line, oc_csv_offset(c));
 }
 
-static bool csv_rows_fail(struct oc_csv *c, enum oc_cap which)
+static bool csv_rows_fail(struct oc_csv *c, enum oc_input_limit which)
 {
     c->failed = true;
     fail_limit(c, which, &c->err);
@@ -367,7 +367,7 @@ size_t oc_csv_max_rows(const struct oc_csv *c)
 
 int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err)
 {
-    return fail_limit(c, OC_CAP_TABLE_ROWS, err);
+    return fail_limit(c, OC_LIMIT_TABLE_ROWS, err);
 }
 
 /* ---- row end detection ------------------------------------------------------------------------------ */
@@ -465,7 +465,7 @@ static bool csv_rows_take(struct oc_csv *c, bool quoting, struct oc_str *text)
     bool ended = !find_end(c, quoting, &k);
     size_t first = c->start.at;
     if (k.i - first > c->max_row)
-        return csv_rows_fail(c, OC_CAP_CSV_ROW_BYTES);
+        return csv_rows_fail(c, OC_LIMIT_CSV_ROW_BYTES);
     c->cut = ended && k.i > first;
     c->now.at = k.i + !ended;
     c->now.line = c->start.line + k.lines + !ended;
@@ -598,7 +598,7 @@ bool oc_csv_row(struct oc_csv *c, const struct oc_str **field, size_t *n)
     if (!csv_rows_take(c, true, &row))
         return false;
     if (!csv_rows_split(c, row, c->delimiter))
-        return csv_rows_fail(c, OC_CAP_CSV_COLUMNS);
+        return csv_rows_fail(c, OC_LIMIT_CSV_COLUMNS);
     *field = c->field;
     *n = c->n_field;
     return true;
@@ -625,7 +625,7 @@ bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const
             return true;
         }
     }
-    return wide && !c->failed ? csv_rows_fail(c, OC_CAP_CSV_COLUMNS) : false;
+    return wide && !c->failed ? csv_rows_fail(c, OC_LIMIT_CSV_COLUMNS) : false;
 }
 
 int oc_csv_need(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const struct oc_str **field,

@@ -267,7 +267,7 @@ static int probe_wrapped(const struct oc_peek *peek, struct oc_arena *a, struct 
 static int probe_later(const struct oc_peek *peek, struct oc_probed *out, struct oc_bid *bid,
                        struct oc_err *err)
 {
-    static const struct oc_caps any = {.most = {[OC_CAP_FILE_BYTES] = INT64_MAX}};
+    static const struct oc_input_limits any = {.most = {[OC_LIMIT_FILE_BYTES] = INT64_MAX}};
     struct oc_stream *s;
     struct oc_peek later = {.path = peek->path};
     uint64_t offset = 0;

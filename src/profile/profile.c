@@ -7,7 +7,7 @@
 
 #include "base/api_options.h"
 #include "base/c_locale.h"
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "profile/core/kernel_names.h"
 #include "profile/core/quantiles.h"
 #include "profile/core/timeline.h"
@@ -248,7 +248,7 @@ static int profile_add_file(struct source *s, const char *path, const struct oc_
                             const struct oc_profile_opts *opts, struct oc_err *err)
 {
     struct oc_stream *stream;
-    if (oc_stream_open(path, opts->caps, &stream, err) != 0)
+    if (oc_stream_open(path, opts->limits, &stream, err) != 0)
         return -1;
     if (how->prefix.n)
         oc_stream_unwrap(stream, &how->prefix);
@@ -374,8 +374,8 @@ static struct oc_profile *new_profile(const struct source *s, const struct oc_pr
                              .imported_kernel_ns = NAN};
     p->names.arena = p->diags.arena = &p->arena;
     p->path = oc_strdup(&p->arena, s->file[0].path);
-    if (opts->caps)
-        p->caps = *opts->caps;
+    if (opts->limits)
+        p->limits = *opts->limits;
     p->exprs = oc_exprs_new(&p->arena);
     return p;
 }
@@ -486,7 +486,7 @@ static void mark_partial(struct oc_profile *p, const char *text)
     oc_diag_add(d, OC_WARNING, "W-partial", "", "%s: the file is only a part of the measurement", text);
 }
 
-void oc_prof_over(struct oc_profile *p, enum oc_cap which)
+void oc_prof_over(struct oc_profile *p, enum oc_input_limit which)
 {
     p->which = p->over ? p->which : which;
     p->over = true;
@@ -498,7 +498,7 @@ static int check_limits(const struct source *s, const struct oc_profile *p, stru
     for (size_t i = 0; i < s->n; i++)
         if (oc_stream_check(s->file[i].s, err) != 0)
             return oc_err_at(err, s->file[i].path, 0, 0);
-    return p->over ? oc_cap_fail(&p->caps, p->which, 0, err) : 0;
+    return p->over ? oc_input_limit_fail(&p->limits, p->which, 0, err) : 0;
 }
 
 /* A reader that recognizes a file and finds no time in it did not understand it: a report of 0 ns would be
@@ -554,7 +554,7 @@ static int profile_read_source(const struct source *s, const struct oc_profile_o
     warn_of_no_operators(p);
     use_iterations(p, opts->iterations);
     check_runs(p);
-    oc_profile_tell_kernels(p, opts->kernel_names);
+    oc_profile_name_kernels(p, opts->kernel_names);
     *out = p;
     return 0;
 }
@@ -564,7 +564,7 @@ int oc_profile_from_mem(const struct oc_importer *imp, const void *data, size_t 
 {
     struct oc_source_file file = {.path = "", .s = oc_stream_mem(data, n)};
     struct source s = {.imp = imp, .file = &file, .n = 1};
-    oc_stream_set_caps(file.s, opts->caps);
+    oc_stream_set_limits(file.s, opts->limits);
     int rc = profile_read_source(&s, opts, out, err);
     oc_stream_close(file.s);
     return rc;
@@ -579,10 +579,10 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
     *out = NULL;
     *n_out = 0;
     struct oc_profile_opts o;
-    struct oc_caps caps;
-    if (OC_OPTIONS(&o, given, err) || OC_OPTIONS(&caps, o.caps, err))
+    struct oc_input_limits limits;
+    if (OC_OPTIONS(&o, given, err) || OC_OPTIONS(&limits, o.limits, err))
         return -1;
-    o.caps = &caps;
+    o.limits = &limits;
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = (oc_is_folder(path[i]) ? profile_add_folder : profile_add_path)(&all, path[i], &o, err);
     rc = rc ? rc : check_map(&all, &o, err);

@@ -229,10 +229,10 @@ struct oc_profile {
     bool truncated; /* the file is truncated, or reading was stopped */
     bool stopped;   /* stopped by oc_profile_opts.stop, for importers that do not read the stream
                      * themselves ... */
-    uint64_t stopped_rows; /* ... after this many rows */
-    struct oc_caps caps;   /* resource limits for reading */
-    bool over;             /* one of the limits was exceeded (oc_prof_over) */
-    enum oc_cap which;
+    uint64_t stopped_rows;         /* ... after this many rows */
+    struct oc_input_limits limits; /* resource limits for reading */
+    bool over;                     /* one of the limits was exceeded (oc_prof_over) */
+    enum oc_input_limit which;
     struct oc_exprs *exprs;
     struct oc_diags diags;
     const void *native; /* the importer's own data, for its own report (MegEngine); arena memory */
@@ -303,7 +303,7 @@ bool oc_prof_add_device(struct oc_profile *p, const char *name);
 uint32_t oc_prof_use_runs(struct oc_profile *p, uint32_t n_run, int32_t warmup);
 
 /* A limit was exceeded: opening the file fails, whatever the importer has read so far. */
-void oc_prof_over(struct oc_profile *p, enum oc_cap which);
+void oc_prof_over(struct oc_profile *p, enum oc_input_limit which);
 
 /* Whether the times are those of a run, so that latency and rates follow from them. */
 static inline bool oc_profile_runs_known(const struct oc_profile *p)

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/buf.h"
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/diag.h"
 #include "base/load_library.h"
 
@@ -88,7 +88,7 @@ struct oc_sqlite {
     uint64_t size_bytes, rows_left, rows;
     const volatile int *stop;
     bool stopped;
-    const struct oc_caps *caps;
+    const struct oc_input_limits *limits;
     uint64_t checks_left; /* in units of STEPS_A_CHECK steps of SQLite's virtual machine */
     time_t last_second;   /* on the monotonic clock */
     bool late;
@@ -128,9 +128,9 @@ static void sqlite_rows_set_limits(struct oc_sqlite *db)
     db->lib.config(db->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     db->lib.config(db->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     db->rows_left = db->size_bytes / MIN_ROW_BYTES;
-    uint64_t a_byte = oc_cap(db->caps, OC_CAP_SQLITE_STEPS);
+    uint64_t a_byte = oc_input_limit(db->limits, OC_LIMIT_SQLITE_STEPS);
     db->checks_left = 10 + (uint64_t)((double)db->size_bytes * (double)a_byte / STEPS_A_CHECK);
-    db->last_second = sqlite_rows_now_s() + (time_t)oc_cap(db->caps, OC_CAP_SQLITE_SECONDS);
+    db->last_second = sqlite_rows_now_s() + (time_t)oc_input_limit(db->limits, OC_LIMIT_SQLITE_SECONDS);
     db->lib.progress(db->db, STEPS_A_CHECK, is_over, db);
 }
 
@@ -160,9 +160,9 @@ static int fail_broken(struct oc_sqlite *db, struct oc_err *err)
     if (is_out_of_memory(db))
         return oc_fail(err, OC_ELIBRARY, NO_MEMORY);
     if (db->late)
-        return oc_cap_fail(db->caps, OC_CAP_SQLITE_SECONDS, 0, err);
+        return oc_input_limit_fail(db->limits, OC_LIMIT_SQLITE_SECONDS, 0, err);
     if (!db->checks_left) {
-        oc_cap_fail(db->caps, OC_CAP_SQLITE_STEPS, 0, err);
+        oc_input_limit_fail(db->limits, OC_LIMIT_SQLITE_STEPS, 0, err);
         return oc_err_prefix(err,
                              "reading takes more steps than the file size explains: the file may be damaged");
     }
@@ -228,18 +228,19 @@ static void add_uri(struct oc_buf *uri, const char *path)
     oc_buf_str(uri, "?mode=ro&immutable=1");
 }
 
-static struct oc_sqlite *new_db(const struct oc_caps *caps)
+static struct oc_sqlite *new_db(const struct oc_input_limits *limits)
 {
     struct oc_sqlite *db = oc_xmalloc(sizeof(*db));
     memset(db, 0, sizeof(*db));
-    db->caps = caps;
+    db->limits = limits;
     db->checks_left = 1;
     return db;
 }
 
-int oc_sqlite_open(const char *path, const struct oc_caps *caps, struct oc_sqlite **out, struct oc_err *err)
+int oc_sqlite_open(const char *path, const struct oc_input_limits *limits, struct oc_sqlite **out,
+                   struct oc_err *err)
 {
-    struct oc_sqlite *db = *out = new_db(caps);
+    struct oc_sqlite *db = *out = new_db(limits);
     struct oc_buf uri = {0};
     if (!strcmp(path, "-"))
         path = "/proc/self/fd/0";
@@ -260,10 +261,10 @@ int oc_sqlite_open(const char *path, const struct oc_caps *caps, struct oc_sqlit
     return -1;
 }
 
-int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, struct oc_sqlite **out,
-                       struct oc_err *err)
+int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_input_limits *limits,
+                       struct oc_sqlite **out, struct oc_err *err)
 {
-    struct oc_sqlite *db = *out = new_db(caps);
+    struct oc_sqlite *db = *out = new_db(limits);
     int rc = check_header(data, n, err) || sqlite_rows_load(&db->lib, err) ? -1 : 0;
     if (rc == 0) {
         db->size_bytes = n;
@@ -284,19 +285,19 @@ int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, s
     return -1;
 }
 
-int oc_sqlite_open_stream(struct oc_stream *s, const struct oc_caps *caps, struct oc_sqlite **out,
+int oc_sqlite_open_stream(struct oc_stream *s, const struct oc_input_limits *limits, struct oc_sqlite **out,
                           struct oc_err *err)
 {
     const char *path = oc_stream_path(s), *data;
     uint64_t offset;
     size_t n;
     if (*path)
-        return oc_sqlite_open(path, caps, out, err);
+        return oc_sqlite_open(path, limits, out, err);
     if (!oc_stream_fill(s, 0, &data, &n, &offset))
         return oc_fail(err, OC_EFORMAT, "not an SQLite file");
     while (oc_stream_fill(s, 0, &data, &n, &offset))
         continue;
-    return oc_sqlite_open_mem(data, n, caps, out, err);
+    return oc_sqlite_open_mem(data, n, limits, out, err);
 }
 
 void oc_sqlite_close(struct oc_sqlite *db)

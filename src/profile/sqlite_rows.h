@@ -3,7 +3,7 @@
  *
  * Files are untrusted: they are opened read-only and no other file is read or written; only ordinary
  * tables are read (no views, triggers or virtual tables run); a scan ends with an error when it takes too
- * long or more steps than the file size explains (base/caps.h).
+ * long or more steps than the file size explains (base/input_limits.h).
  *
  * Some broken files make SQLite request an impossible amount of memory, which it reports as out of memory.
  * Those are OC_EFORMAT: the same request fails again while memory is available. OC_ELIBRARY is reserved
@@ -19,13 +19,14 @@ struct oc_sqlite;
 
 /* Opens a file. Errors: OC_ELIBRARY (libsqlite3 is missing), OC_EFORMAT (not an SQLite file, or data in a
  * -wal file). */
-int oc_sqlite_open(const char *path, const struct oc_caps *caps, struct oc_sqlite **out, struct oc_err *err);
+int oc_sqlite_open(const char *path, const struct oc_input_limits *limits, struct oc_sqlite **out,
+                   struct oc_err *err);
 /* The same for a buffer, which is copied. */
-int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, struct oc_sqlite **out,
-                       struct oc_err *err);
+int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_input_limits *limits,
+                       struct oc_sqlite **out, struct oc_err *err);
 /* By the path of the stream, or its bytes if it has none. */
 struct oc_stream;
-int oc_sqlite_open_stream(struct oc_stream *s, const struct oc_caps *caps, struct oc_sqlite **out,
+int oc_sqlite_open_stream(struct oc_stream *s, const struct oc_input_limits *limits, struct oc_sqlite **out,
                           struct oc_err *err);
 void oc_sqlite_close(struct oc_sqlite *db);
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/ck.h"
 #include "base/diag.h"
 #include "base/little_endian.h"
@@ -409,11 +409,12 @@ static int make_inputs_measure(struct maker *k, struct oc_run_input *in)
     else if (fits)
         fits = oc_bytes_of(in->dtype, in->elements, &size);
     in->size_bytes = size;
-    char limit[OC_CAP_TEXT];
-    if (!fits || !oc_add_u64(k->bytes, size, &k->bytes) || k->bytes > oc_cap(&k->m->caps, OC_CAP_INPUT_BYTES))
+    char limit[OC_INPUT_LIMIT_TEXT];
+    if (!fits || !oc_add_u64(k->bytes, size, &k->bytes) ||
+        k->bytes > oc_input_limit(&k->m->limits, OC_LIMIT_INPUT_BYTES))
         return oc_fail(k->err, OC_ELIMIT, "%s%sinput '%s': %s; --dim or --shape sets its size", k->m->path,
                        *k->m->path ? ": " : "", make_inputs_name_of(k, in),
-                       oc_cap_text(&k->m->caps, OC_CAP_INPUT_BYTES, fits ? k->bytes : 0, limit));
+                       oc_input_limit_text(&k->m->limits, OC_LIMIT_INPUT_BYTES, fits ? k->bytes : 0, limit));
     in->data = oc_alloc(k->a, (size_t)size + 16);
     return 0;
 }

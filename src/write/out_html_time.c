@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 #include "profile/core/timeline.h"
 #include "write/out_html.h"
 #include "write/commands/out_summary.h"
@@ -247,7 +247,7 @@ static int html_time_by_bytes(const void *a, const void *b)
                                 : (x->value > y->value) - (x->value < y->value);
 }
 
-static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struct oc_lives *l)
+static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struct oc_liveness *l)
 {
     const struct oc_life **live = OC_NEW_ARRAY(&r->arena, l->n_life, const struct oc_life *);
     uint32_t n = 0;
@@ -271,7 +271,7 @@ static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struc
     oc_jw_end_array(w);
 }
 
-static void html_time_steps(struct oc_json_out *w, struct oc_report *r, const struct oc_lives *l)
+static void html_time_steps(struct oc_json_out *w, struct oc_report *r, const struct oc_liveness *l)
 {
     oc_key_array(w, "live");
     for (uint32_t i = 0; i < l->n_step; i++)
@@ -288,8 +288,8 @@ void oc_page_memory(struct oc_json_out *w, struct oc_report *r)
     const struct oc_analysis *a = r->in->analysis;
     if (!oc_key_object_if(w, "memory", a != NULL))
         return;
-    struct oc_lives_opts opts = oc_lives_opts_of(a);
-    struct oc_lives *l = oc_lives_make(a, 0, &opts);
+    struct oc_liveness_opts opts = oc_liveness_opts_of(a);
+    struct oc_liveness *l = oc_liveness_make(a, 0, &opts);
     oc_page_key_u64(w, "const_bytes", true, a->total->const_bytes);
     oc_page_key_u64(w, "peak", l->n_step > 0, l->peak);
     oc_page_key_u64(w, "lower", l->n_step > 0, l->lower);
@@ -299,5 +299,5 @@ void oc_page_memory(struct oc_json_out *w, struct oc_report *r)
     html_time_steps(w, r, l);
     live_at_peak(w, r, l);
     oc_jw_end_object(w);
-    oc_lives_free(l);
+    oc_liveness_free(l);
 }

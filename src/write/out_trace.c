@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "profile/core/timeline.h"
@@ -331,8 +331,8 @@ static void memory(struct telling *t)
     const struct oc_analysis *a = t->r->in->analysis;
     if (!a || t->memory_process == OC_NONE || oc_json_narrowed(t->r))
         return;
-    struct oc_lives_opts opts = oc_lives_opts_of(a);
-    struct oc_lives *l = oc_lives_make(a, 0, &opts);
+    struct oc_liveness_opts opts = oc_liveness_opts_of(a);
+    struct oc_liveness *l = oc_liveness_make(a, 0, &opts);
     double at_ns = NAN;
     uint64_t most = 0;
     for (uint32_t s = 0; s <= l->n_step && l->quality != OC_UNKNOWN; s++) {
@@ -345,7 +345,7 @@ static void memory(struct telling *t)
         most = together && most > l->live[s] ? most : s < l->n_step ? l->live[s] : 0;
         at_ns = next_ns;
     }
-    oc_lives_free(l);
+    oc_liveness_free(l);
 }
 
 /* ---- the document ----------------------------------------------------------------------------------- */

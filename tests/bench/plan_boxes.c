@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "memory/arena_plan.h"
+#include "memory/offset_plan.h"
 #include "memory/plan_check.h"
 #include "memory/reorder.h"
 
@@ -46,12 +46,12 @@ static void plan(enum kind kind, uint32_t n)
 {
     struct oc_box *box = oc_xmalloc(n * sizeof(*box));
     uint64_t *offset = oc_xmalloc(n * sizeof(*offset)), random = 88172645463325252u;
-    struct oc_arena_plan p;
+    struct oc_offset_plan p;
     struct oc_err err;
     for (uint32_t i = 0; i < n; i++)
         box[i] = box_of(kind, i, n, &random);
     double start = now_ms();
-    int rc = oc_arena_plan_make(box, n, NULL, offset, &p, &err);
+    int rc = oc_offset_plan_make(box, n, NULL, offset, &p, &err);
     double made = now_ms();
     if (rc || oc_plan_check(box, offset, n, 0, p.size, &err)) {
         printf("%s\n", err.msg);

@@ -31,7 +31,7 @@ static void write_all(const struct oc_rank *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const int64_t batch[] = {3, OC_RANK_MAX_BATCH};
-    const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 2000}};
+    const struct oc_input_limits limits = {.most = {[OC_LIMIT_NODES] = 2000}};
     struct oc_device a = {.info =
                               &(struct oc_device_info){
                                   .id = "a", .file = "x.xml", .name = "A", .vendor = "V", .kind = "gpu"},
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     b.peak[OC_HW_VECTOR][OC_CLASS_I64] = &peak;
     struct oc_model *m = NULL;
     struct oc_err err;
-    if (oc_model_load_mem(data, n, &caps, &m, &err))
+    if (oc_model_load_mem(data, n, &limits, &m, &err))
         return 0;
     for (size_t k = 0; k < 3; k++) {
         const struct oc_rank_opts o = {.device = device, .n_device = 2, .batch = batch, .n_batch = k};

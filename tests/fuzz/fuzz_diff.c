@@ -22,8 +22,8 @@ struct subject {
 static bool analyse(struct subject *s, const void *data, size_t n)
 {
     struct oc_err err;
-    const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 20000}};
-    return !oc_model_load_mem(data, n, &caps, &s->model, &err) &&
+    const struct oc_input_limits limits = {.most = {[OC_LIMIT_NODES] = 20000}};
+    return !oc_model_load_mem(data, n, &limits, &s->model, &err) &&
            !oc_analyze(s->model, NULL, &s->analysis, &err);
 }
 

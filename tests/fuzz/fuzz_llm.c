@@ -27,10 +27,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         {.batch = 2, .prompt = 7, .generate = 5},
         {.batch = 1000000000, .prompt = 1000000, .generate = 1},
     };
-    const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 5000}};
+    const struct oc_input_limits limits = {.most = {[OC_LIMIT_NODES] = 5000}};
     struct oc_model *m = NULL;
     struct oc_err err;
-    if (oc_model_load_mem(data, n, &caps, &m, &err))
+    if (oc_model_load_mem(data, n, &limits, &m, &err))
         return 0;
     for (size_t i = 0; i < OC_COUNT(ways); i++) {
         struct oc_llm *l = NULL;

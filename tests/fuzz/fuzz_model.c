@@ -60,10 +60,10 @@ static void memory(const struct oc_analysis *a, FILE *nowhere)
         oc_memory_write(m, "json", nowhere, &err);
     }
     oc_memory_free(m);
-    struct oc_lives_opts o = {.inplace = true, .align = 64, .keep_inputs = true, .kv_share = OC_KV_ON};
-    struct oc_lives *l = oc_lives_make(a, 0, &o);
-    oc_lives_links(l);
-    oc_lives_free(l);
+    struct oc_liveness_opts o = {.inplace = true, .align = 64, .keep_inputs = true, .kv_share = OC_KV_ON};
+    struct oc_liveness *l = oc_liveness_make(a, 0, &o);
+    oc_liveness_links(l);
+    oc_liveness_free(l);
 }
 
 /* The written model reads as the same graph. */
@@ -79,8 +79,8 @@ static void annotate(const struct oc_model *m, const struct oc_analysis *a)
     int rc = f ? oc_annotate_write(&in, &opts, NULL, f, &err) : -1;
     if (f)
         fclose(f);
-    const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 20000}};
-    if (rc == 0 && (oc_model_load_mem(text, n, &caps, &again, &err) != 0 || again->n_node != m->n_node ||
+    const struct oc_input_limits limits = {.most = {[OC_LIMIT_NODES] = 20000}};
+    if (rc == 0 && (oc_model_load_mem(text, n, &limits, &again, &err) != 0 || again->n_node != m->n_node ||
                     again->n_value != m->n_value))
         abort();
     oc_model_free(again);
@@ -135,10 +135,10 @@ static void reports(const struct oc_model *m, const struct oc_analysis *a, FILE 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 20000}};
+    const struct oc_input_limits limits = {.most = {[OC_LIMIT_NODES] = 20000}};
     struct oc_model *m = NULL;
     char text[256];
-    if (oc_model_load_mem(data, n, &caps, &m, NULL))
+    if (oc_model_load_mem(data, n, &limits, &m, NULL))
         return 0;
     if (!m->built.n && whole_unpack_difference(m, data, n, text, sizeof(text))) {
         fprintf(stderr, "protobuf-c reads another model: %s\n", text);

@@ -13,11 +13,11 @@ static void take_limits(struct cli_opts *o)
 {
     for (size_t i = 0; i < o->limit.n; i++) {
         struct oc_err err = {.code = OC_OK};
-        struct oc_cap_info info;
-        if (oc_caps_set(&o->caps, o->limit.item[i], &err) && (err.code != OC_EARG || !err.msg[0]))
+        struct oc_input_limit_info info;
+        if (oc_input_limits_set(&o->limits, o->limit.item[i], &err) && (err.code != OC_EARG || !err.msg[0]))
             abort();
-        for (size_t k = 0; k < OC_CAP_COUNT && oc_cap_info(k, &info); k++)
-            if (o->caps.most[k] && (o->caps.most[k] < info.least || o->caps.most[k] > info.most))
+        for (size_t k = 0; k < OC_LIMIT_COUNT && oc_input_limit_info(k, &info); k++)
+            if (o->limits.most[k] && (o->limits.most[k] < info.least || o->limits.most[k] > info.most))
                 abort();
     }
 }

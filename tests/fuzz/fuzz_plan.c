@@ -29,9 +29,9 @@ static void plan(const struct oc_analysis *a, const struct oc_plan_opts *opts)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 2000}};
+    const struct oc_input_limits limits = {.most = {[OC_LIMIT_NODES] = 2000}};
     struct oc_model *m = NULL;
-    if (oc_model_load_mem(data, n, &caps, &m, NULL))
+    if (oc_model_load_mem(data, n, &limits, &m, NULL))
         return 0;
     static const struct oc_analyze_opts ways[] = {{.default_dim = 3},
                                                   {.inplace = true, .align_bytes = 64},

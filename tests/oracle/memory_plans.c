@@ -142,7 +142,7 @@ static void count(struct tally *t, const struct oc_memory_plan *p, const struct 
         return; /* nothing new */
     printf("# %-44.44s %6" PRIu32 " %6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %7.4f %12" PRIu64
            " %5.1f%% %-9s",
-           short_name(path), p->lives->n_step, p->n_buffer, p->lower, p->size, ratio, q->lower,
+           short_name(path), p->liveness->n_step, p->n_buffer, p->lower, p->size, ratio, q->lower,
            p->lower ? 100 * (1 - (double)q->lower / (double)p->lower) : 0,
            q->reorder.lower == q->lower ? "proven" : "heuristic");
     if (t->times)

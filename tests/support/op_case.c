@@ -484,16 +484,16 @@ static void check_formula(struct op_case *t, const struct oc_cost *before)
 
 int op_case_cost(struct op_case *t)
 {
-    struct oc_told told = {.n = 0};
+    struct oc_formula_values values = {.n = 0};
     oc_count_op("cost", t->node.domain, t->node.op_type);
     prefill(t);
     struct oc_cost before = t->cost;
-    t->ctx.told = &told;
+    t->ctx.values = &values;
     t->rc = t->ctx.op->cost ? t->ctx.op->cost(&t->ctx, &t->cost) : 0;
     sum_counts(t);
     if (t->rc == 0 && !t->ctx.unknown && !t->ctx.overflow)
         check_formula(t, &before);
-    t->ctx.told = NULL;
+    t->ctx.values = NULL;
     return t->rc;
 }
 

@@ -637,7 +637,7 @@ static void set_kernel_facts(struct oc_prof_kernel *k, const struct oc_kernel_fa
         k->library = f->library;
 }
 
-void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names *own)
+void oc_profile_name_kernels(struct oc_profile *p, const struct oc_kernel_names *own)
 {
     struct share *share = oc_xmalloc((p->n_kernel + (size_t)1) * sizeof(*share));
     struct known known = {.index_of.arena = &known.arena};

@@ -31,7 +31,7 @@ void oc_kernel_facts(const struct oc_kernel_names *own, const char *name, struct
 
 /* Sets precision, unit and library of the profile's kernels where the source does not report them, and of
  * each record the values shared by kernels with more than half of its device time. */
-void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names *own);
+void oc_profile_name_kernels(struct oc_profile *p, const struct oc_kernel_names *own);
 
 bool oc_kernel_match(const char *pattern, const char *name);
 

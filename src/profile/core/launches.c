@@ -549,7 +549,7 @@ static void launch_records_add_group(struct oc_launches *l, struct launch_group 
 static void launch_records_finish_rec(struct oc_launches *l, struct oc_prof_rec *rec, const struct adding *a)
 {
     double runs = (double)l->out->runs_used;
-    oc_run_sums_tell(&l->sums, l->out->stat, l->out->runs_used, rec);
+    oc_run_sums_store(&l->sums, l->out->stat, l->out->runs_used, rec);
     rec->self_ns = rec->kernel_ns = rec->time_ns;
     rec->calls = a->calls;
     rec->calls_per_run = (double)a->calls / runs;

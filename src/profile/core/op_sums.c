@@ -98,7 +98,7 @@ void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row)
     t->device = true;
 }
 
-/* Its precision, unit and library follow from its name (oc_profile_tell_kernels). */
+/* Its precision, unit and library follow from its name (oc_profile_name_kernels). */
 static void name_kernel(struct oc_op_rows *t, struct oc_prof_rec *rec, double runs)
 {
     struct oc_profile *p = t->p;

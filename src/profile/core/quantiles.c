@@ -138,7 +138,7 @@ double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_
     return oc_stat_of(stat, s->value, s->n);
 }
 
-void oc_run_sums_tell(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec)
+void oc_run_sums_store(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec)
 {
     struct oc_quantiles q;
     rec->runs = s->n;

@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "onnxcost/profile.h"
 
 #define MAX_LANES   65000
@@ -51,7 +51,7 @@ struct oc_timeline *oc_timeline_new(struct oc_profile *p)
                               .cpu_system_share = (double)NAN,
                               .first_ns = (double)INFINITY,
                               .last_ns = -(double)INFINITY};
-    t->max_events = (size_t)oc_cap(&p->caps, OC_CAP_EVENTS);
+    t->max_events = (size_t)oc_input_limit(&p->limits, OC_LIMIT_EVENTS);
     t->likely = oc_xcalloc(OC_LIKELY_NAMES, sizeof(*t->likely));
     t->name_of.arena = t->detail_of.arena = t->lane_of.arena = &t->scratch;
     return t;
@@ -174,7 +174,7 @@ bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t l
 {
     if (t->n_event == t->max_events) {
         t->full = true;
-        oc_prof_over(t->profile, OC_CAP_EVENTS);
+        oc_prof_over(t->profile, OC_LIMIT_EVENTS);
         return false;
     }
     OC_GROW(t->event, t->n_event, t->cap_event);

@@ -200,7 +200,7 @@ static void host_times(struct making *m, const struct group *g, struct oc_prof_r
         nested |= e->self_ns != e->dur_ns;
         rec->calls++;
     }
-    oc_run_sums_tell(&m->all, m->stat, m->t->profile->runs_used, rec);
+    oc_run_sums_store(&m->all, m->stat, m->t->profile->runs_used, rec);
     rec->self_ns = nested ? stat_of_sums(m, &m->part, m->stat) : rec->time_ns;
 }
 
@@ -248,7 +248,7 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
     if (g->calls.n)
         return;
     rec->calls = calls; /* a kernel with its own record */
-    oc_run_sums_tell(&m->all, m->stat, m->t->profile->runs_used, rec);
+    oc_run_sums_store(&m->all, m->stat, m->t->profile->runs_used, rec);
     rec->self_ns = rec->time_ns;
 }
 

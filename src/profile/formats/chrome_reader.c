@@ -426,8 +426,8 @@ void oc_chrome_read(struct oc_chrome *r, struct oc_chrome_lanes *l, unsigned nam
     }
 }
 
-void oc_chrome_tell(struct oc_chrome *r, const struct oc_stream *s, const struct oc_timeline *t,
-                    const struct oc_chrome_left_out *x)
+void oc_chrome_describe(struct oc_chrome *r, const struct oc_stream *s, const struct oc_timeline *t,
+                        const struct oc_chrome_left_out *x)
 {
     struct oc_diags *d = &t->profile->diags;
     oc_faults_warn(&r->faults, r->j, s, t->profile);

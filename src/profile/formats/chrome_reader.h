@@ -160,8 +160,8 @@ void oc_chrome_leave_out(struct oc_chrome_left_out *x, struct oc_str category);
 void oc_chrome_read(struct oc_chrome *r, struct oc_chrome_lanes *l, unsigned name_field,
                     const struct oc_timeline *t, const char *(*take)(void *ctx), void *ctx);
 /* Adds the warnings that all Chrome importers share. x: NULL if every category is known. */
-void oc_chrome_tell(struct oc_chrome *r, const struct oc_stream *s, const struct oc_timeline *t,
-                    const struct oc_chrome_left_out *x);
+void oc_chrome_describe(struct oc_chrome *r, const struct oc_stream *s, const struct oc_timeline *t,
+                        const struct oc_chrome_left_out *x);
 /* The end of an importer: converts the timeline to records if rc is 0, and closes the reader. Ownership of
  * the timeline passes to the profile, or it is freed. Returns rc. */
 int oc_chrome_finish(struct oc_chrome *r, struct oc_chrome_lanes *l, struct oc_timeline *t, int rc,

@@ -146,7 +146,7 @@ static const char *ascend_take_event(void *ctx)
 static void ascend_add_warnings(struct reading *r, const struct oc_stream *s)
 {
     struct oc_profile *p = r->t->profile;
-    oc_chrome_tell(&r->c, s, r->t, NULL);
+    oc_chrome_describe(&r->c, s, r->t, NULL);
     if (r->waits)
         oc_diag_add(&p->diags, OC_INFO, "I-waits", "",
                     "%zu waits and other tasks without work (%.3f ms) are not device time", r->waits,

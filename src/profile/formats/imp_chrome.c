@@ -313,7 +313,7 @@ static void chrome_add_warnings(struct reading *r, const struct oc_stream *s)
     for (uint32_t l = 0; l < r->n_last; l++)
         for (uint32_t at = r->last[l]; at != OC_NONE; at = r->begun[at].before)
             r->unpaired++;
-    oc_chrome_tell(&r->c, s, r->t, NULL);
+    oc_chrome_describe(&r->c, s, r->t, NULL);
     if (r->unpaired)
         oc_diag_add(d, OC_WARNING, "W-unpaired", "", "%zu events were skipped: B without E, or E without B",
                     r->unpaired);

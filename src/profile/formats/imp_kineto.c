@@ -411,7 +411,7 @@ static bool kineto_other_member(void *ctx, struct oc_str key, struct oc_json *j)
 
 static void kineto_add_warnings(struct reading *r, const struct oc_stream *s)
 {
-    oc_chrome_tell(&r->c, s, r->t, &r->left_out);
+    oc_chrome_describe(&r->c, s, r->t, &r->left_out);
     r->out->producer = r->old          ? "PyTorch Kineto, layout of 2020"
                        : r->since_2024 ? "PyTorch Kineto, layout since 2024"
                                        : "PyTorch Kineto, layout of 2021 to 2023";

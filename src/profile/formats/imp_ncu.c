@@ -81,7 +81,7 @@ static void end_launch(struct reading *r)
         r->rated += rate;
         r->tensor_only += isnan(counters.v[OC_CTR_FLOP_TENSOR]) && !isnan(counters.v[OC_CTR_FLOP_F32]);
         if (r->invocations > oc_csv_max_rows(r->csv) - oc_launches_count(r->launches))
-            oc_prof_over(r->out, OC_CAP_TABLE_ROWS);
+            oc_prof_over(r->out, OC_LIMIT_TABLE_ROWS);
         for (uint64_t i = 0; i < (r->invocations ? r->invocations : 1) && !r->out->over; i++)
             oc_launches_add(r->launches, x);
         r->summaries += r->invocations > 0;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/buf.h"
 #include "profile/core/launches.h"
 #include "profile/formats/nsys_tables.h"
@@ -235,7 +235,7 @@ static bool nsys_csv_take_row(struct reading *r, const struct oc_str *field, siz
                                                          [OC_NSYS_NVTX_SUM] = take_sum};
     enum oc_nsys_table t = r->header.table;
     if (r->rows[t] == r->max_rows) {
-        oc_prof_over(r->out, OC_CAP_EVENTS);
+        oc_prof_over(r->out, OC_LIMIT_EVENTS);
         return false;
     }
     bool good = take[t](r, field, n);
@@ -547,7 +547,7 @@ static int nsys_csv_read_file(const struct oc_source *src, const struct oc_profi
     memset(r, 0, sizeof(*r));
     r->out = out;
     r->opts = opts;
-    r->max_rows = (size_t)oc_cap(&out->caps, OC_CAP_EVENTS);
+    r->max_rows = (size_t)oc_input_limit(&out->limits, OC_LIMIT_EVENTS);
     r->csv = oc_csv_open(src->file[0].s);
     nsys_csv_read_tables(r);
     int rc = oc_csv_failed(r->csv) ? oc_csv_error(r->csv, err) : nsys_csv_finish(r, err);

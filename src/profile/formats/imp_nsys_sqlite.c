@@ -611,7 +611,7 @@ static int nsys_sqlite_read_file(const struct oc_source *src, const struct oc_pr
     r.launches = oc_launches_new(out, opts);
     r.ranges = oc_ranges_new(out, r.launches);
     r.timeline = opts->keep_events ? oc_timeline_new(out) : NULL;
-    int rc = oc_sqlite_open_stream(src->file[0].s, &out->caps, &r.db, err);
+    int rc = oc_sqlite_open_stream(src->file[0].s, &out->limits, &r.db, err);
     if (rc == 0) {
         oc_sqlite_stop_on(r.db, opts->stop);
         rc = nsys_sqlite_read_all(&r, opts, err);

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/caps.h"
+#include "base/input_limits.h"
 #include "base/units.h"
 #include "profile/formats/ort_event.h"
 #include "onnxcost/profile.h"
@@ -379,11 +379,11 @@ static bool onnxruntime_take_event(struct ort_reading *r)
 static void onnxruntime_read_all(struct ort_reading *r)
 {
     struct ort_trace *t = r->t;
-    uint64_t most = oc_cap(&t->out->caps, OC_CAP_EVENTS);
+    uint64_t most = oc_input_limit(&t->out->limits, OC_LIMIT_EVENTS);
     for (;;) {
         while (oc_json_item(r->j)) {
             if (t->n_event + t->n_kernel + t->n_session + t->n_run >= most) {
-                oc_prof_over(t->out, OC_CAP_EVENTS);
+                oc_prof_over(t->out, OC_LIMIT_EVENTS);
                 return;
             }
             if (!onnxruntime_take_event(r))

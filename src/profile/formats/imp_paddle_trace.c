@@ -273,7 +273,7 @@ static bool paddle_trace_other_member(void *ctx, struct oc_str key, struct oc_js
 static void paddle_trace_add_warnings(struct reading *r, const struct oc_stream *s)
 {
     struct oc_profile *p = r->out;
-    oc_chrome_tell(&r->c, s, r->t, &r->left_out);
+    oc_chrome_describe(&r->c, s, r->t, &r->left_out);
     p->producer =
         r->schema[0] ? oc_printf(&p->arena, "Paddle profiler, schema %s", r->schema) : "Paddle profiler";
     p->device = !r->device ? "CPU" : r->mlu ? "MLU" : "CUDA";

@@ -362,7 +362,7 @@ static int rocpd_read_file(const struct oc_source *src, const struct oc_profile_
     static const struct oc_timeline_rules rules = {
         .find_runs = true, .user_are_operators = true, .kernel_are_records = true};
     struct reading r = {.out = out, .t = oc_timeline_new(out)};
-    int rc = oc_sqlite_open_stream(src->file[0].s, &out->caps, &r.db, err);
+    int rc = oc_sqlite_open_stream(src->file[0].s, &out->limits, &r.db, err);
     if (rc == 0) {
         oc_sqlite_stop_on(r.db, opts->stop);
         rc = rocpd_read_all(&r, err);

@@ -195,7 +195,7 @@ static void take_stat(struct kernels *k, struct oc_run_sums *sums, const struct 
         warn_unlabelled(k, calls, total_ns);
     } else if (s->part != OC_NONE) {
         rec = ort_kernels_add_part(k, s);
-        oc_run_sums_tell(sums, p->stat, p->runs_used, rec);
+        oc_run_sums_store(sums, p->stat, p->runs_used, rec);
         rec->time_ns = (double)NAN; /* host time */
         struct oc_prof_rec *outer = &k->recs->rec[rec->parent];
         outer->kernel_ns = isnan(outer->kernel_ns) ? 0 : outer->kernel_ns;

@@ -189,7 +189,7 @@ static void sum_group(struct making *m, uint32_t g, struct oc_prof_rec *rec)
 {
     bool nested = false;
     rec->calls = ort_runs_add_calls(m, g, false, &nested);
-    oc_run_sums_tell(&m->sums, m->stat, m->t->out->runs_used, rec);
+    oc_run_sums_store(&m->sums, m->stat, m->t->out->runs_used, rec);
     rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->out->runs_used : (double)NAN;
     rec->self_ns = rec->time_ns;
     if (nested) {
@@ -344,7 +344,7 @@ static void add_framework(struct making *m)
         if (t->run[i].used)
             s->sum[i] -= (double)m->busy[i].busy_us * NS_PER_US;
     struct oc_prof_rec *rec = oc_rec_add_named(&m->recs, "framework", "(framework)");
-    oc_run_sums_tell(s, m->stat, p->runs_used, rec);
+    oc_run_sums_store(s, m->stat, p->runs_used, rec);
     rec->self_ns = rec->time_ns;
     rec->total_ns = oc_run_sums_total(s);
     rec->calls = rec->runs;

@@ -164,9 +164,9 @@ def _enum(member: str, text: str) -> int:
 
 def caps(limits: Optional[dict], external_anywhere: bool = False) -> Any:
     """Resource limits: {"nodes": "8M"}."""
-    out = api.oc_caps()
+    out = api.oc_input_limits()
     out.size = ctypes.sizeof(out)
     out.external_anywhere = external_anywhere
     for name, value in (limits or {}).items():
-        call("oc_caps_set", ctypes.byref(out), encode(f"{name}={value}"))
+        call("oc_input_limits_set", ctypes.byref(out), encode(f"{name}={value}"))
     return out

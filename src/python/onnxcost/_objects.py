@@ -235,7 +235,7 @@ class Profile(Document):
     def _open(self, model: Optional[Model] = None) -> Handle:
         opts = struct(api.oc_profile_opts, {"stat": api.OC_STAT_AUTO, **self._options})
         limit = caps(self._limits)
-        opts.by_node, opts.caps = model is not None, ctypes.pointer(limit)
+        opts.by_node, opts.limits = model is not None, ctypes.pointer(limit)
         names = lib.oc_operator_names_make(model.handle) if model else None
         opts.operators = names
         try:

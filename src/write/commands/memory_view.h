@@ -7,7 +7,7 @@
 #include "write/tables/json_keys.h"
 
 /* A member of "buffers" and "live_at_peak". */
-void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_lives *l,
+void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_liveness *l,
                              const struct oc_life *x);
 /* A member of "steps"; a step beyond the last one has no value. */
 void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step);

@@ -20,7 +20,7 @@ struct mem_json {
 
 static void options(struct mem_json *j)
 {
-    const struct oc_lives_opts *l = &j->m->lives->opts;
+    const struct oc_liveness_opts *l = &j->m->liveness->opts;
     oc_key_text(&j->w, "order", l->order == OC_ORDER_ORT ? "onnxruntime" : "file");
     oc_key_object(&j->w, "options");
     oc_key_u64(&j->w, "align_bytes", l->align > 1 ? l->align : 1);
@@ -52,7 +52,7 @@ static void constants(struct mem_json *j)
 
 static void activations(struct mem_json *j)
 {
-    const struct oc_lives *l = j->m->lives;
+    const struct oc_liveness *l = j->m->liveness;
     bool known = l->quality != OC_UNKNOWN;
     oc_key_object(&j->w, "activations");
     oc_key_u64_if(&j->w, "peak_bytes", known, l->peak);
@@ -88,13 +88,13 @@ static void memory_shape(struct oc_json_out *w, const struct oc_analysis *a, con
     oc_jw_end_array(w);
 }
 
-static void step_field(struct oc_fields *o, const char *name, const struct oc_lives *l, bool none,
+static void step_field(struct oc_fields *o, const char *name, const struct oc_liveness *l, bool none,
                        uint32_t step)
 {
     oc_field_u64_if(o, name, !none && l->n_step, !none && l->n_step ? l->step[step] : 0);
 }
 
-void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_lives *l,
+void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_liveness *l,
                              const struct oc_life *x)
 {
     const struct oc_value *v = &m->a->model->value[x->value];
@@ -122,11 +122,11 @@ void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, con
 
 static void buffers(struct mem_json *j)
 {
-    const struct oc_lives *l = j->m->lives;
+    const struct oc_liveness *l = j->m->liveness;
     struct oc_fields o = {.json = &j->w};
     oc_key_array(&j->w, "live_at_peak");
     for (uint32_t i = 0; i < j->m->n_row; i++)
-        oc_memory_buffer_fields(&o, j->m, j->m->row[i].lives, j->m->row[i].life);
+        oc_memory_buffer_fields(&o, j->m, j->m->row[i].liveness, j->m->row[i].life);
     oc_jw_end_array(&j->w);
     oc_key_array(&j->w, "buffers");
     for (uint32_t i = 0; i < l->n_life; i++)
@@ -137,7 +137,7 @@ static void buffers(struct mem_json *j)
 
 void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step)
 {
-    const struct oc_lives *l = m->lives;
+    const struct oc_liveness *l = m->liveness;
     bool known = step < l->n_step;
     const struct oc_node *n = known ? &m->a->model->node[l->step[step]] : NULL;
     oc_fields_begin(o);
@@ -155,7 +155,7 @@ static void memory_steps(struct mem_json *j)
 {
     struct oc_fields o = {.json = &j->w};
     oc_key_array(&j->w, "steps");
-    for (uint32_t i = 0; i < j->m->lives->n_step; i++)
+    for (uint32_t i = 0; i < j->m->liveness->n_step; i++)
         oc_memory_step_fields(&o, j->m, i);
     oc_jw_end_array(&j->w);
 }
@@ -181,7 +181,7 @@ static void runtime(struct mem_json *j)
 {
     if (!oc_key_object_if(&j->w, "arena", j->m->o.as_onnxruntime))
         return;
-    memory_run(&j->w, &j->m->run, j->m->lives->quality);
+    memory_run(&j->w, &j->m->run, j->m->liveness->quality);
     oc_jw_end_object(&j->w);
 }
 
@@ -286,7 +286,7 @@ static void constant_rows(struct mem_out *o)
 /* Execution order and the options that change the result. */
 static const char *rules(struct mem_out *o)
 {
-    const struct oc_lives_opts *l = &o->m->lives->opts;
+    const struct oc_liveness_opts *l = &o->m->liveness->opts;
     const char *text = l->order == OC_ORDER_ORT
                            ? "ONNX Runtime's execution order, no constant folding, without graph inputs"
                            : "file order";
@@ -301,7 +301,7 @@ static const char *rules(struct mem_out *o)
 
 static void print_totals(struct mem_out *o)
 {
-    const struct oc_lives *l = o->m->lives;
+    const struct oc_liveness *l = o->m->liveness;
     const char *mark = oc_quality_word(o->m->quality);
     memory_line(o, "model", o->m->a->model->path);
     constant_rows(o);
@@ -333,7 +333,7 @@ static void print_arena(struct mem_out *o)
                 oc_printf(&o->arena,
                           "peak %s%s requested, at %s; about %s in use with rounding and free gaps, %s "
                           "allocated from the system",
-                          oc_quality_word(run_quality(r, o->m->lives->quality)),
+                          oc_quality_word(run_quality(r, o->m->liveness->quality)),
                           oc_bytes_text(&o->arena, (double)r->max_requested), node_label(o, r->requested_at),
                           oc_bytes_text(&o->arena, (double)r->max_in_use),
                           oc_bytes_text(&o->arena, (double)r->held)));
@@ -434,7 +434,7 @@ void oc_memory_write_fit(const struct oc_memory *m, FILE *out)
 static const char *memory_kind_of(const struct oc_memory_row *r)
 {
     const struct oc_life *l = r->life;
-    bool body = r->lives->a->model->value[l->value].graph != 0;
+    bool body = r->liveness->a->model->value[l->value].graph != 0;
     if (l->input && l->output)
         return "input, output";
     return l->input ? (body ? "body input" : "input") : l->output ? "output" : "";
@@ -470,7 +470,7 @@ static void live_table(struct mem_out *o)
 
 static void step_table(struct mem_out *o)
 {
-    const struct oc_lives *l = o->m->lives;
+    const struct oc_liveness *l = o->m->liveness;
     struct oc_plain_table t = {.width_chars = o->m->o.width_chars};
     size_t top = o->m->o.top && o->m->o.top < l->n_step ? o->m->o.top : l->n_step;
     if (!l->n_step)
@@ -502,8 +502,8 @@ static void memory_write_table(const struct oc_memory *m, FILE *f)
 
 static void memory_write_csv(const struct oc_memory *m, FILE *f)
 {
-    struct oc_fields o = {.head_only = !m->lives->n_step};
-    for (uint32_t i = 0; i < m->lives->n_step || (o.head_only && !i); i++)
+    struct oc_fields o = {.head_only = !m->liveness->n_step};
+    for (uint32_t i = 0; i < m->liveness->n_step || (o.head_only && !i); i++)
         oc_memory_step_fields(&o, m, i);
     oc_fields_csv(&o, "1", f);
     oc_fields_free(&o);

@@ -75,8 +75,8 @@ static void plan_csv(const struct oc_memory_plan *p, FILE *f)
 static void key_order(struct oc_json_out *w, const struct oc_memory_plan *p)
 {
     oc_key_array(w, "order");
-    for (uint32_t i = 0; i < p->lives->n_step; i++)
-        oc_jw_u64(w, p->lives->step[p->order[i]]);
+    for (uint32_t i = 0; i < p->liveness->n_step; i++)
+        oc_jw_u64(w, p->liveness->step[p->order[i]]);
     oc_jw_end_array(w);
 }
 
@@ -111,8 +111,8 @@ static void plan_json(const struct oc_memory_plan *p, FILE *f)
 
 static void order_fields(struct oc_fields *o, const struct oc_memory_plan *p, uint32_t position)
 {
-    bool known = position < p->lives->n_step;
-    uint32_t at = known ? p->order[position] : 0, node = known ? p->lives->step[at] : OC_NONE;
+    bool known = position < p->liveness->n_step;
+    uint32_t at = known ? p->order[position] : 0, node = known ? p->liveness->step[at] : OC_NONE;
     oc_fields_begin(o);
     oc_field_u64(o, "position", position);
     oc_field_u64(o, "file_position", at);
@@ -125,8 +125,8 @@ static void order_fields(struct oc_fields *o, const struct oc_memory_plan *p, ui
 
 static void order_csv(const struct oc_memory_plan *p, FILE *f)
 {
-    struct oc_fields o = {.head_only = !p->lives->n_step};
-    for (uint32_t i = 0; i < p->lives->n_step || (o.head_only && !i); i++)
+    struct oc_fields o = {.head_only = !p->liveness->n_step};
+    for (uint32_t i = 0; i < p->liveness->n_step || (o.head_only && !i); i++)
         order_fields(&o, p, i);
     oc_fields_csv(&o, "1", f);
     oc_fields_free(&o);
@@ -144,7 +144,7 @@ static void order_json(const struct oc_memory_plan *p, FILE *f)
     oc_key_quality(&w, p->quality);
     key_order(&w, p);
     oc_key_array(&w, "live_bytes");
-    for (uint32_t i = 0; i < p->lives->n_step; i++)
+    for (uint32_t i = 0; i < p->liveness->n_step; i++)
         oc_jw_u64(&w, p->live[i]);
     oc_jw_end_array(&w);
     oc_json_end(&w);

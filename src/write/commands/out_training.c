@@ -42,7 +42,7 @@ static void training_fields(struct oc_fields *o, const struct oc_training *t,
 static void training_rows(struct oc_fields *o, const struct oc_training *t)
 {
     static const struct oc_training_node none;
-    for (uint32_t s = 0; s < t->lives->n_step; s++)
+    for (uint32_t s = 0; s < t->liveness->n_step; s++)
         training_fields(o, t, &t->node[s]);
     if (o->head_only)
         training_fields(o, t, &none);
@@ -50,7 +50,7 @@ static void training_rows(struct oc_fields *o, const struct oc_training *t)
 
 static void training_csv(struct training_out *o)
 {
-    struct oc_fields fields = {.head_only = !o->t->lives->n_step && o->t->a->model->n_node};
+    struct oc_fields fields = {.head_only = !o->t->liveness->n_step && o->t->a->model->n_node};
     training_rows(&fields, o->t);
     oc_fields_csv(&fields, "1", o->f);
     oc_fields_free(&fields);
@@ -213,13 +213,13 @@ static void training_table(struct training_out *o)
     const struct oc_training *t = o->t;
     const struct oc_model *m = t->a->model;
     const struct oc_training_node **row =
-        OC_NEW_ARRAY(&o->arena, t->lives->n_step, const struct oc_training_node *);
+        OC_NEW_ARRAY(&o->arena, t->liveness->n_step, const struct oc_training_node *);
     struct oc_plain_table table = {.width_chars = t->width_chars};
     size_t n = 0;
     char label[256];
     print_work(o);
     print_memory(o);
-    for (uint32_t s = 0; s < t->lives->n_step; s++)
+    for (uint32_t s = 0; s < t->liveness->n_step; s++)
         row[n++] = &t->node[s];
     if (n)
         qsort(row, n, sizeof(struct oc_training_node *), by_work);

@@ -32,7 +32,7 @@ static const char *step_name(struct memory_page *p, uint32_t node)
 
 static void page_sentence(struct memory_page *p)
 {
-    const struct oc_lives *l = p->m->lives;
+    const struct oc_liveness *l = p->m->liveness;
     struct oc_arena *a = &p->h.arena;
     const char *text =
         !l->n_step ? "No node is executed"
@@ -48,17 +48,17 @@ static void known_bytes(struct memory_page *p, const char *title, const char *ke
                         const char *note)
 {
     oc_html_fact(&p->h, title, key, OC_HTML_BYTES, known ? oc_u64_text(&p->h.arena, v) : "",
-                 oc_quality_word(p->m->lives->quality), note);
+                 oc_quality_word(p->m->liveness->quality), note);
 }
 
 static void page_facts(struct memory_page *p)
 {
     const struct oc_memory *m = p->m;
     const struct oc_memory_fit *f = &m->fit;
-    bool known = m->lives->quality != OC_UNKNOWN;
+    bool known = m->liveness->quality != OC_UNKNOWN;
     oc_html_facts_begin(&p->h);
-    known_bytes(p, "Peak activation memory", "activations.peak_bytes", known, m->lives->peak, NULL);
-    known_bytes(p, "Lower bound", "activations.lower_bytes", known, m->lives->lower,
+    known_bytes(p, "Peak activation memory", "activations.peak_bytes", known, m->liveness->peak, NULL);
+    known_bytes(p, "Lower bound", "activations.lower_bytes", known, m->liveness->lower,
                 "for any order of the nodes");
     oc_html_fact_u64(&p->h, "Constants", "constants.bytes", OC_HTML_BYTES, m->a->total->const_bytes, NULL,
                      NULL);
@@ -66,7 +66,7 @@ static void page_facts(struct memory_page *p)
                 "constants and activations, without kernel workspace");
     if (m->o.as_onnxruntime)
         oc_html_fact_u64(&p->h, "Arena of ONNX Runtime", "arena.requested_bytes", OC_HTML_BYTES,
-                         m->run.max_requested, oc_quality_word(m->lives->quality), m->run.estimate);
+                         m->run.max_requested, oc_quality_word(m->liveness->quality), m->run.estimate);
     if (p->plan)
         oc_html_fact_u64(&p->h, "Planned arena", "plan:size_bytes", OC_HTML_BYTES, p->plan->size,
                          oc_quality_word(p->plan->quality),
@@ -97,7 +97,7 @@ static void page_parts(struct memory_page *p)
     size_t n = 0;
     uint64_t capacity = m->fit.device ? m->fit.capacity : 0;
     double whole = (double)(capacity > m->footprint ? capacity : m->footprint);
-    part[n++] = (struct oc_html_part){"activations", (double)m->lives->peak, 1};
+    part[n++] = (struct oc_html_part){"activations", (double)m->liveness->peak, 1};
     for (unsigned c = OC_PC_COUNT; c-- > 0;)
         if (m->a->class_bytes[c]) {
             part[n] =
@@ -182,7 +182,7 @@ static void page_blocks(struct memory_page *p, const uint32_t *order)
 /* Live bytes by step, the largest of each group of steps. */
 static void page_area(struct memory_page *p)
 {
-    const struct oc_lives *l = p->m->lives;
+    const struct oc_liveness *l = p->m->liveness;
     uint32_t group = (p->n_step + POINTS - 1) / POINTS;
     oc_buf_printf(&p->h.b, "<path class=\"area\" d=\"M0 %d", HEIGHT);
     for (uint32_t s = 0; s < p->n_step; s += group) {
@@ -223,12 +223,12 @@ static void set_scale(struct memory_page *p)
 {
     const struct oc_memory *m = p->m;
     const struct oc_memory_fit *f = &m->fit;
-    uint64_t size = p->plan && p->plan->size > m->lives->peak ? p->plan->size : m->lives->peak;
+    uint64_t size = p->plan && p->plan->size > m->liveness->peak ? p->plan->size : m->liveness->peak;
     if (f->device && f->capacity > m->a->total->const_bytes)
         p->room = f->capacity - m->a->total->const_bytes;
     p->top = (double)(p->room > size && p->room / 4 <= size ? p->room : size) * 1.02;
-    p->n_step = m->lives->n_step;
-    p->peak_step = m->lives->peak_step;
+    p->n_step = m->liveness->n_step;
+    p->peak_step = m->liveness->peak_step;
     for (uint32_t s = 0; p->plan && s < p->n_step; s++)
         if (!s || p->plan->live[s] > p->plan->live[p->peak_step])
             p->peak_step = s;
@@ -292,7 +292,7 @@ static void live_rows(struct memory_page *p)
 {
     struct oc_fields o = {0};
     for (uint32_t i = 0; i < p->m->n_row; i++)
-        oc_memory_buffer_fields(&o, p->m, p->m->row[i].lives, p->m->row[i].life);
+        oc_memory_buffer_fields(&o, p->m, p->m->row[i].liveness, p->m->row[i].life);
     oc_html_table(&p->h,
                   &(struct oc_html_table){.id = "live",
                                           .title = "Live at the peak",
@@ -313,7 +313,7 @@ static void step_rows(struct memory_page *p)
         {.field = "op_type", .title = "Operator", .kind = OC_HTML_CODE},
     };
     struct oc_fields o = {0};
-    for (uint32_t i = 0; i < p->m->lives->n_step; i++)
+    for (uint32_t i = 0; i < p->m->liveness->n_step; i++)
         oc_memory_step_fields(&o, p->m, p->m->step[i]);
     oc_html_table(&p->h,
                   &(struct oc_html_table){.id = "steps",
@@ -350,8 +350,8 @@ static void plan_rows(struct memory_page *p, const uint32_t *order)
 static void life_rows(struct memory_page *p)
 {
     struct oc_fields o = {0};
-    for (uint32_t i = 0; i < p->m->lives->n_life; i++)
-        oc_memory_buffer_fields(&o, p->m, p->m->lives, &p->m->lives->life[i]);
+    for (uint32_t i = 0; i < p->m->liveness->n_life; i++)
+        oc_memory_buffer_fields(&o, p->m, p->m->liveness, &p->m->liveness->life[i]);
     oc_html_table(&p->h,
                   &(struct oc_html_table){.id = "buffers",
                                           .title = "Buffers",

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 #include "support/run_model.h"
 #include "zoo.h"
 #include "onnxcost.h"
@@ -157,21 +157,21 @@ static void memory_options_change_the_peak_monotonically(void **state)
     (void)state;
     for (size_t i = 0; nth_model(i); i++) {
         struct oc_run r = run_zoo(nth_model(i), NULL);
-        static const struct oc_lives_opts ways[] = {{.inplace = true},
-                                                    {.align = 0},
-                                                    {.align = 256},
-                                                    {.align = 256, .keep_inputs = true},
-                                                    {.order = OC_ORDER_ORT}};
-        struct oc_lives *l[OC_COUNT(ways)];
+        static const struct oc_liveness_opts ways[] = {{.inplace = true},
+                                                       {.align = 0},
+                                                       {.align = 256},
+                                                       {.align = 256, .keep_inputs = true},
+                                                       {.order = OC_ORDER_ORT}};
+        struct oc_liveness *l[OC_COUNT(ways)];
         for (size_t k = 0; k < OC_COUNT(ways); k++) {
-            l[k] = oc_lives_make(r.a, 0, &ways[k]);
+            l[k] = oc_liveness_make(r.a, 0, &ways[k]);
             assert_true(l[k]->peak >= l[k]->lower && l[k]->n_step == l[0]->n_step);
         }
         for (size_t k = 1; k < 4; k++)
             assert_true(l[k - 1]->peak <= l[k]->peak && l[k - 1]->lower <= l[k]->lower);
         assert_true(l[4]->lower >= l[1]->lower);
         for (size_t k = 0; k < OC_COUNT(ways); k++)
-            oc_lives_free(l[k]);
+            oc_liveness_free(l[k]);
         oc_run_free(&r);
     }
 }

@@ -234,7 +234,7 @@ static const struct function {
     enum oc_code fails; /* with defaults; OC_OK: it succeeds */
     bool slow;
 } functions[] = {
-    {"model_load_mem", sizeof(struct oc_caps), load_mem, OC_OK, false},
+    {"model_load_mem", sizeof(struct oc_input_limits), load_mem, OC_OK, false},
     {"analyze", sizeof(struct oc_analyze_opts), analyze, OC_OK, false},
     {"closed_form", sizeof(struct oc_analyze_opts), closed_form, OC_OK, false},
     {"sweep", sizeof(struct oc_analyze_opts), sweep, OC_OK, false},

@@ -1,4 +1,4 @@
-/* Input limits (base/caps.h), each from both sides: input at the limit is read, with the limit one lower it
+/* Input limits (base/input_limits.h), each from both sides: input at the limit is read, with the limit one lower it
  * is rejected with exit code 3 and the name of the limit, and the option raises it. Then files designed to
  * use much time or memory, within bounds of both. */
 #include <setjmp.h>
@@ -828,9 +828,9 @@ static void fixed_limits_are_listed_with_their_values(void **state)
                {"small-file", OC_KERNEL_NAMES_MAX_FILE_BYTES},
                {"mcp-request", OC_MCP_LINE_BYTES}};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        struct oc_cap_info info;
+        struct oc_input_limit_info info;
         bool found = false;
-        for (size_t k = OC_CAP_COUNT; !found && oc_cap_info(k, &info); k++)
+        for (size_t k = OC_LIMIT_COUNT; !found && oc_input_limit_info(k, &info); k++)
             found = !strcmp(info.name, all[i].name);
         assert_true(found);
         assert_int_equal(info.otherwise, all[i].is);

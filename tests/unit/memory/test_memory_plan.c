@@ -79,7 +79,7 @@ static void reordering_lowers_the_peak(void **state)
     assert_true(a->last < c->first || c->last < a->first);
     assert_string_equal(m.r.m->node[a->first_node].name, "to_a");
     assert_string_equal(m.r.m->node[a->last_node].name, "to_b");
-    for (uint32_t k = 0; k < m.p->lives->n_step; k++)
+    for (uint32_t k = 0; k < m.p->liveness->n_step; k++)
         assert_true(m.p->live[k] <= 6 * 1024);
     made_free(&m);
 
@@ -151,7 +151,7 @@ static void bodies_have_an_arena_of_their_own(void **state)
     made_free(&m);
 }
 
-/* As in test_lives.c: x, y and all are 7K; in the body the state 1K to its end and z 1K. */
+/* As in test_liveness.c: x, y and all are 7K; in the body the state 1K to its end and z 1K. */
 static void loop_state_is_live_during_the_body(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void sequence_elements_are_live_with_the_sequence(void **state)
     struct made m = make_plan(b, NULL, &(struct oc_plan_opts){.reorder = true});
     if (!m.p)
         fail_msg("%s", m.err.msg);
-    assert_int_equal(m.p->lives->peak, m.p->reorder.before);
+    assert_int_equal(m.p->liveness->peak, m.p->reorder.before);
     const struct oc_planned *a = find_buffer(&m, "a"), *c = find_buffer(&m, "c");
     assert_int_equal(a->last, c->last);
     made_free(&m);
@@ -251,8 +251,8 @@ static void reordering_keeps_in_place_writes_valid(void **state)
         make_plan(b, &(struct oc_analyze_opts){.inplace = true}, &(struct oc_plan_opts){.reorder = true});
     assert_int_equal(m.p->n_buffer, 4); /* x, t with v, u, y */
     uint32_t other = 0, over = 0;
-    for (uint32_t i = 0; i < m.p->lives->n_step; i++) {
-        const char *name = m.r.m->node[m.p->lives->step[m.p->order[i]]].name;
+    for (uint32_t i = 0; i < m.p->liveness->n_step; i++) {
+        const char *name = m.r.m->node[m.p->liveness->step[m.p->order[i]]].name;
         other = strcmp(name, "other") ? other : i;
         over = strcmp(name, "over") ? over : i;
     }

@@ -123,12 +123,12 @@ static void sample_recordings_agree_with_the_plan(void **state)
         assert_int_equal(c.p->memory.max_in_use, s->want.max_in_use);
         struct oc_value_bind sr = {"sr", s->value};
         compare(&c, s->value ? &sr : NULL);
-        struct oc_lives_opts lo = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
-        struct oc_lives *l = oc_lives_make(c.a, 0, &lo);
+        struct oc_liveness_opts lo = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
+        struct oc_liveness *l = oc_liveness_make(c.a, 0, &lo);
         assert_int_equal(l->peak, s->peak);
         if (relative_difference(s->want.before_requested, l->peak, s->want.max_requested) > 0.01)
             fail_msg("%s: the peak differs by more than 1 %%", s->model);
-        oc_lives_free(l);
+        oc_liveness_free(l);
         check_near(&c, s->model);
         compared_free(&c);
     }
@@ -297,7 +297,7 @@ static void live_set_of_a_body_is_listed(void **state)
     struct oc_memory_opts o = {.top = 0};
     struct oc_err err;
     assert_int_equal(oc_memory_make(r.a, &o, &m, &err), 0);
-    assert_int_equal(m->lives->peak, 3 * 1024);
+    assert_int_equal(m->liveness->peak, 3 * 1024);
     assert_int_equal(m->n_row, 3);
     uint64_t sum = 0;
     bool in_body = false;
@@ -305,7 +305,7 @@ static void live_set_of_a_body_is_listed(void **state)
         sum += m->row[i].life->bytes;
         in_body |= strcmp(r.m->value[m->row[i].life->value].name, "u") == 0;
     }
-    assert_int_equal(sum, m->lives->peak);
+    assert_int_equal(sum, m->liveness->peak);
     assert_true(in_body);
     oc_memory_free(m);
     oc_run_free(&r);

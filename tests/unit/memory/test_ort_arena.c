@@ -15,39 +15,39 @@
 static void chunks_are_rounded_up_and_merged(void **state)
 {
     (void)state;
-    struct oc_ort_arena a;
-    oc_ort_arena_init(&a);
-    assert_int_equal(oc_ort_arena_take(&a, 0), OC_NONE);
-    uint32_t x = oc_ort_arena_take(&a, 100), y = oc_ort_arena_take(&a, 257), z = oc_ort_arena_take(&a, 256);
+    struct oc_bfc_arena a;
+    oc_bfc_arena_init(&a);
+    assert_int_equal(oc_bfc_arena_take(&a, 0), OC_NONE);
+    uint32_t x = oc_bfc_arena_take(&a, 100), y = oc_bfc_arena_take(&a, 257), z = oc_bfc_arena_take(&a, 256);
     assert_int_equal(a.requested, 613);
     assert_int_equal(a.in_use, 256 + 512 + 256);
     assert_int_equal(a.held, M);
-    oc_ort_arena_give(&a, x);
-    oc_ort_arena_give(&a, z); /* merges with the rest of the region */
-    oc_ort_arena_give(&a, y); /* merges with both */
+    oc_bfc_arena_give(&a, x);
+    oc_bfc_arena_give(&a, z); /* merges with the rest of the region */
+    oc_bfc_arena_give(&a, y); /* merges with both */
     assert_int_equal(a.in_use, 0);
     assert_int_equal(a.requested, 0);
-    x = oc_ort_arena_take(&a, M); /* the whole region again */
+    x = oc_bfc_arena_take(&a, M); /* the whole region again */
     assert_int_equal(a.held, M);
     assert_int_equal(a.in_use, M);
-    oc_ort_arena_give(&a, x);
+    oc_bfc_arena_give(&a, x);
     assert_int_equal(a.max_in_use, M);
-    oc_ort_arena_free(&a);
+    oc_bfc_arena_free(&a);
 }
 
 /* A free chunk is split when it is twice the request: 600 K of 1 M take 1 M, 512 K take 512 K. */
 static void chunks_are_split_when_twice_the_request(void **state)
 {
     (void)state;
-    struct oc_ort_arena a;
-    oc_ort_arena_init(&a);
-    uint32_t x = oc_ort_arena_take(&a, 600 * K);
+    struct oc_bfc_arena a;
+    oc_bfc_arena_init(&a);
+    uint32_t x = oc_bfc_arena_take(&a, 600 * K);
     assert_int_equal(a.in_use, M);
-    oc_ort_arena_give(&a, x);
-    x = oc_ort_arena_take(&a, 512 * K);
+    oc_bfc_arena_give(&a, x);
+    x = oc_bfc_arena_take(&a, 512 * K);
     assert_int_equal(a.in_use, 512 * K);
-    oc_ort_arena_give(&a, x);
-    oc_ort_arena_free(&a);
+    oc_bfc_arena_give(&a, x);
+    oc_bfc_arena_free(&a);
 }
 
 /* Regions: 1 M first; the next one is 2 M, or as many doublings as the request needs. 3 M: 4 M, as one chunk
@@ -55,39 +55,39 @@ static void chunks_are_split_when_twice_the_request(void **state)
 static void regions_double_in_size(void **state)
 {
     (void)state;
-    struct oc_ort_arena a;
-    oc_ort_arena_init(&a);
-    oc_ort_arena_take(&a, M);
+    struct oc_bfc_arena a;
+    oc_bfc_arena_init(&a);
+    oc_bfc_arena_take(&a, M);
     assert_int_equal(a.held, M);
-    oc_ort_arena_take(&a, 3 * M);
+    oc_bfc_arena_take(&a, 3 * M);
     assert_int_equal(a.held, M + 4 * M);
     assert_int_equal(a.in_use, M + 4 * M);
-    oc_ort_arena_take(&a, 256);
+    oc_bfc_arena_take(&a, 256);
     assert_int_equal(a.held, M + 8 * M);
-    oc_ort_arena_take(&a, 4 * M);
+    oc_bfc_arena_take(&a, 4 * M);
     assert_int_equal(a.held, M + 16 * M);
-    oc_ort_arena_free(&a);
+    oc_bfc_arena_free(&a);
 }
 
 /* Best fit among free chunks: 2 K freed between used ones serves 2 K, not the rest of the region. */
 static void smallest_free_chunk_that_fits_is_used(void **state)
 {
     (void)state;
-    struct oc_ort_arena a;
-    oc_ort_arena_init(&a);
-    uint32_t big = oc_ort_arena_take(&a, 8 * K);
-    oc_ort_arena_take(&a, K);
-    uint32_t small = oc_ort_arena_take(&a, 2 * K);
-    oc_ort_arena_take(&a, K);
+    struct oc_bfc_arena a;
+    oc_bfc_arena_init(&a);
+    uint32_t big = oc_bfc_arena_take(&a, 8 * K);
+    oc_bfc_arena_take(&a, K);
+    uint32_t small = oc_bfc_arena_take(&a, 2 * K);
+    oc_bfc_arena_take(&a, K);
     uint64_t place = a.chunk[small].at;
-    oc_ort_arena_give(&a, big);
-    oc_ort_arena_give(&a, small);
-    uint32_t x = oc_ort_arena_take(&a, 2 * K);
+    oc_bfc_arena_give(&a, big);
+    oc_bfc_arena_give(&a, small);
+    uint32_t x = oc_bfc_arena_take(&a, 2 * K);
     assert_int_equal(a.chunk[x].at, place);
-    x = oc_ort_arena_take(&a, 3 * K); /* of 8 K, split */
+    x = oc_bfc_arena_take(&a, 3 * K); /* of 8 K, split */
     assert_int_equal(a.chunk[x].at, 0);
     assert_int_equal(a.chunk[x].size, 3 * K);
-    oc_ort_arena_free(&a);
+    oc_bfc_arena_free(&a);
 }
 
 /* x [200000] float belongs to the caller. t: 800,000 bytes, all of the first region of 1 M. u has the same
@@ -103,14 +103,14 @@ static void first_run_of_a_model_allocates_as_ort(void **state)
     oc_b_node(b, "Exp", "three", "u", "y", "");
     oc_b_output(b, "y", NULL);
     struct oc_run r = oc_run_model(b, NULL);
-    struct oc_lives_opts o = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
-    struct oc_lives *l = oc_lives_make(r.a, 0, &o);
+    struct oc_liveness_opts o = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
+    struct oc_liveness *l = oc_liveness_make(r.a, 0, &o);
     struct oc_ort_run run = oc_ort_first_run(l, NULL);
     assert_int_equal(run.max_requested, 1600000);
     assert_int_equal(run.max_in_use, M + 800000);
     assert_int_equal(run.held, 3 * M);
     assert_int_equal(run.in_use_at, oc_run_node(&r, "two"));
-    oc_lives_free(l);
+    oc_liveness_free(l);
     oc_run_free(&r);
 }
 
@@ -129,13 +129,13 @@ static void execution_order_follows_ort(void **state)
     oc_b_output(b, "y", NULL);
     oc_b_output(b, "w", NULL);
     struct oc_run r = oc_run_model(b, NULL);
-    struct oc_lives_opts o = {.order = OC_ORDER_ORT};
-    struct oc_lives *l = oc_lives_make(r.a, 0, &o);
+    struct oc_liveness_opts o = {.order = OC_ORDER_ORT};
+    struct oc_liveness *l = oc_liveness_make(r.a, 0, &o);
     static const char *const order[] = {"lone", "u", "v", "t", "add"};
     assert_int_equal(l->n_step, 5);
     for (uint32_t i = 0; i < 5; i++)
         assert_int_equal(l->step[i], oc_run_node(&r, order[i]));
-    oc_lives_free(l);
+    oc_liveness_free(l);
     oc_run_free(&r);
 }
 
@@ -149,12 +149,12 @@ static void prepacked_filters_are_not_part_of_the_run(void **state)
     oc_b_node(b, "ConvTranspose", "up", "x,w", "y", "strides=2,2");
     oc_b_output(b, "y", NULL);
     struct oc_run r = oc_run_model(b, NULL);
-    struct oc_lives_opts o = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
-    struct oc_lives *l = oc_lives_make(r.a, 0, &o);
+    struct oc_liveness_opts o = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
+    struct oc_liveness *l = oc_liveness_make(r.a, 0, &o);
     struct oc_ort_run run = oc_ort_first_run(l, NULL);
     assert_int_equal(run.max_requested, 256);
     assert_int_equal(run.max_in_use, 256);
-    oc_lives_free(l);
+    oc_liveness_free(l);
     oc_run_free(&r);
 }
 

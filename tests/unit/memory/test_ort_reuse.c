@@ -13,19 +13,19 @@
 struct planned {
     struct oc_run r;
     struct oc_analysis *open;
-    struct oc_lives *l;
+    struct oc_liveness *l;
     uint32_t *into;
 };
 
 static struct planned make_plan(struct oc_builder *b)
 {
     struct planned p = {.r = oc_run_model(b, NULL)};
-    struct oc_lives_opts lo = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
+    struct oc_liveness_opts lo = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
     struct oc_ort_shapes s;
     assert_non_null(p.r.a);
     p.open = oc_ort_analyze(p.r.m, NULL);
     assert_non_null(p.open);
-    p.l = oc_lives_make(p.r.a, 0, &lo);
+    p.l = oc_liveness_make(p.r.a, 0, &lo);
     p.into = malloc((p.l->n_life + 1) * sizeof(*p.into));
     oc_ort_shapes_init(&s, p.open);
     oc_ort_reuse(p.l, &s, p.into);
@@ -36,7 +36,7 @@ static struct planned make_plan(struct oc_builder *b)
 static void planned_free(struct planned *p)
 {
     free(p->into);
-    oc_lives_free(p->l);
+    oc_liveness_free(p->l);
     oc_analysis_free(p->open);
     oc_run_free(&p->r);
 }

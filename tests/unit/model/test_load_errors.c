@@ -13,23 +13,24 @@
 #include "support/build.h"
 #include "onnxcost.h"
 
-static void expect_load_error(const void *data, size_t n, const struct oc_caps *caps, const char *says)
+static void expect_load_error(const void *data, size_t n, const struct oc_input_limits *limits,
+                              const char *says)
 {
     struct oc_model *m = NULL;
     struct oc_err err = {0};
-    assert_int_equal(oc_model_load_mem(data, n, caps, &m, &err), -1);
+    assert_int_equal(oc_model_load_mem(data, n, limits, &m, &err), -1);
     assert_null(m);
     if (!strstr(err.msg, says))
         fail_msg("'%s' does not contain '%s'", err.msg, says);
     assert_null(strchr(err.msg, '\n'));
 }
 
-static void expect_builder_error(struct oc_builder *b, const struct oc_caps *caps, const char *says)
+static void expect_builder_error(struct oc_builder *b, const struct oc_input_limits *limits, const char *says)
 {
     size_t n;
     uint8_t *bytes = oc_b_pack(b, &n);
     oc_b_free(b);
-    expect_load_error(bytes, n, caps, says);
+    expect_load_error(bytes, n, limits, says);
     free(bytes);
 }
 
@@ -98,14 +99,14 @@ static void rejects_lists_beyond_the_limit(void **state)
     (void)state;
     struct oc_builder *b = relus(1);
     oc_b_node(b, "Relu", "n", "x0", "y", "a=[1,2,3]");
-    expect_builder_error(b, &(struct oc_caps){.most = {[OC_CAP_LIST_ELEMENTS] = 2}},
+    expect_builder_error(b, &(struct oc_input_limits){.most = {[OC_LIMIT_LIST_ELEMENTS] = 2}},
                          "attribute 'a': 3 elements: more than 2 (--limit list-elements=N)");
 }
 
 static void rejects_node_counts_beyond_the_limit(void **state)
 {
     (void)state;
-    expect_builder_error(relus(4), &(struct oc_caps){.most = {[OC_CAP_NODES] = 3}},
+    expect_builder_error(relus(4), &(struct oc_input_limits){.most = {[OC_LIMIT_NODES] = 3}},
                          "4 nodes: more than 3 (--limit nodes=N)");
 }
 
@@ -120,12 +121,12 @@ static void rejects_strings_beyond_the_limit(void **state)
                 {"Relu", LONG, "y", ""},
                 {"Relu", "n", LONG, ""},
                 {"Relu", "n", "y", LONG "=1"}};
-    const struct oc_caps caps = {.most = {[OC_CAP_STRING_BYTES] = 20}};
+    const struct oc_input_limits limits = {.most = {[OC_LIMIT_STRING_BYTES] = 20}};
     for (size_t i = 0; i < OC_COUNT(node); i++) {
         struct oc_builder *b = oc_b_new(17);
         oc_b_input(b, "x", "float[1]");
         oc_b_node(b, node[i].op_type, node[i].name, "x", node[i].output, node[i].attribute);
-        expect_builder_error(b, &caps, "30 bytes in one string: more than 20 (--limit string-bytes=N)");
+        expect_builder_error(b, &limits, "30 bytes in one string: more than 20 (--limit string-bytes=N)");
     }
 #undef LONG
 }
@@ -135,14 +136,14 @@ static void rejects_models_beyond_the_memory_limit(void **state)
 {
     (void)state;
     static const char says[] = "bytes of memory for a model (--limit model-memory=N)";
-    expect_builder_error(relus(4), &(struct oc_caps){.most = {[OC_CAP_MODEL_MEMORY] = 1}}, says);
+    expect_builder_error(relus(4), &(struct oc_input_limits){.most = {[OC_LIMIT_MODEL_MEMORY] = 1}}, says);
     struct oc_buf text = {0};
     struct oc_builder *b = relus(1);
     oc_buf_str(&text, "a=1");
     for (int i = 1; i < 20000; i++)
         oc_buf_str(&text, ",1");
     oc_b_node(b, "Relu", "n", "x0", "y", text.data);
-    expect_builder_error(b, &(struct oc_caps){.most = {[OC_CAP_MODEL_MEMORY] = 100000}}, says);
+    expect_builder_error(b, &(struct oc_input_limits){.most = {[OC_LIMIT_MODEL_MEMORY] = 100000}}, says);
     oc_buf_free(&text);
 }
 

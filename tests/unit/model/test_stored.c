@@ -487,11 +487,11 @@ static void damaged_safetensors_are_refused(void **state)
 static void tensors_beyond_the_limit_are_refused(void **state)
 {
     (void)state;
-    const struct oc_caps caps = {.size = sizeof(caps), .most = {[OC_CAP_NODES] = 1}};
+    const struct oc_input_limits limits = {.size = sizeof(limits), .most = {[OC_LIMIT_NODES] = 1}};
     struct oc_buf b = safetensors("{" TENSOR("w", "U8", "[1]", 0, 1) "," TENSOR("v", "U8", "[1]", 1, 2) "}");
     struct oc_model *m = NULL;
     struct oc_err err;
-    assert_int_equal(oc_model_load_mem(b.data, b.n, &caps, &m, &err), -1);
+    assert_int_equal(oc_model_load_mem(b.data, b.n, &limits, &m, &err), -1);
     assert_int_equal(err.code, OC_ELIMIT);
     oc_buf_free(&b);
 }

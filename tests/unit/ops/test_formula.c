@@ -51,15 +51,15 @@ static const struct oc_formula *read_text(struct op_case *t, const char *text)
 {
     static struct oc_formula f;
     static struct oc_op op;
-    struct oc_told told = {.n = 1};
-    told.item[0].name = "seen";
-    told.item[0].v = 7;
+    struct oc_formula_values values = {.n = 1};
+    values.item[0].name = "seen";
+    values.item[0].v = 7;
     op = *t->ctx.op;
     op.formula = text;
     t->ctx.op = &op;
-    t->ctx.told = &told;
+    t->ctx.values = &values;
     int rc = oc_formula_read(&t->ctx, &f);
-    t->ctx.told = NULL;
+    t->ctx.values = NULL;
     return rc ? NULL : &f;
 }
 

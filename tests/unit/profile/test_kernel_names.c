@@ -398,7 +398,7 @@ static void records_without_a_type_get_one_from_names(void **state)
     rec[3].op_type = "Add";
     p.rec = rec;
     p.kernel = kernel;
-    oc_profile_tell_kernels(&p, NULL);
+    oc_profile_name_kernels(&p, NULL);
     for (size_t i = 0; i < p.n_rec; i++) {
         assert_string_equal(rec[i].op_type, want[i]);
         assert_int_equal(rec[i].type_by_name, i < 3);
@@ -418,7 +418,7 @@ static void a_class_needs_a_majority_of_the_time(void **state)
     p.names.arena = &p.arena;
     p.rec = &rec;
     p.kernel = kernel;
-    oc_profile_tell_kernels(&p, NULL);
+    oc_profile_name_kernels(&p, NULL);
     assert_string_equal(rec.op_type, "");
     oc_map_free(&p.names);
     oc_arena_free(&p.arena);

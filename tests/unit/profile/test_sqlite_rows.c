@@ -354,24 +354,24 @@ static void steps_and_time_are_limited(void **state)
     const char *path = sqlite_file(sql.data);
     oc_buf_free(&sql);
     const struct {
-        struct oc_caps caps;
+        struct oc_input_limits limits;
         int (*row)(void *user, const struct oc_cell *cell);
         const char *why;
     } all[] = {
-        {{.most = {[OC_CAP_SQLITE_STEPS] = 64}}, count_row, NULL},
-        {{.most = {[OC_CAP_SQLITE_STEPS] = 1}},
+        {{.most = {[OC_LIMIT_SQLITE_STEPS] = 64}}, count_row, NULL},
+        {{.most = {[OC_LIMIT_SQLITE_STEPS] = 1}},
          count_row,
          "more than 1 steps for a byte of SQLite's file (--limit sqlite-steps=N)"},
-        {{.most = {[OC_CAP_SQLITE_SECONDS] = 1}},
+        {{.most = {[OC_LIMIT_SQLITE_SECONDS] = 1}},
          sleep_once,
          "more than 1 seconds in SQLite (--limit sqlite-seconds=N)"},
-        {{.most = {[OC_CAP_SQLITE_SECONDS] = 100}}, sleep_once, NULL},
+        {{.most = {[OC_LIMIT_SQLITE_SECONDS] = 100}}, sleep_once, NULL},
     };
     for (size_t i = 0; i < OC_COUNT(all); i++) {
         struct oc_err err = {0};
         struct oc_sqlite *db;
         size_t n = 0;
-        assert_int_equal(oc_sqlite_open(path, &all[i].caps, &db, &err), 0);
+        assert_int_equal(oc_sqlite_open(path, &all[i].limits, &db, &err), 0);
         assert_int_equal(oc_sqlite_scan(db, "t", column, OC_SQLITE_MAX_COLUMNS, all[i].row, &n, &err),
                          all[i].why ? -1 : 0);
         oc_sqlite_close(db);

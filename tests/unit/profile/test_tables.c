@@ -16,55 +16,56 @@
 /* How a limit shows: the message of a profile that cannot be read. */
 static const struct {
     const char *path, *format;
-    enum oc_cap cap;
+    enum oc_input_limit cap;
     uint64_t most;
     const char *says;
 } beyond[] = {
-    {DATA "functions/vtune.tsv", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows (--limit table-rows=N)"},
-    {DATA "functions/gprof.txt", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
-    {DATA "mindspore/cpu_op_detail_info_0.csv", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
-    {DATA "openvino/detailed.csv", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
-    {DATA "onnxruntime/node_memory.csv", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
-    {DATA "paddle_report/cpu.txt", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
-    {DATA "paddle_report/detail.txt", NULL, OC_CAP_TABLE_ROWS, 2, "more than 2 rows"},
-    {SEED "nsys_csv/trace0", NULL, OC_CAP_EVENTS, 1, "more than 1 events (--limit events=N)"},
-    {DATA "onnxruntime/loop_two_runs.json", NULL, OC_CAP_EVENTS, 1, "more than 1 events"},
-    {DATA "chrome/begin_end.json", NULL, OC_CAP_EVENTS, 1, "more than 1 events"},
-    {DATA "kineto/small_cuda.json", NULL, OC_CAP_EVENTS, 1, "more than 1 events"},
+    {DATA "functions/vtune.tsv", NULL, OC_LIMIT_TABLE_ROWS, 1, "more than 1 rows (--limit table-rows=N)"},
+    {DATA "functions/gprof.txt", NULL, OC_LIMIT_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "mindspore/cpu_op_detail_info_0.csv", NULL, OC_LIMIT_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "openvino/detailed.csv", NULL, OC_LIMIT_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "onnxruntime/node_memory.csv", NULL, OC_LIMIT_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "paddle_report/cpu.txt", NULL, OC_LIMIT_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "paddle_report/detail.txt", NULL, OC_LIMIT_TABLE_ROWS, 2, "more than 2 rows"},
+    {SEED "nsys_csv/trace0", NULL, OC_LIMIT_EVENTS, 1, "more than 1 events (--limit events=N)"},
+    {DATA "onnxruntime/loop_two_runs.json", NULL, OC_LIMIT_EVENTS, 1, "more than 1 events"},
+    {DATA "chrome/begin_end.json", NULL, OC_LIMIT_EVENTS, 1, "more than 1 events"},
+    {DATA "kineto/small_cuda.json", NULL, OC_LIMIT_EVENTS, 1, "more than 1 events"},
 
-    {DATA "functions/vtune.tsv", "generic_csv", OC_CAP_CSV_COLUMNS, 2,
+    {DATA "functions/vtune.tsv", "generic_csv", OC_LIMIT_CSV_COLUMNS, 2,
      "more than 2 columns (--limit csv-columns=N)"},
-    {DATA "mindspore/cpu_op_detail_info_0.csv", "mindspore", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
-    {DATA "openvino/detailed.csv", "openvino", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
-    {DATA "onnxruntime/node_memory.csv", "onnxruntime_memory", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
-    {SEED "nsys_csv/trace0", "nsys_csv", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
-    {SEED "ncu/raw.csv", "ncu", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
+    {DATA "mindspore/cpu_op_detail_info_0.csv", "mindspore", OC_LIMIT_CSV_COLUMNS, 2, "more than 2 columns"},
+    {DATA "openvino/detailed.csv", "openvino", OC_LIMIT_CSV_COLUMNS, 2, "more than 2 columns"},
+    {DATA "onnxruntime/node_memory.csv", "onnxruntime_memory", OC_LIMIT_CSV_COLUMNS, 2,
+     "more than 2 columns"},
+    {SEED "nsys_csv/trace0", "nsys_csv", OC_LIMIT_CSV_COLUMNS, 2, "more than 2 columns"},
+    {SEED "ncu/raw.csv", "ncu", OC_LIMIT_CSV_COLUMNS, 2, "more than 2 columns"},
 
-    {DATA "functions/vtune.tsv", "generic_csv", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
-    {DATA "functions/gprof.txt", NULL, OC_CAP_CSV_ROW_BYTES, 74, "more than 74 bytes in a row"},
-    {DATA "mindspore/cpu_op_detail_info_0.csv", "mindspore", OC_CAP_CSV_ROW_BYTES, 8,
+    {DATA "functions/vtune.tsv", "generic_csv", OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {DATA "functions/gprof.txt", NULL, OC_LIMIT_CSV_ROW_BYTES, 74, "more than 74 bytes in a row"},
+    {DATA "mindspore/cpu_op_detail_info_0.csv", "mindspore", OC_LIMIT_CSV_ROW_BYTES, 8,
      "more than 8 bytes in a row"},
-    {DATA "openvino/detailed.csv", "openvino", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
-    {DATA "onnxruntime/node_memory.csv", "onnxruntime_memory", OC_CAP_CSV_ROW_BYTES, 8,
+    {DATA "openvino/detailed.csv", "openvino", OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {DATA "onnxruntime/node_memory.csv", "onnxruntime_memory", OC_LIMIT_CSV_ROW_BYTES, 8,
      "more than 8 bytes in a row"},
-    {DATA "paddle_report/cpu.txt", "paddle_report", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
-    {SEED "nsys_csv/trace0", "nsys_csv", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
-    {SEED "ncu/raw.csv", "ncu", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
-    {DATA "kineto/small_cuda.json", NULL, OC_CAP_STRING_BYTES, 8, "more than 8"},
+    {DATA "paddle_report/cpu.txt", "paddle_report", OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {SEED "nsys_csv/trace0", "nsys_csv", OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {SEED "ncu/raw.csv", "ncu", OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {DATA "kineto/small_cuda.json", NULL, OC_LIMIT_STRING_BYTES, 8, "more than 8"},
 };
 
 static void input_beyond_a_limit_is_rejected(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(beyond); i++) {
-        struct oc_caps caps = {0};
-        struct oc_profile_opts opts = {.format = beyond[i].format, .caps = &caps};
+        struct oc_input_limits limits = {0};
+        struct oc_profile_opts opts = {.format = beyond[i].format, .limits = &limits};
         struct oc_profile *p;
         struct oc_err err = {0};
         if (oc_profile_open(beyond[i].path, &opts, &p, &err))
             fail_msg("%s", err.msg);
         oc_profile_close(p);
-        caps.most[beyond[i].cap] = beyond[i].most;
+        limits.most[beyond[i].cap] = beyond[i].most;
         if (oc_profile_open(beyond[i].path, &opts, &p, &err) == 0) {
             oc_profile_close(p);
             fail_msg("%s has less than '%s'", beyond[i].path, beyond[i].says);
@@ -88,8 +89,8 @@ static void row_after_the_header_beyond_a_limit_is_rejected(void **state)
          "#name,input_sizes,initializers_sizes,total_dynamic_sizes,total_temp_allocations\n,,,,,,,\n"},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
-        struct oc_caps caps = {.most = {[OC_CAP_CSV_COLUMNS] = 7}};
-        struct oc_profile_opts opts = {.format = row[i].format, .caps = &caps};
+        struct oc_input_limits limits = {.most = {[OC_LIMIT_CSV_COLUMNS] = 7}};
+        struct oc_profile_opts opts = {.format = row[i].format, .limits = &limits};
         struct oc_err err = {0};
         assert_null(t_profile_text(row[i].text, &opts, &err));
         if (!strstr(err.msg, "more than 7 columns") || err.line < 2)

@@ -1,12 +1,12 @@
 /* Walks a graph: creates buffers and records their uses. */
-#include "analyze/lives_walk.h"
+#include "analyze/liveness_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 
-/* The lists of oc_lives_links: what each step touches, and which steps must precede it. */
+/* The lists of oc_liveness_links: what each step touches, and which steps must precede it. */
 
 struct list { /* rows of numbers, one per step */
     uint32_t *at, *v, n, cap;
@@ -17,7 +17,7 @@ struct visit { /* a use of a buffer by a step; linked list of all uses since it 
 };
 
 struct links {
-    const struct oc_lives *l;
+    const struct oc_liveness *l;
     const struct oc_model *m;
     uint32_t *made_by;        /* by value: step, OC_NONE */
     uint32_t *touched_by;     /* by buffer: last step that listed it */
@@ -37,7 +37,7 @@ static uint32_t *alloc_none(size_t n)
     return p;
 }
 
-static void lives_links_put(struct list *l, uint32_t v)
+static void liveness_links_put(struct list *l, uint32_t v)
 {
     OC_GROW(l->v, l->n, l->cap);
     l->v[l->n++] = v;
@@ -48,7 +48,7 @@ static void add_need(struct links *k, uint32_t step, uint32_t before)
     if (before == OC_NONE || before == step || k->needed_by[before] == step)
         return;
     k->needed_by[before] = step;
-    lives_links_put(&k->needs, before);
+    liveness_links_put(&k->needs, before);
 }
 
 static uint32_t life_of(const struct links *k, uint32_t value)
@@ -56,16 +56,16 @@ static uint32_t life_of(const struct links *k, uint32_t value)
     return value == OC_NONE ? OC_LIFE_NONE : k->l->of_value[value];
 }
 
-static void lives_links_touch(struct links *k, uint32_t step, uint32_t value)
+static void liveness_links_touch(struct links *k, uint32_t step, uint32_t value)
 {
     uint32_t b = life_of(k, value);
     if (b >= OC_LIFE_CALLER || k->touched_by[b] == step)
         return;
     k->touched_by[b] = step;
-    lives_links_put(&k->touch, b);
+    liveness_links_put(&k->touch, b);
 }
 
-static void lives_links_note(const struct links *k, uint32_t *of, uint32_t step, uint32_t value)
+static void liveness_links_note(const struct links *k, uint32_t *of, uint32_t step, uint32_t value)
 {
     uint32_t b = life_of(k, value);
     if (b < OC_LIFE_CALLER)
@@ -77,7 +77,7 @@ static void add_reads(struct links *k, uint32_t step, uint32_t value)
     if (value == OC_NONE)
         return;
     add_need(k, step, k->made_by[value]);
-    lives_links_touch(k, step, value);
+    liveness_links_touch(k, step, value);
 }
 
 /* Whether the step writes into a buffer that it also reads, except as a view. */
@@ -110,7 +110,7 @@ static void step_links(struct links *k, uint32_t step)
     uint32_t from = k->touch.n;
     for (uint32_t i = 0; i < n->n_in; i++) {
         add_reads(k, step, n->in[i]);
-        lives_links_note(k, k->in_of, step, n->in[i]);
+        liveness_links_note(k, k->in_of, step, n->in[i]);
     }
     uint32_t c = oc_first_capture(k->m->capture, k->m->n_capture, k->l->step[step]);
     for (; c < k->m->n_capture && k->m->capture[c].node == k->l->step[step]; c++)
@@ -118,14 +118,14 @@ static void step_links(struct links *k, uint32_t step)
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] != OC_NONE)
             k->made_by[n->out[i]] = step;
-        lives_links_touch(k, step, n->out[i]);
-        lives_links_note(k, k->out_of, step, n->out[i]);
+        liveness_links_touch(k, step, n->out[i]);
+        liveness_links_note(k, k->out_of, step, n->out[i]);
     }
     for (uint32_t i = from; i < k->touch.n; i++)
         order_writes(k, step, k->touch.v[i]);
 }
 
-static const uint32_t *copy_list(struct oc_lives *l, uint32_t *list, size_t n)
+static const uint32_t *copy_list(struct oc_liveness *l, uint32_t *list, size_t n)
 {
     uint32_t *p = OC_NEW_ARRAY(&l->arena, n, uint32_t);
     if (n)
@@ -134,7 +134,7 @@ static const uint32_t *copy_list(struct oc_lives *l, uint32_t *list, size_t n)
     return p;
 }
 
-struct oc_lives_links oc_lives_links(struct oc_lives *l)
+struct oc_liveness_links oc_liveness_links(struct oc_liveness *l)
 {
     const struct oc_model *m = l->a->model;
     struct links k = {.l = l,
@@ -163,13 +163,13 @@ struct oc_lives_links oc_lives_links(struct oc_lives *l)
     free(k.out_of);
     free(k.visited);
     free(k.visit);
-    return (struct oc_lives_links){.touch_at = copy_list(l, k.touch.at, (size_t)l->n_step + 1),
-                                   .touch = copy_list(l, k.touch.v, k.touch.n),
-                                   .needs_at = copy_list(l, k.needs.at, (size_t)l->n_step + 1),
-                                   .needs = copy_list(l, k.needs.v, k.needs.n)};
+    return (struct oc_liveness_links){.touch_at = copy_list(l, k.touch.at, (size_t)l->n_step + 1),
+                                      .touch = copy_list(l, k.touch.v, k.touch.n),
+                                      .needs_at = copy_list(l, k.needs.at, (size_t)l->n_step + 1),
+                                      .needs = copy_list(l, k.needs.v, k.needs.n)};
 }
 
-static bool lives_walk_runs(const struct oc_live_walk *w, const struct oc_node_cost *k)
+static bool liveness_walk_runs(const struct oc_live_walk *w, const struct oc_node_cost *k)
 {
     return k->state != OC_NODE_NOT_TAKEN &&
            (w->b->o.all || (k->state != OC_NODE_FOLDED && k->state != OC_NODE_ABSORBED));
@@ -184,7 +184,7 @@ static void flatten(struct oc_live_walk *w, uint32_t graph)
         const struct oc_node_cost *k = &w->b->a->cost[node];
         if (m->node[node].kind == OC_NODE_CALL && k->state == OC_NODE_CONTAINER) {
             flatten(w, m->node[node].body);
-        } else if (lives_walk_runs(w, k) && !oc_node_is_constant(&m->node[node])) {
+        } else if (liveness_walk_runs(w, k) && !oc_node_is_constant(&m->node[node])) {
             OC_GROW(w->step, w->n, w->cap);
             w->step[w->n++] = node;
         }
@@ -217,7 +217,7 @@ uint32_t oc_live_own(const struct oc_live_walk *w, uint32_t value)
 }
 
 /* Read by something other than the host. */
-static bool lives_walk_on_device(const struct oc_live_builder *b, uint32_t value)
+static bool liveness_walk_on_device(const struct oc_live_builder *b, uint32_t value)
 {
     const struct oc_value *v = &b->m->value[value];
     return !v->n_use || v->graph_output || v->n_use > b->host_reads[value];
@@ -231,7 +231,7 @@ static bool needs_memory(const struct oc_live_builder *b, uint32_t value)
     bool constant = b->a->is_const[value];
     if (b->o.all)
         return !constant || (producer != OC_NONE && !oc_node_is_constant(&b->m->node[producer]));
-    return !constant && !scalar && lives_walk_on_device(b, value);
+    return !constant && !scalar && liveness_walk_on_device(b, value);
 }
 
 static void create_buffer(struct oc_live_walk *w, uint32_t value, uint32_t step)
@@ -268,7 +268,7 @@ static void tie(struct oc_live_builder *b, uint32_t i, uint32_t k)
 }
 
 /* The elements of a sequence are live as long as the sequence. */
-static uint32_t lives_walk_elements(struct oc_live_walk *w, const struct oc_node *n)
+static uint32_t liveness_walk_elements(struct oc_live_walk *w, const struct oc_node *n)
 {
     uint32_t first = OC_LIFE_NONE;
     for (uint32_t k = 0; k < n->n_in; k++) {
@@ -324,7 +324,8 @@ static void outputs_born(struct oc_live_walk *w, uint32_t step)
         if (i == 0 && shares_memory(w, step, v)) {
             uint8_t kind = w->b->a->type[v].kind;
             bool container = kind == OC_T_SEQUENCE || kind == OC_T_OPTIONAL;
-            w->b->of[v] = source = container ? lives_walk_elements(w, n) : view_source(w->b, w->step[step]);
+            w->b->of[v] = source =
+                container ? liveness_walk_elements(w, n) : view_source(w->b, w->step[step]);
             if (container)
                 continue;
         }

@@ -1,6 +1,6 @@
 /* Sizes of a model's inputs that its own constants imply. */
-#ifndef OC_TOLD_SIZE_H
-#define OC_TOLD_SIZE_H
+#ifndef OC_IMPLIED_SIZE_H
+#define OC_IMPLIED_SIZE_H
 
 #include "model/model.h"
 
@@ -16,7 +16,7 @@ void oc_first_readers_make(struct oc_first_readers *r, const struct oc_model *m,
  * (channels of Conv, rows of MatMul, the shape of a Reshape ...), also after operators that keep the shape.
  * 0: nothing implies one. *by: the first such operator. O(nodes that the traversal reaches): a node has one
  * first input, so all inputs together are linear in the nodes. */
-int64_t oc_told_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value,
-                     unsigned axis, const char **by);
+int64_t oc_implied_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value,
+                        unsigned axis, const char **by);
 
 #endif

@@ -2,8 +2,8 @@
  * from first to last (inclusive) in which it is used. Two boxes that share a step must not share a byte. The
  * best of several orders with first fit and best fit is taken, then improved by local search and branch and
  * bound; the result is deterministic and does not depend on time. */
-#ifndef OC_ARENA_PLAN_H
-#define OC_ARENA_PLAN_H
+#ifndef OC_OFFSET_PLAN_H
+#define OC_OFFSET_PLAN_H
 
 #include "base/arena.h"
 #include "onnxcost_types.h"
@@ -13,12 +13,12 @@ struct oc_box {
     uint32_t first, last;
 };
 
-struct oc_arena_opts {
+struct oc_offset_opts {
     uint64_t align; /* bytes; sizes are rounded up to it, offsets are multiples; 0 and 1: no alignment */
     uint64_t work;  /* work limit, in comparisons of two boxes; 0: about a quarter of a second */
 };
 
-struct oc_arena_plan {
+struct oc_offset_plan {
     uint64_t size;      /* bytes of the block */
     uint64_t lower;     /* maximum over steps of the rounded bytes: lower bound of any plan */
     bool optimal;       /* proven: size is the lower bound, or all smaller sizes were excluded */
@@ -27,8 +27,8 @@ struct oc_arena_plan {
 
 /* offset[n] is owned by the caller. Fails when sizes add up to more than 2^63 bytes or a box ends before it
  * begins; boxes beyond the limits of the search still get a valid plan. */
-int oc_arena_plan_make(const struct oc_box *box, uint32_t n, const struct oc_arena_opts *opts,
-                       uint64_t *offset, struct oc_arena_plan *out, struct oc_err *err);
+int oc_offset_plan_make(const struct oc_box *box, uint32_t n, const struct oc_offset_opts *opts,
+                        uint64_t *offset, struct oc_offset_plan *out, struct oc_err *err);
 
 /* Maximum of the bytes in one step, sizes rounded up to align. The sum of the sizes must be below 2^63. */
 uint64_t oc_boxes_live(const struct oc_box *box, uint32_t n, uint64_t align);

@@ -1,6 +1,6 @@
 /* Places boxes in a given order. Pairs of boxes that share steps are computed once: later ones are contiguous
  * in the list, earlier ones are stored. */
-#include "memory/arena_plan.h"
+#include "memory/offset_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -359,7 +359,7 @@ struct planner {
     uint64_t work;
 };
 
-static int arena_plan_by_key(const void *a, const void *b)
+static int offset_plan_by_key(const void *a, const void *b)
 {
     const struct sortable *x = a, *y = b;
     if (x->key != y->key)
@@ -430,7 +430,7 @@ static void set_order(struct oc_fit *f, const struct keys *k, double (*key)(cons
     struct sortable *s = oc_xmalloc(f->n * sizeof(*s));
     for (uint32_t i = 0; i < f->n; i++)
         s[i] = (struct sortable){key(k, i), key_size(k, i), i};
-    qsort(s, f->n, sizeof(*s), arena_plan_by_key);
+    qsort(s, f->n, sizeof(*s), offset_plan_by_key);
     for (uint32_t i = 0; i < f->n; i++)
         f->order[i] = s[i].i;
     free(s);
@@ -481,7 +481,7 @@ static void try_orders(struct oc_fit *f)
     free(busiest);
 }
 
-static void arena_plan_solve(struct oc_fit *f)
+static void offset_plan_solve(struct oc_fit *f)
 {
     try_orders(f);
     uint64_t later = f->work - f->work / EXACT_PART;
@@ -508,13 +508,13 @@ static int by_first_keyed(const void *a, const void *b)
     return order ? order : (x->i < y->i ? -1 : x->i > y->i);
 }
 
-static uint64_t arena_plan_round_up(uint64_t bytes, uint64_t align)
+static uint64_t offset_plan_round_up(uint64_t bytes, uint64_t align)
 {
     uint64_t over = align > 1 ? bytes % align : 0;
     return over ? bytes + (align - over) : bytes;
 }
 
-static int arena_plan_check(const struct oc_box *box, uint32_t n, uint64_t align, struct oc_err *err)
+static int offset_plan_check(const struct oc_box *box, uint32_t n, uint64_t align, struct oc_err *err)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -522,7 +522,7 @@ static int arena_plan_check(const struct oc_box *box, uint32_t n, uint64_t align
         if (box[i].last < box[i].first)
             return oc_fail(err, OC_EARG, "buffer %u ends before it begins", i);
         if ((align > 1 && !oc_add_u64(box[i].bytes, align - 1, &room)) ||
-            !oc_add_u64(sum, arena_plan_round_up(box[i].bytes, align), &sum) || sum > INT64_MAX)
+            !oc_add_u64(sum, offset_plan_round_up(box[i].bytes, align), &sum) || sum > INT64_MAX)
             return oc_fail(err, OC_ELIMIT,
                            "cannot plan memory: the sizes of the buffers add up to more than 2^63 bytes");
     }
@@ -558,7 +558,7 @@ static void take_boxes(struct planner *p, const struct oc_box *box, uint32_t n, 
     for (uint32_t i = 0; i < n; i++)
         if (box[i].bytes) {
             sorted[p->n] = (struct keyed){box[i], i};
-            sorted[p->n++].box.bytes = arena_plan_round_up(box[i].bytes, align);
+            sorted[p->n++].box.bytes = offset_plan_round_up(box[i].bytes, align);
         }
     qsort(sorted, p->n, sizeof(*sorted), by_first_keyed);
     p->box = oc_xmalloc(((size_t)p->n + 1) * sizeof(*p->box));
@@ -580,7 +580,7 @@ static int by_live(const void *a, const void *b)
 }
 
 /* Splits, renumbers the steps of each part from 0, sorts the parts. */
-static void arena_plan_cut(struct planner *p)
+static void offset_plan_cut(struct planner *p)
 {
     p->part = oc_xmalloc(((size_t)p->n + 1) * sizeof(*p->part));
     uint32_t end = 0, base = 0;
@@ -612,8 +612,8 @@ uint64_t oc_boxes_live(const struct oc_box *box, uint32_t n, uint64_t align)
     uint64_t live = 0, most = 0;
     for (uint32_t i = 0, gone = 0; i < n; i++) {
         for (; last[gone].first < first[i].first; gone++)
-            live -= arena_plan_round_up(last[gone].bytes, align);
-        live += arena_plan_round_up(first[i].bytes, align);
+            live -= offset_plan_round_up(last[gone].bytes, align);
+        live += offset_plan_round_up(first[i].bytes, align);
         most = live > most ? live : most;
     }
     free(first);
@@ -621,12 +621,13 @@ uint64_t oc_boxes_live(const struct oc_box *box, uint32_t n, uint64_t align)
     return most;
 }
 
-static void plan_part(struct planner *p, const struct part *part, uint64_t *offset, struct oc_arena_plan *out)
+static void plan_part(struct planner *p, const struct part *part, uint64_t *offset,
+                      struct oc_offset_plan *out)
 {
     struct oc_fit f;
     fit_open(&f, p->box + part->from, part->to - part->from, p->work);
     f.target = out->size > out->lower ? out->size : out->lower;
-    arena_plan_solve(&f);
+    offset_plan_solve(&f);
     p->work = f.work;
     for (uint32_t i = 0; i < f.n; i++)
         offset[p->input[part->from + i]] = f.best_offset[i];
@@ -638,18 +639,18 @@ static void plan_part(struct planner *p, const struct part *part, uint64_t *offs
     fit_close(&f);
 }
 
-int oc_arena_plan_make(const struct oc_box *box, uint32_t n, const struct oc_arena_opts *opts,
-                       uint64_t *offset, struct oc_arena_plan *out, struct oc_err *err)
+int oc_offset_plan_make(const struct oc_box *box, uint32_t n, const struct oc_offset_opts *opts,
+                        uint64_t *offset, struct oc_offset_plan *out, struct oc_err *err)
 {
     uint64_t align = opts ? opts->align : 0;
-    *out = (struct oc_arena_plan){.optimal = true, .method = "nothing to place"};
-    if (arena_plan_check(box, n, align, err))
+    *out = (struct oc_offset_plan){.optimal = true, .method = "nothing to place"};
+    if (offset_plan_check(box, n, align, err))
         return -1;
     struct planner p = {.work = opts && opts->work ? opts->work : DEFAULT_WORK};
     if (n)
         memset(offset, 0, n * sizeof(*offset));
     take_boxes(&p, box, n, align);
-    arena_plan_cut(&p);
+    offset_plan_cut(&p);
     out->lower = p.n_part ? p.part[0].live : 0;
     for (uint32_t k = 0; k < p.n_part; k++)
         plan_part(&p, &p.part[k], offset, out);

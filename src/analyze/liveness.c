@@ -1,9 +1,9 @@
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/lives_walk.h"
+#include "analyze/liveness_walk.h"
 #include "onnxcost.h"
 
 /* Execution order of ONNX Runtime's sequential executor: reverse depth-first search from the nodes whose
@@ -22,13 +22,13 @@ struct search {
     uint32_t *source, n_source, cap_source; /* of one step */
 };
 
-static int lives_order_by_place(const void *a, const void *b)
+static int liveness_order_by_place(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
-static void lives_order_push(struct search *s, uint32_t step, bool leave)
+static void liveness_order_push(struct search *s, uint32_t step, bool leave)
 {
     OC_GROW(s->stack, s->n, s->cap);
     s->stack[s->n++] = (struct entry){step, leave};
@@ -43,7 +43,7 @@ static void add_source(struct search *s, uint32_t value)
     s->source[s->n_source++] = step;
 }
 
-static void lives_order_find_sources(struct search *s, uint32_t node)
+static void liveness_order_find_sources(struct search *s, uint32_t node)
 {
     const struct oc_model *m = s->w->b->m;
     const struct oc_node *n = &m->node[node];
@@ -55,18 +55,18 @@ static void lives_order_find_sources(struct search *s, uint32_t node)
         add_source(s, m->capture[c].value);
 }
 
-static void lives_order_enter(struct search *s, uint32_t step)
+static void liveness_order_enter(struct search *s, uint32_t step)
 {
     if (s->visited[step])
         return;
     s->visited[step] = true;
-    lives_order_push(s, step, true);
-    lives_order_find_sources(s, s->w->step[step]);
+    liveness_order_push(s, step, true);
+    liveness_order_find_sources(s, s->w->step[step]);
     if (s->n_source)
-        qsort(s->source, s->n_source, sizeof(*s->source), lives_order_by_place);
+        qsort(s->source, s->n_source, sizeof(*s->source), liveness_order_by_place);
     for (uint32_t i = 0; i < s->n_source; i++)
         if (!s->visited[s->source[i]])
-            lives_order_push(s, s->source[i], false);
+            liveness_order_push(s, s->source[i], false);
 }
 
 static void set_makers(struct search *s, bool forget)
@@ -85,13 +85,13 @@ static void push_leaves(struct search *s)
     if (!read)
         oc_out_of_memory(s->w->n);
     for (uint32_t i = 0; i < s->w->n; i++) {
-        lives_order_find_sources(s, s->w->step[i]);
+        liveness_order_find_sources(s, s->w->step[i]);
         for (uint32_t k = 0; k < s->n_source; k++)
             read[s->source[k]] = true;
     }
     for (uint32_t i = 0; i < s->w->n; i++)
         if (!read[i])
-            lives_order_push(s, i, false);
+            liveness_order_push(s, i, false);
     free(read);
 }
 
@@ -111,7 +111,7 @@ static bool is_executable(struct search *s)
     bool ok = true;
     set_makers(s, false);
     for (uint32_t i = 0; i < s->w->n && ok; i++) {
-        lives_order_find_sources(s, s->w->step[i]);
+        liveness_order_find_sources(s, s->w->step[i]);
         for (uint32_t k = 0; k < s->n_source; k++)
             ok &= s->source[k] < i;
     }
@@ -157,7 +157,7 @@ static void sort_as_executed(struct search *s)
         if (e.leave)
             order[n++] = w->step[e.step];
         else
-            lives_order_enter(s, e.step);
+            liveness_order_enter(s, e.step);
     }
     set_makers(s, true);
     if (n && n == w->n) /* a graph without cycles */
@@ -206,7 +206,7 @@ static void mark_outer(struct oc_live_builder *b, uint32_t graph)
     free(outer);
 }
 
-static void *lives_copy(struct oc_arena *arena, const void *data, size_t n, size_t size)
+static void *liveness_copy(struct oc_arena *arena, const void *data, size_t n, size_t size)
 {
     void *p = oc_alloc_array(arena, n, size);
     if (n)
@@ -214,7 +214,7 @@ static void *lives_copy(struct oc_arena *arena, const void *data, size_t n, size
     return p;
 }
 
-static void pack(struct oc_lives *l, struct oc_live_walk *w)
+static void pack(struct oc_liveness *l, struct oc_live_walk *w)
 {
     struct oc_live_builder *b = w->b;
     uint32_t *place = oc_xmalloc(((size_t)b->n + 1) * sizeof(*place));
@@ -230,10 +230,10 @@ static void pack(struct oc_lives *l, struct oc_live_walk *w)
     }
     l->life = life;
     free(place);
-    l->of_value = lives_copy(&l->arena, b->of, b->m->n_value, sizeof(*b->of));
-    l->step = lives_copy(&l->arena, w->step, w->n, sizeof(*w->step));
-    l->live = lives_copy(&l->arena, w->live, w->n, sizeof(*w->live));
-    l->inner = lives_copy(&l->arena, w->inner, w->n, sizeof(*w->inner));
+    l->of_value = liveness_copy(&l->arena, b->of, b->m->n_value, sizeof(*b->of));
+    l->step = liveness_copy(&l->arena, w->step, w->n, sizeof(*w->step));
+    l->live = liveness_copy(&l->arena, w->live, w->n, sizeof(*w->live));
+    l->inner = liveness_copy(&l->arena, w->inner, w->n, sizeof(*w->inner));
     l->n_step = w->n;
     l->peak = w->peak;
     l->lower = w->lower;
@@ -241,12 +241,12 @@ static void pack(struct oc_lives *l, struct oc_live_walk *w)
     l->quality = w->quality;
 }
 
-struct oc_lives_opts oc_lives_opts_of(const struct oc_analysis *a)
+struct oc_liveness_opts oc_liveness_opts_of(const struct oc_analysis *a)
 {
-    return (struct oc_lives_opts){.align = a->counting->align_bytes,
-                                  .keep_inputs = a->counting->keep_inputs,
-                                  .inplace = a->counting->inplace,
-                                  .kv_share = (uint8_t)a->counting->kv_share};
+    return (struct oc_liveness_opts){.align = a->counting->align_bytes,
+                                     .keep_inputs = a->counting->keep_inputs,
+                                     .inplace = a->counting->inplace,
+                                     .kv_share = (uint8_t)a->counting->kv_share};
 }
 
 static void *unset(size_t n, size_t size)
@@ -257,7 +257,7 @@ static void *unset(size_t n, size_t size)
 }
 
 /* Ended by end_walk. */
-static void walk(const struct oc_analysis *a, uint32_t graph, const struct oc_lives_opts *opts,
+static void walk(const struct oc_analysis *a, uint32_t graph, const struct oc_liveness_opts *opts,
                  struct oc_live_builder *b, struct oc_live_walk *w)
 {
     *b = (struct oc_live_builder){.a = a, .m = a->model, .o = *opts};
@@ -280,19 +280,20 @@ static void end_walk(struct oc_live_builder *b, struct oc_live_walk *w)
     free(b->slot);
 }
 
-struct oc_lives *oc_lives_make(const struct oc_analysis *a, uint32_t graph, const struct oc_lives_opts *opts)
+struct oc_liveness *oc_liveness_make(const struct oc_analysis *a, uint32_t graph,
+                                     const struct oc_liveness_opts *opts)
 {
-    struct oc_lives *l = oc_xmalloc(sizeof(*l));
+    struct oc_liveness *l = oc_xmalloc(sizeof(*l));
     struct oc_live_builder b;
     struct oc_live_walk w;
-    *l = (struct oc_lives){.a = a, .opts = *opts};
+    *l = (struct oc_liveness){.a = a, .opts = *opts};
     walk(a, graph, opts, &b, &w);
     pack(l, &w);
     end_walk(&b, &w);
     return l;
 }
 
-void oc_lives_free(struct oc_lives *l)
+void oc_liveness_free(struct oc_liveness *l)
 {
     if (!l)
         return;
@@ -300,7 +301,7 @@ void oc_lives_free(struct oc_lives *l)
     free(l);
 }
 
-uint32_t oc_lives_body(const struct oc_lives *l, uint32_t node)
+uint32_t oc_liveness_body(const struct oc_liveness *l, uint32_t node)
 {
     const struct oc_node *n = &l->a->model->node[node];
     uint32_t best = OC_NONE;
@@ -310,19 +311,19 @@ uint32_t oc_lives_body(const struct oc_lives *l, uint32_t node)
             uint32_t body = n->attr[a].graph[i];
             if (l->a->graph_use[body] != OC_G_RUN)
                 continue;
-            struct oc_lives *own = oc_lives_make(l->a, body, &l->opts);
+            struct oc_liveness *own = oc_liveness_make(l->a, body, &l->opts);
             if (best == OC_NONE || own->peak > most) {
                 best = body;
                 most = own->peak;
             }
-            oc_lives_free(own);
+            oc_liveness_free(own);
         }
     return best;
 }
 
 void oc_find_peak(struct oc_analysis *a)
 {
-    struct oc_lives_opts o = oc_lives_opts_of(a);
+    struct oc_liveness_opts o = oc_liveness_opts_of(a);
     struct oc_live_builder b;
     struct oc_live_walk w;
     walk(a, 0, &o, &b, &w);

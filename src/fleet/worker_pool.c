@@ -1,7 +1,7 @@
 /* Each worker process has a socket: the caller sends job numbers with a result slot, the worker answers with
  * one byte per job, in order. Results are in shared memory; their bytes precede the answer, in messages of
  * more than one byte, so that a worker waits for a busy caller. */
-#include "fleet/crew.h"
+#include "fleet/worker_pool.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -47,7 +47,7 @@ struct held {     /* a result that waits for earlier ones */
 };
 
 struct run {
-    const struct oc_crew *crew;
+    const struct oc_worker_pool *pool;
     struct worker *worker;
     char *shared; /* jobs * DEPTH results */
     size_t shared_bytes;
@@ -59,9 +59,9 @@ struct run {
     struct pollfd *poll;
 };
 
-static void *crew_place_of(const struct run *r, size_t worker, unsigned place)
+static void *worker_pool_place_of(const struct run *r, size_t worker, unsigned place)
 {
-    return r->shared + (worker * DEPTH + place) * r->crew->result_bytes;
+    return r->shared + (worker * DEPTH + place) * r->pool->result_bytes;
 }
 
 /* ---- in a worker's process -------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static void no_memory(size_t bytes)
     _exit(NO_MEMORY_CODE);
 }
 
-static void crew_own_signals(void)
+static void worker_pool_own_signals(void)
 {
     static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM};
     for (size_t i = 0; i < OC_COUNT(mine); i++)
@@ -109,10 +109,10 @@ static _Noreturn void be_worker(const struct run *r, size_t self)
     struct order o;
     struct oc_buf bytes = {0};
     int fd = r->worker[self].fd;
-    for (size_t i = 0; i < r->crew->jobs; i++)
+    for (size_t i = 0; i < r->pool->jobs; i++)
         if (i != self && r->worker[i].pid)
             close(r->worker[i].fd);
-    crew_own_signals();
+    worker_pool_own_signals();
     oc_set_oom_handler(no_memory);
     for (;;) {
         ssize_t n = recv(fd, &o, sizeof(o), 0);
@@ -120,10 +120,10 @@ static _Noreturn void be_worker(const struct run *r, size_t self)
             continue;
         if (n != (ssize_t)sizeof(o))
             _exit(0);
-        void *result = crew_place_of(r, self, o.place);
-        memset(result, 0, r->crew->result_bytes);
+        void *result = worker_pool_place_of(r, self, o.place);
+        memset(result, 0, r->pool->result_bytes);
         oc_buf_clear(&bytes);
-        r->crew->work(r->crew->arg, (size_t)o.index, result, &bytes);
+        r->pool->work(r->pool->arg, (size_t)o.index, result, &bytes);
         if (!answer(fd, &bytes))
             _exit(0);
     }
@@ -131,7 +131,7 @@ static _Noreturn void be_worker(const struct run *r, size_t self)
 
 /* ---- in the caller's -------------------------------------------------------------------------------- */
 
-static int crew_start(struct run *r, size_t self, struct oc_err *err)
+static int worker_pool_start(struct run *r, size_t self, struct oc_err *err)
 {
     int fd[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd))
@@ -167,11 +167,11 @@ static int end_worker(struct worker *w)
 
 static void *copy_of(const struct run *r, const void *result)
 {
-    void *copy = oc_xmalloc(r->crew->result_bytes);
+    void *copy = oc_xmalloc(r->pool->result_bytes);
     if (result)
-        memcpy(copy, result, r->crew->result_bytes);
+        memcpy(copy, result, r->pool->result_bytes);
     else
-        memset(copy, 0, r->crew->result_bytes);
+        memset(copy, 0, r->pool->result_bytes);
     return copy;
 }
 
@@ -199,9 +199,9 @@ static void drop(struct run *r, struct held *h)
 static int deliver(struct run *r, struct oc_err *err)
 {
     int rc = 0;
-    while (!rc && r->told < r->crew->n && r->waiting[r->told % WINDOW].result) {
+    while (!rc && r->told < r->pool->n && r->waiting[r->told % WINDOW].result) {
         struct held *h = &r->waiting[r->told % WINDOW];
-        rc = r->crew->done(r->crew->arg, r->told++, h->result, h->bytes, h->n_bytes, err);
+        rc = r->pool->done(r->pool->arg, r->told++, h->result, h->bytes, h->n_bytes, err);
         drop(r, h);
     }
     return rc;
@@ -224,10 +224,10 @@ static void handle_exit(struct run *r, size_t self)
         size_t index = first_piece(w);
         void *result = copy_of(r, NULL);
         bool no_memory_left = WIFEXITED(status) && WEXITSTATUS(status) == NO_MEMORY_CODE;
-        r->crew->lost(r->crew->arg, index,
-                      no_memory_left        ? OC_CREW_NO_MEMORY
-                      : WIFSIGNALED(status) ? OC_CREW_SIGNAL
-                                            : OC_CREW_EXIT,
+        r->pool->lost(r->pool->arg, index,
+                      no_memory_left        ? OC_WORKER_POOL_NO_MEMORY
+                      : WIFSIGNALED(status) ? OC_WORKER_POOL_SIGNAL
+                                            : OC_WORKER_POOL_EXIT,
                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), result);
         hold(r, index, result, NULL);
     }
@@ -236,9 +236,9 @@ static void handle_exit(struct run *r, size_t self)
 }
 
 /* An idle worker, else one not yet started, else the one with the shortest queue. */
-static size_t crew_choose(const struct run *r)
+static size_t worker_pool_choose(const struct run *r)
 {
-    size_t best = SIZE_MAX, jobs = r->crew->jobs;
+    size_t best = SIZE_MAX, jobs = r->pool->jobs;
     for (size_t i = 0; i < jobs; i++)
         if (r->worker[i].pid && !r->worker[i].n)
             return i;
@@ -253,13 +253,13 @@ static size_t crew_choose(const struct run *r)
 
 static bool stopped(const struct run *r)
 {
-    return r->crew->stop && *r->crew->stop;
+    return r->pool->stop && *r->pool->stop;
 }
 
-static int crew_assign(struct run *r, size_t self, size_t index, struct oc_err *err)
+static int worker_pool_assign(struct run *r, size_t self, size_t index, struct oc_err *err)
 {
     struct worker *w = &r->worker[self];
-    if (!w->pid && crew_start(r, self, err))
+    if (!w->pid && worker_pool_start(r, self, err))
         return -1;
     struct order o;
     memset(&o, 0, sizeof(o));
@@ -277,13 +277,13 @@ static int crew_assign(struct run *r, size_t self, size_t index, struct oc_err *
  * may. */
 static bool has_place(const struct run *r)
 {
-    return r->next < r->crew->n && r->next < r->told + WINDOW &&
+    return r->next < r->pool->n && r->next < r->told + WINDOW &&
            (r->next == r->told || r->waiting_bytes < WINDOW_BYTES);
 }
 
 static int hand_out(struct run *r, struct oc_err *err)
 {
-    const struct oc_crew *c = r->crew;
+    const struct oc_worker_pool *c = r->pool;
     while (!stopped(r) && (r->n_again || has_place(r))) {
         if (!r->n_again) {
             void *result = copy_of(r, NULL);
@@ -297,10 +297,10 @@ static int hand_out(struct run *r, struct oc_err *err)
             if (ready)
                 continue;
         }
-        size_t self = crew_choose(r);
+        size_t self = worker_pool_choose(r);
         if (self == SIZE_MAX)
             return 0;
-        if (crew_assign(r, self, r->n_again ? r->again[--r->n_again] : r->next++, err))
+        if (worker_pool_assign(r, self, r->n_again ? r->again[--r->n_again] : r->next++, err))
             return -1;
     }
     return 0;
@@ -324,40 +324,40 @@ static void read_answers(struct run *r, size_t self)
     }
     unsigned place = w->first;
     size_t index = first_piece(w);
-    hold(r, index, copy_of(r, crew_place_of(r, self, place)), &w->bytes);
+    hold(r, index, copy_of(r, worker_pool_place_of(r, self, place)), &w->bytes);
 }
 
 /* Waits for an answer. False: no worker has a job. */
 static bool listen_to_all(struct run *r)
 {
     bool busy = false;
-    for (size_t i = 0; i < r->crew->jobs; i++) {
+    for (size_t i = 0; i < r->pool->jobs; i++) {
         struct worker *w = &r->worker[i];
         r->poll[i] = (struct pollfd){.fd = w->pid && w->n ? w->fd : -1, .events = POLLIN};
         busy = busy || (w->pid && w->n);
     }
-    if (!busy || poll(r->poll, (nfds_t)r->crew->jobs, -1) < 0)
+    if (!busy || poll(r->poll, (nfds_t)r->pool->jobs, -1) < 0)
         return busy;
-    for (size_t i = 0; i < r->crew->jobs; i++)
+    for (size_t i = 0; i < r->pool->jobs; i++)
         if (r->poll[i].revents)
             read_answers(r, i);
     return true;
 }
 
-static int crew_run_all(struct run *r, struct oc_err *err)
+static int worker_pool_run_all(struct run *r, struct oc_err *err)
 {
     for (;;) {
         if (hand_out(r, err) || deliver(r, err))
             return -1;
         /* no worker has a job, so all results are delivered: the next job may begin even if the window was full */
-        if (!listen_to_all(r) && (stopped(r) || r->next == r->crew->n))
+        if (!listen_to_all(r) && (stopped(r) || r->next == r->pool->n))
             return 0;
     }
 }
 
 static void clean_up(struct run *r, bool kill_them)
 {
-    for (size_t i = 0; i < r->crew->jobs; i++) {
+    for (size_t i = 0; i < r->pool->jobs; i++) {
         if (!r->worker[i].pid)
             continue;
         if (kill_them)
@@ -373,7 +373,7 @@ static void clean_up(struct run *r, bool kill_them)
     free(r->worker);
 }
 
-static void *crew_zeroed(size_t n, size_t size)
+static void *worker_pool_zeroed(size_t n, size_t size)
 {
     void *p = calloc(n, size);
     if (!p)
@@ -381,9 +381,9 @@ static void *crew_zeroed(size_t n, size_t size)
     return p;
 }
 
-int oc_crew_run(const struct oc_crew *crew, struct oc_err *err)
+int oc_worker_pool_run(const struct oc_worker_pool *pool, struct oc_err *err)
 {
-    struct run r = {.crew = crew, .shared_bytes = (size_t)crew->jobs * DEPTH * crew->result_bytes};
+    struct run r = {.pool = pool, .shared_bytes = (size_t)pool->jobs * DEPTH * pool->result_bytes};
     if (oc_os_check_processes("scan", err))
         return -1;
     r.shared = mmap(NULL, r.shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -391,11 +391,11 @@ int oc_crew_run(const struct oc_crew *crew, struct oc_err *err)
         oc_check_memory(errno);
     if (r.shared == MAP_FAILED)
         return oc_fail(err, OC_EIO, "cannot share memory: %s", strerror(errno));
-    r.worker = crew_zeroed(crew->jobs, sizeof(*r.worker));
-    r.poll = crew_zeroed(crew->jobs, sizeof(*r.poll));
-    r.again = crew_zeroed((size_t)crew->jobs * DEPTH, sizeof(*r.again));
-    r.waiting = crew_zeroed(WINDOW, sizeof(*r.waiting));
-    int rc = crew_run_all(&r, err);
+    r.worker = worker_pool_zeroed(pool->jobs, sizeof(*r.worker));
+    r.poll = worker_pool_zeroed(pool->jobs, sizeof(*r.poll));
+    r.again = worker_pool_zeroed((size_t)pool->jobs * DEPTH, sizeof(*r.again));
+    r.waiting = worker_pool_zeroed(WINDOW, sizeof(*r.waiting));
+    int rc = worker_pool_run_all(&r, err);
     clean_up(&r, rc != 0);
     return rc;
 }

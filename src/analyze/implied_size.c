@@ -1,4 +1,4 @@
-#include "analyze/told_size.h"
+#include "analyze/implied_size.h"
 
 #include <string.h>
 
@@ -43,14 +43,14 @@ static const struct oc_tensor *constant_of(const struct oc_model *m, uint32_t va
     return NULL;
 }
 
-static int64_t told_size_dim_of(const struct oc_model *m, const struct oc_node *n, unsigned slot, int axis)
+static int64_t implied_size_dim_of(const struct oc_model *m, const struct oc_node *n, unsigned slot, int axis)
 {
     const struct oc_tensor *t = slot < n->n_in && n->in[slot] != OC_NONE ? constant_of(m, n->in[slot]) : NULL;
     axis += t && axis < 0 ? (int)t->rank : 0;
     return t && axis >= 0 && axis < (int)t->rank ? t->dim[axis] : 0;
 }
 
-static int64_t told_size_attr_int(const struct oc_node *n, const char *name, int64_t otherwise)
+static int64_t implied_size_attr_int(const struct oc_node *n, const char *name, int64_t otherwise)
 {
     const struct oc_attr *a = oc_node_attr(n, name);
     return a ? a->i : otherwise;
@@ -60,16 +60,16 @@ static int64_t by_conv(const struct oc_model *m, const struct oc_node *n, unsign
 {
     if (axis != 1 || !oc_set_has(" Conv ConvInteger QLinearConv ", n->op_type, strlen(n->op_type)))
         return 0;
-    int64_t channels = told_size_dim_of(m, n, oc_op_weight_slot(row_of(n)), 1),
-            groups = told_size_attr_int(n, "group", 1);
+    int64_t channels = implied_size_dim_of(m, n, oc_op_weight_slot(row_of(n)), 1),
+            groups = implied_size_attr_int(n, "group", 1);
     return groups > 0 && groups < 1 << 20 && channels < (int64_t)1 << 40 ? channels * groups : 0;
 }
 
 static int64_t by_gemm(const struct oc_model *m, const struct oc_node *n, unsigned axis)
 {
-    if (strcmp(n->op_type, "Gemm") != 0 || axis != (told_size_attr_int(n, "transA", 0) ? 0 : 1))
+    if (strcmp(n->op_type, "Gemm") != 0 || axis != (implied_size_attr_int(n, "transA", 0) ? 0 : 1))
         return 0;
-    return told_size_dim_of(m, n, 1, told_size_attr_int(n, "transB", 0) ? 1 : 0);
+    return implied_size_dim_of(m, n, 1, implied_size_attr_int(n, "transB", 0) ? 1 : 0);
 }
 
 /* The product of all but the first size of the shape, less the other known dimensions of the input: the first
@@ -100,13 +100,13 @@ static int64_t by_reshape(const struct oc_model *m, const struct oc_node *n, con
     return known && product <= INT64_MAX ? (int64_t)product : 0;
 }
 
-static int64_t told_size_by_rule(const struct oc_model *m, const struct oc_node *n, unsigned axis,
-                                 unsigned rank)
+static int64_t implied_size_by_rule(const struct oc_model *m, const struct oc_node *n, unsigned axis,
+                                    unsigned rank)
 {
     for (size_t i = 0; i < OC_COUNT(rules); i++) {
         unsigned at = rules[i].axis < 0 ? rank - 1 : (unsigned)rules[i].axis;
         if (at == axis && !strcmp(rules[i].op_type, n->op_type))
-            return told_size_dim_of(m, n, oc_op_weight_slot(row_of(n)), rules[i].weight_axis);
+            return implied_size_dim_of(m, n, oc_op_weight_slot(row_of(n)), rules[i].weight_axis);
     }
     return 0;
 }
@@ -116,7 +116,7 @@ static int64_t size_by(const struct oc_model *m, const struct oc_node *n, const 
 {
     int64_t size = by_conv(m, n, axis);
     size = size ? size : by_gemm(m, n, axis);
-    size = size ? size : told_size_by_rule(m, n, axis, in->rank);
+    size = size ? size : implied_size_by_rule(m, n, axis, in->rank);
     return size ? size : by_reshape(m, n, in, axis);
 }
 
@@ -136,8 +136,8 @@ void oc_first_readers_make(struct oc_first_readers *r, const struct oc_model *m,
     }
 }
 
-int64_t oc_told_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value,
-                     unsigned axis, const char **by)
+int64_t oc_implied_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value,
+                        unsigned axis, const char **by)
 {
     const struct oc_shape *in = &m->value[value].declared->shape;
     const struct oc_graph *g = &m->graph[0];

@@ -11,14 +11,14 @@
 
 #include <cmocka.h>
 
-#include "fleet/crew.h"
+#include "fleet/worker_pool.h"
 
 enum { N = 300 };
 
 struct seen {
     size_t next, lost, ready;
     int number[N];
-    enum oc_crew_end end[N];
+    enum oc_worker_pool_end end[N];
     uint64_t value[N];
     volatile int stop;
     size_t stop_at;
@@ -55,7 +55,7 @@ static void flush_and_exit(void *arg, size_t index, void *result, struct oc_buf 
     _exit(3);
 }
 
-static void lost(void *arg, size_t index, enum oc_crew_end end, int number, void *result)
+static void lost(void *arg, size_t index, enum oc_worker_pool_end end, int number, void *result)
 {
     struct seen *s = arg;
     uint64_t v = 111111;
@@ -86,24 +86,24 @@ static void crash_costs_one_item(void **state)
     (void)state;
     for (unsigned jobs = 1; jobs <= 5; jobs += 2) {
         struct seen s = {0};
-        const struct oc_crew crew = {.jobs = jobs,
-                                     .n = N,
-                                     .result_bytes = sizeof(uint64_t),
-                                     .arg = &s,
-                                     .work = square,
-                                     .lost = lost,
-                                     .done = done};
-        assert_int_equal(oc_crew_run(&crew, &err), 0);
+        const struct oc_worker_pool pool = {.jobs = jobs,
+                                            .n = N,
+                                            .result_bytes = sizeof(uint64_t),
+                                            .arg = &s,
+                                            .work = square,
+                                            .lost = lost,
+                                            .done = done};
+        assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
         assert_int_equal(s.next, N);
         assert_int_equal(s.lost, N / 50 + 1);
         for (size_t i = 0; i < N; i++) {
             bool gone = i % 50 == 49 || i == 7;
             assert_int_equal(s.value[i], gone ? 111111 : i * i);
             if (i == 7) {
-                assert_int_equal(s.end[i], OC_CREW_EXIT);
+                assert_int_equal(s.end[i], OC_WORKER_POOL_EXIT);
                 assert_int_equal(s.number[i], 3);
             } else if (gone) {
-                assert_int_equal(s.end[i], OC_CREW_SIGNAL);
+                assert_int_equal(s.end[i], OC_WORKER_POOL_SIGNAL);
                 assert_int_equal(s.number[i], SIGKILL);
             }
         }
@@ -125,14 +125,14 @@ static void buffered_output_is_written_once(void **state)
     (void)state;
     assert_non_null(f);
     fputs("rows: ", f);
-    const struct oc_crew crew = {.jobs = 2,
-                                 .n = 4,
-                                 .result_bytes = sizeof(uint64_t),
-                                 .arg = &s,
-                                 .work = flush_and_exit,
-                                 .lost = lost,
-                                 .done = done};
-    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    const struct oc_worker_pool pool = {.jobs = 2,
+                                        .n = 4,
+                                        .result_bytes = sizeof(uint64_t),
+                                        .arg = &s,
+                                        .work = flush_and_exit,
+                                        .lost = lost,
+                                        .done = done};
+    assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     assert_int_equal(s.lost, 4);
     assert_int_equal(fseek(f, 0, SEEK_END), 0);
     assert_int_equal(ftell(f), strlen("rows: "));
@@ -143,18 +143,18 @@ static void out_of_memory_is_reported(void **state)
 {
     struct oc_err err;
     struct seen s = {0};
-    const struct oc_crew crew = {.jobs = 2,
-                                 .n = 4,
-                                 .result_bytes = sizeof(uint64_t),
-                                 .arg = &s,
-                                 .work = no_memory,
-                                 .lost = lost,
-                                 .done = done};
+    const struct oc_worker_pool pool = {.jobs = 2,
+                                        .n = 4,
+                                        .result_bytes = sizeof(uint64_t),
+                                        .arg = &s,
+                                        .work = no_memory,
+                                        .lost = lost,
+                                        .done = done};
     (void)state;
-    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     assert_int_equal(s.next, 4);
     assert_int_equal(s.lost, 1);
-    assert_int_equal(s.end[2], OC_CREW_NO_MEMORY);
+    assert_int_equal(s.end[2], OC_WORKER_POOL_NO_MEMORY);
     assert_int_equal(s.value[3], 4);
 }
 
@@ -172,16 +172,16 @@ static void ready_results_need_no_worker(void **state)
 {
     struct oc_err err;
     struct seen s = {0};
-    const struct oc_crew crew = {.jobs = 2,
-                                 .n = 9,
-                                 .result_bytes = sizeof(uint64_t),
-                                 .arg = &s,
-                                 .work = only_work,
-                                 .ready = even_is_ready,
-                                 .lost = lost,
-                                 .done = done};
+    const struct oc_worker_pool pool = {.jobs = 2,
+                                        .n = 9,
+                                        .result_bytes = sizeof(uint64_t),
+                                        .arg = &s,
+                                        .work = only_work,
+                                        .ready = even_is_ready,
+                                        .lost = lost,
+                                        .done = done};
     (void)state;
-    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     for (size_t i = 0; i < 9; i++)
         assert_int_equal(s.value[i], i % 2 ? i + 1 : 7000 + i);
 }
@@ -190,16 +190,16 @@ static void stop_finishes_started_items(void **state)
 {
     struct oc_err err;
     struct seen s = {.stop_at = 20};
-    const struct oc_crew crew = {.jobs = 2,
-                                 .n = 50000,
-                                 .result_bytes = sizeof(uint64_t),
-                                 .arg = &s,
-                                 .stop = &s.stop,
-                                 .work = only_work,
-                                 .lost = lost,
-                                 .done = done};
+    const struct oc_worker_pool pool = {.jobs = 2,
+                                        .n = 50000,
+                                        .result_bytes = sizeof(uint64_t),
+                                        .arg = &s,
+                                        .stop = &s.stop,
+                                        .work = only_work,
+                                        .lost = lost,
+                                        .done = done};
     (void)state;
-    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     assert_in_range(s.next, 20, 20 + 4096 + 2 * 4); /* the pending items, and four items per process */
     for (size_t i = 0; i < s.next && i < N; i++)
         assert_int_equal(s.value[i], i + 1);
@@ -219,15 +219,15 @@ static void error_of_the_callback_ends_the_run(void **state)
 {
     struct oc_err err = {0};
     struct seen s = {0};
-    const struct oc_crew crew = {.jobs = 3,
-                                 .n = N,
-                                 .result_bytes = sizeof(uint64_t),
-                                 .arg = &s,
-                                 .work = only_work,
-                                 .lost = lost,
-                                 .done = refuse};
+    const struct oc_worker_pool pool = {.jobs = 3,
+                                        .n = N,
+                                        .result_bytes = sizeof(uint64_t),
+                                        .arg = &s,
+                                        .work = only_work,
+                                        .lost = lost,
+                                        .done = refuse};
     (void)state;
-    assert_int_equal(oc_crew_run(&crew, &err), -1);
+    assert_int_equal(oc_worker_pool_run(&pool, &err), -1);
     assert_string_equal(err.msg, "full");
     assert_int_equal(s.next, 6);
 }
@@ -269,15 +269,15 @@ static void bytes_arrive_with_their_result(void **state)
     struct oc_err err;
     struct seen s = {0};
     size_t all = 0;
-    const struct oc_crew crew = {.jobs = 3,
-                                 .n = N,
-                                 .result_bytes = sizeof(uint64_t),
-                                 .arg = &s,
-                                 .work = work_bytes,
-                                 .lost = lost,
-                                 .done = check_bytes};
+    const struct oc_worker_pool pool = {.jobs = 3,
+                                        .n = N,
+                                        .result_bytes = sizeof(uint64_t),
+                                        .arg = &s,
+                                        .work = work_bytes,
+                                        .lost = lost,
+                                        .done = check_bytes};
     (void)state;
-    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     for (size_t i = 0; i < N; i++)
         all += i == LOST ? 0 : bytes_of(i);
     assert_int_equal(s.next, N);
@@ -305,17 +305,17 @@ static void bytes_that_wait_are_bounded(void **state)
 {
     struct oc_err err;
     struct seen s = {0};
-    const struct oc_crew crew = {.jobs = 3,
-                                 .n = 30,
-                                 .result_bytes = sizeof(uint64_t),
-                                 .arg = &s,
-                                 .work = work_much,
-                                 .lost = lost,
-                                 .done = count_bytes};
+    const struct oc_worker_pool pool = {.jobs = 3,
+                                        .n = 30,
+                                        .result_bytes = sizeof(uint64_t),
+                                        .arg = &s,
+                                        .work = work_much,
+                                        .lost = lost,
+                                        .done = count_bytes};
     (void)state;
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
-    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     getrusage(RUSAGE_SELF, &after);
     assert_int_equal(s.next, 30);
     assert_int_equal(s.ready, 29 * (8 << 20));
@@ -337,15 +337,15 @@ static void work_goes_on_after_a_full_window(void **state)
 {
     struct oc_err err;
     struct seen s = {0};
-    const struct oc_crew crew = {.jobs = 2,
-                                 .n = 40,
-                                 .result_bytes = sizeof(uint64_t),
-                                 .arg = &s,
-                                 .work = work_after_a_slow_first_job,
-                                 .lost = lost,
-                                 .done = count_bytes};
+    const struct oc_worker_pool pool = {.jobs = 2,
+                                        .n = 40,
+                                        .result_bytes = sizeof(uint64_t),
+                                        .arg = &s,
+                                        .work = work_after_a_slow_first_job,
+                                        .lost = lost,
+                                        .done = count_bytes};
     (void)state;
-    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     assert_int_equal(s.next, 40);
     assert_int_equal(s.ready, 39 * (8 << 20));
 }
@@ -354,10 +354,10 @@ static void empty_list_is_accepted(void **state)
 {
     struct oc_err err;
     struct seen s = {0};
-    const struct oc_crew crew = {
+    const struct oc_worker_pool pool = {
         .jobs = 2, .result_bytes = 8, .arg = &s, .work = only_work, .lost = lost, .done = done};
     (void)state;
-    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     assert_int_equal(s.next, 0);
 }
 

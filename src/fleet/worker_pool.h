@@ -1,19 +1,19 @@
 /* Process pool for numbered jobs, with the results in order. A result has a fixed part and a list of bytes. A
  * job that crashes, runs out of memory or is killed loses its own result only: a new worker replaces the
  * process. */
-#ifndef OC_CREW_H
-#define OC_CREW_H
+#ifndef OC_WORKER_POOL_H
+#define OC_WORKER_POOL_H
 
 #include "base/buf.h"
 #include "base/diag.h"
 
-enum oc_crew_end {                    /* of a worker that did not finish its job */
-                   OC_CREW_SIGNAL,    /* `number` is the signal */
-                   OC_CREW_EXIT,      /* `number` is the exit code */
-                   OC_CREW_NO_MEMORY, /* the library ran out of memory */
+enum oc_worker_pool_end {                           /* of a worker that did not finish its job */
+                          OC_WORKER_POOL_SIGNAL,    /* `number` is the signal */
+                          OC_WORKER_POOL_EXIT,      /* `number` is the exit code */
+                          OC_WORKER_POOL_NO_MEMORY, /* the library ran out of memory */
 };
 
-struct oc_crew {
+struct oc_worker_pool {
     unsigned jobs; /* number of workers, at least 1 */
     size_t n;      /* jobs: 0 to n - 1 */
     size_t result_bytes;
@@ -24,7 +24,7 @@ struct oc_crew {
     /* The other callbacks run in the caller's process. Whether the result is available without work, and if
      * so sets it. */
     bool (*ready)(void *arg, size_t index, void *result);
-    void (*lost)(void *arg, size_t index, enum oc_crew_end end, int number, void *result);
+    void (*lost)(void *arg, size_t index, enum oc_worker_pool_end end, int number, void *result);
     /* In order; -1 stops the pool. */
     int (*done)(void *arg, size_t index, void *result, const char *bytes, size_t n_bytes, struct oc_err *err);
     const volatile int
@@ -33,6 +33,6 @@ struct oc_crew {
 
 /* Results wait for earlier ones, at most a few thousand, or 64 MiB of their bytes. Workers start on demand
  * and ignore SIGINT. Returns 0 also when stopped; -1 if no worker can be started or from done. */
-int oc_crew_run(const struct oc_crew *crew, struct oc_err *err);
+int oc_worker_pool_run(const struct oc_worker_pool *pool, struct oc_err *err);
 
 #endif

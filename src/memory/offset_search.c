@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/arena_plan.h"
+#include "memory/offset_plan.h"
 
 #define MAX_BOXES 400
 
@@ -42,7 +42,7 @@ static bool is_pruned(const struct tree *t, uint64_t floor)
     return false;
 }
 
-static int arena_search_by_place(const void *a, const void *b)
+static int offset_search_by_place(const void *a, const void *b)
 {
     const struct choice *x = a, *y = b;
     return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->box < y->box ? -1 : x->box > y->box);
@@ -66,11 +66,11 @@ static uint32_t choices(struct tree *t, struct choice last, struct choice *out)
             (out[k].at > last.at || (out[k].at == last.at && out[k].box > last.box)))
             out[kept++] = out[k];
     oc_fit_spend(t->f, work + t->f->n_step);
-    qsort(out, kept, sizeof(*out), arena_search_by_place);
+    qsort(out, kept, sizeof(*out), offset_search_by_place);
     return kept;
 }
 
-static void arena_search_put(struct tree *t, uint32_t i, uint64_t at, bool on)
+static void offset_search_put(struct tree *t, uint32_t i, uint64_t at, bool on)
 {
     const struct oc_box *b = &t->f->box[i];
     t->placed[i] = on;
@@ -101,10 +101,10 @@ static void descend(struct tree *t, uint32_t depth, struct choice last)
     uint32_t n = is_pruned(t, last.at) ? 0 : choices(t, last, c);
     memcpy(saved, t->height, f->n_step * sizeof(*saved));
     for (uint32_t k = 0; k < n && f->work && f->best > f->target; k++) {
-        arena_search_put(t, c[k].box, c[k].at, true);
+        offset_search_put(t, c[k].box, c[k].at, true);
         t->path[depth] = c[k].box;
         descend(t, depth + 1, c[k]);
-        arena_search_put(t, c[k].box, c[k].at, false);
+        offset_search_put(t, c[k].box, c[k].at, false);
         memcpy(t->height, saved, f->n_step * sizeof(*saved));
     }
 }
@@ -125,10 +125,10 @@ void oc_fit_exact(struct oc_fit *f)
     memset(t.placed, 0, f->n);
     /* start: offset 0, below any index */
     for (uint32_t i = 0; i < f->n && f->work && f->best > f->target; i++) {
-        arena_search_put(&t, i, 0, true);
+        offset_search_put(&t, i, 0, true);
         t.path[0] = i;
         descend(&t, 1, (struct choice){0, i});
-        arena_search_put(&t, i, 0, false);
+        offset_search_put(&t, i, 0, false);
         memset(t.height, 0, f->n_step * sizeof(*t.height));
     }
     f->exhaustive = f->work && f->best > f->target;
@@ -195,7 +195,7 @@ static void perturb_order(struct search *s)
 }
 
 /* One move; true if the size decreased. */
-static bool arena_search_change(struct search *s)
+static bool offset_search_change(struct search *s)
 {
     struct oc_fit *f = s->f;
     uint32_t from = pick_top(s), to = from ? random_below(s, from) : 0;
@@ -224,7 +224,7 @@ void oc_fit_search(struct oc_fit *f)
     s.size = oc_fit_order(f, false, UINT64_MAX, "search");
     memcpy(s.offset, f->offset, f->n * sizeof(*f->offset));
     for (uint32_t idle = 0; f->work && f->best > f->target; idle++) {
-        if (arena_search_change(&s))
+        if (offset_search_change(&s))
             idle = 0;
         if (idle == PATIENCE) {
             perturb_order(&s);

@@ -6,27 +6,27 @@
 
 #include <cmocka.h>
 
-#include "analyze/lives.h"
+#include "analyze/liveness.h"
 #include "support/run_model.h"
 #include "onnxcost.h"
 
 struct seen {
     struct oc_run r;
-    struct oc_lives *l;
+    struct oc_liveness *l;
 };
 
-static struct seen analyze_lives(struct oc_builder *b, const struct oc_lives_opts *o)
+static struct seen analyze_liveness(struct oc_builder *b, const struct oc_liveness_opts *o)
 {
-    static const struct oc_lives_opts plain = {0};
+    static const struct oc_liveness_opts plain = {0};
     struct seen s = {.r = oc_run_model(b, NULL)};
     assert_non_null(s.r.a);
-    s.l = oc_lives_make(s.r.a, 0, o ? o : &plain);
+    s.l = oc_liveness_make(s.r.a, 0, o ? o : &plain);
     return s;
 }
 
 static void seen_free(struct seen *s)
 {
-    oc_lives_free(s->l);
+    oc_liveness_free(s->l);
     oc_run_free(&s->r);
 }
 
@@ -71,7 +71,7 @@ static struct oc_builder *chain(void)
 static void views_share_the_buffer_of_their_source(void **state)
 {
     (void)state;
-    struct seen s = analyze_lives(chain(), NULL);
+    struct seen s = analyze_liveness(chain(), NULL);
     assert_int_equal(s.l->n_step, 4);
     assert_int_equal(s.l->n_life, 4);
     check_life(&s, "x", 0, 0, 1024);
@@ -94,12 +94,12 @@ static void views_share_the_buffer_of_their_source(void **state)
 static void buffers_are_rounded_up_to_the_alignment(void **state)
 {
     (void)state;
-    struct seen s = analyze_lives(chain(), &(struct oc_lives_opts){.align = 1000});
+    struct seen s = analyze_liveness(chain(), &(struct oc_liveness_opts){.align = 1000});
     assert_int_equal(s.l->peak, 6000);
     assert_int_equal(s.l->lower, 6000);
     check_life(&s, "t", 0, 3, 2000);
     seen_free(&s);
-    s = analyze_lives(chain(), &(struct oc_lives_opts){.align = 512});
+    s = analyze_liveness(chain(), &(struct oc_liveness_opts){.align = 512});
     assert_int_equal(s.l->peak, 3072);
     seen_free(&s);
 }
@@ -108,11 +108,11 @@ static void buffers_are_rounded_up_to_the_alignment(void **state)
 static void inputs_are_kept_or_excluded_by_option(void **state)
 {
     (void)state;
-    struct seen s = analyze_lives(chain(), &(struct oc_lives_opts){.keep_inputs = true});
+    struct seen s = analyze_liveness(chain(), &(struct oc_liveness_opts){.keep_inputs = true});
     check_life(&s, "x", 0, 3, 1024);
     assert_int_equal(s.l->peak, 4096);
     seen_free(&s);
-    s = analyze_lives(chain(), &(struct oc_lives_opts){.without_inputs = true});
+    s = analyze_liveness(chain(), &(struct oc_liveness_opts){.without_inputs = true});
     assert_int_equal(s.l->of_value[find_value(&s, "x")], OC_LIFE_CALLER);
     assert_int_equal(s.l->n_life, 3);
     assert_int_equal(s.l->live[0], 1024);
@@ -125,7 +125,7 @@ static void inputs_are_kept_or_excluded_by_option(void **state)
 static void in_place_reuses_the_buffer_of_the_last_read(void **state)
 {
     (void)state;
-    struct seen s = analyze_lives(chain(), &(struct oc_lives_opts){.inplace = true});
+    struct seen s = analyze_liveness(chain(), &(struct oc_liveness_opts){.inplace = true});
     assert_int_equal(s.l->n_life, 2);
     assert_ptr_equal(find_life(&s, "x"), find_life(&s, "u"));
     assert_ptr_equal(find_life(&s, "v"), find_life(&s, "y"));
@@ -135,7 +135,7 @@ static void in_place_reuses_the_buffer_of_the_last_read(void **state)
     assert_int_equal(s.l->peak, 2048);
     assert_int_equal(s.l->lower, 2048);
     seen_free(&s);
-    s = analyze_lives(chain(), &(struct oc_lives_opts){.inplace = true, .keep_inputs = true});
+    s = analyze_liveness(chain(), &(struct oc_liveness_opts){.inplace = true, .keep_inputs = true});
     assert_int_equal(s.l->peak, 3072);
     seen_free(&s);
 }
@@ -151,7 +151,7 @@ static void in_place_needs_element_wise_operator_and_equal_bytes(void **state)
     oc_b_node(b, "Add", "add", "o,x", "p", "");
     oc_b_node(b, "Softmax", "soft", "p", "s", "");
     oc_b_output(b, "s", NULL);
-    struct seen s = analyze_lives(b, &(struct oc_lives_opts){.inplace = true});
+    struct seen s = analyze_liveness(b, &(struct oc_liveness_opts){.inplace = true});
     assert_ptr_equal(find_life(&s, "p"), find_life(&s, "x"));
     assert_ptr_not_equal(find_life(&s, "p"), find_life(&s, "s"));
     static const uint64_t live[] = {1028, 2048};
@@ -181,7 +181,7 @@ static struct oc_builder *small_things(void)
 static void constants_scalars_and_host_values_take_no_memory(void **state)
 {
     (void)state;
-    struct seen s = analyze_lives(small_things(), NULL);
+    struct seen s = analyze_liveness(small_things(), NULL);
     assert_int_equal(s.l->n_step, 3);
     assert_int_equal(s.l->of_value[find_value(&s, "scalar")], OC_LIFE_NONE);
     assert_int_equal(s.l->of_value[find_value(&s, "w")], OC_LIFE_NONE);
@@ -193,7 +193,7 @@ static void constants_scalars_and_host_values_take_no_memory(void **state)
     assert_memory_equal(s.l->live, live, sizeof(live));
     seen_free(&s);
     /* counted in full: the scalars four and scalar of 4 bytes too, four from step 0 to 3 */
-    s = analyze_lives(small_things(), &(struct oc_lives_opts){.all = true});
+    s = analyze_liveness(small_things(), &(struct oc_liveness_opts){.all = true});
     static const uint64_t all[] = {1024 + 8 + 4, 1024 + 4 + 4, 1024 + 4 + 4 + 1024, 1024 + 4 + 4 + 1024};
     assert_int_equal(s.l->n_step, 4);
     assert_memory_equal(s.l->live, all, sizeof(all));
@@ -220,17 +220,17 @@ static void branch_buffers_are_live_while_the_if_runs(void **state)
     oc_b_output(b, "w", NULL);
     oc_b_close(b);
     oc_b_output(b, "y", NULL);
-    struct seen s = analyze_lives(b, NULL);
+    struct seen s = analyze_liveness(b, NULL);
     assert_int_equal(s.l->n_step, 2);
     assert_int_equal(s.l->inner[0], 0);
     assert_int_equal(s.l->inner[1], 1024);
     assert_int_equal(s.l->live[1], 3072);
     check_life(&s, "t", 0, 1, 1024); /* its only readers are in the branches */
-    uint32_t body = oc_lives_body(s.l, oc_run_node(&s.r, "if"));
-    struct oc_lives *then = oc_lives_make(s.r.a, body, &s.l->opts);
+    uint32_t body = oc_liveness_body(s.l, oc_run_node(&s.r, "if"));
+    struct oc_liveness *then = oc_liveness_make(s.r.a, body, &s.l->opts);
     assert_int_equal(then->peak, 1024);
     assert_int_equal(then->of_value[find_value(&s, "t")], OC_LIFE_CALLER);
-    oc_lives_free(then);
+    oc_liveness_free(then);
     seen_free(&s);
 }
 
@@ -257,15 +257,15 @@ static void loop_state_is_live_during_the_body(void **state)
     oc_b_close(b);
     oc_b_output(b, "y", NULL);
     oc_b_output(b, "all", NULL);
-    struct seen s = analyze_lives(b, NULL);
+    struct seen s = analyze_liveness(b, NULL);
     assert_int_equal(s.l->n_step, 1);
     check_life(&s, "all", 0, 0, 5 * 1024);
     assert_int_equal(s.l->inner[0], 2048);
     assert_int_equal(s.l->peak, 9 * 1024);
-    struct oc_lives *body = oc_lives_make(s.r.a, oc_lives_body(s.l, 0), &s.l->opts);
+    struct oc_liveness *body = oc_liveness_make(s.r.a, oc_liveness_body(s.l, 0), &s.l->opts);
     static const uint64_t live[] = {1024, 2048, 2048}; /* s to the end, z from the second step on */
     assert_memory_equal(body->live, live, sizeof(live));
-    oc_lives_free(body);
+    oc_liveness_free(body);
     seen_free(&s);
 }
 
@@ -289,15 +289,16 @@ static struct oc_builder *attention(void)
 static void shared_kv_caches_are_one_buffer(void **state)
 {
     (void)state;
-    struct seen s = analyze_lives(attention(), NULL);
+    struct seen s = analyze_liveness(attention(), NULL);
     assert_int_equal(s.l->peak, 4 * 64 + 2 * 512 + 2 * 576);
     seen_free(&s);
-    s = analyze_lives(attention(), &(struct oc_lives_opts){.kv_share = OC_KV_ON});
+    s = analyze_liveness(attention(), &(struct oc_liveness_opts){.kv_share = OC_KV_ON});
     assert_int_equal(s.l->peak, 4 * 64 + 2 * 576);
     assert_ptr_equal(find_life(&s, "pk"), find_life(&s, "nk"));
     assert_true(find_life(&s, "nv")->input && find_life(&s, "nv")->output);
     seen_free(&s);
-    s = analyze_lives(attention(), &(struct oc_lives_opts){.kv_share = OC_KV_ON, .without_inputs = true});
+    s = analyze_liveness(attention(),
+                         &(struct oc_liveness_opts){.kv_share = OC_KV_ON, .without_inputs = true});
     assert_int_equal(s.l->peak, 64);
     seen_free(&s);
 }
@@ -316,7 +317,7 @@ static void sequence_elements_are_live_with_the_sequence(void **state)
     oc_b_node(b, "SequenceAt", "get", "seq,one", "e", "");
     oc_b_node(b, "Add", "h", "d,e", "y", "");
     oc_b_output(b, "y", NULL);
-    struct seen s = analyze_lives(b, NULL);
+    struct seen s = analyze_liveness(b, NULL);
     check_life(&s, "a", 0, 5, 1024);
     check_life(&s, "c", 1, 5, 1024);
     assert_int_equal(s.l->n_life, 5); /* x a c d y */
@@ -334,7 +335,7 @@ static void unknown_sizes_lower_the_quality(void **state)
     oc_b_input(b, "c", "bool[256]");
     oc_b_node(b, "Compress", "z", "x,c", "y", "axis=0");
     oc_b_output(b, "y", NULL);
-    struct seen s = analyze_lives(b, NULL);
+    struct seen s = analyze_liveness(b, NULL);
     assert_int_equal(s.l->peak, 1024 + 256 + 1024);
     assert_int_equal(s.l->quality, OC_UPPER);
     assert_int_equal(find_life(&s, "y")->quality, OC_UPPER);
@@ -346,7 +347,7 @@ static void unknown_sizes_lower_the_quality(void **state)
     oc_b_node(b, "private::Odd", "z", "x", "y", "");
     oc_b_node(b, "Relu", "r", "y", "t", "");
     oc_b_output(b, "t", NULL);
-    s = analyze_lives(b, NULL);
+    s = analyze_liveness(b, NULL);
     assert_int_equal(s.l->quality, OC_UNKNOWN);
     assert_int_equal(find_life(&s, "y")->quality, OC_UNKNOWN);
     assert_int_equal(s.l->peak, 1024);
@@ -384,8 +385,8 @@ static bool list_contains(const uint32_t *at, const uint32_t *list, uint32_t ste
 static void links_list_needed_and_waiting_steps(void **state)
 {
     (void)state;
-    struct seen s = analyze_lives(chain(), NULL);
-    struct oc_lives_links k = oc_lives_links(s.l);
+    struct seen s = analyze_liveness(chain(), NULL);
+    struct oc_liveness_links k = oc_liveness_links(s.l);
     assert_int_equal(k.needs_at[1], 0); /* a needs nothing */
     assert_true(list_contains(k.needs_at, k.needs, 1, 0));
     assert_true(list_contains(k.needs_at, k.needs, 2, 1));
@@ -400,8 +401,8 @@ static void links_list_needed_and_waiting_steps(void **state)
     oc_b_node(b, "Relu", "over", "x", "t", "");
     oc_b_node(b, "Add", "sum", "s,t", "y", "");
     oc_b_output(b, "y", NULL);
-    s = analyze_lives(b, &(struct oc_lives_opts){.inplace = true});
-    k = oc_lives_links(s.l);
+    s = analyze_liveness(b, &(struct oc_liveness_opts){.inplace = true});
+    k = oc_liveness_links(s.l);
     assert_ptr_equal(find_life(&s, "x"), find_life(&s, "t"));
     assert_true(list_contains(k.needs_at, k.needs, 1, 0));
     seen_free(&s);

@@ -1,4 +1,4 @@
-#include "memory/arena_plan.h"
+#include "memory/offset_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,13 +17,13 @@ static uint32_t below(uint64_t *random, uint32_t n)
     return (uint32_t)(*random >> 33) % n;
 }
 
-static struct oc_arena_plan plan(const struct oc_box *box, uint32_t n, uint64_t align, uint64_t work,
-                                 uint64_t *offset)
+static struct oc_offset_plan plan(const struct oc_box *box, uint32_t n, uint64_t align, uint64_t work,
+                                  uint64_t *offset)
 {
-    struct oc_arena_plan p;
+    struct oc_offset_plan p;
     struct oc_err err = {0};
-    struct oc_arena_opts o = {.align = align, .work = work};
-    assert_int_equal(oc_arena_plan_make(box, n, &o, offset, &p, &err), 0);
+    struct oc_offset_opts o = {.align = align, .work = work};
+    assert_int_equal(oc_offset_plan_make(box, n, &o, offset, &p, &err), 0);
     if (oc_plan_check(box, offset, n, align, p.size, &err))
         fail_msg("%s", err.msg);
     return p;
@@ -35,7 +35,7 @@ static void chain_needs_two_buffers(void **state)
     /* 100 -> 40 -> 60 -> 10: pairs of 140, 100, 70 */
     const struct oc_box box[] = {{100, 0, 1}, {40, 1, 2}, {60, 2, 3}, {10, 3, 3}};
     uint64_t offset[4];
-    struct oc_arena_plan p = plan(box, 4, 0, 0, offset);
+    struct oc_offset_plan p = plan(box, 4, 0, 0, offset);
     assert_int_equal(p.lower, 140);
     assert_int_equal(p.size, 140);
     assert_true(p.optimal);
@@ -44,7 +44,7 @@ static void chain_needs_two_buffers(void **state)
 static void empty_plans_and_empty_boxes_take_no_memory(void **state)
 {
     (void)state;
-    struct oc_arena_plan p = plan(NULL, 0, 0, 0, NULL);
+    struct oc_offset_plan p = plan(NULL, 0, 0, 0, NULL);
     assert_true(p.size == 0 && p.lower == 0 && p.optimal);
     const struct oc_box box[] = {{0, 0, 9}, {8, 3, 4}, {0, 5, 5}};
     uint64_t offset[3];
@@ -58,7 +58,7 @@ static void alignment_rounds_sizes_up(void **state)
     /* 1, 65 and 64 bytes take 64, 128 and 64 */
     const struct oc_box box[] = {{1, 0, 2}, {65, 1, 2}, {64, 2, 3}};
     uint64_t offset[3];
-    struct oc_arena_plan p = plan(box, 3, 64, 0, offset);
+    struct oc_offset_plan p = plan(box, 3, 64, 0, offset);
     assert_int_equal(p.lower, 256);
     assert_int_equal(p.size, 256);
     for (int i = 0; i < 3; i++)
@@ -70,17 +70,17 @@ static void alignment_rounds_sizes_up(void **state)
 static void rejects_invalid_boxes(void **state)
 {
     (void)state;
-    struct oc_arena_plan p;
+    struct oc_offset_plan p;
     struct oc_err err = {0};
     uint64_t offset[2];
     const struct oc_box backwards[] = {{8, 0, 1}, {8, 3, 2}};
-    assert_int_equal(oc_arena_plan_make(backwards, 2, NULL, offset, &p, &err), -1);
+    assert_int_equal(oc_offset_plan_make(backwards, 2, NULL, offset, &p, &err), -1);
     assert_string_equal(err.msg, "buffer 1 ends before it begins");
     const struct oc_box huge[] = {{UINT64_MAX - 5, 0, 1}, {8, 3, 4}};
-    assert_int_equal(oc_arena_plan_make(huge, 2, NULL, offset, &p, &err), -1);
+    assert_int_equal(oc_offset_plan_make(huge, 2, NULL, offset, &p, &err), -1);
     assert_int_equal(err.code, OC_ELIMIT);
-    struct oc_arena_opts align = {.align = 64};
-    assert_int_equal(oc_arena_plan_make(huge, 1, &align, offset, &p, &err), -1);
+    struct oc_offset_opts align = {.align = 64};
+    assert_int_equal(oc_offset_plan_make(huge, 1, &align, offset, &p, &err), -1);
 }
 
 /* ---- compared with all orders ---- */
@@ -140,7 +140,7 @@ static void small_plans_are_optimal(void **state)
             box[i] = (struct oc_box){1 + below(&random, 5), first, first + below(&random, 4)};
             order[i] = i;
         }
-        struct oc_arena_plan p = plan(box, n, 0, 0, offset);
+        struct oc_offset_plan p = plan(box, n, 0, 0, offset);
         assert_true(p.optimal);
         assert_int_equal(p.size, best_of_all_orders(box, order, 0, n));
     }
@@ -161,7 +161,7 @@ static void plans_above_the_lower_bound_are_proven_optimal(void **state)
     for (size_t i = 0; i < OC_COUNT(set); i++) {
         uint64_t offset[7];
         uint32_t order[7] = {0, 1, 2, 3, 4, 5, 6};
-        struct oc_arena_plan p = plan(set[i].box, 7, 0, 0, offset);
+        struct oc_offset_plan p = plan(set[i].box, 7, 0, 0, offset);
         assert_int_equal(p.lower, set[i].lower);
         assert_int_equal(p.size, set[i].lower + 1);
         assert_int_equal(best_of_all_orders(set[i].box, order, 0, 7), p.size);
@@ -194,10 +194,10 @@ static void plans_of_many_boxes_are_valid(void **state)
             uint64_t *offset = oc_xmalloc(n * sizeof(*offset)), *again = oc_xmalloc(n * sizeof(*again));
             fill(box, n, kind, &random);
             uint64_t align = kind == 3 ? 256 : 0;
-            struct oc_arena_plan p = plan(box, n, align, 2000000, offset);
+            struct oc_offset_plan p = plan(box, n, align, 2000000, offset);
             assert_int_equal(p.lower, oc_boxes_live(box, n, align));
             assert_true(p.size >= p.lower && (double)p.size <= 1.1 * (double)p.lower);
-            struct oc_arena_plan q = plan(box, n, align, 2000000, again);
+            struct oc_offset_plan q = plan(box, n, align, 2000000, again);
             assert_true(p.size == q.size && !memcmp(offset, again, n * sizeof(*offset)));
             free(box);
             free(offset);
@@ -216,7 +216,7 @@ static void plans_with_too_many_pairs_to_store_are_valid(void **state)
         box[i] = (struct oc_box){1 + below(&random, 1000), i, 2 * n - i % 7};
         sum += box[i].bytes;
     }
-    struct oc_arena_plan p = plan(box, n, 0, 0, offset);
+    struct oc_offset_plan p = plan(box, n, 0, 0, offset);
     assert_int_equal(p.lower, sum);
     assert_int_equal(p.size, sum);
     free(box);
@@ -234,7 +234,7 @@ static void plans_of_60000_boxes_in_turn_are_optimal(void **state)
         box[i] = (struct oc_box){16, 0, i + 1};
         box[HALF + i] = (struct oc_box){16, i + 2, HALF + 1};
     }
-    struct oc_arena_plan p = plan(box, 2 * HALF, 0, 0, offset);
+    struct oc_offset_plan p = plan(box, 2 * HALF, 0, 0, offset);
     assert_int_equal(p.lower, 16 * HALF);
     assert_int_equal(p.size, 16 * HALF);
     assert_true(p.optimal);

@@ -1,4 +1,4 @@
-#include "base/caps.h"
+#include "base/input_limits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,48 +12,51 @@
 static void every_limit_has_a_name_a_default_and_a_range(void **state)
 {
     (void)state;
-    struct oc_cap_info a, b;
+    struct oc_input_limit_info a, b;
     size_t n = 0;
-    for (; oc_cap_info(n, &a); n++) {
+    for (; oc_input_limit_info(n, &a); n++) {
         assert_true(a.name[0] && a.text[0] && a.least >= 1); /* 0 means the default */
         assert_true(a.least <= a.otherwise && a.otherwise <= a.most);
-        assert_int_equal(a.least == a.most, n >= OC_CAP_COUNT); /* the other limits are fixed */
+        assert_int_equal(a.least == a.most, n >= OC_LIMIT_COUNT); /* the other limits are fixed */
         for (size_t i = 0; i < n; i++) {
-            assert_true(oc_cap_info(i, &b));
+            assert_true(oc_input_limit_info(i, &b));
             assert_string_not_equal(a.name, b.name);
         }
     }
-    assert_true(n > OC_CAP_COUNT);
+    assert_true(n > OC_LIMIT_COUNT);
 }
 
 static void unset_limits_have_their_default(void **state)
 {
     (void)state;
-    struct oc_caps caps = {.most = {[OC_CAP_NODES] = 7}};
-    assert_int_equal(oc_cap(NULL, OC_CAP_NODES), 4000000);
-    assert_int_equal(oc_cap(&caps, OC_CAP_NODES), 7);
-    assert_int_equal(oc_cap(&caps, OC_CAP_DEPTH), 64);
+    struct oc_input_limits limits = {.most = {[OC_LIMIT_NODES] = 7}};
+    assert_int_equal(oc_input_limit(NULL, OC_LIMIT_NODES), 4000000);
+    assert_int_equal(oc_input_limit(&limits, OC_LIMIT_NODES), 7);
+    assert_int_equal(oc_input_limit(&limits, OC_LIMIT_DEPTH), 64);
 }
 
 static void message_names_the_limit_and_its_option(void **state)
 {
     (void)state;
-    struct oc_caps caps = {.most = {[OC_CAP_NODES] = 7, [OC_CAP_DEPTH] = 256}};
+    struct oc_input_limits limits = {.most = {[OC_LIMIT_NODES] = 7, [OC_LIMIT_DEPTH] = 256}};
     struct oc_err err;
-    char text[OC_CAP_TEXT];
-    assert_string_equal(oc_cap_text(&caps, OC_CAP_NODES, 9, text), "9 nodes: more than 7 (--limit nodes=N)");
-    assert_string_equal(oc_cap_text(NULL, OC_CAP_NODES, 0, text),
+    char text[OC_INPUT_LIMIT_TEXT];
+    assert_string_equal(oc_input_limit_text(&limits, OC_LIMIT_NODES, 9, text),
+                        "9 nodes: more than 7 (--limit nodes=N)");
+    assert_string_equal(oc_input_limit_text(NULL, OC_LIMIT_NODES, 0, text),
                         "more than 4000000 nodes (--limit nodes=N)");
     /* 256 is the maximum: no hint */
-    assert_string_equal(oc_cap_text(&caps, OC_CAP_DEPTH, 0, text), "more than 256 levels of nested graphs");
-    assert_int_equal(oc_cap_fail(&caps, OC_CAP_NODES, 9, &err), -1);
+    assert_string_equal(oc_input_limit_text(&limits, OC_LIMIT_DEPTH, 0, text),
+                        "more than 256 levels of nested graphs");
+    assert_int_equal(oc_input_limit_fail(&limits, OC_LIMIT_NODES, 9, &err), -1);
     assert_int_equal(err.code, OC_ELIMIT);
     assert_string_equal(err.msg, "9 nodes: more than 7 (--limit nodes=N)");
-    for (size_t i = 0; i < OC_CAP_COUNT; i++) { /* the longest number leaves room for the name */
-        struct oc_caps most;
-        for (size_t k = 0; k < OC_CAP_COUNT; k++)
+    for (size_t i = 0; i < OC_LIMIT_COUNT; i++) { /* the longest number leaves room for the name */
+        struct oc_input_limits most;
+        for (size_t k = 0; k < OC_LIMIT_COUNT; k++)
             most.most[k] = UINT64_MAX / 2;
-        assert_true(strlen(oc_cap_text(&most, (enum oc_cap)i, UINT64_MAX, text)) + 1 < OC_CAP_TEXT);
+        assert_true(strlen(oc_input_limit_text(&most, (enum oc_input_limit)i, UINT64_MAX, text)) + 1 <
+                    OC_INPUT_LIMIT_TEXT);
     }
 }
 
@@ -62,24 +65,24 @@ static void parses_limits(void **state)
     (void)state;
     static const struct {
         const char *text;
-        enum oc_cap which;
+        enum oc_input_limit which;
         uint64_t v;
     } good[] = {
-        {"nodes=8M", OC_CAP_NODES, 8000000},
-        {"nodes=1", OC_CAP_NODES, 1},
-        {"file-bytes=2GiB", OC_CAP_FILE_BYTES, (uint64_t)2 << 30},
-        {"file-bytes=9223372036854775807", OC_CAP_FILE_BYTES, INT64_MAX},
-        {"sqlite-seconds=5 s", OC_CAP_SQLITE_SECONDS, 5},
-        {"gz-ratio=1.5k", OC_CAP_COUNT, 0}, /* deflate reaches at most 1032 */
+        {"nodes=8M", OC_LIMIT_NODES, 8000000},
+        {"nodes=1", OC_LIMIT_NODES, 1},
+        {"file-bytes=2GiB", OC_LIMIT_FILE_BYTES, (uint64_t)2 << 30},
+        {"file-bytes=9223372036854775807", OC_LIMIT_FILE_BYTES, INT64_MAX},
+        {"sqlite-seconds=5 s", OC_LIMIT_SQLITE_SECONDS, 5},
+        {"gz-ratio=1.5k", OC_LIMIT_COUNT, 0}, /* deflate reaches at most 1032 */
     };
     for (size_t i = 0; i < OC_COUNT(good); i++) {
-        struct oc_caps caps = {.external_anywhere = true};
+        struct oc_input_limits limits = {.external_anywhere = true};
         struct oc_err err;
-        int rc = oc_caps_set(&caps, good[i].text, &err);
-        assert_int_equal(rc, good[i].which == OC_CAP_COUNT ? -1 : 0);
+        int rc = oc_input_limits_set(&limits, good[i].text, &err);
+        assert_int_equal(rc, good[i].which == OC_LIMIT_COUNT ? -1 : 0);
         if (!rc)
-            assert_int_equal(caps.most[good[i].which], good[i].v);
-        assert_true(caps.external_anywhere);
+            assert_int_equal(limits.most[good[i].which], good[i].v);
+        assert_true(limits.external_anywhere);
     }
 }
 
@@ -105,13 +108,13 @@ static void rejects_malformed_limits(void **state)
         {"tensor-rank=65", "--limit tensor-rank=65: this limit is fixed and cannot be changed"},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
-        struct oc_caps caps = {.external_anywhere = false};
+        struct oc_input_limits limits = {.external_anywhere = false};
         struct oc_err err;
-        assert_int_equal(oc_caps_set(&caps, bad[i].text, &err), -1);
+        assert_int_equal(oc_input_limits_set(&limits, bad[i].text, &err), -1);
         assert_int_equal(err.code, OC_EARG);
         assert_memory_equal(err.msg, bad[i].why, strlen(bad[i].why));
-        for (size_t k = 0; k < OC_CAP_COUNT; k++)
-            assert_int_equal(caps.most[k], 0);
+        for (size_t k = 0; k < OC_LIMIT_COUNT; k++)
+            assert_int_equal(limits.most[k], 0);
     }
 }
 

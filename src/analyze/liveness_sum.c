@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/lives_walk.h"
+#include "analyze/liveness_walk.h"
 #include "base/ck.h"
 
 /* Loop-carried inputs of a body, live from the first one. */
-static void lives_sum_carried(const struct oc_live_walk *w, uint32_t *from, uint32_t *to)
+static void liveness_sum_carried(const struct oc_live_walk *w, uint32_t *from, uint32_t *to)
 {
     const struct oc_node *n = &w->b->m->node[w->g->parent_node];
     const struct oc_attr *a = oc_node_attr(n, "num_scan_inputs");
@@ -32,7 +32,7 @@ static void borders(struct oc_live_walk *w, bool main_graph)
 {
     uint32_t from = 0, to = main_graph && w->b->o.keep_inputs ? w->g->n_input : 0;
     if (!main_graph)
-        lives_sum_carried(w, &from, &to);
+        liveness_sum_carried(w, &from, &to);
     for (uint32_t i = from; i < to; i++)
         extend_life(w, w->g->input[i]);
     for (uint32_t i = 0; i < w->g->n_output && !main_graph; i++) {
@@ -43,7 +43,7 @@ static void borders(struct oc_live_walk *w, bool main_graph)
 }
 
 /* The largest peak among the node's bodies. */
-static void lives_sum_bodies(struct oc_live_walk *w, uint32_t step, uint64_t *peak, uint64_t *lower)
+static void liveness_sum_bodies(struct oc_live_walk *w, uint32_t step, uint64_t *peak, uint64_t *lower)
 {
     const struct oc_node *n = &w->b->m->node[w->step[step]];
     *peak = *lower = 0;
@@ -60,7 +60,7 @@ static void lives_sum_bodies(struct oc_live_walk *w, uint32_t step, uint64_t *pe
         }
 }
 
-static void sum_lives(struct oc_live_walk *w)
+static void sum_liveness(struct oc_live_walk *w)
 {
     uint64_t all = 0;
     for (uint32_t i = w->base; i < w->b->n; i++) {
@@ -114,7 +114,7 @@ static void find_peak(struct oc_live_walk *w)
     for (uint32_t i = 0; i < w->n; i++) {
         uint64_t inner = 0, lower = 0, needs = node_needs(w, i);
         if (w->b->m->node[w->step[i]].n_attr)
-            lives_sum_bodies(w, i, &inner, &lower);
+            liveness_sum_bodies(w, i, &inner, &lower);
         if (inner)
             w->inner[i] = inner;
         if (!oc_add_u64(w->live[i], inner, &w->live[i]) || !oc_add_u64(needs, lower, &needs))
@@ -130,6 +130,6 @@ static void find_peak(struct oc_live_walk *w)
 void oc_live_sum(struct oc_live_walk *w, bool main_graph)
 {
     borders(w, main_graph);
-    sum_lives(w);
+    sum_liveness(w);
     find_peak(w);
 }

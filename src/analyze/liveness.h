@@ -6,8 +6,8 @@
  * have none. While a control-flow node runs, the bodies add their own peak to its step (`inner`):
  * loop-carried state counts twice, as input of the body and as output of the node; outputs of a scan count in
  * full from the first trip. Sizes are bytes; an unknown size counts 0 and makes the quality OC_UNKNOWN. */
-#ifndef OC_LIVES_H
-#define OC_LIVES_H
+#ifndef OC_LIVENESS_H
+#define OC_LIVENESS_H
 
 #include "analyze/analysis.h"
 #include "onnxcost_types.h"
@@ -17,7 +17,7 @@ enum oc_order {
     OC_ORDER_ORT /* of ONNX Runtime's sequential executor */
 };
 
-struct oc_lives_opts {
+struct oc_liveness_opts {
     uint64_t align;      /* every buffer is rounded up to a multiple; 0: not */
     bool without_inputs; /* graph inputs and views of them belong to the caller and do not count */
     bool keep_inputs;    /* graph inputs stay live to the end */
@@ -31,7 +31,7 @@ struct oc_lives_opts {
 };
 
 /* The options of the analysis. */
-struct oc_lives_opts oc_lives_opts_of(const struct oc_analysis *a);
+struct oc_liveness_opts oc_liveness_opts_of(const struct oc_analysis *a);
 
 struct oc_life {
     uint64_t bytes;       /* rounded up */
@@ -44,10 +44,10 @@ struct oc_life {
 #define OC_LIFE_NONE   UINT32_MAX       /* the value takes no memory */
 #define OC_LIFE_CALLER (UINT32_MAX - 1) /* it is in the caller's memory (without_inputs) */
 
-struct oc_lives {
+struct oc_liveness {
     struct oc_arena arena;
     const struct oc_analysis *a;
-    struct oc_lives_opts opts;
+    struct oc_liveness_opts opts;
     const uint32_t *step; /* node ids */
     uint32_t n_step;
     const struct oc_life *life; /* inputs, then in order of production */
@@ -62,22 +62,23 @@ struct oc_lives {
 
 /* Liveness of one graph: 0 is the model's main graph; a body is analysed on its own, without its captures.
  * The analysis must outlive it. */
-struct oc_lives *oc_lives_make(const struct oc_analysis *a, uint32_t graph, const struct oc_lives_opts *opts);
-void oc_lives_free(struct oc_lives *l);
+struct oc_liveness *oc_liveness_make(const struct oc_analysis *a, uint32_t graph,
+                                     const struct oc_liveness_opts *opts);
+void oc_liveness_free(struct oc_liveness *l);
 
 /* Body of a control-flow node with the largest peak, OC_NONE: no body of the node runs. */
-uint32_t oc_lives_body(const struct oc_lives *l, uint32_t node);
+uint32_t oc_liveness_body(const struct oc_liveness *l, uint32_t node);
 
 /* Constraints on any other order of the steps. Lists of step s: touch[touch_at[s]] ... before
  * touch[touch_at[s + 1]], likewise for needs. In an order, a buffer is live from the first step that touches
  * it to the last one, `input` ones from the start, `output` ones to the end; steps keep their `inner`. */
-struct oc_lives_links {
+struct oc_liveness_links {
     const uint32_t *touch_at, *touch; /* distinct buffers that the step reads or writes, captures included */
     const uint32_t *needs_at, *needs; /* distinct earlier steps that must come before it: producers of what it
                                          reads; where it writes into a buffer in place, its other readers */
 };
 /* Memory of l's arena. */
-struct oc_lives_links oc_lives_links(struct oc_lives *l);
+struct oc_liveness_links oc_liveness_links(struct oc_liveness *l);
 
 /* The input slot that shares its buffer with the output by definition of the operator (KV caches,
  * TensorScatter), or OC_NONE. */
