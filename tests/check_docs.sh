@@ -226,11 +226,13 @@ result 'the README has every profile format' "$problems"
 result 'every profile format has its versions and what is lost' \
     "$(onnxcost help man profile-table | awk -F'|' 'NR > 2 && ($4 !~ /[a-z0-9]/ || $5 !~ /[a-z]/) { print $2 }')"
 
-problems=$(sed -n 's/^| `\([a-z]*\)\/`.*/\1/p' src/README.md | while read -r folder; do
-    [ -d "src/$folder" ] || echo "src/$folder is not there"
+folders=$(sed -n '/^| folder /,/^$/p' src/README.md | cut -d '|' -f 2 | grep -oE '`[a-z/]+/`' | tr -d '`')
+problems=$(for folder in $folders; do
+    [ -d "src/$folder" ] || [ -d "src/write/$folder" ] || echo "src/$folder is not there"
 done; for folder in src/*/; do
-    grep -q "^| \`$(basename "$folder")/\`" src/README.md || echo "$folder is not in src/README.md"
+    echo "$folders" | grep -qx "$(basename "$folder")/" || echo "$folder is not in src/README.md"
 done)
 result 'every generated name has a transformer, versions and a test' "$(awk -F'|' 'NR > 3 && NF && (NF != 7 || $3 !~ /[a-z]/ || $4 !~ /[a-z]/ || $5 !~ /[0-9]/ || $6 !~ /test_/)' "$work/lists/names")"
 result 'the map of the sources is complete' "$problems"
+result 'the map of the sources has at most 150 lines' "$([ "$(wc -l <src/README.md)" -le 150 ] || wc -l src/README.md)"
 finish

@@ -73,6 +73,17 @@ problems=$(grep -n '#include "profile/formats' src/profile/core/*.[ch]
     grep -nE '#include "write/([a-z_]+\.h|commands/|pages/)' src/write/tables/*.[ch])
 result 'subfolders include only lower layers' "$problems"
 
+# the first file of a folder says what is in it and what may change; a header that it calls private stays so
+problems=$(for folder in $(ls src/*/*.c src/*/*/*.c | sed 's|/[^/]*$||' | sort -u); do
+        name=${folder#src/} first=$(ls "$folder"/*.[ch] | head -n 1)
+        [ "$(sed -n "1s|^/\\* $name/: [A-Z].*|yes|p" "$first")" = yes ] || echo "$first: does not begin with \"/* $name/: \" and what is in it"
+        for header in $(sed '/\*\/$/q' "$first" | tr -d '\n' | sed -n 's/.*Private to the folder: //p' | tr -s '*./ ' '\n' | sed '/^h$/d; /^$/d'); do
+            [ -e "$folder/$header.h" ] || echo "$first: no $header.h"
+            printf '%s\n' "$includes" | grep -F "\"$name/$header.h\"" | grep -v "^$folder/[^/]*:" | sed "s|\$|: private to $name/|"
+        done
+    done)
+result 'each folder says what is in it, and its private headers are' "$problems"
+
 problems=$(printf '%s\n' "$confined" | while read -r pattern places; do
     [ -n "$pattern" ] || continue
     grep -HnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" -r src models tests --include='*.[ch]' 2>/dev/null |

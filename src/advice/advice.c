@@ -1,3 +1,8 @@
+/* advice/: Suggestions of --advise, with the rows that support them. One family of rules per advise_*.c;
+ * advice.c has the table of rules. A rule may be added or changed without touching another one; figures
+ * come from the report and are not computed here again.
+ * Private to the folder: advisor.h. */
+
 #include <stdlib.h>
 #include <string.h>
 

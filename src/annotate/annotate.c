@@ -1,3 +1,7 @@
+/* annotate/: Copies a model with metadata added; every other byte stays as it is, which tests compare. No
+ * protobuf library: fields that are not known here must be kept too.
+ * Private to the folder: model_rewrite.h. */
+
 /* Writes the results of a report into the model: metadata_props of its nodes and of the model itself. */
 #include <inttypes.h>
 #include <math.h>

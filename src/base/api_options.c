@@ -1,3 +1,8 @@
+/* base/: What everything else is built on: arena, buffers, errors, files, maps, JSON, XML, numbers with
+ * units. Nothing here depends on models or profiles. A change here rebuilds most files and needs a test in
+ * tests/unit/base; what differs between platforms is in os.h alone.
+ * Private to the folder: os_wasm.h os_win.h os_win_text.h. */
+
 #include "base/api_options.h"
 
 #include <string.h>

@@ -1,3 +1,8 @@
+/* gate/: Verdicts: a report against limits and baselines (check), two reports against each other (diff).
+ * Alignment and verdicts read the figures of a report and compute none. A metric is a row of limits.c and a
+ * value of figures.c.
+ * Private to the folder: align.h lcs.h. */
+
 #include "gate/align.h"
 
 #include <ctype.h>

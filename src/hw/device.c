@@ -1,3 +1,7 @@
+/* hw/: Hardware files: reading, inheritance, checks. The data is in hwdb/: a device needs no code here. An
+ * unknown figure stays unknown.
+ * Private to the folder: hw_reader.h. */
+
 #include "hw/device.h"
 
 #include <math.h>

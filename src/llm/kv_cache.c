@@ -1,3 +1,7 @@
+/* llm/: Decoders with a KV cache: prefill, decode step, memory, serving on devices. Counts come from the
+ * analysis of the real graph; a naming scheme of caches is a row of kv_cache.c.
+ * Private to the folder: kv_cache.h. */
+
 #include "llm/kv_cache.h"
 
 #include <stdlib.h>

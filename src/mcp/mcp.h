@@ -1,3 +1,7 @@
+/* mcp/: Server of the Model Context Protocol: messages and pages of documents. Commands are not named here:
+ * the tools are rows of cli/mcp_tools.c.
+ * Private to the folder: mcp.h page.h. */
+
 /* Private to the files of this folder. */
 #ifndef OC_MCP_H
 #define OC_MCP_H

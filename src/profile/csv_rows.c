@@ -1,3 +1,6 @@
+/* profile/: Profiles in one common form, independent of formats: records, runs, buckets, time summary; text
+ * tables, CSV and SQLite as streams. Time is conserved: what is not a record is a bucket. */
+
 #include "profile/csv_rows.h"
 
 #include <stdarg.h>

@@ -1,3 +1,8 @@
+/* provider/: What an execution provider of ONNX Runtime takes of a model: operator lists (data in
+ * hwdb/providers), assignment, partitions, transfers. A condition that cannot be decided is reported as
+ * such, not guessed.
+ * Private to the folder: provider.h. */
+
 /* The assignment of nodes to providers, as ONNX Runtime makes it: each provider in order takes what it can of
  * what is left. Computed for two cases: every condition that is not decided holds, or none. */
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/* run/: Records a profile: loads ONNX Runtime, makes inputs, runs in a child process. No library is loaded
+ * from the working directory or from folders that others can write; security.md promises that.
+ * Private to the folder: child.h make_inputs.h ort_lib.h record_files.h stop_rule.h. */
+
 #include "run/child.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/* shape/: Element types and dimensions, known or symbolic: polynomials, broadcasting, windows. Exact
+ * arithmetic: an overflow is an unknown, never a wrapped number.
+ * Private to the folder: dim.h dim_poly.h. */
+
 #include "shape/dim_poly.h"
 
 #include <stdlib.h>

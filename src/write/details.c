@@ -1,3 +1,8 @@
+/* write/: The report in every format: out_NAME.c, a row in report_write.c. Nothing is computed here but
+ * widths and texts: a figure that an output lacks belongs in report/. JSON and CSV are versioned; a changed
+ * member needs the schema and the test of both.
+ * Private to the folder: details.h mge_report.h overlay.h trace_doc.h. */
+
 #include "write/details.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/* profile/core/: Engines that the readers of event traces and tables share: events, order, runs, records,
+ * sums, names of kernels. No format is known here: a special case of one format belongs in its reader.
+ * Private to the folder: run_fold.h timeline_parts.h. */
+
 #include "profile/core/kernel_names.h"
 
 #include <math.h>

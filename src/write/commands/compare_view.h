@@ -1,3 +1,7 @@
+/* write/commands/: Output of the other commands, a file each: texts, and one list of fields for JSON and
+ * CSV. Figures come from the folder of the command.
+ * Private to the folder: out_check.h. */
+
 /* Private to out_compare*.c: several profiles of one model, joined. */
 #ifndef OC_COMPARE_VIEW_H
 #define OC_COMPARE_VIEW_H

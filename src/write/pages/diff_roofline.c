@@ -1,3 +1,6 @@
+/* write/pages/: HTML pages of the other commands, over the same fields as their tables; html_page.h has the
+ * parts. Pages work without a network, and without scripts where there are no controls. */
+
 /* The roofline plot of a diff: an arrow from A to B for each of the operators whose time differs most. SVG
  * without scripts; a title per arrow, the table of operators has the numbers. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* write/tables/: Tables for a terminal, in plain text and as grids, parts of HTML pages, members of JSON. A
+ * table is described once; its writers do not depend on its contents. */
+
 #include "write/tables/grid.h"
 
 #include <stdlib.h>
