@@ -69,6 +69,15 @@ python3 "$top/tests/support/same_bound.py" "$top/$BUILD/onnxcost" "$work/zoo/mob
 result 'a device with a bandwidth or a peak has a roofline time above 0' "$(sed -n 's/^roofline //p' "$work/problems")"
 result 'report, compare and estimate have the same lower bound' "$(grep -v '^roofline ' "$work/problems")"
 
+# --as takes the names of types in tables and hardware files too
+problems=$(for pair in f16:fp16 f8:fp8 i8:int8 i4:int4 f16-weights:fp16-weights i8-weights:int8-weights i4-weights:int4-weights; do
+        for name in "${pair%:*}" "${pair#*:}"; do
+            "$top/$BUILD/onnxcost" compare "$work/zoo/mobilenetv2.onnx" --hw a100 --hw t4 --as "$name" -f json >"$work/as.$name" || echo "--as $name: $?"
+        done
+        cmp "$work/as.${pair%:*}" "$work/as.${pair#*:}"
+    done 2>&1)
+result 'names of data types in tables and hardware files are those of --as too' "$problems"
+
 # ---- this machine -------------------------------------------------------------------------------------------------
 [ -d "$top/build/corpus/node_modules" ] && NODE_PATH=${NODE_PATH:+$NODE_PATH:}$top/build/corpus/node_modules && export NODE_PATH
 case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" ;; esac

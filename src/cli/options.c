@@ -163,7 +163,7 @@ const struct cli_option cli_options[] = {
      NULL, AT(what_if)},
     {"as", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_COMPARE | CLI_ESTIMATE,
      "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights", NULL, NULL,
-     "predicted time of the model in this data type", NULL, AT(as)},
+     "predicted time of the model in this data type; also f16, f8, i8, i4, as tables write them", NULL, AT(as)},
     {"fuse", 0, CLI_CHOICE, CLI_COST, "elementwise", NULL, NULL,
      "predicted time with element-wise operators fused into their producers", NULL, AT(fuse)},
     {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,
@@ -478,6 +478,22 @@ bool cli_is_choice(const char *choices, const char *value)
     return false;
 }
 
+/* Types as they are written in tables, JSON and hardware files. */
+static const char *type_of_class(const char *option, const char *value)
+{
+    static const char *const names[][2] = {{"f16", "fp16"},
+                                           {"f8", "fp8"},
+                                           {"i8", "int8"},
+                                           {"i4", "int4"},
+                                           {"f16-weights", "fp16-weights"},
+                                           {"i8-weights", "int8-weights"},
+                                           {"i4-weights", "int4-weights"}};
+    for (size_t i = 0; !strcmp(option, "as") && i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(value, names[i][0]))
+            return names[i][1];
+    return value;
+}
+
 static bool parse_int(const char *s, int64_t *out)
 {
     if (!*s || !strchr("+-0123456789", *s))
@@ -529,6 +545,7 @@ static int options_store(const struct taken *t, struct cli_opts *o, char *why, s
         ((struct cli_int *)field)->set = true;
         return 0;
     case CLI_CHOICE:
+        value = type_of_class(p->name, value);
         if (!cli_is_choice(p->arg, value)) {
             cli_say_choice(p->name, !strcmp(p->name, "format") ? cli_formats(t->mask) : p->arg, value, why,
                            cap);
