@@ -58,6 +58,23 @@ def unpacked(model):
     return [path]
 
 
+def check_compiled(name, trace, events):
+    """Runs of torch.compile: the time from the first to the last kernel that each compiled region launched."""
+    regions = sorted((e['ts'], e['ts'] + e['dur']) for e in events if e['name'].startswith('Torch-Compiled Region'))
+    launch = {e['args']['correlation']: e['ts'] for e in events
+              if e.get('cat') in ('cuda_runtime', 'cuda_driver') and 'correlation' in e.get('args', {})}
+    spans = []
+    for begin, end in regions:
+        work = [(e['ts'], e['ts'] + e['dur']) for e in events
+                if e.get('cat') in ('kernel', 'gpu_memset') and begin <= launch[e['args']['correlation']] < end]
+        spans.append(max(w[1] for w in work) - min(w[0] for w in work))
+    p = report(trace, '--stat', 'mean')['profile'][0]
+    want = 1e3 * sum(spans[1:]) / (len(spans) - 1)
+    got = p['runs_total'], p['runs_from'], p['time_ns']
+    result('%s: %d runs, and their time' % (name, len(regions)),
+           [] if got[:2] == (len(regions), 'repetition') and abs(got[2] - want) < 2 else ['%s, not %.0f ns' % (got, want)])
+
+
 def times_of_ranges(events):
     """Nanoseconds of the kernels launched in each range, by name and by how often the name was seen before."""
     ranges = sorted((e['ts'], e['name']) for e in events if e.get('cat') == 'user_annotation')
@@ -140,6 +157,9 @@ def check(trace):
         return result(name, [r['error']])
     profile = r['profile'][0]
     result(name + ': the device is named', [] if profile['device'] == 'NVIDIA H200' else [str(profile['device'])])
+    result(name + ': no error', [d['text'] for d in r['diagnostics'] if d['severity'] == 'error'])
+    if name.endswith('.compile'):
+        check_compiled(name, trace, events)
     if path:
         if name == 'bert.b8.f16':
             check_bytes(name, model, trace)

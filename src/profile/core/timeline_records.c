@@ -142,6 +142,7 @@ static void sort_host(struct making *m, size_t from, size_t to)
     }
 }
 
+/* A run that was found is that of its device work: the host begins earlier, and only counts from there. */
 static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
 {
     const struct oc_timeline *t = m->t;
@@ -150,6 +151,10 @@ static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
         if (!(e->flags & OC_EVF_RECORD) || e->run == OC_NONE)
             continue;
         double end_ns = e->start_ns + e->dur_ns, from_ns = fmax(e->start_ns, m->run_reached[e->run]);
+        if (t->runs_found) {
+            from_ns = fmax(from_ns, t->run[e->run].start_ns);
+            end_ns = fmin(end_ns, t->run[e->run].end_ns);
+        }
         if (end_ns > from_ns) {
             m->busy[e->run] += end_ns - from_ns;
             m->run_reached[e->run] = end_ns;

@@ -117,7 +117,24 @@ static void mark_runs(struct oc_timeline *t, const struct oc_work_sequence *x, c
     }
 }
 
-/* The host runs ahead of the device: its part of a run is what launched the run's work. */
+/* Of host events, until their runs are known: they enclose launches of several runs. */
+#define SEVERAL_RUNS (OC_NONE - 1)
+
+/* Marks a host event that launched work of a run, and what encloses it: amortised O(1), an event changes at
+ * most twice. */
+static void mark_launching(struct oc_timeline *t, uint32_t host, uint32_t run)
+{
+    for (uint32_t i = host; i != OC_NONE; i = t->event[i].parent) {
+        struct oc_event *e = &t->event[i];
+        if (e->run == run || e->run == SEVERAL_RUNS)
+            return;
+        run = e->run == OC_NONE ? run : SEVERAL_RUNS;
+        e->run = run;
+    }
+}
+
+/* The host runs ahead of the device: its part of a run is what launched the run's work, what encloses that
+ * and nothing of other runs, and what follows until the next run. */
 static void mark_host(struct oc_timeline *t)
 {
     double *start = oc_xmalloc((t->n_run + 1) * sizeof(*start));
@@ -128,10 +145,16 @@ static void mark_host(struct oc_timeline *t)
         if (!oc_event_on_device(e->kind) || e->run == OC_NONE || e->link == OC_NONE)
             continue;
         uint32_t owner = oc_timeline_owner(t, e->link);
-        struct oc_event *host = &t->event[owner == OC_NONE ? e->link : owner];
-        start[e->run] = fmin(start[e->run], host->start_ns);
-        if (host->run == OC_NONE)
-            host->run = e->run;
+        mark_launching(t, owner == OC_NONE ? e->link : owner, e->run);
+    }
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        if (oc_event_on_device(e->kind) || e->run == OC_NONE)
+            continue;
+        if (e->run == SEVERAL_RUNS)
+            e->run = OC_NONE;
+        else
+            start[e->run] = fmin(start[e->run], e->start_ns);
     }
     for (uint32_t k = t->n_run; k-- > 0;)
         start[k] = fmin(start[k], start[k + 1]);

@@ -236,6 +236,42 @@ static void finds_iterations(void **state)
     oc_profile_close(m.p);
 }
 
+/* Three calls of a compiled function. The host begins each one long before its first launch, and takes longer
+ * than its kernels; each event belongs to the run of the work that it launched, and what encloses all runs to
+ * none of them. */
+static void host_of_a_run_encloses_its_launches(void **state)
+{
+    (void)state;
+    static const char *const kernel[] = {"conv", "bias", "gemm", "norm", "conv", "copy"};
+    struct made m = make_profile();
+    uint64_t launch = 0;
+    add(&m, OC_EV_USER, m.host, "all", 0, 3000);
+    for (double at = 0; at < 3000; at += 1000) {
+        add(&m, OC_EV_OPERATOR, m.host, "region", at + 100, 850);
+        for (unsigned k = 0; k < 6; k++) {
+            double call = at + 400 + 90 * k;
+            const char *name = k % 3 ? "mm" : "pointwise";
+            add(&m, OC_EV_OPERATOR, m.host, name, call, 60);
+            add_linked(&m, OC_EV_API, m.host, "launch", call + 10, 20, ++launch, 0);
+            add_linked(&m, OC_EV_KERNEL, m.stream, kernel[k], call + 30, 40, launch, 0);
+        }
+    }
+    finish_timeline(&m, -1);
+    assert_true(m.t->runs_found);
+    assert_int_equal(m.p->runs_total, 3);
+    for (unsigned k = 0; k < 3; k++) {
+        assert_int_equal(find_event(m.t, "region", k)->run, k);
+        assert_int_equal(find_event(m.t, "pointwise", 2 * k + 1)->run, k);
+    }
+    assert_int_equal(find_event(m.t, "all", 0)->run, OC_NONE);
+    assert_int_equal(m.p->runs_used, 2);
+    assert_null(find_record(m.p, "mm", 4)); /* the calls of a run, not those of the file */
+    assert_int_equal(find_record(m.p, "mm", 3)->runs, 2);
+    assert_true(m.p->run_ns == 490);  /* from the first kernel at 430 to the end of the last one at 920 */
+    assert_true(m.p->busy_ns == 490); /* the region begins at 100, but the run at 430 */
+    oc_profile_close(m.p);
+}
+
 /* One pass through many equal layers between a start and an end is one run, not many. */
 static void equal_layers_are_not_runs(void **state)
 {
@@ -359,6 +395,7 @@ int main(void)
         cmocka_unit_test(events_are_sorted_from_any_order),
         cmocka_unit_test(statistics_over_steps),
         cmocka_unit_test(finds_iterations),
+        cmocka_unit_test(host_of_a_run_encloses_its_launches),
         cmocka_unit_test(equal_layers_are_not_runs),
         cmocka_unit_test(crossing_events_take_linear_time),
         cmocka_unit_test(kernel_before_an_operator_of_its_name),
