@@ -219,7 +219,8 @@ const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a
     if (!oc_profile_runs_known(p))
         return "an unknown number of runs";
     unsigned n = p->spread.n > 1 ? p->spread.n : p->runs_used; /* runs with a time */
-    return oc_printf(a, "%u run%s%s%s%s", n, n == 1 ? "" : "s",
+    const char *of = p->runs_total > n ? oc_printf(a, " of %u", p->runs_total) : "";
+    return oc_printf(a, "%u%s run%s%s%s%s", n, of, n == 1 && !*of ? "" : "s",
                      p->runs_from == OC_RUNS_REPEAT ? " found by repetition, confidence " : "",
                      p->runs_confidence ? p->runs_confidence : "",
                      p->runs_from == OC_RUNS_GIVEN ? " as given" : "");
